@@ -1,0 +1,85 @@
+//! Data rates, in bits per second.
+
+use std::{fmt, str::FromStr};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Bytes, Nanos,
+    parse::{self, ParseQuantityError, UnitTable},
+    share::significant,
+};
+
+const EXAMPLE: &str = "a rate such as 10Gbit/s or 500Mbit/s";
+const UNITS: UnitTable = &[
+    ("bit/s", 1.0),
+    ("kbit/s", 1e3),
+    ("Mbit/s", 1e6),
+    ("Gbit/s", 1e9),
+    ("kbit", 1e3),
+    ("Mbit", 1e6),
+    ("Gbit", 1e9),
+];
+
+/// Bits per second (decimal prefixes, as in the field). Written and printed as `9.41 Gbit/s`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct BitRate(pub f64);
+
+impl BitRate {
+    /// The rate of `bytes` over `elapsed`; zero when no time passed.
+    #[must_use]
+    pub fn of(bytes: Bytes, elapsed: Nanos) -> Self {
+        if elapsed.0 == 0 { Self(0.0) } else { Self(bytes.0 as f64 * 8.0 / elapsed.seconds()) }
+    }
+
+    /// The number of Gbit/s.
+    #[must_use]
+    pub fn gbits(self) -> f64 {
+        self.0 / 1e9
+    }
+}
+
+impl FromStr for BitRate {
+    type Err = ParseQuantityError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse::quantity(text, UNITS, EXAMPLE).map(Self)
+    }
+}
+
+impl fmt::Display for BitRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (scaled, unit) = match self.0.abs() {
+            v if v >= 1e9 => (self.0 / 1e9, "Gbit/s"),
+            v if v >= 1e6 => (self.0 / 1e6, "Mbit/s"),
+            v if v >= 1e3 => (self.0 / 1e3, "kbit/s"),
+            _ => (self.0, "bit/s"),
+        };
+        write!(f, "{} {unit}", significant(scaled, 3))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_reads_as_it_prints() {
+        for text in ["9.41 Gbit/s", "911 Mbit/s", "64.0 kbit/s"] {
+            assert_eq!(text.parse::<BitRate>().expect("valid").to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_rate_without_a_unit_is_refused_because_bits_and_bytes_are_mixed_up_too_often() {
+        assert!("10".parse::<BitRate>().is_err());
+    }
+
+    #[test]
+    fn bytes_over_time_give_bits_per_second() {
+        assert_eq!(BitRate::of(Bytes(1_250_000_000), Nanos::from_millis(1000)), BitRate(1e10));
+        assert_eq!(BitRate::of(Bytes(1), Nanos(0)), BitRate(0.0));
+    }
+}

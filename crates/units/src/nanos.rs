@@ -1,0 +1,149 @@
+//! Spans of time, in nanoseconds.
+
+use std::{
+    fmt,
+    iter::Sum,
+    ops::{Add, Sub},
+    str::FromStr,
+    time::Duration,
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    parse::{self, ParseQuantityError, UnitTable},
+    share::significant,
+};
+
+const EXAMPLE: &str = "a time such as 500ms, 2s or 10m";
+const UNITS: UnitTable = &[
+    ("ns", 1.0),
+    ("us", 1e3),
+    ("µs", 1e3),
+    ("ms", 1e6),
+    ("s", 1e9),
+    ("m", 60e9),
+    ("min", 60e9),
+    ("h", 3600e9),
+];
+
+/// A span of time in nanoseconds. Written as `500ms`, `2s`, `10m`; printed with three digits.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(transparent)]
+pub struct Nanos(pub u64);
+
+impl Nanos {
+    /// A span of whole milliseconds.
+    #[must_use]
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis * 1_000_000)
+    }
+
+    /// A span of whole seconds.
+    #[must_use]
+    pub const fn from_secs(seconds: u64) -> Self {
+        Self(seconds * 1_000_000_000)
+    }
+
+    /// The number of seconds.
+    #[must_use]
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// The number of microseconds.
+    #[must_use]
+    pub fn micros(self) -> f64 {
+        self.0 as f64 / 1e3
+    }
+
+    /// What is left after `other`, or nothing.
+    #[must_use]
+    pub fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl From<Duration> for Nanos {
+    fn from(duration: Duration) -> Self {
+        Self(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<Nanos> for Duration {
+    fn from(nanos: Nanos) -> Self {
+        Self::from_nanos(nanos.0)
+    }
+}
+
+impl FromStr for Nanos {
+    type Err = ParseQuantityError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse::quantity(text, UNITS, EXAMPLE).map(|value| Self(value.round() as u64))
+    }
+}
+
+impl fmt::Display for Nanos {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.0 as f64;
+        let (scaled, unit) = match value {
+            v if v < 1e3 => return write!(f, "{} ns", self.0),
+            v if v < 1e6 => (v / 1e3, "µs"),
+            v if v < 1e9 => (v / 1e6, "ms"),
+            v => (v / 1e9, "s"),
+        };
+        write!(f, "{} {unit}", significant(scaled, 3))
+    }
+}
+
+impl Add for Nanos {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for Nanos {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        self.saturating_sub(other)
+    }
+}
+
+impl Sum for Nanos {
+    fn sum<I: Iterator<Item = Self>>(values: I) -> Self {
+        values.fold(Self(0), Add::add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_their_suffix() {
+        for (text, nanos) in
+            [("500ms", 500_000_000), ("2s", 2_000_000_000), ("49.3µs", 49_300), ("10m", 600_000_000_000)]
+        {
+            assert_eq!(text.parse(), Ok(Nanos(nanos)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_without_a_unit_is_refused() {
+        assert!("10".parse::<Nanos>().is_err());
+    }
+
+    #[test]
+    fn times_print_with_three_digits() {
+        assert_eq!(Nanos(49_312).to_string(), "49.3 µs");
+        assert_eq!(Nanos(999).to_string(), "999 ns");
+        assert_eq!(Nanos::from_millis(2000).to_string(), "2.00 s");
+    }
+}
