@@ -1,0 +1,70 @@
+//! The findings of one run, as one document.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    cell::CellSummary,
+    claim::Finding,
+    estimate::NoiseFloor,
+    ladder::{FactorEffect, Ladder},
+};
+use samples::{Environment, PathRecord, RunId, RunState, Skipped, UnixMillis};
+
+/// The version of [`Findings`]' shape. A reader refuses a newer one.
+pub const SCHEMA: u32 = 1;
+
+/// Everything that analysis says of one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Findings {
+    /// [`SCHEMA`] when it was written.
+    pub schema: u32,
+    /// Which run.
+    pub run: RunSummary,
+    /// Every measured cell, in the order of the scenario.
+    pub cells: Vec<CellSummary>,
+    /// What the baseline differs from itself by: one for each workload that has trials enough.
+    pub noise: Vec<NoiseFloor>,
+    /// What each layer costs: one ladder for each workload and setting of the factors that it holds at.
+    pub ladders: Vec<Ladder>,
+    /// What each factor's levels change against its first one.
+    pub effects: Vec<FactorEffect>,
+    /// Claims, the most severe first.
+    pub claims: Vec<Finding>,
+    /// Cells that could not be measured.
+    pub skipped: Vec<Skipped>,
+    /// What the reader has to know before believing any of it, in full sentences: emulation, an unfinished
+    /// run, too few trials, a loaded host.
+    pub caveats: Vec<String>,
+}
+
+/// The head of a report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunSummary {
+    /// Its identity.
+    pub id: RunId,
+    /// The scenario's name.
+    pub scenario: String,
+    /// The scenario's title.
+    pub title: String,
+    /// What the scenario shows.
+    pub about: String,
+    /// When it began.
+    pub started: UnixMillis,
+    /// How far it got.
+    pub state: RunState,
+    /// The seed of the order of its trials.
+    pub seed: u64,
+    /// Trials of each cell that were planned.
+    pub blocks: u32,
+    /// All trials planned.
+    pub planned: u32,
+    /// All trials made.
+    pub made: u32,
+    /// The version of plumb that measured.
+    pub tool: String,
+    /// The machine.
+    pub environment: Environment,
+    /// The paths.
+    pub paths: Vec<PathRecord>,
+}

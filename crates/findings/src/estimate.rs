@@ -1,0 +1,82 @@
+//! Numbers with what is known of their uncertainty.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An interval for an unknown value.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// The confidence that it really has, 0 to 1: few trials reach less than what was asked.
+    pub confidence: f64,
+}
+
+/// A value estimated from trials.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Estimate {
+    /// The median over the trials.
+    pub median: f64,
+    /// The mean over the trials.
+    pub mean: f64,
+    /// Standard deviation over the trials (n - 1); `None` for one trial.
+    pub deviation: Option<f64>,
+    /// Interval of the median; `None` when there are too few trials for one.
+    pub interval: Option<Interval>,
+    /// How many trials.
+    pub trials: u32,
+}
+
+impl Estimate {
+    /// Standard deviation as a share of the mean; `None` for one trial or a mean of zero.
+    #[must_use]
+    pub fn variation(&self) -> Option<f64> {
+        self.deviation.filter(|_| self.mean != 0.0).map(|deviation| deviation / self.mean)
+    }
+}
+
+/// What a comparison comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Difference {
+    /// Established: lower.
+    Lower,
+    /// Established: higher.
+    Higher,
+    /// None: within what the baseline differs from itself by.
+    None,
+    /// The interval is too wide, or there are too few trials, to say.
+    Unclear,
+}
+
+/// One thing against another, measured in the same blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// This over that: 0.9 is a tenth less.
+    pub ratio: f64,
+    /// Interval of the ratio.
+    pub ratio_interval: Option<Interval>,
+    /// This less that, in the metric's unit.
+    pub difference: f64,
+    /// Interval of the difference.
+    pub difference_interval: Option<Interval>,
+    /// What it comes to.
+    pub verdict: Difference,
+}
+
+/// What the baseline differs from itself by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NoiseFloor {
+    /// The workload.
+    pub workload: String,
+    /// The baseline's cell.
+    pub cell: String,
+    /// Differences smaller than this share are called none (0.03 is 3 %).
+    pub floor: f64,
+    /// The ratio of the baseline to itself.
+    pub ratio: f64,
+    /// How many pairs of trials.
+    pub pairs: u32,
+}

@@ -1,0 +1,63 @@
+//! Differences that mean something: what a layer takes, what a factor's level changes.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{cell::Metric, estimate::Comparison};
+
+/// What each layer of nested paths takes, at one workload and one setting of the factors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ladder {
+    /// The workload.
+    pub workload: String,
+    /// What the rungs are measured in.
+    pub metric: Metric,
+    /// The setting of the factors that all its rungs share (each path at the factors that apply to it).
+    pub levels: BTreeMap<String, String>,
+    /// From the path with the fewest layers up.
+    pub rungs: Vec<Rung>,
+}
+
+/// One path of a ladder.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rung {
+    /// The cell.
+    pub cell: String,
+    /// Its path.
+    pub path: String,
+    /// Its median, in the metric's unit.
+    pub value: f64,
+    /// The path without the added layers: the rung it stands on; `None` for the lowest.
+    pub below: Option<String>,
+    /// The layers that it has and the one below has not.
+    pub adds: Vec<String>,
+    /// Against the rung below: the cost of the added layers.
+    pub cost: Option<Comparison>,
+}
+
+/// What a factor's level changes against its first level, all else equal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FactorEffect {
+    /// The factor.
+    pub factor: String,
+    /// The level it had first: the reference.
+    pub reference: String,
+    /// The level compared with it.
+    pub level: String,
+    /// The path.
+    pub path: String,
+    /// The workload.
+    pub workload: String,
+    /// What it is measured in.
+    pub metric: Metric,
+    /// Levels of the other factors, equal on both sides.
+    pub others: BTreeMap<String, String>,
+    /// The cell at the reference level.
+    pub reference_cell: String,
+    /// The cell at this level.
+    pub cell: String,
+    /// This level against the reference.
+    pub change: Comparison,
+}

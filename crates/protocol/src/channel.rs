@@ -1,0 +1,174 @@
+//! JSON lines over any byte stream: one message a line, bounded in length.
+
+use std::io::{BufRead, BufReader, Read, Write};
+
+use serde::{Serialize, de::DeserializeOwned};
+use thiserror::Error;
+
+use crate::message::{Hello, VERSION};
+
+/// The longest line that is read: a trial of 128 connections sampled often fits, a runaway peer does not.
+pub const MAX_LINE: usize = 64 << 20;
+
+/// What went wrong on a channel.
+#[derive(Debug, Error)]
+pub enum ChannelError {
+    /// The bytes could not be read or written.
+    #[error("the channel to the other side broke: {0}")]
+    Io(#[from] std::io::Error),
+    /// The other side ended it.
+    #[error("the other side closed the channel")]
+    Closed,
+    /// A line is not a message.
+    #[error("not a message of protocol {VERSION}: {reason}; it begins `{start}`")]
+    Malformed {
+        /// What the reader says.
+        reason: String,
+        /// The line's first bytes.
+        start: String,
+    },
+    /// A line is too long.
+    #[error("a message is longer than {MAX_LINE} bytes")]
+    TooLong,
+    /// The other side speaks another version.
+    #[error(
+        "the other side speaks protocol {theirs} (plumb {tool}), this side {VERSION}; install the same version of plumb on both"
+    )]
+    Version {
+        /// Its protocol.
+        theirs: u32,
+        /// Its version of plumb.
+        tool: String,
+    },
+}
+
+/// Writes messages.
+#[derive(Debug)]
+pub struct Sender<W> {
+    to: W,
+}
+
+impl<W: Write> Sender<W> {
+    /// Writes to `to`; each message is flushed.
+    pub fn new(to: W) -> Self {
+        Self { to }
+    }
+
+    /// Sends one message.
+    ///
+    /// # Errors
+    /// When the bytes cannot be written.
+    pub fn send<M: Serialize>(&mut self, message: &M) -> Result<(), ChannelError> {
+        let mut line = serde_json::to_vec(message).map_err(std::io::Error::from)?;
+        line.push(b'\n');
+        self.to.write_all(&line)?;
+        self.to.flush()?;
+        Ok(())
+    }
+}
+
+/// Reads messages.
+#[derive(Debug)]
+pub struct Receiver<R> {
+    from: BufReader<R>,
+    line: Vec<u8>,
+}
+
+impl<R: Read> Receiver<R> {
+    /// Reads from `from`.
+    pub fn new(from: R) -> Self {
+        Self { from: BufReader::new(from), line: Vec::new() }
+    }
+
+    /// Waits for the next message.
+    ///
+    /// # Errors
+    /// [`ChannelError::Closed`] at the end of the stream, the others as they say.
+    pub fn receive<M: DeserializeOwned>(&mut self) -> Result<M, ChannelError> {
+        self.line.clear();
+        let limit = MAX_LINE as u64 + 1;
+        self.from.by_ref().take(limit).read_until(b'\n', &mut self.line)?;
+        if self.line.len() > MAX_LINE {
+            return Err(ChannelError::TooLong);
+        }
+        if self.line.last() != Some(&b'\n') {
+            return Err(ChannelError::Closed);
+        }
+        serde_json::from_slice(&self.line).map_err(|error| ChannelError::Malformed {
+            reason: error.to_string(),
+            start: String::from_utf8_lossy(&self.line[..self.line.len().min(60)]).trim_end().to_owned(),
+        })
+    }
+}
+
+impl Hello {
+    /// This side's hello.
+    #[must_use]
+    pub fn new(tool: impl Into<String>) -> Self {
+        Self { protocol: VERSION, tool: tool.into() }
+    }
+
+    /// Accepts or refuses the other side's.
+    ///
+    /// # Errors
+    /// [`ChannelError::Version`] when the versions differ.
+    pub fn accept(self) -> Result<(), ChannelError> {
+        if self.protocol == VERSION {
+            Ok(())
+        } else {
+            Err(ChannelError::Version { theirs: self.protocol, tool: self.tool })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{Order, ToAgent, Token};
+    use proptest::prelude::*;
+    use units::Nanos;
+
+    #[test]
+    fn a_message_sent_is_the_message_received() {
+        let messages = [
+            ToAgent::Hello(Hello::new("0.1.0")),
+            ToAgent::Request { id: 7, deadline: Nanos::from_secs(5), order: Order::Describe },
+            ToAgent::Request {
+                id: 8,
+                deadline: Nanos::from_secs(5),
+                order: Order::Collect { token: Token(9) },
+            },
+        ];
+        let mut bytes = Vec::new();
+        let mut sender = Sender::new(&mut bytes);
+        messages.iter().for_each(|message| sender.send(message).expect("a vector takes all"));
+        let mut receiver = Receiver::new(bytes.as_slice());
+        for message in messages {
+            assert_eq!(receiver.receive::<ToAgent>().expect("was sent"), message);
+        }
+        assert!(matches!(receiver.receive::<ToAgent>(), Err(ChannelError::Closed)));
+    }
+
+    #[test]
+    fn another_version_is_refused_by_name() {
+        let hello = Hello { protocol: 99, tool: "9.9.9".into() };
+        let error = hello.accept().expect_err("versions differ").to_string();
+        assert!(error.contains("protocol 99") && error.contains("9.9.9"), "{error}");
+    }
+
+    #[test]
+    fn a_message_cut_off_is_a_closed_channel() {
+        let mut receiver = Receiver::new(&b"{\"type\":\"hel"[..]);
+        assert!(matches!(receiver.receive::<ToAgent>(), Err(ChannelError::Closed)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_message_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let mut receiver = Receiver::new(bytes.as_slice());
+            while let Ok(message) = receiver.receive::<ToAgent>() {
+                drop(message);
+            }
+        }
+    }
+}

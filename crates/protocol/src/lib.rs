@@ -1,0 +1,14 @@
+//! Orders to an agent and its events, as versioned JSON lines over any byte stream.
+//!
+//! The channel is never the measured path: stdio of a child in a namespace, a virtio-serial port, vsock,
+//! ssh. This room knows bytes in and out only by `Read` and `Write` handed in; it opens nothing, and says
+//! nothing of how an order is obeyed.
+
+mod channel;
+mod message;
+
+pub use channel::{ChannelError, MAX_LINE, Receiver, Sender};
+pub use message::{
+    ClientOrder, EndReport, FlowReport, FromAgent, Hello, MtuProbe, MtuResult, Order, PingPongReport,
+    Progress, Reply, ServerOrder, ToAgent, Token, VERSION,
+};

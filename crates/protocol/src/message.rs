@@ -1,0 +1,218 @@
+//! The messages, one JSON object a line. Both sides first say [`Hello`].
+
+use std::net::Ipv4Addr;
+
+use samples::{
+    Direction, EndSeries, Environment, LatencyHistogram, LoadSettings, MachineCpu, SocketFacts, ThreadCpu,
+};
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Nanos};
+
+/// The version of this protocol. Both sides must have the same.
+pub const VERSION: u32 = 1;
+
+/// The first message of either side.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`VERSION`] of the speaker.
+    pub protocol: u32,
+    /// The speaker's version of plumb, for the error message.
+    pub tool: String,
+}
+
+/// A secret of one trial: a stranger's connection does not know it and is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Token(pub u64);
+
+/// From the controller.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum ToAgent {
+    /// First.
+    Hello(Hello),
+    /// Something to do. Requests are answered in any order, each exactly once.
+    Request {
+        /// Repeated in the answer; unique on this channel.
+        id: u64,
+        /// After this long from its arrival the agent gives up and refuses.
+        deadline: Nanos,
+        /// What to do.
+        order: Order,
+    },
+}
+
+/// What an agent can be asked to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "order", rename_all = "kebab-case")]
+pub enum Order {
+    /// Tell what machine this is: answered by [`Reply::Environment`].
+    Describe,
+    /// Open a server for one trial: answered by [`Reply::Listening`] once clients may connect.
+    Serve(ServerOrder),
+    /// Be the client of one trial: answered by [`Reply::Report`] when it is over.
+    Run(ClientOrder),
+    /// Await the end of the trial that this server has open: answered by [`Reply::Report`].
+    Collect {
+        /// The trial's token.
+        token: Token,
+    },
+    /// Send single unfragmented packets to a UDP server of the token: answered by [`Reply::Mtu`].
+    ProbeMtu(MtuProbe),
+    /// Close whatever this token has open, its trial's numbers thrown away: answered by [`Reply::Done`].
+    Abandon {
+        /// The trial's token.
+        token: Token,
+    },
+}
+
+/// The server's part of a trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerOrder {
+    /// The trial.
+    pub token: Token,
+    /// The address to listen on; the port is the kernel's choice.
+    pub bind: Ipv4Addr,
+    /// What will be sent.
+    pub load: LoadSettings,
+    /// CPUs for its traffic threads; `None` leaves them free.
+    pub cpus: Option<Vec<u32>>,
+}
+
+/// The client's part of a trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientOrder {
+    /// The trial.
+    pub token: Token,
+    /// The address to connect from.
+    pub bind: Ipv4Addr,
+    /// The server.
+    pub server: Ipv4Addr,
+    /// Its port.
+    pub port: u16,
+    /// What to send.
+    pub load: LoadSettings,
+    /// CPUs for its traffic threads; `None` leaves them free.
+    pub cpus: Option<Vec<u32>>,
+}
+
+/// A probe of what a path carries unfragmented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MtuProbe {
+    /// The trial whose UDP server answers.
+    pub token: Token,
+    /// The address to send from.
+    pub bind: Ipv4Addr,
+    /// The server.
+    pub server: Ipv4Addr,
+    /// Its port.
+    pub port: u16,
+    /// The IP packet that should pass, in bytes; one byte more should not.
+    pub mtu: u32,
+}
+
+/// From the agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum FromAgent {
+    /// First.
+    Hello(Hello),
+    /// A trial under way, about ten times a second; for the live view only.
+    Progress(Progress),
+    /// The answer to a request.
+    Reply {
+        /// The request's.
+        id: u64,
+        /// The answer.
+        reply: Box<Reply>,
+    },
+    /// A request that could not be met.
+    Refused {
+        /// The request's.
+        id: u64,
+        /// Why, naming operation and object.
+        because: String,
+        /// Whether the kernel lacks what it needs, so that it would never be met here.
+        unsupported: bool,
+    },
+}
+
+/// A trial under way.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The trial.
+    pub token: Token,
+    /// Since its start at this end.
+    pub elapsed: Nanos,
+    /// Payload received since the last progress (streams) by this end.
+    pub received: Bytes,
+    /// Round trips since the last progress (ping-pongs).
+    pub round_trips: u64,
+    /// The time that this covers.
+    pub covers: Nanos,
+}
+
+/// Answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "reply", rename_all = "kebab-case")]
+pub enum Reply {
+    /// To `describe`.
+    Environment(Environment),
+    /// To `serve`.
+    Listening {
+        /// Where.
+        port: u16,
+    },
+    /// To `run` and `collect`.
+    Report(EndReport),
+    /// To `probe-mtu`.
+    Mtu(MtuResult),
+    /// To `abandon`.
+    Done,
+}
+
+/// What one end recorded of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EndReport {
+    /// Of streams: every connection of this end.
+    pub flows: Vec<FlowReport>,
+    /// Of ping-pongs.
+    pub ping_pong: Option<PingPongReport>,
+    /// The traffic threads' CPU time.
+    pub threads: Vec<ThreadCpu>,
+    /// The machine's CPU time from the first to the last byte at this end.
+    pub machine: MachineCpu,
+}
+
+/// One end of one connection.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FlowReport {
+    /// Its number among those of its direction.
+    pub id: u32,
+    /// Which way it flows: never `both`.
+    pub direction: Direction,
+    /// This end's record of it.
+    pub series: EndSeries,
+}
+
+/// A ping-pong, from one end. The server's histogram is empty and its counts are zero.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PingPongReport {
+    /// The round trips after the warm-up.
+    pub round_trips: LatencyHistogram,
+    /// For how long they were made.
+    pub elapsed: Nanos,
+    /// Messages that never came back.
+    pub lost: u64,
+    /// What the kernel gave this end's socket.
+    pub socket: SocketFacts,
+}
+
+/// What a path carried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MtuResult {
+    /// Whether the packet of the asked size came back.
+    pub carried: bool,
+    /// Whether one byte more was refused or lost.
+    pub larger_refused: bool,
+}

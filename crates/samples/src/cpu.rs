@@ -1,0 +1,70 @@
+//! CPU time beside a trial: the machine's, by kind, and the agents' threads'.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::Nanos;
+
+/// CPU time while a trial was measured (warm-up included: counters are read at both its ends).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuUsage {
+    /// The machine that both ends are on; per machine once ends are on several.
+    pub machine: MachineCpu,
+    /// The agents' traffic threads.
+    pub threads: Vec<ThreadCpu>,
+}
+
+/// The machine's CPU time by kind, all CPUs added, from /proc/stat (resolution 10 ms).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MachineCpu {
+    /// CPUs online.
+    pub cpus: u32,
+    /// Time between the two readings.
+    pub elapsed: Nanos,
+    /// In user space (nice included).
+    pub user: Nanos,
+    /// In the kernel, for a task.
+    pub system: Nanos,
+    /// In hardware interrupts.
+    pub irq: Nanos,
+    /// In soft interrupts: most of the network stack's receive side.
+    pub softirq: Nanos,
+    /// Taken by the hypervisor.
+    pub steal: Nanos,
+    /// Idle (waiting for I/O included).
+    pub idle: Nanos,
+}
+
+impl MachineCpu {
+    /// Time spent working: everything but idle and steal.
+    #[must_use]
+    pub fn busy(&self) -> Nanos {
+        self.user + self.system + self.irq + self.softirq
+    }
+}
+
+/// CPU time of one traffic thread.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadCpu {
+    /// Which end: `client` or `server`.
+    pub end: String,
+    /// What it did: `send`, `receive`, `ping`, `pong`.
+    pub role: ThreadRole,
+    /// Its CPU time, user and system together.
+    pub busy: Nanos,
+    /// For how long it ran.
+    pub elapsed: Nanos,
+}
+
+/// What a traffic thread does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThreadRole {
+    /// Sends a stream.
+    Send,
+    /// Receives a stream.
+    Receive,
+    /// Sends messages and awaits their return.
+    Ping,
+    /// Returns messages.
+    Pong,
+}

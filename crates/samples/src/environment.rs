@@ -1,0 +1,36 @@
+//! The machine on which a run was made: what must be equal before two runs are compared.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::Bytes;
+
+/// A fingerprint of the machine. What could not be learned is `None`, never a guess.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Environment {
+    /// Kernel release, as uname -r.
+    pub kernel: String,
+    /// Hardware architecture, as uname -m.
+    pub architecture: String,
+    /// The CPU's name.
+    pub cpu_model: Option<String>,
+    /// CPUs online.
+    pub cpus: u32,
+    /// CPUs that this process may use, by number.
+    pub usable_cpus: Vec<u32>,
+    /// Frequency governor of the first CPU.
+    pub governor: Option<String>,
+    /// Memory.
+    pub memory: Bytes,
+    /// Whether the CPU says that it is virtual.
+    pub virtual_machine: bool,
+    /// The clock source in use.
+    pub clock_source: Option<String>,
+    /// Default congestion control.
+    pub congestion_default: Option<String>,
+    /// Congestion controls that can be chosen.
+    pub congestion_available: Vec<String>,
+    /// Load averages over 1, 5 and 15 minutes, before the run.
+    pub load_average: Option<[f64; 3]>,
+    /// Whether the lab was raised as root of the machine; otherwise in a user namespace.
+    pub privileged: bool,
+}

@@ -1,0 +1,169 @@
+//! A run: all the trials of one scenario, with where and how they were made.
+
+use std::{collections::BTreeMap, fmt};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{environment::Environment, settings::LoadSettings, trial::Trial};
+
+/// The version of [`RunRecord`]'s shape. A reader refuses a newer one.
+pub const SCHEMA: u32 = 1;
+
+/// The identity of a run: the scenario's name and the time of its start, such as `quick-20261121-113015`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct RunId(pub String);
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Milliseconds since 1970-01-01 UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct UnixMillis(pub i64);
+
+/// How far a run got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunState {
+    /// Begun and not ended: under way, or its controller died. It can be resumed.
+    Unfinished,
+    /// Every planned trial was made or skipped with a reason.
+    Complete,
+}
+
+/// What identifies and surrounds the trials of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunHeader {
+    /// [`SCHEMA`] when it was written.
+    pub schema: u32,
+    /// Its identity.
+    pub id: RunId,
+    /// The scenario that was run.
+    pub scenario: ScenarioRecord,
+    /// The seed of the order of trials.
+    pub seed: u64,
+    /// Trials of each cell that were planned.
+    pub blocks: u32,
+    /// All trials that were planned, the baseline's repetitions included.
+    pub planned: u32,
+    /// When it began.
+    pub started: UnixMillis,
+    /// How far it got.
+    pub state: RunState,
+    /// The version of plumb.
+    pub tool: String,
+    /// The machine, as it was when the run began.
+    pub environment: Environment,
+    /// The paths that were measured.
+    pub paths: Vec<PathRecord>,
+    /// The cells, in the order of the scenario.
+    pub cells: Vec<CellRecord>,
+}
+
+/// A scenario, kept whole so that a run can be resumed and read without its file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ScenarioRecord {
+    /// Its name.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// What it shows.
+    pub about: String,
+    /// SHA-256 of its text, in hex.
+    pub digest: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// A path that was measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PathRecord {
+    /// Its name.
+    pub name: String,
+    /// What it shows.
+    pub about: String,
+    /// The client's end, `host:device`.
+    pub from: String,
+    /// The server's end, `host:device`.
+    pub to: String,
+    /// The layers between, each once, in order.
+    pub layers: Vec<String>,
+    /// The devices that a packet passes, `host:device`, in order.
+    pub devices: Vec<String>,
+    /// Whether it is the baseline.
+    pub baseline: bool,
+}
+
+/// A cell: what its trials share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CellRecord {
+    /// Its identity.
+    pub id: String,
+    /// Its path.
+    pub path: String,
+    /// Its workload's name.
+    pub workload: String,
+    /// Levels of the factors that apply, by label.
+    pub levels: BTreeMap<String, String>,
+    /// What is sent.
+    pub load: LoadSettings,
+    /// Where the ends run: `free`, `same-cpu` or `cross-cpu`.
+    pub placement: String,
+    /// Whether it is the baseline of its workload.
+    pub baseline: bool,
+}
+
+/// A cell that could not be measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Skipped {
+    /// Which cell.
+    pub cell: String,
+    /// Why: what is missing and, where there is one, the remedy.
+    pub because: String,
+}
+
+/// A run as it is kept and handed on: everything that was recorded, nothing computed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunRecord {
+    /// What identifies and surrounds it.
+    pub header: RunHeader,
+    /// The trials, in the order in which they were made.
+    pub trials: Vec<Trial>,
+    /// Cells that could not be measured.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Where the records of a run go as they are made.
+pub trait Sink {
+    /// Why a record could not be kept.
+    type Error: std::error::Error + Send + Sync + 'static;
+
+    /// Keeps the header of a new run.
+    ///
+    /// # Errors
+    /// When it cannot be kept; nothing was kept then.
+    fn begin(&mut self, header: &RunHeader) -> Result<(), Self::Error>;
+
+    /// Keeps a finished trial, whole or not at all.
+    ///
+    /// # Errors
+    /// When it cannot be kept; nothing was kept then.
+    fn trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), Self::Error>;
+
+    /// Keeps that a cell was skipped; saying so again changes nothing.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn skipped(&mut self, run: &RunId, skipped: &Skipped) -> Result<(), Self::Error>;
+
+    /// Marks the run as complete.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn complete(&mut self, run: &RunId) -> Result<(), Self::Error>;
+}
