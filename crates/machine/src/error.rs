@@ -1,0 +1,23 @@
+//! What can go wrong with a machine.
+
+use thiserror::Error;
+
+/// A machine could not do what was asked.
+#[derive(Debug, Error)]
+pub enum MachineError {
+    /// The agent could not be started.
+    #[error("cannot start the agent of host {host}: {source}")]
+    Start {
+        /// Which host.
+        host: String,
+        /// Why.
+        #[source]
+        source: sys::Error,
+    },
+    /// It was started already.
+    #[error("the agent of host {host} was started already")]
+    Started {
+        /// Which host.
+        host: String,
+    },
+}

@@ -1,0 +1,92 @@
+//! The machine's CPU time, as the difference of two readings of /proc/stat (proc(5)).
+
+use procfs::{CurrentSI, KernelStats};
+use samples::MachineCpu;
+use units::Nanos;
+
+use crate::error::Error;
+
+/// A reading of the machine's CPU counters.
+#[derive(Debug, Clone)]
+pub struct CpuReading {
+    at: u64,
+    stats: Counters,
+}
+
+/// The counters that are kept, in the kernel's ticks, all CPUs added.
+#[derive(Debug, Clone, Copy)]
+struct Counters {
+    cpus: u32,
+    user: u64,
+    system: u64,
+    irq: u64,
+    softirq: u64,
+    steal: u64,
+    idle: u64,
+}
+
+impl CpuReading {
+    /// Reads the counters now.
+    ///
+    /// # Errors
+    /// When /proc/stat cannot be read.
+    pub fn now() -> Result<Self, Error> {
+        let stats = KernelStats::current().map_err(|source| Error { what: "/proc/stat", source })?;
+        Ok(Self { at: sys::clock::monotonic(), stats: Counters::of(&stats) })
+    }
+
+    /// What passed since an earlier reading. Guest time is part of user time, as the kernel counts it.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> MachineCpu {
+        let (now, then) = (self.stats, earlier.stats);
+        let passed = |now: u64, then: u64| ticks(now.saturating_sub(then));
+        MachineCpu {
+            cpus: now.cpus,
+            elapsed: Nanos(self.at.saturating_sub(earlier.at)),
+            user: passed(now.user, then.user),
+            system: passed(now.system, then.system),
+            irq: passed(now.irq, then.irq),
+            softirq: passed(now.softirq, then.softirq),
+            steal: passed(now.steal, then.steal),
+            idle: passed(now.idle, then.idle),
+        }
+    }
+}
+
+impl Counters {
+    fn of(stats: &KernelStats) -> Self {
+        let total = &stats.total;
+        Self {
+            cpus: stats.cpu_time.len() as u32,
+            user: total.user + total.nice,
+            system: total.system,
+            irq: total.irq.unwrap_or(0),
+            softirq: total.softirq.unwrap_or(0),
+            steal: total.steal.unwrap_or(0),
+            idle: total.idle + total.iowait.unwrap_or(0),
+        }
+    }
+}
+
+/// Ticks of the kernel as time.
+fn ticks(count: u64) -> Nanos {
+    Nanos(count * (1_000_000_000 / procfs::ticks_per_second()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spinning_thread_shows_as_busy_time() {
+        let before = CpuReading::now().expect("Linux");
+        let until = sys::clock::monotonic() + 200_000_000;
+        while sys::clock::monotonic() < until {}
+        let spent = CpuReading::now().expect("Linux").since(&before);
+        assert!(spent.elapsed >= Nanos::from_millis(200), "{spent:?}");
+        assert!(spent.busy() >= Nanos::from_millis(100), "{spent:?}");
+        let all = spent.busy() + spent.idle + spent.steal;
+        let possible = Nanos(spent.elapsed.0 * u64::from(spent.cpus)) + Nanos::from_millis(200);
+        assert!(all <= possible, "{spent:?}");
+    }
+}
