@@ -8,12 +8,16 @@ mod error;
 mod keeper;
 mod namespace;
 mod rights;
+mod visit;
 
 pub use channel::Channel;
 pub use error::MachineError;
 pub use keeper::Keeper;
 pub use namespace::Namespace;
 pub use rights::Rights;
+/// What can go wrong with a process: the kernel's refusal, naming operation and object.
+pub use sys::Error as ProcessError;
+pub use visit::visit;
 
 /// Something that an agent can run in.
 pub trait Machine: Send {

@@ -1,0 +1,195 @@
+//! The agents of a run: started, greeted, asked, awaited, stopped.
+
+use std::{
+    collections::BTreeMap,
+    io::Write,
+    sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use machine::Machine;
+use protocol::{ChannelError, FromAgent, Hello, Order, Progress, Reply, ToAgent};
+use scenario::HostName;
+use units::Nanos;
+
+use crate::{error::RunError, stop::Stop};
+
+/// How long an agent may take to say hello.
+const GREETING: Duration = Duration::from_secs(10);
+/// What the controller waits beyond an order's own deadline, so that the agent's refusal arrives first.
+const GRACE: Duration = Duration::from_secs(2);
+/// How often a wait looks whether the user asked for the end.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Every agent of a run. Dropping it ends them.
+pub(crate) struct Agents {
+    endpoints: BTreeMap<HostName, Endpoint>,
+    heard: Receiver<(HostName, Heard)>,
+    next_id: u64,
+    stop: Stop,
+}
+
+struct Endpoint {
+    machine: Box<dyn Machine>,
+    to_agent: protocol::Sender<Box<dyn Write + Send>>,
+}
+
+enum Heard {
+    Message(FromAgent),
+    Ended(ChannelError),
+}
+
+/// A request under way.
+#[derive(Debug, Clone)]
+pub(crate) struct Pending {
+    host: HostName,
+    id: u64,
+    what: &'static str,
+    deadline: Duration,
+}
+
+impl Agents {
+    /// Starts an agent in each machine and exchanges greetings with it.
+    pub(crate) fn start(
+        machines: Vec<(HostName, Box<dyn Machine>)>,
+        tool: &str,
+        stop: &Stop,
+    ) -> Result<Self, RunError> {
+        let (to_us, heard) = channel();
+        let mut agents = Self { endpoints: BTreeMap::new(), heard, next_id: 0, stop: stop.clone() };
+        for (host, mut machine) in machines {
+            let channel = machine.start()?;
+            listen(host.clone(), channel.from_agent, to_us.clone());
+            let endpoint = Endpoint { machine, to_agent: protocol::Sender::new(channel.to_agent) };
+            agents.endpoints.insert(host.clone(), endpoint);
+            agents.tell(&host, &ToAgent::Hello(Hello::new(tool)))?;
+        }
+        agents.await_greetings()?;
+        Ok(agents)
+    }
+
+    /// Asks one agent and waits for its answer.
+    pub(crate) fn ask(
+        &mut self,
+        host: &HostName,
+        what: &'static str,
+        order: Order,
+        deadline: Duration,
+    ) -> Result<Reply, RunError> {
+        let pending = self.request(host, what, order, deadline)?;
+        let mut replies = self.wait(&[pending], |_| ())?;
+        Ok(replies.remove(0))
+    }
+
+    /// Sends an order without waiting.
+    pub(crate) fn request(
+        &mut self,
+        host: &HostName,
+        what: &'static str,
+        order: Order,
+        deadline: Duration,
+    ) -> Result<Pending, RunError> {
+        self.next_id += 1;
+        let id = self.next_id;
+        self.tell(host, &ToAgent::Request { id, deadline: Nanos::from(deadline), order })?;
+        Ok(Pending { host: host.clone(), id, what, deadline })
+    }
+
+    /// Waits until all of `pending` are answered; the answers come in the same order.
+    pub(crate) fn wait(
+        &mut self,
+        pending: &[Pending],
+        mut progress: impl FnMut(&Progress),
+    ) -> Result<Vec<Reply>, RunError> {
+        let begun = Instant::now();
+        let mut replies: Vec<Option<Reply>> = pending.iter().map(|_| None).collect();
+        while let Some(open) = replies.iter().position(Option::is_none) {
+            let late = begun.elapsed() > pending[open].deadline + GRACE;
+            if late {
+                return Err(self.silent(
+                    &pending[open].host,
+                    pending[open].what,
+                    pending[open].deadline + GRACE,
+                ));
+            }
+            let Some((host, message)) = self.hear()? else { continue };
+            let place = |id: u64| pending.iter().position(|request| request.id == id);
+            match message {
+                FromAgent::Progress(beat) => progress(&beat),
+                FromAgent::Reply { id, reply } => {
+                    if let Some(place) = place(id) {
+                        replies[place] = Some(*reply);
+                    }
+                }
+                FromAgent::Refused { id, because, unsupported } => {
+                    if let Some(place) = place(id) {
+                        let what = pending[place].what;
+                        return Err(RunError::Refused { host: host.to_string(), what, because, unsupported });
+                    }
+                }
+                FromAgent::Hello(_) => {}
+            }
+        }
+        Ok(replies.into_iter().flatten().collect())
+    }
+
+    fn await_greetings(&mut self) -> Result<(), RunError> {
+        let begun = Instant::now();
+        let mut silent: Vec<HostName> = self.endpoints.keys().cloned().collect();
+        while let Some(host) = silent.first() {
+            if begun.elapsed() > GREETING {
+                return Err(self.silent(host, "the greeting", GREETING));
+            }
+            if let Some((host, FromAgent::Hello(hello))) = self.hear()? {
+                hello.accept().map_err(|source| self.lost(&host, source))?;
+                silent.retain(|waiting| *waiting != host);
+            }
+        }
+        Ok(())
+    }
+
+    /// The next message, or none within a glance.
+    fn hear(&mut self) -> Result<Option<(HostName, FromAgent)>, RunError> {
+        if self.stop.is_asked() {
+            return Err(RunError::Interrupted);
+        }
+        match self.heard.recv_timeout(GLANCE) {
+            Ok((host, Heard::Message(message))) => Ok(Some((host, message))),
+            Ok((host, Heard::Ended(source))) => Err(self.lost(&host, source)),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(None),
+        }
+    }
+
+    fn tell(&mut self, host: &HostName, message: &ToAgent) -> Result<(), RunError> {
+        let endpoint = self.endpoints.get_mut(host).expect("every end of a path has an agent");
+        endpoint.to_agent.send(message).map_err(|source| self.lost(host, source))
+    }
+
+    fn lost(&self, host: &HostName, source: ChannelError) -> RunError {
+        RunError::Agent { host: host.to_string(), source, said: self.last_words(host) }
+    }
+
+    fn silent(&self, host: &HostName, what: &'static str, waited: Duration) -> RunError {
+        let said = self.last_words(host);
+        RunError::Silent { host: host.to_string(), what, seconds: waited.as_secs_f64(), said }
+    }
+
+    fn last_words(&self, host: &HostName) -> String {
+        self.endpoints.get(host).map(|endpoint| endpoint.machine.last_words()).unwrap_or_default()
+    }
+}
+
+/// Hands on what an agent says until its channel ends.
+fn listen(host: HostName, from: Box<dyn std::io::Read + Send>, to: Sender<(HostName, Heard)>) {
+    thread::spawn(move || {
+        let mut receiver = protocol::Receiver::new(from);
+        loop {
+            let heard = receiver.receive().map_or_else(Heard::Ended, Heard::Message);
+            let ended = matches!(heard, Heard::Ended(_));
+            if to.send((host.clone(), heard)).is_err() || ended {
+                return;
+            }
+        }
+    });
+}

@@ -1,0 +1,83 @@
+//! Why a run ended before its plan did.
+
+use thiserror::Error;
+
+/// A run ended early. Trials that had finished are kept, and the run can be resumed.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The lab could not be raised.
+    #[error(transparent)]
+    Raise(#[from] topology::RaiseError),
+    /// A device's settings could not be made.
+    #[error("cell {cell}: {source}")]
+    Configure {
+        /// The cell.
+        cell: String,
+        /// Why.
+        #[source]
+        source: topology::ConfigureError,
+    },
+    /// A device could not be read back.
+    #[error(transparent)]
+    Read(#[from] topology::ReadError),
+    /// An agent could not be started.
+    #[error(transparent)]
+    Machine(#[from] machine::MachineError),
+    /// An agent ended, or spoke nonsense.
+    #[error("the agent of host {host} is lost: {source}{}", last_words(.said))]
+    Agent {
+        /// Its host.
+        host: String,
+        /// What happened to the channel.
+        #[source]
+        source: protocol::ChannelError,
+        /// Its last lines of error output.
+        said: String,
+    },
+    /// An agent did not answer in time.
+    #[error("the agent of host {host} did not answer {what} in {seconds:.0} s{}", last_words(.said))]
+    Silent {
+        /// Its host.
+        host: String,
+        /// What was asked.
+        what: &'static str,
+        /// How long was waited.
+        seconds: f64,
+        /// Its last lines of error output.
+        said: String,
+    },
+    /// An agent refused an order.
+    #[error("the agent of host {host} could not {what}: {because}")]
+    Refused {
+        /// Its host.
+        host: String,
+        /// What was asked.
+        what: &'static str,
+        /// Why not.
+        because: String,
+        /// Whether this machine will never be able to.
+        unsupported: bool,
+    },
+    /// A path carries nothing.
+    #[error(
+        "path {path} carries nothing: {to} did not answer {from}; look at it with `plumb lab up` and `plumb lab shell`"
+    )]
+    Unreachable {
+        /// The path.
+        path: String,
+        /// The client's end.
+        from: String,
+        /// The server's end.
+        to: String,
+    },
+    /// A record could not be kept.
+    #[error("cannot keep the results: {0}")]
+    Keep(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The user asked for the end.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+fn last_words(said: &str) -> String {
+    if said.is_empty() { String::new() } else { format!("; its last words: {said}") }
+}

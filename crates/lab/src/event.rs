@@ -1,0 +1,48 @@
+//! What a run tells while it is under way.
+
+use samples::{RunHeader, Skipped, Trial};
+use scenario::{Cell, PlannedTrial};
+use units::{BitRate, Nanos};
+
+/// Something that happened in a run.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A step begins: raising, settling, lowering.
+    Step(&'a str),
+    /// The lab stands and the run begins.
+    Begun(&'a RunHeader),
+    /// A trial begins.
+    Trial {
+        /// Which.
+        planned: &'a PlannedTrial,
+        /// Its cell.
+        cell: &'a Cell,
+    },
+    /// A trial is under way: the live rate over the last tenth of a second.
+    Rate {
+        /// Since the trial's start.
+        elapsed: Nanos,
+        /// Of a stream.
+        rate: Option<BitRate>,
+        /// Of a ping-pong: round trips per second.
+        round_trips: Option<f64>,
+    },
+    /// A trial was kept.
+    Kept(&'a Trial),
+    /// A cell is skipped from here on.
+    Skipped(&'a Skipped),
+    /// Something that the user should know.
+    Notice(&'a str),
+}
+
+/// Who is told.
+pub trait Observer {
+    /// Takes note. Must not block.
+    fn event(&mut self, event: &Event<'_>);
+}
+
+impl<F: FnMut(&Event<'_>)> Observer for F {
+    fn event(&mut self, event: &Event<'_>) {
+        self(event);
+    }
+}

@@ -1,0 +1,27 @@
+//! The life of one run as named steps, each undone whatever happens.
+//!
+//! Raise, settle, then for each trial configure, check, measure, collect and keep; at last lower. Knows the
+//! order of things, repetition and stopping. Does not know how a link or a machine is made, what a number
+//! means, or how anything is shown.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "lab owns the order of a run in time, and the list of standing labs"
+)]
+
+mod agents;
+mod error;
+mod event;
+mod merge;
+mod placement;
+mod record;
+mod run;
+mod skip;
+mod standing;
+mod stop;
+mod trial;
+
+pub use error::RunError;
+pub use event::{Event, Observer};
+pub use run::{Outcome, Request, run};
+pub use standing::{Registry, RegistryError, Standing, StandingHost};
+pub use stop::Stop;

@@ -1,0 +1,83 @@
+//! Where the traffic threads of both ends run: a placement made into CPU numbers.
+
+use scenario::{Direction, Load, Placement};
+
+/// The CPUs of both ends; `None` leaves them free.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cpus {
+    pub(crate) client: Option<Vec<u32>>,
+    pub(crate) server: Option<Vec<u32>>,
+}
+
+/// Chooses CPUs out of `usable`. Says what is missing when there are too few.
+pub(crate) fn cpus(placement: Placement, load: &Load, usable: &[u32]) -> Result<Cpus, String> {
+    match placement {
+        Placement::Free => Ok(Cpus { client: None, server: None }),
+        Placement::SameCpu => {
+            // The last one: interrupts and housekeeping prefer the first.
+            let last = *usable.last().ok_or("this machine allows no CPU")?;
+            Ok(Cpus { client: Some(vec![last]), server: Some(vec![last]) })
+        }
+        Placement::CrossCpu if usable.len() < 2 => Err(
+            "placement cross-cpu needs two CPUs, and this process may use one; widen its affinity or cpuset"
+                .into(),
+        ),
+        Placement::CrossCpu => {
+            let each = threads(load).min(usable.len() / 2);
+            let (client, server) = usable.split_at(usable.len() / 2);
+            Ok(Cpus { client: Some(client[..each].to_vec()), server: Some(server[..each].to_vec()) })
+        }
+    }
+}
+
+/// How many traffic threads an end has.
+fn threads(load: &Load) -> usize {
+    match load {
+        Load::PingPong(_) => 1,
+        Load::Stream(stream) => {
+            stream.streams as usize * if stream.direction == Direction::Both { 2 } else { 1 }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::{StreamLoad, Until};
+    use units::{Bytes, Nanos};
+
+    fn streams(streams: u32) -> Load {
+        Load::Stream(StreamLoad {
+            streams,
+            direction: Direction::Forward,
+            until: Until::Elapsed(Nanos::from_secs(1)),
+            warmup: Nanos(0),
+            message: Bytes(1),
+            congestion: None,
+            interval: Nanos::from_millis(100),
+        })
+    }
+
+    #[test]
+    fn each_placement_gives_the_cpus_its_name_says() {
+        let all = [0, 1, 2, 3];
+        for (placement, load, client, server) in [
+            (Placement::Free, 1, None, None),
+            (Placement::SameCpu, 4, Some(vec![3]), Some(vec![3])),
+            (Placement::CrossCpu, 1, Some(vec![0]), Some(vec![2])),
+            (Placement::CrossCpu, 8, Some(vec![0, 1]), Some(vec![2, 3])),
+        ] {
+            assert_eq!(
+                cpus(placement, &streams(load), &all),
+                Ok(Cpus { client, server }),
+                "{placement:?} {load}"
+            );
+        }
+    }
+
+    #[test]
+    fn one_cpu_is_too_few_to_cross() {
+        let error = cpus(Placement::CrossCpu, &streams(1), &[5]).expect_err("one CPU");
+        assert!(error.contains("two CPUs"), "{error}");
+    }
+}

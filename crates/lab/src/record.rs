@@ -1,0 +1,100 @@
+//! A scenario's parts as records: what is kept of them with a run.
+
+use samples::{
+    CellRecord, DeviceState, LoadSettings, PathRecord, PingPongSettings, ScenarioRecord, StreamSettings,
+};
+use scenario::{Cell, Load, Path, Placement, Scenario};
+use units::Bytes;
+
+/// The scenario itself, with its text.
+pub(crate) fn scenario(scenario: &Scenario, text: &str) -> ScenarioRecord {
+    ScenarioRecord {
+        name: scenario.name.clone(),
+        title: scenario.title.clone(),
+        about: scenario.about.clone(),
+        digest: scenario.digest.clone(),
+        text: text.to_owned(),
+    }
+}
+
+/// A path.
+pub(crate) fn path(path: &Path) -> PathRecord {
+    PathRecord {
+        name: path.name.to_string(),
+        about: path.about.clone(),
+        from: path.from.device.to_string(),
+        to: path.to.device.to_string(),
+        layers: path.layers.iter().map(ToString::to_string).collect(),
+        devices: path.devices.iter().map(ToString::to_string).collect(),
+        baseline: path.baseline,
+    }
+}
+
+/// A cell.
+pub(crate) fn cell(cell: &Cell) -> CellRecord {
+    CellRecord {
+        id: cell.id.to_string(),
+        path: cell.path.to_string(),
+        workload: cell.workload.to_string(),
+        levels: cell.levels.iter().map(|(factor, level)| (factor.to_string(), level.clone())).collect(),
+        load: load(&cell.load),
+        placement: placement(cell.placement).to_owned(),
+        baseline: cell.baseline,
+    }
+}
+
+/// What is sent, as agents are told.
+pub(crate) fn load(load: &Load) -> LoadSettings {
+    match load {
+        Load::Stream(stream) => LoadSettings::Stream(StreamSettings {
+            streams: stream.streams,
+            direction: direction(stream.direction),
+            until: match stream.until {
+                scenario::Until::Elapsed(time) => samples::Until::Elapsed(time),
+                scenario::Until::Sent(bytes) => samples::Until::Sent(bytes),
+            },
+            warmup: stream.warmup,
+            message: stream.message,
+            congestion: stream.congestion.clone(),
+            interval: stream.interval,
+        }),
+        Load::PingPong(ping) => LoadSettings::PingPong(PingPongSettings {
+            transport: match ping.transport {
+                scenario::Transport::Tcp => samples::Transport::Tcp,
+                scenario::Transport::Udp => samples::Transport::Udp,
+            },
+            message: ping.message,
+            duration: ping.duration,
+            warmup: ping.warmup,
+            congestion: ping.congestion.clone(),
+        }),
+    }
+}
+
+/// A device as it was read back.
+pub(crate) fn device(state: &topology::DeviceState) -> DeviceState {
+    DeviceState {
+        device: state.at.to_string(),
+        kind: state.kind.word().to_owned(),
+        mtu: state.mtu,
+        features: state.features.clone(),
+        gso_max_size: Some(Bytes(state.gso_ipv4_max_size.into())),
+        gro_max_size: Some(Bytes(state.gro_ipv4_max_size.into())),
+    }
+}
+
+fn direction(direction: scenario::Direction) -> samples::Direction {
+    match direction {
+        scenario::Direction::Forward => samples::Direction::Forward,
+        scenario::Direction::Reverse => samples::Direction::Reverse,
+        scenario::Direction::Both => samples::Direction::Both,
+    }
+}
+
+fn placement(placement: Placement) -> &'static str {
+    match placement {
+        Placement::Free => "free",
+        Placement::SameCpu => "same-cpu",
+        Placement::CrossCpu => "cross-cpu",
+    }
+}

@@ -1,0 +1,271 @@
+//! One trial: configure, check, measure, collect.
+
+use std::{
+    collections::{BTreeMap, hash_map::RandomState},
+    hash::{BuildHasher, Hasher},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use protocol::{ClientOrder, EndReport, MtuProbe, Order, Progress, Reply, ServerOrder, Token};
+use samples::{
+    Arm, DeviceState, LoadSettings, PathCheck, PingPongSettings, Skipped, Transport, Trial, UnixMillis, Until,
+};
+use scenario::{Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
+use topology::{ConfigureError, Topology};
+use units::{BitRate, Bytes, Nanos};
+
+use crate::{
+    agents::Agents,
+    error::RunError,
+    event::{Event, Observer},
+    merge,
+    placement::{self, Cpus},
+    record,
+};
+
+/// For orders that need no traffic.
+const SHORT: Duration = Duration::from_secs(10);
+/// What a trial may take beyond its traffic: connecting, draining, reporting.
+const SLACK: Duration = Duration::from_secs(10);
+/// What a trial that sends a number of bytes may take.
+const LONG: Duration = Duration::from_secs(600);
+/// A packet that every IPv4 path must carry (RFC 791).
+const SMALLEST_MTU: u32 = 576;
+
+/// What comes of a planned trial.
+pub(crate) enum Made {
+    /// Numbers.
+    Trial(Box<Trial>),
+    /// Nothing, now or ever here.
+    Skipped(Skipped),
+}
+
+/// The standing lab that trials are made in.
+pub(crate) struct Bench<'a> {
+    pub(crate) topology: &'a Topology,
+    pub(crate) agents: &'a mut Agents,
+    pub(crate) usable_cpus: &'a [u32],
+    /// The settings that the devices have now.
+    pub(crate) set: Option<BTreeMap<DeviceRef, DeviceSettings>>,
+}
+
+impl Bench<'_> {
+    /// Makes one trial of `cell`.
+    pub(crate) fn make(
+        &mut self,
+        planned: &PlannedTrial,
+        cell: &Cell,
+        path: &Path,
+        mtu: u32,
+        observer: &mut dyn Observer,
+    ) -> Result<Made, RunError> {
+        let skip = |because: String| Ok(Made::Skipped(Skipped { cell: cell.id.to_string(), because }));
+        if let Err(because) = self.configure(cell)? {
+            return skip(because);
+        }
+        let cpus = match placement::cpus(cell.placement, &cell.load, self.usable_cpus) {
+            Ok(cpus) => cpus,
+            Err(because) => return skip(because),
+        };
+        let devices = self.device_states(path)?;
+        let path_check = self.check_mtu(path, mtu)?;
+        let started = now();
+        let load = record::load(&cell.load);
+        match self.measure(path, &load, cpus, observer) {
+            Ok((client, server)) => {
+                let trial = assemble(planned, cell, started, &load, (&client, &server), devices, path_check);
+                trial.map(|trial| Made::Trial(Box::new(trial))).map_err(|because| RunError::Refused {
+                    host: path.to.host.to_string(),
+                    what: "report the trial",
+                    because,
+                    unsupported: false,
+                })
+            }
+            Err(RunError::Refused { because, unsupported: true, .. }) => skip(because),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether the path carries anything at all, before the first trial is made on it.
+    pub(crate) fn check_reachable(&mut self, path: &Path) -> Result<(), RunError> {
+        if self.carries(path, SMALLEST_MTU)?.carried {
+            return Ok(());
+        }
+        Err(RunError::Unreachable {
+            path: path.name.to_string(),
+            from: format!("{} ({})", path.from.device, path.from.address),
+            to: format!("{} ({})", path.to.device, path.to.address),
+        })
+    }
+
+    /// Sets the devices as the cell wants them; an inner error is why the kernel cannot.
+    fn configure(&mut self, cell: &Cell) -> Result<Result<(), String>, RunError> {
+        if self.set.as_ref() == Some(&cell.devices) {
+            return Ok(Ok(()));
+        }
+        self.set = None;
+        match self.topology.configure(&cell.devices) {
+            Ok(()) => {
+                self.set = Some(cell.devices.clone());
+                Ok(Ok(()))
+            }
+            Err(error @ ConfigureError::Unsupported { .. }) => Ok(Err(error.to_string())),
+            Err(source) => Err(RunError::Configure { cell: cell.id.to_string(), source }),
+        }
+    }
+
+    fn device_states(&self, path: &Path) -> Result<Vec<DeviceState>, RunError> {
+        Ok(self.topology.device_states(&path.devices)?.iter().map(record::device).collect())
+    }
+
+    /// Whether an unfragmented packet of `mtu` bytes goes end to end and one byte more does not.
+    fn check_mtu(&mut self, path: &Path, mtu: u32) -> Result<PathCheck, RunError> {
+        let result = self.carries(path, mtu)?;
+        Ok(PathCheck { mtu: (result.carried && result.larger_refused).then_some(mtu) })
+    }
+
+    fn carries(&mut self, path: &Path, mtu: u32) -> Result<protocol::MtuResult, RunError> {
+        let token = token();
+        let echo = LoadSettings::PingPong(PingPongSettings {
+            transport: Transport::Udp,
+            message: Bytes(64),
+            duration: Nanos::from_secs(2),
+            warmup: Nanos(0),
+            congestion: None,
+        });
+        let port = self.serve(path, token, echo, None)?;
+        let probe = MtuProbe { token, bind: path.from.address, server: path.to.address, port, mtu };
+        let reply = self.agents.ask(&path.from.host, "probe the MTU", Order::ProbeMtu(probe), SHORT)?;
+        self.agents.ask(&path.to.host, "close the MTU probe's server", Order::Abandon { token }, SHORT)?;
+        match reply {
+            Reply::Mtu(result) => Ok(result),
+            other => Err(unexpected(path, &other)),
+        }
+    }
+
+    fn measure(
+        &mut self,
+        path: &Path,
+        load: &LoadSettings,
+        cpus: Cpus,
+        observer: &mut dyn Observer,
+    ) -> Result<(EndReport, EndReport), RunError> {
+        let token = token();
+        let port = self.serve(path, token, load.clone(), cpus.server)?;
+        let order = Order::Run(ClientOrder {
+            token,
+            bind: path.from.address,
+            server: path.to.address,
+            port,
+            load: load.clone(),
+            cpus: cpus.client,
+        });
+        let deadline = deadline(load);
+        let client = self.agents.request(&path.from.host, "run the client", order, deadline)?;
+        let collect = Order::Collect { token };
+        let server = self.agents.request(&path.to.host, "run the server", collect, deadline)?;
+        let replies = self.agents.wait(&[client, server], |beat| show(beat, load, observer));
+        if replies.is_err() {
+            // The other end may still wait for its peer; that it could not be told changes nothing here.
+            let _ = self.agents.request(&path.to.host, "end the server", Order::Abandon { token }, SHORT);
+            let _ = self.agents.request(&path.from.host, "end the client", Order::Abandon { token }, SHORT);
+        }
+        match <[Reply; 2]>::try_from(replies?) {
+            Ok([Reply::Report(client), Reply::Report(server)]) => Ok((client, server)),
+            Ok([first, _]) => Err(unexpected(path, &first)),
+            Err(replies) => unreachable!("asked for two replies, got {}", replies.len()),
+        }
+    }
+
+    fn serve(
+        &mut self,
+        path: &Path,
+        token: Token,
+        load: LoadSettings,
+        cpus: Option<Vec<u32>>,
+    ) -> Result<u16, RunError> {
+        let order = Order::Serve(ServerOrder { token, bind: path.to.address, load, cpus });
+        match self.agents.ask(&path.to.host, "open the server", order, SHORT)? {
+            Reply::Listening { port } => Ok(port),
+            other => Err(unexpected(path, &other)),
+        }
+    }
+}
+
+fn assemble(
+    planned: &PlannedTrial,
+    cell: &Cell,
+    started: UnixMillis,
+    load: &LoadSettings,
+    (client, server): (&EndReport, &EndReport),
+    devices: Vec<DeviceState>,
+    path_check: PathCheck,
+) -> Result<Trial, String> {
+    let measurement = merge::measurement(client, server)?;
+    let cpu = merge::cpu(client, server);
+    let doubts = merge::doubts(load, &measurement, &cpu);
+    let arm = match planned.arm {
+        scenario::Arm::Measure => Arm::Measure,
+        scenario::Arm::Again => Arm::Again,
+    };
+    let cell = cell.id.to_string();
+    Ok(Trial {
+        index: planned.index,
+        block: planned.block,
+        cell,
+        arm,
+        started,
+        measurement,
+        cpu,
+        devices,
+        path_check,
+        doubts,
+    })
+}
+
+fn deadline(load: &LoadSettings) -> Duration {
+    let traffic = match load {
+        LoadSettings::Stream(stream) => match stream.until {
+            Until::Elapsed(time) => stream.warmup + time,
+            Until::Sent(_) => return LONG,
+        },
+        LoadSettings::PingPong(ping) => ping.warmup + ping.duration,
+    };
+    Duration::from(traffic) + SLACK
+}
+
+fn show(beat: &Progress, load: &LoadSettings, observer: &mut dyn Observer) {
+    let seconds = beat.covers.seconds();
+    let (rate, round_trips) = match load {
+        LoadSettings::Stream(_) if beat.received > Bytes(0) => {
+            (Some(BitRate::of(beat.received, beat.covers)), None)
+        }
+        LoadSettings::PingPong(_) if beat.round_trips > 0 && seconds > 0.0 => {
+            (None, Some(beat.round_trips as f64 / seconds))
+        }
+        _ => return,
+    };
+    observer.event(&Event::Rate { elapsed: beat.elapsed, rate, round_trips });
+}
+
+fn unexpected(path: &Path, reply: &Reply) -> RunError {
+    let said: String = format!("{reply:?}").chars().take(60).collect();
+    let because = format!("it answered something else: {said}");
+    RunError::Refused {
+        host: path.to.host.to_string(),
+        what: "obey the protocol",
+        because,
+        unsupported: false,
+    }
+}
+
+/// Hard to guess for a stranger on the same path; the standard library's hasher is seeded by the kernel.
+fn token() -> Token {
+    Token(RandomState::new().build_hasher().finish())
+}
+
+/// The time of day.
+pub(crate) fn now() -> UnixMillis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    UnixMillis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}

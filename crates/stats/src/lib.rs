@@ -1,0 +1,18 @@
+//! Estimators, intervals and noise floors on plain numbers.
+//!
+//! Owns no clock, no global randomness (a seed is handed in) and must not know units, networks or storage.
+//! Functions return `None` for input they cannot answer: empty, not finite, or out of the stated domain.
+
+pub mod bimodal;
+pub mod bootstrap;
+pub mod describe;
+pub mod distribution;
+pub mod interval;
+pub mod noise;
+pub mod ratio;
+pub mod verdict;
+
+pub use bimodal::TwoLevels;
+pub use interval::{Estimate, Interval};
+pub use noise::NoiseFloor;
+pub use verdict::Difference;

@@ -1,0 +1,152 @@
+//! Ratios and differences of two samples, paired by block or independent, with exact intervals.
+//! Must not know which sample is the baseline of what: a ratio is always second over first.
+
+use crate::describe;
+use crate::distribution::{rank_sum_cdf, signed_rank_cdf};
+use crate::interval::{self, Estimate};
+
+/// Most pairwise values that are formed; beyond it the exact functions give `None` and the bootstrap is the choice.
+pub const MOST_PAIRWISE: usize = 4_000_000;
+
+/// Ratio second/first of paired positive values (one pair a block), without unit.
+///
+/// Hodges-Lehmann estimate of the log ratios, with the interval of Walsh averages whose ends come from Wilcoxon's
+/// signed-rank distribution (Hollander, Wolfe & Chicken 2014, section 3.3). Exact when log ratios are symmetric about
+/// the truth. Attains at most 50 % with 2 blocks, 75 % with 3, 87.5 % with 4, 93.75 % with 5, 96.9 % with 6. `None` for
+/// no pairs, a value that is not finite and positive, or more than [`MOST_PAIRWISE`] averages; the interval is `None`
+/// for one pair or a confidence outside (0, 1).
+pub fn paired_ratio(pairs: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
+    let logs: Option<Vec<f64>> = pairs.iter().map(|(a, b)| Some(log(*b)? - log(*a)?)).collect();
+    exponential(walsh(&logs?, confidence)?)
+}
+
+/// Difference second - first of paired values, in their unit; otherwise as [`paired_ratio`], for values of any sign.
+pub fn paired_difference(pairs: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
+    let differences: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
+    walsh(&differences, confidence)
+}
+
+/// Ratio second/first of two independent samples of positive values, without unit.
+///
+/// Hodges-Lehmann shift of the logs: the median of all pairwise ratios, with ends from the Mann-Whitney distribution
+/// (Hollander, Wolfe & Chicken 2014, sections 4.2 and 4.3). Exact when both samples have one shape on the log scale.
+/// Attains at most 66.7 % with 2 values each, 90 % with 3, 97.1 % with 4. `None` for an empty sample, a value that is
+/// not finite and positive, or more than [`MOST_PAIRWISE`] pairs; the interval is `None` when a sample has one value.
+pub fn independent_ratio(first: &[f64], second: &[f64], confidence: f64) -> Option<Estimate> {
+    let logs = |v: &[f64]| v.iter().map(|x| log(*x)).collect::<Option<Vec<f64>>>();
+    exponential(shift(&logs(first)?, &logs(second)?, confidence)?)
+}
+
+/// Difference second - first of two independent samples, in their unit; otherwise as [`independent_ratio`].
+pub fn independent_difference(first: &[f64], second: &[f64], confidence: f64) -> Option<Estimate> {
+    shift(first, second, confidence)
+}
+
+fn log(x: f64) -> Option<f64> {
+    (x.is_finite() && x > 0.0).then(|| x.ln())
+}
+
+fn exponential(logs: Estimate) -> Option<Estimate> {
+    let interval = logs.interval.map(|mut i| {
+        (i.low, i.high) = (i.low.exp(), i.high.exp());
+        i
+    });
+    let finite = logs.value.exp().is_finite() && interval.is_none_or(|i| i.high.is_finite());
+    finite.then(|| Estimate { value: logs.value.exp(), interval })
+}
+
+fn walsh(d: &[f64], confidence: f64) -> Option<Estimate> {
+    let n = d.len();
+    if n.saturating_mul(n + 1) / 2 > MOST_PAIRWISE {
+        return None;
+    }
+    let averages: Vec<f64> = (0..n).flat_map(|i| (i..n).map(move |j| 0.5 * d[i] + 0.5 * d[j])).collect();
+    estimate(&averages, n >= 2, || signed_rank_cdf(n), confidence)
+}
+
+fn shift(a: &[f64], b: &[f64], confidence: f64) -> Option<Estimate> {
+    if a.len().saturating_mul(b.len()) > MOST_PAIRWISE {
+        return None;
+    }
+    let pairwise: Vec<f64> = a.iter().flat_map(|x| b.iter().map(move |y| y - x)).collect();
+    let enough = a.len() >= 2 && b.len() >= 2;
+    estimate(&pairwise, enough, || rank_sum_cdf(a.len(), b.len()), confidence)
+}
+
+fn estimate(all: &[f64], enough: bool, cdf: impl Fn() -> Vec<f64>, confidence: f64) -> Option<Estimate> {
+    let sorted = describe::sorted(all)?;
+    let value = describe::quantile_of_sorted(&sorted, 0.5)?;
+    let interval = if enough { interval::from_order(&sorted, &cdf(), confidence) } else { None };
+    Some(Estimate { value, interval })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distribution::normal_quantile;
+    use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    const TRIALS: f64 = 1000.0;
+
+    fn noisy(rng: &mut Pcg64Mcg, n: usize) -> Vec<f64> {
+        (0..n).map(|_| 10.0 * (0.1 * normal_quantile(rng.random_range(1e-9..1.0))).exp()).collect()
+    }
+
+    #[test]
+    fn known_values_come_out() {
+        // Walsh averages of 1, 2, 4, 8, 16: smallest 1, largest 16, median (the 8th of 15) 5.
+        let pairs = [(0.0, 1.0), (0.0, 2.0), (0.0, 4.0), (0.0, 8.0), (0.0, 16.0)];
+        let got = paired_difference(&pairs, 0.95).unwrap();
+        let i = got.interval.unwrap();
+        assert_eq!((got.value, i.low, i.high, i.confidence), (5.0, 1.0, 16.0, 0.9375));
+        let got = independent_difference(&[1.0, 2.0, 3.0], &[11.0, 12.0, 13.0], 0.95).unwrap();
+        let i = got.interval.unwrap();
+        assert_eq!((got.value, i.low, i.high), (10.0, 8.0, 12.0));
+        assert!((i.confidence - 0.9).abs() < 1e-12);
+    }
+
+    #[test]
+    fn intervals_cover_what_they_claim() {
+        let mut rng = Pcg64Mcg::seed_from_u64(5);
+        for n in [3, 5, 8, 12] {
+            let (mut paired, mut apart, mut claims) = (0.0, 0.0, (0.0, 0.0));
+            for _ in 0..1000 {
+                let (a, b) = (noisy(&mut rng, n), noisy(&mut rng, n));
+                let pairs: Vec<(f64, f64)> = a.iter().copied().zip(b.iter().copied()).collect();
+                let p = paired_ratio(&pairs, 0.95).unwrap().interval.unwrap();
+                let q = independent_ratio(&a, &b, 0.95).unwrap().interval.unwrap();
+                paired += f64::from(u8::from(p.contains(1.0))) / TRIALS;
+                apart += f64::from(u8::from(q.contains(1.0))) / TRIALS;
+                claims = (p.confidence, q.confidence);
+            }
+            for (got, claim) in [(paired, claims.0), (apart, claims.1)] {
+                let error = 4.0 * (claim * (1.0 - claim) / TRIALS).sqrt();
+                assert!((got - claim).abs() <= error, "n = {n}: covers {got}, claims {claim}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_value_lies_in_its_interval_and_scales(
+            pairs in prop::collection::vec((1e-3..1e6f64, 1e-3..1e6f64), 2..9), c in 0.01..0.99f64, k in 0.1..10.0f64,
+        ) {
+            let got = paired_ratio(&pairs, c).unwrap();
+            let i = got.interval.unwrap();
+            prop_assert!(i.low <= got.value && got.value <= i.high);
+            let scaled: Vec<_> = pairs.iter().map(|(a, b)| (*a, b * k)).collect();
+            let scaled = paired_ratio(&scaled, c).unwrap();
+            prop_assert!((scaled.value / got.value / k - 1.0).abs() < 1e-9);
+        }
+
+        #[test]
+        fn no_input_panics(pairs in prop::collection::vec((prop::num::f64::ANY, prop::num::f64::ANY), 0..6)) {
+            let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+            for got in [paired_ratio(&pairs, 0.9), paired_difference(&pairs, 0.9), independent_ratio(&a, &b, 0.9)] {
+                if let Some(i) = got.and_then(|e| e.interval) { prop_assert!(i.low <= i.high); }
+            }
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Processes: children that die with their parent, processes that outlive it, and who is still alive.
+//!
+//! It must not know what a process does. See prctl(2), setpgid(2), proc_pid_stat(5).
+#![expect(unsafe_code, reason = "code between fork and exec, and resetting signal dispositions")]
+#![expect(clippy::disallowed_methods, reason = "the state of a process is a file of /proc")]
+
+use std::fs;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+
+use rustix::process::{Pid, Signal};
+use rustix::thread::LinkNameSpaceType;
+
+use crate::error::{Context, Error, Result};
+use crate::netns::NetNs;
+
+/// Starts `command` in `ns` (or where the caller is) as a child that the kernel kills when its parent dies.
+/// `label` names it in errors. The child leads a process group of its own, so that Ctrl-C on the terminal
+/// does not reach it, and begins with default signal dispositions.
+///
+/// **Trap:** the kernel kills the child when the *thread* that called this ends, not only when the process
+/// does. Call it from a thread that lives as long as the child is meant to live, never from
+/// [`NetNs::run_in`] or a pool.
+///
+/// A `command` is good for one call: what this adds to it stays in it.
+pub fn spawn_in(command: &mut Command, ns: Option<&NetNs>, label: &str) -> Result<Child> {
+    let ns = ns.map(NetNs::try_clone).transpose()?;
+    let parent = rustix::process::getpid();
+    let prepare = move || {
+        if let Some(ns) = &ns {
+            rustix::thread::move_into_link_name_space(ns.as_fd(), Some(LinkNameSpaceType::Network))?;
+        }
+        reset_signals();
+        die_with(parent)
+    };
+    command.process_group(0);
+    // SAFETY: `prepare` only makes system calls: it takes no lock and allocates nothing.
+    unsafe { command.pre_exec(prepare) };
+    command.spawn().named("start", || label)
+}
+
+/// Starts `command` in a session of its own, where it outlives the caller. Its standard streams are the
+/// caller's choice; one that is inherited keeps a terminal or a pipe open.
+pub fn spawn_detached(command: &mut Command, label: &str) -> Result<Child> {
+    let prepare = || {
+        reset_signals();
+        rustix::process::setsid()?;
+        Ok(())
+    };
+    // SAFETY: `prepare` only makes system calls: it takes no lock and allocates nothing.
+    unsafe { command.pre_exec(prepare) };
+    command.spawn().named("start detached", || label)
+}
+
+/// Leaves the session and the terminal of the parent; nothing happens if the process leads a session already.
+pub fn detach() -> Result<()> {
+    if rustix::process::getsid(None) == Ok(rustix::process::getpid()) {
+        return Ok(());
+    }
+    rustix::process::setsid().map(|_| ()).named("start a session for", own_name)
+}
+
+/// The kernel will kill this process when the thread that started it ends. To be called on the main thread:
+/// the kernel keeps the wish with the thread that uttered it. Fails with ESRCH if that has
+/// happened already, as far as `parent` (the process that ought to be the parent) can tell.
+pub fn set_parent_death_signal(parent: u32) -> Result<()> {
+    let parent = to_pid(parent, "die with")?;
+    die_with(parent).named("die with", || format!("process {}", parent.as_raw_nonzero()))
+}
+
+/// The process that started this one, or whoever adopted it; 0 when that is out of sight.
+#[must_use]
+pub fn parent_pid() -> u32 {
+    rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get().unsigned_abs())
+}
+
+/// When process `pid` started, in clock ticks (1/100 s) since boot; with the pid it identifies a process.
+pub fn start_time(pid: u32) -> Result<u64> {
+    Ok(stat(pid)?.start_time)
+}
+
+/// Whether `pid` is still the process that started at `start_time`, and has not ended (a zombie has).
+#[must_use]
+pub fn is_alive(pid: u32, start_time: u64) -> bool {
+    stat(pid).is_ok_and(|stat| stat.start_time == start_time && !matches!(stat.state, 'Z' | 'X'))
+}
+
+/// Asks a process to end (SIGTERM). That it is gone already is no error.
+pub fn terminate(pid: u32) -> Result<()> {
+    send(pid, Signal::TERM, "terminate")
+}
+
+/// Ends a process (SIGKILL). That it is gone already is no error.
+pub fn kill(pid: u32) -> Result<()> {
+    send(pid, Signal::KILL, "kill")
+}
+
+/// Ends all processes of the group that `pid` leads (SIGKILL), such as a child of [`spawn_in`] and its own.
+pub fn kill_group(pid: u32) -> Result<()> {
+    let target = to_pid(pid, "kill group of")?;
+    gone_is_fine(rustix::process::kill_process_group(target, Signal::KILL))
+        .named("kill group of", || format!("process {pid}"))
+}
+
+fn send(pid: u32, signal: Signal, operation: &'static str) -> Result<()> {
+    let target = to_pid(pid, operation)?;
+    gone_is_fine(rustix::process::kill_process(target, signal)).named(operation, || format!("process {pid}"))
+}
+
+fn gone_is_fine(result: rustix::io::Result<()>) -> rustix::io::Result<()> {
+    if result == Err(rustix::io::Errno::SRCH) { Ok(()) } else { result }
+}
+
+/// Refuses 0, which would mean the caller's own group, and what would turn negative.
+fn to_pid(pid: u32, operation: &'static str) -> Result<Pid> {
+    i32::try_from(pid)
+        .ok()
+        .and_then(Pid::from_raw)
+        .ok_or_else(|| Error::new(operation, format!("process {pid}"), libc::EINVAL))
+}
+
+fn own_name() -> String {
+    format!("process {}", std::process::id())
+}
+
+/// Only system calls, because it runs between fork and exec.
+fn die_with(parent: Pid) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    // The parent may have died before the line above: then no signal will ever come.
+    if rustix::process::getppid() != Some(parent) {
+        return Err(io::Error::from_raw_os_error(libc::ESRCH));
+    }
+    Ok(())
+}
+
+/// What a parent ignores stays ignored over exec. The standard library resets the mask and SIGPIPE only.
+fn reset_signals() {
+    for signal in 1..=libc::SIGRTMAX() {
+        // SAFETY: SIG_DFL installs no code; signals that cannot be changed are refused without effect.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Stat {
+    state: char,
+    start_time: u64,
+}
+
+fn stat(pid: u32) -> Result<Stat> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat"));
+    let text = text.named("read state of", || format!("process {pid}"))?;
+    parse_stat(&text).ok_or_else(|| Error::new("read state of", format!("process {pid}"), libc::EPROTO))
+}
+
+/// Field 2 is the name in brackets and may hold spaces and brackets, so counting starts after the last one.
+fn parse_stat(text: &str) -> Option<Stat> {
+    let mut fields = text[text.rfind(')')? + 1..].split_whitespace();
+    let state = fields.next()?.chars().next()?;
+    let start_time = fields.nth(18)?.parse().ok()?;
+    Some(Stat { state, start_time })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    fn sleeper() -> Command {
+        let mut command = Command::new("sleep");
+        command.arg("60").stdin(Stdio::null()).stdout(Stdio::null());
+        command
+    }
+
+    fn ends_within(pid: u32, start: u64, limit: Duration) -> bool {
+        let begin = Instant::now();
+        while is_alive(pid, start) {
+            if begin.elapsed() > limit {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        true
+    }
+
+    #[test]
+    fn a_child_dies_with_the_thread_that_started_it() {
+        let start = |keep: Duration| {
+            let mut child = spawn_in(&mut sleeper(), None, "sleeper").expect("sleep exists");
+            let start = start_time(child.id()).expect("runs");
+            std::thread::sleep(keep);
+            assert!(child.try_wait().expect("own child").is_none(), "lives as long as the thread");
+            (child, start)
+        };
+        let (mut child, time) =
+            std::thread::spawn(move || start(Duration::from_millis(100))).join().expect("no panic");
+        assert!(ends_within(child.id(), time, Duration::from_secs(5)));
+        let status = child.wait().expect("own child");
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(libc::SIGKILL));
+    }
+
+    #[test]
+    fn a_child_leads_its_own_group_with_default_signals() {
+        // SAFETY: SIG_IGN installs no code; no test sends this signal.
+        unsafe { libc::signal(libc::SIGUSR1, libc::SIG_IGN) };
+        let mut command = Command::new("cat");
+        command.arg("/proc/self/stat").arg("/proc/self/status").stdout(Stdio::piped());
+        let mut child = spawn_in(&mut command, None, "cat").expect("cat exists");
+        let mut text = String::new();
+        child.stdout.take().expect("piped").read_to_string(&mut text).expect("text");
+        assert!(child.wait().expect("own child").success());
+        let group = text[text.rfind(") R ").expect("running") + 4..].split(' ').nth(1).map(str::to_owned);
+        assert_eq!(group, Some(child.id().to_string()));
+        let mask = |name: &str| {
+            let text = text.lines().find_map(|line| line.strip_prefix(name)).expect("in every status");
+            u64::from_str_radix(text.trim(), 16).expect("hexadecimal")
+        };
+        // Signals 32 to 34 belong to the C library, which does not let them be changed.
+        assert_eq!(mask("SigIgn:") & !(0b111 << 31), 0);
+        assert_eq!(mask("SigBlk:"), 0);
+    }
+
+    #[test]
+    fn a_child_starts_in_the_namespace_it_was_given() {
+        let Some(ns) = crate::netns::testing::namespace() else { return };
+        let mut command = Command::new("readlink");
+        command.arg("/proc/self/ns/net").stdout(Stdio::piped());
+        let child = spawn_in(&mut command, Some(&ns), "readlink").expect("readlink exists");
+        let output = child.wait_with_output().expect("own child");
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), ns.to_string());
+    }
+
+    #[test]
+    fn a_program_that_does_not_exist_is_named() {
+        let error =
+            spawn_in(&mut Command::new("/nonexistent"), None, "agent of node1").expect_err("no such file");
+        assert_eq!(error.to_string(), "cannot start agent of node1: No such file or directory (ENOENT)");
+    }
+
+    #[test]
+    fn ending_a_process_is_seen_and_may_be_repeated() {
+        let mut child = spawn_in(&mut sleeper(), None, "sleeper").expect("sleep exists");
+        let (pid, start) = (child.id(), start_time(child.id()).expect("runs"));
+        assert!(is_alive(pid, start));
+        assert!(!is_alive(pid, start + 1), "another process with the same pid");
+        terminate(pid).expect("own child");
+        assert!(ends_within(pid, start, Duration::from_secs(5)), "a zombie counts as ended");
+        child.wait().expect("own child");
+        terminate(pid).and_then(|()| kill(pid)).and_then(|()| kill_group(pid)).expect("gone is no error");
+        assert!(start_time(pid).is_err());
+    }
+
+    #[test]
+    fn process_zero_and_negative_ones_are_refused() {
+        for pid in [0, u32::MAX, 1 << 31] {
+            for end in [terminate, kill, kill_group] {
+                assert_eq!(end(pid).expect_err("means a group").errno(), libc::EINVAL);
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_parent_is_noticed() {
+        // On a thread that ends at once the request would be aimed at the harness; the check fails first.
+        let error = std::thread::spawn(|| {
+            let result = set_parent_death_signal(1 << 30);
+            rustix::process::set_parent_process_death_signal(None).expect("taken back");
+            result
+        });
+        assert_eq!(error.join().expect("no panic").expect_err("not the parent").errno(), libc::ESRCH);
+    }
+
+    #[test]
+    fn a_name_with_brackets_does_not_shift_the_fields() {
+        let tail = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20";
+        for name in ["(sh)", "(a) R 1 (b)", "(((", "())", "(x y)"] {
+            let parsed = parse_stat(&format!("12 {name}) {tail}"));
+            assert_eq!(parsed, Some(Stat { state: 'S', start_time: 4711 }), "{name}");
+        }
+        for broken in [
+            "",
+            "12 (sh",
+            "12 (sh)",
+            "12 (sh) S 1 2",
+            "12 (sh) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 x",
+        ] {
+            assert_eq!(parse_stat(broken), None, "{broken}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The only unsafe code: system calls, socket options, namespaces, affinity.
+//!
+//! Thin, named doors to the kernel. Every error says which operation failed on which object and why. This
+//! room knows no domain word: it does not know what a host, a path or a trial is, only what it was told to
+//! call the object in an error.
+
+pub mod affinity;
+pub mod bpf;
+pub mod child;
+pub mod clock;
+mod error;
+pub mod kvm;
+pub mod limits;
+pub mod netns;
+pub mod signal;
+pub mod socket;
+pub mod uname;
+pub mod userns;
+pub mod vhost;
+
+pub use error::{Error, Result};

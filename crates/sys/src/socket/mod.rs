@@ -1,0 +1,49 @@
+//! Socket options and calls that the standard library lacks, for anything that has a descriptor.
+//!
+//! It must not know what is sent or why. See socket(7), ip(7), tcp(7).
+
+mod options;
+mod tcp_info;
+mod transfer;
+
+pub use options::{
+    congestion, mss, path_mtu, receive_buffer, send_buffer, set_busy_poll, set_congestion, set_dont_fragment,
+    set_linger_zero, set_mss, set_mtu_probe, set_nodelay, set_receive_buffer, set_receive_timeout,
+    set_reuse_address, set_send_buffer, set_send_timeout, set_tos,
+};
+pub use tcp_info::{TcpInfo, tcp_info};
+pub use transfer::recv_truncated;
+
+use std::os::fd::{AsFd, AsRawFd};
+
+/// How errors name a socket.
+fn named(fd: &impl AsFd) -> String {
+    format!("socket {}", fd.as_fd().as_raw_fd())
+}
+
+#[cfg(test)]
+mod testing {
+    use std::net::{TcpListener, TcpStream};
+
+    /// The two ends of a connection over the loopback of the calling thread's namespace.
+    pub(super) fn connected() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+        let client = TcpStream::connect(listener.local_addr().expect("bound")).expect("loopback");
+        (client, listener.accept().expect("just connected").0)
+    }
+
+    /// Sets the MTU of `lo` in the calling thread's namespace, which must be one that the test made.
+    #[expect(unsafe_code, reason = "an ioctl that rustix has no call for")]
+    pub(super) fn set_loopback_mtu(bytes: i32) {
+        use std::os::fd::AsRawFd;
+        let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback");
+        // SAFETY: `ifreq` is plain bytes, for which zero is a valid value.
+        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+        request.ifr_name[0] = b'l'.cast_signed();
+        request.ifr_name[1] = b'o'.cast_signed();
+        request.ifr_ifru.ifru_mtu = bytes;
+        // SAFETY: SIOCSIFMTU only reads the `ifreq`.
+        let status = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFMTU as _, &raw mut request) };
+        assert_eq!(status, 0);
+    }
+}

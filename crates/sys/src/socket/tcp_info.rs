@@ -1,0 +1,219 @@
+//! What the kernel knows about one TCP connection (`struct tcp_info` of linux/tcp.h), as a plain value.
+#![expect(unsafe_code, reason = "rustix has no call for TCP_INFO")]
+
+use std::os::fd::{AsFd, AsRawFd};
+
+use linux_raw_sys::net::tcp_info as Raw;
+
+use super::named;
+use crate::error::{Error, Result};
+
+/// The state of one TCP connection at one moment. Counters run since the connection was made. What an
+/// older kernel does not report is 0, and [`TcpInfo::length`] tells where its answer ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TcpInfo {
+    /// Bytes that the kernel filled in; a smaller value than on another machine means fewer fields.
+    pub length: usize,
+    /// State of the connection: 1 is ESTABLISHED (net/tcp_states.h).
+    pub state: u8,
+    /// State of congestion control: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
+    pub ca_state: u8,
+    /// The sender, not the network, limited the latest [`TcpInfo::delivery_rate`].
+    pub delivery_rate_app_limited: bool,
+    /// Time-out of retransmission, µs.
+    pub rto_us: u32,
+    /// Estimated delay of acknowledgements, µs.
+    pub ato_us: u32,
+    /// Segment size for sending, bytes.
+    pub snd_mss: u32,
+    /// Segment size seen in receiving, bytes.
+    pub rcv_mss: u32,
+    /// Segments under way.
+    pub unacked: u32,
+    /// Segments under way that are held lost.
+    pub lost: u32,
+    /// Segments under way that were sent again.
+    pub retrans: u32,
+    /// Path MTU, bytes.
+    pub pmtu: u32,
+    /// Smoothed round-trip time, µs.
+    pub rtt_us: u32,
+    /// Mean deviation of the round-trip time, µs.
+    pub rttvar_us: u32,
+    /// Least round-trip time of the recent past, µs.
+    pub min_rtt_us: u32,
+    /// Threshold of slow start, segments.
+    pub snd_ssthresh: u32,
+    /// Congestion window, segments.
+    pub snd_cwnd: u32,
+    /// Space that the receiver's automatic buffer growth aims at, bytes.
+    pub rcv_space: u32,
+    /// Segments sent again.
+    pub total_retrans: u32,
+    /// Pacing rate, bytes/s; `u64::MAX` is unpaced.
+    pub pacing_rate: u64,
+    /// Upper bound of the pacing rate, bytes/s.
+    pub max_pacing_rate: u64,
+    /// Latest rate of delivery, bytes/s.
+    pub delivery_rate: u64,
+    /// Bytes acknowledged by the peer.
+    pub bytes_acked: u64,
+    /// Bytes received in order.
+    pub bytes_received: u64,
+    /// Bytes sent, those sent again included.
+    pub bytes_sent: u64,
+    /// Bytes sent again.
+    pub bytes_retrans: u64,
+    /// Segments received.
+    pub segs_in: u32,
+    /// Segments sent.
+    pub segs_out: u32,
+    /// Segments with data received.
+    pub data_segs_in: u32,
+    /// Segments with data sent.
+    pub data_segs_out: u32,
+    /// Time with something to send, µs.
+    pub busy_time_us: u64,
+    /// Part of it limited by the receiver's window, µs.
+    pub rwnd_limited_us: u64,
+    /// Part of it limited by the send buffer, µs.
+    pub sndbuf_limited_us: u64,
+    /// Bytes written but not yet sent.
+    pub notsent_bytes: u32,
+    /// Reorderings seen.
+    pub reord_seen: u32,
+    /// Segments received out of order.
+    pub rcv_ooopack: u32,
+    /// The peer's window, bytes.
+    pub snd_wnd: u32,
+    /// Our window, bytes.
+    pub rcv_wnd: u32,
+}
+
+/// Reads the state of a TCP connection.
+pub fn tcp_info(fd: impl AsFd) -> Result<TcpInfo> {
+    read(&fd, size_of::<Raw>())
+}
+
+/// The kernel writes as much as it knows and as `limit` allows; the rest stays zero.
+fn read(fd: &impl AsFd, limit: usize) -> Result<TcpInfo> {
+    // SAFETY: `tcp_info` is plain integers, for which zero is a valid value.
+    let mut raw: Raw = unsafe { std::mem::zeroed() };
+    let limit = limit.min(size_of::<Raw>());
+    let mut length = libc::socklen_t::try_from(limit).expect("a few hundred bytes fit");
+    let socket = fd.as_fd().as_raw_fd();
+    let to = (&raw mut raw).cast();
+    // SAFETY: the kernel writes at most `length` bytes to `raw`, which is at least that long.
+    let status = unsafe { libc::getsockopt(socket, libc::IPPROTO_TCP, libc::TCP_INFO, to, &raw mut length) };
+    if status < 0 {
+        return Err(Error::last("read TCP_INFO of", named(fd)));
+    }
+    Ok(TcpInfo { length: usize::try_from(length).unwrap_or(0), ..plain(&raw) })
+}
+
+fn plain(raw: &Raw) -> TcpInfo {
+    TcpInfo {
+        length: 0,
+        state: raw.tcpi_state,
+        ca_state: raw.tcpi_ca_state,
+        delivery_rate_app_limited: raw.tcpi_delivery_rate_app_limited() != 0,
+        rto_us: raw.tcpi_rto,
+        ato_us: raw.tcpi_ato,
+        snd_mss: raw.tcpi_snd_mss,
+        rcv_mss: raw.tcpi_rcv_mss,
+        unacked: raw.tcpi_unacked,
+        lost: raw.tcpi_lost,
+        retrans: raw.tcpi_retrans,
+        pmtu: raw.tcpi_pmtu,
+        rtt_us: raw.tcpi_rtt,
+        rttvar_us: raw.tcpi_rttvar,
+        min_rtt_us: raw.tcpi_min_rtt,
+        snd_ssthresh: raw.tcpi_snd_ssthresh,
+        snd_cwnd: raw.tcpi_snd_cwnd,
+        rcv_space: raw.tcpi_rcv_space,
+        total_retrans: raw.tcpi_total_retrans,
+        pacing_rate: raw.tcpi_pacing_rate,
+        max_pacing_rate: raw.tcpi_max_pacing_rate,
+        delivery_rate: raw.tcpi_delivery_rate,
+        bytes_acked: raw.tcpi_bytes_acked,
+        bytes_received: raw.tcpi_bytes_received,
+        bytes_sent: raw.tcpi_bytes_sent,
+        bytes_retrans: raw.tcpi_bytes_retrans,
+        segs_in: raw.tcpi_segs_in,
+        segs_out: raw.tcpi_segs_out,
+        data_segs_in: raw.tcpi_data_segs_in,
+        data_segs_out: raw.tcpi_data_segs_out,
+        busy_time_us: raw.tcpi_busy_time,
+        rwnd_limited_us: raw.tcpi_rwnd_limited,
+        sndbuf_limited_us: raw.tcpi_sndbuf_limited,
+        notsent_bytes: raw.tcpi_notsent_bytes,
+        reord_seen: raw.tcpi_reord_seen,
+        rcv_ooopack: raw.tcpi_rcv_ooopack,
+        snd_wnd: raw.tcpi_snd_wnd,
+        rcv_wnd: raw.tcpi_rcv_wnd,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use super::*;
+    use crate::netns::bring_loopback_up;
+    use crate::socket::testing;
+
+    fn transfer(bytes: usize) -> (TcpInfo, TcpInfo) {
+        let (mut client, mut server) = testing::connected();
+        let reader = std::thread::spawn(move || {
+            let mut got = vec![0; bytes];
+            server.read_exact(&mut got).expect("all of it");
+            (tcp_info(&server).expect("TCP"), server)
+        });
+        client.write_all(&vec![7; bytes]).expect("loopback");
+        let (receiver, _server) = reader.join().expect("no panic");
+        (tcp_info(&client).expect("TCP"), receiver)
+    }
+
+    #[test]
+    fn both_ends_count_the_bytes_that_were_written() {
+        let bytes = 1_000_000;
+        let work = || {
+            bring_loopback_up().expect("root of its namespace");
+            transfer(bytes)
+        };
+        let (sender, receiver) = match crate::netns::testing::namespace() {
+            Some(ns) => ns.run_in(work).expect("enters"),
+            // Without rights the machine's own loopback shows the same.
+            None => transfer(bytes),
+        };
+        let bytes = u64::try_from(bytes).expect("fits");
+        assert_eq!(sender.bytes_sent, bytes + sender.bytes_retrans);
+        assert_eq!(receiver.bytes_received, bytes);
+        assert_eq!(receiver.bytes_sent, 0);
+        assert!(sender.length >= 200, "{}", sender.length);
+        assert_eq!(sender.state, 1);
+        assert!(sender.data_segs_out > 0 && sender.segs_out >= sender.data_segs_out);
+        assert!(receiver.data_segs_in > 0 && receiver.segs_in >= receiver.data_segs_in);
+        assert!(sender.snd_cwnd > 0 && sender.rtt_us > 0 && sender.rto_us >= sender.rtt_us);
+        assert!(sender.pmtu >= sender.snd_mss && sender.snd_mss >= 536);
+        assert!(sender.bytes_acked <= bytes + 1 && sender.snd_wnd > 0 && receiver.rcv_wnd > 0);
+    }
+
+    #[test]
+    fn what_an_older_kernel_does_not_answer_is_zero() {
+        let (client, _server) = testing::connected();
+        let whole = tcp_info(&client).expect("TCP");
+        // The answer of Linux 3.14 ended before the pacing rate.
+        let old = read(&client, std::mem::offset_of!(Raw, tcpi_pacing_rate)).expect("TCP");
+        assert_eq!(old.length, 104);
+        assert_eq!((old.state, old.snd_mss, old.pmtu), (whole.state, whole.snd_mss, whole.pmtu));
+        assert!(whole.max_pacing_rate > 0 && old.max_pacing_rate == 0);
+        assert!(whole.snd_wnd > 0 && old.snd_wnd == 0);
+    }
+
+    #[test]
+    fn a_socket_that_is_not_tcp_is_refused() {
+        let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback");
+        assert!(tcp_info(&socket).expect_err("no TCP").is_unsupported());
+    }
+}

@@ -1,0 +1,165 @@
+//! User namespaces: how a process without rights becomes root of a world of its own, and what it may do.
+//!
+//! It must not know what the rights are wanted for. See user_namespaces(7).
+#![expect(unsafe_code, reason = "unshare")]
+#![expect(clippy::disallowed_methods, reason = "the maps and the limits are files of /proc")]
+
+use std::fs;
+use std::os::fd::AsFd;
+
+use rustix::thread::{CapabilitySet, LinkNameSpaceType, UnshareFlags};
+
+use crate::error::{Context, Error, Result};
+
+/// Makes the calling process root (uid 0, gid 0, all capabilities) of a new user namespace in which only its
+/// own user and group exist. Rights over the devices and namespaces of the host are not gained by it.
+///
+/// The process must still have a single thread. The error names the setting by which a host forbids this;
+/// after an error the process may be nobody of a half-made namespace, so it should end.
+pub fn enter_as_root() -> Result<()> {
+    let uid = rustix::process::geteuid().as_raw();
+    let gid = rustix::process::getegid().as_raw();
+    // SAFETY: CLONE_NEWUSER does not touch the table of descriptors, which is what makes unshare unsafe.
+    unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWUSER) }
+        .named("create user namespace for", || format!("uid {uid}"))
+        .map_err(explain)?;
+    // The kernel accepts a gid map from a process without rights only once setgroups is denied.
+    write_map("/proc/self/setgroups", "deny")?;
+    write_map("/proc/self/uid_map", &format!("0 {uid} 1\n"))?;
+    write_map("/proc/self/gid_map", &format!("0 {gid} 1\n"))
+}
+
+/// Enters the user namespace of process `pid`, with all rights in it, if that is not this process's already.
+///
+/// The process must still have a single thread, and must own the namespace: be the user who made it.
+pub fn join(pid: u32) -> Result<()> {
+    let path = format!("/proc/{pid}/ns/user");
+    let theirs = fs::File::open(&path).named("open user namespace", || path.as_str())?;
+    let ours = fs::File::open("/proc/self/ns/user").named("open user namespace", || "/proc/self/ns/user")?;
+    if inode(&theirs, &path)? == inode(&ours, "/proc/self/ns/user")? {
+        // The kernel refuses to enter the namespace one is in.
+        return Ok(());
+    }
+    let object = || format!("process {pid}");
+    rustix::thread::move_into_link_name_space(theirs.as_fd(), Some(LinkNameSpaceType::User))
+        .named("enter user namespace of", object)
+        .map_err(|error| match error.errno() {
+            libc::EINVAL => error.with_hint("the process must still be single-threaded"),
+            libc::EPERM => error.with_hint("only root and the user who made it may enter it"),
+            _ => error,
+        })
+}
+
+/// The effective user of the process, as its own user namespace sees it.
+#[must_use]
+pub fn effective_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Whether the calling thread has CAP_NET_ADMIN and CAP_SYS_ADMIN: what namespaces and devices need.
+#[must_use]
+pub fn has_net_admin() -> bool {
+    let needed = CapabilitySet::NET_ADMIN | CapabilitySet::SYS_ADMIN;
+    rustix::thread::capabilities(None).is_ok_and(|sets| sets.effective.contains(needed))
+}
+
+/// Whether the process lives in a user namespace other than the first one of the machine.
+#[must_use]
+pub fn is_nested() -> bool {
+    // Only the first namespace maps all 2^32 - 1 ids onto themselves.
+    fs::read_to_string("/proc/self/uid_map").is_ok_and(|map| !maps_everything(&map))
+}
+
+fn inode(file: &fs::File, path: &str) -> Result<u64> {
+    Ok(rustix::fs::fstat(file).named("stat user namespace", || path)?.st_ino)
+}
+
+fn maps_everything(map: &str) -> bool {
+    map.split_whitespace().eq(["0", "0", "4294967295"])
+}
+
+fn write_map(path: &'static str, text: &str) -> Result<()> {
+    fs::write(path, text).named("write", || path).map_err(explain)
+}
+
+fn explain(error: Error) -> Error {
+    match error.errno() {
+        libc::EINVAL => error.with_hint("the process must still be single-threaded"),
+        libc::EPERM | libc::EACCES | libc::ENOSPC | libc::EUSERS | libc::ENOSYS => {
+            let hint = forbidding_settings(|path| fs::read_to_string(path).ok());
+            error.with_hint(hint)
+        }
+        _ => error,
+    }
+}
+
+/// Each setting by which hosts forbid user namespaces, and the value that does it.
+const SETTINGS: [(&str, &str, &str); 3] = [
+    ("user.max_user_namespaces", "/proc/sys/user/max_user_namespaces", "0"),
+    ("kernel.unprivileged_userns_clone", "/proc/sys/kernel/unprivileged_userns_clone", "0"),
+    (
+        "kernel.apparmor_restrict_unprivileged_userns",
+        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+        "1",
+    ),
+];
+
+fn forbidding_settings(read: impl Fn(&str) -> Option<String>) -> String {
+    let guilty: Vec<String> = SETTINGS
+        .iter()
+        .filter(|(_, path, bad)| read(path).is_some_and(|value| value.trim() == *bad))
+        .map(|(name, _, bad)| format!("{name} = {bad}"))
+        .collect();
+    if guilty.is_empty() {
+        let names = SETTINGS.map(|(name, _, _)| name).join(", ");
+        return format!("run as root, or look at {names}, or at the seccomp filter of a container");
+    }
+    format!("run as root: the host forbids it with {}", guilty.join(" and "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_setting_that_forbids_is_named_with_its_value() {
+        let apparmor = |path: &str| path.contains("apparmor").then(|| "1\n".to_owned());
+        let hint = forbidding_settings(apparmor);
+        assert!(hint.ends_with("kernel.apparmor_restrict_unprivileged_userns = 1"), "{hint}");
+    }
+
+    #[test]
+    fn when_no_setting_forbids_all_places_to_look_at_are_named() {
+        let hint = forbidding_settings(|_| None);
+        for (name, _, _) in SETTINGS {
+            assert!(hint.contains(name), "{hint}");
+        }
+    }
+
+    #[test]
+    fn a_process_with_threads_is_refused_with_the_reason() {
+        // The test harness runs this on a thread, so the kernel must refuse and nothing changes.
+        let error = std::thread::scope(|scope| scope.spawn(enter_as_root).join().expect("no panic"));
+        let error = error.expect_err("the kernel refuses processes with threads");
+        assert_eq!(error.errno(), libc::EINVAL);
+        assert!(error.to_string().contains("single-threaded"), "{error}");
+    }
+
+    #[test]
+    fn joining_the_namespace_one_is_in_changes_nothing_even_with_threads() {
+        join(std::process::id()).expect("already there");
+    }
+
+    #[test]
+    fn a_process_that_does_not_exist_cannot_be_joined() {
+        let error = join(u32::MAX).expect_err("no such process");
+        assert_eq!(error.errno(), libc::ENOENT);
+        assert!(error.to_string().contains("/proc/4294967295/ns/user"), "{error}");
+    }
+
+    #[test]
+    fn only_the_first_namespace_maps_everything() {
+        assert!(maps_everything("         0          0 4294967295\n"));
+        assert!(!maps_everything("         0       1000          1\n"));
+    }
+}

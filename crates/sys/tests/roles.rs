@@ -1,0 +1,195 @@
+//! What only whole processes can show: death of a parent by SIGKILL, and user namespaces.
+//!
+//! The program starts itself again in the roles below; with any other argument it is a test harness.
+#![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a test waits, reads and prints")]
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use sys::child::{is_alive, kill, spawn_detached, spawn_in, start_time};
+use sys::netns::{NetNs, bring_loopback_up};
+use sys::userns;
+
+const START_A_CHILD: &str = "role-start-a-child";
+const START_DETACHED: &str = "role-start-detached";
+const IGNORE_INTERRUPT: &str = "role-ignore-interrupt";
+const BECOME_ROOT: &str = "role-become-root";
+const HOLD_A_NAMESPACE: &str = "role-hold-a-namespace";
+const JOIN_A_CHILD: &str = "role-join-a-child";
+
+/// Enough for a busy machine; the kernel needs microseconds.
+const SOON: Duration = Duration::from_secs(5);
+
+fn main() -> ExitCode {
+    match std::env::args().nth(1).as_deref() {
+        Some(START_A_CHILD) => start_a_child(),
+        Some(START_DETACHED) => start_detached(),
+        Some(IGNORE_INTERRUPT) => ignore_interrupt(),
+        Some(BECOME_ROOT) => return become_root(),
+        Some(HOLD_A_NAMESPACE) => hold_a_namespace(),
+        Some(JOIN_A_CHILD) => join_a_child(),
+        _ => return libtest_mimic::run(&Arguments::from_args(), trials()).exit_code(),
+    }
+    ExitCode::SUCCESS
+}
+
+fn trials() -> Vec<Trial> {
+    vec![
+        Trial::test("a_child_and_its_namespace_die_with_a_killed_parent", child_dies),
+        Trial::test("a_detached_process_outlives_a_killed_parent", detached_survives),
+        Trial::test("an_interrupt_does_not_end_a_process_that_ignores_it", interrupted),
+        Trial::test("a_process_without_rights_becomes_root_of_its_own_namespaces", unprivileged),
+        Trial::test("a_process_without_rights_joins_the_user_namespace_of_its_child", joined),
+    ]
+}
+
+fn sleeper() -> Command {
+    let mut command = Command::new("sleep");
+    command.arg("60").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// Starts a child, in a namespace where that is allowed, tells its pid and waits to be killed.
+fn start_a_child() {
+    let ns = NetNs::create("the child").ok();
+    let mut child = spawn_in(&mut sleeper(), ns.as_ref(), "sleeper").expect("sleep exists");
+    println!("{}", child.id());
+    child.wait().expect("own child");
+}
+
+fn start_detached() {
+    let mut child = spawn_detached(&mut sleeper(), "sleeper").expect("sleep exists");
+    println!("{}", child.id());
+    child.wait().expect("own child");
+}
+
+fn ignore_interrupt() {
+    sys::signal::ignore_interrupt().expect("any process");
+    println!("ready");
+    std::thread::sleep(Duration::from_secs(60));
+}
+
+/// Prints what is wrong, or `refused` where the host forbids user namespaces.
+fn become_root() -> ExitCode {
+    if userns::has_net_admin() {
+        println!("has rights to begin with");
+        return ExitCode::FAILURE;
+    }
+    if let Err(error) = userns::enter_as_root() {
+        println!("refused: {error}");
+        return ExitCode::SUCCESS;
+    }
+    let ns = NetNs::create("test").and_then(|ns| ns.enter().and_then(|()| bring_loopback_up()).map(|()| ns));
+    let answer = (userns::effective_uid(), userns::has_net_admin(), userns::is_nested(), ns.map(|_| ()));
+    println!("{answer:?}");
+    ExitCode::SUCCESS
+}
+
+fn hold_a_namespace() {
+    match userns::enter_as_root() {
+        Ok(()) => println!("ready"),
+        Err(error) => println!("refused: {error}"),
+    }
+    std::thread::sleep(Duration::from_secs(60));
+}
+
+/// Prints what it became, or `refused` where the host forbids user namespaces.
+fn join_a_child() {
+    let (mut child, line) = in_role(HOLD_A_NAMESPACE).expect("this program runs again");
+    if line == "ready" {
+        let done = userns::join(child.id());
+        println!("{:?}", (done, userns::effective_uid(), userns::has_net_admin(), userns::is_nested()));
+    } else {
+        println!("{line}");
+    }
+    kill(child.id()).expect("own child");
+    child.wait().expect("own child");
+}
+
+/// This program in another role, and the first line that it prints.
+fn in_role(role: &str) -> Result<(Child, String), Failed> {
+    let mut parent = Command::new(std::env::current_exe()?).arg(role).stdout(Stdio::piped()).spawn()?;
+    let mut line = String::new();
+    BufReader::new(parent.stdout.take().ok_or("stdout is piped")?).read_line(&mut line)?;
+    Ok((parent, line.trim().to_owned()))
+}
+
+/// Kills the parent and tells whether the grandchild, alive until then, has ended `within` a time.
+fn outlived(role: &str, within: Duration) -> Result<(u32, bool), Failed> {
+    let (mut parent, line) = in_role(role)?;
+    let pid: u32 = line.parse()?;
+    let started = start_time(pid)?;
+    assert!(is_alive(pid, started), "the child runs while its parent does");
+    kill(parent.id())?;
+    parent.wait()?;
+    let begin = Instant::now();
+    while is_alive(pid, started) && begin.elapsed() < within {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok((pid, is_alive(pid, started)))
+}
+
+fn child_dies() -> Result<(), Failed> {
+    let (pid, alive) = outlived(START_A_CHILD, SOON)?;
+    if alive {
+        kill(pid)?;
+        return Err("the child outlived its parent".into());
+    }
+    Ok(())
+}
+
+fn detached_survives() -> Result<(), Failed> {
+    let (pid, alive) = outlived(START_DETACHED, Duration::from_millis(300))?;
+    kill(pid)?;
+    if alive { Ok(()) } else { Err("the detached process died with its parent".into()) }
+}
+
+fn interrupted() -> Result<(), Failed> {
+    let (mut child, line) = in_role(IGNORE_INTERRUPT)?;
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT)?;
+    std::thread::sleep(Duration::from_millis(100));
+    let status = child.try_wait()?;
+    sys::child::terminate(child.id())?;
+    let ended_by = std::os::unix::process::ExitStatusExt::signal(&child.wait()?);
+    assert_eq!((line.as_str(), status, ended_by), ("ready", None, Some(15)));
+    Ok(())
+}
+
+fn unprivileged() -> Result<(), Failed> {
+    without_rights(BECOME_ROOT, "(0, true, true, Ok(()))")
+}
+
+fn joined() -> Result<(), Failed> {
+    without_rights(JOIN_A_CHILD, "(Ok(()), 0, true, true)")
+}
+
+/// Runs a role as a user without rights and holds its answer against `expected`.
+fn without_rights(role: &str, expected: &str) -> Result<(), Failed> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg(role);
+    if userns::effective_uid() == 0 {
+        command.uid(65_534).gid(65_534);
+    }
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) => {
+            println!("returns early: the test program may not be run by an ordinary user: {error}");
+            return Ok(());
+        }
+    };
+    let answer = String::from_utf8(output.stdout)?;
+    if answer.starts_with("refused: ") {
+        println!("returns early: {}", answer.trim());
+        // The two ways in which hosts forbid it; anything else is a mistake of ours.
+        let forbidden = ["cannot create user namespace", "apparmor_restrict_unprivileged_userns = 1"];
+        return if forbidden.iter().any(|way| answer.contains(way)) { Ok(()) } else { Err(answer.into()) };
+    }
+    if answer.trim() != expected {
+        return Err(format!("{answer}{}", String::from_utf8_lossy(&output.stderr)).into());
+    }
+    Ok(())
+}
