@@ -1,10 +1,10 @@
 //! A fingerprint of the machine. Whatever cannot be read stays unknown; it is never guessed.
 
-use std::fs;
-
 use procfs::{CpuInfo, Current, LoadAverage, Meminfo};
 use samples::Environment;
 use units::Bytes;
+
+use crate::file::line;
 
 /// Reads the fingerprint now.
 #[must_use]
@@ -32,10 +32,6 @@ pub fn environment() -> Environment {
         }),
         privileged: !sys::userns::is_nested(),
     }
-}
-
-fn line(path: &str) -> Option<String> {
-    fs::read_to_string(path).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]

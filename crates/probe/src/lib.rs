@@ -1,13 +1,16 @@
-//! What the kernel says beside a trial: CPU time, and the machine it ran on.
+//! What the kernel says beside a trial: CPU time, the machine it ran on, and what that machine can do.
 //!
-//! Reads /proc and /sys, never on the path of a message. Knows nothing of the load, of thresholds or of
-//! averages.
+//! Reads /proc and /sys, never on the path of a message. Knows nothing of the load, of a result's thresholds
+//! or of averages.
 #![expect(clippy::disallowed_methods, reason = "probe owns reading /proc and /sys, and when it was read")]
 
+mod capability;
 mod cpu;
 mod environment;
 mod error;
+mod file;
 
+pub use capability::{Area, Capability, State, capabilities};
 pub use cpu::CpuReading;
 pub use environment::environment;
 pub use error::Error;

@@ -1,0 +1,69 @@
+# Every target works from a fresh clone with a Rust toolchain (rustup) and apt; see `make help`.
+# One profile for all of them, so that dependencies are built once.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.SUFFIXES:
+.NOTPARALLEL:
+
+TARGET := x86_64-unknown-linux-musl
+PLUMB  := $(or $(CARGO_TARGET_DIR),target)/$(TARGET)/release/plumb
+XTASK  := cargo run --release --quiet --package xtask --
+
+CARGO_DENY := 0.20.2
+
+# COMMAND:PACKAGE or /FILE:PACKAGE; a package is installed when its command or file is missing.
+TO_BUILD := cc:gcc /usr/include/stdio.h:libc6-dev musl-gcc:musl-tools git:git
+TO_TEST  := iperf3:iperf3 tcpdump:tcpdump ethtool:ethtool /bin/kill:procps setpriv:util-linux unshare:util-linux
+TO_BENCH := iperf3:iperf3 sockperf:sockperf ip:iproute2
+MININET  := mn:mininet brctl:bridge-utils
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: toolchain ## Install what building and testing need and this machine lacks
+	@xtask/setup.sh $(TO_BUILD) $(TO_TEST)
+
+.PHONY: build
+build: setup-build ## Build the release binary
+	cargo build --release --package plumb
+	@echo "built $(PLUMB)"
+
+.PHONY: demo
+demo: build ## Measure the scenario `quick` (under 90 s) and write its report to out/quick.md
+	@mkdir -p out
+	$(PLUMB) run quick --db out/runs.db --output out/quick.md
+	@echo "The report as Markdown: out/quick.md. Again on the terminal: $(PLUMB) report --db out/runs.db"
+
+.PHONY: test
+test: setup ## Run every test; the last line counts passed, failed and skipped
+	@$(XTASK) test
+
+.PHONY: lint
+lint: setup-build ## Hold every house rule: fmt, clippy, edges, licences, generated files, ...
+	@cargo deny --version >/dev/null 2>&1 || $(MAKE) --no-print-directory cargo-deny
+	@$(XTASK) check
+
+.PHONY: bench
+bench: setup-build ## Compare plumb with its peers, side by side (ARGS="--only NAME --json")
+	@xtask/setup.sh $(TO_BENCH) >&2
+	@xtask/setup.sh $(MININET) >&2 || echo "bench: goes on without Mininet" >&2
+	@cargo run --release --quiet --package plumb-benches -- $(ARGS)
+
+.PHONY: setup-build
+setup-build: toolchain
+	@xtask/setup.sh $(TO_BUILD)
+
+# rustup may be told not to fetch what rust-toolchain.toml names; this asks for it.
+.PHONY: toolchain
+toolchain:
+	@command -v rustup >/dev/null || command -v cargo >/dev/null || { echo "no Rust toolchain; see https://rustup.rs" >&2; exit 1; }
+	@cargo --version >/dev/null 2>&1 || rustup toolchain install
+	@rustc --print target-libdir --target $(TARGET) | xargs test -d || rustup target add $(TARGET)
+
+# For the machine that builds, not for the target of the workspace; unoptimised builds in a third of the time.
+.PHONY: cargo-deny
+cargo-deny:
+	cargo install --locked --debug --target "$$(rustc --print host-tuple)" --version $(CARGO_DENY) cargo-deny

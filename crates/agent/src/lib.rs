@@ -1,0 +1,21 @@
+//! The process beside the traffic: obeys the protocol, runs traffic and probes.
+//!
+//! Synchronous and small: one thread reads orders, each order that takes time has a thread, and traffic has
+//! threads of its own. It does not know the scenario, the lab or what a number means.
+
+mod client;
+mod deadline;
+mod describe;
+mod mtu;
+mod refusal;
+mod replies;
+mod report;
+mod serve;
+mod session;
+mod trials;
+mod watch;
+
+#[cfg(test)]
+mod tests;
+
+pub use session::run;

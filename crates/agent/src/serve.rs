@@ -1,0 +1,93 @@
+//! `serve` and `collect`: the server's part of a trial, and its record.
+
+use std::{
+    sync::mpsc::{RecvTimeoutError, channel},
+    thread,
+};
+
+use protocol::{EndReport, Reply, ServerOrder, Token};
+use samples::LoadSettings;
+use traffic::{ServerSpec, Stop, ping_pong, stream};
+use units::Nanos;
+
+use crate::{
+    deadline::{panicked, passed},
+    refusal::Refusal,
+    replies::Replies,
+    report,
+    session::Session,
+    watch::Watch,
+};
+
+/// Opens a server, which then runs on a thread of its own until it is collected or abandoned.
+pub(crate) fn open(session: Session<'_, '_>, order: ServerOrder) -> Result<Reply, Refusal> {
+    let token = order.token;
+    let server = Server::open(order)?;
+    let port = server.port();
+    let stop = Stop::new();
+    let (outcome, later) = channel();
+    session.trials.serve(token, &stop, later)?;
+    let replies = session.replies;
+    let body = move || {
+        // An abandoned server has nobody to report to.
+        let _ = outcome.send(server.run(replies, token, &stop));
+    };
+    thread::Builder::new().name("server".into()).spawn_scoped(session.scope, body).map_err(|error| {
+        session.trials.forget_server(token);
+        Refusal::new(format!("cannot start a thread for the server: {error}"))
+    })?;
+    Ok(Reply::Listening { port })
+}
+
+/// Awaits the end of a server's trial.
+pub(crate) fn collect(session: Session<'_, '_>, deadline: Nanos, token: Token) -> Result<Reply, Refusal> {
+    let (stop, outcome) = session.trials.collect(token)?;
+    let result = match outcome.recv_timeout(deadline.into()) {
+        Ok(result) => result.map(Reply::Report),
+        Err(RecvTimeoutError::Timeout) => Err(passed(deadline)),
+        Err(RecvTimeoutError::Disconnected) => Err(panicked()),
+    };
+    stop.ask();
+    session.trials.forget_server(token);
+    result
+}
+
+enum Server {
+    Stream(stream::Server),
+    PingPong(ping_pong::Server),
+}
+
+impl Server {
+    fn open(order: ServerOrder) -> Result<Self, Refusal> {
+        let ServerOrder { token, bind, load, cpus } = order;
+        Ok(match load {
+            LoadSettings::Stream(load) => {
+                Self::Stream(stream::Server::open(ServerSpec { token: token.0, bind, load, cpus })?)
+            }
+            LoadSettings::PingPong(load) => {
+                Self::PingPong(ping_pong::Server::open(ServerSpec { token: token.0, bind, load, cpus })?)
+            }
+        })
+    }
+
+    const fn port(&self) -> u16 {
+        match self {
+            Self::Stream(server) => server.port(),
+            Self::PingPong(server) => server.port(),
+        }
+    }
+
+    fn run(self, replies: &Replies, token: Token, stop: &Stop) -> Result<EndReport, Refusal> {
+        let watch = Watch::new(replies, token);
+        match self {
+            Self::Stream(server) => {
+                let outcome = server.run(stop, &watch)?;
+                Ok(report::of_stream(outcome, watch.machine()?))
+            }
+            Self::PingPong(server) => {
+                let outcome = server.run(stop, &watch)?;
+                Ok(report::of_ping_pong(outcome, watch.machine()?))
+            }
+        }
+    }
+}

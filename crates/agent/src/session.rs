@@ -1,0 +1,108 @@
+//! One controller's session: greetings, then orders until it hangs up.
+
+use std::{
+    io::{Read, Write},
+    thread::{self, Scope},
+};
+
+use anyhow::Context;
+use protocol::{ChannelError, FromAgent, Hello, Order, Receiver, Reply, ToAgent};
+use units::Nanos;
+
+use crate::{client, describe, mtu, refusal::Refusal, replies::Replies, serve, trials::Trials};
+
+/// Obeys the controller at the other end of `input` and `output` until it hangs up, which is the normal end.
+/// Whatever still runs then is stopped first.
+///
+/// # Errors
+/// When the controller speaks another version of the protocol, or no protocol at all.
+pub fn run(
+    input: impl Read + Send,
+    output: impl Write + Send + 'static,
+    tool_version: &str,
+) -> anyhow::Result<()> {
+    let replies = Replies::new(output);
+    let mut orders = Receiver::new(input);
+    replies.send(&FromAgent::Hello(Hello::new(tool_version)));
+    match greet(&mut orders) {
+        Err(ChannelError::Closed) => return Ok(()),
+        greeted => greeted.context("cannot greet the controller")?,
+    }
+    let trials = Trials::default();
+    thread::scope(|scope| {
+        let session = Session { scope, replies: &replies, trials: &trials };
+        let ended = session.obey(&mut orders);
+        trials.stop_all();
+        match ended {
+            ChannelError::Closed => Ok(()),
+            error => Err(error).context("cannot understand the controller"),
+        }
+    })
+}
+
+fn greet(orders: &mut Receiver<impl Read>) -> Result<(), ChannelError> {
+    match orders.receive()? {
+        ToAgent::Hello(hello) => hello.accept(),
+        ToAgent::Request { .. } => Err(ChannelError::Malformed {
+            reason: "the first message must be a hello".into(),
+            start: "a request".into(),
+        }),
+    }
+}
+
+/// What every order may use.
+#[derive(Clone, Copy)]
+pub(crate) struct Session<'scope, 'env> {
+    pub(crate) scope: &'scope Scope<'scope, 'env>,
+    pub(crate) replies: &'env Replies,
+    pub(crate) trials: &'env Trials,
+}
+
+/// A request's number and the time it may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Ticket {
+    pub(crate) id: u64,
+    pub(crate) deadline: Nanos,
+}
+
+impl<'scope> Session<'scope, '_> {
+    /// Obeys until the channel ends, and returns how it did.
+    fn obey(self, orders: &mut Receiver<impl Read>) -> ChannelError {
+        loop {
+            match orders.receive() {
+                Ok(ToAgent::Request { id, deadline, order }) => self.begin(Ticket { id, deadline }, order),
+                Ok(ToAgent::Hello(_)) => {}
+                Err(error) => return error,
+            }
+        }
+    }
+
+    fn begin(self, ticket: Ticket, order: Order) {
+        match order {
+            Order::Describe => self.replies.answer(ticket.id, Ok(describe::environment())),
+            Order::Abandon { token } => {
+                self.trials.abandon(token);
+                self.replies.answer(ticket.id, Ok(Reply::Done));
+            }
+            Order::Serve(order) => self.replies.answer(ticket.id, serve::open(self, order)),
+            Order::Collect { token } => {
+                self.apart(ticket, move || serve::collect(self, ticket.deadline, token));
+            }
+            Order::Run(order) => self.apart(ticket, move || client::run(self, ticket.deadline, &order)),
+            Order::ProbeMtu(order) => self.apart(ticket, move || mtu::probe(self, ticket.deadline, &order)),
+        }
+    }
+
+    /// Obeys on a thread of its own and answers from there.
+    fn apart(self, ticket: Ticket, work: impl FnOnce() -> Result<Reply, Refusal> + Send + 'scope)
+    where
+        Self: 'scope,
+    {
+        let replies = self.replies;
+        let answer = move || replies.answer(ticket.id, work());
+        if let Err(error) = thread::Builder::new().name("order".into()).spawn_scoped(self.scope, answer) {
+            let because = format!("cannot start a thread for the order: {error}");
+            replies.answer(ticket.id, Err(Refusal { because, unsupported: false }));
+        }
+    }
+}

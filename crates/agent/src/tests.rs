@@ -1,0 +1,335 @@
+//! Agents driven as a controller drives them: JSON lines over pipes, traffic on a private loopback.
+
+use std::{
+    io::{PipeReader, PipeWriter, Write, pipe},
+    net::Ipv4Addr,
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use protocol::{
+    ChannelError, ClientOrder, EndReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Receiver,
+    Reply, Sender, ServerOrder, ToAgent, Token,
+};
+use samples::{Direction, LoadSettings, PingPongSettings, StreamSettings, Transport, Until};
+use sys::{clock::monotonic, netns};
+use units::{Bytes, Nanos};
+
+const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
+const TOKEN: Token = Token(0x00C0_FFEE);
+const SOON: Nanos = Nanos::from_secs(5);
+
+/// Runs `work` in a namespace of its own with nothing but a loopback.
+#[expect(clippy::disallowed_macros, reason = "a test says why it tests nothing")]
+fn on_loopback(work: impl FnOnce() + Send) {
+    match netns::NetNs::create("the test") {
+        Ok(ns) => ns
+            .run_in(|| {
+                netns::bring_loopback_up().expect("root of its namespace");
+                work();
+            })
+            .expect("enters its own namespace"),
+        Err(error) => eprintln!("returns early: {error}"),
+    }
+}
+
+/// Long enough for traffic to flow.
+fn a_while() {
+    sys::clock::sleep_until(monotonic() + 300_000_000);
+}
+
+/// An agent on threads of this process, and the pipes to it.
+struct Agent {
+    orders: Sender<PipeWriter>,
+    heard: Receiver<PipeReader>,
+    thread: JoinHandle<anyhow::Result<()>>,
+    next: u64,
+    beats: Vec<Progress>,
+}
+
+impl Agent {
+    fn start() -> Self {
+        let (input, orders) = pipe().expect("pipes");
+        let (heard, output) = pipe().expect("pipes");
+        let thread = thread::spawn(move || crate::run(input, output, "0.1.0"));
+        let (orders, heard) = (Sender::new(orders), Receiver::new(heard));
+        Self { orders, heard, thread, next: 0, beats: Vec::new() }
+    }
+
+    fn greeted() -> Self {
+        let mut agent = Self::start();
+        agent.orders.send(&ToAgent::Hello(Hello::new("0.1.0"))).expect("sent");
+        let FromAgent::Hello(hello) = agent.heard.receive().expect("says hello") else { panic!("no hello") };
+        hello.accept().expect("same version");
+        agent
+    }
+
+    fn order(&mut self, deadline: Nanos, order: Order) -> u64 {
+        self.next += 1;
+        self.orders.send(&ToAgent::Request { id: self.next, deadline, order }).expect("sent");
+        self.next
+    }
+
+    /// The answer to request `id`, or the refusal.
+    fn answer(&mut self, id: u64) -> Result<Reply, (String, bool)> {
+        loop {
+            match self.heard.receive().expect("the agent lives") {
+                FromAgent::Progress(beat) => self.beats.push(beat),
+                FromAgent::Reply { id: of, reply } if of == id => return Ok(*reply),
+                FromAgent::Refused { id: of, because, unsupported } if of == id => {
+                    return Err((because, unsupported));
+                }
+                other => panic!("not the answer to {id}: {other:?}"),
+            }
+        }
+    }
+
+    fn ask(&mut self, order: Order) -> Result<Reply, (String, bool)> {
+        let id = self.order(SOON, order);
+        self.answer(id)
+    }
+
+    fn refusal(&mut self, deadline: Nanos, order: Order) -> String {
+        let id = self.order(deadline, order);
+        self.answer(id).expect_err("refuses").0
+    }
+
+    fn serve(&mut self, load: &LoadSettings) -> u16 {
+        let order = ServerOrder { token: TOKEN, bind: HERE, load: load.clone(), cpus: None };
+        match self.ask(Order::Serve(order)).expect("serves") {
+            Reply::Listening { port } => port,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn report(&mut self, id: u64) -> EndReport {
+        match self.answer(id).expect("reports") {
+            Reply::Report(report) => report,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Hangs up; how the agent ended, and after how long.
+    fn hang_up(self) -> (anyhow::Result<()>, Duration) {
+        let begun = monotonic();
+        drop(self.orders);
+        let result = self.thread.join().expect("no panic");
+        (result, Duration::from_nanos(monotonic() - begun))
+    }
+}
+
+fn stream(direction: Direction, time: Nanos) -> LoadSettings {
+    LoadSettings::Stream(StreamSettings {
+        streams: 2,
+        direction,
+        until: Until::Elapsed(time),
+        warmup: Nanos::from_millis(100),
+        message: Bytes(128 << 10),
+        congestion: None,
+        interval: Nanos::from_millis(100),
+    })
+}
+
+fn ping_pong(transport: Transport, duration: Nanos) -> LoadSettings {
+    let warmup = Nanos::from_millis(50);
+    LoadSettings::PingPong(PingPongSettings {
+        transport,
+        message: Bytes(64),
+        duration,
+        warmup,
+        congestion: None,
+    })
+}
+
+fn client_order(load: &LoadSettings, port: u16) -> Order {
+    Order::Run(ClientOrder { token: TOKEN, bind: HERE, server: HERE, port, load: load.clone(), cpus: None })
+}
+
+/// A whole trial, as a controller makes it.
+fn trial(load: &LoadSettings) -> (Agent, EndReport, Agent, EndReport) {
+    let (mut client, mut server) = (Agent::greeted(), Agent::greeted());
+    let port = server.serve(load);
+    let run = client.order(SOON, client_order(load, port));
+    let collect = server.order(SOON, Order::Collect { token: TOKEN });
+    let (ours, theirs) = (client.report(run), server.report(collect));
+    (client, ours, server, theirs)
+}
+
+#[test]
+fn a_stream_between_two_agents_is_reported_by_both() {
+    on_loopback(|| {
+        let (client, ours, server, theirs) = trial(&stream(Direction::Both, Nanos::from_millis(400)));
+        assert_eq!((ours.flows.len(), theirs.flows.len()), (4, 4));
+        for (here, there) in ours.flows.iter().zip(&theirs.flows) {
+            assert_eq!((here.id, here.direction), (there.id, there.direction));
+            let total = |flow: &protocol::FlowReport| -> Bytes {
+                flow.series.intervals.iter().map(|interval| interval.bytes).sum()
+            };
+            assert_eq!(total(here), total(there));
+        }
+        for (agent, report, end) in [(&client, &ours, "client"), (&server, &theirs, "server")] {
+            assert_eq!(report.threads.len(), 4);
+            assert!(report.threads.iter().all(|thread| thread.end == end));
+            assert!(report.machine.elapsed >= Nanos::from_millis(500), "{:?}", report.machine);
+            assert!(report.machine.busy() > Nanos(0));
+            assert!(agent.beats.len() >= 3, "{:?}", agent.beats);
+            assert!(agent.beats.iter().any(|beat| beat.received > Bytes(0) && beat.token == TOKEN));
+        }
+        for agent in [client, server] {
+            agent.hang_up().0.expect("the normal end");
+        }
+    });
+}
+
+#[test]
+fn a_ping_pong_between_two_agents_has_its_histogram() {
+    for transport in [Transport::Tcp, Transport::Udp] {
+        on_loopback(|| {
+            let (client, ours, _server, theirs) = trial(&ping_pong(transport, Nanos::from_millis(300)));
+            let (ping, pong) = (ours.ping_pong.expect("one"), theirs.ping_pong.expect("one"));
+            assert!(ping.round_trips.count() > 100 && pong.round_trips.count() == 0);
+            assert!(client.beats.iter().map(|beat| beat.round_trips).sum::<u64>() > 100);
+            assert!(ping.elapsed >= Nanos::from_millis(150), "{}", ping.elapsed);
+        });
+    }
+}
+
+#[test]
+fn an_mtu_is_probed_against_a_server_that_is_then_abandoned() {
+    on_loopback(|| {
+        let (mut client, mut server) = (Agent::greeted(), Agent::greeted());
+        for mtu in [1500, 9000] {
+            let port = server.serve(&ping_pong(Transport::Udp, Nanos::from_secs(2)));
+            let probe = MtuProbe { token: TOKEN, bind: HERE, server: HERE, port, mtu };
+            let reply = client.ask(Order::ProbeMtu(probe)).expect("probes");
+            assert_eq!(reply, Reply::Mtu(MtuResult { carried: true, larger_refused: false }));
+            assert_eq!(server.ask(Order::Abandon { token: TOKEN }), Ok(Reply::Done));
+        }
+    });
+}
+
+#[test]
+fn an_agent_tells_what_machine_it_is_on() {
+    let mut agent = Agent::greeted();
+    let Ok(Reply::Environment(environment)) = agent.ask(Order::Describe) else { panic!("no environment") };
+    assert_eq!(environment.kernel, sys::uname::kernel_release());
+}
+
+#[test]
+fn a_deadline_that_passes_is_a_refusal_and_the_agent_goes_on() {
+    on_loopback(|| {
+        let (mut client, mut server) = (Agent::greeted(), Agent::greeted());
+        let load = stream(Direction::Forward, Nanos::from_secs(20));
+        let port = server.serve(&load);
+        let begun = monotonic();
+        let deadline = Nanos::from_millis(500);
+        let because = client.refusal(deadline, client_order(&load, port));
+        assert!(because.contains("deadline of 500 ms"), "{because}");
+        let took = monotonic() - begun;
+        assert!((500_000_000..800_000_000).contains(&took), "{took}");
+        // Its peer noticed.
+        let because = server.refusal(SOON, Order::Collect { token: TOKEN });
+        assert!(because.contains("connection") && because.contains("127.0.0.1"), "{because}");
+        assert!(client.ask(Order::Describe).is_ok());
+        // Nobody came to this one.
+        server.serve(&load);
+        let because = server.refusal(deadline, Order::Collect { token: TOKEN });
+        assert!(because.contains("deadline of 500 ms"), "{because}");
+        // The token is free again.
+        server.serve(&load);
+    });
+}
+
+#[test]
+fn an_abandoned_trial_ends_at_both_ends() {
+    on_loopback(|| {
+        let (mut client, mut server) = (Agent::greeted(), Agent::greeted());
+        let load = stream(Direction::Forward, Nanos::from_secs(20));
+        let port = server.serve(&load);
+        let run = client.order(Nanos::from_secs(60), client_order(&load, port));
+        a_while();
+        let begun = monotonic();
+        let abandon = client.order(SOON, Order::Abandon { token: TOKEN });
+        // Done and the refusal come in either order.
+        let mut done = false;
+        let because = loop {
+            match client.heard.receive().expect("lives") {
+                FromAgent::Reply { id, reply } if id == abandon => done = *reply == Reply::Done,
+                FromAgent::Refused { id, because, .. } if id == run => break because,
+                FromAgent::Progress(_) => {}
+                other => panic!("{other:?}"),
+            }
+        };
+        assert!(done || client.answer(abandon) == Ok(Reply::Done));
+        assert!(monotonic() - begun < 200_000_000);
+        assert_eq!(because, "the trial was abandoned");
+        assert_eq!(server.ask(Order::Abandon { token: TOKEN }), Ok(Reply::Done));
+        let because = server.refusal(SOON, Order::Collect { token: TOKEN });
+        assert!(because.contains("0000000000c0ffee"), "{because}");
+    });
+}
+
+#[test]
+fn the_end_of_its_orders_ends_an_agent_within_200_ms_whatever_runs() {
+    on_loopback(|| {
+        for load in
+            [stream(Direction::Both, Nanos::from_secs(20)), ping_pong(Transport::Udp, Nanos::from_secs(20))]
+        {
+            let (mut client, mut server) = (Agent::greeted(), Agent::greeted());
+            let port = server.serve(&load);
+            client.order(Nanos::from_secs(60), client_order(&load, port));
+            server.order(Nanos::from_secs(60), Order::Collect { token: TOKEN });
+            a_while();
+            for agent in [client, server] {
+                let (result, took) = agent.hang_up();
+                result.expect("the normal end");
+                assert!(took < Duration::from_millis(200), "{took:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn another_version_ends_the_session_with_both_versions_named() {
+    let mut agent = Agent::start();
+    agent.orders.send(&ToAgent::Hello(Hello { protocol: 99, tool: "9.9.9".into() })).expect("sent");
+    let error = agent.thread.join().expect("no panic").expect_err("versions differ");
+    let error = format!("{error:#}");
+    assert!(error.contains("protocol 99") && error.contains("9.9.9"), "{error}");
+}
+
+#[test]
+fn what_is_no_message_ends_the_session_with_an_error() {
+    let (input, mut orders) = pipe().expect("pipes");
+    let (heard, output) = pipe().expect("pipes");
+    let thread = thread::spawn(move || crate::run(input, output, "0.1.0"));
+    let mut heard = Receiver::new(heard);
+    assert!(matches!(heard.receive(), Ok(FromAgent::Hello(_))));
+    Sender::new(&mut orders).send(&ToAgent::Hello(Hello::new("0.1.0"))).expect("sent");
+    orders.write_all(b"lunch?\n").expect("sent");
+    let error = thread.join().expect("no panic").expect_err("not a message");
+    assert!(format!("{error:#}").contains("lunch?"), "{error:#}");
+    assert!(matches!(heard.receive::<FromAgent>(), Err(ChannelError::Closed)));
+}
+
+#[test]
+fn orders_that_make_no_sense_are_refused_with_the_reason() {
+    let mut agent = Agent::greeted();
+    let unknown = agent.refusal(SOON, Order::Collect { token: TOKEN });
+    assert!(unknown.contains("no server of trial 0000000000c0ffee"), "{unknown}");
+    let order = |load: LoadSettings| {
+        Order::Serve(ServerOrder { token: TOKEN, bind: Ipv4Addr::LOCALHOST, load, cpus: None })
+    };
+    let LoadSettings::Stream(stream) = stream(Direction::Forward, SOON) else { unreachable!() };
+    let foreign = StreamSettings { congestion: Some("nonesuch".into()), ..stream.clone() };
+    let (because, unsupported) = agent.ask(order(LoadSettings::Stream(foreign))).expect_err("unknown");
+    assert!(because.contains("nonesuch") && unsupported, "{because}");
+    let senseless = LoadSettings::Stream(StreamSettings { streams: 0, ..stream.clone() });
+    assert!(agent.ask(order(senseless)).expect_err("no streams").0.contains("number of streams"));
+    agent.serve(&LoadSettings::Stream(stream.clone()));
+    let twice = agent.refusal(SOON, order(LoadSettings::Stream(stream)));
+    assert!(twice.contains("already"), "{twice}");
+    let unreachable = client_order(&ping_pong(Transport::Tcp, SOON), 1);
+    let because = agent.refusal(SOON, unreachable);
+    assert!(because.contains("cannot connect 127.0.0.1 to 127.0.0.1:1"), "{because}");
+}

@@ -1,0 +1,53 @@
+//! Listens to a trial under way: passes its progress on, and reads the machine's CPU time at both its ends.
+
+use std::cell::RefCell;
+
+use probe::CpuReading;
+use protocol::{FromAgent, Progress, Token};
+use samples::MachineCpu;
+use traffic::{Beat, Observer};
+
+use crate::{refusal::Refusal, replies::Replies};
+
+/// An observer of one trial.
+pub(crate) struct Watch<'a> {
+    replies: &'a Replies,
+    token: Token,
+    readings: RefCell<Vec<Result<CpuReading, probe::Error>>>,
+}
+
+impl<'a> Watch<'a> {
+    pub(crate) fn new(replies: &'a Replies, token: Token) -> Self {
+        Self { replies, token, readings: RefCell::default() }
+    }
+
+    /// The machine's CPU time between the trial's first and last byte.
+    pub(crate) fn machine(self) -> Result<MachineCpu, Refusal> {
+        let readings: Vec<CpuReading> = self
+            .readings
+            .into_inner()
+            .into_iter()
+            .collect::<Result<_, _>>()
+            .map_err(|error| Refusal::new(error.to_string()))?;
+        match readings.as_slice() {
+            [before, after] => Ok(after.since(before)),
+            _ => Err(Refusal::new("the trial did not tell its start and its end; please report this")),
+        }
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn started(&self) {
+        self.readings.borrow_mut().push(CpuReading::now());
+    }
+
+    fn beat(&self, beat: Beat) {
+        let Beat { elapsed, covers, received, round_trips } = beat;
+        let token = self.token;
+        self.replies.send(&FromAgent::Progress(Progress { token, elapsed, received, round_trips, covers }));
+    }
+
+    fn ended(&self) {
+        self.readings.borrow_mut().push(CpuReading::now());
+    }
+}

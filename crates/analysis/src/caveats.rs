@@ -1,0 +1,213 @@
+//! What a reader has to know before believing any number of a run, in full sentences.
+
+use samples::{LoadSettings, RunRecord, RunState, Transport};
+use stats::{interval, verdict::LEAST_CONFIDENCE};
+
+use crate::{
+    compare::CONFIDENCE,
+    humps,
+    measured::Measured,
+    noise::Noise,
+    words::{confident, count, list},
+};
+
+/// Fewer trials than this cannot establish a difference.
+const FEW_TRIALS: usize = 5;
+/// Runnable tasks per CPU, before the run, above which the machine is not called idle.
+const BUSY_PER_CPU: f64 = 0.5;
+
+/// Every caveat that applies, the ones that concern all numbers first.
+pub(crate) fn caveats(record: &RunRecord, measured: &[Measured<'_>], noise: &Noise) -> Vec<String> {
+    let mut caveats = Vec::new();
+    caveats.extend(unfinished(record));
+    caveats.extend(unmeasured(record, measured));
+    caveats.extend(few_trials(measured));
+    caveats.extend(no_floor(measured, noise));
+    caveats.extend(loaded(record));
+    caveats.extend(virtual_machine(record));
+    caveats.extend(unprivileged(record));
+    caveats.extend(congestion(record, measured));
+    caveats.extend(unusable(measured));
+    caveats.extend(nothing_arrived(measured));
+    caveats.extend(devices_changed(measured));
+    caveats.extend(free_and_two_humped(measured));
+    caveats
+}
+
+fn unfinished(record: &RunRecord) -> Option<String> {
+    (record.header.state == RunState::Unfinished).then(|| {
+        format!(
+            "The run is unfinished: {} of {} planned trials were made, so cells rest on unequal numbers of \
+             trials until it is resumed.",
+            record.trials.len(),
+            record.header.planned
+        )
+    })
+}
+
+/// Cells that were skipped are listed with their reason; these have none.
+fn unmeasured(record: &RunRecord, measured: &[Measured<'_>]) -> Option<String> {
+    let known = |id: &str| {
+        measured.iter().any(|cell| cell.record.id == id) || record.skipped.iter().any(|it| it.cell == id)
+    };
+    let absent: Vec<&str> =
+        record.header.cells.iter().map(|cell| cell.id.as_str()).filter(|id| !known(id)).collect();
+    (!absent.is_empty()).then(|| {
+        format!(
+            "{} no trial that can be used and {} left out: {}.",
+            if absent.len() == 1 { "1 cell has".into() } else { format!("{} cells have", absent.len()) },
+            if absent.len() == 1 { "is" } else { "are" },
+            list(&absent)
+        )
+    })
+}
+
+fn few_trials(measured: &[Measured<'_>]) -> Option<String> {
+    let fewest = measured.iter().map(|cell| cell.points.len()).min().filter(|&n| n < FEW_TRIALS)?;
+    let cell = measured.iter().find(|cell| cell.points.len() == fewest)?;
+    let reach = match interval::median_interval(&cell.values(), CONFIDENCE) {
+        Some(interval) => {
+            format!(
+                "the interval of a median reaches a confidence of {} at most",
+                confident(interval.confidence)
+            )
+        }
+        None => "a median has no interval".into(),
+    };
+    let few = measured.iter().filter(|cell| cell.points.len() < FEW_TRIALS).count();
+    Some(format!(
+        "{} of {} {} fewer than {FEW_TRIALS} trials. With {fewest}, {reach}, and no difference is called one: \
+         that takes {FEW_TRIALS} blocks, for {}.",
+        few,
+        count(measured.len(), "cell"),
+        if few == 1 { "has" } else { "have" },
+        confident(LEAST_CONFIDENCE)
+    ))
+}
+
+fn no_floor(measured: &[Measured<'_>], noise: &Noise) -> Option<String> {
+    let mut bare: Vec<&str> = measured.iter().map(|cell| cell.record.workload.as_str()).collect();
+    bare.retain(|workload| noise.floor(workload).is_none());
+    bare.dedup();
+    (!bare.is_empty()).then(|| {
+        format!(
+            "The baseline of {} was not repeated in at least two blocks, so there is no noise floor and no \
+             difference is called one.",
+            list(&bare)
+        )
+    })
+}
+
+fn loaded(record: &RunRecord) -> Option<String> {
+    let environment = &record.header.environment;
+    let load = environment.load_average?[0];
+    let cpus = f64::from(environment.cpus.max(1));
+    (load / cpus > BUSY_PER_CPU).then(|| {
+        format!(
+            "The load average was {load:.2} on {} before the run began: something else used the machine, and \
+             may have gone on doing so.",
+            count(environment.cpus as usize, "CPU")
+        )
+    })
+}
+
+fn virtual_machine(record: &RunRecord) -> Option<String> {
+    record.header.environment.virtual_machine.then(|| {
+        "The machine is virtual: times on a virtual CPU vary, and ratios of one run mean more than absolute \
+         numbers."
+            .into()
+    })
+}
+
+fn unprivileged(record: &RunRecord) -> Option<String> {
+    (!record.header.environment.privileged).then(|| {
+        "The lab was raised in a user namespace without root: settings that only the machine's root may change \
+         are the kernel's defaults."
+            .into()
+    })
+}
+
+fn congestion(record: &RunRecord, measured: &[Measured<'_>]) -> Option<String> {
+    let default = record.header.environment.congestion_default.as_deref()?;
+    let mut used: Vec<&str> = measured
+        .iter()
+        .filter_map(|cell| chosen(&cell.record.load))
+        .filter(|chosen| *chosen != default)
+        .collect();
+    used.sort_unstable();
+    used.dedup();
+    (!used.is_empty()).then(|| {
+        format!(
+            "TCP used {}, while this machine's default is {default}: an application that does not choose will \
+             see other numbers.",
+            list(&used)
+        )
+    })
+}
+
+fn chosen(load: &LoadSettings) -> Option<&str> {
+    match load {
+        LoadSettings::Stream(settings) => settings.congestion.as_deref(),
+        LoadSettings::PingPong(settings) if settings.transport == Transport::Tcp => {
+            settings.congestion.as_deref()
+        }
+        LoadSettings::PingPong(_) => None,
+    }
+}
+
+fn unusable(measured: &[Measured<'_>]) -> Option<String> {
+    let trials: usize = measured.iter().map(|cell| cell.unusable.len()).sum();
+    let ids = ids(measured, |cell| !cell.unusable.is_empty());
+    (trials > 0).then(|| {
+        format!(
+            "{} of {} {} left out: nothing was measured.",
+            count(trials, "trial"),
+            list(&ids),
+            if trials == 1 { "was" } else { "were" }
+        )
+    })
+}
+
+fn nothing_arrived(measured: &[Measured<'_>]) -> Option<String> {
+    let ids = ids(measured, |cell| cell.points.values().any(|point| point.value <= 0.0));
+    (!ids.is_empty()).then(|| {
+        format!(
+            "In at least one trial of {} nothing arrived. A ratio with zero means nothing, so {} compared with \
+             nothing.",
+            list(&ids),
+            if ids.len() == 1 { "it is" } else { "they are" }
+        )
+    })
+}
+
+fn devices_changed(measured: &[Measured<'_>]) -> Option<String> {
+    let ids = ids(measured, |cell| {
+        let mut trials = cell.trials();
+        let first = trials.next().map(|trial| &trial.devices);
+        trials.any(|trial| Some(&trial.devices) != first)
+    });
+    (!ids.is_empty()).then(|| {
+        format!(
+            "The devices of {} were not set alike in all trials; the first trial's settings are shown.",
+            list(&ids)
+        )
+    })
+}
+
+fn free_and_two_humped(measured: &[Measured<'_>]) -> Option<String> {
+    let ids = ids(measured, |cell| cell.record.placement == "free" && humps::humps(cell).is_some());
+    (!ids.is_empty()).then(|| {
+        format!(
+            "The ends of {} ran where the scheduler put them, and what was measured gathers at two levels: fix the \
+             placement (same-cpu or cross-cpu) before comparing.",
+            list(&ids)
+        )
+    })
+}
+
+fn ids<'a>(measured: &'a [Measured<'_>], applies: impl Fn(&Measured<'_>) -> bool) -> Vec<&'a str> {
+    measured.iter().filter(|cell| applies(cell)).map(|cell| cell.record.id.as_str()).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! Every caveat, with the run that calls for it; an ordinary run calls for none.
+
+use samples::{LoadSettings, Measurement, RunState};
+
+use crate::{
+    analyse,
+    fixtures::{Fixture, egress, ping_of, stream_of},
+};
+
+fn check(change: impl Fn(&mut Fixture), says: &[&str]) {
+    let mut run = egress(6);
+    change(&mut run);
+    let caveats = analyse(&run.record).caveats;
+    assert_eq!(caveats.len(), says.len(), "{caveats:#?}");
+    for (caveat, words) in caveats.iter().zip(says) {
+        assert!(caveat.contains(words) && caveat.ends_with('.'), "`{words}` is not in `{caveat}`");
+    }
+}
+
+const BASE: &str = "node-to-node/bulk/underlay-offload=on";
+
+#[test]
+fn an_ordinary_run_needs_no_caveat() {
+    check(|_| {}, &[]);
+}
+
+#[test]
+fn an_unfinished_run_says_how_far_it_got() {
+    check(
+        |run| {
+            run.record.header.state = RunState::Unfinished;
+            run.record.trials.pop();
+        },
+        &["83 of 84 planned trials were made"],
+    );
+}
+
+#[test]
+fn cells_without_trials_are_named() {
+    check(
+        |run| run.record.trials.retain(|trial| !trial.cell.starts_with("vxlan-to-vxlan/ping")),
+        &["1 cell has no trial that can be used and is left out: vxlan-to-vxlan/ping"],
+    );
+}
+
+#[test]
+fn few_trials_say_what_confidence_they_reach() {
+    for (blocks, reach) in [(3, "confidence of 75.0 % at most"), (4, "confidence of 87.5 % at most")] {
+        let caveats = analyse(&egress(blocks).record).caveats;
+        assert!(caveats.len() == 1 && caveats[0].contains(reach), "{caveats:#?}");
+    }
+    let caveats = analyse(&egress(1).record).caveats;
+    assert!(caveats[0].contains("a median has no interval"), "{caveats:#?}");
+    assert!(caveats[1].contains("baseline of bulk and ping was not repeated"), "{caveats:#?}");
+}
+
+#[test]
+fn the_machine_is_described_where_it_matters() {
+    check(
+        |run| run.record.header.environment.load_average = Some([1.4, 0.0, 0.0]),
+        &["1.40 on 2 CPUs before"],
+    );
+    check(|run| run.record.header.environment.virtual_machine = true, &["The machine is virtual"]);
+    check(|run| run.record.header.environment.privileged = false, &["in a user namespace without root"]);
+}
+
+#[test]
+fn a_congestion_control_that_is_not_the_machines_is_named() {
+    let default = |run: &mut Fixture| run.record.header.environment.congestion_default = Some("bbr".into());
+    check(default, &["TCP used cubic, while this machine's default is bbr"]);
+    let unchosen = |run: &mut Fixture| {
+        default(run);
+        for cell in &mut run.record.header.cells {
+            if let LoadSettings::Stream(settings) = &mut cell.load {
+                settings.congestion = None;
+            }
+        }
+    };
+    check(unchosen, &[]);
+}
+
+#[test]
+fn trials_in_which_nothing_was_measured_or_arrived_are_named() {
+    let with = |block: u32, measurement: Measurement| {
+        move |run: &mut Fixture| {
+            run.each("pod-to-target/bulk/underlay-offload=on/vxlan-offload=on", |trial| {
+                if trial.block == block {
+                    trial.measurement = measurement.clone();
+                }
+            });
+        }
+    };
+    check(with(0, ping_of(1.0)), &["1 trial of pod-to-target/bulk"]);
+    check(with(0, stream_of(0.0)), &["nothing arrived"]);
+}
+
+#[test]
+fn devices_that_changed_between_trials_are_named() {
+    check(
+        |run| {
+            run.devices(BASE, &[("a:eth0", 1500, &[])]);
+            run.each(BASE, |trial| trial.devices[0].mtu += trial.block);
+        },
+        &["The devices of node-to-node/bulk"],
+    );
+}
+
+#[test]
+fn two_levels_on_free_cpus_are_the_placements_doing() {
+    let humped = |run: &mut Fixture| {
+        run.each("vxlan-to-vxlan/ping/underlay-offload=on/vxlan-offload=on", |trial| {
+            trial.measurement = ping_of(if trial.block % 2 == 0 { 11_000.0 } else { 49_000.0 });
+        });
+    };
+    let free = |run: &mut Fixture| {
+        humped(run);
+        run.record.header.cells.iter_mut().for_each(|cell| cell.placement = "free".into());
+    };
+    check(humped, &[]);
+    check(free, &["The ends of vxlan-to-vxlan/ping"]);
+}

@@ -1,0 +1,174 @@
+//! Trials to one summary for each cell. What is particular to a load is in `stream` and `latency`.
+
+use findings::{CellSummary, Metric};
+use samples::DeviceState;
+
+use crate::{baseline, compare, cpu, doubts, latency, load, measured::Measured, noise::Noise, stream};
+
+/// Every measured cell, in the order of the scenario.
+pub(crate) fn summaries(measured: &[Measured<'_>], noise: &Noise) -> Vec<CellSummary> {
+    measured.iter().filter_map(|cell| summary(cell, measured, noise)).collect()
+}
+
+fn summary(cell: &Measured<'_>, all: &[Measured<'_>], noise: &Noise) -> Option<CellSummary> {
+    let record = cell.record;
+    let values = cell.values();
+    Some(CellSummary {
+        id: record.id.clone(),
+        path: record.path.clone(),
+        layers: cell.layers().to_vec(),
+        workload: record.workload.clone(),
+        load: load::in_words(&record.load, &record.placement),
+        levels: record.levels.clone(),
+        baseline: record.baseline,
+        metric: cell.metric,
+        value: compare::estimate(&values)?,
+        values,
+        against_baseline: baseline::against(cell, all, noise),
+        stream: if cell.metric == Metric::Throughput { stream::summary(cell) } else { None },
+        latency: if cell.metric == Metric::RoundTrip { latency::summary(cell) } else { None },
+        cpu: cpu::cost(cell),
+        devices: devices(cell),
+        path_mtu: cell.trials().filter_map(|trial| trial.path_check.mtu).min(),
+        doubts: doubts::strongest(cell),
+    })
+}
+
+/// As its first trial saw them; a caveat says when a later one saw something else.
+fn devices(cell: &Measured<'_>) -> Vec<DeviceState> {
+    cell.trials().next().map(|trial| trial.devices.clone()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        fixtures::{Fixture, stream_at},
+        measured::gather,
+    };
+    use samples::{Direction, Measurement};
+    use units::Nanos;
+
+    fn only(run: &Fixture) -> CellSummary {
+        let measured = gather(&run.record);
+        summaries(&measured, &Noise::of(&measured)).remove(0)
+    }
+
+    fn plain() -> Fixture {
+        let mut run = Fixture::new(5);
+        run.path("plain", &["wire"]);
+        run
+    }
+
+    fn near(value: f64, wanted: f64) -> bool {
+        (value / wanted - 1.0).abs() < 1e-3
+    }
+
+    #[test]
+    fn the_receivers_rate_after_the_warm_up_counts_and_both_directions_are_added() {
+        let mut run = plain();
+        run.stream("plain", &[], 1e9).each("plain/bulk", |trial| {
+            let (Measurement::Stream(mut one), Measurement::Stream(back)) =
+                (stream_at(&[9e9, 3e9, 5e9]), stream_at(&[9e9, 1e9, 1e9]))
+            else {
+                return;
+            };
+            one.flows[0].sender.intervals[1].bytes.0 *= 2;
+            one.flows.extend(back.flows);
+            one.flows[1].direction = Direction::Reverse;
+            trial.measurement = Measurement::Stream(one);
+        });
+        let cell = only(&run);
+        let stream = cell.stream.expect("it is a stream");
+        let parts = [stream.forward, stream.reverse].map(|part| part.expect("flowed").median);
+        assert!(near(cell.value.median, 5e9) && near(parts[0], 4e9) && near(parts[1], 1e9), "{parts:?}");
+        assert!(near(stream.sent.median, 6.5e9), "{:?}", stream.sent);
+        // The sums of both flows are 4 and 6 Gbit/s: deviation sqrt(2) of a mean of 5.
+        assert!(near(stream.stability.expect("two intervals"), 2.0f64.sqrt() / 5.0));
+    }
+
+    #[test]
+    fn a_last_interval_that_was_cut_off_says_nothing_of_stability() {
+        let mut run = plain();
+        run.stream("plain", &[], 1e9).each("plain/bulk", |trial| {
+            let Measurement::Stream(mut data) = stream_at(&[1e9, 1e9, 1e9, 1e9]) else { return };
+            let last = data.flows[0].receiver.intervals.last_mut().expect("it has four");
+            last.end = Nanos(last.start.0 + 1000);
+            trial.measurement = Measurement::Stream(data);
+        });
+        assert_eq!(only(&run).stream.expect("it is a stream").stability, Some(0.0));
+    }
+
+    #[test]
+    fn percentiles_are_those_of_all_trials_together() {
+        let mut run = plain();
+        run.ping("plain", &[], 10_000.0);
+        // One trial of five is ten times slower: its round trips are the slowest fifth.
+        run.each("plain/ping", |trial| {
+            let slow = if trial.block == 4 { 100_000.0 } else { 10_000.0 };
+            trial.measurement = crate::fixtures::ping_of(slow);
+        });
+        let cell = only(&run);
+        let latency = cell.latency.expect("it is a ping-pong");
+        let at = |share: f64| {
+            let found = latency.percentiles.iter().find(|(known, _)| (known - share).abs() < 1e-9);
+            found.expect("the share is shown").1.0
+        };
+        assert!(at(0.75) < 12_000 && at(0.9) > 80_000, "{:?}", latency.percentiles);
+        assert_eq!((latency.count, latency.percentiles.len()), (5000, 6));
+        assert!(near(latency.rate, 5000.0 / (4.0 * 0.01 + 0.1)), "{}", latency.rate);
+        assert!(near(cell.value.median, 10_000.0), "{:?}", cell.value);
+    }
+
+    #[test]
+    fn messages_lost_in_a_trial_from_which_nothing_came_back_count() {
+        let mut run = plain();
+        run.ping("plain", &[], 10_000.0).each("plain/ping", |trial| {
+            let Measurement::PingPong(data) = &mut trial.measurement else { return };
+            data.lost = 1;
+            if trial.block == 4 {
+                (data.lost, data.round_trips) = (100, samples::LatencyHistogram::new());
+            }
+        });
+        let cell = only(&run);
+        assert_eq!((cell.latency.expect("it is a ping-pong").lost, cell.value.trials), (104, 4));
+    }
+
+    #[test]
+    fn cpu_time_is_per_byte_of_the_whole_trial() {
+        let mut run = plain();
+        run.stream("plain", &[], 8e9).each("plain/bulk", |trial| trial.measurement = stream_at(&[8e9; 4]));
+        let cpu = only(&run).cpu;
+        // 1.2 busy CPU seconds in the fixture; 4 intervals of 250 ms at 10^9 bytes a second.
+        assert!(near(cpu.per_gigabyte.expect("bytes flowed"), 1.2) && near(cpu.busy, 1.2), "{cpu:?}");
+        assert!(near(cpu.client, 0.5) && cpu.per_million_messages.is_none(), "{cpu:?}");
+    }
+
+    #[test]
+    fn cpu_time_of_a_ping_pong_is_per_round_trip() {
+        let mut run = plain();
+        run.ping("plain", &[], 50_000.0);
+        // 1.2 busy CPUs for 50 µs each.
+        let cost = only(&run).cpu.per_million_messages.expect("round trips were made");
+        assert!((cost / 60.0 - 1.0).abs() < 0.01, "{cost}");
+    }
+
+    #[test]
+    fn a_share_of_the_baseline_is_paired_by_block() {
+        let mut run = plain();
+        run.path("other", &["wire", "bridge"]).stream("plain", &[], 10e9).stream("other", &[], 5e9);
+        // Both paths are twice as fast in later blocks: pairing takes that out.
+        for cell in ["plain/bulk", "other/bulk"] {
+            let base = if cell.starts_with("plain") { 10e9 } else { 5e9 };
+            run.each(cell, |trial| {
+                trial.measurement = stream_at(&[base * f64::from(1 + trial.block); 3]);
+            });
+        }
+        let measured = gather(&run.record);
+        let cells = summaries(&measured, &Noise::of(&measured));
+        assert_eq!(cells[0].against_baseline, None);
+        let share = cells[1].against_baseline.expect("both were measured");
+        let interval = share.ratio_interval.expect("five blocks");
+        assert!(near(share.ratio, 0.5) && near(interval.low, 0.5) && near(interval.high, 0.5), "{share:?}");
+    }
+}

@@ -1,0 +1,52 @@
+//! From values and pairs to estimates and comparisons: hands plain numbers to `stats` and names what returns.
+
+use findings::{Comparison, Difference, Estimate, Interval};
+use stats::{describe, interval, ratio, verdict};
+
+use crate::measured::{self, Measured};
+
+/// The confidence asked of every interval; few trials attain less, and each interval says what it attains.
+pub(crate) const CONFIDENCE: f64 = 0.95;
+
+/// The values' median with its exact interval; `None` without values.
+pub(crate) fn estimate(values: &[f64]) -> Option<Estimate> {
+    let median = interval::median_estimate(values, CONFIDENCE)?;
+    Some(Estimate {
+        median: median.value,
+        mean: describe::mean(values)?,
+        deviation: describe::stddev(values),
+        interval: median.interval.map(named),
+        trials: u32::try_from(values.len()).unwrap_or(u32::MAX),
+    })
+}
+
+/// `this` against `that` over the blocks that have both; `None` when there is no such block or a value is zero.
+pub(crate) fn compare(
+    this: &Measured<'_>,
+    that: &Measured<'_>,
+    floor: Option<&stats::NoiseFloor>,
+) -> Option<Comparison> {
+    let pairs = measured::pairs(&that.points, &this.points);
+    let ratio = ratio::paired_ratio(&pairs, CONFIDENCE)?;
+    let difference = ratio::paired_difference(&pairs, CONFIDENCE)?;
+    Some(Comparison {
+        ratio: ratio.value,
+        ratio_interval: ratio.interval.map(named),
+        difference: difference.value,
+        difference_interval: difference.interval.map(named),
+        verdict: floor.map_or(Difference::Unclear, |floor| said(verdict::verdict(&ratio, floor))),
+    })
+}
+
+fn named(interval: stats::Interval) -> Interval {
+    Interval { low: interval.low, high: interval.high, confidence: interval.confidence }
+}
+
+fn said(difference: stats::Difference) -> Difference {
+    match difference {
+        stats::Difference::Lower => Difference::Lower,
+        stats::Difference::Higher => Difference::Higher,
+        stats::Difference::WithinNoise => Difference::None,
+        stats::Difference::Unclear => Difference::Unclear,
+    }
+}

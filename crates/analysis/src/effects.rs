@@ -1,0 +1,101 @@
+//! Factor levels against the first level, all else equal, paired by block.
+
+use std::collections::BTreeMap;
+
+use findings::FactorEffect;
+use samples::CellRecord;
+
+use crate::{compare, measured::Measured, noise::Noise};
+
+/// Every effect that was measured, by factor and then in the order of the scenario.
+pub(crate) fn effects(cells: &[CellRecord], measured: &[Measured<'_>], noise: &Noise) -> Vec<FactorEffect> {
+    first_levels(cells)
+        .into_iter()
+        .flat_map(|(factor, reference)| {
+            measured.iter().filter_map(move |cell| effect(factor, reference, cell, measured, noise))
+        })
+        .collect()
+}
+
+/// Cells are in the order of the scenario, so a factor's first level is that of the first cell that has it.
+fn first_levels(cells: &[CellRecord]) -> BTreeMap<&str, &str> {
+    let mut first = BTreeMap::new();
+    for (factor, level) in cells.iter().flat_map(|cell| &cell.levels) {
+        first.entry(factor.as_str()).or_insert(level.as_str());
+    }
+    first
+}
+
+fn effect(
+    factor: &str,
+    reference: &str,
+    cell: &Measured<'_>,
+    all: &[Measured<'_>],
+    noise: &Noise,
+) -> Option<FactorEffect> {
+    let record = cell.record;
+    let level = record.levels.get(factor).filter(|level| *level != reference)?;
+    let mut wanted = record.levels.clone();
+    wanted.insert(factor.into(), reference.into());
+    let same = |other: &&Measured<'_>| {
+        other.record.path == record.path
+            && other.record.workload == record.workload
+            && other.record.levels == wanted
+    };
+    let other = all.iter().find(same)?;
+    let mut others = record.levels.clone();
+    others.remove(factor);
+    Some(FactorEffect {
+        factor: factor.into(),
+        reference: reference.into(),
+        level: level.clone(),
+        path: record.path.clone(),
+        workload: record.workload.clone(),
+        metric: cell.metric,
+        others,
+        reference_cell: other.record.id.clone(),
+        cell: record.id.clone(),
+        change: compare::compare(cell, other, noise.floor(&record.workload))?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        fixtures::{Fixture, egress},
+        measured::gather,
+    };
+    use findings::Difference;
+
+    fn of(run: &Fixture) -> Vec<FactorEffect> {
+        let measured = gather(&run.record);
+        effects(&run.record.header.cells, &measured, &Noise::of(&measured))
+    }
+
+    #[test]
+    fn a_level_is_compared_with_the_first_one_at_equal_other_levels() {
+        let effects = of(&egress(6));
+        // The underlay on one path without and two with the other factor, which has four pairs.
+        assert_eq!(effects.len(), 5 + 4);
+        for effect in &effects {
+            assert_eq!((&*effect.reference, &*effect.level), ("on", "off"));
+            let wanted = if effect.factor == "vxlan-offload" { Difference::Lower } else { Difference::None };
+            assert_eq!(effect.change.verdict, wanted, "{effect:#?}");
+            let others: String =
+                effect.others.iter().map(|(name, level)| format!("{name}={level}")).collect();
+            assert!(effect.cell.contains(&others) && effect.reference_cell.contains(&others), "{effect:#?}");
+        }
+    }
+
+    #[test]
+    fn the_first_level_is_that_of_the_scenario_even_where_it_was_not_measured() {
+        let mut run = Fixture::new(5);
+        run.path("plain", &["wire"]);
+        [("1", 1e9), ("2", 2e9), ("3", 3e9)].iter().for_each(|(level, rate)| {
+            run.stream("plain", &[("streams", level)], *rate);
+        });
+        run.record.trials.retain(|trial| trial.cell != "plain/bulk/streams=1");
+        assert_eq!(of(&run), []);
+    }
+}

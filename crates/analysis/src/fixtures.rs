@@ -1,0 +1,292 @@
+//! Small run records for tests: paths, cells and trials whose values are known.
+
+use std::collections::BTreeMap;
+
+use samples::{
+    Arm, CellRecord, CpuUsage, DeviceState, Direction, EndSeries, Environment, Flow, Interval,
+    LatencyHistogram, LoadSettings, MachineCpu, Measurement, PathCheck, PathRecord, PingPongData,
+    PingPongSettings, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, SocketFacts, StreamData,
+    StreamSettings, TcpSample, ThreadCpu, ThreadRole, Transport, Trial, UnixMillis, Until,
+};
+use units::{Bytes, Nanos};
+
+const INTERVAL: Nanos = Nanos::from_millis(250);
+/// Intervals of a trial; the first one is the warm-up.
+const INTERVALS: u64 = 5;
+
+/// `host:device`, MTU and features.
+pub(crate) type Device<'a> = (&'a str, u32, &'a [(&'a str, bool)]);
+
+/// A run in the making; the first path is the baseline.
+pub(crate) struct Fixture {
+    pub(crate) record: RunRecord,
+}
+
+impl Fixture {
+    /// A complete run of `blocks` blocks on an idle machine, without paths and cells.
+    pub(crate) fn new(blocks: u32) -> Self {
+        let header = RunHeader {
+            schema: SCHEMA,
+            id: RunId("small-20261121-113015".into()),
+            scenario: ScenarioRecord {
+                name: "small".into(),
+                title: "A small run".into(),
+                about: "Made for a test.".into(),
+                digest: String::new(),
+                text: String::new(),
+            },
+            seed: 7,
+            blocks,
+            planned: 0,
+            started: UnixMillis(1_795_260_615_000),
+            state: RunState::Complete,
+            tool: "0.1.0".into(),
+            environment: environment(),
+            paths: Vec::new(),
+            cells: Vec::new(),
+        };
+        Self { record: RunRecord { header, trials: Vec::new(), skipped: Vec::new() } }
+    }
+
+    /// Adds a path through `layers`.
+    pub(crate) fn path(&mut self, name: &str, layers: &[&str]) -> &mut Self {
+        let baseline = self.record.header.paths.is_empty();
+        self.record.header.paths.push(PathRecord {
+            name: name.into(),
+            about: String::new(),
+            from: "a:eth0".into(),
+            to: "b:eth0".into(),
+            layers: layers.iter().map(ToString::to_string).collect(),
+            devices: Vec::new(),
+            baseline,
+        });
+        self
+    }
+
+    /// Adds a stream cell whose trials receive about `rate` bits per second.
+    pub(crate) fn stream(&mut self, path: &str, levels: &[(&str, &str)], rate: f64) -> &mut Self {
+        self.cell(path, "bulk", levels, stream_settings(), |jitter| stream_of(rate * jitter))
+    }
+
+    /// Adds a ping-pong cell whose median round trip is about `nanos`.
+    pub(crate) fn ping(&mut self, path: &str, levels: &[(&str, &str)], nanos: f64) -> &mut Self {
+        self.cell(path, "ping", levels, ping_settings(), |jitter| ping_of(nanos * jitter))
+    }
+
+    /// Changes every trial of a cell.
+    pub(crate) fn each(&mut self, cell: &str, change: impl Fn(&mut Trial)) -> &mut Self {
+        assert!(self.record.header.cells.iter().any(|known| known.id == cell), "no cell {cell}");
+        self.record.trials.iter_mut().filter(|trial| trial.cell == cell).for_each(change);
+        self
+    }
+
+    /// Puts devices on the way of a cell; one whose name ends in `vxlan` is one.
+    pub(crate) fn devices(&mut self, cell: &str, devices: &[Device<'_>]) -> &mut Self {
+        self.each(cell, |trial| trial.devices = devices.iter().map(|it| device(it.0, it.1, it.2)).collect())
+    }
+
+    fn cell(
+        &mut self,
+        path: &str,
+        workload: &str,
+        levels: &[(&str, &str)],
+        load: LoadSettings,
+        measure: impl Fn(f64) -> Measurement,
+    ) -> &mut Self {
+        let header = &mut self.record.header;
+        let levels: BTreeMap<String, String> =
+            levels.iter().map(|(factor, level)| (factor.to_string(), level.to_string())).collect();
+        let settings: Vec<String> =
+            levels.iter().map(|(factor, level)| format!("/{factor}={level}")).collect();
+        let id = format!("{path}/{workload}{}", settings.concat());
+        let baseline = header.paths.iter().any(|known| known.name == path && known.baseline)
+            && !header.cells.iter().any(|known| known.baseline && known.workload == workload);
+        header.cells.push(CellRecord {
+            id: id.clone(),
+            path: path.into(),
+            workload: workload.into(),
+            levels,
+            load,
+            placement: "cross-cpu".into(),
+            baseline,
+        });
+        let salt = header.cells.len();
+        for block in 0..header.blocks {
+            self.trial(&id, block, Arm::Measure, measure(jitter(block, salt)));
+            if baseline {
+                self.trial(&id, block, Arm::Again, measure(jitter(block, salt + 3)));
+            }
+        }
+        self
+    }
+
+    fn trial(&mut self, cell: &str, block: u32, arm: Arm, measurement: Measurement) {
+        self.record.trials.push(Trial {
+            index: self.record.header.planned,
+            block,
+            cell: cell.into(),
+            arm,
+            started: UnixMillis(1_795_260_616_000),
+            measurement,
+            cpu: cpu(),
+            devices: Vec::new(),
+            path_check: PathCheck::default(),
+            doubts: Vec::new(),
+        });
+        self.record.header.planned += 1;
+    }
+}
+
+/// Within half a percent of 1, the same for every run.
+fn jitter(block: u32, salt: usize) -> f64 {
+    let step = (block as usize * 7 + salt * 5) % 11;
+    1.0 + (step as f64 - 5.0) / 1000.0
+}
+
+/// A trial of one connection that receives `rate` bits per second.
+pub(crate) fn stream_of(rate: f64) -> Measurement {
+    stream_at(&[rate; INTERVALS as usize])
+}
+
+/// A trial of one connection that receives these rates in its intervals, the first being the warm-up.
+pub(crate) fn stream_at(rates: &[f64]) -> Measurement {
+    let flow = Flow {
+        id: 0,
+        direction: Direction::Forward,
+        sender: series(rates, Some(tcp_sample())),
+        receiver: series(rates, None),
+    };
+    Measurement::Stream(StreamData { flows: vec![flow] })
+}
+
+fn series(rates: &[f64], tcp: Option<TcpSample>) -> EndSeries {
+    let interval = |(index, rate): (usize, &f64)| Interval {
+        start: Nanos(INTERVAL.0 * index as u64),
+        end: Nanos(INTERVAL.0 * (index as u64 + 1)),
+        bytes: Bytes((rate / 8.0 * INTERVAL.seconds()) as u64),
+        warmup: index == 0,
+        tcp,
+    };
+    EndSeries {
+        intervals: rates.iter().enumerate().map(interval).collect(),
+        socket: SocketFacts { congestion: Some("cubic".into()), mss: Some(1448), ..SocketFacts::default() },
+    }
+}
+
+fn tcp_sample() -> TcpSample {
+    TcpSample {
+        retransmits: 0,
+        cwnd: Bytes(1_448_000),
+        rtt: Nanos(90_000),
+        rtt_variation: Nanos(10_000),
+        pacing: None,
+        receive_window_limited: Nanos(0),
+        send_buffer_limited: Nanos(0),
+    }
+}
+
+/// A trial of 1000 round trips around `nanos`.
+pub(crate) fn ping_of(nanos: f64) -> Measurement {
+    let mut round_trips = LatencyHistogram::new();
+    (0..1000).for_each(|step| round_trips.record(Nanos((nanos * (0.9 + 0.0002 * f64::from(step))) as u64)));
+    Measurement::PingPong(PingPongData {
+        round_trips,
+        elapsed: Nanos((nanos * 1000.0) as u64),
+        lost: 0,
+        client: SocketFacts::default(),
+        server: SocketFacts::default(),
+    })
+}
+
+fn stream_settings() -> LoadSettings {
+    LoadSettings::Stream(StreamSettings {
+        streams: 1,
+        direction: Direction::Forward,
+        until: Until::Elapsed(Nanos::from_secs(1)),
+        warmup: INTERVAL,
+        message: Bytes(131_072),
+        congestion: Some("cubic".into()),
+        interval: INTERVAL,
+    })
+}
+
+fn ping_settings() -> LoadSettings {
+    LoadSettings::PingPong(PingPongSettings {
+        transport: Transport::Udp,
+        message: Bytes(64),
+        duration: Nanos::from_secs(1),
+        warmup: Nanos(0),
+        congestion: None,
+    })
+}
+
+fn device(name: &str, mtu: u32, features: &[(&str, bool)]) -> DeviceState {
+    DeviceState {
+        device: name.into(),
+        kind: if name.ends_with("vxlan") { "vxlan" } else { "veth" }.into(),
+        mtu,
+        features: features.iter().map(|(feature, on)| (feature.to_string(), *on)).collect(),
+        gso_max_size: None,
+        gro_max_size: None,
+    }
+}
+
+fn cpu() -> CpuUsage {
+    let second = Nanos::from_secs(1);
+    let thread =
+        |end: &str, role| ThreadCpu { end: end.into(), role, busy: Nanos(second.0 / 2), elapsed: second };
+    CpuUsage {
+        machine: MachineCpu {
+            cpus: 2,
+            elapsed: second,
+            user: Nanos::from_millis(100),
+            system: Nanos::from_millis(700),
+            irq: Nanos(0),
+            softirq: Nanos::from_millis(400),
+            steal: Nanos(0),
+            idle: Nanos::from_millis(800),
+        },
+        threads: vec![thread("client", ThreadRole::Send), thread("server", ThreadRole::Receive)],
+    }
+}
+
+fn environment() -> Environment {
+    Environment {
+        kernel: "6.18.0".into(),
+        architecture: "x86_64".into(),
+        cpus: 2,
+        congestion_default: Some("cubic".into()),
+        load_average: Some([0.1, 0.1, 0.1]),
+        privileged: true,
+        ..Environment::default()
+    }
+}
+
+const ON: &[(&str, bool)] = &[("tx-tcp-segmentation", true), ("tx-generic-segmentation", true)];
+const OFF: &[(&str, bool)] = &[("tx-tcp-segmentation", false), ("tx-generic-segmentation", false)];
+
+/// An egress gateway: three nested paths; the offloads of the underlay apply to all, those of the VXLAN device to
+/// the two upper ones. Only the latter cost anything.
+pub(crate) fn egress(blocks: u32) -> Fixture {
+    let mut run = Fixture::new(blocks);
+    run.path("node-to-node", &["wire"])
+        .path("vxlan-to-vxlan", &["wire", "vxlan"])
+        .path("pod-to-target", &["veth", "wire", "vxlan", "gateway"]);
+    for under in ["on", "off"] {
+        run.stream("node-to-node", &[("underlay-offload", under)], 20e9);
+    }
+    for (path, rate) in [("vxlan-to-vxlan", 16e9), ("pod-to-target", 12e9)] {
+        for under in ["on", "off"] {
+            for (tunnel, features, keeps) in [("on", ON, 1.0), ("off", OFF, 0.3)] {
+                let levels = [("underlay-offload", under), ("vxlan-offload", tunnel)];
+                run.stream(path, &levels, rate * keeps).devices(
+                    &format!("{path}/bulk/underlay-offload={under}/vxlan-offload={tunnel}"),
+                    &[("node1:eth0", 1500, ON), ("node1:egress.vxlan", 1450, features)],
+                );
+            }
+        }
+    }
+    run.ping("node-to-node", &[("underlay-offload", "on")], 40_000.0);
+    run.ping("vxlan-to-vxlan", &[("underlay-offload", "on"), ("vxlan-offload", "on")], 46_000.0);
+    run
+}

@@ -1,0 +1,153 @@
+//! A stored run and what is said of it, both as files, and what must hold for every run.
+
+use proptest::prelude::*;
+use samples::{Doubt, LatencyHistogram, Measurement, RunRecord};
+use units::Nanos;
+
+use crate::{
+    analyse,
+    fixtures::{Fixture, egress, ping_of, stream_at},
+};
+
+const RUN: &str = include_str!("../tests/golden/egress.run.json");
+const FINDINGS: &str = include_str!("../tests/golden/egress.findings.json");
+/// Set to rewrite the golden files from the fixture.
+const REWRITE: &str = "PLUMB_REWRITE_GOLDEN";
+
+fn findings_of(record: &RunRecord) -> String {
+    serde_json::to_string_pretty(&analyse(record)).expect("findings serialise") + "\n"
+}
+
+/// What the golden run is made of: three nested paths, six blocks, one cell skipped.
+fn golden_run() -> Fixture {
+    let mut run = egress(6);
+    run.record.trials.retain(|trial| !trial.cell.contains("underlay-offload=off/"));
+    run.record.skipped.push(samples::Skipped {
+        cell: "pod-to-target/bulk/underlay-offload=off/vxlan-offload=on".into(),
+        because: "the kernel has no nf_tables; load the module or build it in".into(),
+    });
+    run.each("vxlan-to-vxlan/ping/underlay-offload=on/vxlan-offload=on", |trial| {
+        trial.doubts.push(Doubt::Stolen { share: 0.03 });
+    });
+    run.record.header.environment.virtual_machine = true;
+    run.record.header.environment.congestion_default = Some("bbr".into());
+    run
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test writes its own golden files, when asked to")]
+fn rewrite() -> bool {
+    if std::env::var(REWRITE).is_err() {
+        return false;
+    }
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
+    let run = serde_json::to_string(&golden_run().record).expect("records serialise") + "\n";
+    let record: RunRecord = serde_json::from_str(&run).expect("records can be read");
+    std::fs::write(format!("{folder}/egress.run.json"), &run).expect("golden run is written");
+    std::fs::write(format!("{folder}/egress.findings.json"), findings_of(&record))
+        .expect("findings are written");
+    true
+}
+
+#[test]
+fn the_golden_run_has_the_golden_findings() {
+    if rewrite() {
+        return;
+    }
+    let record: RunRecord = serde_json::from_str(RUN).expect("the golden run can be read");
+    let findings = findings_of(&record);
+    let differs = findings.lines().zip(FINDINGS.lines()).enumerate().find(|(_, (got, want))| got != want);
+    if let Some((line, (got, want))) = differs {
+        panic!(
+            "line {}: `{}` instead of `{}`; if that is meant, set {REWRITE}",
+            line + 1,
+            got.trim(),
+            want.trim()
+        );
+    }
+    assert_eq!(findings.lines().count(), FINDINGS.lines().count(), "if that is meant, set {REWRITE}");
+}
+
+#[test]
+fn findings_can_be_read_again_alone() {
+    let read: findings::Findings = serde_json::from_str(FINDINGS).expect("the golden findings can be read");
+    let record: RunRecord = serde_json::from_str(RUN).expect("the golden run can be read");
+    let made = analyse(&record);
+    assert_eq!((read.claims, read.caveats, read.skipped), (made.claims, made.caveats, made.skipped));
+    assert_eq!((read.cells.len(), read.ladders.len()), (made.cells.len(), made.ladders.len()));
+}
+
+#[test]
+fn a_run_without_trials_has_findings_and_says_why_they_are_empty() {
+    let mut run = egress(5);
+    run.record.trials.clear();
+    let findings = analyse(&run.record);
+    assert!(findings.cells.is_empty() && findings.ladders.is_empty() && findings.claims.is_empty());
+    assert!(findings.caveats.iter().any(|caveat| caveat.contains("12 cells have no trial")), "{findings:#?}");
+}
+
+#[test]
+fn the_order_in_which_trials_were_made_changes_no_finding() {
+    let mut run = egress(5);
+    let before = findings_of(&run.record);
+    run.record.trials.reverse();
+    assert_eq!(findings_of(&run.record), before);
+}
+
+/// A measurement out of a few kinds: ordinary, silent, empty, too short, enormous.
+fn measurement(kind: u8, size: u32) -> Measurement {
+    let rate = f64::from(size);
+    match kind {
+        0 => stream_at(&[rate, rate, rate * 2.0]),
+        1 => stream_at(&[0.0, 0.0, 0.0]),
+        2 => stream_at(&[rate]),
+        3 => stream_at(&[]),
+        4 => stream_at(&[f64::from(u32::MAX) * 1e12; 3]),
+        5 => empty_ping(),
+        _ => ping_of(rate),
+    }
+}
+
+fn empty_ping() -> Measurement {
+    let mut measurement = ping_of(1.0);
+    if let Measurement::PingPong(data) = &mut measurement {
+        data.round_trips = LatencyHistogram::new();
+        data.elapsed = Nanos(0);
+        data.lost = u64::MAX;
+    }
+    measurement
+}
+
+/// A run some of whose trials are missing or odd.
+fn odd_run() -> impl Strategy<Value = RunRecord> {
+    let trial = (any::<bool>(), 0..7u8, any::<u32>(), 0..12u8, 0.0..2.0f64);
+    (1..8u32, prop::collection::vec(trial, 0..40)).prop_map(|(blocks, odd)| {
+        let mut record = egress(blocks).record;
+        for ((keep, kind, size, stray, busy), index) in odd.iter().zip(0..) {
+            let Some(trial) = record.trials.get_mut(index * 3) else { break };
+            trial.measurement = measurement(*kind, *size);
+            trial.doubts = vec![Doubt::GeneratorLimited { end: "client".into(), busy: *busy }];
+            trial.cpu.machine.elapsed = Nanos(u64::from(*size % 3));
+            if !keep {
+                trial.cell = record.header.cells[usize::from(*stray)].id.clone();
+            }
+        }
+        record.trials.retain(|trial| trial.index % (blocks + 2) != 0);
+        record
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn odd_runs_give_the_same_finite_findings_twice_and_no_panic(record in odd_run()) {
+        let findings = analyse(&record);
+        let json = serde_json::to_string(&findings).expect("findings serialise");
+        prop_assert_eq!(&json, &serde_json::to_string(&analyse(&record)).expect("findings serialise"));
+        // JSON has no NaN: it is written as null, which no reader takes for a number.
+        let read = serde_json::from_str::<findings::Findings>(&json);
+        prop_assert!(read.is_ok(), "{:?}", read.err());
+        let text = format!("{findings:?}");
+        prop_assert!(!text.contains("NaN") && !text.contains("inf,") && !text.contains("inf)"));
+    }
+}

@@ -1,0 +1,45 @@
+//! Whether what a cell measured gathers at two levels, so that its median is one of them or neither.
+
+use findings::Metric;
+use samples::LatencyHistogram;
+use stats::{TwoLevels, bimodal};
+
+use crate::{latency::ping_pong, measured::Measured, stream::interval_rates};
+
+/// How many points of a distribution of round trips are looked at.
+const POINTS: u32 = 100;
+/// Levels nearer than a tenth are told apart easily on a quiet host, and matter to nobody.
+const LEAST_RATIO: f64 = 1.1;
+
+/// Two levels, and of what, in the metric's unit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Humps {
+    /// What gathers: `trials`, `intervals`, `round trips`.
+    pub(crate) of: &'static str,
+    pub(crate) levels: TwoLevels,
+}
+
+/// The two levels of a cell: of its trials, or else within them.
+pub(crate) fn humps(cell: &Measured<'_>) -> Option<Humps> {
+    let apart = |levels: &TwoLevels| levels.high > LEAST_RATIO * levels.low;
+    let found =
+        |of, values: &[f64]| bimodal::two_levels(values).filter(apart).map(|levels| Humps { of, levels });
+    found("trials", &cell.values()).or_else(|| match cell.metric {
+        Metric::Throughput => {
+            let rates: Vec<f64> = cell.trials().flat_map(|trial| interval_rates(cell, trial)).collect();
+            found("intervals", &rates)
+        }
+        Metric::RoundTrip => found("round trips", &points(cell)),
+    })
+}
+
+/// Equally spaced points of the merged distribution: a million round trips need not be spelled out.
+fn points(cell: &Measured<'_>) -> Vec<f64> {
+    let mut merged = LatencyHistogram::new();
+    cell.trials().filter_map(ping_pong).for_each(|data| merged.merge(&data.round_trips));
+    if merged.count() < u64::from(POINTS) {
+        return Vec::new();
+    }
+    let share = |index: u32| (f64::from(index) + 0.5) / f64::from(POINTS);
+    (0..POINTS).filter_map(|index| merged.quantile(share(index))).map(|time| time.0 as f64).collect()
+}

@@ -1,0 +1,206 @@
+//! The cost ladder: paths ordered by their layers as sets, each against the largest path within it.
+//!
+//! Paths differ in the factors that apply to them. A ladder is drawn for each setting that the richest path was
+//! measured at; every other path takes part with the cell whose levels agree with that setting.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use findings::{Ladder, Rung};
+use stats::describe;
+
+use crate::{compare, measured::Measured, noise::Noise};
+
+type Levels = BTreeMap<String, String>;
+
+/// One ladder for each workload and setting that at least two nested paths were measured at.
+pub(crate) fn ladders(measured: &[Measured<'_>], noise: &Noise) -> Vec<Ladder> {
+    let mut workloads: Vec<&str> = Vec::new();
+    for cell in measured {
+        if !workloads.contains(&cell.record.workload.as_str()) {
+            workloads.push(&cell.record.workload);
+        }
+    }
+    workloads.into_iter().flat_map(|workload| of_workload(workload, measured, noise)).collect()
+}
+
+fn of_workload(workload: &str, measured: &[Measured<'_>], noise: &Noise) -> Vec<Ladder> {
+    let cells: Vec<&Measured<'_>> = measured.iter().filter(|cell| cell.record.workload == workload).collect();
+    let mut ladders: Vec<Ladder> = Vec::new();
+    for levels in richest_settings(&cells) {
+        let rungs = rungs(&standing(&cells, levels), noise);
+        let known = ladders.iter().any(|ladder| same_cells(&ladder.rungs, &rungs));
+        if let Some(metric) = cells.first().map(|cell| cell.metric)
+            && rungs.iter().any(|rung| rung.below.is_some())
+            && !known
+        {
+            ladders.push(Ladder { workload: workload.into(), metric, levels: levels.clone(), rungs });
+        }
+    }
+    ladders
+}
+
+/// The settings that no other cell's setting contains, in the order of the scenario.
+fn richest_settings<'a>(cells: &[&'a Measured<'_>]) -> Vec<&'a Levels> {
+    let mut richest: Vec<&Levels> = Vec::new();
+    for cell in cells {
+        let levels = &cell.record.levels;
+        let contained = cells
+            .iter()
+            .any(|other| other.record.levels.len() > levels.len() && agrees(levels, &other.record.levels));
+        if !contained && !richest.contains(&levels) {
+            richest.push(levels);
+        }
+    }
+    richest
+}
+
+fn agrees(levels: &Levels, setting: &Levels) -> bool {
+    levels.iter().all(|(factor, level)| setting.get(factor) == Some(level))
+}
+
+/// Of each path the cell that takes part at `setting` (one: all its cells have the same factors). The paths with the fewest layers first, otherwise in the
+/// order of the scenario.
+fn standing<'c, 'a>(cells: &[&'c Measured<'a>], setting: &Levels) -> Vec<&'c Measured<'a>> {
+    let mut standing: Vec<&Measured<'_>> = Vec::new();
+    for cell in cells.iter().filter(|cell| agrees(&cell.record.levels, setting)) {
+        if !standing.iter().any(|other| other.record.path == cell.record.path) {
+            standing.push(cell);
+        }
+    }
+    standing.sort_by_key(|cell| layers(cell).len());
+    standing
+}
+
+fn rungs(standing: &[&Measured<'_>], noise: &Noise) -> Vec<Rung> {
+    standing.iter().filter_map(|cell| rung(cell, standing, noise)).collect()
+}
+
+fn rung(cell: &Measured<'_>, standing: &[&Measured<'_>], noise: &Noise) -> Option<Rung> {
+    let own = layers(cell);
+    // `max_by_key` keeps the last of equals: the path listed latest is the nearest relative.
+    let below = standing
+        .iter()
+        .filter(|other| layers(other).len() < own.len() && layers(other).is_subset(&own))
+        .max_by_key(|other| layers(other).len());
+    let under = below.map(|other| layers(other)).unwrap_or_default();
+    Some(Rung {
+        cell: cell.record.id.clone(),
+        path: cell.record.path.clone(),
+        value: describe::median(&cell.values())?,
+        below: below.map(|other| other.record.path.clone()),
+        adds: cell.layers().iter().filter(|layer| !under.contains(layer.as_str())).cloned().collect(),
+        cost: below.and_then(|other| compare::compare(cell, other, noise.floor(&cell.record.workload))),
+    })
+}
+
+fn layers<'a>(cell: &Measured<'a>) -> BTreeSet<&'a str> {
+    cell.layers().iter().map(String::as_str).collect()
+}
+
+fn same_cells(one: &[Rung], other: &[Rung]) -> bool {
+    one.iter().map(|rung| &rung.cell).eq(other.iter().map(|rung| &rung.cell))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{Fixture, egress};
+    use findings::Difference;
+
+    fn of(run: &Fixture) -> Vec<Ladder> {
+        let measured = crate::measured::gather(&run.record);
+        ladders(&measured, &Noise::of(&measured))
+    }
+
+    fn steps(ladder: &Ladder) -> Vec<(String, Option<String>, String)> {
+        let step = |rung: &Rung| (rung.path.clone(), rung.below.clone(), rung.adds.join("+"));
+        ladder.rungs.iter().map(step).collect()
+    }
+
+    fn step(path: &str, below: Option<&str>, adds: &str) -> (String, Option<String>, String) {
+        (path.into(), below.map(Into::into), adds.into())
+    }
+
+    #[test]
+    fn each_setting_of_the_richest_path_has_a_ladder_of_its_own() {
+        let ladders = of(&egress(6));
+        let bulk: Vec<&Ladder> = ladders.iter().filter(|ladder| ladder.workload == "bulk").collect();
+        assert_eq!(bulk.len(), 4);
+        for ladder in bulk {
+            assert_eq!(
+                steps(ladder),
+                [
+                    step("node-to-node", None, "wire"),
+                    step("vxlan-to-vxlan", Some("node-to-node"), "vxlan"),
+                    step("pod-to-target", Some("vxlan-to-vxlan"), "veth+gateway"),
+                ]
+            );
+            let under = format!("node-to-node/bulk/underlay-offload={}", ladder.levels["underlay-offload"]);
+            assert_eq!(ladder.rungs[0].cell, under);
+        }
+    }
+
+    #[test]
+    fn the_cost_of_a_layer_is_the_ratio_to_the_rung_below() {
+        let ladders = of(&egress(6));
+        let cost = ladders[0].rungs[1].cost.expect("both were measured");
+        assert!((cost.ratio - 0.8).abs() < 0.01, "{cost:?}");
+        assert!((cost.difference + 4e9).abs() < 1e8, "{cost:?}");
+        assert_eq!(cost.verdict, Difference::Lower);
+    }
+
+    #[test]
+    fn a_layer_that_costs_nothing_is_called_none() {
+        let mut run = Fixture::new(6);
+        run.path("plain", &["wire"]).path("bridged", &["wire", "bridge"]);
+        run.stream("plain", &[], 10e9).stream("bridged", &[], 10e9);
+        assert_eq!(of(&run)[0].rungs[1].cost.expect("measured").verdict, Difference::None);
+    }
+
+    #[test]
+    fn the_rung_below_is_the_largest_path_within_and_of_equals_the_latest() {
+        let mut run = Fixture::new(5);
+        run.path("base", &["wire"])
+            .path("tunnel", &["wire", "vxlan"])
+            .path("bridge", &["wire", "bridge"])
+            .path("both", &["wire", "bridge", "vxlan"])
+            .path("aside", &["veth"]);
+        for path in ["base", "tunnel", "bridge", "both", "aside"] {
+            run.stream(path, &[], 1e9);
+        }
+        assert_eq!(
+            steps(&of(&run)[0]),
+            [
+                step("base", None, "wire"),
+                step("aside", None, "veth"),
+                step("tunnel", Some("base"), "vxlan"),
+                step("bridge", Some("base"), "bridge"),
+                step("both", Some("bridge"), "vxlan"),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_rung_without_trials_is_stepped_over() {
+        let mut run = egress(6);
+        run.record.trials.retain(|trial| !trial.cell.starts_with("vxlan-to-vxlan"));
+        let ladder = &of(&run)[0];
+        assert_eq!(steps(ladder)[1], step("pod-to-target", Some("node-to-node"), "veth+vxlan+gateway"));
+    }
+
+    #[test]
+    fn paths_that_do_not_nest_make_no_ladder() {
+        let mut run = Fixture::new(5);
+        run.path("one", &["wire"]).path("other", &["veth"]);
+        run.stream("one", &[], 1e9).stream("other", &[], 1e9);
+        assert_eq!(of(&run), []);
+    }
+
+    #[test]
+    fn too_few_blocks_give_a_cost_without_a_verdict() {
+        for blocks in [1, 2, 4] {
+            let ladders = of(&egress(blocks));
+            assert_eq!(ladders[0].rungs[1].cost.expect("measured").verdict, Difference::Unclear, "{blocks}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! A cell's trials brought together, each with its value. Must not know what the values come to.
+
+use std::collections::BTreeMap;
+
+use findings::Metric;
+use samples::{Arm, CellRecord, PathRecord, RunRecord, Trial};
+
+use crate::metric;
+
+/// A trial that can be used.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Point<'a> {
+    pub(crate) trial: &'a Trial,
+    /// In the metric's unit; finite and not negative.
+    pub(crate) value: f64,
+}
+
+/// A cell that has at least one trial that can be used.
+#[derive(Debug)]
+pub(crate) struct Measured<'a> {
+    pub(crate) record: &'a CellRecord,
+    /// `None` when the header lacks it.
+    pub(crate) path: Option<&'a PathRecord>,
+    pub(crate) metric: Metric,
+    /// The trials that measure it, by block.
+    pub(crate) points: BTreeMap<u32, Point<'a>>,
+    /// The baseline's repetitions, by block.
+    pub(crate) again: BTreeMap<u32, Point<'a>>,
+    /// Trials without a value: nothing came through, or something else than the load was recorded.
+    pub(crate) unusable: Vec<&'a Trial>,
+}
+
+impl<'a> Measured<'a> {
+    /// Each trial's value, in order of blocks.
+    pub(crate) fn values(&self) -> Vec<f64> {
+        self.points.values().map(|point| point.value).collect()
+    }
+
+    /// The trials that measure it, in order of blocks.
+    pub(crate) fn trials(&self) -> impl Iterator<Item = &'a Trial> {
+        self.points.values().map(|point| point.trial)
+    }
+
+    /// The layers of its path.
+    pub(crate) fn layers(&self) -> &'a [String] {
+        self.path.map_or(&[], |path| &path.layers)
+    }
+}
+
+/// The value pairs of the blocks that have both, first and second.
+pub(crate) fn pairs(first: &BTreeMap<u32, Point<'_>>, second: &BTreeMap<u32, Point<'_>>) -> Vec<(f64, f64)> {
+    first.iter().filter_map(|(block, one)| second.get(block).map(|other| (one.value, other.value))).collect()
+}
+
+/// Every cell that has a value, in the order of the scenario.
+pub(crate) fn gather(record: &RunRecord) -> Vec<Measured<'_>> {
+    record.header.cells.iter().filter_map(|cell| of(cell, record)).collect()
+}
+
+fn of<'a>(cell: &'a CellRecord, record: &'a RunRecord) -> Option<Measured<'a>> {
+    let mut measured = Measured {
+        record: cell,
+        path: record.header.paths.iter().find(|path| path.name == cell.path),
+        metric: metric::of(&cell.load),
+        points: BTreeMap::new(),
+        again: BTreeMap::new(),
+        unusable: Vec::new(),
+    };
+    for trial in record.trials.iter().filter(|trial| trial.cell == cell.id) {
+        let Some(value) = metric::value(&trial.measurement, measured.metric) else {
+            measured.unusable.push(trial);
+            continue;
+        };
+        let arm = match trial.arm {
+            Arm::Measure => &mut measured.points,
+            Arm::Again => &mut measured.again,
+        };
+        arm.insert(trial.block, Point { trial, value });
+    }
+    (!measured.points.is_empty()).then_some(measured)
+}

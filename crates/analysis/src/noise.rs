@@ -1,0 +1,96 @@
+//! What the baseline differs from itself by, per workload: its two trials of each block, paired.
+
+use std::collections::BTreeMap;
+
+use findings::NoiseFloor;
+use stats::{noise, ratio};
+
+use crate::{
+    compare::CONFIDENCE,
+    measured::{self, Measured},
+};
+
+/// The noise floors of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Noise {
+    by_workload: BTreeMap<String, (NoiseFloor, stats::NoiseFloor)>,
+}
+
+impl Noise {
+    /// The floors of the workloads whose baseline was repeated often enough.
+    pub(crate) fn of(measured: &[Measured<'_>]) -> Self {
+        let baselines = measured.iter().filter(|cell| cell.record.baseline);
+        let by_workload =
+            baselines.filter_map(|cell| Some((cell.record.workload.clone(), floor(cell)?))).collect();
+        Self { by_workload }
+    }
+
+    /// Every floor, by workload.
+    pub(crate) fn floors(&self) -> impl Iterator<Item = &NoiseFloor> {
+        self.by_workload.values().map(|(named, _)| named)
+    }
+
+    /// The floor of one workload.
+    pub(crate) fn floor(&self, workload: &str) -> Option<&stats::NoiseFloor> {
+        self.by_workload.get(workload).map(|(_, floor)| floor)
+    }
+}
+
+fn floor(baseline: &Measured<'_>) -> Option<(NoiseFloor, stats::NoiseFloor)> {
+    let pairs = measured::pairs(&baseline.points, &baseline.again);
+    let floor = noise::floor(&pairs, CONFIDENCE, noise::USUAL_MINIMUM)?;
+    let named = NoiseFloor {
+        workload: baseline.record.workload.clone(),
+        cell: baseline.record.id.clone(),
+        floor: floor.relative,
+        ratio: ratio::paired_ratio(&pairs, CONFIDENCE)?.value,
+        pairs: u32::try_from(floor.pairs).unwrap_or(u32::MAX),
+    };
+    Some((named, floor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        fixtures::{Fixture, egress, stream_of},
+        measured::gather,
+    };
+    use samples::Arm;
+
+    #[test]
+    fn each_workload_has_the_floor_of_its_own_baseline() {
+        let run = egress(6);
+        let noise = Noise::of(&gather(&run.record));
+        let floors: Vec<_> =
+            noise.floors().map(|floor| (&*floor.workload, &*floor.cell, floor.pairs)).collect();
+        assert_eq!(
+            floors,
+            [
+                ("bulk", "node-to-node/bulk/underlay-offload=on", 6),
+                ("ping", "node-to-node/ping/underlay-offload=on", 6)
+            ]
+        );
+    }
+
+    #[test]
+    fn only_blocks_with_both_trials_are_paired() {
+        let mut run = Fixture::new(6);
+        run.path("plain", &["wire"]).stream("plain", &[], 1e9);
+        // The repetitions of the first blocks are far off; their partners are missing.
+        run.each("plain/bulk", |trial| {
+            if trial.arm == Arm::Again && trial.block < 3 {
+                trial.measurement = stream_of(9e9);
+            }
+        });
+        run.record.trials.retain(|trial| trial.arm == Arm::Again || trial.block >= 3);
+        let noise = Noise::of(&gather(&run.record));
+        let floor = noise.floors().next().expect("three pairs are left");
+        assert!(floor.pairs == 3 && floor.floor < 0.05, "{floor:?}");
+    }
+
+    #[test]
+    fn one_pair_is_no_floor() {
+        assert_eq!(Noise::of(&gather(&egress(1).record)).floors().count(), 0);
+    }
+}

@@ -1,0 +1,34 @@
+//! `generator-limited`: a sending thread had no time left, so a faster path would not have shown.
+
+use findings::{Finding, Remedy};
+use samples::Doubt;
+
+use super::{
+    Context, Rule,
+    limited::{self, Words},
+};
+
+pub(crate) const RULE: Rule = Rule { id: "generator-limited", look };
+
+const WORDS: Words = Words {
+    doing: "sending",
+    caveat: "Over virtual devices the kernel does much of the path's work on the sender's time: a busy sender can be \
+             the path's cost itself.",
+};
+
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let found = limited::look(context, &WORDS, |doubt| match doubt {
+        Doubt::GeneratorLimited { end, busy } => Some((end, *busy)),
+        _ => None,
+    });
+    found.map(|finding| Finding { remedy: Some(remedy()), ..finding }).into_iter().collect()
+}
+
+fn remedy() -> Remedy {
+    Remedy {
+        action:
+            "Send with more parallel streams or larger messages: if the rate rises, the sender was the limit."
+                .into(),
+        commands: Vec::new(),
+    }
+}

@@ -1,0 +1,51 @@
+//! What the two rules about busy ends share: cells most of whose trials had one kind of doubt.
+
+use findings::{CellSummary, Evidence, Finding, Severity};
+use samples::Doubt;
+
+use super::Context;
+use crate::words::{count, percent};
+
+/// What a rule says of its end.
+pub(crate) struct Words {
+    /// `sending` or `receiving`.
+    pub(crate) doing: &'static str,
+    /// When it could be wrong.
+    pub(crate) caveat: &'static str,
+}
+
+/// One claim for all cells that had the doubt in at least half of their trials.
+pub(crate) fn look(
+    context: &Context<'_>,
+    words: &Words,
+    busy: fn(&Doubt) -> Option<(&str, f64)>,
+) -> Option<Finding> {
+    let doubted: Vec<(&CellSummary, &str, f64)> =
+        context.findings.cells.iter().filter_map(|cell| mostly(cell, busy)).collect();
+    let most = doubted.iter().map(|(_, _, busy)| *busy).fold(0.0, f64::max);
+    let doing = words.doing;
+    (!doubted.is_empty()).then(|| Finding {
+        id: String::new(),
+        severity: Severity::Note,
+        claim: format!(
+            "In {} a {doing} thread was busy up to {} of the time: it, and not the path, may be the limit.",
+            count(doubted.len(), "cell"),
+            percent(most)
+        ),
+        cells: doubted.iter().map(|(cell, _, _)| cell.id.clone()).collect(),
+        evidence: doubted
+            .iter()
+            .map(|(cell, end, busy)| Evidence {
+                what: format!("busiest {doing} thread at the {end}, {}", cell.id),
+                value: format!("{} of one CPU", percent(*busy)),
+            })
+            .collect(),
+        caveats: vec![words.caveat.into()],
+        remedy: None,
+    })
+}
+
+fn mostly(cell: &CellSummary, busy: fn(&Doubt) -> Option<(&str, f64)>) -> Option<(&CellSummary, &str, f64)> {
+    let often = cell.doubts.iter().filter(|(_, trials)| trials.saturating_mul(2) >= cell.value.trials);
+    often.filter_map(|(doubt, _)| busy(doubt)).map(|(end, busy)| (cell, end, busy)).next()
+}

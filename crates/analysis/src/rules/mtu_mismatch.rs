@@ -1,0 +1,84 @@
+//! `mtu-mismatch`: a path carries less than its devices say, or not always the same.
+
+use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+
+use super::{Context, Rule};
+use crate::{
+    measured::Measured,
+    words::{count, list},
+};
+
+pub(crate) const RULE: Rule = Rule { id: "mtu-mismatch", look };
+
+/// What a path was seen to carry. Trials that did not probe say nothing and are left out.
+struct Mismatch<'a> {
+    cell: &'a CellSummary,
+    carried: u32,
+    /// The largest that another trial of the cell saw, where it differs.
+    at_best: Option<u32>,
+    /// The least MTU of the devices on the way.
+    promised: Option<u32>,
+}
+
+/// One claim for all cells together.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let cells = context.findings.cells.iter().zip(context.measured);
+    let found: Vec<Mismatch<'_>> = cells.filter_map(|(cell, measured)| mismatch(cell, measured)).collect();
+    found.first().map(|first| finding(first, &found)).into_iter().collect()
+}
+
+fn mismatch<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Mismatch<'a>> {
+    let carried = cell.path_mtu?;
+    let most = measured.trials().filter_map(|trial| trial.path_check.mtu).max();
+    let least = cell.devices.iter().map(|device| device.mtu).min();
+    let at_best = most.filter(|most| *most > carried);
+    let promised = least.filter(|least| *least > carried);
+    (at_best.is_some() || promised.is_some()).then_some(Mismatch { cell, carried, at_best, promised })
+}
+
+fn finding(first: &Mismatch<'_>, found: &[Mismatch<'_>]) -> Finding {
+    let ids: Vec<&str> = found.iter().map(|mismatch| mismatch.cell.id.as_str()).collect();
+    Finding {
+        id: String::new(),
+        severity: Severity::Warning,
+        claim: format!(
+            "{} smaller packets than expected: {} passes {} bytes unfragmented{}.",
+            if found.len() == 1 {
+                "1 cell carries".into()
+            } else {
+                format!("{} carry", count(found.len(), "cell"))
+            },
+            first.cell.path,
+            first.carried,
+            expected(first)
+        ),
+        cells: ids.iter().map(ToString::to_string).collect(),
+        evidence: found.iter().map(evidence).collect(),
+        caveats: vec![
+            "A probe that was lost for another reason looks the same as one that was too large.".into(),
+        ],
+        remedy: Some(Remedy {
+            action: format!(
+                "Give every device on the way of {} the same MTU, less 50 bytes inside a VXLAN tunnel, and let ICMP \
+                 'fragmentation needed' pass.",
+                list(&[first.cell.path.as_str()])
+            ),
+            commands: vec!["ip -d link".into(), "tracepath -n ADDRESS".into()],
+        }),
+    }
+}
+
+fn expected(mismatch: &Mismatch<'_>) -> String {
+    match (mismatch.promised, mismatch.at_best) {
+        (Some(promised), _) => format!(", and every device has at least {promised}"),
+        (None, Some(best)) => format!(" in one trial and {best} in another"),
+        (None, None) => String::new(),
+    }
+}
+
+fn evidence(mismatch: &Mismatch<'_>) -> Evidence {
+    Evidence {
+        what: format!("largest packet that passed unfragmented, {}", mismatch.cell.id),
+        value: format!("{} bytes{}", mismatch.carried, expected(mismatch)),
+    }
+}

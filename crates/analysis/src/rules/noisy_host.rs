@@ -1,0 +1,77 @@
+//! `noisy-host`: the baseline differs much from itself, or the hypervisor took CPU time away.
+
+use findings::{CellSummary, Evidence, Finding, NoiseFloor, Remedy, Severity};
+
+use super::{Context, Rule};
+use crate::words::{list, percent};
+
+pub(crate) const RULE: Rule = Rule { id: "noisy-host", look };
+
+/// A layer often costs less than this; such costs would go unseen.
+const LARGE_FLOOR: f64 = 0.05;
+/// Hardly any cost could be seen.
+const SERIOUS_FLOOR: f64 = 0.2;
+/// Share of the machine's CPU time that may be stolen.
+const MUCH_STEAL: f64 = 0.02;
+
+/// One claim for the run, whatever shows the noise.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let floors: Vec<&NoiseFloor> =
+        context.findings.noise.iter().filter(|noise| noise.floor > LARGE_FLOOR).collect();
+    let robbed: Vec<&CellSummary> =
+        context.findings.cells.iter().filter(|cell| stolen(cell) > MUCH_STEAL).collect();
+    if floors.is_empty() && robbed.is_empty() { Vec::new() } else { vec![finding(&floors, &robbed)] }
+}
+
+fn stolen(cell: &CellSummary) -> f64 {
+    cell.cpu.steal / f64::from(cell.cpu.cpus.max(1))
+}
+
+fn finding(floors: &[&NoiseFloor], robbed: &[&CellSummary]) -> Finding {
+    let serious = floors.iter().any(|noise| noise.floor > SERIOUS_FLOOR);
+    Finding {
+        id: String::new(),
+        severity: if serious { Severity::Serious } else { Severity::Warning },
+        claim: claim(floors, robbed),
+        cells: floors
+            .iter()
+            .map(|noise| noise.cell.clone())
+            .chain(robbed.iter().map(|cell| cell.id.clone()))
+            .collect(),
+        evidence: floors
+            .iter()
+            .map(|noise| Evidence {
+                what: format!("{} against itself, {} pairs", noise.cell, noise.pairs),
+                value: format!("differences up to {}", percent(noise.floor)),
+            })
+            .chain(robbed.iter().map(|cell| Evidence {
+                what: format!("CPU time stolen, {}", cell.id),
+                value: percent(stolen(cell)),
+            }))
+            .collect(),
+        caveats: vec!["A floor from few pairs is wide because they are few; more trials narrow it.".into()],
+        remedy: Some(Remedy {
+            action:
+                "Stop what else runs on the host, fix the placement of the ends, and repeat with more trials."
+                    .into(),
+            commands: Vec::new(),
+        }),
+    }
+}
+
+fn claim(floors: &[&NoiseFloor], robbed: &[&CellSummary]) -> String {
+    let workloads: Vec<&str> = floors.iter().map(|noise| noise.workload.as_str()).collect();
+    let worst = floors.iter().map(|noise| noise.floor).fold(0.0, f64::max);
+    let most = robbed.iter().map(|cell| stolen(cell)).fold(0.0, f64::max);
+    let floor = format!(
+        "the baseline of {} differs from itself by up to {}, so smaller costs cannot be seen",
+        list(&workloads),
+        percent(worst)
+    );
+    let steal = format!("the hypervisor took up to {} of the CPU time away", percent(most));
+    match (floors.is_empty(), robbed.is_empty()) {
+        (false, false) => format!("The host is noisy: {floor}, and {steal}."),
+        (false, true) => format!("The host is noisy: {floor}."),
+        (true, _) => format!("The host is noisy: {steal}."),
+    }
+}

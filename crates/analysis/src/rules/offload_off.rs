@@ -1,0 +1,144 @@
+//! `offload-off`: a device's offloads are off and that costs throughput.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use findings::{CellSummary, Difference, Evidence, FactorEffect, Finding, Metric, Remedy, Severity};
+
+use super::{Context, Rule, ethtool};
+use crate::words::{list, ratio};
+
+pub(crate) const RULE: Rule = Rule { id: "offload-off", look };
+
+/// The slower side keeps less than this share: much is lost.
+const MUCH: f64 = 0.5;
+/// Keeping more than this share is good to know and no more.
+const LITTLE: f64 = 0.9;
+
+/// Features that are off on the slower side and on on the faster one, by device.
+type Off = BTreeMap<String, BTreeSet<String>>;
+
+/// An effect that is established, seen from its slower side.
+struct Loss<'a> {
+    effect: &'a FactorEffect,
+    slower: &'a CellSummary,
+    /// The level of the slower side.
+    level: &'a str,
+    /// The share that the slower side keeps.
+    keeps: f64,
+    off: Off,
+}
+
+/// One claim for each factor and level: the same devices on several paths are one matter.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let mut groups: BTreeMap<(&str, &str), Vec<Loss<'_>>> = BTreeMap::new();
+    for loss in context.findings.effects.iter().filter_map(|effect| loss(effect, context)) {
+        groups.entry((&loss.effect.factor, loss.level)).or_default().push(loss);
+    }
+    let mut claims: Vec<(f64, Finding)> = groups.values().filter_map(|losses| finding(losses)).collect();
+    claims.sort_by(|one, other| one.0.total_cmp(&other.0));
+    claims.into_iter().map(|(_, finding)| finding).collect()
+}
+
+fn loss<'a>(effect: &'a FactorEffect, context: &Context<'a>) -> Option<Loss<'a>> {
+    let cell = |id: &str| context.findings.cells.iter().find(|cell| cell.id == id);
+    let (level, reference) = (cell(&effect.cell)?, cell(&effect.reference_cell)?);
+    let (slower, faster, label, keeps) = match (effect.metric, effect.change.verdict) {
+        (Metric::Throughput, Difference::Lower) => (level, reference, &effect.level, effect.change.ratio),
+        (Metric::Throughput, Difference::Higher) => {
+            (reference, level, &effect.reference, effect.change.ratio.recip())
+        }
+        _ => return None,
+    };
+    let off = switched_off(slower, faster);
+    (!off.is_empty()).then_some(Loss { effect, slower, level: label, keeps, off })
+}
+
+fn switched_off(slower: &CellSummary, faster: &CellSummary) -> Off {
+    let mut off = Off::new();
+    for device in &slower.devices {
+        let Some(other) = faster.devices.iter().find(|other| other.device == device.device) else { continue };
+        let features =
+            device.features.iter().filter(|(name, on)| !**on && other.features.get(*name) == Some(&true));
+        let names: BTreeSet<String> = features.map(|(name, _)| name.clone()).collect();
+        if !names.is_empty() {
+            off.insert(device.device.clone(), names);
+        }
+    }
+    off
+}
+
+fn finding(losses: &[Loss<'_>]) -> Option<(f64, Finding)> {
+    let worst = losses.iter().min_by(|one, other| one.keeps.total_cmp(&other.keeps))?;
+    let mut off = Off::new();
+    for (device, features) in losses.iter().flat_map(|loss| &loss.off) {
+        off.entry(device.clone()).or_default().extend(features.iter().cloned());
+    }
+    let claim = Finding {
+        id: String::new(),
+        severity: severity(worst.keeps),
+        claim: claim(worst, &off),
+        cells: losses.iter().map(|loss| loss.slower.id.clone()).collect(),
+        evidence: losses.iter().map(|loss| evidence(loss.effect)).chain(off.iter().map(features)).collect(),
+        caveats: vec![
+            "In the lab every device is software: an offload that is on moves work into fewer, larger packets. \
+             A network card that does the work itself can gain more or less."
+                .into(),
+        ],
+        remedy: Some(remedy(&off)),
+    };
+    Some((worst.keeps, claim))
+}
+
+fn severity(keeps: f64) -> Severity {
+    match keeps {
+        keeps if keeps < MUCH => Severity::Serious,
+        keeps if keeps < LITTLE => Severity::Warning,
+        _ => Severity::Note,
+    }
+}
+
+fn claim(worst: &Loss<'_>, off: &Off) -> String {
+    let devices: Vec<&str> = off.keys().map(String::as_str).collect();
+    let FactorEffect { factor, level, reference, path, workload, change, .. } = worst.effect;
+    format!(
+        "Offloads of {} are off at {factor}={}, and that costs throughput: at {factor}={level}, {workload} over \
+         {path} gets {} of what it gets at {factor}={reference}.",
+        list(&devices),
+        worst.level,
+        ratio(change),
+    )
+}
+
+fn evidence(effect: &FactorEffect) -> Evidence {
+    let others: Vec<String> =
+        effect.others.iter().map(|(factor, level)| format!(", {factor}={level}")).collect();
+    Evidence {
+        what: format!(
+            "{}={} against {} ({}, {}{})",
+            effect.factor,
+            effect.level,
+            effect.reference,
+            effect.path,
+            effect.workload,
+            others.concat()
+        ),
+        value: ratio(&effect.change),
+    }
+}
+
+fn features((device, features): (&String, &BTreeSet<String>)) -> Evidence {
+    let names: Vec<&str> = features.iter().map(String::as_str).collect();
+    Evidence { what: format!("off on {device} as the kernel reported it"), value: names.join(", ") }
+}
+
+fn remedy(off: &Off) -> Remedy {
+    let commands = off.iter().map(|(device, features)| {
+        ethtool::switch_on(device, &features.iter().map(String::as_str).collect::<Vec<_>>())
+    });
+    Remedy {
+        action: "Switch the offloads on, each in its host, and read them back with ethtool -k: a driver may \
+                 refuse one."
+            .into(),
+        commands: commands.collect(),
+    }
+}

@@ -1,0 +1,33 @@
+//! `receiver-limited`: a receiving thread had no time left, so a faster path would not have shown.
+
+use findings::{Finding, Remedy};
+use samples::Doubt;
+
+use super::{
+    Context, Rule,
+    limited::{self, Words},
+};
+
+pub(crate) const RULE: Rule = Rule { id: "receiver-limited", look };
+
+const WORDS: Words = Words {
+    doing: "receiving",
+    caveat: "Soft interrupts can run on the receiver's time: what looks like a busy receiver can be packet processing.",
+};
+
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let found = limited::look(context, &WORDS, |doubt| match doubt {
+        Doubt::ReceiverLimited { end, busy } => Some((end, *busy)),
+        _ => None,
+    });
+    found.map(|finding| Finding { remedy: Some(remedy()), ..finding }).into_iter().collect()
+}
+
+fn remedy() -> Remedy {
+    Remedy {
+        action: "Receive on more parallel streams, and switch generic receive offload on at the receiver's device: if \
+                 the rate rises, the receiver was the limit."
+            .into(),
+        commands: Vec::new(),
+    }
+}

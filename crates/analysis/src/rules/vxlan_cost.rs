@@ -1,0 +1,100 @@
+//! `vxlan-cost`: what the VXLAN layer takes at the best settings measured, and how to make it less.
+
+use findings::{Comparison, Difference, Evidence, Finding, Ladder, Metric, Remedy, Rung, Severity};
+
+use super::{Context, Rule, ethtool};
+use crate::words::{list, ratio};
+
+pub(crate) const RULE: Rule = Rule { id: "vxlan-cost", look };
+
+const LAYER: &str = "vxlan";
+/// Losing more than a fifth is worth acting on.
+const MUCH: f64 = 1.25;
+
+/// A rung that adds the layer and whose cost is established.
+struct Cost<'a> {
+    ladder: &'a Ladder,
+    rung: &'a Rung,
+    cost: &'a Comparison,
+    /// How many times worse it is than the rung below; above 1.
+    worse: f64,
+}
+
+/// One claim for each workload, from the setting at which the layer costs least: what is lost at the others is
+/// their settings' doing.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let costs: Vec<Cost<'_>> = context
+        .findings
+        .ladders
+        .iter()
+        .flat_map(|ladder| ladder.rungs.iter().filter_map(move |rung| cost(ladder, rung)))
+        .collect();
+    let mut workloads: Vec<&str> = costs.iter().map(|cost| cost.ladder.workload.as_str()).collect();
+    workloads.dedup();
+    workloads.into_iter().filter_map(|workload| finding(workload, &costs, context)).collect()
+}
+
+fn cost<'a>(ladder: &'a Ladder, rung: &'a Rung) -> Option<Cost<'a>> {
+    let cost = rung.cost.as_ref().filter(|_| rung.adds.iter().any(|layer| layer == LAYER))?;
+    let worse = match (ladder.metric, cost.verdict) {
+        (Metric::Throughput, Difference::Lower) => cost.ratio.recip(),
+        (Metric::RoundTrip, Difference::Higher) => cost.ratio,
+        _ => return None,
+    };
+    Some(Cost { ladder, rung, cost, worse })
+}
+
+fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<Finding> {
+    let own: Vec<&Cost<'_>> = costs.iter().filter(|cost| cost.ladder.workload == workload).collect();
+    let least = own.iter().min_by(|one, other| one.worse.total_cmp(&other.worse))?;
+    let others: Vec<&str> =
+        least.rung.adds.iter().map(String::as_str).filter(|layer| *layer != LAYER).collect();
+    let together =
+        if others.is_empty() { String::new() } else { format!(" (together with {})", list(&others)) };
+    let what = if least.ladder.metric == Metric::Throughput { "throughput" } else { "round trip" };
+    Some(Finding {
+        id: String::new(),
+        severity: if least.worse > MUCH { Severity::Warning } else { Severity::Note },
+        claim: format!(
+            "With the VXLAN layer{together} {workload} over {} has {} of the {what} of {}{}.",
+            least.rung.path,
+            ratio(least.cost),
+            least.rung.below.as_deref().unwrap_or("the path below"),
+            if own.len() > 1 { ", at the setting where the layer costs least" } else { "" }
+        ),
+        cells: own.iter().map(|cost| cost.rung.cell.clone()).collect(),
+        evidence: own.iter().map(|cost| evidence(cost)).collect(),
+        caveats: vec![
+            "The cost of a layer is the difference between two paths; whatever else differs between them (hosts, \
+             MTU, queues) is in it."
+                .into(),
+        ],
+        remedy: Some(remedy(least.rung, context)),
+    })
+}
+
+fn evidence(cost: &Cost<'_>) -> Evidence {
+    let levels: Vec<String> =
+        cost.ladder.levels.iter().map(|(factor, level)| format!(", {factor}={level}")).collect();
+    let below = cost.rung.below.as_deref().unwrap_or("the path below");
+    Evidence {
+        what: format!("{} against {below} ({}{})", cost.rung.path, cost.ladder.workload, levels.concat()),
+        value: ratio(cost.cost),
+    }
+}
+
+/// Which devices are the underlay's is not known here; the tunnel's own show what they have.
+fn remedy(rung: &Rung, context: &Context<'_>) -> Remedy {
+    let cell = context.findings.cells.iter().find(|cell| cell.id == rung.cell);
+    let devices = cell.map(|cell| cell.devices.as_slice()).unwrap_or_default();
+    let tunnels = devices.iter().filter(|device| device.kind == LAYER).map(|device| device.device.as_str());
+    Remedy {
+        action: "Keep segmentation and checksum offloads on at the VXLAN device and at the underlay's (a card needs \
+                 tx-udp_tnl-segmentation to segment inside the tunnel), generic receive offload on at the receiving \
+                 underlay, and raise the underlay's MTU where every switch carries it."
+            .into(),
+        commands: tunnels
+            .map(|device| ethtool::typed_at(device, |name| format!("ethtool -k {name}")))
+            .collect(),
+    }
+}

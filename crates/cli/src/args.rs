@@ -1,0 +1,47 @@
+//! What can be typed: the tree of subcommands and what they share.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand};
+
+use crate::commands::{doctor, lab, report, run, runs, scenario};
+
+/// Builds virtual network paths, sends real traffic through them, and says what each layer costs and why.
+#[derive(Debug, Parser)]
+#[command(name = "plumb", version, propagate_version = true, after_help = EXIT_STATUS)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) shared: Shared,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_STATUS: &str = "Exit status: 0 done; 1 tried and failed; 2 what was asked makes no sense; \
+3 nothing can be measured here; 130 interrupted (finished trials are kept).";
+
+/// Flags that every subcommand takes.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Shared {
+    /// Where runs are kept [default: $XDG_DATA_HOME/plumb/runs.db]
+    #[arg(long, global = true, value_name = "FILE", env = "PLUMB_DB", hide_env_values = true)]
+    pub(crate) db: Option<PathBuf>,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure a scenario: raise its lab, make its trials, report
+    Run(run::RunArgs),
+    /// Report a run that was measured before
+    Report(report::ReportArgs),
+    /// List or remove runs that are kept
+    Runs(runs::RunsArgs),
+    /// List, show and check scenarios
+    #[command(subcommand)]
+    Scenario(scenario::ScenarioCommand),
+    /// Raise a lab and keep it standing, to look around in it
+    #[command(subcommand)]
+    Lab(lab::LabCommand),
+    /// What this machine can measure, and what not and why
+    Doctor(doctor::DoctorArgs),
+}

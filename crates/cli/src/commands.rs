@@ -1,0 +1,29 @@
+//! The subcommands, one file each.
+
+pub(crate) mod doctor;
+pub(crate) mod lab;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod runs;
+pub(crate) mod scenario;
+
+use crate::{
+    args::{Args, Command},
+    exit::Exit,
+};
+
+/// The version of plumb, as agents and records are told.
+pub(crate) const TOOL: &str = env!("CARGO_PKG_VERSION");
+
+/// Runs the subcommand that was asked for.
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let shared = &args.shared;
+    match &args.command {
+        Command::Run(args) => run::run(args, shared),
+        Command::Report(args) => report::run(args, shared),
+        Command::Runs(args) => runs::run(args, shared),
+        Command::Scenario(command) => scenario::run(command),
+        Command::Lab(command) => lab::run(command),
+        Command::Doctor(args) => doctor::run(args),
+    }
+}

@@ -1,0 +1,146 @@
+//! `plumb doctor`: what this machine can measure, and what not and why.
+
+mod check;
+mod table;
+mod verdict;
+
+use std::{
+    fmt::Display,
+    io::{self, Write},
+};
+
+use clap::Args;
+use machine::Rights;
+use scenario::{Plan, PlanOptions, Scenario, builtin};
+use serde::Serialize;
+
+use crate::{commands::TOOL, exit::Exit};
+use check::{Check, Group, Status};
+use verdict::Verdict;
+
+/// The flags of `plumb doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Print a JSON document instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is printed: as a table, or as it is.
+#[derive(Debug, Serialize)]
+struct Document {
+    /// The version of this form.
+    schema: u32,
+    tool: &'static str,
+    kernel: String,
+    checks: Vec<Check>,
+    scenarios: Vec<Verdict>,
+    /// Whether every built-in scenario can run in full.
+    able: bool,
+}
+
+/// Tries what this machine can do and prints it; the exit status tells whether every built-in scenario can run.
+pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
+    // A user namespace can be entered only while there is one thread, so this comes first.
+    let rights = Rights::acquire();
+    let checks = checks(&rights);
+    let scenarios = verdicts(&checks)?;
+    let able = scenarios.iter().all(Verdict::is_able);
+    let kernel = probe::environment().kernel;
+    let document = Document { schema: 1, tool: TOOL, kernel, checks, scenarios, able };
+    let text = if args.json {
+        serde_json::to_string_pretty(&document)? + "\n"
+    } else {
+        table::render(&document, table::width())
+    };
+    show(&text)?;
+    Ok(if able { Exit::Success } else { Exit::Unable })
+}
+
+/// Everything that was tried, paths first.
+fn checks(rights: &Result<Rights, impl Display>) -> Vec<Check> {
+    let paths = topology::probe().into_iter().map(Check::of_path);
+    let mut all: Vec<Check> = paths.chain(probe::capabilities().into_iter().map(Check::of_machine)).collect();
+    blame_rights(&mut all, rights);
+    all
+}
+
+/// Without rights no path can be tried, and with some of them a refusal need not be the kernel's lack.
+fn blame_rights(checks: &mut [Check], rights: &Result<Rights, impl Display>) {
+    for check in checks.iter_mut().filter(|check| check.status == Status::Missing) {
+        match (rights, check.group) {
+            (Err(reason), Group::Machine) if check.id == "rights" => check.detail = reason.to_string(),
+            (Err(_), Group::Paths) => {
+                check.detail = "cannot be tried without the rights (see Machine)".to_owned();
+                check.remedy = None;
+            }
+            (Ok(Rights::UserNamespace), Group::Paths) => {
+                let kernel = check.remedy.take().unwrap_or_default();
+                check.remedy = Some(format!("sudo plumb doctor; if root is refused too: {kernel}"));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn verdicts(checks: &[Check]) -> anyhow::Result<Vec<Verdict>> {
+    let judge = |builtin: &builtin::Builtin| {
+        let scenario = Scenario::parse(builtin.name, builtin.text)?;
+        // The order of the trials does not matter here, so neither does the seed.
+        let plan = Plan::expand(&scenario, 0, &PlanOptions::default());
+        Ok(Verdict::of(&scenario, &plan.cells, checks))
+    };
+    builtin::all().iter().map(judge).collect()
+}
+
+/// Whoever reads only the first lines is no reason to fail.
+fn show(text: &str) -> io::Result<()> {
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A missing path, one that works, and the line of the rights.
+    fn blamed(rights: &Result<Rights, &str>) -> [Check; 3] {
+        let found = |available| topology::Capability { name: "vxlan", available, detail: "EPERM".into() };
+        let line = Check { id: "rights", group: Group::Machine, ..Check::of_path(found(false)) };
+        let mut checks = [Check::of_path(found(false)), Check::of_path(found(true)), line];
+        blame_rights(&mut checks, rights);
+        checks
+    }
+
+    #[test]
+    fn without_rights_the_reason_is_said_once_and_no_kernel_is_blamed() {
+        let [missing, works, rights] = blamed(&Err("the host forbids it"));
+        assert_eq!((missing.remedy, works.detail.as_str()), (None, "EPERM"));
+        assert_eq!(rights.detail, "the host forbids it");
+    }
+
+    #[test]
+    fn root_is_advised_where_a_user_namespace_was_not_enough() {
+        let [missing, ..] = blamed(&Ok(Rights::UserNamespace));
+        let remedy = missing.remedy.expect("one");
+        assert!(remedy.starts_with("sudo") && remedy.contains("CONFIG_VXLAN"), "{remedy}");
+        let [missing, ..] = blamed(&Ok(Rights::Root));
+        assert!(missing.remedy.expect("one").starts_with("modprobe"));
+    }
+
+    #[test]
+    fn the_document_says_the_same_as_the_table() {
+        let checks = checks(&Ok::<_, String>(Rights::Root));
+        let scenarios = verdicts(&checks).expect("built-in scenarios parse");
+        let able = scenarios.iter().all(Verdict::is_able);
+        let document = Document { schema: 1, tool: TOOL, kernel: "6".into(), checks, scenarios, able };
+        let json = serde_json::to_value(&document).expect("plain data");
+        let text = table::render(&document, 100);
+        for check in json["checks"].as_array().expect("a list") {
+            assert!(text.contains(check["title"].as_str().expect("text")), "{check}");
+        }
+        assert_eq!(text.contains("\nAll built-in scenarios can run here"), json["able"] == true);
+    }
+}

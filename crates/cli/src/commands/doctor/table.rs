@@ -1,0 +1,176 @@
+//! The doctor's findings as text: one table, aligned over its groups, and the verdict.
+
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
+use console::{Term, style};
+
+use super::{
+    Document,
+    check::{Check, Group, Status},
+    verdict::Verdict,
+};
+
+const WIDEST: u16 = 100;
+const MARK: u16 = 4;
+const TITLE: u16 = 20;
+
+/// As wide as the terminal, and never wider than reads well.
+pub(super) fn width() -> u16 {
+    let term = Term::stdout();
+    if term.is_term() { term.size().1.clamp(MARK + TITLE + 30, WIDEST) } else { WIDEST }
+}
+
+/// The whole text.
+pub(super) fn render(document: &Document, width: u16) -> String {
+    let mut text = format!("plumb {} on Linux {}\n", document.tool, document.kernel);
+    for group in Group::ALL {
+        let checks = document.checks.iter().filter(|check| check.group == group);
+        section(&mut text, group.title(), checks.flat_map(rows), width);
+    }
+    let scenarios = document.scenarios.iter().map(|verdict| scenario_row(verdict, &document.checks));
+    section(&mut text, "Built-in scenarios", scenarios, width);
+    text.push('\n');
+    text.push_str(&verdict_line(&document.scenarios));
+    text.push('\n');
+    text
+}
+
+type Row = [String; 3];
+
+fn section(text: &mut String, title: &str, rows: impl Iterator<Item = Row>, width: u16) {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    table.add_rows(rows);
+    let widths = [MARK, TITLE, width - MARK - TITLE];
+    table.set_constraints(widths.map(|width| ColumnConstraint::Absolute(Width::Fixed(width))));
+    text.push_str(&format!("\n{}\n", style(title).bold()));
+    for line in table.lines() {
+        text.push_str(&coloured(line.trim_end()));
+        text.push('\n');
+    }
+}
+
+/// The colour comes after the wrapping, which would count its codes.
+fn coloured(line: &str) -> String {
+    for (mark, colour) in
+        [("✔", console::Color::Green), ("!", console::Color::Yellow), ("✘", console::Color::Red)]
+    {
+        if let Some(rest) = line.trim_start().strip_prefix(mark) {
+            return format!(" {}{rest}", style(mark).fg(colour).bold());
+        }
+    }
+    line.to_owned()
+}
+
+/// A check; where something is wrong, what for and what to do stand below.
+fn rows(check: &Check) -> Vec<Row> {
+    let mark = match check.status {
+        Status::Works => "✔",
+        Status::Limited => "!",
+        Status::Missing => "✘",
+    };
+    let mut rows = vec![[mark.to_owned(), check.title.to_owned(), check.detail.clone()]];
+    let below = |text: String| [String::new(), String::new(), text];
+    if check.status != Status::Works {
+        rows.push(below(format!("needed for {}", check.needed_for)));
+    }
+    rows.extend(check.remedy.iter().map(|remedy| below(format!("→ {remedy}"))));
+    rows
+}
+
+fn scenario_row(verdict: &Verdict, checks: &[Check]) -> Row {
+    let Verdict { name, cells, able, lacks, lost_paths } = verdict;
+    let title =
+        |id: &&'static str| checks.iter().find(|check| check.id == *id).map_or(*id, |check| check.title);
+    let without = lacks.iter().map(title).collect::<Vec<_>>().join(", ");
+    let (mark, detail) = match *able {
+        all if all == *cells => ("✔", format!("all {cells} cells can be measured")),
+        0 => ("✘", format!("cannot run; missing: {without}")),
+        some => {
+            let lost = match lost_paths.iter().map(String::as_str).collect::<Vec<_>>().join(", ") {
+                none if none.is_empty() => String::new(),
+                paths => format!("; not at all: path {paths}"),
+            };
+            ("!", format!("{some} of {cells} cells can be measured; missing: {without}{lost}"))
+        }
+    };
+    [mark.to_owned(), name.clone(), detail]
+}
+
+fn verdict_line(scenarios: &[Verdict]) -> String {
+    let named = |which: fn(&Verdict) -> bool| {
+        let names: Vec<_> = scenarios.iter().filter(|one| which(one)).map(|one| one.name.as_str()).collect();
+        names.join(", ")
+    };
+    let parts = [
+        ("can run here", named(Verdict::is_able)),
+        ("in part", named(|one| !one.is_able() && one.able > 0)),
+        ("not", named(|one| !one.is_able() && one.able == 0)),
+    ];
+    if scenarios.iter().all(Verdict::is_able) {
+        return "All built-in scenarios can run here.".to_owned();
+    }
+    if scenarios.iter().all(|one| one.able == 0) {
+        return "No built-in scenario can run here.".to_owned();
+    }
+    let said = parts.iter().filter(|(_, names)| !names.is_empty());
+    let said: Vec<_> = said.map(|(what, names)| format!("{what}: {names}")).collect();
+    format!("Built-in scenarios: {}.", said.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn check(status: Status) -> Check {
+        Check {
+            group: Group::Paths,
+            id: "vxlan",
+            title: "vxlan",
+            status,
+            detail: "a long reason ".repeat(20),
+            needed_for: "overlays",
+            remedy: (status != Status::Works).then(|| "modprobe vxlan".to_owned()),
+            required: true,
+        }
+    }
+
+    fn verdict(name: &str, able: usize) -> Verdict {
+        let (lacks, lost_paths) = (BTreeSet::from(["vxlan"]), BTreeSet::from(["overlay".to_owned()]));
+        Verdict { name: name.into(), cells: 4, able, lacks, lost_paths }
+    }
+
+    fn rendered(checks: Vec<Check>, scenarios: Vec<Verdict>) -> String {
+        let able = scenarios.iter().all(Verdict::is_able);
+        let document = Document { schema: 1, tool: "0", kernel: "6".into(), checks, scenarios, able };
+        console::strip_ansi_codes(&render(&document, 100)).into_owned()
+    }
+
+    #[test]
+    fn no_line_is_wider_than_asked_for_and_no_word_is_lost() {
+        let text = rendered(vec![check(Status::Missing)], vec![verdict("quick", 2)]);
+        for line in text.lines() {
+            assert!(console::measure_text_width(line) <= 100, "{line}");
+        }
+        assert_eq!(text.matches("reason").count(), 20, "{text}");
+    }
+
+    #[test]
+    fn only_what_does_not_work_asks_for_something() {
+        assert!(rendered(vec![check(Status::Missing)], vec![]).contains("→ modprobe vxlan"));
+        assert!(!rendered(vec![check(Status::Works)], vec![]).contains("→"));
+    }
+
+    #[test]
+    fn the_verdict_names_each_scenario_once_by_what_can_run() {
+        let scenarios = vec![verdict("whole", 4), verdict("part", 1), verdict("nothing", 0)];
+        let text = rendered(vec![check(Status::Missing)], scenarios);
+        let last = text.lines().last().expect("a verdict");
+        assert_eq!(last, "Built-in scenarios: can run here: whole; in part: part; not: nothing.");
+        assert!(
+            text.contains("1 of 4 cells can be measured; missing: vxlan; not at all: path overlay"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,203 @@
+//! Which cells of a scenario can run, from what was found to work. Pure.
+
+use std::collections::BTreeSet;
+
+use scenario::{Cell, Layer, Load, Offloads, Path, Placement, Scenario};
+use serde::Serialize;
+
+use super::check::{Check, Status};
+
+/// What everything else hangs on.
+const RIGHTS: &str = "rights";
+
+/// How much of a scenario can run here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Verdict {
+    pub(super) name: String,
+    /// All that the scenario would measure.
+    pub(super) cells: usize,
+    /// Those that can be measured here.
+    pub(super) able: usize,
+    /// The ids of the checks that keep the others from it.
+    pub(super) lacks: BTreeSet<&'static str>,
+    /// The paths of which no cell can be measured.
+    pub(super) lost_paths: BTreeSet<String>,
+}
+
+impl Verdict {
+    /// Judges a scenario by its cells.
+    pub(super) fn of(scenario: &Scenario, cells: &[Cell], checks: &[Check]) -> Self {
+        let works = |id: &str| checks.iter().any(|check| check.id == id && check.status != Status::Missing);
+        let mut verdict = Self {
+            name: scenario.name.clone(),
+            cells: cells.len(),
+            able: 0,
+            lacks: BTreeSet::new(),
+            lost_paths: scenario.paths.iter().map(|path| path.name.to_string()).collect(),
+        };
+        for cell in cells {
+            let mut lacking: Vec<_> = needs(scenario, cell).into_iter().filter(|id| !works(id)).collect();
+            // Whatever else was refused was refused for that.
+            if lacking.contains(&RIGHTS) {
+                lacking = vec![RIGHTS];
+            }
+            if lacking.is_empty() {
+                verdict.able += 1;
+                verdict.lost_paths.remove(&cell.path.to_string());
+            }
+            verdict.lacks.extend(lacking);
+        }
+        verdict
+    }
+
+    /// Whether everything of it can be measured.
+    pub(super) fn is_able(&self) -> bool {
+        self.able == self.cells
+    }
+}
+
+/// The ids of the checks that a cell cannot do without.
+fn needs(scenario: &Scenario, cell: &Cell) -> BTreeSet<&'static str> {
+    let mut needs = BTreeSet::from([RIGHTS, "namespaces"]);
+    if let Some(path) = scenario.paths.iter().find(|path| path.name == cell.path) {
+        needs.extend(path.layers.iter().flat_map(|layer| layer_needs(*layer)));
+        needs.extend(path_needs(scenario, cell, path));
+    }
+    if cell.placement == Placement::CrossCpu {
+        needs.insert("cpus");
+    }
+    let congestion = match &cell.load {
+        Load::Stream(load) => &load.congestion,
+        Load::PingPong(load) => &load.congestion,
+    };
+    if congestion.as_deref() == Some("cubic") {
+        needs.insert("cubic");
+    }
+    needs
+}
+
+fn layer_needs(layer: Layer) -> &'static [&'static str] {
+    match layer {
+        Layer::Wire | Layer::Veth => &["veth"],
+        Layer::Bridge => &["bridge"],
+        Layer::Vxlan => &["vxlan"],
+        Layer::Gateway => &["policy-routing", "nftables-snat", "forwarding"],
+    }
+}
+
+/// What the devices on the way need, at this cell's settings.
+fn path_needs(scenario: &Scenario, cell: &Cell, path: &Path) -> BTreeSet<&'static str> {
+    let mut needs = BTreeSet::new();
+    for device in &path.devices {
+        if scenario.lab.host(&device.host).is_some_and(|host| host.forwards) {
+            needs.insert("forwarding");
+        }
+        if let Some(settings) = cell.devices.get(device) {
+            if settings.offloads != Offloads::default() {
+                needs.insert("offloads");
+            }
+            if settings.big_tcp.is_some() {
+                needs.insert("big-tcp");
+            }
+        }
+        let limited = scenario.lab.links.iter().filter(|link| link.rate.is_some());
+        if limited.flat_map(|link| &link.ends).any(|end| end.at == *device) {
+            needs.insert("rate-limit");
+        }
+    }
+    needs
+}
+
+#[cfg(test)]
+mod tests {
+    use scenario::{Plan, PlanOptions, builtin};
+
+    use super::super::check::Group;
+    use super::*;
+
+    fn check(id: &'static str, status: Status) -> Check {
+        let (detail, needed_for) = (String::new(), "");
+        Check { group: Group::Paths, id, title: id, status, detail, needed_for, remedy: None, required: true }
+    }
+
+    const ALL: [&str; 12] = [
+        "rights",
+        "namespaces",
+        "veth",
+        "bridge",
+        "vxlan",
+        "policy-routing",
+        "nftables-snat",
+        "forwarding",
+        "offloads",
+        "cpus",
+        "cubic",
+        "rate-limit",
+    ];
+
+    fn judged(name: &str, status_of: impl Fn(&str) -> Status) -> Verdict {
+        let scenario = Scenario::parse(name, builtin::find(name).expect("built in").text).expect("parses");
+        let plan = Plan::expand(&scenario, 0, &PlanOptions::default());
+        let checks: Vec<_> = ALL.iter().map(|&id| check(id, status_of(id))).collect();
+        Verdict::of(&scenario, &plan.cells, &checks)
+    }
+
+    fn without(name: &str, missing: &str) -> Verdict {
+        judged(name, |id| if id == missing { Status::Missing } else { Status::Works })
+    }
+
+    #[test]
+    fn where_everything_works_or_is_limited_every_builtin_runs_in_full() {
+        for builtin in builtin::all() {
+            for status in [Status::Works, Status::Limited] {
+                let verdict = judged(builtin.name, |_| status);
+                assert!(verdict.is_able() && verdict.cells > 0, "{verdict:?}");
+                assert!(verdict.lacks.is_empty() && verdict.lost_paths.is_empty(), "{verdict:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_rights_nothing_runs() {
+        for builtin in builtin::all() {
+            let verdict = judged(builtin.name, |_| Status::Missing);
+            assert_eq!(verdict.able, 0, "{verdict:?}");
+            assert_eq!(verdict.lacks, BTreeSet::from(["rights"]), "the cause, not what follows from it");
+        }
+    }
+
+    #[test]
+    fn a_missing_element_costs_the_cells_that_pass_it_and_no_others() {
+        for (name, missing, able) in [
+            ("quick", "vxlan", "some"),
+            ("quick", "bridge", "some"),
+            ("egress-gateway", "nftables-snat", "some"),
+            ("bridge-streams", "vxlan", "all"),
+            ("bridge-streams", "bridge", "none"),
+            ("bridge-streams", "nftables-snat", "all"),
+            ("quick", "veth", "none"),
+        ] {
+            let verdict = without(name, missing);
+            let found = match verdict.able {
+                0 => "none",
+                able if able == verdict.cells => "all",
+                _ => "some",
+            };
+            assert_eq!(found, able, "{verdict:?}");
+            assert_eq!(verdict.lacks.contains(missing), able != "all", "{verdict:?}");
+        }
+    }
+
+    #[test]
+    fn every_need_of_a_builtin_is_a_check_that_is_made_and_called_required() {
+        let made: Vec<Check> = super::super::checks(&Ok::<_, String>(machine::Rights::Root));
+        for builtin in builtin::all() {
+            let scenario = Scenario::parse(builtin.name, builtin.text).expect("parses");
+            for cell in Plan::expand(&scenario, 0, &PlanOptions::default()).cells {
+                for need in needs(&scenario, &cell) {
+                    assert!(made.iter().any(|check| check.id == need && check.required), "{need}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! `plumb lab`: raise a scenario's lab and keep it standing, look around in it, take it down.
+
+use std::{
+    env, io::Write,
+    path::PathBuf,
+    process::Command,
+};
+
+use ::lab::{Registry, Standing, Stop};
+use anyhow::{Context, anyhow};
+use clap::{Args, Subcommand};
+use comfy_table::{Table, presets};
+use machine::{Keeper, Rights};
+
+use crate::{exit::Exit, failure::Misuse, interrupt, source};
+
+/// The line with which a keeper says that its lab stands.
+const READY: &str = "ready";
+
+/// What to do with labs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum LabCommand {
+    /// Raise a scenario's lab and keep it standing
+    Up(UpArgs),
+    /// List the labs that stand
+    List,
+    /// Run a shell, or a command, in a host of a standing lab
+    Shell(ShellArgs),
+    /// Take standing labs down
+    Down {
+        /// Their names [default: the only one]
+        #[arg(value_name = "LAB")]
+        names: Vec<String>,
+        /// Take all of them down
+        #[arg(long, conflicts_with = "names")]
+        all: bool,
+    },
+    /// Sweep away what a crash has left
+    Gc,
+}
+
+/// Flags of `plumb lab up`.
+#[derive(Debug, Args)]
+pub(crate) struct UpArgs {
+    /// A built-in scenario's name, or a scenario file
+    scenario: String,
+    /// What to call the lab [default: the scenario's name]
+    #[arg(long)]
+    name: Option<String>,
+    /// Stay in the foreground; the lab goes when this command ends
+    #[arg(long)]
+    foreground: bool,
+}
+
+/// Flags of `plumb lab shell`.
+#[derive(Debug, Args)]
+pub(crate) struct ShellArgs {
+    /// The host to go into
+    host: String,
+    /// The lab, when several stand
+    #[arg(long)]
+    lab: Option<String>,
+    /// A command instead of a shell
+    #[arg(last = true)]
+    command: Vec<String>,
+}
+
+/// Does it.
+pub(crate) fn run(command: &LabCommand) -> anyhow::Result<Exit> {
+    let registry = registry();
+    match command {
+        LabCommand::Up(args) if args.foreground => keep(&registry, args)?,
+        LabCommand::Up(args) => up(&registry, args)?,
+        LabCommand::List => list(&registry)?,
+        LabCommand::Shell(args) => return Err(shell(&registry, args)?),
+        LabCommand::Down { names, all } => down(&registry, names, *all)?,
+        LabCommand::Gc => gc(&registry)?,
+    }
+    Ok(Exit::Success)
+}
+
+/// Labs are listed where things live that do not survive a reboot, as labs do not.
+fn registry() -> Registry {
+    let folder = env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let folder = folder.unwrap_or_else(|| {
+        let user = env::var("USER").unwrap_or_default();
+        if PathBuf::from("/run/user").is_dir() || user == "root" || user.is_empty() {
+            PathBuf::from("/run")
+        } else {
+            env::temp_dir().join(format!("plumb-{user}"))
+        }
+    });
+    Registry::new(folder.join("plumb/labs"))
+}
+
+/// Starts a keeper in the background and waits until the lab stands or cannot.
+fn up(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
+    let name = name_of(args)?;
+    let mut keeper = Command::new(env::current_exe().context("cannot find the program that is running")?);
+    keeper.args(["lab", "up", "--foreground", "--name", &name, &args.scenario]);
+    let said = Keeper::start(&mut keeper, "the lab's keeper")?;
+    if said != READY {
+        return Err(anyhow!(if said.is_empty() { "the lab's keeper ended without a word".to_owned() } else { said }));
+    }
+    show(&registry.find(Some(&name))?);
+    Ok(())
+}
+
+/// Is the keeper.
+fn keep(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
+    let kept = try_keep(registry, args);
+    if let Err(error) = &kept {
+        // The command that started this one reads standard output only.
+        println!("{error:#}");
+    }
+    kept
+}
+
+fn try_keep(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
+    let name = name_of(args)?;
+    let scenario = source::load(&args.scenario)?.scenario;
+    Rights::acquire().context("a lab needs root, or a host that allows user namespaces")?;
+    let stop = Stop::new();
+    interrupt::asks(&stop)?;
+    registry.keep(&name, &scenario, &stop, |_| {
+        println!("{READY}");
+        // Nobody reads on: the starter has what it waited for.
+        let _ = std::io::stdout().flush();
+    })?;
+    Ok(())
+}
+
+fn name_of(args: &UpArgs) -> anyhow::Result<String> {
+    let name = match &args.name {
+        Some(name) => name.clone(),
+        None => source::load(&args.scenario)?.scenario.name,
+    };
+    let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.is_empty() || !name.chars().all(fine) {
+        let message = format!("`{name}` cannot be a lab's name");
+        return Err(Misuse::new(message).hint("use letters, digits, dashes and underscores").into());
+    }
+    Ok(name)
+}
+
+fn show(lab: &Standing) {
+    println!("lab {} stands (scenario {}, kept by process {})", lab.name, lab.scenario, lab.keeper.pid);
+    for host in &lab.hosts {
+        println!("  {:<12} {}", host.name, host.addresses.join(", "));
+    }
+    for missing in &lab.missing {
+        println!("  missing: {missing}");
+    }
+    if let Some(host) = lab.hosts.first() {
+        println!("go in with `plumb lab shell {}`, take it down with `plumb lab down {}`", host.name, lab.name);
+    }
+}
+
+fn list(registry: &Registry) -> anyhow::Result<()> {
+    let labs = registry.list()?;
+    if labs.is_empty() {
+        println!("no lab stands; `plumb lab up SCENARIO` raises one");
+        return Ok(());
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["LAB", "SCENARIO", "HOSTS", "KEEPER"]);
+    for lab in &labs {
+        let hosts: Vec<&str> = lab.hosts.iter().map(|host| host.name.as_str()).collect();
+        let keeper = if lab.keeper.is_alive() {
+            format!("process {}", lab.keeper.pid)
+        } else {
+            "gone: `plumb lab gc` sweeps it away".to_owned()
+        };
+        table.add_row([lab.name.clone(), lab.scenario.clone(), hosts.join(" "), keeper]);
+    }
+    println!("{table}");
+    Ok(())
+}
+
+/// Comes back only with an error: this process becomes the command.
+fn shell(registry: &Registry, args: &ShellArgs) -> anyhow::Result<anyhow::Error> {
+    let lab = registry.find(args.lab.as_deref())?;
+    let host = lab.hosts.iter().find(|host| host.name == args.host).ok_or_else(|| {
+        let known: Vec<&str> = lab.hosts.iter().map(|host| host.name.as_str()).collect();
+        Misuse::new(format!("lab {} has no host `{}`", lab.name, args.host))
+            .hint(format!("it has {}", known.join(", ")))
+    })?;
+    let shell = env::var("SHELL").unwrap_or_else(|_| "/bin/sh".to_owned());
+    let (program, rest) = match args.command.split_first() {
+        Some((program, rest)) => (program.as_str(), rest),
+        None => (shell.as_str(), &[][..]),
+    };
+    let mut command = Command::new(program);
+    command.args(rest).env("PLUMB_LAB", &lab.name).env("PLUMB_HOST", &host.name);
+    let error = machine::visit(lab.keeper, &host.namespace, &mut command);
+    Ok(anyhow::Error::new(error).context(format!("cannot run {program} in host {} of lab {}", host.name, lab.name)))
+}
+
+fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<()> {
+    let labs = match (all, names) {
+        (true, _) => registry.list()?.into_iter().filter(|lab| lab.keeper.is_alive()).collect(),
+        (false, []) => vec![registry.find(None)?],
+        (false, names) => names.iter().map(|name| registry.find(Some(name))).collect::<Result<Vec<_>, _>>()?,
+    };
+    for lab in labs {
+        registry.down(&lab)?;
+        println!("lab {} is down", lab.name);
+    }
+    Ok(())
+}
+
+fn gc(registry: &Registry) -> anyhow::Result<()> {
+    let swept = registry.sweep()?;
+    for lab in &swept {
+        println!("swept away lab {}: its keeper (process {}) is gone", lab.name, lab.keeper.pid);
+    }
+    if swept.is_empty() {
+        println!("nothing to sweep away");
+    }
+    Ok(())
+}

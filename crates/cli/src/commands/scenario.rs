@@ -1,0 +1,117 @@
+//! `plumb scenario`: list, show and check scenarios.
+
+use ::scenario::{Diagnosis, Plan, PlanOptions, Scenario, builtin};
+use clap::{Subcommand, ValueEnum};
+use comfy_table::{Table, presets};
+
+use crate::{exit::Exit, source};
+
+/// What to do with scenarios.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ScenarioCommand {
+    /// List the built-in scenarios
+    List,
+    /// Print a scenario's document
+    Show {
+        /// A built-in scenario's name, or a scenario file
+        name: String,
+    },
+    /// Check a scenario and show what it would measure
+    Check {
+        /// A scenario file, or a built-in scenario's name
+        #[arg(value_name = "FILE")]
+        name: String,
+        /// How mistakes are shown
+        #[arg(long, value_enum, default_value = "text")]
+        format: CheckFormat,
+    },
+    /// Print the JSON Schema of the scenario language, for editors
+    Schema,
+}
+
+/// How mistakes are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// With the place underlined
+    Text,
+    /// One `FILE:LINE:COLUMN: message` a line
+    Short,
+    /// A JSON array
+    Json,
+}
+
+/// Does it.
+pub(crate) fn run(command: &ScenarioCommand) -> anyhow::Result<Exit> {
+    match command {
+        ScenarioCommand::List => list()?,
+        ScenarioCommand::Show { name } => print!("{}", source::text(name)?.1),
+        ScenarioCommand::Check { name, format } => return check(name, *format),
+        ScenarioCommand::Schema => println!("{}", serde_json::to_string_pretty(&::scenario::schema())?),
+    }
+    Ok(Exit::Success)
+}
+
+fn list() -> anyhow::Result<()> {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["SCENARIO", "TAKES", "SHOWS"]);
+    for builtin in builtin::all() {
+        let scenario = Scenario::parse(builtin.name, builtin.text)?;
+        let takes = Plan::expand(&scenario, 0, &PlanOptions::default()).duration_estimate();
+        table.add_row([builtin.name.to_owned(), minutes(takes.seconds()), scenario.title]);
+    }
+    println!("{table}");
+    Ok(())
+}
+
+fn check(name: &str, format: CheckFormat) -> anyhow::Result<Exit> {
+    let (source_name, text) = source::text(name)?;
+    match Scenario::parse(&source_name, &text) {
+        Ok(scenario) => {
+            if format == CheckFormat::Json {
+                println!("[]");
+            } else {
+                print_plan(&scenario, &Plan::expand(&scenario, 0, &PlanOptions::default()));
+            }
+            Ok(Exit::Success)
+        }
+        Err(diagnosis) => refuse(diagnosis, format),
+    }
+}
+
+fn refuse(diagnosis: Diagnosis, format: CheckFormat) -> anyhow::Result<Exit> {
+    match format {
+        CheckFormat::Text => return Err(diagnosis.into()),
+        CheckFormat::Short => {
+            for place in diagnosis.problems() {
+                println!("{}:{}:{}: {}", diagnosis.source_name(), place.line, place.column, place.message);
+            }
+        }
+        CheckFormat::Json => {
+            let places: Vec<_> = diagnosis.problems().collect();
+            println!("{}", serde_json::to_string_pretty(&places)?);
+        }
+    }
+    Ok(Exit::Misuse)
+}
+
+/// Prints what a plan would measure and how long it would take.
+pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) {
+    println!("{}: {}", scenario.name, scenario.title);
+    println!("paths:");
+    for path in &scenario.paths {
+        let layers: Vec<&str> = path.layers.iter().map(|layer| layer.word()).collect();
+        let mark = if path.baseline { "  (baseline)" } else { "" };
+        println!("  {}: {} -> {} through {}{mark}", path.name, path.from.device, path.to.device, layers.join(", "));
+    }
+    println!("cells:");
+    for cell in &plan.cells {
+        println!("  {}", cell.id);
+    }
+    let takes = minutes(plan.duration_estimate().seconds());
+    println!("{} trials of {} cells, about {takes}", plan.trials.len(), plan.cells.len());
+}
+
+fn minutes(seconds: f64) -> String {
+    if seconds < 90.0 { format!("{seconds:.0} s") } else { format!("{:.1} min", seconds / 60.0) }
+}

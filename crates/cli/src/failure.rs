@@ -1,0 +1,87 @@
+//! Errors as people see them: what, where, what to do; and the exit status that goes with each.
+
+use std::fmt;
+
+use lab::RunError;
+use scenario::Diagnosis;
+
+use crate::exit::Exit;
+
+/// What was asked makes no sense.
+#[derive(Debug)]
+pub(crate) struct Misuse {
+    message: String,
+    hint: Option<String>,
+}
+
+impl Misuse {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None }
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl fmt::Display for Misuse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Misuse {}
+
+/// Prints what clap has to say: help and version are no failures.
+pub(crate) fn usage(error: &clap::Error) -> Exit {
+    // Nothing is left to be done when the terminal is gone.
+    let _ = error.print();
+    if error.use_stderr() { Exit::Misuse } else { Exit::Success }
+}
+
+/// Prints an error with all its causes and a hint.
+pub(crate) fn show(error: &anyhow::Error) -> Exit {
+    if let Some(diagnosis) = error.downcast_ref::<Diagnosis>() {
+        eprintln!("{:?}", miette::Report::new(diagnosis.clone()));
+        return Exit::Misuse;
+    }
+    let label = console::style("error:").red().bold().for_stderr();
+    eprintln!("{label} {}", causes(error));
+    if let Some(hint) = hint(error) {
+        eprintln!("{} {hint}", console::style("hint:").cyan().bold().for_stderr());
+    }
+    status(error)
+}
+
+fn status(error: &anyhow::Error) -> Exit {
+    match error.downcast_ref::<RunError>() {
+        Some(RunError::Interrupted) => Exit::Interrupted,
+        _ if error.is::<Misuse>() => Exit::Misuse,
+        _ => Exit::Failure,
+    }
+}
+
+/// The error and its causes in one line, each said once.
+fn causes(error: &anyhow::Error) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for cause in error.chain() {
+        let text = cause.to_string();
+        if !said.iter().any(|earlier| earlier.contains(&text)) {
+            said.push(text);
+        }
+    }
+    said.join(": ")
+}
+
+fn hint(error: &anyhow::Error) -> Option<String> {
+    if let Some(misuse) = error.downcast_ref::<Misuse>() {
+        return misuse.hint.clone();
+    }
+    error.chain().filter_map(|cause| cause.downcast_ref::<RunError>()).find_map(|cause| match cause {
+        RunError::Interrupted => Some("finished trials are kept: `plumb run --resume` goes on".to_owned()),
+        RunError::Agent { .. } | RunError::Silent { .. } => {
+            Some("finished trials are kept: `plumb run --resume` goes on; `plumb doctor` checks this machine".to_owned())
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,23 @@
+//! Where runs are kept on this machine.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use store::Store;
+
+/// Opens the store that the user named, or the one of this user.
+pub(crate) fn open(named: Option<&Path>) -> anyhow::Result<Store> {
+    let path = named.map_or_else(default_path, |path| Ok(path.to_owned()))?;
+    Ok(Store::open(&path)?)
+}
+
+/// `$XDG_DATA_HOME/plumb/runs.db` (XDG Base Directory Specification).
+fn default_path() -> anyhow::Result<PathBuf> {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
+    let data = data.context("neither HOME nor XDG_DATA_HOME is set; say where runs are kept with --db FILE")?;
+    Ok(data.join("plumb/runs.db"))
+}

@@ -1,0 +1,33 @@
+//! The command line: one file a subcommand, each turning flags into a request and a result into words.
+//!
+//! Wires the rooms together. Knows nothing of netlink, QEMU's arguments, formulas or how a page is laid out.
+#![expect(clippy::disallowed_methods, reason = "cli owns files named by the user, the environment and the clock")]
+#![expect(clippy::disallowed_macros, reason = "cli owns what is printed")]
+
+mod args;
+mod commands;
+mod exit;
+mod failure;
+mod interrupt;
+mod kept;
+mod progress;
+mod source;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+pub use exit::Exit;
+
+/// Runs the command line of this process to its end.
+#[must_use]
+pub fn main() -> ExitCode {
+    let args = match args::Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return failure::usage(&error).into(),
+    };
+    match commands::run(&args) {
+        Ok(exit) => exit.into(),
+        Err(error) => failure::show(&error).into(),
+    }
+}

@@ -1,0 +1,116 @@
+//! How a run shows that it goes on: a bar on a terminal, plain lines elsewhere.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use lab::Event;
+use samples::{Measurement, Trial};
+use units::{BitRate, Nanos};
+
+/// The progress of one run. Writes to standard error only.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    planned: usize,
+    cell: String,
+    last: Option<String>,
+}
+
+impl Progress {
+    /// For a run of `planned` trials that takes about `estimate`.
+    pub(crate) fn new(planned: usize, estimate: Nanos) -> Self {
+        let bar = ProgressBar::new(planned as u64);
+        let template = "{bar:24.cyan/dim} {pos}/{len}  {elapsed} of about {prefix}  {wide_msg}";
+        let style = ProgressStyle::with_template(template).expect("the template is a valid constant");
+        bar.set_style(style.progress_chars("━╸─"));
+        bar.set_prefix(format!("{:.0?}", Duration::from(estimate)));
+        let progress = Self { bar, planned, cell: String::new(), last: None };
+        if progress.is_plain() {
+            eprintln!("{planned} trials, about {:.0?}", Duration::from(estimate));
+        } else {
+            progress.bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        progress
+    }
+
+    /// Shows an event.
+    pub(crate) fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Step(step) => self.message((*step).to_owned()),
+            Event::Begun(header) => {
+                let text = format!("run {} (seed {}, {} trials)", header.id, header.seed, header.planned);
+                self.line(&text);
+            }
+            Event::Trial { planned, cell } => {
+                self.bar.set_position(u64::from(planned.index));
+                self.cell = cell.id.to_string();
+                self.message(self.cell.clone());
+            }
+            Event::Rate { rate, round_trips, .. } => self.live(*rate, *round_trips),
+            Event::Kept(trial) => self.kept(trial),
+            Event::Skipped(skip) => self.line(&format!("skipped {}, because {}", skip.cell, skip.because)),
+            Event::Notice(text) => self.notice(text),
+        }
+    }
+
+    /// Says something that the user should know.
+    pub(crate) fn notice(&mut self, text: &str) {
+        self.line(&format!("note: {text}"));
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn end(&mut self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn kept(&mut self, trial: &Trial) {
+        self.bar.set_position(u64::from(trial.index) + 1);
+        if self.is_plain() {
+            eprintln!("[{}/{}] {}  {}", trial.index + 1, self.planned, trial.cell, outcome(trial));
+        }
+    }
+
+    fn live(&mut self, rate: Option<BitRate>, round_trips: Option<f64>) {
+        let now = match (rate, round_trips) {
+            (Some(rate), _) => rate.to_string(),
+            (None, Some(round_trips)) => format!("{round_trips:.0} round trips/s"),
+            (None, None) => return,
+        };
+        self.last = Some(now);
+        self.message(format!("{}  {}", self.cell, self.last.as_deref().unwrap_or_default()));
+    }
+
+    fn message(&self, text: String) {
+        self.bar.set_message(text);
+    }
+
+    fn line(&self, text: &str) {
+        if self.is_plain() {
+            eprintln!("{text}");
+        } else {
+            self.bar.println(text);
+        }
+    }
+
+    fn is_plain(&self) -> bool {
+        self.bar.is_hidden()
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// What a trial came to, in a word.
+fn outcome(trial: &Trial) -> String {
+    match &trial.measurement {
+        Measurement::Stream(stream) => {
+            BitRate(stream.flows.iter().map(|flow| flow.receiver.rate().0).sum()).to_string()
+        }
+        Measurement::PingPong(ping) => match ping.round_trips.quantile(0.5) {
+            Some(median) => format!("{median} median round trip"),
+            None => "no round trip".to_owned(),
+        },
+    }
+}

@@ -1,0 +1,41 @@
+//! Where a scenario comes from: a built-in by its name, or a file.
+
+use std::{fs, path::Path};
+
+use scenario::{Scenario, builtin};
+
+use crate::failure::Misuse;
+
+/// A scenario with its text.
+pub(crate) struct Source {
+    pub(crate) scenario: Scenario,
+    pub(crate) text: String,
+}
+
+/// Finds and checks the scenario that `name` means: a path to a file, or a built-in's name.
+pub(crate) fn load(name: &str) -> anyhow::Result<Source> {
+    let (source_name, text) = text(name)?;
+    let scenario = Scenario::parse(&source_name, &text)?;
+    Ok(Source { scenario, text })
+}
+
+/// The text that `name` means, and what to call it in messages.
+pub(crate) fn text(name: &str) -> anyhow::Result<(String, String)> {
+    let looks_like_a_file = name.contains('/') || Path::new(name).extension().is_some();
+    if !looks_like_a_file {
+        if let Some(builtin) = builtin::find(name) {
+            return Ok((format!("{name} (built-in)"), builtin.text.to_owned()));
+        }
+        let unknown = Misuse::new(format!("there is no built-in scenario `{name}`"));
+        return Err(match builtin::suggest(name) {
+            Some(meant) => unknown.hint(format!("did you mean `{meant}`? `plumb scenario list` shows all")),
+            None => unknown.hint("`plumb scenario list` shows all; a file is named with its path, as in ./mine.toml"),
+        }
+        .into());
+    }
+    let text = fs::read_to_string(name).map_err(|error| {
+        Misuse::new(format!("cannot read scenario file {name}: {error}"))
+            .hint("built-in scenarios are named without a dot or slash: `plumb scenario list`")
+    })?;
+    Ok((name.to_owned(), text))
+}

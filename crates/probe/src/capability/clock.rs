@@ -1,0 +1,65 @@
+//! What it costs to read the clock, which an agent does around every message.
+
+use samples::Environment;
+
+use super::{Area, Capability, Subject};
+
+const CLOCK: Subject = Subject {
+    id: "clock",
+    title: "clock",
+    needed_for: "latency: the clock is read around every message",
+    area: Area::Machine,
+    required: false,
+};
+
+const READINGS: u64 = 2_000;
+const ROUNDS: usize = 5;
+
+/// A clock that is read without a system call takes 15 to 60 ns; one that needs one takes several hundred.
+const SLOW: u64 = 150;
+
+pub(super) fn probe(environment: &Environment) -> Capability {
+    judge(environment.clock_source.as_deref(), cost())
+}
+
+/// The nanoseconds that a reading takes; the best of a few rounds, because others only add to it.
+fn cost() -> u64 {
+    let round = |_| {
+        let begin = sys::clock::monotonic();
+        (1..READINGS).for_each(|_| {
+            std::hint::black_box(sys::clock::monotonic());
+        });
+        (sys::clock::monotonic() - begin) / READINGS
+    };
+    (0..ROUNDS).map(round).min().unwrap_or(u64::MAX)
+}
+
+fn judge(source: Option<&str>, nanos: u64) -> Capability {
+    let detail = format!("{}, {nanos} ns a reading", source.unwrap_or("unknown source"));
+    if nanos <= SLOW {
+        return CLOCK.works(detail);
+    }
+    CLOCK.limited(
+        format!("{detail}: each needs a system call or a device"),
+        "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource; where the kernel \
+         distrusts it, boot with tsc=reliable",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::State;
+    use super::*;
+
+    #[test]
+    fn a_clock_is_judged_by_its_cost_and_not_by_its_name() {
+        assert_eq!(judge(Some("kvm-clock"), 40).state, State::Works);
+        assert_eq!(judge(Some("tsc"), 900).state, State::Limited);
+        assert_eq!(judge(None, 40).state, State::Works);
+    }
+
+    #[test]
+    fn reading_the_clock_takes_time_and_not_much() {
+        assert!((1..100_000).contains(&cost()));
+    }
+}

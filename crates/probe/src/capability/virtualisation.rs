@@ -1,0 +1,91 @@
+//! Whether guests in virtual machines can run, and the kernel move their packets.
+
+use procfs::{CpuInfo, Current};
+
+use super::{Area, Capability, Subject};
+
+const VHOST_NET: Subject = Subject {
+    id: "vhost-net",
+    title: "vhost-net",
+    needed_for: "guests whose packets the kernel itself moves (later)",
+    area: Area::VirtualMachines,
+    required: false,
+};
+
+const KVM: Subject = Subject {
+    id: "kvm",
+    title: "hardware KVM",
+    needed_for: "guests at the speed of the CPU instead of emulated ones (later)",
+    area: Area::VirtualMachines,
+    required: false,
+};
+
+pub(super) fn vhost_net() -> Capability {
+    match sys::vhost::try_own() {
+        Ok(()) => VHOST_NET.works("/dev/vhost-net was taken into use and given back"),
+        Err(error) if error.is_permission() => {
+            VHOST_NET.missing(error.to_string(), "sudo plumb …; or chgrp kvm /dev/vhost-net and chmod g+rw")
+        }
+        Err(error) => VHOST_NET.missing(error.to_string(), "modprobe vhost_net (CONFIG_VHOST_NET)"),
+    }
+}
+
+pub(super) fn kvm() -> Capability {
+    judge_kvm(sys::kvm::try_run(), has_hardware())
+}
+
+/// Whether the CPU shows VT-x or AMD-V; `None` where that is not how it is told.
+fn has_hardware() -> Option<bool> {
+    let flags = CpuInfo::current().ok()?.flags(0)?.into_iter().map(str::to_owned).collect::<Vec<_>>();
+    cfg!(target_arch = "x86_64").then(|| flags.iter().any(|flag| flag == "vmx" || flag == "svm"))
+}
+
+fn judge_kvm(ran: sys::Result<()>, hardware: Option<bool>) -> Capability {
+    const HARDWARE: &str = "a machine with VT-x or AMD-V; in a virtual machine, nested virtualisation switched \
+                            on at its host (modprobe kvm_intel nested=1, or kvm_amd)";
+    let Err(error) = ran else {
+        return KVM.works(
+            "a real-mode guest and a 64-bit one (own page tables, SSE2, a million rounds at CPU speed) ran \
+             until they halted; that a guest kernel boots is not proven by it",
+        );
+    };
+    if error.is_permission() {
+        return KVM.missing(error.to_string(), "sudo plumb …; or usermod -aG kvm $USER, and log in again");
+    }
+    let cause = match hardware {
+        Some(false) => "; the CPU shows neither vmx nor svm",
+        _ => "",
+    };
+    // With a hint the device is there and fell short; the hint says at what.
+    let detail = match error.hint() {
+        Some(hint) => format!("/dev/kvm cannot run an ordinary guest: {hint}{cause}"),
+        None => format!("{error}{cause}"),
+    };
+    if error.is_unsupported() && hardware == Some(true) {
+        return KVM.missing(detail, "modprobe kvm_intel or kvm_amd (CONFIG_KVM_INTEL, CONFIG_KVM_AMD)");
+    }
+    KVM.missing(detail, HARDWARE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::State;
+    use super::*;
+
+    #[test]
+    fn guests_that_ran_are_never_called_a_kernel_that_boots() {
+        let found = judge_kvm(Ok(()), Some(true));
+        assert_eq!(found.state, State::Works);
+        assert!(found.detail.contains("not proven"), "{}", found.detail);
+    }
+
+    #[test]
+    fn the_remedy_follows_from_what_the_cpu_shows() {
+        // Any call on what does not exist gives the error of a missing device.
+        let absent = sys::userns::join(u32::MAX).expect_err("no such process");
+        let remedy = |hardware| judge_kvm(Err(absent.clone()), hardware).remedy.expect("one");
+        assert!(remedy(Some(true)).starts_with("modprobe"));
+        assert!(remedy(Some(false)).contains("VT-x"));
+        assert!(judge_kvm(Err(absent.clone()), Some(false)).detail.ends_with("neither vmx nor svm"));
+    }
+}

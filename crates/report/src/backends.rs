@@ -1,0 +1,12 @@
+//! A page, or the findings themselves, as text. One file for each format; none knows another.
+
+mod bars;
+mod csv;
+mod json;
+mod markdown;
+mod terminal;
+
+pub(crate) use csv::{cells as csv_cells, trials as csv_trials};
+pub(crate) use json::json;
+pub(crate) use markdown::markdown;
+pub(crate) use terminal::terminal;

@@ -1,0 +1,138 @@
+//! A bar chart drawn with characters: a solid bar up to the interval, then the interval around its median.
+//! Must not know colours or markup.
+
+use console::{measure_text_width, truncate_str};
+
+use crate::{
+    page::{Bar, Bars},
+    text::{Text, Tone},
+};
+
+const GAP: usize = 2;
+/// With less than this left beside the numbers, they go below the bar.
+const NARROW: usize = 20;
+const WIDEST: usize = 44;
+
+/// One or more lines for each bar; notes may be wider than `width`, nothing else is.
+pub(super) fn draw(bars: &Bars, width: usize) -> Vec<Text> {
+    let labels = bars.rows.iter().map(|bar| measure_text_width(&bar.label.characters())).max().unwrap_or(0);
+    let label = labels.min(width / 4);
+    let numbers = bars.rows.iter().map(|bar| measure_text_width(&bar.text.characters())).max().unwrap_or(0);
+    let room = width.saturating_sub(label + GAP);
+    let beside = room.saturating_sub(numbers + GAP) >= NARROW;
+    let columns = if beside { room - numbers - GAP } else { room }.min(WIDEST);
+    let most = bars.rows.iter().map(reach).fold(0.0, f64::max);
+    let layout = Layout { label, columns, beside, most };
+    bars.rows.iter().flat_map(|bar| layout.lines(bar)).collect()
+}
+
+struct Layout {
+    label: usize,
+    columns: usize,
+    beside: bool,
+    /// What the full width stands for.
+    most: f64,
+}
+
+impl Layout {
+    fn lines(&self, bar: &Bar) -> Vec<Text> {
+        let label = truncate_str(&bar.label.characters(), self.label, "…").into_owned();
+        let label = pad(&label, self.label + GAP);
+        let indent = " ".repeat(self.label + GAP);
+        let drawn = self.bar(bar);
+        let head = Text::of(Tone::Strong, label);
+        let mut lines = if self.beside {
+            let gap = " ".repeat((self.columns + GAP).saturating_sub(measure_text_width(&drawn)));
+            vec![head.and(Tone::Plain, drawn).and(Tone::Plain, gap).then(bar.text.clone())]
+        } else {
+            vec![head.and(Tone::Plain, drawn), Text::of(Tone::Plain, &indent).then(bar.text.clone())]
+        };
+        lines.extend(bar.note.clone().map(|note| Text::of(Tone::Plain, "  ").then(note)));
+        lines
+    }
+
+    /// `██████├─●─┤`; the median alone when the interval is narrower than a column.
+    fn bar(&self, bar: &Bar) -> String {
+        let median = self.column(bar.value);
+        let Some((low, high)) = bar.range.map(|(low, high)| (self.column(low), self.column(high))) else {
+            return "█".repeat(median + 1);
+        };
+        let (low, high) = (low.min(median), high.max(median));
+        let mark = |column: usize| match column {
+            c if c == median => '●',
+            c if c < low => '█',
+            c if c == low => '├',
+            c if c == high => '┤',
+            _ => '─',
+        };
+        (0..=high).map(mark).collect()
+    }
+
+    fn column(&self, value: f64) -> usize {
+        let last = self.columns.saturating_sub(1);
+        if self.most <= 0.0 || !value.is_finite() {
+            return 0;
+        }
+        let share = (value / self.most).clamp(0.0, 1.0);
+        (share * last as f64).round() as usize
+    }
+}
+
+fn reach(bar: &Bar) -> f64 {
+    let high = bar.range.map_or(bar.value, |(_, high)| high.max(bar.value));
+    if high.is_finite() { high } else { 0.0 }
+}
+
+fn pad(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(measure_text_width(text))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Label, value and interval.
+    type Row = (&'static str, f64, Option<(f64, f64)>);
+
+    fn check(rows: &[Row], width: usize, expected: &[&str]) {
+        let rows = rows.iter().map(|(label, value, range)| Bar {
+            label: (*label).into(),
+            value: *value,
+            range: *range,
+            text: format!("{value}").into(),
+            note: None,
+        });
+        let drawn = draw(&Bars { rows: rows.collect() }, width);
+        let drawn: Vec<String> = drawn.iter().map(|line| line.characters().trim_end().to_owned()).collect();
+        assert_eq!(drawn, expected);
+    }
+
+    #[test]
+    fn bars_end_in_their_intervals_on_one_scale() {
+        let rows = [("wire", 20.0, Some((18.0, 22.0))), ("vxlan", 10.0, Some((10.0, 10.0)))];
+        check(&rows, 33, &["wire   █████████████████├─●─┤  20", "vxlan  ██████████●             10"]);
+    }
+
+    #[test]
+    fn a_bar_without_an_interval_is_only_a_bar() {
+        check(
+            &[("a", 1.0, None), ("b", 0.0, None)],
+            26,
+            &["a  ████████████████████  1", "b  █                     0"],
+        );
+    }
+
+    #[test]
+    fn numbers_go_below_where_there_is_no_room_beside() {
+        check(&[("wire", 1.0, None)], 20, &["wire  ██████████████", "      1"]);
+    }
+
+    #[test]
+    fn numbers_that_are_none_draw_no_nonsense() {
+        check(
+            &[("a", f64::NAN, Some((f64::NAN, f64::INFINITY)))],
+            40,
+            &["a  ●                                 NaN"],
+        );
+    }
+}

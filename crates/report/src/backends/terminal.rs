@@ -1,0 +1,122 @@
+//! The brief form of a page for a terminal: wrapped to its width, coloured when asked.
+//! Must not know what the sections are about.
+
+mod table;
+mod wrap;
+
+use console::{Style, measure_text_width};
+
+use self::wrap::{Line, indented, wrap};
+use super::bars;
+use crate::{
+    page::{Block, Depth, Page, Section},
+    render::Options,
+    text::{Span, Text, Tone},
+};
+
+const NARROWEST: usize = 60;
+const INDENT: usize = 2;
+const PROMPT: &str = "  $ ";
+
+/// Sets a page; no line is wider than the options' width but for a command's single word that is.
+pub(crate) fn terminal(page: &Page, options: &Options) -> String {
+    let width = options.width.max(NARROWEST);
+    let mut lines = wrap(&Text::of(Tone::Strong, &page.title), width);
+    for section in page.sections.iter().filter(|section| section.depth != Depth::OnlyFull) {
+        lines.extend(self::section(section, width));
+    }
+    lines.iter().map(|line| painted(line, options.colour) + "\n").collect()
+}
+
+fn section(section: &Section, width: usize) -> Vec<Line> {
+    let mut lines = Vec::new();
+    if let Some(title) = &section.title {
+        lines.push(Line::new());
+        lines.extend(wrap(&Text::of(Tone::Strong, title), width));
+    } else if section.depth == Depth::OnlyBrief {
+        lines.push(Line::new());
+    }
+    let indent = if section.title.is_some() { INDENT } else { 0 };
+    for (index, block) in section.blocks.iter().enumerate() {
+        if index > 0 && matches!(block, Block::Heading(_)) {
+            lines.push(Line::new());
+        }
+        lines.extend(indented(self::block(block, width - indent), indent));
+    }
+    lines
+}
+
+fn block(block: &Block, width: usize) -> Vec<Line> {
+    match block {
+        Block::Heading(text) | Block::Paragraph(text) => wrap(text, width),
+        Block::Table(table) => table::lay_out(table, width),
+        Block::Bars(bars) => {
+            let hang = |line: &Text| wrap::hanging(line, width);
+            bars::draw(bars, width).iter().flat_map(hang).collect()
+        }
+        Block::Commands(commands) => {
+            commands.iter().flat_map(|command| self::command(command, width)).collect()
+        }
+        Block::Folded { .. } => Vec::new(),
+        Block::List(items) => items.iter().flat_map(|item| bullet(item, width)).collect(),
+        Block::KeyValues(pairs) => table::key_values(pairs, width),
+    }
+}
+
+fn bullet(item: &Text, width: usize) -> Vec<Line> {
+    let mut lines = indented(wrap(item, width - INDENT), INDENT);
+    if let Some(first) = lines.first_mut().and_then(|line| line.first_mut()) {
+        "• ".clone_into(&mut first.text);
+    }
+    lines
+}
+
+/// A command that is too long continues after a backslash, and its comment goes before it, so that it can
+/// still be copied.
+fn command(command: &str, width: usize) -> Vec<Line> {
+    if measure_text_width(command) + PROMPT.len() <= width {
+        return vec![Text::of(Tone::Code, format!("{PROMPT}{command}")).0];
+    }
+    let (typed, comment) = command.split_once(" # ").unwrap_or((command, ""));
+    let said = wrap(&Text::of(Tone::Faint, comment), width - PROMPT.len());
+    let said = said.into_iter().filter(|line| !line.is_empty());
+    let commented = |line: Line| [Text::of(Tone::Faint, "  # ").0, line].concat();
+    said.map(commented).chain(continued(typed, width)).collect()
+}
+
+fn continued(command: &str, width: usize) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut line = PROMPT.trim_end().to_owned();
+    for word in command.split_whitespace() {
+        // Room for the space before the word and the backslash after it.
+        let needed = measure_text_width(&line) + 1 + measure_text_width(word) + 2;
+        if needed > width && line.len() > PROMPT.len() {
+            lines.push(format!("{line} \\"));
+            line = "     ".to_owned();
+        }
+        line += &format!(" {word}");
+    }
+    lines.push(line);
+    lines.into_iter().map(|line| Text::of(Tone::Code, line).0).collect()
+}
+
+fn painted(line: &[Span], colour: bool) -> String {
+    let line: String = line.iter().map(|span| paint(span, colour)).collect();
+    line.trim_end().to_owned()
+}
+
+fn paint(span: &Span, colour: bool) -> String {
+    let text = span.printed();
+    let style = Style::new().force_styling(true);
+    let style = match span.tone {
+        _ if !colour => return text,
+        Tone::Plain => return text,
+        Tone::Strong => style.bold(),
+        Tone::Code => style.cyan(),
+        Tone::Good => style.green(),
+        Tone::Bad => style.red(),
+        Tone::Doubtful => style.yellow(),
+        Tone::Faint => style.dim(),
+    };
+    style.apply_to(text).to_string()
+}

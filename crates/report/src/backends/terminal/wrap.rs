@@ -1,0 +1,160 @@
+//! Text in lines of a width, broken at spaces, tones kept. Widths are those of a terminal: wide characters
+//! take two columns. Must not know blocks.
+
+use console::measure_text_width;
+
+use crate::text::{GLUE, SOFT, Span, Text, Tone};
+
+/// One line of a terminal.
+pub(super) type Line = Vec<Span>;
+
+type Characters = Vec<(char, Tone)>;
+
+/// What is not broken unless it must be, and whether a space stands before it.
+struct Word {
+    characters: Characters,
+    spaced: bool,
+}
+
+/// Breaks at spaces; a word that is wider than the width is broken where it must be.
+pub(super) fn wrap(text: &Text, width: usize) -> Vec<Line> {
+    let width = width.max(1);
+    let mut lines: Vec<Characters> = vec![Characters::new()];
+    for word in words(text) {
+        let line = lines.last_mut().expect("there is a first line");
+        let gap = usize::from(!line.is_empty() && word.spaced);
+        if columns(line) + gap + columns(&word.characters) <= width {
+            if gap > 0 {
+                line.push(space_between(line, &word.characters));
+            }
+            line.extend(word.characters);
+        } else {
+            if !line.is_empty() {
+                lines.push(Characters::new());
+            }
+            break_up(&mut lines, word.characters, width);
+        }
+    }
+    lines.into_iter().map(spans).collect()
+}
+
+/// As [`wrap`], the later lines as far in as the first one begins.
+pub(super) fn hanging(text: &Text, width: usize) -> Vec<Line> {
+    let characters = text.characters();
+    if measure_text_width(&characters) <= width {
+        return vec![text.0.clone()];
+    }
+    let indent = characters.len() - characters.trim_start().len();
+    indented(wrap(text, width.saturating_sub(indent)), indent)
+}
+
+/// Lines moved in by some columns.
+pub(super) fn indented(lines: Vec<Line>, columns: usize) -> Vec<Line> {
+    let indent = Span { text: " ".repeat(columns), tone: Tone::Plain };
+    let moved = |line: Line| if line.is_empty() { line } else { [vec![indent.clone()], line].concat() };
+    lines.into_iter().map(moved).collect()
+}
+
+/// The columns that a line takes.
+pub(super) fn width_of(line: &[Span]) -> usize {
+    measure_text_width(&line.iter().map(|span| span.text.as_str()).collect::<String>())
+}
+
+/// The columns of a text's longest word, and of the whole text.
+pub(super) fn extent(text: &Text) -> (usize, usize) {
+    let longest = words(text).iter().map(|word| columns(&word.characters)).max().unwrap_or(0);
+    (longest, measure_text_width(&text.characters()))
+}
+
+fn words(text: &Text) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    let (mut begun, mut spaced) = (false, false);
+    for (character, tone) in text.0.iter().flat_map(|span| span.text.chars().map(|c| (c, span.tone))) {
+        let space = character != GLUE && character.is_whitespace();
+        match words.last_mut() {
+            _ if space || character == SOFT => {
+                spaced = space || (spaced && !begun);
+                begun = false;
+                continue;
+            }
+            Some(word) if begun => word.characters.push((character, tone)),
+            _ => words.push(Word { characters: vec![(character, tone)], spaced }),
+        }
+        begun = true;
+    }
+    words
+}
+
+fn columns(characters: &Characters) -> usize {
+    measure_text_width(&characters.iter().map(|(character, _)| *character).collect::<String>())
+}
+
+/// The space between two words of one tone has that tone too.
+fn space_between(line: &Characters, word: &Characters) -> (char, Tone) {
+    let tone = |character: Option<&(char, Tone)>| character.map_or(Tone::Plain, |(_, tone)| *tone);
+    let (before, after) = (tone(line.last()), tone(word.first()));
+    (' ', if before == after { before } else { Tone::Plain })
+}
+
+fn break_up(lines: &mut Vec<Characters>, word: Characters, width: usize) {
+    for character in word {
+        let line = lines.last_mut().expect("there is a first line");
+        line.push(character);
+        if columns(line) > width && line.len() > 1 {
+            line.pop();
+            lines.push(vec![character]);
+        }
+    }
+}
+
+fn spans(characters: Characters) -> Line {
+    let mut line = Line::new();
+    for (character, tone) in characters {
+        match line.last_mut() {
+            Some(span) if span.tone == tone => span.text.push(character),
+            _ => line.push(Span { text: character.into(), tone }),
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &Text, width: usize, expected: &[&str]) {
+        let lines: Vec<String> = wrap(text, width).into_iter().map(|line| Text(line).characters()).collect();
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn lines_break_at_spaces_but_not_at_glue() {
+        check(&"what the wire takes".into(), 8, &["what the", "wire", "takes"]);
+        check(&"takes 9.41\u{a0}Gbit/s".into(), 12, &["takes", "9.41 Gbit/s"]);
+    }
+
+    #[test]
+    fn a_word_breaks_at_a_soft_mark_without_a_space() {
+        check(&"underlay-\u{200b}offload on".into(), 10, &["underlay-", "offload on"]);
+        check(&"underlay-\u{200b}offload on".into(), 20, &["underlay-offload on"]);
+    }
+
+    #[test]
+    fn a_word_wider_than_the_line_is_broken() {
+        check(&"a 0123456789".into(), 4, &["a", "0123", "4567", "89"]);
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        check(&"네트워크 속도".into(), 8, &["네트워크", "속도"]);
+        check(&"네트워크".into(), 5, &["네트", "워크"]);
+    }
+
+    #[test]
+    fn tones_survive_a_break() {
+        let text = Text::of(Tone::Bad, "lost much").and(Tone::Plain, ", indeed");
+        let lines = wrap(&text, 6);
+        assert_eq!(lines[0][0].tone, Tone::Bad);
+        assert_eq!(lines[1].iter().map(|span| span.tone).collect::<Vec<_>>(), [Tone::Bad, Tone::Plain]);
+    }
+}

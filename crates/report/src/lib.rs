@@ -1,0 +1,15 @@
+//! Findings as a page of sections, and the page as terminal text, Markdown, JSON or CSV.
+//!
+//! Owns wording, order and layout. Computes no number: it formats what `findings` and `samples` hold, so
+//! that every format says the same. A section must not know the format; a backend must not know the domain.
+
+mod backends;
+mod labels;
+mod page;
+mod phrases;
+mod quantity;
+mod render;
+mod sections;
+mod text;
+
+pub use render::{Format, Options, UnknownFormat, render};

@@ -1,0 +1,105 @@
+//! A report as a page of sections of blocks: what sections make and backends show.
+//! Must not know where a block came from, nor what it will look like.
+
+use crate::text::Text;
+
+/// A report.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Page {
+    pub(crate) title: String,
+    pub(crate) sections: Vec<Section>,
+}
+
+/// One subject of a report.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Section {
+    /// None for what stands right under the page's title.
+    pub(crate) title: Option<String>,
+    pub(crate) depth: Depth,
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// In which form of a report a section appears: a backend shows the brief or the full one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    Always,
+    OnlyFull,
+    OnlyBrief,
+}
+
+/// A piece of a section.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Block {
+    Heading(Text),
+    Paragraph(Text),
+    Table(Table),
+    Bars(Bars),
+    /// Lines to type, each a command.
+    Commands(Vec<String>),
+    /// Shown on request; the brief form leaves it out.
+    Folded {
+        title: Text,
+        blocks: Vec<Block>,
+    },
+    List(Vec<Text>),
+    KeyValues(Vec<(String, Text)>),
+}
+
+/// Rows under columns; every row has a cell for each column.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Table {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Vec<Text>>,
+    pub(crate) caption: Option<Text>,
+}
+
+/// The head of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Column {
+    pub(crate) title: String,
+    pub(crate) align: Align,
+}
+
+/// To which side a column's cells lean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// A horizontal bar chart from zero.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Bars {
+    pub(crate) rows: Vec<Bar>,
+}
+
+/// One bar, its error bar and what is written beside and under it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Bar {
+    pub(crate) label: Text,
+    pub(crate) value: f64,
+    /// Ends of the interval, where there is one.
+    pub(crate) range: Option<(f64, f64)>,
+    pub(crate) text: Text,
+    pub(crate) note: Option<Text>,
+}
+
+/// A column of text.
+pub(crate) fn left(title: impl Into<String>) -> Column {
+    Column { title: title.into(), align: Align::Left }
+}
+
+/// A column of numbers.
+pub(crate) fn right(title: impl Into<String>) -> Column {
+    Column { title: title.into(), align: Align::Right }
+}
+
+/// A section that appears in every form.
+pub(crate) fn section(title: impl Into<String>, blocks: Vec<Block>) -> Section {
+    Section { title: Some(title.into()), depth: Depth::Always, blocks }
+}
+
+/// A section that only the full form has.
+pub(crate) fn detail(title: impl Into<String>, blocks: Vec<Block>) -> Section {
+    Section { depth: Depth::OnlyFull, ..section(title, blocks) }
+}

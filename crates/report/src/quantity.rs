@@ -1,0 +1,130 @@
+//! A metric's numbers in one unit: a value and its interval are scaled and rounded alike.
+//! Must not know sentences.
+
+use findings::{Interval, Metric};
+
+/// U+2212, as wide as a plus.
+const MINUS: &str = "\u{2212}";
+
+/// The unit that suits a value, and how many decimals three significant digits of it take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Scale {
+    divisor: f64,
+    decimals: usize,
+    pub(crate) unit: &'static str,
+}
+
+const RATES: [(f64, &str); 4] = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")];
+const TIMES: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
+
+impl Scale {
+    /// For a metric's values near `value`.
+    pub(crate) fn of(metric: Metric, value: f64) -> Self {
+        let units = match metric {
+            Metric::Throughput => RATES,
+            Metric::RoundTrip => TIMES,
+        };
+        // Rounded first, so that 999.9 Mbit/s is 1.00 Gbit/s and not 1000 Mbit/s.
+        let fits = |(divisor, _): &&(f64, &str)| value.abs() / divisor >= 0.9995;
+        let (divisor, unit) = units.iter().find(fits).copied().unwrap_or(units[3]);
+        Self { divisor, unit, decimals: decimals(value / divisor) }
+    }
+
+    /// For shares and ratios in percent.
+    pub(crate) fn percent(share: f64) -> Self {
+        Self { divisor: 0.01, unit: "%", decimals: if (share * 100.0).abs() < 9.995 { 2 } else { 1 } }
+    }
+
+    /// For factors of several times.
+    pub(crate) fn times(ratio: f64) -> Self {
+        Self { divisor: 1.0, unit: "x", decimals: decimals(ratio) }
+    }
+
+    /// The number alone.
+    pub(crate) fn number(self, value: f64) -> String {
+        let decimals = self.decimals;
+        let text = format!("{:.decimals$}", value.abs() / self.divisor);
+        let negative = value < 0.0 && text.bytes().any(|digit| (b'1'..=b'9').contains(&digit));
+        if negative { format!("{MINUS}{text}") } else { text }
+    }
+
+    /// The number with its sign, also when positive.
+    pub(crate) fn signed(self, value: f64) -> String {
+        let number = self.number(value);
+        if number.starts_with(MINUS) { number } else { format!("+{number}") }
+    }
+
+    /// The number and its unit.
+    pub(crate) fn quantity(self, value: f64) -> String {
+        self.with_unit(&self.number(value))
+    }
+
+    /// A number and the unit.
+    pub(crate) fn with_unit(self, number: &str) -> String {
+        let gap = if self.unit == "x" { "" } else { " " };
+        format!("{number}{gap}{}", self.unit)
+    }
+
+    /// `9.20 to 9.60`.
+    pub(crate) fn range(self, interval: &Interval) -> String {
+        format!("{} to {}", self.number(interval.low), self.number(interval.high))
+    }
+
+    /// `−0.80 to +0.20`.
+    pub(crate) fn signed_range(self, interval: &Interval) -> String {
+        format!("{} to {}", self.signed(interval.low), self.signed(interval.high))
+    }
+}
+
+/// A confidence: `94 %`. Rounded down above 99 %, so that nothing is ever certain.
+pub(crate) fn confidence(share: f64) -> String {
+    let percent = share * 100.0;
+    let shown = if percent > 99.0 { (percent * 10.0).floor() / 10.0 } else { percent.round() };
+    if shown.fract() == 0.0 { format!("{shown:.0} %") } else { format!("{shown:.1} %") }
+}
+
+fn decimals(value: f64) -> usize {
+    match value.abs() {
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_and_its_interval_share_unit_and_decimals() {
+        let interval = Interval { low: 0.954e9, high: 1.0481e9, confidence: 0.9375 };
+        let scale = Scale::of(Metric::Throughput, 1.021e9);
+        assert_eq!(scale.quantity(1.021e9), "1.02 Gbit/s");
+        assert_eq!(scale.range(&interval), "0.95 to 1.05");
+    }
+
+    #[test]
+    fn rounding_never_shows_a_thousand_of_a_unit() {
+        let show = |metric, value| Scale::of(metric, value).quantity(value);
+        assert_eq!(show(Metric::Throughput, 999.96e6), "1.00 Gbit/s");
+        assert_eq!(show(Metric::Throughput, 999.2e6), "999 Mbit/s");
+        assert_eq!(show(Metric::Throughput, 9.9951e9), "10.0 Gbit/s");
+        assert_eq!(show(Metric::RoundTrip, 49_312.0), "49.3 µs");
+        assert_eq!(show(Metric::RoundTrip, 0.0), "0.00 ns");
+    }
+
+    #[test]
+    fn a_difference_shows_its_sign_and_no_negative_zero() {
+        let scale = Scale::of(Metric::Throughput, 6.9e9);
+        assert_eq!(scale.signed(-6.9e9), "−6.90");
+        assert_eq!(scale.signed(6.9e9), "+6.90");
+        assert_eq!(scale.signed(-1.0), "+0.00");
+    }
+
+    #[test]
+    fn no_confidence_is_rounded_up_to_certainty() {
+        for (share, text) in [(0.9375, "94 %"), (0.95, "95 %"), (0.998_047, "99.8 %"), (0.999_99, "99.9 %")] {
+            assert_eq!(confidence(share), text);
+        }
+    }
+}

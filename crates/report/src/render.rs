@@ -1,0 +1,116 @@
+//! The one way in: findings to text in a format. Owns the list of formats; must not know any section.
+
+use std::{fmt, str::FromStr};
+
+use findings::Findings;
+use samples::RunRecord;
+
+use crate::{backends, sections};
+
+/// What a report is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// For eyes on a terminal: the short form.
+    Terminal,
+    /// GitHub's Markdown: everything, long parts folded.
+    Markdown,
+    /// The findings document itself.
+    Json,
+    /// One row for each cell.
+    Csv,
+    /// One row for each trial.
+    CsvTrials,
+}
+
+impl Format {
+    /// Every format, in the order in which help lists them.
+    pub const ALL: [Self; 5] = [Self::Terminal, Self::Markdown, Self::Json, Self::Csv, Self::CsvTrials];
+
+    /// Its name, as people write it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Terminal => "terminal",
+            Self::Markdown => "markdown",
+            Self::Json => "json",
+            Self::Csv => "csv",
+            Self::CsvTrials => "csv-trials",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|format| format.name() == text)
+            .ok_or_else(|| UnknownFormat(text.to_owned()))
+    }
+}
+
+/// No format is called so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownFormat(String);
+
+impl fmt::Display for UnknownFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Format::ALL.map(Format::name).join(", ");
+        write!(f, "no format is called `{}`; write one of {names}", self.0)
+    }
+}
+
+impl std::error::Error for UnknownFormat {}
+
+/// How a report is laid out; formats that have no layout ignore it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Whether the terminal may be coloured.
+    pub colour: bool,
+    /// The terminal's columns; fewer than 60 are treated as 60.
+    pub width: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { colour: false, width: 100 }
+    }
+}
+
+/// Writes the findings of a run in a format. `record` is the run itself, for what findings leave out: the
+/// samples within trials. Ends with a line feed.
+#[must_use]
+pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, options: &Options) -> String {
+    match format {
+        Format::Terminal => backends::terminal(&sections::page(findings, record), options),
+        Format::Markdown => backends::markdown(&sections::page(findings, record)),
+        Format::Json => backends::json(findings),
+        Format::Csv => backends::csv_cells(findings),
+        Format::CsvTrials => backends::csv_trials(findings, record),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_format_is_known_by_the_name_it_prints() {
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse(), Ok(format));
+        }
+    }
+
+    #[test]
+    fn an_unknown_format_is_answered_with_the_known_ones() {
+        let error = "md".parse::<Format>().expect_err("is no name").to_string();
+        assert_eq!(error, "no format is called `md`; write one of terminal, markdown, json, csv, csv-trials");
+    }
+}

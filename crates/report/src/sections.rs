@@ -1,0 +1,58 @@
+//! The sections of a report and their order. Must not know how any of them is made or shown.
+
+mod cases;
+mod caveats;
+mod cells;
+mod cpu;
+mod effects;
+mod environment;
+mod head;
+mod intervals;
+mod ladder;
+mod latency;
+mod method;
+mod more;
+mod performance;
+mod skipped;
+mod verdict;
+
+use findings::Findings;
+use samples::RunRecord;
+
+use crate::page::{Page, Section};
+
+/// What sections are made from.
+pub(crate) struct Source<'a> {
+    pub(crate) findings: &'a Findings,
+    /// For what findings leave out; a report without it lacks only that.
+    pub(crate) record: Option<&'a RunRecord>,
+}
+
+/// A section, or nothing where the run has nothing to say on it.
+type Build = fn(&Source<'_>) -> Option<Section>;
+
+/// From the answer to the evidence.
+const ORDER: &[Build] = &[
+    head::build,
+    verdict::build,
+    ladder::build,
+    cells::build,
+    effects::build,
+    cases::build,
+    performance::build,
+    latency::build,
+    cpu::build,
+    skipped::build,
+    caveats::build,
+    environment::build,
+    method::build,
+    intervals::build,
+    more::build,
+];
+
+/// The report of a run.
+pub(crate) fn page(findings: &Findings, record: Option<&RunRecord>) -> Page {
+    let source = Source { findings, record };
+    let title = findings.run.title.replace(char::is_control, " ");
+    Page { title, sections: ORDER.iter().filter_map(|build| build(&source)).collect() }
+}

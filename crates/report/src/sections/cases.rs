@@ -1,0 +1,41 @@
+//! The cases: each path with what the sender and the receiver saw. Must not know the samples within trials.
+
+use findings::{CellSummary, Findings, Metric, StreamSummary};
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Section, Table, detail, left},
+    phrases::{self, Confidence},
+    text::{Text, Tone},
+};
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let streams = findings.cells.iter().filter_map(|cell| Some((cell, cell.stream.as_ref()?)));
+    let rows: Vec<_> =
+        streams.enumerate().map(|(index, (cell, stream))| row(findings, index + 1, cell, stream)).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let columns = ["Case", "Item", "Detail", "Receiver with interval", "Of baseline"].map(left).to_vec();
+    let caption = "The receiver's rate counts; the sender's is what its socket took.";
+    Some(detail("Cases", vec![Block::Table(Table { columns, rows, caption: Some(caption.into()) })]))
+}
+
+fn row(findings: &Findings, number: usize, cell: &CellSummary, stream: &StreamSummary) -> Vec<Text> {
+    let rate = |value| phrases::value(Metric::Throughput, value);
+    let both = format!("{} sender - {} receiver", rate(stream.sent.median), rate(stream.received.median));
+    let share = match &cell.against_baseline {
+        Some(comparison) => phrases::share(comparison, Confidence::InHead).into(),
+        None if cell.baseline => "baseline".into(),
+        None => Text::default(),
+    };
+    vec![
+        format!("case{number}").into(),
+        labels::cell(findings, cell).into(),
+        Text::of(Tone::Code, both),
+        phrases::estimate(Metric::Throughput, &stream.received).into(),
+        share,
+    ]
+}

@@ -1,0 +1,64 @@
+//! What to know before believing the numbers: the run's caveats and the trials' doubts.
+//! Must not know the numbers.
+
+use std::mem;
+
+use findings::{CellSummary, Findings};
+use samples::Doubt;
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Section, section},
+    phrases,
+    text::{Text, Tone},
+};
+
+/// A doubt about a cell, and in how many of its trials.
+type Doubted<'a> = (&'a CellSummary, &'a Doubt, u32);
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let doubted: Vec<Doubted<'_>> = findings
+        .cells
+        .iter()
+        .flat_map(|cell| cell.doubts.iter().map(move |(doubt, trials)| (cell, doubt, *trials)))
+        .collect();
+    let kinds = by_kind(&doubted);
+    let mut items: Vec<Text> = findings.caveats.iter().map(|caveat| caveat.as_str().into()).collect();
+    items.extend(kinds.iter().map(|kind| summary(findings, kind)));
+    let mut blocks = vec![Block::List(items)];
+    if kinds.iter().any(|kind| kind.len() > 1) {
+        let each = doubted.iter().map(|doubted| one(findings, doubted)).collect();
+        blocks.push(Block::Folded { title: "Doubts by cell".into(), blocks: vec![Block::List(each)] });
+    }
+    let any = !findings.caveats.is_empty() || !doubted.is_empty();
+    any.then(|| section("Caveats", blocks))
+}
+
+fn by_kind<'a>(doubted: &[Doubted<'a>]) -> Vec<Vec<Doubted<'a>>> {
+    let mut kinds: Vec<Vec<Doubted<'a>>> = Vec::new();
+    for &entry in doubted {
+        let kind = mem::discriminant(entry.1);
+        match kinds.iter_mut().find(|others| mem::discriminant(others[0].1) == kind) {
+            Some(others) => others.push(entry),
+            None => kinds.push(vec![entry]),
+        }
+    }
+    kinds
+}
+
+fn summary(findings: &Findings, kind: &[Doubted<'_>]) -> Text {
+    let first = one(findings, &kind[0]);
+    match kind.len() {
+        1 => first,
+        cells => Text::of(Tone::Doubtful, format!("{cells} cells, such as ")).then(first),
+    }
+}
+
+fn one(findings: &Findings, (cell, doubt, trials): &Doubted<'_>) -> Text {
+    let often = format!(" ({trials} of {})", phrases::count(u64::from(cell.value.trials), "trial", "trials"));
+    Text::of(Tone::Strong, labels::cell(findings, cell))
+        .and(Tone::Plain, format!(": {}", phrases::doubt(doubt)))
+        .and(Tone::Faint, often)
+}

@@ -1,0 +1,40 @@
+//! CPUs that each cell kept busy, and what a gigabyte or a message cost. Must not know rates.
+
+use findings::{CellSummary, CpuCost, Findings};
+use units::significant;
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Section, Table, detail, left, right},
+    text::Text,
+};
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let first = findings.cells.first()?;
+    let mut columns = vec![left("Cell")];
+    columns.extend(["Busy", "User", "System", "Interrupts", "Stolen", "Client", "Server", "Cost"].map(right));
+    let caption = format!(
+        "CPUs in use on average, of {}, median of the trials. Busy is the whole machine; client and server \
+         are the traffic threads alone, without the kernel work done for them in interrupts.",
+        first.cpu.cpus
+    );
+    let rows = findings.cells.iter().map(|cell| row(findings, cell)).collect();
+    Some(detail("CPU", vec![Block::Table(Table { columns, rows, caption: Some(caption.into()) })]))
+}
+
+fn row(findings: &Findings, cell: &CellSummary) -> Vec<Text> {
+    let CpuCost { busy, user, system, interrupts, steal, client, server, .. } = cell.cpu;
+    let cpus =
+        [busy, user, system, interrupts, steal, client, server].map(|cpus| format!("{cpus:.2}").into());
+    let label = labels::cell(findings, cell).into();
+    [label].into_iter().chain(cpus).chain([cost(&cell.cpu).into()]).collect()
+}
+
+fn cost(cpu: &CpuCost) -> String {
+    let per_gigabyte = cpu.per_gigabyte.map(|cost| format!("{} CPU-s/GB", significant(cost, 3)));
+    let per_message =
+        || cpu.per_million_messages.map(|cost| format!("{} CPU-s/M round trips", significant(cost, 3)));
+    per_gigabyte.or_else(per_message).unwrap_or_else(|| "-".to_owned())
+}

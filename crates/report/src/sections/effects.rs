@@ -1,0 +1,62 @@
+//! What each factor's levels change, all else equal. Must not know why.
+
+use findings::{Difference, FactorEffect, Findings};
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Column, Section, Table, left, right, section},
+    phrases::{self, Confidence},
+    text::{Text, Tone, glued, softened},
+};
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let effects = &findings.effects;
+    let several = labels::workloads(findings).len() > 1;
+    let others = effects.iter().any(|effect| !effect.others.is_empty());
+    let ratios = effects.iter().filter_map(|effect| effect.change.ratio_interval);
+    let common =
+        phrases::common(ratios.chain(effects.iter().filter_map(|effect| effect.change.difference_interval)));
+    let confidence = if common.is_some() { Confidence::InHead } else { Confidence::Inline };
+    let row = |effect| row(effect, several, others).into_iter().chain(change(findings, effect, confidence));
+    let table = Table {
+        columns: columns(several, others, common.as_deref()),
+        rows: effects.iter().map(|effect| row(effect).collect()).collect(),
+        caption: None,
+    };
+    (!effects.is_empty()).then(|| section("What each setting changes", vec![Block::Table(table)]))
+}
+
+fn columns(several: bool, others: bool, confidence: Option<&str>) -> Vec<Column> {
+    let mut columns = vec![left("Setting"), left("Path")];
+    columns.extend(several.then(|| left("Workload")));
+    columns.extend(others.then(|| left("With")));
+    let headed = |title: &str| {
+        right(confidence.map_or(title.to_owned(), |confidence| {
+            format!("{title} {}", glued(&format!("({confidence} interval)")))
+        }))
+    };
+    columns.extend([headed("Ratio"), headed("Change")]);
+    columns
+}
+
+fn row(effect: &FactorEffect, several: bool, others: bool) -> Vec<Text> {
+    let levels = glued(&format!("{} → {}", effect.reference, effect.level));
+    let setting = format!("{}: {levels}", effect.factor);
+    let mut row = vec![Text::of(Tone::Strong, softened(&setting)), effect.path.as_str().into()];
+    row.extend(several.then(|| effect.workload.as_str().into()));
+    row.extend(others.then(|| softened(&labels::levels(&effect.others).unwrap_or_default()).into()));
+    row
+}
+
+fn change(findings: &Findings, effect: &FactorEffect, confidence: Confidence) -> [Text; 2] {
+    let tone = phrases::tone(effect.metric, &effect.change);
+    let share = Text::of(tone, phrases::share(&effect.change, confidence));
+    let difference = Text::from(phrases::difference(effect.metric, &effect.change, confidence));
+    match phrases::no_difference(findings, &effect.workload, &effect.change) {
+        Some(none) if effect.change.verdict == Difference::None => [share, none],
+        Some(unclear) => [share, unclear.and(Tone::Plain, ", ").then(difference)],
+        None => [share, difference],
+    }
+}

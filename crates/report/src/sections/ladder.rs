@@ -1,0 +1,76 @@
+//! The cost ladder: a bar for each path, and what the layers that it adds take.
+//! Must not know how nested paths were found.
+
+use findings::{Comparison, Difference, Findings, Ladder, Metric, Rung};
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Bar, Bars, Block, Section, section},
+    phrases::{self, Confidence},
+    text::{Text, Tone},
+};
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let mut shown: Vec<&str> = Vec::new();
+    let (mut blocks, mut others) = (Vec::new(), Vec::new());
+    for ladder in &findings.ladders {
+        let drawn = [Block::Heading(heading(ladder)), bars(findings, ladder)];
+        if shown.contains(&ladder.workload.as_str()) {
+            others.extend(drawn);
+        } else {
+            shown.push(&ladder.workload);
+            blocks.extend(drawn);
+        }
+    }
+    if !others.is_empty() {
+        blocks.push(Block::Folded { title: "At other settings".into(), blocks: others });
+    }
+    (!blocks.is_empty()).then(|| section("What each layer costs", blocks))
+}
+
+fn heading(ladder: &Ladder) -> Text {
+    let measured = match ladder.metric {
+        Metric::Throughput => "throughput, more is better",
+        Metric::RoundTrip => "median round trip, less is better",
+    };
+    let settings = labels::levels(&ladder.levels).map(|levels| format!(", {levels}")).unwrap_or_default();
+    Text::of(Tone::Strong, format!("{}{settings}", ladder.workload))
+        .and(Tone::Faint, format!(" ({measured})"))
+}
+
+fn bars(findings: &Findings, ladder: &Ladder) -> Block {
+    Block::Bars(Bars { rows: ladder.rungs.iter().map(|rung| bar(findings, ladder, rung)).collect() })
+}
+
+fn bar(findings: &Findings, ladder: &Ladder, rung: &Rung) -> Bar {
+    let cell = findings.cells.iter().find(|cell| cell.id == rung.cell);
+    let text = cell.map_or_else(
+        || phrases::value(ladder.metric, rung.value),
+        |cell| phrases::estimate(ladder.metric, &cell.value),
+    );
+    Bar {
+        label: rung.path.as_str().into(),
+        value: rung.value,
+        range: cell.and_then(|cell| cell.value.interval).map(|interval| (interval.low, interval.high)),
+        text: text.into(),
+        note: rung.cost.as_ref().map(|cost| note(findings, ladder, rung, cost)),
+    }
+}
+
+/// `+ vxlan: −6.90 Gbit/s (…), 79.1 % of wire (…)`.
+fn note(findings: &Findings, ladder: &Ladder, rung: &Rung, cost: &Comparison) -> Text {
+    let tone = phrases::tone(ladder.metric, cost);
+    let lead = Text::from(format!("+ {}: ", rung.adds.join(", ")));
+    let below = rung.below.as_deref().unwrap_or("the rung below");
+    if cost.verdict == Difference::None {
+        return lead.then(phrases::no_difference(findings, &ladder.workload, cost).unwrap_or_default());
+    }
+    let lead = match phrases::no_difference(findings, &ladder.workload, cost) {
+        Some(unclear) => lead.then(unclear).and(Tone::Plain, ", "),
+        None => lead,
+    };
+    lead.and(tone, phrases::difference(ladder.metric, cost, Confidence::Inline))
+        .and(Tone::Plain, format!(", {} of {below}", phrases::share(cost, Confidence::InHead)))
+}

@@ -1,0 +1,54 @@
+//! How it was measured, in a few sentences. Must not know what came of it.
+
+use findings::{Findings, NoiseFloor};
+use units::Share;
+
+use super::Source;
+use crate::{
+    page::{Block, Section, detail},
+    phrases,
+    text::Text,
+};
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let mut blocks = vec![Block::Paragraph(order(findings)), Block::Paragraph(numbers())];
+    if !findings.noise.is_empty() {
+        blocks.push(Block::List(findings.noise.iter().map(noise).collect()));
+    }
+    Some(detail("Method", blocks))
+}
+
+fn order(findings: &Findings) -> Text {
+    let run = &findings.run;
+    let order = format!(
+        "Each cell was planned to be measured {}, in randomised blocks that hold every cell once, so that a \
+         drift of the machine falls on all alike (seed {}, {} of {} trials made).",
+        phrases::count(u64::from(run.blocks), "time", "times"),
+        run.seed,
+        run.made,
+        run.planned
+    );
+    let again = "The baseline was measured once more in each block: what it differs from itself by is the \
+                 noise floor.";
+    if findings.noise.is_empty() { order.into() } else { format!("{order} {again}").into() }
+}
+
+fn numbers() -> Text {
+    "Values are medians over the trials, the warm-up left out. The brackets hold an interval for the median, \
+     or for the ratio of what was measured in the same blocks, and the confidence that this number of trials \
+     really attains, which may be less than 95 %. A difference smaller than the noise floor is called none; \
+     one whose interval does not settle it is called unclear."
+        .into()
+}
+
+fn noise(noise: &NoiseFloor) -> Text {
+    format!(
+        "{}: noise floor {}; the baseline against itself is {}, from {}.",
+        noise.workload,
+        Share(noise.floor),
+        Share(noise.ratio),
+        phrases::count(u64::from(noise.pairs), "pair of trials", "pairs of trials")
+    )
+    .into()
+}

@@ -1,0 +1,18 @@
+//! What could not be measured, and why. Must not know what could.
+
+use super::Source;
+use crate::{
+    page::{Block, Section, section},
+    text::{Text, Tone},
+};
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let skipped = &source.findings.skipped;
+    let items: Vec<Text> = skipped
+        .iter()
+        .map(|skipped| {
+            Text::of(Tone::Strong, &skipped.cell).and(Tone::Plain, format!(": {}", skipped.because))
+        })
+        .collect();
+    (!items.is_empty()).then(|| section("Skipped", vec![Block::List(items)]))
+}

@@ -1,0 +1,160 @@
+//! Whatever the names and the width: nothing is wider than the terminal, nothing breaks the markup.
+
+mod sample;
+
+use console::{measure_text_width, strip_ansi_codes};
+use findings::{Finding, Findings, Remedy, Severity};
+use report::{Format, Options, render};
+use samples::{RunState, Skipped};
+
+/// Wide characters, a long word, markup, and an attempt on the terminal.
+const NAMES: [&str; 4] = [
+    "네트워크-속도-테스트-게이트웨이",
+    "a-very-long-name-without-any-space-in-it-that-goes-on-and-on-and-on",
+    "a|b_*c*<d>",
+    "\u{1b}[31mred\n",
+];
+
+fn renamed(name: &str) -> Findings {
+    let mut findings = sample::findings();
+    let rename = |path: &mut String| *path = format!("{name}{path}");
+    findings.run.title = name.into();
+    findings.cells.iter_mut().for_each(|cell| rename(&mut cell.path));
+    findings.run.paths.iter_mut().for_each(|path| rename(&mut path.name));
+    findings.ladders.iter_mut().flat_map(|ladder| &mut ladder.rungs).for_each(|rung| rename(&mut rung.path));
+    findings.effects.iter_mut().for_each(|effect| rename(&mut effect.path));
+    findings.skipped.iter_mut().for_each(|skipped| rename(&mut skipped.cell));
+    findings
+}
+
+fn check_width(findings: &Findings, width: usize) {
+    let text = render(findings, None, Format::Terminal, &Options { colour: true, width });
+    for line in text.lines() {
+        let taken = measure_text_width(line);
+        assert!(taken <= width.max(60), "{taken} columns of {width}: {line}");
+    }
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for width in [60, 61, 72, 80, 99, 100, 120, 200] {
+        check_width(&sample::findings(), width);
+        check_width(&sample::nothing(), width);
+        NAMES.iter().for_each(|name| check_width(&renamed(name), width));
+    }
+}
+
+#[test]
+fn a_terminal_too_narrow_is_treated_as_sixty_columns() {
+    let narrow =
+        |width| render(&sample::findings(), None, Format::Terminal, &Options { colour: false, width });
+    assert_eq!(narrow(0), narrow(60));
+    check_width(&sample::findings(), 0);
+}
+
+#[test]
+fn colours_change_nothing_but_colours() {
+    let text = |colour| render(&sample::findings(), None, Format::Terminal, &Options { colour, width: 100 });
+    assert!(!text(false).contains('\u{1b}'));
+    assert!(text(true).contains("\u{1b}[31m"));
+    assert_eq!(strip_ansi_codes(&text(true)), text(false));
+}
+
+#[test]
+fn names_cannot_steer_the_terminal() {
+    for format in [Format::Terminal, Format::Markdown] {
+        let text = render(&renamed(NAMES[3]), None, format, &Options::default());
+        assert!(text.chars().all(|character| character == '\n' || !character.is_control()), "{text}");
+    }
+}
+
+#[test]
+fn every_row_of_a_markdown_table_has_its_columns() {
+    let bars = |line: &str| line.replace("\\|", "").matches('|').count();
+    for name in NAMES {
+        let record = sample::record::record();
+        let text = render(&renamed(name), Some(&record), Format::Markdown, &Options::default());
+        let mut before: Option<usize> = None;
+        for line in text.lines() {
+            let now = line.starts_with("| ").then(|| bars(line));
+            if let (Some(before), Some(now)) = (before, now) {
+                assert_eq!(before, now, "{line}");
+            }
+            before = now;
+        }
+        let outside_fences: String = text.split("```").step_by(2).collect();
+        assert!(!outside_fences.replace("\\<", "").contains("<d>"), "{outside_fences}");
+    }
+}
+
+#[test]
+fn details_are_closed_in_markdown() {
+    let record = sample::record::record();
+    let text = render(&sample::findings(), Some(&record), Format::Markdown, &Options::default());
+    assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
+    assert!(text.contains("<details>"));
+}
+
+#[test]
+fn a_run_of_skipped_cells_only_says_why() {
+    let mut findings = sample::nothing();
+    findings.run.state = RunState::Complete;
+    findings.skipped =
+        vec![Skipped { cell: "vxlan/stream".into(), because: "no vxlan: modprobe vxlan".into() }];
+    for format in [Format::Terminal, Format::Markdown] {
+        let text = render(&findings, None, format, &Options::default());
+        assert!(text.contains("every cell was skipped"), "{text}");
+        assert!(text.contains("modprobe vxlan"), "{text}");
+    }
+}
+
+/// What a reader gets who copies the command from a narrow terminal.
+fn check_copied(command: &str, expected: &str) {
+    let mut findings = sample::findings();
+    let remedy = Remedy { action: "do it".into(), commands: vec![command.into()] };
+    let serious = findings.claims.swap_remove(0);
+    findings.claims = vec![Finding { severity: Severity::Warning, remedy: Some(remedy), ..serious }];
+    let text = render(&findings, None, Format::Terminal, &Options { colour: false, width: 60 });
+    let (_, after) = text.split_once("$ ").expect("the command is shown");
+    let shell = after.replace("\\\n", " ");
+    let typed: Vec<&str> = shell.lines().next().expect("a line").split_whitespace().collect();
+    assert_eq!(typed.join(" "), expected);
+}
+
+#[test]
+fn a_long_command_can_still_be_copied() {
+    let long =
+        "ethtool -K egress.vxlan tx-checksum-ip-generic on tx-tcp-segmentation on generic-receive-offload on";
+    check_copied(long, long);
+    check_copied(&format!("{long} # in node1"), long);
+    check_copied("ethtool -K vxlan0 tso on # in node1", "ethtool -K vxlan0 tso on # in node1");
+}
+
+#[test]
+fn json_is_the_document() {
+    let findings = sample::findings();
+    let text = render(&findings, None, Format::Json, &Options::default());
+    assert_eq!(serde_json::from_str::<Findings>(&text).expect("reads"), findings);
+    assert!(text.contains("\"schema\": 1"));
+}
+
+#[test]
+fn csv_rows_have_as_many_fields_as_the_head() {
+    let fields = |line: &str| {
+        let mut quoted = false;
+        let comma = |c: char| {
+            quoted ^= c == '"';
+            c == ',' && !quoted
+        };
+        line.chars().map(comma).filter(|&comma| comma).count()
+    };
+    let record = sample::record::record();
+    for (format, record) in
+        [(Format::Csv, None), (Format::CsvTrials, None), (Format::CsvTrials, Some(&record))]
+    {
+        let text = render(&sample::findings(), record, format, &Options::default());
+        let head = fields(text.lines().next().expect("a head"));
+        assert!(text.lines().count() > 3);
+        text.lines().for_each(|line| assert_eq!(fields(line), head, "{line}"));
+    }
+}

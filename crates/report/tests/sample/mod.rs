@@ -1,0 +1,150 @@
+//! Findings made by hand: an egress gateway whose VXLAN offloads are off in half of its cells.
+
+use findings::{Difference, Evidence, Finding, Findings, Remedy, RunSummary, SCHEMA, Severity};
+use samples::{Environment, PathRecord, RunId, RunState, Skipped, UnixMillis};
+use units::Bytes;
+
+use self::{
+    cells::{cell_id, ping_pong, stream},
+    differences::{effect, floor, ping_pong_ladder, stream_ladder},
+};
+
+mod cells;
+mod differences;
+pub(crate) mod record;
+
+/// Two workloads, three paths, one factor, one claim of each severity.
+pub(crate) fn findings() -> Findings {
+    Findings {
+        schema: SCHEMA,
+        run: run(),
+        cells: vec![
+            stream("node-to-node", None, 33.04, None),
+            stream("vxlan-to-vxlan", Some("on"), 19.23, Some(0.582)),
+            stream("vxlan-to-vxlan", Some("off"), 4.61, Some(0.1395)),
+            stream("pod-to-target", Some("on"), 18.87, Some(0.571)),
+            stream("pod-to-target", Some("off"), 4.55, Some(0.1377)),
+            ping_pong("node-to-node", None, 48_400.0, None),
+            ping_pong("pod-to-target", Some("on"), 77_900.0, Some(1.61)),
+        ],
+        noise: vec![floor("stream", 0.021), floor("ping-pong", 0.034)],
+        ladders: vec![stream_ladder("on"), stream_ladder("off"), ping_pong_ladder()],
+        effects: vec![
+            effect("vxlan-to-vxlan", 0.24, -14.62, Difference::Lower),
+            effect("pod-to-target", 0.241, -14.32, Difference::Lower),
+        ],
+        claims: claims(),
+        skipped: vec![Skipped {
+            cell: "pod-to-target/geneve".into(),
+            because: "this kernel has no geneve (modprobe geneve, or a kernel with CONFIG_GENEVE)".into(),
+        }],
+        caveats: vec!["The machine has 2 CPUs: both ends and the kernel's work for them share these.".into()],
+    }
+}
+
+/// A run of which nothing is known yet.
+pub(crate) fn nothing() -> Findings {
+    Findings {
+        run: RunSummary { made: 0, state: RunState::Unfinished, ..run() },
+        cells: vec![],
+        noise: vec![],
+        ladders: vec![],
+        effects: vec![],
+        claims: vec![],
+        skipped: vec![],
+        caveats: vec![],
+        schema: SCHEMA,
+    }
+}
+
+fn run() -> RunSummary {
+    RunSummary {
+        id: RunId("egress-gateway-20261121-113015".into()),
+        scenario: "egress-gateway".into(),
+        title: "What the hops of an egress gateway cost".into(),
+        about: "A pod's traffic goes through a VXLAN tunnel to the egress node, which gives it its address."
+            .into(),
+        started: UnixMillis(1_795_260_615_000),
+        state: RunState::Complete,
+        seed: 4_071_132,
+        blocks: 5,
+        planned: 45,
+        made: 45,
+        tool: "0.1.0".into(),
+        environment: environment(),
+        paths: vec![path("node-to-node", true), path("vxlan-to-vxlan", false), path("pod-to-target", false)],
+    }
+}
+
+fn environment() -> Environment {
+    Environment {
+        kernel: "6.18.0".into(),
+        architecture: "x86_64".into(),
+        cpu_model: Some("AMD EPYC 7T83".into()),
+        cpus: 2,
+        usable_cpus: vec![0, 1],
+        governor: None,
+        memory: Bytes(24 << 30),
+        virtual_machine: true,
+        clock_source: Some("tsc".into()),
+        congestion_default: Some("bbr".into()),
+        congestion_available: vec!["reno".into(), "bbr".into(), "cubic".into()],
+        load_average: Some([0.31, 0.28, 0.3]),
+        privileged: true,
+    }
+}
+
+fn layers(path: &str) -> &'static [&'static str] {
+    match path {
+        "node-to-node" => &["wire"],
+        "vxlan-to-vxlan" => &["vxlan", "wire"],
+        _ => &["veth", "bridge", "vxlan", "wire", "gateway"],
+    }
+}
+
+fn path(name: &str, baseline: bool) -> PathRecord {
+    let layers = layers(name);
+    PathRecord {
+        name: name.into(),
+        about: format!("over {}", layers.join(" and ")),
+        from: "node1:eth0".into(),
+        to: "target:eth0".into(),
+        layers: layers.iter().map(ToString::to_string).collect(),
+        devices: vec!["node1:eth0".into(), "target:eth0".into()],
+        baseline,
+    }
+}
+
+fn claims() -> Vec<Finding> {
+    let evidence = |what: &str, value: &str| Evidence { what: what.into(), value: value.into() };
+    vec![
+        Finding {
+            id: "offload-off".into(),
+            severity: Severity::Serious,
+            claim: "With the offloads of node1:vxlan0 off, the tunnel carries a quarter of what it could.".into(),
+            cells: vec![cell_id("vxlan-to-vxlan", Some("off"), "stream")],
+            evidence: vec![
+                evidence("vxlan-offload off against on, vxlan-to-vxlan", "24.0 % (23.5 to 24.7, 94 %)"),
+                evidence("vxlan-offload off against on, pod-to-target", "24.1 % (23.6 to 24.8, 94 %)"),
+            ],
+            caveats: vec!["A network card that offloads VXLAN itself would shift the cost.".into()],
+            remedy: Some(Remedy {
+                action: "switch the offloads on where the device is, on both nodes".into(),
+                commands: vec![
+                    "ethtool -K vxlan0 tx-checksum-ip-generic on tx-tcp-segmentation on tx-tcp6-segmentation on \
+                     tx-tcp-ecn-segmentation on"
+                        .into(),
+                ],
+            }),
+        },
+        Finding {
+            id: "tunnel-cost".into(),
+            severity: Severity::Note,
+            claim: "The gateway itself costs nothing that can be told from noise.".into(),
+            cells: vec![cell_id("pod-to-target", Some("on"), "stream")],
+            evidence: vec![evidence("pod-to-target against vxlan-to-vxlan", "none")],
+            caveats: vec![],
+            remedy: None,
+        },
+    ]
+}

@@ -1,0 +1,117 @@
+//! The run that the findings are of: one trial of two cells, with the samples that reports fold away.
+
+use samples::{
+    Arm, CellRecord, CpuUsage, Direction, EndSeries, Environment, Flow, Interval, LatencyHistogram,
+    LoadSettings, MachineCpu, Measurement, PathCheck, PingPongData, PingPongSettings, RunHeader, RunId,
+    RunRecord, RunState, SCHEMA, ScenarioRecord, Skipped, SocketFacts, StreamData, TcpSample, Transport,
+    Trial, UnixMillis,
+};
+use units::{Bytes, Nanos};
+
+pub(crate) fn record() -> RunRecord {
+    let trials = vec![
+        trial(0, Arm::Again, "node-to-node/stream", stream(1)),
+        trial(1, Arm::Measure, "node-to-node/stream", stream(6)),
+        trial(2, Arm::Measure, "node-to-node/ping-pong", ping_pong()),
+    ];
+    RunRecord { header: header(), trials, skipped: Vec::<Skipped>::new() }
+}
+
+fn header() -> RunHeader {
+    RunHeader {
+        schema: SCHEMA,
+        id: RunId("egress-gateway-20261121-113015".into()),
+        scenario: ScenarioRecord {
+            name: "egress-gateway".into(),
+            title: String::new(),
+            about: String::new(),
+            digest: String::new(),
+            text: String::new(),
+        },
+        seed: 4_071_132,
+        blocks: 5,
+        planned: 45,
+        started: UnixMillis(1_795_260_615_000),
+        state: RunState::Complete,
+        tool: "0.1.0".into(),
+        environment: Environment::default(),
+        paths: vec![],
+        cells: ["stream", "ping-pong"].map(cell).to_vec(),
+    }
+}
+
+fn cell(workload: &str) -> CellRecord {
+    CellRecord {
+        id: format!("node-to-node/{workload}"),
+        path: "node-to-node".into(),
+        workload: workload.into(),
+        levels: [("vxlan-offload".to_owned(), "on, \"both\"".to_owned())].into(),
+        load: LoadSettings::PingPong(PingPongSettings {
+            transport: Transport::Udp,
+            message: Bytes(64),
+            duration: Nanos::from_secs(2),
+            warmup: Nanos(0),
+            congestion: None,
+        }),
+        placement: "cross-cpu".into(),
+        baseline: true,
+    }
+}
+
+fn trial(index: u32, arm: Arm, cell: &str, measurement: Measurement) -> Trial {
+    let machine = MachineCpu { cpus: 2, system: Nanos::from_millis(1820), ..MachineCpu::default() };
+    Trial {
+        index,
+        block: 0,
+        cell: cell.into(),
+        arm,
+        started: UnixMillis(1_795_260_616_000 + i64::from(index)),
+        measurement,
+        cpu: CpuUsage { machine, threads: vec![] },
+        devices: vec![],
+        path_check: PathCheck::default(),
+        doubts: vec![],
+    }
+}
+
+fn stream(flows: u32) -> Measurement {
+    let flow = |id| Flow {
+        id,
+        direction: Direction::Forward,
+        sender: end(4_130_000_000, true),
+        receiver: end(4_128_000_000, false),
+    };
+    Measurement::Stream(StreamData { flows: (0..flows).map(flow).collect() })
+}
+
+fn end(bytes: u64, tcp: bool) -> EndSeries {
+    let sample = TcpSample {
+        retransmits: 2,
+        cwnd: Bytes(321 << 10),
+        rtt: Nanos(212_400),
+        rtt_variation: Nanos(9_000),
+        pacing: None,
+        receive_window_limited: Nanos(0),
+        send_buffer_limited: Nanos(0),
+    };
+    let interval = |n: u64| Interval {
+        start: Nanos::from_secs(n),
+        end: Nanos::from_secs(n + 1),
+        bytes: Bytes(bytes + n * 1_000_000),
+        warmup: n == 0,
+        tcp: tcp.then_some(sample),
+    };
+    EndSeries { intervals: (0..3).map(interval).collect(), socket: SocketFacts::default() }
+}
+
+fn ping_pong() -> Measurement {
+    let mut round_trips = LatencyHistogram::new();
+    (1..=1000).for_each(|n| round_trips.record(Nanos(48_000 + n)));
+    Measurement::PingPong(PingPongData {
+        round_trips,
+        elapsed: Nanos::from_secs(2),
+        lost: 1,
+        client: SocketFacts::default(),
+        server: SocketFacts::default(),
+    })
+}

@@ -1,0 +1,46 @@
+//! What must hold of a scenario beyond its shape: one file per concern, each of which adds the problems that it finds.
+//! A later concern is held back only where an earlier one would make its complaints misleading.
+
+mod addresses;
+mod devices;
+mod ends;
+mod factors;
+mod gateways;
+mod loops;
+mod mtu;
+mod names;
+mod overlays;
+mod paths;
+mod references;
+mod routes;
+mod schedule;
+mod workloads;
+
+use crate::{diagnosis::Problem, document::Document, resolve::Draft};
+
+pub(crate) use factors::{factors, fit as factors_fit};
+pub(crate) use paths::paths;
+pub(crate) use schedule::schedule;
+pub(crate) use workloads::workloads;
+
+/// Problems that can be seen without resolving names: the names themselves, and what they refer to.
+pub(crate) fn words(document: &Document, draft: &Draft) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    names::check(document, draft, &mut problems);
+    references::check(document, draft, &mut problems);
+    loops::hosts(document, &mut problems);
+    problems
+}
+
+/// Problems of a lab whose names all resolve.
+pub(crate) fn lab(document: &Document, draft: &Draft) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    loops::segments(document, draft, &mut problems);
+    addresses::check(document, draft, &mut problems);
+    overlays::check(document, draft, &mut problems);
+    devices::check(document, &mut problems);
+    mtu::check(document, draft, &mut problems);
+    gateways::check(document, draft, &mut problems);
+    routes::check(document, draft, &mut problems);
+    problems
+}

@@ -1,0 +1,112 @@
+//! Addresses: inside the range for benchmarks, usable by a host, each given once, and unambiguous in every host.
+
+use std::{collections::BTreeMap, net::Ipv4Addr, ops::Range};
+
+use ipnet::Ipv4Net;
+
+use crate::{
+    diagnosis::Problem,
+    document::{Document, Entry, WireTable},
+    names::{DeviceName, DeviceRef},
+    resolve::Draft,
+};
+
+/// The range reserved for benchmarks of network devices (RFC 2544, appendix C.2.2).
+const BENCHMARK: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(198, 18, 0, 0), 15);
+
+pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
+    for (_, address, place) in &draft.places.addresses {
+        problems.extend(unusable(*address, place));
+    }
+    for gateway in document.gateways.iter() {
+        let address = &gateway.table.address;
+        problems.extend(outside(address.get_ref().0, &address.span()));
+    }
+    clashes(document, draft, problems);
+    overlaps(draft, problems);
+    document.wires.iter().for_each(|wire| problems.extend(ends_apart(wire)));
+    addressed_ports(draft, problems);
+}
+
+fn outside(address: Ipv4Addr, place: &Range<usize>) -> Option<Problem> {
+    let message = format!("{address} is outside {BENCHMARK}, the range reserved for benchmarks");
+    let help = "take an address between 198.18.0.1 and 198.19.255.254";
+    let problem = Problem::new(place.clone(), message, "outside").help(help);
+    (!BENCHMARK.contains(&address)).then_some(problem)
+}
+
+fn unusable(address: Ipv4Net, place: &Range<usize>) -> Option<Problem> {
+    if let Some(problem) = outside(address.addr(), place) {
+        return Some(problem);
+    }
+    let ends = address.prefix_len() <= 30
+        && (address.addr() == address.network() || address.addr() == address.broadcast());
+    let message = match (address.prefix_len() < BENCHMARK.prefix_len(), ends) {
+        (true, _) => format!("the network {} is larger than {BENCHMARK}", address.trunc()),
+        (_, true) => format!("{} is the network's own or its broadcast address", address.addr()),
+        _ => return None,
+    };
+    Some(Problem::new(place.clone(), message, "not an address for a host"))
+}
+
+fn clashes(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
+    let assigned = draft.places.addresses.iter();
+    let assigned = assigned.map(|(at, address, place)| (address.addr(), at.to_string(), place.clone()));
+    let egress = document.gateways.iter().map(|gateway| {
+        let address = &gateway.table.address;
+        (address.get_ref().0, format!("the gateway `{}`", gateway.name()), address.span())
+    });
+    let mut first: BTreeMap<Ipv4Addr, String> = BTreeMap::new();
+    for (address, owner, place) in assigned.chain(egress) {
+        if let Some(before) = first.get(&address) {
+            let message = format!("{address} is taken: {before} has it already");
+            problems.push(
+                Problem::new(place, message, "address clash").help("give every device an address of its own"),
+            );
+        } else {
+            first.insert(address, owner);
+        }
+    }
+}
+
+fn overlaps(draft: &Draft, problems: &mut Vec<Problem>) {
+    let mut hosts: BTreeMap<_, Vec<(&DeviceName, Ipv4Net)>> = BTreeMap::new();
+    for (at, address, place) in &draft.places.addresses {
+        let others = hosts.entry(&at.host).or_default();
+        let network = address.trunc();
+        let overlapping = others.iter().find(|(device, other)| {
+            **device != at.device && (network.contains(other) || other.contains(&network))
+        });
+        if let Some((device, other)) = overlapping {
+            let message =
+                format!("the networks of `{at}` ({network}) and `{}:{device}` ({other}) overlap", at.host);
+            let help = "a host cannot tell which of the two devices leads to an address; take another prefix";
+            problems.push(Problem::new(place.clone(), message, "overlapping network").help(help));
+        }
+        others.push((&at.device, network));
+    }
+}
+
+fn ends_apart(wire: &Entry<WireTable>) -> Option<Problem> {
+    let [one, other] = wire.table.addresses.as_ref()?;
+    let (first, second) = (one.get_ref().0?, other.get_ref().0?);
+    let message =
+        format!("the ends of the wire `{}` are in different networks: {first} and {second}", wire.name());
+    let problem = Problem::new(other.span(), message, "another network");
+    (first.trunc() != second.trunc()).then(|| problem.help("give both ends addresses of one network"))
+}
+
+fn addressed_ports(draft: &Draft, problems: &mut Vec<Problem>) {
+    for bridge in &draft.lab.bridges {
+        for port in &bridge.ports {
+            let port = DeviceRef { host: bridge.at.host.clone(), device: port.clone() };
+            let addressed = draft.places.addresses.iter().find(|(at, ..)| *at == port);
+            if let Some((_, _, place)) = addressed {
+                let message =
+                    format!("`{port}` is a port of the bridge `{}` and has an address", bridge.name);
+                let help = "give the address to the bridge, and write `none` for the wire's end";
+                problems.push(Problem::new(place.clone(), message, "a port's address").help(help));
+            }
+        }
+    }
+}

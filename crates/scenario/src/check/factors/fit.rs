@@ -1,0 +1,144 @@
+//! Factors together with the paths and workloads that they apply to: each has an effect, MTUs fit at every level, and
+//! the matrix stays small enough to be run.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use crate::{
+    check::{mtu, workloads},
+    diagnosis::Problem,
+    document::{Document, Entry, FactorTable},
+    factor::{Factor, Setting},
+    lab::{DeviceSettings, Lab},
+    names::DeviceRef,
+    path::Path,
+    scenario::Scenario,
+    workload::{Load, Workload},
+};
+
+/// The most cells that a plan may have.
+const CELLS: usize = 2000;
+
+/// What does not fit in a scenario that is otherwise complete.
+pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (entry, factor) in document.factors.iter().zip(&scenario.factors) {
+        problems.extend(idle_devices(entry, factor, &scenario.paths));
+        if problems.is_empty() {
+            problems.extend(without_effect(entry, factor, scenario));
+        }
+        problems.extend(messages(entry, factor, scenario));
+    }
+    problems.extend(too_many(document, scenario));
+    if problems.is_empty() {
+        problems.extend(mtus(document, scenario));
+    }
+    problems
+}
+
+fn idle_devices(entry: &Entry<FactorTable>, factor: &Factor, paths: &[Path]) -> Vec<Problem> {
+    let mine = |path: &&Path| factor.paths.is_empty() || factor.paths.contains(&path.name);
+    let idle =
+        entry.table.devices.iter().filter(|device| {
+            !paths.iter().filter(mine).any(|path| path.devices.contains(&device.get_ref().0))
+        });
+    let problem = |device: &toml::Spanned<crate::document::As<DeviceRef>>| {
+        let message = format!("no path of the factor `{}` passes `{}`", entry.name(), device.get_ref().0);
+        let help = "take the device out, or add a path that passes it";
+        Problem::new(device.span(), message, "passed by no path").help(help)
+    };
+    idle.map(problem).collect()
+}
+
+fn without_effect(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) -> Option<Problem> {
+    let message = format!("the factor `{}` changes nothing that is measured", entry.name());
+    let help = "no workload and path that it is confined to has such a setting";
+    let none = !pairs(scenario).any(|(path, workload)| factor.applies_to(path, workload));
+    none.then(|| Problem::new(entry.table.vary.span(), message, "without effect").help(help))
+}
+
+fn pairs(scenario: &Scenario) -> impl Iterator<Item = (&Path, &Workload)> {
+    scenario.workloads.iter().flat_map(|workload| {
+        let paths = scenario.paths.iter().filter(|path| workload.paths.contains(&path.name));
+        paths.map(move |path| (path, workload))
+    })
+}
+
+/// What a message may have depends on the workloads that the factor applies to.
+fn messages(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) -> Vec<Problem> {
+    let loads = pairs(scenario).filter(|(path, workload)| factor.applies_to(path, workload));
+    let ranges = loads.map(|(_, workload)| match workload.load {
+        Load::Stream(_) => workloads::STREAM_MESSAGE,
+        Load::PingPong(_) => workloads::PING_PONG_MESSAGE,
+    });
+    let Some(range) = ranges.reduce(|a, b| *a.start().max(b.start())..=*a.end().min(b.end())) else {
+        return Vec::new();
+    };
+    let written = entry.table.values.get_ref().iter().zip(&factor.levels);
+    let problems = written.filter_map(|(value, level)| match level.setting {
+        Setting::Message(size) => workloads::message_out_of(&range, size, value.span()),
+        _ => None,
+    });
+    problems.collect()
+}
+
+fn too_many(document: &Document, scenario: &Scenario) -> Option<Problem> {
+    let cells = pairs(scenario).map(|(path, workload)| {
+        let applied = scenario.factors.iter().filter(|factor| factor.applies_to(path, workload));
+        applied.fold(1_usize, |cells, factor| cells.saturating_mul(factor.levels.len()))
+    });
+    let cells = cells.fold(0, usize::saturating_add);
+    let place = document.factors.iter().last().map_or(0..0, |entry| entry.name.span());
+    let message = format!("the scenario has {cells} cells; {CELLS} are the most");
+    let help = "a factor multiplies the cells of every path and workload that it can change: confine it with `paths` \
+                and `workloads`, or give it fewer values";
+    (cells > CELLS).then(|| Problem::new(place, message, "too many combinations").help(help))
+}
+
+/// MTUs must fit together at every combination of the factors that change them.
+fn mtus(document: &Document, scenario: &Scenario) -> Vec<Problem> {
+    let factors: Vec<(&Entry<FactorTable>, &Factor)> = document
+        .factors
+        .iter()
+        .zip(&scenario.factors)
+        .filter(|(_, factor)| matches!(factor.levels[..], [ref level, ..] if matches!(level.setting, Setting::Mtu(_))))
+        .collect();
+    let mut problems: Vec<Problem> = Vec::new();
+    for choice in choices(&factors) {
+        problems.extend(misfits_at(&scenario.lab, &factors, &choice));
+        problems.dedup();
+    }
+    problems
+}
+
+/// Every combination of levels, by index; none at all without factors.
+fn choices(factors: &[(&Entry<FactorTable>, &Factor)]) -> Vec<Vec<usize>> {
+    let mut choices = if factors.is_empty() { Vec::new() } else { vec![Vec::new()] };
+    for (_, factor) in factors {
+        let longer = |choice: &Vec<usize>, level| choice.iter().copied().chain([level]).collect();
+        choices = choices
+            .iter()
+            .flat_map(|c| (0..factor.levels.len()).map(move |level| longer(c, level)))
+            .collect();
+        choices.truncate(CELLS);
+    }
+    choices
+}
+
+fn misfits_at(lab: &Lab, factors: &[(&Entry<FactorTable>, &Factor)], choice: &[usize]) -> Vec<Problem> {
+    let mut settings: BTreeMap<DeviceRef, DeviceSettings> = lab.devices.clone();
+    let mut places: BTreeMap<&DeviceRef, (Range<usize>, &str)> = BTreeMap::new();
+    let mut last = (0..0, "");
+    for ((entry, factor), &level) in factors.iter().zip(choice) {
+        let value = &entry.table.values.get_ref()[level];
+        last = (value.span(), entry.name());
+        factor.set(level, &mut settings);
+        places.extend(factor.devices.iter().map(|device| (device, last.clone())));
+    }
+    let problem = |misfit: mtu::Misfit| {
+        let (place, name) = places.get(&misfit.blamed).cloned().unwrap_or_else(|| last.clone());
+        let message = format!("at this value of `{name}`, {}", misfit.message);
+        let help = format!("{}: list every device of the network segment in the factor", misfit.help);
+        Problem::new(place, message, "this MTU").help(help)
+    };
+    mtu::misfits(lab, &settings).into_iter().map(problem).collect()
+}

@@ -1,0 +1,57 @@
+//! Egress gateways: an egress address that its device can answer for, and no two that divert the same traffic.
+
+use ipnet::Ipv4Net;
+use toml::Spanned;
+
+use crate::{
+    diagnosis::Problem,
+    document::{As, Document, Entry, GatewayTable},
+    names::DeviceRef,
+    resolve::Draft,
+};
+
+pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
+    for (index, entry) in document.gateways.iter().enumerate() {
+        for prefix in [&entry.table.pods, &entry.table.destinations] {
+            problems.extend(host_bits(prefix));
+        }
+        problems.extend(egress_address(entry, draft));
+        problems.extend(same_traffic(document, index, entry));
+    }
+}
+
+/// A prefix that is written with bits of a host in it.
+pub(super) fn host_bits(prefix: &Spanned<As<Ipv4Net>>) -> Option<Problem> {
+    let written = prefix.get_ref().0;
+    let message = format!("{written} is not a network: it has bits of a host");
+    let problem = Problem::new(prefix.span(), message, "a host's address");
+    (written != written.trunc()).then(|| problem.help(format!("write {}", written.trunc())))
+}
+
+fn egress_address(entry: &Entry<GatewayTable>, draft: &Draft) -> Option<Problem> {
+    let device = DeviceRef::new(entry.table.egress.get_ref(), entry.table.device.get_ref());
+    let address = &entry.table.address;
+    let has = draft.lab.addresses().find(|(at, _)| **at == device).map(|(_, has)| has);
+    let Some(network) = has else {
+        let message = format!("`{device}` has no address, so nothing can leave by it");
+        return Some(Problem::new(entry.table.device.span(), message, "no address"));
+    };
+    let message =
+        format!("{} is not in the network of `{device}` ({})", address.get_ref().0, network.trunc());
+    let problem = Problem::new(address.span(), message, "not answered for");
+    let help = "replies find the egress address only inside the network of the device that traffic leaves by";
+    (!network.contains(&address.get_ref().0)).then(|| problem.help(help))
+}
+
+fn same_traffic(document: &Document, index: usize, entry: &Entry<GatewayTable>) -> Option<Problem> {
+    let overlap = |one: Ipv4Net, other: Ipv4Net| one.contains(&other) || other.contains(&one);
+    let mine = &entry.table;
+    let rival = document.gateways.iter().take(index).find(|other| {
+        other.table.node.get_ref() == mine.node.get_ref()
+            && overlap(other.table.pods.get_ref().0, mine.pods.get_ref().0)
+            && overlap(other.table.destinations.get_ref().0, mine.destinations.get_ref().0)
+    })?;
+    let message = format!("the gateways `{}` and `{}` divert the same traffic", rival.name(), entry.name());
+    let help = "make their pods or destinations disjoint";
+    Some(Problem::new(mine.pods.span(), message, "overlaps").help(help))
+}

@@ -1,0 +1,109 @@
+//! Names: what they may look like, and that each is given once.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use toml::Spanned;
+
+use crate::{
+    diagnosis::Problem,
+    document::{Document, Section, VERSION},
+    names::DeviceRef,
+    resolve::Draft,
+};
+
+/// The kernel's limit on the name of a device (`IFNAMSIZ` in linux/if.h, less the closing zero).
+const DEVICE_NAME: usize = 15;
+const NAME: usize = 48;
+const HOSTS: usize = 1000;
+
+pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
+    head(document, problems);
+    section("host", &document.hosts, problems);
+    section("wire", &document.wires, problems);
+    section("bridge", &document.bridges, problems);
+    section("guest", &document.guests, problems);
+    section("pod", &document.pods, problems);
+    section("gateway", &document.gateways, problems);
+    section("path", &document.paths, problems);
+    section("workload", &document.workloads, problems);
+    section("factor", &document.factors, problems);
+    hosts(document, problems);
+    devices(draft, problems);
+}
+
+fn head(document: &Document, problems: &mut Vec<Problem>) {
+    let version = *document.schema.get_ref();
+    if version != VERSION {
+        let message = format!("this program reads version {VERSION} of the scenario language, not {version}");
+        problems.push(Problem::new(document.schema.span(), message, "version").help("write `schema = 1`"));
+    }
+    let name = document.name.get_ref();
+    let slug = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if name.is_empty() || name.len() > NAME || !name.chars().all(slug) {
+        let message = format!("`{name}` cannot be the name of a scenario");
+        let help = format!("write up to {NAME} lower-case letters, digits and dashes");
+        problems.push(Problem::new(document.name.span(), message, "this name").help(help));
+    }
+}
+
+fn section<T>(kind: &str, section: &Section<T>, problems: &mut Vec<Problem>) {
+    for entry in section.iter().filter(|entry| !is_name(entry.name())) {
+        let message = format!("`{}` cannot be the name of a {kind}", entry.name());
+        let help = format!(
+            "write up to {NAME} letters, digits, dashes, dots or underscores, a letter or digit first"
+        );
+        problems.push(Problem::new(entry.name.span(), message, "this name").help(help));
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    name.len() <= NAME && name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(part)
+}
+
+fn hosts(document: &Document, problems: &mut Vec<Problem>) {
+    let mut first: BTreeMap<&str, Range<usize>> = BTreeMap::new();
+    for name in document.host_names() {
+        if first.insert(name.get_ref(), name.span()).is_some() {
+            problems.push(twice(name, "host", "guests and pods are hosts too: give this one another name"));
+        }
+    }
+    if first.len() > HOSTS {
+        let message = format!("the lab has {} hosts; {HOSTS} are the most", first.len());
+        let place = first.into_values().max_by_key(|place| place.start).unwrap_or(0..0);
+        problems.push(Problem::new(place, message, "the last of them"));
+    }
+}
+
+fn twice(name: &Spanned<String>, kind: &str, help: &str) -> Problem {
+    let message = format!("the {kind} `{}` is given twice", name.get_ref());
+    Problem::new(name.span(), message, "once more here").help(help)
+}
+
+fn devices(draft: &Draft, problems: &mut Vec<Problem>) {
+    let mut first: BTreeMap<&DeviceRef, &Range<usize>> = BTreeMap::new();
+    for (at, place) in &draft.places.devices {
+        device_name(at, place, problems);
+        if let Some(before) = first.insert(at, place)
+            && before != place
+        {
+            let message = format!("the device `{at}` is made twice");
+            let help = "wires, bridges, guests, pods and overlays each make devices; give one of the two another name";
+            problems.push(Problem::new(place.clone(), message, "once more here").help(help));
+        }
+    }
+}
+
+fn device_name(at: &DeviceRef, place: &Range<usize>, problems: &mut Vec<Problem>) {
+    let name = at.device.as_str();
+    if name.len() > DEVICE_NAME {
+        let message =
+            format!("the device name `{name}` has {} bytes; the kernel takes {DEVICE_NAME}", name.len());
+        problems.push(Problem::new(place.clone(), message, "too long").help("shorten it"));
+    } else if !is_name(name) || matches!(name, "lo" | "all" | "default") {
+        let message = format!("`{name}` cannot be the name of a device");
+        let help =
+            "write letters, digits, dashes, dots or underscores; `lo`, `all` and `default` are the kernel's";
+        problems.push(Problem::new(place.clone(), message, "this name").help(help));
+    }
+}

@@ -1,0 +1,129 @@
+//! Paths: ends that reach each other both ways, through exactly the layers that are declared, and one baseline.
+
+use toml::Spanned;
+
+use super::ends;
+use crate::{
+    diagnosis::Problem,
+    document::{Document, Entry, LayerWord, PathTable},
+    names::PathName,
+    path::{Layer, Path, PathEnd},
+    reach::{Stop, Trip, World},
+    resolve::Draft,
+};
+
+/// The paths of the document, walked through the lab.
+pub(crate) fn paths(document: &Document, draft: &Draft) -> Result<Vec<Path>, Vec<Problem>> {
+    let world = World::new(&draft.lab);
+    let mut problems = baseline(document);
+    let mut paths = Vec::new();
+    for entry in document.paths.iter() {
+        match path(entry, draft, &world) {
+            Ok(path) => paths.push(path),
+            Err(more) => problems.extend(more),
+        }
+    }
+    if problems.is_empty() { Ok(paths) } else { Err(problems) }
+}
+
+fn baseline(document: &Document) -> Vec<Problem> {
+    let marks =
+        document.paths.iter().filter_map(|entry| Some((entry.name(), entry.table.baseline.as_ref()?)));
+    let mut marks = marks.filter(|(_, mark)| *mark.get_ref());
+    let Some((first, _)) = marks.next() else {
+        if document.paths.0.is_empty() || !document.broken.names.is_empty() {
+            return Vec::new();
+        }
+        let place = document.paths.iter().next().map_or(0..0, |entry| entry.name.span());
+        let help = "add `baseline = true` to the path that the others are to be compared with";
+        return vec![Problem::new(place, "no path is the baseline", "the paths begin here").help(help)];
+    };
+    let others = marks.map(|(name, mark)| {
+        let message = format!("`{name}` is a second baseline; `{first}` is one already");
+        Problem::new(mark.span(), message, "a second one").help("keep `baseline = true` on one path only")
+    });
+    others.collect()
+}
+
+fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Path, Vec<Problem>> {
+    let table = &entry.table;
+    let (from, to) = match (ends::resolve(&table.from, &draft.lab), ends::resolve(&table.to, &draft.lab)) {
+        (Ok(from), Ok(to)) => (from, to),
+        (from, to) => return Err(from.err().into_iter().chain(to.err()).collect()),
+    };
+    if from.host == to.host {
+        let message = format!("both ends of `{}` are in `{}`", entry.name(), to.host);
+        let help = "a path goes from one host to another; inside a host, packets pass none of its devices";
+        return Err(vec![Problem::new(table.to.span(), message, "the same host").help(help)]);
+    }
+    let trip = both_ways(world, &from, &to).map_err(|stop| vec![unreachable(entry, &from, &to, &stop)])?;
+    let problems = declared(entry, &trip.layers);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    Ok(Path {
+        name: PathName::new(entry.name()),
+        about: table.about.clone(),
+        from,
+        to,
+        layers: trip.layers,
+        devices: trip.devices,
+        baseline: table.baseline.as_ref().is_some_and(|mark| *mark.get_ref()),
+    })
+}
+
+/// The way there and the way back; the second can fail where the first does not.
+fn both_ways(world: &World<'_>, from: &PathEnd, to: &PathEnd) -> Result<Trip, (bool, Stop)> {
+    let trip = world.there(from, to).map_err(|stop| (false, stop))?;
+    world.back(from, to, &trip).map_err(|stop| (true, stop))?;
+    Ok(trip)
+}
+
+fn unreachable(entry: &Entry<PathTable>, from: &PathEnd, to: &PathEnd, stop: &(bool, Stop)) -> Problem {
+    let (back, stop) = stop;
+    let (from, to) =
+        (format!("`{}` ({})", from.host, from.address), format!("`{}` ({})", to.host, to.address));
+    let message = match back {
+        false => format!("`{}`: {to} cannot be reached from {from}", entry.name()),
+        true => {
+            format!("`{}`: {to} can be reached from {from}, but its replies do not come back", entry.name())
+        }
+    };
+    let place = if *back { &entry.table.to } else { &entry.table.from };
+    let which = if *back { "a reply" } else { "a packet" };
+    Problem::new(place.span(), message, "unreachable").help(format!("following {which}, {stop}"))
+}
+
+fn declared(entry: &Entry<PathTable>, met: &[Layer]) -> Vec<Problem> {
+    let written = &entry.table.layers;
+    let declared: Vec<Layer> = written.get_ref().iter().map(|layer| Layer::from(*layer.get_ref())).collect();
+    let right: Vec<String> = met.iter().map(|layer| format!("\"{layer}\"")).collect();
+    let help = format!("write `layers = [{}]`, or change the lab", right.join(", "));
+    let place = |word: &Spanned<LayerWord>| word.span();
+    let twice = (1..declared.len()).filter(|&at| declared[..at].contains(&declared[at])).map(|at| {
+        let message = format!("the layer `{}` is given twice", declared[at]);
+        Problem::new(place(&written.get_ref()[at]), message, "once more here")
+    });
+    let extra = (0..declared.len()).filter(|&at| !met.contains(&declared[at])).map(|at| {
+        let message = format!("no packet of `{}` meets the layer `{}`", entry.name(), declared[at]);
+        Problem::new(place(&written.get_ref()[at]), message, "not met").help(help.clone())
+    });
+    let missing = met.iter().filter(|layer| !declared.contains(layer)).map(|layer| {
+        let message =
+            format!("packets of `{}` meet the layer `{layer}`, which is not declared", entry.name());
+        Problem::new(written.span(), message, "not all of them").help(help.clone())
+    });
+    twice.chain(extra).chain(missing).collect()
+}
+
+impl From<LayerWord> for Layer {
+    fn from(word: LayerWord) -> Self {
+        match word {
+            LayerWord::Wire => Self::Wire,
+            LayerWord::Veth => Self::Veth,
+            LayerWord::Bridge => Self::Bridge,
+            LayerWord::Vxlan => Self::Vxlan,
+            LayerWord::Gateway => Self::Gateway,
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The document as written: every table of the language, with the place of every word that a check may complain about.
+//! Must not know what the words mean together; that is for the checks.
+
+mod lab_tables;
+mod read;
+mod run_tables;
+mod section;
+mod written;
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use toml::Spanned;
+
+pub(crate) use lab_tables::{
+    BridgeTable, DeviceTable, GatewayTable, GuestTable, HostTable, MemberTable, RouteTable, Switch,
+    VxlanTable, WireTable,
+};
+pub(crate) use read::read;
+pub(crate) use run_tables::{
+    DirectionWord, FactorTable, KindWord, LayerWord, PathTable, PlacementWord, ScheduleTable, TransportWord,
+    VaryWord, WorkloadTable,
+};
+pub(crate) use section::{Entry, Section};
+pub(crate) use written::{As, Written};
+
+/// The version of the language that this program reads.
+pub(crate) const VERSION: u32 = 1;
+
+/// A Plumbline scenario: a lab, the paths through it, what is sent over them and what is varied.
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(deny_unknown_fields, title = "Plumbline scenario")]
+pub(crate) struct Document {
+    /// The version of the scenario language: 1.
+    #[schemars(with = "u32", range(min = 1, max = 1))]
+    pub(crate) schema: Spanned<u32>,
+    /// The scenario's name: lower-case letters, digits and dashes.
+    #[schemars(with = "String", example = &"egress-gateway")]
+    pub(crate) name: Spanned<String>,
+    /// One line that says what it shows.
+    pub(crate) title: String,
+    /// What it shows and how to read the results.
+    #[schemars(with = "Option<String>")]
+    pub(crate) about: String,
+    /// Hosts, by name: each a network namespace of its own.
+    pub(crate) hosts: Section<HostTable>,
+    /// Wires between hosts, by name.
+    #[schemars(with = "Option<Section<WireTable>>")]
+    pub(crate) wires: Section<WireTable>,
+    /// Bridges, by name.
+    #[schemars(with = "Option<Section<BridgeTable>>")]
+    pub(crate) bridges: Section<BridgeTable>,
+    /// Guests, by name: namespaces behind a bridge that stand for virtual machines.
+    #[schemars(with = "Option<Section<GuestTable>>")]
+    pub(crate) guests: Section<GuestTable>,
+    /// Pods, by name: namespaces behind a bridge.
+    #[schemars(with = "Option<Section<GuestTable>>")]
+    pub(crate) pods: Section<GuestTable>,
+    /// VXLAN overlays, by the name of their devices.
+    #[schemars(with = "Option<Section<VxlanTable>>")]
+    pub(crate) vxlans: Section<VxlanTable>,
+    /// Egress gateways, by name.
+    #[schemars(with = "Option<Section<GatewayTable>>")]
+    pub(crate) gateways: Section<GatewayTable>,
+    /// Static routes.
+    #[schemars(with = "Option<Vec<RouteTable>>")]
+    pub(crate) routes: Vec<RouteTable>,
+    /// Settings of devices, by `"host:device"`.
+    #[schemars(with = "Option<Section<DeviceTable>>")]
+    pub(crate) devices: Section<DeviceTable>,
+    /// Paths, by name.
+    pub(crate) paths: Section<PathTable>,
+    /// Workloads, by name.
+    pub(crate) workloads: Section<WorkloadTable>,
+    /// Factors, by name.
+    #[schemars(with = "Option<Section<FactorTable>>")]
+    pub(crate) factors: Section<FactorTable>,
+    /// How it is run.
+    #[schemars(with = "Option<ScheduleTable>")]
+    pub(crate) schedule: ScheduleTable,
+    /// What was left out because it could not be read.
+    #[schemars(skip)]
+    pub(crate) broken: Broken,
+}
+
+/// What of a document could not be read, so that nobody complains that it is missing.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Broken {
+    /// Whether the lab lacks a part.
+    pub(crate) lab: bool,
+    /// The names of the tables that are left out.
+    pub(crate) names: BTreeSet<String>,
+}
+
+impl Document {
+    /// Everything that can be a host: hosts, guests and pods, with the places of their names.
+    pub(crate) fn host_names(&self) -> impl Iterator<Item = &Spanned<String>> {
+        let hosts = self.hosts.iter().map(|entry| &entry.name);
+        hosts.chain(self.attached().map(|entry| &entry.name))
+    }
+
+    /// Guests and pods.
+    pub(crate) fn attached(&self) -> impl Iterator<Item = &Entry<GuestTable>> {
+        self.guests.iter().chain(self.pods.iter())
+    }
+}

@@ -1,0 +1,213 @@
+//! The tables that describe the lab, as written. Their field docs are the descriptions in the JSON Schema.
+
+use std::net::Ipv4Addr;
+
+use ipnet::Ipv4Net;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+use units::{BitRate, Bytes};
+
+use super::{Section, written::As};
+use crate::{lab::Forwarding, names::DeviceRef};
+
+/// A host: a network namespace of its own. It has no settings; what it has is said by wires, bridges and overlays.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HostTable {}
+
+/// A wire between two hosts (a veth pair).
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WireTable {
+    /// Both ends, each written `host:device`. The devices are made for the wire.
+    #[schemars(with = "[As<DeviceRef>; 2]")]
+    pub(crate) between: [Spanned<As<DeviceRef>>; 2],
+    /// The addresses of both ends, in the same order; `none` for an end that is a bridge's port. Left out, neither has one.
+    #[schemars(with = "Option<[As<Option<Ipv4Net>>; 2]>")]
+    pub(crate) addresses: Option<[Spanned<As<Option<Ipv4Net>>>; 2]>,
+    /// The MTU of both ends, in bytes of IP packet. Default: 1500.
+    #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
+    pub(crate) mtu: Option<Spanned<u32>>,
+    /// A limit on what each end sends. Default: none, as fast as memory allows.
+    #[schemars(with = "Option<As<BitRate>>")]
+    pub(crate) rate: Option<Spanned<As<BitRate>>>,
+}
+
+/// A bridge in a host. Guests, pods and VXLAN devices attach themselves by naming it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BridgeTable {
+    /// The host that it is in.
+    #[schemars(with = "String")]
+    pub(crate) host: Spanned<String>,
+    /// The name of its device, at most 15 bytes. Default: the table's name.
+    #[schemars(with = "Option<String>", length(max = 15))]
+    pub(crate) device: Option<Spanned<String>>,
+    /// The host's own address on it. Default: none.
+    #[schemars(with = "Option<As<Ipv4Net>>")]
+    pub(crate) address: Option<Spanned<As<Ipv4Net>>>,
+    /// Further ports: devices of the same host, as the end of a wire. Default: none.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub(crate) ports: Vec<Spanned<String>>,
+    /// Its MTU. Default: the least of its wires and overlays, or 1500.
+    #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
+    pub(crate) mtu: Option<Spanned<u32>>,
+}
+
+/// A guest or pod: a namespace behind a bridge. Its device is `eth0`; the bridge's port has the name of the guest.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GuestTable {
+    /// The bridge that it is attached to.
+    #[schemars(with = "String")]
+    pub(crate) bridge: Spanned<String>,
+    /// The address of its `eth0`.
+    #[schemars(with = "As<Ipv4Net>")]
+    pub(crate) address: Spanned<As<Ipv4Net>>,
+    /// The next hop of its default route. Default: it has none.
+    #[schemars(with = "Option<As<Ipv4Addr>>")]
+    pub(crate) gateway: Option<Spanned<As<Ipv4Addr>>>,
+    /// The MTU of its `eth0` and of the bridge's port. Default: the bridge's.
+    #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
+    pub(crate) mtu: Option<Spanned<u32>>,
+}
+
+/// A VXLAN overlay. Its device has the same name in every member: the table's name, at most 15 bytes.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct VxlanTable {
+    /// The VXLAN network identifier.
+    #[schemars(with = "u32", range(min = 1, max = 16_777_215))]
+    pub(crate) vni: Spanned<u32>,
+    /// The UDP port of the tunnel. Default: 4789.
+    #[schemars(with = "Option<u16>", range(min = 1))]
+    pub(crate) port: Option<Spanned<u16>>,
+    /// How a member knows where a MAC address lives: `unicast` (entries for every member, nothing is learned) or
+    /// `learning` (it floods and learns). Default: `unicast`.
+    pub(crate) fdb: Option<Fdb>,
+    /// The MTU of its devices. Default: the least of the devices under it, less 50 bytes of encapsulation.
+    #[schemars(with = "Option<u32>", range(min = 576, max = 65485))]
+    pub(crate) mtu: Option<Spanned<u32>>,
+    /// Its members, by host: `[vxlans.vx0.members.node1]`. At least two.
+    pub(crate) members: Section<MemberTable>,
+}
+
+/// How an overlay knows where a MAC address lives.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Fdb {
+    /// Entries for every member, nothing is learned.
+    Unicast,
+    /// Flooding to every member, and learning.
+    Learning,
+}
+
+impl From<Fdb> for Forwarding {
+    fn from(fdb: Fdb) -> Self {
+        match fdb {
+            Fdb::Unicast => Self::Unicast,
+            Fdb::Learning => Self::Learning,
+        }
+    }
+}
+
+/// An overlay's device in one host. It has either an address or a bridge.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MemberTable {
+    /// The device of the host that carries the tunnel's packets; its address is the tunnel's end.
+    #[schemars(with = "String")]
+    pub(crate) over: Spanned<String>,
+    /// The address of the VXLAN device, if packets are routed into the tunnel.
+    #[schemars(with = "Option<As<Ipv4Net>>")]
+    pub(crate) address: Option<Spanned<As<Ipv4Net>>>,
+    /// The bridge whose port the VXLAN device is, if packets are bridged into the tunnel.
+    #[schemars(with = "Option<String>")]
+    pub(crate) bridge: Option<Spanned<String>>,
+}
+
+/// An egress gateway: what pods of a node send to some destinations is routed through a tunnel to the egress host, and
+/// leaves from there with the egress address as its source. The way back is routed of itself.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GatewayTable {
+    /// The node whose pods' traffic is diverted.
+    #[schemars(with = "String")]
+    pub(crate) node: Spanned<String>,
+    /// Whose traffic: a prefix of source addresses.
+    #[schemars(with = "As<Ipv4Net>")]
+    pub(crate) pods: Spanned<As<Ipv4Net>>,
+    /// Which traffic: a prefix of destinations.
+    #[schemars(with = "As<Ipv4Net>")]
+    pub(crate) destinations: Spanned<As<Ipv4Net>>,
+    /// The VXLAN overlay that it goes through; node and egress host are members with an address.
+    #[schemars(with = "String")]
+    pub(crate) tunnel: Spanned<String>,
+    /// The host where the traffic leaves.
+    #[schemars(with = "String")]
+    pub(crate) egress: Spanned<String>,
+    /// The device of the egress host that it leaves by.
+    #[schemars(with = "String")]
+    pub(crate) device: Spanned<String>,
+    /// The source address that it leaves with: one more address of that device, in its network.
+    #[schemars(with = "As<Ipv4Addr>")]
+    pub(crate) address: Spanned<As<Ipv4Addr>>,
+}
+
+/// A static route.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RouteTable {
+    /// The host whose route it is.
+    #[schemars(with = "String")]
+    pub(crate) host: Spanned<String>,
+    /// The destinations; `0.0.0.0/0` is the default route.
+    #[schemars(with = "As<Ipv4Net>")]
+    pub(crate) to: Spanned<As<Ipv4Net>>,
+    /// The next hop: an address on one of the host's networks.
+    #[schemars(with = "As<Ipv4Addr>")]
+    pub(crate) via: Spanned<As<Ipv4Addr>>,
+}
+
+/// Settings of a device; what is left out stays as the kernel made it.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct DeviceTable {
+    /// Its MTU, where it differs from that of its wire, bridge or overlay.
+    #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
+    pub(crate) mtu: Option<Spanned<u32>>,
+    /// All five offloads at once; a single one below overrides it.
+    pub(crate) offload: Option<Switch>,
+    /// TCP segmentation offload.
+    pub(crate) tso: Option<Switch>,
+    /// Generic segmentation offload.
+    pub(crate) gso: Option<Switch>,
+    /// Generic receive offload.
+    pub(crate) gro: Option<Switch>,
+    /// Checksum offload of what is sent.
+    pub(crate) tx_checksum: Option<Switch>,
+    /// Checksum offload of what is received.
+    pub(crate) rx_checksum: Option<Switch>,
+    /// The largest packet that segmentation and receive offload build: 64KiB to 512KiB (BIG TCP).
+    #[schemars(with = "Option<As<Bytes>>")]
+    pub(crate) big_tcp: Option<Spanned<As<Bytes>>>,
+}
+
+/// On or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Switch {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}
+
+impl Switch {
+    /// Whether it is on.
+    pub(crate) fn is_on(self) -> bool {
+        self == Self::On
+    }
+}

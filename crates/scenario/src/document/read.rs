@@ -1,0 +1,249 @@
+//! TOML text to [`Document`]. Goes on after a problem: each table is read apart, so that one mistake does not hide
+//! the next.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue, Error, ValueDeserializer},
+};
+
+use super::{Broken, Document, Entry, ScheduleTable, Section, VERSION};
+use crate::{diagnosis::Problem, nearest};
+
+/// Every key at the top of a document.
+const KEYS: &[&str] = &[
+    "schema",
+    "name",
+    "title",
+    "about",
+    "hosts",
+    "wires",
+    "bridges",
+    "guests",
+    "pods",
+    "vxlans",
+    "gateways",
+    "routes",
+    "devices",
+    "paths",
+    "workloads",
+    "factors",
+    "schedule",
+];
+
+/// The keys that describe the lab.
+const LAB: &[&str] =
+    &["hosts", "wires", "bridges", "guests", "pods", "vxlans", "gateways", "routes", "devices"];
+
+/// Reads the text. What cannot be read is left out of the document, told, and noted in [`Document::broken`].
+///
+/// # Errors
+/// What keeps the text from being TOML at all.
+pub(crate) fn read(text: &str) -> Result<(Document, Vec<Problem>), Vec<Problem>> {
+    let (root, errors) = DeTable::parse_recoverable(text);
+    if !errors.is_empty() {
+        return Err(errors.iter().map(syntax).collect());
+    }
+    let mut reader = Reader { root: root.into_inner(), problems: Vec::new(), broken: Broken::default() };
+    let mut document = reader.document();
+    document.broken = reader.broken;
+    Ok((document, reader.problems))
+}
+
+fn syntax(error: &Error) -> Problem {
+    let span = error.span().unwrap_or(0..0);
+    Problem::new(span, format!("this is not valid TOML: {}", error.message()), "here")
+}
+
+struct Reader<'t> {
+    root: DeTable<'t>,
+    problems: Vec<Problem>,
+    broken: Broken,
+}
+
+impl<'t> Reader<'t> {
+    fn document(&mut self) -> Document {
+        self.refuse_unknown_keys();
+        let hosts = self.required_section("hosts", "a lab has at least one host: add `[hosts.NAME]`");
+        let paths = self.required_section("paths", "say what is measured: add `[paths.NAME]`");
+        let workloads = self.required_section("workloads", "say what is sent: add `[workloads.NAME]`");
+        Document {
+            schema: self.required("schema").unwrap_or_else(|| Spanned::new(0..0, VERSION)),
+            name: self.required("name").unwrap_or_else(|| Spanned::new(0..0, "unnamed".to_owned())),
+            title: self.required("title").unwrap_or_default(),
+            about: self.optional("about").unwrap_or_default(),
+            hosts,
+            wires: self.section("wires"),
+            bridges: self.section("bridges"),
+            guests: self.section("guests"),
+            pods: self.section("pods"),
+            vxlans: self.section("vxlans"),
+            gateways: self.section("gateways"),
+            routes: self.list("routes"),
+            devices: self.section("devices"),
+            paths,
+            workloads,
+            factors: self.section("factors"),
+            schedule: self.optional::<ScheduleTable>("schedule").unwrap_or_default(),
+            broken: Broken::default(),
+        }
+    }
+
+    fn refuse_unknown_keys(&mut self) {
+        for key in self.root.keys().filter(|key| !KEYS.contains(&key.get_ref().as_ref())) {
+            self.problems.push(unknown_key(key.span(), key.get_ref(), KEYS));
+            self.broken.lab = true;
+        }
+    }
+
+    fn take(&mut self, key: &str) -> Option<Spanned<DeValue<'t>>> {
+        self.root.remove(key)
+    }
+
+    fn required<T: Deserialize<'t>>(&mut self, key: &str) -> Option<T> {
+        let value = self.take(key);
+        if value.is_none() {
+            let help = match key {
+                "schema" => "begin the document with `schema = 1`".to_owned(),
+                _ => format!("add `{key} = \"...\"` at the top"),
+            };
+            self.problems.push(Problem::new(0..0, format!("`{key}` is missing"), "here").help(help));
+        }
+        self.value(value?)
+    }
+
+    fn optional<T: Deserialize<'t>>(&mut self, key: &str) -> Option<T> {
+        let value = self.take(key)?;
+        self.value(value)
+    }
+
+    fn required_section<T: Deserialize<'t>>(&mut self, key: &str, help: &str) -> Section<T> {
+        let before = self.problems.len();
+        let section = self.section(key);
+        if section.0.is_empty() && self.problems.len() == before {
+            self.problems.push(Problem::new(0..0, format!("the scenario has no {key}"), "here").help(help));
+        }
+        section
+    }
+
+    fn section<T: Deserialize<'t>>(&mut self, key: &str) -> Section<T> {
+        let before = self.problems.len();
+        let section = self.entries(key);
+        self.broken.lab |= self.problems.len() > before && LAB.contains(&key);
+        section
+    }
+
+    fn entries<T: Deserialize<'t>>(&mut self, key: &str) -> Section<T> {
+        let Some(value) = self.take(key) else { return Section::default() };
+        let span = value.span();
+        let DeValue::Table(table) = value.into_inner() else {
+            self.problems.push(not_a_section(span, key));
+            return Section::default();
+        };
+        let entries = table.into_iter().filter_map(|(name, value)| {
+            let name = Spanned::new(name.span(), name.into_inner().into_owned());
+            let table = self.value(value);
+            if table.is_none() {
+                self.broken.names.insert(name.get_ref().clone());
+            }
+            Some(Entry { name, table: table? })
+        });
+        Section::new(entries.collect())
+    }
+
+    fn list<T: Deserialize<'t>>(&mut self, key: &str) -> Vec<T> {
+        let Some(value) = self.take(key) else { return Vec::new() };
+        let span = value.span();
+        let DeValue::Array(array) = value.into_inner() else {
+            let help = format!("write `[[{key}]]` before each of them");
+            self.problems.push(Problem::new(span, format!("`{key}` is a list of tables"), "here").help(help));
+            self.broken.lab = true;
+            return Vec::new();
+        };
+        let (all, read) = (array.len(), array.into_iter().filter_map(|value| self.value(value)));
+        let read: Vec<T> = read.collect();
+        self.broken.lab |= read.len() < all;
+        read
+    }
+
+    /// Reads one value. After an unknown key it reads again without that key, to find what else is wrong.
+    fn value<T: Deserialize<'t>>(&mut self, mut value: Spanned<DeValue<'t>>) -> Option<T> {
+        let mut clean = true;
+        loop {
+            let error = match T::deserialize(ValueDeserializer::from(value.clone())) {
+                Ok(read) => return clean.then_some(read),
+                Err(error) => error,
+            };
+            clean = false;
+            self.problems.push(shape(&error, &value.span()));
+            if !without_key_at(&mut value, error.span()) {
+                return None;
+            }
+        }
+    }
+}
+
+/// Removes the key that stands at `span`, at this level or below; false where no key stands there.
+fn without_key_at(value: &mut Spanned<DeValue<'_>>, span: Option<Range<usize>>) -> bool {
+    let Some(span) = span else { return false };
+    let DeValue::Table(table) = value.get_mut() else { return false };
+    match table.keys().find(|key| key.span() == span).cloned() {
+        Some(key) => table.remove(&key).is_some(),
+        None => table.iter_mut().any(|(_, value)| without_key_at(value, Some(span.clone()))),
+    }
+}
+
+fn not_a_section(span: Range<usize>, key: &str) -> Problem {
+    let problem = Problem::new(span, format!("`{key}` is a table of named tables"), "here");
+    problem.help(format!("write `[{key}.NAME]` before the settings of each"))
+}
+
+/// What serde found wrong with a table, in the words of this language.
+fn shape(error: &Error, table: &Range<usize>) -> Problem {
+    let span = error.span().unwrap_or_else(|| table.clone());
+    let message = error.message();
+    let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    match words.split_first() {
+        Some((typed, valid)) if message.starts_with("unknown field") => unknown_key(span, typed, valid),
+        Some((typed, valid)) if message.starts_with("unknown variant") => unknown_word(span, typed, valid),
+        Some((key, _)) if message.starts_with("missing field") => {
+            Problem::new(span, format!("`{key}` is missing"), "in this table")
+                .help(format!("add `{key} = ...`"))
+        }
+        _ if message.starts_with("wanted ") => Problem::new(span, "expected a word in quotes", "here"),
+        _ => Problem::new(span, other_type(message).unwrap_or_else(|| message.to_owned()), "here"),
+    }
+}
+
+/// `invalid type: sequence, expected u32` in plain words.
+fn other_type(message: &str) -> Option<String> {
+    let rest = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "))?;
+    let (found, wanted) = rest.split_once(", expected ")?;
+    let wanted = match wanted {
+        "u16" | "u32" | "u64" => "a whole number",
+        "a sequence" => "a list",
+        "a map" => "a table",
+        "a string" => "a text in quotes",
+        "a boolean" => "true or false",
+        _ if wanted.starts_with("struct ") => "a table",
+        _ => wanted,
+    };
+    let found = match found {
+        "sequence" => "a list",
+        "map" => "a table",
+        _ => found,
+    };
+    Some(format!("expected {wanted}, not {found}"))
+}
+
+fn unknown_key(span: Range<usize>, typed: &str, valid: &[&str]) -> Problem {
+    let problem = Problem::new(span, format!("unknown key `{typed}`"), "not a key here");
+    problem.help(nearest::advice(typed, "keys", valid.iter().copied()))
+}
+
+fn unknown_word(span: Range<usize>, typed: &str, valid: &[&str]) -> Problem {
+    let problem = Problem::new(span, format!("`{typed}` is not one of the words for this"), "not understood");
+    problem.help(nearest::advice(typed, "words", valid.iter().copied()))
+}

@@ -1,0 +1,94 @@
+//! A table of named tables, in the order of the document and with the place of every name.
+
+use std::{borrow::Cow, collections::BTreeMap, fmt, marker::PhantomData};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, de};
+use toml::Spanned;
+
+/// Named entries, as in `[hosts.node1]`.
+#[derive(Debug, Clone)]
+pub(crate) struct Section<T>(pub(crate) Vec<Entry<T>>);
+
+/// One of them.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry<T> {
+    /// Its name and where that stands.
+    pub(crate) name: Spanned<String>,
+    /// What it holds.
+    pub(crate) table: T,
+}
+
+impl<T> Section<T> {
+    /// Entries, put in the order of the document.
+    pub(crate) fn new(mut entries: Vec<Entry<T>>) -> Self {
+        entries.sort_by_key(|entry| entry.name.span().start);
+        Self(entries)
+    }
+
+    /// The entries in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry<T>> {
+        self.0.iter()
+    }
+
+    /// The names in order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.iter().map(Entry::name)
+    }
+
+    /// The entry of that name.
+    pub(crate) fn get(&self, name: &str) -> Option<&Entry<T>> {
+        self.iter().find(|entry| entry.name() == name)
+    }
+}
+
+impl<T> Default for Section<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> Entry<T> {
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        self.name.get_ref()
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Section<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(SectionVisitor(PhantomData))
+    }
+}
+
+struct SectionVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> de::Visitor<'de> for SectionVisitor<T> {
+    type Value = Section<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table of named tables")
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(name) = map.next_key()? {
+            entries.push(Entry { name, table: map.next_value()? });
+        }
+        Ok(Section::new(entries))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Section<T> {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Owned(format!("Section_of_{}", T::schema_name()))
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        BTreeMap::<String, T>::json_schema(generator)
+    }
+}

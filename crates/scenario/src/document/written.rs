@@ -1,0 +1,158 @@
+//! Quantities and addresses as people write them: text (or a whole number) read into the value that it means.
+//! Owns the messages for what cannot be read; knows no table of the document.
+
+use std::{borrow::Cow, fmt, marker::PhantomData, net::Ipv4Addr};
+
+use ipnet::Ipv4Net;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, de};
+use units::{BitRate, Bytes, Nanos};
+
+use crate::names::DeviceRef;
+
+/// A value that is written as text.
+pub(crate) trait Written: Sized {
+    /// What it is, for the message when something else stands there.
+    const WHAT: &'static str;
+    /// Valid texts, for editors.
+    const EXAMPLES: &'static [&'static str];
+    /// Reads it, or says why not and what to write.
+    fn from_text(text: &str) -> Result<Self, String>;
+    /// Reads a bare number, where that has a meaning.
+    fn from_number(_number: u64) -> Option<Self> {
+        None
+    }
+}
+
+/// A value read from its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct As<T>(pub(crate) T);
+
+impl<'de, T: Written> Deserialize<'de> for As<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextVisitor(PhantomData)).map(Self)
+    }
+}
+
+impl<T: Written> JsonSchema for As<T> {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed(T::WHAT)
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let types: &[&str] = if T::from_number(1).is_some() { &["string", "integer"] } else { &["string"] };
+        json_schema!({ "type": types, "examples": T::EXAMPLES })
+    }
+}
+
+struct TextVisitor<T>(PhantomData<T>);
+
+impl<T: Written> de::Visitor<'_> for TextVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, as in \"{}\"", T::WHAT, T::EXAMPLES[0])
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        T::from_text(text).map_err(E::custom)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+        u64::try_from(number)
+            .ok()
+            .and_then(T::from_number)
+            .ok_or_else(|| E::invalid_type(de::Unexpected::Signed(number), &self))
+    }
+}
+
+impl Written for Bytes {
+    const WHAT: &'static str = "a size";
+    const EXAMPLES: &'static [&'static str] = &["128KiB", "64", "10GB"];
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|error: units::ParseQuantityError| error.to_string())
+    }
+
+    fn from_number(number: u64) -> Option<Self> {
+        Some(Self(number))
+    }
+}
+
+impl Written for Nanos {
+    const WHAT: &'static str = "a time with its unit";
+    const EXAMPLES: &'static [&'static str] = &["2s", "300ms", "1m"];
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|error: units::ParseQuantityError| error.to_string())
+    }
+}
+
+impl Written for BitRate {
+    const WHAT: &'static str = "a rate with its unit";
+    const EXAMPLES: &'static [&'static str] = &["10Gbit/s", "500Mbit/s"];
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|error: units::ParseQuantityError| error.to_string())
+    }
+}
+
+impl Written for DeviceRef {
+    const WHAT: &'static str = "a device of a host";
+    const EXAMPLES: &'static [&'static str] = &["node1:eth0"];
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl Written for Ipv4Addr {
+    const WHAT: &'static str = "an IPv4 address";
+    const EXAMPLES: &'static [&'static str] = &["198.18.1.1"];
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.parse()
+            .map_err(|_| format!("`{text}` is not an IPv4 address; write four numbers, as in `198.18.1.1`"))
+    }
+}
+
+impl Written for Ipv4Net {
+    const WHAT: &'static str = "an IPv4 address with its prefix length";
+    const EXAMPLES: &'static [&'static str] = &["198.18.1.1/24"];
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        let help = "write address and prefix length, as in `198.18.1.1/24`";
+        text.parse().map_err(|_| format!("`{text}` is not an IPv4 address with its prefix length; {help}"))
+    }
+}
+
+/// An address, or the word `none`.
+impl Written for Option<Ipv4Net> {
+    const WHAT: &'static str = "an IPv4 address with its prefix length, or none";
+    const EXAMPLES: &'static [&'static str] = &["198.18.1.1/24", "none"];
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        if text == "none" { Ok(None) } else { Ipv4Net::from_text(text).map(Some) }
+    }
+}
+
+/// One value of a factor, kept as it is written; what it means depends on what is varied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Value(pub(crate) String);
+
+impl Written for Value {
+    const WHAT: &'static str = "a text or a whole number";
+    const EXAMPLES: &'static [&'static str] = &["on", "off", "128KiB", "9000"];
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        Ok(Self(text.to_owned()))
+    }
+
+    fn from_number(number: u64) -> Option<Self> {
+        Some(Self(number.to_string()))
+    }
+}

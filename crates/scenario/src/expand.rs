@@ -1,0 +1,179 @@
+//! Scenario to plan: the matrix of cells, and their trials in randomised blocks. The order comes from the seed alone,
+//! so that a run can be made again and resumed. Must not know how a trial is made.
+
+use std::collections::BTreeMap;
+
+use rand::{SeedableRng, seq::SliceRandom};
+use rand_pcg::Pcg64;
+use units::{Bytes, Nanos};
+
+use crate::{
+    factor::Setting,
+    lab::DeviceSettings,
+    names::{CellId, DeviceRef, PathName, WorkloadName},
+    path::Path,
+    plan::{Arm, Cell, Plan, PlannedTrial},
+    scenario::Scenario,
+    workload::{Load, Until, Workload},
+};
+
+/// What a trial takes beside its traffic: settings, connecting, settling, storing. A guess for the estimate.
+const OVERHEAD: Nanos = Nanos::from_millis(150);
+
+/// What a stream of so many bytes is taken to run at, in bytes a second. A guess for the estimate.
+const GUESSED_SPEED: f64 = 1e9;
+
+/// What of a scenario is planned; the default is all of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PlanOptions {
+    /// Trials of each cell, where they differ from the scenario's.
+    pub trials: Option<u32>,
+    /// The paths to plan; empty means all. The baseline is always planned: the others are shown as shares of it.
+    pub paths: Vec<PathName>,
+    /// The workloads to plan; empty means all.
+    pub workloads: Vec<WorkloadName>,
+}
+
+impl Plan {
+    /// Expands `scenario`; equal seeds and options give equal plans.
+    #[must_use]
+    pub fn expand(scenario: &Scenario, seed: u64, options: &PlanOptions) -> Self {
+        let mut cells = Vec::new();
+        for path in scenario.paths.iter().filter(|path| wants_path(options, path)) {
+            for workload in scenario.workloads.iter().filter(|workload| wants_workload(options, workload)) {
+                if workload.paths.contains(&path.name) {
+                    cells.extend(cells_of(scenario, path, workload));
+                }
+            }
+        }
+        let trials = trials(&cells, options.trials.unwrap_or(scenario.schedule.trials), seed);
+        Self { seed, cells, trials, pause: scenario.schedule.pause }
+    }
+
+    /// How long the run will take, about: warm-up, traffic and pause of every trial, and what goes on around it.
+    #[must_use]
+    pub fn duration_estimate(&self) -> Nanos {
+        let one =
+            |trial: &PlannedTrial| self.cells[trial.cell].load.duration_estimate() + self.pause + OVERHEAD;
+        self.trials.iter().map(one).sum()
+    }
+}
+
+impl Load {
+    /// How long its traffic flows, with the warm-up; a guess where it ends after a number of bytes.
+    fn duration_estimate(&self) -> Nanos {
+        match self {
+            Self::Stream(stream) => match stream.until {
+                Until::Elapsed(duration) => stream.warmup + duration,
+                Until::Sent(Bytes(bytes)) => Nanos((bytes as f64 / GUESSED_SPEED * 1e9) as u64),
+            },
+            Self::PingPong(ping_pong) => ping_pong.warmup + ping_pong.duration,
+        }
+    }
+}
+
+impl Cell {
+    /// The MTU that the cell's path carries end to end, in bytes of IP packet: the least of the devices that it passes.
+    #[must_use]
+    pub fn path_mtu(&self, scenario: &Scenario) -> u32 {
+        let path = scenario.paths.iter().find(|path| path.name == self.path);
+        let devices = path.into_iter().flat_map(|path| &path.devices);
+        devices.filter_map(|device| scenario.lab.mtu(device, &self.devices)).min().unwrap_or(1500)
+    }
+}
+
+fn wants_path(options: &PlanOptions, path: &Path) -> bool {
+    path.baseline || options.paths.is_empty() || options.paths.contains(&path.name)
+}
+
+fn wants_workload(options: &PlanOptions, workload: &Workload) -> bool {
+    options.workloads.is_empty() || options.workloads.contains(&workload.name)
+}
+
+/// The cells of a path and workload: every combination of the levels of the factors that apply.
+fn cells_of(scenario: &Scenario, path: &Path, workload: &Workload) -> Vec<Cell> {
+    let mut choices: Vec<Vec<Option<usize>>> = vec![Vec::new()];
+    for factor in &scenario.factors {
+        let levels: Vec<Option<usize>> = match factor.applies_to(path, workload) {
+            true => (0..factor.levels.len()).map(Some).collect(),
+            false => vec![None],
+        };
+        let longer = |choice: &[Option<usize>]| -> Vec<Vec<Option<usize>>> {
+            levels.iter().map(|level| choice.iter().copied().chain([*level]).collect()).collect()
+        };
+        choices = choices.iter().flat_map(|choice| longer(choice)).collect();
+    }
+    choices.iter().map(|choice| cell(scenario, path, workload, choice)).collect()
+}
+
+/// One cell. A factor that does not apply keeps its devices at its first level: what another cell has set must not
+/// stay behind.
+fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<usize>]) -> Cell {
+    let (mut load, mut placement) = (workload.load.clone(), workload.placement);
+    let mut devices: BTreeMap<DeviceRef, DeviceSettings> = scenario.lab.devices.clone();
+    let mut levels = BTreeMap::new();
+    let mut words = Vec::new();
+    for (factor, chosen) in scenario.factors.iter().zip(choice) {
+        factor.set(chosen.unwrap_or(0), &mut devices);
+        let Some(level) = chosen.map(|level| &factor.levels[level]) else { continue };
+        load.set(&level.setting);
+        if let Setting::Placement(place) = level.setting {
+            placement = place;
+        }
+        words.push(format!("{}={}", factor.name, level.label));
+        levels.insert(factor.name.clone(), level.label.clone());
+    }
+    let baseline = path.baseline && choice.iter().all(|level| level.unwrap_or(0) == 0);
+    let id = CellId::new(slug(path, workload, &words));
+    Cell {
+        id,
+        path: path.name.clone(),
+        workload: workload.name.clone(),
+        levels,
+        load,
+        placement,
+        devices,
+        baseline,
+    }
+}
+
+fn slug(path: &Path, workload: &Workload, levels: &[String]) -> String {
+    let stem = format!("{}/{}", path.name, workload.name);
+    if levels.is_empty() { stem } else { format!("{stem}/{}", levels.join(",")) }
+}
+
+impl Load {
+    fn set(&mut self, setting: &Setting) {
+        match (self, setting) {
+            (Self::Stream(stream), Setting::Streams(streams)) => stream.streams = *streams,
+            (Self::Stream(stream), Setting::Direction(direction)) => stream.direction = *direction,
+            (Self::Stream(stream), Setting::Message(size)) => stream.message = *size,
+            (Self::Stream(stream), Setting::Congestion(word)) => stream.congestion = congestion(word),
+            (Self::PingPong(ping_pong), Setting::Message(size)) => ping_pong.message = *size,
+            (Self::PingPong(ping_pong), Setting::Congestion(word)) => ping_pong.congestion = congestion(word),
+            _ => {}
+        }
+    }
+}
+
+/// The congestion control that is written as `word`; `kernel` is none in particular.
+pub(crate) fn congestion(word: &str) -> Option<String> {
+    (word != "kernel").then(|| word.to_owned())
+}
+
+/// Blocks in which every cell occurs once, and each baseline once more, in an order of their own.
+fn trials(cells: &[Cell], blocks: u32, seed: u64) -> Vec<PlannedTrial> {
+    let mut random = Pcg64::seed_from_u64(seed);
+    let measured = (0..cells.len()).map(|cell| (cell, Arm::Measure));
+    let again = (0..cells.len()).filter(|&cell| cells[cell].baseline).map(|cell| (cell, Arm::Again));
+    let once: Vec<(usize, Arm)> = measured.chain(again).collect();
+    let mut trials = Vec::new();
+    for block in 0..blocks {
+        let mut order = once.clone();
+        order.shuffle(&mut random);
+        for (index, (cell, arm)) in (trials.len() as u32..).zip(order) {
+            trials.push(PlannedTrial { index, block, cell, arm });
+        }
+    }
+    trials
+}

@@ -1,0 +1,104 @@
+//! A factor: what a sweep varies, and its levels.
+
+use serde::{Deserialize, Serialize};
+use units::Bytes;
+
+use std::collections::BTreeMap;
+
+use crate::{
+    lab::{DeviceSettings, Offloads},
+    names::{DeviceRef, FactorName, PathName, WorkloadName},
+    path::Path,
+    workload::{Direction, Load, Placement, Transport, Workload},
+};
+
+/// A factor of the scenario.
+///
+/// It applies to a cell when it can change it: factors of a load to the workloads of their kind, factors of
+/// devices to the paths that pass one of the devices, and only to `paths` and `workloads` where the scenario lists some.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Factor {
+    /// Its name.
+    pub name: FactorName,
+    /// The paths it is confined to; empty means all.
+    pub paths: Vec<PathName>,
+    /// The workloads it is confined to; empty means all that it can change.
+    pub workloads: Vec<WorkloadName>,
+    /// The devices it sets; empty for factors of the load.
+    pub devices: Vec<DeviceRef>,
+    /// Its levels, in the order of the document. The first one is the reference of its effect.
+    pub levels: Vec<Level>,
+}
+
+impl Factor {
+    /// Whether it can change what `workload` measures on `path`, and is not confined to others.
+    #[must_use]
+    pub fn applies_to(&self, path: &Path, workload: &Workload) -> bool {
+        let open = (self.paths.is_empty() || self.paths.contains(&path.name))
+            && (self.workloads.is_empty() || self.workloads.contains(&workload.name));
+        let passes = || self.devices.iter().any(|device| path.devices.contains(device));
+        open && self.levels.first().is_some_and(|level| level.setting.changes(&workload.load, passes))
+    }
+
+    /// Puts a level into the settings of the factor's devices; nothing for factors of the load.
+    pub(crate) fn set(&self, level: usize, settings: &mut BTreeMap<DeviceRef, DeviceSettings>) {
+        for device in &self.devices {
+            self.levels[level].setting.put(settings.entry(device.clone()).or_default());
+        }
+    }
+}
+
+/// One level of a factor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Level {
+    /// As written in the scenario and shown in reports: `on`, `9000`, `cross-cpu`.
+    pub label: String,
+    /// What it sets.
+    pub setting: Setting,
+}
+
+/// What a level sets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Setting {
+    /// Offloads of the factor's devices.
+    Offloads(Offloads),
+    /// The MTU of the factor's devices.
+    Mtu(u32),
+    /// BIG TCP sizes of the factor's devices.
+    BigTcp(Bytes),
+    /// Parallel connections of a stream.
+    Streams(u32),
+    /// Direction of a stream.
+    Direction(Direction),
+    /// Message size of either load.
+    Message(Bytes),
+    /// Congestion control of TCP loads; `kernel` leaves the host's own.
+    Congestion(String),
+    /// Where the two ends run.
+    Placement(Placement),
+}
+
+impl Setting {
+    fn changes(&self, load: &Load, passes: impl FnOnce() -> bool) -> bool {
+        match self {
+            Self::Offloads(_) | Self::Mtu(_) | Self::BigTcp(_) => passes(),
+            Self::Streams(_) | Self::Direction(_) => matches!(load, Load::Stream(_)),
+            Self::Message(_) | Self::Placement(_) => true,
+            Self::Congestion(_) => match load {
+                Load::Stream(_) => true,
+                Load::PingPong(ping_pong) => ping_pong.transport == Transport::Tcp,
+            },
+        }
+    }
+
+    fn put(&self, device: &mut DeviceSettings) {
+        match self {
+            Self::Offloads(offloads) => device.offloads = device.offloads.with(*offloads),
+            Self::Mtu(mtu) => device.mtu = Some(*mtu),
+            Self::BigTcp(size) => device.big_tcp = Some(*size),
+            Self::Streams(_) | Self::Direction(_) | Self::Message(_) => {}
+            Self::Congestion(_) | Self::Placement(_) => {}
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The experiment document: read, checked, and expanded to a plan.
+//!
+//! Three forms of the same thing: as written (`document`, with the place of every word), as meant
+//! ([`Scenario`], resolved and consistent) and as run ([`Plan`]). Pure: text in, values or a diagnosis with
+//! its place out. Knows nothing of netlink, agents or results.
+
+pub mod builtin;
+mod check;
+mod diagnosis;
+mod document;
+mod expand;
+mod factor;
+mod lab;
+mod names;
+mod nearest;
+mod parse;
+mod path;
+mod plan;
+mod reach;
+mod resolve;
+mod scenario;
+mod schema;
+mod workload;
+
+pub use diagnosis::{Diagnosis, Place};
+pub use expand::PlanOptions;
+pub use factor::{Factor, Level, Setting};
+pub use lab::{
+    Bridge, DeviceSettings, Forwarding, Gateway, Host, HostKind, Lab, Link, LinkEnd, LinkRole, Offloads,
+    Route, Vxlan, VxlanMember,
+};
+pub use names::{CellId, DeviceName, DeviceRef, FactorName, HostName, PathName, WorkloadName};
+pub use path::{Layer, Path, PathEnd};
+pub use plan::{Arm, Cell, Plan, PlannedTrial};
+pub use scenario::{Scenario, Schedule};
+pub use schema::schema;
+pub use workload::{Direction, Load, PingPongLoad, Placement, StreamLoad, Transport, Until, Workload};

@@ -1,0 +1,103 @@
+//! Names that a scenario gives to its parts: plain text newtypes, so that a host is never taken for a device.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! name {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Takes the text as it is; the document's checks have seen it before.
+            pub fn new(text: impl Into<String>) -> Self {
+                Self(text.into())
+            }
+
+            /// The name as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+name!(
+    /// A host of the lab: a network namespace, or a guest or pod behind a bridge.
+    HostName
+);
+name!(
+    /// A network device inside one host; at most 15 bytes, as the kernel has it.
+    DeviceName
+);
+name!(
+    /// A path of the scenario.
+    PathName
+);
+name!(
+    /// A workload of the scenario.
+    WorkloadName
+);
+name!(
+    /// A factor of the scenario.
+    FactorName
+);
+name!(
+    /// One cell of the plan: stable for equal path, workload and factor levels.
+    CellId
+);
+
+/// A device and the host it is in. Written `host:device`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeviceRef {
+    /// Where the device is.
+    pub host: HostName,
+    /// The device.
+    pub device: DeviceName,
+}
+
+impl DeviceRef {
+    /// The device `device` of `host`.
+    pub fn new(host: impl Into<String>, device: impl Into<String>) -> Self {
+        Self { host: HostName::new(host), device: DeviceName::new(device) }
+    }
+}
+
+impl fmt::Display for DeviceRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.host, self.device)
+    }
+}
+
+impl FromStr for DeviceRef {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once(':') {
+            Some((host, device)) if !host.is_empty() && !device.is_empty() => Ok(Self::new(host, device)),
+            _ => Err(format!("`{text}` does not name a device; write `host:device`, as in `node1:eth0`")),
+        }
+    }
+}
+
+impl Serialize for DeviceRef {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for DeviceRef {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,66 @@
+//! Text to scenario: the steps in order.
+
+use sha2::{Digest, Sha256};
+
+use crate::{
+    check,
+    diagnosis::{Diagnosis, Problem},
+    document::{self, Document},
+    path::Path,
+    resolve::{self, Draft},
+    scenario::Scenario,
+};
+
+impl Scenario {
+    /// Reads and checks a scenario document; `source_name` is shown beside the places of problems.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the document, each with its place.
+    pub fn parse(source_name: &str, text: &str) -> Result<Self, Diagnosis> {
+        let read =
+            document::read(text).and_then(|(document, problems)| understand(&document, text, problems));
+        read.map_err(|problems| Diagnosis::new(source_name, text, problems))
+    }
+}
+
+/// What the document means. Checks of the lab wait until all of it could be read and all its names resolve, and walks
+/// until it is sound, so that one mistake is not told twice.
+fn understand(document: &Document, text: &str, mut problems: Vec<Problem>) -> Result<Scenario, Vec<Problem>> {
+    let draft = resolve::lab(document);
+    let paths = walked(document, &draft, &mut problems);
+    let workloads = gather(check::workloads(document), &mut problems);
+    let factors = gather(check::factors(document), &mut problems);
+    let schedule = gather(check::schedule(document), &mut problems);
+    let (Some(paths), Some(workloads), Some(factors), Some(schedule)) = (paths, workloads, factors, schedule)
+    else {
+        return Err(problems);
+    };
+    let (name, title, about) =
+        (document.name.get_ref().clone(), document.title.clone(), document.about.clone());
+    let digest = hex(&Sha256::digest(text));
+    let scenario =
+        Scenario { name, title, about, lab: draft.lab, paths, workloads, factors, schedule, digest };
+    if problems.is_empty() {
+        problems = check::factors_fit(document, &scenario);
+    }
+    if problems.is_empty() { Ok(scenario) } else { Err(problems) }
+}
+
+/// The paths, if the lab is sound enough to walk them.
+fn walked(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) -> Option<Vec<Path>> {
+    let mut found = check::words(document, draft);
+    if found.is_empty() && !document.broken.lab {
+        found = check::lab(document, draft);
+    }
+    let sound = found.is_empty() && !document.broken.lab;
+    problems.extend(found);
+    if sound { gather(check::paths(document, draft), problems) } else { None }
+}
+
+fn gather<T>(result: Result<T, Vec<Problem>>, problems: &mut Vec<Problem>) -> Option<T> {
+    result.map_err(|more| problems.extend(more)).ok()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,69 @@
+//! The plan: a scenario expanded to cells, and its trials in randomised, interleaved blocks.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use units::Nanos;
+
+use crate::{
+    lab::DeviceSettings,
+    names::{CellId, DeviceRef, FactorName, PathName, WorkloadName},
+    workload::{Load, Placement},
+};
+
+/// What the trials of a run share: path, workload and levels of the factors, all resolved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Its identity.
+    pub id: CellId,
+    /// The path.
+    pub path: PathName,
+    /// The workload.
+    pub workload: WorkloadName,
+    /// Levels of the factors that apply, by label.
+    pub levels: BTreeMap<FactorName, String>,
+    /// What is sent, with the levels put in.
+    pub load: Load,
+    /// Where the ends run.
+    pub placement: Placement,
+    /// Settings of every device of the lab that has any, with the levels put in.
+    pub devices: BTreeMap<DeviceRef, DeviceSettings>,
+    /// Whether it is the baseline of its workload: the baseline path at the first level of every factor.
+    pub baseline: bool,
+}
+
+/// Why a trial is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arm {
+    /// To measure its cell.
+    Measure,
+    /// The baseline once more in the same block: what equal settings differ by (the noise floor).
+    Again,
+}
+
+/// One trial to be made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedTrial {
+    /// Its place in the run, from 0.
+    pub index: u32,
+    /// Its block, from 0: every cell occurs once in each block (baselines twice).
+    pub block: u32,
+    /// Which cell, by its place in [`Plan::cells`].
+    pub cell: usize,
+    /// Why.
+    pub arm: Arm,
+}
+
+/// Every trial of a run, in order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The seed of the order: equal seeds give equal plans.
+    pub seed: u64,
+    /// The cells, in the order of the document.
+    pub cells: Vec<Cell>,
+    /// The trials, in the order in which they are made.
+    pub trials: Vec<PlannedTrial>,
+    /// Left between two trials.
+    pub pause: Nanos,
+}

@@ -1,0 +1,40 @@
+//! The scenario as meant: checked, every name resolved, every default filled in.
+
+use serde::{Deserialize, Serialize};
+use units::Nanos;
+
+use crate::{factor::Factor, lab::Lab, path::Path, workload::Workload};
+
+/// A checked scenario.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scenario {
+    /// Its name: lower-case letters, digits and dashes.
+    pub name: String,
+    /// One line for lists.
+    pub title: String,
+    /// What it shows and how to read it.
+    pub about: String,
+    /// What has to stand.
+    pub lab: Lab,
+    /// The paths, in the order of the document; exactly one is the baseline.
+    pub paths: Vec<Path>,
+    /// The workloads.
+    pub workloads: Vec<Workload>,
+    /// The factors.
+    pub factors: Vec<Factor>,
+    /// How it is run.
+    pub schedule: Schedule,
+    /// SHA-256 of the document's text, in hex: tells whether a stored run can be resumed.
+    pub digest: String,
+}
+
+/// How a scenario is run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Schedule {
+    /// Trials of each cell: the number of blocks.
+    pub trials: u32,
+    /// Left between two trials.
+    pub pause: Nanos,
+    /// The seed of the order; `None` takes one from the clock, printed and stored.
+    pub seed: Option<u64>,
+}

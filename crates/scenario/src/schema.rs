@@ -1,0 +1,95 @@
+//! The JSON Schema of the document, for editors. Knows nothing of checks beyond the shape.
+
+use serde_json::Value;
+
+use crate::document::Document;
+
+/// The JSON Schema of a scenario document: every key with its description, and what an editor can check of values.
+#[must_use]
+pub fn schema() -> Value {
+    let mut schema = schemars::schema_for!(Document).to_value();
+    drop_null(&mut schema);
+    schema
+}
+
+/// Takes `null` out of every type: TOML has none, and what is optional is left out.
+fn drop_null(value: &mut Value) {
+    if let Value::Object(object) = value {
+        if let Some(Value::Array(types)) = object.get_mut("type") {
+            types.retain(|one| one != "null");
+            if let [only] = types.as_slice() {
+                let only = only.clone();
+                object.insert("type".to_owned(), only);
+            }
+        }
+        if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
+            choices.retain(|choice| choice["type"] != "null");
+            if let [Value::Object(only)] = choices.as_slice() {
+                let only = only.clone();
+                object.remove("anyOf");
+                object.extend(only);
+            }
+        }
+        object.values_mut().for_each(drop_null);
+    } else if let Value::Array(values) = value {
+        values.iter_mut().for_each(drop_null);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin;
+
+    /// Follows a reference to its definition.
+    fn resolved<'s>(root: &'s Value, at: &'s Value) -> &'s Value {
+        match at["$ref"].as_str() {
+            Some(reference) => root.pointer(&reference[1..]).expect("a definition"),
+            None => at,
+        }
+    }
+
+    /// Every key of the document must be in the schema.
+    fn check(root: &Value, at: &Value, document: &toml::Value, place: &str) {
+        let at = resolved(root, at);
+        match document {
+            toml::Value::Table(table) => {
+                for (key, value) in table {
+                    let known = at["properties"].get(key).or_else(|| at.get("additionalProperties"));
+                    let known = known.filter(|known| known.is_object());
+                    let known = known.unwrap_or_else(|| panic!("{place}.{key} is not in the schema"));
+                    check(root, known, value, &format!("{place}.{key}"));
+                }
+            }
+            toml::Value::Array(values) if at["items"].is_object() => {
+                values.iter().for_each(|value| check(root, &at["items"], value, place));
+            }
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_key_of_the_builtins_is_in_the_schema() {
+        let root = schema();
+        for shipped in builtin::all() {
+            let document = shipped.text.parse::<toml::Table>().expect("TOML");
+            check(&root, &root, &toml::Value::Table(document), shipped.name);
+        }
+    }
+
+    #[test]
+    fn every_key_has_a_description() {
+        let root = schema();
+        let definitions = root["$defs"].as_object().expect("definitions").values();
+        for table in definitions.chain([&root]).filter(|table| table["properties"].is_object()) {
+            for (key, value) in table["properties"].as_object().expect("an object") {
+                assert!(value["description"].is_string(), "{key} of {}", table["description"]);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_may_be_null() {
+        assert!(!schema().to_string().contains("null"));
+    }
+}

@@ -1,0 +1,140 @@
+//! Every shipped scenario parses, plans, stays inside its time, and goes exactly the ways that it says.
+
+use scenario::{Arm, Layer, Plan, PlanOptions, Scenario, builtin};
+
+const SEED: u64 = 7;
+
+fn builtin(name: &str) -> Scenario {
+    let builtin = builtin::find(name).expect("shipped");
+    Scenario::parse(builtin.name, builtin.text).unwrap_or_else(|diagnosis| {
+        panic!("{name}: {:#?}", diagnosis.problems().collect::<Vec<_>>());
+    })
+}
+
+fn plan(name: &str) -> Plan {
+    Plan::expand(&builtin(name), SEED, &PlanOptions::default())
+}
+
+#[test]
+fn every_builtin_parses_and_plans() {
+    for shipped in builtin::all() {
+        let plan = plan(shipped.name);
+        assert!(!plan.trials.is_empty(), "{}", shipped.name);
+    }
+}
+
+#[test]
+fn a_run_of_a_builtin_takes_as_long_as_is_said() {
+    for (name, least, most) in [
+        ("quick", 30.0, 80.0),
+        ("proxmox-vxlan", 30.0, 120.0),
+        ("egress-gateway", 120.0, 240.0),
+        ("bridge-streams", 60.0, 180.0),
+    ] {
+        let seconds = plan(name).duration_estimate().seconds();
+        assert!((least..most).contains(&seconds), "{name}: {seconds} s");
+    }
+}
+
+/// The layers as the document has them: in the order in which a packet meets them.
+#[test]
+fn walking_each_path_gives_exactly_the_declared_layers() {
+    for shipped in builtin::all() {
+        let document: toml::Table = shipped.text.parse().expect("TOML");
+        for path in builtin(shipped.name).paths {
+            let declared =
+                document["paths"][path.name.as_str()]["layers"].as_array().expect("a list").clone();
+            let walked: Vec<toml::Value> = path.layers.iter().map(|layer| layer.word().into()).collect();
+            assert_eq!(walked, declared, "{} {}", shipped.name, path.name);
+        }
+    }
+}
+
+#[test]
+fn a_packet_to_the_target_passes_bridge_tunnel_wire_and_egress_device() {
+    let scenario = builtin("egress-gateway");
+    let path = scenario.paths.iter().find(|path| path.name.as_str() == "pod-to-target").expect("a path");
+    let devices: Vec<String> = path.devices.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        devices,
+        [
+            "app:eth0",
+            "node1:app",
+            "node1:cni0",
+            "node1:egress.vxlan",
+            "node1:eth0",
+            "egress:eth0",
+            "egress:egress.vxlan",
+            "egress:eth1",
+            "target:eth0",
+        ]
+    );
+    assert_eq!(path.layers, [Layer::Veth, Layer::Bridge, Layer::Gateway, Layer::Vxlan, Layer::Wire]);
+}
+
+#[test]
+fn guests_of_two_hypervisors_reach_each_other_through_both_bridges() {
+    let scenario = builtin("proxmox-vxlan");
+    let path = scenario.paths.iter().find(|path| path.name.as_str() == "guest-to-guest").expect("a path");
+    let devices: Vec<String> = path.devices.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        devices,
+        [
+            "dev-gateway:eth0",
+            "pmx-green:dev-gateway",
+            "pmx-green:vnet0",
+            "pmx-green:vxlan-vnet0",
+            "pmx-green:eth0",
+            "pmx-black:eth0",
+            "pmx-black:vxlan-vnet0",
+            "pmx-black:vnet0",
+            "pmx-black:dev-app02",
+            "dev-app02:eth0",
+        ]
+    );
+}
+
+#[test]
+fn offloads_are_swept_only_where_a_path_passes_the_device() {
+    let plan = plan("egress-gateway");
+    let ids: Vec<&str> =
+        plan.cells.iter().map(|cell| cell.id.as_str()).filter(|id| id.contains("throughput")).collect();
+    assert_eq!(
+        ids[..6],
+        [
+            "node-to-node/throughput/underlay-offload=on",
+            "node-to-node/throughput/underlay-offload=off",
+            "vxlan-to-vxlan/throughput/underlay-offload=on,vxlan-offload=on",
+            "vxlan-to-vxlan/throughput/underlay-offload=on,vxlan-offload=off",
+            "vxlan-to-vxlan/throughput/underlay-offload=off,vxlan-offload=on",
+            "vxlan-to-vxlan/throughput/underlay-offload=off,vxlan-offload=off",
+        ]
+    );
+    assert_eq!(ids.len(), 14);
+    assert_eq!(plan.cells.iter().filter(|cell| cell.baseline).count(), 2, "one of each workload");
+}
+
+#[test]
+fn each_baseline_is_measured_against_itself_in_every_block() {
+    let plan = plan("egress-gateway");
+    let blocks = 1 + plan.trials.iter().map(|trial| trial.block).max().expect("trials");
+    for block in 0..blocks {
+        let again =
+            plan.trials.iter().filter(|trial| trial.block == block && trial.arm == Arm::Again).count();
+        assert_eq!(again, 2, "block {block}");
+    }
+}
+
+#[test]
+fn a_path_carries_the_least_mtu_of_its_devices() {
+    let (scenario, plan) = (builtin("egress-gateway"), plan("egress-gateway"));
+    for cell in &plan.cells {
+        let expected = if cell.path.as_str() == "node-to-node" { 1500 } else { 1450 };
+        assert_eq!(cell.path_mtu(&scenario), expected, "{}", cell.id);
+    }
+    let (scenario, plan) = (builtin("bridge-streams"), self::plan("bridge-streams"));
+    for cell in &plan.cells {
+        let expected = if cell.id.as_str().contains("mtu=9000") { 9000 } else { 1500 };
+        assert_eq!(cell.path_mtu(&scenario), expected, "{}", cell.id);
+    }
+}

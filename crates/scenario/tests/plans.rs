@@ -1,0 +1,177 @@
+//! From a scenario to its plan: what is varied where, what every trial sets, and in which order.
+
+use std::collections::BTreeSet;
+
+use scenario::{Arm, Cell, Load, PathName, Placement, Plan, PlanOptions, Scenario, WorkloadName};
+use units::Bytes;
+
+const TWO_WIRES: &str = r#"
+schema = 1
+name = "two-wires"
+title = "two wires, one factor of each kind"
+
+[hosts.a]
+[hosts.b]
+
+[wires.one]
+between = ["a:eth0", "b:eth0"]
+addresses = ["198.18.0.1/24", "198.18.0.2/24"]
+
+[wires.two]
+between = ["a:eth1", "b:eth1"]
+addresses = ["198.18.1.1/24", "198.18.1.2/24"]
+mtu = 9000
+
+[devices."a:eth0"]
+offload = "on"
+gro = "off"
+
+[paths.first]
+from = "a:eth0"
+to = "b:eth0"
+layers = ["wire"]
+baseline = true
+
+[paths.second]
+from = "a:eth1"
+to = "b:eth1"
+layers = ["wire"]
+
+[workloads.bulk]
+kind = "stream"
+
+[workloads.ping]
+kind = "ping-pong"
+
+[factors.tso]
+vary = "tso"
+devices = ["a:eth0", "a:eth1"]
+values = ["off", "on"]
+workloads = ["ping"]
+
+[factors.big]
+vary = "big-tcp"
+devices = ["a:eth1", "b:eth1"]
+values = ["64KiB", "512KiB"]
+
+[factors.message]
+vary = "message"
+values = [64, "1KiB"]
+workloads = ["ping"]
+
+[factors.placement]
+vary = "placement"
+values = ["same-cpu", "free"]
+
+[schedule]
+trials = 3
+"#;
+
+fn scenario() -> Scenario {
+    Scenario::parse("two-wires", TWO_WIRES).unwrap_or_else(|diagnosis| {
+        panic!("{:#?}", diagnosis.problems().collect::<Vec<_>>());
+    })
+}
+
+fn plan(seed: u64, options: &PlanOptions) -> Plan {
+    Plan::expand(&scenario(), seed, options)
+}
+
+fn cell(id: &str) -> Cell {
+    let plan = plan(1, &PlanOptions::default());
+    let ids: Vec<String> = plan.cells.iter().map(|cell| cell.id.to_string()).collect();
+    plan.cells
+        .into_iter()
+        .find(|cell| cell.id.as_str() == id)
+        .unwrap_or_else(|| panic!("no {id} in {ids:#?}"))
+}
+
+#[test]
+fn a_factor_multiplies_only_the_cells_that_it_can_change() {
+    let plan = plan(1, &PlanOptions::default());
+    let count = |stem: &str| plan.cells.iter().filter(|cell| cell.id.as_str().starts_with(stem)).count();
+    assert_eq!(count("first/bulk/"), 2, "placement");
+    assert_eq!(count("first/ping/"), 8, "tso, message and placement");
+    assert_eq!(count("second/bulk/"), 4, "big TCP and placement");
+    assert_eq!(count("second/ping/"), 16, "tso, big TCP, message and placement");
+}
+
+#[test]
+fn cells_have_names_of_their_own() {
+    let plan = plan(1, &PlanOptions::default());
+    let ids: BTreeSet<&str> = plan.cells.iter().map(|cell| cell.id.as_str()).collect();
+    assert_eq!(ids.len(), plan.cells.len());
+}
+
+#[test]
+fn a_level_sets_the_load_the_placement_and_the_devices() {
+    let cell = cell("second/ping/tso=on,big=512KiB,message=1KiB,placement=free");
+    let Load::PingPong(load) = &cell.load else { panic!("a ping-pong") };
+    assert_eq!((load.message, cell.placement), (Bytes(1024), Placement::Free));
+    let device = &cell.devices[&"a:eth1".parse().expect("a device")];
+    assert_eq!((device.offloads.tso, device.offloads.gso), (Some(true), None));
+    assert_eq!(device.big_tcp, Some(Bytes(524_280)), "what the kernel takes for 512 KiB");
+}
+
+/// A cell must not find what another cell has set: whatever any factor touches is set in all of them.
+#[test]
+fn a_factor_that_does_not_apply_keeps_its_devices_at_the_first_level() {
+    let cell = cell("first/bulk/placement=same-cpu");
+    let offloads = cell.devices[&"a:eth0".parse().expect("a device")].offloads;
+    assert_eq!(offloads.tso, Some(false), "the factor's first level");
+    assert_eq!((offloads.gso, offloads.gro), (Some(true), Some(false)), "as the document has it");
+    assert_eq!(cell.devices[&"a:eth1".parse().expect("a device")].big_tcp, Some(Bytes(65_536)));
+}
+
+#[test]
+fn the_mtu_of_a_path_is_that_of_its_wire() {
+    let scenario = scenario();
+    assert_eq!(cell("first/bulk/placement=free").path_mtu(&scenario), 1500);
+    assert_eq!(cell("second/bulk/big=64KiB,placement=free").path_mtu(&scenario), 9000);
+}
+
+#[test]
+fn equal_seeds_give_equal_plans_and_others_another_order() {
+    let options = PlanOptions::default();
+    assert_eq!(plan(1, &options), plan(1, &options));
+    assert_ne!(plan(1, &options).trials, plan(2, &options).trials);
+}
+
+#[test]
+fn every_cell_occurs_once_in_each_block_and_baselines_twice_in_changing_order() {
+    let plan = plan(1, &PlanOptions::default());
+    let block = |block: u32| plan.trials.iter().filter(move |trial| trial.block == block);
+    for number in 0..3 {
+        for (index, cell) in plan.cells.iter().enumerate() {
+            let times = block(number).filter(|trial| trial.cell == index).count();
+            assert_eq!(times, if cell.baseline { 2 } else { 1 }, "{} in block {number}", cell.id);
+        }
+        assert_eq!(block(number).filter(|trial| trial.arm == Arm::Again).count(), 2, "one a workload");
+    }
+    let order = |number| block(number).map(|trial| trial.cell).collect::<Vec<_>>();
+    assert_ne!(order(0), order(1));
+    assert!(plan.trials.iter().zip(0..).all(|(trial, index)| trial.index == index));
+}
+
+#[test]
+fn a_part_of_a_scenario_keeps_the_baseline() {
+    let options = PlanOptions {
+        trials: Some(1),
+        paths: vec![PathName::new("second")],
+        workloads: vec![WorkloadName::new("bulk")],
+    };
+    let plan = plan(1, &options);
+    assert_eq!(plan.trials.len(), 2 + 4 + 1);
+    assert!(plan.cells.iter().any(|cell| cell.baseline));
+    assert!(plan.cells.iter().all(|cell| cell.workload.as_str() == "bulk"));
+}
+
+#[test]
+fn the_estimate_counts_warm_up_traffic_and_what_is_around_them() {
+    let options =
+        PlanOptions { trials: Some(1), workloads: vec![WorkloadName::new("bulk")], ..PlanOptions::default() };
+    let plan = plan(1, &options);
+    let seconds = plan.duration_estimate().seconds();
+    let traffic = plan.trials.len() as f64 * 2.3;
+    assert!(seconds > traffic && seconds < traffic * 1.2, "{seconds} s of which {traffic} s traffic");
+}

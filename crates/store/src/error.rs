@@ -1,0 +1,184 @@
+//! What can go wrong with the file that runs are kept in, and what to do about it.
+//! Owns the translation of SQLite's codes; must not know SQL.
+
+use std::{io, path::PathBuf, time::Duration};
+
+use rusqlite::ErrorCode;
+use samples::RunId;
+use thiserror::Error;
+
+/// Why runs could not be kept or read. Every message names the file or the run, and what to do.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// The folder of the file could not be created.
+    #[error("cannot create the folder {folder} for the runs: {source}; choose one that can be written")]
+    Folder {
+        /// Which folder.
+        folder: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The file could not be opened or created.
+    #[error(
+        "cannot open {path} ({reason}); is it a file, and may you read it and write in its folder? \
+         Choose another file otherwise"
+    )]
+    CannotOpen {
+        /// Which file.
+        path: PathBuf,
+        /// In SQLite's words.
+        reason: String,
+    },
+    /// It can be read but not written.
+    #[error(
+        "cannot write to {path}: it, or its folder, is read-only; make it writable or choose another file"
+    )]
+    ReadOnly {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// Another process held it for longer than we waited.
+    #[error(
+        "{path} is locked by another process (waited {} s); end that process or try again when it is done",
+        waited.as_secs_f64()
+    )]
+    Locked {
+        /// Which file.
+        path: PathBuf,
+        /// For how long we waited.
+        waited: Duration,
+    },
+    /// There is no space left.
+    #[error(
+        "no space left to write {path}; what was kept before is whole: free some space, then resume the run"
+    )]
+    Full {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// It is damaged, or not a database at all.
+    #[error(
+        "{path} cannot be used as a database of runs: {reason}; nothing was changed in it. To go on, move it \
+         aside (mv '{path}' '{path}.broken'): a new one is made. What is left in it can often be rescued with \
+         sqlite3 '{path}.broken' .recover"
+    )]
+    Corrupt {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It is a database, but another program's.
+    #[error("{path} is a database of another program; nothing was changed in it, choose another file")]
+    Foreign {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// It was written by a later plumb.
+    #[error(
+        "{path} was written by {writer} (format {found}, this plumb reads up to {known}); use that plumb or a \
+         later one, or keep the runs of this one in another file"
+    )]
+    Newer {
+        /// Which file.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The newest format that we know.
+        known: u32,
+        /// Who wrote it: `plumb 0.3.0`.
+        writer: String,
+    },
+    /// A record in it is not what we write.
+    #[error("cannot read {what} of run {run} in {path}: {reason}; remove that run to go on without it")]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// Which run.
+        run: RunId,
+        /// Which record.
+        what: String,
+        /// Why.
+        reason: String,
+    },
+    /// A record would not come back as it is; it was not kept.
+    #[error("cannot keep {what} of run {run}: {reason}; it holds a number that is not finite")]
+    Unkeepable {
+        /// Which run.
+        run: RunId,
+        /// Which record.
+        what: String,
+        /// Why.
+        reason: String,
+    },
+    /// A run of this identity is there already.
+    #[error("run {run} is kept already; resume it, or start a new one under another identity")]
+    RunExists {
+        /// Which run.
+        run: RunId,
+    },
+    /// This trial is there already: another process works on the same run.
+    #[error("trial {index} of run {run} is kept already; is another process resuming the same run?")]
+    TrialExists {
+        /// Which run.
+        run: RunId,
+        /// Which trial.
+        index: u32,
+    },
+    /// No such run.
+    #[error("no run is called `{text}`; {hint}")]
+    Unknown {
+        /// What was asked for.
+        text: String,
+        /// What there is.
+        hint: String,
+    },
+    /// Several runs begin so.
+    #[error("`{text}` could be any of {matches}; write more of it")]
+    Ambiguous {
+        /// What was asked for.
+        text: String,
+        /// The runs that begin so, newest first.
+        matches: String,
+    },
+    /// Anything else that SQLite says.
+    #[error("cannot {doing} {path}: {source}")]
+    Sqlite {
+        /// What was tried.
+        doing: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// In SQLite's words.
+        source: rusqlite::Error,
+    },
+}
+
+/// Where and for how long: what a message needs beside SQLite's code.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub(crate) path: PathBuf,
+    pub(crate) patience: Duration,
+}
+
+impl Place {
+    /// Says what SQLite's code means for this file.
+    pub(crate) fn explain(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
+        move |source| {
+            let path = self.path.clone();
+            match source.sqlite_error_code() {
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                    StoreError::Locked { path, waited: self.patience }
+                }
+                Some(ErrorCode::DiskFull) => StoreError::Full { path },
+                Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { path },
+                Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+                    StoreError::CannotOpen { path, reason: source.to_string() }
+                }
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                    StoreError::Corrupt { path, reason: source.to_string() }
+                }
+                _ => StoreError::Sqlite { doing, path, source },
+            }
+        }
+    }
+}

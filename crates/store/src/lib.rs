@@ -1,0 +1,15 @@
+//! Runs kept in SQLite, each trial in one transaction.
+//!
+//! Owns the file, its schema and its migrations. Must not know what a number means, nor how it is printed.
+#![expect(clippy::disallowed_methods, reason = "the folder of the runs is created here")]
+
+mod error;
+mod listing;
+mod record;
+mod resolve;
+mod schema;
+mod store;
+
+pub use error::StoreError;
+pub use listing::RunListing;
+pub use store::Store;

@@ -1,0 +1,158 @@
+//! What is kept: the list of runs, a whole run again, and its removal.
+//! Must not know how a run is found by a part of its name.
+
+use rusqlite::{Connection, OptionalExtension, Row};
+use samples::{RunHeader, RunId, RunRecord, RunState, SCHEMA, Skipped, Trial, UnixMillis};
+
+use crate::{
+    error::StoreError,
+    record,
+    store::{Store, number_of},
+};
+
+/// A run in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunListing {
+    /// Its identity.
+    pub id: RunId,
+    /// The scenario's name.
+    pub scenario: String,
+    /// The scenario's title.
+    pub title: String,
+    /// When it began.
+    pub started: UnixMillis,
+    /// How far it got.
+    pub state: RunState,
+    /// Trials that are kept.
+    pub made: u32,
+    /// Trials that were planned.
+    pub planned: u32,
+}
+
+const LISTED: &str = "SELECT id, scenario, title, started, complete,
+           (SELECT count(*) FROM trial WHERE trial.run = run.number), planned
+    FROM run";
+const NEWEST_FIRST: &str = "ORDER BY started DESC, number DESC";
+
+impl Store {
+    /// All runs, newest first.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn runs(&self) -> Result<Vec<RunListing>, StoreError> {
+        let sql = format!("{LISTED} {NEWEST_FIRST}");
+        list(&self.connection, &sql, []).map_err(self.place.explain("list the runs of"))
+    }
+
+    /// The runs of a scenario (by the digest of its text) that were begun and not completed, newest first:
+    /// what can be resumed.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn unfinished(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
+        let sql = format!("{LISTED} WHERE digest = ?1 AND complete = 0 {NEWEST_FIRST}");
+        list(&self.connection, &sql, [scenario_digest])
+            .map_err(self.place.explain("list the unfinished runs of"))
+    }
+
+    /// A whole run as it was handed in, its trials in the order in which they were made.
+    ///
+    /// # Errors
+    /// When there is no such run, or it cannot be read.
+    pub fn load(&self, run: &RunId) -> Result<RunRecord, StoreError> {
+        let explain = self.place.explain("read a run from");
+        // One snapshot, so that a run that is being made is read as of one moment.
+        let snapshot = self.connection.unchecked_transaction().map_err(&explain)?;
+        let found = header(&snapshot, run).map_err(&explain)?;
+        let (number, complete, text) = found.ok_or_else(|| StoreError::no_such_run(run))?;
+        let trials = texts(&snapshot, number).map_err(&explain)?;
+        let skipped = skipped(&snapshot, number).map_err(&explain)?;
+        Ok(RunRecord {
+            header: self.header(run, &text, complete)?,
+            trials: self.trials(run, &trials)?,
+            skipped,
+        })
+    }
+
+    /// Forgets a run and all its trials.
+    ///
+    /// # Errors
+    /// When there is no such run, or the file cannot be written; nothing was removed then.
+    pub fn remove(&mut self, run: &RunId) -> Result<(), StoreError> {
+        self.write("remove a run from", |transaction| {
+            let number = number_of(transaction, run)?;
+            transaction.execute("DELETE FROM run WHERE number = ?1", [number])?;
+            Ok(())
+        })
+    }
+
+    fn header(&self, run: &RunId, text: &str, complete: bool) -> Result<RunHeader, StoreError> {
+        let header = record::header_of(text).map_err(|reason| self.unreadable(run, "the header", reason))?;
+        if header.schema > SCHEMA {
+            return Err(StoreError::Newer {
+                path: self.place.path.clone(),
+                found: header.schema,
+                known: SCHEMA,
+                writer: format!("plumb {}", header.tool),
+            });
+        }
+        Ok(RunHeader { state: state(complete), ..header })
+    }
+
+    fn trials(&self, run: &RunId, texts: &[(u32, String)]) -> Result<Vec<Trial>, StoreError> {
+        let read = |(index, text): &(u32, String)| {
+            record::trial_of(text).map_err(|reason| self.unreadable(run, &format!("trial {index}"), reason))
+        };
+        texts.iter().map(read).collect()
+    }
+
+    fn unreadable(&self, run: &RunId, what: &str, reason: String) -> StoreError {
+        StoreError::Unreadable {
+            path: self.place.path.clone(),
+            run: run.clone(),
+            what: what.to_owned(),
+            reason,
+        }
+    }
+}
+
+fn list(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl rusqlite::Params,
+) -> rusqlite::Result<Vec<RunListing>> {
+    connection.prepare(sql)?.query_map(parameters, listing)?.collect()
+}
+
+fn listing(row: &Row<'_>) -> rusqlite::Result<RunListing> {
+    Ok(RunListing {
+        id: RunId(row.get(0)?),
+        scenario: row.get(1)?,
+        title: row.get(2)?,
+        started: UnixMillis(row.get(3)?),
+        state: state(row.get(4)?),
+        made: row.get(5)?,
+        planned: row.get(6)?,
+    })
+}
+
+fn state(complete: bool) -> RunState {
+    if complete { RunState::Complete } else { RunState::Unfinished }
+}
+
+fn header(connection: &Connection, run: &RunId) -> rusqlite::Result<Option<(i64, bool, String)>> {
+    let sql = "SELECT number, complete, header FROM run WHERE id = ?1";
+    connection.query_row(sql, [&run.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
+}
+
+fn texts(connection: &Connection, number: i64) -> rusqlite::Result<Vec<(u32, String)>> {
+    let mut statement =
+        connection.prepare("SELECT place, record FROM trial WHERE run = ?1 ORDER BY number")?;
+    statement.query_map([number], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+fn skipped(connection: &Connection, number: i64) -> rusqlite::Result<Vec<Skipped>> {
+    let mut statement =
+        connection.prepare("SELECT cell, because FROM skipped WHERE run = ?1 ORDER BY number")?;
+    statement.query_map([number], |row| Ok(Skipped { cell: row.get(0)?, because: row.get(1)? }))?.collect()
+}

@@ -1,0 +1,30 @@
+//! Records as the text that is kept, and back. What could not be read again is not kept.
+//! Must not know where the text lies.
+
+use samples::{RunHeader, RunId, Trial};
+
+use crate::error::StoreError;
+
+pub(crate) fn header_text(header: &RunHeader) -> Result<String, StoreError> {
+    serde_json::to_string(header)
+        .and_then(|text| serde_json::from_str::<RunHeader>(&text).map(|_| text))
+        .map_err(|error| unkeepable(&header.id, "the header".to_owned(), &error))
+}
+
+pub(crate) fn trial_text(run: &RunId, trial: &Trial) -> Result<String, StoreError> {
+    serde_json::to_string(trial)
+        .and_then(|text| serde_json::from_str::<Trial>(&text).map(|_| text))
+        .map_err(|error| unkeepable(run, format!("trial {}", trial.index), &error))
+}
+
+pub(crate) fn header_of(text: &str) -> Result<RunHeader, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+pub(crate) fn trial_of(text: &str) -> Result<Trial, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+fn unkeepable(run: &RunId, what: String, error: &serde_json::Error) -> StoreError {
+    StoreError::Unkeepable { run: run.clone(), what, reason: error.to_string() }
+}

@@ -1,0 +1,76 @@
+//! The tables and how an older file becomes a current one.
+//! Owns `user_version`, `application_id` and the list of migrations; must not know what the tables hold.
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use crate::error::{Place, StoreError};
+
+/// `Plmb`: tells our files from other programs' databases.
+const APPLICATION: i32 = 0x506c_6d62;
+
+/// Step `n` makes format `n + 1` of format `n`. Steps that were released are never edited.
+const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql")];
+
+/// The format that this plumb writes.
+pub(crate) const CURRENT: u32 = MIGRATIONS.len() as u32;
+
+/// Makes the tables of a new file, brings an older file up to date, and refuses what is not ours or newer.
+pub(crate) fn prepare(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {
+    let explain = place.explain("read the format of");
+    let found = version(connection).map_err(&explain)?;
+    refuse_foreign(connection, place, found)?;
+    if found > CURRENT {
+        let writer = writer(connection).unwrap_or_else(|| "a later plumb".to_owned());
+        return Err(StoreError::Newer { path: place.path.clone(), found, known: CURRENT, writer });
+    }
+    if found < CURRENT {
+        migrate(connection).map_err(place.explain("bring up to date"))?;
+    }
+    Ok(())
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<u32> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+fn refuse_foreign(connection: &Connection, place: &Place, found: u32) -> Result<(), StoreError> {
+    let explain = place.explain("read the format of");
+    let application: i32 =
+        connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(&explain)?;
+    let tables: u32 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(&explain)?;
+    let new = found == 0 && application == 0 && tables == 0;
+    if new || application == APPLICATION {
+        return Ok(());
+    }
+    Err(StoreError::Foreign { path: place.path.clone() })
+}
+
+/// Who brought the file to its format; the table has been there since format 1.
+fn writer(connection: &Connection) -> Option<String> {
+    let newest = "SELECT tool FROM migration ORDER BY version DESC LIMIT 1";
+    let tool: String = connection.query_row(newest, [], |row| row.get(0)).ok()?;
+    Some(format!("plumb {tool}"))
+}
+
+fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+    // Only heeded while the file has no tables: what a removed run occupied goes back to the file system.
+    connection.pragma_update(None, "auto_vacuum", "FULL")?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have been first.
+    let found = version(&transaction)?;
+    for (step, sql) in MIGRATIONS.iter().enumerate().skip(found as usize) {
+        take_step(&transaction, step as u32 + 1, sql)?;
+    }
+    transaction.commit()
+}
+
+fn take_step(transaction: &Transaction<'_>, version: u32, sql: &str) -> rusqlite::Result<()> {
+    transaction.execute_batch(sql)?;
+    transaction.execute(
+        "INSERT INTO migration (version, tool) VALUES (?1, ?2)",
+        (version, env!("CARGO_PKG_VERSION")),
+    )?;
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", version)
+}

@@ -1,0 +1,173 @@
+//! The open file and what is written to it: each record in a transaction of its own.
+//! Owns the connection's settings; must not know how a run is read again or found by name.
+
+use std::{fs, path::Path, time::Duration};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
+use samples::{RunHeader, RunId, Sink, Skipped, Trial};
+
+use crate::{
+    error::{Place, StoreError},
+    record, schema,
+};
+
+/// For how long a lock of another process is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Runs, in one SQLite file. Several processes may have it open at once.
+///
+/// A rollback journal rather than a write-ahead log: the file is complete in itself whenever nobody writes,
+/// so that it can be copied, sent and read from a read-only place, and a commit between two trials need not
+/// be fast.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) connection: Connection,
+    pub(crate) place: Place,
+}
+
+impl Store {
+    /// Opens the file, creating it and its folder where they are missing, and brings it up to date.
+    ///
+    /// # Errors
+    /// When it cannot be created or opened, is locked for 5 s, damaged, another program's, or of a later plumb.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::open_with_patience(path, PATIENCE)
+    }
+
+    /// As [`Store::open`], but waits this long for locks of other processes.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_with_patience(path: impl AsRef<Path>, patience: Duration) -> Result<Self, StoreError> {
+        let place = Place { path: path.as_ref().to_owned(), patience };
+        create_folder(&place.path)?;
+        let mut connection = connect(&place).map_err(place.explain("open"))?;
+        schema::prepare(&mut connection, &place)?;
+        Ok(Self { connection, place })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.place.path
+    }
+
+    /// Runs `work` in one transaction: all of it is kept, or nothing.
+    pub(crate) fn write<T>(
+        &mut self,
+        doing: &'static str,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, WriteError>,
+    ) -> Result<T, StoreError> {
+        let explain = self.place.explain(doing);
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&explain)?;
+        let done = work(&transaction).map_err(|error| match error {
+            WriteError::Sqlite(error) => explain(error),
+            WriteError::Refused(error) => error,
+        })?;
+        transaction.commit().map_err(&explain)?;
+        Ok(done)
+    }
+}
+
+/// Why a transaction was given up: SQLite could not, or the record makes no sense here.
+pub(crate) enum WriteError {
+    Sqlite(rusqlite::Error),
+    Refused(StoreError),
+}
+
+impl From<rusqlite::Error> for WriteError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl Sink for Store {
+    type Error = StoreError;
+
+    fn begin(&mut self, header: &RunHeader) -> Result<(), StoreError> {
+        let text = record::header_text(header)?;
+        self.write("keep a new run in", |transaction| {
+            let sql = "INSERT INTO run (id, scenario, title, digest, started, planned, header)
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+            let scenario = &header.scenario;
+            let columns = (
+                &header.id.0,
+                &scenario.name,
+                &scenario.title,
+                &scenario.digest,
+                header.started.0,
+                header.planned,
+                &text,
+            );
+            let exists = || StoreError::RunExists { run: header.id.clone() };
+            insert(transaction, sql, columns, exists)
+        })
+    }
+
+    fn trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), StoreError> {
+        let text = record::trial_text(run, trial)?;
+        self.write("keep a trial in", |transaction| {
+            let number = number_of(transaction, run)?;
+            let sql = "INSERT INTO trial (run, place, cell, block, record) VALUES (?1, ?2, ?3, ?4, ?5)";
+            let columns = (number, trial.index, &trial.cell, trial.block, &text);
+            let exists = || StoreError::TrialExists { run: run.clone(), index: trial.index };
+            insert(transaction, sql, columns, exists)
+        })
+    }
+
+    fn skipped(&mut self, run: &RunId, skipped: &Skipped) -> Result<(), StoreError> {
+        self.write("keep a skipped cell in", |transaction| {
+            let number = number_of(transaction, run)?;
+            let sql = "INSERT OR IGNORE INTO skipped (run, cell, because) VALUES (?1, ?2, ?3)";
+            transaction.execute(sql, (number, &skipped.cell, &skipped.because))?;
+            Ok(())
+        })
+    }
+
+    fn complete(&mut self, run: &RunId) -> Result<(), StoreError> {
+        self.write("complete a run in", |transaction| {
+            let number = number_of(transaction, run)?;
+            transaction.execute("UPDATE run SET complete = 1 WHERE number = ?1", [number])?;
+            Ok(())
+        })
+    }
+}
+
+/// The row of a run.
+pub(crate) fn number_of(connection: &Connection, run: &RunId) -> Result<i64, WriteError> {
+    let sql = "SELECT number FROM run WHERE id = ?1";
+    connection
+        .query_row(sql, [&run.0], |row| row.get(0))
+        .optional()?
+        .ok_or_else(|| WriteError::Refused(StoreError::no_such_run(run)))
+}
+
+fn insert(
+    transaction: &Transaction<'_>,
+    sql: &str,
+    columns: impl rusqlite::Params,
+    exists: impl FnOnce() -> StoreError,
+) -> Result<(), WriteError> {
+    match transaction.execute(sql, columns) {
+        Ok(_) => Ok(()),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+            Err(WriteError::Refused(exists()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn create_folder(path: &Path) -> Result<(), StoreError> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
+    fs::create_dir_all(folder).map_err(|source| StoreError::Folder { folder: folder.to_owned(), source })
+}
+
+fn connect(place: &Place) -> rusqlite::Result<Connection> {
+    // Without SQLITE_OPEN_URI: a path is only ever a path.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let connection = Connection::open_with_flags(&place.path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(place.patience)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    Ok(connection)
+}

@@ -1,0 +1,117 @@
+//! What is kept comes back as it was, in order, whole.
+
+mod record;
+
+use record::{header, place, trial};
+use samples::{Doubt, RunId, RunRecord, RunState, Sink, Skipped};
+use store::{Store, StoreError};
+
+#[test]
+fn a_run_comes_back_byte_for_byte() {
+    let (_folder, path) = place();
+    let mut kept = RunRecord {
+        header: header("quick-20261121-113015", 1000),
+        trials: [3, 0, 2, 1].map(trial).to_vec(),
+        skipped: vec![
+            Skipped { cell: "b".into(), because: "no vxlan: modprobe vxlan".into() },
+            Skipped { cell: "a".into(), because: String::new() },
+        ],
+    };
+    let run = kept.header.id.clone();
+    let mut store = Store::open(&path).expect("opens");
+    store.begin(&kept.header).expect("begins");
+    kept.trials.iter().for_each(|trial| store.trial(&run, trial).expect("keeps a trial"));
+    kept.skipped.iter().for_each(|skipped| store.skipped(&run, skipped).expect("keeps a skipped cell"));
+    store.skipped(&run, &kept.skipped[0]).expect("saying so again changes nothing");
+    assert_eq!(store.load(&run).expect("loads"), kept);
+
+    store.complete(&run).expect("completes");
+    drop(store);
+    kept.header.state = RunState::Complete;
+    let again = Store::open(&path).expect("opens again").load(&run).expect("loads again");
+    let text = |record: &RunRecord| serde_json::to_string(record).expect("serialises");
+    assert_eq!(text(&again), text(&kept));
+}
+
+#[test]
+fn every_number_comes_back_to_its_last_bit() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).expect("opens");
+    let header = header("quick-20261121-113015", 0);
+    store.begin(&header).expect("begins");
+    let mut bits: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut trial = trial(1);
+    trial.doubts.clear();
+    while trial.doubts.len() < 2000 {
+        bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let share = f64::from_bits(bits);
+        trial.doubts.extend(share.is_finite().then_some(Doubt::Stolen { share }));
+    }
+    store.trial(&header.id, &trial).expect("keeps");
+    assert_eq!(store.load(&header.id).expect("loads").trials, [trial]);
+}
+
+#[test]
+fn runs_are_listed_newest_first_with_how_far_they_got() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).expect("opens");
+    for (id, started) in [("quick-20261121-1", 20), ("quick-20261121-2", 10), ("other-20261121-3", 30)] {
+        store.begin(&header(id, started)).expect("begins");
+    }
+    let first = RunId("quick-20261121-1".into());
+    (0..3).for_each(|index| store.trial(&first, &trial(index)).expect("keeps"));
+    store.complete(&RunId("quick-20261121-2".into())).expect("completes");
+
+    let listed: Vec<_> = store
+        .runs()
+        .expect("lists")
+        .into_iter()
+        .map(|run| (run.id.0, run.made, run.planned, run.state))
+        .collect();
+    let expected = [
+        ("other-20261121-3".to_owned(), 0, 12, RunState::Unfinished),
+        ("quick-20261121-1".to_owned(), 3, 12, RunState::Unfinished),
+        ("quick-20261121-2".to_owned(), 0, 12, RunState::Complete),
+    ];
+    assert_eq!(listed, expected);
+    let unfinished = store.unfinished("digest of quick").expect("lists");
+    assert_eq!(unfinished.iter().map(|run| &run.id).collect::<Vec<_>>(), [&first]);
+    assert_eq!(store.resolve("latest:quick").expect("resolves"), first);
+}
+
+#[test]
+fn a_removed_run_is_gone_with_its_trials_and_its_space() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).expect("opens");
+    let (gone, stays) = (header("quick-20261121-1", 1), header("quick-20261121-2", 2));
+    for header in [&gone, &stays] {
+        store.begin(header).expect("begins");
+        (0..40).for_each(|index| store.trial(&header.id, &trial(index)).expect("keeps"));
+    }
+    let size = || std::fs::metadata(&path).expect("is there").len();
+    let before = size();
+    store.remove(&gone.id).expect("removes");
+    assert!(size() < before * 6 / 10, "{} of {before} bytes are left", size());
+    assert!(matches!(store.load(&gone.id), Err(StoreError::Unknown { .. })));
+    assert!(matches!(store.remove(&gone.id), Err(StoreError::Unknown { .. })));
+    assert_eq!(store.load(&stays.id).expect("loads").trials.len(), 40);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_and_changes_nothing() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).expect("opens");
+    let header = header("quick-20261121-1", 1);
+    let nobody = RunId("nobody".into());
+    assert!(matches!(store.trial(&nobody, &trial(0)), Err(StoreError::Unknown { .. })));
+    assert!(matches!(store.complete(&nobody), Err(StoreError::Unknown { .. })));
+    store.begin(&header).expect("begins");
+    assert!(matches!(store.begin(&header), Err(StoreError::RunExists { .. })));
+    store.trial(&header.id, &trial(0)).expect("keeps");
+    assert!(matches!(store.trial(&header.id, &trial(0)), Err(StoreError::TrialExists { index: 0, .. })));
+    let mut broken = trial(1);
+    broken.doubts = vec![Doubt::Stolen { share: f64::NAN }];
+    let error = store.trial(&header.id, &broken).expect_err("could not be read again");
+    assert!(error.to_string().contains("trial 1"), "{error}");
+    assert_eq!(store.load(&header.id).expect("loads").trials, [trial(0)]);
+}

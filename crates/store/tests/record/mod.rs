@@ -1,0 +1,137 @@
+//! A small run with awkward values in it, and a store in a folder of its own.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use samples::{
+    Arm, CellRecord, CpuUsage, DeviceState, Direction, Doubt, EndSeries, Environment, Flow, Interval,
+    LatencyHistogram, LoadSettings, Measurement, PathCheck, PathRecord, PingPongData, RunHeader, RunId,
+    RunState, SCHEMA, ScenarioRecord, SocketFacts, StreamData, StreamSettings, TcpSample, Trial, UnixMillis,
+    Until,
+};
+use tempfile::TempDir;
+use units::{BitRate, Bytes, Nanos};
+
+/// A folder that is removed at the end, and a path in it at which nothing is yet.
+pub(crate) fn place() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let path = folder.path().join("kept").join("runs.db");
+    (folder, path)
+}
+
+/// The header of a run that was just begun.
+pub(crate) fn header(id: &str, started: i64) -> RunHeader {
+    let scenario = id.split_once("-2026").map_or(id, |(name, _)| name).to_owned();
+    RunHeader {
+        schema: SCHEMA,
+        id: RunId(id.to_owned()),
+        scenario: ScenarioRecord {
+            title: format!("The scenario {scenario}: 'quoted', \"twice\", ünïcode ✓"),
+            about: "Line one.\nLine two.".into(),
+            digest: format!("digest of {scenario}"),
+            text: "[lab]\n# a comment; DROP TABLE run;\n".into(),
+            name: scenario,
+        },
+        seed: u64::MAX,
+        blocks: 5,
+        planned: 12,
+        started: UnixMillis(started),
+        state: RunState::Unfinished,
+        tool: "0.1.0".into(),
+        environment: Environment {
+            kernel: "6.18.0".into(),
+            load_average: Some([0.1 + 0.2, 1e-300, 7.0]),
+            memory: Bytes(u64::MAX),
+            ..Environment::default()
+        },
+        paths: vec![PathRecord {
+            name: "wire".into(),
+            about: String::new(),
+            from: "a:eth0".into(),
+            to: "b:eth0".into(),
+            layers: vec!["wire".into()],
+            devices: vec!["a:eth0".into(), "b:eth0".into()],
+            baseline: true,
+        }],
+        cells: vec![cell()],
+    }
+}
+
+fn cell() -> CellRecord {
+    CellRecord {
+        id: "wire/stream".into(),
+        path: "wire".into(),
+        workload: "stream".into(),
+        levels: BTreeMap::from([("offload".into(), "on".into())]),
+        load: LoadSettings::Stream(StreamSettings {
+            streams: 1,
+            direction: Direction::Both,
+            until: Until::Sent(Bytes(1 << 40)),
+            warmup: Nanos(1),
+            message: Bytes(131_072),
+            congestion: None,
+            interval: Nanos::from_millis(100),
+        }),
+        placement: "cross-cpu".into(),
+        baseline: true,
+    }
+}
+
+/// A trial: even ones are streams, odd ones are ping-pongs.
+pub(crate) fn trial(index: u32) -> Trial {
+    Trial {
+        index,
+        block: index / 2,
+        cell: "wire/stream".into(),
+        arm: if index == 0 { Arm::Again } else { Arm::Measure },
+        started: UnixMillis(1_795_000_000_000 + i64::from(index)),
+        measurement: if index.is_multiple_of(2) { stream(index) } else { ping_pong(index) },
+        cpu: CpuUsage::default(),
+        devices: vec![DeviceState {
+            device: "a:eth0".into(),
+            kind: "veth".into(),
+            mtu: 1500,
+            features: BTreeMap::from([("tx-tcp-segmentation".into(), true)]),
+            gso_max_size: None,
+            gro_max_size: Some(Bytes(65_536)),
+        }],
+        path_check: PathCheck { mtu: Some(1500) },
+        // Not exact in binary, and one that a careless reader of numbers gets wrong in the last bit.
+        doubts: vec![
+            Doubt::Stolen { share: 0.1 + 0.2 },
+            Doubt::BusyHost { load_per_cpu: 51.248_178_143_210_5 },
+        ],
+    }
+}
+
+fn stream(index: u32) -> Measurement {
+    let interval = |n: u64| Interval {
+        start: Nanos(n * 100_000_001),
+        end: Nanos((n + 1) * 100_000_001),
+        bytes: Bytes(u64::from(index) << 33 | n),
+        warmup: n == 0,
+        tcp: Some(TcpSample {
+            retransmits: u32::MAX,
+            cwnd: Bytes(321 * 1024),
+            rtt: Nanos(49_312),
+            rtt_variation: Nanos(7),
+            pacing: (n > 1).then_some(BitRate(9.414e9 / 3.0)),
+            receive_window_limited: Nanos(0),
+            send_buffer_limited: Nanos(u64::MAX),
+        }),
+    };
+    let end = EndSeries { intervals: (0..20).map(interval).collect(), socket: SocketFacts::default() };
+    let flow = Flow { id: 0, direction: Direction::Forward, sender: end.clone(), receiver: end };
+    Measurement::Stream(StreamData { flows: vec![flow] })
+}
+
+fn ping_pong(index: u32) -> Measurement {
+    let mut round_trips = LatencyHistogram::new();
+    (1..1000).for_each(|n| round_trips.record(Nanos(n * 1009 * u64::from(index))));
+    Measurement::PingPong(PingPongData {
+        round_trips,
+        elapsed: Nanos::from_secs(2),
+        lost: 3,
+        client: SocketFacts::default(),
+        server: SocketFacts::default(),
+    })
+}

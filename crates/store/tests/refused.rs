@@ -1,0 +1,139 @@
+//! A file that cannot be used is named, left as it is, and the message says how to go on.
+#![expect(clippy::disallowed_methods, reason = "files are broken here on purpose")]
+
+mod record;
+
+use std::{fs, time::Duration};
+
+use record::{header, place, trial};
+use rusqlite::Connection;
+use samples::Sink;
+use store::{Store, StoreError};
+
+fn refused(bytes: &[u8], part: &str) {
+    let (_folder, path) = place();
+    fs::create_dir_all(path.parent().expect("has a folder")).expect("creates it");
+    fs::write(&path, bytes).expect("writes");
+    let error = Store::open(&path).expect_err("cannot be used");
+    let message = error.to_string();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
+    assert!(message.contains(part) && message.contains("runs.db"), "{message}");
+    assert!(message.contains("nothing was changed"), "{message}");
+    assert_eq!(fs::read(&path).expect("is there"), bytes);
+}
+
+#[test]
+fn a_file_that_is_no_database_is_left_as_it_is() {
+    refused(
+        b"name = \"quick\"\n# a scenario, given by mistake, longer than a database's first line",
+        ".recover",
+    );
+    refused(&[0xff; 4096], "not a database");
+}
+
+#[test]
+fn a_database_cut_in_the_middle_is_corrupt() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).expect("opens");
+    let header = header("quick-20261121-1", 1);
+    store.begin(&header).expect("begins");
+    (0..20).for_each(|index| store.trial(&header.id, &trial(index)).expect("keeps"));
+    drop(store);
+    let whole = fs::read(&path).expect("is there");
+    fs::write(&path, &whole[..whole.len() / 3]).expect("writes");
+    let outcome = Store::open(&path).and_then(|store| store.load(&header.id).map(drop));
+    let error = outcome.expect_err("cannot be read");
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
+}
+
+#[test]
+fn an_empty_file_becomes_a_store() {
+    let (_folder, path) = place();
+    fs::create_dir_all(path.parent().expect("has a folder")).expect("creates it");
+    fs::write(&path, b"").expect("writes");
+    Store::open(&path).expect("opens").begin(&header("quick-20261121-1", 1)).expect("begins");
+}
+
+#[test]
+fn a_record_that_is_not_ours_names_the_run_and_the_trial() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).expect("opens");
+    let header = header("quick-20261121-1", 1);
+    store.begin(&header).expect("begins");
+    store.trial(&header.id, &trial(7)).expect("keeps");
+    let other = Connection::open(&path).expect("opens");
+    other.execute("UPDATE trial SET record = '{\"index\": 7}'", []).expect("spoils it");
+    let message = store.load(&header.id).expect_err("cannot be read").to_string();
+    assert!(message.contains("trial 7 of run quick-20261121-1"), "{message}");
+}
+
+#[test]
+fn a_newer_file_says_which_plumb_wrote_it() {
+    let (_folder, path) = place();
+    drop(Store::open(&path).expect("opens"));
+    let later = Connection::open(&path).expect("opens");
+    later.execute("INSERT INTO migration VALUES (9, '3.7.0')", []).expect("a later plumb");
+    later.pragma_update(None, "user_version", 9).expect("a later format");
+    let message = Store::open(&path).expect_err("is newer").to_string();
+    assert!(message.contains("written by plumb 3.7.0 (format 9, this plumb reads up to 1)"), "{message}");
+    later.execute("DROP TABLE migration", []).expect("an even later plumb");
+    let message = Store::open(&path).expect_err("is newer").to_string();
+    assert!(message.contains("written by a later plumb (format 9"), "{message}");
+}
+
+#[test]
+fn a_run_of_a_newer_shape_is_not_misread() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).expect("opens");
+    let mut header = header("quick-20261121-1", 1);
+    header.schema = samples::SCHEMA + 1;
+    header.tool = "3.7.0".into();
+    store.begin(&header).expect("begins");
+    let message = store.load(&header.id).expect_err("is newer").to_string();
+    assert!(message.contains("plumb 3.7.0"), "{message}");
+}
+
+#[test]
+fn another_programs_database_is_left_alone() {
+    let (_folder, path) = place();
+    fs::create_dir_all(path.parent().expect("has a folder")).expect("creates it");
+    let other = Connection::open(&path).expect("opens");
+    other.execute_batch("CREATE TABLE bookmarks (url TEXT)").expect("is theirs");
+    let error = Store::open(&path).expect_err("is not ours");
+    assert!(matches!(error, StoreError::Foreign { .. }), "{error:?}");
+    let tables: u32 =
+        other.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).expect("reads");
+    assert_eq!(tables, 1);
+}
+
+#[test]
+fn a_lock_is_waited_for_and_then_named() {
+    let (_folder, path) = place();
+    let patience = Duration::from_millis(300);
+    let mut store = Store::open_with_patience(&path, patience).expect("opens");
+    let header = header("quick-20261121-1", 1);
+    let other = Connection::open(&path).expect("opens");
+    other.execute_batch("BEGIN EXCLUSIVE").expect("locks");
+    let error = store.begin(&header).expect_err("is locked");
+    assert!(matches!(error, StoreError::Locked { waited, .. } if waited == patience), "{error:?}");
+    assert!(error.to_string().contains("waited 0.3 s"), "{error}");
+    assert!(matches!(Store::open_with_patience(&path, patience), Err(StoreError::Locked { .. })));
+
+    let release = std::thread::spawn(move || {
+        std::thread::sleep(patience / 3);
+        other.execute_batch("COMMIT").expect("unlocks");
+    });
+    store.begin(&header).expect("the lock was given up in time");
+    release.join().expect("ended");
+}
+
+#[test]
+fn a_path_that_cannot_be_a_file_is_named() {
+    let (folder, _path) = place();
+    let message = Store::open(folder.path()).expect_err("is a folder").to_string();
+    assert!(message.contains("cannot open") && message.contains("is it a file"), "{message}");
+    let below_a_file = folder.path().join("file");
+    fs::write(&below_a_file, b"").expect("writes");
+    let message = Store::open(below_a_file.join("runs.db")).expect_err("has no folder").to_string();
+    assert!(message.contains("cannot create the folder"), "{message}");
+}

@@ -1,0 +1,150 @@
+//! What can go wrong with a topology: one enum per operation, naming the part of the lab and what to do.
+
+use scenario::{DeviceRef, HostName};
+use thiserror::Error;
+
+use crate::{missing::Element, refusal::Refusal};
+
+/// Why a lab could not be raised. Whatever stood already is gone when this is returned.
+#[derive(Debug, Error)]
+pub enum RaiseError {
+    /// The namespaces could not be made or entered.
+    #[error("cannot make {hosts} network namespaces: {source}")]
+    Namespaces {
+        /// How many hosts the lab has.
+        hosts: usize,
+        /// The kernel's reason.
+        source: sys::Error,
+    },
+    /// There was no way to speak with the kernel in a namespace.
+    #[error("cannot open a netlink socket for {whom}: {refusal}; {}", refusal.remedy())]
+    Netlink {
+        /// Whose.
+        whom: String,
+        /// The kernel's reason.
+        refusal: Refusal,
+    },
+    /// The lab names something that it does not have.
+    #[error("{element} names {what}, which the lab does not have; run `plumb scenario check`")]
+    Unknown {
+        /// The part of the lab.
+        element: Element,
+        /// What is unknown.
+        what: String,
+    },
+    /// Two parts of the lab make the same device.
+    #[error("{element} makes device `{device}`, which another part of the lab makes too; rename one")]
+    Twice {
+        /// The second part.
+        element: Element,
+        /// The device.
+        device: DeviceRef,
+    },
+    /// The kernel refused, and not because it lacks the feature.
+    #[error("{element}: cannot {operation}: {refusal}; {}", refusal.remedy())]
+    Refused {
+        /// The part of the lab.
+        element: Element,
+        /// What was tried, and in which host.
+        operation: String,
+        /// The kernel's reason.
+        refusal: Refusal,
+    },
+    /// The kernel accepted everything and made something else.
+    #[error(
+        "device `{device}` has {what} {found} where {wanted} was asked for; this is a bug of Plumbline or the kernel"
+    )]
+    Differs {
+        /// The device.
+        device: DeviceRef,
+        /// What differs.
+        what: &'static str,
+        /// What the lab asks for.
+        wanted: Box<str>,
+        /// What was read back.
+        found: Box<str>,
+    },
+    /// The settings of the devices could not be applied.
+    #[error(transparent)]
+    Configure(#[from] ConfigureError),
+    /// The devices could not be read back.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+/// Why devices could not be set as asked. Devices before this one are set already.
+#[derive(Debug, Error)]
+pub enum ConfigureError {
+    /// The lab has no such device, or it is missing.
+    #[error("the lab has no device `{device}`")]
+    NoDevice {
+        /// The device.
+        device: DeviceRef,
+    },
+    /// The kernel or the device cannot do this.
+    #[error("{element}: cannot set {setting}: {reason}; leave it out, or take another device")]
+    Unsupported {
+        /// Which kind of setting of which device.
+        element: Element,
+        /// The setting and its value.
+        setting: String,
+        /// Why, in the kernel's words where it has any.
+        reason: String,
+    },
+    /// The kernel refused.
+    #[error("cannot set {setting} of device `{device}`: {refusal}; {}", refusal.remedy())]
+    Refused {
+        /// The device.
+        device: DeviceRef,
+        /// The setting and its value.
+        setting: String,
+        /// The kernel's reason.
+        refusal: Refusal,
+    },
+    /// The kernel accepted the setting and did something else.
+    #[error(
+        "device `{device}` has {setting} {found} after {wanted} was asked for; another setting of the device may forbid it"
+    )]
+    Differs {
+        /// The device.
+        device: DeviceRef,
+        /// What was set.
+        setting: String,
+        /// What was asked for.
+        wanted: Box<str>,
+        /// What was read back.
+        found: Box<str>,
+    },
+    /// The device could not be read back.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+/// Why the state of a lab could not be read.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// The kernel refused.
+    #[error("cannot read {what} in host `{host}`: {refusal}; {}", refusal.remedy())]
+    Refused {
+        /// Where.
+        host: HostName,
+        /// What was read.
+        what: String,
+        /// The kernel's reason.
+        refusal: Refusal,
+    },
+    /// It is not there.
+    #[error("host `{host}` has no {what}; something outside the lab removed it, or it was never raised")]
+    Absent {
+        /// Where.
+        host: HostName,
+        /// What was looked for.
+        what: String,
+    },
+    /// The lab has no such thing.
+    #[error("the lab has no {what}")]
+    Unknown {
+        /// What was asked for.
+        what: String,
+    },
+}

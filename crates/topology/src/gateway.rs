@@ -1,0 +1,69 @@
+//! Egress gateways: the policy route into the tunnel at the node, and the egress address at the far side.
+//!
+//! The translation of the source address is in `snat`. Source of the attributes: linux/fib_rules.h.
+
+use ipnet::Ipv4Net;
+use nlink::netlink::{MessageBuilder, rule::RuleBuilder};
+use scenario::{DeviceRef, Gateway, Lab};
+
+use crate::{
+    address, devices::Devices, error::RaiseError, message::Request, missing::Element, refusal::Refusal, route,
+};
+
+/// Before the kernel's rule for the main table (32766), after the one for local addresses (0).
+const FIRST_PRIORITY: u32 = 1_000;
+
+/// The device that traffic passes because of the gateway; the tunnel carries other traffic too.
+pub(crate) fn device(gateway: &Gateway) -> DeviceRef {
+    DeviceRef { host: gateway.egress.clone(), device: gateway.egress_device.clone() }
+}
+
+/// Gives the egress device the egress address, unless the lab gave it that already.
+pub(crate) fn address(gateway: &Gateway, lab: &Lab, devices: &Devices) -> Result<Vec<Request>, RaiseError> {
+    let element = Element::Gateway(gateway.name.clone());
+    let device = devices.get_in(&gateway.egress, &gateway.egress_device, &element)?;
+    let given =
+        |(at, address): (&DeviceRef, Ipv4Net)| *at == device.at && address.addr() == gateway.egress_address;
+    if lab.addresses().any(given) {
+        return Ok(vec![]);
+    }
+    Ok(vec![address::add(device, Ipv4Net::from(gateway.egress_address), &element)])
+}
+
+/// Diverts the gateway's traffic into the tunnel: a table of its own with one route, and a rule that leads
+/// there. `number` is the gateway's place among its siblings.
+pub(crate) fn divert(gateway: &Gateway, number: u32, devices: &Devices) -> Result<Vec<Request>, RaiseError> {
+    let element = Element::Gateway(gateway.name.clone());
+    let tunnel = devices.get_in(&gateway.node, &gateway.tunnel, &element)?;
+    let Gateway { node, sources, destinations, next_hop, table, .. } = gateway;
+    let rule = rule(gateway, number).map_err(|refusal| RaiseError::Refused {
+        element: element.clone(),
+        operation: format!("write a rule for {sources}"),
+        refusal,
+    })?;
+    let request = |operation, message| Request {
+        host: gateway.node.clone(),
+        element: element.clone(),
+        needs: vec![tunnel.at.clone()],
+        operation,
+        message,
+    };
+    Ok(vec![
+        request(
+            format!("add a route to {destinations} via {next_hop} to table {table} of host `{node}`"),
+            route::message(*destinations, *next_hop, *table, Some(tunnel.index)),
+        ),
+        request(format!("send {sources} to {destinations} through table {table} of host `{node}`"), rule),
+    ])
+}
+
+/// The message that adds the rule.
+pub(crate) fn rule(gateway: &Gateway, number: u32) -> Result<MessageBuilder, Refusal> {
+    let Gateway { sources, destinations, table, .. } = gateway;
+    let rule = RuleBuilder::v4()
+        .priority(FIRST_PRIORITY + number)
+        .from_v4(sources.network(), sources.prefix_len())
+        .to_v4(destinations.network(), destinations.prefix_len())
+        .table(*table);
+    Ok(rule.build()?)
+}

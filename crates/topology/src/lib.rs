@@ -1,0 +1,37 @@
+//! Namespaces and links over netlink: raise a lab, configure its devices, read back what the kernel made.
+//!
+//! One file per link kind. Every namespace is anonymous and held by a descriptor only, so that nothing has to
+//! be removed by name: closing the descriptors removes the lab. This room knows nothing of traffic, trials or
+//! reports.
+#![expect(clippy::disallowed_methods, reason = "settings of a namespace's network are files of /proc/sys")]
+
+mod address;
+mod big_tcp;
+mod bridge;
+mod channel;
+mod configure;
+mod devices;
+mod error;
+mod gateway;
+mod message;
+mod missing;
+mod namespaces;
+mod offload;
+mod probe;
+mod raise;
+mod rate;
+mod read_back;
+mod refusal;
+mod route;
+mod snat;
+mod state;
+mod topology;
+mod veth;
+mod vxlan;
+
+pub use error::{ConfigureError, RaiseError, ReadError};
+pub use missing::{Element, Missing};
+pub use probe::{Capability, probe};
+pub use refusal::Refusal;
+pub use state::{Counters, DeviceKind, DeviceState};
+pub use topology::Topology;

@@ -1,0 +1,130 @@
+//! The namespaces of a lab's hosts and the ways to speak with the kernel in them.
+//!
+//! Each is anonymous and held by descriptors of this process only. It must not know what stands inside.
+
+use std::{collections::BTreeMap, os::fd::AsFd, sync::Arc, thread};
+
+use nlink::netlink::{Connection, Ethtool, Nftables};
+use scenario::{Host, HostName, Lab};
+use sys::netns::NetNs;
+use tokio::runtime::Runtime;
+
+use crate::{channel::Channel, error::RaiseError, missing::Element, refusal::Refusal};
+
+/// Files of a namespace's IPv4 settings, and what a host that forwards needs in them. A new namespace
+/// inherits them from the machine, so each is written (ip-sysctl in the kernel's documentation). The reverse
+/// path filter would drop replies that come back by another device than the tunnel.
+const FORWARDING: [(&str, &str); 3] = [
+    ("/proc/sys/net/ipv4/ip_forward", "1"),
+    ("/proc/sys/net/ipv4/conf/all/rp_filter", "0"),
+    ("/proc/sys/net/ipv4/conf/default/rp_filter", "0"),
+];
+
+/// Keeps devices that are made later without IPv6, so that neither address detection nor multicast reports
+/// disturb a measurement.
+const WITHOUT_IPV6: (&str, &str) = ("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+
+/// Every host's namespace.
+pub(crate) struct Namespaces {
+    hosts: BTreeMap<HostName, Place>,
+    runtime: Arc<Runtime>,
+}
+
+struct Place {
+    namespace: NetNs,
+    channel: Channel,
+}
+
+impl Namespaces {
+    /// Makes a namespace for every host of `lab`, ready to forward where the host forwards.
+    pub(crate) fn create(lab: &Lab) -> Result<Self, RaiseError> {
+        let runtime = Arc::new(runtime()?);
+        let made = NetNs::create_many(lab.hosts.len())
+            .map_err(|source| RaiseError::Namespaces { hosts: lab.hosts.len(), source })?;
+        let hosts = on_own_thread(|| {
+            lab.hosts
+                .iter()
+                .zip(made)
+                .map(|(host, namespace)| Place::open(&runtime, host, namespace))
+                .collect()
+        })?;
+        Ok(Self { hosts, runtime })
+    }
+
+    /// The namespace of `host`.
+    pub(crate) fn get(&self, host: &HostName) -> Option<&NetNs> {
+        self.hosts.get(host).map(|place| &place.namespace)
+    }
+
+    /// Every host and its namespace.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&HostName, &NetNs)> {
+        self.hosts.iter().map(|(name, place)| (name, &place.namespace))
+    }
+
+    /// The rtnetlink socket in `host`, which must be a host of the lab.
+    pub(crate) fn channel(&self, host: &HostName) -> &Channel {
+        &self.hosts.get(host).expect("every device was checked to be in a host of the lab").channel
+    }
+
+    /// An ethtool connection in `host`, which must be a host of the lab.
+    pub(crate) fn ethtool(&self, host: &HostName) -> Result<Connection<Ethtool>, Refusal> {
+        let namespace = self.get(host).expect("every device was checked to be in a host of the lab");
+        Ok(self.wait(Connection::<Ethtool>::new_in_async(namespace.as_fd()))?)
+    }
+
+    /// An nftables connection in `host`, if the lab has it.
+    pub(crate) fn nftables(&self, host: &HostName) -> Result<Connection<Nftables>, Refusal> {
+        let namespace = self.get(host).expect("every gateway was checked to be in hosts of the lab");
+        let _inside = self.runtime.enter();
+        Ok(Connection::<Nftables>::new_in(namespace.as_fd())?)
+    }
+
+    /// Waits for a connection's answer.
+    pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+}
+
+impl Place {
+    /// Moves the calling thread into `namespace`, whose it is from now on.
+    fn open(runtime: &Arc<Runtime>, host: &Host, namespace: NetNs) -> Result<(HostName, Self), RaiseError> {
+        namespace.enter().map_err(|source| RaiseError::Namespaces { hosts: 1, source })?;
+        let channel = Channel::open_here(runtime)
+            .map_err(|refusal| RaiseError::Netlink { whom: format!("host `{}`", host.name), refusal })?;
+        // A kernel without IPv6 has no such file, and nothing to be kept quiet.
+        let _ = std::fs::write(WITHOUT_IPV6.0, WITHOUT_IPV6.1);
+        if host.forwards {
+            forward_here(host)?;
+        }
+        Ok((host.name.clone(), Self { namespace, channel }))
+    }
+}
+
+fn forward_here(host: &Host) -> Result<(), RaiseError> {
+    for (file, value) in FORWARDING {
+        std::fs::write(file, value).map_err(|error| RaiseError::Refused {
+            element: Element::Host(host.name.clone()),
+            operation: format!("write {value} to {file}"),
+            refusal: error.into(),
+        })?;
+    }
+    Ok(())
+}
+
+pub(crate) fn runtime() -> Result<Runtime, RaiseError> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build()
+        .map_err(|error| RaiseError::Netlink { whom: "this process".into(), refusal: error.into() })
+}
+
+/// A thread that enters namespaces is not to be used for anything else, so it ends with `work`.
+fn on_own_thread<T: Send>(work: impl FnOnce() -> Result<T, RaiseError> + Send) -> Result<T, RaiseError> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().name("namespaces".into()).spawn_scoped(scope, work);
+        let thread =
+            thread.map_err(|error| RaiseError::Netlink { whom: "a thread".into(), refusal: error.into() })?;
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}

@@ -1,0 +1,67 @@
+//! Rate limits of links: a token bucket at each end (tc-tbf(8)).
+
+use nlink::{
+    Bytes, Rate,
+    netlink::{
+        NlMsgType,
+        tc::{QdiscConfig, TbfConfig},
+        types::tc::{TcMsg, TcaAttr, tc_handle},
+    },
+};
+use scenario::{Link, LinkEnd};
+
+use crate::{
+    devices::Devices,
+    error::RaiseError,
+    message::{Request, create},
+    missing::Element,
+};
+
+/// The bucket holds two of the largest packets that segmentation offload builds without BIG TCP, so that they
+/// pass whole...
+const LEAST_BURST: u64 = 2 * 65_536;
+/// ...and at least what flows in a millisecond, so that the timer's grain does not lower the rate.
+const BURSTS_PER_SECOND: u64 = 1_000;
+/// What may wait in the queue: what flows in 20 ms, as in a switch with modest buffers.
+const QUEUES_PER_SECOND: u64 = 50;
+
+/// Limits what each end of the link sends, if the link has a rate.
+pub(crate) fn limit(link: &Link, devices: &Devices) -> Result<Vec<Request>, RaiseError> {
+    let Some(rate) = link.rate else { return Ok(vec![]) };
+    // A rate is far below 2^64 bytes per second; the fraction of a byte is lost.
+    let bytes_per_second = (rate.0 / 8.0) as u64;
+    let burst = LEAST_BURST.max(bytes_per_second / BURSTS_PER_SECOND);
+    let bucket = TbfConfig::new()
+        .rate(Rate::bytes_per_sec(bytes_per_second))
+        .burst(Bytes::new(burst))
+        .limit(Bytes::new(burst + bytes_per_second / QUEUES_PER_SECOND));
+    link.ends.iter().map(|end| limit_end(link, end, devices, &bucket, &rate.to_string())).collect()
+}
+
+fn limit_end(
+    link: &Link,
+    end: &LinkEnd,
+    devices: &Devices,
+    bucket: &TbfConfig,
+    rate: &str,
+) -> Result<Request, RaiseError> {
+    let element = Element::Rate(link.name.clone());
+    let device = devices.get(&end.at, &element)?;
+    let mut message = create(NlMsgType::RTM_NEWQDISC);
+    message.append(&TcMsg::new().with_ifindex(device.index.cast_signed()).with_parent(tc_handle::ROOT));
+    message.append_attr_str(TcaAttr::Kind as u16, bucket.kind());
+    let options = message.nest_start(TcaAttr::Options as u16);
+    bucket.write_options(&mut message).map_err(|error| RaiseError::Refused {
+        element: element.clone(),
+        operation: format!("limit `{}` to {rate}", end.at),
+        refusal: error.into(),
+    })?;
+    message.nest_end(options);
+    Ok(Request {
+        host: end.at.host.clone(),
+        element,
+        needs: vec![end.at.clone()],
+        operation: format!("limit `{}` to {rate}", end.at),
+        message,
+    })
+}

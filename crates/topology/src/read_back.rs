@@ -1,0 +1,256 @@
+//! What the kernel made, read by one dump of links and one of addresses per namespace.
+//!
+//! Pure decoding of link messages (rtnetlink(7), linux/if_link.h) and the comparison with what was asked for.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    net::Ipv4Addr,
+};
+
+use ipnet::Ipv4Net;
+use nlink::netlink::{
+    AttrIter, MessageBuilder, NlMsgType,
+    message::NLM_F_REQUEST,
+    types::{
+        addr::{IfAddrMsg, IfaAttr},
+        link::{IfInfoMsg, IflaAttr, IflaInfo},
+    },
+};
+use scenario::{DeviceRef, HostName};
+
+use crate::{
+    devices::Devices,
+    error::ReadError,
+    message::{INET, link_header},
+    namespaces::Namespaces,
+    offload,
+    state::{Counters, DeviceState},
+};
+
+/// `RTEXT_FILTER_SKIP_STATS`.
+const WITHOUT_COUNTERS: u32 = 1 << 3;
+/// `IF_OPER_UP`.
+pub(crate) const OPERATIONAL: u8 = 6;
+/// `BR_STATE_FORWARDING`.
+pub(crate) const FORWARDING: u8 = 3;
+
+/// A link as a dump tells it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct LinkFacts {
+    pub(crate) index: u32,
+    pub(crate) name: String,
+    pub(crate) kind: String,
+    pub(crate) mac: Vec<u8>,
+    pub(crate) mtu: u32,
+    pub(crate) master: Option<u32>,
+    pub(crate) operstate: u8,
+    pub(crate) port_state: Option<u8>,
+    pub(crate) qdisc: String,
+    pub(crate) sizes: Sizes,
+    pub(crate) vxlan: Option<VxlanFacts>,
+    pub(crate) counters: Counters,
+}
+
+/// The largest packets that offloads may build, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub(crate) gso: u32,
+    pub(crate) gro: u32,
+    pub(crate) gso_ipv4: u32,
+    pub(crate) gro_ipv4: u32,
+    /// The most that the device takes; the kernel refuses more.
+    pub(crate) most: u32,
+}
+
+/// What a tunnel device says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct VxlanFacts {
+    pub(crate) vni: u32,
+    pub(crate) port: u16,
+    pub(crate) local: Ipv4Addr,
+    pub(crate) learning: bool,
+}
+
+impl fmt::Display for VxlanFacts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let learning = if self.learning { "learning" } else { "not learning" };
+        write!(f, "VNI {} on port {} from {}, {learning}", self.vni, self.port, self.local)
+    }
+}
+
+/// Every link of a host, by index.
+pub(crate) fn links(
+    namespaces: &Namespaces,
+    host: &HostName,
+    counters: bool,
+) -> Result<BTreeMap<u32, LinkFacts>, ReadError> {
+    let mut request = MessageBuilder::new(NlMsgType::RTM_GETLINK, NLM_F_REQUEST);
+    request.append(&link_header(0));
+    request.append_attr_u32(IflaAttr::ExtMask as u16, if counters { 0 } else { WITHOUT_COUNTERS });
+    let payloads = dump(namespaces, host, "its links", request)?;
+    Ok(payloads.iter().filter_map(|payload| link(payload)).map(|link| (link.index, link)).collect())
+}
+
+/// Messages that ask for one link each. Unlike a dump, such a question makes the kernel do what its work queue
+/// has still to do about the link's carrier (`linkwatch_sync_dev` in net/core/rtnetlink.c).
+pub(crate) fn questions(indexes: &[u32]) -> Vec<MessageBuilder> {
+    let question = |index: &u32| {
+        let mut request = MessageBuilder::new(NlMsgType::RTM_GETLINK, NLM_F_REQUEST);
+        request.append(&link_header(*index));
+        request.append_attr_u32(IflaAttr::ExtMask as u16, WITHOUT_COUNTERS);
+        request
+    };
+    indexes.iter().map(question).collect()
+}
+
+/// Every IPv4 address of a host with the index of its device.
+pub(crate) fn addresses(
+    namespaces: &Namespaces,
+    host: &HostName,
+) -> Result<BTreeSet<(u32, Ipv4Net)>, ReadError> {
+    let mut request = MessageBuilder::new(NlMsgType::RTM_GETADDR, NLM_F_REQUEST);
+    request.append(&IfAddrMsg { ifa_family: INET, ..IfAddrMsg::default() });
+    let payloads = dump(namespaces, host, "its addresses", request)?;
+    Ok(payloads.iter().filter_map(|payload| address(payload)).collect())
+}
+
+/// The states of `wanted`, in that order.
+pub(crate) fn states(
+    namespaces: &Namespaces,
+    devices: &Devices,
+    wanted: &[DeviceRef],
+) -> Result<Vec<DeviceState>, ReadError> {
+    let mut of_host: BTreeMap<&HostName, BTreeMap<u32, LinkFacts>> = BTreeMap::new();
+    for at in wanted {
+        let device = devices.find(at).ok_or_else(|| ReadError::Unknown { what: format!("device `{at}`") })?;
+        if !of_host.contains_key(&device.at.host) {
+            of_host.insert(&device.at.host, links(namespaces, &at.host, true)?);
+        }
+    }
+    let mut features = offload::Reader::new(namespaces);
+    let state = |at: &DeviceRef| {
+        let device = devices.find(at).ok_or_else(|| absent(at))?;
+        let link = of_host.get(&at.host).and_then(|links| links.get(&device.index));
+        let link = link.ok_or_else(|| absent(at))?;
+        Ok(DeviceState {
+            at: at.clone(),
+            kind: device.kind,
+            mtu: link.mtu,
+            features: features.read(at)?.active(),
+            gso_max_size: link.sizes.gso,
+            gro_max_size: link.sizes.gro,
+            gso_ipv4_max_size: link.sizes.gso_ipv4,
+            gro_ipv4_max_size: link.sizes.gro_ipv4,
+            qdisc: link.qdisc.clone(),
+            counters: link.counters,
+        })
+    };
+    wanted.iter().map(state).collect()
+}
+
+fn absent(at: &DeviceRef) -> ReadError {
+    ReadError::Absent { host: at.host.clone(), what: format!("device `{}`", at.device) }
+}
+
+fn dump(
+    namespaces: &Namespaces,
+    host: &HostName,
+    what: &str,
+    request: MessageBuilder,
+) -> Result<Vec<Vec<u8>>, ReadError> {
+    namespaces.channel(host).dump(request).map_err(|refusal| ReadError::Refused {
+        host: host.clone(),
+        what: what.to_owned(),
+        refusal,
+    })
+}
+
+fn link(payload: &[u8]) -> Option<LinkFacts> {
+    let index = u32_at(payload.get(4..)?)?;
+    let mut facts = LinkFacts { index, ..LinkFacts::default() };
+    for (attribute, value) in AttrIter::new(payload.get(IfInfoMsg::SIZE..)?) {
+        take_link_attribute(&mut facts, attribute, value);
+    }
+    Some(facts)
+}
+
+fn take_link_attribute(facts: &mut LinkFacts, attribute: u16, value: &[u8]) {
+    let number = || u32_at(value).unwrap_or_default();
+    match IflaAttr::from(attribute) {
+        IflaAttr::Ifname => facts.name = text(value),
+        IflaAttr::Address => facts.mac = value.to_vec(),
+        IflaAttr::Mtu => facts.mtu = number(),
+        IflaAttr::Master => facts.master = Some(number()),
+        IflaAttr::Operstate => facts.operstate = value.first().copied().unwrap_or_default(),
+        IflaAttr::Qdisc => facts.qdisc = text(value),
+        IflaAttr::GsoMaxSize => facts.sizes.gso = number(),
+        IflaAttr::GroMaxSize => facts.sizes.gro = number(),
+        IflaAttr::GsoIpv4MaxSize => facts.sizes.gso_ipv4 = number(),
+        IflaAttr::GroIpv4MaxSize => facts.sizes.gro_ipv4 = number(),
+        IflaAttr::TsoMaxSize => facts.sizes.most = number(),
+        IflaAttr::Stats64 => facts.counters = counters(value).unwrap_or_default(),
+        IflaAttr::Linkinfo => take_info(facts, value),
+        _ => {}
+    }
+}
+
+fn take_info(facts: &mut LinkFacts, info: &[u8]) {
+    /// `IFLA_BRPORT_STATE`.
+    const PORT_STATE: u16 = 1;
+    let mut data = None;
+    for (attribute, value) in AttrIter::new(info) {
+        if attribute == IflaInfo::Kind as u16 {
+            facts.kind = text(value);
+        } else if attribute == IflaInfo::Data as u16 {
+            data = Some(value);
+        } else if attribute == IflaInfo::SlaveData as u16 {
+            let state = AttrIter::new(value).find(|(attribute, _)| *attribute == PORT_STATE);
+            facts.port_state = state.and_then(|(_, value)| value.first().copied());
+        }
+    }
+    if facts.kind == "vxlan" {
+        facts.vxlan = data.and_then(vxlan);
+    }
+}
+
+fn vxlan(data: &[u8]) -> Option<VxlanFacts> {
+    // IFLA_VXLAN_ID, _LOCAL, _LEARNING, _PORT.
+    let find = |wanted: u16| AttrIter::new(data).find(|(attribute, _)| *attribute == wanted).map(|(_, v)| v);
+    Some(VxlanFacts {
+        vni: u32_at(find(1)?)?,
+        local: Ipv4Addr::from(<[u8; 4]>::try_from(find(4)?).ok()?),
+        learning: *find(7)?.first()? != 0,
+        port: u16::from_be_bytes(find(15)?.try_into().ok()?),
+    })
+}
+
+/// The first eight fields of `struct rtnl_link_stats64`.
+fn counters(value: &[u8]) -> Option<Counters> {
+    let field = |n: usize| Some(u64::from_ne_bytes(value.get(n * 8..n * 8 + 8)?.try_into().ok()?));
+    Some(Counters {
+        rx_packets: field(0)?,
+        tx_packets: field(1)?,
+        rx_bytes: field(2)?,
+        tx_bytes: field(3)?,
+        rx_dropped: field(6)?,
+        tx_dropped: field(7)?,
+    })
+}
+
+fn address(payload: &[u8]) -> Option<(u32, Ipv4Net)> {
+    let prefix = *payload.get(1)?;
+    let index = u32_at(payload.get(4..)?)?;
+    let mut attributes = AttrIter::new(payload.get(IfAddrMsg::SIZE..)?);
+    let (_, local) = attributes.find(|(attribute, _)| *attribute == IfaAttr::Local as u16)?;
+    let local = Ipv4Addr::from(<[u8; 4]>::try_from(local).ok()?);
+    Some((index, Ipv4Net::new(local, prefix).ok()?))
+}
+
+fn u32_at(bytes: &[u8]) -> Option<u32> {
+    Some(u32::from_ne_bytes(bytes.get(..4)?.try_into().ok()?))
+}
+
+fn text(value: &[u8]) -> String {
+    String::from_utf8_lossy(value.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
+}

@@ -1,0 +1,127 @@
+//! The kernel's answer to a request that it did not carry out.
+//!
+//! Owns the judgement which answers mean "this kernel cannot"; it must not know what was asked.
+
+use std::{fmt, io};
+
+use thiserror::Error;
+
+/// Error numbers of x86-64 and every other architecture with the generic `errno.h`.
+pub(crate) mod errno {
+    pub(crate) const EPERM: i32 = 1;
+    pub(crate) const ENOENT: i32 = 2;
+    pub(crate) const EACCES: i32 = 13;
+    pub(crate) const EINVAL: i32 = 22;
+    pub(crate) const EIO: i32 = 5;
+    pub(crate) const ENOPROTOOPT: i32 = 92;
+    pub(crate) const EPROTONOSUPPORT: i32 = 93;
+    pub(crate) const EOPNOTSUPP: i32 = 95;
+    pub(crate) const EPFNOSUPPORT: i32 = 96;
+    pub(crate) const EAFNOSUPPORT: i32 = 97;
+    pub(crate) const ENETUNREACH: i32 = 101;
+    pub(crate) const EHOSTUNREACH: i32 = 113;
+}
+use errno::{
+    EACCES, EAFNOSUPPORT, EHOSTUNREACH, EIO, ENETUNREACH, ENOENT, ENOPROTOOPT, EOPNOTSUPP, EPERM,
+    EPFNOSUPPORT, EPROTONOSUPPORT,
+};
+
+/// Why the kernel, or the way to it, refused.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub struct Refusal {
+    errno: i32,
+    text: Option<Box<str>>,
+}
+
+impl Refusal {
+    pub(crate) fn new(errno: i32, text: Option<String>) -> Self {
+        Self { errno, text: text.map(String::into_boxed_str) }
+    }
+
+    /// The kernel's error number.
+    #[must_use]
+    pub fn errno(&self) -> i32 {
+        self.errno
+    }
+
+    /// Whether this kernel lacks what was asked for, or the module that would bring it.
+    #[must_use]
+    pub fn is_unsupported(&self) -> bool {
+        matches!(
+            self.errno,
+            EOPNOTSUPP | ENOENT | EAFNOSUPPORT | EPFNOSUPPORT | EPROTONOSUPPORT | ENOPROTOOPT
+        )
+    }
+
+    /// Whether a right is lacking.
+    #[must_use]
+    pub fn is_permission(&self) -> bool {
+        matches!(self.errno, EPERM | EACCES)
+    }
+
+    /// Whether an address cannot be reached from where the request was made.
+    pub(crate) fn is_unreachable(&self) -> bool {
+        matches!(self.errno, ENETUNREACH | EHOSTUNREACH)
+    }
+
+    /// What to do about it, as the end of an error message.
+    pub(crate) fn remedy(&self) -> &'static str {
+        match self.errno {
+            EPERM | EACCES => {
+                "run as root, or in a user namespace of your own (`plumb doctor` says what is allowed)"
+            }
+            _ if self.is_unsupported() => "this kernel lacks it; `plumb doctor` lists what it has",
+            _ if self.is_unreachable() => "give the host an address in the network of the next hop",
+            _ => "check this part of the scenario; `plumb doctor` tries each part alone",
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let standard = io::Error::from_raw_os_error(self.errno).to_string();
+        let standard = standard.split(" (os error").next().unwrap_or_default();
+        match &self.text {
+            Some(text) => write!(f, "{text} ({standard})"),
+            None => f.write_str(standard),
+        }
+    }
+}
+
+impl From<nlink::Error> for Refusal {
+    fn from(error: nlink::Error) -> Self {
+        match error.errno() {
+            Some(errno) => Self::new(errno.abs(), error.ext_ack().map(str::to_owned)),
+            None => Self::new(EIO, Some(error.to_string())),
+        }
+    }
+}
+
+impl From<sys::Error> for Refusal {
+    fn from(error: sys::Error) -> Self {
+        Self::new(error.errno(), Some(error.to_string()))
+    }
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Self::new(error.raw_os_error().unwrap_or(EIO), None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_own_words_come_first() {
+        let refusal = Refusal::new(EOPNOTSUPP, Some("Unknown device type".into()));
+        assert_eq!(refusal.to_string(), "Unknown device type (Not supported)");
+        assert!(refusal.is_unsupported());
+    }
+
+    #[test]
+    fn an_invalid_argument_is_a_mistake_and_not_a_missing_feature() {
+        assert!(!Refusal::new(errno::EINVAL, None).is_unsupported());
+    }
+}

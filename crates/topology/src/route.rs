@@ -1,0 +1,63 @@
+//! Static routes. Source of the attributes: linux/rtnetlink.h.
+
+use std::net::Ipv4Addr;
+
+use ipnet::Ipv4Net;
+use nlink::netlink::{
+    MessageBuilder, NlMsgType,
+    types::route::{RtMsg, RtaAttr},
+};
+use scenario::Route;
+
+use crate::{
+    message::{INET, Request, append_address, create},
+    missing::Element,
+};
+
+/// `RT_TABLE_MAIN`.
+const MAIN: u32 = 254;
+/// `RTPROT_STATIC`.
+const STATIC: u8 = 4;
+/// `RTN_UNICAST`.
+const UNICAST: u8 = 1;
+
+/// Adds the route to the host's main table.
+pub(crate) fn create_route(route: &Route) -> Request {
+    Request {
+        host: route.host.clone(),
+        element: element(route),
+        needs: vec![],
+        operation: format!("add a route to {} via {}", route.to, route.via),
+        message: message(route.to, route.via, MAIN, None),
+    }
+}
+
+/// The element that a route is.
+pub(crate) fn element(route: &Route) -> Element {
+    Element::Route(route.host.clone(), format!("{} via {}", route.to, route.via))
+}
+
+/// The message that adds a route to `table`, by the device with index `device` or by the one that reaches
+/// `via`.
+pub(crate) fn message(to: Ipv4Net, via: Ipv4Addr, table: u32, device: Option<u32>) -> MessageBuilder {
+    let mut message = create(NlMsgType::RTM_NEWROUTE);
+    let header = RtMsg {
+        rtm_family: INET,
+        rtm_dst_len: to.prefix_len(),
+        // The attribute below holds tables whose number does not fit here.
+        rtm_table: u8::try_from(table).unwrap_or(0),
+        rtm_protocol: STATIC,
+        rtm_type: UNICAST,
+        ..RtMsg::default()
+    };
+    message.append(&header);
+    if to.prefix_len() > 0 {
+        append_address(&mut message, RtaAttr::Dst as u16, to.network());
+    }
+    append_address(&mut message, RtaAttr::Gateway as u16, via);
+    message.append_attr_u32(RtaAttr::Table as u16, table);
+    if let Some(index) = device {
+        message.append_attr_u32(RtaAttr::Oif as u16, index);
+    }
+    message
+}

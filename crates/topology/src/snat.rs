@@ -1,0 +1,63 @@
+//! Source translation at a gateway's far side, by nftables, with a counter on every rule.
+//!
+//! The table belongs to the lab alone: its namespace has no other. It must not know how traffic gets here.
+
+use nlink::netlink::{
+    Connection, Nftables,
+    nftables::{BaseChain, Chain, Family, NatHook, Priority, Rule, RuleExpr, parse_expressions},
+};
+use scenario::Gateway;
+
+use crate::{error::ReadError, namespaces::Namespaces, refusal::Refusal};
+
+const TABLE: &str = "plumb";
+const CHAIN: &str = "egress";
+
+/// Translates the traffic of every gateway that leaves by the same host.
+pub(crate) fn translate(namespaces: &Namespaces, gateways: &[&Gateway]) -> Result<(), Refusal> {
+    let Some(first) = gateways.first() else { return Ok(()) };
+    let connection = namespaces.nftables(&first.egress)?;
+    let chain = Chain::new(TABLE, CHAIN)?
+        .family(Family::Ip)
+        .base(BaseChain::nat(NatHook::Postrouting, Priority::SrcNat));
+    let table = connection.transaction().add_table(TABLE, Family::Ip).add_chain(chain);
+    let rules = gateways.iter().fold(table, |table, gateway| table.add_rule(rule(gateway)));
+    Ok(namespaces.wait(rules.commit(&connection))?)
+}
+
+/// How many packets the gateway's rule has counted.
+pub(crate) fn packets(namespaces: &Namespaces, gateway: &Gateway) -> Result<u64, ReadError> {
+    let refused = |refusal| ReadError::Refused {
+        host: gateway.egress.clone(),
+        what: format!("the translation rule of gateway `{}`", gateway.name),
+        refusal,
+    };
+    let connection: Connection<Nftables> = namespaces.nftables(&gateway.egress).map_err(refused)?;
+    let rules = namespaces.wait(connection.list_rules(TABLE, Family::Ip));
+    let rules = rules.map_err(|error| refused(error.into()))?;
+    let own = rules.iter().find(|rule| rule.comment_text.as_deref() == Some(&gateway.name));
+    let counted = own.and_then(|rule| counter(&parse_expressions(&rule.expression_bytes)));
+    counted.ok_or_else(|| ReadError::Absent {
+        host: gateway.egress.clone(),
+        what: format!("translation rule with a counter for gateway `{}`", gateway.name),
+    })
+}
+
+fn rule(gateway: &Gateway) -> Rule {
+    let Gateway { sources, destinations, .. } = gateway;
+    Rule::new(TABLE, CHAIN)
+        .family(Family::Ip)
+        .match_saddr_v4(sources.network(), sources.prefix_len())
+        .match_daddr_v4(destinations.network(), destinations.prefix_len())
+        .match_oif(gateway.egress_device.as_str())
+        .counter()
+        .snat(gateway.egress_address, None)
+        .comment(&gateway.name)
+}
+
+fn counter(expressions: &[RuleExpr]) -> Option<u64> {
+    expressions.iter().find_map(|expression| match expression {
+        RuleExpr::Counter { packets, .. } => Some(*packets),
+        _ => None,
+    })
+}

@@ -1,0 +1,72 @@
+//! What a device is and does, as the kernel reports it.
+//!
+//! Plain values for records and reports; it must not know how they are read.
+
+use std::collections::BTreeMap;
+
+use scenario::DeviceRef;
+
+/// The kind of a device that a lab can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DeviceKind {
+    /// One end of a pair.
+    Veth,
+    /// A VXLAN tunnel's device.
+    Vxlan,
+    /// A bridge.
+    Bridge,
+}
+
+impl DeviceKind {
+    /// The kernel's word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Veth => "veth",
+            Self::Vxlan => "vxlan",
+            Self::Bridge => "bridge",
+        }
+    }
+}
+
+/// What passed a device since it was made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets received.
+    pub rx_packets: u64,
+    /// Packets sent.
+    pub tx_packets: u64,
+    /// Bytes received, with their Ethernet headers.
+    pub rx_bytes: u64,
+    /// Bytes sent, with their Ethernet headers.
+    pub tx_bytes: u64,
+    /// Received packets that were dropped.
+    pub rx_dropped: u64,
+    /// Packets that were dropped before they were sent.
+    pub tx_dropped: u64,
+}
+
+/// The state of one device, read from the kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceState {
+    /// The device.
+    pub at: DeviceRef,
+    /// Its kind.
+    pub kind: DeviceKind,
+    /// The MTU in bytes.
+    pub mtu: u32,
+    /// Every feature that the device could have, by ethtool's name, and whether it is active.
+    pub features: BTreeMap<String, bool>,
+    /// The largest packet that segmentation offload may build, in bytes, for IPv6.
+    pub gso_max_size: u32,
+    /// The largest packet that receive offload may build, in bytes, for IPv6.
+    pub gro_max_size: u32,
+    /// The same as `gso_max_size` for IPv4; kernels before 6.3 have one size for both.
+    pub gso_ipv4_max_size: u32,
+    /// The same as `gro_max_size` for IPv4.
+    pub gro_ipv4_max_size: u32,
+    /// The queueing discipline at the device's root.
+    pub qdisc: String,
+    /// What passed it so far.
+    pub counters: Counters,
+}

@@ -1,0 +1,108 @@
+//! The lab as it stands: what can be asked of it between raising it and letting go of it.
+//!
+//! Calls block and may come from any thread, but not from within an async runtime. Dropping the value closes
+//! the last descriptors of the namespaces, and with them goes everything in them.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use scenario::{DeviceRef, DeviceSettings, Gateway, HostName, Lab};
+use sys::netns::NetNs;
+
+use crate::{
+    configure::{self, Originals},
+    devices::Devices,
+    error::{ConfigureError, RaiseError, ReadError},
+    missing::Missing,
+    namespaces::Namespaces,
+    raise, read_back, snat,
+    state::DeviceState,
+};
+
+/// A raised lab.
+pub struct Topology {
+    pub(crate) namespaces: Namespaces,
+    pub(crate) devices: Devices,
+    pub(crate) gateways: Vec<Gateway>,
+    pub(crate) missing: Vec<Missing>,
+    /// Held through every conversation with the kernel: a socket serves one at a time.
+    pub(crate) originals: Mutex<Originals>,
+}
+
+impl fmt::Debug for Topology {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hosts: Vec<_> = self.namespaces().collect();
+        f.debug_struct("Topology")
+            .field("hosts", &hosts)
+            .field("missing", &self.missing)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Topology {
+    /// Raises `lab` in namespaces of its own and verifies it by reading back. What the kernel lacks is left
+    /// out and told by [`Topology::missing`].
+    pub fn raise(lab: &Lab) -> Result<Self, RaiseError> {
+        raise::raise(lab)
+    }
+
+    /// What could not be raised because the kernel lacks it.
+    #[must_use]
+    pub fn missing(&self) -> &[Missing] {
+        &self.missing
+    }
+
+    /// The namespace of a host.
+    #[must_use]
+    pub fn namespace(&self, host: &HostName) -> Option<&NetNs> {
+        self.namespaces.get(host)
+    }
+
+    /// Every host and its namespace.
+    pub fn namespaces(&self) -> impl Iterator<Item = (&HostName, &NetNs)> {
+        self.namespaces.iter()
+    }
+
+    /// Gives every device these settings, and reads them back. A device without an entry, and a setting that
+    /// is `None`, go back to what they were when the device was made. Devices that are missing are passed over.
+    pub fn configure(&self, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Result<(), ConfigureError> {
+        let settings = configure::of_standing(settings, &self.missing);
+        configure::configure(&self.namespaces, &self.devices, &mut self.turn(), &settings)
+    }
+
+    /// The state of these devices, in this order.
+    pub fn device_states(&self, devices: &[DeviceRef]) -> Result<Vec<DeviceState>, ReadError> {
+        let _turn = self.turn();
+        read_back::states(&self.namespaces, &self.devices, devices)
+    }
+
+    /// How many packets the gateway's translation rule has counted: the first of each connection.
+    pub fn nat_packets(&self, gateway: &str) -> Result<u64, ReadError> {
+        let _turn = self.turn();
+        let gateway = self
+            .gateways
+            .iter()
+            .find(|known| known.name == gateway)
+            .ok_or_else(|| ReadError::Unknown { what: format!("gateway `{gateway}`") })?;
+        snat::packets(&self.namespaces, gateway)
+    }
+
+    fn turn(&self) -> MutexGuard<'_, Originals> {
+        // Nothing half-done outlives a panic: what is remembered is remembered before it is changed.
+        self.originals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topology_may_be_used_from_any_thread() {
+        fn may<T: Send + Sync>() {}
+        may::<Topology>();
+    }
+}

@@ -1,0 +1,171 @@
+//! Settings of devices: what is asked for is what the kernel has, and leaving it out brings back what was.
+
+use std::collections::BTreeMap;
+
+use crate::support::{can_raise, converse, device, overlay, wire};
+use scenario::{DeviceSettings, Forwarding, Offloads};
+use topology::{ConfigureError, DeviceState, Element, Topology};
+use units::{BitRate, Bytes};
+
+fn state(topology: &Topology, at: &str) -> DeviceState {
+    topology.device_states(&[device(at)]).expect("the device is there").remove(0)
+}
+
+fn active<'a>(state: &'a DeviceState, is: impl Fn(&str) -> bool + 'a) -> Vec<&'a str> {
+    state.features.iter().filter(|(name, on)| **on && is(name)).map(|(name, _)| name.as_str()).collect()
+}
+
+fn without_counters(mut state: DeviceState) -> DeviceState {
+    state.counters = topology::Counters::default();
+    state
+}
+
+fn set(topology: &Topology, at: &str, settings: DeviceSettings) -> Result<(), ConfigureError> {
+    topology.configure(&BTreeMap::from([(device(at), settings)]))
+}
+
+#[test]
+fn tso_off_leaves_no_tcp_segmentation_feature_on_and_comes_back() {
+    if !can_raise("tso_off_leaves_no_tcp_segmentation_feature_on_and_comes_back") {
+        return;
+    }
+    let topology = Topology::raise(&wire()).unwrap();
+    let before = without_counters(state(&topology, "a:eth0"));
+    assert!(!active(&before, |name| name.starts_with("tx-tcp")).is_empty(), "{before:?}");
+    let off = Offloads { tso: Some(false), ..Offloads::default() };
+    set(&topology, "a:eth0", DeviceSettings { offloads: off, ..DeviceSettings::default() }).unwrap();
+    let after = state(&topology, "a:eth0");
+    assert_eq!(active(&after, |name| name.starts_with("tx-tcp")), Vec::<&str>::new());
+    assert!(after.features["tx-generic-segmentation"], "only TSO was asked for");
+    topology.configure(&BTreeMap::new()).unwrap();
+    assert_eq!(without_counters(state(&topology, "a:eth0")), before);
+}
+
+#[test]
+fn every_offload_of_wire_and_tunnel_can_be_off_on_and_off_again() {
+    if !can_raise("every_offload_of_wire_and_tunnel_can_be_off_on_and_off_again") {
+        return;
+    }
+    let topology = Topology::raise(&overlay(Forwarding::Unicast)).unwrap();
+    for at in ["hv1:eth0", "hv1:vx"] {
+        let before = without_counters(state(&topology, at));
+        for on in [false, true, false] {
+            set(&topology, at, DeviceSettings { offloads: Offloads::all(on), ..DeviceSettings::default() })
+                .unwrap();
+            let now = state(&topology, at);
+            let offloads = ["tx-tcp-segmentation", "tx-generic-segmentation", "rx-gro", "rx-checksum"];
+            for name in offloads {
+                assert_eq!(now.features[name], on, "{name} of {at}");
+            }
+            assert_eq!(active(&now, |name| name.starts_with("tx-checksum-")).is_empty(), !on, "{at}");
+            converse(&topology, "g1", "g2", "198.18.1.2");
+        }
+        topology.configure(&BTreeMap::new()).unwrap();
+        assert_eq!(without_counters(state(&topology, at)), before);
+    }
+}
+
+#[test]
+fn segmentation_without_checksums_is_refused_because_the_kernel_drops_it() {
+    if !can_raise("segmentation_without_checksums_is_refused_because_the_kernel_drops_it") {
+        return;
+    }
+    let topology = Topology::raise(&wire()).unwrap();
+    let offloads = Offloads { tso: Some(true), tx_checksum: Some(false), ..Offloads::default() };
+    let error =
+        set(&topology, "a:eth0", DeviceSettings { offloads, ..DeviceSettings::default() }).unwrap_err();
+    assert!(matches!(error, ConfigureError::Differs { .. }), "{error}");
+    assert!(error.to_string().contains("another setting"), "{error}");
+}
+
+#[test]
+fn the_mtu_of_a_whole_overlay_goes_up_and_back() {
+    if !can_raise("the_mtu_of_a_whole_overlay_goes_up_and_back") {
+        return;
+    }
+    let topology = Topology::raise(&overlay(Forwarding::Unicast)).unwrap();
+    let mtu = |mtu| DeviceSettings { mtu: Some(mtu), ..DeviceSettings::default() };
+    let all = ["hv1:br0", "hv1:eth0", "hv1:g1", "hv1:vx", "hv2:eth0"].map(device);
+    let wanted = [8950, 9000, 8950, 8950, 9000];
+    let settings = all.iter().cloned().zip(wanted.map(mtu)).collect();
+    topology.configure(&settings).unwrap();
+    let found = topology.device_states(&all).unwrap().iter().map(|state| state.mtu).collect::<Vec<_>>();
+    assert_eq!(found, wanted);
+    topology.configure(&BTreeMap::new()).unwrap();
+    let found = topology.device_states(&all).unwrap().iter().map(|state| state.mtu).collect::<Vec<_>>();
+    assert_eq!(found, [1450, 1500, 1450, 1450, 1500]);
+}
+
+#[test]
+fn an_mtu_that_does_not_fit_the_tunnel_is_refused_by_name() {
+    if !can_raise("an_mtu_that_does_not_fit_the_tunnel_is_refused_by_name") {
+        return;
+    }
+    let topology = Topology::raise(&overlay(Forwarding::Unicast)).unwrap();
+    let error = set(&topology, "hv1:vx", DeviceSettings { mtu: Some(1500), ..DeviceSettings::default() });
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("hv1:vx") && error.contains("MTU 1500"), "{error}");
+}
+
+#[test]
+fn big_tcp_sizes_are_what_was_asked_for_and_come_back() {
+    if !can_raise("big_tcp_sizes_are_what_was_asked_for_and_come_back") {
+        return;
+    }
+    let topology = Topology::raise(&wire()).unwrap();
+    let before = without_counters(state(&topology, "a:eth0"));
+    let big = |bytes| DeviceSettings { big_tcp: Some(Bytes(bytes)), ..DeviceSettings::default() };
+    set(&topology, "a:eth0", big(262_144)).unwrap();
+    let now = state(&topology, "a:eth0");
+    let sizes = [now.gso_max_size, now.gro_max_size, now.gso_ipv4_max_size, now.gro_ipv4_max_size];
+    assert_eq!(sizes, [262_144; 4]);
+    let error = set(&topology, "a:eth0", big(1 << 30)).unwrap_err();
+    assert!(matches!(error, ConfigureError::Unsupported { .. }), "{error}");
+    topology.configure(&BTreeMap::new()).unwrap();
+    assert_eq!(without_counters(state(&topology, "a:eth0")), before);
+}
+
+#[test]
+fn a_setting_that_the_kernel_lacks_is_missing_and_the_rest_of_the_lab_stands() {
+    if !can_raise("a_setting_that_the_kernel_lacks_is_missing_and_the_rest_of_the_lab_stands") {
+        return;
+    }
+    let mut lab = wire();
+    let settings =
+        DeviceSettings { mtu: Some(1400), big_tcp: Some(Bytes(1 << 30)), ..DeviceSettings::default() };
+    lab.devices.insert(device("a:eth0"), settings);
+    let topology = Topology::raise(&lab).unwrap();
+    let missing = topology.missing();
+    assert_eq!(missing.len(), 1, "{missing:?}");
+    assert_eq!(missing[0].element, Element::BigTcp(device("a:eth0")));
+    assert_eq!(missing[0].devices, [device("a:eth0")]);
+    assert_eq!(state(&topology, "a:eth0").mtu, 1400);
+}
+
+#[test]
+fn a_rate_limit_is_a_token_bucket_at_both_ends() {
+    if !can_raise("a_rate_limit_is_a_token_bucket_at_both_ends") {
+        return;
+    }
+    let mut lab = wire();
+    lab.links[0].rate = Some(BitRate(100e6));
+    let topology = Topology::raise(&lab).unwrap();
+    if topology.missing().is_empty() {
+        for at in ["a:eth0", "b:eth0"] {
+            assert_eq!(state(&topology, at).qdisc, "tbf");
+        }
+    } else {
+        assert_eq!(topology.missing()[0].element, Element::Rate("wire".into()));
+    }
+    converse(&topology, "a", "b", "198.18.0.2");
+}
+
+#[test]
+fn a_device_that_the_lab_does_not_have_is_named() {
+    if !can_raise("a_device_that_the_lab_does_not_have_is_named") {
+        return;
+    }
+    let topology = Topology::raise(&wire()).unwrap();
+    let error = set(&topology, "a:eth7", DeviceSettings::default()).unwrap_err();
+    assert!(error.to_string().contains("a:eth7"), "{error}");
+}

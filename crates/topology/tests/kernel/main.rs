@@ -1,0 +1,6 @@
+//! Labs raised in the real kernel, and what it says of them. Skipped where namespaces cannot be made.
+
+mod configure;
+mod raise;
+#[path = "../support/mod.rs"]
+mod support;

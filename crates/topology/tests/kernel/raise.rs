@@ -1,0 +1,147 @@
+//! What a raised lab is, by the kernel's own evidence.
+
+use crate::support::{bridge_with_guests, can_raise, converse, device, egress_gateway, ip, overlay, wire};
+use std::{
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    time::{Duration, Instant},
+};
+
+use scenario::{Forwarding, HostName};
+use topology::{DeviceKind, Topology};
+
+#[test]
+fn two_hosts_on_a_wire_answer_each_other() {
+    if !can_raise("two_hosts_on_a_wire_answer_each_other") {
+        return;
+    }
+    let topology = Topology::raise(&wire()).unwrap();
+    assert_eq!(topology.missing(), []);
+    assert_eq!(converse(&topology, "a", "b", "198.18.0.2"), ip("198.18.0.1"));
+    assert_eq!(converse(&topology, "b", "a", "198.18.0.1"), ip("198.18.0.2"));
+}
+
+#[test]
+fn guests_on_a_bridge_answer_each_other_and_their_host() {
+    if !can_raise("guests_on_a_bridge_answer_each_other_and_their_host") {
+        return;
+    }
+    let topology = Topology::raise(&bridge_with_guests(3)).unwrap();
+    converse(&topology, "g0", "g2", "198.18.0.12");
+    converse(&topology, "g1", "hv", "198.18.0.1");
+}
+
+#[test]
+fn an_overlay_carries_tcp_between_guests_with_learning_and_without() {
+    if !can_raise("an_overlay_carries_tcp_between_guests_with_learning_and_without") {
+        return;
+    }
+    for forwarding in [Forwarding::Learning, Forwarding::Unicast] {
+        let topology = Topology::raise(&overlay(forwarding)).unwrap();
+        assert_eq!(topology.missing(), []);
+        converse(&topology, "g1", "g2", "198.18.1.2");
+        let states =
+            topology.device_states(&[device("hv1:vx"), device("hv1:br0"), device("hv1:eth0")]).unwrap();
+        assert_eq!(states[0].kind, DeviceKind::Vxlan);
+        assert!(states[0].counters.tx_packets > 0, "nothing went through the tunnel: {states:?}");
+        assert_eq!(states.iter().map(|state| state.mtu).collect::<Vec<_>>(), [1450, 1450, 1500]);
+    }
+}
+
+#[test]
+fn the_target_behind_a_gateway_sees_the_egress_address_and_the_rule_counts() {
+    if !can_raise("the_target_behind_a_gateway_sees_the_egress_address_and_the_rule_counts") {
+        return;
+    }
+    let topology = Topology::raise(&egress_gateway()).unwrap();
+    assert_eq!(topology.missing(), []);
+    assert_eq!(topology.nat_packets("out").unwrap(), 0);
+    assert_eq!(converse(&topology, "pod", "target", "198.18.2.2"), ip("198.18.2.100"));
+    assert_eq!(topology.nat_packets("out").unwrap(), 1);
+    let tunnel = topology.device_states(&[device("node:vx")]).unwrap();
+    assert!(tunnel[0].counters.tx_packets > 0, "the gateway's traffic did not enter the tunnel");
+}
+
+#[test]
+fn two_labs_with_the_same_addresses_stand_side_by_side() {
+    if !can_raise("two_labs_with_the_same_addresses_stand_side_by_side") {
+        return;
+    }
+    let raise = || Topology::raise(&wire()).unwrap();
+    let labs = std::thread::scope(|scope| {
+        let threads = [scope.spawn(raise), scope.spawn(raise)];
+        threads.map(|thread| thread.join().unwrap())
+    });
+    for lab in &labs {
+        converse(lab, "a", "b", "198.18.0.2");
+    }
+    let inode = |lab: &Topology| lab.namespace(&HostName::new("a")).unwrap().inode();
+    assert_ne!(inode(&labs[0]), inode(&labs[1]));
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "what is tested is how long it takes")]
+fn a_rate_limit_holds_and_lets_the_rate_pass() {
+    if !can_raise("a_rate_limit_holds_and_lets_the_rate_pass") {
+        return;
+    }
+    const BYTES: usize = 4_000_000;
+    let mut lab = wire();
+    lab.links[0].rate = Some(units::BitRate(80e6));
+    let topology = Topology::raise(&lab).unwrap();
+    if !topology.missing().is_empty() {
+        return;
+    }
+    let inside = |host: &str| topology.namespace(&HostName::new(host)).unwrap();
+    let listener = inside("b").run_in(|| TcpListener::bind("198.18.0.2:0").unwrap()).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut client = inside("a").run_in(|| TcpStream::connect(address).unwrap()).unwrap();
+    let (mut server, _) = listener.accept().unwrap();
+    let begin = Instant::now();
+    std::thread::scope(|scope| {
+        scope.spawn(move || client.write_all(&vec![0; BYTES]).unwrap());
+        server.read_exact(&mut vec![0; BYTES]).unwrap();
+    });
+    // 4 MB at 10 MB/s, less the bucket's 128 KiB; the upper bound leaves room for a busy machine.
+    let (elapsed, least) = (begin.elapsed(), Duration::from_millis(380));
+    assert!((least..5 * least).contains(&elapsed), "{elapsed:?}");
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a namespace's IPv6 addresses are a file of /proc")]
+fn no_device_but_lo_has_an_ipv6_address_to_speak_by_itself() {
+    if !can_raise("no_device_but_lo_has_an_ipv6_address_to_speak_by_itself") {
+        return;
+    }
+    let topology = Topology::raise(&overlay(Forwarding::Unicast)).unwrap();
+    for (host, namespace) in topology.namespaces() {
+        let read = || std::fs::read_to_string("/proc/thread-self/net/if_inet6").unwrap_or_default();
+        let addresses = namespace.run_in(read).unwrap();
+        assert!(addresses.lines().all(|line| line.ends_with(" lo")), "{host}: {addresses}");
+    }
+}
+
+#[test]
+fn a_name_that_the_kernel_does_not_take_is_told_with_its_host_and_the_kernels_words() {
+    if !can_raise("a_name_that_the_kernel_does_not_take_is_told_with_its_host_and_the_kernels_words") {
+        return;
+    }
+    let mut lab = wire();
+    lab.links[0].ends[0].at = device("a:longer-than-15-bytes");
+    let Err(error) = Topology::raise(&lab) else { panic!("the kernel has no such names") };
+    let text = error.to_string();
+    for part in ["link `wire`", "a:longer-than-15-bytes", "make the veth pair"] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn a_tunnel_that_is_larger_than_its_underlay_is_told_and_not_silently_smaller() {
+    if !can_raise("a_tunnel_that_is_larger_than_its_underlay_is_told_and_not_silently_smaller") {
+        return;
+    }
+    let mut lab = overlay(Forwarding::Unicast);
+    lab.vxlans[0].mtu = 1500;
+    let Err(error) = Topology::raise(&lab) else { panic!("1500 bytes do not fit a tunnel over 1500") };
+    assert!(error.to_string().contains("MTU") && error.to_string().contains(":vx"), "{error}");
+}

@@ -1,0 +1,218 @@
+//! Labs built by hand, and a byte sent through them, for the tests beside this.
+#![expect(clippy::disallowed_macros, reason = "a skipped test says so")]
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Read, Write},
+    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream},
+    time::Duration,
+};
+
+use ipnet::Ipv4Net;
+use scenario::{
+    Bridge, DeviceName, DeviceRef, Forwarding, Gateway, Host, HostKind, HostName, Lab, Link, LinkEnd,
+    LinkRole, Route, Vxlan, VxlanMember,
+};
+use topology::Topology;
+
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Whether this process may make namespaces; says so if not.
+pub(crate) fn can_raise(test: &str) -> bool {
+    if sys::userns::has_net_admin() {
+        return true;
+    }
+    println!("skipped: {test}: needs root, or root in a user namespace");
+    false
+}
+
+pub(crate) fn device(text: &str) -> DeviceRef {
+    text.parse().expect("the tests write it rightly")
+}
+
+pub(crate) fn net(text: &str) -> Ipv4Net {
+    text.parse().expect("the tests write it rightly")
+}
+
+pub(crate) fn ip(text: &str) -> Ipv4Addr {
+    text.parse().expect("the tests write it rightly")
+}
+
+pub(crate) fn empty() -> Lab {
+    Lab {
+        hosts: vec![],
+        links: vec![],
+        bridges: vec![],
+        vxlans: vec![],
+        gateways: vec![],
+        routes: vec![],
+        devices: BTreeMap::new(),
+    }
+}
+
+pub(crate) fn host(name: &str, forwards: bool) -> Host {
+    Host { name: HostName::new(name), kind: HostKind::Host, forwards }
+}
+
+pub(crate) fn end(at: &str, address: Option<&str>) -> LinkEnd {
+    LinkEnd { at: device(at), address: address.map(net) }
+}
+
+pub(crate) fn link(name: &str, ends: [LinkEnd; 2], mtu: u32) -> Link {
+    Link { name: name.into(), role: LinkRole::Wire, ends, mtu, rate: None }
+}
+
+pub(crate) fn route(host: &str, to: &str, via: &str) -> Route {
+    Route { host: HostName::new(host), to: net(to), via: ip(via) }
+}
+
+/// `a` and `b` with a wire of MTU 1500.
+pub(crate) fn wire() -> Lab {
+    Lab {
+        hosts: vec![host("a", false), host("b", false)],
+        links: vec![link(
+            "wire",
+            [end("a:eth0", Some("198.18.0.1/30")), end("b:eth0", Some("198.18.0.2/30"))],
+            1500,
+        )],
+        ..empty()
+    }
+}
+
+/// A host with a bridge and `n` guests behind it.
+pub(crate) fn bridge_with_guests(n: u32) -> Lab {
+    let guest = |i: u32| Ipv4Addr::from_bits(ip("198.18.0.10").to_bits() + i);
+    let mut lab = empty();
+    lab.hosts.push(host("hv", false));
+    for i in 0..n {
+        lab.hosts.push(host(&format!("g{i}"), false));
+        let address = format!("{}/16", guest(i));
+        let ends = [end(&format!("g{i}:eth0"), Some(&address)), end(&format!("hv:g{i}"), None)];
+        lab.links.push(link(&format!("g{i}"), ends, 1500));
+    }
+    lab.bridges.push(Bridge {
+        name: "br".into(),
+        at: device("hv:br0"),
+        ports: (0..n).map(|i| DeviceName::new(format!("g{i}"))).collect(),
+        address: Some(net("198.18.0.1/16")),
+        mtu: 1500,
+    });
+    lab
+}
+
+/// Two hypervisors with a wire, an overlay between them, and a guest behind a bridge on each.
+pub(crate) fn overlay(forwarding: Forwarding) -> Lab {
+    let mut lab = Lab {
+        hosts: vec![host("hv1", false), host("hv2", false), host("g1", false), host("g2", false)],
+        ..empty()
+    };
+    lab.links.push(link(
+        "wire",
+        [end("hv1:eth0", Some("198.18.0.1/30")), end("hv2:eth0", Some("198.18.0.2/30"))],
+        1500,
+    ));
+    for n in 1..=2 {
+        let address = format!("198.18.1.{n}/24");
+        let ends = [end(&format!("g{n}:eth0"), Some(&address)), end(&format!("hv{n}:g{n}"), None)];
+        lab.links.push(link(&format!("g{n}"), ends, 1450));
+        lab.bridges.push(Bridge {
+            name: format!("br{n}"),
+            at: device(&format!("hv{n}:br0")),
+            ports: vec![DeviceName::new(format!("g{n}")), DeviceName::new("vx")],
+            address: None,
+            mtu: 1450,
+        });
+    }
+    lab.vxlans.push(vxlan("vx", forwarding, [("hv1", "198.18.0.1", None), ("hv2", "198.18.0.2", None)]));
+    lab
+}
+
+pub(crate) fn vxlan(name: &str, forwarding: Forwarding, members: [(&str, &str, Option<&str>); 2]) -> Vxlan {
+    let member = |(host, local, address): (&str, &str, Option<&str>)| VxlanMember {
+        at: DeviceRef::new(host, name),
+        underlay: DeviceName::new("eth0"),
+        local: ip(local),
+        address: address.map(net),
+    };
+    Vxlan {
+        name: name.into(),
+        vni: 42,
+        port: 4789,
+        forwarding,
+        mtu: 1450,
+        members: members.map(member).into(),
+    }
+}
+
+/// A pod on a node, an egress host behind a tunnel, and a target that only the egress address may reach.
+pub(crate) fn egress_gateway() -> Lab {
+    let mut lab = Lab {
+        hosts: vec![host("node", true), host("egress", true), host("pod", false), host("target", false)],
+        ..empty()
+    };
+    lab.links.push(link(
+        "wire",
+        [end("node:eth0", Some("198.18.0.1/30")), end("egress:eth0", Some("198.18.0.2/30"))],
+        1500,
+    ));
+    lab.links.push(link(
+        "out",
+        [end("egress:eth1", Some("198.18.2.1/24")), end("target:eth0", Some("198.18.2.2/24"))],
+        1500,
+    ));
+    lab.links.push(link("pod", [end("pod:eth0", Some("198.18.3.2/24")), end("node:pod", None)], 1450));
+    lab.bridges.push(Bridge {
+        name: "pods".into(),
+        at: device("node:pods"),
+        ports: vec![DeviceName::new("pod")],
+        address: Some(net("198.18.3.1/24")),
+        mtu: 1450,
+    });
+    lab.vxlans.push(vxlan(
+        "vx",
+        Forwarding::Unicast,
+        [("node", "198.18.0.1", Some("198.18.1.1/24")), ("egress", "198.18.0.2", Some("198.18.1.2/24"))],
+    ));
+    lab.gateways.push(Gateway {
+        name: "out".into(),
+        node: HostName::new("node"),
+        sources: net("198.18.3.0/24"),
+        destinations: net("198.18.2.0/24"),
+        tunnel: DeviceName::new("vx"),
+        next_hop: ip("198.18.1.2"),
+        table: 100,
+        egress: HostName::new("egress"),
+        egress_device: DeviceName::new("eth1"),
+        egress_address: ip("198.18.2.100"),
+    });
+    lab.routes =
+        vec![route("pod", "0.0.0.0/0", "198.18.3.1"), route("egress", "198.18.3.0/24", "198.18.1.1")];
+    lab
+}
+
+/// Sends a few bytes by TCP from one host to an address of another and back; returns who the server saw.
+pub(crate) fn converse(topology: &Topology, from: &str, to: &str, address: &str) -> IpAddr {
+    let inside = |name: &str| topology.namespace(&HostName::new(name)).expect("a host of the lab");
+    let bind = || TcpListener::bind((ip(address), 0)).expect("the host has the address");
+    let listener = inside(to).run_in(bind).expect("a namespace of the lab");
+    let port = listener.local_addr().expect("it is bound").port();
+    let server = std::thread::spawn(move || {
+        let (mut stream, peer) = listener.accept()?;
+        let mut bytes = [0; 5];
+        stream.read_exact(&mut bytes)?;
+        stream.write_all(&bytes)?;
+        io::Result::Ok(peer.ip())
+    });
+    let client = inside(from).run_in(|| {
+        let mut stream = TcpStream::connect_timeout(&SocketAddr::from((ip(address), port)), PATIENCE)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.write_all(b"hello")?;
+        let mut bytes = [0; 5];
+        stream.read_exact(&mut bytes)?;
+        io::Result::Ok(bytes)
+    });
+    // A server that nobody reaches waits until the process ends; the panic here tells why.
+    let echoed = client.expect("a namespace of the lab");
+    assert_eq!(&echoed.unwrap_or_else(|error| panic!("{from} does not reach {address}: {error}")), b"hello");
+    server.join().expect("no panic").expect("the client was answered")
+}

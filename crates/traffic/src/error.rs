@@ -1,0 +1,88 @@
+//! What can go wrong with a load: which operation, on which connection, why.
+
+use std::io;
+
+use thiserror::Error;
+use units::Nanos;
+
+/// The result of everything here that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a load has no numbers.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// The kernel refused an option, a placement or an address.
+    #[error(transparent)]
+    System(#[from] sys::Error),
+    /// A socket failed.
+    #[error("cannot {operation} {object}: {source}")]
+    Socket {
+        /// What was tried.
+        operation: &'static str,
+        /// On which connection or address.
+        object: String,
+        /// The kernel's reason.
+        source: io::Error,
+    },
+    /// Something that the peer owed did not come in time.
+    #[error("{object}: waited {waited} for {missing}; is the other end alive and the path up?")]
+    Silent {
+        /// The connection or address.
+        object: String,
+        /// What did not come.
+        missing: String,
+        /// For how long.
+        waited: Nanos,
+    },
+    /// A connection ended before it had carried what was asked.
+    #[error("{object} was closed by the other end after {got} of {asked}")]
+    CutShort {
+        /// The connection.
+        object: String,
+        /// What it carried, or for how long.
+        got: String,
+        /// What it should have.
+        asked: String,
+    },
+    /// A setting makes no sense.
+    #[error("{setting} cannot be {value}: choose {allowed}")]
+    Setting {
+        /// Which.
+        setting: &'static str,
+        /// What it was.
+        value: String,
+        /// What it may be.
+        allowed: &'static str,
+    },
+    /// It was asked to stop.
+    #[error("stopped before its end")]
+    Stopped,
+    /// A defect of this program.
+    #[error("the traffic thread of {thread} panicked; please report this")]
+    Panicked {
+        /// Which.
+        thread: String,
+    },
+}
+
+impl Error {
+    /// Whether the kernel lacks what was asked, so that it would never be met here.
+    #[must_use]
+    pub fn is_unsupported(&self) -> bool {
+        matches!(self, Self::System(error) if error.is_unsupported())
+    }
+
+    /// Whether it only says that it was asked to stop.
+    #[must_use]
+    pub const fn is_stopped(&self) -> bool {
+        matches!(self, Self::Stopped)
+    }
+
+    /// Adds operation and object to what the kernel said; for `map_err`.
+    pub(crate) fn socket<O: Into<String>>(
+        operation: &'static str,
+        object: impl FnOnce() -> O,
+    ) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Socket { operation, object: object().into(), source }
+    }
+}

@@ -1,0 +1,150 @@
+//! Accepting the connections of one trial: each shows in time that it knows the token, or is closed.
+//!
+//! A stranger, a slow peer or a duplicate is never counted and holds up nobody.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Read},
+    net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream},
+    thread,
+    time::Duration,
+};
+
+use socket2::{Domain, Protocol, Socket, Type};
+use sys::clock::monotonic;
+use units::Nanos;
+
+use crate::{
+    error::{Error, Result},
+    handshake::{Handshake, LENGTH, Purpose},
+    stop::Stop,
+};
+
+/// How long a connection may take to say who it is.
+const HANDSHAKE: Nanos = Nanos::from_secs(2);
+/// How long no further connection of the trial may come while some are missing.
+const PATIENCE: Nanos = Nanos::from_secs(10);
+/// How often new connections are looked for.
+const GLANCE: Duration = Duration::from_millis(1);
+/// Connections that may be undecided at once; further ones wait in the kernel.
+const UNDECIDED: usize = 256;
+/// Connections that may wait in the kernel.
+const BACKLOG: i32 = 1024;
+
+/// The connections of a trial by what they are for and their number.
+pub(crate) type Gathered = BTreeMap<(Purpose, u32), TcpStream>;
+
+/// Listens on a port of the kernel's choice; what it accepts has its congestion control.
+pub(crate) fn listen(bind: Ipv4Addr, congestion: Option<&str>) -> Result<TcpListener> {
+    let object = || format!("{bind} for TCP");
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))
+        .map_err(Error::socket("open a socket on", object))?;
+    if let Some(congestion) = congestion {
+        sys::socket::set_congestion(&socket, congestion)?;
+    }
+    socket.bind(&SocketAddrV4::new(bind, 0).into()).map_err(Error::socket("bind", object))?;
+    socket.listen(BACKLOG).map_err(Error::socket("listen on", object))?;
+    socket.set_nonblocking(true).map_err(Error::socket("listen on", object))?;
+    Ok(socket.into())
+}
+
+/// The port that a socket was given.
+pub(crate) fn port(address: io::Result<SocketAddr>) -> Result<u16> {
+    address.map(|address| address.port()).map_err(Error::socket("read the address of", || "a server"))
+}
+
+/// Waits until every connection of `expected` has come. They block again.
+pub(crate) fn gather(
+    listener: &TcpListener,
+    token: u64,
+    expected: &[(Purpose, u32)],
+    stop: &Stop,
+) -> Result<Gathered> {
+    let mut gathered = Gathered::new();
+    let mut undecided: Vec<Undecided> = Vec::new();
+    let mut latest = monotonic();
+    while gathered.len() < expected.len() {
+        accept(listener, &mut undecided)?;
+        for peer in std::mem::take(&mut undecided) {
+            match peer.advance() {
+                Verdict::Wait(peer) => undecided.push(peer),
+                Verdict::Close => {}
+                Verdict::Said(socket, said) => {
+                    let place = (said.purpose, said.number);
+                    if said.token == token && expected.contains(&place) && !gathered.contains_key(&place) {
+                        gathered.insert(place, socket);
+                        latest = monotonic();
+                    }
+                }
+            }
+        }
+        if stop.is_asked() {
+            return Err(Error::Stopped);
+        }
+        if monotonic() - latest > PATIENCE.0 {
+            return Err(missing(listener, &gathered, expected));
+        }
+        thread::sleep(GLANCE);
+    }
+    for socket in gathered.values() {
+        socket.set_nonblocking(false).map_err(Error::socket("prepare", || "an accepted connection"))?;
+    }
+    Ok(gathered)
+}
+
+fn missing(listener: &TcpListener, gathered: &Gathered, expected: &[(Purpose, u32)]) -> Error {
+    let object = listener.local_addr().map_or_else(|_| "the server".into(), |address| address.to_string());
+    let missing = format!("connections: {} of {} came", gathered.len(), expected.len());
+    Error::Silent { object, missing, waited: PATIENCE }
+}
+
+fn accept(listener: &TcpListener, undecided: &mut Vec<Undecided>) -> Result<()> {
+    while undecided.len() < UNDECIDED {
+        match listener.accept() {
+            Ok((socket, _)) => undecided.extend(Undecided::new(socket)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+            // The peer was gone before it was accepted (accept(2)).
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted) => {}
+            Err(error) => {
+                return Err(Error::socket("accept on", || format!("{:?}", listener.local_addr()))(error));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A connection that has not yet said all of its handshake.
+struct Undecided {
+    socket: TcpStream,
+    since: u64,
+    said: [u8; LENGTH],
+    length: usize,
+}
+
+enum Verdict {
+    Wait(Undecided),
+    Close,
+    Said(TcpStream, Handshake),
+}
+
+impl Undecided {
+    fn new(socket: TcpStream) -> Option<Self> {
+        socket.set_nonblocking(true).ok()?;
+        Some(Self { socket, since: monotonic(), said: [0; LENGTH], length: 0 })
+    }
+
+    fn advance(mut self) -> Verdict {
+        match self.socket.read(&mut self.said[self.length..]) {
+            Ok(0) => return Verdict::Close,
+            Ok(read) => self.length += read,
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Err(_) => return Verdict::Close,
+        }
+        if self.length == LENGTH {
+            let said = Handshake::decode(&self.said);
+            return said.map_or(Verdict::Close, |said| Verdict::Said(self.socket, said));
+        }
+        if monotonic() - self.since > HANDSHAKE.0 { Verdict::Close } else { Verdict::Wait(self) }
+    }
+}

@@ -1,0 +1,121 @@
+//! The 32 bytes with which a client opens a connection or a UDP exchange, and how they are checked.
+//!
+//! Layout, big endian: magic (8), token (8), version (4), purpose (4), number (4), zero (4). The token lies
+//! where every longer datagram of a ping-pong has it too. Pure: bytes in, values out.
+
+use samples::Direction;
+
+/// Its length on the wire.
+pub(crate) const LENGTH: usize = 32;
+/// Where the token lies, here and in every datagram.
+pub(crate) const TOKEN: std::ops::Range<usize> = 8..16;
+/// What the server of a TCP load sends once every connection stands.
+pub(crate) const GO: u8 = b'g';
+
+const MAGIC: [u8; 8] = *b"plumbtrf";
+const VERSION: u32 = 1;
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Purpose {
+    /// A stream from client to server.
+    Forward,
+    /// A stream from server to client.
+    Reverse,
+    /// Messages there and back.
+    PingPong,
+    /// Single datagrams there and back that must not be fragmented.
+    Probe,
+}
+
+impl Purpose {
+    /// Of a stream in one direction.
+    pub(crate) const fn of(direction: Direction) -> Self {
+        match direction {
+            Direction::Reverse => Self::Reverse,
+            Direction::Forward | Direction::Both => Self::Forward,
+        }
+    }
+
+    const fn code(self) -> u32 {
+        match self {
+            Self::Forward => 1,
+            Self::Reverse => 2,
+            Self::PingPong => 3,
+            Self::Probe => 4,
+        }
+    }
+
+    const fn from_code(code: u32) -> Option<Self> {
+        match code {
+            1 => Some(Self::Forward),
+            2 => Some(Self::Reverse),
+            3 => Some(Self::PingPong),
+            4 => Some(Self::Probe),
+            _ => None,
+        }
+    }
+}
+
+/// Who opens a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Handshake {
+    pub(crate) token: u64,
+    pub(crate) purpose: Purpose,
+    /// The connection's number among those of its purpose.
+    pub(crate) number: u32,
+}
+
+impl Handshake {
+    pub(crate) fn encode(self) -> [u8; LENGTH] {
+        let mut bytes = [0; LENGTH];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[TOKEN].copy_from_slice(&self.token.to_be_bytes());
+        bytes[16..20].copy_from_slice(&VERSION.to_be_bytes());
+        bytes[20..24].copy_from_slice(&self.purpose.code().to_be_bytes());
+        bytes[24..28].copy_from_slice(&self.number.to_be_bytes());
+        bytes
+    }
+
+    /// `None` for anything that this version would not have encoded.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let (magic, rest) = bytes.split_first_chunk::<8>()?;
+        let (token, rest) = rest.split_first_chunk::<8>()?;
+        let (version, rest) = rest.split_first_chunk::<4>()?;
+        let (purpose, rest) = rest.split_first_chunk::<4>()?;
+        let (number, rest) = rest.split_first_chunk::<4>()?;
+        let known = *magic == MAGIC && u32::from_be_bytes(*version) == VERSION && rest == [0; 4];
+        let purpose = Purpose::from_code(u32::from_be_bytes(*purpose))?;
+        let (token, number) = (u64::from_be_bytes(*token), u32::from_be_bytes(*number));
+        known.then_some(Self { token, purpose, number })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GREETING: Handshake =
+        Handshake { token: 0x0102_0304_0506_0708, purpose: Purpose::Reverse, number: 77 };
+
+    #[test]
+    fn what_was_encoded_is_decoded() {
+        for purpose in [Purpose::Forward, Purpose::Reverse, Purpose::PingPong, Purpose::Probe] {
+            let handshake = Handshake { purpose, ..GREETING };
+            assert_eq!(Handshake::decode(&handshake.encode()), Some(handshake));
+        }
+        assert_eq!(GREETING.encode()[TOKEN], [1, 2, 3, 4, 5, 6, 7, 8]);
+    }
+
+    #[test]
+    fn a_change_outside_token_and_number_is_refused() {
+        let good = GREETING.encode();
+        for place in (0..LENGTH).filter(|place| !TOKEN.contains(place) && !(24..28).contains(place)) {
+            let mut bad = good;
+            bad[place] ^= 0x40;
+            assert_eq!(Handshake::decode(&bad), None, "byte {place}");
+        }
+        assert_eq!(Handshake::decode(&good[..31]), None);
+        assert_eq!(Handshake::decode(&[&good[..], &[0]].concat()), None);
+    }
+}

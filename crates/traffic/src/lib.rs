@@ -1,0 +1,28 @@
+//! Sockets and threads that send and receive: streams and ping-pong.
+//!
+//! Plain threads and blocking sockets. In a measuring loop a message costs its send or receive and a look at
+//! the clock, which is no system call; nothing is allocated, locked or published per message. This room
+//! knows settings and series; it does not know who asked, over which path, or what the numbers mean.
+#![expect(clippy::disallowed_methods, reason = "traffic owns waiting between its sends and receives")]
+
+mod crew;
+mod dial;
+mod error;
+mod gather;
+mod handshake;
+mod mtu;
+mod observer;
+pub mod ping_pong;
+mod socket;
+mod spec;
+mod stop;
+pub mod stream;
+
+#[cfg(test)]
+mod testing;
+
+pub use error::{Error, Result};
+pub use mtu::{MtuSpec, Passage, probe_mtu};
+pub use observer::{Beat, Observer};
+pub use spec::{ClientSpec, ServerSpec};
+pub use stop::Stop;

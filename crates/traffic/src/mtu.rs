@@ -1,0 +1,111 @@
+//! What a path carries unfragmented: single datagrams to a UDP server of the ping-pong, and its answers.
+
+use std::{
+    io,
+    net::{Ipv4Addr, SocketAddrV4, UdpSocket},
+};
+
+use sys::clock::monotonic;
+use units::Nanos;
+
+use crate::{
+    error::{Error, Result},
+    handshake::{Handshake, Purpose},
+    ping_pong::{Message, greet},
+    socket::is_wait,
+    stop::Stop,
+};
+
+/// IPv4 without options (RFC 791) and UDP (RFC 768).
+const HEADERS: u32 = 20 + 8;
+/// The smallest packet whose payload has a number and the token.
+const SMALLEST: u32 = HEADERS + 16;
+/// The largest IPv4 packet (RFC 791).
+const LARGEST: u32 = 65_535;
+
+/// A packet that should arrive may get lost by chance; one that should not, needs to fail less often.
+const FITTING: Tries = Tries { count: 3, wait: Nanos::from_millis(300) };
+const LARGER: Tries = Tries { count: 2, wait: Nanos::from_millis(150) };
+
+/// What to probe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MtuSpec {
+    /// The secret of the trial whose UDP server answers.
+    pub token: u64,
+    /// The address to send from.
+    pub bind: Ipv4Addr,
+    /// The server, which must not have had another client.
+    pub server: SocketAddrV4,
+    /// The IP packet that should pass, in bytes; one byte more should not.
+    pub mtu: u32,
+}
+
+/// What a path carried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Passage {
+    /// Whether the packet of the asked size came back.
+    pub carried: bool,
+    /// Whether one byte more was refused or lost.
+    pub larger_refused: bool,
+}
+
+/// Sends a packet of exactly `mtu` bytes and one of a byte more, both with fragments forbidden.
+///
+/// # Errors
+/// When the server does not answer at all, or the size makes no packet.
+pub fn probe_mtu(spec: &MtuSpec, stop: &Stop) -> Result<Passage> {
+    if spec.mtu < SMALLEST || spec.mtu > LARGEST {
+        let value = spec.mtu.to_string();
+        return Err(Error::Setting { setting: "the MTU to probe", value, allowed: "44 to 65535 bytes" });
+    }
+    let handshake = Handshake { token: spec.token, purpose: Purpose::Probe, number: 0 };
+    let socket = greet(spec.bind, spec.server, handshake, stop)?;
+    sys::socket::set_mtu_probe(&socket)?;
+    let carries = |mtu: u32, tries: &Tries| tries.carries(&socket, spec, mtu - HEADERS, stop);
+    let carried = carries(spec.mtu, &FITTING)?;
+    let larger_refused = !carries(spec.mtu + 1, &LARGER)?;
+    Ok(Passage { carried, larger_refused })
+}
+
+struct Tries {
+    count: u64,
+    wait: Nanos,
+}
+
+impl Tries {
+    /// Whether a datagram of `payload` bytes comes back.
+    fn carries(&self, socket: &UdpSocket, spec: &MtuSpec, payload: u32, stop: &Stop) -> Result<bool> {
+        let object = || spec.server.to_string();
+        let mut message = Message::new(payload as usize, spec.token);
+        let mut answer = vec![0; LARGEST as usize];
+        for number in 0..self.count {
+            match socket.send(message.number(number)) {
+                Err(error) if is_too_long(&error) => return Ok(false),
+                Err(error) if !is_wait(&error) => {
+                    return Err(Error::socket("send a probe to", object)(error));
+                }
+                Ok(_) | Err(_) => {}
+            }
+            let until = monotonic() + self.wait.0;
+            while monotonic() < until {
+                match socket.recv(&mut answer) {
+                    Ok(length) if message.is_answered_by(&answer[..length]) => return Ok(true),
+                    // EMSGSIZE here is a router's word that the probe did not fit.
+                    Err(error) if is_too_long(&error) => return Ok(false),
+                    Err(error) if !is_wait(&error) => {
+                        return Err(Error::socket("receive a probe from", object)(error));
+                    }
+                    Ok(_) | Err(_) => {}
+                }
+                if stop.is_asked() {
+                    return Err(Error::Stopped);
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+fn is_too_long(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(90)
+}

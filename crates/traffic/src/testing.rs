@@ -1,0 +1,20 @@
+//! What the tests of this room share: a private loopback.
+
+use std::net::Ipv4Addr;
+
+use sys::netns::{NetNs, bring_loopback_up};
+
+pub(crate) const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
+pub(crate) const TOKEN: u64 = 0xFEED_0000_0000_0042;
+
+/// Runs `work` in a namespace of its own with nothing but a loopback; `None`, with the reason printed,
+/// where this process may not make one.
+#[expect(clippy::disallowed_macros, reason = "a test says why it tests nothing")]
+pub(crate) fn on_loopback<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    let ns = NetNs::create("the test").inspect_err(|error| eprintln!("returns early: {error}")).ok()?;
+    let inside = || {
+        bring_loopback_up().expect("root of its namespace");
+        work()
+    };
+    Some(ns.run_in(inside).expect("enters its own namespace"))
+}

@@ -1,0 +1,101 @@
+//! The command line as a user types it; needs no rights and sends nothing.
+
+use std::process::ExitCode;
+
+use plumb_tests::{Case, Sandbox, run};
+
+fn main() -> ExitCode {
+    run(&[
+        Case { name: "help_names_every_subcommand", needs: &[], test: help_names_every_subcommand },
+        Case { name: "a_misspelt_scenario_is_answered_by_the_one_meant", needs: &[], test: a_misspelt_scenario },
+        Case { name: "a_mistake_in_a_scenario_is_shown_in_its_place", needs: &[], test: a_mistake_in_a_scenario },
+        Case { name: "every_builtin_shows_and_checks", needs: &[], test: every_builtin_shows_and_checks },
+        Case { name: "a_dry_run_measures_nothing", needs: &[], test: a_dry_run_measures_nothing },
+        Case { name: "a_database_that_is_none_is_left_as_it_is", needs: &[], test: a_database_that_is_none },
+        Case { name: "a_report_without_runs_says_how_to_get_one", needs: &[], test: a_report_without_runs },
+        Case { name: "an_output_of_unknown_format_is_refused_before_anything_runs", needs: &[], test: an_output_of_unknown_format },
+        Case { name: "an_agent_refuses_a_controller_of_another_version", needs: &[], test: an_agent_refuses_another_version },
+    ])
+}
+
+fn sandbox() -> Sandbox {
+    Sandbox::new(env!("CARGO_BIN_EXE_plumb"))
+}
+
+fn help_names_every_subcommand() {
+    let help = sandbox().succeed(&["--help"]).out;
+    for subcommand in ["run", "report", "runs", "scenario", "lab", "doctor"] {
+        assert!(help.contains(&format!("\n  {subcommand} ")), "{subcommand} is not in:\n{help}");
+    }
+}
+
+fn a_misspelt_scenario() {
+    let output = sandbox().plumb(&["run", "egress-gatway"]);
+    assert_eq!(output.status, Some(2), "{output:?}");
+    assert!(output.err.contains("did you mean `egress-gateway`"), "{}", output.err);
+}
+
+fn a_mistake_in_a_scenario() {
+    let sandbox = sandbox();
+    let text = sandbox.succeed(&["scenario", "show", "quick"]).out;
+    let line = text.lines().position(|line| line.starts_with("between")).expect("quick has a wire") + 1;
+    let file = sandbox.file("mine.toml", &text.replacen("between", "betwen", 1));
+    let output = sandbox.plumb(&["scenario", "check", &file, "--format", "short"]);
+    assert_eq!(output.status, Some(2), "{output:?}");
+    assert!(output.out.contains(&format!("mine.toml:{line}:1: ")), "line {line} in: {}", output.out);
+    let drawn = sandbox.plumb(&["run", &file]);
+    assert_eq!(drawn.status, Some(2), "{drawn:?}");
+    assert!(drawn.err.contains("betwen") && drawn.err.contains("between"), "{}", drawn.err);
+}
+
+fn every_builtin_shows_and_checks() {
+    let sandbox = sandbox();
+    let list = sandbox.succeed(&["scenario", "list"]).out;
+    for name in ["quick", "proxmox-vxlan", "egress-gateway", "bridge-streams"] {
+        assert!(list.contains(name), "{name} is not in:\n{list}");
+        let file = sandbox.file(&format!("{name}.toml"), &sandbox.succeed(&["scenario", "show", name]).out);
+        let checked = sandbox.succeed(&["scenario", "check", &file]).out;
+        assert!(checked.contains("(baseline)"), "{checked}");
+    }
+}
+
+fn a_dry_run_measures_nothing() {
+    let sandbox = sandbox();
+    let output = sandbox.succeed(&["run", "quick", "--dry-run"]).out;
+    assert!(output.contains("trials of"), "{output}");
+    assert!(!sandbox.database().exists());
+}
+
+fn a_database_that_is_none() {
+    let sandbox = sandbox();
+    let text = "this is somebody's shopping list\n".repeat(100);
+    std::fs::write(sandbox.database(), &text).expect("writable");
+    let output = sandbox.plumb(&["runs"]);
+    assert_eq!(output.status, Some(1), "{output:?}");
+    assert!(output.err.contains("runs.db"), "{}", output.err);
+    assert_eq!(std::fs::read_to_string(sandbox.database()).expect("still there"), text);
+}
+
+fn a_report_without_runs() {
+    let output = sandbox().plumb(&["report"]);
+    assert_eq!(output.status, Some(1), "{output:?}");
+    assert!(output.err.contains("plumb run quick"), "{}", output.err);
+}
+
+fn an_output_of_unknown_format() {
+    let sandbox = sandbox();
+    let output = sandbox.plumb(&["run", "quick", "--output", "report.docx"]);
+    assert_eq!(output.status, Some(2), "{output:?}");
+    assert!(output.err.contains(".md"), "{}", output.err);
+    assert!(!sandbox.database().exists());
+}
+
+fn an_agent_refuses_another_version() {
+    let sandbox = sandbox();
+    let hello = sandbox.file("hello", "{\"type\":\"hello\",\"protocol\":99,\"tool\":\"9.9.9\"}\n");
+    let input = std::fs::File::open(hello).expect("just written");
+    let output = sandbox.command(&["agent"]).stdin(input).output().expect("plumb was built");
+    assert!(!output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("protocol 99") && said.contains("9.9.9"), "{said}");
+}

@@ -1,0 +1,107 @@
+//! How a run and a lab end when they are not left in peace.
+
+use std::{fs, process::Command, thread, time::Duration};
+
+use plumb_tests::{Leftovers, Sandbox, wait_until};
+
+use crate::{sandbox, wire};
+
+/// How many trials of the only run are kept.
+fn kept(sandbox: &Sandbox) -> u64 {
+    let list = sandbox.plumb(&["runs"]).out;
+    let trials = list.lines().nth(1).and_then(|line| line.split_whitespace().find(|word| word.contains('/')));
+    trials.and_then(|word| word.split('/').next()?.parse().ok()).unwrap_or(0)
+}
+
+fn signal(pid: u32, name: &str) {
+    let status = Command::new("kill").args(["-s", name, &pid.to_string()]).status().expect("kill is there");
+    assert!(status.success());
+}
+
+pub(crate) fn a_killed_controller_leaves_nothing() {
+    let sandbox = sandbox();
+    let before = Leftovers::now();
+    let file = sandbox.file("long.toml", &wire(8, "400ms"));
+    let mut run = sandbox.start(&["run", &file]);
+    assert!(wait_until(Duration::from_secs(20), || kept(&sandbox) >= 2), "no trial was kept");
+    // In the middle of a trial, and far from its end.
+    thread::sleep(Duration::from_millis(150));
+    run.kill().expect("SIGKILL can be sent");
+    run.wait().expect("it was started");
+    before.are_gone_within(Duration::from_secs(5));
+    let there = kept(&sandbox);
+    assert!((2..16).contains(&there), "{there} trials are kept");
+    let resumed = sandbox.succeed(&["run", "--resume"]);
+    assert!(resumed.err.contains("[16/16]"), "{}", resumed.err);
+    assert!(!resumed.err.contains("[1/16]"), "what was there is not made again: {}", resumed.err);
+    assert_eq!(kept(&sandbox), 16);
+    assert_eq!(sandbox.findings("latest")["run"]["state"], "complete");
+    let again = sandbox.plumb(&["run", "--resume"]);
+    assert_eq!(again.status, Some(2), "there is nothing left to resume: {again:?}");
+}
+
+pub(crate) fn ctrl_c_lowers_the_lab() {
+    let sandbox = sandbox();
+    let before = Leftovers::now();
+    for name in ["INT", "TERM"] {
+        let file = sandbox.file("long.toml", &wire(50, "400ms"));
+        let mut run = sandbox.start(&["run", &file]);
+        assert!(wait_until(Duration::from_secs(20), || kept(&sandbox) >= 1), "no trial was kept");
+        signal(run.id(), name);
+        let status = run.wait().expect("it was started");
+        assert_eq!(status.code(), Some(130), "{name}");
+        before.are_gone_within(Duration::from_secs(5));
+        assert!(kept(&sandbox) >= 1);
+        let _ = sandbox.succeed(&["runs", "remove", "latest"]);
+    }
+}
+
+pub(crate) fn an_agent_killed_is_named() {
+    let sandbox = sandbox();
+    let before = Leftovers::now();
+    let file = sandbox.file("long.toml", &wire(50, "400ms"));
+    let run = sandbox.command(&["run", &file]).stderr(std::process::Stdio::piped()).spawn().expect("plumb was built");
+    assert!(wait_until(Duration::from_secs(20), || kept(&sandbox) >= 1), "no trial was kept");
+    let ours: Vec<u32> = Leftovers::now().processes.difference(&before.processes).copied().collect();
+    let agent = ours.iter().copied().find(|pid| is_agent(*pid)).expect("an agent runs");
+    signal(agent, "KILL");
+    let output = run.wait_with_output().expect("it was started");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("the agent of host") && said.contains("--resume"), "{said}");
+    before.are_gone_within(Duration::from_secs(5));
+}
+
+fn is_agent(pid: u32) -> bool {
+    fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.ends_with(b"\0agent\0"))
+}
+
+pub(crate) fn a_killed_keeper() {
+    let sandbox = sandbox();
+    let before = Leftovers::now();
+    let up = sandbox.succeed(&["lab", "up", "quick"]).out;
+    let keeper = up.split("process ").nth(1).and_then(|rest| rest.split(')').next()?.parse().ok()).expect("it is named");
+    signal(keeper, "KILL");
+    before.are_gone_within(Duration::from_secs(5));
+    assert!(sandbox.succeed(&["lab", "list"]).out.contains("gone"));
+    assert!(sandbox.succeed(&["lab", "gc"]).out.contains("swept away lab quick"));
+    assert!(sandbox.succeed(&["lab", "list"]).out.contains("no lab stands"));
+}
+
+pub(crate) fn a_full_disk() {
+    let sandbox = sandbox();
+    let file = sandbox.file("wire.toml", &wire(400, "20ms"));
+    let disk = sandbox.home().join("disk");
+    fs::create_dir(&disk).expect("the sandbox can be written");
+    // The mount lives in a mount namespace of the shell, so that it goes with it whatever happens.
+    let script = format!(
+        "mount -t tmpfs -o size=400k tmpfs {disk} && exec {plumb} run {file} --db {disk}/runs.db",
+        disk = disk.display(),
+        plumb = env!("CARGO_BIN_EXE_plumb"),
+    );
+    let mut command = Command::new("unshare");
+    let output = command.args(["--mount", "sh", "-c", &script]).output().expect("unshare is there");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("full") && said.contains("runs.db"), "{said}");
+}

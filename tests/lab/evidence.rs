@@ -1,0 +1,132 @@
+//! What the kernel, tcpdump, iperf3 and ethtool say of a standing lab.
+
+use std::{
+    process::{Child, Stdio},
+    thread,
+    time::Duration,
+};
+
+use plumb_tests::{Leftovers, Sandbox};
+
+use crate::sandbox;
+
+/// A standing lab that is taken down whatever the test does.
+struct Standing<'a> {
+    sandbox: &'a Sandbox,
+    name: &'a str,
+}
+
+impl<'a> Standing<'a> {
+    fn of(sandbox: &'a Sandbox, scenario: &str, name: &'a str) -> Self {
+        let _ = sandbox.succeed(&["lab", "up", scenario, "--name", name]);
+        Self { sandbox, name }
+    }
+
+    /// Starts a command in a host, its output kept.
+    fn start(&self, host: &str, command: &[&str]) -> Child {
+        let mut arguments = vec!["lab", "shell", host, "--lab", self.name, "--"];
+        arguments.extend(command);
+        let mut command = self.sandbox.command(&arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built")
+    }
+
+    /// iperf3 from one host to an address of another: 20 MB. Gives the server's JSON.
+    fn iperf3(&self, from: &str, to: &str, address: &str) -> serde_json::Value {
+        let server = self.start(to, &["iperf3", "--server", "--one-off", "--json"]);
+        thread::sleep(Duration::from_millis(300));
+        let transfer = ["iperf3", "--client", address, "--bytes", "20M", "--connect-timeout", "3000"];
+        let _ = self.sandbox.inside(from, &transfer);
+        let output = server.wait_with_output().expect("the server was started");
+        serde_json::from_slice(&output.stdout).expect("iperf3 prints JSON")
+    }
+
+    /// A counter of a device, from the host's own /proc/net/dev: (received, sent) packets.
+    fn packets(&self, host: &str, device: &str) -> (u64, u64) {
+        let table = self.sandbox.inside(host, &["cat", "/proc/net/dev"]);
+        let line = table.lines().find_map(|line| line.trim().strip_prefix(&format!("{device}:")));
+        let fields: Vec<u64> = line.expect("the device is there").split_whitespace().filter_map(|n| n.parse().ok()).collect();
+        (fields[1], fields[9])
+    }
+}
+
+impl Drop for Standing<'_> {
+    fn drop(&mut self) {
+        let _ = self.sandbox.plumb(&["lab", "down", self.name]);
+    }
+}
+
+pub(crate) fn the_underlay_carries_vxlan() {
+    let sandbox = sandbox();
+    let lab = Standing::of(&sandbox, "egress-gateway", "evidence");
+    let capture = lab.start("egress", &["tcpdump", "-i", "eth0", "-n", "-c", "40", "-e", "--immediate-mode", "udp"]);
+    thread::sleep(Duration::from_secs(1));
+    let _ = lab.iperf3("app", "target", "198.18.2.2");
+    let output = capture.wait_with_output().expect("tcpdump was started");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let tunnelled: Vec<&str> = said.lines().filter(|line| line.contains("VXLAN")).collect();
+    assert!(!tunnelled.is_empty(), "no VXLAN on the underlay: {said}");
+    assert!(said.contains("198.18.1.1.") && said.contains(" > 198.18.1.2.4789: VXLAN, flags [I] (0x08), vni 100"), "{said}");
+    assert!(said.contains("198.18.64.10.") && said.contains(" > 198.18.2.2.5201"), "the inner addresses: {said}");
+}
+
+pub(crate) fn the_target_sees_the_egress_address() {
+    let sandbox = sandbox();
+    let lab = Standing::of(&sandbox, "egress-gateway", "egress");
+    let seen = lab.iperf3("app", "target", "198.18.2.2");
+    assert_eq!(seen["start"]["accepted_connection"]["host"], "198.18.2.100", "{seen}");
+}
+
+pub(crate) fn guests_on_one_bridge_never_touch_the_wire() {
+    let sandbox = sandbox();
+    let lab = Standing::of(&sandbox, "quick", "bridge");
+    let before = lab.packets("node1", "eth0");
+    let sent = lab.iperf3("app", "peer", "198.18.64.11");
+    assert!(sent["end"]["sum_received"]["bytes"].as_u64() >= Some(20_000_000), "{sent}");
+    let after = lab.packets("node1", "eth0");
+    // A stray ARP or so may pass in the meantime; 20 MB cannot hide in it.
+    assert!(after.0 - before.0 < 10 && after.1 - before.1 < 10, "{before:?} to {after:?}");
+}
+
+pub(crate) fn offloads_read_back_are_the_scenarios() {
+    let sandbox = sandbox();
+    let text = crate::wire(5, "1s") + "[devices.\"left:eth0\"]\ntso = \"off\"\ngro = \"off\"\ntx-checksum = \"on\"\n";
+    let file = sandbox.file("offloads.toml", &text);
+    let _lab = Standing::of(&sandbox, &file, "offloads");
+    let features = sandbox.inside("left", &["ethtool", "-k", "eth0"]);
+    for line in ["tcp-segmentation-offload: off", "generic-receive-offload: off", "tx-checksumming: on"] {
+        assert!(features.contains(line), "no `{line}` in:\n{features}");
+    }
+    for line in features.lines().filter(|line| line.trim_start().starts_with("tx-tcp")) {
+        assert!(line.contains(": off"), "TSO off is every tx-tcp feature off: {line}");
+    }
+    let other = sandbox.inside("right", &["ethtool", "-k", "eth0"]);
+    assert!(other.contains("tcp-segmentation-offload: on"), "the other end was left alone:\n{other}");
+}
+
+pub(crate) fn nothing_is_visible_in_the_root_namespace() {
+    let sandbox = sandbox();
+    let before = Leftovers::now();
+    let lab = Standing::of(&sandbox, "quick", "invisible");
+    let during = Leftovers::now();
+    assert_eq!(during.devices, before.devices);
+    assert!(during.namespaces.len() > before.namespaces.len(), "the lab has namespaces of its own");
+    assert!(std::fs::read_dir("/run/netns").map_or(0, Iterator::count) == 0, "no namespace has a name");
+    drop(lab);
+    before.are_gone_within(Duration::from_secs(5));
+}
+
+pub(crate) fn two_labs_side_by_side() {
+    let sandbox = sandbox();
+    let one = Standing::of(&sandbox, "quick", "one");
+    let _two = Standing::of(&sandbox, "quick", "two");
+    let list = sandbox.succeed(&["lab", "list"]).out;
+    assert!(list.contains("one ") && list.contains("two "), "{list}");
+    let taken = sandbox.plumb(&["lab", "up", "quick", "--name", "one"]);
+    assert_ne!(taken.status, Some(0), "{taken:?}");
+    assert!(taken.err.contains("stands already"), "{}", taken.err);
+    let inside = |lab: &str| sandbox.succeed(&["lab", "shell", "node1", "--lab", lab, "--", "readlink", "/proc/self/ns/net"]).out;
+    assert_ne!(inside("one"), inside("two"));
+    drop(one);
+    let unknown = sandbox.plumb(&["lab", "shell", "node9", "--", "true"]);
+    assert!(unknown.err.contains("node1"), "the hosts are named: {}", unknown.err);
+}

@@ -1,0 +1,100 @@
+//! Runs that measure: what is kept and reported of them.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::{sandbox, wire};
+
+pub(crate) fn a_run_is_measured() {
+    let sandbox = sandbox();
+    let text = wire(5, "300ms") + "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"200ms\"\nplacement = \"same-cpu\"\n";
+    let file = sandbox.file("wire.toml", &text);
+    let report = sandbox.home().join("report.md");
+    let output = sandbox.succeed(&["run", &file, "--output", report.to_str().expect("plain")]);
+    assert!(output.err.contains("[20/20]"), "a line for each of 2 cells and their repetitions: {}", output.err);
+    let markdown = std::fs::read_to_string(&report).expect("was written");
+    for part in ["Retransmi", "Gbit/s", "99.9", "<details>", "Congestion"] {
+        assert!(markdown.contains(part), "no `{part}` in:\n{markdown}");
+    }
+    let findings = sandbox.findings("latest");
+    let cells = findings["cells"].as_array().expect("cells");
+    assert_eq!(cells.len(), 2, "{cells:?}");
+    let throughput = cell(&findings, "throughput");
+    assert!(throughput["value"]["median"].as_f64() > Some(1e8), "{throughput}");
+    let received = throughput["stream"]["received"]["median"].as_f64();
+    assert_eq!(received, throughput["value"]["median"].as_f64());
+    assert_eq!(throughput["path_mtu"], 1500);
+    let latency = cell(&findings, "latency");
+    assert!(latency["latency"]["count"].as_u64() > Some(1000), "{latency}");
+    assert_eq!(findings["noise"].as_array().map(Vec::len), Some(2), "a noise floor for each workload");
+    assert_eq!(findings["run"]["state"], "complete");
+}
+
+pub(crate) fn vxlan_offload_off_is_found() {
+    let sandbox = sandbox();
+    let arguments = ["run", "egress-gateway", "--path", "vxlan-to-vxlan", "--workload", "throughput", "--seed", "7"];
+    let output = sandbox.succeed(&arguments);
+    let findings = sandbox.findings("latest");
+    let effects = findings["effects"].as_array().expect("effects");
+    let of_vxlan: Vec<&Value> = effects.iter().filter(|effect| effect["factor"] == "vxlan-offload").collect();
+    assert!(!of_vxlan.is_empty(), "{effects:?}");
+    for effect in of_vxlan {
+        assert_eq!(effect["level"], "off", "{effect}");
+        let high = effect["change"]["ratio_interval"]["high"].as_f64().expect("an interval");
+        assert!(high < 1.0, "the interval excludes 1: {effect}");
+    }
+    assert!(output.out.contains("ethtool -K "), "the remedy is on the terminal:\n{}", output.out);
+    let claims = findings["claims"].as_array().expect("claims");
+    let claim = claims.iter().find(|claim| claim["id"] == "offload-off").expect("the rule spoke");
+    let said = claim.to_string();
+    assert!(said.contains("egress-vxlan") || said.contains("vx"), "the device is named: {said}");
+}
+
+pub(crate) fn a_jumbo_path_is_verified() {
+    let sandbox = sandbox();
+    let text = wire(1, "100ms").replace("[paths.wire]", "[devices.\"left:eth0\"]\nmtu = 9000\n[devices.\"right:eth0\"]\nmtu = 9000\n\n[paths.wire]");
+    let file = sandbox.file("jumbo.toml", &text);
+    let _ = sandbox.succeed(&["run", &file, "--quiet"]);
+    assert_eq!(cell(&sandbox.findings("latest"), "throughput")["path_mtu"], 9000);
+}
+
+pub(crate) fn what_the_kernel_lacks_is_skipped() {
+    let sandbox = sandbox();
+    let text = wire(1, "100ms") + "\n[factors.congestion]\nvary = \"congestion\"\nvalues = [\"cubic\", \"no-such-control\"]\n";
+    let file = sandbox.file("lacks.toml", &text);
+    let output = sandbox.succeed(&["run", &file]);
+    assert!(output.err.contains("skipped") && output.err.contains("because"), "{}", output.err);
+    let findings = sandbox.findings("latest");
+    assert_eq!(findings["cells"].as_array().map(Vec::len), Some(1));
+    let skipped = findings["skipped"].to_string();
+    assert!(skipped.contains("no-such-control"), "{skipped}");
+}
+
+pub(crate) fn a_run_without_root() {
+    let sandbox = sandbox();
+    let file = sandbox.file("wire.toml", &wire(1, "100ms"));
+    let run = sandbox.command(&["run", &file]);
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(run.get_program()).args(run.get_args());
+    command.env_clear().envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    open_to_all(sandbox.home());
+    let output = command.output().expect("setpriv is there");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() {
+        assert!(said.contains("user namespace"), "it says what it is: {said}");
+    } else {
+        assert!(said.contains("max_user_namespaces") || said.contains("unprivileged_userns"), "{said}");
+    }
+}
+
+/// Another user shall write into the sandbox, and read the program that cargo built for this one.
+fn open_to_all(folder: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o777)).expect("it is ours");
+}
+
+fn cell<'a>(findings: &'a Value, workload: &str) -> &'a Value {
+    let cells = findings["cells"].as_array().expect("cells");
+    cells.iter().find(|cell| cell["workload"] == workload).expect("a cell of that workload")
+}

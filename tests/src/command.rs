@@ -1,0 +1,111 @@
+//! Running `plumb` as a user does, with a home of its own for each test.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+/// A home for one test: its runs and labs are seen by no other.
+pub struct Sandbox {
+    plumb: PathBuf,
+    home: tempfile::TempDir,
+}
+
+/// What a command came to.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// Its exit status; `None` when a signal ended it.
+    pub status: Option<i32>,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+impl Sandbox {
+    /// A fresh home for `plumb` at this place (`env!("CARGO_BIN_EXE_plumb")`).
+    #[must_use]
+    pub fn new(plumb: &str) -> Self {
+        Self { plumb: plumb.into(), home: tempfile::tempdir().expect("a temporary folder can be made") }
+    }
+
+    /// The folder; files in it go with the sandbox.
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// Where this sandbox keeps its runs.
+    #[must_use]
+    pub fn database(&self) -> PathBuf {
+        self.home().join("runs.db")
+    }
+
+    /// Writes a file into the folder and gives its path as text.
+    #[must_use]
+    pub fn file(&self, name: &str, text: &str) -> String {
+        let path = self.home().join(name);
+        std::fs::write(&path, text).expect("the folder can be written");
+        path.to_str().expect("temporary folders have plain names").to_owned()
+    }
+
+    /// `plumb` with these arguments, not yet started.
+    #[must_use]
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.plumb);
+        command
+            .args(arguments)
+            .env("HOME", self.home())
+            .env("XDG_RUNTIME_DIR", self.home())
+            .env("PLUMB_DB", self.database())
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs `plumb` with these arguments to its end.
+    #[must_use]
+    pub fn plumb(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().map(Output::from).expect("plumb was built")
+    }
+
+    /// Runs `plumb` and insists on success.
+    #[must_use]
+    pub fn succeed(&self, arguments: &[&str]) -> Output {
+        let output = self.plumb(arguments);
+        assert_eq!(output.status, Some(0), "plumb {arguments:?}: {output:?}");
+        output
+    }
+
+    /// Starts `plumb` in the background, its output thrown away.
+    #[must_use]
+    pub fn start(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(arguments);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plumb was built")
+    }
+
+    /// Runs a command in a host of a standing lab, and insists on success.
+    #[must_use]
+    pub fn inside(&self, host: &str, command: &[&str]) -> String {
+        let mut arguments = vec!["lab", "shell", host, "--"];
+        arguments.extend(command);
+        self.succeed(&arguments).out
+    }
+
+    /// The findings of a run as JSON.
+    #[must_use]
+    pub fn findings(&self, run: &str) -> serde_json::Value {
+        let output = self.succeed(&["report", run, "--format", "json"]);
+        serde_json::from_str(&output.out).expect("the JSON report is JSON")
+    }
+}
+
+impl From<std::process::Output> for Output {
+    fn from(output: std::process::Output) -> Self {
+        Self {
+            status: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What a test needs of the machine. A test whose needs are not met is skipped, with the reason.
+
+use std::{path::Path, process::ExitCode};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// Something that not every machine has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Root of the machine.
+    Root,
+    /// A program on the PATH, and the Debian package that brings it.
+    Program(&'static str, &'static str),
+    /// At least so many CPUs.
+    Cpus(usize),
+}
+
+impl Need {
+    /// Why it is not met; `None` when it is.
+    #[must_use]
+    pub fn unmet(self) -> Option<String> {
+        match self {
+            Self::Root if !is_root() => Some("needs root".to_owned()),
+            Self::Program(program, package) if !is_on_path(program) => {
+                Some(format!("needs {program} (apt-get install {package})"))
+            }
+            Self::Cpus(count) if cpus() < count => Some(format!("needs {count} CPUs, here are {}", cpus())),
+            _ => None,
+        }
+    }
+}
+
+/// A test: a sentence, what it needs, and what it does.
+pub struct Case {
+    /// What holds when it passes.
+    pub name: &'static str,
+    /// What it needs.
+    pub needs: &'static [Need],
+    /// Does it; a panic is a failure.
+    pub test: fn(),
+}
+
+/// Runs the cases whose needs are met, one after another, and says why the others are skipped.
+#[must_use]
+pub fn run(cases: &[Case]) -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    // Labs share the machine's two CPUs, and leftovers are counted: one test at a time.
+    arguments.test_threads = Some(1);
+    let trials = cases.iter().map(|case| trial(case, arguments.list)).collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn trial(case: &Case, only_list: bool) -> Trial {
+    let unmet = case.needs.iter().find_map(|need| need.unmet());
+    if let (Some(reason), false) = (&unmet, only_list) {
+        println!("skipped: {}: {reason}", case.name);
+    }
+    let test = case.test;
+    Trial::test(case.name, move || {
+        std::panic::catch_unwind(test).map_err(|panic| Failed::from(message(panic.as_ref())))
+    })
+    .with_ignored_flag(unmet.is_some())
+}
+
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
+}
+
+fn is_root() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("Uid:")).and_then(|ids| ids.split_whitespace().nth(1));
+    effective == Some("0")
+}
+
+fn is_on_path(program: &str) -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let places = std::env::split_paths(&folders).chain([Path::new("/usr/sbin").into(), Path::new("/sbin").into()]);
+    places.into_iter().any(|folder| folder.join(program).is_file())
+}
+
+fn cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

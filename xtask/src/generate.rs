@@ -1,0 +1,60 @@
+//! `cargo xtask generate`: writes the files that `plumb` prints. Owns their list; must not know their format.
+
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::{fs, str};
+
+use anyhow::{Context, Result, bail};
+
+use crate::house::House;
+
+/// A file under docs/reference that `plumb` prints.
+pub(crate) struct Generated {
+    pub(crate) path: &'static str,
+    /// The arguments of `plumb` that print it.
+    pub(crate) verb: &'static str,
+}
+
+/// All generated files. Each is held against what `plumb` prints as soon as `plumb` knows its verb.
+#[rustfmt::skip]
+pub(crate) const GENERATED: &[Generated] = &[
+    Generated { path: "docs/reference/scenario.schema.json", verb: "scenario schema" },
+];
+
+/// Writes all of them.
+pub(crate) fn run(house: &House) -> Result<ExitCode> {
+    let plumb = house.plumb()?;
+    for file in GENERATED {
+        let Some(text) = file.printed_by(&plumb)? else {
+            println!("skip {}: `plumb {}` is not there yet", file.path, file.verb);
+            continue;
+        };
+        let path = house.root.join(file.path);
+        fs::create_dir_all(path.parent().context("a generated file lies in a folder")?)?;
+        fs::write(&path, text).with_context(|| format!("write {}", file.path))?;
+        println!("wrote {}", file.path);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Generated {
+    /// What `plumb` prints, or nothing when it does not know the verb.
+    ///
+    /// # Errors
+    /// When `plumb` knows the verb but fails, or prints something that is not text.
+    pub(crate) fn printed_by(&self, plumb: &Path) -> Result<Option<String>> {
+        let mut command = Command::new(plumb);
+        let output =
+            command.args(self.verb.split(' ')).stdin(Stdio::null()).output().context("start plumb")?;
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        if complaint.contains("unrecognized subcommand")
+            || output.status.success() && output.stdout.is_empty()
+        {
+            return Ok(None);
+        }
+        if !output.status.success() {
+            bail!("`plumb {}` failed: {}", self.verb, complaint.trim());
+        }
+        Ok(Some(String::from_utf8(output.stdout).with_context(|| format!("`plumb {}`", self.verb))?))
+    }
+}

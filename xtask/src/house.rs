@@ -1,0 +1,86 @@
+//! Owns what the verbs know of the tree: its root, its packages, its files, its binary.
+//! Must not know any rule.
+
+use std::fs;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use cargo_metadata::{Message, Metadata, MetadataCommand};
+
+/// The workspace as it stands on disk.
+pub(crate) struct House {
+    pub(crate) root: PathBuf,
+    pub(crate) metadata: Metadata,
+    /// Paths from the root of all files that git tracks or would track, sorted.
+    pub(crate) files: Vec<String>,
+}
+
+impl House {
+    /// Reads the workspace around the current directory.
+    ///
+    /// # Errors
+    /// When `cargo metadata` or `git ls-files` fails.
+    pub(crate) fn open() -> Result<Self> {
+        let metadata = MetadataCommand::new().no_deps().exec().context("cargo metadata")?;
+        let root = metadata.workspace_root.clone().into_std_path_buf();
+        let files = files_known_to_git(&root)?;
+        Ok(Self { root, metadata, files })
+    }
+
+    /// The `.rs` files of the house.
+    pub(crate) fn rust_files(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(String::as_str).filter(|path| path.ends_with(".rs"))
+    }
+
+    /// The text of a file, or nothing when it is not text.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn text(&self, path: &str) -> Result<Option<String>> {
+        let bytes = fs::read(self.root.join(path)).with_context(|| format!("read {path}"))?;
+        Ok(String::from_utf8(bytes).ok())
+    }
+
+    /// `cargo` at the root. The verbs share the release profile, so that nothing is built twice.
+    pub(crate) fn cargo(&self, args: &[&str]) -> Command {
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args(args).current_dir(&self.root).stdin(Stdio::null());
+        cargo
+    }
+
+    /// Builds `plumb` and says where it lies.
+    ///
+    /// # Errors
+    /// When it does not build.
+    pub(crate) fn plumb(&self) -> Result<PathBuf> {
+        let args = ["build", "--release", "--package", "plumb", "--message-format=json-render-diagnostics"];
+        let mut child = self.cargo(&args).stdout(Stdio::piped()).spawn().context("start cargo build")?;
+        let output = child.stdout.take().context("cargo build has no output")?;
+        let mut binary = None;
+        for message in Message::parse_stream(BufReader::new(output)) {
+            if let Message::CompilerArtifact(artifact) = message.context("read what cargo build says")? {
+                binary = artifact.executable.filter(|path| path.file_name() == Some("plumb")).or(binary);
+            }
+        }
+        ensure!(child.wait()?.success(), "`cargo {}` failed", args.join(" "));
+        binary.map(Into::into).context("cargo build named no executable called plumb")
+    }
+}
+
+fn files_known_to_git(root: &Path) -> Result<Vec<String>> {
+    // The checkout may belong to another user than the one who checks, as in a container.
+    let args = ["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+    let output = Command::new("git").args(args).current_dir(root).output().context("start git")?;
+    if !output.status.success() {
+        bail!("git ls-files: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    let names = String::from_utf8(output.stdout).context("a file name is not UTF-8")?;
+    let mut files: Vec<String> = names.split_terminator('\0').map(str::to_owned).collect();
+    // Deleted but not yet committed files are still in the index.
+    files.retain(|path| root.join(path).is_file());
+    files.sort();
+    files.dedup();
+    Ok(files)
+}

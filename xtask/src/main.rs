@@ -1,0 +1,46 @@
+//! House rules as code: one file per verb. Knows cargo, git and the tree, and no room from the inside.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a tool for the developer's terminal: it reads the tree, writes generated files and prints"
+)]
+
+mod check;
+mod edges;
+mod generate;
+mod house;
+mod rules;
+mod test;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+
+/// House rules as code.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+enum Verb {
+    /// Hold every house rule against the tree, one line a rule
+    Check(check::Request),
+    /// Write the files that `plumb` generates, such as JSON schemas
+    Generate,
+    /// Run every test and end with one line: passed, failed, skipped
+    Test(test::Request),
+}
+
+fn main() -> ExitCode {
+    run(Verb::parse()).unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run(verb: Verb) -> Result<ExitCode> {
+    let house = house::House::open()?;
+    match verb {
+        Verb::Check(request) => check::run(&house, &request),
+        Verb::Generate => generate::run(&house),
+        Verb::Test(request) => test::run(&house, &request),
+    }
+}

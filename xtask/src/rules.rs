@@ -1,0 +1,61 @@
+//! The list of the house rules, one file each. Owns what a verdict is; must not know how it is shown.
+
+mod deny;
+mod edges;
+mod file_size;
+mod fmt;
+mod generated;
+mod lints;
+mod machine_paths;
+mod module_docs;
+mod unsafe_code;
+mod words;
+
+use anyhow::Result;
+
+use crate::house::House;
+
+/// A rule: what it is called and how it is held against the tree.
+pub(crate) struct Rule {
+    pub(crate) name: &'static str,
+    pub(crate) hold: fn(&House) -> Result<Verdict>,
+}
+
+/// All rules, the quick ones first.
+pub(crate) const RULES: &[Rule] = &[
+    Rule { name: "edges", hold: edges::hold },
+    Rule { name: "module-docs", hold: module_docs::hold },
+    Rule { name: "file-size", hold: file_size::hold },
+    Rule { name: "words", hold: words::hold },
+    Rule { name: "unsafe", hold: unsafe_code::hold },
+    Rule { name: "machine-paths", hold: machine_paths::hold },
+    Rule { name: "fmt", hold: fmt::hold },
+    Rule { name: "deny", hold: deny::hold },
+    Rule { name: "clippy", hold: lints::hold },
+    Rule { name: "generated", hold: generated::hold },
+];
+
+/// What came of holding a rule against the tree.
+pub(crate) enum Verdict {
+    Held,
+    /// There is nothing yet to hold it against.
+    Skipped(String),
+    Broken {
+        /// What to do about it.
+        advice: String,
+        /// Where, a line each.
+        places: Vec<String>,
+    },
+}
+
+impl Verdict {
+    /// Broken in these places, or held when there is none.
+    pub(crate) fn broken(advice: &str, places: Vec<String>) -> Self {
+        if places.is_empty() { Self::Held } else { Self::Broken { advice: advice.to_owned(), places } }
+    }
+
+    /// A tool of the rule failed. That counts as broken: a rule that was not held is not kept.
+    pub(crate) fn cannot_tell(error: &anyhow::Error) -> Self {
+        Self::Broken { advice: format!("could not be checked: {error:#}"), places: Vec::new() }
+    }
+}

@@ -1,0 +1,21 @@
+//! Rule `file-size`: no Rust file has more than 600 lines. Must not know what a good size is, only what is
+//! too much.
+
+use anyhow::Result;
+
+use super::Verdict;
+use crate::house::House;
+
+const MOST_LINES: usize = 600;
+
+/// Counts the lines of every Rust file.
+pub(crate) fn hold(house: &House) -> Result<Verdict> {
+    let mut places = Vec::new();
+    for path in house.rust_files() {
+        let lines = house.text(path)?.map_or(0, |text| text.lines().count());
+        if lines > MOST_LINES {
+            places.push(format!("{path}: {lines} lines"));
+        }
+    }
+    Ok(Verdict::broken(&format!("split these by subject; {MOST_LINES} lines are the most"), places))
+}

@@ -1,0 +1,19 @@
+//! Rule `fmt`: the code is as rustfmt.toml wants it. Must not know why.
+
+use anyhow::{Context, Result};
+
+use super::Verdict;
+use crate::house::House;
+
+/// Asks rustfmt for the files that it would change.
+pub(crate) fn hold(house: &House) -> Result<Verdict> {
+    let args = ["fmt", "--all", "--", "--check", "--files-with-diff"];
+    let output = house.cargo(&args).output().context("start cargo fmt")?;
+    if output.status.success() {
+        return Ok(Verdict::Held);
+    }
+    let said = [output.stdout, output.stderr].concat();
+    let root = format!("{}/", house.root.display());
+    let places = String::from_utf8_lossy(&said).lines().map(|line| line.replace(&root, "")).collect();
+    Ok(Verdict::Broken { advice: "run `cargo fmt --all`".to_owned(), places })
+}

@@ -1,0 +1,81 @@
+//! Rule `machine-paths`: no file of the project speaks of one machine: its homes, its scratch folders, the
+//! place of this checkout, its name. Must not know which machines there are; it asks the one it runs on.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::Verdict;
+use crate::house::House;
+
+const ADVICE: &str =
+    "say it without the place of one machine: relative to the project, or by its standard name";
+
+/// Folders that mean the same on every machine, so that a checkout below them says nothing.
+const STANDARD: &[&str] = &["dev", "etc", "mnt", "opt", "proc", "run", "srv", "sys", "usr", "var"];
+
+/// Files that need such a path, each with its reason.
+const NEEDED: &[(&str, &str)] = &[];
+
+/// Looks through every text file that git knows.
+pub(crate) fn hold(house: &House) -> Result<Verdict> {
+    let own = marks_of_this_machine(&house.root);
+    let mut places = Vec::new();
+    for path in house.files.iter().filter(|path| NEEDED.iter().all(|(needed, _)| needed != path)) {
+        let text = house.text(path)?.unwrap_or_default();
+        for (at, line) in text.lines().enumerate() {
+            if let Some(mark) = mark_in(line, path.ends_with(".rs"), &own) {
+                places.push(format!("{path}:{}: {mark}", at + 1));
+            }
+        }
+    }
+    Ok(Verdict::broken(ADVICE, places))
+}
+
+/// The first thing in a line that only one machine has. Code may need the scratch folder; prose may not.
+fn mark_in<'a>(line: &str, is_code: bool, own: &'a [String]) -> Option<&'a str> {
+    let homes = ["home", "root", "Users"].map(|name| format!("/{name}/"));
+    let home = homes.iter().any(|path| stands_alone(line, path)).then_some("home folder");
+    let scratch = (!is_code && stands_alone(line, concat!("/", "tmp/"))).then_some("scratch folder");
+    let mine = own.iter().find(|mark| stands_alone(line, mark)).map(String::as_str);
+    home.or(scratch).or(mine)
+}
+
+/// Whether a path begins here, rather than being the middle of a longer one.
+fn stands_alone(line: &str, path: &str) -> bool {
+    let joins =
+        |before: char| before.is_alphanumeric() || matches!(before, '_' | '-' | '.' | '}' | ')' | '*');
+    line.match_indices(path).any(|(at, _)| !line[..at].chars().next_back().is_some_and(joins))
+}
+
+fn marks_of_this_machine(root: &Path) -> Vec<String> {
+    let top = root.iter().nth(1).and_then(|part| part.to_str());
+    let ours = top.filter(|name| !STANDARD.contains(name) && *name != "tmp").map(|name| format!("/{name}/"));
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    // A plain word may be a host's name and mean something else in a text.
+    let host = Some(host.trim().to_owned())
+        .filter(|name| name.len() > 7 && name.contains(|c: char| c.is_ascii_digit()));
+    ours.into_iter().chain(host).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_of_one_machine_is_seen_and_a_path_within_the_project_is_not() {
+        let own = vec!["/builds/".to_owned()];
+        let cases = [
+            (["see ", "/", "home/x"].concat(), Some("home folder")),
+            (["`", "/", "root/x`"].concat(), Some("home folder")),
+            (["at ", "/", "tmp/x"].concat(), Some("scratch folder")),
+            ("in /builds/plumb".to_owned(), Some("/builds/")),
+            ("docs/home/page.md".to_owned(), None),
+            ("$(OUT)/home/page.md".to_owned(), None),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(mark_in(&line, false, &own), expected, "{line}");
+        }
+        assert_eq!(mark_in(&["\"/", "tmp/x\""].concat(), true, &own), None);
+    }
+}

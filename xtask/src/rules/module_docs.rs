@@ -1,0 +1,43 @@
+//! Rule `module-docs`: every Rust file begins with `//!`. Must not judge what is said there.
+
+use anyhow::Result;
+
+use super::Verdict;
+use crate::house::House;
+
+const ADVICE: &str = "begin these files with `//!`: what the file owns and what it must not know";
+
+/// Reads the first line of every Rust file.
+pub(crate) fn hold(house: &House) -> Result<Verdict> {
+    let mut places = Vec::new();
+    for path in house.rust_files() {
+        if !house.text(path)?.is_some_and(|text| begins_with_docs(&text)) {
+            places.push(path.to_owned());
+        }
+    }
+    Ok(Verdict::broken(ADVICE, places))
+}
+
+fn begins_with_docs(text: &str) -> bool {
+    text.lines().next().and_then(|line| line.strip_prefix("//!")).is_some_and(|doc| !doc.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_first_line_that_says_something_counts() {
+        let cases = [
+            ("//! Owns it.\n", true),
+            ("//!\n", false),
+            ("// Owns it.\n", false),
+            ("\n//! Owns it.\n", false),
+            ("use x;\n//! Owns it.", false),
+            ("", false),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(begins_with_docs(text), expected, "{text:?}");
+        }
+    }
+}

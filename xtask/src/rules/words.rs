@@ -1,0 +1,57 @@
+//! Rule `words`: no crate, folder or module is named after nothing. Must not know the words of the field.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::Verdict;
+use crate::house::House;
+
+const BANNED: &[&str] = &["util", "utils", "common", "helper", "helpers", "types"];
+const ADVICE: &str = "name these after what they own; a name that fits everything keeps nothing out";
+
+/// Looks at crates, paths and `mod` lines.
+pub(crate) fn hold(house: &House) -> Result<Verdict> {
+    let packages = house.metadata.workspace_packages();
+    let names = packages.iter().map(|package| package.name.as_str());
+    let mut places: Vec<String> =
+        names.filter(|name| is_banned(name)).map(|name| format!("crate {name}")).collect();
+    for path in house.rust_files() {
+        if path_is_banned(path) {
+            places.push(path.to_owned());
+        }
+        let text = house.text(path)?.unwrap_or_default();
+        let inline = text.lines().filter_map(inline_module).filter(|name| is_banned(name));
+        places.extend(inline.map(|name| format!("{path}: mod {name}")));
+    }
+    Ok(Verdict::broken(ADVICE, places))
+}
+
+fn is_banned(name: &str) -> bool {
+    BANNED.contains(&name)
+}
+
+fn path_is_banned(path: &str) -> bool {
+    Path::new(path).with_extension("").iter().any(|part| part.to_str().is_some_and(is_banned))
+}
+
+/// The name in `mod name {`, also behind `pub` and `pub(crate)`. A `mod name;` has a file, whose path is seen.
+fn inline_module(line: &str) -> Option<&str> {
+    let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
+    (words.next() == Some("mod")).then(|| words.next()).flatten().filter(|_| line.trim_end().ends_with('{'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_banned_as_file_as_folder_and_inline() {
+        let paths = ["crates/x/src/utils.rs", "tests/common/mod.rs", "crates/helpers/src/lib.rs"];
+        assert!(paths.into_iter().all(path_is_banned));
+        assert!(!path_is_banned("crates/x/src/common_mode.rs"));
+        assert!(inline_module("pub(crate) mod types {").is_some_and(is_banned));
+        assert!(inline_module("    mod types {").is_some_and(is_banned));
+        assert!(!inline_module("// the mod types {").is_some_and(is_banned));
+    }
+}
