@@ -15,7 +15,7 @@ CARGO_DENY := 0.20.2
 # COMMAND:PACKAGE or /FILE:PACKAGE; a package is installed when its command or file is missing.
 TO_BUILD := cc:gcc /usr/include/stdio.h:libc6-dev musl-gcc:musl-tools git:git
 TO_TEST  := iperf3:iperf3 tcpdump:tcpdump ethtool:ethtool /bin/kill:procps setpriv:util-linux unshare:util-linux
-TO_BENCH := iperf3:iperf3 sockperf:sockperf ip:iproute2
+TO_BENCH := unshare:util-linux ip:iproute2 ping:iputils-ping iperf3:iperf3 sockperf:sockperf
 MININET  := mn:mininet brctl:bridge-utils
 
 .PHONY: help

@@ -18,7 +18,9 @@ pub(crate) struct Generated {
 /// All generated files. Each is held against what `plumb` prints as soon as `plumb` knows its verb.
 #[rustfmt::skip]
 pub(crate) const GENERATED: &[Generated] = &[
-    Generated { path: "docs/reference/scenario.schema.json", verb: "scenario schema" },
+    Generated { path: "docs/reference/scenario.schema.json", verb: "schema scenario" },
+    Generated { path: "docs/reference/run.schema.json", verb: "schema run" },
+    Generated { path: "docs/reference/findings.schema.json", verb: "schema findings" },
 ];
 
 /// Writes all of them.

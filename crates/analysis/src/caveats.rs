@@ -86,9 +86,12 @@ fn few_trials(measured: &[Measured<'_>]) -> Option<String> {
 }
 
 fn no_floor(measured: &[Measured<'_>], noise: &Noise) -> Option<String> {
-    let mut bare: Vec<&str> = measured.iter().map(|cell| cell.record.workload.as_str()).collect();
-    bare.retain(|workload| noise.floor(workload).is_none());
-    bare.dedup();
+    let mut bare: Vec<&str> = Vec::new();
+    for workload in measured.iter().map(|cell| cell.record.workload.as_str()) {
+        if noise.floor(workload).is_none() && !bare.contains(&workload) {
+            bare.push(workload);
+        }
+    }
     (!bare.is_empty()).then(|| {
         format!(
             "The baseline of {} was not repeated in at least two blocks, so there is no noise floor and no \

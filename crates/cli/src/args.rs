@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
-use crate::commands::{doctor, lab, report, run, runs, scenario};
+use crate::commands::{doctor, lab, report, run, runs, scenario, schema};
 
 /// Builds virtual network paths, sends real traffic through them, and says what each layer costs and why.
 #[derive(Debug, Parser)]
@@ -39,6 +39,8 @@ pub(crate) enum Command {
     /// List, show and check scenarios
     #[command(subcommand)]
     Scenario(scenario::ScenarioCommand),
+    /// Print the JSON Schema of a document, for editors and programs
+    Schema(schema::SchemaArgs),
     /// Raise a lab and keep it standing, to look around in it
     #[command(subcommand)]
     Lab(lab::LabCommand),

@@ -6,6 +6,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod scenario;
+pub(crate) mod schema;
 
 use crate::{
     args::{Args, Command},
@@ -23,6 +24,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Report(args) => report::run(args, shared),
         Command::Runs(args) => runs::run(args, shared),
         Command::Scenario(command) => scenario::run(command),
+        Command::Schema(args) => schema::run(args),
         Command::Lab(command) => lab::run(command),
         Command::Doctor(args) => doctor::run(args),
     }

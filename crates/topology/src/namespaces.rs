@@ -11,11 +11,14 @@ use tokio::runtime::Runtime;
 
 use crate::{channel::Channel, error::RaiseError, missing::Element, refusal::Refusal};
 
-/// Files of a namespace's IPv4 settings, and what a host that forwards needs in them. A new namespace
-/// inherits them from the machine, so each is written (ip-sysctl in the kernel's documentation). The reverse
-/// path filter would drop replies that come back by another device than the tunnel.
+/// Whether a namespace forwards. A new one inherits this, like the settings below, from the machine, so that
+/// each is written (ip-sysctl in the kernel's documentation).
+const FORWARD: &str = "/proc/sys/net/ipv4/ip_forward";
+
+/// What a host that forwards needs. The reverse path filter would drop replies that come back by another
+/// device than the tunnel.
 const FORWARDING: [(&str, &str); 3] = [
-    ("/proc/sys/net/ipv4/ip_forward", "1"),
+    (FORWARD, "1"),
     ("/proc/sys/net/ipv4/conf/all/rp_filter", "0"),
     ("/proc/sys/net/ipv4/conf/default/rp_filter", "0"),
 ];
@@ -95,6 +98,9 @@ impl Place {
         let _ = std::fs::write(WITHOUT_IPV6.0, WITHOUT_IPV6.1);
         if host.forwards {
             forward_here(host)?;
+        } else {
+            // Where this cannot be written, a host that nothing is routed through forwards nothing either.
+            let _ = std::fs::write(FORWARD, "0");
         }
         Ok((host.name.clone(), Self { namespace, channel }))
     }
@@ -111,7 +117,7 @@ fn forward_here(host: &Host) -> Result<(), RaiseError> {
     Ok(())
 }
 
-pub(crate) fn runtime() -> Result<Runtime, RaiseError> {
+fn runtime() -> Result<Runtime, RaiseError> {
     tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()

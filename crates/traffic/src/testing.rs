@@ -5,6 +5,8 @@ use std::net::Ipv4Addr;
 use sys::netns::{NetNs, bring_loopback_up};
 
 pub(crate) const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
+/// What a machine with other work may add to a time, in ns.
+pub(crate) const BUSY: u64 = 200_000_000;
 pub(crate) const TOKEN: u64 = 0xFEED_0000_0000_0042;
 
 /// Runs `work` in a namespace of its own with nothing but a loopback; `None`, with the reason printed,

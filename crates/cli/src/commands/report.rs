@@ -40,24 +40,14 @@ enum FormatName {
     Csv,
     /// One row for each trial
     CsvTrials,
-}
-
-impl From<FormatName> for Format {
-    fn from(name: FormatName) -> Self {
-        match name {
-            FormatName::Terminal => Self::Terminal,
-            FormatName::Markdown => Self::Markdown,
-            FormatName::Json => Self::Json,
-            FormatName::Csv => Self::Csv,
-            FormatName::CsvTrials => Self::CsvTrials,
-        }
-    }
+    /// The run record: everything that was recorded, nothing computed
+    Raw,
 }
 
 /// Reports it.
 pub(crate) fn run(args: &ReportArgs, shared: &Shared) -> anyhow::Result<Exit> {
     let destination = match (&args.output, args.format) {
-        (Some(path), Some(format)) => Some(Destination { path: path.clone(), format: format.into() }),
+        (Some(path), Some(format)) => Some(Destination { path: path.clone(), format }),
         (Some(path), None) => Some(Destination::parse(path)?),
         (None, _) => None,
     };
@@ -69,38 +59,51 @@ pub(crate) fn run(args: &ReportArgs, shared: &Shared) -> anyhow::Result<Exit> {
             destination.write(&findings, &record)?;
             eprintln!("report written to {}", destination.path.display());
         }
-        None => print!("{}", render(&findings, &record, args.format.unwrap_or(FormatName::Terminal).into())),
+        None => print!("{}", here(&findings, &record, args.format.unwrap_or(FormatName::Terminal))?),
     }
     Ok(Exit::Success)
 }
 
 /// The report as this terminal shows it best.
-pub(crate) fn for_terminal(findings: &Findings, record: &RunRecord) -> String {
-    render(findings, record, Format::Terminal)
+pub(crate) fn for_terminal(findings: &Findings, record: &RunRecord) -> anyhow::Result<String> {
+    here(findings, record, FormatName::Terminal)
 }
 
-fn render(findings: &Findings, record: &RunRecord, format: Format) -> String {
+fn here(findings: &Findings, record: &RunRecord, format: FormatName) -> anyhow::Result<String> {
     let terminal = console::Term::stdout();
     let width = terminal.size_checked().map_or(100, |(_, columns)| usize::from(columns).clamp(60, 120));
-    let options = Options { colour: console::colors_enabled(), width };
-    ::report::render(findings, Some(record), format, &options)
+    format.write(findings, record, &Options { colour: console::colors_enabled(), width })
+}
+
+impl FormatName {
+    fn write(self, findings: &Findings, record: &RunRecord, options: &Options) -> anyhow::Result<String> {
+        let format = match self {
+            Self::Terminal => Format::Terminal,
+            Self::Markdown => Format::Markdown,
+            Self::Json => Format::Json,
+            Self::Csv => Format::Csv,
+            Self::CsvTrials => Format::CsvTrials,
+            Self::Raw => return Ok(serde_json::to_string_pretty(record)? + "\n"),
+        };
+        Ok(::report::render(findings, Some(record), format, options))
+    }
 }
 
 /// A file that a report is written to.
 #[derive(Debug, Clone)]
 pub(crate) struct Destination {
     path: PathBuf,
-    format: Format,
+    format: FormatName,
 }
 
 impl Destination {
     /// Takes the format from the file's ending.
     pub(crate) fn parse(path: &Path) -> anyhow::Result<Self> {
         let format = match path.extension().and_then(|ending| ending.to_str()) {
-            Some("md" | "markdown") => Format::Markdown,
-            Some("json") => Format::Json,
-            Some("csv") => Format::Csv,
-            Some("txt") => Format::Terminal,
+            Some("md" | "markdown") => FormatName::Markdown,
+            Some("json") => FormatName::Json,
+            Some("csv") => FormatName::Csv,
+            Some("txt") => FormatName::Terminal,
             _ => {
                 let message = format!("the ending of {} names no format", path.display());
                 return Err(Misuse::new(message).hint("use .md, .json, .csv or .txt, or say --format").into());
@@ -116,7 +119,7 @@ impl Destination {
     /// Writes the report; the folder is made if it is not there.
     pub(crate) fn write(&self, findings: &Findings, record: &RunRecord) -> anyhow::Result<()> {
         let options = Options { colour: false, width: 100 };
-        let text = ::report::render(findings, Some(record), self.format, &options);
+        let text = self.format.write(findings, record, &options)?;
         if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).with_context(|| format!("cannot make folder {}", folder.display()))?;
         }

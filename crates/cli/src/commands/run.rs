@@ -114,7 +114,7 @@ fn finish(
     if args.quiet {
         println!("{}", job.id);
     } else {
-        print!("{}", report::for_terminal(&findings, &record));
+        print!("{}", report::for_terminal(&findings, &record)?);
     }
     if let Some(destination) = output {
         destination.write(&findings, &record)?;

@@ -46,7 +46,7 @@ pub(crate) fn run(command: &ScenarioCommand) -> anyhow::Result<Exit> {
         ScenarioCommand::List => list()?,
         ScenarioCommand::Show { name } => print!("{}", source::text(name)?.1),
         ScenarioCommand::Check { name, format } => return check(name, *format),
-        ScenarioCommand::Schema => println!("{}", serde_json::to_string_pretty(&::scenario::schema())?),
+        ScenarioCommand::Schema => super::schema::print(&::scenario::schema())?,
     }
     Ok(Exit::Success)
 }

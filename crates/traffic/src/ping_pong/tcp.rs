@@ -41,27 +41,43 @@ impl Client {
         spec: &ClientSpec<PingPongSettings>,
         shared: &Shared<'_>,
     ) -> Result<PingPongOutcome> {
-        let Self { mut socket, name } = self;
         let message = vec![0x5A; spec.load.message.0 as usize];
-        let mut answer = message.clone();
-        dial::await_go(&socket, &name, || shared.check())?;
-        let mut notes = Notes::begin(&spec.load, shared);
-        let limit = monotonic() + (spec.load.warmup + spec.load.duration + GRACE).0;
-        loop {
-            let sent = monotonic();
-            let wait = || patience(shared, limit, &name);
-            put(&mut socket, &message, wait, &name)?;
-            if !take(&mut socket, &mut answer, wait, &name)? {
-                let source = io::ErrorKind::UnexpectedEof.into();
-                return Err(Error::Socket { operation: "receive on", object: name, source });
+        dial::await_go(&self.socket, &self.name, || shared.check())?;
+        match self.exchange(spec, shared, &message) {
+            Ok(notes) => {
+                let thread = notes.spent();
+                Ok(notes.outcome(thread, tcp_facts(&self.socket, spec.cpus.as_deref())))
             }
-            if !notes.answered(sent, monotonic())? {
-                break;
+            Err(error) => {
+                // An ordinary close would look to the server like the proper end.
+                sys::socket::set_linger_zero(&self.socket)?;
+                Err(error)
             }
         }
-        let thread = notes.spent();
-        let facts = tcp_facts(&socket, spec.cpus.as_deref());
-        Ok(notes.outcome(thread, facts))
+    }
+
+    fn exchange<'a>(
+        &self,
+        spec: &ClientSpec<PingPongSettings>,
+        shared: &'a Shared<'a>,
+        message: &[u8],
+    ) -> Result<Notes<'a>> {
+        let Self { socket, name } = self;
+        let mut answer = message.to_vec();
+        let mut notes = Notes::begin(&spec.load, shared);
+        let limit = monotonic() + (spec.load.warmup + spec.load.duration + GRACE).0;
+        let wait = || patience(shared, limit, name);
+        loop {
+            let sent = monotonic();
+            put(socket, message, wait, name)?;
+            if !take(socket, &mut answer, wait, name)? {
+                let source = io::ErrorKind::UnexpectedEof.into();
+                return Err(Error::Socket { operation: "receive on", object: name.clone(), source });
+            }
+            if !notes.answered(sent, monotonic())? {
+                return Ok(notes);
+            }
+        }
     }
 }
 
@@ -91,15 +107,15 @@ impl Server {
         spec: &ServerSpec<PingPongSettings>,
         shared: &Shared<'_>,
     ) -> Result<PingPongOutcome> {
-        let Self { mut socket, name } = self;
+        let Self { socket, name } = self;
         let mut message = vec![0; spec.load.message.0 as usize];
         dial::give_go(&socket, &name)?;
         let spent = Spent::from_now();
         let limit = monotonic() + (spec.load.warmup + spec.load.duration + GRACE).0;
         let wait = || patience(shared, limit, &name);
         let mut wake = monotonic();
-        while take(&mut socket, &mut message, wait, &name)? {
-            put(&mut socket, &message, wait, &name)?;
+        while take(&socket, &mut message, wait, &name)? {
+            put(&socket, &message, wait, &name)?;
             let now = monotonic();
             if now >= wake {
                 wait()?;
@@ -122,7 +138,7 @@ fn patience(shared: &Shared<'_>, limit: u64, name: &str) -> Result<()> {
 
 /// Writes all of `bytes`.
 #[inline]
-fn put(socket: &mut TcpStream, bytes: &[u8], wait: impl Fn() -> Result<()>, name: &str) -> Result<()> {
+fn put(mut socket: &TcpStream, bytes: &[u8], wait: impl Fn() -> Result<()>, name: &str) -> Result<()> {
     let mut done = 0;
     while done < bytes.len() {
         match socket.write(&bytes[done..]) {
@@ -136,7 +152,7 @@ fn put(socket: &mut TcpStream, bytes: &[u8], wait: impl Fn() -> Result<()>, name
 
 /// Fills `bytes`; false when the peer closed the connection between two messages.
 #[inline]
-fn take(socket: &mut TcpStream, bytes: &mut [u8], wait: impl Fn() -> Result<()>, name: &str) -> Result<bool> {
+fn take(mut socket: &TcpStream, bytes: &mut [u8], wait: impl Fn() -> Result<()>, name: &str) -> Result<bool> {
     let mut done = 0;
     while done < bytes.len() {
         match socket.read(&mut bytes[done..]) {

@@ -12,7 +12,7 @@ use units::{Bytes, Nanos};
 use super::{PingPongOutcome, Server, run_client};
 use crate::{
     Beat, ClientSpec, Error, MtuSpec, Observer, Passage, ServerSpec, Stop, probe_mtu,
-    testing::{HERE, TOKEN, on_loopback},
+    testing::{BUSY, HERE, TOKEN, on_loopback},
 };
 
 fn settings(transport: Transport, message: u64) -> PingPongSettings {
@@ -60,7 +60,7 @@ fn check(transport: Transport, message: u64) {
     let (client, server) = (client.expect("runs"), server.expect("runs"));
     assert!(client.round_trips.count() > 100, "{message}: {}", client.round_trips.count());
     assert_eq!(client.lost, 0, "{message}");
-    assert!(client.elapsed >= Nanos::from_millis(190) && client.elapsed <= Nanos::from_millis(600));
+    assert!(client.elapsed >= Nanos::from_millis(100), "{}", client.elapsed);
     assert!(client.thread.elapsed >= Nanos::from_millis(250) && client.thread.busy > Nanos(0));
     assert!(server.thread.busy > Nanos(0) && server.round_trips.count() == 0);
     let sum = client.round_trips.mean().expect("counted") * client.round_trips.count() as f64;
@@ -180,7 +180,7 @@ fn a_stop_ends_both_ends_within_100_ms() {
     struct Stopper(Stop, std::cell::Cell<u64>);
     impl Observer for Stopper {
         fn beat(&self, beat: Beat) {
-            assert!(beat.round_trips > 0 && beat.covers >= Nanos::from_millis(90), "{beat:?}");
+            assert!(beat.covers >= Nanos::from_millis(90) && beat.elapsed >= beat.covers, "{beat:?}");
             self.1.set(sys::clock::monotonic());
             self.0.ask();
         }
@@ -202,7 +202,7 @@ fn a_stop_ends_both_ends_within_100_ms() {
         }) else {
             return;
         };
-        assert!(took < 110_000_000, "{took} ns");
+        assert!(took < 100_000_000 + BUSY, "{took} ns");
     }
 }
 

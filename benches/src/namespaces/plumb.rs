@@ -1,0 +1,81 @@
+//! Plumb: [`Topology::raise`], which reads everything back and waits until it carries before it returns.
+
+use std::{
+    collections::BTreeMap,
+    process::{Command, Stdio},
+    time::Instant,
+};
+
+use anyhow::{Context, ensure};
+use ipnet::Ipv4Net;
+use scenario::{Bridge, DeviceName, DeviceRef, Host, HostKind, HostName, Lab, Link, LinkEnd, LinkRole};
+use topology::Topology;
+
+use super::{CHECK, GUESTS, milliseconds, verify};
+use crate::rounds::Contender;
+
+const MTU: u32 = 1500;
+
+/// Raises the lab in this process.
+pub(super) struct Plumb {
+    lab: Lab,
+}
+
+impl Plumb {
+    pub(super) fn new() -> Self {
+        Self { lab: lab() }
+    }
+}
+
+impl Contender for Plumb {
+    fn name(&self) -> &'static str {
+        "plumb"
+    }
+
+    fn measure(&mut self) -> anyhow::Result<Vec<f64>> {
+        let begin = Instant::now();
+        let topology = Topology::raise(&self.lab)?;
+        let time = begin.elapsed();
+        ensure!(topology.missing().is_empty(), "the kernel lacks {:?}", topology.missing());
+        let ports = count(&topology, "switch", "ports br0")?;
+        let answers = count(&topology, "guest1", "answers")?;
+        verify(&format!("{ports} {answers}"))?;
+        Ok(vec![milliseconds(time)])
+    }
+}
+
+fn count(topology: &Topology, host: &str, what: &str) -> anyhow::Result<String> {
+    let namespace = topology.namespace(&HostName::new(host)).context("the host has no namespace")?;
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("PATH=\"$PATH:/usr/sbin:/sbin\"\n{CHECK}\n{what}")]).stdout(Stdio::piped());
+    let output = sys::child::spawn_in(&mut command, Some(namespace), what)?.wait_with_output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+fn lab() -> Lab {
+    let host = |name: String| Host { name: HostName::new(name), kind: HostKind::Host, forwards: false };
+    let guests = || (1..=GUESTS).map(|number| (format!("guest{number}"), number));
+    let bridge = Bridge {
+        name: "bridge".into(),
+        at: DeviceRef::new("switch", "br0"),
+        ports: guests().map(|(_, number)| DeviceName::new(format!("port{number}"))).collect(),
+        address: None,
+        mtu: MTU,
+    };
+    Lab {
+        hosts: [host("switch".into())].into_iter().chain(guests().map(|(name, _)| host(name))).collect(),
+        links: guests().map(|(name, number)| attachment(name, number)).collect(),
+        bridges: vec![bridge],
+        vxlans: vec![],
+        gateways: vec![],
+        routes: vec![],
+        devices: BTreeMap::new(),
+    }
+}
+
+fn attachment(guest: String, number: u8) -> Link {
+    let address = Ipv4Net::new([198, 18, 0, number].into(), 24).expect("24 is a length of a prefix");
+    let inside = LinkEnd { at: DeviceRef::new(guest.clone(), "eth0"), address: Some(address) };
+    let port = LinkEnd { at: DeviceRef::new("switch", format!("port{number}")), address: None };
+    Link { name: guest, role: LinkRole::Attachment, ends: [inside, port], mtu: MTU, rate: None }
+}

@@ -1,0 +1,154 @@
+//! Contenders in turn: blocks in which each works once, in random order, so that what drifts hits all alike.
+//!
+//! It must not know what the work is.
+
+use std::{
+    io::{Write, stderr},
+    time::{Duration, Instant},
+};
+
+use rand::{SeedableRng, seq::SliceRandom};
+use rand_pcg::Pcg64Mcg;
+
+/// How much is measured at most.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    /// Rounds that count.
+    pub(crate) rounds: usize,
+    /// No round begins after this time.
+    pub(crate) time: Duration,
+}
+
+/// Who can do the work of a bench.
+pub(crate) trait Contender {
+    /// Its name in the results.
+    fn name(&self) -> &'static str;
+
+    /// Does the work once, checks that it was done, and returns its values: the same ones in the
+    /// same order as every other contender of the bench.
+    fn measure(&mut self) -> anyhow::Result<Vec<f64>>;
+}
+
+/// What a contender measured.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    /// Who.
+    pub(crate) name: &'static str,
+    /// The values of each round, as far as it came.
+    pub(crate) values: Vec<Vec<f64>>,
+    /// Why it came no further.
+    pub(crate) failure: Option<String>,
+}
+
+/// Has every contender work once in each round, after a round that does not count (it fills the caches and
+/// shows who can work at all), with `rest` after each. One that fails is out.
+pub(crate) fn take(
+    bench: &str,
+    contenders: &mut [Box<dyn Contender + '_>],
+    bounds: &Bounds,
+    rest: Duration,
+) -> Vec<Taken> {
+    let names = contenders.iter().map(|contender| contender.name());
+    let mut taken: Vec<Taken> = names.map(|name| Taken { name, values: vec![], failure: None }).collect();
+    let mut order: Vec<usize> = (0..contenders.len()).collect();
+    let mut random = Pcg64Mcg::seed_from_u64(0);
+    let begin = Instant::now();
+    for round in 0..=bounds.rounds {
+        if begin.elapsed() > bounds.time {
+            break;
+        }
+        tell(bench, round, bounds.rounds);
+        order.shuffle(&mut random);
+        for &index in &order {
+            if taken[index].failure.is_none() {
+                work(contenders[index].as_mut(), &mut taken[index], round > 0);
+                std::thread::sleep(rest);
+            }
+        }
+    }
+    taken
+}
+
+fn work(contender: &mut dyn Contender, taken: &mut Taken, counts: bool) {
+    match contender.measure() {
+        Ok(value) if counts => taken.values.push(value),
+        Ok(_) => {}
+        Err(error) => taken.failure = Some(format!("{error:#}")),
+    }
+}
+
+fn tell(bench: &str, round: usize, rounds: usize) {
+    let text = if round == 0 { "warm-up".to_owned() } else { format!("round {round} of {rounds}") };
+    // Progress is a courtesy; a closed terminal is no reason to stop.
+    let _ = writeln!(stderr(), "{bench}: {text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{cell::RefCell, rc::Rc};
+
+    use super::*;
+
+    /// Notes each call; fails from call `fails_at` on.
+    struct Fake {
+        name: &'static str,
+        calls: Rc<RefCell<Vec<&'static str>>>,
+        fails_at: usize,
+        done: usize,
+    }
+
+    impl Contender for Fake {
+        fn name(&self) -> &'static str {
+            self.name
+        }
+
+        fn measure(&mut self) -> anyhow::Result<Vec<f64>> {
+            self.calls.borrow_mut().push(self.name);
+            self.done += 1;
+            anyhow::ensure!(self.done < self.fails_at, "tired");
+            Ok(vec![self.done as f64])
+        }
+    }
+
+    fn run(fails_at: usize, bounds: Bounds) -> (Vec<Taken>, Vec<&'static str>) {
+        let calls = Rc::default();
+        let fake = |name, fails_at| -> Box<dyn Contender> {
+            Box::new(Fake { name, calls: Rc::clone(&calls), fails_at, done: 0 })
+        };
+        let mut contenders = vec![fake("one", usize::MAX), fake("other", fails_at)];
+        let taken = take("test", &mut contenders, &bounds, Duration::ZERO);
+        (taken, calls.take())
+    }
+
+    const PLENTY: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn every_contender_works_once_a_round_and_the_first_round_does_not_count() {
+        let (taken, calls) = run(usize::MAX, Bounds { rounds: 8, time: PLENTY });
+        for taken in taken {
+            assert_eq!(
+                taken.values,
+                (2..=9).map(|done| vec![f64::from(done)]).collect::<Vec<_>>(),
+                "{}",
+                taken.name
+            );
+        }
+        assert!(calls.chunks(2).all(|round| round[0] != round[1]), "{calls:?}");
+        let firsts: Vec<_> = calls.chunks(2).map(|round| round[0]).collect();
+        assert!(firsts.contains(&"one") && firsts.contains(&"other"), "the order is random: {firsts:?}");
+    }
+
+    #[test]
+    fn who_fails_is_out_and_the_others_go_on() {
+        let (taken, calls) = run(3, Bounds { rounds: 4, time: PLENTY });
+        assert_eq!(taken[0].values.len(), 4);
+        assert_eq!((taken[1].values.len(), taken[1].failure.as_deref()), (1, Some("tired")));
+        assert_eq!(calls.iter().filter(|name| **name == "other").count(), 3);
+    }
+
+    #[test]
+    fn no_round_begins_when_the_time_is_up() {
+        let (taken, _) = run(usize::MAX, Bounds { rounds: 1_000_000_000, time: Duration::from_millis(20) });
+        assert!(taken[0].values.len() < 1_000_000_000);
+    }
+}

@@ -1,0 +1,43 @@
+//! `plumb schema`: the JSON Schemas of the three documents that cross walls.
+
+use clap::{Args, ValueEnum};
+use findings::Findings;
+use samples::RunRecord;
+use serde_json::{Value, to_value};
+
+use crate::exit::Exit;
+
+/// Flags of `plumb schema`.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// Which document
+    #[arg(value_enum, default_value = "scenario")]
+    document: Document,
+}
+
+/// The documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Document {
+    /// What users write: `plumb run FILE`
+    Scenario,
+    /// What was recorded: `plumb report --format raw`
+    Run,
+    /// What the numbers say: `plumb report --format json`
+    Findings,
+}
+
+/// Prints it.
+pub(crate) fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
+    print(&match args.document {
+        Document::Scenario => ::scenario::schema(),
+        Document::Run => to_value(schemars::schema_for!(RunRecord))?,
+        Document::Findings => to_value(schemars::schema_for!(Findings))?,
+    })?;
+    Ok(Exit::Success)
+}
+
+/// Prints one schema, as files of it are kept.
+pub(crate) fn print(schema: &Value) -> anyhow::Result<()> {
+    println!("{}", serde_json::to_string_pretty(schema)?);
+    Ok(())
+}

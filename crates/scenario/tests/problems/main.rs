@@ -1,0 +1,38 @@
+//! What is said of wrong scenarios, and at which line. Each case is a change to a scenario that is right.
+
+mod lab;
+mod run;
+mod shape;
+
+use scenario::{Place, Scenario, builtin};
+
+/// Changes `from` to `to` in a shipped scenario, once.
+fn changed(name: &str, from: &str, to: &str) -> String {
+    let text = builtin::find(name).expect("shipped").text;
+    assert!(text.contains(from), "the case is out of date: {name} has no {from}");
+    text.replacen(from, to, 1)
+}
+
+fn problems(text: &str) -> Vec<Place> {
+    match Scenario::parse("test", text) {
+        Ok(_) => panic!("nothing was found wrong"),
+        Err(diagnosis) => diagnosis.problems().collect(),
+    }
+}
+
+/// The change must give a problem with that message and that help, in a line that contains `at`.
+#[track_caller]
+fn check(name: &str, (from, to): (&str, &str), at: &str, message: &str, help: &str) {
+    check_text(&changed(name, from, to), at, message, help);
+}
+
+#[track_caller]
+fn check_text(text: &str, at: &str, message: &str, help: &str) {
+    let problems = problems(text);
+    let found = problems.iter().find(|problem| problem.message.contains(message));
+    let problem = found.unwrap_or_else(|| panic!("no `{message}` among {problems:#?}"));
+    let line = text.lines().nth(problem.line - 1).unwrap_or_default();
+    assert!(line.contains(at), "line {} is `{line}`, not `{at}`", problem.line);
+    let given = problem.help.as_deref().unwrap_or_default();
+    assert!(given.contains(help), "the help is `{given}`, not `{help}`");
+}

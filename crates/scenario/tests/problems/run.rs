@@ -1,0 +1,158 @@
+//! Paths, workloads, factors and the schedule.
+
+use super::{changed, check, check_text};
+
+#[test]
+fn unknown_paths_workloads_and_devices_of_factors_and_workloads_are_found() {
+    let (from, to) = ("workloads = [\"throughput\"]", "workloads = [\"thruput\"]");
+    check("egress-gateway", (from, to), to, "unknown workload `thruput`", "`throughput`");
+    let (from, to) = ("workloads = [\"throughput\"]", "paths = [\"node-to-nod\"]");
+    check("egress-gateway", (from, to), to, "unknown path `node-to-nod`", "did you mean `node-to-node`?");
+    let (from, to) = ("devices = [\"node1:eth0\"", "devices = [\"node1:eth7\"");
+    check("egress-gateway", (from, to), to, "`node1` has no device `eth7`", "did you mean `eth0`?");
+    let (from, to) = ("devices = [\"node1:eth0\"", "devices = [\"node1\"");
+    check("egress-gateway", (from, to), to, "does not name a device; write `host:device`", "");
+    let (from, to) = ("placement = \"free\"", "paths = [\"x\"]");
+    check("bridge-streams", (from, to), to, "unknown path `x`", "`guest-to-guest`");
+}
+
+#[test]
+fn a_factor_needs_a_device_that_a_path_passes() {
+    let (from, to) =
+        ("devices = [\"node1:eth0\", \"egress:eth0\"]", "devices = [\"node1:eth0\", \"egress:idle\"]");
+    let idle = "[bridges.idle]\nhost = \"egress\"\n\n[pods.app]";
+    let text = changed("egress-gateway", from, to).replacen("[pods.app]", idle, 1);
+    check_text(
+        &text,
+        to,
+        "no path of the factor `underlay-offload` passes `egress:idle`",
+        "take the device out",
+    );
+    let (from, to) = ("devices = [\"node1:eth0\", \"egress:eth0\"]\n", "");
+    check("egress-gateway", (from, to), "vary = \"offload\"", "does not say which devices", "add `devices");
+}
+
+#[test]
+fn values_of_a_factor_mean_something_and_differ() {
+    let (from, to) = ("values = [\"on\", \"off\"]", "values = [\"on\", \"of\"]");
+    check("egress-gateway", (from, to), to, "`of` is not a value of `offload`", "did you mean `off`?");
+    check("egress-gateway", (from, "values = [\"on\"]"), "values = [\"on\"]", "fewer than two values", "");
+    check("egress-gateway", (from, "values = [\"on\", \"on\"]"), "values", "`on` is given twice", "");
+    check("bridge-streams", ("[1, 2,", "[0, 2,"), "[0, 2,", "0 streams are out of range", "1 to 1024");
+    check(
+        "bridge-streams",
+        ("[1500, 9000]", "[1500, \"9k\"]"),
+        "9k",
+        "`9k` is not a value of `mtu`",
+        "whole number",
+    );
+}
+
+#[test]
+fn two_factors_do_not_set_one_thing() {
+    let more = "[factors.more]\nvary = \"tso\"\ndevices = [\"egress:eth0\"]\nvalues = [\"on\", \"off\"]\n\n[schedule]";
+    let message = "the factors `underlay-offload` and `more` set the same thing";
+    check("egress-gateway", ("[schedule]", more), "vary = \"tso\"", message, "make them one");
+}
+
+#[test]
+fn a_factor_without_effect_is_refused() {
+    let more = "[factors.more]\nvary = \"streams\"\nvalues = [1, 2]\nworkloads = [\"latency\"]\n\n[schedule]";
+    check(
+        "egress-gateway",
+        ("[schedule]", more),
+        "vary = \"streams\"",
+        "`more` changes nothing that is measured",
+        "",
+    );
+}
+
+#[test]
+fn a_matrix_that_nobody_can_run_is_refused() {
+    let values: Vec<String> = (1..=100).map(|value| value.to_string()).collect();
+    let more = format!(
+        "[factors.more]\nvary = \"message\"\nvalues = [{}]\nworkloads = [\"throughput\"]\n\n\
+         [factors.evenmore]\nvary = \"streams\"\nvalues = [{}]\n\n[schedule]",
+        values.join(", "),
+        values.join(", ")
+    );
+    check("egress-gateway", ("[schedule]", &more), "evenmore", "cells; 2000 are the most", "confine it");
+}
+
+#[test]
+fn there_is_at_least_one_trial() {
+    check(
+        "quick",
+        ("trials = 5", "trials = 0"),
+        "trials = 0",
+        "0 trials of each cell are out of range",
+        "1 to 1000",
+    );
+}
+
+#[test]
+fn there_is_one_baseline() {
+    check("quick", ("baseline = true\n", ""), "[paths.", "no path is the baseline", "add `baseline = true`");
+    let (from, to) =
+        ("layers = [\"veth\", \"bridge\"]", "layers = [\"veth\", \"bridge\"]\nbaseline = true # again");
+    check(
+        "quick",
+        (from, to),
+        "# again",
+        "`pod-to-pod` is a second baseline; `node-to-node` is one",
+        "one path only",
+    );
+}
+
+#[test]
+fn a_workload_runs_on_the_baseline() {
+    let (from, to) = ("kind = \"stream\"", "kind = \"stream\"\npaths = [\"pod-to-pod\"]");
+    check(
+        "quick",
+        (from, to),
+        "paths = [",
+        "does not run on the baseline path `node-to-node`",
+        "add `node-to-node`",
+    );
+}
+
+#[test]
+fn declared_layers_are_those_that_a_packet_meets() {
+    let (from, to) = ("layers = [\"vxlan\", \"wire\"]", "layers = [\"vxlan\", \"wire\", \"bridge\"]");
+    check(
+        "quick",
+        (from, to),
+        to,
+        "no packet of `vxlan-to-vxlan` meets the layer `bridge`",
+        "[\"vxlan\", \"wire\"]",
+    );
+    let (from, to) = ("layers = [\"vxlan\", \"wire\"]", "layers = [\"wire\"]");
+    check("quick", (from, to), to, "meet the layer `vxlan`, which is not declared", "[\"vxlan\", \"wire\"]");
+}
+
+#[test]
+fn a_path_leaves_its_host() {
+    check(
+        "quick",
+        ("to = \"egress:vx0\"", "to = \"node1:eth0\""),
+        "to = \"node1:eth0\"",
+        "both ends",
+        "from one host",
+    );
+}
+
+#[test]
+fn settings_of_the_other_kind_of_workload_are_refused() {
+    let (from, to) = ("kind = \"ping-pong\"", "kind = \"ping-pong\"\nstreams = 2\ncongestion = \"bbr\"");
+    check("quick", (from, to), "streams = 2", "`streams` has no effect here", "take it out");
+    check("quick", (from, to), "congestion = \"bbr\"", "UDP has no congestion control", "take it out");
+    let (from, to) = ("duration = \"800ms\"", "duration = \"800ms\"\nbytes = \"1GB\"");
+    check("quick", (from, to), "bytes = \"1GB\"", "not both", "");
+    check(
+        "quick",
+        ("kind = \"stream\"", "kind = \"stream\"\nmessage = 0"),
+        "message = 0",
+        "out of range",
+        "1 to",
+    );
+}
