@@ -41,12 +41,12 @@ const PORT: &str = "11111";
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     let wire = Wire::raise()?;
     let wire = &wire;
-    let placed = Some(ends::two_cpus());
+    let placed = Some(ends::one_cpu());
     let mut contenders: Vec<Box<dyn Contender + '_>> = vec![
         Box::new(Plumb { wire, cpus: None }),
         Box::new(Sockperf { name: "sockperf", wire, cpus: None }),
         Box::new(Plumb { wire, cpus: placed }),
-        Box::new(Sockperf { name: "sockperf, same CPUs", wire, cpus: placed }),
+        Box::new(Sockperf { name: "sockperf, both on one CPU", wire, cpus: placed }),
     ];
     let taken = rounds::take(BENCH.name, &mut contenders, bounds, REST);
     let pairs: Vec<_> = taken.chunks(2).map(compare).collect::<anyhow::Result<_>>()?;

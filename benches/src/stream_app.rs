@@ -37,12 +37,14 @@ const REST: Duration = Duration::from_millis(200);
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     let wire = Wire::raise()?;
     let wire = &wire;
-    let placed = Some(ends::two_cpus());
+    let placed = Some(ends::one_cpu());
     let mut contenders: Vec<Box<dyn Contender + '_>> = vec![
         Box::new(Plumb { wire, cpus: None }),
-        Box::new(Iperf3 { name: "iperf3", wire, equal: None }),
+        Box::new(Iperf3 { name: "iperf3", wire, equal: false, cpus: None }),
+        Box::new(Plumb { wire, cpus: None }),
+        Box::new(Iperf3 { name: "iperf3, cubic, 128K", wire, equal: true, cpus: None }),
         Box::new(Plumb { wire, cpus: placed }),
-        Box::new(Iperf3 { name: "iperf3 cubic 128K, same CPUs", wire, equal: placed }),
+        Box::new(Iperf3 { name: "iperf3, cubic, 128K, both on one CPU", wire, equal: true, cpus: placed }),
     ];
     let taken = rounds::take(BENCH.name, &mut contenders, bounds, REST);
     let compare = |pair: &[rounds::Taken]| match pair {
@@ -82,8 +84,10 @@ impl Contender for Plumb<'_> {
 struct Iperf3<'a> {
     name: &'static str,
     wire: &'a Wire,
-    /// The CPUs of client and server, when it is given plumb's settings.
-    equal: Option<[u32; 2]>,
+    /// Whether it is given plumb's settings instead of its own.
+    equal: bool,
+    /// The CPUs of client and server.
+    cpus: Option<[u32; 2]>,
 }
 
 impl Contender for Iperf3<'_> {
@@ -119,8 +123,10 @@ impl Iperf3<'_> {
         let mut command = Command::new("iperf3");
         command.args(["--json", "--client", &End::Server.address().to_string()]);
         command.args(["--time", &MEASURED.to_string(), "--omit", &WARMUP.to_string()]);
-        if let Some([client, server]) = self.equal {
+        if self.equal {
             command.args(["--congestion", CONGESTION, "--length", &MESSAGE.to_string()]);
+        }
+        if let Some([client, server]) = self.cpus {
             command.args(["--affinity", &format!("{client},{server}")]);
         }
         command

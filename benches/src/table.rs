@@ -59,6 +59,7 @@ fn ratio(comparison: &Comparison) -> String {
 /// What each bench did, once.
 fn subjects(comparisons: &[Comparison]) -> Vec<String> {
     let mut lines: Vec<String> = comparisons.iter().map(|it| format!("{}: {}.", it.name, it.what)).collect();
+    lines.sort();
     lines.dedup();
     lines
 }

@@ -60,7 +60,11 @@ pub(crate) fn an_agent_killed_is_named() {
     let sandbox = sandbox();
     let before = Leftovers::now();
     let file = sandbox.file("long.toml", &wire(50, "400ms"));
-    let run = sandbox.command(&["run", &file]).stderr(std::process::Stdio::piped()).spawn().expect("plumb was built");
+    let run = sandbox
+        .command(&["run", &file])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("plumb was built");
     assert!(wait_until(Duration::from_secs(20), || kept(&sandbox) >= 1), "no trial was kept");
     let ours: Vec<u32> = Leftovers::now().processes.difference(&before.processes).copied().collect();
     let agent = ours.iter().copied().find(|pid| is_agent(*pid)).expect("an agent runs");
@@ -80,7 +84,11 @@ pub(crate) fn a_killed_keeper() {
     let sandbox = sandbox();
     let before = Leftovers::now();
     let up = sandbox.succeed(&["lab", "up", "quick"]).out;
-    let keeper = up.split("process ").nth(1).and_then(|rest| rest.split(')').next()?.parse().ok()).expect("it is named");
+    let keeper = up
+        .split("process ")
+        .nth(1)
+        .and_then(|rest| rest.split(')').next()?.parse().ok())
+        .expect("it is named");
     signal(keeper, "KILL");
     before.are_gone_within(Duration::from_secs(5));
     assert!(sandbox.succeed(&["lab", "list"]).out.contains("gone"));
@@ -95,7 +103,8 @@ pub(crate) fn a_full_disk() {
     fs::create_dir(&disk).expect("the sandbox can be written");
     // The mount lives in a mount namespace of the shell, so that it goes with it whatever happens.
     let script = format!(
-        "mount -t tmpfs -o size=400k tmpfs {disk} && exec {plumb} run {file} --db {disk}/runs.db",
+        "mount -t tmpfs -o size=400k tmpfs {disk}; {plumb} run {file} --db {disk}/runs.db; status=$?; \
+         {plumb} runs --db {disk}/runs.db; exit $status",
         disk = disk.display(),
         plumb = env!("CARGO_BIN_EXE_plumb"),
     );
@@ -103,5 +112,11 @@ pub(crate) fn a_full_disk() {
     let output = command.args(["--mount", "sh", "-c", &script]).output().expect("unshare is there");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("full") && said.contains("runs.db"), "{said}");
+    assert!(said.contains("no space left") && said.contains("runs.db"), "{said}");
+    let told = said.lines().filter(|line| line.contains("/800]")).count();
+    let list = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        told > 5 && list.contains(&format!(" {told}/800 ")),
+        "{told} trials were told of, kept are: {list}"
+    );
 }

@@ -44,7 +44,8 @@ impl<'a> Standing<'a> {
     fn packets(&self, host: &str, device: &str) -> (u64, u64) {
         let table = self.sandbox.inside(host, &["cat", "/proc/net/dev"]);
         let line = table.lines().find_map(|line| line.trim().strip_prefix(&format!("{device}:")));
-        let fields: Vec<u64> = line.expect("the device is there").split_whitespace().filter_map(|n| n.parse().ok()).collect();
+        let fields: Vec<u64> =
+            line.expect("the device is there").split_whitespace().filter_map(|n| n.parse().ok()).collect();
         (fields[1], fields[9])
     }
 }
@@ -58,15 +59,22 @@ impl Drop for Standing<'_> {
 pub(crate) fn the_underlay_carries_vxlan() {
     let sandbox = sandbox();
     let lab = Standing::of(&sandbox, "egress-gateway", "evidence");
-    let capture = lab.start("egress", &["tcpdump", "-i", "eth0", "-n", "-c", "40", "-e", "--immediate-mode", "udp"]);
+    let capture =
+        lab.start("egress", &["tcpdump", "-i", "eth0", "-n", "-c", "40", "-e", "--immediate-mode", "udp"]);
     thread::sleep(Duration::from_secs(1));
     let _ = lab.iperf3("app", "target", "198.18.2.2");
     let output = capture.wait_with_output().expect("tcpdump was started");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let tunnelled: Vec<&str> = said.lines().filter(|line| line.contains("VXLAN")).collect();
     assert!(!tunnelled.is_empty(), "no VXLAN on the underlay: {said}");
-    assert!(said.contains("198.18.1.1.") && said.contains(" > 198.18.1.2.4789: VXLAN, flags [I] (0x08), vni 100"), "{said}");
-    assert!(said.contains("198.18.64.10.") && said.contains(" > 198.18.2.2.5201"), "the inner addresses: {said}");
+    assert!(
+        said.contains("198.18.1.1.") && said.contains(" > 198.18.1.2.4789: VXLAN, flags [I] (0x08), vni 100"),
+        "{said}"
+    );
+    assert!(
+        said.contains("198.18.64.10.") && said.contains(" > 198.18.2.2.5201"),
+        "the inner addresses: {said}"
+    );
 }
 
 pub(crate) fn the_target_sees_the_egress_address() {
@@ -80,7 +88,7 @@ pub(crate) fn guests_on_one_bridge_never_touch_the_wire() {
     let sandbox = sandbox();
     let lab = Standing::of(&sandbox, "quick", "bridge");
     let before = lab.packets("node1", "eth0");
-    let sent = lab.iperf3("app", "peer", "198.18.64.11");
+    let sent = lab.iperf3("app", "web", "198.18.64.11");
     assert!(sent["end"]["sum_received"]["bytes"].as_u64() >= Some(20_000_000), "{sent}");
     let after = lab.packets("node1", "eth0");
     // A stray ARP or so may pass in the meantime; 20 MB cannot hide in it.
@@ -89,7 +97,8 @@ pub(crate) fn guests_on_one_bridge_never_touch_the_wire() {
 
 pub(crate) fn offloads_read_back_are_the_scenarios() {
     let sandbox = sandbox();
-    let text = crate::wire(5, "1s") + "[devices.\"left:eth0\"]\ntso = \"off\"\ngro = \"off\"\ntx-checksum = \"on\"\n";
+    let text = crate::wire(5, "1s")
+        + "[devices.\"left:eth0\"]\ntso = \"off\"\ngro = \"off\"\ntx-checksum = \"on\"\n";
     let file = sandbox.file("offloads.toml", &text);
     let _lab = Standing::of(&sandbox, &file, "offloads");
     let features = sandbox.inside("left", &["ethtool", "-k", "eth0"]);
@@ -124,7 +133,9 @@ pub(crate) fn two_labs_side_by_side() {
     let taken = sandbox.plumb(&["lab", "up", "quick", "--name", "one"]);
     assert_ne!(taken.status, Some(0), "{taken:?}");
     assert!(taken.err.contains("stands already"), "{}", taken.err);
-    let inside = |lab: &str| sandbox.succeed(&["lab", "shell", "node1", "--lab", lab, "--", "readlink", "/proc/self/ns/net"]).out;
+    let inside = |lab: &str| {
+        sandbox.succeed(&["lab", "shell", "node1", "--lab", lab, "--", "readlink", "/proc/self/ns/net"]).out
+    };
     assert_ne!(inside("one"), inside("two"));
     drop(one);
     let unknown = sandbox.plumb(&["lab", "shell", "node9", "--", "true"]);

@@ -41,14 +41,26 @@ fn main() -> ExitCode {
             needs: &[ROOT],
             test: evidence::nothing_is_visible_in_the_root_namespace,
         },
-        Case { name: "two_labs_of_one_scenario_stand_side_by_side", needs: &[ROOT], test: evidence::two_labs_side_by_side },
-        Case { name: "a_run_is_measured_kept_and_reported", needs: &[ROOT], test: measured::a_run_is_measured },
+        Case {
+            name: "two_labs_of_one_scenario_stand_side_by_side",
+            needs: &[ROOT],
+            test: evidence::two_labs_side_by_side,
+        },
+        Case {
+            name: "a_run_is_measured_kept_and_reported",
+            needs: &[ROOT],
+            test: measured::a_run_is_measured,
+        },
         Case {
             name: "switching_the_vxlan_offloads_off_costs_throughput_and_the_report_says_how_to_mend_it",
             needs: &[ROOT],
             test: measured::vxlan_offload_off_is_found,
         },
-        Case { name: "a_jumbo_path_is_verified_end_to_end", needs: &[ROOT], test: measured::a_jumbo_path_is_verified },
+        Case {
+            name: "a_jumbo_path_is_verified_end_to_end",
+            needs: &[ROOT],
+            test: measured::a_jumbo_path_is_verified,
+        },
         Case {
             name: "what_the_kernel_lacks_is_skipped_with_the_reason",
             needs: &[ROOT],
@@ -64,9 +76,21 @@ fn main() -> ExitCode {
             needs: &[ROOT],
             test: ends::a_killed_controller_leaves_nothing,
         },
-        Case { name: "ctrl_c_lowers_the_lab_and_keeps_the_trials", needs: &[ROOT], test: ends::ctrl_c_lowers_the_lab },
-        Case { name: "an_agent_killed_in_a_trial_is_named", needs: &[ROOT], test: ends::an_agent_killed_is_named },
-        Case { name: "a_keeper_killed_leaves_only_a_line_for_gc", needs: &[ROOT], test: ends::a_killed_keeper },
+        Case {
+            name: "ctrl_c_lowers_the_lab_and_keeps_the_trials",
+            needs: &[ROOT],
+            test: ends::ctrl_c_lowers_the_lab,
+        },
+        Case {
+            name: "an_agent_killed_in_a_trial_is_named",
+            needs: &[ROOT],
+            test: ends::an_agent_killed_is_named,
+        },
+        Case {
+            name: "a_keeper_killed_leaves_only_a_line_for_gc",
+            needs: &[ROOT],
+            test: ends::a_killed_keeper,
+        },
         Case { name: "a_full_disk_is_an_error_and_loses_no_trial", needs: &[ROOT], test: ends::a_full_disk },
     ])
 }

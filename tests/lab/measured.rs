@@ -8,11 +8,16 @@ use crate::{sandbox, wire};
 
 pub(crate) fn a_run_is_measured() {
     let sandbox = sandbox();
-    let text = wire(5, "300ms") + "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"200ms\"\nplacement = \"same-cpu\"\n";
+    let text = wire(5, "300ms")
+        + "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"200ms\"\nplacement = \"same-cpu\"\n";
     let file = sandbox.file("wire.toml", &text);
     let report = sandbox.home().join("report.md");
     let output = sandbox.succeed(&["run", &file, "--output", report.to_str().expect("plain")]);
-    assert!(output.err.contains("[20/20]"), "a line for each of 2 cells and their repetitions: {}", output.err);
+    assert!(
+        output.err.contains("[20/20]"),
+        "a line for each of 2 cells and their repetitions: {}",
+        output.err
+    );
     let markdown = std::fs::read_to_string(&report).expect("was written");
     for part in ["Retransmi", "Gbit/s", "99.9", "<details>", "Congestion"] {
         assert!(markdown.contains(part), "no `{part}` in:\n{markdown}");
@@ -33,7 +38,8 @@ pub(crate) fn a_run_is_measured() {
 
 pub(crate) fn vxlan_offload_off_is_found() {
     let sandbox = sandbox();
-    let arguments = ["run", "egress-gateway", "--path", "vxlan-to-vxlan", "--workload", "throughput", "--seed", "7"];
+    let arguments =
+        ["run", "egress-gateway", "--path", "vxlan-to-vxlan", "--workload", "throughput", "--seed", "7"];
     let output = sandbox.succeed(&arguments);
     let findings = sandbox.findings("latest");
     let effects = findings["effects"].as_array().expect("effects");
@@ -53,7 +59,10 @@ pub(crate) fn vxlan_offload_off_is_found() {
 
 pub(crate) fn a_jumbo_path_is_verified() {
     let sandbox = sandbox();
-    let text = wire(1, "100ms").replace("[paths.wire]", "[devices.\"left:eth0\"]\nmtu = 9000\n[devices.\"right:eth0\"]\nmtu = 9000\n\n[paths.wire]");
+    let text = wire(1, "100ms").replace(
+        "[paths.wire]",
+        "[devices.\"left:eth0\"]\nmtu = 9000\n[devices.\"right:eth0\"]\nmtu = 9000\n\n[paths.wire]",
+    );
     let file = sandbox.file("jumbo.toml", &text);
     let _ = sandbox.succeed(&["run", &file, "--quiet"]);
     assert_eq!(cell(&sandbox.findings("latest"), "throughput")["path_mtu"], 9000);
@@ -61,7 +70,8 @@ pub(crate) fn a_jumbo_path_is_verified() {
 
 pub(crate) fn what_the_kernel_lacks_is_skipped() {
     let sandbox = sandbox();
-    let text = wire(1, "100ms") + "\n[factors.congestion]\nvary = \"congestion\"\nvalues = [\"cubic\", \"no-such-control\"]\n";
+    let text = wire(1, "100ms")
+        + "\n[factors.congestion]\nvary = \"congestion\"\nvalues = [\"cubic\", \"no-such-control\"]\n";
     let file = sandbox.file("lacks.toml", &text);
     let output = sandbox.succeed(&["run", &file]);
     assert!(output.err.contains("skipped") && output.err.contains("because"), "{}", output.err);
@@ -76,7 +86,10 @@ pub(crate) fn a_run_without_root() {
     let file = sandbox.file("wire.toml", &wire(1, "100ms"));
     let run = sandbox.command(&["run", &file]);
     let mut command = Command::new("setpriv");
-    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(run.get_program()).args(run.get_args());
+    command
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(run.get_program())
+        .args(run.get_args());
     command.env_clear().envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
     open_to_all(sandbox.home());
     let output = command.output().expect("setpriv is there");

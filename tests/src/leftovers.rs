@@ -71,7 +71,10 @@ fn held_by(pid: u32) -> impl Iterator<Item = String> {
     let own = fs::read_link(format!("/proc/{pid}/ns/net")).ok();
     let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().filter_map(Result::ok);
     let held = descriptors.filter_map(|entry| fs::read_link(entry.path()).ok());
-    own.into_iter().chain(held).filter_map(|link| link.to_str().map(str::to_owned)).filter(|link| link.starts_with("net:"))
+    own.into_iter()
+        .chain(held)
+        .filter_map(|link| link.to_str().map(str::to_owned))
+        .filter(|link| link.starts_with("net:"))
 }
 
 fn devices() -> BTreeSet<String> {

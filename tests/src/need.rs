@@ -69,13 +69,17 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
 
 fn is_root() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let effective = status.lines().find_map(|line| line.strip_prefix("Uid:")).and_then(|ids| ids.split_whitespace().nth(1));
+    let effective = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Uid:"))
+        .and_then(|ids| ids.split_whitespace().nth(1));
     effective == Some("0")
 }
 
 fn is_on_path(program: &str) -> bool {
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    let places = std::env::split_paths(&folders).chain([Path::new("/usr/sbin").into(), Path::new("/sbin").into()]);
+    let places =
+        std::env::split_paths(&folders).chain([Path::new("/usr/sbin").into(), Path::new("/sbin").into()]);
     places.into_iter().any(|folder| folder.join(program).is_file())
 }
 

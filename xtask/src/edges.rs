@@ -87,7 +87,8 @@ pub(crate) const ROOMS: &[Room] = &[
     Room { name: "plumb", level: Door, may_enter: &["cli", "agent"],
         why: "the door chooses a personality and does nothing else" },
 
-    Room { name: "plumb-benches", level: Beside, may_enter: &["scenario", "stats", "sys", "topology"],
+    Room { name: "plumb-benches", level: Beside,
+        may_enter: &["units", "scenario", "samples", "stats", "sys", "topology", "traffic"],
         why: "a bench times the hands beside their peers and compares with our own statistics" },
     Room { name: "xtask", level: Beside, may_enter: &[],
         why: "the rules must build when the house does not" },

@@ -79,9 +79,10 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     }
     error.chain().filter_map(|cause| cause.downcast_ref::<RunError>()).find_map(|cause| match cause {
         RunError::Interrupted => Some("finished trials are kept: `plumb run --resume` goes on".to_owned()),
-        RunError::Agent { .. } | RunError::Silent { .. } => {
-            Some("finished trials are kept: `plumb run --resume` goes on; `plumb doctor` checks this machine".to_owned())
-        }
+        RunError::Agent { .. } | RunError::Silent { .. } => Some(
+            "finished trials are kept: `plumb run --resume` goes on; `plumb doctor` checks this machine"
+                .to_owned(),
+        ),
         _ => None,
     })
 }

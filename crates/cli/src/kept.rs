@@ -18,6 +18,7 @@ pub(crate) fn open(named: Option<&Path>) -> anyhow::Result<Store> {
 fn default_path() -> anyhow::Result<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
-    let data = data.context("neither HOME nor XDG_DATA_HOME is set; say where runs are kept with --db FILE")?;
+    let data =
+        data.context("neither HOME nor XDG_DATA_HOME is set; say where runs are kept with --db FILE")?;
     Ok(data.join("plumb/runs.db"))
 }

@@ -29,7 +29,8 @@ pub(crate) fn text(name: &str) -> anyhow::Result<(String, String)> {
         let unknown = Misuse::new(format!("there is no built-in scenario `{name}`"));
         return Err(match builtin::suggest(name) {
             Some(meant) => unknown.hint(format!("did you mean `{meant}`? `plumb scenario list` shows all")),
-            None => unknown.hint("`plumb scenario list` shows all; a file is named with its path, as in ./mine.toml"),
+            None => unknown
+                .hint("`plumb scenario list` shows all; a file is named with its path, as in ./mine.toml"),
         }
         .into());
     }

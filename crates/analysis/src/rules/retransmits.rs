@@ -51,8 +51,10 @@ fn finding((share, worst): (f64, &CellSummary), lossy: &[(f64, &CellSummary)]) -
         cells: ids.iter().map(ToString::to_string).collect(),
         evidence: lossy.iter().map(|(share, cell)| evidence(*share, cell)).collect(),
         caveats: vec![
-            "The share is of full-sized segments; smaller ones would make it less. Retransmits can be spurious: \
-             reordering looks like loss."
+            "The share is of full-sized segments; smaller ones would make it less.".into(),
+            "Nothing need be lost: reordering looks like loss. Inside one kernel data overtakes itself when the \
+             sender's CPU and the CPU that handles acknowledgements both send it; ends on the same CPU tell the \
+             two apart."
                 .into(),
         ],
         remedy: Some(Remedy {
@@ -61,7 +63,11 @@ fn finding((share, worst): (f64, &CellSummary), lossy: &[(f64, &CellSummary)]) -
                  MTUs that differ.",
                 list(&[worst.path.as_str()])
             ),
-            commands: vec!["ip -s link".into(), "tc -s qdisc".into(), "nstat -az TcpRetransSegs".into()],
+            commands: vec![
+                "ip -s link".into(),
+                "tc -s qdisc".into(),
+                "cat /proc/net/softnet_stat  # second column: dropped at net.core.netdev_max_backlog".into(),
+            ],
         }),
     }
 }

@@ -1,10 +1,6 @@
 //! `plumb lab`: raise a scenario's lab and keep it standing, look around in it, take it down.
 
-use std::{
-    env, io::Write,
-    path::PathBuf,
-    process::Command,
-};
+use std::{env, io::Write, path::PathBuf, process::Command};
 
 use ::lab::{Registry, Standing, Stop};
 use anyhow::{Context, anyhow};
@@ -100,7 +96,11 @@ fn up(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
     keeper.args(["lab", "up", "--foreground", "--name", &name, &args.scenario]);
     let said = Keeper::start(&mut keeper, "the lab's keeper")?;
     if said != READY {
-        return Err(anyhow!(if said.is_empty() { "the lab's keeper ended without a word".to_owned() } else { said }));
+        return Err(anyhow!(if said.is_empty() {
+            "the lab's keeper ended without a word".to_owned()
+        } else {
+            said
+        }));
     }
     show(&registry.find(Some(&name))?);
     Ok(())
@@ -152,7 +152,10 @@ fn show(lab: &Standing) {
         println!("  missing: {missing}");
     }
     if let Some(host) = lab.hosts.first() {
-        println!("go in with `plumb lab shell {}`, take it down with `plumb lab down {}`", host.name, lab.name);
+        println!(
+            "go in with `plumb lab shell {}`, take it down with `plumb lab down {}`",
+            host.name, lab.name
+        );
     }
 }
 
@@ -194,14 +197,17 @@ fn shell(registry: &Registry, args: &ShellArgs) -> anyhow::Result<anyhow::Error>
     let mut command = Command::new(program);
     command.args(rest).env("PLUMB_LAB", &lab.name).env("PLUMB_HOST", &host.name);
     let error = machine::visit(lab.keeper, &host.namespace, &mut command);
-    Ok(anyhow::Error::new(error).context(format!("cannot run {program} in host {} of lab {}", host.name, lab.name)))
+    Ok(anyhow::Error::new(error)
+        .context(format!("cannot run {program} in host {} of lab {}", host.name, lab.name)))
 }
 
 fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<()> {
     let labs = match (all, names) {
         (true, _) => registry.list()?.into_iter().filter(|lab| lab.keeper.is_alive()).collect(),
         (false, []) => vec![registry.find(None)?],
-        (false, names) => names.iter().map(|name| registry.find(Some(name))).collect::<Result<Vec<_>, _>>()?,
+        (false, names) => {
+            names.iter().map(|name| registry.find(Some(name))).collect::<Result<Vec<_>, _>>()?
+        }
     };
     for lab in labs {
         registry.down(&lab)?;

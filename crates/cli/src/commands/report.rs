@@ -106,7 +106,9 @@ impl Destination {
             Some("txt") => FormatName::Terminal,
             _ => {
                 let message = format!("the ending of {} names no format", path.display());
-                return Err(Misuse::new(message).hint("use .md, .json, .csv or .txt, or say --format").into());
+                return Err(Misuse::new(message)
+                    .hint("use .md, .json, .csv or .txt, or say --format")
+                    .into());
             }
         };
         Ok(Self { path: path.to_owned(), format })
@@ -123,6 +125,7 @@ impl Destination {
         if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).with_context(|| format!("cannot make folder {}", folder.display()))?;
         }
-        fs::write(&self.path, text).with_context(|| format!("cannot write the report to {}", self.path.display()))
+        fs::write(&self.path, text)
+            .with_context(|| format!("cannot write the report to {}", self.path.display()))
     }
 }

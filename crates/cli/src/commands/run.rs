@@ -86,7 +86,8 @@ pub(crate) fn run(args: &RunArgs, shared: &Shared) -> anyhow::Result<Exit> {
 fn measure(job: &Job, rights: Rights, store: &mut Store, stop: &Stop) -> anyhow::Result<Vec<Skipped>> {
     let mut progress = Progress::new(job.plan.trials.len(), job.plan.duration_estimate());
     if rights == Rights::UserNamespace {
-        progress.notice("not root: the lab lives in a user namespace; `plumb doctor` says what is missing there");
+        progress
+            .notice("not root: the lab lives in a user namespace; `plumb doctor` says what is missing there");
     }
     let request = Request {
         scenario: &job.source.scenario,
@@ -168,15 +169,23 @@ fn resumed(args: &RunArgs, which: &str, store: &Store) -> anyhow::Result<Job> {
     let id = if which.is_empty() { latest_unfinished(args, store)? } else { store.resolve(which)? };
     let record = store.load(&id)?;
     if record.header.state == RunState::Complete {
-        let message = format!("run {id} is complete: all {} trials were made or skipped", record.header.planned);
+        let message =
+            format!("run {id} is complete: all {} trials were made or skipped", record.header.planned);
         return Err(Misuse::new(message).hint(format!("`plumb report {id}` shows it")).into());
     }
     let text = record.header.scenario.text.clone();
     let scenario = Scenario::parse(&format!("the scenario kept with run {id}"), &text)?;
     let plan = Plan::expand(&scenario, record.header.seed, &options_of(&record));
-    let same = plan.cells.iter().map(|cell| cell.id.as_str()).eq(record.header.cells.iter().map(|cell| cell.id.as_str()));
+    let same = plan.cells.iter().map(|cell| cell.id.as_str()).eq(record
+        .header
+        .cells
+        .iter()
+        .map(|cell| cell.id.as_str()));
     if !same || plan.trials.len() != record.header.planned as usize {
-        let message = format!("run {id} was planned by plumb {}, and this is {TOOL}: the plans differ", record.header.tool);
+        let message = format!(
+            "run {id} was planned by plumb {}, and this is {TOOL}: the plans differ",
+            record.header.tool
+        );
         return Err(Misuse::new(message).hint("begin it anew with `plumb run`").into());
     }
     Ok(Job { source: Source { scenario, text }, plan, id, resume: Some(record) })
@@ -209,6 +218,8 @@ fn latest_unfinished(args: &RunArgs, store: &Store) -> anyhow::Result<RunId> {
     };
     let unfinished = found.into_iter().find(|run| run.state == RunState::Unfinished);
     unfinished.map(|run| run.id).ok_or_else(|| {
-        Misuse::new(format!("there is no unfinished run{of}")).hint("`plumb runs list` shows what is kept").into()
+        Misuse::new(format!("there is no unfinished run{of}"))
+            .hint("`plumb runs list` shows what is kept")
+            .into()
     })
 }

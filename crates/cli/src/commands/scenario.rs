@@ -102,7 +102,13 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) {
     for path in &scenario.paths {
         let layers: Vec<&str> = path.layers.iter().map(|layer| layer.word()).collect();
         let mark = if path.baseline { "  (baseline)" } else { "" };
-        println!("  {}: {} -> {} through {}{mark}", path.name, path.from.device, path.to.device, layers.join(", "));
+        println!(
+            "  {}: {} -> {} through {}{mark}",
+            path.name,
+            path.from.device,
+            path.to.device,
+            layers.join(", ")
+        );
     }
     println!("cells:");
     for cell in &plan.cells {

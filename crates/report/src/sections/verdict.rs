@@ -28,7 +28,7 @@ fn nothing_measured(skipped: usize) -> Text {
     Text::of(Tone::Doubtful, format!("Nothing was measured: {reason}"))
 }
 
-/// What is worth acting on shows its numbers; behind a note they are folded away.
+/// What makes numbers untrustworthy shows why; what is worth acting on shows what to do; a note is a sentence.
 fn claim(finding: &Finding) -> Vec<Block> {
     let (word, tone) = match finding.severity {
         Severity::Serious => ("Serious: ", Tone::Bad),
@@ -36,12 +36,14 @@ fn claim(finding: &Finding) -> Vec<Block> {
         Severity::Note => ("Note: ", Tone::Good),
     };
     let headline = Block::Heading(Text::of(tone, word).and(Tone::Strong, &finding.claim));
-    let reasons: Vec<Block> =
-        evidence(finding).into_iter().chain(finding.remedy.iter().flat_map(remedy)).collect();
-    if finding.severity == Severity::Note && !reasons.is_empty() {
-        return vec![headline, Block::Folded { title: "Evidence".into(), blocks: reasons }];
-    }
-    [headline].into_iter().chain(reasons).collect()
+    let (evidence, remedy) = (evidence(finding), finding.remedy.iter().flat_map(remedy));
+    let (shown, folded): (Vec<Block>, Vec<Block>) = match finding.severity {
+        Severity::Serious => (evidence.into_iter().chain(remedy).collect(), Vec::new()),
+        Severity::Warning => (remedy.collect(), evidence.into_iter().collect()),
+        Severity::Note => (Vec::new(), evidence.into_iter().chain(remedy).collect()),
+    };
+    let folded = (!folded.is_empty()).then(|| Block::Folded { title: "Evidence".into(), blocks: folded });
+    [headline].into_iter().chain(shown).chain(folded).collect()
 }
 
 fn evidence(finding: &Finding) -> Option<Block> {
