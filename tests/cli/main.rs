@@ -1,4 +1,5 @@
 //! The command line as a user types it; needs no rights and sends nothing.
+#![expect(clippy::disallowed_methods, reason = "tests read files, /proc and the clock")]
 
 use std::process::ExitCode;
 
