@@ -8,9 +8,6 @@ use crate::words::{list, ratio};
 pub(crate) const RULE: Rule = Rule { id: "vxlan-cost", look };
 
 const LAYER: &str = "vxlan";
-/// Losing more than a fifth is worth acting on.
-const MUCH: f64 = 1.25;
-
 /// A rung that adds the layer and whose cost is established.
 struct Cost<'a> {
     ladder: &'a Ladder,
@@ -54,7 +51,7 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
     let what = if least.ladder.metric == Metric::Throughput { "throughput" } else { "round trip" };
     Some(Finding {
         id: String::new(),
-        severity: if least.worse > MUCH { Severity::Warning } else { Severity::Note },
+        severity: Severity::Note,
         claim: format!(
             "With the VXLAN layer{together} {workload} over {} has {} of the {what} of {}{}.",
             least.rung.path,

@@ -28,31 +28,40 @@ fn nothing_measured(skipped: usize) -> Text {
     Text::of(Tone::Doubtful, format!("Nothing was measured: {reason}"))
 }
 
-/// What makes numbers untrustworthy shows why; what is worth acting on shows what to do; a note is a sentence.
+/// So many numbers stand under a claim; the others, and what could be wrong with it, are folded away.
+const SHOWN: usize = 2;
+
+/// What is serious shows its numbers; what is worth acting on shows what to do; a note is a sentence.
 fn claim(finding: &Finding) -> Vec<Block> {
-    let (word, tone) = match finding.severity {
-        Severity::Serious => ("Serious: ", Tone::Bad),
-        Severity::Warning => ("Warning: ", Tone::Doubtful),
-        Severity::Note => ("Note: ", Tone::Good),
+    let (word, tone, numbers) = match finding.severity {
+        Severity::Serious => ("Serious: ", Tone::Bad, SHOWN),
+        Severity::Warning => ("Warning: ", Tone::Doubtful, 0),
+        Severity::Note => ("Note: ", Tone::Good, 0),
     };
     let headline = Block::Heading(Text::of(tone, word).and(Tone::Strong, &finding.claim));
-    let (evidence, remedy) = (evidence(finding), finding.remedy.iter().flat_map(remedy));
-    let (shown, folded): (Vec<Block>, Vec<Block>) = match finding.severity {
-        Severity::Serious => (evidence.into_iter().chain(remedy).collect(), Vec::new()),
-        Severity::Warning => (remedy.collect(), evidence.into_iter().collect()),
-        Severity::Note => (Vec::new(), evidence.into_iter().chain(remedy).collect()),
-    };
-    let folded = (!folded.is_empty()).then(|| Block::Folded { title: "Evidence".into(), blocks: folded });
-    [headline].into_iter().chain(shown).chain(folded).collect()
+    let (shown, folded) = finding.evidence.split_at(numbers.min(finding.evidence.len()));
+    let remedy: Vec<Block> = finding.remedy.iter().flat_map(remedy).collect();
+    let (remedy, folded_remedy) =
+        if finding.severity == Severity::Note { (Vec::new(), remedy) } else { (remedy, Vec::new()) };
+    let rest: Vec<Block> = list(folded.iter().map(said).chain(finding.caveats.iter().map(doubted)))
+        .into_iter()
+        .chain(folded_remedy)
+        .collect();
+    let rest = (!rest.is_empty()).then(|| Block::Folded { title: "Evidence".into(), blocks: rest });
+    [headline].into_iter().chain(list(shown.iter().map(said))).chain(remedy).chain(rest).collect()
 }
 
-fn evidence(finding: &Finding) -> Option<Block> {
-    let said =
-        |evidence: &Evidence| Text::from(format!("{}: ", evidence.what)).and(Tone::Strong, &evidence.value);
-    let doubted = |caveat: &String| Text::of(Tone::Faint, format!("But: {caveat}"));
-    let items: Vec<Text> =
-        finding.evidence.iter().map(said).chain(finding.caveats.iter().map(doubted)).collect();
+fn list(items: impl Iterator<Item = Text>) -> Option<Block> {
+    let items: Vec<Text> = items.collect();
     (!items.is_empty()).then_some(Block::List(items))
+}
+
+fn said(evidence: &Evidence) -> Text {
+    Text::from(format!("{}: ", evidence.what)).and(Tone::Strong, &evidence.value)
+}
+
+fn doubted(caveat: &String) -> Text {
+    Text::of(Tone::Faint, format!("But: {caveat}"))
 }
 
 fn remedy(remedy: &Remedy) -> Vec<Block> {
