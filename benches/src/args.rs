@@ -6,7 +6,7 @@ use clap::{Parser, builder::PossibleValuesParser};
 
 use crate::{
     bench::{BENCHES, Bench},
-    rounds::Bounds,
+    rounds::{self, Bounds},
 };
 
 /// Compare plumb with its peers, side by side.
@@ -43,7 +43,7 @@ impl Args {
 
     /// The bounds of each bench.
     pub(crate) const fn bounds(&self) -> Bounds {
-        Bounds { rounds: self.rounds, time: Duration::from_secs(self.seconds) }
+        Bounds { rounds: self.rounds, time: Duration::from_secs(self.seconds), tell: rounds::on_stderr }
     }
 }
 

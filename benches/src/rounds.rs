@@ -17,6 +17,8 @@ pub(crate) struct Bounds {
     pub(crate) rounds: usize,
     /// No round begins after this time.
     pub(crate) time: Duration,
+    /// Who is told that a round begins: the bench, the round (0 is the warm-up) and how many count.
+    pub(crate) tell: fn(&str, usize, usize),
 }
 
 /// Who can do the work of a bench.
@@ -57,7 +59,7 @@ pub(crate) fn take(
         if begin.elapsed() > bounds.time {
             break;
         }
-        tell(bench, round, bounds.rounds);
+        (bounds.tell)(bench, round, bounds.rounds);
         order.shuffle(&mut random);
         for &index in &order {
             if taken[index].failure.is_none() {
@@ -77,7 +79,8 @@ fn work(contender: &mut dyn Contender, taken: &mut Taken, counts: bool) {
     }
 }
 
-fn tell(bench: &str, round: usize, rounds: usize) {
+/// Says on standard error that a round begins.
+pub(crate) fn on_stderr(bench: &str, round: usize, rounds: usize) {
     let text = if round == 0 { "warm-up".to_owned() } else { format!("round {round} of {rounds}") };
     // Progress is a courtesy; a closed terminal is no reason to stop.
     let _ = writeln!(stderr(), "{bench}: {text}");
@@ -124,7 +127,7 @@ mod tests {
 
     #[test]
     fn every_contender_works_once_a_round_and_the_first_round_does_not_count() {
-        let (taken, calls) = run(usize::MAX, Bounds { rounds: 8, time: PLENTY });
+        let (taken, calls) = run(usize::MAX, Bounds { rounds: 8, time: PLENTY, tell: |_, _, _| () });
         for taken in taken {
             assert_eq!(
                 taken.values,
@@ -140,7 +143,7 @@ mod tests {
 
     #[test]
     fn who_fails_is_out_and_the_others_go_on() {
-        let (taken, calls) = run(3, Bounds { rounds: 4, time: PLENTY });
+        let (taken, calls) = run(3, Bounds { rounds: 4, time: PLENTY, tell: |_, _, _| () });
         assert_eq!(taken[0].values.len(), 4);
         assert_eq!((taken[1].values.len(), taken[1].failure.as_deref()), (1, Some("tired")));
         assert_eq!(calls.iter().filter(|name| **name == "other").count(), 3);
@@ -148,7 +151,10 @@ mod tests {
 
     #[test]
     fn no_round_begins_when_the_time_is_up() {
-        let (taken, _) = run(usize::MAX, Bounds { rounds: 1_000_000_000, time: Duration::from_millis(20) });
+        let (taken, _) = run(
+            usize::MAX,
+            Bounds { rounds: 1_000_000_000, time: Duration::from_millis(20), tell: |_, _, _| () },
+        );
         assert!(taken[0].values.len() < 1_000_000_000);
     }
 }

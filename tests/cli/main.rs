@@ -32,6 +32,11 @@ fn main() -> ExitCode {
             needs: &[],
             test: an_agent_refuses_another_version,
         },
+        Case {
+            name: "a_reader_that_leaves_early_is_no_failure_and_a_full_disk_is",
+            needs: &[],
+            test: a_reader_that_leaves_early,
+        },
     ])
 }
 
@@ -115,4 +120,18 @@ fn an_agent_refuses_another_version() {
     assert!(!output.status.success());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("protocol 99") && said.contains("9.9.9"), "{said}");
+}
+
+fn a_reader_that_leaves_early() {
+    let sandbox = sandbox();
+    let print = || sandbox.command(&["schema", "findings"]);
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let output = print().stdout(writer).output().expect("plumb was built");
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let output = print().stdout(full).output().expect("plumb was built");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("standard output"), "{said}");
 }

@@ -39,5 +39,5 @@ fn total(flows: &[Flow], direction: Option<Direction>, end: fn(&Flow) -> &EndSer
             .filter(move |flow| direction.is_none_or(|direction| flow.direction == direction))
             .map(end)
     };
-    ends().any(|series| series.elapsed().0 > 0).then(|| ends().map(|series| series.rate().0).sum())
+    ends().any(|series| series.elapsed().0 > 0).then(|| EndSeries::rate_together(ends()).0)
 }

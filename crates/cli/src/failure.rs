@@ -5,7 +5,7 @@ use std::fmt;
 use lab::RunError;
 use scenario::Diagnosis;
 
-use crate::exit::Exit;
+use crate::{exit::Exit, say};
 
 /// What was asked makes no sense.
 #[derive(Debug)]
@@ -32,6 +32,16 @@ impl fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
+/// The context of an error that keeps any lab from being raised.
+#[derive(Debug)]
+pub(crate) struct NoRights;
+
+impl fmt::Display for NoRights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a lab needs root, or a host that allows user namespaces")
+    }
+}
+
 /// Prints what clap has to say: help and version are no failures.
 pub(crate) fn usage(error: &clap::Error) -> Exit {
     // Nothing is left to be done when the terminal is gone.
@@ -42,13 +52,13 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
 /// Prints an error with all its causes and a hint.
 pub(crate) fn show(error: &anyhow::Error) -> Exit {
     if let Some(diagnosis) = error.downcast_ref::<Diagnosis>() {
-        eprintln!("{:?}", miette::Report::new(diagnosis.clone()));
+        say::aside(format_args!("{:?}", miette::Report::new(diagnosis.clone())));
         return Exit::Misuse;
     }
     let label = console::style("error:").red().bold().for_stderr();
-    eprintln!("{label} {}", causes(error));
+    say::aside(format_args!("{label} {}", causes(error)));
     if let Some(hint) = hint(error) {
-        eprintln!("{} {hint}", console::style("hint:").cyan().bold().for_stderr());
+        say::aside(format_args!("{} {hint}", console::style("hint:").cyan().bold().for_stderr()));
     }
     status(error)
 }
@@ -57,12 +67,13 @@ fn status(error: &anyhow::Error) -> Exit {
     match error.downcast_ref::<RunError>() {
         Some(RunError::Interrupted) => Exit::Interrupted,
         _ if error.is::<Misuse>() => Exit::Misuse,
+        _ if error.is::<NoRights>() => Exit::Unable,
         _ => Exit::Failure,
     }
 }
 
 /// The error and its causes in one line, each said once.
-fn causes(error: &anyhow::Error) -> String {
+pub(crate) fn causes(error: &anyhow::Error) -> String {
     let mut said: Vec<String> = Vec::new();
     for cause in error.chain() {
         let text = cause.to_string();

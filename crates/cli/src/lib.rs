@@ -5,7 +5,6 @@
     clippy::disallowed_methods,
     reason = "cli owns files named by the user, the environment and the clock"
 )]
-#![expect(clippy::disallowed_macros, reason = "cli owns what is printed")]
 
 mod args;
 mod commands;
@@ -14,6 +13,7 @@ mod failure;
 mod interrupt;
 mod kept;
 mod progress;
+mod say;
 mod source;
 
 use std::process::ExitCode;

@@ -2,15 +2,19 @@
 
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use lab::Event;
-use samples::{Measurement, Trial};
+use samples::{EndSeries, Measurement, Trial};
 use units::{BitRate, Nanos};
+
+use crate::say;
 
 /// The progress of one run. Writes to standard error only.
 pub(crate) struct Progress {
     bar: ProgressBar,
     planned: usize,
+    /// What a trial takes by the plan's estimate, in nanoseconds.
+    each: u64,
     cell: String,
     last: Option<String>,
 }
@@ -19,13 +23,14 @@ impl Progress {
     /// For a run of `planned` trials that takes about `estimate`.
     pub(crate) fn new(planned: usize, estimate: Nanos) -> Self {
         let bar = ProgressBar::new(planned as u64);
-        let template = "{bar:24.cyan/dim} {pos}/{len}  {elapsed} of about {prefix}  {wide_msg}";
+        let template = "{bar:24.cyan/dim} {pos}/{len}  {prefix} left  {wide_msg}";
         let style = ProgressStyle::with_template(template).expect("the template is a valid constant");
         bar.set_style(style.progress_chars("━╸─"));
-        bar.set_prefix(format!("{:.0?}", Duration::from(estimate)));
-        let progress = Self { bar, planned, cell: String::new(), last: None };
+        let progress =
+            Self { bar, planned, each: estimate.0 / planned.max(1) as u64, cell: String::new(), last: None };
+        progress.show_left(0);
         if progress.is_plain() {
-            eprintln!("{planned} trials, about {:.0?}", Duration::from(estimate));
+            say::aside(format_args!("{planned} trials, about {:.0?}", Duration::from(estimate)));
         } else {
             progress.bar.enable_steady_tick(Duration::from_millis(200));
         }
@@ -42,6 +47,7 @@ impl Progress {
             }
             Event::Trial { planned, cell } => {
                 self.bar.set_position(u64::from(planned.index));
+                self.show_left(u64::from(planned.index));
                 self.cell = cell.id.to_string();
                 self.message(self.cell.clone());
             }
@@ -65,7 +71,13 @@ impl Progress {
     fn kept(&mut self, trial: &Trial) {
         self.bar.set_position(u64::from(trial.index) + 1);
         if self.is_plain() {
-            eprintln!("[{}/{}] {}  {}", trial.index + 1, self.planned, trial.cell, outcome(trial));
+            say::aside(format_args!(
+                "[{}/{}] {}  {}",
+                trial.index + 1,
+                self.planned,
+                trial.cell,
+                outcome(trial)
+            ));
         }
     }
 
@@ -79,13 +91,20 @@ impl Progress {
         self.message(format!("{}  {}", self.cell, self.last.as_deref().unwrap_or_default()));
     }
 
+    /// The plan's estimate is better than the pace so far: trials of different workloads take different times.
+    fn show_left(&self, done: u64) {
+        let left = (self.planned as u64).saturating_sub(done) * self.each;
+        let left = Duration::from_secs(Duration::from_nanos(left).as_secs_f64().round() as u64);
+        self.bar.set_prefix(format!("{}", HumanDuration(left)));
+    }
+
     fn message(&self, text: String) {
         self.bar.set_message(text);
     }
 
     fn line(&self, text: &str) {
         if self.is_plain() {
-            eprintln!("{text}");
+            say::aside(format_args!("{text}"));
         } else {
             self.bar.println(text);
         }
@@ -106,7 +125,7 @@ impl Drop for Progress {
 fn outcome(trial: &Trial) -> String {
     match &trial.measurement {
         Measurement::Stream(stream) => {
-            BitRate(stream.flows.iter().map(|flow| flow.receiver.rate().0).sum()).to_string()
+            EndSeries::rate_together(stream.flows.iter().map(|flow| &flow.receiver)).to_string()
         }
         Measurement::PingPong(ping) => match ping.round_trips.quantile(0.5) {
             Some(median) => format!("{median} median round trip"),

@@ -1,6 +1,6 @@
 //! Where a scenario comes from: a built-in by its name, or a file.
 
-use std::{fs, path::Path};
+use std::{fs, io::ErrorKind, path::Path};
 
 use scenario::{Scenario, builtin};
 
@@ -35,8 +35,13 @@ pub(crate) fn text(name: &str) -> anyhow::Result<(String, String)> {
         .into());
     }
     let text = fs::read_to_string(name).map_err(|error| {
-        Misuse::new(format!("cannot read scenario file {name}: {error}"))
-            .hint("built-in scenarios are named without a dot or slash: `plumb scenario list`")
+        let misuse = Misuse::new(format!("cannot read scenario file {name}: {error}"));
+        match error.kind() {
+            ErrorKind::NotFound => {
+                misuse.hint("built-in scenarios are named without a dot or slash: `plumb scenario list`")
+            }
+            _ => misuse,
+        }
     })?;
     Ok((name.to_owned(), text))
 }

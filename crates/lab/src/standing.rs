@@ -36,6 +36,12 @@ pub struct Standing {
     pub missing: Vec<String>,
 }
 
+impl Standing {
+    fn into_taken(self) -> RegistryError {
+        RegistryError::Taken { name: self.name, pid: self.keeper.pid }
+    }
+}
+
 /// A host of a standing lab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StandingHost {
@@ -112,6 +118,8 @@ impl Registry {
         };
         let mut found: Vec<Standing> = entries
             .filter_map(Result::ok)
+            // A draft is not a lab yet.
+            .filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json"))
             .filter_map(|entry| fs::read_to_string(entry.path()).ok())
             .filter_map(|text| serde_json::from_str(&text).ok())
             .collect();
@@ -145,8 +153,10 @@ impl Registry {
         stop: &Stop,
         ready: impl FnOnce(&Standing),
     ) -> Result<(), RegistryError> {
-        if let Some(taken) = self.list()?.into_iter().find(|lab| lab.name == name && lab.keeper.is_alive()) {
-            return Err(RegistryError::Taken { name: name.to_owned(), pid: taken.keeper.pid });
+        match self.list()?.into_iter().find(|lab| lab.name == name) {
+            Some(taken) if taken.keeper.is_alive() => return Err(taken.into_taken()),
+            Some(_) => self.remove(name)?,
+            None => {}
         }
         let topology = Topology::raise(&scenario.lab)?;
         let standing = describe(name, scenario, &topology)?;
@@ -182,13 +192,22 @@ impl Registry {
     fn enter(&self, standing: &Standing) -> Result<(), RegistryError> {
         fs::create_dir_all(&self.folder)
             .map_err(|source| self.failed("make folder", &self.folder, source))?;
-        let (path, draft) =
-            (self.file(&standing.name), self.folder.join(format!(".{}.draft", standing.name)));
+        let path = self.file(&standing.name);
+        let draft = self.folder.join(format!(".{}.{}.draft", standing.name, standing.keeper.pid));
         let text = serde_json::to_string_pretty(standing).map_err(io::Error::from);
-        // Written aside and moved, so that no reader ever sees half a file.
-        text.and_then(|text| fs::write(&draft, text))
-            .and_then(|()| fs::rename(&draft, &path))
-            .map_err(|source| self.failed("write", &path, source))
+        // Written aside and linked: no reader sees half a file, and of two that raise the same name at once
+        // the second fails, where replacing the file would leave the first lab standing unseen.
+        let written =
+            text.and_then(|text| fs::write(&draft, text)).and_then(|()| fs::hard_link(&draft, &path));
+        // Whatever became of it, the draft has served; one that stays is never read.
+        let _ = fs::remove_file(&draft);
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let taken = self.list()?.into_iter().find(|lab| lab.name == standing.name);
+                Err(taken.unwrap_or_else(|| standing.clone()).into_taken())
+            }
+            written => written.map_err(|source| self.failed("write", &path, source)),
+        }
     }
 
     fn remove(&self, name: &str) -> Result<(), RegistryError> {
@@ -245,6 +264,18 @@ mod tests {
     fn standing(name: &str, keeper: Keeper) -> Standing {
         let (name, scenario) = (name.to_owned(), "quick".to_owned());
         Standing { name, scenario, keeper, since: UnixMillis(0), hosts: Vec::new(), missing: Vec::new() }
+    }
+
+    #[test]
+    fn of_two_labs_raised_under_one_name_the_second_is_refused() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let registry = Registry::new(folder.path().join("labs"));
+        let first = Keeper::this_process().expect("Linux");
+        registry.enter(&standing("twin", first)).expect("writable");
+        let second = Keeper { start_time: first.start_time + 1, ..first };
+        let error = registry.enter(&standing("twin", second)).expect_err("taken").to_string();
+        assert!(error.contains("stands already"), "{error}");
+        assert_eq!(registry.list().expect("readable"), [standing("twin", first)]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod environment;
 mod histogram;
 mod run;
 mod settings;
+mod time;
 mod trial;
 
 pub use cpu::{CpuUsage, MachineCpu, ThreadCpu, ThreadRole};
@@ -15,9 +16,9 @@ pub use environment::Environment;
 pub use histogram::LatencyHistogram;
 pub use run::{
     CellRecord, PathRecord, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, Sink, Skipped,
-    UnixMillis,
 };
 pub use settings::{Direction, LoadSettings, PingPongSettings, StreamSettings, Transport, Until};
+pub use time::UnixMillis;
 pub use trial::{
     Arm, DeviceState, Doubt, EndSeries, Flow, Interval, Measurement, PathCheck, PingPongData, SocketFacts,
     StreamData, TcpSample, Trial,

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{environment::Environment, settings::LoadSettings, trial::Trial};
+use crate::{environment::Environment, settings::LoadSettings, time::UnixMillis, trial::Trial};
 
 /// The version of [`RunRecord`]'s shape. A reader refuses a newer one.
 pub const SCHEMA: u32 = 1;
@@ -20,11 +20,6 @@ impl fmt::Display for RunId {
         f.write_str(&self.0)
     }
 }
-
-/// Milliseconds since 1970-01-01 UTC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct UnixMillis(pub i64);
 
 /// How far a run got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes, Nanos};
 
-use crate::{cpu::CpuUsage, histogram::LatencyHistogram, run::UnixMillis, settings::Direction};
+use crate::{cpu::CpuUsage, histogram::LatencyHistogram, settings::Direction, time::UnixMillis};
 
 /// Why a trial was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -105,6 +105,16 @@ impl EndSeries {
     #[must_use]
     pub fn rate(&self) -> BitRate {
         BitRate::of(self.bytes(), self.elapsed())
+    }
+
+    /// The rate of several ends together after the warm-up: all their bytes over the longest of their times, so
+    /// that a connection that ended early does not count as if it had gone on.
+    #[must_use]
+    pub fn rate_together<'a>(ends: impl Iterator<Item = &'a Self>) -> BitRate {
+        let (bytes, longest) = ends.fold((Bytes(0), Nanos(0)), |(bytes, longest), end| {
+            (bytes + end.bytes(), longest.max(end.elapsed()))
+        });
+        BitRate::of(bytes, longest)
     }
 
     /// Segments sent again after the warm-up.
@@ -254,4 +264,25 @@ pub enum Doubt {
         /// Payload the receiver got.
         received: Bytes,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_ended_early_does_not_count_as_if_it_had_gone_on() {
+        let end = |millis: u64, bytes: u64| {
+            let (start, end) = (Nanos(0), Nanos::from_millis(millis));
+            let interval = Interval { start, end, bytes: Bytes(bytes), warmup: false, tcp: None };
+            EndSeries { intervals: vec![interval], ..EndSeries::default() }
+        };
+        for (ends, expected) in [
+            (vec![end(1000, 500), end(1000, 500)], 8000.0),
+            (vec![end(100, 500), end(1000, 500)], 8000.0),
+            (vec![EndSeries::default(), end(1000, 500)], 4000.0),
+        ] {
+            assert_eq!(EndSeries::rate_together(ends.iter()), BitRate(expected));
+        }
+    }
 }

@@ -4,17 +4,14 @@ mod check;
 mod table;
 mod verdict;
 
-use std::{
-    fmt::Display,
-    io::{self, Write},
-};
+use std::fmt::Display;
 
 use clap::Args;
 use machine::Rights;
 use scenario::{Plan, PlanOptions, Scenario, builtin};
 use serde::Serialize;
 
-use crate::{commands::TOOL, exit::Exit};
+use crate::{commands::TOOL, exit::Exit, say};
 use check::{Check, Group, Status};
 use verdict::Verdict;
 
@@ -53,7 +50,7 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
     } else {
         table::render(&document, table::width())
     };
-    show(&text)?;
+    say::text(text)?;
     Ok(if able { Exit::Success } else { Exit::Unable })
 }
 
@@ -91,14 +88,6 @@ fn verdicts(checks: &[Check]) -> anyhow::Result<Vec<Verdict>> {
         Ok(Verdict::of(&scenario, &plan.cells, checks))
     };
     builtin::all().iter().map(judge).collect()
-}
-
-/// Whoever reads only the first lines is no reason to fail.
-fn show(text: &str) -> io::Result<()> {
-    match io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => other,
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `plumb lab`: raise a scenario's lab and keep it standing, look around in it, take it down.
 
-use std::{env, io::Write, path::PathBuf, process::Command};
+use std::{env, fs, io, os::unix::fs::MetadataExt, path::PathBuf, process::Command};
 
 use ::lab::{Registry, Standing, Stop};
 use anyhow::{Context, anyhow};
@@ -8,7 +8,11 @@ use clap::{Args, Subcommand};
 use comfy_table::{Table, presets};
 use machine::{Keeper, Rights};
 
-use crate::{exit::Exit, failure::Misuse, interrupt, source};
+use crate::{
+    exit::Exit,
+    failure::{self, Misuse, NoRights},
+    interrupt, say, source,
+};
 
 /// The line with which a keeper says that its lab stands.
 const READY: &str = "ready";
@@ -77,14 +81,12 @@ pub(crate) fn run(command: &LabCommand) -> anyhow::Result<Exit> {
 
 /// Labs are listed where things live that do not survive a reboot, as labs do not.
 fn registry() -> Registry {
-    let folder = env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    let folder = folder.unwrap_or_else(|| {
-        let user = env::var("USER").unwrap_or_default();
-        if PathBuf::from("/run/user").is_dir() || user == "root" || user.is_empty() {
-            PathBuf::from("/run")
-        } else {
-            env::temp_dir().join(format!("plumb-{user}"))
-        }
+    let named = env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    // Every process owns its folder in /proc, so that this asks who we are.
+    let user = fs::metadata("/proc/self").map_or(0, |own| own.uid());
+    let folder = named.unwrap_or_else(|| match user {
+        0 => PathBuf::from("/run"),
+        user => env::temp_dir().join(format!("plumb-{user}")),
     });
     Registry::new(folder.join("plumb/labs"))
 }
@@ -102,16 +104,15 @@ fn up(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
             said
         }));
     }
-    show(&registry.find(Some(&name))?);
-    Ok(())
+    Ok(show(&registry.find(Some(&name))?)?)
 }
 
 /// Is the keeper.
 fn keep(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
     let kept = try_keep(registry, args);
     if let Err(error) = &kept {
-        // The command that started this one reads standard output only.
-        println!("{error:#}");
+        // The command that started this one reads a line of standard output only.
+        say::line(failure::causes(error))?;
     }
     kept
 }
@@ -119,22 +120,20 @@ fn keep(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
 fn try_keep(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
     let name = name_of(args)?;
     let scenario = source::load(&args.scenario)?.scenario;
-    Rights::acquire().context("a lab needs root, or a host that allows user namespaces")?;
+    Rights::acquire().context(NoRights)?;
     let stop = Stop::new();
     interrupt::asks(&stop)?;
     registry.keep(&name, &scenario, &stop, |_| {
-        println!("{READY}");
-        // Nobody reads on: the starter has what it waited for.
-        let _ = std::io::stdout().flush();
+        // A starter that is gone does not take the lab with it.
+        let _ = say::line(READY);
     })?;
     Ok(())
 }
 
 fn name_of(args: &UpArgs) -> anyhow::Result<String> {
-    let name = match &args.name {
-        Some(name) => name.clone(),
-        None => source::load(&args.scenario)?.scenario.name,
-    };
+    // Read in any case: a mistake in it is best shown by the command that the user typed.
+    let scenario = source::load(&args.scenario)?.scenario;
+    let name = args.name.clone().unwrap_or(scenario.name);
     let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || !name.chars().all(fine) {
         let message = format!("`{name}` cannot be a lab's name");
@@ -143,27 +142,24 @@ fn name_of(args: &UpArgs) -> anyhow::Result<String> {
     Ok(name)
 }
 
-fn show(lab: &Standing) {
-    println!("lab {} stands (scenario {}, kept by process {})", lab.name, lab.scenario, lab.keeper.pid);
+fn show(lab: &Standing) -> io::Result<()> {
+    let Standing { name, scenario, keeper, .. } = lab;
+    say::line(format_args!("lab {name} stands (scenario {scenario}, kept by process {})", keeper.pid))?;
     for host in &lab.hosts {
-        println!("  {:<12} {}", host.name, host.addresses.join(", "));
+        say::line(format_args!("  {:<12} {}", host.name, host.addresses.join(", ")))?;
     }
     for missing in &lab.missing {
-        println!("  missing: {missing}");
+        say::line(format_args!("  missing: {missing}"))?;
     }
-    if let Some(host) = lab.hosts.first() {
-        println!(
-            "go in with `plumb lab shell {}`, take it down with `plumb lab down {}`",
-            host.name, lab.name
-        );
-    }
+    let Some(host) = lab.hosts.first() else { return Ok(()) };
+    let (enter, leave) = (format!("plumb lab shell {}", host.name), format!("plumb lab down {name}"));
+    say::line(format_args!("go in with `{enter}`, take it down with `{leave}`"))
 }
 
 fn list(registry: &Registry) -> anyhow::Result<()> {
     let labs = registry.list()?;
     if labs.is_empty() {
-        println!("no lab stands; `plumb lab up SCENARIO` raises one");
-        return Ok(());
+        return Ok(say::line("no lab stands; `plumb lab up SCENARIO` raises one")?);
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -177,8 +173,7 @@ fn list(registry: &Registry) -> anyhow::Result<()> {
         };
         table.add_row([lab.name.clone(), lab.scenario.clone(), hosts.join(" "), keeper]);
     }
-    println!("{table}");
-    Ok(())
+    Ok(say::line(table)?)
 }
 
 /// Comes back only with an error: this process becomes the command.
@@ -211,7 +206,7 @@ fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<()> 
     };
     for lab in labs {
         registry.down(&lab)?;
-        println!("lab {} is down", lab.name);
+        say::line(format_args!("lab {} is down", lab.name))?;
     }
     Ok(())
 }
@@ -219,10 +214,11 @@ fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<()> 
 fn gc(registry: &Registry) -> anyhow::Result<()> {
     let swept = registry.sweep()?;
     for lab in &swept {
-        println!("swept away lab {}: its keeper (process {}) is gone", lab.name, lab.keeper.pid);
+        let (name, pid) = (&lab.name, lab.keeper.pid);
+        say::line(format_args!("swept away lab {name}: its keeper (process {pid}) is gone"))?;
     }
     if swept.is_empty() {
-        println!("nothing to sweep away");
+        say::line("nothing to sweep away")?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use findings::Findings;
 use samples::RunRecord;
 
-use crate::{args::Shared, exit::Exit, failure::Misuse, kept};
+use crate::{args::Shared, exit::Exit, failure::Misuse, kept, say};
 
 /// Flags of `plumb report`.
 #[derive(Debug, Args)]
@@ -57,9 +57,9 @@ pub(crate) fn run(args: &ReportArgs, shared: &Shared) -> anyhow::Result<Exit> {
     match destination {
         Some(destination) => {
             destination.write(&findings, &record)?;
-            eprintln!("report written to {}", destination.path.display());
+            say::aside(format_args!("report written to {}", destination.path.display()));
         }
-        None => print!("{}", here(&findings, &record, args.format.unwrap_or(FormatName::Terminal))?),
+        None => say::text(here(&findings, &record, args.format.unwrap_or(FormatName::Terminal))?)?,
     }
     Ok(Exit::Success)
 }

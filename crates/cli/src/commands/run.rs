@@ -15,9 +15,10 @@ use crate::{
     args::Shared,
     commands::{TOOL, report},
     exit::Exit,
-    failure::Misuse,
+    failure::{Misuse, NoRights},
     interrupt, kept,
     progress::Progress,
+    say,
     source::{self, Source},
 };
 
@@ -64,18 +65,18 @@ struct Job {
 /// Runs it.
 pub(crate) fn run(args: &RunArgs, shared: &Shared) -> anyhow::Result<Exit> {
     let output = args.output.as_deref().map(report::Destination::parse).transpose()?;
-    if args.dry_run {
-        let source = source::load(args.scenario.as_deref().unwrap_or_default())?;
-        let plan = plan(args, &source.scenario)?;
-        super::scenario::print_plan(&source.scenario, &plan);
+    // Mistakes in what was asked come first: showing them takes no rights.
+    let new = if args.resume.is_none() { Some(planned(args)?) } else { None };
+    if let Some((source, plan)) = new.as_ref().filter(|_| args.dry_run) {
+        super::scenario::print_plan(&source.scenario, plan)?;
         return Ok(Exit::Success);
     }
     // Before anything starts a thread: a user namespace can only be entered by a process with one.
-    let rights = Rights::acquire().context("a lab needs root, or a host that allows user namespaces")?;
+    let rights = Rights::acquire().context(NoRights)?;
     let mut store = kept::open(shared.db.as_deref())?;
-    let job = match &args.resume {
-        Some(which) => resumed(args, which, &store)?,
-        None => fresh(args)?,
+    let job = match new {
+        Some((source, plan)) => fresh(source, plan, &store)?,
+        None => resumed(args, args.resume.as_deref().unwrap_or_default(), &store)?,
     };
     let stop = Stop::new();
     interrupt::asks(&stop)?;
@@ -113,24 +114,40 @@ fn finish(
     let record = store.load(&job.id)?;
     let findings = analysis::analyse(&record);
     if args.quiet {
-        println!("{}", job.id);
+        say::line(&job.id)?;
     } else {
-        print!("{}", report::for_terminal(&findings, &record)?);
+        say::text(report::for_terminal(&findings, &record)?)?;
     }
     if let Some(destination) = output {
         destination.write(&findings, &record)?;
-        eprintln!("report written to {}", destination.path().display());
+        say::aside(format_args!("report written to {}", destination.path().display()));
     }
     let nothing = record.trials.is_empty() && !skipped.is_empty();
     Ok(if nothing { Exit::Unable } else { Exit::Success })
 }
 
-fn fresh(args: &RunArgs) -> anyhow::Result<Job> {
+fn planned(args: &RunArgs) -> anyhow::Result<(Source, Plan)> {
     let source = source::load(args.scenario.as_deref().unwrap_or_default())?;
     let plan = plan(args, &source.scenario)?;
+    Ok((source, plan))
+}
+
+fn fresh(source: Source, plan: Plan, store: &Store) -> anyhow::Result<Job> {
     let stamp = Timestamp::now().strftime("%Y%m%d-%H%M%S");
-    let id = RunId(format!("{}-{stamp}", source.scenario.name));
+    let id = free_id(&format!("{}-{stamp}", source.scenario.name), store)?;
     Ok(Job { source, plan, id, resume: None })
+}
+
+/// `wanted`, or with a number behind it when a run of the same second has it already.
+fn free_id(wanted: &str, store: &Store) -> anyhow::Result<RunId> {
+    let runs = store.runs()?;
+    let mut id = RunId(wanted.to_owned());
+    let mut number = 1;
+    while runs.iter().any(|run| run.id == id) {
+        number += 1;
+        id = RunId(format!("{wanted}-{number}"));
+    }
+    Ok(id)
 }
 
 fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> {
@@ -176,12 +193,7 @@ fn resumed(args: &RunArgs, which: &str, store: &Store) -> anyhow::Result<Job> {
     let text = record.header.scenario.text.clone();
     let scenario = Scenario::parse(&format!("the scenario kept with run {id}"), &text)?;
     let plan = Plan::expand(&scenario, record.header.seed, &options_of(&record));
-    let same = plan.cells.iter().map(|cell| cell.id.as_str()).eq(record
-        .header
-        .cells
-        .iter()
-        .map(|cell| cell.id.as_str()));
-    if !same || plan.trials.len() != record.header.planned as usize {
+    if !same_plan(&plan, &record) {
         let message = format!(
             "run {id} was planned by plumb {}, and this is {TOOL}: the plans differ",
             record.header.tool
@@ -189,6 +201,21 @@ fn resumed(args: &RunArgs, which: &str, store: &Store) -> anyhow::Result<Job> {
         return Err(Misuse::new(message).hint("begin it anew with `plumb run`").into());
     }
     Ok(Job { source: Source { scenario, text }, plan, id, resume: Some(record) })
+}
+
+/// Whether the plan made anew is the one that the kept trials were made by, their order included.
+fn same_plan(plan: &Plan, record: &RunRecord) -> bool {
+    let header = &record.header;
+    let cells = plan.cells.iter().map(|cell| cell.id.as_str());
+    let made_as_planned = |trial: &samples::Trial| {
+        let planned = plan.trials.iter().find(|planned| planned.index == trial.index);
+        planned.is_some_and(|planned| {
+            (plan.cells[planned.cell].id.as_str(), planned.block) == (trial.cell.as_str(), trial.block)
+        })
+    };
+    cells.eq(header.cells.iter().map(|cell| cell.id.as_str()))
+        && plan.trials.len() == header.planned as usize
+        && record.trials.iter().all(made_as_planned)
 }
 
 /// What was planned, as it can be read off the kept header.

@@ -6,7 +6,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use samples::{RunState, UnixMillis};
 use store::{RunListing, Store};
 
-use crate::{args::Shared, exit::Exit, kept};
+use crate::{args::Shared, exit::Exit, kept, say};
 
 /// Flags of `plumb runs`.
 #[derive(Debug, Args)]
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &RunsArgs, shared: &Shared) -> anyhow::Result<Exit> {
             let ids = runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>, _>>()?;
             for id in ids {
                 store.remove(&id)?;
-                println!("removed {id}");
+                say::line(format_args!("removed {id}"))?;
             }
         }
     }
@@ -48,8 +48,8 @@ pub(crate) fn run(args: &RunsArgs, shared: &Shared) -> anyhow::Result<Exit> {
 fn list(store: &Store) -> anyhow::Result<()> {
     let runs = store.runs()?;
     if runs.is_empty() {
-        println!("no runs are kept in {}; `plumb run quick` makes one", store.path().display());
-        return Ok(());
+        let path = store.path().display();
+        return Ok(say::line(format_args!("no runs are kept in {path}; `plumb run quick` makes one"))?);
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -57,8 +57,7 @@ fn list(store: &Store) -> anyhow::Result<()> {
     for run in &runs {
         table.add_row(row(run));
     }
-    println!("{table}");
-    Ok(())
+    Ok(say::line(table)?)
 }
 
 fn row(run: &RunListing) -> [String; 5] {

@@ -1,10 +1,12 @@
 //! `plumb scenario`: list, show and check scenarios.
 
+use std::io;
+
 use ::scenario::{Diagnosis, Plan, PlanOptions, Scenario, builtin};
 use clap::{Subcommand, ValueEnum};
 use comfy_table::{Table, presets};
 
-use crate::{exit::Exit, source};
+use crate::{exit::Exit, say, source};
 
 /// What to do with scenarios.
 #[derive(Debug, Subcommand)]
@@ -44,7 +46,7 @@ pub(crate) enum CheckFormat {
 pub(crate) fn run(command: &ScenarioCommand) -> anyhow::Result<Exit> {
     match command {
         ScenarioCommand::List => list()?,
-        ScenarioCommand::Show { name } => print!("{}", source::text(name)?.1),
+        ScenarioCommand::Show { name } => say::text(source::text(name)?.1)?,
         ScenarioCommand::Check { name, format } => return check(name, *format),
         ScenarioCommand::Schema => super::schema::print(&::scenario::schema())?,
     }
@@ -60,8 +62,7 @@ fn list() -> anyhow::Result<()> {
         let takes = Plan::expand(&scenario, 0, &PlanOptions::default()).duration_estimate();
         table.add_row([builtin.name.to_owned(), minutes(takes.seconds()), scenario.title]);
     }
-    println!("{table}");
-    Ok(())
+    Ok(say::line(table)?)
 }
 
 fn check(name: &str, format: CheckFormat) -> anyhow::Result<Exit> {
@@ -69,9 +70,9 @@ fn check(name: &str, format: CheckFormat) -> anyhow::Result<Exit> {
     match Scenario::parse(&source_name, &text) {
         Ok(scenario) => {
             if format == CheckFormat::Json {
-                println!("[]");
+                say::line("[]")?;
             } else {
-                print_plan(&scenario, &Plan::expand(&scenario, 0, &PlanOptions::default()));
+                print_plan(&scenario, &Plan::expand(&scenario, 0, &PlanOptions::default()))?;
             }
             Ok(Exit::Success)
         }
@@ -84,38 +85,34 @@ fn refuse(diagnosis: Diagnosis, format: CheckFormat) -> anyhow::Result<Exit> {
         CheckFormat::Text => return Err(diagnosis.into()),
         CheckFormat::Short => {
             for place in diagnosis.problems() {
-                println!("{}:{}:{}: {}", diagnosis.source_name(), place.line, place.column, place.message);
+                let (name, message) = (diagnosis.source_name(), &place.message);
+                say::line(format_args!("{name}:{}:{}: {message}", place.line, place.column))?;
             }
         }
         CheckFormat::Json => {
             let places: Vec<_> = diagnosis.problems().collect();
-            println!("{}", serde_json::to_string_pretty(&places)?);
+            say::line(serde_json::to_string_pretty(&places)?)?;
         }
     }
     Ok(Exit::Misuse)
 }
 
 /// Prints what a plan would measure and how long it would take.
-pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) {
-    println!("{}: {}", scenario.name, scenario.title);
-    println!("paths:");
+pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
+    say::line(format_args!("{}: {}", scenario.name, scenario.title))?;
+    say::line("paths:")?;
     for path in &scenario.paths {
         let layers: Vec<&str> = path.layers.iter().map(|layer| layer.word()).collect();
         let mark = if path.baseline { "  (baseline)" } else { "" };
-        println!(
-            "  {}: {} -> {} through {}{mark}",
-            path.name,
-            path.from.device,
-            path.to.device,
-            layers.join(", ")
-        );
+        let (from, to) = (&path.from.device, &path.to.device);
+        say::line(format_args!("  {}: {from} -> {to} through {}{mark}", path.name, layers.join(", ")))?;
     }
-    println!("cells:");
+    say::line("cells:")?;
     for cell in &plan.cells {
-        println!("  {}", cell.id);
+        say::line(format_args!("  {}", cell.id))?;
     }
     let takes = minutes(plan.duration_estimate().seconds());
-    println!("{} trials of {} cells, about {takes}", plan.trials.len(), plan.cells.len());
+    say::line(format_args!("{} trials of {} cells, about {takes}", plan.trials.len(), plan.cells.len()))
 }
 
 fn minutes(seconds: f64) -> String {

@@ -5,7 +5,7 @@ use findings::Findings;
 use samples::RunRecord;
 use serde_json::{Value, to_value};
 
-use crate::exit::Exit;
+use crate::{exit::Exit, say};
 
 /// Flags of `plumb schema`.
 #[derive(Debug, Args)]
@@ -38,6 +38,5 @@ pub(crate) fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
 
 /// Prints one schema, as files of it are kept.
 pub(crate) fn print(schema: &Value) -> anyhow::Result<()> {
-    println!("{}", serde_json::to_string_pretty(schema)?);
-    Ok(())
+    Ok(say::line(serde_json::to_string_pretty(schema)?)?)
 }

@@ -71,7 +71,7 @@ fn streamed(stream: &StreamData) -> Vec<String> {
         |end: fn(&Flow) -> &EndSeries| stream.flows.iter().map(|flow| end(flow).bytes()).sum::<Bytes>();
     let longest = stream.flows.iter().map(|flow| flow.receiver.elapsed().0).max();
     let retransmits: u64 = stream.flows.iter().map(|flow| flow.sender.retransmits()).sum();
-    let rate: f64 = stream.flows.iter().map(|flow| flow.receiver.rate().0).sum();
+    let rate: f64 = EndSeries::rate_together(stream.flows.iter().map(|flow| &flow.receiver)).0;
     let mut fields = vec![rate.to_string(), stream.flows.len().to_string()];
     fields
         .extend([bytes(|flow| &flow.sender), bytes(|flow| &flow.receiver)].map(|bytes| bytes.0.to_string()));

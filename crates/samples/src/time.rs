@@ -1,0 +1,9 @@
+//! The time of day, as records keep it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Milliseconds since 1970-01-01 UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct UnixMillis(pub i64);
