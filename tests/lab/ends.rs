@@ -24,6 +24,8 @@ pub(crate) fn a_killed_controller_leaves_nothing() {
     let file = sandbox.file("long.toml", &wire(8, "400ms"));
     let mut run = sandbox.start(&["run", &file]);
     assert!(wait_until(Duration::from_secs(20), || kept(&sandbox) >= 2), "no trial was kept");
+    let beside = sandbox.plumb(&["run", "--resume"]);
+    assert!(beside.status == Some(1) && beside.err.contains("under way"), "{beside:?}");
     // In the middle of a trial, and far from its end.
     thread::sleep(Duration::from_millis(150));
     run.kill().expect("SIGKILL can be sent");

@@ -41,13 +41,16 @@ pub(crate) fn interval_rates(cell: &Measured<'_>, trial: &Trial) -> Vec<f64> {
         LoadSettings::Stream(settings) => settings.interval,
         LoadSettings::PingPong(_) => Nanos(0),
     };
-    let long_enough = |interval: &&Interval| (interval.end - interval.start).0 >= asked.0 / 2;
-    let series: Vec<Vec<f64>> = flows(trial)
-        .iter()
-        .map(|flow| flow.receiver.measured().filter(long_enough).map(|interval| interval.rate().0).collect())
-        .collect();
+    let long_enough = |interval: &Interval| (interval.end - interval.start).0 >= asked.0 / 2;
+    let series: Vec<Vec<&Interval>> =
+        flows(trial).iter().map(|flow| flow.receiver.measured().collect()).collect();
     let shortest = series.iter().map(Vec::len).min().unwrap_or(0);
-    (0..shortest).map(|index| series.iter().map(|rates| rates[index]).sum()).collect()
+    // Matched before any is left out, so that the same stretch of time is added up.
+    (0..shortest)
+        .map(|index| series.iter().map(|intervals| intervals[index]).collect::<Vec<_>>())
+        .filter(|together| together.iter().all(|interval| long_enough(interval)))
+        .map(|together| together.iter().map(|interval| interval.rate().0).sum())
+        .collect()
 }
 
 fn over_trials(cell: &Measured<'_>, rate: impl Fn(&[Flow]) -> Option<f64>) -> Option<Estimate> {

@@ -1,10 +1,11 @@
 //! What can be typed: the tree of subcommands and what they share.
 
-use std::path::PathBuf;
+use clap::{Parser, Subcommand};
 
-use clap::{Args as ClapArgs, Parser, Subcommand};
-
-use crate::commands::{doctor, lab, report, run, runs, scenario, schema};
+use crate::{
+    commands::{doctor, lab, report, run, runs, scenario, schema},
+    shared::Shared,
+};
 
 /// Builds virtual network paths, sends real traffic through them, and says what each layer costs and why.
 #[derive(Debug, Parser)]
@@ -18,14 +19,6 @@ pub(crate) struct Args {
 
 const EXIT_STATUS: &str = "Exit status: 0 done; 1 tried and failed; 2 what was asked makes no sense; \
 3 nothing can be measured here; 130 interrupted (finished trials are kept).";
-
-/// Flags that every subcommand takes.
-#[derive(Debug, ClapArgs)]
-pub(crate) struct Shared {
-    /// Where runs are kept [default: $XDG_DATA_HOME/plumb/runs.db]
-    #[arg(long, global = true, value_name = "FILE", env = "PLUMB_DB", hide_env_values = true)]
-    pub(crate) db: Option<PathBuf>,
-}
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]

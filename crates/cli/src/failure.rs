@@ -90,7 +90,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     }
     error.chain().filter_map(|cause| cause.downcast_ref::<RunError>()).find_map(|cause| match cause {
         RunError::Interrupted => Some("finished trials are kept: `plumb run --resume` goes on".to_owned()),
-        RunError::Agent { .. } | RunError::Silent { .. } => Some(
+        RunError::Agent { .. } | RunError::Silent { .. } | RunError::Refused { .. } => Some(
             "finished trials are kept: `plumb run --resume` goes on; `plumb doctor` checks this machine"
                 .to_owned(),
         ),

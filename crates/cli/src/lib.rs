@@ -14,6 +14,7 @@ mod interrupt;
 mod kept;
 mod progress;
 mod say;
+mod shared;
 mod source;
 
 use std::process::ExitCode;

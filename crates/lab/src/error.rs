@@ -70,6 +70,12 @@ pub enum RunError {
         /// The server's end.
         to: String,
     },
+    /// The run to be resumed was planned otherwise.
+    #[error("run {run} was planned by another plumb, whose cells differ from today's; begin it anew")]
+    OtherPlan {
+        /// Which run.
+        run: String,
+    },
     /// A record could not be kept.
     #[error("cannot keep the results: {0}")]
     Keep(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -65,6 +65,7 @@ pub fn run<S: Sink>(
     observer: &mut dyn Observer,
     stop: &Stop,
 ) -> Result<Outcome, RunError> {
+    check_plan(request)?;
     observer.event(&Event::Step("raising the lab"));
     let topology = Topology::raise(&request.scenario.lab)?;
     observer.event(&Event::Step("starting the agents"));
@@ -87,6 +88,17 @@ pub fn run<S: Sink>(
 
 /// Cells that are skipped, by their identity.
 type Skips = BTreeMap<String, Skipped>;
+
+/// Equal names are not enough: a default that changed since would mix two loads in one cell.
+fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
+    let planned = || request.plan.cells.iter().map(record::cell);
+    match request.resume {
+        Some(resumed) if !planned().eq(resumed.header.cells.iter().cloned()) => {
+            Err(RunError::OtherPlan { run: request.id.to_string() })
+        }
+        _ => Ok(()),
+    }
+}
 
 fn start_agents(request: &Request<'_>, topology: &Topology, stop: &Stop) -> Result<Agents, RunError> {
     let ends: BTreeSet<&HostName> =

@@ -257,7 +257,7 @@ pub enum Doubt {
         /// What was measured.
         measured: Nanos,
     },
-    /// Both ends disagree on what was carried by more than what can be in flight.
+    /// Both ends disagree on what was carried, although the receiver read to the end of the stream.
     EndsDisagree {
         /// Payload the sender's socket took.
         sent: Bytes,

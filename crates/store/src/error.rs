@@ -48,6 +48,12 @@ pub enum StoreError {
         /// For how long we waited.
         waited: Duration,
     },
+    /// Another process is making this run.
+    #[error("run {run} is under way in another process; wait until it ends, or end it and resume")]
+    UnderWay {
+        /// Which run.
+        run: RunId,
+    },
     /// There is no space left.
     #[error(
         "no space left to write {path}; what was kept before is whole: free some space, then resume the run"

@@ -1,8 +1,9 @@
 //! Runs kept in SQLite, each trial in one transaction.
 //!
 //! Owns the file, its schema and its migrations. Must not know what a number means, nor how it is printed.
-#![expect(clippy::disallowed_methods, reason = "the folder of the runs is created here")]
+#![expect(clippy::disallowed_methods, reason = "the folder of the runs and their locks are made here")]
 
+mod claim;
 mod error;
 mod listing;
 mod record;
@@ -10,6 +11,7 @@ mod resolve;
 mod schema;
 mod store;
 
+pub use claim::Claim;
 pub use error::StoreError;
 pub use listing::RunListing;
 pub use store::Store;

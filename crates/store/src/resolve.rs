@@ -48,10 +48,10 @@ fn latest(text: &str) -> Option<Option<&str>> {
 }
 
 fn newest(text: &str, scenario: Option<&str>, runs: &[RunListing]) -> Result<RunId, StoreError> {
-    runs.iter()
-        .find(|run| scenario.is_none_or(|name| run.scenario == name))
-        .map(|run| run.id.clone())
-        .ok_or_else(|| unknown(text, runs))
+    let mut meant = runs.iter().filter(|run| scenario.is_none_or(|name| run.scenario == name)).peekable();
+    // One that was interrupted before its first trial hides no run that has something to show.
+    let newest = meant.peek().copied();
+    meant.find(|run| run.made > 0).or(newest).map(|run| run.id.clone()).ok_or_else(|| unknown(text, runs))
 }
 
 fn unknown(text: &str, runs: &[RunListing]) -> StoreError {

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use findings::Findings;
 use samples::RunRecord;
 
-use crate::{args::Shared, exit::Exit, failure::Misuse, kept, say};
+use crate::{exit::Exit, failure::Misuse, kept, say, shared::Shared};
 
 /// Flags of `plumb report`.
 #[derive(Debug, Args)]

@@ -9,16 +9,16 @@ use jiff::Timestamp;
 use lab::{Request, Stop};
 use machine::Rights;
 use samples::{RunId, RunRecord, RunState, Skipped};
-use store::Store;
+use store::{Claim, Store, StoreError};
 
 use crate::{
-    args::Shared,
     commands::{TOOL, report},
     exit::Exit,
     failure::{Misuse, NoRights},
     interrupt, kept,
     progress::Progress,
     say,
+    shared::Shared,
     source::{self, Source},
 };
 
@@ -60,6 +60,8 @@ struct Job {
     plan: Plan,
     id: RunId,
     resume: Option<RunRecord>,
+    /// Keeps other processes from making the same run.
+    _claim: Claim,
 }
 
 /// Runs it.
@@ -134,20 +136,24 @@ fn planned(args: &RunArgs) -> anyhow::Result<(Source, Plan)> {
 
 fn fresh(source: Source, plan: Plan, store: &Store) -> anyhow::Result<Job> {
     let stamp = Timestamp::now().strftime("%Y%m%d-%H%M%S");
-    let id = free_id(&format!("{}-{stamp}", source.scenario.name), store)?;
-    Ok(Job { source, plan, id, resume: None })
+    let (id, claim) = free_id(&format!("{}-{stamp}", source.scenario.name), store)?;
+    Ok(Job { source, plan, id, resume: None, _claim: claim })
 }
 
-/// `wanted`, or with a number behind it when a run of the same second has it already.
-fn free_id(wanted: &str, store: &Store) -> anyhow::Result<RunId> {
-    let runs = store.runs()?;
+/// `wanted`, or with a number behind it when another run of the same second has it already.
+fn free_id(wanted: &str, store: &Store) -> anyhow::Result<(RunId, Claim)> {
     let mut id = RunId(wanted.to_owned());
-    let mut number = 1;
-    while runs.iter().any(|run| run.id == id) {
-        number += 1;
-        id = RunId(format!("{wanted}-{number}"));
+    for number in 2.. {
+        // Claimed before it is looked for: a run that begins just now is not in the store yet.
+        let claim = store.claim(&id);
+        let known = store.runs()?.iter().any(|run| run.id == id);
+        match claim {
+            Ok(claim) if !known => return Ok((id, claim)),
+            Ok(_) | Err(StoreError::UnderWay { .. }) => id = RunId(format!("{wanted}-{number}")),
+            Err(error) => return Err(error.into()),
+        }
     }
-    Ok(id)
+    unreachable!("there are more numbers than runs")
 }
 
 fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> {
@@ -184,6 +190,7 @@ fn seed_from_clock() -> u64 {
 /// The job of a kept run: the plan is made anew from the kept scenario, and must be the same.
 fn resumed(args: &RunArgs, which: &str, store: &Store) -> anyhow::Result<Job> {
     let id = if which.is_empty() { latest_unfinished(args, store)? } else { store.resolve(which)? };
+    let claim = store.claim(&id)?;
     let record = store.load(&id)?;
     if record.header.state == RunState::Complete {
         let message =
@@ -200,7 +207,7 @@ fn resumed(args: &RunArgs, which: &str, store: &Store) -> anyhow::Result<Job> {
         );
         return Err(Misuse::new(message).hint("begin it anew with `plumb run`").into());
     }
-    Ok(Job { source: Source { scenario, text }, plan, id, resume: Some(record) })
+    Ok(Job { source: Source { scenario, text }, plan, id, resume: Some(record), _claim: claim })
 }
 
 /// Whether the plan made anew is the one that the kept trials were made by, their order included.

@@ -6,7 +6,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use samples::{RunState, UnixMillis};
 use store::{RunListing, Store};
 
-use crate::{args::Shared, exit::Exit, kept, say};
+use crate::{exit::Exit, kept, say, shared::Shared};
 
 /// Flags of `plumb runs`.
 #[derive(Debug, Args)]

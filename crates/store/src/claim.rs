@@ -1,0 +1,69 @@
+//! Who is making a run: a lock that the kernel lets go of when its holder ends, however it ends.
+//! Must not know what a run holds.
+
+use std::{
+    fs::{self, File, TryLockError},
+    path::PathBuf,
+};
+
+use samples::RunId;
+
+use crate::{error::StoreError, store::Store};
+
+/// The right to add trials to a run. Nobody else has it for this run while this lives.
+#[derive(Debug)]
+pub struct Claim {
+    path: PathBuf,
+    /// Holds the lock.
+    _file: File,
+}
+
+impl Store {
+    /// Claims a run, new or unfinished.
+    ///
+    /// # Errors
+    /// [`StoreError::UnderWay`] when another process is making it; when the lock's file cannot be made.
+    pub fn claim(&self, run: &RunId) -> Result<Claim, StoreError> {
+        let mut name = self.place.path.clone().into_os_string();
+        name.push(format!(".{run}.lock"));
+        let path = PathBuf::from(name);
+        let cannot = |reason: std::io::Error| StoreError::CannotOpen {
+            path: path.clone(),
+            reason: reason.to_string(),
+        };
+        let file = File::create(&path).map_err(cannot)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Claim { path, _file: file }),
+            Err(TryLockError::WouldBlock) => Err(StoreError::UnderWay { run: run.clone() }),
+            Err(TryLockError::Error(error)) => Err(cannot(error)),
+        }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // One that stays is only an empty file, and is locked anew by whoever resumes the run.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_claimed_once_and_anew_when_the_claim_is_gone() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let store = Store::open(folder.path().join("runs.db")).expect("a new store");
+        let (one, other) = (RunId("one".into()), RunId("other".into()));
+        let claim = store.claim(&one).expect("nobody has it");
+        let refused = store.claim(&one).expect_err("it is claimed");
+        assert!(
+            refused.to_string().contains("one") && matches!(refused, StoreError::UnderWay { .. }),
+            "{refused}"
+        );
+        let _other = store.claim(&other).expect("another run is free");
+        drop(claim);
+        assert!(store.claim(&one).is_ok());
+    }
+}
