@@ -37,8 +37,9 @@ fn on_loopback(work: impl FnOnce() + Send) {
 }
 
 /// Long enough for traffic to flow.
+#[expect(clippy::disallowed_methods, reason = "a test waits")]
 fn a_while() {
-    sys::clock::sleep_until(monotonic() + 300_000_000);
+    thread::sleep(Duration::from_millis(300));
 }
 
 /// An agent on threads of this process, and the pipes to it.

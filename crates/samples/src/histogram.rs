@@ -73,11 +73,6 @@ impl LatencyHistogram {
     pub fn standard_deviation(&self) -> Option<f64> {
         (!self.0.is_empty()).then(|| self.0.stdev())
     }
-
-    /// Non-empty buckets in order: the largest time that belongs to each, and its count.
-    pub fn buckets(&self) -> impl Iterator<Item = (Nanos, u64)> {
-        self.0.iter_recorded().map(|bucket| (Nanos(bucket.value_iterated_to()), bucket.count_at_value()))
-    }
 }
 
 impl Default for LatencyHistogram {

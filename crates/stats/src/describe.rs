@@ -3,17 +3,12 @@
 
 /// The values in ascending order, if there are any and all are finite.
 pub fn sorted(values: &[f64]) -> Option<Vec<f64>> {
-    if values.is_empty() || first_non_finite(values).is_some() {
+    if values.is_empty() || values.iter().any(|v| !v.is_finite()) {
         return None;
     }
     let mut v = values.to_vec();
     v.sort_by(f64::total_cmp);
     Some(v)
-}
-
-/// Index of the first NaN or infinity, so that a caller can say which value was refused.
-pub fn first_non_finite(values: &[f64]) -> Option<usize> {
-    values.iter().position(|v| !v.is_finite())
 }
 
 /// Smallest and largest value, in the unit of the values.
@@ -93,7 +88,6 @@ mod tests {
         for v in [&[][..], &[f64::NAN], &[1.0, f64::INFINITY]] {
             assert_eq!((median(v), mean(v), variance(v), min_max(v)), (None, None, None, None));
         }
-        assert_eq!(first_non_finite(&[1.0, f64::NAN]), Some(1));
         assert_eq!((variance(&[1.0]), coefficient_of_variation(&[-1.0, 1.0])), (None, None));
     }
 

@@ -11,8 +11,8 @@ pub struct Interval {
     pub low: f64,
     /// Upper end; never below `low`.
     pub high: f64,
-    /// Share of experiments whose interval holds the truth, 0 to 1. For the exact methods what they attain, which
-    /// can be below what was asked when there are few values; for the bootstrap what was asked.
+    /// Share of experiments whose interval holds the truth, 0 to 1. It is what the method attains, which can be
+    /// below what was asked when there are few values.
     pub confidence: f64,
 }
 
@@ -26,7 +26,7 @@ impl Interval {
 /// A value with its interval, where there is one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The point estimate; inside the interval for the exact methods.
+    /// The point estimate; inside the interval.
     pub value: f64,
     /// `None` when there are too few values for any interval.
     pub interval: Option<Interval>,

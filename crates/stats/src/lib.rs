@@ -1,12 +1,11 @@
 //! Estimators, intervals and noise floors on plain numbers.
 //!
-//! Owns no clock, no global randomness (a seed is handed in) and must not know units, networks or storage.
+//! Owns no clock and no randomness, and must not know units, networks or storage.
 //! Functions return `None` for input they cannot answer: empty, not finite, or out of the stated domain.
 
 pub mod bimodal;
-pub mod bootstrap;
 pub mod describe;
-pub mod distribution;
+mod distribution;
 pub mod interval;
 pub mod noise;
 pub mod ratio;

@@ -4,7 +4,7 @@ use crate::interval::Estimate;
 use crate::noise::NoiseFloor;
 
 /// Least confidence that the interval and the floor must attain before a difference is called one: 0.9, which five
-/// paired blocks or three independent values a side reach.
+/// paired blocks reach.
 pub const LEAST_CONFIDENCE: f64 = 0.9;
 
 /// How many noise floors an interval may reach and still say "within noise".

@@ -1,6 +1,6 @@
 //! Processes: children that die with their parent, processes that outlive it, and who is still alive.
 //!
-//! It must not know what a process does. See prctl(2), setpgid(2), proc_pid_stat(5).
+//! It must not know what a process does. See prctl(2), setsid(2), setpgid(2), proc_pid_stat(5).
 #![expect(unsafe_code, reason = "code between fork and exec, and resetting signal dispositions")]
 #![expect(clippy::disallowed_methods, reason = "the state of a process is a file of /proc")]
 
@@ -54,28 +54,6 @@ pub fn spawn_detached(command: &mut Command, label: &str) -> Result<Child> {
     command.spawn().named("start detached", || label)
 }
 
-/// Leaves the session and the terminal of the parent; nothing happens if the process leads a session already.
-pub fn detach() -> Result<()> {
-    if rustix::process::getsid(None) == Ok(rustix::process::getpid()) {
-        return Ok(());
-    }
-    rustix::process::setsid().map(|_| ()).named("start a session for", own_name)
-}
-
-/// The kernel will kill this process when the thread that started it ends. To be called on the main thread:
-/// the kernel keeps the wish with the thread that uttered it. Fails with ESRCH if that has
-/// happened already, as far as `parent` (the process that ought to be the parent) can tell.
-pub fn set_parent_death_signal(parent: u32) -> Result<()> {
-    let parent = to_pid(parent, "die with")?;
-    die_with(parent).named("die with", || format!("process {}", parent.as_raw_nonzero()))
-}
-
-/// The process that started this one, or whoever adopted it; 0 when that is out of sight.
-#[must_use]
-pub fn parent_pid() -> u32 {
-    rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get().unsigned_abs())
-}
-
 /// When process `pid` started, in clock ticks (1/100 s) since boot; with the pid it identifies a process.
 pub fn start_time(pid: u32) -> Result<u64> {
     Ok(stat(pid)?.start_time)
@@ -97,13 +75,6 @@ pub fn kill(pid: u32) -> Result<()> {
     send(pid, Signal::KILL, "kill")
 }
 
-/// Ends all processes of the group that `pid` leads (SIGKILL), such as a child of [`spawn_in`] and its own.
-pub fn kill_group(pid: u32) -> Result<()> {
-    let target = to_pid(pid, "kill group of")?;
-    gone_is_fine(rustix::process::kill_process_group(target, Signal::KILL))
-        .named("kill group of", || format!("process {pid}"))
-}
-
 fn send(pid: u32, signal: Signal, operation: &'static str) -> Result<()> {
     let target = to_pid(pid, operation)?;
     gone_is_fine(rustix::process::kill_process(target, signal)).named(operation, || format!("process {pid}"))
@@ -119,10 +90,6 @@ fn to_pid(pid: u32, operation: &'static str) -> Result<Pid> {
         .ok()
         .and_then(Pid::from_raw)
         .ok_or_else(|| Error::new(operation, format!("process {pid}"), libc::EINVAL))
-}
-
-fn own_name() -> String {
-    format!("process {}", std::process::id())
 }
 
 /// Only system calls, because it runs between fork and exec.
@@ -251,28 +218,17 @@ mod tests {
         terminate(pid).expect("own child");
         assert!(ends_within(pid, start, Duration::from_secs(5)), "a zombie counts as ended");
         child.wait().expect("own child");
-        terminate(pid).and_then(|()| kill(pid)).and_then(|()| kill_group(pid)).expect("gone is no error");
+        terminate(pid).and_then(|()| kill(pid)).expect("gone is no error");
         assert!(start_time(pid).is_err());
     }
 
     #[test]
     fn process_zero_and_negative_ones_are_refused() {
         for pid in [0, u32::MAX, 1 << 31] {
-            for end in [terminate, kill, kill_group] {
+            for end in [terminate, kill] {
                 assert_eq!(end(pid).expect_err("means a group").errno(), libc::EINVAL);
             }
         }
-    }
-
-    #[test]
-    fn a_wrong_parent_is_noticed() {
-        // On a thread that ends at once the request would be aimed at the harness; the check fails first.
-        let error = std::thread::spawn(|| {
-            let result = set_parent_death_signal(1 << 30);
-            rustix::process::set_parent_process_death_signal(None).expect("taken back");
-            result
-        });
-        assert_eq!(error.join().expect("no panic").expect_err("not the parent").errno(), libc::ESRCH);
     }
 
     #[test]

@@ -71,12 +71,6 @@ impl Error {
     pub const fn is_permission(&self) -> bool {
         matches!(self.errno, libc::EPERM | libc::EACCES)
     }
-
-    /// A time limit of the socket passed, or it would have had to wait.
-    #[must_use]
-    pub const fn is_timeout(&self) -> bool {
-        matches!(self.errno, libc::EAGAIN | libc::ETIMEDOUT)
-    }
 }
 
 impl From<Error> for io::Error {

@@ -85,6 +85,7 @@ mod tests {
     #[test]
     fn a_guest_that_hangs_is_said_to_hang() {
         let error = unheard(RecvTimeoutError::Timeout);
-        assert!(error.is_timeout() && error.to_string().ends_with("did not halt within 2 s"), "{error}");
+        assert_eq!(error.errno(), libc::ETIMEDOUT);
+        assert!(error.to_string().ends_with("did not halt within 2 s"), "{error}");
     }
 }

@@ -50,12 +50,6 @@ pub fn join(pid: u32) -> Result<()> {
         })
 }
 
-/// The effective user of the process, as its own user namespace sees it.
-#[must_use]
-pub fn effective_uid() -> u32 {
-    rustix::process::geteuid().as_raw()
-}
-
 /// Whether the calling thread has CAP_NET_ADMIN and CAP_SYS_ADMIN: what namespaces and devices need.
 #[must_use]
 pub fn has_net_admin() -> bool {

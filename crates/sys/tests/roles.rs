@@ -15,7 +15,6 @@ use sys::userns;
 
 const START_A_CHILD: &str = "role-start-a-child";
 const START_DETACHED: &str = "role-start-detached";
-const IGNORE_INTERRUPT: &str = "role-ignore-interrupt";
 const BECOME_ROOT: &str = "role-become-root";
 const HOLD_A_NAMESPACE: &str = "role-hold-a-namespace";
 const JOIN_A_CHILD: &str = "role-join-a-child";
@@ -27,7 +26,6 @@ fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some(START_A_CHILD) => start_a_child(),
         Some(START_DETACHED) => start_detached(),
-        Some(IGNORE_INTERRUPT) => ignore_interrupt(),
         Some(BECOME_ROOT) => return become_root(),
         Some(HOLD_A_NAMESPACE) => hold_a_namespace(),
         Some(JOIN_A_CHILD) => join_a_child(),
@@ -40,7 +38,6 @@ fn trials() -> Vec<Trial> {
     vec![
         Trial::test("a_child_and_its_namespace_die_with_a_killed_parent", child_dies),
         Trial::test("a_detached_process_outlives_a_killed_parent", detached_survives),
-        Trial::test("an_interrupt_does_not_end_a_process_that_ignores_it", interrupted),
         Trial::test("a_process_without_rights_becomes_root_of_its_own_namespaces", unprivileged),
         Trial::test("a_process_without_rights_joins_the_user_namespace_of_its_child", joined),
     ]
@@ -66,12 +63,6 @@ fn start_detached() {
     child.wait().expect("own child");
 }
 
-fn ignore_interrupt() {
-    sys::signal::ignore_interrupt().expect("any process");
-    println!("ready");
-    std::thread::sleep(Duration::from_secs(60));
-}
-
 /// Prints what is wrong, or `refused` where the host forbids user namespaces.
 fn become_root() -> ExitCode {
     if userns::has_net_admin() {
@@ -83,9 +74,14 @@ fn become_root() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let ns = NetNs::create("test").and_then(|ns| ns.enter().and_then(|()| bring_loopback_up()).map(|()| ns));
-    let answer = (userns::effective_uid(), userns::has_net_admin(), userns::is_nested(), ns.map(|_| ()));
+    let answer = (effective_uid(), userns::has_net_admin(), userns::is_nested(), ns.map(|_| ()));
     println!("{answer:?}");
     ExitCode::SUCCESS
+}
+
+/// As the user namespace of the process sees it.
+fn effective_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
 }
 
 fn hold_a_namespace() {
@@ -101,7 +97,7 @@ fn join_a_child() {
     let (mut child, line) = in_role(HOLD_A_NAMESPACE).expect("this program runs again");
     if line == "ready" {
         let done = userns::join(child.id());
-        println!("{:?}", (done, userns::effective_uid(), userns::has_net_admin(), userns::is_nested()));
+        println!("{:?}", (done, effective_uid(), userns::has_net_admin(), userns::is_nested()));
     } else {
         println!("{line}");
     }
@@ -147,18 +143,6 @@ fn detached_survives() -> Result<(), Failed> {
     if alive { Ok(()) } else { Err("the detached process died with its parent".into()) }
 }
 
-fn interrupted() -> Result<(), Failed> {
-    let (mut child, line) = in_role(IGNORE_INTERRUPT)?;
-    let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT)?;
-    std::thread::sleep(Duration::from_millis(100));
-    let status = child.try_wait()?;
-    sys::child::terminate(child.id())?;
-    let ended_by = std::os::unix::process::ExitStatusExt::signal(&child.wait()?);
-    assert_eq!((line.as_str(), status, ended_by), ("ready", None, Some(15)));
-    Ok(())
-}
-
 fn unprivileged() -> Result<(), Failed> {
     without_rights(BECOME_ROOT, "(0, true, true, Ok(()))")
 }
@@ -171,7 +155,7 @@ fn joined() -> Result<(), Failed> {
 fn without_rights(role: &str, expected: &str) -> Result<(), Failed> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg(role);
-    if userns::effective_uid() == 0 {
+    if effective_uid() == 0 {
         command.uid(65_534).gid(65_534);
     }
     let output = match command.output() {

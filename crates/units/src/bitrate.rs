@@ -33,12 +33,6 @@ impl BitRate {
     pub fn of(bytes: Bytes, elapsed: Nanos) -> Self {
         if elapsed.0 == 0 { Self(0.0) } else { Self(bytes.0 as f64 * 8.0 / elapsed.seconds()) }
     }
-
-    /// The number of Gbit/s.
-    #[must_use]
-    pub fn gbits(self) -> f64 {
-        self.0 / 1e9
-    }
 }
 
 impl FromStr for BitRate {

@@ -53,18 +53,6 @@ impl Nanos {
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e9
     }
-
-    /// The number of microseconds.
-    #[must_use]
-    pub fn micros(self) -> f64 {
-        self.0 as f64 / 1e3
-    }
-
-    /// What is left after `other`, or nothing.
-    #[must_use]
-    pub fn saturating_sub(self, other: Self) -> Self {
-        Self(self.0.saturating_sub(other.0))
-    }
 }
 
 impl From<Duration> for Nanos {
@@ -111,8 +99,9 @@ impl Add for Nanos {
 impl Sub for Nanos {
     type Output = Self;
 
+    /// What is left after `other`, or nothing.
     fn sub(self, other: Self) -> Self {
-        self.saturating_sub(other)
+        Self(self.0.saturating_sub(other.0))
     }
 }
 

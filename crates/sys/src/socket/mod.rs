@@ -1,18 +1,15 @@
-//! Socket options and calls that the standard library lacks, for anything that has a descriptor.
+//! Socket options that the standard library lacks, for anything that has a descriptor.
 //!
 //! It must not know what is sent or why. See socket(7), ip(7), tcp(7).
 
 mod options;
 mod tcp_info;
-mod transfer;
 
 pub use options::{
-    congestion, mss, path_mtu, receive_buffer, send_buffer, set_busy_poll, set_congestion, set_dont_fragment,
-    set_linger_zero, set_mss, set_mtu_probe, set_nodelay, set_receive_buffer, set_receive_timeout,
-    set_reuse_address, set_send_buffer, set_send_timeout, set_tos,
+    congestion, mss, receive_buffer, send_buffer, set_congestion, set_linger_zero, set_mtu_probe,
+    set_nodelay, set_receive_timeout, set_send_timeout,
 };
 pub use tcp_info::{TcpInfo, tcp_info};
-pub use transfer::recv_truncated;
 
 use std::os::fd::{AsFd, AsRawFd};
 
