@@ -48,6 +48,11 @@ fn main() -> ExitCode {
             test: evidence::two_labs_side_by_side,
         },
         Case {
+            name: "every_builtin_scenario_runs_to_its_end",
+            needs: &[ROOT],
+            test: measured::every_builtin_runs,
+        },
+        Case {
             name: "a_run_is_measured_kept_and_reported",
             needs: &[ROOT],
             test: measured::a_run_is_measured,

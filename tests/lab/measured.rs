@@ -6,6 +6,27 @@ use serde_json::Value;
 
 use crate::{sandbox, wire};
 
+pub(crate) fn every_builtin_runs() {
+    let sandbox = sandbox();
+    for (name, cells) in [("quick", 10), ("proxmox-vxlan", 6), ("egress-gateway", 18), ("bridge-streams", 16)]
+    {
+        let _ = sandbox.succeed(&["run", name, "--trials", "1", "--quiet"]);
+        let findings = sandbox.findings(&format!("latest:{name}"));
+        assert_eq!(findings["run"]["state"], "complete", "{name}");
+        assert_eq!(
+            findings["cells"].as_array().map(Vec::len),
+            Some(cells),
+            "{name}: {}",
+            findings["skipped"]
+        );
+        for cell in findings["cells"].as_array().expect("cells") {
+            assert!(cell["value"]["median"].as_f64() > Some(0.0), "{name}: {cell}");
+            assert!(cell["path_mtu"].is_u64(), "its MTU went end to end: {name}: {cell}");
+            assert!(!cell["doubts"].to_string().contains("ends-disagree"), "{name}: {cell}");
+        }
+    }
+}
+
 pub(crate) fn a_run_is_measured() {
     let sandbox = sandbox();
     let text = wire(5, "300ms")
