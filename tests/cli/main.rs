@@ -6,39 +6,33 @@ use std::process::ExitCode;
 use plumb_tests::{Case, Sandbox, run};
 
 fn main() -> ExitCode {
-    run(&[
-        Case { name: "help_names_every_subcommand", needs: &[], test: help_names_every_subcommand },
-        Case {
-            name: "a_misspelt_scenario_is_answered_by_the_one_meant",
-            needs: &[],
-            test: a_misspelt_scenario,
-        },
-        Case {
-            name: "a_mistake_in_a_scenario_is_shown_in_its_place",
-            needs: &[],
-            test: a_mistake_in_a_scenario,
-        },
-        Case { name: "every_builtin_shows_and_checks", needs: &[], test: every_builtin_shows_and_checks },
-        Case { name: "a_dry_run_measures_nothing", needs: &[], test: a_dry_run_measures_nothing },
-        Case { name: "a_database_that_is_none_is_left_as_it_is", needs: &[], test: a_database_that_is_none },
-        Case { name: "a_report_without_runs_says_how_to_get_one", needs: &[], test: a_report_without_runs },
-        Case {
-            name: "an_output_of_unknown_format_is_refused_before_anything_runs",
-            needs: &[],
-            test: an_output_of_unknown_format,
-        },
-        Case {
-            name: "an_agent_refuses_a_controller_of_another_version",
-            needs: &[],
-            test: an_agent_refuses_another_version,
-        },
-        Case {
-            name: "a_reader_that_leaves_early_is_no_failure_and_a_full_disk_is",
-            needs: &[],
-            test: a_reader_that_leaves_early,
-        },
-    ])
+    run(CASES)
 }
+
+const CASES: &[Case] = &[
+    Case { name: "help_names_every_subcommand", needs: &[], test: help_names_every_subcommand },
+    Case { name: "a_misspelt_scenario_is_answered_by_the_one_meant", needs: &[], test: a_misspelt_scenario },
+    Case { name: "a_mistake_in_a_scenario_is_shown_in_its_place", needs: &[], test: a_mistake_in_a_scenario },
+    Case { name: "every_builtin_shows_and_checks", needs: &[], test: every_builtin_shows_and_checks },
+    Case { name: "a_dry_run_measures_nothing", needs: &[], test: a_dry_run_measures_nothing },
+    Case { name: "a_database_that_is_none_is_left_as_it_is", needs: &[], test: a_database_that_is_none },
+    Case { name: "a_report_without_runs_says_how_to_get_one", needs: &[], test: a_report_without_runs },
+    Case {
+        name: "an_output_of_unknown_format_is_refused_before_anything_runs",
+        needs: &[],
+        test: an_output_of_unknown_format,
+    },
+    Case {
+        name: "an_agent_refuses_a_controller_of_another_version",
+        needs: &[],
+        test: an_agent_refuses_another_version,
+    },
+    Case {
+        name: "a_reader_that_leaves_early_is_no_failure_and_a_full_disk_is",
+        needs: &[],
+        test: a_reader_that_leaves_early,
+    },
+];
 
 fn sandbox() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_plumb"))

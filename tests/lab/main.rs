@@ -16,90 +16,84 @@ const ETHTOOL: Need = Need::Program("ethtool", "ethtool");
 const SETPRIV: Need = Need::Program("setpriv", "util-linux");
 
 fn main() -> ExitCode {
-    run(&[
-        Case {
-            name: "the_underlay_carries_vxlan_with_the_vni_and_the_inner_addresses",
-            needs: &[ROOT, TCPDUMP, IPERF3],
-            test: evidence::the_underlay_carries_vxlan,
-        },
-        Case {
-            name: "the_target_sees_the_egress_address_as_source",
-            needs: &[ROOT, IPERF3],
-            test: evidence::the_target_sees_the_egress_address,
-        },
-        Case {
-            name: "guests_on_one_bridge_never_touch_the_wire",
-            needs: &[ROOT, IPERF3],
-            test: evidence::guests_on_one_bridge_never_touch_the_wire,
-        },
-        Case {
-            name: "offloads_read_back_by_ethtool_are_the_scenarios",
-            needs: &[ROOT, ETHTOOL],
-            test: evidence::offloads_read_back_are_the_scenarios,
-        },
-        Case {
-            name: "nothing_of_a_standing_lab_is_visible_in_the_root_namespace",
-            needs: &[ROOT],
-            test: evidence::nothing_is_visible_in_the_root_namespace,
-        },
-        Case {
-            name: "two_labs_of_one_scenario_stand_side_by_side",
-            needs: &[ROOT],
-            test: evidence::two_labs_side_by_side,
-        },
-        Case {
-            name: "every_builtin_scenario_runs_to_its_end",
-            needs: &[ROOT],
-            test: measured::every_builtin_runs,
-        },
-        Case {
-            name: "a_run_is_measured_kept_and_reported",
-            needs: &[ROOT],
-            test: measured::a_run_is_measured,
-        },
-        Case {
-            name: "switching_the_vxlan_offloads_off_costs_throughput_and_the_report_says_how_to_mend_it",
-            needs: &[ROOT],
-            test: measured::vxlan_offload_off_is_found,
-        },
-        Case {
-            name: "a_jumbo_path_is_verified_end_to_end",
-            needs: &[ROOT],
-            test: measured::a_jumbo_path_is_verified,
-        },
-        Case {
-            name: "what_the_kernel_lacks_is_skipped_with_the_reason",
-            needs: &[ROOT],
-            test: measured::what_the_kernel_lacks_is_skipped,
-        },
-        Case {
-            name: "a_run_without_root_works_in_a_user_namespace",
-            needs: &[ROOT, SETPRIV],
-            test: measured::a_run_without_root,
-        },
-        Case {
-            name: "a_controller_killed_in_a_trial_leaves_nothing_and_its_run_is_resumed",
-            needs: &[ROOT],
-            test: ends::a_killed_controller_leaves_nothing,
-        },
-        Case {
-            name: "ctrl_c_lowers_the_lab_and_keeps_the_trials",
-            needs: &[ROOT],
-            test: ends::ctrl_c_lowers_the_lab,
-        },
-        Case {
-            name: "an_agent_killed_in_a_trial_is_named",
-            needs: &[ROOT],
-            test: ends::an_agent_killed_is_named,
-        },
-        Case {
-            name: "a_keeper_killed_leaves_only_a_line_for_gc",
-            needs: &[ROOT],
-            test: ends::a_killed_keeper,
-        },
-        Case { name: "a_full_disk_is_an_error_and_loses_no_trial", needs: &[ROOT], test: ends::a_full_disk },
-    ])
+    run(CASES)
 }
+
+const CASES: &[Case] = &[
+    Case {
+        name: "the_underlay_carries_vxlan_with_the_vni_and_the_inner_addresses",
+        needs: &[ROOT, TCPDUMP, IPERF3],
+        test: evidence::the_underlay_carries_vxlan,
+    },
+    Case {
+        name: "the_target_sees_the_egress_address_as_source",
+        needs: &[ROOT, IPERF3],
+        test: evidence::the_target_sees_the_egress_address,
+    },
+    Case {
+        name: "guests_on_one_bridge_never_touch_the_wire",
+        needs: &[ROOT, IPERF3],
+        test: evidence::guests_on_one_bridge_never_touch_the_wire,
+    },
+    Case {
+        name: "offloads_read_back_by_ethtool_are_the_scenarios",
+        needs: &[ROOT, ETHTOOL],
+        test: evidence::offloads_read_back_are_the_scenarios,
+    },
+    Case {
+        name: "nothing_of_a_standing_lab_is_visible_in_the_root_namespace",
+        needs: &[ROOT],
+        test: evidence::nothing_is_visible_in_the_root_namespace,
+    },
+    Case {
+        name: "two_labs_of_one_scenario_stand_side_by_side",
+        needs: &[ROOT],
+        test: evidence::two_labs_side_by_side,
+    },
+    Case {
+        name: "every_builtin_scenario_runs_to_its_end",
+        needs: &[ROOT],
+        test: measured::every_builtin_runs,
+    },
+    Case { name: "a_run_is_measured_kept_and_reported", needs: &[ROOT], test: measured::a_run_is_measured },
+    Case {
+        name: "switching_the_vxlan_offloads_off_costs_throughput_and_the_report_says_how_to_mend_it",
+        needs: &[ROOT],
+        test: measured::vxlan_offload_off_is_found,
+    },
+    Case {
+        name: "a_jumbo_path_is_verified_end_to_end",
+        needs: &[ROOT],
+        test: measured::a_jumbo_path_is_verified,
+    },
+    Case {
+        name: "what_the_kernel_lacks_is_skipped_with_the_reason",
+        needs: &[ROOT],
+        test: measured::what_the_kernel_lacks_is_skipped,
+    },
+    Case {
+        name: "a_run_without_root_works_in_a_user_namespace",
+        needs: &[ROOT, SETPRIV],
+        test: measured::a_run_without_root,
+    },
+    Case {
+        name: "a_controller_killed_in_a_trial_leaves_nothing_and_its_run_is_resumed",
+        needs: &[ROOT],
+        test: ends::a_killed_controller_leaves_nothing,
+    },
+    Case {
+        name: "ctrl_c_lowers_the_lab_and_keeps_the_trials",
+        needs: &[ROOT],
+        test: ends::ctrl_c_lowers_the_lab,
+    },
+    Case {
+        name: "an_agent_killed_in_a_trial_is_named",
+        needs: &[ROOT],
+        test: ends::an_agent_killed_is_named,
+    },
+    Case { name: "a_keeper_killed_leaves_only_a_line_for_gc", needs: &[ROOT], test: ends::a_killed_keeper },
+    Case { name: "a_full_disk_is_an_error_and_loses_no_trial", needs: &[ROOT], test: ends::a_full_disk },
+];
 
 fn sandbox() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_plumb"))
