@@ -45,7 +45,7 @@ fn kind(doubt: &Doubt) -> u8 {
         Doubt::ReceiverLimited { .. } => 1,
         Doubt::Stolen { .. } => 2,
         Doubt::BusyHost { .. } => 3,
-        Doubt::CutShort { .. } => 4,
+        Doubt::OtherDuration { .. } => 4,
         Doubt::EndsDisagree { .. } => 5,
     }
 }
@@ -56,7 +56,7 @@ fn strength(doubt: &Doubt) -> f64 {
         Doubt::GeneratorLimited { busy, .. } | Doubt::ReceiverLimited { busy, .. } => *busy,
         Doubt::Stolen { share } => *share,
         Doubt::BusyHost { load_per_cpu } => *load_per_cpu,
-        Doubt::CutShort { asked, measured } => asked.0.saturating_sub(measured.0) as f64,
+        Doubt::OtherDuration { asked, measured } => asked.0.abs_diff(measured.0) as f64,
         Doubt::EndsDisagree { sent, received } => sent.0.abs_diff(received.0) as f64,
     }
 }

@@ -16,6 +16,9 @@ use crate::{
 /// The version of plumb, as agents and records are told.
 pub(crate) const TOOL: &str = env!("CARGO_PKG_VERSION");
 
+/// This very program, even when its file was replaced meanwhile (proc_pid_exe(5)).
+pub(crate) const PROGRAM: &str = "/proc/self/exe";
+
 /// Runs the subcommand that was asked for.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let shared = &args.shared;

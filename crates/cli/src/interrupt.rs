@@ -1,6 +1,4 @@
-//! Ctrl-C and SIGTERM: the first asks for an orderly end, the second ends at once.
-
-use std::sync::Arc;
+//! Ctrl-C and SIGTERM ask for an orderly end, which takes a moment at most.
 
 use anyhow::Context;
 use lab::Stop;
@@ -9,16 +7,11 @@ use signal_hook::{
     flag,
 };
 
-use crate::exit::Exit;
-
-/// Makes the signals that end a program ask `stop` for an orderly end. Agents and namespaces die with this
-/// process, so that even the second signal leaves nothing behind.
+/// Makes the signals that end a program ask `stop` for an orderly end. One that comes twice, as from a tool
+/// that signals the process and its group, asks for nothing more.
 pub(crate) fn asks(stop: &Stop) -> anyhow::Result<()> {
     for signal in [SIGINT, SIGTERM] {
-        let status = i32::from(Exit::Interrupted.code());
-        flag::register_conditional_shutdown(signal, status, stop.flag())
-            .and_then(|_| flag::register(signal, Arc::clone(&stop.flag())))
-            .context("cannot watch for signals")?;
+        flag::register(signal, stop.flag()).context("cannot watch for signals")?;
     }
     Ok(())
 }

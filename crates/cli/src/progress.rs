@@ -20,17 +20,22 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// For a run of `planned` trials that takes about `estimate`.
-    pub(crate) fn new(planned: usize, estimate: Nanos) -> Self {
+    /// For a run of `planned` trials that takes about `estimate` in all, of which `there` were made before.
+    pub(crate) fn new(planned: usize, there: usize, estimate: Nanos) -> Self {
         let bar = ProgressBar::new(planned as u64);
         let template = "{bar:24.cyan/dim} {pos}/{len}  {prefix} left  {wide_msg}";
         let style = ProgressStyle::with_template(template).expect("the template is a valid constant");
         bar.set_style(style.progress_chars("━╸─"));
         let progress =
             Self { bar, planned, each: estimate.0 / planned.max(1) as u64, cell: String::new(), last: None };
-        progress.show_left(0);
+        progress.bar.set_position(there as u64);
+        progress.show_left(there as u64);
         if progress.is_plain() {
-            say::aside(format_args!("{planned} trials, about {:.0?}", Duration::from(estimate)));
+            let left = Nanos(progress.each * planned.saturating_sub(there) as u64);
+            let resumed =
+                if there > 0 { format!("{there} of {planned} trials are there, ") } else { String::new() };
+            let trials = planned.saturating_sub(there);
+            say::aside(format_args!("{resumed}{trials} trials to make, about {:.0?}", Duration::from(left)));
         } else {
             progress.bar.enable_steady_tick(Duration::from_millis(200));
         }
@@ -88,7 +93,7 @@ impl Progress {
             (None, None) => return,
         };
         self.last = Some(now);
-        self.message(format!("{}  {}", self.cell, self.last.as_deref().unwrap_or_default()));
+        self.message(format!("{}  {}", self.last.as_deref().unwrap_or_default(), self.cell));
     }
 
     /// The plan's estimate is better than the pace so far: trials of different workloads take different times.

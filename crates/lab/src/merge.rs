@@ -11,8 +11,8 @@ use units::{Bytes, Nanos};
 const AT_ITS_LIMIT: f64 = 0.97;
 /// A hypervisor that takes this share of the machine's time away disturbs a measurement.
 const STOLEN: f64 = 0.02;
-/// A measured time shorter than this share of what was asked was cut short.
-const CUT_SHORT: f64 = 0.9;
+/// A measured time that differs by more than this share from what was asked is doubtful.
+const TOLERANCE: f64 = 0.1;
 
 /// Puts both ends together. Fails when they do not describe the same connections.
 pub(crate) fn measurement(client: &EndReport, server: &EndReport) -> Result<Measurement, String> {
@@ -46,7 +46,7 @@ pub(crate) fn doubts(load: &LoadSettings, measurement: &Measurement, cpu: &CpuUs
     doubts.extend(busiest(cpu, ThreadRole::Send).map(|(end, busy)| Doubt::GeneratorLimited { end, busy }));
     doubts.extend(busiest(cpu, ThreadRole::Receive).map(|(end, busy)| Doubt::ReceiverLimited { end, busy }));
     doubts.extend(stolen(cpu));
-    doubts.extend(cut_short(load, measurement));
+    doubts.extend(other_duration(load, measurement));
     doubts.extend(ends_disagree(measurement));
     doubts
 }
@@ -79,7 +79,24 @@ fn stolen(cpu: &CpuUsage) -> Option<Doubt> {
     (share >= STOLEN).then_some(Doubt::Stolen { share })
 }
 
-fn cut_short(load: &LoadSettings, measurement: &Measurement) -> Option<Doubt> {
+fn other_duration(load: &LoadSettings, measurement: &Measurement) -> Option<Doubt> {
+    let (asked, measured) = durations(load, measurement)?;
+    let off = measured.0.abs_diff(asked.0) as f64 / asked.0.max(1) as f64;
+    (off > TOLERANCE).then_some(Doubt::OtherDuration { asked, measured })
+}
+
+/// Whether a trial says nothing of its cell: a thread did not run for most of it, or nothing arrived.
+pub(crate) fn is_void(load: &LoadSettings, measurement: &Measurement) -> bool {
+    let nothing = match measurement {
+        Measurement::Stream(stream) => stream.flows.iter().any(|flow| flow.receiver.bytes() == Bytes(0)),
+        Measurement::PingPong(ping) => ping.round_trips.count() == 0,
+    };
+    let short = |(asked, measured): (Nanos, Nanos)| measured.0 < asked.0 / 2;
+    nothing || durations(load, measurement).is_some_and(short)
+}
+
+/// What was asked, and what was measured at the end where it differs most; `None` where bytes were asked.
+fn durations(load: &LoadSettings, measurement: &Measurement) -> Option<(Nanos, Nanos)> {
     let asked = match load {
         LoadSettings::Stream(stream) => match stream.until {
             Until::Elapsed(time) => time,
@@ -88,11 +105,13 @@ fn cut_short(load: &LoadSettings, measurement: &Measurement) -> Option<Doubt> {
         LoadSettings::PingPong(ping) => ping.duration,
     };
     let measured = match measurement {
-        Measurement::Stream(stream) => stream.flows.iter().map(|flow| flow.receiver.elapsed()).min()?,
+        Measurement::Stream(stream) => {
+            let ends = stream.flows.iter().flat_map(|flow| [flow.sender.elapsed(), flow.receiver.elapsed()]);
+            ends.max_by_key(|measured| measured.0.abs_diff(asked.0))?
+        }
         Measurement::PingPong(ping) => ping.elapsed,
     };
-    let enough = Nanos((asked.0 as f64 * CUT_SHORT) as u64);
-    (measured < enough).then_some(Doubt::CutShort { asked, measured })
+    Some((asked, measured))
 }
 
 /// Receivers read to the end of the stream, so whatever was sent must have been received.
@@ -136,6 +155,28 @@ mod tests {
     #[test]
     fn ends_that_report_different_connections_are_an_error() {
         assert!(measurement(&end(Direction::Reverse, 7), &end(Direction::Forward, 7)).is_err());
+    }
+
+    #[test]
+    fn a_trial_in_which_a_thread_did_not_run_is_void_and_one_a_little_long_is_doubtful() {
+        let load = LoadSettings::Stream(samples::StreamSettings {
+            streams: 1,
+            direction: Direction::Forward,
+            until: Until::Elapsed(Nanos::from_secs(1)),
+            warmup: Nanos(0),
+            message: Bytes(1),
+            congestion: None,
+            interval: Nanos::from_secs(1),
+        });
+        for (measured, bytes, void, doubtful) in
+            [(1000, 9, false, false), (1200, 9, false, true), (400, 9, true, true), (1000, 0, true, false)]
+        {
+            let mut client = end(Direction::Forward, bytes);
+            client.flows[0].series.intervals[0].end = Nanos::from_millis(measured);
+            let merged = measurement(&client, &end(Direction::Forward, bytes)).expect("both match");
+            assert_eq!(is_void(&load, &merged), void, "{measured} ms, {bytes} B");
+            assert_eq!(other_duration(&load, &merged).is_some(), doubtful, "{measured} ms, {bytes} B");
+        }
     }
 
     #[test]

@@ -83,6 +83,14 @@ pub(crate) fn device(state: &topology::DeviceState) -> DeviceState {
     }
 }
 
+/// Why a trial is made.
+pub(crate) fn arm(arm: scenario::Arm) -> samples::Arm {
+    match arm {
+        scenario::Arm::Measure => samples::Arm::Measure,
+        scenario::Arm::Again => samples::Arm::Again,
+    }
+}
+
 fn direction(direction: scenario::Direction) -> samples::Direction {
     match direction {
         scenario::Direction::Forward => samples::Direction::Forward,

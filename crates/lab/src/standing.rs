@@ -78,11 +78,11 @@ pub enum RegistryError {
         pid: u32,
     },
     /// There is none of that name.
-    #[error("no lab `{name}` stands; {standing}")]
+    #[error("{name}; {standing}")]
     Unknown {
-        /// The name that was asked for.
+        /// What was asked for and is not there.
         name: String,
-        /// What stands.
+        /// What stands, and how to say which is meant.
         standing: String,
     },
     /// The lab could not be raised.
@@ -252,9 +252,14 @@ fn unknown(name: Option<&str>, standing: &[Standing]) -> RegistryError {
     let names: Vec<&str> = standing.iter().map(|lab| lab.name.as_str()).collect();
     let standing = match names.as_slice() {
         [] => "`plumb lab up SCENARIO` raises one".to_owned(),
-        names => format!("say which: {}", names.join(", ")),
+        names => format!("say which by its name (`--lab` for a shell): {}", names.join(", ")),
     };
-    RegistryError::Unknown { name: name.unwrap_or("(the only one)").to_owned(), standing }
+    let name = match (name, names.is_empty()) {
+        (Some(name), _) => format!("no lab `{name}` stands"),
+        (None, true) => "no lab stands".to_owned(),
+        (None, false) => "several labs stand".to_owned(),
+    };
+    RegistryError::Unknown { name, standing }
 }
 
 #[cfg(test)]

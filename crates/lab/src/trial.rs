@@ -8,7 +8,7 @@ use std::{
 
 use protocol::{ClientOrder, EndReport, MtuProbe, Order, Progress, Reply, ServerOrder, Token};
 use samples::{
-    Arm, DeviceState, LoadSettings, PathCheck, PingPongSettings, Skipped, Transport, Trial, UnixMillis, Until,
+    DeviceState, LoadSettings, PathCheck, PingPongSettings, Skipped, Transport, Trial, UnixMillis, Until,
 };
 use scenario::{Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
 use topology::{ConfigureError, Topology};
@@ -29,6 +29,8 @@ const SHORT: Duration = Duration::from_secs(10);
 const SLACK: Duration = Duration::from_secs(10);
 /// What a trial that sends a number of bytes may take.
 const LONG: Duration = Duration::from_secs(600);
+/// A trial in which a thread did not run is made again; after so many it is kept with its doubts.
+const ATTEMPTS: u32 = 3;
 /// A packet that every IPv4 path must carry (RFC 791).
 const SMALLEST_MTU: u32 = 576;
 
@@ -69,21 +71,45 @@ impl Bench<'_> {
         };
         let devices = self.device_states(path)?;
         let path_check = self.check_mtu(path, mtu)?;
-        let started = now();
         let load = record::load(&cell.load);
-        match self.measure(path, &load, cpus, observer) {
-            Ok((client, server)) => {
-                let trial = assemble(planned, cell, started, &load, (&client, &server), devices, path_check);
-                trial.map(|trial| Made::Trial(Box::new(trial))).map_err(|because| RunError::Refused {
-                    host: path.to.host.to_string(),
-                    what: "report the trial",
-                    because,
-                    unsupported: false,
-                })
+        for attempt in 1.. {
+            let started = now();
+            let (client, server) = match self.measure(path, &load, &cpus, observer) {
+                Ok(reports) => reports,
+                Err(RunError::Refused { because, unsupported: true, .. }) => return skip(because),
+                Err(error) => return Err(error),
+            };
+            let measurement = merge::measurement(&client, &server).map_err(|because| RunError::Refused {
+                host: path.to.host.to_string(),
+                what: "report the trial",
+                because,
+                unsupported: false,
+            })?;
+            if merge::is_void(&load, &measurement) && attempt < ATTEMPTS {
+                observer.event(&Event::Notice(&format!(
+                    "{}: a thread did not run for most of the trial; once more",
+                    cell.id
+                )));
+                continue;
             }
-            Err(RunError::Refused { because, unsupported: true, .. }) => skip(because),
-            Err(error) => Err(error),
+            let cpu = merge::cpu(&client, &server);
+            let doubts = merge::doubts(&load, &measurement, &cpu);
+            let cell = cell.id.to_string();
+            let (index, block, arm) = (planned.index, planned.block, record::arm(planned.arm));
+            return Ok(Made::Trial(Box::new(Trial {
+                index,
+                block,
+                cell,
+                arm,
+                started,
+                measurement,
+                cpu,
+                devices,
+                path_check,
+                doubts,
+            })));
         }
+        unreachable!("the last attempt returns")
     }
 
     /// Whether the path carries anything at all, before the first trial is made on it.
@@ -147,18 +173,18 @@ impl Bench<'_> {
         &mut self,
         path: &Path,
         load: &LoadSettings,
-        cpus: Cpus,
+        cpus: &Cpus,
         observer: &mut dyn Observer,
     ) -> Result<(EndReport, EndReport), RunError> {
         let token = token();
-        let port = self.serve(path, token, load.clone(), cpus.server)?;
+        let port = self.serve(path, token, load.clone(), cpus.server.clone())?;
         let order = Order::Run(ClientOrder {
             token,
             bind: path.from.address,
             server: path.to.address,
             port,
             load: load.clone(),
-            cpus: cpus.client,
+            cpus: cpus.client.clone(),
         });
         let deadline = deadline(load);
         let client = self.agents.request(&path.from.host, "run the client", order, deadline)?;
@@ -190,37 +216,6 @@ impl Bench<'_> {
             other => Err(unexpected(path, &other)),
         }
     }
-}
-
-fn assemble(
-    planned: &PlannedTrial,
-    cell: &Cell,
-    started: UnixMillis,
-    load: &LoadSettings,
-    (client, server): (&EndReport, &EndReport),
-    devices: Vec<DeviceState>,
-    path_check: PathCheck,
-) -> Result<Trial, String> {
-    let measurement = merge::measurement(client, server)?;
-    let cpu = merge::cpu(client, server);
-    let doubts = merge::doubts(load, &measurement, &cpu);
-    let arm = match planned.arm {
-        scenario::Arm::Measure => Arm::Measure,
-        scenario::Arm::Again => Arm::Again,
-    };
-    let cell = cell.id.to_string();
-    Ok(Trial {
-        index: planned.index,
-        block: planned.block,
-        cell,
-        arm,
-        started,
-        measurement,
-        cpu,
-        devices,
-        path_check,
-        doubts,
-    })
 }
 
 fn deadline(load: &LoadSettings) -> Duration {

@@ -2,6 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader, Read},
+    os::unix::process::CommandExt,
     path::PathBuf,
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, PoisonError},
@@ -53,7 +54,12 @@ impl Machine for Namespace {
             return Err(MachineError::Started { host: self.host.to_string() });
         }
         let mut command = Command::new(&self.program);
-        command.arg("agent").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .arg0("plumb")
+            .arg("agent")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let label = format!("{} agent", self.program.display());
         let mut child = sys::child::spawn_in(&mut command, Some(&self.namespace), &label)
             .map_err(|source| MachineError::Start { host: self.host.to_string(), source })?;

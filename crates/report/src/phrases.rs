@@ -119,7 +119,7 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
         Doubt::BusyHost { load_per_cpu } => {
             format!("the host was busy before the run, {load_per_cpu:.2} runnable tasks for each CPU")
         }
-        Doubt::CutShort { asked, measured } => {
+        Doubt::OtherDuration { asked, measured } => {
             format!("{measured} were measured where {asked} were asked for")
         }
         Doubt::EndsDisagree { sent, received } => {
@@ -131,7 +131,7 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
 fn none(findings: &Findings, workload: &str) -> String {
     match findings.noise.iter().find(|noise| noise.workload == workload) {
         Some(noise) => {
-            format!("none (within the noise floor of {})", glued(&Share(noise.floor).to_string()))
+            format!("none above the noise floor of {}", glued(&Share(noise.floor).to_string()))
         }
         None => "none".to_owned(),
     }

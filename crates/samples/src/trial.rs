@@ -250,11 +250,11 @@ pub enum Doubt {
         /// Runnable tasks per CPU before the run, from the load average.
         load_per_cpu: f64,
     },
-    /// The measured part was shorter than asked.
-    CutShort {
+    /// The measured part was clearly shorter or longer than asked, at one end of one connection at least.
+    OtherDuration {
         /// What was asked.
         asked: Nanos,
-        /// What was measured.
+        /// What was measured where it differs most.
         measured: Nanos,
     },
     /// Both ends disagree on what was carried, although the receiver read to the end of the stream.

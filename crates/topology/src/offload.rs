@@ -23,7 +23,11 @@ impl FeatureSet {
     /// Every feature that the device has or could have, and whether it is active.
     pub(crate) fn active(&self) -> BTreeMap<String, bool> {
         let known = self.0.hw.iter().chain(self.0.active.iter()).chain(self.0.wanted.iter());
-        known.map(|(name, _)| (name.to_owned(), self.0.is_active(name))).collect()
+        known
+            // The kernel's table of names has gaps, and lists them.
+            .filter(|(name, _)| !name.is_empty())
+            .map(|(name, _)| (name.to_owned(), self.0.is_active(name)))
+            .collect()
     }
 
     /// The features that can be switched, and whether each is asked for (not: active).

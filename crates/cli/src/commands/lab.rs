@@ -94,7 +94,7 @@ fn registry() -> Registry {
 /// Starts a keeper in the background and waits until the lab stands or cannot.
 fn up(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
     let name = name_of(args)?;
-    let mut keeper = Command::new(env::current_exe().context("cannot find the program that is running")?);
+    let mut keeper = Command::new(super::PROGRAM);
     keeper.args(["lab", "up", "--foreground", "--name", &name, &args.scenario]);
     let said = Keeper::start(&mut keeper, "the lab's keeper")?;
     if said != READY {

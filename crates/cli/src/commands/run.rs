@@ -1,6 +1,6 @@
 //! `plumb run`: measure a scenario and report.
 
-use std::{env, path::PathBuf};
+use std::path::PathBuf;
 
 use ::scenario::{PathName, Plan, PlanOptions, Scenario, WorkloadName};
 use anyhow::Context;
@@ -12,7 +12,7 @@ use samples::{RunId, RunRecord, RunState, Skipped};
 use store::{Claim, Store, StoreError};
 
 use crate::{
-    commands::{TOOL, report},
+    commands::{PROGRAM, TOOL, report},
     exit::Exit,
     failure::{Misuse, NoRights},
     interrupt, kept,
@@ -87,7 +87,8 @@ pub(crate) fn run(args: &RunArgs, shared: &Shared) -> anyhow::Result<Exit> {
 }
 
 fn measure(job: &Job, rights: Rights, store: &mut Store, stop: &Stop) -> anyhow::Result<Vec<Skipped>> {
-    let mut progress = Progress::new(job.plan.trials.len(), job.plan.duration_estimate());
+    let there = job.resume.as_ref().map_or(0, |record| record.trials.len());
+    let mut progress = Progress::new(job.plan.trials.len(), there, job.plan.duration_estimate());
     if rights == Rights::UserNamespace {
         progress
             .notice("not root: the lab lives in a user namespace; `plumb doctor` says what is missing there");
@@ -98,7 +99,7 @@ fn measure(job: &Job, rights: Rights, store: &mut Store, stop: &Stop) -> anyhow:
         plan: &job.plan,
         id: job.id.clone(),
         resume: job.resume.as_ref(),
-        agent: env::current_exe().context("cannot find the program that is running")?,
+        agent: PROGRAM.into(),
         tool: TOOL,
     };
     let outcome = lab::run(&request, store, &mut |event: &lab::Event<'_>| progress.event(event), stop);

@@ -44,7 +44,8 @@ const LAB: &[&str] =
 pub(crate) fn read(text: &str) -> Result<(Document, Vec<Problem>), Vec<Problem>> {
     let (root, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
-        return Err(errors.iter().map(syntax).collect());
+        // Those after the first are mostly its consequences.
+        return Err(errors.iter().take(1).map(syntax).collect());
     }
     let mut reader = Reader { root: root.into_inner(), problems: Vec::new(), broken: Broken::default() };
     let mut document = reader.document();

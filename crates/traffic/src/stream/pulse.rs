@@ -4,6 +4,7 @@ use std::net::TcpStream;
 
 use samples::{EndSeries, SocketFacts, StreamSettings};
 use sys::{clock::monotonic, socket::tcp_info};
+use units::Nanos;
 
 use super::series::Series;
 use crate::{
@@ -51,6 +52,12 @@ impl<'a> Pulse<'a> {
     /// When the connection's time began.
     pub(super) const fn begun(&self) -> u64 {
         self.begun
+    }
+
+    /// Whether what is measured has lasted for `time`: a thread that was kept waiting over the end of the
+    /// warm-up begins to measure late, and must not be measured for less.
+    pub(super) fn has_measured(&self, time: Nanos, now: u64) -> bool {
+        self.series.measured_from().is_some_and(|from| now >= from + time.0)
     }
 
     /// Payload until now.

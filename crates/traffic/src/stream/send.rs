@@ -21,10 +21,7 @@ pub(super) fn run(flow: &Flow<'_>, shared: &Shared<'_>, message: &[u8]) -> Resul
     let spent = Spent::from_now();
     let pulse = Pulse::begin(shared, &flow.socket, &flow.name, flow.settings, false);
     let pulse = match flow.settings.until {
-        Until::Elapsed(time) => {
-            let end = pulse.begun() + (flow.settings.warmup + time).0;
-            write_until(flow, pulse, message, end)?
-        }
+        Until::Elapsed(time) => write_for(flow, pulse, message, time)?,
         Until::Sent(_) => write_all(flow, pulse, message, flow.share.unwrap_or(0))?,
     };
     let thread = spent.until_now(flow.end, ThreadRole::Send);
@@ -33,12 +30,13 @@ pub(super) fn run(flow: &Flow<'_>, shared: &Shared<'_>, message: &[u8]) -> Resul
     Ok((series, thread))
 }
 
-fn write_until<'a>(flow: &Flow<'_>, mut pulse: Pulse<'a>, message: &[u8], end: u64) -> Result<Pulse<'a>> {
+fn write_for<'a>(flow: &Flow<'_>, mut pulse: Pulse<'a>, message: &[u8], time: Nanos) -> Result<Pulse<'a>> {
+    let end = pulse.begun() + (flow.settings.warmup + time).0;
     loop {
         let written = write(&flow.socket, message, &flow.name)?;
         let now = monotonic();
         pulse.count(written, now)?;
-        if now >= end {
+        if now >= end && pulse.has_measured(time, now) {
             return Ok(pulse);
         }
     }

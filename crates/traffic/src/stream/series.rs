@@ -62,6 +62,14 @@ impl Series {
         self.seen = info.as_ref().map(Counters::of).unwrap_or_default();
     }
 
+    /// Since when what moves is measured, by the same clock: when the warm-up's last interval really ended.
+    pub(super) fn measured_from(&self) -> Option<u64> {
+        (self.start >= self.warmup).then(|| {
+            let warm = self.intervals.iter().rev().find(|interval| interval.warmup);
+            self.origin + warm.map_or(0, |interval| interval.end.0)
+        })
+    }
+
     /// When the open interval should end, by the same clock.
     pub(super) fn boundary(&self) -> u64 {
         self.origin + self.boundary
