@@ -83,7 +83,7 @@ fn a_matrix_that_nobody_can_run_is_refused() {
 fn there_is_at_least_one_trial() {
     check(
         "quick",
-        ("trials = 5", "trials = 0"),
+        ("trials = 6", "trials = 0"),
         "trials = 0",
         "0 trials of each cell are out of range",
         "1 to 1000",
