@@ -87,6 +87,21 @@ pub(crate) fn a_jumbo_path_is_verified() {
     let file = sandbox.file("jumbo.toml", &text);
     let _ = sandbox.succeed(&["run", &file, "--quiet"]);
     assert_eq!(cell(&sandbox.findings("latest"), "throughput")["path_mtu"], 9000);
+    let tunnel = "[vxlans.vx0]\nvni = 7\n\
+                  [vxlans.vx0.members.left]\nover = \"eth0\"\naddress = \"198.18.9.1/24\"\n\
+                  [vxlans.vx0.members.right]\nover = \"eth0\"\naddress = \"198.18.9.2/24\"\n\
+                  [paths.tunnel]\nfrom = \"left:vx0\"\nto = \"right:vx0\"\nlayers = [\"vxlan\", \"wire\"]\n";
+    let text = text.replace("\"left\"", "\"left:eth0\"").replace("\"right\"", "\"right:eth0\"") + tunnel;
+    let file = sandbox.file("jumbo-tunnel.toml", &text);
+    let _ = sandbox.succeed(&["run", &file, "--quiet"]);
+    let findings = sandbox.findings("latest");
+    let cells = findings["cells"].as_array().expect("cells");
+    let mtus: Vec<_> = cells.iter().map(|cell| (cell["path"].as_str(), cell["path_mtu"].as_u64())).collect();
+    assert_eq!(
+        mtus,
+        [(Some("wire"), Some(9000)), (Some("tunnel"), Some(8950))],
+        "the tunnel fits its underlay"
+    );
 }
 
 pub(crate) fn what_the_kernel_lacks_is_skipped() {

@@ -52,9 +52,12 @@ impl Mtus {
 
     fn wires(&mut self, document: &Document) {
         for entry in document.wires.iter() {
-            let mtu = entry.table.mtu.as_ref().map_or(DEFAULT, |mtu| *mtu.get_ref());
-            let ends = entry.table.between.iter().map(|end| (end.get_ref().0.clone(), mtu));
-            self.made.extend(ends);
+            let [one, other] = entry.table.between.each_ref().map(|end| &end.get_ref().0);
+            let written = entry.table.mtu.as_ref().map_or(DEFAULT, |mtu| *mtu.get_ref());
+            // Made as both ends will be, so that what stands on the wire is made to fit that.
+            let set = self.set.get(one).filter(|mtu| self.set.get(other) == Some(mtu));
+            let mtu = set.copied().unwrap_or(written);
+            self.made.extend([(one.clone(), mtu), (other.clone(), mtu)]);
         }
     }
 
@@ -73,9 +76,12 @@ impl Mtus {
             return Some(*mtu.get_ref());
         }
         let under = entry.table.members.iter();
-        let under = under
-            .filter_map(|member| self.effective(&DeviceRef::new(member.name(), member.table.over.get_ref())));
-        under.min().map(|least| least.saturating_sub(ENCAPSULATION))
+        let under = under.map(|member| DeviceRef::new(member.name(), member.table.over.get_ref()));
+        // A tunnel is made before settings are: it can be no larger than what its underlay is made with.
+        under
+            .filter_map(|over| Some(self.effective(&over)?.min(self.made(&over))))
+            .min()
+            .map(|least| least.saturating_sub(ENCAPSULATION))
     }
 
     fn bridges(&mut self, document: &Document) {
