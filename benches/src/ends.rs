@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::Context;
-use samples::{LoadSettings, PingPongSettings, StreamSettings};
+use load::{Load, PingPongLoad, StreamLoad};
 use serde::{Deserialize, Serialize};
 use traffic::{ClientSpec, ServerSpec, Stop, ping_pong, stream};
 
@@ -24,13 +24,13 @@ struct Order {
     bind: Ipv4Addr,
     /// Where to connect; the server has none.
     server: Option<SocketAddrV4>,
-    load: LoadSettings,
+    load: Load,
     cpu: Option<u32>,
 }
 
 /// Sends `load` once, with the client and the server on these CPUs. For a stream what the server received, in
 /// Gbit/s; for a ping-pong what half and 99 % of the round trips did not exceed, in microseconds.
-pub(crate) fn send(wire: &Wire, load: &LoadSettings, cpus: Option<[u32; 2]>) -> anyhow::Result<Vec<f64>> {
+pub(crate) fn send(wire: &Wire, load: &Load, cpus: Option<[u32; 2]>) -> anyhow::Result<Vec<f64>> {
     let [client_cpu, server_cpu] = cpus.map_or([None; 2], |cpus| cpus.map(Some));
     let order = |end: End, server, cpu| Order { bind: end.address(), server, load: load.clone(), cpu };
     let mut server = wire.start(End::Server, &mut process(&order(End::Server, None, server_cpu))?)?;
@@ -42,8 +42,8 @@ pub(crate) fn send(wire: &Wire, load: &LoadSettings, cpus: Option<[u32; 2]>) -> 
     let of_client = wire.run(End::Client, &mut process(&order(End::Client, Some(at), client_cpu))?)?;
     let of_server = line()?;
     let counts = match load {
-        LoadSettings::Stream(_) => of_server,
-        LoadSettings::PingPong(_) => of_client,
+        Load::Stream(_) => of_server,
+        Load::PingPong(_) => of_client,
     };
     serde_json::from_str(&counts).context("read what was measured")
 }
@@ -53,34 +53,34 @@ pub(crate) fn obey(order: &str) -> anyhow::Result<()> {
     let Order { bind, server, load, cpu } = serde_json::from_str(order).context("read the order")?;
     let cpus = cpu.map(|cpu| vec![cpu]);
     let values = match (load, server) {
-        (LoadSettings::Stream(load), None) => serve_stream(ServerSpec { token: TOKEN, bind, load, cpus })?,
-        (LoadSettings::Stream(load), Some(server)) => {
+        (Load::Stream(load), None) => serve_stream(ServerSpec { token: TOKEN, bind, load, cpus })?,
+        (Load::Stream(load), Some(server)) => {
             stream::run_client(&ClientSpec { token: TOKEN, bind, server, load, cpus }, &Stop::new(), &())?;
             vec![]
         }
-        (LoadSettings::PingPong(load), None) => pong(ServerSpec { token: TOKEN, bind, load, cpus })?,
-        (LoadSettings::PingPong(load), Some(server)) => {
+        (Load::PingPong(load), None) => pong(ServerSpec { token: TOKEN, bind, load, cpus })?,
+        (Load::PingPong(load), Some(server)) => {
             ping(&ClientSpec { token: TOKEN, bind, server, load, cpus })?
         }
     };
     say(&serde_json::to_string(&values)?)
 }
 
-fn serve_stream(spec: ServerSpec<StreamSettings>) -> anyhow::Result<Vec<f64>> {
+fn serve_stream(spec: ServerSpec<StreamLoad>) -> anyhow::Result<Vec<f64>> {
     let server = stream::Server::open(spec)?;
     say(&server.port().to_string())?;
     let outcome = server.run(&Stop::new(), &())?;
     Ok(outcome.flows.iter().map(|flow| flow.series.rate().0 / 1e9).collect())
 }
 
-fn pong(spec: ServerSpec<PingPongSettings>) -> anyhow::Result<Vec<f64>> {
+fn pong(spec: ServerSpec<PingPongLoad>) -> anyhow::Result<Vec<f64>> {
     let server = ping_pong::Server::open(spec)?;
     say(&server.port().to_string())?;
     server.run(&Stop::new(), &())?;
     Ok(vec![])
 }
 
-fn ping(spec: &ClientSpec<PingPongSettings>) -> anyhow::Result<Vec<f64>> {
+fn ping(spec: &ClientSpec<PingPongLoad>) -> anyhow::Result<Vec<f64>> {
     let round_trips = ping_pong::run_client(spec, &Stop::new(), &())?.round_trips;
     let microseconds = |share| round_trips.quantile(share).map(|time| time.0 as f64 / 1e3);
     [0.5, 0.99].into_iter().map(microseconds).collect::<Option<_>>().context("no message came back")

@@ -5,7 +5,7 @@
 use std::{process::Command, thread, time::Duration};
 
 use anyhow::{Context, bail};
-use samples::{LoadSettings, PingPongSettings, Transport};
+use load::{Load, PingPongLoad, Transport};
 use units::{Bytes, Nanos};
 
 use crate::{
@@ -73,7 +73,7 @@ impl Contender for Plumb<'_> {
     }
 
     fn measure(&mut self) -> anyhow::Result<Vec<f64>> {
-        let load = LoadSettings::PingPong(PingPongSettings {
+        let load = Load::PingPong(PingPongLoad {
             transport: Transport::Udp,
             message: Bytes(MESSAGE),
             duration: Nanos::from_secs(MEASURED),

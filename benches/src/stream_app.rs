@@ -6,7 +6,7 @@
 use std::{process::Command, thread, time::Duration};
 
 use anyhow::{Context, bail};
-use samples::{Direction, LoadSettings, StreamSettings, Until};
+use load::{Direction, Load, StreamLoad, Until};
 use serde_json::Value;
 use units::{Bytes, Nanos};
 
@@ -68,7 +68,7 @@ impl Contender for Plumb<'_> {
     }
 
     fn measure(&mut self) -> anyhow::Result<Vec<f64>> {
-        let load = LoadSettings::Stream(StreamSettings {
+        let load = Load::Stream(StreamLoad {
             streams: 1,
             direction: Direction::Forward,
             until: Until::Elapsed(Nanos::from_secs(MEASURED)),

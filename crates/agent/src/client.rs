@@ -1,10 +1,9 @@
 //! `run`: the client's part of a trial.
 
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 
 use protocol::{ClientOrder, EndReport, Reply};
-use samples::LoadSettings;
-use traffic::{ClientSpec, Stop, ping_pong, stream};
+use traffic::{ClientSpec, Stop};
 use units::Nanos;
 
 use crate::{deadline::within, refusal::Refusal, replies::Replies, report, session::Session, watch::Watch};
@@ -17,24 +16,13 @@ pub(crate) fn run(session: Session<'_, '_>, deadline: Nanos, order: &ClientOrder
 
 fn measure(replies: &Replies, order: &ClientOrder, stop: &Stop) -> Result<EndReport, Refusal> {
     let watch = Watch::new(replies, order.token);
-    match &order.load {
-        LoadSettings::Stream(load) => {
-            let outcome = stream::run_client(&spec(order, load), stop, &watch)?;
-            Ok(report::of_stream(outcome, watch.machine()?))
-        }
-        LoadSettings::PingPong(load) => {
-            let outcome = ping_pong::run_client(&spec(order, load), stop, &watch)?;
-            Ok(report::of_ping_pong(outcome, watch.machine()?))
-        }
-    }
-}
-
-fn spec<L: Clone>(order: &ClientOrder, load: &L) -> ClientSpec<L> {
-    ClientSpec {
+    let spec = ClientSpec {
         token: order.token.0,
-        bind: order.bind,
-        server: SocketAddrV4::new(order.server, order.port),
-        load: load.clone(),
+        bind: order.bind.into(),
+        server: SocketAddr::from((order.server, order.port)),
+        load: order.load.clone(),
         cpus: order.cpus.clone(),
-    }
+    };
+    let outcome = traffic::run_client(&spec, stop, &watch)?;
+    Ok(report::of(outcome, watch.machine()?))
 }

@@ -6,8 +6,7 @@ use std::{
 };
 
 use protocol::{EndReport, Reply, ServerOrder, Token};
-use samples::LoadSettings;
-use traffic::{ServerSpec, Stop, ping_pong, stream};
+use traffic::{Server, ServerSpec, Stop};
 use units::Nanos;
 
 use crate::{
@@ -21,8 +20,8 @@ use crate::{
 
 /// Opens a server, which then runs on a thread of its own until it is collected or abandoned.
 pub(crate) fn open(session: Session<'_, '_>, order: ServerOrder) -> Result<Reply, Refusal> {
-    let token = order.token;
-    let server = Server::open(order)?;
+    let ServerOrder { token, bind, load, cpus } = order;
+    let server = Server::open(&ServerSpec { token: token.0, bind: bind.into(), load, cpus })?;
     let port = server.port();
     let stop = Stop::new();
     let (outcome, later) = channel();
@@ -30,7 +29,7 @@ pub(crate) fn open(session: Session<'_, '_>, order: ServerOrder) -> Result<Reply
     let replies = session.replies;
     let body = move || {
         // An abandoned server has nobody to report to.
-        let _ = outcome.send(server.run(replies, token, &stop));
+        let _ = outcome.send(run(server, replies, token, &stop));
     };
     thread::Builder::new().name("server".into()).spawn_scoped(session.scope, body).map_err(|error| {
         session.trials.forget_server(token);
@@ -52,42 +51,8 @@ pub(crate) fn collect(session: Session<'_, '_>, deadline: Nanos, token: Token) -
     result
 }
 
-enum Server {
-    Stream(stream::Server),
-    PingPong(ping_pong::Server),
-}
-
-impl Server {
-    fn open(order: ServerOrder) -> Result<Self, Refusal> {
-        let ServerOrder { token, bind, load, cpus } = order;
-        Ok(match load {
-            LoadSettings::Stream(load) => {
-                Self::Stream(stream::Server::open(ServerSpec { token: token.0, bind, load, cpus })?)
-            }
-            LoadSettings::PingPong(load) => {
-                Self::PingPong(ping_pong::Server::open(ServerSpec { token: token.0, bind, load, cpus })?)
-            }
-        })
-    }
-
-    const fn port(&self) -> u16 {
-        match self {
-            Self::Stream(server) => server.port(),
-            Self::PingPong(server) => server.port(),
-        }
-    }
-
-    fn run(self, replies: &Replies, token: Token, stop: &Stop) -> Result<EndReport, Refusal> {
-        let watch = Watch::new(replies, token);
-        match self {
-            Self::Stream(server) => {
-                let outcome = server.run(stop, &watch)?;
-                Ok(report::of_stream(outcome, watch.machine()?))
-            }
-            Self::PingPong(server) => {
-                let outcome = server.run(stop, &watch)?;
-                Ok(report::of_ping_pong(outcome, watch.machine()?))
-            }
-        }
-    }
+fn run(server: Server, replies: &Replies, token: Token, stop: &Stop) -> Result<EndReport, Refusal> {
+    let watch = Watch::new(replies, token);
+    let outcome = server.run(stop, &watch)?;
+    Ok(report::of(outcome, watch.machine()?))
 }

@@ -11,7 +11,7 @@ use protocol::{
     ChannelError, ClientOrder, EndReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Receiver,
     Reply, Sender, ServerOrder, ToAgent, Token,
 };
-use samples::{Direction, LoadSettings, PingPongSettings, StreamSettings, Transport, Until};
+use load::{Direction, Load, PingPongLoad, StreamLoad, Transport, Until};
 use sys::{clock::monotonic, netns};
 use units::{Bytes, Nanos};
 
@@ -98,7 +98,7 @@ impl Agent {
         self.answer(id).expect_err("refuses").0
     }
 
-    fn serve(&mut self, load: &LoadSettings) -> u16 {
+    fn serve(&mut self, load: &Load) -> u16 {
         let order = ServerOrder { token: TOKEN, bind: HERE, load: load.clone(), cpus: None };
         match self.ask(Order::Serve(order)).expect("serves") {
             Reply::Listening { port } => port,
@@ -122,8 +122,8 @@ impl Agent {
     }
 }
 
-fn stream(direction: Direction, time: Nanos) -> LoadSettings {
-    LoadSettings::Stream(StreamSettings {
+fn stream(direction: Direction, time: Nanos) -> Load {
+    Load::Stream(StreamLoad {
         streams: 2,
         direction,
         until: Until::Elapsed(time),
@@ -134,9 +134,9 @@ fn stream(direction: Direction, time: Nanos) -> LoadSettings {
     })
 }
 
-fn ping_pong(transport: Transport, duration: Nanos) -> LoadSettings {
+fn ping_pong(transport: Transport, duration: Nanos) -> Load {
     let warmup = Nanos::from_millis(50);
-    LoadSettings::PingPong(PingPongSettings {
+    Load::PingPong(PingPongLoad {
         transport,
         message: Bytes(64),
         duration,
@@ -145,12 +145,12 @@ fn ping_pong(transport: Transport, duration: Nanos) -> LoadSettings {
     })
 }
 
-fn client_order(load: &LoadSettings, port: u16) -> Order {
+fn client_order(load: &Load, port: u16) -> Order {
     Order::Run(ClientOrder { token: TOKEN, bind: HERE, server: HERE, port, load: load.clone(), cpus: None })
 }
 
 /// A whole trial, as a controller makes it.
-fn trial(load: &LoadSettings) -> (Agent, EndReport, Agent, EndReport) {
+fn trial(load: &Load) -> (Agent, EndReport, Agent, EndReport) {
     let (mut client, mut server) = (Agent::greeted(), Agent::greeted());
     let port = server.serve(load);
     let run = client.order(SOON, client_order(load, port));
@@ -321,17 +321,17 @@ fn orders_that_make_no_sense_are_refused_with_the_reason() {
     let mut agent = Agent::greeted();
     let unknown = agent.refusal(SOON, Order::Collect { token: TOKEN });
     assert!(unknown.contains("no server of trial 0000000000c0ffee"), "{unknown}");
-    let order = |load: LoadSettings| {
+    let order = |load: Load| {
         Order::Serve(ServerOrder { token: TOKEN, bind: Ipv4Addr::LOCALHOST, load, cpus: None })
     };
-    let LoadSettings::Stream(stream) = stream(Direction::Forward, SOON) else { unreachable!() };
-    let foreign = StreamSettings { congestion: Some("nonesuch".into()), ..stream.clone() };
-    let (because, unsupported) = agent.ask(order(LoadSettings::Stream(foreign))).expect_err("unknown");
+    let Load::Stream(stream) = stream(Direction::Forward, SOON) else { unreachable!() };
+    let foreign = StreamLoad { congestion: Some("nonesuch".into()), ..stream.clone() };
+    let (because, unsupported) = agent.ask(order(Load::Stream(foreign))).expect_err("unknown");
     assert!(because.contains("nonesuch") && unsupported, "{because}");
-    let senseless = LoadSettings::Stream(StreamSettings { streams: 0, ..stream.clone() });
+    let senseless = Load::Stream(StreamLoad { streams: 0, ..stream.clone() });
     assert!(agent.ask(order(senseless)).expect_err("no streams").0.contains("number of streams"));
-    agent.serve(&LoadSettings::Stream(stream.clone()));
-    let twice = agent.refusal(SOON, order(LoadSettings::Stream(stream)));
+    agent.serve(&Load::Stream(stream.clone()));
+    let twice = agent.refusal(SOON, order(Load::Stream(stream)));
     assert!(twice.contains("already"), "{twice}");
     let unreachable = client_order(&ping_pong(Transport::Tcp, SOON), 1);
     let because = agent.refusal(SOON, unreachable);

@@ -1,6 +1,7 @@
 //! What a reader has to know before believing any number of a run, in full sentences.
 
-use samples::{LoadSettings, RunRecord, RunState, Transport};
+use load::{Load, Transport};
+use samples::{RunRecord, RunState};
 use stats::{interval, verdict::LEAST_CONFIDENCE};
 
 use crate::{
@@ -148,13 +149,13 @@ fn congestion(record: &RunRecord, measured: &[Measured<'_>]) -> Option<String> {
     })
 }
 
-fn chosen(load: &LoadSettings) -> Option<&str> {
+fn chosen(load: &Load) -> Option<&str> {
     match load {
-        LoadSettings::Stream(settings) => settings.congestion.as_deref(),
-        LoadSettings::PingPong(settings) if settings.transport == Transport::Tcp => {
+        Load::Stream(settings) => settings.congestion.as_deref(),
+        Load::PingPong(settings) if settings.transport == Transport::Tcp => {
             settings.congestion.as_deref()
         }
-        LoadSettings::PingPong(_) => None,
+        Load::PingPong(_) => None,
     }
 }
 

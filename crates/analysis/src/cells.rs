@@ -46,7 +46,8 @@ mod tests {
         fixtures::{Fixture, stream_at},
         measured::gather,
     };
-    use samples::{Direction, Measurement};
+    use load::Direction;
+    use samples::Measurement;
     use units::Nanos;
 
     fn only(run: &Fixture) -> CellSummary {

@@ -2,12 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use samples::{
-    Arm, CellRecord, CpuUsage, DeviceState, Direction, EndSeries, Environment, Flow, Interval,
-    LatencyHistogram, LoadSettings, MachineCpu, Measurement, PathCheck, PathRecord, PingPongData,
-    PingPongSettings, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, SocketFacts, StreamData,
-    StreamSettings, TcpSample, ThreadCpu, ThreadRole, Transport, Trial, UnixMillis, Until,
-};
+use load::{Direction, Load, PingPongLoad, StreamLoad, Transport, Until};
+use samples::{Arm, CellRecord, CpuUsage, DeviceState, EndSeries, Environment, Flow, Interval, LatencyHistogram, MachineCpu, Measurement, PathCheck, PathRecord, PingPongData, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, SocketFacts, StreamData, TcpSample, ThreadCpu, ThreadRole, Trial, UnixMillis};
 use units::{Bytes, Nanos};
 
 const INTERVAL: Nanos = Nanos::from_millis(250);
@@ -90,7 +86,7 @@ impl Fixture {
         path: &str,
         workload: &str,
         levels: &[(&str, &str)],
-        load: LoadSettings,
+        load: Load,
         measure: impl Fn(f64) -> Measurement,
     ) -> &mut Self {
         let header = &mut self.record.header;
@@ -198,8 +194,8 @@ pub(crate) fn ping_of(nanos: f64) -> Measurement {
     })
 }
 
-fn stream_settings() -> LoadSettings {
-    LoadSettings::Stream(StreamSettings {
+fn stream_settings() -> Load {
+    Load::Stream(StreamLoad {
         streams: 1,
         direction: Direction::Forward,
         until: Until::Elapsed(Nanos::from_secs(1)),
@@ -210,8 +206,8 @@ fn stream_settings() -> LoadSettings {
     })
 }
 
-fn ping_settings() -> LoadSettings {
-    LoadSettings::PingPong(PingPongSettings {
+fn ping_settings() -> Load {
+    Load::PingPong(PingPongLoad {
         transport: Transport::Udp,
         message: Bytes(64),
         duration: Nanos::from_secs(1),

@@ -1,18 +1,18 @@
 //! What a workload sends, in a few words.
 
-use samples::{Direction, LoadSettings, PingPongSettings, StreamSettings, Transport, Until};
+use load::{Direction, Load, PingPongLoad, StreamLoad, Transport, Until};
 
 /// `1 TCP stream forward, 128 KiB writes, cubic, cross-cpu`.
-pub(crate) fn in_words(load: &LoadSettings, placement: &str) -> String {
+pub(crate) fn in_words(load: &Load, placement: &str) -> String {
     let mut words = match load {
-        LoadSettings::Stream(settings) => stream(settings),
-        LoadSettings::PingPong(settings) => ping_pong(settings),
+        Load::Stream(settings) => stream(settings),
+        Load::PingPong(settings) => ping_pong(settings),
     };
     words.push(if placement == "free" { "free placement".into() } else { placement.into() });
     words.join(", ")
 }
 
-fn stream(settings: &StreamSettings) -> Vec<String> {
+fn stream(settings: &StreamLoad) -> Vec<String> {
     let streams = if settings.streams == 1 { "stream" } else { "streams" };
     let direction = match settings.direction {
         Direction::Forward => "forward",
@@ -29,7 +29,7 @@ fn stream(settings: &StreamSettings) -> Vec<String> {
     words
 }
 
-fn ping_pong(settings: &PingPongSettings) -> Vec<String> {
+fn ping_pong(settings: &PingPongLoad) -> Vec<String> {
     let message = settings.message.to_string();
     match settings.transport {
         Transport::Udp => vec!["UDP ping-pong".into(), message],
@@ -48,8 +48,8 @@ mod tests {
     use super::*;
     use units::{Bytes, Nanos};
 
-    fn stream_settings() -> StreamSettings {
-        StreamSettings {
+    fn stream_settings() -> StreamLoad {
+        StreamLoad {
             streams: 1,
             direction: Direction::Forward,
             until: Until::Elapsed(Nanos::from_secs(2)),
@@ -62,15 +62,15 @@ mod tests {
 
     #[test]
     fn a_load_reads_as_one_would_say_it() {
-        let one = LoadSettings::Stream(stream_settings());
-        let many = LoadSettings::Stream(StreamSettings {
+        let one = Load::Stream(stream_settings());
+        let many = Load::Stream(StreamLoad {
             streams: 8,
             direction: Direction::Both,
             until: Until::Sent(Bytes(1 << 30)),
             congestion: None,
             ..stream_settings()
         });
-        let ping = LoadSettings::PingPong(PingPongSettings {
+        let ping = Load::PingPong(PingPongLoad {
             transport: Transport::Udp,
             message: Bytes(64),
             duration: Nanos::from_secs(2),

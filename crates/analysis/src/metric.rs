@@ -1,13 +1,14 @@
 //! The one value by which a trial is judged. Must not know other trials.
 
 use findings::Metric;
-use samples::{Direction, EndSeries, Flow, LoadSettings, Measurement};
+use load::{Direction, Load};
+use samples::{EndSeries, Flow, Measurement};
 
 /// What a load is judged by.
-pub(crate) fn of(load: &LoadSettings) -> Metric {
+pub(crate) fn of(load: &Load) -> Metric {
     match load {
-        LoadSettings::Stream(_) => Metric::Throughput,
-        LoadSettings::PingPong(_) => Metric::RoundTrip,
+        Load::Stream(_) => Metric::Throughput,
+        Load::PingPong(_) => Metric::RoundTrip,
     }
 }
 

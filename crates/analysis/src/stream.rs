@@ -1,7 +1,8 @@
 //! What the trials of a stream say beside the metric: both ends, both directions, and what TCP_INFO saw.
 
 use findings::{Estimate, StreamSummary};
-use samples::{Direction, Flow, Interval, LoadSettings, Measurement, TcpSample, Trial};
+use load::{Direction, Load};
+use samples::{Flow, Interval, Measurement, TcpSample, Trial};
 use stats::describe;
 use units::{Bytes, Nanos};
 
@@ -38,8 +39,8 @@ pub(crate) fn flows(trial: &Trial) -> &[Flow] {
 /// of less than half the length asked for is left out: its rate says more of where it was cut than of the path.
 pub(crate) fn interval_rates(cell: &Measured<'_>, trial: &Trial) -> Vec<f64> {
     let asked = match &cell.record.load {
-        LoadSettings::Stream(settings) => settings.interval,
-        LoadSettings::PingPong(_) => Nanos(0),
+        Load::Stream(settings) => settings.interval,
+        Load::PingPong(_) => Nanos(0),
     };
     let long_enough = |interval: &Interval| (interval.end - interval.start).0 >= asked.0 / 2;
     let series: Vec<Vec<&Interval>> =

@@ -1,10 +1,8 @@
 //! Two ends' reports become one measurement, and what both together make doubtful.
 
 use protocol::{EndReport, FlowReport};
-use samples::{
-    CpuUsage, Doubt, EndSeries, Flow, LoadSettings, Measurement, PingPongData, StreamData, ThreadCpu,
-    ThreadRole, Until,
-};
+use load::{Load, Until};
+use samples::{CpuUsage, Doubt, EndSeries, Flow, Measurement, PingPongData, StreamData, ThreadCpu, ThreadRole};
 use units::{Bytes, Nanos};
 
 /// A thread this busy may itself be the limit.
@@ -17,18 +15,16 @@ const TOLERANCE: f64 = 0.1;
 /// Puts both ends together. Fails when they do not describe the same connections.
 pub(crate) fn measurement(client: &EndReport, server: &EndReport) -> Result<Measurement, String> {
     match (&client.ping_pong, &server.ping_pong) {
-        (Some(ping), Some(pong)) => Ok(Measurement::PingPong(PingPongData {
-            round_trips: ping.round_trips.clone(),
-            elapsed: ping.elapsed,
-            lost: ping.lost,
-            client: ping.socket.clone(),
-            server: pong.socket.clone(),
-        })),
+        (Some(ping), Some(pong)) => {
+            let under = if client.flows.is_empty() { None } else { Some(flows(client, server)?) };
+            let server = pong.server.clone();
+            Ok(Measurement::PingPong(PingPongData { server, under, ..ping.clone() }))
+        }
         (None, None) => {
-            let mut flows =
-                client.flows.iter().map(|flow| pair(flow, &server.flows)).collect::<Result<Vec<_>, _>>()?;
-            flows.sort_by_key(|flow| (flow.direction, flow.id));
-            Ok(Measurement::Stream(StreamData { flows }))
+            Ok(match &client.connect {
+                Some(connect) => Measurement::Connect(connect.clone()),
+                None => Measurement::Stream(flows(client, server)?),
+            })
         }
         _ => Err("one end reports a ping-pong and the other a stream".to_owned()),
     }
@@ -41,7 +37,7 @@ pub(crate) fn cpu(client: &EndReport, server: &EndReport) -> CpuUsage {
 }
 
 /// What is doubtful about a trial.
-pub(crate) fn doubts(load: &LoadSettings, measurement: &Measurement, cpu: &CpuUsage) -> Vec<Doubt> {
+pub(crate) fn doubts(load: &Load, measurement: &Measurement, cpu: &CpuUsage) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     doubts.extend(busiest(cpu, ThreadRole::Send).map(|(end, busy)| Doubt::GeneratorLimited { end, busy }));
     doubts.extend(busiest(cpu, ThreadRole::Receive).map(|(end, busy)| Doubt::ReceiverLimited { end, busy }));
@@ -49,6 +45,13 @@ pub(crate) fn doubts(load: &LoadSettings, measurement: &Measurement, cpu: &CpuUs
     doubts.extend(other_duration(load, measurement));
     doubts.extend(ends_disagree(measurement));
     doubts
+}
+
+fn flows(client: &EndReport, server: &EndReport) -> Result<StreamData, String> {
+    let mut flows =
+        client.flows.iter().map(|flow| pair(flow, &server.flows)).collect::<Result<Vec<_>, _>>()?;
+    flows.sort_by_key(|flow| (flow.direction, flow.id));
+    Ok(StreamData { flows })
 }
 
 fn pair(client: &FlowReport, server: &[FlowReport]) -> Result<Flow, String> {
@@ -59,7 +62,7 @@ fn pair(client: &FlowReport, server: &[FlowReport]) -> Result<Flow, String> {
         .ok_or_else(|| format!("the server does not know connection {id} ({direction:?})"))?;
     let (client, server) = (client.series.clone(), other.series.clone());
     let (sender, receiver) =
-        if direction == samples::Direction::Reverse { (server, client) } else { (client, server) };
+        if direction == load::Direction::Reverse { (server, client) } else { (client, server) };
     Ok(Flow { id, direction, sender, receiver })
 }
 
@@ -79,30 +82,32 @@ fn stolen(cpu: &CpuUsage) -> Option<Doubt> {
     (share >= STOLEN).then_some(Doubt::Stolen { share })
 }
 
-fn other_duration(load: &LoadSettings, measurement: &Measurement) -> Option<Doubt> {
+fn other_duration(load: &Load, measurement: &Measurement) -> Option<Doubt> {
     let (asked, measured) = durations(load, measurement)?;
     let off = measured.0.abs_diff(asked.0) as f64 / asked.0.max(1) as f64;
     (off > TOLERANCE).then_some(Doubt::OtherDuration { asked, measured })
 }
 
 /// Whether a trial says nothing of its cell: a thread did not run for most of it, or nothing arrived.
-pub(crate) fn is_void(load: &LoadSettings, measurement: &Measurement) -> bool {
+pub(crate) fn is_void(load: &Load, measurement: &Measurement) -> bool {
     let nothing = match measurement {
         Measurement::Stream(stream) => stream.flows.iter().any(|flow| flow.receiver.bytes() == Bytes(0)),
         Measurement::PingPong(ping) => ping.round_trips.count() == 0,
+        Measurement::Connect(connect) => connect.exchanges.count() == 0,
     };
     let short = |(asked, measured): (Nanos, Nanos)| measured.0 < asked.0 / 2;
     nothing || durations(load, measurement).is_some_and(short)
 }
 
 /// What was asked, and what was measured at the end where it differs most; `None` where bytes were asked.
-fn durations(load: &LoadSettings, measurement: &Measurement) -> Option<(Nanos, Nanos)> {
+fn durations(load: &Load, measurement: &Measurement) -> Option<(Nanos, Nanos)> {
     let asked = match load {
-        LoadSettings::Stream(stream) => match stream.until {
+        Load::Stream(stream) => match stream.until {
             Until::Elapsed(time) => time,
             Until::Sent(_) => return None,
         },
-        LoadSettings::PingPong(ping) => ping.duration,
+        Load::PingPong(ping) => ping.duration,
+        Load::Connect(connect) => connect.duration,
     };
     let measured = match measurement {
         Measurement::Stream(stream) => {
@@ -110,6 +115,7 @@ fn durations(load: &LoadSettings, measurement: &Measurement) -> Option<(Nanos, N
             ends.max_by_key(|measured| measured.0.abs_diff(asked.0))?
         }
         Measurement::PingPong(ping) => ping.elapsed,
+        Measurement::Connect(connect) => connect.elapsed,
     };
     Some((asked, measured))
 }
@@ -126,7 +132,8 @@ fn ends_disagree(measurement: &Measurement) -> Option<Doubt> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use samples::{Direction, Interval, MachineCpu};
+    use load::Direction;
+    use samples::{Interval, MachineCpu};
 
     fn series(bytes: u64) -> EndSeries {
         let interval = Interval {
@@ -135,13 +142,14 @@ mod tests {
             bytes: Bytes(bytes),
             warmup: false,
             tcp: None,
+            datagrams: None,
         };
         EndSeries { intervals: vec![interval], ..EndSeries::default() }
     }
 
     fn end(direction: Direction, bytes: u64) -> EndReport {
         let flows = vec![FlowReport { id: 0, direction, series: series(bytes) }];
-        EndReport { flows, ping_pong: None, threads: Vec::new(), machine: MachineCpu::default() }
+        EndReport { flows, ping_pong: None, connect: None, threads: Vec::new(), machine: MachineCpu::default() }
     }
 
     #[test]
@@ -159,14 +167,9 @@ mod tests {
 
     #[test]
     fn a_trial_in_which_a_thread_did_not_run_is_void_and_one_a_little_long_is_doubtful() {
-        let load = LoadSettings::Stream(samples::StreamSettings {
-            streams: 1,
-            direction: Direction::Forward,
-            until: Until::Elapsed(Nanos::from_secs(1)),
-            warmup: Nanos(0),
-            message: Bytes(1),
-            congestion: None,
+        let load = Load::Stream(load::StreamLoad {
             interval: Nanos::from_secs(1),
+            ..load::StreamLoad::new(Until::Elapsed(Nanos::from_secs(1)))
         });
         for (measured, bytes, void, doubtful) in
             [(1000, 9, false, false), (1200, 9, false, true), (400, 9, true, true), (1000, 0, true, false)]

@@ -1,6 +1,6 @@
 //! Where the traffic threads of both ends run: a placement made into CPU numbers.
 
-use scenario::{Direction, Load, Placement};
+use load::{Direction, Load, Placement};
 
 /// The CPUs of both ends; `None` leaves them free.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(crate) struct Cpus {
 }
 
 /// Chooses CPUs out of `usable`. Says what is missing when there are too few.
-pub(crate) fn cpus(placement: Placement, load: &Load, usable: &[u32]) -> Result<Cpus, String> {
+pub(crate) fn cpus(placement: &Placement, load: &Load, usable: &[u32]) -> Result<Cpus, String> {
     match placement {
         Placement::Free => Ok(Cpus { client: None, server: None }),
         Placement::SameCpu => {
@@ -27,34 +27,37 @@ pub(crate) fn cpus(placement: Placement, load: &Load, usable: &[u32]) -> Result<
             let (client, server) = usable.split_at(usable.len() / 2);
             Ok(Cpus { client: Some(client[..each].to_vec()), server: Some(server[..each].to_vec()) })
         }
+        Placement::Cpus { client, server } => {
+            if let Some(other) = client.iter().chain(server).find(|cpu| !usable.contains(cpu)) {
+                return Err(format!("placement names CPU {other}, and this process may use {usable:?}"));
+            }
+            Ok(Cpus { client: Some(client.clone()), server: Some(server.clone()) })
+        }
     }
 }
 
 /// How many traffic threads an end has.
 fn threads(load: &Load) -> usize {
     match load {
-        Load::PingPong(_) => 1,
-        Load::Stream(stream) => {
-            stream.streams as usize * if stream.direction == Direction::Both { 2 } else { 1 }
+        Load::PingPong(ping) => {
+            let beside = |under: &load::Background| under.streams * under.direction.flows().len() as u32;
+            1 + ping.under.as_ref().map_or(0, beside) as usize
         }
+        Load::Stream(stream) => stream.streams as usize * stream.direction.flows().len(),
+        Load::Connect(connect) => connect.clients as usize,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scenario::{StreamLoad, Until};
+    use load::{StreamLoad, Until};
     use units::{Bytes, Nanos};
 
     fn streams(streams: u32) -> Load {
         Load::Stream(StreamLoad {
             streams,
-            direction: Direction::Forward,
-            until: Until::Elapsed(Nanos::from_secs(1)),
-            warmup: Nanos(0),
-            message: Bytes(1),
-            congestion: None,
-            interval: Nanos::from_millis(100),
+            ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(1)))
         })
     }
 
@@ -68,7 +71,7 @@ mod tests {
             (Placement::CrossCpu, 8, Some(vec![0, 1]), Some(vec![2, 3])),
         ] {
             assert_eq!(
-                cpus(placement, &streams(load), &all),
+                cpus(&placement, &streams(load), &all),
                 Ok(Cpus { client, server }),
                 "{placement:?} {load}"
             );
@@ -77,7 +80,7 @@ mod tests {
 
     #[test]
     fn one_cpu_is_too_few_to_cross() {
-        let error = cpus(Placement::CrossCpu, &streams(1), &[5]).expect_err("one CPU");
+        let error = cpus(&Placement::CrossCpu, &streams(1), &[5]).expect_err("one CPU");
         assert!(error.contains("two CPUs"), "{error}");
     }
 }

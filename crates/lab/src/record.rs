@@ -1,9 +1,9 @@
 //! A scenario's parts as records: what is kept of them with a run.
 
-use samples::{
-    CellRecord, DeviceState, LoadSettings, PathRecord, PingPongSettings, ScenarioRecord, StreamSettings,
-};
-use scenario::{Cell, Load, Path, Placement, Scenario};
+use load::{Load, PingPongLoad, StreamLoad};
+use samples::{CellRecord, DeviceState, PathRecord, ScenarioRecord};
+use load::{Load, Placement};
+use scenario::{Cell, Path, Scenario};
 use units::Bytes;
 
 /// The scenario itself, with its text.
@@ -37,37 +37,9 @@ pub(crate) fn cell(cell: &Cell) -> CellRecord {
         path: cell.path.to_string(),
         workload: cell.workload.to_string(),
         levels: cell.levels.iter().map(|(factor, level)| (factor.to_string(), level.clone())).collect(),
-        load: load(&cell.load),
-        placement: placement(cell.placement).to_owned(),
+        load: cell.load.clone(),
+        placement: cell.placement.to_string(),
         baseline: cell.baseline,
-    }
-}
-
-/// What is sent, as agents are told.
-pub(crate) fn load(load: &Load) -> LoadSettings {
-    match load {
-        Load::Stream(stream) => LoadSettings::Stream(StreamSettings {
-            streams: stream.streams,
-            direction: direction(stream.direction),
-            until: match stream.until {
-                scenario::Until::Elapsed(time) => samples::Until::Elapsed(time),
-                scenario::Until::Sent(bytes) => samples::Until::Sent(bytes),
-            },
-            warmup: stream.warmup,
-            message: stream.message,
-            congestion: stream.congestion.clone(),
-            interval: stream.interval,
-        }),
-        Load::PingPong(ping) => LoadSettings::PingPong(PingPongSettings {
-            transport: match ping.transport {
-                scenario::Transport::Tcp => samples::Transport::Tcp,
-                scenario::Transport::Udp => samples::Transport::Udp,
-            },
-            message: ping.message,
-            duration: ping.duration,
-            warmup: ping.warmup,
-            congestion: ping.congestion.clone(),
-        }),
     }
 }
 
@@ -88,21 +60,5 @@ pub(crate) fn arm(arm: scenario::Arm) -> samples::Arm {
     match arm {
         scenario::Arm::Measure => samples::Arm::Measure,
         scenario::Arm::Again => samples::Arm::Again,
-    }
-}
-
-fn direction(direction: scenario::Direction) -> samples::Direction {
-    match direction {
-        scenario::Direction::Forward => samples::Direction::Forward,
-        scenario::Direction::Reverse => samples::Direction::Reverse,
-        scenario::Direction::Both => samples::Direction::Both,
-    }
-}
-
-fn placement(placement: Placement) -> &'static str {
-    match placement {
-        Placement::Free => "free",
-        Placement::SameCpu => "same-cpu",
-        Placement::CrossCpu => "cross-cpu",
     }
 }

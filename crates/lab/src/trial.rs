@@ -7,9 +7,8 @@ use std::{
 };
 
 use protocol::{ClientOrder, EndReport, MtuProbe, Order, Progress, Reply, ServerOrder, Token};
-use samples::{
-    DeviceState, LoadSettings, PathCheck, PingPongSettings, Skipped, Transport, Trial, UnixMillis, Until,
-};
+use load::{Load, PingPongLoad, Transport, Until};
+use samples::{DeviceState, PathCheck, Skipped, Trial, UnixMillis};
 use scenario::{Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
 use topology::{ConfigureError, Topology};
 use units::{BitRate, Bytes, Nanos};
@@ -65,16 +64,15 @@ impl Bench<'_> {
         if let Err(because) = self.configure(cell)? {
             return skip(because);
         }
-        let cpus = match placement::cpus(cell.placement, &cell.load, self.usable_cpus) {
+        let cpus = match placement::cpus(&cell.placement, &cell.load, self.usable_cpus) {
             Ok(cpus) => cpus,
             Err(because) => return skip(because),
         };
         let devices = self.device_states(path)?;
         let path_check = self.check_mtu(path, mtu)?;
-        let load = record::load(&cell.load);
         for attempt in 1.. {
             let started = now();
-            let (client, server) = match self.measure(path, &load, &cpus, observer) {
+            let (client, server) = match self.measure(path, &cell.load, &cpus, observer) {
                 Ok(reports) => reports,
                 Err(RunError::Refused { because, unsupported: true, .. }) => return skip(because),
                 Err(error) => return Err(error),
@@ -85,7 +83,7 @@ impl Bench<'_> {
                 because,
                 unsupported: false,
             })?;
-            if merge::is_void(&load, &measurement) && attempt < ATTEMPTS {
+            if merge::is_void(&cell.load, &measurement) && attempt < ATTEMPTS {
                 observer.event(&Event::Notice(&format!(
                     "{}: a thread did not run for most of the trial; once more",
                     cell.id
@@ -93,7 +91,7 @@ impl Bench<'_> {
                 continue;
             }
             let cpu = merge::cpu(&client, &server);
-            let doubts = merge::doubts(&load, &measurement, &cpu);
+            let doubts = merge::doubts(&cell.load, &measurement, &cpu);
             let cell = cell.id.to_string();
             let (index, block, arm) = (planned.index, planned.block, record::arm(planned.arm));
             return Ok(Made::Trial(Box::new(Trial {
@@ -152,13 +150,7 @@ impl Bench<'_> {
 
     fn carries(&mut self, path: &Path, mtu: u32) -> Result<protocol::MtuResult, RunError> {
         let token = token();
-        let echo = LoadSettings::PingPong(PingPongSettings {
-            transport: Transport::Udp,
-            message: Bytes(64),
-            duration: Nanos::from_secs(2),
-            warmup: Nanos(0),
-            congestion: None,
-        });
+        let echo = Load::PingPong(PingPongLoad::new(Nanos::from_secs(2)));
         let port = self.serve(path, token, echo, None)?;
         let probe = MtuProbe { token, bind: path.from.address, server: path.to.address, port, mtu };
         let reply = self.agents.ask(&path.from.host, "probe the MTU", Order::ProbeMtu(probe), SHORT)?;
@@ -172,7 +164,7 @@ impl Bench<'_> {
     fn measure(
         &mut self,
         path: &Path,
-        load: &LoadSettings,
+        load: &Load,
         cpus: &Cpus,
         observer: &mut dyn Observer,
     ) -> Result<(EndReport, EndReport), RunError> {
@@ -207,7 +199,7 @@ impl Bench<'_> {
         &mut self,
         path: &Path,
         token: Token,
-        load: LoadSettings,
+        load: Load,
         cpus: Option<Vec<u32>>,
     ) -> Result<u16, RunError> {
         let order = Order::Serve(ServerOrder { token, bind: path.to.address, load, cpus });
@@ -218,24 +210,17 @@ impl Bench<'_> {
     }
 }
 
-fn deadline(load: &LoadSettings) -> Duration {
-    let traffic = match load {
-        LoadSettings::Stream(stream) => match stream.until {
-            Until::Elapsed(time) => stream.warmup + time,
-            Until::Sent(_) => return LONG,
-        },
-        LoadSettings::PingPong(ping) => ping.warmup + ping.duration,
-    };
-    Duration::from(traffic) + SLACK
+fn deadline(load: &Load) -> Duration {
+    load.duration().map_or(LONG, |traffic| Duration::from(traffic) + SLACK)
 }
 
-fn show(beat: &Progress, load: &LoadSettings, observer: &mut dyn Observer) {
+fn show(beat: &Progress, load: &Load, observer: &mut dyn Observer) {
     let seconds = beat.covers.seconds();
     let (rate, round_trips) = match load {
-        LoadSettings::Stream(_) if beat.received > Bytes(0) => {
+        Load::Stream(_) if beat.received > Bytes(0) => {
             (Some(BitRate::of(beat.received, beat.covers)), None)
         }
-        LoadSettings::PingPong(_) if beat.round_trips > 0 && seconds > 0.0 => {
+        Load::PingPong(_) if beat.round_trips > 0 && seconds > 0.0 => {
             (None, Some(beat.round_trips as f64 / seconds))
         }
         _ => return,

@@ -31,6 +31,7 @@ pub fn environment() -> Environment {
             [load.one, load.five, load.fifteen].map(|value| f64::from((value * 100.0).round()) / 100.0)
         }),
         privileged: !sys::userns::is_nested(),
+        engine: None,
     }
 }
 

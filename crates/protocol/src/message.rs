@@ -2,14 +2,13 @@
 
 use std::net::Ipv4Addr;
 
-use samples::{
-    Direction, EndSeries, Environment, LatencyHistogram, LoadSettings, MachineCpu, SocketFacts, ThreadCpu,
-};
+use load::{Direction, Load};
+use samples::{ConnectData, EndSeries, Environment, MachineCpu, PingPongData, ThreadCpu};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
 /// The version of this protocol. Both sides must have the same.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The first message of either side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,20 +66,21 @@ pub enum Order {
 }
 
 /// The server's part of a trial.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServerOrder {
     /// The trial.
     pub token: Token,
     /// The address to listen on; the port is the kernel's choice.
     pub bind: Ipv4Addr,
     /// What will be sent.
-    pub load: LoadSettings,
-    /// CPUs for its traffic threads; `None` leaves them free.
+    pub load: Load,
+    /// CPUs for its traffic threads: thread n on the one number n, from the start again after the last; `None`
+    /// leaves them free.
     pub cpus: Option<Vec<u32>>,
 }
 
 /// The client's part of a trial.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClientOrder {
     /// The trial.
     pub token: Token,
@@ -91,8 +91,9 @@ pub struct ClientOrder {
     /// Its port.
     pub port: u16,
     /// What to send.
-    pub load: LoadSettings,
-    /// CPUs for its traffic threads; `None` leaves them free.
+    pub load: Load,
+    /// CPUs for its traffic threads: thread n on the one number n, from the start again after the last; `None`
+    /// leaves them free.
     pub cpus: Option<Vec<u32>>,
 }
 
@@ -174,10 +175,12 @@ pub enum Reply {
 /// What one end recorded of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EndReport {
-    /// Of streams: every connection of this end.
+    /// Of streams, a ping-pong's background too: every connection of this end.
     pub flows: Vec<FlowReport>,
-    /// Of ping-pongs.
-    pub ping_pong: Option<PingPongReport>,
+    /// Of ping-pongs; the server's has its socket's facts only.
+    pub ping_pong: Option<PingPongData>,
+    /// Of connections; the server's is empty.
+    pub connect: Option<ConnectData>,
     /// The traffic threads' CPU time.
     pub threads: Vec<ThreadCpu>,
     /// The machine's CPU time from the first to the last byte at this end.
@@ -193,19 +196,6 @@ pub struct FlowReport {
     pub direction: Direction,
     /// This end's record of it.
     pub series: EndSeries,
-}
-
-/// A ping-pong, from one end. The server's histogram is empty and its counts are zero.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PingPongReport {
-    /// The round trips after the warm-up.
-    pub round_trips: LatencyHistogram,
-    /// For how long they were made.
-    pub elapsed: Nanos,
-    /// Messages that never came back.
-    pub lost: u64,
-    /// What the kernel gave this end's socket.
-    pub socket: SocketFacts,
 }
 
 /// What a path carried.

@@ -32,5 +32,17 @@ pub struct Environment {
     /// Load averages over 1, 5 and 15 minutes, before the run.
     pub load_average: Option<[f64; 3]>,
     /// Whether the lab was raised as root of the machine; otherwise in a user namespace.
-    pub privileged: bool,
+    pub privileged: bool,    /// What the engine's own steps cost here.
+    pub engine: Option<Calibration>,
+}
+
+/// What the traffic engine's own steps cost on this machine, measured when an agent starts: medians.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Calibration {
+    /// A look at the clock, in nanoseconds.
+    pub clock_ns: f64,
+    /// The cheapest system call, in nanoseconds.
+    pub syscall_ns: f64,
+    /// How much later than asked a sleeping thread runs, in nanoseconds.
+    pub wake_ns: f64,
 }

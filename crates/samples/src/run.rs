@@ -2,13 +2,14 @@
 
 use std::{collections::BTreeMap, fmt};
 
+use load::Load;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{environment::Environment, settings::LoadSettings, time::UnixMillis, trial::Trial};
+use crate::{environment::Environment, time::UnixMillis, trial::Trial};
 
 /// The version of [`RunRecord`]'s shape. A reader refuses a newer one.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// The identity of a run: the scenario's name and the time of its start, such as `quick-20261121-113015`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -106,7 +107,7 @@ pub struct CellRecord {
     /// Levels of the factors that apply, by label.
     pub levels: BTreeMap<String, String>,
     /// What is sent.
-    pub load: LoadSettings,
+    pub load: Load,
     /// Where the ends run: `free`, `same-cpu` or `cross-cpu`.
     pub placement: String,
     /// Whether it is the baseline of its workload.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use load::{Load, StreamLoad, Until};
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_pcg::Pcg64;
 use units::{Bytes, Nanos};
@@ -14,7 +15,7 @@ use crate::{
     path::Path,
     plan::{Arm, Cell, Plan, PlannedTrial},
     scenario::Scenario,
-    workload::{Load, Until, Workload},
+    workload::Workload,
 };
 
 /// What a trial takes beside its traffic: settings, connecting, settling, storing. A guess for the estimate.
@@ -54,22 +55,18 @@ impl Plan {
     #[must_use]
     pub fn duration_estimate(&self) -> Nanos {
         let one =
-            |trial: &PlannedTrial| self.cells[trial.cell].load.duration_estimate() + self.pause + OVERHEAD;
+            |trial: &PlannedTrial| duration_estimate(&self.cells[trial.cell].load) + self.pause + OVERHEAD;
         self.trials.iter().map(one).sum()
     }
 }
 
-impl Load {
-    /// How long its traffic flows, with the warm-up; a guess where it ends after a number of bytes.
-    fn duration_estimate(&self) -> Nanos {
-        match self {
-            Self::Stream(stream) => match stream.until {
-                Until::Elapsed(duration) => stream.warmup + duration,
-                Until::Sent(Bytes(bytes)) => Nanos((bytes as f64 / GUESSED_SPEED * 1e9) as u64),
-            },
-            Self::PingPong(ping_pong) => ping_pong.warmup + ping_pong.duration,
-        }
-    }
+/// How long its traffic flows, with the warm-up; a guess where it ends after a number of bytes.
+fn duration_estimate(load: &Load) -> Nanos {
+    let sent = match load {
+        Load::Stream(StreamLoad { until: Until::Sent(bytes), .. }) => *bytes,
+        _ => Bytes(0),
+    };
+    load.duration().unwrap_or(Nanos((sent.0 as f64 / GUESSED_SPEED * 1e9) as u64))
 }
 
 impl Cell {
@@ -109,16 +106,16 @@ fn cells_of(scenario: &Scenario, path: &Path, workload: &Workload) -> Vec<Cell> 
 /// One cell. A factor that does not apply keeps its devices at its first level: what another cell has set must not
 /// stay behind.
 fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<usize>]) -> Cell {
-    let (mut load, mut placement) = (workload.load.clone(), workload.placement);
+    let (mut load, mut placement) = (workload.load.clone(), workload.placement.clone());
     let mut devices: BTreeMap<DeviceRef, DeviceSettings> = scenario.lab.devices.clone();
     let mut levels = BTreeMap::new();
     let mut words = Vec::new();
     for (factor, chosen) in scenario.factors.iter().zip(choice) {
         factor.set(chosen.unwrap_or(0), &mut devices);
         let Some(level) = chosen.map(|level| &factor.levels[level]) else { continue };
-        load.set(&level.setting);
-        if let Setting::Placement(place) = level.setting {
-            placement = place;
+        set(&mut load, &level.setting);
+        if let Setting::Placement(place) = &level.setting {
+            placement = place.clone();
         }
         words.push(format!("{}={}", factor.name, level.label));
         levels.insert(factor.name.clone(), level.label.clone());
@@ -142,17 +139,16 @@ fn slug(path: &Path, workload: &Workload, levels: &[String]) -> String {
     if levels.is_empty() { stem } else { format!("{stem}/{}", levels.join(",")) }
 }
 
-impl Load {
-    fn set(&mut self, setting: &Setting) {
-        match (self, setting) {
-            (Self::Stream(stream), Setting::Streams(streams)) => stream.streams = *streams,
-            (Self::Stream(stream), Setting::Direction(direction)) => stream.direction = *direction,
-            (Self::Stream(stream), Setting::Message(size)) => stream.message = *size,
-            (Self::Stream(stream), Setting::Congestion(word)) => stream.congestion = congestion(word),
-            (Self::PingPong(ping_pong), Setting::Message(size)) => ping_pong.message = *size,
-            (Self::PingPong(ping_pong), Setting::Congestion(word)) => ping_pong.congestion = congestion(word),
-            _ => {}
-        }
+fn set(load: &mut Load, setting: &Setting) {
+    match (load, setting) {
+        (Load::Stream(stream), Setting::Streams(streams)) => stream.streams = *streams,
+        (Load::Stream(stream), Setting::Direction(direction)) => stream.direction = *direction,
+        (Load::Stream(stream), Setting::Message(size)) => stream.message = *size,
+        (Load::Stream(stream), Setting::Congestion(word)) => stream.socket.congestion = congestion(word),
+        (Load::PingPong(ping), Setting::Message(size)) => ping.message = *size,
+        (Load::PingPong(ping), Setting::Congestion(word)) => ping.socket.congestion = congestion(word),
+        (Load::Connect(connect), Setting::Congestion(word)) => connect.socket.congestion = congestion(word),
+        _ => {}
     }
 }
 

@@ -1,5 +1,6 @@
 //! A factor: what a sweep varies, and its levels.
 
+use load::{Direction, Load, Placement, Transport};
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
@@ -9,7 +10,7 @@ use crate::{
     lab::{DeviceSettings, Offloads},
     names::{DeviceRef, FactorName, PathName, WorkloadName},
     path::Path,
-    workload::{Direction, Load, Placement, Transport, Workload},
+    workload::Workload,
 };
 
 /// A factor of the scenario.
@@ -86,8 +87,9 @@ impl Setting {
             Self::Streams(_) | Self::Direction(_) => matches!(load, Load::Stream(_)),
             Self::Message(_) | Self::Placement(_) => true,
             Self::Congestion(_) => match load {
-                Load::Stream(_) => true,
+                Load::Stream(stream) => stream.transport == Transport::Tcp,
                 Load::PingPong(ping_pong) => ping_pong.transport == Transport::Tcp,
+                Load::Connect(_) => true,
             },
         }
     }

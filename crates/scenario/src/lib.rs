@@ -34,4 +34,4 @@ pub use path::{Layer, Path, PathEnd};
 pub use plan::{Arm, Cell, Plan, PlannedTrial};
 pub use scenario::{Scenario, Schedule};
 pub use schema::schema;
-pub use workload::{Direction, Load, PingPongLoad, Placement, StreamLoad, Transport, Until, Workload};
+pub use workload::Workload;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use load::{Load, Placement};
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
 use crate::{
     lab::DeviceSettings,
     names::{CellId, DeviceRef, FactorName, PathName, WorkloadName},
-    workload::{Load, Placement},
 };
 
 /// What the trials of a run share: path, workload and levels of the factors, all resolved.

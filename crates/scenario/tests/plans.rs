@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use scenario::{Arm, Cell, Load, PathName, Placement, Plan, PlanOptions, Scenario, WorkloadName};
+use load::{Load, Placement};
+use scenario::{Arm, Cell, PathName, Plan, PlanOptions, Scenario, WorkloadName};
 use units::Bytes;
 
 const TWO_WIRES: &str = r#"

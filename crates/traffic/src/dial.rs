@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Read, Write},
-    net::{Ipv4Addr, SocketAddrV4, TcpStream},
+    net::{IpAddr, SocketAddr, TcpStream},
 };
 
 use socket2::{Domain, Protocol, Socket, Type};
@@ -21,8 +21,8 @@ const PATIENCE: Nanos = Nanos::from_secs(10);
 
 /// Where from, where to, how.
 pub(crate) struct Dial<'a> {
-    pub(crate) bind: Ipv4Addr,
-    pub(crate) server: SocketAddrV4,
+    pub(crate) bind: IpAddr,
+    pub(crate) server: SocketAddr,
     pub(crate) congestion: Option<&'a str>,
 }
 
@@ -35,7 +35,7 @@ impl Dial<'_> {
             sys::socket::set_congestion(&socket, congestion)?;
         }
         limit_waits(&socket, TICK)?;
-        let from = SocketAddrV4::new(self.bind, 0);
+        let from = SocketAddr::new(self.bind, 0);
         socket.bind(&from.into()).map_err(Error::socket("bind", || from.to_string()))?;
         self.reach(&socket, stop)?;
         let mut stream = TcpStream::from(socket);

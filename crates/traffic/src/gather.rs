@@ -5,7 +5,7 @@
 use std::{
     collections::BTreeMap,
     io::{self, Read},
-    net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream},
+    net::{IpAddr, SocketAddr, TcpListener, TcpStream},
     thread,
     time::Duration,
 };
@@ -35,14 +35,14 @@ const BACKLOG: i32 = 1024;
 pub(crate) type Gathered = BTreeMap<(Purpose, u32), TcpStream>;
 
 /// Listens on a port of the kernel's choice; what it accepts has its congestion control.
-pub(crate) fn listen(bind: Ipv4Addr, congestion: Option<&str>) -> Result<TcpListener> {
+pub(crate) fn listen(bind: IpAddr, congestion: Option<&str>) -> Result<TcpListener> {
     let object = || format!("{bind} for TCP");
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))
         .map_err(Error::socket("open a socket on", object))?;
     if let Some(congestion) = congestion {
         sys::socket::set_congestion(&socket, congestion)?;
     }
-    socket.bind(&SocketAddrV4::new(bind, 0).into()).map_err(Error::socket("bind", object))?;
+    socket.bind(&SocketAddr::new(bind, 0).into()).map_err(Error::socket("bind", object))?;
     socket.listen(BACKLOG).map_err(Error::socket("listen on", object))?;
     socket.set_nonblocking(true).map_err(Error::socket("listen on", object))?;
     Ok(socket.into())

@@ -7,20 +7,22 @@
 
 mod crew;
 mod dial;
+mod ends;
 mod error;
 mod gather;
 mod handshake;
 mod mtu;
 mod observer;
-pub mod ping_pong;
+mod ping_pong;
 mod socket;
 mod spec;
 mod stop;
-pub mod stream;
+mod stream;
 
 #[cfg(test)]
 mod testing;
 
+pub use ends::{FlowOutcome, Outcome, Server, run_client};
 pub use error::{Error, Result};
 pub use mtu::{MtuSpec, Passage, probe_mtu};
 pub use observer::{Beat, Observer};

@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    net::{Ipv4Addr, SocketAddrV4, UdpSocket},
+    net::{IpAddr, SocketAddr, UdpSocket},
 };
 
 use sys::clock::monotonic;
@@ -33,9 +33,9 @@ pub struct MtuSpec {
     /// The secret of the trial whose UDP server answers.
     pub token: u64,
     /// The address to send from.
-    pub bind: Ipv4Addr,
+    pub bind: IpAddr,
     /// The server, which must not have had another client.
-    pub server: SocketAddrV4,
+    pub server: SocketAddr,
     /// The IP packet that should pass, in bytes; one byte more should not.
     pub mtu: u32,
 }

@@ -29,6 +29,7 @@ pub(crate) fn tcp_facts(socket: &TcpStream, cpus: Option<&[u32]>) -> SocketFacts
         receive_buffer: bytes(sys::socket::receive_buffer(socket)),
         cpus: cpus.map(<[u32]>::to_vec),
         addresses: pair(addresses),
+        ..SocketFacts::default()
     }
 }
 
@@ -42,6 +43,7 @@ pub(crate) fn udp_facts(socket: &UdpSocket, cpus: Option<&[u32]>) -> SocketFacts
         receive_buffer: bytes(sys::socket::receive_buffer(socket)),
         cpus: cpus.map(<[u32]>::to_vec),
         addresses: pair(addresses),
+        ..SocketFacts::default()
     }
 }
 

@@ -1,10 +1,10 @@
 //! What the tests of this room share: a private loopback.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use sys::netns::{NetNs, bring_loopback_up};
 
-pub(crate) const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
+pub(crate) const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// What a machine with other work may add to a time, in ns.
 pub(crate) const BUSY: u64 = 200_000_000;
 pub(crate) const TOKEN: u64 = 0xFEED_0000_0000_0042;

@@ -1,6 +1,7 @@
 //! Every caveat, with the run that calls for it; an ordinary run calls for none.
 
-use samples::{LoadSettings, Measurement, RunState};
+use load::Load;
+use samples::{Measurement, RunState};
 
 use crate::{
     analyse,
@@ -71,7 +72,7 @@ fn a_congestion_control_that_is_not_the_machines_is_named() {
     let unchosen = |run: &mut Fixture| {
         default(run);
         for cell in &mut run.record.header.cells {
-            if let LoadSettings::Stream(settings) = &mut cell.load {
+            if let Load::Stream(settings) = &mut cell.load {
                 settings.congestion = None;
             }
         }

@@ -46,8 +46,8 @@ fn first_stream<'a>(record: &'a RunRecord, cell: &CellSummary) -> Option<&'a Str
 
 fn flow(flow: &Flow) -> Vec<Block> {
     let direction = match flow.direction {
-        samples::Direction::Reverse => "reverse",
-        samples::Direction::Forward | samples::Direction::Both => "forward",
+        load::Direction::Reverse => "reverse",
+        load::Direction::Forward | load::Direction::Both => "forward",
     };
     let title = |end: &str| Text::from(format!("{end}, connection {} {direction}", flow.id));
     vec![

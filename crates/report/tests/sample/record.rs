@@ -1,11 +1,7 @@
 //! The run that the findings are of: one trial of two cells, with the samples that reports fold away.
 
-use samples::{
-    Arm, CellRecord, CpuUsage, Direction, EndSeries, Environment, Flow, Interval, LatencyHistogram,
-    LoadSettings, MachineCpu, Measurement, PathCheck, PingPongData, PingPongSettings, RunHeader, RunId,
-    RunRecord, RunState, SCHEMA, ScenarioRecord, Skipped, SocketFacts, StreamData, TcpSample, Transport,
-    Trial, UnixMillis,
-};
+use load::{Direction, Load, PingPongLoad, Transport};
+use samples::{Arm, CellRecord, CpuUsage, EndSeries, Environment, Flow, Interval, LatencyHistogram, MachineCpu, Measurement, PathCheck, PingPongData, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, Skipped, SocketFacts, StreamData, TcpSample, Trial, UnixMillis};
 use units::{Bytes, Nanos};
 
 pub(crate) fn record() -> RunRecord {
@@ -46,7 +42,7 @@ fn cell(workload: &str) -> CellRecord {
         path: "node-to-node".into(),
         workload: workload.into(),
         levels: [("vxlan-offload".to_owned(), "on, \"both\"".to_owned())].into(),
-        load: LoadSettings::PingPong(PingPongSettings {
+        load: Load::PingPong(PingPongLoad {
             transport: Transport::Udp,
             message: Bytes(64),
             duration: Nanos::from_secs(2),

@@ -2,6 +2,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
+use load::{Direction, Load, PingPongLoad, Placement, SocketSettings, StreamLoad, Transport, Until};
 use toml::Spanned;
 use units::{Bytes, Nanos};
 
@@ -9,7 +10,7 @@ use crate::{
     diagnosis::Problem,
     document::{DirectionWord, Document, Entry, KindWord, PlacementWord, TransportWord, WorkloadTable},
     names::{PathName, WorkloadName},
-    workload::{Direction, Load, PingPongLoad, Placement, StreamLoad, Transport, Until, Workload},
+    workload::Workload,
 };
 
 /// What a stream may have of parallel connections.
@@ -99,11 +100,11 @@ fn stream(table: &WorkloadTable, problems: &mut Vec<Problem>) -> StreamLoad {
             .direction
             .as_ref()
             .map_or(Direction::Forward, |word| Direction::from(*word.get_ref())),
-        until,
         warmup,
         message: message(table, STREAM_MESSAGE_DEFAULT, STREAM_MESSAGE, problems),
-        congestion: congestion(table, problems),
+        socket: SocketSettings { congestion: congestion(table, problems), ..SocketSettings::kernel() },
         interval: table.interval.as_ref().map_or(INTERVAL, |time| time.get_ref().0),
+        ..StreamLoad::new(until)
     }
 }
 
@@ -121,12 +122,13 @@ fn ping_pong(table: &WorkloadTable, problems: &mut Vec<Problem>) -> PingPongLoad
             None
         }
     };
+    let duration = table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0);
     PingPongLoad {
         transport,
         message: message(table, PING_PONG_MESSAGE_DEFAULT, PING_PONG_MESSAGE, problems),
-        duration: table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0),
         warmup: table.warmup.as_ref().map_or(WARMUP, |time| time.get_ref().0),
-        congestion,
+        socket: SocketSettings { congestion, ..SocketSettings::kernel() },
+        ..PingPongLoad::new(duration)
     }
 }
 

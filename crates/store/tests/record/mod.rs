@@ -2,12 +2,8 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use samples::{
-    Arm, CellRecord, CpuUsage, DeviceState, Direction, Doubt, EndSeries, Environment, Flow, Interval,
-    LatencyHistogram, LoadSettings, Measurement, PathCheck, PathRecord, PingPongData, RunHeader, RunId,
-    RunState, SCHEMA, ScenarioRecord, SocketFacts, StreamData, StreamSettings, TcpSample, Trial, UnixMillis,
-    Until,
-};
+use load::{Direction, Load, StreamLoad, Until};
+use samples::{Arm, CellRecord, CpuUsage, DeviceState, Doubt, EndSeries, Environment, Flow, Interval, LatencyHistogram, Measurement, PathCheck, PathRecord, PingPongData, RunHeader, RunId, RunState, SCHEMA, ScenarioRecord, SocketFacts, StreamData, TcpSample, Trial, UnixMillis};
 use tempfile::TempDir;
 use units::{BitRate, Bytes, Nanos};
 
@@ -62,7 +58,7 @@ fn cell() -> CellRecord {
         path: "wire".into(),
         workload: "stream".into(),
         levels: BTreeMap::from([("offload".into(), "on".into())]),
-        load: LoadSettings::Stream(StreamSettings {
+        load: Load::Stream(StreamLoad {
             streams: 1,
             direction: Direction::Both,
             until: Until::Sent(Bytes(1 << 40)),

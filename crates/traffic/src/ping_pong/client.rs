@@ -1,12 +1,14 @@
 //! The end that sends first and measures.
 
-use samples::{LatencyHistogram, PingPongSettings, ThreadCpu, ThreadRole, Transport};
+use load::{PingPongLoad, Transport};
+use samples::{LatencyHistogram, PingPongData, ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use units::Nanos;
 
-use super::{PingPongOutcome, check, tcp, udp};
+use super::{check, tcp, udp};
 use crate::{
     crew::{self, Job, Shared, Spent},
+    ends::Outcome,
     error::Result,
     observer::Observer,
     socket::TICK,
@@ -18,11 +20,11 @@ use crate::{
 ///
 /// # Errors
 /// When the server cannot be reached, or ends the connection before its time.
-pub fn run_client(
-    spec: &ClientSpec<PingPongSettings>,
+pub(crate) fn run_client(
+    spec: &ClientSpec<PingPongLoad>,
     stop: &Stop,
     observer: &dyn Observer,
-) -> Result<PingPongOutcome> {
+) -> Result<Outcome> {
     check(&spec.load)?;
     let end = match spec.load.transport {
         Transport::Tcp => ClientEnd::Tcp(tcp::Client::connect(spec, stop)?),
@@ -66,7 +68,7 @@ pub(super) struct Notes<'a> {
 
 impl<'a> Notes<'a> {
     /// The time begins now.
-    pub(super) fn begin(settings: &PingPongSettings, shared: &'a Shared<'a>) -> Self {
+    pub(super) fn begin(settings: &PingPongLoad, shared: &'a Shared<'a>) -> Self {
         let round_trips = LatencyHistogram::new();
         let spent = Spent::from_now();
         let now = monotonic();
@@ -119,8 +121,10 @@ impl<'a> Notes<'a> {
         self.spent.until_now("client", ThreadRole::Ping)
     }
 
-    pub(super) fn outcome(self, thread: ThreadCpu, socket: samples::SocketFacts) -> PingPongOutcome {
+    pub(super) fn outcome(self, thread: ThreadCpu, socket: samples::SocketFacts) -> Outcome {
         let elapsed = Nanos(self.first.map_or(0, |first| self.last - first));
-        PingPongOutcome { round_trips: self.round_trips, elapsed, lost: self.lost, socket, thread }
+        let (round_trips, lost) = (self.round_trips, self.lost);
+        let data = PingPongData { round_trips, elapsed, lost, client: socket, ..PingPongData::default() };
+        Outcome { ping_pong: Some(data), threads: vec![thread], ..Outcome::default() }
     }
 }

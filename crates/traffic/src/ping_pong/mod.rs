@@ -11,13 +11,13 @@ mod udp;
 #[cfg(test)]
 mod tests;
 
-pub use client::run_client;
-pub use server::Server;
+pub(crate) use client::run_client;
+pub(crate) use server::Server;
 
 pub(crate) use message::Message;
 pub(crate) use udp::greet;
 
-use samples::{LatencyHistogram, PingPongSettings, SocketFacts, ThreadCpu};
+use load::PingPongLoad;
 use units::{Bytes, Nanos};
 
 use crate::error::{Error, Result};
@@ -27,22 +27,7 @@ const LARGEST: Bytes = Bytes(60_000);
 /// How long a server goes on after its client should have ended.
 const GRACE: Nanos = Nanos::from_secs(3);
 
-/// What one end recorded. The server's histogram is empty and its counts are zero.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PingPongOutcome {
-    /// The round trips after the warm-up.
-    pub round_trips: LatencyHistogram,
-    /// For how long they were made.
-    pub elapsed: Nanos,
-    /// Messages after the warm-up that never came back.
-    pub lost: u64,
-    /// What the kernel gave this end's socket.
-    pub socket: SocketFacts,
-    /// The CPU time of its thread, warm-up included.
-    pub thread: ThreadCpu,
-}
-
-fn check(settings: &PingPongSettings) -> Result<()> {
+fn check(settings: &PingPongLoad) -> Result<()> {
     if settings.message < Bytes(1) || settings.message > LARGEST {
         let value = settings.message.0.to_string();
         return Err(Error::Setting { setting: "the message", value, allowed: "1 to 60000 bytes" });

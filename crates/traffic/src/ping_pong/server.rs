@@ -2,12 +2,13 @@
 
 use std::net::{TcpListener, UdpSocket};
 
-use samples::{LatencyHistogram, PingPongSettings, SocketFacts, ThreadCpu, Transport};
-use units::Nanos;
+use load::{PingPongLoad, Transport};
+use samples::{PingPongData, SocketFacts, ThreadCpu};
 
-use super::{PingPongOutcome, check, tcp, udp};
+use super::{check, tcp, udp};
 use crate::{
     crew::{self, Job, Shared},
+    ends::Outcome,
     error::Result,
     gather,
     observer::Observer,
@@ -17,8 +18,8 @@ use crate::{
 
 /// A server of one ping-pong, listening.
 #[derive(Debug)]
-pub struct Server {
-    spec: ServerSpec<PingPongSettings>,
+pub(crate) struct Server {
+    spec: ServerSpec<PingPongLoad>,
     port: u16,
     socket: Listening,
 }
@@ -34,11 +35,11 @@ impl Server {
     ///
     /// # Errors
     /// When the address is not this machine's, or the kernel lacks the congestion control.
-    pub fn open(spec: ServerSpec<PingPongSettings>) -> Result<Self> {
+    pub(crate) fn open(spec: ServerSpec<PingPongLoad>) -> Result<Self> {
         check(&spec.load)?;
         let (socket, port) = match spec.load.transport {
             Transport::Tcp => {
-                let listener = gather::listen(spec.bind, spec.load.congestion.as_deref())?;
+                let listener = gather::listen(spec.bind, spec.load.socket.congestion.as_deref())?;
                 let port = gather::port(listener.local_addr())?;
                 (Listening::Tcp(listener), port)
             }
@@ -53,7 +54,7 @@ impl Server {
 
     /// Where clients connect.
     #[must_use]
-    pub const fn port(&self) -> u16 {
+    pub(crate) const fn port(&self) -> u16 {
         self.port
     }
 
@@ -61,7 +62,7 @@ impl Server {
     ///
     /// # Errors
     /// When no client comes, or it neither ends nor continues.
-    pub fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<PingPongOutcome> {
+    pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
         let spec = &self.spec;
         let end = match self.socket {
             Listening::Tcp(listener) => ServerEnd::Tcp(tcp::Server::accept(&listener, spec, stop)?),
@@ -90,7 +91,7 @@ enum ServerEnd {
 }
 
 /// A server measures nothing but its own CPU time.
-pub(super) fn outcome(thread: ThreadCpu, socket: SocketFacts) -> PingPongOutcome {
-    let round_trips = LatencyHistogram::new();
-    PingPongOutcome { round_trips, elapsed: Nanos(0), lost: 0, socket, thread }
+pub(super) fn outcome(thread: ThreadCpu, socket: SocketFacts) -> Outcome {
+    let data = PingPongData { server: socket, ..PingPongData::default() };
+    Outcome { ping_pong: Some(data), threads: vec![thread], ..Outcome::default() }
 }

@@ -5,13 +5,15 @@ use std::{
     net::{TcpListener, TcpStream},
 };
 
-use samples::{PingPongSettings, ThreadRole};
+use load::PingPongLoad;
+use samples::ThreadRole;
 use sys::clock::monotonic;
 
-use super::{GRACE, PingPongOutcome, client::Notes, server::outcome};
+use super::{GRACE, client::Notes, server::outcome};
 use crate::{
     crew::{Shared, Spent},
     dial::{self, Dial},
+    ends::Outcome,
     error::{Error, Result},
     gather,
     handshake::{Handshake, Purpose},
@@ -27,8 +29,8 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<Self> {
-        let congestion = spec.load.congestion.as_deref();
+    pub(super) fn connect(spec: &ClientSpec<PingPongLoad>, stop: &Stop) -> Result<Self> {
+        let congestion = spec.load.socket.congestion.as_deref();
         let dial = Dial { bind: spec.bind, server: spec.server, congestion };
         let handshake = Handshake { token: spec.token, purpose: Purpose::PingPong, number: 0 };
         let socket = dial.connect(handshake, stop)?;
@@ -38,9 +40,9 @@ impl Client {
 
     pub(super) fn run(
         self,
-        spec: &ClientSpec<PingPongSettings>,
+        spec: &ClientSpec<PingPongLoad>,
         shared: &Shared<'_>,
-    ) -> Result<PingPongOutcome> {
+    ) -> Result<Outcome> {
         let message = vec![0x5A; spec.load.message.0 as usize];
         dial::await_go(&self.socket, &self.name, || shared.check())?;
         match self.exchange(spec, shared, &message) {
@@ -58,7 +60,7 @@ impl Client {
 
     fn exchange<'a>(
         &self,
-        spec: &ClientSpec<PingPongSettings>,
+        spec: &ClientSpec<PingPongLoad>,
         shared: &'a Shared<'a>,
         message: &[u8],
     ) -> Result<Notes<'a>> {
@@ -90,7 +92,7 @@ pub(super) struct Server {
 impl Server {
     pub(super) fn accept(
         listener: &TcpListener,
-        spec: &ServerSpec<PingPongSettings>,
+        spec: &ServerSpec<PingPongLoad>,
         stop: &Stop,
     ) -> Result<Self> {
         let gathered = gather::gather(listener, spec.token, &[(Purpose::PingPong, 0)], stop)?;
@@ -104,9 +106,9 @@ impl Server {
     /// Returns messages until the client closes the connection.
     pub(super) fn run(
         self,
-        spec: &ServerSpec<PingPongSettings>,
+        spec: &ServerSpec<PingPongLoad>,
         shared: &Shared<'_>,
-    ) -> Result<PingPongOutcome> {
+    ) -> Result<Outcome> {
         let Self { socket, name } = self;
         let mut message = vec![0; spec.load.message.0 as usize];
         dial::give_go(&socket, &name)?;

@@ -1,39 +1,39 @@
 //! Whole ping-pongs on a private loopback.
 
 use std::{
-    net::{SocketAddrV4, UdpSocket},
+    net::{SocketAddr, UdpSocket},
     thread,
     time::Duration,
 };
 
-use samples::{PingPongSettings, Transport};
+use load::{PingPongLoad, Transport};
+use samples::PingPongData;
 use units::{Bytes, Nanos};
 
-use super::{PingPongOutcome, Server, run_client};
+use super::{Server, run_client};
 use crate::{
-    Beat, ClientSpec, Error, MtuSpec, Observer, Passage, ServerSpec, Stop, probe_mtu,
+    Beat, ClientSpec, Error, MtuSpec, Observer, Outcome, Passage, ServerSpec, Stop, probe_mtu,
     testing::{BUSY, HERE, TOKEN, on_loopback},
 };
 
-fn settings(transport: Transport, message: u64) -> PingPongSettings {
-    PingPongSettings {
+fn settings(transport: Transport, message: u64) -> PingPongLoad {
+    PingPongLoad {
         transport,
         message: Bytes(message),
-        duration: Nanos::from_millis(200),
         warmup: Nanos::from_millis(50),
-        congestion: None,
+        ..PingPongLoad::new(Nanos::from_millis(200))
     }
 }
 
-fn server_spec(load: &PingPongSettings) -> ServerSpec<PingPongSettings> {
+fn server_spec(load: &PingPongLoad) -> ServerSpec<PingPongLoad> {
     ServerSpec { token: TOKEN, bind: HERE, load: load.clone(), cpus: None }
 }
 
-fn client_spec(load: &PingPongSettings, port: u16) -> ClientSpec<PingPongSettings> {
+fn client_spec(load: &PingPongLoad, port: u16) -> ClientSpec<PingPongLoad> {
     ClientSpec {
         token: TOKEN,
         bind: HERE,
-        server: SocketAddrV4::new(HERE, port),
+        server: SocketAddr::new(HERE, port),
         load: load.clone(),
         cpus: None,
     }
@@ -41,9 +41,9 @@ fn client_spec(load: &PingPongSettings, port: u16) -> ClientSpec<PingPongSetting
 
 /// Client and server; between them `by_way_of` gives the port that the client is told.
 fn play(
-    load: &PingPongSettings,
+    load: &PingPongLoad,
     by_way_of: impl FnOnce(u16) -> u16,
-) -> (Result<PingPongOutcome, Error>, Result<PingPongOutcome, Error>) {
+) -> (Result<Outcome, Error>, Result<Outcome, Error>) {
     let stop = Stop::new();
     let server = Server::open(server_spec(load)).expect("loopback");
     let client = client_spec(load, by_way_of(server.port()));
@@ -54,17 +54,21 @@ fn play(
     })
 }
 
+fn data(end: &Outcome) -> &PingPongData {
+    end.ping_pong.as_ref().expect("a ping-pong")
+}
+
 fn check(transport: Transport, message: u64) {
     let load = settings(transport, message);
     let Some((client, server)) = on_loopback(|| play(&load, |port| port)) else { return };
     let (client, server) = (client.expect("runs"), server.expect("runs"));
-    assert!(client.round_trips.count() > 100, "{message}: {}", client.round_trips.count());
-    assert_eq!(client.lost, 0, "{message}");
-    assert!(client.elapsed >= Nanos::from_millis(100), "{}", client.elapsed);
-    assert!(client.thread.elapsed >= Nanos::from_millis(250) && client.thread.busy > Nanos(0));
-    assert!(server.thread.busy > Nanos(0) && server.round_trips.count() == 0);
-    let sum = client.round_trips.mean().expect("counted") * client.round_trips.count() as f64;
-    assert!(sum <= client.elapsed.0 as f64 * 1.001, "round trips of a closed loop do not overlap");
+    assert!(data(&client).round_trips.count() > 100, "{message}: {}", data(&client).round_trips.count());
+    assert_eq!(data(&client).lost, 0, "{message}");
+    assert!(data(&client).elapsed >= Nanos::from_millis(100), "{}", data(&client).elapsed);
+    assert!(client.threads[0].elapsed >= Nanos::from_millis(250) && client.threads[0].busy > Nanos(0));
+    assert!(server.threads[0].busy > Nanos(0) && data(&server).round_trips.count() == 0);
+    let sum = data(&client).round_trips.mean().expect("counted") * data(&client).round_trips.count() as f64;
+    assert!(sum <= data(&client).elapsed.0 as f64 * 1.001, "round trips of a closed loop do not overlap");
 }
 
 #[test]
@@ -119,9 +123,9 @@ fn exactly_the_dropped_messages_are_lost() {
         };
         let client = client.expect("runs");
         server.expect("runs");
-        assert_eq!(client.lost, drops as u64);
-        assert!(client.round_trips.count() > 100);
-        assert!(client.round_trips.max().expect("counted") < Nanos::from_millis(200));
+        assert_eq!(data(&client).lost, drops as u64);
+        assert!(data(&client).round_trips.count() > 100);
+        assert!(data(&client).round_trips.max().expect("counted") < Nanos::from_millis(200));
     }
 }
 
@@ -130,7 +134,7 @@ fn losses_of_the_warm_up_are_not_counted() {
     let mut load = settings(Transport::Udp, 64);
     load.warmup = Nanos::from_millis(700);
     let Some((client, _)) = on_loopback(|| play(&load, |port| dropping_proxy(port, 2))) else { return };
-    assert_eq!(client.expect("runs").lost, 0);
+    assert_eq!(data(&client.expect("runs")).lost, 0);
 }
 
 #[test]
@@ -145,7 +149,7 @@ fn a_stranger_is_neither_answered_nor_served() {
         port
     };
     let Some((client, server)) = on_loopback(|| play(&load, disturb)) else { return };
-    assert_eq!(client.expect("runs").lost, 0);
+    assert_eq!(data(&client.expect("runs")).lost, 0);
     server.expect("runs");
 }
 
@@ -215,7 +219,7 @@ fn an_mtu_is_found_exactly() {
         expected.map(|(mtu, ..)| {
             let stop = Stop::new();
             let server = Server::open(server_spec(&load)).expect("loopback");
-            let server_at = SocketAddrV4::new(HERE, server.port());
+            let server_at = SocketAddr::new(HERE, server.port());
             let spec = MtuSpec { token: TOKEN, bind: HERE, server: server_at, mtu };
             thread::scope(|scope| {
                 let server = scope.spawn(|| server.run(&stop, &()));

@@ -5,21 +5,23 @@
 
 use std::{
     io,
-    net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket},
+    net::{IpAddr, SocketAddr, UdpSocket},
 };
 
-use samples::{PingPongSettings, ThreadRole};
+use load::PingPongLoad;
+use samples::ThreadRole;
 use sys::clock::monotonic;
 use units::Nanos;
 
 use super::{
-    GRACE, Message, PingPongOutcome,
+    GRACE, Message,
     client::Notes,
     message::{CLOSING, HEADER, is_closing, knows},
     server::outcome,
 };
 use crate::{
     crew::{Shared, Spent},
+    ends::Outcome,
     error::{Error, Result},
     handshake::{Handshake, LENGTH, Purpose},
     socket::{TICK, is_wait, limit_waits, udp_facts},
@@ -45,7 +47,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<Self> {
+    pub(super) fn connect(spec: &ClientSpec<PingPongLoad>, stop: &Stop) -> Result<Self> {
         let handshake = Handshake { token: spec.token, purpose: Purpose::PingPong, number: 0 };
         let socket = greet(spec.bind, spec.server, handshake, stop)?;
         Ok(Self { socket, name: format!("the UDP ping-pong with {}", spec.server) })
@@ -53,9 +55,9 @@ impl Client {
 
     pub(super) fn run(
         self,
-        spec: &ClientSpec<PingPongSettings>,
+        spec: &ClientSpec<PingPongLoad>,
         shared: &Shared<'_>,
-    ) -> Result<PingPongOutcome> {
+    ) -> Result<Outcome> {
         let Self { socket, name } = self;
         let mut message = Message::new(spec.load.message.0 as usize, spec.token);
         let mut answer = vec![0; LONGEST];
@@ -84,8 +86,8 @@ impl Client {
 
 /// Opens a socket to `server` and exchanges the handshake. Its waits are limited to [`TICK`].
 pub(crate) fn greet(
-    bind: Ipv4Addr,
-    server: SocketAddrV4,
+    bind: IpAddr,
+    server: SocketAddr,
     handshake: Handshake,
     stop: &Stop,
 ) -> Result<UdpSocket> {
@@ -114,7 +116,7 @@ pub(crate) fn greet(
 }
 
 /// A UDP socket on a port of the kernel's choice. Its waits are limited to [`TICK`].
-pub(super) fn bind(address: Ipv4Addr) -> Result<UdpSocket> {
+pub(super) fn bind(address: IpAddr) -> Result<UdpSocket> {
     let socket =
         UdpSocket::bind((address, 0)).map_err(Error::socket("bind", || format!("{address} for UDP")))?;
     limit_waits(&socket, TICK)?;
@@ -129,7 +131,7 @@ pub(super) struct Server {
 
 impl Server {
     /// Awaits a handshake that knows the token, and from then on hears its sender only.
-    pub(super) fn meet(socket: UdpSocket, spec: &ServerSpec<PingPongSettings>, stop: &Stop) -> Result<Self> {
+    pub(super) fn meet(socket: UdpSocket, spec: &ServerSpec<PingPongLoad>, stop: &Stop) -> Result<Self> {
         let name = || format!("{:?} over UDP", socket.local_addr());
         let begun = monotonic();
         let mut bytes = [0; LENGTH + 1];
@@ -168,9 +170,9 @@ impl Server {
     /// Returns messages until the closing one, or until the client should long have ended.
     pub(super) fn run(
         self,
-        spec: &ServerSpec<PingPongSettings>,
+        spec: &ServerSpec<PingPongLoad>,
         shared: &Shared<'_>,
-    ) -> Result<PingPongOutcome> {
+    ) -> Result<Outcome> {
         let Self { socket, name } = self;
         let mut datagram = vec![0; LONGEST];
         let spent = Spent::from_now();

@@ -1,10 +1,11 @@
 //! The end that connects.
 
-use samples::StreamSettings;
+use load::StreamLoad;
 
-use super::{StreamOutcome, check, connections, flow};
+use super::{check, connections, flow};
 use crate::{
     dial::Dial,
+    ends::Outcome,
     error::Result,
     handshake::{Handshake, Purpose},
     observer::Observer,
@@ -19,15 +20,15 @@ const END: &str = "client";
 ///
 /// # Errors
 /// When the server cannot be reached, lacks the congestion control, or a connection fails or stalls.
-pub fn run_client(
-    spec: &ClientSpec<StreamSettings>,
+pub(crate) fn run_client(
+    spec: &ClientSpec<StreamLoad>,
     stop: &Stop,
     observer: &dyn Observer,
-) -> Result<StreamOutcome> {
+) -> Result<Outcome> {
     check(&spec.load)?;
-    let congestion = spec.load.congestion.as_deref();
+    let congestion = spec.load.socket.congestion.as_deref();
     let dial = Dial { bind: spec.bind, server: spec.server, congestion };
-    let connect = |place: (samples::Direction, u32)| {
+    let connect = |place: (load::Direction, u32)| {
         let (direction, number) = place;
         let handshake = Handshake { token: spec.token, purpose: Purpose::of(direction), number };
         let socket = dial.connect(handshake, stop)?;

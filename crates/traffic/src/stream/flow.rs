@@ -2,12 +2,14 @@
 
 use std::{net::TcpStream, time::Duration};
 
-use samples::{Direction, StreamSettings, ThreadCpu};
+use load::{Direction, StreamLoad};
+use samples::ThreadCpu;
 
-use super::{FlowOutcome, StreamOutcome, receive, send, share};
+use super::{receive, send, share};
 use crate::{
     crew::{self, Job, Shared},
     dial,
+    ends::{FlowOutcome, Outcome},
     error::Result,
     observer::Observer,
     socket::{TICK, limit_waits},
@@ -26,7 +28,7 @@ pub(super) struct Flow<'a> {
     /// For errors.
     pub(super) name: String,
     pub(super) socket: TcpStream,
-    pub(super) settings: &'a StreamSettings,
+    pub(super) settings: &'a StreamLoad,
     pub(super) cpus: Option<&'a [u32]>,
     /// What it carries, where that is known.
     pub(super) share: Option<u64>,
@@ -37,7 +39,7 @@ impl<'a> Flow<'a> {
         (direction, id): (Direction, u32),
         end: &'static str,
         socket: TcpStream,
-        settings: &'a StreamSettings,
+        settings: &'a StreamLoad,
         cpus: Option<&'a [u32]>,
     ) -> Self {
         let peer = socket.peer_addr().map_or_else(|_| "its peer".into(), |peer| peer.to_string());
@@ -84,12 +86,12 @@ impl<'a> Flow<'a> {
 }
 
 /// Runs all flows of one end, a thread each.
-pub(super) fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) -> Result<StreamOutcome> {
+pub(super) fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
     let shared = &Shared::new(stop);
     let mut jobs = Vec::with_capacity(flows.len());
     for flow in flows {
         jobs.push(Job { name: flow.name.clone(), work: Box::new(move || flow.run(shared)) });
     }
     let (flows, threads) = crew::run(jobs, shared, observer)?.into_iter().unzip();
-    Ok(StreamOutcome { flows, threads })
+    Ok(Outcome { flows, threads, ..Outcome::default() })
 }

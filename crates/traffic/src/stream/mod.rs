@@ -14,10 +14,10 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-pub use client::run_client;
-pub use server::Server;
+pub(crate) use client::run_client;
+pub(crate) use server::Server;
 
-use samples::{Direction, EndSeries, StreamSettings, ThreadCpu, Until};
+use load::{Direction, StreamLoad, Until};
 use units::{Bytes, Nanos};
 
 use crate::error::{Error, Result};
@@ -25,34 +25,14 @@ use crate::error::{Error, Result};
 /// What a stream may take beyond the time it was asked for; without a time, how long nothing may move.
 const GRACE: Nanos = Nanos::from_secs(5);
 
-/// What one end recorded.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StreamOutcome {
-    /// Every connection of this end, forward ones first.
-    pub flows: Vec<FlowOutcome>,
-    /// The CPU time of their threads, in the same order, warm-up included.
-    pub threads: Vec<ThreadCpu>,
-}
-
-/// One end of one connection.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FlowOutcome {
-    /// Its number among those of its direction.
-    pub id: u32,
-    /// Which way it flows: never `both`.
-    pub direction: Direction,
-    /// This end's record of it.
-    pub series: EndSeries,
-}
-
 /// The connections of a stream, forward ones first.
-fn connections(settings: &StreamSettings) -> impl Iterator<Item = (Direction, u32)> {
+fn connections(settings: &StreamLoad) -> impl Iterator<Item = (Direction, u32)> {
     let streams = settings.streams;
     settings.direction.flows().iter().flat_map(move |&direction| (0..streams).map(move |id| (direction, id)))
 }
 
 /// What connection `id` of a direction sends: all together exactly what was asked. `None`: no limit.
-fn share(settings: &StreamSettings, id: u32) -> Option<u64> {
+fn share(settings: &StreamLoad, id: u32) -> Option<u64> {
     match settings.until {
         Until::Elapsed(_) => None,
         Until::Sent(Bytes(bytes)) => {
@@ -62,7 +42,7 @@ fn share(settings: &StreamSettings, id: u32) -> Option<u64> {
     }
 }
 
-fn check(settings: &StreamSettings) -> Result<()> {
+fn check(settings: &StreamLoad) -> Result<()> {
     let setting = |setting, value: String, allowed| Err(Error::Setting { setting, value, allowed });
     if !(1..=1024).contains(&settings.streams) {
         return setting("the number of streams", settings.streams.to_string(), "1 to 1024");

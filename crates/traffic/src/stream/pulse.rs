@@ -2,7 +2,8 @@
 
 use std::net::TcpStream;
 
-use samples::{EndSeries, SocketFacts, StreamSettings};
+use load::StreamLoad;
+use samples::{EndSeries, SocketFacts};
 use sys::{clock::monotonic, socket::tcp_info};
 use units::Nanos;
 
@@ -37,7 +38,7 @@ impl<'a> Pulse<'a> {
         shared: &'a Shared<'a>,
         socket: &'a TcpStream,
         name: &'a str,
-        settings: &StreamSettings,
+        settings: &StreamLoad,
         receives: bool,
     ) -> Self {
         let mut series = Series::new(settings);
@@ -104,7 +105,7 @@ impl<'a> Pulse<'a> {
     /// Ends the record, before the connection is closed.
     pub(super) fn finish(mut self, now: u64, facts: SocketFacts) -> EndSeries {
         self.tell();
-        EndSeries { intervals: self.series.finish(now, tcp_info(self.socket).ok()), socket: facts }
+        EndSeries { intervals: self.series.finish(now, tcp_info(self.socket).ok()), socket: facts, lateness: None }
     }
 
     fn tell(&mut self) {

@@ -2,7 +2,8 @@
 
 use std::{io::Read, net::TcpStream};
 
-use samples::{EndSeries, ThreadCpu, ThreadRole, Until};
+use load::Until;
+use samples::{EndSeries, ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use units::{Bytes, Nanos};
 

@@ -5,7 +5,8 @@ use std::{
     net::{Shutdown, TcpStream},
 };
 
-use samples::{EndSeries, ThreadCpu, ThreadRole, Until};
+use load::Until;
+use samples::{EndSeries, ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use units::Nanos;
 

@@ -5,7 +5,8 @@
 //! the loops look at the clock all the same (their waits are bounded), so a stall appears as it happens: as
 //! empty intervals, or as one longer one where the grid is finer than those waits.
 
-use samples::{Interval, StreamSettings, TcpSample, Until};
+use load::{StreamLoad, Until};
+use samples::{Interval, TcpSample};
 use sys::socket::TcpInfo;
 use units::{BitRate, Bytes, Nanos};
 
@@ -36,7 +37,7 @@ struct Counters {
 
 impl Series {
     /// An empty one, all its memory taken at once where its length is known.
-    pub(super) fn new(settings: &StreamSettings) -> Self {
+    pub(super) fn new(settings: &StreamLoad) -> Self {
         let (warmup, interval) = (settings.warmup.0, settings.interval.0);
         let count = match settings.until {
             Until::Elapsed(time) => warmup.div_ceil(interval) + (time.0 / interval).saturating_mul(2) + 16,
@@ -91,6 +92,7 @@ impl Series {
             bytes: Bytes(self.bytes),
             warmup,
             tcp: info.map(|info| self.sample(&info)),
+            datagrams: None,
         };
         self.intervals.push(interval);
         self.bytes = 0;
@@ -140,6 +142,7 @@ impl Series {
             pacing: pacing(info),
             receive_window_limited: micros(now.receive_window, before.receive_window),
             send_buffer_limited: micros(now.send_buffer, before.send_buffer),
+            ..TcpSample::default()
         }
     }
 }
@@ -172,21 +175,16 @@ fn pacing(info: &TcpInfo) -> Option<BitRate> {
 
 #[cfg(test)]
 mod tests {
-    use samples::Direction;
 
     use super::*;
 
     const MS: u64 = 1_000_000;
 
-    fn settings(warmup: u64, interval: u64) -> StreamSettings {
-        StreamSettings {
-            streams: 1,
-            direction: Direction::Forward,
-            until: Until::Elapsed(Nanos::from_secs(1)),
+    fn settings(warmup: u64, interval: u64) -> StreamLoad {
+        StreamLoad {
             warmup: Nanos::from_millis(warmup),
-            message: Bytes(1),
-            congestion: None,
             interval: Nanos::from_millis(interval),
+            ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(1)))
         }
     }
 

@@ -2,10 +2,11 @@
 
 use std::net::TcpListener;
 
-use samples::StreamSettings;
+use load::StreamLoad;
 
-use super::{StreamOutcome, check, connections, flow};
+use super::{check, connections, flow};
 use crate::{
+    ends::Outcome,
     error::Result, gather, handshake::Purpose, observer::Observer, spec::ServerSpec, stop::Stop,
     stream::flow::Flow,
 };
@@ -15,8 +16,8 @@ pub(super) const END: &str = "server";
 
 /// A server of one stream, listening.
 #[derive(Debug)]
-pub struct Server {
-    spec: ServerSpec<StreamSettings>,
+pub(crate) struct Server {
+    spec: ServerSpec<StreamLoad>,
     listener: TcpListener,
     port: u16,
 }
@@ -26,16 +27,16 @@ impl Server {
     ///
     /// # Errors
     /// When the address is not this machine's, or the kernel lacks the congestion control.
-    pub fn open(spec: ServerSpec<StreamSettings>) -> Result<Self> {
+    pub(crate) fn open(spec: ServerSpec<StreamLoad>) -> Result<Self> {
         check(&spec.load)?;
-        let listener = gather::listen(spec.bind, spec.load.congestion.as_deref())?;
+        let listener = gather::listen(spec.bind, spec.load.socket.congestion.as_deref())?;
         let port = gather::port(listener.local_addr())?;
         Ok(Self { spec, listener, port })
     }
 
     /// Where clients connect.
     #[must_use]
-    pub const fn port(&self) -> u16 {
+    pub(crate) const fn port(&self) -> u16 {
         self.port
     }
 
@@ -43,7 +44,7 @@ impl Server {
     ///
     /// # Errors
     /// When connections do not come, fail, or neither move nor end.
-    pub fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<StreamOutcome> {
+    pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
         let Self { spec, listener, .. } = self;
         let places: Vec<_> = connections(&spec.load).collect();
         let expected: Vec<_> = places.iter().map(|&(direction, id)| (Purpose::of(direction), id)).collect();

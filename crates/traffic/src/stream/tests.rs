@@ -2,30 +2,29 @@
 
 use std::{
     io::{Read, Write},
-    net::{SocketAddrV4, TcpStream},
+    net::{SocketAddr, TcpStream},
     thread,
     time::Duration,
 };
 
-use samples::{Direction, EndSeries, StreamSettings, ThreadRole, Until};
+use load::{Direction, StreamLoad, Until};
+use samples::{EndSeries, ThreadRole};
 use units::{Bytes, Nanos};
 
-use super::{Server, StreamOutcome, run_client};
+use super::{Server, run_client};
 use crate::{
-    Beat, ClientSpec, Error, Observer, ServerSpec, Stop,
+    Beat, ClientSpec, Error, Observer, Outcome, ServerSpec, Stop,
     handshake::{Handshake, Purpose},
     testing::{BUSY, HERE, TOKEN, on_loopback},
 };
 
-fn settings(direction: Direction, streams: u32, until: Until) -> StreamSettings {
-    StreamSettings {
+fn settings(direction: Direction, streams: u32, until: Until) -> StreamLoad {
+    StreamLoad {
         streams,
         direction,
-        until,
         warmup: Nanos::from_millis(100),
-        message: Bytes(128 << 10),
-        congestion: None,
         interval: Nanos::from_millis(50),
+        ..StreamLoad::new(until)
     }
 }
 
@@ -33,22 +32,22 @@ fn for_300_ms() -> Until {
     Until::Elapsed(Nanos::from_millis(300))
 }
 
-fn server_spec(load: &StreamSettings) -> ServerSpec<StreamSettings> {
+fn server_spec(load: &StreamLoad) -> ServerSpec<StreamLoad> {
     ServerSpec { token: TOKEN, bind: HERE, load: load.clone(), cpus: None }
 }
 
-fn client_spec(load: &StreamSettings, port: u16) -> ClientSpec<StreamSettings> {
+fn client_spec(load: &StreamLoad, port: u16) -> ClientSpec<StreamLoad> {
     ClientSpec {
         token: TOKEN,
         bind: HERE,
-        server: SocketAddrV4::new(HERE, port),
+        server: SocketAddr::new(HERE, port),
         load: load.clone(),
         cpus: None,
     }
 }
 
 /// Client and server; `disturb` happens while the server listens.
-fn flow(load: &StreamSettings, disturb: impl FnOnce(u16) + Send) -> Option<(StreamOutcome, StreamOutcome)> {
+fn flow(load: &StreamLoad, disturb: impl FnOnce(u16) + Send) -> Option<(Outcome, Outcome)> {
     on_loopback(|| {
         let stop = Stop::new();
         let server = Server::open(server_spec(load)).expect("loopback");
@@ -67,7 +66,7 @@ fn total(series: &EndSeries) -> u64 {
 }
 
 /// What holds for any record: no gaps, the warm-up first and cut at its end, a sample at each interval.
-fn check_series(series: &EndSeries, load: &StreamSettings) {
+fn check_series(series: &EndSeries, load: &StreamLoad) {
     let intervals = &series.intervals;
     assert_eq!(intervals[0].start, Nanos(0));
     for pair in intervals.windows(2) {
@@ -151,7 +150,7 @@ fn a_timed_stream_lasts_as_long_as_asked() {
 #[test]
 fn congestion_control_and_cpus_are_what_was_asked() {
     let mut load = settings(Direction::Both, 1, for_300_ms());
-    load.congestion = Some("reno".into());
+    load.socket.congestion = Some("reno".into());
     let cpus = vec![sys::affinity::available()[0]];
     let Some((client, server)) = on_loopback(|| {
         let stop = Stop::new();
@@ -175,7 +174,7 @@ fn congestion_control_and_cpus_are_what_was_asked() {
 #[test]
 fn a_congestion_control_that_the_kernel_lacks_is_unsupported() {
     let mut load = settings(Direction::Forward, 1, for_300_ms());
-    load.congestion = Some("nonesuch".into());
+    load.socket.congestion = Some("nonesuch".into());
     let Some((server, client)) = on_loopback(|| {
         let stop = Stop::new();
         let server = Server::open(server_spec(&load)).expect_err("no such control");
@@ -303,11 +302,11 @@ fn a_stop_ends_both_ends_within_100_ms_and_beats_tell_what_was_received() {
 fn settings_that_make_no_sense_are_refused() {
     let good = settings(Direction::Forward, 1, for_300_ms());
     let bad = [
-        StreamSettings { streams: 0, ..good.clone() },
-        StreamSettings { message: Bytes(0), ..good.clone() },
-        StreamSettings { interval: Nanos(0), ..good.clone() },
-        StreamSettings { until: Until::Sent(Bytes(0)), ..good.clone() },
-        StreamSettings { until: Until::Elapsed(Nanos(0)), ..good },
+        StreamLoad { streams: 0, ..good.clone() },
+        StreamLoad { message: Bytes(0), ..good.clone() },
+        StreamLoad { interval: Nanos(0), ..good.clone() },
+        StreamLoad { until: Until::Sent(Bytes(0)), ..good.clone() },
+        StreamLoad { until: Until::Elapsed(Nanos(0)), ..good },
     ];
     for load in bad {
         let error = Server::open(server_spec(&load)).expect_err("no sense").to_string();

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use scenario::{Cell, Layer, Load, Offloads, Path, Placement, Scenario};
+use load::{Load, Placement};
+use scenario::{Cell, Layer, Offloads, Path, Scenario};
 use serde::Serialize;
 
 use super::check::{Check, Status};

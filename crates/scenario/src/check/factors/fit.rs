@@ -1,6 +1,7 @@
 //! Factors together with the paths and workloads that they apply to: each has an effect, MTUs fit at every level, and
 //! the matrix stays small enough to be run.
 
+use load::Load;
 use std::{collections::BTreeMap, ops::Range};
 
 use crate::{
@@ -12,7 +13,7 @@ use crate::{
     names::DeviceRef,
     path::Path,
     scenario::Scenario,
-    workload::{Load, Workload},
+    workload::Workload,
 };
 
 /// The most cells that a plan may have.
@@ -68,7 +69,7 @@ fn messages(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) ->
     let loads = pairs(scenario).filter(|(path, workload)| factor.applies_to(path, workload));
     let ranges = loads.map(|(_, workload)| match workload.load {
         Load::Stream(_) => workloads::STREAM_MESSAGE,
-        Load::PingPong(_) => workloads::PING_PONG_MESSAGE,
+        Load::PingPong(_) | Load::Connect(_) => workloads::PING_PONG_MESSAGE,
     });
     let Some(range) = ranges.reduce(|a, b| *a.start().max(b.start())..=*a.end().min(b.end())) else {
         return Vec::new();

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use load::{Direction, Placement};
 use units::Bytes;
 
 use crate::{
@@ -11,7 +12,6 @@ use crate::{
     factor::Setting,
     lab::Offloads,
     nearest, resolve,
-    workload::{Direction, Placement},
 };
 
 /// From where packets count as big, and the most that the kernel builds.
@@ -79,13 +79,13 @@ pub(in crate::check) fn big_tcp(size: Bytes, place: Range<usize>) -> Result<Byte
     Err(Problem::new(place, message, "out of range").help("take 64KiB (no BIG TCP) to 512KiB"))
 }
 
-fn word<T: Copy>(
+fn word<T: Clone>(
     vary: VaryWord,
     label: &str,
     place: &Range<usize>,
     words: &[(&str, T)],
 ) -> Result<T, Problem> {
-    let found = words.iter().find(|(word, _)| *word == label).map(|(_, value)| *value);
+    let found = words.iter().find(|(word, _)| *word == label).map(|(_, value)| value.clone());
     found.ok_or_else(|| {
         let message = format!("`{label}` is not a value of `{}`", vary.word());
         let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();

@@ -1,0 +1,52 @@
+//! What a ping-pong recorded: whole round trips.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::Nanos;
+
+use crate::{histogram::LatencyHistogram, socket::SocketFacts, stream::StreamData};
+
+/// The round trips of a ping-pong.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PingPongData {
+    /// Every round trip after the warm-up, from when its message was sent.
+    pub round_trips: LatencyHistogram,
+    /// Of an open loop: what its schedule shows beside.
+    pub open_loop: Option<OpenLoopData>,
+    /// The same round trips in the order of time, the warm-up's included.
+    pub intervals: Vec<PingPongInterval>,
+    /// For how long they were made.
+    pub elapsed: Nanos,
+    /// Messages that never came back (UDP).
+    pub lost: u64,
+    /// What the kernel gave the client's socket.
+    pub client: SocketFacts,
+    /// What it gave the server's.
+    pub server: SocketFacts,
+    /// The stream beside it, where there was one.
+    pub under: Option<StreamData>,
+}
+
+/// What an open loop shows beyond its round trips: the same messages, from when they should have been sent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenLoopData {
+    /// From a message's intended time to its return: a stall of sender, path or peer is not hidden.
+    pub since_intended: LatencyHistogram,
+    /// From a message's intended time to the call that sent it: the generator's own lateness.
+    pub lateness: LatencyHistogram,
+}
+
+/// The round trips that ended in one interval.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PingPongInterval {
+    /// From this time, since the first message.
+    pub start: Nanos,
+    /// To this time.
+    pub end: Nanos,
+    /// Whether it lies in the warm-up.
+    pub warmup: bool,
+    /// Of an open loop from the intended times, else from when each message was sent.
+    pub round_trips: LatencyHistogram,
+    /// Messages that were given up in it (UDP).
+    pub lost: u64,
+}

@@ -1,0 +1,191 @@
+//! What a stream recorded: every connection, at both ends, interval by interval.
+
+use load::Direction;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{BitRate, Bytes, Nanos};
+
+use crate::{histogram::LatencyHistogram, socket::SocketFacts};
+
+/// The connections of a stream.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StreamData {
+    /// Every connection, forward ones first.
+    pub flows: Vec<Flow>,
+}
+
+/// One connection, seen from both ends.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Flow {
+    /// Its number among those of its direction, from 0.
+    pub id: u32,
+    /// Which way it flows: never `both`.
+    pub direction: Direction,
+    /// The sender's record: counts what the socket took.
+    pub sender: EndSeries,
+    /// The receiver's record: counts what the application got. This is the rate that counts.
+    pub receiver: EndSeries,
+}
+
+/// One end's record of a connection.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EndSeries {
+    /// Samples in order of time, without gaps, the warm-up's included.
+    pub intervals: Vec<Interval>,
+    /// What the kernel really gave this socket.
+    pub socket: SocketFacts,
+    /// How late messages left, of a sender with a rate: after the time that its schedule had for them.
+    pub lateness: Option<LatencyHistogram>,
+}
+
+impl EndSeries {
+    /// The intervals after the warm-up.
+    pub fn measured(&self) -> impl Iterator<Item = &Interval> {
+        self.intervals.iter().filter(|interval| !interval.warmup)
+    }
+
+    /// Bytes after the warm-up.
+    #[must_use]
+    pub fn bytes(&self) -> Bytes {
+        self.measured().map(|interval| interval.bytes).sum()
+    }
+
+    /// Time after the warm-up.
+    #[must_use]
+    pub fn elapsed(&self) -> Nanos {
+        self.measured().map(|interval| interval.end - interval.start).sum()
+    }
+
+    /// The rate after the warm-up.
+    #[must_use]
+    pub fn rate(&self) -> BitRate {
+        BitRate::of(self.bytes(), self.elapsed())
+    }
+
+    /// The rate of several ends together after the warm-up: all their bytes over the longest of their times, so
+    /// that a connection that ended early does not count as if it had gone on.
+    #[must_use]
+    pub fn rate_together<'a>(ends: impl Iterator<Item = &'a Self>) -> BitRate {
+        let (bytes, longest) = ends.fold((Bytes(0), Nanos(0)), |(bytes, longest), end| {
+            (bytes + end.bytes(), longest.max(end.elapsed()))
+        });
+        BitRate::of(bytes, longest)
+    }
+
+    /// Segments sent again after the warm-up.
+    #[must_use]
+    pub fn retransmits(&self) -> u64 {
+        self.measured().filter_map(|interval| interval.tcp).map(|tcp| u64::from(tcp.retransmits)).sum()
+    }
+
+    /// Datagrams after the warm-up, of UDP: counts added up, the jitter that of the last interval.
+    #[must_use]
+    pub fn datagrams(&self) -> Option<DatagramSample> {
+        self.measured().filter_map(|interval| interval.datagrams).reduce(|before, after| before.and(&after))
+    }
+}
+
+/// A sample of one end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Interval {
+    /// From this time, since the connection's first byte at this end.
+    pub start: Nanos,
+    /// To this time.
+    pub end: Nanos,
+    /// Payload that this end wrote or read in it.
+    pub bytes: Bytes,
+    /// Whether it lies in the warm-up.
+    pub warmup: bool,
+    /// TCP_INFO at its end, of TCP.
+    pub tcp: Option<TcpSample>,
+    /// The datagrams of it, of UDP.
+    pub datagrams: Option<DatagramSample>,
+}
+
+impl Interval {
+    /// Its rate.
+    #[must_use]
+    pub fn rate(&self) -> BitRate {
+        BitRate::of(self.bytes, self.end - self.start)
+    }
+}
+
+/// What TCP_INFO said at the end of an interval (linux/tcp.h, `struct tcp_info`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TcpSample {
+    /// Segments sent again in the interval.
+    pub retransmits: u32,
+    /// Congestion window, in bytes (segments times the sending MSS).
+    pub cwnd: Bytes,
+    /// Smoothed round-trip time.
+    pub rtt: Nanos,
+    /// Its variation.
+    pub rtt_variation: Nanos,
+    /// The rate at which the socket paces; `None` when it does not.
+    pub pacing: Option<BitRate>,
+    /// Time in the interval for which the peer's window held the sender back.
+    pub receive_window_limited: Nanos,
+    /// Time in the interval for which the send buffer held the sender back.
+    pub send_buffer_limited: Nanos,
+    /// Reorderings that the sender saw in the interval (reord_seen): then a retransmit may not mean a loss.
+    pub reorderings: u32,
+    /// Segments that came out of order in the interval, at the receiver (rcv_ooopack).
+    pub out_of_order: u32,
+    /// Least round-trip time of the recent past; `None` before the first.
+    pub least_rtt: Option<Nanos>,
+    /// Latest rate of delivery that the sender estimated.
+    pub delivery: Option<BitRate>,
+    /// The window that this end offers, in bytes (rcv_wnd); 0 on kernels that do not tell.
+    pub offered_window: Bytes,
+}
+
+/// The datagrams of an interval. Lost, reordered and duplicate ones are the receiver's alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DatagramSample {
+    /// Sent, or received (duplicates not counted).
+    pub count: u64,
+    /// Missing so far, as a difference to the interval before: a late one makes it less. Together they are
+    /// what never came.
+    pub lost: i64,
+    /// Came after one with a higher number.
+    pub reordered: u64,
+    /// Came once more.
+    pub duplicates: u64,
+    /// Interarrival jitter at its end (RFC 3550, section 6.4.1).
+    pub jitter: Nanos,
+}
+
+impl DatagramSample {
+    /// This one and the one that followed it, as one.
+    #[must_use]
+    pub const fn and(&self, after: &Self) -> Self {
+        Self {
+            count: self.count + after.count,
+            lost: self.lost + after.lost,
+            reordered: self.reordered + after.reordered,
+            duplicates: self.duplicates + after.duplicates,
+            jitter: after.jitter,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_ended_early_does_not_count_as_if_it_had_gone_on() {
+        let end = |millis: u64, bytes: u64| {
+            let (start, end) = (Nanos(0), Nanos::from_millis(millis));
+            let interval = Interval { start, end, bytes: Bytes(bytes), warmup: false, tcp: None, datagrams: None };
+            EndSeries { intervals: vec![interval], ..EndSeries::default() }
+        };
+        for (ends, expected) in [
+            (vec![end(1000, 500), end(1000, 500)], 8000.0),
+            (vec![end(100, 500), end(1000, 500)], 8000.0),
+            (vec![EndSeries::default(), end(1000, 500)], 4000.0),
+        ] {
+            assert_eq!(EndSeries::rate_together(ends.iter()), BitRate(expected));
+        }
+    }
+}
