@@ -7,8 +7,10 @@ pub mod bimodal;
 pub mod describe;
 mod distribution;
 pub mod interval;
+pub mod levels;
 pub mod noise;
 pub mod ratio;
+pub mod series;
 pub mod verdict;
 
 pub use bimodal::TwoLevels;

@@ -1,0 +1,217 @@
+//! Levels of a series in time: where it jumps, and what it is in between. Must not know what the values measure.
+
+use crate::{describe, series};
+
+/// Fewest values that make a level.
+pub const FEWEST: usize = 5;
+/// A jump of less than this share of the level before is not called one, however sure: 10 %.
+pub const LEAST_JUMP: f64 = 0.1;
+
+/// Neighbours that seem more alike than this ([`series::inflation`]) are so because of jumps.
+const MOST_INFLATION: f64 = 6.0;
+
+/// A stretch of the series at one level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Level {
+    /// Index of its first value.
+    pub start: usize,
+    /// Index after its last one.
+    pub end: usize,
+    /// Median, in the unit of the values.
+    pub value: f64,
+}
+
+/// The levels of a series, at least one.
+///
+/// Change points of the mean by PELT ([`changes`]) with the penalty 3 v ln n, where v is the variance that neighbouring
+/// values show beside each other, so that the jumps themselves do not count. Neighbouring levels whose medians differ by less than
+/// [`LEAST_JUMP`] are then one. `None` for no values or values that are not finite; fewer than two [`FEWEST`] are one
+/// level.
+pub fn levels(values: &[f64]) -> Option<Vec<Level>> {
+    let whole = Level { start: 0, end: values.len(), value: describe::median(values)? };
+    if values.len() < 2 * FEWEST {
+        return Some(vec![whole]);
+    }
+    let penalty = 3.0 * noise(values)? * (values.len() as f64).ln();
+    let mut edges = vec![0];
+    edges.extend(changes(values, penalty, FEWEST)?);
+    edges.push(values.len());
+    let found = edges.windows(2).map(|pair| level(values, pair[0], pair[1])).collect::<Option<Vec<_>>>()?;
+    join(values, found)
+}
+
+/// Indices at which the mean changes: the division with the least sum of squares about the means of its parts, each
+/// change costing `penalty`, no part shorter than `least`. Exact, by PELT (Killick, Fearnhead & Eckley, Journal of the
+/// American Statistical Association 107, 2012).
+///
+/// `None` for values or a penalty that are not finite, or a `least` of 0.
+pub fn changes(values: &[f64], penalty: f64, least: usize) -> Option<Vec<usize>> {
+    if least == 0 || !penalty.is_finite() || values.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let sums = Sums::of(values);
+    let n = values.len();
+    let mut best = vec![f64::INFINITY; n + 1];
+    best[0] = -penalty;
+    let mut from = vec![0; n + 1];
+    let mut starts: Vec<usize> = Vec::new();
+    for end in least..=n {
+        starts.push(end - least);
+        for &start in &starts {
+            let cost = best[start] + sums.cost(start, end) + penalty;
+            if cost < best[end] {
+                (best[end], from[end]) = (cost, start);
+            }
+        }
+        // A start that already costs more than the best can never win later (the paper's theorem 3.1).
+        starts.retain(|&start| best[start] + sums.cost(start, end) <= best[end]);
+    }
+    Some(back(&from, n))
+}
+
+fn back(from: &[usize], mut end: usize) -> Vec<usize> {
+    let mut found = Vec::new();
+    while end > 0 {
+        end = from[end];
+        if end > 0 {
+            found.push(end);
+        }
+    }
+    found.reverse();
+    found
+}
+
+/// Sums and sums of squares up to each place, about the overall mean so that large values lose no digits.
+struct Sums {
+    values: Vec<f64>,
+    squares: Vec<f64>,
+}
+
+impl Sums {
+    fn of(values: &[f64]) -> Self {
+        let center = describe::mean(values).unwrap_or(0.0);
+        let running = |f: fn(f64) -> f64| -> Vec<f64> {
+            let mut total = 0.0;
+            let add = |value: &f64| {
+                total += f(value - center);
+                total
+            };
+            [0.0].into_iter().chain(values.iter().map(add)).collect()
+        };
+        Self { values: running(|x| x), squares: running(|x| x * x) }
+    }
+
+    /// Sum of squares about the mean of `start..end`.
+    fn cost(&self, start: usize, end: usize) -> f64 {
+        let sum = self.values[end] - self.values[start];
+        let squares = self.squares[end] - self.squares[start];
+        (squares - sum * sum / (end - start) as f64).max(0.0)
+    }
+}
+
+/// The variance of sums, without the jumps: from the median size of the steps between neighbours, and from how alike
+/// neighbours are, as a first-order chain would have it: steps of variance 2 s^2 (1 - r) sum up to s^2 (1 + r) / (1 - r)
+/// a value. Likeness beyond [`MOST_INFLATION`] is taken for jumps.
+fn noise(values: &[f64]) -> Option<f64> {
+    let steps: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+    // For normal values the median step is 0.6745 times the square root of 2 standard deviations.
+    let deviation = describe::median(&steps)? / (0.6745 * std::f64::consts::SQRT_2);
+    let inflation = series::inflation(values)?.clamp(1.0, MOST_INFLATION);
+    Some(deviation * deviation * inflation * (inflation + 1.0) / 2.0)
+}
+
+fn level(values: &[f64], start: usize, end: usize) -> Option<Level> {
+    Some(Level { start, end, value: describe::median(&values[start..end])? })
+}
+
+fn join(values: &[f64], found: Vec<Level>) -> Option<Vec<Level>> {
+    let mut levels: Vec<Level> = Vec::with_capacity(found.len());
+    for next in found {
+        match levels.last_mut() {
+            Some(last) if (next.value - last.value).abs() < LEAST_JUMP * last.value.abs() => {
+                *last = level(values, last.start, next.end)?;
+            }
+            _ => levels.push(next),
+        }
+    }
+    Some(levels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distribution::normal_quantile;
+    use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    /// `n` values about `level` with relative deviation `noise`, each `carry` of the last one's error.
+    fn noisy(rng: &mut Pcg64Mcg, n: usize, level: f64, noise: f64, carry: f64) -> Vec<f64> {
+        let mut error = 0.0;
+        let mut one = || {
+            error =
+                carry * error + (1.0 - carry * carry).sqrt() * normal_quantile(rng.random_range(1e-9..1.0));
+            level * (1.0 + noise * error)
+        };
+        (0..n).map(|_| one()).collect()
+    }
+
+    #[test]
+    fn jumps_are_found_with_their_times_and_levels() {
+        let mut rng = Pcg64Mcg::seed_from_u64(3);
+        let mut values = noisy(&mut rng, 40, 12.6, 0.03, 0.0);
+        values.extend(noisy(&mut rng, 25, 20.0, 0.03, 0.0));
+        values.extend(noisy(&mut rng, 30, 12.6, 0.03, 0.0));
+        let found = levels(&values).unwrap();
+        let edges: Vec<_> = found.iter().map(|level| (level.start, level.end)).collect();
+        assert_eq!(edges, [(0, 40), (40, 65), (65, 95)]);
+        for (level, truth) in found.iter().zip([12.6, 20.0, 12.6]) {
+            assert!((level.value / truth - 1.0).abs() < 0.02, "{level:?}");
+        }
+    }
+
+    #[test]
+    fn a_steady_series_rarely_has_a_jump() {
+        for (noise, carry) in [(0.02, 0.0), (0.1, 0.0), (0.1, 0.5), (0.2, 0.6)] {
+            for n in [20, 100, 300] {
+                let mut rng = Pcg64Mcg::seed_from_u64(n as u64);
+                let jumps = |_: &i32| levels(&noisy(&mut rng, n, 10.0, noise, carry)).unwrap().len() > 1;
+                let alarms = (0..200).filter(jumps).count();
+                assert!(alarms <= 10, "noise {noise}, carry {carry}, n = {n}: {alarms} of 200");
+            }
+        }
+    }
+
+    #[test]
+    fn short_and_constant_series_have_one_level() {
+        assert_eq!(levels(&[1.0, 9.0]), Some(vec![Level { start: 0, end: 2, value: 5.0 }]));
+        assert_eq!(levels(&[5.0; 50]).unwrap().len(), 1);
+        assert_eq!((levels(&[]), levels(&[f64::NAN; 20])), (None, None));
+    }
+
+    /// Breaks that `ruptures` 1.1 gives for the same series: tests/reference/pelt.py made the table.
+    #[test]
+    fn the_changes_are_those_of_the_reference_implementation() {
+        let table = include_str!("../tests/reference/pelt.tsv");
+        let rows: Vec<&str> = table.lines().filter(|line| !line.starts_with('#')).collect();
+        assert!(rows.len() >= 30);
+        for row in rows {
+            let fields: Vec<&str> = row.split('\t').collect();
+            let numbers =
+                |text: &str| -> Vec<f64> { text.split_whitespace().map(|n| n.parse().unwrap()).collect() };
+            let (penalty, least) = (fields[0].parse().unwrap(), fields[1].parse().unwrap());
+            let expected: Vec<usize> = numbers(fields[2]).iter().map(|n| *n as usize).collect();
+            assert_eq!(changes(&numbers(fields[3]), penalty, least), Some(expected), "{row}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn levels_cover_the_series_without_gaps(v in prop::collection::vec(prop::num::f64::ANY, 0..60)) {
+            if let Some(found) = levels(&v) {
+                prop_assert_eq!((found[0].start, found[found.len() - 1].end), (0, v.len()));
+                prop_assert!(found.windows(2).all(|pair| pair[0].end == pair[1].start));
+            }
+        }
+    }
+}
