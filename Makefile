@@ -16,7 +16,9 @@ CARGO_DENY := 0.20.2
 TO_BUILD := cc:gcc /usr/include/stdio.h:libc6-dev musl-gcc:musl-tools git:git
 TO_TEST  := iperf3:iperf3 tcpdump:tcpdump ethtool:ethtool /bin/kill:procps setpriv:util-linux unshare:util-linux
 TO_BENCH := unshare:util-linux ip:iproute2 ping:iputils-ping iperf3:iperf3 sockperf:sockperf
+# Without these, rows are missing.
 MININET  := mn:mininet brctl:bridge-utils
+PERF     := perf:linux-perf
 
 .PHONY: help
 help: ## Show this list
@@ -50,6 +52,7 @@ lint: setup-build ## Hold every house rule: fmt, clippy, edges, licences, genera
 bench: setup-build ## Compare plumb with its peers, side by side (ARGS="--only NAME --json")
 	@xtask/setup.sh $(TO_BENCH) >&2
 	@xtask/setup.sh $(MININET) >&2 || echo "bench: goes on without Mininet" >&2
+	@xtask/setup.sh $(PERF) >&2 || echo "bench: goes on without counts of system calls" >&2
 	@cargo run --release --quiet --package plumb-benches -- $(ARGS)
 
 .PHONY: setup-build

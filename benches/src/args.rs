@@ -22,7 +22,7 @@ pub(crate) struct Args {
     only: Vec<String>,
 
     /// Rounds of each bench; every contender works once in each
-    #[arg(long, default_value_t = 10, value_name = "N")]
+    #[arg(long, default_value_t = 7, value_name = "N")]
     rounds: usize,
 
     /// Be one end of a load, by an order of the process that started this one

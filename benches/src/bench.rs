@@ -1,9 +1,9 @@
 //! The shape that every bench has, and the list of them.
 
-use crate::{comparison::Comparison, namespaces, ping_pong, rounds::Bounds, stream_app};
+use crate::{comparison::Comparison, namespaces, pacing, ping_pong, rounds::Bounds, stream};
 
-/// A bench: contenders that do the same work in turn, compared pair by pair. An error means that plumb did
-/// not do the work; a peer that cannot is told in its comparison.
+/// A bench: contenders that do the same work in turn, compared pair by pair. An error means that nobody could
+/// work; a contender that cannot is told in its comparisons.
 #[derive(Debug)]
 pub(crate) struct Bench {
     /// Its name on the command line and in the results.
@@ -13,4 +13,15 @@ pub(crate) struct Bench {
 }
 
 /// Every bench, in the order of the table.
-pub(crate) const BENCHES: &[Bench] = &[namespaces::BENCH, stream_app::BENCH, ping_pong::BENCH];
+pub(crate) const BENCHES: &[Bench] = &[
+    stream::app::BENCH,
+    stream::limit::BENCH,
+    stream::big_tcp::BENCH,
+    stream::four::BENCH,
+    stream::udp::BENCH,
+    stream::syscalls::BENCH,
+    ping_pong::UDP,
+    ping_pong::TCP,
+    pacing::BENCH,
+    namespaces::BENCH,
+];

@@ -2,16 +2,52 @@
 //!
 //! It must not know how the measurements were taken or how they are shown.
 
-use std::fmt;
+use stats::{Estimate, describe, ratio};
 
-use stats::{Estimate, describe, ratio, verdict::LEAST_CONFIDENCE};
-
-use crate::rounds::Taken;
+use crate::{
+    others::Others,
+    rounds::{Measured, Taken},
+    target::{Target, Verdict},
+};
 
 /// The confidence that intervals are asked for.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
-/// Plumb against one peer.
+/// What the contenders of a bench do, and what is taken of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subject {
+    /// The bench.
+    pub(crate) name: &'static str,
+    /// What is done.
+    pub(crate) what: &'static str,
+    /// The units of a contender's values, in their order.
+    pub(crate) units: &'static [&'static str],
+}
+
+/// Who is compared with whom, by their names, and where the ratio of each value should be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pairing {
+    /// Who stands for plumb.
+    pub(crate) ours: &'static str,
+    /// Against whom.
+    pub(crate) peer: &'static str,
+    /// A target a value.
+    pub(crate) targets: &'static [Target],
+}
+
+/// Every value of every pairing whose contenders are both in `taken`.
+pub(crate) fn compare(subject: &Subject, pairings: &[Pairing], taken: &[Taken]) -> Vec<Comparison> {
+    let find = |name: &str| taken.iter().find(|taken| taken.name == name);
+    let of_pairing = |pairing: &Pairing| {
+        let (ours, peer) = (find(pairing.ours)?, find(pairing.peer)?);
+        let target = |which: usize| pairing.targets.get(which).copied().unwrap_or(Target::NONE);
+        let row = |which| Comparison::new(subject, (ours, peer), which, target(which));
+        Some((0..subject.units.len()).map(row).collect::<Vec<_>>())
+    };
+    pairings.iter().filter_map(of_pairing).flatten().collect()
+}
+
+/// One value of plumb against one peer.
 #[derive(Debug)]
 pub(crate) struct Comparison {
     /// The bench.
@@ -30,24 +66,37 @@ pub(crate) struct Comparison {
     pub(crate) ratio: Option<Estimate>,
     /// Where the ratio should be.
     pub(crate) target: Target,
-    /// Why the peer has no value, or fewer than there were rounds.
+    /// What a reader must see beside the values.
+    pub(crate) beside: Vec<Beside>,
+    /// What else the machine did while the two worked.
+    pub(crate) others: Others,
+    /// Why plumb has no value, or fewer than there were rounds.
+    pub(crate) our_failure: Option<String>,
+    /// Why the peer has none, or fewer.
     pub(crate) failure: Option<String>,
 }
 
 impl Comparison {
-    /// Pairs the values number `which` that both took in the same rounds.
-    pub(crate) fn new(
-        (name, what, unit): (&'static str, &'static str, &'static str),
-        (ours, peer): (&Taken, &Taken),
-        which: usize,
-        target: Target,
-    ) -> Self {
-        let rounds = peer.values.iter().zip(&ours.values);
-        let pairs: Vec<_> =
-            rounds.filter_map(|(peer, ours)| Some((*peer.get(which)?, *ours.get(which)?))).collect();
-        let ratio = ratio::paired_ratio(&pairs, CONFIDENCE);
-        let failure = peer.failure.clone();
-        Self { name, what, unit, ours: ours.name, peer: peer.name, pairs, ratio, target, failure }
+    fn new(subject: &Subject, (ours, peer): (&Taken, &Taken), which: usize, target: Target) -> Self {
+        let value = |measured: &Measured| measured.values.get(which).copied();
+        let rounds = peer.rounds.iter().zip(&ours.rounds);
+        let pairs: Vec<_> = rounds.filter_map(|(peer, ours)| Some((value(peer)?, value(ours)?))).collect();
+        let mut others = ours.others;
+        others += peer.others;
+        Self {
+            name: subject.name,
+            what: subject.what,
+            unit: subject.units[which],
+            ours: ours.name,
+            peer: peer.name,
+            ratio: ratio::paired_ratio(&pairs, CONFIDENCE),
+            pairs,
+            target,
+            beside: Beside::of(ours, peer),
+            others,
+            our_failure: ours.failure.clone(),
+            failure: peer.failure.clone(),
+        }
     }
 
     /// Our values, and how they scatter.
@@ -67,6 +116,42 @@ impl Comparison {
             Some(ratio) => self.target.verdict(&ratio),
         }
     }
+
+    /// Whether `other` has the same two contenders in the same bench.
+    pub(crate) fn is_of_the_same_two(&self, other: &Self) -> bool {
+        (self.name, self.ours, self.peer) == (other.name, other.ours, other.peer)
+    }
+}
+
+/// Something both sides have beside their values: medians of the rounds; `None` where one does not tell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Beside {
+    /// What it is.
+    pub(crate) what: &'static str,
+    /// How much of it plumb had.
+    pub(crate) ours: Option<f64>,
+    /// And the peer.
+    pub(crate) peer: Option<f64>,
+}
+
+impl Beside {
+    fn of(ours: &Taken, peer: &Taken) -> Vec<Self> {
+        let mut kinds: Vec<&'static str> = Vec::new();
+        for (what, _) in ours.rounds.iter().chain(&peer.rounds).flat_map(|measured| &measured.beside) {
+            if !kinds.contains(what) {
+                kinds.push(what);
+            }
+        }
+        let median = |taken: &Taken, what: &str| {
+            let all = taken.rounds.iter().flat_map(|measured| &measured.beside);
+            let values: Vec<f64> = all.filter(|(kind, _)| *kind == what).map(|(_, value)| *value).collect();
+            describe::median(&values)
+        };
+        kinds
+            .into_iter()
+            .map(|what| Self { what, ours: median(ours, what), peer: median(peer, what) })
+            .collect()
+    }
 }
 
 /// Median, smallest and largest value.
@@ -85,102 +170,25 @@ impl Spread {
     }
 }
 
-/// Where a ratio should be, ends included.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Target {
-    /// The least, if there is one.
-    pub(crate) least: Option<f64>,
-    /// The most, if there is one.
-    pub(crate) most: Option<f64>,
-}
-
-impl Target {
-    /// From `least` to `most`.
-    pub(crate) const fn between(least: f64, most: f64) -> Self {
-        Self { least: Some(least), most: Some(most) }
-    }
-
-    /// No more than `most`.
-    pub(crate) const fn at_most(most: f64) -> Self {
-        Self { least: None, most: Some(most) }
-    }
-
-    fn verdict(&self, ratio: &Estimate) -> Verdict {
-        let Some(interval) = ratio.interval.filter(|it| it.confidence >= LEAST_CONFIDENCE) else {
-            return Verdict::Unclear;
-        };
-        let inside = |value: f64| {
-            self.least.is_none_or(|least| least <= value) && self.most.is_none_or(|most| value <= most)
-        };
-        let below = self.least.is_some_and(|least| interval.high < least);
-        let above = self.most.is_some_and(|most| interval.low > most);
-        if inside(interval.low) && inside(interval.high) {
-            Verdict::Met
-        } else if below || above {
-            Verdict::Missed
-        } else {
-            Verdict::Unclear
-        }
-    }
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.least, self.most) {
-            (Some(least), Some(most)) => write!(f, "{least:.3} to {most:.3}"),
-            (Some(least), None) => write!(f, ">= {least:.3}"),
-            (None, Some(most)) => write!(f, "<= {most:.3}"),
-            (None, None) => f.write_str("none"),
-        }
-    }
-}
-
-/// What the interval of a ratio says about the target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// The whole interval reaches it.
-    Met,
-    /// Nothing of the interval reaches it.
-    Missed,
-    /// A part of the interval does, or the pairs are too few for an interval that means something: five at
-    /// least.
-    Unclear,
-    /// There is no ratio.
-    NotMeasured,
-}
-
-impl Verdict {
-    /// The verdict in one or two words.
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Self::Met => "met",
-            Self::Missed => "missed",
-            Self::Unclear => "unclear",
-            Self::NotMeasured => "not measured",
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use stats::Interval;
-
     use super::*;
 
+    const SUBJECT: Subject = Subject { name: "a", what: "b", units: &["ms"] };
+    const PAIRING: Pairing = Pairing { ours: "plumb", peer: "peer", targets: &[Target::at_most(0.5)] };
+
     fn taken(name: &'static str, values: &[f64]) -> Taken {
-        Taken { name, values: values.iter().map(|value| vec![*value]).collect(), failure: None }
+        let rounds = values.iter().map(|value| vec![*value].into()).collect();
+        Taken { name, rounds, ..Taken::default() }
     }
 
-    fn estimate(low: f64, high: f64) -> Estimate {
-        let interval = Some(Interval { low, high, confidence: CONFIDENCE });
-        Estimate { value: (low * high).sqrt(), interval }
+    fn of(ours: &[f64], peer: &[f64]) -> Comparison {
+        compare(&SUBJECT, &[PAIRING], &[taken("peer", peer), taken("plumb", ours)]).remove(0)
     }
 
     #[test]
     fn the_ratio_is_ours_over_the_peers_and_only_rounds_of_both_count() {
-        let ours = taken("plumb", &[1.0; 6]);
-        let peer = taken("peer", &[4.0; 5]);
-        let comparison = Comparison::new(("a", "b", "ms"), (&ours, &peer), 0, Target::at_most(0.5));
+        let comparison = of(&[1.0; 6], &[4.0; 5]);
         assert_eq!(comparison.pairs.len(), 5);
         assert!((comparison.ratio.unwrap().value - 0.25).abs() < 1e-12);
         assert_eq!(comparison.verdict(), Verdict::Met);
@@ -189,38 +197,32 @@ mod tests {
 
     #[test]
     fn a_peer_without_values_has_no_verdict() {
-        let comparison = Comparison::new(
-            ("a", "b", "ms"),
-            (&taken("plumb", &[1.0]), &taken("peer", &[])),
-            0,
-            Target::at_most(1.0),
-        );
+        let comparison = of(&[1.0], &[]);
         assert_eq!((comparison.verdict(), comparison.our_spread()), (Verdict::NotMeasured, None));
     }
 
     #[test]
     fn a_few_pairs_prove_nothing_however_clear_they_look() {
-        let ours = taken("plumb", &[1.0; 4]);
-        let comparison =
-            Comparison::new(("a", "b", "ms"), (&ours, &taken("peer", &[4.0; 4])), 0, Target::at_most(0.5));
-        assert_eq!(comparison.verdict(), Verdict::Unclear);
+        assert_eq!(of(&[1.0; 4], &[4.0; 4]).verdict(), Verdict::Unclear);
     }
 
     #[test]
-    fn a_target_is_met_or_missed_only_by_the_whole_interval() {
-        let around_one = Target::between(1.0, 1.1);
-        let cases = [
-            (Target::at_most(0.1), estimate(0.05, 0.10), Verdict::Met),
-            (Target::at_most(0.1), estimate(0.05, 0.11), Verdict::Unclear),
-            (Target::at_most(0.1), estimate(0.11, 0.12), Verdict::Missed),
-            (around_one, estimate(1.0, 1.1), Verdict::Met),
-            (around_one, estimate(0.9, 1.2), Verdict::Unclear),
-            (around_one, estimate(0.8, 0.9), Verdict::Missed),
-            (around_one, estimate(1.2, 1.3), Verdict::Missed),
-            (around_one, Estimate { value: 1.05, interval: None }, Verdict::Unclear),
-        ];
-        for (target, ratio, expected) in cases {
-            assert_eq!(target.verdict(&ratio), expected, "{target}, {ratio:?}");
-        }
+    fn a_pairing_with_an_absent_contender_is_left_out() {
+        assert!(compare(&SUBJECT, &[PAIRING], &[taken("plumb", &[1.0])]).is_empty());
+    }
+
+    #[test]
+    fn what_stands_beside_is_the_median_of_each_side() {
+        let with = |name, counts: &[f64]| Taken {
+            name,
+            rounds: counts
+                .iter()
+                .map(|count| Measured { values: vec![1.0], beside: vec![("retransmits", *count)] })
+                .collect(),
+            ..Taken::default()
+        };
+        let rows = compare(&SUBJECT, &[PAIRING], &[with("plumb", &[0.0, 2.0, 1.0]), with("peer", &[9.0])]);
+        let expected = Beside { what: "retransmits", ours: Some(1.0), peer: Some(9.0) };
+        assert_eq!(rows[0].beside, [expected]);
     }
 }

@@ -3,100 +3,167 @@
 
 use std::{
     env,
-    io::{BufRead, BufReader, Write, stdout},
-    net::{Ipv4Addr, SocketAddrV4},
+    io::{Write, stdout},
+    net::{IpAddr, SocketAddr},
     process::Command,
+    time::Duration,
 };
 
-use anyhow::Context;
-use load::{Load, PingPongLoad, StreamLoad};
+use anyhow::{Context, bail};
+use load::Load;
+use samples::LatencyHistogram;
 use serde::{Deserialize, Serialize};
-use traffic::{ClientSpec, ServerSpec, Stop, ping_pong, stream};
+use traffic::{ClientSpec, Outcome, Server, ServerSpec, Stop};
+use units::Nanos;
 
-use crate::wire::{End, Wire};
+use crate::{
+    pacing,
+    process::{Running, Said},
+    wire::{End, Wire},
+};
 
 /// Only these two ends are in the namespaces, so it need not be a secret.
 const TOKEN: u64 = 1;
 
 /// What a process is to be.
-#[derive(Debug, Serialize, Deserialize)]
-struct Order {
-    bind: Ipv4Addr,
-    /// Where to connect; the server has none.
-    server: Option<SocketAddrV4>,
-    load: Load,
-    cpu: Option<u32>,
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Order {
+    /// The end that listens; it says its port.
+    Serve { bind: IpAddr, load: Load, cpus: Option<Vec<u32>> },
+    /// The end that connects.
+    Connect { bind: IpAddr, server: SocketAddr, load: Load, cpus: Option<Vec<u32>> },
+    /// A loop that sleeps until each of its times and does nothing else.
+    Sleep { period: Nanos, warmup: Nanos, duration: Nanos, cpus: Option<Vec<u32>> },
 }
 
-/// Sends `load` once, with the client and the server on these CPUs. For a stream what the server received, in
-/// Gbit/s; for a ping-pong what half and 99 % of the round trips did not exceed, in microseconds.
-pub(crate) fn send(wire: &Wire, load: &Load, cpus: Option<[u32; 2]>) -> anyhow::Result<Vec<f64>> {
-    let [client_cpu, server_cpu] = cpus.map_or([None; 2], |cpus| cpus.map(Some));
-    let order = |end: End, server, cpu| Order { bind: end.address(), server, load: load.clone(), cpu };
-    let mut server = wire.start(End::Server, &mut process(&order(End::Server, None, server_cpu))?)?;
-    let mut lines =
-        BufReader::new(server.process.stdout.take().context("the server's output is a pipe")?).lines();
-    let mut line = || lines.next().context("the server ended")?.context("read from the server");
-    let port: u16 = line()?.parse().context("the server's first line is its port")?;
-    let at = SocketAddrV4::new(End::Server.address(), port);
-    let of_client = wire.run(End::Client, &mut process(&order(End::Client, Some(at), client_cpu))?)?;
-    let of_server = line()?;
-    let counts = match load {
-        Load::Stream(_) => of_server,
-        Load::PingPong(_) => of_client,
-    };
-    serde_json::from_str(&counts).context("read what was measured")
+/// What an end measured.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Account {
+    /// Payload that it received, the warm-up not counted.
+    pub(crate) bytes: u64,
+    /// For how long.
+    pub(crate) seconds: f64,
+    /// Segments that it sent again.
+    pub(crate) retransmits: u64,
+    /// Datagrams that arrived, and that did not.
+    pub(crate) datagrams: Option<(u64, i64)>,
+    /// Of round trips.
+    pub(crate) round_trips: Option<Quantiles>,
+    /// Of how late messages left after their times.
+    pub(crate) lateness: Option<Quantiles>,
 }
 
-/// Is what the order says, in the namespace where it finds itself.
-pub(crate) fn obey(order: &str) -> anyhow::Result<()> {
-    let Order { bind, server, load, cpu } = serde_json::from_str(order).context("read the order")?;
-    let cpus = cpu.map(|cpu| vec![cpu]);
-    let values = match (load, server) {
-        (Load::Stream(load), None) => serve_stream(ServerSpec { token: TOKEN, bind, load, cpus })?,
-        (Load::Stream(load), Some(server)) => {
-            stream::run_client(&ClientSpec { token: TOKEN, bind, server, load, cpus }, &Stop::new(), &())?;
-            vec![]
-        }
-        (Load::PingPong(load), None) => pong(ServerSpec { token: TOKEN, bind, load, cpus })?,
-        (Load::PingPong(load), Some(server)) => {
-            ping(&ClientSpec { token: TOKEN, bind, server, load, cpus })?
-        }
-    };
-    say(&serde_json::to_string(&values)?)
+/// Times in microseconds that half of all, 99 % and 99.9 % did not exceed.
+pub(crate) type Quantiles = [f64; 3];
+
+/// The shares that [`Quantiles`] has.
+pub(crate) const SHARES: [f64; 3] = [0.5, 0.99, 0.999];
+
+/// A server of `load`, listening, and its port.
+pub(crate) fn serve(
+    wire: &Wire,
+    load: &Load,
+    cpus: Option<Vec<u32>>,
+    wrap: fn(Command) -> Command,
+) -> anyhow::Result<(Running, u16)> {
+    let order = Order::Serve { bind: End::Server.address().into(), load: load.clone(), cpus };
+    let mut server = wire.start(End::Server, &mut wrap(process(&order)?))?;
+    let port = server.line()?.parse().context("the server's first line is its port")?;
+    Ok((server, port))
 }
 
-fn serve_stream(spec: ServerSpec<StreamLoad>) -> anyhow::Result<Vec<f64>> {
-    let server = stream::Server::open(spec)?;
-    say(&server.port().to_string())?;
-    let outcome = server.run(&Stop::new(), &())?;
-    Ok(outcome.flows.iter().map(|flow| flow.series.rate().0 / 1e9).collect())
+/// The client of `load`.
+pub(crate) fn connect(
+    wire: &Wire,
+    port: u16,
+    load: &Load,
+    cpus: Option<Vec<u32>>,
+    wrap: fn(Command) -> Command,
+) -> anyhow::Result<Running> {
+    let server = SocketAddr::new(End::Server.address().into(), port);
+    let order = Order::Connect { bind: End::Client.address().into(), server, load: load.clone(), cpus };
+    wire.start(End::Client, &mut wrap(process(&order)?))
 }
 
-fn pong(spec: ServerSpec<PingPongLoad>) -> anyhow::Result<Vec<f64>> {
-    let server = ping_pong::Server::open(spec)?;
-    say(&server.port().to_string())?;
-    server.run(&Stop::new(), &())?;
-    Ok(vec![])
+/// Both ends of `load`, which takes `lasts`; what the client measured.
+pub(crate) fn exchange(
+    wire: &Wire,
+    load: &Load,
+    cpus: Option<[Vec<u32>; 2]>,
+    lasts: Duration,
+) -> anyhow::Result<Account> {
+    let [at_client, at_server] = cpus.map_or([None, None], |both| both.map(Some));
+    let (server, port) = serve(wire, load, at_server, |command| command)?;
+    let client = connect(wire, port, load, at_client, |command| command)?.finish(lasts)?;
+    server.finish(lasts)?;
+    account(&client)
 }
 
-fn ping(spec: &ClientSpec<PingPongLoad>) -> anyhow::Result<Vec<f64>> {
-    let round_trips = ping_pong::run_client(spec, &Stop::new(), &())?.round_trips;
-    let microseconds = |share| round_trips.quantile(share).map(|time| time.0 as f64 / 1e3);
-    [0.5, 0.99].into_iter().map(microseconds).collect::<Option<_>>().context("no message came back")
-}
-
-fn process(order: &Order) -> anyhow::Result<Command> {
+/// This program, to be what `order` says.
+pub(crate) fn process(order: &Order) -> anyhow::Result<Command> {
     let mut command = Command::new(env::current_exe().context("find this program")?);
     command.arg("--end").arg(serde_json::to_string(order)?);
     Ok(command)
 }
 
-fn say(line: &str) -> anyhow::Result<()> {
-    writeln!(stdout(), "{line}").context("answer")
+/// What an end said at its end.
+pub(crate) fn account(said: &Said) -> anyhow::Result<Account> {
+    serde_json::from_str(&said.output).context("read what was measured")
 }
 
-/// One CPU to bind both ends to: nothing has to wake another one, which would be most of what is measured.
-pub(crate) fn one_cpu() -> [u32; 2] {
-    [sys::affinity::available().first().copied().unwrap_or_default(); 2]
+/// Is what the order says, in the namespace where it finds itself.
+pub(crate) fn obey(order: &str) -> anyhow::Result<()> {
+    let account = match serde_json::from_str(order).context("read the order")? {
+        Order::Serve { bind, load, cpus } => {
+            let server = Server::open(&ServerSpec { token: TOKEN, bind, load, cpus })?;
+            say(&server.port().to_string())?;
+            Account::of(&server.run(&Stop::new(), &())?)
+        }
+        Order::Connect { bind, server, load, cpus } => {
+            let spec = ClientSpec { token: TOKEN, bind, server, load, cpus };
+            Account::of(&traffic::run_client(&spec, &Stop::new(), &())?)
+        }
+        Order::Sleep { period, warmup, duration, cpus } => {
+            let lateness = pacing::bare(period, warmup, duration, cpus.as_deref())?;
+            Account { lateness: quantiles(&lateness), ..Account::default() }
+        }
+    };
+    say(&serde_json::to_string(&account)?)
+}
+
+impl Account {
+    /// What the loads that benches have leave in an end's record: streams or a ping-pong, forward.
+    fn of(outcome: &Outcome) -> Self {
+        let series = || outcome.flows.iter().map(|flow| &flow.series);
+        let datagrams = series().filter_map(|series| series.datagrams()).reduce(|all, more| all.and(&more));
+        let ping_pong = outcome.ping_pong.as_ref();
+        let open_loop = ping_pong.and_then(|ping| ping.open_loop.as_ref());
+        let of_stream = series().find_map(|series| series.lateness.as_ref());
+        Self {
+            bytes: series().map(|series| series.bytes().0).sum(),
+            seconds: series().map(|series| series.elapsed().seconds()).fold(0.0, f64::max),
+            retransmits: series().map(samples::EndSeries::retransmits).sum(),
+            datagrams: datagrams.map(|all| (all.count, all.lost)),
+            round_trips: ping_pong.and_then(|ping| quantiles(&ping.round_trips)),
+            lateness: open_loop.map(|it| &it.lateness).or(of_stream).and_then(quantiles),
+        }
+    }
+
+    /// The quantiles that `which` finds, which there must be.
+    pub(crate) fn quantiles(&self, which: fn(&Self) -> Option<Quantiles>) -> anyhow::Result<Quantiles> {
+        match which(self) {
+            Some(quantiles) => Ok(quantiles),
+            None => bail!("nothing was timed"),
+        }
+    }
+}
+
+fn quantiles(histogram: &LatencyHistogram) -> Option<Quantiles> {
+    let [half, most, nearly_all] = SHARES.map(|share| histogram.quantile(share));
+    Some([half?, most?, nearly_all?].map(|time| time.0 as f64 / 1e3))
+}
+
+fn say(line: &str) -> anyhow::Result<()> {
+    writeln!(stdout(), "{line}").context("answer")
 }

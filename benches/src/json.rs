@@ -2,16 +2,21 @@
 
 use serde_json::{Value, json};
 
-use crate::{comparison::Comparison, environment::Environment};
+use crate::{
+    comparison::{Beside, Comparison},
+    environment::Environment,
+};
 
 /// The document; `version` changes when a field changes its meaning.
 pub(crate) fn text(environment: &Environment, comparisons: &[Comparison]) -> String {
     let document = json!({
-        "version": 1,
+        "version": 2,
         "environment": {
             "kernel": environment.kernel,
             "cpus": environment.cpus,
             "load_average": environment.load,
+            "congestion_default": environment.congestion,
+            "peers": environment.peers,
         },
         "comparisons": comparisons.iter().map(comparison).collect::<Vec<_>>(),
     });
@@ -31,30 +36,48 @@ fn comparison(it: &Comparison) -> Value {
         "interval": interval.map(|it| json!({ "low": it.low, "high": it.high, "confidence": it.confidence })),
         "target": { "least": it.target.least, "most": it.target.most },
         "verdict": it.verdict().word(),
+        "beside": it.beside.iter().map(beside).collect::<Vec<_>>(),
+        "others": { "busy_cpus": it.others.busy(), "stolen_cpus": it.others.stolen(), "quiet": it.others.were_quiet() },
+        "our_failure": it.our_failure,
         "failure": it.failure,
     })
+}
+
+fn beside(it: &Beside) -> Value {
+    json!({ "what": it.what, "ours": it.ours, "peer": it.peer })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{comparison::Target, rounds::Taken};
+    use crate::{
+        comparison::{Pairing, Subject, compare},
+        rounds::{Measured, Taken},
+        target::Target,
+    };
 
     #[test]
     fn the_document_holds_every_pair_and_the_interval() {
         let taken = |name, values: &[f64]| Taken {
             name,
-            values: values.iter().map(|value| vec![*value]).collect(),
-            failure: None,
+            rounds: values
+                .iter()
+                .map(|value| Measured { values: vec![*value], beside: vec![("% lost", 0.5)] })
+                .collect(),
+            ..Taken::default()
         };
-        let (ours, peer) = (taken("plumb", &[1.0, 2.0]), taken("peer", &[4.0, 8.0]));
-        let one = Comparison::new(("frob", "frobs", "ms"), (&ours, &peer), 0, Target::at_most(0.5));
-        let environment = Environment { kernel: "6.1".into(), cpus: 4, load: None };
-        let document: Value = serde_json::from_str(&text(&environment, &[one])).unwrap();
+        let all = [taken("plumb", &[1.0, 2.0]), taken("peer", &[4.0, 8.0])];
+        let subject = Subject { name: "frob", what: "frobs", units: &["ms"] };
+        let pairing = Pairing { ours: "plumb", peer: "peer", targets: &[Target::at_most(0.5)] };
+        let document: Value =
+            serde_json::from_str(&text(&Environment::default(), &compare(&subject, &[pairing], &all)))
+                .unwrap();
         let row = &document["comparisons"][0];
         assert_eq!(row["pairs"], json!([{ "peer": 4.0, "ours": 1.0 }, { "peer": 8.0, "ours": 2.0 }]));
         assert!((row["ratio"].as_f64().unwrap() - 0.25).abs() < 1e-9, "{row}");
         assert_eq!(row["interval"]["confidence"], json!(0.5));
         assert_eq!((&row["target"]["least"], &row["verdict"]), (&Value::Null, &json!("unclear")));
+        assert_eq!(row["beside"], json!([{ "what": "% lost", "ours": 0.5, "peer": 0.5 }]));
+        assert_eq!(row["others"]["quiet"], json!(true));
     }
 }

@@ -1,7 +1,7 @@
 //! Plumbline beside its peers: the same work, interleaved, as ratios with intervals and the targets beside them.
 //!
 //! One file a bench, all of one shape (bench.rs). It must not know how a room does its work, and no number
-//! that it measures makes it fail: only work that was not done does.
+//! that it measures makes it fail: only work that plumb did not do does.
 #![expect(
     clippy::disallowed_methods,
     reason = "a bench times its contenders and lets the kernel come to rest"
@@ -10,20 +10,27 @@
 mod args;
 mod bench;
 mod comparison;
+mod cpu;
 mod ends;
 mod environment;
 mod json;
+mod meter;
 mod namespaces;
+mod others;
+mod pacing;
 mod ping_pong;
+mod placement;
 mod private;
+mod process;
 mod rounds;
-mod stream_app;
+mod stream;
 mod table;
+mod target;
 mod wire;
 
 use std::io::{Write, stdout};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::Parser;
 
 use crate::{args::Args, environment::Environment};
@@ -37,14 +44,24 @@ fn main() -> anyhow::Result<()> {
         sys::userns::enter_as_root().context("benches need root, or root in a user namespace")?;
     }
     let environment = Environment::read();
-    let mut comparisons = Vec::new();
+    let (mut comparisons, mut failures) = (Vec::new(), Vec::new());
     for bench in args.benches() {
-        comparisons.extend((bench.run)(&args.bounds()).with_context(|| format!("bench `{}`", bench.name))?);
+        match (bench.run)(&args.bounds()) {
+            Ok(more) => comparisons.extend(more),
+            Err(error) => failures.push(format!("bench `{}`: {error:#}", bench.name)),
+        }
     }
     let text = if args.json {
         json::text(&environment, &comparisons)
     } else {
         table::text(&environment, &comparisons)
     };
-    writeln!(stdout(), "{text}").context("write the result")
+    writeln!(stdout(), "{text}").context("write the result")?;
+    let ours = |it: &comparison::Comparison| {
+        it.our_failure.as_ref().map(|failure| format!("bench `{}`: {}: {failure}", it.name, it.ours))
+    };
+    failures.extend(comparisons.iter().filter_map(ours));
+    failures.dedup();
+    ensure!(failures.is_empty(), "plumb did not do all of the work:\n{}", failures.join("\n"));
+    Ok(())
 }

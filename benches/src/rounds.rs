@@ -10,6 +10,8 @@ use std::{
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_pcg::Pcg64Mcg;
 
+use crate::others::{Moment, Others};
+
 /// How much is measured at most.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
@@ -21,28 +23,62 @@ pub(crate) struct Bounds {
     pub(crate) tell: fn(&str, usize, usize),
 }
 
+impl Bounds {
+    /// This many rounds more.
+    pub(crate) fn and(&self, more: usize) -> Self {
+        Self { rounds: self.rounds + more, ..*self }
+    }
+
+    /// No more rounds than this.
+    pub(crate) fn of_at_most(&self, rounds: usize) -> Self {
+        Self { rounds: self.rounds.min(rounds), ..*self }
+    }
+}
+
 /// Who can do the work of a bench.
 pub(crate) trait Contender {
-    /// Its name in the results.
+    /// Its name in the results, by which comparisons find it.
     fn name(&self) -> &'static str;
+
+    /// Whether it works in this round, the warm-up being number 0.
+    fn works_in(&self, _round: usize) -> bool {
+        true
+    }
 
     /// Does the work once, checks that it was done, and returns its values: the same ones in the
     /// same order as every other contender of the bench.
-    fn measure(&mut self) -> anyhow::Result<Vec<f64>>;
+    fn measure(&mut self) -> anyhow::Result<Measured>;
+}
+
+/// What one piece of work gave.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Measured {
+    /// What is compared; positive.
+    pub(crate) values: Vec<f64>,
+    /// What a reader must see beside it, such as retransmits, and how much of it there was.
+    pub(crate) beside: Vec<(&'static str, f64)>,
+}
+
+impl From<Vec<f64>> for Measured {
+    fn from(values: Vec<f64>) -> Self {
+        Self { values, beside: vec![] }
+    }
 }
 
 /// What a contender measured.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Taken {
     /// Who.
     pub(crate) name: &'static str,
-    /// The values of each round, as far as it came.
-    pub(crate) values: Vec<Vec<f64>>,
+    /// What each round gave, as far as it came; nothing where it did not work.
+    pub(crate) rounds: Vec<Measured>,
+    /// What else the machine did meanwhile, all rounds together.
+    pub(crate) others: Others,
     /// Why it came no further.
     pub(crate) failure: Option<String>,
 }
 
-/// Has every contender work once in each round, after a round that does not count (it fills the caches and
+/// Has every contender work once in each round (that it works in), after a round that does not count (it fills the caches and
 /// shows who can work at all), with `rest` after each. One that fails is out.
 pub(crate) fn take(
     bench: &str,
@@ -51,7 +87,7 @@ pub(crate) fn take(
     rest: Duration,
 ) -> Vec<Taken> {
     let names = contenders.iter().map(|contender| contender.name());
-    let mut taken: Vec<Taken> = names.map(|name| Taken { name, values: vec![], failure: None }).collect();
+    let mut taken: Vec<Taken> = names.map(|name| Taken { name, ..Taken::default() }).collect();
     let mut order: Vec<usize> = (0..contenders.len()).collect();
     let mut random = Pcg64Mcg::seed_from_u64(0);
     let begin = Instant::now();
@@ -62,9 +98,14 @@ pub(crate) fn take(
         (bounds.tell)(bench, round, bounds.rounds);
         order.shuffle(&mut random);
         for &index in &order {
-            if taken[index].failure.is_none() {
+            if taken[index].failure.is_some() {
+                continue;
+            }
+            if contenders[index].works_in(round) {
                 work(contenders[index].as_mut(), &mut taken[index], round > 0);
                 std::thread::sleep(rest);
+            } else if round > 0 {
+                taken[index].rounds.push(Measured::default());
             }
         }
     }
@@ -72,8 +113,12 @@ pub(crate) fn take(
 }
 
 fn work(contender: &mut dyn Contender, taken: &mut Taken, counts: bool) {
+    let begin = Moment::now();
     match contender.measure() {
-        Ok(value) if counts => taken.values.push(value),
+        Ok(measured) if counts => {
+            taken.rounds.push(measured);
+            taken.others += begin.others();
+        }
         Ok(_) => {}
         Err(error) => taken.failure = Some(format!("{error:#}")),
     }
@@ -105,11 +150,11 @@ mod tests {
             self.name
         }
 
-        fn measure(&mut self) -> anyhow::Result<Vec<f64>> {
+        fn measure(&mut self) -> anyhow::Result<Measured> {
             self.calls.borrow_mut().push(self.name);
             self.done += 1;
             anyhow::ensure!(self.done < self.fails_at, "tired");
-            Ok(vec![self.done as f64])
+            Ok(vec![self.done as f64].into())
         }
     }
 
@@ -129,12 +174,8 @@ mod tests {
     fn every_contender_works_once_a_round_and_the_first_round_does_not_count() {
         let (taken, calls) = run(usize::MAX, Bounds { rounds: 8, time: PLENTY, tell: |_, _, _| () });
         for taken in taken {
-            assert_eq!(
-                taken.values,
-                (2..=9).map(|done| vec![f64::from(done)]).collect::<Vec<_>>(),
-                "{}",
-                taken.name
-            );
+            let expected: Vec<Measured> = (2..=9).map(|done| vec![f64::from(done)].into()).collect();
+            assert_eq!(taken.rounds, expected, "{}", taken.name);
         }
         assert!(calls.chunks(2).all(|round| round[0] != round[1]), "{calls:?}");
         let firsts: Vec<_> = calls.chunks(2).map(|round| round[0]).collect();
@@ -144,9 +185,30 @@ mod tests {
     #[test]
     fn who_fails_is_out_and_the_others_go_on() {
         let (taken, calls) = run(3, Bounds { rounds: 4, time: PLENTY, tell: |_, _, _| () });
-        assert_eq!(taken[0].values.len(), 4);
-        assert_eq!((taken[1].values.len(), taken[1].failure.as_deref()), (1, Some("tired")));
+        assert_eq!(taken[0].rounds.len(), 4);
+        assert_eq!((taken[1].rounds.len(), taken[1].failure.as_deref()), (1, Some("tired")));
         assert_eq!(calls.iter().filter(|name| **name == "other").count(), 3);
+    }
+
+    #[test]
+    fn who_sits_a_round_out_is_still_paired_with_the_others_of_the_same_round() {
+        struct Second(usize);
+        impl Contender for Second {
+            fn name(&self) -> &'static str {
+                "second"
+            }
+            fn works_in(&self, round: usize) -> bool {
+                round.is_multiple_of(2)
+            }
+            fn measure(&mut self) -> anyhow::Result<Measured> {
+                self.0 += 1;
+                Ok(vec![self.0 as f64].into())
+            }
+        }
+        let bounds = Bounds { rounds: 4, time: PLENTY, tell: |_, _, _| () };
+        let taken = take("test", &mut [Box::new(Second(0)) as Box<dyn Contender>], &bounds, Duration::ZERO);
+        let values: Vec<&[f64]> = taken[0].rounds.iter().map(|round| round.values.as_slice()).collect();
+        assert_eq!(values, [&[][..], &[2.0], &[], &[3.0]]);
     }
 
     #[test]
@@ -155,6 +217,6 @@ mod tests {
             usize::MAX,
             Bounds { rounds: 1_000_000_000, time: Duration::from_millis(20), tell: |_, _, _| () },
         );
-        assert!(taken[0].values.len() < 1_000_000_000);
+        assert!(taken[0].rounds.len() < 1_000_000_000);
     }
 }

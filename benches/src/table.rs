@@ -1,14 +1,14 @@
-//! Comparisons as a table for people. Computes no number.
+//! Comparisons as a table for people: two contenders at a time, their values below. Computes no number.
 
 use comfy_table::{CellAlignment, Table, presets};
+use units::significant;
 
 use crate::{
-    comparison::{Comparison, Spread},
+    comparison::{Beside, Comparison, Spread},
     environment::Environment,
 };
 
-const HEADER: [&str; 8] =
-    ["BENCH", "UNIT", "PLUMB (RANGE)", "PEER", "PEER (RANGE)", "PLUMB/PEER (INTERVAL)", "TARGET", ""];
+const HEADER: [&str; 6] = ["", "PLUMB (RANGE)", "PEER (RANGE)", "PLUMB/PEER (INTERVAL)", "TARGET", ""];
 
 /// The table, and below it what a reader must know.
 pub(crate) fn text(environment: &Environment, comparisons: &[Comparison]) -> String {
@@ -18,25 +18,56 @@ pub(crate) fn text(environment: &Environment, comparisons: &[Comparison]) -> Str
     for comparison in comparisons {
         table.add_row(row(comparison));
     }
-    for number in [2, 4] {
+    for number in [1, 2] {
         if let Some(column) = table.column_mut(number) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    let mut lines = vec![table.trim_fmt(), String::new()];
-    lines.extend(subjects(comparisons));
-    lines.extend(comparisons.iter().filter_map(failure));
+    let text = table.trim_fmt();
+    let mut rows = text.lines();
+    let mut lines: Vec<String> = rows.next().map(str::to_owned).into_iter().collect();
+    let mut before: Option<&Comparison> = None;
+    for (comparison, row) in comparisons.iter().zip(rows) {
+        if !before.is_some_and(|before| before.is_of_the_same_two(comparison)) {
+            lines.extend(heading(comparison, before));
+        }
+        lines.push(row.to_owned());
+        before = Some(comparison);
+    }
+    lines.push(String::new());
     lines.extend(confidence(comparisons));
     lines.push(machine(environment));
     lines.join("\n")
 }
 
-fn row(comparison: &Comparison) -> [String; 8] {
+/// What the rows below it are about: the bench if it is another one, the two contenders, and what must be
+/// seen beside their values.
+fn heading(comparison: &Comparison, before: Option<&Comparison>) -> Vec<String> {
+    let mut lines = Vec::new();
+    if before.is_none_or(|before| before.name != comparison.name) {
+        lines.extend([String::new(), format!("{}: {}", comparison.name, comparison.what)]);
+    }
+    let mut notes: Vec<String> = comparison.beside.iter().map(beside).collect();
+    notes.push(comparison.others.to_string());
+    lines.push(format!("{} | {} ({})", comparison.ours, comparison.peer, notes.join("; ")));
+    let failed = |who: &str, reason: &Option<String>| {
+        let rounds = comparison.pairs.len();
+        reason.as_ref().map(|reason| format!("  {who} came no further than {rounds} rounds: {reason}"))
+    };
+    lines.extend(failed(comparison.ours, &comparison.our_failure));
+    lines.extend(failed(comparison.peer, &comparison.failure));
+    lines
+}
+
+fn beside(it: &Beside) -> String {
+    let show = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| significant(value, 3));
+    format!("{} {} | {}", it.what, show(it.ours), show(it.peer))
+}
+
+fn row(comparison: &Comparison) -> [String; 6] {
     [
-        comparison.name.into(),
-        comparison.unit.into(),
+        format!("  {}", comparison.unit),
         spread(comparison.our_spread()),
-        comparison.peer.into(),
         spread(comparison.peer_spread()),
         ratio(comparison),
         comparison.target.to_string(),
@@ -45,7 +76,10 @@ fn row(comparison: &Comparison) -> [String; 8] {
 }
 
 fn spread(spread: Option<Spread>) -> String {
-    let show = |Spread { median, least, most }| format!("{median:.1} ({least:.1} to {most:.1})");
+    let show = |Spread { median, least, most }| {
+        let [median, least, most] = [median, least, most].map(|value| significant(value, 3));
+        format!("{median} ({least} to {most})")
+    };
     spread.map_or_else(|| "-".into(), show)
 }
 
@@ -54,24 +88,6 @@ fn ratio(comparison: &Comparison) -> String {
     let interval =
         ratio.interval.map_or_else(String::new, |it| format!(" ({:.3} to {:.3})", it.low, it.high));
     format!("{:.3}{interval}", ratio.value)
-}
-
-/// What each bench did, once.
-fn subjects(comparisons: &[Comparison]) -> Vec<String> {
-    let mut lines: Vec<String> = comparisons.iter().map(|it| format!("{}: {}.", it.name, it.what)).collect();
-    lines.sort();
-    lines.dedup();
-    lines
-}
-
-fn failure(comparison: &Comparison) -> Option<String> {
-    let reason = comparison.failure.as_ref()?;
-    Some(format!(
-        "{}: {} came no further than {} rounds: {reason}.",
-        comparison.name,
-        comparison.peer,
-        comparison.pairs.len()
-    ))
 }
 
 fn confidence(comparisons: &[Comparison]) -> Option<String> {
@@ -87,42 +103,59 @@ fn machine(environment: &Environment) -> String {
     let load = environment.load.map_or_else(|| "unknown".into(), |load| format!("{load:.2}"));
     let busy =
         if environment.was_busy() { "; it was busy with something else, so repeat this at rest" } else { "" };
+    let versions: Vec<&str> = environment.peers.iter().map(String::as_str).collect();
     format!(
-        "Linux {}, {} CPUs, load average {load} at the start{busy}.",
-        environment.kernel, environment.cpus
+        "Linux {}, {} CPUs, congestion control {} by default, load average {load} at the start{busy}.\n{}.",
+        environment.kernel,
+        environment.cpus,
+        environment.congestion.as_deref().unwrap_or("unknown"),
+        versions.join(", ")
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{comparison::Target, rounds::Taken};
+    use crate::{
+        comparison::{Pairing, Subject, compare},
+        rounds::{Measured, Taken},
+        target::Target,
+    };
 
     fn taken(name: &'static str, values: &[f64], failure: Option<&str>) -> Taken {
-        Taken {
-            name,
-            values: values.iter().map(|value| vec![*value]).collect(),
-            failure: failure.map(str::to_owned),
-        }
+        let round = |value: &f64| Measured { values: vec![*value], beside: vec![("retransmits", 7.0)] };
+        let rounds = values.iter().map(round).collect();
+        Taken { name, rounds, failure: failure.map(str::to_owned), ..Taken::default() }
     }
 
     #[test]
     fn a_row_shows_both_sides_the_ratio_the_target_and_the_verdict() {
-        let ours = taken("plumb", &[10.0, 20.0, 30.0, 20.0, 20.0, 20.0], None);
-        let able = taken("able", &[100.0, 200.0, 300.0, 200.0, 200.0, 200.0], None);
-        let absent = taken("absent", &[], Some("it is not installed"));
-        let labels = ("frob", "frobs a thousand times", "ms");
-        let of = |peer| Comparison::new(labels, (&ours, peer), 0, Target::at_most(0.2));
-        let environment = Environment { kernel: "6.1".into(), cpus: 4, load: Some(1.5) };
-        let text = text(&environment, &[of(&able), of(&absent)]);
+        let all = [
+            taken("plumb", &[10.0, 20.0, 30.0, 20.0, 20.0, 20.0], None),
+            taken("able", &[100.0, 200.0, 300.0, 200.0, 200.0, 200.0], None),
+            taken("absent", &[], Some("it is not installed")),
+        ];
+        let subject = Subject { name: "frob", what: "frobs a thousand times", units: &["ms"] };
+        let against = |peer| Pairing { ours: "plumb", peer, targets: &[Target::at_most(0.2)] };
+        let comparisons = compare(&subject, &[against("able"), against("absent")], &all);
+        let environment = Environment {
+            kernel: "6.1".into(),
+            cpus: 4,
+            load: Some(1.5),
+            congestion: Some("reno".into()),
+            peers: vec!["frobnicator 3".into()],
+        };
+        let text = text(&environment, &comparisons);
         let line = |word: &str| text.lines().find(|line| line.contains(word)).unwrap_or_default().to_owned();
-        let words =
-            ["20.0 (10.0 to 30.0)", "200.0 (100.0 to 300.0)", "0.100 (0.100 to 0.100)", "<= 0.200", "met"];
+        let words = ["20.0 (10.0 to 30.0)", "200 (100 to 300)", "0.100 (0.100 to 0.100)", "<= 0.200", "met"];
         for word in words {
-            assert!(line(" able").contains(word), "{word} in\n{text}");
+            assert!(line(" ms ").contains(word), "{word} in\n{text}");
         }
-        assert!(line(" absent ").contains("not measured"), "{text}");
+        assert!(line("| able").contains("retransmits 7.00 | 7.00; quiet"), "{text}");
+        assert!(text.contains("not measured"), "{text}");
         assert!(text.contains("0 rounds: it is not installed"), "{text}");
-        assert!(text.contains("busy"), "{text}");
+        for word in ["busy", "frobnicator 3", "reno"] {
+            assert!(text.contains(word), "{word} in\n{text}");
+        }
     }
 }

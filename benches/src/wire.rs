@@ -4,16 +4,32 @@
 
 use std::{
     collections::BTreeMap,
+    fs,
     net::Ipv4Addr,
-    process::{Child, Command, Stdio},
+    process::Command,
+    thread,
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, ensure};
 use ipnet::Ipv4Net;
-use scenario::{DeviceRef, Host, HostKind, HostName, Lab, Link, LinkEnd, LinkRole};
+use load::Transport;
+use scenario::{DeviceRef, DeviceSettings, Host, HostKind, HostName, Lab, Link, LinkEnd, LinkRole};
+use sys::netns::NetNs;
 use topology::Topology;
+use units::Bytes;
+
+use crate::process::Running;
 
 const PREFIX: u8 = 30;
+const DEVICE: &str = "eth0";
+
+/// As large as a packet of BIG TCP can be.
+const LARGEST: Bytes = Bytes(524_280);
+
+/// How long a server may take to listen, and how often that is looked for.
+const PATIENCE: Duration = Duration::from_secs(5);
+const GLANCE: Duration = Duration::from_millis(2);
 
 /// One end of the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +41,8 @@ pub(crate) enum End {
 }
 
 impl End {
+    const BOTH: [Self; 2] = [Self::Client, Self::Server];
+
     /// Its address.
     pub(crate) const fn address(self) -> Ipv4Addr {
         match self {
@@ -52,63 +70,94 @@ impl Wire {
         Ok(Self { topology: Topology::raise(&lab()).context("raise a wire")? })
     }
 
-    /// Starts a process at `end`, its standard output and error to be read. It ends with this process.
+    /// Raises one that carries the largest packets there are (BIG TCP).
+    pub(crate) fn raise_with_big_tcp() -> anyhow::Result<Self> {
+        let wire = Self::raise()?;
+        let big = DeviceSettings { big_tcp: Some(LARGEST), ..DeviceSettings::default() };
+        let settings: BTreeMap<_, _> =
+            End::BOTH.map(|end| (DeviceRef::new(end.host(), DEVICE), big.clone())).into();
+        wire.topology.configure(&settings).context("switch BIG TCP on")?;
+        Ok(wire)
+    }
+
+    /// Starts a process at `end`. It ends with the thread that calls this.
     pub(crate) fn start(&self, end: End, command: &mut Command) -> anyhow::Result<Running> {
-        let namespace =
-            self.topology.namespace(&HostName::new(end.host())).context("the wire has both ends")?;
-        let label = command.get_program().to_string_lossy().into_owned();
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let process = sys::child::spawn_in(command, Some(namespace), &label)?;
-        Ok(Running { process, label })
+        Running::start(command, self.namespace(end)?)
     }
 
-    /// Runs a process at `end`, and gives what it wrote when it succeeds.
-    pub(crate) fn run(&self, end: End, command: &mut Command) -> anyhow::Result<String> {
-        self.start(end, command)?.output()
+    /// Waits until something listens on `port` of the server, which `server` should do.
+    pub(crate) fn await_listener(
+        &self,
+        transport: Transport,
+        port: u16,
+        server: &mut Running,
+    ) -> anyhow::Result<()> {
+        let wait = || {
+            let begin = Instant::now();
+            while !listens(transport, port) {
+                ensure!(server.is_running(), "the server ended before it listened");
+                ensure!(begin.elapsed() < PATIENCE, "nothing listens on port {port}");
+                thread::sleep(GLANCE);
+            }
+            Ok(())
+        };
+        self.namespace(End::Server)?.run_in(wait)?
+    }
+
+    /// Runs `work` on a thread at `end`.
+    pub(crate) fn run_at<T: Send>(
+        &self,
+        end: End,
+        work: impl FnOnce() -> anyhow::Result<T> + Send,
+    ) -> anyhow::Result<T> {
+        self.namespace(end)?.run_in(work)?
+    }
+
+    fn namespace(&self, end: End) -> anyhow::Result<&NetNs> {
+        self.topology.namespace(&HostName::new(end.host())).context("the wire has both ends")
     }
 }
 
-/// A process at one end; ended when dropped.
-pub(crate) struct Running {
-    pub(crate) process: Child,
-    label: String,
+/// Bytes that the wire's device has received, where the calling thread is: a packet's headers count once,
+/// however many segments it will be.
+pub(crate) fn received() -> anyhow::Result<u64> {
+    let path = "/proc/thread-self/net/dev";
+    let text = fs::read_to_string(path).with_context(|| format!("read {path}"))?;
+    let counters = text.lines().find_map(|line| line.trim_start().strip_prefix(DEVICE)?.strip_prefix(':'));
+    let first = counters.and_then(|counters| counters.split_whitespace().next()?.parse().ok());
+    first.with_context(|| format!("{path} does not show {DEVICE}"))
 }
 
-impl Running {
-    /// Waits for its end, and gives what it wrote when it succeeded.
-    pub(crate) fn output(mut self) -> anyhow::Result<String> {
-        let (mut text, mut complaint) = (String::new(), String::new());
-        read_all(self.process.stdout.take(), &mut text)?;
-        read_all(self.process.stderr.take(), &mut complaint)?;
-        let status = self.process.wait()?;
-        ensure!(status.success(), "{} failed ({status}): {}{}", self.label, complaint.trim(), text.trim());
-        Ok(text)
-    }
-}
-
-fn read_all(from: Option<impl std::io::Read>, to: &mut String) -> std::io::Result<()> {
-    from.map_or(Ok(0), |mut from| from.read_to_string(to)).map(drop)
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // Both fail only when it has ended.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+/// Whether something listens where the calling thread is. See proc_pid_net(5).
+fn listens(transport: Transport, port: u16) -> bool {
+    let (tables, state) = match transport {
+        Transport::Tcp => (["tcp", "tcp6"], "0A"),
+        Transport::Udp => (["udp", "udp6"], "07"),
+    };
+    let port = format!(":{port:04X}");
+    tables.into_iter().any(|table| {
+        // The kernel may be without IPv6.
+        let text = fs::read_to_string(format!("/proc/thread-self/net/{table}")).unwrap_or_default();
+        let mut sockets = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        sockets.any(|fields| matches!(fields[..], [_, at, _, is, ..] if at.ends_with(&port) && is == state))
+    })
 }
 
 fn lab() -> Lab {
-    let ends = [End::Client, End::Server];
     let host = |end: End| Host { name: HostName::new(end.host()), kind: HostKind::Host, forwards: false };
     let link_end = |end: End| LinkEnd {
-        at: DeviceRef::new(end.host(), "eth0"),
+        at: DeviceRef::new(end.host(), DEVICE),
         address: Some(Ipv4Net::new(end.address(), PREFIX).expect("30 is a length of a prefix")),
     };
-    let link =
-        Link { name: "wire".into(), role: LinkRole::Wire, ends: ends.map(link_end), mtu: 1500, rate: None };
+    let link = Link {
+        name: "wire".into(),
+        role: LinkRole::Wire,
+        ends: End::BOTH.map(link_end),
+        mtu: 1500,
+        rate: None,
+    };
     Lab {
-        hosts: ends.map(host).into(),
+        hosts: End::BOTH.map(host).into(),
         links: vec![link],
         bridges: vec![],
         vxlans: vec![],

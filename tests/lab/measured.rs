@@ -52,7 +52,7 @@ pub(crate) fn a_run_is_measured() {
     assert_eq!(received, throughput["value"]["median"].as_f64());
     assert_eq!(throughput["path_mtu"], 1500);
     let latency = cell(&findings, "latency");
-    assert!(latency["latency"]["count"].as_u64() > Some(1000), "{latency}");
+    assert!(latency["latency"]["round_trips"]["count"].as_u64() > Some(1000), "{latency}");
     assert_eq!(findings["noise"].as_array().map(Vec::len), Some(2), "a noise floor for each workload");
     assert_eq!(findings["run"]["state"], "complete");
 }

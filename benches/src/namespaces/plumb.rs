@@ -12,7 +12,10 @@ use scenario::{Bridge, DeviceName, DeviceRef, Host, HostKind, HostName, Lab, Lin
 use topology::Topology;
 
 use super::{CHECK, GUESTS, milliseconds, verify};
-use crate::rounds::Contender;
+use crate::rounds::{Contender, Measured};
+
+/// Its name in the results.
+pub(super) const NAME: &str = "plumb";
 
 const MTU: u32 = 1500;
 
@@ -29,10 +32,10 @@ impl Plumb {
 
 impl Contender for Plumb {
     fn name(&self) -> &'static str {
-        "plumb"
+        NAME
     }
 
-    fn measure(&mut self) -> anyhow::Result<Vec<f64>> {
+    fn measure(&mut self) -> anyhow::Result<Measured> {
         let begin = Instant::now();
         let topology = Topology::raise(&self.lab)?;
         let time = begin.elapsed();
@@ -40,7 +43,7 @@ impl Contender for Plumb {
         let ports = count(&topology, "switch", "ports br0")?;
         let answers = count(&topology, "guest1", "answers")?;
         verify(&format!("{ports} {answers}"))?;
-        Ok(vec![milliseconds(time)])
+        Ok(vec![milliseconds(time)].into())
     }
 }
 

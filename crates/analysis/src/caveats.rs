@@ -1,6 +1,6 @@
 //! What a reader has to know before believing any number of a run, in full sentences.
 
-use load::{Load, Transport};
+use load::Load;
 use samples::{RunRecord, RunState};
 use stats::{interval, verdict::LEAST_CONFIDENCE};
 
@@ -150,13 +150,7 @@ fn congestion(record: &RunRecord, measured: &[Measured<'_>]) -> Option<String> {
 }
 
 fn chosen(load: &Load) -> Option<&str> {
-    match load {
-        Load::Stream(settings) => settings.congestion.as_deref(),
-        Load::PingPong(settings) if settings.transport == Transport::Tcp => {
-            settings.congestion.as_deref()
-        }
-        Load::PingPong(_) => None,
-    }
+    load.socket().congestion.as_deref().filter(|_| load.is_tcp())
 }
 
 fn unusable(measured: &[Measured<'_>]) -> Option<String> {

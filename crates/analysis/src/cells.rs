@@ -3,7 +3,10 @@
 use findings::{CellSummary, Metric};
 use samples::DeviceState;
 
-use crate::{baseline, compare, cpu, doubts, latency, load, measured::Measured, noise::Noise, stream};
+use crate::{
+    baseline, compare, connect, cpu, doubts, latency, measured::Measured, noise::Noise, sending, sockets,
+    stream,
+};
 
 /// Every measured cell, in the order of the scenario.
 pub(crate) fn summaries(measured: &[Measured<'_>], noise: &Noise) -> Vec<CellSummary> {
@@ -18,7 +21,7 @@ fn summary(cell: &Measured<'_>, all: &[Measured<'_>], noise: &Noise) -> Option<C
         path: record.path.clone(),
         layers: cell.layers().to_vec(),
         workload: record.workload.clone(),
-        load: load::in_words(&record.load, &record.placement),
+        load: sending::in_words(&record.load, &record.placement),
         levels: record.levels.clone(),
         baseline: record.baseline,
         metric: cell.metric,
@@ -27,7 +30,9 @@ fn summary(cell: &Measured<'_>, all: &[Measured<'_>], noise: &Noise) -> Option<C
         against_baseline: baseline::against(cell, all, noise),
         stream: if cell.metric == Metric::Throughput { stream::summary(cell) } else { None },
         latency: if cell.metric == Metric::RoundTrip { latency::summary(cell) } else { None },
+        connect: if cell.metric == Metric::ConnectionRate { connect::summary(cell) } else { None },
         cpu: cpu::cost(cell),
+        sockets: sockets::ends(cell.trials().map(|trial| &trial.measurement)),
         devices: devices(cell),
         path_mtu: cell.trials().filter_map(|trial| trial.path_check.mtu).min(),
         doubts: doubts::strongest(cell),
@@ -43,10 +48,10 @@ fn devices(cell: &Measured<'_>) -> Vec<DeviceState> {
 mod tests {
     use super::*;
     use crate::{
-        fixtures::{Fixture, stream_at},
+        fixtures::{Fixture, connections, datagrams_at, open_loop_of, stream_at},
         measured::gather,
     };
-    use load::Direction;
+    use load::{ConnectLoad, Direction, Load, PingPongLoad, Schedule, StreamLoad, Transport, Until};
     use samples::Measurement;
     use units::Nanos;
 
@@ -112,11 +117,12 @@ mod tests {
         let cell = only(&run);
         let latency = cell.latency.expect("it is a ping-pong");
         let at = |share: f64| {
-            let found = latency.percentiles.iter().find(|(known, _)| (known - share).abs() < 1e-9);
+            let found =
+                latency.round_trips.percentiles.iter().find(|(known, _)| (known - share).abs() < 1e-9);
             found.expect("the share is shown").1.0
         };
-        assert!(at(0.75) < 12_000 && at(0.9) > 80_000, "{:?}", latency.percentiles);
-        assert_eq!((latency.count, latency.percentiles.len()), (5000, 6));
+        assert!(at(0.75) < 12_000 && at(0.9) > 80_000, "{:?}", latency.round_trips.percentiles);
+        assert_eq!((latency.round_trips.count, latency.round_trips.percentiles.len()), (5000, 6));
         assert!(near(latency.rate, 5000.0 / (4.0 * 0.01 + 0.1)), "{}", latency.rate);
         assert!(near(cell.value.median, 10_000.0), "{:?}", cell.value);
     }
@@ -152,6 +158,62 @@ mod tests {
         // 1.2 busy CPUs for 50 µs each.
         let cost = only(&run).cpu.per_million_messages.expect("round trips were made");
         assert!((cost / 60.0 - 1.0).abs() < 0.01, "{cost}");
+    }
+
+    fn with(workload: &str, load: Load, measurement: &Measurement) -> CellSummary {
+        let mut run = plain();
+        run.measured("plain", workload, load, measurement);
+        only(&run)
+    }
+
+    #[test]
+    fn datagrams_are_added_up_and_the_loss_is_of_those_that_should_have_come() {
+        let load =
+            StreamLoad { transport: Transport::Udp, ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(1))) };
+        // The first interval is the warm-up; a late datagram makes the third one's loss negative.
+        let measured = datagrams_at(&[(99, 50), (90, 11), (101, -1), (200, 0)]);
+        let cell = with("udp", Load::Stream(load), &measured);
+        let stream = cell.stream.expect("it is a stream");
+        let datagrams = stream.datagrams.expect("it is UDP");
+        assert_eq!((datagrams.received, datagrams.lost, stream.tcp), (5 * 391, 5 * 10, None));
+        assert!(near(datagrams.loss, 10.0 / 401.0) && near(datagrams.rate, 391.0 / 0.75), "{datagrams:?}");
+        assert!(near(cell.value.median, 391.0 * 8000.0 / 0.75), "{:?}", cell.value);
+        assert_eq!(datagrams.jitter, Nanos(7000));
+    }
+
+    #[test]
+    fn an_open_loop_shows_what_each_message_waited_for_beside_its_round_trip() {
+        let load = PingPongLoad {
+            schedule: Schedule::Open { period: Nanos(100_000) },
+            ..PingPongLoad::new(Nanos::from_secs(1))
+        };
+        let cell = with("open", Load::PingPong(load), &open_loop_of(50_000, 9_000, 20));
+        let latency = cell.latency.expect("it is a ping-pong");
+        let open = latency.open_loop.as_ref().expect("it is an open loop");
+        assert!(latency.round_trips.at(0.99).expect("shown").0 < 56_000, "{latency:?}");
+        assert!(open.since_intended.at(0.99).expect("shown").0 > 1_000_000, "{:?}", open.since_intended);
+        assert!(near(open.lateness.at(0.5).expect("shown").0 as f64, 9_000.0));
+    }
+
+    #[test]
+    fn connections_are_judged_by_their_rate() {
+        let cell = with("connect", Load::Connect(ConnectLoad::new(Nanos::from_secs(2))), &connections());
+        let connect = cell.connect.expect("they are connections");
+        assert!(near(cell.value.median, 500.0) && cell.metric == Metric::ConnectionRate, "{:?}", cell.value);
+        assert_eq!((connect.exchanges.count, connect.failed), (5000, 15));
+        // 1.2 busy CPUs at 500 a second.
+        assert!(near(cell.cpu.per_million_connections.expect("made"), 2400.0), "{:?}", cell.cpu);
+    }
+
+    #[test]
+    fn a_ping_pong_beside_a_stream_says_what_that_carried_and_no_cost_of_its_own() {
+        let Measurement::PingPong(mut data) = crate::fixtures::ping_of(50_000.0) else { unreachable!() };
+        let Measurement::Stream(under) = stream_at(&[9e9, 2e9, 4e9]) else { unreachable!() };
+        data.under = Some(under);
+        let load = Load::PingPong(PingPongLoad::new(Nanos::from_secs(1)));
+        let cell = with("under", load, &Measurement::PingPong(data));
+        assert!(near(cell.latency.expect("it is one").under.expect("it had one").median, 3e9));
+        assert_eq!(cell.cpu.per_million_messages, None);
     }
 
     #[test]

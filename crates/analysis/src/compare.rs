@@ -38,7 +38,8 @@ pub(crate) fn compare(
     })
 }
 
-fn named(interval: stats::Interval) -> Interval {
+/// An interval as findings hold it.
+pub(crate) fn named(interval: stats::Interval) -> Interval {
     Interval { low: interval.low, high: interval.high, confidence: interval.confidence }
 }
 

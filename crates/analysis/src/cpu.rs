@@ -1,36 +1,58 @@
 //! What a cell cost in CPU time, system-wide and by end: the median over its trials of each figure.
 
 use findings::CpuCost;
-use samples::{MachineCpu, Trial};
+use samples::{ConnectData, CpuUsage, Flow, MachineCpu, Measurement, PingPongData};
 use stats::describe;
 use units::Nanos;
 
-use crate::{latency::ping_pong, measured::Measured, stream::flows};
+use crate::measured::Measured;
 
 const GIGABYTE: f64 = 1e9;
 const MILLION: f64 = 1e6;
 
 /// CPU time of a cell's trials.
 pub(crate) fn cost(cell: &Measured<'_>) -> CpuCost {
-    let machine = |part: fn(&MachineCpu) -> Nanos| {
-        median(cell, |trial| share(part(&trial.cpu.machine), trial.cpu.machine.elapsed)).unwrap_or(0.0)
+    let trials: Vec<CpuCost> = cell.trials().map(|trial| of_one(&trial.measurement, &trial.cpu)).collect();
+    let median = |figure: fn(&CpuCost) -> Option<f64>| {
+        describe::median(&trials.iter().filter_map(figure).collect::<Vec<_>>())
     };
     CpuCost {
-        cpus: cell.trials().map(|trial| trial.cpu.machine.cpus).max().unwrap_or(0),
-        busy: machine(MachineCpu::busy),
-        user: machine(|cpu| cpu.user),
-        system: machine(|cpu| cpu.system),
-        interrupts: machine(|cpu| cpu.irq + cpu.softirq),
-        steal: machine(|cpu| cpu.steal),
-        client: median(cell, |trial| threads(trial, "client")).unwrap_or(0.0),
-        server: median(cell, |trial| threads(trial, "server")).unwrap_or(0.0),
-        per_gigabyte: median(cell, per_gigabyte),
-        per_million_messages: median(cell, per_million_messages),
+        cpus: trials.iter().map(|cost| cost.cpus).max().unwrap_or(0),
+        busy: median(|cost| Some(cost.busy)).unwrap_or(0.0),
+        user: median(|cost| Some(cost.user)).unwrap_or(0.0),
+        system: median(|cost| Some(cost.system)).unwrap_or(0.0),
+        interrupts: median(|cost| Some(cost.interrupts)).unwrap_or(0.0),
+        steal: median(|cost| Some(cost.steal)).unwrap_or(0.0),
+        client: median(|cost| Some(cost.client)).unwrap_or(0.0),
+        server: median(|cost| Some(cost.server)).unwrap_or(0.0),
+        per_gigabyte: median(|cost| cost.per_gigabyte),
+        per_million_messages: median(|cost| cost.per_million_messages),
+        per_million_connections: median(|cost| cost.per_million_connections),
     }
 }
 
-fn median(cell: &Measured<'_>, figure: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
-    describe::median(&cell.trials().filter_map(figure).collect::<Vec<_>>())
+/// CPU time of one trial.
+pub(crate) fn of_one(measurement: &Measurement, usage: &CpuUsage) -> CpuCost {
+    let machine = |part: Nanos| share(part, usage.machine.elapsed).unwrap_or(0.0);
+    let cpu = &usage.machine;
+    let busy = share(cpu.busy(), cpu.elapsed);
+    let mut cost = CpuCost {
+        cpus: cpu.cpus,
+        busy: busy.unwrap_or(0.0),
+        user: machine(cpu.user),
+        system: machine(cpu.system),
+        interrupts: machine(cpu.irq + cpu.softirq),
+        steal: machine(cpu.steal),
+        client: threads(usage, "client"),
+        server: threads(usage, "server"),
+        ..CpuCost::default()
+    };
+    match measurement {
+        Measurement::Stream(data) => cost.per_gigabyte = per_gigabyte(&data.flows, cpu),
+        Measurement::PingPong(data) => cost.per_million_messages = per_message(data, busy),
+        Measurement::Connect(data) => cost.per_million_connections = per_connection(data, busy),
+    }
+    cost
 }
 
 /// How many CPUs were busy on average.
@@ -38,22 +60,24 @@ fn share(busy: Nanos, elapsed: Nanos) -> Option<f64> {
     (elapsed.0 > 0).then(|| busy.seconds() / elapsed.seconds())
 }
 
-fn threads(trial: &Trial, end: &str) -> Option<f64> {
-    let of_end = trial.cpu.threads.iter().filter(|thread| thread.end == end);
-    Some(of_end.filter_map(|thread| share(thread.busy, thread.elapsed)).sum())
+fn threads(usage: &CpuUsage, end: &str) -> f64 {
+    let of_end = usage.threads.iter().filter(|thread| thread.end == end);
+    of_end.filter_map(|thread| share(thread.busy, thread.elapsed)).sum()
 }
 
 /// The CPU counters span the warm-up, so its bytes count as well.
-fn per_gigabyte(trial: &Trial) -> Option<f64> {
-    let bytes: f64 =
-        flows(trial).iter().flat_map(|flow| &flow.receiver.intervals).map(|it| it.bytes.0 as f64).sum();
-    (bytes > 0.0).then(|| trial.cpu.machine.busy().seconds() / bytes * GIGABYTE)
+fn per_gigabyte(flows: &[Flow], cpu: &MachineCpu) -> Option<f64> {
+    let bytes: f64 = flows.iter().flat_map(|flow| &flow.receiver.intervals).map(|it| it.bytes.0 as f64).sum();
+    (bytes > 0.0 && cpu.elapsed.0 > 0).then(|| cpu.busy().seconds() / bytes * GIGABYTE)
 }
 
-/// The histogram leaves the warm-up out, so the CPU time is taken as a rate.
-fn per_million_messages(trial: &Trial) -> Option<f64> {
-    let data = ping_pong(trial)?;
-    let busy = share(trial.cpu.machine.busy(), trial.cpu.machine.elapsed)?;
+/// The histogram leaves the warm-up out, so the CPU time is taken as a rate. Beside a stream it is mostly that one's.
+fn per_message(data: &PingPongData, busy: Option<f64>) -> Option<f64> {
     let count = data.round_trips.count();
-    (count > 0).then(|| busy * data.elapsed.seconds() / count as f64 * MILLION)
+    (count > 0 && data.under.is_none())
+        .then(|| busy.map(|busy| busy * data.elapsed.seconds() / count as f64 * MILLION))?
+}
+
+fn per_connection(data: &ConnectData, busy: Option<f64>) -> Option<f64> {
+    data.rate().and_then(|rate| busy.map(|busy| busy / rate * MILLION))
 }

@@ -44,9 +44,10 @@ fn kind(doubt: &Doubt) -> u8 {
         Doubt::GeneratorLimited { .. } => 0,
         Doubt::ReceiverLimited { .. } => 1,
         Doubt::Stolen { .. } => 2,
-        Doubt::BusyHost { .. } => 3,
-        Doubt::OtherDuration { .. } => 4,
-        Doubt::EndsDisagree { .. } => 5,
+        Doubt::OtherDuration { .. } => 3,
+        Doubt::EndsDisagree { .. } => 4,
+        Doubt::RateNotKept { .. } => 5,
+        Doubt::LateGenerator { .. } => 6,
     }
 }
 
@@ -55,9 +56,10 @@ fn strength(doubt: &Doubt) -> f64 {
     match doubt {
         Doubt::GeneratorLimited { busy, .. } | Doubt::ReceiverLimited { busy, .. } => *busy,
         Doubt::Stolen { share } => *share,
-        Doubt::BusyHost { load_per_cpu } => *load_per_cpu,
         Doubt::OtherDuration { asked, measured } => asked.0.abs_diff(measured.0) as f64,
         Doubt::EndsDisagree { sent, received } => sent.0.abs_diff(received.0) as f64,
+        Doubt::RateNotKept { asked, got } => asked.0 - got.0,
+        Doubt::LateGenerator { lateness, .. } => lateness.0 as f64,
     }
 }
 

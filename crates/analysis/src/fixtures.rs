@@ -2,8 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use load::{Direction, Load, PingPongLoad, StreamLoad, Transport, Until};
-use samples::{Arm, CellRecord, CpuUsage, DeviceState, EndSeries, Environment, Flow, Interval, LatencyHistogram, MachineCpu, Measurement, PathCheck, PathRecord, PingPongData, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, SocketFacts, StreamData, TcpSample, ThreadCpu, ThreadRole, Trial, UnixMillis};
+use load::{Direction, Load, PingPongLoad, SocketSettings, StreamLoad, Until};
+use samples::{
+    Arm, CellRecord, ConnectData, ConnectInterval, CpuUsage, DatagramSample, DeviceState, EndSeries,
+    Environment, Flow, Interval, LatencyHistogram, MachineCpu, Measurement, OpenLoopData, PathCheck,
+    PathRecord, PingPongData, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, SocketFacts,
+    StreamData, TcpSample, ThreadCpu, ThreadRole, Trial, UnixMillis,
+};
 use units::{Bytes, Nanos};
 
 const INTERVAL: Nanos = Nanos::from_millis(250);
@@ -67,6 +72,17 @@ impl Fixture {
     /// Adds a ping-pong cell whose median round trip is about `nanos`.
     pub(crate) fn ping(&mut self, path: &str, levels: &[(&str, &str)], nanos: f64) -> &mut Self {
         self.cell(path, "ping", levels, ping_settings(), |jitter| ping_of(nanos * jitter))
+    }
+
+    /// Adds a cell named `workload` that sends `load`, whose trials all measured the same.
+    pub(crate) fn measured(
+        &mut self,
+        path: &str,
+        workload: &str,
+        load: Load,
+        measurement: &Measurement,
+    ) -> &mut Self {
+        self.cell(path, workload, &[], load, |_| measurement.clone())
     }
 
     /// Changes every trial of a cell.
@@ -162,22 +178,21 @@ fn series(rates: &[f64], tcp: Option<TcpSample>) -> EndSeries {
         bytes: Bytes((rate / 8.0 * INTERVAL.seconds()) as u64),
         warmup: index == 0,
         tcp,
+        datagrams: None,
     };
     EndSeries {
         intervals: rates.iter().enumerate().map(interval).collect(),
         socket: SocketFacts { congestion: Some("cubic".into()), mss: Some(1448), ..SocketFacts::default() },
+        lateness: None,
     }
 }
 
 fn tcp_sample() -> TcpSample {
     TcpSample {
-        retransmits: 0,
         cwnd: Bytes(1_448_000),
         rtt: Nanos(90_000),
         rtt_variation: Nanos(10_000),
-        pacing: None,
-        receive_window_limited: Nanos(0),
-        send_buffer_limited: Nanos(0),
+        ..TcpSample::default()
     }
 }
 
@@ -188,35 +203,74 @@ pub(crate) fn ping_of(nanos: f64) -> Measurement {
     Measurement::PingPong(PingPongData {
         round_trips,
         elapsed: Nanos((nanos * 1000.0) as u64),
-        lost: 0,
-        client: SocketFacts::default(),
-        server: SocketFacts::default(),
+        ..PingPongData::default()
     })
 }
 
-fn stream_settings() -> Load {
+/// A trial of one UDP stream: at each interval of a quarter second so many datagrams of 1000 bytes came, and so many more
+/// were missing.
+pub(crate) fn datagrams_at(intervals: &[(u64, i64)]) -> Measurement {
+    let rates: Vec<f64> =
+        intervals.iter().map(|(count, _)| *count as f64 * 8000.0 / INTERVAL.seconds()).collect();
+    let Measurement::Stream(mut data) = stream_at(&rates) else { unreachable!("it is a stream") };
+    for (index, (count, lost)) in intervals.iter().enumerate() {
+        let sample =
+            DatagramSample { count: *count, lost: *lost, jitter: Nanos(7000), ..DatagramSample::default() };
+        let sent =
+            DatagramSample { count: count + lost.max(&0).cast_unsigned(), ..DatagramSample::default() };
+        let flow = &mut data.flows[0];
+        for (end, sample) in [(&mut flow.receiver, sample), (&mut flow.sender, sent)] {
+            (end.intervals[index].datagrams, end.intervals[index].tcp) = (Some(sample), None);
+        }
+    }
+    Measurement::Stream(data)
+}
+
+/// Round trips of `nanos` in an open loop, each message `late` and so many of them stalled for a millisecond more.
+pub(crate) fn open_loop_of(nanos: u64, late: u64, stalled: usize) -> Measurement {
+    let Measurement::PingPong(mut data) = ping_of(nanos as f64) else { unreachable!("it is a ping-pong") };
+    let mut open = OpenLoopData::default();
+    for index in 0..1000 {
+        let stall = if index < stalled { 1_000_000 } else { 0 };
+        open.since_intended.record(Nanos(nanos + late + stall));
+        open.lateness.record(Nanos(late));
+    }
+    data.open_loop = Some(open);
+    Measurement::PingPong(data)
+}
+
+/// A thousand connections in two seconds.
+pub(crate) fn connections() -> Measurement {
+    let mut data = ConnectData { elapsed: Nanos::from_secs(2), failed: 3, ..ConnectData::default() };
+    for _ in 0..1000 {
+        data.connects.record(Nanos(50_000));
+        data.exchanges.record(Nanos(200_000));
+    }
+    data.intervals = (0..20)
+        .map(|index| ConnectInterval {
+            start: Nanos::from_millis(100 * index),
+            end: Nanos::from_millis(100 * (index + 1)),
+            done: if index % 2 == 0 { 49 } else { 51 },
+            ..ConnectInterval::default()
+        })
+        .collect();
+    Measurement::Connect(data)
+}
+
+pub(crate) fn stream_settings() -> Load {
     Load::Stream(StreamLoad {
-        streams: 1,
-        direction: Direction::Forward,
-        until: Until::Elapsed(Nanos::from_secs(1)),
         warmup: INTERVAL,
-        message: Bytes(131_072),
-        congestion: Some("cubic".into()),
+        socket: SocketSettings { congestion: Some("cubic".into()), ..SocketSettings::kernel() },
         interval: INTERVAL,
+        ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(1)))
     })
 }
 
-fn ping_settings() -> Load {
-    Load::PingPong(PingPongLoad {
-        transport: Transport::Udp,
-        message: Bytes(64),
-        duration: Nanos::from_secs(1),
-        warmup: Nanos(0),
-        congestion: None,
-    })
+pub(crate) fn ping_settings() -> Load {
+    Load::PingPong(PingPongLoad::new(Nanos::from_secs(1)))
 }
 
-fn device(name: &str, mtu: u32, features: &[(&str, bool)]) -> DeviceState {
+pub(crate) fn device(name: &str, mtu: u32, features: &[(&str, bool)]) -> DeviceState {
     DeviceState {
         device: name.into(),
         kind: if name.ends_with("vxlan") { "vxlan" } else { "veth" }.into(),
@@ -227,7 +281,7 @@ fn device(name: &str, mtu: u32, features: &[(&str, bool)]) -> DeviceState {
     }
 }
 
-fn cpu() -> CpuUsage {
+pub(crate) fn cpu() -> CpuUsage {
     let second = Nanos::from_secs(1);
     let thread =
         |end: &str, role| ThreadCpu { end: end.into(), role, busy: Nanos(second.0 / 2), elapsed: second };
@@ -246,7 +300,7 @@ fn cpu() -> CpuUsage {
     }
 }
 
-fn environment() -> Environment {
+pub(crate) fn environment() -> Environment {
     Environment {
         kernel: "6.18.0".into(),
         architecture: "x86_64".into(),

@@ -4,7 +4,7 @@ use findings::Metric;
 use samples::LatencyHistogram;
 use stats::{TwoLevels, bimodal};
 
-use crate::{latency::ping_pong, measured::Measured, stream::interval_rates};
+use crate::{distribution, latency::ping_pong, measured::Measured, stream::interval_rates};
 
 /// How many points of a distribution of round trips are looked at.
 const POINTS: u32 = 100;
@@ -21,25 +21,31 @@ pub(crate) struct Humps {
 
 /// The two levels of a cell: of its trials, or else within them.
 pub(crate) fn humps(cell: &Measured<'_>) -> Option<Humps> {
-    let apart = |levels: &TwoLevels| levels.high > LEAST_RATIO * levels.low;
-    let found =
-        |of, values: &[f64]| bimodal::two_levels(values).filter(apart).map(|levels| Humps { of, levels });
+    let found = |of, values: &[f64]| two_levels(values).map(|levels| Humps { of, levels });
     found("trials", &cell.values()).or_else(|| match cell.metric {
         Metric::Throughput => {
             let rates: Vec<f64> = cell.trials().flat_map(|trial| interval_rates(cell, trial)).collect();
             found("intervals", &rates)
         }
-        Metric::RoundTrip => found("round trips", &points(cell)),
+        Metric::RoundTrip => found("round trips", &points(&round_trips(cell))),
+        Metric::ConnectionRate => None,
     })
 }
 
-/// Equally spaced points of the merged distribution: a million round trips need not be spelled out.
-fn points(cell: &Measured<'_>) -> Vec<f64> {
-    let mut merged = LatencyHistogram::new();
-    cell.trials().filter_map(ping_pong).for_each(|data| merged.merge(&data.round_trips));
-    if merged.count() < u64::from(POINTS) {
+/// Two levels that are far enough apart to matter.
+pub(crate) fn two_levels(values: &[f64]) -> Option<TwoLevels> {
+    bimodal::two_levels(values).filter(|levels| levels.high > LEAST_RATIO * levels.low)
+}
+
+fn round_trips(cell: &Measured<'_>) -> LatencyHistogram {
+    distribution::merged(cell.trials().filter_map(ping_pong).map(|data| &data.round_trips))
+}
+
+/// Equally spaced points of a distribution: a million round trips need not be spelled out.
+pub(crate) fn points(times: &LatencyHistogram) -> Vec<f64> {
+    if times.count() < u64::from(POINTS) {
         return Vec::new();
     }
     let share = |index: u32| (f64::from(index) + 0.5) / f64::from(POINTS);
-    (0..POINTS).filter_map(|index| merged.quantile(share(index))).map(|time| time.0 as f64).collect()
+    (0..POINTS).filter_map(|index| times.quantile(share(index))).map(|time| time.0 as f64).collect()
 }

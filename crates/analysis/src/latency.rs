@@ -1,29 +1,31 @@
-//! The round trips of a cell: histograms merged, percentiles never averaged.
+//! The round trips of a cell, and what surrounds them: the schedule of an open loop, the stream beside them.
 
-use findings::LatencySummary;
-use samples::{Arm, LatencyHistogram, Measurement, PingPongData, Trial};
+use findings::{LatencySummary, OpenLoopSummary};
+use samples::{Arm, Measurement, OpenLoopData, PingPongData, Trial};
 use units::Nanos;
 
-use crate::measured::Measured;
-
-/// The shares at which the distribution is shown.
-const SHARES: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.99, 0.999];
+use crate::{compare, distribution, measured::Measured, metric};
 
 /// The round trips of all trials of a cell; `None` when there are none.
 pub(crate) fn summary(cell: &Measured<'_>) -> Option<LatencySummary> {
-    let mut histogram = LatencyHistogram::new();
-    cell.trials().filter_map(ping_pong).for_each(|data| histogram.merge(&data.round_trips));
-    let elapsed: Nanos = cell.trials().filter_map(ping_pong).map(|data| data.elapsed).sum();
-    let count = histogram.count();
+    // Trials from which nothing came back count too: they are where most was lost.
+    let silent = cell.unusable.iter().copied().filter(|trial| trial.arm == Arm::Measure);
+    let all: Vec<&PingPongData> = cell.trials().chain(silent).filter_map(ping_pong).collect();
+    together(&all)
+}
+
+/// Ping-pongs as one; `None` when nothing came back from any.
+pub(crate) fn together(all: &[&PingPongData]) -> Option<LatencySummary> {
+    let histogram = distribution::merged(all.iter().map(|data| &data.round_trips));
+    let answered = all.iter().filter(|data| data.round_trips.count() > 0);
+    let elapsed: Nanos = answered.map(|data| data.elapsed).sum();
+    let round_trips = distribution::of(&histogram)?;
     Some(LatencySummary {
-        min: histogram.min()?,
-        percentiles: SHARES.iter().filter_map(|&share| Some((share, histogram.quantile(share)?))).collect(),
-        max: histogram.max()?,
-        mean: histogram.mean()?,
-        deviation: histogram.standard_deviation()?,
-        count,
-        rate: if elapsed.0 == 0 { 0.0 } else { count as f64 / elapsed.seconds() },
-        lost: lost(cell),
+        rate: if elapsed.0 == 0 { 0.0 } else { round_trips.count as f64 / elapsed.seconds() },
+        round_trips,
+        lost: all.iter().fold(0, |sum, data| sum.saturating_add(data.lost)),
+        open_loop: open_loop(all),
+        under: compare::estimate(&all.iter().filter_map(|data| beside(data)).collect::<Vec<_>>()),
         histogram,
     })
 }
@@ -32,12 +34,22 @@ pub(crate) fn summary(cell: &Measured<'_>) -> Option<LatencySummary> {
 pub(crate) fn ping_pong(trial: &Trial) -> Option<&PingPongData> {
     match &trial.measurement {
         Measurement::PingPong(data) => Some(data),
-        Measurement::Stream(_) => None,
+        Measurement::Stream(_) | Measurement::Connect(_) => None,
     }
 }
 
-/// Trials from which nothing came back count too: they are where most was lost.
-fn lost(cell: &Measured<'_>) -> u64 {
-    let silent = cell.unusable.iter().copied().filter(|trial| trial.arm == Arm::Measure);
-    cell.trials().chain(silent).filter_map(ping_pong).fold(0, |sum, data| sum.saturating_add(data.lost))
+fn open_loop(all: &[&PingPongData]) -> Option<OpenLoopSummary> {
+    let open: Vec<&OpenLoopData> = all.iter().filter_map(|data| data.open_loop.as_ref()).collect();
+    let of = |times: fn(&OpenLoopData) -> &_| {
+        distribution::of(&distribution::merged(open.iter().map(|data| times(data))))
+    };
+    Some(OpenLoopSummary {
+        since_intended: of(|data| &data.since_intended)?,
+        lateness: of(|data| &data.lateness)?,
+    })
+}
+
+/// What the stream beside a ping-pong carried, in bits per second.
+fn beside(data: &PingPongData) -> Option<f64> {
+    metric::received(&data.under.as_ref()?.flows, None)
 }

@@ -8,22 +8,29 @@ mod baseline;
 mod caveats;
 mod cells;
 mod compare;
+mod connect;
 mod cpu;
+mod distribution;
 mod doubts;
 mod effects;
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]
 mod golden;
+mod hints;
 mod humps;
 mod ladder;
 mod latency;
-mod load;
 mod measured;
 mod metric;
 mod noise;
 mod rules;
+mod sending;
+mod sockets;
+mod solo;
+mod steadiness;
 mod stream;
 mod words;
 
 pub use analyse::analyse;
+pub use solo::{Single, solo};

@@ -9,6 +9,7 @@ pub(crate) fn of(load: &Load) -> Metric {
     match load {
         Load::Stream(_) => Metric::Throughput,
         Load::PingPong(_) => Metric::RoundTrip,
+        Load::Connect(_) => Metric::ConnectionRate,
     }
 }
 
@@ -17,6 +18,7 @@ pub(crate) fn value(measurement: &Measurement, metric: Metric) -> Option<f64> {
     let value = match (measurement, metric) {
         (Measurement::Stream(data), Metric::Throughput) => received(&data.flows, None)?,
         (Measurement::PingPong(data), Metric::RoundTrip) => data.round_trips.quantile(0.5)?.0 as f64,
+        (Measurement::Connect(data), Metric::ConnectionRate) => data.rate()?,
         _ => return None,
     };
     value.is_finite().then_some(value)

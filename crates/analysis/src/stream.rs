@@ -1,29 +1,26 @@
-//! What the trials of a stream say beside the metric: both ends, both directions, and what TCP_INFO saw.
+//! What the trials of a stream say beside the metric: both ends, both directions, what TCP_INFO saw, what
+//! became of datagrams.
 
-use findings::{Estimate, StreamSummary};
+use findings::{DatagramSummary, Distribution, Estimate, StreamSummary, TcpSummary};
 use load::{Direction, Load};
-use samples::{Flow, Interval, Measurement, TcpSample, Trial};
+use samples::{DatagramSample, EndSeries, Flow, Interval, Measurement, TcpSample, Trial};
 use stats::describe;
-use units::{Bytes, Nanos};
+use units::Nanos;
 
-use crate::{compare, measured::Measured, metric};
+use crate::{compare, distribution, measured::Measured, metric};
 
 /// The streams of a cell; `None` when no trial has one.
 pub(crate) fn summary(cell: &Measured<'_>) -> Option<StreamSummary> {
-    let first = cell.trials().find_map(|trial| flows(trial).first())?;
-    let samples: Vec<TcpSample> = cell.trials().flat_map(sender_samples).collect();
+    let trials: Vec<&[Flow]> = cell.trials().map(flows).collect();
     Some(StreamSummary {
         sent: over_trials(cell, metric::sent)?,
         received: over_trials(cell, |flows| metric::received(flows, None))?,
         forward: over_trials(cell, |flows| metric::received(flows, Some(Direction::Forward))),
         reverse: over_trials(cell, |flows| metric::received(flows, Some(Direction::Reverse))),
-        retransmits: cell.trials().flat_map(flows).map(|flow| flow.sender.retransmits()).sum(),
-        cwnd: range(&samples),
-        rtt: describe::median(&samples.iter().map(|tcp| tcp.rtt.0 as f64).collect::<Vec<_>>())
-            .map(|rtt| Nanos(rtt.round() as u64)),
+        tcp: tcp(&trials),
+        datagrams: datagrams(&trials),
+        lateness: lateness(&trials),
         stability: stability(cell),
-        sender_socket: first.sender.socket.clone(),
-        receiver_socket: first.receiver.socket.clone(),
     })
 }
 
@@ -31,20 +28,25 @@ pub(crate) fn summary(cell: &Measured<'_>) -> Option<StreamSummary> {
 pub(crate) fn flows(trial: &Trial) -> &[Flow] {
     match &trial.measurement {
         Measurement::Stream(data) => &data.flows,
-        Measurement::PingPong(_) => &[],
+        Measurement::PingPong(_) | Measurement::Connect(_) => &[],
     }
 }
 
-/// The rate of all connections together in each interval after the warm-up, in bits per second. A last interval
-/// of less than half the length asked for is left out: its rate says more of where it was cut than of the path.
+/// The rate of all connections together in each interval after the warm-up, in bits per second, as the receivers
+/// saw it.
 pub(crate) fn interval_rates(cell: &Measured<'_>, trial: &Trial) -> Vec<f64> {
     let asked = match &cell.record.load {
         Load::Stream(settings) => settings.interval,
-        Load::PingPong(_) => Nanos(0),
+        Load::PingPong(_) | Load::Connect(_) => Nanos(0),
     };
+    rates(flows(trial).iter().map(|flow| &flow.receiver), asked)
+}
+
+/// The rate of these ends together in each interval after the warm-up, in bits per second. A last interval of less
+/// than half the length asked for is left out: its rate says more of where it was cut than of the path.
+pub(crate) fn rates<'a>(ends: impl Iterator<Item = &'a EndSeries>, asked: Nanos) -> Vec<f64> {
     let long_enough = |interval: &Interval| (interval.end - interval.start).0 >= asked.0 / 2;
-    let series: Vec<Vec<&Interval>> =
-        flows(trial).iter().map(|flow| flow.receiver.measured().collect()).collect();
+    let series: Vec<Vec<&Interval>> = ends.map(|end| end.measured().collect()).collect();
     let shortest = series.iter().map(Vec::len).min().unwrap_or(0);
     // Matched before any is left out, so that the same stretch of time is added up.
     (0..shortest)
@@ -54,17 +56,79 @@ pub(crate) fn interval_rates(cell: &Measured<'_>, trial: &Trial) -> Vec<f64> {
         .collect()
 }
 
+/// What TCP_INFO said over these trials; `None` when no end has any.
+pub(crate) fn tcp(trials: &[&[Flow]]) -> Option<TcpSummary> {
+    let senders = samples(trials, |flow| &flow.sender);
+    let receivers = samples(trials, |flow| &flow.receiver);
+    if senders.is_empty() && receivers.is_empty() {
+        return None;
+    }
+    let sum =
+        |samples: &[TcpSample], of: fn(&TcpSample) -> u32| samples.iter().map(|it| u64::from(of(it))).sum();
+    let windows = || senders.iter().map(|tcp| tcp.cwnd);
+    let all_time: Nanos =
+        flows_of(trials).filter(|flow| has_tcp(&flow.sender)).map(|flow| flow.sender.elapsed()).sum();
+    let share = |of: fn(&TcpSample) -> Nanos| {
+        senders.iter().map(of).sum::<Nanos>().seconds() / all_time.seconds().max(f64::MIN_POSITIVE)
+    };
+    Some(TcpSummary {
+        retransmits: sum(&senders, |tcp| tcp.retransmits),
+        reorderings: sum(&senders, |tcp| tcp.reorderings),
+        out_of_order: sum(&receivers, |tcp| tcp.out_of_order),
+        cwnd: windows().min().zip(windows().max()),
+        rtt: describe::median(&senders.iter().map(|tcp| tcp.rtt.0 as f64).collect::<Vec<_>>())
+            .map(|rtt| Nanos(rtt.round() as u64)),
+        receive_window_limited: share(|tcp| tcp.receive_window_limited).min(1.0),
+        send_buffer_limited: share(|tcp| tcp.send_buffer_limited).min(1.0),
+    })
+}
+
+/// What became of the datagrams of these trials; `None` when there were none.
+pub(crate) fn datagrams(trials: &[&[Flow]]) -> Option<DatagramSummary> {
+    let all = |end: fn(&Flow) -> &EndSeries| flows_of(trials).filter_map(move |flow| end(flow).datagrams());
+    let received: Vec<DatagramSample> = all(|flow| &flow.receiver).collect();
+    let count: u64 = received.iter().map(|sample| sample.count).sum();
+    let lost = received.iter().map(|sample| sample.lost).sum::<i64>().max(0).cast_unsigned();
+    let rates: Vec<f64> = trials.iter().filter_map(|flows| received_per_second(flows)).collect();
+    Some(DatagramSummary {
+        sent: all(|flow| &flow.sender).map(|sample| sample.count).sum(),
+        received: count,
+        rate: describe::median(&rates)?,
+        lost,
+        loss: if lost == 0 { 0.0 } else { lost as f64 / (count + lost) as f64 },
+        reordered: received.iter().map(|sample| sample.reordered).sum(),
+        duplicates: received.iter().map(|sample| sample.duplicates).sum(),
+        jitter: received.iter().map(|sample| sample.jitter).max()?,
+    })
+}
+
+/// How late the messages of senders with a rate left; `None` when no sender had one.
+pub(crate) fn lateness(trials: &[&[Flow]]) -> Option<Distribution> {
+    let late = flows_of(trials).filter_map(|flow| flow.sender.lateness.as_ref());
+    distribution::of(&distribution::merged(late))
+}
+
+fn received_per_second(flows: &[Flow]) -> Option<f64> {
+    let received: u64 =
+        flows.iter().filter_map(|flow| flow.receiver.datagrams()).map(|sample| sample.count).sum();
+    let longest = flows.iter().map(|flow| flow.receiver.elapsed()).max().filter(|time| time.0 > 0)?;
+    Some(received as f64 / longest.seconds())
+}
+
+fn flows_of<'a>(trials: &[&'a [Flow]]) -> impl Iterator<Item = &'a Flow> {
+    trials.iter().flat_map(|flows| flows.iter())
+}
+
+fn samples(trials: &[&[Flow]], end: fn(&Flow) -> &EndSeries) -> Vec<TcpSample> {
+    flows_of(trials).flat_map(|flow| end(flow).measured()).filter_map(|interval| interval.tcp).collect()
+}
+
+fn has_tcp(end: &EndSeries) -> bool {
+    end.measured().any(|interval| interval.tcp.is_some())
+}
+
 fn over_trials(cell: &Measured<'_>, rate: impl Fn(&[Flow]) -> Option<f64>) -> Option<Estimate> {
     compare::estimate(&cell.trials().filter_map(|trial| rate(flows(trial))).collect::<Vec<_>>())
-}
-
-fn sender_samples(trial: &Trial) -> impl Iterator<Item = TcpSample> {
-    flows(trial).iter().flat_map(|flow| flow.sender.measured()).filter_map(|interval| interval.tcp)
-}
-
-fn range(samples: &[TcpSample]) -> Option<(Bytes, Bytes)> {
-    let windows = || samples.iter().map(|tcp| tcp.cwnd);
-    Some((windows().min()?, windows().max()?))
 }
 
 fn stability(cell: &Measured<'_>) -> Option<f64> {

@@ -49,6 +49,7 @@ pub(crate) fn percent(share: f64) -> String {
 pub(crate) fn value(metric: Metric, value: f64) -> String {
     match metric {
         Metric::Throughput => BitRate(value).to_string(),
+        Metric::ConnectionRate => format!("{} connections/s", units::significant(value, 3)),
         Metric::RoundTrip => Nanos(value.max(0.0).round() as u64).to_string(),
     }
 }

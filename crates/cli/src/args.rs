@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::{
-    commands::{doctor, lab, report, run, runs, scenario, schema},
+    commands::{client, doctor, lab, ping, report, run, runs, scenario, schema, server},
     shared::Shared,
 };
 
@@ -29,6 +29,12 @@ pub(crate) enum Command {
     Report(report::ReportArgs),
     /// List or remove runs that are kept
     Runs(runs::RunsArgs),
+    /// Measure throughput to a server: plumb's, or a stock iperf3's
+    Client(Box<client::ClientArgs>),
+    /// Measure round trips to a server, or how many connections a second
+    Ping(Box<ping::PingArgs>),
+    /// Serve plumb's, iperf3's and sockperf's clients
+    Server(Box<server::ServerArgs>),
     /// List, show and check scenarios
     #[command(subcommand)]
     Scenario(scenario::ScenarioCommand),

@@ -1,12 +1,15 @@
 //! The subcommands, one file each.
 
+pub(crate) mod client;
 pub(crate) mod doctor;
 pub(crate) mod lab;
+pub(crate) mod ping;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod scenario;
 pub(crate) mod schema;
+pub(crate) mod server;
 
 use crate::{
     args::{Args, Command},
@@ -26,6 +29,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Run(args) => run::run(args, shared),
         Command::Report(args) => report::run(args, shared),
         Command::Runs(args) => runs::run(args, shared),
+        Command::Client(args) => client::run(args),
+        Command::Ping(args) => ping::run(args),
+        Command::Server(args) => server::run(args),
         Command::Scenario(command) => scenario::run(command),
         Command::Schema(args) => schema::run(args),
         Command::Lab(command) => lab::run(command),

@@ -1,6 +1,6 @@
 //! Errors as people see them: what, where, what to do; and the exit status that goes with each.
 
-use std::fmt;
+use std::{fmt, io};
 
 use lab::RunError;
 use scenario::Diagnosis;
@@ -68,6 +68,7 @@ fn status(error: &anyhow::Error) -> Exit {
         Some(RunError::Interrupted) => Exit::Interrupted,
         _ if error.is::<Misuse>() => Exit::Misuse,
         _ if error.is::<NoRights>() => Exit::Unable,
+        _ if error.downcast_ref::<traffic::Error>().is_some_and(traffic::Error::is_unsupported) => Exit::Unable,
         _ => Exit::Failure,
     }
 }
@@ -88,6 +89,9 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     if let Some(misuse) = error.downcast_ref::<Misuse>() {
         return misuse.hint.clone();
     }
+    if let Some(error) = error.downcast_ref::<traffic::Error>() {
+        return of_traffic(error);
+    }
     error.chain().filter_map(|cause| cause.downcast_ref::<RunError>()).find_map(|cause| match cause {
         RunError::Interrupted => Some("finished trials are kept: `plumb run --resume` goes on".to_owned()),
         RunError::Agent { .. } | RunError::Silent { .. } | RunError::Refused { .. } => Some(
@@ -96,4 +100,17 @@ fn hint(error: &anyhow::Error) -> Option<String> {
         ),
         _ => None,
     })
+}
+
+/// What to look at when a server does not answer.
+fn of_traffic(error: &traffic::Error) -> Option<String> {
+    match error {
+        traffic::Error::Socket { source, .. } if source.kind() == io::ErrorKind::ConnectionRefused => {
+            Some("nobody listens there: is the server running, on this port (-p)?".to_owned())
+        }
+        traffic::Error::Silent { .. } => {
+            Some("a firewall may drop what is sent, or the server may be another program".to_owned())
+        }
+        _ => None,
+    }
 }

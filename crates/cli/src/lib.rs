@@ -6,16 +6,23 @@
     reason = "cli owns files named by the user, the environment and the clock"
 )]
 
+mod amount;
 mod args;
 mod commands;
+mod dscp;
 mod exit;
 mod failure;
+mod host;
 mod interrupt;
 mod kept;
+mod live;
+mod pin;
 mod progress;
 mod say;
 mod shared;
 mod source;
+mod trial;
+mod watch;
 
 use std::process::ExitCode;
 

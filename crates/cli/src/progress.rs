@@ -132,6 +132,10 @@ fn outcome(trial: &Trial) -> String {
         Measurement::Stream(stream) => {
             EndSeries::rate_together(stream.flows.iter().map(|flow| &flow.receiver)).to_string()
         }
+        Measurement::Connect(connect) => match connect.rate() {
+            Some(rate) => format!("{rate:.0} connections/s"),
+            None => "no connection".to_owned(),
+        },
         Measurement::PingPong(ping) => match ping.round_trips.quantile(0.5) {
             Some(median) => format!("{median} median round trip"),
             None => "no round trip".to_owned(),

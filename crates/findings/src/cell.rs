@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use samples::{DeviceState, Doubt, LatencyHistogram, SocketFacts};
+use samples::{DeviceState, Doubt, SocketFacts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Nanos};
 
-use crate::estimate::{Comparison, Estimate};
+use crate::{
+    estimate::{Comparison, Estimate},
+    latency::{ConnectSummary, LatencySummary},
+    stream::StreamSummary,
+};
 
 /// What a cell is judged by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -17,13 +20,15 @@ pub enum Metric {
     Throughput,
     /// Median round trip, in nanoseconds. Less is better.
     RoundTrip,
+    /// Connections made, used and closed per second, all clients together. More is better.
+    ConnectionRate,
 }
 
 impl Metric {
     /// Whether a higher value is better.
     #[must_use]
     pub fn more_is_better(self) -> bool {
-        self == Self::Throughput
+        self != Self::RoundTrip
     }
 }
 
@@ -56,8 +61,12 @@ pub struct CellSummary {
     pub stream: Option<StreamSummary>,
     /// Of ping-pongs.
     pub latency: Option<LatencySummary>,
+    /// Of connections.
+    pub connect: Option<ConnectSummary>,
     /// What it cost.
     pub cpu: CpuCost,
+    /// What the kernel really gave the sockets, by end.
+    pub sockets: Vec<EndSocket>,
     /// The devices of its path as they were set.
     pub devices: Vec<DeviceState>,
     /// The largest IP packet that went end to end unfragmented, where probed.
@@ -66,52 +75,13 @@ pub struct CellSummary {
     pub doubts: Vec<(Doubt, u32)>,
 }
 
-/// What a stream says beside its receiver's rate. Rates in bits per second.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct StreamSummary {
-    /// What the senders' sockets took: average TX.
-    pub sent: Estimate,
-    /// What the receivers got: average RX (the metric).
-    pub received: Estimate,
-    /// Received forward; `None` when nothing flowed forward.
-    pub forward: Option<Estimate>,
-    /// Received in reverse.
-    pub reverse: Option<Estimate>,
-    /// Segments sent again, all trials and connections together.
-    pub retransmits: u64,
-    /// Smallest and largest congestion window seen.
-    pub cwnd: Option<(Bytes, Bytes)>,
-    /// Median over the intervals of the smoothed RTT that TCP saw under this load.
-    pub rtt: Option<Nanos>,
-    /// Standard deviation of the intervals' rates within a trial as a share of their mean; the median trial's.
-    pub stability: Option<f64>,
-    /// What the kernel gave the first sender's socket.
-    pub sender_socket: SocketFacts,
-    /// What it gave the first receiver's.
-    pub receiver_socket: SocketFacts,
-}
-
-/// The round trips of a cell: all trials' histograms merged. Round trip, never half of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LatencySummary {
-    /// Shortest.
-    pub min: Nanos,
-    /// (share of all, time that it does not exceed): 25, 50, 75, 90, 99, 99.9 %.
-    pub percentiles: Vec<(f64, Nanos)>,
-    /// Longest.
-    pub max: Nanos,
-    /// Mean, nanoseconds.
-    pub mean: f64,
-    /// Standard deviation, nanoseconds.
-    pub deviation: f64,
-    /// Round trips counted.
-    pub count: u64,
-    /// Round trips per second.
-    pub rate: f64,
-    /// Messages that never came back.
-    pub lost: u64,
-    /// The distribution itself.
-    pub histogram: LatencyHistogram,
+/// What the kernel really gave the sockets of one end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EndSocket {
+    /// Which: `sender`, `receiver`, `client`, `server`.
+    pub end: String,
+    /// The first socket's facts, with every CPU that a thread of this end was seen on.
+    pub socket: SocketFacts,
 }
 
 /// CPU time of a cell's trials (median over the trials).
@@ -133,8 +103,10 @@ pub struct CpuCost {
     pub client: f64,
     /// CPUs that the server's traffic threads used.
     pub server: f64,
-    /// System-wide CPU-seconds per 10^9 bytes received; `None` for ping-pongs.
+    /// System-wide CPU-seconds per 10^9 bytes received, of streams.
     pub per_gigabyte: Option<f64>,
-    /// System-wide CPU-seconds per million round trips; `None` for streams.
+    /// System-wide CPU-seconds per million round trips, of ping-pongs with nothing beside them.
     pub per_million_messages: Option<f64>,
+    /// System-wide CPU-seconds per million connections, of those.
+    pub per_million_connections: Option<f64>,
 }

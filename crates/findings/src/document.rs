@@ -11,8 +11,8 @@ use crate::{
 };
 use samples::{Environment, PathRecord, RunId, RunState, Skipped, UnixMillis};
 
-/// The version of [`Findings`]' shape. A reader refuses a newer one.
-pub const SCHEMA: u32 = 1;
+/// The version of [`Findings`]' shape. A reader refuses another one.
+pub const SCHEMA: u32 = 2;
 
 /// Everything that analysis says of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -22,10 +22,12 @@ pub enum Event<'a> {
     Rate {
         /// Since the trial's start.
         elapsed: Nanos,
-        /// Of a stream.
+        /// Of a stream, one beside a ping-pong too.
         rate: Option<BitRate>,
         /// Of a ping-pong: round trips per second.
         round_trips: Option<f64>,
+        /// Of connections: how many per second.
+        connections: Option<f64>,
     },
     /// A trial was kept.
     Kept(&'a Trial),

@@ -9,6 +9,7 @@
 )]
 
 mod agents;
+mod doubts;
 mod error;
 mod event;
 mod merge;
@@ -20,8 +21,10 @@ mod standing;
 mod stop;
 mod trial;
 
+pub use doubts::doubts;
 pub use error::RunError;
 pub use event::{Event, Observer};
+pub use placement::{Cpus, cpus};
 pub use run::{Outcome, Request, run};
 pub use standing::{Registry, RegistryError, Standing, StandingHost};
 pub use stop::Stop;

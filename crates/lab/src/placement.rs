@@ -1,16 +1,21 @@
 //! Where the traffic threads of both ends run: a placement made into CPU numbers.
 
-use load::{Direction, Load, Placement};
+use load::{Load, Placement};
 
 /// The CPUs of both ends; `None` leaves them free.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Cpus {
-    pub(crate) client: Option<Vec<u32>>,
-    pub(crate) server: Option<Vec<u32>>,
+pub struct Cpus {
+    /// The client's: thread n on the CPU number n, from the start again after the last.
+    pub client: Option<Vec<u32>>,
+    /// The server's.
+    pub server: Option<Vec<u32>>,
 }
 
-/// Chooses CPUs out of `usable`. Says what is missing when there are too few.
-pub(crate) fn cpus(placement: &Placement, load: &Load, usable: &[u32]) -> Result<Cpus, String> {
+/// Chooses CPUs out of `usable`.
+///
+/// # Errors
+/// What is missing when there are too few, or which one may not be used.
+pub fn cpus(placement: &Placement, load: &Load, usable: &[u32]) -> Result<Cpus, String> {
     match placement {
         Placement::Free => Ok(Cpus { client: None, server: None }),
         Placement::SameCpu => {
@@ -52,13 +57,10 @@ fn threads(load: &Load) -> usize {
 mod tests {
     use super::*;
     use load::{StreamLoad, Until};
-    use units::{Bytes, Nanos};
+    use units::Nanos;
 
     fn streams(streams: u32) -> Load {
-        Load::Stream(StreamLoad {
-            streams,
-            ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(1)))
-        })
+        Load::Stream(StreamLoad { streams, ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(1))) })
     }
 
     #[test]

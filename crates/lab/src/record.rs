@@ -1,8 +1,6 @@
 //! A scenario's parts as records: what is kept of them with a run.
 
-use load::{Load, PingPongLoad, StreamLoad};
 use samples::{CellRecord, DeviceState, PathRecord, ScenarioRecord};
-use load::{Load, Placement};
 use scenario::{Cell, Path, Scenario};
 use units::Bytes;
 

@@ -6,15 +6,16 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use load::{Load, PingPongLoad};
 use protocol::{ClientOrder, EndReport, MtuProbe, Order, Progress, Reply, ServerOrder, Token};
-use load::{Load, PingPongLoad, Transport, Until};
-use samples::{DeviceState, PathCheck, Skipped, Trial, UnixMillis};
+use samples::{CpuUsage, DeviceState, Measurement, PathCheck, Skipped, Trial, UnixMillis};
 use scenario::{Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
 use topology::{ConfigureError, Topology};
 use units::{BitRate, Bytes, Nanos};
 
 use crate::{
     agents::Agents,
+    doubts,
     error::RunError,
     event::{Event, Observer},
     merge,
@@ -39,6 +40,13 @@ pub(crate) enum Made {
     Trial(Box<Trial>),
     /// Nothing, now or ever here.
     Skipped(Skipped),
+}
+
+/// What came of the traffic.
+struct Measured {
+    started: UnixMillis,
+    measurement: Measurement,
+    cpu: CpuUsage,
 }
 
 /// The standing lab that trials are made in.
@@ -70,42 +78,47 @@ impl Bench<'_> {
         };
         let devices = self.device_states(path)?;
         let path_check = self.check_mtu(path, mtu)?;
-        for attempt in 1.. {
+        let Measured { started, measurement, cpu } = match self.measure(path, cell, &cpus, observer)? {
+            Ok(measured) => measured,
+            Err(because) => return skip(because),
+        };
+        let doubts = doubts::doubts(&cell.load, &measurement, &cpu);
+        Ok(Made::Trial(Box::new(Trial {
+            index: planned.index,
+            block: planned.block,
+            cell: cell.id.to_string(),
+            arm: record::arm(planned.arm),
+            started,
+            measurement,
+            cpu,
+            devices,
+            path_check,
+            doubts,
+        })))
+    }
+
+    /// Measures, once more where a thread did not run; an inner error is why this machine never can.
+    fn measure(
+        &mut self,
+        path: &Path,
+        cell: &Cell,
+        cpus: &Cpus,
+        observer: &mut dyn Observer,
+    ) -> Result<Result<Measured, String>, RunError> {
+        for attempt in 1..=ATTEMPTS {
             let started = now();
-            let (client, server) = match self.measure(path, &cell.load, &cpus, observer) {
+            let (client, server) = match self.exchange(path, &cell.load, cpus, observer) {
                 Ok(reports) => reports,
-                Err(RunError::Refused { because, unsupported: true, .. }) => return skip(because),
+                Err(RunError::Refused { because, unsupported: true, .. }) => return Ok(Err(because)),
                 Err(error) => return Err(error),
             };
-            let measurement = merge::measurement(&client, &server).map_err(|because| RunError::Refused {
-                host: path.to.host.to_string(),
-                what: "report the trial",
-                because,
-                unsupported: false,
-            })?;
-            if merge::is_void(&cell.load, &measurement) && attempt < ATTEMPTS {
-                observer.event(&Event::Notice(&format!(
-                    "{}: a thread did not run for most of the trial; once more",
-                    cell.id
-                )));
-                continue;
+            let measurement =
+                merge::measurement(&client, &server).map_err(|because| unreported(path, because))?;
+            if attempt == ATTEMPTS || !doubts::is_void(&cell.load, &measurement) {
+                return Ok(Ok(Measured { started, measurement, cpu: merge::cpu(&client, &server) }));
             }
-            let cpu = merge::cpu(&client, &server);
-            let doubts = merge::doubts(&cell.load, &measurement, &cpu);
-            let cell = cell.id.to_string();
-            let (index, block, arm) = (planned.index, planned.block, record::arm(planned.arm));
-            return Ok(Made::Trial(Box::new(Trial {
-                index,
-                block,
-                cell,
-                arm,
-                started,
-                measurement,
-                cpu,
-                devices,
-                path_check,
-                doubts,
-            })));
+            let again = format!("{}: a thread did not run for most of the trial; once more", cell.id);
+            observer.event(&Event::Notice(&again));
         }
         unreachable!("the last attempt returns")
     }
@@ -161,7 +174,8 @@ impl Bench<'_> {
         }
     }
 
-    fn measure(
+    /// Lets both ends send and receive, and collects what they report.
+    fn exchange(
         &mut self,
         path: &Path,
         load: &Load,
@@ -215,17 +229,26 @@ fn deadline(load: &Load) -> Duration {
 }
 
 fn show(beat: &Progress, load: &Load, observer: &mut dyn Observer) {
-    let seconds = beat.covers.seconds();
-    let (rate, round_trips) = match load {
-        Load::Stream(_) if beat.received > Bytes(0) => {
-            (Some(BitRate::of(beat.received, beat.covers)), None)
-        }
-        Load::PingPong(_) if beat.round_trips > 0 && seconds > 0.0 => {
-            (None, Some(beat.round_trips as f64 / seconds))
-        }
-        _ => return,
+    let Some(seconds) = Some(beat.covers.seconds()).filter(|seconds| *seconds > 0.0) else { return };
+    let rate = (beat.received > Bytes(0)).then(|| BitRate::of(beat.received, beat.covers));
+    let counted = (beat.round_trips > 0).then(|| beat.round_trips as f64 / seconds);
+    let (round_trips, connections) = match load {
+        Load::Stream(_) => (None, None),
+        Load::PingPong(_) => (counted, None),
+        Load::Connect(_) => (None, counted),
     };
-    observer.event(&Event::Rate { elapsed: beat.elapsed, rate, round_trips });
+    if rate.is_some() || counted.is_some() {
+        observer.event(&Event::Rate { elapsed: beat.elapsed, rate, round_trips, connections });
+    }
+}
+
+fn unreported(path: &Path, because: String) -> RunError {
+    RunError::Refused {
+        host: path.to.host.to_string(),
+        what: "report the trial",
+        because,
+        unsupported: false,
+    }
 }
 
 fn unexpected(path: &Path, reply: &Reply) -> RunError {

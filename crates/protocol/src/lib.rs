@@ -9,6 +9,6 @@ mod message;
 
 pub use channel::{ChannelError, MAX_LINE, Receiver, Sender};
 pub use message::{
-    ClientOrder, EndReport, FlowReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress,
-    Reply, ServerOrder, ToAgent, Token, VERSION,
+    ClientOrder, EndReport, FlowReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Reply,
+    ServerOrder, ToAgent, Token, VERSION,
 };

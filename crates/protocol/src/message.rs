@@ -147,7 +147,7 @@ pub struct Progress {
     pub elapsed: Nanos,
     /// Payload received since the last progress (streams) by this end.
     pub received: Bytes,
-    /// Round trips since the last progress (ping-pongs).
+    /// Round trips (ping-pongs), or connections made and closed, since the last progress.
     pub round_trips: u64,
     /// The time that this covers.
     pub covers: Nanos,

@@ -10,6 +10,7 @@ mod phrases;
 mod quantity;
 mod render;
 mod sections;
+mod solo;
 mod text;
 
-pub use render::{Format, Options, UnknownFormat, render};
+pub use render::{Format, Options, SoloFormat, UnknownFormat, render, render_solo};

@@ -1,7 +1,9 @@
 //! Estimates and comparisons in words: always with the interval and the confidence that they really have.
 //! Must not know which section they stand in.
 
-use findings::{Comparison, Difference, Estimate, Findings, Interval, Metric};
+use findings::{
+    Comparison, DatagramSummary, Difference, Distribution, Estimate, Findings, Interval, Metric, TcpSummary,
+};
 use samples::{Doubt, UnixMillis};
 use units::{Bytes, Share};
 
@@ -92,6 +94,32 @@ pub(crate) fn window(range: (Bytes, Bytes)) -> String {
     format!("{} → {}", kilobytes(range.0), kilobytes(range.1))
 }
 
+/// `12`, `12 (reordering seen 3 times, 40 segments out of order)`.
+pub(crate) fn retransmits(tcp: &TcpSummary) -> String {
+    let reordered =
+        (tcp.reorderings > 0).then(|| format!("reordering seen {}", count(tcp.reorderings, "time", "times")));
+    let out_of_order = (tcp.out_of_order > 0)
+        .then(|| format!("{} out of order", count(tcp.out_of_order, "segment", "segments")));
+    let beside: Vec<String> = reordered.into_iter().chain(out_of_order).collect();
+    let retransmits = tcp.retransmits.to_string();
+    if beside.is_empty() { retransmits } else { format!("{retransmits} ({})", beside.join(", ")) }
+}
+
+/// `12 (0.030 %)`.
+pub(crate) fn lost(datagrams: &DatagramSummary) -> String {
+    match datagrams.lost {
+        0 => "0".to_owned(),
+        lost => format!("{lost} ({})", glued(&Share(datagrams.loss).to_string())),
+    }
+}
+
+/// `13.0 µs in the middle, 24.1 µs at 99 %`.
+pub(crate) fn middle_and_tail(times: &Distribution) -> String {
+    let at =
+        |share: f64| times.at(share).map_or_else(|| "unknown".to_owned(), |time| glued(&time.to_string()));
+    format!("{} in the middle, {} at {}", at(0.5), at(0.99), glued("99 %"))
+}
+
 /// `2026-11-21 11:30 UTC`.
 pub(crate) fn moment(at: UnixMillis) -> String {
     jiff::Timestamp::from_millisecond(at.0)
@@ -116,15 +144,19 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
             )
         }
         Doubt::Stolen { share } => format!("the hypervisor took {} of the CPU time away", Share(*share)),
-        Doubt::BusyHost { load_per_cpu } => {
-            format!("the host was busy before the run, {load_per_cpu:.2} runnable tasks for each CPU")
-        }
         Doubt::OtherDuration { asked, measured } => {
             format!("{measured} were measured where {asked} were asked for")
         }
         Doubt::EndsDisagree { sent, received } => {
             format!("the ends disagree: {sent} sent, {received} received")
         }
+        Doubt::RateNotKept { asked, got } => {
+            format!("a sender was asked for {asked} and sent {got}: it or the path had no room for more")
+        }
+        Doubt::LateGenerator { lateness, period, tail } => format!(
+            "one message in a hundred left {lateness} late (one was due every {period}): of the {tail} that it took \
+             since its intended time, much is the generator's own"
+        ),
     }
 }
 

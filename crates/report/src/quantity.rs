@@ -15,6 +15,7 @@ pub(crate) struct Scale {
 }
 
 const RATES: [(f64, &str); 4] = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")];
+const FREQUENCIES: [(f64, &str); 4] = [(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")];
 const TIMES: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
 
 impl Scale {
@@ -23,6 +24,7 @@ impl Scale {
         let units = match metric {
             Metric::Throughput => RATES,
             Metric::RoundTrip => TIMES,
+            Metric::ConnectionRate => FREQUENCIES,
         };
         // Rounded first, so that 999.9 Mbit/s is 1.00 Gbit/s and not 1000 Mbit/s.
         let fits = |(divisor, _): &&(f64, &str)| value.abs() / divisor >= 0.9995;

@@ -2,10 +2,10 @@
 
 use std::{fmt, str::FromStr};
 
-use findings::Findings;
+use findings::{Findings, Solo};
 use samples::RunRecord;
 
-use crate::{backends, sections};
+use crate::{backends, sections, solo};
 
 /// What a report is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,6 +94,27 @@ pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, o
         Format::Json => backends::json(findings),
         Format::Csv => backends::csv_cells(findings),
         Format::CsvTrials => backends::csv_trials(findings, record),
+    }
+}
+
+/// What the summary of a single trial is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SoloFormat {
+    /// For eyes on a terminal.
+    Terminal,
+    /// GitHub's Markdown, with the effective configuration.
+    Markdown,
+    /// The document itself.
+    Json,
+}
+
+/// Writes what one trial says alone. Ends with a line feed.
+#[must_use]
+pub fn render_solo(solo: &Solo, format: SoloFormat, options: &Options) -> String {
+    match format {
+        SoloFormat::Terminal => backends::terminal(&solo::page(solo), options),
+        SoloFormat::Markdown => backends::markdown(&solo::page(solo)),
+        SoloFormat::Json => backends::json(solo),
     }
 }
 

@@ -3,18 +3,21 @@
 mod cases;
 mod caveats;
 mod cells;
+pub(crate) mod configuration;
+pub(crate) mod connections;
 mod cpu;
 mod effects;
 mod environment;
 mod head;
 mod intervals;
 mod ladder;
-mod latency;
+pub(crate) mod latency;
 mod method;
 mod more;
+pub(crate) mod percentiles;
 mod performance;
 mod skipped;
-mod verdict;
+pub(crate) mod verdict;
 
 use findings::Findings;
 use samples::RunRecord;
@@ -41,9 +44,11 @@ const ORDER: &[Build] = &[
     cases::build,
     performance::build,
     latency::build,
+    connections::build,
     cpu::build,
     skipped::build,
     caveats::build,
+    configuration::build,
     environment::build,
     method::build,
     intervals::build,

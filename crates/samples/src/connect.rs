@@ -24,6 +24,15 @@ pub struct ConnectData {
     pub client: SocketFacts,
 }
 
+impl ConnectData {
+    /// Connections used and closed per second after the warm-up; `None` when none was, or no time passed.
+    #[must_use]
+    pub fn rate(&self) -> Option<f64> {
+        let done = self.exchanges.count();
+        (done > 0 && self.elapsed.0 > 0).then(|| done as f64 / self.elapsed.seconds())
+    }
+}
+
 /// The connections that ended in one interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectInterval {

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Nanos};
+use units::{BitRate, Bytes, Nanos};
 
 /// A reason to distrust a number; it travels with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,11 +27,6 @@ pub enum Doubt {
         /// Share of the machine's time, 0 to 1.
         share: f64,
     },
-    /// Others on this machine used CPU time that the lab did not cause.
-    BusyHost {
-        /// Runnable tasks per CPU before the run, from the load average.
-        load_per_cpu: f64,
-    },
     /// The measured part was clearly shorter or longer than asked, at one end of one connection at least.
     OtherDuration {
         /// What was asked.
@@ -45,5 +40,21 @@ pub enum Doubt {
         sent: Bytes,
         /// Payload the receiver got.
         received: Bytes,
+    },
+    /// A sender did not keep the rate that it was given: its thread, its CPU or the path had no room for it.
+    RateNotKept {
+        /// What was asked of each connection.
+        asked: BitRate,
+        /// What the slowest sender's socket took.
+        got: BitRate,
+    },
+    /// The generator of an open loop sent late, so that what it measured is its own lateness as well.
+    LateGenerator {
+        /// Lateness that 99 % of its messages did not exceed.
+        lateness: Nanos,
+        /// From one message to the next.
+        period: Nanos,
+        /// Time from the intended one to the return that 99 % did not exceed.
+        tail: Nanos,
     },
 }

@@ -46,6 +46,7 @@ pub struct PingPongInterval {
     /// Whether it lies in the warm-up.
     pub warmup: bool,
     /// Of an open loop from the intended times, else from when each message was sent.
+    #[serde(deserialize_with = "crate::histogram::read_packed")]
     pub round_trips: LatencyHistogram,
     /// Messages that were given up in it (UDP).
     pub lost: u64,

@@ -108,6 +108,22 @@ impl Interval {
     pub fn rate(&self) -> BitRate {
         BitRate::of(self.bytes, self.end - self.start)
     }
+
+    /// This one and the one that followed it, as one; in the warm-up only if both were.
+    #[must_use]
+    pub fn and(&self, after: &Self) -> Self {
+        Self {
+            start: self.start,
+            end: after.end,
+            bytes: self.bytes + after.bytes,
+            warmup: self.warmup && after.warmup,
+            tcp: self.tcp.zip(after.tcp).map(|(before, tcp)| before.and(&tcp)).or(after.tcp),
+            datagrams: match (self.datagrams, after.datagrams) {
+                (Some(before), Some(datagrams)) => Some(before.and(&datagrams)),
+                (before, datagrams) => datagrams.or(before),
+            },
+        }
+    }
 }
 
 /// What TCP_INFO said at the end of an interval (linux/tcp.h, `struct tcp_info`).
@@ -137,6 +153,21 @@ pub struct TcpSample {
     pub delivery: Option<BitRate>,
     /// The window that this end offers, in bytes (rcv_wnd); 0 on kernels that do not tell.
     pub offered_window: Bytes,
+}
+
+impl TcpSample {
+    /// This one and the one that followed it, as one: counts and times added up, states those of the end.
+    #[must_use]
+    pub fn and(&self, after: &Self) -> Self {
+        Self {
+            retransmits: self.retransmits.saturating_add(after.retransmits),
+            receive_window_limited: self.receive_window_limited + after.receive_window_limited,
+            send_buffer_limited: self.send_buffer_limited + after.send_buffer_limited,
+            reorderings: self.reorderings.saturating_add(after.reorderings),
+            out_of_order: self.out_of_order.saturating_add(after.out_of_order),
+            ..*after
+        }
+    }
 }
 
 /// The datagrams of an interval. Lost, reordered and duplicate ones are the receiver's alone.
@@ -174,10 +205,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn two_intervals_make_one_whose_counts_add_up_and_whose_state_is_the_later_one() {
+        let half = |start: u64, cwnd: u64, retransmits: u32| Interval {
+            start: Nanos::from_millis(start),
+            end: Nanos::from_millis(start + 500),
+            bytes: Bytes(1000),
+            warmup: start == 0,
+            tcp: Some(TcpSample { retransmits, cwnd: Bytes(cwnd), ..TcpSample::default() }),
+            datagrams: None,
+        };
+        let whole = half(0, 10, 2).and(&half(500, 20, 3));
+        assert_eq!((whole.start, whole.end), (Nanos(0), Nanos::from_millis(1000)));
+        assert_eq!((whole.bytes, whole.warmup), (Bytes(2000), false));
+        let tcp = whole.tcp.expect("of TCP");
+        assert_eq!((tcp.retransmits, tcp.cwnd), (5, Bytes(20)));
+    }
+
+    #[test]
     fn a_connection_that_ended_early_does_not_count_as_if_it_had_gone_on() {
         let end = |millis: u64, bytes: u64| {
             let (start, end) = (Nanos(0), Nanos::from_millis(millis));
-            let interval = Interval { start, end, bytes: Bytes(bytes), warmup: false, tcp: None, datagrams: None };
+            let interval =
+                Interval { start, end, bytes: Bytes(bytes), warmup: false, tcp: None, datagrams: None };
             EndSeries { intervals: vec![interval], ..EndSeries::default() }
         };
         for (ends, expected) in [

@@ -6,7 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-use crate::{connect::ConnectData, cpu::CpuUsage, doubt::Doubt, ping_pong::PingPongData, stream::StreamData, time::UnixMillis};
+use crate::{
+    connect::ConnectData, cpu::CpuUsage, doubt::Doubt, ping_pong::PingPongData, stream::StreamData,
+    time::UnixMillis,
+};
 
 /// Why a trial was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]

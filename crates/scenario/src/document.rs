@@ -5,6 +5,7 @@ mod lab_tables;
 mod read;
 mod run_tables;
 mod section;
+mod workload_tables;
 mod written;
 
 use std::collections::BTreeSet;
@@ -17,11 +18,12 @@ pub(crate) use lab_tables::{
     VxlanTable, WireTable,
 };
 pub(crate) use read::read;
-pub(crate) use run_tables::{
-    DirectionWord, FactorTable, KindWord, LayerWord, PathTable, PlacementWord, ScheduleTable, TransportWord,
-    VaryWord, WorkloadTable,
-};
+pub(crate) use run_tables::{FactorTable, LayerWord, PathTable, ScheduleTable, VaryWord};
 pub(crate) use section::{Entry, Section};
+pub(crate) use workload_tables::{
+    DirectionWord, KindWord, ModeWord, PlacementValue, ScheduleWord, TransportWord, UnderTable, WaitingWord,
+    WorkloadTable,
+};
 pub(crate) use written::{As, Written};
 
 /// The version of the language that this program reads.

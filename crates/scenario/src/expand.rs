@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use load::{Load, StreamLoad, Until};
+use load::{Load, Schedule, StreamLoad, Until};
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_pcg::Pcg64;
 use units::{Bytes, Nanos};
@@ -15,7 +15,7 @@ use crate::{
     path::Path,
     plan::{Arm, Cell, Plan, PlannedTrial},
     scenario::Scenario,
-    workload::Workload,
+    workload::{Workload, stream_message},
 };
 
 /// What a trial takes beside its traffic: settings, connecting, settling, storing. A guess for the estimate.
@@ -110,10 +110,11 @@ fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<
     let mut devices: BTreeMap<DeviceRef, DeviceSettings> = scenario.lab.devices.clone();
     let mut levels = BTreeMap::new();
     let mut words = Vec::new();
+    let sizes_follow = workload.default_message && !sizes_vary(scenario, choice);
     for (factor, chosen) in scenario.factors.iter().zip(choice) {
         factor.set(chosen.unwrap_or(0), &mut devices);
         let Some(level) = chosen.map(|level| &factor.levels[level]) else { continue };
-        set(&mut load, &level.setting);
+        set(&mut load, &level.setting, sizes_follow);
         if let Setting::Placement(place) = &level.setting {
             placement = place.clone();
         }
@@ -134,13 +135,30 @@ fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<
     }
 }
 
+/// Whether a chosen level sets the size of messages.
+fn sizes_vary(scenario: &Scenario, choice: &[Option<usize>]) -> bool {
+    let chosen =
+        scenario.factors.iter().zip(choice).filter_map(|(factor, level)| factor.levels.get((*level)?));
+    chosen.into_iter().any(|level| matches!(level.setting, Setting::Message(_)))
+}
+
 fn slug(path: &Path, workload: &Workload, levels: &[String]) -> String {
     let stem = format!("{}/{}", path.name, workload.name);
     if levels.is_empty() { stem } else { format!("{stem}/{}", levels.join(",")) }
 }
 
-fn set(load: &mut Load, setting: &Setting) {
+/// `sizes_follow` is whether the size of writes is the default of the mode.
+fn set(load: &mut Load, setting: &Setting, sizes_follow: bool) {
     match (load, setting) {
+        (Load::Stream(stream), Setting::Mode(mode)) => {
+            stream.mode = *mode;
+            if sizes_follow {
+                stream.message = stream_message(stream.transport, *mode);
+            }
+        }
+        (Load::Stream(stream), Setting::Rate(rate)) => stream.rate = *rate,
+        (Load::PingPong(ping), Setting::Waiting(waiting)) => ping.waiting = *waiting,
+        (Load::PingPong(ping), Setting::Open(false)) => ping.schedule = Schedule::Closed,
         (Load::Stream(stream), Setting::Streams(streams)) => stream.streams = *streams,
         (Load::Stream(stream), Setting::Direction(direction)) => stream.direction = *direction,
         (Load::Stream(stream), Setting::Message(size)) => stream.message = *size,

@@ -1,8 +1,8 @@
 //! A factor: what a sweep varies, and its levels.
 
-use load::{Direction, Load, Placement, Transport};
+use load::{Direction, Load, Mode, Placement, Waiting};
 use serde::{Deserialize, Serialize};
-use units::Bytes;
+use units::{BitRate, Bytes};
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::{
 ///
 /// It applies to a cell when it can change it: factors of a load to the workloads of their kind, factors of
 /// devices to the paths that pass one of the devices, and only to `paths` and `workloads` where the scenario lists some.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Factor {
     /// Its name.
     pub name: FactorName,
@@ -50,7 +50,7 @@ impl Factor {
 }
 
 /// One level of a factor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Level {
     /// As written in the scenario and shown in reports: `on`, `9000`, `cross-cpu`.
     pub label: String,
@@ -59,7 +59,7 @@ pub struct Level {
 }
 
 /// What a level sets.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Setting {
     /// Offloads of the factor's devices.
@@ -78,19 +78,27 @@ pub enum Setting {
     Congestion(String),
     /// Where the two ends run.
     Placement(Placement),
+    /// How a stream moves its bytes.
+    Mode(Mode),
+    /// The rate of each connection of a stream; `None` is as fast as it goes.
+    Rate(Option<BitRate>),
+    /// How the ends of a ping-pong wait.
+    Waiting(Waiting),
+    /// Whether a ping-pong keeps the schedule that its workload gives it, or sends when the last message is back.
+    Open(bool),
 }
 
 impl Setting {
     fn changes(&self, load: &Load, passes: impl FnOnce() -> bool) -> bool {
         match self {
             Self::Offloads(_) | Self::Mtu(_) | Self::BigTcp(_) => passes(),
-            Self::Streams(_) | Self::Direction(_) => matches!(load, Load::Stream(_)),
-            Self::Message(_) | Self::Placement(_) => true,
-            Self::Congestion(_) => match load {
-                Load::Stream(stream) => stream.transport == Transport::Tcp,
-                Load::PingPong(ping_pong) => ping_pong.transport == Transport::Tcp,
-                Load::Connect(_) => true,
-            },
+            Self::Streams(_) | Self::Direction(_) | Self::Mode(_) | Self::Rate(_) => {
+                matches!(load, Load::Stream(_))
+            }
+            Self::Waiting(_) | Self::Open(_) => matches!(load, Load::PingPong(_)),
+            Self::Message(_) => !matches!(load, Load::Connect(_)),
+            Self::Placement(_) => true,
+            Self::Congestion(_) => load.is_tcp(),
         }
     }
 
@@ -100,7 +108,8 @@ impl Setting {
             Self::Mtu(mtu) => device.mtu = Some(*mtu),
             Self::BigTcp(size) => device.big_tcp = Some(*size),
             Self::Streams(_) | Self::Direction(_) | Self::Message(_) => {}
-            Self::Congestion(_) | Self::Placement(_) => {}
+            Self::Congestion(_) | Self::Placement(_) | Self::Mode(_) | Self::Rate(_) => {}
+            Self::Waiting(_) | Self::Open(_) => {}
         }
     }
 }

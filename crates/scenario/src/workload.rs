@@ -1,7 +1,8 @@
 //! A workload: what is sent over which paths, with every default filled in.
 
-use load::{Load, Placement};
+use load::{Load, Mode, Placement, Transport};
 use serde::{Deserialize, Serialize};
+use units::Bytes;
 
 use crate::names::{PathName, WorkloadName};
 
@@ -12,8 +13,20 @@ pub struct Workload {
     pub name: WorkloadName,
     /// What is sent.
     pub load: Load,
+    /// Whether a stream's size of writes is the default, so that it follows the mode.
+    pub default_message: bool,
     /// Where the ends run.
     pub placement: Placement,
     /// The paths it runs on, in the order of the document.
     pub paths: Vec<PathName>,
+}
+
+/// The size of a stream's writes, or of its datagrams' payload, where the scenario says none. Datagrams of 1400 bytes
+/// fit a VXLAN tunnel over Ethernet (1450, less 28 of IPv4 and UDP) and so every path of a usual lab alike.
+pub(crate) const fn stream_message(transport: Transport, mode: Mode) -> Bytes {
+    match (transport, mode) {
+        (Transport::Udp, _) => Bytes(1400),
+        (Transport::Tcp, Mode::App) => Bytes(128 << 10),
+        (Transport::Tcp, Mode::Limit) => Bytes(1 << 20),
+    }
 }

@@ -27,6 +27,7 @@ fn every_builtin_parses_and_plans() {
 fn a_run_of_a_builtin_takes_as_long_as_is_said() {
     for (name, least, most) in [
         ("quick", 30.0, 80.0),
+        ("engine-limits", 20.0, 60.0),
         ("proxmox-vxlan", 30.0, 120.0),
         ("egress-gateway", 120.0, 240.0),
         ("bridge-streams", 60.0, 180.0),

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use load::{Load, Placement};
+use load::{Background, Direction, Load, Mode, Placement, Schedule, SocketSettings, Transport, Waiting};
 use scenario::{Arm, Cell, PathName, Plan, PlanOptions, Scenario, WorkloadName};
-use units::Bytes;
+use units::{BitRate, Bytes, Nanos};
 
 const TWO_WIRES: &str = r#"
 schema = 1
@@ -175,4 +175,99 @@ fn the_estimate_counts_warm_up_traffic_and_what_is_around_them() {
     let seconds = plan.duration_estimate().seconds();
     let traffic = plan.trials.len() as f64 * 2.3;
     assert!(seconds > traffic && seconds < traffic * 1.2, "{seconds} s of which {traffic} s traffic");
+}
+
+/// One wire, with these workloads and factors.
+fn wire(rest: &str) -> Scenario {
+    let text = format!(
+        "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[wires.w]\nbetween = [\"a:eth0\", \"b:eth0\"]\n\
+         addresses = [\"198.18.0.1/24\", \"198.18.0.2/24\"]\n[paths.p]\nfrom = \"a\"\nto = \"b\"\nlayers = [\"wire\"]\n\
+         baseline = true\n{rest}\n"
+    );
+    Scenario::parse("test", &text)
+        .unwrap_or_else(|diagnosis| panic!("{:#?}", diagnosis.problems().collect::<Vec<_>>()))
+}
+
+fn loads(rest: &str) -> Vec<Load> {
+    let cells = Plan::expand(&wire(rest), 1, &PlanOptions::default()).cells;
+    cells.into_iter().map(|cell| cell.load).collect()
+}
+
+#[test]
+fn writes_without_a_size_follow_the_mode_and_others_do_not() {
+    for (message, sizes) in [("", [128 << 10, 1 << 20]), ("message = \"128KiB\"", [128 << 10; 2])] {
+        let rest = format!(
+            "[workloads.x]\nkind = \"stream\"\n{message}\n[factors.m]\nvary = \"mode\"\nvalues = [\"app\", \"limit\"]"
+        );
+        let found: Vec<(Mode, u64)> = loads(&rest)
+            .iter()
+            .map(|load| match load {
+                Load::Stream(stream) => (stream.mode, stream.message.0),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(found, [(Mode::App, sizes[0]), (Mode::Limit, sizes[1])], "{message}");
+    }
+}
+
+#[test]
+fn a_datagram_without_a_size_fits_a_tunnel() {
+    let loads =
+        loads("[workloads.x]\nkind = \"stream\"\ntransport = \"udp\"\nmode = \"limit\"\nrate = \"2Gbit/s\"");
+    let Load::Stream(stream) = &loads[0] else { panic!("a stream") };
+    assert_eq!((stream.transport, stream.message), (Transport::Udp, Bytes(1400)));
+    assert_eq!((stream.rate, stream.socket.congestion.clone()), (Some(BitRate(2e9)), None));
+}
+
+#[test]
+fn a_factor_closes_and_opens_a_loop() {
+    let loads = loads(
+        "[workloads.x]\nkind = \"ping-pong\"\nschedule = \"open\"\nperiod = \"1ms\"\n\
+         [factors.s]\nvary = \"schedule\"\nvalues = [\"closed\", \"open\"]",
+    );
+    let schedules: Vec<Schedule> = loads
+        .iter()
+        .map(|load| match load {
+            Load::PingPong(ping) => ping.schedule,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(schedules, [Schedule::Closed, Schedule::Open { period: Nanos::from_millis(1) }]);
+}
+
+#[test]
+fn everything_of_a_workload_reaches_its_load() {
+    let loads = loads(
+        "[workloads.x]\nkind = \"ping-pong\"\ntransport = \"tcp\"\nwaiting = \"spin\"\ninterval = \"100ms\"\n\
+         mss = 1000\nwindow = \"64KiB\"\ndscp = 46\nnodelay = false\nsource-port = 5000\nbusy-poll = \"50us\"\n\
+         [workloads.x.under]\nmode = \"limit\"\nstreams = 2\ndirection = \"both\"\nrate = \"1Gbit/s\"\n\
+         [workloads.y]\nkind = \"connect\"\nclients = 4\nrequest = 100\nresponse = \"1KiB\"",
+    );
+    let [Load::PingPong(ping), Load::Connect(connect)] = &loads[..] else { panic!("{loads:?}") };
+    let under = Background {
+        mode: Mode::Limit,
+        streams: 2,
+        direction: Direction::Both,
+        rate: Some(BitRate(1e9)),
+        message: Bytes(1 << 20),
+    };
+    assert_eq!((ping.under, ping.waiting), (Some(under), Waiting::Spin));
+    let socket = SocketSettings {
+        congestion: Some("cubic".into()),
+        mss: Some(1000),
+        window: Some(Bytes(64 << 10)),
+        dscp: Some(46),
+        nodelay: Some(false),
+        source_port: Some(5000),
+        busy_poll: Some(Nanos(50_000)),
+    };
+    assert_eq!(ping.socket, socket);
+    assert_eq!((connect.clients, connect.request, connect.response), (4, Bytes(100), Bytes(1024)));
+}
+
+#[test]
+fn cpus_are_named_by_number() {
+    let scenario = wire("[workloads.x]\nkind = \"stream\"\nplacement = { client = [0, 2], server = [1] }");
+    let expected = Placement::Cpus { client: vec![0, 2], server: vec![1] };
+    assert_eq!(scenario.workloads[0].placement, expected);
 }

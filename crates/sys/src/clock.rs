@@ -1,8 +1,12 @@
-//! The clocks of the kernel, in nanoseconds.
+//! The clocks of the kernel, in nanoseconds, and waiting until one of them.
 //!
-//! It must not know what is timed. See clock_gettime(2).
+//! It must not know what is timed. See clock_gettime(2), clock_nanosleep(2).
+
+use std::num::NonZeroU64;
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
+
+use crate::error::{Context, Result};
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
@@ -18,6 +22,29 @@ pub fn thread_cpu() -> u64 {
     read(ClockId::ThreadCPUTime)
 }
 
+/// CPU time, user and system, that all threads of the process have used, ended ones included.
+#[must_use]
+pub fn process_cpu() -> u64 {
+    read(ClockId::ProcessCPUTime)
+}
+
+/// Waits until [`monotonic`] shows `deadline`; returns at once when that has passed. Signals do not end it.
+/// How late it wakes is also a matter of [`set_timer_slack`].
+pub fn sleep_until(deadline: u64) {
+    let request = timespec(deadline);
+    while rustix::thread::clock_nanosleep_absolute(rustix::thread::ClockId::Monotonic, &request).is_err() {
+        // EINTR is the only error for this clock and a valid time; the deadline is absolute, so ask again.
+    }
+}
+
+/// How many nanoseconds late the kernel may wake the calling thread, to save wake-ups: 50,000 unless somebody
+/// has said otherwise, 1 for a thread that paces, 0 to go back to what the thread was born with. Threads that
+/// it starts later are born with its value. See PR_SET_TIMERSLACK in prctl(2).
+pub fn set_timer_slack(nanos: u64) -> Result<()> {
+    rustix::thread::set_current_timer_slack(NonZeroU64::new(nanos))
+        .named("set timer slack of", || "the calling thread")
+}
+
 fn read(clock: ClockId) -> u64 {
     nanos(&clock_gettime(clock))
 }
@@ -26,6 +53,11 @@ fn nanos(time: &Timespec) -> u64 {
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     let rest = u64::try_from(time.tv_nsec).unwrap_or(0);
     seconds.saturating_mul(NANOS_PER_SECOND).saturating_add(rest)
+}
+
+fn timespec(nanos: u64) -> Timespec {
+    let part = |value: u64| i64::try_from(value).expect("2^64 ns are 2^34 s, which fit");
+    Timespec { tv_sec: part(nanos / NANOS_PER_SECOND), tv_nsec: part(nanos % NANOS_PER_SECOND) }
 }
 
 #[cfg(test)]
@@ -68,5 +100,46 @@ mod tests {
         let spun = thread_cpu();
         sleep();
         assert!(thread_cpu() - spun < 10 * MS, "slept {} ns of CPU", thread_cpu() - spun);
+    }
+
+    #[test]
+    fn process_cpu_counts_other_threads() {
+        let all = process_cpu();
+        std::thread::scope(|scope| scope.spawn(|| spin(thread_cpu() + 30 * MS)).join().expect("no panic"));
+        assert!(process_cpu() - all >= 30 * MS);
+    }
+
+    #[test]
+    fn sleeping_ends_after_the_deadline_and_at_once_when_it_has_passed() {
+        let deadline = monotonic() + 20 * MS;
+        sleep_until(deadline);
+        assert!(monotonic() >= deadline);
+        for passed in [deadline, 1, 0] {
+            let spent = thread_cpu();
+            sleep_until(passed);
+            assert!(thread_cpu() - spent < 10 * MS, "{passed}");
+        }
+    }
+
+    #[test]
+    fn a_time_survives_the_kernel_s_form() {
+        for time in [0, 1, NANOS_PER_SECOND - 1, NANOS_PER_SECOND, u64::MAX] {
+            assert_eq!(nanos(&timespec(time)), time);
+        }
+    }
+
+    #[test]
+    fn timer_slack_belongs_to_the_thread_and_zero_restores_it() {
+        let slack = || rustix::thread::current_timer_slack().expect("any thread");
+        let before = slack();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                set_timer_slack(1).expect("any thread");
+                assert_eq!(slack(), 1);
+                set_timer_slack(0).expect("any thread");
+                assert_eq!(slack(), before);
+            });
+        });
+        assert_eq!(slack(), before);
     }
 }

@@ -5,12 +5,15 @@
 //! call the object in an error.
 
 pub mod affinity;
+pub mod allocation;
 pub mod bpf;
 pub mod child;
 pub mod clock;
 mod error;
 pub mod kvm;
+pub mod limits;
 pub mod netns;
+pub mod poller;
 pub mod socket;
 pub mod uname;
 pub mod userns;

@@ -12,13 +12,13 @@ use std::{
     time::Duration,
 };
 
-use samples::{ThreadCpu, ThreadRole};
+use samples::{Interval, PingPongInterval, ThreadCpu, ThreadRole};
 use sys::clock::{monotonic, thread_cpu};
 use units::{Bytes, Nanos};
 
 use crate::{
     error::{Error, Result},
-    observer::{Beat, Observer},
+    observer::{Beat, FlowId, Observer},
     stop::Stop,
 };
 
@@ -33,6 +33,17 @@ pub(crate) struct Shared<'a> {
     received: AtomicU64,
     round_trips: AtomicU64,
     gate: Gate,
+    words: Sender<Word>,
+    /// Taken by the thread that watches.
+    heard: Mutex<Option<Receiver<Word>>>,
+}
+
+/// What a thread tells the one that watches.
+#[derive(Debug)]
+enum Word {
+    Ended,
+    Interval(FlowId, Interval),
+    PingInterval(Box<PingPongInterval>),
 }
 
 /// One thread's work; it begins with [`Shared::wait_for_start`].
@@ -44,12 +55,15 @@ pub(crate) struct Job<'a, T> {
 
 impl<'a> Shared<'a> {
     pub(crate) fn new(stop: &'a Stop) -> Self {
+        let (words, heard) = channel();
         Self {
             stop,
             failed: AtomicBool::new(false),
             received: AtomicU64::new(0),
             round_trips: AtomicU64::new(0),
             gate: Gate::default(),
+            words,
+            heard: Mutex::new(Some(heard)),
         }
     }
 
@@ -73,6 +87,21 @@ impl<'a> Shared<'a> {
         self.round_trips.fetch_add(count, Ordering::Relaxed);
     }
 
+    /// Tells of an interval of a stream. It may wake the watching thread: a few times a second is enough.
+    pub(crate) fn tell_interval(&self, flow: FlowId, interval: Interval) {
+        self.tell(Word::Interval(flow, interval));
+    }
+
+    /// Tells of an interval of a ping-pong.
+    pub(crate) fn tell_ping_interval(&self, interval: PingPongInterval) {
+        self.tell(Word::PingInterval(Box::new(interval)));
+    }
+
+    fn tell(&self, word: Word) {
+        // Nobody listens any more only when the whole crew is being given up.
+        let _ = self.words.send(word);
+    }
+
     fn fail(&self) {
         self.failed.store(true, Ordering::Relaxed);
     }
@@ -88,11 +117,11 @@ pub(crate) fn run<'a, T: Send>(
     observer: &dyn Observer,
 ) -> Result<Vec<T>> {
     thread::scope(|scope| {
-        let (done, ends) = channel();
+        let heard = shared.heard.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut threads = Vec::with_capacity(jobs.len());
         let mut failure = None;
         for Job { name, work } in jobs {
-            let ending = Ending { shared, done: done.clone() };
+            let ending = Ending { shared };
             let body = move || ending.around(work);
             match thread::Builder::new().name(name.clone()).spawn_scoped(scope, body) {
                 Ok(thread) => threads.push((name, thread)),
@@ -103,10 +132,9 @@ pub(crate) fn run<'a, T: Send>(
                 }
             }
         }
-        drop(done);
         observer.started();
         shared.gate.open();
-        watch(&ends, threads.len(), shared, observer);
+        heard.iter().for_each(|heard| watch(heard, threads.len(), shared, observer));
         let outcome = join(threads);
         observer.ended();
         let outcome = failure.map_or(outcome, Err);
@@ -139,7 +167,6 @@ impl Spent {
 /// Tells that a thread ended, however it did.
 struct Ending<'a> {
     shared: &'a Shared<'a>,
-    done: Sender<()>,
 }
 
 impl Ending<'_> {
@@ -157,18 +184,19 @@ impl Drop for Ending<'_> {
         if thread::panicking() {
             self.shared.fail();
         }
-        // Nobody listens any more only when the whole crew is being given up.
-        let _ = self.done.send(());
+        self.shared.tell(Word::Ended);
     }
 }
 
-fn watch(ends: &Receiver<()>, threads: usize, shared: &Shared<'_>, observer: &dyn Observer) {
+fn watch(heard: &Receiver<Word>, threads: usize, shared: &Shared<'_>, observer: &dyn Observer) {
     let started = monotonic();
     let (mut told, mut running) = (started, threads);
     while running > 0 {
         let since = Duration::from_nanos(monotonic() - told);
-        match ends.recv_timeout(BEAT.saturating_sub(since)) {
-            Ok(()) => running -= 1,
+        match heard.recv_timeout(BEAT.saturating_sub(since)) {
+            Ok(Word::Ended) => running -= 1,
+            Ok(Word::Interval(flow, interval)) => observer.interval(flow, &interval),
+            Ok(Word::PingInterval(interval)) => observer.ping_interval(&interval),
             Err(RecvTimeoutError::Timeout) => {
                 let now = monotonic();
                 observer.beat(Beat {

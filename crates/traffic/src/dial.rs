@@ -1,18 +1,19 @@
-//! Connecting over TCP: from a given address, with a given congestion control, told at once who connects.
+//! Connecting over TCP: from a given address, with given settings, told at once who connects.
 
 use std::{
     io::{self, Read, Write},
     net::{IpAddr, SocketAddr, TcpStream},
 };
 
-use socket2::{Domain, Protocol, Socket, Type};
+use load::SocketSettings;
+use socket2::{Protocol, Socket, Type};
 use sys::clock::monotonic;
 use units::Nanos;
 
 use crate::{
     error::{Error, Result},
     handshake::{GO, Handshake},
-    socket::{TICK, is_wait, limit_waits},
+    socket::{TICK, apply, domain, is_wait, limit_waits, source},
     stop::Stop,
 };
 
@@ -23,25 +24,33 @@ const PATIENCE: Nanos = Nanos::from_secs(10);
 pub(crate) struct Dial<'a> {
     pub(crate) bind: IpAddr,
     pub(crate) server: SocketAddr,
-    pub(crate) congestion: Option<&'a str>,
+    pub(crate) settings: &'a SocketSettings,
+    /// Its number among all connections of the load, which a fixed source port counts on from.
+    pub(crate) number: u32,
 }
 
 impl Dial<'_> {
     /// Connects and sends the handshake. The socket's waits are limited to [`TICK`].
     pub(crate) fn connect(&self, handshake: Handshake, stop: &Stop) -> Result<TcpStream> {
-        let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))
-            .map_err(Error::socket("open a socket to", || self.server.to_string()))?;
-        if let Some(congestion) = self.congestion {
-            sys::socket::set_congestion(&socket, congestion)?;
-        }
-        limit_waits(&socket, TICK)?;
-        let from = SocketAddr::new(self.bind, 0);
-        socket.bind(&from.into()).map_err(Error::socket("bind", || from.to_string()))?;
-        self.reach(&socket, stop)?;
-        let mut stream = TcpStream::from(socket);
+        let mut stream = self.connect_plain(stop)?;
         let sent = stream.write_all(&handshake.encode());
         sent.map_err(Error::socket("send the handshake to", || self.server.to_string()))?;
         Ok(stream)
+    }
+
+    /// Connects and says nothing, for other dialects. The socket's waits are limited to [`TICK`].
+    pub(crate) fn connect_plain(&self, stop: &Stop) -> Result<TcpStream> {
+        let socket = Socket::new(domain(self.server), Type::STREAM, Some(Protocol::TCP))
+            .map_err(Error::socket("open a socket to", || self.server.to_string()))?;
+        apply(&socket, self.settings, true)?;
+        limit_waits(&socket, TICK)?;
+        let from = source(self.bind, self.settings, self.number)?;
+        if from.port() != 0 {
+            sys::socket::set_reuse_address(&socket, true)?;
+        }
+        socket.bind(&from.into()).map_err(Error::socket("bind", || from.to_string()))?;
+        self.reach(&socket, stop)?;
+        Ok(socket.into())
     }
 
     /// A connect that its send timeout ended goes on in the kernel, and is awaited by calling it again.

@@ -3,11 +3,7 @@
 use load::{Direction, Load};
 use samples::{ConnectData, EndSeries, PingPongData, ThreadCpu};
 
-use crate::{
-    ClientSpec, Observer, Result, ServerSpec, Stop,
-    error::Error,
-    ping_pong, stream,
-};
+use crate::{ClientSpec, Observer, Result, ServerSpec, Stop, connect, ping_pong, stream};
 
 /// What one end recorded.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -41,6 +37,7 @@ pub struct Server(Kind);
 enum Kind {
     Stream(stream::Server),
     PingPong(ping_pong::Server),
+    Connect(connect::Server),
 }
 
 impl Server {
@@ -52,7 +49,7 @@ impl Server {
         Ok(Self(match &spec.load {
             Load::Stream(load) => Kind::Stream(stream::Server::open(spec.with(load.clone()))?),
             Load::PingPong(load) => Kind::PingPong(ping_pong::Server::open(spec.with(load.clone()))?),
-            Load::Connect(_) => return Err(not_yet("connections")),
+            Load::Connect(load) => Kind::Connect(connect::Server::open(spec.with(load.clone()))?),
         }))
     }
 
@@ -62,6 +59,7 @@ impl Server {
         match &self.0 {
             Kind::Stream(server) => server.port(),
             Kind::PingPong(server) => server.port(),
+            Kind::Connect(server) => server.port(),
         }
     }
 
@@ -73,6 +71,7 @@ impl Server {
         match self.0 {
             Kind::Stream(server) => server.run(stop, observer),
             Kind::PingPong(server) => server.run(stop, observer),
+            Kind::Connect(server) => server.run(stop, observer),
         }
     }
 }
@@ -85,10 +84,6 @@ pub fn run_client(spec: &ClientSpec<Load>, stop: &Stop, observer: &dyn Observer)
     match &spec.load {
         Load::Stream(load) => stream::run_client(&spec.with(load.clone()), stop, observer),
         Load::PingPong(load) => ping_pong::run_client(&spec.with(load.clone()), stop, observer),
-        Load::Connect(_) => Err(not_yet("connections")),
+        Load::Connect(load) => connect::run_client(&spec.with(load.clone()), stop, observer),
     }
-}
-
-fn not_yet(what: &str) -> Error {
-    Error::Setting { setting: "the load", value: what.to_owned(), allowed: "a stream or a ping-pong" }
 }

@@ -54,6 +54,12 @@ pub enum Error {
         /// What it may be.
         allowed: &'static str,
     },
+    /// The control connection of an iperf3 test ended before the test did.
+    #[error(transparent)]
+    Iperf3(#[from] wire::iperf3::Failure),
+    /// A client of a standing server took more than it may.
+    #[error("ended by this server's limit of {0}")]
+    Limit(&'static str),
     /// It was asked to stop.
     #[error("stopped before its end")]
     Stopped,

@@ -10,13 +10,15 @@ use std::{
     time::Duration,
 };
 
-use socket2::{Domain, Protocol, Socket, Type};
+use load::SocketSettings;
+use socket2::{Protocol, Socket, Type};
 use sys::clock::monotonic;
 use units::Nanos;
 
 use crate::{
     error::{Error, Result},
     handshake::{Handshake, LENGTH, Purpose},
+    socket::{apply, domain},
     stop::Stop,
 };
 
@@ -34,15 +36,14 @@ const BACKLOG: i32 = 1024;
 /// The connections of a trial by what they are for and their number.
 pub(crate) type Gathered = BTreeMap<(Purpose, u32), TcpStream>;
 
-/// Listens on a port of the kernel's choice; what it accepts has its congestion control.
-pub(crate) fn listen(bind: IpAddr, congestion: Option<&str>) -> Result<TcpListener> {
+/// Listens on a port of the kernel's choice; what it accepts has its settings.
+pub(crate) fn listen(bind: IpAddr, settings: &SocketSettings) -> Result<TcpListener> {
     let object = || format!("{bind} for TCP");
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))
+    let address = SocketAddr::new(bind, 0);
+    let socket = Socket::new(domain(address), Type::STREAM, Some(Protocol::TCP))
         .map_err(Error::socket("open a socket on", object))?;
-    if let Some(congestion) = congestion {
-        sys::socket::set_congestion(&socket, congestion)?;
-    }
-    socket.bind(&SocketAddr::new(bind, 0).into()).map_err(Error::socket("bind", object))?;
+    apply(&socket, settings, true)?;
+    socket.bind(&address.into()).map_err(Error::socket("bind", object))?;
     socket.listen(BACKLOG).map_err(Error::socket("listen on", object))?;
     socket.set_nonblocking(true).map_err(Error::socket("listen on", object))?;
     Ok(socket.into())

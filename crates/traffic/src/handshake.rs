@@ -3,7 +3,7 @@
 //! Layout, big endian: magic (8), token (8), version (4), purpose (4), number (4), zero (4). The token lies
 //! where every longer datagram of a ping-pong has it too. Pure: bytes in, values out.
 
-use load::Direction;
+use load::{Direction, Transport};
 
 /// Its length on the wire.
 pub(crate) const LENGTH: usize = 32;
@@ -12,7 +12,7 @@ pub(crate) const TOKEN: std::ops::Range<usize> = 8..16;
 /// What the server of a TCP load sends once every connection stands.
 pub(crate) const GO: u8 = b'g';
 
-const MAGIC: [u8; 8] = *b"plumbtrf";
+pub(crate) const MAGIC: [u8; 8] = *b"plumbtrf";
 const VERSION: u32 = 1;
 
 /// What a connection is for.
@@ -26,14 +26,22 @@ pub(crate) enum Purpose {
     PingPong,
     /// Single datagrams there and back that must not be fragmented.
     Probe,
+    /// Made for one request and its answer.
+    Connect,
+    /// A stream of datagrams from client to server.
+    DatagramsForward,
+    /// A stream of datagrams from server to client.
+    DatagramsReverse,
 }
 
 impl Purpose {
     /// Of a stream in one direction.
-    pub(crate) const fn of(direction: Direction) -> Self {
-        match direction {
-            Direction::Reverse => Self::Reverse,
-            Direction::Forward | Direction::Both => Self::Forward,
+    pub(crate) const fn of(direction: Direction, transport: Transport) -> Self {
+        match (direction, transport) {
+            (Direction::Reverse, Transport::Tcp) => Self::Reverse,
+            (Direction::Forward | Direction::Both, Transport::Tcp) => Self::Forward,
+            (Direction::Reverse, Transport::Udp) => Self::DatagramsReverse,
+            (Direction::Forward | Direction::Both, Transport::Udp) => Self::DatagramsForward,
         }
     }
 
@@ -43,6 +51,9 @@ impl Purpose {
             Self::Reverse => 2,
             Self::PingPong => 3,
             Self::Probe => 4,
+            Self::Connect => 5,
+            Self::DatagramsForward => 6,
+            Self::DatagramsReverse => 7,
         }
     }
 
@@ -52,6 +63,9 @@ impl Purpose {
             2 => Some(Self::Reverse),
             3 => Some(Self::PingPong),
             4 => Some(Self::Probe),
+            5 => Some(Self::Connect),
+            6 => Some(Self::DatagramsForward),
+            7 => Some(Self::DatagramsReverse),
             _ => None,
         }
     }
@@ -100,10 +114,12 @@ mod tests {
 
     #[test]
     fn what_was_encoded_is_decoded() {
-        for purpose in [Purpose::Forward, Purpose::Reverse, Purpose::PingPong, Purpose::Probe] {
+        for code in 1..=7 {
+            let purpose = Purpose::from_code(code).expect("a purpose");
             let handshake = Handshake { purpose, ..GREETING };
             assert_eq!(Handshake::decode(&handshake.encode()), Some(handshake));
         }
+        assert!(Purpose::from_code(0).is_none() && Purpose::from_code(8).is_none());
         assert_eq!(GREETING.encode()[TOKEN], [1, 2, 3, 4, 5, 6, 7, 8]);
     }
 

@@ -5,16 +5,21 @@
 //! knows settings and series; it does not know who asked, over which path, or what the numbers mean.
 #![expect(clippy::disallowed_methods, reason = "traffic owns waiting between its sends and receives")]
 
+mod calibrate;
+mod connect;
 mod crew;
 mod dial;
+pub mod door;
 mod ends;
 mod error;
 mod gather;
 mod handshake;
+pub mod iperf3;
 mod mtu;
 mod observer;
 mod ping_pong;
 mod socket;
+pub mod sockperf;
 mod spec;
 mod stop;
 mod stream;
@@ -22,9 +27,10 @@ mod stream;
 #[cfg(test)]
 mod testing;
 
+pub use calibrate::calibrate;
 pub use ends::{FlowOutcome, Outcome, Server, run_client};
 pub use error::{Error, Result};
 pub use mtu::{MtuSpec, Passage, probe_mtu};
-pub use observer::{Beat, Observer};
+pub use observer::{Beat, FlowId, Observer};
 pub use spec::{ClientSpec, ServerSpec};
 pub use stop::Stop;

@@ -1,5 +1,7 @@
 //! What a trial tells while it runs. It does not know who listens.
 
+use load::Direction;
+use samples::{Interval, PingPongInterval};
 use units::{Bytes, Nanos};
 
 /// Hears of a trial under way, on the thread that awaits its end; never from a thread that measures.
@@ -8,12 +10,28 @@ pub trait Observer {
     fn started(&self) {}
     /// About ten times a second.
     fn beat(&self, _beat: Beat) {}
+    /// A connection of a stream has ended an interval. What is left at its end, if shorter than half of one,
+    /// joins the last interval without being told.
+    fn interval(&self, _flow: FlowId, _interval: &Interval) {}
+    /// A ping-pong has ended an interval.
+    fn ping_interval(&self, _interval: &PingPongInterval) {}
     /// The last traffic thread has ended.
     fn ended(&self) {}
 }
 
 /// Nobody listens.
 impl Observer for () {}
+
+/// One end of one connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FlowId {
+    /// Its number among those of its direction, from 0.
+    pub id: u32,
+    /// Which way it flows: never `both`.
+    pub direction: Direction,
+    /// Whether this end sends.
+    pub sends: bool,
+}
 
 /// What passed since the last beat, all connections of this end together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

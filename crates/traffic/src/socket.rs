@@ -1,15 +1,18 @@
-//! What TCP and UDP loads ask of their sockets alike: short waits, and what the kernel really gave.
+//! What loads and dialects ask of their sockets alike: settings, short waits, and what the kernel really gave.
 
 use std::{
     io,
-    net::{TcpStream, UdpSocket},
+    net::{SocketAddr, TcpStream, UdpSocket},
+    os::fd::AsFd,
     time::Duration,
 };
 
+use load::SocketSettings;
 use samples::SocketFacts;
-use units::Bytes;
+use socket2::{Domain, SockRef, Type};
+use units::{Bytes, Nanos};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The longest wait in the kernel: a loop looks this often whether it was asked to stop.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
@@ -19,28 +22,88 @@ pub(crate) fn is_wait(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
 }
 
+/// Sets what was asked for. What concerns TCP only is left out on a UDP socket; a connection that a listener
+/// accepts has what the listener was given. After a connection was made, its largest segment cannot be chosen
+/// any more and is left out.
+pub(crate) fn apply(socket: &impl AsFd, settings: &SocketSettings, before_connect: bool) -> Result<()> {
+    let stream = SockRef::from(socket).r#type().is_ok_and(|kind| kind == Type::STREAM);
+    if let Some(window) = settings.window {
+        let bytes = usize::try_from(window.0).unwrap_or(usize::MAX).min(i32::MAX as usize);
+        sys::socket::set_send_buffer(socket, bytes)?;
+        sys::socket::set_receive_buffer(socket, bytes)?;
+    }
+    if let Some(dscp) = settings.dscp {
+        sys::socket::set_tos(socket, type_of_service(dscp)?)?;
+    }
+    if let Some(time) = settings.busy_poll {
+        sys::socket::set_busy_poll(socket, u32::try_from(time.0 / 1000).unwrap_or(u32::MAX))?;
+    }
+    if stream { apply_tcp(socket, settings, before_connect) } else { Ok(()) }
+}
+
+fn apply_tcp(socket: &impl AsFd, settings: &SocketSettings, before_connect: bool) -> Result<()> {
+    if let Some(congestion) = &settings.congestion {
+        sys::socket::set_congestion(socket, congestion)?;
+    }
+    if let Some(mss) = settings.mss.filter(|_| before_connect) {
+        sys::socket::set_mss(socket, mss)?;
+    }
+    if let Some(on) = settings.nodelay {
+        sys::socket::set_nodelay(socket, on)?;
+    }
+    Ok(())
+}
+
+fn type_of_service(dscp: u8) -> Result<u8> {
+    if dscp < 64 {
+        return Ok(dscp << 2);
+    }
+    Err(Error::Setting { setting: "the DSCP", value: dscp.to_string(), allowed: "0 to 63" })
+}
+
+/// The address to connect number `number` of a load from: the kernel's choice of a port, or the one asked for
+/// and those after it.
+pub(crate) fn source(bind: std::net::IpAddr, settings: &SocketSettings, number: u32) -> Result<SocketAddr> {
+    let Some(first) = settings.source_port else { return Ok(SocketAddr::new(bind, 0)) };
+    let port = u32::from(first) + number;
+    let port = u16::try_from(port).map_err(|_| Error::Setting {
+        setting: "the source port",
+        value: port.to_string(),
+        allowed: "one that leaves room below 65536 for every connection",
+    })?;
+    Ok(SocketAddr::new(bind, port))
+}
+
+/// The family of an address.
+pub(crate) fn domain(address: SocketAddr) -> Domain {
+    Domain::for_address(address)
+}
+
 /// What the kernel gave a TCP socket. Buffers grow by themselves, so ask at the end, before it is closed.
 pub(crate) fn tcp_facts(socket: &TcpStream, cpus: Option<&[u32]>) -> SocketFacts {
-    let addresses = (socket.local_addr(), socket.peer_addr());
     SocketFacts {
         congestion: sys::socket::congestion(socket).ok(),
         mss: sys::socket::mss(socket).ok(),
-        send_buffer: bytes(sys::socket::send_buffer(socket)),
-        receive_buffer: bytes(sys::socket::receive_buffer(socket)),
-        cpus: cpus.map(<[u32]>::to_vec),
-        addresses: pair(addresses),
-        ..SocketFacts::default()
+        nodelay: sys::socket::nodelay(socket).ok(),
+        ..facts(socket, cpus, (socket.local_addr(), socket.peer_addr()))
     }
 }
 
 /// What the kernel gave a connected UDP socket.
 pub(crate) fn udp_facts(socket: &UdpSocket, cpus: Option<&[u32]>) -> SocketFacts {
-    let addresses = (socket.local_addr(), socket.peer_addr());
+    facts(socket, cpus, (socket.local_addr(), socket.peer_addr()))
+}
+
+fn facts<A: std::fmt::Display>(
+    socket: &impl AsFd,
+    cpus: Option<&[u32]>,
+    addresses: (io::Result<A>, io::Result<A>),
+) -> SocketFacts {
     SocketFacts {
-        congestion: None,
-        mss: None,
         send_buffer: bytes(sys::socket::send_buffer(socket)),
         receive_buffer: bytes(sys::socket::receive_buffer(socket)),
+        dscp: sys::socket::tos(socket).ok().map(|tos| tos >> 2),
+        busy_poll: sys::socket::busy_poll(socket).ok().map(|micros| Nanos(u64::from(micros) * 1000)),
         cpus: cpus.map(<[u32]>::to_vec),
         addresses: pair(addresses),
         ..SocketFacts::default()
@@ -48,7 +111,7 @@ pub(crate) fn udp_facts(socket: &UdpSocket, cpus: Option<&[u32]>) -> SocketFacts
 }
 
 /// Waits of at most `tick`, both ways.
-pub(crate) fn limit_waits(socket: impl std::os::fd::AsFd, tick: Duration) -> Result<()> {
+pub(crate) fn limit_waits(socket: impl AsFd, tick: Duration) -> Result<()> {
     sys::socket::set_receive_timeout(&socket, Some(tick))?;
     sys::socket::set_send_timeout(&socket, Some(tick))?;
     Ok(())

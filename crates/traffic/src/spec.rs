@@ -31,6 +31,11 @@ pub struct ClientSpec<L> {
     pub cpus: Option<Vec<u32>>,
 }
 
+/// The CPU of thread number `thread` of one end.
+pub(crate) fn cpu_of(cpus: Option<&[u32]>, thread: usize) -> Option<u32> {
+    cpus.and_then(|cpus| cpus.get(thread % cpus.len().max(1)).copied())
+}
+
 impl<L> ServerSpec<L> {
     /// The same with another load, or with a part of this one.
     pub(crate) fn with<M>(&self, load: M) -> ServerSpec<M> {

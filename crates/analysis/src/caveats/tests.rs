@@ -73,7 +73,7 @@ fn a_congestion_control_that_is_not_the_machines_is_named() {
         default(run);
         for cell in &mut run.record.header.cells {
             if let Load::Stream(settings) = &mut cell.load {
-                settings.congestion = None;
+                settings.socket.congestion = None;
             }
         }
     };

@@ -2,14 +2,14 @@
 //! docs/findings/ID.md. A new rule is a file here, a line in [`ALL`], a page, and a case in tests.rs.
 
 mod bimodal;
-mod ethtool;
+pub(crate) mod ethtool;
 mod generator_limited;
 mod limited;
 mod mtu_mismatch;
 mod noisy_host;
 mod offload_off;
 mod receiver_limited;
-mod retransmits;
+pub(crate) mod retransmits;
 mod vxlan_cost;
 
 use findings::{Finding, Findings};

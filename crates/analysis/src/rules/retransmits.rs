@@ -1,68 +1,115 @@
 //! `retransmits`: a meaningful share of a stream's segments was sent again.
 
-use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use findings::{CellSummary, EndSocket, Evidence, Finding, Remedy, Severity, TcpSummary};
 
 use super::{Context, Rule};
 use crate::{
     measured::Measured,
     stream::flows,
-    words::{count, list, percent},
+    words::{count, percent},
 };
 
 pub(crate) const RULE: Rule = Rule { id: "retransmits", look };
 
 /// One segment in a thousand: enough for a loss-based congestion control to feel it.
-const WORTH_A_WARNING: f64 = 0.001;
+pub(crate) const WORTH_A_WARNING: f64 = 0.001;
 /// One in a hundred: the path loses or reorders all the time.
-const SERIOUS: f64 = 0.01;
+pub(crate) const SERIOUS: f64 = 0.01;
 /// Fewer than these are an accident.
-const FEWEST: u64 = 10;
+pub(crate) const FEWEST: u64 = 10;
+
+/// What segments that were sent again say of the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// No sender saw a reordering: they were lost.
+    Loss,
+    /// Senders saw reorderings: part of them, or all, were late and not lost.
+    Reordering,
+}
+
+impl Kind {
+    pub(crate) fn of(tcp: &TcpSummary) -> Self {
+        if tcp.reorderings > 0 { Self::Reordering } else { Self::Loss }
+    }
+
+    pub(crate) fn in_words(self, tcp: &TcpSummary) -> String {
+        match self {
+            Self::Loss => "no sender saw a reordering, so they were lost on the way".into(),
+            Self::Reordering => format!(
+                "senders saw a reordering {}, so some of them, or all, were late and not lost",
+                if tcp.reorderings == 1 { "once".into() } else { format!("{} times", tcp.reorderings) }
+            ),
+        }
+    }
+
+    pub(crate) const fn remedy(self) -> &'static str {
+        match self {
+            Self::Loss => {
+                "Look for drops on the way: full queues (a rate limit, too small a txqueuelen or backlog) and MTUs that \
+                 differ."
+            }
+            Self::Reordering => {
+                "Look first for what lets packets overtake each other: several queues or CPUs for one connection, a \
+                 bond, a sender and an acknowledgement on two CPUs. Both ends on one CPU cannot reorder."
+            }
+        }
+    }
+}
+
+/// Segments sent again as a share of those that `bytes` of payload fill; `None` where the segment size is not known.
+pub(crate) fn share_of(tcp: &TcpSummary, sockets: &[EndSocket], bytes: f64) -> Option<f64> {
+    let sender = sockets.iter().find(|end| end.end == "sender")?;
+    let mss = f64::from(sender.socket.mss.filter(|mss| *mss > 0)?);
+    (bytes > 0.0).then(|| tcp.retransmits as f64 * mss / bytes)
+}
+
+/// A cell that retransmits, and how much.
+struct Lossy<'a> {
+    share: f64,
+    cell: &'a CellSummary,
+    tcp: TcpSummary,
+}
 
 /// One claim for all cells together, the worst one named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let cells = context.findings.cells.iter().zip(context.measured);
-    let mut lossy: Vec<(f64, &CellSummary)> = cells
-        .filter_map(|(cell, measured)| Some((share(cell, measured)?, cell)))
-        .filter(|(share, _)| *share >= WORTH_A_WARNING)
+    let mut lossy: Vec<Lossy<'_>> = cells
+        .filter_map(|(cell, measured)| lossy(cell, measured))
+        .filter(|lossy| lossy.share >= WORTH_A_WARNING)
         .collect();
-    lossy.sort_by(|one, other| other.0.total_cmp(&one.0));
-    lossy.first().map(|worst| finding(*worst, &lossy)).into_iter().collect()
+    lossy.sort_by(|one, other| other.share.total_cmp(&one.share));
+    lossy.first().map(|worst| finding(worst, &lossy)).into_iter().collect()
 }
 
-/// Segments sent again as a share of those that the payload fills.
-fn share(cell: &CellSummary, measured: &Measured<'_>) -> Option<f64> {
-    let stream = cell.stream.as_ref().filter(|stream| stream.retransmits >= FEWEST)?;
-    let mss = f64::from(stream.sender_socket.mss.filter(|mss| *mss > 0)?);
+fn lossy<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Lossy<'a>> {
+    let tcp = cell.stream.as_ref()?.tcp.filter(|tcp| tcp.retransmits >= FEWEST)?;
     let sent: f64 = measured.trials().flat_map(flows).map(|flow| flow.sender.bytes().0 as f64).sum();
-    (sent > 0.0).then(|| stream.retransmits as f64 * mss / sent)
+    Some(Lossy { share: share_of(&tcp, &cell.sockets, sent)?, cell, tcp })
 }
 
-fn finding((share, worst): (f64, &CellSummary), lossy: &[(f64, &CellSummary)]) -> Finding {
-    let ids: Vec<&str> = lossy.iter().map(|(_, cell)| cell.id.as_str()).collect();
+fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>]) -> Finding {
+    let ids: Vec<&str> = lossy.iter().map(|lossy| lossy.cell.id.as_str()).collect();
+    let kind = Kind::of(&worst.tcp);
     Finding {
         id: String::new(),
-        severity: if share >= SERIOUS { Severity::Serious } else { Severity::Warning },
+        severity: if worst.share >= SERIOUS { Severity::Serious } else { Severity::Warning },
         claim: format!(
-            "{} sent a meaningful share of segments again, most of all {}: {}.",
+            "{} sent a meaningful share of segments again, most of all {}: {}; {}.",
             count(ids.len(), "cell"),
-            worst.id,
-            percent(share)
+            worst.cell.id,
+            percent(worst.share),
+            kind.in_words(&worst.tcp)
         ),
         cells: ids.iter().map(ToString::to_string).collect(),
-        evidence: lossy.iter().map(|(share, cell)| evidence(*share, cell)).collect(),
+        evidence: lossy.iter().map(evidence).collect(),
         caveats: vec![
             "The share is of full-sized segments; smaller ones would make it less.".into(),
-            "Nothing need be lost: reordering looks like loss. Inside one kernel data overtakes itself when the \
-             sender's CPU and the CPU that handles acknowledgements both send it; ends on the same CPU tell the \
-             two apart."
+            "Inside one kernel data overtakes itself when the sender's CPU and the CPU that handles acknowledgements \
+             both send it; ends on the same CPU tell reordering and loss apart."
                 .into(),
         ],
         remedy: Some(Remedy {
-            action: format!(
-                "Look for drops on the way of {}: full queues (a rate limit, too small a txqueuelen or backlog) and \
-                 MTUs that differ.",
-                list(&[worst.path.as_str()])
-            ),
+            action: format!("{} The path is that of {}.", kind.remedy(), worst.cell.path),
             commands: vec![
                 "ip -s link".into(),
                 "tc -s qdisc".into(),
@@ -72,10 +119,11 @@ fn finding((share, worst): (f64, &CellSummary), lossy: &[(f64, &CellSummary)]) -
     }
 }
 
-fn evidence(share: f64, cell: &CellSummary) -> Evidence {
-    let retransmits = cell.stream.as_ref().map_or(0, |stream| stream.retransmits);
+fn evidence(lossy: &Lossy<'_>) -> Evidence {
+    let TcpSummary { retransmits, reorderings, out_of_order, .. } = lossy.tcp;
+    let beside = format!("{reorderings} reorderings seen, {out_of_order} segments came out of order");
     Evidence {
-        what: format!("segments sent again, {}", cell.id),
-        value: format!("{retransmits}, {} of all", percent(share)),
+        what: format!("segments sent again, {}", lossy.cell.id),
+        value: format!("{retransmits}, {} of all; {beside}", percent(lossy.share)),
     }
 }

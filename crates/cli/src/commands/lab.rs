@@ -122,7 +122,7 @@ fn try_keep(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
     let scenario = source::load(&args.scenario)?.scenario;
     Rights::acquire().context(NoRights)?;
     let stop = Stop::new();
-    interrupt::asks(&stop)?;
+    interrupt::asks(&stop.flag())?;
     registry.keep(&name, &scenario, &stop, |_| {
         // A starter that is gone does not take the lab with it.
         let _ = say::line(READY);

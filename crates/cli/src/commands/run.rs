@@ -81,7 +81,7 @@ pub(crate) fn run(args: &RunArgs, shared: &Shared) -> anyhow::Result<Exit> {
         None => resumed(args, args.resume.as_deref().unwrap_or_default(), &store)?,
     };
     let stop = Stop::new();
-    interrupt::asks(&stop)?;
+    interrupt::asks(&stop.flag())?;
     let skipped = measure(&job, rights, &mut store, &stop)?;
     finish(args, &job, &store, &skipped, output.as_ref())
 }

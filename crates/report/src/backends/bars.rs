@@ -53,6 +53,9 @@ impl Layout {
 
     /// `██████├─●─┤`; the median alone when the interval is narrower than a column.
     fn bar(&self, bar: &Bar) -> String {
+        if bar.value == 0.0 && bar.range.is_none() {
+            return String::new();
+        }
         let median = self.column(bar.value);
         let Some((low, high)) = bar.range.map(|(low, high)| (self.column(low), self.column(high))) else {
             return "█".repeat(median + 1);
@@ -118,7 +121,7 @@ mod tests {
         check(
             &[("a", 1.0, None), ("b", 0.0, None)],
             26,
-            &["a  ████████████████████  1", "b  █                     0"],
+            &["a  ████████████████████  1", "b                        0"],
         );
     }
 

@@ -1,11 +1,11 @@
-//! The findings document itself, for programs: its shape is that of `findings::Findings`, version included.
+//! A document of findings itself, for programs: its shape is that of `findings`, version included.
 //! Must not know the page.
 
-use findings::Findings;
+use serde::Serialize;
 
-pub(crate) fn json(findings: &Findings) -> String {
+pub(crate) fn json(document: &impl Serialize) -> String {
     let mut text =
-        serde_json::to_string_pretty(findings).expect("the document has only keys that are strings");
+        serde_json::to_string_pretty(document).expect("the document has only keys that are strings");
     text.push('\n');
     text
 }

@@ -1,6 +1,6 @@
 //! The summary: one row for each cell, one table for each workload. Must not know the samples within trials.
 
-use findings::{CellSummary, Difference, Findings, LatencySummary, Metric};
+use findings::{CellSummary, DatagramSummary, Difference, Distribution, Findings, LatencySummary, Metric};
 use units::significant;
 
 use super::Source;
@@ -29,17 +29,19 @@ fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
     let common = phrases::common(cells.iter().filter_map(|cell| cell.value.interval));
     let confidence = if common.is_some() { Confidence::InHead } else { Confidence::Inline };
     let table = Table {
-        columns: columns(first.metric, &factors, common.as_deref()),
+        columns: columns(first, &factors, common.as_deref()),
         rows: cells.iter().map(|cell| row(findings, cell, &factors, confidence)).collect(),
         caption: doubted.then(|| Text::of(Tone::Faint, "! there are doubts about it, listed under Caveats")),
     };
     vec![Block::Heading(heading), Block::Table(table)]
 }
 
-fn columns(metric: Metric, factors: &[&str], confidence: Option<&str>) -> Vec<Column> {
-    let [value, others @ ..] = match metric {
+fn columns(first: &CellSummary, factors: &[&str], confidence: Option<&str>) -> Vec<Column> {
+    let [value, others @ ..] = match first.metric {
+        Metric::Throughput if datagrams(first).is_some() => ["Received", "Of baseline", "Lost", "CPU-s/GB"],
         Metric::Throughput => ["Received", "Of baseline", "Retr", "CPU-s/GB"],
         Metric::RoundTrip => ["Median round trip", "Of baseline", "99 %", "Lost"],
+        Metric::ConnectionRate => ["Connections", "Of baseline", "99 %", "Failed"],
     };
     let value = confidence.map_or(value.to_owned(), |confidence| {
         format!("{value} {}", glued(&format!("({confidence} interval)")))
@@ -77,13 +79,27 @@ fn against_baseline(findings: &Findings, cell: &CellSummary) -> Text {
 fn rest(cell: &CellSummary) -> [Text; 2] {
     let dash = || Text::of(Tone::Faint, "-");
     if let Some(latency) = &cell.latency {
-        return [p99(latency).map_or_else(dash, Text::from), latency.lost.to_string().into()];
+        return [p99(tail(latency)).map_or_else(dash, Text::from), latency.lost.to_string().into()];
     }
-    let retransmits = cell.stream.as_ref().map_or_else(dash, |stream| stream.retransmits.to_string().into());
-    [retransmits, cell.cpu.per_gigabyte.map_or_else(dash, |cost| significant(cost, 2).into())]
+    if let Some(connect) = &cell.connect {
+        return [p99(&connect.exchanges).map_or_else(dash, Text::from), connect.failed.to_string().into()];
+    }
+    let retransmits =
+        cell.stream.as_ref().and_then(|stream| stream.tcp).map(|tcp| tcp.retransmits.to_string());
+    let went_wrong = datagrams(cell).map(phrases::lost).or(retransmits);
+    let cost = cell.cpu.per_gigabyte.map_or_else(dash, |cost| significant(cost, 2).into());
+    [went_wrong.map_or_else(dash, Text::from), cost]
 }
 
-fn p99(latency: &LatencySummary) -> Option<String> {
-    let (_, time) = latency.percentiles.iter().find(|(share, _)| (share - 0.99).abs() < 1e-9)?;
-    Some(time.to_string())
+/// Of an open loop from the intended times: the other one hides what a stall delayed.
+fn tail(latency: &LatencySummary) -> &Distribution {
+    latency.open_loop.as_ref().map_or(&latency.round_trips, |open| &open.since_intended)
+}
+
+fn datagrams(cell: &CellSummary) -> Option<&DatagramSummary> {
+    cell.stream.as_ref()?.datagrams.as_ref()
+}
+
+fn p99(times: &Distribution) -> Option<String> {
+    times.at(0.99).map(|time| time.to_string())
 }

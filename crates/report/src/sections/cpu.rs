@@ -36,5 +36,7 @@ fn cost(cpu: &CpuCost) -> String {
     let per_gigabyte = cpu.per_gigabyte.map(|cost| format!("{} CPU-s/GB", significant(cost, 3)));
     let per_message =
         || cpu.per_million_messages.map(|cost| format!("{} CPU-s/M round trips", significant(cost, 3)));
-    per_gigabyte.or_else(per_message).unwrap_or_else(|| "-".to_owned())
+    let per_connection =
+        || cpu.per_million_connections.map(|cost| format!("{} CPU-s/M connections", significant(cost, 3)));
+    per_gigabyte.or_else(per_message).or_else(per_connection).unwrap_or_else(|| "-".to_owned())
 }

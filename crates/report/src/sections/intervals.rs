@@ -40,7 +40,7 @@ fn first_stream<'a>(record: &'a RunRecord, cell: &CellSummary) -> Option<&'a Str
     trials.sort_by_key(|trial| trial.block);
     trials.into_iter().find_map(|trial| match &trial.measurement {
         Measurement::Stream(stream) => Some(stream),
-        Measurement::PingPong(_) => None,
+        Measurement::PingPong(_) | Measurement::Connect(_) => None,
     })
 }
 

@@ -34,6 +34,7 @@ fn heading(ladder: &Ladder) -> Text {
     let measured = match ladder.metric {
         Metric::Throughput => "throughput, more is better",
         Metric::RoundTrip => "median round trip, less is better",
+        Metric::ConnectionRate => "connections per second, more is better",
     };
     let settings = labels::levels(&ladder.levels).map(|levels| format!(", {levels}")).unwrap_or_default();
     Text::of(Tone::Strong, format!("{}{settings}", ladder.workload))

@@ -1,9 +1,9 @@
 //! The performance summary of each stream: rates, retransmissions, windows, stability, as people write them up.
 //! Must not know other cells.
 
-use findings::{CellSummary, Estimate, Metric, StreamSummary};
+use findings::{CellSummary, DatagramSummary, Estimate, Metric, StreamSummary, TcpSummary};
 use samples::SocketFacts;
-use units::{Bytes, Share};
+use units::{Bytes, Share, significant};
 
 use super::Source;
 use crate::{
@@ -15,6 +15,8 @@ use crate::{
 
 /// So many summaries are shown open; where there are more, all are folded.
 const OPEN: usize = 3;
+/// What holds a sender back for less of its time is not worth a row.
+const WORTH_SAYING: f64 = 0.01;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
@@ -35,23 +37,22 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 
 fn table(cell: &CellSummary, stream: &StreamSummary) -> Table {
     let rate = |estimate: &Estimate| phrases::estimate(Metric::Throughput, estimate);
-    let unknown = || "unknown".to_owned();
     let mut rows =
         vec![("Avg throughput (TX)", rate(&stream.sent)), ("Avg throughput (RX)", rate(&stream.received))];
     if let (Some(forward), Some(reverse)) = (&stream.forward, &stream.reverse) {
         rows.extend([("Of this, forward", rate(forward)), ("Of this, reverse", rate(reverse))]);
     }
+    rows.extend(stream.tcp.iter().flat_map(tcp));
+    rows.extend(stream.datagrams.iter().flat_map(datagrams));
+    rows.extend(stream.lateness.iter().map(|late| ("Sender's lateness", phrases::middle_and_tail(late))));
     rows.extend([
-        ("Retransmissions", stream.retransmits.to_string()),
-        ("Congestion window", stream.cwnd.map_or_else(unknown, phrases::window)),
-        ("Round trip under load", stream.rtt.map_or_else(unknown, |rtt| rtt.to_string())),
-        ("Transport layer", transport(&stream.sender_socket)),
+        ("Transport layer", transport(cell)),
         ("Overlay network, layers", cell.layers.join(" → ")),
         (
             "Path MTU",
             cell.path_mtu.map_or_else(|| "not probed".to_owned(), |mtu| format!("{mtu} (probed end to end)")),
         ),
-        ("Buffers", buffers(stream)),
+        ("Buffers", buffers(cell)),
         ("Stability", stability(cell, stream)),
     ]);
     let row = |(metric, value): (&str, String)| vec![Text::of(Tone::Strong, metric), value.into()];
@@ -62,17 +63,52 @@ fn table(cell: &CellSummary, stream: &StreamSummary) -> Table {
     }
 }
 
-/// `TCP (cubic, MSS 1448)`.
-fn transport(socket: &SocketFacts) -> String {
-    let mss = socket.mss.map(|mss| format!("MSS {mss}"));
-    let facts: Vec<String> = socket.congestion.clone().into_iter().chain(mss).collect();
-    if facts.is_empty() { "TCP".to_owned() } else { format!("TCP ({})", facts.join(", ")) }
+fn tcp(tcp: &TcpSummary) -> Vec<(&'static str, String)> {
+    let unknown = || "unknown".to_owned();
+    let held =
+        [("the receive window", tcp.receive_window_limited), ("the send buffer", tcp.send_buffer_limited)];
+    let held: Vec<String> = held
+        .into_iter()
+        .filter(|(_, share)| *share >= WORTH_SAYING)
+        .map(|(by, share)| format!("{by}, {} of the time", Share(share)))
+        .collect();
+    let mut rows = vec![
+        ("Retransmissions", phrases::retransmits(tcp)),
+        ("Congestion window", tcp.cwnd.map_or_else(unknown, phrases::window)),
+        ("Round trip under load", tcp.rtt.map_or_else(unknown, |rtt| rtt.to_string())),
+    ];
+    rows.extend((!held.is_empty()).then(|| ("Held back by", held.join("; "))));
+    rows
 }
 
-fn buffers(stream: &StreamSummary) -> String {
+fn datagrams(datagrams: &DatagramSummary) -> Vec<(&'static str, String)> {
+    vec![
+        ("Datagrams received", format!("{}/s", significant(datagrams.rate, 3))),
+        ("Datagrams lost", phrases::lost(datagrams)),
+        ("Reordered, duplicate", format!("{}, {}", datagrams.reordered, datagrams.duplicates)),
+        ("Jitter (RFC 3550)", datagrams.jitter.to_string()),
+    ]
+}
+
+/// `TCP (cubic, MSS 1448)`.
+fn transport(cell: &CellSummary) -> String {
+    let Some(socket) = socket(cell, "sender") else { return "unknown".to_owned() };
+    let mss = socket.mss.map(|mss| format!("MSS {mss}"));
+    let facts: Vec<String> = socket.congestion.clone().into_iter().chain(mss).collect();
+    let udp = cell.stream.as_ref().is_some_and(|stream| stream.datagrams.is_some());
+    let name = if udp { "UDP" } else { "TCP" };
+    if facts.is_empty() { name.to_owned() } else { format!("{name} ({})", facts.join(", ")) }
+}
+
+fn buffers(cell: &CellSummary) -> String {
     let size = |size: Option<Bytes>| size.map_or_else(|| "unknown".to_owned(), |size| size.to_string());
-    let (sender, receiver) = (stream.sender_socket.send_buffer, stream.receiver_socket.receive_buffer);
-    format!("{} to send, {} to receive", size(sender), size(receiver))
+    let send = socket(cell, "sender").and_then(|socket| socket.send_buffer);
+    let receive = socket(cell, "receiver").and_then(|socket| socket.receive_buffer);
+    format!("{} to send, {} to receive", size(send), size(receive))
+}
+
+fn socket<'a>(cell: &'a CellSummary, end: &str) -> Option<&'a SocketFacts> {
+    cell.sockets.iter().find(|known| known.end == end).map(|known| &known.socket)
 }
 
 fn stability(cell: &CellSummary, stream: &StreamSummary) -> String {

@@ -32,7 +32,7 @@ fn nothing_measured(skipped: usize) -> Text {
 const SHOWN: usize = 2;
 
 /// What is serious shows its numbers; what is worth acting on shows what to do; a note is a sentence.
-fn claim(finding: &Finding) -> Vec<Block> {
+pub(crate) fn claim(finding: &Finding) -> Vec<Block> {
     let (word, tone, numbers) = match finding.severity {
         Severity::Serious => ("Serious: ", Tone::Bad, SHOWN),
         Severity::Warning => ("Warning: ", Tone::Doubtful, 0),

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use findings::{
-    CellSummary, Comparison, CpuCost, Difference, Estimate, Interval, LatencySummary, Metric, StreamSummary,
+    CellSummary, Comparison, CpuCost, Difference, Distribution, EndSocket, Estimate, Interval,
+    LatencySummary, Metric, StreamSummary, TcpSummary,
 };
 use samples::{DeviceState, Doubt, LatencyHistogram, SocketFacts};
 use units::{Bytes, Nanos};
@@ -35,6 +36,8 @@ fn cell(path: &str, offload: Option<&str>, workload: &str, metric: Metric, media
         against_baseline: None,
         stream: None,
         latency: None,
+        connect: None,
+        sockets: vec![],
         cpu: CpuCost { cpus: 2, busy: 1.82, user: 0.08, system: 1.1, interrupts: 0.64, ..CpuCost::default() },
         devices: vec![],
         path_mtu: None,
@@ -51,6 +54,7 @@ pub(super) fn stream(path: &str, offload: Option<&str>, gbits: f64, ratio: Optio
         receive_buffer: Some(Bytes(6 << 20)),
         cpus: Some(vec![0]),
         addresses: Some("198.18.0.1:40112 -> 198.18.0.2:7000".into()),
+        ..SocketFacts::default()
     };
     let cell = cell(path, offload, "stream", Metric::Throughput, bits);
     CellSummary {
@@ -61,13 +65,23 @@ pub(super) fn stream(path: &str, offload: Option<&str>, gbits: f64, ratio: Optio
             received: estimate(bits),
             forward: Some(estimate(bits)),
             reverse: None,
-            retransmits: if offload == Some("off") { 1712 } else { 0 },
-            cwnd: Some((Bytes(321 << 10), Bytes(388 << 10))),
-            rtt: Some(Nanos(212_400)),
+            tcp: Some(TcpSummary {
+                retransmits: if offload == Some("off") { 1712 } else { 0 },
+                reorderings: 0,
+                out_of_order: if offload == Some("off") { 31 } else { 0 },
+                cwnd: Some((Bytes(321 << 10), Bytes(388 << 10))),
+                rtt: Some(Nanos(212_400)),
+                receive_window_limited: 0.0,
+                send_buffer_limited: 0.042,
+            }),
+            datagrams: None,
+            lateness: None,
             stability: Some(0.0181),
-            sender_socket: socket.clone(),
-            receiver_socket: socket,
         }),
+        sockets: vec![
+            EndSocket { end: "sender".into(), socket: SocketFacts { ran_on: vec![0], ..socket.clone() } },
+            EndSocket { end: "receiver".into(), socket },
+        ],
         cpu: CpuCost { client: 0.71, server: 0.93, per_gigabyte: Some(2.56 / gbits), ..cell.cpu },
         devices: offload.map(|level| device(level == "on")).into_iter().collect(),
         path_mtu: Some(1450),
@@ -99,14 +113,19 @@ pub(super) fn ping_pong(path: &str, offload: Option<&str>, median: f64, ratio: O
         load: "UDP ping-pong, 64 B, closed loop, cross-cpu".into(),
         against_baseline: ratio.map(|ratio| comparison(ratio, median - 48_400.0, Difference::Higher)),
         latency: Some(LatencySummary {
-            min: at(0.9),
-            percentiles: shares.iter().map(|(share, factor)| (*share, at(*factor))).collect(),
-            max: at(11.3),
-            mean: median * 1.02,
-            deviation: median * 0.11,
-            count: 412_003,
+            round_trips: Distribution {
+                min: at(0.9),
+                percentiles: shares.iter().map(|(share, factor)| (*share, at(*factor))).collect(),
+                max: at(11.3),
+                mean: median * 1.02,
+                deviation: median * 0.11,
+                count: 412_003,
+                buckets: vec![],
+            },
             rate: 1e9 / median,
             lost: 0,
+            open_loop: None,
+            under: None,
             histogram,
         }),
         cpu: CpuCost { per_million_messages: Some(61.4), client: 0.4, server: 0.38, ..cell.cpu },

@@ -91,6 +91,7 @@ fn environment() -> Environment {
         congestion_available: vec!["reno".into(), "bbr".into(), "cubic".into()],
         load_average: Some([0.31, 0.28, 0.3]),
         privileged: true,
+        engine: None,
     }
 }
 

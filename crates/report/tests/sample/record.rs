@@ -1,7 +1,11 @@
 //! The run that the findings are of: one trial of two cells, with the samples that reports fold away.
 
-use load::{Direction, Load, PingPongLoad, Transport};
-use samples::{Arm, CellRecord, CpuUsage, EndSeries, Environment, Flow, Interval, LatencyHistogram, MachineCpu, Measurement, PathCheck, PingPongData, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, Skipped, SocketFacts, StreamData, TcpSample, Trial, UnixMillis};
+use load::{Direction, Load, PingPongLoad};
+use samples::{
+    Arm, CellRecord, CpuUsage, EndSeries, Environment, Flow, Interval, LatencyHistogram, MachineCpu,
+    Measurement, PathCheck, PingPongData, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord,
+    Skipped, StreamData, TcpSample, Trial, UnixMillis,
+};
 use units::{Bytes, Nanos};
 
 pub(crate) fn record() -> RunRecord {
@@ -42,13 +46,7 @@ fn cell(workload: &str) -> CellRecord {
         path: "node-to-node".into(),
         workload: workload.into(),
         levels: [("vxlan-offload".to_owned(), "on, \"both\"".to_owned())].into(),
-        load: Load::PingPong(PingPongLoad {
-            transport: Transport::Udp,
-            message: Bytes(64),
-            duration: Nanos::from_secs(2),
-            warmup: Nanos(0),
-            congestion: None,
-        }),
+        load: Load::PingPong(PingPongLoad::new(Nanos::from_secs(2))),
         placement: "cross-cpu".into(),
         baseline: true,
     }
@@ -86,9 +84,7 @@ fn end(bytes: u64, tcp: bool) -> EndSeries {
         cwnd: Bytes(321 << 10),
         rtt: Nanos(212_400),
         rtt_variation: Nanos(9_000),
-        pacing: None,
-        receive_window_limited: Nanos(0),
-        send_buffer_limited: Nanos(0),
+        ..TcpSample::default()
     };
     let interval = |n: u64| Interval {
         start: Nanos::from_secs(n),
@@ -96,8 +92,9 @@ fn end(bytes: u64, tcp: bool) -> EndSeries {
         bytes: Bytes(bytes + n * 1_000_000),
         warmup: n == 0,
         tcp: tcp.then_some(sample),
+        datagrams: None,
     };
-    EndSeries { intervals: (0..3).map(interval).collect(), socket: SocketFacts::default() }
+    EndSeries { intervals: (0..3).map(interval).collect(), ..EndSeries::default() }
 }
 
 fn ping_pong() -> Measurement {
@@ -107,7 +104,6 @@ fn ping_pong() -> Measurement {
         round_trips,
         elapsed: Nanos::from_secs(2),
         lost: 1,
-        client: SocketFacts::default(),
-        server: SocketFacts::default(),
+        ..PingPongData::default()
     })
 }

@@ -128,6 +128,10 @@ impl VaryWord {
             Self::Message => "message",
             Self::Congestion => "congestion",
             Self::Placement => "placement",
+            Self::Mode => "mode",
+            Self::Rate => "rate",
+            Self::Waiting => "waiting",
+            Self::Schedule => "schedule",
         }
     }
 }

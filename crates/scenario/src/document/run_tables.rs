@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
-use units::{Bytes, Nanos};
+use units::Nanos;
 
 use super::written::{As, Value};
 use crate::names::DeviceRef;
@@ -45,94 +45,6 @@ pub(crate) enum LayerWord {
     Vxlan,
     /// An egress gateway.
     Gateway,
-}
-
-/// The kind of a workload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum KindWord {
-    /// TCP bulk transfer: throughput.
-    Stream,
-    /// One message there and back at a time: round-trip latency.
-    PingPong,
-}
-
-/// What is sent.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WorkloadTable {
-    /// `stream` (throughput) or `ping-pong` (latency).
-    #[schemars(with = "KindWord")]
-    pub(crate) kind: Spanned<KindWord>,
-    /// Stream: parallel connections, 1 to 1024. Default: 1.
-    #[schemars(with = "Option<u32>", range(min = 1, max = 1024))]
-    pub(crate) streams: Option<Spanned<u32>>,
-    /// Stream: `forward` (client to server), `reverse` or `both`. Default: `forward`.
-    #[schemars(with = "Option<DirectionWord>")]
-    pub(crate) direction: Option<Spanned<DirectionWord>>,
-    /// How long it is measured, the warm-up not counted. Default: 2s.
-    #[schemars(with = "Option<As<Nanos>>")]
-    pub(crate) duration: Option<Spanned<As<Nanos>>>,
-    /// Stream: how much is sent, instead of a duration; there is no warm-up then.
-    #[schemars(with = "Option<As<Bytes>>")]
-    pub(crate) bytes: Option<Spanned<As<Bytes>>>,
-    /// What is left out at the start of each trial. Default: 300ms.
-    #[schemars(with = "Option<As<Nanos>>")]
-    pub(crate) warmup: Option<Spanned<As<Nanos>>>,
-    /// The size of each write and read, or of each message. Default: 128KiB for a stream, 64 for a ping-pong.
-    #[schemars(with = "Option<As<Bytes>>")]
-    pub(crate) message: Option<Spanned<As<Bytes>>>,
-    /// TCP: the congestion control of every socket, or `kernel` for the host's own choice. Default: `cubic`, as hosts
-    /// differ in theirs.
-    #[schemars(with = "Option<String>", example = &"cubic", example = &"bbr")]
-    pub(crate) congestion: Option<Spanned<String>>,
-    /// Stream: how often both ends take a sample. Default: 100ms.
-    #[schemars(with = "Option<As<Nanos>>")]
-    pub(crate) interval: Option<Spanned<As<Nanos>>>,
-    /// Ping-pong: `udp` or `tcp`. Default: `udp`.
-    #[schemars(with = "Option<TransportWord>")]
-    pub(crate) transport: Option<Spanned<TransportWord>>,
-    /// Where the two ends run: `same-cpu`, `cross-cpu` or `free` (where the scheduler puts them; results are then often
-    /// two-humped). Default: `free`.
-    pub(crate) placement: Option<PlacementWord>,
-    /// The paths that it runs on; the baseline must be among them. Default: all.
-    #[serde(default)]
-    #[schemars(with = "Vec<String>")]
-    pub(crate) paths: Vec<Spanned<String>>,
-}
-
-/// Which way payload flows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum DirectionWord {
-    /// From client to server.
-    Forward,
-    /// From server to client.
-    Reverse,
-    /// Both at once.
-    Both,
-}
-
-/// The transport of a ping-pong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum TransportWord {
-    /// One connection.
-    Tcp,
-    /// Datagrams.
-    Udp,
-}
-
-/// Where the two ends run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum PlacementWord {
-    /// Where the scheduler puts them.
-    Free,
-    /// Both on one CPU.
-    SameCpu,
-    /// Each on a CPU of its own.
-    CrossCpu,
 }
 
 /// What a sweep varies. Every cell that it can change is measured at each of its values.
@@ -187,6 +99,14 @@ pub(crate) enum VaryWord {
     Congestion,
     /// Placement: `free`, `same-cpu`, `cross-cpu`.
     Placement,
+    /// How streams move their bytes: `app`, `limit`. A size of writes that is not written follows it.
+    Mode,
+    /// The rate of each connection of streams: rates, or `unlimited`.
+    Rate,
+    /// How the ends of ping-pongs wait: `block`, `spin`.
+    Waiting,
+    /// When ping-pongs send: `closed`, `open`. Their workload is written with `schedule = "open"` and its period.
+    Schedule,
 }
 
 /// How the scenario is run.

@@ -3,6 +3,7 @@
 mod lab;
 mod run;
 mod shape;
+mod workloads;
 
 use scenario::{Place, Scenario, builtin};
 

@@ -3,7 +3,11 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use load::{Direction, Load, StreamLoad, Until};
-use samples::{Arm, CellRecord, CpuUsage, DeviceState, Doubt, EndSeries, Environment, Flow, Interval, LatencyHistogram, Measurement, PathCheck, PathRecord, PingPongData, RunHeader, RunId, RunState, SCHEMA, ScenarioRecord, SocketFacts, StreamData, TcpSample, Trial, UnixMillis};
+use samples::{
+    Arm, CellRecord, CpuUsage, DeviceState, Doubt, EndSeries, Environment, Flow, Interval, LatencyHistogram,
+    Measurement, PathCheck, PathRecord, PingPongData, RunHeader, RunId, RunState, SCHEMA, ScenarioRecord,
+    StreamData, TcpSample, Trial, UnixMillis,
+};
 use tempfile::TempDir;
 use units::{BitRate, Bytes, Nanos};
 
@@ -59,13 +63,9 @@ fn cell() -> CellRecord {
         workload: "stream".into(),
         levels: BTreeMap::from([("offload".into(), "on".into())]),
         load: Load::Stream(StreamLoad {
-            streams: 1,
             direction: Direction::Both,
-            until: Until::Sent(Bytes(1 << 40)),
             warmup: Nanos(1),
-            message: Bytes(131_072),
-            congestion: None,
-            interval: Nanos::from_millis(100),
+            ..StreamLoad::new(Until::Sent(Bytes(1 << 40)))
         }),
         placement: "cross-cpu".into(),
         baseline: true,
@@ -94,7 +94,7 @@ pub(crate) fn trial(index: u32) -> Trial {
         // Not exact in binary, and one that a careless reader of numbers gets wrong in the last bit.
         doubts: vec![
             Doubt::Stolen { share: 0.1 + 0.2 },
-            Doubt::BusyHost { load_per_cpu: 51.248_178_143_210_5 },
+            Doubt::GeneratorLimited { end: "client".into(), busy: 51.248_178_143_210_5 },
         ],
     }
 }
@@ -111,11 +111,12 @@ fn stream(index: u32) -> Measurement {
             rtt: Nanos(49_312),
             rtt_variation: Nanos(7),
             pacing: (n > 1).then_some(BitRate(9.414e9 / 3.0)),
-            receive_window_limited: Nanos(0),
             send_buffer_limited: Nanos(u64::MAX),
+            ..TcpSample::default()
         }),
+        datagrams: None,
     };
-    let end = EndSeries { intervals: (0..20).map(interval).collect(), socket: SocketFacts::default() };
+    let end = EndSeries { intervals: (0..20).map(interval).collect(), ..EndSeries::default() };
     let flow = Flow { id: 0, direction: Direction::Forward, sender: end.clone(), receiver: end };
     Measurement::Stream(StreamData { flows: vec![flow] })
 }
@@ -127,7 +128,6 @@ fn ping_pong(index: u32) -> Measurement {
         round_trips,
         elapsed: Nanos::from_secs(2),
         lost: 3,
-        client: SocketFacts::default(),
-        server: SocketFacts::default(),
+        ..PingPongData::default()
     })
 }

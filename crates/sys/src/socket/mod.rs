@@ -1,15 +1,25 @@
-//! Socket options that the standard library lacks, for anything that has a descriptor.
+//! Socket options and calls that the standard library lacks, for anything that has a descriptor.
 //!
-//! It must not know what is sent or why. See socket(7), ip(7), tcp(7).
+//! It must not know what is sent or why. See socket(7), ip(7), tcp(7), udp(7).
 
+mod datagram;
+mod integer;
 mod options;
+mod shaping;
 mod tcp_info;
+mod transfer;
+mod zero_copy;
 
+pub use datagram::{ReceiveBatch, SendBatch};
 pub use options::{
-    congestion, mss, receive_buffer, send_buffer, set_congestion, set_linger_zero, set_mtu_probe,
-    set_nodelay, set_receive_timeout, set_send_timeout,
+    busy_poll, congestion, mss, nodelay, receive_buffer, send_buffer, set_busy_poll, set_congestion,
+    set_linger_zero, set_mss, set_mtu_probe, set_nodelay, set_receive_buffer, set_receive_timeout,
+    set_reuse_address, set_reuse_port, set_send_buffer, set_send_timeout, set_tos, tos,
 };
+pub use shaping::{set_max_pacing_rate, set_udp_gro, set_udp_segment};
 pub use tcp_info::{TcpInfo, tcp_info};
+pub use transfer::{recv_nonblocking, recv_truncated, send_nonblocking};
+pub use zero_copy::ZeroCopySender;
 
 use std::os::fd::{AsFd, AsRawFd};
 

@@ -1,14 +1,14 @@
 //! Options of sockets, set and read back.
-#![expect(unsafe_code, reason = "options that rustix has no call for")]
 
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 use rustix::net::AddressFamily;
 use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery, Timeout};
 
+use super::integer::{self, get_int};
 use super::named;
-use crate::error::{Context, Error, Result};
+use crate::error::{Context, Result};
 
 /// Chooses the congestion control of one TCP socket. ENOENT: the kernel has no such algorithm;
 /// EPERM: it may be used by root only (`net.ipv4.tcp_allowed_congestion_control`).
@@ -27,6 +27,23 @@ pub fn set_nodelay(fd: impl AsFd, on: bool) -> Result<()> {
     sockopt::set_tcp_nodelay(&fd, on).named("set TCP_NODELAY on", || named(&fd))
 }
 
+/// Whether small messages are sent at once: see [`set_nodelay`].
+pub fn nodelay(fd: impl AsFd) -> Result<bool> {
+    sockopt::tcp_nodelay(&fd).named("read TCP_NODELAY of", || named(&fd))
+}
+
+/// Asks for a send buffer of `bytes` (SO_SNDBUF, socket(7)) and ends its automatic growth. The kernel cuts what
+/// exceeds `net.core.wmem_max` without a word and doubles the rest: read [`send_buffer`] back.
+pub fn set_send_buffer(fd: impl AsFd, bytes: usize) -> Result<()> {
+    sockopt::set_socket_send_buffer_size(&fd, bytes).named("set send buffer of", || named(&fd))
+}
+
+/// Like [`set_send_buffer`], for receiving (SO_RCVBUF, `net.core.rmem_max`). For TCP before it is connected,
+/// so that the window can grow to it.
+pub fn set_receive_buffer(fd: impl AsFd, bytes: usize) -> Result<()> {
+    sockopt::set_socket_recv_buffer_size(&fd, bytes).named("set receive buffer of", || named(&fd))
+}
+
 /// The size of the send buffer in bytes, as the kernel accounts it: twice what was asked for.
 pub fn send_buffer(fd: impl AsFd) -> Result<usize> {
     sockopt::socket_send_buffer_size(&fd).named("read send buffer of", || named(&fd))
@@ -41,6 +58,54 @@ pub fn receive_buffer(fd: impl AsFd) -> Result<usize> {
 pub fn mss(fd: impl AsFd) -> Result<u32> {
     let value = get_int(&fd, libc::IPPROTO_TCP, linux_raw_sys::net::TCP_MAXSEG, "read TCP_MAXSEG of")?;
     Ok(value.unsigned_abs())
+}
+
+/// Bounds the segment size of a TCP socket, in bytes (TCP_MAXSEG, tcp(7)); before it is connected. EINVAL: the
+/// kernel takes 88 to 32,767.
+pub fn set_mss(fd: impl AsFd, bytes: u32) -> Result<()> {
+    let value = i32::try_from(bytes).unwrap_or(i32::MAX);
+    integer::set(&fd, libc::IPPROTO_TCP, linux_raw_sys::net::TCP_MAXSEG, value, "set TCP_MAXSEG of")
+}
+
+/// Lets a blocking receive spin on the queue of the device for so many microseconds before it sleeps
+/// (SO_BUSY_POLL, socket(7)). EPERM: more than before takes CAP_NET_ADMIN.
+pub fn set_busy_poll(fd: impl AsFd, microseconds: u32) -> Result<()> {
+    let value = i32::try_from(microseconds).unwrap_or(i32::MAX);
+    integer::set(&fd, libc::SOL_SOCKET, linux_raw_sys::net::SO_BUSY_POLL, value, "set SO_BUSY_POLL on")
+}
+
+/// For how many microseconds a receive spins: see [`set_busy_poll`].
+pub fn busy_poll(fd: impl AsFd) -> Result<u32> {
+    let name = linux_raw_sys::net::SO_BUSY_POLL;
+    Ok(get_int(&fd, libc::SOL_SOCKET, name, "read SO_BUSY_POLL of")?.unsigned_abs())
+}
+
+/// The type of service byte of what is sent: DSCP in the upper six bits (IP_TOS, ip(7); the traffic class of
+/// IPv6). TCP keeps the lower two, which are congestion notification, to itself.
+pub fn set_tos(fd: impl AsFd, tos: u8) -> Result<()> {
+    let result =
+        if is_ipv6(&fd) { sockopt::set_ipv6_tclass(&fd, tos.into()) } else { sockopt::set_ip_tos(&fd, tos) };
+    result.named("set type of service of", || named(&fd))
+}
+
+/// The type of service byte: see [`set_tos`].
+pub fn tos(fd: impl AsFd) -> Result<u8> {
+    if is_ipv6(&fd) {
+        let class = sockopt::ipv6_tclass(&fd).named("read type of service of", || named(&fd))?;
+        return Ok(u8::try_from(class).unwrap_or(u8::MAX));
+    }
+    sockopt::ip_tos(&fd).named("read type of service of", || named(&fd))
+}
+
+/// Allows to bind an address of which old connections still linger (SO_REUSEADDR, socket(7)).
+pub fn set_reuse_address(fd: impl AsFd, on: bool) -> Result<()> {
+    sockopt::set_socket_reuseaddr(&fd, on).named("set SO_REUSEADDR on", || named(&fd))
+}
+
+/// Lets several sockets of one user bind the same address, before each of them does; the kernel spreads what
+/// comes (SO_REUSEPORT, socket(7)).
+pub fn set_reuse_port(fd: impl AsFd, on: bool) -> Result<()> {
+    sockopt::set_socket_reuseport(&fd, on).named("set SO_REUSEPORT on", || named(&fd))
 }
 
 /// Never fragment, and ignore what the kernel has learned: for probes of an MTU. Only what exceeds the
@@ -73,124 +138,5 @@ fn is_ipv6(fd: &impl AsFd) -> bool {
     sockopt::socket_domain(fd) == Ok(AddressFamily::INET6)
 }
 
-fn get_int(fd: &impl AsFd, level: i32, name: u32, operation: &'static str) -> Result<i32> {
-    let mut value = 0_i32;
-    let mut size = libc::socklen_t::try_from(size_of::<i32>()).expect("4 fits");
-    let raw = fd.as_fd().as_raw_fd();
-    let to = (&raw mut value).cast();
-    // SAFETY: the kernel writes at most `size` bytes to `value`, which is that long.
-    let status = unsafe { libc::getsockopt(raw, level, name.cast_signed(), to, &raw mut size) };
-    if status < 0 { Err(Error::last(operation, named(fd))) } else { Ok(value) }
-}
-
 #[cfg(test)]
-mod tests {
-    use std::io::{ErrorKind, Read};
-    use std::net::{TcpListener, UdpSocket};
-
-    use super::*;
-    use crate::socket::testing;
-
-    #[test]
-    fn congestion_control_reads_back_and_an_unknown_one_is_unsupported() {
-        let socket = TcpListener::bind("127.0.0.1:0").expect("loopback");
-        // Reno is part of every kernel and free to all.
-        set_congestion(&socket, "reno").expect("built in");
-        assert_eq!(congestion(&socket).expect("TCP"), "reno");
-        let error = set_congestion(&socket, "nonesuch").expect_err("unknown");
-        assert!(error.is_unsupported() || error.is_permission(), "{error}");
-        assert!(
-            error.to_string().starts_with("cannot set congestion control nonesuch on socket "),
-            "{error}"
-        );
-        assert_eq!(congestion(&socket).expect("TCP"), "reno");
-    }
-
-    #[test]
-    fn buffers_are_accounted_double() {
-        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
-        for bytes in [16_384, 65_536] {
-            sockopt::set_socket_send_buffer_size(&socket, bytes).expect("any socket");
-            sockopt::set_socket_recv_buffer_size(&socket, bytes).expect("any socket");
-            assert_eq!(send_buffer(&socket).expect("any socket"), 2 * bytes);
-            assert_eq!(receive_buffer(&socket).expect("any socket"), 2 * bytes);
-        }
-    }
-
-    #[test]
-    fn switches_are_read_back_by_the_standard_library() {
-        let (client, _server) = testing::connected();
-        for on in [true, false] {
-            set_nodelay(&client, on).expect("TCP");
-            assert_eq!(client.nodelay().expect("TCP"), on);
-        }
-        let limit = Some(Duration::from_millis(500));
-        set_receive_timeout(&client, limit).expect("any socket");
-        set_send_timeout(&client, limit).expect("any socket");
-        assert_eq!(client.read_timeout().expect("any socket"), limit);
-        assert_eq!(client.write_timeout().expect("any socket"), limit);
-        set_receive_timeout(&client, None).expect("any socket");
-        assert_eq!(client.read_timeout().expect("any socket"), None);
-    }
-
-    #[test]
-    fn the_segment_size_follows_the_mtu_of_the_device() {
-        let Some(ns) = crate::netns::testing::namespace() else { return };
-        ns.run_in(|| {
-            crate::netns::bring_loopback_up().expect("root of its namespace");
-            testing::set_loopback_mtu(1500);
-            let (client, _server) = testing::connected();
-            // 20 bytes of IPv4, 20 of TCP and 12 of its timestamps, which a kernel may be told to leave out.
-            let found = mss(&client).expect("TCP");
-            assert!((1448..=1460).contains(&found), "{found}");
-        })
-        .expect("enters");
-    }
-
-    /// Whether a datagram of `bytes` of payload leaves a new socket that `prepare` has changed.
-    fn sends(bytes: usize, prepare: fn(&UdpSocket) -> Result<()>) -> std::result::Result<(), Option<i32>> {
-        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
-        socket.connect(socket.local_addr().expect("bound")).expect("itself");
-        prepare(&socket).expect("IPv4");
-        let sent = socket.send(&vec![0; bytes]).map_err(|error| error.raw_os_error())?;
-        assert_eq!(sent, bytes);
-        Ok(())
-    }
-
-    #[test]
-    fn only_where_fragments_are_forbidden_a_datagram_larger_than_the_path_is_refused() {
-        let Some(ns) = crate::netns::testing::namespace() else { return };
-        ns.run_in(|| {
-            crate::netns::bring_loopback_up().expect("root of its namespace");
-            testing::set_loopback_mtu(1500);
-            // 20 bytes of IPv4 and 8 of UDP.
-            let fits = 1500 - 28;
-            assert_eq!(sends(fits + 1, |_| Ok(())), Ok(()));
-            assert_eq!(sends(fits, |s| set_mtu_probe(s)), Ok(()));
-            assert_eq!(sends(fits + 1, |s| set_mtu_probe(s)), Err(Some(libc::EMSGSIZE)));
-        })
-        .expect("enters");
-    }
-
-    #[test]
-    fn an_ipv6_socket_takes_the_same_call() {
-        let Ok(socket) = UdpSocket::bind("[::1]:0") else { return };
-        set_mtu_probe(&socket).expect("IPv6");
-        assert_eq!(sockopt::ipv6_mtu_discover(&socket).expect("IPv6"), Ipv6PathMtuDiscovery::PROBE);
-    }
-
-    #[test]
-    fn closing_without_linger_resets_the_peer() {
-        let (client, mut server) = testing::connected();
-        set_linger_zero(&client).expect("TCP");
-        drop(client);
-        let error = server.read(&mut [0]).expect_err("reset, not end of stream");
-        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
-    }
-
-    #[test]
-    fn an_option_of_tcp_on_udp_is_unsupported() {
-        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
-        assert!(mss(&socket).expect_err("no TCP").is_unsupported());
-    }
-}
+mod tests;

@@ -1,130 +1,178 @@
 //! The end that sends first and measures.
 
-use load::{PingPongLoad, Transport};
-use samples::{LatencyHistogram, PingPongData, ThreadCpu, ThreadRole};
+use load::{PingPongLoad, Schedule, Transport};
+use samples::{LatencyHistogram, OpenLoopData, PingPongData, ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use units::Nanos;
 
-use super::{check, tcp, udp};
+use super::{
+    check, closed,
+    kept::{Keeper, Kept},
+    line::Line,
+    message::{Format, Message},
+    open::Open,
+    recorder::Recorder,
+    seen::Seen,
+    tcp, udp,
+    under::Beside,
+};
 use crate::{
     crew::{self, Job, Shared, Spent},
     ends::Outcome,
     error::Result,
     observer::Observer,
-    socket::TICK,
-    spec::ClientSpec,
+    spec::{ClientSpec, cpu_of},
     stop::Stop,
 };
 
-/// Sends messages and awaits their return, one at a time, until the time is over.
+/// How its threads are called.
+const END: &str = "client";
+
+/// Sends messages and takes their answers until the time is over.
 ///
 /// # Errors
-/// When the server cannot be reached, or ends the connection before its time.
+/// When a setting makes no sense, the server cannot be reached, or ends the connection before its time.
 pub(crate) fn run_client(
     spec: &ClientSpec<PingPongLoad>,
     stop: &Stop,
     observer: &dyn Observer,
 ) -> Result<Outcome> {
     check(&spec.load)?;
-    let end = match spec.load.transport {
-        Transport::Tcp => ClientEnd::Tcp(tcp::Client::connect(spec, stop)?),
-        Transport::Udp => ClientEnd::Udp(udp::Client::connect(spec, stop)?),
+    let beside = Beside::connect(spec, stop)?;
+    let line = match spec.load.transport {
+        Transport::Tcp => tcp::connect(spec, stop)?,
+        Transport::Udp => udp::connect(spec, stop)?,
     };
+    beside.while_playing(stop, || {
+        tcp::await_go(&line, stop)?;
+        let format = Message::new(spec.load.message.0 as usize, spec.token);
+        let outcome = exchange(&line, &format, &spec.load, spec.cpus.as_deref(), stop, observer)?;
+        if !line.is_stream() {
+            udp::take_leave(&line, spec.token);
+        }
+        Ok(outcome)
+    })
+}
+
+/// Sends messages of any dialect over a line that stands, and records what comes back. The line stays open;
+/// a connection on which this has failed ends in a reset.
+///
+/// # Errors
+/// When the peer ends a connection before its time or is not heard for long.
+pub(crate) fn exchange<F: Format>(
+    line: &Line,
+    format: &F,
+    load: &PingPongLoad,
+    cpus: Option<&[u32]>,
+    stop: &Stop,
+    observer: &dyn Observer,
+) -> Result<Outcome> {
     let shared = Shared::new(stop);
-    let work = || {
-        if let Some(cpus) = &spec.cpus {
-            sys::affinity::pin_thread(cpus)?;
-        }
-        shared.wait_for_start()?;
-        match end {
-            ClientEnd::Tcp(client) => client.run(spec, &shared),
-            ClientEnd::Udp(client) => client.run(spec, &shared),
+    let keeper = Keeper::new(observer);
+    let parts = match load.schedule {
+        Schedule::Closed => crew::run(vec![closed_job(line, format, load, cpus, &shared)], &shared, &keeper),
+        Schedule::Open { period } => {
+            let open = Open::new(line, load, period, &shared);
+            crew::run(open_jobs(&open, line, format, load, cpus, &shared), &shared, &keeper)
         }
     };
-    let job = Job { name: format!("ping {}", spec.server), work: Box::new(work) };
-    let mut outcomes = crew::run(vec![job], &shared, observer)?;
-    Ok(outcomes.remove(0))
+    match parts {
+        Ok(parts) => Ok(outcome(parts, keeper.into_kept(), line, cpus)),
+        Err(error) => {
+            line.abort()?;
+            Err(error)
+        }
+    }
 }
 
-enum ClientEnd {
-    Tcp(tcp::Client),
-    Udp(udp::Client),
+/// What one thread brings back.
+struct Part {
+    thread: ThreadCpu,
+    seen: Seen,
+    elapsed: Nanos,
+    /// Of an open loop: the sender's lateness, the receiver's round trips.
+    histogram: Option<LatencyHistogram>,
 }
 
-/// What a pinging thread notes: times after each round trip, everything else a few times a second.
-pub(super) struct Notes<'a> {
+fn closed_job<'a, F: Format + 'a>(
+    line: &'a Line,
+    format: &F,
+    load: &'a PingPongLoad,
+    cpus: Option<&'a [u32]>,
     shared: &'a Shared<'a>,
-    warm: u64,
-    end: u64,
-    wake: u64,
-    first: Option<u64>,
-    last: u64,
-    answered: u64,
-    told: u64,
-    lost: u64,
-    round_trips: LatencyHistogram,
-    spent: Spent,
+) -> Job<'a, Part> {
+    let format = format.clone();
+    let work = move || {
+        pin(cpus, 0)?;
+        let length = load.message.0 as usize;
+        shared.wait_for_start()?;
+        let spent = Spent::from_now();
+        let mut notes = Recorder::new(load, monotonic(), shared);
+        let done = closed::run(line, format, length, &mut notes);
+        let thread = spent.until_now(END, ThreadRole::Ping);
+        let (elapsed, seen) = notes.finish();
+        done.map(|()| Part { thread, seen, elapsed, histogram: None })
+    };
+    Job { name: line.name().to_owned(), work: Box::new(work) }
 }
 
-impl<'a> Notes<'a> {
-    /// The time begins now.
-    pub(super) fn begin(settings: &PingPongLoad, shared: &'a Shared<'a>) -> Self {
-        let round_trips = LatencyHistogram::new();
+fn open_jobs<'a, F: Format + 'a>(
+    open: &'a Open<'a>,
+    line: &'a Line,
+    format: &F,
+    load: &'a PingPongLoad,
+    cpus: Option<&'a [u32]>,
+    shared: &'a Shared<'a>,
+) -> Vec<Job<'a, Part>> {
+    let (writer, reader) = (format.clone(), format.clone());
+    let send = move || {
+        pin(cpus, 0)?;
+        shared.wait_for_start()?;
         let spent = Spent::from_now();
-        let now = monotonic();
-        let warm = now + settings.warmup.0;
-        let end = warm + settings.duration.0;
-        let (first, last, wake) = (None, now, now);
-        Self { shared, warm, end, wake, first, last, answered: 0, told: 0, lost: 0, round_trips, spent }
-    }
+        let (lateness, seen) = open.send(writer)?;
+        let thread = spent.until_now(END, ThreadRole::Ping);
+        Ok(Part { thread, seen, elapsed: Nanos(0), histogram: Some(lateness) })
+    };
+    let receive = move || {
+        pin(cpus, 1)?;
+        shared.wait_for_start()?;
+        let spent = Spent::from_now();
+        let mut notes = Recorder::new(load, open.begin()?, shared);
+        let done = open.receive(&reader, &mut notes);
+        let thread = spent.until_now(END, ThreadRole::Ping);
+        let (elapsed, seen) = notes.finish();
+        done.map(|round_trips| Part { thread, seen, elapsed, histogram: Some(round_trips) })
+    };
+    vec![
+        Job { name: format!("the sender of {}", line.name()), work: Box::new(send) },
+        Job { name: format!("the receiver of {}", line.name()), work: Box::new(receive) },
+    ]
+}
 
-    /// A message sent at `sent` came back at `now`. False when the time is over.
-    #[inline]
-    pub(super) fn answered(&mut self, sent: u64, now: u64) -> Result<bool> {
-        self.answered += 1;
-        if sent >= self.warm {
-            self.round_trips.record(Nanos(now - sent));
-        }
-        self.passed(sent, now)
-    }
+/// Binds the calling thread, number `thread` of its end.
+pub(super) fn pin(cpus: Option<&[u32]>, thread: usize) -> Result<()> {
+    cpu_of(cpus, thread).map_or(Ok(()), |cpu| Ok(sys::affinity::pin_thread(&[cpu])?))
+}
 
-    /// A message sent at `sent` did not come back until `now`. False when the time is over.
-    pub(super) fn lost(&mut self, sent: u64, now: u64) -> Result<bool> {
-        if sent >= self.warm {
-            self.lost += 1;
-        }
-        self.passed(sent, now)
+fn outcome(mut parts: Vec<Part>, kept: Kept, line: &Line, cpus: Option<&[u32]>) -> Outcome {
+    let last = parts.pop().expect("a crew of one or two");
+    let mut data = PingPongData {
+        round_trips: kept.measured,
+        intervals: kept.intervals,
+        elapsed: last.elapsed,
+        lost: kept.lost,
+        client: line.facts(cpus),
+        ..PingPongData::default()
+    };
+    let mut seen = last.seen;
+    let mut threads = vec![last.thread];
+    if let (Some(sender), Some(round_trips)) = (parts.pop(), last.histogram) {
+        let since_intended = std::mem::replace(&mut data.round_trips, round_trips);
+        let lateness = sender.histogram.unwrap_or_default();
+        data.open_loop = Some(OpenLoopData { since_intended, lateness });
+        seen = seen.and(sender.seen);
+        threads.insert(0, sender.thread);
     }
-
-    /// Whether the loop may go on waiting.
-    pub(super) fn check(&self) -> Result<()> {
-        self.shared.check()
-    }
-
-    #[inline]
-    fn passed(&mut self, sent: u64, now: u64) -> Result<bool> {
-        if sent >= self.warm {
-            self.first = self.first.or(Some(sent));
-            self.last = now;
-        }
-        if now >= self.wake {
-            self.wake = now + TICK.as_nanos() as u64;
-            self.shared.check()?;
-            self.shared.add_round_trips(self.answered - self.told);
-            self.told = self.answered;
-        }
-        Ok(now < self.end)
-    }
-
-    /// The CPU time until now: before the connection is closed.
-    pub(super) fn spent(&self) -> ThreadCpu {
-        self.spent.until_now("client", ThreadRole::Ping)
-    }
-
-    pub(super) fn outcome(self, thread: ThreadCpu, socket: samples::SocketFacts) -> Outcome {
-        let elapsed = Nanos(self.first.map_or(0, |first| self.last - first));
-        let (round_trips, lost) = (self.round_trips, self.lost);
-        let data = PingPongData { round_trips, elapsed, lost, client: socket, ..PingPongData::default() };
-        Outcome { ping_pong: Some(data), threads: vec![thread], ..Outcome::default() }
-    }
+    data.client.ran_on = seen.list();
+    Outcome { ping_pong: Some(data), threads, ..Outcome::default() }
 }

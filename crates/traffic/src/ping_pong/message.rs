@@ -1,4 +1,4 @@
-//! The message of a ping-pong over datagrams: which number it has and whose it is.
+//! The message of a ping-pong: which number it has and, of a datagram, whose it is.
 //!
 //! Layout, big endian: number (8), token (8), anything. A shorter message has the lower bytes of the number
 //! (all of them from 8 bytes on) and as much of the token as fits: one of 1 byte counts modulo 256 and is
@@ -11,7 +11,20 @@ pub(crate) const HEADER: usize = 16;
 /// The number that ends a ping-pong.
 pub(crate) const CLOSING: u64 = u64::MAX;
 
+/// How the messages of a dialect are numbered and known again.
+pub(crate) trait Format: Clone + Send {
+    /// The bytes of message `number`.
+    fn write(&mut self, number: u64) -> &[u8];
+
+    /// Whether `received` is the answer to the message that was written last.
+    fn is_answer(&self, received: &[u8]) -> bool;
+
+    /// The number of the message that `received` answers; `None` for anything else.
+    fn number_of(&self, received: &[u8]) -> Option<u64>;
+}
+
 /// The bytes of a message, made once.
+#[derive(Clone)]
 pub(crate) struct Message(Vec<u8>);
 
 impl Message {
@@ -37,6 +50,25 @@ impl Message {
     pub(crate) fn is_answered_by(&self, received: &[u8]) -> bool {
         let head = self.0.len().min(HEADER);
         received.len() == self.0.len() && received[..head] == self.0[..head]
+    }
+}
+
+impl Format for Message {
+    #[inline]
+    fn write(&mut self, number: u64) -> &[u8] {
+        self.number(number)
+    }
+
+    #[inline]
+    fn is_answer(&self, received: &[u8]) -> bool {
+        self.is_answered_by(received)
+    }
+
+    #[inline]
+    fn number_of(&self, received: &[u8]) -> Option<u64> {
+        let number = received.first_chunk().map(|bytes| u64::from_be_bytes(*bytes))?;
+        let ours = received.len() == self.0.len() && received.get(8..HEADER) == self.0.get(8..HEADER);
+        ours.then_some(number)
     }
 }
 
@@ -72,6 +104,19 @@ mod tests {
             assert!(knows(&answer, TOKEN) && !is_closing(&answer), "{length}");
             assert_eq!(knows(&answer, !TOKEN), length <= 8, "{length}: the token begins at byte 8");
         }
+    }
+
+    #[test]
+    fn the_number_of_an_answer_is_read_only_where_length_and_token_are_right() {
+        for length in [16, 17, 1472] {
+            let mut message = Message::new(length, TOKEN);
+            let answer = message.write(0x0102_0304_0506).to_vec();
+            message.write(9);
+            assert_eq!(message.number_of(&answer), Some(0x0102_0304_0506));
+            assert_eq!(message.number_of(&answer[..length - 1]), None);
+            assert_eq!(Message::new(length, !TOKEN).number_of(&answer), None);
+        }
+        assert_eq!(Message::new(8, TOKEN).number_of(&[]), None);
     }
 
     #[test]

@@ -1,39 +1,73 @@
-//! Ping-pong: one message there and back at a time, closed loop, blocking.
+//! Ping-pong: messages there and back over TCP or UDP, in a closed or an open loop, asleep or spinning, alone
+//! or beside a stream.
 //!
-//! Every round trip after the warm-up is counted in a histogram. It knows nothing of streams.
+//! Every round trip after the warm-up is counted in a histogram, and each interval has one of its own. How a
+//! message is numbered is a [`Format`], so that other dialects share the loops. It knows nothing of how a
+//! stream moves its bytes.
 
 mod client;
+mod closed;
+mod echo;
+mod kept;
+mod line;
 mod message;
+mod open;
+mod recorder;
+mod ring;
+mod seen;
 mod server;
 mod tcp;
 mod udp;
+mod under;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use client::run_client;
-pub(crate) use server::Server;
+pub(crate) use client::{exchange, run_client};
+pub(crate) use line::{Arrival, Carrier, Line};
+pub(crate) use message::{Format, Message, is_closing, knows};
+pub(crate) use server::{Server, serve_tcp, serve_udp};
+pub(crate) use udp::{bind, greet};
 
-pub(crate) use message::Message;
-pub(crate) use udp::greet;
-
-use load::PingPongLoad;
+use load::{PingPongLoad, Schedule};
 use units::{Bytes, Nanos};
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    stream,
+};
 
 /// The largest message: with its headers it still is one IPv4 packet.
 const LARGEST: Bytes = Bytes(60_000);
-/// How long a server goes on after its client should have ended.
-const GRACE: Nanos = Nanos::from_secs(3);
+/// The shortest interval: a histogram is handed over at the end of each.
+const SHORTEST: Nanos = Nanos::from_millis(10);
+/// The fastest open loop.
+const FASTEST: Nanos = Nanos(1_000);
+/// How long an end goes on after the other should have ended.
+const GRACE: Nanos = Nanos::from_secs(5);
+/// After this long a datagram of a closed loop counts as lost.
+const LOST: Nanos = Nanos::from_millis(200);
 
-fn check(settings: &PingPongLoad) -> Result<()> {
-    if settings.message < Bytes(1) || settings.message > LARGEST {
-        let value = settings.message.0.to_string();
-        return Err(Error::Setting { setting: "the message", value, allowed: "1 to 60000 bytes" });
+/// Refuses settings that make no sense, naming those that do.
+pub(crate) fn check(load: &PingPongLoad) -> Result<()> {
+    let setting = |setting, value: String, allowed| Err(Error::Setting { setting, value, allowed });
+    if load.message < Bytes(1) || load.message > LARGEST {
+        return setting("the message", load.message.0.to_string(), "1 to 60000 bytes");
     }
-    if settings.duration == Nanos(0) {
-        return Err(Error::Setting { setting: "the duration", value: "0".into(), allowed: "a longer one" });
+    if load.duration == Nanos(0) {
+        return setting("the duration", "0".into(), "a longer one");
     }
-    Ok(())
+    if load.interval < SHORTEST {
+        return setting("the interval", load.interval.to_string(), "10 ms or longer");
+    }
+    if let Schedule::Open { period } = load.schedule {
+        if period < FASTEST {
+            return setting("the period", period.to_string(), "1 µs or longer");
+        }
+        if load.message < Bytes(message::HEADER as u64) {
+            let allowed = "16 to 60000 bytes for an open loop, which numbers its messages";
+            return setting("the message", load.message.0.to_string(), allowed);
+        }
+    }
+    under::load(load).map_or(Ok(()), |under| stream::check(&under))
 }

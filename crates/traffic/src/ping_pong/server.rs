@@ -1,55 +1,75 @@
 //! The end that returns every message.
 
-use std::net::{TcpListener, UdpSocket};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 
-use load::{PingPongLoad, Transport};
-use samples::{PingPongData, SocketFacts, ThreadCpu};
+use load::{PingPongLoad, Transport, Waiting};
+use samples::{PingPongData, ThreadRole};
+use sys::clock::monotonic;
+use units::Nanos;
 
-use super::{check, tcp, udp};
+use super::{
+    GRACE, check,
+    client::pin,
+    echo::{self, Patience},
+    line::{Carrier, Inbox, Line},
+    tcp, udp,
+    under::{self, Beside},
+};
 use crate::{
-    crew::{self, Job, Shared},
+    crew::{self, Job, Shared, Spent},
     ends::Outcome,
     error::Result,
     gather,
     observer::Observer,
+    socket::{TICK, limit_waits},
     spec::ServerSpec,
     stop::Stop,
 };
+
+/// How its threads are called.
+const END: &str = "server";
+/// How often a port is looked for that is free for both TCP and UDP.
+const TRIES: u32 = 32;
 
 /// A server of one ping-pong, listening.
 #[derive(Debug)]
 pub(crate) struct Server {
     spec: ServerSpec<PingPongLoad>,
     port: u16,
-    socket: Listening,
-}
-
-#[derive(Debug)]
-enum Listening {
-    Tcp(TcpListener),
-    Udp(UdpSocket),
+    /// For messages over TCP, and for a stream beside them.
+    listener: Option<TcpListener>,
+    /// For messages over UDP.
+    socket: Option<UdpSocket>,
 }
 
 impl Server {
-    /// Listens on a port of the kernel's choice.
+    /// Listens on a port of the kernel's choice; on the same one for TCP and UDP where both are needed.
     ///
     /// # Errors
-    /// When the address is not this machine's, or the kernel lacks the congestion control.
+    /// When a setting makes no sense, the address is not this machine's, or the kernel lacks what was asked.
     pub(crate) fn open(spec: ServerSpec<PingPongLoad>) -> Result<Self> {
         check(&spec.load)?;
-        let (socket, port) = match spec.load.transport {
-            Transport::Tcp => {
-                let listener = gather::listen(spec.bind, spec.load.socket.congestion.as_deref())?;
-                let port = gather::port(listener.local_addr())?;
-                (Listening::Tcp(listener), port)
+        if spec.load.transport == Transport::Udp && spec.load.under.is_none() {
+            let socket = udp::bind(SocketAddr::new(spec.bind, 0), &spec.load.socket)?;
+            let port = gather::port(socket.local_addr())?;
+            return Ok(Self { spec, port, listener: None, socket: Some(socket) });
+        }
+        for _ in 1..TRIES {
+            if let Ok(server) = Self::listen(&spec) {
+                return Ok(server);
             }
-            Transport::Udp => {
-                let socket = udp::bind(spec.bind)?;
-                let port = gather::port(socket.local_addr())?;
-                (Listening::Udp(socket), port)
-            }
+        }
+        Self::listen(&spec)
+    }
+
+    fn listen(spec: &ServerSpec<PingPongLoad>) -> Result<Self> {
+        let listener = gather::listen(spec.bind, &spec.load.socket)?;
+        let port = gather::port(listener.local_addr())?;
+        let socket = match spec.load.transport {
+            Transport::Tcp => None,
+            Transport::Udp => Some(udp::bind(SocketAddr::new(spec.bind, port), &spec.load.socket)?),
         };
-        Ok(Self { spec, port, socket })
+        Ok(Self { spec: spec.clone(), port, listener: Some(listener), socket })
     }
 
     /// Where clients connect.
@@ -63,35 +83,96 @@ impl Server {
     /// # Errors
     /// When no client comes, or it neither ends nor continues.
     pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
-        let spec = &self.spec;
-        let end = match self.socket {
-            Listening::Tcp(listener) => ServerEnd::Tcp(tcp::Server::accept(&listener, spec, stop)?),
-            Listening::Udp(socket) => ServerEnd::Udp(udp::Server::meet(socket, spec, stop)?),
+        let Self { spec, listener, socket, .. } = self;
+        let (beside, connection) = match listener {
+            Some(listener) => Beside::gather(&listener, &spec, stop)?,
+            None => (Beside::default(), None),
         };
-        let shared = Shared::new(stop);
-        let work = || {
-            if let Some(cpus) = &spec.cpus {
-                sys::affinity::pin_thread(cpus)?;
-            }
-            shared.wait_for_start()?;
-            match end {
-                ServerEnd::Tcp(server) => server.run(spec, &shared),
-                ServerEnd::Udp(server) => server.run(spec, &shared),
-            }
+        let line = match (connection, socket) {
+            (Some(connection), _) => tcp::accepted(connection, &spec.load)?,
+            (None, Some(socket)) => udp::meet(socket, &spec, stop)?,
+            (None, None) => unreachable!("a server of messages over TCP awaits their connection"),
         };
-        let job = Job { name: format!("pong {}:{}", spec.bind, self.port), work: Box::new(work) };
-        let mut outcomes = crew::run(vec![job], &shared, observer)?;
-        Ok(outcomes.remove(0))
+        beside.while_playing(stop, || serve(&line, &spec, stop, observer))
     }
 }
 
-enum ServerEnd {
-    Tcp(tcp::Server),
-    Udp(udp::Server),
+fn serve(
+    line: &Line,
+    spec: &ServerSpec<PingPongLoad>,
+    stop: &Stop,
+    observer: &dyn Observer,
+) -> Result<Outcome> {
+    let load = &spec.load;
+    let inbox = line.inbox(Some(load.message.0 as usize));
+    let limit = monotonic() + (under::lead(load) + load.warmup + load.duration + GRACE).0;
+    let cpus = spec.cpus.as_deref();
+    let shared = Shared::new(stop);
+    let job = Pong { line, inbox, token: spec.token, patience: Patience::Until(limit), cpus };
+    crew_of_one(job, &shared, observer)
 }
 
-/// A server measures nothing but its own CPU time.
-pub(super) fn outcome(thread: ThreadCpu, socket: SocketFacts) -> Outcome {
-    let data = PingPongData { server: socket, ..PingPongData::default() };
-    Outcome { ping_pong: Some(data), threads: vec![thread], ..Outcome::default() }
+/// Returns what a client sends over a connection that it has opened with a handshake, until it closes it or
+/// nothing has come for `idle`. Messages may have any length. Lets the client begin.
+///
+/// # Errors
+/// When the connection fails, or it was asked to stop.
+pub(crate) fn serve_tcp(socket: TcpStream, stop: &Stop, idle: Nanos) -> Result<Outcome> {
+    limit_waits(&socket, TICK)?;
+    sys::socket::set_nodelay(&socket, true)?;
+    let peer = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
+    let line = Line::new(Carrier::Tcp(socket), Waiting::Block, format!("the TCP ping-pong with {peer}"));
+    serve_any(&line, 0, stop, idle)
+}
+
+/// Returns the datagrams that know `token`, until the closing one or until nothing has come for `idle`. The
+/// socket is connected to the client, whose handshake was answered.
+///
+/// # Errors
+/// When the socket fails, or it was asked to stop.
+pub(crate) fn serve_udp(socket: UdpSocket, token: u64, stop: &Stop, idle: Nanos) -> Result<Outcome> {
+    limit_waits(&socket, TICK)?;
+    let peer = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
+    let line = Line::new(Carrier::Udp(socket), Waiting::Block, format!("the UDP ping-pong with {peer}"));
+    serve_any(&line, token, stop, idle)
+}
+
+fn serve_any(line: &Line, token: u64, stop: &Stop, idle: Nanos) -> Result<Outcome> {
+    let shared = Shared::new(stop);
+    let job = Pong { line, inbox: line.inbox(None), token, patience: Patience::Idle(idle), cpus: None };
+    job.run(&shared)
+}
+
+/// The work of a server's thread.
+struct Pong<'a> {
+    line: &'a Line,
+    inbox: Inbox,
+    token: u64,
+    patience: Patience,
+    cpus: Option<&'a [u32]>,
+}
+
+impl Pong<'_> {
+    fn run(self, shared: &Shared<'_>) -> Result<Outcome> {
+        let Self { line, inbox, token, patience, cpus } = self;
+        tcp::give_go(line)?;
+        let spent = Spent::from_now();
+        let seen = echo::run(line, inbox, token, patience, || shared.check())?;
+        let thread = spent.until_now(END, ThreadRole::Pong);
+        let mut server = line.facts(cpus);
+        server.ran_on = seen.list();
+        let data = PingPongData { server, ..PingPongData::default() };
+        Ok(Outcome { ping_pong: Some(data), threads: vec![thread], ..Outcome::default() })
+    }
+}
+
+fn crew_of_one<'a>(pong: Pong<'a>, shared: &'a Shared<'a>, observer: &dyn Observer) -> Result<Outcome> {
+    let name = pong.line.name().to_owned();
+    let work = move || {
+        pin(pong.cpus, 0)?;
+        shared.wait_for_start()?;
+        pong.run(shared)
+    };
+    let mut outcomes = crew::run(vec![Job { name, work: Box::new(work) }], shared, observer)?;
+    Ok(outcomes.remove(0))
 }

@@ -1,20 +1,17 @@
 //! The end that connects.
 
-use load::StreamLoad;
+use load::{StreamLoad, Transport};
 
-use super::{check, connections, flow};
+use super::{CLIENT, DatagramFormat, Finish, Flow, FlowSocket, Start, check, connections, flow, share, udp};
 use crate::{
     dial::Dial,
     ends::Outcome,
     error::Result,
     handshake::{Handshake, Purpose},
     observer::Observer,
-    spec::ClientSpec,
+    spec::{ClientSpec, cpu_of},
     stop::Stop,
-    stream::flow::Flow,
 };
-
-const END: &str = "client";
 
 /// Makes every connection, flows once the server says so, and waits for the end of all.
 ///
@@ -26,14 +23,31 @@ pub(crate) fn run_client(
     observer: &dyn Observer,
 ) -> Result<Outcome> {
     check(&spec.load)?;
-    let congestion = spec.load.socket.congestion.as_deref();
-    let dial = Dial { bind: spec.bind, server: spec.server, congestion };
-    let connect = |place: (load::Direction, u32)| {
-        let (direction, number) = place;
-        let handshake = Handshake { token: spec.token, purpose: Purpose::of(direction), number };
-        let socket = dial.connect(handshake, stop)?;
-        Ok(Flow::new(place, END, socket, &spec.load, spec.cpus.as_deref()))
+    let connect = |(thread, (direction, id)): (usize, (load::Direction, u32))| {
+        let purpose = Purpose::of(direction, spec.load.transport);
+        let handshake = Handshake { token: spec.token, purpose, number: id };
+        let settings = &spec.load.socket;
+        let dial = Dial { bind: spec.bind, server: spec.server, settings, number: thread as u32 };
+        let (socket, start) = match spec.load.transport {
+            Transport::Tcp => (FlowSocket::Tcp(dial.connect(handshake, stop)?), Start::Go),
+            Transport::Udp => {
+                let (socket, said) = udp::greet(&dial, handshake, stop)?;
+                (FlowSocket::Udp(socket, DatagramFormat::Counter64), Start::Opening(said))
+            }
+        };
+        Ok(Flow {
+            id,
+            direction,
+            end: CLIENT,
+            name: Flow::name_of(direction, id, Some(spec.server)),
+            socket,
+            load: &spec.load,
+            cpu: cpu_of(spec.cpus.as_deref(), thread),
+            share: share(&spec.load, id),
+            start,
+            finish: Finish::HalfClose,
+        })
     };
-    let flows = connections(&spec.load).map(connect).collect::<Result<Vec<_>>>()?;
+    let flows = connections(&spec.load).enumerate().map(connect).collect::<Result<Vec<_>>>()?;
     flow::run(flows, stop, observer)
 }

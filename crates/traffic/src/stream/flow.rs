@@ -1,92 +1,118 @@
-//! One end of one connection, ready to flow, and how all of them are run.
+//! One end of one connection, ready to flow, and how all of them are run: the engine of every dialect.
 
-use std::{net::TcpStream, time::Duration};
+use std::{
+    net::{SocketAddr, TcpStream, UdpSocket},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use load::{Direction, StreamLoad};
-use samples::ThreadCpu;
+use samples::{SocketFacts, ThreadCpu};
 
-use super::{receive, send, share};
+use super::{
+    tcp,
+    udp::{self, DatagramFormat},
+};
 use crate::{
     crew::{self, Job, Shared},
-    dial,
     ends::{FlowOutcome, Outcome},
     error::Result,
-    observer::Observer,
-    socket::{TICK, limit_waits},
+    observer::{FlowId, Observer},
+    socket::{tcp_facts, udp_facts},
     stop::Stop,
 };
 
-/// The shortest wait that is asked of the kernel, whose timers have a few milliseconds.
-const SHORTEST: Duration = Duration::from_millis(5);
+/// How the end that connects is called.
+pub(crate) const CLIENT: &str = "client";
+/// How the end that listens is called.
+pub(crate) const SERVER: &str = "server";
 
 /// One end of one connection.
-pub(super) struct Flow<'a> {
-    pub(super) id: u32,
-    pub(super) direction: Direction,
-    /// Which end this is: `client` or `server`.
-    pub(super) end: &'static str,
+#[derive(Debug)]
+pub(crate) struct Flow<'a> {
+    /// Its number among those of its direction, from 0.
+    pub(crate) id: u32,
+    /// Which way it flows: never `both`.
+    pub(crate) direction: Direction,
+    /// Which end this is: [`CLIENT`] or [`SERVER`].
+    pub(crate) end: &'static str,
     /// For errors.
-    pub(super) name: String,
-    pub(super) socket: TcpStream,
-    pub(super) settings: &'a StreamLoad,
-    pub(super) cpus: Option<&'a [u32]>,
-    /// What it carries, where that is known.
-    pub(super) share: Option<u64>,
+    pub(crate) name: String,
+    /// Connected.
+    pub(crate) socket: FlowSocket,
+    /// What flows. Its direction and its number of streams are not looked at.
+    pub(crate) load: &'a StreamLoad,
+    /// The only CPU that its thread may run on.
+    pub(crate) cpu: Option<u32>,
+    /// Bytes that it carries, where the load ends with an amount.
+    pub(crate) share: Option<u64>,
+    /// What both ends say before the first byte.
+    pub(crate) start: Start,
+    /// How it ends.
+    pub(crate) finish: Finish<'a>,
 }
 
-impl<'a> Flow<'a> {
-    pub(super) fn new(
-        (direction, id): (Direction, u32),
-        end: &'static str,
-        socket: TcpStream,
-        settings: &'a StreamLoad,
-        cpus: Option<&'a [u32]>,
-    ) -> Self {
-        let peer = socket.peer_addr().map_or_else(|_| "its peer".into(), |peer| peer.to_string());
-        let way = if direction == Direction::Reverse { "reverse" } else { "forward" };
-        let name = format!("connection {id} ({way}) with {peer}");
-        let share = share(settings, id);
-        Self { id, direction, end, name, socket, settings, cpus, share }
-    }
+/// What a connection flows over. Whoever needs it afterwards keeps a `try_clone`.
+#[derive(Debug)]
+pub(crate) enum FlowSocket {
+    /// A connection.
+    Tcp(TcpStream),
+    /// A connected socket, and how its datagrams are numbered.
+    Udp(UdpSocket, DatagramFormat),
+}
 
-    fn is_server(&self) -> bool {
-        self.end == super::server::END
-    }
-
-    fn sends(&self) -> bool {
-        self.is_server() == (self.direction == Direction::Reverse)
-    }
-
-    /// Prepares, waits for the others and flows.
-    fn run(self, shared: &Shared<'_>) -> Result<(FlowOutcome, ThreadCpu)> {
-        if let Some(cpus) = self.cpus {
-            sys::affinity::pin_thread(cpus)?;
+impl FlowSocket {
+    /// Whom it is connected to.
+    pub(crate) fn peer(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Tcp(socket) => socket.peer_addr().ok(),
+            Self::Udp(socket, _) => socket.peer_addr().ok(),
         }
-        limit_waits(&self.socket, TICK.min(self.settings.interval.into()).max(SHORTEST))?;
-        // Written once, so that every page is there before the time begins.
-        let mut buffer = vec![0xA5; self.settings.message.0 as usize];
-        shared.wait_for_start()?;
-        if self.is_server() {
-            dial::give_go(&self.socket, &self.name)?;
-        } else {
-            dial::await_go(&self.socket, &self.name, || shared.check())?;
-        }
-        let flowed = if self.sends() {
-            send::run(&self, shared, &buffer)
-        } else {
-            receive::run(&self, shared, &mut buffer)
-        };
-        if flowed.is_err() {
-            // An ordinary close would look to the peer like the stream's proper end.
-            sys::socket::set_linger_zero(&self.socket)?;
-        }
-        let (series, thread) = flowed?;
-        Ok((FlowOutcome { id: self.id, direction: self.direction, series }, thread))
     }
 }
 
-/// Runs all flows of one end, a thread each.
-pub(super) fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
+/// What both ends say before the first byte.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Start {
+    /// The server lets the client begin: one byte over TCP.
+    Go,
+    /// The client begins, over UDP, with this opening, which the server knows.
+    Opening(udp::Opening),
+    /// Nothing: both know that it begins.
+    Now,
+}
+
+/// How a connection ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Finish<'a> {
+    /// In itself: the sender half-closes, or says by a datagram how many it has sent, and waits until the
+    /// receiver has everything.
+    HalfClose,
+    /// From outside. A sender ends when the load does, or once told; a receiver once told, when what is still
+    /// under way has come, or when its sender has closed. Nothing is closed.
+    Told(&'a Told),
+}
+
+/// A flag by which a dialect's control connection ends the record of its streams. Raise it after the peer was
+/// told to stop: a receiver goes on for as long as something comes, for half a second at most.
+#[derive(Debug, Default)]
+pub(crate) struct Told(AtomicBool);
+
+impl Told {
+    /// Ends them, within 100 ms.
+    pub(crate) fn tell(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_told(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Runs all flows of one end, a thread each; what they recorded is in the same order.
+///
+/// # Errors
+/// The first failure, after which the others are ended.
+pub(crate) fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
     let shared = &Shared::new(stop);
     let mut jobs = Vec::with_capacity(flows.len());
     for flow in flows {
@@ -94,4 +120,55 @@ pub(super) fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) ->
     }
     let (flows, threads) = crew::run(jobs, shared, observer)?.into_iter().unzip();
     Ok(Outcome { flows, threads, ..Outcome::default() })
+}
+
+impl Flow<'_> {
+    /// How a connection is called in errors.
+    pub(crate) fn name_of(direction: Direction, id: u32, peer: Option<SocketAddr>) -> String {
+        let peer = peer.map_or_else(|| "its peer".into(), |peer| peer.to_string());
+        let way = if direction == Direction::Reverse { "reverse" } else { "forward" };
+        format!("connection {id} ({way}) with {peer}")
+    }
+
+    pub(super) fn is_server(&self) -> bool {
+        self.end == SERVER
+    }
+
+    pub(super) fn sends(&self) -> bool {
+        self.is_server() == (self.direction == Direction::Reverse)
+    }
+
+    pub(super) fn flow_id(&self) -> FlowId {
+        FlowId { id: self.id, direction: self.direction, sends: self.sends() }
+    }
+
+    #[inline]
+    pub(super) fn is_told(&self) -> bool {
+        matches!(self.finish, Finish::Told(told) if told.is_told())
+    }
+
+    pub(super) const fn is_ended_from_outside(&self) -> bool {
+        matches!(self.finish, Finish::Told(_))
+    }
+
+    pub(super) fn facts(&self) -> SocketFacts {
+        let cpus = self.cpu.as_ref().map(std::slice::from_ref);
+        match &self.socket {
+            FlowSocket::Tcp(socket) => tcp_facts(socket, cpus),
+            FlowSocket::Udp(socket, _) => udp_facts(socket, cpus),
+        }
+    }
+
+    /// Prepares, waits for the others and flows.
+    fn run(self, shared: &Shared<'_>) -> Result<(FlowOutcome, ThreadCpu)> {
+        if let Some(cpu) = self.cpu {
+            sys::affinity::pin_thread(&[cpu])?;
+        }
+        let flowed = match &self.socket {
+            FlowSocket::Tcp(socket) => tcp::run(&self, socket, shared),
+            FlowSocket::Udp(socket, format) => udp::run(&self, socket, *format, shared),
+        };
+        let (series, thread) = flowed?;
+        Ok((FlowOutcome { id: self.id, direction: self.direction, series }, thread))
+    }
 }

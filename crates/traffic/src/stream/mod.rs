@@ -1,29 +1,38 @@
-//! Streams: TCP bulk transfer with ordinary writes and copying reads, one thread a connection.
+//! Streams: bulk transfer over TCP and UDP, one thread a connection; the engine of every dialect's streams too.
 //!
 //! Each direction that flows has connections of its own. All start together once every one stands. It knows
 //! nothing of ping-pongs.
 
 mod client;
 mod flow;
+mod goal;
+mod pace;
 mod pulse;
-mod receive;
-mod send;
 mod series;
 mod server;
+mod tcp;
+mod udp;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use client::run_client;
+pub(crate) use flow::{CLIENT, Finish, Flow, FlowSocket, SERVER, Start, Told, run};
 pub(crate) use server::Server;
+pub(crate) use udp::DatagramFormat;
 
-use load::{Direction, StreamLoad, Until};
+use load::{Direction, StreamLoad, Transport, Until};
 use units::{Bytes, Nanos};
 
 use crate::error::{Error, Result};
 
 /// What a stream may take beyond the time it was asked for; without a time, how long nothing may move.
 const GRACE: Nanos = Nanos::from_secs(5);
+
+/// After its end was told from outside, a receiver goes on until nothing has come for this long,
+const QUIET: Nanos = Nanos::from_millis(20);
+/// and no longer than this.
+const RUNDOWN: Nanos = Nanos::from_millis(500);
 
 /// The connections of a stream, forward ones first.
 fn connections(settings: &StreamLoad) -> impl Iterator<Item = (Direction, u32)> {
@@ -32,7 +41,7 @@ fn connections(settings: &StreamLoad) -> impl Iterator<Item = (Direction, u32)> 
 }
 
 /// What connection `id` of a direction sends: all together exactly what was asked. `None`: no limit.
-fn share(settings: &StreamLoad, id: u32) -> Option<u64> {
+pub(crate) fn share(settings: &StreamLoad, id: u32) -> Option<u64> {
     match settings.until {
         Until::Elapsed(_) => None,
         Until::Sent(Bytes(bytes)) => {
@@ -42,16 +51,27 @@ fn share(settings: &StreamLoad, id: u32) -> Option<u64> {
     }
 }
 
-fn check(settings: &StreamLoad) -> Result<()> {
+/// Refuses settings that make no sense, naming those that do.
+pub(crate) fn check(settings: &StreamLoad) -> Result<()> {
     let setting = |setting, value: String, allowed| Err(Error::Setting { setting, value, allowed });
     if !(1..=1024).contains(&settings.streams) {
         return setting("the number of streams", settings.streams.to_string(), "1 to 1024");
     }
-    if !(1..=64 << 20).contains(&settings.message.0) {
-        return setting("the message", settings.message.0.to_string(), "1 byte to 64 MiB");
+    let message = settings.message.0;
+    match settings.transport {
+        Transport::Tcp if !(1..=64 << 20).contains(&message) => {
+            return setting("the message", message.to_string(), "1 byte to 64 MiB");
+        }
+        Transport::Udp if !(udp::SMALLEST..=udp::LARGEST).contains(&message) => {
+            return setting("the datagram", message.to_string(), "16 to 65507 bytes");
+        }
+        Transport::Tcp | Transport::Udp => {}
     }
     if settings.interval < Nanos::from_millis(1) {
         return setting("the interval", settings.interval.to_string(), "1 ms or longer");
+    }
+    if let Some(rate) = settings.rate.filter(|rate| !(rate.0.is_finite() && rate.0 >= 1.0)) {
+        return setting("the rate", rate.0.to_string(), "1 bit/s or more");
     }
     match settings.until {
         Until::Elapsed(Nanos(0)) => setting("the duration", "0".into(), "a longer one"),

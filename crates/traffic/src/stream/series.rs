@@ -1,4 +1,4 @@
-//! The intervals of one end of a connection, as they are cut. Time and TCP_INFO are handed in.
+//! The intervals of one end of a connection, as they are cut. Time and samples are handed in.
 //!
 //! Intervals lie on a grid that begins anew at the end of the warm-up. One ends with the first look at the
 //! clock at or after its boundary, and its true end is kept, so that its rate is exact. When nothing moves,
@@ -6,14 +6,20 @@
 //! empty intervals, or as one longer one where the grid is finer than those waits.
 
 use load::{StreamLoad, Until};
-use samples::{Interval, TcpSample};
-use sys::socket::TcpInfo;
-use units::{BitRate, Bytes, Nanos};
+use samples::{DatagramSample, Interval, TcpSample};
+use units::{Bytes, Nanos};
 
 /// Room for the intervals of a stream whose length is not known before.
 const UNKNOWN: u64 = 1024;
 /// No more room is taken beforehand than for this many.
 const MOST: u64 = 100_000;
+
+/// What was sampled at the end of an interval.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Reading {
+    pub(super) tcp: Option<TcpSample>,
+    pub(super) datagrams: Option<DatagramSample>,
+}
 
 /// The intervals until now.
 pub(super) struct Series {
@@ -24,15 +30,6 @@ pub(super) struct Series {
     start: u64,
     boundary: u64,
     bytes: u64,
-    seen: Counters,
-}
-
-/// Counters of TCP_INFO that run since the connection was made.
-#[derive(Clone, Copy, Default)]
-struct Counters {
-    retransmits: u32,
-    receive_window: u64,
-    send_buffer: u64,
 }
 
 impl Series {
@@ -51,16 +48,14 @@ impl Series {
             start: 0,
             boundary: 0,
             bytes: 0,
-            seen: Counters::default(),
         };
         series.boundary = series.next_boundary(0);
         series
     }
 
     /// The connection's time begins at `now`.
-    pub(super) fn begin(&mut self, now: u64, info: Option<TcpInfo>) {
+    pub(super) fn begin(&mut self, now: u64) {
         self.origin = now;
-        self.seen = info.as_ref().map(Counters::of).unwrap_or_default();
     }
 
     /// Since when what moves is measured, by the same clock: when the warm-up's last interval really ended.
@@ -76,6 +71,11 @@ impl Series {
         self.origin + self.boundary
     }
 
+    /// Those that have ended.
+    pub(super) fn ended(&self) -> &[Interval] {
+        &self.intervals
+    }
+
     /// Counts bytes into the open interval.
     #[inline]
     pub(super) fn add(&mut self, bytes: u64) {
@@ -83,27 +83,28 @@ impl Series {
     }
 
     /// Ends the open interval now.
-    pub(super) fn cut(&mut self, now: u64, info: Option<TcpInfo>) {
+    pub(super) fn cut(&mut self, now: u64, reading: Reading) {
         let end = now - self.origin;
-        let warmup = self.start < self.warmup;
-        let interval = Interval {
-            start: Nanos(self.start),
+        let Reading { tcp, datagrams } = reading;
+        let (start, warmup) = (Nanos(self.start), self.start < self.warmup);
+        self.intervals.push(Interval {
+            start,
             end: Nanos(end),
             bytes: Bytes(self.bytes),
             warmup,
-            tcp: info.map(|info| self.sample(&info)),
-            datagrams: None,
-        };
-        self.intervals.push(interval);
+            tcp,
+            datagrams,
+        });
         self.bytes = 0;
         self.start = end;
         self.boundary = self.next_boundary(end);
     }
 
     /// Ends the series. A rest shorter than half an interval says little alone and joins the one before.
-    pub(super) fn finish(mut self, now: u64, info: Option<TcpInfo>) -> Vec<Interval> {
-        if now > self.origin + self.start || self.bytes > 0 {
-            self.cut(now, info);
+    pub(super) fn finish(mut self, now: u64, reading: Reading) -> Vec<Interval> {
+        let told = reading.datagrams.is_some_and(|sample| sample.count > 0 || sample.lost != 0);
+        if now > self.origin + self.start || self.bytes > 0 || told {
+            self.cut(now.max(self.origin + self.start), reading);
             self.join_short_rest();
         }
         self.intervals
@@ -117,10 +118,8 @@ impl Series {
         }
         before.end = rest.end;
         before.bytes = before.bytes + rest.bytes;
-        before.tcp = match (before.tcp, rest.tcp) {
-            (Some(before), Some(rest)) => Some(joined(&before, &rest)),
-            (before, rest) => rest.or(before),
-        };
+        before.tcp = both(before.tcp, rest.tcp, joined);
+        before.datagrams = both(before.datagrams, rest.datagrams, |before, rest| before.and(&rest));
         self.intervals.pop();
     }
 
@@ -129,53 +128,29 @@ impl Series {
         let after = |from: u64| from + ((time - from) / self.interval + 1) * self.interval;
         if time < self.warmup { after(0).min(self.warmup) } else { after(self.warmup) }
     }
-
-    fn sample(&mut self, info: &TcpInfo) -> TcpSample {
-        let now = Counters::of(info);
-        let before = std::mem::replace(&mut self.seen, now);
-        let micros = |now: u64, before: u64| Nanos(now.saturating_sub(before) * 1000);
-        TcpSample {
-            retransmits: now.retransmits.wrapping_sub(before.retransmits),
-            cwnd: Bytes(u64::from(info.snd_cwnd) * u64::from(info.snd_mss)),
-            rtt: Nanos(u64::from(info.rtt_us) * 1000),
-            rtt_variation: Nanos(u64::from(info.rttvar_us) * 1000),
-            pacing: pacing(info),
-            receive_window_limited: micros(now.receive_window, before.receive_window),
-            send_buffer_limited: micros(now.send_buffer, before.send_buffer),
-            ..TcpSample::default()
-        }
-    }
 }
 
-impl Counters {
-    const fn of(info: &TcpInfo) -> Self {
-        Self {
-            retransmits: info.total_retrans,
-            receive_window: info.rwnd_limited_us,
-            send_buffer: info.sndbuf_limited_us,
-        }
+fn both<T>(before: Option<T>, rest: Option<T>, join: impl FnOnce(T, T) -> T) -> Option<T> {
+    match (before, rest) {
+        (Some(before), Some(rest)) => Some(join(before, rest)),
+        (before, rest) => rest.or(before),
     }
 }
 
 /// Two samples in a row as one: counts add up, states are the later ones.
-fn joined(before: &TcpSample, after: &TcpSample) -> TcpSample {
+fn joined(before: TcpSample, after: TcpSample) -> TcpSample {
     TcpSample {
         retransmits: before.retransmits + after.retransmits,
         receive_window_limited: before.receive_window_limited + after.receive_window_limited,
         send_buffer_limited: before.send_buffer_limited + after.send_buffer_limited,
-        ..*after
+        reorderings: before.reorderings + after.reorderings,
+        out_of_order: before.out_of_order + after.out_of_order,
+        ..after
     }
-}
-
-/// The kernel's bytes a second; all ones mean no pacing.
-fn pacing(info: &TcpInfo) -> Option<BitRate> {
-    let paced = info.pacing_rate != u64::MAX && info.pacing_rate != 0;
-    paced.then_some(BitRate(info.pacing_rate as f64 * 8.0))
 }
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
 
     const MS: u64 = 1_000_000;
@@ -188,28 +163,38 @@ mod tests {
         }
     }
 
-    /// Looks at the clock at `times` (ms after the start), a byte each, and cuts where a boundary passed.
+    /// Looks at the clock at `times` (ms after the start), a byte and a loss each, and cuts where a boundary
+    /// passed.
     fn series(warmup: u64, interval: u64, times: &[u64]) -> Vec<Interval> {
         let origin = 77 * MS;
         let mut series = Series::new(&settings(warmup, interval));
-        series.begin(origin, None);
-        let mut last = origin;
+        series.begin(origin);
+        let (mut last, mut lost) = (origin, 0);
+        let reading = |lost: &mut u32| {
+            let tcp = TcpSample { retransmits: std::mem::take(lost), ..TcpSample::default() };
+            let datagrams = DatagramSample { count: u64::from(tcp.retransmits), ..DatagramSample::default() };
+            Reading { tcp: Some(tcp), datagrams: Some(datagrams) }
+        };
         for time in times {
             last = origin + time * MS;
             series.add(1);
+            lost += 1;
             if last >= series.boundary() {
-                series.cut(last, None);
+                series.cut(last, reading(&mut lost));
             }
         }
-        series.finish(last, None)
+        series.finish(last, reading(&mut lost))
     }
 
     fn check(warmup: u64, interval: u64, times: &[u64], expected: &[(u64, u64, u64, bool)]) {
-        let found: Vec<_> = series(warmup, interval, times)
-            .iter()
-            .map(|i| (i.start.0 / MS, i.end.0 / MS, i.bytes.0, i.warmup))
-            .collect();
+        let intervals = series(warmup, interval, times);
+        let found: Vec<_> =
+            intervals.iter().map(|i| (i.start.0 / MS, i.end.0 / MS, i.bytes.0, i.warmup)).collect();
         assert_eq!(found, expected, "{times:?}");
+        for interval in intervals {
+            assert_eq!(interval.tcp.map(|tcp| u64::from(tcp.retransmits)), Some(interval.bytes.0));
+            assert_eq!(interval.datagrams.map(|datagrams| datagrams.count), Some(interval.bytes.0));
+        }
     }
 
     #[test]
@@ -246,36 +231,13 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_differences_and_states_are_the_latest() {
-        let info = |total_retrans, rwnd_limited_us, snd_cwnd| TcpInfo {
-            total_retrans,
-            rwnd_limited_us,
-            snd_cwnd,
-            snd_mss: 1000,
-            rtt_us: 5,
-            pacing_rate: u64::MAX,
-            ..TcpInfo::default()
-        };
-        let mut series = Series::new(&settings(0, 100));
-        series.begin(0, Some(info(3, 10, 10)));
-        series.cut(100 * MS, Some(info(5, 30, 20)));
-        series.cut(200 * MS, Some(info(5, 30, 30)));
-        let intervals = series.finish(210 * MS, Some(info(9, 37, 40)));
-        let samples: Vec<_> = intervals.iter().filter_map(|interval| interval.tcp).collect();
-        let found: Vec<_> =
-            samples.iter().map(|tcp| (tcp.retransmits, tcp.receive_window_limited.0, tcp.cwnd.0)).collect();
-        assert_eq!(found, [(2, 20_000, 20_000), (4, 7_000, 40_000)]);
-        assert!(samples.iter().all(|tcp| tcp.pacing.is_none() && tcp.rtt == Nanos(5000)));
-    }
-
-    #[test]
     fn a_stream_of_known_length_never_takes_more_memory() {
         let times: Vec<u64> = (1..=1250).collect();
         let mut series = Series::new(&settings(250, 10));
         let room = series.intervals.capacity();
         for time in times {
             if time * MS >= series.boundary() {
-                series.cut(time * MS, None);
+                series.cut(time * MS, Reading::default());
             }
         }
         assert_eq!(series.intervals.capacity(), room);

@@ -1,25 +1,32 @@
 //! The end that listens.
 
-use std::net::TcpListener;
+use std::net::{TcpListener, UdpSocket};
 
-use load::StreamLoad;
+use load::{Direction, StreamLoad, Transport};
 
-use super::{check, connections, flow};
+use super::{DatagramFormat, Finish, Flow, FlowSocket, SERVER, Start, check, connections, flow, share, udp};
 use crate::{
     ends::Outcome,
-    error::Result, gather, handshake::Purpose, observer::Observer, spec::ServerSpec, stop::Stop,
-    stream::flow::Flow,
+    error::Result,
+    gather,
+    handshake::Purpose,
+    observer::Observer,
+    spec::{ServerSpec, cpu_of},
+    stop::Stop,
 };
-
-/// How its threads and errors call it.
-pub(super) const END: &str = "server";
 
 /// A server of one stream, listening.
 #[derive(Debug)]
 pub(crate) struct Server {
     spec: ServerSpec<StreamLoad>,
-    listener: TcpListener,
+    listening: Listening,
     port: u16,
+}
+
+#[derive(Debug)]
+enum Listening {
+    Tcp(TcpListener),
+    Udp(UdpSocket),
 }
 
 impl Server {
@@ -29,9 +36,20 @@ impl Server {
     /// When the address is not this machine's, or the kernel lacks the congestion control.
     pub(crate) fn open(spec: ServerSpec<StreamLoad>) -> Result<Self> {
         check(&spec.load)?;
-        let listener = gather::listen(spec.bind, spec.load.socket.congestion.as_deref())?;
-        let port = gather::port(listener.local_addr())?;
-        Ok(Self { spec, listener, port })
+        let settings = &spec.load.socket;
+        let (listening, address) = match spec.load.transport {
+            Transport::Tcp => {
+                let listener = gather::listen(spec.bind, settings)?;
+                let address = listener.local_addr();
+                (Listening::Tcp(listener), address)
+            }
+            Transport::Udp => {
+                let socket = udp::listen(spec.bind, settings)?;
+                let address = socket.local_addr();
+                (Listening::Udp(socket), address)
+            }
+        };
+        Ok(Self { port: gather::port(address)?, spec, listening })
     }
 
     /// Where clients connect.
@@ -45,17 +63,43 @@ impl Server {
     /// # Errors
     /// When connections do not come, fail, or neither move nor end.
     pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
-        let Self { spec, listener, .. } = self;
-        let places: Vec<_> = connections(&spec.load).collect();
-        let expected: Vec<_> = places.iter().map(|&(direction, id)| (Purpose::of(direction), id)).collect();
-        // In the order of `places`: both are sorted by direction and number.
-        let sockets = gather::gather(&listener, spec.token, &expected, stop)?.into_values();
-        drop(listener);
-        let flows = places
-            .into_iter()
-            .zip(sockets)
-            .map(|(place, socket)| Flow::new(place, END, socket, &spec.load, spec.cpus.as_deref()))
-            .collect();
+        let places: Vec<_> = connections(&self.spec.load).collect();
+        let sockets = self.gather(&places, stop)?;
+        let Self { spec, listening, .. } = self;
+        drop(listening);
+        let flow = |(thread, ((direction, id), (socket, start))): (usize, (_, (FlowSocket, Start)))| Flow {
+            id,
+            direction,
+            end: SERVER,
+            name: Flow::name_of(direction, id, socket.peer()),
+            socket,
+            load: &spec.load,
+            cpu: cpu_of(spec.cpus.as_deref(), thread),
+            share: share(&spec.load, id),
+            start,
+            finish: Finish::HalfClose,
+        };
+        let flows = places.into_iter().zip(sockets).enumerate().map(flow).collect();
         flow::run(flows, stop, observer)
+    }
+
+    /// In the order of `places`: both are sorted by direction and number.
+    fn gather(&self, places: &[(Direction, u32)], stop: &Stop) -> Result<Vec<(FlowSocket, Start)>> {
+        let Self { spec, listening, .. } = self;
+        let transport = spec.load.transport;
+        let expected: Vec<_> =
+            places.iter().map(|&(direction, id)| (Purpose::of(direction, transport), id)).collect();
+        let flow_of_datagrams =
+            |(socket, said)| (FlowSocket::Udp(socket, DatagramFormat::Counter64), Start::Opening(said));
+        Ok(match listening {
+            Listening::Tcp(listener) => gather::gather(listener, spec.token, &expected, stop)?
+                .into_values()
+                .map(|socket| (FlowSocket::Tcp(socket), Start::Go))
+                .collect(),
+            Listening::Udp(socket) => udp::gather(socket, spec.token, &expected, &spec.load.socket, stop)?
+                .into_values()
+                .map(flow_of_datagrams)
+                .collect(),
+        })
     }
 }

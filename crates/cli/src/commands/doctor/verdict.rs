@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use load::{Load, Placement};
+use load::Placement;
 use scenario::{Cell, Layer, Offloads, Path, Scenario};
 use serde::Serialize;
 
@@ -67,11 +67,7 @@ fn needs(scenario: &Scenario, cell: &Cell) -> BTreeSet<&'static str> {
     if cell.placement == Placement::CrossCpu {
         needs.insert("cpus");
     }
-    let congestion = match &cell.load {
-        Load::Stream(load) => &load.congestion,
-        Load::PingPong(load) => &load.congestion,
-    };
-    if congestion.as_deref() == Some("cubic") {
+    if cell.load.is_tcp() && cell.load.socket().congestion.as_deref() == Some("cubic") {
         needs.insert("cubic");
     }
     needs

@@ -1,12 +1,14 @@
 //! One row for each cell. Must not know trials.
 
-use findings::{CellSummary, Comparison, Difference, Estimate, Findings, Interval, LatencySummary, Metric};
-use units::Nanos;
+use findings::{
+    CellSummary, Comparison, ConnectSummary, Difference, Distribution, Estimate, Findings, Interval,
+    LatencySummary, Metric,
+};
 
 use super::{line, optional};
 use crate::labels;
 
-const COLUMNS: [&str; 47] = [
+const COLUMNS: [&str; 66] = [
     "run",
     "cell",
     "path",
@@ -54,6 +56,25 @@ const COLUMNS: [&str; 47] = [
     "cpus_server",
     "cpu_seconds_per_gigabyte",
     "doubts",
+    "reorderings",
+    "out_of_order_segments",
+    "datagrams_per_second",
+    "datagrams_lost",
+    "datagrams_loss",
+    "datagrams_reordered",
+    "datagrams_duplicate",
+    "jitter_ns",
+    "send_lateness_p50_ns",
+    "send_lateness_p99_ns",
+    "since_intended_p50_ns",
+    "since_intended_p99_ns",
+    "since_intended_p99.9_ns",
+    "beside_bits_per_second",
+    "connect_p50_ns",
+    "connect_p99_ns",
+    "exchange_p50_ns",
+    "exchange_p99_ns",
+    "connections_failed",
 ];
 const PERCENTILES: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.99, 0.999];
 
@@ -72,6 +93,9 @@ fn row(findings: &Findings, cell: &CellSummary, factors: &[&str]) -> String {
     fields.extend(stream(cell));
     fields.extend(latency(cell.latency.as_ref()));
     fields.extend(cost(cell));
+    fields.extend(datagrams(cell));
+    fields.extend(schedule(cell));
+    fields.extend(connections(cell.connect.as_ref()));
     debug_assert_eq!(fields.len(), COLUMNS.len());
     fields.extend(factors.iter().map(|factor| cell.levels.get(*factor).cloned().unwrap_or_default()));
     line(fields)
@@ -81,6 +105,7 @@ fn identity(findings: &Findings, cell: &CellSummary) -> Vec<String> {
     let (metric, unit) = match cell.metric {
         Metric::Throughput => ("throughput", "bit/s"),
         Metric::RoundTrip => ("round-trip", "ns"),
+        Metric::ConnectionRate => ("connection-rate", "1/s"),
     };
     vec![
         findings.run.id.to_string(),
@@ -124,28 +149,25 @@ fn against(comparison: Option<&Comparison>) -> Vec<String> {
 
 fn stream(cell: &CellSummary) -> Vec<String> {
     let stream = cell.stream.as_ref();
+    let tcp = stream.and_then(|stream| stream.tcp);
     vec![
         optional(stream.map(|stream| stream.sent.median)),
         optional(stream.map(|stream| stream.received.median)),
-        optional(stream.map(|stream| stream.retransmits)),
-        optional(stream.and_then(|stream| stream.cwnd).map(|cwnd| cwnd.0.0)),
-        optional(stream.and_then(|stream| stream.cwnd).map(|cwnd| cwnd.1.0)),
-        optional(stream.and_then(|stream| stream.rtt).map(|rtt| rtt.0)),
+        optional(tcp.map(|tcp| tcp.retransmits)),
+        optional(tcp.and_then(|tcp| tcp.cwnd).map(|cwnd| cwnd.0.0)),
+        optional(tcp.and_then(|tcp| tcp.cwnd).map(|cwnd| cwnd.1.0)),
+        optional(tcp.and_then(|tcp| tcp.rtt).map(|rtt| rtt.0)),
     ]
 }
 
 fn latency(latency: Option<&LatencySummary>) -> Vec<String> {
-    let nanos = |time: Option<Nanos>| optional(time.map(|time| time.0));
-    let at = |share: f64| {
-        let percentiles = latency.map(|latency| latency.percentiles.as_slice()).unwrap_or_default();
-        nanos(percentiles.iter().find(|(other, _)| (other - share).abs() < 1e-9).map(|(_, time)| *time))
-    };
-    let mut fields = vec![nanos(latency.map(|latency| latency.min))];
-    fields.extend(PERCENTILES.map(at));
+    let times = latency.map(|latency| &latency.round_trips);
+    let mut fields = vec![optional(times.map(|times| times.min.0))];
+    fields.extend(PERCENTILES.map(|share| at(times, share)));
     fields.extend([
-        nanos(latency.map(|latency| latency.max)),
-        optional(latency.map(|latency| latency.mean)),
-        optional(latency.map(|latency| latency.count)),
+        optional(times.map(|times| times.max.0)),
+        optional(times.map(|times| times.mean)),
+        optional(times.map(|times| times.count)),
         optional(latency.map(|latency| latency.lost)),
     ]);
     fields
@@ -157,6 +179,46 @@ fn cost(cell: &CellSummary) -> Vec<String> {
     fields.extend([cpu.busy, cpu.interrupts, cpu.client, cpu.server].map(|cpus| cpus.to_string()));
     fields.extend([optional(cpu.per_gigabyte), cell.doubts.len().to_string()]);
     fields
+}
+
+/// What went wrong on the way, of TCP and of UDP.
+fn datagrams(cell: &CellSummary) -> Vec<String> {
+    let tcp = cell.stream.as_ref().and_then(|stream| stream.tcp);
+    let udp = cell.stream.as_ref().and_then(|stream| stream.datagrams);
+    vec![
+        optional(tcp.map(|tcp| tcp.reorderings)),
+        optional(tcp.map(|tcp| tcp.out_of_order)),
+        optional(udp.map(|udp| udp.rate)),
+        optional(udp.map(|udp| udp.lost)),
+        optional(udp.map(|udp| udp.loss)),
+        optional(udp.map(|udp| udp.reordered)),
+        optional(udp.map(|udp| udp.duplicates)),
+        optional(udp.map(|udp| udp.jitter.0)),
+    ]
+}
+
+/// What a schedule shows: of a stream with a rate, of an open loop, of a ping-pong with something beside it.
+fn schedule(cell: &CellSummary) -> Vec<String> {
+    let late = cell.stream.as_ref().and_then(|stream| stream.lateness.as_ref());
+    let open = cell.latency.as_ref().and_then(|latency| latency.open_loop.as_ref());
+    let (late, intended) = (late.or(open.map(|open| &open.lateness)), open.map(|open| &open.since_intended));
+    let under = cell.latency.as_ref().and_then(|latency| latency.under);
+    let mut fields = vec![at(late, 0.5), at(late, 0.99)];
+    fields.extend([0.5, 0.99, 0.999].map(|share| at(intended, share)));
+    fields.push(optional(under.map(|rate| rate.median)));
+    fields
+}
+
+fn connections(connect: Option<&ConnectSummary>) -> Vec<String> {
+    let (connects, exchanges) = (connect.map(|it| &it.connects), connect.map(|it| &it.exchanges));
+    let mut fields: Vec<String> =
+        [connects, exchanges].into_iter().flat_map(|times| [at(times, 0.5), at(times, 0.99)]).collect();
+    fields.push(optional(connect.map(|connect| connect.failed)));
+    fields
+}
+
+fn at(times: Option<&Distribution>, share: f64) -> String {
+    optional(times.and_then(|times| times.at(share)).map(|time| time.0))
 }
 
 fn ends(interval: Option<Interval>) -> [String; 3] {

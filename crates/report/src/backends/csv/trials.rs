@@ -2,7 +2,9 @@
 //! Must not know statistics.
 
 use findings::Findings;
-use samples::{Arm, CellRecord, EndSeries, Flow, Measurement, PingPongData, RunRecord, StreamData, Trial};
+use samples::{
+    Arm, CellRecord, ConnectData, EndSeries, Flow, Measurement, PingPongData, RunRecord, StreamData, Trial,
+};
 use units::Bytes;
 
 use super::{line, optional};
@@ -58,6 +60,7 @@ fn recorded(record: &RunRecord, trial: &Trial, factors: &[&str]) -> String {
     fields.extend(match &trial.measurement {
         Measurement::Stream(stream) => streamed(stream),
         Measurement::PingPong(ping_pong) => ping_ponged(ping_pong),
+        Measurement::Connect(connect) => connected(connect),
     });
     fields.extend([trial.cpu.machine.busy().0.to_string(), trial.doubts.len().to_string()]);
     debug_assert_eq!(fields.len(), COLUMNS.len());
@@ -87,6 +90,14 @@ fn ping_ponged(ping_pong: &PingPongData) -> Vec<String> {
     fields.extend([const { String::new() }; 3]);
     fields.extend([ping_pong.elapsed.0.to_string(), String::new(), times.count().to_string()]);
     fields.extend([at(0.5), at(0.99), ping_pong.lost.to_string()]);
+    fields
+}
+
+fn connected(connect: &ConnectData) -> Vec<String> {
+    let mut fields = vec![optional(connect.rate())];
+    fields.extend([const { String::new() }; 3]);
+    fields.push(connect.elapsed.0.to_string());
+    fields.extend([const { String::new() }; 5]);
     fields
 }
 

@@ -1,17 +1,19 @@
 //! Factors together with the paths and workloads that they apply to: each has an effect, MTUs fit at every level, and
 //! the matrix stays small enough to be run.
 
-use load::Load;
+use load::{Load, Placement, Schedule, Waiting};
 use std::{collections::BTreeMap, ops::Range};
 
 use crate::{
     check::{mtu, workloads},
     diagnosis::Problem,
     document::{Document, Entry, FactorTable},
-    factor::{Factor, Setting},
+    expand::PlanOptions,
+    factor::{Factor, Level, Setting},
     lab::{DeviceSettings, Lab},
     names::DeviceRef,
     path::Path,
+    plan::Plan,
     scenario::Scenario,
     workload::Workload,
 };
@@ -28,10 +30,12 @@ pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
             problems.extend(without_effect(entry, factor, scenario));
         }
         problems.extend(messages(entry, factor, scenario));
+        problems.extend(without_period(entry, factor, scenario));
     }
     problems.extend(too_many(document, scenario));
     if problems.is_empty() {
         problems.extend(mtus(document, scenario));
+        problems.extend(spin_on_one_cpu(document, scenario));
     }
     problems
 }
@@ -67,9 +71,9 @@ fn pairs(scenario: &Scenario) -> impl Iterator<Item = (&Path, &Workload)> {
 /// What a message may have depends on the workloads that the factor applies to.
 fn messages(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) -> Vec<Problem> {
     let loads = pairs(scenario).filter(|(path, workload)| factor.applies_to(path, workload));
-    let ranges = loads.map(|(_, workload)| match workload.load {
-        Load::Stream(_) => workloads::STREAM_MESSAGE,
-        Load::PingPong(_) | Load::Connect(_) => workloads::PING_PONG_MESSAGE,
+    let ranges = loads.map(|(_, workload)| match &workload.load {
+        Load::Stream(stream) => workloads::stream_messages(stream.transport),
+        Load::PingPong(_) | Load::Connect(_) => workloads::MESSAGES,
     });
     let Some(range) = ranges.reduce(|a, b| *a.start().max(b.start())..=*a.end().min(b.end())) else {
         return Vec::new();
@@ -80,6 +84,35 @@ fn messages(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) ->
         _ => None,
     });
     problems.collect()
+}
+
+/// An open loop keeps the period of its workload, so that has to have one.
+fn without_period(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) -> Option<Problem> {
+    let open = factor.levels.iter().position(|level| level.setting == Setting::Open(true))?;
+    let closed = |workload: &Workload| matches!(&workload.load, Load::PingPong(ping) if ping.schedule == Schedule::Closed);
+    let (_, workload) =
+        pairs(scenario).find(|(path, workload)| factor.applies_to(path, workload) && closed(workload))?;
+    let place = entry.table.values.get_ref()[open].span();
+    let message = format!("`{}` has no period that it could keep", workload.name);
+    let help = format!(
+        "write `schedule = \"open\"` and a `period` in `[workloads.{}]`: the factor closes its loop again",
+        workload.name
+    );
+    Some(Problem::new(place, message, "no period").help(help))
+}
+
+/// Two factors, or a factor and a workload, can meet in ends that spin on one CPU.
+fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> {
+    let spins = |load: &Load| matches!(load, Load::PingPong(ping) if ping.waiting == Waiting::Spin);
+    let plan = Plan::expand(scenario, 0, &PlanOptions { trials: Some(1), ..PlanOptions::default() });
+    let cell = plan.cells.iter().find(|cell| spins(&cell.load) && cell.placement == Placement::SameCpu)?;
+    let sets = |level: &Level| matches!(level.setting, Setting::Waiting(_) | Setting::Placement(_));
+    let guilty = |factor: &&Factor| cell.levels.contains_key(&factor.name) && factor.levels.iter().any(sets);
+    let name = scenario.factors.iter().filter(guilty).next_back()?.name.as_str();
+    let entry = document.factors.get(name)?;
+    let message = format!("in the cell `{}` both ends would spin on one CPU", cell.id);
+    let help = "each would wait for the other's time slice: confine the factor with `workloads`";
+    Some(Problem::new(entry.table.values.span(), message, "spins on one CPU").help(help))
 }
 
 fn too_many(document: &Document, scenario: &Scenario) -> Option<Problem> {

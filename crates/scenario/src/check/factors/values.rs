@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use load::{Direction, Placement};
-use units::Bytes;
+use load::{Direction, Mode, Placement, Waiting};
+use units::{BitRate, Bytes};
 
 use crate::{
     check::{mtu, workloads},
@@ -48,10 +48,10 @@ pub(super) fn setting(vary: VaryWord, label: &str, place: Range<usize>) -> Resul
             mtu::out_of_range(mtu, place).map_or(Ok(Setting::Mtu(mtu)), Err)
         }
         VaryWord::BigTcp => big_tcp(size(label, &place)?, place).map(Setting::BigTcp),
-        VaryWord::Streams => match number(vary, label, &place)? {
-            streams if workloads::STREAMS.contains(&streams) => Ok(Setting::Streams(streams)),
-            streams => Err(workloads::streams_out_of_range(streams, place)),
-        },
+        VaryWord::Streams => {
+            let streams = number(vary, label, &place)?;
+            workloads::count_out_of(streams, "streams", place).map_or(Ok(Setting::Streams(streams)), Err)
+        }
         VaryWord::Direction => {
             let words =
                 [("forward", Direction::Forward), ("reverse", Direction::Reverse), ("both", Direction::Both)];
@@ -66,6 +66,15 @@ pub(super) fn setting(vary: VaryWord, label: &str, place: Range<usize>) -> Resul
             use Placement::{CrossCpu, Free, SameCpu};
             let words = [("free", Free), ("same-cpu", SameCpu), ("cross-cpu", CrossCpu)];
             word(vary, label, &place, &words).map(Setting::Placement)
+        }
+        VaryWord::Mode => {
+            word(vary, label, &place, &[("app", Mode::App), ("limit", Mode::Limit)]).map(Setting::Mode)
+        }
+        VaryWord::Rate => rate(label, place).map(Setting::Rate),
+        VaryWord::Waiting => word(vary, label, &place, &[("block", Waiting::Block), ("spin", Waiting::Spin)])
+            .map(Setting::Waiting),
+        VaryWord::Schedule => {
+            word(vary, label, &place, &[("closed", false), ("open", true)]).map(Setting::Open)
         }
     }
 }
@@ -102,4 +111,15 @@ fn number(vary: VaryWord, label: &str, place: &Range<usize>) -> Result<u32, Prob
 
 fn size(label: &str, place: &Range<usize>) -> Result<Bytes, Problem> {
     Bytes::from_text(label).map_err(|message| Problem::new(place.clone(), message, "not a size"))
+}
+
+fn rate(label: &str, place: Range<usize>) -> Result<Option<BitRate>, Problem> {
+    if label == "unlimited" {
+        return Ok(None);
+    }
+    let rate = BitRate::from_text(label).map_err(|message| {
+        let problem = Problem::new(place.clone(), message, "not a rate");
+        problem.help("write `unlimited` for a stream without a rate")
+    })?;
+    workloads::rate_out_of(rate, place).map_or(Ok(Some(rate)), Err)
 }

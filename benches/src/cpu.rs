@@ -1,0 +1,66 @@
+//! The machine's CPU time, all CPUs together (proc_stat(5)).
+//!
+//! Busy is what was neither idle nor stolen: the kernel counts idle time exactly, and samples the rest of it
+//! a few hundred times a second. It must not know what kept the CPUs busy.
+
+use std::fs;
+
+use anyhow::Context;
+
+/// The kernel's unit of CPU time towards programs (USER_HZ), on every architecture that it is built for here.
+pub(crate) const TICKS_PER_SECOND: f64 = 100.0;
+
+const STAT: &str = "/proc/stat";
+
+/// CPU seconds since boot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct CpuTimes {
+    /// How many CPUs there are.
+    cpus: f64,
+    /// Idle, waiting for input and output included.
+    idle: f64,
+    /// Given to somebody else by the host.
+    pub(crate) stolen: f64,
+}
+
+impl CpuTimes {
+    /// As of now.
+    pub(crate) fn read() -> anyhow::Result<Self> {
+        let text = fs::read_to_string(STAT).with_context(|| format!("read {STAT}"))?;
+        Self::parse(&text).with_context(|| format!("{STAT} has another form than expected"))
+    }
+
+    /// For how long CPUs worked since `before`, which was `seconds` earlier.
+    pub(crate) fn busy_since(&self, before: &Self, seconds: f64) -> f64 {
+        self.cpus * seconds - (self.idle - before.idle) - (self.stolen - before.stolen)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        let all: Vec<&str> = lines.next()?.strip_prefix("cpu ")?.split_whitespace().collect();
+        let seconds = |index: usize| Some(all.get(index)?.parse::<f64>().ok()? / TICKS_PER_SECOND);
+        let cpus = lines.take_while(|line| line.starts_with("cpu")).count() as f64;
+        Some(Self { cpus, idle: seconds(3)? + seconds(4)?, stolen: seconds(7)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_neither_idle_nor_stolen_was_busy() {
+        let at = |idle: u32, waiting: u32, stolen: u32| {
+            let line = format!("cpu  500 0 300 {idle} {waiting} 0 40 {stolen} 0 0\n");
+            CpuTimes::parse(&format!("{line}cpu0 1 2\ncpu1 1 2\nintr 5\n")).unwrap()
+        };
+        let busy = at(1050, 110, 15).busy_since(&at(1000, 100, 10), 1.0);
+        assert!((busy - (2.0 - 0.6 - 0.05)).abs() < 1e-9, "{busy}");
+        assert_eq!(CpuTimes::parse("intr 5\n"), None);
+    }
+
+    #[test]
+    fn this_kernel_tells() {
+        assert!(CpuTimes::read().unwrap().cpus >= 1.0);
+    }
+}

@@ -1,0 +1,112 @@
+//! What a stream moves and what the whole machine spends on it, over one and the same stretch of time.
+//!
+//! The measure is the same for every contender and its own: bytes by the counter of the device that receives,
+//! CPU time by the kernel's. The stretch lies within the transfer, so that neither its beginning nor its end
+//! counts. The meter sleeps meanwhile.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::ensure;
+
+use crate::{
+    cpu::CpuTimes,
+    process::Running,
+    wire::{End, Wire, received},
+};
+
+/// More than what contenders say to each other before they send.
+const BEGUN: u64 = 1 << 20;
+
+/// How long they may take for that, and how often it is looked for.
+const PATIENCE: Duration = Duration::from_secs(10);
+const GLANCE: Duration = Duration::from_millis(1);
+
+/// Left out after the beginning, where windows and buffers grow, and before the end.
+const GROWING: Duration = Duration::from_millis(250);
+const ENDING: Duration = Duration::from_millis(50);
+
+/// What was read over a stretch of time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Window {
+    /// How long it was.
+    pub(crate) seconds: f64,
+    /// Bytes received, headers included.
+    pub(crate) bytes: f64,
+    /// CPU seconds that the whole machine spent.
+    pub(crate) busy: f64,
+}
+
+impl Window {
+    /// The rate received.
+    pub(crate) fn gbits_per_second(&self) -> f64 {
+        self.bytes * 8.0 / 1e9 / self.seconds
+    }
+
+    /// The rate that one whole CPU would carry.
+    pub(crate) fn gbits_per_cpu(&self) -> f64 {
+        self.bytes * 8.0 / 1e9 / self.busy
+    }
+
+    /// CPU time a gigabyte (10^9 bytes).
+    pub(crate) fn cpu_seconds_per_gb(&self) -> f64 {
+        self.busy / (self.bytes / 1e9)
+    }
+}
+
+/// Awaits the first bytes of a transfer that will take `lasts`, and measures within it.
+pub(crate) fn watch(
+    wire: &Wire,
+    before: u64,
+    lasts: Duration,
+    client: &mut Running,
+) -> anyhow::Result<Window> {
+    wire.run_at(End::Server, || {
+        let waiting = Instant::now();
+        while received()? < before + BEGUN {
+            ensure!(client.is_running(), "the client ended before it sent");
+            ensure!(waiting.elapsed() < PATIENCE, "nothing arrived for {} s", PATIENCE.as_secs());
+            thread::sleep(GLANCE);
+        }
+        let begin = Instant::now();
+        thread::sleep(GROWING);
+        let first = Reading::now()?;
+        thread::sleep((lasts - ENDING).saturating_sub(begin.elapsed()));
+        let window = Reading::now()?.since(&first);
+        ensure!(window.bytes > 0.0 && window.busy > 0.0, "nothing was moved in {:.2} s", window.seconds);
+        Ok(window)
+    })
+}
+
+struct Reading {
+    at: Instant,
+    bytes: u64,
+    cpu: CpuTimes,
+}
+
+impl Reading {
+    fn now() -> anyhow::Result<Self> {
+        Ok(Self { at: Instant::now(), bytes: received()?, cpu: CpuTimes::read()? })
+    }
+
+    fn since(&self, before: &Self) -> Window {
+        let seconds = self.at.duration_since(before.at).as_secs_f64();
+        let bytes = (self.bytes - before.bytes) as f64;
+        Window { seconds, bytes, busy: self.cpu.busy_since(&before.cpu, seconds) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_says_rate_and_cost() {
+        let window = Window { seconds: 0.5, bytes: 2e9, busy: 0.8 };
+        assert!((window.gbits_per_second() - 32.0).abs() < 1e-9);
+        assert!((window.gbits_per_cpu() - 20.0).abs() < 1e-9);
+        assert!((window.cpu_seconds_per_gb() - 0.4).abs() < 1e-9);
+    }
+}

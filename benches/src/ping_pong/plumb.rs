@@ -1,0 +1,39 @@
+//! Plumb's ping-pong: the traffic engine, an end a process.
+
+use load::{Load, PingPongLoad, Placement, Transport, Waiting};
+use units::{Bytes, Nanos};
+
+use super::{MEASURED, MESSAGE, WARMUP};
+use crate::{
+    ends,
+    placement::cpus,
+    rounds::{Contender, Measured},
+    wire::Wire,
+};
+
+/// The engine, waiting and placed in one way.
+pub(super) struct Plumb<'a> {
+    pub(super) name: &'static str,
+    pub(super) wire: &'a Wire,
+    pub(super) transport: Transport,
+    pub(super) waiting: Waiting,
+    pub(super) placement: Placement,
+}
+
+impl Contender for Plumb<'_> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn measure(&mut self) -> anyhow::Result<Measured> {
+        let load = Load::PingPong(PingPongLoad {
+            transport: self.transport,
+            message: Bytes(MESSAGE),
+            waiting: self.waiting,
+            warmup: Nanos::from(WARMUP),
+            ..PingPongLoad::new(Nanos::from(MEASURED))
+        });
+        let client = ends::exchange(self.wire, &load, cpus(&self.placement), WARMUP + MEASURED)?;
+        Ok(client.quantiles(|client| client.round_trips)?.to_vec().into())
+    }
+}

@@ -1,0 +1,127 @@
+//! A contender's process: its lines, its end, and what it said. It must not know what was asked of it.
+//!
+//! What it writes has to fit into a pipe (64 KiB, pipe(7)) unless it is read meanwhile: contenders say little.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    process::{Child, ChildStdout, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, bail, ensure};
+use sys::netns::NetNs;
+
+/// How often its end is looked for.
+const GLANCE: Duration = Duration::from_millis(5);
+
+/// How much longer than it should a process may take.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// A running process; ended when dropped.
+pub(crate) struct Running {
+    process: Child,
+    output: BufReader<ChildStdout>,
+    label: String,
+    begun: Instant,
+}
+
+/// What a process said that succeeded.
+#[derive(Debug)]
+pub(crate) struct Said {
+    /// On its standard output, without lines that were read before.
+    pub(crate) output: String,
+    /// On its standard error.
+    pub(crate) error: String,
+}
+
+impl Running {
+    /// Starts it in `namespace`. It ends with the thread that calls this.
+    pub(crate) fn start(command: &mut Command, namespace: &NetNs) -> anyhow::Result<Self> {
+        let label = command.get_program().to_string_lossy().into_owned();
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = sys::child::spawn_in(command, Some(namespace), &label)?;
+        let output = BufReader::new(process.stdout.take().expect("it is a pipe"));
+        Ok(Self { process, output, label, begun: Instant::now() })
+    }
+
+    /// Its next line, or what it said instead when it ends without one.
+    pub(crate) fn line(&mut self) -> anyhow::Result<String> {
+        let mut line = String::new();
+        let read = self.output.read_line(&mut line).with_context(|| format!("read from {}", self.label))?;
+        if read == 0 {
+            let complaint = self.complaint();
+            bail!("{} ended: {}", self.label, complaint.trim());
+        }
+        Ok(line.trim_end().to_owned())
+    }
+
+    /// Whether it has not ended.
+    pub(crate) fn is_running(&mut self) -> bool {
+        matches!(self.process.try_wait(), Ok(None))
+    }
+
+    /// Waits until it has ended well, which takes at least `lasts` from its start: until then it is left alone,
+    /// for a look at it would be measured.
+    pub(crate) fn finish(mut self, lasts: Duration) -> anyhow::Result<Said> {
+        thread::sleep(lasts.saturating_sub(self.begun.elapsed()));
+        while self.is_running() {
+            if self.begun.elapsed() > lasts + PATIENCE {
+                bail!("{} had not ended after {} s", self.label, self.begun.elapsed().as_secs());
+            }
+            thread::sleep(GLANCE);
+        }
+        let status = self.process.wait()?;
+        let mut output = String::new();
+        self.output.read_to_string(&mut output).with_context(|| format!("read from {}", self.label))?;
+        let error = self.complaint();
+        ensure!(status.success(), "{} failed ({status}): {}{}", self.label, error.trim(), output.trim());
+        Ok(Said { output, error })
+    }
+
+    fn complaint(&mut self) -> String {
+        let mut text = String::new();
+        if let Some(mut from) = self.process.stderr.take() {
+            // What cannot be read is not missed: this explains a failure that is told anyway.
+            let _ = from.read_to_string(&mut text);
+        }
+        text
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Both fail only when it has ended.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Running {
+        let here = NetNs::current().unwrap();
+        Running::start(Command::new("sh").args(["-c", script]), &here).unwrap()
+    }
+
+    #[test]
+    fn lines_come_first_and_the_rest_with_the_end() {
+        let mut running = shell("echo one; echo two; echo three >&2");
+        assert_eq!(running.line().unwrap(), "one");
+        let said = running.finish(Duration::ZERO).unwrap();
+        assert_eq!((said.output.as_str(), said.error.as_str()), ("two\n", "three\n"));
+    }
+
+    #[test]
+    fn who_fails_says_why() {
+        for (script, last_words) in [("echo no luck >&2; exit 3", "no luck"), ("echo sorry; exit 1", "sorry")]
+        {
+            let error = shell(script).finish(Duration::ZERO).unwrap_err().to_string();
+            assert!(error.contains(last_words), "{error}");
+        }
+        let error = shell("echo no luck >&2; exit 3").line().unwrap_err().to_string();
+        assert!(error.contains("no luck"), "{error}");
+    }
+}

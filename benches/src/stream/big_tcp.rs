@@ -1,0 +1,47 @@
+//! Bench `stream-big-tcp`: the cheapest stream over a wire that carries packets of 512 KiB, against iperf3 as it
+//! comes on an ordinary wire, and against iperf3 at equal settings on the same wire.
+
+use load::Placement::{Free, SameCpu};
+
+use super::{
+    Iperf3, Plumb, REST, TCP_UNITS,
+    limit::{EQUAL, EQUALS},
+    tcp,
+};
+use crate::{
+    bench::Bench,
+    comparison::{Comparison, Pairing, Subject, compare},
+    rounds::{self, Bounds},
+    target::Target,
+    wire::Wire,
+};
+
+/// This bench.
+pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
+
+const SUBJECT: Subject = Subject {
+    name: "stream-big-tcp",
+    what: "one TCP stream, veth, MTU 1500, packets of 512 KiB (BIG TCP) where the contender's name says so",
+    units: TCP_UNITS,
+};
+
+const PAIRINGS: &[Pairing] = &[
+    Pairing {
+        ours: OURS,
+        peer: "iperf3 as it comes, no BIG TCP",
+        targets: &[Target::at_least(4.0), Target::NONE, Target::at_most(0.18)],
+    },
+    Pairing { ours: OURS, peer: "iperf3 BIG TCP cubic 1M, same CPU", targets: EQUALS },
+];
+
+const OURS: &str = "plumb limit BIG TCP cubic 1M, same CPU";
+
+fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
+    let (ordinary, big) = (&Wire::raise()?, &Wire::raise_with_big_tcp()?);
+    let mut contenders = [
+        tcp(OURS, big, Plumb::limit(SameCpu)),
+        tcp(PAIRINGS[0].peer, ordinary, Iperf3::new(&[], Free)),
+        tcp(PAIRINGS[1].peer, big, Iperf3::new(EQUAL, SameCpu)),
+    ];
+    Ok(compare(&SUBJECT, PAIRINGS, &rounds::take(SUBJECT.name, &mut contenders, bounds, REST)))
+}

@@ -1,0 +1,47 @@
+//! Bench `streams-4`: four TCP streams at once, against iperf3.
+//!
+//! Free, and spread: each stream has both its ends on one CPU, which iperf3 cannot do; before 3.16 it has one
+//! thread for all streams.
+
+use load::{Placement::Free, StreamLoad};
+
+use super::{Iperf3, Plumb, REST, TCP_UNITS, tcp};
+use crate::{
+    bench::Bench,
+    comparison::{Comparison, Pairing, Subject, compare},
+    placement::spread,
+    rounds::{self, Bounds},
+    wire::Wire,
+};
+
+/// This bench.
+pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
+
+const SUBJECT: Subject = Subject {
+    name: "streams-4",
+    what: "four TCP streams at once, veth, MTU 1500, no copy where the kernel can do without",
+    units: TCP_UNITS,
+};
+
+const PAIRINGS: &[Pairing] = &[
+    Pairing { ours: FREE, peer: "iperf3 -P 4", targets: &[] },
+    Pairing { ours: FREE, peer: "iperf3 -P 4 cubic 1M", targets: &[] },
+    Pairing { ours: SPREAD, peer: "iperf3 -P 4 cubic 1M", targets: &[] },
+];
+
+const STREAMS: u32 = 4;
+const FREE: &str = "plumb limit 4 cubic 1M";
+const SPREAD: &str = "plumb limit 4 cubic 1M, spread";
+
+fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
+    let wire = &Wire::raise()?;
+    let four = |plumb: Plumb| Plumb { load: StreamLoad { streams: STREAMS, ..plumb.load }, ..plumb };
+    let equal = &["--parallel", "4", "--congestion", "cubic", "--length", "1M"];
+    let mut contenders = [
+        tcp(FREE, wire, four(Plumb::limit(Free))),
+        tcp(SPREAD, wire, four(Plumb::limit(spread()))),
+        tcp(PAIRINGS[0].peer, wire, Iperf3::new(&["--parallel", "4"], Free)),
+        tcp(PAIRINGS[1].peer, wire, Iperf3::new(equal, Free)),
+    ];
+    Ok(compare(&SUBJECT, PAIRINGS, &rounds::take(SUBJECT.name, &mut contenders, bounds, REST)))
+}

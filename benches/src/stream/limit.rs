@@ -1,0 +1,71 @@
+//! Bench `stream-limit`: one TCP stream as cheaply as the kernel can move it, against iperf3.
+//!
+//! Most of what is gained over iperf3 as it comes are settings, so the rows at equal settings stand beside it:
+//! its large writes, its sendfile, and where it can, its receive without a copy.
+
+use load::Placement::{CrossCpu, Free, SameCpu};
+
+use super::{Iperf3, Plumb, REST, TCP_UNITS, iperf3, tcp};
+use crate::{
+    bench::Bench,
+    comparison::{Comparison, Pairing, Subject, compare},
+    rounds::{self, Bounds},
+    target::Target,
+    wire::Wire,
+};
+
+/// This bench.
+pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
+
+const SUBJECT: Subject = Subject {
+    name: "stream-limit",
+    what: "one TCP stream, veth, MTU 1500, no copy where the kernel can do without",
+    units: TCP_UNITS,
+};
+
+const PAIRINGS: &[Pairing] = &[
+    Pairing { ours: SAME, peer: DEFAULT, targets: DEFAULTS },
+    Pairing { ours: CROSS, peer: DEFAULT, targets: &[] },
+    Pairing { ours: SAME, peer: LARGE_SAME, targets: EQUALS },
+    Pairing { ours: SAME, peer: SENDFILE_SAME, targets: EQUALS },
+    Pairing { ours: SAME, peer: SKIP_SAME, targets: EQUALS },
+    Pairing { ours: CROSS, peer: LARGE_CROSS, targets: EQUALS },
+    Pairing { ours: CROSS, peer: SKIP_CROSS, targets: EQUALS },
+];
+
+/// The targets against the peer's defaults, for a stream on one CPU.
+const DEFAULTS: &[Target] = &[Target::at_least(2.3), Target::at_least(3.0), Target::at_most(0.33)];
+
+/// The targets at equal settings.
+pub(super) const EQUALS: &[Target] = &[Target::at_least(1.05), Target::at_least(1.05), Target::at_most(0.95)];
+
+const SAME: &str = "plumb limit cubic 1M, same CPU";
+const CROSS: &str = "plumb limit cubic 1M, cross CPU";
+const DEFAULT: &str = "iperf3 as it comes";
+const LARGE_SAME: &str = "iperf3 cubic 1M, same CPU";
+const LARGE_CROSS: &str = "iperf3 cubic 1M, cross CPU";
+const SENDFILE_SAME: &str = "iperf3 cubic 1M -Z, same CPU";
+const SKIP_SAME: &str = "iperf3 cubic 1M --skip-rx-copy, same CPU";
+const SKIP_CROSS: &str = "iperf3 cubic 1M --skip-rx-copy, cross CPU";
+
+/// iperf3's flags at equal settings.
+pub(super) const EQUAL: &[&str] = &["--congestion", "cubic", "--length", "1M"];
+const SENDFILE: &[&str] = &["--congestion", "cubic", "--length", "1M", "--zerocopy"];
+const SKIP: &[&str] = &["--congestion", "cubic", "--length", "1M", "--skip-rx-copy"];
+
+fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
+    let wire = &Wire::raise()?;
+    let mut contenders = vec![
+        tcp(SAME, wire, Plumb::limit(SameCpu)),
+        tcp(CROSS, wire, Plumb::limit(CrossCpu)),
+        tcp(DEFAULT, wire, Iperf3::new(&[], Free)),
+        tcp(LARGE_SAME, wire, Iperf3::new(EQUAL, SameCpu)),
+        tcp(LARGE_CROSS, wire, Iperf3::new(EQUAL, CrossCpu)),
+        tcp(SENDFILE_SAME, wire, Iperf3::new(SENDFILE, SameCpu)),
+    ];
+    if iperf3::can_skip_the_copy() {
+        contenders.push(tcp(SKIP_SAME, wire, Iperf3::new(SKIP, SameCpu)));
+        contenders.push(tcp(SKIP_CROSS, wire, Iperf3::new(SKIP, CrossCpu)));
+    }
+    Ok(compare(&SUBJECT, PAIRINGS, &rounds::take(SUBJECT.name, &mut contenders, bounds, REST)))
+}

@@ -1,0 +1,142 @@
+//! Benches of streams: tools that send bytes over the wire, metered alike.
+//!
+//! One file a bench; here is what a tool must be able to do, and how its transfer is metered.
+
+pub(crate) mod app;
+pub(crate) mod big_tcp;
+pub(crate) mod four;
+mod iperf3;
+pub(crate) mod limit;
+mod plumb;
+pub(crate) mod syscalls;
+pub(crate) mod udp;
+
+use std::{process::Command, time::Duration};
+
+use anyhow::ensure;
+use load::Until;
+use units::{Bytes, Nanos};
+
+use self::{iperf3::Iperf3, plumb::Plumb};
+use crate::{
+    meter::{self, Window},
+    process::{Running, Said},
+    rounds::{Contender, Measured},
+    wire::{End, Wire, received},
+};
+
+/// How long a transfer takes; iperf3 takes whole seconds only.
+const TIME: Duration = Duration::from_secs(1);
+
+/// Sockets linger no longer than this, and CPUs come to rest.
+const REST: Duration = Duration::from_millis(100);
+
+const CONGESTION: &str = "cubic";
+
+/// Until [`TIME`] has passed.
+fn for_a_time() -> Until {
+    Until::Elapsed(Nanos::from(TIME))
+}
+
+/// A program that sends a stream.
+trait Tool {
+    /// Starts its server, waits until it listens, and says where. `wrap` makes the command one that does
+    /// something beside.
+    fn serve(&self, wire: &Wire, wrap: fn(Command) -> Command) -> anyhow::Result<(Running, u16)>;
+
+    /// Starts its client, which sends until its end.
+    fn send(&self, wire: &Wire, port: u16, wrap: fn(Command) -> Command) -> anyhow::Result<Running>;
+
+    /// What it says about the transfer.
+    fn report(&self, client: &Said, server: &Said) -> anyhow::Result<Report>;
+}
+
+/// What a tool says about its transfer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Report {
+    /// Payload that the server received, in bytes.
+    received: u64,
+    /// For how long, in seconds.
+    seconds: f64,
+    /// Segments sent again, of TCP.
+    retransmits: Option<u64>,
+    /// Datagrams that arrived, and the share of those sent that did not, of UDP.
+    datagrams: Option<(u64, f64)>,
+}
+
+impl Report {
+    /// The tool's word against the device's counter: payload is what arrived without headers, and without what
+    /// the socket had to drop.
+    fn hold_against(&self, arrived: u64) -> anyhow::Result<()> {
+        let (claimed, arrived) = (self.received as f64, arrived as f64);
+        let least = if self.datagrams.is_some() { 0.0 } else { 0.8 };
+        ensure!(claimed > 0.0, "it says that nothing was received");
+        ensure!(
+            (least * arrived..=arrived).contains(&claimed),
+            "it says that {claimed} bytes were received, and {arrived} arrived at the device"
+        );
+        Ok(())
+    }
+}
+
+/// A tool whose transfer is metered.
+struct Metered<'a, T> {
+    name: &'static str,
+    wire: &'a Wire,
+    tool: T,
+    /// The values of the bench.
+    values: fn(&Window, &Report) -> Measured,
+}
+
+impl<T: Tool> Contender for Metered<'_, T> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn measure(&mut self) -> anyhow::Result<Measured> {
+        let before = self.wire.run_at(End::Server, received)?;
+        let (server, port) = self.tool.serve(self.wire, |command| command)?;
+        let mut client = self.tool.send(self.wire, port, |command| command)?;
+        let window = meter::watch(self.wire, before, TIME, &mut client);
+        // Why a client failed says more than that nothing arrived.
+        let client = client.finish(TIME)?;
+        let window = window?;
+        let report = self.tool.report(&client, &server.finish(TIME)?)?;
+        report.hold_against(self.wire.run_at(End::Server, received)? - before)?;
+        Ok((self.values)(&window, &report))
+    }
+}
+
+/// The units of [`tcp_values`].
+const TCP_UNITS: &[&str] = &["Gbit/s", "Gbit/s per CPU", "CPU-s per GB"];
+
+fn tcp_values(window: &Window, report: &Report) -> Measured {
+    let values = vec![window.gbits_per_second(), window.gbits_per_cpu(), window.cpu_seconds_per_gb()];
+    let own = ("own word, Gbit/s", report.received as f64 * 8.0 / 1e9 / report.seconds);
+    let retransmits = report.retransmits.map(|count| ("retransmits", count as f64));
+    Measured { values, beside: retransmits.into_iter().chain([own]).collect() }
+}
+
+/// A contender that is metered as TCP.
+fn tcp<'a, T: Tool + 'a>(name: &'static str, wire: &'a Wire, tool: T) -> Box<dyn Contender + 'a> {
+    Box::new(Metered { name, wire, tool, values: tcp_values })
+}
+
+/// One mebibyte: larger writes gain nothing.
+const LARGE: Bytes = Bytes(1 << 20);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_that_claims_more_or_far_less_than_arrived_is_not_believed() {
+        let claims = |received| Report { received, seconds: 1.0, retransmits: None, datagrams: None };
+        assert!(claims(990).hold_against(1000).is_ok());
+        for wrong in [0, 700, 1001] {
+            assert!(claims(wrong).hold_against(1000).is_err(), "{wrong}");
+        }
+        let udp = Report { datagrams: Some((3, 0.7)), ..claims(300) };
+        assert!(udp.hold_against(1000).is_ok());
+    }
+}

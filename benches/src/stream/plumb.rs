@@ -1,0 +1,68 @@
+//! Plumb's streams: the traffic engine, an end a process.
+
+use std::process::Command;
+
+use load::{Load, Mode, Placement, SocketSettings, StreamLoad};
+
+use super::{CONGESTION, LARGE, Report, Tool, for_a_time};
+use crate::{
+    ends,
+    placement::cpus,
+    process::{Running, Said},
+    wire::Wire,
+};
+
+/// The engine with one load.
+pub(super) struct Plumb {
+    pub(super) load: StreamLoad,
+    pub(super) placement: Placement,
+}
+
+impl Plumb {
+    /// As an ordinary application sends, with the kernel's congestion control.
+    pub(super) fn as_it_comes(placement: Placement) -> Self {
+        Self { load: StreamLoad::new(for_a_time()), placement }
+    }
+
+    /// As an ordinary application sends.
+    pub(super) fn app(placement: Placement) -> Self {
+        let socket = SocketSettings { congestion: Some(CONGESTION.into()), ..SocketSettings::kernel() };
+        Self { load: StreamLoad { socket, ..StreamLoad::new(for_a_time()) }, placement }
+    }
+
+    /// As cheaply as the kernel can.
+    pub(super) fn limit(placement: Placement) -> Self {
+        let Self { load, placement } = Self::app(placement);
+        Self { load: StreamLoad { mode: Mode::Limit, message: LARGE, ..load }, placement }
+    }
+
+    fn cpus(&self) -> [Option<Vec<u32>>; 2] {
+        cpus(&self.placement).map_or([None, None], |both| both.map(Some))
+    }
+}
+
+impl Tool for Plumb {
+    fn serve(&self, wire: &Wire, wrap: fn(Command) -> Command) -> anyhow::Result<(Running, u16)> {
+        let [_, server] = self.cpus();
+        ends::serve(wire, &Load::Stream(self.load.clone()), server, wrap)
+    }
+
+    fn send(&self, wire: &Wire, port: u16, wrap: fn(Command) -> Command) -> anyhow::Result<Running> {
+        let [client, _] = self.cpus();
+        ends::connect(wire, port, &Load::Stream(self.load.clone()), client, wrap)
+    }
+
+    fn report(&self, client: &Said, server: &Said) -> anyhow::Result<Report> {
+        let (client, server) = (ends::account(client)?, ends::account(server)?);
+        let share_lost = |(arrived, lost): (u64, i64)| {
+            let lost = lost.max(0) as f64;
+            (arrived, lost / (arrived as f64 + lost))
+        };
+        Ok(Report {
+            received: server.bytes,
+            seconds: server.seconds,
+            retransmits: server.datagrams.is_none().then_some(client.retransmits),
+            datagrams: server.datagrams.map(share_lost),
+        })
+    }
+}

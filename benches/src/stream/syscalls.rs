@@ -1,0 +1,130 @@
+//! Bench `syscalls`: system calls that a gigabyte over one TCP stream takes, against iperf3.
+//!
+//! The kernel counts them (`perf stat` on the tracepoint that every system call enters by), exactly and for a
+//! tenth of a microsecond each; strace would slow the two ends until they have something else to do. Starting
+//! and ending a process takes some hundred: a transfer of several gigabytes makes that little.
+
+use std::{process::Command, time::Duration};
+
+use anyhow::Context;
+use load::{
+    Placement::{Free, SameCpu},
+    StreamLoad, Until,
+};
+use units::Bytes;
+
+use super::{Iperf3, Plumb, REST, Tool, limit::EQUAL};
+use crate::{
+    bench::Bench,
+    comparison::{Comparison, Pairing, Subject, compare},
+    process::Said,
+    rounds::{self, Bounds, Contender, Measured},
+    wire::Wire,
+};
+
+/// This bench.
+pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
+
+const SUBJECT: Subject = Subject {
+    name: "syscalls",
+    what: "system calls of one TCP stream of 8 GiB, from the start of each end to its end, per GB",
+    units: &["per GB", "sender's", "receiver's"],
+};
+
+const PAIRINGS: &[Pairing] = &[
+    Pairing { ours: "plumb app cubic 128K", peer: "iperf3 as it comes", targets: &[] },
+    Pairing { ours: LIMIT, peer: "iperf3 as it comes", targets: &[] },
+    Pairing { ours: LIMIT, peer: "iperf3 cubic 1M, same CPU", targets: &[] },
+];
+
+const LIMIT: &str = "plumb limit cubic 1M, same CPU";
+
+const AMOUNT: u64 = 8 << 30;
+/// Counts scatter little.
+const ROUNDS: usize = 3;
+
+const EVENT: &str = "raw_syscalls:sys_enter";
+
+fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
+    let wire = &Wire::raise()?;
+    let ours = |plumb: Plumb| Plumb { load: StreamLoad { until: amount(), ..plumb.load }, ..plumb };
+    let theirs = |iperf3: Iperf3| Iperf3 { until: amount(), ..iperf3 };
+    let mut contenders = [
+        counted(PAIRINGS[0].ours, wire, ours(Plumb::app(Free))),
+        counted(LIMIT, wire, ours(Plumb::limit(SameCpu))),
+        counted(PAIRINGS[0].peer, wire, theirs(Iperf3::new(&[], Free))),
+        counted(PAIRINGS[2].peer, wire, theirs(Iperf3::new(EQUAL, SameCpu))),
+    ];
+    let bounds = bounds.of_at_most(ROUNDS);
+    Ok(compare(&SUBJECT, PAIRINGS, &rounds::take(SUBJECT.name, &mut contenders, &bounds, REST)))
+}
+
+const fn amount() -> Until {
+    Until::Sent(Bytes(AMOUNT))
+}
+
+struct Counted<'a, T> {
+    name: &'static str,
+    wire: &'a Wire,
+    tool: T,
+}
+
+fn counted<'a, T: Tool + 'a>(name: &'static str, wire: &'a Wire, tool: T) -> Box<dyn Contender + 'a> {
+    Box::new(Counted { name, wire, tool })
+}
+
+impl<T: Tool> Contender for Counted<'_, T> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn measure(&mut self) -> anyhow::Result<Measured> {
+        let (server, port) = self.tool.serve(self.wire, counting)?;
+        let client = self.tool.send(self.wire, port, counting)?.finish(Duration::ZERO)?;
+        let server = server.finish(Duration::ZERO)?;
+        let report = self.tool.report(&client, &server)?;
+        let gigabytes = report.received as f64 / 1e9;
+        let [client, server] = [count(&client)? / gigabytes, count(&server)? / gigabytes];
+        Ok(vec![client + server, client, server].into())
+    }
+}
+
+/// The same command with its system calls counted. Its processes are in a world of their own, and end with it.
+fn counting(command: Command) -> Command {
+    let mut wrapped = Command::new("unshare");
+    wrapped.args([
+        "--pid",
+        "--fork",
+        "--kill-child",
+        "perf",
+        "stat",
+        "--field-separator",
+        ",",
+        "--event",
+        EVENT,
+        "--",
+    ]);
+    wrapped.arg(command.get_program()).args(command.get_args());
+    wrapped
+}
+
+/// The count in a line like `2048,,raw_syscalls:sys_enter,1342678,100.00,,`.
+fn count(said: &Said) -> anyhow::Result<f64> {
+    let line = said.error.lines().find(|line| line.contains(EVENT));
+    let number = line.and_then(|line| line.split(',').next()?.parse().ok());
+    number.with_context(|| format!("perf counted nothing: {}", said.error.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_count_is_the_first_field_of_its_line() {
+        let said = |error: &str| Said { output: String::new(), error: error.into() };
+        assert_eq!(count(&said("noise\n2048,,raw_syscalls:sys_enter,1342678,100.00,,\n")).unwrap(), 2048.0);
+        for refused in ["<not counted>,,raw_syscalls:sys_enter,0,100.00,,", "No permission"] {
+            assert!(count(&said(refused)).is_err(), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! `offload-off`: a device on the way builds or takes no large packets.
+
+use findings::{Severity, Solo, SoloOutcome};
+use samples::DeviceState;
+
+use super::{Hint, Said};
+use crate::{rules::ethtool, solo::Single, words::list};
+
+pub(crate) const HINT: Hint = Hint { id: "offload-off", look };
+
+/// What a stream cannot well do without.
+const WANTED: [&str; 3] = ["tx-tcp-segmentation", "tx-generic-segmentation", "rx-gro"];
+
+fn look(single: &Single<'_>, solo: &Solo) -> Option<Said> {
+    let Some(SoloOutcome::Stream(_)) = solo.outcome else { return None };
+    let lacking: Vec<(&DeviceState, Vec<&str>)> = single
+        .devices
+        .iter()
+        .map(|device| (device, off(device)))
+        .filter(|(_, off)| !off.is_empty())
+        .collect();
+    let names: Vec<&str> = lacking.iter().map(|(device, _)| device.device.as_str()).collect();
+    (!lacking.is_empty()).then(|| Said {
+        severity: Severity::Warning,
+        claim: format!("Offloads of {} are off: each packet of a stream is handled by itself.", list(&names)),
+        evidence: lacking
+            .iter()
+            .map(|(device, off)| (format!("off on {}", device.device), off.join(", ")))
+            .collect(),
+        caveats: vec!["Only a comparison shows what it costs; a scenario with a factor `offload` makes it."],
+        action: "Switch them on, and read them back with ethtool -k: a driver may refuse one.".into(),
+        commands: lacking.iter().map(|(device, off)| ethtool::switch_on(&device.device, off)).collect(),
+    })
+}
+
+/// The wanted ones that the kernel reported, and reported off.
+fn off(device: &DeviceState) -> Vec<&'static str> {
+    WANTED.into_iter().filter(|feature| device.features.get(*feature) == Some(&false)).collect()
+}

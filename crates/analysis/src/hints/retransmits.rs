@@ -1,0 +1,28 @@
+//! `retransmits`: a meaningful share of the segments was sent again.
+
+use findings::{Severity, Solo, SoloOutcome};
+
+use super::{Hint, Said};
+use crate::{
+    rules::retransmits::{FEWEST, Kind, SERIOUS, WORTH_A_WARNING, share_of},
+    solo::Single,
+    words::percent,
+};
+
+pub(crate) const HINT: Hint = Hint { id: "retransmits", look };
+
+fn look(_: &Single<'_>, solo: &Solo) -> Option<Said> {
+    let Some(SoloOutcome::Stream(stream)) = &solo.outcome else { return None };
+    let tcp = stream.tcp.filter(|tcp| tcp.retransmits >= FEWEST)?;
+    let bytes = stream.sent.unwrap_or(stream.received.rate) / 8.0 * stream.elapsed.seconds();
+    let share = share_of(&tcp, &solo.sockets, bytes).filter(|share| *share >= WORTH_A_WARNING)?;
+    let kind = Kind::of(&tcp);
+    Some(Said {
+        severity: if share >= SERIOUS && kind == Kind::Loss { Severity::Serious } else { Severity::Warning },
+        claim: format!("{} of the segments were sent again; {}.", percent(share), kind.in_words(&tcp)),
+        evidence: vec![("segments sent again".into(), tcp.retransmits.to_string())],
+        caveats: vec!["The share is of full-sized segments; smaller ones would make it less."],
+        action: kind.remedy().into(),
+        commands: vec!["ip -s link".into(), "tc -s qdisc".into()],
+    })
+}

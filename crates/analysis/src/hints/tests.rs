@@ -1,0 +1,180 @@
+//! Every hint against a trial that gives it, a near one that does not, and its page.
+
+use load::{Load, Placement};
+use samples::{DeviceState, Doubt, Environment, Measurement, UnixMillis};
+use units::{Bytes, Nanos};
+
+use super::*;
+use crate::{
+    fixtures::{cpu, device, environment, stream_at, stream_settings},
+    solo::solo,
+};
+
+/// A trial of a steady stream that a case changes.
+struct Trial {
+    load: Load,
+    measurement: Measurement,
+    doubts: Vec<Doubt>,
+    environment: Environment,
+    devices: Vec<DeviceState>,
+}
+
+impl Trial {
+    fn new(change: impl FnOnce(&mut Self)) -> Self {
+        let (load, measurement) = (stream_settings(), stream_at(&[9e9; 20]));
+        let (doubts, devices, environment) = (Vec::new(), Vec::new(), environment());
+        let mut trial = Self { load, measurement, doubts, environment, devices };
+        change(&mut trial);
+        trial
+    }
+
+    /// Changes what TCP_INFO said of each interval after the warm-up, and the sender's socket.
+    fn tcp(&mut self, change: impl Fn(&mut samples::TcpSample)) {
+        let Measurement::Stream(data) = &mut self.measurement else { unreachable!("it is a stream") };
+        data.flows[0].sender.intervals.iter_mut().filter_map(|it| it.tcp.as_mut()).for_each(change);
+    }
+
+    fn window(&mut self, size: u64) {
+        let Load::Stream(load) = &mut self.load else { unreachable!("it is a stream") };
+        load.socket.window = Some(Bytes(size));
+    }
+
+    fn congestion(&mut self, name: &str) {
+        let Measurement::Stream(data) = &mut self.measurement else { unreachable!("it is a stream") };
+        data.flows[0].sender.socket.congestion = Some(name.into());
+    }
+
+    fn hints(&self) -> Vec<Finding> {
+        solo(&Single {
+            tool: "0.1.0",
+            started: UnixMillis(0),
+            peer: "198.18.0.2:5201",
+            load: &self.load,
+            placement: &Placement::CrossCpu,
+            measurement: &self.measurement,
+            cpu: &cpu(),
+            doubts: &self.doubts,
+            environment: Some(&self.environment),
+            devices: &self.devices,
+        })
+        .hints
+    }
+}
+
+struct Case {
+    hint: &'static str,
+    given: fn(&mut Trial),
+    spared: fn(&mut Trial),
+    severity: Severity,
+    says: &'static [&'static str],
+}
+
+fn limited(end: &str, busy: f64, sends: bool) -> Doubt {
+    let end = end.to_owned();
+    if sends { Doubt::GeneratorLimited { end, busy } } else { Doubt::ReceiverLimited { end, busy } }
+}
+
+const CASES: &[Case] = &[
+    Case {
+        hint: "slow-congestion-control",
+        given: |trial| trial.congestion("bbr"),
+        spared: |trial| trial.congestion("cubic"),
+        severity: Severity::Warning,
+        says: &["bbr, the machine's default", "-C cubic"],
+    },
+    Case {
+        hint: "small-buffers",
+        given: |trial| {
+            trial.window(65_536);
+            trial.tcp(|tcp| tcp.send_buffer_limited = Nanos::from_millis(100));
+        },
+        // A buffer that grows is full whenever the path is the limit.
+        spared: |trial| trial.tcp(|tcp| tcp.send_buffer_limited = Nanos::from_millis(100)),
+        severity: Severity::Warning,
+        says: &[
+            "The send buffer (fixed at 64.0 KiB) held the sender back for 40.0 %",
+            "Leave the window out",
+        ],
+    },
+    Case {
+        hint: "slow-governor",
+        given: |trial| trial.environment.governor = Some("powersave".into()),
+        spared: |trial| trial.environment.governor = Some("performance".into()),
+        severity: Severity::Warning,
+        says: &["powersave", "cpupower frequency-set -g performance"],
+    },
+    Case {
+        hint: "offload-off",
+        given: |trial| {
+            trial.devices = vec![device("eth0", 1500, &[("rx-gro", false), ("tx-tcp-segmentation", true)])]
+        },
+        spared: |trial| trial.devices = vec![device("eth0", 1500, &[("tx-gre-segmentation", false)])],
+        severity: Severity::Warning,
+        says: &["Offloads of eth0 are off", "ethtool -K eth0 gro on"],
+    },
+    Case {
+        hint: "retransmits",
+        given: |trial| trial.tcp(|tcp| tcp.retransmits = 5_000),
+        spared: |trial| trial.tcp(|tcp| tcp.retransmits = 100),
+        severity: Severity::Serious,
+        says: &["no sender saw a reordering", "tc -s qdisc"],
+    },
+    Case {
+        hint: "generator-limited",
+        given: |trial| trial.doubts = vec![limited("client", 0.99, true)],
+        spared: |trial| trial.doubts = vec![limited("server", 0.99, false)],
+        severity: Severity::Note,
+        says: &["The client's sending thread was busy 99.0 %", "-P 2"],
+    },
+    Case {
+        hint: "receiver-limited",
+        given: |trial| trial.doubts = vec![limited("server", 0.98, false)],
+        spared: |trial| trial.doubts = vec![limited("client", 0.98, true)],
+        severity: Severity::Note,
+        says: &["The server's receiving thread was busy 98.0 %"],
+    },
+];
+
+#[test]
+fn every_hint_is_given_when_it_should_be_and_only_then() {
+    for case in CASES {
+        let of = |change: fn(&mut Trial)| -> Vec<Finding> {
+            Trial::new(change).hints().into_iter().filter(|hint| hint.id == case.hint).collect()
+        };
+        let given = of(case.given);
+        assert_eq!(given.len(), 1, "{}", case.hint);
+        assert_eq!(given[0].severity, case.severity, "{given:#?}");
+        let text = format!("{:?}", given[0]);
+        for word in case.says {
+            assert!(text.contains(word), "{}: `{word}` is not in {given:#?}", case.hint);
+        }
+        assert_eq!(of(case.spared), [], "{}", case.hint);
+    }
+}
+
+#[test]
+fn every_hint_has_a_case_and_a_page() {
+    for hint in ALL {
+        assert!(CASES.iter().any(|case| case.hint == hint.id), "{} has no case", hint.id);
+        let page = format!("{}/../../docs/findings/{}.md", env!("CARGO_MANIFEST_DIR"), hint.id);
+        #[expect(clippy::disallowed_methods, reason = "the test reads the pages that the hints name")]
+        let text = std::fs::read_to_string(&page).unwrap_or_default();
+        for part in ["# `", "## What it looks at", "## When it is wrong", "## What to do"] {
+            assert!(text.contains(part), "docs/findings/{}.md has no `{part}`", hint.id);
+        }
+    }
+    assert_eq!(CASES.len(), ALL.len());
+}
+
+#[test]
+fn retransmits_beside_reorderings_are_not_called_losses() {
+    let trial = Trial::new(|trial| trial.tcp(|tcp| (tcp.retransmits, tcp.reorderings) = (5_000, 1)));
+    let hint = trial.hints().into_iter().find(|hint| hint.id == "retransmits").expect("it is given");
+    assert_eq!(hint.severity, Severity::Warning, "{hint:#?}");
+    assert!(hint.claim.contains("late and not lost"), "{hint:#?}");
+}
+
+#[test]
+fn a_quiet_trial_has_no_hint() {
+    assert_eq!(Trial::new(|_| {}).hints(), []);
+}

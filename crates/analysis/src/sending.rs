@@ -1,0 +1,217 @@
+//! What a workload sends, in a few words.
+
+use load::{
+    Background, ConnectLoad, Direction, Load, Mode, PingPongLoad, Schedule, SocketSettings, StreamLoad,
+    Transport, Until, Waiting,
+};
+
+/// `1 TCP stream forward, app mode, 128 KiB writes, cubic, cross-cpu`.
+pub(crate) fn in_words(load: &Load, placement: &str) -> String {
+    let mut words = match load {
+        Load::Stream(settings) => stream(settings),
+        Load::PingPong(settings) => ping_pong(settings),
+        Load::Connect(settings) => connect(settings),
+    };
+    if load.is_tcp() {
+        words.push(
+            load.socket().congestion.clone().unwrap_or_else(|| "the kernel's congestion control".into()),
+        );
+    }
+    words.extend(socket(load.socket()));
+    words.push(self::placement(placement));
+    words.join(", ")
+}
+
+fn stream(settings: &StreamLoad) -> Vec<String> {
+    let (name, unit) = match settings.transport {
+        Transport::Tcp => ("TCP", "writes"),
+        Transport::Udp => ("UDP", "datagrams"),
+    };
+    let mut words =
+        vec![streams(settings.streams, name, settings.direction), mode(settings.transport, settings.mode)];
+    if let Until::Sent(bytes) = settings.until {
+        let both = if settings.direction == Direction::Both { " each way" } else { "" };
+        words.push(format!("{bytes}{both}"));
+    }
+    words.push(format!("{} {unit}", settings.message));
+    words.extend(settings.rate.map(|rate| format!("{rate}{}", each(settings.streams, settings.direction))));
+    words
+}
+
+fn streams(count: u32, name: &str, direction: Direction) -> String {
+    let streams = if count == 1 { "stream" } else { "streams" };
+    let direction = match direction {
+        Direction::Forward => "forward",
+        Direction::Reverse => "in reverse",
+        Direction::Both => "each way",
+    };
+    format!("{count} {name} {streams} {direction}")
+}
+
+fn mode(transport: Transport, mode: Mode) -> String {
+    match (transport, mode) {
+        (_, Mode::App) => "app mode",
+        (Transport::Tcp, Mode::Limit) => "limit mode (no copy)",
+        (Transport::Udp, Mode::Limit) => "limit mode (many datagrams a call)",
+    }
+    .into()
+}
+
+fn each(streams: u32, direction: Direction) -> &'static str {
+    if streams == 1 && direction != Direction::Both { "" } else { " each" }
+}
+
+fn ping_pong(settings: &PingPongLoad) -> Vec<String> {
+    let name = match settings.transport {
+        Transport::Udp => "UDP ping-pong",
+        Transport::Tcp => "TCP ping-pong",
+    };
+    let schedule = match settings.schedule {
+        Schedule::Closed => "closed loop".into(),
+        Schedule::Open { period } => format!("open loop, one every {period}"),
+    };
+    let waiting = match settings.waiting {
+        Waiting::Block => "blocking",
+        Waiting::Spin => "spinning",
+    };
+    let mut words = vec![name.into(), settings.message.to_string(), schedule, waiting.into()];
+    words.extend(settings.under.as_ref().map(beside));
+    words
+}
+
+fn beside(under: &Background) -> String {
+    let Background { mode: how, streams: count, direction, rate, message } = under;
+    let streams = streams(*count, "TCP", *direction);
+    let rate = rate
+        .map_or_else(|| "as fast as it goes".into(), |rate| format!("of {rate}{}", each(*count, *direction)));
+    format!("beside {streams} {rate} ({}, {message} writes)", mode(Transport::Tcp, *how))
+}
+
+fn connect(settings: &ConnectLoad) -> Vec<String> {
+    let clients = if settings.clients == 1 { "client" } else { "clients" };
+    vec![
+        format!("TCP connections of {} {clients}", settings.clients),
+        format!("{} there and {} back on each", settings.request, settings.response),
+    ]
+}
+
+/// What else was asked of the sockets; nothing for what is as the kernel has it.
+fn socket(settings: &SocketSettings) -> Vec<String> {
+    let switched = |on| if on { "no delay" } else { "delay allowed" };
+    [
+        settings.mss.map(|mss| format!("segments of {mss} B")),
+        settings.window.map(|window| format!("buffers of {window}")),
+        settings.dscp.map(|dscp| format!("DSCP {dscp}")),
+        settings.nodelay.map(|on| switched(on).into()),
+        settings.source_port.map(|port| format!("from port {port}")),
+        settings.busy_poll.map(|time| format!("busy poll {time}")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn placement(placement: &str) -> String {
+    match placement.split_once(" | ") {
+        _ if placement == "free" => "free placement".into(),
+        Some((client, server)) => format!("client on CPU {client}, server on CPU {server}"),
+        None => placement.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{BitRate, Bytes, Nanos};
+
+    const TWO: Nanos = Nanos::from_secs(2);
+
+    fn cubic() -> SocketSettings {
+        SocketSettings { congestion: Some("cubic".into()), ..SocketSettings::kernel() }
+    }
+
+    fn streaming() -> StreamLoad {
+        StreamLoad { socket: cubic(), ..StreamLoad::new(Until::Elapsed(TWO)) }
+    }
+
+    #[test]
+    fn a_stream_reads_as_one_would_say_it() {
+        let many = StreamLoad {
+            streams: 8,
+            direction: Direction::Both,
+            rate: Some(BitRate(2e9)),
+            socket: SocketSettings::kernel(),
+            ..StreamLoad::new(Until::Sent(Bytes(1 << 30)))
+        };
+        let datagrams = StreamLoad {
+            transport: Transport::Udp,
+            mode: Mode::Limit,
+            message: Bytes(1400),
+            rate: Some(BitRate(5e8)),
+            socket: SocketSettings {
+                dscp: Some(46),
+                window: Some(Bytes(1 << 20)),
+                ..SocketSettings::kernel()
+            },
+            ..StreamLoad::new(Until::Elapsed(TWO))
+        };
+        for (load, placement, words) in [
+            (streaming(), "cross-cpu", "1 TCP stream forward, app mode, 128 KiB writes, cubic, cross-cpu"),
+            (
+                StreamLoad { mode: Mode::Limit, message: Bytes(1 << 20), ..streaming() },
+                "0,2 | 1",
+                "1 TCP stream forward, limit mode (no copy), 1.00 MiB writes, cubic, client on CPU 0,2, server on CPU 1",
+            ),
+            (
+                many,
+                "free",
+                "8 TCP streams each way, app mode, 1.00 GiB each way, 128 KiB writes, 2.00 Gbit/s each, the kernel's \
+                 congestion control, free placement",
+            ),
+            (
+                datagrams,
+                "same-cpu",
+                "1 UDP stream forward, limit mode (many datagrams a call), 1.37 KiB datagrams, 500 Mbit/s, buffers of \
+                 1.00 MiB, DSCP 46, same-cpu",
+            ),
+        ] {
+            assert_eq!(in_words(&Load::Stream(load), placement), words);
+        }
+    }
+
+    #[test]
+    fn a_ping_pong_says_when_it_sends_how_it_waits_and_what_is_beside_it() {
+        let under = Background {
+            mode: Mode::Limit,
+            streams: 2,
+            direction: Direction::Forward,
+            rate: Some(BitRate(1e9)),
+            message: Bytes(1 << 20),
+        };
+        let open = PingPongLoad {
+            transport: Transport::Tcp,
+            schedule: Schedule::Open { period: Nanos(100_000) },
+            waiting: Waiting::Spin,
+            under: Some(under),
+            socket: cubic(),
+            ..PingPongLoad::new(TWO)
+        };
+        for (load, words) in [
+            (PingPongLoad::new(TWO), "UDP ping-pong, 64 B, closed loop, blocking, same-cpu"),
+            (
+                open,
+                "TCP ping-pong, 64 B, open loop, one every 100 µs, spinning, beside 2 TCP streams forward of 1.00 \
+                 Gbit/s each (limit mode (no copy), 1.00 MiB writes), cubic, same-cpu",
+            ),
+        ] {
+            assert_eq!(in_words(&Load::PingPong(load), "same-cpu"), words);
+        }
+    }
+
+    #[test]
+    fn connections_say_what_each_carries() {
+        let load = Load::Connect(ConnectLoad { clients: 4, socket: cubic(), ..ConnectLoad::new(TWO) });
+        let words = "TCP connections of 4 clients, 64 B there and 64 B back on each, cubic, free placement";
+        assert_eq!(in_words(&load, "free"), words);
+    }
+}

@@ -1,0 +1,55 @@
+//! What the kernel really gave each end's sockets, over the trials of a cell.
+
+use findings::EndSocket;
+use samples::{Measurement, SocketFacts};
+
+/// The ends of these measurements, each with the facts of its first socket.
+pub(crate) fn ends<'a>(measurements: impl Iterator<Item = &'a Measurement>) -> Vec<EndSocket> {
+    let mut ends: Vec<EndSocket> = Vec::new();
+    for (end, socket) in measurements.flat_map(sockets).filter(|(_, socket)| is_known(socket)) {
+        match ends.iter_mut().find(|known| known.end == end) {
+            Some(known) => known.socket.ran_on.extend(&socket.ran_on),
+            None => ends.push(EndSocket { end: end.to_owned(), socket: socket.clone() }),
+        }
+    }
+    for end in &mut ends {
+        end.socket.ran_on.sort_unstable();
+        end.socket.ran_on.dedup();
+    }
+    ends
+}
+
+fn sockets(measurement: &Measurement) -> Vec<(&'static str, &SocketFacts)> {
+    match measurement {
+        Measurement::Stream(data) => {
+            let senders = data.flows.iter().map(|flow| ("sender", &flow.sender.socket));
+            senders.chain(data.flows.iter().map(|flow| ("receiver", &flow.receiver.socket))).collect()
+        }
+        Measurement::PingPong(data) => vec![("client", &data.client), ("server", &data.server)],
+        Measurement::Connect(data) => vec![("client", &data.client)],
+    }
+}
+
+/// An end that reported nothing, such as a peer that is no plumb, has nothing to show.
+fn is_known(socket: &SocketFacts) -> bool {
+    *socket != SocketFacts::default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::stream_at;
+
+    #[test]
+    fn an_ends_threads_ran_on_every_cpu_that_any_of_its_trials_saw() {
+        let on = |cpus: &[u32]| {
+            let Measurement::Stream(mut data) = stream_at(&[1e9]) else { unreachable!("it is a stream") };
+            data.flows[0].sender.socket.ran_on = cpus.to_vec();
+            data.flows[0].receiver.socket = SocketFacts::default();
+            Measurement::Stream(data)
+        };
+        let ends = ends([on(&[1, 0]), on(&[1, 3])].iter());
+        assert_eq!(ends.len(), 1, "{ends:?}");
+        assert_eq!((ends[0].end.as_str(), &*ends[0].socket.ran_on), ("sender", &[0, 1, 3][..]));
+    }
+}

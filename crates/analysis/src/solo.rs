@@ -1,0 +1,172 @@
+//! One trial alone to everything that can be said of it: no baseline, no noise floor, no other trial.
+//! Knows no hint; those are `hints`.
+
+use findings::{
+    LevelShift, SOLO_SCHEMA, Solo, SoloConnect, SoloFlow, SoloLevels, SoloOutcome, SoloRate, SoloStream,
+    Spread,
+};
+use load::{Direction, Load, Placement};
+use samples::{
+    ConnectData, ConnectInterval, CpuUsage, DeviceState, Doubt, EndSeries, Environment, Flow, Measurement,
+    StreamData, UnixMillis,
+};
+use stats::describe;
+use units::Nanos;
+
+use crate::{connect, cpu, hints, humps, latency, metric, sending, sockets, steadiness, stream};
+
+/// More shifts than this are two levels that it went back and forth between.
+const FEW_SHIFTS: usize = 3;
+
+/// A trial and what surrounds it.
+#[derive(Debug, Clone, Copy)]
+pub struct Single<'a> {
+    /// The version of plumb that measured.
+    pub tool: &'a str,
+    /// When it began.
+    pub started: UnixMillis,
+    /// What it was measured against, as the user named it.
+    pub peer: &'a str,
+    /// What was sent.
+    pub load: &'a Load,
+    /// Where the threads of the ends ran.
+    pub placement: &'a Placement,
+    /// What was measured. An end that told nothing has no intervals; one that told only a total has one.
+    pub measurement: &'a Measurement,
+    /// CPU time beside it.
+    pub cpu: &'a CpuUsage,
+    /// Reasons to distrust it.
+    pub doubts: &'a [Doubt],
+    /// The machine at this end, where known.
+    pub environment: Option<&'a Environment>,
+    /// The devices on the way, where known.
+    pub devices: &'a [DeviceState],
+}
+
+/// Everything that can be said of a trial alone. Equal trials give equal documents.
+#[must_use]
+pub fn solo(single: &Single<'_>) -> Solo {
+    let shifts = shifts(single);
+    let mut solo = Solo {
+        schema: SOLO_SCHEMA,
+        tool: single.tool.to_owned(),
+        started: single.started,
+        peer: single.peer.to_owned(),
+        load: single.load.clone(),
+        words: sending::in_words(single.load, &single.placement.to_string()),
+        environment: single.environment.cloned(),
+        outcome: outcome(single),
+        cpu: cpu::of_one(single.measurement, single.cpu),
+        sockets: sockets::ends([single.measurement].into_iter()),
+        two_levels: two_levels(single).filter(|_| shifts.is_empty() || shifts.len() > FEW_SHIFTS),
+        shifts,
+        doubts: single.doubts.to_vec(),
+        hints: Vec::new(),
+    };
+    solo.hints = hints::hints(single, &solo);
+    solo
+}
+
+fn outcome(single: &Single<'_>) -> Option<SoloOutcome> {
+    let (of, rates) = rates(single);
+    let spread = steadiness::spread(&rates, interval(single.load), of);
+    match single.measurement {
+        Measurement::Stream(data) => streamed(data, spread, &rates).map(SoloOutcome::Stream),
+        Measurement::PingPong(data) => latency::together(&[data]).map(SoloOutcome::PingPong),
+        Measurement::Connect(data) => connected(data, spread).map(SoloOutcome::Connect),
+    }
+}
+
+fn interval(load: &Load) -> Nanos {
+    match load {
+        Load::Stream(stream) => stream.interval,
+        Load::PingPong(ping) => ping.interval,
+        Load::Connect(connect) => connect.interval,
+    }
+}
+
+fn streamed(data: &StreamData, spread: Option<Spread>, rates: &[f64]) -> Option<SoloStream> {
+    let flows = data.flows.as_slice();
+    let both = |direction| {
+        let other = |flow: &Flow| flow.direction != direction;
+        flows.iter().any(other).then(|| metric::received(flows, Some(direction))).flatten()
+    };
+    let receivers = || flows.iter().map(|flow| &flow.receiver);
+    Some(SoloStream {
+        received: SoloRate { rate: metric::received(flows, None)?, spread },
+        sent: metric::sent(flows),
+        forward: both(Direction::Forward),
+        reverse: both(Direction::Reverse),
+        bytes: receivers().map(EndSeries::bytes).sum(),
+        elapsed: receivers().map(EndSeries::elapsed).max()?,
+        flows: flows.iter().map(flow).collect(),
+        tcp: stream::tcp(&[flows]),
+        datagrams: stream::datagrams(&[flows]),
+        lateness: stream::lateness(&[flows]),
+        stability: describe::coefficient_of_variation(rates),
+    })
+}
+
+fn flow(flow: &Flow) -> SoloFlow {
+    let rate = |end: &EndSeries| (end.elapsed().0 > 0).then(|| end.rate().0);
+    let tcp = flow.sender.intervals.iter().any(|interval| interval.tcp.is_some());
+    SoloFlow {
+        id: flow.id,
+        direction: flow.direction,
+        sent: rate(&flow.sender),
+        received: rate(&flow.receiver),
+        retransmits: tcp.then(|| flow.sender.retransmits()),
+    }
+}
+
+/// The receivers' intervals, or the senders' where some receiver told no more than its total.
+fn stream_rates(flows: &[Flow], asked: Nanos) -> (&'static str, Vec<f64>) {
+    let told = |flow: &Flow| flow.receiver.intervals.len() > 1 || flow.sender.intervals.len() <= 1;
+    if flows.iter().all(told) {
+        ("receiver", stream::rates(flows.iter().map(|flow| &flow.receiver), asked))
+    } else {
+        ("sender", stream::rates(flows.iter().map(|flow| &flow.sender), asked))
+    }
+}
+
+fn connected(data: &ConnectData, spread: Option<Spread>) -> Option<SoloConnect> {
+    Some(SoloConnect { rate: SoloRate { rate: data.rate()?, spread }, times: connect::together(&[data])? })
+}
+
+fn connect_rates(data: &ConnectData, asked: Nanos) -> Vec<f64> {
+    let length = |interval: &ConnectInterval| interval.end - interval.start;
+    let whole = |interval: &&ConnectInterval| !interval.warmup && length(interval).0 >= (asked.0 / 2).max(1);
+    data.intervals.iter().filter(whole).map(|it| it.done as f64 / length(it).seconds()).collect()
+}
+
+fn shifts(single: &Single<'_>) -> Vec<LevelShift> {
+    steadiness::shifts(&rates(single).1, interval(single.load))
+}
+
+fn two_levels(single: &Single<'_>) -> Option<SoloLevels> {
+    let (of, values) = match single.measurement {
+        Measurement::PingPong(data) => ("round trips", humps::points(&data.round_trips)),
+        Measurement::Stream(_) | Measurement::Connect(_) => ("intervals", rates(single).1),
+    };
+    let levels = humps::two_levels(&values)?;
+    Some(SoloLevels {
+        of: of.to_owned(),
+        low: levels.low,
+        high: levels.high,
+        share_high: levels.share_high,
+        unpinned: *single.placement == Placement::Free,
+    })
+}
+
+/// The rate of each whole interval after the warm-up and whose they are; none of a ping-pong.
+fn rates(single: &Single<'_>) -> (&'static str, Vec<f64>) {
+    let asked = interval(single.load);
+    match single.measurement {
+        Measurement::Stream(data) => stream_rates(&data.flows, asked),
+        Measurement::Connect(data) => ("client", connect_rates(data, asked)),
+        Measurement::PingPong(_) => ("client", Vec::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

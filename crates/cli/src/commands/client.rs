@@ -1,0 +1,130 @@
+//! `plumb client`: throughput to a standing server, in iperf3's protocol.
+
+mod document;
+mod ends;
+mod flags;
+mod request;
+mod secret;
+
+use ::load::Load;
+use findings::Solo;
+use traffic::{
+    Stop,
+    iperf3::{self, ClientSpec, Credentials, Options, Report, ServerOutput},
+};
+
+pub(crate) use flags::{ClientArgs, PORT};
+
+use crate::{
+    exit::Exit,
+    host, interrupt, pin, say,
+    trial::{self, Trial},
+    watch::{Lines, Watch},
+};
+
+/// Measures and prints.
+pub(crate) fn run(args: &ClientArgs) -> anyhow::Result<Exit> {
+    let load = Load::Stream(request::load(args)?);
+    let reach = &args.reach;
+    let server = host::resolve(&args.host, reach.port, reach.family, reach.bind)?;
+    let trial = Trial::begin(host::named(&args.host, reach.port), load, request::placement(args));
+    let spec = spec(args, &trial, server)?;
+    let watch = watch(args, &spec);
+    let stop = Stop::new();
+    interrupt::asks(&stop.flag())?;
+    let measured = iperf3::run_client(&spec, &stop, &watch);
+    watch.end()?;
+    match measured {
+        Ok(report) => finish(args, &spec, trial, &report, &watch),
+        Err(_) if stop.is_asked() => interrupted(args, &watch),
+        Err(error) => {
+            if args.output.json {
+                say::line(document::failed(&error.to_string())?)?;
+            }
+            Err(error.into())
+        }
+    }
+}
+
+fn spec(args: &ClientArgs, trial: &Trial, server: std::net::SocketAddr) -> anyhow::Result<ClientSpec> {
+    let cpus = pin::cpus(trial.placement(), trial.load(), trial.usable_cpus())?;
+    let Load::Stream(load) = trial.load().clone() else { unreachable!("a client's load is a stream") };
+    let options = Options {
+        server_output: args.output.get_server_output,
+        counters_64bit: args.traffic.udp_counters_64bit,
+        zero_copy: args.traffic.zerocopy,
+        burst: args.traffic.bitrate.and_then(|pace| pace.burst),
+        blocks: args.traffic.blockcount,
+        server_cpus: cpus.server,
+        title: args.output.title.clone(),
+        extra_data: args.output.extra_data.clone(),
+        credentials: credentials(args)?,
+        connect_timeout: args.reach.connect_timeout,
+        ..Options::default()
+    };
+    Ok(ClientSpec { server, bind: args.reach.bind, load, cpus: cpus.client, options })
+}
+
+fn credentials(args: &ClientArgs) -> anyhow::Result<Option<Credentials>> {
+    let login = &args.login;
+    let (Some(username), Some(key)) = (&login.username, &login.rsa_public_key_path) else { return Ok(None) };
+    // The key first: nobody likes to type a password for nothing.
+    let public_key_pem = secret::public_key(key)?;
+    let password = secret::password(username)?;
+    let pkcs1_padding = login.use_pkcs1_padding.then_some(true);
+    Ok(Some(Credentials { username: username.clone(), password, public_key_pem, pkcs1_padding }))
+}
+
+fn watch(args: &ClientArgs, spec: &ClientSpec) -> Watch {
+    let output = &args.output;
+    let connections = spec.load.streams * spec.load.direction.flows().len() as u32;
+    let silent = output.json || output.interval.0 == 0;
+    let lines = if silent { Lines::None } else { Lines::Stream { every: output.interval, connections } };
+    let prefix = output.title.as_ref().map(|title| format!("{title}:  ")).unwrap_or_default();
+    Watch::new(lines, prefix)
+}
+
+fn finish(
+    args: &ClientArgs,
+    spec: &ClientSpec,
+    trial: Trial,
+    report: &Report,
+    watch: &Watch,
+) -> anyhow::Result<Exit> {
+    let trial = trial.with(Load::Stream(report.load.clone()));
+    let threads = report.here.threads.iter().chain(&report.peer.threads).cloned().collect();
+    let solo = trial.end(&ends::measurement(&report.here.flows, &report.peer.flows), watch.cpu(), threads);
+    if args.output.json {
+        say::line(document::of(spec, report, args.output.interval, &solo)?)?;
+    } else {
+        print(args, report, &solo, watch)?;
+    }
+    Ok(Exit::Success)
+}
+
+fn print(args: &ClientArgs, report: &Report, solo: &Solo, watch: &Watch) -> anyhow::Result<()> {
+    watch.summarise(&trial::summary(solo))?;
+    match report.server_output.as_ref().filter(|_| args.output.get_server_output) {
+        Some(ServerOutput::Text(text)) => {
+            watch.print("\nServer output:")?;
+            watch.print(text)?;
+        }
+        Some(ServerOutput::Json(json)) => {
+            watch.print("\nServer output:")?;
+            watch.print(&serde_json::to_string_pretty(json)?)?;
+        }
+        None => {}
+    }
+    Ok(())
+}
+
+/// What had come till then: only this end's counts are known.
+fn interrupted(args: &ClientArgs, watch: &Watch) -> anyhow::Result<Exit> {
+    if args.output.json {
+        say::line(document::failed("interrupt - the client has terminated")?)?;
+        return Ok(Exit::Interrupted);
+    }
+    watch.print("interrupted; till then:")?;
+    watch.totals().iter().try_for_each(|line| watch.print(line))?;
+    Ok(Exit::Interrupted)
+}

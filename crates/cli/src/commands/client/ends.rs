@@ -1,0 +1,53 @@
+//! Both ends' records of each connection, put together.
+
+use ::load::Direction;
+use samples::{EndSeries, Flow, Measurement, StreamData};
+use traffic::FlowOutcome;
+
+/// What was measured, from what this end and the server recorded.
+pub(super) fn measurement(here: &[FlowOutcome], there: &[FlowOutcome]) -> Measurement {
+    let mut flows: Vec<Flow> = here.iter().map(|flow| pair(flow, there)).collect();
+    flows.sort_by_key(|flow| (flow.direction, flow.id));
+    Measurement::Stream(StreamData { flows })
+}
+
+/// An end that told nothing has no intervals.
+fn pair(flow: &FlowOutcome, there: &[FlowOutcome]) -> Flow {
+    let (id, direction) = (flow.id, flow.direction);
+    let other = there.iter().find(|other| (other.id, other.direction) == (id, direction));
+    let other: EndSeries = other.map(|other| other.series.clone()).unwrap_or_default();
+    let (sender, receiver) = match direction {
+        Direction::Reverse => (other, flow.series.clone()),
+        _ => (flow.series.clone(), other),
+    };
+    Flow { id, direction, sender, receiver }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use samples::Interval;
+    use units::{Bytes, Nanos};
+
+    fn end(id: u32, direction: Direction, bytes: u64) -> FlowOutcome {
+        let interval = Interval {
+            start: Nanos(0),
+            end: Nanos::from_secs(1),
+            bytes: Bytes(bytes),
+            warmup: false,
+            tcp: None,
+            datagrams: None,
+        };
+        FlowOutcome { id, direction, series: EndSeries { intervals: vec![interval], ..EndSeries::default() } }
+    }
+
+    #[test]
+    fn the_client_sends_forward_and_receives_in_reverse() {
+        let here = [end(0, Direction::Reverse, 1), end(0, Direction::Forward, 2), end(1, Direction::Forward, 3)];
+        let there = [end(0, Direction::Forward, 4), end(0, Direction::Reverse, 5)];
+        let Measurement::Stream(data) = measurement(&here, &there) else { panic!("a stream") };
+        let seen: Vec<_> =
+            data.flows.iter().map(|flow| (flow.id, flow.sender.bytes().0, flow.receiver.bytes().0)).collect();
+        assert_eq!(seen, [(0, 2, 4), (1, 3, 0), (0, 5, 1)], "of the second forward one the server told nothing");
+    }
+}

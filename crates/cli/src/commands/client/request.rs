@@ -1,0 +1,261 @@
+//! What the flags of `plumb client` come to together: a load, or what is wrong with them.
+
+use ::load::{Direction, Mode, Placement, SocketSettings, StreamLoad, Transport, Until};
+use units::{BitRate, Bytes, Nanos};
+
+use super::flags::{ClientArgs, Traffic};
+use crate::failure::Misuse;
+
+/// How long is measured unless something else is said.
+const TIME: Nanos = Nanos::from_secs(10);
+const LONGEST: Nanos = Nanos::from_secs(86_400);
+const SHORTEST: Nanos = Nanos::from_millis(100);
+/// What is left out at most (iperf3's own bound).
+const LONGEST_WARMUP: Nanos = Nanos::from_secs(600);
+/// Lines are printed at most and at least so often (iperf3's own bounds).
+const INTERVALS: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(60));
+/// Both ends take a sample at least so often: an interval of confidence needs some.
+const SAMPLE: u64 = Nanos::from_millis(100).0;
+/// A write that iperf3's server takes.
+const LARGEST_WRITE: Bytes = Bytes(1 << 20);
+/// A datagram with iperf3's counters, of 32 or of 64 bits.
+const SMALLEST_DATAGRAM: Bytes = Bytes(16);
+/// What IPv4 carries.
+const LARGEST_DATAGRAM: Bytes = Bytes(65_507);
+/// iperf3's rate of UDP where none is asked for.
+const UDP_RATE: BitRate = BitRate(1e6);
+/// What `-k` counts in where no size is asked for: a datagram that an MTU of 1500 carries.
+const DATAGRAM: Bytes = Bytes(1448);
+
+/// The load that is asked for.
+pub(super) fn load(args: &ClientArgs) -> Result<StreamLoad, Misuse> {
+    let traffic = &args.traffic;
+    check(args)?;
+    let message = message(traffic)?;
+    Ok(StreamLoad {
+        transport: if traffic.udp { Transport::Udp } else { Transport::Tcp },
+        mode: if traffic.zerocopy { Mode::Limit } else { traffic.mode.into() },
+        streams: traffic.parallel,
+        direction: match (traffic.reverse, traffic.bidir) {
+            (true, _) => Direction::Reverse,
+            (_, true) => Direction::Both,
+            _ => Direction::Forward,
+        },
+        until: until(traffic, message)?,
+        warmup: traffic.omit.unwrap_or_default(),
+        message,
+        rate: match traffic.bitrate {
+            Some(pace) => pace.rate,
+            None => traffic.udp.then_some(UDP_RATE),
+        },
+        socket: socket(args),
+        interval: sampled(args.output.interval),
+    })
+}
+
+/// Where threads run.
+pub(super) fn placement(args: &ClientArgs) -> Placement {
+    let traffic = &args.traffic;
+    traffic.pin.as_ref().or(traffic.affinity.as_ref()).cloned().unwrap_or(Placement::Free)
+}
+
+/// How often a sample is taken, so that whole samples make up what a line or a document shows.
+fn sampled(shown: Nanos) -> Nanos {
+    if shown.0 == 0 { Nanos(SAMPLE) } else { Nanos(shown.0 / shown.0.div_ceil(SAMPLE)) }
+}
+
+fn socket(args: &ClientArgs) -> SocketSettings {
+    let flags = &args.socket;
+    SocketSettings {
+        congestion: flags.congestion.clone(),
+        mss: flags.set_mss,
+        window: flags.window,
+        dscp: flags.dscp.or(flags.tos),
+        nodelay: flags.no_delay.then_some(true),
+        source_port: args.reach.cport,
+        busy_poll: flags.busy_poll,
+    }
+}
+
+fn until(traffic: &Traffic, message: Bytes) -> Result<Until, Misuse> {
+    if let Some(bytes) = traffic.bytes {
+        return Ok(Until::Sent(bytes));
+    }
+    if let Some(blocks) = traffic.blockcount {
+        let each = if message.0 == 0 { DATAGRAM } else { message };
+        let bytes = blocks.checked_mul(each.0).filter(|bytes| *bytes <= i64::MAX as u64);
+        return Ok(Until::Sent(Bytes(bytes.ok_or_else(|| Misuse::new("-k times -l is more than can be counted"))?)));
+    }
+    within("-t", traffic.time.unwrap_or(TIME), SHORTEST, LONGEST).map(Until::Elapsed)
+}
+
+/// The size of a write; of a datagram nought where the path decides.
+fn message(traffic: &Traffic) -> Result<Bytes, Misuse> {
+    let (least, most, what) = match traffic.udp {
+        true => (SMALLEST_DATAGRAM, LARGEST_DATAGRAM, "a datagram"),
+        false => (Bytes(1), LARGEST_WRITE, "a write of iperf3's protocol"),
+    };
+    match traffic.length {
+        Some(length) if (least..=most).contains(&length) => Ok(length),
+        Some(length) => {
+            let message = format!("-l {} is no size of {what}: choose {} to {}", length.0, least.0, most.0);
+            Err(Misuse::new(message))
+        }
+        None if traffic.udp && traffic.blockcount.is_some() => Ok(DATAGRAM),
+        None if traffic.udp => Ok(Bytes(0)),
+        None if Mode::from(traffic.mode) == Mode::Limit => Ok(LARGEST_WRITE),
+        None => Ok(Bytes(128 << 10)),
+    }
+}
+
+/// What makes no sense together.
+fn check(args: &ClientArgs) -> Result<(), Misuse> {
+    let ClientArgs { traffic, socket, output, .. } = args;
+    let of_tcp = [
+        ("-C", socket.congestion.is_some()),
+        ("-M", socket.set_mss.is_some()),
+        ("-N", socket.no_delay),
+        ("-Z", traffic.zerocopy),
+    ];
+    if let Some((flag, _)) = of_tcp.iter().find(|(_, given)| traffic.udp && *given) {
+        return Err(Misuse::new(format!("{flag} is for TCP, and -u asks for UDP")));
+    }
+    if output.interval.0 > 0 {
+        let _ = within("-i", output.interval, INTERVALS.0, INTERVALS.1)?;
+    }
+    let _ = within("-O", traffic.omit.unwrap_or_default(), Nanos(0), LONGEST_WARMUP)?;
+    let flows = traffic.parallel * if traffic.bidir { 2 } else { 1 };
+    match args.reach.cport {
+        Some(first) if u32::from(first) + flows > 65_536 => {
+            Err(Misuse::new(format!("--cport {first} leaves no ports for {flows} connections")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn within(flag: &str, time: Nanos, least: Nanos, most: Nanos) -> Result<Nanos, Misuse> {
+    if (least..=most).contains(&time) {
+        return Ok(time);
+    }
+    let (asked, least, most) = (time.seconds(), least.seconds(), most.seconds());
+    Err(Misuse::new(format!("{flag} {asked} is out of range: choose {least} to {most} seconds")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Typed {
+        #[command(flatten)]
+        args: ClientArgs,
+    }
+
+    fn typed(line: &str) -> Result<StreamLoad, String> {
+        let words = ["client", "host"].into_iter().chain(line.split_whitespace());
+        let typed = Typed::try_parse_from(words).map_err(|error| error.to_string())?;
+        load(&typed.args).map_err(|misuse| misuse.to_string())
+    }
+
+    fn usual() -> StreamLoad {
+        StreamLoad::new(Until::Elapsed(Nanos::from_secs(10)))
+    }
+
+    /// A flag changes one thing only.
+    fn check(line: &str, change: impl FnOnce(&mut StreamLoad)) {
+        let mut expected = usual();
+        change(&mut expected);
+        assert_eq!(typed(line), Ok(expected), "{line}");
+    }
+
+    #[test]
+    fn flags_mean_what_they_mean_to_iperf3() {
+        check("", |_| {});
+        check("-t 3", |load| load.until = Until::Elapsed(Nanos::from_secs(3)));
+        check("-n 10M", |load| load.until = Until::Sent(Bytes(10 << 20)));
+        check("-k 100 -l 1K", |load| (load.until, load.message) = (Until::Sent(Bytes(102_400)), Bytes(1024)));
+        check("-b 100M/10", |load| load.rate = Some(BitRate(1e8)));
+        check("-b 0", |load| load.rate = None);
+        check("-P 4", |load| load.streams = 4);
+        check("-R", |load| load.direction = Direction::Reverse);
+        check("--bidir", |load| load.direction = Direction::Both);
+        check("-O 2", |load| load.warmup = Nanos::from_secs(2));
+        check("--mode limit", |load| (load.mode, load.message) = (Mode::Limit, Bytes(1 << 20)));
+        check("-w 1M", |load| load.socket.window = Some(Bytes(1 << 20)));
+        check("-M 1400", |load| load.socket.mss = Some(1400));
+        check("-C reno", |load| load.socket.congestion = Some("reno".into()));
+        check("-Z", |load| load.mode = Mode::Limit);
+        check("-N", |load| load.socket.nodelay = Some(true));
+        check("-S 0xb8", |load| load.socket.dscp = Some(46));
+        check("--dscp ef", |load| load.socket.dscp = Some(46));
+        check("--cport 40000", |load| load.socket.source_port = Some(40_000));
+        check("--busy-poll", |load| load.socket.busy_poll = Some(Nanos(50_000)));
+        check("--busy-poll 20us", |load| load.socket.busy_poll = Some(Nanos(20_000)));
+    }
+
+    #[test]
+    fn udp_has_a_rate_and_leaves_the_size_to_the_path_unless_both_are_said() {
+        let udp = |load: &mut StreamLoad| {
+            (load.transport, load.rate, load.message) = (Transport::Udp, Some(BitRate(1e6)), Bytes(0));
+        };
+        check("-u", udp);
+        check("-u -b 0", |load| {
+            udp(load);
+            load.rate = None;
+        });
+        check("-u -l 1200 -b 1G", |load| {
+            udp(load);
+            (load.message, load.rate) = (Bytes(1200), Some(BitRate(1e9)));
+        });
+    }
+
+    #[test]
+    fn samples_add_up_to_what_is_shown() {
+        for (shown, sample) in [("1", 100), ("0.5", 100), ("0.1", 100), ("60", 100), ("0", 100), ("0.15", 75)] {
+            check(&format!("-i {shown}"), |load| load.interval = Nanos::from_millis(sample));
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_and_names_the_flag() {
+        for (line, word) in [
+            ("-t 0", "-t"),
+            ("-t soon", "500ms"),
+            ("-i 0.01", "-i"),
+            ("-O 601", "-O"),
+            ("-u -C cubic", "-C"),
+            ("-u -M 1400", "-M"),
+            ("-u -Z", "-Z"),
+            ("-u -l 8", "-l"),
+            ("-u -l 70000", "65507"),
+            ("-l 2M", "-l"),
+            ("-k 8000000000G -l 1M", "-k"),
+            ("--cport 65535 -P 2", "--cport"),
+            ("-P 129", "128"),
+            ("-t 1 -n 1M", "--time"),
+            ("-n 1M -O 1", "--omit"),
+            ("-R --bidir", "--bidir"),
+            ("--udp-counters-64bit", "--udp"),
+            ("--pin same -A 1", "--affinity"),
+            ("-S 8 --dscp 2", "--dscp"),
+            ("--username me", "--rsa-public-key-path"),
+            ("-4 -6", "--version6"),
+        ] {
+            let said = typed(line).expect_err(line);
+            assert!(said.contains(word), "{line}: {said}");
+        }
+    }
+
+    #[test]
+    fn threads_are_placed_by_either_flag() {
+        for (line, expected) in [
+            ("", Placement::Free),
+            ("--pin cross", Placement::CrossCpu),
+            ("-A 0,1", Placement::Cpus { client: vec![0], server: vec![1] }),
+        ] {
+            let words = ["client", "host"].into_iter().chain(line.split_whitespace());
+            assert_eq!(placement(&Typed::parse_from(words).args), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! `plumb ping`: round trips to a standing server, or connections made and closed.
+
+mod flags;
+mod request;
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use ::load::{Load, Placement};
+use anyhow::bail;
+use samples::Measurement;
+use traffic::{Outcome, Stop};
+
+pub(crate) use flags::PingArgs;
+
+use crate::{
+    commands::client::PORT,
+    exit::Exit,
+    failure::Misuse,
+    host, interrupt, pin, say,
+    trial::{self, Trial},
+    watch::{Lines, Watch},
+};
+
+/// sockperf's own port.
+const SOCKPERF_PORT: u16 = 11_111;
+
+/// Measures and prints.
+pub(crate) fn run(args: &PingArgs) -> anyhow::Result<Exit> {
+    let load = request::load(args)?;
+    let placement = placement(args)?;
+    let port = args.reach.port.unwrap_or(if args.kind.sockperf { SOCKPERF_PORT } else { PORT });
+    let server = host::resolve(&args.host, port, args.reach.family, args.reach.bind)?;
+    let trial = Trial::begin(host::named(&args.host, port), load, placement);
+    let cpus = pin::cpus(trial.placement(), trial.load(), trial.usable_cpus())?.client;
+    let watch = Watch::new(lines(args, trial.load()), String::new());
+    let stop = Stop::new();
+    interrupt::asks(&stop.flag())?;
+    let outcome = measure(args, &trial, server, cpus, &stop, &watch);
+    watch.end()?;
+    match outcome {
+        Ok(outcome) => finish(args, &trial, outcome, &watch),
+        Err(_) if stop.is_asked() => interrupted(args, &watch),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn measure(
+    args: &PingArgs,
+    trial: &Trial,
+    server: SocketAddr,
+    cpus: Option<Vec<u32>>,
+    stop: &Stop,
+    watch: &Watch,
+) -> traffic::Result<Outcome> {
+    match trial.load() {
+        Load::PingPong(load) if args.kind.sockperf => {
+            let spec =
+                traffic::sockperf::ClientSpec { server, bind: args.reach.bind, load: load.clone(), cpus };
+            traffic::sockperf::run_client(&spec, stop, watch)
+        }
+        load => {
+            let bind = args.reach.bind.unwrap_or_else(|| unspecified(server));
+            // A standing server asks for no token.
+            let spec = traffic::ClientSpec { token: 0, bind, server, load: load.clone(), cpus };
+            traffic::run_client(&spec, stop, watch)
+        }
+    }
+}
+
+fn finish(args: &PingArgs, trial: &Trial, outcome: Outcome, watch: &Watch) -> anyhow::Result<Exit> {
+    let Outcome { ping_pong, connect, threads, .. } = outcome;
+    let measurement = match (ping_pong, connect) {
+        (Some(ping), _) => Measurement::PingPong(ping),
+        (_, Some(connect)) => Measurement::Connect(connect),
+        (None, None) => bail!("nothing came through"),
+    };
+    let solo = trial.end(&measurement, watch.cpu(), threads);
+    if args.output.json {
+        say::line(serde_json::to_string_pretty(&solo)?)?;
+    } else {
+        watch.summarise(&trial::summary(&solo))?;
+    }
+    if solo.outcome.is_none() {
+        bail!("nothing came through");
+    }
+    Ok(Exit::Success)
+}
+
+/// What had come till then.
+fn interrupted(args: &PingArgs, watch: &Watch) -> anyhow::Result<Exit> {
+    let totals = watch.totals();
+    if args.output.json {
+        let document = serde_json::json!({ "error": "interrupted", "till_then": totals });
+        say::line(serde_json::to_string_pretty(&document)?)?;
+    } else {
+        say::line("interrupted; till then:")?;
+        totals.iter().try_for_each(say::line)?;
+    }
+    Ok(Exit::Interrupted)
+}
+
+fn lines(args: &PingArgs, load: &Load) -> Lines {
+    let every = args.output.interval;
+    match load {
+        _ if args.output.json || every.0 == 0 => Lines::None,
+        Load::Connect(_) => Lines::Connect { every },
+        _ => Lines::PingPong,
+    }
+}
+
+/// A server's threads serve many clients: no client says where they run.
+fn placement(args: &PingArgs) -> Result<Placement, Misuse> {
+    match args.traffic.pin.clone().unwrap_or(Placement::Free) {
+        Placement::Cpus { client, server } if server.is_empty() => Ok(Placement::Cpus { client, server }),
+        Placement::Free => Ok(Placement::Free),
+        _ => Err(Misuse::new("a ping cannot say where the server's threads run")
+            .hint("pin this end with --pin LIST, and start the server with `taskset -c LIST plumb server`")),
+    }
+}
+
+fn unspecified(server: SocketAddr) -> IpAddr {
+    if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
+}

@@ -1,0 +1,105 @@
+//! What the flags of `plumb server` come to together: a standing server's settings.
+
+use std::{
+    fs,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::Path,
+};
+
+use traffic::door::{Auth, Config, Limits};
+
+use super::flags::ServerArgs;
+use crate::failure::Misuse;
+
+/// The settings; reads the key and the list of users.
+pub(super) fn config(args: &ServerArgs) -> anyhow::Result<Config> {
+    let limits = &args.limits;
+    Ok(Config {
+        allow: args.listen.allow.clone(),
+        limits: Limits {
+            clients: limits.max_clients,
+            rate: limits.max_rate,
+            duration: limits.max_duration,
+            bytes: limits.max_bytes,
+        },
+        queue: limits.queue,
+        once: args.course.once,
+        auth: auth(args)?,
+        idle_timeout: limits.idle_timeout.unwrap_or_default(),
+        ..Config::new(places(args))
+    })
+}
+
+fn places(args: &ServerArgs) -> Vec<SocketAddr> {
+    let port = args.listen.port;
+    if !args.listen.bind.is_empty() {
+        return args.listen.bind.iter().map(|address| SocketAddr::new(*address, port)).collect();
+    }
+    let mut all: Vec<IpAddr> = vec![Ipv4Addr::UNSPECIFIED.into()];
+    // A kernel without IPv6 refuses to listen on it.
+    if Path::new("/proc/net/if_inet6").exists() {
+        all.push(Ipv6Addr::UNSPECIFIED.into());
+    }
+    all.into_iter().map(|address| SocketAddr::new(address, port)).collect()
+}
+
+fn auth(args: &ServerArgs) -> anyhow::Result<Option<Auth>> {
+    let login = &args.login;
+    let (Some(key), Some(users)) = (&login.rsa_private_key_path, &login.authorized_users_path) else {
+        return Ok(None);
+    };
+    let skew = login.time_skew_threshold;
+    Ok(Some(Auth { private_key: read("the private key", key)?, users: read("the list of users", users)?, skew }))
+}
+
+fn read(what: &str, path: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(path)
+        .map_err(|error| Misuse::new(format!("cannot read {what} {}: {error}", path.display())).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use units::{BitRate, Bytes, Nanos};
+
+    #[derive(Parser)]
+    struct Typed {
+        #[command(flatten)]
+        args: ServerArgs,
+    }
+
+    fn typed(line: &str) -> Result<Config, String> {
+        let words = ["server"].into_iter().chain(line.split_whitespace());
+        let typed = Typed::try_parse_from(words).map_err(|error| error.to_string())?;
+        config(&typed.args).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_flag_reaches_the_server() {
+        let config = typed("-p 7000 -B 198.18.0.2 -B ::1 --allow 198.18.0.0/15 --max-clients 3 --max-rate 1G").expect("valid");
+        let places: Vec<String> = config.listen.iter().map(ToString::to_string).collect();
+        assert_eq!(places, ["198.18.0.2:7000", "[::1]:7000"]);
+        assert_eq!(config.allow, [("198.18.0.0".parse().expect("valid"), 15)]);
+        assert_eq!((config.limits.clients, config.limits.rate), (3, Some(BitRate(1e9))));
+        let config = typed("--max-duration 5 --max-bytes 1G --queue -1 --idle-timeout 3").expect("valid");
+        assert_eq!((config.limits.duration, config.limits.bytes), (Nanos::from_secs(5), Some(Bytes(1 << 30))));
+        assert!(config.queue && config.once && config.auth.is_none());
+        assert_eq!(config.idle_timeout, Nanos::from_secs(3));
+        assert!(config.listen.contains(&"0.0.0.0:5201".parse().expect("valid")));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for (line, word) in [
+            ("--max-clients 0", "1 to 1024"),
+            ("--max-rate 0", "leave the flag out"),
+            ("--allow everyone", "everyone"),
+            ("--rsa-private-key-path k.pem", "--authorized-users-path"),
+            ("--rsa-private-key-path /no/k.pem --authorized-users-path /no/users", "/no/k.pem"),
+        ] {
+            let said = typed(line).expect_err(line);
+            assert!(said.contains(word), "{line}: {said}");
+        }
+    }
+}

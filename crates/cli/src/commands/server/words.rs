@@ -1,0 +1,153 @@
+//! What a standing server did, in a line for each event: who came, what came of it, who was turned away.
+
+use std::net::SocketAddr;
+
+use ::load::{Direction, StreamLoad, Transport};
+use samples::EndSeries;
+use traffic::{
+    FlowOutcome, Outcome,
+    door::{Client, Dialect, Event, Report, Work},
+};
+
+/// The line of an event; `None` where nothing is said.
+pub(super) fn line(event: &Event<'_>) -> Option<String> {
+    Some(match event {
+        Event::Listening { addresses } => {
+            let places: Vec<String> = addresses.iter().map(SocketAddr::to_string).collect();
+            let places = places.join(" and ");
+            format!("serving plumb, iperf3 and sockperf clients on {places}, TCP and UDP; Ctrl-C ends it")
+        }
+        Event::Waits { peer, before } => format!("{} waits for {before} before it", peer.ip()),
+        Event::Begins { client } => format!("{} {}", name(client), work(client)),
+        Event::Ends { client, report } => format!("{} {}", name(client), outcome(report)),
+        Event::Refused { peer, because } => format!("{peer} turned away: {because}"),
+        Event::MoreRefused { count } => format!("{count} more turned away"),
+        Event::Interval { .. } | Event::Trouble { .. } => return None,
+    })
+}
+
+/// `#3 198.18.0.1`.
+fn name(client: &Client) -> String {
+    format!("#{} {}", client.number, client.peer.ip().to_canonical())
+}
+
+/// What a client wants.
+fn work(client: &Client) -> String {
+    let dialect = match client.dialect {
+        Dialect::Native => "plumb",
+        Dialect::Iperf3 => "iperf3",
+        Dialect::Sockperf => "sockperf",
+    };
+    match &client.work {
+        Work::Stream(load) => format!("{dialect}: {}", stream(load)),
+        Work::PingPong(transport) => format!("{dialect}: ping over {}", named(*transport)),
+        Work::Connect => format!("{dialect}: connections"),
+    }
+}
+
+fn stream(load: &StreamLoad) -> String {
+    let way = match load.direction {
+        Direction::Forward => "receives",
+        Direction::Reverse => "sends",
+        Direction::Both => "sends and receives",
+    };
+    let connections = if load.streams == 1 { "1 connection" } else { &format!("{} connections", load.streams) };
+    let rate = load.rate.map(|rate| format!(" at {rate} each")).unwrap_or_default();
+    format!("{way} over {connections} of {}{rate}", named(load.transport))
+}
+
+fn named(transport: Transport) -> &'static str {
+    match transport {
+        Transport::Tcp => "TCP",
+        Transport::Udp => "UDP",
+    }
+}
+
+/// What came of a client.
+fn outcome(report: &Report) -> String {
+    let done = report.here.as_ref().map(carried).unwrap_or_default();
+    let lasted = report.lasted;
+    match (&report.failure, done.is_empty()) {
+        (None, true) => format!("ended after {lasted}"),
+        (None, false) => done,
+        (Some(failure), true) => format!("failed after {lasted}: {failure}"),
+        (Some(failure), false) => format!("failed after {lasted}, {done}: {failure}"),
+    }
+}
+
+/// `received 9.41 Gbit/s (1.10 GiB), sent …`.
+fn carried(outcome: &Outcome) -> String {
+    let of = |direction: Direction, verb: &str| {
+        let of_it = |flow: &&FlowOutcome| flow.direction == direction;
+        let ends: Vec<&EndSeries> = outcome.flows.iter().filter(of_it).map(|flow| &flow.series).collect();
+        let bytes: units::Bytes = ends.iter().map(|end| end.bytes()).sum();
+        let rate = EndSeries::rate_together(ends.iter().copied());
+        (!ends.is_empty()).then(|| format!("{verb} {rate} ({bytes})"))
+    };
+    let ways = [of(Direction::Forward, "received"), of(Direction::Reverse, "sent")];
+    ways.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::load::Until;
+    use samples::Interval;
+    use traffic::door::Refusal;
+    use units::{BitRate, Bytes, Nanos};
+
+    fn client(work: Work) -> Client {
+        let [peer, local] = ["[::ffff:198.18.0.1]:40000", "198.18.0.2:5201"].map(|text| text.parse().expect("valid"));
+        Client { number: 3, peer, local, dialect: Dialect::Iperf3, work }
+    }
+
+    fn load() -> StreamLoad {
+        StreamLoad::new(Until::Elapsed(Nanos::from_secs(1)))
+    }
+
+    fn report(bytes: u64) -> Report {
+        let interval = Interval {
+            start: Nanos(0),
+            end: Nanos::from_secs(1),
+            bytes: Bytes(bytes),
+            warmup: false,
+            tcp: None,
+            datagrams: None,
+        };
+        let series = EndSeries { intervals: vec![interval], ..EndSeries::default() };
+        let flow = FlowOutcome { id: 0, direction: Direction::Forward, series };
+        let here = (bytes > 0).then(|| Outcome { flows: vec![flow], ..Outcome::default() });
+        Report { lasted: Nanos::from_secs(1), here, there: None, results: None, failure: None }
+    }
+
+    #[test]
+    fn a_client_is_told_in_two_lines() {
+        let asked = StreamLoad { streams: 4, rate: Some(BitRate(1e8)), ..load() };
+        let client = client(Work::Stream(Box::new(asked)));
+        assert_eq!(
+            line(&Event::Begins { client: &client }).expect("a line"),
+            "#3 198.18.0.1 iperf3: receives over 4 connections of TCP at 100 Mbit/s each"
+        );
+        assert_eq!(
+            line(&Event::Ends { client: &client, report: &report(1_250_000_000) }).expect("a line"),
+            "#3 198.18.0.1 received 10.0 Gbit/s (1.16 GiB)"
+        );
+    }
+
+    #[test]
+    fn a_failure_says_why_and_what_came_till_then() {
+        let client = client(Work::PingPong(Transport::Udp));
+        let mut report = report(0);
+        assert_eq!(line(&Event::Ends { client: &client, report: &report }).expect("a line"), "#3 198.18.0.1 ended after 1.00 s");
+        report.failure = Some(traffic::Error::Stopped);
+        let said = line(&Event::Ends { client: &client, report: &report }).expect("a line");
+        assert!(said.starts_with("#3 198.18.0.1 failed after 1.00 s: "), "{said}");
+    }
+
+    #[test]
+    fn who_is_turned_away_is_named_with_the_reason() {
+        let peer = "198.18.0.9:1".parse().expect("valid");
+        let said = line(&Event::Refused { peer, because: Refusal::Address }).expect("a line");
+        assert_eq!(said, "198.18.0.9:1 turned away: its address is in no allowed prefix");
+    }
+}

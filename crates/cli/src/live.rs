@@ -1,0 +1,7 @@
+//! What is printed while traffic flows: lines as compact as they can be read.
+
+pub(crate) mod connect;
+pub(crate) mod ping_pong;
+mod stream;
+
+pub(crate) use stream::StreamLines;

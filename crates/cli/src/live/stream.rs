@@ -1,0 +1,249 @@
+//! The lines that a stream prints while it runs: each connection, and their sum where there are several.
+//!
+//! Samples are finer than lines: they are put together here. Knows nothing of what a summary says.
+
+use std::collections::BTreeMap;
+
+use ::load::Direction;
+use samples::{DatagramSample, Interval, TcpSample};
+use traffic::FlowId;
+use units::{BitRate, Bytes, Nanos, Share};
+
+/// Makes lines of the intervals of one end.
+#[derive(Debug)]
+pub(crate) struct StreamLines {
+    every: Nanos,
+    connections: usize,
+    open: BTreeMap<Key, Interval>,
+    /// Whole ones by their number, until every connection has one.
+    whole: BTreeMap<u64, BTreeMap<Key, Interval>>,
+}
+
+/// Connections in the order of their lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    direction: Direction,
+    sends: bool,
+    id: u32,
+}
+
+impl StreamLines {
+    /// A line for each of `connections` as often as said, and none when that is nought.
+    pub(crate) fn new(every: Nanos, connections: u32) -> Self {
+        Self { every, connections: connections as usize, open: BTreeMap::new(), whole: BTreeMap::new() }
+    }
+
+    /// Takes a sample and gives the lines that it completes.
+    pub(crate) fn take(&mut self, flow: FlowId, interval: &Interval) -> Vec<String> {
+        if self.every.0 == 0 {
+            return Vec::new();
+        }
+        let key = Key { direction: flow.direction, sends: flow.sends, id: flow.id };
+        // What is left out of the result is never put together with what is not.
+        let before = self.open.remove(&key);
+        let (cut, before) = match before {
+            Some(before) if before.warmup != interval.warmup => (Some(before), None),
+            before => (None, before),
+        };
+        let mut lines = cut.map(|cut| self.close(key, cut)).unwrap_or_default();
+        let grown = before.map_or(*interval, |before| before.and(interval));
+        if self.number(grown.start, interval) < self.number(grown.end, interval) {
+            lines.extend(self.close(key, grown));
+        } else {
+            let _ = self.open.insert(key, grown);
+        }
+        lines
+    }
+
+    /// Gives the lines of what is there when a stream has ended.
+    pub(crate) fn rest(&mut self) -> Vec<String> {
+        let open = std::mem::take(&mut self.open);
+        let mut said: Vec<String> = open.into_iter().flat_map(|(key, left)| self.close(key, left)).collect();
+        said.extend(std::mem::take(&mut self.whole).into_values().flat_map(|rows| lines(&rows)));
+        said
+    }
+
+    /// How many lines' time has passed; a sample ends a little early or late.
+    fn number(&self, at: Nanos, sample: &Interval) -> u64 {
+        (at.0 + (sample.end - sample.start).0 / 2) / self.every.0
+    }
+
+    fn close(&mut self, key: Key, interval: Interval) -> Vec<String> {
+        // By its middle: it ends a little early or late. The warm-up's part of a line comes before the other.
+        let middle = (interval.start.0 + interval.end.0) / 2;
+        let number = middle / self.every.0 * 2 + u64::from(!interval.warmup);
+        let rows = self.whole.entry(number).or_default();
+        let row = rows.remove(&key).map_or(interval, |before| before.and(&interval));
+        let _ = rows.insert(key, row);
+        // A connection that has ended, or is late by a whole line, does not hold up the others.
+        let due = if rows.len() == self.connections { number + 1 } else { number };
+        let later = self.whole.split_off(&due);
+        std::mem::replace(&mut self.whole, later).into_values().flat_map(|rows| lines(&rows)).collect()
+    }
+}
+
+fn lines(rows: &BTreeMap<Key, Interval>) -> Vec<String> {
+    let mut text: Vec<String> = Vec::with_capacity(rows.len() + 2);
+    for direction in [Direction::Forward, Direction::Reverse] {
+        let of: Vec<_> = rows.iter().filter(|(key, _)| key.direction == direction).collect();
+        let several = of.len() > 1;
+        text.extend(of.iter().map(|(key, row)| line(several.then_some(key.id), key.sends, row)));
+        if several {
+            text.extend(sum(&of));
+        }
+    }
+    text
+}
+
+fn line(id: Option<u32>, sends: bool, row: &Interval) -> String {
+    let name = id.map_or_else(String::new, |id| format!("#{id} "));
+    let facts = match (&row.tcp, &row.datagrams) {
+        (Some(tcp), _) if sends => format!("{}  cwnd {}  rtt {}", again(tcp), tcp.cwnd, tcp.rtt),
+        (_, Some(datagrams)) => counted(datagrams, sends),
+        _ => String::new(),
+    };
+    laid_out(row, &name, sends, &facts, row.rate())
+}
+
+/// All connections of a direction together, over the time of the first of them.
+fn sum(rows: &[(&Key, &Interval)]) -> Option<String> {
+    let ((key, first), _) = rows.split_first()?;
+    let bytes: Bytes = rows.iter().map(|(_, row)| row.bytes).sum();
+    let retransmits = rows.iter().filter_map(|(_, row)| row.tcp).map(|tcp| tcp.retransmits).sum();
+    let datagrams = rows.iter().filter_map(|(_, row)| row.datagrams).reduce(|one, other| one.and(&other));
+    let facts = match datagrams {
+        Some(datagrams) => counted(&datagrams, key.sends),
+        None if key.sends => again(&TcpSample { retransmits, ..TcpSample::default() }),
+        None => String::new(),
+    };
+    let together = Interval { bytes, ..**first };
+    // Each over its own time: they do not end at the same nanosecond.
+    let rate = BitRate(rows.iter().map(|(_, row)| row.rate().0).sum());
+    Some(laid_out(&together, "all ", key.sends, &facts, rate))
+}
+
+fn laid_out(row: &Interval, name: &str, sends: bool, facts: &str, rate: BitRate) -> String {
+    let time = format!("{:.1}-{:.1} s", row.start.seconds(), row.end.seconds());
+    let verb = format!("{name}{}", if sends { "sent" } else { "received" });
+    let (rate, bytes) = (rate.to_string(), row.bytes.to_string());
+    let warmup = if row.warmup { "  (warm-up)" } else { "" };
+    let line = format!("{time:>13}  {verb:<12} {rate:>11}  {bytes:>9}  {facts}");
+    format!("{}{warmup}", line.trim_end())
+}
+
+fn again(tcp: &TcpSample) -> String {
+    format!("{} sent again", tcp.retransmits)
+}
+
+fn counted(datagrams: &DatagramSample, sends: bool) -> String {
+    if sends {
+        return format!("{} datagrams", datagrams.count);
+    }
+    let lost = datagrams.lost.max(0) as u64;
+    let share = Share(lost as f64 / (datagrams.count + lost).max(1) as f64);
+    let mut text = format!("{} datagrams  lost {lost} ({share})  jitter {}", datagrams.count, datagrams.jitter);
+    for (count, word) in [(datagrams.reordered, "reordered"), (datagrams.duplicates, "duplicate")] {
+        if count > 0 {
+            text.push_str(&format!("  {count} {word}"));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SENDER: FlowId = FlowId { id: 0, direction: Direction::Forward, sends: true };
+
+    /// A sample of a tenth of a second that ends a little after its time, 1.25 GB a second.
+    fn sample(tenth: u64) -> Interval {
+        let late = 700_000;
+        Interval {
+            start: Nanos(if tenth == 0 { 0 } else { tenth * 100_000_000 + late }),
+            end: Nanos((tenth + 1) * 100_000_000 + late),
+            bytes: Bytes(125_000_000),
+            warmup: false,
+            tcp: Some(TcpSample {
+                retransmits: 1,
+                cwnd: Bytes(64 << 10),
+                rtt: Nanos(52_000),
+                ..TcpSample::default()
+            }),
+            datagrams: None,
+        }
+    }
+
+    fn told(lines: &mut StreamLines, flow: FlowId, tenths: std::ops::Range<u64>) -> Vec<String> {
+        tenths.flat_map(|tenth| lines.take(flow, &sample(tenth))).collect()
+    }
+
+    #[test]
+    fn ten_samples_of_a_tenth_make_one_line_of_a_second() {
+        let mut lines = StreamLines::new(Nanos::from_secs(1), 1);
+        let said = told(&mut lines, SENDER, 0..20);
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert_eq!(
+            said[0],
+            "    0.0-1.0 s  sent         9.99 Gbit/s   1.16 GiB  10 sent again  cwnd 64.0 KiB  rtt 52.0 µs"
+        );
+        assert!(said[1].starts_with("    1.0-2.0 s"), "{said:?}");
+        assert!(lines.rest().is_empty());
+    }
+
+    #[test]
+    fn what_is_left_at_the_end_has_a_line_of_its_own() {
+        let mut lines = StreamLines::new(Nanos::from_secs(1), 1);
+        assert_eq!(told(&mut lines, SENDER, 0..13).len(), 1);
+        let rest = lines.rest();
+        assert!(rest.len() == 1 && rest[0].starts_with("    1.0-1.3 s"), "{rest:?}");
+    }
+
+    #[test]
+    fn several_connections_are_followed_by_their_sum_once_all_have_told() {
+        let mut lines = StreamLines::new(Nanos::from_secs(1), 2);
+        assert!(told(&mut lines, SENDER, 0..10).is_empty(), "the other one is awaited");
+        let said = told(&mut lines, FlowId { id: 1, ..SENDER }, 0..10);
+        let verbs: Vec<_> = said.iter().map(|line| line[15..27].trim()).collect();
+        assert_eq!(verbs, ["#0 sent", "#1 sent", "all sent"]);
+        assert!(said[2].contains("20.0 Gbit/s") && said[2].contains("20 sent again"), "{said:?}");
+    }
+
+    #[test]
+    fn a_connection_that_ended_holds_up_no_line() {
+        let mut lines = StreamLines::new(Nanos::from_secs(1), 2);
+        let _ = told(&mut lines, SENDER, 0..10);
+        let _ = told(&mut lines, FlowId { id: 1, ..SENDER }, 0..10);
+        assert!(told(&mut lines, SENDER, 10..20).is_empty());
+        let said = told(&mut lines, SENDER, 20..30);
+        assert!(said.len() == 1 && said[0].starts_with("    1.0-2.0 s"), "{said:?}");
+    }
+
+    #[test]
+    fn a_warm_up_is_never_put_together_with_what_is_measured() {
+        let mut lines = StreamLines::new(Nanos::from_secs(1), 1);
+        let mut said = Vec::new();
+        for tenth in 0..20 {
+            said.extend(lines.take(SENDER, &Interval { warmup: tenth < 15, ..sample(tenth) }));
+        }
+        said.extend(lines.rest());
+        let marks: Vec<_> = said.iter().map(|line| (&line[4..13], line.ends_with("(warm-up)"))).collect();
+        assert_eq!(marks, [("0.0-1.0 s", true), ("1.0-1.5 s", true), ("1.5-2.0 s", false)], "{said:?}");
+    }
+
+    #[test]
+    fn a_receiver_of_datagrams_tells_what_is_missing() {
+        let mut lines = StreamLines::new(Nanos::from_millis(100), 1);
+        let datagrams = DatagramSample { count: 990, lost: 10, jitter: Nanos(12_000), reordered: 3, duplicates: 0 };
+        let interval = Interval { tcp: None, datagrams: Some(datagrams), ..sample(0) };
+        let said = lines.take(FlowId { sends: false, ..SENDER }, &interval);
+        let tail = "990 datagrams  lost 10 (1.00 %)  jitter 12.0 µs  3 reordered";
+        assert!(said.len() == 1 && said[0].ends_with(tail), "{said:?}");
+    }
+
+    #[test]
+    fn an_interval_of_nought_prints_nothing() {
+        let mut lines = StreamLines::new(Nanos(0), 1);
+        assert!(told(&mut lines, SENDER, 0..30).is_empty() && lines.rest().is_empty());
+    }
+}

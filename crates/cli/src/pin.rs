@@ -1,0 +1,117 @@
+//! Where the traffic threads of both ends run, as it is typed.
+
+use load::{Load, Placement};
+
+use crate::failure::Misuse;
+
+/// Reads `--pin`: `same`, `cross`, `0,2` (the client's CPUs), or `0,2/1,3` (the client's and the server's).
+pub(crate) fn placement(text: &str) -> Result<Placement, String> {
+    match text {
+        "free" => Ok(Placement::Free),
+        "same" => Ok(Placement::SameCpu),
+        "cross" => Ok(Placement::CrossCpu),
+        lists => {
+            let (client, server) = lists.split_once('/').unwrap_or((lists, ""));
+            let (client, server) = (list(client)?, list(server)?);
+            if client.is_empty() && server.is_empty() {
+                return Err("it names no CPU: write same, cross, 0,2 or 0,2/1,3".to_owned());
+            }
+            Ok(Placement::Cpus { client, server })
+        }
+    }
+}
+
+/// Reads iperf3's `-A`: `n` is the client's CPU, `n,m` the client's and the server's.
+pub(crate) fn affinity(text: &str) -> Result<Placement, String> {
+    match list(text)?[..] {
+        [client] => Ok(Placement::Cpus { client: vec![client], server: Vec::new() }),
+        [client, server] => Ok(Placement::Cpus { client: vec![client], server: vec![server] }),
+        _ => Err("write the client's CPU, or the client's and the server's as 0,1; --pin takes lists".to_owned()),
+    }
+}
+
+/// `0,2,4-6`.
+fn list(text: &str) -> Result<Vec<u32>, String> {
+    let mut cpus = Vec::new();
+    for part in text.split(',').filter(|_| !text.is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let number = |digits: &str| digits.parse::<u32>().ok().filter(|cpu| *cpu < 8192);
+        match (number(first), number(last)) {
+            (Some(first), Some(last)) if first <= last => cpus.extend(first..=last),
+            _ => return Err(format!("`{part}` is no CPU: write same, cross, 0,2 or 0,2/1,3")),
+        }
+    }
+    Ok(cpus)
+}
+
+/// The CPUs of both ends; `None` leaves an end's threads free.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Cpus {
+    pub(crate) client: Option<Vec<u32>>,
+    pub(crate) server: Option<Vec<u32>>,
+}
+
+/// The CPUs that a placement means, out of those that this process may use.
+pub(crate) fn cpus(placement: &Placement, load: &Load, usable: &[u32]) -> anyhow::Result<Cpus> {
+    // The server's CPUs are its machine's, of which nothing is known here.
+    let asked = match placement {
+        Placement::Cpus { client, .. } => Placement::Cpus { client: client.clone(), server: Vec::new() },
+        other => other.clone(),
+    };
+    let chosen = lab::cpus(&asked, load, usable)
+        .map_err(|reason| Misuse::new(reason).hint("`taskset -p $$` shows which CPUs may be used here"))?;
+    let some = |list: Option<Vec<u32>>| list.filter(|list| !list.is_empty());
+    let server = match placement {
+        Placement::Cpus { server, .. } => Some(server.clone()),
+        _ => chosen.server,
+    };
+    Ok(Cpus { client: some(chosen.client), server: some(server) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use load::{StreamLoad, Until};
+    use units::Nanos;
+
+    fn lists(client: &[u32], server: &[u32]) -> Placement {
+        Placement::Cpus { client: client.to_vec(), server: server.to_vec() }
+    }
+
+    #[test]
+    fn placements_are_words_or_lists_of_either_end() {
+        for (text, expected) in [
+            ("same", Placement::SameCpu),
+            ("cross", Placement::CrossCpu),
+            ("free", Placement::Free),
+            ("3", lists(&[3], &[])),
+            ("0,2,4-6", lists(&[0, 2, 4, 5, 6], &[])),
+            ("0,2/1", lists(&[0, 2], &[1])),
+            ("/1", lists(&[], &[1])),
+        ] {
+            assert_eq!(placement(text), Ok(expected), "{text}");
+        }
+        for text in ["", "/", "near", "2-1", "0,,1", "99999"] {
+            assert!(placement(text).is_err_and(|said| said.contains("same")), "{text}");
+        }
+    }
+
+    #[test]
+    fn affinity_is_read_as_iperf3_has_it() {
+        assert_eq!(affinity("1"), Ok(lists(&[1], &[])));
+        assert_eq!(affinity("0,1"), Ok(lists(&[0], &[1])));
+        assert!(affinity("0,1,2").is_err_and(|said| said.contains("--pin")));
+    }
+
+    #[test]
+    fn only_the_clients_own_cpus_are_held_against_this_machine() {
+        let load = Load::Stream(StreamLoad::new(Until::Elapsed(Nanos::from_secs(1))));
+        let of = |placement: &Placement| cpus(placement, &load, &[0, 1]);
+        let chosen = of(&lists(&[1], &[63])).expect("the server may have 64");
+        assert_eq!(chosen, Cpus { client: Some(vec![1]), server: Some(vec![63]) });
+        assert!(of(&lists(&[63], &[])).is_err());
+        assert_eq!(of(&Placement::Free).expect("free"), Cpus::default());
+        let same = of(&Placement::SameCpu).expect("two CPUs");
+        assert_eq!(same.client, same.server);
+    }
+}

@@ -1,0 +1,201 @@
+//! Hears of traffic under way: prints its lines, keeps what an interrupted measurement comes to, and reads the
+//! machine's CPU time at both ends of it. Does not know what is measured for whom.
+
+use std::{cell::RefCell, io};
+
+use probe::CpuReading;
+use samples::{Interval, MachineCpu, PingPongInterval};
+use traffic::{Beat, FlowId, Observer};
+use units::Nanos;
+
+use crate::{
+    live::{StreamLines, connect, ping_pong},
+    say,
+};
+
+/// Longer than any measurement: all of it on one line.
+const ALL: Nanos = Nanos::from_secs(1_000_000_000);
+
+/// What is printed while traffic flows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lines {
+    /// Nothing.
+    None,
+    /// Those of a stream, so often, of so many connections.
+    Stream {
+        every: Nanos,
+        connections: u32,
+    },
+    PingPong,
+    /// Those of connections that are made, so often.
+    Connect {
+        every: Nanos,
+    },
+}
+
+/// Hears of one measurement.
+pub(crate) struct Watch {
+    lines: Lines,
+    /// What every line begins with.
+    prefix: String,
+    heard: RefCell<Heard>,
+}
+
+/// What was heard so far.
+struct Heard {
+    stream: StreamLines,
+    /// All of each connection, on a line that is printed at the end if at all.
+    totals: StreamLines,
+    round_trips: PingPongInterval,
+    connects: connect::ConnectLines,
+    before: Option<CpuReading>,
+    cpu: MachineCpu,
+    broken: Option<io::Error>,
+}
+
+impl Watch {
+    pub(crate) fn new(lines: Lines, prefix: String) -> Self {
+        let (every, connections) = match lines {
+            Lines::Stream { every, connections } => (every, connections),
+            _ => (Nanos(0), 1),
+        };
+        let connect = if let Lines::Connect { every } = lines { every } else { Nanos(0) };
+        let heard = Heard {
+            stream: StreamLines::new(every, connections),
+            totals: StreamLines::new(ALL, u32::MAX),
+            round_trips: PingPongInterval::default(),
+            connects: connect::ConnectLines::new(connect),
+            before: None,
+            cpu: MachineCpu::default(),
+            broken: None,
+        };
+        Self { lines, prefix, heard: RefCell::new(heard) }
+    }
+
+    /// Prints the summary below the lines.
+    pub(crate) fn summarise(&self, text: &str) -> io::Result<()> {
+        if self.lines != Lines::None {
+            self.print("\n")?;
+        }
+        self.print(text)
+    }
+
+    /// The machine's CPU time while traffic flowed.
+    pub(crate) fn cpu(&self) -> MachineCpu {
+        self.heard.borrow().cpu
+    }
+
+    /// Prints a text with the prefix before each of its lines.
+    pub(crate) fn print(&self, text: &str) -> io::Result<()> {
+        text.lines().try_for_each(|line| say::line(format_args!("{}{line}", self.prefix)))
+    }
+
+    /// The lines of what had come when the measurement was broken off.
+    pub(crate) fn totals(&self) -> Vec<String> {
+        let mut heard = self.heard.borrow_mut();
+        let mut lines = heard.totals.rest();
+        if heard.round_trips.round_trips.count() > 0 {
+            lines.push(ping_pong::line(&heard.round_trips));
+        }
+        lines.extend(heard.connects.total());
+        lines
+    }
+
+    /// The end of what is printed meanwhile.
+    ///
+    /// # Errors
+    /// When a line could not be written.
+    pub(crate) fn end(&self) -> io::Result<()> {
+        let rest = self.heard.borrow_mut().stream.rest();
+        self.show(rest);
+        self.heard.borrow_mut().broken.take().map_or(Ok(()), Err)
+    }
+
+    fn show(&self, lines: Vec<String>) {
+        for line in lines {
+            if let Err(error) = self.print(&line) {
+                // Measuring goes on: what cannot be written is said at the end.
+                let _ = self.heard.borrow_mut().broken.get_or_insert(error);
+            }
+        }
+    }
+}
+
+impl Observer for Watch {
+    fn started(&self) {
+        self.heard.borrow_mut().before = CpuReading::now().ok();
+    }
+
+    fn beat(&self, beat: Beat) {
+        let lines = self.heard.borrow_mut().connects.take(&beat);
+        if matches!(self.lines, Lines::Connect { .. }) {
+            self.show(lines);
+        }
+    }
+
+    fn interval(&self, flow: FlowId, interval: &Interval) {
+        let lines = {
+            let mut heard = self.heard.borrow_mut();
+            let _ = heard.totals.take(flow, interval);
+            heard.stream.take(flow, interval)
+        };
+        self.show(lines);
+    }
+
+    fn ping_interval(&self, interval: &PingPongInterval) {
+        if !interval.warmup {
+            let mut heard = self.heard.borrow_mut();
+            let all = &mut heard.round_trips;
+            if all.round_trips.count() == 0 {
+                all.start = interval.start;
+            }
+            all.end = interval.end;
+            all.lost += interval.lost;
+            all.round_trips.merge(&interval.round_trips);
+        }
+        if self.lines == Lines::PingPong {
+            self.show(vec![ping_pong::line(interval)]);
+        }
+    }
+
+    fn ended(&self) {
+        let mut heard = self.heard.borrow_mut();
+        if let (Some(before), Ok(now)) = (&heard.before, CpuReading::now()) {
+            heard.cpu = now.since(before);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use load::Direction;
+    use units::Bytes;
+
+    #[test]
+    fn what_came_till_an_interruption_is_one_line_a_connection() {
+        let watch = Watch::new(Lines::None, String::new());
+        for (id, tenth) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+            let flow = FlowId { id, direction: Direction::Reverse, sends: false };
+            let (start, end) = (Nanos::from_millis(tenth * 100), Nanos::from_millis(tenth * 100 + 100));
+            let bytes = Bytes(12_500_000);
+            watch.interval(flow, &Interval { start, end, bytes, warmup: false, tcp: None, datagrams: None });
+        }
+        let totals = watch.totals();
+        assert_eq!(totals.len(), 3, "two and their sum: {totals:?}");
+        assert!(totals[2].contains("0.0-0.2 s") && totals[2].contains("2.00 Gbit/s"), "{totals:?}");
+    }
+
+    #[test]
+    fn round_trips_of_the_warm_up_are_no_part_of_what_came() {
+        let watch = Watch::new(Lines::None, String::new());
+        for (second, warmup) in [(0, true), (1, false), (2, false)] {
+            let mut interval = PingPongInterval { warmup, ..PingPongInterval::default() };
+            (interval.start, interval.end) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
+            interval.round_trips.record(Nanos(50_000));
+            watch.ping_interval(&interval);
+        }
+        let totals = watch.totals();
+        assert!(totals.len() == 1 && totals[0].contains("1.0-3.0 s         2 round trips"), "{totals:?}");
+    }
+}

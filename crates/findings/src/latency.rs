@@ -1,0 +1,44 @@
+//! What ping-pongs and connections say: distributions of times, and what surrounds them.
+
+use samples::LatencyHistogram;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{distribution::Distribution, estimate::Estimate};
+
+/// The round trips of a cell, all trials' merged. Round trip, never half of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencySummary {
+    /// From when each message was sent.
+    pub round_trips: Distribution,
+    /// Round trips per second.
+    pub rate: f64,
+    /// Messages that never came back.
+    pub lost: u64,
+    /// Of an open loop: what its schedule shows beside.
+    pub open_loop: Option<OpenLoopSummary>,
+    /// Payload received per second by the stream beside it, in bits per second.
+    pub under: Option<Estimate>,
+    /// The round trips themselves.
+    pub histogram: LatencyHistogram,
+}
+
+/// The same messages, seen from when they should have been sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenLoopSummary {
+    /// From each message's intended time to its return: a stall of sender, path or peer is not hidden.
+    pub since_intended: Distribution,
+    /// From each message's intended time to the call that sent it: the generator's own lateness.
+    pub lateness: Distribution,
+}
+
+/// The connections of a cell, all trials' merged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConnectSummary {
+    /// From the call that connects to its return.
+    pub connects: Distribution,
+    /// From the call that connects to the end of the connection, request and response between.
+    pub exchanges: Distribution,
+    /// Connections that failed.
+    pub failed: u64,
+}

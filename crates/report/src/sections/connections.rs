@@ -1,0 +1,59 @@
+//! Connections: their rate and failures, and how long connecting and the whole exchange took.
+//! Must not know streams.
+
+use findings::{CellSummary, ConnectSummary, Findings, Metric};
+
+use super::{
+    Source,
+    percentiles::{self, Named},
+};
+use crate::{
+    labels,
+    page::{Block, Section, Table, detail, left, right},
+    phrases::{self, Confidence},
+    text::Text,
+};
+
+type Row<'a> = (&'a CellSummary, &'a ConnectSummary);
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let cells: Vec<Row<'_>> =
+        findings.cells.iter().filter_map(|cell| Some((cell, cell.connect.as_ref()?))).collect();
+    if cells.is_empty() {
+        return None;
+    }
+    let named: Vec<Named<'_>> = cells
+        .iter()
+        .flat_map(|(cell, connect)| distributions(&labels::cell(findings, cell), connect))
+        .collect();
+    let mut blocks = vec![Block::Table(rates(findings, &cells)), Block::Heading("Percentiles".into())];
+    blocks.extend(percentiles::tables(&named));
+    Some(detail("Connections", blocks))
+}
+
+/// Connecting alone, and the whole of it.
+pub(crate) fn distributions<'a>(label: &str, connect: &'a ConnectSummary) -> [Named<'a>; 2] {
+    [(format!("{label}, connect"), &connect.connects), (format!("{label}, exchange"), &connect.exchanges)]
+}
+
+fn rates(findings: &Findings, cells: &[Row<'_>]) -> Table {
+    let mut columns = vec![left("Cell")];
+    columns.extend(["Connections per second", "Made", "Failed", "Of baseline"].map(right));
+    let row = |(cell, connect): &Row<'_>| -> Vec<Text> {
+        let share = cell
+            .against_baseline
+            .as_ref()
+            .map_or("baseline".into(), |c| phrases::share(c, Confidence::InHead).into());
+        vec![
+            labels::cell(findings, cell).into(),
+            phrases::estimate(Metric::ConnectionRate, &cell.value).into(),
+            connect.exchanges.count.to_string().into(),
+            connect.failed.to_string().into(),
+            share,
+        ]
+    };
+    let caption =
+        "An exchange is a connection from the call that opens it to its end, request and response between.";
+    Table { columns, rows: cells.iter().map(row).collect(), caption: Some(caption.into()) }
+}

@@ -1,0 +1,51 @@
+//! Reasons to distrust the numbers. Must not know the numbers.
+
+use findings::{LevelShift, Metric, Solo, SoloLevels, SoloOutcome};
+use units::Share;
+
+use crate::{
+    page::{Block, Section, section},
+    phrases,
+    text::{Text, Tone},
+};
+
+pub(super) fn build(solo: &Solo) -> Option<Section> {
+    let shifts = solo.shifts.iter().map(|shift| self::shift(solo, shift));
+    let levels = solo.two_levels.iter().map(|levels| two_levels(solo, levels));
+    let doubts = solo.doubts.iter().map(|doubt| Text::of(Tone::Doubtful, phrases::doubt(doubt)));
+    let items: Vec<Text> = shifts.chain(levels).chain(doubts).collect();
+    (!items.is_empty()).then(|| section("Doubts", vec![Block::List(items)]))
+}
+
+fn metric(solo: &Solo) -> Metric {
+    match solo.outcome {
+        Some(SoloOutcome::PingPong(_)) => Metric::RoundTrip,
+        Some(SoloOutcome::Connect(_)) => Metric::ConnectionRate,
+        Some(SoloOutcome::Stream(_)) | None => Metric::Throughput,
+    }
+}
+
+fn shift(solo: &Solo, shift: &LevelShift) -> Text {
+    let value = |value| phrases::value(metric(solo), value);
+    let said = format!(
+        "the rate jumped after {}, from {} to {}: the mean is of two levels",
+        shift.at,
+        value(shift.before),
+        value(shift.after)
+    );
+    Text::of(Tone::Doubtful, said)
+}
+
+fn two_levels(solo: &Solo, levels: &SoloLevels) -> Text {
+    let value = |value| phrases::value(metric(solo), value);
+    let said = format!(
+        "the {} gather at two levels, about {} and {} ({} at the upper one), so the middle is neither",
+        levels.of,
+        value(levels.low),
+        value(levels.high),
+        Share(levels.share_high)
+    );
+    let unpinned =
+        "; the threads were not pinned, which is the usual cause: fix their CPUs and measure again";
+    Text::of(Tone::Doubtful, if levels.unpinned { said + unpinned } else { said })
+}

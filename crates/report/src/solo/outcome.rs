@@ -1,0 +1,132 @@
+//! What was measured, in a few lines. Must not know what to think of it.
+
+use findings::{
+    ConnectSummary, LatencySummary, Metric, Solo, SoloConnect, SoloOutcome, SoloRate, SoloStream, Spread,
+};
+use units::{Share, significant};
+
+use crate::{
+    page::{Block, Section, section},
+    phrases,
+    quantity::{self, Scale},
+    text::{Text, Tone, glued},
+};
+
+type Line = (&'static str, Text);
+
+pub(super) fn build(solo: &Solo) -> Option<Section> {
+    let Some(outcome) = &solo.outcome else {
+        let nothing = Text::of(Tone::Bad, "Nothing came through.");
+        return Some(section("Result", vec![Block::Paragraph(nothing)]));
+    };
+    let mut lines = match outcome {
+        SoloOutcome::Stream(stream) => streamed(stream),
+        SoloOutcome::PingPong(latency) => answered(latency),
+        SoloOutcome::Connect(connect) => connected(connect),
+    };
+    lines.extend(cpu(solo));
+    let lines = lines.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let mut blocks = vec![Block::KeyValues(lines)];
+    blocks.extend(spread(outcome).map(|spread| Block::Paragraph(Text::of(Tone::Faint, method(spread)))));
+    Some(section("Result", blocks))
+}
+
+fn streamed(stream: &SoloStream) -> Vec<Line> {
+    let rate = |value| Text::from(phrases::value(Metric::Throughput, value));
+    let carried = format!("{} in {}", glued(&stream.bytes.to_string()), glued(&stream.elapsed.to_string()));
+    let mut lines =
+        vec![("Received", self::rate(Metric::Throughput, &stream.received)), ("Payload", carried.into())];
+    lines.extend(stream.forward.map(|value| ("Of this, forward", rate(value))));
+    lines.extend(stream.reverse.map(|value| ("Of this, reverse", rate(value))));
+    lines.extend(stream.sent.map(|value| ("Sent", rate(value))));
+    if let Some(tcp) = &stream.tcp {
+        lines.push(("Retransmissions", phrases::retransmits(tcp).into()));
+        lines.extend(tcp.rtt.map(|rtt| ("Round trip under load", rtt.to_string().into())));
+        lines.extend(tcp.cwnd.map(|cwnd| ("Congestion window", phrases::window(cwnd).into())));
+    }
+    if let Some(datagrams) = &stream.datagrams {
+        let others = format!("{}, {}", datagrams.reordered, datagrams.duplicates);
+        lines.push(("Datagrams received", format!("{}/s", significant(datagrams.rate, 3)).into()));
+        lines.push(("Lost", phrases::lost(datagrams).into()));
+        lines.push(("Reordered, duplicate", others.into()));
+        lines.push(("Jitter (RFC 3550)", datagrams.jitter.to_string().into()));
+    }
+    lines.extend(
+        stream.lateness.iter().map(|late| ("Sender's lateness", phrases::middle_and_tail(late).into())),
+    );
+    lines.extend(stream.stability.map(|share| ("Varies by", Share(share).to_string().into())));
+    lines
+}
+
+fn answered(latency: &LatencySummary) -> Vec<Line> {
+    let times = &latency.round_trips;
+    let mut lines = vec![("Round trip", Text::of(Tone::Strong, phrases::middle_and_tail(times)))];
+    if let Some(open) = &latency.open_loop {
+        let intended = Text::of(Tone::Strong, phrases::middle_and_tail(&open.since_intended));
+        lines = vec![("Round trip, since intended", intended)];
+        lines.push(("Since sent", phrases::middle_and_tail(times).into()));
+        lines.push(("Sender's lateness", phrases::middle_and_tail(&open.lateness).into()));
+    }
+    let count = format!("{}, {}/s", times.count, significant(latency.rate, 3));
+    lines.push(("Round trips", count.into()));
+    lines.push(("Lost", latency.lost.to_string().into()));
+    let under = latency.under.as_ref().map(|rate| phrases::value(Metric::Throughput, rate.median));
+    lines.extend(under.map(|rate| ("Beside it", rate.into())));
+    lines
+}
+
+fn connected(connect: &SoloConnect) -> Vec<Line> {
+    let ConnectSummary { connects, exchanges, failed } = &connect.times;
+    vec![
+        ("Connections", rate(Metric::ConnectionRate, &connect.rate)),
+        ("To connect", phrases::middle_and_tail(connects).into()),
+        ("Whole exchange", phrases::middle_and_tail(exchanges).into()),
+        ("Made", exchanges.count.to_string().into()),
+        ("Failed", failed.to_string().into()),
+    ]
+}
+
+/// `33.1 Gbit/s (32.8 to 33.4, 96 %)`.
+fn rate(metric: Metric, rate: &SoloRate) -> Text {
+    let scale = Scale::of(metric, rate.rate);
+    let text = Text::of(Tone::Strong, glued(&scale.quantity(rate.rate)));
+    match &rate.spread {
+        Some(Spread { interval, .. }) => {
+            let range =
+                format!(" ({}, {})", scale.range(interval), quantity::confidence(interval.confidence));
+            text.and(Tone::Plain, glued(&range))
+        }
+        None => text.and(Tone::Faint, glued(" (no interval)")),
+    }
+}
+
+fn spread(outcome: &SoloOutcome) -> Option<&Spread> {
+    match outcome {
+        SoloOutcome::Stream(stream) => stream.received.spread.as_ref(),
+        SoloOutcome::Connect(connect) => connect.rate.spread.as_ref(),
+        SoloOutcome::PingPong(_) => None,
+    }
+}
+
+fn method(spread: &Spread) -> String {
+    format!(
+        "The interval is for the mean of {} samples of {} at the {}, worth {} independent ones; what changes from one \
+         trial to the next is not in it.",
+        spread.intervals,
+        spread.length,
+        spread.of,
+        significant(spread.worth, 2)
+    )
+}
+
+fn cpu(solo: &Solo) -> Option<Line> {
+    let cpu = &solo.cpu;
+    let per = [
+        (cpu.per_gigabyte, "CPU-s/GB"),
+        (cpu.per_million_messages, "CPU-s/M round trips"),
+        (cpu.per_million_connections, "CPU-s/M connections"),
+    ];
+    let cost = per.into_iter().find_map(|(cost, unit)| Some(format!(", {} {unit}", significant(cost?, 3))));
+    let busy = format!("{:.2} of {} busy{}", cpu.busy, cpu.cpus, cost.unwrap_or_default());
+    (cpu.cpus > 0).then(|| ("CPUs here", busy.into()))
+}

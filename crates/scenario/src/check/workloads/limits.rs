@@ -1,0 +1,118 @@
+//! What settings of workloads may be: their ranges, and what is said outside them.
+
+use std::ops::{Range, RangeInclusive};
+
+use load::{Load, PingPongLoad, Transport};
+use toml::Spanned;
+use units::{BitRate, Bytes, Nanos};
+
+use crate::{
+    diagnosis::Problem,
+    document::{As, WorkloadTable},
+};
+
+/// What a stream may have of parallel connections, and connections of clients.
+pub(in crate::check) const STREAMS: RangeInclusive<u32> = 1..=1024;
+/// What one write or read of a TCP stream may have.
+pub(in crate::check) const STREAM_MESSAGE: RangeInclusive<u64> = 1..=16 << 20;
+/// What a ping-pong's message or a datagram may have: enough for a sequence number, and no more than a datagram (65535
+/// bytes less the headers of IPv4 and UDP).
+pub(in crate::check) const MESSAGES: RangeInclusive<u64> = 16..=65_507;
+/// What a request or its answer may have.
+pub(super) const EXCHANGE: RangeInclusive<u64> = 1..=16 << 20;
+
+const LONGEST: Nanos = Nanos::from_secs(3600);
+const LEAST_INTERVAL: Nanos = Nanos::from_millis(10);
+const SLOWEST: BitRate = BitRate(1e3);
+const FASTEST: BitRate = BitRate(1e12);
+
+/// The times of a workload, against those that it has.
+pub(super) fn times(table: &WorkloadTable, load: &Load, problems: &mut Vec<Problem>) {
+    let duration = match load {
+        Load::Stream(stream) => match stream.until {
+            load::Until::Elapsed(time) => time,
+            load::Until::Sent(_) => LONGEST,
+        },
+        Load::PingPong(PingPongLoad { duration, .. }) => *duration,
+        Load::Connect(connect) => connect.duration,
+    };
+    problems.extend(time_out_of(&table.duration, LEAST_INTERVAL, LONGEST));
+    problems.extend(time_out_of(&table.warmup, Nanos(0), LONGEST));
+    problems.extend(time_out_of(&table.interval, LEAST_INTERVAL, duration.max(LEAST_INTERVAL)));
+}
+
+/// What is wrong with a time.
+pub(super) fn time_out_of(time: &Option<Spanned<As<Nanos>>>, least: Nanos, most: Nanos) -> Option<Problem> {
+    let (value, place) = (time.as_ref()?.get_ref().0, time.as_ref()?.span());
+    let message = format!("a time of {value} is out of range");
+    let help = format!("take one from {least} to {most}");
+    (value < least || value > most).then(|| Problem::new(place, message, "out of range").help(help))
+}
+
+/// A size, or its default; tells one that is out of range.
+pub(super) fn size(
+    written: &Option<Spanned<As<Bytes>>>,
+    default: Bytes,
+    range: &RangeInclusive<u64>,
+    problems: &mut Vec<Problem>,
+) -> Bytes {
+    let Some(written) = written else { return default };
+    problems.extend(message_out_of(range, written.get_ref().0, written.span()));
+    written.get_ref().0
+}
+
+/// A size, or its default.
+pub(super) fn size_or(written: &Option<Spanned<As<Bytes>>>, default: Bytes) -> Bytes {
+    written.as_ref().map_or(default, |written| written.get_ref().0)
+}
+
+/// A rate, or none; tells one that is out of range.
+pub(super) fn rate(written: &Option<Spanned<As<BitRate>>>, problems: &mut Vec<Problem>) -> Option<BitRate> {
+    let written = written.as_ref()?;
+    problems.extend(rate_out_of(written.get_ref().0, written.span()));
+    Some(written.get_ref().0)
+}
+
+/// A number of streams or clients, or one; tells one that is out of range.
+pub(super) fn several(
+    written: &Option<Spanned<u32>>,
+    what: &'static str,
+    problems: &mut Vec<Problem>,
+) -> u32 {
+    let Some(written) = written else { return 1 };
+    problems.extend(count_out_of(*written.get_ref(), what, written.span()));
+    *written.get_ref()
+}
+
+/// What is wrong with a message of that size.
+pub(in crate::check) fn message_out_of(
+    range: &RangeInclusive<u64>,
+    size: Bytes,
+    place: Range<usize>,
+) -> Option<Problem> {
+    let problem = Problem::new(place, format!("a message of {size} is out of range"), "out of range");
+    let help = format!("take one from {} to {} bytes", range.start(), range.end());
+    (!range.contains(&size.0)).then(|| problem.help(help))
+}
+
+/// The range of a stream's messages.
+pub(in crate::check) const fn stream_messages(transport: Transport) -> RangeInclusive<u64> {
+    match transport {
+        Transport::Tcp => STREAM_MESSAGE,
+        Transport::Udp => MESSAGES,
+    }
+}
+
+/// What is wrong with a rate.
+pub(in crate::check) fn rate_out_of(rate: BitRate, place: Range<usize>) -> Option<Problem> {
+    let problem = Problem::new(place, format!("a rate of {rate} is out of range"), "out of range");
+    let out = rate.0 < SLOWEST.0 || rate.0 > FASTEST.0;
+    out.then(|| problem.help(format!("take one from {SLOWEST} to {FASTEST}")))
+}
+
+/// What is wrong with a number of streams or clients.
+pub(in crate::check) fn count_out_of(count: u32, what: &str, place: Range<usize>) -> Option<Problem> {
+    let problem = Problem::new(place, format!("{count} {what} are out of range"), "out of range");
+    let help = format!("take {} to {}", STREAMS.start(), STREAMS.end());
+    (!STREAMS.contains(&count)).then(|| problem.help(help))
+}

@@ -1,0 +1,77 @@
+//! What a ping-pong sends, and what flows beside it.
+
+use load::{Background, Direction, Mode, PingPongLoad, Schedule, Transport, Waiting};
+use toml::Spanned;
+use units::{Bytes, Nanos};
+
+use super::{limits, or, refuse, socket};
+use crate::{
+    diagnosis::Problem,
+    document::{ScheduleWord, TransportWord, UnderTable, WorkloadTable},
+    workload::stream_message,
+};
+
+const DURATION: Nanos = Nanos::from_secs(2);
+const WARMUP: Nanos = Nanos::from_millis(300);
+const MESSAGE: Bytes = Bytes(64);
+/// Ten thousand messages a second.
+const PERIOD: Nanos = Nanos(100_000);
+const LEAST_PERIOD: Nanos = Nanos(1000);
+const LONGEST_PERIOD: Nanos = Nanos::from_secs(1);
+
+/// The load of a ping-pong.
+pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> PingPongLoad {
+    others(table, problems);
+    let transport = Transport::from(or(&table.transport, TransportWord::Udp));
+    let usual = PingPongLoad::new(table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0));
+    PingPongLoad {
+        transport,
+        message: limits::size(&table.message, MESSAGE, &limits::MESSAGES, problems),
+        schedule: schedule(table, problems),
+        waiting: table.waiting.as_ref().map_or(Waiting::Block, |word| Waiting::from(*word.get_ref())),
+        under: table.under.as_ref().map(|under| beside(under, problems)),
+        warmup: table.warmup.as_ref().map_or(WARMUP, |time| time.get_ref().0),
+        socket: socket::settings(table, transport, problems),
+        interval: table.interval.as_ref().map_or(usual.interval, |time| time.get_ref().0),
+        ..usual
+    }
+}
+
+fn others(table: &WorkloadTable, problems: &mut Vec<Problem>) {
+    let stream = "it is a setting of a stream, and this is a ping-pong";
+    refuse(&table.mode, "mode", stream, problems);
+    refuse(&table.streams, "streams", stream, problems);
+    refuse(&table.direction, "direction", stream, problems);
+    refuse(&table.bytes, "bytes", stream, problems);
+    let rate =
+        "a ping-pong has no rate of bytes: `schedule = \"open\"` and a `period` set that of its messages";
+    refuse(&table.rate, "rate", rate, problems);
+    let connect = "it is a setting of connections, and this is a ping-pong";
+    refuse(&table.clients, "clients", connect, problems);
+    refuse(&table.request, "request", connect, problems);
+    refuse(&table.response, "response", connect, problems);
+}
+
+fn schedule(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Schedule {
+    if or(&table.schedule, ScheduleWord::Closed) == ScheduleWord::Closed {
+        let why =
+            "a closed loop sends when the last message has come back; an open one has `schedule = \"open\"`";
+        refuse(&table.period, "period", why, problems);
+        return Schedule::Closed;
+    }
+    problems.extend(limits::time_out_of(&table.period, LEAST_PERIOD, LONGEST_PERIOD));
+    Schedule::Open { period: table.period.as_ref().map_or(PERIOD, |time| time.get_ref().0) }
+}
+
+fn beside(under: &Spanned<UnderTable>, problems: &mut Vec<Problem>) -> Background {
+    let under = under.get_ref();
+    let mode = under.mode.map_or(Mode::App, Mode::from);
+    let default = stream_message(Transport::Tcp, mode);
+    Background {
+        mode,
+        streams: limits::several(&under.streams, "streams", problems),
+        direction: under.direction.map_or(Direction::Forward, Direction::from),
+        rate: limits::rate(&under.rate, problems),
+        message: limits::size(&under.message, default, &limits::stream_messages(Transport::Tcp), problems),
+    }
+}

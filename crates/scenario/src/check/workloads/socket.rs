@@ -1,0 +1,89 @@
+//! Socket options of any workload: which of them mean something, and what they may be.
+
+use std::ops::{Range, RangeInclusive};
+
+use load::{SocketSettings, Transport};
+use units::{Bytes, Nanos};
+
+use super::{limits, refuse};
+use crate::{diagnosis::Problem, document::WorkloadTable, expand};
+
+const CONGESTION_DEFAULT: &str = "cubic";
+/// What TCP_MAXSEG takes: `TCP_MIN_MSS` to `MAX_TCP_WINDOW` (include/net/tcp.h).
+const MSS: RangeInclusive<u32> = 88..=32_767;
+/// No kernel gives less than about 2 KiB, and none more than 1 GiB.
+const WINDOW: RangeInclusive<u64> = 2 << 10..=1 << 30;
+const DSCP: RangeInclusive<u8> = 0..=63;
+const BUSY_POLL: RangeInclusive<u64> = 1000..=1_000_000_000;
+
+/// What is set on the sockets of a workload over `transport`.
+pub(super) fn settings(
+    table: &WorkloadTable,
+    transport: Transport,
+    problems: &mut Vec<Problem>,
+) -> SocketSettings {
+    problems.extend(number_out_of(&table.mss, "segment", &MSS));
+    problems.extend(number_out_of(&table.dscp, "code point", &DSCP));
+    problems.extend(number_out_of(&table.source_port, "port", &(1..=u16::MAX)));
+    SocketSettings {
+        congestion: congestion(table, transport, problems),
+        mss: table.mss.as_ref().map(|mss| *mss.get_ref()),
+        window: table.window.as_ref().map(|_| window(table, problems)),
+        dscp: table.dscp.as_ref().map(|dscp| *dscp.get_ref()),
+        nodelay: table.nodelay.as_ref().map(|nodelay| *nodelay.get_ref()),
+        source_port: table.source_port.as_ref().map(|port| *port.get_ref()),
+        busy_poll: busy_poll(table, problems),
+    }
+}
+
+/// What is wrong with a name of a congestion control (`TCP_CA_NAME_MAX` is 16, with the closing zero).
+pub(in crate::check) fn not_congestion(word: &str, place: Range<usize>) -> Option<Problem> {
+    let part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
+    let valid = !word.is_empty() && word.len() < 16 && word.chars().all(part);
+    let message = format!("`{word}` cannot be the name of a congestion control");
+    (!valid).then(|| Problem::new(place, message, "this name").help("write as in `cubic`, `bbr` or `reno`"))
+}
+
+fn congestion(table: &WorkloadTable, transport: Transport, problems: &mut Vec<Problem>) -> Option<String> {
+    if transport == Transport::Udp {
+        refuse(&table.congestion, "congestion", "UDP has no congestion control", problems);
+        refuse(&table.mss, "mss", "UDP has no segments; `message` sizes its datagrams", problems);
+        refuse(&table.nodelay, "nodelay", "UDP delays nothing", problems);
+        return None;
+    }
+    let Some(written) = &table.congestion else { return Some(CONGESTION_DEFAULT.to_owned()) };
+    problems.extend(not_congestion(written.get_ref(), written.span()));
+    expand::congestion(written.get_ref())
+}
+
+fn window(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Bytes {
+    let size = limits::size_or(&table.window, Bytes(0));
+    if let Some(written) = table.window.as_ref().filter(|_| !WINDOW.contains(&size.0)) {
+        let problem =
+            Problem::new(written.span(), format!("a buffer of {size} is out of range"), "out of range");
+        problems.push(problem.help("take one from 2KiB to 1GiB"));
+    }
+    size
+}
+
+fn busy_poll(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Option<Nanos> {
+    let written = table.busy_poll.as_ref()?;
+    let time = written.get_ref().0;
+    if !BUSY_POLL.contains(&time.0) || time.0 % 1000 != 0 {
+        let message = format!("a busy poll of {time} is not possible");
+        let problem = Problem::new(written.span(), message, "not possible");
+        problems.push(problem.help("take whole microseconds, from 1us to 1s"));
+    }
+    Some(time)
+}
+
+fn number_out_of<T: PartialOrd + std::fmt::Display>(
+    written: &Option<toml::Spanned<T>>,
+    what: &str,
+    range: &RangeInclusive<T>,
+) -> Option<Problem> {
+    let written = written.as_ref().filter(|written| !range.contains(written.get_ref()))?;
+    let message = format!("a {what} of {} is out of range", written.get_ref());
+    let help = format!("take one from {} to {}", range.start(), range.end());
+    Some(Problem::new(written.span(), message, "out of range").help(help))
+}

@@ -1,0 +1,137 @@
+//! Settings of workloads: of the wrong kind, out of range, and ones that do not go together.
+
+use super::{check, check_text};
+
+/// A lab of one wire with a stream, and this in front of its other keys.
+fn with(kind: &str, settings: &str) -> String {
+    format!(
+        "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[wires.w]\nbetween = [\"a:eth0\", \"b:eth0\"]\n\
+         addresses = [\"198.18.0.1/24\", \"198.18.0.2/24\"]\n[paths.p]\nfrom = \"a\"\nto = \"b\"\nlayers = [\"wire\"]\n\
+         baseline = true\n[workloads.x]\nkind = \"{kind}\"\n{settings}\n"
+    )
+}
+
+#[test]
+fn settings_that_do_nothing_are_refused() {
+    for (kind, setting, name, why) in [
+        ("stream", "waiting = \"spin\"", "waiting", "a setting of a ping-pong, and this is a stream"),
+        ("stream", "schedule = \"open\"", "schedule", "a setting of a ping-pong"),
+        ("stream", "under = { rate = \"1Gbit/s\" }", "under", "a setting of a ping-pong"),
+        ("stream", "clients = 2", "clients", "a setting of connections, and this is a stream"),
+        ("stream", "transport = \"udp\"\nnodelay = true # x", "nodelay", "UDP delays nothing"),
+        ("stream", "transport = \"udp\"\nmss = 1000 # x", "mss", "`message` sizes its datagrams"),
+        ("ping-pong", "mode = \"limit\"", "mode", "a setting of a stream, and this is a ping-pong"),
+        ("ping-pong", "rate = \"1Gbit/s\"", "rate", "set that of its messages"),
+        ("ping-pong", "period = \"1ms\"", "period", "an open one has `schedule = \"open\"`"),
+        ("ping-pong", "response = 64", "response", "a setting of connections"),
+        ("connect", "message = 64", "message", "a `request` and a `response`"),
+        ("connect", "transport = \"tcp\"", "transport", "connections are always TCP"),
+        ("connect", "source-port = 5000", "source-port", "every connection is a new one"),
+        (
+            "connect",
+            "interval = \"50ms\"\nstreams = 2 # x",
+            "streams",
+            "a setting of a stream, and these are connections",
+        ),
+    ] {
+        let at = setting.lines().last().expect("a line");
+        let text = with(kind, setting);
+        check_text(&text, at, &format!("`{name}` has no effect here"), "take it out");
+        check_text(&text, at, why, "take it out");
+    }
+}
+
+#[test]
+fn settings_out_of_range_are_told_with_the_range() {
+    for (kind, setting, message, help) in [
+        ("stream", "rate = \"1bit/s\"", "a rate of 1.00 bit/s is out of range", "1.00 kbit/s to 1000 Gbit/s"),
+        ("stream", "mss = 40", "a segment of 40 is out of range", "88 to 32767"),
+        ("stream", "dscp = 64", "a code point of 64 is out of range", "0 to 63"),
+        ("stream", "window = \"8GiB\"", "a buffer of 8.00 GiB is out of range", "2KiB to 1GiB"),
+        ("stream", "source-port = 0", "a port of 0 is out of range", "1 to 65535"),
+        ("stream", "busy-poll = \"1500ns\"", "a busy poll of 1.50 µs is not possible", "whole microseconds"),
+        (
+            "stream",
+            "transport = \"udp\"\nmessage = \"64KiB\"",
+            "a message of 64.0 KiB is out of range",
+            "16 to 65507",
+        ),
+        (
+            "ping-pong",
+            "schedule = \"open\"\nperiod = \"10ns\"",
+            "a time of 10 ns is out of range",
+            "1.00 µs to 1.00 s",
+        ),
+        ("ping-pong", "interval = \"1m\"", "a time of 60.0 s is out of range", "10.0 ms to 2.00 s"),
+        ("ping-pong", "under = { streams = 0 }", "0 streams are out of range", "1 to 1024"),
+        ("connect", "clients = 2000", "2000 clients are out of range", "1 to 1024"),
+        ("connect", "request = 0", "a message of 0 B is out of range", "1 to"),
+    ] {
+        check_text(&with(kind, setting), setting.lines().last().expect("a line"), message, help);
+    }
+}
+
+#[test]
+fn a_placement_is_a_word_or_lists_of_cpus() {
+    check_text(
+        &with("stream", "placement = \"cross\""),
+        "placement",
+        "`cross` is not one of the words",
+        "`cross-cpu`",
+    );
+    check_text(
+        &with("stream", "placement = { client = [0], server = [] }"),
+        "placement",
+        "a list of CPUs is empty",
+        "at least one",
+    );
+    check_text(
+        &with("stream", "placement = { clients = [0] }"),
+        "placement",
+        "unknown key `clients`",
+        "`client`",
+    );
+    check_text(&with("stream", "placement = 3"), "placement", "expected a placement", "");
+}
+
+#[test]
+fn ends_that_spin_do_not_share_a_cpu() {
+    let spin = |placement: &str| with("ping-pong", &format!("waiting = \"spin\"\nplacement = {placement}"));
+    for placement in ["\"same-cpu\"", "{ client = [1], server = [1, 2] }"] {
+        check_text(&spin(placement), "placement", "cannot share a CPU", "cross-cpu");
+    }
+    let factor = "[factors.waiting]\nvary = \"waiting\"\nvalues = [\"block\", \"spin\"]\n\n[schedule]";
+    check(
+        "quick",
+        ("[schedule]", factor),
+        "values = [\"block\"",
+        "both ends would spin on one CPU",
+        "`workloads`",
+    );
+}
+
+#[test]
+fn a_factor_that_opens_a_loop_needs_its_period() {
+    let factor = "[factors.schedule]\nvary = \"schedule\"\nvalues = [\"closed\", \"open\"]\n\n[schedule]";
+    check(
+        "quick",
+        ("[schedule]", factor),
+        "values = [\"closed\"",
+        "`latency` has no period",
+        "[workloads.latency]",
+    );
+}
+
+#[test]
+fn values_of_what_is_sent_mean_something() {
+    let factor =
+        |vary: &str, values: &str| format!("[factors.x]\nvary = \"{vary}\"\nvalues = {values}\n\n[schedule]");
+    for (vary, values, message, help) in [
+        ("mode", "[\"app\", \"limits\"]", "`limits` is not a value of `mode`", "did you mean `limit`?"),
+        ("rate", "[\"unlimited\", \"fast\"]", "`fast`", "write `unlimited`"),
+        ("rate", "[\"unlimited\", \"1bit/s\"]", "a rate of 1.00 bit/s is out of range", ""),
+        ("waiting", "[\"block\", \"sleep\"]", "`sleep` is not a value of `waiting`", "`spin`"),
+    ] {
+        check("quick", ("[schedule]", &factor(vary, values)), values, message, help);
+    }
+}

@@ -1,0 +1,31 @@
+//! Limits of resources that the kernel sets to a process.
+//!
+//! It must not know what the resources are used for. See getrlimit(2).
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::error::{Context, Result};
+
+/// Raises the limit of open descriptors of this process as far as it may (the soft limit to the hard one), and
+/// returns it; `u64::MAX` is no limit.
+pub fn raise_open_files() -> Result<u64> {
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })
+        .named("raise limit of", || "open files")?;
+    Ok(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raising_takes_the_soft_limit_to_the_hard_one() {
+        let before = getrlimit(Resource::Nofile);
+        let low = Rlimit { current: Some(before.current.map_or(256, |soft| soft.min(256))), ..before };
+        setrlimit(Resource::Nofile, low).expect("lowering is always allowed");
+        assert_eq!(raise_open_files().expect("up to the hard limit"), before.maximum.unwrap_or(u64::MAX));
+        let after = getrlimit(Resource::Nofile);
+        assert_eq!((after.current, after.maximum), (before.maximum, before.maximum));
+    }
+}

@@ -1,0 +1,123 @@
+//! Datagrams as they come, those that the kernel has gathered taken apart again.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::ptr::null_mut;
+
+use linux_raw_sys::net::{cmsghdr, mmsghdr};
+
+use super::{Control, NO_MESSAGE, NO_VECTOR, UDP_GRO};
+use crate::socket::transfer::again;
+
+/// The length of a control message with a 32-bit value.
+const CONTROL_LENGTH: usize = size_of::<cmsghdr>() + size_of::<i32>();
+
+/// Space for some messages, and what the last call received.
+pub struct ReceiveBatch {
+    length: usize,
+    payload: Box<[u8]>,
+    messages: Box<[mmsghdr]>,
+    vectors: Box<[libc::iovec]>,
+    controls: Box<[Control]>,
+    received: usize,
+}
+
+// SAFETY: the pointers in it are written and used within one call, and point into what it owns.
+unsafe impl Send for ReceiveBatch {}
+
+impl ReceiveBatch {
+    /// Space for `messages` (at least one) of up to `length` bytes; what is longer is cut. With
+    /// [`set_udp_gro`](crate::socket::set_udp_gro) a message is up to 65,535 bytes, however small the datagrams are.
+    #[must_use]
+    pub fn new(messages: usize, length: usize) -> Self {
+        let (messages, length) = (messages.max(1), length.max(1));
+        Self {
+            length,
+            payload: vec![0; messages * length].into(),
+            messages: vec![NO_MESSAGE; messages].into(),
+            vectors: vec![NO_VECTOR; messages].into(),
+            controls: vec![Control::EMPTY; messages].into(),
+            received: 0,
+        }
+    }
+
+    /// Waits for the first message, takes what is there with it (MSG_WAITFORONE), and returns how many messages
+    /// that were; [`ReceiveBatch::datagrams`] shows what they hold. `WouldBlock`: nothing came within the receive
+    /// timeout. ECONNREFUSED: an earlier datagram found no listener.
+    pub fn receive(&mut self, fd: impl AsFd) -> io::Result<usize> {
+        self.receive_with(&fd, libc::MSG_WAITFORONE)
+    }
+
+    /// Like [`ReceiveBatch::receive`], but never waits.
+    pub fn receive_nonblocking(&mut self, fd: impl AsFd) -> io::Result<usize> {
+        self.receive_with(&fd, libc::MSG_DONTWAIT)
+    }
+
+    /// The datagrams of the last call, in the order in which the socket had them; none after an error.
+    pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
+        let messages = self.messages[..self.received].iter().zip(&self.controls);
+        messages.zip(self.payload.chunks(self.length)).flat_map(|((message, control), space)| {
+            let length = usize::try_from(message.msg_len).unwrap_or(0).min(space.len());
+            let bytes = &space[..length];
+            let size = gathered(message, control).unwrap_or(length).max(1);
+            // A datagram may be empty, and would vanish between the chunks.
+            let empty = bytes.is_empty().then_some(bytes);
+            bytes.chunks(size).chain(empty)
+        })
+    }
+
+    /// How many messages of the last call were longer than the space for them and lost their end.
+    #[must_use]
+    pub fn truncated(&self) -> usize {
+        let cut = |message: &&mmsghdr| message.msg_hdr.msg_flags & libc::MSG_TRUNC.cast_unsigned() != 0;
+        self.messages[..self.received].iter().filter(cut).count()
+    }
+
+    fn receive_with(&mut self, fd: &impl AsFd, flags: i32) -> io::Result<usize> {
+        self.received = 0;
+        self.describe();
+        let socket = fd.as_fd().as_raw_fd();
+        let (messages, count) = (self.messages.as_mut_ptr(), self.messages.len());
+        let no_limit = null_mut::<libc::timespec>();
+        self.received = again(|| {
+            // SAFETY: all `count` headers have just been written and point into the boxes of `self`, which stay
+            // where they are for the call; the kernel writes to them and to what they point at, within the
+            // lengths that they tell.
+            let got = unsafe { libc::syscall(libc::SYS_recvmmsg, socket, messages, count, flags, no_limit) };
+            usize::try_from(got).map_err(|_| io::Error::last_os_error())
+        })?;
+        Ok(self.received)
+    }
+
+    /// Writes all headers anew, because the kernel leaves its answers in them.
+    fn describe(&mut self) {
+        let parts = self.payload.chunks_mut(self.length).zip(self.controls.iter_mut());
+        for ((message, vector), (part, control)) in
+            self.messages.iter_mut().zip(self.vectors.iter_mut()).zip(parts)
+        {
+            vector.iov_base = part.as_mut_ptr().cast();
+            vector.iov_len = part.len();
+            let header = &mut message.msg_hdr;
+            header.msg_iov = std::ptr::from_mut(vector).cast();
+            header.msg_iovlen = 1;
+            header.msg_control = std::ptr::from_mut(control).cast();
+            header.msg_controllen = size_of::<Control>();
+        }
+    }
+}
+
+impl std::fmt::Debug for ReceiveBatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ReceiveBatch({} x {} bytes)", self.messages.len(), self.length)
+    }
+}
+
+/// The size of the datagrams of which the kernel made this message; `None` if it is a single one.
+fn gathered(message: &mmsghdr, control: &Control) -> Option<usize> {
+    let header = &control.header;
+    let told = message.msg_hdr.msg_controllen >= CONTROL_LENGTH
+        && header.cmsg_level == libc::IPPROTO_UDP
+        && header.cmsg_type == UDP_GRO;
+    let [a, b, c, d, ..] = control.value;
+    if told { usize::try_from(i32::from_ne_bytes([a, b, c, d])).ok() } else { None }
+}

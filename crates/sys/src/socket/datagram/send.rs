@@ -1,0 +1,149 @@
+//! Datagrams of one size, sent as few messages as the kernel can cut them from.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+
+use linux_raw_sys::net::{cmsghdr, mmsghdr};
+
+use super::{Control, NO_MESSAGE, NO_VECTOR, UDP_SEGMENT};
+use crate::error::{Error, Result};
+use crate::socket::transfer::again;
+
+/// The most payload of a message over IPv4; with segmentation, of all its datagrams together.
+const LARGEST: usize = 65_507;
+
+/// UDP_MAX_SEGMENTS of linux/udp.h; newer kernels take more.
+const SEGMENTS: usize = 64;
+
+/// The most messages that one call takes (UIO_MAXIOV).
+const MESSAGES: usize = 1024;
+
+/// The length of a control message with a 16-bit value.
+const CONTROL_LENGTH: usize = size_of::<cmsghdr>() + size_of::<u16>();
+
+/// A buffer of datagrams of one size, and what the kernel needs to know to send them by one call.
+pub struct SendBatch {
+    length: usize,
+    per_message: usize,
+    payload: Box<[u8]>,
+    messages: Box<[mmsghdr]>,
+    vectors: Box<[libc::iovec]>,
+    controls: Box<[Control]>,
+}
+
+// SAFETY: the pointers in it are written and used within one call, and point into what it owns.
+unsafe impl Send for SendBatch {}
+
+impl SendBatch {
+    /// A batch of `datagrams` of `length` bytes of payload each, all zero.
+    ///
+    /// If `segmented`, up to 64 of them go to the kernel as one message that it cuts as late as it can (UDP_SEGMENT);
+    /// each must then fit the MTU. EMSGSIZE: more than 65,507 bytes do not fit a datagram. EINVAL: a datagram, or the
+    /// batch, would be empty, or the batch would take more than 1,024 messages.
+    pub fn new(datagrams: usize, length: usize, segmented: bool) -> Result<Self> {
+        let object = || format!("{datagrams} datagrams of {length} bytes");
+        if length > LARGEST {
+            return Err(Error::new(MAKE, object(), libc::EMSGSIZE));
+        }
+        if length == 0 || datagrams == 0 {
+            return Err(Error::new(MAKE, object(), libc::EINVAL));
+        }
+        let per_message = if segmented { (LARGEST / length).min(SEGMENTS) } else { 1 };
+        let messages = datagrams.div_ceil(per_message);
+        if messages > MESSAGES {
+            let hint = format!("one call takes {} at most", MESSAGES * per_message);
+            return Err(Error::new(MAKE, object(), libc::EINVAL).with_hint(hint));
+        }
+        Ok(Self {
+            length,
+            per_message,
+            payload: vec![0; datagrams * length].into(),
+            messages: vec![NO_MESSAGE; messages].into(),
+            vectors: vec![NO_VECTOR; messages].into(),
+            controls: vec![cut_into(length); if per_message > 1 { messages } else { 0 }].into(),
+        })
+    }
+
+    /// How many datagrams it holds.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.payload.len() / self.length
+    }
+
+    /// How many datagrams go into one message: 1 without segmentation.
+    #[must_use]
+    pub const fn per_message(&self) -> usize {
+        self.per_message
+    }
+
+    /// The payload of datagram `index`, which keeps what is written to it from one [`SendBatch::send`] to the next.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[inline]
+    pub fn payload_mut(&mut self, index: usize) -> &mut [u8] {
+        &mut self.payload[index * self.length..][..self.length]
+    }
+
+    /// Sends the first `datagrams` (at most all) on a connected socket by one call and returns how many the kernel
+    /// took, always the first ones. `WouldBlock`: it took none within the send timeout, or at once on a socket
+    /// that does not wait. EINVAL or EMSGSIZE with segmentation: a datagram does not fit the MTU.
+    pub fn send(&mut self, fd: impl AsFd, datagrams: usize) -> io::Result<usize> {
+        let datagrams = datagrams.min(self.capacity());
+        let count = self.describe(datagrams);
+        let socket = fd.as_fd().as_raw_fd();
+        let taken = again(|| {
+            // SAFETY: the first `count` headers have just been written and point into the boxes of `self`, which
+            // stay where they are for the call; the kernel writes `msg_len` of the headers and nothing else.
+            let taken = unsafe {
+                libc::syscall(
+                    libc::SYS_sendmmsg,
+                    socket,
+                    self.messages.as_mut_ptr(),
+                    count,
+                    libc::MSG_NOSIGNAL,
+                )
+            };
+            usize::try_from(taken).map_err(|_| io::Error::last_os_error())
+        })?;
+        Ok(datagrams.min(taken * self.per_message))
+    }
+
+    /// Writes the headers for the first `datagrams`, and returns how many messages they are.
+    fn describe(&mut self, datagrams: usize) -> usize {
+        let count = datagrams.div_ceil(self.per_message);
+        let bytes = &mut self.payload[..datagrams * self.length];
+        let parts = bytes.chunks_mut(self.per_message * self.length);
+        for (((message, vector), part), index) in
+            self.messages.iter_mut().zip(self.vectors.iter_mut()).zip(parts).zip(0..)
+        {
+            vector.iov_base = part.as_mut_ptr().cast();
+            vector.iov_len = part.len();
+            let header = &mut message.msg_hdr;
+            header.msg_iov = std::ptr::from_mut(vector).cast();
+            header.msg_iovlen = 1;
+            if let Some(control) = self.controls.get_mut(index) {
+                header.msg_control = std::ptr::from_mut(control).cast();
+                header.msg_controllen = size_of::<Control>();
+            }
+        }
+        count
+    }
+}
+
+const MAKE: &str = "make a batch of";
+
+impl std::fmt::Debug for SendBatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SendBatch({} x {} bytes, {} a message)", self.capacity(), self.length, self.per_message)
+    }
+}
+
+fn cut_into(length: usize) -> Control {
+    let mut control = Control::EMPTY;
+    control.header =
+        cmsghdr { cmsg_len: CONTROL_LENGTH, cmsg_level: libc::IPPROTO_UDP, cmsg_type: UDP_SEGMENT };
+    let size = u16::try_from(length).expect("65,507 fits");
+    control.value[..2].copy_from_slice(&size.to_ne_bytes());
+    control
+}

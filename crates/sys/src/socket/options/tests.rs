@@ -1,0 +1,155 @@
+//! Options read back from the kernel, and what they change on the loopback.
+
+use std::io::{ErrorKind, Read};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+
+use super::*;
+use crate::socket::testing;
+
+#[test]
+fn congestion_control_reads_back_and_an_unknown_one_is_unsupported() {
+    let socket = TcpListener::bind("127.0.0.1:0").expect("loopback");
+    // Reno is part of every kernel and free to all.
+    set_congestion(&socket, "reno").expect("built in");
+    assert_eq!(congestion(&socket).expect("TCP"), "reno");
+    let error = set_congestion(&socket, "nonesuch").expect_err("unknown");
+    assert!(error.is_unsupported() || error.is_permission(), "{error}");
+    assert!(error.to_string().starts_with("cannot set congestion control nonesuch on socket "), "{error}");
+    assert_eq!(congestion(&socket).expect("TCP"), "reno");
+}
+
+#[test]
+fn buffers_are_accounted_double() {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+    for bytes in [16_384, 65_536] {
+        set_send_buffer(&socket, bytes).expect("any socket");
+        set_receive_buffer(&socket, bytes).expect("any socket");
+        assert_eq!(send_buffer(&socket).expect("any socket"), 2 * bytes);
+        assert_eq!(receive_buffer(&socket).expect("any socket"), 2 * bytes);
+    }
+}
+
+#[test]
+fn switches_are_read_back_by_the_standard_library() {
+    let (client, _server) = testing::connected();
+    for on in [true, false] {
+        set_nodelay(&client, on).expect("TCP");
+        assert_eq!(client.nodelay().expect("TCP"), on);
+        assert_eq!(nodelay(&client).expect("TCP"), on);
+    }
+    let limit = Some(Duration::from_millis(500));
+    set_receive_timeout(&client, limit).expect("any socket");
+    set_send_timeout(&client, limit).expect("any socket");
+    assert_eq!(client.read_timeout().expect("any socket"), limit);
+    assert_eq!(client.write_timeout().expect("any socket"), limit);
+    set_receive_timeout(&client, None).expect("any socket");
+    assert_eq!(client.read_timeout().expect("any socket"), None);
+}
+
+#[test]
+fn integer_options_read_back_from_the_kernel() {
+    let (client, _server) = testing::connected();
+    match set_busy_poll(&client, 50) {
+        Ok(()) => assert_eq!(busy_poll(&client).expect("any socket"), 50),
+        Err(error) => assert!(error.is_permission(), "{error}"),
+    }
+    // The kernel keeps the lower two bits of TCP.
+    set_tos(&client, 0b1011_1000).expect("IPv4");
+    assert_eq!(tos(&client).expect("IPv4"), 0b1011_1000);
+    for on in [true, false] {
+        set_reuse_address(&client, on).expect("any socket");
+        assert_eq!(sockopt::socket_reuseaddr(&client).expect("any socket"), on);
+    }
+}
+
+#[test]
+fn a_bounded_segment_size_holds_for_the_connection() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+    set_mss(&listener, 1000).expect("TCP");
+    let client = TcpStream::connect(listener.local_addr().expect("bound")).expect("loopback");
+    let (free, _) = testing::connected();
+    let (bounded, free) = (mss(&client).expect("TCP"), mss(&free).expect("TCP"));
+    assert!(bounded <= 1000, "{bounded}");
+    assert!(free > 1000, "{free}");
+    assert_eq!(set_mss(&listener, 32_768).expect_err("too large").errno(), libc::EINVAL);
+}
+
+#[test]
+fn two_sockets_share_an_address_only_if_both_allow_it() {
+    use rustix::net::{AddressFamily, SocketType, bind, socket};
+    let open = |shared| {
+        let fd = socket(AddressFamily::INET, SocketType::DGRAM, None).expect("UDP");
+        set_reuse_port(&fd, shared).expect("any socket");
+        UdpSocket::from(fd)
+    };
+    let first = open(true);
+    bind(&first, &"127.0.0.1:0".parse::<std::net::SocketAddrV4>().expect("an address")).expect("free");
+    let address = first.local_addr().expect("bound");
+    bind(open(true), &address).expect("shared");
+    let error = bind(open(false), &address).expect_err("taken");
+    assert_eq!(error.raw_os_error(), libc::EADDRINUSE);
+}
+
+#[test]
+fn the_segment_size_follows_the_mtu_of_the_device() {
+    let Some(ns) = crate::netns::testing::namespace() else { return };
+    ns.run_in(|| {
+        crate::netns::bring_loopback_up().expect("root of its namespace");
+        testing::set_loopback_mtu(1500);
+        let (client, _server) = testing::connected();
+        // 20 bytes of IPv4, 20 of TCP and 12 of its timestamps, which a kernel may be told to leave out.
+        let found = mss(&client).expect("TCP");
+        assert!((1448..=1460).contains(&found), "{found}");
+    })
+    .expect("enters");
+}
+
+/// Whether a datagram of `bytes` of payload leaves a new socket that `prepare` has changed.
+fn sends(bytes: usize, prepare: fn(&UdpSocket) -> Result<()>) -> std::result::Result<(), Option<i32>> {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+    socket.connect(socket.local_addr().expect("bound")).expect("itself");
+    prepare(&socket).expect("IPv4");
+    let sent = socket.send(&vec![0; bytes]).map_err(|error| error.raw_os_error())?;
+    assert_eq!(sent, bytes);
+    Ok(())
+}
+
+#[test]
+fn only_where_fragments_are_forbidden_a_datagram_larger_than_the_path_is_refused() {
+    let Some(ns) = crate::netns::testing::namespace() else { return };
+    ns.run_in(|| {
+        crate::netns::bring_loopback_up().expect("root of its namespace");
+        testing::set_loopback_mtu(1500);
+        // 20 bytes of IPv4 and 8 of UDP.
+        let fits = 1500 - 28;
+        assert_eq!(sends(fits + 1, |_| Ok(())), Ok(()));
+        assert_eq!(sends(fits, |s| set_mtu_probe(s)), Ok(()));
+        assert_eq!(sends(fits + 1, |s| set_mtu_probe(s)), Err(Some(libc::EMSGSIZE)));
+    })
+    .expect("enters");
+}
+
+#[test]
+fn an_ipv6_socket_takes_the_same_calls() {
+    let Ok(socket) = UdpSocket::bind("[::1]:0") else { return };
+    set_tos(&socket, 4).expect("traffic class");
+    assert_eq!(tos(&socket).expect("traffic class"), 4);
+    set_mtu_probe(&socket).expect("IPv6");
+    assert_eq!(sockopt::ipv6_mtu_discover(&socket).expect("IPv6"), Ipv6PathMtuDiscovery::PROBE);
+}
+
+#[test]
+fn closing_without_linger_resets_the_peer() {
+    let (client, mut server) = testing::connected();
+    set_linger_zero(&client).expect("TCP");
+    drop(client);
+    let error = server.read(&mut [0]).expect_err("reset, not end of stream");
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+}
+
+#[test]
+fn an_option_of_tcp_on_udp_is_unsupported() {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+    assert!(mss(&socket).expect_err("no TCP").is_unsupported());
+    assert!(set_mss(&socket, 1000).expect_err("no TCP").is_unsupported());
+}

@@ -1,0 +1,64 @@
+//! Options by which the kernel cuts, gathers and paces what a socket sends and receives.
+
+use std::os::fd::AsFd;
+
+use super::integer;
+use crate::error::Result;
+
+/// Of linux/udp.h.
+const UDP_SEGMENT: u32 = 103;
+const UDP_GRO: u32 = 104;
+
+/// Cuts every larger message that a UDP socket sends into datagrams of `bytes` of payload, as late as it can
+/// (generic segmentation offload, UDP_SEGMENT of udp(7)); 0 ends it. At most 64 datagrams and 65,507 bytes a
+/// message; a datagram must fit the MTU. A [`SendBatch`](super::SendBatch) says so itself, message by message.
+pub fn set_udp_segment(fd: impl AsFd, bytes: u16) -> Result<()> {
+    integer::set(&fd, libc::IPPROTO_UDP, UDP_SEGMENT, i32::from(bytes), "set UDP_SEGMENT on")
+}
+
+/// Lets the kernel hand over several datagrams of one flow as one message (generic receive offload, UDP_GRO of
+/// udp(7)), which only [`ReceiveBatch`](super::ReceiveBatch) can take apart again.
+pub fn set_udp_gro(fd: impl AsFd, on: bool) -> Result<()> {
+    integer::set(&fd, libc::IPPROTO_UDP, UDP_GRO, i32::from(on), "set UDP_GRO on")
+}
+
+/// Bounds the rate at which a TCP socket sends, in bytes of payload and headers per second; `u64::MAX` is no bound.
+/// See SO_MAX_PACING_RATE in socket(7). TCP paces by itself; a UDP socket takes the option, but needs the queueing
+/// discipline `fq` to obey it.
+pub fn set_max_pacing_rate(fd: impl AsFd, bytes_per_second: u64) -> Result<()> {
+    let name = linux_raw_sys::net::SO_MAX_PACING_RATE;
+    integer::set(&fd, libc::SOL_SOCKET, name, bytes_per_second, "set SO_MAX_PACING_RATE on")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+    use crate::socket::{tcp_info, testing};
+
+    #[test]
+    fn a_bounded_pacing_rate_is_seen_in_the_state_of_the_connection() {
+        let (client, _server) = testing::connected();
+        assert_eq!(tcp_info(&client).expect("TCP").max_pacing_rate, u64::MAX);
+        // The second does not fit 32 bits.
+        for rate in [12_500_000, 12_500_000_000, u64::MAX] {
+            set_max_pacing_rate(&client, rate).expect("any socket");
+            assert_eq!(tcp_info(&client).expect("TCP").max_pacing_rate, rate);
+        }
+    }
+
+    #[test]
+    fn segmentation_and_gathering_read_back() {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+        let read = |name| integer::get_int(&&socket, libc::IPPROTO_UDP, name, "read").expect("UDP");
+        for bytes in [1400, 65_507, 0] {
+            set_udp_segment(&socket, bytes).expect("since Linux 4.18");
+            assert_eq!(read(UDP_SEGMENT), i32::from(bytes));
+        }
+        for on in [true, false] {
+            set_udp_gro(&socket, on).expect("since Linux 5.0");
+            assert_eq!(read(UDP_GRO), i32::from(on));
+        }
+    }
+}

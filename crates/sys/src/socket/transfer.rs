@@ -1,0 +1,110 @@
+//! Sending and receiving in ways that the standard library lacks, for measuring loops: nothing is allocated,
+//! and an error is the kernel's bare number.
+#![expect(unsafe_code, reason = "a receive without a buffer")]
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+
+use rustix::net::{RecvFlags, SendFlags};
+
+/// Takes up to `length` bytes off a TCP socket and drops them inside the kernel, without a copy (MSG_TRUNC,
+/// tcp(7)). Returns how many; 0 means that the peer has finished. An expired receive timeout is `WouldBlock`;
+/// any other socket than one of TCP gives EFAULT.
+#[inline]
+pub fn recv_truncated(fd: impl AsFd, length: usize) -> io::Result<usize> {
+    let socket = fd.as_fd().as_raw_fd();
+    again(|| {
+        // SAFETY: with MSG_TRUNC a TCP socket writes nothing to the buffer; a socket that would write is refused
+        // by the kernel, which checks the address.
+        let got = unsafe { libc::recv(socket, std::ptr::null_mut(), length, libc::MSG_TRUNC) };
+        usize::try_from(got).map_err(|_| io::Error::last_os_error())
+    })
+}
+
+/// Receives what is there, on any socket; `WouldBlock` if nothing is, 0 if the peer of a stream has finished.
+/// See MSG_DONTWAIT in recv(2).
+#[inline]
+pub fn recv_nonblocking(fd: impl AsFd, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut receive = || Ok(rustix::net::recv(&fd, &mut *buffer, RecvFlags::DONTWAIT)?.0);
+    again(&mut receive)
+}
+
+/// Sends as much as there is space for, on a connected socket; `WouldBlock` if there is none. See MSG_DONTWAIT
+/// in send(2).
+#[inline]
+pub fn send_nonblocking(fd: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+    again(|| Ok(rustix::net::send(&fd, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?))
+}
+
+/// Calls until no signal comes in between.
+#[inline]
+pub(super) fn again<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{ErrorKind, Read, Write};
+    use std::net::UdpSocket;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::socket::{set_receive_timeout, testing};
+
+    #[test]
+    fn dropped_bytes_are_counted_and_the_rest_stays_readable() {
+        let (mut client, mut server) = testing::connected();
+        client.write_all(b"drop this, keep that").expect("loopback");
+        drop(client);
+        let mut dropped = 0;
+        while dropped < 11 {
+            dropped += recv_truncated(&server, 11 - dropped).expect("data");
+        }
+        let mut rest = String::new();
+        server.read_to_string(&mut rest).expect("text");
+        assert_eq!(rest, "keep that");
+        assert_eq!(recv_truncated(&server, 1).expect("end of stream"), 0);
+    }
+
+    #[test]
+    fn an_expired_wait_would_block() {
+        let (_client, server) = testing::connected();
+        set_receive_timeout(&server, Some(Duration::from_millis(10))).expect("any socket");
+        assert_eq!(recv_truncated(&server, 1).expect_err("nothing sent").kind(), ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn a_datagram_is_not_written_to_nowhere() {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+        socket.connect(socket.local_addr().expect("bound")).expect("itself");
+        socket.send(&[7; 100]).expect("loopback");
+        let error = recv_truncated(&socket, 100).expect_err("no buffer");
+        assert_eq!(error.raw_os_error(), Some(libc::EFAULT));
+    }
+
+    #[test]
+    fn without_waiting_an_empty_socket_and_a_full_one_would_block() {
+        let (client, server) = testing::connected();
+        let mut buffer = [0; 8];
+        let empty = recv_nonblocking(&server, &mut buffer).expect_err("nothing sent");
+        assert_eq!(empty.kind(), ErrorKind::WouldBlock);
+        let mut sent = 0;
+        let full = loop {
+            match send_nonblocking(&client, &[7; 65_536]) {
+                Ok(more) => sent += more,
+                Err(error) => break error,
+            }
+            assert!(sent < 1 << 30, "nobody reads");
+        };
+        assert_eq!(full.kind(), ErrorKind::WouldBlock);
+        assert_eq!(recv_nonblocking(&server, &mut buffer).expect("data"), 8);
+        assert_eq!(buffer, [7; 8]);
+        drop(client);
+        while recv_nonblocking(&server, &mut [0; 65_536]).expect("data or the end") > 0 {}
+    }
+}

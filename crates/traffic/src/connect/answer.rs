@@ -1,0 +1,137 @@
+//! The server's part of one connection: reads the request, answers, closes.
+//!
+//! Read and written in pieces of a fixed size, whatever lengths the peer has named.
+
+use std::{
+    io::{self, Read, Write},
+    net::TcpStream,
+};
+
+use sys::clock::monotonic;
+use units::Nanos;
+
+use super::request::{Exchange, HEAD, SIZES};
+use crate::{
+    error::{Error, Result},
+    handshake::{Handshake, LENGTH},
+    socket::{TICK, is_wait, limit_waits},
+    stop::Stop,
+};
+
+/// What is read or written at once.
+const PIECE: usize = 64 << 10;
+
+/// Serves one connection whose handshake was read: the rest of its request, its response, its end.
+///
+/// # Errors
+/// When it fails, says nonsense, takes longer than `limit`, or it was asked to stop.
+pub(crate) fn serve(socket: &TcpStream, said: Handshake, stop: &Stop, limit: Nanos) -> Result<()> {
+    limit_waits(socket, TICK)?;
+    let name = || format!("connection {} with {:?}", said.number, socket.peer_addr());
+    let mut desk = Desk::new(limit);
+    let goes_on = || !stop.is_asked();
+    desk.begin();
+    let mut sizes = [0; SIZES];
+    let served =
+        desk.fill(socket, &mut sizes, goes_on).and_then(|()| desk.finish(socket, sizes, HEAD, goes_on));
+    match served {
+        Err(_) if stop.is_asked() => Err(Error::Stopped),
+        served => served.map_err(Error::socket("serve", name)),
+    }
+}
+
+/// What one thread needs to serve, one connection after another.
+pub(super) struct Desk {
+    piece: Vec<u8>,
+    limit: Nanos,
+    until: u64,
+}
+
+impl Desk {
+    /// Each connection may take as long as `limit`.
+    pub(super) fn new(limit: Nanos) -> Self {
+        Self { piece: vec![0xA5; PIECE], limit, until: 0 }
+    }
+
+    /// The next connection's time begins.
+    fn begin(&mut self) {
+        self.until = monotonic() + self.limit.0;
+    }
+
+    /// Serves one that must know the token. False when it does not, or says nonsense.
+    pub(super) fn answer(
+        &mut self,
+        socket: &TcpStream,
+        belongs: impl Fn(Handshake) -> bool,
+        goes_on: impl Fn() -> bool + Copy,
+    ) -> io::Result<bool> {
+        self.begin();
+        let mut got = 0;
+        // As much as comes at once; mostly all of it.
+        while got < HEAD {
+            got += self.read(socket, got, goes_on)?;
+        }
+        let said = Handshake::decode(&self.piece[..LENGTH]);
+        let sizes = self.piece[LENGTH..HEAD].first_chunk::<SIZES>().copied();
+        let (Some(said), Some(sizes)) = (said, sizes) else { return Ok(false) };
+        if !belongs(said) {
+            return Ok(false);
+        }
+        self.finish(socket, sizes, got, goes_on).map(|()| true)
+    }
+
+    /// Reads what is left of a request of which `got` bytes have come, and answers it.
+    fn finish(
+        &mut self,
+        mut socket: &TcpStream,
+        sizes: [u8; SIZES],
+        got: usize,
+        goes_on: impl Fn() -> bool,
+    ) -> io::Result<()> {
+        let nonsense = || io::Error::from(io::ErrorKind::InvalidData);
+        let exchange = Exchange::decode(sizes).ok_or_else(nonsense)?;
+        let mut got = got;
+        while got < exchange.request as usize {
+            got += self.read(socket, 0, &goes_on)?;
+        }
+        let mut left = exchange.response as usize;
+        while left > 0 {
+            match socket.write(&self.piece[..left.min(PIECE)]) {
+                Ok(written) => left -= written,
+                Err(error) => self.forgive(error, &goes_on)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn fill(&self, mut socket: &TcpStream, bytes: &mut [u8], goes_on: impl Fn() -> bool) -> io::Result<()> {
+        let mut done = 0;
+        while done < bytes.len() {
+            match socket.read(&mut bytes[done..]) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => done += read,
+                Err(error) => self.forgive(error, &goes_on)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a piece to behind the first `kept` bytes.
+    fn read(&mut self, mut socket: &TcpStream, kept: usize, goes_on: impl Fn() -> bool) -> io::Result<usize> {
+        loop {
+            match socket.read(&mut self.piece[kept..]) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => return Ok(read),
+                Err(error) => self.forgive(error, &goes_on)?,
+            }
+        }
+    }
+
+    /// A wait that ended is none yet, until the connection has taken too long.
+    fn forgive(&self, error: io::Error, goes_on: impl Fn() -> bool) -> io::Result<()> {
+        if !is_wait(&error) {
+            return Err(error);
+        }
+        if goes_on() && monotonic() < self.until { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
+    }
+}

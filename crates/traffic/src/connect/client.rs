@@ -1,0 +1,251 @@
+//! The end that connects, again and again.
+
+use std::{
+    io::{self, Read, Write},
+    net::{SocketAddr, TcpStream},
+    thread,
+    time::Duration,
+};
+
+use load::ConnectLoad;
+use samples::{ConnectData, ConnectInterval, LatencyHistogram, SocketFacts, ThreadCpu, ThreadRole};
+use socket2::{Protocol, Socket, Type};
+use sys::clock::monotonic;
+use units::Nanos;
+
+use super::{
+    CONTROL, COUNTED, GRACE, PATIENCE, check,
+    grid::Grid,
+    request::{Exchange, HEAD},
+};
+use crate::{
+    crew::{self, Job, Shared, Spent},
+    dial::{self, Dial},
+    ends::Outcome,
+    error::{Error, Result},
+    handshake::{Handshake, LENGTH, Purpose},
+    observer::Observer,
+    socket::{TICK, apply, domain, tcp_facts},
+    spec::{ClientSpec, cpu_of},
+    stop::Stop,
+};
+
+const END: &str = "client";
+/// After a failure the next connection waits this long: a server that is gone is not asked a million times.
+const PAUSE: Duration = Duration::from_millis(1);
+/// A response is read in pieces of this.
+const PIECE: usize = 64 << 10;
+
+/// Makes connections on every thread until the time is over.
+///
+/// # Errors
+/// When a setting makes no sense, the server cannot be reached, or no connection succeeds for long.
+pub(crate) fn run_client(
+    spec: &ClientSpec<ConnectLoad>,
+    stop: &Stop,
+    observer: &dyn Observer,
+) -> Result<Outcome> {
+    check(&spec.load)?;
+    let dial = Dial { bind: spec.bind, server: spec.server, settings: &spec.load.socket, number: 0 };
+    let handshake = Handshake { token: spec.token, purpose: Purpose::Connect, number: CONTROL };
+    let control = dial.connect(handshake, stop)?;
+    let name = format!("connections to {}", spec.server);
+    dial::await_go(&control, &name, || if stop.is_asked() { Err(Error::Stopped) } else { Ok(()) })?;
+    let grid = Grid::new(&spec.load, monotonic());
+    let shared = &Shared::new(stop);
+    let job = |thread: u32| {
+        let (name, caller) = (name.clone(), Caller::new(spec, grid));
+        Job { name: name.clone(), work: Box::new(move || caller.run(thread, &name, shared)) as _ }
+    };
+    let parts = crew::run((0..spec.load.clients).map(job).collect(), shared, observer);
+    let ended = monotonic();
+    drop(control);
+    Ok(outcome(parts?, &grid, ended))
+}
+
+/// What one thread recorded.
+struct Part {
+    thread: ThreadCpu,
+    connects: LatencyHistogram,
+    exchanges: LatencyHistogram,
+    failed: u64,
+    /// Of the grid's intervals, those done and those that failed.
+    counts: Vec<(u64, u64)>,
+    facts: Option<SocketFacts>,
+    /// When the first connection that was measured began and the last one ended.
+    span: Option<(u64, u64)>,
+}
+
+/// One thread's work.
+struct Caller<'a> {
+    spec: &'a ClientSpec<ConnectLoad>,
+    grid: Grid,
+    request: Vec<u8>,
+    response: usize,
+    piece: Vec<u8>,
+}
+
+/// The times of one connection.
+struct Times {
+    begun: u64,
+    connected: u64,
+    ended: u64,
+}
+
+impl<'a> Caller<'a> {
+    fn new(spec: &'a ClientSpec<ConnectLoad>, grid: Grid) -> Self {
+        let exchange = Exchange::of(&spec.load);
+        let handshake = Handshake { token: spec.token, purpose: Purpose::Connect, number: COUNTED };
+        let mut request = vec![0x5A; exchange.request as usize];
+        request[..LENGTH].copy_from_slice(&handshake.encode());
+        request[LENGTH..HEAD].copy_from_slice(&exchange.encode());
+        let response = exchange.response as usize;
+        Self { spec, grid, request, response, piece: vec![0; PIECE.min(response + 1)] }
+    }
+
+    fn run(mut self, thread: u32, name: &str, shared: &Shared<'_>) -> Result<Part> {
+        let cpu = cpu_of(self.spec.cpus.as_deref(), thread as usize);
+        if let Some(cpu) = cpu {
+            sys::affinity::pin_thread(&[cpu])?;
+        }
+        let mut notes = Notes::new(&self.grid);
+        let mut facts = None;
+        shared.wait_for_start()?;
+        let spent = Spent::from_now();
+        let (mut wake, mut done, mut well) = (0, 0, monotonic());
+        loop {
+            let begun = monotonic();
+            if begun >= self.grid.end {
+                break;
+            }
+            if begun >= wake {
+                shared.check()?;
+                shared.add_round_trips(std::mem::take(&mut done));
+                wake = begun + TICK.as_nanos() as u64;
+            }
+            match self.connection(&mut facts, cpu, || shared.check().is_ok()) {
+                Ok(times) => {
+                    notes.done(&self.grid, &times);
+                    well = times.ended;
+                    done += 1;
+                }
+                Err(error) => {
+                    shared.check()?;
+                    let now = monotonic();
+                    notes.failed(&self.grid, begun, now);
+                    if now - well > GRACE.0 {
+                        return Err(Error::socket("make", || name)(error));
+                    }
+                    thread::sleep(PAUSE);
+                }
+            }
+        }
+        shared.add_round_trips(done);
+        let facts = facts.filter(|_| thread == 0);
+        Ok(Part { thread: spent.until_now(END, ThreadRole::Ping), facts, ..notes.0 })
+    }
+
+    /// One connection from its beginning to its end.
+    fn connection(
+        &mut self,
+        facts: &mut Option<SocketFacts>,
+        cpu: Option<u32>,
+        goes_on: impl Fn() -> bool,
+    ) -> io::Result<Times> {
+        let spec = self.spec;
+        let socket = Socket::new(domain(spec.server), Type::STREAM, Some(Protocol::TCP))?;
+        apply(&socket, &spec.load.socket, true).map_err(io::Error::other)?;
+        // A connection of a few packets either goes at once or is given up.
+        socket.set_read_timeout(Some(PATIENCE.into()))?;
+        socket.set_write_timeout(Some(PATIENCE.into()))?;
+        socket.bind(&SocketAddr::new(spec.bind, 0).into())?;
+        let begun = monotonic();
+        socket.connect(&spec.server.into())?;
+        let connected = monotonic();
+        let mut socket = TcpStream::from(socket);
+        socket.write_all(&self.request)?;
+        let mut got = 0;
+        loop {
+            match socket.read(&mut self.piece)? {
+                0 if got == self.response => break,
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                read => got += read,
+            }
+            if got > self.response || !goes_on() {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+        }
+        let ended = monotonic();
+        if facts.is_none() {
+            *facts = Some(tcp_facts(&socket, cpu.as_ref().map(std::slice::from_ref)));
+        }
+        Ok(Times { begun, connected, ended })
+    }
+}
+
+struct Notes(Part);
+
+impl Notes {
+    fn new(grid: &Grid) -> Self {
+        let thread = ThreadCpu { end: END.into(), role: ThreadRole::Ping, busy: Nanos(0), elapsed: Nanos(0) };
+        Self(Part {
+            thread,
+            connects: LatencyHistogram::new(),
+            exchanges: LatencyHistogram::new(),
+            failed: 0,
+            counts: vec![(0, 0); grid.count()],
+            facts: None,
+            span: None,
+        })
+    }
+
+    fn done(&mut self, grid: &Grid, times: &Times) {
+        self.0.counts[grid.place(times.ended)].0 += 1;
+        if times.begun >= grid.warm {
+            self.0.connects.record(Nanos(times.connected - times.begun));
+            self.0.exchanges.record(Nanos(times.ended - times.begun));
+            self.span(times.begun, times.ended);
+        }
+    }
+
+    fn failed(&mut self, grid: &Grid, begun: u64, ended: u64) {
+        self.0.counts[grid.place(ended)].1 += 1;
+        if begun >= grid.warm {
+            self.0.failed += 1;
+            self.span(begun, ended);
+        }
+    }
+
+    fn span(&mut self, begun: u64, ended: u64) {
+        let first = self.0.span.map_or(begun, |(first, _)| first);
+        self.0.span = Some((first, ended));
+    }
+}
+
+fn outcome(parts: Vec<Part>, grid: &Grid, ended: u64) -> Outcome {
+    let mut data = ConnectData {
+        intervals: (0..grid.count()).map(|place| grid.interval(place, ended)).collect(),
+        ..ConnectData::default()
+    };
+    let mut span: Option<(u64, u64)> = None;
+    let mut threads = Vec::with_capacity(parts.len());
+    for part in parts {
+        data.connects.merge(&part.connects);
+        data.exchanges.merge(&part.exchanges);
+        data.failed += part.failed;
+        for (interval, (done, failed)) in data.intervals.iter_mut().zip(part.counts) {
+            add(interval, done, failed);
+        }
+        data.client = part.facts.unwrap_or(data.client);
+        span =
+            span.into_iter().chain(part.span).reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
+        threads.push(part.thread);
+    }
+    data.elapsed = Nanos(span.map_or(0, |(first, last)| last - first));
+    Outcome { connect: Some(data), threads, ..Outcome::default() }
+}
+
+fn add(interval: &mut ConnectInterval, done: u64, failed: u64) {
+    interval.done += done;
+    interval.failed += failed;
+}

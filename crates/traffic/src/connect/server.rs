@@ -1,0 +1,152 @@
+//! The end that listens: as many threads as the client has, each with one connection at a time.
+//!
+//! A stranger holds up one thread for two seconds at most; a few threads are there to make up for it.
+
+use std::{
+    io,
+    net::{TcpListener, TcpStream},
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use load::ConnectLoad;
+use samples::{ConnectData, ThreadCpu, ThreadRole};
+use sys::clock::monotonic;
+
+use super::{CONTROL, COUNTED, GRACE, PATIENCE, answer::Desk, check};
+use crate::{
+    crew::{self, Job, Shared, Spent},
+    dial,
+    ends::Outcome,
+    error::{Error, Result},
+    gather,
+    handshake::{Handshake, Purpose},
+    observer::Observer,
+    socket::{TICK, is_wait, limit_waits},
+    spec::{ServerSpec, cpu_of},
+    stop::Stop,
+};
+
+const END: &str = "server";
+/// Threads beside those that the clients keep busy.
+const SPARE: u32 = 2;
+
+/// A server of connections, listening.
+#[derive(Debug)]
+pub(crate) struct Server {
+    spec: ServerSpec<ConnectLoad>,
+    listener: TcpListener,
+    port: u16,
+}
+
+impl Server {
+    /// Listens on a port of the kernel's choice.
+    ///
+    /// # Errors
+    /// When a setting makes no sense, the address is not this machine's, or the kernel lacks what was asked.
+    pub(crate) fn open(spec: ServerSpec<ConnectLoad>) -> Result<Self> {
+        check(&spec.load)?;
+        let listener = gather::listen(spec.bind, &spec.load.socket)?;
+        let port = gather::port(listener.local_addr())?;
+        Ok(Self { spec, listener, port })
+    }
+
+    /// Where clients connect.
+    #[must_use]
+    pub(crate) const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Awaits the client and serves its connections until it says that it has ended.
+    ///
+    /// # Errors
+    /// When the client does not come, or neither ends nor continues.
+    pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
+        let Self { spec, listener, port } = self;
+        let expected = [(Purpose::Connect, CONTROL)];
+        let control = gather::gather(&listener, spec.token, &expected, stop)?;
+        let control = control.into_values().next().expect("gather returns what was expected");
+        limit_waits(&control, TICK)?;
+        // What it accepts has the same waits.
+        limit_waits(&listener, TICK)?;
+        let name = format!("connections to {}:{port}", spec.bind);
+        listener.set_nonblocking(false).map_err(Error::socket("await", || name.clone()))?;
+        let over = AtomicBool::new(false);
+        let shared = Shared::new(stop);
+        let serve = |thread: u32| serve(&listener, &spec, thread, &over, &shared);
+        let mut jobs: Vec<_> = (0..spec.load.clients + SPARE)
+            .map(|thread| Job { name: name.clone(), work: Box::new(move || serve(thread)) as _ })
+            .collect();
+        let watch = || watch(&control, &spec, &name, &over, &shared);
+        jobs.push(Job { name: name.clone(), work: Box::new(watch) });
+        let threads = crew::run(jobs, &shared, observer)?.into_iter().flatten().collect();
+        Ok(Outcome { threads, connect: Some(ConnectData::default()), ..Outcome::default() })
+    }
+}
+
+/// Serves one connection after another until it is over.
+fn serve(
+    listener: &TcpListener,
+    spec: &ServerSpec<ConnectLoad>,
+    thread: u32,
+    over: &AtomicBool,
+    shared: &Shared<'_>,
+) -> Result<Option<ThreadCpu>> {
+    if let Some(cpu) = cpu_of(spec.cpus.as_deref(), thread as usize) {
+        sys::affinity::pin_thread(&[cpu])?;
+    }
+    let mut desk = Desk::new(PATIENCE);
+    let belongs = |said: Handshake| {
+        said.token == spec.token && said.purpose == Purpose::Connect && said.number >= COUNTED
+    };
+    let goes_on = || !over.load(Ordering::Relaxed) && shared.check().is_ok();
+    shared.wait_for_start()?;
+    let spent = Spent::from_now();
+    while goes_on() {
+        match listener.accept() {
+            // A connection that fails is counted by the client; a stranger's is closed.
+            Ok((socket, _)) => drop(desk.answer(&socket, belongs, goes_on)),
+            Err(error) if is_passing(&error) => {}
+            Err(error) => {
+                return Err(Error::socket("accept on", || format!("{:?}", listener.local_addr()))(error));
+            }
+        }
+    }
+    shared.check()?;
+    Ok(Some(spent.until_now(END, ThreadRole::Pong)))
+}
+
+/// Nothing came, or it was gone before it was accepted (accept(2)).
+fn is_passing(error: &io::Error) -> bool {
+    is_wait(error) || error.kind() == io::ErrorKind::ConnectionAborted
+}
+
+/// Lets the client begin, and waits until it closes the connection that stands for the whole time.
+fn watch(
+    control: &TcpStream,
+    spec: &ServerSpec<ConnectLoad>,
+    name: &str,
+    over: &AtomicBool,
+    shared: &Shared<'_>,
+) -> Result<Option<ThreadCpu>> {
+    use std::io::Read;
+    shared.wait_for_start()?;
+    dial::give_go(control, name)?;
+    let limit = monotonic() + (spec.load.warmup + spec.load.duration + GRACE).0;
+    let ended = loop {
+        match { control }.read(&mut [0; 16]) {
+            Ok(0) => break Ok(None),
+            Ok(_) => {}
+            Err(error) if is_wait(&error) => {}
+            Err(error) => break Err(Error::socket("await the end of", || name)(error)),
+        }
+        if let Err(stopped) = shared.check() {
+            break Err(stopped);
+        }
+        if monotonic() >= limit {
+            let missing = "the client's end".into();
+            break Err(Error::Silent { object: name.into(), missing, waited: GRACE });
+        }
+    };
+    over.store(true, Ordering::Relaxed);
+    ended
+}

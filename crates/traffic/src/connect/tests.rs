@@ -1,0 +1,186 @@
+//! Whole rounds of connections on a private loopback.
+
+use std::{
+    io::{Read, Write},
+    net::{SocketAddr, TcpStream},
+    thread,
+    time::Duration,
+};
+
+use load::{ConnectLoad, SocketSettings};
+use samples::ConnectData;
+use units::{Bytes, Nanos};
+
+use super::{Server, run_client};
+use crate::{
+    ClientSpec, Error, Outcome, ServerSpec, Stop,
+    handshake::{Handshake, Purpose},
+    testing::{HERE, TOKEN, on_loopback},
+};
+
+fn load(clients: u32, request: u64, response: u64) -> ConnectLoad {
+    ConnectLoad {
+        clients,
+        request: Bytes(request),
+        response: Bytes(response),
+        warmup: Nanos::from_millis(50),
+        ..ConnectLoad::new(Nanos::from_millis(250))
+    }
+}
+
+fn play(load: &ConnectLoad, meanwhile: impl FnOnce(u16)) -> (Result<Outcome, Error>, Result<Outcome, Error>) {
+    let stop = Stop::new();
+    let spec = ServerSpec { token: TOKEN, bind: HERE, load: load.clone(), cpus: None };
+    let server = Server::open(spec).expect("loopback");
+    let at = SocketAddr::new(HERE, server.port());
+    let client = ClientSpec { token: TOKEN, bind: HERE, server: at, load: load.clone(), cpus: None };
+    thread::scope(|scope| {
+        let server = scope.spawn(|| server.run(&stop, &()));
+        meanwhile(at.port());
+        let client = run_client(&client, &stop, &());
+        (client, server.join().expect("no panic"))
+    })
+}
+
+fn data(outcome: &Outcome) -> &ConnectData {
+    outcome.connect.as_ref().expect("connections")
+}
+
+fn check(load: &ConnectLoad) {
+    let Some((client, server)) = on_loopback(|| play(load, |_| {})) else { return };
+    let (client, server) = (client.expect("runs"), server.expect("runs"));
+    let data = data(&client);
+    let done = data.exchanges.count();
+    assert!(done > 10, "{load:?}: {done}");
+    assert_eq!((data.failed, data.connects.count()), (0, done), "{load:?}");
+    assert!(data.elapsed >= Nanos::from_millis(200), "{}", data.elapsed);
+    let measured: u64 = data.intervals.iter().filter(|i| !i.warmup).map(|i| i.done).sum();
+    // One of each client may have begun in the warm-up and ended after it.
+    assert!((done..=done + u64::from(load.clients)).contains(&measured), "{measured} {done}");
+    assert!(data.intervals.windows(2).all(|pair| pair[0].end == pair[1].start));
+    assert_eq!(data.intervals.iter().filter(|i| i.warmup).count(), 1);
+    assert!(data.client.addresses.as_ref().is_some_and(|a| a.contains("127.0.0.1")));
+    assert_eq!(client.threads.len(), load.clients as usize);
+    assert!(server.threads.iter().any(|thread| thread.busy > Nanos(0)));
+}
+
+#[test]
+fn every_connection_carries_its_request_and_its_response() {
+    for (clients, request, response) in [(1, 64, 64), (1, 0, 1), (3, 41, 1), (2, 100_000, 300_000)] {
+        check(&load(clients, request, response));
+    }
+}
+
+#[test]
+fn more_connections_than_there_are_ports_do_not_fail() {
+    let mut load = load(2, 64, 64);
+    load.duration = Nanos::from_millis(2500);
+    let Some(outcome) = on_loopback(|| {
+        // Forty ports, so that each is used again and again.
+        sys_ports("30000 30039");
+        play(&load, |_| {}).0
+    }) else {
+        return;
+    };
+    let outcome = outcome.expect("runs");
+    assert_eq!(data(&outcome).failed, 0);
+    assert!(data(&outcome).exchanges.count() > 200, "{}", data(&outcome).exchanges.count());
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test sets up its own namespace")]
+fn sys_ports(range: &str) {
+    std::fs::write("/proc/sys/net/ipv4/ip_local_port_range", range).expect("root of its namespace");
+}
+
+#[test]
+fn strangers_are_neither_answered_nor_in_the_way() {
+    let mut load = load(1, 64, 64);
+    load.duration = Nanos::from_millis(1000);
+    let stranger = |port: u16, token: u64| {
+        // Comes once the client's control connection stands, or is closed by the gathering before.
+        let mut stream = TcpStream::connect((HERE, port)).expect("listens");
+        stream.set_read_timeout(Some(Duration::from_secs(5))).expect("timeout");
+        let mut request = Handshake { token, purpose: Purpose::Connect, number: 1 }.encode().to_vec();
+        request.extend(64_u32.to_be_bytes());
+        request.extend(u32::MAX.to_be_bytes());
+        request.resize(64, 0);
+        stream.write_all(&request).expect("sent");
+        let mut answer = Vec::new();
+        // A reset is as good an end.
+        let _ = stream.read_to_end(&mut answer);
+        answer.len()
+    };
+    let Some((client, answers)) = on_loopback(|| {
+        thread::scope(|scope| {
+            let mut strangers = Vec::new();
+            let (client, server) = play(&load, |port| {
+                for token in [!TOKEN, TOKEN] {
+                    strangers.push(scope.spawn(move || {
+                        thread::sleep(Duration::from_millis(200));
+                        stranger(port, token)
+                    }));
+                }
+                // Says nothing at all.
+                strangers.push(scope.spawn(move || {
+                    thread::sleep(Duration::from_millis(200));
+                    let stream = TcpStream::connect((HERE, port)).expect("listens");
+                    thread::sleep(Duration::from_millis(500));
+                    drop(stream);
+                    0
+                }));
+            });
+            server.expect("runs");
+            let answers: Vec<_> = strangers.into_iter().map(|s| s.join().expect("no panic")).collect();
+            (client.expect("runs"), answers)
+        })
+    }) else {
+        return;
+    };
+    assert_eq!(answers, [0, 0, 0], "a wrong token, a response of 4 GiB, silence");
+    assert_eq!(data(&client).failed, 0);
+    assert!(data(&client).exchanges.count() > 100);
+}
+
+#[test]
+fn a_server_that_dies_ends_the_client_with_an_error_that_names_it() {
+    let mut load = load(1, 64, 64);
+    load.duration = Nanos::from_secs(30);
+    let Some((error, port)) = on_loopback(|| {
+        let (ours, theirs) = (Stop::new(), Stop::new());
+        let spec = ServerSpec { token: TOKEN, bind: HERE, load: load.clone(), cpus: None };
+        let server = Server::open(spec).expect("loopback");
+        let port = server.port();
+        let at = SocketAddr::new(HERE, port);
+        let client = ClientSpec { token: TOKEN, bind: HERE, server: at, load: load.clone(), cpus: None };
+        thread::scope(|scope| {
+            scope.spawn(|| server.run(&theirs, &()));
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(200));
+                theirs.ask();
+            });
+            (run_client(&client, &ours, &()).expect_err("the server died").to_string(), port)
+        })
+    }) else {
+        return;
+    };
+    assert!(error.contains(&format!("connections to 127.0.0.1:{port}")), "{error}");
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    let good = load(1, 64, 64);
+    let socket = SocketSettings { source_port: Some(7000), ..SocketSettings::kernel() };
+    for (load, allowed) in [
+        (ConnectLoad { clients: 0, ..good.clone() }, "1 to 1024"),
+        (ConnectLoad { clients: 1025, ..good.clone() }, "1 to 1024"),
+        (ConnectLoad { request: Bytes((16 << 20) + 1), ..good.clone() }, "16 MiB"),
+        (ConnectLoad { response: Bytes(0), ..good.clone() }, "1 byte"),
+        (ConnectLoad { duration: Nanos(0), ..good.clone() }, "longer"),
+        (ConnectLoad { interval: Nanos(0), ..good.clone() }, "1 ms"),
+        (ConnectLoad { socket, ..good }, "none"),
+    ] {
+        let spec = ServerSpec { token: TOKEN, bind: HERE, load, cpus: None };
+        let error = Server::open(spec).expect_err("no sense").to_string();
+        assert!(error.contains(allowed), "{error}");
+    }
+}

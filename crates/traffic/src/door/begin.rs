@@ -1,0 +1,204 @@
+//! From a peer that has said what it wants to a client that is served: judged, in its turn, on a thread.
+
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+
+use load::Transport;
+use sys::clock::monotonic;
+use wire::iperf3::{Cookie, Params, server::Machine};
+
+use super::{
+    event::{Event, Refusal},
+    front::Front,
+    guests::{Guest, dismiss},
+    judge::judge,
+    serving::{self, House, Place},
+    sessions::{Conversation, Intake, Requests, Sessions, WayIn},
+    turns::{Turn, WAITING, Waiting},
+};
+use crate::{
+    connect::CONTROL,
+    error::{Error, Result},
+    handshake::{Handshake, Purpose},
+    iperf3::server::{Arrival, Visit},
+};
+
+/// Connections for one request that may wait for a thread of their client.
+const REQUESTS: usize = 256;
+
+impl<'scope> Front<'scope, '_> {
+    /// A data connection of a test under way.
+    pub(super) fn give_stream(&mut self, order: u64, guest: Guest, cookie: Cookie) {
+        // Closing it would do the same, but it is handed on.
+        let _ = self.poller.remove(&guest.socket);
+        if !self.sessions.give(cookie, Arrival::Tcp { order, socket: guest.socket }) {
+            self.hush.refused(guest.peer, Refusal::Parameters, monotonic());
+        }
+    }
+
+    /// An iperf3 client has sent its parameters: it is judged, and awaits its turn.
+    pub(super) fn line_up(
+        &mut self,
+        order: u64,
+        guest: Guest,
+        cookie: Cookie,
+        mut machine: Box<Machine>,
+        params: Box<Params>,
+    ) {
+        let (now, Guest { socket, peer, .. }) = (monotonic(), guest);
+        if let Err((code, because)) = judge(&params, self.keys, &self.house.config.limits) {
+            self.hush.refused(peer, because, now);
+            machine.refuse(code, 0);
+            return dismiss(&socket, &mut machine);
+        }
+        let Ok(local) = socket.local_addr() else { return };
+        let waiting = Waiting { order, socket, peer, local, cookie, machine, params, since: now };
+        if self.turns.count() >= WAITING {
+            return waiting.deny(&mut self.hush, now);
+        }
+        self.turns.add(waiting);
+        self.take_turns(now);
+        if let Some(before) = self.turns.place(order).filter(|_| self.house.config.queue) {
+            self.house.watcher.event(Event::Waits { peer, before });
+        }
+    }
+
+    /// Serves those whose turn it is, and sends those away who have no hope of one.
+    pub(super) fn take_turns(&mut self, now: u64) {
+        while let Some(waiting) = self.turns.next(|waiting| turn(waiting, &self.sessions, &self.house)) {
+            let begun = self.begin_iperf3(waiting);
+            self.tell(begun);
+        }
+        self.turns.send_away(|waiting| turn(waiting, &self.sessions, &self.house), &mut self.hush, now);
+    }
+
+    fn begin_iperf3(&mut self, waiting: Waiting) -> Result<()> {
+        // It stays with the client's thread, which waits for it in its own way.
+        self.poller.remove(&waiting.socket)?;
+        let Waiting { socket, peer, local, cookie, machine, params, .. } = waiting;
+        let count = params.streams().len();
+        let (intake, arriving) = Intake::new(cookie, params.transport(), (peer, local), count);
+        let (gathering, poke) = (intake.gathering(), self.poke.clone());
+        let load = params.load();
+        let gathered = Box::new(move || {
+            gathering.store(false, std::sync::atomic::Ordering::Relaxed);
+            poke.poke();
+        });
+        let visit = Visit { control: socket, machine, params, load, arriving, gathered };
+        self.begin(peer, local, Some(WayIn::Streams(intake)), move |house, place| {
+            serving::iperf3(house, place, visit)
+        })
+    }
+
+    pub(super) fn begin_native(&mut self, guest: Guest, said: Handshake) {
+        match said.purpose {
+            Purpose::PingPong => self.begin_stream(guest, None, serving::ping_pong),
+            Purpose::Connect if said.number == CONTROL => {
+                let (requests, arriving) = Requests::new(said.token, guest.peer.ip(), REQUESTS);
+                self.begin_stream(guest, Some(WayIn::Requests(requests)), move |house, place, control| {
+                    serving::connect(house, place, &control, arriving);
+                });
+            }
+            Purpose::Connect => self.give_request(guest, said),
+            _ => self.hush.refused(guest.peer, Refusal::Parameters, monotonic()),
+        }
+    }
+
+    pub(super) fn begin_sockperf(&mut self, guest: Guest, first: Vec<u8>) {
+        self.begin_stream(guest, None, move |house, place, socket| {
+            serving::sockperf(house, place, &socket, &first);
+        });
+    }
+
+    /// Serves datagrams on a socket that is connected to their sender.
+    pub(super) fn begin_datagrams(
+        &mut self,
+        socket: UdpSocket,
+        local: SocketAddr,
+        conversation: Conversation,
+    ) {
+        let ready = socket.set_nonblocking(false).map_err(Error::socket("prepare", || "a UDP socket"));
+        let way_in = Some(WayIn::Datagrams(conversation.clone()));
+        let begun = ready.and_then(|()| {
+            self.begin(conversation.peer, local, way_in, move |house, place| {
+                serving::datagrams(house, place, socket, &conversation);
+            })
+        });
+        self.tell(begun);
+    }
+
+    /// Whether one more may be served.
+    pub(super) fn has_place(&self) -> bool {
+        has_place(&self.sessions, &self.house)
+    }
+
+    /// Serves a connection, if there is a place.
+    fn begin_stream(
+        &mut self,
+        guest: Guest,
+        way_in: Option<WayIn>,
+        work: impl FnOnce(House<'_>, &Place, TcpStream) + Send + 'scope,
+    ) {
+        let Guest { socket, peer, .. } = guest;
+        if !self.has_place() {
+            return self.hush.refused(peer, Refusal::Busy, monotonic());
+        }
+        let begun = self.prepare(&socket, peer).and_then(|local| {
+            self.begin(peer, local, way_in, move |house, place| work(house, place, socket))
+        });
+        self.tell(begun);
+    }
+
+    /// A connection for one request of a client that is served.
+    fn give_request(&mut self, guest: Guest, said: Handshake) {
+        let Guest { socket, peer, .. } = guest;
+        let ready = self.prepare(&socket, peer).is_ok();
+        if !ready || !self.sessions.give_request(peer.ip(), socket, said) {
+            self.hush.refused(peer, Refusal::Parameters, monotonic());
+        }
+    }
+
+    /// Makes a connection one that waits, and says where it came to.
+    fn prepare(&self, socket: &TcpStream, peer: SocketAddr) -> Result<SocketAddr> {
+        let named = || format!("a connection with {peer}");
+        self.poller.remove(socket)?;
+        socket.set_nonblocking(false).map_err(Error::socket("prepare", named))?;
+        socket.local_addr().map_err(Error::socket("read the address of", named))
+    }
+
+    fn begin(
+        &mut self,
+        peer: SocketAddr,
+        local: SocketAddr,
+        way_in: Option<WayIn>,
+        work: impl FnOnce(House<'_>, &Place) + Send + 'scope,
+    ) -> Result<()> {
+        let house = self.house;
+        let work = move |number| work(house, &Place { number, peer, local });
+        self.sessions.begin(self.scope, peer, way_in, &self.poke, work)
+    }
+
+    /// A client that could not be served is no reason to end.
+    fn tell(&self, begun: Result<()>) {
+        if let Err(error) = begun {
+            self.house.watcher.event(Event::Trouble { error: &error });
+        }
+    }
+}
+
+fn has_place(sessions: &Sessions<'_>, house: &House<'_>) -> bool {
+    let served = house.config.once && sessions.begun() > 0;
+    !served && sessions.count() < house.config.limits.clients
+}
+
+fn turn(waiting: &Waiting, sessions: &Sessions<'_>, house: &House<'_>) -> Turn {
+    let place = has_place(sessions, house);
+    let alone = !(house.config.queue && sessions.has_test());
+    // Streams over UDP do not say whose they are: tests of one peer gather them one after another.
+    let mixed = waiting.params.transport() == Transport::Udp
+        && sessions.gathering_datagrams(waiting.peer.ip()).is_some();
+    match (place && alone && !mixed, place || house.config.queue) {
+        (true, _) => Turn::Now,
+        (false, true) => Turn::Later,
+        (false, false) => Turn::Busy,
+    }
+}

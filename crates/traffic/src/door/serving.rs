@@ -1,0 +1,154 @@
+//! What a client's own thread does: it tells that the client begins, serves it, and tells how it ended.
+
+use std::{
+    net::{SocketAddr, TcpStream, UdpSocket},
+    sync::mpsc::Receiver,
+};
+
+use load::Transport;
+use samples::Interval;
+use sys::clock::monotonic;
+use units::Nanos;
+
+use super::{
+    config::{Config, Limits},
+    event::{Client, Dialect, Event, Report, Watcher, Work},
+    requests,
+    sessions::{Conversation, Spoken},
+};
+use crate::{
+    ends::Outcome,
+    error::{Error, Result},
+    handshake::Handshake,
+    iperf3::server::{self, Served, Visit},
+    observer::{FlowId, Observer},
+    ping_pong, sockperf,
+    stop::Stop,
+};
+
+/// The longest that a peer may be silent which nothing but a datagram vouches for.
+const DATAGRAM_IDLE: Nanos = Nanos::from_secs(10);
+
+/// What every client's thread knows.
+#[derive(Clone, Copy)]
+pub(super) struct House<'env> {
+    pub(super) config: &'env Config,
+    pub(super) stop: &'env Stop,
+    pub(super) watcher: &'env dyn Watcher,
+}
+
+/// A connection with a client that is to be served, and from where to where it goes.
+pub(super) struct Place {
+    pub(super) number: u64,
+    pub(super) peer: SocketAddr,
+    pub(super) local: SocketAddr,
+}
+
+impl House<'_> {
+    /// Tells of a client around what is done for it.
+    fn serve(
+        &self,
+        place: &Place,
+        dialect: Dialect,
+        work: Work,
+        serve: impl FnOnce(&dyn Observer) -> Served,
+    ) {
+        let client = Client { number: place.number, peer: place.peer, local: place.local, dialect, work };
+        self.watcher.event(Event::Begins { client: &client });
+        let begun = monotonic();
+        let served = serve(&Teller { client: &client, watcher: self.watcher });
+        let lasted = Nanos(monotonic() - begun);
+        let Served { here, there, results, messages, failure } = served;
+        let report = Report { lasted, here, there, results, messages, failure };
+        self.watcher.event(Event::Ends { client: &client, report: &report });
+    }
+
+    fn patience(&self) -> Nanos {
+        self.config.patience()
+    }
+
+    fn bounds(&self, idle: Nanos) -> sockperf::Bounds {
+        let Limits { rate, duration, bytes, .. } = self.config.limits;
+        sockperf::Bounds { idle, duration: Some(duration), bytes, rate }
+    }
+}
+
+/// A test of iperf3.
+pub(super) fn iperf3(house: House<'_>, place: &Place, visit: Visit) {
+    let work = Work::Stream(Box::new(visit.load.clone()));
+    house.serve(place, Dialect::Iperf3, work, |observer| {
+        server::serve(visit, &house.config.limits, house.stop, observer)
+    });
+}
+
+/// A connection of our own: messages returned, or the one that stands for many.
+pub(super) fn ping_pong(house: House<'_>, place: &Place, socket: TcpStream) {
+    house.serve(place, Dialect::Native, Work::PingPong(Transport::Tcp), |_| {
+        served(ping_pong::serve_tcp(socket, house.stop, house.patience()))
+    });
+}
+
+/// The connection that stands for many, each for one request.
+pub(super) fn connect(
+    house: House<'_>,
+    place: &Place,
+    control: &TcpStream,
+    arriving: Receiver<(TcpStream, Handshake)>,
+) {
+    house.serve(place, Dialect::Native, Work::Connect, |_| {
+        served(requests::serve(control, arriving, house.config, house.stop))
+    });
+}
+
+/// Datagrams, of which some have come before.
+pub(super) fn datagrams(house: House<'_>, place: &Place, socket: UdpSocket, conversation: &Conversation) {
+    let idle = house.patience().min(DATAGRAM_IDLE);
+    let work = Work::PingPong(Transport::Udp);
+    match conversation.spoken {
+        Spoken::Native(token) => house.serve(place, Dialect::Native, work, |_| {
+            served(ping_pong::serve_udp(socket, token, house.stop, idle))
+        }),
+        Spoken::Sockperf => house.serve(place, Dialect::Sockperf, work, |_| {
+            let (tally, bounds) = (&conversation.tally, house.bounds(idle));
+            answered(sockperf::serve_udp_beside(tally, &socket, &[], bounds, house.stop))
+        }),
+    }
+}
+
+/// A connection of sockperf's, whose first bytes have been read.
+pub(super) fn sockperf(house: House<'_>, place: &Place, socket: &TcpStream, first: &[u8]) {
+    house.serve(place, Dialect::Sockperf, Work::PingPong(Transport::Tcp), |_| {
+        answered(sockperf::serve_tcp(socket, first, house.bounds(house.patience()), house.stop))
+    });
+}
+
+fn answered(served: Result<sockperf::Served>) -> Served {
+    let served = match served {
+        Ok(served) => served,
+        Err(error) => return Served { failure: Some(error), ..Served::default() },
+    };
+    let failure = match served.ended {
+        sockperf::Ended::Limit(what) => Some(Error::Limit(what)),
+        sockperf::Ended::Left | sockperf::Ended::Silent => None,
+    };
+    Served { here: Some(served.outcome), messages: Some(served.counts), failure, ..Served::default() }
+}
+
+fn served(outcome: Result<Outcome>) -> Served {
+    match outcome {
+        Ok(outcome) => Served { here: Some(outcome), ..Served::default() },
+        Err(error) => Served { failure: Some(error), ..Served::default() },
+    }
+}
+
+/// Tells the watcher of a client's intervals.
+struct Teller<'a> {
+    client: &'a Client,
+    watcher: &'a dyn Watcher,
+}
+
+impl Observer for Teller<'_> {
+    fn interval(&self, flow: FlowId, interval: &Interval) {
+        self.watcher.event(Event::Interval { client: self.client, flow, interval });
+    }
+}

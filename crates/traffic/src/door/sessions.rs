@@ -1,0 +1,225 @@
+//! The clients that are being served, a thread each at least.
+//!
+//! It hands data connections to the test that they belong to. It does not know what the threads do.
+
+use std::{
+    net::{IpAddr, SocketAddr, TcpStream},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    thread::{self, Scope, ScopedJoinHandle},
+};
+
+use load::Transport;
+use wire::iperf3::Cookie;
+
+use super::poke::Poke;
+use crate::{
+    error::{Error, Result},
+    handshake::Handshake,
+    iperf3::server::Arrival,
+    sockperf::Tally,
+};
+
+/// All of them.
+#[derive(Default)]
+pub(super) struct Sessions<'scope> {
+    running: Vec<Running<'scope>>,
+    begun: u64,
+}
+
+struct Running<'scope> {
+    thread: ScopedJoinHandle<'scope, ()>,
+    way_in: Option<WayIn>,
+}
+
+/// How further connections of a client reach it.
+pub(super) enum WayIn {
+    /// The data connections of an iperf3 test.
+    Streams(Intake),
+    /// Connections for one request each.
+    Requests(Requests),
+    /// Datagrams that came to the door before the client had a socket of its own.
+    Datagrams(Conversation),
+}
+
+/// Datagrams with one peer.
+#[derive(Clone)]
+pub(super) struct Conversation {
+    pub(super) peer: SocketAddr,
+    pub(super) spoken: Spoken,
+    /// Those that were answered at the door.
+    pub(super) tally: Arc<Tally>,
+}
+
+impl Conversation {
+    pub(super) fn new(peer: SocketAddr, spoken: Spoken) -> Self {
+        Self { peer, spoken, tally: Arc::default() }
+    }
+}
+
+/// What a peer speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spoken {
+    /// Our own, with this token.
+    Native(u64),
+    /// sockperf's.
+    Sockperf,
+}
+
+/// Where the connections go that are made for one request each.
+pub(super) struct Requests {
+    token: u64,
+    peer: IpAddr,
+    arrivals: SyncSender<(TcpStream, Handshake)>,
+}
+
+impl Requests {
+    /// A way in for at most `count` that wait.
+    pub(super) fn new(token: u64, peer: IpAddr, count: usize) -> (Self, Receiver<(TcpStream, Handshake)>) {
+        let (arrivals, arriving) = sync_channel(count);
+        (Self { token, peer, arrivals }, arriving)
+    }
+}
+
+/// Where the data connections of an iperf3 test go.
+pub(super) struct Intake {
+    pub(super) cookie: Cookie,
+    pub(super) transport: Transport,
+    pub(super) peer: IpAddr,
+    pub(super) local: SocketAddr,
+    /// Whether some are still missing.
+    gathering: Arc<AtomicBool>,
+    arrivals: SyncSender<Arrival>,
+}
+
+impl Intake {
+    /// A way in for `count` data connections, and where they come out.
+    pub(super) fn new(
+        cookie: Cookie,
+        transport: Transport,
+        (peer, local): (SocketAddr, SocketAddr),
+        count: usize,
+    ) -> (Self, Receiver<Arrival>) {
+        let (arrivals, arriving) = sync_channel(count);
+        let gathering = Arc::new(AtomicBool::new(true));
+        (Self { cookie, transport, peer: peer.ip(), local, gathering, arrivals }, arriving)
+    }
+
+    fn is_gathering(&self) -> bool {
+        self.gathering.load(Ordering::Relaxed)
+    }
+
+    /// The flag that says so.
+    pub(super) fn gathering(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.gathering)
+    }
+}
+
+impl<'scope> Sessions<'scope> {
+    /// How many are served.
+    pub(super) const fn count(&self) -> usize {
+        self.running.len()
+    }
+
+    /// How many were ever served.
+    pub(super) const fn begun(&self) -> u64 {
+        self.begun
+    }
+
+    /// Serves one more on a thread of its own; `work` is told its number.
+    pub(super) fn begin<'env>(
+        &mut self,
+        scope: &'scope Scope<'scope, 'env>,
+        peer: SocketAddr,
+        way_in: Option<WayIn>,
+        poke: &Poke,
+        work: impl FnOnce(u64) + Send + 'scope,
+    ) -> Result<()> {
+        let number = self.begun + 1;
+        let wake = Wake(poke.clone());
+        let body = move || {
+            let _wake = wake;
+            work(number);
+        };
+        let named = || format!("client {peer}");
+        let thread = thread::Builder::new()
+            .name(format!("client {number}"))
+            .spawn_scoped(scope, body)
+            .map_err(Error::socket("start a thread for", named))?;
+        self.begun = number;
+        self.running.push(Running { thread, way_in });
+        Ok(())
+    }
+
+    /// Forgets those that have ended. True when there were some.
+    pub(super) fn reap(&mut self) -> bool {
+        let before = self.running.len();
+        for ended in self.running.extract_if(.., |running| running.thread.is_finished()) {
+            // A panic has ended this client only, and its thread has told the panic hook.
+            let _ = ended.thread.join();
+        }
+        self.running.len() < before
+    }
+
+    /// Whether a test of iperf3 is under way.
+    pub(super) fn has_test(&self) -> bool {
+        self.intakes().next().is_some()
+    }
+
+    /// Whether a test with this cookie is under way.
+    pub(super) fn has(&self, cookie: Cookie) -> bool {
+        self.intakes().any(|intake| intake.cookie == cookie)
+    }
+
+    /// Hands a data connection to the test that it belongs to; false when that awaits no more.
+    pub(super) fn give(&self, cookie: Cookie, arrival: Arrival) -> bool {
+        let test = self.intakes().find(|intake| intake.cookie == cookie);
+        test.is_some_and(|test| test.is_gathering() && test.arrivals.try_send(arrival).is_ok())
+    }
+
+    /// Hands a connection for one request to the client that it belongs to; false when there is none, or more
+    /// wait already than may.
+    pub(super) fn give_request(&self, peer: IpAddr, socket: TcpStream, said: Handshake) -> bool {
+        let mut all = self.running.iter().filter_map(|running| match &running.way_in {
+            Some(WayIn::Requests(requests)) => Some(requests),
+            _ => None,
+        });
+        let found = all.find(|requests| requests.token == said.token && requests.peer == peer);
+        found.is_some_and(|requests| requests.arrivals.try_send((socket, said)).is_ok())
+    }
+
+    /// The conversation with a peer whose datagrams still come to the door.
+    pub(super) fn conversation(&self, peer: SocketAddr) -> Option<&Conversation> {
+        let mut all = self.running.iter().filter_map(|running| match &running.way_in {
+            Some(WayIn::Datagrams(conversation)) => Some(conversation),
+            _ => None,
+        });
+        all.find(|conversation| conversation.peer == peer)
+    }
+
+    /// The test that awaits UDP streams from there. There is one at most: streams over UDP do not say whose
+    /// they are, so tests of one peer gather them one after another.
+    pub(super) fn gathering_datagrams(&self, peer: IpAddr) -> Option<&Intake> {
+        let udp = |intake: &&Intake| intake.transport == Transport::Udp && intake.peer == peer;
+        self.intakes().filter(udp).find(|intake| intake.is_gathering())
+    }
+
+    fn intakes(&self) -> impl Iterator<Item = &Intake> {
+        self.running.iter().filter_map(|running| match &running.way_in {
+            Some(WayIn::Streams(intake)) => Some(intake),
+            _ => None,
+        })
+    }
+}
+
+/// Wakes the door when a client's thread ends, however it does.
+struct Wake(Poke);
+
+impl Drop for Wake {
+    fn drop(&mut self) {
+        self.0.poke();
+    }
+}

@@ -1,0 +1,70 @@
+//! Our own dialect and sockperf's at the same door as iperf3's.
+
+use std::{net::IpAddr, process::Command};
+
+use load::{ConnectLoad, Load, PingPongLoad, Transport};
+use units::{Bytes, Nanos};
+
+use super::{beside_door, config};
+use crate::{
+    ClientSpec,
+    door::{Dialect, Work},
+    run_client,
+    stop::Stop,
+};
+
+const SHORT: Nanos = Nanos::from_millis(300);
+const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+fn ping(transport: Transport, message: u64) -> Load {
+    Load::PingPong(PingPongLoad { transport, message: Bytes(message), ..PingPongLoad::new(SHORT) })
+}
+
+#[test]
+fn our_own_loads_are_served_without_a_token() {
+    beside_door(&config("127.0.0.1"), |door| {
+        for (load, work) in [
+            (ping(Transport::Tcp, 64), Work::PingPong(Transport::Tcp)),
+            (ping(Transport::Tcp, 60_000), Work::PingPong(Transport::Tcp)),
+            (ping(Transport::Udp, 64), Work::PingPong(Transport::Udp)),
+            (ping(Transport::Udp, 1), Work::PingPong(Transport::Udp)),
+            (ping(Transport::Udp, 20_000), Work::PingPong(Transport::Udp)),
+            (Load::Connect(ConnectLoad { clients: 2, ..ConnectLoad::new(SHORT) }), Work::Connect),
+        ] {
+            let spec = ClientSpec { token: 0, bind: HERE, server: door.address, load, cpus: None };
+            let outcome =
+                run_client(&spec, &Stop::new(), &()).unwrap_or_else(|error| panic!("{work:?}: {error}"));
+            let (round_trips, lost) = match (&outcome.ping_pong, &outcome.connect) {
+                (Some(ping), _) => (ping.round_trips.count(), ping.lost),
+                (_, Some(connect)) => (connect.exchanges.count(), connect.failed),
+                _ => panic!("{outcome:?}"),
+            };
+            assert!(round_trips > 10 && lost == 0, "{work:?}: {round_trips} {lost}");
+            let (client, ended) = door.ended();
+            assert_eq!((client.dialect, client.work), (Dialect::Native, work));
+            assert_eq!(ended.failure, None);
+        }
+    });
+}
+
+#[test]
+fn a_stock_sockperf_is_served() {
+    let mut config = config("127.0.0.1");
+    config.idle_timeout = Nanos::from_secs(3);
+    beside_door(&config, |door| {
+        let (ip, port) = (door.address.ip().to_string(), door.address.port().to_string());
+        for options in [
+            &["ping-pong", "-t", "1"][..],
+            &["under-load", "-t", "1", "--mps", "1000"],
+            &["ping-pong", "--tcp", "-t", "1"],
+        ] {
+            let output = Command::new("sockperf").args(options).args(["-i", &ip, "-p", &port]).output();
+            let output = output.expect("sockperf is installed");
+            let text = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success() && text.contains("percentile 99.000"), "{options:?}: {text}");
+            let (client, ended) = door.ended();
+            assert_eq!(client.dialect, Dialect::Sockperf);
+            assert_eq!(ended.failure, None);
+        }
+    });
+}

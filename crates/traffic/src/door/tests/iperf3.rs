@@ -1,0 +1,203 @@
+//! A stock iperf3 client cannot tell the difference.
+
+use std::process::{Command, Output, Stdio};
+
+use load::Direction;
+use serde_json::Value;
+
+use super::{Door, Ended, beside_door, config};
+use crate::{FlowOutcome, Outcome, door::Work};
+
+/// What a client is asked for, and what must be true of its output and of our record beside what always is.
+type Case = (&'static [&'static str], fn(&Value, &Outcome) -> bool);
+
+const ANY: fn(&Value, &Outcome) -> bool = |_, _| true;
+const BOTH: &[Direction] = &[Direction::Forward, Direction::Reverse];
+
+/// Runs a stock client with `-J` and these options; what it printed.
+fn client(door: &Door, options: &[&str]) -> Value {
+    let output = run(door, &[options, &["-J"]].concat());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{options:?}: {text} {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{options:?}: {error}: {text}"))
+}
+
+pub(super) fn run(door: &Door, options: &[&str]) -> Output {
+    command(door, options).output().expect("iperf3 is installed")
+}
+
+pub(super) fn command(door: &Door, options: &[&str]) -> Command {
+    let mut command = Command::new("iperf3");
+    let (ip, port) = (door.address.ip().to_string(), door.address.port().to_string());
+    command.args(["-c", &ip, "-p", &port]).args(options).stdin(Stdio::null());
+    command
+}
+
+/// A number deep in a document.
+fn number(json: &Value, path: &str) -> u64 {
+    json.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path} in {json:#}")) as u64
+}
+
+fn flows(outcome: &Outcome, direction: Direction) -> Vec<&FlowOutcome> {
+    outcome.flows.iter().filter(|flow| flow.direction == direction).collect()
+}
+
+fn bytes(outcome: &Outcome, direction: Direction) -> u64 {
+    flows(outcome, direction).iter().map(|flow| flow.series.bytes().0).sum()
+}
+
+/// Both ends agree on what was sent and received.
+fn agree(options: &[&str], json: &Value, ended: &Ended) {
+    assert_eq!(ended.failure, None, "{options:?}");
+    let here = ended.here.as_ref().expect("a test with an end has a record");
+    let client = ended.results.as_ref().expect("a test with an end has the client's results");
+    assert_eq!(client.streams.len(), here.flows.len(), "{options:?}");
+    for &direction in BOTH.iter().filter(|direction| !flows(here, **direction).is_empty()) {
+        if options.contains(&"-u") {
+            agree_on_datagrams(options, json, ended, direction);
+        } else {
+            let end = if direction == Direction::Forward { "sum_received" } else { "sum_sent" };
+            let second = options.contains(&"--bidir") && direction == Direction::Reverse;
+            let path = format!("/end/{end}{}/bytes", if second { "_bidir_reverse" } else { "" });
+            assert_eq!(number(json, &path), bytes(here, direction), "{options:?} {path}");
+        }
+    }
+}
+
+/// What one end sent, the other has received or missed. A sender here goes on until the client has ended.
+fn agree_on_datagrams(options: &[&str], json: &Value, ended: &Ended, direction: Direction) {
+    let here = ended.here.as_ref().expect("seen before");
+    let theirs = &ended.results.as_ref().expect("seen before").streams;
+    // Streams are told in the order in which they were made; so are ours.
+    let pairs = here.flows.iter().zip(theirs).filter(|(flow, _)| flow.direction == direction);
+    for (flow, client) in pairs {
+        let all = flow.series.intervals.iter().filter_map(|interval| interval.datagrams);
+        let all = all.reduce(|before, after| before.and(&after)).expect("datagrams");
+        let packets = client.packets as u64;
+        match direction {
+            Direction::Reverse => {
+                assert!((1..=all.count).contains(&packets), "{options:?}: {packets} {all:?}")
+            }
+            _ => assert_eq!((all.count, all.lost), (packets, 0), "{options:?}"),
+        }
+    }
+    if direction == Direction::Forward && !options.contains(&"-O") && !options.contains(&"--bidir") {
+        let counted: u64 = theirs.iter().map(|stream| stream.packets as u64).sum();
+        assert_eq!(number(json, "/end/sum/packets"), counted, "{options:?}");
+        assert_eq!(number(json, "/end/sum/lost_packets"), 0, "{options:?}");
+    }
+}
+
+fn check(ip: &str, cases: &[Case]) {
+    beside_door(&config(ip), |door| {
+        for (options, holds) in cases {
+            let json = client(door, options);
+            let (client, ended) = door.ended();
+            assert!(matches!(client.work, Work::Stream(_)), "{client:?}");
+            agree(options, &json, &ended);
+            assert!(
+                holds(&json, ended.here.as_ref().expect("seen above")),
+                "{options:?} {json:#} {ended:#?}"
+            );
+        }
+    });
+}
+
+#[test]
+fn tcp_forward_with_every_option() {
+    check(
+        "127.0.0.1",
+        &[
+            (&["-t", "1"], ANY),
+            (&["-t", "1", "-P", "4"], |_, here| here.flows.len() == 4),
+            (&["-n", "20M"], |_, here| bytes(here, Direction::Forward) == 20 << 20),
+            (&["-k", "100", "-l", "10000"], |_, here| bytes(here, Direction::Forward) == 1_000_000),
+            (&["-t", "1", "-b", "50M"], |_, here| {
+                (5_000_000..8_000_000).contains(&bytes(here, Direction::Forward))
+            }),
+            (&["-t", "1", "-w", "100K"], |_, here| {
+                here.flows[0].series.socket.receive_buffer.is_some_and(|size| size.0 == 2 * 102_400)
+            }),
+            (&["-t", "1", "-C", "cubic"], |_, here| {
+                here.flows[0].series.socket.congestion.as_deref() == Some("cubic")
+            }),
+            (&["-t", "1", "-N", "-S", "32"], |_, here| {
+                let socket = &here.flows[0].series.socket;
+                (socket.nodelay, socket.dscp) == (Some(true), Some(8))
+            }),
+        ],
+    );
+}
+
+#[test]
+fn tcp_forward_with_further_options() {
+    check(
+        "127.0.0.1",
+        &[
+            (&["-t", "1", "-M", "1000"], |json, _| number(json, "/start/tcp_mss") == 1000),
+            (&["-t", "2", "-O", "1", "-i", "0.5"], |_, here| {
+                let series = &here.flows[0].series;
+                series.intervals.iter().any(|interval| interval.warmup) && series.elapsed().0 < 2_500_000_000
+            }),
+            (&["-t", "1", "-Z"], ANY),
+            (&["-t", "1", "--cport", "40123"], |_, here| {
+                here.flows[0].series.socket.addresses.as_deref().is_some_and(|pair| pair.ends_with(":40123"))
+            }),
+            (&["-t", "1", "--get-server-output"], |json, _| {
+                let text = json["server_output_text"].as_str().unwrap_or_default();
+                text.contains("connected to") && text.contains("receiver")
+            }),
+            (&["-t", "1", "-T", "title", "--extra-data", "more"], |json, _| json["title"] == "title"),
+        ],
+    );
+}
+
+#[test]
+fn tcp_backwards_and_both_ways() {
+    check(
+        "127.0.0.1",
+        &[
+            (&["-t", "1", "-R"], ANY),
+            (&["-n", "20M", "-R", "-P", "3"], |json, here| {
+                here.flows.len() == 3 && number(json, "/end/sum_received/bytes") >= 20 << 20
+            }),
+            (&["-t", "1", "-R", "-b", "50M", "-l", "8K"], |_, here| {
+                (5_000_000..8_000_000).contains(&bytes(here, Direction::Reverse))
+            }),
+            (&["-t", "1", "-R", "-C", "cubic", "-M", "900", "-Z", "-N"], |_, here| {
+                let socket = &here.flows[0].series.socket;
+                socket.congestion.as_deref() == Some("cubic") && socket.mss.is_some_and(|mss| mss <= 900)
+            }),
+            (&["-t", "2", "-R", "-O", "1", "--get-server-output"], |json, here| {
+                json["server_output_text"].as_str().unwrap_or_default().contains("sender")
+                    && here.flows[0].series.elapsed().0 < 2_500_000_000
+            }),
+            (&["-t", "1", "--bidir", "-P", "2"], |_, here| flows(here, Direction::Reverse).len() == 2),
+        ],
+    );
+}
+
+#[test]
+fn tcp_over_ipv6() {
+    check("::1", &[(&["-6", "-t", "1", "-S", "64"], ANY), (&["-t", "1", "-R"], ANY)]);
+}
+
+#[test]
+fn udp_with_every_option() {
+    check(
+        "127.0.0.1",
+        &[
+            (&["-u", "-t", "1"], ANY),
+            (&["-u", "-t", "1", "-b", "20M", "-P", "3", "-l", "1000"], |_, here| here.flows.len() == 3),
+            (&["-u", "-t", "1", "-b", "10M", "-R"], ANY),
+            (&["-u", "-t", "1", "-b", "10M", "--bidir", "-P", "2"], |_, here| here.flows.len() == 4),
+            (&["-u", "-t", "1", "-b", "10M", "--udp-counters-64bit", "-S", "32"], |_, here| {
+                here.flows[0].series.socket.dscp == Some(8)
+            }),
+            (&["-u", "-n", "1M", "-b", "50M", "--cport", "40200", "--get-server-output"], ANY),
+            (&["-u", "-t", "2", "-O", "1", "-b", "10M", "-i", "0.5"], ANY),
+            (&["-u", "-k", "100", "-b", "10M", "-R"], ANY),
+            (&["-u", "-t", "1", "-w", "100K", "-b", "10M"], ANY),
+        ],
+    );
+}

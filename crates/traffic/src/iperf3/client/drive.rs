@@ -1,0 +1,274 @@
+//! The test itself: its streams flow, until the client finds that it is over.
+//!
+//! Senders end by themselves, and before the server hears of the end: it closes what still sends. Receivers end
+//! after the server has heard of it, when what was under way has come.
+
+use std::{
+    net::TcpStream,
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    thread::{self, ScopedJoinHandle},
+    time::Duration,
+};
+
+use load::{Direction, StreamLoad, Until};
+use sys::{clock::monotonic, socket::tcp_info};
+use units::Nanos;
+use wire::iperf3::PlannedStream;
+
+use super::{
+    connect::Streams,
+    control::Control,
+    relay::{Ears, Relay, Told},
+};
+use crate::{
+    ends::Outcome,
+    error::{Error, Result},
+    observer::Observer,
+    spec::cpu_of,
+    stop::Stop,
+    stream::{self, CLIENT, Finish, Flow, FlowSocket, Start},
+};
+
+/// How often the server and the clock are looked at.
+const GLANCE: Duration = Duration::from_millis(2);
+/// How long what was sent may take to be acknowledged after a test that time ends,
+const DRAINED: Nanos = Nanos::from_millis(250);
+/// and after one that an amount ends, which is to arrive.
+const ARRIVED: Nanos = Nanos::from_secs(10);
+/// What the server's kernel has acknowledged is read within this long.
+const SETTLED: Nanos = Nanos::from_millis(3);
+/// How long the server may take to say why its streams broke.
+const REASON: Nanos = Nanos::from_millis(500);
+/// How long nothing may come of an amount that is received.
+const STALLED: Nanos = Nanos::from_secs(30);
+
+/// What is run, and who is told.
+pub(super) struct Drive<'a> {
+    pub(super) load: &'a StreamLoad,
+    pub(super) cpus: Option<&'a [u32]>,
+    pub(super) stop: &'a Stop,
+    pub(super) observer: &'a dyn Observer,
+}
+
+/// The flags by which the engine is ended.
+#[derive(Default)]
+struct Ends {
+    senders: stream::Told,
+    receivers: stream::Told,
+    /// By force.
+    halt: Stop,
+}
+
+/// What the loop looks at.
+struct Seen<'a> {
+    ears: Ears<'a>,
+    begun: u64,
+    /// Copies of the TCP sockets that send, and of those that receive.
+    sending: Vec<TcpStream>,
+    receiving: Vec<TcpStream>,
+    /// When bytes were last seen to have come, and how many there were.
+    moved: (u64, u64),
+}
+
+type Run<'s> = ScopedJoinHandle<'s, Result<Outcome>>;
+
+impl Drive<'_> {
+    /// Lets the streams flow until the end; the server has been told of it.
+    pub(super) fn run(
+        &self,
+        control: &mut Control<'_>,
+        streams: Streams,
+        plan: &[PlannedStream],
+    ) -> Result<Outcome> {
+        let ends = Ends::default();
+        let (sending, receiving) = (copies(&streams, plan, true)?, copies(&streams, plan, false)?);
+        let (senders, receivers) = self.flows(streams, plan, &ends);
+        let (tell, told) = channel();
+        let begun = monotonic();
+        let ears = Ears::new(self.observer);
+        let mut seen = Seen { ears, begun, sending, receiving, moved: (begun, 0) };
+        self.observer.started();
+        let outcome = thread::scope(|scope| {
+            let halt = &ends.halt;
+            let run = |flows: Vec<_>, relay: Relay| {
+                (!flows.is_empty()).then(|| scope.spawn(move || stream::run(flows, halt, &relay)))
+            };
+            let beats = receivers.is_empty();
+            let runs = [
+                run(senders, Relay::new(tell.clone(), beats)),
+                run(receivers, Relay::new(tell.clone(), true)),
+            ];
+            let ended = self.until_over(control, &runs, &told, &mut seen, &ends);
+            ends.senders.tell();
+            ends.receivers.tell();
+            if ended.as_ref().is_err_and(|error| !error.is_stopped()) {
+                ends.halt.ask();
+            }
+            let outcomes = join(runs, || hear(&told, &seen.ears));
+            ended.and(outcomes)
+        });
+        self.observer.ended();
+        outcome
+    }
+
+    fn flows<'a>(
+        &'a self,
+        streams: Streams,
+        plan: &[PlannedStream],
+        ends: &'a Ends,
+    ) -> (Vec<Flow<'a>>, Vec<Flow<'a>>) {
+        let mut ids = [0, 0];
+        let flows = streams.sockets.into_iter().zip(plan).enumerate().map(|(thread, (socket, planned))| {
+            let sends = planned.direction == Direction::Forward;
+            let id = ids[usize::from(sends)];
+            ids[usize::from(sends)] += 1;
+            let peer = match &socket {
+                FlowSocket::Tcp(socket) => socket.peer_addr().ok(),
+                FlowSocket::Udp(socket, _) => socket.peer_addr().ok(),
+            };
+            Flow {
+                id,
+                direction: planned.direction,
+                end: CLIENT,
+                name: Flow::name_of(planned.direction, id, peer),
+                socket,
+                load: self.load,
+                cpu: cpu_of(self.cpus, thread),
+                share: stream::share(self.load, id),
+                start: Start::Now,
+                finish: Finish::Told(if sends { &ends.senders } else { &ends.receivers }),
+            }
+        });
+        flows.partition(|flow| flow.direction == Direction::Forward)
+    }
+
+    /// Watches until the test is over and the server knows.
+    fn until_over(
+        &self,
+        control: &mut Control<'_>,
+        runs: &[Option<Run<'_>>; 2],
+        told: &Receiver<Told>,
+        seen: &mut Seen<'_>,
+        ends: &Ends,
+    ) -> Result<()> {
+        let mut broken = None;
+        loop {
+            match told.recv_timeout(GLANCE) {
+                Ok(word) => seen.ears.hear(word),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+            control.look()?;
+            if self.stop.is_asked() {
+                return Err(Error::Stopped);
+            }
+            let [senders, receivers] = runs;
+            let ended = |run: &Option<Run<'_>>| run.as_ref().is_some_and(ScopedJoinHandle::is_finished);
+            // Receivers do not end by themselves; whatever ended them, the server may say it.
+            if ended(receivers) {
+                let now = monotonic();
+                if now - *broken.get_or_insert(now) > REASON.0 {
+                    return Ok(());
+                }
+                continue;
+            }
+            let sent = ended(senders) || senders.is_none();
+            let received = receivers.is_none() || self.has_received(seen)?;
+            if sent && received {
+                break;
+            }
+        }
+        ends.senders.tell();
+        self.drain(seen);
+        control.end_test()
+    }
+
+    /// Whether what is received is enough.
+    fn has_received(&self, seen: &mut Seen<'_>) -> Result<bool> {
+        let now = monotonic();
+        let asked = match self.load.until {
+            Until::Elapsed(time) => return Ok(now - seen.begun >= (self.load.warmup + time).0),
+            Until::Sent(bytes) => bytes.0,
+        };
+        let received = seen.received();
+        if received > seen.moved.1 {
+            seen.moved = (now, received);
+        }
+        if now - seen.moved.0 > STALLED.0 {
+            let (object, missing) = ("the streams from the server".into(), "more of them".into());
+            return Err(Error::Silent { object, missing, waited: STALLED });
+        }
+        Ok(received >= asked)
+    }
+
+    /// Waits until the server's kernel has what was sent, so that both ends count the same as far as they can: a
+    /// server closes its streams as soon as it hears of the end.
+    fn drain(&self, seen: &Seen<'_>) {
+        let limit = match self.load.until {
+            Until::Elapsed(_) => DRAINED,
+            Until::Sent(_) => ARRIVED,
+        };
+        let begun = monotonic();
+        while seen.sending.iter().any(is_under_way) && monotonic() - begun < limit.0 && !self.stop.is_asked()
+        {
+            thread::sleep(Duration::from_micros(200));
+        }
+        thread::sleep(SETTLED.into());
+    }
+}
+
+impl Seen<'_> {
+    /// Payload that has come to this end's kernel, as far as it tells.
+    fn received(&self) -> u64 {
+        let tcp: u64 = self
+            .receiving
+            .iter()
+            .filter_map(|socket| tcp_info(socket).ok())
+            .map(|info| info.bytes_received)
+            .sum();
+        tcp.max(self.ears.received().0)
+    }
+}
+
+fn is_under_way(socket: &TcpStream) -> bool {
+    tcp_info(socket).is_ok_and(|info| info.unacked > 0 || info.notsent_bytes > 0)
+}
+
+/// Copies of the TCP sockets that send, or of those that receive.
+fn copies(streams: &Streams, plan: &[PlannedStream], send: bool) -> Result<Vec<TcpStream>> {
+    let of = |(socket, planned): (&FlowSocket, &PlannedStream)| match socket {
+        FlowSocket::Tcp(socket) if (planned.direction == Direction::Forward) == send => {
+            Some(socket.try_clone())
+        }
+        _ => None,
+    };
+    let copied: std::io::Result<Vec<_>> = streams.sockets.iter().zip(plan).filter_map(of).collect();
+    copied.map_err(Error::socket("copy", || "a data connection"))
+}
+
+/// Hands on what was told.
+fn hear(told: &Receiver<Told>, ears: &Ears<'_>) {
+    while let Ok(word) = told.try_recv() {
+        ears.hear(word);
+    }
+}
+
+/// Awaits both runs, hearing what they tell, and puts what they recorded together.
+fn join(runs: [Option<Run<'_>>; 2], hear: impl Fn()) -> Result<Outcome> {
+    let mut all = Outcome::default();
+    let mut failure = None;
+    for run in runs.into_iter().flatten() {
+        while !run.is_finished() {
+            hear();
+            thread::sleep(GLANCE);
+        }
+        match run.join().unwrap_or_else(|_| Err(Error::Panicked { thread: "the streams".into() })) {
+            Ok(outcome) => {
+                all.flows.extend(outcome.flows);
+                all.threads.extend(outcome.threads);
+            }
+            Err(error) => failure = failure.or(Some(error)),
+        }
+    }
+    hear();
+    failure.map_or(Ok(all), Err)
+}

@@ -1,0 +1,76 @@
+//! What the server saw, in our own words: its whole series, or what iperf3's results make of it.
+
+use load::{Direction, StreamLoad, Transport};
+use samples::{DatagramSample, EndSeries, Interval, SocketFacts, TcpSample};
+use units::{Bytes, Nanos};
+use wire::iperf3::{PlannedStream, Results, StreamResults};
+
+use super::{super::extension, ServerOutput};
+use crate::ends::{FlowOutcome, Outcome};
+
+/// What the server recorded, and whether it is plumb. A stock server's flows have one interval each, and no
+/// threads.
+pub(super) fn outcome(
+    there: &Results,
+    plan: &[PlannedStream],
+    load: &StreamLoad,
+    here: &Outcome,
+) -> (Outcome, bool) {
+    if let Some(outcome) = there.plumb.clone().and_then(extension::from_value) {
+        return (outcome, true);
+    }
+    let flows = plan.iter().zip(&here.flows).filter_map(|(planned, ours)| {
+        let theirs = there.streams.iter().find(|stream| stream.id == i64::from(planned.id))?;
+        let interval = interval(theirs, planned.direction, load.transport, &ours.series);
+        let socket = SocketFacts { congestion: there.congestion_used.clone(), ..SocketFacts::default() };
+        let series = EndSeries { intervals: vec![interval], socket, lateness: None };
+        Some(FlowOutcome { id: ours.id, direction: ours.direction, series })
+    });
+    (Outcome { flows: flows.collect(), ..Outcome::default() }, false)
+}
+
+/// What the server printed.
+pub(super) fn output(there: &Results) -> Option<ServerOutput> {
+    let json = there.server_output_json.clone().map(ServerOutput::Json);
+    json.or_else(|| there.server_output_text.clone().map(ServerOutput::Text))
+}
+
+fn interval(
+    theirs: &StreamResults,
+    direction: Direction,
+    transport: Transport,
+    ours: &EndSeries,
+) -> Interval {
+    let sends = direction == Direction::Reverse;
+    let seconds = theirs.seconds().unwrap_or(0.0).max(0.0);
+    let retransmits = u32::try_from(theirs.retransmits).unwrap_or(0);
+    let tcp =
+        (transport == Transport::Tcp && sends).then(|| TcpSample { retransmits, ..TcpSample::default() });
+    Interval {
+        start: Nanos(0),
+        end: Nanos((seconds * 1e9) as u64),
+        bytes: Bytes(u64::try_from(theirs.bytes).unwrap_or(0)),
+        warmup: false,
+        tcp,
+        datagrams: (transport == Transport::Udp).then(|| datagrams(theirs, sends, ours)),
+    }
+}
+
+/// A server before 3.14 does not say how many it left out: as many as were sent, or came, in our warm-up.
+fn datagrams(theirs: &StreamResults, sends: bool, ours: &EndSeries) -> DatagramSample {
+    let warmup = ours.intervals.iter().filter(|interval| interval.warmup);
+    let left_out: u64 =
+        warmup.filter_map(|interval| interval.datagrams).map(|datagrams| datagrams.count).sum();
+    let left_out = theirs.omitted_packets.unwrap_or_else(|| i64::try_from(left_out).unwrap_or(i64::MAX));
+    let lost = theirs.errors - theirs.omitted_errors.unwrap_or(0);
+    let numbered = u64::try_from(theirs.packets.saturating_sub(left_out)).unwrap_or(0);
+    if sends {
+        return DatagramSample { count: numbered, ..DatagramSample::default() };
+    }
+    DatagramSample {
+        count: numbered.saturating_add_signed(-lost),
+        lost,
+        jitter: Nanos((theirs.jitter.max(0.0) * 1e9) as u64),
+        ..DatagramSample::default()
+    }
+}

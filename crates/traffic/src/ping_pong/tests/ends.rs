@@ -1,0 +1,142 @@
+//! How the two ends find each other, end, and refuse.
+
+use std::{
+    net::{SocketAddr, UdpSocket},
+    thread,
+    time::Duration,
+};
+
+use load::{Background, Direction, Mode, PingPongLoad, Schedule, Transport};
+use units::{Bytes, Nanos};
+
+use super::{client_spec, data, play, server_spec, settings};
+use crate::{
+    Beat, MtuSpec, Observer, Passage, Stop,
+    ping_pong::{Server, run_client},
+    probe_mtu,
+    testing::{BUSY, HERE, TOKEN, on_loopback},
+};
+
+#[test]
+fn a_stranger_is_neither_answered_nor_served() {
+    let load = settings(Transport::Udp, 64);
+    let disturb = |port: u16| {
+        let stranger = UdpSocket::bind((HERE, 0)).expect("bind");
+        stranger.send_to(b"garbage", (HERE, port)).expect("sent");
+        stranger.send_to(&[0; 32], (HERE, port)).expect("sent");
+        stranger.set_read_timeout(Some(Duration::from_millis(100))).expect("timeout");
+        assert!(stranger.recv(&mut [0; 64]).is_err());
+        port
+    };
+    let Some((client, server)) = on_loopback(|| play(&load, disturb)) else { return };
+    assert_eq!(data(&client.expect("runs")).lost, 0);
+    server.expect("runs");
+}
+
+#[test]
+fn a_server_that_dies_is_named() {
+    for transport in [Transport::Tcp, Transport::Udp] {
+        let mut load = settings(transport, 64);
+        load.duration = Nanos::from_secs(5);
+        let Some((error, port)) = on_loopback(|| {
+            let (ours, theirs) = (Stop::new(), Stop::new());
+            let server = Server::open(server_spec(&load)).expect("loopback");
+            let port = server.port();
+            thread::scope(|scope| {
+                scope.spawn(|| server.run(&theirs, &()));
+                scope.spawn(|| {
+                    thread::sleep(Duration::from_millis(300));
+                    theirs.ask();
+                });
+                let client = run_client(&client_spec(&load, port), &ours, &());
+                (client.expect_err("the server died").to_string(), port)
+            })
+        }) else {
+            return;
+        };
+        assert!(error.contains(&format!("127.0.0.1:{port}")), "{transport:?}: {error}");
+    }
+}
+
+#[test]
+fn a_stop_ends_both_ends_within_100_ms() {
+    #[derive(Default)]
+    struct Stopper(Stop, std::cell::Cell<u64>);
+    impl Observer for Stopper {
+        fn beat(&self, beat: Beat) {
+            assert!(beat.covers >= Nanos::from_millis(90) && beat.elapsed >= beat.covers, "{beat:?}");
+            self.1.set(sys::clock::monotonic());
+            self.0.ask();
+        }
+    }
+    for transport in [Transport::Tcp, Transport::Udp] {
+        let mut load = settings(transport, 64);
+        load.duration = Nanos::from_secs(5);
+        let Some(took) = on_loopback(|| {
+            let stopper = Stopper::default();
+            let stop = stopper.0.clone();
+            let server = Server::open(server_spec(&load)).expect("loopback");
+            let client = client_spec(&load, server.port());
+            thread::scope(|scope| {
+                let server = scope.spawn(|| server.run(&stop, &()));
+                assert!(run_client(&client, &stop, &stopper).is_err_and(|error| error.is_stopped()));
+                assert!(server.join().expect("no panic").is_err());
+            });
+            sys::clock::monotonic() - stopper.1.get()
+        }) else {
+            return;
+        };
+        assert!(took < 100_000_000 + BUSY, "{took} ns");
+    }
+}
+
+#[test]
+fn an_mtu_is_found_exactly() {
+    let load = settings(Transport::Udp, 64);
+    // A loopback has 65536, more than IPv4 can use: nothing that fits in a packet is refused.
+    let expected = [(1500, true, false), (65_534, true, false), (65_535, true, true)];
+    let Some(results) = on_loopback(|| {
+        expected.map(|(mtu, ..)| {
+            let stop = Stop::new();
+            let server = Server::open(server_spec(&load)).expect("loopback");
+            let server_at = SocketAddr::new(HERE, server.port());
+            let spec = MtuSpec { token: TOKEN, bind: HERE, server: server_at, mtu };
+            thread::scope(|scope| {
+                let server = scope.spawn(|| server.run(&stop, &()));
+                let passage = probe_mtu(&spec, &stop).expect("answers");
+                stop.ask();
+                assert!(server.join().expect("no panic").is_err());
+                passage
+            })
+        })
+    }) else {
+        return;
+    };
+    assert_eq!(results, expected.map(|(_, carried, larger_refused)| Passage { carried, larger_refused }));
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    let good = settings(Transport::Udp, 64);
+    let every = |period| Schedule::Open { period: Nanos(period) };
+    let under = Background {
+        mode: Mode::App,
+        streams: 0,
+        direction: Direction::Forward,
+        rate: None,
+        message: Bytes(1),
+    };
+    for (load, allowed) in [
+        (settings(Transport::Udp, 0), "1 to 60000 bytes"),
+        (settings(Transport::Udp, 60_001), "1 to 60000 bytes"),
+        (PingPongLoad { duration: Nanos(0), ..good.clone() }, "a longer one"),
+        (PingPongLoad { interval: Nanos(0), ..good.clone() }, "10 ms or longer"),
+        (PingPongLoad { schedule: every(0), ..good.clone() }, "1 µs or longer"),
+        (PingPongLoad { schedule: every(999), ..good.clone() }, "1 µs or longer"),
+        (PingPongLoad { schedule: every(1000), ..settings(Transport::Udp, 15) }, "16 to 60000 bytes"),
+        (PingPongLoad { under: Some(under), ..good }, "1 to 1024"),
+    ] {
+        let error = Server::open(server_spec(&load)).expect_err("no sense").to_string();
+        assert!(error.contains(allowed), "{error}");
+    }
+}

@@ -1,0 +1,114 @@
+//! Closed and open loops, asleep and spinning, alone and beside a stream.
+
+use load::{Background, Direction, Mode, PingPongLoad, Schedule, Transport, Waiting};
+use samples::LatencyHistogram;
+use units::{BitRate, Bytes, Nanos};
+
+use super::{data, play, settings};
+use crate::testing::on_loopback;
+
+fn check(transport: Transport, message: u64) {
+    let load = settings(transport, message);
+    let Some((client, server)) = on_loopback(|| play(&load, |port| port)) else { return };
+    let (client, server) = (client.expect("runs"), server.expect("runs"));
+    assert!(data(&client).round_trips.count() > 100, "{message}: {}", data(&client).round_trips.count());
+    assert_eq!(data(&client).lost, 0, "{message}");
+    assert!(data(&client).elapsed >= Nanos::from_millis(100), "{}", data(&client).elapsed);
+    assert!(client.threads[0].elapsed >= Nanos::from_millis(250) && client.threads[0].busy > Nanos(0));
+    assert!(server.threads[0].busy > Nanos(0) && data(&server).round_trips.count() == 0);
+    let sum = data(&client).round_trips.mean().expect("counted") * data(&client).round_trips.count() as f64;
+    assert!(sum <= data(&client).elapsed.0 as f64 * 1.001, "round trips of a closed loop do not overlap");
+}
+
+#[test]
+fn udp_messages_of_every_size_return() {
+    for message in [1, 2, 8, 9, 16, 64, 1472, 60_000] {
+        check(Transport::Udp, message);
+    }
+}
+
+#[test]
+fn tcp_messages_of_every_size_return() {
+    for message in [1, 64, 9000, 60_000] {
+        check(Transport::Tcp, message);
+    }
+}
+
+#[test]
+fn messages_return_to_spinning_ends_over_either_transport() {
+    for transport in [Transport::Udp, Transport::Tcp] {
+        let load = PingPongLoad { waiting: Waiting::Spin, ..settings(transport, 64) };
+        let Some((client, server)) = on_loopback(|| play(&load, |port| port)) else { return };
+        // Two threads that spin on a CPU with other work make few.
+        assert!(data(&client.expect("runs")).round_trips.count() > 2);
+        server.expect("runs");
+    }
+}
+
+#[test]
+fn whoever_spins_is_busy_between_messages_and_whoever_blocks_is_not() {
+    for (waiting, spins) in [(Waiting::Block, false), (Waiting::Spin, true)] {
+        let period = Nanos::from_millis(10);
+        let load = PingPongLoad { schedule: Schedule::Open { period }, ..open(Transport::Udp, waiting) };
+        let Some((client, server)) = on_loopback(|| play(&load, |port| port)) else { return };
+        for thread in client.expect("runs").threads.iter().chain(&server.expect("runs").threads) {
+            // A few messages are a hundredth of the time; of a CPU that has other work a tenth is left.
+            assert_eq!(thread.busy.0 * 20 > thread.elapsed.0, spins, "{thread:?}");
+        }
+    }
+}
+
+fn open(transport: Transport, waiting: Waiting) -> PingPongLoad {
+    PingPongLoad {
+        schedule: Schedule::Open { period: Nanos::from_millis(1) },
+        waiting,
+        ..settings(transport, 64)
+    }
+}
+
+#[test]
+fn an_open_loop_sends_every_message_that_falls_due_and_counts_its_answer_from_both_times() {
+    for transport in [Transport::Udp, Transport::Tcp] {
+        for waiting in [Waiting::Block, Waiting::Spin] {
+            let load = open(transport, waiting);
+            let Some((client, server)) = on_loopback(|| play(&load, |port| port)) else { return };
+            let client = client.expect("runs");
+            server.expect("runs");
+            let data = data(&client);
+            let beside = data.open_loop.as_ref().expect("an open loop");
+            // 200 ms, one each.
+            assert_eq!(data.round_trips.count() + data.lost, 200, "{transport:?} {waiting:?}");
+            assert_eq!(data.lost, 0);
+            assert_eq!((beside.since_intended.count(), beside.lateness.count()), (200, 200));
+            let mean = |histogram: &LatencyHistogram| histogram.mean().expect("counted");
+            let sum = mean(&data.round_trips) + mean(&beside.lateness);
+            assert!((mean(&beside.since_intended) / sum - 1.0).abs() < 0.01, "{data:?}");
+            assert_eq!(client.threads.len(), 2);
+        }
+    }
+}
+
+#[test]
+fn a_stream_flows_beside_the_messages_for_the_whole_time() {
+    let under = Background {
+        mode: Mode::App,
+        streams: 1,
+        direction: Direction::Both,
+        rate: Some(BitRate(80e6)),
+        message: Bytes(10_000),
+    };
+    for transport in [Transport::Udp, Transport::Tcp] {
+        let load = PingPongLoad { under: Some(under), ..settings(transport, 64) };
+        let Some((client, server)) = on_loopback(|| play(&load, |port| port)) else { return };
+        for end in [client.expect("runs"), server.expect("runs")] {
+            let directions: Vec<_> = end.flows.iter().map(|flow| flow.direction).collect();
+            assert_eq!(directions, [Direction::Forward, Direction::Reverse]);
+            for flow in &end.flows {
+                // 80 Mbit/s for 200 ms are 2 MB.
+                let bytes = flow.series.bytes().0;
+                assert!((1_000_000..4_000_000).contains(&bytes), "{bytes}");
+            }
+            assert_eq!(end.threads.len(), 3);
+        }
+    }
+}

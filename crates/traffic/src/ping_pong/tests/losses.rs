@@ -1,0 +1,61 @@
+//! What gets lost, and only that, is counted as lost.
+
+use std::{net::UdpSocket, thread, time::Duration};
+
+use load::Transport;
+use units::Nanos;
+
+use super::{data, play, settings};
+use crate::testing::{HERE, on_loopback};
+
+/// Passes datagrams on, but not the client's `drops` after the tenth; answers to those below come late.
+fn dropping_proxy(server: u16, drops: usize) -> u16 {
+    let (front, back) =
+        (UdpSocket::bind((HERE, 0)).expect("bind"), UdpSocket::bind((HERE, 0)).expect("bind"));
+    back.connect((HERE, server)).expect("connect");
+    let port = front.local_addr().expect("bound").port();
+    thread::spawn(move || {
+        front.set_read_timeout(Some(Duration::from_secs(3))).expect("timeout");
+        back.set_read_timeout(Some(Duration::from_secs(3))).expect("timeout");
+        let mut bytes = [0; 2048];
+        for count in 0.. {
+            let Ok((length, client)) = front.recv_from(&mut bytes) else { return };
+            if (10..10 + drops).contains(&count) {
+                continue;
+            }
+            back.send(&bytes[..length]).expect("server");
+            let Ok(length) = back.recv(&mut bytes) else { return };
+            front.send_to(&bytes[..length], client).expect("client");
+            if count == 10 + drops {
+                // A late answer: the same one again must not be taken for the next.
+                front.send_to(&bytes[..length], client).expect("client");
+            }
+        }
+    });
+    port
+}
+
+#[test]
+fn exactly_the_dropped_messages_are_lost() {
+    for drops in [0, 1, 3] {
+        let mut load = settings(Transport::Udp, 64);
+        load.warmup = Nanos(0);
+        load.duration = Nanos::from_millis(1000);
+        let Some((client, server)) = on_loopback(|| play(&load, |port| dropping_proxy(port, drops))) else {
+            return;
+        };
+        let client = client.expect("runs");
+        server.expect("runs");
+        assert_eq!(data(&client).lost, drops as u64);
+        assert!(data(&client).round_trips.count() > 100);
+        assert!(data(&client).round_trips.max().expect("counted") < Nanos::from_millis(200));
+    }
+}
+
+#[test]
+fn losses_of_the_warm_up_are_not_counted() {
+    let mut load = settings(Transport::Udp, 64);
+    load.warmup = Nanos::from_millis(700);
+    let Some((client, _)) = on_loopback(|| play(&load, |port| dropping_proxy(port, 2))) else { return };
+    assert_eq!(data(&client.expect("runs")).lost, 0);
+}

@@ -1,0 +1,162 @@
+//! The stream beside the messages: over the same path, from before the first message until the last.
+//!
+//! It flows on a crew of its own and is recorded like any stream. It knows nothing of how messages are sent.
+
+use std::{
+    net::{TcpListener, TcpStream},
+    thread,
+};
+
+use load::{Direction, PingPongLoad, Schedule, StreamLoad, Transport, Until};
+use sys::clock::monotonic;
+use units::Nanos;
+
+use crate::{
+    dial::Dial,
+    ends::Outcome,
+    error::{Error, Result},
+    gather,
+    handshake::{Handshake, Purpose},
+    socket::TICK,
+    spec::{ClientSpec, ServerSpec, cpu_of},
+    stop::Stop,
+    stream::{self, CLIENT, Finish, Flow, FlowSocket, SERVER, Start},
+};
+
+/// The stream flows for this long before the first message, as a part of its warm-up,
+const LEAD: Nanos = Nanos::from_millis(200);
+/// and this much of it is left for the client to begin with the messages, which so end before the stream.
+const SLACK: Nanos = Nanos::from_millis(20);
+
+/// One end of the stream, before it flows; without connections where there is none.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    load: Option<StreamLoad>,
+    end: &'static str,
+    cpus: Option<Vec<u32>>,
+    /// The first thread that is its own.
+    thread: usize,
+    flows: Vec<(Direction, u32, TcpStream)>,
+}
+
+/// The stream that a ping-pong has beside it.
+pub(super) fn load(load: &PingPongLoad) -> Option<StreamLoad> {
+    let under = load.under?;
+    Some(StreamLoad {
+        mode: under.mode,
+        streams: under.streams,
+        direction: under.direction,
+        warmup: load.warmup + LEAD,
+        message: under.message,
+        rate: under.rate,
+        socket: load.socket.clone(),
+        interval: load.interval,
+        ..StreamLoad::new(Until::Elapsed(load.duration))
+    })
+}
+
+/// How long it flows before the first message.
+pub(super) const fn lead(load: &PingPongLoad) -> Nanos {
+    if load.under.is_some() { LEAD } else { Nanos(0) }
+}
+
+impl Beside {
+    /// The client's end: makes every connection of the stream.
+    pub(super) fn connect(spec: &ClientSpec<PingPongLoad>, stop: &Stop) -> Result<Self> {
+        let Some(load) = load(&spec.load) else { return Ok(Self::default()) };
+        let connect = |(place, (direction, id)): (u32, (Direction, u32))| {
+            let purpose = Purpose::of(direction, Transport::Tcp);
+            let handshake = Handshake { token: spec.token, purpose, number: id };
+            // The first port is that of the messages.
+            let dial =
+                Dial { bind: spec.bind, server: spec.server, settings: &load.socket, number: place + 1 };
+            Ok((direction, id, dial.connect(handshake, stop)?))
+        };
+        let flows = (0..).zip(places(&load)).map(connect).collect::<Result<_>>()?;
+        let thread = match spec.load.schedule {
+            Schedule::Closed => 1,
+            Schedule::Open { .. } => 2,
+        };
+        Ok(Self { load: Some(load), end: CLIENT, cpus: spec.cpus.clone(), thread, flows })
+    }
+
+    /// The server's end: awaits every connection, and that of the messages too where they go over TCP.
+    pub(super) fn gather(
+        listener: &TcpListener,
+        spec: &ServerSpec<PingPongLoad>,
+        stop: &Stop,
+    ) -> Result<(Self, Option<TcpStream>)> {
+        let load = load(&spec.load);
+        let places: Vec<_> = load.iter().flat_map(places).collect();
+        let purpose = |direction| Purpose::of(direction, Transport::Tcp);
+        let mut expected: Vec<_> = places.iter().map(|&(direction, id)| (purpose(direction), id)).collect();
+        if spec.load.transport == Transport::Tcp {
+            expected.push((Purpose::PingPong, 0));
+        }
+        let mut gathered = gather::gather(listener, spec.token, &expected, stop)?;
+        let messages = gathered.remove(&(Purpose::PingPong, 0));
+        // In the order of `places`: both are sorted by direction and number.
+        let flows = places.into_iter().zip(gathered.into_values());
+        let flows = flows.map(|((direction, id), socket)| (direction, id, socket)).collect();
+        Ok((Self { load, end: SERVER, cpus: spec.cpus.clone(), thread: 1, flows }, messages))
+    }
+
+    /// Plays the messages while the stream flows, and adds what it recorded.
+    pub(super) fn while_playing(
+        self,
+        stop: &Stop,
+        play: impl FnOnce() -> Result<Outcome>,
+    ) -> Result<Outcome> {
+        let Self { load, end, cpus, thread, flows } = self;
+        let Some(load) = &load else { return play() };
+        let over = Stop::new();
+        let flow = |(index, (direction, id, socket)): (usize, (Direction, u32, TcpStream))| Flow {
+            id,
+            direction,
+            end,
+            name: Flow::name_of(direction, id, socket.peer_addr().ok()),
+            socket: FlowSocket::Tcp(socket),
+            load,
+            cpu: cpu_of(cpus.as_deref(), thread + index),
+            share: None,
+            start: Start::Go,
+            finish: Finish::HalfClose,
+        };
+        let flows = flows.into_iter().enumerate().map(flow).collect();
+        thread::scope(|scope| {
+            let stream = scope.spawn(|| stream::run(flows, &over, &()));
+            let played = if end == CLIENT { await_flow(stop) } else { Ok(()) }.and_then(|()| play());
+            if played.is_err() {
+                over.ask();
+            }
+            let streamed = stream
+                .join()
+                .unwrap_or_else(|_| Err(Error::Panicked { thread: "the stream beside the messages".into() }));
+            join(played, streamed)
+        })
+    }
+}
+
+fn places(load: &StreamLoad) -> impl Iterator<Item = (Direction, u32)> + use<> {
+    let streams = load.streams;
+    load.direction.flows().iter().flat_map(move |&direction| (0..streams).map(move |id| (direction, id)))
+}
+
+/// Until the stream has flowed for a while.
+fn await_flow(stop: &Stop) -> Result<()> {
+    let until = monotonic() + (LEAD - SLACK).0;
+    while monotonic() < until {
+        if stop.is_asked() {
+            return Err(Error::Stopped);
+        }
+        thread::sleep(TICK.min((LEAD - SLACK).into()));
+    }
+    Ok(())
+}
+
+fn join(played: Result<Outcome>, streamed: Result<Outcome>) -> Result<Outcome> {
+    // When both failed, the stream's failure is the echo of the messages'.
+    let (played, streamed) = (played?, streamed?);
+    let threads = [played.threads, streamed.threads].concat();
+    Ok(Outcome { flows: streamed.flows, threads, ..played })
+}

@@ -1,0 +1,52 @@
+//! Streams over one TCP connection: how its bytes get into and out of the kernel, and its TCP_INFO.
+
+mod receive;
+mod sample;
+mod send;
+
+use std::{net::TcpStream, time::Duration};
+
+use samples::{EndSeries, ThreadCpu};
+
+use super::flow::{Flow, Start};
+use crate::{
+    crew::Shared,
+    dial,
+    error::Result,
+    socket::{TICK, limit_waits},
+};
+
+/// The shortest wait that is asked of the kernel, whose timers have a few milliseconds.
+const SHORTEST: Duration = Duration::from_millis(5);
+
+/// Prepares, waits for the others and flows.
+pub(super) fn run(
+    flow: &Flow<'_>,
+    socket: &TcpStream,
+    shared: &Shared<'_>,
+) -> Result<(EndSeries, ThreadCpu)> {
+    limit_waits(socket, TICK.min(flow.load.interval.into()).max(SHORTEST))?;
+    let flowed = if flow.sends() {
+        send::Sender::prepare(flow, socket).and_then(|sender| {
+            start(flow, socket, shared)?;
+            sender.run(shared)
+        })
+    } else {
+        let receiver = receive::Receiver::prepare(flow, socket);
+        start(flow, socket, shared).and_then(|()| receiver.run(shared))
+    };
+    if flowed.is_err() {
+        // An ordinary close would look to the peer like the stream's proper end.
+        sys::socket::set_linger_zero(socket)?;
+    }
+    flowed
+}
+
+fn start(flow: &Flow<'_>, socket: &TcpStream, shared: &Shared<'_>) -> Result<()> {
+    shared.wait_for_start()?;
+    match flow.start {
+        Start::Go if flow.is_server() => dial::give_go(socket, &flow.name),
+        Start::Go => dial::await_go(socket, &flow.name, || shared.check()),
+        Start::Now | Start::Opening(_) => Ok(()),
+    }
+}

@@ -1,0 +1,84 @@
+//! Whole streams on a private loopback.
+
+mod options;
+mod pacing;
+mod proxy;
+mod tcp;
+mod told;
+mod udp;
+
+use std::{net::SocketAddr, thread};
+
+use load::{Direction, Mode, StreamLoad, Transport, Until};
+use samples::{DatagramSample, EndSeries};
+use units::{Bytes, Nanos};
+
+use super::{Server, run_client};
+use crate::{
+    ClientSpec, Outcome, ServerSpec, Stop,
+    testing::{HERE, TOKEN, on_loopback},
+};
+
+fn settings(direction: Direction, streams: u32, until: Until) -> StreamLoad {
+    StreamLoad {
+        streams,
+        direction,
+        warmup: Nanos::from_millis(100),
+        interval: Nanos::from_millis(50),
+        ..StreamLoad::new(until)
+    }
+}
+
+/// Datagrams of 1,000 bytes, slow enough for a busy machine.
+fn datagrams(direction: Direction, streams: u32, until: Until, mode: Mode) -> StreamLoad {
+    StreamLoad {
+        transport: Transport::Udp,
+        mode,
+        message: Bytes(1000),
+        rate: Some(units::BitRate(40e6)),
+        ..settings(direction, streams, until)
+    }
+}
+
+fn for_300_ms() -> Until {
+    Until::Elapsed(Nanos::from_millis(300))
+}
+
+fn server_spec(load: &StreamLoad) -> ServerSpec<StreamLoad> {
+    ServerSpec { token: TOKEN, bind: HERE, load: load.clone(), cpus: None }
+}
+
+fn client_spec(load: &StreamLoad, port: u16) -> ClientSpec<StreamLoad> {
+    ClientSpec {
+        token: TOKEN,
+        bind: HERE,
+        server: SocketAddr::new(HERE, port),
+        load: load.clone(),
+        cpus: None,
+    }
+}
+
+/// Client and server; `disturb` happens while the server listens.
+fn flow(load: &StreamLoad, disturb: impl FnOnce(u16) + Send) -> Option<(Outcome, Outcome)> {
+    on_loopback(|| {
+        let stop = Stop::new();
+        let server = Server::open(server_spec(load)).expect("loopback");
+        let client = client_spec(load, server.port());
+        thread::scope(|scope| {
+            let server = scope.spawn(|| server.run(&stop, &()));
+            disturb(client.server.port());
+            let client = run_client(&client, &stop, &()).expect("runs");
+            (client, server.join().expect("no panic").expect("runs"))
+        })
+    })
+}
+
+fn total(series: &EndSeries) -> u64 {
+    series.intervals.iter().map(|interval| interval.bytes.0).sum()
+}
+
+/// Of all intervals, the warm-up's too.
+fn counts(series: &EndSeries) -> DatagramSample {
+    let samples = series.intervals.iter().map(|interval| interval.datagrams.expect("of datagrams"));
+    samples.reduce(|before, after| before.and(&after)).expect("some")
+}

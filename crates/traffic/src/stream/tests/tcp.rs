@@ -1,0 +1,364 @@
+//! One TCP connection and several: amounts, times, strangers, and ends that are none.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    thread,
+    time::Duration,
+};
+
+use load::{Direction, StreamLoad, Until};
+use samples::{EndSeries, ThreadRole};
+use units::{Bytes, Nanos};
+
+use super::{client_spec, flow, for_300_ms, server_spec, settings, total};
+use crate::{
+    Beat, ClientSpec, Error, FlowId, Observer, ServerSpec, Stop,
+    handshake::{Handshake, Purpose},
+    stream::{Server, run_client},
+    testing::{BUSY, HERE, TOKEN, on_loopback},
+};
+
+/// What holds for any record: no gaps, the warm-up first and cut at its end, a sample at each interval.
+fn check_series(series: &EndSeries, load: &StreamLoad) {
+    let intervals = &series.intervals;
+    assert_eq!(intervals[0].start, Nanos(0));
+    for pair in intervals.windows(2) {
+        assert_eq!(pair[0].end, pair[1].start);
+        assert!(pair[0].warmup >= pair[1].warmup);
+    }
+    for interval in intervals {
+        assert!(interval.end > interval.start && interval.tcp.is_some(), "{interval:?}");
+        assert_eq!(interval.warmup, interval.start < load.warmup, "{interval:?}");
+    }
+    let tcp = intervals[0].tcp.expect("checked");
+    assert!(tcp.cwnd > Bytes(0) && tcp.rtt < Nanos::from_secs(1), "{tcp:?}");
+    assert!(tcp.offered_window > Bytes(0), "{tcp:?}");
+    let socket = &series.socket;
+    assert!(socket.congestion.is_some() && socket.mss.is_some_and(|mss| mss > 500), "{socket:?}");
+    assert!(socket.send_buffer > Some(Bytes(0)) && socket.receive_buffer > Some(Bytes(0)), "{socket:?}");
+    assert!(socket.addresses.as_deref().is_some_and(|pair| pair.matches("127.0.0.1:").count() == 2));
+}
+
+fn check(direction: Direction, streams: u32, until: Until) {
+    let load = settings(direction, streams, until);
+    let Some((client, server)) = flow(&load, |_| ()) else { return };
+    assert_eq!(client.flows.len(), direction.flows().len() * streams as usize);
+    assert_eq!(client.threads.len(), client.flows.len());
+    for (ours, theirs) in client.flows.iter().zip(&server.flows) {
+        assert_eq!((ours.id, ours.direction), (theirs.id, theirs.direction));
+        assert_eq!(total(&ours.series), total(&theirs.series), "both ends agree to the byte");
+        assert!(total(&ours.series) > 0);
+        check_series(&ours.series, &load);
+        check_series(&theirs.series, &load);
+        let addresses = |series: &EndSeries| series.socket.addresses.clone().expect("checked");
+        let (here, there) = (addresses(&ours.series), addresses(&theirs.series));
+        assert!(here.split(" -> ").eq(there.split(" -> ").collect::<Vec<_>>().into_iter().rev()));
+    }
+    for flow in client.flows.iter().chain(&server.flows) {
+        let is_client = client.flows.iter().any(|ours| std::ptr::eq(ours, flow));
+        if is_client == (flow.direction == Direction::Forward) {
+            let known = |sample: &samples::TcpSample| sample.delivery.is_some() && sample.least_rtt.is_some();
+            assert!(flow.series.intervals.iter().filter_map(|interval| interval.tcp).any(|tcp| known(&tcp)));
+        }
+    }
+    for direction in direction.flows() {
+        let sent: u64 =
+            client.flows.iter().filter(|flow| flow.direction == *direction).map(|f| total(&f.series)).sum();
+        if let Until::Sent(bytes) = until {
+            assert_eq!(sent, bytes.0);
+        }
+    }
+    for thread in client.threads.iter().chain(&server.threads) {
+        assert!(
+            thread.busy > Nanos(0) && thread.busy <= thread.elapsed + Nanos::from_millis(1),
+            "{thread:?}"
+        );
+    }
+}
+
+#[test]
+fn both_ends_agree_in_every_direction() {
+    for direction in [Direction::Forward, Direction::Reverse, Direction::Both] {
+        check(direction, 1, for_300_ms());
+    }
+}
+
+#[test]
+fn four_streams_flow_beside_each_other() {
+    check(Direction::Forward, 4, for_300_ms());
+    check(Direction::Both, 4, for_300_ms());
+}
+
+#[test]
+fn an_amount_is_split_over_the_connections_exactly() {
+    check(Direction::Forward, 3, Until::Sent(Bytes(1_000_000_001)));
+    check(Direction::Both, 4, Until::Sent(Bytes(777_777_777)));
+}
+
+#[test]
+fn a_timed_stream_lasts_as_long_as_asked() {
+    let load = settings(Direction::Forward, 1, for_300_ms());
+    let Some((client, server)) = flow(&load, |_| ()) else { return };
+    for (outcome, role) in [(&client, ThreadRole::Send), (&server, ThreadRole::Receive)] {
+        let elapsed = outcome.flows[0].series.elapsed();
+        assert!(elapsed >= Nanos::from_millis(200) && elapsed < Nanos::from_secs(1), "{elapsed}");
+        assert_eq!(outcome.threads[0].role, role);
+        assert!(outcome.threads[0].elapsed >= Nanos::from_millis(390));
+    }
+    assert!(client.flows[0].series.intervals.len() >= 6);
+}
+
+#[test]
+fn congestion_control_and_cpus_are_what_was_asked() {
+    let mut load = settings(Direction::Both, 1, for_300_ms());
+    load.socket.congestion = Some("reno".into());
+    let cpus = vec![sys::affinity::available()[0]];
+    let Some((client, server)) = on_loopback(|| {
+        let stop = Stop::new();
+        let cpus = Some(cpus.clone());
+        let server = Server::open(ServerSpec { cpus: cpus.clone(), ..server_spec(&load) }).expect("loopback");
+        let client = ClientSpec { cpus, ..client_spec(&load, server.port()) };
+        thread::scope(|scope| {
+            let server = scope.spawn(|| server.run(&stop, &()));
+            let client = run_client(&client, &stop, &()).expect("runs");
+            (client, server.join().expect("no panic").expect("runs"))
+        })
+    }) else {
+        return;
+    };
+    for flow in client.flows.iter().chain(&server.flows) {
+        assert_eq!(flow.series.socket.congestion.as_deref(), Some("reno"));
+        assert_eq!(flow.series.socket.cpus.as_ref(), Some(&cpus));
+    }
+}
+
+#[test]
+fn a_congestion_control_that_the_kernel_lacks_is_unsupported() {
+    let mut load = settings(Direction::Forward, 1, for_300_ms());
+    load.socket.congestion = Some("nonesuch".into());
+    let Some((server, client)) = on_loopback(|| {
+        let stop = Stop::new();
+        let server = Server::open(server_spec(&load)).expect_err("no such control");
+        (server, run_client(&client_spec(&load, 9), &stop, &()).expect_err("no such control"))
+    }) else {
+        return;
+    };
+    for error in [server, client] {
+        assert!(error.is_unsupported() && error.to_string().contains("nonesuch"), "{error}");
+    }
+}
+
+#[test]
+fn strangers_and_slow_peers_do_not_disturb() {
+    let load = settings(Direction::Forward, 2, for_300_ms());
+    let mut held = Vec::new();
+    let disturb = |port: u16| {
+        for said in [&b""[..], b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n", &[0; 32], b"plumbtrf"] {
+            let mut stranger = TcpStream::connect((HERE, port)).expect("listens");
+            stranger.write_all(said).expect("connected");
+            held.push(stranger);
+        }
+    };
+    let Some((client, server)) = flow(&load, disturb) else { return };
+    assert_eq!((client.flows.len(), server.flows.len()), (2, 2));
+    for (ours, theirs) in client.flows.iter().zip(&server.flows) {
+        assert_eq!(total(&ours.series), total(&theirs.series));
+    }
+}
+
+#[test]
+fn a_stranger_is_closed_within_its_deadline_and_starts_nothing() {
+    let load = settings(Direction::Forward, 1, for_300_ms());
+    let Some((spoken, silent)) = on_loopback(|| {
+        let stop = Stop::new();
+        let server = Server::open(server_spec(&load)).expect("loopback");
+        let at = (HERE, server.port());
+        thread::scope(|scope| {
+            let server = scope.spawn(|| server.run(&stop, &()));
+            let closed_after = |said: &[u8]| {
+                let begun = sys::clock::monotonic();
+                let mut stranger = TcpStream::connect(at).expect("listens");
+                stranger.write_all(said).expect("connected");
+                stranger.set_read_timeout(Some(Duration::from_secs(5))).expect("timeout");
+                assert!(matches!(stranger.read(&mut [0]), Ok(0)), "closed without a word");
+                sys::clock::monotonic() - begun
+            };
+            let took = (closed_after(&[7; 32]), closed_after(b"plumb"));
+            stop.ask();
+            assert!(server.join().expect("no panic").is_err_and(|error| error.is_stopped()));
+            took
+        })
+    }) else {
+        return;
+    };
+    assert!(spoken < 1_000_000_000, "{spoken}");
+    assert!((1_900_000_000..2_500_000_000 + BUSY).contains(&silent), "{silent}");
+}
+
+/// What the client says when the server is stopped in the middle.
+fn client_without_server(direction: Direction, until: Until) -> Option<(Error, u16)> {
+    let load = settings(direction, 2, until);
+    on_loopback(|| {
+        let (ours, theirs) = (Stop::new(), Stop::new());
+        let server = Server::open(server_spec(&load)).expect("loopback");
+        let port = server.port();
+        thread::scope(|scope| {
+            scope.spawn(|| server.run(&theirs, &()));
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(300));
+                theirs.ask();
+            });
+            (run_client(&client_spec(&load, port), &ours, &()).expect_err("the server died"), port)
+        })
+    })
+}
+
+#[test]
+fn a_server_that_dies_in_the_middle_is_named() {
+    for until in [Until::Elapsed(Nanos::from_secs(10)), Until::Sent(Bytes(1 << 50))] {
+        let Some((error, port)) = client_without_server(Direction::Forward, until) else { return };
+        let message = error.to_string();
+        assert!(message.contains("(forward) with 127.0.0.1:"), "{message}");
+        assert!(message.contains(&port.to_string()), "{message}");
+    }
+    let until = Until::Sent(Bytes(1 << 50));
+    let Some((error, _)) = client_without_server(Direction::Reverse, until) else { return };
+    assert!(error.to_string().contains("(reverse)"), "{error}");
+}
+
+#[test]
+fn a_stop_ends_both_ends_within_100_ms_and_beats_tell_what_was_received() {
+    #[derive(Default)]
+    struct Stopper(Stop, std::cell::Cell<(u64, u64)>);
+    impl Observer for Stopper {
+        fn beat(&self, beat: Beat) {
+            let (count, _) = self.1.get();
+            assert!(beat.covers >= Nanos::from_millis(90), "{beat:?}");
+            let received = count + beat.received.0;
+            self.1.set((received, sys::clock::monotonic()));
+            if received > 0 && beat.elapsed > Nanos::from_millis(290) {
+                self.0.ask();
+            }
+        }
+    }
+    let load = settings(Direction::Both, 1, Until::Elapsed(Nanos::from_secs(10)));
+    let Some(took) = on_loopback(|| {
+        let stopper = Stopper::default();
+        let stop = stopper.0.clone();
+        let server = Server::open(server_spec(&load)).expect("loopback");
+        let client = client_spec(&load, server.port());
+        thread::scope(|scope| {
+            let server = scope.spawn(|| server.run(&stop, &()));
+            assert!(run_client(&client, &stop, &stopper).is_err());
+            assert!(server.join().expect("no panic").is_err());
+        });
+        sys::clock::monotonic() - stopper.1.get().1
+    }) else {
+        return;
+    };
+    assert!(took < 100_000_000 + BUSY, "{took} ns");
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    let good = settings(Direction::Forward, 1, for_300_ms());
+    let bad = [
+        StreamLoad { streams: 0, ..good.clone() },
+        StreamLoad { message: Bytes(0), ..good.clone() },
+        StreamLoad { interval: Nanos(0), ..good.clone() },
+        StreamLoad { until: Until::Sent(Bytes(0)), ..good.clone() },
+        StreamLoad { until: Until::Elapsed(Nanos(0)), ..good },
+    ];
+    for load in bad {
+        let error = Server::open(server_spec(&load)).expect_err("no sense").to_string();
+        assert!(error.contains("cannot be") && error.contains("choose"), "{error}");
+    }
+}
+
+#[test]
+fn a_client_that_gives_up_is_no_proper_end() {
+    for direction in [Direction::Forward, Direction::Reverse] {
+        let load = settings(direction, 1, Until::Elapsed(Nanos::from_secs(10)));
+        let Some(error) = on_loopback(|| {
+            let (ours, theirs) = (Stop::new(), Stop::new());
+            let server = Server::open(server_spec(&load)).expect("loopback");
+            let client = client_spec(&load, server.port());
+            thread::scope(|scope| {
+                let server = scope.spawn(|| server.run(&ours, &()));
+                scope.spawn(|| {
+                    thread::sleep(Duration::from_millis(300));
+                    theirs.ask();
+                });
+                assert!(run_client(&client, &theirs, &()).is_err_and(|error| error.is_stopped()));
+                server.join().expect("no panic").expect_err("the client gave up").to_string()
+            })
+        }) else {
+            return;
+        };
+        assert!(error.contains("connection 0 (") && error.contains("127.0.0.1:"), "{error}");
+    }
+}
+
+#[test]
+fn a_stall_is_recorded_while_it_lasts() {
+    let load = settings(Direction::Reverse, 1, Until::Elapsed(Nanos::from_millis(800)));
+    let greeting = Handshake { token: TOKEN, purpose: Purpose::Reverse, number: 0 };
+    let Some(outcome) = on_loopback(|| {
+        let stop = Stop::new();
+        let server = Server::open(server_spec(&load)).expect("loopback");
+        let at = (HERE, server.port());
+        thread::scope(|scope| {
+            let server = scope.spawn(|| server.run(&stop, &()));
+            let mut client = TcpStream::connect(at).expect("listens");
+            client.write_all(&greeting.encode()).expect("connected");
+            // The buffers fill, and then nothing moves until this reads.
+            thread::sleep(Duration::from_millis(700));
+            std::io::copy(&mut client, &mut std::io::sink()).expect("reads to the end");
+            drop(client);
+            server.join().expect("no panic").expect("runs")
+        })
+    }) else {
+        return;
+    };
+    let series = &outcome.flows[0].series;
+    check_series(series, &load);
+    let empty: Vec<_> = series.intervals.iter().filter(|interval| interval.bytes == Bytes(0)).collect();
+    assert!(empty.len() >= 5, "{:?}", series.intervals);
+    assert!(series.intervals.last().expect("some").bytes > Bytes(0));
+    let limited: Nanos =
+        empty.iter().filter_map(|interval| interval.tcp).map(|t| t.receive_window_limited).sum();
+    assert!(limited > Nanos::from_millis(100), "the kernel says why: {limited}");
+}
+
+#[test]
+fn intervals_are_told_on_the_watching_thread_as_they_end() {
+    #[derive(Default)]
+    struct Live(std::cell::RefCell<Vec<(FlowId, samples::Interval)>>);
+    impl Observer for Live {
+        fn interval(&self, flow: FlowId, interval: &samples::Interval) {
+            self.0.borrow_mut().push((flow, *interval));
+        }
+    }
+    let load = settings(Direction::Both, 1, for_300_ms());
+    let Some((outcome, told)) = on_loopback(|| {
+        let (stop, live) = (Stop::new(), Live::default());
+        let server = Server::open(server_spec(&load)).expect("loopback");
+        let client = client_spec(&load, server.port());
+        thread::scope(|scope| {
+            scope.spawn(|| server.run(&stop, &()));
+            (run_client(&client, &stop, &live).expect("runs"), live.0.into_inner())
+        })
+    }) else {
+        return;
+    };
+    for flow in &outcome.flows {
+        let sends = flow.direction == Direction::Forward;
+        let id = FlowId { id: flow.id, direction: flow.direction, sends };
+        let told: Vec<_> = told.iter().filter(|(of, _)| *of == id).map(|(_, interval)| *interval).collect();
+        let (last, before) = flow.series.intervals.split_last().expect("some");
+        // The last one may have grown by the rest.
+        assert_eq!(told[..before.len()], *before);
+        assert!(told.get(before.len()).is_none_or(|told| told.start == last.start && told.end <= last.end));
+    }
+}

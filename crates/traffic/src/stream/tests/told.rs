@@ -1,0 +1,107 @@
+//! Streams of other dialects: begun and ended from outside, over sockets that are theirs.
+
+use std::{
+    net::{TcpListener, TcpStream, UdpSocket},
+    thread,
+    time::Duration,
+};
+
+use load::{Direction, Mode, StreamLoad, Transport, Until};
+use units::{Bytes, Nanos};
+
+use super::{datagrams, settings, total};
+use crate::{
+    Outcome, Stop,
+    stream::{self, CLIENT, DatagramFormat, Finish, Flow, FlowSocket, SERVER, Start, Told},
+    testing::{HERE, on_loopback},
+};
+
+fn connected(load: &StreamLoad, format: DatagramFormat) -> (FlowSocket, FlowSocket) {
+    match load.transport {
+        Transport::Tcp => {
+            let listener = TcpListener::bind((HERE, 0)).expect("loopback");
+            let client = TcpStream::connect(listener.local_addr().expect("bound")).expect("loopback");
+            (FlowSocket::Tcp(client), FlowSocket::Tcp(listener.accept().expect("connected").0))
+        }
+        Transport::Udp => {
+            let sockets = [(); 2].map(|()| UdpSocket::bind((HERE, 0)).expect("loopback"));
+            sockets[0].connect(sockets[1].local_addr().expect("bound")).expect("loopback");
+            sockets[1].connect(sockets[0].local_addr().expect("bound")).expect("loopback");
+            let [client, server] = sockets.map(|socket| FlowSocket::Udp(socket, format));
+            (client, server)
+        }
+    }
+}
+
+/// Client and server; the sender is told after 200 ms, and then the receiver.
+fn run(load: &StreamLoad, direction: Direction, format: DatagramFormat) -> Option<(Outcome, Outcome)> {
+    on_loopback(|| {
+        let (client, server) = connected(load, format);
+        let (ours, theirs) = (Told::default(), Told::default());
+        let flow = |end, socket, finish| Flow {
+            id: 0,
+            direction,
+            end,
+            name: format!("the {end}'s"),
+            socket,
+            load,
+            cpu: None,
+            share: None,
+            start: Start::Now,
+            finish,
+        };
+        let client = flow(CLIENT, client, Finish::Told(&ours));
+        let server = flow(SERVER, server, Finish::Told(&theirs));
+        let stop = Stop::new();
+        thread::scope(|scope| {
+            let client = scope.spawn(|| stream::run(vec![client], &stop, &()).expect("runs"));
+            let server = scope.spawn(|| stream::run(vec![server], &stop, &()).expect("runs"));
+            thread::sleep(Duration::from_millis(200));
+            let [first, second] =
+                if direction == Direction::Forward { [&ours, &theirs] } else { [&theirs, &ours] };
+            first.tell();
+            thread::sleep(Duration::from_millis(20));
+            second.tell();
+            (client.join().expect("no panic"), server.join().expect("no panic"))
+        })
+    })
+}
+
+#[test]
+fn whoever_is_told_ends_and_both_ends_agree() {
+    let long = Until::Elapsed(Nanos::from_secs(60));
+    for direction in [Direction::Forward, Direction::Reverse] {
+        for mode in [Mode::App, Mode::Limit] {
+            let load = StreamLoad { mode, ..settings(direction, 1, long) };
+            let Some((client, server)) = run(&load, direction, DatagramFormat::Counter32) else { return };
+            let (ours, theirs) = (&client.flows[0].series, &server.flows[0].series);
+            assert_eq!(total(ours), total(theirs));
+            assert!(total(ours) > 0 && ours.elapsed() < Nanos::from_secs(10));
+            let load = datagrams(direction, 1, long, mode);
+            for format in [DatagramFormat::Counter32, DatagramFormat::Counter64] {
+                let Some((client, server)) = run(&load, direction, format) else { return };
+                let (sender, receiver) =
+                    if direction == Direction::Forward { (client, server) } else { (server, client) };
+                let sum = |outcome: &Outcome| {
+                    let intervals = outcome.flows[0].series.intervals.iter();
+                    intervals
+                        .filter_map(|interval| interval.datagrams)
+                        .reduce(|a, b| a.and(&b))
+                        .expect("some")
+                };
+                let (sent, came) = (sum(&sender), sum(&receiver));
+                // What is lost at the very end nobody tells the receiver.
+                assert!(came.count > 0 && came.count + came.lost.unsigned_abs() <= sent.count);
+                assert_eq!((came.reordered, came.duplicates), (0, 0));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sender_with_an_amount_ends_by_itself() {
+    let load = settings(Direction::Forward, 1, Until::Sent(Bytes(5_000_000)));
+    let Some((client, server)) = run(&load, Direction::Forward, DatagramFormat::Counter32) else { return };
+    assert_eq!(total(&client.flows[0].series), 5_000_000);
+    assert_eq!(total(&server.flows[0].series), 5_000_000);
+}

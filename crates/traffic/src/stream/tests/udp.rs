@@ -1,0 +1,172 @@
+//! Streams of datagrams: both ends' counts, and who is no part of them.
+
+use std::{net::UdpSocket, thread, time::Duration};
+
+use load::{Direction, Mode, StreamLoad, Until};
+use samples::EndSeries;
+use units::{Bytes, Nanos};
+
+use super::{client_spec, counts, datagrams, flow, for_300_ms, server_spec, total};
+use crate::{
+    Stop,
+    handshake::{Handshake, Purpose},
+    stream::{Server, run_client},
+    testing::{HERE, TOKEN, on_loopback},
+};
+
+fn check(load: &StreamLoad) {
+    let Some((client, server)) = flow(load, |_| ()) else { return };
+    assert_eq!(client.flows.len(), load.direction.flows().len() * load.streams as usize);
+    for (ours, theirs) in client.flows.iter().zip(&server.flows) {
+        assert_eq!((ours.id, ours.direction), (theirs.id, theirs.direction));
+        let (sender, receiver) = match ours.direction {
+            Direction::Reverse => (&theirs.series, &ours.series),
+            Direction::Forward | Direction::Both => (&ours.series, &theirs.series),
+        };
+        let (sent, came) = (counts(sender), counts(receiver));
+        // A machine with other work may lose some: exactly as many are said to be lost.
+        assert!(came.count > 0 && came.lost >= 0, "{came:?}");
+        assert_eq!(came.count + came.lost.unsigned_abs(), sent.count, "{came:?}");
+        assert_eq!((came.reordered, came.duplicates), (0, 0));
+        for (series, count) in [(sender, sent.count), (receiver, came.count)] {
+            assert_eq!(total(series), count * load.message.0);
+            check_series(series, load);
+        }
+        let at_most = if load.mode == Mode::App { 1..=1 } else { 1..=65 };
+        assert!(sender.socket.segments.is_some_and(|most| at_most.contains(&most)), "{:?}", sender.socket);
+        assert!(receiver.socket.segments.is_some_and(|most| most >= 1), "{:?}", receiver.socket);
+        if let Until::Sent(Bytes(bytes)) = load.until {
+            assert_eq!(sent.count, bytes / u64::from(load.streams) / load.message.0);
+        }
+    }
+}
+
+fn check_series(series: &EndSeries, load: &StreamLoad) {
+    for pair in series.intervals.windows(2) {
+        assert_eq!(pair[0].end, pair[1].start);
+        assert!(pair[0].warmup >= pair[1].warmup);
+    }
+    for interval in &series.intervals {
+        assert!(interval.end > interval.start && interval.tcp.is_none(), "{interval:?}");
+        assert_eq!(interval.warmup, interval.start < load.warmup, "{interval:?}");
+    }
+    if let Until::Elapsed(time) = load.until {
+        // The receiver's begins a little later, and ends with the sender's last word.
+        assert!(series.elapsed().0 > time.0 / 2, "{} of {time}", series.elapsed());
+    }
+}
+
+#[test]
+fn what_came_and_what_was_lost_is_what_was_sent() {
+    for direction in [Direction::Forward, Direction::Reverse, Direction::Both] {
+        for mode in [Mode::App, Mode::Limit] {
+            check(&datagrams(direction, 1, for_300_ms(), mode));
+        }
+    }
+}
+
+#[test]
+fn several_streams_share_a_port_and_an_amount() {
+    for mode in [Mode::App, Mode::Limit] {
+        check(&datagrams(Direction::Both, 3, Until::Sent(Bytes(3 * 200_000)), mode));
+    }
+}
+
+#[test]
+fn without_a_rate_as_many_leave_as_the_path_takes() {
+    for mode in [Mode::App, Mode::Limit] {
+        check(&StreamLoad { rate: None, ..datagrams(Direction::Forward, 1, for_300_ms(), mode) });
+    }
+}
+
+#[test]
+fn a_datagram_is_as_short_as_its_head_or_as_long_as_can_be() {
+    for message in [16, 40, 65_507] {
+        for mode in [Mode::App, Mode::Limit] {
+            let load = datagrams(Direction::Forward, 1, Until::Sent(Bytes(message * 50)), mode);
+            check(&StreamLoad { message: Bytes(message), ..load });
+        }
+    }
+    for message in [0, 15, 65_508] {
+        let load = datagrams(Direction::Forward, 1, for_300_ms(), Mode::App);
+        let load = StreamLoad { message: Bytes(message), ..load };
+        let error = Server::open(server_spec(&load)).expect_err("no sense").to_string();
+        assert!(error.contains("choose 16 to 65507 bytes"), "{error}");
+    }
+}
+
+#[test]
+fn strangers_do_not_disturb_and_are_not_answered() {
+    let load = datagrams(Direction::Forward, 2, for_300_ms(), Mode::App);
+    let purpose = Purpose::DatagramsForward;
+    let unknown = [
+        Handshake { token: !TOKEN, purpose, number: 0 },
+        Handshake { token: TOKEN, purpose, number: 2 },
+        Handshake { token: TOKEN, purpose: Purpose::DatagramsReverse, number: 0 },
+    ];
+    let mut answers = 0;
+    let disturb = |port| {
+        let stranger = UdpSocket::bind((HERE, 0)).expect("loopback");
+        stranger.connect((HERE, port)).expect("loopback");
+        stranger.set_read_timeout(Some(Duration::from_millis(50))).expect("any socket");
+        let greetings = unknown.map(|said| [&said.encode()[..], &[0; 8]].concat());
+        for said in greetings.iter().map(Vec::as_slice).chain([&[][..], b"hello", &[0; 40], &[0; 1400]]) {
+            stranger.send(said).expect("loopback");
+            answers += usize::from(stranger.recv(&mut [0; 100]).is_ok());
+        }
+    };
+    let Some((client, server)) = flow(&load, disturb) else { return };
+    assert_eq!((client.flows.len(), server.flows.len(), answers), (2, 2, 0));
+}
+
+#[test]
+fn an_address_that_does_not_hear_its_server_is_sent_no_stream() {
+    let load = datagrams(Direction::Reverse, 1, for_300_ms(), Mode::App);
+    let greeting = Handshake { token: TOKEN, purpose: Purpose::DatagramsReverse, number: 0 };
+    let Some(heard) = on_loopback(|| {
+        let stop = Stop::new();
+        let server = Server::open(server_spec(&load)).expect("loopback");
+        let at = (HERE, server.port());
+        thread::scope(|scope| {
+            let server = scope.spawn(|| server.run(&stop, &()));
+            let deaf = UdpSocket::bind((HERE, 0)).expect("loopback");
+            deaf.connect(at).expect("loopback");
+            deaf.set_read_timeout(Some(Duration::from_millis(300))).expect("any socket");
+            deaf.send(&[&greeting.encode()[..], &[0; 8]].concat()).expect("loopback");
+            let mut heard = Vec::new();
+            let mut bytes = [0; 2000];
+            while let Ok(length) = deaf.recv(&mut bytes) {
+                heard.push(length);
+                // Guessing: what a client says that did not hear its cookie.
+                deaf.send(&[&greeting.encode()[..], &[7; 8]].concat()).expect("loopback");
+            }
+            stop.ask();
+            server.join().expect("no panic").expect_err("stopped");
+            heard
+        })
+    }) else {
+        return;
+    };
+    assert_eq!(heard, [40], "the cookie, and nothing else");
+}
+
+#[test]
+fn a_receiver_that_is_gone_ends_the_sender() {
+    let load = datagrams(Direction::Forward, 1, Until::Elapsed(Nanos::from_secs(20)), Mode::App);
+    let Some(error) = on_loopback(|| {
+        let (ours, theirs) = (Stop::new(), Stop::new());
+        let server = Server::open(server_spec(&load)).expect("loopback");
+        let client = client_spec(&load, server.port());
+        thread::scope(|scope| {
+            scope.spawn(|| server.run(&theirs, &()));
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(300));
+                theirs.ask();
+            });
+            run_client(&client, &ours, &()).expect_err("nobody listens").to_string()
+        })
+    }) else {
+        return;
+    };
+    assert!(error.contains("connection 0 (forward) with 127.0.0.1:"), "{error}");
+}

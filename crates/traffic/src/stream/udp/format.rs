@@ -1,0 +1,139 @@
+//! The head of a stream's datagrams: iperf3's, which is our own too.
+//!
+//! Layout, big endian: seconds (4) and microseconds (4) of the sender's clock, number (4 or 8) from 1 on. Our
+//! own end of a stream is such a head alone, whose number has its upper bit set and says how many were sent.
+//! Pure: bytes in, values out.
+
+/// How a datagram is numbered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DatagramFormat {
+    /// With 32 bits, which come round: iperf3's default.
+    Counter32,
+    /// With 64 bits: iperf3's `--udp-counters-64bit`, and our own.
+    Counter64,
+}
+
+/// What a head says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Head {
+    /// A datagram of the stream.
+    Data {
+        /// Its number, of which a 32-bit one has lost its upper half.
+        number: u64,
+        /// When it was sent, by a clock of the sender's, in ns.
+        sent: u64,
+    },
+    /// The end of it, and how many there were.
+    Closing { sent: u64 },
+}
+
+/// The bit that only a closing number has.
+const CLOSING: u64 = 1 << 63;
+
+impl DatagramFormat {
+    /// The length of the head.
+    pub(crate) const fn head(self) -> usize {
+        match self {
+            Self::Counter32 => 12,
+            Self::Counter64 => 16,
+        }
+    }
+
+    /// Writes the head of datagram `number`, sent at `now` (ns), to the start of `datagram`.
+    #[inline]
+    pub(super) fn write(self, datagram: &mut [u8], number: u64, now: u64) {
+        let (seconds, micros) = (now / 1_000_000_000, now % 1_000_000_000 / 1000);
+        datagram[..4].copy_from_slice(&(seconds as u32).to_be_bytes());
+        datagram[4..8].copy_from_slice(&(micros as u32).to_be_bytes());
+        match self {
+            Self::Counter32 => datagram[8..12].copy_from_slice(&(number as u32).to_be_bytes()),
+            Self::Counter64 => datagram[8..16].copy_from_slice(&number.to_be_bytes()),
+        }
+    }
+
+    /// The datagram that ends a stream of `sent` ones.
+    pub(super) fn closing(sent: u64) -> [u8; Self::Counter64.head()] {
+        let mut datagram = [0; Self::Counter64.head()];
+        Self::Counter64.write(&mut datagram, CLOSING | sent, 0);
+        datagram
+    }
+
+    /// `None` for what is too short.
+    #[inline]
+    pub(super) fn read(self, datagram: &[u8]) -> Option<Head> {
+        let (seconds, rest) = datagram.split_first_chunk::<4>()?;
+        let (micros, rest) = rest.split_first_chunk::<4>()?;
+        let number = match self {
+            Self::Counter32 => u64::from(u32::from_be_bytes(*rest.first_chunk()?)),
+            Self::Counter64 => u64::from_be_bytes(*rest.first_chunk()?),
+        };
+        if number & CLOSING != 0 {
+            let closing = datagram.len() == self.head();
+            return closing.then_some(Head::Closing { sent: number & !CLOSING });
+        }
+        let seconds = u64::from(u32::from_be_bytes(*seconds)) * 1_000_000_000;
+        Some(Head::Data { number, sent: seconds + u64::from(u32::from_be_bytes(*micros)) * 1000 })
+    }
+
+    /// The whole of a number that was read, when the highest one so far is `highest`: the nearest to it.
+    #[inline]
+    pub(super) const fn whole(self, number: u64, highest: u64) -> u64 {
+        match self {
+            Self::Counter64 => number,
+            Self::Counter32 => {
+                let ahead = (number as u32).wrapping_sub(highest as u32).cast_signed();
+                highest.saturating_add_signed(ahead as i64)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_laid_out_as_iperf3_has_it() {
+        let mut datagram = [0xFF; 20];
+        DatagramFormat::Counter64.write(&mut datagram, 0x0102_0304_0506_0708, 5_000_123_999);
+        assert_eq!(datagram[..16], [0, 0, 0, 5, 0, 0, 0, 123, 1, 2, 3, 4, 5, 6, 7, 8]);
+        DatagramFormat::Counter32.write(&mut datagram, 0x0506_0708, 1_000_000);
+        assert_eq!(datagram[..12], [0, 0, 0, 0, 0, 0, 3, 232, 5, 6, 7, 8]);
+        assert_eq!(datagram[16..], [0xFF; 4]);
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        for format in [DatagramFormat::Counter32, DatagramFormat::Counter64] {
+            let mut datagram = vec![0; 100];
+            format.write(&mut datagram, 77, 9_000_001_000);
+            let data = Head::Data { number: 77, sent: 9_000_001_000 };
+            assert_eq!(format.read(&datagram), Some(data));
+            assert_eq!(format.read(&datagram[..format.head()]), Some(data));
+            assert_eq!(format.read(&datagram[..format.head() - 1]), None);
+        }
+    }
+
+    #[test]
+    fn the_end_is_told_by_a_head_alone() {
+        let closing = DatagramFormat::closing(1_000_000);
+        assert_eq!(DatagramFormat::Counter64.read(&closing), Some(Head::Closing { sent: 1_000_000 }));
+        assert_eq!(DatagramFormat::Counter64.read(&[&closing[..], &[0]].concat()), None);
+    }
+
+    #[test]
+    fn a_number_that_came_round_is_the_nearest() {
+        let round = 1_u64 << 32;
+        for (number, highest, whole) in [
+            (5, 3, 5),
+            (3, 5, 3),
+            (1, round - 1, round + 1),
+            (u64::from(u32::MAX), round + 2, round - 1),
+            (7, 3 * round + 6, 3 * round + 7),
+            (u64::from(u32::MAX), 0, 0),
+        ] {
+            assert_eq!(DatagramFormat::Counter32.whole(number, highest), whole, "{number} after {highest}");
+        }
+        assert_eq!(DatagramFormat::Counter64.whole(round + 1, 5), round + 1);
+    }
+}

@@ -1,0 +1,50 @@
+//! Streams of datagrams: every one is numbered, so that the receiver says exactly what became of them.
+
+mod dial;
+mod format;
+mod gather;
+mod inlet;
+mod opening;
+mod receive;
+mod send;
+mod sequence;
+
+pub(super) use dial::greet;
+pub(crate) use format::DatagramFormat;
+pub(super) use gather::{gather, listen};
+pub(crate) use opening::Opening;
+
+use std::net::UdpSocket;
+
+use samples::{EndSeries, ThreadCpu};
+
+use super::flow::Flow;
+use crate::{
+    crew::Shared,
+    error::Result,
+    socket::{TICK, limit_waits},
+};
+
+/// The shortest datagram of our own: its head.
+pub(super) const SMALLEST: u64 = DatagramFormat::Counter64.head() as u64;
+/// The longest over IPv4 (RFC 768, RFC 791).
+pub(super) const LARGEST: u64 = 65_507;
+
+/// Prepares, waits for the others and flows.
+pub(super) fn run(
+    flow: &Flow<'_>,
+    socket: &UdpSocket,
+    format: DatagramFormat,
+    shared: &Shared<'_>,
+) -> Result<(EndSeries, ThreadCpu)> {
+    limit_waits(socket, TICK)?;
+    if flow.sends() {
+        let sender = send::Sender::prepare(flow, socket, format)?;
+        shared.wait_for_start()?;
+        sender.run(shared)
+    } else {
+        let receiver = receive::Receiver::prepare(flow, socket, format);
+        shared.wait_for_start()?;
+        receiver.run(shared)
+    }
+}

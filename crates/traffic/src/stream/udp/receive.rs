@@ -1,0 +1,242 @@
+//! The receiving end of a stream of datagrams: one a call, or many.
+//!
+//! The time of a stream that was opened begins with its first datagram; the record ends with the last one, or
+//! with the sender's word that it was the last.
+
+use std::{net::UdpSocket, time::Duration};
+
+use samples::{EndSeries, SocketFacts, ThreadCpu, ThreadRole};
+use sys::clock::monotonic;
+use units::Nanos;
+
+use super::{
+    dial::is_refused,
+    format::{DatagramFormat, Head},
+    inlet::Inlet,
+    opening::Opening,
+    sequence::Arrivals,
+};
+use crate::{
+    crew::{Shared, Spent},
+    error::{Error, Result},
+    socket::is_wait,
+    stream::{
+        QUIET, RUNDOWN,
+        flow::{Finish, Flow, Start},
+        goal::Patience,
+        pulse::Pulse,
+    },
+};
+
+/// How long the first datagram may take to come.
+const PATIENCE: Nanos = Nanos::from_secs(10);
+/// How long a receiver that was told the end listens on: for what was overtaken by it, and for a sender that
+/// did not hear the answer.
+const LINGER: Nanos = Nanos::from_millis(150);
+
+/// All that a receiver needs, made before the time begins.
+pub(super) struct Receiver<'a> {
+    flow: &'a Flow<'a>,
+    socket: &'a UdpSocket,
+    inlet: Inlet,
+    heard: Heard,
+}
+
+/// What the datagrams say beside their payload.
+struct Heard {
+    format: DatagramFormat,
+    /// Whether the sender ends the stream by saying how many it sent.
+    is_closed_by_sender: bool,
+    begun: bool,
+    /// How many were sent, and when this was heard first.
+    closed: Option<(u64, u64)>,
+    /// Most datagrams that one call has brought.
+    most: u32,
+}
+
+/// What one call brought.
+#[derive(Default)]
+struct Came {
+    /// Payload that came for the first time.
+    bytes: usize,
+    datagrams: u32,
+    opening: Option<Opening>,
+    closing: bool,
+    now: u64,
+}
+
+impl<'a> Receiver<'a> {
+    pub(super) fn prepare(flow: &'a Flow<'a>, socket: &'a UdpSocket, format: DatagramFormat) -> Self {
+        let heard = Heard {
+            format,
+            is_closed_by_sender: matches!(flow.finish, Finish::HalfClose),
+            begun: !matches!(flow.start, Start::Opening(_)),
+            closed: None,
+            most: 0,
+        };
+        Self { flow, socket, inlet: Inlet::open(flow.load.mode, socket), heard }
+    }
+
+    /// Receives until the end of the stream.
+    pub(super) fn run(mut self, shared: &Shared<'_>) -> Result<(EndSeries, ThreadCpu)> {
+        let flow = self.flow;
+        let mut pulse = Pulse::begin(flow, shared, Arrivals::new());
+        self.await_first(&mut pulse, shared)?;
+        let spent = Spent::from_now();
+        let end = self.receive_all(&mut pulse)?;
+        let thread = spent.until_now(flow.end, ThreadRole::Receive);
+        let end = if self.heard.closed.is_some() { self.linger(&mut pulse, end, shared)? } else { end };
+        let facts = SocketFacts { segments: Some(self.heard.most), ..flow.facts() };
+        Ok((pulse.finish(end, facts), thread))
+    }
+
+    /// Says that it listens, until the stream has begun.
+    fn await_first(&mut self, pulse: &mut Pulse<'_, Arrivals>, shared: &Shared<'_>) -> Result<()> {
+        let since = monotonic();
+        while !self.heard.begun {
+            if let Start::Opening(said) = self.flow.start
+                && !self.flow.is_server()
+            {
+                self.say(&said.encode())?;
+            }
+            let came = self.receive(pulse)?;
+            pulse.add(came.bytes);
+            shared.check()?;
+            if monotonic() - since > PATIENCE.0 {
+                let missing = "the first datagram".into();
+                return Err(Error::Silent { object: self.flow.name.clone(), missing, waited: PATIENCE });
+            }
+        }
+        Ok(())
+    }
+
+    fn receive_all(&mut self, pulse: &mut Pulse<'_, Arrivals>) -> Result<u64> {
+        let patience = Patience::of(self.flow, pulse.begun());
+        loop {
+            if let Some((sent, at)) = self.heard.closed {
+                pulse.sampled.announce(sent);
+                return Ok(at);
+            }
+            let Came { bytes, datagrams, now, .. } = self.receive(pulse)?;
+            pulse.count(bytes, now)?;
+            if datagrams == 0 {
+                patience.check(self.flow, pulse, now)?;
+            }
+            if self.flow.is_told() {
+                return self.run_down(pulse, now);
+            }
+        }
+    }
+
+    /// Takes what is still under way. The record ends with the last of it.
+    fn run_down(&mut self, pulse: &mut Pulse<'_, Arrivals>, told: u64) -> Result<u64> {
+        sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
+        let mut end = told;
+        while end < told + RUNDOWN.0 {
+            let Came { bytes, datagrams, now, .. } = self.receive(pulse)?;
+            if datagrams == 0 {
+                break;
+            }
+            end = now;
+            pulse.count(bytes, now)?;
+        }
+        Ok(end)
+    }
+
+    /// Counts what was overtaken by the sender's last word, and answers it when it is repeated.
+    fn linger(&mut self, pulse: &mut Pulse<'_, Arrivals>, closed: u64, shared: &Shared<'_>) -> Result<u64> {
+        let (mut end, mut heard) = (closed, closed);
+        while monotonic() - heard < LINGER.0 {
+            let came = self.receive(pulse)?;
+            if came.datagrams > 0 {
+                heard = came.now;
+            }
+            if came.bytes > 0 {
+                pulse.add(came.bytes);
+                end = came.now;
+            }
+            shared.check()?;
+        }
+        Ok(end)
+    }
+
+    /// One call, and its answer where one is due.
+    #[inline]
+    fn receive(&mut self, pulse: &mut Pulse<'_, Arrivals>) -> Result<Came> {
+        let heard = &mut self.heard;
+        let mut came = Came::default();
+        let received = self.inlet.receive(self.socket, |datagram, now| {
+            came.now = now;
+            came.datagrams += 1;
+            heard.hear(datagram, &mut came, pulse);
+        });
+        match received {
+            Ok(()) => {}
+            Err(error) if is_wait(&error) || is_refused(&error) => came.now = monotonic(),
+            Err(error) => return Err(Error::socket("receive on", || self.flow.name.clone())(error)),
+        }
+        heard.most = heard.most.max(came.datagrams);
+        if came.opening.is_some() || came.closing {
+            self.answer(&came)?;
+        }
+        Ok(came)
+    }
+
+    /// The sender repeats its first and its last word until it hears them again.
+    #[cold]
+    fn answer(&self, came: &Came) -> Result<()> {
+        if let (Some(said), Start::Opening(known)) = (came.opening, self.flow.start)
+            && self.flow.is_server()
+            && said.greeting() == known.greeting()
+        {
+            self.say(&known.encode())?;
+        }
+        match self.heard.closed {
+            Some((sent, _)) => self.say(&DatagramFormat::closing(sent)),
+            None => Ok(()),
+        }
+    }
+
+    /// What cannot leave now is lost, as it may be on its way: it is asked for again.
+    fn say(&self, bytes: &[u8]) -> Result<()> {
+        match self.socket.send(bytes) {
+            Ok(_) => Ok(()),
+            Err(error) if is_wait(&error) || is_refused(&error) => Ok(()),
+            Err(error) => Err(Error::socket("send on", || self.flow.name.clone())(error)),
+        }
+    }
+}
+
+impl Heard {
+    #[inline]
+    fn hear(&mut self, datagram: &[u8], came: &mut Came, pulse: &mut Pulse<'_, Arrivals>) {
+        if let Some(said) = Opening::decode(datagram) {
+            came.opening = Some(said);
+            return;
+        }
+        match self.format.read(datagram) {
+            Some(Head::Data { number, sent }) => {
+                self.begin(came.now, pulse);
+                let whole = self.format.whole(number, pulse.sampled.highest());
+                // Numbers begin with 1.
+                if whole > 0 && pulse.sampled.note(whole, sent, came.now) {
+                    came.bytes += datagram.len();
+                }
+            }
+            Some(Head::Closing { sent }) if self.is_closed_by_sender => {
+                self.begin(came.now, pulse);
+                self.closed = self.closed.or(Some((sent, came.now)));
+                came.closing = true;
+            }
+            Some(Head::Closing { .. }) | None => {}
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self, now: u64, pulse: &mut Pulse<'_, Arrivals>) {
+        if !self.begun {
+            self.begun = true;
+            pulse.begin_again(now);
+        }
+    }
+}

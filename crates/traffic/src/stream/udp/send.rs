@@ -1,0 +1,255 @@
+//! The sending end of a stream of datagrams: one a call, or many.
+
+use std::{io, net::UdpSocket};
+
+use load::Mode;
+use samples::{DatagramSample, EndSeries, SocketFacts, ThreadCpu, ThreadRole};
+use sys::{
+    clock::{monotonic, set_timer_slack},
+    socket::SendBatch,
+};
+use units::Nanos;
+
+use super::{dial::is_refused, format::DatagramFormat, opening};
+use crate::{
+    crew::{Shared, Spent},
+    error::{Error, Result},
+    socket::{TICK, is_wait},
+    stream::{
+        GRACE,
+        flow::{Finish, Flow, Start},
+        goal::Goal,
+        pace::{Pace, await_due},
+        pulse::{Pulse, Sampled},
+        series::Reading,
+    },
+};
+
+/// How long the receiver may take to begin.
+const PATIENCE: Nanos = Nanos::from_secs(10);
+
+/// All that a sender needs, made before the time begins.
+pub(super) struct Sender<'a> {
+    flow: &'a Flow<'a>,
+    socket: &'a UdpSocket,
+    format: DatagramFormat,
+    outlet: Outlet,
+    pace: Option<Pace>,
+}
+
+/// How many datagrams left.
+#[derive(Default)]
+struct Departures {
+    sent: u64,
+    told: u64,
+}
+
+impl Sampled for Departures {
+    fn begin(&mut self) {}
+
+    fn sample(&mut self) -> Reading {
+        let count = self.sent - std::mem::replace(&mut self.told, self.sent);
+        Reading {
+            datagrams: Some(DatagramSample { count, ..DatagramSample::default() }),
+            ..Reading::default()
+        }
+    }
+}
+
+impl<'a> Sender<'a> {
+    pub(super) fn prepare(flow: &'a Flow<'a>, socket: &'a UdpSocket, format: DatagramFormat) -> Result<Self> {
+        let pace = Pace::of(flow.load);
+        if pace.is_some() {
+            set_timer_slack(1)?;
+        }
+        let length = flow.load.message.0 as usize;
+        let outlet = match flow.load.mode {
+            Mode::App => Outlet::One(vec![0xA5; length]),
+            Mode::Limit => Outlet::Many(SendBatch::new(at_once(length), length, true)?),
+        };
+        Ok(Self { flow, socket, format, outlet, pace })
+    }
+
+    /// Sends until the end, then says how many there were, unless the end is the dialect's affair.
+    pub(super) fn run(mut self, shared: &Shared<'_>) -> Result<(EndSeries, ThreadCpu)> {
+        let flow = self.flow;
+        if let Start::Opening(said) = flow.start {
+            self.open(said, shared)?;
+        }
+        let spent = Spent::from_now();
+        let mut pulse = Pulse::begin(flow, shared, Departures::default());
+        self.send_all(&mut pulse)?;
+        let thread = spent.until_now(flow.end, ThreadRole::Send);
+        let segments = u32::try_from(self.outlet.per_message()).ok();
+        let sent = pulse.sampled.sent;
+        let series = pulse.finish(monotonic(), SocketFacts { segments, ..flow.facts() });
+        if matches!(flow.finish, Finish::HalfClose) {
+            self.close(sent, shared)?;
+        }
+        Ok((EndSeries { lateness: self.pace.map(Pace::lateness), ..series }, thread))
+    }
+
+    fn send_all(&mut self, pulse: &mut Pulse<'_, Departures>) -> Result<()> {
+        let length = self.flow.load.message.0;
+        let most = self.outlet.capacity() as u64;
+        let goal = Goal::of(self.flow, pulse.begun());
+        let mut now = pulse.begun();
+        if let Some(pace) = &mut self.pace {
+            pace.begin(now);
+        }
+        while !goal.is_reached(pulse, now) && !self.flow.is_told() {
+            let mut many = most.min(goal.left(pulse).div_ceil(length));
+            if let Some(pace) = &mut self.pace {
+                let due = await_due(pace, pulse.wake().min(goal.wake(pulse)), now);
+                now = due.now;
+                many = many.min(due.messages);
+                if many == 0 {
+                    pulse.count(0, now)?;
+                    continue;
+                }
+            }
+            let sent = self.send(many as usize, pulse.sampled.sent, now)?;
+            if let Some(pace) = &mut self.pace {
+                pace.leave(sent as u64, now);
+            }
+            now = monotonic();
+            pulse.sampled.sent += sent as u64;
+            pulse.count(sent * length as usize, now)?;
+        }
+        Ok(())
+    }
+
+    /// Sends the next datagrams by one call; 0 when the socket took none for as long as a wait may last.
+    #[inline]
+    fn send(&mut self, many: usize, before: u64, now: u64) -> Result<usize> {
+        let written = |index: usize, datagram: &mut [u8]| {
+            self.format.write(datagram, before + 1 + index as u64, now);
+        };
+        match self.outlet.send(self.socket, many, written) {
+            Ok(sent) => Ok(sent),
+            Err(error) if is_wait(&error) || is_full(&error) => Ok(0),
+            Err(error) if self.outlet.per_message() > 1 && is_uncut(&error) => {
+                let length = self.flow.load.message.0 as usize;
+                self.outlet = Outlet::Many(SendBatch::new(at_once(length), length, false)?);
+                Ok(0)
+            }
+            Err(error) => Err(Error::socket("send on", || self.flow.name.clone())(error)),
+        }
+    }
+
+    /// Says that it begins and awaits the answer, or awaits it from the client and begins.
+    fn open(&self, said: opening::Opening, shared: &Shared<'_>) -> Result<()> {
+        let mut bytes = [0; opening::LENGTH + 1];
+        let begun = monotonic();
+        while monotonic() - begun < PATIENCE.0 {
+            if !self.flow.is_server() {
+                self.say(&said.encode())?;
+            }
+            match self.socket.recv(&mut bytes) {
+                Ok(length) if bytes[..length] == said.encode() => return Ok(()),
+                Ok(length) if self.flow.is_server() && bytes[..length] == said.greeting().encode() => {
+                    self.say(&said.encode())?;
+                }
+                Ok(_) => {}
+                Err(error) if is_wait(&error) || is_refused(&error) => {}
+                Err(error) => return Err(Error::socket("start", || self.flow.name.clone())(error)),
+            }
+            shared.check()?;
+        }
+        let missing = "the other end's word to start".into();
+        Err(Error::Silent { object: self.flow.name.clone(), missing, waited: PATIENCE })
+    }
+
+    /// Says how many were sent until the receiver says it back, or is gone because it has heard it.
+    fn close(&self, sent: u64, shared: &Shared<'_>) -> Result<()> {
+        let closing = DatagramFormat::closing(sent);
+        let mut bytes = [0; opening::LENGTH + 1];
+        let begun = monotonic();
+        while monotonic() - begun < GRACE.0 {
+            self.say(&closing)?;
+            let answered_by = monotonic() + TICK.as_nanos() as u64;
+            while monotonic() < answered_by {
+                match self.socket.recv(&mut bytes) {
+                    Ok(length) if bytes[..length] == closing => return Ok(()),
+                    Ok(_) => {}
+                    Err(error) if is_refused(&error) => return Ok(()),
+                    Err(error) if is_wait(&error) => {}
+                    Err(error) => return Err(Error::socket("end", || self.flow.name.clone())(error)),
+                }
+            }
+            shared.check()?;
+        }
+        let missing = "the other end to hear the end".into();
+        Err(Error::Silent { object: self.flow.name.clone(), missing, waited: GRACE })
+    }
+
+    /// What cannot leave now is lost, as it may be on its way: it is said again.
+    fn say(&self, bytes: &[u8]) -> Result<()> {
+        match self.socket.send(bytes) {
+            Ok(_) => Ok(()),
+            Err(error) if is_wait(&error) || is_full(&error) || is_refused(&error) => Ok(()),
+            Err(error) => Err(Error::socket("send on", || self.flow.name.clone())(error)),
+        }
+    }
+}
+
+/// How datagrams get into the kernel.
+enum Outlet {
+    /// One a call, as an ordinary application sends it.
+    One(Vec<u8>),
+    /// Many a call.
+    Many(SendBatch),
+}
+
+impl Outlet {
+    fn capacity(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Many(batch) => batch.capacity(),
+        }
+    }
+
+    /// Datagrams that the kernel, or the device, cuts from one message.
+    const fn per_message(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Many(batch) => batch.per_message(),
+        }
+    }
+
+    /// Sends the next datagrams, whose heads `write` writes.
+    #[inline]
+    fn send(
+        &mut self,
+        socket: &UdpSocket,
+        many: usize,
+        write: impl Fn(usize, &mut [u8]),
+    ) -> io::Result<usize> {
+        match self {
+            Self::One(datagram) => {
+                write(0, datagram);
+                socket.send(datagram).map(|_| 1)
+            }
+            Self::Many(batch) => {
+                (0..many).for_each(|index| write(index, batch.payload_mut(index)));
+                batch.send(socket, many)
+            }
+        }
+    }
+}
+
+/// How many datagrams one call sends: 64 KiB of payload, but not so many tiny ones that a pause of the sender's
+/// clock is seen in the jitter.
+fn at_once(length: usize) -> usize {
+    (65_507 / length).clamp(1, 64)
+}
+
+/// ENOBUFS: a full device queue.
+fn is_full(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(105)
+}
+
+/// EINVAL, EMSGSIZE, EIO: the device cannot cut, or a datagram does not fit its MTU.
+fn is_uncut(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(22 | 90 | 5))
+}

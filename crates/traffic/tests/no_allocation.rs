@@ -1,0 +1,82 @@
+//! Moving a message takes no memory: ten times as many messages, no more allocations.
+
+mod counting;
+
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    thread,
+};
+
+use load::{Direction, Load, Mode, StreamLoad, Transport, Until};
+use sys::netns::{NetNs, bring_loopback_up};
+use traffic::{ClientSpec, Server, ServerSpec, Stop, run_client};
+use units::{BitRate, Bytes, Nanos};
+
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+/// What may differ for other reasons: an interval more is told, a thread's name is longer.
+const CHANCE: u64 = 40;
+
+/// Allocations of both ends together, from the listening socket to the records, and the messages that were sent.
+fn run(load: &StreamLoad, messages: u64) -> (u64, u64) {
+    let load = StreamLoad { until: Until::Sent(Bytes(messages * load.message.0)), ..load.clone() };
+    let stop = Stop::new();
+    let before = counting::taken();
+    let server = ServerSpec { token: 7, bind: HERE, load: Load::Stream(load.clone()), cpus: None };
+    let server = Server::open(&server).expect("loopback");
+    let (bind, at) = (HERE, SocketAddr::new(HERE, server.port()));
+    let client = ClientSpec { token: 7, bind, server: at, load: Load::Stream(load), cpus: None };
+    let outcome = thread::scope(|scope| {
+        let server = scope.spawn(|| server.run(&stop, &()).expect("runs"));
+        let outcome = run_client(&client, &stop, &()).expect("runs");
+        server.join().expect("no panic");
+        outcome
+    });
+    let taken = counting::taken() - before;
+    (taken, outcome.flows[0].series.bytes().0 / message_of(&client.load))
+}
+
+fn message_of(load: &Load) -> u64 {
+    match load {
+        Load::Stream(load) => load.message.0,
+        Load::PingPong(_) | Load::Connect(_) => unreachable!("a stream was asked for"),
+    }
+}
+
+fn loads() -> Vec<StreamLoad> {
+    let mut loads = Vec::new();
+    for transport in [Transport::Tcp, Transport::Udp] {
+        for mode in [Mode::App, Mode::Limit] {
+            for rate in [None, Some(BitRate(400e6))] {
+                loads.push(StreamLoad {
+                    transport,
+                    mode,
+                    direction: Direction::Forward,
+                    message: Bytes(1000),
+                    rate,
+                    interval: Nanos::from_secs(60),
+                    ..StreamLoad::new(Until::Sent(Bytes(1)))
+                });
+            }
+        }
+    }
+    loads
+}
+
+#[test]
+#[expect(clippy::disallowed_macros, reason = "a test says why it tests nothing")]
+fn ten_times_the_messages_take_no_more_memory() {
+    let ns = match NetNs::create("the test") {
+        Ok(ns) => ns,
+        Err(error) => return eprintln!("returns early: {error}"),
+    };
+    let inside = || {
+        bring_loopback_up().expect("root of its namespace");
+        for load in loads() {
+            let few = run(&load, 1000);
+            let many = run(&load, 10_000);
+            assert_eq!((few.1, many.1), (1000, 10_000), "{load:?}");
+            assert!(few.0 > 0 && many.0 <= few.0 + CHANCE, "{} and then {}: {load:?}", few.0, many.0);
+        }
+    };
+    ns.run_in(inside).expect("enters its own namespace");
+}

@@ -1,0 +1,108 @@
+//! Moving sockperf's messages takes no memory at either end: five times as long, no more allocations.
+#![expect(unsafe_code, reason = "an allocator that counts is one")]
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::{
+        OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use load::{PingPongLoad, Schedule, Transport};
+use sys::netns::{NetNs, bring_loopback_up};
+use traffic::{
+    Stop,
+    door::{self, Config, Event, Watcher},
+    sockperf::{ClientSpec, run_client},
+};
+use units::{Bytes, Nanos};
+
+/// Counts, and leaves the work to the system's.
+struct Counting;
+
+static TAKEN: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call is passed on as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        TAKEN.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps what `alloc` asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: the memory came from `alloc` above, with this layout.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+/// What may differ for other reasons: the door looks around ten times a second.
+const CHANCE: u64 = 60;
+
+/// Where the door is.
+#[derive(Default)]
+struct Place(OnceLock<SocketAddr>);
+
+impl Watcher for Place {
+    fn event(&self, event: Event<'_>) {
+        if let Event::Listening { addresses } = event {
+            self.0.get_or_init(|| addresses[0]);
+        }
+    }
+}
+
+/// Allocations of both ends together while messages went to and fro for so long, and how many did.
+fn run(load: &PingPongLoad, duration: Nanos) -> (u64, u64) {
+    let load = PingPongLoad { duration, ..load.clone() };
+    let (stop, place) = (Stop::new(), Place::default());
+    let config = Config::new(vec![SocketAddr::new(HERE, 0)]);
+    thread::scope(|scope| {
+        let server = scope.spawn(|| door::serve(&config, &stop, &place));
+        let server_at = loop {
+            match place.0.get() {
+                Some(address) => break *address,
+                None => thread::sleep(Duration::from_millis(1)),
+            }
+        };
+        let before = TAKEN.load(Ordering::Relaxed);
+        let spec = ClientSpec { server: server_at, bind: None, load, cpus: None };
+        let outcome = run_client(&spec, &Stop::new(), &());
+        let taken = TAKEN.load(Ordering::Relaxed) - before;
+        stop.ask();
+        server.join().expect("no panic").expect("it could listen");
+        let data = outcome.expect("it is answered").ping_pong.expect("a ping-pong's");
+        (taken, data.round_trips.count() + data.lost)
+    })
+}
+
+#[test]
+#[expect(clippy::disallowed_macros, reason = "a test says why it tests nothing")]
+fn five_times_the_messages_take_no_more_memory() {
+    let ns = match NetNs::create("the test") {
+        Ok(ns) => ns,
+        Err(error) => return eprintln!("returns early: {error}"),
+    };
+    let inside = || {
+        bring_loopback_up().expect("root of its namespace");
+        for transport in [Transport::Tcp, Transport::Udp] {
+            for schedule in [Schedule::Closed, Schedule::Open { period: Nanos(200_000) }] {
+                let (message, interval) = (Bytes(200), Nanos::from_secs(60));
+                let load =
+                    PingPongLoad { transport, schedule, message, interval, ..PingPongLoad::new(Nanos(1)) };
+                let few = run(&load, Nanos::from_millis(200));
+                let many = run(&load, Nanos::from_secs(1));
+                assert!(many.1 > few.1 + 1000, "{few:?} and then {many:?}: {load:?}");
+                assert!(few.0 > 0 && many.0 <= few.0 + CHANCE, "{few:?} and then {many:?}: {load:?}");
+            }
+        }
+    };
+    ns.run_in(inside).expect("enters its own namespace");
+}

@@ -1,0 +1,119 @@
+//! The server's pair of keys, from PEM.
+
+use std::{convert::Infallible, fmt};
+
+use rsa::{
+    Oaep, Pkcs1v15Encrypt, RsaPrivateKey, RsaPublicKey,
+    pkcs1::{DecodeRsaPrivateKey, DecodeRsaPublicKey},
+    pkcs8::{DecodePrivateKey, DecodePublicKey},
+    rand_core::{TryCryptoRng, TryRng},
+};
+use sha1::Sha1;
+use thiserror::Error;
+
+use super::{Entropy, Padding};
+
+/// What a client encrypts with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicKey(RsaPublicKey);
+
+/// What a server decrypts with.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PrivateKey(RsaPrivateKey);
+
+/// Why a key is of no use.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum KeyError {
+    /// It is no such key in PEM.
+    #[error("this is no RSA {kind} key in PEM without a passphrase: {because}")]
+    Unreadable {
+        /// Public or private.
+        kind: &'static str,
+        /// The reader's words.
+        because: String,
+    },
+    /// It cannot hold what is to be encrypted.
+    #[error("name and password are too long for the key: choose a longer key or a shorter password")]
+    TooLong,
+}
+
+impl PublicKey {
+    /// Reads `-----BEGIN PUBLIC KEY-----` or `-----BEGIN RSA PUBLIC KEY-----`.
+    ///
+    /// # Errors
+    /// When it is neither.
+    pub fn from_pem(pem: &str) -> Result<Self, KeyError> {
+        RsaPublicKey::from_public_key_pem(pem)
+            .or_else(|spki| RsaPublicKey::from_pkcs1_pem(pem).map_err(|_| spki))
+            .map(Self)
+            .map_err(|error| KeyError::Unreadable { kind: "public", because: error.to_string() })
+    }
+
+    pub(super) fn encrypt(
+        &self,
+        padding: Padding,
+        text: &[u8],
+        entropy: Entropy<'_>,
+    ) -> Result<Vec<u8>, KeyError> {
+        let random = &mut HandedIn(entropy);
+        match padding {
+            Padding::Pkcs1v15 => self.0.encrypt(random, Pkcs1v15Encrypt, text),
+            Padding::Oaep => self.0.encrypt(random, Oaep::<Sha1>::new(), text),
+        }
+        .map_err(|_| KeyError::TooLong)
+    }
+}
+
+impl PrivateKey {
+    /// Reads `-----BEGIN PRIVATE KEY-----` or `-----BEGIN RSA PRIVATE KEY-----`.
+    ///
+    /// # Errors
+    /// When it is neither, or has a passphrase.
+    pub fn from_pem(pem: &str) -> Result<Self, KeyError> {
+        RsaPrivateKey::from_pkcs8_pem(pem)
+            .or_else(|pkcs8| RsaPrivateKey::from_pkcs1_pem(pem).map_err(|_| pkcs8))
+            .map(Self)
+            .map_err(|error| KeyError::Unreadable { kind: "private", because: error.to_string() })
+    }
+
+    pub(super) fn decrypt(&self, padding: Padding, secret: &[u8], entropy: Entropy<'_>) -> Option<Vec<u8>> {
+        let random = &mut HandedIn(entropy);
+        match padding {
+            Padding::Pkcs1v15 => self.0.decrypt_blinded(random, Pkcs1v15Encrypt, secret),
+            Padding::Oaep => self.0.decrypt_blinded(random, Oaep::<Sha1>::new(), secret),
+        }
+        .ok()
+    }
+}
+
+impl fmt::Debug for PrivateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PrivateKey(..)")
+    }
+}
+
+/// Randomness that the caller has.
+struct HandedIn<'a>(Entropy<'a>);
+
+impl TryRng for HandedIn<'_> {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        let mut bytes = [0; 4];
+        (self.0)(&mut bytes);
+        Ok(u32::from_ne_bytes(bytes))
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        let mut bytes = [0; 8];
+        (self.0)(&mut bytes);
+        Ok(u64::from_ne_bytes(bytes))
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        (self.0)(bytes);
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for HandedIn<'_> {}

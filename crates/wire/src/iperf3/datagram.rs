@@ -1,0 +1,147 @@
+//! The header of every datagram of a UDP test, and the two words by which a UDP stream is made (iperf_udp.c).
+
+/// How wide a test's datagram counter is (`--udp-counters-64bit`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CounterWidth {
+    /// 32 bits, the default.
+    Bits32,
+    /// 64 bits.
+    Bits64,
+}
+
+/// The head of a datagram: when it was sent by the sender's clock, and its number from 1. Big endian.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UdpHeader {
+    /// Whole seconds.
+    pub seconds: u32,
+    /// The rest in microseconds.
+    pub micros: u32,
+    /// Its number, from 1.
+    pub counter: u64,
+}
+
+/// The word by which a client asks for a UDP stream. iperf3 writes it in its machine's byte order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Connect {
+    /// Since 3.11: `9876` on the wire.
+    Text,
+    /// Before: the number 123456789.
+    Legacy,
+}
+
+impl CounterWidth {
+    /// How many bytes a header takes.
+    #[must_use]
+    pub const fn header(self) -> usize {
+        match self {
+            Self::Bits32 => 12,
+            Self::Bits64 => 16,
+        }
+    }
+}
+
+impl UdpHeader {
+    /// Writes it at the front of a datagram; a counter that is too wide loses its upper half, as iperf3's does.
+    ///
+    /// # Panics
+    /// When the datagram is shorter than the header.
+    pub fn write(self, width: CounterWidth, datagram: &mut [u8]) {
+        datagram[..4].copy_from_slice(&self.seconds.to_be_bytes());
+        datagram[4..8].copy_from_slice(&self.micros.to_be_bytes());
+        match width {
+            CounterWidth::Bits32 => datagram[8..12].copy_from_slice(&(self.counter as u32).to_be_bytes()),
+            CounterWidth::Bits64 => datagram[8..16].copy_from_slice(&self.counter.to_be_bytes()),
+        }
+    }
+
+    /// Reads it from the front of a datagram; `None` when that is too short.
+    #[must_use]
+    pub fn read(width: CounterWidth, datagram: &[u8]) -> Option<Self> {
+        let (seconds, rest) = datagram.split_first_chunk()?;
+        let (micros, rest) = rest.split_first_chunk()?;
+        let counter = match width {
+            CounterWidth::Bits32 => u64::from(u32::from_be_bytes(*rest.first_chunk()?)),
+            CounterWidth::Bits64 => u64::from_be_bytes(*rest.first_chunk()?),
+        };
+        Some(Self { seconds: u32::from_be_bytes(*seconds), micros: u32::from_be_bytes(*micros), counter })
+    }
+}
+
+impl Connect {
+    const LEGACY: u32 = 123_456_789;
+    const LEGACY_REPLY: u32 = 987_654_321;
+
+    /// What a client sends.
+    #[must_use]
+    pub const fn request(self) -> [u8; 4] {
+        match self {
+            Self::Text => *b"9876",
+            Self::Legacy => Self::LEGACY.to_le_bytes(),
+        }
+    }
+
+    /// The request that a datagram is.
+    #[must_use]
+    pub fn parse_request(datagram: &[u8]) -> Option<Self> {
+        Self::parse(datagram, *b"9876", Self::LEGACY)
+    }
+
+    /// What the server answers to it.
+    #[must_use]
+    pub const fn reply(self) -> [u8; 4] {
+        match self {
+            Self::Text => *b"6789",
+            Self::Legacy => Self::LEGACY_REPLY.to_le_bytes(),
+        }
+    }
+
+    /// The answer that a datagram is.
+    #[must_use]
+    pub fn parse_reply(datagram: &[u8]) -> Option<Self> {
+        Self::parse(datagram, *b"6789", Self::LEGACY_REPLY)
+    }
+
+    fn parse(datagram: &[u8], text: [u8; 4], legacy: u32) -> Option<Self> {
+        let word = <[u8; 4]>::try_from(datagram).ok()?;
+        if word == text {
+            Some(Self::Text)
+        } else {
+            (word == legacy.to_le_bytes() || word == legacy.to_be_bytes()).then_some(Self::Legacy)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn requests_and_answers_of_old_and_new_versions_are_told_apart() {
+        for word in [Connect::Text, Connect::Legacy] {
+            assert_eq!(Connect::parse_request(&word.request()), Some(word));
+            assert_eq!(Connect::parse_reply(&word.reply()), Some(word));
+            assert_eq!(Connect::parse_request(&word.reply()), None);
+            assert_eq!(Connect::parse_reply(&word.request()), None);
+        }
+        assert_eq!(Connect::parse_request(&[0x07, 0x5b, 0xcd, 0x15]), Some(Connect::Legacy), "big endian");
+        assert_eq!(Connect::parse_request(b"98765"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_header_is_read_as_it_was_written(seconds: u32, micros: u32, counter: u64) {
+            for width in [CounterWidth::Bits32, CounterWidth::Bits64] {
+                let counter = if width == CounterWidth::Bits32 { counter & 0xffff_ffff } else { counter };
+                let header = UdpHeader { seconds, micros, counter };
+                let mut datagram = [0xee; 20];
+                header.write(width, &mut datagram);
+                prop_assert_eq!(UdpHeader::read(width, &datagram), Some(header));
+                prop_assert_eq!(UdpHeader::read(width, &datagram[..width.header()]), Some(header));
+                prop_assert_eq!(UdpHeader::read(width, &datagram[..width.header() - 1]), None);
+                prop_assert!(datagram[width.header()..].iter().all(|byte| *byte == 0xee));
+            }
+        }
+    }
+}

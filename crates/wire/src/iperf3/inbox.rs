@@ -1,0 +1,182 @@
+//! Bytes of the control connection as they come, put together to states, JSON and error numbers.
+
+use serde::de::DeserializeOwned;
+
+use super::Failure;
+
+/// The longest parameters that a server reads, in bytes; iperf3 itself stops at 8 KiB since 3.18.
+pub const MAX_PARAMS: u32 = 64 << 10;
+/// The longest results that a server reads from a client, in bytes.
+pub const MAX_CLIENT_RESULTS: u32 = 1 << 20;
+/// The longest results that a client reads from a server, in bytes: they may carry the server's whole report.
+pub const MAX_SERVER_RESULTS: u32 = 8 << 20;
+
+/// Memory taken before the bytes have come.
+const RESERVED: usize = 4 << 10;
+
+/// What comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Due {
+    /// A state byte.
+    State,
+    /// A length and as much JSON; but a state byte where the first byte cannot begin such a length.
+    Json { what: &'static str, limit: u32 },
+    /// The two numbers of an error.
+    Error,
+    /// Nothing: whatever comes is thrown away.
+    Nothing,
+}
+
+/// What has come.
+#[derive(Debug, PartialEq)]
+pub(super) enum Item {
+    State(u8),
+    Json(Vec<u8>),
+    Error { code: i32, errno: i32 },
+}
+
+/// Holds what has come of the item that is due: at most its length, which is bounded.
+#[derive(Debug, Default)]
+pub(super) struct Inbox {
+    held: Vec<u8>,
+    body: Option<u32>,
+}
+
+impl Inbox {
+    /// Takes from `bytes` what belongs to the item that is due; the item, once it is whole.
+    pub(super) fn take(&mut self, due: Due, bytes: &mut &[u8]) -> Result<Option<Item>, Failure> {
+        match due {
+            Due::Nothing => {
+                *bytes = &[];
+                Ok(None)
+            }
+            Due::State => Ok(bytes.split_off_first().map(|byte| Item::State(*byte))),
+            Due::Error => Ok(self.error(bytes)),
+            Due::Json { what, limit } => self.json(what, limit, bytes),
+        }
+    }
+
+    fn json(&mut self, what: &'static str, limit: u32, bytes: &mut &[u8]) -> Result<Option<Item>, Failure> {
+        if self.body.is_none() {
+            if self.held.is_empty() && limit < 1 << 24 && bytes.first().is_some_and(|first| *first != 0) {
+                return self.take(Due::State, bytes);
+            }
+            if !self.fill(4, bytes) {
+                return Ok(None);
+            }
+            let length = self.word(0).cast_unsigned();
+            if length == 0 || length > limit {
+                return Err(Failure::Oversized { what, length, limit });
+            }
+            self.held = Vec::with_capacity(RESERVED.min(length as usize));
+            self.body = Some(length);
+        }
+        let length = self.body.unwrap_or_default() as usize;
+        if !self.fill(length, bytes) {
+            return Ok(None);
+        }
+        self.body = None;
+        Ok(Some(Item::Json(std::mem::take(&mut self.held))))
+    }
+
+    fn error(&mut self, bytes: &mut &[u8]) -> Option<Item> {
+        if !self.fill(8, bytes) {
+            return None;
+        }
+        let item = Item::Error { code: self.word(0), errno: self.word(4) };
+        self.held.clear();
+        Some(item)
+    }
+
+    /// The first number of an error whose second never came, as iperf3 3.12 leaves it out now and then.
+    pub(super) fn half_error(&self) -> Option<i32> {
+        (self.held.len() >= 4).then(|| self.word(0))
+    }
+
+    /// Whether `length` bytes are held, after taking what was missing.
+    fn fill(&mut self, length: usize, bytes: &mut &[u8]) -> bool {
+        let missing = (length - self.held.len()).min(bytes.len());
+        let (taken, rest) = bytes.split_at(missing);
+        self.held.extend_from_slice(taken);
+        *bytes = rest;
+        self.held.len() == length
+    }
+
+    fn word(&self, at: usize) -> i32 {
+        i32::from_be_bytes(self.held[at..at + 4].try_into().expect("a word is four bytes"))
+    }
+}
+
+/// JSON with its length before it.
+pub(super) fn frame<T: serde::Serialize>(json: &T) -> Vec<u8> {
+    let mut bytes = vec![0; 4];
+    serde_json::to_writer(&mut bytes, json).expect("these types have string keys only");
+    let length = u32::try_from(bytes.len() - 4).expect("what one end says is far below 4 GiB");
+    bytes[..4].copy_from_slice(&length.to_be_bytes());
+    bytes
+}
+
+/// The value that JSON is.
+pub(super) fn read<T: DeserializeOwned>(what: &'static str, json: &[u8]) -> Result<T, Failure> {
+    serde_json::from_slice(json).map_err(|error| Failure::Malformed { what, because: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const DUE: Due = Due::Json { what: "results", limit: 1000 };
+
+    /// Everything that comes of some chunks.
+    fn items(due: Due, chunks: &[&[u8]]) -> Result<Vec<Item>, Failure> {
+        let (mut inbox, mut items) = (Inbox::default(), Vec::new());
+        for mut chunk in chunks.iter().copied() {
+            while !chunk.is_empty() {
+                items.extend(inbox.take(due, &mut chunk)?);
+            }
+        }
+        Ok(items)
+    }
+
+    #[test]
+    fn a_length_that_a_peer_sent_takes_no_memory_before_the_bytes_come() {
+        let mut inbox = Inbox::default();
+        let due = Due::Json { what: "results", limit: MAX_SERVER_RESULTS };
+        let mut bytes = &MAX_SERVER_RESULTS.to_be_bytes()[..];
+        assert_eq!(inbox.take(due, &mut bytes), Ok(None));
+        assert!(inbox.held.capacity() <= RESERVED, "{}", inbox.held.capacity());
+        for _ in 0..1000 {
+            assert_eq!(inbox.take(due, &mut &[b' '; 100][..]), Ok(None));
+        }
+        assert!(inbox.held.capacity() <= 2 * inbox.held.len(), "{}", inbox.held.capacity());
+    }
+
+    #[test]
+    fn more_than_will_be_read_is_refused_at_its_length() {
+        for length in [0, 1001, 0x00ff_ffff] {
+            let refused = Err(Failure::Oversized { what: "results", length, limit: 1000 });
+            assert_eq!(items(DUE, &[&length.to_be_bytes()]), refused);
+        }
+    }
+
+    #[test]
+    fn a_state_is_heard_where_json_is_due() {
+        assert_eq!(items(DUE, &[&[0xfe]]), Ok(vec![Item::State(0xfe)]));
+    }
+
+    proptest! {
+        #[test]
+        fn json_and_errors_are_the_same_however_they_are_cut(body: Vec<u8>, cut in 0..1000usize, code: i32) {
+            prop_assume!(!body.is_empty());
+            let mut bytes = u32::try_from(body.len()).unwrap().to_be_bytes().to_vec();
+            bytes.extend(&body);
+            let (before, after) = bytes.split_at(cut.min(bytes.len()));
+            prop_assert_eq!(items(DUE, &[before, after]), Ok(vec![Item::Json(body)]));
+            let bytes = [code.to_be_bytes(), 7i32.to_be_bytes()].concat();
+            let (before, after) = bytes.split_at(cut % 8);
+            prop_assert_eq!(items(Due::Error, &[before, after]), Ok(vec![Item::Error { code, errno: 7 }]));
+        }
+    }
+}

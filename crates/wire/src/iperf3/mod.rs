@@ -1,0 +1,31 @@
+//! iperf3's protocol, versions 3.1 to 3.2x: a control connection of state bytes and JSON, and data connections
+//! that say their test's cookie.
+//!
+//! Learnt from <https://github.com/esnet/iperf> (src/iperf_api.c, iperf_client_api.c, iperf_server_api.c,
+//! iperf_udp.c, iperf_auth.c, iperf_error.c) and from captures; see tests/captures.
+
+pub mod auth;
+pub mod client;
+mod code;
+mod cookie;
+mod datagram;
+mod failure;
+mod inbox;
+mod number;
+pub mod output;
+mod params;
+mod results;
+pub mod server;
+mod state;
+
+#[cfg(test)]
+mod tests;
+
+pub use code::ErrorCode;
+pub use cookie::Cookie;
+pub use datagram::{Connect, CounterWidth, UdpHeader};
+pub use failure::Failure;
+pub use inbox::{MAX_CLIENT_RESULTS, MAX_PARAMS, MAX_SERVER_RESULTS};
+pub use params::{Extension, Params, PlannedStream, Unsayable};
+pub use results::{Results, StreamResults};
+pub use state::State;

@@ -1,0 +1,90 @@
+//! Numbers and flags in iperf3's JSON, which its versions write differently: `true` or `1`, `1e9` or
+//! `1000000000`, `null` where a division failed.
+
+use std::fmt;
+
+use serde::{
+    Deserializer,
+    de::{Error, Visitor},
+};
+
+/// A whole number from any number. Debian's 3.12 writes -1 as 2^64 - 1, which is read as it was meant.
+pub(super) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
+    from.deserialize_any(Whole)
+}
+
+/// As [`whole`], of a key that may be absent.
+pub(super) fn maybe_whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
+    whole(from).map(Some)
+}
+
+/// A flag from a boolean or a number.
+pub(super) fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    whole(from).map(|number| number != 0)
+}
+
+/// A number; `null` is zero.
+pub(super) fn real<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    from.deserialize_any(Real)
+}
+
+/// As [`real`], of a key that may be absent.
+pub(super) fn maybe_real<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    real(from).map(Some)
+}
+
+struct Whole;
+
+impl Visitor<'_> for Whole {
+    type Value = i64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<i64, E> {
+        Ok(i64::from(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<i64, E> {
+        Ok(value)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<i64, E> {
+        Ok(value.cast_signed())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<i64, E> {
+        Ok(value as i64)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<i64, E> {
+        Ok(0)
+    }
+}
+
+struct Real;
+
+impl Visitor<'_> for Real {
+    type Value = f64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<f64, E> {
+        Ok(value as f64)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<f64, E> {
+        Ok(value as f64)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<f64, E> {
+        Ok(value)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<f64, E> {
+        Ok(0.0)
+    }
+}

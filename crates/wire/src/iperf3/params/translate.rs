@@ -1,0 +1,242 @@
+//! Between the parameters and a load.
+
+use load::{Direction, Mode, SocketSettings, StreamLoad, Transport, Until};
+use thiserror::Error;
+use units::{BitRate, Bytes, Nanos};
+
+use super::{Extension, Params};
+
+const SECOND: u64 = 1_000_000_000;
+/// Samples of all streams of a test, each a few hundred bytes.
+const MOST_SAMPLES: u64 = 200_000;
+/// How long a test is taken to last that bytes end.
+const SUPPOSED: Nanos = Nanos::from_secs(600);
+const SHORTEST: Nanos = Nanos::from_millis(10);
+const LONGEST: Nanos = Nanos::from_secs(60);
+const DAY: Nanos = Nanos::from_secs(86_400);
+/// What iperf3 writes at a time over TCP unless told otherwise.
+const TCP_LENGTH: u64 = 128 << 10;
+/// A datagram's payload where the client leaves it to the server.
+const UDP_LENGTH: u64 = 1460;
+/// What iperf3 says where nothing else was asked, in microseconds.
+const PACING_TIMER: i64 = 1000;
+
+/// What iperf3's protocol has no word for.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("iperf3 cannot be asked for {what} of {value}: choose {allowed}")]
+pub struct Unsayable {
+    /// Which setting.
+    pub what: &'static str,
+    /// What it was.
+    pub value: String,
+    /// What it may be.
+    pub allowed: String,
+}
+
+impl Params {
+    /// The parameters of a load, with what one plumb tells another.
+    ///
+    /// # Errors
+    /// When the warm-up is not whole seconds, there is one although bytes end the load, or a number is beyond
+    /// what an iperf3 server accepts.
+    pub fn of(load: &StreamLoad) -> Result<Self, Unsayable> {
+        let (time, num) = match load.until {
+            Until::Elapsed(time) => (whole(time.0.div_ceil(SECOND)), 0),
+            Until::Sent(bytes) => (0, whole(bytes.0)),
+        };
+        let params = Self {
+            tcp: load.transport == Transport::Tcp,
+            udp: load.transport == Transport::Udp,
+            omit: omit(load)?,
+            time,
+            num,
+            mss: load.socket.mss.map_or(0, i64::from),
+            nodelay: load.socket.nodelay == Some(true),
+            parallel: Some(i64::from(load.streams)),
+            reverse: load.direction == Direction::Reverse,
+            bidirectional: load.direction == Direction::Both,
+            window: load.socket.window.map_or(0, |window| whole(window.0)),
+            len: whole(load.message.0),
+            bandwidth: load.rate.map_or(0, |rate| rate.0 as i64),
+            pacing_timer: PACING_TIMER,
+            tos: load.socket.dscp.map_or(0, |dscp| i64::from(dscp) << 2),
+            congestion: load.socket.congestion.clone(),
+            plumb: Some(Extension {
+                version: 1,
+                mode: Some(load.mode),
+                interval: Some(load.interval),
+                cpus: None,
+            }),
+            ..Self::default()
+        };
+        params.check().map_err(|code| Unsayable {
+            what: "this",
+            value: format!("{} bytes a message and {} streams", load.message.0, load.streams),
+            allowed: format!("other values, for {code}"),
+        })?;
+        Ok(params)
+    }
+
+    /// The load that a server runs for them; call it after [`Self::check`]. An interval that nobody asked for is
+    /// a second; a client cannot ask for so short a one that the samples take much memory.
+    #[must_use]
+    pub fn load(&self) -> StreamLoad {
+        let transport = self.transport();
+        let length = match (self.len, transport) {
+            (0, Transport::Tcp) => TCP_LENGTH,
+            (0, Transport::Udp) => UDP_LENGTH,
+            (length, _) => unsigned(length),
+        };
+        let asked = self.plumb.clone().unwrap_or_default();
+        StreamLoad {
+            transport,
+            mode: asked.mode.unwrap_or(Mode::App),
+            streams: u32::try_from(self.parallel.unwrap_or(1)).unwrap_or(1),
+            direction: self.direction(),
+            until: self.until(length),
+            warmup: Nanos::from_secs(unsigned(self.omit)),
+            message: Bytes(length),
+            rate: (self.bandwidth > 0).then_some(BitRate(self.bandwidth as f64)),
+            socket: self.socket(),
+            interval: asked.interval.unwrap_or(Nanos(SECOND)).clamp(SHORTEST, LONGEST).max(self.finest()),
+        }
+    }
+
+    /// The interval at which all streams together take as many samples as they may.
+    fn finest(&self) -> Nanos {
+        let time = match self.until(1) {
+            Until::Elapsed(time) => Nanos::from_secs(unsigned(self.omit)) + time,
+            Until::Sent(_) => SUPPOSED,
+        };
+        Nanos((time.0 / MOST_SAMPLES).saturating_mul(self.streams().len() as u64))
+    }
+
+    /// Blocks are as many bytes as they have when all are full. What never ends by itself lasts a day.
+    fn until(&self, length: u64) -> Until {
+        match (self.num, self.blockcount) {
+            (0, 0) if self.time == 0 => Until::Elapsed(DAY),
+            (0, 0) => Until::Elapsed(Nanos::from_secs(unsigned(self.time))),
+            (0, blocks) => Until::Sent(Bytes(unsigned(blocks).saturating_mul(length))),
+            (bytes, _) => Until::Sent(Bytes(unsigned(bytes))),
+        }
+    }
+
+    fn socket(&self) -> SocketSettings {
+        SocketSettings {
+            congestion: self.congestion.clone(),
+            mss: u32::try_from(self.mss).ok().filter(|mss| *mss > 0),
+            window: (self.window > 0).then(|| Bytes(unsigned(self.window))),
+            dscp: u8::try_from(self.tos >> 2).ok().filter(|dscp| *dscp > 0),
+            nodelay: self.nodelay.then_some(true),
+            ..SocketSettings::kernel()
+        }
+    }
+}
+
+fn omit(load: &StreamLoad) -> Result<i64, Unsayable> {
+    let warmup = load.warmup;
+    let unsayable = |allowed: &str| {
+        Err(Unsayable { what: "a warm-up", value: warmup.to_string(), allowed: allowed.to_owned() })
+    };
+    match load.until {
+        Until::Sent(_) if warmup.0 > 0 => unsayable("none where an amount of bytes ends it"),
+        _ if !warmup.0.is_multiple_of(SECOND) => unsayable("whole seconds"),
+        _ => Ok(whole(warmup.0 / SECOND)),
+    }
+}
+
+fn whole(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usual() -> StreamLoad {
+        StreamLoad { interval: Nanos(SECOND), ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(10))) }
+    }
+
+    #[test]
+    fn a_load_is_the_same_after_it_was_said_and_heard() {
+        let socket = SocketSettings {
+            congestion: Some("cubic".into()),
+            mss: Some(1200),
+            window: Some(Bytes(1 << 18)),
+            dscp: Some(46),
+            nodelay: Some(true),
+            ..SocketSettings::kernel()
+        };
+        for load in [
+            usual(),
+            StreamLoad { until: Until::Sent(Bytes(12_345_678_901)), streams: 7, ..usual() },
+            StreamLoad {
+                direction: Direction::Both,
+                warmup: Nanos::from_secs(3),
+                mode: Mode::Limit,
+                ..usual()
+            },
+            StreamLoad {
+                transport: Transport::Udp,
+                message: Bytes(1448),
+                rate: Some(BitRate(5e9)),
+                ..usual()
+            },
+            StreamLoad { direction: Direction::Reverse, socket, ..usual() },
+        ] {
+            let said = serde_json::to_string(&Params::of(&load).unwrap()).unwrap();
+            let heard: Params = serde_json::from_str(&said).unwrap();
+            assert_eq!(heard.check(), Ok(()));
+            assert_eq!(heard.load(), load);
+        }
+    }
+
+    #[test]
+    fn what_a_stock_client_leaves_out_is_what_iperf3_takes_it_for() {
+        for (json, until, message) in [
+            (r#"{"tcp":true,"time":10}"#, Until::Elapsed(Nanos::from_secs(10)), 131_072),
+            (r#"{"tcp":true,"time":0,"num":0,"blockcount":0}"#, Until::Elapsed(DAY), 131_072),
+            (r#"{"udp":true,"blockcount":10,"len":1000}"#, Until::Sent(Bytes(10_000)), 1000),
+            (r#"{"udp":true,"num":1e4}"#, Until::Sent(Bytes(10_000)), 1460),
+        ] {
+            let params: Params = serde_json::from_str(json).unwrap();
+            let load = params.load();
+            assert_eq!((load.until, load.message, load.mode), (until, Bytes(message), Mode::App), "{json}");
+        }
+    }
+
+    #[test]
+    fn no_client_can_ask_for_samples_without_end() {
+        for (json, interval) in [
+            (r#"{"time":1,"plumb":{"version":1,"interval":1}}"#, SHORTEST),
+            (r#"{"time":86400,"parallel":128,"bidirectional":true}"#, Nanos(432_000_000 * 256)),
+            (r#"{"time":10,"plumb":{"version":1,"interval":100000000}}"#, Nanos::from_millis(100)),
+        ] {
+            assert_eq!(serde_json::from_str::<Params>(json).unwrap().load().interval, interval, "{json}");
+        }
+    }
+
+    #[test]
+    fn what_iperf3_has_no_word_for_is_refused_in_words() {
+        let half = Nanos::from_millis(500);
+        for (load, words) in [
+            (StreamLoad { warmup: half, ..usual() }, "a warm-up of 500 ms: choose whole seconds"),
+            (
+                StreamLoad { warmup: half, until: Until::Sent(Bytes(1)), ..usual() },
+                "a warm-up of 500 ms: choose none where an amount of bytes ends it",
+            ),
+            (
+                StreamLoad { streams: 129, ..usual() },
+                "this of 131072 bytes a message and 129 streams: choose other values, for invalid number of \
+                 parallel streams (min = 1, max = 128)",
+            ),
+        ] {
+            let error = Params::of(&load).unwrap_err().to_string();
+            assert_eq!(error, format!("iperf3 cannot be asked for {words}"));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Tokens: one of a stock client, and our own.
+
+use crate::iperf3::auth::{Claim, Credentials, Denied, KeyError, Padding, PrivateKey, PublicKey, Users};
+use serde_json::Value;
+
+use super::capture::Capture;
+
+const AT: i64 = 1_795_273_146;
+
+fn private() -> PrivateKey {
+    PrivateKey::from_pem(include_str!("../../../tests/captures/iperf3/private.pem")).unwrap()
+}
+
+fn public() -> PublicKey {
+    PublicKey::from_pem(include_str!("../../../tests/captures/iperf3/public.pem")).unwrap()
+}
+
+fn users() -> Users {
+    Users::parse(include_str!("../../../tests/captures/iperf3/users.csv"))
+}
+
+fn mario(password: &str) -> Credentials {
+    Credentials { user: "mario".to_owned(), password: password.to_owned() }
+}
+
+/// Bytes that anybody can foresee.
+fn counting() -> impl FnMut(&mut [u8]) {
+    let mut next = 0u8;
+    move |bytes: &mut [u8]| {
+        for byte in bytes {
+            next = next.wrapping_mul(17).wrapping_add(3);
+            *byte = next;
+        }
+    }
+}
+
+fn captured(name: &str) -> String {
+    let said = Capture::named(name).client_words();
+    Capture::json(&said)[0].get("authtoken").and_then(Value::as_str).unwrap().to_owned()
+}
+
+#[test]
+fn a_stock_client_s_token_says_who_it_is_and_when() {
+    for (name, password, verdict) in
+        [("auth", "rossi", Ok(())), ("auth-refused", "wrong", Err(Denied::Unknown))]
+    {
+        let claim = Claim::open(&captured(name), &private(), Padding::Pkcs1v15, &mut counting()).unwrap();
+        assert_eq!(claim.credentials, mario(password));
+        assert!((AT..AT + 10).contains(&claim.at), "{}", claim.at);
+        assert_eq!(claim.judge(&users(), claim.at + 10, 10), verdict);
+    }
+}
+
+#[test]
+fn our_own_token_is_opened_again_with_either_padding_and_not_with_the_other() {
+    for (padding, other) in [(Padding::Pkcs1v15, Padding::Oaep), (Padding::Oaep, Padding::Pkcs1v15)] {
+        let token = mario("rossi").token(&public(), padding, AT, &mut counting()).unwrap();
+        let claim = Claim { credentials: mario("rossi"), at: AT };
+        assert_eq!(Claim::open(&token, &private(), padding, &mut counting()), Ok(claim));
+        let refused = Claim::open(&token, &private(), other, &mut counting());
+        assert_eq!(refused, Err(Denied::Unreadable), "{padding:?}");
+    }
+}
+
+#[test]
+fn a_token_that_is_too_old_or_too_new_is_refused() {
+    let claim = Claim { credentials: mario("rossi"), at: AT };
+    for (now, verdict) in [
+        (AT - 10, Ok(())),
+        (AT + 11, Err(Denied::Skewed { seconds: 11, allowed: 10 })),
+        (AT - 11, Err(Denied::Skewed { seconds: -11, allowed: 10 })),
+    ] {
+        assert_eq!(claim.judge(&users(), now, 10), verdict, "{now}");
+    }
+    let earliest = Claim { credentials: mario("rossi"), at: i64::MIN };
+    assert!(earliest.judge(&users(), AT, 10).is_err());
+}
+
+#[test]
+fn what_is_no_token_is_unreadable() {
+    for token in ["", "not base64!", "AAAA", &"A".repeat(344), &"/".repeat(344)] {
+        let opened = Claim::open(token, &private(), Padding::Pkcs1v15, &mut counting());
+        assert_eq!(opened, Err(Denied::Unreadable), "{token}");
+    }
+}
+
+#[test]
+fn a_password_that_does_not_fit_the_key_and_keys_that_are_none_are_refused_in_words() {
+    let long = mario(&"x".repeat(300)).token(&public(), Padding::Oaep, AT, &mut counting());
+    assert_eq!(long, Err(KeyError::TooLong));
+    for pem in ["", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"] {
+        assert!(matches!(PublicKey::from_pem(pem), Err(KeyError::Unreadable { kind: "public", .. })));
+        assert!(matches!(PrivateKey::from_pem(pem), Err(KeyError::Unreadable { kind: "private", .. })));
+    }
+}
+
+#[test]
+fn a_list_of_users_is_read_as_iperf3_reads_it() {
+    let text = "# mario,1\n\nno comma\nluigi,ab,rest\r\npeach,cd\n";
+    assert_eq!(Users::parse(text).count(), 2);
+}

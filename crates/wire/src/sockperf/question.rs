@@ -1,0 +1,91 @@
+//! A client's message, made once and numbered again and again, and how its answer is known.
+
+use thiserror::Error;
+
+use super::{Flags, Header, MAX_MESSAGE};
+
+/// A message that asks for its return.
+#[derive(Clone)]
+pub struct Question(Box<[u8]>);
+
+/// A message cannot have that length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("a message of {0} bytes cannot be sent to sockperf: choose 14 to 65507")]
+pub struct BadLength(pub usize);
+
+impl Question {
+    /// The least and the most that a message may have, in bytes.
+    pub const LENGTHS: std::ops::RangeInclusive<usize> = Header::SIZE..=MAX_MESSAGE;
+
+    /// A message of `length` bytes, its header included.
+    ///
+    /// # Errors
+    /// When the header does not fit into it, or it into sockperf's buffers.
+    pub fn new(length: usize) -> Result<Self, BadLength> {
+        if !Self::LENGTHS.contains(&length) {
+            return Err(BadLength(length));
+        }
+        let mut bytes = vec![0x5a; length].into_boxed_slice();
+        let length = u32::try_from(length).map_err(|_| BadLength(length))?;
+        Header { sequence: 0, flags: Flags::CLIENT | Flags::PONG, length }.write(&mut bytes);
+        Ok(Self(bytes))
+    }
+
+    /// Gives it a number; sockperf's own are counted from 1.
+    #[inline]
+    pub fn number(&mut self, sequence: u64) -> &[u8] {
+        self.0[..8].copy_from_slice(&sequence.to_be_bytes());
+        &self.0
+    }
+
+    /// The number that it was given last.
+    #[inline]
+    #[must_use]
+    pub fn last(&self) -> u64 {
+        Header::read(&self.0).expect("it was made with a header").sequence
+    }
+
+    /// The number of the question that this message answers, if it answers one of this kind.
+    #[inline]
+    #[must_use]
+    pub fn answered_by(&self, message: &[u8]) -> Option<u64> {
+        let header = Header::read(message)?;
+        let whole = message.len() == self.0.len() && header.length as usize == message.len();
+        (whole && header.flags == Flags::PONG).then_some(header.sequence)
+    }
+}
+
+impl std::fmt::Debug for Question {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Question({} bytes)", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sockperf::{Reply, answer};
+
+    #[test]
+    fn a_server_s_answer_has_its_number() {
+        for length in [14, 15, 1472, 65_507] {
+            let mut question = Question::new(length).expect("it fits");
+            let mut bytes = question.number(41).to_vec();
+            assert_eq!(question.answered_by(&bytes), None, "the question is no answer");
+            assert_eq!(answer(&mut bytes), Reply::Answer);
+            let _ = question.number(42);
+            assert_eq!(question.answered_by(&bytes), Some(41));
+            assert_eq!(question.answered_by(&bytes[..length - 1]), None);
+            bytes[13] ^= 1;
+            assert_eq!(question.answered_by(&bytes), None, "another length than it has");
+        }
+    }
+
+    #[test]
+    fn a_length_that_does_not_fit_is_refused_with_those_that_do() {
+        for length in [0, 13, 65_508] {
+            let error = Question::new(length).expect_err("it does not fit").to_string();
+            assert!(error.contains(&length.to_string()) && error.contains("14 to 65507"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What a server does with a message (src/server.h, `server_receive_then_send`). It keeps no state: an answer
+//! is the message itself with one bit cleared, so it is never longer than what was asked and never answered.
+
+use super::{Flags, Header, may_begin};
+
+/// What became of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reply {
+    /// It has become its answer: send the same bytes back.
+    Answer,
+    /// It counts, and nobody awaits an answer.
+    Silence,
+    /// A warm-up, or sent by a server: it does not count.
+    Ignored,
+    /// No message.
+    Stranger,
+}
+
+/// Turns a whole message into its answer, in its place. It is left as it is unless that is wanted.
+#[inline]
+#[must_use]
+pub fn answer(message: &mut [u8]) -> Reply {
+    let Some(header) = Header::read(message) else { return Reply::Stranger };
+    if header.message_length() != Some(message.len()) {
+        return Reply::Stranger;
+    }
+    if !header.flags.has(Flags::CLIENT) || header.flags.has(Flags::WARM_UP) {
+        return Reply::Ignored;
+    }
+    if !header.flags.has(Flags::PONG) {
+        return Reply::Silence;
+    }
+    Header { flags: header.flags.without(Flags::CLIENT), ..header }.write(message);
+    Reply::Answer
+}
+
+/// The same for a datagram from anybody: what no sockperf client would have sent is [`Reply::Stranger`].
+#[inline]
+#[must_use]
+pub fn answer_datagram(datagram: &mut [u8]) -> Reply {
+    if may_begin(datagram) { answer(datagram) } else { Reply::Stranger }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn message(flags: u16, length: u32, size: usize) -> Vec<u8> {
+        let mut bytes = vec![0x5a; size];
+        Header { sequence: 7, flags: Flags(flags), length }.write(&mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn only_a_client_that_asks_is_answered() {
+        let expected = [
+            (0, Reply::Ignored),
+            (1, Reply::Silence),
+            (2, Reply::Ignored),
+            (3, Reply::Answer),
+            (5, Reply::Ignored),
+            (7, Reply::Ignored),
+            (0xff03, Reply::Answer),
+        ];
+        for (flags, reply) in expected {
+            let mut asked = message(flags, 20, 20);
+            let before = asked.clone();
+            assert_eq!(answer(&mut asked), reply, "{flags}");
+            assert_eq!(asked == before, reply != Reply::Answer, "{flags}");
+        }
+    }
+
+    #[test]
+    fn a_datagram_of_another_length_than_it_says_is_a_stranger_s() {
+        for (length, size) in [(20, 19), (20, 21), (13, 14), (0, 14), (65_508, 65_508), (u32::MAX, 14)] {
+            assert_eq!(answer_datagram(&mut message(3, length, size)), Reply::Stranger, "{length} {size}");
+        }
+        assert_eq!(answer_datagram(&mut message(0x0103, 20, 20)), Reply::Stranger, "an unknown flag");
+        assert_eq!(answer_datagram(&mut message(2, 20, 20)), Reply::Stranger, "an answer");
+        assert_eq!(answer_datagram(&mut message(3, 65_507, 65_507)), Reply::Answer);
+        assert_eq!(answer_datagram(&mut []), Reply::Stranger);
+    }
+
+    proptest! {
+        #[test]
+        fn an_answer_differs_by_one_bit_and_is_never_answered(
+            mut bytes in proptest::collection::vec(any::<u8>(), 0..80),
+            like: bool,
+        ) {
+            if like && bytes.len() >= Header::SIZE {
+                let header = Header::read(&bytes).expect("long enough");
+                Header { length: bytes.len() as u32, ..header }.write(&mut bytes);
+            }
+            let before = bytes.clone();
+            let reply = answer(&mut bytes);
+            let differ = before.iter().zip(&bytes).map(|(one, other)| (one ^ other).count_ones()).sum::<u32>();
+            prop_assert_eq!(differ, u32::from(reply == Reply::Answer));
+            if reply == Reply::Answer {
+                prop_assert_eq!(answer(&mut bytes), Reply::Ignored);
+            }
+        }
+    }
+}

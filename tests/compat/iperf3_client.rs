@@ -1,0 +1,209 @@
+//! `plumb client` against a stock `iperf3 -s`.
+
+use std::{thread, time::Duration};
+
+use plumb_tests::{Case, Output as Ended, Sandbox};
+use wire::iperf3::output::Output;
+
+use crate::{
+    IPERF3, OPENSSL,
+    peer::{Running, await_listener, each, free_port, iperf3},
+    sandbox,
+    tables::{Pair, ROWS, Row},
+};
+
+pub(crate) const CASES: &[Case] = &[
+    Case {
+        name: "plumb_client_measures_against_a_stock_iperf3_server_with_every_option",
+        needs: &[IPERF3],
+        test: every_option,
+    },
+    Case {
+        name: "plumb_client_says_what_is_wrong_as_its_user_expects",
+        needs: &[IPERF3],
+        test: what_is_wrong,
+    },
+    Case {
+        name: "plumb_client_logs_in_to_a_stock_server_and_a_wrong_password_is_refused",
+        needs: &[IPERF3, OPENSSL],
+        test: logging_in,
+    },
+    Case {
+        name: "plumb_client_prints_lines_and_a_summary",
+        needs: &[IPERF3],
+        test: lines_and_a_summary,
+    },
+    Case {
+        name: "plumb_client_interrupted_prints_what_it_measured",
+        needs: &[IPERF3],
+        test: interrupted,
+    },
+];
+
+fn every_option() {
+    let sandbox = sandbox();
+    each(ROWS, |row| row.flags.to_owned(), |row| check(&sandbox, row));
+}
+
+fn check(sandbox: &Sandbox, row: &Row) {
+    let flags = row.flags.replace("PORT", &free_port().to_string());
+    let server = Server::start(&["-J"]);
+    let ended = server.measure(sandbox, &format!("{flags} -J"));
+    let there = server.finish();
+    assert_eq!(ended.status, Some(0), "{flags}: {ended:?}");
+    assert_eq!(there.status, Some(0), "{flags}: {there:?}");
+    let pair = Pair { client: parsed(&ended), server: parsed(&there), flags };
+    assert!(pair.client.error.is_none() && pair.server.error.is_none(), "{}: {there:?}", pair.flags);
+    pair.agree();
+    (row.proof)(&pair);
+}
+
+fn lines_and_a_summary() {
+    let sandbox = sandbox();
+    for (flags, parts) in [
+        ("-t 1 -i 0.5", &["0.0-0.5 s", "0.5-1.0 s", "sent again", "cwnd", "Received"][..]),
+        ("-t 1 -R -P 2", &["#0 received", "#1 received", "all received"]),
+        ("-u -t 1 -R -b 10M", &["datagrams", "lost", "jitter"]),
+        ("-t 1 -T mine", &["mine:"]),
+        ("-t 1 --get-server-output", &["Server listening"]),
+    ] {
+        let server = Server::start(&[]);
+        let ended = server.measure(&sandbox, flags);
+        assert_eq!((ended.status, server.finish().status), (Some(0), Some(0)), "{flags}: {ended:?}");
+        for part in parts {
+            assert!(ended.out.contains(part), "{flags}: no `{part}` in:\n{}", ended.out);
+        }
+    }
+}
+
+fn what_is_wrong() {
+    let sandbox = sandbox();
+    let nobody = free_port().to_string();
+    for (words, status, said) in [
+        (&["127.0.0.1", "-p", &nobody][..], 1, "refused"),
+        (&["no-such-host.invalid"], 1, "no-such-host.invalid"),
+        (&["127.0.0.1", "-b", "fast"], 2, "100M"),
+        (&["127.0.0.1", "-u", "-C", "cubic"], 2, "-C"),
+        (&["127.0.0.1", "-B", "198.18.77.77", "-p", &nobody], 1, "198.18.77.77"),
+    ] {
+        let ended = sandbox.plumb(&[&["client"], words].concat());
+        assert_eq!(ended.status, Some(status), "{words:?}: {ended:?}");
+        assert!(ended.err.contains(said), "{words:?}: no `{said}` in: {}", ended.err);
+    }
+    let server = Server::start(&[]);
+    let ended = server.measure(&sandbox, "-t 1 -C nonesuch");
+    assert_eq!(ended.status, Some(3), "{ended:?}");
+    assert!(ended.err.contains("nonesuch"), "{}", ended.err);
+    busy(&sandbox);
+}
+
+/// A stock server serves one test at a time.
+fn busy(sandbox: &Sandbox) {
+    let server = Server::start(&[]);
+    let first = server.client(sandbox, "-t 2");
+    thread::sleep(Duration::from_millis(700));
+    let second = server.measure(sandbox, "-t 1");
+    assert_eq!(second.status, Some(1), "{second:?}");
+    assert!(second.err.contains("busy"), "{}", second.err);
+    let first = first.finish();
+    assert_eq!(first.status, Some(0), "the test that was there is not disturbed: {first:?}");
+}
+
+fn interrupted() {
+    let sandbox = sandbox();
+    let server = Server::start(&[]);
+    let client = server.client(&sandbox, "-t 10 -i 0.2");
+    thread::sleep(Duration::from_millis(1500));
+    client.signal("INT");
+    let ended = client.finish();
+    assert_eq!(ended.status, Some(130), "{ended:?}");
+    assert!(ended.out.contains("0.2-0.4 s"), "the lines: {}", ended.out);
+    assert!(ended.out.contains("interrupted"), "the summary says that it is none of the whole: {}", ended.out);
+    let there = server.finish();
+    assert!(there.out.contains("terminated") || there.err.contains("terminated"), "the server was told: {there:?}");
+}
+
+fn logging_in() {
+    let sandbox = sandbox();
+    let keys = Keys::make(&sandbox);
+    for (password, status, said) in [("secret", 0, ""), ("wrong", 1, "authorization failed")] {
+        let server = Server::of_many(&keys.of_server());
+        let mut command =
+            sandbox.command(&["client", "127.0.0.1", "-p", &server.port, "-t", "1", "--username", "somebody"]);
+        command.args(["--rsa-public-key-path", &keys.public]).env("IPERF3_PASSWORD", password);
+        let ended = Running::start(command).finish();
+        assert_eq!(ended.status, Some(status), "{password}: {ended:?}");
+        assert!(ended.err.contains(said), "{password}: {}", ended.err);
+    }
+    let server = Server::of_many(&keys.of_server());
+    let ended = server.measure(&sandbox, "-t 1");
+    assert_eq!(ended.status, Some(1), "without a name: {ended:?}");
+}
+
+/// A key pair and a list of users.
+pub(crate) struct Keys {
+    private: String,
+    pub(crate) public: String,
+    users: String,
+}
+
+impl Keys {
+    pub(crate) fn make(sandbox: &Sandbox) -> Self {
+        let path = |name: &str| sandbox.home().join(name).to_str().expect("plain names").to_owned();
+        let (private, public) = (path("private.pem"), path("public.pem"));
+        let openssl = |words: &[&str]| {
+            let mut command = std::process::Command::new("openssl");
+            let done = command.args(words).output().expect("openssl is there");
+            assert!(done.status.success(), "{done:?}");
+        };
+        openssl(&["genrsa", "-out", &private, "2048"]);
+        openssl(&["rsa", "-in", &private, "-pubout", "-out", &public]);
+        // sha256("{somebody}secret")
+        let hash = "62d011f9e565b16e2bfd09de149cb9e74830778f454c7978eda54eff1cef5ea3";
+        let users = sandbox.file("users.csv", &format!("# name, hash\nsomebody,{hash}\n"));
+        Self { private, public, users }
+    }
+
+    pub(crate) fn of_server(&self) -> Vec<&str> {
+        vec!["--rsa-private-key-path", &self.private, "--authorized-users-path", &self.users]
+    }
+}
+
+/// A stock server.
+struct Server {
+    port: String,
+    running: Running,
+}
+
+impl Server {
+    /// That ends after one client.
+    fn start(flags: &[&str]) -> Self {
+        Self::of_many(&[&["-1"], flags].concat())
+    }
+
+    fn of_many(flags: &[&str]) -> Self {
+        let port = free_port();
+        let words = port.to_string();
+        let running = Running::start(iperf3(&[&["-s", "-p", &words], flags].concat()));
+        await_listener(port);
+        Self { port: words, running }
+    }
+
+    fn client(&self, sandbox: &Sandbox, flags: &str) -> Running {
+        let words = ["client", "127.0.0.1", "-p", &self.port].into_iter().chain(flags.split_whitespace());
+        Running::start(sandbox.command(&words.collect::<Vec<_>>()))
+    }
+
+    fn measure(&self, sandbox: &Sandbox, flags: &str) -> Ended {
+        self.client(sandbox, flags).finish()
+    }
+
+    fn finish(self) -> Ended {
+        self.running.finish()
+    }
+}
+
+/// What an end wrote, in the one structure that reads both.
+pub(crate) fn parsed(ended: &Ended) -> Output {
+    Output::parse(&ended.out).unwrap_or_else(|error| panic!("{error}: {ended:?}"))
+}

@@ -1,0 +1,176 @@
+//! Stock `iperf3 -c` against `plumb server`.
+
+use std::{thread, time::Duration};
+
+use plumb_tests::{Case, Output as Ended, Sandbox};
+
+use crate::{
+    IPERF3, OPENSSL,
+    iperf3_client::{Keys, parsed},
+    peer::{Running, await_listener, each, free_port, iperf3},
+    sandbox,
+    tables::{Pair, ROWS, Row},
+};
+
+pub(crate) const CASES: &[Case] = &[
+    Case {
+        name: "a_stock_iperf3_client_is_served_with_every_option",
+        needs: &[IPERF3],
+        test: every_option,
+    },
+    Case {
+        name: "a_stock_iperf3_client_prints_its_usual_summary",
+        needs: &[IPERF3],
+        test: the_usual_summary,
+    },
+    Case {
+        name: "a_stock_iperf3_client_is_told_what_is_wrong_in_iperf3_s_words",
+        needs: &[IPERF3],
+        test: what_is_wrong,
+    },
+    Case {
+        name: "a_stock_iperf3_client_logs_in_and_a_wrong_password_is_refused",
+        needs: &[IPERF3, OPENSSL],
+        test: logging_in,
+    },
+    Case {
+        name: "several_stock_iperf3_clients_are_served_at_once_or_one_after_another",
+        needs: &[IPERF3],
+        test: several_at_once,
+    },
+];
+
+fn every_option() {
+    let sandbox = sandbox();
+    each(ROWS, |row| row.flags.to_owned(), |row| check(&sandbox, row));
+}
+
+fn check(sandbox: &Sandbox, row: &Row) {
+    let flags = row.flags.replace("PORT", &free_port().to_string());
+    let server = Server::start(sandbox, &["-1", "-J"]);
+    let ended = server.serve(&format!("{flags} -J"));
+    let there = server.running.finish();
+    assert_eq!(ended.status, Some(0), "{flags}: {ended:?}, server: {there:?}");
+    assert_eq!(there.status, Some(0), "{flags}: {there:?}");
+    let pair = Pair { client: parsed(&ended), server: parsed(&there), flags };
+    assert!(pair.client.error.is_none() && pair.server.error.is_none(), "{}: {there:?}", pair.flags);
+    pair.agree();
+    (row.proof)(&pair);
+}
+
+fn the_usual_summary() {
+    let sandbox = sandbox();
+    for (flags, parts) in [
+        ("-t 1", &["Retr", "sender", "receiver", "iperf Done."][..]),
+        ("-t 1 -R", &["Reverse mode", "sender", "receiver", "iperf Done."]),
+        ("-t 1 -P 2", &["[SUM]", "iperf Done."]),
+        ("-t 1 --bidir", &["[TX-C]", "[RX-C]", "iperf Done."]),
+        ("-u -t 1", &["Jitter", "Lost/Total", "iperf Done."]),
+        ("-u -t 1 -R", &["Jitter", "Lost/Total", "iperf Done."]),
+        ("-t 1 --get-server-output", &["Server output:\n[", "receiver\n\n", "iperf Done."]),
+    ] {
+        let server = Server::start(&sandbox, &["-1"]);
+        let ended = server.serve(flags);
+        let there = server.running.finish();
+        assert_eq!((ended.status, there.status), (Some(0), Some(0)), "{flags}: {ended:?} {there:?}");
+        assert!(ended.err.is_empty(), "{flags}: {}", ended.err);
+        for part in parts {
+            assert!(ended.out.contains(part), "{flags}: no `{part}` in:\n{}", ended.out);
+        }
+    }
+}
+
+fn what_is_wrong() {
+    let sandbox = sandbox();
+    for (limits, flags, said) in [
+        (&["--max-rate", "10M"][..], "-t 1 -b 100M", "total required bandwidth is larger than server limit"),
+        (&["--max-duration", "1"], "-t 5", ""),
+        (&["--max-bytes", "1M"], "-n 100M", ""),
+        (&["--allow", "198.18.0.0/15"], "-t 1", ""),
+    ] {
+        let server = Server::start(&sandbox, limits);
+        let ended = server.serve(flags);
+        assert_eq!(ended.status, Some(1), "{limits:?} {flags}: {ended:?}");
+        assert!(format!("{}{}", ended.out, ended.err).contains(said), "{limits:?} {flags}: {ended:?}");
+        server.stays(&sandbox);
+    }
+    busy(&sandbox);
+}
+
+/// The place is taken: the second client is told so in iperf3's words, and the first is not disturbed.
+fn busy(sandbox: &Sandbox) {
+    let server = Server::start(sandbox, &["--max-clients", "1"]);
+    let first = server.client("-t 2");
+    thread::sleep(Duration::from_millis(700));
+    let second = server.serve("-t 1");
+    assert_eq!(second.status, Some(1), "{second:?}");
+    assert!(second.err.contains("the server is busy running a test. try again later"), "{second:?}");
+    assert_eq!(first.finish().status, Some(0));
+}
+
+fn logging_in() {
+    let sandbox = sandbox();
+    let keys = Keys::make(&sandbox);
+    let server = Server::start(&sandbox, &keys.of_server());
+    for (password, status) in [("secret", 0), ("wrong", 1), ("secret", 0)] {
+        let mut command = iperf3(&["-c", "127.0.0.1", "-p", &server.port, "-t", "1", "--username", "somebody"]);
+        command.args(["--rsa-public-key-path", &keys.public]).env("IPERF3_PASSWORD", password);
+        let ended = Running::start(command).finish();
+        assert_eq!(ended.status, Some(status), "{password}: {ended:?}");
+        assert_eq!(ended.err.contains("test authorization failed"), status == 1, "{password}: {ended:?}");
+    }
+    assert_eq!(server.serve("-t 1").status, Some(1), "without a name");
+}
+
+fn several_at_once() {
+    let sandbox = sandbox();
+    for (flags, first_ends_before) in [(&[][..], false), (&["--queue"], true)] {
+        let server = Server::start(&sandbox, flags);
+        let clients: Vec<Running> = (0..3).map(|_| server.client("-t 1 -b 100M")).collect();
+        for client in clients {
+            let ended = client.finish();
+            assert_eq!(ended.status, Some(0), "{flags:?}: {ended:?}");
+        }
+        server.running.signal("INT");
+        let said = server.running.finish();
+        assert_eq!(said.status, Some(0), "{said:?}");
+        let place = |part: &str| said.out.find(part).unwrap_or_else(|| panic!("no `{part}` in:\n{}", said.out));
+        let (ends, begins) = (said.out.find(" received ").expect("one ended"), place("#2 "));
+        let _ = place("#3 ");
+        assert_eq!(ends < begins, first_ends_before, "{flags:?}:\n{}", said.out);
+    }
+}
+
+/// A plumb server on a port of its own.
+struct Server {
+    port: String,
+    running: Running,
+}
+
+impl Server {
+    fn start(sandbox: &Sandbox, flags: &[&str]) -> Self {
+        let port = free_port();
+        let words = port.to_string();
+        let running = Running::start(sandbox.command(&[&["server", "-p", &words], flags].concat()));
+        await_listener(port);
+        Self { port: words, running }
+    }
+
+    fn client(&self, flags: &str) -> Running {
+        let words = ["-c", "127.0.0.1", "-p", &self.port].into_iter().chain(flags.split_whitespace());
+        Running::start(iperf3(&words.collect::<Vec<_>>()))
+    }
+
+    fn serve(&self, flags: &str) -> Ended {
+        self.client(flags).finish()
+    }
+
+    /// It goes on serving, and ends cleanly when it is told to.
+    fn stays(self, sandbox: &Sandbox) {
+        let again = sandbox.plumb(&["client", "127.0.0.1", "-p", &self.port, "-n", "1K"]);
+        assert_ne!(again.status, Some(2), "{again:?}");
+        self.running.signal("INT");
+        let ended = self.running.finish();
+        assert_eq!(ended.status, Some(0), "{ended:?}");
+    }
+}

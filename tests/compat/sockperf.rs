@@ -1,0 +1,250 @@
+//! Stock sockperf at the other end of `plumb server` and of `plumb ping --sockperf`.
+
+use std::{fs, process::Command, time::Duration};
+
+use plumb_tests::{Case, Need, Output as Ended, Sandbox, wait_until};
+use serde_json::Value;
+
+use crate::{
+    peer::{Running, await_listener, each, free_port},
+    sandbox,
+};
+
+const SOCKPERF: Need = Need::Program("sockperf", "sockperf");
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Its clients keep a CPU or two busy each: more at once would lose datagrams for want of time.
+const AT_ONCE: usize = 3;
+
+pub(crate) const CASES: &[Case] = &[
+    Case {
+        name: "a_stock_sockperf_client_is_served_in_every_mode_and_loses_nothing",
+        needs: &[SOCKPERF],
+        test: || serve_all(SERVED),
+    },
+    Case {
+        name: "a_stock_sockperf_throughput_client_is_received_whole",
+        needs: &[SOCKPERF],
+        test: || serve_all(RECEIVED),
+    },
+    Case {
+        name: "a_message_longer_than_sockperf_s_server_takes_ends_the_connection",
+        needs: &[SOCKPERF],
+        test: too_long,
+    },
+    Case { name: "plumb_ping_measures_against_a_stock_sockperf_server", needs: &[SOCKPERF], test: ping_all },
+    Case { name: "plumb_ping_says_so_when_no_sockperf_server_answers", needs: &[], test: nobody_answers },
+];
+
+/// Modes and flags of stock clients, beside address and port.
+const SERVED: &[&str] = &[
+    "ping-pong -t 1",
+    "ping-pong -t 1 -m 1472 --full-rtt",
+    "ping-pong -t 1 -m 64 --nonblocked",
+    "ping-pong -t 1 -m 500 --mps 1000 --data-integrity",
+    "ping-pong -t 1 -m 300 -r 200",
+    "ping-pong -t 1 -m 20000 -b 3",
+    "under-load -t 1 --mps 2000",
+    "under-load -t 1 --mps 1000 --reply-every 1 -m 1472",
+    "under-load -t 1 --mps 3000 --reply-every 7 -m 100 -b 5",
+];
+
+const RECEIVED: &[&str] =
+    &["throughput -t 1", "throughput -t 1 -m 1472 --mps 1000", "throughput -t 1 -m 65507 --mps 100"];
+
+fn serve_all(rows: &[&str]) {
+    let sandbox = sandbox();
+    over_both(rows, |flags, tcp| serve(&sandbox, flags, tcp));
+}
+
+/// Does it with each of the flags, over UDP and over TCP.
+fn over_both(rows: &[&str], check: impl Fn(&str, bool) + Sync) {
+    let both: Vec<(String, bool)> = rows
+        .iter()
+        .flat_map(|flags| [((*flags).to_owned(), false), (format!("{flags} --tcp"), true)])
+        .collect();
+    for some in both.chunks(AT_ONCE) {
+        each(some, |(flags, _)| flags.clone(), |(flags, tcp)| check(flags, *tcp));
+    }
+}
+
+fn serve(sandbox: &Sandbox, flags: &str, tcp: bool) {
+    let server = Server::start(sandbox);
+    let client = server.client(flags);
+    let said = Said::read(&client, flags);
+    let there = server.running.finish();
+    assert_eq!(there.status, Some(0), "{flags}: {there:?}");
+    let report = report(&there);
+    assert_eq!(report["dialect"], "sockperf", "{flags}: {report}");
+    assert!(report["failure"].is_null(), "{flags}: {report}");
+    if let Some(received) = said.received {
+        assert!(received > 0, "{flags}: {said:?}");
+        // What is under way when the time is over is not awaited.
+        let (every, under_way) = match flag(flags, "-b") {
+            _ if flags.starts_with("under-load") => (flag(flags, "--reply-every").unwrap_or(100), u64::MAX),
+            burst => (1, burst.unwrap_or(1)),
+        };
+        let missing = (said.sent / every).checked_sub(received).expect("none came twice");
+        assert!(missing <= under_way, "{flags}: {said:?}");
+    }
+    if flag(flags, "-r").is_none() {
+        let bytes = report["flows"][0]["bytes"].as_u64().expect("a flow");
+        let sent = said.sent * flag(flags, "-m").unwrap_or(14);
+        // Flat out over UDP, a client sends more than a socket's buffer takes.
+        let lossy = !tcp && said.received.is_none() && flag(flags, "--mps").is_none();
+        assert!(bytes == sent || lossy && (1..sent).contains(&bytes), "{flags}: {said:?} {report}");
+    }
+}
+
+/// What a stock client printed.
+#[derive(Debug)]
+struct Said {
+    sent: u64,
+    /// Answers; `None` of a mode that has none.
+    received: Option<u64>,
+}
+
+impl Said {
+    fn read(client: &Ended, flags: &str) -> Self {
+        assert_eq!(client.status, Some(0), "{flags}: {client:?}");
+        if flags.starts_with("throughput") {
+            return Self { sent: number_after(&client.out, "Total of "), received: None };
+        }
+        let clean = "# dropped messages = 0; # duplicated messages = 0; # out-of-order messages = 0";
+        assert!(client.out.contains(clean), "{flags}: {}", client.out);
+        let total = client.out.lines().find(|line| line.contains("[Total Run]")).expect("a summary");
+        let received = Some(number_after(total, "ReceivedMessages="));
+        Self { sent: number_after(total, "SentMessages="), received }
+    }
+}
+
+fn too_long() {
+    let sandbox = sandbox();
+    let server = Server::start(&sandbox);
+    let client = server.client("ping-pong --tcp -t 1 -m 65508");
+    assert_ne!(client.status, Some(0), "{client:?}");
+    // It was no client, and so the server still awaits its one.
+    assert_eq!(server.client("ping-pong --tcp -t 1 --mps=100").status, Some(0));
+    assert_eq!(server.running.finish().status, Some(0));
+}
+
+fn ping_all() {
+    let sandbox = sandbox();
+    let flags =
+        ["", "-m 14", "-m 1472 --spin", "-m 60000", "--rate 1k", "--rate 1k -m 14 --spin", "--warmup 0.2"];
+    over_both(&flags, |flags, tcp| ping(&sandbox, flags, tcp));
+}
+
+fn ping(sandbox: &Sandbox, flags: &str, tcp: bool) {
+    let server = Stock::start(tcp);
+    let warmup = if flags.contains("--warmup") { "" } else { "--warmup 0" };
+    let words = format!("ping 127.0.0.1 --sockperf -p {} -t 1 -J {warmup} {flags}", server.port);
+    let ended = sandbox.plumb(&words.split_whitespace().collect::<Vec<_>>());
+    let received = server.received();
+    assert_eq!(ended.status, Some(0), "{flags}: {ended:?}");
+    let document: Value = serde_json::from_str(&ended.out).expect("a JSON document");
+    let outcome = &document["outcome"];
+    assert_eq!(outcome["kind"], "ping-pong", "{flags}: {document}");
+    let count = outcome["round_trips"]["count"].as_u64().expect("a count");
+    let lost = outcome["lost"].as_u64().expect("a count");
+    if flags.contains("--rate") {
+        assert_eq!(count + lost, 1000, "{flags}: as many as fall due in a second");
+    }
+    if tcp || lost == 0 {
+        // One message greets, over UDP more only where the first was answered late; the warm-up is not told of.
+        let more = received.checked_sub(count).expect("what was answered was received");
+        let exact = !flags.contains("--warmup") && tcp;
+        assert!(more == 1 || !exact && more >= 1, "{flags}: {received} received, {count} answered");
+    }
+}
+
+fn nobody_answers() {
+    let sandbox = sandbox();
+    let port = free_port().to_string();
+    for (flags, status, said) in [
+        (&["--tcp"][..], 1, "refused"),
+        (&[], 1, "refused"),
+        (&["-m", "13"], 2, "14"),
+        (&["--under", "1G"], 2, "--under"),
+    ] {
+        let words = [&["ping", "127.0.0.1", "--sockperf", "-t", "1", "-p", &port], flags].concat();
+        let ended = sandbox.plumb(&words);
+        assert_eq!(ended.status, Some(status), "{flags:?}: {ended:?}");
+        assert!(ended.err.contains(said), "{flags:?}: no `{said}` in: {}", ended.err);
+    }
+}
+
+/// `plumb server` for one client.
+struct Server {
+    port: u16,
+    running: Running,
+}
+
+impl Server {
+    fn start(sandbox: &Sandbox) -> Self {
+        let port = free_port();
+        let words = format!("server -1 -J -B 127.0.0.1 --idle-timeout 4 -p {port}");
+        let running = Running::start(sandbox.command(&words.split_whitespace().collect::<Vec<_>>()));
+        await_listener(port);
+        Self { port, running }
+    }
+
+    fn client(&self, flags: &str) -> Ended {
+        let words = format!("{flags} -i 127.0.0.1 -p {}", self.port);
+        Running::start(sockperf(&words)).finish()
+    }
+}
+
+/// `sockperf server`.
+struct Stock {
+    port: u16,
+    running: Running,
+}
+
+impl Stock {
+    fn start(tcp: bool) -> Self {
+        let port = free_port();
+        let transport = if tcp { "--tcp" } else { "" };
+        let running = Running::start(sockperf(&format!("server -g -i 127.0.0.1 -p {port} {transport}")));
+        if tcp {
+            await_listener(port);
+        } else {
+            let there =
+                || fs::read_to_string("/proc/net/udp").unwrap_or_default().contains(&format!(":{port:04X} "));
+            assert!(wait_until(PATIENCE, there), "nobody is bound to port {port}");
+        }
+        Self { port, running }
+    }
+
+    /// Ends it; how many messages it says to have received, none of them out of order.
+    fn received(self) -> u64 {
+        self.running.signal("INT");
+        let said = self.running.finish().out;
+        assert!(said.contains("Total Dropped/OOO: 0"), "{said}");
+        number_after(&said, ": Total ")
+    }
+}
+
+fn sockperf(words: &str) -> Command {
+    let mut command = Command::new("sockperf");
+    command.args(words.split_whitespace());
+    command
+}
+
+/// The line that a server prints of its one client.
+fn report(server: &Ended) -> Value {
+    let lines = server.out.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut clients: Vec<Value> = lines.filter(|line| line["event"] == "client").collect();
+    assert_eq!(clients.len(), 1, "one client: {}", server.out);
+    clients.remove(0)
+}
+
+fn flag(flags: &str, name: &str) -> Option<u64> {
+    let mut words = flags.split_whitespace().skip_while(|word| *word != name).skip(1);
+    words.next().map(|value| value.parse().expect("a number"))
+}
+
+fn number_after(text: &str, words: &str) -> u64 {
+    let from = text.find(words).unwrap_or_else(|| panic!("no `{words}` in:\n{text}")) + words.len();
+    let digits: String = text[from..].chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or_else(|_| panic!("no number after `{words}` in:\n{text}"))
+}

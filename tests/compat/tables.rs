@@ -1,0 +1,222 @@
+//! iperf3's options, a row each: the flags, and what shows that they had their effect. Both roles use the same rows.
+
+use wire::iperf3::output::{Connected, Interval, Measure, Output, TestStart};
+
+/// An option and its proof.
+pub(crate) struct Row {
+    /// What is typed after `-c HOST -p PORT -J`; `PORT` stands for a free one.
+    pub(crate) flags: &'static str,
+    /// What must hold beside the agreement of both ends.
+    pub(crate) proof: fn(&Pair),
+}
+
+/// What both ends wrote about one test.
+pub(crate) struct Pair {
+    pub(crate) flags: String,
+    pub(crate) client: Output,
+    pub(crate) server: Output,
+}
+
+const fn row(flags: &'static str, proof: fn(&Pair)) -> Row {
+    Row { flags, proof }
+}
+
+/// Every option of iperf3's that plumb has, alone and with those that change its meaning.
+pub(crate) const ROWS: &[Row] = &[
+    row("-t 1", |pair| pair.lasted(1.0)),
+    row("-t 2", |pair| pair.lasted(2.0)),
+    row("-t 1 -R", |pair| pair.both_say(|test| test.reverse, 1)),
+    row("-t 1 --bidir", |pair| assert!(pair.client.end.sum_received_bidir_reverse.is_some_and(|sum| sum.bytes > 0))),
+    row("-n 5M", |pair| pair.carried(5 << 20)),
+    row("-n 5M -R", |pair| pair.carried(5 << 20)),
+    row("-n 5M --bidir", |pair| pair.carried(5 << 20)),
+    row("-n 8M -P 4", |pair| pair.carried(8 << 20)),
+    row("-k 40 -l 64K", |pair| pair.carried(40 << 16)),
+    row("-k 40 -l 64K -R", |pair| pair.carried(40 << 16)),
+    row("-t 1 -b 20M", |pair| pair.came_at(20e6)),
+    row("-t 1 -b 20M -R", |pair| pair.came_at(20e6)),
+    row("-t 1 -b 20M/10 -l 10K", |pair| pair.came_at(20e6)),
+    row("-t 1 -b 10M -P 2", |pair| pair.came_at(20e6)),
+    row("-t 1 -l 32K", |pair| pair.both_say(|test| test.blksize, 32 << 10)),
+    row("-t 1 -l 100 -b 10M -R", |pair| pair.both_say(|test| test.blksize, 100)),
+    row("-t 1 -w 128K", buffers),
+    row("-t 1 -w 128K -R", buffers),
+    row("-t 1 -M 1000", |pair| segments(&pair.client)),
+    row("-t 1 -M 1000 -R", |pair| segments(&pair.server)),
+    row("-t 1 -C reno", |pair| congestion(&pair.client, &pair.server)),
+    row("-t 1 -C reno -R", |pair| congestion(&pair.server, &pair.client)),
+    row("-t 1 -O 1", omitted),
+    row("-t 1 -O 1 -R", omitted),
+    row("-t 1 -i 0.25", |pair| assert!((3..=5).contains(&pair.client.intervals.len()), "{}", pair.flags)),
+    row("-t 1 -Z", |pair| pair.lasted(1.0)),
+    row("-t 1 -Z -R", |pair| pair.lasted(1.0)),
+    row("-t 1 -N -l 1K -b 10M", |pair| pair.came_at(10e6)),
+    row("-t 1 -S 0x20", |pair| pair.both_say(|test| test.tos.unwrap_or(-1), 32)),
+    row("-t 1 --dscp ef -R", |pair| pair.both_say(|test| test.tos.unwrap_or(-1), 184)),
+    row("-t 1 -P 3", connections),
+    row("-t 1 -P 3 -R", connections),
+    row("-t 1 -P 2 --bidir", |pair| assert_eq!(pair.server.start.connected.len(), 4)),
+    row("-t 1 --cport PORT", source_port),
+    row("-t 1 -B 127.0.0.2", |pair| assert_eq!(first(&pair.server).remote_host, "127.0.0.2")),
+    row("-t 1 -4", |pair| assert_eq!(first(&pair.server).remote_host, "127.0.0.1")),
+    row("-t 1 -A 0", |pair| pair.lasted(1.0)),
+    row("-t 1 -A 0,1", |pair| pair.lasted(1.0)),
+    row("-t 1 -T title", |pair| assert_eq!(pair.client.title.as_deref(), Some("title"))),
+    row("-t 1 --extra-data more", |pair| {
+        assert_eq!(pair.client.extra_data.as_deref(), Some("more"));
+        assert_eq!(pair.server.extra_data.as_deref(), Some("more"));
+    }),
+    row("-t 1 --get-server-output", |pair| {
+        let said = pair.client.server_output_json.as_deref().expect("the server's JSON");
+        assert_eq!(said.end.sum_received.map(|sum| sum.bytes), pair.server.end.sum_received.map(|sum| sum.bytes));
+    }),
+    row("-t 1 --connect-timeout 3000", |pair| pair.lasted(1.0)),
+    row("-u -t 1", |pair| pair.came_at(1.05e6)),
+    row("-u -t 1 -b 50M", |pair| pair.came_at(50e6)),
+    row("-u -t 1 -b 50M -R", |pair| pair.came_at(50e6)),
+    row("-u -t 1 -b 20M --bidir", |pair| datagrams(pair, None)),
+    row("-u -t 1 -b 20M -l 1000", |pair| datagrams(pair, Some(1000))),
+    row("-u -t 1 -b 20M -l 1000 -R", |pair| datagrams(pair, Some(1000))),
+    row("-u -t 1 -b 10M -P 2", |pair| pair.came_at(20e6)),
+    row("-u -n 1M -b 50M", |pair| pair.carried(1 << 20)),
+    row("-u -k 100 -l 1K -b 50M", |pair| pair.carried(100 << 10)),
+    row("-u -t 1 -b 20M --udp-counters-64bit", |pair| datagrams(pair, None)),
+    row("-u -t 1 -b 20M --udp-counters-64bit -R", |pair| datagrams(pair, None)),
+    row("-u -t 1 -b 20M -O 1", omitted),
+    row("-u -t 1 -b 20M -w 256K", buffers),
+    row("-u -t 1 -b 20M -S 32", |pair| pair.both_say(|test| test.tos.unwrap_or(-1), 32)),
+];
+
+impl Pair {
+    /// Whoever received, both report the same count; whoever sent, both the same.
+    pub(crate) fn agree(&self) {
+        let (client, server, flags) = (&self.client.end, &self.server.end, &self.flags);
+        let bytes = |sum: Option<Measure>| sum.map(|sum| sum.bytes).filter(|bytes| *bytes > 0);
+        let reverse = self.test(&self.client).reverse == 1;
+        if reverse {
+            assert!(bytes(client.sum_sent).is_some(), "{flags}: nothing was sent");
+            assert_eq!(bytes(client.sum_sent), bytes(server.sum_sent), "{flags}: sent by the server");
+            assert!(bytes(client.sum_received).is_some(), "{flags}: nothing was received");
+        } else {
+            assert!(bytes(client.sum_received).is_some(), "{flags}: nothing was received");
+            assert_eq!(bytes(client.sum_received), bytes(server.sum_received), "{flags}: received by the server");
+            assert!(bytes(client.sum_sent).is_some(), "{flags}: nothing was sent");
+        }
+        if self.flags.contains("--bidir") {
+            let (here, there) = (client.sum_sent_bidir_reverse, server.sum_sent_bidir_reverse);
+            assert!(bytes(here).is_some(), "{flags}: the server sent nothing");
+            assert_eq!(bytes(here), bytes(there), "{flags}: sent by the server");
+        }
+        self.received_is_not_more_than_sent();
+    }
+
+    fn received_is_not_more_than_sent(&self) {
+        // What is left out at the start is cut at either end's own time.
+        if self.flags.contains("-O") {
+            return;
+        }
+        let end = &self.client.end;
+        for (sent, received) in
+            [(end.sum_sent, end.sum_received), (end.sum_sent_bidir_reverse, end.sum_received_bidir_reverse)]
+        {
+            if let (Some(sent), Some(received)) = (sent, received) {
+                assert!(received.bytes <= sent.bytes, "{}: {received:?} of {sent:?}", self.flags);
+            }
+        }
+    }
+
+    /// Both tell the same of a parameter.
+    fn both_say(&self, parameter: fn(&TestStart) -> i64, expected: i64) {
+        let said = [&self.client, &self.server].map(|output| parameter(self.test(output)));
+        assert_eq!(said, [expected; 2], "{}", self.flags);
+    }
+
+    fn test<'a>(&self, output: &'a Output) -> &'a TestStart {
+        output.start.test_start.as_ref().unwrap_or_else(|| panic!("{}: no test began", self.flags))
+    }
+
+    fn lasted(&self, seconds: f64) {
+        let sum = self.client.end.sum_received.expect("a summary");
+        assert!((sum.seconds / seconds - 1.0).abs() < 0.5, "{}: {sum:?}", self.flags);
+    }
+
+    /// As many bytes as asked for were sent, whole writes of every connection counted.
+    fn carried(&self, bytes: i64) {
+        for sum in [self.client.end.sum_sent, self.client.end.sum_sent_bidir_reverse].into_iter().flatten() {
+            let most = bytes + (4 << 17);
+            assert!((bytes..=most).contains(&sum.bytes), "{}: {sum:?}", self.flags);
+        }
+    }
+
+    /// A rate that was asked for, as far as a busy machine keeps it.
+    fn came_at(&self, rate: f64) {
+        let sum = self.client.end.sum_received.expect("a summary");
+        let ratio = sum.bits_per_second / rate;
+        assert!((0.5..1.3).contains(&ratio), "{}: {} bit/s", self.flags, sum.bits_per_second);
+    }
+}
+
+fn first(output: &Output) -> &Connected {
+    output.start.connected.first().expect("a connection")
+}
+
+fn streams(output: &Output) -> impl Iterator<Item = &Measure> {
+    output.intervals.iter().flat_map(|Interval { streams, .. }| streams)
+}
+
+/// The kernel doubles what is asked for (socket(7)).
+fn buffers(pair: &Pair) {
+    let asked = pair.server.start.sock_bufsize.expect("the server's buffers");
+    assert_eq!(pair.client.start.sock_bufsize, Some(asked), "{}", pair.flags);
+    for output in [&pair.client, &pair.server] {
+        assert_eq!(output.start.sndbuf_actual, Some(2 * asked), "{}", pair.flags);
+        assert_eq!(output.start.rcvbuf_actual, Some(2 * asked), "{}", pair.flags);
+    }
+}
+
+/// The congestion window is a multiple of the segment, which time stamps make 12 bytes less.
+fn segments(sender: &Output) {
+    assert_eq!(sender.start.tcp_mss, Some(1000));
+    let windows: Vec<i64> = streams(sender).filter_map(|measure| measure.snd_cwnd).collect();
+    assert!(!windows.is_empty() && windows.iter().all(|window| window % 988 == 0), "{windows:?}");
+}
+
+fn congestion(sender: &Output, receiver: &Output) {
+    assert_eq!(sender.end.sender_tcp_congestion.as_deref(), Some("reno"));
+    assert_eq!(receiver.end.receiver_tcp_congestion.as_deref(), Some("reno"));
+}
+
+fn omitted(pair: &Pair) {
+    pair.both_say(|test| test.omit, 1);
+    for output in [&pair.client, &pair.server] {
+        let marks: Vec<bool> = streams(output).map(|measure| measure.omitted == Some(true)).collect();
+        assert!(marks.contains(&true) && marks.contains(&false), "{}: {marks:?}", pair.flags);
+    }
+    pair.lasted(1.0);
+}
+
+fn connections(pair: &Pair) {
+    pair.both_say(|test| test.num_streams, 3);
+    for output in [&pair.client, &pair.server] {
+        assert_eq!(output.start.connected.len(), 3, "{}", pair.flags);
+        assert_eq!(output.end.streams.as_ref().map(Vec::len), Some(3), "{}", pair.flags);
+    }
+}
+
+fn source_port(pair: &Pair) {
+    let port: u16 = pair.flags.rsplit(' ').next().and_then(|port| port.parse().ok()).expect("a port");
+    assert_eq!(first(&pair.server).remote_port, port);
+    assert_eq!(first(&pair.client).local_port, port);
+}
+
+/// Bytes are datagrams of one size, and the end that received counted them.
+fn datagrams(pair: &Pair, size: Option<i64>) {
+    let (client, server) = (&pair.client.end, &pair.server.end);
+    let received = if pair.flags.contains("-R") { client.sum_received } else { server.sum_received };
+    let received = received.expect("a receiver's summary");
+    let (packets, lost) = (received.packets.expect("of UDP"), received.lost_packets.expect("of UDP"));
+    assert!(packets > 100 && (0..packets).contains(&lost), "{}: {received:?}", pair.flags);
+    if let Some(size) = size {
+        assert_eq!(received.bytes, (packets - lost) * size, "{}: {received:?}", pair.flags);
+    }
+}
