@@ -58,6 +58,7 @@ mod tests {
 
     #[test]
     fn the_document_holds_every_pair_and_the_interval() {
+        const PAIRING: Pairing = Pairing { ours: "plumb", peer: "peer", targets: &[Target::at_most(0.5)] };
         let taken = |name, values: &[f64]| Taken {
             name,
             rounds: values
@@ -68,9 +69,8 @@ mod tests {
         };
         let all = [taken("plumb", &[1.0, 2.0]), taken("peer", &[4.0, 8.0])];
         let subject = Subject { name: "frob", what: "frobs", units: &["ms"] };
-        let pairing = Pairing { ours: "plumb", peer: "peer", targets: &[Target::at_most(0.5)] };
         let document: Value =
-            serde_json::from_str(&text(&Environment::default(), &compare(&subject, &[pairing], &all)))
+            serde_json::from_str(&text(&Environment::default(), &compare(&subject, &[PAIRING], &all)))
                 .unwrap();
         let row = &document["comparisons"][0];
         assert_eq!(row["pairs"], json!([{ "peer": 4.0, "ours": 1.0 }, { "peer": 8.0, "ours": 2.0 }]));

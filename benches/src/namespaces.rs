@@ -31,7 +31,7 @@ const GUESTS: u8 = 100;
 
 /// The kernel takes namespaces down after the last process has gone, behind everyone's back, and makes whoever
 /// makes new ones wait for that.
-const REST: Duration = Duration::from_millis(1500);
+const REST: Duration = Duration::from_secs(2);
 
 /// Rounds are cheap without those who take every second one, and one ratio is near its target.
 const MORE_ROUNDS: usize = 4;

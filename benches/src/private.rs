@@ -22,13 +22,18 @@ const ENTER: &str = include_str!("private/enter.sh");
 /// The slowest peer needs a few seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How long one may take to end once there are no more orders, and how often that is looked for.
+const FAREWELL: Duration = Duration::from_secs(1);
+const GLANCE: Duration = Duration::from_millis(5);
+
 /// How much of what a peer said is worth reading in an error.
 const LAST_LINES: usize = 3;
 
 /// A peer's process that is ready to work.
 pub(crate) struct Private {
     process: Child,
-    orders: ChildStdin,
+    /// `None` once there will be no more.
+    orders: Option<ChildStdin>,
     lines: Receiver<String>,
 }
 
@@ -40,7 +45,7 @@ impl Private {
         command.arg(format!("{ENTER}\n{script}")).arg(name).args(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = sys::child::spawn_in(&mut command, None, name)?;
-        let orders = process.stdin.take().expect("it is a pipe");
+        let orders = process.stdin.take();
         let output = BufReader::new(process.stdout.take().expect("it is a pipe"));
         let (sender, lines) = channel();
         thread::spawn(move || output.lines().map_while(Result::ok).all(|line| sender.send(line).is_ok()));
@@ -52,7 +57,8 @@ impl Private {
     /// Has it work; the time is from the order to the answer.
     pub(crate) fn work(&mut self) -> anyhow::Result<Duration> {
         let begin = Instant::now();
-        self.orders.write_all(b"go\n").context("order the peer to work")?;
+        let orders = self.orders.as_mut().context("it is a pipe")?;
+        orders.write_all(b"go\n").context("order the peer to work")?;
         self.wait_for("made")?;
         Ok(begin.elapsed())
     }
@@ -84,6 +90,12 @@ impl Private {
 impl Drop for Private {
     /// The first process takes all others of its world with it, and with the last of them go its namespaces.
     fn drop(&mut self) {
+        // One that ends by itself has reaped its own: what they used is then known to be the bench's.
+        drop(self.orders.take());
+        let begin = Instant::now();
+        while begin.elapsed() < FAREWELL && matches!(self.process.try_wait(), Ok(None)) {
+            thread::sleep(GLANCE);
+        }
         // Both fail only when it is gone.
         let _ = self.process.kill();
         let _ = self.process.wait();

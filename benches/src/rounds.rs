@@ -131,6 +131,11 @@ pub(crate) fn on_stderr(bench: &str, round: usize, rounds: usize) {
     let _ = writeln!(stderr(), "{bench}: {text}");
 }
 
+/// Says on standard error that a bench has no rows.
+pub(crate) fn skipped(bench: &str, because: &anyhow::Error) {
+    let _ = writeln!(stderr(), "{bench}: skipped, because {because:#}");
+}
+
 #[cfg(test)]
 mod tests {
     use std::{cell::RefCell, rc::Rc};

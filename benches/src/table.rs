@@ -130,13 +130,14 @@ mod tests {
 
     #[test]
     fn a_row_shows_both_sides_the_ratio_the_target_and_the_verdict() {
+        const TARGETS: &[Target] = &[Target::at_most(0.2)];
         let all = [
             taken("plumb", &[10.0, 20.0, 30.0, 20.0, 20.0, 20.0], None),
             taken("able", &[100.0, 200.0, 300.0, 200.0, 200.0, 200.0], None),
             taken("absent", &[], Some("it is not installed")),
         ];
         let subject = Subject { name: "frob", what: "frobs a thousand times", units: &["ms"] };
-        let against = |peer| Pairing { ours: "plumb", peer, targets: &[Target::at_most(0.2)] };
+        let against = |peer| Pairing { ours: "plumb", peer, targets: TARGETS };
         let comparisons = compare(&subject, &[against("able"), against("absent")], &all);
         let environment = Environment {
             kernel: "6.1".into(),

@@ -1,9 +1,9 @@
-//! The command line as a user types it; needs no rights and sends nothing.
+//! The command line as a user types it; needs no rights, and what it sends stays on loopback.
 #![expect(clippy::disallowed_methods, reason = "tests read files, /proc and the clock")]
 
-use std::process::ExitCode;
+use std::{process::ExitCode, time::Duration};
 
-use plumb_tests::{Case, Sandbox, run};
+use plumb_tests::{Case, Sandbox, run, wait_until};
 
 fn main() -> ExitCode {
     run(CASES)
@@ -28,6 +28,21 @@ const CASES: &[Case] = &[
         test: an_agent_refuses_another_version,
     },
     Case {
+        name: "flags_that_make_no_sense_are_answered_before_anything_is_sent",
+        needs: &[],
+        test: flags_that_make_no_sense,
+    },
+    Case {
+        name: "a_server_that_is_not_there_is_a_failure_with_a_hint",
+        needs: &[],
+        test: a_server_that_is_not_there,
+    },
+    Case {
+        name: "plumb_measures_against_itself_in_every_kind_and_direction",
+        needs: &[],
+        test: against_itself,
+    },
+    Case {
         name: "a_reader_that_leaves_early_is_no_failure_and_a_full_disk_is",
         needs: &[],
         test: a_reader_that_leaves_early,
@@ -40,7 +55,7 @@ fn sandbox() -> Sandbox {
 
 fn help_names_every_subcommand() {
     let help = sandbox().succeed(&["--help"]).out;
-    for subcommand in ["run", "report", "runs", "scenario", "lab", "doctor"] {
+    for subcommand in ["run", "report", "runs", "client", "ping", "server", "scenario", "lab", "doctor"] {
         assert!(help.contains(&format!("\n  {subcommand} ")), "{subcommand} is not in:\n{help}");
     }
 }
@@ -67,7 +82,7 @@ fn a_mistake_in_a_scenario() {
 fn every_builtin_shows_and_checks() {
     let sandbox = sandbox();
     let list = sandbox.succeed(&["scenario", "list"]).out;
-    for name in ["quick", "proxmox-vxlan", "egress-gateway", "bridge-streams"] {
+    for name in ["quick", "engine-limits", "proxmox-vxlan", "egress-gateway", "bridge-streams"] {
         assert!(list.contains(name), "{name} is not in:\n{list}");
         let file = sandbox.file(&format!("{name}.toml"), &sandbox.succeed(&["scenario", "show", name]).out);
         let checked = sandbox.succeed(&["scenario", "check", &file]).out;
@@ -114,6 +129,76 @@ fn an_agent_refuses_another_version() {
     assert!(!output.status.success());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("protocol 99") && said.contains("9.9.9"), "{said}");
+}
+
+fn flags_that_make_no_sense() {
+    let sandbox = sandbox();
+    for (words, said) in [
+        (&["client"][..], "<HOST>"),
+        (&["client", "host", "-b", "fast"], "100M"),
+        (&["client", "host", "-n", "1M", "-t", "1"], "--time"),
+        (&["client", "host", "-u", "-M", "1400"], "-M"),
+        (&["client", "host", "-t", "0"], "-t"),
+        (&["client", "host", "--rsa-public-key-path", "/no/key"], "--username"),
+        (&["ping", "host", "--connect", "--spin"], "--spin"),
+        (&["ping", "host", "--sockperf", "--under", "max"], "--under"),
+        (&["ping", "host", "--pin", "same"], "taskset"),
+        (&["server", "--allow", "everybody"], "everybody"),
+        (&["server", "--max-clients", "0"], "1 to 1024"),
+    ] {
+        let output = sandbox.plumb(words);
+        assert_eq!(output.status, Some(2), "{words:?}: {output:?}");
+        assert!(output.err.contains(said), "{words:?}: no `{said}` in: {}", output.err);
+    }
+}
+
+fn a_server_that_is_not_there() {
+    let sandbox = sandbox();
+    let port = free_port();
+    for words in [&["client"][..], &["ping", "--tcp"], &["ping", "--udp"], &["ping", "--connect"]] {
+        let output = sandbox.plumb(&[words, &["127.0.0.1", "-p", &port]].concat());
+        assert_eq!(output.status, Some(1), "{words:?}: {output:?}");
+        assert!(output.err.contains("is the server running"), "{words:?}: {}", output.err);
+    }
+    let json = sandbox.plumb(&["client", "127.0.0.1", "-p", &port, "--json"]);
+    assert!(json.status == Some(1) && json.out.contains("\"error\": \"cannot connect"), "{json:?}");
+}
+
+fn against_itself() {
+    let sandbox = sandbox();
+    let port = free_port();
+    let mut server = sandbox.start(&["server", "-p", &port, "-B", "127.0.0.1"]);
+    let there = || std::net::TcpStream::connect(format!("127.0.0.1:{port}")).is_ok();
+    assert!(wait_until(Duration::from_secs(5), there), "the server listens");
+    let short = ["127.0.0.1", "-p", port.as_str(), "-t", "300ms", "--json"];
+    for words in [
+        &["client"][..],
+        &["client", "--reverse", "-P", "2"],
+        &["client", "--bidir", "--mode", "limit"],
+        &["client", "--udp", "-b", "10M"],
+        &["ping", "--warmup", "0"],
+        &["ping", "--warmup", "0", "--tcp", "--rate", "1k"],
+        &["ping", "--warmup", "0", "--under", "10M"],
+        &["ping", "--warmup", "0", "--connect", "--clients", "2"],
+    ] {
+        let output = sandbox.succeed(&[words, &short].concat());
+        let document: serde_json::Value = serde_json::from_str(&output.out).expect("JSON");
+        let own = if words[0] == "client" { &document["plumb"] } else { &document };
+        assert!(own["outcome"].is_object(), "{words:?}: {own}");
+        let sockets = own["sockets"].as_array().map(Vec::len);
+        assert!(
+            words[0] == "ping" || sockets == Some(2),
+            "a plumb at the other end tells of its sockets: {own}"
+        );
+    }
+    server.kill().expect("it runs");
+    let _ = server.wait();
+}
+
+/// A port of loopback that was free a moment ago.
+fn free_port() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has ports");
+    listener.local_addr().expect("it is bound").port().to_string()
 }
 
 fn a_reader_that_leaves_early() {

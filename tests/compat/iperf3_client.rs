@@ -6,10 +6,10 @@ use plumb_tests::{Case, Output as Ended, Sandbox};
 use wire::iperf3::output::Output;
 
 use crate::{
-    IPERF3, OPENSSL,
+    IPERF3, OPENSSL, ROOT, TCPDUMP,
     peer::{Running, await_listener, each, free_port, iperf3},
     sandbox,
-    tables::{Pair, ROWS, Row},
+    tables::{Pair, ROWS, Row, host},
 };
 
 pub(crate) const CASES: &[Case] = &[
@@ -28,15 +28,12 @@ pub(crate) const CASES: &[Case] = &[
         needs: &[IPERF3, OPENSSL],
         test: logging_in,
     },
+    Case { name: "plumb_client_prints_lines_and_a_summary", needs: &[IPERF3], test: lines_and_a_summary },
+    Case { name: "plumb_client_interrupted_prints_what_it_measured", needs: &[IPERF3], test: interrupted },
     Case {
-        name: "plumb_client_prints_lines_and_a_summary",
-        needs: &[IPERF3],
-        test: lines_and_a_summary,
-    },
-    Case {
-        name: "plumb_client_interrupted_prints_what_it_measured",
-        needs: &[IPERF3],
-        test: interrupted,
+        name: "the_type_of_service_is_in_the_packets_of_whoever_sends",
+        needs: &[ROOT, TCPDUMP, IPERF3],
+        test: type_of_service,
     },
 ];
 
@@ -58,22 +55,61 @@ fn check(sandbox: &Sandbox, row: &Row) {
     (row.proof)(&pair);
 }
 
+/// Flags, and what is printed.
+type Printed = (&'static str, &'static [&'static str]);
+
+const PRINTED: &[Printed] = &[
+    ("-t 1 -i 0.5", &["0.0-0.5 s", "0.5-1.0 s", "sent again", "cwnd", "Received"]),
+    ("-t 1 -R -P 2", &["#0 received", "#1 received", "all received"]),
+    ("-u -t 1 -R -b 10M", &["datagrams", "lost", "jitter"]),
+    ("-t 1 -T mine", &["mine:"]),
+    ("-t 1 --get-server-output", &["Server output:", "receiver"]),
+];
+
 fn lines_and_a_summary() {
     let sandbox = sandbox();
-    for (flags, parts) in [
-        ("-t 1 -i 0.5", &["0.0-0.5 s", "0.5-1.0 s", "sent again", "cwnd", "Received"][..]),
-        ("-t 1 -R -P 2", &["#0 received", "#1 received", "all received"]),
-        ("-u -t 1 -R -b 10M", &["datagrams", "lost", "jitter"]),
-        ("-t 1 -T mine", &["mine:"]),
-        ("-t 1 --get-server-output", &["Server listening"]),
-    ] {
-        let server = Server::start(&[]);
-        let ended = server.measure(&sandbox, flags);
-        assert_eq!((ended.status, server.finish().status), (Some(0), Some(0)), "{flags}: {ended:?}");
-        for part in parts {
-            assert!(ended.out.contains(part), "{flags}: no `{part}` in:\n{}", ended.out);
-        }
-    }
+    each(
+        PRINTED,
+        |(flags, _)| (*flags).to_owned(),
+        |(flags, parts)| {
+            let server = Server::start(&[]);
+            let ended = server.measure(&sandbox, flags);
+            assert_eq!((ended.status, server.finish().status), (Some(0), Some(0)), "{flags}: {ended:?}");
+            for part in *parts {
+                assert!(ended.out.contains(part), "{flags}: no `{part}` in:\n{}", ended.out);
+            }
+        },
+    );
+}
+
+/// Whoever sends sets the byte: plumb's client, and plumb's server for a stock client.
+fn type_of_service() {
+    let sandbox = sandbox();
+    let stock = Server::start(&[]);
+    let capture = tcpdump(&format!("tcp dst port {}", stock.port));
+    assert_eq!(stock.measure(&sandbox, "-t 1 -b 20M -S 0x20").status, Some(0));
+    let said = capture.finish().out;
+    assert!(said.contains("tos 0x20"), "from plumb client: {said}");
+
+    let port = free_port();
+    let words = port.to_string();
+    let server = Running::start(sandbox.command(&["server", "-p", &words, "-1"]));
+    await_listener(port);
+    let capture = tcpdump(&format!("tcp src port {port}"));
+    let client = iperf3(&["-c", "127.0.0.1", "-p", &words, "-t", "1", "-b", "20M", "-S", "0x20", "-R"]);
+    assert_eq!(Running::start(client).finish().status, Some(0));
+    let said = capture.finish().out;
+    assert!(said.contains("tos 0x20"), "from plumb server: {said}");
+    assert_eq!(server.finish().status, Some(0));
+}
+
+/// Some packets of loopback, the first of which are those of the control connection.
+fn tcpdump(filter: &str) -> Running {
+    let mut command = std::process::Command::new("tcpdump");
+    command.args(["-i", "lo", "-n", "-v", "-c", "60", "--immediate-mode", filter]);
+    let running = Running::start(command);
+    thread::sleep(Duration::from_millis(500));
+    running
 }
 
 fn what_is_wrong() {
@@ -118,9 +154,16 @@ fn interrupted() {
     let ended = client.finish();
     assert_eq!(ended.status, Some(130), "{ended:?}");
     assert!(ended.out.contains("0.2-0.4 s"), "the lines: {}", ended.out);
-    assert!(ended.out.contains("interrupted"), "the summary says that it is none of the whole: {}", ended.out);
+    assert!(
+        ended.out.contains("interrupted"),
+        "the summary says that it is none of the whole: {}",
+        ended.out
+    );
     let there = server.finish();
-    assert!(there.out.contains("terminated") || there.err.contains("terminated"), "the server was told: {there:?}");
+    assert!(
+        there.out.contains("terminated") || there.err.contains("terminated"),
+        "the server was told: {there:?}"
+    );
 }
 
 fn logging_in() {
@@ -128,8 +171,16 @@ fn logging_in() {
     let keys = Keys::make(&sandbox);
     for (password, status, said) in [("secret", 0, ""), ("wrong", 1, "authorization failed")] {
         let server = Server::of_many(&keys.of_server());
-        let mut command =
-            sandbox.command(&["client", "127.0.0.1", "-p", &server.port, "-t", "1", "--username", "somebody"]);
+        let mut command = sandbox.command(&[
+            "client",
+            "127.0.0.1",
+            "-p",
+            &server.port,
+            "-t",
+            "1",
+            "--username",
+            "somebody",
+        ]);
         command.args(["--rsa-public-key-path", &keys.public]).env("IPERF3_PASSWORD", password);
         let ended = Running::start(command).finish();
         assert_eq!(ended.status, Some(status), "{password}: {ended:?}");
@@ -190,7 +241,7 @@ impl Server {
     }
 
     fn client(&self, sandbox: &Sandbox, flags: &str) -> Running {
-        let words = ["client", "127.0.0.1", "-p", &self.port].into_iter().chain(flags.split_whitespace());
+        let words = ["client", host(flags), "-p", &self.port].into_iter().chain(flags.split_whitespace());
         Running::start(sandbox.command(&words.collect::<Vec<_>>()))
     }
 

@@ -9,15 +9,11 @@ use crate::{
     iperf3_client::{Keys, parsed},
     peer::{Running, await_listener, each, free_port, iperf3},
     sandbox,
-    tables::{Pair, ROWS, Row},
+    tables::{Pair, ROWS, Row, host},
 };
 
 pub(crate) const CASES: &[Case] = &[
-    Case {
-        name: "a_stock_iperf3_client_is_served_with_every_option",
-        needs: &[IPERF3],
-        test: every_option,
-    },
+    Case { name: "a_stock_iperf3_client_is_served_with_every_option", needs: &[IPERF3], test: every_option },
     Case {
         name: "a_stock_iperf3_client_prints_its_usual_summary",
         needs: &[IPERF3],
@@ -58,26 +54,35 @@ fn check(sandbox: &Sandbox, row: &Row) {
     (row.proof)(&pair);
 }
 
+/// Flags, and what is printed.
+type Printed = (&'static str, &'static [&'static str]);
+
+const PRINTED: &[Printed] = &[
+    ("-t 1", &["Retr", "sender", "receiver", "iperf Done."]),
+    ("-t 1 -R", &["Reverse mode", "sender", "receiver", "iperf Done."]),
+    ("-t 1 -P 2", &["[SUM]", "iperf Done."]),
+    ("-t 1 --bidir", &["[TX-C]", "[RX-C]", "iperf Done."]),
+    ("-u -t 1", &["Jitter", "Lost/Total", "iperf Done."]),
+    ("-u -t 1 -R", &["Jitter", "Lost/Total", "iperf Done."]),
+    ("-t 1 --get-server-output", &["Server output:\n[", "receiver\n\n", "iperf Done."]),
+];
+
 fn the_usual_summary() {
     let sandbox = sandbox();
-    for (flags, parts) in [
-        ("-t 1", &["Retr", "sender", "receiver", "iperf Done."][..]),
-        ("-t 1 -R", &["Reverse mode", "sender", "receiver", "iperf Done."]),
-        ("-t 1 -P 2", &["[SUM]", "iperf Done."]),
-        ("-t 1 --bidir", &["[TX-C]", "[RX-C]", "iperf Done."]),
-        ("-u -t 1", &["Jitter", "Lost/Total", "iperf Done."]),
-        ("-u -t 1 -R", &["Jitter", "Lost/Total", "iperf Done."]),
-        ("-t 1 --get-server-output", &["Server output:\n[", "receiver\n\n", "iperf Done."]),
-    ] {
-        let server = Server::start(&sandbox, &["-1"]);
-        let ended = server.serve(flags);
-        let there = server.running.finish();
-        assert_eq!((ended.status, there.status), (Some(0), Some(0)), "{flags}: {ended:?} {there:?}");
-        assert!(ended.err.is_empty(), "{flags}: {}", ended.err);
-        for part in parts {
-            assert!(ended.out.contains(part), "{flags}: no `{part}` in:\n{}", ended.out);
-        }
-    }
+    each(
+        PRINTED,
+        |(flags, _)| (*flags).to_owned(),
+        |(flags, parts)| {
+            let server = Server::start(&sandbox, &["-1"]);
+            let ended = server.serve(flags);
+            let there = server.running.finish();
+            assert_eq!((ended.status, there.status), (Some(0), Some(0)), "{flags}: {ended:?} {there:?}");
+            assert!(ended.err.is_empty(), "{flags}: {}", ended.err);
+            for part in *parts {
+                assert!(ended.out.contains(part), "{flags}: no `{part}` in:\n{}", ended.out);
+            }
+        },
+    );
 }
 
 fn what_is_wrong() {
@@ -113,7 +118,8 @@ fn logging_in() {
     let keys = Keys::make(&sandbox);
     let server = Server::start(&sandbox, &keys.of_server());
     for (password, status) in [("secret", 0), ("wrong", 1), ("secret", 0)] {
-        let mut command = iperf3(&["-c", "127.0.0.1", "-p", &server.port, "-t", "1", "--username", "somebody"]);
+        let mut command =
+            iperf3(&["-c", "127.0.0.1", "-p", &server.port, "-t", "1", "--username", "somebody"]);
         command.args(["--rsa-public-key-path", &keys.public]).env("IPERF3_PASSWORD", password);
         let ended = Running::start(command).finish();
         assert_eq!(ended.status, Some(status), "{password}: {ended:?}");
@@ -134,7 +140,8 @@ fn several_at_once() {
         server.running.signal("INT");
         let said = server.running.finish();
         assert_eq!(said.status, Some(0), "{said:?}");
-        let place = |part: &str| said.out.find(part).unwrap_or_else(|| panic!("no `{part}` in:\n{}", said.out));
+        let place =
+            |part: &str| said.out.find(part).unwrap_or_else(|| panic!("no `{part}` in:\n{}", said.out));
         let (ends, begins) = (said.out.find(" received ").expect("one ended"), place("#2 "));
         let _ = place("#3 ");
         assert_eq!(ends < begins, first_ends_before, "{flags:?}:\n{}", said.out);
@@ -157,7 +164,7 @@ impl Server {
     }
 
     fn client(&self, flags: &str) -> Running {
-        let words = ["-c", "127.0.0.1", "-p", &self.port].into_iter().chain(flags.split_whitespace());
+        let words = ["-c", host(flags), "-p", &self.port].into_iter().chain(flags.split_whitespace());
         Running::start(iperf3(&words.collect::<Vec<_>>()))
     }
 

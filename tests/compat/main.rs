@@ -11,6 +11,8 @@ mod peer;
 mod sockperf;
 mod tables;
 
+const ROOT: Need = Need::Root;
+const TCPDUMP: Need = Need::Program("tcpdump", "tcpdump");
 const IPERF3: Need = Need::Program("iperf3", "iperf3");
 const OPENSSL: Need = Need::Program("openssl", "openssl");
 

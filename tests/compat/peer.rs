@@ -2,8 +2,9 @@
 
 use std::{
     io::Read,
-    net::{Ipv4Addr, TcpListener},
+    net::{Ipv6Addr, TcpListener, UdpSocket},
     process::{Child, Command, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -76,10 +77,17 @@ fn collect(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
     })
 }
 
-/// A port that was free a moment ago.
+/// A port that was free a moment ago, for TCP and UDP, and that no connection is given by the kernel: the ports
+/// below 32768 are not (net.ipv4.ip_local_port_range).
 pub(crate) fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has ports");
-    listener.local_addr().expect("it is bound").port()
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let free = |port: &u16| {
+        let tcp = TcpListener::bind((Ipv6Addr::UNSPECIFIED, *port));
+        tcp.is_ok() && UdpSocket::bind((Ipv6Addr::UNSPECIFIED, *port)).is_ok()
+    };
+    let first = std::process::id().wrapping_mul(61);
+    let next = |_| (10_000 + first.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % 20_000) as u16;
+    (0..1000).map(next).find(free).expect("one of a thousand ports is free")
 }
 
 /// Waits until somebody listens on a TCP port: a server of one client cannot be asked.

@@ -8,8 +8,13 @@ use crate::{sandbox, wire};
 
 pub(crate) fn every_builtin_runs() {
     let sandbox = sandbox();
-    for (name, cells) in [("quick", 10), ("proxmox-vxlan", 6), ("egress-gateway", 18), ("bridge-streams", 16)]
-    {
+    for (name, cells) in [
+        ("quick", 10),
+        ("engine-limits", 10),
+        ("proxmox-vxlan", 6),
+        ("egress-gateway", 18),
+        ("bridge-streams", 16),
+    ] {
         let _ = sandbox.succeed(&["run", name, "--trials", "1", "--quiet"]);
         let findings = sandbox.findings(&format!("latest:{name}"));
         assert_eq!(findings["run"]["state"], "complete", "{name}");

@@ -7,11 +7,11 @@ use std::{
     time::Duration,
 };
 
+use load::{Direction, Load, PingPongLoad, SocketSettings, StreamLoad, Transport, Until};
 use protocol::{
     ChannelError, ClientOrder, EndReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Receiver,
     Reply, Sender, ServerOrder, ToAgent, Token,
 };
-use load::{Direction, Load, PingPongLoad, StreamLoad, Transport, Until};
 use sys::{clock::monotonic, netns};
 use units::{Bytes, Nanos};
 
@@ -126,23 +126,14 @@ fn stream(direction: Direction, time: Nanos) -> Load {
     Load::Stream(StreamLoad {
         streams: 2,
         direction,
-        until: Until::Elapsed(time),
         warmup: Nanos::from_millis(100),
-        message: Bytes(128 << 10),
-        congestion: None,
-        interval: Nanos::from_millis(100),
+        ..StreamLoad::new(Until::Elapsed(time))
     })
 }
 
 fn ping_pong(transport: Transport, duration: Nanos) -> Load {
     let warmup = Nanos::from_millis(50);
-    Load::PingPong(PingPongLoad {
-        transport,
-        message: Bytes(64),
-        duration,
-        warmup,
-        congestion: None,
-    })
+    Load::PingPong(PingPongLoad { transport, warmup, ..PingPongLoad::new(duration) })
 }
 
 fn client_order(load: &Load, port: u16) -> Order {
@@ -321,11 +312,11 @@ fn orders_that_make_no_sense_are_refused_with_the_reason() {
     let mut agent = Agent::greeted();
     let unknown = agent.refusal(SOON, Order::Collect { token: TOKEN });
     assert!(unknown.contains("no server of trial 0000000000c0ffee"), "{unknown}");
-    let order = |load: Load| {
-        Order::Serve(ServerOrder { token: TOKEN, bind: Ipv4Addr::LOCALHOST, load, cpus: None })
-    };
+    let order =
+        |load: Load| Order::Serve(ServerOrder { token: TOKEN, bind: Ipv4Addr::LOCALHOST, load, cpus: None });
     let Load::Stream(stream) = stream(Direction::Forward, SOON) else { unreachable!() };
-    let foreign = StreamLoad { congestion: Some("nonesuch".into()), ..stream.clone() };
+    let socket = SocketSettings { congestion: Some("nonesuch".into()), ..SocketSettings::kernel() };
+    let foreign = StreamLoad { socket, ..stream.clone() };
     let (because, unsupported) = agent.ask(order(Load::Stream(foreign))).expect_err("unknown");
     assert!(because.contains("nonesuch") && unsupported, "{because}");
     let senseless = Load::Stream(StreamLoad { streams: 0, ..stream.clone() });

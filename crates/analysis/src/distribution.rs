@@ -8,6 +8,8 @@ use units::Nanos;
 const SHARES: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.99, 0.999];
 /// So many buckets draw a shape; more are noise.
 const MOST_BUCKETS: usize = 20;
+/// The share of all times whose shape is drawn; one bucket holds the others, which may be a thousand times as long.
+const BULK: f64 = 0.999;
 /// Steps in a factor of ten, as preferred numbers have them (ISO 3), the finest first.
 const STEPS: [u32; 6] = [40, 20, 10, 5, 3, 1];
 
@@ -20,7 +22,7 @@ pub(crate) fn of(histogram: &LatencyHistogram) -> Option<Distribution> {
         mean: histogram.mean()?,
         deviation: histogram.standard_deviation()?,
         count: histogram.count(),
-        buckets: buckets(&histogram.counts()),
+        buckets: buckets(&histogram.counts(), histogram.quantile(BULK)?),
     })
 }
 
@@ -31,15 +33,19 @@ pub(crate) fn merged<'a>(histograms: impl Iterator<Item = &'a LatencyHistogram>)
     all
 }
 
-/// Sorted times with their counts, in the finest proportional buckets of which few enough cover them.
-fn buckets(counts: &[(Nanos, u64)]) -> Vec<Bucket> {
-    let (Some((low, _)), Some((high, _))) = (counts.first(), counts.last()) else { return Vec::new() };
-    let spans = |steps: &&u32| place(*high, **steps) - place(*low, **steps) < MOST_BUCKETS as i32;
+/// Sorted times with their counts, in the finest proportional buckets of which few enough reach up to `bulk`; what is
+/// longer is in the last one.
+fn buckets(counts: &[(Nanos, u64)], bulk: Nanos) -> Vec<Bucket> {
+    let (Some((low, _)), Some((longest, _))) = (counts.first(), counts.last()) else { return Vec::new() };
+    let spans = |steps: &&u32| place(bulk, **steps) - place(*low, **steps) < MOST_BUCKETS as i32;
     let steps = STEPS.iter().find(spans).copied().unwrap_or(1);
-    let (first, last) = (place(*low, steps), place(*high, steps));
     let edge = |place: i32| Nanos(10f64.powf(f64::from(place) / f64::from(steps)).round() as u64);
     let bucket = |place: i32| Bucket { from: edge(place), to: edge(place + 1), count: 0, share: 0.0 };
-    let mut buckets: Vec<Bucket> = (first..=last).map(bucket).collect();
+    let mut buckets: Vec<Bucket> = (place(*low, steps)..=place(bulk, steps)).map(bucket).collect();
+    let end = buckets.last().map_or(*low, |last| last.to);
+    if end <= *longest {
+        buckets.push(Bucket { from: end, to: Nanos(longest.0 + 1), count: 0, share: 0.0 });
+    }
     for (time, count) in counts {
         // By the rounded edges, which are what is shown.
         let index = buckets.partition_point(|bucket| bucket.to <= *time).min(buckets.len() - 1);
@@ -71,7 +77,7 @@ mod tests {
         {
             let shape = of(&times(nanos)).expect("not empty").buckets;
             assert_eq!(shape.iter().map(|bucket| bucket.count).sum::<u64>(), nanos.len() as u64, "{shape:?}");
-            assert!(shape.len() <= MOST_BUCKETS, "{shape:?}");
+            assert!(shape.len() <= MOST_BUCKETS + 1, "{shape:?}");
             assert!(shape.windows(2).all(|two| two[0].to == two[1].from), "{shape:?}");
         }
     }
@@ -81,6 +87,17 @@ mod tests {
         let narrow = of(&times(&(40_000..50_000).step_by(10).collect::<Vec<_>>())).expect("not empty");
         let edges: Vec<(u64, u64)> = narrow.buckets.iter().map(|b| (b.from.0, b.to.0)).collect();
         assert_eq!(edges, [(39_811, 42_170), (42_170, 44_668), (44_668, 47_315), (47_315, 50_119)]);
+    }
+
+    #[test]
+    fn a_long_tail_is_one_bucket_and_leaves_the_shape_visible() {
+        let mut nanos = vec![5_000; 5000];
+        nanos.extend([7_000; 4000]);
+        nanos.extend([165_000_000; 3]);
+        let shape = of(&times(&nanos)).expect("not empty").buckets;
+        let last = shape.last().expect("not empty");
+        assert_eq!((last.count, shape[0].count), (3, 5000), "{shape:?}");
+        assert!(last.to.0 > 164_000_000 && shape.len() > 5, "{shape:?}");
     }
 
     #[test]

@@ -112,9 +112,13 @@ fn socket(settings: &SocketSettings) -> Vec<String> {
 }
 
 fn placement(placement: &str) -> String {
+    let end = |name: &str, cpus: &str| match cpus.trim() {
+        "" => format!("{name} free"),
+        cpus => format!("{name} on CPU {cpus}"),
+    };
     match placement.split_once(" | ") {
         _ if placement == "free" => "free placement".into(),
-        Some((client, server)) => format!("client on CPU {client}, server on CPU {server}"),
+        Some((client, server)) => format!("{}, {}", end("client", client), end("server", server)),
         None => placement.into(),
     }
 }
@@ -206,6 +210,13 @@ mod tests {
         ] {
             assert_eq!(in_words(&Load::PingPong(load), "same-cpu"), words);
         }
+    }
+
+    #[test]
+    fn an_end_without_cpus_is_free() {
+        let placement = load::Placement::Cpus { client: vec![0], server: vec![] }.to_string();
+        let words = in_words(&Load::PingPong(PingPongLoad::new(TWO)), &placement);
+        assert!(words.ends_with("blocking, client on CPU 0, server free"), "{words}");
     }
 
     #[test]

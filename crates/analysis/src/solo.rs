@@ -71,7 +71,7 @@ fn outcome(single: &Single<'_>) -> Option<SoloOutcome> {
     let (of, rates) = rates(single);
     let spread = steadiness::spread(&rates, interval(single.load), of);
     match single.measurement {
-        Measurement::Stream(data) => streamed(data, spread, &rates).map(SoloOutcome::Stream),
+        Measurement::Stream(data) => streamed(data, spread.as_ref(), &rates).map(SoloOutcome::Stream),
         Measurement::PingPong(data) => latency::together(&[data]).map(SoloOutcome::PingPong),
         Measurement::Connect(data) => connected(data, spread).map(SoloOutcome::Connect),
     }
@@ -85,16 +85,17 @@ fn interval(load: &Load) -> Nanos {
     }
 }
 
-fn streamed(data: &StreamData, spread: Option<Spread>, rates: &[f64]) -> Option<SoloStream> {
+fn streamed(data: &StreamData, spread: Option<&Spread>, rates: &[f64]) -> Option<SoloStream> {
     let flows = data.flows.as_slice();
     let both = |direction| {
         let other = |flow: &Flow| flow.direction != direction;
         flows.iter().any(other).then(|| metric::received(flows, Some(direction))).flatten()
     };
     let receivers = || flows.iter().map(|flow| &flow.receiver);
+    let spread_of = |end: &str| spread.filter(|spread| spread.of == end).cloned();
     Some(SoloStream {
-        received: SoloRate { rate: metric::received(flows, None)?, spread },
-        sent: metric::sent(flows),
+        received: SoloRate { rate: metric::received(flows, None)?, spread: spread_of("receiver") },
+        sent: metric::sent(flows).map(|rate| SoloRate { rate, spread: spread_of("sender") }),
         forward: both(Direction::Forward),
         reverse: both(Direction::Reverse),
         bytes: receivers().map(EndSeries::bytes).sum(),

@@ -65,7 +65,9 @@ pub(crate) fn tcp(trials: &[&[Flow]]) -> Option<TcpSummary> {
     }
     let sum =
         |samples: &[TcpSample], of: fn(&TcpSample) -> u32| samples.iter().map(|it| u64::from(of(it))).sum();
-    let windows = || senders.iter().map(|tcp| tcp.cwnd);
+    // A peer that is no plumb tells its retransmits alone; its zeros are not known ones.
+    let windows = || senders.iter().map(|tcp| tcp.cwnd).filter(|window| window.0 > 0);
+    let rtts = senders.iter().map(|tcp| tcp.rtt.0 as f64).filter(|rtt| *rtt > 0.0);
     let all_time: Nanos =
         flows_of(trials).filter(|flow| has_tcp(&flow.sender)).map(|flow| flow.sender.elapsed()).sum();
     let share = |of: fn(&TcpSample) -> Nanos| {
@@ -76,8 +78,7 @@ pub(crate) fn tcp(trials: &[&[Flow]]) -> Option<TcpSummary> {
         reorderings: sum(&senders, |tcp| tcp.reorderings),
         out_of_order: sum(&receivers, |tcp| tcp.out_of_order),
         cwnd: windows().min().zip(windows().max()),
-        rtt: describe::median(&senders.iter().map(|tcp| tcp.rtt.0 as f64).collect::<Vec<_>>())
-            .map(|rtt| Nanos(rtt.round() as u64)),
+        rtt: describe::median(&rtts.collect::<Vec<_>>()).map(|rtt| Nanos(rtt.round() as u64)),
         receive_window_limited: share(|tcp| tcp.receive_window_limited).min(1.0),
         send_buffer_limited: share(|tcp| tcp.send_buffer_limited).min(1.0),
     })

@@ -11,7 +11,9 @@ const SUFFIXES: &str = "kmgt";
 pub(crate) fn size(text: &str) -> Result<Bytes, String> {
     let read = scaled(text, 1024.0).map(|bytes| Bytes(bytes.round() as u64));
     let read = read.or_else(|| text.parse().ok()).filter(|bytes| *bytes > Bytes(0));
-    read.ok_or_else(|| format!("`{text}` is no size: write bytes, with K, M, G or T for powers of 1024, as 128K"))
+    read.ok_or_else(|| {
+        format!("`{text}` is no size: write bytes, with K, M, G or T for powers of 1024, as 128K")
+    })
 }
 
 /// A count of things: `1000`, `10K` (powers of 1024, as iperf3 has it).
@@ -39,21 +41,27 @@ pub(crate) fn frequency(text: &str) -> Result<f64, String> {
 pub(crate) fn seconds(text: &str) -> Result<Nanos, String> {
     let bare = text.parse::<f64>().ok().filter(|seconds| seconds.is_finite() && (0.0..1e9).contains(seconds));
     let read = bare.map(|seconds| Nanos((seconds * 1e9).round() as u64)).or_else(|| text.parse().ok());
-    read.ok_or_else(|| format!("`{text}` is no time: write seconds, or a number with its unit, as 10 or 500ms"))
+    read.ok_or_else(|| {
+        format!("`{text}` is no time: write seconds, or a number with its unit, as 10 or 500ms")
+    })
 }
 
 /// A time in milliseconds, as iperf3's time-outs are, or with its unit.
 pub(crate) fn milliseconds(text: &str) -> Result<Nanos, String> {
     let read = text.parse::<u32>().ok().map(|millis| Nanos::from_millis(millis.into()));
     let read = read.or_else(|| text.parse().ok()).filter(|time| *time > Nanos(0));
-    read.ok_or_else(|| format!("`{text}` is no time: write milliseconds, or a number with its unit, as 3000 or 3s"))
+    read.ok_or_else(|| {
+        format!("`{text}` is no time: write milliseconds, or a number with its unit, as 3000 or 3s")
+    })
 }
 
 /// A time in microseconds, as the kernel counts busy polling, or with its unit.
 pub(crate) fn microseconds(text: &str) -> Result<Nanos, String> {
     let read = text.parse::<u32>().ok().map(|micros| Nanos(u64::from(micros) * 1000));
     let read = read.or_else(|| text.parse().ok()).filter(|time| *time > Nanos(0));
-    read.ok_or_else(|| format!("`{text}` is no time: write microseconds, or a number with its unit, as 50 or 50us"))
+    read.ok_or_else(|| {
+        format!("`{text}` is no time: write microseconds, or a number with its unit, as 50 or 50us")
+    })
 }
 
 /// A whole number in the three ways of C: `52`, `064`, `0x34`.
@@ -84,25 +92,35 @@ mod tests {
 
     #[test]
     fn sizes_are_powers_of_1024_as_iperf3_has_them() {
-        for (text, bytes) in
-            [("1500", 1500), ("128K", 131_072), ("1.5k", 1536), ("2M", 2 << 20), ("1g", 1 << 30), ("128KiB", 131_072)]
-        {
+        for (text, bytes) in [
+            ("1500", 1500),
+            ("128K", 131_072),
+            ("1.5k", 1536),
+            ("2M", 2 << 20),
+            ("1g", 1 << 30),
+            ("128KiB", 131_072),
+        ] {
             assert_eq!(size(text), Ok(Bytes(bytes)), "{text}");
         }
     }
 
     #[test]
     fn rates_are_powers_of_1000_and_nought_is_no_limit() {
-        for (text, bits) in
-            [("100M", Some(1e8)), ("1.5g", Some(1.5e9)), ("64k", Some(64e3)), ("0", None), ("10Gbit/s", Some(1e10))]
-        {
+        for (text, bits) in [
+            ("100M", Some(1e8)),
+            ("1.5g", Some(1.5e9)),
+            ("64k", Some(64e3)),
+            ("0", None),
+            ("10Gbit/s", Some(1e10)),
+        ] {
             assert_eq!(rate(text), Ok(bits.map(BitRate)), "{text}");
         }
     }
 
     #[test]
     fn times_are_seconds_or_say_their_unit() {
-        for (text, nanos) in [("10", 10_000_000_000), ("0.5", 500_000_000), ("250ms", 250_000_000), ("0", 0)] {
+        for (text, nanos) in [("10", 10_000_000_000), ("0.5", 500_000_000), ("250ms", 250_000_000), ("0", 0)]
+        {
             assert_eq!(seconds(text), Ok(Nanos(nanos)), "{text}");
         }
         assert_eq!(milliseconds("3000"), Ok(Nanos::from_secs(3)));
@@ -124,7 +142,9 @@ mod tests {
 
     #[test]
     fn whole_numbers_are_read_as_c_reads_them() {
-        for (text, value) in [("52", Some(52)), ("064", Some(52)), ("0x34", Some(52)), ("0", Some(0)), ("0x", None)] {
+        for (text, value) in
+            [("52", Some(52)), ("064", Some(52)), ("0x34", Some(52)), ("0", Some(0)), ("0x", None)]
+        {
             assert_eq!(whole(text), value, "{text}");
         }
     }

@@ -14,14 +14,18 @@ const NAMES: &[(&str, u8)] = &[
 /// A code point, `--dscp`: 0 to 63 or a name.
 pub(crate) fn code_point(text: &str) -> Result<u8, String> {
     let named = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)).map(|(_, point)| *point);
-    let number = || amount::whole(text).and_then(|point| u8::try_from(point).ok()).filter(|point| *point < 64);
-    named.or_else(number).ok_or_else(|| format!("`{text}` is no code point: write 0 to 63, or a name as ef, af41, cs1"))
+    let number =
+        || amount::whole(text).and_then(|point| u8::try_from(point).ok()).filter(|point| *point < 64);
+    named
+        .or_else(number)
+        .ok_or_else(|| format!("`{text}` is no code point: write 0 to 63, or a name as ef, af41, cs1"))
 }
 
 /// The code point in a whole byte of type of service, `-S`: 0 to 255.
 pub(crate) fn type_of_service(text: &str) -> Result<u8, String> {
     let byte = amount::whole(text).and_then(|byte| u8::try_from(byte).ok());
-    let byte = byte.ok_or_else(|| format!("`{text}` is no type of service: write 0 to 255, as 184, 0270 or 0xb8"))?;
+    let byte =
+        byte.ok_or_else(|| format!("`{text}` is no type of service: write 0 to 255, as 184, 0270 or 0xb8"))?;
     if byte & 3 == 0 {
         return Ok(byte >> 2);
     }
@@ -34,7 +38,9 @@ mod tests {
 
     #[test]
     fn numbers_and_names_mean_the_same_code_points() {
-        for (text, point) in [("46", 46), ("EF", 46), ("0x2e", 46), ("056", 46), ("af41", 34), ("cs1", 8), ("0", 0)] {
+        for (text, point) in
+            [("46", 46), ("EF", 46), ("0x2e", 46), ("056", 46), ("af41", 34), ("cs1", 8), ("0", 0)]
+        {
             assert_eq!(code_point(text), Ok(point), "{text}");
         }
         for (text, point) in [("184", 46), ("0xb8", 46), ("0270", 46), ("0", 0), ("32", 8)] {

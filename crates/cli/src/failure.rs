@@ -68,7 +68,9 @@ fn status(error: &anyhow::Error) -> Exit {
         Some(RunError::Interrupted) => Exit::Interrupted,
         _ if error.is::<Misuse>() => Exit::Misuse,
         _ if error.is::<NoRights>() => Exit::Unable,
-        _ if error.downcast_ref::<traffic::Error>().is_some_and(traffic::Error::is_unsupported) => Exit::Unable,
+        _ if error.downcast_ref::<traffic::Error>().is_some_and(traffic::Error::is_unsupported) => {
+            Exit::Unable
+        }
         _ => Exit::Failure,
     }
 }
@@ -105,7 +107,10 @@ fn hint(error: &anyhow::Error) -> Option<String> {
 /// What to look at when a server does not answer.
 fn of_traffic(error: &traffic::Error) -> Option<String> {
     match error {
-        traffic::Error::Socket { source, .. } if source.kind() == io::ErrorKind::ConnectionRefused => {
+        // The kernel's own refusal; a server that closes a connection is there.
+        traffic::Error::Socket { source, .. }
+            if source.kind() == io::ErrorKind::ConnectionRefused && source.raw_os_error().is_some() =>
+        {
             Some("nobody listens there: is the server running, on this port (-p)?".to_owned())
         }
         traffic::Error::Silent { .. } => {

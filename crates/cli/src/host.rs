@@ -38,7 +38,12 @@ impl Family {
 }
 
 /// The first address of a host that is of the family, and goes with the address that is connected from.
-pub(crate) fn resolve(host: &str, port: u16, family: Family, from: Option<IpAddr>) -> anyhow::Result<SocketAddr> {
+pub(crate) fn resolve(
+    host: &str,
+    port: u16,
+    family: Family,
+    from: Option<IpAddr>,
+) -> anyhow::Result<SocketAddr> {
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     if bare.is_empty() {
         return Err(Misuse::new("the host's name is empty").hint("name a host, or give its address").into());
@@ -47,14 +52,19 @@ pub(crate) fn resolve(host: &str, port: u16, family: Family, from: Option<IpAddr
     let source = from.map(Family::of).unwrap_or_default();
     let fits = |address: &SocketAddr| family.has(address) && source.has(address);
     found.into_iter().find(fits).ok_or_else(|| {
-        let (kind, beside) = if from.is_some() { (source.name(), " to go with --bind") } else { (family.name(), "") };
+        let (kind, beside) =
+            if from.is_some() { (source.name(), " to go with --bind") } else { (family.name(), "") };
         anyhow!("host {host} has no {kind}address{beside}")
     })
 }
 
 /// A host and port as people read them.
 pub(crate) fn named(host: &str, port: u16) -> String {
-    if host.contains(':') && !host.starts_with('[') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+    if host.contains(':') && !host.starts_with('[') {
+        format!("[{host}]:{port}")
+    } else {
+        format!("{host}:{port}")
+    }
 }
 
 /// An address of this machine, as --bind takes it.
@@ -67,7 +77,9 @@ pub(crate) fn own(text: &str) -> Result<IpAddr, String> {
         return Err(format!("plumb binds to addresses, not to devices: give an address that {device} has"));
     }
     let found = (bare, 0).to_socket_addrs().ok().and_then(|mut found| found.next());
-    found.map(|found| found.ip()).ok_or_else(|| format!("`{text}` is neither an address nor a known name of this machine"))
+    found
+        .map(|found| found.ip())
+        .ok_or_else(|| format!("`{text}` is neither an address nor a known name of this machine"))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod commands;
 mod dscp;
 mod exit;
 mod failure;
+mod flows;
 mod host;
 mod interrupt;
 mod kept;

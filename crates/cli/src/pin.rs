@@ -26,7 +26,10 @@ pub(crate) fn affinity(text: &str) -> Result<Placement, String> {
     match list(text)?[..] {
         [client] => Ok(Placement::Cpus { client: vec![client], server: Vec::new() }),
         [client, server] => Ok(Placement::Cpus { client: vec![client], server: vec![server] }),
-        _ => Err("write the client's CPU, or the client's and the server's as 0,1; --pin takes lists".to_owned()),
+        _ => {
+            Err("write the client's CPU, or the client's and the server's as 0,1; --pin takes lists"
+                .to_owned())
+        }
     }
 }
 

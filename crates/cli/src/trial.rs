@@ -46,7 +46,12 @@ impl Trial {
     }
 
     /// What can be said of it.
-    pub(crate) fn end(&self, measurement: &Measurement, machine: MachineCpu, threads: Vec<ThreadCpu>) -> Solo {
+    pub(crate) fn end(
+        &self,
+        measurement: &Measurement,
+        machine: MachineCpu,
+        threads: Vec<ThreadCpu>,
+    ) -> Solo {
         let cpu = CpuUsage { machine, threads };
         let mut doubts = lab::doubts(&self.load, measurement, &cpu);
         // Receivers of iperf3's protocol are told when to stop; they do not read to the end of a stream.

@@ -19,7 +19,8 @@ pub struct Distribution {
     pub deviation: f64,
     /// Times counted.
     pub count: u64,
-    /// Its shape: adjacent buckets whose widths grow in proportion, empty ones between others included.
+    /// Its shape up to the 99.9th percentile: adjacent buckets whose widths grow in proportion, empty ones included.
+    /// What is longer is in one more, the last.
     pub buckets: Vec<Bucket>,
 }
 

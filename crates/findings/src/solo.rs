@@ -54,7 +54,6 @@ pub struct Solo {
 /// What was measured, by kind of load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "one a program: a box would save nothing that counts")]
 pub enum SoloOutcome {
     /// Of a stream.
     Stream(SoloStream),
@@ -70,7 +69,7 @@ pub struct SoloStream {
     /// What the receivers got, all connections together. This is the rate that counts.
     pub received: SoloRate,
     /// What the senders' sockets took; `None` when the sender's end is not known.
-    pub sent: Option<f64>,
+    pub sent: Option<SoloRate>,
     /// Received forward, where both directions flowed.
     pub forward: Option<f64>,
     /// Received in reverse, where both directions flowed.
@@ -111,7 +110,8 @@ pub struct SoloFlow {
 pub struct SoloRate {
     /// All that was counted over all its time, in the unit of the outcome.
     pub rate: f64,
-    /// How sure it is; `None` when there were too few intervals, or the rate jumped.
+    /// How sure it is; `None` when there were too few intervals, or the rate jumped. Of a stream only one end's rate
+    /// has it: the receiver's, or the sender's where the receiver told no more than a total.
     pub spread: Option<Spread>,
 }
 
@@ -121,7 +121,7 @@ pub struct SoloRate {
 pub struct Spread {
     /// An interval for the mean rate that heeds that neighbouring intervals are alike.
     pub interval: Interval,
-    /// Whose intervals: `receiver`, `client`, or `sender` where the receiver told no more than a total.
+    /// Whose intervals: `receiver`, `sender`, `client`.
     pub of: String,
     /// How many of them.
     pub intervals: u32,

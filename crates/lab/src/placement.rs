@@ -81,6 +81,15 @@ mod tests {
     }
 
     #[test]
+    fn cpus_by_number_are_taken_as_they_are_where_they_may_be_used() {
+        let placement = |server| Placement::Cpus { client: vec![2, 0], server };
+        let given = Cpus { client: Some(vec![2, 0]), server: Some(vec![1]) };
+        assert_eq!(cpus(&placement(vec![1]), &streams(4), &[0, 1, 2]), Ok(given));
+        let error = cpus(&placement(vec![7]), &streams(4), &[0, 1, 2]).expect_err("not usable");
+        assert!(error.contains("CPU 7"), "{error}");
+    }
+
+    #[test]
     fn one_cpu_is_too_few_to_cross() {
         let error = cpus(&Placement::CrossCpu, &streams(1), &[5]).expect_err("one CPU");
         assert!(error.contains("two CPUs"), "{error}");

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use load::{Load, PingPongLoad};
+use load::{Load, PingPongLoad, StreamLoad, Until};
 use protocol::{ClientOrder, EndReport, MtuProbe, Order, Progress, Reply, ServerOrder, Token};
 use samples::{CpuUsage, DeviceState, Measurement, PathCheck, Skipped, Trial, UnixMillis};
 use scenario::{Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
@@ -225,7 +225,14 @@ impl Bench<'_> {
 }
 
 fn deadline(load: &Load) -> Duration {
-    load.duration().map_or(LONG, |traffic| Duration::from(traffic) + SLACK)
+    match (load, load.duration()) {
+        (_, Some(traffic)) => Duration::from(traffic) + SLACK,
+        (Load::Stream(StreamLoad { until: Until::Sent(bytes), rate: Some(rate), streams, .. }), None) => {
+            let seconds = bytes.0 as f64 * 8.0 / (rate.0 * f64::from(*streams)).max(1.0);
+            LONG + Duration::try_from_secs_f64(seconds).unwrap_or(LONG)
+        }
+        _ => LONG,
+    }
 }
 
 fn show(beat: &Progress, load: &Load, observer: &mut dyn Observer) {

@@ -156,6 +156,7 @@ pub struct Progress {
 /// Answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reply", rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "one at a time, and boxed where it is sent")]
 pub enum Reply {
     /// To `describe`.
     Environment(Environment),

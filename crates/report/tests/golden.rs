@@ -6,7 +6,7 @@ mod sample;
 
 use std::{env, fs, path::PathBuf};
 
-use report::{Format, Options, render};
+use report::{Format, Options, SoloFormat, render, render_solo};
 
 fn check(name: &str, actual: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -59,4 +59,31 @@ fn csv_has_a_row_for_each_trial() {
 fn a_run_without_trials_says_so() {
     check("nothing.txt", &render(&sample::nothing(), None, Format::Terminal, &Options::default()));
     check("nothing.md", &render(&sample::nothing(), None, Format::Markdown, &Options::default()));
+}
+
+#[test]
+fn every_kind_of_load_has_its_numbers_in_a_report() {
+    check("engine.txt", &render(&sample::engine(), None, Format::Terminal, &Options::default()));
+    check("engine.md", &render(&sample::engine(), None, Format::Markdown, &Options::default()));
+    check("engine.csv", &render(&sample::engine(), None, Format::Csv, &Options::default()));
+}
+
+#[test]
+fn a_single_trial_has_a_summary_of_its_own() {
+    let terminal = |solo| render_solo(&solo, SoloFormat::Terminal, &Options::default());
+    check("solo-stream.txt", &terminal(sample::solo::stream()));
+    check("solo-datagrams.txt", &terminal(sample::solo::datagrams()));
+    check("solo-open-loop.txt", &terminal(sample::solo::open_loop()));
+    check("solo-connections.txt", &terminal(sample::solo::connections()));
+    check("solo-nothing.txt", &terminal(sample::solo::nothing()));
+    check("solo-stream.md", &render_solo(&sample::solo::stream(), SoloFormat::Markdown, &Options::default()));
+}
+
+#[test]
+fn a_single_trial_in_json_is_its_document() {
+    let text = render_solo(&sample::solo::stream(), SoloFormat::Json, &Options::default());
+    assert_eq!(
+        serde_json::from_str::<findings::Solo>(&text).expect("it can be read"),
+        sample::solo::stream()
+    );
 }

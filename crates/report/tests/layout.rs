@@ -4,7 +4,7 @@ mod sample;
 
 use console::{measure_text_width, strip_ansi_codes};
 use findings::{Finding, Findings, Remedy, Severity};
-use report::{Format, Options, render};
+use report::{Format, Options, SoloFormat, render, render_solo};
 use samples::{RunState, Skipped};
 
 /// Wide characters, a long word, markup, and an attempt on the terminal.
@@ -36,7 +36,25 @@ fn check_width(findings: &Findings, width: usize) {
 }
 
 #[test]
+fn no_line_of_a_single_trial_is_wider_than_the_terminal() {
+    let trials = [
+        sample::solo::stream(),
+        sample::solo::datagrams(),
+        sample::solo::open_loop(),
+        sample::solo::connections(),
+        sample::solo::nothing(),
+    ];
+    for (solo, width) in trials.iter().flat_map(|solo| [60, 72, 80, 100].map(|width| (solo, width))) {
+        let text = render_solo(solo, SoloFormat::Terminal, &Options { colour: true, width });
+        for line in text.lines() {
+            assert!(measure_text_width(line) <= width, "{width}: {line}");
+        }
+    }
+}
+
+#[test]
 fn no_line_is_wider_than_the_terminal() {
+    check_width(&sample::engine(), 72);
     for width in [60, 61, 72, 80, 99, 100, 120, 200] {
         check_width(&sample::findings(), width);
         check_width(&sample::nothing(), width);
@@ -135,7 +153,7 @@ fn json_is_the_document() {
     let findings = sample::findings();
     let text = render(&findings, None, Format::Json, &Options::default());
     assert_eq!(serde_json::from_str::<Findings>(&text).expect("reads"), findings);
-    assert!(text.contains("\"schema\": 1"));
+    assert!(text.contains(&format!("\"schema\": {}", findings::SCHEMA)));
 }
 
 #[test]

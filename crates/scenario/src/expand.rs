@@ -62,11 +62,14 @@ impl Plan {
 
 /// How long its traffic flows, with the warm-up; a guess where it ends after a number of bytes.
 fn duration_estimate(load: &Load) -> Nanos {
-    let sent = match load {
-        Load::Stream(StreamLoad { until: Until::Sent(bytes), .. }) => *bytes,
-        _ => Bytes(0),
+    let (sent, speed) = match load {
+        Load::Stream(StreamLoad { until: Until::Sent(bytes), rate, streams, .. }) => {
+            let rated = rate.map_or(GUESSED_SPEED, |rate| rate.0 / 8.0 * f64::from(*streams));
+            (*bytes, rated.min(GUESSED_SPEED))
+        }
+        _ => (Bytes(0), GUESSED_SPEED),
     };
-    load.duration().unwrap_or(Nanos((sent.0 as f64 / GUESSED_SPEED * 1e9) as u64))
+    load.duration().unwrap_or(Nanos((sent.0 as f64 / speed * 1e9) as u64))
 }
 
 impl Cell {

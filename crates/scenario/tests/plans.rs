@@ -271,3 +271,16 @@ fn cpus_are_named_by_number() {
     let expected = Placement::Cpus { client: vec![0, 2], server: vec![1] };
     assert_eq!(scenario.workloads[0].placement, expected);
 }
+
+#[test]
+fn a_stream_of_so_many_bytes_at_a_rate_takes_as_long_as_that() {
+    let seconds = |settings: &str| {
+        let scenario = wire(&format!(
+            "[workloads.x]\nkind = \"stream\"\nbytes = \"100MB\"\n{settings}\n[schedule]\ntrials = 1"
+        ));
+        Plan::expand(&scenario, 1, &PlanOptions::default()).duration_estimate().seconds()
+    };
+    // The baseline is made twice.
+    let (fast, slow) = (seconds(""), seconds("rate = \"80Mbit/s\"\nstreams = 2"));
+    assert!(fast < 1.0 && (10.0..11.0).contains(&slow), "{fast} {slow}");
+}

@@ -95,6 +95,23 @@ pub enum StoreError {
         /// Who wrote it: `plumb 0.3.0`.
         writer: String,
     },
+    /// A run of it was recorded in a shape that this plumb no longer reads.
+    #[error(
+        "run {run} in {path} was recorded by {writer} in shape {found}, and this plumb reads shape {known} only; look at \
+         it with that plumb, or remove it (plumb runs remove {run}) and measure again"
+    )]
+    Older {
+        /// Which file.
+        path: PathBuf,
+        /// Which run.
+        run: RunId,
+        /// The shape it has.
+        found: u32,
+        /// The shape that we read.
+        known: u32,
+        /// Who recorded it: `plumb 0.1.0`.
+        writer: String,
+    },
     /// A record in it is not what we write.
     #[error("cannot read {what} of run {run} in {path}: {reason}; remove that run to go on without it")]
     Unreadable {

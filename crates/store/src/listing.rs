@@ -1,12 +1,14 @@
 //! What is kept: the list of runs, a whole run again, and its removal.
 //! Must not know how a run is found by a part of its name.
 
+use std::cmp::Ordering;
+
 use rusqlite::{Connection, OptionalExtension, Row};
 use samples::{RunHeader, RunId, RunRecord, RunState, SCHEMA, Skipped, Trial, UnixMillis};
 
 use crate::{
     error::StoreError,
-    record,
+    record::{self, Origin},
     store::{Store, number_of},
 };
 
@@ -87,16 +89,23 @@ impl Store {
     }
 
     fn header(&self, run: &RunId, text: &str, complete: bool) -> Result<RunHeader, StoreError> {
-        let header = record::header_of(text).map_err(|reason| self.unreadable(run, "the header", reason))?;
-        if header.schema > SCHEMA {
-            return Err(StoreError::Newer {
-                path: self.place.path.clone(),
-                found: header.schema,
-                known: SCHEMA,
-                writer: format!("plumb {}", header.tool),
-            });
-        }
+        let unreadable = |reason| self.unreadable(run, "the header", reason);
+        // Looked at first: what another plumb recorded need not have the shape that is read below.
+        let origin = record::origin_of(text).map_err(unreadable)?;
+        self.refuse_other_shapes(run, &origin)?;
+        let header = record::header_of(text).map_err(unreadable)?;
         Ok(RunHeader { state: state(complete), ..header })
+    }
+
+    fn refuse_other_shapes(&self, run: &RunId, origin: &Origin) -> Result<(), StoreError> {
+        let (path, writer) = (self.place.path.clone(), format!("plumb {}", origin.tool));
+        match origin.schema.cmp(&SCHEMA) {
+            Ordering::Equal => Ok(()),
+            Ordering::Greater => Err(StoreError::Newer { path, found: origin.schema, known: SCHEMA, writer }),
+            Ordering::Less => {
+                Err(StoreError::Older { path, run: run.clone(), found: origin.schema, known: SCHEMA, writer })
+            }
+        }
     }
 
     fn trials(&self, run: &RunId, texts: &[(u32, String)]) -> Result<Vec<Trial>, StoreError> {

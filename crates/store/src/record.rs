@@ -2,6 +2,7 @@
 //! Must not know where the text lies.
 
 use samples::{RunHeader, RunId, Trial};
+use serde::Deserialize;
 
 use crate::error::StoreError;
 
@@ -15,6 +16,17 @@ pub(crate) fn trial_text(run: &RunId, trial: &Trial) -> Result<String, StoreErro
     serde_json::to_string(trial)
         .and_then(|text| serde_json::from_str::<Trial>(&text).map(|_| text))
         .map_err(|error| unkeepable(run, format!("trial {}", trial.index), &error))
+}
+
+/// Who recorded a run, and in which shape: readable whatever else changed.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Origin {
+    pub(crate) schema: u32,
+    pub(crate) tool: String,
+}
+
+pub(crate) fn origin_of(text: &str) -> Result<Origin, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
 pub(crate) fn header_of(text: &str) -> Result<RunHeader, String> {

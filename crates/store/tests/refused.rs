@@ -94,6 +94,22 @@ fn a_run_of_a_newer_shape_is_not_misread() {
 }
 
 #[test]
+fn a_run_of_an_older_shape_is_not_misread_and_can_be_removed() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).expect("opens");
+    let header = header("quick-20261121-1", 1);
+    store.begin(&header).expect("begins");
+    let old = r#"{"schema":1,"tool":"0.1.0","id":"quick-20261121-1"}"#;
+    let other = Connection::open(&path).expect("opens");
+    other.execute("UPDATE run SET header = ?1", [old]).expect("as an older plumb left it");
+    let message = store.load(&header.id).expect_err("is older").to_string();
+    assert!(message.contains("recorded by plumb 0.1.0 in shape 1"), "{message}");
+    assert!(message.contains("plumb runs remove quick-20261121-1"), "{message}");
+    assert_eq!(store.runs().expect("lists").len(), 1, "it is listed all the same");
+    store.remove(&header.id).expect("removes");
+}
+
+#[test]
 fn another_programs_database_is_left_alone() {
     let (_folder, path) = place();
     fs::create_dir_all(path.parent().expect("has a folder")).expect("creates it");

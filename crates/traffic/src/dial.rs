@@ -102,7 +102,8 @@ pub(crate) fn give_go(mut socket: &TcpStream, name: &str) -> Result<()> {
     socket.write_all(&[GO]).map_err(Error::socket("start", || name))
 }
 
-fn is_under_way(error: &io::Error) -> bool {
+/// Whether a connect goes on in the kernel.
+pub(crate) fn is_under_way(error: &io::Error) -> bool {
     // EINPROGRESS and EALREADY; the standard library names only the first, and that not yet in stable.
     is_wait(error) || matches!(error.raw_os_error(), Some(115 | 114))
 }

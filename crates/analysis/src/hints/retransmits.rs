@@ -14,7 +14,7 @@ pub(crate) const HINT: Hint = Hint { id: "retransmits", look };
 fn look(_: &Single<'_>, solo: &Solo) -> Option<Said> {
     let Some(SoloOutcome::Stream(stream)) = &solo.outcome else { return None };
     let tcp = stream.tcp.filter(|tcp| tcp.retransmits >= FEWEST)?;
-    let bytes = stream.sent.unwrap_or(stream.received.rate) / 8.0 * stream.elapsed.seconds();
+    let bytes = stream.sent.as_ref().unwrap_or(&stream.received).rate / 8.0 * stream.elapsed.seconds();
     let share = share_of(&tcp, &solo.sockets, bytes).filter(|share| *share >= WORTH_A_WARNING)?;
     let kind = Kind::of(&tcp);
     Some(Said {

@@ -106,7 +106,7 @@ const CASES: &[Case] = &[
     Case {
         hint: "offload-off",
         given: |trial| {
-            trial.devices = vec![device("eth0", 1500, &[("rx-gro", false), ("tx-tcp-segmentation", true)])]
+            trial.devices = vec![device("eth0", 1500, &[("rx-gro", false), ("tx-tcp-segmentation", true)])];
         },
         spared: |trial| trial.devices = vec![device("eth0", 1500, &[("tx-gre-segmentation", false)])],
         severity: Severity::Warning,

@@ -1,13 +1,13 @@
 //! `plumb client`: throughput to a standing server, in iperf3's protocol.
 
 mod document;
-mod ends;
 mod flags;
 mod request;
 mod secret;
 
 use ::load::Load;
 use findings::Solo;
+use samples::Measurement;
 use traffic::{
     Stop,
     iperf3::{self, ClientSpec, Credentials, Options, Report, ServerOutput},
@@ -17,7 +17,7 @@ pub(crate) use flags::{ClientArgs, PORT};
 
 use crate::{
     exit::Exit,
-    host, interrupt, pin, say,
+    flows, host, interrupt, pin, say,
     trial::{self, Trial},
     watch::{Lines, Watch},
 };
@@ -93,7 +93,8 @@ fn finish(
 ) -> anyhow::Result<Exit> {
     let trial = trial.with(Load::Stream(report.load.clone()));
     let threads = report.here.threads.iter().chain(&report.peer.threads).cloned().collect();
-    let solo = trial.end(&ends::measurement(&report.here.flows, &report.peer.flows), watch.cpu(), threads);
+    let measurement = Measurement::Stream(flows::both_ends(&report.here.flows, &report.peer.flows));
+    let solo = trial.end(&measurement, watch.cpu(), threads);
     if args.output.json {
         say::line(document::of(spec, report, args.output.interval, &solo)?)?;
     } else {

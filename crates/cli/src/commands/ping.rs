@@ -1,15 +1,20 @@
 //! `plumb ping`: round trips to a standing server, or connections made and closed.
 
+mod beside;
 mod flags;
 mod request;
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    thread,
+};
 
-use ::load::{Load, Placement};
+use ::load::{Background, Load, PingPongLoad, Placement};
 use anyhow::bail;
-use samples::Measurement;
+use samples::{Measurement, PingPongData};
 use traffic::{Outcome, Stop};
 
+use beside::Beside;
 pub(crate) use flags::PingArgs;
 
 use crate::{
@@ -35,7 +40,8 @@ pub(crate) fn run(args: &PingArgs) -> anyhow::Result<Exit> {
     let watch = Watch::new(lines(args, trial.load()), String::new());
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
-    let outcome = measure(args, &trial, server, cpus, &stop, &watch);
+    let ping = Ping { server, bind: args.reach.bind, cpus, stop: &stop, watch: &watch };
+    let outcome = ping.measure(trial.load(), args.kind.sockperf);
     watch.end()?;
     match outcome {
         Ok(outcome) => finish(args, &trial, outcome, &watch),
@@ -44,26 +50,51 @@ pub(crate) fn run(args: &PingArgs) -> anyhow::Result<Exit> {
     }
 }
 
-fn measure(
-    args: &PingArgs,
-    trial: &Trial,
+/// What every kind of ping is told beside its load.
+struct Ping<'a> {
     server: SocketAddr,
+    bind: Option<IpAddr>,
     cpus: Option<Vec<u32>>,
-    stop: &Stop,
-    watch: &Watch,
-) -> traffic::Result<Outcome> {
-    match trial.load() {
-        Load::PingPong(load) if args.kind.sockperf => {
-            let spec =
-                traffic::sockperf::ClientSpec { server, bind: args.reach.bind, load: load.clone(), cpus };
-            traffic::sockperf::run_client(&spec, stop, watch)
+    stop: &'a Stop,
+    watch: &'a Watch,
+}
+
+impl Ping<'_> {
+    fn measure(&self, load: &Load, sockperf: bool) -> traffic::Result<Outcome> {
+        match load {
+            Load::PingPong(load) if sockperf => self.sockperf(load.clone()),
+            Load::PingPong(load) => match &load.under {
+                Some(background) => self.under(load, background),
+                None => self.native(Load::PingPong(load.clone())),
+            },
+            load => self.native(load.clone()),
         }
-        load => {
-            let bind = args.reach.bind.unwrap_or_else(|| unspecified(server));
-            // A standing server asks for no token.
-            let spec = traffic::ClientSpec { token: 0, bind, server, load: load.clone(), cpus };
-            traffic::run_client(&spec, stop, watch)
-        }
+    }
+
+    fn sockperf(&self, load: PingPongLoad) -> traffic::Result<Outcome> {
+        let (server, bind, cpus) = (self.server, self.bind, self.cpus.clone());
+        let spec = traffic::sockperf::ClientSpec { server, bind, load, cpus };
+        traffic::sockperf::run_client(&spec, self.stop, self.watch)
+    }
+
+    fn native(&self, load: Load) -> traffic::Result<Outcome> {
+        let bind = self.bind.unwrap_or_else(|| unspecified(self.server));
+        // A standing server asks for no token.
+        let spec = traffic::ClientSpec { token: 0, bind, server: self.server, load, cpus: self.cpus.clone() };
+        traffic::run_client(&spec, self.stop, self.watch)
+    }
+
+    fn under(&self, load: &PingPongLoad, background: &Background) -> traffic::Result<Outcome> {
+        let alone = Load::PingPong(PingPongLoad { under: None, ..load.clone() });
+        thread::scope(|scope| {
+            let beside = Beside::start(scope, self.server, self.bind, load, background, self.stop);
+            let ping = self.native(alone);
+            let under = beside.end(ping.is_err());
+            let mut outcome = ping?;
+            let under = Some(under?);
+            outcome.ping_pong = outcome.ping_pong.map(|ping| PingPongData { under, ..ping });
+            Ok(outcome)
+        })
     }
 }
 

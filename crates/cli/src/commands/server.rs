@@ -45,8 +45,13 @@ impl Watcher for Teller {
         if let Event::Trouble { error } = &event {
             say::aside(format_args!("trouble: {error}"));
         }
-        let line = if self.json { document::line(&event) } else { words::line(&event) };
         // A reader that is gone does not end a server.
-        let _ = line.map(say::line);
+        if !self.json {
+            let _ = words::line(&event).map(say::line);
+        } else if let Some(document) = document::line(&event) {
+            let _ = say::line(document);
+        } else if let Some(line) = words::line(&event) {
+            say::aside(line);
+        }
     }
 }

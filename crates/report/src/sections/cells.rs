@@ -25,15 +25,24 @@ fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
     let heading = if same_load { first.load.as_str() } else { "its load varies by factor" };
     let heading = Text::of(Tone::Strong, workload).and(Tone::Faint, format!(" ({heading})"));
     let factors = labels::factors(cells.iter().copied());
-    let doubted = cells.iter().any(|cell| !cell.doubts.is_empty());
     let common = phrases::common(cells.iter().filter_map(|cell| cell.value.interval));
     let confidence = if common.is_some() { Confidence::InHead } else { Confidence::Inline };
     let table = Table {
         columns: columns(first, &factors, common.as_deref()),
         rows: cells.iter().map(|cell| row(findings, cell, &factors, confidence)).collect(),
-        caption: doubted.then(|| Text::of(Tone::Faint, "! there are doubts about it, listed under Caveats")),
+        caption: caption(&cells),
     };
     vec![Block::Heading(heading), Block::Table(table)]
+}
+
+fn caption(cells: &[&CellSummary]) -> Option<Text> {
+    let open = |cell: &&CellSummary| cell.latency.as_ref().is_some_and(|latency| latency.open_loop.is_some());
+    let doubted = cells.iter().any(|cell| !cell.doubts.is_empty());
+    let doubts = doubted.then_some("! there are doubts about it, listed under Caveats");
+    let schedule =
+        cells.iter().any(open).then_some("99 % of an open loop: since each message should have been sent");
+    let said: Vec<&str> = schedule.into_iter().chain(doubts).collect();
+    (!said.is_empty()).then(|| Text::of(Tone::Faint, said.join("; ")))
 }
 
 fn columns(first: &CellSummary, factors: &[&str], confidence: Option<&str>) -> Vec<Column> {

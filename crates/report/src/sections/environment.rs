@@ -1,12 +1,13 @@
 //! The machine, the paths, and the devices as the kernel reported them. Must not know results.
 
-use findings::Findings;
+use findings::{Findings, Metric};
 use samples::{DeviceState, Environment, PathRecord};
 
 use super::Source;
 use crate::{
     labels,
     page::{Block, Section, Table, detail, left, right},
+    phrases,
     text::{Text, Tone},
 };
 
@@ -31,6 +32,10 @@ fn machine(environment: &Environment) -> Vec<(String, Text)> {
     let congestion = format!("{} (available: {available})", or_unknown(&environment.congestion_default));
     let lab =
         if environment.privileged { "raised as root" } else { "raised in a user namespace, without root" };
+    let engine = environment.engine.map_or_else(unknown, |engine| {
+        let [clock, call, wake] = [engine.clock_ns, engine.syscall_ns, engine.wake_ns].map(nanos);
+        format!("the clock {clock}, a system call {call}, a sleeping thread {wake} late (medians)")
+    });
     [
         ("Kernel", format!("Linux {} ({})", environment.kernel, environment.architecture)),
         ("CPU", cpu),
@@ -39,10 +44,15 @@ fn machine(environment: &Environment) -> Vec<(String, Text)> {
         ("Clock source", or_unknown(&environment.clock_source)),
         ("Congestion control", congestion),
         ("Load average before", load),
+        ("What the engine's steps cost", engine),
         ("Lab", lab.to_owned()),
     ]
     .map(|(key, value)| (key.to_owned(), value.into()))
     .to_vec()
+}
+
+fn nanos(nanos: f64) -> String {
+    phrases::value(Metric::RoundTrip, nanos)
 }
 
 fn paths(paths: &[PathRecord]) -> Table {

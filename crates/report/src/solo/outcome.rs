@@ -27,7 +27,7 @@ pub(super) fn build(solo: &Solo) -> Option<Section> {
     lines.extend(cpu(solo));
     let lines = lines.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let mut blocks = vec![Block::KeyValues(lines)];
-    blocks.extend(spread(outcome).map(|spread| Block::Paragraph(Text::of(Tone::Faint, method(spread)))));
+    blocks.extend(certainty(solo, outcome).map(|said| Block::Paragraph(Text::of(Tone::Faint, said))));
     Some(section("Result", blocks))
 }
 
@@ -38,7 +38,7 @@ fn streamed(stream: &SoloStream) -> Vec<Line> {
         vec![("Received", self::rate(Metric::Throughput, &stream.received)), ("Payload", carried.into())];
     lines.extend(stream.forward.map(|value| ("Of this, forward", rate(value))));
     lines.extend(stream.reverse.map(|value| ("Of this, reverse", rate(value))));
-    lines.extend(stream.sent.map(|value| ("Sent", rate(value))));
+    lines.extend(stream.sent.iter().map(|sent| ("Sent", self::rate(Metric::Throughput, sent))));
     if let Some(tcp) = &stream.tcp {
         lines.push(("Retransmissions", phrases::retransmits(tcp).into()));
         lines.extend(tcp.rtt.map(|rtt| ("Round trip under load", rtt.to_string().into())));
@@ -96,16 +96,26 @@ fn rate(metric: Metric, rate: &SoloRate) -> Text {
                 format!(" ({}, {})", scale.range(interval), quantity::confidence(interval.confidence));
             text.and(Tone::Plain, glued(&range))
         }
-        None => text.and(Tone::Faint, glued(" (no interval)")),
+        None => text,
     }
 }
 
 fn spread(outcome: &SoloOutcome) -> Option<&Spread> {
     match outcome {
-        SoloOutcome::Stream(stream) => stream.received.spread.as_ref(),
+        SoloOutcome::Stream(stream) => {
+            let sent = stream.sent.as_ref().and_then(|sent| sent.spread.as_ref());
+            stream.received.spread.as_ref().or(sent)
+        }
         SoloOutcome::Connect(connect) => connect.rate.spread.as_ref(),
         SoloOutcome::PingPong(_) => None,
     }
+}
+
+/// Where the interval comes from, or why there is none. Where the rate jumped, the doubts say it.
+fn certainty(solo: &Solo, outcome: &SoloOutcome) -> Option<String> {
+    let is_rate = !matches!(outcome, SoloOutcome::PingPong(_));
+    let too_few = || "There are too few samples for an interval.".to_owned();
+    spread(outcome).map(method).or_else(|| (is_rate && solo.shifts.is_empty()).then(too_few))
 }
 
 fn method(spread: &Spread) -> String {

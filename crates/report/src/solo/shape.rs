@@ -20,7 +20,7 @@ pub(super) fn build(solo: &Solo) -> Option<Section> {
         Some(SoloOutcome::Connect(connect)) => &connect.times.exchanges,
         _ => named.first()?.1,
     };
-    let mut blocks = vec![Block::Bars(bars(drawn))];
+    let mut blocks = vec![Block::Bars(bars(drawn)), Block::Heading("Percentiles".into())];
     blocks.extend(percentiles::tables(&named));
     Some(section("Distribution", blocks))
 }

@@ -21,7 +21,13 @@ pub(super) fn cell_id(path: &str, offload: Option<&str>, workload: &str) -> Stri
     format!("{path}/{workload}{level}")
 }
 
-fn cell(path: &str, offload: Option<&str>, workload: &str, metric: Metric, median: f64) -> CellSummary {
+pub(super) fn cell(
+    path: &str,
+    offload: Option<&str>,
+    workload: &str,
+    metric: Metric,
+    median: f64,
+) -> CellSummary {
     CellSummary {
         id: cell_id(path, offload, workload),
         path: path.into(),
@@ -137,7 +143,7 @@ fn interval(low: f64, high: f64) -> Option<Interval> {
     Some(Interval { low, high, confidence: FIVE })
 }
 
-fn estimate(median: f64) -> Estimate {
+pub(super) fn estimate(median: f64) -> Estimate {
     Estimate {
         median,
         mean: median * 0.998,

@@ -1,7 +1,7 @@
 //! Findings made by hand: an egress gateway whose VXLAN offloads are off in half of its cells.
 
 use findings::{Difference, Evidence, Finding, Findings, Remedy, RunSummary, SCHEMA, Severity};
-use samples::{Environment, PathRecord, RunId, RunState, Skipped, UnixMillis};
+use samples::{Calibration, Environment, PathRecord, RunId, RunState, Skipped, UnixMillis};
 use units::Bytes;
 
 use self::{
@@ -11,7 +11,9 @@ use self::{
 
 mod cells;
 mod differences;
+mod engine;
 pub(crate) mod record;
+pub(crate) mod solo;
 
 /// Two workloads, three paths, one factor, one claim of each severity.
 pub(crate) fn findings() -> Findings {
@@ -39,6 +41,15 @@ pub(crate) fn findings() -> Findings {
             because: "this kernel has no geneve (modprobe geneve, or a kernel with CONFIG_GENEVE)".into(),
         }],
         caveats: vec!["The machine has 2 CPUs: both ends and the kernel's work for them share these.".into()],
+    }
+}
+
+/// One wire with a cell of each kind that the traffic engine knows beside plain streams and closed loops.
+pub(crate) fn engine() -> Findings {
+    Findings {
+        run: RunSummary { title: "What the engine can do".into(), paths: vec![path("wire", true)], ..run() },
+        cells: vec![engine::datagrams(), engine::open_loop(), engine::under_load(), engine::connections()],
+        ..nothing()
     }
 }
 
@@ -91,7 +102,7 @@ fn environment() -> Environment {
         congestion_available: vec!["reno".into(), "bbr".into(), "cubic".into()],
         load_average: Some([0.31, 0.28, 0.3]),
         privileged: true,
-        engine: None,
+        engine: Some(Calibration { clock_ns: 21.4, syscall_ns: 92.0, wake_ns: 12_400.0 }),
     }
 }
 

@@ -20,12 +20,12 @@ use super::{
 };
 use crate::{
     crew::{self, Job, Shared, Spent},
-    dial::{self, Dial},
+    dial::{self, Dial, is_under_way},
     ends::Outcome,
     error::{Error, Result},
     handshake::{Handshake, LENGTH, Purpose},
     observer::Observer,
-    socket::{TICK, apply, domain, tcp_facts},
+    socket::{TICK, apply, domain, limit_waits, tcp_facts},
     spec::{ClientSpec, cpu_of},
     stop::Stop,
 };
@@ -155,31 +155,59 @@ impl<'a> Caller<'a> {
         let spec = self.spec;
         let socket = Socket::new(domain(spec.server), Type::STREAM, Some(Protocol::TCP))?;
         apply(&socket, &spec.load.socket, true).map_err(io::Error::other)?;
-        // A connection of a few packets either goes at once or is given up.
-        socket.set_read_timeout(Some(PATIENCE.into()))?;
-        socket.set_write_timeout(Some(PATIENCE.into()))?;
+        limit_waits(&socket, TICK).map_err(io::Error::other)?;
         socket.bind(&SocketAddr::new(spec.bind, 0).into())?;
         let begun = monotonic();
-        socket.connect(&spec.server.into())?;
+        let bound = Bound { until: begun + PATIENCE.0, goes_on };
+        bound.ask(|| socket.connect(&spec.server.into()))?;
         let connected = monotonic();
-        let mut socket = TcpStream::from(socket);
-        socket.write_all(&self.request)?;
-        let mut got = 0;
-        loop {
-            match socket.read(&mut self.piece)? {
-                0 if got == self.response => break,
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                read => got += read,
-            }
-            if got > self.response || !goes_on() {
-                return Err(io::ErrorKind::InvalidData.into());
-            }
-        }
+        let socket = TcpStream::from(socket);
+        self.exchange(&socket, &bound)?;
         let ended = monotonic();
         if facts.is_none() {
             *facts = Some(tcp_facts(&socket, cpu.as_ref().map(std::slice::from_ref)));
         }
         Ok(Times { begun, connected, ended })
+    }
+
+    /// Sends the request and reads the response and the end that follows it.
+    fn exchange(&mut self, mut socket: &TcpStream, bound: &Bound<impl Fn() -> bool>) -> io::Result<()> {
+        let mut sent = 0;
+        while sent < self.request.len() {
+            sent += bound.ask(|| socket.write(&self.request[sent..]))?;
+        }
+        let mut got = 0;
+        loop {
+            match bound.ask(|| socket.read(&mut self.piece))? {
+                0 if got == self.response => return Ok(()),
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                read => got += read,
+            }
+            if got > self.response {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+        }
+    }
+}
+
+/// How long a connection may wait.
+struct Bound<G> {
+    until: u64,
+    goes_on: G,
+}
+
+impl<G: Fn() -> bool> Bound<G> {
+    /// Makes a call that is cut into short waits, until it has an outcome or it is time to give up.
+    fn ask<T>(&self, mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+        loop {
+            match call() {
+                Err(error) if is_under_way(&error) => {}
+                other => return other,
+            }
+            if monotonic() >= self.until || !(self.goes_on)() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+        }
     }
 }
 

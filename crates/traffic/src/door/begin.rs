@@ -20,8 +20,11 @@ use crate::{
     error::{Error, Result},
     handshake::{Handshake, Purpose},
     iperf3::server::{Arrival, Visit},
+    stop::Stop,
 };
 
+/// Data connections of all iperf3 tests together, each with a thread; one test has 256 at most.
+const STREAMS: usize = 1024;
 /// Connections for one request that may wait for a thread of their client.
 const REQUESTS: usize = 256;
 
@@ -83,9 +86,18 @@ impl<'scope> Front<'scope, '_> {
             gathering.store(false, std::sync::atomic::Ordering::Relaxed);
             poke.poke();
         });
-        let visit = Visit { control: socket, machine, params, load, arriving, gathered };
+        let visit = Visit {
+            control: socket,
+            cookie,
+            machine,
+            params,
+            load,
+            arriving,
+            patience: self.house.config.patience(),
+            gathered,
+        };
         self.begin(peer, local, Some(WayIn::Streams(intake)), move |house, place| {
-            serving::iperf3(house, place, visit)
+            serving::iperf3(house, place, visit);
         })
     }
 
@@ -173,8 +185,10 @@ impl<'scope> Front<'scope, '_> {
         work: impl FnOnce(House<'_>, &Place) + Send + 'scope,
     ) -> Result<()> {
         let house = self.house;
-        let work = move |number| work(house, &Place { number, peer, local });
-        self.sessions.begin(self.scope, peer, way_in, &self.poke, work)
+        // A test of iperf3 is told why it ends; whoever has no way to hear so is ended from here.
+        let limit = (!matches!(way_in, Some(WayIn::Streams(_)))).then_some(house.config.limits.duration);
+        let work = move |number, stop: &Stop| work(House { stop, ..house }, &Place { number, peer, local });
+        self.sessions.begin(self.scope, (peer, limit), way_in, &self.poke, work)
     }
 
     /// A client that could not be served is no reason to end.
@@ -196,7 +210,8 @@ fn turn(waiting: &Waiting, sessions: &Sessions<'_>, house: &House<'_>) -> Turn {
     // Streams over UDP do not say whose they are: tests of one peer gather them one after another.
     let mixed = waiting.params.transport() == Transport::Udp
         && sessions.gathering_datagrams(waiting.peer.ip()).is_some();
-    match (place && alone && !mixed, place || house.config.queue) {
+    let room = sessions.streams() + waiting.params.streams().len() <= STREAMS;
+    match (place && room && alone && !mixed, (place && room) || house.config.queue) {
         (true, _) => Turn::Now,
         (false, true) => Turn::Later,
         (false, false) => Turn::Busy,

@@ -122,6 +122,8 @@ pub struct Report {
     pub there: Option<Outcome>,
     /// What the other end told, of iperf3.
     pub results: Option<wire::iperf3::Results>,
+    /// What iperf3's server would have printed with `--json`, of a test that came to its end.
+    pub output: Option<Box<wire::iperf3::output::Output>>,
     /// What came and was answered, of sockperf.
     pub messages: Option<wire::sockperf::Counts>,
     /// Why it did not end as it should have.

@@ -62,7 +62,7 @@ pub fn serve(config: &Config, stop: &Stop, watcher: &dyn Watcher) -> Result<()> 
     thread::scope(|scope| {
         let front = Front {
             scope,
-            house: House { config, stop, watcher },
+            house: House { config, closing: stop, stop, watcher },
             allowed: &allowed,
             keys: &keys,
             listening: &listening,
@@ -102,6 +102,13 @@ pub(super) struct Front<'scope, 'env> {
 
 impl<'scope, 'env> Front<'scope, 'env> {
     fn run(mut self) -> Result<()> {
+        let ended = self.attend_all();
+        self.sessions.end(true, monotonic());
+        self.hush.flush();
+        ended
+    }
+
+    fn attend_all(&mut self) -> Result<()> {
         for (listener, token) in self.listening.tcp.iter().zip(TCP..) {
             self.poller.add(listener, token, Interest::Read)?;
         }
@@ -117,7 +124,6 @@ impl<'scope, 'env> Front<'scope, 'env> {
             }
             self.tidy();
         }
-        self.hush.flush();
         Ok(())
     }
 
@@ -139,6 +145,7 @@ impl<'scope, 'env> Front<'scope, 'env> {
             guest.dismiss();
         }
         self.hush.tick(now);
+        self.sessions.end(false, now);
         self.sessions.reap();
         self.take_turns(now);
         if self.sessions.count() > 0 {

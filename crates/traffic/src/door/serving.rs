@@ -33,6 +33,9 @@ const DATAGRAM_IDLE: Nanos = Nanos::from_secs(10);
 #[derive(Clone, Copy)]
 pub(super) struct House<'env> {
     pub(super) config: &'env Config,
+    /// Asked when the door closes.
+    pub(super) closing: &'env Stop,
+    /// Asked when this client has to end; of a client, its own.
     pub(super) stop: &'env Stop,
     pub(super) watcher: &'env dyn Watcher,
 }
@@ -58,8 +61,14 @@ impl House<'_> {
         let begun = monotonic();
         let served = serve(&Teller { client: &client, watcher: self.watcher });
         let lasted = Nanos(monotonic() - begun);
-        let Served { here, there, results, messages, failure } = served;
-        let report = Report { lasted, here, there, results, messages, failure };
+        let Served { here, there, results, output, messages, failure } = served;
+        // Its place is free before anybody hears that it is.
+        self.stop.ask();
+        let failure = match failure {
+            Some(Error::Stopped) if !self.closing.is_asked() => Some(Error::Limit("duration")),
+            other => other,
+        };
+        let report = Report { lasted, here, there, results, output, messages, failure };
         self.watcher.event(Event::Ends { client: &client, report: &report });
     }
 

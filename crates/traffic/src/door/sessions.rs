@@ -13,6 +13,8 @@ use std::{
 };
 
 use load::Transport;
+use sys::clock::monotonic;
+use units::Nanos;
 use wire::iperf3::Cookie;
 
 use super::poke::Poke;
@@ -21,6 +23,7 @@ use crate::{
     handshake::Handshake,
     iperf3::server::Arrival,
     sockperf::Tally,
+    stop::Stop,
 };
 
 /// All of them.
@@ -33,6 +36,9 @@ pub(super) struct Sessions<'scope> {
 struct Running<'scope> {
     thread: ScopedJoinHandle<'scope, ()>,
     way_in: Option<WayIn>,
+    stop: Stop,
+    /// When it is ended from here.
+    until: Option<u64>,
 }
 
 /// How further connections of a client reach it.
@@ -92,6 +98,7 @@ pub(super) struct Intake {
     pub(super) local: SocketAddr,
     /// Whether some are still missing.
     gathering: Arc<AtomicBool>,
+    count: usize,
     arrivals: SyncSender<Arrival>,
 }
 
@@ -105,7 +112,7 @@ impl Intake {
     ) -> (Self, Receiver<Arrival>) {
         let (arrivals, arriving) = sync_channel(count);
         let gathering = Arc::new(AtomicBool::new(true));
-        (Self { cookie, transport, peer: peer.ip(), local, gathering, arrivals }, arriving)
+        (Self { cookie, transport, peer: peer.ip(), local, gathering, count, arrivals }, arriving)
     }
 
     fn is_gathering(&self) -> bool {
@@ -119,9 +126,9 @@ impl Intake {
 }
 
 impl<'scope> Sessions<'scope> {
-    /// How many are served.
-    pub(super) const fn count(&self) -> usize {
-        self.running.len()
+    /// How many are served; one that is asked to end, or has asked itself, gives its place to another.
+    pub(super) fn count(&self) -> usize {
+        self.running.iter().filter(|running| !running.stop.is_asked()).count()
     }
 
     /// How many were ever served.
@@ -129,20 +136,21 @@ impl<'scope> Sessions<'scope> {
         self.begun
     }
 
-    /// Serves one more on a thread of its own; `work` is told its number.
+    /// Serves one more on a thread of its own, for so long at most; `work` is told its number and when to end.
     pub(super) fn begin<'env>(
         &mut self,
         scope: &'scope Scope<'scope, 'env>,
-        peer: SocketAddr,
+        (peer, limit): (SocketAddr, Option<Nanos>),
         way_in: Option<WayIn>,
         poke: &Poke,
-        work: impl FnOnce(u64) + Send + 'scope,
+        work: impl FnOnce(u64, &Stop) + Send + 'scope,
     ) -> Result<()> {
         let number = self.begun + 1;
-        let wake = Wake(poke.clone());
+        let (wake, stop) = (Wake(poke.clone()), Stop::new());
+        let own = stop.clone();
         let body = move || {
             let _wake = wake;
-            work(number);
+            work(number, &own);
         };
         let named = || format!("client {peer}");
         let thread = thread::Builder::new()
@@ -150,8 +158,15 @@ impl<'scope> Sessions<'scope> {
             .spawn_scoped(scope, body)
             .map_err(Error::socket("start a thread for", named))?;
         self.begun = number;
-        self.running.push(Running { thread, way_in });
+        let until = limit.map(|limit| monotonic() + limit.0);
+        self.running.push(Running { thread, way_in, stop, until });
         Ok(())
+    }
+
+    /// Asks those to end whose time is over; all of them when the door closes.
+    pub(super) fn end(&self, closing: bool, now: u64) {
+        let over = |running: &&Running<'_>| closing || running.until.is_some_and(|until| now >= until);
+        self.running.iter().filter(over).for_each(|running| running.stop.ask());
     }
 
     /// Forgets those that have ended. True when there were some.
@@ -167,6 +182,11 @@ impl<'scope> Sessions<'scope> {
     /// Whether a test of iperf3 is under way.
     pub(super) fn has_test(&self) -> bool {
         self.intakes().next().is_some()
+    }
+
+    /// Data connections of all tests under way.
+    pub(super) fn streams(&self) -> usize {
+        self.intakes().map(|intake| intake.count).sum()
     }
 
     /// Whether a test with this cookie is under way.
@@ -209,7 +229,7 @@ impl<'scope> Sessions<'scope> {
 
     fn intakes(&self) -> impl Iterator<Item = &Intake> {
         self.running.iter().filter_map(|running| match &running.way_in {
-            Some(WayIn::Streams(intake)) => Some(intake),
+            Some(WayIn::Streams(intake)) if !running.stop.is_asked() => Some(intake),
             _ => None,
         })
     }

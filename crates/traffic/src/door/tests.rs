@@ -18,21 +18,20 @@ use crate::{error::Error, stop::Stop, testing::on_loopback};
 #[derive(Debug)]
 enum Heard {
     Listening(Vec<SocketAddr>),
-    Waits(usize),
+    Waits,
     Begins(Client),
-    Interval(u64),
+    Interval,
     Ends(Client, Box<Ended>),
-    Refused(SocketAddr, Refusal),
-    MoreRefused(u64),
-    Trouble(String),
+    Refused(Refusal),
+    MoreRefused,
 }
 
 /// A report whose parts can be kept.
 #[derive(Debug)]
 struct Ended {
     here: Option<crate::Outcome>,
-    there: Option<crate::Outcome>,
     results: Option<wire::iperf3::Results>,
+    output: Option<wire::iperf3::output::Output>,
     failure: Option<String>,
 }
 
@@ -43,13 +42,13 @@ impl Watcher for Ear {
     fn event(&self, event: Event<'_>) {
         let heard = match event {
             Event::Listening { addresses } => Heard::Listening(addresses.to_vec()),
-            Event::Waits { before, .. } => Heard::Waits(before),
+            Event::Waits { .. } => Heard::Waits,
             Event::Begins { client } => Heard::Begins(client.clone()),
-            Event::Interval { client, .. } => Heard::Interval(client.number),
+            Event::Interval { .. } => Heard::Interval,
             Event::Ends { client, report } => Heard::Ends(client.clone(), Box::new(Ended::of(report))),
-            Event::Refused { peer, because } => Heard::Refused(peer, because),
-            Event::MoreRefused { count } => Heard::MoreRefused(count),
-            Event::Trouble { error } => Heard::Trouble(error.to_string()),
+            Event::Refused { because, .. } => Heard::Refused(because),
+            Event::MoreRefused { .. } => Heard::MoreRefused,
+            Event::Trouble { error } => panic!("{error}"),
         };
         // A test that has seen enough does not listen any more.
         let _ = self.0.lock().expect("no panic").send(heard);
@@ -60,8 +59,8 @@ impl Ended {
     fn of(report: &Report) -> Self {
         Self {
             here: report.here.clone(),
-            there: report.there.clone(),
             results: report.results.clone(),
+            output: report.output.as_deref().cloned(),
             failure: report.failure.as_ref().map(Error::to_string),
         }
     }
@@ -98,7 +97,7 @@ impl Door {
     /// The next refusal.
     fn refused(&self) -> Refusal {
         self.wait(|heard| match heard {
-            Heard::Refused(_, because) => Some(because),
+            Heard::Refused(because) => Some(because),
             _ => None,
         })
     }

@@ -30,8 +30,8 @@ use crate::{
 
 /// No datagram is longer.
 const LONGEST: usize = 65_535;
-/// No opening of a dialect is longer.
-const STRAY: usize = 2048;
+/// No more of them are taken from a socket; the rest are its own peer's.
+const STRAYS: usize = 1024;
 
 /// Peers whose handshake is remembered.
 const KNOWN: usize = 256;
@@ -114,10 +114,14 @@ impl Front<'_, '_> {
         };
         let (cookie, to) = (test.cookie, test.local.ip());
         let order = self.number();
-        let Some(socket) = self.connect(place, Some(to), peer) else { return };
+        let local = local(self.listening.addresses[place], to);
+        let Some((socket, mut strays)) = self.connect(local, peer) else { return };
         if socket.send(&word.reply()).is_ok() {
             self.sessions.give(cookie, Arrival::Udp { order, socket });
         }
+        // Its own can only be the same wish once more.
+        strays.retain(|(_, from)| *from != peer);
+        self.answer_strays(place, strays);
     }
 
     /// A message of an exchange that has begun, or the first of sockperf's. A peer that goes on is given a thread
@@ -150,21 +154,22 @@ impl Front<'_, '_> {
 
     fn promote(&mut self, place: usize, peer: SocketAddr) {
         let Some(conversation) = self.desk.known.take(peer) else { return };
-        if let Some(socket) = self.connect(place, None, peer) {
-            self.begin_datagrams(socket, self.listening.addresses[place], conversation);
-        }
+        let local = self.listening.addresses[place];
+        let Some((socket, strays)) = self.connect(local, peer) else { return };
+        self.begin_datagrams(socket, local, conversation);
+        self.answer_strays(place, strays);
     }
 
-    /// A socket on the address of the door that is connected to one peer. Between its two steps it may get what
-    /// others have sent to the door, and they are answered as there.
-    fn connect(&mut self, place: usize, to: Option<IpAddr>, peer: SocketAddr) -> Option<UdpSocket> {
-        let local = local(self.listening.addresses[place], to);
-        let mut strays = Vec::new();
-        let connected = connect(local, peer, &mut strays);
+    /// A socket on an address of the door that is connected to one peer, and what came to it before it was.
+    fn connect(&self, local: SocketAddr, peer: SocketAddr) -> Option<(UdpSocket, Strays)> {
+        let tell = |error: &Error| self.house.watcher.event(Event::Trouble { error });
+        connect(local, peer).inspect_err(tell).ok()
+    }
+
+    fn answer_strays(&mut self, place: usize, strays: Strays) {
         for (mut bytes, from) in strays {
             self.answer(place, &mut bytes, from);
         }
-        connected.inspect_err(|error| self.house.watcher.event(Event::Trouble { error })).ok()
     }
 
     fn send(&self, place: usize, bytes: &[u8], peer: SocketAddr) {
@@ -173,28 +178,23 @@ impl Front<'_, '_> {
     }
 }
 
-fn connect(
-    local: SocketAddr,
-    peer: SocketAddr,
-    strays: &mut Vec<(Vec<u8>, SocketAddr)>,
-) -> Result<UdpSocket> {
+/// Datagrams that came to another socket than they should have.
+type Strays = Vec<(Vec<u8>, SocketAddr)>;
+
+/// Until it is connected, a socket gets what anybody sends to the door: that lies before everything else in it.
+fn connect(local: SocketAddr, peer: SocketAddr) -> Result<(UdpSocket, Strays)> {
     let socket = listen::udp(local)?;
     socket.connect(peer).map_err(Error::socket("connect", || format!("a UDP socket to {peer}")))?;
-    let mut bytes = [0; STRAY];
-    while strays.len() < BATCH
+    let (mut bytes, mut strays) = (vec![0; LONGEST], Strays::new());
+    while strays.len() < STRAYS
         && let Ok((length, from)) = socket.recv_from(&mut bytes)
     {
-        if from != peer {
-            strays.push((bytes[..length].to_vec(), from));
-        }
+        strays.push((bytes[..length].to_vec(), from));
     }
-    Ok(socket)
+    Ok((socket, strays))
 }
 
-/// Where a socket for one peer is bound: to the address that the peer has sent to, as far as that is known.
-fn local(listening: SocketAddr, to: Option<IpAddr>) -> SocketAddr {
-    match to {
-        Some(to) if listening.ip().is_unspecified() => SocketAddr::new(to, listening.port()),
-        _ => listening,
-    }
+/// Where the socket of a stream is bound: to the address that its client has connected to.
+fn local(listening: SocketAddr, to: IpAddr) -> SocketAddr {
+    if listening.ip().is_unspecified() { SocketAddr::new(to, listening.port()) } else { listening }
 }

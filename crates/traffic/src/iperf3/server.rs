@@ -11,23 +11,31 @@ use std::{
     net::{TcpStream, UdpSocket},
     sync::mpsc::Receiver,
     thread,
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use load::{Direction, StreamLoad};
+use samples::UnixMillis;
 use units::Nanos;
-use wire::iperf3::{ErrorCode, Params, PlannedStream, Results, server::Machine};
+use wire::iperf3::{Cookie, ErrorCode, Params, PlannedStream, Results, output::Output, server::Machine};
 
 use self::{
     control::Control,
     prepare::Prepared,
-    watch::{Ended, Tap, watch},
+    watch::{Bounds, Ended, Tap, watch},
 };
-use super::{cpu::Cpu, extension, results};
+use super::{
+    Connection,
+    cpu::Cpu,
+    document::{Facts, Role},
+    extension, results,
+};
 use crate::{
     door::Limits,
     ends::Outcome,
     error::{Error, Result},
     observer::Observer,
+    spec::cpu_of,
     stop::Stop,
     stream::{self, Finish, Flow, FlowSocket, SERVER, Start, Told},
 };
@@ -42,11 +50,14 @@ pub(crate) enum Arrival {
 /// A test that may begin.
 pub(crate) struct Visit {
     pub(crate) control: TcpStream,
+    pub(crate) cookie: Cookie,
     /// It awaits the judgement of the parameters.
     pub(crate) machine: Box<Machine>,
     pub(crate) params: Box<Params>,
     pub(crate) load: StreamLoad,
     pub(crate) arriving: Receiver<Arrival>,
+    /// How long nothing may move.
+    pub(crate) patience: Nanos,
     /// Called once no more data connections are awaited.
     pub(crate) gathered: Box<dyn FnOnce() + Send>,
 }
@@ -57,6 +68,8 @@ pub(crate) struct Served {
     pub(crate) here: Option<Outcome>,
     pub(crate) there: Option<Outcome>,
     pub(crate) results: Option<Results>,
+    /// What iperf3's server would have printed with `--json`.
+    pub(crate) output: Option<Box<Output>>,
     /// Of dialects that count messages.
     pub(crate) messages: Option<wire::sockperf::Counts>,
     pub(crate) failure: Option<Error>,
@@ -65,13 +78,14 @@ pub(crate) struct Served {
 /// Runs the test to its end.
 pub(crate) fn serve(visit: Visit, limits: &Limits, stop: &Stop, observer: &dyn Observer) -> Served {
     let mut served = Served::default();
-    let Visit { control, machine, params, load, arriving, gathered } = visit;
+    let Visit { control, cookie, machine, params, load, arriving, patience, gathered } = visit;
     let served_well = Control::new(control, machine).and_then(|mut control| {
         let plan = params.streams();
         let arrivals = control.gather(plan.len(), &arriving, stop);
         drop(arriving);
         gathered();
-        let test = Test { params: &params, load: &load, plan: &plan, limits };
+        let test =
+            Test { cookie, started: now(), params: &params, load: &load, plan: &plan, limits, patience };
         test.run(&mut control, arrivals?, stop, observer, &mut served)
     });
     served.failure = served_well.err();
@@ -79,10 +93,13 @@ pub(crate) fn serve(visit: Visit, limits: &Limits, stop: &Stop, observer: &dyn O
 }
 
 struct Test<'a> {
+    cookie: Cookie,
+    started: UnixMillis,
     params: &'a Params,
     load: &'a StreamLoad,
     plan: &'a [PlannedStream],
     limits: &'a Limits,
+    patience: Nanos,
 }
 
 impl Test<'_> {
@@ -120,32 +137,40 @@ impl Test<'_> {
         stop: &Stop,
         observer: &dyn Observer,
     ) -> (Ended, Result<Outcome>) {
-        let Prepared { sockets, sending, receiving, cpu } = prepared;
+        let Prepared { sockets, shares, sending, receiving, cpus } = prepared;
         let (told, own) = (Told::default(), Stop::new());
+        // Whoever has sent all that was asked leaves the connection open until the client has seen that.
+        let open: Vec<_> = sockets.iter().filter_map(copy).collect();
+        let expected = shares.iter().all(Option::is_some);
         let mut ids = [0, 0];
-        let flows = self.plan.iter().zip(sockets).map(|(planned, socket)| {
+        let flows = self.plan.iter().zip(sockets).zip(shares).enumerate().map(|(thread, planned)| {
+            let ((planned, socket), share) = planned;
             let sends = planned.direction == Direction::Reverse;
             let id = ids[usize::from(sends)];
             ids[usize::from(sends)] += 1;
-            flow((planned.direction, id), socket, if sends { &sending } else { &receiving }, cpu, &told)
+            let load = if sends { &sending } else { &receiving };
+            let cpu = cpu_of(cpus.as_deref(), thread);
+            Flow { share, cpu, ..flow((planned.direction, id), socket, load, &told) }
         });
         let flows: Vec<_> = flows.collect();
         let tap = match control.begin() {
             Ok(go) => Tap::new(go, observer),
             Err(error) => return (Ended::Failed(error), Err(Error::Stopped)),
         };
-        thread::scope(|scope| {
+        let ended = thread::scope(|scope| {
             let counts = tap.counts();
-            let limits = self.limits;
             let (told, own) = (&told, &own);
-            let watching = scope.spawn(move || watch(control, limits, &counts, told, own, stop));
+            let bounds = Bounds { limits: self.limits, patience: self.patience, stop };
+            let watching = scope.spawn(move || watch(control, &bounds, &counts, told, own));
             let outcome = stream::run(flows, own, &tap);
-            tap.is_over();
+            tap.is_over(expected && outcome.is_ok());
             let ended = watching.join().unwrap_or_else(|_| {
                 Ended::Failed(Error::Panicked { thread: "an iperf3 control connection".into() })
             });
             (ended, outcome)
-        })
+        });
+        drop(open);
+        ended
     }
 
     /// Tells the client what was seen here, and hears what was seen there.
@@ -166,16 +191,47 @@ impl Test<'_> {
         }
         let theirs = control.exchange(&results, stop)?;
         served.there = theirs.plumb.clone().and_then(extension::from_value);
+        served.output = control.peer().map(|client| {
+            let facts = Facts {
+                role: Role::Server { client },
+                params: self.params,
+                load: self.load,
+                here: outcome,
+                there: Some(&theirs),
+                connections: &connections(outcome),
+                cookie: self.cookie.as_str(),
+                control_mss: control.mss(),
+                started: self.started,
+                cpu,
+                every: EVERY,
+            };
+            Box::new(facts.document())
+        });
         served.results = Some(theirs);
         Ok(())
     }
+}
+
+/// Both addresses of every flow, as its socket had them.
+fn connections(outcome: &Outcome) -> Vec<Connection> {
+    let addresses = outcome.flows.iter().map(|flow| flow.series.socket.addresses.as_deref());
+    let both = addresses.filter_map(|pair| {
+        let (local, remote) = pair?.split_once(" -> ")?;
+        Some(Connection { local: local.parse().ok()?, remote: remote.parse().ok()? })
+    });
+    both.collect()
+}
+
+/// The time of day.
+fn now() -> UnixMillis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    UnixMillis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 fn flow<'a>(
     (direction, id): (Direction, u32),
     socket: FlowSocket,
     load: &'a StreamLoad,
-    cpu: Option<u32>,
     told: &'a Told,
 ) -> Flow<'a> {
     let peer = match &socket {
@@ -189,12 +245,22 @@ fn flow<'a>(
         name: Flow::name_of(direction, id, peer),
         socket,
         load,
-        cpu,
+        cpu: None,
         share: None,
         start: Start::Now,
         finish: Finish::Told(told),
     }
 }
 
+/// A second hold on a connection.
+fn copy(socket: &FlowSocket) -> Option<TcpStream> {
+    match socket {
+        FlowSocket::Tcp(socket) => socket.try_clone().ok(),
+        FlowSocket::Udp(..) => None,
+    }
+}
+
+/// The intervals of what iperf3's server prints.
+const EVERY: Nanos = Nanos::from_secs(1);
 /// How long a control connection may take to accept what is said on it.
 const PATIENCE: Nanos = Nanos::from_secs(10);

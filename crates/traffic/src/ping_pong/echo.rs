@@ -4,6 +4,7 @@ use sys::clock::monotonic;
 use units::Nanos;
 
 use super::{
+    GRACE,
     line::{Arrival, Inbox, Line},
     message::{is_closing, knows},
     seen::Seen,
@@ -32,12 +33,15 @@ pub(super) fn run(
 ) -> Result<Seen> {
     let mut seen = Seen::default();
     let (mut wake, mut heard) = (monotonic(), monotonic());
-    let wait = || check();
     loop {
         let mut came = false;
+        let room = || {
+            check()?;
+            if patience.is_over(heard, monotonic()) { Err(silent(line, "room to send")) } else { Ok(()) }
+        };
         match line.receive(&mut inbox) {
             Ok(Arrival::Message(bytes)) if line.is_stream() || knows(bytes, token) => {
-                line.send(bytes, wait)?;
+                line.send(bytes, room)?;
                 came = true;
                 if !line.is_stream() && is_closing(bytes) {
                     return Ok(seen);
@@ -76,10 +80,11 @@ impl Patience {
 /// A datagram's farewell may have got lost; a connection has an end.
 fn given_up(line: &Line, patience: Patience, seen: Seen) -> Result<Seen> {
     match patience {
-        Patience::Until(_) if line.is_stream() => {
-            let missing = "the end of the exchange".into();
-            Err(Error::Silent { object: line.name().into(), missing, waited: super::GRACE })
-        }
+        Patience::Until(_) if line.is_stream() => Err(silent(line, "the end of the exchange")),
         Patience::Until(_) | Patience::Idle(_) => Ok(seen),
     }
+}
+
+fn silent(line: &Line, missing: &str) -> Error {
+    Error::Silent { object: line.name().into(), missing: missing.into(), waited: GRACE }
 }

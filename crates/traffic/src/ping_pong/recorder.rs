@@ -112,8 +112,7 @@ impl<'a> Recorder<'a> {
     #[cold]
     fn awake(&mut self, from: u64, now: u64) -> Result<()> {
         // The warm-up's last interval keeps all that was begun in it, however late it ends.
-        let held = self.warmup && self.present.1 == self.warm && from < self.warm;
-        if now >= self.present.1 && !held {
+        while now >= self.present.1 && !(self.present.1 == self.warm && from < self.warm) {
             self.cut(now);
         }
         if !self.warmup {
@@ -133,7 +132,7 @@ impl<'a> Recorder<'a> {
     /// Ends the present interval at the last boundary that has passed.
     fn cut(&mut self, now: u64) {
         let mut end = self.present.1;
-        while self.boundary_after(end) <= now && !(self.warmup && end == self.warm) {
+        while self.boundary_after(end) <= now && end != self.warm {
             end = self.boundary_after(end);
         }
         self.tell(end);

@@ -1,5 +1,7 @@
 //! How much one sockperf client may take of a server, looked at a few times a second. Time is handed in.
 
+use std::collections::BTreeSet;
+
 use units::{BitRate, Bytes, Nanos};
 use wire::sockperf::Counts;
 
@@ -46,11 +48,13 @@ pub(super) struct Guard<'a> {
     second: (u64, u64),
     /// When its last message was seen, and how many there were.
     last: (u64, u64),
+    cpus: BTreeSet<u32>,
 }
 
 impl<'a> Guard<'a> {
     pub(super) const fn new(bounds: Bounds, stop: &'a Stop, now: u64) -> Self {
-        Self { bounds, stop, begun: now, wake: now, heard: (now, 0), second: (now, 0), last: (now, 0) }
+        let (heard, second, last) = ((now, 0), (now, 0), (now, 0));
+        Self { bounds, stop, begun: now, wake: now, heard, second, last, cpus: BTreeSet::new() }
     }
 
     /// Whether the client has come to its end; it costs two comparisons most of the time.
@@ -66,6 +70,7 @@ impl<'a> Guard<'a> {
             return Ok(None);
         }
         self.wake = now + TICK.as_nanos() as u64;
+        self.cpus.insert(sys::affinity::current_cpu());
         if self.stop.is_asked() {
             return Err(Error::Stopped);
         }
@@ -75,6 +80,11 @@ impl<'a> Guard<'a> {
     /// From its begin to its last message.
     pub(super) const fn active(&self) -> Nanos {
         Nanos(self.last.0 - self.begun)
+    }
+
+    /// The CPUs that the thread was seen on.
+    pub(super) fn ran_on(&self) -> Vec<u32> {
+        self.cpus.iter().copied().collect()
     }
 
     fn judge(&mut self, counts: Counts, now: u64) -> Option<Ended> {

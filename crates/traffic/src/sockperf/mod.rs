@@ -16,4 +16,4 @@ pub use client::{ClientSpec, run_client};
 pub(crate) use bounds::{Bounds, Ended};
 pub(crate) use served::{Served, Tally};
 pub(crate) use tcp::serve_tcp;
-pub(crate) use udp::{serve_udp, serve_udp_beside};
+pub(crate) use udp::serve_udp_beside;

@@ -14,10 +14,6 @@ use crate::ends::{FlowOutcome, Outcome};
 #[derive(Debug)]
 pub(crate) struct Served {
     /// Its messages, as sockperf's own server counts them.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the outcome's flow tells the bytes; tests count messages")
-    )]
     pub(crate) counts: Counts,
     /// Why it is over.
     pub(crate) ended: Ended,
@@ -39,8 +35,9 @@ impl Served {
         ended: Ended,
         guard: &Guard<'_>,
         thread: ThreadCpu,
-        socket: SocketFacts,
+        mut socket: SocketFacts,
     ) -> Self {
+        socket.ran_on = guard.ran_on();
         let flow = (counts.received > 0).then(|| flow(counts, guard.active(), socket.clone()));
         let data = PingPongData { server: socket, ..PingPongData::default() };
         let outcome = Outcome {

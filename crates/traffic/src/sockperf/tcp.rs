@@ -5,7 +5,7 @@ use std::{
     net::TcpStream,
 };
 
-use samples::ThreadRole;
+use samples::{SocketFacts, ThreadRole};
 use sys::clock::monotonic;
 use wire::sockperf::ServerStream;
 
@@ -30,63 +30,72 @@ pub(crate) fn serve_tcp(socket: &TcpStream, first: &[u8], bounds: Bounds, stop: 
     socket.set_nonblocking(false).map_err(Error::socket("prepare", || name.clone()))?;
     limit_waits(socket, TICK)?;
     sys::socket::set_nodelay(socket, true)?;
+    // A client that has reset the connection by its end has no address any more.
+    let addresses = tcp_facts(socket, None).addresses;
     let spent = Spent::from_now();
     let mut stream = ServerStream::new();
     stream.space()[..first.len()].copy_from_slice(first);
     stream.filled(first.len());
-    let mut guard = Guard::new(bounds, stop, monotonic());
-    let ended = serve(socket, &mut stream, &mut guard, &name)?;
+    let guard = Guard::new(bounds, stop, monotonic());
+    let mut session = Session { socket, stream, guard, name, deaf: false };
+    let ended = session.serve()?;
     let thread = spent.until_now("server", ThreadRole::Pong);
-    Ok(Served::new(stream.counts(), ended, &guard, thread, tcp_facts(socket, None)))
+    let facts = SocketFacts { addresses, ..tcp_facts(socket, None) };
+    Ok(Served::new(session.stream.counts(), ended, &session.guard, thread, facts))
 }
 
-fn serve(
-    mut socket: &TcpStream,
-    stream: &mut ServerStream,
-    guard: &mut Guard<'_>,
-    name: &str,
-) -> Result<Ended> {
-    let mut ended = answer(socket, stream, guard, name)?;
-    while ended.is_none() {
-        match socket.read(stream.space()) {
-            Ok(0) => return Ok(Ended::Left),
-            Ok(length) => stream.filled(length),
-            Err(error) if is_wait(&error) => {}
-            Err(error) if is_gone(&error) => return Ok(Ended::Left),
-            Err(error) => return Err(Error::socket("receive on", || name)(error)),
-        }
-        ended = match answer(socket, stream, guard, name)? {
-            None => guard.look(stream.counts(), monotonic())?,
-            ended => ended,
-        };
-    }
-    Ok(ended.expect("the loop goes on until it is"))
+struct Session<'a> {
+    socket: &'a TcpStream,
+    stream: ServerStream,
+    guard: Guard<'a>,
+    name: String,
+    /// The client takes no more answers; what it had sent before still counts.
+    deaf: bool,
 }
 
-/// Sends the answers to all that has come.
-#[inline]
-fn answer(
-    socket: &TcpStream,
-    stream: &mut ServerStream,
-    guard: &mut Guard<'_>,
-    name: &str,
-) -> Result<Option<Ended>> {
-    loop {
-        let counts = stream.counts();
-        let answers = stream.answers().map_err(|violation| {
-            Error::socket("understand", || name)(io::Error::new(io::ErrorKind::InvalidData, violation))
-        })?;
-        let Some(mut bytes) = answers else { return Ok(None) };
-        while !bytes.is_empty() {
-            match { socket }.write(bytes) {
-                Ok(written) => bytes = &bytes[written..],
+impl Session<'_> {
+    fn serve(&mut self) -> Result<Ended> {
+        let mut ended = self.answer()?;
+        while ended.is_none() {
+            match { self.socket }.read(self.stream.space()) {
+                Ok(0) => return Ok(Ended::Left),
+                Ok(length) => self.stream.filled(length),
                 Err(error) if is_wait(&error) => {}
-                Err(error) if is_gone(&error) => return Ok(Some(Ended::Left)),
-                Err(error) => return Err(Error::socket("send on", || name)(error)),
+                Err(error) if is_gone(&error) => return Ok(Ended::Left),
+                Err(error) => return Err(Error::socket("receive on", || self.name.as_str())(error)),
             }
-            // A client that asks and does not read is silent.
-            if let (false, Some(ended)) = (bytes.is_empty(), guard.look(counts, monotonic())?) {
-                return Ok(Some(ended));
+            ended = match self.answer()? {
+                None => self.guard.look(self.stream.counts(), monotonic())?,
+                ended => ended,
+            };
+        }
+        Ok(ended.expect("the loop goes on until it is"))
+    }
+
+    /// Sends the answers to all that has come.
+    #[inline]
+    fn answer(&mut self) -> Result<Option<Ended>> {
+        let Self { socket, stream, guard, name, deaf } = self;
+        loop {
+            let counts = stream.counts();
+            let Some(mut bytes) = stream.answers().map_err(|violation| {
+                let source = io::Error::new(io::ErrorKind::InvalidData, violation);
+                Error::socket("understand", || name.as_str())(source)
+            })?
+            else {
+                return Ok(None);
+            };
+            while !bytes.is_empty() && !*deaf {
+                match socket.write(bytes) {
+                    Ok(written) => bytes = &bytes[written..],
+                    Err(error) if is_wait(&error) => {}
+                    Err(error) if is_gone(&error) => *deaf = true,
+                    Err(error) => return Err(Error::socket("send on", || name.as_str())(error)),
+                }
+                // A client that asks and does not read is silent.
+                if let (false, Some(ended)) = (bytes.is_empty(), guard.look(counts, monotonic())?) {
+                    return Ok(Some(ended));
+                }
             }
         }
     }

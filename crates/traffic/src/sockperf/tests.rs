@@ -12,7 +12,7 @@ use std::{
 use units::{Bytes, Nanos};
 use wire::sockperf::{Counts, MAX_MESSAGE, Question};
 
-use super::{Bounds, Ended, Served, serve_tcp, serve_udp};
+use super::{Bounds, Ended, Served, Tally, serve_tcp, serve_udp_beside};
 use crate::{
     error::Result,
     stop::Stop,
@@ -69,6 +69,8 @@ fn every_message_of_a_connection_comes_back_and_is_counted() {
         assert_eq!(served.outcome.threads.len(), 1);
         let data = served.outcome.ping_pong.expect("its socket's facts");
         assert_eq!(data.server.nodelay, Some(true));
+        assert!(data.server.addresses.is_some_and(|addresses| addresses.contains(" -> 127.0.0.1:")));
+        assert_eq!(served.outcome.flows[0].series.bytes(), Bytes(bytes));
     }
 }
 
@@ -169,7 +171,8 @@ fn datagrams_come_back_or_are_dropped_and_silence_ends_them() {
         let mut question = Question::new(100).expect("it fits");
         let first = question.number(1).to_vec();
         thread::scope(|scope| {
-            let server = scope.spawn(|| serve_udp(&ours, &first, bounds, &Stop::new()));
+            let server =
+                scope.spawn(|| serve_udp_beside(&Tally::default(), &ours, &first, bounds, &Stop::new()));
             let mut answer = [0; 200];
             for number in 1..=50 {
                 if number > 1 {

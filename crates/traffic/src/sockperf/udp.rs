@@ -17,14 +17,6 @@ use crate::{
     stop::Stop,
 };
 
-/// [`serve_udp_beside`] nobody.
-///
-/// # Errors
-/// As there.
-pub(crate) fn serve_udp(socket: &UdpSocket, first: &[u8], bounds: Bounds, stop: &Stop) -> Result<Served> {
-    serve_udp_beside(&Tally::default(), socket, first, bounds, stop)
-}
-
 /// Serves the peer that `socket` is connected to until it is silent for long enough; what else comes is dropped.
 /// `first` is a datagram of its that was received elsewhere; it is answered here. `beside` counts those that are
 /// answered elsewhere.

@@ -138,6 +138,12 @@ impl Machine {
         }
     }
 
+    /// Whether the server has heard of the end, sends no more, and awaits what this end saw.
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        self.phase == Phase::Asked
+    }
+
     /// What is to be sent.
     pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         let bytes = mem::take(&mut self.outbox);

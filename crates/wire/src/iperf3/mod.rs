@@ -9,6 +9,7 @@ pub mod client;
 mod code;
 mod cookie;
 mod datagram;
+pub mod exercise;
 mod failure;
 mod inbox;
 mod number;

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use serde::{
-    Deserializer,
+    Deserialize, Deserializer,
     de::{Error, Visitor},
 };
 
@@ -13,9 +13,9 @@ pub(super) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error>
     from.deserialize_any(Whole)
 }
 
-/// As [`whole`], of a key that may be absent.
+/// As [`whole`], of a key that may be absent or `null`.
 pub(super) fn maybe_whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
-    whole(from).map(Some)
+    Option::<WholeNumber>::deserialize(from).map(|number| number.map(|number| number.0))
 }
 
 /// A flag from a boolean or a number.
@@ -28,10 +28,16 @@ pub(super) fn real<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> 
     from.deserialize_any(Real)
 }
 
-/// As [`real`], of a key that may be absent.
+/// As [`real`], of a key that may be absent or `null`.
 pub(super) fn maybe_real<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
-    real(from).map(Some)
+    Option::<RealNumber>::deserialize(from).map(|number| number.map(|number| number.0))
 }
+
+#[derive(Deserialize)]
+struct WholeNumber(#[serde(deserialize_with = "whole")] i64);
+
+#[derive(Deserialize)]
+struct RealNumber(#[serde(deserialize_with = "real")] f64);
 
 struct Whole;
 

@@ -8,7 +8,11 @@ use ::load::{Mode, Placement};
 use clap::{Args, ValueEnum};
 use units::{BitRate, Bytes, Nanos};
 
-use crate::{amount, dscp, host::{self, Family}, pin};
+use crate::{
+    amount, dscp,
+    host::{self, Family},
+    pin,
+};
 
 /// The port that iperf3 and plumb serve on.
 pub(crate) const PORT: u16 = 5201;
@@ -204,7 +208,9 @@ fn pace(text: &str) -> Result<Pace, String> {
     let burst = match burst {
         "" if rate.len() == text.len() => None,
         number => Some(number.parse().ok().filter(|burst| (1..=1000).contains(burst)).ok_or_else(|| {
-            format!("`{number}` is no burst: write how many datagrams or writes go at once, 1 to 1000, as 100M/10")
+            format!(
+                "`{number}` is no burst: write how many datagrams or writes go at once, 1 to 1000, as 100M/10"
+            )
         })?),
     };
     Ok(Pace { rate: amount::rate(rate)?, burst })

@@ -84,7 +84,9 @@ fn until(traffic: &Traffic, message: Bytes) -> Result<Until, Misuse> {
     if let Some(blocks) = traffic.blockcount {
         let each = if message.0 == 0 { DATAGRAM } else { message };
         let bytes = blocks.checked_mul(each.0).filter(|bytes| *bytes <= i64::MAX as u64);
-        return Ok(Until::Sent(Bytes(bytes.ok_or_else(|| Misuse::new("-k times -l is more than can be counted"))?)));
+        return Ok(Until::Sent(Bytes(
+            bytes.ok_or_else(|| Misuse::new("-k times -l is more than can be counted"))?,
+        )));
     }
     within("-t", traffic.time.unwrap_or(TIME), SHORTEST, LONGEST).map(Until::Elapsed)
 }
@@ -212,7 +214,8 @@ mod tests {
 
     #[test]
     fn samples_add_up_to_what_is_shown() {
-        for (shown, sample) in [("1", 100), ("0.5", 100), ("0.1", 100), ("60", 100), ("0", 100), ("0.15", 75)] {
+        for (shown, sample) in [("1", 100), ("0.5", 100), ("0.1", 100), ("60", 100), ("0", 100), ("0.15", 75)]
+        {
             check(&format!("-i {shown}"), |load| load.interval = Nanos::from_millis(sample));
         }
     }

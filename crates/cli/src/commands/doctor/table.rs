@@ -12,6 +12,9 @@ use super::{
 const WIDEST: u16 = 100;
 const MARK: u16 = 4;
 const TITLE: u16 = 20;
+/// What is missing above keeps nobody from measuring a path that exists.
+const NEEDS_NOTHING: &str =
+    "`plumb server`, `client` and `ping` need no lab and no rights: any user may run them.";
 
 /// As wide as the terminal, and never wider than reads well.
 pub(super) fn width() -> u16 {
@@ -28,7 +31,7 @@ pub(super) fn render(document: &Document, width: u16) -> String {
     }
     let scenarios = document.scenarios.iter().map(|verdict| scenario_row(verdict, &document.checks));
     section(&mut text, "Built-in scenarios", scenarios, width);
-    text.push('\n');
+    text.push_str(&format!("\n{NEEDS_NOTHING}\n"));
     text.push_str(&verdict_line(&document.scenarios));
     text.push('\n');
     text

@@ -6,7 +6,11 @@ use ::load::Placement;
 use clap::Args;
 use units::{BitRate, Bytes, Nanos};
 
-use crate::{amount, dscp, host::{self, Family}, pin};
+use crate::{
+    amount, dscp,
+    host::{self, Family},
+    pin,
+};
 
 /// Flags of `plumb ping`.
 #[derive(Debug, Args)]
@@ -122,5 +126,6 @@ fn under(text: &str) -> Result<Under, String> {
         return Ok(Under(None));
     }
     let rate = amount::rate(text)?;
-    rate.map(|rate| Under(Some(rate))).ok_or_else(|| "a stream of nought is none: write a rate as 1G, or max".to_owned())
+    rate.map(|rate| Under(Some(rate)))
+        .ok_or_else(|| "a stream of nought is none: write a rate as 1G, or max".to_owned())
 }

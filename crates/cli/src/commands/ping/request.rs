@@ -1,7 +1,8 @@
 //! What the flags of `plumb ping` come to together: a load, or what is wrong with them.
 
 use ::load::{
-    Background, ConnectLoad, Direction, Load, Mode, PingPongLoad, Schedule, SocketSettings, Transport, Waiting,
+    Background, ConnectLoad, Direction, Load, Mode, PingPongLoad, Schedule, SocketSettings, Transport,
+    Waiting,
 };
 use units::{Bytes, Nanos};
 
@@ -153,7 +154,9 @@ mod tests {
 
     #[test]
     fn connections_are_a_load_of_their_own() {
-        let Ok(Load::Connect(load)) = typed("--connect --clients 4 -m 100 -t 2") else { panic!("connections") };
+        let Ok(Load::Connect(load)) = typed("--connect --clients 4 -m 100 -t 2") else {
+            panic!("connections")
+        };
         assert_eq!((load.clients, load.request, load.response), (4, Bytes(100), Bytes(100)));
         assert_eq!(load.duration, Nanos::from_secs(2));
     }

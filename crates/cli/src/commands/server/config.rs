@@ -49,7 +49,11 @@ fn auth(args: &ServerArgs) -> anyhow::Result<Option<Auth>> {
         return Ok(None);
     };
     let skew = login.time_skew_threshold;
-    Ok(Some(Auth { private_key: read("the private key", key)?, users: read("the list of users", users)?, skew }))
+    Ok(Some(Auth {
+        private_key: read("the private key", key)?,
+        users: read("the list of users", users)?,
+        skew,
+    }))
 }
 
 fn read(what: &str, path: &Path) -> anyhow::Result<String> {
@@ -77,13 +81,18 @@ mod tests {
 
     #[test]
     fn every_flag_reaches_the_server() {
-        let config = typed("-p 7000 -B 198.18.0.2 -B ::1 --allow 198.18.0.0/15 --max-clients 3 --max-rate 1G").expect("valid");
+        let config =
+            typed("-p 7000 -B 198.18.0.2 -B ::1 --allow 198.18.0.0/15 --max-clients 3 --max-rate 1G")
+                .expect("valid");
         let places: Vec<String> = config.listen.iter().map(ToString::to_string).collect();
         assert_eq!(places, ["198.18.0.2:7000", "[::1]:7000"]);
         assert_eq!(config.allow, [("198.18.0.0".parse().expect("valid"), 15)]);
         assert_eq!((config.limits.clients, config.limits.rate), (3, Some(BitRate(1e9))));
         let config = typed("--max-duration 5 --max-bytes 1G --queue -1 --idle-timeout 3").expect("valid");
-        assert_eq!((config.limits.duration, config.limits.bytes), (Nanos::from_secs(5), Some(Bytes(1 << 30))));
+        assert_eq!(
+            (config.limits.duration, config.limits.bytes),
+            (Nanos::from_secs(5), Some(Bytes(1 << 30)))
+        );
         assert!(config.queue && config.once && config.auth.is_none());
         assert_eq!(config.idle_timeout, Nanos::from_secs(3));
         assert!(config.listen.contains(&"0.0.0.0:5201".parse().expect("valid")));

@@ -1,38 +1,46 @@
-//! What a standing server did, as a JSON document for each client, a line each.
+//! What came of each client of a standing server, as a JSON document: iperf3's own for its clients, with an object
+//! `plumb` in it; of others that object alone. One line each.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use traffic::{
     FlowOutcome,
     door::{Client, Dialect, Event, Report, Work},
 };
 
-/// The line of an event; `None` where nothing is said.
-pub(super) fn line(event: &Event<'_>) -> Option<String> {
-    let document = match event {
-        Event::Listening { addresses } => json!({ "event": "listening", "addresses": addresses }),
-        Event::Ends { client, report } => ends(client, report),
-        Event::Refused { peer, because } => {
-            json!({ "event": "refused", "peer": peer, "because": because.to_string() })
-        }
-        Event::MoreRefused { count } => json!({ "event": "more-refused", "count": count }),
-        _ => return None,
-    };
-    Some(document.to_string())
+/// iperf3's document with one object more, which its readers pass over.
+#[derive(Serialize)]
+struct Document<'a, T> {
+    #[serde(flatten)]
+    iperf3: &'a T,
+    plumb: Value,
 }
 
-fn ends(client: &Client, report: &Report) -> Value {
-    let (dialect, work) = (dialect(client), work(client));
+/// The document of a client that is no longer served; `None` of any other event.
+pub(super) fn line(event: &Event<'_>) -> Option<String> {
+    let Event::Ends { client, report } = event else { return None };
+    let plumb = told(client, report);
+    let whole = report.output.as_ref().and_then(|output| {
+        let iperf3 = output.as_ref();
+        serde_json::to_string(&Document { iperf3, plumb: plumb.clone() }).ok()
+    });
+    Some(whole.unwrap_or_else(|| plumb.to_string()))
+}
+
+fn told(client: &Client, report: &Report) -> Value {
     let here = report.here.as_ref();
     json!({
-        "event": "client",
         "number": client.number,
         "peer": client.peer,
         "local": client.local,
-        "dialect": dialect,
-        "load": work,
+        "dialect": dialect(client),
+        "load": load(client),
         "lasted_ns": report.lasted,
         "flows": here.map(|outcome| outcome.flows.iter().map(flow).collect::<Vec<_>>()),
         "threads": here.map(|outcome| &outcome.threads),
+        "messages": report.messages.map(|messages| json!({
+            "received": messages.received, "answered": messages.answered, "bytes": messages.bytes,
+        })),
         "failure": report.failure.as_ref().map(ToString::to_string),
     })
 }
@@ -45,7 +53,7 @@ fn dialect(client: &Client) -> &'static str {
     }
 }
 
-fn work(client: &Client) -> Value {
+fn load(client: &Client) -> Value {
     match &client.work {
         Work::Stream(load) => json!({ "kind": "stream", "settings": load }),
         Work::PingPong(transport) => json!({ "kind": "ping-pong", "transport": transport }),
@@ -76,14 +84,36 @@ mod tests {
         let [peer, local] = ["198.18.0.1:40000", "198.18.0.2:5201"].map(|text| text.parse().expect("valid"));
         let work = Work::PingPong(Transport::Udp);
         let client = Client { number: 1, peer, local, dialect: Dialect::Sockperf, work };
-        let failure = Some(traffic::Error::Stopped);
-        let report = Report { lasted: Nanos::from_secs(2), here: None, there: None, results: None, failure };
+        let mut report = Report {
+            lasted: Nanos::from_secs(2),
+            here: None,
+            there: None,
+            results: None,
+            output: None,
+            messages: None,
+            failure: Some(traffic::Error::Stopped),
+        };
         let said = line(&Event::Ends { client: &client, report: &report }).expect("a line");
         let read: Value = serde_json::from_str(&said).expect("JSON");
         assert!(!said.contains('\n'));
-        assert_eq!((read["dialect"].as_str(), read["peer"].as_str()), (Some("sockperf"), Some("198.18.0.1:40000")));
-        assert_eq!((read["load"]["kind"].as_str(), read["lasted_ns"].as_u64()), (Some("ping-pong"), Some(2_000_000_000)));
+        assert_eq!(
+            (read["dialect"].as_str(), read["peer"].as_str()),
+            (Some("sockperf"), Some("198.18.0.1:40000"))
+        );
+        assert_eq!(
+            (read["load"]["kind"].as_str(), read["lasted_ns"].as_u64()),
+            (Some("ping-pong"), Some(2_000_000_000))
+        );
         assert!(read["failure"].is_string());
         assert!(line(&Event::Begins { client: &client }).is_none());
+
+        report.output = Some(Box::default());
+        let said = line(&Event::Ends { client: &client, report: &report }).expect("a line");
+        let read: Value = serde_json::from_str(&said).expect("JSON");
+        assert!(
+            read["start"].is_object() && read["intervals"].is_array() && read["end"].is_object(),
+            "{said}"
+        );
+        assert_eq!(read["plumb"]["number"], 1);
     }
 }

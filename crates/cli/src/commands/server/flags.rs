@@ -50,7 +50,7 @@ pub(super) struct Course {
     /// Serve one client, then end; fails if that one does
     #[arg(short = '1', long, visible_alias = "one-off")]
     pub(super) once: bool,
-    /// Print JSON: of iperf3's clients its document, of others a line each
+    /// Print a JSON document for each client, a line each; iperf3's clients have iperf3's fields
     #[arg(short = 'J', long)]
     pub(super) json: bool,
 }
@@ -101,9 +101,10 @@ fn prefix(text: &str) -> Result<(IpAddr, u8), String> {
     let address: IpAddr = address.parse().map_err(|_| format!("`{address}` is no address"))?;
     let whole = if address.is_ipv4() { 32 } else { 128 };
     let length = if text.contains('/') { length.parse().ok() } else { Some(whole) };
-    length.filter(|length| *length <= whole).map(|length| (address, length)).ok_or_else(|| {
-        format!("the length after {address}/ is 0 to {whole}, as in 198.18.0.0/15")
-    })
+    length
+        .filter(|length| *length <= whole)
+        .map(|length| (address, length))
+        .ok_or_else(|| format!("the length after {address}/ is 0 to {whole}, as in 198.18.0.0/15"))
 }
 
 fn clients(text: &str) -> Result<usize, String> {
@@ -112,7 +113,8 @@ fn clients(text: &str) -> Result<usize, String> {
 }
 
 fn bounded_rate(text: &str) -> Result<BitRate, String> {
-    amount::rate(text)?.ok_or_else(|| "a limit of nought would serve nobody: leave the flag out for none".to_owned())
+    amount::rate(text)?
+        .ok_or_else(|| "a limit of nought would serve nobody: leave the flag out for none".to_owned())
 }
 
 #[cfg(test)]

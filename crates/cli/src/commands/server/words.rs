@@ -51,7 +51,8 @@ fn stream(load: &StreamLoad) -> String {
         Direction::Reverse => "sends",
         Direction::Both => "sends and receives",
     };
-    let connections = if load.streams == 1 { "1 connection" } else { &format!("{} connections", load.streams) };
+    let connections =
+        if load.streams == 1 { "1 connection" } else { &format!("{} connections", load.streams) };
     let rate = load.rate.map(|rate| format!(" at {rate} each")).unwrap_or_default();
     format!("{way} over {connections} of {}{rate}", named(load.transport))
 }
@@ -65,7 +66,10 @@ fn named(transport: Transport) -> &'static str {
 
 /// What came of a client.
 fn outcome(report: &Report) -> String {
-    let done = report.here.as_ref().map(carried).unwrap_or_default();
+    let done = match &report.messages {
+        Some(messages) => format!("answered {} of {} messages", messages.answered, messages.received),
+        None => report.here.as_ref().map(carried).unwrap_or_default(),
+    };
     let lasted = report.lasted;
     match (&report.failure, done.is_empty()) {
         (None, true) => format!("ended after {lasted}"),
@@ -97,7 +101,8 @@ mod tests {
     use units::{BitRate, Bytes, Nanos};
 
     fn client(work: Work) -> Client {
-        let [peer, local] = ["[::ffff:198.18.0.1]:40000", "198.18.0.2:5201"].map(|text| text.parse().expect("valid"));
+        let [peer, local] =
+            ["[::ffff:198.18.0.1]:40000", "198.18.0.2:5201"].map(|text| text.parse().expect("valid"));
         Client { number: 3, peer, local, dialect: Dialect::Iperf3, work }
     }
 
@@ -117,7 +122,15 @@ mod tests {
         let series = EndSeries { intervals: vec![interval], ..EndSeries::default() };
         let flow = FlowOutcome { id: 0, direction: Direction::Forward, series };
         let here = (bytes > 0).then(|| Outcome { flows: vec![flow], ..Outcome::default() });
-        Report { lasted: Nanos::from_secs(1), here, there: None, results: None, failure: None }
+        Report {
+            lasted: Nanos::from_secs(1),
+            here,
+            there: None,
+            results: None,
+            output: None,
+            messages: None,
+            failure: None,
+        }
     }
 
     #[test]
@@ -138,7 +151,10 @@ mod tests {
     fn a_failure_says_why_and_what_came_till_then() {
         let client = client(Work::PingPong(Transport::Udp));
         let mut report = report(0);
-        assert_eq!(line(&Event::Ends { client: &client, report: &report }).expect("a line"), "#3 198.18.0.1 ended after 1.00 s");
+        assert_eq!(
+            line(&Event::Ends { client: &client, report: &report }).expect("a line"),
+            "#3 198.18.0.1 ended after 1.00 s"
+        );
         report.failure = Some(traffic::Error::Stopped);
         let said = line(&Event::Ends { client: &client, report: &report }).expect("a line");
         assert!(said.starts_with("#3 198.18.0.1 failed after 1.00 s: "), "{said}");

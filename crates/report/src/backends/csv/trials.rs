@@ -10,7 +10,7 @@ use units::Bytes;
 use super::{line, optional};
 use crate::labels;
 
-const COLUMNS: [&str; 20] = [
+const COLUMNS: [&str; 27] = [
     "run",
     "cell",
     "path",
@@ -31,6 +31,13 @@ const COLUMNS: [&str; 20] = [
     "lost",
     "cpu_busy_ns",
     "doubts",
+    "reorderings",
+    "datagrams_received",
+    "datagrams_lost",
+    "since_intended_p50_ns",
+    "since_intended_p99_ns",
+    "connections",
+    "connections_failed",
 ];
 
 pub(crate) fn trials(findings: &Findings, record: Option<&RunRecord>) -> String {
@@ -44,7 +51,8 @@ pub(crate) fn trials(findings: &Findings, record: Option<&RunRecord>) -> String 
     [head].into_iter().chain(rows).collect()
 }
 
-/// `value` is in the unit of the cell: bits per second received, or the median round trip in nanoseconds.
+/// `value` is in the unit of the cell: bits per second received, the median round trip in nanoseconds, or connections
+/// per second.
 fn recorded(record: &RunRecord, trial: &Trial, factors: &[&str]) -> String {
     let cell = record.header.cells.iter().find(|cell| cell.id == trial.cell);
     let mut fields = vec![
@@ -63,6 +71,7 @@ fn recorded(record: &RunRecord, trial: &Trial, factors: &[&str]) -> String {
         Measurement::Connect(connect) => connected(connect),
     });
     fields.extend([trial.cpu.machine.busy().0.to_string(), trial.doubts.len().to_string()]);
+    fields.extend(further(&trial.measurement));
     debug_assert_eq!(fields.len(), COLUMNS.len());
     let level = |factor: &&str| cell.and_then(|cell: &CellRecord| cell.levels.get(*factor)).cloned();
     fields.extend(factors.iter().map(|factor| level(factor).unwrap_or_default()));
@@ -98,6 +107,32 @@ fn connected(connect: &ConnectData) -> Vec<String> {
     fields.extend([const { String::new() }; 3]);
     fields.push(connect.elapsed.0.to_string());
     fields.extend([const { String::new() }; 5]);
+    fields
+}
+
+/// What only some kinds of loads have.
+fn further(measurement: &Measurement) -> [String; 7] {
+    let mut fields = [const { String::new() }; 7];
+    match measurement {
+        Measurement::Stream(stream) => {
+            let senders = stream.flows.iter().flat_map(|flow| flow.sender.measured());
+            let tcp: Vec<u64> =
+                senders.filter_map(|it| it.tcp).map(|tcp| u64::from(tcp.reorderings)).collect();
+            let received = || stream.flows.iter().filter_map(|flow| flow.receiver.datagrams());
+            fields[0] = optional((!tcp.is_empty()).then(|| tcp.iter().sum::<u64>()));
+            fields[1] = optional(received().map(|sample| sample.count).reduce(|a, b| a + b));
+            fields[2] = optional(received().map(|sample| sample.lost).reduce(|a, b| a + b));
+        }
+        Measurement::PingPong(ping_pong) => {
+            let intended = ping_pong.open_loop.as_ref().map(|open| &open.since_intended);
+            let at =
+                |share: f64| optional(intended.and_then(|times| times.quantile(share)).map(|time| time.0));
+            (fields[3], fields[4]) = (at(0.5), at(0.99));
+        }
+        Measurement::Connect(connect) => {
+            (fields[5], fields[6]) = (connect.exchanges.count().to_string(), connect.failed.to_string());
+        }
+    }
     fields
 }
 

@@ -108,7 +108,7 @@ fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> 
     let cell = plan.cells.iter().find(|cell| spins(&cell.load) && cell.placement == Placement::SameCpu)?;
     let sets = |level: &Level| matches!(level.setting, Setting::Waiting(_) | Setting::Placement(_));
     let guilty = |factor: &&Factor| cell.levels.contains_key(&factor.name) && factor.levels.iter().any(sets);
-    let name = scenario.factors.iter().filter(guilty).next_back()?.name.as_str();
+    let name = scenario.factors.iter().rfind(guilty)?.name.as_str();
     let entry = document.factors.get(name)?;
     let message = format!("in the cell `{}` both ends would spin on one CPU", cell.id);
     let help = "each would wait for the other's time slice: confine the factor with `workloads`";

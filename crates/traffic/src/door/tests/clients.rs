@@ -199,7 +199,7 @@ fn a_client_that_vanishes_leaves_the_server_serving() {
             &["-u", "-R", "-t", "30"],
         ] {
             let mut client = start(door, options);
-            door.wait(|heard| matches!(heard, Heard::Interval(_)).then_some(()));
+            door.wait(|heard| matches!(heard, Heard::Interval).then_some(()));
             client.kill().expect("a child of this test");
             client.wait().expect("a child of this test");
             assert!(door.ended().1.failure.is_some(), "{options:?}");
@@ -226,10 +226,26 @@ fn a_client_without_data_connections_is_given_up_when_it_leaves() {
 }
 
 #[test]
+fn a_client_that_sends_nothing_is_given_up() {
+    let config = Config { idle_timeout: Nanos::from_secs(2), ..config("127.0.0.1") };
+    beside_door(&config, |door| {
+        let (mut control, cookie) = half_a_client(door, 3);
+        let mut data = TcpStream::connect(door.address).expect("the door stands");
+        data.write_all(cookie.as_bytes()).expect("the door listens");
+        let mut said = Vec::new();
+        control.read_to_end(&mut said).expect("the door closes the control connection");
+        // Start, run, error 144 ("idle timeout for receiving data") with no number of the system's.
+        assert_eq!(said, [1, 2, 0xfe, 0, 0, 0, 144, 0, 0, 0, 0]);
+        assert!(door.ended().1.failure.is_some_and(|failure| failure.contains("any byte to move")));
+        succeeds(start(door, &["-n", "1M"]));
+    });
+}
+
+#[test]
 fn a_server_that_is_told_to_end_tells_its_clients() {
     beside_door(&config("127.0.0.1"), |door| {
         let client = start(door, &["-t", "30"]);
-        door.wait(|heard| matches!(heard, Heard::Interval(_)).then_some(()));
+        door.wait(|heard| matches!(heard, Heard::Interval).then_some(()));
         door.stop.ask();
         let output = client.wait_with_output().expect("a child of this test");
         let text = String::from_utf8_lossy(&output.stderr);

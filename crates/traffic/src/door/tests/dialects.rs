@@ -68,3 +68,42 @@ fn a_stock_sockperf_is_served() {
         }
     });
 }
+
+#[test]
+fn a_client_of_ours_is_ended_by_the_limits_too() {
+    let mut config = config("127.0.0.1");
+    config.limits.duration = Nanos::from_millis(300);
+    config.limits.clients = 1;
+    beside_door(&config, |door| {
+        let load =
+            |time| Load::PingPong(PingPongLoad { transport: Transport::Tcp, ..PingPongLoad::new(time) });
+        let spec = |time| {
+            let load = load(Nanos::from_millis(time));
+            ClientSpec { token: 0, bind: HERE, server: door.address, load, cpus: None }
+        };
+        assert!(run_client(&spec(20_000), &Stop::new(), &()).is_err());
+        assert!(door.ended().1.failure.is_some_and(|failure| failure.contains("limit of duration")));
+        run_client(&spec(50), &Stop::new(), &()).expect("there is a place again");
+        assert_eq!(door.ended().1.failure, None);
+    });
+}
+
+#[test]
+fn a_server_on_every_address_is_found_under_each_of_its_own() {
+    beside_door(&config("0.0.0.0"), |door| {
+        let port = door.address.port();
+        for (address, transport) in
+            [("127.0.0.1", Transport::Tcp), ("127.7.7.7", Transport::Tcp), ("127.0.0.1", Transport::Udp)]
+        {
+            let server = (address.parse::<IpAddr>().expect("an address"), port).into();
+            let spec = ClientSpec { token: 7, bind: HERE, server, load: ping(transport, 64), cpus: None };
+            let outcome = run_client(&spec, &Stop::new(), &()).expect("the door stands");
+            assert!(outcome.ping_pong.is_some_and(|data| data.lost == 0));
+        }
+        for address in ["127.0.0.1", "127.7.7.7"] {
+            let options = ["-c", address, "-p", &port.to_string(), "-u", "-n", "100K", "-b", "10M"];
+            let output = Command::new("iperf3").args(options).output().expect("iperf3 is installed");
+            assert!(output.status.success(), "{address}: {output:?}");
+        }
+    });
+}

@@ -2,11 +2,16 @@
 
 use std::process::{Command, Output, Stdio};
 
-use load::Direction;
+use load::{Direction, StreamLoad, Until};
 use serde_json::Value;
+use units::Nanos;
 
 use super::{Door, Ended, beside_door, config};
-use crate::{FlowOutcome, Outcome, door::Work};
+use crate::{
+    FlowOutcome, Outcome, Stop,
+    door::Work,
+    iperf3::{ClientSpec, Options, run_client},
+};
 
 /// What a client is asked for, and what must be true of its output and of our record beside what always is.
 type Case = (&'static [&'static str], fn(&Value, &Outcome) -> bool);
@@ -70,22 +75,33 @@ fn agree_on_datagrams(options: &[&str], json: &Value, ended: &Ended, direction: 
     let theirs = &ended.results.as_ref().expect("seen before").streams;
     // Streams are told in the order in which they were made; so are ours.
     let pairs = here.flows.iter().zip(theirs).filter(|(flow, _)| flow.direction == direction);
+    let mut missed = 0;
     for (flow, client) in pairs {
         let all = flow.series.intervals.iter().filter_map(|interval| interval.datagrams);
         let all = all.reduce(|before, after| before.and(&after)).expect("datagrams");
-        let packets = client.packets as u64;
-        match direction {
-            Direction::Reverse => {
-                assert!((1..=all.count).contains(&packets), "{options:?}: {packets} {all:?}")
-            }
-            _ => assert_eq!((all.count, all.lost), (packets, 0), "{options:?}"),
+        let (packets, numbered) = (client.packets, all.count as i64 + all.lost);
+        missed += all.lost;
+        if direction == Direction::Forward {
+            // The last ones may be among those that a busy machine's full buffers drop.
+            let known = if all.lost == 0 { packets..=packets } else { packets / 2..=packets };
+            assert!(known.contains(&numbered), "{options:?}: {packets} {all:?}");
+        } else {
+            assert!((1..=numbered).contains(&packets), "{options:?}: {packets} {all:?}");
         }
     }
     if direction == Direction::Forward && !options.contains(&"-O") && !options.contains(&"--bidir") {
-        let counted: u64 = theirs.iter().map(|stream| stream.packets as u64).sum();
-        assert_eq!(number(json, "/end/sum/packets"), counted, "{options:?}");
-        assert_eq!(number(json, "/end/sum/lost_packets"), 0, "{options:?}");
+        assert_eq!(number(json, "/end/sum/lost_packets") as i64, missed, "{options:?}");
     }
+}
+
+/// What a server prints with `--json` is there, and of the same test.
+fn is_like_a_stock_server_s(ended: &Ended, client: &Value) -> bool {
+    let output = ended.output.as_ref().map(|output| serde_json::to_value(output).expect("JSON"));
+    output.is_some_and(|output| {
+        let same =
+            |path: &str| output.pointer(path).is_some() && output.pointer(path) == client.pointer(path);
+        same("/start/cookie") && same("/start/test_start/protocol") && same("/start/test_start/num_streams")
+    })
 }
 
 fn check(ip: &str, cases: &[Case]) {
@@ -95,6 +111,7 @@ fn check(ip: &str, cases: &[Case]) {
             let (client, ended) = door.ended();
             assert!(matches!(client.work, Work::Stream(_)), "{client:?}");
             agree(options, &json, &ended);
+            assert!(is_like_a_stock_server_s(&ended, &json), "{options:?} {:?}", ended.output);
             assert!(
                 holds(&json, ended.here.as_ref().expect("seen above")),
                 "{options:?} {json:#} {ended:#?}"
@@ -159,8 +176,14 @@ fn tcp_backwards_and_both_ways() {
         &[
             (&["-t", "1", "-R"], ANY),
             (&["-n", "20M", "-R", "-P", "3"], |json, here| {
-                here.flows.len() == 3 && number(json, "/end/sum_received/bytes") >= 20 << 20
+                here.flows.len() == 3 && number(json, "/end/sum_received/bytes") == 20 << 20
             }),
+            (&["-n", "5M", "-R"], |_, here| bytes(here, Direction::Reverse) == 5 << 20),
+            (&["-k", "50", "-l", "10K", "-R", "-P", "2"], |_, here| {
+                bytes(here, Direction::Reverse) == 500 << 10
+            }),
+            (&["-n", "5M", "-R", "-O", "1"], ANY),
+            (&["-n", "5M", "--bidir"], |_, here| bytes(here, Direction::Reverse) <= 5 << 20),
             (&["-t", "1", "-R", "-b", "50M", "-l", "8K"], |_, here| {
                 (5_000_000..8_000_000).contains(&bytes(here, Direction::Reverse))
             }),
@@ -200,4 +223,25 @@ fn udp_with_every_option() {
             (&["-u", "-t", "1", "-w", "100K", "-b", "10M"], ANY),
         ],
     );
+}
+
+#[test]
+fn two_plumbs_tell_each_other_everything() {
+    beside_door(&config("127.0.0.1"), |door| {
+        for direction in [Direction::Forward, Direction::Reverse, Direction::Both] {
+            let load = StreamLoad { direction, ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(1))) };
+            let (bind, cpus, options) = (None, None, Options::default());
+            let spec = ClientSpec { server: door.address, bind, load, cpus, options };
+            let report = run_client(&spec, &Stop::new(), &()).expect("the door stands");
+            let (_, ended) = door.ended();
+            assert_eq!(ended.failure, None, "{direction:?}");
+            assert!(report.peer_is_plumb, "{direction:?}");
+            let here = ended.here.expect("it came to its end");
+            assert_eq!(report.peer.flows, here.flows, "what the server saw is what the client knows of it");
+            assert!(
+                here.flows.iter().all(|flow| flow.series.intervals.len() > 5),
+                "samples as dense as asked"
+            );
+        }
+    });
 }

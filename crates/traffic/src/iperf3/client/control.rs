@@ -20,6 +20,8 @@ use crate::{
 
 /// Read at a time.
 const CHUNK: usize = 16 << 10;
+/// How long the server may take to stop before this end stops listening.
+const STOPPED: Nanos = Nanos::from_secs(2);
 /// How long the server may take to read what is said to it.
 const PATIENCE: Nanos = Nanos::from_secs(10);
 
@@ -63,10 +65,18 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Says that the test is over.
+    /// Says that the test is over, and waits a while for the server to have stopped.
     pub(super) fn end_test(&mut self) -> Result<()> {
+        let begun = monotonic();
         self.machine.end_test(now());
-        self.flush()
+        self.flush()?;
+        while !self.machine.is_asked() && monotonic() - begun < STOPPED.0 {
+            self.read(false);
+            if let Some(Event::Failed(failure)) = self.machine.poll_event() {
+                return Err(failure.into());
+            }
+        }
+        Ok(())
     }
 
     /// Says what was seen here and returns what was seen there, once all is said.

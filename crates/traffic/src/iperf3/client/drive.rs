@@ -154,7 +154,7 @@ impl Drive<'_> {
         let mut broken = None;
         loop {
             match told.recv_timeout(GLANCE) {
-                Ok(word) => seen.ears.hear(word),
+                Ok(word) => seen.ears.hear(&word),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
             control.look()?;
@@ -248,7 +248,7 @@ fn copies(streams: &Streams, plan: &[PlannedStream], send: bool) -> Result<Vec<T
 /// Hands on what was told.
 fn hear(told: &Receiver<Told>, ears: &Ears<'_>) {
     while let Ok(word) = told.try_recv() {
-        ears.hear(word);
+        ears.hear(&word);
     }
 }
 

@@ -13,7 +13,13 @@ mod request;
 #[cfg(test)]
 mod tests;
 
-use std::net::{IpAddr, SocketAddr};
+pub(super) use peer::left_out;
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    thread,
+    time::Duration,
+};
 
 use load::StreamLoad;
 use samples::UnixMillis;
@@ -30,6 +36,11 @@ use crate::{
     observer::Observer,
     stop::Stop,
 };
+
+/// How often a server that has refused is asked again,
+const TRIES: u32 = 5;
+/// and after how long.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// What is run, against whom.
 #[derive(Debug, Clone, PartialEq)]
@@ -149,13 +160,23 @@ pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Re
         return run(spec, pkcs1 == Some(true), stop, observer);
     }
     match run(spec, false, stop, observer) {
-        // A server before 3.17, perhaps. One that has gone after it refused leaves the first answer standing.
-        Err(refused) if is_unknown(&refused) => match run(spec, true, stop, observer) {
-            Err(Error::Socket { .. } | Error::Silent { .. }) => Err(refused),
-            second => second,
-        },
+        // A server before 3.17, perhaps.
+        Err(refused) if is_unknown(&refused) => run_again(spec, refused, stop, observer),
         first => first,
     }
+}
+
+/// Tries PKCS #1 v1.5. A stock server closes its listener for a moment after it has refused somebody, or for good;
+/// then its first answer stands.
+fn run_again(spec: &ClientSpec, refused: Error, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
+    for _ in 0..TRIES {
+        thread::sleep(PAUSE);
+        match run(spec, true, stop, observer) {
+            Err(Error::Socket { .. } | Error::Iperf3(Failure::Closed { .. })) if !stop.is_asked() => {}
+            second => return second,
+        }
+    }
+    Err(refused)
 }
 
 fn run(spec: &ClientSpec, pkcs1: bool, stop: &Stop, observer: &dyn Observer) -> Result<Report> {

@@ -56,21 +56,26 @@ fn interval(
     }
 }
 
-/// A server before 3.14 does not say how many it left out: as many as were sent, or came, in our warm-up.
 fn datagrams(theirs: &StreamResults, sends: bool, ours: &EndSeries) -> DatagramSample {
-    let warmup = ours.intervals.iter().filter(|interval| interval.warmup);
-    let left_out: u64 =
-        warmup.filter_map(|interval| interval.datagrams).map(|datagrams| datagrams.count).sum();
-    let left_out = theirs.omitted_packets.unwrap_or_else(|| i64::try_from(left_out).unwrap_or(i64::MAX));
-    let lost = theirs.errors - theirs.omitted_errors.unwrap_or(0);
-    let numbered = u64::try_from(theirs.packets.saturating_sub(left_out)).unwrap_or(0);
+    let lost = theirs.errors.saturating_sub(theirs.omitted_errors.unwrap_or(0));
+    let numbered = u64::try_from(theirs.packets.saturating_sub(left_out(theirs, ours))).unwrap_or(0);
     if sends {
         return DatagramSample { count: numbered, ..DatagramSample::default() };
     }
     DatagramSample {
-        count: numbered.saturating_add_signed(-lost),
+        count: numbered.saturating_add_signed(lost.saturating_neg()),
         lost,
         jitter: Nanos((theirs.jitter.max(0.0) * 1e9) as u64),
         ..DatagramSample::default()
     }
+}
+
+/// Datagrams that the other end did not count. Before 3.14 it does not say how many: as many as this end had in
+/// its own warm-up.
+pub(in crate::iperf3) fn left_out(theirs: &StreamResults, ours: &EndSeries) -> i64 {
+    let warmup = ours.intervals.iter().filter(|interval| interval.warmup);
+    let datagrams = warmup.filter_map(|interval| interval.datagrams);
+    let numbered = datagrams
+        .map(|datagrams| i64::try_from(datagrams.count).unwrap_or(i64::MAX).saturating_add(datagrams.lost));
+    theirs.omitted_packets.unwrap_or_else(|| numbered.sum())
 }

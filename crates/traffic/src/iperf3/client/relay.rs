@@ -53,13 +53,13 @@ impl<'a> Ears<'a> {
         Self { observer, received: Cell::new(0) }
     }
 
-    pub(super) fn hear(&self, told: Told) {
+    pub(super) fn hear(&self, told: &Told) {
         match told {
             Told::Beat(beat) => {
                 self.received.set(self.received.get() + beat.received.0);
-                self.observer.beat(beat);
+                self.observer.beat(*beat);
             }
-            Told::Interval(flow, interval) => self.observer.interval(flow, &interval),
+            Told::Interval(flow, interval) => self.observer.interval(*flow, interval),
         }
     }
 

@@ -6,7 +6,7 @@ use load::{StreamLoad, Transport};
 use samples::UnixMillis;
 use units::Bytes;
 use wire::iperf3::{
-    Params,
+    Extension, Params, Unsayable,
     auth::{Credentials as Secret, Padding, PublicKey},
 };
 
@@ -33,10 +33,10 @@ pub(super) fn load(spec: &ClientSpec, control_mss: Option<u32>) -> Result<Stream
 /// The parameters as they are sent.
 pub(super) fn params(spec: &ClientSpec, load: &StreamLoad, pkcs1: bool) -> Result<Params> {
     let options = &spec.options;
-    let params = Params::of(load).map_err(|unsayable| Error::Setting {
-        setting: unsayable.what,
-        value: unsayable.value,
-        allowed: "what iperf3's protocol has a word for",
+    let params = Params::of(load).map_err(|Unsayable { what, value, allowed }| Error::Setting {
+        setting: what,
+        value,
+        allowed,
     })?;
     let authtoken = options.credentials.as_ref().map(|credentials| token(credentials, pkcs1)).transpose()?;
     let cpus = options.server_cpus.clone();
@@ -56,7 +56,7 @@ pub(super) fn params(spec: &ClientSpec, load: &StreamLoad, pkcs1: bool) -> Resul
         dont_fragment: options.dont_fragment,
         authtoken,
         client_version: Some(concat!("plumb ", env!("CARGO_PKG_VERSION")).to_owned()),
-        plumb: params.plumb.map(|asked| wire::iperf3::Extension { cpus, ..asked }),
+        plumb: params.plumb.map(|asked| Extension { cpus, ..asked }),
         ..params
     })
 }

@@ -2,8 +2,10 @@
 
 mod end;
 mod intervals;
-mod measures;
 mod start;
+
+#[cfg(test)]
+mod tests;
 
 use std::net::SocketAddr;
 
@@ -13,7 +15,7 @@ use units::Nanos;
 use wire::iperf3::{Params, PlannedStream, Results, StreamResults, output::Output};
 
 use super::client::{ClientSpec, Connection, Report, ServerOutput};
-use crate::ends::Outcome;
+use crate::ends::{FlowOutcome, Outcome};
 
 /// What is told of a test, by one of its ends.
 pub(crate) struct Facts<'a> {
@@ -94,10 +96,10 @@ impl Facts<'_> {
         }
     }
 
-    fn streams(&self, plan: &[PlannedStream]) -> Vec<Stream<'_>> {
+    fn streams<'a>(&'a self, plan: &[PlannedStream]) -> Vec<Stream<'a>> {
         let told = self.there.map_or(&[][..], |there| &there.streams);
         let streams = plan.iter().zip(&self.here.flows).zip(start::FIRST_SOCKET..);
-        let stream = |((planned, flow), socket)| Stream {
+        let stream = |((planned, flow), socket): ((&PlannedStream, &'a FlowOutcome), i64)| Stream {
             socket,
             direction: planned.direction,
             sends: planned.direction == self.sent(),
@@ -128,6 +130,3 @@ fn percent(lost: i64, packets: i64) -> f64 {
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
-
-#[cfg(test)]
-mod tests;

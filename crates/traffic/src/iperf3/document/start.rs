@@ -1,88 +1,98 @@
-//! What was agreed, in the document.
+//! What was agreed.
 
 use std::net::SocketAddr;
 
-use jiff::{Timestamp as Moment, tz::TimeZone};
+use jiff::{Timestamp as Instant, fmt::rfc2822::DateTimePrinter};
 use load::{Direction, Transport};
+use samples::UnixMillis;
 use units::Bytes;
 use wire::iperf3::output::{Connected, Endpoint, Start, TestStart, Timestamp};
 
-use super::{Facts, Role, signed};
+use super::{Connection, Facts, Role, signed};
 
-/// How iperf3 numbers its first stream's socket, mostly: what programs see is a name.
+/// iperf3 numbers streams by their file descriptors, which mean nothing to anybody else.
 pub(super) const FIRST_SOCKET: i64 = 5;
 
 impl Facts<'_> {
-    /// Who talked to whom about what.
     pub(super) fn start(&self) -> Start {
-        let params = self.params;
-        let (server, client) = match self.role {
-            Role::Client { server } => (Some(endpoint(server)), None),
-            Role::Server { client } => (None, Some(endpoint(client))),
+        let facts = self.here.flows.first().map(|flow| &flow.series.socket);
+        let buffer = |bytes: Option<Bytes>| bytes.map(|bytes| signed(bytes.0));
+        let tcp = self.load.transport == Transport::Tcp;
+        let default_mss = self.control_mss.filter(|_| tcp && self.params.mss == 0);
+        let (to, from) = match self.role {
+            Role::Client { server } => (Some(server), None),
+            Role::Server { client } => (None, Some(client)),
         };
-        let socket = self.here.flows.first().map(|flow| &flow.series.socket);
-        let size = |bytes: Option<Bytes>| bytes.map(|bytes| signed(bytes.0));
-        let mss = (params.mss > 0).then_some(params.mss);
-        let connections = self.connections.iter().zip(FIRST_SOCKET..);
         Start {
-            connected: connections.map(|(of, socket)| connected(socket, of.local, of.remote)).collect(),
+            connected: self.connected(),
             version: Some(concat!("plumb ", env!("CARGO_PKG_VERSION")).to_owned()),
-            system_info: Some(format!("Linux {} {}", sys::uname::kernel_release(), sys::uname::machine())),
-            timestamp: Some(timestamp(self.started.0)),
-            connecting_to: server,
-            accepted_connection: client,
+            system_info: Some(system()),
+            timestamp: Some(timestamp(self.started)),
+            connecting_to: to.map(endpoint),
+            accepted_connection: from.map(endpoint),
             cookie: Some(self.cookie.to_owned()),
-            tcp_mss: mss,
-            tcp_mss_default: self.control_mss.map(i64::from).filter(|_| mss.is_none()),
-            target_bitrate: Some(params.bandwidth),
-            fq_rate: Some(params.fqrate),
-            sock_bufsize: Some(params.window),
-            sndbuf_actual: size(socket.and_then(|facts| facts.send_buffer)),
-            rcvbuf_actual: size(socket.and_then(|facts| facts.receive_buffer)),
+            tcp_mss: (tcp && self.params.mss > 0).then_some(self.params.mss),
+            tcp_mss_default: default_mss.map(i64::from),
+            target_bitrate: Some(self.params.bandwidth),
+            fq_rate: Some(self.params.fqrate),
+            sock_bufsize: Some(self.params.window),
+            sndbuf_actual: facts.and_then(|facts| buffer(facts.send_buffer)),
+            rcvbuf_actual: facts.and_then(|facts| buffer(facts.receive_buffer)),
             test_start: Some(self.test_start()),
         }
     }
 
+    fn connected(&self) -> Vec<Connected> {
+        let connected = |(connection, socket): (&Connection, i64)| {
+            let (local, remote) = (endpoint(connection.local), endpoint(connection.remote));
+            Connected {
+                socket,
+                local_host: local.host,
+                local_port: local.port,
+                remote_host: remote.host,
+                remote_port: remote.port,
+            }
+        };
+        self.connections.iter().zip(FIRST_SOCKET..).map(connected).collect()
+    }
+
     fn test_start(&self) -> TestStart {
         let params = self.params;
-        let protocol = if self.load.transport == Transport::Udp { "UDP" } else { "TCP" };
         TestStart {
-            protocol: protocol.to_owned(),
+            protocol: if params.udp { "UDP" } else { "TCP" }.to_owned(),
             num_streams: i64::from(self.load.streams),
             blksize: signed(self.load.message.0),
             omit: params.omit,
             duration: params.time,
             bytes: params.num,
             blocks: params.blockcount,
-            reverse: i64::from(self.load.direction == Direction::Reverse),
+            reverse: i64::from(params.reverse),
             tos: Some(params.tos),
             target_bitrate: Some(params.bandwidth),
             bidir: Some(i64::from(self.load.direction == Direction::Both)),
             fqrate: Some(params.fqrate),
             interval: Some(self.every.seconds()),
-            ..TestStart::default()
+            gso: None,
+            gro: None,
         }
     }
-}
-
-/// `Sat, 21 Nov 2026 14:58:35 GMT`.
-fn timestamp(millis: i64) -> Timestamp {
-    let moment = Moment::from_millisecond(millis).map(|moment| moment.to_zoned(TimeZone::UTC));
-    let time = moment.map(|moment| moment.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string());
-    Timestamp { time: time.unwrap_or_default(), timesecs: millis / 1000, timemillisecs: Some(millis) }
 }
 
 fn endpoint(address: SocketAddr) -> Endpoint {
     Endpoint { host: address.ip().to_canonical().to_string(), port: address.port() }
 }
 
-fn connected(socket: i64, local: SocketAddr, remote: SocketAddr) -> Connected {
-    let (here, there) = (endpoint(local), endpoint(remote));
-    Connected {
-        socket,
-        local_host: here.host,
-        local_port: here.port,
-        remote_host: there.host,
-        remote_port: there.port,
+fn timestamp(at: UnixMillis) -> Timestamp {
+    let instant = Instant::from_millisecond(at.0).unwrap_or_default();
+    Timestamp {
+        time: DateTimePrinter::new().timestamp_to_rfc9110_string(&instant).unwrap_or_default(),
+        timesecs: at.0.div_euclid(1000),
+        timemillisecs: Some(at.0),
     }
+}
+
+fn system() -> String {
+    let (host, release, machine) =
+        (sys::uname::hostname(), sys::uname::kernel_release(), sys::uname::machine());
+    format!("Linux {host} {release} {machine}")
 }

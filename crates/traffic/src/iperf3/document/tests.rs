@@ -5,7 +5,6 @@ use samples::{DatagramSample, Interval, TcpSample};
 use units::Bytes;
 
 use super::*;
-use crate::ends::FlowOutcome;
 
 const MS: u64 = 1_000_000;
 

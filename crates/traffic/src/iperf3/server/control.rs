@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read, Write},
-    net::TcpStream,
+    net::{SocketAddr, TcpStream},
     sync::mpsc::{Receiver, RecvTimeoutError},
     time::Duration,
 };
@@ -84,6 +84,14 @@ impl Control {
         }
         self.look(false)?;
         Ok(self.machine.poll_event())
+    }
+
+    pub(super) fn peer(&self) -> Option<SocketAddr> {
+        self.socket.peer_addr().ok()
+    }
+
+    pub(super) fn mss(&self) -> Option<u32> {
+        sys::socket::mss(&self.socket).ok()
     }
 
     /// Says what was seen here and returns what was seen there.

@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use load::{Mode, StreamLoad, Transport, Until};
+use load::{Direction, Mode, StreamLoad, Transport, Until};
 use units::{Bytes, Nanos};
 use wire::iperf3::{ErrorCode, Params};
 
@@ -17,8 +17,12 @@ use crate::{
 const BUFFERS: u64 = 64 << 20;
 /// Intervals that are kept of a stream.
 const KEPT: u64 = 20_000;
+/// The longest interval: so often it is seen whether anything moves.
+const LONGEST: Nanos = Nanos::from_secs(5);
 /// The shortest interval.
 const SHORTEST: Nanos = Nanos::from_millis(10);
+/// Datagrams that may have come before a test.
+const FORGOTTEN: usize = 1000;
 /// How much longer than asked a sender may go on: it is the client that ends a test.
 const LONGER: Nanos = Nanos::from_secs(60);
 
@@ -26,12 +30,14 @@ const LONGER: Nanos = Nanos::from_secs(60);
 pub(super) struct Prepared {
     /// In the order of the plan.
     pub(super) sockets: Vec<FlowSocket>,
+    /// What each is to send; `None` until the client has enough, and of those that receive.
+    pub(super) shares: Vec<Option<u64>>,
     /// Of the streams that this end sends.
     pub(super) sending: StreamLoad,
     /// Of the others.
     pub(super) receiving: StreamLoad,
-    /// Where all threads run.
-    pub(super) cpu: Option<u32>,
+    /// Where the threads run: number n on the one number n, from the start again after the last.
+    pub(super) cpus: Option<Vec<u32>>,
 }
 
 /// Sets the sockets as asked.
@@ -52,13 +58,35 @@ pub(super) fn prepare(
         set(&socket, params)?;
         sockets.push(socket);
     }
-    let cpu = params.server_affinity.and_then(|cpu| u32::try_from(cpu).ok());
+    let one = params.server_affinity.and_then(|cpu| u32::try_from(cpu).ok()).map(|cpu| vec![cpu]);
+    let cpus = params.plumb.as_ref().and_then(|asked| asked.cpus.clone()).or(one);
     let common = bounded(load, limits);
     let with =
         |limit: bool| StreamLoad { mode: if limit { Mode::Limit } else { common.mode }, ..common.clone() };
     let tcp = load.transport == Transport::Tcp;
     let (sending, receiving) = (with(tcp && params.zerocopy), with(tcp && params.skip_rx_copy));
-    Ok(Prepared { sockets, sending, receiving, cpu })
+    let shares = shares(params, load);
+    Ok(Prepared { sockets, shares, sending, receiving, cpus })
+}
+
+/// What each connection of the plan is to send, where the test ends with an amount: as iperf3's server whole
+/// messages, all together the least that is enough. Datagrams get lost, and what is omitted does not count: then
+/// only the client knows when it has enough.
+fn shares(params: &Params, load: &StreamLoad) -> Vec<Option<u64>> {
+    let plan = params.streams();
+    let amount = match load.until {
+        Until::Sent(bytes) if load.transport == Transport::Tcp && params.omit == 0 => Some(bytes.0),
+        _ => None,
+    };
+    let (length, streams) = (load.message.0.max(1), u64::from(load.streams.max(1)));
+    let messages = amount.map(|amount| amount.div_ceil(length));
+    let mut number = 0;
+    let share = |direction| {
+        let messages = messages.filter(|_| direction == Direction::Reverse)?;
+        number += 1;
+        Some((messages / streams + u64::from(number <= messages % streams)) * length)
+    };
+    plan.iter().map(|planned| planned.direction).map(share).collect()
 }
 
 /// The load within bounds of memory. It is the client that says when it is over.
@@ -74,7 +102,12 @@ fn bounded(load: &StreamLoad, limits: &Limits) -> StreamLoad {
     };
     let sparse =
         if matches!(until, Until::Sent(_)) { Nanos::from_millis(100) } else { Nanos(expected.0 / KEPT) };
-    StreamLoad { message, until, interval: load.interval.max(sparse).max(SHORTEST), ..load.clone() }
+    StreamLoad {
+        message,
+        until,
+        interval: load.interval.min(LONGEST).max(sparse).max(SHORTEST),
+        ..load.clone()
+    }
 }
 
 fn set(socket: &FlowSocket, params: &Params) -> Result<(), (ErrorCode, Error)> {
@@ -138,11 +171,9 @@ fn drain(socket: &std::net::UdpSocket) -> Result<(), (ErrorCode, Error)> {
     let failed = |error| unprepared(ErrorCode::INIT_STREAM, error);
     socket.set_nonblocking(true).map_err(failed)?;
     let mut bytes = [0; 64];
-    loop {
-        match socket.recv(&mut bytes) {
-            Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-            Err(_) => {}
+    for _ in 0..FORGOTTEN {
+        if socket.recv(&mut bytes).is_err_and(|error| error.kind() == ErrorKind::WouldBlock) {
+            break;
         }
     }
     socket.set_nonblocking(false).map_err(failed)
@@ -150,4 +181,47 @@ fn drain(socket: &std::net::UdpSocket) -> Result<(), (ErrorCode, Error)> {
 
 fn unprepared(code: ErrorCode, error: std::io::Error) -> (ErrorCode, Error) {
     (code, Error::socket("prepare", || "a data connection")(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(params: &Params, expected: &[Option<u64>]) {
+        assert_eq!(shares(params, &params.load()), expected, "{params:?}");
+    }
+
+    #[test]
+    fn an_amount_is_sent_in_whole_messages_and_no_more_than_needed() {
+        let params = Params { tcp: true, reverse: true, len: 1000, ..Params::default() };
+        let some = |shares: &[u64]| shares.iter().copied().map(Some).collect::<Vec<_>>();
+        let with = |num, parallel| Params { num, parallel: Some(parallel), ..params.clone() };
+        check(&with(5000, 1), &some(&[5000]));
+        check(&with(5001, 1), &some(&[6000]));
+        check(&with(5000, 3), &some(&[2000, 2000, 1000]));
+        check(&with(1, 2), &some(&[1000, 0]));
+        check(&Params { blockcount: 7, num: 0, ..with(0, 2) }, &some(&[4000, 3000]));
+        let both = Params { reverse: false, bidirectional: true, ..with(2000, 1) };
+        check(&both, &[None, Some(2000)]);
+    }
+
+    #[test]
+    fn where_only_the_client_knows_there_is_no_share() {
+        let params = Params { tcp: true, reverse: true, num: 5000, parallel: Some(1), ..Params::default() };
+        check(&Params { omit: 1, ..params.clone() }, &[None]);
+        check(&Params { udp: true, tcp: false, ..params.clone() }, &[None]);
+        check(&Params { reverse: false, ..params.clone() }, &[None]);
+        check(&Params { num: 0, time: 5, ..params }, &[None]);
+    }
+
+    #[test]
+    fn what_a_client_says_is_not_what_is_taken() {
+        let params =
+            Params { tcp: true, len: 1 << 20, parallel: Some(128), time: 86_400, ..Params::default() };
+        let asked = StreamLoad { interval: Nanos(1), ..params.load() };
+        let limits = Limits { clients: 1, rate: None, duration: Nanos::from_secs(86_400), bytes: None };
+        let load = bounded(&asked, &limits);
+        assert_eq!(load.message.0 * 128, BUFFERS);
+        assert!(load.interval.0 >= Nanos::from_secs(86_400).0 / KEPT, "{}", load.interval);
+    }
 }

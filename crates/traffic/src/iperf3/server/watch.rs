@@ -46,6 +46,7 @@ pub(super) struct Counts {
     bytes: AtomicU64,
     begun: AtomicU64,
     over: AtomicBool,
+    expected: AtomicBool,
 }
 
 /// Stands between the engine and whoever observes it: starts the client at the right moment, counts payload.
@@ -65,8 +66,9 @@ impl<'a> Tap<'a> {
         Arc::clone(&self.counts)
     }
 
-    /// The engine has ended.
-    pub(super) fn is_over(&self) {
+    /// The engine has ended; whether before the client said so was to be expected.
+    pub(super) fn is_over(&self, expected: bool) {
+        self.counts.expected.store(expected, Ordering::Relaxed);
         self.counts.over.store(true, Ordering::Release);
     }
 }
@@ -98,16 +100,23 @@ impl Observer for Tap<'_> {
     }
 }
 
+/// What a test may not exceed.
+pub(super) struct Bounds<'a> {
+    pub(super) limits: &'a Limits,
+    /// How long nothing may move.
+    pub(super) patience: Nanos,
+    pub(super) stop: &'a Stop,
+}
+
 /// Awaits the end of the test and ends the streams, at last by force.
 pub(super) fn watch(
     control: &mut Control,
-    limits: &Limits,
+    bounds: &Bounds<'_>,
     counts: &Counts,
     told: &Told,
     own: &Stop,
-    stop: &Stop,
 ) -> Ended {
-    let ended = await_end(control, limits, counts, stop);
+    let ended = await_end(control, bounds, counts);
     told.tell();
     let since = monotonic();
     while !counts.is_over() {
@@ -119,8 +128,9 @@ pub(super) fn watch(
     ended
 }
 
-fn await_end(control: &mut Control, limits: &Limits, counts: &Counts, stop: &Stop) -> Ended {
+fn await_end(control: &mut Control, bounds: &Bounds<'_>, counts: &Counts) -> Ended {
     let mut over = None;
+    let mut moved = (0, monotonic());
     loop {
         match control.listen() {
             Ok(Some(Event::TestEnd)) => return Ended::Asked,
@@ -129,15 +139,25 @@ fn await_end(control: &mut Control, limits: &Limits, counts: &Counts, stop: &Sto
             Ok(None) => {}
             Err(error) => return Ended::Failed(error),
         }
-        if stop.is_asked() {
+        if bounds.stop.is_asked() {
             return Ended::Failed(control.terminate());
         }
-        if let Some((what, code)) = counts.exceeded(limits) {
+        if let Some((what, code)) = counts.exceeded(bounds.limits) {
             let refused: Result<(), Error> = control.refuse(code, Error::Limit(what));
             return refused.map_or_else(Ended::Failed, |()| Ended::Engine);
         }
-        let now = monotonic();
-        if counts.is_over() && now - *over.get_or_insert(now) > REASON.0 {
+        let (now, bytes) = (monotonic(), counts.bytes.load(Ordering::Relaxed));
+        if bytes != moved.0 {
+            moved = (bytes, now);
+        }
+        if now - moved.1 > bounds.patience.0 {
+            let missing = "any byte to move".into();
+            let object = "a test of iperf3".into();
+            let silent = Error::Silent { object, missing, waited: bounds.patience };
+            let refused: Result<(), Error> = control.refuse(ErrorCode::NO_MESSAGE, silent);
+            return refused.map_or_else(Ended::Failed, |()| Ended::Engine);
+        }
+        if counts.is_over_too_soon() && now - *over.get_or_insert(now) > REASON.0 {
             return Ended::Engine;
         }
     }
@@ -146,6 +166,10 @@ fn await_end(control: &mut Control, limits: &Limits, counts: &Counts, stop: &Sto
 impl Counts {
     fn is_over(&self) -> bool {
         self.over.load(Ordering::Acquire)
+    }
+
+    fn is_over_too_soon(&self) -> bool {
+        self.is_over() && !self.expected.load(Ordering::Relaxed)
     }
 
     /// Which limit the test has exceeded, and what iperf3 calls it.

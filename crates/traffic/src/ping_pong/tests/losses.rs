@@ -2,7 +2,7 @@
 
 use std::{net::UdpSocket, thread, time::Duration};
 
-use load::Transport;
+use load::{PingPongLoad, Schedule, Transport};
 use units::Nanos;
 
 use super::{data, play, settings};
@@ -35,20 +35,30 @@ fn dropping_proxy(server: u16, drops: usize) -> u16 {
     port
 }
 
+fn check(schedule: Schedule, drops: usize) {
+    let mut load = PingPongLoad { schedule, warmup: Nanos(0), ..settings(Transport::Udp, 64) };
+    load.duration = Nanos::from_millis(1000);
+    let Some((client, server)) = on_loopback(|| play(&load, |port| dropping_proxy(port, drops))) else {
+        return;
+    };
+    let client = client.expect("runs");
+    server.expect("runs");
+    assert_eq!(data(&client).lost, drops as u64, "{schedule:?}");
+    assert_eq!(data(&client).intervals.iter().map(|interval| interval.lost).sum::<u64>(), drops as u64);
+    assert!(data(&client).round_trips.count() > 100);
+    if schedule == Schedule::Closed {
+        assert!(data(&client).round_trips.max().expect("counted") < Nanos::from_millis(200));
+    } else {
+        assert_eq!(data(&client).round_trips.count() + drops as u64, 200);
+    }
+}
+
 #[test]
 fn exactly_the_dropped_messages_are_lost() {
     for drops in [0, 1, 3] {
-        let mut load = settings(Transport::Udp, 64);
-        load.warmup = Nanos(0);
-        load.duration = Nanos::from_millis(1000);
-        let Some((client, server)) = on_loopback(|| play(&load, |port| dropping_proxy(port, drops))) else {
-            return;
-        };
-        let client = client.expect("runs");
-        server.expect("runs");
-        assert_eq!(data(&client).lost, drops as u64);
-        assert!(data(&client).round_trips.count() > 100);
-        assert!(data(&client).round_trips.max().expect("counted") < Nanos::from_millis(200));
+        check(Schedule::Closed, drops);
+        // So few fit into a socket's buffer all at once, should the machine stand still.
+        check(Schedule::Open { period: Nanos::from_millis(5) }, drops);
     }
 }
 

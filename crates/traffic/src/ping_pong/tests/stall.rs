@@ -1,6 +1,10 @@
 //! A server that stands still now and then: the open loop shows it, the closed loop hardly does.
 
-use std::{net::UdpSocket, thread, time::Duration};
+use std::{
+    io::{Read, Write},
+    net::{Shutdown, TcpListener, TcpStream},
+    thread,
+};
 
 use load::{PingPongLoad, Schedule, Transport};
 use sys::clock::{monotonic, sleep_until};
@@ -13,42 +17,39 @@ use crate::testing::{HERE, on_loopback};
 const PAUSE: u64 = 100_000_000;
 const EVERY: u64 = 500_000_000;
 
-/// Passes datagrams both ways, but those of the client rest for [`PAUSE`] in every [`EVERY`].
+/// Passes a connection on, but the client's bytes rest for [`PAUSE`] in every [`EVERY`].
 fn pausing_proxy(server: u16) -> u16 {
-    let (front, back) =
-        (UdpSocket::bind((HERE, 0)).expect("bind"), UdpSocket::bind((HERE, 0)).expect("bind"));
-    back.connect((HERE, server)).expect("connect");
-    let port = front.local_addr().expect("bound").port();
-    for socket in [&front, &back] {
-        socket.set_read_timeout(Some(Duration::from_secs(3))).expect("timeout");
-    }
+    let listener = TcpListener::bind((HERE, 0)).expect("loopback");
+    let port = listener.local_addr().expect("bound").port();
     thread::spawn(move || {
-        let mut bytes = [0; 2048];
-        let (mut length, client) = front.recv_from(&mut bytes).expect("the handshake");
-        front.connect(client).expect("connect");
-        let (out, home) = (back.try_clone().expect("dup"), front.try_clone().expect("dup"));
-        thread::spawn(move || {
-            let mut bytes = [0; 2048];
-            while let Ok(length) = out.recv(&mut bytes) {
-                if home.send(&bytes[..length]).is_err() {
-                    return;
-                }
-            }
-        });
+        let (front, _) = listener.accept().expect("the client");
+        let back = TcpStream::connect((HERE, server)).expect("the server");
+        let (home, out) = (front.try_clone().expect("dup"), back.try_clone().expect("dup"));
+        thread::spawn(move || pass(&out, &home, || {}));
         let mut pause = monotonic() + EVERY / 2;
-        loop {
+        pass(&front, &back, || {
             if monotonic() >= pause {
                 sleep_until(pause + PAUSE);
                 pause += EVERY;
             }
-            if back.send(&bytes[..length]).is_err() {
-                return;
-            }
-            let Ok(next) = front.recv(&mut bytes) else { return };
-            length = next;
-        }
+        });
     });
     port
+}
+
+/// Passes bytes on until their end, asking `wait` before each write.
+fn pass(mut from: &TcpStream, mut to: &TcpStream, mut wait: impl FnMut()) {
+    let mut bytes = [0; 2048];
+    to.set_nodelay(true).expect("TCP");
+    while let Ok(length) = from.read(&mut bytes)
+        && length > 0
+    {
+        wait();
+        if to.write_all(&bytes[..length]).is_err() {
+            return;
+        }
+    }
+    let _ = to.shutdown(Shutdown::Write);
 }
 
 #[test]
@@ -60,7 +61,7 @@ fn a_pause_of_the_server_is_in_the_p99_of_the_open_loop_and_not_of_the_closed() 
     // The closed loop has one message under way: each pause delays one round trip, four or five in all. Among
     // at least 600 these are less than 1 %, so that p99 is an ordinary round trip: far below 10 ms.
     let length = Nanos::from_millis(2000);
-    let closed = PingPongLoad { duration: length, warmup: Nanos(0), ..settings(Transport::Udp, 64) };
+    let closed = PingPongLoad { duration: length, warmup: Nanos(0), ..settings(Transport::Tcp, 64) };
     let open = PingPongLoad { schedule: Schedule::Open { period: Nanos::from_millis(1) }, ..closed.clone() };
     let Some((closed, open)) = on_loopback(|| [closed, open].map(|load| play(&load, pausing_proxy)).into())
     else {

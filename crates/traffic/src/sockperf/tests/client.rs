@@ -14,7 +14,7 @@ use super::{PATIENT, SOON};
 use crate::{
     ends::Outcome,
     error::Result,
-    sockperf::{ClientSpec, Served, run_client, serve_tcp, serve_udp},
+    sockperf::{ClientSpec, Served, Tally, run_client, serve_tcp, serve_udp_beside},
     stop::Stop,
     testing::{HERE, on_loopback},
 };
@@ -45,7 +45,7 @@ fn play(load: &PingPongLoad) -> (Outcome, Served) {
                 let mut first = [0; 100_000];
                 let (length, peer) = socket.recv_from(&mut first).expect("it greets");
                 socket.connect(peer).expect("loopback");
-                serve_udp(&socket, &first[..length], SOON, &Stop::new())
+                serve_udp_beside(&Tally::default(), &socket, &first[..length], SOON, &Stop::new())
             })
         }
     }

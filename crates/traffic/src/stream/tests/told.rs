@@ -2,6 +2,7 @@
 
 use std::{
     net::{TcpListener, TcpStream, UdpSocket},
+    sync::atomic::{AtomicBool, Ordering},
     thread,
     time::Duration,
 };
@@ -11,7 +12,7 @@ use units::{Bytes, Nanos};
 
 use super::{datagrams, settings, total};
 use crate::{
-    Outcome, Stop,
+    Beat, Observer, Outcome, Stop,
     stream::{self, CLIENT, DatagramFormat, Finish, Flow, FlowSocket, SERVER, Start, Told},
     testing::{HERE, on_loopback},
 };
@@ -33,7 +34,16 @@ fn connected(load: &StreamLoad, format: DatagramFormat) -> (FlowSocket, FlowSock
     }
 }
 
-/// Client and server; the sender is told after 200 ms, and then the receiver.
+/// Hears that something has come.
+struct Came<'a>(&'a AtomicBool);
+
+impl Observer for Came<'_> {
+    fn beat(&self, beat: Beat) {
+        self.0.fetch_or(beat.received > Bytes(0), Ordering::Relaxed);
+    }
+}
+
+/// Client and server; the sender is told once something has come, and then the receiver.
 fn run(load: &StreamLoad, direction: Direction, format: DatagramFormat) -> Option<(Outcome, Outcome)> {
     on_loopback(|| {
         let (client, server) = connected(load, format);
@@ -52,11 +62,16 @@ fn run(load: &StreamLoad, direction: Direction, format: DatagramFormat) -> Optio
         };
         let client = flow(CLIENT, client, Finish::Told(&ours));
         let server = flow(SERVER, server, Finish::Told(&theirs));
-        let stop = Stop::new();
+        let (stop, came) = (Stop::new(), AtomicBool::new(false));
         thread::scope(|scope| {
-            let client = scope.spawn(|| stream::run(vec![client], &stop, &()).expect("runs"));
-            let server = scope.spawn(|| stream::run(vec![server], &stop, &()).expect("runs"));
-            thread::sleep(Duration::from_millis(200));
+            let client = scope.spawn(|| stream::run(vec![client], &stop, &Came(&came)).expect("runs"));
+            let server = scope.spawn(|| stream::run(vec![server], &stop, &Came(&came)).expect("runs"));
+            let sender = if direction == Direction::Forward { &client } else { &server };
+            let is_time = || match load.until {
+                Until::Elapsed(_) => came.load(Ordering::Relaxed),
+                Until::Sent(_) => sender.is_finished(),
+            };
+            (0..2000).take_while(|_| !is_time()).for_each(|_| thread::sleep(Duration::from_millis(10)));
             let [first, second] =
                 if direction == Direction::Forward { [&ours, &theirs] } else { [&theirs, &ours] };
             first.tell();

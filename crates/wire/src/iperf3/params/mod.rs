@@ -47,7 +47,7 @@ pub struct Params {
     #[serde(deserialize_with = "flag", skip_serializing_if = "no")]
     pub nodelay: bool,
     /// `-P`: streams in each direction.
-    #[serde(deserialize_with = "maybe_whole")]
+    #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub parallel: Option<i64>,
     /// `-R`: the server sends.
     #[serde(deserialize_with = "flag", skip_serializing_if = "no")]

@@ -21,6 +21,10 @@ const UDP_LENGTH: u64 = 1460;
 /// What iperf3 says where nothing else was asked, in microseconds.
 const PACING_TIMER: i64 = 1000;
 
+/// What an iperf3 server accepts.
+const ALLOWED: &str = "1 to 128 streams of at most 1 MiB a write or 16 to 65507 bytes a datagram, windows of at most \
+                       512 MiB, segments of at most 32767 bytes, a day and a warm-up of ten minutes";
+
 /// What iperf3's protocol has no word for.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("iperf3 cannot be asked for {what} of {value}: choose {allowed}")]
@@ -30,7 +34,7 @@ pub struct Unsayable {
     /// What it was.
     pub value: String,
     /// What it may be.
-    pub allowed: String,
+    pub allowed: &'static str,
 }
 
 impl Params {
@@ -69,10 +73,10 @@ impl Params {
             }),
             ..Self::default()
         };
-        params.check().map_err(|code| Unsayable {
-            what: "this",
-            value: format!("{} bytes a message and {} streams", load.message.0, load.streams),
-            allowed: format!("other values, for {code}"),
+        params.check().map_err(|_| Unsayable {
+            what: "a stream",
+            value: format!("{} of {} bytes a message", load.streams, load.message.0),
+            allowed: ALLOWED,
         })?;
         Ok(params)
     }
@@ -135,9 +139,8 @@ impl Params {
 
 fn omit(load: &StreamLoad) -> Result<i64, Unsayable> {
     let warmup = load.warmup;
-    let unsayable = |allowed: &str| {
-        Err(Unsayable { what: "a warm-up", value: warmup.to_string(), allowed: allowed.to_owned() })
-    };
+    let unsayable =
+        |allowed: &'static str| Err(Unsayable { what: "a warm-up", value: warmup.to_string(), allowed });
     match load.until {
         Until::Sent(_) if warmup.0 > 0 => unsayable("none where an amount of bytes ends it"),
         _ if !warmup.0.is_multiple_of(SECOND) => unsayable("whole seconds"),
@@ -231,8 +234,9 @@ mod tests {
             ),
             (
                 StreamLoad { streams: 129, ..usual() },
-                "this of 131072 bytes a message and 129 streams: choose other values, for invalid number of \
-                 parallel streams (min = 1, max = 128)",
+                "a stream of 129 of 131072 bytes a message: choose 1 to 128 streams of at most 1 MiB a write or 16 \
+                 to 65507 bytes a datagram, windows of at most 512 MiB, segments of at most 32767 bytes, a day and \
+                 a warm-up of ten minutes",
             ),
         ] {
             let error = Params::of(&load).unwrap_err().to_string();

@@ -1,13 +1,11 @@
 //! Moving sockperf's messages takes no memory at either end: five times as long, no more allocations.
-#![expect(unsafe_code, reason = "an allocator that counts is one")]
+#![expect(clippy::disallowed_methods, reason = "a test waits")]
+
+mod counting;
 
 use std::{
-    alloc::{GlobalAlloc, Layout, System},
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    sync::{
-        OnceLock,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::OnceLock,
     thread,
     time::Duration,
 };
@@ -20,28 +18,6 @@ use traffic::{
     sockperf::{ClientSpec, run_client},
 };
 use units::{Bytes, Nanos};
-
-/// Counts, and leaves the work to the system's.
-struct Counting;
-
-static TAKEN: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call is passed on as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        TAKEN.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps what `alloc` asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the memory came from `alloc` above, with this layout.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// What may differ for other reasons: the door looks around ten times a second.
@@ -72,10 +48,10 @@ fn run(load: &PingPongLoad, duration: Nanos) -> (u64, u64) {
                 None => thread::sleep(Duration::from_millis(1)),
             }
         };
-        let before = TAKEN.load(Ordering::Relaxed);
+        let before = counting::taken();
         let spec = ClientSpec { server: server_at, bind: None, load, cpus: None };
         let outcome = run_client(&spec, &Stop::new(), &());
-        let taken = TAKEN.load(Ordering::Relaxed) - before;
+        let taken = counting::taken() - before;
         stop.ask();
         server.join().expect("no panic").expect("it could listen");
         let data = outcome.expect("it is answered").ping_pong.expect("a ping-pong's");

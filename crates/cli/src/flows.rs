@@ -1,14 +1,14 @@
 //! Both ends' records of each connection, put together.
 
 use ::load::Direction;
-use samples::{EndSeries, Flow, Measurement, StreamData};
+use samples::{EndSeries, Flow, StreamData};
 use traffic::FlowOutcome;
 
-/// What was measured, from what this end and the server recorded.
-pub(super) fn measurement(here: &[FlowOutcome], there: &[FlowOutcome]) -> Measurement {
+/// The connections, from what this end and the server recorded.
+pub(crate) fn both_ends(here: &[FlowOutcome], there: &[FlowOutcome]) -> StreamData {
     let mut flows: Vec<Flow> = here.iter().map(|flow| pair(flow, there)).collect();
     flows.sort_by_key(|flow| (flow.direction, flow.id));
-    Measurement::Stream(StreamData { flows })
+    StreamData { flows }
 }
 
 /// An end that told nothing has no intervals.
@@ -43,11 +43,16 @@ mod tests {
 
     #[test]
     fn the_client_sends_forward_and_receives_in_reverse() {
-        let here = [end(0, Direction::Reverse, 1), end(0, Direction::Forward, 2), end(1, Direction::Forward, 3)];
+        let here =
+            [end(0, Direction::Reverse, 1), end(0, Direction::Forward, 2), end(1, Direction::Forward, 3)];
         let there = [end(0, Direction::Forward, 4), end(0, Direction::Reverse, 5)];
-        let Measurement::Stream(data) = measurement(&here, &there) else { panic!("a stream") };
+        let data = both_ends(&here, &there);
         let seen: Vec<_> =
             data.flows.iter().map(|flow| (flow.id, flow.sender.bytes().0, flow.receiver.bytes().0)).collect();
-        assert_eq!(seen, [(0, 2, 4), (1, 3, 0), (0, 5, 1)], "of the second forward one the server told nothing");
+        assert_eq!(
+            seen,
+            [(0, 2, 4), (1, 3, 0), (0, 5, 1)],
+            "of the second forward one the server told nothing"
+        );
     }
 }

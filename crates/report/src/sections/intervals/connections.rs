@@ -1,0 +1,25 @@
+//! Connections made and failed, interval by interval.
+
+use samples::{ConnectData, ConnectInterval};
+
+use super::span;
+use crate::{
+    page::{Block, Table, left, right},
+    text::Text,
+};
+
+/// One table; none where no intervals were kept.
+pub(super) fn tables(connect: &ConnectData) -> Vec<Block> {
+    if connect.intervals.is_empty() {
+        return Vec::new();
+    }
+    let columns = vec![left("Interval"), right("Connections"), right("Failed")];
+    let row = |interval: &ConnectInterval| -> Vec<Text> {
+        vec![
+            span(interval.start, interval.end, interval.warmup),
+            interval.done.to_string().into(),
+            interval.failed.to_string().into(),
+        ]
+    };
+    vec![Block::Table(Table { columns, rows: connect.intervals.iter().map(row).collect(), caption: None })]
+}

@@ -1,0 +1,36 @@
+//! The round trips of a ping-pong, interval by interval.
+
+use samples::{LatencyHistogram, PingPongData, PingPongInterval};
+
+use super::span;
+use crate::{
+    page::{Block, Table, left, right},
+    text::Text,
+};
+
+/// One table; none where no intervals were kept.
+pub(super) fn tables(ping_pong: &PingPongData) -> Vec<Block> {
+    if ping_pong.intervals.is_empty() {
+        return Vec::new();
+    }
+    let mut columns = vec![left("Interval")];
+    columns.extend(["Round trips", "Median", "99 %", "Max", "Lost"].map(right));
+    let caption =
+        ping_pong.open_loop.is_some().then(|| "From when each message should have been sent.".into());
+    let rows = ping_pong.intervals.iter().map(row).collect();
+    vec![Block::Table(Table { columns, rows, caption })]
+}
+
+fn row(interval: &PingPongInterval) -> Vec<Text> {
+    let times = &interval.round_trips;
+    let time = |time: Option<units::Nanos>| time.map_or("-".into(), |time| Text::from(time.to_string()));
+    let at = |share: f64| time(LatencyHistogram::quantile(times, share));
+    vec![
+        span(interval.start, interval.end, interval.warmup),
+        times.count().to_string().into(),
+        at(0.5),
+        at(0.99),
+        time(times.max()),
+        interval.lost.to_string().into(),
+    ]
+}
