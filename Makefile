@@ -11,6 +11,8 @@ PLUMB  := $(or $(CARGO_TARGET_DIR),target)/$(TARGET)/release/plumb
 XTASK  := cargo run --release --quiet --package xtask --
 
 CARGO_DENY := 0.20.2
+CARGO_FUZZ := 0.13.2
+FUZZ_SECONDS := 15
 
 # COMMAND:PACKAGE or /FILE:PACKAGE; a package is installed when its command or file is missing.
 TO_BUILD := cc:gcc /usr/include/stdio.h:libc6-dev musl-gcc:musl-tools git:git
@@ -48,6 +50,11 @@ lint: setup-build ## Hold every house rule: fmt, clippy, edges, licences, genera
 	@cargo deny --version >/dev/null 2>&1 || $(MAKE) --no-print-directory cargo-deny
 	@$(XTASK) check
 
+.PHONY: fuzz
+fuzz: setup-build ## Arbitrary bytes through every dialect, FUZZ_SECONDS (15) a target
+	@cargo fuzz --version >/dev/null 2>&1 || $(MAKE) --no-print-directory cargo-fuzz
+	@fuzz/run.sh $(FUZZ_SECONDS)
+
 .PHONY: bench
 bench: setup-build ## Compare plumb with its peers, side by side (ARGS="--only NAME --json")
 	@xtask/setup.sh $(TO_BENCH) >&2
@@ -70,3 +77,7 @@ toolchain:
 .PHONY: cargo-deny
 cargo-deny:
 	cargo install --locked --debug --target "$$(rustc --print host-tuple)" --version $(CARGO_DENY) cargo-deny
+
+.PHONY: cargo-fuzz
+cargo-fuzz:
+	cargo install --locked --debug --target "$$(rustc --print host-tuple)" --version $(CARGO_FUZZ) cargo-fuzz

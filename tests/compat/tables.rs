@@ -27,7 +27,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("-t 2", |pair| pair.lasted(2.0)),
     row("-t 1 -R", |pair| pair.both_say(|test| test.reverse, 1)),
     row("-t 1 --bidir", |pair| {
-        assert!(pair.client.end.sum_received_bidir_reverse.is_some_and(|sum| sum.bytes > 0))
+        assert!(pair.client.end.sum_received_bidir_reverse.is_some_and(|sum| sum.bytes > 0));
     }),
     row("-n 5M", |pair| pair.carried(5 << 20)),
     row("-n 5M -R", |pair| pair.carried(5 << 20)),

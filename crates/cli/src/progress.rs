@@ -56,7 +56,7 @@ impl Progress {
                 self.cell = cell.id.to_string();
                 self.message(self.cell.clone());
             }
-            Event::Rate { rate, round_trips, .. } => self.live(*rate, *round_trips),
+            Event::Rate { rate, round_trips, connections, .. } => self.live(*rate, *round_trips, *connections),
             Event::Kept(trial) => self.kept(trial),
             Event::Skipped(skip) => self.line(&format!("skipped {}, because {}", skip.cell, skip.because)),
             Event::Notice(text) => self.notice(text),
@@ -86,11 +86,12 @@ impl Progress {
         }
     }
 
-    fn live(&mut self, rate: Option<BitRate>, round_trips: Option<f64>) {
-        let now = match (rate, round_trips) {
-            (Some(rate), _) => rate.to_string(),
-            (None, Some(round_trips)) => format!("{round_trips:.0} round trips/s"),
-            (None, None) => return,
+    fn live(&mut self, rate: Option<BitRate>, round_trips: Option<f64>, connections: Option<f64>) {
+        let now = match (rate, round_trips, connections) {
+            (Some(rate), ..) => rate.to_string(),
+            (_, Some(round_trips), _) => format!("{round_trips:.0} round trips/s"),
+            (.., Some(connections)) => format!("{connections:.0} connections/s"),
+            (None, None, None) => return,
         };
         self.last = Some(now);
         self.message(format!("{}  {}", self.last.as_deref().unwrap_or_default(), self.cell));

@@ -1,7 +1,7 @@
-//! `plumb schema`: the JSON Schemas of the three documents that cross walls.
+//! `plumb schema`: the JSON Schemas of the documents that cross walls.
 
 use clap::{Args, ValueEnum};
-use findings::Findings;
+use findings::{Findings, Solo};
 use samples::RunRecord;
 use serde_json::{Value, to_value};
 
@@ -24,6 +24,8 @@ enum Document {
     Run,
     /// What the numbers say: `plumb report --format json`
     Findings,
+    /// What one trial says alone: `plumb ping --json`, and `plumb` in `plumb client --json`
+    Solo,
 }
 
 /// Prints it.
@@ -32,6 +34,7 @@ pub(crate) fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
         Document::Scenario => ::scenario::schema(),
         Document::Run => to_value(schemars::schema_for!(RunRecord))?,
         Document::Findings => to_value(schemars::schema_for!(Findings))?,
+        Document::Solo => to_value(schemars::schema_for!(Solo))?,
     })?;
     Ok(Exit::Success)
 }

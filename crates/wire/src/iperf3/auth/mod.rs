@@ -1,9 +1,10 @@
 //! User authentication: the client encrypts who it is, and when, with the server's public key (iperf_auth.c).
 //!
-//! The server's answer to a wrong token must not tell how far it got, neither in words nor in time: PKCS #1 v1.5
-//! padding is rejected implicitly (draft-irtf-cfrg-rsa-guidance, section 7.2), the numbers are constant in time
-//! (`rsa` 0.10), and whatever is wrong is one refusal. A token that is overheard can be used again until it is
-//! too old; that is iperf3's way.
+//! The server's answer to a wrong token must not tell how far it got: PKCS #1 v1.5 padding is rejected implicitly
+//! (draft-irtf-cfrg-rsa-guidance, section 7.2), decryption is blinded, every user is visited, and whatever is wrong
+//! is one refusal. That decryption takes the same time for every token is not promised: its crate, `rsa`, was open to
+//! timing in 0.9 (RUSTSEC-2023-0071) and has been rewritten since, without a final release. A token that is overheard can
+//! be used again until it is too old; that is iperf3's way.
 
 mod keys;
 mod users;
