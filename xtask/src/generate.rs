@@ -21,6 +21,7 @@ pub(crate) const GENERATED: &[Generated] = &[
     Generated { path: "docs/reference/scenario.schema.json", verb: "schema scenario" },
     Generated { path: "docs/reference/run.schema.json", verb: "schema run" },
     Generated { path: "docs/reference/findings.schema.json", verb: "schema findings" },
+    Generated { path: "docs/reference/solo.schema.json", verb: "schema solo" },
 ];
 
 /// Writes all of them.

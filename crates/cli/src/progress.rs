@@ -56,7 +56,9 @@ impl Progress {
                 self.cell = cell.id.to_string();
                 self.message(self.cell.clone());
             }
-            Event::Rate { rate, round_trips, connections, .. } => self.live(*rate, *round_trips, *connections),
+            Event::Rate { rate, round_trips, connections, .. } => {
+                self.live(*rate, *round_trips, *connections)
+            }
             Event::Kept(trial) => self.kept(trial),
             Event::Skipped(skip) => self.line(&format!("skipped {}, because {}", skip.cell, skip.because)),
             Event::Notice(text) => self.notice(text),
