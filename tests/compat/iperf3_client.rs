@@ -1,13 +1,15 @@
 //! `plumb client` against a stock `iperf3 -s`.
 
-use std::{thread, time::Duration};
+use std::net::{TcpListener, TcpStream};
 
 use plumb_tests::{Case, Output as Ended, Sandbox};
+use serde_json::Value;
 use wire::iperf3::output::Output;
 
 use crate::{
     IPERF3, OPENSSL, ROOT, TCPDUMP,
-    peer::{Running, await_listener, each, free_port, iperf3},
+    alone::{alone, each},
+    peer::{Running, await_capture, await_listener, dropped_by_full_buffers, free_port, iperf3},
     sandbox,
     tables::{Pair, ROWS, Row, host},
 };
@@ -26,10 +28,19 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         name: "plumb_client_logs_in_to_a_stock_server_and_a_wrong_password_is_refused",
         needs: &[IPERF3, OPENSSL],
-        test: logging_in,
+        test: || alone(logging_in),
+    },
+    Case {
+        name: "plumb_client_gives_up_connecting_when_it_was_told_to",
+        needs: &[ROOT],
+        test: || alone(connect_timeout),
     },
     Case { name: "plumb_client_prints_lines_and_a_summary", needs: &[IPERF3], test: lines_and_a_summary },
-    Case { name: "plumb_client_interrupted_prints_what_it_measured", needs: &[IPERF3], test: interrupted },
+    Case {
+        name: "plumb_client_interrupted_prints_what_it_measured",
+        needs: &[IPERF3],
+        test: || alone(interrupted),
+    },
     Case {
         name: "the_type_of_service_is_in_the_packets_of_whoever_sends",
         needs: &[ROOT, TCPDUMP, IPERF3],
@@ -49,7 +60,14 @@ fn check(sandbox: &Sandbox, row: &Row) {
     let there = server.finish();
     assert_eq!(ended.status, Some(0), "{flags}: {ended:?}");
     assert_eq!(there.status, Some(0), "{flags}: {there:?}");
-    let pair = Pair { client: parsed(&ended), server: parsed(&there), flags };
+    let pair = Pair {
+        client: parsed(&ended),
+        server: parsed(&there),
+        facts: own_sockets(&ended),
+        plumb_serves: false,
+        dropped: dropped_by_full_buffers(),
+        flags,
+    };
     assert!(pair.client.error.is_none() && pair.server.error.is_none(), "{}: {there:?}", pair.flags);
     pair.agree();
     (row.proof)(&pair);
@@ -84,23 +102,28 @@ fn lines_and_a_summary() {
 
 /// Whoever sends sets the byte: plumb's client, and plumb's server for a stock client.
 fn type_of_service() {
-    let sandbox = sandbox();
-    let stock = Server::start(&[]);
-    let capture = tcpdump(&format!("tcp dst port {}", stock.port));
-    assert_eq!(stock.measure(&sandbox, "-t 1 -b 20M -S 0x20").status, Some(0));
-    let said = capture.finish().out;
-    assert!(said.contains("tos 0x20"), "from plumb client: {said}");
+    each(&["client", "server"], |sender| (*sender).to_owned(), |sender| sent_with_the_byte(sender));
+}
 
-    let port = free_port();
-    let words = port.to_string();
-    let server = Running::start(sandbox.command(&["server", "-p", &words, "-1"]));
-    await_listener(port);
-    let capture = tcpdump(&format!("tcp src port {port}"));
-    let client = iperf3(&["-c", "127.0.0.1", "-p", &words, "-t", "1", "-b", "20M", "-S", "0x20", "-R"]);
-    assert_eq!(Running::start(client).finish().status, Some(0));
-    let said = capture.finish().out;
-    assert!(said.contains("tos 0x20"), "from plumb server: {said}");
-    assert_eq!(server.finish().status, Some(0));
+fn sent_with_the_byte(sender: &str) {
+    let sandbox = sandbox();
+    let said = if sender == "client" {
+        let stock = Server::start(&[]);
+        let capture = tcpdump(&format!("tcp dst port {}", stock.port));
+        assert_eq!(stock.measure(&sandbox, "-t 1 -b 20M -S 0x20").status, Some(0));
+        capture.finish().out
+    } else {
+        let port = free_port();
+        let words = port.to_string();
+        let server = Running::start(sandbox.command(&["server", "-p", &words, "-1"]));
+        await_listener(port);
+        let capture = tcpdump(&format!("tcp src port {port}"));
+        let client = iperf3(&["-c", "127.0.0.1", "-p", &words, "-t", "1", "-b", "20M", "-S", "0x20", "-R"]);
+        assert_eq!(Running::start(client).finish().status, Some(0));
+        assert_eq!(server.finish().status, Some(0));
+        capture.finish().out
+    };
+    assert!(said.contains("tos 0x20"), "from plumb {sender}: {said}");
 }
 
 /// Some packets of loopback, the first of which are those of the control connection.
@@ -108,12 +131,33 @@ fn tcpdump(filter: &str) -> Running {
     let mut command = std::process::Command::new("tcpdump");
     command.args(["-i", "lo", "-n", "-v", "-c", "60", "--immediate-mode", filter]);
     let running = Running::start(command);
-    thread::sleep(Duration::from_millis(500));
+    await_capture();
     running
 }
 
-fn what_is_wrong() {
+/// A listener whose queue is full answers no SYN.
+fn connect_timeout() {
+    std::fs::write("/proc/sys/net/core/somaxconn", "0").expect("root of this network");
+    let full = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = full.local_addr().expect("it is bound");
+    let _first = TcpStream::connect(address).expect("the queue holds one");
+    let port = address.port().to_string();
     let sandbox = sandbox();
+    let words = ["client", "127.0.0.1", "-p", &port, "-t", "1", "--connect-timeout", "300"];
+    let ended = Running::start(sandbox.command(&words)).finish();
+    assert_eq!(ended.status, Some(1), "{ended:?}");
+    assert!(ended.err.contains("waited 300 ms"), "{}", ended.err);
+}
+
+fn what_is_wrong() {
+    each(
+        &[("mistakes", mistakes as fn(&Sandbox)), ("refused", refused), ("busy", busy)],
+        |(name, _)| (*name).to_owned(),
+        |(_, test)| test(&sandbox()),
+    );
+}
+
+fn mistakes(sandbox: &Sandbox) {
     let nobody = free_port().to_string();
     for (words, status, said) in [
         (&["127.0.0.1", "-p", &nobody][..], 1, "refused"),
@@ -126,18 +170,20 @@ fn what_is_wrong() {
         assert_eq!(ended.status, Some(status), "{words:?}: {ended:?}");
         assert!(ended.err.contains(said), "{words:?}: no `{said}` in: {}", ended.err);
     }
+}
+
+fn refused(sandbox: &Sandbox) {
     let server = Server::start(&[]);
-    let ended = server.measure(&sandbox, "-t 1 -C nonesuch");
+    let ended = server.measure(sandbox, "-t 1 -C nonesuch");
     assert_eq!(ended.status, Some(3), "{ended:?}");
     assert!(ended.err.contains("nonesuch"), "{}", ended.err);
-    busy(&sandbox);
 }
 
 /// A stock server serves one test at a time.
 fn busy(sandbox: &Sandbox) {
     let server = Server::start(&[]);
-    let first = server.client(sandbox, "-t 2");
-    thread::sleep(Duration::from_millis(700));
+    let first = server.client(sandbox, "-t 3 -i 0.2");
+    first.await_word("0.0-0.2 s");
     let second = server.measure(sandbox, "-t 1");
     assert_eq!(second.status, Some(1), "{second:?}");
     assert!(second.err.contains("busy"), "{}", second.err);
@@ -148,12 +194,11 @@ fn busy(sandbox: &Sandbox) {
 fn interrupted() {
     let sandbox = sandbox();
     let server = Server::start(&[]);
-    let client = server.client(&sandbox, "-t 10 -i 0.2");
-    thread::sleep(Duration::from_millis(1500));
+    let client = server.client(&sandbox, "-t 30 -i 0.2");
+    client.await_word("0.2-0.4 s");
     client.signal("INT");
     let ended = client.finish();
     assert_eq!(ended.status, Some(130), "{ended:?}");
-    assert!(ended.out.contains("0.2-0.4 s"), "the lines: {}", ended.out);
     assert!(
         ended.out.contains("interrupted"),
         "the summary says that it is none of the whole: {}",
@@ -257,4 +302,16 @@ impl Server {
 /// What an end wrote, in the one structure that reads both.
 pub(crate) fn parsed(ended: &Ended) -> Output {
     Output::parse(&ended.out).unwrap_or_else(|error| panic!("{error}: {ended:?}"))
+}
+
+/// Of the sockets of a stock server the client has no address.
+fn own_sockets(ended: &Ended) -> Vec<Value> {
+    let all = facts(ended, "sockets").into_iter().map(|mut one| one["socket"].take());
+    all.filter(|socket| socket["addresses"].is_string()).collect()
+}
+
+/// What plumb says beside that of the sockets it used: a list, by its name under `plumb`.
+pub(crate) fn facts(ended: &Ended, list: &str) -> Vec<Value> {
+    let document: Value = serde_json::from_str(&ended.out).expect("a JSON document");
+    document["plumb"][list].as_array().cloned().unwrap_or_else(|| panic!("no plumb.{list}: {document}"))
 }

@@ -1,13 +1,12 @@
 //! Stock `iperf3 -c` against `plumb server`.
 
-use std::{thread, time::Duration};
-
 use plumb_tests::{Case, Output as Ended, Sandbox};
 
 use crate::{
     IPERF3, OPENSSL,
-    iperf3_client::{Keys, parsed},
-    peer::{Running, await_listener, each, free_port, iperf3},
+    alone::{alone, each},
+    iperf3_client::{Keys, facts, parsed},
+    peer::{Running, await_listener, dropped_by_full_buffers, free_port, iperf3},
     sandbox,
     tables::{Pair, ROWS, Row, host},
 };
@@ -27,7 +26,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         name: "a_stock_iperf3_client_logs_in_and_a_wrong_password_is_refused",
         needs: &[IPERF3, OPENSSL],
-        test: logging_in,
+        test: || alone(logging_in),
     },
     Case {
         name: "several_stock_iperf3_clients_are_served_at_once_or_one_after_another",
@@ -48,7 +47,14 @@ fn check(sandbox: &Sandbox, row: &Row) {
     let there = server.running.finish();
     assert_eq!(ended.status, Some(0), "{flags}: {ended:?}, server: {there:?}");
     assert_eq!(there.status, Some(0), "{flags}: {there:?}");
-    let pair = Pair { client: parsed(&ended), server: parsed(&there), flags };
+    let pair = Pair {
+        client: parsed(&ended),
+        server: parsed(&there),
+        facts: facts(&there, "flows").into_iter().map(|mut flow| flow["socket"].take()).collect(),
+        plumb_serves: true,
+        dropped: dropped_by_full_buffers(),
+        flags,
+    };
     assert!(pair.client.error.is_none() && pair.server.error.is_none(), "{}: {there:?}", pair.flags);
     pair.agree();
     (row.proof)(&pair);
@@ -85,28 +91,37 @@ fn the_usual_summary() {
     );
 }
 
+/// The server's limits, a client's flags that are beyond them, and what the client prints.
+type Limited = (&'static [&'static str], &'static str, &'static str);
+
+const LIMITED: &[Limited] = &[
+    (&["--max-rate", "10M"], "-t 1 -b 100M", "total required bandwidth is larger than server limit"),
+    (&["--max-duration", "1"], "-t 5", ""),
+    (&["--max-bytes", "1M"], "-n 100M", ""),
+    (&["--allow", "198.18.0.0/15"], "-t 1", ""),
+];
+
 fn what_is_wrong() {
-    let sandbox = sandbox();
-    for (limits, flags, said) in [
-        (&["--max-rate", "10M"][..], "-t 1 -b 100M", "total required bandwidth is larger than server limit"),
-        (&["--max-duration", "1"], "-t 5", ""),
-        (&["--max-bytes", "1M"], "-n 100M", ""),
-        (&["--allow", "198.18.0.0/15"], "-t 1", ""),
-    ] {
-        let server = Server::start(&sandbox, limits);
-        let ended = server.serve(flags);
-        assert_eq!(ended.status, Some(1), "{limits:?} {flags}: {ended:?}");
-        assert!(format!("{}{}", ended.out, ended.err).contains(said), "{limits:?} {flags}: {ended:?}");
-        server.stays(&sandbox);
-    }
-    busy(&sandbox);
+    each(
+        LIMITED,
+        |(limits, ..)| format!("{limits:?}"),
+        |(limits, flags, said)| {
+            let sandbox = sandbox();
+            let server = Server::start(&sandbox, limits);
+            let ended = server.serve(flags);
+            assert_eq!(ended.status, Some(1), "{limits:?} {flags}: {ended:?}");
+            assert!(format!("{}{}", ended.out, ended.err).contains(said), "{limits:?} {flags}: {ended:?}");
+            server.stays(&sandbox);
+        },
+    );
+    alone(busy);
 }
 
 /// The place is taken: the second client is told so in iperf3's words, and the first is not disturbed.
-fn busy(sandbox: &Sandbox) {
-    let server = Server::start(sandbox, &["--max-clients", "1"]);
-    let first = server.client("-t 2");
-    thread::sleep(Duration::from_millis(700));
+fn busy() {
+    let server = Server::start(&sandbox(), &["--max-clients", "1"]);
+    let first = server.client("-t 3");
+    server.running.await_word("#1 ");
     let second = server.serve("-t 1");
     assert_eq!(second.status, Some(1), "{second:?}");
     assert!(second.err.contains("the server is busy running a test. try again later"), "{second:?}");
@@ -129,23 +144,27 @@ fn logging_in() {
 }
 
 fn several_at_once() {
-    let sandbox = sandbox();
-    for (flags, first_ends_before) in [(&[][..], false), (&["--queue"], true)] {
-        let server = Server::start(&sandbox, flags);
-        let clients: Vec<Running> = (0..3).map(|_| server.client("-t 1 -b 100M")).collect();
-        for client in clients {
-            let ended = client.finish();
-            assert_eq!(ended.status, Some(0), "{flags:?}: {ended:?}");
-        }
-        server.running.signal("INT");
-        let said = server.running.finish();
-        assert_eq!(said.status, Some(0), "{said:?}");
-        let place =
-            |part: &str| said.out.find(part).unwrap_or_else(|| panic!("no `{part}` in:\n{}", said.out));
-        let (ends, begins) = (said.out.find(" received ").expect("one ended"), place("#2 "));
-        let _ = place("#3 ");
-        assert_eq!(ends < begins, first_ends_before, "{flags:?}:\n{}", said.out);
+    each(
+        &[(&[][..], false), (&["--queue"], true)],
+        |(flags, _)| format!("{flags:?}"),
+        |(flags, first_ends_before)| several(flags, *first_ends_before),
+    );
+}
+
+fn several(flags: &[&str], first_ends_before: bool) {
+    let server = Server::start(&sandbox(), flags);
+    let clients: Vec<Running> = (0..3).map(|_| server.client("-t 2 -b 20M")).collect();
+    for client in clients {
+        let ended = client.finish();
+        assert_eq!(ended.status, Some(0), "{flags:?}: {ended:?}");
     }
+    server.running.signal("INT");
+    let said = server.running.finish();
+    assert_eq!(said.status, Some(0), "{said:?}");
+    let place = |part: &str| said.out.find(part).unwrap_or_else(|| panic!("no `{part}` in:\n{}", said.out));
+    let (ends, begins) = (said.out.find(" received ").expect("one ended"), place("#2 "));
+    let _ = place("#3 ");
+    assert_eq!(ends < begins, first_ends_before, "{flags:?}:\n{}", said.out);
 }
 
 /// A plumb server on a port of its own.

@@ -3,8 +3,9 @@
 
 use std::process::ExitCode;
 
-use plumb_tests::{Case, Need, Sandbox, run};
+use plumb_tests::{Need, Sandbox};
 
+mod alone;
 mod iperf3_client;
 mod iperf3_server;
 mod peer;
@@ -17,9 +18,7 @@ const IPERF3: Need = Need::Program("iperf3", "iperf3");
 const OPENSSL: Need = Need::Program("openssl", "openssl");
 
 fn main() -> ExitCode {
-    let all = [iperf3_client::CASES, iperf3_server::CASES, sockperf::CASES];
-    let cases: Vec<Case> = all.into_iter().flatten().map(|case| Case { ..*case }).collect();
-    run(&cases)
+    alone::run([sockperf::CASES, iperf3_client::CASES, iperf3_server::CASES].into_iter().flatten())
 }
 
 fn sandbox() -> Sandbox {

@@ -2,24 +2,26 @@
 
 use std::{
     io::Read,
-    net::{Ipv6Addr, TcpListener, UdpSocket},
     process::{Child, Command, Stdio},
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU16, Ordering},
+    },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
 use plumb_tests::{Output, wait_until};
 
-/// No test takes longer than this.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// No program takes longer than this, even on a machine that has other things to do.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 
 /// A program that runs. It goes when this is dropped.
 pub(crate) struct Running {
     name: String,
     child: Child,
-    out: Option<JoinHandle<String>>,
-    err: Option<JoinHandle<String>>,
+    out: Option<Said>,
+    err: Option<Said>,
 }
 
 impl Running {
@@ -27,8 +29,8 @@ impl Running {
         let name = format!("{command:?}");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{name}: {error}"));
-        let out = child.stdout.take().map(collect);
-        let err = child.stderr.take().map(collect);
+        let out = child.stdout.take().map(Said::collect);
+        let err = child.stderr.take().map(Said::collect);
         Self { name, child, out, err }
     }
 
@@ -56,9 +58,15 @@ impl Running {
         assert!(sent.success(), "{}", self.name);
     }
 
+    /// Waits until it says this.
+    pub(crate) fn await_word(&self, word: &str) {
+        let said = || [&self.out, &self.err].into_iter().flatten().map(Said::so_far).collect::<String>();
+        assert!(wait_until(PATIENCE, || said().contains(word)), "{}: no `{word}` in: {}", self.name, said());
+    }
+
     fn said(&mut self, out: bool) -> String {
         let reader = if out { self.out.take() } else { self.err.take() };
-        reader.map(|reader| reader.join().expect("it only reads")).unwrap_or_default()
+        reader.map(Said::all).unwrap_or_default()
     }
 }
 
@@ -69,25 +77,42 @@ impl Drop for Running {
     }
 }
 
-fn collect(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = from.read_to_end(&mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
+/// What a program says, as it says it.
+struct Said {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
 }
 
-/// A port that was free a moment ago, for TCP and UDP, and that no connection is given by the kernel: the ports
-/// below 32768 are not (net.ipv4.ip_local_port_range).
+impl Said {
+    fn collect(mut from: impl Read + Send + 'static) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&bytes);
+        let reader = thread::spawn(move || {
+            let mut some = [0; 4096];
+            while let Ok(count @ 1..) = from.read(&mut some) {
+                kept.lock().unwrap_or_else(PoisonError::into_inner).extend(&some[..count]);
+            }
+        });
+        Self { bytes, reader }
+    }
+
+    fn so_far(&self) -> String {
+        String::from_utf8_lossy(&self.bytes.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
+
+    fn all(self) -> String {
+        let Self { bytes, reader } = self;
+        reader.join().expect("it only reads");
+        let bytes = bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+/// A port that nobody has: the network is the test's own, and the kernel gives no connection a port below 32768
+/// (net.ipv4.ip_local_port_range).
 pub(crate) fn free_port() -> u16 {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let free = |port: &u16| {
-        let tcp = TcpListener::bind((Ipv6Addr::UNSPECIFIED, *port));
-        tcp.is_ok() && UdpSocket::bind((Ipv6Addr::UNSPECIFIED, *port)).is_ok()
-    };
-    let first = std::process::id().wrapping_mul(61);
-    let next = |_| (10_000 + first.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % 20_000) as u16;
-    (0..1000).map(next).find(free).expect("one of a thousand ports is free")
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    10_000 + NEXT.fetch_add(1, Ordering::Relaxed) % 20_000
 }
 
 /// Waits until somebody listens on a TCP port: a server of one client cannot be asked.
@@ -98,12 +123,27 @@ pub(crate) fn await_listener(port: u16) {
         // proc_net_tcp.rst: the local address, the remote one, the state; 0A is LISTEN.
         words.next().is_some_and(|local| local.ends_with(&suffix)) && words.nth(1) == Some("0A")
     };
-    let there = || {
-        ["/proc/net/tcp", "/proc/net/tcp6"]
-            .iter()
-            .any(|table| std::fs::read_to_string(table).unwrap_or_default().lines().any(listens))
-    };
+    let there = || ["tcp", "tcp6"].iter().any(|table| of_network(table).lines().any(listens));
     assert!(wait_until(PATIENCE, there), "nobody listens on port {port}");
+}
+
+/// Waits until a packet socket is there: whoever captures has begun.
+pub(crate) fn await_capture() {
+    assert!(wait_until(PATIENCE, || of_network("packet").lines().count() > 1), "nobody captures");
+}
+
+/// A file of the network that the calling thread is in (/proc/net is that of the process).
+pub(crate) fn of_network(file: &str) -> String {
+    std::fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default()
+}
+
+/// Datagrams that the kernel dropped in this network because a receiver's buffer was full.
+pub(crate) fn dropped_by_full_buffers() -> i64 {
+    let table = of_network("snmp");
+    let mut rows = table.lines().filter_map(|line| line.strip_prefix("Udp: ")).map(str::split_whitespace);
+    let (names, values) = (rows.next().expect("names"), rows.next().expect("values"));
+    let found = names.zip(values).find(|(name, _)| *name == "RcvbufErrors");
+    found.and_then(|(_, value)| value.parse().ok()).expect("RcvbufErrors is counted")
 }
 
 /// iperf3 with these words, not yet started.
@@ -111,25 +151,4 @@ pub(crate) fn iperf3(words: &[&str]) -> Command {
     let mut command = Command::new("iperf3");
     command.args(words);
     command
-}
-
-/// Does something with each of many, a few at a time, and names all that failed.
-pub(crate) fn each<T: Sync>(cases: &[T], name: impl Fn(&T) -> String + Sync, check: impl Fn(&T) + Sync) {
-    const AT_ONCE: usize = 6;
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let failed = std::sync::Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                while let Some(case) = cases.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
-                    let tried = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(case)));
-                    if tried.is_err() {
-                        failed.lock().expect("no panic while held").push(name(case));
-                    }
-                }
-            });
-        }
-    });
-    let failed = failed.into_inner().expect("no panic while held");
-    assert!(failed.is_empty(), "{} of {} failed: {failed:#?}", failed.len(), cases.len());
 }

@@ -11,19 +11,19 @@ use plumb_tests::{Leftovers, Sandbox};
 use crate::sandbox;
 
 /// A standing lab that is taken down whatever the test does.
-struct Standing<'a> {
+pub(crate) struct Standing<'a> {
     sandbox: &'a Sandbox,
     name: &'a str,
 }
 
 impl<'a> Standing<'a> {
-    fn of(sandbox: &'a Sandbox, scenario: &str, name: &'a str) -> Self {
+    pub(crate) fn of(sandbox: &'a Sandbox, scenario: &str, name: &'a str) -> Self {
         let _ = sandbox.succeed(&["lab", "up", scenario, "--name", name]);
         Self { sandbox, name }
     }
 
     /// Starts a command in a host, its output kept.
-    fn start(&self, host: &str, command: &[&str]) -> Child {
+    pub(crate) fn start(&self, host: &str, command: &[&str]) -> Child {
         let mut arguments = vec!["lab", "shell", host, "--lab", self.name, "--"];
         arguments.extend(command);
         let mut command = self.sandbox.command(&arguments);

@@ -7,6 +7,7 @@ use plumb_tests::{Case, Need, Sandbox, run};
 
 mod ends;
 mod evidence;
+mod hint;
 mod measured;
 
 const ROOT: Need = Need::Root;
@@ -39,6 +40,11 @@ const CASES: &[Case] = &[
         name: "offloads_read_back_by_ethtool_are_the_scenarios",
         needs: &[ROOT, ETHTOOL],
         test: evidence::offloads_read_back_are_the_scenarios,
+    },
+    Case {
+        name: "a_client_names_the_device_whose_offloads_are_off_and_the_command_that_mends_it",
+        needs: &[ROOT, ETHTOOL, SETPRIV],
+        test: hint::an_offload_that_is_off_is_named,
     },
     Case {
         name: "nothing_of_a_standing_lab_is_visible_in_the_root_namespace",

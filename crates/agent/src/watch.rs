@@ -42,7 +42,7 @@ impl Observer for Watch<'_> {
     }
 
     fn beat(&self, beat: Beat) {
-        let Beat { elapsed, covers, received, round_trips } = beat;
+        let Beat { elapsed, covers, received, round_trips, .. } = beat;
         let token = self.token;
         self.replies.send(&FromAgent::Progress(Progress { token, elapsed, received, round_trips, covers }));
     }

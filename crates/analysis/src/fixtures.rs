@@ -184,6 +184,7 @@ fn series(rates: &[f64], tcp: Option<TcpSample>) -> EndSeries {
         intervals: rates.iter().enumerate().map(interval).collect(),
         socket: SocketFacts { congestion: Some("cubic".into()), mss: Some(1448), ..SocketFacts::default() },
         lateness: None,
+        skipped: None,
     }
 }
 

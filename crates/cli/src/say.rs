@@ -4,6 +4,7 @@
 //! what is said.
 
 use std::{
+    borrow::Cow,
     fmt::Display,
     io::{self, ErrorKind, Write},
 };
@@ -27,4 +28,28 @@ pub(crate) fn line(line: impl Display) -> io::Result<()> {
 /// Says something beside the result. A terminal that is gone must not end a run, so nothing is made of that.
 pub(crate) fn aside(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// A text that another machine wrote, with nothing in it that a terminal would obey but ends of lines.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    let obeyed = |sign: char| sign.is_control() && !matches!(sign, '\n' | '\t');
+    if !text.contains(obeyed) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len() * 2);
+    for sign in text.chars() {
+        if obeyed(sign) { shown.extend(sign.escape_default()) } else { shown.push(sign) }
+    }
+    shown.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown_instead() {
+        assert_eq!(harmless("two\n\tlines ü"), "two\n\tlines ü");
+        assert_eq!(harmless("\u{1b}[2J\r\u{9b}x\u{7f}"), "\\u{1b}[2J\\r\\u{9b}x\\u{7f}");
+    }
 }

@@ -1,12 +1,14 @@
 //! A trial on its own, as `plumb client` and `plumb ping` make one: what is known before it, and what it says
 //! afterwards. Holds no formula: what a number means is found by `analysis`, what is doubtful by `lab`.
 
+use std::net::{IpAddr, SocketAddr};
+
 use ::load::{Load, Placement};
 use analysis::Single;
 use findings::Solo;
 use jiff::Timestamp;
 use report::{Options, SoloFormat};
-use samples::{CpuUsage, Doubt, Environment, MachineCpu, Measurement, ThreadCpu, UnixMillis};
+use samples::{CpuUsage, DeviceState, Doubt, Environment, MachineCpu, Measurement, ThreadCpu, UnixMillis};
 
 use crate::commands::TOOL;
 
@@ -17,6 +19,7 @@ pub(crate) struct Trial {
     load: Load,
     placement: Placement,
     environment: Environment,
+    devices: Vec<DeviceState>,
 }
 
 impl Trial {
@@ -24,7 +27,13 @@ impl Trial {
     pub(crate) fn begin(peer: String, load: Load, placement: Placement) -> Self {
         let environment = Environment { engine: Some(traffic::calibrate()), ..probe::environment() };
         let started = UnixMillis(Timestamp::now().as_millisecond());
-        Self { started, peer, load, placement, environment }
+        Self { started, peer, load, placement, environment, devices: Vec::new() }
+    }
+
+    /// The same with the device by which the peer is reached, where there is one and the kernel tells.
+    pub(crate) fn towards(self, peer: SocketAddr, from: Option<IpAddr>) -> Self {
+        let device = topology::device_towards(peer, from).ok().flatten();
+        Self { devices: device.as_ref().map(of_this_machine).into_iter().collect(), ..self }
     }
 
     /// The same with the load as it was run.
@@ -66,9 +75,14 @@ impl Trial {
             cpu: &cpu,
             doubts: &doubts,
             environment: Some(&self.environment),
-            devices: &[],
+            devices: &self.devices,
         })
     }
+}
+
+/// A device as its own machine names it.
+fn of_this_machine(state: &topology::DeviceState) -> DeviceState {
+    DeviceState { device: state.at.device.to_string(), ..lab::device(state) }
 }
 
 /// The summary, as this terminal shows it best.

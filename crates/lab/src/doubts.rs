@@ -74,9 +74,10 @@ fn of_ping_pong(asked: &PingPongLoad, data: &PingPongData) -> Vec<Doubt> {
 }
 
 fn rate_not_kept(asked: BitRate, flows: &[Flow]) -> Option<Doubt> {
-    let known = flows.iter().map(|flow| &flow.sender).filter(|sender| sender.elapsed().0 > 0);
-    let got = known.map(EndSeries::rate).min_by(|one, other| one.0.total_cmp(&other.0))?;
-    (got.0 < asked.0 * KEPT).then_some(Doubt::RateNotKept { asked, got })
+    let known = || flows.iter().map(|flow| &flow.sender).filter(|sender| sender.elapsed().0 > 0);
+    let got = known().map(EndSeries::rate).min_by(|one, other| one.0.total_cmp(&other.0))?;
+    let skipped = known().any(|sender| sender.skipped > Some(Nanos(0)));
+    (skipped || got.0 < asked.0 * KEPT).then_some(Doubt::RateNotKept { asked, got })
 }
 
 fn late_generator(period: Nanos, open: &OpenLoopData) -> Option<Doubt> {

@@ -25,6 +25,7 @@ pub use doubts::doubts;
 pub use error::RunError;
 pub use event::{Event, Observer};
 pub use placement::{Cpus, cpus};
+pub use record::device;
 pub use run::{Outcome, Request, run};
 pub use standing::{Registry, RegistryError, Standing, StandingHost};
 pub use stop::Stop;

@@ -42,7 +42,8 @@ pub(crate) fn cell(cell: &Cell) -> CellRecord {
 }
 
 /// A device as it was read back.
-pub(crate) fn device(state: &topology::DeviceState) -> DeviceState {
+#[must_use]
+pub fn device(state: &topology::DeviceState) -> DeviceState {
     DeviceState {
         device: state.at.to_string(),
         kind: state.kind.word().to_owned(),

@@ -41,7 +41,8 @@ pub enum Doubt {
         /// Payload the receiver got.
         received: Bytes,
     },
-    /// A sender did not keep the rate that it was given: its thread, its CPU or the path had no room for it.
+    /// A sender did not keep the rate that it was given, or skipped a part of its schedule after a stall: its
+    /// thread, its CPU or the path had no room for it.
     RateNotKept {
         /// What was asked of each connection.
         asked: BitRate,

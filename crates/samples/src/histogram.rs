@@ -16,6 +16,13 @@ use units::Nanos;
 const LONGEST: u64 = 60_000_000_000;
 /// Significant decimal digits that are kept.
 const DIGITS: u8 = 3;
+/// What the V2 encoding begins with (HdrHistogram's `V2EncodingCookieBase | 0x10`).
+const COOKIE: u32 = 0x1c84_9313;
+/// The length of its head: cookie, length of the counts, offset, digits (4 each); lowest and highest time, ratio
+/// (8 each).
+const HEAD: usize = 40;
+/// More times than any run counts, so that sums of many histograms still fit.
+const MOST: u64 = 1 << 50;
 
 /// A distribution of times from 1 ns to one minute, to three significant digits.
 ///
@@ -44,6 +51,11 @@ impl LatencyHistogram {
     #[inline]
     pub fn record(&mut self, nanos: Nanos) {
         self.open().saturating_record(nanos.0);
+    }
+
+    /// Forgets everything and keeps its memory, every page of which is there after this.
+    pub fn clear(&mut self) {
+        self.open().reset();
     }
 
     /// Adds what another one counted.
@@ -161,6 +173,14 @@ pub(crate) fn read_packed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     LatencyHistogram::deserialize(deserializer).map(|histogram| histogram.packed())
 }
 
+/// The same of one that may be missing.
+pub(crate) fn read_packed_if_any<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<LatencyHistogram>, D::Error> {
+    let read = Option::<LatencyHistogram>::deserialize(deserializer)?;
+    Ok(read.map(|histogram| histogram.packed()))
+}
+
 fn empty() -> Histogram<u64> {
     Histogram::new_with_bounds(1, LONGEST, DIGITS).expect("the bounds are valid constants")
 }
@@ -173,12 +193,31 @@ fn encode(histogram: &Histogram<u64>) -> Vec<u8> {
     bytes
 }
 
+/// Reads what [`encode`] has written, and nothing that would take more memory: the reader allocates by the bounds
+/// and the length in the head, which may be another machine's.
 fn decode(mut bytes: &[u8]) -> Result<Histogram<u64>, String> {
+    let counts = u32::try_from(bytes.len().saturating_sub(HEAD)).map_err(|_| "it is too long".to_owned())?;
+    if !bytes.starts_with(&head(counts)) {
+        return Err(format!("it is no HdrHistogram V2 of 1 to {LONGEST} ns with {DIGITS} digits"));
+    }
     let read: Histogram<u64> =
         HdrDeserializer::new().deserialize(&mut bytes).map_err(|error| error.to_string())?;
-    let mut histogram = empty();
-    histogram.add(&read).map_err(|error| error.to_string())?;
-    Ok(histogram)
+    if read.iter_recorded().any(|step| step.count_at_value() > MOST) || read.len() > MOST {
+        return Err(format!("it counts more than {MOST} times"));
+    }
+    Ok(read)
+}
+
+/// The head of a histogram as it is written here.
+fn head(counts: u32) -> [u8; HEAD] {
+    let mut head = [0; HEAD];
+    for (place, word) in head[..16].chunks_exact_mut(4).zip([COOKIE, counts, 0, u32::from(DIGITS)]) {
+        place.copy_from_slice(&word.to_be_bytes());
+    }
+    for (place, word) in head[16..].chunks_exact_mut(8).zip([1, LONGEST, 1.0_f64.to_bits()]) {
+        place.copy_from_slice(&word.to_be_bytes());
+    }
+    head
 }
 
 #[cfg(test)]
@@ -227,6 +266,22 @@ mod tests {
         for text in ["\"\"", "\"AAAA\"", "\"!\"", "17"] {
             assert!(serde_json::from_str::<LatencyHistogram>(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn bounds_and_lengths_that_others_wrote_take_no_memory() {
+        let good = encode(&of(&[1, 5000, 70_000_000]).open().clone());
+        assert!(decode(&good).is_ok());
+        // The length of the counts, the digits, the lowest and the highest time, the ratio.
+        for (place, value) in [(4, 0x7f), (15, 5), (15, 1), (23, 2), (24, 0x7f), (32, 0)] {
+            let mut bad = good.clone();
+            bad[place] = value;
+            assert!(decode(&bad).is_err(), "byte {place} is {value}");
+        }
+        assert!(decode(&[&good[..], &[2]].concat()).is_err(), "something follows");
+        assert!(decode(&good[..good.len() - 1]).is_err(), "something is missing");
+        let most = [&head(9)[..], &[0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]].concat();
+        assert!(decode(&most).is_err(), "more than can be added up");
     }
 
     #[test]

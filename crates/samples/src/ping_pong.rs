@@ -15,9 +15,10 @@ pub struct PingPongData {
     pub open_loop: Option<OpenLoopData>,
     /// The same round trips in the order of time, the warm-up's included.
     pub intervals: Vec<PingPongInterval>,
-    /// For how long they were made.
+    /// For how long they were made: from the first message after the warm-up to the last return. Messages that
+    /// were given up count as under way until then, but not beyond the time that was asked.
     pub elapsed: Nanos,
-    /// Messages that never came back (UDP).
+    /// Messages that did not come back within a second, after which they are given up (UDP).
     pub lost: u64,
     /// What the kernel gave the client's socket.
     pub client: SocketFacts,
@@ -48,6 +49,6 @@ pub struct PingPongInterval {
     /// Of an open loop from the intended times, else from when each message was sent.
     #[serde(deserialize_with = "crate::histogram::read_packed")]
     pub round_trips: LatencyHistogram,
-    /// Messages that were given up in it (UDP).
+    /// Messages that were given up in it, a second after they were sent (UDP).
     pub lost: u64,
 }

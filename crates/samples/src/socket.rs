@@ -11,7 +11,8 @@ pub struct SocketFacts {
     pub congestion: Option<String>,
     /// Largest segment it may send, of TCP.
     pub mss: Option<u32>,
-    /// Send buffer, as the kernel counts it.
+    /// Send buffer, as the kernel counts it. Where limit mode sends without a copy over a short path, it was
+    /// bounded unless the load has a window.
     pub send_buffer: Option<Bytes>,
     /// Receive buffer, as the kernel counts it.
     pub receive_buffer: Option<Bytes>,

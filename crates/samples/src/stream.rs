@@ -35,7 +35,11 @@ pub struct EndSeries {
     /// What the kernel really gave this socket.
     pub socket: SocketFacts,
     /// How late messages left, of a sender with a rate: after the time that its schedule had for them.
+    #[serde(default, deserialize_with = "crate::histogram::read_packed_if_any")]
     pub lateness: Option<LatencyHistogram>,
+    /// How much of its schedule a sender with a rate gave up after the warm-up: after a stall it makes up for
+    /// what fell due in the last second of it, and the time before that is skipped.
+    pub skipped: Option<Nanos>,
 }
 
 impl EndSeries {
@@ -192,7 +196,7 @@ impl DatagramSample {
     pub const fn and(&self, after: &Self) -> Self {
         Self {
             count: self.count + after.count,
-            lost: self.lost + after.lost,
+            lost: self.lost.saturating_add(after.lost),
             reordered: self.reordered + after.reordered,
             duplicates: self.duplicates + after.duplicates,
             jitter: after.jitter,

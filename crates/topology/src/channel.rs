@@ -55,22 +55,33 @@ impl Channel {
     }
 
     /// Asks for a dump and returns the payload of every message of it.
-    pub(crate) fn dump(&self, mut request: MessageBuilder) -> Result<Vec<Vec<u8>>, Refusal> {
+    pub(crate) fn dump(&self, request: MessageBuilder) -> Result<Vec<Vec<u8>>, Refusal> {
+        self.answers(request, NLM_F_DUMP)
+    }
+
+    /// Asks for one thing and returns the payload of the answer, if the kernel has one.
+    pub(crate) fn ask(&self, request: MessageBuilder) -> Result<Option<Vec<u8>>, Refusal> {
+        // The acknowledgement comes after the answer, as the end of a dump does.
+        Ok(self.answers(request, NLM_F_ACK)?.into_iter().next())
+    }
+
+    /// Lets `time` pass; for waiting until the kernel's deferred work is done.
+    pub(crate) fn pause(&self, time: Duration) {
+        self.runtime.block_on(async { tokio::time::sleep(time).await });
+    }
+
+    /// The payload of every message up to the one that ends the answer.
+    fn answers(&self, mut request: MessageBuilder, ended_by: u16) -> Result<Vec<Vec<u8>>, Refusal> {
         let seq = self.socket.next_seq();
         request.set_seq(seq);
         let mut bytes = request.finish();
-        add_flags(&mut bytes, 0, NLM_F_DUMP);
+        add_flags(&mut bytes, 0, ended_by);
         self.wait(async {
             self.socket.send(&bytes).await?;
             let mut payloads = Vec::new();
             while !collect(&self.socket.recv_unicast().await?, seq, &mut payloads)? {}
             Ok(payloads)
         })
-    }
-
-    /// Lets `time` pass; for waiting until the kernel's deferred work is done.
-    pub(crate) fn pause(&self, time: Duration) {
-        self.runtime.block_on(async { tokio::time::sleep(time).await });
     }
 
     fn carry_out(&self, mut batch: Batch) -> Result<Vec<Option<Refusal>>, Refusal> {
@@ -85,7 +96,8 @@ impl Channel {
         Ok(verdicts)
     }
 
-    fn wait<T>(&self, work: impl Future<Output = Result<T, Refusal>>) -> Result<T, Refusal> {
+    /// Waits for the kernel's answer, with patience that ends.
+    pub(crate) fn wait<T>(&self, work: impl Future<Output = Result<T, Refusal>>) -> Result<T, Refusal> {
         self.runtime.block_on(async {
             tokio::time::timeout(PATIENCE, work)
                 .await
@@ -141,7 +153,7 @@ fn refusal_of(header: &NlMsgHdr, payload: &[u8]) -> Result<Option<Refusal>, Refu
     Ok(Some(error.to_error(header.nlmsg_flags, payload).into()))
 }
 
-/// Adds the payloads of a datagram that belong to dump `seq`; true at its end.
+/// Adds the payloads of a datagram that answer request `seq`; true at their end.
 fn collect(datagram: &[u8], seq: u32, payloads: &mut Vec<Vec<u8>>) -> Result<bool, Refusal> {
     for message in MessageIter::new(datagram) {
         let (header, payload) = message?;

@@ -26,6 +26,7 @@ mod route;
 mod snat;
 mod state;
 mod topology;
+mod towards;
 mod veth;
 mod vxlan;
 
@@ -35,3 +36,4 @@ pub use probe::{Capability, probe};
 pub use refusal::Refusal;
 pub use state::{Counters, DeviceKind, DeviceState};
 pub use topology::Topology;
+pub use towards::device_towards;

@@ -15,6 +15,8 @@ use crate::{devices::Device, missing::Element};
 
 /// `AF_INET`.
 pub(crate) const INET: u8 = 2;
+/// `AF_INET6`.
+pub(crate) const INET6: u8 = 10;
 /// `IFF_UP`.
 const UP: u32 = 1;
 

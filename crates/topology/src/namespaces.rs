@@ -41,7 +41,9 @@ struct Place {
 impl Namespaces {
     /// Makes a namespace for every host of `lab`, ready to forward where the host forwards.
     pub(crate) fn create(lab: &Lab) -> Result<Self, RaiseError> {
-        let runtime = Arc::new(runtime()?);
+        let runtime =
+            runtime().map_err(|refusal| RaiseError::Netlink { whom: "this process".into(), refusal })?;
+        let runtime = Arc::new(runtime);
         let made = NetNs::create_many(lab.hosts.len())
             .map_err(|source| RaiseError::Namespaces { hosts: lab.hosts.len(), source })?;
         let hosts = on_own_thread(|| {
@@ -117,12 +119,9 @@ fn forward_here(host: &Host) -> Result<(), RaiseError> {
     Ok(())
 }
 
-fn runtime() -> Result<Runtime, RaiseError> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .enable_time()
-        .build()
-        .map_err(|error| RaiseError::Netlink { whom: "this process".into(), refusal: error.into() })
+/// What waits for the kernel's answers, on the thread that asks.
+pub(crate) fn runtime() -> Result<Runtime, Refusal> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?)
 }
 
 /// A thread that enters namespaces is not to be used for anything else, so it ends with `work`.

@@ -20,6 +20,12 @@ pub(crate) struct Reader<'a> {
 }
 
 impl FeatureSet {
+    /// The features of a device in the namespace of the calling thread.
+    pub(crate) async fn read_here(device: &str) -> Result<Self, Refusal> {
+        let connection = Connection::<Ethtool>::new_async().await?;
+        Ok(Self(connection.get_features_by_name(device).await?))
+    }
+
     /// Every feature that the device has or could have, and whether it is active.
     pub(crate) fn active(&self) -> BTreeMap<String, bool> {
         let known = self.0.hw.iter().chain(self.0.active.iter()).chain(self.0.wanted.iter());

@@ -20,12 +20,14 @@ use nlink::netlink::{
 use scenario::{DeviceRef, HostName};
 
 use crate::{
+    channel::Channel,
     devices::Devices,
     error::ReadError,
     message::{INET, link_header},
     namespaces::Namespaces,
-    offload,
-    state::{Counters, DeviceState},
+    offload::{self, FeatureSet},
+    refusal::Refusal,
+    state::{Counters, DeviceKind, DeviceState},
 };
 
 /// `RTEXT_FILTER_SKIP_STATS`.
@@ -133,20 +135,34 @@ pub(crate) fn states(
         let device = devices.find(at).ok_or_else(|| absent(at))?;
         let link = of_host.get(&at.host).and_then(|links| links.get(&device.index));
         let link = link.ok_or_else(|| absent(at))?;
-        Ok(DeviceState {
-            at: at.clone(),
-            kind: device.kind,
-            mtu: link.mtu,
-            features: features.read(at)?.active(),
-            gso_max_size: link.sizes.gso,
-            gro_max_size: link.sizes.gro,
-            gso_ipv4_max_size: link.sizes.gso_ipv4,
-            gro_ipv4_max_size: link.sizes.gro_ipv4,
-            qdisc: link.qdisc.clone(),
-            counters: link.counters,
-        })
+        Ok(link.state(at.clone(), device.kind, &features.read(at)?))
     };
     wanted.iter().map(state).collect()
+}
+
+/// The link with that index where `channel` speaks.
+pub(crate) fn link_at(channel: &Channel, index: u32) -> Result<Option<LinkFacts>, Refusal> {
+    let mut request = MessageBuilder::new(NlMsgType::RTM_GETLINK, NLM_F_REQUEST);
+    request.append(&link_header(index));
+    Ok(channel.ask(request)?.and_then(|payload| link(&payload)))
+}
+
+impl LinkFacts {
+    /// The link's state, with the features that were read beside it.
+    pub(crate) fn state(&self, at: DeviceRef, kind: DeviceKind, features: &FeatureSet) -> DeviceState {
+        DeviceState {
+            at,
+            kind,
+            mtu: self.mtu,
+            features: features.active(),
+            gso_max_size: self.sizes.gso,
+            gro_max_size: self.sizes.gro,
+            gso_ipv4_max_size: self.sizes.gso_ipv4,
+            gro_ipv4_max_size: self.sizes.gro_ipv4,
+            qdisc: self.qdisc.clone(),
+            counters: self.counters,
+        }
+    }
 }
 
 fn absent(at: &DeviceRef) -> ReadError {

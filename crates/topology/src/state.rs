@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use scenario::DeviceRef;
 
-/// The kind of a device that a lab can have.
+/// The kind of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DeviceKind {
     /// One end of a pair.
@@ -15,6 +15,8 @@ pub enum DeviceKind {
     Vxlan,
     /// A bridge.
     Bridge,
+    /// Any other, such as a network card; no lab has one.
+    Other,
 }
 
 impl DeviceKind {
@@ -25,7 +27,14 @@ impl DeviceKind {
             Self::Veth => "veth",
             Self::Vxlan => "vxlan",
             Self::Bridge => "bridge",
+            Self::Other => "other",
         }
+    }
+
+    /// The kind that the kernel has this word for; a network card's is empty.
+    pub(crate) fn of_word(word: &str) -> Self {
+        let known = [Self::Veth, Self::Vxlan, Self::Bridge].into_iter().find(|kind| kind.word() == word);
+        known.unwrap_or(Self::Other)
     }
 }
 

@@ -31,11 +31,14 @@ pub(crate) struct Shared<'a> {
     stop: &'a Stop,
     failed: AtomicBool,
     received: AtomicU64,
+    sent: AtomicU64,
     round_trips: AtomicU64,
     gate: Gate,
     words: Sender<Word>,
     /// Taken by the thread that watches.
     heard: Mutex<Option<Receiver<Word>>>,
+    /// Memory for intervals of a ping-pong: the thread that watches returns what it was told with.
+    spare: Mutex<Vec<PingPongInterval>>,
 }
 
 /// What a thread tells the one that watches.
@@ -43,7 +46,7 @@ pub(crate) struct Shared<'a> {
 enum Word {
     Ended,
     Interval(FlowId, Interval),
-    PingInterval(Box<PingPongInterval>),
+    PingInterval(PingPongInterval),
 }
 
 /// One thread's work; it begins with [`Shared::wait_for_start`].
@@ -60,10 +63,12 @@ impl<'a> Shared<'a> {
             stop,
             failed: AtomicBool::new(false),
             received: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
             round_trips: AtomicU64::new(0),
             gate: Gate::default(),
             words,
             heard: Mutex::new(Some(heard)),
+            spare: Mutex::default(),
         }
     }
 
@@ -83,6 +88,10 @@ impl<'a> Shared<'a> {
         self.received.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    pub(crate) fn add_sent(&self, bytes: u64) {
+        self.sent.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     pub(crate) fn add_round_trips(&self, count: u64) {
         self.round_trips.fetch_add(count, Ordering::Relaxed);
     }
@@ -92,9 +101,27 @@ impl<'a> Shared<'a> {
         self.tell(Word::Interval(flow, interval));
     }
 
-    /// Tells of an interval of a ping-pong.
+    /// Tells of an interval of a ping-pong, whose memory comes back by [`Shared::spare_ping_interval`].
     pub(crate) fn tell_ping_interval(&self, interval: PingPongInterval) {
-        self.tell(Word::PingInterval(Box::new(interval)));
+        self.tell(Word::PingInterval(interval));
+    }
+
+    /// An empty interval of those that were told or put by; never waits.
+    pub(crate) fn spare_ping_interval(&self) -> Option<PingPongInterval> {
+        self.spare.try_lock().ok()?.pop()
+    }
+
+    /// How many are put by.
+    #[cfg(test)]
+    pub(crate) fn stock(&self) -> usize {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Empties an interval and puts it by, all its memory written once.
+    pub(crate) fn put_by(&self, mut interval: PingPongInterval) {
+        interval.round_trips.clear();
+        interval.lost = 0;
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(interval);
     }
 
     fn tell(&self, word: Word) {
@@ -196,13 +223,17 @@ fn watch(heard: &Receiver<Word>, threads: usize, shared: &Shared<'_>, observer: 
         match heard.recv_timeout(BEAT.saturating_sub(since)) {
             Ok(Word::Ended) => running -= 1,
             Ok(Word::Interval(flow, interval)) => observer.interval(flow, &interval),
-            Ok(Word::PingInterval(interval)) => observer.ping_interval(&interval),
+            Ok(Word::PingInterval(interval)) => {
+                observer.ping_interval(&interval);
+                shared.put_by(interval);
+            }
             Err(RecvTimeoutError::Timeout) => {
                 let now = monotonic();
                 observer.beat(Beat {
                     elapsed: Nanos(now - started),
                     covers: Nanos(now - told),
                     received: Bytes(shared.received.swap(0, Ordering::Relaxed)),
+                    sent: Bytes(shared.sent.swap(0, Ordering::Relaxed)),
                     round_trips: shared.round_trips.swap(0, Ordering::Relaxed),
                 });
                 told = now;

@@ -1,4 +1,5 @@
-//! The 32 bytes with which a client opens a connection or a UDP exchange, and how they are checked.
+//! The 32 bytes with which a client opens a connection, or each of its words before datagrams, and how they are
+//! checked.
 //!
 //! Layout, big endian: magic (8), token (8), version (4), purpose (4), number (4), zero (4). The token lies
 //! where every longer datagram of a ping-pong has it too. Pure: bytes in, values out.
@@ -13,7 +14,7 @@ pub(crate) const TOKEN: std::ops::Range<usize> = 8..16;
 pub(crate) const GO: u8 = b'g';
 
 pub(crate) const MAGIC: [u8; 8] = *b"plumbtrf";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,6 +5,7 @@
 //! knows settings and series; it does not know who asked, over which path, or what the numbers mean.
 #![expect(clippy::disallowed_methods, reason = "traffic owns waiting between its sends and receives")]
 
+mod bounds;
 mod calibrate;
 mod connect;
 mod crew;
@@ -32,5 +33,5 @@ pub use ends::{FlowOutcome, Outcome, Server, run_client};
 pub use error::{Error, Result};
 pub use mtu::{MtuSpec, Passage, probe_mtu};
 pub use observer::{Beat, FlowId, Observer};
-pub use spec::{ClientSpec, ServerSpec};
+pub use spec::{ClientSpec, ServerSpec, random_token};
 pub use stop::Stop;

@@ -42,6 +42,8 @@ pub struct Beat {
     pub covers: Nanos,
     /// Payload received in that time.
     pub received: Bytes,
+    /// Payload sent in that time.
+    pub sent: Bytes,
     /// Round trips made in that time.
     pub round_trips: u64,
 }

@@ -1,5 +1,6 @@
 //! Moving a message takes no memory: ten times as many messages, no more allocations.
 
+mod alone;
 mod counting;
 
 use std::{
@@ -8,7 +9,6 @@ use std::{
 };
 
 use load::{Direction, Load, Mode, StreamLoad, Transport, Until};
-use sys::netns::{NetNs, bring_loopback_up};
 use traffic::{ClientSpec, Server, ServerSpec, Stop, run_client};
 use units::{BitRate, Bytes, Nanos};
 
@@ -63,20 +63,13 @@ fn loads() -> Vec<StreamLoad> {
 }
 
 #[test]
-#[expect(clippy::disallowed_macros, reason = "a test says why it tests nothing")]
 fn ten_times_the_messages_take_no_more_memory() {
-    let ns = match NetNs::create("the test") {
-        Ok(ns) => ns,
-        Err(error) => return eprintln!("returns early: {error}"),
-    };
-    let inside = || {
-        bring_loopback_up().expect("root of its namespace");
+    alone::on_loopback(|| {
         for load in loads() {
             let few = run(&load, 1000);
             let many = run(&load, 10_000);
             assert_eq!((few.1, many.1), (1000, 10_000), "{load:?}");
             assert!(few.0 > 0 && many.0 <= few.0 + CHANCE, "{} and then {}: {load:?}", few.0, many.0);
         }
-    };
-    ns.run_in(inside).expect("enters its own namespace");
+    });
 }

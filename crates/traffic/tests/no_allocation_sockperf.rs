@@ -1,6 +1,7 @@
 //! Moving sockperf's messages takes no memory at either end: five times as long, no more allocations.
 #![expect(clippy::disallowed_methods, reason = "a test waits")]
 
+mod alone;
 mod counting;
 
 use std::{
@@ -11,7 +12,6 @@ use std::{
 };
 
 use load::{PingPongLoad, Schedule, Transport};
-use sys::netns::{NetNs, bring_loopback_up};
 use traffic::{
     Stop,
     door::{self, Config, Event, Watcher},
@@ -29,7 +29,7 @@ struct Place(OnceLock<SocketAddr>);
 
 impl Watcher for Place {
     fn event(&self, event: Event<'_>) {
-        if let Event::Listening { addresses } = event {
+        if let Event::Listening { addresses, .. } = event {
             self.0.get_or_init(|| addresses[0]);
         }
     }
@@ -60,14 +60,8 @@ fn run(load: &PingPongLoad, duration: Nanos) -> (u64, u64) {
 }
 
 #[test]
-#[expect(clippy::disallowed_macros, reason = "a test says why it tests nothing")]
 fn five_times_the_messages_take_no_more_memory() {
-    let ns = match NetNs::create("the test") {
-        Ok(ns) => ns,
-        Err(error) => return eprintln!("returns early: {error}"),
-    };
-    let inside = || {
-        bring_loopback_up().expect("root of its namespace");
+    alone::on_loopback(|| {
         for transport in [Transport::Tcp, Transport::Udp] {
             for schedule in [Schedule::Closed, Schedule::Open { period: Nanos(200_000) }] {
                 let (message, interval) = (Bytes(200), Nanos::from_secs(60));
@@ -79,6 +73,5 @@ fn five_times_the_messages_take_no_more_memory() {
                 assert!(few.0 > 0 && many.0 <= few.0 + CHANCE, "{few:?} and then {many:?}: {load:?}");
             }
         }
-    };
-    ns.run_in(inside).expect("enters its own namespace");
+    });
 }

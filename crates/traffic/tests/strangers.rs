@@ -53,7 +53,7 @@ struct Counter {
 impl Watcher for Counter {
     fn event(&self, event: Event<'_>) {
         match event {
-            Event::Listening { addresses } => {
+            Event::Listening { addresses, .. } => {
                 self.listening.lock().expect("no panic").send(addresses[0]).expect("the test waits");
             }
             Event::Refused { .. } => {

@@ -106,11 +106,14 @@ const CASES: &[Case] = &[
     Case {
         hint: "offload-off",
         given: |trial| {
-            trial.devices = vec![device("eth0", 1500, &[("rx-gro", false), ("tx-tcp-segmentation", true)])];
+            trial.devices = vec![device("vxlan", 1450, &[("rx-gro", false), ("tx-tcp-segmentation", true)])];
         },
-        spared: |trial| trial.devices = vec![device("eth0", 1500, &[("tx-gre-segmentation", false)])],
+        // A pair is made with GRO off, and needs none.
+        spared: |trial| {
+            trial.devices = vec![device("eth0", 1500, &[("rx-gro", false), ("tx-gre-segmentation", false)])];
+        },
         severity: Severity::Warning,
-        says: &["Offloads of eth0 are off", "ethtool -K eth0 gro on"],
+        says: &["Offloads of vxlan are off", "ethtool -K vxlan gro on"],
     },
     Case {
         hint: "retransmits",

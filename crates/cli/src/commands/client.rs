@@ -28,6 +28,7 @@ pub(crate) fn run(args: &ClientArgs) -> anyhow::Result<Exit> {
     let reach = &args.reach;
     let server = host::resolve(&args.host, reach.port, reach.family, reach.bind)?;
     let trial = Trial::begin(host::named(&args.host, reach.port), load, request::placement(args));
+    let trial = trial.towards(server, reach.bind);
     let spec = spec(args, &trial, server)?;
     let watch = watch(args, &spec);
     let stop = Stop::new();
@@ -93,7 +94,7 @@ fn finish(
 ) -> anyhow::Result<Exit> {
     let trial = trial.with(Load::Stream(report.load.clone()));
     let threads = report.here.threads.iter().chain(&report.peer.threads).cloned().collect();
-    let measurement = Measurement::Stream(flows::both_ends(&report.here.flows, &report.peer.flows));
+    let measurement = Measurement::Stream(flows::both_ends(&report.settled(), &report.peer.flows));
     let solo = trial.end(&measurement, watch.cpu(), threads);
     if args.output.json {
         say::line(document::of(spec, report, args.output.interval, &solo)?)?;
@@ -108,7 +109,7 @@ fn print(args: &ClientArgs, report: &Report, solo: &Solo, watch: &Watch) -> anyh
     match report.server_output.as_ref().filter(|_| args.output.get_server_output) {
         Some(ServerOutput::Text(text)) => {
             watch.print("\nServer output:")?;
-            watch.print(text)?;
+            watch.print(&say::harmless(text))?;
         }
         Some(ServerOutput::Json(json)) => {
             watch.print("\nServer output:")?;

@@ -79,8 +79,9 @@ impl Ping<'_> {
 
     fn native(&self, load: Load) -> traffic::Result<Outcome> {
         let bind = self.bind.unwrap_or_else(|| unspecified(self.server));
-        // A standing server asks for no token.
-        let spec = traffic::ClientSpec { token: 0, bind, server: self.server, load, cpus: self.cpus.clone() };
+        // A standing server asks for none, and tells by it whose connections are whose.
+        let token = traffic::random_token();
+        let spec = traffic::ClientSpec { token, bind, server: self.server, load, cpus: self.cpus.clone() };
         traffic::run_client(&spec, self.stop, self.watch)
     }
 

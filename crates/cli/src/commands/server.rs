@@ -3,9 +3,17 @@
 mod config;
 mod document;
 mod flags;
+mod log;
+mod measure;
 mod words;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
 
 use anyhow::Context;
 use traffic::{
@@ -15,6 +23,10 @@ use traffic::{
 
 pub(crate) use flags::ServerArgs;
 
+use self::{
+    log::{Log, To},
+    measure::Measure,
+};
 use crate::{exit::Exit, interrupt, say};
 
 /// Serves.
@@ -22,7 +34,14 @@ pub(crate) fn run(args: &ServerArgs) -> anyhow::Result<Exit> {
     let config = config::config(args)?;
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
-    let teller = Teller { json: args.course.json, failed: AtomicBool::new(false) };
+    let log = Log::start(write).context("cannot start a thread")?;
+    let teller = Teller {
+        json: args.course.json,
+        failed: AtomicBool::new(false),
+        log,
+        begun: Instant::now(),
+        measure: Mutex::default(),
+    };
     door::serve(&config, &stop, &teller).context("cannot serve")?;
     let failed = args.course.once && teller.failed.load(Ordering::Relaxed);
     Ok(if failed { Exit::Failure } else { Exit::Success })
@@ -33,6 +52,17 @@ struct Teller {
     json: bool,
     /// Whether any client's test did not end as it should have.
     failed: AtomicBool,
+    log: Log,
+    begun: Instant,
+    measure: Mutex<Measure>,
+}
+
+impl Teller {
+    /// Says a line, unless it is one of a crowd.
+    fn say(&self, to: To, line: String) {
+        let mut measure = self.measure.lock().unwrap_or_else(PoisonError::into_inner);
+        if measure.allows(self.begun.elapsed()) { self.log.say(to, line) } else { self.log.miss() }
+    }
 }
 
 impl Watcher for Teller {
@@ -43,15 +73,25 @@ impl Watcher for Teller {
             self.failed.store(true, Ordering::Relaxed);
         }
         if let Event::Trouble { error } = &event {
-            say::aside(format_args!("trouble: {error}"));
+            self.say(To::Aside, format!("trouble: {error}"));
         }
-        // A reader that is gone does not end a server.
-        if !self.json {
-            let _ = words::line(&event).map(say::line);
-        } else if let Some(document) = document::line(&event) {
-            let _ = say::line(document);
+        // A document is a result, which no crowd of others takes away.
+        if self.json
+            && let Some(document) = document::line(&event)
+        {
+            self.log.say(To::Result, document);
         } else if let Some(line) = words::line(&event) {
-            say::aside(line);
+            self.say(if self.json { To::Aside } else { To::Result }, line);
         }
+    }
+}
+
+/// A reader that is gone does not end a server.
+fn write(to: To, line: &str) {
+    // Some of it is what a peer has sent.
+    let line = say::harmless(line);
+    match to {
+        To::Result => drop(say::line(line)),
+        To::Aside => say::aside(line),
     }
 }

@@ -102,6 +102,20 @@ fn a_thread_at_its_limit_is_a_doubt_unless_it_kept_a_rate() {
 }
 
 #[test]
+fn a_sender_that_skipped_a_part_of_its_schedule_did_not_keep_it_whatever_its_rate() {
+    // 9 bytes in a second are 72 bit/s.
+    for (rate, skipped, expected) in
+        [(Some(72.0), None, 0), (Some(72.0), Some(0), 0), (Some(72.0), Some(1), 1)]
+    {
+        let load = stream(|load| load.rate = rate.map(BitRate));
+        let sender = EndSeries { skipped: skipped.map(Nanos), ..end(9, 1000) };
+        let said = doubts(&load, &carried(sender, end(9, 1000)), &CpuUsage::default());
+        assert_eq!(said.len(), expected, "{skipped:?}: {said:?}");
+        assert!(said.iter().all(|doubt| matches!(doubt, Doubt::RateNotKept { .. })), "{said:?}");
+    }
+}
+
+#[test]
 fn threads_that_spin_or_fill_the_path_beside_messages_are_no_limit() {
     let load = Load::PingPong(PingPongLoad { waiting: load::Waiting::Spin, ..PingPongLoad::new(SECOND) });
     let measured = Measurement::PingPong(PingPongData {

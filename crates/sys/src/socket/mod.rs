@@ -2,6 +2,7 @@
 //!
 //! It must not know what is sent or why. See socket(7), ip(7), tcp(7), udp(7).
 
+mod addressed;
 mod datagram;
 mod integer;
 mod options;
@@ -10,6 +11,7 @@ mod tcp_info;
 mod transfer;
 mod zero_copy;
 
+pub use addressed::{receive_addressed, send_addressed, set_destination_told};
 pub use datagram::{ReceiveBatch, SendBatch};
 pub use options::{
     busy_poll, congestion, mss, nodelay, receive_buffer, send_buffer, set_busy_poll, set_congestion,

@@ -4,3 +4,4 @@ mod configure;
 mod raise;
 #[path = "../support/mod.rs"]
 mod support;
+mod towards;

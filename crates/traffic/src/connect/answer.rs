@@ -5,6 +5,7 @@
 use std::{
     io::{self, Read, Write},
     net::TcpStream,
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 use sys::clock::monotonic;
@@ -15,7 +16,6 @@ use crate::{
     error::{Error, Result},
     handshake::{Handshake, LENGTH},
     socket::{TICK, is_wait, limit_waits},
-    stop::Stop,
 };
 
 /// What is read or written at once.
@@ -24,33 +24,38 @@ const PIECE: usize = 64 << 10;
 /// Serves one connection whose handshake was read: the rest of its request, its response, its end.
 ///
 /// # Errors
-/// When it fails, says nonsense, takes longer than `limit`, or it was asked to stop.
-pub(crate) fn serve(socket: &TcpStream, said: Handshake, stop: &Stop, limit: Nanos) -> Result<()> {
+/// When it fails, says nonsense, takes longer than `limit`, or is not to go on. What it has carried till then, both
+/// ways, is added to `carried` as it passes.
+pub(crate) fn serve(
+    socket: &TcpStream,
+    said: Handshake,
+    limit: Nanos,
+    carried: &AtomicU64,
+    goes_on: impl Fn() -> bool + Copy,
+) -> Result<()> {
     limit_waits(socket, TICK)?;
     let name = || format!("connection {} with {:?}", said.number, socket.peer_addr());
-    let mut desk = Desk::new(limit);
-    let goes_on = || !stop.is_asked();
+    let mut desk = Desk::new(limit, carried);
     desk.begin();
     let mut sizes = [0; SIZES];
     let served =
         desk.fill(socket, &mut sizes, goes_on).and_then(|()| desk.finish(socket, sizes, HEAD, goes_on));
-    match served {
-        Err(_) if stop.is_asked() => Err(Error::Stopped),
-        served => served.map_err(Error::socket("serve", name)),
-    }
+    served.map_err(Error::socket("serve", name))
 }
 
 /// What one thread needs to serve, one connection after another.
-pub(super) struct Desk {
+pub(super) struct Desk<'a> {
     piece: Vec<u8>,
+    /// Bytes, both ways.
+    carried: &'a AtomicU64,
     limit: Nanos,
     until: u64,
 }
 
-impl Desk {
+impl<'a> Desk<'a> {
     /// Each connection may take as long as `limit`.
-    pub(super) fn new(limit: Nanos) -> Self {
-        Self { piece: vec![0xA5; PIECE], limit, until: 0 }
+    pub(super) fn new(limit: Nanos, carried: &'a AtomicU64) -> Self {
+        Self { piece: vec![0xA5; PIECE], carried, limit, until: 0 }
     }
 
     /// The next connection's time begins.
@@ -97,8 +102,11 @@ impl Desk {
         let mut left = exchange.response as usize;
         while left > 0 {
             match socket.write(&self.piece[..left.min(PIECE)]) {
-                Ok(written) => left -= written,
-                Err(error) => self.forgive(error, &goes_on)?,
+                Ok(written) => left -= self.moved(written),
+                Err(error) => forgive(error)?,
+            }
+            if left > 0 {
+                self.check(&goes_on)?;
             }
         }
         Ok(())
@@ -109,9 +117,10 @@ impl Desk {
         while done < bytes.len() {
             match socket.read(&mut bytes[done..]) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(read) => done += read,
-                Err(error) => self.forgive(error, &goes_on)?,
+                Ok(read) => done += self.moved(read),
+                Err(error) => forgive(error)?,
             }
+            self.check(&goes_on)?;
         }
         Ok(())
     }
@@ -119,19 +128,28 @@ impl Desk {
     /// Reads a piece to behind the first `kept` bytes.
     fn read(&mut self, mut socket: &TcpStream, kept: usize, goes_on: impl Fn() -> bool) -> io::Result<usize> {
         loop {
+            // Before each read: a peer that sends a byte now and then never lets a wait end.
+            self.check(&goes_on)?;
             match socket.read(&mut self.piece[kept..]) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(read) => return Ok(read),
-                Err(error) => self.forgive(error, &goes_on)?,
+                Ok(read) => return Ok(self.moved(read)),
+                Err(error) => forgive(error)?,
             }
         }
     }
 
-    /// A wait that ended is none yet, until the connection has taken too long.
-    fn forgive(&self, error: io::Error, goes_on: impl Fn() -> bool) -> io::Result<()> {
-        if !is_wait(&error) {
-            return Err(error);
-        }
+    fn moved(&self, bytes: usize) -> usize {
+        self.carried.fetch_add(bytes as u64, Ordering::Relaxed);
+        bytes
+    }
+
+    /// Whether the connection may take longer.
+    fn check(&self, goes_on: impl Fn() -> bool) -> io::Result<()> {
         if goes_on() && monotonic() < self.until { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
     }
+}
+
+/// A wait that ended is no failure.
+fn forgive(error: io::Error) -> io::Result<()> {
+    if is_wait(&error) { Ok(()) } else { Err(error) }
 }

@@ -5,7 +5,7 @@
 use std::{
     io,
     net::{TcpListener, TcpStream},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use load::ConnectLoad;
@@ -94,7 +94,8 @@ fn serve(
     if let Some(cpu) = cpu_of(spec.cpus.as_deref(), thread as usize) {
         sys::affinity::pin_thread(&[cpu])?;
     }
-    let mut desk = Desk::new(PATIENCE);
+    let carried = AtomicU64::new(0);
+    let mut desk = Desk::new(PATIENCE, &carried);
     let belongs = |said: Handshake| {
         said.token == spec.token && said.purpose == Purpose::Connect && said.number >= COUNTED
     };

@@ -3,6 +3,7 @@
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
+    sync::atomic::AtomicU64,
     thread,
     time::Duration,
 };
@@ -164,6 +165,42 @@ fn a_server_that_dies_ends_the_client_with_an_error_that_names_it() {
         return;
     };
     assert!(error.contains(&format!("connections to 127.0.0.1:{port}")), "{error}");
+}
+
+#[test]
+fn a_peer_that_drips_is_given_up_in_time_and_when_it_is_over() {
+    // A byte every few milliseconds: no wait ever ends.
+    let drip = |limit: Nanos, goes_on: bool| {
+        on_loopback(|| {
+            let listener = std::net::TcpListener::bind((HERE, 0)).expect("loopback");
+            let mut peer = TcpStream::connect(listener.local_addr().expect("bound")).expect("loopback");
+            let (socket, _) = listener.accept().expect("just connected");
+            let said = Handshake { token: TOKEN, purpose: Purpose::Connect, number: 1 };
+            let carried = AtomicU64::new(0);
+            let served = thread::scope(|scope| {
+                scope.spawn(move || {
+                    let sizes = [1000_u32.to_be_bytes(), 1_u32.to_be_bytes()].concat();
+                    let rest = [0; 960];
+                    for byte in sizes.iter().chain(&rest) {
+                        if peer.write_all(&[*byte]).is_err() {
+                            break;
+                        }
+                        thread::sleep(Duration::from_millis(2));
+                    }
+                });
+                let served = super::serve(&socket, said, limit, &carried, || goes_on);
+                drop(socket);
+                served.is_ok()
+            });
+            (served, carried.into_inner())
+        })
+    };
+    let Some((served, carried)) = drip(Nanos::from_secs(60), true) else { return };
+    assert_eq!((served, carried), (true, 8 + 960 + 1), "in the time it has");
+    let (served, carried) = drip(Nanos::from_millis(200), true).expect("as before");
+    assert!(!served && carried < 500, "{carried}");
+    let (served, carried) = drip(Nanos::from_secs(60), false).expect("as before");
+    assert!(!served && carried < 500, "{carried}");
 }
 
 #[test]

@@ -3,10 +3,11 @@
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 
 use load::Transport;
-use sys::clock::monotonic;
-use wire::iperf3::{Cookie, Params, server::Machine};
+use sys::{clock::monotonic, poller::Interest};
+use wire::iperf3::{Cookie, ErrorCode, Params, server::Machine};
 
 use super::{
+    clerk::{Judged, Login},
     event::{Event, Refusal},
     front::Front,
     guests::{Guest, dismiss},
@@ -25,6 +26,8 @@ use crate::{
 
 /// Data connections of all iperf3 tests together, each with a thread; one test has 256 at most.
 const STREAMS: usize = 1024;
+/// What a client is told that has not proved who it is, and what the watcher is.
+const UNKNOWN: (ErrorCode, Refusal) = (ErrorCode::AUTHORIZATION, Refusal::Unknown);
 /// Connections for one request that may wait for a thread of their client.
 const REQUESTS: usize = 256;
 
@@ -44,17 +47,52 @@ impl<'scope> Front<'scope, '_> {
         order: u64,
         guest: Guest,
         cookie: Cookie,
-        mut machine: Box<Machine>,
+        machine: Box<Machine>,
         params: Box<Params>,
     ) {
         let (now, Guest { socket, peer, .. }) = (monotonic(), guest);
-        if let Err((code, because)) = judge(&params, self.keys, &self.house.config.limits) {
-            self.hush.refused(peer, because, now);
-            machine.refuse(code, 0);
-            return dismiss(&socket, &mut machine);
-        }
         let Ok(local) = socket.local_addr() else { return };
+        // It is not heard while its login is judged.
+        if self.poller.remove(&socket).is_err() {
+            return self.hush.refused(peer, Refusal::Crowd, now);
+        }
         let waiting = Waiting { order, socket, peer, local, cookie, machine, params, since: now };
+        match self.clerk.log_in(waiting, self.keys, now) {
+            Login::Needless(waiting) => self.await_turn(waiting, now),
+            Login::Pending => {}
+            Login::Refused(waiting) => self.refuse(waiting, UNKNOWN, now),
+            Login::Busy(waiting) => waiting.deny(&mut self.hush, now),
+        }
+    }
+
+    /// Goes on with those whose login was judged.
+    pub(super) fn hear_clerk(&mut self, now: u64) {
+        while let Some(Judged { mut waiting, known }) = self.clerk.judged() {
+            if known {
+                waiting.since = now;
+                self.await_turn(waiting, now);
+            } else {
+                self.clerk.failed(waiting.peer.ip(), now);
+                self.refuse(waiting, UNKNOWN, now);
+            }
+        }
+    }
+
+    fn refuse(&mut self, mut waiting: Waiting, (code, because): (ErrorCode, Refusal), now: u64) {
+        self.hush.refused(waiting.peer, because, now);
+        waiting.machine.refuse(code, 0);
+        dismiss(&waiting.socket, &mut waiting.machine);
+    }
+
+    /// A client that is known awaits its turn, if what it asks for may be served.
+    fn await_turn(&mut self, waiting: Waiting, now: u64) {
+        let (order, peer) = (waiting.order, waiting.peer);
+        if let Err(refusal) = judge(&waiting.params, &self.house.config.limits) {
+            return self.refuse(waiting, refusal, now);
+        }
+        if self.poller.add(&waiting.socket, order, Interest::Read).is_err() {
+            return self.hush.refused(peer, Refusal::Crowd, now);
+        }
         if self.turns.count() >= WAITING {
             return waiting.deny(&mut self.hush, now);
         }
@@ -103,7 +141,14 @@ impl<'scope> Front<'scope, '_> {
 
     pub(super) fn begin_native(&mut self, guest: Guest, said: Handshake) {
         match said.purpose {
+            _ if !self.serves_anybody() => {
+                self.hush.refused(guest.peer, Refusal::Dialect, monotonic());
+            }
             Purpose::PingPong => self.begin_stream(guest, None, serving::ping_pong),
+            // Which of two it is for a further connection could not say.
+            Purpose::Connect if said.number == CONTROL && self.sessions.has_token(said.token) => {
+                self.hush.refused(guest.peer, Refusal::Token, monotonic());
+            }
             Purpose::Connect if said.number == CONTROL => {
                 let (requests, arriving) = Requests::new(said.token, guest.peer.ip(), REQUESTS);
                 self.begin_stream(guest, Some(WayIn::Requests(requests)), move |house, place, control| {
@@ -116,6 +161,9 @@ impl<'scope> Front<'scope, '_> {
     }
 
     pub(super) fn begin_sockperf(&mut self, guest: Guest, first: Vec<u8>) {
+        if !self.serves_anybody() {
+            return self.hush.refused(guest.peer, Refusal::Dialect, monotonic());
+        }
         self.begin_stream(guest, None, move |house, place, socket| {
             serving::sockperf(house, place, &socket, &first);
         });
@@ -136,6 +184,11 @@ impl<'scope> Front<'scope, '_> {
             })
         });
         self.tell(begun);
+    }
+
+    /// Whether clients are served that cannot prove who they are.
+    pub(super) const fn serves_anybody(&self) -> bool {
+        self.house.config.auth.is_none()
     }
 
     /// Whether one more may be served.

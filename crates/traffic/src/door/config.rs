@@ -16,9 +16,9 @@ pub struct Config {
     pub limits: Limits,
     /// One iperf3 test after another, in the order of their coming, instead of side by side.
     pub queue: bool,
-    /// Ends after the first client that was served.
+    /// Ends after the first client that was served; datagrams of sockperf, which may be anybody's, are none.
     pub once: bool,
-    /// Whom iperf3 clients have to name themselves as; `None` asks nobody.
+    /// Whom iperf3 clients have to name themselves as; `None` asks nobody. Other dialects cannot, and are refused.
     pub auth: Option<Auth>,
     /// How long a client may stay silent before it is given up; with `once`, also how long none may come. Zero
     /// is 30 s for the first and no end for the second.

@@ -25,6 +25,8 @@ pub enum Event<'a> {
     Listening {
         /// Where, ports filled in.
         addresses: &'a [SocketAddr],
+        /// Whether clients have to prove who they are: then none but iperf3's are served.
+        proven: bool,
     },
     /// A client that could be served has to wait for others.
     Waits {
@@ -151,6 +153,12 @@ pub enum Refusal {
     /// No place.
     #[error("as many clients as allowed are being served")]
     Busy,
+    /// It speaks a dialect in which nobody can be asked who it is.
+    #[error("its dialect cannot prove who it is, and this server serves nobody else")]
+    Dialect,
+    /// Somebody else's.
+    #[error("another client has its token")]
+    Token,
     /// Parameters that make no sense.
     #[error("its parameters cannot be served")]
     Parameters,

@@ -17,6 +17,7 @@ use units::Nanos;
 
 use super::{
     allow::Allowed,
+    clerk::Clerk,
     config::Config,
     event::{Event, Refusal, Watcher},
     guests::{Guest, Guests, Said},
@@ -24,6 +25,7 @@ use super::{
     judge::Keys,
     listen::Listening,
     poke::{self, Poke, Poked},
+    rest::Resting,
     serving::House,
     sessions::Sessions,
     turns::Turns,
@@ -54,20 +56,22 @@ const GUESTS: u64 = 1 << 32;
 /// `watcher`, and ends nobody else's session.
 pub fn serve(config: &Config, stop: &Stop, watcher: &dyn Watcher) -> Result<()> {
     let allowed = Allowed::new(&config.allow)?;
-    let keys = Keys::new(config.auth.as_ref())?;
+    let keys = config.auth.as_ref().map(Keys::new).transpose()?;
     sys::limits::raise_open_files()?;
     let listening = Listening::open(&config.listen)?;
     let (poke, poked) = poke::pair()?;
-    watcher.event(Event::Listening { addresses: &listening.addresses });
+    watcher.event(Event::Listening { addresses: &listening.addresses, proven: config.auth.is_some() });
     thread::scope(|scope| {
         let front = Front {
             scope,
             house: House { config, closing: stop, stop, watcher },
             allowed: &allowed,
-            keys: &keys,
+            keys: keys.as_ref(),
+            clerk: Clerk::new(scope, keys.as_ref(), stop, &poke),
             listening: &listening,
             poller: Poller::new(EVENTS)?,
             guests: Guests::default(),
+            resting: Resting::default(),
             turns: Turns::default(),
             sessions: Sessions::default(),
             desk: Desk::default(),
@@ -85,10 +89,13 @@ pub(super) struct Front<'scope, 'env> {
     pub(super) scope: &'scope Scope<'scope, 'env>,
     pub(super) house: House<'env>,
     pub(super) allowed: &'env Allowed,
-    pub(super) keys: &'env Keys,
+    pub(super) keys: Option<&'env Keys>,
+    pub(super) clerk: Clerk,
     pub(super) listening: &'env Listening,
     pub(super) poller: Poller,
     guests: Guests,
+    /// Listening sockets of TCP.
+    resting: Resting,
     pub(super) turns: Turns,
     pub(super) sessions: Sessions<'scope>,
     pub(super) desk: Desk,
@@ -144,11 +151,13 @@ impl<'scope, 'env> Front<'scope, 'env> {
             self.hush.refused(guest.peer, Refusal::Slow, now);
             guest.dismiss();
         }
+        self.wake_listeners(now);
         self.hush.tick(now);
         self.sessions.end(false, now);
         self.sessions.reap();
+        self.hear_clerk(now);
         self.take_turns(now);
-        if self.sessions.count() > 0 {
+        if !self.sessions.is_empty() {
             self.idle_since = now;
         }
     }
@@ -210,7 +219,19 @@ impl<'scope, 'env> Front<'scope, 'env> {
         let address = || self.listening.addresses[listener].to_string();
         let error = Error::socket("accept on", address)(error);
         self.house.watcher.event(Event::Trouble { error: &error });
-        thread::sleep(TICK);
+        // Whoever waits there would wake the poller again and again.
+        if self.poller.remove(&self.listening.tcp[listener]).is_ok() {
+            self.resting.rest(listener, monotonic());
+        }
+    }
+
+    fn wake_listeners(&mut self, now: u64) {
+        for place in self.resting.rested(now) {
+            let token = TCP + place as u64;
+            if self.poller.add(&self.listening.tcp[place], token, Interest::Read).is_err() {
+                self.resting.rest(place, now);
+            }
+        }
     }
 
     /// Listens to what a connection has said.

@@ -1,4 +1,4 @@
-//! Whether an iperf3 test may be served: who asks, and for how much.
+//! Whether an iperf3 test may be served: who asks, and for how much. Pure but for randomness and the time of day.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,9 +18,7 @@ use crate::{
 };
 
 /// What clients have to prove who they are with.
-pub(super) struct Keys(Option<Known>);
-
-struct Known {
+pub(super) struct Keys {
     key: PrivateKey,
     users: Users,
     /// Seconds.
@@ -28,27 +26,29 @@ struct Known {
 }
 
 impl Keys {
-    pub(super) fn new(auth: Option<&Auth>) -> Result<Self> {
-        let read = |auth: &Auth| {
-            let key = PrivateKey::from_pem(&auth.private_key).map_err(|error| Error::Setting {
-                setting: "the private key",
-                value: error.to_string(),
-                allowed: "an RSA key in PEM without a passphrase",
-            })?;
-            let skew = i64::try_from(auth.skew.0 / Nanos::from_secs(1).0).unwrap_or(i64::MAX);
-            Ok(Known { key, users: Users::parse(&auth.users), skew })
-        };
-        auth.map(read).transpose().map(Self)
+    pub(super) fn new(auth: &Auth) -> Result<Self> {
+        let key = PrivateKey::from_pem(&auth.private_key).map_err(|error| Error::Setting {
+            setting: "the private key",
+            value: error.to_string(),
+            allowed: "an RSA key in PEM without a passphrase",
+        })?;
+        let skew = i64::try_from(auth.skew.0 / Nanos::from_secs(1).0).unwrap_or(i64::MAX);
+        Ok(Self { key, users: Users::parse(&auth.users), skew })
     }
 
-    /// Whether the client is who it says. Both paddings are tried: a client's version does not tell which.
-    fn check(&self, params: &Params) -> std::result::Result<(), Denied> {
-        let Some(Known { key, users, skew }) = &self.0 else { return Ok(()) };
+    /// Whether it is worth the work to [`check`](Self::check) it.
+    pub(super) fn may_know(&self, params: &Params) -> bool {
+        params.authtoken.as_deref().is_some_and(|token| Claim::may_open(token, &self.key))
+    }
+
+    /// Whether the client is who it says: milliseconds of work. Both paddings are tried: a client's version does
+    /// not tell which.
+    pub(super) fn check(&self, params: &Params) -> std::result::Result<(), Denied> {
         let token = params.authtoken.as_deref().ok_or(Denied::Absent)?;
-        let open = |padding| Claim::open(token, key, padding, &mut random);
+        let open = |padding| Claim::open(token, &self.key, padding, &mut random);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let now = i64::try_from(now).unwrap_or(i64::MAX);
-        let judged = |claim: Claim| claim.judge(users, now, *skew);
+        let judged = |claim: Claim| claim.judge(&self.users, now, self.skew);
         let oaep = open(Padding::Oaep).and_then(judged);
         let pkcs = open(Padding::Pkcs1v15).and_then(judged);
         oaep.or(pkcs)
@@ -56,14 +56,7 @@ impl Keys {
 }
 
 /// What a client is told when its test may not be served, and what the watcher is.
-pub(super) fn judge(
-    params: &Params,
-    keys: &Keys,
-    limits: &Limits,
-) -> std::result::Result<(), (ErrorCode, Refusal)> {
-    if keys.check(params).is_err() {
-        return Err((ErrorCode::AUTHORIZATION, Refusal::Unknown));
-    }
+pub(super) fn judge(params: &Params, limits: &Limits) -> std::result::Result<(), (ErrorCode, Refusal)> {
     let load = params.load();
     let flows = f64::from(load.streams) * load.direction.flows().len() as f64;
     let rate = load.rate.map(|rate| rate.0 * flows);

@@ -64,7 +64,11 @@ impl Listening {
             if address.port() == 0 {
                 chosen = bound.port();
             }
-            opened.udp.push(udp(bound)?);
+            let socket = udp(bound)?;
+            if bound.ip().is_unspecified() {
+                sys::socket::set_destination_told(&socket, bound.is_ipv6())?;
+            }
+            opened.udp.push(socket);
             opened.tcp.push(tcp);
             opened.addresses.push(bound);
         }

@@ -7,8 +7,10 @@
 
 mod allow;
 mod begin;
+mod clerk;
 mod config;
 mod event;
+mod failures;
 mod front;
 mod guests;
 mod hush;
@@ -17,6 +19,7 @@ mod listen;
 mod opening;
 mod poke;
 mod requests;
+mod rest;
 mod serving;
 mod sessions;
 mod turns;

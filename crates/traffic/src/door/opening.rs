@@ -5,7 +5,10 @@ use wire::{
     sockperf::{self, Header},
 };
 
-use crate::handshake::{self, Handshake, MAGIC};
+use crate::{
+    handshake::{self, Handshake, MAGIC},
+    ping_pong::Greeting,
+};
 
 /// As many bytes as any dialect needs to be known by.
 pub(super) const LONGEST: usize = Cookie::SIZE;
@@ -31,7 +34,7 @@ pub(super) enum Datagram {
     /// An iperf3 client asks for a stream.
     Iperf3(Connect),
     /// Our own.
-    Native(Handshake),
+    Native(Greeting),
     /// Perhaps a message of an exchange that has begun, or of sockperf's.
     Other,
 }
@@ -60,7 +63,7 @@ pub(super) fn of_datagram(bytes: &[u8]) -> Datagram {
     if let Some(word) = Connect::parse_request(bytes) {
         return Datagram::Iperf3(word);
     }
-    Handshake::decode(bytes).map_or(Datagram::Other, Datagram::Native)
+    Greeting::decode(bytes).map_or(Datagram::Other, Datagram::Native)
 }
 
 #[cfg(test)]
@@ -116,7 +119,8 @@ mod tests {
     fn a_datagram_is_known_whole() {
         for (bytes, expected) in [
             (&b"9876"[..], Datagram::Iperf3(Connect::Text)),
-            (&GREETING.encode(), Datagram::Native(GREETING)),
+            (&Greeting::asking(GREETING).encode(), Datagram::Native(Greeting::asking(GREETING))),
+            (&GREETING.encode(), Datagram::Other),
             (&PING, Datagram::Other),
             (b"", Datagram::Other),
         ] {

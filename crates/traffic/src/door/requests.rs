@@ -14,9 +14,10 @@ use std::{
 use samples::{ConnectData, ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use units::Nanos;
+use wire::sockperf::Counts;
 
-use super::config::Config;
 use crate::{
+    bounds::{Bounds, Ended, Guard},
     connect,
     crew::Spent,
     dial,
@@ -32,23 +33,27 @@ const THREADS: usize = 4;
 /// How long one request and its answer may take.
 const REQUEST: Nanos = Nanos::from_secs(2);
 
-/// Lets the client begin and serves its connections until it closes the one that stands for all.
+/// Lets the client begin and serves its connections until it closes the one that stands for all, or takes more
+/// than `bounds` grant.
 pub(super) fn serve(
     control: &TcpStream,
     arriving: Receiver<(TcpStream, Handshake)>,
-    config: &Config,
+    bounds: Bounds,
     stop: &Stop,
 ) -> Result<Outcome> {
     let name =
         control.peer_addr().map_or_else(|_| "a client".into(), |peer| format!("connections of {peer}"));
     limit_waits(control, TICK)?;
-    let work =
-        Work { arriving: Mutex::new(arriving), over: AtomicBool::new(false), heard: AtomicU64::new(0) };
-    work.heard.store(monotonic(), Ordering::Relaxed);
+    let work = Work {
+        arriving: Mutex::new(arriving),
+        over: AtomicBool::new(false),
+        came: AtomicU64::new(0),
+        carried: AtomicU64::new(0),
+    };
     let (ended, threads) = thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| work.run(stop))).collect();
         let ended =
-            dial::give_go(control, &name).and_then(|()| await_end(control, &work, config, stop, &name));
+            dial::give_go(control, &name).and_then(|()| await_end(control, &work, bounds, stop, &name));
         work.over.store(true, Ordering::Relaxed);
         let threads: Vec<_> = threads.into_iter().filter_map(|thread| thread.join().ok()).collect();
         (ended, threads)
@@ -60,20 +65,23 @@ pub(super) fn serve(
 struct Work {
     arriving: Mutex<Receiver<(TcpStream, Handshake)>>,
     over: AtomicBool,
-    /// When a connection came last.
-    heard: AtomicU64,
+    /// Connections.
+    came: AtomicU64,
+    /// Their bytes, both ways.
+    carried: AtomicU64,
 }
 
 impl Work {
     fn run(&self, stop: &Stop) -> ThreadCpu {
         let spent = Spent::from_now();
-        while !self.over.load(Ordering::Relaxed) && !stop.is_asked() {
+        let goes_on = || !self.over.load(Ordering::Relaxed) && !stop.is_asked();
+        while goes_on() {
             let next = self.arriving.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(TICK);
             match next {
                 Ok((socket, said)) => {
-                    self.heard.store(monotonic(), Ordering::Relaxed);
+                    self.came.fetch_add(1, Ordering::Relaxed);
                     // One that fails is counted by the client.
-                    let _ = connect::serve(&socket, said, stop, REQUEST);
+                    let _ = connect::serve(&socket, said, REQUEST, &self.carried, goes_on);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -81,10 +89,15 @@ impl Work {
         }
         spent.until_now("server", ThreadRole::Pong)
     }
+
+    fn counts(&self) -> Counts {
+        let received = self.came.load(Ordering::Relaxed);
+        Counts { received, answered: received, bytes: self.carried.load(Ordering::Relaxed) }
+    }
 }
 
-fn await_end(mut control: &TcpStream, work: &Work, config: &Config, stop: &Stop, name: &str) -> Result<()> {
-    let (begun, patience) = (monotonic(), config.patience());
+fn await_end(mut control: &TcpStream, work: &Work, bounds: Bounds, stop: &Stop, name: &str) -> Result<()> {
+    let mut guard = Guard::new(bounds, stop, monotonic());
     loop {
         match control.read(&mut [0; 16]) {
             Ok(0) => return Ok(()),
@@ -92,16 +105,13 @@ fn await_end(mut control: &TcpStream, work: &Work, config: &Config, stop: &Stop,
             Err(error) if is_wait(&error) => {}
             Err(error) => return Err(Error::socket("await the end of", || name)(error)),
         }
-        if stop.is_asked() {
-            return Err(Error::Stopped);
-        }
-        let now = monotonic();
-        if now - begun > config.limits.duration.0 {
-            return Err(Error::Limit("duration"));
-        }
-        if now.saturating_sub(work.heard.load(Ordering::Relaxed)) > patience.0 {
-            let missing = "a connection".into();
-            return Err(Error::Silent { object: name.to_owned(), missing, waited: patience });
+        match guard.look(work.counts(), monotonic())? {
+            None => {}
+            Some(Ended::Limit(what)) => return Err(Error::Limit(what)),
+            Some(Ended::Left | Ended::Silent) => {
+                let missing = "a connection".into();
+                return Err(Error::Silent { object: name.to_owned(), missing, waited: bounds.idle });
+            }
         }
     }
 }

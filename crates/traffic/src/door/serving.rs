@@ -2,6 +2,7 @@
 
 use std::{
     net::{SocketAddr, TcpStream, UdpSocket},
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::mpsc::Receiver,
 };
 
@@ -17,6 +18,7 @@ use super::{
     sessions::{Conversation, Spoken},
 };
 use crate::{
+    bounds::{Bounds, Ended},
     ends::Outcome,
     error::{Error, Result},
     handshake::Handshake,
@@ -59,7 +61,12 @@ impl House<'_> {
         let client = Client { number: place.number, peer: place.peer, local: place.local, dialect, work };
         self.watcher.event(Event::Begins { client: &client });
         let begun = monotonic();
-        let served = serve(&Teller { client: &client, watcher: self.watcher });
+        let teller = Teller { client: &client, watcher: self.watcher };
+        // The panic hook has told of a defect; whoever was told that the client begins is told that it ends, too.
+        let served = catch_unwind(AssertUnwindSafe(|| serve(&teller))).unwrap_or_else(|_| Served {
+            failure: Some(Error::Panicked { thread: format!("client {}", place.number) }),
+            ..Served::default()
+        });
         let lasted = Nanos(monotonic() - begun);
         let Served { here, there, results, output, messages, failure } = served;
         // Its place is free before anybody hears that it is.
@@ -76,9 +83,9 @@ impl House<'_> {
         self.config.patience()
     }
 
-    fn bounds(&self, idle: Nanos) -> sockperf::Bounds {
+    fn bounds(&self, idle: Nanos) -> Bounds {
         let Limits { rate, duration, bytes, .. } = self.config.limits;
-        sockperf::Bounds { idle, duration: Some(duration), bytes, rate }
+        Bounds { idle, duration: Some(duration), bytes, rate }
     }
 }
 
@@ -93,7 +100,7 @@ pub(super) fn iperf3(house: House<'_>, place: &Place, visit: Visit) {
 /// A connection of our own: messages returned, or the one that stands for many.
 pub(super) fn ping_pong(house: House<'_>, place: &Place, socket: TcpStream) {
     house.serve(place, Dialect::Native, Work::PingPong(Transport::Tcp), |_| {
-        served(ping_pong::serve_tcp(socket, house.stop, house.patience()))
+        served(ping_pong::serve_tcp(socket, house.bounds(house.patience()), house.stop))
     });
 }
 
@@ -105,7 +112,7 @@ pub(super) fn connect(
     arriving: Receiver<(TcpStream, Handshake)>,
 ) {
     house.serve(place, Dialect::Native, Work::Connect, |_| {
-        served(requests::serve(control, arriving, house.config, house.stop))
+        served(requests::serve(control, arriving, house.bounds(house.patience()), house.stop))
     });
 }
 
@@ -114,8 +121,8 @@ pub(super) fn datagrams(house: House<'_>, place: &Place, socket: UdpSocket, conv
     let idle = house.patience().min(DATAGRAM_IDLE);
     let work = Work::PingPong(Transport::Udp);
     match conversation.spoken {
-        Spoken::Native(token) => house.serve(place, Dialect::Native, work, |_| {
-            served(ping_pong::serve_udp(socket, token, house.stop, idle))
+        Spoken::Native(said) => house.serve(place, Dialect::Native, work, |_| {
+            served(ping_pong::serve_udp(socket, said, house.bounds(idle), house.stop))
         }),
         Spoken::Sockperf => house.serve(place, Dialect::Sockperf, work, |_| {
             let (tally, bounds) = (&conversation.tally, house.bounds(idle));
@@ -137,8 +144,8 @@ fn answered(served: Result<sockperf::Served>) -> Served {
         Err(error) => return Served { failure: Some(error), ..Served::default() },
     };
     let failure = match served.ended {
-        sockperf::Ended::Limit(what) => Some(Error::Limit(what)),
-        sockperf::Ended::Left | sockperf::Ended::Silent => None,
+        Ended::Limit(what) => Some(Error::Limit(what)),
+        Ended::Left | Ended::Silent => None,
     };
     Served { here: Some(served.outcome), messages: Some(served.counts), failure, ..Served::default() }
 }
@@ -159,5 +166,40 @@ struct Teller<'a> {
 impl Observer for Teller<'_> {
     fn interval(&self, flow: FlowId, interval: &Interval) {
         self.watcher.event(Event::Interval { client: self.client, flow, interval });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Ear(Mutex<Vec<String>>);
+
+    impl Watcher for Ear {
+        fn event(&self, event: Event<'_>) {
+            let heard = match event {
+                Event::Begins { .. } => "begins".to_owned(),
+                Event::Ends { report, .. } => format!("{}", report.failure.as_ref().expect("it panicked")),
+                other => panic!("{other:?}"),
+            };
+            self.0.lock().expect("one thread").push(heard);
+        }
+    }
+
+    #[test]
+    fn a_session_that_panics_ends_all_the_same() {
+        let (config, ear, closing, stop) =
+            (Config::new(Vec::new()), Ear::default(), Stop::new(), Stop::new());
+        let house = House { config: &config, closing: &closing, stop: &stop, watcher: &ear };
+        let [peer, local] = ["127.0.0.1:1", "127.0.0.1:2"].map(|text| text.parse().expect("an address"));
+        let place = Place { number: 7, peer, local };
+        house.serve(&place, Dialect::Native, Work::Connect, |_| panic!("a defect, for this test"));
+        let heard = ear.0.into_inner().expect("one thread");
+        assert_eq!(heard.len(), 2);
+        assert!(heard[1].contains("client 7 panicked"), "{heard:?}");
+        assert!(stop.is_asked(), "its place is free");
     }
 }

@@ -22,6 +22,7 @@ use crate::{
     error::{Error, Result},
     handshake::Handshake,
     iperf3::server::Arrival,
+    ping_pong::Greeting,
     sockperf::Tally,
     stop::Stop,
 };
@@ -30,6 +31,9 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Sessions<'scope> {
     running: Vec<Running<'scope>>,
+    /// All that ever were.
+    numbers: u64,
+    /// Those of them that take a place.
     begun: u64,
 }
 
@@ -41,6 +45,17 @@ struct Running<'scope> {
     until: Option<u64>,
 }
 
+impl Running<'_> {
+    fn is_alive(&self) -> bool {
+        !self.stop.is_asked()
+    }
+
+    /// Who may be anybody under a borrowed address.
+    fn unproven(&self) -> Option<IpAddr> {
+        self.way_in.as_ref().and_then(WayIn::unproven)
+    }
+}
+
 /// How further connections of a client reach it.
 pub(super) enum WayIn {
     /// The data connections of an iperf3 test.
@@ -49,6 +64,16 @@ pub(super) enum WayIn {
     Requests(Requests),
     /// Datagrams that came to the door before the client had a socket of its own.
     Datagrams(Conversation),
+}
+
+impl WayIn {
+    /// The peer of a dialect that knows no way to prove an address.
+    fn unproven(&self) -> Option<IpAddr> {
+        match self {
+            Self::Datagrams(Conversation { peer, spoken: Spoken::Sockperf, .. }) => Some(peer.ip()),
+            _ => None,
+        }
+    }
 }
 
 /// Datagrams with one peer.
@@ -69,8 +94,8 @@ impl Conversation {
 /// What a peer speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spoken {
-    /// Our own, with this token.
-    Native(u64),
+    /// Our own; with this it has proved its address.
+    Native(Greeting),
     /// sockperf's.
     Sockperf,
 }
@@ -126,12 +151,24 @@ impl Intake {
 }
 
 impl<'scope> Sessions<'scope> {
-    /// How many are served; one that is asked to end, or has asked itself, gives its place to another.
+    /// How many places are taken; one that is asked to end, or has asked itself, gives its place to another. Peers
+    /// that have not proved their address take none.
     pub(super) fn count(&self) -> usize {
-        self.running.iter().filter(|running| !running.stop.is_asked()).count()
+        self.alive().filter(|running| running.unproven().is_none()).count()
     }
 
-    /// How many were ever served.
+    /// Peers served that have not proved their address: all of them, and those of one address.
+    pub(super) fn unproven(&self, address: IpAddr) -> (usize, usize) {
+        let all = || self.alive().filter_map(Running::unproven);
+        (all().count(), all().filter(|peer| *peer == address).count())
+    }
+
+    /// Whether nobody is served.
+    pub(super) fn is_empty(&self) -> bool {
+        self.alive().next().is_none()
+    }
+
+    /// How many have ever taken a place.
     pub(super) const fn begun(&self) -> u64 {
         self.begun
     }
@@ -145,7 +182,7 @@ impl<'scope> Sessions<'scope> {
         poke: &Poke,
         work: impl FnOnce(u64, &Stop) + Send + 'scope,
     ) -> Result<()> {
-        let number = self.begun + 1;
+        let number = self.numbers + 1;
         let (wake, stop) = (Wake(poke.clone()), Stop::new());
         let own = stop.clone();
         let body = move || {
@@ -157,7 +194,8 @@ impl<'scope> Sessions<'scope> {
             .name(format!("client {number}"))
             .spawn_scoped(scope, body)
             .map_err(Error::socket("start a thread for", named))?;
-        self.begun = number;
+        self.numbers = number;
+        self.begun += u64::from(way_in.as_ref().and_then(WayIn::unproven).is_none());
         let until = limit.map(|limit| monotonic() + limit.0);
         self.running.push(Running { thread, way_in, stop, until });
         Ok(())
@@ -203,17 +241,18 @@ impl<'scope> Sessions<'scope> {
     /// Hands a connection for one request to the client that it belongs to; false when there is none, or more
     /// wait already than may.
     pub(super) fn give_request(&self, peer: IpAddr, socket: TcpStream, said: Handshake) -> bool {
-        let mut all = self.running.iter().filter_map(|running| match &running.way_in {
-            Some(WayIn::Requests(requests)) => Some(requests),
-            _ => None,
-        });
-        let found = all.find(|requests| requests.token == said.token && requests.peer == peer);
+        let found = self.requests().find(|requests| requests.token == said.token && requests.peer == peer);
         found.is_some_and(|requests| requests.arrivals.try_send((socket, said)).is_ok())
+    }
+
+    /// Whether a client that makes connections has this token.
+    pub(super) fn has_token(&self, token: u64) -> bool {
+        self.requests().any(|requests| requests.token == token)
     }
 
     /// The conversation with a peer whose datagrams still come to the door.
     pub(super) fn conversation(&self, peer: SocketAddr) -> Option<&Conversation> {
-        let mut all = self.running.iter().filter_map(|running| match &running.way_in {
+        let mut all = self.alive().filter_map(|running| match &running.way_in {
             Some(WayIn::Datagrams(conversation)) => Some(conversation),
             _ => None,
         });
@@ -228,10 +267,21 @@ impl<'scope> Sessions<'scope> {
     }
 
     fn intakes(&self) -> impl Iterator<Item = &Intake> {
-        self.running.iter().filter_map(|running| match &running.way_in {
-            Some(WayIn::Streams(intake)) if !running.stop.is_asked() => Some(intake),
+        self.alive().filter_map(|running| match &running.way_in {
+            Some(WayIn::Streams(intake)) => Some(intake),
             _ => None,
         })
+    }
+
+    fn requests(&self) -> impl Iterator<Item = &Requests> {
+        self.alive().filter_map(|running| match &running.way_in {
+            Some(WayIn::Requests(requests)) => Some(requests),
+            _ => None,
+        })
+    }
+
+    fn alive(&self) -> impl Iterator<Item = &Running<'scope>> {
+        self.running.iter().filter(|running| running.is_alive())
     }
 }
 

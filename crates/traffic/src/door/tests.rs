@@ -3,6 +3,8 @@
 mod clients;
 mod dialects;
 mod iperf3;
+mod logins;
+mod strangers;
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -41,7 +43,7 @@ struct Ear(Mutex<mpsc::Sender<Heard>>);
 impl Watcher for Ear {
     fn event(&self, event: Event<'_>) {
         let heard = match event {
-            Event::Listening { addresses } => Heard::Listening(addresses.to_vec()),
+            Event::Listening { addresses, .. } => Heard::Listening(addresses.to_vec()),
             Event::Waits { .. } => Heard::Waits,
             Event::Begins { client } => Heard::Begins(client.clone()),
             Event::Interval { .. } => Heard::Interval,
@@ -75,7 +77,7 @@ struct Door {
 
 impl Door {
     /// The next event of this kind, which comes within a time; others are thrown away.
-    fn wait<T>(&self, wanted: impl Fn(Heard) -> Option<T>) -> T {
+    fn wait<T>(&self, mut wanted: impl FnMut(Heard) -> Option<T>) -> T {
         let until = std::time::Instant::now() + Duration::from_secs(30);
         loop {
             let left = until.saturating_duration_since(std::time::Instant::now());

@@ -7,7 +7,10 @@ use std::{
     net::{IpAddr, SocketAddr, UdpSocket},
 };
 
-use sys::clock::monotonic;
+use sys::{
+    clock::monotonic,
+    socket::{receive_addressed, send_addressed},
+};
 use units::Nanos;
 use wire::{
     iperf3::Connect,
@@ -25,7 +28,7 @@ use crate::{
     error::{Error, Result},
     handshake::Purpose,
     iperf3::server::Arrival,
-    ping_pong::{is_closing, knows},
+    ping_pong::{Cookies, Greeting, Word},
 };
 
 /// No datagram is longer.
@@ -33,12 +36,17 @@ const LONGEST: usize = 65_535;
 /// No more of them are taken from a socket; the rest are its own peer's.
 const STRAYS: usize = 1024;
 
-/// Peers whose handshake is remembered.
+/// Peers of sockperf's whose first message is remembered.
 const KNOWN: usize = 256;
 /// For how long.
 const REMEMBERED: Nanos = Nanos::from_secs(10);
 
-/// Peers that have begun to speak and have no socket of their own yet.
+/// Peers of a dialect that proves no address: so many have a thread and a socket at once, and so many of them share
+/// an address. Further ones are answered all the same, here.
+const UNPROVEN: usize = 16;
+const OF_ONE_ADDRESS: usize = 4;
+
+/// Peers of sockperf's that have begun to speak and have no socket of their own.
 #[derive(Default)]
 struct Known(Vec<(Conversation, u64)>);
 
@@ -63,15 +71,25 @@ impl Known {
     }
 }
 
+/// Where a datagram came to.
+#[derive(Debug, Clone, Copy)]
+struct At {
+    /// Which of the door's sockets.
+    place: usize,
+    /// Which of this machine's addresses, where the socket is bound to all of them.
+    here: Option<IpAddr>,
+}
+
 /// What is kept of datagrams from one to the next.
 pub(super) struct Desk {
     known: Known,
+    cookies: Cookies,
     buffer: Vec<u8>,
 }
 
 impl Default for Desk {
     fn default() -> Self {
-        Self { known: Known::default(), buffer: vec![0; LONGEST] }
+        Self { known: Known::default(), cookies: Cookies::default(), buffer: vec![0; LONGEST] }
     }
 }
 
@@ -81,8 +99,12 @@ impl Front<'_, '_> {
         // Taken out so that what it holds can be looked at beside everything else.
         let mut buffer = std::mem::take(&mut self.desk.buffer);
         for _ in 0..BATCH {
-            match self.listening.udp[place].recv_from(&mut buffer) {
-                Ok((length, peer)) => self.answer(place, &mut buffer[..length], peer),
+            match receive_addressed(&self.listening.udp[place], &mut buffer) {
+                Ok((length, peer, here)) => {
+                    // One of a link is of use only with the link: there the route chooses well.
+                    let here = here.filter(|here| !is_of_a_link(*here));
+                    self.answer(At { place, here }, &mut buffer[..length], peer);
+                }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 // Errors are about datagrams that were sent before, to peers that are gone.
                 Err(_) => {}
@@ -91,73 +113,107 @@ impl Front<'_, '_> {
         self.desk.buffer = buffer;
     }
 
-    fn answer(&mut self, place: usize, bytes: &mut [u8], peer: SocketAddr) {
+    fn answer(&mut self, at: At, bytes: &mut [u8], peer: SocketAddr) {
         let now = monotonic();
         if !self.allowed.has(peer.ip()) {
             return self.hush.refused(peer, Refusal::Address, now);
         }
         match opening::of_datagram(bytes) {
-            Datagram::Iperf3(word) => self.give_datagrams(place, word, peer),
-            Datagram::Native(said) if matches!(said.purpose, Purpose::PingPong | Purpose::Probe) => {
-                self.desk.known.remember(Conversation::new(peer, Spoken::Native(said.token)), now);
-                self.send(place, bytes, peer);
-            }
-            Datagram::Native(_) => self.hush.refused(peer, Refusal::Parameters, now),
-            Datagram::Other => self.converse(place, bytes, peer, now),
+            Datagram::Iperf3(word) => self.give_datagrams(at, word, peer),
+            Datagram::Native(said) => self.meet(at, said, peer, now),
+            Datagram::Other => self.converse(at, bytes, peer, now),
         }
     }
 
+    /// A client of our own: it costs nothing until it has proved that it hears what is sent to its address.
+    fn meet(&mut self, at: At, said: Greeting, peer: SocketAddr, now: u64) {
+        let served = matches!(said.handshake.purpose, Purpose::PingPong | Purpose::Probe);
+        match said.word {
+            // What a server says is never answered.
+            Word::Offers | Word::Welcomes | Word::Refuses => self.hush.refused(peer, Refusal::Stranger, now),
+            Word::Asks | Word::Proves if !served => self.hush.refused(peer, Refusal::Parameters, now),
+            Word::Asks | Word::Proves if !self.serves_anybody() => {
+                self.hush.refused(peer, Refusal::Dialect, now);
+                self.send(at, &said.with(Word::Refuses).encode(), peer);
+            }
+            // It came before its sender had a socket of its own, which hears the next one.
+            Word::Proves if self.sessions.conversation(peer).is_some() => {}
+            Word::Proves if self.desk.cookies.know(said, peer, now) => self.welcome(at, said, peer, now),
+            Word::Asks | Word::Proves => {
+                let offer = self.desk.cookies.offer(said, peer, now);
+                self.send(at, &offer.encode(), peer);
+            }
+        }
+    }
+
+    fn welcome(&mut self, at: At, said: Greeting, peer: SocketAddr, now: u64) {
+        if !self.has_place() {
+            self.hush.refused(peer, Refusal::Busy, now);
+            return self.send(at, &said.with(Word::Refuses).encode(), peer);
+        }
+        self.promote(at, Conversation::new(peer, Spoken::Native(said)));
+    }
+
     /// A stream of an iperf3 test under way.
-    fn give_datagrams(&mut self, place: usize, word: Connect, peer: SocketAddr) {
+    fn give_datagrams(&mut self, at: At, word: Connect, peer: SocketAddr) {
         let Some(test) = self.sessions.gathering_datagrams(peer.ip()) else {
             return self.hush.refused(peer, Refusal::Stranger, monotonic());
         };
         let (cookie, to) = (test.cookie, test.local.ip());
         let order = self.number();
-        let local = local(self.listening.addresses[place], to);
+        let local = local(self.listening.addresses[at.place], Some(to));
         let Some((socket, mut strays)) = self.connect(local, peer) else { return };
         if socket.send(&word.reply()).is_ok() {
             self.sessions.give(cookie, Arrival::Udp { order, socket });
         }
         // Its own can only be the same wish once more.
         strays.retain(|(_, from)| *from != peer);
-        self.answer_strays(place, strays);
+        self.answer_strays(at, strays);
     }
 
-    /// A message of an exchange that has begun, or the first of sockperf's. A peer that goes on is given a thread
-    /// and a socket of its own; what has come here before that is answered here.
-    fn converse(&mut self, place: usize, bytes: &mut [u8], peer: SocketAddr, now: u64) {
-        let served = self.sessions.conversation(peer);
-        let goes_on = served.is_none() && self.desk.known.find(peer, now).is_some() && self.has_place();
-        let conversation = served.or_else(|| self.desk.known.find(peer, now)).cloned();
+    /// A message of sockperf's. A peer that goes on is given a thread and a socket of its own, if there is one left
+    /// for those who may be anybody; what comes here is answered here.
+    fn converse(&mut self, at: At, bytes: &mut [u8], peer: SocketAddr, now: u64) {
+        let served = self.sessions.conversation(peer).cloned();
+        let (is_served, known) = (served.is_some(), self.desk.known.find(peer, now).cloned());
+        let goes_on = !is_served && known.is_some();
+        let conversation = served.or(known);
         let conversation = conversation.unwrap_or_else(|| Conversation::new(peer, Spoken::Sockperf));
-        let (answered, over) = match conversation.spoken {
-            Spoken::Native(token) => (knows(bytes, token), is_closing(bytes)),
-            Spoken::Sockperf => {
-                let reply = sockperf::answer_datagram(bytes);
-                conversation.tally.note(reply, bytes.len());
-                if reply == Reply::Stranger {
-                    return self.hush.refused(peer, Refusal::Stranger, now);
-                }
-                (reply == Reply::Answer, false)
-            }
-        };
-        if answered {
-            self.send(place, bytes, peer);
+        if conversation.spoken != Spoken::Sockperf {
+            // It came before its sender had a socket of its own.
+            return;
         }
-        if goes_on && !over {
-            self.promote(place, peer);
-        } else if self.sessions.conversation(peer).is_none() && conversation.spoken == Spoken::Sockperf {
+        let reply = sockperf::answer_datagram(bytes);
+        if reply == Reply::Stranger {
+            return self.hush.refused(peer, Refusal::Stranger, now);
+        }
+        if !self.serves_anybody() {
+            return self.hush.refused(peer, Refusal::Dialect, now);
+        }
+        conversation.tally.note(reply, bytes.len());
+        if reply == Reply::Answer {
+            self.send(at, bytes, peer);
+        }
+        if goes_on && self.has_room_for(peer.ip()) {
+            if let Some(conversation) = self.desk.known.take(peer) {
+                self.promote(at, conversation);
+            }
+        } else if !is_served {
             self.desk.known.remember(conversation, now);
         }
     }
 
-    fn promote(&mut self, place: usize, peer: SocketAddr) {
-        let Some(conversation) = self.desk.known.take(peer) else { return };
-        let local = self.listening.addresses[place];
-        let Some((socket, strays)) = self.connect(local, peer) else { return };
+    /// Whether a peer that has proved nothing may have a thread.
+    fn has_room_for(&self, address: IpAddr) -> bool {
+        let (all, of_this) = self.sessions.unproven(address);
+        all < UNPROVEN && of_this < OF_ONE_ADDRESS
+    }
+
+    fn promote(&mut self, at: At, conversation: Conversation) {
+        let local = local(self.listening.addresses[at.place], at.here);
+        let Some((socket, strays)) = self.connect(local, conversation.peer) else { return };
         self.begin_datagrams(socket, local, conversation);
-        self.answer_strays(place, strays);
+        self.answer_strays(at, strays);
     }
 
     /// A socket on an address of the door that is connected to one peer, and what came to it before it was.
@@ -166,16 +222,24 @@ impl Front<'_, '_> {
         connect(local, peer).inspect_err(tell).ok()
     }
 
-    fn answer_strays(&mut self, place: usize, strays: Strays) {
+    fn answer_strays(&mut self, at: At, strays: Strays) {
         for (mut bytes, from) in strays {
-            self.answer(place, &mut bytes, from);
+            self.answer(at, &mut bytes, from);
         }
     }
 
-    fn send(&self, place: usize, bytes: &[u8], peer: SocketAddr) {
+    fn send(&self, at: At, bytes: &[u8], peer: SocketAddr) {
+        let socket = &self.listening.udp[at.place];
         // Lost, as it may be anywhere else on its way.
-        let _ = self.listening.udp[place].send_to(bytes, peer);
+        let _ = match at.here {
+            Some(here) => send_addressed(socket, bytes, peer, here),
+            None => socket.send_to(bytes, peer),
+        };
     }
+}
+
+fn is_of_a_link(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(address) if address.is_unicast_link_local())
 }
 
 /// Datagrams that came to another socket than they should have.
@@ -194,7 +258,10 @@ fn connect(local: SocketAddr, peer: SocketAddr) -> Result<(UdpSocket, Strays)> {
     Ok((socket, strays))
 }
 
-/// Where the socket of a stream is bound: to the address that its client has connected to.
-fn local(listening: SocketAddr, to: IpAddr) -> SocketAddr {
-    if listening.ip().is_unspecified() { SocketAddr::new(to, listening.port()) } else { listening }
+/// Where the socket for one peer is bound: to the address that it has reached, so that it hears from that one.
+fn local(listening: SocketAddr, reached: Option<IpAddr>) -> SocketAddr {
+    match reached {
+        Some(reached) if listening.ip().is_unspecified() => SocketAddr::new(reached, listening.port()),
+        _ => listening,
+    }
 }

@@ -1,57 +1,151 @@
 //! What one plumb tells another in iperf3's results: every connection interval by interval, and its threads.
 //!
-//! iperf3 does not look at it. What is too long for the other end is left out. Pure.
+//! iperf3 does not look at it. What is too long for the other end is left out, and the other end's is not believed:
+//! it may hold no more than the test could have. Pure.
+
+use std::{
+    fmt,
+    io::{self, Write},
+};
 
 use load::Direction;
 use samples::{EndSeries, ThreadCpu};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{Error as _, SeqAccess, Visitor},
+};
+use wire::iperf3::{PlannedStream, Unread};
 
 use crate::ends::{FlowOutcome, Outcome};
 
-/// The longest that a server tells, in bytes of JSON.
-pub(super) const FROM_SERVER: usize = 4 << 20;
+/// The longest that a server tells and a client reads, in bytes of JSON.
+pub(super) const LONGEST: usize = 4 << 20;
 
 const VERSION: u32 = 1;
+/// Connections that any test has at most.
+const FLOWS: usize = 256;
+/// Intervals of all connections together that are believed, each a few hundred bytes; [`LONGEST`] holds fewer of ours.
+const INTERVALS: usize = 50_000;
 
-#[derive(Serialize, Deserialize)]
-struct Told {
+/// What is told.
+#[derive(Serialize)]
+struct Telling<'a> {
     version: u32,
-    flows: Vec<Flow>,
+    flows: Vec<FlowTold<'a>>,
+    threads: &'a [ThreadCpu],
+}
+
+#[derive(Serialize)]
+struct FlowTold<'a> {
+    id: u32,
+    direction: Direction,
+    series: &'a EndSeries,
+}
+
+impl<'a> FlowTold<'a> {
+    const fn of(flow: &'a FlowOutcome) -> Self {
+        let FlowOutcome { id, direction, series } = flow;
+        Self { id: *id, direction: *direction, series }
+    }
+}
+
+/// What is heard.
+#[derive(Deserialize)]
+struct Heard {
+    version: u32,
+    #[serde(deserialize_with = "few")]
+    flows: Vec<FlowHeard>,
     threads: Vec<ThreadCpu>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Flow {
+#[derive(Deserialize)]
+struct FlowHeard {
     id: u32,
     direction: Direction,
     series: EndSeries,
 }
 
-/// `None` where it would be longer than `limit`.
-pub(super) fn to_value(outcome: &Outcome, limit: usize) -> Option<Value> {
-    let flow =
-        |flow: &FlowOutcome| Flow { id: flow.id, direction: flow.direction, series: flow.series.clone() };
-    let flows = outcome.flows.iter().map(flow).collect();
-    let told = Told { version: VERSION, flows, threads: outcome.threads.clone() };
-    let value = serde_json::to_value(told).ok()?;
-    (value.to_string().len() <= limit).then_some(value)
+/// `None` where it would be longer than `limit`; what is too long is not built first.
+pub(super) fn tell(outcome: &Outcome, limit: usize) -> Option<Unread> {
+    let flows = outcome.flows.iter().map(FlowTold::of).collect();
+    let telling = Telling { version: VERSION, flows, threads: &outcome.threads };
+    let mut text = Bounded { bytes: Vec::new(), limit };
+    serde_json::to_writer(&mut text, &telling).ok()?;
+    Unread::new(String::from_utf8(text.bytes).ok()?)
 }
 
-/// `None` for anything that this version would not have told.
-pub(super) fn from_value(value: Value) -> Option<Outcome> {
-    let told: Told = serde_json::from_value(value).ok()?;
-    let flow = |flow: Flow| FlowOutcome { id: flow.id, direction: flow.direction, series: flow.series };
-    let flows = told.flows.into_iter().map(flow).collect();
-    (told.version == VERSION).then_some(Outcome { flows, threads: told.threads, ..Outcome::default() })
+/// `None` for anything that this version would not have told of a test with this plan.
+pub(super) fn understand(told: &Unread, plan: &[PlannedStream]) -> Option<Outcome> {
+    // Ours has nothing to escape; what has may end on a terminal.
+    if told.text().len() > LONGEST || told.text().contains(|sign: char| sign == '\\' || sign.is_control()) {
+        return None;
+    }
+    let Heard { version, flows, threads } = serde_json::from_str(told.text()).ok()?;
+    let planned = |direction| plan.iter().filter(|planned| planned.direction == direction).count();
+    let many = |direction| flows.iter().filter(|flow| flow.direction == direction).count();
+    let of_plan = [Direction::Forward, Direction::Reverse, Direction::Both]
+        .into_iter()
+        .all(|direction| many(direction) <= planned(direction));
+    let intervals: usize = flows.iter().map(|flow| flow.series.intervals.len()).sum();
+    if version != VERSION || !of_plan || intervals > INTERVALS || threads.len() > 2 * plan.len() {
+        return None;
+    }
+    let flow = |flow: FlowHeard| FlowOutcome { id: flow.id, direction: flow.direction, series: flow.series };
+    Some(Outcome { flows: flows.into_iter().map(flow).collect(), threads, ..Outcome::default() })
+}
+
+/// Connections, but no more than a test may have.
+fn few<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<FlowHeard>, D::Error> {
+    struct Few;
+    impl<'de> Visitor<'de> for Few {
+        type Value = Vec<FlowHeard>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "at most {FLOWS} connections")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
+            let mut flows = Vec::new();
+            while let Some(flow) = sequence.next_element()? {
+                if flows.len() == FLOWS {
+                    return Err(A::Error::custom("more connections than a test has"));
+                }
+                flows.push(flow);
+            }
+            Ok(flows)
+        }
+    }
+    from.deserialize_seq(Few)
+}
+
+/// Takes so many bytes and no more.
+struct Bounded {
+    bytes: Vec<u8>,
+    limit: usize,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + bytes.len() > self.limit {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use samples::Interval;
+    use samples::{Interval, LatencyHistogram};
     use units::{Bytes, Nanos};
 
     use super::*;
+
+    const PLAN: [PlannedStream; 1] = [PlannedStream { id: 1, direction: Direction::Reverse }];
 
     fn outcome() -> Outcome {
         let interval = Interval {
@@ -62,23 +156,59 @@ mod tests {
             tcp: None,
             datagrams: None,
         };
-        let series = EndSeries { intervals: vec![interval], ..EndSeries::default() };
+        let lateness = Some(LatencyHistogram::new());
+        let series = EndSeries { intervals: vec![interval], lateness, ..EndSeries::default() };
         let flows = vec![FlowOutcome { id: 2, direction: Direction::Reverse, series }];
         Outcome { flows, ..Outcome::default() }
     }
 
     #[test]
     fn what_was_told_is_understood() {
-        let value = to_value(&outcome(), FROM_SERVER).expect("short");
-        assert_eq!(from_value(value), Some(outcome()));
+        let told = tell(&outcome(), LONGEST).expect("short");
+        assert_eq!(understand(&told, &PLAN), Some(outcome()));
     }
 
     #[test]
     fn what_is_too_long_or_of_another_version_is_left_out() {
-        assert_eq!(to_value(&outcome(), 100), None);
-        let mut value = to_value(&outcome(), FROM_SERVER).expect("short");
-        value["version"] = 2.into();
-        assert_eq!(from_value(value), None);
-        assert_eq!(from_value(Value::Null), None);
+        assert_eq!(tell(&outcome(), 100), None);
+        let told = tell(&outcome(), LONGEST).expect("short");
+        for text in [told.text().replace("\"version\":1", "\"version\":2"), "null".to_owned()] {
+            assert_eq!(understand(&Unread::new(text).expect("JSON"), &PLAN), None);
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_given_up_as_soon_as_that_is_seen() {
+        let mut long = Bounded { bytes: Vec::new(), limit: 100 };
+        assert!(serde_json::to_writer(&mut long, &vec![7; 1 << 20]).is_err());
+        assert!(long.bytes.len() <= 100);
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_not_taken() {
+        let text = tell(&outcome(), LONGEST).expect("short").text().to_owned();
+        for name in ["\\u001b[2J", "\u{9b}2J"] {
+            let text = text.replacen("\"congestion\":null", &format!("\"congestion\":\"{name}\""), 1);
+            assert!(text.contains(name), "{text}");
+            assert_eq!(understand(&Unread::new(text).expect("JSON"), &PLAN), None);
+        }
+    }
+
+    #[test]
+    fn more_than_the_test_could_have_is_not_believed() {
+        let told = tell(&outcome(), LONGEST).expect("short");
+        let forward = [PlannedStream { direction: Direction::Forward, ..PLAN[0] }];
+        assert_eq!(understand(&told, &forward), None, "the other way");
+        assert_eq!(understand(&told, &[]), None, "more connections");
+        let text = told.text();
+        let (flow, end) =
+            (text.find("[{").expect("flows") + 1, text.find("}],\"threads").expect("threads") + 1);
+        let many = vec![&text[flow..end]; FLOWS + 1].join(",");
+        let many = format!("{}{many}{}", &text[..flow], &text[end..]);
+        let read = serde_json::from_str::<Heard>(&many).err().expect("too many").to_string();
+        assert!(read.contains("more connections"), "{read}");
+        let mut long = outcome();
+        long.flows[0].series.intervals = vec![outcome().flows[0].series.intervals[0]; INTERVALS + 1];
+        assert_eq!(understand(&tell(&long, usize::MAX).expect("no limit"), &PLAN), None, "more intervals");
     }
 }

@@ -10,6 +10,7 @@ mod extension;
 mod results;
 pub(crate) mod server;
 mod text;
+mod transport;
 
 pub use client::{ClientSpec, Connection, Credentials, Options, Report, ServerOutput, run_client};
 pub use document::document;

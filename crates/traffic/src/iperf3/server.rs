@@ -22,7 +22,7 @@ use wire::iperf3::{Cookie, ErrorCode, Params, PlannedStream, Results, output::Ou
 use self::{
     control::Control,
     prepare::Prepared,
-    watch::{Bounds, Ended, Tap, watch},
+    watch::{Bounds, Ended, Over, Tap, watch},
 };
 use super::{
     Connection,
@@ -162,6 +162,7 @@ impl Test<'_> {
             let (told, own) = (&told, &own);
             let bounds = Bounds { limits: self.limits, patience: self.patience, stop };
             let watching = scope.spawn(move || watch(control, &bounds, &counts, told, own));
+            let _over = Over(&tap);
             let outcome = stream::run(flows, own, &tap);
             tap.is_over(expected && outcome.is_ok());
             let ended = watching.join().unwrap_or_else(|_| {
@@ -187,10 +188,11 @@ impl Test<'_> {
             results.server_output_text = Some(super::text::report(outcome, self.plan, self.load));
         }
         if self.params.plumb.is_some() {
-            results.plumb = extension::to_value(outcome, extension::FROM_SERVER);
+            results.plumb = extension::tell(outcome, extension::LONGEST);
         }
-        let theirs = control.exchange(&results, stop)?;
-        served.there = theirs.plumb.clone().and_then(extension::from_value);
+        let mut theirs = control.exchange(&results, stop)?;
+        let told = theirs.plumb.take().filter(|_| self.params.plumb.is_some());
+        served.there = told.and_then(|told| extension::understand(&told, self.plan));
         served.output = control.peer().map(|client| {
             let facts = Facts {
                 role: Role::Server { client },
@@ -262,5 +264,3 @@ fn copy(socket: &FlowSocket) -> Option<TcpStream> {
 
 /// The intervals of what iperf3's server prints.
 const EVERY: Nanos = Nanos::from_secs(1);
-/// How long a control connection may take to accept what is said on it.
-const PATIENCE: Nanos = Nanos::from_secs(10);

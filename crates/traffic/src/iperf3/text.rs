@@ -152,7 +152,7 @@ mod tests {
         let series = EndSeries {
             intervals: vec![interval(0, true), interval(1, false), interval(2, false)],
             socket: SocketFacts { addresses, ..SocketFacts::default() },
-            lateness: None,
+            ..EndSeries::default()
         };
         let direction = Direction::Reverse;
         let outcome = Outcome { flows: vec![FlowOutcome { id: 0, direction, series }], ..Outcome::default() };

@@ -11,7 +11,7 @@ use super::{
     line::Line,
     message::{Format, Message},
     open::Open,
-    recorder::Recorder,
+    recorder::{self, Recorder},
     seen::Seen,
     tcp, udp,
     under::Beside,
@@ -105,6 +105,7 @@ fn closed_job<'a, F: Format + 'a>(
     let work = move || {
         pin(cpus, 0)?;
         let length = load.message.0 as usize;
+        recorder::prepare(shared);
         shared.wait_for_start()?;
         let spent = Spent::from_now();
         let mut notes = Recorder::new(load, monotonic(), shared);
@@ -135,6 +136,7 @@ fn open_jobs<'a, F: Format + 'a>(
     };
     let receive = move || {
         pin(cpus, 1)?;
+        recorder::prepare(shared);
         shared.wait_for_start()?;
         let spent = Spent::from_now();
         let mut notes = Recorder::new(load, open.begin()?, shared);

@@ -4,7 +4,7 @@ use sys::clock::monotonic;
 use units::Nanos;
 
 use super::{
-    GRACE, LOST,
+    GRACE, OVERDUE,
     line::{Arrival, Inbox, Line},
     message::Format,
     recorder::Recorder,
@@ -56,7 +56,7 @@ fn answered<F: Format>(
             Arrival::Message(_) | Arrival::Nothing => patience(line, notes)?,
             Arrival::End => return Err(line.failed("receive on")(std::io::ErrorKind::UnexpectedEof.into())),
         }
-        if !line.is_stream() && monotonic() >= sent + LOST.0 {
+        if !line.is_stream() && monotonic() >= sent + OVERDUE.0 {
             return Ok(None);
         }
     }

@@ -1,50 +1,63 @@
 //! Returning messages, until the client ends or is not heard any more.
 
+use std::cell::RefCell;
+
 use sys::clock::monotonic;
-use units::Nanos;
+use wire::sockperf::Counts;
 
 use super::{
     GRACE,
+    greeting::{Greeting, Word},
     line::{Arrival, Inbox, Line},
     message::{is_closing, knows},
     seen::Seen,
 };
 use crate::{
+    bounds::{Ended, Guard},
     error::{Error, Result},
     socket::TICK,
 };
 
 /// How long to go on.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Patience {
+#[derive(Debug)]
+pub(super) enum Patience<'a> {
     /// Until this time.
     Until(u64),
-    /// Until nothing has come for so long.
-    Idle(Nanos),
+    /// As long as the client stays within its bounds.
+    Bounds(RefCell<Guard<'a>>),
 }
 
-/// Returns every message that knows `token`; on a stream every one. Says where the thread ran.
+/// Returns every message that knows `token`; on a stream every one. A client that has not heard its welcome is
+/// welcomed again, and no other word is answered. Says where the thread ran.
 pub(super) fn run(
     line: &Line,
     mut inbox: Inbox,
     token: u64,
-    patience: Patience,
+    patience: &Patience<'_>,
     check: impl Fn() -> Result<()>,
 ) -> Result<Seen> {
     let mut seen = Seen::default();
-    let (mut wake, mut heard) = (monotonic(), monotonic());
+    let (mut wake, mut counts) = (monotonic(), Counts::default());
     loop {
-        let mut came = false;
         let room = || {
             check()?;
-            if patience.is_over(heard, monotonic()) { Err(silent(line, "room to send")) } else { Ok(()) }
+            match patience.judge(counts, monotonic())? {
+                None => Ok(()),
+                Some(Ended::Limit(what)) => Err(Error::Limit(what)),
+                Some(Ended::Left | Ended::Silent) => Err(silent(line, "room to send")),
+            }
         };
         match line.receive(&mut inbox) {
             Ok(Arrival::Message(bytes)) if line.is_stream() || knows(bytes, token) => {
-                line.send(bytes, room)?;
-                came = true;
-                if !line.is_stream() && is_closing(bytes) {
-                    return Ok(seen);
+                if let Some(said) = Greeting::decode(bytes).filter(|_| !line.is_stream()) {
+                    welcome_again(line, said)?;
+                } else {
+                    line.send(bytes, room)?;
+                    counts.received += 1;
+                    counts.bytes += bytes.len() as u64;
+                    if !line.is_stream() && is_closing(bytes) {
+                        return Ok(seen);
+                    }
                 }
             }
             Ok(Arrival::Message(_) | Arrival::Nothing) => {}
@@ -54,34 +67,41 @@ pub(super) fn run(
             Err(error) => return Err(line.failed("receive on")(error)),
         }
         let now = monotonic();
-        if came {
-            heard = now;
-        }
         if now >= wake {
             check()?;
             seen.look();
             wake = now + TICK.as_nanos() as u64;
-            if patience.is_over(heard, now) {
-                return given_up(line, patience, seen);
+            match patience.judge(counts, now)? {
+                None => {}
+                Some(Ended::Limit(what)) => return Err(Error::Limit(what)),
+                Some(Ended::Left | Ended::Silent) => return given_up(line, patience, seen),
             }
         }
     }
 }
 
-impl Patience {
-    const fn is_over(self, heard: u64, now: u64) -> bool {
+impl Patience<'_> {
+    fn judge(&self, counts: Counts, now: u64) -> Result<Option<Ended>> {
         match self {
-            Self::Until(limit) => now >= limit,
-            Self::Idle(time) => now - heard >= time.0,
+            Self::Until(limit) => Ok((now >= *limit).then_some(Ended::Silent)),
+            Self::Bounds(guard) => guard.borrow_mut().look(counts, now),
         }
     }
 }
 
+/// Its address is the one that this socket is connected to, and has been proved.
+fn welcome_again(line: &Line, said: Greeting) -> Result<()> {
+    if said.word != Word::Proves {
+        return Ok(());
+    }
+    line.send(&said.with(Word::Welcomes).encode(), || Ok(()))
+}
+
 /// A datagram's farewell may have got lost; a connection has an end.
-fn given_up(line: &Line, patience: Patience, seen: Seen) -> Result<Seen> {
+fn given_up(line: &Line, patience: &Patience<'_>, seen: Seen) -> Result<Seen> {
     match patience {
         Patience::Until(_) if line.is_stream() => Err(silent(line, "the end of the exchange")),
-        Patience::Until(_) | Patience::Idle(_) => Ok(seen),
+        Patience::Until(_) | Patience::Bounds(_) => Ok(seen),
     }
 }
 

@@ -8,6 +8,7 @@
 mod client;
 mod closed;
 mod echo;
+mod greeting;
 mod kept;
 mod line;
 mod message;
@@ -24,8 +25,9 @@ mod under;
 mod tests;
 
 pub(crate) use client::{exchange, run_client};
+pub(crate) use greeting::{Cookies, Greeting, Word};
 pub(crate) use line::{Arrival, Carrier, Line};
-pub(crate) use message::{Format, Message, is_closing, knows};
+pub(crate) use message::{Format, Message};
 pub(crate) use server::{Server, serve_tcp, serve_udp};
 pub(crate) use udp::{bind, greet};
 
@@ -45,8 +47,11 @@ const SHORTEST: Nanos = Nanos::from_millis(10);
 const FASTEST: Nanos = Nanos(1_000);
 /// How long an end goes on after the other should have ended.
 const GRACE: Nanos = Nanos::from_secs(5);
-/// After this long a datagram of a closed loop counts as lost.
-const LOST: Nanos = Nanos::from_millis(200);
+/// After this long a datagram counts as lost, and a message of an open loop that could not be sent is not sent any
+/// more: longer than any usual path takes, so that a long way is not taken for a loss.
+const OVERDUE: Nanos = Nanos::from_secs(1);
+/// How long the answer to a word at the start or the end is awaited before it is said again.
+const AGAIN: Nanos = Nanos::from_millis(200);
 
 /// Refuses settings that make no sense, naming those that do.
 pub(crate) fn check(load: &PingPongLoad) -> Result<()> {

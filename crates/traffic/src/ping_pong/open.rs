@@ -16,7 +16,7 @@ use sys::clock::{monotonic, set_timer_slack, sleep_until};
 use units::Nanos;
 
 use super::{
-    GRACE,
+    GRACE, OVERDUE,
     line::{Arrival, Inbox, Line},
     message::Format,
     recorder::Recorder,
@@ -29,8 +29,6 @@ use crate::{
     socket::TICK,
 };
 
-/// After this long a datagram counts as lost, and a message that could not be sent is not sent any more.
-const OVERDUE: Nanos = Nanos::from_secs(1);
 /// From the decision to begin to the first message: the receiver stands by then.
 const LEAD: Nanos = Nanos::from_millis(5);
 /// Messages under way are remembered for at least this long, as far as [`MOST`] allows.

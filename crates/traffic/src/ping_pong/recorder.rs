@@ -1,16 +1,26 @@
 //! What a thread notes of the messages that come back: a histogram of the present interval, and little else.
 //!
 //! Per message it counts; a few times a second it looks at the stop, and hands the interval to the thread that
-//! watches. It does not know how messages are sent.
+//! watches, which returns its memory: a few histograms serve all intervals. It does not know how messages are
+//! sent.
 
 use std::mem;
 
 use load::PingPongLoad;
-use samples::{LatencyHistogram, PingPongInterval};
+use samples::PingPongInterval;
 use units::Nanos;
 
 use super::seen::Seen;
 use crate::{crew::Shared, error::Result, socket::TICK};
+
+/// Histograms that go round: one is filled, the others are under way to the thread that watches and back. Should
+/// all be, because it has been kept waiting for as many intervals, another one is made.
+const STOCK: usize = 4;
+
+/// Makes the memory of a recorder, before its time begins.
+pub(super) fn prepare(shared: &Shared<'_>) {
+    (0..STOCK).for_each(|_| shared.put_by(PingPongInterval::default()));
+}
 
 /// The round trips of one thread.
 pub(super) struct Recorder<'a> {
@@ -25,17 +35,18 @@ pub(super) struct Recorder<'a> {
     /// When the present interval began and when it ends.
     present: (u64, u64),
     warmup: bool,
-    working: LatencyHistogram,
-    lost: u64,
+    working: PingPongInterval,
     first: Option<u64>,
-    last: u64,
+    /// When the last message came back and when the last one was given up.
+    returned: u64,
+    given_up: u64,
     answered: u64,
     told: u64,
     seen: Seen,
 }
 
 impl<'a> Recorder<'a> {
-    /// Its time begins at `begin`.
+    /// Its time begins at `begin`; its memory is there ([`prepare`]).
     pub(super) fn new(load: &PingPongLoad, begin: u64, shared: &'a Shared<'a>) -> Self {
         let warm = begin + load.warmup.0;
         let mut recorder = Self {
@@ -48,10 +59,10 @@ impl<'a> Recorder<'a> {
             beat: begin,
             present: (begin, begin),
             warmup: warm > begin,
-            working: LatencyHistogram::new(),
-            lost: 0,
+            working: shared.spare_ping_interval().unwrap_or_default(),
             first: None,
-            last: begin,
+            returned: begin,
+            given_up: begin,
             answered: 0,
             told: 0,
             seen: Seen::default(),
@@ -66,9 +77,9 @@ impl<'a> Recorder<'a> {
         if now >= self.wake {
             self.awake(from, now)?;
         }
-        self.working.record(Nanos(now.saturating_sub(from)));
+        self.working.round_trips.record(Nanos(now.saturating_sub(from)));
         self.answered += 1;
-        self.last = now;
+        self.returned = now;
         Ok(())
     }
 
@@ -77,8 +88,8 @@ impl<'a> Recorder<'a> {
         if now >= self.wake {
             self.awake(from, now)?;
         }
-        self.lost += count;
-        self.last = now;
+        self.working.lost += count;
+        self.given_up = now;
         Ok(())
     }
 
@@ -150,22 +161,130 @@ impl<'a> Recorder<'a> {
     }
 
     fn tell(&mut self, end: u64) {
+        self.date(end);
+        let next = self.shared.spare_ping_interval().unwrap_or_default();
+        self.shared.tell_ping_interval(mem::replace(&mut self.working, next));
+    }
+
+    fn date(&mut self, end: u64) {
         let start = self.present.0;
-        self.shared.tell_ping_interval(PingPongInterval {
-            start: Nanos(start - self.begin),
-            end: Nanos(end.max(start) - self.begin),
-            warmup: self.warmup,
-            round_trips: mem::take(&mut self.working),
-            lost: mem::take(&mut self.lost),
-        });
+        self.working.start = Nanos(start - self.begin);
+        self.working.end = Nanos(end.max(start) - self.begin);
+        self.working.warmup = self.warmup;
+    }
+
+    /// When the measured time ends: with the last return. What was given up counts as under way until then, but
+    /// not beyond the end of the time that was asked: a message lost at the very end is given up long after it,
+    /// and nothing was measured meanwhile.
+    fn measured_end(&self) -> u64 {
+        self.returned.max(self.given_up.min(self.end))
     }
 
     /// Ends the last interval, and says for how long round trips were measured and on which CPUs.
     pub(super) fn finish(mut self) -> (Nanos, Seen) {
-        if self.working.count() > 0 || self.lost > 0 {
-            self.tell(self.last);
+        let end = self.measured_end();
+        if self.working.round_trips.count() > 0 || self.working.lost > 0 {
+            self.date(end);
+            self.shared.tell_ping_interval(self.working);
         }
         self.shared.add_round_trips(self.answered - self.told);
-        (Nanos(self.first.map_or(0, |first| self.last.saturating_sub(first))), self.seen)
+        (Nanos(self.first.map_or(0, |first| end.saturating_sub(first))), self.seen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+    use crate::{
+        Observer, Stop,
+        crew::{self, Job},
+    };
+
+    const MS: u64 = 1_000_000;
+    const BEGIN: u64 = 1_000_000 * MS;
+
+    /// What a crew of one told.
+    #[derive(Default)]
+    struct Heard(RefCell<Vec<PingPongInterval>>);
+
+    impl Observer for Heard {
+        fn ping_interval(&self, interval: &PingPongInterval) {
+            self.0.borrow_mut().push(interval.clone());
+        }
+    }
+
+    /// Notes as `notes` does, by times that are handed in; how long was measured, and the intervals.
+    fn record(
+        load: &PingPongLoad,
+        notes: impl FnOnce(&mut Recorder<'_>, &Shared<'_>) -> Result<()> + Send,
+    ) -> (Nanos, Vec<PingPongInterval>) {
+        let (stop, heard) = (Stop::new(), Heard::default());
+        let shared = &Shared::new(&stop);
+        let work = move || {
+            prepare(shared);
+            shared.wait_for_start()?;
+            let mut recorder = Recorder::new(load, BEGIN, shared);
+            notes(&mut recorder, shared)?;
+            Ok(recorder.finish().0)
+        };
+        let job = Job { name: "test".into(), work: Box::new(work) };
+        let elapsed = crew::run(vec![job], shared, &heard).expect("runs").remove(0);
+        (elapsed, heard.0.into_inner())
+    }
+
+    /// A message each ms for 3 s, which comes back after `round_trip` ms; those that `is_lost` are given up by
+    /// sweeps of 50 ms once a second has passed.
+    fn check(round_trip: u64, is_lost: fn(u64) -> bool, expected: u64) {
+        let load = PingPongLoad::new(Nanos::from_secs(3));
+        let (elapsed, intervals) = record(&load, |recorder, _| {
+            let returns =
+                (0..3000).filter(|number| !is_lost(*number)).map(|from| (from + round_trip, from, 0));
+            let swept = |number: u64| (number + 1000).next_multiple_of(50);
+            let given_up = (0..3000).filter(|number| is_lost(*number)).map(|from| (swept(from), from, 1));
+            let mut events: Vec<(u64, u64, u64)> = returns.chain(given_up).collect();
+            events.sort_unstable();
+            for (now, from, lost) in events {
+                let (from, now) = (BEGIN + from * MS, BEGIN + now * MS);
+                if lost > 0 { recorder.lost(lost, from, now)? } else { recorder.answered(from, now)? }
+            }
+            Ok(())
+        });
+        assert_eq!(elapsed, Nanos::from_millis(expected));
+        let lost: u64 = intervals.iter().map(|interval| interval.lost).sum();
+        let came: u64 = intervals.iter().map(|interval| interval.round_trips.count()).sum();
+        assert_eq!(lost + came, 3000);
+        let ends = intervals.last().expect("some").end;
+        assert!(ends <= Nanos::from_millis(expected.max(3000)), "the last interval ends at {ends}");
+    }
+
+    #[test]
+    fn what_is_given_up_after_the_end_does_not_make_the_time_longer() {
+        check(1, |number| number % 5 == 4, 3000);
+        check(1, |_| false, 3000);
+        check(1, |number| number >= 2000, 3000);
+        check(300, |number| number % 5 == 4, 3298);
+    }
+
+    #[test]
+    fn a_few_histograms_serve_any_number_of_intervals() {
+        let load =
+            PingPongLoad { interval: Nanos::from_millis(10), ..PingPongLoad::new(Nanos::from_secs(60)) };
+        let (_, intervals) = record(&load, |recorder, shared| {
+            for number in 0..500 {
+                let now = BEGIN + number * 10 * MS;
+                recorder.answered(now, now + 1)?;
+                // The thread that watches has its time, as it has between real intervals.
+                (0..5000).take_while(|_| shared.stock() < STOCK - 1).for_each(|_| {
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                });
+            }
+            // Had more been made, more would have come back.
+            assert_eq!(shared.stock(), STOCK - 1);
+            Ok(())
+        });
+        assert_eq!(intervals.len(), 500);
+        assert!(intervals.iter().all(|interval| interval.round_trips.count() == 1 && interval.lost == 0));
     }
 }

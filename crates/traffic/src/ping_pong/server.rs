@@ -1,21 +1,25 @@
 //! The end that returns every message.
 
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::{
+    cell::RefCell,
+    net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
+};
 
 use load::{PingPongLoad, Transport, Waiting};
 use samples::{PingPongData, ThreadRole};
 use sys::clock::monotonic;
-use units::Nanos;
 
 use super::{
     GRACE, check,
     client::pin,
     echo::{self, Patience},
+    greeting::Greeting,
     line::{Carrier, Inbox, Line},
     tcp, udp,
     under::{self, Beside},
 };
 use crate::{
+    bounds::{Bounds, Guard},
     crew::{self, Job, Shared, Spent},
     ends::Outcome,
     error::Result,
@@ -112,34 +116,34 @@ fn serve(
     crew_of_one(job, &shared, observer)
 }
 
-/// Returns what a client sends over a connection that it has opened with a handshake, until it closes it or
-/// nothing has come for `idle`. Messages may have any length. Lets the client begin.
+/// Returns what a client sends over a connection that it has opened with a handshake, until it closes it or is
+/// silent for too long. Messages may have any length. Lets the client begin.
 ///
 /// # Errors
-/// When the connection fails, or it was asked to stop.
-pub(crate) fn serve_tcp(socket: TcpStream, stop: &Stop, idle: Nanos) -> Result<Outcome> {
+/// When the connection fails, the client takes more than `bounds` grant, or it was asked to stop.
+pub(crate) fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Result<Outcome> {
     limit_waits(&socket, TICK)?;
     sys::socket::set_nodelay(&socket, true)?;
     let peer = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
     let line = Line::new(Carrier::Tcp(socket), Waiting::Block, format!("the TCP ping-pong with {peer}"));
-    serve_any(&line, 0, stop, idle)
+    serve_any(&line, 0, bounds, stop)
 }
 
-/// Returns the datagrams that know `token`, until the closing one or until nothing has come for `idle`. The
-/// socket is connected to the client, whose handshake was answered.
+/// Welcomes a client and returns its datagrams, until the closing one or until it is silent for too long. The
+/// socket is connected to the client, which has proved with `said` that it hears what is sent there.
 ///
 /// # Errors
-/// When the socket fails, or it was asked to stop.
-pub(crate) fn serve_udp(socket: UdpSocket, token: u64, stop: &Stop, idle: Nanos) -> Result<Outcome> {
+/// When the socket fails, the client takes more than `bounds` grant, or it was asked to stop.
+pub(crate) fn serve_udp(socket: UdpSocket, said: Greeting, bounds: Bounds, stop: &Stop) -> Result<Outcome> {
     limit_waits(&socket, TICK)?;
-    let peer = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
-    let line = Line::new(Carrier::Udp(socket), Waiting::Block, format!("the UDP ping-pong with {peer}"));
-    serve_any(&line, token, stop, idle)
+    let line = udp::welcome(socket, said, Waiting::Block)?;
+    serve_any(&line, said.handshake.token, bounds, stop)
 }
 
-fn serve_any(line: &Line, token: u64, stop: &Stop, idle: Nanos) -> Result<Outcome> {
+fn serve_any(line: &Line, token: u64, bounds: Bounds, stop: &Stop) -> Result<Outcome> {
     let shared = Shared::new(stop);
-    let job = Pong { line, inbox: line.inbox(None), token, patience: Patience::Idle(idle), cpus: None };
+    let patience = Patience::Bounds(RefCell::new(Guard::new(bounds, stop, monotonic())));
+    let job = Pong { line, inbox: line.inbox(None), token, patience, cpus: None };
     job.run(&shared)
 }
 
@@ -148,7 +152,7 @@ struct Pong<'a> {
     line: &'a Line,
     inbox: Inbox,
     token: u64,
-    patience: Patience,
+    patience: Patience<'a>,
     cpus: Option<&'a [u32]>,
 }
 
@@ -157,7 +161,7 @@ impl Pong<'_> {
         let Self { line, inbox, token, patience, cpus } = self;
         tcp::give_go(line)?;
         let spent = Spent::from_now();
-        let seen = echo::run(line, inbox, token, patience, || shared.check())?;
+        let seen = echo::run(line, inbox, token, &patience, || shared.check())?;
         let thread = spent.until_now(END, ThreadRole::Pong);
         let mut server = line.facts(cpus);
         server.ran_on = seen.list();

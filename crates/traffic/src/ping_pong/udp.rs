@@ -1,7 +1,7 @@
 //! Both ends of a ping-pong over UDP: how they find each other, and how they part.
 //!
-//! The first datagram is the handshake. The server then hears that address only, and returns whatever knows
-//! the token, of any length; that is how it answers probes of an MTU too.
+//! They greet each other first (see `greeting`). The server then hears that address only, and returns whatever
+//! knows the token, of any length; that is how it answers probes of an MTU too.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
@@ -11,14 +11,15 @@ use sys::clock::monotonic;
 use units::Nanos;
 
 use super::{
-    LOST,
+    AGAIN,
     closed::answered_within,
+    greeting::{Cookies, Greeting, LENGTH, Word},
     line::{Carrier, Line},
     message::{CLOSING, HEADER, Message},
 };
 use crate::{
     error::{Error, Result},
-    handshake::{Handshake, LENGTH, Purpose},
+    handshake::{Handshake, Purpose},
     socket::{TICK, apply, domain, is_wait, limit_waits, source},
     spec::{ClientSpec, ServerSpec},
     stop::Stop,
@@ -59,33 +60,57 @@ fn greet_with(
     let object = || format!("{server} from {bind} over UDP");
     let socket = self::bind(source(bind, settings, 0)?, settings)?;
     socket.connect(server).map_err(Error::socket("connect to", object))?;
-    let bytes = handshake.encode();
+    let mut says = Greeting::asking(handshake);
     for _ in 0..GREETINGS {
-        send(&socket, &bytes).map_err(Error::socket("send the handshake to", object))?;
-        if hears(&socket, &bytes, object, stop)? {
-            return Ok(socket);
+        send(&socket, &says.encode()).map_err(Error::socket("send the handshake to", object))?;
+        let Some(answer) = hears(&socket, says, object, stop)? else { continue };
+        match answer.word {
+            Word::Welcomes => return Ok(socket),
+            Word::Refuses => return Err(refused(object())),
+            Word::Asks | Word::Offers | Word::Proves => says = answer.with(Word::Proves),
         }
     }
-    let waited = Nanos(LOST.0 * u64::from(GREETINGS));
+    let waited = Nanos(AGAIN.0 * u64::from(GREETINGS));
     Err(Error::Silent { object: object(), missing: "an answer to the handshake".into(), waited })
 }
 
-/// Whether the handshake comes back in time.
-fn hears(socket: &UdpSocket, bytes: &[u8], object: impl Fn() -> String, stop: &Stop) -> Result<bool> {
-    let until = monotonic() + LOST.0;
+fn refused(object: String) -> Error {
+    let source =
+        std::io::Error::new(std::io::ErrorKind::ConnectionRefused, "the server serves none such now");
+    Error::Socket { operation: "start", object, source }
+}
+
+/// What the server answers in time. An offer that has been taken up is none any more.
+fn hears(
+    socket: &UdpSocket,
+    said: Greeting,
+    object: impl Fn() -> String,
+    stop: &Stop,
+) -> Result<Option<Greeting>> {
+    let is_new = |answer: &Greeting| match answer.word {
+        Word::Offers => answer.cookie != said.cookie,
+        Word::Welcomes | Word::Refuses => true,
+        Word::Asks | Word::Proves => false,
+    };
+    let until = monotonic() + AGAIN.0;
     let mut answer = [0; LENGTH + 1];
     while monotonic() < until {
         if stop.is_asked() {
             return Err(Error::Stopped);
         }
         match socket.recv(&mut answer) {
-            Ok(length) if answer[..length] == *bytes => return Ok(true),
-            Ok(_) => {}
+            Ok(length) => {
+                let answer = Greeting::decode(&answer[..length]);
+                let answer = answer.filter(|answer| answer.handshake == said.handshake);
+                if let Some(answer) = answer.filter(is_new) {
+                    return Ok(Some(answer));
+                }
+            }
             Err(error) if is_wait(&error) => {}
             Err(error) => return Err(Error::socket("receive the handshake from", object)(error)),
         }
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// A UDP socket as the load wants it. Its waits are limited to [`TICK`].
@@ -99,17 +124,25 @@ pub(crate) fn bind(address: SocketAddr, settings: &SocketSettings) -> Result<Udp
     Ok(socket.into())
 }
 
-/// Awaits a handshake that knows the token, and from then on hears its sender only.
+/// Awaits a client that knows the token and hears what is sent to its address; from then on hears it only.
 pub(super) fn meet(socket: UdpSocket, spec: &ServerSpec<PingPongLoad>, stop: &Stop) -> Result<Line> {
     let name = || format!("{:?} over UDP", socket.local_addr());
-    let begun = monotonic();
+    let (begun, cookies) = (monotonic(), Cookies::default());
     let mut bytes = [0; LENGTH + 1];
     loop {
         match socket.recv_from(&mut bytes) {
             Ok((length, peer)) => {
-                let said = Handshake::decode(&bytes[..length]);
-                if let Some(said) = said.filter(|said| said.token == spec.token) {
-                    return serve_only(socket, peer, said, spec.load.waiting);
+                let said = Greeting::decode(&bytes[..length]);
+                match said.filter(|said| said.handshake.token == spec.token) {
+                    Some(said) if cookies.know(said, peer, monotonic()) => {
+                        socket.connect(peer).map_err(Error::socket("connect", name))?;
+                        return welcome(socket, said, spec.load.waiting);
+                    }
+                    Some(said) if matches!(said.word, Word::Asks | Word::Proves) => {
+                        // Lost, as it may be on its way: the client asks again.
+                        let _ = socket.send_to(&cookies.offer(said, peer, monotonic()).encode(), peer);
+                    }
+                    _ => {}
                 }
             }
             Err(error) if is_wait(&error) => {}
@@ -124,13 +157,15 @@ pub(super) fn meet(socket: UdpSocket, spec: &ServerSpec<PingPongLoad>, stop: &St
     }
 }
 
-fn serve_only(socket: UdpSocket, peer: SocketAddr, said: Handshake, waiting: Waiting) -> Result<Line> {
+/// Lets a client begin that has proved its address, to which the socket is connected.
+pub(super) fn welcome(socket: UdpSocket, said: Greeting, waiting: Waiting) -> Result<Line> {
+    let peer = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
     let name = format!("the UDP ping-pong with {peer}");
-    socket.connect(peer).map_err(Error::socket("connect", || name.clone()))?;
-    if said.purpose == Purpose::Probe {
+    if said.handshake.purpose == Purpose::Probe {
         sys::socket::set_mtu_probe(&socket)?;
     }
-    send(&socket, &said.encode()).map_err(Error::socket("answer the handshake of", || name.clone()))?;
+    send(&socket, &said.with(Word::Welcomes).encode())
+        .map_err(Error::socket("answer the handshake of", || name.clone()))?;
     Ok(Line::new(Carrier::Udp(socket), waiting, name))
 }
 
@@ -148,7 +183,7 @@ pub(super) fn take_leave(line: &Line, token: u64) {
     let mut inbox = line.inbox(None);
     for _ in 0..FAREWELLS {
         if line.send(farewell.number(CLOSING), || Ok(())).is_err()
-            || answered_within(line, &farewell, &mut inbox, LOST)
+            || answered_within(line, &farewell, &mut inbox, AGAIN)
         {
             return;
         }

@@ -2,7 +2,6 @@
 //!
 //! What a message is and which one is answered is `wire::sockperf`'s; sockets, waits and bounds are here.
 
-mod bounds;
 mod client;
 mod served;
 mod tcp;
@@ -13,7 +12,6 @@ mod tests;
 
 pub use client::{ClientSpec, run_client};
 
-pub(crate) use bounds::{Bounds, Ended};
 pub(crate) use served::{Served, Tally};
 pub(crate) use tcp::serve_tcp;
 pub(crate) use udp::serve_udp_beside;

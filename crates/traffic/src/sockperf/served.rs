@@ -7,8 +7,10 @@ use samples::{EndSeries, Interval, PingPongData, SocketFacts, ThreadCpu};
 use units::{Bytes, Nanos};
 use wire::sockperf::{Counts, Reply};
 
-use super::{Ended, bounds::Guard};
-use crate::ends::{FlowOutcome, Outcome};
+use crate::{
+    bounds::{Ended, Guard},
+    ends::{FlowOutcome, Outcome},
+};
 
 /// A client that is no longer served.
 #[derive(Debug)]

@@ -9,11 +9,9 @@ use samples::{SocketFacts, ThreadRole};
 use sys::clock::monotonic;
 use wire::sockperf::ServerStream;
 
-use super::{
-    Served,
-    bounds::{Bounds, Ended, Guard},
-};
+use super::Served;
 use crate::{
+    bounds::{Bounds, Ended, Guard},
     crew::Spent,
     error::{Error, Result},
     socket::{TICK, is_wait, limit_waits, tcp_facts},

@@ -12,7 +12,8 @@ use std::{
 use units::{Bytes, Nanos};
 use wire::sockperf::{Counts, MAX_MESSAGE, Question};
 
-use super::{Bounds, Ended, Served, Tally, serve_tcp, serve_udp_beside};
+use super::{Served, Tally, serve_tcp, serve_udp_beside};
+use crate::bounds::{Bounds, Ended};
 use crate::{
     error::Result,
     stop::Stop,

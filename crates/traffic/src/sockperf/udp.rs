@@ -6,11 +6,9 @@ use samples::ThreadRole;
 use sys::clock::monotonic;
 use wire::sockperf::{Counts, MAX_MESSAGE, Reply, answer_datagram};
 
-use super::{
-    Served, Tally,
-    bounds::{Bounds, Ended, Guard},
-};
+use super::{Served, Tally};
 use crate::{
+    bounds::{Bounds, Ended, Guard},
     crew::Spent,
     error::{Error, Result},
     socket::{TICK, is_wait, limit_waits, udp_facts},

@@ -1,6 +1,6 @@
-//! When a sender has done its part.
+//! When a sender has done its part, and when the record of a receiver ends.
 
-use load::Until;
+use load::{StreamLoad, Until};
 use units::Nanos;
 
 use super::{
@@ -54,6 +54,18 @@ impl Goal {
     }
 }
 
+/// When the record of a receiver ends that began at `begun`, got the last bytes at `latest` and found at `found`
+/// that its stream was over: with the last bytes. Silence after them counts as well, since a sender that stalls
+/// is measured too, but only within the time that was asked: what the end of a stream, or the word of it, took
+/// to get here is none of the stream's time.
+pub(super) fn end_of_record(load: &StreamLoad, begun: u64, latest: u64, found: u64) -> u64 {
+    let asked = match load.until {
+        Until::Elapsed(time) => begun + (load.warmup + time).0,
+        Until::Sent(_) => latest,
+    };
+    latest.max(found.min(asked))
+}
+
 /// Until when a receiver whose sender ends in time is patient, and how it fails then.
 pub(super) struct Patience(Option<u64>);
 
@@ -77,5 +89,41 @@ impl Patience {
         }
         let missing = "the end of the stream".into();
         Err(Error::Silent { object: flow.name.clone(), missing, waited: GRACE })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Bytes;
+
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn check(until: Until, latest: u64, found: u64, expected: u64) {
+        // It begins at 1,000 ms.
+        let load = StreamLoad { warmup: Nanos::from_millis(100), ..StreamLoad::new(until) };
+        let end = end_of_record(&load, 1000 * MS, (1000 + latest) * MS, (1000 + found) * MS);
+        assert_eq!(end, (1000 + expected) * MS, "{until:?}: the last came at {latest}, over at {found}");
+    }
+
+    #[test]
+    fn a_receivers_record_ends_with_the_last_that_came_however_late_the_end_is_found() {
+        let asked = Until::Elapsed(Nanos::from_millis(400));
+        // Run-down, patience or a closing word that had to be said again.
+        check(asked, 500, 815, 500);
+        check(asked, 499, 560, 500);
+        // The sender was kept waiting and sent for longer.
+        check(asked, 730, 730, 730);
+        check(asked, 730, 900, 730);
+        check(Until::Sent(Bytes(9)), 730, 900, 730);
+    }
+
+    #[test]
+    fn a_stall_at_the_end_counts_within_the_time_that_was_asked() {
+        let asked = Until::Elapsed(Nanos::from_millis(400));
+        check(asked, 200, 900, 500);
+        check(asked, 200, 350, 350);
+        check(asked, 0, 900, 500);
     }
 }

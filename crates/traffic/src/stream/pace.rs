@@ -3,9 +3,10 @@
 //! Open loop: message number n (from 0) is due n times its period after the start, whatever became of those
 //! before it. A thread sleeps until the next is due, by an absolute deadline. Where messages are due more often
 //! than every [`GAP`] (in limit mode, [`WIDE_GAP`], so that many datagrams leave by one call), it wakes up once a
-//! gap and sends those of a gap together: none before its time, and none later than a gap by plan. Whoever is late catches up without sleeping, by as many messages as were due in
-//! [`DEBT`]; if the path or the CPU falls back further, the schedule is moved, so that a stall of minutes does
-//! not become a flood of minutes.
+//! gap and sends those of a gap together: none before its time, and none later than a gap by plan. Whoever is
+//! late catches up without sleeping, by as many messages as were due in [`DEBT`]; if the path or the CPU falls
+//! back further, the schedule is moved, so that a stall of minutes does not become a flood of minutes. By how
+//! much it was moved is kept: such a sender did not do what was asked.
 
 use load::{Mode, StreamLoad};
 use samples::LatencyHistogram;
@@ -32,6 +33,8 @@ pub(super) struct Pace {
     warmup: u64,
     measured: u64,
     lateness: LatencyHistogram,
+    /// By how much the schedule was moved after the warm-up, in ns.
+    skipped: u64,
 }
 
 impl Pace {
@@ -45,7 +48,7 @@ impl Pace {
         let gap = if period < gap as f64 { gap } else { 0 };
         let (begun, next, woken, measured, warmup) = (0, 0, 0, 0, load.warmup.0);
         let lateness = LatencyHistogram::new();
-        Some(Self { begun, period, gap, next, woken, warmup, measured, lateness })
+        Some(Self { begun, period, gap, next, woken, warmup, measured, lateness, skipped: 0 })
     }
 
     /// The first message is due now.
@@ -62,7 +65,7 @@ impl Pace {
         }
         let behind = now - next;
         if behind > DEBT {
-            self.begun += behind - DEBT;
+            self.skip(behind - DEBT, now);
         }
         let passed = ((now - self.begun) as f64 / self.period) as u64 + 1;
         passed.saturating_sub(self.next).max(1)
@@ -90,9 +93,16 @@ impl Pace {
         self.next += count;
     }
 
-    /// How late messages left after the warm-up.
-    pub(super) fn lateness(self) -> LatencyHistogram {
-        self.lateness
+    /// How late messages left after the warm-up, and how much of the schedule was given up in that time.
+    pub(super) fn kept(self) -> (LatencyHistogram, Nanos) {
+        (self.lateness, Nanos(self.skipped))
+    }
+
+    #[cold]
+    fn skip(&mut self, time: u64, now: u64) {
+        self.begun += time;
+        // Of a stall that began in the warm-up only the part after it counts.
+        self.skipped += time.min(now.saturating_sub(self.measured));
     }
 
     #[inline]
@@ -107,15 +117,16 @@ pub(super) struct Due {
     pub(super) now: u64,
 }
 
-/// Sleeps, unless messages are due at `now`, until the next ones are, but no longer than to `limit`.
+/// Sleeps, unless messages are due at `now`, until the next ones are, but no longer than to `limit`, which is
+/// asked for only then.
 #[inline]
-pub(super) fn await_due(pace: &mut Pace, limit: u64, now: u64) -> Due {
+pub(super) fn await_due(pace: &mut Pace, limit: impl FnOnce() -> u64, now: u64) -> Due {
     let messages = pace.due(now);
     if messages > 0 {
         return Due { messages, now };
     }
     let wake = pace.wake();
-    sleep_until(wake.min(limit));
+    sleep_until(wake.min(limit()));
     let now = monotonic();
     if now >= wake {
         pace.awake(now);
@@ -177,7 +188,7 @@ mod tests {
             let (pace, sent, woken) = run(pace_in(mode, period), 0, 100 * MS);
             assert!(sent.abs_diff(100 * MS / period) <= gap / period + 1, "{period}: {sent}");
             assert!(u64::abs_diff(woken, expected_wakes) <= 1, "{period}: {woken}");
-            let latest = pace.lateness().max().expect("some").0;
+            let latest = pace.kept().0.max().expect("some").0;
             // The histogram has three digits.
             assert!(latest <= if period < gap { gap + gap / 1000 } else { 1 }, "{period}: {latest}");
         }
@@ -187,7 +198,8 @@ mod tests {
     fn lateness_does_not_add_up() {
         let (pace, sent, _) = run(pace(100_000), 30_000, 1_000_000_000);
         assert!(sent.abs_diff(10_000) <= 1, "{sent}");
-        let lateness = pace.lateness();
+        let (lateness, skipped) = pace.kept();
+        assert_eq!(skipped, Nanos(0));
         let (least, most) = (lateness.quantile(0.01).expect("some").0, lateness.max().expect("some").0);
         assert!((29_900..=30_100).contains(&least) && most <= 30_100, "{least} {most}");
     }
@@ -202,5 +214,24 @@ mod tests {
         pace.leave(1001, BEGUN + 60_000_000_000);
         assert_eq!(pace.due(BEGUN + 60_000_500_000), 0);
         assert_eq!(pace.due(BEGUN + 60_001_000_000), 1);
+        assert_eq!(pace.kept().1, Nanos::from_secs(59), "what was not made up for is told");
+    }
+
+    #[test]
+    fn what_was_skipped_in_the_warm_up_is_no_matter() {
+        for (warmup, skipped) in [(0, 4), (3, 2), (5, 0), (9, 0)] {
+            let mut pace = pace(1_000_000);
+            pace.warmup = warmup * 1_000_000_000;
+            pace.begin(BEGUN);
+            pace.due(BEGUN + 5_000_000_000);
+            assert_eq!(pace.kept().1, Nanos::from_secs(skipped), "{warmup}");
+        }
+    }
+
+    #[test]
+    fn the_limit_of_a_sleep_is_worked_out_only_when_nothing_is_due() {
+        let mut pace = pace(1_000_000);
+        let due = await_due(&mut pace, || panic!("asked for"), BEGUN);
+        assert_eq!((due.messages, due.now), (1, BEGUN));
     }
 }

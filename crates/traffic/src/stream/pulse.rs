@@ -42,6 +42,8 @@ pub(super) struct Pulse<'a, S> {
     begun: u64,
     total: u64,
     told: u64,
+    /// When bytes last came or left.
+    latest: u64,
     /// How many intervals the watching thread was told of.
     shown: usize,
     /// When bytes were last seen to have moved, and how many there were.
@@ -65,6 +67,7 @@ impl<'a, S: Sampled> Pulse<'a, S> {
             begun: 0,
             total: 0,
             told: 0,
+            latest: 0,
             shown: 0,
             moved: (0, 0),
             ran_on: Vec::with_capacity(CPUS),
@@ -78,7 +81,7 @@ impl<'a, S: Sampled> Pulse<'a, S> {
     pub(super) fn begin_again(&mut self, now: u64) {
         self.sampled.begin();
         self.series.begin(now);
-        (self.begun, self.moved) = (now, (now, 0));
+        (self.begun, self.latest, self.moved) = (now, now, (now, 0));
         self.beat = now + TICK.as_nanos() as u64;
         self.wake = self.beat.min(self.series.boundary());
         self.look_where();
@@ -115,10 +118,18 @@ impl<'a, S: Sampled> Pulse<'a, S> {
     #[inline]
     pub(super) fn count(&mut self, bytes: usize, now: u64) -> Result<()> {
         self.add(bytes);
+        if bytes > 0 {
+            self.latest = now;
+        }
         if now < self.wake {
             return Ok(());
         }
         self.awake(now)
+    }
+
+    /// When bytes last came or left, or when its time began.
+    pub(super) const fn latest(&self) -> u64 {
+        self.latest
     }
 
     /// Counts, and does nothing else.
@@ -162,15 +173,18 @@ impl<'a, S: Sampled> Pulse<'a, S> {
         self.tell();
         let reading = self.sampled.sample();
         let (intervals, ran_on) = (self.series.finish(now, reading), self.ran_on);
-        EndSeries { intervals, socket: SocketFacts { ran_on, ..facts }, lateness: None }
+        EndSeries { intervals, socket: SocketFacts { ran_on, ..facts }, ..EndSeries::default() }
     }
 
     /// Tells the watching thread, which wakes up for it: at most once a tick, however fine the intervals are.
     fn tell(&mut self) {
-        if !self.id.sends {
-            self.shared.add_received(self.total - self.told);
-            self.told = self.total;
+        let news = self.total - self.told;
+        if self.id.sends {
+            self.shared.add_sent(news);
+        } else {
+            self.shared.add_received(news);
         }
+        self.told = self.total;
         let ended = self.series.ended();
         ended[self.shown..].iter().for_each(|interval| self.shared.tell_interval(self.id, *interval));
         self.shown = ended.len();

@@ -30,6 +30,8 @@ pub(super) struct Series {
     start: u64,
     boundary: u64,
     bytes: u64,
+    /// When the warm-up's last interval ended: asked for with every message, so it is kept.
+    measured: Option<u64>,
 }
 
 impl Series {
@@ -48,6 +50,7 @@ impl Series {
             start: 0,
             boundary: 0,
             bytes: 0,
+            measured: None,
         };
         series.boundary = series.next_boundary(0);
         series
@@ -56,14 +59,13 @@ impl Series {
     /// The connection's time begins at `now`.
     pub(super) fn begin(&mut self, now: u64) {
         self.origin = now;
+        self.measured = (self.warmup == 0).then_some(now);
     }
 
     /// Since when what moves is measured, by the same clock: when the warm-up's last interval really ended.
-    pub(super) fn measured_from(&self) -> Option<u64> {
-        (self.start >= self.warmup).then(|| {
-            let warm = self.intervals.iter().rev().find(|interval| interval.warmup);
-            self.origin + warm.map_or(0, |interval| interval.end.0)
-        })
+    #[inline]
+    pub(super) const fn measured_from(&self) -> Option<u64> {
+        self.measured
     }
 
     /// When the open interval should end, by the same clock.
@@ -95,32 +97,48 @@ impl Series {
             tcp,
             datagrams,
         });
+        if warmup && end >= self.warmup {
+            self.measured = Some(now);
+        }
         self.bytes = 0;
         self.start = end;
         self.boundary = self.next_boundary(end);
     }
 
-    /// Ends the series. A rest shorter than half an interval says little alone and joins the one before.
+    /// Ends the series at `now`, which may lie before intervals that were cut since: what they counted belongs
+    /// to the last that began before it. A rest shorter than half an interval says little alone and joins the
+    /// one before.
     pub(super) fn finish(mut self, now: u64, reading: Reading) -> Vec<Interval> {
         let told = reading.datagrams.is_some_and(|sample| sample.count > 0 || sample.lost != 0);
         if now > self.origin + self.start || self.bytes > 0 || told {
             self.cut(now.max(self.origin + self.start), reading);
-            self.join_short_rest();
+        }
+        self.end_at(Nanos(now.saturating_sub(self.origin)));
+        if self.intervals.last().is_some_and(|rest| rest.end - rest.start < Nanos(self.interval / 2)) {
+            self.join_last();
         }
         self.intervals
     }
 
-    fn join_short_rest(&mut self) {
-        let [.., before, rest] = self.intervals.as_mut_slice() else { return };
-        let short = rest.end - rest.start < Nanos(self.interval / 2);
-        if !short || before.warmup != rest.warmup {
-            return;
+    fn end_at(&mut self, end: Nanos) {
+        while self.intervals.last().is_some_and(|last| last.start >= end) && self.join_last() {}
+        if let Some(last) = self.intervals.last_mut().filter(|last| last.end > end && last.start < end) {
+            last.end = end;
+        }
+    }
+
+    /// Joins the last interval to the one before; false where that is none, or one of the warm-up alone.
+    fn join_last(&mut self) -> bool {
+        let [.., before, rest] = self.intervals.as_mut_slice() else { return false };
+        if before.warmup != rest.warmup {
+            return false;
         }
         before.end = rest.end;
         before.bytes = before.bytes + rest.bytes;
         before.tcp = both(before.tcp, rest.tcp, joined);
         before.datagrams = both(before.datagrams, rest.datagrams, |before, rest| before.and(&rest));
         self.intervals.pop();
+        true
     }
 
     /// The first place of the grid after `time`; the end of the warm-up is always one.
@@ -150,96 +168,4 @@ fn joined(before: TcpSample, after: TcpSample) -> TcpSample {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MS: u64 = 1_000_000;
-
-    fn settings(warmup: u64, interval: u64) -> StreamLoad {
-        StreamLoad {
-            warmup: Nanos::from_millis(warmup),
-            interval: Nanos::from_millis(interval),
-            ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(1)))
-        }
-    }
-
-    /// Looks at the clock at `times` (ms after the start), a byte and a loss each, and cuts where a boundary
-    /// passed.
-    fn series(warmup: u64, interval: u64, times: &[u64]) -> Vec<Interval> {
-        let origin = 77 * MS;
-        let mut series = Series::new(&settings(warmup, interval));
-        series.begin(origin);
-        let (mut last, mut lost) = (origin, 0);
-        let reading = |lost: &mut u32| {
-            let tcp = TcpSample { retransmits: std::mem::take(lost), ..TcpSample::default() };
-            let datagrams = DatagramSample { count: u64::from(tcp.retransmits), ..DatagramSample::default() };
-            Reading { tcp: Some(tcp), datagrams: Some(datagrams) }
-        };
-        for time in times {
-            last = origin + time * MS;
-            series.add(1);
-            lost += 1;
-            if last >= series.boundary() {
-                series.cut(last, reading(&mut lost));
-            }
-        }
-        series.finish(last, reading(&mut lost))
-    }
-
-    fn check(warmup: u64, interval: u64, times: &[u64], expected: &[(u64, u64, u64, bool)]) {
-        let intervals = series(warmup, interval, times);
-        let found: Vec<_> =
-            intervals.iter().map(|i| (i.start.0 / MS, i.end.0 / MS, i.bytes.0, i.warmup)).collect();
-        assert_eq!(found, expected, "{times:?}");
-        for interval in intervals {
-            assert_eq!(interval.tcp.map(|tcp| u64::from(tcp.retransmits)), Some(interval.bytes.0));
-            assert_eq!(interval.datagrams.map(|datagrams| datagrams.count), Some(interval.bytes.0));
-        }
-    }
-
-    #[test]
-    fn an_interval_ends_with_the_first_look_after_its_boundary() {
-        check(0, 100, &[50, 103, 199, 204], &[(0, 103, 2, false), (103, 204, 2, false)]);
-    }
-
-    #[test]
-    fn the_warm_up_ends_at_a_boundary_and_the_grid_begins_anew_there() {
-        check(
-            250,
-            100,
-            &[100, 200, 251, 350, 450],
-            &[
-                (0, 100, 1, true),
-                (100, 200, 1, true),
-                (200, 251, 1, true),
-                (251, 350, 1, false),
-                (350, 450, 1, false),
-            ],
-        );
-    }
-
-    #[test]
-    fn a_stall_without_looks_is_one_longer_interval() {
-        check(0, 100, &[100, 730, 800], &[(0, 100, 1, false), (100, 730, 1, false), (730, 800, 1, false)]);
-    }
-
-    #[test]
-    fn a_short_rest_joins_the_interval_before() {
-        check(0, 100, &[100, 200, 249], &[(0, 100, 1, false), (100, 249, 2, false)]);
-        check(0, 100, &[100, 200, 250], &[(0, 100, 1, false), (100, 200, 1, false), (200, 250, 1, false)]);
-        check(100, 100, &[100, 110], &[(0, 100, 1, true), (100, 110, 1, false)]);
-    }
-
-    #[test]
-    fn a_stream_of_known_length_never_takes_more_memory() {
-        let times: Vec<u64> = (1..=1250).collect();
-        let mut series = Series::new(&settings(250, 10));
-        let room = series.intervals.capacity();
-        for time in times {
-            if time * MS >= series.boundary() {
-                series.cut(time * MS, Reading::default());
-            }
-        }
-        assert_eq!(series.intervals.capacity(), room);
-    }
-}
+mod tests;

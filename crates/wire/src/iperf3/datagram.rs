@@ -45,6 +45,7 @@ impl UdpHeader {
     ///
     /// # Panics
     /// When the datagram is shorter than the header.
+    #[inline]
     pub fn write(self, width: CounterWidth, datagram: &mut [u8]) {
         datagram[..4].copy_from_slice(&self.seconds.to_be_bytes());
         datagram[4..8].copy_from_slice(&self.micros.to_be_bytes());
@@ -56,6 +57,7 @@ impl UdpHeader {
 
     /// Reads it from the front of a datagram; `None` when that is too short.
     #[must_use]
+    #[inline]
     pub fn read(width: CounterWidth, datagram: &[u8]) -> Option<Self> {
         let (seconds, rest) = datagram.split_first_chunk()?;
         let (micros, rest) = rest.split_first_chunk()?;

@@ -14,6 +14,9 @@ pub const MAX_SERVER_RESULTS: u32 = 8 << 20;
 /// Memory taken before the bytes have come.
 const RESERVED: usize = 4 << 10;
 
+/// Signs of a reader's complaint that are kept: it repeats what it read.
+const SHOWN: usize = 200;
+
 /// What comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
@@ -118,7 +121,24 @@ pub(super) fn frame<T: serde::Serialize>(json: &T) -> Vec<u8> {
 
 /// The value that JSON is.
 pub(super) fn read<T: DeserializeOwned>(what: &'static str, json: &[u8]) -> Result<T, Failure> {
-    serde_json::from_slice(json).map_err(|error| Failure::Malformed { what, because: error.to_string() })
+    serde_json::from_slice(json)
+        .map_err(|error| Failure::Malformed { what, because: shown(&error.to_string()) })
+}
+
+/// As much of a text as is worth reading, with nothing in it that a terminal would obey: the peer may have written
+/// it.
+fn shown(text: &str) -> String {
+    let mut shown: String = text.chars().take(SHOWN).flat_map(harmless).collect();
+    if text.chars().nth(SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+fn harmless(sign: char) -> impl Iterator<Item = char> {
+    let escaped = sign.is_control().then(|| sign.escape_default());
+    let plain = escaped.is_none().then_some(sign);
+    escaped.into_iter().flatten().chain(plain)
 }
 
 #[cfg(test)]
@@ -159,6 +179,16 @@ mod tests {
             let refused = Err(Failure::Oversized { what: "results", length, limit: 1000 });
             assert_eq!(items(DUE, &[&length.to_be_bytes()]), refused);
         }
+    }
+
+    #[test]
+    fn a_complaint_does_not_repeat_all_that_the_peer_wrote() {
+        let long = format!("\"\u{9b}31m\\u001b[2J{}\"", "x".repeat(1 << 20));
+        let Err(Failure::Malformed { because, .. }) = read::<u32>("results", long.as_bytes()) else {
+            panic!("a text is no number")
+        };
+        assert!(because.chars().count() < 250, "{}", because.len());
+        assert!(because.contains("xxx") && !because.contains(char::is_control), "{because:?}");
     }
 
     #[test]

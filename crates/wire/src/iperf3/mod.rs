@@ -18,6 +18,7 @@ mod params;
 mod results;
 pub mod server;
 mod state;
+mod unread;
 
 #[cfg(test)]
 mod tests;
@@ -30,3 +31,4 @@ pub use inbox::{MAX_CLIENT_RESULTS, MAX_PARAMS, MAX_SERVER_RESULTS};
 pub use params::{Extension, Params, PlannedStream, Unsayable};
 pub use results::{Results, StreamResults};
 pub use state::State;
+pub use unread::Unread;

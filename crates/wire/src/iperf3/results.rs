@@ -1,9 +1,11 @@
 //! The results that both ends send each other when a test has ended.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::number::{maybe_real, maybe_whole, real, whole};
+use super::{
+    Unread,
+    number::{maybe_real, maybe_whole, real, whole},
+};
 
 /// What one end saw.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,12 +30,12 @@ pub struct Results {
     pub server_output_text: Option<String>,
     /// The server's report as JSON, where the client asked for it and the server writes JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub server_output_json: Option<Value>,
+    pub server_output_json: Option<Unread>,
     /// Each stream.
     pub streams: Vec<StreamResults>,
     /// What one plumb tells another beyond that; iperf3 does not look at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plumb: Option<Value>,
+    pub plumb: Option<Unread>,
 }
 
 /// One end of one stream, the time of `-O` left out.

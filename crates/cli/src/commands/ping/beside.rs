@@ -45,7 +45,7 @@ impl<'scope> Beside<'scope> {
         let own = stop.clone();
         let thread = scope.spawn(move || {
             let report = iperf3::run_client(&spec, &own, &Begun(flows))?;
-            Ok(flows::both_ends(&report.here.flows, &report.peer.flows))
+            Ok(flows::both_ends(&report.settled(), &report.peer.flows))
         });
         await_begin(&flowing, asked, &thread);
         Self { thread, stop }

@@ -47,7 +47,7 @@ pub(super) struct Listen {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Course and output")]
 pub(super) struct Course {
-    /// Serve one client, then end; fails if that one does
+    /// Serve one client, then end; fails if that one does (sockperf over UDP does not count)
     #[arg(short = '1', long, visible_alias = "one-off")]
     pub(super) once: bool,
     /// Print a JSON document for each client, a line each; iperf3's clients have iperf3's fields
@@ -84,7 +84,8 @@ pub(super) struct Limits {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Authentication of iperf3's clients")]
 pub(super) struct Login {
-    /// The private key that passwords are sent under (PEM)
+    /// The private key that passwords are sent under (PEM); then only plumb client and iperf3 are served, since
+    /// plumb ping and sockperf cannot log in
     #[arg(long, value_name = "FILE", requires = "authorized_users_path")]
     pub(super) rsa_private_key_path: Option<PathBuf>,
     /// Users and the hashes of their passwords: lines `name,sha256("{name}password")`

@@ -12,10 +12,15 @@ use traffic::{
 /// The line of an event; `None` where nothing is said.
 pub(super) fn line(event: &Event<'_>) -> Option<String> {
     Some(match event {
-        Event::Listening { addresses } => {
+        Event::Listening { addresses, proven } => {
             let places: Vec<String> = addresses.iter().map(SocketAddr::to_string).collect();
             let places = places.join(" and ");
-            format!("serving plumb, iperf3 and sockperf clients on {places}, TCP and UDP; Ctrl-C ends it")
+            let clients = if *proven {
+                "plumb and iperf3 clients that log in (no pings, no sockperf: they cannot)"
+            } else {
+                "plumb, iperf3 and sockperf clients"
+            };
+            format!("serving {clients} on {places}, TCP and UDP; Ctrl-C ends it")
         }
         Event::Waits { peer, before } => format!("{} waits for {before} before it", peer.ip()),
         Event::Begins { client } => format!("{} {}", name(client), work(client)),

@@ -16,21 +16,21 @@ use super::{
 };
 use crate::door::{Auth, Config, Limits, Refusal};
 
-const PRIVATE: &str = include_str!("../../../../wire/tests/captures/iperf3/private.pem");
+pub(super) const PRIVATE: &str = include_str!("../../../../wire/tests/captures/iperf3/private.pem");
 const PUBLIC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../wire/tests/captures/iperf3/public.pem");
 
-fn with(limits: impl FnOnce(&mut Limits)) -> Config {
+pub(super) fn with(limits: impl FnOnce(&mut Limits)) -> Config {
     let mut config = config("127.0.0.1");
     limits(&mut config.limits);
     config
 }
 
 /// A client that runs beside others.
-fn start(door: &Door, options: &[&str]) -> Child {
+pub(super) fn start(door: &Door, options: &[&str]) -> Child {
     command(door, options).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("iperf3 is installed")
 }
 
-fn succeeds(client: Child) {
+pub(super) fn succeeds(client: Child) {
     let output = client.wait_with_output().expect("a child of this test");
     assert!(output.status.success(), "{output:?}");
 }

@@ -92,9 +92,12 @@ fn a_client_of_ours_is_ended_by_the_limits_too() {
 fn a_server_on_every_address_is_found_under_each_of_its_own() {
     beside_door(&config("0.0.0.0"), |door| {
         let port = door.address.port();
-        for (address, transport) in
-            [("127.0.0.1", Transport::Tcp), ("127.7.7.7", Transport::Tcp), ("127.0.0.1", Transport::Udp)]
-        {
+        for (address, transport) in [
+            ("127.0.0.1", Transport::Tcp),
+            ("127.7.7.7", Transport::Tcp),
+            ("127.0.0.1", Transport::Udp),
+            ("127.7.7.7", Transport::Udp),
+        ] {
             let server = (address.parse::<IpAddr>().expect("an address"), port).into();
             let spec = ClientSpec { token: 7, bind: HERE, server, load: ping(transport, 64), cpus: None };
             let outcome = run_client(&spec, &Stop::new(), &()).expect("the door stands");
@@ -104,6 +107,10 @@ fn a_server_on_every_address_is_found_under_each_of_its_own() {
             let options = ["-c", address, "-p", &port.to_string(), "-u", "-n", "100K", "-b", "10M"];
             let output = Command::new("iperf3").args(options).output().expect("iperf3 is installed");
             assert!(output.status.success(), "{address}: {output:?}");
+            let sockperf = ["ping-pong", "-t", "1", "-i", address, "-p", &port.to_string()];
+            let output = Command::new("sockperf").args(sockperf).output().expect("sockperf is installed");
+            let text = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success() && text.contains("percentile 99.000"), "{address}: {text}");
         }
     });
 }

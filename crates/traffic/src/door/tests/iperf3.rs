@@ -9,7 +9,7 @@ use units::Nanos;
 use super::{Door, Ended, beside_door, config};
 use crate::{
     FlowOutcome, Outcome, Stop,
-    door::Work,
+    door::{Config, Work},
     iperf3::{ClientSpec, Options, run_client},
 };
 
@@ -242,6 +242,22 @@ fn two_plumbs_tell_each_other_everything() {
                 here.flows.iter().all(|flow| flow.series.intervals.len() > 5),
                 "samples as dense as asked"
             );
+        }
+    });
+}
+
+#[test]
+fn a_test_that_moves_is_not_silent_however_long_its_intervals_are() {
+    let config = Config { idle_timeout: Nanos::from_millis(900), ..config("127.0.0.1") };
+    beside_door(&config, |door| {
+        for direction in [Direction::Forward, Direction::Reverse] {
+            let interval = Nanos::from_secs(10);
+            let until = Until::Elapsed(Nanos::from_millis(2500));
+            let load = StreamLoad { direction, interval, ..StreamLoad::new(until) };
+            let (bind, cpus, options) = (None, None, Options::default());
+            let spec = ClientSpec { server: door.address, bind, load, cpus, options };
+            run_client(&spec, &Stop::new(), &()).expect("it moves all the time");
+            assert_eq!(door.ended().1.failure, None, "{direction:?}");
         }
     });
 }

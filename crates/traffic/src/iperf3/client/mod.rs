@@ -9,6 +9,7 @@ mod drive;
 mod peer;
 mod relay;
 mod request;
+mod tail;
 
 #[cfg(test)]
 mod tests;
@@ -21,7 +22,7 @@ use std::{
     time::Duration,
 };
 
-use load::StreamLoad;
+use load::{StreamLoad, Transport};
 use samples::UnixMillis;
 use serde_json::Value;
 use units::{BitRate, Nanos};
@@ -109,7 +110,8 @@ pub struct Report {
     pub here: Outcome,
     /// What the server told in iperf3's way.
     pub there: Results,
-    /// What the server recorded: its whole series when it is plumb, else one interval a flow, made of `there`.
+    /// What the server recorded: its whole series when it is plumb, else one interval a flow, made of `there`. Of
+    /// what this end sent over UDP and the server never saw, the end of a stream counts as lost, too.
     pub peer: Outcome,
     /// Whether the server is plumb.
     pub peer_is_plumb: bool,
@@ -196,8 +198,11 @@ fn run(spec: &ClientSpec, pkcs1: bool, stop: &Stop, observer: &dyn Observer) -> 
     control.give_up_unless_over();
     let Tested { here, there, connections, cpu } = tested?;
     let plan = params.streams();
-    let (peer, peer_is_plumb) = peer::outcome(&there, &plan, &load, &here);
-    let server_output = peer::output(&there);
+    let (mut peer, peer_is_plumb) = peer::outcome(&there, &plan, &load, &here);
+    if load.transport == Transport::Udp {
+        tail::settle(&mut peer, &there, &plan, &here);
+    }
+    let server_output = spec.options.server_output.then(|| peer::output(&there)).flatten();
     let cookie = cookie.as_str().to_owned();
     Ok(Report {
         here,

@@ -16,14 +16,16 @@ pub(super) fn outcome(
     load: &StreamLoad,
     here: &Outcome,
 ) -> (Outcome, bool) {
-    if let Some(outcome) = there.plumb.clone().and_then(extension::from_value) {
+    if let Some(outcome) = there.plumb.as_ref().and_then(|told| extension::understand(told, plan)) {
         return (outcome, true);
     }
     let flows = plan.iter().zip(&here.flows).filter_map(|(planned, ours)| {
         let theirs = there.streams.iter().find(|stream| stream.id == i64::from(planned.id))?;
         let interval = interval(theirs, planned.direction, load.transport, &ours.series);
-        let socket = SocketFacts { congestion: there.congestion_used.clone(), ..SocketFacts::default() };
-        let series = EndSeries { intervals: vec![interval], socket, lateness: None };
+        // Kept short, and from having a terminal obey it.
+        let congestion = there.congestion_used.as_ref().filter(|name| is_name(name));
+        let socket = SocketFacts { congestion: congestion.cloned(), ..SocketFacts::default() };
+        let series = EndSeries { intervals: vec![interval], socket, ..EndSeries::default() };
         Some(FlowOutcome { id: ours.id, direction: ours.direction, series })
     });
     (Outcome { flows: flows.collect(), ..Outcome::default() }, false)
@@ -31,8 +33,13 @@ pub(super) fn outcome(
 
 /// What the server printed.
 pub(super) fn output(there: &Results) -> Option<ServerOutput> {
-    let json = there.server_output_json.clone().map(ServerOutput::Json);
-    json.or_else(|| there.server_output_text.clone().map(ServerOutput::Text))
+    let json = there.server_output_json.as_ref().and_then(|json| serde_json::from_str(json.text()).ok());
+    json.map(ServerOutput::Json).or_else(|| there.server_output_text.clone().map(ServerOutput::Text))
+}
+
+/// What the kernel calls a congestion control (TCP_CA_NAME_MAX is 16).
+fn is_name(name: &str) -> bool {
+    name.len() < 16 && name.chars().all(|sign| sign.is_ascii_graphic())
 }
 
 fn interval(

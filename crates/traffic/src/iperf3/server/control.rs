@@ -1,46 +1,35 @@
 //! The control connection of a test: the machine's bytes and events over a socket.
 
 use std::{
-    io::{Read, Write},
     net::{SocketAddr, TcpStream},
     sync::mpsc::{Receiver, RecvTimeoutError},
     time::Duration,
 };
 
-use sys::clock::monotonic;
-use units::Nanos;
 use wire::iperf3::{
     ErrorCode, Failure, Results,
     server::{Event, Machine},
 };
 
-use super::{Arrival, PATIENCE};
+use super::{
+    super::transport::{Transport, now},
+    Arrival,
+};
 use crate::{
     error::{Error, Result},
-    socket::{TICK, is_wait, limit_waits},
     stop::Stop,
 };
 
 /// How often the control connection is looked at while data connections are awaited.
 const GLANCE: Duration = Duration::from_millis(10);
-/// Read at a time.
-const CHUNK: usize = 8 << 10;
 
 /// The control connection of one test.
-pub(super) struct Control {
-    socket: TcpStream,
-    machine: Box<Machine>,
-    name: String,
-}
+pub(super) struct Control(Transport<Machine>);
 
 impl Control {
     pub(super) fn new(socket: TcpStream, machine: Box<Machine>) -> Result<Self> {
         let peer = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
-        let name = format!("the control connection of {peer}");
-        // Its answers are few and small, and waited for.
-        sys::socket::set_nodelay(&socket, true)?;
-        socket.set_nonblocking(false).map_err(Error::socket("prepare", || name.clone()))?;
-        Ok(Self { socket, machine, name })
+        Transport::new(socket, machine, format!("the control connection of {peer}")).map(Self)
     }
 
     /// Asks for `count` data connections and waits until they have come; they are in the order of their coming.
@@ -50,16 +39,15 @@ impl Control {
         arriving: &Receiver<Arrival>,
         stop: &Stop,
     ) -> Result<Vec<Arrival>> {
-        limit_waits(&self.socket, TICK)?;
-        self.machine.accept(now());
-        self.flush()?;
+        self.0.machine.accept(now());
+        self.0.flush()?;
         let mut arrivals = Vec::with_capacity(count);
         while arrivals.len() < count {
             match arriving.recv_timeout(GLANCE) {
                 Ok(arrival) => arrivals.push(arrival),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                     self.check(stop)?;
-                    self.look(true)?;
+                    self.0.hear(true);
                     self.expect_nothing()?;
                 }
             }
@@ -71,33 +59,33 @@ impl Control {
     /// The words with which the test begins, and a socket to say them on: they are to be said at the moment when
     /// everything is ready.
     pub(super) fn begin(&mut self) -> Result<(TcpStream, Vec<u8>)> {
-        self.machine.streams_created(now());
-        let words = self.machine.poll_transmit().unwrap_or_default();
-        let socket = self.socket.try_clone().map_err(Error::socket("copy", || self.name.clone()))?;
+        self.0.machine.streams_created(now());
+        let words = self.0.machine.poll_transmit().unwrap_or_default();
+        let socket = self.0.socket.try_clone().map_err(Error::socket("copy", || self.0.name.clone()))?;
         Ok((socket, words))
     }
 
     /// Waits for a moment for what the client says; `None` when that was nothing.
     pub(super) fn listen(&mut self) -> Result<Option<Event>> {
-        if let Some(event) = self.machine.poll_event() {
+        if let Some(event) = self.0.machine.poll_event() {
             return Ok(Some(event));
         }
-        self.look(false)?;
-        Ok(self.machine.poll_event())
+        self.0.hear(false);
+        Ok(self.0.machine.poll_event())
     }
 
     pub(super) fn peer(&self) -> Option<SocketAddr> {
-        self.socket.peer_addr().ok()
+        self.0.socket.peer_addr().ok()
     }
 
     pub(super) fn mss(&self) -> Option<u32> {
-        sys::socket::mss(&self.socket).ok()
+        sys::socket::mss(&self.0.socket).ok()
     }
 
     /// Says what was seen here and returns what was seen there.
     pub(super) fn exchange(&mut self, results: &Results, stop: &Stop) -> Result<Results> {
-        self.machine.end_test(results, now());
-        self.flush()?;
+        self.0.machine.end_test(results, now());
+        self.0.flush()?;
         let mut theirs = None;
         loop {
             match self.listen()? {
@@ -109,7 +97,7 @@ impl Control {
                 Some(_) => return Err(Error::Iperf3(closed("the client's results"))),
                 None => self.check(stop)?,
             }
-            self.flush()?;
+            self.0.flush()?;
         }
         theirs.ok_or_else(|| Error::Iperf3(closed("the client's results")))
     }
@@ -121,17 +109,17 @@ impl Control {
             Error::Socket { source, .. } => source.raw_os_error().unwrap_or(0),
             _ => 0,
         };
-        self.machine.refuse(code, errno);
+        self.0.machine.refuse(code, errno);
         // It may be gone; what ended it is the better reason.
-        let _ = self.flush();
+        let _ = self.0.flush();
         Err(because)
     }
 
     /// Tells the client that this server was told to end.
     pub(super) fn terminate(&mut self) -> Error {
-        self.machine.terminate();
+        self.0.machine.terminate();
         // As above.
-        let _ = self.flush();
+        let _ = self.0.flush();
         Error::Stopped
     }
 
@@ -142,53 +130,17 @@ impl Control {
 
     fn fail<T>(&mut self, failure: Failure) -> Result<T> {
         // What the machine has to say about it.
-        let _ = self.flush();
+        let _ = self.0.flush();
         Err(Error::Iperf3(failure))
     }
 
     /// While data connections are awaited the client has nothing to say.
     fn expect_nothing(&mut self) -> Result<()> {
-        match self.machine.poll_event() {
+        match self.0.machine.poll_event() {
             None => Ok(()),
             Some(Event::Failed(failure)) => self.fail(failure),
             Some(_) => Err(Error::Iperf3(closed("its data connections"))),
         }
-    }
-
-    /// Reads what has come; waits for it if it may.
-    fn look(&mut self, at_once: bool) -> Result<()> {
-        let mut bytes = [0; CHUNK];
-        let read = if at_once {
-            sys::socket::recv_nonblocking(&self.socket, &mut bytes)
-        } else {
-            self.socket.read(&mut bytes)
-        };
-        match read {
-            Ok(0) => self.machine.closed(),
-            Ok(length) => self.machine.receive(&bytes[..length], now()),
-            Err(error) if is_wait(&error) => {}
-            Err(_) => self.machine.closed(),
-        }
-        self.machine.tick(now());
-        Ok(())
-    }
-
-    /// Says what the machine has to say.
-    fn flush(&mut self) -> Result<()> {
-        let Some(bytes) = self.machine.poll_transmit() else { return Ok(()) };
-        let (mut rest, begun) = (&bytes[..], monotonic());
-        while !rest.is_empty() {
-            match self.socket.write(rest) {
-                Ok(written) => rest = &rest[written..],
-                Err(error) if is_wait(&error) => {}
-                Err(error) => return Err(Error::socket("send on", || self.name.clone())(error)),
-            }
-            if !rest.is_empty() && monotonic() - begun > PATIENCE.0 {
-                let missing = "the client to read".into();
-                return Err(Error::Silent { object: self.name.clone(), missing, waited: PATIENCE });
-            }
-        }
-        Ok(())
     }
 }
 
@@ -202,8 +154,4 @@ impl Arrival {
 
 pub(super) const fn closed(awaited: &'static str) -> Failure {
     Failure::Closed { awaited }
-}
-
-fn now() -> Nanos {
-    Nanos(monotonic())
 }

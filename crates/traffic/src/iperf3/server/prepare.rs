@@ -15,10 +15,12 @@ use crate::{
 
 /// Memory for the messages of all streams of a test together: what a client says is not what is taken.
 const BUFFERS: u64 = 64 << 20;
-/// Intervals that are kept of a stream.
-const KEPT: u64 = 20_000;
-/// The longest interval: so often it is seen whether anything moves.
-const LONGEST: Nanos = Nanos::from_secs(5);
+/// What a TCP stream takes in limit mode: a pipe of 1 MiB, and pages to fill it with.
+const PIPE: u64 = 2 << 20;
+/// What a UDP stream takes in limit mode, about: room for as many datagrams of any length as one call brings.
+const BATCH: u64 = 1 << 20;
+/// Intervals that are kept of all streams of a test together, each a few hundred bytes.
+const KEPT: u64 = 200_000;
 /// The shortest interval.
 const SHORTEST: Nanos = Nanos::from_millis(10);
 /// Datagrams that may have come before a test.
@@ -47,6 +49,7 @@ pub(super) fn prepare(
     load: &StreamLoad,
     limits: &Limits,
 ) -> Result<Prepared, (ErrorCode, Error)> {
+    let plan = arrivals.len() as u64;
     let format =
         if params.udp_counters_64bit { DatagramFormat::Counter64 } else { DatagramFormat::Counter32 };
     let mut sockets = Vec::with_capacity(arrivals.len());
@@ -61,8 +64,10 @@ pub(super) fn prepare(
     let one = params.server_affinity.and_then(|cpu| u32::try_from(cpu).ok()).map(|cpu| vec![cpu]);
     let cpus = params.plumb.as_ref().and_then(|asked| asked.cpus.clone()).or(one);
     let common = bounded(load, limits);
-    let with =
-        |limit: bool| StreamLoad { mode: if limit { Mode::Limit } else { common.mode }, ..common.clone() };
+    let with = |limit: bool| {
+        let asked = if limit { Mode::Limit } else { common.mode };
+        StreamLoad { mode: affordable(asked, load.transport, plan), ..common.clone() }
+    };
     let tcp = load.transport == Transport::Tcp;
     let (sending, receiving) = (with(tcp && params.zerocopy), with(tcp && params.skip_rx_copy));
     let shares = shares(params, load);
@@ -84,9 +89,22 @@ fn shares(params: &Params, load: &StreamLoad) -> Vec<Option<u64>> {
     let share = |direction| {
         let messages = messages.filter(|_| direction == Direction::Reverse)?;
         number += 1;
-        Some((messages / streams + u64::from(number <= messages % streams)) * length)
+        Some((messages / streams + u64::from(number <= messages % streams)).saturating_mul(length))
     };
     plan.iter().map(|planned| planned.direction).map(share).collect()
+}
+
+/// The mode that so many streams have memory for: without copies each takes a pipe and pages of its own, or room for
+/// many datagrams.
+const fn affordable(asked: Mode, transport: Transport, flows: u64) -> Mode {
+    let buffer = match transport {
+        Transport::Tcp => PIPE,
+        Transport::Udp => BATCH,
+    };
+    match asked {
+        Mode::Limit if flows.saturating_mul(buffer) <= BUFFERS => Mode::Limit,
+        _ => Mode::App,
+    }
 }
 
 /// The load within bounds of memory. It is the client that says when it is over.
@@ -100,14 +118,8 @@ fn bounded(load: &StreamLoad, limits: &Limits) -> StreamLoad {
         Until::Elapsed(Nanos(0)) | Until::Sent(_) => (Until::Sent(Bytes(u64::MAX)), limits.duration),
         Until::Elapsed(time) => (Until::Elapsed(time + LONGER), load.warmup + time),
     };
-    let sparse =
-        if matches!(until, Until::Sent(_)) { Nanos::from_millis(100) } else { Nanos(expected.0 / KEPT) };
-    StreamLoad {
-        message,
-        until,
-        interval: load.interval.min(LONGEST).max(sparse).max(SHORTEST),
-        ..load.clone()
-    }
+    let sparse = Nanos((expected.0 / KEPT).saturating_mul(flows));
+    StreamLoad { message, until, interval: load.interval.max(sparse).max(SHORTEST), ..load.clone() }
 }
 
 fn set(socket: &FlowSocket, params: &Params) -> Result<(), (ErrorCode, Error)> {
@@ -222,6 +234,43 @@ mod tests {
         let limits = Limits { clients: 1, rate: None, duration: Nanos::from_secs(86_400), bytes: None };
         let load = bounded(&asked, &limits);
         assert_eq!(load.message.0 * 128, BUFFERS);
-        assert!(load.interval.0 >= Nanos::from_secs(86_400).0 / KEPT, "{}", load.interval);
+        assert!(load.interval.0 >= Nanos::from_secs(86_400).0 / KEPT * 128, "{}", load.interval);
+    }
+
+    #[test]
+    fn the_intervals_of_a_test_take_so_much_memory_and_no_more() {
+        let day = Limits { clients: 1, rate: None, duration: Nanos::from_secs(86_400), bytes: None };
+        for (parallel, bidirectional) in [(1, false), (128, false), (128, true)] {
+            let timed = Params { tcp: true, parallel: Some(parallel), bidirectional, ..Params::default() };
+            for params in [Params { num: i64::MAX, ..timed.clone() }, Params { time: 86_400, ..timed }] {
+                let asked = StreamLoad { interval: Nanos(1), ..params.load() };
+                let flows = params.streams().len() as u64;
+                let kept = day.duration.0 / bounded(&asked, &day).interval.0 * flows;
+                assert!(kept <= KEPT + flows, "{kept} of {flows}");
+            }
+        }
+        let asked = Params { tcp: true, time: 10, ..Params::default() }.load();
+        let slow = StreamLoad { interval: Nanos::from_secs(60), ..asked };
+        assert_eq!(bounded(&slow, &day).interval, slow.interval, "who asks for few gets few");
+    }
+
+    #[test]
+    fn what_limit_mode_takes_is_bounded_too() {
+        for (transport, flows, mode) in [
+            (Transport::Tcp, 32, Mode::Limit),
+            (Transport::Tcp, 33, Mode::App),
+            (Transport::Udp, 64, Mode::Limit),
+            (Transport::Udp, 65, Mode::App),
+        ] {
+            assert_eq!(affordable(Mode::Limit, transport, flows), mode, "{transport:?} {flows}");
+            assert_eq!(affordable(Mode::App, transport, flows), Mode::App);
+        }
+    }
+
+    #[test]
+    fn an_amount_beyond_all_bounds_is_no_defect() {
+        let params =
+            Params { tcp: true, reverse: true, blockcount: i64::MAX, len: 1 << 20, ..Params::default() };
+        check(&params, &[Some(u64::MAX)]);
     }
 }

@@ -11,7 +11,7 @@ use std::{
 
 use samples::{Interval, PingPongInterval};
 use sys::clock::monotonic;
-use units::Nanos;
+use units::{BitRate, Nanos};
 use wire::iperf3::{ErrorCode, server::Event};
 
 use super::control::{Control, closed};
@@ -27,8 +27,8 @@ use crate::{
 const ENDING: Nanos = Nanos::from_secs(3);
 /// How long the client may take to say why its streams have ended.
 const REASON: Nanos = Nanos::from_millis(500);
-/// A rate is not judged before it was kept for so long.
-const JUDGED: Nanos = Nanos::from_secs(1);
+/// A stream may be ahead of its rate by what it may carry in this time: one that stood still catches up.
+const AHEAD: f64 = 1.0;
 
 /// Why the streams ended.
 pub(super) enum Ended {
@@ -82,12 +82,13 @@ impl Observer for Tap<'_> {
         self.observer.started();
     }
 
+    /// Ten times a second, however long the intervals are.
     fn beat(&self, beat: Beat) {
+        self.counts.bytes.fetch_add(beat.received.0 + beat.sent.0, Ordering::Relaxed);
         self.observer.beat(beat);
     }
 
     fn interval(&self, flow: FlowId, interval: &Interval) {
-        self.counts.bytes.fetch_add(interval.bytes.0, Ordering::Relaxed);
         self.observer.interval(flow, interval);
     }
 
@@ -131,6 +132,7 @@ pub(super) fn watch(
 fn await_end(control: &mut Control, bounds: &Bounds<'_>, counts: &Counts) -> Ended {
     let mut over = None;
     let mut moved = (0, monotonic());
+    let mut meter = Meter::default();
     loop {
         match control.listen() {
             Ok(Some(Event::TestEnd)) => return Ended::Asked,
@@ -142,7 +144,7 @@ fn await_end(control: &mut Control, bounds: &Bounds<'_>, counts: &Counts) -> End
         if bounds.stop.is_asked() {
             return Ended::Failed(control.terminate());
         }
-        if let Some((what, code)) = counts.exceeded(bounds.limits) {
+        if let Some((what, code)) = counts.exceeded(bounds.limits, &mut meter) {
             let refused: Result<(), Error> = control.refuse(code, Error::Limit(what));
             return refused.map_or_else(Ended::Failed, |()| Ended::Engine);
         }
@@ -173,22 +175,52 @@ impl Counts {
     }
 
     /// Which limit the test has exceeded, and what iperf3 calls it.
-    fn exceeded(&self, limits: &Limits) -> Option<(&'static str, ErrorCode)> {
+    fn exceeded(&self, limits: &Limits, meter: &mut Meter) -> Option<(&'static str, ErrorCode)> {
         let begun = self.begun.load(Ordering::Relaxed);
         if begun == 0 {
             return None;
         }
         let elapsed = Nanos(monotonic().saturating_sub(begun));
         let bytes = self.bytes.load(Ordering::Relaxed);
-        let rate = bytes as f64 * 8e9 / elapsed.0.max(1) as f64;
         if elapsed > limits.duration + GRACE {
             return Some(("duration", ErrorCode::DURATION_EXPIRED));
         }
         if limits.bytes.is_some_and(|limit| bytes > limit.0) {
             return Some(("bytes", ErrorCode::SERVER_TERMINATED));
         }
-        let fast = limits.rate.is_some_and(|limit| rate > limit.0 * TOLERANCE);
-        (fast && elapsed > JUDGED).then_some(("rate", ErrorCode::TOTAL_RATE))
+        let fast = limits.rate.is_some_and(|limit| meter.is_ahead(bytes, elapsed, limit));
+        fast.then_some(("rate", ErrorCode::TOTAL_RATE))
+    }
+}
+
+/// How far a test is ahead of the rate that it may have.
+#[derive(Debug, Default)]
+struct Meter {
+    bytes: u64,
+    elapsed: Nanos,
+    /// Bits.
+    ahead: f64,
+}
+
+impl Meter {
+    /// Counts what has passed until now; whether that is too far ahead.
+    fn is_ahead(&mut self, bytes: u64, elapsed: Nanos, limit: BitRate) -> bool {
+        let bits = bytes.saturating_sub(self.bytes) as f64 * 8.0;
+        let seconds = elapsed.0.saturating_sub(self.elapsed.0) as f64 / 1e9;
+        self.ahead = (self.ahead + bits - limit.0 * TOLERANCE * seconds).max(0.0);
+        (self.bytes, self.elapsed) = (bytes, elapsed);
+        self.ahead > limit.0 * AHEAD
+    }
+}
+
+/// The engine is over however it ends, by a panic too: nothing waits for it then.
+pub(super) struct Over<'a, 'b>(pub(super) &'a Tap<'b>);
+
+impl Drop for Over<'_, '_> {
+    fn drop(&mut self) {
+        if !self.0.counts.is_over() {
+            self.0.is_over(false);
+        }
     }
 }
 
@@ -196,3 +228,49 @@ impl Counts {
 const GRACE: Nanos = Nanos::from_secs(2);
 /// A paced stream may be ahead of its rate by what it sends at once.
 const TOLERANCE: f64 = 1.05;
+
+#[cfg(test)]
+mod tests {
+    use units::Bytes;
+
+    use super::*;
+
+    /// Whether a limit of 8 Mbit/s ends a test that carries so many kB in each tenth of a second.
+    fn ends(tenths: impl IntoIterator<Item = u64>) -> bool {
+        let (mut meter, mut bytes) = (Meter::default(), 0);
+        (1..).zip(tenths).any(|(tenth, kilobytes)| {
+            bytes += kilobytes * 1000;
+            meter.is_ahead(bytes, Nanos::from_millis(tenth * 100), BitRate(8e6))
+        })
+    }
+
+    #[test]
+    fn a_rate_is_judged_over_a_second() {
+        assert!(!ends([100; 600]), "as fast as it may be");
+        assert!(!ends([[0; 9], [1000, 100, 100, 100, 100, 100, 100, 100, 100]].concat()), "it catches up");
+        assert!(ends([200; 12]), "twice as fast, for little more than a second");
+        assert!(!ends([200; 8]), "and for less than one");
+        assert!(ends([[10; 600].as_slice(), &[300; 10]].concat()), "slow before");
+    }
+
+    #[test]
+    fn bytes_count_as_they_pass_and_not_when_an_interval_ends() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let socket = TcpStream::connect(address).expect("it listens");
+        let tap = Tap::new((socket, Vec::new()), &());
+        tap.beat(Beat { received: Bytes(3), sent: Bytes(4), ..Beat::default() });
+        assert_eq!(tap.counts().bytes.load(Ordering::Relaxed), 7);
+    }
+
+    #[test]
+    fn an_engine_that_panics_is_over() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let socket = TcpStream::connect(address).expect("it listens");
+        let tap = Tap::new((socket, Vec::new()), &());
+        let counts = tap.counts();
+        drop(Over(&tap));
+        assert!(counts.is_over() && counts.is_over_too_soon());
+    }
+}

@@ -12,7 +12,8 @@ use units::{Bytes, Nanos};
 use super::{client_spec, data, play, server_spec, settings};
 use crate::{
     Beat, MtuSpec, Observer, Passage, Stop,
-    ping_pong::{Server, run_client},
+    handshake::{Handshake, Purpose},
+    ping_pong::{Greeting, Server, Word, run_client},
     probe_mtu,
     testing::{BUSY, HERE, TOKEN, on_loopback},
 };
@@ -29,6 +30,37 @@ fn a_stranger_is_neither_answered_nor_served() {
         port
     };
     let Some((client, server)) = on_loopback(|| play(&load, disturb)) else { return };
+    assert_eq!(data(&client.expect("runs")).lost, 0);
+    server.expect("runs");
+}
+
+#[test]
+fn whoever_knows_the_token_and_proves_no_address_is_not_the_client() {
+    let load = settings(Transport::Udp, 64);
+    let ask = |port: u16| {
+        let stranger = UdpSocket::bind((HERE, 0)).expect("bind");
+        stranger.set_read_timeout(Some(Duration::from_secs(5))).expect("timeout");
+        let handshake = Handshake { token: TOKEN, purpose: Purpose::PingPong, number: 0 };
+        let mut answer = [0; 64];
+        for said in [Greeting::asking(handshake), Greeting::asking(handshake).with(Word::Proves)] {
+            stranger.send_to(&said.encode(), (HERE, port)).expect("sent");
+            let length = stranger.recv(&mut answer).expect("an offer");
+            let offer = Greeting::decode(&answer[..length]).expect("a greeting");
+            assert_eq!(offer.word, Word::Offers);
+        }
+    };
+    let Some((client, server)) = on_loopback(|| {
+        let stop = Stop::new();
+        let server = Server::open(server_spec(&load)).expect("loopback");
+        let client = client_spec(&load, server.port());
+        thread::scope(|scope| {
+            let server = scope.spawn(|| server.run(&stop, &()));
+            ask(client.server.port());
+            (run_client(&client, &stop, &()), server.join().expect("no panic"))
+        })
+    }) else {
+        return;
+    };
     assert_eq!(data(&client.expect("runs")).lost, 0);
     server.expect("runs");
 }

@@ -6,6 +6,7 @@ use load::{PingPongLoad, Schedule, Transport};
 use units::Nanos;
 
 use super::{data, play, settings};
+use crate::ping_pong::OVERDUE;
 use crate::testing::{HERE, on_loopback};
 
 /// Passes datagrams on, but not the client's `drops` after the tenth; answers to those below come late.
@@ -35,9 +36,48 @@ fn dropping_proxy(server: u16, drops: usize) -> u16 {
     port
 }
 
+/// Passes datagrams to and fro, each answer so late.
+fn far_proxy(server: u16, late: Duration) -> u16 {
+    let (front, back) =
+        (UdpSocket::bind((HERE, 0)).expect("bind"), UdpSocket::bind((HERE, 0)).expect("bind"));
+    back.connect((HERE, server)).expect("connect");
+    let port = front.local_addr().expect("bound").port();
+    thread::spawn(move || {
+        front.set_read_timeout(Some(Duration::from_secs(3))).expect("timeout");
+        back.set_read_timeout(Some(Duration::from_secs(3))).expect("timeout");
+        let mut bytes = [0; 2048];
+        while let Ok((length, client)) = front.recv_from(&mut bytes) {
+            let (front, back) = (front.try_clone().expect("dup"), back.try_clone().expect("dup"));
+            let asked = bytes[..length].to_vec();
+            thread::spawn(move || {
+                thread::sleep(late);
+                back.send(&asked).expect("server");
+                let mut answer = [0; 2048];
+                let Ok(length) = back.recv(&mut answer) else { return };
+                let _ = front.send_to(&answer[..length], client);
+            });
+        }
+    });
+    port
+}
+
+#[test]
+fn a_long_way_is_not_taken_for_a_loss() {
+    let load = PingPongLoad { warmup: Nanos(0), ..settings(Transport::Udp, 64) };
+    let load = PingPongLoad { duration: Nanos::from_millis(1000), ..load };
+    let late = Duration::from_millis(300);
+    let Some((client, _)) = on_loopback(|| play(&load, |port| far_proxy(port, late))) else { return };
+    let client = client.expect("runs");
+    assert!(data(&client).round_trips.count() >= 1, "{:?}", data(&client).lost);
+    assert!(data(&client).round_trips.min() >= Some(Nanos::from_millis(299)));
+    assert_eq!(data(&client).lost, 0);
+}
+
 fn check(schedule: Schedule, drops: usize) {
     let mut load = PingPongLoad { schedule, warmup: Nanos(0), ..settings(Transport::Udp, 64) };
-    load.duration = Nanos::from_millis(1000);
+    // A closed loop waits for each that is lost.
+    let waits = if schedule == Schedule::Closed { drops as u64 * OVERDUE.0 } else { 0 };
+    load.duration = Nanos::from_millis(1000) + Nanos(waits);
     let Some((client, server)) = on_loopback(|| play(&load, |port| dropping_proxy(port, drops))) else {
         return;
     };
@@ -47,7 +87,7 @@ fn check(schedule: Schedule, drops: usize) {
     assert_eq!(data(&client).intervals.iter().map(|interval| interval.lost).sum::<u64>(), drops as u64);
     assert!(data(&client).round_trips.count() > 100);
     if schedule == Schedule::Closed {
-        assert!(data(&client).round_trips.max().expect("counted") < Nanos::from_millis(200));
+        assert!(data(&client).round_trips.max().expect("counted") < OVERDUE);
     } else {
         assert_eq!(data(&client).round_trips.count() + drops as u64, 200);
     }
@@ -65,7 +105,7 @@ fn exactly_the_dropped_messages_are_lost() {
 #[test]
 fn losses_of_the_warm_up_are_not_counted() {
     let mut load = settings(Transport::Udp, 64);
-    load.warmup = Nanos::from_millis(700);
-    let Some((client, _)) = on_loopback(|| play(&load, |port| dropping_proxy(port, 2))) else { return };
+    load.warmup = Nanos::from_millis(1500);
+    let Some((client, _)) = on_loopback(|| play(&load, |port| dropping_proxy(port, 1))) else { return };
     assert_eq!(data(&client.expect("runs")).lost, 0);
 }

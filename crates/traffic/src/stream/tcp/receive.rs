@@ -20,7 +20,7 @@ use crate::{
     stream::{
         QUIET, RUNDOWN,
         flow::{Finish, Flow},
-        goal::Patience,
+        goal::{Patience, end_of_record},
         pulse::Pulse,
     },
 };
@@ -67,7 +67,8 @@ impl<'a> Receiver<'a> {
         let flow = self.flow;
         let spent = Spent::from_now();
         let mut pulse = Pulse::begin(flow, shared, Tcp::of(self.socket));
-        let end = self.receive_all(&mut pulse)?;
+        let found = self.receive_all(&mut pulse)?;
+        let end = end_of_record(flow.load, pulse.begun(), pulse.latest(), found);
         let thread = spent.until_now(flow.end, ThreadRole::Receive);
         let total = pulse.total();
         let series = pulse.finish(end, flow.facts());
@@ -77,6 +78,7 @@ impl<'a> Receiver<'a> {
         Ok((series, thread))
     }
 
+    /// Returns when it found that the stream was over.
     fn receive_all(&mut self, pulse: &mut Pulse<'_, Tcp<'_>>) -> Result<u64> {
         let patience = Patience::of(self.flow, pulse.begun());
         loop {
@@ -96,20 +98,20 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// Takes what is still under way. The record ends with the last of it.
+    /// Takes what is still under way.
     fn run_down(&mut self, pulse: &mut Pulse<'_, Tcp<'_>>, told: u64) -> Result<u64> {
         sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
-        let mut end = told;
-        while end < told + RUNDOWN.0 {
+        let mut now = told;
+        while now < told + RUNDOWN.0 {
             match self.read()? {
                 Arrival::Bytes(bytes) => {
-                    end = monotonic();
-                    pulse.count(bytes, end)?;
+                    now = monotonic();
+                    pulse.count(bytes, now)?;
                 }
                 Arrival::End | Arrival::Nothing => break,
             }
         }
-        Ok(end)
+        Ok(told)
     }
 
     #[inline]

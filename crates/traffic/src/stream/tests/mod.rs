@@ -1,5 +1,6 @@
 //! Whole streams on a private loopback.
 
+mod ends;
 mod options;
 mod pacing;
 mod proxy;

@@ -146,3 +146,22 @@ fn limit_moves_the_same_bytes_without_copies() {
         }
     }
 }
+
+#[test]
+fn a_spliced_stream_over_a_short_path_has_a_bounded_send_buffer_unless_it_has_a_window() {
+    for (mode, window, most) in [
+        (Mode::Limit, None, 1 << 20),
+        (Mode::Limit, Some(Bytes(65_536)), 131_072),
+        (Mode::App, Some(Bytes(65_536)), 131_072),
+    ] {
+        let mut load = StreamLoad { mode, ..settings(Direction::Forward, 1, Until::Sent(Bytes(50_000_000))) };
+        load.socket.window = window;
+        let Some((client, _)) = flow(&load, |_| ()) else { return };
+        let facts = &client.flows[0].series.socket;
+        assert!(
+            facts.send_buffer.is_some_and(|bytes| bytes <= Bytes(most)),
+            "{mode:?} {window:?}: {facts:?}"
+        );
+        assert_eq!(facts.zero_copy, mode == Mode::Limit);
+    }
+}

@@ -1,11 +1,6 @@
-//! One TCP connection and several: amounts, times, strangers, and ends that are none.
+//! One TCP connection and several: amounts, times, and what is recorded of them.
 
-use std::{
-    io::{Read, Write},
-    net::TcpStream,
-    thread,
-    time::Duration,
-};
+use std::{io::Write, net::TcpStream, thread, time::Duration};
 
 use load::{Direction, StreamLoad, Until};
 use samples::{EndSeries, ThreadRole};
@@ -13,10 +8,10 @@ use units::{Bytes, Nanos};
 
 use super::{client_spec, flow, for_300_ms, server_spec, settings, total};
 use crate::{
-    Beat, ClientSpec, Error, FlowId, Observer, ServerSpec, Stop,
+    ClientSpec, FlowId, Observer, ServerSpec, Stop,
     handshake::{Handshake, Purpose},
     stream::{Server, run_client},
-    testing::{BUSY, HERE, TOKEN, on_loopback},
+    testing::{HERE, TOKEN, on_loopback},
 };
 
 /// What holds for any record: no gaps, the warm-up first and cut at its end, a sample at each interval.
@@ -152,117 +147,6 @@ fn a_congestion_control_that_the_kernel_lacks_is_unsupported() {
 }
 
 #[test]
-fn strangers_and_slow_peers_do_not_disturb() {
-    let load = settings(Direction::Forward, 2, for_300_ms());
-    let mut held = Vec::new();
-    let disturb = |port: u16| {
-        for said in [&b""[..], b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n", &[0; 32], b"plumbtrf"] {
-            let mut stranger = TcpStream::connect((HERE, port)).expect("listens");
-            stranger.write_all(said).expect("connected");
-            held.push(stranger);
-        }
-    };
-    let Some((client, server)) = flow(&load, disturb) else { return };
-    assert_eq!((client.flows.len(), server.flows.len()), (2, 2));
-    for (ours, theirs) in client.flows.iter().zip(&server.flows) {
-        assert_eq!(total(&ours.series), total(&theirs.series));
-    }
-}
-
-#[test]
-fn a_stranger_is_closed_within_its_deadline_and_starts_nothing() {
-    let load = settings(Direction::Forward, 1, for_300_ms());
-    let Some((spoken, silent)) = on_loopback(|| {
-        let stop = Stop::new();
-        let server = Server::open(server_spec(&load)).expect("loopback");
-        let at = (HERE, server.port());
-        thread::scope(|scope| {
-            let server = scope.spawn(|| server.run(&stop, &()));
-            let closed_after = |said: &[u8]| {
-                let begun = sys::clock::monotonic();
-                let mut stranger = TcpStream::connect(at).expect("listens");
-                stranger.write_all(said).expect("connected");
-                stranger.set_read_timeout(Some(Duration::from_secs(5))).expect("timeout");
-                assert!(matches!(stranger.read(&mut [0]), Ok(0)), "closed without a word");
-                sys::clock::monotonic() - begun
-            };
-            let took = (closed_after(&[7; 32]), closed_after(b"plumb"));
-            stop.ask();
-            assert!(server.join().expect("no panic").is_err_and(|error| error.is_stopped()));
-            took
-        })
-    }) else {
-        return;
-    };
-    assert!(spoken < 1_000_000_000, "{spoken}");
-    assert!((1_900_000_000..2_500_000_000 + BUSY).contains(&silent), "{silent}");
-}
-
-/// What the client says when the server is stopped in the middle.
-fn client_without_server(direction: Direction, until: Until) -> Option<(Error, u16)> {
-    let load = settings(direction, 2, until);
-    on_loopback(|| {
-        let (ours, theirs) = (Stop::new(), Stop::new());
-        let server = Server::open(server_spec(&load)).expect("loopback");
-        let port = server.port();
-        thread::scope(|scope| {
-            scope.spawn(|| server.run(&theirs, &()));
-            scope.spawn(|| {
-                thread::sleep(Duration::from_millis(300));
-                theirs.ask();
-            });
-            (run_client(&client_spec(&load, port), &ours, &()).expect_err("the server died"), port)
-        })
-    })
-}
-
-#[test]
-fn a_server_that_dies_in_the_middle_is_named() {
-    for until in [Until::Elapsed(Nanos::from_secs(10)), Until::Sent(Bytes(1 << 50))] {
-        let Some((error, port)) = client_without_server(Direction::Forward, until) else { return };
-        let message = error.to_string();
-        assert!(message.contains("(forward) with 127.0.0.1:"), "{message}");
-        assert!(message.contains(&port.to_string()), "{message}");
-    }
-    let until = Until::Sent(Bytes(1 << 50));
-    let Some((error, _)) = client_without_server(Direction::Reverse, until) else { return };
-    assert!(error.to_string().contains("(reverse)"), "{error}");
-}
-
-#[test]
-fn a_stop_ends_both_ends_within_100_ms_and_beats_tell_what_was_received() {
-    #[derive(Default)]
-    struct Stopper(Stop, std::cell::Cell<(u64, u64)>);
-    impl Observer for Stopper {
-        fn beat(&self, beat: Beat) {
-            let (count, _) = self.1.get();
-            assert!(beat.covers >= Nanos::from_millis(90), "{beat:?}");
-            let received = count + beat.received.0;
-            self.1.set((received, sys::clock::monotonic()));
-            if received > 0 && beat.elapsed > Nanos::from_millis(290) {
-                self.0.ask();
-            }
-        }
-    }
-    let load = settings(Direction::Both, 1, Until::Elapsed(Nanos::from_secs(10)));
-    let Some(took) = on_loopback(|| {
-        let stopper = Stopper::default();
-        let stop = stopper.0.clone();
-        let server = Server::open(server_spec(&load)).expect("loopback");
-        let client = client_spec(&load, server.port());
-        thread::scope(|scope| {
-            let server = scope.spawn(|| server.run(&stop, &()));
-            assert!(run_client(&client, &stop, &stopper).is_err());
-            assert!(server.join().expect("no panic").is_err());
-        });
-        sys::clock::monotonic() - stopper.1.get().1
-    }) else {
-        return;
-    };
-    assert!(took < 100_000_000 + BUSY, "{took} ns");
-}
-
-#[test]
 fn settings_that_make_no_sense_are_refused() {
     let good = settings(Direction::Forward, 1, for_300_ms());
     let bad = [
@@ -275,30 +159,6 @@ fn settings_that_make_no_sense_are_refused() {
     for load in bad {
         let error = Server::open(server_spec(&load)).expect_err("no sense").to_string();
         assert!(error.contains("cannot be") && error.contains("choose"), "{error}");
-    }
-}
-
-#[test]
-fn a_client_that_gives_up_is_no_proper_end() {
-    for direction in [Direction::Forward, Direction::Reverse] {
-        let load = settings(direction, 1, Until::Elapsed(Nanos::from_secs(10)));
-        let Some(error) = on_loopback(|| {
-            let (ours, theirs) = (Stop::new(), Stop::new());
-            let server = Server::open(server_spec(&load)).expect("loopback");
-            let client = client_spec(&load, server.port());
-            thread::scope(|scope| {
-                let server = scope.spawn(|| server.run(&ours, &()));
-                scope.spawn(|| {
-                    thread::sleep(Duration::from_millis(300));
-                    theirs.ask();
-                });
-                assert!(run_client(&client, &theirs, &()).is_err_and(|error| error.is_stopped()));
-                server.join().expect("no panic").expect_err("the client gave up").to_string()
-            })
-        }) else {
-            return;
-        };
-        assert!(error.contains("connection 0 (") && error.contains("127.0.0.1:"), "{error}");
     }
 }
 

@@ -4,6 +4,8 @@
 //! own end of a stream is such a head alone, whose number has its upper bit set and says how many were sent.
 //! Pure: bytes in, values out.
 
+use wire::iperf3::{CounterWidth, UdpHeader};
+
 /// How a datagram is numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DatagramFormat {
@@ -33,9 +35,13 @@ const CLOSING: u64 = 1 << 63;
 impl DatagramFormat {
     /// The length of the head.
     pub(crate) const fn head(self) -> usize {
+        self.width().header()
+    }
+
+    const fn width(self) -> CounterWidth {
         match self {
-            Self::Counter32 => 12,
-            Self::Counter64 => 16,
+            Self::Counter32 => CounterWidth::Bits32,
+            Self::Counter64 => CounterWidth::Bits64,
         }
     }
 
@@ -43,12 +49,8 @@ impl DatagramFormat {
     #[inline]
     pub(super) fn write(self, datagram: &mut [u8], number: u64, now: u64) {
         let (seconds, micros) = (now / 1_000_000_000, now % 1_000_000_000 / 1000);
-        datagram[..4].copy_from_slice(&(seconds as u32).to_be_bytes());
-        datagram[4..8].copy_from_slice(&(micros as u32).to_be_bytes());
-        match self {
-            Self::Counter32 => datagram[8..12].copy_from_slice(&(number as u32).to_be_bytes()),
-            Self::Counter64 => datagram[8..16].copy_from_slice(&number.to_be_bytes()),
-        }
+        let head = UdpHeader { seconds: seconds as u32, micros: micros as u32, counter: number };
+        head.write(self.width(), datagram);
     }
 
     /// The datagram that ends a stream of `sent` ones.
@@ -61,18 +63,13 @@ impl DatagramFormat {
     /// `None` for what is too short.
     #[inline]
     pub(super) fn read(self, datagram: &[u8]) -> Option<Head> {
-        let (seconds, rest) = datagram.split_first_chunk::<4>()?;
-        let (micros, rest) = rest.split_first_chunk::<4>()?;
-        let number = match self {
-            Self::Counter32 => u64::from(u32::from_be_bytes(*rest.first_chunk()?)),
-            Self::Counter64 => u64::from_be_bytes(*rest.first_chunk()?),
-        };
+        let UdpHeader { seconds, micros, counter: number } = UdpHeader::read(self.width(), datagram)?;
         if number & CLOSING != 0 {
             let closing = datagram.len() == self.head();
             return closing.then_some(Head::Closing { sent: number & !CLOSING });
         }
-        let seconds = u64::from(u32::from_be_bytes(*seconds)) * 1_000_000_000;
-        Some(Head::Data { number, sent: seconds + u64::from(u32::from_be_bytes(*micros)) * 1000 })
+        let sent = u64::from(seconds) * 1_000_000_000 + u64::from(micros) * 1000;
+        Some(Head::Data { number, sent })
     }
 
     /// The whole of a number that was read, when the highest one so far is `highest`: the nearest to it.

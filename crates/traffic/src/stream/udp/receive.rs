@@ -1,7 +1,7 @@
 //! The receiving end of a stream of datagrams: one a call, or many.
 //!
-//! The time of a stream that was opened begins with its first datagram; the record ends with the last one, or
-//! with the sender's word that it was the last.
+//! The time of a stream that was opened begins with its first datagram; the record ends with the last one, or,
+//! within the time that was asked, with the sender's word that it was the last ([`end_of_record`]).
 
 use std::{net::UdpSocket, time::Duration};
 
@@ -23,7 +23,7 @@ use crate::{
     stream::{
         QUIET, RUNDOWN,
         flow::{Finish, Flow, Start},
-        goal::Patience,
+        goal::{Patience, end_of_record},
         pulse::Pulse,
     },
 };
@@ -83,9 +83,12 @@ impl<'a> Receiver<'a> {
         let mut pulse = Pulse::begin(flow, shared, Arrivals::new());
         self.await_first(&mut pulse, shared)?;
         let spent = Spent::from_now();
-        let end = self.receive_all(&mut pulse)?;
+        let found = self.receive_all(&mut pulse)?;
+        let end = end_of_record(flow.load, pulse.begun(), pulse.latest(), found);
         let thread = spent.until_now(flow.end, ThreadRole::Receive);
-        let end = if self.heard.closed.is_some() { self.linger(&mut pulse, end, shared)? } else { end };
+        if self.heard.closed.is_some() {
+            self.linger(&mut pulse, found, shared)?;
+        }
         let facts = SocketFacts { segments: Some(self.heard.most), ..flow.facts() };
         Ok((pulse.finish(end, facts), thread))
     }
@@ -110,6 +113,7 @@ impl<'a> Receiver<'a> {
         Ok(())
     }
 
+    /// Returns when it found that the stream was over.
     fn receive_all(&mut self, pulse: &mut Pulse<'_, Arrivals>) -> Result<u64> {
         let patience = Patience::of(self.flow, pulse.begun());
         loop {
@@ -128,36 +132,34 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// Takes what is still under way. The record ends with the last of it.
+    /// Takes what is still under way.
     fn run_down(&mut self, pulse: &mut Pulse<'_, Arrivals>, told: u64) -> Result<u64> {
         sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
-        let mut end = told;
-        while end < told + RUNDOWN.0 {
+        let mut latest = told;
+        while latest < told + RUNDOWN.0 {
             let Came { bytes, datagrams, now, .. } = self.receive(pulse)?;
             if datagrams == 0 {
                 break;
             }
-            end = now;
+            latest = now;
             pulse.count(bytes, now)?;
         }
-        Ok(end)
+        Ok(told)
     }
 
-    /// Counts what was overtaken by the sender's last word, and answers it when it is repeated.
-    fn linger(&mut self, pulse: &mut Pulse<'_, Arrivals>, closed: u64, shared: &Shared<'_>) -> Result<u64> {
-        let (mut end, mut heard) = (closed, closed);
+    /// Counts what was overtaken by the sender's last word, which takes no more time, and answers that word when
+    /// it is repeated.
+    fn linger(&mut self, pulse: &mut Pulse<'_, Arrivals>, closed: u64, shared: &Shared<'_>) -> Result<()> {
+        let mut heard = closed;
         while monotonic() - heard < LINGER.0 {
             let came = self.receive(pulse)?;
             if came.datagrams > 0 {
                 heard = came.now;
             }
-            if came.bytes > 0 {
-                pulse.add(came.bytes);
-                end = came.now;
-            }
+            pulse.add(came.bytes);
             shared.check()?;
         }
-        Ok(end)
+        Ok(())
     }
 
     /// One call, and its answer where one is due.

@@ -86,7 +86,8 @@ impl<'a> Sender<'a> {
         if matches!(flow.finish, Finish::HalfClose) {
             self.close(sent, shared)?;
         }
-        Ok((EndSeries { lateness: self.pace.map(Pace::lateness), ..series }, thread))
+        let (lateness, skipped) = self.pace.map(Pace::kept).unzip();
+        Ok((EndSeries { lateness, skipped, ..series }, thread))
     }
 
     fn send_all(&mut self, pulse: &mut Pulse<'_, Departures>) -> Result<()> {
@@ -100,7 +101,7 @@ impl<'a> Sender<'a> {
         while !goal.is_reached(pulse, now) && !self.flow.is_told() {
             let mut many = most.min(goal.left(pulse).div_ceil(length));
             if let Some(pace) = &mut self.pace {
-                let due = await_due(pace, pulse.wake().min(goal.wake(pulse)), now);
+                let due = await_due(pace, || pulse.wake().min(goal.wake(pulse)), now);
                 now = due.now;
                 many = many.min(due.messages);
                 if many == 0 {

@@ -7,6 +7,7 @@ use rsa::{
     pkcs1::{DecodeRsaPrivateKey, DecodeRsaPublicKey},
     pkcs8::{DecodePrivateKey, DecodePublicKey},
     rand_core::{TryCryptoRng, TryRng},
+    traits::PublicKeyParts,
 };
 use sha1::Sha1;
 use thiserror::Error;
@@ -76,7 +77,17 @@ impl PrivateKey {
             .map_err(|error| KeyError::Unreadable { kind: "private", because: error.to_string() })
     }
 
+    /// The length of everything that is encrypted for it, in bytes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.0.size()
+    }
+
+    /// What is not as long as the key is not worth the work.
     pub(super) fn decrypt(&self, padding: Padding, secret: &[u8], entropy: Entropy<'_>) -> Option<Vec<u8>> {
+        if secret.len() != self.size() {
+            return None;
+        }
         let random = &mut HandedIn(entropy);
         match padding {
             Padding::Pkcs1v15 => self.0.decrypt_blinded(random, Pkcs1v15Encrypt, secret),

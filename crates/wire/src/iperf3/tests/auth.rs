@@ -52,6 +52,21 @@ fn a_stock_client_s_token_says_who_it_is_and_when() {
 }
 
 #[test]
+fn a_token_of_another_length_than_the_key_is_not_worked_on() {
+    use base64::{Engine, engine::general_purpose::STANDARD};
+    let good = mario("rossi").token(&public(), Padding::Oaep, AT, &mut counting()).unwrap();
+    let secret = STANDARD.decode(&good).unwrap();
+    assert!(Claim::may_open(&good, &private()));
+    let longer = STANDARD.encode([&[0], &secret[..]].concat());
+    for token in ["", "!", &STANDARD.encode(&secret[1..]), &longer, &STANDARD.encode([7; 40_000])] {
+        assert!(!Claim::may_open(token, &private()));
+        let mut worked = false;
+        let opened = Claim::open(token, &private(), Padding::Oaep, &mut |_| worked = true);
+        assert_eq!((opened, worked), (Err(Denied::Unreadable), false), "blinding comes before decryption");
+    }
+}
+
+#[test]
 fn our_own_token_is_opened_again_with_either_padding_and_not_with_the_other() {
     for (padding, other) in [(Padding::Pkcs1v15, Padding::Oaep), (Padding::Oaep, Padding::Pkcs1v15)] {
         let token = mario("rossi").token(&public(), padding, AT, &mut counting()).unwrap();

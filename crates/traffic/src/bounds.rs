@@ -1,4 +1,4 @@
-//! How much one sockperf client may take of a server, looked at a few times a second. Time is handed in.
+//! How much one client may take of a server, looked at a few times a second. Time is handed in.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,8 @@ pub(crate) enum Ended {
 }
 
 /// Looks whether a client is within its bounds.
-pub(super) struct Guard<'a> {
+#[derive(Debug)]
+pub(crate) struct Guard<'a> {
     bounds: Bounds,
     stop: &'a Stop,
     begun: u64,
@@ -52,7 +53,7 @@ pub(super) struct Guard<'a> {
 }
 
 impl<'a> Guard<'a> {
-    pub(super) const fn new(bounds: Bounds, stop: &'a Stop, now: u64) -> Self {
+    pub(crate) const fn new(bounds: Bounds, stop: &'a Stop, now: u64) -> Self {
         let (heard, second, last) = ((now, 0), (now, 0), (now, 0));
         Self { bounds, stop, begun: now, wake: now, heard, second, last, cpus: BTreeSet::new() }
     }
@@ -62,7 +63,7 @@ impl<'a> Guard<'a> {
     /// # Errors
     /// When the server is asked to stop.
     #[inline]
-    pub(super) fn look(&mut self, counts: Counts, now: u64) -> Result<Option<Ended>> {
+    pub(crate) fn look(&mut self, counts: Counts, now: u64) -> Result<Option<Ended>> {
         if counts.received != self.last.1 {
             self.last = (now, counts.received);
         }
@@ -78,12 +79,12 @@ impl<'a> Guard<'a> {
     }
 
     /// From its begin to its last message.
-    pub(super) const fn active(&self) -> Nanos {
+    pub(crate) const fn active(&self) -> Nanos {
         Nanos(self.last.0 - self.begun)
     }
 
     /// The CPUs that the thread was seen on.
-    pub(super) fn ran_on(&self) -> Vec<u32> {
+    pub(crate) fn ran_on(&self) -> Vec<u32> {
         self.cpus.iter().copied().collect()
     }
 

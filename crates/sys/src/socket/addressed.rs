@@ -1,0 +1,225 @@
+//! Datagrams of a socket that is bound to every address: to which of them each came, and from which one an answer
+//! leaves. Without it the route chooses, and a peer drops what does not come from the address that it knows.
+//! See IP_PKTINFO in ip(7), IPV6_RECVPKTINFO in ipv6(7).
+#![expect(unsafe_code, reason = "control messages, which the standard library cannot send or receive")]
+
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::os::fd::{AsFd, AsRawFd};
+
+use super::{integer, transfer::again};
+use crate::error::Result;
+
+/// Room for one control message of either family, aligned as the kernel wants it.
+#[repr(C, align(8))]
+struct Control([u8; 64]);
+
+/// Of linux/in6.h.
+const IPV6_RECVPKTINFO: u32 = 49;
+const IP_PKTINFO: u32 = 8;
+
+/// Lets [`receive_addressed`] tell where a datagram came to.
+pub fn set_destination_told(fd: impl AsFd, is_ipv6: bool) -> Result<()> {
+    let (level, name) =
+        if is_ipv6 { (libc::IPPROTO_IPV6, IPV6_RECVPKTINFO) } else { (libc::IPPROTO_IP, IP_PKTINFO) };
+    integer::set(&fd, level, name, 1_i32, "set the telling of destinations on")
+}
+
+/// Receives a datagram: its length, where it came from, and to which address of this machine, where that was told
+/// (see [`set_destination_told`]). What is longer than `buffer` is cut.
+pub fn receive_addressed(
+    fd: impl AsFd,
+    buffer: &mut [u8],
+) -> io::Result<(usize, SocketAddr, Option<IpAddr>)> {
+    let mut control = Control([0; 64]);
+    // SAFETY: plain numbers and pointers, for which zero is a valid value.
+    let (mut name, mut message): (libc::sockaddr_storage, libc::msghdr) = unsafe { (zeroed(), zeroed()) };
+    let mut vector = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    message.msg_name = (&raw mut name).cast();
+    message.msg_namelen = length_of::<libc::sockaddr_storage>();
+    message.msg_iov = &raw mut vector;
+    message.msg_iovlen = 1;
+    message.msg_control = (&raw mut control).cast();
+    message.msg_controllen = length_of::<Control>() as _;
+    let socket = fd.as_fd().as_raw_fd();
+    let length = again(|| {
+        // SAFETY: the header points at a name, a vector with `buffer` and a control buffer of the lengths it tells,
+        // which live longer than the call.
+        let got = unsafe { libc::recvmsg(socket, &raw mut message, 0) };
+        usize::try_from(got).map_err(|_| io::Error::last_os_error())
+    })?;
+    let from = address(&name).ok_or(io::ErrorKind::InvalidData)?;
+    Ok((length, from, destination(&message)))
+}
+
+/// Sends a datagram to `to` that leaves from `from`, an address of this machine of the same family.
+pub fn send_addressed(fd: impl AsFd, bytes: &[u8], to: SocketAddr, from: IpAddr) -> io::Result<usize> {
+    let mut control = Control([0; 64]);
+    // SAFETY: plain numbers and pointers, for which zero is a valid value.
+    let (mut name, mut message): (libc::sockaddr_storage, libc::msghdr) = unsafe { (zeroed(), zeroed()) };
+    let mut vector = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    message.msg_name = (&raw mut name).cast();
+    message.msg_namelen = fill(&mut name, to);
+    message.msg_iov = &raw mut vector;
+    message.msg_iovlen = 1;
+    message.msg_control = (&raw mut control).cast();
+    message.msg_controllen = length_of::<Control>() as _;
+    match from {
+        IpAddr::V4(from) => {
+            let source = libc::in_addr { s_addr: u32::from_ne_bytes(from.octets()) };
+            let info = libc::in_pktinfo { ipi_ifindex: 0, ipi_spec_dst: source, ipi_addr: source };
+            put(&mut message, libc::IPPROTO_IP, libc::IP_PKTINFO, info);
+        }
+        IpAddr::V6(from) => {
+            let ipi6_addr = libc::in6_addr { s6_addr: from.octets() };
+            let info = libc::in6_pktinfo { ipi6_addr, ipi6_ifindex: 0 };
+            put(&mut message, libc::IPPROTO_IPV6, libc::IPV6_PKTINFO, info);
+        }
+    }
+    let socket = fd.as_fd().as_raw_fd();
+    again(|| {
+        // SAFETY: the header points at a name, a vector with `bytes`, which the kernel only reads, and a control
+        // buffer of the lengths it tells, all of which live longer than the call.
+        let sent = unsafe { libc::sendmsg(socket, &raw const message, libc::MSG_NOSIGNAL) };
+        usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+    })
+}
+
+/// The length of a `T`, of which each has a few bytes.
+const fn length_of<T>() -> libc::socklen_t {
+    size_of::<T>() as libc::socklen_t
+}
+
+/// Makes `value` the only control message of a header whose buffer has room for it.
+fn put<T>(message: &mut libc::msghdr, level: i32, kind: i32, value: T) {
+    // SAFETY: `msg_control` points at a `Control`, aligned and longer than a header and an `in6_pktinfo`, the larger
+    // of the two; CMSG_FIRSTHDR and CMSG_DATA stay inside.
+    unsafe {
+        message.msg_controllen = libc::CMSG_SPACE(length_of::<T>()) as _;
+        let header = libc::CMSG_FIRSTHDR(message);
+        (*header).cmsg_level = level;
+        (*header).cmsg_type = kind;
+        (*header).cmsg_len = libc::CMSG_LEN(length_of::<T>()) as _;
+        libc::CMSG_DATA(header).cast::<T>().write_unaligned(value);
+    }
+}
+
+/// What the kernel has told of where a datagram came to.
+fn destination(message: &libc::msghdr) -> Option<IpAddr> {
+    // SAFETY: the kernel has filled the control buffer as far as `msg_controllen` says, with messages of the types
+    // that it names; the macros stay inside.
+    unsafe {
+        let mut header = libc::CMSG_FIRSTHDR(message);
+        while !header.is_null() {
+            let data = libc::CMSG_DATA(header);
+            match ((*header).cmsg_level, (*header).cmsg_type) {
+                (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
+                    let info = data.cast::<libc::in_pktinfo>().read_unaligned();
+                    return Some(Ipv4Addr::from(info.ipi_spec_dst.s_addr.to_ne_bytes()).into());
+                }
+                (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
+                    let info = data.cast::<libc::in6_pktinfo>().read_unaligned();
+                    return Some(Ipv6Addr::from(info.ipi6_addr.s6_addr).into());
+                }
+                _ => header = libc::CMSG_NXTHDR(message, header),
+            }
+        }
+    }
+    None
+}
+
+fn address(name: &libc::sockaddr_storage) -> Option<SocketAddr> {
+    let name = &raw const *name;
+    // SAFETY: it is as long and as aligned as any address, and all bytes of it are valid in each of them.
+    unsafe {
+        match i32::from((*name).ss_family) {
+            libc::AF_INET => {
+                let name = &*name.cast::<libc::sockaddr_in>();
+                let ip = Ipv4Addr::from(name.sin_addr.s_addr.to_ne_bytes());
+                Some(SocketAddrV4::new(ip, u16::from_be(name.sin_port)).into())
+            }
+            libc::AF_INET6 => {
+                let name = &*name.cast::<libc::sockaddr_in6>();
+                let (ip, port) = (Ipv6Addr::from(name.sin6_addr.s6_addr), u16::from_be(name.sin6_port));
+                Some(SocketAddrV6::new(ip, port, name.sin6_flowinfo, name.sin6_scope_id).into())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Writes an address; returns its length.
+fn fill(name: &mut libc::sockaddr_storage, address: SocketAddr) -> libc::socklen_t {
+    let name = &raw mut *name;
+    // SAFETY: it has room for any address and is aligned for all of them.
+    unsafe {
+        match address {
+            SocketAddr::V4(address) => {
+                let name = &mut *name.cast::<libc::sockaddr_in>();
+                name.sin_family = libc::AF_INET as libc::sa_family_t;
+                name.sin_port = address.port().to_be();
+                name.sin_addr.s_addr = u32::from_ne_bytes(address.ip().octets());
+                length_of::<libc::sockaddr_in>()
+            }
+            SocketAddr::V6(address) => {
+                let name = &mut *name.cast::<libc::sockaddr_in6>();
+                name.sin6_family = libc::AF_INET6 as libc::sa_family_t;
+                name.sin6_port = address.port().to_be();
+                name.sin6_flowinfo = address.flowinfo();
+                name.sin6_addr.s6_addr = address.ip().octets();
+                name.sin6_scope_id = address.scope_id();
+                length_of::<libc::sockaddr_in6>()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A datagram to `to`, an address of the loopback, and its answer.
+    fn check(everywhere: &str, to: &str) {
+        let to: IpAddr = to.parse().expect("an address");
+        let Ok(server) = UdpSocket::bind((everywhere.parse::<IpAddr>().expect("an address"), 0)) else {
+            assert!(to.is_ipv6(), "a kernel has IPv4");
+            return;
+        };
+        set_destination_told(&server, to.is_ipv6()).expect("UDP");
+        let client = UdpSocket::bind((everywhere.parse::<IpAddr>().expect("an address"), 0)).expect("bound");
+        for socket in [&server, &client] {
+            socket.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
+        }
+        let port = server.local_addr().expect("bound").port();
+        client.send_to(b"to whom", (to, port)).expect("loopback");
+        let mut bytes = [0; 16];
+        let (length, from, told) = receive_addressed(&server, &mut bytes).expect("it came");
+        assert_eq!((&bytes[..length], told), (&b"to whom"[..], Some(to)));
+        assert_eq!(from.port(), client.local_addr().expect("bound").port());
+        assert_eq!(send_addressed(&server, b"from me", from, to).expect("loopback"), 7);
+        let (length, from) = client.recv_from(&mut bytes).expect("it came");
+        assert_eq!((&bytes[..length], from), (&b"from me"[..], SocketAddr::new(to, port)));
+    }
+
+    #[test]
+    fn an_answer_leaves_from_the_address_that_was_asked() {
+        // The route to a peer on 127.0.0.1 would choose 127.0.0.1.
+        for to in ["127.0.0.1", "127.7.7.7"] {
+            check("0.0.0.0", to);
+        }
+        check("::", "::1");
+    }
+
+    #[test]
+    fn where_nobody_asked_nothing_is_told() {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+        let here = socket.local_addr().expect("bound");
+        socket.send_to(b"x", here).expect("loopback");
+        let (length, from, told) = receive_addressed(&socket, &mut [0; 4]).expect("it came");
+        assert_eq!((length, from, told), (1, here, None));
+    }
+}

@@ -1,0 +1,134 @@
+//! Datagrams that were sent, and after which nothing came: iperf3's receivers do not miss them. Pure.
+
+use load::{Direction, Transport};
+use samples::{DatagramSample, EndSeries};
+use wire::iperf3::{PlannedStream, Results};
+
+use super::Report;
+use crate::ends::{FlowOutcome, Outcome};
+
+impl Report {
+    /// The flows of [`Self::here`]; of UDP, what was sent and never came is lost, at the end of a stream too.
+    /// iperf3's own numbers leave the end out.
+    #[must_use]
+    pub fn settled(&self) -> Vec<FlowOutcome> {
+        let mut flows = self.here.flows.clone();
+        if self.load.transport == Transport::Udp {
+            for (planned, flow) in self.params.streams().iter().zip(&mut flows) {
+                let sent = packets(&self.there, planned);
+                if let (Direction::Reverse, Some(sent)) = (planned.direction, sent) {
+                    let highest = highest(&flow.series);
+                    lose(&mut flow.series, sent.saturating_sub(highest));
+                }
+            }
+        }
+        flows
+    }
+}
+
+/// The same at the server, of what this end has sent.
+pub(super) fn settle(peer: &mut Outcome, there: &Results, plan: &[PlannedStream], here: &Outcome) {
+    for (planned, ours) in plan.iter().zip(&here.flows) {
+        let id = (ours.id, ours.direction);
+        let theirs = peer.flows.iter_mut().find(|flow| (flow.id, flow.direction) == id);
+        let (Some(theirs), Some(seen)) = (theirs, packets(there, planned)) else { continue };
+        if planned.direction == Direction::Forward {
+            lose(&mut theirs.series, highest(&ours.series).saturating_sub(seen));
+        }
+    }
+}
+
+/// How many a sender told, or a receiver's highest number.
+fn packets(there: &Results, planned: &PlannedStream) -> Option<i64> {
+    let stream = there.streams.iter().find(|stream| stream.id == i64::from(planned.id))?;
+    Some(stream.packets)
+}
+
+/// The same at this end, the warm-up included.
+fn highest(series: &EndSeries) -> i64 {
+    let samples = series.intervals.iter().filter_map(|interval| interval.datagrams);
+    let all = samples.reduce(|before, after| before.and(&after)).unwrap_or_default();
+    i64::try_from(all.count).unwrap_or(i64::MAX).saturating_add(all.lost)
+}
+
+/// So many more are missing at the end.
+fn lose(series: &mut EndSeries, missing: i64) {
+    let mut samples = series.intervals.iter_mut().rev().filter_map(|interval| interval.datagrams.as_mut());
+    if let Some(DatagramSample { lost, .. }) = samples.next().filter(|_| missing > 0) {
+        *lost = lost.saturating_add(missing);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use samples::Interval;
+    use units::{Bytes, Nanos};
+    use wire::iperf3::StreamResults;
+
+    use super::*;
+
+    /// A warm-up and two seconds, with these counts and losses.
+    fn outcome(direction: Direction, seconds: [(u64, i64); 3]) -> Outcome {
+        let interval = |(second, (count, lost)): (u64, (u64, i64))| Interval {
+            start: Nanos::from_secs(second),
+            end: Nanos::from_secs(second + 1),
+            bytes: Bytes(count),
+            warmup: second == 0,
+            tcp: None,
+            datagrams: Some(DatagramSample { count, lost, ..DatagramSample::default() }),
+        };
+        let intervals = (0..).zip(seconds).map(interval).collect();
+        let series = EndSeries { intervals, ..EndSeries::default() };
+        Outcome { flows: vec![FlowOutcome { id: 0, direction, series }], ..Outcome::default() }
+    }
+
+    fn told(packets: i64) -> Results {
+        Results {
+            cpu_util_total: 0.0,
+            cpu_util_user: 0.0,
+            cpu_util_system: 0.0,
+            sender_has_retransmits: -1,
+            congestion_used: None,
+            server_output_text: None,
+            server_output_json: None,
+            streams: vec![StreamResults { id: 1, packets, ..StreamResults::default() }],
+            plumb: None,
+        }
+    }
+
+    #[test]
+    fn what_was_sent_and_never_came_is_lost_at_the_end_too() {
+        let plan = [PlannedStream { id: 1, direction: Direction::Forward }];
+        let sent = outcome(Direction::Forward, [(100, 0), (100, 0), (100, 0)]);
+        for (seen, [count, lost], expected) in
+            [(300, [97, 3], 3), (290, [88, 2], 12), (0, [0, 0], 300), (400, [100, 0], 0)]
+        {
+            let mut peer = outcome(Direction::Forward, [(0, 0), (count as u64, lost), (0, 0)]);
+            settle(&mut peer, &told(seen), &plan, &sent);
+            let found = peer.flows[0].series.datagrams().expect("of UDP");
+            assert_eq!(found.lost, expected, "the highest number was {seen}");
+        }
+    }
+
+    #[test]
+    fn what_this_end_received_lacks_what_the_server_sent_and_iperf3_s_number_stays() {
+        let here = outcome(Direction::Reverse, [(100, 0), (90, 5), (80, 5)]);
+        let params = wire::iperf3::Params { udp: true, reverse: true, ..Default::default() };
+        let report = Report {
+            load: params.load(),
+            here,
+            there: told(300),
+            peer: Outcome::default(),
+            peer_is_plumb: false,
+            params,
+            connections: Vec::new(),
+            cookie: String::new(),
+            control_mss: None,
+            started: samples::UnixMillis(0),
+            cpu: [0.0; 3],
+            server_output: None,
+        };
+        assert_eq!(report.settled()[0].series.datagrams().map(|sample| sample.lost), Some(30));
+        assert_eq!(report.here.flows[0].series.datagrams().map(|sample| sample.lost), Some(10));
+    }
+}

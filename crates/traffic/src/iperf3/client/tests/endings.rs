@@ -1,0 +1,73 @@
+//! Tests that do not run to their end.
+
+use super::*;
+
+/// What the test fails with, and whether the server ended well.
+pub(super) fn failure(
+    load: StreamLoad,
+    options: Options,
+    flags: &[&str],
+    meanwhile: impl Fn(&Stock, &Stop) + Sync,
+) -> Option<(Error, Printed)> {
+    let spec = ClientSpec { options, ..spec(load) };
+    on_loopback(|| {
+        let server = Stock::start(flags)?;
+        let stop = Stop::new();
+        let failed = thread::scope(|scope| {
+            let beside = scope.spawn(|| meanwhile(&server, &stop));
+            let failed = run_client(&spec, &stop, &()).expect_err("the test does not run to its end");
+            beside.join().unwrap();
+            failed
+        });
+        Some((failed, server.printed()))
+    })?
+}
+
+fn soon() {
+    thread::sleep(Duration::from_millis(700));
+}
+
+#[test]
+fn a_stop_is_told_to_the_server_and_a_server_s_stop_is_heard() {
+    let long = StreamLoad { until: Until::Elapsed(Nanos::from_secs(20)), ..tcp() };
+    let stopped = failure(long.clone(), Options::default(), &[], |_, stop| {
+        soon();
+        stop.ask();
+    });
+    let Some((error, printed)) = stopped else { return };
+    assert!(error.is_stopped(), "{error}");
+    assert!(String::from_utf8_lossy(&printed.stdout).contains("the client has terminated"));
+    let (error, _) = failure(long, Options::default(), &[], |server, _| {
+        soon();
+        server.interrupt();
+    })
+    .unwrap();
+    assert!(matches!(error, Error::Iperf3(Failure::ServerTerminated)), "{error}");
+}
+
+#[test]
+fn a_server_s_refusal_is_told_in_its_words() {
+    let load = StreamLoad { message: Bytes(1 << 20), ..tcp() };
+    let too_long = StreamLoad { message: Bytes((1 << 20) + 1), ..load };
+    on_loopback(|| {
+        let Some(_server) = Stock::start(&[]) else { return };
+        let error = run_client(&spec(too_long), &Stop::new(), &()).expect_err("iperf3 has no such message");
+        assert!(matches!(error, Error::Setting { .. }), "{error}");
+        thread::scope(|scope| {
+            let busy = spec(StreamLoad { until: Until::Elapsed(Nanos::from_secs(2)), ..tcp() });
+            let first = scope.spawn(move || run_client(&busy, &Stop::new(), &()));
+            soon();
+            let error = run_client(&spec(tcp()), &Stop::new(), &()).expect_err("the server is busy");
+            assert_eq!(error.to_string(), "the server is busy with another test; try again later");
+            first.join().unwrap().expect("the first test goes on");
+        });
+    });
+}
+
+#[test]
+fn a_server_that_is_not_there_is_said_to_be() {
+    on_loopback(|| {
+        let error = run_client(&spec(tcp()), &Stop::new(), &()).expect_err("nobody listens");
+        assert!(error.to_string().contains("Connection refused"), "{error}");
+    });
+}

@@ -1,0 +1,53 @@
+//! An interval of a ping-pong takes little memory: its histogram goes round between the measuring thread and the
+//! one that watches. That the measuring thread itself makes none is shown beside its recorder.
+
+mod alone;
+mod counting;
+
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    thread,
+};
+
+use load::{Load, PingPongLoad, Schedule, Transport};
+use traffic::{ClientSpec, Server, ServerSpec, Stop, run_client};
+use units::Nanos;
+
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+/// What may differ for other reasons: a thread was seen on one more CPU, a list has grown.
+const CHANCE: u64 = 40;
+/// What the watching thread takes to pack and to keep an interval.
+const AN_INTERVAL: u64 = 4;
+
+/// Allocations of both ends together, and the intervals that were kept.
+fn run(schedule: Schedule, duration: Nanos) -> (u64, u64) {
+    let interval = Nanos::from_millis(10);
+    let load = PingPongLoad { transport: Transport::Udp, schedule, interval, ..PingPongLoad::new(duration) };
+    let (load, stop) = (Load::PingPong(load), Stop::new());
+    let before = counting::taken();
+    let server = ServerSpec { token: 7, bind: HERE, load: load.clone(), cpus: None };
+    let server = Server::open(&server).expect("loopback");
+    let at = SocketAddr::new(HERE, server.port());
+    let client = ClientSpec { token: 7, bind: HERE, server: at, load, cpus: None };
+    let outcome = thread::scope(|scope| {
+        let server = scope.spawn(|| server.run(&stop, &()).expect("runs"));
+        let outcome = run_client(&client, &stop, &()).expect("runs");
+        server.join().expect("no panic");
+        outcome
+    });
+    let intervals = outcome.ping_pong.expect("a ping-pong").intervals.len();
+    (counting::taken() - before, intervals as u64)
+}
+
+#[test]
+fn an_interval_takes_little_memory() {
+    alone::on_loopback(|| {
+        for schedule in [Schedule::Closed, Schedule::Open { period: Nanos(100_000) }] {
+            let few = run(schedule, Nanos::from_millis(100));
+            let many = run(schedule, Nanos::from_millis(1100));
+            assert!(many.1 > few.1 + 20, "{few:?} and then {many:?}");
+            let bound = few.0 + CHANCE + (many.1 - few.1) * AN_INTERVAL;
+            assert!(many.0 <= bound, "{few:?} and then {many:?}: {schedule:?}");
+        }
+    });
+}

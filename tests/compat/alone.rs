@@ -1,0 +1,93 @@
+//! A private network for every test and every row, and how many of them run at once.
+//!
+//! Each has its own namespace: ports, addresses and the kernel's counters are nobody else's, and nothing is sent
+//! over the machine's own loopback. It must not know what is tested.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    process::ExitCode,
+    sync::{Condvar, Mutex, PoisonError},
+    thread,
+};
+
+use libtest_mimic::{Arguments, Trial};
+use plumb_tests::Case;
+use sys::{
+    netns::{NetNs, bring_loopback_up},
+    userns,
+};
+
+/// Most of them wait for time to pass: several a CPU, and yet each gets its share.
+const AT_ONCE: usize = 14;
+
+/// Runs the cases side by side and says why those whose needs are not met are skipped.
+pub(crate) fn run<'a>(cases: impl IntoIterator<Item = &'a Case>) -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    // Before a user namespace makes this process look like root.
+    let trials: Vec<Trial> = cases.into_iter().map(|case| trial(case, arguments.list)).collect();
+    if !userns::has_net_admin() && !arguments.list {
+        userns::enter_as_root().unwrap_or_else(|error| panic!("a private network for each test: {error}"));
+    }
+    // The places below bound what runs at once; the cases themselves only wait.
+    arguments.test_threads = Some(arguments.test_threads.unwrap_or(trials.len()).max(1));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+#[expect(clippy::disallowed_macros, reason = "skipped tests say why")]
+fn trial(case: &Case, only_list: bool) -> Trial {
+    let unmet = case.needs.iter().find_map(|need| need.unmet());
+    if let (Some(reason), false) = (&unmet, only_list) {
+        println!("skipped: {}: {reason}", case.name);
+    }
+    let test = case.test;
+    Trial::test(case.name, move || {
+        test();
+        Ok(())
+    })
+    .with_ignored_flag(unmet.is_some())
+}
+
+/// Does something in a private network, once there is a place.
+pub(crate) fn alone(work: impl FnOnce() + Send) {
+    let _place = Place::take();
+    let inside = || {
+        bring_loopback_up().expect("root of its namespace");
+        work();
+    };
+    NetNs::create("a test").and_then(|namespace| namespace.run_in(inside)).expect("a private network");
+}
+
+/// Does something with each of many, each in a private network, and names all that failed.
+pub(crate) fn each<T: Sync>(cases: &[T], name: impl Fn(&T) -> String, check: impl Fn(&T) + Sync) {
+    let check = &check;
+    let tried = |case| catch_unwind(AssertUnwindSafe(|| alone(|| check(case))));
+    let failed: Vec<String> = thread::scope(|scope| {
+        let running: Vec<_> = cases.iter().map(|case| (case, scope.spawn(move || tried(case)))).collect();
+        let ended =
+            running.into_iter().map(|(case, thread)| (case, thread.join().is_ok_and(|tried| tried.is_ok())));
+        ended.filter(|(_, passed)| !passed).map(|(case, _)| name(case)).collect()
+    });
+    assert!(failed.is_empty(), "{} of {} failed: {failed:#?}", failed.len(), cases.len());
+}
+
+/// One of [`AT_ONCE`], given back when it is dropped.
+struct Place;
+
+static TAKEN: Mutex<usize> = Mutex::new(0);
+static GIVEN_BACK: Condvar = Condvar::new();
+
+impl Place {
+    fn take() -> Self {
+        let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = GIVEN_BACK.wait_while(taken, |taken| *taken >= AT_ONCE);
+        *free.unwrap_or_else(PoisonError::into_inner) += 1;
+        Self
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        *TAKEN.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        GIVEN_BACK.notify_one();
+    }
+}

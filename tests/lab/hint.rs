@@ -1,0 +1,71 @@
+//! What `plumb client` says of the device that it sends by, between two hosts of a standing lab.
+
+use std::{process::Child, time::Duration};
+
+use plumb_tests::{Sandbox, wait_until};
+use serde_json::Value;
+
+use crate::{evidence::Standing, sandbox, wire};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+const SERVER: &str = "198.18.0.2";
+/// What comes before the client, so that another user starts it.
+const NOBODY: &[&str] = &["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+
+pub(crate) fn an_offload_that_is_off_is_named() {
+    let sandbox = sandbox();
+    let file = sandbox.file("wire.toml", &wire(1, "100ms"));
+    let lab = Standing::of(&sandbox, &file, "hint");
+    let _server = Server::start(&sandbox, &lab);
+    assert_eq!(hint(&sandbox, &[]), None, "every offload of a new pair is on");
+
+    let _ = sandbox.inside("left", &["ethtool", "-K", "eth0", "tso", "off", "gso", "off"]);
+    for user in [&[], NOBODY] {
+        let hint = hint(&sandbox, user).expect("two offloads are off");
+        assert_eq!(hint["evidence"][0]["what"], "off on eth0", "{user:?}: {hint}");
+        assert_eq!(hint["remedy"]["commands"][0], "ethtool -K eth0 tso on gso on", "{user:?}: {hint}");
+    }
+    let said = sandbox.inside("left", &client(&[]));
+    assert!(said.contains("Offloads of eth0 are off"), "{said}");
+    assert!(said.contains("ethtool -K eth0 tso on gso on"), "{said}");
+
+    // The remedy is carried out as it is printed.
+    let _ = sandbox.inside("left", &["ethtool", "-K", "eth0", "tso", "on", "gso", "on"]);
+    assert_eq!(hint(&sandbox, &[]), None, "the remedy helps");
+}
+
+/// The hint of a short stream, as a user with these words before the command is told it.
+fn hint(sandbox: &Sandbox, user: &[&str]) -> Option<Value> {
+    let said = sandbox.inside("left", &[user, &client(&["--json"])].concat());
+    let document: Value = serde_json::from_str(&said).expect("JSON");
+    let own = &document["plumb"];
+    assert!(own["outcome"].is_object(), "{own}");
+    let hints = own["hints"].as_array().expect("a list");
+    hints.iter().find(|hint| hint["id"] == "offload-off").cloned()
+}
+
+fn client<'a>(flags: &[&'a str]) -> Vec<&'a str> {
+    [&[env!("CARGO_BIN_EXE_plumb"), "client", SERVER, "-t", "300ms"], flags].concat()
+}
+
+/// A standing server in the other host. It goes when this is dropped.
+struct Server(Child);
+
+impl Server {
+    fn start(sandbox: &Sandbox, lab: &Standing<'_>) -> Self {
+        let server = lab.start("right", &[env!("CARGO_BIN_EXE_plumb"), "server", "-B", SERVER]);
+        let server = Self(server);
+        // Port 5201, in the state LISTEN.
+        let listens = |line: &str| line.contains(":1451 ") && line.contains(" 0A ");
+        let there = || sandbox.inside("right", &["cat", "/proc/net/tcp"]).lines().any(listens);
+        assert!(wait_until(PATIENCE, there), "the server listens");
+        server
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
