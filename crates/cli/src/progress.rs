@@ -57,7 +57,7 @@ impl Progress {
                 self.message(self.cell.clone());
             }
             Event::Rate { rate, round_trips, connections, .. } => {
-                self.live(*rate, *round_trips, *connections)
+                self.live(*rate, *round_trips, *connections);
             }
             Event::Kept(trial) => self.kept(trial),
             Event::Skipped(skip) => self.line(&format!("skipped {}, because {}", skip.cell, skip.because)),
