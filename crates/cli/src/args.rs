@@ -9,7 +9,7 @@ use crate::{
 
 /// Builds virtual network paths, sends real traffic through them, and says what each layer costs and why.
 #[derive(Debug, Parser)]
-#[command(name = "plumb", version, propagate_version = true, after_help = EXIT_STATUS)]
+#[command(name = "plumb", version, after_help = EXIT_STATUS)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) shared: Shared,

@@ -114,8 +114,12 @@ impl Sums {
 /// a value. Likeness beyond [`MOST_INFLATION`] is taken for jumps.
 fn noise(values: &[f64]) -> Option<f64> {
     let steps: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
-    // For normal values the median step is 0.6745 times the square root of 2 standard deviations.
-    let deviation = describe::median(&steps)? / (0.6745 * std::f64::consts::SQRT_2);
+    // For normal values the median step is 0.6745 times the square root of 2 standard deviations. Where most values
+    // are equal it is none, and the mean of the squares has to do, jumps and all.
+    let deviation = match describe::median(&steps)? / (0.6745 * std::f64::consts::SQRT_2) {
+        0.0 => (steps.iter().map(|step| step * step).sum::<f64>() / (2 * steps.len()) as f64).sqrt(),
+        deviation => deviation,
+    };
     let inflation = series::inflation(values)?.clamp(1.0, MOST_INFLATION);
     Some(deviation * deviation * inflation * (inflation + 1.0) / 2.0)
 }
@@ -180,6 +184,14 @@ mod tests {
                 assert!(alarms <= 10, "noise {noise}, carry {carry}, n = {n}: {alarms} of 200");
             }
         }
+    }
+
+    #[test]
+    fn bursts_among_nothing_are_one_level_and_a_jump_between_constants_is_two() {
+        let bursts: Vec<f64> = (0..60).map(|at| if at % 10 == 0 { 10.0 } else { 0.0 }).collect();
+        assert_eq!(levels(&bursts).unwrap().len(), 1);
+        let step = [[5.0; 20], [9.0; 20]].concat();
+        assert_eq!(levels(&step).unwrap().len(), 2);
     }
 
     #[test]

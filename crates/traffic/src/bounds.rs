@@ -14,6 +14,20 @@ use crate::{
 /// A rate is held against at least this long a time.
 const SECOND: u64 = 1_000_000_000;
 
+/// Bounds of what is served.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Clients at a time. A further iperf3 client is told that the server is busy; any other is closed.
+    pub clients: usize,
+    /// Rate of a test, all its streams together: a test that asks for more is refused, one that asks for none
+    /// is ended when it takes more.
+    pub rate: Option<BitRate>,
+    /// Time of a test: one that asks for more is refused, one without an end is ended.
+    pub duration: Nanos,
+    /// Payload of a test, all its streams together: the same.
+    pub bytes: Option<Bytes>,
+}
+
 /// What a server grants a client.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Bounds {

@@ -21,10 +21,10 @@ use super::{
 use crate::{
     crew::{self, Job, Shared, Spent},
     dial::{self, Dial, is_under_way},
-    ends::Outcome,
     error::{Error, Result},
     handshake::{Handshake, LENGTH, Purpose},
     observer::Observer,
+    outcome::Outcome,
     socket::{TICK, apply, domain, limit_waits, tcp_facts},
     spec::{ClientSpec, cpu_of},
     stop::Stop,

@@ -16,11 +16,11 @@ use super::{CONTROL, COUNTED, GRACE, PATIENCE, answer::Desk, check};
 use crate::{
     crew::{self, Job, Shared, Spent},
     dial,
-    ends::Outcome,
     error::{Error, Result},
     gather,
     handshake::{Handshake, Purpose},
     observer::Observer,
+    outcome::Outcome,
     socket::{TICK, is_wait, limit_waits},
     spec::{ServerSpec, cpu_of},
     stop::Stop,

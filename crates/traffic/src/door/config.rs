@@ -2,7 +2,9 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use units::{BitRate, Bytes, Nanos};
+use units::Nanos;
+
+use crate::bounds::Limits;
 
 /// A standing server.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,20 +25,6 @@ pub struct Config {
     /// How long a client may stay silent before it is given up; with `once`, also how long none may come. Zero
     /// is 30 s for the first and no end for the second.
     pub idle_timeout: Nanos,
-}
-
-/// Bounds of what is served.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
-    /// Clients at a time. A further iperf3 client is told that the server is busy; any other is closed.
-    pub clients: usize,
-    /// Rate of a test, all its streams together: a test that asks for more is refused, one that asks for none
-    /// is ended when it takes more.
-    pub rate: Option<BitRate>,
-    /// Time of a test: one that asks for more is refused, one without an end is ended.
-    pub duration: Nanos,
-    /// Payload of a test, all its streams together: the same.
-    pub bytes: Option<Bytes>,
 }
 
 /// How iperf3 clients prove who they are (RSA user authentication).

@@ -6,7 +6,7 @@ use load::{StreamLoad, Transport};
 use samples::Interval;
 use units::Nanos;
 
-use crate::{ends::Outcome, error::Error, observer::FlowId};
+use crate::{error::Error, observer::FlowId, outcome::Outcome};
 
 /// Hears of a standing server, on several threads; never on one that measures. Nothing waits for it longer
 /// than it takes.

@@ -8,11 +8,9 @@ use wire::iperf3::{
     auth::{Claim, Denied, Padding, PrivateKey, Users},
 };
 
-use super::{
-    config::{Auth, Limits},
-    event::Refusal,
-};
+use super::{config::Auth, event::Refusal};
 use crate::{
+    bounds::Limits,
     error::{Error, Result},
     iperf3::entropy::random,
 };

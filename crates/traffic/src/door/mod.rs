@@ -28,6 +28,8 @@ mod udp;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Auth, Config, Limits};
+pub use config::{Auth, Config};
+
+pub use crate::bounds::Limits;
 pub use event::{Client, Dialect, Event, Refusal, Report, Watcher, Work};
 pub use front::serve;

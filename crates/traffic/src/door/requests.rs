@@ -21,9 +21,9 @@ use crate::{
     connect,
     crew::Spent,
     dial,
-    ends::Outcome,
     error::{Error, Result},
     handshake::Handshake,
+    outcome::Outcome,
     socket::{TICK, is_wait, limit_waits},
     stop::Stop,
 };

@@ -12,18 +12,19 @@ use sys::clock::monotonic;
 use units::Nanos;
 
 use super::{
-    config::{Config, Limits},
+    config::Config,
     event::{Client, Dialect, Event, Report, Watcher, Work},
     requests,
     sessions::{Conversation, Spoken},
 };
 use crate::{
+    bounds::Limits,
     bounds::{Bounds, Ended},
-    ends::Outcome,
     error::{Error, Result},
     handshake::Handshake,
     iperf3::server::{self, Served, Visit},
     observer::{FlowId, Observer},
+    outcome::Outcome,
     ping_pong, sockperf,
     stop::Stop,
 };

@@ -16,7 +16,7 @@ use serde::{
 };
 use wire::iperf3::{PlannedStream, Unread};
 
-use crate::ends::{FlowOutcome, Outcome};
+use crate::outcome::{FlowOutcome, Outcome};
 
 /// The longest that a server tells and a client reads, in bytes of JSON.
 pub(super) const LONGEST: usize = 4 << 20;

@@ -4,7 +4,7 @@ use load::Direction;
 use samples::{DatagramSample, EndSeries, Interval};
 use wire::iperf3::{PlannedStream, Results, StreamResults};
 
-use crate::ends::Outcome;
+use crate::outcome::Outcome;
 
 /// What is told. `outcome` has the flows of `plan` in its order; this end sends those of direction `sent`; `cpu`
 /// is all, user and system in percent.
@@ -74,7 +74,7 @@ mod tests {
     use units::{Bytes, Nanos};
 
     use super::*;
-    use crate::ends::FlowOutcome;
+    use crate::outcome::FlowOutcome;
 
     fn interval(second: u64, warmup: bool, tcp: Option<u32>, datagrams: Option<(u64, i64)>) -> Interval {
         Interval {

@@ -31,10 +31,10 @@ use super::{
     extension, results,
 };
 use crate::{
-    door::Limits,
-    ends::Outcome,
+    bounds::Limits,
     error::{Error, Result},
     observer::Observer,
+    outcome::Outcome,
     spec::cpu_of,
     stop::Stop,
     stream::{self, Finish, Flow, FlowSocket, SERVER, Start, Told},

@@ -6,7 +6,7 @@ use load::{Direction, StreamLoad};
 use samples::{EndSeries, Interval};
 use wire::iperf3::PlannedStream;
 
-use crate::ends::Outcome;
+use crate::outcome::Outcome;
 
 const RULE: &str = "- - - - - - - - - - - - - - - - - - - - - - - - -\n";
 
@@ -136,7 +136,7 @@ mod tests {
     use units::{Bytes, Nanos};
 
     use super::*;
-    use crate::ends::FlowOutcome;
+    use crate::outcome::FlowOutcome;
 
     #[test]
     fn a_report_has_every_interval_and_a_summary() {

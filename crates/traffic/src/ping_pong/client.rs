@@ -18,9 +18,9 @@ use super::{
 };
 use crate::{
     crew::{self, Job, Shared, Spent},
-    ends::Outcome,
     error::Result,
     observer::Observer,
+    outcome::Outcome,
     spec::{ClientSpec, cpu_of},
     stop::Stop,
 };
@@ -143,6 +143,8 @@ fn open_jobs<'a, F: Format + 'a>(
         let done = open.receive(&reader, &mut notes);
         let thread = spent.until_now(END, ThreadRole::Ping);
         let (elapsed, seen) = notes.finish();
+        // Its schedule fills the time that was asked, whenever the last message came back.
+        let elapsed = elapsed.max(load.duration);
         done.map(|round_trips| Part { thread, seen, elapsed, histogram: Some(round_trips) })
     };
     vec![

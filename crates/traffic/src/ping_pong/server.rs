@@ -21,10 +21,10 @@ use super::{
 use crate::{
     bounds::{Bounds, Guard},
     crew::{self, Job, Shared, Spent},
-    ends::Outcome,
     error::Result,
     gather,
     observer::Observer,
+    outcome::Outcome,
     socket::{TICK, limit_waits},
     spec::ServerSpec,
     stop::Stop,

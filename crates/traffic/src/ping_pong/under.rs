@@ -13,10 +13,10 @@ use units::Nanos;
 
 use crate::{
     dial::Dial,
-    ends::Outcome,
     error::{Error, Result},
     gather,
     handshake::{Handshake, Purpose},
+    outcome::Outcome,
     socket::TICK,
     spec::{ClientSpec, ServerSpec, cpu_of},
     stop::Stop,

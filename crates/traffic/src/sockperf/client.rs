@@ -12,9 +12,9 @@ use wire::sockperf::Question;
 
 use crate::{
     dial::Dial,
-    ends::Outcome,
     error::{Error, Result},
     observer::Observer,
+    outcome::Outcome,
     ping_pong::{self, Arrival, Carrier, Format, Line, exchange},
     socket::source,
     stop::Stop,

@@ -9,7 +9,7 @@ use wire::sockperf::{Counts, Reply};
 
 use crate::{
     bounds::{Ended, Guard},
-    ends::{FlowOutcome, Outcome},
+    outcome::{FlowOutcome, Outcome},
 };
 
 /// A client that is no longer served.

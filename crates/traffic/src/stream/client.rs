@@ -5,10 +5,10 @@ use load::{StreamLoad, Transport};
 use super::{CLIENT, DatagramFormat, Finish, Flow, FlowSocket, Start, check, connections, flow, share, udp};
 use crate::{
     dial::Dial,
-    ends::Outcome,
     error::Result,
     handshake::{Handshake, Purpose},
     observer::Observer,
+    outcome::Outcome,
     spec::{ClientSpec, cpu_of},
     stop::Stop,
 };

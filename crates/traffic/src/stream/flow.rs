@@ -14,9 +14,9 @@ use super::{
 };
 use crate::{
     crew::{self, Job, Shared},
-    ends::{FlowOutcome, Outcome},
     error::Result,
     observer::{FlowId, Observer},
+    outcome::{FlowOutcome, Outcome},
     socket::{tcp_facts, udp_facts},
     stop::Stop,
 };

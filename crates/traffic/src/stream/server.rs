@@ -6,11 +6,11 @@ use load::{Direction, StreamLoad, Transport};
 
 use super::{DatagramFormat, Finish, Flow, FlowSocket, SERVER, Start, check, connections, flow, share, udp};
 use crate::{
-    ends::Outcome,
     error::Result,
     gather,
     handshake::Purpose,
     observer::Observer,
+    outcome::Outcome,
     spec::{ServerSpec, cpu_of},
     stop::Stop,
 };

@@ -138,7 +138,7 @@ pub(super) struct SocketFlags {
     #[arg(long, value_name = "POINT", value_parser = dscp::code_point)]
     pub(super) dscp: Option<u8>,
     /// Poll the device's queue for so long before sleeping (microseconds with no unit)
-    #[arg(long, value_name = "TIME", value_parser = amount::microseconds, num_args = 0..=1, default_missing_value = "50")]
+    #[arg(long, value_name = "TIME", value_parser = amount::microseconds, num_args = 0..=1, default_missing_value = "50", require_equals = true)]
     pub(super) busy_poll: Option<Nanos>,
 }
 

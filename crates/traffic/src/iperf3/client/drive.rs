@@ -21,9 +21,9 @@ use super::{
     relay::{Ears, Relay, Told},
 };
 use crate::{
-    ends::Outcome,
     error::{Error, Result},
     observer::Observer,
+    outcome::Outcome,
     spec::cpu_of,
     stop::Stop,
     stream::{self, CLIENT, Finish, Flow, FlowSocket, Start},

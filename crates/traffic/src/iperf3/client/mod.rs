@@ -31,10 +31,10 @@ use wire::iperf3::{Cookie, ErrorCode, Failure, Params, Results};
 use self::{control::Control, drive::Drive};
 use super::{cpu::Cpu, results};
 use crate::{
-    ends::Outcome,
     error::{Error, Result},
     iperf3::entropy::random,
     observer::Observer,
+    outcome::Outcome,
     stop::Stop,
 };
 

@@ -6,7 +6,7 @@ use units::{Bytes, Nanos};
 use wire::iperf3::{PlannedStream, Results, StreamResults};
 
 use super::{super::extension, ServerOutput};
-use crate::ends::{FlowOutcome, Outcome};
+use crate::outcome::{FlowOutcome, Outcome};
 
 /// What the server recorded, and whether it is plumb. A stock server's flows have one interval each, and no
 /// threads.

@@ -5,7 +5,7 @@ use samples::{DatagramSample, EndSeries};
 use wire::iperf3::{PlannedStream, Results};
 
 use super::Report;
-use crate::ends::{FlowOutcome, Outcome};
+use crate::outcome::{FlowOutcome, Outcome};
 
 impl Report {
     /// The flows of [`Self::here`]; of UDP, what was sent and never came is lost, at the end of a stream too.

@@ -15,7 +15,7 @@ use units::Nanos;
 use wire::iperf3::{Params, PlannedStream, Results, StreamResults, output::Output};
 
 use super::client::{ClientSpec, Connection, Report, ServerOutput};
-use crate::ends::{FlowOutcome, Outcome};
+use crate::outcome::{FlowOutcome, Outcome};
 
 /// What is told of a test, by one of its ends.
 pub(crate) struct Facts<'a> {

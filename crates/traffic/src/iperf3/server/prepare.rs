@@ -8,7 +8,7 @@ use wire::iperf3::{ErrorCode, Params};
 
 use super::Arrival;
 use crate::{
-    door::Limits,
+    bounds::Limits,
     error::Error,
     stream::{DatagramFormat, FlowSocket},
 };
@@ -64,12 +64,14 @@ pub(super) fn prepare(
     let one = params.server_affinity.and_then(|cpu| u32::try_from(cpu).ok()).map(|cpu| vec![cpu]);
     let cpus = params.plumb.as_ref().and_then(|asked| asked.cpus.clone()).or(one);
     let common = bounded(load, limits);
-    let with = |limit: bool| {
+    let with = |limit: bool, until: Until| {
         let asked = if limit { Mode::Limit } else { common.mode };
-        StreamLoad { mode: affordable(asked, load.transport, plan), ..common.clone() }
+        StreamLoad { mode: affordable(asked, load.transport, plan), until, ..common.clone() }
     };
     let tcp = load.transport == Transport::Tcp;
-    let (sending, receiving) = (with(tcp && params.zerocopy), with(tcp && params.skip_rx_copy));
+    // A receiver's record is over when the time that was asked is, whenever it hears of the end.
+    let receiving = with(tcp && params.skip_rx_copy, common.until);
+    let sending = with(tcp && params.zerocopy, longer(common.until));
     let shares = shares(params, load);
     Ok(Prepared { sockets, shares, sending, receiving, cpus })
 }
@@ -116,10 +118,18 @@ fn bounded(load: &StreamLoad, limits: &Limits) -> StreamLoad {
     };
     let (until, expected) = match load.until {
         Until::Elapsed(Nanos(0)) | Until::Sent(_) => (Until::Sent(Bytes(u64::MAX)), limits.duration),
-        Until::Elapsed(time) => (Until::Elapsed(time + LONGER), load.warmup + time),
+        Until::Elapsed(time) => (load.until, load.warmup + time),
     };
     let sparse = Nanos((expected.0 / KEPT).saturating_mul(flows));
     StreamLoad { message, until, interval: load.interval.max(sparse).max(SHORTEST), ..load.clone() }
+}
+
+/// What a sender is given, which the client ends.
+fn longer(until: Until) -> Until {
+    match until {
+        Until::Elapsed(time) => Until::Elapsed(time + LONGER),
+        Until::Sent(_) => until,
+    }
 }
 
 fn set(socket: &FlowSocket, params: &Params) -> Result<(), (ErrorCode, Error)> {

@@ -16,7 +16,7 @@ use wire::iperf3::{ErrorCode, server::Event};
 
 use super::control::{Control, closed};
 use crate::{
-    door::Limits,
+    bounds::Limits,
     error::Error,
     observer::{Beat, FlowId, Observer},
     stop::Stop,

@@ -12,8 +12,8 @@ use units::{Bytes, Nanos};
 
 use super::{PATIENT, SOON};
 use crate::{
-    ends::Outcome,
     error::Result,
+    outcome::Outcome,
     sockperf::{ClientSpec, Served, Tally, run_client, serve_tcp, serve_udp_beside},
     stop::Stop,
     testing::{HERE, on_loopback},
