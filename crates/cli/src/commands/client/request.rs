@@ -193,7 +193,7 @@ mod tests {
         check("--dscp ef", |load| load.socket.dscp = Some(46));
         check("--cport 40000", |load| load.socket.source_port = Some(40_000));
         check("--busy-poll", |load| load.socket.busy_poll = Some(Nanos(50_000)));
-        check("--busy-poll 20us", |load| load.socket.busy_poll = Some(Nanos(20_000)));
+        check("--busy-poll=20us", |load| load.socket.busy_poll = Some(Nanos(20_000)));
     }
 
     #[test]
