@@ -1,7 +1,6 @@
 //! Both ends' records of each connection, put together.
 
-use ::load::Direction;
-use samples::{EndSeries, Flow, StreamData};
+use samples::{Flow, StreamData};
 use traffic::FlowOutcome;
 
 /// The connections, from what this end and the server recorded.
@@ -15,18 +14,15 @@ pub(crate) fn both_ends(here: &[FlowOutcome], there: &[FlowOutcome]) -> StreamDa
 fn pair(flow: &FlowOutcome, there: &[FlowOutcome]) -> Flow {
     let (id, direction) = (flow.id, flow.direction);
     let other = there.iter().find(|other| (other.id, other.direction) == (id, direction));
-    let other: EndSeries = other.map(|other| other.series.clone()).unwrap_or_default();
-    let (sender, receiver) = match direction {
-        Direction::Reverse => (other, flow.series.clone()),
-        _ => (flow.series.clone(), other),
-    };
-    Flow { id, direction, sender, receiver }
+    let other = other.map(|other| other.series.clone()).unwrap_or_default();
+    Flow::of_ends(id, direction, flow.series.clone(), other)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use samples::Interval;
+    use ::load::Direction;
+    use samples::{EndSeries, Interval};
     use units::{Bytes, Nanos};
 
     fn end(id: u32, direction: Direction, bytes: u64) -> FlowOutcome {

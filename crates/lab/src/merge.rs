@@ -38,10 +38,7 @@ fn pair(client: &FlowReport, server: &[FlowReport]) -> Result<Flow, String> {
         .iter()
         .find(|flow| flow.id == id && flow.direction == direction)
         .ok_or_else(|| format!("the server does not know connection {id} ({direction:?})"))?;
-    let (client, server) = (client.series.clone(), other.series.clone());
-    let (sender, receiver) =
-        if direction == load::Direction::Reverse { (server, client) } else { (client, server) };
-    Ok(Flow { id, direction, sender, receiver })
+    Ok(Flow::of_ends(id, direction, client.series.clone(), other.series.clone()))
 }
 
 #[cfg(test)]

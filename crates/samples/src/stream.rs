@@ -27,6 +27,16 @@ pub struct Flow {
     pub receiver: EndSeries,
 }
 
+impl Flow {
+    /// A connection from the records of both its ends: the client sends, but in reverse it receives.
+    #[must_use]
+    pub fn of_ends(id: u32, direction: Direction, client: EndSeries, server: EndSeries) -> Self {
+        let (sender, receiver) =
+            if direction == Direction::Reverse { (server, client) } else { (client, server) };
+        Self { id, direction, sender, receiver }
+    }
+}
+
 /// One end's record of a connection.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EndSeries {

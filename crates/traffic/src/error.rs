@@ -44,6 +44,15 @@ pub enum Error {
         /// What it should have.
         asked: String,
     },
+    /// A server that was willing at first ended it.
+    #[error(
+        "{object} was ended by the server before its time: it has limits on time, bytes or rate, or was itself \
+         ended; ask for less, or see what it says"
+    )]
+    Ended {
+        /// The connection or exchange.
+        object: String,
+    },
     /// A setting makes no sense.
     #[error("{setting} cannot be {value}: choose {allowed}")]
     Setting {

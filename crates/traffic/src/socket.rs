@@ -79,6 +79,12 @@ pub(crate) fn domain(address: SocketAddr) -> Domain {
     Domain::for_address(address)
 }
 
+/// Whether a datagram was lost before it left. EMSGSIZE: the way does not carry it, which an answer to a probe may
+/// meet. ENOBUFS: a full device queue.
+pub(crate) fn is_dropped(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(90 | 105))
+}
+
 /// What the kernel gave a TCP socket. Buffers grow by themselves, so ask at the end, before it is closed.
 pub(crate) fn tcp_facts(socket: &TcpStream, cpus: Option<&[u32]>) -> SocketFacts {
     SocketFacts {

@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// The longest that a peer may be silent which nothing but a datagram vouches for.
-const DATAGRAM_IDLE: Nanos = Nanos::from_secs(10);
+pub(super) const DATAGRAM_IDLE: Nanos = Nanos::from_secs(10);
 
 /// What every client's thread knows.
 #[derive(Clone, Copy)]

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     crew::{self, Job, Shared, Spent},
-    error::Result,
+    error::{Error, Result},
     observer::Observer,
     outcome::Outcome,
     spec::{ClientSpec, cpu_of},
@@ -46,11 +46,12 @@ pub(crate) fn run_client(
     beside.while_playing(stop, || {
         tcp::await_go(&line, stop)?;
         let format = Message::new(spec.load.message.0 as usize, spec.token);
-        let outcome = exchange(&line, &format, &spec.load, spec.cpus.as_deref(), stop, observer)?;
-        if !line.is_stream() {
+        let outcome = exchange(&line, &format, &spec.load, spec.cpus.as_deref(), stop, observer);
+        // A server that is not told keeps the client's place until it misses messages.
+        if !line.is_stream() && !matches!(outcome, Err(Error::Ended { .. })) {
             udp::take_leave(&line, spec.token);
         }
-        Ok(outcome)
+        outcome
     })
 }
 

@@ -53,8 +53,9 @@ fn answered<F: Format>(
     loop {
         match line.receive(inbox).map_err(line.failed("receive on"))? {
             Arrival::Message(bytes) if format.is_answer(bytes) => return Ok(Some(monotonic())),
+            Arrival::Message(bytes) if format.is_end(bytes) => return Err(line.ended()),
             Arrival::Message(_) | Arrival::Nothing => patience(line, notes)?,
-            Arrival::End => return Err(line.failed("receive on")(std::io::ErrorKind::UnexpectedEof.into())),
+            Arrival::End => return Err(line.ended()),
         }
         if !line.is_stream() && monotonic() >= sent + OVERDUE.0 {
             return Ok(None);

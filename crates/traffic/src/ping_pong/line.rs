@@ -14,7 +14,7 @@ use sys::socket::recv_nonblocking;
 
 use crate::{
     error::{Error, Result},
-    socket::{is_wait, tcp_facts, udp_facts},
+    socket::{is_dropped, is_wait, tcp_facts, udp_facts},
 };
 
 /// Looks at a socket that make one wait of a spinning thread: some ten microseconds. It never gives way: to
@@ -161,6 +161,11 @@ impl Line {
         self.stream().map_or(Ok(()), |socket| Ok(sys::socket::set_linger_zero(socket)?))
     }
 
+    /// That the server would go no further.
+    pub(crate) fn ended(&self) -> Error {
+        Error::Ended { object: self.name.clone() }
+    }
+
     /// Names it in an error; for `map_err`.
     pub(crate) fn failed(&self, operation: &'static str) -> impl FnOnce(io::Error) -> Error + use<'_> {
         Error::socket(operation, || self.name.clone())
@@ -204,11 +209,6 @@ impl Inbox {
     fn end(&self) -> io::Result<Arrival<'_>> {
         if self.from == self.to { Ok(Arrival::End) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
-}
-
-/// EMSGSIZE: an answer to a probe that the way back does not carry. ENOBUFS: a full device queue.
-fn is_dropped(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(90 | 105))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! (all of them from 8 bytes on) and as much of the token as fits: one of 1 byte counts modulo 256 and is
 //! known by its peer's address alone. Pure: bytes in, values out.
 
+use super::greeting::{Greeting, Word};
 use crate::handshake::TOKEN;
 
 /// Number and token, complete.
@@ -21,6 +22,11 @@ pub(crate) trait Format: Clone + Send {
 
     /// The number of the message that `received` answers; `None` for anything else.
     fn number_of(&self, received: &[u8]) -> Option<u64>;
+
+    /// Whether `received`, which is no answer, says that the server goes no further.
+    fn is_end(&self, _received: &[u8]) -> bool {
+        false
+    }
 }
 
 /// The bytes of a message, made once.
@@ -69,6 +75,10 @@ impl Format for Message {
         let number = received.first_chunk().map(|bytes| u64::from_be_bytes(*bytes))?;
         let ours = received.len() == self.0.len() && received.get(8..HEADER) == self.0.get(8..HEADER);
         ours.then_some(number)
+    }
+
+    fn is_end(&self, received: &[u8]) -> bool {
+        Greeting::decode(received).is_some_and(|said| said.word == Word::Refuses)
     }
 }
 

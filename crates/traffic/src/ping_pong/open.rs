@@ -183,12 +183,12 @@ impl<'a> Open<'a> {
                 {
                     tally.settled += 1;
                     self.answered(number, late, now, tally, notes)?;
+                } else if format.is_end(bytes) {
+                    return Err(self.line.ended());
                 }
             }
             Arrival::Nothing => {}
-            Arrival::End => {
-                return Err(self.line.failed("receive on")(std::io::ErrorKind::UnexpectedEof.into()));
-            }
+            Arrival::End => return Err(self.line.ended()),
         }
         Ok(now)
     }

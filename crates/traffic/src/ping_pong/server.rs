@@ -137,7 +137,7 @@ pub(crate) fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Resul
 pub(crate) fn serve_udp(socket: UdpSocket, said: Greeting, bounds: Bounds, stop: &Stop) -> Result<Outcome> {
     limit_waits(&socket, TICK)?;
     let line = udp::welcome(socket, said, Waiting::Block)?;
-    serve_any(&line, said.handshake.token, bounds, stop)
+    serve_any(&line, said.handshake.token, bounds, stop).inspect_err(|_| udp::dismiss(&line, said))
 }
 
 fn serve_any(line: &Line, token: u64, bounds: Bounds, stop: &Stop) -> Result<Outcome> {

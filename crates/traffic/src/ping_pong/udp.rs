@@ -177,6 +177,14 @@ fn send(socket: &UdpSocket, bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
+/// Tells a client that it is served no longer, which has no other sign of it than silence.
+pub(super) fn dismiss(line: &Line, said: Greeting) {
+    for _ in 0..FAREWELLS {
+        // Whatever else is wrong with the socket is being reported.
+        let _ = line.send(&said.with(Word::Refuses).encode(), || Ok(()));
+    }
+}
+
 /// Tells the server that it is over. It also ends without hearing so.
 pub(super) fn take_leave(line: &Line, token: u64) {
     let mut farewell = Message::new(HEADER, token);

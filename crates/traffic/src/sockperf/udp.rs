@@ -11,7 +11,7 @@ use crate::{
     bounds::{Bounds, Ended, Guard},
     crew::Spent,
     error::{Error, Result},
-    socket::{TICK, is_wait, limit_waits, udp_facts},
+    socket::{TICK, is_dropped, is_wait, limit_waits, udp_facts},
     stop::Stop,
 };
 
@@ -74,9 +74,4 @@ fn answer(socket: &UdpSocket, datagram: &mut [u8], counts: &mut Counts) -> io::R
 /// The client has closed its socket: ECONNREFUSED, told on whatever call comes next.
 fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ConnectionRefused
-}
-
-/// EMSGSIZE: the way back does not carry it. ENOBUFS: a full device queue.
-fn is_dropped(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(90 | 105))
 }

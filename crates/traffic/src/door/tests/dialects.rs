@@ -2,13 +2,15 @@
 
 use std::{net::IpAddr, process::Command};
 
-use load::{ConnectLoad, Load, PingPongLoad, Transport};
+use load::{ConnectLoad, Load, PingPongLoad, Schedule, Transport};
+use sys::clock::monotonic;
 use units::{Bytes, Nanos};
 
 use super::{beside_door, config};
 use crate::{
     ClientSpec,
-    door::{Dialect, Work},
+    door::{Dialect, Work, serving::DATAGRAM_IDLE},
+    error::Error,
     run_client,
     stop::Stop,
 };
@@ -44,6 +46,52 @@ fn our_own_loads_are_served_without_a_token() {
             assert_eq!((client.dialect, client.work), (Dialect::Native, work));
             assert_eq!(ended.failure, None);
         }
+    });
+}
+
+#[test]
+fn a_client_that_a_limit_ends_has_an_error_and_no_result() {
+    let mut config = config("127.0.0.1");
+    config.limits.duration = Nanos::from_millis(200);
+    beside_door(&config, |door| {
+        for transport in [Transport::Tcp, Transport::Udp] {
+            for schedule in [Schedule::Closed, Schedule::Open { period: Nanos::from_millis(1) }] {
+                let long = PingPongLoad { transport, schedule, ..PingPongLoad::new(Nanos::from_secs(20)) };
+                let load = Load::PingPong(long);
+                let spec = ClientSpec { token: 7, bind: HERE, server: door.address, load, cpus: None };
+                let begun = monotonic();
+                let error = run_client(&spec, &Stop::new(), &()).expect_err("its time was over");
+                // A connection on which something is under way is reset instead of ended.
+                let ended = match transport {
+                    Transport::Tcp => matches!(error, Error::Ended { .. } | Error::Socket { .. }),
+                    Transport::Udp => matches!(error, Error::Ended { .. }),
+                };
+                assert!(ended, "{transport:?}, {schedule:?}: {error}");
+                assert!(monotonic() - begun < Nanos::from_secs(10).0, "it was told, and did not find out");
+                let failure = door.ended().1.failure.expect("a limit");
+                assert!(failure.contains("limit of duration"), "{failure}");
+            }
+        }
+    });
+}
+
+#[test]
+fn an_interrupted_client_gives_up_its_place() {
+    let mut config = config("127.0.0.1");
+    config.limits.clients = 1;
+    beside_door(&config, |door| {
+        let load = Load::PingPong(PingPongLoad::new(Nanos::from_secs(20)));
+        let spec = ClientSpec { token: 7, bind: HERE, server: door.address, load, cpus: None };
+        let stop = Stop::new();
+        std::thread::scope(|scope| {
+            let pinging = scope.spawn(|| run_client(&spec, &stop, &()));
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            stop.ask();
+            assert!(matches!(pinging.join().expect("no panic"), Err(Error::Stopped)));
+        });
+        let stopped = monotonic();
+        door.ended();
+        assert!(monotonic() - stopped < DATAGRAM_IDLE.0 / 2, "it was told, and did not find out");
     });
 }
 

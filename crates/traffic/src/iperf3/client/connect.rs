@@ -15,7 +15,7 @@ use wire::iperf3::{Connect, Cookie, PlannedStream};
 
 use super::{ClientSpec, Connection};
 use crate::{
-    dial::Dial,
+    dial::{Dial, is_under_way},
     error::{Error, Result},
     socket::{TICK, apply, domain, is_wait, limit_waits, source},
     stop::Stop,
@@ -159,9 +159,4 @@ fn bind(spec: &ClientSpec) -> IpAddr {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     })
-}
-
-/// EINPROGRESS and EALREADY.
-fn is_under_way(error: &std::io::Error) -> bool {
-    is_wait(error) || matches!(error.raw_os_error(), Some(115 | 114))
 }
