@@ -1,4 +1,4 @@
-//! A round trip takes no memory: ten times the time and the messages, no more allocations.
+//! A round trip takes no memory: fifty times the time, thousands of messages more, no more allocations.
 
 mod alone;
 mod counting;
@@ -15,6 +15,8 @@ use units::Nanos;
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// What may differ for other reasons: a thread was seen on one more CPU, a channel needs another block.
 const CHANCE: u64 = 40;
+/// Messages that the long run has beyond the short one's; one allocation in fifty would show.
+const MORE: u64 = 2_000;
 /// How often it is tried again on a machine with other work.
 const TRIES: u32 = 2;
 
@@ -56,18 +58,20 @@ fn loads() -> Vec<PingPongLoad> {
 }
 
 #[test]
-fn ten_times_the_messages_take_no_more_memory() {
+fn thousands_of_messages_more_take_no_more_memory() {
     alone::on_loopback(|| {
         for load in loads() {
-            let (taken, few) = run(&load, Nanos::from_millis(100));
+            // So short that even where threads wake ten times as slowly later, the long run has many more.
+            let (taken, few) = run(&load, Nanos::from_millis(20));
+            let is_fine = |taken_by_many, many| taken_by_many <= taken + CHANCE && many > few + MORE;
             // Whoever waits long for the other end to come looks for it often: that is no message's fault.
             let (mut taken_by_many, mut many) = run(&load, Nanos::from_millis(1000));
             for _ in 0..TRIES {
-                if taken_by_many > taken + CHANCE {
+                if !is_fine(taken_by_many, many) {
                     (taken_by_many, many) = run(&load, Nanos::from_millis(1000));
                 }
             }
-            assert!(many > few + 500, "{few} and then {many}: {load:?}");
+            assert!(many > few + MORE, "{few} and then {many}: {load:?}");
             let bound = taken + CHANCE;
             assert!(taken > 0 && taken_by_many <= bound, "{taken} and then {taken_by_many}: {load:?}");
         }
