@@ -59,6 +59,8 @@ pub(crate) const ROOMS: &[Room] = &[
         why: "an estimator works on plain numbers, so that it can be tested against the literature" },
     Room { name: "wire", level: Mind, may_enter: &["load", "units"],
         why: "a dialect is bytes in and bytes out; it opens no socket and asks no clock" },
+    Room { name: "import", level: Mind, may_enter: &["wire", "load", "samples", "units"],
+        why: "another tool's log is text in and trials out; iperf3's own document is known to its dialect" },
     Room { name: "analysis", level: Mind,
         may_enter: &["stats", "load", "samples", "findings", "units"],
         why: "a stored run is analysed without root, clock or files, and never coloured" },
@@ -84,7 +86,7 @@ pub(crate) const ROOMS: &[Room] = &[
         may_enter: &["protocol", "traffic", "probe", "load", "samples", "sys", "units"],
         why: "the process beside the traffic obeys; it knows no scenario, no topology and no statistics" },
     Room { name: "cli", level: Faces,
-        may_enter: &["units", "load", "scenario", "samples", "findings", "protocol", "stats", "analysis", "report",
+        may_enter: &["units", "load", "scenario", "samples", "findings", "protocol", "stats", "import", "analysis", "report",
             "topology", "machine", "traffic", "probe", "store", "lab"],
         why: "the command line wires the rooms; an agent is a process to it, and system calls are beneath it" },
 
@@ -92,7 +94,7 @@ pub(crate) const ROOMS: &[Room] = &[
         why: "the door chooses a personality and does nothing else" },
 
     Room { name: "plumb-benches", level: Beside,
-        may_enter: &["units", "load", "scenario", "samples", "stats", "sys", "topology", "traffic"],
+        may_enter: &["units", "load", "scenario", "samples", "stats", "sys", "import", "topology", "traffic"],
         why: "a bench times the hands beside their peers and compares with our own statistics" },
     Room { name: "xtask", level: Beside, may_enter: &[],
         why: "the rules must build when the house does not" },

@@ -24,6 +24,7 @@ pub fn analyse(record: &RunRecord) -> Findings {
         noise: noise.floors().cloned().collect(),
         ladders: ladder::ladders(&measured, &noise),
         effects: effects::effects(&record.header.cells, &measured, &noise),
+        answers: Vec::new(),
         claims: Vec::new(),
         skipped: record.skipped.clone(),
         caveats: Vec::new(),
@@ -47,6 +48,8 @@ fn head(record: &RunRecord) -> RunSummary {
         planned: header.planned,
         made: u32::try_from(record.trials.len()).unwrap_or(u32::MAX),
         tool: header.tool.clone(),
+        origin: header.origin.clone(),
+        design: header.design,
         environment: header.environment.clone(),
         paths: header.paths.clone(),
     }

@@ -103,7 +103,7 @@ fn no_floor(measured: &[Measured<'_>], noise: &Noise) -> Option<String> {
 }
 
 fn loaded(record: &RunRecord) -> Option<String> {
-    let environment = &record.header.environment;
+    let environment = record.header.environment.as_ref()?;
     let load = environment.load_average?[0];
     let cpus = f64::from(environment.cpus.max(1));
     (load / cpus > BUSY_PER_CPU).then(|| {
@@ -116,7 +116,7 @@ fn loaded(record: &RunRecord) -> Option<String> {
 }
 
 fn virtual_machine(record: &RunRecord) -> Option<String> {
-    record.header.environment.virtual_machine.then(|| {
+    record.header.environment.as_ref()?.virtual_machine.then(|| {
         "The machine is virtual: times on a virtual CPU vary, and ratios of one run mean more than absolute \
          numbers."
             .into()
@@ -124,7 +124,7 @@ fn virtual_machine(record: &RunRecord) -> Option<String> {
 }
 
 fn unprivileged(record: &RunRecord) -> Option<String> {
-    (!record.header.environment.privileged).then(|| {
+    (!record.header.environment.as_ref()?.privileged).then(|| {
         "The lab was raised in a user namespace without root: settings that only the machine's root may change \
          are the kernel's defaults."
             .into()
@@ -132,10 +132,10 @@ fn unprivileged(record: &RunRecord) -> Option<String> {
 }
 
 fn congestion(record: &RunRecord, measured: &[Measured<'_>]) -> Option<String> {
-    let default = record.header.environment.congestion_default.as_deref()?;
+    let default = record.header.environment.as_ref()?.congestion_default.as_deref()?;
     let mut used: Vec<&str> = measured
         .iter()
-        .filter_map(|cell| chosen(&cell.record.load))
+        .filter_map(|cell| chosen(cell.record.sent.load()?))
         .filter(|chosen| *chosen != default)
         .collect();
     used.sort_unstable();

@@ -1,6 +1,6 @@
 //! From values and pairs to estimates and comparisons: hands plain numbers to `stats` and names what returns.
 
-use findings::{Comparison, Difference, Estimate, Interval};
+use findings::{Basis, Comparison, Difference, Estimate, Interval};
 use stats::{describe, interval, ratio, verdict};
 
 use crate::measured::{self, Measured};
@@ -17,6 +17,7 @@ pub(crate) fn estimate(values: &[f64]) -> Option<Estimate> {
         deviation: describe::stddev(values),
         interval: median.interval.map(named),
         trials: u32::try_from(values.len()).unwrap_or(u32::MAX),
+        basis: Basis::Trials,
     })
 }
 
@@ -35,6 +36,7 @@ pub(crate) fn compare(
         difference: difference.value,
         difference_interval: difference.interval.map(named),
         verdict: floor.map_or(Difference::Unclear, |floor| said(verdict::verdict(&ratio, floor))),
+        basis: Basis::Trials,
     })
 }
 

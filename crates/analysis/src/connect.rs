@@ -25,6 +25,6 @@ pub(crate) fn together(all: &[&ConnectData]) -> Option<ConnectSummary> {
 pub(crate) fn connections(trial: &Trial) -> Option<&ConnectData> {
     match &trial.measurement {
         Measurement::Connect(data) => Some(data),
-        Measurement::Stream(_) | Measurement::PingPong(_) => None,
+        Measurement::Stream(_) | Measurement::PingPong(_) | Measurement::Reported(_) => None,
     }
 }

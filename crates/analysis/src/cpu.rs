@@ -51,6 +51,7 @@ pub(crate) fn of_one(measurement: &Measurement, usage: &CpuUsage) -> CpuCost {
         Measurement::Stream(data) => cost.per_gigabyte = per_gigabyte(&data.flows, cpu),
         Measurement::PingPong(data) => cost.per_million_messages = per_message(data, busy),
         Measurement::Connect(data) => cost.per_million_connections = per_connection(data, busy),
+        Measurement::Reported(_) => {}
     }
     cost
 }

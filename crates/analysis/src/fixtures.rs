@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use load::{Direction, Load, PingPongLoad, SocketSettings, StreamLoad, Until};
 use samples::{
-    Arm, CellRecord, ConnectData, ConnectInterval, CpuUsage, DatagramSample, DeviceState, EndSeries,
-    Environment, Flow, Interval, LatencyHistogram, MachineCpu, Measurement, OpenLoopData, PathCheck,
-    PathRecord, PingPongData, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, SocketFacts,
-    StreamData, TcpSample, ThreadCpu, ThreadRole, Trial, UnixMillis,
+    Arm, CellRecord, ConnectData, ConnectInterval, CpuUsage, DatagramSample, DesignRecord, DeviceState,
+    EndSeries, Environment, Flow, Interval, LatencyHistogram, MachineCpu, Measurement, OpenLoopData, Origin,
+    PathCheck, PathRecord, PingPongData, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, Sent,
+    SocketFacts, StreamData, TcpSample, ThreadCpu, ThreadRole, Trial, UnixMillis,
 };
 use units::{Bytes, Nanos};
 
@@ -42,11 +42,18 @@ impl Fixture {
             started: UnixMillis(1_795_260_615_000),
             state: RunState::Complete,
             tool: "0.1.0".into(),
-            environment: environment(),
+            origin: Origin::Measured,
+            design: DesignRecord::default(),
+            environment: Some(environment()),
             paths: Vec::new(),
             cells: Vec::new(),
         };
-        Self { record: RunRecord { header, trials: Vec::new(), skipped: Vec::new() } }
+        Self { record: RunRecord { header, trials: Vec::new(), skipped: Vec::new(), ends: Vec::new() } }
+    }
+
+    /// The machine it was made on.
+    pub(crate) fn environment(&mut self) -> &mut Environment {
+        self.record.header.environment.get_or_insert_default()
     }
 
     /// Adds a path through `layers`.
@@ -118,7 +125,7 @@ impl Fixture {
             path: path.into(),
             workload: workload.into(),
             levels,
-            load,
+            sent: Sent::Load(load),
             placement: "cross-cpu".into(),
             baseline,
         });
@@ -143,6 +150,7 @@ impl Fixture {
             cpu: cpu(),
             devices: Vec::new(),
             path_check: PathCheck::default(),
+            syscalls: Vec::new(),
             doubts: Vec::new(),
         });
         self.record.header.planned += 1;
@@ -296,6 +304,7 @@ pub(crate) fn cpu() -> CpuUsage {
             softirq: Nanos::from_millis(400),
             steal: Nanos(0),
             idle: Nanos::from_millis(800),
+            by_cpu: Vec::new(),
         },
         threads: vec![thread("client", ThreadRole::Send), thread("server", ThreadRole::Receive)],
     }

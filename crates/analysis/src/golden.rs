@@ -29,8 +29,8 @@ fn golden_run() -> Fixture {
     run.each("vxlan-to-vxlan/ping/underlay-offload=on/vxlan-offload=on", |trial| {
         trial.doubts.push(Doubt::Stolen { share: 0.03 });
     });
-    run.record.header.environment.virtual_machine = true;
-    run.record.header.environment.congestion_default = Some("bbr".into());
+    run.environment().virtual_machine = true;
+    run.environment().congestion_default = Some("bbr".into());
     run
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn humps(cell: &Measured<'_>) -> Option<Humps> {
             found("intervals", &rates)
         }
         Metric::RoundTrip => found("round trips", &points(&round_trips(cell))),
-        Metric::ConnectionRate => None,
+        Metric::ConnectionRate | Metric::Latency | Metric::MessageRate | Metric::Count => None,
     })
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn together(all: &[&PingPongData]) -> Option<LatencySummary> {
 pub(crate) fn ping_pong(trial: &Trial) -> Option<&PingPongData> {
     match &trial.measurement {
         Measurement::PingPong(data) => Some(data),
-        Measurement::Stream(_) | Measurement::Connect(_) => None,
+        Measurement::Stream(_) | Measurement::Connect(_) | Measurement::Reported(_) => None,
     }
 }
 

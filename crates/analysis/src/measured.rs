@@ -58,10 +58,15 @@ pub(crate) fn gather(record: &RunRecord) -> Vec<Measured<'_>> {
 }
 
 fn of<'a>(cell: &'a CellRecord, record: &'a RunRecord) -> Option<Measured<'a>> {
+    let metric = record
+        .trials
+        .iter()
+        .find(|trial| trial.cell == cell.id)
+        .map(|trial| metric::of(&trial.measurement))?;
     let mut measured = Measured {
         record: cell,
         path: record.header.paths.iter().find(|path| path.name == cell.path),
-        metric: metric::of(&cell.load),
+        metric,
         points: BTreeMap::new(),
         again: BTreeMap::new(),
         unusable: Vec::new(),

@@ -4,6 +4,51 @@ use load::{
     Background, ConnectLoad, Direction, Load, Mode, PingPongLoad, Schedule, SocketSettings, StreamLoad,
     Transport, Until, Waiting,
 };
+use samples::{Sent, Told, ToldKind};
+
+use crate::words::count;
+
+/// What a cell sent, whoever sent it.
+pub(crate) fn of(sent: &Sent, placement: &str) -> String {
+    match sent {
+        Sent::Load(load) => in_words(load, placement),
+        Sent::Told(told) => self::told(told),
+    }
+}
+
+/// `iperf3 3.12: 4 TCP streams forward, 128 KiB writes, cubic`; nothing of what was not told.
+fn told(told: &Told) -> String {
+    let name = match told.transport {
+        Some(Transport::Tcp) => "TCP ",
+        Some(Transport::Udp) => "UDP ",
+        None => "",
+    };
+    let kind = match told.kind {
+        ToldKind::Stream => {
+            let streams = told
+                .streams
+                .map_or_else(|| "streams".to_owned(), |count| self::count(count as usize, "stream"));
+            let direction = match told.direction {
+                Some(Direction::Forward) => " forward",
+                Some(Direction::Reverse) => " in reverse",
+                Some(Direction::Both) => " each way",
+                None => "",
+            };
+            format!("{name}{streams}{direction}")
+        }
+        ToldKind::PingPong => format!("{name}ping-pong"),
+        ToldKind::Connect => format!("{name}connections"),
+        ToldKind::Other => String::new(),
+    };
+    let words: Vec<String> = (!kind.is_empty())
+        .then_some(kind)
+        .into_iter()
+        .chain(told.message.map(|size| format!("{size} messages")))
+        .chain(told.rate.map(|rate| rate.to_string()))
+        .chain(told.congestion.clone())
+        .collect();
+    if words.is_empty() { told.tool.clone() } else { format!("{}: {}", told.tool, words.join(", ")) }
+}
 
 /// `1 TCP stream forward, app mode, 128 KiB writes, cubic, cross-cpu`.
 pub(crate) fn in_words(load: &Load, placement: &str) -> String {

@@ -27,6 +27,7 @@ fn sockets(measurement: &Measurement) -> Vec<(&'static str, &SocketFacts)> {
         }
         Measurement::PingPong(data) => vec![("client", &data.client), ("server", &data.server)],
         Measurement::Connect(data) => vec![("client", &data.client)],
+        Measurement::Reported(_) => Vec::new(),
     }
 }
 

@@ -74,6 +74,7 @@ fn outcome(single: &Single<'_>) -> Option<SoloOutcome> {
         Measurement::Stream(data) => streamed(data, spread.as_ref(), &rates).map(SoloOutcome::Stream),
         Measurement::PingPong(data) => latency::together(&[data]).map(SoloOutcome::PingPong),
         Measurement::Connect(data) => connected(data, spread).map(SoloOutcome::Connect),
+        Measurement::Reported(_) => None,
     }
 }
 
@@ -147,7 +148,9 @@ fn shifts(single: &Single<'_>) -> Vec<LevelShift> {
 fn two_levels(single: &Single<'_>) -> Option<SoloLevels> {
     let (of, values) = match single.measurement {
         Measurement::PingPong(data) => ("round trips", humps::points(&data.round_trips)),
-        Measurement::Stream(_) | Measurement::Connect(_) => ("intervals", rates(single).1),
+        Measurement::Stream(_) | Measurement::Connect(_) | Measurement::Reported(_) => {
+            ("intervals", rates(single).1)
+        }
     };
     let levels = humps::two_levels(&values)?;
     Some(SoloLevels {
@@ -165,6 +168,7 @@ fn rates(single: &Single<'_>) -> (&'static str, Vec<f64>) {
     match single.measurement {
         Measurement::Stream(data) => stream_rates(&data.flows, asked),
         Measurement::Connect(data) => ("client", connect_rates(data, asked)),
+        Measurement::Reported(_) => ("client", Vec::new()),
         Measurement::PingPong(_) => ("client", Vec::new()),
     }
 }

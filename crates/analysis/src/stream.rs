@@ -28,16 +28,16 @@ pub(crate) fn summary(cell: &Measured<'_>) -> Option<StreamSummary> {
 pub(crate) fn flows(trial: &Trial) -> &[Flow] {
     match &trial.measurement {
         Measurement::Stream(data) => &data.flows,
-        Measurement::PingPong(_) | Measurement::Connect(_) => &[],
+        Measurement::PingPong(_) | Measurement::Connect(_) | Measurement::Reported(_) => &[],
     }
 }
 
 /// The rate of all connections together in each interval after the warm-up, in bits per second, as the receivers
 /// saw it.
 pub(crate) fn interval_rates(cell: &Measured<'_>, trial: &Trial) -> Vec<f64> {
-    let asked = match &cell.record.load {
-        Load::Stream(settings) => settings.interval,
-        Load::PingPong(_) | Load::Connect(_) => Nanos(0),
+    let asked = match cell.record.sent.load() {
+        Some(Load::Stream(settings)) => settings.interval,
+        Some(Load::PingPong(_) | Load::Connect(_)) | None => Nanos(0),
     };
     rates(flows(trial).iter().map(|flow| &flow.receiver), asked)
 }

@@ -50,7 +50,9 @@ pub(crate) fn value(metric: Metric, value: f64) -> String {
     match metric {
         Metric::Throughput => BitRate(value).to_string(),
         Metric::ConnectionRate => format!("{} connections/s", units::significant(value, 3)),
-        Metric::RoundTrip => Nanos(value.max(0.0).round() as u64).to_string(),
+        Metric::MessageRate => format!("{} messages/s", units::significant(value, 3)),
+        Metric::Count => units::significant(value, 3),
+        Metric::RoundTrip | Metric::Latency => Nanos(value.max(0.0).round() as u64).to_string(),
     }
 }
 
@@ -79,6 +81,7 @@ mod tests {
             difference: -1.0,
             difference_interval: None,
             verdict: Difference::Lower,
+            basis: findings::Basis::Trials,
         };
         assert_eq!(ratio(&comparison), "0.312x (0.280 to 0.351, 93.8 %)");
     }

@@ -143,5 +143,6 @@ fn outcome(trial: &Trial) -> String {
             Some(median) => format!("{median} median round trip"),
             None => "no round trip".to_owned(),
         },
+        Measurement::Reported(_) => "reported elsewhere".to_owned(),
     }
 }

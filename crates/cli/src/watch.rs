@@ -82,7 +82,7 @@ impl Watch {
 
     /// The machine's CPU time while traffic flowed.
     pub(crate) fn cpu(&self) -> MachineCpu {
-        self.heard.borrow().cpu
+        self.heard.borrow().cpu.clone()
     }
 
     /// Prints a text with the prefix before each of its lines.

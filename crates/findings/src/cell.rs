@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use samples::{DeviceState, Doubt, SocketFacts};
+use samples::{CellEnd, DeviceState, Doubt, ReportedValue, SocketFacts, SyscallCount};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     estimate::{Comparison, Estimate},
     latency::{ConnectSummary, LatencySummary},
+    solo::LevelShift,
     stream::StreamSummary,
 };
 
@@ -22,13 +23,23 @@ pub enum Metric {
     RoundTrip,
     /// Connections made, used and closed per second, all clients together. More is better.
     ConnectionRate,
+    /// A time that another tool reported and that need not be a median round trip, in nanoseconds. Less is better.
+    Latency,
+    /// Messages or transactions per second that another tool reported. More is better.
+    MessageRate,
+    /// Something that another tool counted. Neither is better.
+    Count,
 }
 
 impl Metric {
-    /// Whether a higher value is better.
+    /// Whether a higher value is better; `None` where neither is.
     #[must_use]
-    pub fn more_is_better(self) -> bool {
-        self != Self::RoundTrip
+    pub const fn more_is_better(self) -> Option<bool> {
+        match self {
+            Self::Throughput | Self::ConnectionRate | Self::MessageRate => Some(true),
+            Self::RoundTrip | Self::Latency => Some(false),
+            Self::Count => None,
+        }
     }
 }
 
@@ -65,6 +76,16 @@ pub struct CellSummary {
     pub connect: Option<ConnectSummary>,
     /// What it cost.
     pub cpu: CpuCost,
+    /// What each owner of CPU time spent: traffic threads of an end, a machine as another tool reported it.
+    pub owners: Vec<OwnerCost>,
+    /// Columns that another tool reported, the metric's included; the median over the trials.
+    pub reported: Vec<ReportedValue>,
+    /// Where the rate jumped within a trial and stayed, by trial and time.
+    pub shifts: Vec<CellShift>,
+    /// System calls that were counted, those with most time first.
+    pub syscalls: Vec<SyscallCount>,
+    /// Why it got no more trials, where that is settled.
+    pub ended: Option<CellEnd>,
     /// What the kernel really gave the sockets, by end.
     pub sockets: Vec<EndSocket>,
     /// The devices of its path as they were set.
@@ -73,6 +94,37 @@ pub struct CellSummary {
     pub path_mtu: Option<u32>,
     /// Doubts of its trials, each kind once, the strongest, and how many trials had it.
     pub doubts: Vec<(Doubt, u32)>,
+}
+
+/// What one owner of CPU time spent on a cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OwnerCost {
+    /// Who: `client threads`, `machine`, `Server VM`.
+    pub owner: String,
+    /// How much, in `unit`; the median over the trials.
+    pub value: f64,
+    /// In what.
+    pub unit: OwnerUnit,
+}
+
+/// What an owner's CPU time is told in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OwnerUnit {
+    /// CPUs busy on average.
+    Cpus,
+    /// Share of the owner's own CPUs, 0 to 1, whose number is not known.
+    Share,
+}
+
+/// A jump of the rate within a trial of a cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CellShift {
+    /// The trial's place in the run.
+    pub trial: u32,
+    /// When, and from which level to which.
+    #[serde(flatten)]
+    pub shift: LevelShift,
 }
 
 /// What the kernel really gave the sockets of one end.

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::{cell::Metric, estimate::Comparison};
+
 /// How much it matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -50,4 +52,70 @@ pub struct Remedy {
     pub action: String,
     /// Commands that do it, to be typed where the device is.
     pub commands: Vec<String>,
+    /// The same as a change that the lab can apply; `None` when only the user can.
+    #[serde(default)]
+    pub change: Option<Change>,
+    /// What the change brought where it was tried.
+    #[serde(default)]
+    pub brought: Vec<Brought>,
+}
+
+impl Remedy {
+    /// What to do in words, with commands that do it; nothing that the lab could try.
+    #[must_use]
+    pub const fn manual(action: String, commands: Vec<String>) -> Self {
+        Self { action, commands, change: None, brought: Vec::new() }
+    }
+}
+
+/// A change of a scenario that the lab can apply to a cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Change {
+    /// Segmentation, checksum and receive offloads of devices on, `host:device` each.
+    OffloadsOn {
+        /// Which.
+        devices: Vec<String>,
+    },
+    /// One MTU for devices, `host:device` each.
+    Mtu {
+        /// Which.
+        devices: Vec<String>,
+        /// How large, in bytes of IP packet.
+        mtu: u32,
+    },
+    /// Another congestion control at both ends.
+    Congestion {
+        /// Its name.
+        name: String,
+    },
+    /// Buffers that grow as the kernel likes.
+    GrowingBuffers,
+    /// Where the two ends run.
+    Placement {
+        /// `free`, `same-cpu` or `cross-cpu`.
+        place: String,
+    },
+    /// More or fewer parallel connections.
+    Streams {
+        /// How many.
+        streams: u32,
+    },
+    /// The mode that costs sender and receiver least.
+    LimitMode,
+}
+
+/// What a change brought in a cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Brought {
+    /// The cell as it was.
+    pub cell: String,
+    /// What is compared.
+    pub metric: Metric,
+    /// Its median before, in the metric's unit.
+    pub before: f64,
+    /// Its median with the change.
+    pub after: f64,
+    /// With the change against without, from the same blocks.
+    pub comparison: Comparison,
 }

@@ -4,15 +4,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    answer::Answer,
     cell::CellSummary,
     claim::Finding,
     estimate::NoiseFloor,
     ladder::{FactorEffect, Ladder},
 };
-use samples::{Environment, PathRecord, RunId, RunState, Skipped, UnixMillis};
+use samples::{DesignRecord, Environment, Origin, PathRecord, RunId, RunState, Skipped, UnixMillis};
 
 /// The version of [`Findings`]' shape. A reader refuses another one.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 /// Everything that analysis says of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +30,8 @@ pub struct Findings {
     pub ladders: Vec<Ladder>,
     /// What each factor's levels change against its first one.
     pub effects: Vec<FactorEffect>,
+    /// What a sweep comes to: one for each workload whose cells form a sweep.
+    pub answers: Vec<Answer>,
     /// Claims, the most severe first.
     pub claims: Vec<Finding>,
     /// Cells that could not be measured.
@@ -63,8 +66,12 @@ pub struct RunSummary {
     pub made: u32,
     /// The version of plumb that measured.
     pub tool: String,
-    /// The machine.
-    pub environment: Environment,
+    /// Where its numbers come from.
+    pub origin: Origin,
+    /// How its trials were chosen.
+    pub design: DesignRecord,
+    /// The machine; `None` when nobody recorded it.
+    pub environment: Option<Environment>,
     /// The paths.
     pub paths: Vec<PathRecord>,
 }

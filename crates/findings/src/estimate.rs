@@ -14,6 +14,17 @@ pub struct Interval {
     pub confidence: f64,
 }
 
+/// What an interval was computed from, and so what it can and cannot know.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// From the trials: it knows what changes from one to the next.
+    #[default]
+    Trials,
+    /// From the intervals within a single trial: what changes from one trial to the next is not in it.
+    Intervals,
+}
+
 /// A value estimated from trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
@@ -27,6 +38,9 @@ pub struct Estimate {
     pub interval: Option<Interval>,
     /// How many trials.
     pub trials: u32,
+    /// What the interval was computed from.
+    #[serde(default)]
+    pub basis: Basis,
 }
 
 impl Estimate {
@@ -51,7 +65,7 @@ pub enum Difference {
     Unclear,
 }
 
-/// One thing against another, measured in the same blocks.
+/// One thing against another: measured in the same blocks, or else a trial's intervals against another's.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// This over that: 0.9 is a tenth less.
@@ -64,6 +78,9 @@ pub struct Comparison {
     pub difference_interval: Option<Interval>,
     /// What it comes to.
     pub verdict: Difference,
+    /// What its intervals were computed from.
+    #[serde(default)]
+    pub basis: Basis,
 }
 
 /// What the baseline differs from itself by.

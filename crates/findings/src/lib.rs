@@ -3,8 +3,10 @@
 //! Made by `analysis` from a stored run, read by `report`; complete in itself, so that a report needs
 //! nothing else but the raw series that it folds away. Says nothing of how it was computed or is printed.
 
+mod answer;
 mod cell;
 mod claim;
+mod contrast;
 mod distribution;
 mod document;
 mod estimate;
@@ -13,11 +15,13 @@ mod latency;
 mod solo;
 mod stream;
 
-pub use cell::{CellSummary, CpuCost, EndSocket, Metric};
-pub use claim::{Evidence, Finding, Remedy, Severity};
+pub use answer::{Answer, FrontierPoint, Knee, Objective, Recommendation};
+pub use cell::{CellShift, CellSummary, CpuCost, EndSocket, Metric, OwnerCost, OwnerUnit};
+pub use claim::{Brought, Change, Evidence, Finding, Remedy, Severity};
+pub use contrast::{CONTRAST_SCHEMA, CellContrast, Contrast, Gate, GateOutcome, SurroundingChange, Verdict};
 pub use distribution::{Bucket, Distribution};
 pub use document::{Findings, RunSummary, SCHEMA};
-pub use estimate::{Comparison, Difference, Estimate, Interval, NoiseFloor};
+pub use estimate::{Basis, Comparison, Difference, Estimate, Interval, NoiseFloor};
 pub use ladder::{FactorEffect, Ladder, Rung};
 pub use latency::{ConnectSummary, LatencySummary, OpenLoopSummary};
 pub use solo::{

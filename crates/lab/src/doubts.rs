@@ -39,6 +39,7 @@ pub(crate) fn is_void(load: &Load, measurement: &Measurement) -> bool {
         Measurement::Stream(stream) => stream.flows.iter().any(|flow| flow.receiver.bytes() == Bytes(0)),
         Measurement::PingPong(ping) => ping.round_trips.count() == 0,
         Measurement::Connect(connect) => connect.exchanges.count() == 0,
+        Measurement::Reported(data) => data.values.is_empty(),
     };
     let short = |(asked, measured): (Nanos, Nanos)| measured.0 < asked.0 / 2;
     nothing || durations(load, measurement).is_some_and(short)
@@ -126,6 +127,7 @@ fn durations(load: &Load, measurement: &Measurement) -> Option<(Nanos, Nanos)> {
         }
         Measurement::PingPong(ping) => ping.elapsed,
         Measurement::Connect(connect) => connect.elapsed,
+        Measurement::Reported(_) => return None,
     };
     Some((asked, measured))
 }

@@ -22,7 +22,7 @@ pub(crate) fn measurement(client: &EndReport, server: &EndReport) -> Result<Meas
 /// CPU time: the machine's as the client saw it, and both ends' threads.
 pub(crate) fn cpu(client: &EndReport, server: &EndReport) -> CpuUsage {
     let threads = client.threads.iter().chain(&server.threads).cloned().collect();
-    CpuUsage { machine: client.machine, threads }
+    CpuUsage { machine: client.machine.clone(), threads }
 }
 
 fn flows(client: &EndReport, server: &EndReport) -> Result<StreamData, String> {

@@ -1,6 +1,6 @@
 //! A scenario's parts as records: what is kept of them with a run.
 
-use samples::{CellRecord, DeviceState, PathRecord, ScenarioRecord};
+use samples::{CellRecord, DeviceState, PathRecord, ScenarioRecord, Sent};
 use scenario::{Cell, Path, Scenario};
 use units::Bytes;
 
@@ -35,7 +35,7 @@ pub(crate) fn cell(cell: &Cell) -> CellRecord {
         path: cell.path.to_string(),
         workload: cell.workload.to_string(),
         levels: cell.levels.iter().map(|(factor, level)| (factor.to_string(), level.clone())).collect(),
-        load: cell.load.clone(),
+        sent: Sent::Load(cell.load.clone()),
         placement: cell.placement.to_string(),
         baseline: cell.baseline,
     }

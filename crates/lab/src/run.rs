@@ -9,7 +9,9 @@ use std::{
 
 use machine::{Machine, Namespace};
 use protocol::{Order, Reply};
-use samples::{Environment, RunHeader, RunId, RunRecord, RunState, SCHEMA, Sink, Skipped};
+use samples::{
+    DesignRecord, Environment, Origin, RunHeader, RunId, RunRecord, RunState, SCHEMA, Sink, Skipped,
+};
 use scenario::{Cell, HostName, Path, Plan, Scenario};
 use topology::Topology;
 
@@ -153,9 +155,8 @@ fn begin<S: Sink>(
     observer: &mut dyn Observer,
 ) -> Result<(), RunError> {
     if let Some(resumed) = request.resume {
-        if (&resumed.header.environment.kernel, resumed.header.environment.cpus)
-            != (&environment.kernel, environment.cpus)
-        {
+        let began_on = resumed.header.environment.as_ref().map(|machine| (&machine.kernel, machine.cpus));
+        if began_on.is_some_and(|machine| machine != (&environment.kernel, environment.cpus)) {
             observer.event(&Event::Notice("the machine is not the one that this run began on"));
         }
         observer.event(&Event::Begun(&resumed.header));
@@ -178,7 +179,9 @@ fn header(request: &Request<'_>, environment: Environment) -> RunHeader {
         started: now(),
         state: RunState::Unfinished,
         tool: request.tool.to_owned(),
-        environment,
+        origin: Origin::Measured,
+        design: DesignRecord::default(),
+        environment: Some(environment),
         paths: planned_paths(request).map(record::path).collect(),
         cells: request.plan.cells.iter().map(record::cell).collect(),
     }

@@ -93,6 +93,7 @@ impl Bench<'_> {
             cpu,
             devices,
             path_check,
+            syscalls: Vec::new(),
             doubts,
         })))
     }

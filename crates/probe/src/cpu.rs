@@ -1,7 +1,7 @@
 //! The machine's CPU time, as the difference of two readings of /proc/stat (proc(5)).
 
-use procfs::{CurrentSI, KernelStats};
-use samples::MachineCpu;
+use procfs::{CpuTime, CurrentSI, KernelStats};
+use samples::{CpuTimes, MachineCpu};
 use units::Nanos;
 
 use crate::error::Error;
@@ -11,12 +11,12 @@ use crate::error::Error;
 pub struct CpuReading {
     at: u64,
     stats: Counters,
+    by_cpu: Vec<Counters>,
 }
 
-/// The counters that are kept, in the kernel's ticks, all CPUs added.
+/// The counters that are kept, in the kernel's ticks, of all CPUs or of one.
 #[derive(Debug, Clone, Copy)]
 struct Counters {
-    cpus: u32,
     user: u64,
     system: u64,
     irq: u64,
@@ -32,16 +32,16 @@ impl CpuReading {
     /// When /proc/stat cannot be read.
     pub fn now() -> Result<Self, Error> {
         let stats = KernelStats::current().map_err(|source| Error { what: "/proc/stat", source })?;
-        Ok(Self { at: sys::clock::monotonic(), stats: Counters::of(&stats) })
+        let by_cpu = stats.cpu_time.iter().map(Counters::of).collect();
+        Ok(Self { at: sys::clock::monotonic(), stats: Counters::of(&stats.total), by_cpu })
     }
 
     /// What passed since an earlier reading. Guest time is part of user time, as the kernel counts it.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> MachineCpu {
         let (now, then) = (self.stats, earlier.stats);
-        let passed = |now: u64, then: u64| ticks(now.saturating_sub(then));
         MachineCpu {
-            cpus: now.cpus,
+            cpus: self.by_cpu.len() as u32,
             elapsed: Nanos(self.at.saturating_sub(earlier.at)),
             user: passed(now.user, then.user),
             system: passed(now.system, then.system),
@@ -49,15 +49,28 @@ impl CpuReading {
             softirq: passed(now.softirq, then.softirq),
             steal: passed(now.steal, then.steal),
             idle: passed(now.idle, then.idle),
+            by_cpu: self.by_cpu_since(earlier),
         }
+    }
+
+    /// Nothing when a CPU came or went meanwhile: the kernel lists those online only.
+    fn by_cpu_since(&self, earlier: &Self) -> Vec<CpuTimes> {
+        if self.by_cpu.len() != earlier.by_cpu.len() {
+            return Vec::new();
+        }
+        let times = |(cpu, (now, then)): (u32, (&Counters, &Counters))| CpuTimes {
+            cpu,
+            busy: passed(now.busy(), then.busy()),
+            softirq: passed(now.softirq, then.softirq),
+            steal: passed(now.steal, then.steal),
+        };
+        (0..).zip(self.by_cpu.iter().zip(&earlier.by_cpu)).map(times).collect()
     }
 }
 
 impl Counters {
-    fn of(stats: &KernelStats) -> Self {
-        let total = &stats.total;
+    fn of(total: &CpuTime) -> Self {
         Self {
-            cpus: stats.cpu_time.len() as u32,
             user: total.user + total.nice,
             system: total.system,
             irq: total.irq.unwrap_or(0),
@@ -66,6 +79,15 @@ impl Counters {
             idle: total.idle + total.iowait.unwrap_or(0),
         }
     }
+
+    const fn busy(self) -> u64 {
+        self.user + self.system + self.irq + self.softirq
+    }
+}
+
+/// The time between two states of a counter.
+fn passed(now: u64, then: u64) -> Nanos {
+    ticks(now.saturating_sub(then))
 }
 
 /// Ticks of the kernel as time.

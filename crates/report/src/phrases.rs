@@ -82,8 +82,9 @@ pub(crate) fn no_difference(findings: &Findings, workload: &str, comparison: &Co
 /// Whether a comparison is good news, bad news or none.
 pub(crate) fn tone(metric: Metric, comparison: &Comparison) -> Tone {
     match (comparison.verdict, metric.more_is_better()) {
-        (Difference::Lower, true) | (Difference::Higher, false) => Tone::Bad,
-        (Difference::Higher, true) | (Difference::Lower, false) => Tone::Good,
+        (Difference::Lower, Some(true)) | (Difference::Higher, Some(false)) => Tone::Bad,
+        (Difference::Higher, Some(true)) | (Difference::Lower, Some(false)) => Tone::Good,
+        (Difference::Lower | Difference::Higher, None) => Tone::Plain,
         (Difference::None, _) => Tone::Faint,
         (Difference::Unclear, _) => Tone::Doubtful,
     }
@@ -201,6 +202,7 @@ mod tests {
             deviation: None,
             interval: interval(9.2e9, 9.6e9),
             trials: 5,
+            basis: findings::Basis::Trials,
         };
         let show = |estimate_: &Estimate| plain(&estimate(Metric::Throughput, estimate_));
         assert_eq!(show(&received), "9.41 Gbit/s (9.20 to 9.60, 94 %)");
@@ -216,6 +218,7 @@ mod tests {
             difference: -0.58e9,
             difference_interval: interval(-0.66e9, -0.49e9),
             verdict: Difference::Lower,
+            basis: findings::Basis::Trials,
         };
         assert_eq!(plain(&share(&against, Confidence::InHead)), "94.2 % (93.0 to 95.1)");
         assert_eq!(plain(&share(&against, Confidence::Inline)), "94.2 % (93.0 to 95.1, 94 %)");

@@ -16,6 +16,7 @@ pub(crate) struct Scale {
 
 const RATES: [(f64, &str); 4] = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")];
 const FREQUENCIES: [(f64, &str); 4] = [(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")];
+const COUNTS: [(f64, &str); 4] = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
 const TIMES: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
 
 impl Scale {
@@ -23,8 +24,9 @@ impl Scale {
     pub(crate) fn of(metric: Metric, value: f64) -> Self {
         let units = match metric {
             Metric::Throughput => RATES,
-            Metric::RoundTrip => TIMES,
-            Metric::ConnectionRate => FREQUENCIES,
+            Metric::RoundTrip | Metric::Latency => TIMES,
+            Metric::ConnectionRate | Metric::MessageRate => FREQUENCIES,
+            Metric::Count => COUNTS,
         };
         // Rounded first, so that 999.9 Mbit/s is 1.00 Gbit/s and not 1000 Mbit/s.
         let fits = |(divisor, _): &&(f64, &str)| value.abs() / divisor >= 0.9995;

@@ -129,7 +129,8 @@ fn a_run_of_skipped_cells_only_says_why() {
 /// What a reader gets who copies the command from a narrow terminal.
 fn check_copied(command: &str, expected: &str) {
     let mut findings = sample::findings();
-    let remedy = Remedy { action: "do it".into(), commands: vec![command.into()] };
+    let remedy =
+        Remedy { action: "do it".into(), commands: vec![command.into()], change: None, brought: Vec::new() };
     let serious = findings.claims.swap_remove(0);
     findings.claims = vec![Finding { severity: Severity::Warning, remedy: Some(remedy), ..serious }];
     let text = render(&findings, None, Format::Terminal, &Options { colour: false, width: 60 });

@@ -14,7 +14,7 @@ pub struct CpuUsage {
 }
 
 /// The machine's CPU time by kind, all CPUs added, from /proc/stat (resolution 10 ms).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineCpu {
     /// CPUs online.
     pub cpus: u32,
@@ -32,6 +32,22 @@ pub struct MachineCpu {
     pub steal: Nanos,
     /// Idle (waiting for I/O included).
     pub idle: Nanos,
+    /// The same for each CPU that is online.
+    #[serde(default)]
+    pub by_cpu: Vec<CpuTimes>,
+}
+
+/// The time of one CPU, from /proc/stat (resolution 10 ms).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuTimes {
+    /// Which.
+    pub cpu: u32,
+    /// At work: everything but idle and steal.
+    pub busy: Nanos,
+    /// Of that, in soft interrupts.
+    pub softirq: Nanos,
+    /// Taken by the hypervisor.
+    pub steal: Nanos,
 }
 
 impl MachineCpu {

@@ -5,26 +5,36 @@
 
 mod connect;
 mod cpu;
+mod design;
 mod doubt;
 mod environment;
 mod histogram;
+mod origin;
 mod ping_pong;
+mod reported;
 mod run;
 mod socket;
 mod stream;
+mod syscalls;
 mod time;
+mod told;
 mod trial;
 
 pub use connect::{ConnectData, ConnectInterval};
-pub use cpu::{CpuUsage, MachineCpu, ThreadCpu, ThreadRole};
+pub use cpu::{CpuTimes, CpuUsage, MachineCpu, ThreadCpu, ThreadRole};
+pub use design::{CellEnd, DesignRecord, EndReason};
 pub use doubt::Doubt;
 pub use environment::{Calibration, Environment};
 pub use histogram::LatencyHistogram;
+pub use origin::{ImportRecord, ImportedFile, Origin};
 pub use ping_pong::{OpenLoopData, PingPongData, PingPongInterval};
+pub use reported::{Quantity, ReportedData, ReportedValue};
 pub use run::{
     CellRecord, PathRecord, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, Sink, Skipped,
 };
 pub use socket::SocketFacts;
 pub use stream::{DatagramSample, EndSeries, Flow, Interval, StreamData, TcpSample};
+pub use syscalls::SyscallCount;
 pub use time::UnixMillis;
+pub use told::{Sent, Told, ToldKind};
 pub use trial::{Arm, DeviceState, Measurement, PathCheck, Trial};

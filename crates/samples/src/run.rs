@@ -2,14 +2,20 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use load::Load;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{environment::Environment, time::UnixMillis, trial::Trial};
+use crate::{
+    design::{CellEnd, DesignRecord},
+    environment::Environment,
+    origin::Origin,
+    time::UnixMillis,
+    told::Sent,
+    trial::Trial,
+};
 
 /// The version of [`RunRecord`]'s shape. A reader refuses a newer one.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 /// The identity of a run: the scenario's name and the time of its start, such as `quick-20261121-113015`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -53,8 +59,14 @@ pub struct RunHeader {
     pub state: RunState,
     /// The version of plumb.
     pub tool: String,
-    /// The machine, as it was when the run began.
-    pub environment: Environment,
+    /// Where its numbers come from.
+    #[serde(default)]
+    pub origin: Origin,
+    /// How its trials were chosen.
+    #[serde(default)]
+    pub design: DesignRecord,
+    /// The machine, as it was when the run began; `None` when nobody recorded it.
+    pub environment: Option<Environment>,
     /// The paths that were measured.
     pub paths: Vec<PathRecord>,
     /// The cells, in the order of the scenario.
@@ -107,8 +119,8 @@ pub struct CellRecord {
     /// Levels of the factors that apply, by label.
     pub levels: BTreeMap<String, String>,
     /// What is sent.
-    pub load: Load,
-    /// Where the ends run: `free`, `same-cpu` or `cross-cpu`.
+    pub sent: Sent,
+    /// Where the ends run: `free`, `same-cpu` or `cross-cpu`; `unknown` where nobody recorded it.
     pub placement: String,
     /// Whether it is the baseline of its workload.
     pub baseline: bool,
@@ -132,6 +144,9 @@ pub struct RunRecord {
     pub trials: Vec<Trial>,
     /// Cells that could not be measured.
     pub skipped: Vec<Skipped>,
+    /// Why each cell got no more trials, where that is settled.
+    #[serde(default)]
+    pub ends: Vec<CellEnd>,
 }
 
 /// Where the records of a run go as they are made.
@@ -156,6 +171,12 @@ pub trait Sink {
     /// # Errors
     /// When it cannot be kept.
     fn skipped(&mut self, run: &RunId, skipped: &Skipped) -> Result<(), Self::Error>;
+
+    /// Keeps why a cell gets no more trials; a later word replaces an earlier one.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn ended(&mut self, run: &RunId, end: &CellEnd) -> Result<(), Self::Error>;
 
     /// Marks the run as complete.
     ///

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use units::Bytes;
 
 use crate::{
-    connect::ConnectData, cpu::CpuUsage, doubt::Doubt, ping_pong::PingPongData, stream::StreamData,
-    time::UnixMillis,
+    connect::ConnectData, cpu::CpuUsage, doubt::Doubt, ping_pong::PingPongData, reported::ReportedData,
+    stream::StreamData, syscalls::SyscallCount, time::UnixMillis,
 };
 
 /// Why a trial was made.
@@ -42,6 +42,9 @@ pub struct Trial {
     pub devices: Vec<DeviceState>,
     /// What was checked about its path just before it.
     pub path_check: PathCheck,
+    /// System calls that were counted while it was measured.
+    #[serde(default)]
+    pub syscalls: Vec<SyscallCount>,
     /// Reasons to distrust it.
     pub doubts: Vec<Doubt>,
 }
@@ -57,6 +60,8 @@ pub enum Measurement {
     PingPong(PingPongData),
     /// Of connections: their rate and times.
     Connect(ConnectData),
+    /// Of another tool: what it reported, without samples.
+    Reported(ReportedData),
 }
 
 /// A device as the kernel reported it.

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use rusqlite::{Connection, OptionalExtension, Row};
-use samples::{RunHeader, RunId, RunRecord, RunState, SCHEMA, Skipped, Trial, UnixMillis};
+use samples::{CellEnd, RunHeader, RunId, RunRecord, RunState, SCHEMA, Skipped, Trial, UnixMillis};
 
 use crate::{
     error::StoreError,
@@ -69,10 +69,12 @@ impl Store {
         let (number, complete, text) = found.ok_or_else(|| StoreError::no_such_run(run))?;
         let trials = texts(&snapshot, number).map_err(&explain)?;
         let skipped = skipped(&snapshot, number).map_err(&explain)?;
+        let ends = ends(&snapshot, number).map_err(&explain)?;
         Ok(RunRecord {
             header: self.header(run, &text, complete)?,
             trials: self.trials(run, &trials)?,
             skipped,
+            ends: self.ends(run, &ends)?,
         })
     }
 
@@ -111,6 +113,13 @@ impl Store {
     fn trials(&self, run: &RunId, texts: &[(u32, String)]) -> Result<Vec<Trial>, StoreError> {
         let read = |(index, text): &(u32, String)| {
             record::trial_of(text).map_err(|reason| self.unreadable(run, &format!("trial {index}"), reason))
+        };
+        texts.iter().map(read).collect()
+    }
+
+    fn ends(&self, run: &RunId, texts: &[String]) -> Result<Vec<CellEnd>, StoreError> {
+        let read = |text: &String| {
+            record::end_of(text).map_err(|reason| self.unreadable(run, "the end of a cell", reason))
         };
         texts.iter().map(read).collect()
     }
@@ -164,4 +173,9 @@ fn skipped(connection: &Connection, number: i64) -> rusqlite::Result<Vec<Skipped
     let mut statement =
         connection.prepare("SELECT cell, because FROM skipped WHERE run = ?1 ORDER BY number")?;
     statement.query_map([number], |row| Ok(Skipped { cell: row.get(0)?, because: row.get(1)? }))?.collect()
+}
+
+fn ends(connection: &Connection, number: i64) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare("SELECT record FROM ended WHERE run = ?1 ORDER BY number")?;
+    statement.query_map([number], |row| row.get(0))?.collect()
 }

@@ -1,7 +1,7 @@
 //! Records as the text that is kept, and back. What could not be read again is not kept.
 //! Must not know where the text lies.
 
-use samples::{RunHeader, RunId, Trial};
+use samples::{CellEnd, RunHeader, RunId, Trial};
 use serde::Deserialize;
 
 use crate::error::StoreError;
@@ -16,6 +16,12 @@ pub(crate) fn trial_text(run: &RunId, trial: &Trial) -> Result<String, StoreErro
     serde_json::to_string(trial)
         .and_then(|text| serde_json::from_str::<Trial>(&text).map(|_| text))
         .map_err(|error| unkeepable(run, format!("trial {}", trial.index), &error))
+}
+
+pub(crate) fn end_text(run: &RunId, end: &CellEnd) -> Result<String, StoreError> {
+    serde_json::to_string(end)
+        .and_then(|text| serde_json::from_str::<CellEnd>(&text).map(|_| text))
+        .map_err(|error| unkeepable(run, format!("the end of cell {}", end.cell), &error))
 }
 
 /// Who recorded a run, and in which shape: readable whatever else changed.
@@ -34,6 +40,10 @@ pub(crate) fn header_of(text: &str) -> Result<RunHeader, String> {
 }
 
 pub(crate) fn trial_of(text: &str) -> Result<Trial, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+pub(crate) fn end_of(text: &str) -> Result<CellEnd, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 

@@ -4,7 +4,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
-use samples::{RunHeader, RunId, Sink, Skipped, Trial};
+use samples::{CellEnd, RunHeader, RunId, Sink, Skipped, Trial};
 
 use crate::{
     error::{Place, StoreError},
@@ -121,6 +121,16 @@ impl Sink for Store {
             let number = number_of(transaction, run)?;
             let sql = "INSERT OR IGNORE INTO skipped (run, cell, because) VALUES (?1, ?2, ?3)";
             transaction.execute(sql, (number, &skipped.cell, &skipped.because))?;
+            Ok(())
+        })
+    }
+
+    fn ended(&mut self, run: &RunId, end: &CellEnd) -> Result<(), StoreError> {
+        let text = record::end_text(run, end)?;
+        self.write("keep the end of a cell in", |transaction| {
+            let number = number_of(transaction, run)?;
+            let sql = "INSERT OR REPLACE INTO ended (run, cell, record) VALUES (?1, ?2, ?3)";
+            transaction.execute(sql, (number, &end.cell, &text))?;
             Ok(())
         })
     }

@@ -3,7 +3,7 @@
 mod record;
 
 use record::{header, place, trial};
-use samples::{Doubt, RunId, RunRecord, RunState, Sink, Skipped};
+use samples::{CellEnd, Doubt, EndReason, RunId, RunRecord, RunState, Sink, Skipped};
 use store::{Store, StoreError};
 
 #[test]
@@ -16,6 +16,10 @@ fn a_run_comes_back_byte_for_byte() {
             Skipped { cell: "b".into(), because: "no vxlan: modprobe vxlan".into() },
             Skipped { cell: "a".into(), because: String::new() },
         ],
+        ends: vec![
+            CellEnd { cell: "b".into(), why: EndReason::Precise { reach: 0.1 + 0.2 }, trials: 7 },
+            CellEnd { cell: "a".into(), why: EndReason::Settled, trials: 2 },
+        ],
     };
     let run = kept.header.id.clone();
     let mut store = Store::open(&path).expect("opens");
@@ -23,6 +27,9 @@ fn a_run_comes_back_byte_for_byte() {
     kept.trials.iter().for_each(|trial| store.trial(&run, trial).expect("keeps a trial"));
     kept.skipped.iter().for_each(|skipped| store.skipped(&run, skipped).expect("keeps a skipped cell"));
     store.skipped(&run, &kept.skipped[0]).expect("saying so again changes nothing");
+    let earlier = CellEnd { why: EndReason::Planned, ..kept.ends[0].clone() };
+    store.ended(&run, &earlier).expect("keeps an end");
+    kept.ends.iter().for_each(|end| store.ended(&run, end).expect("a later word replaces an earlier one"));
     assert_eq!(store.load(&run).expect("loads"), kept);
 
     store.complete(&run).expect("completes");

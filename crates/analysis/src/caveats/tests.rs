@@ -1,7 +1,7 @@
 //! Every caveat, with the run that calls for it; an ordinary run calls for none.
 
 use load::Load;
-use samples::{Measurement, RunState};
+use samples::{Measurement, RunState, Sent};
 
 use crate::{
     analyse,
@@ -57,22 +57,19 @@ fn few_trials_say_what_confidence_they_reach() {
 
 #[test]
 fn the_machine_is_described_where_it_matters() {
-    check(
-        |run| run.record.header.environment.load_average = Some([1.4, 0.0, 0.0]),
-        &["1.40 on 2 CPUs before"],
-    );
-    check(|run| run.record.header.environment.virtual_machine = true, &["The machine is virtual"]);
-    check(|run| run.record.header.environment.privileged = false, &["in a user namespace without root"]);
+    check(|run| run.environment().load_average = Some([1.4, 0.0, 0.0]), &["1.40 on 2 CPUs before"]);
+    check(|run| run.environment().virtual_machine = true, &["The machine is virtual"]);
+    check(|run| run.environment().privileged = false, &["in a user namespace without root"]);
 }
 
 #[test]
 fn a_congestion_control_that_is_not_the_machines_is_named() {
-    let default = |run: &mut Fixture| run.record.header.environment.congestion_default = Some("bbr".into());
+    let default = |run: &mut Fixture| run.environment().congestion_default = Some("bbr".into());
     check(default, &["TCP used cubic, while this machine's default is bbr"]);
     let unchosen = |run: &mut Fixture| {
         default(run);
         for cell in &mut run.record.header.cells {
-            if let Load::Stream(settings) = &mut cell.load {
+            if let Sent::Load(Load::Stream(settings)) = &mut cell.sent {
                 settings.socket.congestion = None;
             }
         }

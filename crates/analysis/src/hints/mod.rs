@@ -60,7 +60,12 @@ fn named(id: &str, said: Said) -> Finding {
         cells: Vec::new(),
         evidence: said.evidence.into_iter().map(|(what, value)| Evidence { what, value }).collect(),
         caveats: said.caveats.into_iter().map(str::to_owned).collect(),
-        remedy: Some(Remedy { action: said.action, commands: said.commands }),
+        remedy: Some(Remedy {
+            action: said.action,
+            commands: said.commands,
+            change: None,
+            brought: Vec::new(),
+        }),
     }
 }
 

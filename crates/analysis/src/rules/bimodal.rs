@@ -65,5 +65,5 @@ fn remedy(free: bool) -> Remedy {
     } else {
         "Look at the levels apart, and at the series of each trial for what switches between them."
     };
-    Remedy { action: action.into(), commands: Vec::new() }
+    Remedy { action: action.into(), commands: Vec::new(), change: None, brought: Vec::new() }
 }

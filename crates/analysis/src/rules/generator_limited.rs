@@ -30,5 +30,7 @@ fn remedy() -> Remedy {
             "Send with more parallel streams or larger messages: if the rate rises, the sender was the limit."
                 .into(),
         commands: Vec::new(),
+        change: None,
+        brought: Vec::new(),
     }
 }

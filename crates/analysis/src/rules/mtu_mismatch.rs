@@ -64,6 +64,8 @@ fn finding(first: &Mismatch<'_>, found: &[Mismatch<'_>]) -> Finding {
                 list(&[first.cell.path.as_str()])
             ),
             commands: vec!["ip -d link".into(), "tracepath -n ADDRESS".into()],
+            change: None,
+            brought: Vec::new(),
         }),
     }
 }

@@ -55,6 +55,8 @@ fn finding(floors: &[&NoiseFloor], robbed: &[&CellSummary]) -> Finding {
                 "Stop what else runs on the host, fix the placement of the ends, and repeat with more trials."
                     .into(),
             commands: Vec::new(),
+            change: None,
+            brought: Vec::new(),
         }),
     }
 }

@@ -140,5 +140,7 @@ fn remedy(off: &Off) -> Remedy {
                  refuse one."
             .into(),
         commands: commands.collect(),
+        change: None,
+        brought: Vec::new(),
     }
 }

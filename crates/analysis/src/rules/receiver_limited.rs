@@ -28,6 +28,5 @@ fn remedy() -> Remedy {
         action: "Receive on more parallel streams, and switch generic receive offload on at the receiver's device: if \
                  the rate rises, the receiver was the limit."
             .into(),
-        commands: Vec::new(),
-    }
+        commands: Vec::new(), change: None, brought: Vec::new() }
 }

@@ -114,8 +114,7 @@ fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>]) -> Finding {
                 "ip -s link".into(),
                 "tc -s qdisc".into(),
                 "cat /proc/net/softnet_stat  # second column: dropped at net.core.netdev_max_backlog".into(),
-            ],
-        }),
+            ], change: None, brought: Vec::new() }),
     }
 }
 

@@ -92,6 +92,5 @@ fn remedy(rung: &Rung, context: &Context<'_>) -> Remedy {
             .into(),
         commands: tunnels
             .map(|device| ethtool::typed_at(device, |name| format!("ethtool -k {name}")))
-            .collect(),
-    }
+            .collect(), change: None, brought: Vec::new() }
 }

@@ -51,6 +51,9 @@ fn columns(first: &CellSummary, factors: &[&str], confidence: Option<&str>) -> V
         Metric::Throughput => ["Received", "Of baseline", "Retr", "CPU-s/GB"],
         Metric::RoundTrip => ["Median round trip", "Of baseline", "99 %", "Lost"],
         Metric::ConnectionRate => ["Connections", "Of baseline", "99 %", "Failed"],
+        Metric::Latency => ["Reported latency", "Of baseline", "99 %", "Lost"],
+        Metric::MessageRate => ["Messages", "Of baseline", "99 %", "Lost"],
+        Metric::Count => ["Reported count", "Of baseline", "99 %", "Lost"],
     };
     let value = confidence.map_or(value.to_owned(), |confidence| {
         format!("{value} {}", glued(&format!("({confidence} interval)")))

@@ -13,12 +13,13 @@ use crate::{
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let mut blocks = vec![Block::KeyValues(machine(&findings.run.environment))];
+    let mut blocks: Vec<Block> =
+        findings.run.environment.iter().map(|known| Block::KeyValues(machine(known))).collect();
     if !findings.run.paths.is_empty() {
         blocks.extend([Block::Heading("Paths".into()), Block::Table(paths(&findings.run.paths))]);
     }
     blocks.extend(devices(findings));
-    Some(detail("Environment", blocks))
+    (!blocks.is_empty()).then(|| detail("Environment", blocks))
 }
 
 fn machine(environment: &Environment) -> Vec<(String, Text)> {

@@ -11,7 +11,10 @@ use crate::{
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let run = &source.findings.run;
-    let machine = format!("Linux {}, {} CPUs", run.environment.kernel, run.environment.cpus);
+    let machine = run.environment.as_ref().map_or_else(
+        || "machine unknown".to_owned(),
+        |machine| format!("Linux {}, {} CPUs", machine.kernel, machine.cpus),
+    );
     let trials = format!("{} of {} trials", run.made, run.planned);
     let facts = [run.id.0.clone(), moment(run.started), machine, format!("plumb {}", run.tool)]
         .map(|fact| glued(&fact));

@@ -42,6 +42,7 @@ fn tables(measurement: &Measurement) -> Option<Vec<Block>> {
         Measurement::Stream(stream) => stream::tables(stream),
         Measurement::PingPong(ping_pong) => round_trips::tables(ping_pong),
         Measurement::Connect(connect) => connections::tables(connect),
+        Measurement::Reported(_) => Vec::new(),
     };
     (!blocks.is_empty()).then_some(blocks)
 }

@@ -35,6 +35,9 @@ fn heading(ladder: &Ladder) -> Text {
         Metric::Throughput => "throughput, more is better",
         Metric::RoundTrip => "median round trip, less is better",
         Metric::ConnectionRate => "connections per second, more is better",
+        Metric::Latency => "reported latency, less is better",
+        Metric::MessageRate => "messages per second, more is better",
+        Metric::Count => "a reported count",
     };
     let settings = labels::levels(&ladder.levels).map(|levels| format!(", {levels}")).unwrap_or_default();
     Text::of(Tone::Strong, format!("{}{settings}", ladder.workload))

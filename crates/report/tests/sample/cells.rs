@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use findings::{
-    CellSummary, Comparison, CpuCost, Difference, Distribution, EndSocket, Estimate, Interval,
+    Basis, CellSummary, Comparison, CpuCost, Difference, Distribution, EndSocket, Estimate, Interval,
     LatencySummary, Metric, StreamSummary, TcpSummary,
 };
 use samples::{DeviceState, Doubt, LatencyHistogram, SocketFacts};
@@ -45,6 +45,11 @@ pub(super) fn cell(
         connect: None,
         sockets: vec![],
         cpu: CpuCost { cpus: 2, busy: 1.82, user: 0.08, system: 1.1, interrupts: 0.64, ..CpuCost::default() },
+        owners: vec![],
+        reported: vec![],
+        shifts: vec![],
+        syscalls: vec![],
+        ended: None,
         devices: vec![],
         path_mtu: None,
         doubts: vec![],
@@ -150,6 +155,7 @@ pub(super) fn estimate(median: f64) -> Estimate {
         deviation: Some(median * 0.0121),
         interval: interval(median * 0.97, median * 1.02),
         trials: 5,
+        basis: Basis::Trials,
     }
 }
 
@@ -161,5 +167,6 @@ pub(super) fn comparison(ratio: f64, difference: f64, verdict: Difference) -> Co
         difference,
         difference_interval: ends(difference),
         verdict,
+        basis: Basis::Trials,
     }
 }

@@ -1,7 +1,9 @@
 //! Findings made by hand: an egress gateway whose VXLAN offloads are off in half of its cells.
 
 use findings::{Difference, Evidence, Finding, Findings, Remedy, RunSummary, SCHEMA, Severity};
-use samples::{Calibration, Environment, PathRecord, RunId, RunState, Skipped, UnixMillis};
+use samples::{
+    Calibration, DesignRecord, Environment, Origin, PathRecord, RunId, RunState, Skipped, UnixMillis,
+};
 use units::Bytes;
 
 use self::{
@@ -35,6 +37,7 @@ pub(crate) fn findings() -> Findings {
             effect("vxlan-to-vxlan", 0.24, -14.62, Difference::Lower),
             effect("pod-to-target", 0.241, -14.32, Difference::Lower),
         ],
+        answers: vec![],
         claims: claims(),
         skipped: vec![Skipped {
             cell: "pod-to-target/geneve".into(),
@@ -61,6 +64,7 @@ pub(crate) fn nothing() -> Findings {
         noise: vec![],
         ladders: vec![],
         effects: vec![],
+        answers: vec![],
         claims: vec![],
         skipped: vec![],
         caveats: vec![],
@@ -82,7 +86,9 @@ fn run() -> RunSummary {
         planned: 45,
         made: 45,
         tool: "0.1.0".into(),
-        environment: environment(),
+        origin: Origin::Measured,
+        design: DesignRecord::default(),
+        environment: Some(environment()),
         paths: vec![path("node-to-node", true), path("vxlan-to-vxlan", false), path("pod-to-target", false)],
     }
 }
@@ -146,8 +152,7 @@ fn claims() -> Vec<Finding> {
                     "ethtool -K vxlan0 tx-checksum-ip-generic on tx-tcp-segmentation on tx-tcp6-segmentation on \
                      tx-tcp-ecn-segmentation on"
                         .into(),
-                ],
-            }),
+                ], change: None, brought: Vec::new() }),
         },
         Finding {
             id: "tunnel-cost".into(),

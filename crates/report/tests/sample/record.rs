@@ -2,9 +2,9 @@
 
 use load::{Direction, Load, PingPongLoad};
 use samples::{
-    Arm, CellRecord, CpuUsage, EndSeries, Environment, Flow, Interval, LatencyHistogram, MachineCpu,
-    Measurement, PathCheck, PingPongData, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord,
-    Skipped, StreamData, TcpSample, Trial, UnixMillis,
+    Arm, CellRecord, CpuUsage, DesignRecord, EndSeries, Environment, Flow, Interval, LatencyHistogram,
+    MachineCpu, Measurement, Origin, PathCheck, PingPongData, RunHeader, RunId, RunRecord, RunState, SCHEMA,
+    ScenarioRecord, Sent, Skipped, StreamData, TcpSample, Trial, UnixMillis,
 };
 use units::{Bytes, Nanos};
 
@@ -14,7 +14,7 @@ pub(crate) fn record() -> RunRecord {
         trial(1, Arm::Measure, "node-to-node/stream", stream(6)),
         trial(2, Arm::Measure, "node-to-node/ping-pong", ping_pong()),
     ];
-    RunRecord { header: header(), trials, skipped: Vec::<Skipped>::new() }
+    RunRecord { header: header(), trials, skipped: Vec::<Skipped>::new(), ends: Vec::new() }
 }
 
 fn header() -> RunHeader {
@@ -34,7 +34,9 @@ fn header() -> RunHeader {
         started: UnixMillis(1_795_260_615_000),
         state: RunState::Complete,
         tool: "0.1.0".into(),
-        environment: Environment::default(),
+        origin: Origin::Measured,
+        design: DesignRecord::default(),
+        environment: Some(Environment::default()),
         paths: vec![],
         cells: ["stream", "ping-pong"].map(cell).to_vec(),
     }
@@ -46,7 +48,7 @@ fn cell(workload: &str) -> CellRecord {
         path: "node-to-node".into(),
         workload: workload.into(),
         levels: [("vxlan-offload".to_owned(), "on, \"both\"".to_owned())].into(),
-        load: Load::PingPong(PingPongLoad::new(Nanos::from_secs(2))),
+        sent: Sent::Load(Load::PingPong(PingPongLoad::new(Nanos::from_secs(2)))),
         placement: "cross-cpu".into(),
         baseline: true,
     }
@@ -64,6 +66,7 @@ fn trial(index: u32, arm: Arm, cell: &str, measurement: Measurement) -> Trial {
         cpu: CpuUsage { machine, threads: vec![] },
         devices: vec![],
         path_check: PathCheck::default(),
+        syscalls: vec![],
         doubts: vec![],
     }
 }

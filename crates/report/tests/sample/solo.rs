@@ -98,6 +98,8 @@ fn hint() -> Finding {
         remedy: Some(Remedy {
             action: "Measure with cubic beside it.".into(),
             commands: vec!["sysctl -w net.ipv4.tcp_congestion_control=cubic".into()],
+            change: None,
+            brought: Vec::new(),
         }),
     }
 }

@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use load::{Direction, Load, StreamLoad, Until};
 use samples::{
-    Arm, CellRecord, CpuUsage, DeviceState, Doubt, EndSeries, Environment, Flow, Interval, LatencyHistogram,
-    Measurement, PathCheck, PathRecord, PingPongData, RunHeader, RunId, RunState, SCHEMA, ScenarioRecord,
-    StreamData, TcpSample, Trial, UnixMillis,
+    Arm, CellRecord, CpuUsage, DesignRecord, DeviceState, Doubt, EndSeries, Environment, Flow, Interval,
+    LatencyHistogram, Measurement, Origin, PathCheck, PathRecord, PingPongData, RunHeader, RunId, RunState,
+    SCHEMA, ScenarioRecord, Sent, StreamData, TcpSample, Trial, UnixMillis,
 };
 use tempfile::TempDir;
 use units::{BitRate, Bytes, Nanos};
@@ -37,12 +37,14 @@ pub(crate) fn header(id: &str, started: i64) -> RunHeader {
         started: UnixMillis(started),
         state: RunState::Unfinished,
         tool: "0.1.0".into(),
-        environment: Environment {
+        origin: Origin::Measured,
+        design: DesignRecord { budget: Some(Nanos::from_secs(600)), precision: Some(0.02) },
+        environment: Some(Environment {
             kernel: "6.18.0".into(),
             load_average: Some([0.1 + 0.2, 1e-300, 7.0]),
             memory: Bytes(u64::MAX),
             ..Environment::default()
-        },
+        }),
         paths: vec![PathRecord {
             name: "wire".into(),
             about: String::new(),
@@ -62,11 +64,11 @@ fn cell() -> CellRecord {
         path: "wire".into(),
         workload: "stream".into(),
         levels: BTreeMap::from([("offload".into(), "on".into())]),
-        load: Load::Stream(StreamLoad {
+        sent: Sent::Load(Load::Stream(StreamLoad {
             direction: Direction::Both,
             warmup: Nanos(1),
             ..StreamLoad::new(Until::Sent(Bytes(1 << 40)))
-        }),
+        })),
         placement: "cross-cpu".into(),
         baseline: true,
     }
@@ -91,6 +93,7 @@ pub(crate) fn trial(index: u32) -> Trial {
             gro_max_size: Some(Bytes(65_536)),
         }],
         path_check: PathCheck { mtu: Some(1500) },
+        syscalls: Vec::new(),
         // Not exact in binary, and one that a careless reader of numbers gets wrong in the last bit.
         doubts: vec![
             Doubt::Stolen { share: 0.1 + 0.2 },

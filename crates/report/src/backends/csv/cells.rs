@@ -106,6 +106,9 @@ fn identity(findings: &Findings, cell: &CellSummary) -> Vec<String> {
         Metric::Throughput => ("throughput", "bit/s"),
         Metric::RoundTrip => ("round-trip", "ns"),
         Metric::ConnectionRate => ("connection-rate", "1/s"),
+        Metric::Latency => ("latency", "ns"),
+        Metric::MessageRate => ("message-rate", "1/s"),
+        Metric::Count => ("count", ""),
     };
     vec![
         findings.run.id.to_string(),

@@ -3,7 +3,8 @@
 
 use findings::Findings;
 use samples::{
-    Arm, CellRecord, ConnectData, EndSeries, Flow, Measurement, PingPongData, RunRecord, StreamData, Trial,
+    Arm, CellRecord, ConnectData, EndSeries, Flow, Measurement, PingPongData, ReportedData, RunRecord,
+    StreamData, Trial,
 };
 use units::Bytes;
 
@@ -69,6 +70,7 @@ fn recorded(record: &RunRecord, trial: &Trial, factors: &[&str]) -> String {
         Measurement::Stream(stream) => streamed(stream),
         Measurement::PingPong(ping_pong) => ping_ponged(ping_pong),
         Measurement::Connect(connect) => connected(connect),
+        Measurement::Reported(data) => reported(data),
     });
     fields.extend([trial.cpu.machine.busy().0.to_string(), trial.doubts.len().to_string()]);
     fields.extend(further(&trial.measurement));
@@ -102,6 +104,12 @@ fn ping_ponged(ping_pong: &PingPongData) -> Vec<String> {
     fields
 }
 
+fn reported(data: &ReportedData) -> Vec<String> {
+    let mut fields = vec![optional(data.values.first().map(|value| value.value))];
+    fields.extend([const { String::new() }; 9]);
+    fields
+}
+
 fn connected(connect: &ConnectData) -> Vec<String> {
     let mut fields = vec![optional(connect.rate())];
     fields.extend([const { String::new() }; 3]);
@@ -132,6 +140,7 @@ fn further(measurement: &Measurement) -> [String; 7] {
         Measurement::Connect(connect) => {
             (fields[5], fields[6]) = (connect.exchanges.count().to_string(), connect.failed.to_string());
         }
+        Measurement::Reported(_) => {}
     }
     fields
 }

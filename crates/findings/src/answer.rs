@@ -1,0 +1,98 @@
+//! What a sweep comes to: where more brings no more, what is worth its CPU time, what to set.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    cell::{Metric, OwnerCost},
+    estimate::Interval,
+};
+
+/// What the user wants of a setting.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Objective {
+    /// The best value of the metric; of those that cannot be told apart the cheapest.
+    Max,
+    /// The most of the metric for the CPU time spent, among settings within 10 % of the best.
+    #[default]
+    Efficient,
+    /// The least CPU time, among settings within a half of the best.
+    LowCpu,
+}
+
+/// The answer to a sweep of one workload on one path.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The workload.
+    pub workload: String,
+    /// The path.
+    pub path: String,
+    /// What it is measured in.
+    pub metric: Metric,
+    /// Where more of a factor brings no more, for each factor whose levels are numbers.
+    pub knees: Vec<Knee>,
+    /// Settings that no other one beats in both the metric and CPU time, from the cheapest up.
+    pub frontier: Vec<FrontierPoint>,
+    /// What CPU time is added up over: the owners that every cell knows.
+    pub owners: Vec<String>,
+    /// What to set, for each objective.
+    pub recommendations: Vec<Recommendation>,
+}
+
+/// From which level of a factor on the metric grows no more.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Knee {
+    /// The factor.
+    pub factor: String,
+    /// The first level at which the metric has reached its plateau.
+    pub level: String,
+    /// Levels that the numbers do not tell apart from it, the knee's own included, in order.
+    pub plausible: Vec<String>,
+    /// The plateau, in the metric's unit.
+    pub plateau: f64,
+    /// Its interval.
+    pub plateau_interval: Option<Interval>,
+    /// At each level: label and the best median over the other factors, in the metric's unit.
+    pub curve: Vec<(String, f64)>,
+    /// Whether the metric falls again after the plateau: the first level that is established to be below it.
+    pub falls_at: Option<String>,
+}
+
+/// A setting on the frontier.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FrontierPoint {
+    /// The cell.
+    pub cell: String,
+    /// Its levels.
+    pub levels: BTreeMap<String, String>,
+    /// Its metric.
+    pub value: f64,
+    /// CPU time, all owners added, in their unit.
+    pub cpu: f64,
+    /// By owner.
+    pub owners: Vec<OwnerCost>,
+    /// What each unit of CPU time brought beyond the point before; `None` for the first.
+    pub marginal: Option<f64>,
+}
+
+/// What to set for an objective.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Recommendation {
+    /// For what.
+    pub objective: Objective,
+    /// The cell.
+    pub cell: String,
+    /// Its levels.
+    pub levels: BTreeMap<String, String>,
+    /// Its metric.
+    pub value: f64,
+    /// CPU time, all owners added; `None` when nobody recorded it.
+    pub cpu: Option<f64>,
+    /// Why it and no other, in full sentences with the numbers.
+    pub why: Vec<String>,
+    /// Cells that the numbers do not tell apart from it.
+    pub ties: Vec<String>,
+}

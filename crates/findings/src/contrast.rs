@@ -1,0 +1,120 @@
+//! One run against another: what surrounds them first, then cell by cell.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    cell::Metric,
+    document::RunSummary,
+    estimate::{Comparison, Estimate},
+};
+
+/// The version of [`Contrast`]'s shape. A reader refuses another one.
+pub const CONTRAST_SCHEMA: u32 = 1;
+
+/// Run B against run A: A is the reference.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Contrast {
+    /// [`CONTRAST_SCHEMA`] when it was written.
+    pub schema: u32,
+    /// The reference.
+    pub a: RunSummary,
+    /// What is held against it.
+    pub b: RunSummary,
+    /// What surrounds them and differs, the weightiest first.
+    pub surroundings: Vec<SurroundingChange>,
+    /// Cells of both, in the order of A.
+    pub cells: Vec<CellContrast>,
+    /// Cells of A alone.
+    pub only_a: Vec<String>,
+    /// Cells of B alone.
+    pub only_b: Vec<String>,
+    /// What the reader has to know before believing any of it, in full sentences.
+    pub caveats: Vec<String>,
+}
+
+/// Something around the runs that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SurroundingChange {
+    /// What: `kernel`, `congestion control`, `scenario`, `offload tx-tcp-segmentation of client:eth0`.
+    pub what: String,
+    /// In A.
+    pub a: String,
+    /// In B.
+    pub b: String,
+    /// Whether it alone may explain a difference of the numbers.
+    pub weighty: bool,
+}
+
+/// One cell in both runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CellContrast {
+    /// Its identity in A.
+    pub cell: String,
+    /// Its identity in B, where that differs.
+    pub cell_b: Option<String>,
+    /// Its path.
+    pub path: String,
+    /// Its workload.
+    pub workload: String,
+    /// Its levels.
+    pub levels: BTreeMap<String, String>,
+    /// What it is judged by.
+    pub metric: Metric,
+    /// In A.
+    pub a: Estimate,
+    /// In B.
+    pub b: Estimate,
+    /// B over A; `None` when that cannot be said of these numbers.
+    pub comparison: Option<Comparison>,
+    /// Differences smaller than this share are called none; `None` when neither run knows its noise.
+    pub floor: Option<f64>,
+    /// Probability of a difference at least as large if both were the same (permutation test, adjusted for the number
+    /// of cells by Holm's method); `None` with too few trials.
+    pub p: Option<f64>,
+    /// What it comes to.
+    pub verdict: Verdict,
+    /// Why, in one sentence, where the verdict is unknown.
+    pub why: Option<String>,
+}
+
+/// What a comparison of two runs comes to, as a user would say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Established.
+    Better,
+    /// Established.
+    Worse,
+    /// No difference beyond the noise.
+    Same,
+    /// It cannot be told.
+    Unknown,
+}
+
+/// What a gate says of a contrast.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Gate {
+    /// Losses beyond this share fail (0.05 is 5 %).
+    pub most_loss: f64,
+    /// What it comes to.
+    pub outcome: GateOutcome,
+    /// Cells whose loss beyond the threshold is established.
+    pub lost: Vec<String>,
+    /// Cells of which it cannot be told.
+    pub unknown: Vec<String>,
+}
+
+/// What a gate comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GateOutcome {
+    /// No cell lost more than the threshold, and that is established.
+    Passed,
+    /// A cell did.
+    Lost,
+    /// No loss is established, but neither is that there is none.
+    CannotTell,
+}
