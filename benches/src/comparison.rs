@@ -109,6 +109,13 @@ impl Comparison {
         Spread::of(self.pairs.iter().map(|(peer, _)| *peer))
     }
 
+    /// The sides whose values are so far apart that their middle stands for none of them, by name.
+    pub(crate) fn unsteady(&self) -> impl Iterator<Item = (&'static str, Spread)> {
+        let sides = [(self.ours, self.our_spread()), (self.peer, self.peer_spread())];
+        let known = sides.into_iter().filter_map(|(name, spread)| Some((name, spread?)));
+        known.filter(|(_, spread)| spread.is_wide())
+    }
+
     /// Whether the target is reached, as far as the interval can tell.
     pub(crate) fn verdict(&self) -> Verdict {
         match self.ratio {
@@ -154,6 +161,10 @@ impl Beside {
     }
 }
 
+/// The largest value over the smallest, from which on the values of one contender are not of one kind: at equal work
+/// and settings they scatter by some per cent, and by a quarter where the scheduler places the threads.
+const WIDE: f64 = 1.5;
+
 /// Median, smallest and largest value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Spread {
@@ -163,6 +174,15 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
+    /// The largest value over the smallest.
+    pub(crate) fn width(&self) -> f64 {
+        self.most / self.least
+    }
+
+    fn is_wide(&self) -> bool {
+        self.width() > WIDE
+    }
+
     fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let values: Vec<f64> = values.collect();
         let (least, most) = describe::min_max(&values)?;
@@ -193,6 +213,14 @@ mod tests {
         assert!((comparison.ratio.unwrap().value - 0.25).abs() < 1e-12);
         assert_eq!(comparison.verdict(), Verdict::Met);
         assert_eq!(comparison.peer_spread(), Some(Spread { median: 4.0, least: 4.0, most: 4.0 }));
+    }
+
+    #[test]
+    fn a_side_whose_values_are_far_apart_is_doubted_and_the_other_is_not() {
+        let names = |comparison: Comparison| comparison.unsteady().map(|(name, _)| name).collect::<Vec<_>>();
+        assert_eq!(names(of(&[30.0, 33.0, 31.0], &[10.0, 40.0, 31.0])), ["peer"]);
+        assert_eq!(names(of(&[1.0, 1.5, 1.2], &[4.0, 4.0, 4.0])), [""; 0]);
+        assert_eq!(names(of(&[1.0, 1.6], &[2.0, 5.0])), ["plumb", "peer"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    comparison::{Beside, Comparison},
+    comparison::{Beside, Comparison, Spread},
     environment::Environment,
 };
 
@@ -36,11 +36,19 @@ fn comparison(it: &Comparison) -> Value {
         "interval": interval.map(|it| json!({ "low": it.low, "high": it.high, "confidence": it.confidence })),
         "target": { "least": it.target.least, "most": it.target.most },
         "verdict": it.verdict().word(),
+        "spread": { "ours": it.our_spread().map(spread), "peer": it.peer_spread().map(spread) },
+        "doubts": it.unsteady().map(|(name, spread)| json!({
+            "kind": "unsteady", "who": name, "most_over_least": spread.width(),
+        })).collect::<Vec<_>>(),
         "beside": it.beside.iter().map(beside).collect::<Vec<_>>(),
         "others": { "busy_cpus": it.others.busy(), "stolen_cpus": it.others.stolen(), "quiet": it.others.were_quiet() },
         "our_failure": it.our_failure,
         "failure": it.failure,
     })
+}
+
+fn spread(it: Spread) -> Value {
+    json!({ "least": it.least, "median": it.median, "most": it.most })
 }
 
 fn beside(it: &Beside) -> Value {
@@ -77,6 +85,9 @@ mod tests {
         assert!((row["ratio"].as_f64().unwrap() - 0.25).abs() < 1e-9, "{row}");
         assert_eq!(row["interval"]["confidence"], json!(0.5));
         assert_eq!((&row["target"]["least"], &row["verdict"]), (&Value::Null, &json!("unclear")));
+        assert_eq!(row["spread"]["peer"], json!({ "least": 4.0, "median": 6.0, "most": 8.0 }));
+        let doubted: Vec<_> = row["doubts"].as_array().unwrap().iter().map(|doubt| &doubt["who"]).collect();
+        assert_eq!(doubted, [&json!("plumb"), &json!("peer")]);
         assert_eq!(row["beside"], json!([{ "what": "% lost", "ours": 0.5, "peer": 0.5 }]));
         assert_eq!(row["others"]["quiet"], json!(true));
     }

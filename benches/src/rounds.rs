@@ -29,6 +29,11 @@ impl Bounds {
         Self { rounds: self.rounds + more, ..*self }
     }
 
+    /// So much more time.
+    pub(crate) fn for_longer(&self, time: Duration) -> Self {
+        Self { time: self.time + time, ..*self }
+    }
+
     /// No more rounds than this.
     pub(crate) fn of_at_most(&self, rounds: usize) -> Self {
         Self { rounds: self.rounds.min(rounds), ..*self }

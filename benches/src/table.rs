@@ -26,14 +26,17 @@ pub(crate) fn text(environment: &Environment, comparisons: &[Comparison]) -> Str
     let text = table.trim_fmt();
     let mut rows = text.lines();
     let mut lines: Vec<String> = rows.next().map(str::to_owned).into_iter().collect();
-    let mut before: Option<&Comparison> = None;
+    let (mut before, mut doubts): (Option<&Comparison>, Vec<String>) = (None, Vec::new());
     for (comparison, row) in comparisons.iter().zip(rows) {
         if !before.is_some_and(|before| before.is_of_the_same_two(comparison)) {
+            lines.append(&mut doubts);
             lines.extend(heading(comparison, before));
         }
         lines.push(row.to_owned());
+        doubts.extend(comparison.unsteady().map(|(name, spread)| doubt(comparison.unit, name, spread)));
         before = Some(comparison);
     }
+    lines.append(&mut doubts);
     lines.push(String::new());
     lines.extend(confidence(comparisons));
     lines.push(machine(environment));
@@ -62,6 +65,15 @@ fn heading(comparison: &Comparison, before: Option<&Comparison>) -> Vec<String> 
 fn beside(it: &Beside) -> String {
     let show = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| significant(value, 3));
     format!("{} {} | {}", it.what, show(it.ours), show(it.peer))
+}
+
+/// What the middle of values that are far apart is worth.
+fn doubt(unit: &str, name: &str, spread: Spread) -> String {
+    let [least, most, times] = [spread.least, spread.most, spread.width()].map(|value| significant(value, 3));
+    format!(
+        "  doubt: {unit} of {name} went from {least} to {most} ({times} times as much): in two regimes, or unsteady; a \
+         median between them says little"
+    )
 }
 
 fn row(comparison: &Comparison) -> [String; 6] {
@@ -154,6 +166,8 @@ mod tests {
         }
         assert!(line("| able").contains("retransmits 7.00 | 7.00; quiet"), "{text}");
         assert!(text.contains("not measured"), "{text}");
+        let doubts: Vec<&str> = text.lines().filter(|line| line.contains("doubt: ms of")).collect();
+        assert!(doubts.len() == 2 && doubts[1].contains("able went from 100 to 300 (3.00 times"), "{text}");
         assert!(text.contains("0 rounds: it is not installed"), "{text}");
         for word in ["busy", "frobnicator 3", "reno"] {
             assert!(text.contains(word), "{word} in\n{text}");

@@ -5,6 +5,9 @@ use std::{process::ExitCode, time::Duration};
 
 use plumb_tests::{Case, Sandbox, run, wait_until};
 
+mod compare;
+mod ends;
+
 fn main() -> ExitCode {
     run(CASES)
 }
@@ -42,6 +45,43 @@ const CASES: &[Case] = &[
         needs: &[],
         test: against_itself,
     },
+    Case { name: "runs_and_files_are_compared", needs: &[], test: compare::runs_and_files_are_compared },
+    Case {
+        name: "what_is_no_run_is_called_what_it_is",
+        needs: &[],
+        test: compare::what_is_no_run_is_called_what_it_is,
+    },
+    Case { name: "a_gate_answers_by_its_status", needs: &[], test: compare::a_gate_answers_by_its_status },
+    Case {
+        name: "a_baseline_is_kept_until_its_name_is_taken_away",
+        needs: &[],
+        test: compare::a_baseline_is_kept_until_its_name_is_taken_away,
+    },
+    Case {
+        name: "an_interrupted_client_says_what_was_measured_and_its_server_calls_it_no_failure",
+        needs: &[],
+        test: ends::interrupted_clients,
+    },
+    Case {
+        name: "the_document_of_an_interrupted_client_is_whole_and_marked",
+        needs: &[],
+        test: ends::interrupted_documents,
+    },
+    Case {
+        name: "an_address_that_is_not_allowed_is_told_so_and_logged_once",
+        needs: &[],
+        test: ends::refused_by_address,
+    },
+    Case {
+        name: "a_busy_server_says_so_to_every_client_of_ours",
+        needs: &[],
+        test: ends::refused_by_a_busy_server,
+    },
+    Case {
+        name: "a_limit_that_a_client_meets_is_named_and_is_no_result",
+        needs: &[],
+        test: ends::ended_by_a_limit,
+    },
     Case {
         name: "a_reader_that_leaves_early_is_no_failure_and_a_full_disk_is",
         needs: &[],
@@ -55,14 +95,17 @@ fn sandbox() -> Sandbox {
 
 fn help_names_every_subcommand() {
     let help = sandbox().succeed(&["--help"]).out;
-    for subcommand in ["run", "report", "runs", "client", "ping", "server", "scenario", "lab", "doctor"] {
+    for subcommand in [
+        "run", "report", "runs", "compare", "check", "baseline", "client", "ping", "server", "scenario",
+        "lab", "doctor",
+    ] {
         assert!(help.contains(&format!("\n  {subcommand} ")), "{subcommand} is not in:\n{help}");
     }
 }
 
 fn a_misspelt_scenario() {
     let output = sandbox().plumb(&["run", "egress-gatway"]);
-    assert_eq!(output.status, Some(2), "{output:?}");
+    assert_eq!(output.status, Some(64), "{output:?}");
     assert!(output.err.contains("did you mean `egress-gateway`"), "{}", output.err);
 }
 
@@ -72,17 +115,19 @@ fn a_mistake_in_a_scenario() {
     let line = text.lines().position(|line| line.starts_with("between =")).expect("quick has a wire") + 1;
     let file = sandbox.file("mine.toml", &text.replacen("between =", "betwen =", 1));
     let output = sandbox.plumb(&["scenario", "check", &file, "--format", "short"]);
-    assert_eq!(output.status, Some(2), "{output:?}");
+    assert_eq!(output.status, Some(64), "{output:?}");
     assert!(output.out.contains(&format!("mine.toml:{line}:1: ")), "line {line} in: {}", output.out);
     let drawn = sandbox.plumb(&["run", &file]);
-    assert_eq!(drawn.status, Some(2), "{drawn:?}");
+    assert_eq!(drawn.status, Some(64), "{drawn:?}");
     assert!(drawn.err.contains("betwen") && drawn.err.contains("between"), "{}", drawn.err);
 }
 
 fn every_builtin_shows_and_checks() {
     let sandbox = sandbox();
     let list = sandbox.succeed(&["scenario", "list"]).out;
-    for name in ["quick", "engine-limits", "proxmox-vxlan", "egress-gateway", "bridge-streams"] {
+    for name in
+        ["quick", "engine-limits", "proxmox-vxlan", "egress-gateway", "bridge-streams", "bridge-queues"]
+    {
         assert!(list.contains(name), "{name} is not in:\n{list}");
         let file = sandbox.file(&format!("{name}.toml"), &sandbox.succeed(&["scenario", "show", name]).out);
         let checked = sandbox.succeed(&["scenario", "check", &file]).out;
@@ -116,7 +161,7 @@ fn a_report_without_runs() {
 fn an_output_of_unknown_format() {
     let sandbox = sandbox();
     let output = sandbox.plumb(&["run", "quick", "--output", "report.docx"]);
-    assert_eq!(output.status, Some(2), "{output:?}");
+    assert_eq!(output.status, Some(64), "{output:?}");
     assert!(output.err.contains(".md"), "{}", output.err);
     assert!(!sandbox.database().exists());
 }
@@ -139,6 +184,19 @@ fn flags_that_make_no_sense() {
         (&["client", "host", "-n", "1M", "-t", "1"], "--time"),
         (&["client", "host", "-u", "-M", "1400"], "-M"),
         (&["client", "host", "-t", "0"], "-t"),
+        (&["client", "host", "-t", "-1"], "`-1` is no time"),
+        (&["client", "host", "-P", "-2"], "-2 is not in 1..=128"),
+        (&["client", "host", "-w", "10G"], "512 MiB"),
+        (&["client", "host", "-Z", "--mode", "app"], "--mode app"),
+        (&["client", "host", "-b", "1"], "a longer -t"),
+        (&["client", "127.0.0.1:5201"], "--port 5201"),
+        (&["client", "127.0.0.1", "--pin", "4096"], "which may use CPU"),
+        (&["client", "127.0.0.1", "--pin", "/4096"], "CPU 4096"),
+        (&["client", "host", "-V"], "-V is iperf3's"),
+        (&["client", "host", "-f", "m"], "--json"),
+        (&["server", "--logfile", "x"], "> FILE"),
+        (&["ping", "host", "--rate", "10M"], "1000000"),
+        (&["ping", "host", "--rate", "0.01"], "a longer -t"),
         (&["client", "host", "--rsa-public-key-path", "/no/key"], "--username"),
         (&["ping", "host", "--connect", "--spin"], "--spin"),
         (&["ping", "host", "--sockperf", "--under", "max"], "--under"),
@@ -147,7 +205,7 @@ fn flags_that_make_no_sense() {
         (&["server", "--max-clients", "0"], "1 to 1024"),
     ] {
         let output = sandbox.plumb(words);
-        assert_eq!(output.status, Some(2), "{words:?}: {output:?}");
+        assert_eq!(output.status, Some(64), "{words:?}: {output:?}");
         assert!(output.err.contains(said), "{words:?}: no `{said}` in: {}", output.err);
     }
 }

@@ -14,6 +14,7 @@ pub(crate) fn every_builtin_runs() {
         ("proxmox-vxlan", 6),
         ("egress-gateway", 18),
         ("bridge-streams", 16),
+        ("bridge-queues", 9),
     ] {
         let _ = sandbox.succeed(&["run", name, "--trials", "1", "--quiet"]);
         let findings = sandbox.findings(&format!("latest:{name}"));

@@ -37,6 +37,19 @@ const WARMUP: Duration = Duration::from_millis(400);
 
 const REST: Duration = Duration::from_millis(100);
 
+/// Rounds beside the usual ones: a run of a process is faster or slower than the next as a whole, so that many short
+/// ones say more than few long ones.
+const MORE: usize = 8;
+/// Time for them.
+const LONGER: Duration = Duration::from_secs(30);
+/// Who blocks works in every second round: its ratios are far from where they would be missed.
+const BLOCKING_EVERY: usize = 2;
+
+/// In how many rounds there is one for those who wait in this way.
+fn every(waiting: Waiting) -> usize {
+    if waiting == Spin { 1 } else { BLOCKING_EVERY }
+}
+
 /// The ways in which both are asked to work, and how each is called then.
 const WAYS: &[(Waiting, Placement, &str, &str)] = &[
     (Block, Free, "plumb", "sockperf as it comes"),
@@ -94,7 +107,8 @@ fn run(
         }));
         contenders.push(Box::new(Sockperf { name: peer, wire, transport, waiting, placement }));
     }
-    Ok(compare(subject, pairings, &rounds::take(subject.name, &mut contenders, bounds, REST)))
+    let bounds = bounds.and(MORE).for_longer(LONGER);
+    Ok(compare(subject, pairings, &rounds::take(subject.name, &mut contenders, &bounds, REST)))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use load::{Load, PingPongLoad, Placement, Transport, Waiting};
 use units::{Bytes, Nanos};
 
-use super::{MEASURED, MESSAGE, WARMUP};
+use super::{MEASURED, MESSAGE, WARMUP, every};
 use crate::{
     ends,
     placement::cpus,
@@ -23,6 +23,10 @@ pub(super) struct Plumb<'a> {
 impl Contender for Plumb<'_> {
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn works_in(&self, round: usize) -> bool {
+        round.is_multiple_of(every(self.waiting))
     }
 
     fn measure(&mut self) -> anyhow::Result<Measured> {

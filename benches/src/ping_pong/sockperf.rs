@@ -5,7 +5,7 @@ use std::process::Command;
 use anyhow::Context;
 use load::{Placement, Transport, Waiting};
 
-use super::{MEASURED, MESSAGE, WARMUP};
+use super::{MEASURED, MESSAGE, WARMUP, every};
 use crate::{
     ends::SHARES,
     placement::cpus,
@@ -27,6 +27,10 @@ pub(super) struct Sockperf<'a> {
 impl Contender for Sockperf<'_> {
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn works_in(&self, round: usize) -> bool {
+        round.is_multiple_of(every(self.waiting))
     }
 
     fn measure(&mut self) -> anyhow::Result<Measured> {

@@ -5,7 +5,7 @@ use findings::{Findings, RunSummary, SCHEMA};
 use samples::RunRecord;
 
 use crate::{
-    caveats, cells, effects, ladder, measured,
+    answer, caveats, cells, effects, ladder, measured,
     noise::Noise,
     rules::{self, Context},
 };
@@ -24,17 +24,18 @@ pub fn analyse(record: &RunRecord) -> Findings {
         noise: noise.floors().cloned().collect(),
         ladders: ladder::ladders(&measured, &noise),
         effects: effects::effects(&record.header.cells, &measured, &noise),
-        answers: Vec::new(),
+        answers: answer::answers(&measured),
         claims: Vec::new(),
         skipped: record.skipped.clone(),
         caveats: Vec::new(),
     };
     findings.claims = rules::claims(&Context { findings: &findings, measured: &measured });
-    findings.caveats = caveats::caveats(record, &measured, &noise);
+    findings.caveats = caveats::caveats(record, &measured, &noise, &findings);
     findings
 }
 
-fn head(record: &RunRecord) -> RunSummary {
+/// The head of a run's report.
+pub(crate) fn head(record: &RunRecord) -> RunSummary {
     let header = &record.header;
     RunSummary {
         id: header.id.clone(),

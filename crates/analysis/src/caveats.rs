@@ -1,10 +1,15 @@
 //! What a reader has to know before believing any number of a run, in full sentences.
 
+mod design;
+mod imported;
+
+use findings::Findings;
 use load::Load;
 use samples::{RunRecord, RunState};
 use stats::{interval, verdict::LEAST_CONFIDENCE};
 
 use crate::{
+    alone,
     compare::CONFIDENCE,
     humps,
     measured::Measured,
@@ -18,10 +23,17 @@ const FEW_TRIALS: usize = 5;
 const BUSY_PER_CPU: f64 = 0.5;
 
 /// Every caveat that applies, the ones that concern all numbers first.
-pub(crate) fn caveats(record: &RunRecord, measured: &[Measured<'_>], noise: &Noise) -> Vec<String> {
+pub(crate) fn caveats(
+    record: &RunRecord,
+    measured: &[Measured<'_>],
+    noise: &Noise,
+    findings: &Findings,
+) -> Vec<String> {
     let mut caveats = Vec::new();
     caveats.extend(unfinished(record));
     caveats.extend(unmeasured(record, measured));
+    caveats.extend(imported::caveats(record, measured));
+    caveats.extend(design::caveats(record, findings));
     caveats.extend(few_trials(measured));
     caveats.extend(no_floor(measured, noise));
     caveats.extend(loaded(record));
@@ -64,8 +76,9 @@ fn unmeasured(record: &RunRecord, measured: &[Measured<'_>]) -> Option<String> {
 }
 
 fn few_trials(measured: &[Measured<'_>]) -> Option<String> {
-    let fewest = measured.iter().map(|cell| cell.points.len()).min().filter(|&n| n < FEW_TRIALS)?;
-    let cell = measured.iter().find(|cell| cell.points.len() == fewest)?;
+    let own = || measured.iter().filter(|cell| !alone::is_told(cell));
+    let fewest = own().map(|cell| cell.points.len()).min().filter(|&n| n < FEW_TRIALS)?;
+    let cell = own().find(|cell| cell.points.len() == fewest)?;
     let reach = match interval::median_interval(&cell.values(), CONFIDENCE) {
         Some(interval) => {
             format!(
@@ -73,14 +86,17 @@ fn few_trials(measured: &[Measured<'_>]) -> Option<String> {
                 confident(interval.confidence)
             )
         }
+        None if alone::estimate(cell).is_some() => {
+            "an interval comes from the intervals within it and knows no other trial".into()
+        }
         None => "a median has no interval".into(),
     };
-    let few = measured.iter().filter(|cell| cell.points.len() < FEW_TRIALS).count();
+    let few = own().filter(|cell| cell.points.len() < FEW_TRIALS).count();
     Some(format!(
         "{} of {} {} fewer than {FEW_TRIALS} trials. With {fewest}, {reach}, and no difference is called one: \
          that takes {FEW_TRIALS} blocks, for {}.",
         few,
-        count(measured.len(), "cell"),
+        count(own().count(), "cell"),
         if few == 1 { "has" } else { "have" },
         confident(LEAST_CONFIDENCE)
     ))
@@ -88,7 +104,8 @@ fn few_trials(measured: &[Measured<'_>]) -> Option<String> {
 
 fn no_floor(measured: &[Measured<'_>], noise: &Noise) -> Option<String> {
     let mut bare: Vec<&str> = Vec::new();
-    for workload in measured.iter().map(|cell| cell.record.workload.as_str()) {
+    let own = measured.iter().filter(|cell| !alone::is_told(cell));
+    for workload in own.map(|cell| cell.record.workload.as_str()) {
         if noise.floor(workload).is_none() && !bare.contains(&workload) {
             bare.push(workload);
         }

@@ -1,11 +1,11 @@
 //! Trials to one summary for each cell. What is particular to a load is in `stream` and `latency`.
 
-use findings::{CellSummary, Metric};
-use samples::DeviceState;
+use findings::{CellShift, CellSummary, Metric};
+use samples::{DeviceState, Trial};
 
 use crate::{
-    baseline, compare, connect, cpu, doubts, latency, measured::Measured, noise::Noise, sending, sockets,
-    stream,
+    baseline, compare, connect, cpu, doubts, latency, measured::Measured, noise::Noise, owners, reported,
+    sending, series, sockets, steadiness, stream, syscalls,
 };
 
 /// Every measured cell, in the order of the scenario.
@@ -16,6 +16,7 @@ pub(crate) fn summaries(measured: &[Measured<'_>], noise: &Noise) -> Vec<CellSum
 fn summary(cell: &Measured<'_>, all: &[Measured<'_>], noise: &Noise) -> Option<CellSummary> {
     let record = cell.record;
     let values = cell.values();
+    let value = compare::value(cell)?;
     Some(CellSummary {
         id: record.id.clone(),
         path: record.path.clone(),
@@ -25,23 +26,33 @@ fn summary(cell: &Measured<'_>, all: &[Measured<'_>], noise: &Noise) -> Option<C
         levels: record.levels.clone(),
         baseline: record.baseline,
         metric: cell.metric,
-        value: compare::estimate(&values)?,
+        value,
         values,
         against_baseline: baseline::against(cell, all, noise),
-        stream: if cell.metric == Metric::Throughput { stream::summary(cell) } else { None },
+        stream: if cell.metric == Metric::Throughput { stream::summary(cell, value) } else { None },
         latency: if cell.metric == Metric::RoundTrip { latency::summary(cell) } else { None },
         connect: if cell.metric == Metric::ConnectionRate { connect::summary(cell) } else { None },
         cpu: cpu::cost(cell),
-        owners: Vec::new(),
-        reported: Vec::new(),
-        shifts: Vec::new(),
-        syscalls: Vec::new(),
-        ended: None,
+        owners: owners::costs(cell),
+        reported: reported::columns(cell),
+        shifts: shifts(cell),
+        syscalls: syscalls::together(cell),
+        ended: cell.ended.cloned(),
         sockets: sockets::ends(cell.trials().map(|trial| &trial.measurement)),
         devices: devices(cell),
         path_mtu: cell.trials().filter_map(|trial| trial.path_check.mtu).min(),
         doubts: doubts::strongest(cell),
     })
+}
+
+/// Where the rate jumped, trial by trial.
+fn shifts(cell: &Measured<'_>) -> Vec<CellShift> {
+    let of_trial = |trial: &Trial| {
+        let found = steadiness::shifts(&series::of_trial(cell, trial));
+        let trial = trial.index;
+        found.into_iter().map(move |shift| CellShift { trial, shift })
+    };
+    cell.trials().flat_map(of_trial).collect()
 }
 
 /// As its first trial saw them; a caveat says when a later one saw something else.
@@ -93,7 +104,7 @@ mod tests {
         let stream = cell.stream.expect("it is a stream");
         let parts = [stream.forward, stream.reverse].map(|part| part.expect("flowed").median);
         assert!(near(cell.value.median, 5e9) && near(parts[0], 4e9) && near(parts[1], 1e9), "{parts:?}");
-        assert!(near(stream.sent.median, 6.5e9), "{:?}", stream.sent);
+        assert!(near(stream.sent.expect("it is known").median, 6.5e9), "{:?}", stream.sent);
         // The sums of both flows are 4 and 6 Gbit/s: deviation sqrt(2) of a mean of 5.
         assert!(near(stream.stability.expect("two intervals"), 2.0f64.sqrt() / 5.0));
     }
@@ -150,7 +161,7 @@ mod tests {
     fn cpu_time_is_per_byte_of_the_whole_trial() {
         let mut run = plain();
         run.stream("plain", &[], 8e9).each("plain/bulk", |trial| trial.measurement = stream_at(&[8e9; 4]));
-        let cpu = only(&run).cpu;
+        let cpu = only(&run).cpu.expect("the machine is known");
         // 1.2 busy CPU seconds in the fixture; 4 intervals of 250 ms at 10^9 bytes a second.
         assert!(near(cpu.per_gigabyte.expect("bytes flowed"), 1.2) && near(cpu.busy, 1.2), "{cpu:?}");
         assert!(near(cpu.client, 0.5) && cpu.per_million_messages.is_none(), "{cpu:?}");
@@ -161,7 +172,7 @@ mod tests {
         let mut run = plain();
         run.ping("plain", &[], 50_000.0);
         // 1.2 busy CPUs for 50 µs each.
-        let cost = only(&run).cpu.per_million_messages.expect("round trips were made");
+        let cost = only(&run).cpu.and_then(|cpu| cpu.per_million_messages).expect("round trips were made");
         assert!((cost / 60.0 - 1.0).abs() < 0.01, "{cost}");
     }
 
@@ -207,7 +218,8 @@ mod tests {
         assert!(near(cell.value.median, 500.0) && cell.metric == Metric::ConnectionRate, "{:?}", cell.value);
         assert_eq!((connect.exchanges.count, connect.failed), (5000, 15));
         // 1.2 busy CPUs at 500 a second.
-        assert!(near(cell.cpu.per_million_connections.expect("made"), 2400.0), "{:?}", cell.cpu);
+        let cost = cell.cpu.and_then(|cpu| cpu.per_million_connections);
+        assert!(near(cost.expect("made"), 2400.0), "{:?}", cell.cpu);
     }
 
     #[test]
@@ -218,7 +230,7 @@ mod tests {
         let load = Load::PingPong(PingPongLoad::new(Nanos::from_secs(1)));
         let cell = with("under", load, &Measurement::PingPong(data));
         assert!(near(cell.latency.expect("it is one").under.expect("it had one").median, 3e9));
-        assert_eq!(cell.cpu.per_million_messages, None);
+        assert_eq!(cell.cpu.expect("the machine is known").per_million_messages, None);
     }
 
     #[test]

@@ -3,7 +3,10 @@
 use findings::{Basis, Comparison, Difference, Estimate, Interval};
 use stats::{describe, interval, ratio, verdict};
 
-use crate::measured::{self, Measured};
+use crate::{
+    alone,
+    measured::{self, Measured},
+};
 
 /// The confidence asked of every interval; few trials attain less, and each interval says what it attains.
 pub(crate) const CONFIDENCE: f64 = 0.95;
@@ -21,12 +24,20 @@ pub(crate) fn estimate(values: &[f64]) -> Option<Estimate> {
     })
 }
 
+/// A cell's value over its trials, or over the intervals of its only one.
+pub(crate) fn value(cell: &Measured<'_>) -> Option<Estimate> {
+    alone::estimate(cell).or_else(|| estimate(&cell.values()))
+}
+
 /// `this` against `that` over the blocks that have both; `None` when there is no such block or a value is zero.
 pub(crate) fn compare(
     this: &Measured<'_>,
     that: &Measured<'_>,
     floor: Option<&stats::NoiseFloor>,
 ) -> Option<Comparison> {
+    if alone::is_for(this, that) {
+        return alone::compare(this, that);
+    }
     let pairs = measured::pairs(&that.points, &this.points);
     let ratio = ratio::paired_ratio(&pairs, CONFIDENCE)?;
     let difference = ratio::paired_difference(&pairs, CONFIDENCE)?;
@@ -45,7 +56,8 @@ pub(crate) fn named(interval: stats::Interval) -> Interval {
     Interval { low: interval.low, high: interval.high, confidence: interval.confidence }
 }
 
-fn said(difference: stats::Difference) -> Difference {
+/// A verdict as findings hold it.
+pub(crate) fn said(difference: stats::Difference) -> Difference {
     match difference {
         stats::Difference::Lower => Difference::Lower,
         stats::Difference::Higher => Difference::Higher,

@@ -10,14 +10,15 @@ use crate::measured::Measured;
 const GIGABYTE: f64 = 1e9;
 const MILLION: f64 = 1e6;
 
-/// CPU time of a cell's trials.
-pub(crate) fn cost(cell: &Measured<'_>) -> CpuCost {
-    let trials: Vec<CpuCost> = cell.trials().map(|trial| of_one(&trial.measurement, &trial.cpu)).collect();
+/// CPU time of a cell's trials; `None` when nobody recorded the machine's.
+pub(crate) fn cost(cell: &Measured<'_>) -> Option<CpuCost> {
+    let known = cell.trials().filter(|trial| trial.cpu.machine.elapsed.0 > 0);
+    let trials: Vec<CpuCost> = known.map(|trial| of_one(&trial.measurement, &trial.cpu)).collect();
     let median = |figure: fn(&CpuCost) -> Option<f64>| {
         describe::median(&trials.iter().filter_map(figure).collect::<Vec<_>>())
     };
-    CpuCost {
-        cpus: trials.iter().map(|cost| cost.cpus).max().unwrap_or(0),
+    Some(CpuCost {
+        cpus: trials.iter().map(|cost| cost.cpus).max()?,
         busy: median(|cost| Some(cost.busy)).unwrap_or(0.0),
         user: median(|cost| Some(cost.user)).unwrap_or(0.0),
         system: median(|cost| Some(cost.system)).unwrap_or(0.0),
@@ -28,7 +29,7 @@ pub(crate) fn cost(cell: &Measured<'_>) -> CpuCost {
         per_gigabyte: median(|cost| cost.per_gigabyte),
         per_million_messages: median(|cost| cost.per_million_messages),
         per_million_connections: median(|cost| cost.per_million_connections),
-    }
+    })
 }
 
 /// CPU time of one trial.
@@ -56,12 +57,18 @@ pub(crate) fn of_one(measurement: &Measurement, usage: &CpuUsage) -> CpuCost {
     cost
 }
 
+/// CPUs of the machine that were busy; `None` when nobody recorded it.
+pub(crate) fn machine(usage: &CpuUsage) -> Option<f64> {
+    share(usage.machine.busy(), usage.machine.elapsed)
+}
+
 /// How many CPUs were busy on average.
 fn share(busy: Nanos, elapsed: Nanos) -> Option<f64> {
     (elapsed.0 > 0).then(|| busy.seconds() / elapsed.seconds())
 }
 
-fn threads(usage: &CpuUsage, end: &str) -> f64 {
+/// CPUs that the traffic threads of an end used.
+pub(crate) fn threads(usage: &CpuUsage, end: &str) -> f64 {
     let of_end = usage.threads.iter().filter(|thread| thread.end == end);
     of_end.filter_map(|thread| share(thread.busy, thread.elapsed)).sum()
 }

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use load::{Direction, Load, PingPongLoad, SocketSettings, StreamLoad, Until};
 use samples::{
     Arm, CellRecord, ConnectData, ConnectInterval, CpuUsage, DatagramSample, DesignRecord, DeviceState,
-    EndSeries, Environment, Flow, Interval, LatencyHistogram, MachineCpu, Measurement, OpenLoopData, Origin,
-    PathCheck, PathRecord, PingPongData, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, Sent,
-    SocketFacts, StreamData, TcpSample, ThreadCpu, ThreadRole, Trial, UnixMillis,
+    EndSeries, Environment, Flow, ImportRecord, Interval, LatencyHistogram, MachineCpu, Measurement,
+    OpenLoopData, Origin, PathCheck, PathRecord, PingPongData, Quantity, ReportedData, ReportedValue,
+    RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, Sent, SocketFacts, StreamData, TcpSample,
+    ThreadCpu, ThreadRole, Told, ToldKind, Trial, UnixMillis,
 };
 use units::{Bytes, Nanos};
 
@@ -79,6 +80,26 @@ impl Fixture {
     /// Adds a ping-pong cell whose median round trip is about `nanos`.
     pub(crate) fn ping(&mut self, path: &str, levels: &[(&str, &str)], nanos: f64) -> &mut Self {
         self.cell(path, "ping", levels, ping_settings(), |jitter| ping_of(nanos * jitter))
+    }
+
+    /// Adds a cell that another tool measured, whose trials are all the same; the run is then imported, and nothing is
+    /// known of the machine.
+    pub(crate) fn told(
+        &mut self,
+        path: &str,
+        workload: &str,
+        levels: &[(&str, &str)],
+        measurement: Measurement,
+    ) -> &mut Self {
+        let told = told(&measurement);
+        self.cell(path, workload, levels, stream_settings(), move |_| measurement.clone());
+        let cell = self.record.header.cells.last_mut().expect("it was just made");
+        (cell.sent, cell.placement) = (Sent::Told(told), "unknown".into());
+        let id = cell.id.clone();
+        self.record.trials.retain(|trial| trial.cell != id || trial.arm == Arm::Measure);
+        self.record.header.origin = Origin::Imported(ImportRecord::default());
+        self.record.header.environment = None;
+        self.each(&id, |trial| trial.cpu = CpuUsage::default())
     }
 
     /// Adds a cell named `workload` that sends `load`, whose trials all measured the same.
@@ -202,6 +223,35 @@ fn tcp_sample() -> TcpSample {
         rtt: Nanos(90_000),
         rtt_variation: Nanos(10_000),
         ..TcpSample::default()
+    }
+}
+
+/// A row of a table: column, quantity, value.
+pub(crate) fn reported_of(columns: &[(&str, Quantity, f64)]) -> Measurement {
+    let value = |&(name, quantity, value): &(&str, Quantity, f64)| ReportedValue {
+        name: name.to_owned(),
+        quantity,
+        value,
+    };
+    Measurement::Reported(ReportedData { values: columns.iter().map(value).collect() })
+}
+
+fn told(measurement: &Measurement) -> Told {
+    let (tool, kind) = match measurement {
+        Measurement::Stream(_) => ("iperf3 3.12", ToldKind::Stream),
+        Measurement::PingPong(_) => ("sockperf", ToldKind::PingPong),
+        Measurement::Connect(_) => ("netperf", ToldKind::Connect),
+        Measurement::Reported(_) => ("a table", ToldKind::Other),
+    };
+    Told {
+        tool: tool.into(),
+        kind,
+        transport: None,
+        streams: None,
+        direction: None,
+        message: None,
+        congestion: None,
+        rate: None,
     }
 }
 

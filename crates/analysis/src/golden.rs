@@ -5,8 +5,9 @@ use samples::{Doubt, LatencyHistogram, Measurement, RunRecord};
 use units::Nanos;
 
 use crate::{
-    analyse,
+    analyse, contrast,
     fixtures::{Fixture, egress, ping_of, stream_at},
+    gate,
 };
 
 const RUN: &str = include_str!("../tests/golden/egress.run.json");
@@ -149,5 +150,16 @@ proptest! {
         prop_assert!(read.is_ok(), "{:?}", read.err());
         let text = format!("{findings:?}");
         prop_assert!(!text.contains("NaN") && !text.contains("inf,") && !text.contains("inf)"));
+    }
+
+    #[test]
+    fn odd_runs_have_a_contrast_that_can_be_read_again((a, b) in (odd_run(), odd_run())) {
+        let contrast = contrast(&a, &b);
+        let json = serde_json::to_string(&contrast).expect("contrasts serialise");
+        let read = serde_json::from_str::<findings::Contrast>(&json);
+        prop_assert!(read.is_ok(), "{:?}", read.err());
+        let gate = gate(&contrast, 0.05);
+        prop_assert!(gate.lost.len() + gate.unknown.len() <= contrast.cells.len() + contrast.only_a.len());
+        prop_assert!((gate.outcome == findings::GateOutcome::Lost) != gate.lost.is_empty());
     }
 }

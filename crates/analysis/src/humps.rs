@@ -4,7 +4,7 @@ use findings::Metric;
 use samples::LatencyHistogram;
 use stats::{TwoLevels, bimodal};
 
-use crate::{distribution, latency::ping_pong, measured::Measured, stream::interval_rates};
+use crate::{distribution, latency::ping_pong, measured::Measured, series};
 
 /// How many points of a distribution of round trips are looked at.
 const POINTS: u32 = 100;
@@ -24,7 +24,8 @@ pub(crate) fn humps(cell: &Measured<'_>) -> Option<Humps> {
     let found = |of, values: &[f64]| two_levels(values).map(|levels| Humps { of, levels });
     found("trials", &cell.values()).or_else(|| match cell.metric {
         Metric::Throughput => {
-            let rates: Vec<f64> = cell.trials().flat_map(|trial| interval_rates(cell, trial)).collect();
+            let rates: Vec<f64> =
+                cell.trials().flat_map(|trial| series::of_trial(cell, trial).rates).collect();
             found("intervals", &rates)
         }
         Metric::RoundTrip => found("round trips", &points(&round_trips(cell))),

@@ -3,12 +3,15 @@
 //! One stored run in, one document out: equal records give equal findings. Owns what is compared with what and
 //! which claims follow; the formulas are `stats`'. Must not know files, clocks, how a run was made or is shown.
 
+mod alone;
 mod analyse;
+mod answer;
 mod baseline;
 mod caveats;
 mod cells;
 mod compare;
 mod connect;
+mod contrast;
 mod cpu;
 mod distribution;
 mod doubts;
@@ -24,13 +27,19 @@ mod latency;
 mod measured;
 mod metric;
 mod noise;
+mod owners;
+mod reported;
 mod rules;
 mod sending;
+mod series;
 mod sockets;
 mod solo;
 mod steadiness;
 mod stream;
+mod syscalls;
 mod words;
 
 pub use analyse::analyse;
+pub use contrast::{contrast, gate};
+pub use hints::offloads_off;
 pub use solo::{Single, solo};

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use findings::Metric;
-use samples::{Arm, CellRecord, PathRecord, RunRecord, Trial};
-
-use crate::metric;
+use load::Load;
+use samples::{Arm, CellEnd, CellRecord, PathRecord, RunRecord, Trial};
 
 /// A trial that can be used.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +25,8 @@ pub(crate) struct Measured<'a> {
     pub(crate) points: BTreeMap<u32, Point<'a>>,
     /// The baseline's repetitions, by block.
     pub(crate) again: BTreeMap<u32, Point<'a>>,
+    /// Why it got no more trials, where that is settled.
+    pub(crate) ended: Option<&'a CellEnd>,
     /// Trials without a value: nothing came through, or something else than the load was recorded.
     pub(crate) unusable: Vec<&'a Trial>,
 }
@@ -58,21 +59,18 @@ pub(crate) fn gather(record: &RunRecord) -> Vec<Measured<'_>> {
 }
 
 fn of<'a>(cell: &'a CellRecord, record: &'a RunRecord) -> Option<Measured<'a>> {
-    let metric = record
-        .trials
-        .iter()
-        .find(|trial| trial.cell == cell.id)
-        .map(|trial| metric::of(&trial.measurement))?;
+    let metric = metric(cell, record)?;
     let mut measured = Measured {
         record: cell,
         path: record.header.paths.iter().find(|path| path.name == cell.path),
         metric,
         points: BTreeMap::new(),
         again: BTreeMap::new(),
+        ended: record.ends.iter().find(|end| end.cell == cell.id),
         unusable: Vec::new(),
     };
     for trial in record.trials.iter().filter(|trial| trial.cell == cell.id) {
-        let Some(value) = metric::value(&trial.measurement, measured.metric) else {
+        let Some(value) = trial.measurement.value(measured.metric) else {
             measured.unusable.push(trial);
             continue;
         };
@@ -83,4 +81,15 @@ fn of<'a>(cell: &'a CellRecord, record: &'a RunRecord) -> Option<Measured<'a>> {
         arm.insert(trial.block, Point { trial, value });
     }
     (!measured.points.is_empty()).then_some(measured)
+}
+
+/// What was ordered decides, and of another tool's log its first trial.
+fn metric(cell: &CellRecord, record: &RunRecord) -> Option<Metric> {
+    let first = record.trials.iter().find(|trial| trial.cell == cell.id)?;
+    Some(match cell.sent.load() {
+        Some(Load::Stream(_)) => Metric::Throughput,
+        Some(Load::PingPong(_)) => Metric::RoundTrip,
+        Some(Load::Connect(_)) => Metric::ConnectionRate,
+        None => first.measurement.metric(),
+    })
 }

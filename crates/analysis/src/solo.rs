@@ -2,18 +2,20 @@
 //! Knows no hint; those are `hints`.
 
 use findings::{
-    LevelShift, SOLO_SCHEMA, Solo, SoloConnect, SoloFlow, SoloLevels, SoloOutcome, SoloRate, SoloStream,
-    Spread,
+    SOLO_SCHEMA, Solo, SoloConnect, SoloFlow, SoloLevels, SoloOutcome, SoloRate, SoloStream, Spread,
 };
 use load::{Direction, Load, Placement};
 use samples::{
-    ConnectData, ConnectInterval, CpuUsage, DeviceState, Doubt, EndSeries, Environment, Flow, Measurement,
-    StreamData, UnixMillis,
+    ConnectData, CpuUsage, DeviceState, Doubt, EndSeries, Environment, Flow, Measurement, StreamData,
+    UnixMillis,
 };
 use stats::describe;
-use units::Nanos;
 
-use crate::{connect, cpu, hints, humps, latency, metric, sending, sockets, steadiness, stream};
+use crate::{
+    connect, cpu, hints, humps, latency, metric, sending,
+    series::{self, Series},
+    sockets, steadiness, stream,
+};
 
 /// More shifts than this are two levels that it went back and forth between.
 const FEW_SHIFTS: usize = 3;
@@ -46,7 +48,7 @@ pub struct Single<'a> {
 /// Everything that can be said of a trial alone. Equal trials give equal documents.
 #[must_use]
 pub fn solo(single: &Single<'_>) -> Solo {
-    let shifts = shifts(single);
+    let shifts = steadiness::shifts(&series(single));
     let mut solo = Solo {
         schema: SOLO_SCHEMA,
         tool: single.tool.to_owned(),
@@ -68,21 +70,13 @@ pub fn solo(single: &Single<'_>) -> Solo {
 }
 
 fn outcome(single: &Single<'_>) -> Option<SoloOutcome> {
-    let (of, rates) = rates(single);
-    let spread = steadiness::spread(&rates, interval(single.load), of);
+    let series = series(single);
+    let spread = steadiness::spread(&series);
     match single.measurement {
-        Measurement::Stream(data) => streamed(data, spread.as_ref(), &rates).map(SoloOutcome::Stream),
+        Measurement::Stream(data) => streamed(data, spread.as_ref(), &series.rates).map(SoloOutcome::Stream),
         Measurement::PingPong(data) => latency::together(&[data]).map(SoloOutcome::PingPong),
         Measurement::Connect(data) => connected(data, spread).map(SoloOutcome::Connect),
         Measurement::Reported(_) => None,
-    }
-}
-
-fn interval(load: &Load) -> Nanos {
-    match load {
-        Load::Stream(stream) => stream.interval,
-        Load::PingPong(ping) => ping.interval,
-        Load::Connect(connect) => connect.interval,
     }
 }
 
@@ -121,35 +115,15 @@ fn flow(flow: &Flow) -> SoloFlow {
     }
 }
 
-/// The receivers' intervals, or the senders' where some receiver told no more than its total.
-fn stream_rates(flows: &[Flow], asked: Nanos) -> (&'static str, Vec<f64>) {
-    let told = |flow: &Flow| flow.receiver.intervals.len() > 1 || flow.sender.intervals.len() <= 1;
-    if flows.iter().all(told) {
-        ("receiver", stream::rates(flows.iter().map(|flow| &flow.receiver), asked))
-    } else {
-        ("sender", stream::rates(flows.iter().map(|flow| &flow.sender), asked))
-    }
-}
-
 fn connected(data: &ConnectData, spread: Option<Spread>) -> Option<SoloConnect> {
     Some(SoloConnect { rate: SoloRate { rate: data.rate()?, spread }, times: connect::together(&[data])? })
-}
-
-fn connect_rates(data: &ConnectData, asked: Nanos) -> Vec<f64> {
-    let length = |interval: &ConnectInterval| interval.end - interval.start;
-    let whole = |interval: &&ConnectInterval| !interval.warmup && length(interval).0 >= (asked.0 / 2).max(1);
-    data.intervals.iter().filter(whole).map(|it| it.done as f64 / length(it).seconds()).collect()
-}
-
-fn shifts(single: &Single<'_>) -> Vec<LevelShift> {
-    steadiness::shifts(&rates(single).1, interval(single.load))
 }
 
 fn two_levels(single: &Single<'_>) -> Option<SoloLevels> {
     let (of, values) = match single.measurement {
         Measurement::PingPong(data) => ("round trips", humps::points(&data.round_trips)),
         Measurement::Stream(_) | Measurement::Connect(_) | Measurement::Reported(_) => {
-            ("intervals", rates(single).1)
+            ("intervals", series(single).rates)
         }
     };
     let levels = humps::two_levels(&values)?;
@@ -162,15 +136,8 @@ fn two_levels(single: &Single<'_>) -> Option<SoloLevels> {
     })
 }
 
-/// The rate of each whole interval after the warm-up and whose they are; none of a ping-pong.
-fn rates(single: &Single<'_>) -> (&'static str, Vec<f64>) {
-    let asked = interval(single.load);
-    match single.measurement {
-        Measurement::Stream(data) => stream_rates(&data.flows, asked),
-        Measurement::Connect(data) => ("client", connect_rates(data, asked)),
-        Measurement::Reported(_) => ("client", Vec::new()),
-        Measurement::PingPong(_) => ("client", Vec::new()),
-    }
+fn series(single: &Single<'_>) -> Series {
+    series::of(single.measurement, Some(series::interval(single.load)))
 }
 
 #[cfg(test)]

@@ -1,35 +1,36 @@
 //! What the intervals of one trial say of its rate: how sure it is, and where it jumped. Knows no load.
 
 use findings::{LevelShift, Spread};
-use stats::{
-    levels::{self, Level},
-    series,
-};
+use stats::levels::{self, Level};
 use units::Nanos;
 
-use crate::compare::{self, CONFIDENCE};
+use crate::{
+    compare::{self, CONFIDENCE},
+    series::Series,
+};
 
-/// How sure the mean is of intervals that each had this length and these rates; `None` where they are too few, or
+/// How sure the mean of a series is; `None` where they are too few, or
 /// where the rate jumped: then there is no one level that an interval could be of.
-pub(crate) fn spread(rates: &[f64], length: Nanos, of: &str) -> Option<Spread> {
-    if !shifts(rates, length).is_empty() {
+pub(crate) fn spread(series: &Series) -> Option<Spread> {
+    let rates = &series.rates;
+    if !shifts(series).is_empty() {
         return None;
     }
-    let interval = series::mean_estimate(rates, CONFIDENCE)?.interval?;
+    let interval = stats::series::mean_estimate(rates, CONFIDENCE)?.interval?;
     Some(Spread {
         interval: compare::named(interval),
-        of: of.to_owned(),
+        of: series.of.to_owned(),
         intervals: u32::try_from(rates.len()).unwrap_or(u32::MAX),
-        length,
-        worth: rates.len() as f64 / series::inflation(rates)?.max(1.0),
+        length: series.length,
+        worth: rates.len() as f64 / stats::series::inflation(rates)?.max(1.0),
     })
 }
 
 /// Where the rate jumped.
-pub(crate) fn shifts(rates: &[f64], length: Nanos) -> Vec<LevelShift> {
-    let levels = levels::levels(rates).unwrap_or_default();
+pub(crate) fn shifts(series: &Series) -> Vec<LevelShift> {
+    let levels = levels::levels(&series.rates).unwrap_or_default();
     let shift = |pair: &[Level]| LevelShift {
-        at: Nanos(length.0 * pair[1].start as u64),
+        at: Nanos(series.length.0 * pair[1].start as u64),
         before: pair[0].value,
         after: pair[1].value,
     };
@@ -42,6 +43,10 @@ mod tests {
 
     const TENTH: Nanos = Nanos::from_millis(100);
 
+    fn of(rates: &[f64]) -> Series {
+        Series { of: "receiver", length: TENTH, rates: rates.to_vec() }
+    }
+
     /// So many values about a level, one percent to either side in turn.
     fn about(level: f64, n: usize) -> Vec<f64> {
         (0..n).map(|index| level * if index % 2 == 0 { 0.99 } else { 1.01 }).collect()
@@ -49,25 +54,25 @@ mod tests {
 
     #[test]
     fn a_steady_rate_has_an_interval_and_no_shift() {
-        let rates = about(10e9, 20);
-        let spread = spread(&rates, TENTH, "receiver").expect("twenty are enough");
+        let steady = of(&about(10e9, 20));
+        let spread = spread(&steady).expect("twenty are enough");
         assert!(spread.interval.low > 9.8e9 && spread.interval.high < 10.2e9, "{spread:?}");
-        assert_eq!((spread.intervals, spread.length, shifts(&rates, TENTH)), (20, TENTH, Vec::new()));
+        assert_eq!((spread.intervals, spread.length, shifts(&steady)), (20, TENTH, Vec::new()));
     }
 
     #[test]
     fn a_rate_that_jumped_has_a_shift_and_no_interval() {
-        let rates = [about(12.6e9, 32), about(20e9, 30)].concat();
-        let found = shifts(&rates, TENTH);
+        let jumped = of(&[about(12.6e9, 32), about(20e9, 30)].concat());
+        let found = shifts(&jumped);
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].at, Nanos::from_millis(3200));
         assert!(found[0].before < 13e9 && found[0].after > 19e9, "{found:?}");
-        assert_eq!(spread(&rates, TENTH, "receiver"), None);
+        assert_eq!(spread(&jumped), None);
     }
 
     #[test]
     fn too_few_intervals_say_nothing() {
-        assert_eq!(spread(&about(1e9, 5), TENTH, "receiver"), None);
-        assert_eq!(spread(&[], TENTH, "receiver"), None);
+        assert_eq!(spread(&of(&about(1e9, 5))), None);
+        assert_eq!(spread(&of(&[])), None);
     }
 }

@@ -2,19 +2,19 @@
 //! became of datagrams.
 
 use findings::{DatagramSummary, Distribution, Estimate, StreamSummary, TcpSummary};
-use load::{Direction, Load};
-use samples::{DatagramSample, EndSeries, Flow, Interval, Measurement, TcpSample, Trial};
+use load::Direction;
+use samples::{DatagramSample, EndSeries, Flow, Measurement, TcpSample, Trial};
 use stats::describe;
 use units::Nanos;
 
-use crate::{compare, distribution, measured::Measured, metric};
+use crate::{compare, distribution, measured::Measured, metric, series};
 
-/// The streams of a cell; `None` when no trial has one.
-pub(crate) fn summary(cell: &Measured<'_>) -> Option<StreamSummary> {
-    let trials: Vec<&[Flow]> = cell.trials().map(flows).collect();
-    Some(StreamSummary {
-        sent: over_trials(cell, metric::sent)?,
-        received: over_trials(cell, |flows| metric::received(flows, None))?,
+/// The streams of a cell that received so much; `None` when no trial has one.
+pub(crate) fn summary(cell: &Measured<'_>, received: Estimate) -> Option<StreamSummary> {
+    let trials: Vec<&[Flow]> = cell.trials().map(flows).filter(|flows| !flows.is_empty()).collect();
+    (!trials.is_empty()).then(|| StreamSummary {
+        sent: over_trials(cell, metric::sent),
+        received,
         forward: over_trials(cell, |flows| metric::received(flows, Some(Direction::Forward))),
         reverse: over_trials(cell, |flows| metric::received(flows, Some(Direction::Reverse))),
         tcp: tcp(&trials),
@@ -30,30 +30,6 @@ pub(crate) fn flows(trial: &Trial) -> &[Flow] {
         Measurement::Stream(data) => &data.flows,
         Measurement::PingPong(_) | Measurement::Connect(_) | Measurement::Reported(_) => &[],
     }
-}
-
-/// The rate of all connections together in each interval after the warm-up, in bits per second, as the receivers
-/// saw it.
-pub(crate) fn interval_rates(cell: &Measured<'_>, trial: &Trial) -> Vec<f64> {
-    let asked = match cell.record.sent.load() {
-        Some(Load::Stream(settings)) => settings.interval,
-        Some(Load::PingPong(_) | Load::Connect(_)) | None => Nanos(0),
-    };
-    rates(flows(trial).iter().map(|flow| &flow.receiver), asked)
-}
-
-/// The rate of these ends together in each interval after the warm-up, in bits per second. A last interval of less
-/// than half the length asked for is left out: its rate says more of where it was cut than of the path.
-pub(crate) fn rates<'a>(ends: impl Iterator<Item = &'a EndSeries>, asked: Nanos) -> Vec<f64> {
-    let long_enough = |interval: &Interval| (interval.end - interval.start).0 >= asked.0 / 2;
-    let series: Vec<Vec<&Interval>> = ends.map(|end| end.measured().collect()).collect();
-    let shortest = series.iter().map(Vec::len).min().unwrap_or(0);
-    // Matched before any is left out, so that the same stretch of time is added up.
-    (0..shortest)
-        .map(|index| series.iter().map(|intervals| intervals[index]).collect::<Vec<_>>())
-        .filter(|together| together.iter().all(|interval| long_enough(interval)))
-        .map(|together| together.iter().map(|interval| interval.rate().0).sum())
-        .collect()
 }
 
 /// What TCP_INFO said over these trials; `None` when no end has any.
@@ -135,7 +111,7 @@ fn over_trials(cell: &Measured<'_>, rate: impl Fn(&[Flow]) -> Option<f64>) -> Op
 fn stability(cell: &Measured<'_>) -> Option<f64> {
     let spreads: Vec<f64> = cell
         .trials()
-        .filter_map(|trial| describe::coefficient_of_variation(&interval_rates(cell, trial)))
+        .filter_map(|trial| describe::coefficient_of_variation(&series::of_trial(cell, trial).rates))
         .collect();
     describe::median(&spreads)
 }

@@ -1,8 +1,10 @@
 //! Amounts as iperf3 writes them: `128K` of data is 1024 times, `100M` of a rate 1000 times.
 //!
-//! What plumb writes elsewhere (`128KiB`, `10Gbit/s`, `500ms`) is read as well. Knows no flag.
+//! What plumb writes elsewhere (`128KiB`, `10Gbit/s`, `500ms`) is read as well. Flags are told by name only.
 
 use units::{BitRate, Bytes, Nanos};
+
+use crate::failure::Misuse;
 
 /// The suffixes, each a thousand (or 1024) times the one before.
 const SUFFIXES: &str = "kmgt";
@@ -44,6 +46,15 @@ pub(crate) fn seconds(text: &str) -> Result<Nanos, String> {
     read.ok_or_else(|| {
         format!("`{text}` is no time: write seconds, or a number with its unit, as 10 or 500ms")
     })
+}
+
+/// A time that a flag was given, within bounds that it has.
+pub(crate) fn within(flag: &str, time: Nanos, (least, most): (Nanos, Nanos)) -> Result<Nanos, Misuse> {
+    if (least..=most).contains(&time) {
+        return Ok(time);
+    }
+    let (asked, least, most) = (time.seconds(), least.seconds(), most.seconds());
+    Err(Misuse::new(format!("{flag} {asked} is out of range: choose {least} to {most} seconds")))
 }
 
 /// A time in milliseconds, as iperf3's time-outs are, or with its unit.

@@ -1,9 +1,12 @@
 //! What can be typed: the tree of subcommands and what they share.
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
-    commands::{client, doctor, lab, ping, report, run, runs, scenario, schema, server},
+    commands::{
+        baseline, check, client, compare, doctor, import, lab, ping, report, run, runs, scenario, schema,
+        server,
+    },
     shared::Shared,
 };
 
@@ -17,8 +20,30 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
-const EXIT_STATUS: &str = "Exit status: 0 done; 1 tried and failed; 2 what was asked makes no sense; \
-3 nothing can be measured here; 130 interrupted (finished trials are kept).";
+/// Subcommands whose flags take numbers, which may be typed with a minus by mistake.
+const OF_NUMBERS: [&str; 3] = ["client", "ping", "server"];
+
+impl Args {
+    /// What was typed.
+    pub(crate) fn typed() -> Result<Self, clap::Error> {
+        let tree =
+            OF_NUMBERS.into_iter().fold(Self::command(), |tree, name| tree.mut_subcommand(name, numeric));
+        let matches = tree.try_get_matches()?;
+        Self::from_arg_matches(&matches)
+    }
+}
+
+/// A flag's own reader says what is wrong with a negative number; it is no unknown flag.
+fn numeric(subcommand: clap::Command) -> clap::Command {
+    subcommand.mut_args(|arg| {
+        let takes = arg.get_action().takes_values() && !arg.is_positional();
+        if takes { arg.allow_negative_numbers(true) } else { arg }
+    })
+}
+
+const EXIT_STATUS: &str = "Exit status: 0 done; 1 tried and failed (of `check`: a loss is established); \
+2 of `check` alone: it cannot be told; 3 nothing can be measured here; 64 what was asked makes no sense; \
+65 of `check` alone: it could not be checked; 130 interrupted (finished trials are kept).";
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
@@ -29,6 +54,15 @@ pub(crate) enum Command {
     Report(report::ReportArgs),
     /// List or remove runs that are kept
     Runs(runs::RunsArgs),
+    /// Hold one run against another: what surrounds them, then cell by cell
+    Compare(compare::CompareArgs),
+    /// Tell by the exit status whether a run lost against a baseline
+    Check(check::CheckArgs),
+    /// Name runs that others are held against
+    #[command(subcommand)]
+    Baseline(baseline::BaselineCommand),
+    /// Take in what other tools have measured: logs of iperf3, sockperf and others, tables
+    Import(import::ImportArgs),
     /// Measure throughput to a server: plumb's, or a stock iperf3's
     Client(Box<client::ClientArgs>),
     /// Measure round trips to a server, or how many connections a second

@@ -1,7 +1,12 @@
 //! The subcommands, one file each.
 
+pub(crate) mod baseline;
+pub(crate) mod check;
 pub(crate) mod client;
+pub(crate) mod compare;
 pub(crate) mod doctor;
+pub(crate) mod import;
+pub(crate) mod iperf3_flags;
 pub(crate) mod lab;
 pub(crate) mod ping;
 pub(crate) mod report;
@@ -29,6 +34,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Run(args) => run::run(args, shared),
         Command::Report(args) => report::run(args, shared),
         Command::Runs(args) => runs::run(args, shared),
+        Command::Compare(args) => compare::run(args, shared),
+        Command::Check(args) => check::run(args, shared),
+        Command::Baseline(command) => baseline::run(command, shared),
+        Command::Import(args) => import::run(args, shared),
         Command::Client(args) => client::run(args),
         Command::Ping(args) => ping::run(args),
         Command::Server(args) => server::run(args),

@@ -9,10 +9,17 @@ pub enum Exit {
     Success,
     /// 1: it was tried and failed; the message says what, where and what to do.
     Failure,
-    /// 2: what was asked makes no sense: a flag, a scenario, a name.
-    Misuse,
+    /// 1, of `plumb check` alone: a loss beyond the threshold is established.
+    Lost,
+    /// 2, of `plumb check` alone: neither a loss nor that there is none is established.
+    CannotTell,
     /// 3: nothing could be measured here: every cell was skipped, or this machine lacks what is needed.
     Unable,
+    /// 64: what was asked makes no sense: a flag, a scenario, a name. Not the usual 2, which is a verdict here; the
+    /// number is EX_USAGE of sysexits.h.
+    Misuse,
+    /// 65, of `plumb check` alone: it could not be checked, such as a run that cannot be read; never taken for a loss.
+    NotChecked,
     /// 130: interrupted; finished trials are kept.
     Interrupted,
 }
@@ -23,9 +30,11 @@ impl Exit {
     pub fn code(self) -> u8 {
         match self {
             Self::Success => 0,
-            Self::Failure => 1,
-            Self::Misuse => 2,
+            Self::Failure | Self::Lost => 1,
+            Self::CannotTell => 2,
             Self::Unable => 3,
+            Self::Misuse => 64,
+            Self::NotChecked => 65,
             Self::Interrupted => 130,
         }
     }

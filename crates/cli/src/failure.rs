@@ -1,11 +1,12 @@
 //! Errors as people see them: what, where, what to do; and the exit status that goes with each.
 
-use std::{fmt, io};
+use std::{env, fmt, fs, io};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use lab::RunError;
 use scenario::Diagnosis;
 
-use crate::{exit::Exit, say};
+use crate::{commands::iperf3_flags, exit::Exit, say};
 
 /// What was asked makes no sense.
 #[derive(Debug)]
@@ -42,11 +43,35 @@ impl fmt::Display for NoRights {
     }
 }
 
+/// The context of an error that keeps a run from being checked: its exit status says nothing of a loss.
+#[derive(Debug)]
+pub(crate) struct NotChecked;
+
+impl fmt::Display for NotChecked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the run could not be checked")
+    }
+}
+
 /// Prints what clap has to say: help and version are no failures.
 pub(crate) fn usage(error: &clap::Error) -> Exit {
+    if let Some(said) = of_iperf3(error) {
+        return show(&Misuse::new(said).into());
+    }
     // Nothing is left to be done when the terminal is gone.
     let _ = error.print();
     if error.use_stderr() { Exit::Misuse } else { Exit::Success }
+}
+
+/// What to use instead of a flag that iperf3 has and plumb has not.
+fn of_iperf3(error: &clap::Error) -> Option<String> {
+    let measures = env::args().nth(1).is_some_and(|name| matches!(name.as_str(), "client" | "server"));
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(flag)) if measures && error.kind() == ErrorKind::UnknownArgument => {
+            iperf3_flags::instead(flag)
+        }
+        _ => None,
+    }
 }
 
 /// Prints an error with all its causes and a hint.
@@ -67,7 +92,9 @@ fn status(error: &anyhow::Error) -> Exit {
     match error.downcast_ref::<RunError>() {
         Some(RunError::Interrupted) => Exit::Interrupted,
         _ if error.is::<Misuse>() => Exit::Misuse,
+        _ if error.is::<NotChecked>() => Exit::NotChecked,
         _ if error.is::<NoRights>() => Exit::Unable,
+        _ if matches!(error.downcast_ref(), Some(traffic::Error::Setting { .. })) => Exit::Misuse,
         _ if error.downcast_ref::<traffic::Error>().is_some_and(traffic::Error::is_unsupported) => {
             Exit::Unable
         }
@@ -104,6 +131,9 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     })
 }
 
+/// Congestion controls that the kernel has, or has loaded.
+const CONGESTION_CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+
 /// What to look at when a server does not answer.
 fn of_traffic(error: &traffic::Error) -> Option<String> {
     match error {
@@ -112,6 +142,13 @@ fn of_traffic(error: &traffic::Error) -> Option<String> {
             if source.kind() == io::ErrorKind::ConnectionRefused && source.raw_os_error().is_some() =>
         {
             Some("nobody listens there: is the server running, on this port (-p)?".to_owned())
+        }
+        traffic::Error::Socket { source, .. } if source.kind() == io::ErrorKind::AddrNotAvailable => {
+            Some("this machine has no such address: `ip address` lists those that it has".to_owned())
+        }
+        traffic::Error::System(error) if error.is_unsupported() && error.operation.contains("congestion") => {
+            let known = fs::read_to_string(CONGESTION_CONTROLS).ok()?;
+            Some(format!("this kernel has {}", known.split_whitespace().collect::<Vec<_>>().join(", ")))
         }
         traffic::Error::Silent { .. } => {
             Some("a firewall may drop what is sent, or the server may be another program".to_owned())

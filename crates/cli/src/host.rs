@@ -1,11 +1,21 @@
 //! Hosts as they are typed, made into addresses: names, IPv4, IPv6 with or without brackets.
 
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::{
+    net::{IpAddr, SocketAddr, ToSocketAddrs},
+    sync::mpsc::sync_channel,
+    thread,
+    time::Duration,
+};
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 
-use crate::failure::Misuse;
+use crate::{failure::Misuse, say};
+
+/// Whoever waits longer for an address is told so,
+const SOON: Duration = Duration::from_secs(1);
+/// and waits so much longer at most.
+const PATIENCE: Duration = Duration::from_secs(9);
 
 /// Which addresses may be used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
@@ -48,7 +58,12 @@ pub(crate) fn resolve(
     if bare.is_empty() {
         return Err(Misuse::new("the host's name is empty").hint("name a host, or give its address").into());
     }
-    let found = (bare, port).to_socket_addrs().with_context(|| format!("cannot find host {host}"))?;
+    if let Some((name, port)) = with_port(host) {
+        return Err(Misuse::new(format!("{host} names a port, which has a flag of its own"))
+            .hint(format!("{name} --port {port}"))
+            .into());
+    }
+    let found = look_up(bare, port).with_context(|| format!("cannot find host {host}"))?;
     let source = from.map(Family::of).unwrap_or_default();
     let fits = |address: &SocketAddr| family.has(address) && source.has(address);
     found.into_iter().find(fits).ok_or_else(|| {
@@ -56,6 +71,37 @@ pub(crate) fn resolve(
             if from.is_some() { (source.name(), " to go with --bind") } else { (family.name(), "") };
         anyhow!("host {host} has no {kind}address{beside}")
     })
+}
+
+/// A host with a port behind it, as other tools take it: `198.18.0.2:5201`, `[::1]:5201`.
+fn with_port(host: &str) -> Option<(&str, u16)> {
+    let (name, port) = host.rsplit_once(':')?;
+    // A bare address of IPv6 has several colons.
+    let whole = !name.contains(':') || name.ends_with(']');
+    port.parse().ok().filter(|_| whole && !name.is_empty()).map(|port| (name, port))
+}
+
+/// Asks for the addresses of a name, and no longer than somebody waits; whoever waits is told what for.
+fn look_up(name: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
+    if let Ok(address) = name.parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(address, port)]);
+    }
+    let (tell, told) = sync_channel(1);
+    let asked = name.to_owned();
+    // It cannot be ended; it goes with the process.
+    thread::spawn(move || {
+        let found = (asked.as_str(), port).to_socket_addrs().map(Iterator::collect);
+        // Nobody waits any more where it took too long.
+        let _ = tell.send(found);
+    });
+    if let Ok(found) = told.recv_timeout(SOON) {
+        return Ok(found?);
+    }
+    say::aside(format_args!("asking the name servers for {name}"));
+    match told.recv_timeout(PATIENCE) {
+        Ok(found) => Ok(found?),
+        Err(_) => bail!("no name server answered within {} s; give its address", (SOON + PATIENCE).as_secs()),
+    }
 }
 
 /// A host and port as people read them.
@@ -113,6 +159,23 @@ mod tests {
             let from = from.map(|from: &str| from.parse().expect("an address"));
             let error = resolve(host, 5201, family, from).expect_err(host).to_string();
             assert!(error.contains(host) && error.contains(word), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_port_behind_the_host_is_answered_with_its_flag() {
+        for (host, flag) in [
+            ("127.0.0.1:5201", "127.0.0.1 --port 5201"),
+            ("[::1]:7000", "[::1] --port 7000"),
+            ("a:1", "a --port 1"),
+        ] {
+            let error = resolve(host, 5201, ANY, None).expect_err(host);
+            assert!(error.is::<Misuse>(), "{error}");
+            let (name, port) = with_port(host).expect("a port");
+            assert_eq!(format!("{name} --port {port}"), flag);
+        }
+        for host in ["::1", "[::1]", "fe80::1:2", "name", "name:http"] {
+            assert_eq!(with_port(host), None, "{host}");
         }
     }
 

@@ -13,10 +13,12 @@ mod dscp;
 mod exit;
 mod failure;
 mod flows;
+mod held;
 mod host;
 mod interrupt;
 mod kept;
 mod live;
+mod output;
 mod pin;
 mod progress;
 mod say;
@@ -24,17 +26,16 @@ mod shared;
 mod source;
 mod trial;
 mod watch;
+mod width;
 
 use std::process::ExitCode;
-
-use clap::Parser;
 
 pub use exit::Exit;
 
 /// Runs the command line of this process to its end.
 #[must_use]
 pub fn main() -> ExitCode {
-    let args = match args::Args::try_parse() {
+    let args = match args::Args::typed() {
         Ok(args) => args,
         Err(error) => return failure::usage(&error).into(),
     };

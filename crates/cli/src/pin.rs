@@ -1,5 +1,10 @@
 //! Where the traffic threads of both ends run, as it is typed.
 
+use std::{
+    fs,
+    net::{IpAddr, UdpSocket},
+};
+
 use load::{Load, Placement};
 
 use crate::failure::Misuse;
@@ -54,15 +59,58 @@ pub(crate) struct Cpus {
     pub(crate) server: Option<Vec<u32>>,
 }
 
+/// The same with a server of this very machine: its CPUs are looked at, too, before anything is sent.
+pub(crate) fn cpus_towards(
+    server: IpAddr,
+    placement: &Placement,
+    load: &Load,
+    usable: &[u32],
+) -> anyhow::Result<Cpus> {
+    if let Placement::Cpus { server: asked, .. } = placement
+        && is_here(server)
+        && let Some(online) = online()
+        && let Some(other) = asked.iter().find(|cpu| !online.contains(cpu))
+    {
+        let message = format!(
+            "the server cannot run on CPU {other}: this machine, where it is, has {}",
+            list_of(&online)
+        );
+        return Err(Misuse::new(message).into());
+    }
+    cpus(placement, load, usable)
+}
+
+/// Whether an address is this machine's.
+fn is_here(address: IpAddr) -> bool {
+    UdpSocket::bind((address, 0)).is_ok()
+}
+
+/// The CPUs of this machine, as the kernel lists them (`0-3,6`); `None` where it does not.
+fn online() -> Option<Vec<u32>> {
+    list(fs::read_to_string("/sys/devices/system/cpu/online").ok()?.trim()).ok()
+}
+
+/// `CPU 0`, `CPUs 0, 1, 2`.
+fn list_of(cpus: &[u32]) -> String {
+    let numbers: Vec<String> = cpus.iter().map(u32::to_string).collect();
+    format!("{} {}", if cpus.len() == 1 { "CPU" } else { "CPUs" }, numbers.join(", "))
+}
+
 /// The CPUs that a placement means, out of those that this process may use.
 pub(crate) fn cpus(placement: &Placement, load: &Load, usable: &[u32]) -> anyhow::Result<Cpus> {
+    if let Placement::Cpus { client, .. } = placement
+        && let Some(other) = client.iter().find(|cpu| !usable.contains(cpu))
+    {
+        let message =
+            format!("CPU {other} is not there, or not for this process, which may use {}", list_of(usable));
+        return Err(Misuse::new(message).hint("`taskset -p $$` shows which CPUs may be used here").into());
+    }
     // The server's CPUs are its machine's, of which nothing is known here.
     let asked = match placement {
         Placement::Cpus { client, .. } => Placement::Cpus { client: client.clone(), server: Vec::new() },
         other => other.clone(),
     };
-    let chosen = lab::cpus(&asked, load, usable)
-        .map_err(|reason| Misuse::new(reason).hint("`taskset -p $$` shows which CPUs may be used here"))?;
+    let chosen = lab::cpus(&asked, load, usable).map_err(Misuse::new)?;
     let some = |list: Option<Vec<u32>>| list.filter(|list| !list.is_empty());
     let server = match placement {
         Placement::Cpus { server, .. } => Some(server.clone()),
@@ -112,7 +160,13 @@ mod tests {
         let of = |placement: &Placement| cpus(placement, &load, &[0, 1]);
         let chosen = of(&lists(&[1], &[63])).expect("the server may have 64");
         assert_eq!(chosen, Cpus { client: Some(vec![1]), server: Some(vec![63]) });
-        assert!(of(&lists(&[63], &[])).is_err());
+        assert!(of(&lists(&[63], &[])).is_err_and(|error| error.to_string().contains("CPUs 0, 1")));
+        let towards = |server: &str| {
+            let server = server.parse().expect("an address");
+            cpus_towards(server, &lists(&[1], &[4096]), &load, &[0, 1])
+        };
+        assert!(towards("127.0.0.1").is_err_and(|error| error.to_string().contains("CPU 4096")));
+        assert!(towards("198.51.100.1").is_ok(), "another machine may have them");
         assert_eq!(of(&Placement::Free).expect("free"), Cpus::default());
         let same = of(&Placement::SameCpu).expect("two CPUs");
         assert_eq!(same.client, same.server);

@@ -3,11 +3,14 @@
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
-use lab::Event;
+use lab::{Design, Event};
 use samples::{EndSeries, Measurement, Trial};
 use units::{BitRate, Nanos};
 
 use crate::say;
+
+/// Cells that are named where several are told of.
+const NAMED: usize = 3;
 
 /// The progress of one run. Writes to standard error only.
 pub(crate) struct Progress {
@@ -17,27 +20,65 @@ pub(crate) struct Progress {
     each: u64,
     cell: String,
     last: Option<String>,
+    /// Where trials are chosen as the run goes on.
+    choosing: Option<Choosing>,
+}
+
+/// How far a run is whose trials are chosen as it goes on.
+#[derive(Debug, Clone, Copy)]
+struct Choosing {
+    /// Trials that were made, those before a resume included.
+    made: usize,
+    /// The most that are left, as of the last decision less those made since.
+    left: usize,
+    /// What each of these takes by the plan's estimate, in nanoseconds.
+    each: u64,
+}
+
+impl Choosing {
+    fn time_left(&self) -> Nanos {
+        Nanos(self.left as u64 * self.each)
+    }
 }
 
 impl Progress {
-    /// For a run of `planned` trials that takes about `estimate` in all, of which `there` were made before.
-    pub(crate) fn new(planned: usize, there: usize, estimate: Nanos) -> Self {
+    fn new(planned: usize, there: usize, estimate: Nanos) -> Self {
         let bar = ProgressBar::new(planned as u64);
         let template = "{bar:24.cyan/dim} {pos}/{len}  {prefix} left  {wide_msg}";
         let style = ProgressStyle::with_template(template).expect("the template is a valid constant");
         bar.set_style(style.progress_chars("━╸─"));
-        let progress =
-            Self { bar, planned, each: estimate.0 / planned.max(1) as u64, cell: String::new(), last: None };
+        let each = estimate.0 / planned.max(1) as u64;
+        let progress = Self { bar, planned, each, cell: String::new(), last: None, choosing: None };
         progress.bar.set_position(there as u64);
-        progress.show_left(there as u64);
+        progress.show_left(Nanos(planned.saturating_sub(there) as u64 * each));
+        if !progress.is_plain() {
+            progress.bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        progress
+    }
+
+    /// For a run whose every trial is planned.
+    pub(crate) fn of_all(planned: usize, there: usize, estimate: Nanos) -> Self {
+        let progress = Self::new(planned, there, estimate);
         if progress.is_plain() {
-            let left = Nanos(progress.each * planned.saturating_sub(there) as u64);
+            let trials = planned.saturating_sub(there);
+            let left = Nanos(progress.each * trials as u64);
             let resumed =
                 if there > 0 { format!("{there} of {planned} trials are there, ") } else { String::new() };
-            let trials = planned.saturating_sub(there);
             say::aside(format_args!("{resumed}{trials} trials to make, about {:.0?}", Duration::from(left)));
-        } else {
-            progress.bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        progress
+    }
+
+    /// For a run whose trials are chosen as it goes on, at most `planned` and for `estimate`.
+    pub(crate) fn of_chosen(planned: usize, there: usize, estimate: Nanos) -> Self {
+        let mut progress = Self::new(planned, there, estimate);
+        progress.choosing =
+            Some(Choosing { made: there, left: planned.saturating_sub(there), each: progress.each });
+        if progress.is_plain() {
+            let resumed = if there > 0 { format!("{there} trials are there, ") } else { String::new() };
+            let most = Duration::from(estimate);
+            say::aside(format_args!("{resumed}at most {planned} trials in all, {most:.0?}"));
         }
         progress
     }
@@ -51,14 +92,14 @@ impl Progress {
                 self.line(&text);
             }
             Event::Trial { planned, cell } => {
-                self.bar.set_position(u64::from(planned.index));
-                self.show_left(u64::from(planned.index));
+                self.place(planned.index as usize);
                 self.cell = cell.id.to_string();
                 self.message(self.cell.clone());
             }
             Event::Rate { rate, round_trips, connections, .. } => {
                 self.live(*rate, *round_trips, *connections);
             }
+            Event::Decided(design) => self.decided(design),
             Event::Kept(trial) => self.kept(trial),
             Event::Skipped(skip) => self.line(&format!("skipped {}, because {}", skip.cell, skip.because)),
             Event::Notice(text) => self.notice(text),
@@ -76,15 +117,57 @@ impl Progress {
     }
 
     fn kept(&mut self, trial: &Trial) {
-        self.bar.set_position(u64::from(trial.index) + 1);
+        if let Some(choosing) = &mut self.choosing {
+            choosing.made += 1;
+            choosing.left = choosing.left.saturating_sub(1);
+        }
+        self.place(trial.index as usize + 1);
         if self.is_plain() {
-            say::aside(format_args!(
-                "[{}/{}] {}  {}",
-                trial.index + 1,
-                self.planned,
-                trial.cell,
-                outcome(trial)
-            ));
+            let place = match self.choosing {
+                Some(choosing) => choosing.made.to_string(),
+                None => format!("{}/{}", trial.index + 1, self.planned),
+            };
+            say::aside(format_args!("[{place}] {}  {}", trial.cell, outcome(trial)));
+        }
+    }
+
+    /// Says what the trials so far leave open.
+    fn decided(&mut self, design: &Design<'_>) {
+        let Some(choosing) = &mut self.choosing else { return };
+        choosing.left = design.trials_left();
+        choosing.each = design.most_left().0 / choosing.left.max(1) as u64;
+        let (made, left) = (choosing.made, Duration::from(design.most_left()));
+        let open: Vec<&str> = design.open().collect();
+        let cells = design.cells();
+        let text = if choosing.left == 0 {
+            format!("nothing is left to decide after {made} of at most {} trials", self.planned)
+        } else if open.len() == cells {
+            format!("measuring all {cells} cells")
+        } else {
+            let named = open.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+            let more = open.len().saturating_sub(NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!(
+                "{} of {cells} cells can still change the answer: {named}{more} (at most {left:.0?})",
+                open.len()
+            )
+        };
+        self.line(&text);
+    }
+
+    /// Shows how far the run is; `done` is a place in the plan of all trials.
+    fn place(&self, done: usize) {
+        match self.choosing {
+            Some(choosing) => {
+                self.bar.set_length((choosing.made + choosing.left) as u64);
+                self.bar.set_position(choosing.made as u64);
+                self.show_left(choosing.time_left());
+            }
+            None => {
+                self.bar.set_position(done as u64);
+                // The plan's estimate is better than the pace so far: trials take different times.
+                self.show_left(Nanos(self.planned.saturating_sub(done) as u64 * self.each));
+            }
         }
     }
 
@@ -99,10 +182,8 @@ impl Progress {
         self.message(format!("{}  {}", self.last.as_deref().unwrap_or_default(), self.cell));
     }
 
-    /// The plan's estimate is better than the pace so far: trials of different workloads take different times.
-    fn show_left(&self, done: u64) {
-        let left = (self.planned as u64).saturating_sub(done) * self.each;
-        let left = Duration::from_secs(Duration::from_nanos(left).as_secs_f64().round() as u64);
+    fn show_left(&self, left: Nanos) {
+        let left = Duration::from_secs(left.seconds().round() as u64);
         self.bar.set_prefix(format!("{}", HumanDuration(left)));
     }
 

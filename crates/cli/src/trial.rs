@@ -3,14 +3,17 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use ::load::{Load, Placement};
+use ::load::{Load, Placement, Until};
 use analysis::Single;
 use findings::Solo;
 use jiff::Timestamp;
-use report::{Options, SoloFormat};
-use samples::{CpuUsage, DeviceState, Doubt, Environment, MachineCpu, Measurement, ThreadCpu, UnixMillis};
+use report::SoloFormat;
+use samples::{
+    CpuUsage, DeviceState, Doubt, EndSeries, Environment, MachineCpu, Measurement, ThreadCpu, UnixMillis,
+};
+use units::Nanos;
 
-use crate::commands::TOOL;
+use crate::{commands::TOOL, output};
 
 /// What is known before the first byte.
 pub(crate) struct Trial {
@@ -54,17 +57,21 @@ impl Trial {
         &self.placement
     }
 
-    /// What can be said of it.
+    /// What can be said of it; whether it ended before its time.
     pub(crate) fn end(
         &self,
         measurement: &Measurement,
-        machine: MachineCpu,
-        threads: Vec<ThreadCpu>,
+        cpu: (MachineCpu, Vec<ThreadCpu>),
+        interrupted: bool,
     ) -> Solo {
-        let cpu = CpuUsage { machine, threads };
+        let cpu = CpuUsage { machine: cpu.0, threads: cpu.1 };
         let mut doubts = lab::doubts(&self.load, measurement, &cpu);
         // Receivers of iperf3's protocol are told when to stop; they do not read to the end of a stream.
         doubts.retain(|doubt| !matches!(doubt, Doubt::EndsDisagree { .. }));
+        if interrupted {
+            doubts.retain(|doubt| !matches!(doubt, Doubt::OtherDuration { .. }));
+            doubts.insert(0, self.interrupted(measurement));
+        }
         analysis::solo(&Single {
             tool: TOOL,
             started: self.started,
@@ -80,6 +87,29 @@ impl Trial {
     }
 }
 
+impl Trial {
+    fn interrupted(&self, measurement: &Measurement) -> Doubt {
+        let asked = match &self.load {
+            Load::Stream(stream) => match stream.until {
+                Until::Elapsed(time) => Some(time),
+                Until::Sent(_) => None,
+            },
+            Load::PingPong(ping) => Some(ping.duration),
+            Load::Connect(connect) => Some(connect.duration),
+        };
+        let measured = match measurement {
+            Measurement::Stream(stream) => {
+                let ends = stream.flows.iter().flat_map(|flow| [&flow.sender, &flow.receiver]);
+                ends.map(EndSeries::elapsed).max().unwrap_or_default()
+            }
+            Measurement::PingPong(ping) => ping.elapsed,
+            Measurement::Connect(connect) => connect.elapsed,
+            Measurement::Reported(_) => Nanos(0),
+        };
+        Doubt::Interrupted { asked, measured }
+    }
+}
+
 /// A device as its own machine names it.
 fn of_this_machine(state: &topology::DeviceState) -> DeviceState {
     DeviceState { device: state.at.device.to_string(), ..lab::device(state) }
@@ -87,7 +117,5 @@ fn of_this_machine(state: &topology::DeviceState) -> DeviceState {
 
 /// The summary, as this terminal shows it best.
 pub(crate) fn summary(solo: &Solo) -> String {
-    let terminal = console::Term::stdout();
-    let width = terminal.size_checked().map_or(100, |(_, columns)| usize::from(columns).clamp(60, 120));
-    report::render_solo(solo, SoloFormat::Terminal, &Options { colour: console::colors_enabled(), width })
+    report::render_solo(solo, SoloFormat::Terminal, &output::here())
 }

@@ -10,7 +10,7 @@ use units::Nanos;
 
 use crate::{
     live::{StreamLines, connect, ping_pong},
-    say,
+    say, width,
 };
 
 /// Longer than any measurement: all of it on one line.
@@ -27,9 +27,10 @@ pub(crate) enum Lines {
         connections: u32,
     },
     PingPong,
-    /// Those of connections that are made, so often.
+    /// Those of connections that are made, so often, after a warm-up of this length.
     Connect {
         every: Nanos,
+        warmup: Nanos,
     },
 }
 
@@ -59,12 +60,15 @@ impl Watch {
             Lines::Stream { every, connections } => (every, connections),
             _ => (Nanos(0), 1),
         };
-        let connect = if let Lines::Connect { every } = lines { every } else { Nanos(0) };
+        let (connect, warmup) = match lines {
+            Lines::Connect { every, warmup } => (every, warmup),
+            _ => (Nanos(0), Nanos(0)),
+        };
         let heard = Heard {
             stream: StreamLines::new(every, connections),
             totals: StreamLines::new(ALL, u32::MAX),
             round_trips: PingPongInterval::default(),
-            connects: connect::ConnectLines::new(connect),
+            connects: connect::ConnectLines::new(connect, warmup),
             before: None,
             cpu: MachineCpu::default(),
             broken: None,
@@ -90,6 +94,15 @@ impl Watch {
         text.lines().try_for_each(|line| say::line(format_args!("{}{line}", self.prefix)))
     }
 
+    /// Prints what had come of a measurement that has no result.
+    pub(crate) fn given_up(&self, totals: &[String]) -> io::Result<()> {
+        if totals.is_empty() {
+            return self.print("interrupted before anything was measured");
+        }
+        self.print("interrupted; till then, as far as it is known here:")?;
+        totals.iter().try_for_each(|line| self.print(line))
+    }
+
     /// The lines of what had come when the measurement was broken off.
     pub(crate) fn totals(&self) -> Vec<String> {
         let mut heard = self.heard.borrow_mut();
@@ -106,14 +119,18 @@ impl Watch {
     /// # Errors
     /// When a line could not be written.
     pub(crate) fn end(&self) -> io::Result<()> {
-        let rest = self.heard.borrow_mut().stream.rest();
+        let mut rest = self.heard.borrow_mut().stream.rest();
+        if matches!(self.lines, Lines::Connect { .. }) {
+            rest.extend(self.heard.borrow_mut().connects.rest());
+        }
         self.show(rest);
         self.heard.borrow_mut().broken.take().map_or(Ok(()), Err)
     }
 
     fn show(&self, lines: Vec<String>) {
+        let room = width::of_output().map(|width| width.saturating_sub(self.prefix.chars().count()));
         for line in lines {
-            if let Err(error) = self.print(&line) {
+            if let Err(error) = self.print(&width::fit(&line, room)) {
                 // Measuring goes on: what cannot be written is said at the end.
                 let _ = self.heard.borrow_mut().broken.get_or_insert(error);
             }
@@ -129,7 +146,7 @@ impl Observer for Watch {
     fn beat(&self, beat: Beat) {
         let lines = self.heard.borrow_mut().connects.take(&beat);
         if matches!(self.lines, Lines::Connect { .. }) {
-            self.show(lines);
+            self.show(lines.into_iter().collect());
         }
     }
 

@@ -2,26 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use samples::{Metric, Objective};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    cell::{Metric, OwnerCost},
-    estimate::Interval,
-};
-
-/// What the user wants of a setting.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Objective {
-    /// The best value of the metric; of those that cannot be told apart the cheapest.
-    Max,
-    /// The most of the metric for the CPU time spent, among settings within 10 % of the best.
-    #[default]
-    Efficient,
-    /// The least CPU time, among settings within a half of the best.
-    LowCpu,
-}
+use crate::{cell::OwnerCost, estimate::Interval};
 
 /// The answer to a sweep of one workload on one path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

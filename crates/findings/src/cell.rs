@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use samples::{CellEnd, DeviceState, Doubt, ReportedValue, SocketFacts, SyscallCount};
+use samples::{CellEnd, DeviceState, Doubt, Metric, ReportedValue, SocketFacts, SyscallCount};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,36 +12,6 @@ use crate::{
     solo::LevelShift,
     stream::StreamSummary,
 };
-
-/// What a cell is judged by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// Payload received per second, all connections together, in bits per second. More is better.
-    Throughput,
-    /// Median round trip, in nanoseconds. Less is better.
-    RoundTrip,
-    /// Connections made, used and closed per second, all clients together. More is better.
-    ConnectionRate,
-    /// A time that another tool reported and that need not be a median round trip, in nanoseconds. Less is better.
-    Latency,
-    /// Messages or transactions per second that another tool reported. More is better.
-    MessageRate,
-    /// Something that another tool counted. Neither is better.
-    Count,
-}
-
-impl Metric {
-    /// Whether a higher value is better; `None` where neither is.
-    #[must_use]
-    pub const fn more_is_better(self) -> Option<bool> {
-        match self {
-            Self::Throughput | Self::ConnectionRate | Self::MessageRate => Some(true),
-            Self::RoundTrip | Self::Latency => Some(false),
-            Self::Count => None,
-        }
-    }
-}
 
 /// A cell in numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -74,8 +44,8 @@ pub struct CellSummary {
     pub latency: Option<LatencySummary>,
     /// Of connections.
     pub connect: Option<ConnectSummary>,
-    /// What it cost.
-    pub cpu: CpuCost,
+    /// What it cost; `None` when nobody recorded the machine's CPU time.
+    pub cpu: Option<CpuCost>,
     /// What each owner of CPU time spent: traffic threads of an end, a machine as another tool reported it.
     pub owners: Vec<OwnerCost>,
     /// Columns that another tool reported, the metric's included; the median over the trials.

@@ -1,9 +1,10 @@
 //! A claim: what analysis believes, on what evidence, how sure it is, and what to do.
 
+use samples::Metric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{cell::Metric, estimate::Comparison};
+use crate::estimate::Comparison;
 
 /// How much it matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use samples::Metric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    cell::Metric,
     document::RunSummary,
     estimate::{Comparison, Estimate},
 };
@@ -72,7 +72,7 @@ pub struct CellContrast {
     /// Differences smaller than this share are called none; `None` when neither run knows its noise.
     pub floor: Option<f64>,
     /// Probability of a difference at least as large if both were the same (permutation test, adjusted for the number
-    /// of cells by Holm's method); `None` with too few trials.
+    /// of cells by Benjamini and Hochberg's method); `None` with too few trials.
     pub p: Option<f64>,
     /// What it comes to.
     pub verdict: Verdict,
@@ -117,4 +117,13 @@ pub enum GateOutcome {
     Lost,
     /// No loss is established, but neither is that there is none.
     CannotTell,
+}
+
+/// A contrast and what a gate says of it: what `plumb check --json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Checked {
+    /// What the gate says.
+    pub gate: Gate,
+    /// What it says it of.
+    pub contrast: Contrast,
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use samples::Metric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{cell::Metric, estimate::Comparison};
+use crate::estimate::Comparison;
 
 /// What each layer of nested paths takes, at one workload and one setting of the factors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -15,15 +15,18 @@ mod latency;
 mod solo;
 mod stream;
 
-pub use answer::{Answer, FrontierPoint, Knee, Objective, Recommendation};
-pub use cell::{CellShift, CellSummary, CpuCost, EndSocket, Metric, OwnerCost, OwnerUnit};
+pub use answer::{Answer, FrontierPoint, Knee, Recommendation};
+pub use cell::{CellShift, CellSummary, CpuCost, EndSocket, OwnerCost, OwnerUnit};
 pub use claim::{Brought, Change, Evidence, Finding, Remedy, Severity};
-pub use contrast::{CONTRAST_SCHEMA, CellContrast, Contrast, Gate, GateOutcome, SurroundingChange, Verdict};
+pub use contrast::{
+    CONTRAST_SCHEMA, CellContrast, Checked, Contrast, Gate, GateOutcome, SurroundingChange, Verdict,
+};
 pub use distribution::{Bucket, Distribution};
 pub use document::{Findings, RunSummary, SCHEMA};
 pub use estimate::{Basis, Comparison, Difference, Estimate, Interval, NoiseFloor};
 pub use ladder::{FactorEffect, Ladder, Rung};
 pub use latency::{ConnectSummary, LatencySummary, OpenLoopSummary};
+pub use samples::{Metric, Objective};
 pub use solo::{
     LevelShift, SOLO_SCHEMA, Solo, SoloConnect, SoloFlow, SoloLevels, SoloOutcome, SoloRate, SoloStream,
     Spread,

@@ -9,8 +9,8 @@ use crate::{distribution::Distribution, estimate::Estimate};
 /// The streams of a cell. Rates in bits per second.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamSummary {
-    /// What the senders' sockets took: average TX.
-    pub sent: Estimate,
+    /// What the senders' sockets took: average TX; `None` when no sender told.
+    pub sent: Option<Estimate>,
     /// What the receivers got: average RX (the metric).
     pub received: Estimate,
     /// Received forward; `None` when nothing flowed forward.

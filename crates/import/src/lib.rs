@@ -2,3 +2,37 @@
 //!
 //! Text in, values out: it opens no file and does not know where trials are kept. What a log does not tell stays
 //! unknown, and what could not be read becomes a note with its lines, never a number.
+
+mod assemble;
+mod calls;
+mod cells;
+mod document;
+mod error;
+pub mod exercise;
+mod flent;
+mod format;
+mod found;
+mod gzip;
+mod iperf3;
+mod lines;
+mod markdown;
+mod netperf;
+mod options;
+mod outline;
+mod pair;
+mod perf_trace;
+mod places;
+mod quantity;
+mod read;
+mod round_trips;
+mod series;
+mod sockperf;
+mod statistic;
+mod strace;
+mod title;
+
+pub use assemble::{Assembled, Assembler, Done, Meta};
+pub use error::ImportError;
+pub use found::{End, Found};
+pub use options::Options;
+pub use read::{FileReport, read};

@@ -16,6 +16,8 @@ const STOLEN: f64 = 0.02;
 const TOLERANCE: f64 = 0.1;
 /// A sender that stays below its rate by more than this share did not keep it: a schedule catches up with a stall.
 const KEPT: f64 = 0.97;
+/// From this share of messages lost on, the 99 % of those that came back are not the 99 % of all.
+const LOSSY: f64 = 0.01;
 /// The share of what an open loop's slowest messages show that may be its generator's own lateness.
 const OWN_LATENESS: f64 = 0.5;
 
@@ -71,7 +73,12 @@ fn of_ping_pong(asked: &PingPongLoad, data: &PingPongData) -> Vec<Doubt> {
     };
     let rate = asked.under.and_then(|under| under.rate);
     let beside = data.under.as_ref().zip(rate).and_then(|(under, rate)| rate_not_kept(rate, &under.flows));
-    late.into_iter().chain(beside).collect()
+    late.into_iter().chain(beside).chain(lossy(data)).collect()
+}
+
+fn lossy(data: &PingPongData) -> Option<Doubt> {
+    let (lost, of) = (data.lost, data.lost.saturating_add(data.round_trips.count()));
+    (of > 0 && lost as f64 >= of as f64 * LOSSY).then_some(Doubt::Lossy { lost, of })
 }
 
 fn rate_not_kept(asked: BitRate, flows: &[Flow]) -> Option<Doubt> {

@@ -4,6 +4,8 @@ use samples::{RunHeader, Skipped, Trial};
 use scenario::{Cell, PlannedTrial};
 use units::{BitRate, Nanos};
 
+use crate::design::Design;
+
 /// Something that happened in a run.
 #[derive(Debug)]
 pub enum Event<'a> {
@@ -29,6 +31,8 @@ pub enum Event<'a> {
         /// Of connections: how many per second.
         connections: Option<f64>,
     },
+    /// A block begins, or the last has ended: what is still measured, and how much of it.
+    Decided(&'a Design<'a>),
     /// A trial was kept.
     Kept(&'a Trial),
     /// A cell is skipped from here on.

@@ -9,6 +9,7 @@
 )]
 
 mod agents;
+mod design;
 mod doubts;
 mod error;
 mod event;
@@ -21,6 +22,7 @@ mod standing;
 mod stop;
 mod trial;
 
+pub use design::{Design, Forecast, forecast};
 pub use doubts::doubts;
 pub use error::RunError;
 pub use event::{Event, Observer};

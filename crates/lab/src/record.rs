@@ -1,7 +1,7 @@
 //! A scenario's parts as records: what is kept of them with a run.
 
-use samples::{CellRecord, DeviceState, PathRecord, ScenarioRecord, Sent};
-use scenario::{Cell, Path, Scenario};
+use samples::{CellRecord, DesignRecord, DeviceState, Objective, PathRecord, ScenarioRecord, Sent};
+use scenario::{Cell, Design, Path, Scenario};
 use units::Bytes;
 
 /// The scenario itself, with its text.
@@ -12,6 +12,19 @@ pub(crate) fn scenario(scenario: &Scenario, text: &str) -> ScenarioRecord {
         about: scenario.about.clone(),
         digest: scenario.digest.clone(),
         text: text.to_owned(),
+    }
+}
+
+/// How trials are chosen.
+pub(crate) fn design(design: &Design) -> DesignRecord {
+    DesignRecord {
+        budget: design.budget,
+        precision: design.precision,
+        objective: match design.objective {
+            scenario::Objective::Max => Objective::Max,
+            scenario::Objective::Efficient => Objective::Efficient,
+            scenario::Objective::LowCpu => Objective::LowCpu,
+        },
     }
 }
 

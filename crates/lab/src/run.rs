@@ -9,14 +9,13 @@ use std::{
 
 use machine::{Machine, Namespace};
 use protocol::{Order, Reply};
-use samples::{
-    DesignRecord, Environment, Origin, RunHeader, RunId, RunRecord, RunState, SCHEMA, Sink, Skipped,
-};
+use samples::{Environment, Origin, RunHeader, RunId, RunRecord, RunState, SCHEMA, Sink, Skipped};
 use scenario::{Cell, HostName, Path, Plan, Scenario};
 use topology::Topology;
 
 use crate::{
     agents::Agents,
+    design::Design,
     error::RunError,
     event::{Event, Observer},
     record, skip,
@@ -180,7 +179,7 @@ fn header(request: &Request<'_>, environment: Environment) -> RunHeader {
         state: RunState::Unfinished,
         tool: request.tool.to_owned(),
         origin: Origin::Measured,
-        design: DesignRecord::default(),
+        design: record::design(&request.plan.design),
         environment: Some(environment),
         paths: planned_paths(request).map(record::path).collect(),
         cells: request.plan.cells.iter().map(record::cell).collect(),
@@ -195,33 +194,50 @@ fn make_trials<S: Sink>(
     observer: &mut dyn Observer,
     stop: &Stop,
 ) -> Result<u32, RunError> {
-    let there: BTreeSet<u32> =
-        request.resume.iter().flat_map(|record| &record.trials).map(|trial| trial.index).collect();
-    let mut made = 0;
-    for planned in &request.plan.trials {
-        let cell = &request.plan.cells[planned.cell];
-        if there.contains(&planned.index) || skipped.contains_key(cell.id.as_str()) {
-            continue;
+    let mut design = Design::new(request.plan, request.resume.iter().flat_map(|record| &record.trials));
+    skipped.keys().for_each(|cell| design.skip(cell));
+    let (mut made, mut block) = (0, None);
+    while let Some(planned) = design.next() {
+        if block.replace(planned.block) != Some(planned.block) {
+            decide(request, &mut design, sink, observer)?;
         }
         if stop.is_asked() {
             return Err(RunError::Interrupted);
         }
+        let cell = &request.plan.cells[planned.cell];
         observer.event(&Event::Trial { planned, cell });
         let path = path_of(request.scenario, cell);
         match bench.make(planned, cell, path, cell.path_mtu(request.scenario), observer)? {
             Made::Trial(trial) => {
                 sink.trial(&request.id, &trial).map_err(keep)?;
                 observer.event(&Event::Kept(&trial));
+                design.saw(&trial);
                 made += 1;
             }
             Made::Skipped(skip) => {
                 keep_skip(request, &skip, sink, observer)?;
+                design.skip(&skip.cell);
                 skipped.insert(skip.cell.clone(), skip);
             }
         }
         thread::sleep(request.scenario.schedule.pause.into());
     }
+    decide(request, &mut design, sink, observer)?;
     Ok(made)
+}
+
+/// Keeps and tells what the trials so far have decided.
+fn decide<S: Sink>(
+    request: &Request<'_>,
+    design: &mut Design<'_>,
+    sink: &mut S,
+    observer: &mut dyn Observer,
+) -> Result<(), RunError> {
+    for end in design.ends() {
+        sink.ended(&request.id, &end).map_err(keep)?;
+    }
+    observer.event(&Event::Decided(design));
+    Ok(())
 }
 
 fn keep_skip<S: Sink>(

@@ -19,6 +19,8 @@ pub struct SocketSettings {
     pub nodelay: Option<bool>,
     /// The client's port of the first connection; each further one has the next. Else the kernel chooses.
     pub source_port: Option<u16>,
+    /// The port that the server of a trial listens on. Else the kernel chooses. A standing server has its own.
+    pub server_port: Option<u16>,
     /// How long a receive may poll the device's queue (SO_BUSY_POLL; whole microseconds).
     pub busy_poll: Option<Nanos>,
 }
@@ -34,6 +36,7 @@ impl SocketSettings {
             dscp: None,
             nodelay: None,
             source_port: None,
+            server_port: None,
             busy_poll: None,
         }
     }

@@ -3,16 +3,24 @@
 
 use std::collections::BTreeMap;
 
-use findings::{CellSummary, Findings};
+use findings::{CellContrast, CellSummary, Contrast, Findings};
+
+/// The path of cells of which no log tells one.
+const NO_PATH: &str = "unknown";
+
+/// Whether a cell has a path to speak of; one that is not known needs no name where levels tell cells apart.
+pub(crate) fn is_placed(path: &str, levels: &BTreeMap<String, String>) -> bool {
+    path != NO_PATH || levels.is_empty()
+}
 
 /// `pod-to-target, offload=off`, with the workload's name where the run has several.
 pub(crate) fn cell(findings: &Findings, cell: &CellSummary) -> String {
-    let mut parts = vec![cell.path.clone()];
-    parts.extend(levels(&cell.levels));
-    if workloads(findings).len() > 1 {
-        parts.push(cell.workload.clone());
-    }
-    parts.join(", ")
+    joined(&cell.path, &cell.levels, (workloads(findings).len() > 1).then_some(&cell.workload))
+}
+
+/// The same of a cell that two runs have.
+pub(crate) fn contrast(contrast: &Contrast, cell: &CellContrast) -> String {
+    joined(&cell.path, &cell.levels, (contrasted(contrast).len() > 1).then_some(&cell.workload))
 }
 
 /// `offload=off, mtu=1500`; nothing for no factors.
@@ -21,21 +29,43 @@ pub(crate) fn levels(levels: &BTreeMap<String, String>) -> Option<String> {
     (!pairs.is_empty()).then(|| pairs.join(", "))
 }
 
+/// `stream, pod-to-target`: what a sweep's answer is of.
+pub(crate) fn swept(workload: &str, path: &str) -> String {
+    if path == NO_PATH { workload.to_owned() } else { format!("{workload}, {path}") }
+}
+
 /// The workloads that were measured, each once, in order.
 pub(crate) fn workloads(findings: &Findings) -> Vec<&str> {
     distinct(findings.cells.iter().map(|cell| cell.workload.as_str()))
 }
 
-/// The factors that some of these cells have, each once.
-pub(crate) fn factors<'a>(cells: impl IntoIterator<Item = &'a CellSummary>) -> Vec<&'a str> {
+/// The workloads that both runs have, each once, in order.
+pub(crate) fn contrasted(contrast: &Contrast) -> Vec<&str> {
+    distinct(contrast.cells.iter().map(|cell| cell.workload.as_str()))
+}
+
+/// The factors that some of these settings have, each once.
+pub(crate) fn factors<'a>(settings: impl IntoIterator<Item = &'a BTreeMap<String, String>>) -> Vec<&'a str> {
     let mut names: Vec<&str> =
-        cells.into_iter().flat_map(|cell| cell.levels.keys().map(String::as_str)).collect();
+        settings.into_iter().flat_map(|levels| levels.keys().map(String::as_str)).collect();
     names.sort_unstable();
     names.dedup();
     names
 }
 
-fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+/// The columns that other tools reported of these cells, each once, in order.
+pub(crate) fn reported<'a>(cells: impl IntoIterator<Item = &'a CellSummary>) -> Vec<&'a str> {
+    distinct(cells.into_iter().flat_map(|cell| &cell.reported).map(|value| value.name.as_str()))
+}
+
+fn joined(path: &str, levels: &BTreeMap<String, String>, workload: Option<&String>) -> String {
+    let path = is_placed(path, levels).then(|| path.to_owned());
+    let parts = path.into_iter().chain(self::levels(levels)).chain(workload.cloned());
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// Each once, in order.
+pub(crate) fn distinct<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = Vec::new();
     for name in names {
         if !seen.contains(&name) {

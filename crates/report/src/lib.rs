@@ -4,6 +4,7 @@
 //! that every format says the same. A section must not know the format; a backend must not know the domain.
 
 mod backends;
+mod contrast;
 mod labels;
 mod page;
 mod phrases;
@@ -13,4 +14,4 @@ mod sections;
 mod solo;
 mod text;
 
-pub use render::{Format, Options, SoloFormat, UnknownFormat, render, render_solo};
+pub use render::{Format, Options, SoloFormat, UnknownFormat, render, render_contrast, render_solo};

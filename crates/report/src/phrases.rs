@@ -1,12 +1,17 @@
 //! Estimates and comparisons in words: always with the interval and the confidence that they really have.
 //! Must not know which section they stand in.
 
-use findings::{
-    Comparison, DatagramSummary, Difference, Distribution, Estimate, Findings, Interval, Metric, TcpSummary,
-};
-use samples::{Doubt, UnixMillis};
-use units::{Bytes, Share};
+mod doubt;
+mod traffic;
 
+use findings::{Basis, Comparison, Difference, Estimate, Findings, Interval, Metric, RunSummary};
+use samples::{RunState, UnixMillis};
+use units::Share;
+
+pub(crate) use self::{
+    doubt::doubt,
+    traffic::{judged, lost, lost_messages, middle_and_tail, retransmits, window},
+};
 use crate::{
     quantity::{self, Scale},
     text::{Text, Tone, glued},
@@ -17,7 +22,12 @@ use crate::{
 pub(crate) enum Confidence {
     Inline,
     InHead,
+    /// There is no interval at all, which the caption says once.
+    Nowhere,
 }
+
+/// Stands behind an interval that was computed within a single trial.
+const WITHIN: &str = "*";
 
 /// `9.41 Gbit/s (9.20 to 9.60, 94 %)`.
 pub(crate) fn estimate(metric: Metric, estimate: &Estimate) -> String {
@@ -29,7 +39,11 @@ pub(crate) fn estimate_with(metric: Metric, estimate: &Estimate, confidence: Con
     let scale = Scale::of(metric, estimate.median);
     let value = glued(&scale.quantity(estimate.median));
     match &estimate.interval {
-        Some(interval) => format!("{value} {}", bracket(&scale.range(interval), interval, confidence)),
+        Some(interval) => {
+            let range = scale.range(interval);
+            format!("{value} {}", bracket(&range, interval, estimate.basis, confidence))
+        }
+        None if confidence == Confidence::Nowhere => value,
         None => {
             let trials = count(u64::from(estimate.trials), "trial", "trials");
             format!("{value} {}", glued(&format!("({trials}, no interval)")))
@@ -46,11 +60,12 @@ pub(crate) fn value(metric: Metric, value: f64) -> String {
 pub(crate) fn share(comparison: &Comparison, confidence: Confidence) -> String {
     let ratio = comparison.ratio;
     let scale = if ratio < 2.0 { Scale::percent(ratio) } else { Scale::times(ratio) };
-    let value = glued(&scale.quantity(ratio));
-    match &comparison.ratio_interval {
-        Some(interval) => format!("{value} {}", bracket(&scale.range(interval), interval, confidence)),
-        None => format!("{value} {}", glued("(no interval)")),
-    }
+    ratio_in(scale, comparison, confidence)
+}
+
+/// A ratio as a factor: `1.42x (1.31 to 1.55)`.
+pub(crate) fn times(comparison: &Comparison, confidence: Confidence) -> String {
+    ratio_in(Scale::times(comparison.ratio), comparison, confidence)
 }
 
 /// `−6.90 Gbit/s (−7.80 to −6.10, 94 %)`.
@@ -58,8 +73,55 @@ pub(crate) fn difference(metric: Metric, comparison: &Comparison, confidence: Co
     let scale = Scale::of(metric, comparison.difference);
     let value = glued(&scale.with_unit(&scale.signed(comparison.difference)));
     match &comparison.difference_interval {
-        Some(interval) => format!("{value} {}", bracket(&scale.signed_range(interval), interval, confidence)),
+        Some(interval) => {
+            let range = scale.signed_range(interval);
+            format!("{value} {}", bracket(&range, interval, comparison.basis, confidence))
+        }
+        None if confidence == Confidence::Nowhere => value,
         None => format!("{value} {}", glued("(no interval)")),
+    }
+}
+
+/// A share as a user wrote it: `5 %`, `0.5 %`.
+pub(crate) fn percent(share: f64) -> String {
+    glued(&format!("{} %", (share * 1e8).round() / 1e6))
+}
+
+/// What the mark behind some intervals says.
+pub(crate) fn what_the_mark_means() -> Text {
+    let said = " behind an interval: computed from the intervals within a single trial, because there is no other; what \
+                changes from one trial to the next is not in it.";
+    Text::of(Tone::Strong, WITHIN).and(Tone::Plain, said)
+}
+
+/// What a workload is measured in, and which way is better.
+pub(crate) fn measured_in(metric: Option<Metric>) -> &'static str {
+    match metric {
+        Some(Metric::Throughput) => "throughput, more is better",
+        Some(Metric::RoundTrip) => "median round trip, less is better",
+        Some(Metric::ConnectionRate) => "connections per second, more is better",
+        Some(Metric::Latency) => "reported latency, less is better",
+        Some(Metric::MessageRate) => "messages per second, more is better",
+        Some(Metric::Count) => "a reported count",
+        None => "nothing",
+    }
+}
+
+/// The machine of a run, as far as it is known: `Linux 6.18.0, 2 CPUs`.
+pub(crate) fn machine(run: &RunSummary) -> String {
+    run.environment.as_ref().map_or_else(
+        || "machine unknown".to_owned(),
+        |machine| format!("Linux {}, {} CPUs", machine.kernel, machine.cpus),
+    )
+}
+
+/// How many trials a run has: `45 of 45 trials`, `unfinished: 12 of 45 trials`, `16 trials, imported`.
+pub(crate) fn trials(run: &RunSummary) -> String {
+    let made = u64::from(run.made);
+    match run.state {
+        _ if run.origin.imported().is_some() => format!("{}, imported", count(made, "trial", "trials")),
+        RunState::Complete => format!("{made} of {} trials", run.planned),
+        RunState::Unfinished => format!("unfinished: {made} of {} trials", run.planned),
     }
 }
 
@@ -90,37 +152,6 @@ pub(crate) fn tone(metric: Metric, comparison: &Comparison) -> Tone {
     }
 }
 
-/// `321K → 388K`: as the field writes congestion windows.
-pub(crate) fn window(range: (Bytes, Bytes)) -> String {
-    format!("{} → {}", kilobytes(range.0), kilobytes(range.1))
-}
-
-/// `12`, `12 (reordering seen 3 times, 40 segments out of order)`.
-pub(crate) fn retransmits(tcp: &TcpSummary) -> String {
-    let reordered =
-        (tcp.reorderings > 0).then(|| format!("reordering seen {}", count(tcp.reorderings, "time", "times")));
-    let out_of_order = (tcp.out_of_order > 0)
-        .then(|| format!("{} out of order", count(tcp.out_of_order, "segment", "segments")));
-    let beside: Vec<String> = reordered.into_iter().chain(out_of_order).collect();
-    let retransmits = tcp.retransmits.to_string();
-    if beside.is_empty() { retransmits } else { format!("{retransmits} ({})", beside.join(", ")) }
-}
-
-/// `12 (0.030 %)`.
-pub(crate) fn lost(datagrams: &DatagramSummary) -> String {
-    match datagrams.lost {
-        0 => "0".to_owned(),
-        lost => format!("{lost} ({})", glued(&Share(datagrams.loss).to_string())),
-    }
-}
-
-/// `13.0 µs in the middle, 24.1 µs at 99 %`.
-pub(crate) fn middle_and_tail(times: &Distribution) -> String {
-    let at =
-        |share: f64| times.at(share).map_or_else(|| "unknown".to_owned(), |time| glued(&time.to_string()));
-    format!("{} in the middle, {} at {}", at(0.5), at(0.99), glued("99 %"))
-}
-
 /// `2026-11-21 11:30 UTC`.
 pub(crate) fn moment(at: UnixMillis) -> String {
     jiff::Timestamp::from_millisecond(at.0)
@@ -132,35 +163,6 @@ pub(crate) fn count(number: u64, one: &str, several: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { several })
 }
 
-/// A reason to distrust a number, as a clause.
-pub(crate) fn doubt(doubt: &Doubt) -> String {
-    match doubt {
-        Doubt::GeneratorLimited { end, busy } => {
-            format!("the {end}'s sending thread was {} busy: it may be the limit, not the path", Share(*busy))
-        }
-        Doubt::ReceiverLimited { end, busy } => {
-            format!(
-                "the {end}'s receiving thread was {} busy: it may be the limit, not the path",
-                Share(*busy)
-            )
-        }
-        Doubt::Stolen { share } => format!("the hypervisor took {} of the CPU time away", Share(*share)),
-        Doubt::OtherDuration { asked, measured } => {
-            format!("{measured} were measured where {asked} were asked for")
-        }
-        Doubt::EndsDisagree { sent, received } => {
-            format!("the ends disagree: {sent} sent, {received} received")
-        }
-        Doubt::RateNotKept { asked, got } => {
-            format!("a sender was asked for {asked} and sent {got}: it or the path had no room for more")
-        }
-        Doubt::LateGenerator { lateness, period, tail } => format!(
-            "one message in a hundred left {lateness} late (one was due every {period}): of the {tail} that it took \
-             since its intended time, much is the generator's own"
-        ),
-    }
-}
-
 fn none(findings: &Findings, workload: &str) -> String {
     match findings.noise.iter().find(|noise| noise.workload == workload) {
         Some(noise) => {
@@ -170,16 +172,24 @@ fn none(findings: &Findings, workload: &str) -> String {
     }
 }
 
-fn bracket(range: &str, interval: &Interval, confidence: Confidence) -> String {
-    glued(&match confidence {
-        Confidence::Inline => format!("({range}, {})", quantity::confidence(interval.confidence)),
-        Confidence::InHead => format!("({range})"),
-    })
+fn ratio_in(scale: Scale, comparison: &Comparison, confidence: Confidence) -> String {
+    let value = glued(&scale.quantity(comparison.ratio));
+    match &comparison.ratio_interval {
+        Some(interval) => {
+            let range = scale.range(interval);
+            format!("{value} {}", bracket(&range, interval, comparison.basis, confidence))
+        }
+        None if confidence == Confidence::Nowhere => value,
+        None => format!("{value} {}", glued("(no interval)")),
+    }
 }
 
-fn kilobytes(bytes: Bytes) -> String {
-    let kib = bytes.0 as f64 / 1024.0;
-    if kib < 10_000.0 { format!("{kib:.0}K") } else { format!("{:.1}M", kib / 1024.0) }
+fn bracket(range: &str, interval: &Interval, basis: Basis, confidence: Confidence) -> String {
+    let mark = if basis == Basis::Intervals { WITHIN } else { "" };
+    glued(&match confidence {
+        Confidence::Inline => format!("({range}, {}){mark}", quantity::confidence(interval.confidence)),
+        Confidence::InHead | Confidence::Nowhere => format!("({range}){mark}"),
+    })
 }
 
 #[cfg(test)]
@@ -228,12 +238,6 @@ mod tests {
         );
         (against.ratio, against.ratio_interval) = (4.2, interval(4.0, 4.44));
         assert_eq!(plain(&share(&against, Confidence::InHead)), "4.20x (4.00 to 4.44)");
-    }
-
-    #[test]
-    fn a_window_reads_as_the_field_writes_it() {
-        assert_eq!(window((Bytes(321 * 1024), Bytes(388 * 1024))), "321K → 388K");
-        assert_eq!(window((Bytes(1448), Bytes(20 << 20))), "1K → 20.0M");
     }
 
     #[test]

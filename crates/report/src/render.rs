@@ -2,10 +2,10 @@
 
 use std::{fmt, str::FromStr};
 
-use findings::{Findings, Solo};
+use findings::{Checked, Contrast, Findings, Gate, Objective, Solo};
 use samples::RunRecord;
 
-use crate::{backends, sections, solo};
+use crate::{backends, contrast, sections, solo};
 
 /// What a report is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,11 +76,13 @@ pub struct Options {
     pub colour: bool,
     /// The terminal's columns; fewer than 60 are treated as 60.
     pub width: usize,
+    /// Whose recommendation of a sweep stands first; `None` is what the run was made for.
+    pub objective: Option<Objective>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { colour: false, width: 100 }
+        Self { colour: false, width: 100, objective: None }
     }
 }
 
@@ -89,11 +91,31 @@ impl Default for Options {
 #[must_use]
 pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, options: &Options) -> String {
     match format {
-        Format::Terminal => backends::terminal(&sections::page(findings, record), options),
-        Format::Markdown => backends::markdown(&sections::page(findings, record)),
+        Format::Terminal => backends::terminal(&sections::page(findings, record, options.objective), options),
+        Format::Markdown => backends::markdown(&sections::page(findings, record, options.objective)),
         Format::Json => backends::json(findings),
         Format::Csv => backends::csv_cells(findings),
         Format::CsvTrials => backends::csv_trials(findings, record),
+    }
+}
+
+/// Writes what one run says against another in a format, with what a gate says of it where there is one. CSV has one
+/// row for each cell in either of its formats. Ends with a line feed.
+#[must_use]
+pub fn render_contrast(
+    contrast: &Contrast,
+    gate: Option<&Gate>,
+    format: Format,
+    options: &Options,
+) -> String {
+    match (format, gate) {
+        (Format::Terminal, _) => backends::terminal(&contrast::page(contrast, gate), options),
+        (Format::Markdown, _) => backends::markdown(&contrast::page(contrast, gate)),
+        (Format::Json, None) => backends::json(contrast),
+        (Format::Json, Some(gate)) => {
+            backends::json(&Checked { gate: gate.clone(), contrast: contrast.clone() })
+        }
+        (Format::Csv | Format::CsvTrials, _) => backends::csv_contrast(contrast),
     }
 }
 

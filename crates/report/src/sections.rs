@@ -1,14 +1,17 @@
 //! The sections of a report and their order. Must not know how any of them is made or shown.
 
+mod answers;
 mod cases;
 mod caveats;
 mod cells;
 pub(crate) mod configuration;
 pub(crate) mod connections;
 mod cpu;
+mod design;
 mod effects;
 mod environment;
 mod head;
+mod import;
 mod intervals;
 mod ladder;
 pub(crate) mod latency;
@@ -16,10 +19,14 @@ mod method;
 mod more;
 pub(crate) mod percentiles;
 mod performance;
+mod reported;
+mod shifts;
 mod skipped;
+mod speedup;
+mod syscalls;
 pub(crate) mod verdict;
 
-use findings::Findings;
+use findings::{Findings, Objective};
 use samples::RunRecord;
 
 use crate::page::{Page, Section};
@@ -29,6 +36,8 @@ pub(crate) struct Source<'a> {
     pub(crate) findings: &'a Findings,
     /// For what findings leave out; a report without it lacks only that.
     pub(crate) record: Option<&'a RunRecord>,
+    /// Whose recommendation stands first.
+    pub(crate) objective: Objective,
 }
 
 /// A section, or nothing where the run has nothing to say on it.
@@ -38,15 +47,22 @@ type Build = fn(&Source<'_>) -> Option<Section>;
 const ORDER: &[Build] = &[
     head::build,
     verdict::build,
+    answers::build,
     ladder::build,
+    speedup::build,
     cells::build,
     effects::build,
+    shifts::build,
+    reported::build,
+    syscalls::build,
+    design::build,
     cases::build,
     performance::build,
     latency::build,
     connections::build,
     cpu::build,
     skipped::build,
+    import::build,
     caveats::build,
     configuration::build,
     environment::build,
@@ -56,8 +72,9 @@ const ORDER: &[Build] = &[
 ];
 
 /// The report of a run.
-pub(crate) fn page(findings: &Findings, record: Option<&RunRecord>) -> Page {
-    let source = Source { findings, record };
+pub(crate) fn page(findings: &Findings, record: Option<&RunRecord>, objective: Option<Objective>) -> Page {
+    let objective = objective.unwrap_or(findings.run.design.objective);
+    let source = Source { findings, record, objective };
     let title = findings.run.title.replace(char::is_control, " ");
     Page { title, sections: ORDER.iter().filter_map(|build| build(&source)).collect() }
 }

@@ -6,7 +6,7 @@ mod sample;
 
 use std::{env, fs, path::PathBuf};
 
-use report::{Format, Options, SoloFormat, render, render_solo};
+use report::{Format, Options, SoloFormat, render, render_contrast, render_solo};
 
 fn check(name: &str, actual: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -20,19 +20,19 @@ fn check(name: &str, actual: &str) {
 
 #[test]
 fn a_terminal_shows_verdict_ladder_and_cells() {
-    let options = Options { colour: false, width: 100 };
+    let options = Options { colour: false, width: 100, ..Options::default() };
     check("egress.txt", &render(&sample::findings(), None, Format::Terminal, &options));
 }
 
 #[test]
 fn a_narrow_terminal_shows_the_same() {
-    let options = Options { colour: false, width: 60 };
+    let options = Options { colour: false, width: 60, ..Options::default() };
     check("egress-60.txt", &render(&sample::findings(), None, Format::Terminal, &options));
 }
 
 #[test]
 fn a_coloured_terminal_shows_tones() {
-    let options = Options { colour: true, width: 100 };
+    let options = Options { colour: true, width: 100, ..Options::default() };
     check("egress-colour.txt", &render(&sample::findings(), None, Format::Terminal, &options));
 }
 
@@ -77,6 +77,53 @@ fn a_single_trial_has_a_summary_of_its_own() {
     check("solo-connections.txt", &terminal(sample::solo::connections()));
     check("solo-nothing.txt", &terminal(sample::solo::nothing()));
     check("solo-stream.md", &render_solo(&sample::solo::stream(), SoloFormat::Markdown, &Options::default()));
+}
+
+#[test]
+fn a_sweep_says_what_to_set_and_what_was_saved() {
+    let narrow = Options { width: 80, ..Options::default() };
+    let sweep = sample::sweep::sweep();
+    check("sweep.txt", &render(&sweep, None, Format::Terminal, &narrow));
+    check("sweep.md", &render(&sweep, None, Format::Markdown, &Options::default()));
+    let frugal = Options { objective: Some(findings::Objective::LowCpu), ..narrow };
+    let text = render(&sweep, None, Format::Terminal, &frugal);
+    let (low, most) = (text.find("The least CPU time"), text.find("The most"));
+    assert!(low.is_some() && low < most, "what was asked for stands first:\n{text}");
+}
+
+#[test]
+fn what_was_imported_is_shown_as_far_as_it_is_known() {
+    let narrow = Options { width: 80, ..Options::default() };
+    check("imported.txt", &render(&sample::imported::imported(), None, Format::Terminal, &narrow));
+    let options = Options::default();
+    check("imported.md", &render(&sample::imported::imported(), None, Format::Markdown, &options));
+    check("imported.csv", &render(&sample::imported::imported(), None, Format::Csv, &options));
+}
+
+#[test]
+fn two_runs_are_held_against_each_other() {
+    use sample::contrast::{cannot_tell, contrast, lost, nothing_in_common, same};
+    let narrow = Options { width: 80, ..Options::default() };
+    let full = Options::default();
+    let gated = |format, options| render_contrast(&contrast(), Some(&lost()), format, options);
+    check("contrast.txt", &render_contrast(&contrast(), None, Format::Terminal, &full));
+    check("contrast-80.txt", &gated(Format::Terminal, &narrow));
+    check("contrast.md", &gated(Format::Markdown, &full));
+    check("contrast.csv", &gated(Format::Csv, &full));
+    check("contrast-same.txt", &render_contrast(&same(), None, Format::Terminal, &narrow));
+    let apart = render_contrast(&nothing_in_common(), Some(&cannot_tell()), Format::Terminal, &narrow);
+    check("contrast-apart.txt", &apart);
+}
+
+#[test]
+fn two_runs_in_json_are_their_document() {
+    let (contrast, gate) = (sample::contrast::contrast(), sample::contrast::lost());
+    let options = Options::default();
+    let bare = render_contrast(&contrast, None, Format::Json, &options);
+    assert_eq!(serde_json::from_str::<findings::Contrast>(&bare).expect("it can be read"), contrast);
+    let gated = render_contrast(&contrast, Some(&gate), Format::Json, &options);
+    let read = serde_json::from_str::<findings::Checked>(&gated).expect("it can be read");
+    assert_eq!(read, findings::Checked { gate, contrast });
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod sample;
 
 use console::{measure_text_width, strip_ansi_codes};
 use findings::{Finding, Findings, Remedy, Severity};
-use report::{Format, Options, SoloFormat, render, render_solo};
+use report::{Format, Options, SoloFormat, render, render_contrast, render_solo};
 use samples::{RunState, Skipped};
 
 /// Wide characters, a long word, markup, and an attempt on the terminal.
@@ -28,7 +28,8 @@ fn renamed(name: &str) -> Findings {
 }
 
 fn check_width(findings: &Findings, width: usize) {
-    let text = render(findings, None, Format::Terminal, &Options { colour: true, width });
+    let text =
+        render(findings, None, Format::Terminal, &Options { colour: true, width, ..Options::default() });
     for line in text.lines() {
         let taken = measure_text_width(line);
         assert!(taken <= width.max(60), "{taken} columns of {width}: {line}");
@@ -45,7 +46,8 @@ fn no_line_of_a_single_trial_is_wider_than_the_terminal() {
         sample::solo::nothing(),
     ];
     for (solo, width) in trials.iter().flat_map(|solo| [60, 72, 80, 100].map(|width| (solo, width))) {
-        let text = render_solo(solo, SoloFormat::Terminal, &Options { colour: true, width });
+        let text =
+            render_solo(solo, SoloFormat::Terminal, &Options { colour: true, width, ..Options::default() });
         for line in text.lines() {
             assert!(measure_text_width(line) <= width, "{width}: {line}");
         }
@@ -63,16 +65,57 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
+fn no_line_of_a_sweep_or_an_import_is_wider_than_the_terminal() {
+    for width in [60, 72, 80, 100, 120] {
+        check_width(&sample::sweep::sweep(), width);
+        check_width(&sample::imported::imported(), width);
+    }
+}
+
+#[test]
+fn no_line_of_a_contrast_is_wider_than_the_terminal() {
+    use sample::contrast::{cannot_tell, contrast, lost, nothing_in_common, same};
+    let contrasts = [(contrast(), lost()), (same(), lost()), (nothing_in_common(), cannot_tell())];
+    for ((contrast, gate), width) in
+        contrasts.iter().flat_map(|contrast| [60, 72, 80, 100].map(|width| (contrast, width)))
+    {
+        for name in NAMES {
+            let mut contrast = contrast.clone();
+            contrast.cells.iter_mut().for_each(|cell| cell.path.insert_str(0, name));
+            contrast.surroundings.iter_mut().for_each(|change| change.a.push_str(name));
+            let options = Options { colour: true, width, ..Options::default() };
+            let text = render_contrast(&contrast, Some(gate), Format::Terminal, &options);
+            for line in text.lines() {
+                assert!(measure_text_width(line) <= width, "{width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_terminal_too_narrow_is_treated_as_sixty_columns() {
-    let narrow =
-        |width| render(&sample::findings(), None, Format::Terminal, &Options { colour: false, width });
+    let narrow = |width| {
+        render(
+            &sample::findings(),
+            None,
+            Format::Terminal,
+            &Options { colour: false, width, ..Options::default() },
+        )
+    };
     assert_eq!(narrow(0), narrow(60));
     check_width(&sample::findings(), 0);
 }
 
 #[test]
 fn colours_change_nothing_but_colours() {
-    let text = |colour| render(&sample::findings(), None, Format::Terminal, &Options { colour, width: 100 });
+    let text = |colour| {
+        render(
+            &sample::findings(),
+            None,
+            Format::Terminal,
+            &Options { colour, width: 100, ..Options::default() },
+        )
+    };
     assert!(!text(false).contains('\u{1b}'));
     assert!(text(true).contains("\u{1b}[31m"));
     assert_eq!(strip_ansi_codes(&text(true)), text(false));
@@ -133,7 +176,12 @@ fn check_copied(command: &str, expected: &str) {
         Remedy { action: "do it".into(), commands: vec![command.into()], change: None, brought: Vec::new() };
     let serious = findings.claims.swap_remove(0);
     findings.claims = vec![Finding { severity: Severity::Warning, remedy: Some(remedy), ..serious }];
-    let text = render(&findings, None, Format::Terminal, &Options { colour: false, width: 60 });
+    let text = render(
+        &findings,
+        None,
+        Format::Terminal,
+        &Options { colour: false, width: 60, ..Options::default() },
+    );
     let (_, after) = text.split_once("$ ").expect("the command is shown");
     let shell = after.replace("\\\n", " ");
     let typed: Vec<&str> = shell.lines().next().expect("a line").split_whitespace().collect();

@@ -12,6 +12,34 @@ pub struct DesignRecord {
     /// A cell has enough trials when its median's interval reaches no further than this share of the median to
     /// either side (0.02 is 2 %); `None` makes all that were planned.
     pub precision: Option<f64>,
+    /// What the best setting is sought for, where trials are chosen by what the earlier ones said.
+    #[serde(default)]
+    pub objective: Objective,
+}
+
+/// What the user wants of a setting.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Objective {
+    /// The best value of the metric; of those that cannot be told apart the cheapest.
+    Max,
+    /// The most of the metric for the CPU time spent, among settings within 10 % of the best.
+    #[default]
+    Efficient,
+    /// The least CPU time, among settings within a half of the best.
+    LowCpu,
+}
+
+impl Objective {
+    /// The share of the best value that a setting must reach to be considered.
+    #[must_use]
+    pub const fn least_share(self) -> f64 {
+        match self {
+            Self::Max => 1.0,
+            Self::Efficient => 0.9,
+            Self::LowCpu => 0.5,
+        }
+    }
 }
 
 impl DesignRecord {

@@ -58,4 +58,18 @@ pub enum Doubt {
         /// Time from the intended one to the return that 99 % did not exceed.
         tail: Nanos,
     },
+    /// Of the messages so many did not come back that the percentiles of the others are not those of all.
+    Lossy {
+        /// How many were given up.
+        lost: u64,
+        /// Of how many that were sent.
+        of: u64,
+    },
+    /// It was interrupted, and says what was measured till then.
+    Interrupted {
+        /// What was asked; `None` where bytes were.
+        asked: Option<Nanos>,
+        /// What was measured.
+        measured: Nanos,
+    },
 }

@@ -18,7 +18,9 @@ pub(crate) use lab_tables::{
     VxlanTable, WireTable,
 };
 pub(crate) use read::read;
-pub(crate) use run_tables::{FactorTable, LayerWord, PathTable, ScheduleTable, VaryWord};
+pub(crate) use run_tables::{
+    FactorTable, LayerWord, ObjectiveWord, PathTable, PortsWord, ScheduleTable, VaryWord,
+};
 pub(crate) use section::{Entry, Section};
 pub(crate) use workload_tables::{
     DirectionWord, KindWord, ModeWord, PlacementValue, ScheduleWord, TransportWord, UnderTable, WaitingWord,

@@ -9,12 +9,14 @@ use rand_pcg::Pcg64;
 use units::{Bytes, Nanos};
 
 use crate::{
-    factor::Setting,
+    design::{Design, MOST_TRIALS, Objective},
+    factor::{Level, Setting},
     lab::DeviceSettings,
     names::{CellId, DeviceRef, PathName, WorkloadName},
     path::Path,
     plan::{Arm, Cell, Plan, PlannedTrial},
-    scenario::Scenario,
+    ports,
+    scenario::{Ports, Scenario},
     workload::{Workload, stream_message},
 };
 
@@ -25,7 +27,7 @@ const OVERHEAD: Nanos = Nanos::from_millis(150);
 const GUESSED_SPEED: f64 = 1e9;
 
 /// What of a scenario is planned; the default is all of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct PlanOptions {
     /// Trials of each cell, where they differ from the scenario's.
     pub trials: Option<u32>,
@@ -33,6 +35,29 @@ pub struct PlanOptions {
     pub paths: Vec<PathName>,
     /// The workloads to plan; empty means all.
     pub workloads: Vec<WorkloadName>,
+    /// Time for all trials, where it differs from the scenario's.
+    pub budget: Option<Nanos>,
+    /// How narrow intervals are to be, where it differs from the scenario's.
+    pub precision: Option<f64>,
+    /// What the best setting is sought for, where it differs from the scenario's.
+    pub objective: Option<Objective>,
+}
+
+impl PlanOptions {
+    fn design(&self, written: &Design) -> Design {
+        Design {
+            budget: self.budget.or(written.budget),
+            precision: self.precision.or(written.precision),
+            objective: self.objective.unwrap_or(written.objective),
+        }
+    }
+
+    /// Trials of each cell: a scenario that means a full matrix says too few of them for intervals to narrow.
+    fn trials(&self, scenario: &Scenario, design: &Design) -> u32 {
+        let written = &scenario.schedule;
+        let becomes_adaptive = design.is_adaptive() && !written.design.is_adaptive();
+        self.trials.unwrap_or(if becomes_adaptive { written.trials.max(MOST_TRIALS) } else { written.trials })
+    }
 }
 
 impl Plan {
@@ -47,16 +72,21 @@ impl Plan {
                 }
             }
         }
-        let trials = trials(&cells, options.trials.unwrap_or(scenario.schedule.trials), seed);
-        Self { seed, cells, trials, pause: scenario.schedule.pause }
+        let design = options.design(&scenario.schedule.design);
+        let trials = trials(&cells, options.trials(scenario, &design), seed);
+        Self { seed, cells, trials, pause: scenario.schedule.pause, design }
     }
 
     /// How long the run will take, about: warm-up, traffic and pause of every trial, and what goes on around it.
     #[must_use]
     pub fn duration_estimate(&self) -> Nanos {
-        let one =
-            |trial: &PlannedTrial| duration_estimate(&self.cells[trial.cell].load) + self.pause + OVERHEAD;
-        self.trials.iter().map(one).sum()
+        self.trials.iter().map(|trial| self.trial_estimate(trial.cell)).sum()
+    }
+
+    /// How long one trial of the cell will take, about, with the pause after it.
+    #[must_use]
+    pub fn trial_estimate(&self, cell: usize) -> Nanos {
+        duration_estimate(&self.cells[cell].load) + self.pause + OVERHEAD
     }
 }
 
@@ -117,12 +147,16 @@ fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<
     for (factor, chosen) in scenario.factors.iter().zip(choice) {
         factor.set(chosen.unwrap_or(0), &mut devices);
         let Some(level) = chosen.map(|level| &factor.levels[level]) else { continue };
-        set(&mut load, &level.setting, sizes_follow);
+        let (label, setting) = resolved(scenario, choice, level);
+        set(&mut load, &setting, sizes_follow);
         if let Setting::Placement(place) = &level.setting {
             placement = place.clone();
         }
         words.push(format!("{}={}", factor.name, level.label));
-        levels.insert(factor.name.clone(), level.label.clone());
+        levels.insert(factor.name.clone(), label);
+    }
+    if scenario.schedule.ports == Ports::Fixed {
+        ports::fix(&mut load, &path.name, &workload.name);
     }
     let baseline = path.baseline && choice.iter().all(|level| level.unwrap_or(0) == 0);
     let id = CellId::new(slug(path, workload, &words));
@@ -136,6 +170,23 @@ fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<
         devices,
         baseline,
     }
+}
+
+/// A level with its label, where it is a multiple of another factor's level: that many streams, and told if they are
+/// fewer than asked.
+fn resolved(scenario: &Scenario, choice: &[Option<usize>], level: &Level) -> (String, Setting) {
+    let Setting::StreamsPer { of, times, most } = &level.setting else {
+        return (level.label.clone(), level.setting.clone());
+    };
+    let factors = scenario.factors.iter().zip(choice);
+    // A factor that does not apply keeps its devices at the first level.
+    let number = factors.filter(|(factor, _)| factor.name == *of).find_map(|(factor, chosen)| {
+        factor.levels.get(chosen.unwrap_or(0)).and_then(|level| level.setting.number())
+    });
+    let asked = number.unwrap_or(1).saturating_mul(*times);
+    let label =
+        if asked > *most { format!("{} (capped at {most})", level.label) } else { level.label.clone() };
+    (label, Setting::Streams(asked.min(*most)))
 }
 
 /// Whether a chosen level sets the size of messages.

@@ -68,8 +68,19 @@ pub enum Setting {
     Mtu(u32),
     /// BIG TCP sizes of the factor's devices.
     BigTcp(Bytes),
+    /// Queues of the factor's devices, each direction.
+    Queues(u32),
     /// Parallel connections of a stream.
     Streams(u32),
+    /// Parallel connections of a stream, as a multiple of another factor's number.
+    StreamsPer {
+        /// The other factor.
+        of: FactorName,
+        /// How many times its number.
+        times: u32,
+        /// But no more than these.
+        most: u32,
+    },
     /// Direction of a stream.
     Direction(Direction),
     /// Message size of either load.
@@ -89,12 +100,19 @@ pub enum Setting {
 }
 
 impl Setting {
+    /// The number that others can be multiples of.
+    pub(crate) fn number(&self) -> Option<u32> {
+        match self {
+            Self::Queues(number) => Some(*number),
+            _ => None,
+        }
+    }
+
     fn changes(&self, load: &Load, passes: impl FnOnce() -> bool) -> bool {
         match self {
-            Self::Offloads(_) | Self::Mtu(_) | Self::BigTcp(_) => passes(),
-            Self::Streams(_) | Self::Direction(_) | Self::Mode(_) | Self::Rate(_) => {
-                matches!(load, Load::Stream(_))
-            }
+            Self::Offloads(_) | Self::Mtu(_) | Self::BigTcp(_) | Self::Queues(_) => passes(),
+            Self::Streams(_) | Self::StreamsPer { .. } => matches!(load, Load::Stream(_)),
+            Self::Direction(_) | Self::Mode(_) | Self::Rate(_) => matches!(load, Load::Stream(_)),
             Self::Waiting(_) | Self::Open(_) => matches!(load, Load::PingPong(_)),
             Self::Message(_) => !matches!(load, Load::Connect(_)),
             Self::Placement(_) => true,
@@ -107,7 +125,8 @@ impl Setting {
             Self::Offloads(offloads) => device.offloads = device.offloads.with(*offloads),
             Self::Mtu(mtu) => device.mtu = Some(*mtu),
             Self::BigTcp(size) => device.big_tcp = Some(*size),
-            Self::Streams(_) | Self::Direction(_) | Self::Message(_) => {}
+            Self::Queues(queues) => device.queues = Some(*queues),
+            Self::Streams(_) | Self::StreamsPer { .. } | Self::Direction(_) | Self::Message(_) => {}
             Self::Congestion(_) | Self::Placement(_) | Self::Mode(_) | Self::Rate(_) => {}
             Self::Waiting(_) | Self::Open(_) => {}
         }

@@ -220,6 +220,8 @@ pub struct DeviceSettings {
     pub offloads: Offloads,
     /// The largest packet that segmentation and receive offload may build (BIG TCP above 64 KiB).
     pub big_tcp: Option<Bytes>,
+    /// Queues of each direction. Those of the lab itself are what the device is made with: the most that it can have.
+    pub queues: Option<u32>,
 }
 
 /// Offloads, on or off; `None` is left alone.

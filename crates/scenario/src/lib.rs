@@ -6,6 +6,7 @@
 
 pub mod builtin;
 mod check;
+mod design;
 mod diagnosis;
 mod document;
 mod expand;
@@ -16,12 +17,14 @@ mod nearest;
 mod parse;
 mod path;
 mod plan;
+mod ports;
 mod reach;
 mod resolve;
 mod scenario;
 mod schema;
 mod workload;
 
+pub use design::{Design, LEAST_PRECISE, Objective};
 pub use diagnosis::{Diagnosis, Place};
 pub use expand::PlanOptions;
 pub use factor::{Factor, Level, Setting};
@@ -32,6 +35,6 @@ pub use lab::{
 pub use names::{CellId, DeviceName, DeviceRef, FactorName, HostName, PathName, WorkloadName};
 pub use path::{Layer, Path, PathEnd};
 pub use plan::{Arm, Cell, Plan, PlannedTrial};
-pub use scenario::{Scenario, Schedule};
+pub use scenario::{Ports, Scenario, Schedule};
 pub use schema::schema;
 pub use workload::Workload;

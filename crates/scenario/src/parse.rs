@@ -38,8 +38,8 @@ fn understand(document: &Document, text: &str, mut problems: Vec<Problem>) -> Re
     let (name, title, about) =
         (document.name.get_ref().clone(), document.title.clone(), document.about.clone());
     let digest = hex(&Sha256::digest(text));
-    let scenario =
-        Scenario { name, title, about, lab: draft.lab, paths, workloads, factors, schedule, digest };
+    let lab = resolve::with_queues(draft.lab, &factors);
+    let scenario = Scenario { name, title, about, lab, paths, workloads, factors, schedule, digest };
     if problems.is_empty() {
         problems = check::factors_fit(document, &scenario);
     }

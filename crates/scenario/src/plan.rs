@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use units::Nanos;
 
 use crate::{
+    design::Design,
     lab::DeviceSettings,
     names::{CellId, DeviceRef, FactorName, PathName, WorkloadName},
 };
@@ -55,7 +56,7 @@ pub struct PlannedTrial {
     pub arm: Arm,
 }
 
-/// Every trial of a run, in order.
+/// Every trial of a run, in order. With a budget or a precision, those that may be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The seed of the order: equal seeds give equal plans.
@@ -66,4 +67,6 @@ pub struct Plan {
     pub trials: Vec<PlannedTrial>,
     /// Left between two trials.
     pub pause: Nanos,
+    /// What lets cells end before all these trials are made.
+    pub design: Design,
 }

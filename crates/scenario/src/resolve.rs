@@ -12,6 +12,7 @@ use crate::{
     document::{
         BridgeTable, DeviceTable, Document, Entry, GatewayTable, GuestTable, Switch, VxlanTable, WireTable,
     },
+    factor::Factor,
     lab::{
         Bridge, DeviceSettings, Forwarding, Gateway, Host, HostKind, Lab, Link, LinkEnd, LinkRole, Offloads,
         Route, Vxlan, VxlanMember,
@@ -78,6 +79,19 @@ pub(crate) fn lab(document: &Document) -> Draft {
     route_back(&mut lab);
     set_forwarding(&mut lab);
     Draft { lab, places: maker.places }
+}
+
+/// The lab with as many queues on each device as any level of a factor wants: a device can have none beyond those that
+/// it is made with.
+pub(crate) fn with_queues(mut lab: Lab, factors: &[Factor]) -> Lab {
+    for factor in factors {
+        let most = factor.levels.iter().filter_map(|level| level.setting.number()).max();
+        for device in factor.devices.iter().filter(|_| most.is_some()) {
+            let settings = lab.devices.entry(device.clone()).or_default();
+            settings.queues = settings.queues.max(most);
+        }
+    }
+    lab
 }
 
 /// The size that the kernel takes for what is written as up to 512 KiB.
@@ -221,6 +235,7 @@ fn device_settings(table: &DeviceTable) -> DeviceSettings {
         mtu: table.mtu.as_ref().map(|mtu| *mtu.get_ref()),
         offloads,
         big_tcp: table.big_tcp.as_ref().map(|size| big_tcp(size.get_ref().0)),
+        queues: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::{factor::Factor, lab::Lab, path::Path, workload::Workload};
+use crate::{design::Design, factor::Factor, lab::Lab, path::Path, workload::Workload};
 
 /// A checked scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,12 +29,28 @@ pub struct Scenario {
 }
 
 /// How a scenario is run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
-    /// Trials of each cell: the number of blocks.
+    /// Trials of each cell: the number of blocks. With a budget or a precision, the most that a cell gets.
     pub trials: u32,
     /// Left between two trials.
     pub pause: Nanos,
     /// The seed of the order; `None` takes one from the clock, printed and stored.
     pub seed: Option<u64>,
+    /// What lets cells end before all their trials are made.
+    pub design: Design,
+    /// Where the client's ports come from.
+    pub ports: Ports,
+}
+
+/// Where the client's ports come from, of loads that name none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ports {
+    /// From the cell: every trial of it has the same, so that what is chosen by a hash of addresses and ports
+    /// (queues, CPUs, links) is chosen alike each time.
+    #[default]
+    Fixed,
+    /// From the kernel: others in every trial, so that such choices are among what varies.
+    Vary,
 }

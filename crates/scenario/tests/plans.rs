@@ -160,6 +160,7 @@ fn a_part_of_a_scenario_keeps_the_baseline() {
         trials: Some(1),
         paths: vec![PathName::new("second")],
         workloads: vec![WorkloadName::new("bulk")],
+        ..PlanOptions::default()
     };
     let plan = plan(1, &options);
     assert_eq!(plan.trials.len(), 2 + 4 + 1);
@@ -259,6 +260,7 @@ fn everything_of_a_workload_reaches_its_load() {
         dscp: Some(46),
         nodelay: Some(false),
         source_port: Some(5000),
+        server_port: Some(9000),
         busy_poll: Some(Nanos(50_000)),
     };
     assert_eq!(ping.socket, socket);

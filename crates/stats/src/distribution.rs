@@ -1,7 +1,12 @@
 //! The few probability distributions that the intervals need. Must not know about samples.
 
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
 /// Most values per paired sample for which the signed-rank distribution is computed exactly.
 const EXACT_SIGNED_RANK: usize = 100;
+/// Most values of both samples for which the rank-sum distribution is computed exactly.
+const EXACT_RANK_SUM: usize = 60;
+
 /// P(B <= k) for B binomial(n, 1/2), k = 0..=n.
 pub(crate) fn binomial_half_cdf(n: usize) -> Vec<f64> {
     let mut log_p = -(n as f64) * std::f64::consts::LN_2;
@@ -24,15 +29,56 @@ pub(crate) fn signed_rank_cdf(n: usize) -> Vec<f64> {
         let size = n as f64;
         return normal_steps(top, (size * (size + 1.0) * (2.0 * size + 1.0) / 24.0).sqrt());
     }
-    let mut p = vec![0.0; top + 1];
-    p[0] = 1.0;
-    for rank in 1..=n {
-        for t in (0..=top).rev() {
-            let with = if t >= rank { p[t - rank] } else { 0.0 };
-            p[t] = 0.5 * (p[t] + with);
+    cumulate(any_sums(&(1..=n).collect::<Vec<_>>()))
+}
+
+/// P(U <= k), k = 0..=nm, for the number U of pairs of one value of n and one of m independent ones of one kind in which
+/// the first is larger (Mann & Whitney 1947). Exact up to 60 values in all, beyond by the normal with continuity
+/// correction (Hollander, Wolfe & Chicken 2014, section 4.1).
+pub(crate) fn rank_sum_cdf(n: usize, m: usize) -> Vec<f64> {
+    if n + m > EXACT_RANK_SUM {
+        let (a, b) = (n as f64, m as f64);
+        return normal_steps(n * m, (a * b * (a + b + 1.0) / 12.0).sqrt());
+    }
+    let ranks: Vec<usize> = (1..=n + m).collect();
+    // The least sum of n ranks is U's zero.
+    cumulate(subset_sums(&ranks, n).split_off(n * (n + 1) / 2))
+}
+
+/// The chance of each sum of `size` of the numbers drawn without putting back.
+pub(crate) fn subset_sums(numbers: &[usize], size: usize) -> Vec<f64> {
+    let mut largest = numbers.to_vec();
+    largest.sort_unstable_by_key(|number| std::cmp::Reverse(*number));
+    let top: usize = largest.iter().take(size).sum();
+    // ways[k][s]: how many choices of k numbers have the sum s.
+    let mut ways = vec![vec![0.0; top + 1]; size + 1];
+    ways[0][0] = 1.0;
+    for (seen, &number) in numbers.iter().enumerate() {
+        // What is chosen too rarely by now cannot become `size`.
+        let fewest = (size + seen + 1).saturating_sub(numbers.len()).max(1);
+        for chosen in (fewest..=size.min(seen + 1)).rev() {
+            let (without, with) = ways.split_at_mut(chosen);
+            for (more, count) in with[0].iter_mut().skip(number).zip(&without[chosen - 1]) {
+                *more += count;
+            }
         }
     }
-    cumulate(p)
+    let total: f64 = ways[size].iter().sum();
+    ways.swap_remove(size).into_iter().map(|count| count / total).collect()
+}
+
+/// The chance of each sum of the numbers when each is taken or left by the toss of a coin.
+pub(crate) fn any_sums(numbers: &[usize]) -> Vec<f64> {
+    let top = numbers.iter().sum();
+    let mut chance = vec![0.0; top + 1];
+    chance[0] = 1.0;
+    for &number in numbers {
+        for sum in (0..=top).rev() {
+            let with = if sum >= number { chance[sum - number] } else { 0.0 };
+            chance[sum] = 0.5 * (chance[sum] + with);
+        }
+    }
+    chance
 }
 
 /// Standard normal distribution function, by the series of Marsaglia, "Evaluating the Normal Distribution", Journal of
@@ -51,8 +97,15 @@ pub(crate) fn normal_cdf(x: f64) -> f64 {
     (0.5 + sum * density).clamp(0.0, 1.0)
 }
 
-/// Inverse of [`normal_cdf`] by bisection, within -7..=7: tests draw normal values with it.
-#[cfg(test)]
+/// Student's quantile for a two-sided interval; `None` for a confidence outside (0, 1) or no freedom.
+pub(crate) fn student_quantile(confidence: f64, freedom: f64) -> Option<f64> {
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return None;
+    }
+    Some(StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(0.5 + confidence / 2.0))
+}
+
+/// Inverse of [`normal_cdf`] by bisection, within -7..=7.
 pub(crate) fn normal_quantile(p: f64) -> f64 {
     let (mut low, mut high) = (-7.0, 7.0);
     for _ in 0..60 {
@@ -86,6 +139,9 @@ mod tests {
             ("signed rank n=5 T<=0", signed_rank_cdf(5)[0], 1.0 / 32.0),
             ("signed rank n=6 T<=2", signed_rank_cdf(6)[2], 3.0 / 64.0),
             ("signed rank n=10 T<=8", signed_rank_cdf(10)[8], 25.0 / 1024.0),
+            ("rank sum 3 and 4, U<=0", rank_sum_cdf(3, 4)[0], 1.0 / 35.0),
+            ("rank sum 5 and 5, U<=4", rank_sum_cdf(5, 5)[4], 12.0 / 252.0),
+            ("rank sum, all", rank_sum_cdf(4, 6)[24], 1.0),
             ("normal", normal_cdf(1.959_963_985), 0.975),
             ("normal quantile", normal_quantile(0.975), 1.959_963_985),
         ] {
@@ -98,5 +154,8 @@ mod tests {
         let exact = signed_rank_cdf(100);
         let normal = normal_steps(5050, (100.0f64 * 101.0 * 201.0 / 24.0).sqrt());
         assert!(exact.iter().zip(&normal).all(|(a, b)| (a - b).abs() < 1e-3));
+        let exact = rank_sum_cdf(30, 30);
+        let normal = normal_steps(900, (900.0f64 * 61.0 / 12.0).sqrt());
+        assert!(exact.iter().zip(&normal).all(|(a, b)| (a - b).abs() < 2e-3));
     }
 }

@@ -51,6 +51,18 @@ pub fn median_estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
     Some(Estimate { value: describe::median(values)?, interval: median_interval(values, confidence) })
 }
 
+/// How far the median's interval reaches from the median, as a share of it: the farther side, so that `0.02` says that
+/// the median is known to 2 % either way. A cell whose reach is small enough needs no more trials.
+///
+/// `None` when there are too few values for an interval that attains `confidence` (95 % needs six, 90 % five), for
+/// values that are not finite, or for a median that is not positive.
+pub fn reach(values: &[f64], confidence: f64) -> Option<f64> {
+    let median = describe::median(values).filter(|median| *median > 0.0)?;
+    let interval = median_interval(values, confidence).filter(|i| i.confidence >= confidence - 1e-12)?;
+    let reach = (interval.high - median).max(median - interval.low) / median;
+    reach.is_finite().then_some(reach)
+}
+
 /// The narrowest pair of mirrored order statistics that reaches `confidence`, when `cdf[k]` is the chance that at most
 /// k of the sorted statistics lie below the truth.
 pub(crate) fn from_order(sorted: &[f64], cdf: &[f64], confidence: f64) -> Option<Interval> {
@@ -84,6 +96,14 @@ mod tests {
             assert_eq!((got.low, got.high), (low, high), "n = {n}");
             assert!((got.confidence - attained).abs() < 1e-12, "n = {n}: {got:?}");
         }
+    }
+
+    #[test]
+    fn the_reach_is_the_farther_side_and_needs_the_confidence() {
+        let values = [9.9, 10.0, 10.0, 10.0, 10.0, 10.3];
+        assert!((reach(&values, 0.95).unwrap() - 0.03).abs() < 1e-12);
+        assert_eq!((reach(&values[..5], 0.95), reach(&[0.0; 6], 0.95), reach(&[], 0.95)), (None, None, None));
+        assert!(reach(&values[..5], 0.9).is_some());
     }
 
     #[test]

@@ -7,7 +7,19 @@ pub const FEWEST: usize = 5;
 /// A jump of less than this share of the level before is not called one, however sure: 10 %.
 pub const LEAST_JUMP: f64 = 0.1;
 
-/// Neighbours that seem more alike than this ([`series::inflation`]) are so because of jumps.
+/// A longer series is searched in means of neighbours, so that a jump is placed to 1 part in so many.
+const LONGEST: usize = 8192;
+
+/// Neighbours that seem more alike than this are so because the level wanders.
+const MOST_LIKENESS: f64 = 0.7;
+/// The share of the steps that tell their variance.
+const KEPT: f64 = 0.85;
+/// What the mean square of the smallest [`KEPT`] of normal values of variance 1 is: 1 - 2 q f(q) / 0.85 with the density f
+/// at the 92.5 % point q = 1.4395.
+const SQUARE_OF_KEPT: f64 = 0.5206;
+/// Deviations by which a value may be off its neighbours' median.
+const MOST_OFF: f64 = 3.0;
+/// What is made of the steps where most values are equal.
 const MOST_INFLATION: f64 = 6.0;
 
 /// A stretch of the series at one level.
@@ -23,21 +35,27 @@ pub struct Level {
 
 /// The levels of a series, at least one.
 ///
-/// Change points of the mean by PELT ([`changes`]) with the penalty 3 v ln n, where v is the variance that neighbouring
-/// values show beside each other, so that the jumps themselves do not count. Neighbouring levels whose medians differ by less than
-/// [`LEAST_JUMP`] are then one. `None` for no values or values that are not finite; fewer than two [`FEWEST`] are one
-/// level.
+/// Change points of the mean by PELT ([`changes`]) of values without outliers, with the penalty 3 v ln n, where v is the
+/// variance of the noise, its likeness heeded and the jumps left out. Neighbouring levels whose medians differ by less
+/// than [`LEAST_JUMP`] are then one. `None` for no values or values that are not finite; fewer than two [`FEWEST`] are
+/// one level.
 pub fn levels(values: &[f64]) -> Option<Vec<Level>> {
     let whole = Level { start: 0, end: values.len(), value: describe::median(values)? };
     if values.len() < 2 * FEWEST {
         return Some(vec![whole]);
     }
-    let penalty = 3.0 * noise(values)? * (values.len() as f64).ln();
     let mut edges = vec![0];
-    edges.extend(changes(values, penalty, FEWEST)?);
+    let size = values.len().div_ceil(LONGEST);
+    let grouped = series::grouped(values, LONGEST);
+    edges.extend(changes(&clipped(&grouped)?, penalty(&grouped)?, FEWEST)?.iter().map(|edge| edge * size));
     edges.push(values.len());
     let found = edges.windows(2).map(|pair| level(values, pair[0], pair[1])).collect::<Option<Vec<_>>>()?;
     join(values, found)
+}
+
+/// What a change has to bring: three times the variance of the noise times the logarithm of how many values there are.
+pub(crate) fn penalty(values: &[f64]) -> Option<f64> {
+    Some(3.0 * noise(values)? * (values.len() as f64).ln())
 }
 
 /// Indices at which the mean changes: the division with the least sum of squares about the means of its parts, each
@@ -109,19 +127,43 @@ impl Sums {
     }
 }
 
-/// The variance of sums, without the jumps: from the median size of the steps between neighbours, and from how alike
-/// neighbours are, as a first-order chain would have it: steps of variance 2 s^2 (1 - r) sum up to s^2 (1 + r) / (1 - r)
-/// a value. Likeness beyond [`MOST_INFLATION`] is taken for jumps.
-fn noise(values: &[f64]) -> Option<f64> {
-    let steps: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
-    // For normal values the median step is 0.6745 times the square root of 2 standard deviations. Where most values
-    // are equal it is none, and the mean of the squares has to do, jumps and all.
-    let deviation = match describe::median(&steps)? / (0.6745 * std::f64::consts::SQRT_2) {
-        0.0 => (steps.iter().map(|step| step * step).sum::<f64>() / (2 * steps.len()) as f64).sqrt(),
-        deviation => deviation,
+/// The values, but none farther than [`MOST_OFF`] deviations from the median of the five about it: what lies alone is
+/// no level (Hampel's identifier; Davies & Gather, Journal of the American Statistical Association 88, 1993).
+fn clipped(values: &[f64]) -> Option<Vec<f64>> {
+    let most = MOST_OFF * (variance_of_steps(values, 1)? / 2.0).sqrt();
+    if most == 0.0 {
+        return Some(values.to_vec());
+    }
+    let clip = |at: usize| {
+        let middle = describe::median(&values[at.saturating_sub(2)..values.len().min(at + 3)])?;
+        Some(values[at].clamp(middle - most, middle + most))
     };
-    let inflation = series::inflation(values)?.clamp(1.0, MOST_INFLATION);
-    Some(deviation * deviation * inflation * (inflation + 1.0) / 2.0)
+    (0..values.len()).map(clip).collect()
+}
+
+/// The variance of sums, without the jumps: from the steps over one place and over two. In a first-order chain of
+/// likeness r and variance s^2 their variances are as 1 to 1 + r, the first is 2 s^2 (1 - r), and sums vary by
+/// s^2 (1 + r) / (1 - r) a value (Chakar, Lebarbier, Levy-Leduc & Robin, Bernoulli 23, 2017, who take another robust
+/// variance than ours).
+fn noise(values: &[f64]) -> Option<f64> {
+    let (near, far) = (variance_of_steps(values, 1)?, variance_of_steps(values, 2)?);
+    if near == 0.0 {
+        // Most values are equal: the mean of the squares has to do, jumps and all.
+        let square = values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum::<f64>();
+        return Some(square / (2 * (values.len() - 1)) as f64 * MOST_INFLATION);
+    }
+    // Few values know their likeness badly, and too little of it makes jumps of waves.
+    let doubt = 1.5 / (values.len() as f64).sqrt();
+    let likeness = (far / near - 1.0 + doubt).clamp(doubt.min(MOST_LIKENESS), MOST_LIKENESS);
+    Some(near * (1.0 + likeness) / (2.0 * (1.0 - likeness).powi(2)))
+}
+
+/// Mean square of the steps over so many places, the largest of them left out: a jump makes a few large ones.
+fn variance_of_steps(values: &[f64], apart: usize) -> Option<f64> {
+    let steps: Vec<f64> = values.iter().zip(&values[apart..]).map(|(a, b)| (b - a).powi(2)).collect();
+    let sorted = describe::sorted(&steps)?;
+    let kept = &sorted[..((sorted.len() as f64 * KEPT) as usize).max(1)];
+    Some(kept.iter().sum::<f64>() / kept.len() as f64 / SQUARE_OF_KEPT)
 }
 
 fn level(values: &[f64], start: usize, end: usize) -> Option<Level> {

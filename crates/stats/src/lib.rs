@@ -1,19 +1,28 @@
 //! Estimators, intervals and noise floors on plain numbers.
 //!
-//! Owns no clock and no randomness, and must not know units, networks or storage.
+//! Owns no clock, and no randomness but what begins at a fixed seed; must not know units, networks or storage.
 //! Functions return `None` for input they cannot answer: empty, not finite, or out of the stated domain.
 
+pub mod ab;
 pub mod bimodal;
+pub mod contest;
+pub mod curve;
 pub mod describe;
 mod distribution;
 pub mod interval;
 pub mod levels;
+pub mod multiple;
 pub mod noise;
+pub mod permutation;
 pub mod ratio;
 pub mod series;
 pub mod verdict;
+pub mod warmup;
 
+pub use ab::Judged;
 pub use bimodal::TwoLevels;
+pub use contest::Contest;
+pub use curve::Plateau;
 pub use interval::{Estimate, Interval};
 pub use noise::NoiseFloor;
 pub use verdict::Difference;

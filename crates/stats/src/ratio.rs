@@ -1,8 +1,8 @@
-//! Ratios and differences of two samples that are paired by block, with exact intervals.
+//! Ratios and differences of two samples, paired by block or independent, with exact intervals.
 //! Must not know which sample is the baseline of what: a ratio is always second over first.
 
 use crate::describe;
-use crate::distribution::signed_rank_cdf;
+use crate::distribution::{rank_sum_cdf, signed_rank_cdf};
 use crate::interval::{self, Estimate};
 
 /// Most averages of two differences that are formed; beyond it the functions give `None`.
@@ -26,6 +26,31 @@ pub fn paired_difference(pairs: &[(f64, f64)], confidence: f64) -> Option<Estima
     walsh(&differences, confidence)
 }
 
+/// Ratio b/a of two independent samples of positive values, without unit.
+///
+/// Hodges-Lehmann estimate (median of all differences of logarithms) with the interval that Mann and Whitney's
+/// distribution cuts from them (Hollander, Wolfe & Chicken 2014, section 4.3). Exact when b is distributed as a times
+/// the ratio, whatever that distribution; the value is then the ratio of the medians, and near it otherwise. Attains at
+/// most 66.7 % with 2 values each, 90 % with 3, 97.1 % with 4. `None` for an empty sample, a value that is not finite
+/// and positive, or more than [`MOST_PAIRWISE`] differences; the interval is `None` for a sample of one value or a
+/// confidence outside (0, 1).
+pub fn unpaired_ratio(a: &[f64], b: &[f64], confidence: f64) -> Option<Estimate> {
+    let logs = |values: &[f64]| values.iter().map(|x| log(*x)).collect::<Option<Vec<f64>>>();
+    let (a, b) = (logs(a)?, logs(b)?);
+    if a.len().saturating_mul(b.len()) > MOST_PAIRWISE {
+        return None;
+    }
+    let differences: Vec<f64> = a.iter().flat_map(|a| b.iter().map(move |b| b - a)).collect();
+    let sorted = describe::sorted(&differences)?;
+    let value = describe::quantile_of_sorted(&sorted, 0.5)?;
+    let interval = if a.len().min(b.len()) >= 2 {
+        interval::from_order(&sorted, &rank_sum_cdf(a.len(), b.len()), confidence)
+    } else {
+        None
+    };
+    exponential(Estimate { value, interval })
+}
+
 fn log(x: f64) -> Option<f64> {
     (x.is_finite() && x > 0.0).then(|| x.ln())
 }
@@ -35,8 +60,9 @@ fn exponential(logs: Estimate) -> Option<Estimate> {
         (i.low, i.high) = (i.low.exp(), i.high.exp());
         i
     });
-    let finite = logs.value.exp().is_finite() && interval.is_none_or(|i| i.high.is_finite());
-    finite.then(|| Estimate { value: logs.value.exp(), interval })
+    let fits = |x: f64| x.is_finite() && x > 0.0;
+    let all = fits(logs.value.exp()) && interval.is_none_or(|i| fits(i.low) && fits(i.high));
+    all.then(|| Estimate { value: logs.value.exp(), interval })
 }
 
 fn walsh(d: &[f64], confidence: f64) -> Option<Estimate> {

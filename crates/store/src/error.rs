@@ -164,6 +164,25 @@ pub enum StoreError {
         /// The runs that begin so, newest first.
         matches: String,
     },
+    /// No baseline has this name.
+    #[error("no baseline is called `{name}`; {hint}")]
+    NoBaseline {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        hint: String,
+    },
+    /// Others are held against this run.
+    #[error(
+        "run {run} is the baseline {names}, and is kept for that; take the name away first \
+         (plumb baseline remove NAME), or give it to another run (plumb baseline set NAME RUN)"
+    )]
+    IsBaseline {
+        /// Which run.
+        run: RunId,
+        /// Its names as a baseline.
+        names: String,
+    },
     /// Anything else that SQLite says.
     #[error("cannot {doing} {path}: {source}")]
     Sqlite {

@@ -3,15 +3,19 @@
 //! Owns the file, its schema and its migrations. Must not know what a number means, nor how it is printed.
 #![expect(clippy::disallowed_methods, reason = "the folder of the runs and their locks are made here")]
 
+mod baseline;
 mod claim;
 mod error;
+mod import;
 mod listing;
 mod record;
 mod resolve;
 mod schema;
 mod store;
 
+pub use baseline::Baseline;
 pub use claim::Claim;
 pub use error::StoreError;
+pub use import::Importing;
 pub use listing::RunListing;
 pub use store::Store;

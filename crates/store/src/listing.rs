@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use samples::{CellEnd, RunHeader, RunId, RunRecord, RunState, SCHEMA, Skipped, Trial, UnixMillis};
 
 use crate::{
+    baseline,
     error::StoreError,
     record::{self, Origin},
     store::{Store, number_of},
@@ -25,6 +26,8 @@ pub struct RunListing {
     pub started: UnixMillis,
     /// How far it got.
     pub state: RunState,
+    /// Whether its numbers are of other tools' logs.
+    pub imported: bool,
     /// Trials that are kept.
     pub made: u32,
     /// Trials that were planned.
@@ -32,7 +35,8 @@ pub struct RunListing {
 }
 
 const LISTED: &str = "SELECT id, scenario, title, started, complete,
-           (SELECT count(*) FROM trial WHERE trial.run = run.number), planned
+           (SELECT count(*) FROM trial WHERE trial.run = run.number), planned,
+           coalesce(CASE WHEN json_valid(header) THEN header ->> '$.origin.kind' END = 'imported', 0)
     FROM run";
 const NEWEST_FIRST: &str = "ORDER BY started DESC, number DESC";
 
@@ -81,10 +85,11 @@ impl Store {
     /// Forgets a run and all its trials.
     ///
     /// # Errors
-    /// When there is no such run, or the file cannot be written; nothing was removed then.
+    /// When there is no such run, it is a baseline, or the file cannot be written; nothing was removed then.
     pub fn remove(&mut self, run: &RunId) -> Result<(), StoreError> {
         self.write("remove a run from", |transaction| {
             let number = number_of(transaction, run)?;
+            baseline::refuse_removal(transaction, number, run)?;
             transaction.execute("DELETE FROM run WHERE number = ?1", [number])?;
             Ok(())
         })
@@ -151,6 +156,7 @@ fn listing(row: &Row<'_>) -> rusqlite::Result<RunListing> {
         state: state(row.get(4)?),
         made: row.get(5)?,
         planned: row.get(6)?,
+        imported: row.get(7)?,
     })
 }
 

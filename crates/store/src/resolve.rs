@@ -1,4 +1,4 @@
-//! Which run is meant: a whole identity, its beginning, `latest`, or `latest:SCENARIO`.
+//! Which run is meant: a whole identity, its beginning, `latest`, `latest:SCENARIO`, or `baseline:NAME`.
 //! Must not know what a run holds.
 
 use samples::RunId;
@@ -9,12 +9,16 @@ use crate::{error::StoreError, listing::RunListing, store::Store};
 const NAMED: usize = 5;
 
 impl Store {
-    /// The run that `text` means: its identity, the beginning of only one, `latest`, or `latest:SCENARIO`.
+    /// The run that `text` means: its identity, the beginning of only one, `latest`, `latest:SCENARIO`, or
+    /// `baseline:NAME`.
     ///
     /// # Errors
     /// When none or several are meant, naming the nearest; when the file cannot be read.
     pub fn resolve(&self, text: &str) -> Result<RunId, StoreError> {
-        choose(text, &self.runs()?)
+        match text.strip_prefix("baseline:") {
+            Some(name) => self.baseline(name),
+            None => choose(text, &self.runs()?),
+        }
     }
 }
 
@@ -97,6 +101,7 @@ mod tests {
             title: String::new(),
             started: UnixMillis(0),
             state: RunState::Complete,
+            imported: false,
             made: 0,
             planned: 0,
         };

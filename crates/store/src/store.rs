@@ -87,32 +87,14 @@ impl Sink for Store {
 
     fn begin(&mut self, header: &RunHeader) -> Result<(), StoreError> {
         let text = record::header_text(header)?;
-        self.write("keep a new run in", |transaction| {
-            let sql = "INSERT INTO run (id, scenario, title, digest, started, planned, header)
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-            let scenario = &header.scenario;
-            let columns = (
-                &header.id.0,
-                &scenario.name,
-                &scenario.title,
-                &scenario.digest,
-                header.started.0,
-                header.planned,
-                &text,
-            );
-            let exists = || StoreError::RunExists { run: header.id.clone() };
-            insert(transaction, sql, columns, exists)
-        })
+        self.write("keep a new run in", |transaction| insert_run(transaction, header, &text))
     }
 
     fn trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), StoreError> {
         let text = record::trial_text(run, trial)?;
         self.write("keep a trial in", |transaction| {
             let number = number_of(transaction, run)?;
-            let sql = "INSERT INTO trial (run, place, cell, block, record) VALUES (?1, ?2, ?3, ?4, ?5)";
-            let columns = (number, trial.index, &trial.cell, trial.block, &text);
-            let exists = || StoreError::TrialExists { run: run.clone(), index: trial.index };
-            insert(transaction, sql, columns, exists)
+            insert_trial(transaction, run, number, trial, &text)
         })
     }
 
@@ -151,6 +133,40 @@ pub(crate) fn number_of(connection: &Connection, run: &RunId) -> Result<i64, Wri
         .query_row(sql, [&run.0], |row| row.get(0))
         .optional()?
         .ok_or_else(|| WriteError::Refused(StoreError::no_such_run(run)))
+}
+
+/// Adds the row of a run.
+pub(crate) fn insert_run(
+    transaction: &Transaction<'_>,
+    header: &RunHeader,
+    text: &str,
+) -> Result<(), WriteError> {
+    let sql = "INSERT INTO run (id, scenario, title, digest, started, planned, header)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let scenario = &header.scenario;
+    let columns = (
+        &header.id.0,
+        &scenario.name,
+        &scenario.title,
+        &scenario.digest,
+        header.started.0,
+        header.planned,
+        text,
+    );
+    insert(transaction, sql, columns, || StoreError::RunExists { run: header.id.clone() })
+}
+
+/// Adds the row of a trial to the run of this number.
+pub(crate) fn insert_trial(
+    transaction: &Transaction<'_>,
+    run: &RunId,
+    number: i64,
+    trial: &Trial,
+    text: &str,
+) -> Result<(), WriteError> {
+    let sql = "INSERT INTO trial (run, place, cell, block, record) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let columns = (number, trial.index, &trial.cell, trial.block, text);
+    insert(transaction, sql, columns, || StoreError::TrialExists { run: run.clone(), index: trial.index })
 }
 
 fn insert(

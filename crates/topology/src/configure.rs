@@ -4,6 +4,7 @@
 
 mod features;
 mod link;
+mod queues;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,6 +29,8 @@ struct Original {
     sizes: Sizes,
     /// The features that can be switched, and whether each was asked for.
     features: BTreeMap<String, bool>,
+    /// Queues, once any were asked for.
+    queues: Option<u32>,
 }
 
 /// Gives every device its settings: see [`crate::Topology::configure`].
@@ -41,12 +44,17 @@ pub(crate) fn configure(
     let touched = in_order(devices, originals.0.keys().chain(settings.keys()).cloned())?;
     let mut features = Reader::new(namespaces);
     let links = Links::read(namespaces, &touched)?;
+    let mut queues_changed = false;
     for device in &touched {
         let link = links.of(device)?;
-        let original = originals.remember(device, link, &mut features)?;
         let wanted = settings.get(&device.at).unwrap_or(&none);
+        let original = originals.remember(device, link, wanted, &mut features)?;
         link::set(namespaces, device, original, link, wanted)?;
         features::set(&mut features, device, original, wanted.offloads)?;
+        queues_changed |= queues::set(&mut features, device, original, wanted)?;
+    }
+    if queues_changed {
+        queues::settle(namespaces, devices)?;
     }
     let links = Links::read(namespaces, &touched)?;
     for device in &touched {
@@ -54,6 +62,7 @@ pub(crate) fn configure(
         let wanted = settings.get(&device.at).unwrap_or(&none);
         link::verify(device, original, links.of(device)?, wanted)?;
         features::verify(&mut features, device, original, wanted.offloads)?;
+        queues::verify(&mut features, device, original, wanted)?;
     }
     Ok(())
 }
@@ -79,6 +88,7 @@ pub(crate) fn leave_out(settings: &mut BTreeMap<DeviceRef, DeviceSettings>, elem
         Element::Offloads(_) => settings.offloads = Offloads::default(),
         Element::BigTcp(_) => settings.big_tcp = None,
         Element::Mtu(_) => settings.mtu = None,
+        Element::Queues(_) => settings.queues = None,
         _ => {}
     }
 }
@@ -89,14 +99,19 @@ impl Originals {
         &mut self,
         device: &Device,
         link: &LinkFacts,
+        wanted: &DeviceSettings,
         features: &mut Reader<'_>,
-    ) -> Result<&Original, ReadError> {
+    ) -> Result<&Original, ConfigureError> {
         if !self.0.contains_key(&device.at) {
             let features = features.read(&device.at)?.wanted();
-            let original = Original { mtu: link.mtu, sizes: link.sizes, features };
+            let original = Original { mtu: link.mtu, sizes: link.sizes, features, queues: None };
             self.0.insert(device.at.clone(), original);
         }
-        Ok(&self.0[&device.at])
+        let original = self.0.get_mut(&device.at).expect("it was inserted");
+        if wanted.queues.is_some() && original.queues.is_none() {
+            original.queues = Some(queues::read(features, device)?.now);
+        }
+        Ok(original)
     }
 }
 

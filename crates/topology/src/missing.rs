@@ -30,6 +30,8 @@ pub enum Element {
     BigTcp(DeviceRef),
     /// The MTU of a device.
     Mtu(DeviceRef),
+    /// The queues of a device.
+    Queues(DeviceRef),
 }
 
 impl Element {
@@ -42,7 +44,9 @@ impl Element {
     #[must_use]
     pub fn device(&self) -> Option<&DeviceRef> {
         match self {
-            Self::Offloads(device) | Self::BigTcp(device) | Self::Mtu(device) => Some(device),
+            Self::Offloads(device) | Self::BigTcp(device) | Self::Mtu(device) | Self::Queues(device) => {
+                Some(device)
+            }
             _ => None,
         }
     }
@@ -61,6 +65,7 @@ impl fmt::Display for Element {
             Self::Offloads(device) => write!(f, "offloads of device `{device}`"),
             Self::BigTcp(device) => write!(f, "BIG TCP of device `{device}`"),
             Self::Mtu(device) => write!(f, "MTU of device `{device}`"),
+            Self::Queues(device) => write!(f, "queues of device `{device}`"),
         }
     }
 }

@@ -27,6 +27,12 @@ const FORWARDING: [(&str, &str); 3] = [
 /// disturb a measurement.
 const WITHOUT_IPV6: (&str, &str) = ("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
 
+/// Lets a connection be made anew between the ports of one that has just ended: trials of one cell use the same
+/// ports, so that whatever hashes them chooses alike. The kernel's default allows it on the loopback alone, and only
+/// after a second (ip-sysctl; the delay can be set since Linux 6.14).
+const PORTS_AGAIN: [(&str, &str); 2] =
+    [("/proc/sys/net/ipv4/tcp_tw_reuse", "1"), ("/proc/sys/net/ipv4/tcp_tw_reuse_delay", "1")];
+
 /// Every host's namespace.
 pub(crate) struct Namespaces {
     hosts: BTreeMap<HostName, Place>,
@@ -98,6 +104,10 @@ impl Place {
             .map_err(|refusal| RaiseError::Netlink { whom: format!("host `{}`", host.name), refusal })?;
         // A kernel without IPv6 has no such file, and nothing to be kept quiet.
         let _ = std::fs::write(WITHOUT_IPV6.0, WITHOUT_IPV6.1);
+        for (file, value) in PORTS_AGAIN {
+            // Where this cannot be written, whoever connects tries again until the old connection is gone.
+            let _ = std::fs::write(file, value);
+        }
         if host.forwards {
             forward_here(host)?;
         } else {

@@ -5,7 +5,10 @@
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
-use nlink::netlink::{Connection, Ethtool, genl::ethtool::Features};
+use nlink::netlink::{
+    Connection, Ethtool,
+    genl::ethtool::{Channels, ChannelsBuilder, Features},
+};
 use scenario::{DeviceRef, HostName, Offloads};
 
 use crate::{error::ReadError, namespaces::Namespaces, refusal::Refusal};
@@ -13,7 +16,7 @@ use crate::{error::ReadError, namespaces::Namespaces, refusal::Refusal};
 /// The features of one device at one moment.
 pub(crate) struct FeatureSet(Features);
 
-/// Reads and switches features, with one connection a host.
+/// Reads and switches features, and channels beside them, with one connection a host.
 pub(crate) struct Reader<'a> {
     namespaces: &'a Namespaces,
     connections: BTreeMap<HostName, Connection<Ethtool>>,
@@ -70,6 +73,24 @@ impl<'a> Reader<'a> {
             )
         });
         Ok(namespaces.wait(switched)?)
+    }
+
+    /// The channels of the device at `at`.
+    pub(crate) fn channels(&mut self, at: &DeviceRef) -> Result<Channels, Refusal> {
+        let namespaces = self.namespaces;
+        let connection = self.connection(&at.host)?;
+        Ok(namespaces.wait(connection.get_channels_by_name(at.device.as_str()))?)
+    }
+
+    /// Sets the channels of the device at `at`.
+    pub(crate) fn set_channels(
+        &mut self,
+        at: &DeviceRef,
+        to: impl FnOnce(ChannelsBuilder) -> ChannelsBuilder,
+    ) -> Result<(), Refusal> {
+        let namespaces = self.namespaces;
+        let connection = self.connection(&at.host)?;
+        Ok(namespaces.wait(connection.set_channels_by_name(at.device.as_str(), to))?)
     }
 
     fn try_read(&mut self, at: &DeviceRef) -> Result<FeatureSet, Refusal> {

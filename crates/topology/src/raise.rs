@@ -60,7 +60,7 @@ impl<'a> Raising<'a> {
             requests.extend(bridge::create(bridge, &self.devices)?);
         }
         for link in &self.lab.links {
-            requests.extend(veth::create(link, &self.devices, &self.namespaces)?);
+            requests.extend(veth::create(link, &self.lab.devices, &self.devices, &self.namespaces)?);
         }
         self.carry_out(requests)
     }

@@ -148,6 +148,11 @@ pub(crate) fn link_at(channel: &Channel, index: u32) -> Result<Option<LinkFacts>
 }
 
 impl LinkFacts {
+    /// Whether it is operational and, as a bridge's port, forwards. Not for tunnels and bridges, which do not tell.
+    pub(crate) fn carries(&self) -> bool {
+        self.operstate == OPERATIONAL && self.port_state.is_none_or(|state| state == FORWARDING)
+    }
+
     /// The link's state, with the features that were read beside it.
     pub(crate) fn state(&self, at: DeviceRef, kind: DeviceKind, features: &FeatureSet) -> DeviceState {
         DeviceState {

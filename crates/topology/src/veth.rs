@@ -3,13 +3,16 @@
 //! A pair is made in one message, each end in its own namespace; the far end's namespace is told by
 //! descriptor. Source of the attributes: linux/if_link.h, linux/veth.h.
 
-use std::os::fd::{AsFd, AsRawFd};
+use std::{
+    collections::BTreeMap,
+    os::fd::{AsFd, AsRawFd},
+};
 
 use nlink::netlink::{
     MessageBuilder,
     types::link::{IflaAttr, IflaInfo},
 };
-use scenario::Link;
+use scenario::{DeviceRef, DeviceSettings, Link};
 
 use crate::{
     devices::{Device, Devices},
@@ -26,6 +29,7 @@ const PEER: u16 = 1;
 /// host, so that all attachments of a bridge are one batch.
 pub(crate) fn create(
     link: &Link,
+    settings: &BTreeMap<DeviceRef, DeviceSettings>,
     devices: &Devices,
     namespaces: &Namespaces,
 ) -> Result<Vec<Request>, RaiseError> {
@@ -34,13 +38,13 @@ pub(crate) fn create(
     let (far, near) = (devices.get(&far.at, &element)?, devices.get(&near.at, &element)?);
     let far_namespace = namespaces.get(&far.at.host).expect("every device was checked to be in a host");
     let mut message = create_link(near);
-    append_end(&mut message, near);
+    append_end(&mut message, near, settings.get(&near.at));
     let info = message.nest_start(IflaAttr::Linkinfo as u16);
     message.append_attr_str(IflaInfo::Kind as u16, near.kind.word());
     let data = message.nest_start(IflaInfo::Data as u16);
     let peer = message.nest_start(PEER);
     message.append(&link_header(far.index));
-    append_end(&mut message, far);
+    append_end(&mut message, far, settings.get(&far.at));
     message.append_attr_u32(IflaAttr::NetNsFd as u16, far_namespace.as_fd().as_raw_fd().cast_unsigned());
     message.nest_end(peer);
     message.nest_end(data);
@@ -54,8 +58,12 @@ pub(crate) fn create(
     }])
 }
 
-fn append_end(message: &mut MessageBuilder, end: &Device) {
+fn append_end(message: &mut MessageBuilder, end: &Device, settings: Option<&DeviceSettings>) {
     message.append_attr_str(IflaAttr::Ifname as u16, end.at.device.as_str());
     message.append_attr_u32(IflaAttr::Mtu as u16, end.mtu);
     message.append_attr(IflaAttr::Address as u16, &end.mac);
+    if let Some(queues) = settings.and_then(|settings| settings.queues) {
+        message.append_attr_u32(IflaAttr::NumTxQueues as u16, queues);
+        message.append_attr_u32(IflaAttr::NumRxQueues as u16, queues);
+    }
 }

@@ -78,6 +78,19 @@ impl<'a> Shared<'a> {
         if ended { Err(Error::Stopped) } else { Ok(()) }
     }
 
+    /// Whether the load ends before its time, with what was measured till then.
+    pub(crate) fn ends_early(&self) -> bool {
+        self.stop.keeps() && self.stop.is_asked() && !self.failed.load(Ordering::Relaxed)
+    }
+
+    /// How a thread's work came to its end: a stop that keeps what was measured is an end like any other.
+    pub(crate) fn ended<T: Default>(&self, done: Result<T>) -> Result<T> {
+        match done {
+            Err(error) if error.is_stopped() && self.ends_early() => Ok(T::default()),
+            other => other,
+        }
+    }
+
     /// Waits until all threads are ready.
     pub(crate) fn wait_for_start(&self) -> Result<()> {
         self.gate.wait();
@@ -227,20 +240,25 @@ fn watch(heard: &Receiver<Word>, threads: usize, shared: &Shared<'_>, observer: 
                 observer.ping_interval(&interval);
                 shared.put_by(interval);
             }
-            Err(RecvTimeoutError::Timeout) => {
-                let now = monotonic();
-                observer.beat(Beat {
-                    elapsed: Nanos(now - started),
-                    covers: Nanos(now - told),
-                    received: Bytes(shared.received.swap(0, Ordering::Relaxed)),
-                    sent: Bytes(shared.sent.swap(0, Ordering::Relaxed)),
-                    round_trips: shared.round_trips.swap(0, Ordering::Relaxed),
-                });
-                told = now;
-            }
+            Err(RecvTimeoutError::Timeout) => told = beat(started, told, shared, observer),
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }
+    // What has passed since the last one.
+    beat(started, told, shared, observer);
+}
+
+/// Tells what has passed since `told`, and says what time it is.
+fn beat(started: u64, told: u64, shared: &Shared<'_>, observer: &dyn Observer) -> u64 {
+    let now = monotonic();
+    observer.beat(Beat {
+        elapsed: Nanos(now - started),
+        covers: Nanos(now - told),
+        received: Bytes(shared.received.swap(0, Ordering::Relaxed)),
+        sent: Bytes(shared.sent.swap(0, Ordering::Relaxed)),
+        round_trips: shared.round_trips.swap(0, Ordering::Relaxed),
+    });
+    now
 }
 
 fn join<T>(threads: Vec<(String, ScopedJoinHandle<'_, Result<T>>)>) -> Result<Vec<T>> {

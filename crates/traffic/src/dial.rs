@@ -3,6 +3,8 @@
 use std::{
     io::{self, Read, Write},
     net::{IpAddr, SocketAddr, TcpStream},
+    thread,
+    time::Duration,
 };
 
 use load::SocketSettings;
@@ -13,12 +15,18 @@ use units::Nanos;
 use crate::{
     error::{Error, Result},
     handshake::{GO, Handshake},
+    refused::{self, Refused},
     socket::{TICK, apply, domain, is_wait, limit_waits, source},
     stop::Stop,
 };
 
 /// How long a connection may take to stand, and then the server to let it go.
 const PATIENCE: Nanos = Nanos::from_secs(10);
+
+/// How long an earlier connection from the same port may keep a new one from being made.
+const LINGERING: Nanos = Nanos::from_secs(3);
+/// How often it is tried again.
+const GLANCE: Duration = Duration::from_millis(5);
 
 /// Where from, where to, how.
 pub(crate) struct Dial<'a> {
@@ -33,9 +41,15 @@ impl Dial<'_> {
     /// Connects and sends the handshake. The socket's waits are limited to [`TICK`].
     pub(crate) fn connect(&self, handshake: Handshake, stop: &Stop) -> Result<TcpStream> {
         let mut stream = self.connect_plain(stop)?;
-        let sent = stream.write_all(&handshake.encode());
-        sent.map_err(Error::socket("send the handshake to", || self.server.to_string()))?;
-        Ok(stream)
+        match stream.write_all(&handshake.encode()) {
+            Ok(()) => Ok(stream),
+            // A server that refuses at once may have said why.
+            Err(error) => {
+                Err(refusal(&stream, &format!("a connection to {}", self.server)).unwrap_or_else(|| {
+                    Error::socket("send the handshake to", || self.server.to_string())(error)
+                }))
+            }
+        }
     }
 
     /// Connects and says nothing, for other dialects. The socket's waits are limited to [`TICK`].
@@ -48,9 +62,19 @@ impl Dial<'_> {
         if from.port() != 0 {
             sys::socket::set_reuse_address(&socket, true)?;
         }
-        socket.bind(&from.into()).map_err(Error::socket("bind", || from.to_string()))?;
+        socket.bind(&from.into()).map_err(Error::socket("connect from", || chosen(from)))?;
         self.reach(&socket, stop)?;
         Ok(socket.into())
+    }
+
+    fn name(&self) -> String {
+        between(self.server, self.bind)
+    }
+
+    /// Whether an earlier connection between the same addresses and ports stands in TIME-WAIT (EADDRNOTAVAIL). The
+    /// kernel lets it be taken over a second after its last packet at the latest, where tcp_tw_reuse is on.
+    fn is_lingering(&self, error: &io::Error) -> bool {
+        self.settings.source_port.is_some() && error.kind() == io::ErrorKind::AddrNotAvailable
     }
 
     /// A connect that its send timeout ended goes on in the kernel, and is awaited by calling it again.
@@ -60,20 +84,35 @@ impl Dial<'_> {
             match socket.connect(&self.server.into()) {
                 Ok(()) => return Ok(()),
                 Err(error) if is_under_way(&error) => {}
+                Err(error) if self.is_lingering(&error) && monotonic() - begun < LINGERING.0 => {
+                    thread::sleep(GLANCE);
+                }
                 Err(error) => {
-                    let object = || format!("{} to {}", self.bind, self.server);
-                    return Err(Error::socket("connect", object)(error));
+                    return Err(Error::socket("connect to", || self.name())(error));
                 }
             }
             if stop.is_asked() {
                 return Err(Error::Stopped);
             }
             if monotonic() - begun > PATIENCE.0 {
-                let object = format!("{} to {}", self.bind, self.server);
-                return Err(Error::Silent { object, missing: "the connection".into(), waited: PATIENCE });
+                return Err(Error::Silent {
+                    object: self.name(),
+                    missing: "the connection".into(),
+                    waited: PATIENCE,
+                });
             }
         }
     }
+}
+
+/// The server, and the address that is connected from where one was chosen.
+pub(crate) fn between(server: SocketAddr, bind: IpAddr) -> String {
+    if bind.is_unspecified() { server.to_string() } else { format!("{server} from {bind}") }
+}
+
+/// What was chosen of an address to connect from.
+pub(crate) fn chosen(from: SocketAddr) -> String {
+    if from.port() == 0 { from.ip().to_string() } else { from.to_string() }
 }
 
 /// Awaits the server's word that every connection stands.
@@ -83,6 +122,7 @@ pub(crate) fn await_go(mut socket: &TcpStream, name: &str, check: impl Fn() -> R
     loop {
         match socket.read(&mut byte) {
             Ok(1) if byte[0] == GO => return Ok(()),
+            Ok(1) => return Err(refused(socket, byte[0], name)),
             Ok(_) => {
                 let source = io::Error::new(io::ErrorKind::ConnectionRefused, "the server closed it");
                 return Err(Error::socket("start", || name)(source));
@@ -95,6 +135,39 @@ pub(crate) fn await_go(mut socket: &TcpStream, name: &str, check: impl Fn() -> R
             return Err(Error::Silent { object: name.into(), missing, waited: PATIENCE });
         }
     }
+}
+
+/// Why the server refuses, of which the first byte has been read.
+fn refused(socket: &TcpStream, first: u8, name: &str) -> Error {
+    let mut word = vec![first];
+    // As much as has come: it is sent at once, and the connection is then closed.
+    let _ = socket.take(refused::LONGEST as u64 - 1).read_to_end(&mut word);
+    let because = Refused::decode(&word).unwrap_or(Refused::Kind);
+    Error::Refused { object: name.to_owned(), because }
+}
+
+/// Why the server refuses, if it has said so.
+fn refusal(mut socket: &TcpStream, name: &str) -> Option<Error> {
+    let mut byte = [0];
+    let said = socket.read(&mut byte).is_ok_and(|read| read == 1);
+    said.then(|| refused(socket, byte[0], name))
+}
+
+/// Whether the server still stands by its word to begin; looks without waiting.
+pub(crate) fn check_stands(control: &TcpStream, name: &str) -> Result<()> {
+    let mut word = [0; refused::LONGEST];
+    let because = match sys::socket::recv_nonblocking(control, &mut word) {
+        Err(error) if is_wait(&error) => return Ok(()),
+        Ok(length) => Refused::decode(&word[..length]).unwrap_or(Refused::Unsaid),
+        Err(_) => Refused::Unsaid,
+    };
+    Err(Error::Ended { object: name.to_owned(), because })
+}
+
+/// Tells a client why it is not, or no longer, served.
+pub(crate) fn refuse(mut socket: &TcpStream, because: Refused) {
+    // Gone: it does not matter any more.
+    let _ = socket.write_all(&because.encode());
 }
 
 /// Lets the client begin.

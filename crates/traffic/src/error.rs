@@ -5,6 +5,8 @@ use std::io;
 use thiserror::Error;
 use units::Nanos;
 
+use crate::refused::Refused;
+
 /// The result of everything here that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -44,15 +46,25 @@ pub enum Error {
         /// What it should have.
         asked: String,
     },
+    /// A server would not begin.
+    #[error("the server refuses {object}: {because}")]
+    Refused {
+        /// What was asked of it.
+        object: String,
+        /// Why.
+        because: Refused,
+    },
     /// A server that was willing at first ended it.
-    #[error(
-        "{object} was ended by the server before its time: it has limits on time, bytes or rate, or was itself \
-         ended; ask for less, or see what it says"
-    )]
+    #[error("the server ended {object} ahead of time: {because}")]
     Ended {
         /// The connection or exchange.
         object: String,
+        /// Why.
+        because: Refused,
     },
+    /// A client of a standing server ended what it had begun, before its time.
+    #[error("ended by the client")]
+    Left,
     /// A setting makes no sense.
     #[error("{setting} cannot be {value}: choose {allowed}")]
     Setting {

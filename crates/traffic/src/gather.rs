@@ -36,13 +36,17 @@ const BACKLOG: i32 = 1024;
 /// The connections of a trial by what they are for and their number.
 pub(crate) type Gathered = BTreeMap<(Purpose, u32), TcpStream>;
 
-/// Listens on a port of the kernel's choice; what it accepts has its settings.
+/// Listens on the port that is asked for, or one of the kernel's choice; what it accepts has its settings.
 pub(crate) fn listen(bind: IpAddr, settings: &SocketSettings) -> Result<TcpListener> {
-    let object = || format!("{bind} for TCP");
-    let address = SocketAddr::new(bind, 0);
+    let address = SocketAddr::new(bind, settings.server_port.unwrap_or(0));
+    let object = || format!("{address} for TCP");
     let socket = Socket::new(domain(address), Type::STREAM, Some(Protocol::TCP))
         .map_err(Error::socket("open a socket on", object))?;
     apply(&socket, settings, true)?;
+    if address.port() != 0 {
+        // Connections of an earlier trial may linger on it.
+        sys::socket::set_reuse_address(&socket, true)?;
+    }
     socket.bind(&address.into()).map_err(Error::socket("bind", object))?;
     socket.listen(BACKLOG).map_err(Error::socket("listen on", object))?;
     socket.set_nonblocking(true).map_err(Error::socket("listen on", object))?;

@@ -8,7 +8,7 @@ use units::{Bytes, Nanos};
 pub trait Observer {
     /// All connections stand; the first byte follows.
     fn started(&self) {}
-    /// About ten times a second.
+    /// About ten times a second, and once more when the last thread has ended.
     fn beat(&self, _beat: Beat) {}
     /// A connection of a stream has ended an interval. What is left at its end, if shorter than half of one,
     /// joins the last interval without being told.

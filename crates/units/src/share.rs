@@ -1,14 +1,24 @@
 //! Shares and ratios, and printing a number with a chosen count of significant digits.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A part of a whole: 0.5 is one half and prints as `50.0 %`.
+use crate::parse::{self, ParseQuantityError};
+
+/// A part of a whole: 0.5 is one half. Written as `2%`; printed as `2.00 %`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Share(pub f64);
+
+impl FromStr for Share {
+    type Err = ParseQuantityError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse::quantity(text, &[("%", 0.01)], "a share such as 2% or 0.5%").map(Self)
+    }
+}
 
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -38,6 +48,18 @@ mod tests {
             [(9.414, "9.41"), (94.14, "94.1"), (941.4, "941"), (0.0941, "0.0941"), (0.0, "0")]
         {
             assert_eq!(significant(value, 3), text);
+        }
+    }
+
+    #[test]
+    fn a_share_is_written_in_percent() {
+        for (text, share) in [("2%", Some(0.02)), ("0.5 %", Some(0.005)), ("2", None), ("-1%", None)] {
+            let read = text.parse::<Share>().ok().map(|share| share.0);
+            assert_eq!(
+                read.map(|share| (share * 1e6).round()),
+                share.map(|share| (share * 1e6).round()),
+                "{text}"
+            );
         }
     }
 

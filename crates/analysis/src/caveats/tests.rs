@@ -1,11 +1,11 @@
 //! Every caveat, with the run that calls for it; an ordinary run calls for none.
 
 use load::Load;
-use samples::{Measurement, RunState, Sent};
+use samples::{CellEnd, EndReason, Measurement, Quantity, RunState, Sent};
 
 use crate::{
     analyse,
-    fixtures::{Fixture, egress, ping_of, stream_of},
+    fixtures::{Fixture, egress, ping_of, reported_of, stream_at, stream_of},
 };
 
 fn check(change: impl Fn(&mut Fixture), says: &[&str]) {
@@ -116,4 +116,75 @@ fn two_levels_on_free_cpus_are_the_placements_doing() {
     };
     check(humped, &[]);
     check(free, &["The ends of vxlan-to-vxlan/ping"]);
+}
+
+/// The warm-up and so many intervals about each rate.
+fn about(rates: &[f64]) -> Measurement {
+    let one = |rate: f64| (0..30).map(move |at| rate * [0.99, 1.0, 1.01][at % 3]);
+    stream_at(&[rates[0]].into_iter().chain(rates.iter().copied().flat_map(one)).collect::<Vec<_>>())
+}
+
+fn imported(rates: &[f64]) -> Vec<String> {
+    let mut run = Fixture::new(1);
+    run.path("a-to-b", &[]).told("a-to-b", "tcp", &[("vhost", "on")], about(rates));
+    analyse(&run.record).caveats
+}
+
+#[test]
+fn an_imported_run_says_what_is_unknown_and_what_its_intervals_know() {
+    let caveats = imported(&[20e9]);
+    let [unknown, series] = caveats.as_slice() else { panic!("{caveats:#?}") };
+    assert!(unknown.contains("measured by other tools"), "{unknown}");
+    assert!(series.contains("1 of 1 cell has one trial") && series.contains("more than 10.0 %"), "{series}");
+}
+
+#[test]
+fn a_rate_that_jumped_in_the_only_trial_is_named() {
+    let caveats = imported(&[12.6e9, 20e9]);
+    assert!(caveats.iter().any(|caveat| caveat.contains("a-to-b/tcp/vhost=on jumped")), "{caveats:#?}");
+}
+
+#[test]
+fn a_table_has_no_scatter() {
+    let mut run = Fixture::new(1);
+    let row = reported_of(&[("Rate", Quantity::BitRate, 1e9)]);
+    run.path("a-to-b", &[]).told("a-to-b", "table", &[], row);
+    let caveats = analyse(&run.record).caveats;
+    assert_eq!(caveats.len(), 2, "{caveats:#?}");
+    assert!(caveats[1].contains("1 of 1 cell is one reported number without samples"), "{caveats:#?}");
+}
+
+#[test]
+fn cells_whose_time_was_over_are_named() {
+    let over = |run: &mut Fixture| {
+        run.record.header.design.precision = Some(0.02);
+        let why = EndReason::Budget { reach: None };
+        run.record.ends = vec![CellEnd { cell: BASE.into(), why, trials: 6 }];
+    };
+    check(
+        over,
+        &[
+            "The time was over before 1 of 12 cells had enough trials, that is before its interval was within the \
+                   2.00 % that was asked: node-to-node",
+        ],
+    );
+}
+
+#[test]
+fn few_differences_among_many_comparisons_may_be_chance() {
+    let found = |different: usize| {
+        let mut run = Fixture::new(6);
+        run.path("plain", &["wire"]);
+        for level in 0..30 {
+            let rate = if level > 0 && level <= different { 5e9 } else { 10e9 };
+            run.stream("plain", &[("level", &level.to_string())], rate);
+        }
+        analyse(&run.record).caveats
+    };
+    let few = found(2);
+    assert!(
+        few[0].contains("29 comparisons") && few[0].contains("2 differences found up to 1 may"),
+        "{few:#?}"
+    );
+    assert_eq!(found(20), Vec::<String>::new());
 }

@@ -3,14 +3,13 @@
 use findings::{Severity, Solo};
 
 use super::{Hint, Said, tcp};
-use crate::solo::Single;
+use crate::{rules::slow_congestion_control::paces, solo::Single};
 
 pub(crate) const HINT: Hint = Hint { id: "slow-congestion-control", look };
 
 fn look(_: &Single<'_>, solo: &Solo) -> Option<Said> {
     tcp(solo)?;
-    let uses =
-        |congestion: &Option<String>| congestion.as_deref().is_some_and(|name| name.starts_with("bbr"));
+    let uses = |congestion: &Option<String>| congestion.as_deref().is_some_and(paces);
     let end = solo.sockets.iter().find(|end| end.end == "sender" && uses(&end.socket.congestion))?;
     let chosen = uses(&solo.load.socket().congestion);
     let whose = if chosen { "as was asked for" } else { "the machine's default" };

@@ -10,6 +10,8 @@ mod offload_off;
 mod retransmits;
 mod small_buffers;
 
+pub use offload_off::offloads_off;
+
 use findings::{Evidence, Finding, Remedy, Severity, Solo, SoloOutcome, TcpSummary};
 
 use crate::solo::Single;

@@ -1,9 +1,10 @@
 //! `offload-off`: a device on the way builds or takes no large packets.
 
-use findings::{Severity, Solo, SoloOutcome};
+use findings::{Finding, Severity, Solo};
+use load::{Load, Transport};
 use samples::DeviceState;
 
-use super::{Hint, Said};
+use super::{Hint, Said, named};
 use crate::{rules::ethtool, solo::Single, words::list};
 
 pub(crate) const HINT: Hint = Hint { id: "offload-off", look };
@@ -11,14 +12,32 @@ pub(crate) const HINT: Hint = Hint { id: "offload-off", look };
 /// What a stream cannot well do without.
 const WANTED: [&str; 3] = ["tx-tcp-segmentation", "tx-generic-segmentation", "rx-gro"];
 
+/// The claim of a server's machine, which knows only what it has received and sent.
+#[must_use]
+pub fn offloads_off(device: &DeviceState) -> Option<Finding> {
+    said(std::slice::from_ref(device)).map(|said| named(HINT.id, said))
+}
+
 fn look(single: &Single<'_>, solo: &Solo) -> Option<Said> {
-    let Some(SoloOutcome::Stream(_)) = solo.outcome else { return None };
-    let lacking: Vec<(&DeviceState, Vec<&str>)> = single
-        .devices
-        .iter()
-        .map(|device| (device, off(device)))
-        .filter(|(_, off)| !off.is_empty())
-        .collect();
+    solo.outcome.as_ref()?;
+    sends_many(single).then(|| said(single.devices)).flatten()
+}
+
+/// Whether packets follow each other so that they can be put together: a message of one packet has none to join.
+fn sends_many(single: &Single<'_>) -> bool {
+    let packet = single.devices.iter().map(|device| u64::from(device.mtu)).min().unwrap_or(u64::MAX);
+    match single.load {
+        Load::Stream(_) => true,
+        Load::PingPong(ping) => {
+            ping.under.is_some() || (ping.transport == Transport::Tcp && ping.message.0 > packet)
+        }
+        Load::Connect(connect) => connect.request.max(connect.response).0 > packet,
+    }
+}
+
+fn said(devices: &[DeviceState]) -> Option<Said> {
+    let lacking: Vec<(&DeviceState, Vec<&str>)> =
+        devices.iter().map(|device| (device, off(device))).filter(|(_, off)| !off.is_empty()).collect();
     let names: Vec<&str> = lacking.iter().map(|(device, _)| device.device.as_str()).collect();
     (!lacking.is_empty()).then(|| Said {
         severity: Severity::Warning,

@@ -1,10 +1,10 @@
 //! `retransmits`: a meaningful share of the segments was sent again.
 
-use findings::{Severity, Solo, SoloOutcome};
+use findings::{Solo, SoloOutcome};
 
 use super::{Hint, Said};
 use crate::{
-    rules::retransmits::{FEWEST, Kind, SERIOUS, WORTH_A_WARNING, share_of},
+    rules::retransmits::{FEWEST, Kind, WORTH_A_WARNING, severity, share_of},
     solo::Single,
     words::percent,
 };
@@ -18,7 +18,7 @@ fn look(_: &Single<'_>, solo: &Solo) -> Option<Said> {
     let share = share_of(&tcp, &solo.sockets, bytes).filter(|share| *share >= WORTH_A_WARNING)?;
     let kind = Kind::of(&tcp);
     Some(Said {
-        severity: if share >= SERIOUS && kind == Kind::Loss { Severity::Serious } else { Severity::Warning },
+        severity: severity(share, kind),
         claim: format!("{} of the segments were sent again; {}.", percent(share), kind.in_words(&tcp)),
         evidence: vec![("segments sent again".into(), tcp.retransmits.to_string())],
         caveats: vec!["The share is of full-sized segments; smaller ones would make it less."],

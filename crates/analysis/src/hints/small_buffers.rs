@@ -4,31 +4,29 @@ use findings::{Severity, Solo};
 use units::Bytes;
 
 use super::{Hint, Said, tcp};
-use crate::{solo::Single, words::percent};
+use crate::{
+    rules::buffer_limited::{Buffer, MUCH, receivers_had_time},
+    solo::Single,
+    words::percent,
+};
 
 pub(crate) const HINT: Hint = Hint { id: "small-buffers", look };
 
-/// A share of the time that is no accident.
-const MUCH: f64 = 0.1;
-
 fn look(single: &Single<'_>, solo: &Solo) -> Option<Said> {
     let tcp = tcp(solo)?;
-    // With a rate, or none to grow into, a full buffer is what is wanted.
     let fixed = single.load.socket().window;
-    let (share, which, end) = if tcp.receive_window_limited >= tcp.send_buffer_limited {
-        (tcp.receive_window_limited, "receive window", "receiver")
-    } else {
-        (tcp.send_buffer_limited, "send buffer", "sender")
-    };
-    // A send buffer that grows is full whenever the path is the limit; a fixed one may be the limit itself.
-    if share < MUCH || (fixed.is_none() && end == "sender") {
+    let (held, share) = Buffer::that_holds(&tcp, fixed.is_some())?;
+    let (which, end) = (held.in_words(), held.end());
+    let reads_late = held == Buffer::Receive && receivers_had_time(single.cpu) == Some(false);
+    if share < MUCH || reads_late {
         return None;
     }
-    let asked = fixed.map(|size| format!(" (fixed at {size})")).unwrap_or_default();
+    let given = buffer(solo, end);
+    let asked = fixed.map(|size| format!(" ({size} asked for, {given} given)")).unwrap_or_default();
     Some(Said {
         severity: Severity::Warning,
         claim: format!("The {which}{asked} held the sender back for {} of the time.", percent(share)),
-        evidence: vec![(format!("the {end}'s buffer as the kernel counts it"), buffer(solo, end))],
+        evidence: vec![(format!("the {end}'s buffer as the kernel counts it"), given)],
         caveats: vec!["A receiver that reads slowly fills its window as well: look at its CPU first."],
         action: match fixed {
             Some(_) => {

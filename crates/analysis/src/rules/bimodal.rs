@@ -1,6 +1,6 @@
 //! `bimodal`: what a cell measured gathers at two levels, so its median must not be trusted.
 
-use findings::{Evidence, Finding, Remedy, Severity};
+use findings::{Change, Evidence, Finding, Remedy, Severity};
 
 use super::{Context, Rule};
 use crate::{
@@ -29,7 +29,8 @@ fn finding((widest, humps): &(&Measured<'_>, Humps), found: &[(&Measured<'_>, Hu
             humps.of
         ),
         several => format!(
-            "{} gather at two levels, furthest apart {id} (about {low} and {high}): their medians must not be trusted.",
+            "{} gather at two levels, furthest apart {id} (about {low} and {high}): their medians must not be \
+             trusted.",
             count(several.len(), "cell")
         ),
     };
@@ -61,9 +62,13 @@ fn evidence(cell: &Measured<'_>, humps: &Humps) -> Evidence {
 
 fn remedy(free: bool) -> Remedy {
     let action = if free {
-        "Fix where the ends run (placement same-cpu or cross-cpu) and measure again; look at the levels apart until then."
+        "Fix where the ends run (placement same-cpu or cross-cpu) and measure again; look at the levels apart until \
+         then."
     } else {
         "Look at the levels apart, and at the series of each trial for what switches between them."
     };
-    Remedy { action: action.into(), commands: Vec::new(), change: None, brought: Vec::new() }
+    Remedy {
+        change: free.then(|| Change::Placement { place: "cross-cpu".into() }),
+        ..Remedy::manual(action.into(), Vec::new())
+    }
 }

@@ -21,16 +21,17 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
         Doubt::GeneratorLimited { end, busy } => Some((end, *busy)),
         _ => None,
     });
-    found.map(|finding| Finding { remedy: Some(remedy()), ..finding }).into_iter().collect()
+    found.map(|finding| Finding { remedy: Some(remedy(&finding, context)), ..finding }).into_iter().collect()
 }
 
-fn remedy() -> Remedy {
+fn remedy(finding: &Finding, context: &Context<'_>) -> Remedy {
     Remedy {
-        action:
-            "Send with more parallel streams or larger messages: if the rate rises, the sender was the limit."
+        change: limited::relief(finding, context),
+        ..Remedy::manual(
+            "Send with more parallel streams, larger messages or in limit mode: if the rate rises, the sender was \
+             the limit."
                 .into(),
-        commands: Vec::new(),
-        change: None,
-        brought: Vec::new(),
+            Vec::new(),
+        )
     }
 }

@@ -1,6 +1,7 @@
 //! What the two rules about busy ends share: cells most of whose trials had one kind of doubt.
 
-use findings::{CellSummary, Evidence, Finding, Severity};
+use findings::{CellSummary, Change, Evidence, Finding, Severity};
+use load::{Load, Mode};
 use samples::Doubt;
 
 use super::Context;
@@ -20,8 +21,9 @@ pub(crate) fn look(
     words: &Words,
     busy: fn(&Doubt) -> Option<(&str, f64)>,
 ) -> Option<Finding> {
-    let doubted: Vec<(&CellSummary, &str, f64)> =
+    let mut doubted: Vec<(&CellSummary, &str, f64)> =
         context.findings.cells.iter().filter_map(|cell| mostly(cell, busy)).collect();
+    doubted.sort_by(|one, other| other.2.total_cmp(&one.2));
     let most = doubted.iter().map(|(_, _, busy)| *busy).fold(0.0, f64::max);
     let doing = words.doing;
     (!doubted.is_empty()).then(|| Finding {
@@ -48,4 +50,16 @@ pub(crate) fn look(
 fn mostly(cell: &CellSummary, busy: fn(&Doubt) -> Option<(&str, f64)>) -> Option<(&CellSummary, &str, f64)> {
     let often = cell.doubts.iter().filter(|(_, trials)| trials.saturating_mul(2) >= cell.value.trials);
     often.filter_map(|(doubt, _)| busy(doubt)).map(|(end, busy)| (cell, end, busy)).next()
+}
+
+/// What spares the busy thread of the first cell: cheaper steps, or where it has them already more threads.
+pub(crate) fn relief(finding: &Finding, context: &Context<'_>) -> Option<Change> {
+    const MOST_STREAMS: u32 = 128;
+    match context.measured_of(finding.cells.first()?)?.record.sent.load()? {
+        Load::Stream(load) if load.mode == Mode::App => Some(Change::LimitMode),
+        Load::Stream(load) if load.streams <= MOST_STREAMS / 2 => {
+            Some(Change::Streams { streams: load.streams * 2 })
+        }
+        Load::Stream(_) | Load::PingPong(_) | Load::Connect(_) => None,
+    }
 }

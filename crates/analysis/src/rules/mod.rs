@@ -1,20 +1,40 @@
 //! The rules that make claims, one in each file. A rule looks at the numbers and measures nothing anew; its page is
 //! docs/findings/ID.md. A new rule is a file here, a line in [`ALL`], a page, and a case in tests.rs.
 
+mod below_expected;
 mod bimodal;
+pub(crate) mod buffer_limited;
+mod cwnd_limited;
+mod direction_asymmetry;
+mod emulated;
 pub(crate) mod ethtool;
+mod fragmentation;
 mod generator_limited;
+mod imported;
+mod level_shift;
 mod limited;
+mod mirror;
 mod mtu_mismatch;
 mod noisy_host;
 mod offload_off;
+mod queues;
 mod receiver_limited;
 pub(crate) mod retransmits;
+mod single_queue_bound;
+pub(crate) mod slow_congestion_control;
+mod softirq_bound;
+mod sure;
+mod tail_latency;
+mod too_many_queues;
+mod too_noisy_to_say;
+mod vhost_off;
 mod vxlan_cost;
+mod wait_mistaken_for_work;
+mod waiting;
 
-use findings::{Finding, Findings};
+use findings::{CellSummary, Comparison, Finding, Findings};
 
-use crate::measured::Measured;
+use crate::{compare, measured::Measured, noise::Noise};
 
 /// What a rule may look at.
 pub(crate) struct Context<'a> {
@@ -22,6 +42,23 @@ pub(crate) struct Context<'a> {
     pub(crate) findings: &'a Findings,
     /// The trials behind the cells, in the same order.
     pub(crate) measured: &'a [Measured<'a>],
+}
+
+impl<'a> Context<'a> {
+    /// Every cell with its trials.
+    fn cells(&self) -> impl Iterator<Item = (&'a CellSummary, &'a Measured<'a>)> + use<'a> {
+        self.findings.cells.iter().zip(self.measured)
+    }
+
+    /// The trials of a cell.
+    fn measured_of(&self, id: &str) -> Option<&'a Measured<'a>> {
+        self.measured.iter().find(|cell| cell.record.id == id)
+    }
+
+    /// One cell against another of the same workload or of one that measures the same.
+    fn compare(&self, this: &Measured<'_>, that: &Measured<'_>) -> Option<Comparison> {
+        compare::compare(this, that, Noise::of(self.measured).floor(&this.record.workload))
+    }
 }
 
 /// A rule.
@@ -35,13 +72,29 @@ pub(crate) struct Rule {
 /// Every rule.
 pub(crate) const ALL: &[Rule] = &[
     offload_off::RULE,
+    vhost_off::RULE,
     mtu_mismatch::RULE,
+    fragmentation::RULE,
     bimodal::RULE,
+    level_shift::RULE,
     noisy_host::RULE,
+    too_noisy_to_say::RULE,
+    emulated::RULE,
+    direction_asymmetry::RULE,
     retransmits::RULE,
+    slow_congestion_control::RULE,
+    buffer_limited::RULE,
+    cwnd_limited::RULE,
+    softirq_bound::RULE,
+    single_queue_bound::RULE,
+    too_many_queues::RULE,
+    wait_mistaken_for_work::RULE,
+    tail_latency::RULE,
+    below_expected::RULE,
     vxlan_cost::RULE,
     generator_limited::RULE,
     receiver_limited::RULE,
+    imported::RULE,
 ];
 
 /// What all rules claim, the most severe first, otherwise in the order of [`ALL`].

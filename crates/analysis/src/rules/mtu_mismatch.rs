@@ -1,6 +1,6 @@
 //! `mtu-mismatch`: a path carries less than its devices say, or not always the same.
 
-use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity};
 
 use super::{Context, Rule};
 use crate::{
@@ -18,6 +18,8 @@ struct Mismatch<'a> {
     at_best: Option<u32>,
     /// The least MTU of the devices on the way.
     promised: Option<u32>,
+    /// The devices that the path begins and ends with, where they are known.
+    ends: Option<Vec<String>>,
 }
 
 /// One claim for all cells together.
@@ -33,7 +35,9 @@ fn mismatch<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Mismat
     let least = cell.devices.iter().map(|device| device.mtu).min();
     let at_best = most.filter(|most| *most > carried);
     let promised = least.filter(|least| *least > carried);
-    (at_best.is_some() || promised.is_some()).then_some(Mismatch { cell, carried, at_best, promised })
+    let ends = measured.path.filter(|path| !path.from.is_empty() && !path.to.is_empty());
+    let ends = ends.map(|path| vec![path.from.clone(), path.to.clone()]);
+    (at_best.is_some() || promised.is_some()).then_some(Mismatch { cell, carried, at_best, promised, ends })
 }
 
 fn finding(first: &Mismatch<'_>, found: &[Mismatch<'_>]) -> Finding {
@@ -57,16 +61,22 @@ fn finding(first: &Mismatch<'_>, found: &[Mismatch<'_>]) -> Finding {
         caveats: vec![
             "A probe that was lost for another reason looks the same as one that was too large.".into(),
         ],
-        remedy: Some(Remedy {
-            action: format!(
+        remedy: Some(remedy(first)),
+    }
+}
+
+/// The lab can give both ends of the path an MTU that is carried: then nothing larger is sent.
+fn remedy(first: &Mismatch<'_>) -> Remedy {
+    Remedy {
+        change: first.ends.clone().map(|devices| Change::Mtu { devices, mtu: first.carried }),
+        ..Remedy::manual(
+            format!(
                 "Give every device on the way of {} the same MTU, less 50 bytes inside a VXLAN tunnel, and let ICMP \
                  'fragmentation needed' pass.",
                 list(&[first.cell.path.as_str()])
             ),
-            commands: vec!["ip -d link".into(), "tracepath -n ADDRESS".into()],
-            change: None,
-            brought: Vec::new(),
-        }),
+            vec!["ip -d link".into(), "tracepath -n ADDRESS".into()],
+        )
     }
 }
 

@@ -24,7 +24,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 }
 
 fn stolen(cell: &CellSummary) -> f64 {
-    cell.cpu.steal / f64::from(cell.cpu.cpus.max(1))
+    cell.cpu.map_or(0.0, |cpu| cpu.steal / f64::from(cpu.cpus.max(1)))
 }
 
 fn finding(floors: &[&NoiseFloor], robbed: &[&CellSummary]) -> Finding {

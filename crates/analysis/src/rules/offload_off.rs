@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use findings::{CellSummary, Difference, Evidence, FactorEffect, Finding, Metric, Remedy, Severity};
+use findings::{CellSummary, Change, Difference, Evidence, FactorEffect, Finding, Metric, Remedy, Severity};
 
-use super::{Context, Rule, ethtool};
+use super::{Context, Rule, ethtool, sure};
 use crate::words::{list, ratio};
 
 pub(crate) const RULE: Rule = Rule { id: "offload-off", look };
@@ -34,7 +34,9 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     for loss in context.findings.effects.iter().filter_map(|effect| loss(effect, context)) {
         groups.entry((&loss.effect.factor, loss.level)).or_default().push(loss);
     }
-    let mut claims: Vec<(f64, Finding)> = groups.values().filter_map(|losses| finding(losses)).collect();
+    let looked = context.findings.effects.iter().filter(|effect| effect.metric == Metric::Throughput).count();
+    let mut claims: Vec<(f64, Finding)> =
+        groups.values().filter_map(|losses| finding(losses, looked)).collect();
     claims.sort_by(|one, other| one.0.total_cmp(&other.0));
     claims.into_iter().map(|(_, finding)| finding).collect()
 }
@@ -67,7 +69,7 @@ fn switched_off(slower: &CellSummary, faster: &CellSummary) -> Off {
     off
 }
 
-fn finding(losses: &[Loss<'_>]) -> Option<(f64, Finding)> {
+fn finding(losses: &[Loss<'_>], looked: usize) -> Option<(f64, Finding)> {
     let worst = losses.iter().min_by(|one, other| one.keeps.total_cmp(&other.keeps))?;
     let mut off = Off::new();
     for (device, features) in losses.iter().flat_map(|loss| &loss.off) {
@@ -79,14 +81,18 @@ fn finding(losses: &[Loss<'_>]) -> Option<(f64, Finding)> {
         claim: claim(worst, &off),
         cells: losses.iter().map(|loss| loss.slower.id.clone()).collect(),
         evidence: losses.iter().map(|loss| evidence(loss.effect)).chain(off.iter().map(features)).collect(),
-        caveats: vec![
-            "In the lab every device is software: an offload that is on moves work into fewer, larger packets. \
-             A network card that does the work itself can gain more or less."
-                .into(),
-        ],
+        caveats: caveats(worst, looked),
         remedy: Some(remedy(&off)),
     };
     Some((worst.keeps, claim))
+}
+
+fn caveats(worst: &Loss<'_>, looked: usize) -> Vec<String> {
+    let software = "In the lab every device is software: an offload that is on moves work into fewer, larger \
+                    packets. A network card that does the work itself can gain more or less.";
+    // The one that is told was picked out of as many as were compared; where several agree, chance is no explanation.
+    let many = if worst.keeps < LITTLE { None } else { sure::of_many(looked) };
+    [software.to_owned()].into_iter().chain(many).collect()
 }
 
 fn severity(keeps: f64) -> Severity {
@@ -140,7 +146,7 @@ fn remedy(off: &Off) -> Remedy {
                  refuse one."
             .into(),
         commands: commands.collect(),
-        change: None,
+        change: Some(Change::OffloadsOn { devices: off.keys().cloned().collect() }),
         brought: Vec::new(),
     }
 }

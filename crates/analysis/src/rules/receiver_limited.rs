@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule { id: "receiver-limited", look };
 
 const WORDS: Words = Words {
     doing: "receiving",
-    caveat: "Soft interrupts can run on the receiver's time: what looks like a busy receiver can be packet processing.",
+    caveat: "Soft interrupts can run on the receiver's time: what looks like a busy receiver can be packet \
+             processing.",
 };
 
 fn look(context: &Context<'_>) -> Vec<Finding> {
@@ -20,13 +21,17 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
         Doubt::ReceiverLimited { end, busy } => Some((end, *busy)),
         _ => None,
     });
-    found.map(|finding| Finding { remedy: Some(remedy()), ..finding }).into_iter().collect()
+    found.map(|finding| Finding { remedy: Some(remedy(&finding, context)), ..finding }).into_iter().collect()
 }
 
-fn remedy() -> Remedy {
+fn remedy(finding: &Finding, context: &Context<'_>) -> Remedy {
     Remedy {
-        action: "Receive on more parallel streams, and switch generic receive offload on at the receiver's device: if \
-                 the rate rises, the receiver was the limit."
-            .into(),
-        commands: Vec::new(), change: None, brought: Vec::new() }
+        change: limited::relief(finding, context),
+        ..Remedy::manual(
+            "Receive on more parallel streams or in limit mode, and switch generic receive offload on at the \
+             receiver's device: if the rate rises, the receiver was the limit."
+                .into(),
+            Vec::new(),
+        )
+    }
 }

@@ -1,8 +1,8 @@
 //! `retransmits`: a meaningful share of a stream's segments was sent again.
 
-use findings::{CellSummary, EndSocket, Evidence, Finding, Remedy, Severity, TcpSummary};
+use findings::{CellSummary, Change, EndSocket, Evidence, Finding, Remedy, Severity, TcpSummary};
 
-use super::{Context, Rule};
+use super::{Context, Rule, slow_congestion_control::paces};
 use crate::{
     measured::Measured,
     stream::flows,
@@ -14,7 +14,7 @@ pub(crate) const RULE: Rule = Rule { id: "retransmits", look };
 /// One segment in a thousand: enough for a loss-based congestion control to feel it.
 pub(crate) const WORTH_A_WARNING: f64 = 0.001;
 /// One in a hundred: the path loses or reorders all the time.
-pub(crate) const SERIOUS: f64 = 0.01;
+const SERIOUS: f64 = 0.01;
 /// Fewer than these are an accident.
 pub(crate) const FEWEST: u64 = 10;
 
@@ -45,8 +45,8 @@ impl Kind {
     pub(crate) const fn remedy(self) -> &'static str {
         match self {
             Self::Loss => {
-                "Look for drops on the way: full queues (a rate limit, too small a txqueuelen or backlog) and MTUs that \
-                 differ."
+                "Look for drops on the way: full queues (a rate limit, too small a txqueuelen or backlog) and MTUs \
+                 that differ."
             }
             Self::Reordering => {
                 "Look first for what lets packets overtake each other: several queues or CPUs for one connection, a \
@@ -61,6 +61,11 @@ pub(crate) fn share_of(tcp: &TcpSummary, sockets: &[EndSocket], bytes: f64) -> O
     let sender = sockets.iter().find(|end| end.end == "sender")?;
     let mss = f64::from(sender.socket.mss.filter(|mss| *mss > 0)?);
     (bytes > 0.0).then(|| tcp.retransmits as f64 * mss / bytes)
+}
+
+/// What overtook itself is no sign of a path that drops.
+pub(crate) fn severity(share: f64, kind: Kind) -> Severity {
+    if share >= SERIOUS && kind == Kind::Loss { Severity::Serious } else { Severity::Warning }
 }
 
 /// A cell that retransmits, and how much.
@@ -92,7 +97,7 @@ fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>]) -> Finding {
     let kind = Kind::of(&worst.tcp);
     Finding {
         id: String::new(),
-        severity: if worst.share >= SERIOUS { Severity::Serious } else { Severity::Warning },
+        severity: severity(worst.share, kind),
         claim: format!(
             "{} sent a meaningful share of segments again, most of all {}: {}; {}.",
             count(ids.len(), "cell"),
@@ -108,14 +113,33 @@ fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>]) -> Finding {
              both send it; ends on the same CPU tell reordering and loss apart."
                 .into(),
         ],
-        remedy: Some(Remedy {
-            action: format!("{} The path is that of {}.", kind.remedy(), worst.cell.path),
-            commands: vec![
+        remedy: Some(remedy(worst, kind)),
+    }
+}
+
+fn remedy(worst: &Lossy<'_>, kind: Kind) -> Remedy {
+    Remedy {
+        change: change(worst, kind),
+        ..Remedy::manual(
+            format!("{} The path is that of {}.", kind.remedy(), worst.cell.path),
+            vec![
                 "ip -s link".into(),
                 "tc -s qdisc".into(),
                 "cat /proc/net/softnet_stat  # second column: dropped at net.core.netdev_max_backlog".into(),
-            ], change: None, brought: Vec::new() }),
+            ],
+        )
     }
+}
+
+/// A congestion control that takes losses otherwise, or a placement at which nothing can overtake.
+fn change(worst: &Lossy<'_>, kind: Kind) -> Option<Change> {
+    if kind == Kind::Reordering {
+        return Some(Change::Placement { place: "same-cpu".into() });
+    }
+    let sender = worst.cell.sockets.iter().find(|end| end.end == "sender")?;
+    let own = sender.socket.congestion.as_deref()?;
+    let name = if paces(own) { "cubic" } else { "bbr" };
+    Some(Change::Congestion { name: name.into() })
 }
 
 fn evidence(lossy: &Lossy<'_>) -> Evidence {

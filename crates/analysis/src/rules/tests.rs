@@ -1,144 +1,34 @@
 //! Every rule against a run that triggers it, a near one that does not, and its page.
 
+mod cases;
+mod further;
+mod made;
+mod odd;
+
+mod told;
+
 use std::path::Path;
 
 use findings::{Finding, Severity};
-use samples::{Doubt, Measurement, PathCheck, Trial};
 
 use super::ALL;
 use crate::{
     analyse,
-    fixtures::{Fixture, egress, ping_of, stream_at},
+    fixtures::{Fixture, egress},
+    hints,
 };
-
-/// A rule's two runs.
-struct Case {
-    rule: &'static str,
-    triggers: fn() -> Fixture,
-    spares: fn() -> Fixture,
-    severity: Severity,
-    /// What the claim, evidence or remedy has to say.
-    says: &'static [&'static str],
-}
-
-const CASES: &[Case] = &[
-    Case {
-        rule: "offload-off",
-        triggers: || egress(6),
-        // The same devices and settings, too few blocks to establish anything.
-        spares: || egress(4),
-        severity: Severity::Serious,
-        says: &["node1:egress.vxlan", "ethtool -K egress.vxlan tso on gso on", "# in node1", "0.300x (0.29"],
-    },
-    Case {
-        rule: "mtu-mismatch",
-        triggers: || mtu(1400),
-        spares: || mtu(1450),
-        severity: Severity::Warning,
-        says: &["1400 bytes", "at least 1450"],
-    },
-    Case {
-        rule: "bimodal",
-        triggers: || levels(&[5e9, 9e9]),
-        spares: || levels(&[8.6e9, 9e9]),
-        severity: Severity::Serious,
-        says: &["5.01 Gbit/s", "9.02 Gbit/s", "must not be trusted"],
-    },
-    Case {
-        rule: "noisy-host",
-        triggers: || swinging(0.12),
-        spares: || swinging(0.02),
-        severity: Severity::Warning,
-        says: &["The host is noisy", "differs from itself"],
-    },
-    Case {
-        rule: "retransmits",
-        triggers: || retransmitting(1000),
-        spares: || retransmitting(100),
-        severity: Severity::Warning,
-        says: &["vxlan-to-vxlan/bulk", "tc -s qdisc"],
-    },
-    Case {
-        rule: "vxlan-cost",
-        triggers: || nested(8.5e9),
-        spares: || nested(10e9),
-        severity: Severity::Note,
-        says: &["0.850x", "the throughput of plain", "tx-udp_tnl-segmentation", "ethtool -k vxlan  # in a"],
-    },
-    Case {
-        rule: "generator-limited",
-        triggers: || doubted(3, |busy| Doubt::GeneratorLimited { end: "client".into(), busy }),
-        spares: || doubted(2, |busy| Doubt::GeneratorLimited { end: "client".into(), busy }),
-        severity: Severity::Note,
-        says: &["sending thread", "98.0 %", "client"],
-    },
-    Case {
-        rule: "receiver-limited",
-        triggers: || doubted(3, |busy| Doubt::ReceiverLimited { end: "server".into(), busy }),
-        spares: || doubted(3, |busy| Doubt::GeneratorLimited { end: "client".into(), busy }),
-        severity: Severity::Note,
-        says: &["receiving thread", "98.0 %", "server"],
-    },
-];
-
-fn nested(rate: f64) -> Fixture {
-    let mut run = Fixture::new(6);
-    run.path("plain", &["wire"]).path("vxlan-to-vxlan", &["wire", "vxlan"]);
-    run.stream("plain", &[], 10e9).stream("vxlan-to-vxlan", &[], rate);
-    run.devices("vxlan-to-vxlan/bulk", &[("a:eth0", 1500, &[]), ("a:vxlan", 1450, &[])]);
-    run
-}
-
-fn mtu(carried: u32) -> Fixture {
-    let mut run = nested(9e9);
-    run.each("vxlan-to-vxlan/bulk", |trial| trial.path_check = PathCheck { mtu: Some(carried) });
-    run
-}
-
-fn levels(rates: &[f64; 2]) -> Fixture {
-    let mut run = nested(9e9);
-    run.each("vxlan-to-vxlan/bulk", |trial| {
-        let near = |rate: f64| rate * (1.0 + f64::from(trial.block) / 1000.0);
-        let [one, other] = rates.map(near);
-        trial.measurement = stream_at(&[one, one, one, other, other]);
-    });
-    run
-}
-
-fn swinging(by: f64) -> Fixture {
-    let mut run = Fixture::new(6);
-    run.path("plain", &["wire"]).ping("plain", &[], 40_000.0);
-    run.each("plain/ping", |trial| {
-        let sign = f64::from((trial.block + trial.index) % 3) - 1.0;
-        trial.measurement = ping_of(40_000.0 * (1.0 + by * sign));
-    });
-    run
-}
-
-fn retransmitting(segments: u32) -> Fixture {
-    let mut run = nested(9e9);
-    // 1.125 GB after the warm-up: 777 thousand segments.
-    run.each("vxlan-to-vxlan/bulk", |trial| {
-        let Measurement::Stream(data) = &mut trial.measurement else { return };
-        let tcp = data.flows[0].sender.intervals[2].tcp.as_mut();
-        tcp.expect("the fixture samples TCP_INFO").retransmits = segments;
-    });
-    run
-}
-
-fn doubted(trials: u32, doubt: fn(f64) -> Doubt) -> Fixture {
-    let mut run = nested(9e9);
-    let add = |trial: &mut Trial| trial.doubts.push(doubt(0.9 + 0.04 * f64::from(trial.block)));
-    run.each("vxlan-to-vxlan/bulk", |trial| {
-        if trial.block < trials {
-            add(trial);
-        }
-    });
-    run
-}
+use cases::CASES;
+use made::nested;
 
 fn claims(run: &Fixture, rule: &str) -> Vec<Finding> {
     analyse(&run.record).claims.into_iter().filter(|claim| claim.id == rule).collect()
+}
+
+/// The kind of the change that the lab can try.
+fn change(finding: &Finding) -> Option<String> {
+    let change = finding.remedy.as_ref()?.change.as_ref()?;
+    let json = serde_json::to_value(change).expect("a change serialises");
+    json["kind"].as_str().map(str::to_owned)
 }
 
 #[test]
@@ -148,6 +38,7 @@ fn every_rule_speaks_when_it_should_and_only_then() {
         assert_eq!(said.len(), 1, "{}: {said:#?}", case.rule);
         assert_eq!(said[0].severity, case.severity, "{}: {said:#?}", case.rule);
         assert!(!said[0].evidence.is_empty() && !said[0].cells.is_empty(), "{said:#?}");
+        assert_eq!(change(&said[0]).as_deref(), case.change, "{}: {said:#?}", case.rule);
         let text = format!("{:?}", said[0]);
         for word in case.says {
             assert!(text.contains(word), "{}: `{word}` is not in {said:#?}", case.rule);
@@ -168,6 +59,17 @@ fn every_rule_has_a_case_and_a_page() {
         }
     }
     assert_eq!(CASES.len(), ALL.len());
+}
+
+#[test]
+fn every_page_is_of_a_rule_or_a_hint() {
+    let folder = format!("{}/../../docs/findings", env!("CARGO_MANIFEST_DIR"));
+    for page in std::fs::read_dir(folder).expect("there are pages") {
+        let name = page.expect("it can be listed").file_name().into_string().expect("it is plain text");
+        let id = name.trim_end_matches(".md");
+        let known = ALL.iter().any(|rule| rule.id == id) || hints::ALL.iter().any(|hint| hint.id == id);
+        assert!(known || id == "README", "docs/findings/{name} is of nothing");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use findings::{Comparison, Difference, Evidence, Finding, Ladder, Metric, Remedy, Rung, Severity};
 
-use super::{Context, Rule, ethtool};
+use super::{Context, Rule, ethtool, sure};
 use crate::words::{list, ratio};
 
 pub(crate) const RULE: Rule = Rule { id: "vxlan-cost", look };
@@ -61,13 +61,16 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
         ),
         cells: own.iter().map(|cost| cost.rung.cell.clone()).collect(),
         evidence: own.iter().map(|cost| evidence(cost)).collect(),
-        caveats: vec![
-            "The cost of a layer is the difference between two paths; whatever else differs between them (hosts, \
-             MTU, queues) is in it."
-                .into(),
-        ],
+        caveats: caveats(&own),
         remedy: Some(remedy(least.rung, context)),
     })
+}
+
+/// At the setting where it costs least: the one that was picked out of several is the luckiest as well.
+fn caveats(own: &[&Cost<'_>]) -> Vec<String> {
+    let layer = "The cost of a layer is the difference between two paths; whatever else differs between them \
+                 (hosts, MTU, queues) is in it.";
+    [layer.to_owned()].into_iter().chain(sure::of_many(own.len())).collect()
 }
 
 fn evidence(cost: &Cost<'_>) -> Evidence {
@@ -92,5 +95,8 @@ fn remedy(rung: &Rung, context: &Context<'_>) -> Remedy {
             .into(),
         commands: tunnels
             .map(|device| ethtool::typed_at(device, |name| format!("ethtool -k {name}")))
-            .collect(), change: None, brought: Vec::new() }
+            .collect(),
+        change: None,
+        brought: Vec::new(),
+    }
 }

@@ -1,6 +1,7 @@
 //! Single trials and what is said of them.
 
 use load::{PingPongLoad, StreamLoad, Until};
+use units::Nanos;
 
 use super::*;
 use crate::fixtures::{connections, cpu, open_loop_of, ping_of, stream_at, stream_settings};

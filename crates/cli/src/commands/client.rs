@@ -31,13 +31,13 @@ pub(crate) fn run(args: &ClientArgs) -> anyhow::Result<Exit> {
     let trial = trial.towards(server, reach.bind);
     let spec = spec(args, &trial, server)?;
     let watch = watch(args, &spec);
-    let stop = Stop::new();
+    let stop = Stop::keeping();
     interrupt::asks(&stop.flag())?;
     let measured = iperf3::run_client(&spec, &stop, &watch);
     watch.end()?;
     match measured {
-        Ok(report) => finish(args, &spec, trial, &report, &watch),
-        Err(_) if stop.is_asked() => interrupted(args, &watch),
+        Ok(report) => finish(args, &spec, trial, &report, &watch, stop.is_asked()),
+        Err(_) if stop.is_asked() => given_up(args, &watch),
         Err(error) => {
             if args.output.json {
                 say::line(document::failed(&error.to_string())?)?;
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &ClientArgs) -> anyhow::Result<Exit> {
 }
 
 fn spec(args: &ClientArgs, trial: &Trial, server: std::net::SocketAddr) -> anyhow::Result<ClientSpec> {
-    let cpus = pin::cpus(trial.placement(), trial.load(), trial.usable_cpus())?;
+    let cpus = pin::cpus_towards(server.ip(), trial.placement(), trial.load(), trial.usable_cpus())?;
     let Load::Stream(load) = trial.load().clone() else { unreachable!("a client's load is a stream") };
     let options = Options {
         server_output: args.output.get_server_output,
@@ -91,17 +91,19 @@ fn finish(
     trial: Trial,
     report: &Report,
     watch: &Watch,
+    interrupted: bool,
 ) -> anyhow::Result<Exit> {
     let trial = trial.with(Load::Stream(report.load.clone()));
     let threads = report.here.threads.iter().chain(&report.peer.threads).cloned().collect();
     let measurement = Measurement::Stream(flows::both_ends(&report.settled(), &report.peer.flows));
-    let solo = trial.end(&measurement, watch.cpu(), threads);
+    let solo = trial.end(&measurement, (watch.cpu(), threads), interrupted);
     if args.output.json {
-        say::line(document::of(spec, report, args.output.interval, &solo)?)?;
+        let error = interrupted.then_some(document::INTERRUPTED);
+        say::line(document::of(spec, report, args.output.interval, error, &solo)?)?;
     } else {
         print(args, report, &solo, watch)?;
     }
-    Ok(Exit::Success)
+    Ok(if interrupted { Exit::Interrupted } else { Exit::Success })
 }
 
 fn print(args: &ClientArgs, report: &Report, solo: &Solo, watch: &Watch) -> anyhow::Result<()> {
@@ -120,13 +122,13 @@ fn print(args: &ClientArgs, report: &Report, solo: &Solo, watch: &Watch) -> anyh
     Ok(())
 }
 
-/// What had come till then: only this end's counts are known.
-fn interrupted(args: &ClientArgs, watch: &Watch) -> anyhow::Result<Exit> {
+/// It was interrupted before the test began, or the server did not say what it saw: only this end's counts are known.
+fn given_up(args: &ClientArgs, watch: &Watch) -> anyhow::Result<Exit> {
+    let totals = watch.totals();
     if args.output.json {
-        say::line(document::failed("interrupt - the client has terminated")?)?;
+        say::line(document::given_up(&totals)?)?;
         return Ok(Exit::Interrupted);
     }
-    watch.print("interrupted; till then:")?;
-    watch.totals().iter().try_for_each(|line| watch.print(line))?;
+    watch.given_up(&totals)?;
     Ok(Exit::Interrupted)
 }

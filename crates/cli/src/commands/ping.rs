@@ -35,17 +35,17 @@ pub(crate) fn run(args: &PingArgs) -> anyhow::Result<Exit> {
     let placement = placement(args)?;
     let port = args.reach.port.unwrap_or(if args.kind.sockperf { SOCKPERF_PORT } else { PORT });
     let server = host::resolve(&args.host, port, args.reach.family, args.reach.bind)?;
-    let trial = Trial::begin(host::named(&args.host, port), load, placement);
+    let trial = Trial::begin(host::named(&args.host, port), load, placement).towards(server, args.reach.bind);
     let cpus = pin::cpus(trial.placement(), trial.load(), trial.usable_cpus())?.client;
     let watch = Watch::new(lines(args, trial.load()), String::new());
-    let stop = Stop::new();
+    let stop = Stop::keeping();
     interrupt::asks(&stop.flag())?;
     let ping = Ping { server, bind: args.reach.bind, cpus, stop: &stop, watch: &watch };
     let outcome = ping.measure(trial.load(), args.kind.sockperf);
     watch.end()?;
     match outcome {
-        Ok(outcome) => finish(args, &trial, outcome, &watch),
-        Err(_) if stop.is_asked() => interrupted(args, &watch),
+        Ok(outcome) => finish(args, &trial, outcome, &watch, stop.is_asked()),
+        Err(_) if stop.is_asked() => given_up(args, &watch),
         Err(error) => Err(error.into()),
     }
 }
@@ -90,7 +90,7 @@ impl Ping<'_> {
         thread::scope(|scope| {
             let beside = Beside::start(scope, self.server, self.bind, load, background, self.stop);
             let ping = self.native(alone);
-            let under = beside.end(ping.is_err());
+            let under = beside.end(ping.is_err() || self.stop.is_asked());
             let mut outcome = ping?;
             let under = Some(under?);
             outcome.ping_pong = outcome.ping_pong.map(|ping| PingPongData { under, ..ping });
@@ -99,34 +99,40 @@ impl Ping<'_> {
     }
 }
 
-fn finish(args: &PingArgs, trial: &Trial, outcome: Outcome, watch: &Watch) -> anyhow::Result<Exit> {
+fn finish(
+    args: &PingArgs,
+    trial: &Trial,
+    outcome: Outcome,
+    watch: &Watch,
+    interrupted: bool,
+) -> anyhow::Result<Exit> {
     let Outcome { ping_pong, connect, threads, .. } = outcome;
     let measurement = match (ping_pong, connect) {
         (Some(ping), _) => Measurement::PingPong(ping),
         (_, Some(connect)) => Measurement::Connect(connect),
         (None, None) => bail!("nothing came through"),
     };
-    let solo = trial.end(&measurement, watch.cpu(), threads);
+    let solo = trial.end(&measurement, (watch.cpu(), threads), interrupted);
     if args.output.json {
         say::line(serde_json::to_string_pretty(&solo)?)?;
     } else {
         watch.summarise(&trial::summary(&solo))?;
     }
-    if solo.outcome.is_none() {
-        bail!("nothing came through");
+    match solo.outcome {
+        _ if interrupted => Ok(Exit::Interrupted),
+        Some(_) => Ok(Exit::Success),
+        None => bail!("nothing came through"),
     }
-    Ok(Exit::Success)
 }
 
-/// What had come till then.
-fn interrupted(args: &PingArgs, watch: &Watch) -> anyhow::Result<Exit> {
+/// It was interrupted before it began, or by force.
+fn given_up(args: &PingArgs, watch: &Watch) -> anyhow::Result<Exit> {
     let totals = watch.totals();
     if args.output.json {
         let document = serde_json::json!({ "error": "interrupted", "till_then": totals });
         say::line(serde_json::to_string_pretty(&document)?)?;
     } else {
-        say::line("interrupted; till then:")?;
-        totals.iter().try_for_each(say::line)?;
+        watch.given_up(&totals)?;
     }
     Ok(Exit::Interrupted)
 }
@@ -135,7 +141,7 @@ fn lines(args: &PingArgs, load: &Load) -> Lines {
     let every = args.output.interval;
     match load {
         _ if args.output.json || every.0 == 0 => Lines::None,
-        Load::Connect(_) => Lines::Connect { every },
+        Load::Connect(connect) => Lines::Connect { every, warmup: connect.warmup },
         _ => Lines::PingPong,
     }
 }

@@ -1,17 +1,13 @@
 //! `plumb report`: a run that was measured before, in any format.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use ::report::{Format, Options};
-use anyhow::Context;
 use clap::{Args, ValueEnum};
-use findings::Findings;
+use findings::{Findings, Objective};
 use samples::RunRecord;
 
-use crate::{exit::Exit, failure::Misuse, kept, say, shared::Shared};
+use crate::{exit::Exit, kept, output, say, shared::Shared};
 
 /// Flags of `plumb report`.
 #[derive(Debug, Args)]
@@ -25,6 +21,20 @@ pub(crate) struct ReportArgs {
     /// Write to this file; its ending chooses the format unless --format does: .md, .json, .csv
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// What a sweep's recommendation is for [default: what the run was made for, or efficient]
+    #[arg(long, value_enum)]
+    objective: Option<ObjectiveName>,
+}
+
+/// Objectives by the name that is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ObjectiveName {
+    /// The best value; of those that cannot be told apart the cheapest
+    Max,
+    /// The most for the CPU time spent, among settings within 10 % of the best
+    Efficient,
+    /// The least CPU time, among settings within a half of the best
+    LowCpu,
 }
 
 /// Formats by the name that is typed.
@@ -54,25 +64,34 @@ pub(crate) fn run(args: &ReportArgs, shared: &Shared) -> anyhow::Result<Exit> {
     let store = kept::open(shared.db.as_deref())?;
     let record = store.load(&store.resolve(&args.run)?)?;
     let findings = analysis::analyse(&record);
+    let objective = args.objective.map(ObjectiveName::objective);
     match destination {
         Some(destination) => {
-            destination.write(&findings, &record)?;
+            destination.write_for(&findings, &record, objective)?;
             say::aside(format_args!("report written to {}", destination.path.display()));
         }
-        None => say::text(here(&findings, &record, args.format.unwrap_or(FormatName::Terminal))?)?,
+        None => {
+            let options = Options { objective, ..output::here() };
+            let format = args.format.unwrap_or(FormatName::Terminal);
+            say::text(format.write(&findings, &record, &options)?)?;
+        }
     }
     Ok(Exit::Success)
 }
 
 /// The report as this terminal shows it best.
 pub(crate) fn for_terminal(findings: &Findings, record: &RunRecord) -> anyhow::Result<String> {
-    here(findings, record, FormatName::Terminal)
+    FormatName::Terminal.write(findings, record, &output::here())
 }
 
-fn here(findings: &Findings, record: &RunRecord, format: FormatName) -> anyhow::Result<String> {
-    let terminal = console::Term::stdout();
-    let width = terminal.size_checked().map_or(100, |(_, columns)| usize::from(columns).clamp(60, 120));
-    format.write(findings, record, &Options { colour: console::colors_enabled(), width })
+impl ObjectiveName {
+    pub(crate) const fn objective(self) -> Objective {
+        match self {
+            Self::Max => Objective::Max,
+            Self::Efficient => Objective::Efficient,
+            Self::LowCpu => Objective::LowCpu,
+        }
+    }
 }
 
 impl FormatName {
@@ -99,17 +118,12 @@ pub(crate) struct Destination {
 impl Destination {
     /// Takes the format from the file's ending.
     pub(crate) fn parse(path: &Path) -> anyhow::Result<Self> {
-        let format = match path.extension().and_then(|ending| ending.to_str()) {
-            Some("md" | "markdown") => FormatName::Markdown,
-            Some("json") => FormatName::Json,
-            Some("csv") => FormatName::Csv,
-            Some("txt") => FormatName::Terminal,
-            _ => {
-                let message = format!("the ending of {} names no format", path.display());
-                return Err(Misuse::new(message)
-                    .hint("use .md, .json, .csv or .txt, or say --format")
-                    .into());
-            }
+        let format = match output::format_of(path)? {
+            Format::Markdown => FormatName::Markdown,
+            Format::Json => FormatName::Json,
+            Format::Csv => FormatName::Csv,
+            Format::CsvTrials => FormatName::CsvTrials,
+            Format::Terminal => FormatName::Terminal,
         };
         Ok(Self { path: path.to_owned(), format })
     }
@@ -120,12 +134,16 @@ impl Destination {
 
     /// Writes the report; the folder is made if it is not there.
     pub(crate) fn write(&self, findings: &Findings, record: &RunRecord) -> anyhow::Result<()> {
-        let options = Options { colour: false, width: 100 };
-        let text = self.format.write(findings, record, &options)?;
-        if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            fs::create_dir_all(folder).with_context(|| format!("cannot make folder {}", folder.display()))?;
-        }
-        fs::write(&self.path, text)
-            .with_context(|| format!("cannot write the report to {}", self.path.display()))
+        self.write_for(findings, record, None)
+    }
+
+    fn write_for(
+        &self,
+        findings: &Findings,
+        record: &RunRecord,
+        objective: Option<Objective>,
+    ) -> anyhow::Result<()> {
+        let options = Options { objective, ..output::in_a_file() };
+        output::write(&self.path, &self.format.write(findings, record, &options)?)
     }
 }

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use comfy_table::{Table, presets};
 use jiff::{Timestamp, tz::TimeZone};
 use samples::{RunState, UnixMillis};
-use store::{RunListing, Store};
+use store::{Baseline, RunListing, Store};
 
 use crate::{exit::Exit, kept, say, shared::Shared};
 
@@ -53,23 +53,28 @@ fn list(store: &Store) -> anyhow::Result<()> {
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(["RUN", "BEGUN (UTC)", "TRIALS", "STATE", "TITLE"]);
+    table.set_header(["RUN", "BEGUN (UTC)", "TRIALS", "STATE", "BASELINE", "TITLE"]);
+    let baselines = store.baselines()?;
     for run in &runs {
-        table.add_row(row(run));
+        table.add_row(row(run, &baselines));
     }
     Ok(say::line(table)?)
 }
 
-fn row(run: &RunListing) -> [String; 5] {
+fn row(run: &RunListing, baselines: &[Baseline]) -> [String; 6] {
     let state = match run.state {
         RunState::Complete => "complete",
         RunState::Unfinished => "unfinished",
     };
+    let state = if run.imported { format!("{state}, imported") } else { state.to_owned() };
+    let names: Vec<&str> =
+        baselines.iter().filter(|named| named.run == run.id).map(|named| named.name.as_str()).collect();
     let trials = format!("{}/{}", run.made, run.planned);
-    [run.id.to_string(), time(run.started), trials, state.to_owned(), run.title.clone()]
+    [run.id.to_string(), time(run.started), trials, state, names.join(", "), run.title.clone()]
 }
 
-fn time(millis: UnixMillis) -> String {
+/// When a run began, in UTC.
+pub(super) fn time(millis: UnixMillis) -> String {
     Timestamp::from_millisecond(millis.0)
         .map(|time| time.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M").to_string())
         .unwrap_or_else(|_| millis.0.to_string())

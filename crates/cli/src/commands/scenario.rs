@@ -2,9 +2,11 @@
 
 use std::io;
 
-use ::scenario::{Diagnosis, Plan, PlanOptions, Scenario, builtin};
+use ::scenario::{Diagnosis, Objective, Plan, PlanOptions, Scenario, builtin};
 use clap::{Subcommand, ValueEnum};
 use comfy_table::{Table, presets};
+use lab::Forecast;
+use units::Share;
 
 use crate::{exit::Exit, say, source};
 
@@ -59,7 +61,8 @@ fn list() -> anyhow::Result<()> {
     table.set_header(["SCENARIO", "TAKES", "SHOWS"]);
     for builtin in builtin::all() {
         let scenario = Scenario::parse(builtin.name, builtin.text)?;
-        let takes = Plan::expand(&scenario, 0, &PlanOptions::default()).duration_estimate();
+        let plan = Plan::expand(&scenario, 0, &PlanOptions::default());
+        let takes = lab::forecast(&plan).map_or_else(|| plan.duration_estimate(), |forecast| forecast.most);
         table.add_row([builtin.name.to_owned(), minutes(takes.seconds()), scenario.title]);
     }
     Ok(say::line(table)?)
@@ -112,7 +115,44 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
         say::line(format_args!("  {}", cell.id))?;
     }
     let takes = minutes(plan.duration_estimate().seconds());
-    say::line(format_args!("{} trials of {} cells, about {takes}", plan.trials.len(), plan.cells.len()))
+    say::line(format_args!("{} trials of {} cells, about {takes}", plan.trials.len(), plan.cells.len()))?;
+    match lab::forecast(plan) {
+        Some(forecast) => print_design(plan, &forecast),
+        None => Ok(()),
+    }
+}
+
+/// Prints what of a plan is certain where trials are chosen as the run goes on.
+fn print_design(plan: &Plan, forecast: &Forecast) -> io::Result<()> {
+    let (design, screening) = (plan.design, minutes(forecast.screening.seconds()));
+    let times = if forecast.screening_blocks == 1 { "once" } else { "twice" };
+    say::line("these are the most; with a budget or a precision they are chosen as the run goes on:")?;
+    let first = forecast.screening_trials;
+    say::line(format_args!(
+        "  first every cell {times}, its baseline more often: {first} trials, about {screening}"
+    ))?;
+    say::line(format_args!(
+        "  then cells that can still be {}, or where a curve may flatten",
+        sought(design.objective)
+    ))?;
+    if let Some(precision) = design.precision.map(Share) {
+        say::line(format_args!("  a cell ends when its median is known to {precision} either way"))?;
+    }
+    let most = minutes(forecast.most.seconds());
+    let budget = if design.budget.is_some() { "the budget" } else { "if no cell ends earlier" };
+    say::line(format_args!("  at most {most} in all: {budget}"))?;
+    if forecast.is_too_short() {
+        say::line("  the budget is too short for that first part: some cells would have no trial")?;
+    }
+    Ok(())
+}
+
+fn sought(objective: Objective) -> &'static str {
+    match objective {
+        Objective::Max => "the best",
+        Objective::Efficient => "the most efficient within 10 % of the best",
+        Objective::LowCpu => "the cheapest within a half of the best",
+    }
 }
 
 fn minutes(seconds: f64) -> String {

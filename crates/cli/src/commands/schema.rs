@@ -1,7 +1,7 @@
 //! `plumb schema`: the JSON Schemas of the documents that cross walls.
 
 use clap::{Args, ValueEnum};
-use findings::{Findings, Solo};
+use findings::{Checked, Contrast, Findings, Solo};
 use samples::RunRecord;
 use serde_json::{Value, to_value};
 
@@ -26,6 +26,10 @@ enum Document {
     Findings,
     /// What one trial says alone: `plumb ping --json`, and `plumb` in `plumb client --json`
     Solo,
+    /// One run against another: `plumb compare --json`
+    Contrast,
+    /// The same with a gate's word on it: `plumb check --json`
+    Check,
 }
 
 /// Prints it.
@@ -35,6 +39,8 @@ pub(crate) fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
         Document::Run => to_value(schemars::schema_for!(RunRecord))?,
         Document::Findings => to_value(schemars::schema_for!(Findings))?,
         Document::Solo => to_value(schemars::schema_for!(Solo))?,
+        Document::Contrast => to_value(schemars::schema_for!(Contrast))?,
+        Document::Check => to_value(schemars::schema_for!(Checked))?,
     })?;
     Ok(Exit::Success)
 }

@@ -3,6 +3,7 @@
 mod config;
 mod document;
 mod flags;
+mod hints;
 mod log;
 mod measure;
 mod words;
@@ -24,6 +25,7 @@ use traffic::{
 pub(crate) use flags::ServerArgs;
 
 use self::{
+    hints::Hints,
     log::{Log, To},
     measure::Measure,
 };
@@ -41,6 +43,7 @@ pub(crate) fn run(args: &ServerArgs) -> anyhow::Result<Exit> {
         log,
         begun: Instant::now(),
         measure: Mutex::default(),
+        hints: Hints::default(),
     };
     door::serve(&config, &stop, &teller).context("cannot serve")?;
     let failed = args.course.once && teller.failed.load(Ordering::Relaxed);
@@ -55,6 +58,7 @@ struct Teller {
     log: Log,
     begun: Instant,
     measure: Mutex<Measure>,
+    hints: Hints,
 }
 
 impl Teller {
@@ -82,6 +86,9 @@ impl Watcher for Teller {
             self.log.say(To::Result, document);
         } else if let Some(line) = words::line(&event) {
             self.say(if self.json { To::Aside } else { To::Result }, line);
+        }
+        if let Some(hint) = self.hints.after(&event) {
+            self.say(To::Aside, hint);
         }
     }
 }

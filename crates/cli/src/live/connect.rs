@@ -7,60 +7,94 @@ use units::Nanos;
 #[derive(Debug)]
 pub(crate) struct ConnectLines {
     every: Nanos,
+    warmup: Nanos,
     since: Nanos,
     last: Nanos,
     done: u64,
+    /// After the warm-up.
     all: u64,
 }
 
 impl ConnectLines {
-    /// A line as often as said, and none when that is nought.
-    pub(crate) fn new(every: Nanos) -> Self {
-        Self { every, since: Nanos(0), last: Nanos(0), done: 0, all: 0 }
+    /// A line as often as said, and none when that is nought; the warm-up ends a line, too.
+    pub(crate) fn new(every: Nanos, warmup: Nanos) -> Self {
+        Self { every, warmup, since: Nanos(0), last: Nanos(0), done: 0, all: 0 }
     }
 
     /// Takes a beat and gives the line that it completes.
-    pub(crate) fn take(&mut self, beat: &Beat) -> Vec<String> {
+    pub(crate) fn take(&mut self, beat: &Beat) -> Option<String> {
         self.done += beat.round_trips;
-        self.all += beat.round_trips;
+        self.all += if self.is_warming() { 0 } else { beat.round_trips };
         self.last = beat.elapsed;
-        let due = self.since.0 + self.every.0;
-        if self.every.0 == 0 || beat.elapsed.0 + beat.covers.0 / 2 < due {
-            return Vec::new();
-        }
-        let line = line(self.since, beat.elapsed, self.done);
-        (self.since, self.done) = (beat.elapsed, 0);
-        vec![line]
+        let (end, due) = (self.since + self.every, beat.elapsed + Nanos(beat.covers.0 / 2));
+        let warm = self.is_warming() && due >= self.warmup;
+        (self.every.0 > 0 && (due >= end || warm)).then(|| self.close())
+    }
+
+    /// The line of what is left when the last connection has ended.
+    pub(crate) fn rest(&mut self) -> Option<String> {
+        (self.every.0 > 0 && self.done > 0 && self.last > self.since).then(|| self.close())
     }
 
     /// All of them on a line, where connections were made at all.
     pub(crate) fn total(&self) -> Option<String> {
-        (self.every.0 > 0 && self.all > 0).then(|| line(Nanos(0), self.last, self.all))
+        (self.every.0 > 0 && self.all > 0).then(|| line(self.warmup, self.last, self.all, false))
+    }
+
+    /// Beats end a little late, and never far beyond the warm-up.
+    fn is_warming(&self) -> bool {
+        self.since < self.warmup
+    }
+
+    fn close(&mut self) -> String {
+        let line = line(self.since, self.last, self.done, self.is_warming());
+        (self.since, self.done) = (self.last, 0);
+        line
     }
 }
 
-fn line(start: Nanos, end: Nanos, done: u64) -> String {
+fn line(start: Nanos, end: Nanos, done: u64, warmup: bool) -> String {
     let time = format!("{:.1}-{:.1} s", start.seconds(), end.seconds());
     let rate = done as f64 / (end - start).seconds().max(f64::MIN_POSITIVE);
-    format!("{time:>13}  {done:>8} connections  {rate:>8.0} a second")
+    let mark = if warmup { "  (warm-up)" } else { "" };
+    format!("{time:>13}  {done:>8} connections  {rate:>8.0} a second{mark}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const SECOND: Nanos = Nanos::from_secs(1);
+
+    fn said(lines: &mut ConnectLines, beats: std::ops::RangeInclusive<u64>) -> Vec<String> {
+        let covers = Nanos::from_millis(100);
+        let beat = |beat: u64| Beat {
+            elapsed: Nanos(beat * 100_300_000),
+            covers,
+            round_trips: 100,
+            ..Beat::default()
+        };
+        beats.filter_map(|number| lines.take(&beat(number))).collect()
+    }
+
     #[test]
     fn beats_are_put_together_to_lines() {
-        let mut lines = ConnectLines::new(Nanos::from_secs(1));
-        let tenth = Nanos::from_millis(100);
-        let mut said = Vec::new();
-        for beat in 1..=21 {
-            let elapsed = Nanos(beat * 100_300_000);
-            said.extend(lines.take(&Beat { elapsed, covers: tenth, round_trips: 100, ..Beat::default() }));
-        }
+        let mut lines = ConnectLines::new(SECOND, Nanos(0));
+        let said = said(&mut lines, 1..=23);
         assert_eq!(said.len(), 2, "{said:?}");
         assert_eq!(said[0], "    0.0-1.0 s      1000 connections       997 a second");
-        assert!(lines.total().is_some_and(|total| total.contains("2100 connections")));
-        assert!(ConnectLines::new(Nanos(0)).total().is_none());
+        assert!(lines.total().is_some_and(|total| total.contains("2300 connections")));
+        assert!(ConnectLines::new(Nanos(0), Nanos(0)).total().is_none());
+    }
+
+    #[test]
+    fn the_warm_up_has_lines_of_its_own_and_the_last_part_of_a_second_one_too() {
+        let mut lines = ConnectLines::new(SECOND, Nanos::from_millis(500));
+        let mut said = said(&mut lines, 1..=20);
+        said.extend(lines.rest());
+        let shown: Vec<_> = said.iter().map(|line| (&line[4..13], line.ends_with("(warm-up)"))).collect();
+        assert_eq!(shown, [("0.0-0.5 s", true), ("0.5-1.5 s", false), ("1.5-2.0 s", false)], "{said:?}");
+        assert!(lines.total().is_some_and(|total| total.contains("1500 connections")));
+        assert_eq!(lines.rest(), None);
     }
 }

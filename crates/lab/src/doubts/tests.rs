@@ -151,6 +151,17 @@ fn a_stream_beside_messages_has_to_keep_its_rate() {
 }
 
 #[test]
+fn messages_that_get_lost_are_a_doubt_from_one_in_a_hundred_on() {
+    for (lost, doubtful) in [(0, false), (1, false), (2, true), (32, true)] {
+        let data = PingPongData { round_trips: times(9), elapsed: SECOND, lost, ..PingPongData::default() };
+        let load = Load::PingPong(PingPongLoad::new(SECOND));
+        let said = doubts(&load, &Measurement::PingPong(data), &CpuUsage::default());
+        let expected = doubtful.then_some(Doubt::Lossy { lost, of: lost + 100 });
+        assert_eq!(said, expected.into_iter().collect::<Vec<_>>(), "{lost} beside 100");
+    }
+}
+
+#[test]
 fn a_late_generator_is_one_that_misses_its_period_or_makes_up_the_tail() {
     for (lateness, period, tail, doubtful) in
         [(20_000, 100_000, 90_000, false), (20_000, 10_000, 90_000, true), (60_000, 100_000, 90_000, true)]

@@ -1,12 +1,17 @@
 //! Rows for a spreadsheet or a data frame: one for each cell, or one for each trial (RFC 4180).
-//! Column names are stable and carry their unit; the factors' columns come last, as `factor.NAME`.
+//! Column names are stable and carry their unit; the factors' columns come last, as `factor.NAME`, and behind them what
+//! other tools reported, as `reported.NAME` in base units.
 //! Must not know the page.
 
 mod cells;
+mod contrast;
 mod trials;
 
 pub(crate) use cells::cells;
+pub(crate) use contrast::contrast;
 pub(crate) use trials::trials;
+
+use findings::{Basis, Interval, Metric};
 
 /// A line of fields.
 fn line(fields: impl IntoIterator<Item = String>) -> String {
@@ -19,6 +24,32 @@ fn quoted(field: &str) -> String {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {
         field.to_owned()
+    }
+}
+
+/// The ends of an interval and its confidence.
+fn ends(interval: Option<Interval>) -> [String; 3] {
+    let end = |of: fn(Interval) -> f64| optional(interval.map(of));
+    [end(|interval| interval.low), end(|interval| interval.high), end(|interval| interval.confidence)]
+}
+
+/// A metric's name and the unit of its numbers.
+const fn metric(metric: Metric) -> (&'static str, &'static str) {
+    match metric {
+        Metric::Throughput => ("throughput", "bit/s"),
+        Metric::RoundTrip => ("round-trip", "ns"),
+        Metric::ConnectionRate => ("connection-rate", "1/s"),
+        Metric::Latency => ("latency", "ns"),
+        Metric::MessageRate => ("message-rate", "1/s"),
+        Metric::Count => ("count", ""),
+    }
+}
+
+/// What an interval was computed from.
+const fn basis(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Trials => "trials",
+        Basis::Intervals => "intervals",
     }
 }
 

@@ -25,7 +25,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 
 fn row(findings: &Findings, number: usize, cell: &CellSummary, stream: &StreamSummary) -> Vec<Text> {
     let rate = |value| phrases::value(Metric::Throughput, value);
-    let both = format!("{} sender - {} receiver", rate(stream.sent.median), rate(stream.received.median));
+    let sent = stream.sent.map(|sent| format!("{} sender - ", rate(sent.median))).unwrap_or_default();
+    let both = format!("{sent}{} receiver", rate(stream.received.median));
     let share = match &cell.against_baseline {
         Some(comparison) => phrases::share(comparison, Confidence::InHead).into(),
         None if cell.baseline => "baseline".into(),

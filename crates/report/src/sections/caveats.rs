@@ -3,7 +3,7 @@
 
 use std::mem;
 
-use findings::{CellSummary, Findings};
+use findings::{Basis, CellSummary, Findings};
 use samples::Doubt;
 
 use super::Source;
@@ -26,14 +26,25 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         .collect();
     let kinds = by_kind(&doubted);
     let mut items: Vec<Text> = findings.caveats.iter().map(|caveat| caveat.as_str().into()).collect();
+    items.extend(has_marks(findings).then(phrases::what_the_mark_means));
     items.extend(kinds.iter().map(|kind| summary(findings, kind)));
+    if items.is_empty() {
+        return None;
+    }
     let mut blocks = vec![Block::List(items)];
     if kinds.iter().any(|kind| kind.len() > 1) {
         let each = doubted.iter().map(|doubted| one(findings, doubted)).collect();
         blocks.push(Block::Folded { title: "Doubts by cell".into(), blocks: vec![Block::List(each)] });
     }
-    let any = !findings.caveats.is_empty() || !doubted.is_empty();
-    any.then(|| section("Caveats", blocks))
+    Some(section("Caveats", blocks))
+}
+
+/// Whether an interval on the page was computed within a single trial.
+fn has_marks(findings: &Findings) -> bool {
+    let cells =
+        findings.cells.iter().filter(|cell| cell.value.interval.is_some()).map(|cell| cell.value.basis);
+    let effects = findings.effects.iter().map(|effect| effect.change.basis);
+    cells.chain(effects).any(|basis| basis == Basis::Intervals)
 }
 
 fn by_kind<'a>(doubted: &[Doubted<'a>]) -> Vec<Vec<Doubted<'a>>> {

@@ -1,6 +1,6 @@
 //! The summary: one row for each cell, one table for each workload. Must not know the samples within trials.
 
-use findings::{CellSummary, DatagramSummary, Difference, Distribution, Findings, LatencySummary, Metric};
+use findings::{CellSummary, Difference, Findings, Metric};
 use units::significant;
 
 use super::Source;
@@ -10,6 +10,8 @@ use crate::{
     phrases::{self, Confidence},
     text::{Text, Tone, glued},
 };
+
+const NO_INTERVALS: &str = "one number each: no interval, and no difference that is established";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
@@ -24,61 +26,126 @@ fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
     let same_load = cells.iter().all(|cell| cell.load == first.load);
     let heading = if same_load { first.load.as_str() } else { "its load varies by factor" };
     let heading = Text::of(Tone::Strong, workload).and(Tone::Faint, format!(" ({heading})"));
-    let factors = labels::factors(cells.iter().copied());
-    let common = phrases::common(cells.iter().filter_map(|cell| cell.value.interval));
-    let confidence = if common.is_some() { Confidence::InHead } else { Confidence::Inline };
+    let layout = Layout::of(&cells);
     let table = Table {
-        columns: columns(first, &factors, common.as_deref()),
-        rows: cells.iter().map(|cell| row(findings, cell, &factors, confidence)).collect(),
-        caption: caption(&cells),
+        columns: layout.columns(value_title(first.metric)),
+        rows: cells.iter().map(|cell| layout.row(findings, cell)).collect(),
+        caption: caption(&cells, layout.confidence),
     };
     vec![Block::Heading(heading), Block::Table(table)]
 }
 
-fn caption(cells: &[&CellSummary]) -> Option<Text> {
+fn caption(cells: &[&CellSummary], confidence: Confidence) -> Option<Text> {
     let open = |cell: &&CellSummary| cell.latency.as_ref().is_some_and(|latency| latency.open_loop.is_some());
     let doubted = cells.iter().any(|cell| !cell.doubts.is_empty());
     let doubts = doubted.then_some("! there are doubts about it, listed under Caveats");
-    let schedule =
-        cells.iter().any(open).then_some("99 % of an open loop: since each message should have been sent");
-    let said: Vec<&str> = schedule.into_iter().chain(doubts).collect();
+    let schedule = cells
+        .iter()
+        .any(open)
+        .then_some("an open loop's round trips count since each message should have been sent");
+    let bare = (confidence == Confidence::Nowhere).then_some(NO_INTERVALS);
+    let said: Vec<&str> = bare.into_iter().chain(schedule).chain(doubts).collect();
     (!said.is_empty()).then(|| Text::of(Tone::Faint, said.join("; ")))
 }
 
-fn columns(first: &CellSummary, factors: &[&str], confidence: Option<&str>) -> Vec<Column> {
-    let [value, others @ ..] = match first.metric {
-        Metric::Throughput if datagrams(first).is_some() => ["Received", "Of baseline", "Lost", "CPU-s/GB"],
-        Metric::Throughput => ["Received", "Of baseline", "Retr", "CPU-s/GB"],
-        Metric::RoundTrip => ["Median round trip", "Of baseline", "99 %", "Lost"],
-        Metric::ConnectionRate => ["Connections", "Of baseline", "99 %", "Failed"],
-        Metric::Latency => ["Reported latency", "Of baseline", "99 %", "Lost"],
-        Metric::MessageRate => ["Messages", "Of baseline", "99 %", "Lost"],
-        Metric::Count => ["Reported count", "Of baseline", "99 %", "Lost"],
-    };
-    let value = confidence.map_or(value.to_owned(), |confidence| {
-        format!("{value} {}", glued(&format!("({confidence} interval)")))
-    });
-    let factors = factors.iter().map(|factor| left(*factor));
-    [left("Path")].into_iter().chain(factors).chain([right(value)]).chain(others.map(right)).collect()
+const fn value_title(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Throughput => "Received",
+        Metric::RoundTrip => "Median round trip",
+        Metric::ConnectionRate => "Connections",
+        Metric::Latency => "Reported latency",
+        Metric::MessageRate => "Messages",
+        Metric::Count => "Reported count",
+    }
 }
 
-fn row(findings: &Findings, cell: &CellSummary, factors: &[&str], confidence: Confidence) -> Vec<Text> {
-    let level =
-        |factor: &&str| cell.levels.get(*factor).map_or(Text::of(Tone::Faint, "-"), |l| l.as_str().into());
-    let mut row = vec![Text::of(Tone::Strong, &cell.path)];
-    row.extend(factors.iter().map(level));
-    let mark = if cell.doubts.is_empty() { "" } else { "\u{a0}!" };
-    let value = phrases::estimate_with(cell.metric, &cell.value, confidence);
-    row.push(Text::from(value).and(Tone::Doubtful, mark));
-    row.push(against_baseline(findings, cell));
-    row.extend(rest(cell));
-    row
+/// A column's title, and what a cell has to say in it.
+type Further = (&'static str, fn(&CellSummary) -> Option<String>);
+
+const FURTHER: [Further; 5] = [
+    ("99 %", tail),
+    ("Retr", |cell| Some(cell.stream.as_ref()?.tcp?.retransmits.to_string())),
+    ("Lost", lost),
+    ("Failed", |cell| Some(cell.connect.as_ref()?.failed.to_string())),
+    ("CPU-s/GB", |cell| cell.cpu?.per_gigabyte.map(|cost| significant(cost, 2))),
+];
+
+/// The columns of a table: only such as some cell has something to say in.
+struct Layout<'a> {
+    factors: Vec<&'a str>,
+    /// Whether some cell has a path to speak of.
+    placed: bool,
+    /// The confidence of all intervals, where it is the same.
+    common: Option<String>,
+    confidence: Confidence,
+    compared: bool,
+    further: Vec<Further>,
 }
 
-fn against_baseline(findings: &Findings, cell: &CellSummary) -> Text {
+impl<'a> Layout<'a> {
+    fn of(cells: &[&'a CellSummary]) -> Self {
+        let said = |(_, of): &Further| cells.iter().any(|cell| of(cell).is_some());
+        let common = phrases::common(cells.iter().filter_map(|cell| cell.value.interval));
+        let single = cells.iter().all(|cell| cell.value.interval.is_none() && cell.value.trials <= 1);
+        Self {
+            factors: labels::factors(cells.iter().map(|cell| &cell.levels)),
+            placed: cells.iter().any(|cell| labels::is_placed(&cell.path, &cell.levels)),
+            confidence: match &common {
+                Some(_) => Confidence::InHead,
+                None if single => Confidence::Nowhere,
+                None => Confidence::Inline,
+            },
+            common,
+            compared: cells.iter().any(|cell| cell.baseline || cell.against_baseline.is_some()),
+            further: FURTHER.into_iter().filter(said).collect(),
+        }
+    }
+
+    fn columns(&self, value: &str) -> Vec<Column> {
+        let value = self.common.as_ref().map_or(value.to_owned(), |confidence| {
+            format!("{value} {}", glued(&format!("({confidence} interval)")))
+        });
+        let mut columns: Vec<Column> = self.placed.then(|| left("Path")).into_iter().collect();
+        columns.extend(self.factors.iter().map(|factor| left(*factor)));
+        columns.push(right(value));
+        columns.extend(self.compared.then(|| right("Of baseline")));
+        columns.extend(self.further.iter().map(|(title, _)| right(*title)));
+        columns
+    }
+
+    fn row(&self, findings: &Findings, cell: &CellSummary) -> Vec<Text> {
+        let or_dash =
+            |said: Option<String>| said.map_or_else(|| Text::of(Tone::Faint, "-"), |said| said.into());
+        let value = phrases::estimate_with(cell.metric, &cell.value, self.confidence);
+        let mark = if cell.doubts.is_empty() { "" } else { "\u{a0}!" };
+        let path = || Text::of(Tone::Strong, &cell.path);
+        let mut row: Vec<Text> = self.placed.then(path).into_iter().collect();
+        row.extend(self.factors.iter().map(|factor| or_dash(cell.levels.get(*factor).cloned())));
+        row.push(Text::from(value).and(Tone::Doubtful, mark));
+        row.extend(self.compared.then(|| against_baseline(findings, cell, self.confidence)));
+        row.extend(self.further.iter().map(|(_, of)| or_dash(of(cell))));
+        row
+    }
+}
+
+fn tail(cell: &CellSummary) -> Option<String> {
+    let answered = cell.latency.as_ref().map(phrases::judged);
+    let times = answered.or(cell.connect.as_ref().map(|connect| &connect.exchanges))?;
+    times.at(0.99).map(|time| time.to_string())
+}
+
+fn lost(cell: &CellSummary) -> Option<String> {
+    let messages = cell.latency.as_ref().map(phrases::lost_messages);
+    messages.or_else(|| Some(phrases::lost(cell.stream.as_ref()?.datagrams.as_ref()?)))
+}
+
+fn against_baseline(findings: &Findings, cell: &CellSummary, confidence: Confidence) -> Text {
     let Some(comparison) = &cell.against_baseline else {
         return Text::of(Tone::Faint, if cell.baseline { "baseline" } else { "-" });
     };
+    if confidence == Confidence::Nowhere {
+        return Text::of(Tone::Faint, phrases::share(comparison, confidence));
+    }
     let tone = phrases::tone(cell.metric, comparison);
     let share = Text::of(tone, phrases::share(comparison, Confidence::InHead));
     match phrases::no_difference(findings, &cell.workload, comparison) {
@@ -86,32 +153,4 @@ fn against_baseline(findings: &Findings, cell: &CellSummary) -> Text {
         Some(unclear) => unclear.and(Tone::Plain, ": ").then(share),
         None => share,
     }
-}
-
-fn rest(cell: &CellSummary) -> [Text; 2] {
-    let dash = || Text::of(Tone::Faint, "-");
-    if let Some(latency) = &cell.latency {
-        return [p99(tail(latency)).map_or_else(dash, Text::from), latency.lost.to_string().into()];
-    }
-    if let Some(connect) = &cell.connect {
-        return [p99(&connect.exchanges).map_or_else(dash, Text::from), connect.failed.to_string().into()];
-    }
-    let retransmits =
-        cell.stream.as_ref().and_then(|stream| stream.tcp).map(|tcp| tcp.retransmits.to_string());
-    let went_wrong = datagrams(cell).map(phrases::lost).or(retransmits);
-    let cost = cell.cpu.per_gigabyte.map_or_else(dash, |cost| significant(cost, 2).into());
-    [went_wrong.map_or_else(dash, Text::from), cost]
-}
-
-/// Of an open loop from the intended times: the other one hides what a stall delayed.
-fn tail(latency: &LatencySummary) -> &Distribution {
-    latency.open_loop.as_ref().map_or(&latency.round_trips, |open| &open.since_intended)
-}
-
-fn datagrams(cell: &CellSummary) -> Option<&DatagramSummary> {
-    cell.stream.as_ref()?.datagrams.as_ref()
-}
-
-fn p99(times: &Distribution) -> Option<String> {
-    times.at(0.99).map(|time| time.to_string())
 }

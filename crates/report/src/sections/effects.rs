@@ -2,10 +2,10 @@
 
 use findings::{Difference, FactorEffect, Findings};
 
-use super::Source;
+use super::{Source, speedup};
 use crate::{
     labels,
-    page::{Block, Column, Section, Table, left, right, section},
+    page::{Block, Column, Depth, Section, Table, left, right, section},
     phrases::{self, Confidence},
     text::{Text, Tone, glued, softened},
 };
@@ -25,7 +25,11 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         rows: effects.iter().map(|effect| row(effect).collect()).collect(),
         caption: None,
     };
-    (!effects.is_empty()).then(|| section("What each setting changes", vec![Block::Table(table)]))
+    // Side by side they are shorter; without an interval none of them says anything.
+    let bare = effects.iter().all(|effect| effect.change.ratio_interval.is_none());
+    let depth = if bare || speedup::shows_all(findings) { Depth::OnlyFull } else { Depth::Always };
+    let section = section("What each setting changes", vec![Block::Table(table)]);
+    (!effects.is_empty()).then_some(Section { depth, ..section })
 }
 
 fn columns(several: bool, others: bool, confidence: Option<&str>) -> Vec<Column> {

@@ -5,24 +5,17 @@ use samples::RunState;
 use super::Source;
 use crate::{
     page::{Block, Depth, Section},
-    phrases::moment,
+    phrases::{self, moment},
     text::{Text, Tone, glued},
 };
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let run = &source.findings.run;
-    let machine = run.environment.as_ref().map_or_else(
-        || "machine unknown".to_owned(),
-        |machine| format!("Linux {}, {} CPUs", machine.kernel, machine.cpus),
-    );
-    let trials = format!("{} of {} trials", run.made, run.planned);
-    let facts = [run.id.0.clone(), moment(run.started), machine, format!("plumb {}", run.tool)]
+    let facts = [run.id.0.clone(), moment(run.started), phrases::machine(run), format!("plumb {}", run.tool)]
         .map(|fact| glued(&fact));
+    let tone = if run.state == RunState::Unfinished { Tone::Doubtful } else { Tone::Faint };
     let line = Text::of(Tone::Faint, format!("{} · ", facts.join(" · ")));
-    let line = match run.state {
-        RunState::Complete => line.and(Tone::Faint, glued(&trials)),
-        RunState::Unfinished => line.and(Tone::Doubtful, glued(&format!("unfinished: {trials}"))),
-    };
+    let line = line.and(tone, glued(&phrases::trials(run)));
     let about = run.about.trim();
     let about = (!about.is_empty()).then(|| Block::Paragraph(about.into()));
     let blocks = about.into_iter().chain([Block::Paragraph(line)]).collect();

@@ -1,7 +1,7 @@
 //! The cost ladder: a bar for each path, and what the layers that it adds take.
 //! Must not know how nested paths were found.
 
-use findings::{Comparison, Difference, Findings, Ladder, Metric, Rung};
+use findings::{Comparison, Difference, Findings, Ladder, Rung};
 
 use super::Source;
 use crate::{
@@ -31,14 +31,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 }
 
 fn heading(ladder: &Ladder) -> Text {
-    let measured = match ladder.metric {
-        Metric::Throughput => "throughput, more is better",
-        Metric::RoundTrip => "median round trip, less is better",
-        Metric::ConnectionRate => "connections per second, more is better",
-        Metric::Latency => "reported latency, less is better",
-        Metric::MessageRate => "messages per second, more is better",
-        Metric::Count => "a reported count",
-    };
+    let measured = phrases::measured_in(Some(ladder.metric));
     let settings = labels::levels(&ladder.levels).map(|levels| format!(", {levels}")).unwrap_or_default();
     Text::of(Tone::Strong, format!("{}{settings}", ladder.workload))
         .and(Tone::Faint, format!(" ({measured})"))

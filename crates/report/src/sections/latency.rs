@@ -69,11 +69,11 @@ fn averages(findings: &Findings, cells: &[Row<'_>]) -> Table {
         let mut row = vec![
             labels::cell(findings, cell).into(),
             phrases::estimate(Metric::RoundTrip, &cell.value).into(),
-            phrases::value(Metric::RoundTrip, latency.round_trips.mean).into(),
-            phrases::value(Metric::RoundTrip, latency.round_trips.deviation).into(),
+            phrases::value(Metric::RoundTrip, phrases::judged(latency).mean).into(),
+            phrases::value(Metric::RoundTrip, phrases::judged(latency).deviation).into(),
             significant(latency.rate, 3).into(),
             latency.round_trips.count.to_string().into(),
-            latency.lost.to_string().into(),
+            phrases::lost_messages(latency).into(),
             share,
         ];
         row.extend(loaded.then_some(under));

@@ -10,6 +10,10 @@ use crate::{
     text::Text,
 };
 
+const IMPORTED: &str = "The numbers are those of other tools' logs. In which order and how long after one another they were \
+                        measured is not known, so that a drift of the machines may look like a difference; nor is there \
+                        a noise floor.";
+
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let mut blocks = vec![Block::Paragraph(order(findings)), Block::Paragraph(numbers())];
@@ -21,6 +25,9 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 
 fn order(findings: &Findings) -> Text {
     let run = &findings.run;
+    if run.origin.imported().is_some() {
+        return IMPORTED.into();
+    }
     let order = format!(
         "Each cell was planned to be measured {}, in randomised blocks that hold every cell once, so that a \
          drift of the machine falls on all alike (seed {}, {} of {} trials made).",

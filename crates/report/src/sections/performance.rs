@@ -37,8 +37,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 
 fn table(cell: &CellSummary, stream: &StreamSummary) -> Table {
     let rate = |estimate: &Estimate| phrases::estimate(Metric::Throughput, estimate);
-    let mut rows =
-        vec![("Avg throughput (TX)", rate(&stream.sent)), ("Avg throughput (RX)", rate(&stream.received))];
+    let mut rows: Vec<_> = stream.sent.iter().map(|sent| ("Avg throughput (TX)", rate(sent))).collect();
+    rows.push(("Avg throughput (RX)", rate(&stream.received)));
     if let (Some(forward), Some(reverse)) = (&stream.forward, &stream.reverse) {
         rows.extend([("Of this, forward", rate(forward)), ("Of this, reverse", rate(reverse))]);
     }

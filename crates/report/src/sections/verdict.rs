@@ -1,11 +1,12 @@
 //! The claims, the most severe first: what was found, on what evidence, and what to do.
 //! Must not know how a claim was reached.
 
-use findings::{Evidence, Finding, Remedy, Severity};
+use findings::{Brought, Difference, Evidence, Finding, Remedy, Severity};
 
 use super::Source;
 use crate::{
     page::{Block, Section, section},
+    phrases::{self, Confidence},
     text::{Text, Tone},
 };
 
@@ -67,5 +68,25 @@ fn doubted(caveat: &String) -> Text {
 fn remedy(remedy: &Remedy) -> Vec<Block> {
     let action = Block::Paragraph(Text::of(Tone::Good, "Remedy: ").and(Tone::Plain, &remedy.action));
     let commands = (!remedy.commands.is_empty()).then(|| Block::Commands(remedy.commands.clone()));
-    [action].into_iter().chain(commands).collect()
+    [action].into_iter().chain(commands).chain(list(remedy.brought.iter().map(tried))).collect()
+}
+
+/// `Tried on pod-to-target/stream: 4.55 Gbit/s became 18.9 Gbit/s, 4.15x (4.05 to 4.27, 94 %)`.
+fn tried(brought: &Brought) -> Text {
+    let Brought { cell, metric, before, after, comparison } = brought;
+    let value = |value: &f64| phrases::value(*metric, *value);
+    let outcome = match comparison.verdict {
+        Difference::None => "made no difference beyond the noise: ",
+        Difference::Unclear => "whether it helps is unclear: ",
+        Difference::Lower | Difference::Higher => "",
+    };
+    Text::of(phrases::tone(*metric, comparison), format!("Tried on {cell}: ")).and(
+        Tone::Plain,
+        format!(
+            "{outcome}{} became {}, {} of it",
+            value(before),
+            value(after),
+            phrases::share(comparison, Confidence::Inline)
+        ),
+    )
 }

@@ -1,7 +1,8 @@
 //! What was measured, in a few lines. Must not know what to think of it.
 
 use findings::{
-    ConnectSummary, LatencySummary, Metric, Solo, SoloConnect, SoloOutcome, SoloRate, SoloStream, Spread,
+    ConnectSummary, EndSocket, LatencySummary, Metric, Solo, SoloConnect, SoloOutcome, SoloRate, SoloStream,
+    Spread,
 };
 use units::{Share, significant};
 
@@ -24,6 +25,7 @@ pub(super) fn build(solo: &Solo) -> Option<Section> {
         SoloOutcome::PingPong(latency) => answered(latency),
         SoloOutcome::Connect(connect) => connected(connect),
     };
+    lines.extend(buffers(solo));
     lines.extend(cpu(solo));
     let lines = lines.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let mut blocks = vec![Block::KeyValues(lines)];
@@ -69,7 +71,7 @@ fn answered(latency: &LatencySummary) -> Vec<Line> {
     }
     let count = format!("{}, {}/s", times.count, significant(latency.rate, 3));
     lines.push(("Round trips", count.into()));
-    lines.push(("Lost", latency.lost.to_string().into()));
+    lines.push(("Lost", phrases::lost_messages(latency).into()));
     let under = latency.under.as_ref().map(|rate| phrases::value(Metric::Throughput, rate.median));
     lines.extend(under.map(|rate| ("Beside it", rate.into())));
     lines
@@ -129,7 +131,22 @@ fn method(spread: &Spread) -> String {
     )
 }
 
-fn cpu(solo: &Solo) -> Option<Line> {
+/// What the kernel made of the buffers that were asked for, as it counts them: it doubles a size for its own
+/// bookkeeping, has a least one, and a greatest (socket(7)).
+fn buffers(solo: &Solo) -> Option<Line> {
+    let asked = solo.load.socket().window?;
+    let of = |end: &EndSocket| {
+        let sizes = [("send", end.socket.send_buffer), ("receive", end.socket.receive_buffer)];
+        let sizes = sizes.map(|(which, size)| Some(format!("{which} {}", glued(&size?.to_string()))));
+        let sizes: Vec<String> = sizes.into_iter().flatten().collect();
+        (!sizes.is_empty()).then(|| format!("; the {} has {}", end.end, sizes.join(", ")))
+    };
+    let given: String = solo.sockets.iter().filter_map(of).collect();
+    Some(("Buffers", format!("{} asked for{given}", glued(&asked.to_string())).into()))
+}
+
+/// The machine with whatever else runs on it, and of that the threads that send and receive.
+fn cpu(solo: &Solo) -> Vec<Line> {
     let cpu = &solo.cpu;
     let per = [
         (cpu.per_gigabyte, "CPU-s/GB"),
@@ -137,6 +154,11 @@ fn cpu(solo: &Solo) -> Option<Line> {
         (cpu.per_million_connections, "CPU-s/M connections"),
     ];
     let cost = per.into_iter().find_map(|(cost, unit)| Some(format!(", {} {unit}", significant(cost?, 3))));
-    let busy = format!("{:.2} of {} busy{}", cpu.busy, cpu.cpus, cost.unwrap_or_default());
-    (cpu.cpus > 0).then(|| ("CPUs here", busy.into()))
+    let busy = format!("{:.2} of {} CPUs busy{}", cpu.busy, cpu.cpus, cost.unwrap_or_default());
+    let machine = (cpu.cpus > 0).then(|| ("All of this machine", busy.into()));
+    let ends = [(cpu.client, "at this end"), (cpu.server, "at the server")];
+    let ends = ends.into_iter().filter(|(threads, _)| *threads > 0.0);
+    let threads: Vec<String> = ends.map(|(threads, end)| format!("{threads:.2} CPUs {end}")).collect();
+    let threads = (!threads.is_empty()).then(|| ("Traffic threads", threads.join(", ").into()));
+    machine.into_iter().chain(threads).collect()
 }

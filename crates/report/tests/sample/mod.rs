@@ -1,21 +1,26 @@
 //! Findings made by hand: an egress gateway whose VXLAN offloads are off in half of its cells.
 
-use findings::{Difference, Evidence, Finding, Findings, Remedy, RunSummary, SCHEMA, Severity};
+use findings::{
+    Brought, Difference, Evidence, Finding, Findings, Metric, Remedy, RunSummary, SCHEMA, Severity,
+};
 use samples::{
     Calibration, DesignRecord, Environment, Origin, PathRecord, RunId, RunState, Skipped, UnixMillis,
 };
 use units::Bytes;
 
 use self::{
-    cells::{cell_id, ping_pong, stream},
+    cells::{cell_id, comparison, ping_pong, stream},
     differences::{effect, floor, ping_pong_ladder, stream_ladder},
 };
 
 mod cells;
+pub(crate) mod contrast;
 mod differences;
 mod engine;
+pub(crate) mod imported;
 pub(crate) mod record;
 pub(crate) mod solo;
+pub(crate) mod sweep;
 
 /// Two workloads, three paths, one factor, one claim of each severity.
 pub(crate) fn findings() -> Findings {
@@ -152,7 +157,15 @@ fn claims() -> Vec<Finding> {
                     "ethtool -K vxlan0 tx-checksum-ip-generic on tx-tcp-segmentation on tx-tcp6-segmentation on \
                      tx-tcp-ecn-segmentation on"
                         .into(),
-                ], change: None, brought: Vec::new() }),
+                ], change: None,
+                brought: vec![Brought {
+                    cell: cell_id("vxlan-to-vxlan", Some("off"), "stream"),
+                    metric: Metric::Throughput,
+                    before: 4.61e9,
+                    after: 19.1e9,
+                    comparison: comparison(4.14, 14.5e9, Difference::Higher),
+                }],
+             }),
         },
         Finding {
             id: "tunnel-cost".into(),

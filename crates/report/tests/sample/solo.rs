@@ -20,7 +20,7 @@ fn solo(words: &str, outcome: Option<SoloOutcome>) -> Solo {
         words: words.into(),
         environment: None,
         outcome,
-        cpu: CpuCost { cpus: 2, busy: 1.42, per_gigabyte: Some(0.341), ..CpuCost::default() },
+        cpu: CpuCost { cpus: 2, busy: 1.42, client: 0.61, per_gigabyte: Some(0.341), ..CpuCost::default() },
         sockets: vec![],
         shifts: vec![],
         two_levels: None,

@@ -2,9 +2,10 @@
 //! the same thing, and none without effect.
 
 mod fit;
+mod multiples;
 mod values;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Range};
 
 use toml::Spanned;
 
@@ -23,6 +24,7 @@ pub(crate) fn factors(document: &Document) -> Result<Vec<Factor>, Vec<Problem>> 
     let mut problems = Vec::new();
     let factors = document.factors.iter().map(|entry| factor(entry, &mut problems)).collect();
     rivals(document, &mut problems);
+    problems.extend(multiples::unknown(document));
     if problems.is_empty() { Ok(factors) } else { Err(problems) }
 }
 
@@ -39,24 +41,40 @@ fn factor(entry: &Entry<FactorTable>, problems: &mut Vec<Problem>) -> Factor {
 }
 
 fn levels(entry: &Entry<FactorTable>, problems: &mut Vec<Problem>) -> Vec<Level> {
-    let values = &entry.table.values;
-    if values.get_ref().len() < 2 {
-        let message = format!("the factor `{}` has fewer than two values", entry.name());
-        problems.push(Problem::new(values.span(), message, "nothing to compare").help("give it two or more"));
+    let table = &entry.table;
+    if table.of.is_some() || table.times.is_some() || table.most.is_some() {
+        return multiples::levels(entry, problems);
     }
+    let Some(values) = &table.values else {
+        let problem = Problem::new(table.vary.span(), "`values` is missing", "in this table");
+        problems.push(problem.help("add `values = [...]`"));
+        return Vec::new();
+    };
+    too_few(entry, values.get_ref().len(), values.span(), problems);
     let (mut levels, mut seen) = (Vec::new(), BTreeSet::new());
     for value in values.get_ref() {
         let label = value.get_ref().0.0.clone();
-        match values::setting(*entry.table.vary.get_ref(), &label, value.span()) {
+        match values::setting(*table.vary.get_ref(), &label, value.span()) {
             Ok(setting) => levels.push(Level { label: label.clone(), setting }),
             Err(problem) => problems.push(problem),
         }
-        if !seen.insert(label.clone()) {
-            let message = format!("the value `{label}` is given twice");
-            problems.push(Problem::new(value.span(), message, "once more here"));
-        }
+        twice(seen.insert(label.clone()), &label, value.span(), problems);
     }
     levels
+}
+
+fn too_few(entry: &Entry<FactorTable>, values: usize, place: Range<usize>, problems: &mut Vec<Problem>) {
+    if values < 2 {
+        let message = format!("the factor `{}` has fewer than two values", entry.name());
+        problems.push(Problem::new(place, message, "nothing to compare").help("give it two or more"));
+    }
+}
+
+fn twice(is_new: bool, label: &str, place: Range<usize>, problems: &mut Vec<Problem>) {
+    if !is_new {
+        let message = format!("the value `{label}` is given twice");
+        problems.push(Problem::new(place, message, "once more here"));
+    }
 }
 
 fn devices(entry: &Entry<FactorTable>, problems: &mut Vec<Problem>) {
@@ -123,6 +141,7 @@ impl VaryWord {
             Self::Checksum => "checksum",
             Self::Mtu => "mtu",
             Self::BigTcp => "big-tcp",
+            Self::Queues => "queues",
             Self::Streams => "streams",
             Self::Direction => "direction",
             Self::Message => "message",

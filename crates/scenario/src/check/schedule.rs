@@ -1,30 +1,99 @@
-//! The schedule: counts and times in range, and every default.
+//! The schedule: counts, times and shares in range, and every default.
 
+use std::ops::Range;
+
+use toml::Spanned;
 use units::Nanos;
 
-use crate::{diagnosis::Problem, document::Document, scenario::Schedule};
+use crate::{
+    design::{Design, LEAST_PRECISE, MOST_TRIALS, Objective},
+    diagnosis::Problem,
+    document::{Document, ObjectiveWord, PortsWord, ScheduleTable},
+    scenario::{Ports, Schedule},
+};
 
 const TRIALS: u32 = 5;
-const MOST_TRIALS: u32 = 1000;
+const MOST_TRIALS_OF_ALL: u32 = 1000;
 const PAUSE: Nanos = Nanos::from_millis(50);
 const LONGEST_PAUSE: Nanos = Nanos::from_secs(60);
 
 /// The schedule of the document.
 pub(crate) fn schedule(document: &Document) -> Result<Schedule, Vec<Problem>> {
     let (table, mut problems) = (&document.schedule, Vec::new());
-    let trials = table.trials.as_ref().map_or(TRIALS, |trials| *trials.get_ref());
-    if let Some(written) = table.trials.as_ref().filter(|_| !(1..=MOST_TRIALS).contains(&trials)) {
-        let message = format!("{trials} trials of each cell are out of range");
-        let help = format!("take 1 to {MOST_TRIALS}; five or more give an interval");
-        problems.push(Problem::new(written.span(), message, "out of range").help(help));
-    }
+    let design = design(table, &mut problems);
+    let trials = trials(table, &design, &mut problems);
     let pause = table.pause.as_ref().map_or(PAUSE, |pause| pause.get_ref().0);
     if let Some(written) = table.pause.as_ref().filter(|_| pause > LONGEST_PAUSE) {
         let message = format!("a pause of {pause} between trials is out of range");
-        problems.push(
-            Problem::new(written.span(), message, "out of range")
-                .help(format!("take {LONGEST_PAUSE} or less")),
-        );
+        problems.push(out_of_range(written.span(), message, format!("take {LONGEST_PAUSE} or less")));
     }
-    if problems.is_empty() { Ok(Schedule { trials, pause, seed: table.seed }) } else { Err(problems) }
+    let ports = match table.ports {
+        Some(PortsWord::Vary) => Ports::Vary,
+        Some(PortsWord::Fixed) | None => Ports::Fixed,
+    };
+    if problems.is_empty() {
+        Ok(Schedule { trials, pause, seed: table.seed, design, ports })
+    } else {
+        Err(problems)
+    }
+}
+
+fn trials(table: &ScheduleTable, design: &Design, problems: &mut Vec<Problem>) -> u32 {
+    let usual = if design.is_adaptive() { MOST_TRIALS } else { TRIALS };
+    let Some(written) = &table.trials else { return usual };
+    let trials = *written.get_ref();
+    if !(1..=MOST_TRIALS_OF_ALL).contains(&trials) {
+        let message = format!("{trials} trials of each cell are out of range");
+        let help = format!("take 1 to {MOST_TRIALS_OF_ALL}; five or more give an interval");
+        problems.push(out_of_range(written.span(), message, help));
+    } else if design.precision.is_some() && trials < LEAST_PRECISE {
+        let message = format!("no cell can be precise with {trials} trials");
+        let help = format!("take {LEAST_PRECISE} or more, or take `precision` out");
+        problems.push(Problem::new(written.span(), message, "too few").help(help));
+    }
+    trials
+}
+
+fn design(table: &ScheduleTable, problems: &mut Vec<Problem>) -> Design {
+    Design {
+        budget: table.budget.as_ref().and_then(|written| {
+            let budget = written.get_ref().0;
+            let help = "take 1s to a week, as in `10m`";
+            kept(budget, Design::BUDGETS.contains(&budget), written, "budget", help, problems)
+        }),
+        precision: table.precision.as_ref().and_then(|written| {
+            let share = written.get_ref().0;
+            let help = "take 0.1% to 50%, as in `2%`";
+            kept(share, Design::PRECISIONS.contains(&share.0), written, "precision", help, problems)
+                .map(|share| share.0)
+        }),
+        objective: match table.objective.as_ref().map(Spanned::get_ref) {
+            Some(ObjectiveWord::Max) => Objective::Max,
+            Some(ObjectiveWord::LowCpu) => Objective::LowCpu,
+            Some(ObjectiveWord::Efficient) | None => Objective::Efficient,
+        },
+    }
+}
+
+fn kept<T: std::fmt::Display, W>(
+    value: T,
+    fits: bool,
+    written: &Spanned<W>,
+    what: &str,
+    help: &str,
+    problems: &mut Vec<Problem>,
+) -> Option<T> {
+    if fits {
+        return Some(value);
+    }
+    problems.push(out_of_range(
+        written.span(),
+        format!("a {what} of {value} is out of range"),
+        help.to_owned(),
+    ));
+    None
+}
+
+fn out_of_range(place: Range<usize>, message: String, help: String) -> Problem {
+    Problem::new(place, message, "out of range").help(help)
 }

@@ -1,10 +1,12 @@
 //! The tables that describe what is run on the lab, as written. Their field docs are the descriptions in the
 //! JSON Schema.
 
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
-use units::Nanos;
+use units::{Nanos, Share};
 
 use super::written::{As, Value};
 use crate::names::DeviceRef;
@@ -59,8 +61,17 @@ pub(crate) struct FactorTable {
     #[schemars(with = "Vec<As<DeviceRef>>")]
     pub(crate) devices: Vec<Spanned<As<DeviceRef>>>,
     /// Its values, at least two; effects are shown against the first.
-    #[schemars(with = "Vec<As<Value>>", length(min = 2))]
-    pub(crate) values: Spanned<Vec<Spanned<As<Value>>>>,
+    #[schemars(with = "Option<Vec<As<Value>>>", length(min = 2))]
+    pub(crate) values: Option<Spanned<Vec<Spanned<As<Value>>>>>,
+    /// The factor, one of queues, that streams are multiples of; with `times` instead of `values`.
+    #[schemars(with = "Option<String>", example = &"queues")]
+    pub(crate) of: Option<Spanned<String>>,
+    /// How many times as many streams as `of` has, at least two.
+    #[schemars(with = "Option<Vec<u32>>", length(min = 2))]
+    pub(crate) times: Option<Spanned<Vec<Spanned<u32>>>>,
+    /// The most streams; where it applies, the level says so. Default: 128.
+    #[schemars(with = "Option<u32>", range(min = 1, max = 1024))]
+    pub(crate) most: Option<Spanned<u32>>,
     /// The paths that it is confined to. Default: all that it can change.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
@@ -69,6 +80,21 @@ pub(crate) struct FactorTable {
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub(crate) workloads: Vec<Spanned<String>>,
+}
+
+impl FactorTable {
+    /// The places of its values, in the order of its levels.
+    pub(crate) fn places(&self) -> Vec<Range<usize>> {
+        let values = self.values.iter().flat_map(|values| values.get_ref()).map(Spanned::span);
+        let times = self.times.iter().flat_map(|times| times.get_ref()).map(Spanned::span);
+        values.chain(times).collect()
+    }
+
+    /// Where its values stand together.
+    pub(crate) fn values_place(&self) -> Range<usize> {
+        let values = self.values.as_ref().map(Spanned::span);
+        values.or_else(|| self.times.as_ref().map(Spanned::span)).unwrap_or_else(|| self.vary.span())
+    }
 }
 
 /// What can be varied.
@@ -89,7 +115,9 @@ pub(crate) enum VaryWord {
     Mtu,
     /// The largest packet of segmentation and receive offload of devices: 64KiB to 512KiB.
     BigTcp,
-    /// Parallel connections of streams.
+    /// Queues of veth devices, each direction: whole numbers.
+    Queues,
+    /// Parallel connections of streams: whole numbers, or multiples of the queues (`of`, `times`).
     Streams,
     /// Direction of streams: `forward`, `reverse`, `both`.
     Direction,
@@ -113,7 +141,7 @@ pub(crate) enum VaryWord {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ScheduleTable {
-    /// Trials of each cell. Default: 5.
+    /// Trials of each cell. Default: 5. With a budget or a precision, the most that a cell gets; then 20.
     #[schemars(with = "Option<u32>", range(min = 1, max = 1000))]
     pub(crate) trials: Option<Spanned<u32>>,
     /// Left between two trials. Default: 50ms.
@@ -122,4 +150,39 @@ pub(crate) struct ScheduleTable {
     /// The seed of the order of trials. Default: a new one for each run, printed and stored.
     #[schemars(with = "Option<u64>")]
     pub(crate) seed: Option<u64>,
+    /// Time for all trials. They are then spent where they decide something: each cell is measured twice, and
+    /// those that cannot be the best any more get no more.
+    #[schemars(with = "Option<As<Nanos>>")]
+    pub(crate) budget: Option<Spanned<As<Nanos>>>,
+    /// A cell has enough trials when the interval of its median reaches no further than this to either side.
+    #[schemars(with = "Option<As<Share>>")]
+    pub(crate) precision: Option<Spanned<As<Share>>>,
+    /// What the best setting is sought for. Default: efficient.
+    #[schemars(with = "Option<ObjectiveWord>")]
+    pub(crate) objective: Option<Spanned<ObjectiveWord>>,
+    /// Where the client's ports come from, of workloads that name none. Default: fixed.
+    #[schemars(with = "Option<PortsWord>")]
+    pub(crate) ports: Option<PortsWord>,
+}
+
+/// What the best setting is sought for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ObjectiveWord {
+    /// The best value.
+    Max,
+    /// The most for the CPU time spent, among settings within 10 % of the best.
+    Efficient,
+    /// The least CPU time, among settings within a half of the best.
+    LowCpu,
+}
+
+/// Where the client's ports come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PortsWord {
+    /// From the cell: the same in every trial of it.
+    Fixed,
+    /// From the kernel: others in every trial.
+    Vary,
 }

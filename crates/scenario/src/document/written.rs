@@ -6,7 +6,7 @@ use std::{borrow::Cow, fmt, marker::PhantomData, net::Ipv4Addr};
 use ipnet::Ipv4Net;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
-use units::{BitRate, Bytes, Nanos};
+use units::{BitRate, Bytes, Nanos, Share};
 
 use crate::names::DeviceRef;
 
@@ -95,6 +95,15 @@ impl Written for Nanos {
 impl Written for BitRate {
     const WHAT: &'static str = "a rate with its unit";
     const EXAMPLES: &'static [&'static str] = &["10Gbit/s", "500Mbit/s"];
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|error: units::ParseQuantityError| error.to_string())
+    }
+}
+
+impl Written for Share {
+    const WHAT: &'static str = "a share";
+    const EXAMPLES: &'static [&'static str] = &["2%", "0.5%"];
 
     fn from_text(text: &str) -> Result<Self, String> {
         text.parse().map_err(|error: units::ParseQuantityError| error.to_string())

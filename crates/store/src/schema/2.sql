@@ -7,8 +7,8 @@ CREATE TABLE ended (
     UNIQUE (run, cell)
 ) STRICT;
 
--- Runs that others are held against, by a name of the user's.
+-- Runs that others are held against, by a name of the user's. Such a run cannot be removed.
 CREATE TABLE baseline (
     name TEXT    PRIMARY KEY,
-    run  INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE
+    run  INTEGER NOT NULL REFERENCES run (number)
 ) STRICT;

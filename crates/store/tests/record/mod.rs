@@ -38,7 +38,11 @@ pub(crate) fn header(id: &str, started: i64) -> RunHeader {
         state: RunState::Unfinished,
         tool: "0.1.0".into(),
         origin: Origin::Measured,
-        design: DesignRecord { budget: Some(Nanos::from_secs(600)), precision: Some(0.02) },
+        design: DesignRecord {
+            budget: Some(Nanos::from_secs(600)),
+            precision: Some(0.02),
+            ..DesignRecord::default()
+        },
         environment: Some(Environment {
             kernel: "6.18.0".into(),
             load_average: Some([0.1 + 0.2, 1e-300, 7.0]),

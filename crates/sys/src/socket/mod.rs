@@ -20,7 +20,7 @@ pub use options::{
 };
 pub use shaping::{set_max_pacing_rate, set_udp_gro, set_udp_segment};
 pub use tcp_info::{TcpInfo, tcp_info};
-pub use transfer::{recv_nonblocking, recv_truncated, send_nonblocking};
+pub use transfer::{recv_nonblocking, recv_spinning, recv_truncated, send_nonblocking};
 pub use zero_copy::ZeroCopySender;
 
 use std::os::fd::{AsFd, AsRawFd};

@@ -14,7 +14,7 @@ use crate::error::{Context, Result};
 /// EPERM: it may be used by root only (`net.ipv4.tcp_allowed_congestion_control`).
 pub fn set_congestion(fd: impl AsFd, algorithm: &str) -> Result<()> {
     sockopt::set_tcp_congestion(&fd, algorithm)
-        .named("set congestion control", || format!("{algorithm} on {}", named(&fd)))
+        .named("set congestion control", || algorithm)
 }
 
 /// The congestion control that a TCP socket uses.

@@ -5,7 +5,10 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::{
+    io::Errno,
+    net::{RecvFlags, SendFlags},
+};
 
 /// Takes up to `length` bytes off a TCP socket and drops them inside the kernel, without a copy (MSG_TRUNC,
 /// tcp(7)). Returns how many; 0 means that the peer has finished. An expired receive timeout is `WouldBlock`;
@@ -27,6 +30,19 @@ pub fn recv_truncated(fd: impl AsFd, length: usize) -> io::Result<usize> {
 pub fn recv_nonblocking(fd: impl AsFd, buffer: &mut [u8]) -> io::Result<usize> {
     let mut receive = || Ok(rustix::net::recv(&fd, &mut *buffer, RecvFlags::DONTWAIT)?.0);
     again(&mut receive)
+}
+
+/// Takes what has come like [`recv_nonblocking`], and asks up to `looks` times for it without sleeping in between.
+#[inline]
+pub fn recv_spinning(fd: impl AsFd, buffer: &mut [u8], looks: u32) -> io::Result<usize> {
+    for _ in 0..looks {
+        match rustix::net::recv(&fd, &mut *buffer, RecvFlags::DONTWAIT) {
+            Ok((length, _)) => return Ok(length),
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(io::ErrorKind::WouldBlock.into())
 }
 
 /// Sends as much as there is space for, on a connected socket; `WouldBlock` if there is none. See MSG_DONTWAIT
@@ -91,6 +107,8 @@ mod tests {
     fn without_waiting_an_empty_socket_and_a_full_one_would_block() {
         let (client, server) = testing::connected();
         let mut buffer = [0; 8];
+        let empty = recv_spinning(&server, &mut buffer, 3).expect_err("nothing sent");
+        assert_eq!(empty.kind(), ErrorKind::WouldBlock);
         let empty = recv_nonblocking(&server, &mut buffer).expect_err("nothing sent");
         assert_eq!(empty.kind(), ErrorKind::WouldBlock);
         let mut sent = 0;
@@ -109,5 +127,6 @@ mod tests {
         let rest = std::io::copy(&mut &server, &mut std::io::sink()).expect("loopback");
         assert_eq!(rest + 8, sent as u64);
         assert_eq!(recv_nonblocking(&server, &mut buffer).expect("the end"), 0);
+        assert_eq!(recv_spinning(&server, &mut buffer, 3).expect("the end"), 0);
     }
 }

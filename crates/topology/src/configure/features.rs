@@ -123,6 +123,7 @@ mod tests {
         Original {
             mtu: 1500,
             sizes: crate::read_back::Sizes::default(),
+            queues: None,
             features: features.iter().map(|(name, on)| ((*name).to_owned(), *on)).collect(),
         }
     }

@@ -169,3 +169,30 @@ fn a_device_that_the_lab_does_not_have_is_named() {
     let error = set(&topology, "a:eth7", DeviceSettings::default()).unwrap_err();
     assert!(error.to_string().contains("a:eth7"), "{error}");
 }
+
+/// Setting queues takes the carrier away for a moment: what is sent right after must arrive all the same.
+#[test]
+fn a_pair_has_the_queues_that_are_asked_for_up_to_those_that_it_was_made_with() {
+    if !can_raise("a_pair_has_the_queues_that_are_asked_for_up_to_those_that_it_was_made_with") {
+        return;
+    }
+    let queues = |queues| DeviceSettings { queues: Some(queues), ..DeviceSettings::default() };
+    let mut lab = overlay(Forwarding::Unicast);
+    for at in ["hv1:eth0", "hv2:eth0"] {
+        lab.devices.entry(device(at)).or_default().queues = Some(4);
+    }
+    let topology = Topology::raise(&lab).unwrap();
+    assert!(topology.missing().is_empty(), "{:?}", topology.missing());
+    for number in [1, 2, 4, 3] {
+        let both = ["hv1:eth0", "hv2:eth0"].map(|at| (device(at), queues(number)));
+        topology.configure(&BTreeMap::from(both)).unwrap();
+        let peer = converse(&topology, "hv1", "hv2", "198.18.0.2");
+        assert_eq!(peer.to_string(), "198.18.0.1", "with {number} queues");
+    }
+    let error = set(&topology, "hv1:eth0", queues(8)).unwrap_err();
+    let said = error.to_string();
+    assert!(matches!(error, ConfigureError::Unsupported { .. }) && said.contains("at most 4"), "{said}");
+    let error = set(&topology, "hv1:vx", queues(2)).unwrap_err();
+    assert!(matches!(error, ConfigureError::Unsupported { .. }), "a tunnel has no queues to set: {error}");
+    topology.configure(&BTreeMap::new()).unwrap();
+}

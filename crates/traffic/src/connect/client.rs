@@ -53,14 +53,17 @@ pub(crate) fn run_client(
     dial::await_go(&control, &name, || if stop.is_asked() { Err(Error::Stopped) } else { Ok(()) })?;
     let grid = Grid::new(&spec.load, monotonic());
     let shared = &Shared::new(stop);
+    let stands = &|| dial::check_stands(&control, &name);
     let job = |thread: u32| {
         let (name, caller) = (name.clone(), Caller::new(spec, grid));
-        Job { name: name.clone(), work: Box::new(move || caller.run(thread, &name, shared)) as _ }
+        Job { name: name.clone(), work: Box::new(move || caller.run(thread, &name, shared, stands)) as _ }
     };
-    let parts = crew::run((0..spec.load.clients).map(job).collect(), shared, observer);
+    let parts = crew::run((0..spec.load.clients).map(job).collect(), shared, observer)?;
     let ended = monotonic();
+    // What failed in its last moments may be the server's doing.
+    stands()?;
     drop(control);
-    Ok(outcome(parts?, &grid, ended))
+    Ok(outcome(parts, &grid, ended))
 }
 
 /// What one thread recorded.
@@ -103,7 +106,13 @@ impl<'a> Caller<'a> {
         Self { spec, grid, request, response, piece: vec![0; PIECE.min(response + 1)] }
     }
 
-    fn run(mut self, thread: u32, name: &str, shared: &Shared<'_>) -> Result<Part> {
+    fn run(
+        mut self,
+        thread: u32,
+        name: &str,
+        shared: &Shared<'_>,
+        stands: &dyn Fn() -> Result<()>,
+    ) -> Result<Part> {
         let cpu = cpu_of(self.spec.cpus.as_deref(), thread as usize);
         if let Some(cpu) = cpu {
             sys::affinity::pin_thread(&[cpu])?;
@@ -119,7 +128,13 @@ impl<'a> Caller<'a> {
                 break;
             }
             if begun >= wake {
+                if shared.ends_early() {
+                    break;
+                }
                 shared.check()?;
+                if thread == 0 {
+                    stands()?;
+                }
                 shared.add_round_trips(std::mem::take(&mut done));
                 wake = begun + TICK.as_nanos() as u64;
             }
@@ -129,6 +144,7 @@ impl<'a> Caller<'a> {
                     well = times.ended;
                     done += 1;
                 }
+                Err(_) if shared.ends_early() => break,
                 Err(error) => {
                     shared.check()?;
                     let now = monotonic();
@@ -270,7 +286,18 @@ fn outcome(parts: Vec<Part>, grid: &Grid, ended: u64) -> Outcome {
         threads.push(part.thread);
     }
     data.elapsed = Nanos(span.map_or(0, |(first, last)| last - first));
+    if ended < grid.end {
+        cut(&mut data.intervals, Nanos(ended - grid.begin));
+    }
     Outcome { connect: Some(data), threads, ..Outcome::default() }
+}
+
+/// Of a load that ended early the last intervals were not measured.
+fn cut(intervals: &mut Vec<ConnectInterval>, ended: Nanos) {
+    intervals.retain(|interval| interval.start < ended);
+    if let Some(last) = intervals.last_mut() {
+        last.end = ended;
+    }
 }
 
 fn add(interval: &mut ConnectInterval, done: u64, failed: u64) {

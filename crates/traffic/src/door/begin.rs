@@ -11,23 +11,25 @@ use super::{
     event::{Event, Refusal},
     front::Front,
     guests::{Guest, dismiss},
-    judge::judge,
+    judge::{Denial, judge},
     serving::{self, House, Place},
     sessions::{Conversation, Intake, Requests, Sessions, WayIn},
     turns::{Turn, WAITING, Waiting},
 };
 use crate::{
     connect::CONTROL,
+    dial,
     error::{Error, Result},
     handshake::{Handshake, Purpose},
     iperf3::server::{Arrival, Visit},
+    refused::Refused,
     stop::Stop,
 };
 
 /// Data connections of all iperf3 tests together, each with a thread; one test has 256 at most.
 const STREAMS: usize = 1024;
 /// What a client is told that has not proved who it is, and what the watcher is.
-const UNKNOWN: (ErrorCode, Refusal) = (ErrorCode::AUTHORIZATION, Refusal::Unknown);
+const UNKNOWN: Denial = Denial { told: (ErrorCode::AUTHORIZATION, 0), because: Refusal::Unknown };
 /// Connections for one request that may wait for a thread of their client.
 const REQUESTS: usize = 256;
 
@@ -78,17 +80,18 @@ impl<'scope> Front<'scope, '_> {
         }
     }
 
-    fn refuse(&mut self, mut waiting: Waiting, (code, because): (ErrorCode, Refusal), now: u64) {
-        self.hush.refused(waiting.peer, because, now);
-        waiting.machine.refuse(code, 0);
+    fn refuse(&mut self, mut waiting: Waiting, denial: Denial, now: u64) {
+        self.hush.refused(waiting.peer, denial.because, now);
+        let (code, number) = denial.told;
+        waiting.machine.refuse(code, number);
         dismiss(&waiting.socket, &mut waiting.machine);
     }
 
     /// A client that is known awaits its turn, if what it asks for may be served.
     fn await_turn(&mut self, waiting: Waiting, now: u64) {
         let (order, peer) = (waiting.order, waiting.peer);
-        if let Err(refusal) = judge(&waiting.params, &self.house.config.limits) {
-            return self.refuse(waiting, refusal, now);
+        if let Err(denial) = judge(&waiting.params, &self.house.config.limits) {
+            return self.refuse(waiting, denial, now);
         }
         if self.poller.add(&waiting.socket, order, Interest::Read).is_err() {
             return self.hush.refused(peer, Refusal::Crowd, now);
@@ -141,9 +144,7 @@ impl<'scope> Front<'scope, '_> {
 
     pub(super) fn begin_native(&mut self, guest: Guest, said: Handshake) {
         match said.purpose {
-            _ if !self.serves_anybody() => {
-                self.hush.refused(guest.peer, Refusal::Dialect, monotonic());
-            }
+            _ if !self.serves_anybody() => self.turn_away(&guest, Refusal::Dialect, Refused::Login),
             Purpose::PingPong => self.begin_stream(guest, None, serving::ping_pong),
             // Which of two it is for a further connection could not say.
             Purpose::Connect if said.number == CONTROL && self.sessions.has_token(said.token) => {
@@ -156,8 +157,14 @@ impl<'scope> Front<'scope, '_> {
                 });
             }
             Purpose::Connect => self.give_request(guest, said),
-            _ => self.hush.refused(guest.peer, Refusal::Parameters, monotonic()),
+            _ => self.turn_away(&guest, Refusal::Parameters, Refused::Kind),
         }
+    }
+
+    /// A client of our own is told why.
+    fn turn_away(&mut self, guest: &Guest, because: Refusal, word: Refused) {
+        self.hush.refused(guest.peer, because, monotonic());
+        dial::refuse(&guest.socket, word);
     }
 
     pub(super) fn begin_sockperf(&mut self, guest: Guest, first: Vec<u8>) {
@@ -203,10 +210,10 @@ impl<'scope> Front<'scope, '_> {
         way_in: Option<WayIn>,
         work: impl FnOnce(House<'_>, &Place, TcpStream) + Send + 'scope,
     ) {
-        let Guest { socket, peer, .. } = guest;
         if !self.has_place() {
-            return self.hush.refused(peer, Refusal::Busy, monotonic());
+            return self.turn_away(&guest, Refusal::Busy, Refused::Busy);
         }
+        let Guest { socket, peer, .. } = guest;
         let begun = self.prepare(&socket, peer).and_then(|local| {
             self.begin(peer, local, way_in, move |house, place| work(house, place, socket))
         });
@@ -217,7 +224,9 @@ impl<'scope> Front<'scope, '_> {
     fn give_request(&mut self, guest: Guest, said: Handshake) {
         let Guest { socket, peer, .. } = guest;
         let ready = self.prepare(&socket, peer).is_ok();
-        if !ready || !self.sessions.give_request(peer.ip(), socket, said) {
+        if !(ready && self.sessions.give_request(peer.ip(), socket, said)
+            || self.sessions.had_token(said.token))
+        {
             self.hush.refused(peer, Refusal::Parameters, monotonic());
         }
     }

@@ -32,7 +32,9 @@ use super::{
     udp::Desk,
 };
 use crate::{
+    dial,
     error::{Error, Result},
+    refused::Refused,
     stop::Stop,
 };
 
@@ -188,6 +190,7 @@ impl<'scope, 'env> Front<'scope, 'env> {
         let guest = Guest::new(socket, peer, now);
         if !self.allowed.has(peer.ip()) {
             self.hush.refused(peer, Refusal::Address, now);
+            dial::refuse(&guest.socket, Refused::Address);
             return guest.dismiss();
         }
         let watched = guest.socket.set_nonblocking(true).is_ok()

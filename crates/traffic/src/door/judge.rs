@@ -53,19 +53,34 @@ impl Keys {
     }
 }
 
-/// What a client is told when its test may not be served, and what the watcher is.
-pub(super) fn judge(params: &Params, limits: &Limits) -> std::result::Result<(), (ErrorCode, Refusal)> {
+/// Why a test may not be served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Denial {
+    /// What the client is told: iperf3's number, and one that says more.
+    pub(super) told: (ErrorCode, i32),
+    /// What the watcher is told.
+    pub(super) because: Refusal,
+}
+
+/// Whether a test asks for no more than is allowed.
+pub(super) fn judge(params: &Params, limits: &Limits) -> std::result::Result<(), Denial> {
     let load = params.load();
     let flows = f64::from(load.streams) * load.direction.flows().len() as f64;
     let rate = load.rate.map(|rate| rate.0 * flows);
-    if limits.rate.zip(rate).is_some_and(|(limit, asked)| asked > limit.0) {
-        return Err((ErrorCode::TOTAL_RATE, Refusal::Limit));
+    // iperf3's clients know no word for most limits: they are told the nearest one.
+    let denied = |ours: (ErrorCode, i32), nearest: ErrorCode| {
+        let told = if params.plumb.is_some() { ours } else { (nearest, 0) };
+        Err(Denial { told, because: Refusal::Limit })
+    };
+    if let Some(limit) = limits.rate.filter(|limit| rate.is_some_and(|asked| asked > limit.0)) {
+        return denied(ErrorCode::of_rate(limit), ErrorCode::TOTAL_RATE);
     }
-    let limit = limits.duration;
-    match load.until {
-        load::Until::Elapsed(time) if load.warmup + time > limit => Err((too_long(params), Refusal::Limit)),
-        load::Until::Sent(bytes) if limits.bytes.is_some_and(|limit| bytes > limit) => {
-            Err((ErrorCode::UNIMPLEMENTED, Refusal::Limit))
+    match (load.until, limits.bytes) {
+        (load::Until::Elapsed(time), _) if load.warmup + time > limits.duration => {
+            denied(ErrorCode::of_time(limits.duration), too_long(params))
+        }
+        (load::Until::Sent(bytes), Some(limit)) if bytes > limit => {
+            denied(ErrorCode::of_bytes(limit), ErrorCode::TOTAL_RATE)
         }
         _ => Ok(()),
     }

@@ -17,6 +17,7 @@ mod hush;
 mod judge;
 mod listen;
 mod opening;
+mod past;
 mod poke;
 mod requests;
 mod rest;

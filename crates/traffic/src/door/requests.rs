@@ -24,6 +24,7 @@ use crate::{
     error::{Error, Result},
     handshake::Handshake,
     outcome::Outcome,
+    refused::Refused,
     socket::{TICK, is_wait, limit_waits},
     stop::Stop,
 };
@@ -52,8 +53,9 @@ pub(super) fn serve(
     };
     let (ended, threads) = thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| work.run(stop))).collect();
-        let ended =
-            dial::give_go(control, &name).and_then(|()| await_end(control, &work, bounds, stop, &name));
+        let ended = dial::give_go(control, &name)
+            .and_then(|()| await_end(control, &work, bounds, stop, &name))
+            .inspect_err(|error| dial::refuse(control, Refused::of(error)));
         work.over.store(true, Ordering::Relaxed);
         let threads: Vec<_> = threads.into_iter().filter_map(|thread| thread.join().ok()).collect();
         (ended, threads)

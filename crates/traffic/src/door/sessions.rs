@@ -17,7 +17,7 @@ use sys::clock::monotonic;
 use units::Nanos;
 use wire::iperf3::Cookie;
 
-use super::poke::Poke;
+use super::{past::Past, poke::Poke};
 use crate::{
     error::{Error, Result},
     handshake::Handshake,
@@ -35,7 +35,11 @@ pub(super) struct Sessions<'scope> {
     numbers: u64,
     /// Those of them that take a place.
     begun: u64,
+    past: Past,
 }
+
+/// A client is ended from here when it has had so long a time beyond its own: its thread can tell it why.
+const BACKSTOP: Nanos = Nanos::from_secs(1);
 
 struct Running<'scope> {
     thread: ScopedJoinHandle<'scope, ()>,
@@ -112,6 +116,10 @@ impl Requests {
     pub(super) fn new(token: u64, peer: IpAddr, count: usize) -> (Self, Receiver<(TcpStream, Handshake)>) {
         let (arrivals, arriving) = sync_channel(count);
         (Self { token, peer, arrivals }, arriving)
+    }
+
+    pub(super) const fn token(&self) -> u64 {
+        self.token
     }
 }
 
@@ -196,7 +204,7 @@ impl<'scope> Sessions<'scope> {
             .map_err(Error::socket("start a thread for", named))?;
         self.numbers = number;
         self.begun += u64::from(way_in.as_ref().and_then(WayIn::unproven).is_none());
-        let until = limit.map(|limit| monotonic() + limit.0);
+        let until = limit.map(|limit| monotonic() + (limit + BACKSTOP).0);
         self.running.push(Running { thread, way_in, stop, until });
         Ok(())
     }
@@ -213,6 +221,7 @@ impl<'scope> Sessions<'scope> {
         for ended in self.running.extract_if(.., |running| running.thread.is_finished()) {
             // A panic has ended this client only, and its thread has told the panic hook.
             let _ = ended.thread.join();
+            self.past.note(ended.way_in.as_ref());
         }
         self.running.len() < before
     }
@@ -243,6 +252,18 @@ impl<'scope> Sessions<'scope> {
     pub(super) fn give_request(&self, peer: IpAddr, socket: TcpStream, said: Handshake) -> bool {
         let found = self.requests().find(|requests| requests.token == said.token && requests.peer == peer);
         found.is_some_and(|requests| requests.arrivals.try_send((socket, said)).is_ok())
+    }
+
+    /// Whether datagrams of this peer were served of late, or are about not to be any more.
+    pub(super) fn had_peer(&self, peer: SocketAddr) -> bool {
+        let is_its = |way_in: &WayIn| matches!(way_in, WayIn::Datagrams(its) if its.peer == peer);
+        self.past.has_peer(peer) || self.running.iter().filter_map(|it| it.way_in.as_ref()).any(is_its)
+    }
+
+    /// The same of a client that made connections with this token.
+    pub(super) fn had_token(&self, token: u64) -> bool {
+        let is_its = |way_in: &WayIn| matches!(way_in, WayIn::Requests(its) if its.token == token);
+        self.past.has_token(token) || self.running.iter().filter_map(|it| it.way_in.as_ref()).any(is_its)
     }
 
     /// Whether a client that makes connections has this token.

@@ -29,6 +29,7 @@ use crate::{
     handshake::Purpose,
     iperf3::server::Arrival,
     ping_pong::{Cookies, Greeting, Word},
+    refused::Refused,
 };
 
 /// No datagram is longer.
@@ -116,12 +117,22 @@ impl Front<'_, '_> {
     fn answer(&mut self, at: At, bytes: &mut [u8], peer: SocketAddr) {
         let now = monotonic();
         if !self.allowed.has(peer.ip()) {
-            return self.hush.refused(peer, Refusal::Address, now);
+            return self.deny(at, bytes, peer, now);
         }
         match opening::of_datagram(bytes) {
             Datagram::Iperf3(word) => self.give_datagrams(at, word, peer),
             Datagram::Native(said) => self.meet(at, said, peer, now),
             Datagram::Other => self.converse(at, bytes, peer, now),
+        }
+    }
+
+    /// Whoever may not come is told so if it is a client of our own, with as many bytes as came.
+    fn deny(&mut self, at: At, bytes: &[u8], peer: SocketAddr, now: u64) {
+        self.hush.refused(peer, Refusal::Address, now);
+        if let Datagram::Native(said) = opening::of_datagram(bytes)
+            && matches!(said.word, Word::Asks | Word::Proves)
+        {
+            self.send(at, &said.refusing(Refused::Address).encode(), peer);
         }
     }
 
@@ -134,7 +145,7 @@ impl Front<'_, '_> {
             Word::Asks | Word::Proves if !served => self.hush.refused(peer, Refusal::Parameters, now),
             Word::Asks | Word::Proves if !self.serves_anybody() => {
                 self.hush.refused(peer, Refusal::Dialect, now);
-                self.send(at, &said.with(Word::Refuses).encode(), peer);
+                self.send(at, &said.refusing(Refused::Login).encode(), peer);
             }
             // It came before its sender had a socket of its own, which hears the next one.
             Word::Proves if self.sessions.conversation(peer).is_some() => {}
@@ -149,7 +160,7 @@ impl Front<'_, '_> {
     fn welcome(&mut self, at: At, said: Greeting, peer: SocketAddr, now: u64) {
         if !self.has_place() {
             self.hush.refused(peer, Refusal::Busy, now);
-            return self.send(at, &said.with(Word::Refuses).encode(), peer);
+            return self.send(at, &said.refusing(Refused::Busy).encode(), peer);
         }
         self.promote(at, Conversation::new(peer, Spoken::Native(said)));
     }
@@ -184,6 +195,10 @@ impl Front<'_, '_> {
             return;
         }
         let reply = sockperf::answer_datagram(bytes);
+        if reply == Reply::Stranger && self.sessions.had_peer(peer) {
+            // What it sent before it knew that it is served no longer.
+            return;
+        }
         if reply == Reply::Stranger {
             return self.hush.refused(peer, Refusal::Stranger, now);
         }

@@ -122,7 +122,7 @@ impl Test<'_> {
         match (ended, outcome) {
             (Ended::Asked, Ok(outcome)) => self.exchange(control, &outcome, cpu, stop, served),
             (Ended::Asked, Err(error)) | (Ended::Engine, Err(error)) => {
-                control.refuse(ErrorCode::STREAM_READ, error)
+                control.refuse(code_of(&error), error)
             }
             (Ended::Engine, Ok(_)) => control.refuse(ErrorCode::STREAM_CLOSED, Error::Stopped),
             (Ended::Failed(error), _) => Err(error),
@@ -160,7 +160,8 @@ impl Test<'_> {
         let ended = thread::scope(|scope| {
             let counts = tap.counts();
             let (told, own) = (&told, &own);
-            let bounds = Bounds { limits: self.limits, patience: self.patience, stop };
+            let plumb = self.params.plumb.is_some();
+            let bounds = Bounds { limits: self.limits, patience: self.patience, stop, plumb };
             let watching = scope.spawn(move || watch(control, &bounds, &counts, told, own));
             let _over = Over(&tap);
             let outcome = stream::run(flows, own, &tap);
@@ -211,6 +212,14 @@ impl Test<'_> {
         });
         served.results = Some(theirs);
         Ok(())
+    }
+}
+
+/// What iperf3 calls a failure of the streams.
+fn code_of(error: &Error) -> ErrorCode {
+    match error {
+        Error::System(error) if error.operation.starts_with("pin ") => ErrorCode::AFFINITY,
+        _ => ErrorCode::STREAM_READ,
     }
 }
 

@@ -110,7 +110,7 @@ fn closed_job<'a, F: Format + 'a>(
         shared.wait_for_start()?;
         let spent = Spent::from_now();
         let mut notes = Recorder::new(load, monotonic(), shared);
-        let done = closed::run(line, format, length, &mut notes);
+        let done = shared.ended(closed::run(line, format, length, &mut notes));
         let thread = spent.until_now(END, ThreadRole::Ping);
         let (elapsed, seen) = notes.finish();
         done.map(|()| Part { thread, seen, elapsed, histogram: None })
@@ -145,7 +145,7 @@ fn open_jobs<'a, F: Format + 'a>(
         let thread = spent.until_now(END, ThreadRole::Ping);
         let (elapsed, seen) = notes.finish();
         // Its schedule fills the time that was asked, whenever the last message came back.
-        let elapsed = elapsed.max(load.duration);
+        let elapsed = if shared.ends_early() { elapsed } else { elapsed.max(load.duration) };
         done.map(|round_trips| Part { thread, seen, elapsed, histogram: Some(round_trips) })
     };
     vec![

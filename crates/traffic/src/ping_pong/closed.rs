@@ -9,7 +9,10 @@ use super::{
     message::Format,
     recorder::Recorder,
 };
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    refused::Refused,
+};
 
 /// Sends and awaits, until the time is over.
 pub(super) fn run<F: Format>(
@@ -51,11 +54,14 @@ fn answered<F: Format>(
     notes: &Recorder<'_>,
 ) -> Result<Option<u64>> {
     loop {
-        match line.receive(inbox).map_err(line.failed("receive on"))? {
+        match line.receive(inbox).map_err(line.broken())? {
             Arrival::Message(bytes) if format.is_answer(bytes) => return Ok(Some(monotonic())),
-            Arrival::Message(bytes) if format.is_end(bytes) => return Err(line.ended()),
-            Arrival::Message(_) | Arrival::Nothing => patience(line, notes)?,
-            Arrival::End => return Err(line.ended()),
+            Arrival::Message(bytes) => match format.end(bytes) {
+                Some(because) => return Err(line.ended(because)),
+                None => patience(line, notes)?,
+            },
+            Arrival::Nothing => patience(line, notes)?,
+            Arrival::End => return Err(line.ended(Refused::Unsaid)),
         }
         if !line.is_stream() && monotonic() >= sent + OVERDUE.0 {
             return Ok(None);

@@ -64,6 +64,7 @@ pub(super) fn run(
             Ok(Arrival::End) => return Ok(seen),
             // The kernel's word about an earlier datagram, once the client has closed its socket.
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused && !line.is_stream() => {}
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return Err(Error::Left),
             Err(error) => return Err(line.failed("receive on")(error)),
         }
         let now = monotonic();

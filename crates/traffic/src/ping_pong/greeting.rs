@@ -3,7 +3,7 @@
 //! The client asks; the server offers a cookie; the client proves with it that it hears what is sent to its
 //! address; the server welcomes it. A server answers what a client says and nothing else, with as many bytes: two
 //! servers have nothing to say to each other, and an answer is never answered. Layout, big endian: handshake (32),
-//! word (4), cookie (8; zero where there is none). Bytes, addresses and time are handed in.
+//! word (4), cookie (8; zero where there is none; the reason of a word that refuses). Bytes, addresses and time are handed in.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -12,7 +12,10 @@ use std::{
 
 use units::Nanos;
 
-use crate::handshake::{self, Handshake};
+use crate::{
+    handshake::{self, Handshake},
+    refused::Refused,
+};
 
 /// The length of all of them.
 pub(crate) const LENGTH: usize = handshake::LENGTH + 4 + 8;
@@ -63,6 +66,16 @@ impl Greeting {
     /// The same client, another word.
     pub(crate) const fn with(self, word: Word) -> Self {
         Self { word, ..self }
+    }
+
+    /// A server's answer to the same client: that it is not served, and why.
+    pub(crate) const fn refusing(self, because: Refused) -> Self {
+        Self { cookie: because.code(), ..self.with(Word::Refuses) }
+    }
+
+    /// Why the server refuses, if that is what it says.
+    pub(crate) fn refused(self) -> Option<Refused> {
+        (self.word == Word::Refuses).then(|| Refused::from_code(self.cookie))
     }
 
     pub(crate) fn encode(self) -> [u8; LENGTH] {

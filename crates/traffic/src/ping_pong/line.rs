@@ -10,10 +10,11 @@ use std::{
 
 use load::Waiting;
 use samples::SocketFacts;
-use sys::socket::recv_nonblocking;
+use sys::socket::recv_spinning;
 
 use crate::{
     error::{Error, Result},
+    refused::Refused,
     socket::{is_dropped, is_wait, tcp_facts, udp_facts},
 };
 
@@ -133,19 +134,8 @@ impl Line {
         match (self.waiting, &self.socket) {
             (Waiting::Block, Carrier::Tcp(socket)) => (&mut &*socket).read(room),
             (Waiting::Block, Carrier::Udp(socket)) => socket.recv(room),
-            (Waiting::Spin, _) => self.spin(room),
+            (Waiting::Spin, _) => recv_spinning(self, room, LOOKS),
         }
-    }
-
-    #[inline]
-    fn spin(&self, room: &mut [u8]) -> io::Result<usize> {
-        for _ in 0..LOOKS {
-            match recv_nonblocking(self, room) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                other => return other,
-            }
-        }
-        Err(io::ErrorKind::WouldBlock.into())
     }
 
     /// What the kernel gave it.
@@ -162,8 +152,18 @@ impl Line {
     }
 
     /// That the server would go no further.
-    pub(crate) fn ended(&self) -> Error {
-        Error::Ended { object: self.name.clone() }
+    pub(crate) fn ended(&self, because: Refused) -> Error {
+        Error::Ended { object: self.name.clone(), because }
+    }
+
+    /// What a failed receive means to a client; for `map_err`. A server that breaks a connection off has ended it.
+    pub(crate) fn broken(&self) -> impl FnOnce(io::Error) -> Error + use<'_> {
+        |error| match error.kind() {
+            io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof if self.is_stream() => {
+                self.ended(Refused::Unsaid)
+            }
+            _ => self.failed("receive on")(error),
+        }
     }
 
     /// Names it in an error; for `map_err`.

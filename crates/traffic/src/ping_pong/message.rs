@@ -4,8 +4,8 @@
 //! (all of them from 8 bytes on) and as much of the token as fits: one of 1 byte counts modulo 256 and is
 //! known by its peer's address alone. Pure: bytes in, values out.
 
-use super::greeting::{Greeting, Word};
-use crate::handshake::TOKEN;
+use super::greeting::Greeting;
+use crate::{handshake::TOKEN, refused::Refused};
 
 /// Number and token, complete.
 pub(crate) const HEADER: usize = 16;
@@ -23,9 +23,9 @@ pub(crate) trait Format: Clone + Send {
     /// The number of the message that `received` answers; `None` for anything else.
     fn number_of(&self, received: &[u8]) -> Option<u64>;
 
-    /// Whether `received`, which is no answer, says that the server goes no further.
-    fn is_end(&self, _received: &[u8]) -> bool {
-        false
+    /// Why the server goes no further, if `received`, which is no answer, says so.
+    fn end(&self, _received: &[u8]) -> Option<Refused> {
+        None
     }
 }
 
@@ -77,8 +77,8 @@ impl Format for Message {
         ours.then_some(number)
     }
 
-    fn is_end(&self, received: &[u8]) -> bool {
-        Greeting::decode(received).is_some_and(|said| said.word == Word::Refuses)
+    fn end(&self, received: &[u8]) -> Option<Refused> {
+        Greeting::decode(received)?.refused()
     }
 }
 

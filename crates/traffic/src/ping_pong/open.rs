@@ -26,6 +26,7 @@ use super::{
 use crate::{
     crew::Shared,
     error::{Error, Result},
+    refused::Refused,
     socket::TICK,
 };
 
@@ -69,10 +70,16 @@ impl<'a> Open<'a> {
     }
 
     /// Sends every message at its time; returns how late each was, and where the thread ran.
-    pub(super) fn send<F: Format>(&self, mut format: F) -> Result<(LatencyHistogram, Seen)> {
+    pub(super) fn send<F: Format>(&self, format: F) -> Result<(LatencyHistogram, Seen)> {
         set_timer_slack(1)?;
-        let mut lateness = LatencyHistogram::new();
-        let mut seen = Seen::default();
+        let mut sender = Sender::default();
+        let done = self.send_all(format, &mut sender);
+        self.shared.ended(done)?;
+        self.sent.store(sender.sent, Ordering::Release);
+        Ok((sender.lateness, sender.seen))
+    }
+
+    fn send_all<F: Format>(&self, mut format: F, sender: &mut Sender) -> Result<()> {
         let begin = monotonic() + LEAD.0;
         self.begin.store(begin, Ordering::Release);
         let limit = begin + (self.load.warmup + self.load.duration + OVERDUE).0;
@@ -81,27 +88,23 @@ impl<'a> Open<'a> {
             let now = self.await_time(due)?;
             if now >= wake {
                 if now >= limit {
-                    return self.ended(number, lateness, seen);
+                    return Ok(());
                 }
                 self.shared.check()?;
-                seen.look();
+                sender.seen.look();
                 wake = now + TICK.as_nanos() as u64;
             }
             let bytes = format.write(number);
             let now = monotonic();
             self.ring.put(number, now - due);
             self.line.send(bytes, || self.may_wait(limit))?;
+            sender.sent = number + 1;
             if number >= first {
-                lateness.record(Nanos(now - due));
+                sender.lateness.record(Nanos(now - due));
             }
             due += self.period;
         }
-        self.ended(self.count(), lateness, seen)
-    }
-
-    fn ended(&self, sent: u64, lateness: LatencyHistogram, seen: Seen) -> Result<(LatencyHistogram, Seen)> {
-        self.sent.store(sent, Ordering::Release);
-        Ok((lateness, seen))
+        Ok(())
     }
 
     /// Waits until `due`, asleep or spinning, and says what time it is.
@@ -148,18 +151,23 @@ impl<'a> Open<'a> {
         format: &F,
         notes: &mut Recorder<'_>,
     ) -> Result<LatencyHistogram> {
-        let mut inbox = self.line.inbox(Some(self.load.message.0 as usize));
         let mut tally = Tally { begin: notes.warm() - self.load.warmup.0, ..Tally::default() };
+        let done = self.receive_all(format, &mut tally, notes);
+        self.shared.ended(done)?;
+        Ok(tally.round_trips)
+    }
+
+    fn receive_all<F: Format>(&self, format: &F, tally: &mut Tally, notes: &mut Recorder<'_>) -> Result<()> {
+        let mut inbox = self.line.inbox(Some(self.load.message.0 as usize));
         loop {
-            let now = self.next(format, &mut inbox, &mut tally, notes)?;
+            let now = self.next(format, &mut inbox, tally, notes)?;
             if now >= tally.wake {
                 self.shared.check()?;
                 tally.wake = now + TICK.as_nanos() as u64;
-                self.sweep(now, &mut tally, notes)?;
+                self.sweep(now, tally, notes)?;
             }
-            if self.is_done(now, &mut tally)? {
-                self.settle(now, &mut tally, notes)?;
-                return Ok(tally.round_trips);
+            if self.is_done(now, tally)? {
+                return self.settle(now, tally, notes);
             }
         }
     }
@@ -173,7 +181,7 @@ impl<'a> Open<'a> {
         tally: &mut Tally,
         notes: &mut Recorder<'_>,
     ) -> Result<u64> {
-        let arrival = self.line.receive(inbox).map_err(self.line.failed("receive on"))?;
+        let arrival = self.line.receive(inbox).map_err(self.line.broken())?;
         let now = monotonic();
         match arrival {
             Arrival::Message(bytes) => {
@@ -183,12 +191,12 @@ impl<'a> Open<'a> {
                 {
                     tally.settled += 1;
                     self.answered(number, late, now, tally, notes)?;
-                } else if format.is_end(bytes) {
-                    return Err(self.line.ended());
+                } else if let Some(because) = format.end(bytes) {
+                    return Err(self.line.ended(because));
                 }
             }
             Arrival::Nothing => {}
-            Arrival::End => return Err(self.line.ended()),
+            Arrival::End => return Err(self.line.ended(Refused::Unsaid)),
         }
         Ok(now)
     }
@@ -272,6 +280,14 @@ fn spin(until: u64) {
     while monotonic() < until {
         spin_loop();
     }
+}
+
+/// What the sending thread counts.
+#[derive(Default)]
+struct Sender {
+    sent: u64,
+    lateness: LatencyHistogram,
+    seen: Seen,
 }
 
 /// What the receiving thread counts.

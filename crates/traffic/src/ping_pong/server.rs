@@ -25,6 +25,7 @@ use crate::{
     gather,
     observer::Observer,
     outcome::Outcome,
+    refused::Refused,
     socket::{TICK, limit_waits},
     spec::ServerSpec,
     stop::Stop,
@@ -47,14 +48,15 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Listens on a port of the kernel's choice; on the same one for TCP and UDP where both are needed.
+    /// Listens on the port that is asked for, or one of the kernel's choice; on the same one for TCP and UDP where both are needed.
     ///
     /// # Errors
     /// When a setting makes no sense, the address is not this machine's, or the kernel lacks what was asked.
     pub(crate) fn open(spec: ServerSpec<PingPongLoad>) -> Result<Self> {
         check(&spec.load)?;
         if spec.load.transport == Transport::Udp && spec.load.under.is_none() {
-            let socket = udp::bind(SocketAddr::new(spec.bind, 0), &spec.load.socket)?;
+            let asked = spec.load.socket.server_port.unwrap_or(0);
+            let socket = udp::bind(SocketAddr::new(spec.bind, asked), &spec.load.socket)?;
             let port = gather::port(socket.local_addr())?;
             return Ok(Self { spec, port, listener: None, socket: Some(socket) });
         }
@@ -137,7 +139,8 @@ pub(crate) fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Resul
 pub(crate) fn serve_udp(socket: UdpSocket, said: Greeting, bounds: Bounds, stop: &Stop) -> Result<Outcome> {
     limit_waits(&socket, TICK)?;
     let line = udp::welcome(socket, said, Waiting::Block)?;
-    serve_any(&line, said.handshake.token, bounds, stop).inspect_err(|_| udp::dismiss(&line, said))
+    serve_any(&line, said.handshake.token, bounds, stop)
+        .inspect_err(|error| udp::dismiss(&line, said, Refused::of(error)))
 }
 
 fn serve_any(line: &Line, token: u64, bounds: Bounds, stop: &Stop) -> Result<Outcome> {

@@ -18,8 +18,10 @@ use super::{
     message::{CLOSING, HEADER, Message},
 };
 use crate::{
+    dial::between,
     error::{Error, Result},
     handshake::{Handshake, Purpose},
+    refused::Refused,
     socket::{TICK, apply, domain, is_wait, limit_waits, source},
     spec::{ClientSpec, ServerSpec},
     stop::Stop,
@@ -57,7 +59,7 @@ fn greet_with(
     handshake: Handshake,
     stop: &Stop,
 ) -> Result<UdpSocket> {
-    let object = || format!("{server} from {bind} over UDP");
+    let object = || format!("{} over UDP", between(server, bind));
     let socket = self::bind(source(bind, settings, 0)?, settings)?;
     socket.connect(server).map_err(Error::socket("connect to", object))?;
     let mut says = Greeting::asking(handshake);
@@ -66,7 +68,7 @@ fn greet_with(
         let Some(answer) = hears(&socket, says, object, stop)? else { continue };
         match answer.word {
             Word::Welcomes => return Ok(socket),
-            Word::Refuses => return Err(refused(object())),
+            Word::Refuses => return Err(refused(server, answer)),
             Word::Asks | Word::Offers | Word::Proves => says = answer.with(Word::Proves),
         }
     }
@@ -74,10 +76,9 @@ fn greet_with(
     Err(Error::Silent { object: object(), missing: "an answer to the handshake".into(), waited })
 }
 
-fn refused(object: String) -> Error {
-    let source =
-        std::io::Error::new(std::io::ErrorKind::ConnectionRefused, "the server serves none such now");
-    Error::Socket { operation: "start", object, source }
+fn refused(server: SocketAddr, answer: Greeting) -> Error {
+    let because = answer.refused().unwrap_or(Refused::Unsaid);
+    Error::Refused { object: format!("the UDP ping-pong with {server}"), because }
 }
 
 /// What the server answers in time. An offer that has been taken up is none any more.
@@ -119,7 +120,7 @@ pub(crate) fn bind(address: SocketAddr, settings: &SocketSettings) -> Result<Udp
     let socket = Socket::new(domain(address), Type::DGRAM, Some(Protocol::UDP))
         .map_err(Error::socket("open a socket on", object))?;
     apply(&socket, settings, true)?;
-    socket.bind(&address.into()).map_err(Error::socket("bind", object))?;
+    socket.bind(&address.into()).map_err(Error::socket("bind", || address.ip().to_string()))?;
     limit_waits(&socket, TICK)?;
     Ok(socket.into())
 }
@@ -178,10 +179,10 @@ fn send(socket: &UdpSocket, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// Tells a client that it is served no longer, which has no other sign of it than silence.
-pub(super) fn dismiss(line: &Line, said: Greeting) {
+pub(super) fn dismiss(line: &Line, said: Greeting, because: Refused) {
     for _ in 0..FAREWELLS {
         // Whatever else is wrong with the socket is being reported.
-        let _ = line.send(&said.with(Word::Refuses).encode(), || Ok(()));
+        let _ = line.send(&said.refusing(because).encode(), || Ok(()));
     }
 }
 

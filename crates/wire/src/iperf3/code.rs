@@ -1,6 +1,9 @@
-//! The errors that a server tells a client (`i_errno` in iperf_api.h), in iperf3's own words.
+//! The errors that a server tells a client (`i_errno` in iperf_api.h), in iperf3's own words; and the limits of
+//! plumb's server, in numbers that iperf3 does not have, which only plumb's clients are told.
 
 use std::fmt;
+
+use units::{BitRate, Bytes, Nanos};
 
 /// An error by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -72,12 +75,66 @@ codes! {
     STREAM_READ = 206, true, "unable to read from stream socket";
     STREAM_CLOSED = 207, false, "stream socket has closed unexpectedly";
     STREAM_ID = 208, false, "stream has an invalid id";
+    LIMIT_TIME = 9101, false, "the test takes longer than this server allows";
+    LIMIT_BYTES = 9102, false, "the test carries more than this server allows";
+    LIMIT_RATE = 9103, false, "the test is faster than this server allows";
 }
 
 impl ErrorCode {
+    /// Tells a plumb client of a limit on time: the error, and the second number that goes with it.
+    #[must_use]
+    pub fn of_time(limit: Nanos) -> (Self, i32) {
+        (Self::LIMIT_TIME, told(limit.0 / 1_000_000))
+    }
+
+    /// The same of a limit on payload.
+    #[must_use]
+    pub fn of_bytes(limit: Bytes) -> (Self, i32) {
+        (Self::LIMIT_BYTES, told(limit.0 >> 10))
+    }
+
+    /// The same of a limit on the rate.
+    #[must_use]
+    pub fn of_rate(limit: BitRate) -> (Self, i32) {
+        (Self::LIMIT_RATE, told((limit.0 / 1e3) as u64))
+    }
+
+    /// Which limit it is, how high (`None` where that cannot be told), and what to do.
+    fn limit(self, told: i32) -> Option<String> {
+        let of = |value: &dyn fmt::Display| if told > 0 { format!(" of {value}") } else { String::new() };
+        let number = u64::try_from(told).unwrap_or(0);
+        Some(match self {
+            Self::LIMIT_TIME => {
+                let most = of(&Nanos::from_millis(number));
+                format!("a test may not take longer than its --max-duration{most}; ask for less with -t")
+            }
+            Self::LIMIT_BYTES => {
+                let most = of(&Bytes(number << 10));
+                format!(
+                    "a test may not carry more than its --max-bytes{most}; ask for less with -n, -t or -b"
+                )
+            }
+            Self::LIMIT_RATE => {
+                let most = of(&BitRate(number as f64 * 1e3));
+                format!(
+                    "all connections together may not be faster than its --max-rate{most}; it ends what is faster \
+                     and slows nothing down: pace with -b"
+                )
+            }
+            _ => return None,
+        })
+    }
+
     /// iperf3's words for it, with those of the machine's error number where they say more.
     #[must_use]
     pub fn describe(self, errno: i32) -> String {
+        if let Some(limit) = self.limit(errno) {
+            return limit;
+        }
+        if self == Self::AUTHORIZATION && errno == NOT_ALLOWED {
+            return "clients of this address are not allowed (its --allow); whoever runs it can allow them"
+                .into();
+        }
         let system = (errno > 0).then(|| std::io::Error::from_raw_os_error(errno));
         match (self.known(), system) {
             (Some((text, true)), Some(system)) => format!("{text}: {system}"),
@@ -86,6 +143,14 @@ impl ErrorCode {
             (None, None) => format!("iperf3's error {}", self.0),
         }
     }
+}
+
+/// Beside [`ErrorCode::AUTHORIZATION`]: it is the address that is not allowed (EACCES).
+pub const NOT_ALLOWED: i32 = 13;
+
+/// A number that is too large to be told is not.
+fn told(number: u64) -> i32 {
+    i32::try_from(number).unwrap_or(0)
 }
 
 impl fmt::Display for ErrorCode {
@@ -108,6 +173,20 @@ mod tests {
             (999, 0, "iperf3's error 999"),
         ] {
             assert_eq!(ErrorCode(code).describe(errno), expected);
+        }
+    }
+
+    #[test]
+    fn a_limit_is_told_with_its_value_and_its_flag() {
+        for ((code, number), expected) in [
+            (ErrorCode::of_time(Nanos::from_secs(5)), "--max-duration of 5.00 s"),
+            (ErrorCode::of_bytes(Bytes(1 << 30)), "--max-bytes of 1.00 GiB"),
+            (ErrorCode::of_rate(BitRate(1e9)), "--max-rate of 1.00 Gbit/s"),
+            (ErrorCode::of_bytes(Bytes(u64::MAX)), "--max-bytes; ask"),
+            ((ErrorCode::AUTHORIZATION, NOT_ALLOWED), "--allow"),
+        ] {
+            let said = code.describe(number);
+            assert!(said.contains(expected), "{said}");
         }
     }
 

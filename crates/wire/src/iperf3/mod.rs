@@ -23,7 +23,7 @@ mod unread;
 #[cfg(test)]
 mod tests;
 
-pub use code::ErrorCode;
+pub use code::{ErrorCode, NOT_ALLOWED};
 pub use cookie::Cookie;
 pub use datagram::{Connect, CounterWidth, UdpHeader};
 pub use failure::Failure;

@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 use traffic::iperf3::{ClientSpec, Report};
 use units::Nanos;
 
+/// iperf3's words for a client that was interrupted.
+pub(super) const INTERRUPTED: &str = "interrupt - the client has terminated";
+
 /// iperf3's document with one object more, which its readers pass over.
 #[derive(Serialize)]
 struct Document<'a, T> {
@@ -14,26 +17,39 @@ struct Document<'a, T> {
     plumb: &'a Solo,
 }
 
-/// The document of a test, with an interval as often as said.
+/// The document of a test, with an interval as often as said, and with what kept it from its end.
 pub(super) fn of(
     spec: &ClientSpec,
     report: &Report,
     every: Nanos,
+    error: Option<&str>,
     plumb: &Solo,
 ) -> serde_json::Result<String> {
-    let iperf3 = traffic::iperf3::document(spec, report, every);
+    let mut iperf3 = traffic::iperf3::document(spec, report, every);
+    iperf3.error = error.map(str::to_owned);
     serde_json::to_string_pretty(&Document { iperf3, plumb })
 }
 
 /// The document of a test that failed, as iperf3 has it.
 pub(super) fn failed(error: &str) -> serde_json::Result<String> {
+    without_end(error, None)
+}
+
+/// The same of one that was interrupted, and of which only the lines of this end's counts are known.
+pub(super) fn given_up(totals: &[String]) -> serde_json::Result<String> {
+    without_end(INTERRUPTED, Some(json!({ "till_then": totals })))
+}
+
+fn without_end(error: &str, plumb: Option<Value>) -> serde_json::Result<String> {
     #[derive(Serialize)]
     struct Failed<'a> {
         start: Value,
         intervals: [(); 0],
         end: Value,
         error: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        plumb: Option<Value>,
     }
     let start = json!({ "connected": [] });
-    serde_json::to_string_pretty(&Failed { start, intervals: [], end: json!({}), error })
+    serde_json::to_string_pretty(&Failed { start, intervals: [], end: json!({}), error, plumb })
 }

@@ -40,8 +40,8 @@ Flags have iperf3's letters and meaning: sizes in powers of 1024 (128K), rates i
 The interval of confidence, doubts and hints stand in the closing summary, and in the object `plumb` of --json. \
 How many connections a second: plumb ping HOST --connect.
 
-Exit status: 0 measured; 1 no connection, refused, or broken off; 2 a flag makes no sense, or not with the \
-others; 3 this machine's kernel lacks what was asked; 130 interrupted (what was measured is printed).";
+Exit status: 0 measured; 1 no connection, refused, or broken off; 3 this machine's kernel lacks what was asked; \
+64 a flag makes no sense, or not with the others; 130 interrupted (what was measured is printed).";
 
 /// How the server is reached.
 #[derive(Debug, Args)]
@@ -104,9 +104,9 @@ pub(super) struct Traffic {
     /// Send without copying: --mode limit by iperf3's name
     #[arg(short = 'Z', long)]
     pub(super) zerocopy: bool,
-    /// How bytes are moved: as an application does, or as cheaply as the kernel can
-    #[arg(long, value_enum, default_value = "app")]
-    pub(super) mode: ModeName,
+    /// How bytes are moved: as an application does, or as cheaply as the kernel can [default: app]
+    #[arg(long, value_enum)]
+    pub(super) mode: Option<ModeName>,
     /// Where threads run: same (both ends on one CPU), cross (each on its own), or lists: CLIENT[/SERVER]
     #[arg(long, value_name = "CPUS", value_parser = pin::placement, conflicts_with = "affinity")]
     pub(super) pin: Option<Placement>,

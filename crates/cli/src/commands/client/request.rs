@@ -3,15 +3,15 @@
 use ::load::{Direction, Mode, Placement, SocketSettings, StreamLoad, Transport, Until};
 use units::{BitRate, Bytes, Nanos};
 
-use super::flags::{ClientArgs, Traffic};
-use crate::failure::Misuse;
+use super::flags::{ClientArgs, ModeName, Traffic};
+use crate::{amount::within, failure::Misuse};
 
 /// How long is measured unless something else is said.
 const TIME: Nanos = Nanos::from_secs(10);
-const LONGEST: Nanos = Nanos::from_secs(86_400);
-const SHORTEST: Nanos = Nanos::from_millis(100);
-/// What is left out at most (iperf3's own bound).
-const LONGEST_WARMUP: Nanos = Nanos::from_secs(600);
+/// The shortest and the longest.
+const TIMES: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(86_400));
+/// What is left out at least and at most (iperf3's own bound).
+const WARMUPS: (Nanos, Nanos) = (Nanos(0), Nanos::from_secs(600));
 /// Lines are printed at most and at least so often (iperf3's own bounds).
 const INTERVALS: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(60));
 /// Both ends take a sample at least so often: an interval of confidence needs some.
@@ -26,15 +26,19 @@ const LARGEST_DATAGRAM: Bytes = Bytes(65_507);
 const UDP_RATE: BitRate = BitRate(1e6);
 /// What `-k` counts in where no size is asked for: a datagram that an MTU of 1500 carries.
 const DATAGRAM: Bytes = Bytes(1448);
+/// What iperf3's protocol carries (its MAX_TCP_BUFFER).
+const LARGEST_WINDOW: Bytes = Bytes(512 << 20);
+/// A rate of which fewer writes than this leave in the time that is asked shows nothing.
+const FEWEST: f64 = 2.0;
 
 /// The load that is asked for.
 pub(super) fn load(args: &ClientArgs) -> Result<StreamLoad, Misuse> {
     let traffic = &args.traffic;
     check(args)?;
     let message = message(traffic)?;
-    Ok(StreamLoad {
+    let load = StreamLoad {
         transport: if traffic.udp { Transport::Udp } else { Transport::Tcp },
-        mode: if traffic.zerocopy { Mode::Limit } else { traffic.mode.into() },
+        mode: if traffic.zerocopy { Mode::Limit } else { mode(traffic) },
         streams: traffic.parallel,
         direction: match (traffic.reverse, traffic.bidir) {
             (true, _) => Direction::Reverse,
@@ -50,7 +54,28 @@ pub(super) fn load(args: &ClientArgs) -> Result<StreamLoad, Misuse> {
         },
         socket: socket(args),
         interval: sampled(args.output.interval),
-    })
+    };
+    sends_enough(load)
+}
+
+/// As `--mode` says; `-Z` is looked at where it makes a difference.
+fn mode(traffic: &Traffic) -> Mode {
+    traffic.mode.map_or(Mode::App, Mode::from)
+}
+
+/// A rate at which hardly anything would leave in the time is refused.
+fn sends_enough(load: StreamLoad) -> Result<StreamLoad, Misuse> {
+    let (Some(rate), Until::Elapsed(time)) = (load.rate, load.until) else { return Ok(load) };
+    let message = if load.message.0 == 0 { DATAGRAM } else { load.message };
+    let each = message.0 as f64 * 8.0 / rate.0;
+    if time.seconds() >= each * FEWEST {
+        return Ok(load);
+    }
+    let every = Nanos((each * 1e9) as u64);
+    let message = format!(
+        "-b {rate} sends {message} every {every}, and the test takes {time}: that shows nothing of a path"
+    );
+    Err(Misuse::new(message).hint("choose a higher -b, a smaller -l, or a longer -t"))
 }
 
 /// Where threads run.
@@ -73,6 +98,7 @@ fn socket(args: &ClientArgs) -> SocketSettings {
         dscp: flags.dscp.or(flags.tos),
         nodelay: flags.no_delay.then_some(true),
         source_port: args.reach.cport,
+        server_port: None,
         busy_poll: flags.busy_poll,
     }
 }
@@ -88,7 +114,7 @@ fn until(traffic: &Traffic, message: Bytes) -> Result<Until, Misuse> {
             bytes.ok_or_else(|| Misuse::new("-k times -l is more than can be counted"))?,
         )));
     }
-    within("-t", traffic.time.unwrap_or(TIME), SHORTEST, LONGEST).map(Until::Elapsed)
+    within("-t", traffic.time.unwrap_or(TIME), TIMES).map(Until::Elapsed)
 }
 
 /// The size of a write; of a datagram nought where the path decides.
@@ -105,7 +131,7 @@ fn message(traffic: &Traffic) -> Result<Bytes, Misuse> {
         }
         None if traffic.udp && traffic.blockcount.is_some() => Ok(DATAGRAM),
         None if traffic.udp => Ok(Bytes(0)),
-        None if Mode::from(traffic.mode) == Mode::Limit => Ok(LARGEST_WRITE),
+        None if mode(traffic) == Mode::Limit => Ok(LARGEST_WRITE),
         None => Ok(Bytes(128 << 10)),
     }
 }
@@ -122,10 +148,19 @@ fn check(args: &ClientArgs) -> Result<(), Misuse> {
     if let Some((flag, _)) = of_tcp.iter().find(|(_, given)| traffic.udp && *given) {
         return Err(Misuse::new(format!("{flag} is for TCP, and -u asks for UDP")));
     }
-    if output.interval.0 > 0 {
-        let _ = within("-i", output.interval, INTERVALS.0, INTERVALS.1)?;
+    if traffic.zerocopy && traffic.mode == Some(ModeName::App) {
+        return Err(Misuse::new("-Z sends without copying, which is --mode limit, and --mode app copies")
+            .hint("leave one of them out"));
     }
-    let _ = within("-O", traffic.omit.unwrap_or_default(), Nanos(0), LONGEST_WARMUP)?;
+    if let Some(window) = socket.window.filter(|window| *window > LARGEST_WINDOW) {
+        let message =
+            format!("-w {window} is more than iperf3's protocol carries: choose at most {LARGEST_WINDOW}");
+        return Err(Misuse::new(message).hint("leave it out, and the buffers grow as they need"));
+    }
+    if output.interval.0 > 0 {
+        let _ = within("-i", output.interval, INTERVALS)?;
+    }
+    let _ = within("-O", traffic.omit.unwrap_or_default(), WARMUPS)?;
     let flows = traffic.parallel * if traffic.bidir { 2 } else { 1 };
     match args.reach.cport {
         Some(first) if u32::from(first) + flows > 65_536 => {
@@ -133,14 +168,6 @@ fn check(args: &ClientArgs) -> Result<(), Misuse> {
         }
         _ => Ok(()),
     }
-}
-
-fn within(flag: &str, time: Nanos, least: Nanos, most: Nanos) -> Result<Nanos, Misuse> {
-    if (least..=most).contains(&time) {
-        return Ok(time);
-    }
-    let (asked, least, most) = (time.seconds(), least.seconds(), most.seconds());
-    Err(Misuse::new(format!("{flag} {asked} is out of range: choose {least} to {most} seconds")))
 }
 
 #[cfg(test)]
@@ -188,6 +215,7 @@ mod tests {
         check("-M 1400", |load| load.socket.mss = Some(1400));
         check("-C reno", |load| load.socket.congestion = Some("reno".into()));
         check("-Z", |load| load.mode = Mode::Limit);
+        check("-Z --mode limit", |load| (load.mode, load.message) = (Mode::Limit, Bytes(1 << 20)));
         check("-N", |load| load.socket.nodelay = Some(true));
         check("-S 0xb8", |load| load.socket.dscp = Some(46));
         check("--dscp ef", |load| load.socket.dscp = Some(46));
@@ -244,6 +272,10 @@ mod tests {
             ("-S 8 --dscp 2", "--dscp"),
             ("--username me", "--rsa-public-key-path"),
             ("-4 -6", "--version6"),
+            ("-Z --mode app", "--mode app"),
+            ("-w 10G", "512 MiB"),
+            ("-b 1", "-b"),
+            ("-u -b 1k -t 1", "-t"),
         ] {
             let said = typed(line).expect_err(line);
             assert!(said.contains(word), "{line}: {said}");

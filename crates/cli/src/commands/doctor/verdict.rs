@@ -170,6 +170,7 @@ mod tests {
             ("quick", "bridge", "some"),
             ("egress-gateway", "nftables-snat", "some"),
             ("bridge-streams", "vxlan", "all"),
+            ("bridge-queues", "bridge", "none"),
             ("bridge-streams", "bridge", "none"),
             ("bridge-streams", "nftables-snat", "all"),
             ("quick", "veth", "none"),

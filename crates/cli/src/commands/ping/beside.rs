@@ -41,7 +41,7 @@ impl<'scope> Beside<'scope> {
         let (flows, flowing) = sync_channel(1);
         let load = stream(ping, background);
         let spec = ClientSpec { server, bind, load, cpus: None, options: Options::default() };
-        let stop = Stop::new();
+        let stop = Stop::keeping();
         let own = stop.clone();
         let thread = scope.spawn(move || {
             let report = iperf3::run_client(&spec, &own, &Begun(flows))?;

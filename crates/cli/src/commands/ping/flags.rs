@@ -33,8 +33,8 @@ Every time is a whole round trip, never half of it. With --rate, messages leave 
 the last one came back; then times count from when each should have left, so that a stall is not hidden, and \
 stand beside those from when it did leave.
 
-Exit status: 0 measured; 1 no connection, refused, broken off, or nothing came back; 2 a flag makes no sense, \
-or not with the others; 3 this machine's kernel lacks what was asked; 130 interrupted (what was measured is \
+Exit status: 0 measured; 1 no connection, refused, broken off, or nothing came back; 3 this machine's kernel \
+lacks what was asked; 64 a flag makes no sense, or not with the others; 130 interrupted (what was measured is \
 printed).";
 
 /// What a ping is.

@@ -7,16 +7,17 @@ use ::load::{
 use units::{Bytes, Nanos};
 
 use super::flags::PingArgs;
-use crate::failure::Misuse;
+use crate::{amount::within, failure::Misuse};
 
-const SHORTEST: Nanos = Nanos::from_millis(10);
-const LONGEST: Nanos = Nanos::from_secs(86_400);
-const LONGEST_WARMUP: Nanos = Nanos::from_secs(600);
+const TIMES: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(86_400));
+const WARMUPS: (Nanos, Nanos) = (Nanos(0), Nanos::from_secs(600));
 const INTERVALS: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(60));
 /// How often a histogram is begun when no line is to be printed.
 const UNSEEN: Nanos = Nanos::from_millis(500);
-/// Messages a second: from one to as many as a clock can tell apart.
-const RATES: std::ops::RangeInclusive<f64> = 0.01..=10_000_000.0;
+/// Messages a second: as many as the engine sends apart from each other.
+const FASTEST: f64 = 1_000_000.0;
+/// An open loop of fewer messages than this shows nothing.
+const FEWEST: f64 = 2.0;
 /// sockperf's header (its own least size).
 const SOCKPERF_LEAST: Bytes = Bytes(14);
 const LARGEST: Bytes = Bytes(60_000);
@@ -73,15 +74,12 @@ fn shown(args: &PingArgs) -> Nanos {
 
 fn check(args: &PingArgs) -> Result<(), Misuse> {
     let (traffic, kind) = (&args.traffic, &args.kind);
-    within("-t", traffic.time, SHORTEST, LONGEST)?;
-    within("--warmup", traffic.warmup, Nanos(0), LONGEST_WARMUP)?;
+    let _ = within("-t", traffic.time, TIMES)?;
+    let _ = within("--warmup", traffic.warmup, WARMUPS)?;
     if args.output.interval.0 > 0 {
-        within("-i", args.output.interval, INTERVALS.0, INTERVALS.1)?;
+        let _ = within("-i", args.output.interval, INTERVALS)?;
     }
-    if let Some(rate) = traffic.rate.filter(|rate| !RATES.contains(rate)) {
-        let (least, most) = (RATES.start(), RATES.end());
-        return Err(Misuse::new(format!("--rate {rate} is out of range: choose {least} to {most} a second")));
-    }
+    rate(args)?;
     let least = if kind.sockperf { SOCKPERF_LEAST } else { Bytes(1) };
     if !(least..=LARGEST).contains(&traffic.size) {
         let whose = if kind.sockperf { "sockperf's messages have" } else { "choose" };
@@ -91,12 +89,20 @@ fn check(args: &PingArgs) -> Result<(), Misuse> {
     Ok(())
 }
 
-fn within(flag: &str, time: Nanos, least: Nanos, most: Nanos) -> Result<(), Misuse> {
-    if (least..=most).contains(&time) {
+/// Whether messages leave neither faster than can be nor so seldom that nothing is shown.
+fn rate(args: &PingArgs) -> Result<(), Misuse> {
+    let (Some(rate), time) = (args.traffic.rate, args.traffic.time) else { return Ok(()) };
+    if rate > FASTEST {
+        let message = format!("--rate {rate} is out of range: choose at most {FASTEST} messages a second");
+        return Err(Misuse::new(message).hint("for a rate in bits a second: plumb client HOST -b RATE"));
+    }
+    if time.seconds() * rate >= FEWEST {
         return Ok(());
     }
-    let (asked, least, most) = (time.seconds(), least.seconds(), most.seconds());
-    Err(Misuse::new(format!("{flag} {asked} is out of range: choose {least} to {most} seconds")))
+    let every = Nanos((1e9 / rate) as u64);
+    let message =
+        format!("--rate {rate} sends a message every {every}, and -t is {time}: that shows nothing");
+    Err(Misuse::new(message).hint("choose a higher --rate or a longer -t"))
 }
 
 #[cfg(test)]
@@ -172,6 +178,9 @@ mod tests {
             ("-t 0", "-t"),
             ("--rate 0", "10k"),
             ("--rate 1G", "--rate"),
+            ("--rate 10M", "1000000"),
+            ("--rate 0.1", "every 10.0 s"),
+            ("--rate 1 -t 1", "-t"),
             ("--under 0", "max"),
             ("-m 64K", "60000"),
             ("--sockperf -m 8", "14"),

@@ -26,7 +26,7 @@ Serves plumb client and plumb ping, stock iperf3 clients, and stock sockperf cli
 port. Who is none of these is closed after a few bytes or seconds, and gets nothing.
 
 Exit status: 0 ended after Ctrl-C, or served the one client of --once; 1 could not listen, or that client's \
-test failed; 2 a flag makes no sense.";
+test failed; 64 a flag makes no sense.";
 
 /// Where and for whom it serves.
 #[derive(Debug, Args)]
@@ -65,13 +65,14 @@ pub(super) struct Limits {
     /// One iperf3 test after another instead of at once: further clients wait
     #[arg(long)]
     pub(super) queue: bool,
-    /// Rate of one client, all its connections together
+    /// Rate of one client, all its connections together: a test that asks for more is refused, one that takes more
+    /// is ended; nothing is slowed down (clients pace themselves with -b)
     #[arg(long, alias = "server-bitrate-limit", value_name = "RATE", value_parser = bounded_rate)]
     pub(super) max_rate: Option<BitRate>,
-    /// How long one test may take (seconds)
+    /// How long one test or ping may take (seconds): one that asks for more is refused, one without an end is ended
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "3600")]
     pub(super) max_duration: Nanos,
-    /// How much one test may carry
+    /// How much one test or ping may carry: one that asks for more is refused, one that carries more is ended
     #[arg(long, value_name = "SIZE", value_parser = amount::size)]
     pub(super) max_bytes: Option<Bytes>,
     /// Give up a client that is silent for so long (seconds) [default: 30]; with --once, end as well if none

@@ -77,6 +77,8 @@ fn outcome(report: &Report) -> String {
     };
     let lasted = report.lasted;
     match (&report.failure, done.is_empty()) {
+        (Some(traffic::Error::Left), true) => format!("ended by the client after {lasted}"),
+        (Some(traffic::Error::Left), false) => format!("ended by the client after {lasted}, {done}"),
         (None, true) => format!("ended after {lasted}"),
         (None, false) => done,
         (Some(failure), true) => format!("failed after {lasted}: {failure}"),
@@ -163,6 +165,9 @@ mod tests {
         report.failure = Some(traffic::Error::Stopped);
         let said = line(&Event::Ends { client: &client, report: &report }).expect("a line");
         assert!(said.starts_with("#3 198.18.0.1 failed after 1.00 s: "), "{said}");
+        report.failure = Some(traffic::Error::Left);
+        let said = line(&Event::Ends { client: &client, report: &report }).expect("a line");
+        assert_eq!(said, "#3 198.18.0.1 ended by the client after 1.00 s");
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! One row for each cell. Must not know trials.
 
 use findings::{
-    CellSummary, Comparison, ConnectSummary, Difference, Distribution, Estimate, Findings, Interval,
-    LatencySummary, Metric,
+    CellSummary, Comparison, ConnectSummary, CpuCost, Difference, Distribution, Estimate, Findings,
+    LatencySummary,
 };
 
-use super::{line, optional};
+use samples::EndReason;
+
+use super::{basis, ends, line, metric, optional};
 use crate::labels;
 
-const COLUMNS: [&str; 66] = [
+const COLUMNS: [&str; 69] = [
     "run",
     "cell",
     "path",
@@ -75,18 +77,23 @@ const COLUMNS: [&str; 66] = [
     "exchange_p50_ns",
     "exchange_p99_ns",
     "connections_failed",
+    "interval_basis",
+    "ended",
+    "level_shifts",
 ];
 const PERCENTILES: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.99, 0.999];
 
 pub(crate) fn cells(findings: &Findings) -> String {
-    let factors = labels::factors(&findings.cells);
+    let factors = labels::factors(findings.cells.iter().map(|cell| &cell.levels));
     let names = factors.iter().map(|factor| format!("factor.{factor}"));
-    let head = line(COLUMNS.map(str::to_owned).into_iter().chain(names));
-    let rows = findings.cells.iter().map(|cell| row(findings, cell, &factors));
+    let reported = labels::reported(findings.cells.iter());
+    let columns = reported.iter().map(|column| format!("reported.{column}"));
+    let head = line(COLUMNS.map(str::to_owned).into_iter().chain(names).chain(columns));
+    let rows = findings.cells.iter().map(|cell| row(findings, cell, &factors, &reported));
     [head].into_iter().chain(rows).collect()
 }
 
-fn row(findings: &Findings, cell: &CellSummary, factors: &[&str]) -> String {
+fn row(findings: &Findings, cell: &CellSummary, factors: &[&str], reported: &[&str]) -> String {
     let mut fields = identity(findings, cell);
     fields.extend(value(&cell.value));
     fields.extend(against(cell.against_baseline.as_ref()));
@@ -96,20 +103,31 @@ fn row(findings: &Findings, cell: &CellSummary, factors: &[&str]) -> String {
     fields.extend(datagrams(cell));
     fields.extend(schedule(cell));
     fields.extend(connections(cell.connect.as_ref()));
+    let ended = cell.ended.as_ref().map(|end| ended(&end.why));
+    fields.extend([
+        optional(cell.value.interval.map(|_| basis(cell.value.basis))),
+        optional(ended),
+        cell.shifts.len().to_string(),
+    ]);
     debug_assert_eq!(fields.len(), COLUMNS.len());
     fields.extend(factors.iter().map(|factor| cell.levels.get(*factor).cloned().unwrap_or_default()));
+    let value =
+        |name: &&str| cell.reported.iter().find(|value| value.name == **name).map(|value| value.value);
+    fields.extend(reported.iter().map(|name| optional(value(name))));
     line(fields)
 }
 
+const fn ended(why: &EndReason) -> &'static str {
+    match why {
+        EndReason::Planned => "planned",
+        EndReason::Precise { .. } => "precise",
+        EndReason::Budget { .. } => "budget",
+        EndReason::Settled => "settled",
+    }
+}
+
 fn identity(findings: &Findings, cell: &CellSummary) -> Vec<String> {
-    let (metric, unit) = match cell.metric {
-        Metric::Throughput => ("throughput", "bit/s"),
-        Metric::RoundTrip => ("round-trip", "ns"),
-        Metric::ConnectionRate => ("connection-rate", "1/s"),
-        Metric::Latency => ("latency", "ns"),
-        Metric::MessageRate => ("message-rate", "1/s"),
-        Metric::Count => ("count", ""),
-    };
+    let (metric, unit) = metric(cell.metric);
     vec![
         findings.run.id.to_string(),
         cell.id.clone(),
@@ -154,7 +172,7 @@ fn stream(cell: &CellSummary) -> Vec<String> {
     let stream = cell.stream.as_ref();
     let tcp = stream.and_then(|stream| stream.tcp);
     vec![
-        optional(stream.map(|stream| stream.sent.median)),
+        optional(stream.and_then(|stream| stream.sent).map(|sent| sent.median)),
         optional(stream.map(|stream| stream.received.median)),
         optional(tcp.map(|tcp| tcp.retransmits)),
         optional(tcp.and_then(|tcp| tcp.cwnd).map(|cwnd| cwnd.0.0)),
@@ -177,10 +195,11 @@ fn latency(latency: Option<&LatencySummary>) -> Vec<String> {
 }
 
 fn cost(cell: &CellSummary) -> Vec<String> {
-    let cpu = &cell.cpu;
-    let mut fields = vec![optional(cell.path_mtu), cpu.cpus.to_string()];
-    fields.extend([cpu.busy, cpu.interrupts, cpu.client, cpu.server].map(|cpus| cpus.to_string()));
-    fields.extend([optional(cpu.per_gigabyte), cell.doubts.len().to_string()]);
+    let cpu = cell.cpu;
+    let of = |figure: fn(&CpuCost) -> f64| optional(cpu.as_ref().map(figure));
+    let mut fields = vec![optional(cell.path_mtu), optional(cpu.map(|cpu| cpu.cpus))];
+    fields.extend([of(|cpu| cpu.busy), of(|cpu| cpu.interrupts), of(|cpu| cpu.client), of(|cpu| cpu.server)]);
+    fields.extend([optional(cpu.and_then(|cpu| cpu.per_gigabyte)), cell.doubts.len().to_string()]);
     fields
 }
 
@@ -222,9 +241,4 @@ fn connections(connect: Option<&ConnectSummary>) -> Vec<String> {
 
 fn at(times: Option<&Distribution>, share: f64) -> String {
     optional(times.and_then(|times| times.at(share)).map(|time| time.0))
-}
-
-fn ends(interval: Option<Interval>) -> [String; 3] {
-    let end = |of: fn(Interval) -> f64| optional(interval.map(of));
-    [end(|interval| interval.low), end(|interval| interval.high), end(|interval| interval.confidence)]
 }

@@ -42,7 +42,7 @@ const COLUMNS: [&str; 27] = [
 ];
 
 pub(crate) fn trials(findings: &Findings, record: Option<&RunRecord>) -> String {
-    let factors = labels::factors(&findings.cells);
+    let factors = labels::factors(findings.cells.iter().map(|cell| &cell.levels));
     let names = factors.iter().map(|factor| format!("factor.{factor}"));
     let head = line(COLUMNS.map(str::to_owned).into_iter().chain(names));
     let rows: Vec<String> = match record {

@@ -78,9 +78,9 @@ fn messages(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) ->
     let Some(range) = ranges.reduce(|a, b| *a.start().max(b.start())..=*a.end().min(b.end())) else {
         return Vec::new();
     };
-    let written = entry.table.values.get_ref().iter().zip(&factor.levels);
-    let problems = written.filter_map(|(value, level)| match level.setting {
-        Setting::Message(size) => workloads::message_out_of(&range, size, value.span()),
+    let written = entry.table.places().into_iter().zip(&factor.levels);
+    let problems = written.filter_map(|(place, level)| match level.setting {
+        Setting::Message(size) => workloads::message_out_of(&range, size, place),
         _ => None,
     });
     problems.collect()
@@ -92,7 +92,7 @@ fn without_period(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenar
     let closed = |workload: &Workload| matches!(&workload.load, Load::PingPong(ping) if ping.schedule == Schedule::Closed);
     let (_, workload) =
         pairs(scenario).find(|(path, workload)| factor.applies_to(path, workload) && closed(workload))?;
-    let place = entry.table.values.get_ref()[open].span();
+    let place = entry.table.places()[open].clone();
     let message = format!("`{}` has no period that it could keep", workload.name);
     let help = format!(
         "write `schedule = \"open\"` and a `period` in `[workloads.{}]`: the factor closes its loop again",
@@ -112,7 +112,7 @@ fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> 
     let entry = document.factors.get(name)?;
     let message = format!("in the cell `{}` both ends would spin on one CPU", cell.id);
     let help = "each would wait for the other's time slice: confine the factor with `workloads`";
-    Some(Problem::new(entry.table.values.span(), message, "spins on one CPU").help(help))
+    Some(Problem::new(entry.table.values_place(), message, "spins on one CPU").help(help))
 }
 
 fn too_many(document: &Document, scenario: &Scenario) -> Option<Problem> {
@@ -163,8 +163,7 @@ fn misfits_at(lab: &Lab, factors: &[(&Entry<FactorTable>, &Factor)], choice: &[u
     let mut places: BTreeMap<&DeviceRef, (Range<usize>, &str)> = BTreeMap::new();
     let mut last = (0..0, "");
     for ((entry, factor), &level) in factors.iter().zip(choice) {
-        let value = &entry.table.values.get_ref()[level];
-        last = (value.span(), entry.name());
+        last = (entry.table.places()[level].clone(), entry.name());
         factor.set(level, &mut settings);
         places.extend(factor.devices.iter().map(|device| (device, last.clone())));
     }

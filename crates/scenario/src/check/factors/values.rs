@@ -17,10 +17,13 @@ use crate::{
 /// From where packets count as big, and the most that the kernel builds.
 const BIG_TCP: std::ops::RangeInclusive<u64> = 64 << 10..=512 << 10;
 
+/// Queues that a device may have: virtio-net's most is 256 pairs, and veth takes as many.
+const QUEUES: std::ops::RangeInclusive<u32> = 1..=256;
+
 /// Whether it is a setting of devices, and not of what is sent.
 pub(super) fn is_of_devices(vary: VaryWord) -> bool {
-    use VaryWord::{BigTcp, Checksum, Gro, Gso, Mtu, Offload, Tso};
-    matches!(vary, Offload | Tso | Gso | Gro | Checksum | Mtu | BigTcp)
+    use VaryWord::{BigTcp, Checksum, Gro, Gso, Mtu, Offload, Queues, Tso};
+    matches!(vary, Offload | Tso | Gso | Gro | Checksum | Mtu | BigTcp | Queues)
 }
 
 /// Whether both set the same thing, at least in part.
@@ -48,6 +51,10 @@ pub(super) fn setting(vary: VaryWord, label: &str, place: Range<usize>) -> Resul
             mtu::out_of_range(mtu, place).map_or(Ok(Setting::Mtu(mtu)), Err)
         }
         VaryWord::BigTcp => big_tcp(size(label, &place)?, place).map(Setting::BigTcp),
+        VaryWord::Queues => {
+            let queues = number(vary, label, &place)?;
+            queues_out_of(queues, place).map_or(Ok(Setting::Queues(queues)), Err)
+        }
         VaryWord::Streams => {
             let streams = number(vary, label, &place)?;
             workloads::count_out_of(streams, "streams", place).map_or(Ok(Setting::Streams(streams)), Err)
@@ -86,6 +93,12 @@ pub(in crate::check) fn big_tcp(size: Bytes, place: Range<usize>) -> Result<Byte
     }
     let message = format!("a largest packet of {size} is out of range");
     Err(Problem::new(place, message, "out of range").help("take 64KiB (no BIG TCP) to 512KiB"))
+}
+
+fn queues_out_of(queues: u32, place: Range<usize>) -> Option<Problem> {
+    let message = format!("{queues} queues are out of range");
+    let help = format!("take {} to {}", QUEUES.start(), QUEUES.end());
+    (!QUEUES.contains(&queues)).then(|| Problem::new(place, message, "out of range").help(help))
 }
 
 fn word<T: Clone>(

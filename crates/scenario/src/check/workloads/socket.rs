@@ -32,6 +32,7 @@ pub(super) fn settings(
         dscp: table.dscp.as_ref().map(|dscp| *dscp.get_ref()),
         nodelay: table.nodelay.as_ref().map(|nodelay| *nodelay.get_ref()),
         source_port: table.source_port.as_ref().map(|port| *port.get_ref()),
+        server_port: None,
         busy_poll: busy_poll(table, problems),
     }
 }

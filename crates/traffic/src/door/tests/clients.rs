@@ -146,7 +146,7 @@ fn more_than_a_limit_is_refused_in_iperf3_s_words() {
     let time = with(|limits| limits.duration = Nanos::from_secs(5));
     refused(&time, &["-t", "6"], "test duration", Some(Refusal::Limit));
     let bytes = with(|limits| limits.bytes = Some(Bytes(1 << 20)));
-    refused(&bytes, &["-n", "2M"], "not implemented", Some(Refusal::Limit));
+    refused(&bytes, &["-n", "2M"], "larger than server limit", Some(Refusal::Limit));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use wire::iperf3::{Connect, Cookie, PlannedStream};
 
 use super::{ClientSpec, Connection};
 use crate::{
-    dial::{Dial, is_under_way},
+    dial::{self, Dial, is_under_way},
     error::{Error, Result},
     socket::{TICK, apply, domain, is_wait, limit_waits, source},
     stop::Stop,
@@ -49,7 +49,7 @@ pub(super) fn control(spec: &ClientSpec, stop: &Stop) -> Result<TcpStream> {
     let socket = Socket::new(domain(spec.server), Type::STREAM, Some(Protocol::TCP))
         .map_err(Error::socket("open a socket", object))?;
     let from = SocketAddr::new(bind(spec), 0);
-    socket.bind(&from.into()).map_err(Error::socket("bind", || from.to_string()))?;
+    socket.bind(&from.into()).map_err(Error::socket("connect from", || from.ip().to_string()))?;
     socket.set_nonblocking(true).map_err(Error::socket("prepare a socket", object))?;
     let begun = monotonic();
     // It says that it is under way; how it went is told below.
@@ -148,7 +148,7 @@ fn datagrams(dial: &Dial<'_>) -> Result<UdpSocket> {
         .map_err(Error::socket("open a socket to", server))?;
     apply(&socket, dial.settings, true)?;
     let from = source(dial.bind, dial.settings, dial.number)?;
-    socket.bind(&from.into()).map_err(Error::socket("bind", || format!("{from} for UDP")))?;
+    socket.bind(&from.into()).map_err(Error::socket("send from", || dial::chosen(from)))?;
     socket.connect(&dial.server.into()).map_err(Error::socket("connect to", server))?;
     limit_waits(&socket, TICK)?;
     Ok(socket.into())

@@ -18,10 +18,15 @@ use crate::{
 /// How long the server may take to stop before this end stops listening.
 const STOPPED: Nanos = Nanos::from_secs(2);
 
+/// How long the server may take to say what it saw of a test that was ended early.
+const LAST: Nanos = Nanos::from_secs(3);
+
 /// The control connection of one test.
 pub(super) struct Control<'a> {
     line: Transport<Machine>,
     stop: &'a Stop,
+    /// Until then a stop does not keep it from hearing what the server saw.
+    until: u64,
 }
 
 impl<'a> Control<'a> {
@@ -30,7 +35,7 @@ impl<'a> Control<'a> {
         let peer = socket.peer_addr().map_or_else(|_| "the server".into(), |peer| peer.to_string());
         let name = format!("the control connection to {peer}");
         let machine = Box::new(Machine::new(cookie, params, now()));
-        let mut control = Self { line: Transport::new(socket, machine, name)?, stop };
+        let mut control = Self { line: Transport::new(socket, machine, name)?, stop, until: 0 };
         control.flush()?;
         Ok(control)
     }
@@ -58,6 +63,9 @@ impl<'a> Control<'a> {
     /// Says that the test is over, and waits a while for the server to have stopped.
     pub(super) fn end_test(&mut self) -> Result<()> {
         let begun = monotonic();
+        if self.stop.keeps() {
+            self.until = begun + LAST.0;
+        }
         self.line.machine.end_test(now());
         self.flush()?;
         while !self.line.machine.is_asked() && monotonic() - begun < STOPPED.0 {
@@ -97,7 +105,7 @@ impl<'a> Control<'a> {
                     return Ok(event);
                 }
                 Some(_) => {}
-                None if self.stop.is_asked() => return Err(Error::Stopped),
+                None if self.stop.is_asked() && monotonic() >= self.until => return Err(Error::Stopped),
                 None => {
                     self.flush()?;
                     self.line.hear(false);

@@ -158,6 +158,9 @@ impl Drive<'_> {
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
             control.look()?;
+            if self.stop.is_asked() && self.stop.keeps() {
+                break;
+            }
             if self.stop.is_asked() {
                 return Err(Error::Stopped);
             }
@@ -203,13 +206,12 @@ impl Drive<'_> {
     /// Waits until the server's kernel has what was sent, so that both ends count the same as far as they can: a
     /// server closes its streams as soon as it hears of the end.
     fn drain(&self, seen: &Seen<'_>) {
-        let limit = match self.load.until {
-            Until::Elapsed(_) => DRAINED,
-            Until::Sent(_) => ARRIVED,
+        let limit = || match self.load.until {
+            Until::Sent(_) if !self.stop.is_asked() => ARRIVED,
+            _ => DRAINED,
         };
         let begun = monotonic();
-        while seen.sending.iter().any(is_under_way) && monotonic() - begun < limit.0 && !self.stop.is_asked()
-        {
+        while seen.sending.iter().any(is_under_way) && monotonic() - begun < limit().0 {
             thread::sleep(Duration::from_micros(200));
         }
         thread::sleep(SETTLED.into());

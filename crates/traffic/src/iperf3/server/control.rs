@@ -94,6 +94,7 @@ impl Control {
                 // The good-bye of a client that has everything may be missing.
                 Some(_) if theirs.is_some() => break,
                 Some(Event::Failed(failure)) => return self.fail(failure),
+                Some(Event::ClientTerminated) => return Err(Error::Left),
                 Some(_) => return Err(Error::Iperf3(closed("the client's results"))),
                 None => self.check(stop)?,
             }
@@ -109,10 +110,15 @@ impl Control {
             Error::Socket { source, .. } => source.raw_os_error().unwrap_or(0),
             _ => 0,
         };
-        self.0.machine.refuse(code, errno);
+        Err(self.end((code, errno), because))
+    }
+
+    /// The same in two numbers.
+    pub(super) fn end(&mut self, (code, number): (ErrorCode, i32), because: Error) -> Error {
+        self.0.machine.refuse(code, number);
         // It may be gone; what ended it is the better reason.
         let _ = self.0.flush();
-        Err(because)
+        because
     }
 
     /// Tells the client that this server was told to end.
@@ -139,6 +145,7 @@ impl Control {
         match self.0.machine.poll_event() {
             None => Ok(()),
             Some(Event::Failed(failure)) => self.fail(failure),
+            Some(Event::ClientTerminated) => Err(Error::Left),
             Some(_) => Err(Error::Iperf3(closed("its data connections"))),
         }
     }

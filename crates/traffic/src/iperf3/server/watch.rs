@@ -107,6 +107,8 @@ pub(super) struct Bounds<'a> {
     /// How long nothing may move.
     pub(super) patience: Nanos,
     pub(super) stop: &'a Stop,
+    /// Whether the client knows the numbers of our limits.
+    pub(super) plumb: bool,
 }
 
 /// Awaits the end of the test and ends the streams, at last by force.
@@ -137,6 +139,7 @@ fn await_end(control: &mut Control, bounds: &Bounds<'_>, counts: &Counts) -> End
         match control.listen() {
             Ok(Some(Event::TestEnd)) => return Ended::Asked,
             Ok(Some(Event::Failed(failure))) => return Ended::Failed(Error::Iperf3(failure)),
+            Ok(Some(Event::ClientTerminated)) => return Ended::Failed(Error::Left),
             Ok(Some(_)) => return Ended::Failed(Error::Iperf3(closed("the end of the test"))),
             Ok(None) => {}
             Err(error) => return Ended::Failed(error),
@@ -144,9 +147,9 @@ fn await_end(control: &mut Control, bounds: &Bounds<'_>, counts: &Counts) -> End
         if bounds.stop.is_asked() {
             return Ended::Failed(control.terminate());
         }
-        if let Some((what, code)) = counts.exceeded(bounds.limits, &mut meter) {
-            let refused: Result<(), Error> = control.refuse(code, Error::Limit(what));
-            return refused.map_or_else(Ended::Failed, |()| Ended::Engine);
+        if let Some(exceeded) = counts.exceeded(bounds.limits, &mut meter) {
+            let told = if bounds.plumb { exceeded.ours } else { (exceeded.nearest, 0) };
+            return Ended::Failed(control.end(told, Error::Limit(exceeded.what)));
         }
         let (now, bytes) = (monotonic(), counts.bytes.load(Ordering::Relaxed));
         if bytes != moved.0 {
@@ -174,8 +177,8 @@ impl Counts {
         self.is_over() && !self.expected.load(Ordering::Relaxed)
     }
 
-    /// Which limit the test has exceeded, and what iperf3 calls it.
-    fn exceeded(&self, limits: &Limits, meter: &mut Meter) -> Option<(&'static str, ErrorCode)> {
+    /// Which limit the test has exceeded.
+    fn exceeded(&self, limits: &Limits, meter: &mut Meter) -> Option<Exceeded> {
         let begun = self.begun.load(Ordering::Relaxed);
         if begun == 0 {
             return None;
@@ -183,14 +186,25 @@ impl Counts {
         let elapsed = Nanos(monotonic().saturating_sub(begun));
         let bytes = self.bytes.load(Ordering::Relaxed);
         if elapsed > limits.duration + GRACE {
-            return Some(("duration", ErrorCode::DURATION_EXPIRED));
+            let (ours, nearest) = (ErrorCode::of_time(limits.duration), ErrorCode::DURATION_EXPIRED);
+            return Some(Exceeded { what: "duration", ours, nearest });
         }
-        if limits.bytes.is_some_and(|limit| bytes > limit.0) {
-            return Some(("bytes", ErrorCode::SERVER_TERMINATED));
+        if let Some(limit) = limits.bytes.filter(|limit| bytes > limit.0) {
+            let (ours, nearest) = (ErrorCode::of_bytes(limit), ErrorCode::SERVER_TERMINATED);
+            return Some(Exceeded { what: "bytes", ours, nearest });
         }
-        let fast = limits.rate.is_some_and(|limit| meter.is_ahead(bytes, elapsed, limit));
-        fast.then_some(("rate", ErrorCode::TOTAL_RATE))
+        let limit = limits.rate.filter(|limit| meter.is_ahead(bytes, elapsed, *limit))?;
+        Some(Exceeded { what: "rate", ours: ErrorCode::of_rate(limit), nearest: ErrorCode::TOTAL_RATE })
     }
+}
+
+/// A limit that a test has exceeded.
+struct Exceeded {
+    what: &'static str,
+    /// What a plumb client is told.
+    ours: (ErrorCode, i32),
+    /// What others are told: the nearest that iperf3 knows.
+    nearest: ErrorCode,
 }
 
 /// How far a test is ahead of the rate that it may have.

@@ -96,9 +96,12 @@ fn a_stop_ends_both_ends_within_100_ms() {
     struct Stopper(Stop, std::cell::Cell<u64>);
     impl Observer for Stopper {
         fn beat(&self, beat: Beat) {
-            assert!(beat.covers >= Nanos::from_millis(90) && beat.elapsed >= beat.covers, "{beat:?}");
-            self.1.set(sys::clock::monotonic());
-            self.0.ask();
+            // The one that follows the last thread's end covers what is left.
+            if !self.0.is_asked() {
+                assert!(beat.covers >= Nanos::from_millis(90) && beat.elapsed >= beat.covers, "{beat:?}");
+                self.1.set(sys::clock::monotonic());
+                self.0.ask();
+            }
         }
     }
     for transport in [Transport::Tcp, Transport::Udp] {

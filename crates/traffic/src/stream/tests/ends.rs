@@ -101,6 +101,10 @@ fn a_stop_ends_both_ends_within_100_ms_and_beats_tell_what_was_received() {
     struct Stopper(Stop, std::cell::Cell<(u64, u64)>);
     impl Observer for Stopper {
         fn beat(&self, beat: Beat) {
+            // The one that follows the last thread's end covers what is left.
+            if self.0.is_asked() {
+                return;
+            }
             let (count, _) = self.1.get();
             assert!(beat.covers >= Nanos::from_millis(90), "{beat:?}");
             let received = count + beat.received.0;

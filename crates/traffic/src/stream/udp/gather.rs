@@ -35,9 +35,9 @@ const AT_ONCE: usize = 256;
 /// The sockets of a trial by what they are for and their number.
 pub(in crate::stream) type Gathered = BTreeMap<(Purpose, u32), (UdpSocket, Opening)>;
 
-/// Binds a port of the kernel's choice.
+/// Binds the port that is asked for, or one of the kernel's choice.
 pub(in crate::stream) fn listen(bind: IpAddr, settings: &SocketSettings) -> Result<UdpSocket> {
-    let socket = open(SocketAddr::new(bind, 0), settings, false)?;
+    let socket = open(SocketAddr::new(bind, settings.server_port.unwrap_or(0)), settings, false)?;
     // Only now: the kernel would have chosen a port that somebody else shares.
     sys::socket::set_reuse_address(&socket, true)?;
     socket.set_nonblocking(true).map_err(Error::socket("listen on", || format!("{bind} for UDP")))?;

@@ -5,6 +5,7 @@ use super::*;
 #[test]
 fn every_setting_arrives() {
     let socket = SocketSettings {
+        server_port: None,
         congestion: Some("reno".into()),
         mss: Some(1200),
         window: Some(Bytes(200_000)),

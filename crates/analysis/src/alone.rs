@@ -1,0 +1,178 @@
+//! Cells of one trial: what the intervals within it say of its rate, and of one such trial against another.
+//!
+//! What changes from one trial to the next (placement, neighbours, the order of connections) is not in these intervals,
+//! so a difference is called one only with a margin for it, and only of imported runs: plumb's own can make more trials.
+
+use findings::{Basis, Comparison, Difference, Estimate, Interval};
+use stats::{describe, ratio, series as series_of};
+
+use crate::{
+    compare::{self, CONFIDENCE},
+    measured::Measured,
+    series,
+};
+
+/// A difference between two runs of other tools is called one only when its interval excludes less than this: trials of
+/// one setting often differ by as much.
+pub(crate) const MARGIN: f64 = 0.1;
+
+/// The value of a cell with one trial, its interval from the trial's own series; `None` with more trials than one, or
+/// where the series says nothing.
+pub(crate) fn estimate(cell: &Measured<'_>) -> Option<Estimate> {
+    let value = only_value(cell)?;
+    let interval = series_of::mean_estimate(&rates(cell)?, CONFIDENCE)?.interval?;
+    // The value counts all bytes over all time, a last short interval's included.
+    let interval = Interval {
+        low: interval.low.clamp(0.0, value),
+        high: interval.high.max(value),
+        confidence: interval.confidence,
+    };
+    Some(Estimate {
+        median: value,
+        mean: value,
+        deviation: None,
+        interval: Some(interval),
+        trials: 1,
+        basis: Basis::Intervals,
+    })
+}
+
+/// `this` against `that` where at least one has a single trial, or another tool made them: no block pairs them.
+pub(crate) fn compare(this: &Measured<'_>, that: &Measured<'_>) -> Option<Comparison> {
+    let (ratio, basis) = ratio_of(this, that)?;
+    let medians = describe::median(&this.values())? - describe::median(&that.values())?;
+    let told = is_told(this) && is_told(that);
+    Some(Comparison {
+        ratio: ratio.value,
+        ratio_interval: ratio.interval.map(compare::named),
+        difference: medians,
+        difference_interval: None,
+        verdict: if told { verdict(&ratio) } else { Difference::Unclear },
+        basis,
+    })
+}
+
+/// Whether two cells are compared by [`compare`].
+pub(crate) fn is_for(this: &Measured<'_>, that: &Measured<'_>) -> bool {
+    is_told(this) || is_told(that) || (this.points.len() == 1 && that.points.len() == 1)
+}
+
+/// Whether another tool measured it.
+pub(crate) fn is_told(cell: &Measured<'_>) -> bool {
+    cell.record.sent.load().is_none()
+}
+
+fn ratio_of(this: &Measured<'_>, that: &Measured<'_>) -> Option<(stats::Estimate, Basis)> {
+    let trials = ratio::unpaired_ratio(&that.values(), &this.values(), CONFIDENCE)?;
+    if trials.interval.is_some() {
+        return Some((trials, Basis::Trials));
+    }
+    let by_series = || {
+        only_value(this).and(only_value(that))?;
+        let ratio = series_of::ratio_estimate(&rates(that)?, &rates(this)?, CONFIDENCE)?;
+        let interval = ratio.interval.map(|interval| stats::Interval {
+            low: interval.low.min(trials.value),
+            high: interval.high.max(trials.value),
+            ..interval
+        })?;
+        Some(stats::Estimate { value: trials.value, interval: Some(interval) })
+    };
+    Some(by_series().map_or((trials, Basis::Trials), |ratio| (ratio, Basis::Intervals)))
+}
+
+fn verdict(ratio: &stats::Estimate) -> Difference {
+    let sure = |interval: &stats::Interval| interval.confidence >= stats::verdict::LEAST_CONFIDENCE - 1e-12;
+    match ratio.interval.filter(sure) {
+        Some(interval) if interval.high < 1.0 / (1.0 + MARGIN) => Difference::Lower,
+        Some(interval) if interval.low > 1.0 + MARGIN => Difference::Higher,
+        _ => Difference::Unclear,
+    }
+}
+
+fn only_value(cell: &Measured<'_>) -> Option<f64> {
+    let mut values = cell.points.values().map(|point| point.value);
+    values.next().filter(|_| values.next().is_none())
+}
+
+fn rates(cell: &Measured<'_>) -> Option<Vec<f64>> {
+    Some(series::of_trial(cell, cell.trials().next()?).rates)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        analyse,
+        fixtures::{Fixture, reported_of, stream_at},
+    };
+    use samples::{Measurement, Quantity};
+
+    /// The warm-up and fifty intervals about a rate, two percent to either side in turn.
+    fn about(rate: f64) -> Measurement {
+        let at = |index: usize| rate * [0.98, 1.0, 1.02, 1.01, 0.99][index * 7 % 5];
+        stream_at(&(0..51).map(at).collect::<Vec<_>>())
+    }
+
+    fn imported(rates: [f64; 2]) -> findings::Findings {
+        let mut run = Fixture::new(1);
+        run.path("host-to-vm", &[]);
+        run.told("host-to-vm", "tcp", &[("vhost", "on")], about(rates[0]));
+        run.told("host-to-vm", "tcp", &[("vhost", "off")], about(rates[1]));
+        analyse(&run.record)
+    }
+
+    #[test]
+    fn one_trial_has_an_interval_from_its_own_series() {
+        let value = imported([27.4e9, 16.2e9]).cells[0].value;
+        let interval = value.interval.expect("fifty intervals say enough");
+        assert_eq!((value.basis, value.trials), (Basis::Intervals, 1));
+        assert!((26.9e9..value.median).contains(&interval.low), "{value:?}");
+        assert!((value.median..27.9e9).contains(&interval.high), "{value:?}");
+    }
+
+    #[test]
+    fn a_difference_is_called_one_only_beyond_the_margin() {
+        for (rates, wanted) in [
+            ([27.4e9, 16.2e9], Difference::Lower),
+            ([16.2e9, 27.4e9], Difference::Higher),
+            ([20e9, 18.5e9], Difference::Unclear),
+            ([20e9, 20e9], Difference::Unclear),
+        ] {
+            let findings = imported(rates);
+            let [effect] = findings.effects.as_slice() else { panic!("{:?}", findings.effects) };
+            assert_eq!(
+                (effect.change.verdict, effect.change.basis),
+                (wanted, Basis::Intervals),
+                "{effect:?}"
+            );
+            assert!((effect.change.ratio / (rates[1] / rates[0]) - 1.0).abs() < 1e-3);
+            assert_eq!(findings.cells[1].against_baseline, Some(effect.change));
+        }
+    }
+
+    #[test]
+    fn a_run_of_our_own_with_one_block_has_intervals_and_no_verdict() {
+        let mut run = Fixture::new(1);
+        run.path("plain", &["wire"]);
+        run.stream("plain", &[("offload", "on")], 1e9).stream("plain", &[("offload", "off")], 1e9);
+        run.each("plain/bulk/offload=on", |trial| trial.measurement = about(20e9));
+        run.each("plain/bulk/offload=off", |trial| trial.measurement = about(4e9));
+        let change = analyse(&run.record).effects[0].change;
+        assert_eq!((change.verdict, change.basis), (Difference::Unclear, Basis::Intervals));
+        assert!(change.ratio_interval.expect("fifty intervals each").high < 0.21, "{change:?}");
+    }
+
+    #[test]
+    fn rows_of_a_table_are_compared_without_an_interval() {
+        let mut run = Fixture::new(1);
+        run.path("bridge", &[]);
+        for (queues, rate) in [("1", 12.7e9), ("2", 27.8e9)] {
+            let row = reported_of(&[("Bandwidth", Quantity::BitRate, rate)]);
+            run.told("bridge", "table", &[("queues", queues)], row);
+        }
+        let findings = analyse(&run.record);
+        let change = findings.effects[0].change;
+        assert!((change.ratio - 27.8 / 12.7).abs() < 1e-9 && change.ratio_interval.is_none(), "{change:?}");
+        assert_eq!((change.verdict, findings.cells[0].value.interval), (Difference::Unclear, None));
+    }
+}

@@ -1,0 +1,46 @@
+//! The settings that no other one beats in both the metric and CPU time. Must not know what a user wants.
+
+use findings::FrontierPoint;
+
+use super::{
+    cpu::Cpu,
+    sweep::{Setting, Sweep},
+};
+
+/// A smaller step in CPU time, as a share of it, is noise: what it brought is not told for each unit.
+const LEAST_STEP: f64 = 0.01;
+
+/// The efficient frontier from the cheapest up; empty when no CPU time is known.
+pub(super) fn frontier(sweep: &Sweep<'_>) -> Vec<FrontierPoint> {
+    let settings = sweep.settings.iter();
+    let mut settings: Vec<(&Setting<'_>, &Cpu)> =
+        settings.filter_map(|setting| Some((setting, setting.cpu.as_ref()?))).collect();
+    settings.sort_by(|one, other| {
+        let cheaper = one.1.total.total_cmp(&other.1.total);
+        cheaper.then(other.0.good().total_cmp(&one.0.good()))
+    });
+    let mut points: Vec<FrontierPoint> = Vec::new();
+    let mut best = 0.0;
+    for (setting, cpu) in settings {
+        if setting.good() <= best {
+            continue;
+        }
+        best = setting.good();
+        points.push(point(setting, cpu, points.last()));
+    }
+    points
+}
+
+fn point(setting: &Setting<'_>, cpu: &Cpu, before: Option<&FrontierPoint>) -> FrontierPoint {
+    FrontierPoint {
+        cell: setting.cell.id.clone(),
+        levels: setting.cell.levels.clone(),
+        value: setting.value,
+        cpu: cpu.total,
+        owners: cpu.owners.clone(),
+        marginal: before.and_then(|before| {
+            let more = cpu.total - before.cpu;
+            (more > LEAST_STEP * cpu.total).then(|| (setting.value - before.value) / more)
+        }),
+    }
+}

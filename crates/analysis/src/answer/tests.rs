@@ -1,0 +1,176 @@
+//! Sweeps and what they come to.
+
+use findings::{Objective, Recommendation};
+use samples::Quantity;
+
+use super::*;
+use crate::{
+    analyse,
+    fixtures::{Fixture, reported_of, stream_at},
+};
+
+/// The table of a published sweep; its head names the source.
+const TABLE: &str = include_str!("../../tests/data/queues_by_streams.tsv");
+
+/// The published table as an import makes it: a cell a row, a column each for rate and CPU.
+fn published() -> Answer {
+    let mut run = Fixture::new(1);
+    run.path("bridge", &[]);
+    let rows: Vec<&str> = TABLE.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(rows.len(), 21);
+    for row in rows {
+        let fields: Vec<&str> = row.split('\t').collect();
+        let number = |index: usize| fields[index].parse::<f64>().expect("a number");
+        let columns = [
+            ("Bandwidth", Quantity::BitRate, number(2) * 1e9),
+            ("Server VM CPU", Quantity::Share, number(3) / 100.0),
+            ("Proxmox CPU", Quantity::Share, number(4) / 100.0),
+            ("Client VM CPU", Quantity::Share, number(5) / 100.0),
+        ];
+        let levels = [("queues", fields[0]), ("streams", fields[1])];
+        run.told("bridge", "table", &levels, reported_of(&columns));
+    }
+    let mut answers = analyse(&run.record).answers;
+    assert_eq!(answers.len(), 1, "{answers:#?}");
+    answers.remove(0)
+}
+
+fn setting(levels: &std::collections::BTreeMap<String, String>) -> (&str, &str) {
+    (&levels["queues"], &levels["streams"])
+}
+
+fn recommended(answer: &Answer, objective: Objective) -> &Recommendation {
+    let found = answer.recommendations.iter().find(|it| it.objective == objective);
+    found.unwrap_or_else(|| panic!("nothing for {objective:?}: {:#?}", answer.recommendations))
+}
+
+#[test]
+fn the_published_sweep_saturates_from_sixteen_queues_on() {
+    let answer = published();
+    let knee = answer.knees.iter().find(|knee| knee.factor == "queues").expect("queues are numbers");
+    assert_eq!((knee.level.as_str(), &knee.falls_at), ("16", &None), "{knee:#?}");
+    assert!((70e9..77.2e9).contains(&knee.plateau), "{knee:#?}");
+    assert!(!knee.plausible.contains(&"8".to_owned()) && knee.plausible.contains(&"16".to_owned()));
+    let curve: Vec<f64> = knee.curve.iter().map(|(_, value)| (value / 1e8).round() / 10.0).collect();
+    assert_eq!(curve, [28.5, 28.7, 56.2, 66.6, 74.4, 76.4, 77.2]);
+}
+
+#[test]
+fn the_published_sweep_is_most_efficient_at_sixteen_queues_one_step_above_eight() {
+    let answer = published();
+    assert_eq!(answer.owners, ["Server VM", "Proxmox", "Client VM"]);
+    let efficient = recommended(&answer, Objective::Efficient);
+    assert_eq!(setting(&efficient.levels), ("16", "16"), "{efficient:#?}");
+    assert!((efficient.value - 71.4e9).abs() < 1.0 && efficient.ties.is_empty(), "{efficient:#?}");
+    let why = efficient.why.join(" ");
+    for said in [
+        "71.4 Gbit/s is 7.51 % below the best (77.2 Gbit/s at queues=40, streams=40), at 44.0 % of CPU instead of 106 %",
+        "1.62 Gbit/s for each 1 % of CPU",
+        "queues=8, streams=16 has 64.1 Gbit/s (17.0 % off the best) at 36.0 % of CPU",
+        "each 1 % of CPU more brings 913 Mbit/s",
+        "to queues=40, streams=40, each 1 % of CPU more brings 93.5 Mbit/s",
+        "each a share of its owner's own CPUs",
+        "leads to the same setting",
+    ] {
+        assert!(why.contains(said), "`{said}` is not in {why}");
+    }
+}
+
+#[test]
+fn the_published_frontier_has_the_region_that_its_author_found() {
+    let answer = published();
+    let frontier: Vec<_> = answer.frontier.iter().map(|point| setting(&point.levels)).collect();
+    assert_eq!(
+        frontier,
+        [("1", "1"), ("4", "8"), ("8", "8"), ("4", "16"), ("8", "16"), ("16", "16"), ("40", "40")]
+    );
+    let cheap = answer.frontier.iter().filter(|point| point.marginal.is_none_or(|it| it > 0.5e11)).count();
+    assert_eq!(cheap, 6, "every step but the last brings more than 0.5 Gbit/s for 1 %");
+}
+
+#[test]
+fn the_most_is_the_cheapest_of_those_near_the_best() {
+    let answer = published();
+    let most = recommended(&answer, Objective::Max);
+    assert_eq!((setting(&most.levels), most.ties.len()), (("40", "40"), 4), "{most:#?}");
+    let thrifty = recommended(&answer, Objective::LowCpu);
+    assert_eq!(setting(&thrifty.levels), ("8", "8"), "{thrifty:#?}");
+}
+
+/// A measured sweep of streams whose trials repeat, at these rates and busy CPUs.
+fn swept(levels: &[(&str, f64, f64)], blocks: u32) -> Vec<Answer> {
+    let mut run = Fixture::new(blocks);
+    run.path("plain", &["wire"]);
+    for (streams, rate, busy) in levels {
+        run.stream("plain", &[("streams", streams)], *rate);
+        run.each(&format!("plain/bulk/streams={streams}"), |trial| {
+            trial.cpu.machine.user = units::Nanos((busy * 1e9) as u64);
+            (trial.cpu.machine.system, trial.cpu.machine.softirq) = Default::default();
+        });
+    }
+    analyse(&run.record).answers
+}
+
+#[test]
+fn a_measured_sweep_counts_the_machine_once_and_names_ties() {
+    let answers = swept(&[("1", 20e9, 1.0), ("2", 38e9, 1.4), ("4", 60e9, 1.8), ("8", 60.1e9, 2.0)], 5);
+    let [answer] = answers.as_slice() else { panic!("{answers:#?}") };
+    assert_eq!(answer.owners, ["machine"]);
+    let most = recommended(answer, Objective::Max);
+    assert_eq!(
+        (most.levels["streams"].as_str(), &*most.ties),
+        ("4", &["plain/bulk/streams=8".to_owned()][..])
+    );
+    assert!(
+        most.why[0].contains("cannot be told apart from it and costs less, 1.80 CPUs instead of 2.00"),
+        "{most:#?}"
+    );
+    assert_eq!(recommended(answer, Objective::Efficient).levels["streams"], "4");
+    assert_eq!(recommended(answer, Objective::LowCpu).levels["streams"], "2");
+    assert_eq!((answer.knees[0].level.as_str(), answer.frontier.len()), ("4", 4));
+}
+
+#[test]
+fn a_curve_that_still_grows_says_so() {
+    let answers = swept(&[("1", 10e9, 1.0), ("2", 20e9, 1.2), ("10", 40e9, 1.5)], 3);
+    let most = recommended(&answers[0], Objective::Max);
+    assert!(
+        most.why.iter().any(|why| why.contains("No plateau of streams was seen up to its last level, 10")),
+        "{most:#?}"
+    );
+}
+
+#[test]
+fn round_trips_are_best_where_they_are_shortest() {
+    let mut run = Fixture::new(5);
+    run.path("plain", &["wire"]);
+    for (size, nanos) in [("64", 20_000.0), ("1K", 22_000.0), ("64K", 90_000.0)] {
+        run.ping("plain", &[("size", size)], nanos);
+    }
+    let answers = analyse(&run.record).answers;
+    let most = recommended(&answers[0], Objective::Max);
+    assert_eq!(most.levels["size"], "64");
+    assert!(most.why[0].contains("is the least of 3 settings"), "{most:#?}");
+    let knee = &answers[0].knees[0];
+    assert_eq!((knee.level.as_str(), knee.falls_at.as_deref()), ("64", Some("1K")), "{knee:#?}");
+}
+
+#[test]
+fn what_nobody_recorded_is_not_recommended_by() {
+    let mut run = Fixture::new(1);
+    run.path("a-to-b", &[]);
+    for streams in ["1", "2", "4"] {
+        let rate = streams.parse::<f64>().expect("a number") * 1e9;
+        run.told("a-to-b", "tcp", &[("streams", streams)], stream_at(&[rate; 12]));
+    }
+    let answers = analyse(&run.record).answers;
+    assert_eq!((answers[0].owners.len(), answers[0].frontier.len()), (0, 0));
+    let [only] = answers[0].recommendations.as_slice() else { panic!("{answers:#?}") };
+    assert_eq!((only.objective, only.cpu), (Objective::Max, None));
+}
+
+#[test]
+fn settings_without_numbers_and_few_cells_are_no_sweep() {
+    assert_eq!(swept(&[("1", 1e9, 1.0), ("2", 2e9, 1.0)], 5), []);
+    assert_eq!(swept(&[("few", 1e9, 1.0), ("some", 2e9, 1.0), ("many", 3e9, 1.0)], 5), []);
+}

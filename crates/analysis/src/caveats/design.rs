@@ -1,0 +1,89 @@
+//! What the design of a run leaves open: cells whose time was over, and many comparisons judged one by one.
+
+use std::collections::BTreeSet;
+
+use findings::{Basis, Comparison, Difference, Findings};
+use samples::{EndReason, RunRecord};
+
+use crate::words::{count, list, percent};
+
+/// The most of which a comparison finds a difference where there is none; a test of `stats` holds it.
+const FALSE_ALARMS: f64 = 0.05;
+/// A smaller share of chance among the differences found misleads nobody.
+const MUCH_CHANCE: f64 = 0.2;
+
+/// Every caveat that applies.
+pub(super) fn caveats(record: &RunRecord, findings: &Findings) -> Vec<String> {
+    out_of_time(record).into_iter().chain(many_comparisons(findings)).collect()
+}
+
+fn out_of_time(record: &RunRecord) -> Option<String> {
+    let is_over = |why: &EndReason| matches!(why, EndReason::Budget { .. });
+    let ended: Vec<&str> =
+        record.ends.iter().filter(|end| is_over(&end.why)).map(|end| end.cell.as_str()).collect();
+    let asked = record.header.design.precision.map_or_else(
+        || "it had all its trials".to_owned(),
+        |precision| format!("its interval was within the {} that was asked", percent(precision)),
+    );
+    (!ended.is_empty()).then(|| {
+        format!(
+            "The time was over before {} of {} had enough trials, that is before {asked}: {}.",
+            ended.len(),
+            count(record.header.cells.len(), "cell"),
+            list(&ended)
+        )
+    })
+}
+
+/// With few blocks no method that corrects each verdict for the number of comparisons could establish anything, so
+/// what chance may have found among them is said instead (as Benjamini and Hochberg count it, Journal of the Royal
+/// Statistical Society B 57, 1995).
+fn many_comparisons(findings: &Findings) -> Option<String> {
+    let all = comparisons(findings);
+    let found = all.iter().filter(|(_, _, is_found)| *is_found).count();
+    let chance = FALSE_ALARMS * all.len() as f64;
+    (found > 0 && chance >= 1.0 && chance > MUCH_CHANCE * found as f64).then(|| {
+        format!(
+            "{} were judged one by one, each of which finds a difference where there is none in at most {} of cases: of the \
+             {} found up to {} may be chance.",
+            count(all.len(), "comparison"),
+            percent(FALSE_ALARMS),
+            count(found, "difference"),
+            (chance.floor() as usize).min(found)
+        )
+    })
+}
+
+/// Every comparison that could establish something, once: what, with what, and whether it did.
+fn comparisons(findings: &Findings) -> BTreeSet<(&str, &str, bool)> {
+    let baseline = |workload: &str| {
+        findings
+            .cells
+            .iter()
+            .find(|cell| cell.baseline && cell.workload == workload)
+            .map(|cell| cell.id.as_str())
+    };
+    let cells = findings
+        .cells
+        .iter()
+        .filter_map(|cell| judged(&cell.id, baseline(&cell.workload)?, cell.against_baseline.as_ref()?));
+    let rungs = findings.ladders.iter().flat_map(|ladder| {
+        ladder.rungs.iter().filter_map(|rung| {
+            let below = ladder.rungs.iter().find(|other| Some(&other.path) == rung.below.as_ref())?;
+            judged(&rung.cell, &below.cell, rung.cost.as_ref()?)
+        })
+    });
+    let effects = findings.effects.iter();
+    let effects = effects.filter_map(|effect| judged(&effect.cell, &effect.reference_cell, &effect.change));
+    cells.chain(rungs).chain(effects).collect()
+}
+
+fn judged<'a>(
+    cell: &'a str,
+    reference: &'a str,
+    comparison: &Comparison,
+) -> Option<(&'a str, &'a str, bool)> {
+    let found = matches!(comparison.verdict, Difference::Lower | Difference::Higher);
+    let could = found || comparison.verdict == Difference::None;
+    (could && comparison.basis == Basis::Trials).then_some((cell, reference, found))
+}

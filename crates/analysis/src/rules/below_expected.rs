@@ -1,0 +1,163 @@
+//! `below-expected`: the baseline itself carries less than it should, so everything that is held against it looks
+//! too good.
+
+use findings::{CellSummary, Evidence, Finding, Interval, Ladder, Metric, Remedy, Rung, Severity};
+use load::{Load, Schedule, Waiting};
+use units::{BitRate, Nanos};
+
+use super::{
+    Context, Rule,
+    sure::{self, Side},
+};
+use crate::{
+    measured::Measured,
+    words::{count, ratio, value},
+};
+
+pub(crate) const RULE: Rule = Rule { id: "below-expected", look };
+
+/// Of the rate that senders were asked for, this share has to arrive.
+const OF_ASKED: f64 = 0.95;
+/// Of a link's rate, this share is payload: TCP over Ethernet at MTU 1500 has 0.94, and a little may be lost.
+const OF_LINK: f64 = 0.9;
+/// Factors whose levels are the rate of a link.
+const LINKS: [&str; 6] = ["link", "link-rate", "link-speed", "nic", "wire", "wire-rate"];
+/// A round trip wakes a thread at each end and makes two calls there: so many times that and something else is slow.
+const TIMES_THE_FLOOR: f64 = 4.0;
+
+/// A reason to expect more of a baseline.
+struct Short {
+    cell: String,
+    /// The claim, without its end.
+    claim: String,
+    evidence: Evidence,
+    sure: bool,
+    caveat: Option<&'static str>,
+}
+
+/// One claim for the run, what is established first.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let baselines = context.cells().filter(|(cell, _)| cell.baseline);
+    let mut found: Vec<Short> = baselines
+        .flat_map(|(cell, measured)| {
+            [of_asked(cell, measured), of_link(cell), of_floor(cell, measured, context)]
+        })
+        .flatten()
+        .collect();
+    found.extend(context.findings.ladders.iter().flat_map(|ladder| outdone(ladder, context)));
+    found.sort_by_key(|short| std::cmp::Reverse(short.sure));
+    found.first().map(|worst| finding(worst, &found)).into_iter().collect()
+}
+
+/// Senders had a rate, and it did not arrive.
+fn of_asked(cell: &CellSummary, measured: &Measured<'_>) -> Option<Short> {
+    let Some(Load::Stream(load)) = measured.record.sent.load() else { return None };
+    let flows = f64::from(load.streams) * load.direction.flows().len() as f64;
+    let asked = BitRate(load.rate?.0 * flows);
+    short_of(cell, asked, OF_ASKED, "was asked of it", "asked of the senders")
+}
+
+/// A level tells how fast the link is.
+fn of_link(cell: &CellSummary) -> Option<Short> {
+    let (factor, level) =
+        cell.levels.iter().find(|(factor, _)| LINKS.contains(&factor.to_lowercase().as_str()))?;
+    let link: BitRate = level.parse().ok()?;
+    short_of(cell, link, OF_LINK, "the link has", &format!("{factor} of the link"))
+}
+
+fn short_of(cell: &CellSummary, wanted: BitRate, share: f64, has: &str, what: &str) -> Option<Short> {
+    let least = wanted.0 * share;
+    let below = cell.metric == Metric::Throughput && cell.value.median < least;
+    let sure = cell
+        .value
+        .interval
+        .is_some_and(|Interval { high, confidence, .. }| high < least && confidence >= 0.9);
+    below.then(|| Short {
+        cell: cell.id.clone(),
+        claim: format!(
+            "the baseline {} carries {} where {wanted} {has}",
+            cell.id,
+            value(cell.metric, cell.value.median)
+        ),
+        evidence: Evidence {
+            what: format!("{what}, {}", cell.id),
+            value: format!("{wanted}; {} arrived", value(cell.metric, cell.value.median)),
+        },
+        sure,
+        caveat: (!sure).then_some(
+            "The interval of the baseline reaches the expected rate, or there are too few trials for one.",
+        ),
+    })
+}
+
+/// What waking and calling alone would take on this machine.
+fn of_floor(cell: &CellSummary, measured: &Measured<'_>, context: &Context<'_>) -> Option<Short> {
+    let Some(Load::PingPong(load)) = measured.record.sent.load() else { return None };
+    let engine = context.findings.run.environment.as_ref()?.engine?;
+    let blocks = load.waiting == Waiting::Block && load.under.is_none() && load.schedule == Schedule::Closed;
+    let floor = 2.0 * engine.wake_ns + 4.0 * engine.syscall_ns;
+    (blocks && floor > 0.0 && cell.value.median > TIMES_THE_FLOOR * floor).then(|| Short {
+        cell: cell.id.clone(),
+        claim: format!(
+            "a round trip of the baseline {} takes {}, {} times what two wake-ups and four calls take here",
+            cell.id,
+            value(cell.metric, cell.value.median),
+            units::significant(cell.value.median / floor, 2)
+        ),
+        evidence: Evidence {
+            what: "two wake-ups and four system calls on this machine".into(),
+            value: Nanos(floor.round() as u64).to_string(),
+        },
+        sure: false,
+        caveat: Some("A real wire, a bridge or a slow device adds time that this sum does not have."),
+    })
+}
+
+/// A path that has more layers than the baseline, the lowest rung, and does better all the same.
+fn outdone(ladder: &Ladder, context: &Context<'_>) -> Vec<Short> {
+    let is_baseline =
+        |rung: &&Rung| context.findings.run.paths.iter().any(|path| path.baseline && path.name == rung.path);
+    let Some(lowest) = ladder.rungs.first().filter(is_baseline) else { return Vec::new() };
+    let better = if ladder.metric.more_is_better() == Some(true) { Side::Higher } else { Side::Lower };
+    let short = |rung: &Rung| {
+        let cost = rung.cost.as_ref().filter(|_| rung.below.as_ref() == Some(&lowest.path))?;
+        let both =
+            context.findings.cells.iter().filter(|cell| [&rung.cell, &lowest.cell].contains(&&cell.id));
+        let weighed = sure::weigh(cost, sure::swing(both)).filter(|weighed| weighed.side == better)?;
+        let layers = count(rung.adds.len(), "layer");
+        Some(Short {
+            cell: lowest.cell.clone(),
+            claim: format!(
+                "{} has {layers} more than {} and does better ({})",
+                rung.cell,
+                lowest.cell,
+                ratio(cost)
+            ),
+            evidence: Evidence { what: format!("{} against {}", rung.cell, lowest.cell), value: ratio(cost) },
+            sure: weighed.sure,
+            caveat: Some(
+                "The richer path may differ in more than layers: its hosts, their CPUs, where its ends run.",
+            ),
+        })
+    };
+    ladder.rungs.iter().filter_map(short).collect()
+}
+
+fn finding(worst: &Short, found: &[Short]) -> Finding {
+    let mut cells: Vec<String> = found.iter().map(|short| short.cell.clone()).collect();
+    cells.dedup();
+    Finding {
+        id: String::new(),
+        severity: if worst.sure { Severity::Warning } else { Severity::Note },
+        claim: format!("The baseline falls short: {}. What is held against it looks better than it is.", worst.claim),
+        cells,
+        evidence: found.iter().map(|short| short.evidence.clone()).collect(),
+        caveats: worst.caveat.map(str::to_owned).into_iter().collect(),
+        remedy: Some(Remedy::manual(
+            "Get the baseline right first: look at its own findings (a busy sender or receiver, retransmits, \
+             offloads, placement), then measure the layers again."
+                .into(),
+            vec!["ethtool DEVICE  # speed, duplex".into(), "plumb client HOST --mode limit".into()],
+        )),
+    }
+}

@@ -1,0 +1,182 @@
+//! `buffer-limited`: a socket's buffer, and not the path, held the senders back.
+
+use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity, TcpSummary};
+use samples::{CpuUsage, Sent, ThreadRole};
+use units::{Bytes, Nanos};
+
+use super::{
+    Context, Rule,
+    sure::{self, Above},
+};
+use crate::{
+    measured::Measured,
+    stream,
+    words::{count, percent},
+};
+
+pub(crate) const RULE: Rule = Rule { id: "buffer-limited", look };
+
+/// A share of the time that is no accident.
+pub(crate) const MUCH: f64 = 0.1;
+
+/// A receiving thread busier than this, or a machine, has no time to read: then the buffer is full because of it.
+const BUSY: f64 = 0.85;
+
+/// Which buffer holds a sender back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Buffer {
+    /// The receiver's: the window that it offers.
+    Receive,
+    /// The sender's own.
+    Send,
+}
+
+impl Buffer {
+    /// The one that held longer, and for which share of the time; `None` where it may hold as long as it likes: a
+    /// send buffer that grows is full whenever the path is the limit, only a fixed one may be the limit itself.
+    pub(crate) fn that_holds(tcp: &TcpSummary, fixed: bool) -> Option<(Self, f64)> {
+        if tcp.receive_window_limited >= tcp.send_buffer_limited {
+            Some((Self::Receive, tcp.receive_window_limited))
+        } else {
+            fixed.then_some((Self::Send, tcp.send_buffer_limited))
+        }
+    }
+
+    pub(crate) const fn in_words(self) -> &'static str {
+        match self {
+            Self::Receive => "receive window",
+            Self::Send => "send buffer",
+        }
+    }
+
+    /// The end whose buffer it is.
+    pub(crate) const fn end(self) -> &'static str {
+        match self {
+            Self::Receive => "receiver",
+            Self::Send => "sender",
+        }
+    }
+}
+
+/// Whether the receivers had time left to read, so that a full window is not their doing; `None` where nobody recorded it.
+pub(crate) fn receivers_had_time(usage: &CpuUsage) -> Option<bool> {
+    let share = |busy: Nanos, elapsed: Nanos| (elapsed.0 > 0).then(|| busy.seconds() / elapsed.seconds());
+    let receivers = usage.threads.iter().filter(|thread| thread.role == ThreadRole::Receive);
+    let busiest = receivers.filter_map(|thread| share(thread.busy, thread.elapsed)).max_by(f64::total_cmp)?;
+    let machine = share(usage.machine.busy(), usage.machine.elapsed)
+        .map(|busy| busy / f64::from(usage.machine.cpus.max(1)));
+    Some(busiest < BUSY && machine.is_none_or(|busy| busy < BUSY))
+}
+
+/// A cell that is held back.
+struct Held<'a> {
+    cell: &'a CellSummary,
+    buffer: Buffer,
+    share: Above,
+    /// The size that the load asked for.
+    fixed: Option<Bytes>,
+    /// Of a receive window, whether the receivers had time to read, where that is known.
+    in_time: Option<bool>,
+}
+
+/// One claim for all cells, the one that is held back longest named.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let mut found: Vec<Held<'_>> =
+        context.cells().filter_map(|(cell, measured)| held(cell, measured)).collect();
+    found.sort_by(|one, other| {
+        other.share.sure.cmp(&one.share.sure).then(other.share.median.total_cmp(&one.share.median))
+    });
+    found.first().map(|worst| finding(worst, &found)).into_iter().collect()
+}
+
+fn held<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Held<'a>> {
+    let fixed = match &measured.record.sent {
+        Sent::Load(load) => load.socket().window,
+        Sent::Told(_) => None,
+    };
+    let (buffer, _) = Buffer::that_holds(cell.stream.as_ref()?.tcp.as_ref()?, fixed.is_some())?;
+    let trials = measured.trials().filter_map(|trial| stream::tcp(&[stream::flows(trial)]));
+    let shares: Vec<f64> = trials
+        .map(|tcp| match buffer {
+            Buffer::Receive => tcp.receive_window_limited,
+            Buffer::Send => tcp.send_buffer_limited,
+        })
+        .collect();
+    let share = sure::above(&shares, MUCH)?;
+    let in_time = match buffer {
+        Buffer::Receive => receivers(measured),
+        Buffer::Send => Some(true),
+    };
+    (in_time != Some(false)).then_some(Held { cell, buffer, share, fixed, in_time })
+}
+
+/// Whether the receivers had time in at least half of the trials; `None` where no trial tells.
+fn receivers(measured: &Measured<'_>) -> Option<bool> {
+    let told: Vec<bool> = measured.trials().filter_map(|trial| receivers_had_time(&trial.cpu)).collect();
+    let in_time = told.iter().filter(|in_time| **in_time).count();
+    (!told.is_empty()).then_some(2 * in_time >= told.len())
+}
+
+fn finding(worst: &Held<'_>, found: &[Held<'_>]) -> Finding {
+    let asked = worst.fixed.map(|size| format!(" (fixed at {size})")).unwrap_or_default();
+    let others =
+        if found.len() > 1 { format!(", the most of {}", count(found.len(), "cell")) } else { String::new() };
+    Finding {
+        id: String::new(),
+        severity: if worst.share.sure && worst.in_time.is_some() {
+            Severity::Warning
+        } else {
+            Severity::Note
+        },
+        claim: format!(
+            "The {}{asked} held the senders of {} back for {} of the time{others}: it, and not the path, is the \
+             limit.",
+            worst.buffer.in_words(),
+            worst.cell.id,
+            percent(worst.share.median)
+        ),
+        cells: found.iter().map(|held| held.cell.id.clone()).collect(),
+        evidence: found.iter().flat_map(evidence).collect(),
+        caveats: caveats(worst),
+        remedy: Some(remedy(worst)),
+    }
+}
+
+fn caveats(worst: &Held<'_>) -> Vec<String> {
+    let slow = "A receiver that reads slowly fills its window as well.";
+    let unknown = "The CPU time of the receivers is not known, so it may be them: look at it first.";
+    let unknown = worst.in_time.is_none().then_some(unknown);
+    [slow].into_iter().chain(unknown).map(str::to_owned).collect()
+}
+
+fn evidence(held: &Held<'_>) -> Vec<Evidence> {
+    let share = Evidence {
+        what: format!("{} held back by the {}", held.cell.id, held.buffer.in_words()),
+        value: format!("{} of the time", percent(held.share.median)),
+    };
+    let end = held.buffer.end();
+    let socket = held.cell.sockets.iter().find(|known| known.end == end).map(|known| &known.socket);
+    let size = socket.and_then(|socket| match held.buffer {
+        Buffer::Receive => socket.receive_buffer,
+        Buffer::Send => socket.send_buffer,
+    });
+    let size = size.map(|size| Evidence {
+        what: format!("the {end}'s buffer as the kernel counts it, {}", held.cell.id),
+        value: size.to_string(),
+    });
+    [share].into_iter().chain(size).collect()
+}
+
+fn remedy(worst: &Held<'_>) -> Remedy {
+    if worst.fixed.is_some() {
+        let action =
+            "Leave the window out, so that buffers grow, or give it at least the rate times the round trip.";
+        return Remedy { change: Some(Change::GrowingBuffers), ..Remedy::manual(action.into(), Vec::new()) };
+    }
+    Remedy::manual(
+        "Let buffers grow further, on the receiver's machine, to at least the rate times the round trip; if its CPU \
+         is busy, a larger buffer hides that and cures nothing."
+            .into(),
+        vec!["sysctl -w net.ipv4.tcp_rmem=\"4096 131072 67108864\"".into()],
+    )
+}

@@ -1,0 +1,156 @@
+//! `cwnd-limited`: the congestion window, and not the path, sets the rate.
+
+use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity, TcpSummary};
+use load::Load;
+use samples::{Flow, Interval, TcpSample, Trial};
+use stats::describe;
+use units::Nanos;
+
+use super::{
+    Context, Rule,
+    buffer_limited::MUCH,
+    sure::{self, Above},
+};
+use crate::{
+    measured::Measured,
+    stream::flows,
+    words::{count, percent},
+};
+
+pub(crate) const RULE: Rule = Rule { id: "cwnd-limited", look };
+
+/// The share of the window that is under way, from which on it is full.
+const FULL: f64 = 0.8;
+/// A round trip beyond so many times the least one spends its time in a queue: then the path is the limit.
+const QUEUED: f64 = 2.0;
+/// More parallel connections than this are no remedy.
+const MOST_STREAMS: u32 = 128;
+
+/// A cell whose window is full while no queue is.
+struct Full<'a> {
+    cell: &'a CellSummary,
+    measured: &'a Measured<'a>,
+    tcp: TcpSummary,
+    /// What is under way as a share of the window.
+    fill: Above,
+    /// The round trip as a multiple of the least one; `None` where that is not known.
+    queued: Option<f64>,
+}
+
+/// One claim for all cells, the one whose window is fullest named.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let mut found: Vec<Full<'_>> =
+        context.cells().filter_map(|(cell, measured)| full(cell, measured)).collect();
+    found.sort_by(|one, other| {
+        is_sure(other).cmp(&is_sure(one)).then(other.fill.median.total_cmp(&one.fill.median))
+    });
+    found.first().map(|worst| finding(worst, &found)).into_iter().collect()
+}
+
+fn full<'a>(cell: &'a CellSummary, measured: &'a Measured<'a>) -> Option<Full<'a>> {
+    let tcp = cell.stream.as_ref()?.tcp?;
+    let asked = matches!(measured.record.sent.load(), Some(Load::Stream(load)) if load.rate.is_some());
+    if asked || tcp.receive_window_limited >= MUCH || tcp.send_buffer_limited >= MUCH {
+        return None;
+    }
+    let median_of = |of: fn(&Interval, &TcpSample) -> Option<f64>| -> Vec<f64> {
+        measured.trials().filter_map(|trial| over_intervals(trial, of)).collect()
+    };
+    let fill = sure::above(&median_of(under_way), FULL)?;
+    let queued = describe::median(&median_of(|_, tcp| Some(tcp.rtt.0 as f64 / known(tcp.least_rtt?)?)));
+    let path_is_full = queued.is_some_and(|times| times > QUEUED);
+    (!path_is_full).then_some(Full { cell, measured, tcp, fill, queued })
+}
+
+/// Bytes under way, by Little's law, as a share of the window.
+fn under_way(interval: &Interval, tcp: &TcpSample) -> Option<f64> {
+    (tcp.cwnd.0 > 0 && tcp.rtt.0 > 0).then(|| interval.rate().0 / 8.0 * tcp.rtt.seconds() / tcp.cwnd.0 as f64)
+}
+
+fn known(time: Nanos) -> Option<f64> {
+    (time.0 > 0).then_some(time.0 as f64)
+}
+
+/// The median over the senders' intervals after the warm-up.
+fn over_intervals(trial: &Trial, of: fn(&Interval, &TcpSample) -> Option<f64>) -> Option<f64> {
+    let intervals = flows(trial).iter().flat_map(|flow: &Flow| flow.sender.measured());
+    describe::median(&intervals.filter_map(|interval| of(interval, &interval.tcp?)).collect::<Vec<_>>())
+}
+
+fn is_sure(full: &Full<'_>) -> bool {
+    full.fill.sure && full.queued.is_some()
+}
+
+fn finding(worst: &Full<'_>, found: &[Full<'_>]) -> Finding {
+    let others =
+        if found.len() > 1 { format!(" ({} in all)", count(found.len(), "cell")) } else { String::new() };
+    let mut caveats = vec![
+        "What is under way is the rate times the smoothed round trip; both are samples, so a share near the limit \
+         says little."
+            .into(),
+    ];
+    if worst.queued.is_none() {
+        caveats.push(
+            "The least round trip is not known: if the round trip is long because a queue on the path is full, the \
+             path is the limit and the window only follows it."
+                .into(),
+        );
+    }
+    Finding {
+        id: String::new(),
+        severity: if is_sure(worst) { Severity::Warning } else { Severity::Note },
+        claim: format!(
+            "The congestion window sets the rate of {}: {} of it is under way all the time, and no queue on the \
+             path is full{others}.",
+            worst.cell.id,
+            percent(worst.fill.median.min(1.0))
+        ),
+        cells: found.iter().map(|full| full.cell.id.clone()).collect(),
+        evidence: found.iter().map(evidence).collect(),
+        caveats,
+        remedy: Some(remedy(worst)),
+    }
+}
+
+fn evidence(full: &Full<'_>) -> Evidence {
+    let window = full.tcp.cwnd.map_or("unknown".into(), |(least, most)| format!("{least} to {most}"));
+    let rtt = full.tcp.rtt.map_or("unknown".into(), |rtt| rtt.to_string());
+    let times = full.queued.map_or("of unknown length at least".into(), |times| {
+        format!("{} times the least one", units::significant(times, 3))
+    });
+    Evidence {
+        what: format!("window of {}", full.cell.id),
+        value: format!(
+            "{window}, {} of it under way; round trip {rtt}, {times}; {} segments sent again",
+            percent(full.fill.median),
+            full.tcp.retransmits
+        ),
+    }
+}
+
+fn remedy(worst: &Full<'_>) -> Remedy {
+    if worst.tcp.retransmits > 0 {
+        let action = "Segments were sent again, and each loss makes the window smaller: find the drops first \
+                      (`retransmits`), or let a congestion control send that does not take every loss for \
+                      congestion.";
+        return Remedy {
+            change: Some(Change::Congestion { name: "bbr".into() }),
+            ..Remedy::manual(action.into(), vec!["plumb client HOST -C bbr".into()])
+        };
+    }
+    let streams = match worst.measured.record.sent.load() {
+        Some(Load::Stream(load)) => {
+            Some(load.streams.saturating_mul(2)).filter(|streams| *streams <= MOST_STREAMS)
+        }
+        _ => None,
+    };
+    Remedy {
+        change: streams.map(|streams| Change::Streams { streams }),
+        ..Remedy::manual(
+            "Nothing was lost, so the window was still growing, or something caps it: measure for longer with a \
+             longer warm-up, start with a larger window, or use more connections, each with a window of its own."
+                .into(),
+            vec!["ip route change PREFIX via GATEWAY initcwnd 100".into(), "plumb client HOST -P 4".into()],
+        )
+    }
+}

@@ -1,0 +1,93 @@
+//! `direction-asymmetry`: one way carries less than the other.
+
+use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity};
+
+use super::{
+    Context, Rule,
+    mirror::{self, Ways},
+    sure::{self, LEAST_RATIO},
+};
+use crate::words::{percent, value};
+
+pub(crate) const RULE: Rule = Rule { id: "direction-asymmetry", look };
+
+/// The slower way carries less than this share of the other: much is lost.
+const MUCH: f64 = 0.5;
+
+/// One claim for all pairs, the widest apart named.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let all = mirror::ways(context);
+    let looked = all.len();
+    let mut found: Vec<Ways<'_>> = all.into_iter().filter(|ways| ways.keeps <= LEAST_RATIO.recip()).collect();
+    // What is established comes first: a wider gap that may be chance says less.
+    found.sort_by(|one, other| other.sure.cmp(&one.sure).then(one.keeps.total_cmp(&other.keeps)));
+    found.first().map(|worst| finding(worst, &found, looked, context)).into_iter().collect()
+}
+
+fn finding(worst: &Ways<'_>, found: &[Ways<'_>], looked: usize, context: &Context<'_>) -> Finding {
+    let metric = worst.slower.metric;
+    let others = match found.len() - 1 {
+        0 => String::new(),
+        1 => " One more pair of ways differs.".into(),
+        more => format!(" {more} more pairs of ways differ."),
+    };
+    Finding {
+        id: String::new(),
+        severity: severity(worst),
+        claim: format!(
+            "The two ways are not alike: {} gets {}, {} of what {} gets ({}).{others}",
+            worst.slower_way,
+            value(metric, worst.slower_value),
+            percent(worst.keeps),
+            worst.faster_way,
+            value(metric, worst.faster_value),
+        ),
+        cells: cells(found),
+        evidence: found.iter().map(evidence).collect(),
+        caveats: caveats(worst, looked),
+        remedy: Some(remedy(worst.slower, context)),
+    }
+}
+
+fn severity(worst: &Ways<'_>) -> Severity {
+    match worst.keeps {
+        _ if !worst.sure => Severity::Note,
+        keeps if keeps < MUCH => Severity::Serious,
+        _ => Severity::Warning,
+    }
+}
+
+fn cells(found: &[Ways<'_>]) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::new();
+    for id in found.iter().flat_map(|ways| [&ways.slower.id, &ways.faster.id]) {
+        if !ids.contains(id) {
+            ids.push(id.clone());
+        }
+    }
+    ids
+}
+
+fn evidence(ways: &Ways<'_>) -> Evidence {
+    Evidence { what: format!("{} against {}", ways.slower_way, ways.faster_way), value: ways.said.clone() }
+}
+
+fn caveats(worst: &Ways<'_>, looked: usize) -> Vec<String> {
+    let apart = "Ends that differ by design, such as a host and its guest, need not be alike: their ways cost \
+                 different work.";
+    let own = worst.caveat.map(str::to_owned);
+    [apart.to_owned()].into_iter().chain(own).chain(sure::of_many(looked)).collect()
+}
+
+fn remedy(slower: &CellSummary, context: &Context<'_>) -> Remedy {
+    let free = context.measured_of(&slower.id).is_some_and(|cell| cell.record.placement == "free");
+    Remedy {
+        change: free.then(|| Change::Placement { place: "cross-cpu".into() }),
+        ..Remedy::manual(
+            "Hold the two ends against each other: offloads and queues of their devices, the CPU and memory node \
+             that their threads run on, what else runs there. Then swap the ends: what moves with them is theirs, \
+             what stays is the path's."
+                .into(),
+            vec!["ethtool -k DEVICE".into(), "ethtool -l DEVICE".into(), "taskset -cp THREAD".into()],
+        )
+    }
+}

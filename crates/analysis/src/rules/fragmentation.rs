@@ -1,0 +1,156 @@
+//! `fragmentation`: what is sent is larger than the path carries, so each packet goes in pieces.
+
+use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity};
+use load::{Load, Transport};
+use samples::Sent;
+
+use super::{Context, Rule, ethtool::typed_at};
+use crate::{
+    measured::Measured,
+    words::{count, percent},
+};
+
+pub(crate) const RULE: Rule = Rule { id: "fragmentation", look };
+
+/// IPv4 header without options (RFC 791).
+const IP: u64 = 20;
+/// UDP header (RFC 768).
+const UDP: u64 = 8;
+/// TCP header without options (RFC 9293); options make a packet larger still.
+const TCP: u64 = 20;
+/// The largest MTU that most devices take.
+const MOST_MTU: u64 = 9000;
+
+/// A cell that sends packets in pieces.
+struct Pieces<'a> {
+    cell: &'a CellSummary,
+    /// What one datagram or segment makes, in bytes of IP packet.
+    packet: u64,
+    carried: u64,
+    /// Whether that was probed end to end; else it is what the devices say.
+    probed: bool,
+    /// What it is: `datagrams`, `segments`.
+    of: &'static str,
+}
+
+impl Pieces<'_> {
+    /// How many fragments one packet makes: their payload is a multiple of 8 (RFC 791, section 3.2).
+    fn number(&self) -> u64 {
+        (self.packet - IP).div_ceil((self.carried.saturating_sub(IP) & !7).max(8))
+    }
+}
+
+/// One claim for all cells, the one with most pieces named.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let mut found: Vec<Pieces<'_>> =
+        context.cells().filter_map(|(cell, measured)| pieces(cell, measured)).collect();
+    found.sort_by_key(|pieces| std::cmp::Reverse((pieces.probed, pieces.number())));
+    found.first().map(|worst| finding(worst, &found)).into_iter().collect()
+}
+
+fn pieces<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Pieces<'a>> {
+    let promised = cell.devices.iter().map(|device| device.mtu).min();
+    let carried = u64::from(cell.path_mtu.or(promised)?);
+    let (packet, of) = match datagram(&measured.record.sent) {
+        Some(payload) => (payload.saturating_add(UDP + IP), "datagrams"),
+        // Devices on the way that carry less make a socket's segments smaller before long: only a probe tells.
+        None => (cell.path_mtu.and_then(|_| segment(cell))? + TCP + IP, "segments"),
+    };
+    (packet > carried).then_some(Pieces { cell, packet, carried, probed: cell.path_mtu.is_some(), of })
+}
+
+/// The payload of each datagram; `None` where none are sent or their size is not known.
+fn datagram(sent: &Sent) -> Option<u64> {
+    match sent {
+        Sent::Load(Load::Stream(load)) if load.transport == Transport::Udp => Some(load.message.0),
+        Sent::Load(Load::PingPong(load)) if load.transport == Transport::Udp => Some(load.message.0),
+        Sent::Load(_) => None,
+        Sent::Told(told) => {
+            told.message.filter(|_| told.transport == Some(Transport::Udp)).map(|size| size.0)
+        }
+    }
+}
+
+/// The largest segment that the sender's socket may send.
+fn segment(cell: &CellSummary) -> Option<u64> {
+    let sender = cell.sockets.iter().find(|end| end.end == "sender")?;
+    sender.socket.mss.map(u64::from)
+}
+
+fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Finding {
+    let others =
+        if found.len() > 1 { format!(" So it is in {}.", count(found.len(), "cell")) } else { String::new() };
+    let mut caveats = vec![
+        "Only a cell with smaller ones, or a larger MTU, shows what it costs in throughput or time."
+            .to_owned(),
+    ];
+    if !worst.probed {
+        caveats.push("The path was not probed end to end: what it carries is what its devices say.".into());
+    }
+    if worst.of == "segments" {
+        caveats.push(
+            "Segmentation offload and path MTU discovery may have made them smaller on the way.".into(),
+        );
+    }
+    Finding {
+        id: String::new(),
+        severity: if worst.probed { Severity::Warning } else { Severity::Note },
+        claim: format!(
+            "The {} of {} make packets of {} bytes and the path carries {}: each goes in {} pieces, and one lost \
+             piece loses all of it.{others}",
+            worst.of,
+            worst.cell.id,
+            worst.packet,
+            worst.carried,
+            worst.number()
+        ),
+        cells: found.iter().map(|pieces| pieces.cell.id.clone()).collect(),
+        evidence: found.iter().map(evidence).collect(),
+        caveats,
+        remedy: Some(remedy(worst)),
+    }
+}
+
+fn evidence(pieces: &Pieces<'_>) -> Evidence {
+    let stream = pieces.cell.stream.as_ref().and_then(|stream| stream.datagrams);
+    let lost = match (stream, &pieces.cell.latency) {
+        (Some(datagrams), _) => format!("; {} of the datagrams were lost", percent(datagrams.loss)),
+        (None, Some(latency)) => format!("; {} never came back", count(latency.lost as usize, "message")),
+        (None, None) => String::new(),
+    };
+    Evidence {
+        what: format!("{} of {}", pieces.of, pieces.cell.id),
+        value: format!(
+            "{} bytes over a path of {}: {} pieces{lost}",
+            pieces.packet,
+            pieces.carried,
+            pieces.number()
+        ),
+    }
+}
+
+fn remedy(worst: &Pieces<'_>) -> Remedy {
+    let cell = worst.cell;
+    let headers = if worst.of == "datagrams" { UDP + IP } else { TCP + IP };
+    let names: Vec<String> = cell.devices.iter().map(|device| device.device.clone()).collect();
+    let tunnel = cell.devices.iter().any(|device| device.kind == "vxlan");
+    // A tunnel's devices need less than those below it: one size for all does not do.
+    let one_size = !tunnel && !names.is_empty() && worst.packet <= MOST_MTU;
+    let mtu = u32::try_from(worst.packet).unwrap_or(u32::MAX);
+    Remedy {
+        change: one_size.then(|| Change::Mtu { devices: names.clone(), mtu }),
+        ..Remedy::manual(
+            format!(
+                "Send at most {} bytes of payload in each of the {}, or give every device on the way an MTU of {} \
+                 or more.",
+                worst.carried.saturating_sub(headers),
+                worst.of,
+                worst.packet
+            ),
+            names
+                .iter()
+                .map(|device| typed_at(device, |name| format!("ip link set {name} mtu {mtu}")))
+                .collect(),
+        )
+    }
+}

@@ -1,0 +1,91 @@
+//! `imported`: the numbers are another tool's, and what its logs do not tell is unknown.
+
+use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use samples::{ImportRecord, ImportedFile};
+
+use super::{Context, Rule};
+use crate::words::{count, list};
+
+pub(crate) const RULE: Rule = Rule { id: "imported", look };
+
+/// So many notes are told here; the report lists them all.
+const MOST_NOTES: usize = 3;
+
+/// One claim for the run.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let cells = !context.findings.cells.is_empty();
+    let record = context.findings.run.origin.imported().filter(|_| cells);
+    record.map(|record| finding(record, context)).into_iter().collect()
+}
+
+fn finding(record: &ImportRecord, context: &Context<'_>) -> Finding {
+    let unknown = unknown(context);
+    let cells = context.findings.cells.len();
+    let names: Vec<&str> = record.files.iter().map(|file| file.name.as_str()).collect();
+    let from = if names.is_empty() { String::new() } else { format!(" from {}", list(&names)) };
+    let subjects: Vec<&str> = unknown.iter().map(|(subject, _)| *subject).collect();
+    let lacking = if subjects.is_empty() { String::new() } else { format!(": {}", list(&subjects)) };
+    let told =
+        unknown.iter().map(|(subject, value)| Evidence { what: (*subject).to_owned(), value: value.clone() });
+    let notes = record
+        .notes
+        .iter()
+        .take(MOST_NOTES)
+        .map(|note| Evidence { what: "note".into(), value: note.clone() });
+    Finding {
+        id: String::new(),
+        severity: Severity::Note,
+        claim: format!(
+            "{} imported{from}, measured by other tools; what their logs do not tell is unknown{lacking}.",
+            if cells == 1 { "1 cell is".into() } else { format!("{} are", count(cells, "cell")) },
+        ),
+        cells: context.findings.cells.iter().map(|cell| cell.id.clone()).collect(),
+        evidence: record.files.iter().map(file).chain(told).chain(notes).collect(),
+        caveats: vec![
+            "No rule can find what was not recorded: the lack of a finding says less here than of a run of plumb's \
+             own.".into(),
+            "Trials of a log follow each other and are not interleaved: what drifted meanwhile looks like a \
+             difference.".into(),
+        ],
+        remedy: Some(Remedy::manual(
+            "Measure it with plumb where you can; else keep both ends' logs, several repetitions, and the \
+             environment beside them."
+                .into(),
+            vec!["plumb client HOST:5201  # against the same iperf3 server".into()],
+        )),
+    }
+}
+
+fn file(file: &ImportedFile) -> Evidence {
+    let formats = if file.formats.is_empty() { "nothing that is known".into() } else { list(&file.formats) };
+    Evidence { what: file.name.clone(), value: format!("{formats}, {}", count(file.lines as usize, "line")) }
+}
+
+/// What is unknown, and of how much.
+fn unknown(context: &Context<'_>) -> Vec<(&'static str, String)> {
+    let cells = &context.findings.cells;
+    let of = |lacks: fn(&CellSummary) -> bool| cells.iter().filter(|cell| lacks(cell)).count();
+    let some = |subject: &'static str, lacking: usize| {
+        (lacking > 0).then(|| (subject, format!("not told of {lacking} of {}", count(cells.len(), "cell"))))
+    };
+    let machine = context
+        .findings
+        .run
+        .environment
+        .is_none()
+        .then(|| ("the machines", "kernel, processor, whether virtual or emulated: not told".to_owned()));
+    let places = context.cells().filter(|(_, measured)| measured.record.placement == "unknown").count();
+    let once = of(|cell| cell.value.trials < 2);
+    [
+        machine,
+        some("CPU time", of(|cell| cell.cpu.is_none() && cell.owners.is_empty())),
+        some("devices and offloads", of(|cell| cell.devices.is_empty())),
+        some("settings of sockets", of(|cell| cell.sockets.is_empty())),
+        some("placement", places),
+        (once > 0)
+            .then(|| ("repetition", format!("a single trial in {once} of {}", count(cells.len(), "cell")))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

@@ -1,0 +1,103 @@
+//! Sweeps over a device's queues: which cells belong together, and what their CPU time adds up to.
+
+use std::collections::BTreeMap;
+
+use findings::{CellSummary, OwnerUnit};
+use samples::Sent;
+
+use super::Context;
+use crate::measured::Measured;
+
+/// A cell at a number of queues.
+#[derive(Clone, Copy)]
+pub(crate) struct Point<'a> {
+    pub(crate) queues: u32,
+    pub(crate) cell: &'a CellSummary,
+    pub(crate) measured: &'a Measured<'a>,
+}
+
+impl Point<'_> {
+    /// In the metric's unit.
+    pub(crate) fn value(&self) -> f64 {
+        self.cell.value.median
+    }
+}
+
+/// All cells of one workload on one path that have a number of queues.
+pub(crate) struct Sweep<'a> {
+    /// The factor: `queues`, `Queue`.
+    pub(crate) factor: &'a str,
+    /// In the order of the scenario.
+    pub(crate) points: Vec<Point<'a>>,
+}
+
+impl<'a> Sweep<'a> {
+    /// The best of those that `wanted` names.
+    pub(crate) fn best(&self, wanted: impl Fn(&Point<'a>) -> bool) -> Option<Point<'a>> {
+        let points = self.points.iter().filter(|point| wanted(point)).copied();
+        points.max_by(|one, other| one.value().total_cmp(&other.value()))
+    }
+
+    /// Whether two cells differ in nothing but their queues, as far as is known.
+    pub(crate) fn else_equal(&self, one: &Point<'_>, other: &Point<'_>) -> bool {
+        let without = |point: &Point<'_>| -> BTreeMap<String, String> {
+            let levels = point.cell.levels.iter().filter(|(factor, _)| *factor != self.factor);
+            levels.map(|(factor, level)| (factor.clone(), level.clone())).collect()
+        };
+        one.measured.record.sent == other.measured.record.sent && without(one) == without(other)
+    }
+}
+
+/// Every sweep over queues whose cells are better the more they carry.
+pub(crate) fn sweeps<'a>(context: &Context<'a>) -> Vec<Sweep<'a>> {
+    let mut sweeps: Vec<Sweep<'_>> = Vec::new();
+    for (cell, measured) in context.cells().filter(|(cell, _)| cell.metric.more_is_better() == Some(true)) {
+        let Some((factor, queues)) = queues(cell) else { continue };
+        let point = Point { queues, cell, measured };
+        let own = |sweep: &&mut Sweep<'_>| {
+            sweep.factor == factor
+                && sweep.points[0].cell.path == cell.path
+                && sweep.points[0].cell.workload == cell.workload
+        };
+        match sweeps.iter_mut().find(own) {
+            Some(sweep) => sweep.points.push(point),
+            None => sweeps.push(Sweep { factor, points: vec![point] }),
+        }
+    }
+    sweeps
+}
+
+fn queues(cell: &CellSummary) -> Option<(&str, u32)> {
+    let named = |factor: &str| {
+        let factor = factor.to_lowercase();
+        factor.contains("queue") && !factor.contains("len") && !factor.contains("size")
+    };
+    let (factor, level) = cell.levels.iter().find(|(factor, _)| named(factor))?;
+    Some((factor, level.trim().parse().ok().filter(|queues| *queues > 0)?))
+}
+
+/// CPU time of a cell: CPUs busy system-wide or, where another tool told the shares of several machines, their sum.
+pub(crate) fn cpu(cell: &CellSummary) -> Option<f64> {
+    let shares = || {
+        let shares =
+            cell.owners.iter().filter(|owner| owner.unit == OwnerUnit::Share).map(|owner| owner.value);
+        shares.sum::<f64>()
+    };
+    cell.cpu.map(|cpu| cpu.busy).or_else(|| Some(shares())).filter(|cpu| *cpu > 0.0)
+}
+
+/// How busy the busiest machine is, 0 to 1; `None` where nobody recorded it.
+pub(crate) fn busiest(cell: &CellSummary) -> Option<f64> {
+    let shares = cell.owners.iter().filter(|owner| owner.unit == OwnerUnit::Share).map(|owner| owner.value);
+    let machine = cell.cpu.filter(|cpu| cpu.cpus > 0).map(|cpu| cpu.busy / f64::from(cpu.cpus));
+    shares.chain(machine).max_by(f64::total_cmp)
+}
+
+/// Parallel connections of a cell, where known.
+pub(crate) fn streams(point: &Point<'_>) -> Option<u32> {
+    match &point.measured.record.sent {
+        Sent::Load(load::Load::Stream(load)) => Some(load.streams),
+        Sent::Load(_) => None,
+        Sent::Told(told) => told.streams,
+    }
+}

@@ -1,0 +1,171 @@
+//! `single-queue-bound`: one queue carries no more, however many connections use it.
+
+use findings::{Evidence, Finding, Remedy, Severity};
+
+use super::{
+    Context, Rule,
+    queues::{self, Point, Sweep},
+    sure::{self, LEAST_RATIO, Side},
+};
+use crate::words::{percent, ratio, value};
+
+pub(crate) const RULE: Rule = Rule { id: "single-queue-bound", look };
+
+/// With CPUs busier than this they, and not the queue, may be the limit.
+const BUSY: f64 = 0.9;
+/// Where the connections differ as well, more queues have to bring at least this much.
+const MUCH_MORE: f64 = 1.25;
+/// Twice the connections bring less than this: the curve is flat.
+const FLAT: f64 = 1.15;
+
+/// One claim for each sweep.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let claim = |sweep: &Sweep<'_>| {
+        let one = sweep.best(|point| point.queues == 1).filter(|one| one.value() > 0.0)?;
+        let idle = queues::busiest(one.cell).is_none_or(|busy| busy < BUSY);
+        if !idle {
+            return None;
+        }
+        at_equal_settings(sweep, context)
+            .or_else(|| at_other_settings(sweep, &one))
+            .or_else(|| alone(sweep, &one))
+    };
+    queues::sweeps(context).iter().filter_map(claim).collect()
+}
+
+/// More queues alone bring more: the strongest evidence, with an interval.
+fn at_equal_settings(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding> {
+    let ones = || sweep.points.iter().filter(|point| point.queues == 1);
+    let pairs = ones().flat_map(|one| {
+        let more = sweep
+            .points
+            .iter()
+            .filter(|more| one.value() > 0.0 && more.queues > 1 && sweep.else_equal(one, more));
+        more.map(move |more| (one, more))
+    });
+    let compared: Vec<_> = pairs
+        .filter_map(|(one, more)| Some((one, more, context.compare(more.measured, one.measured)?)))
+        .collect();
+    let gains = compared.iter().filter_map(|(one, more, change)| {
+        let weighed = sure::weigh(change, sure::swing([one.cell, more.cell]))?;
+        (weighed.side == Side::Higher && change.ratio >= LEAST_RATIO)
+            .then_some((*one, *more, change, weighed))
+    });
+    let best = gains.max_by(|a, b| a.3.sure.cmp(&b.3.sure).then(a.2.ratio.total_cmp(&b.2.ratio)))?;
+    let (one, more, change, weighed) = best;
+    let mut finding = finding(sweep, one, more, !weighed.sure);
+    finding.evidence.insert(
+        0,
+        Evidence {
+            what: format!("{}={} against 1, all else equal", sweep.factor, more.queues),
+            value: ratio(change),
+        },
+    );
+    finding.caveats.extend(weighed.caveat.map(str::to_owned));
+    finding.caveats.extend(sure::of_many(compared.len()));
+    Some(finding)
+}
+
+/// One queue carries no more however it is used, and more queues with more connections do.
+fn at_other_settings(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Finding> {
+    let more = sweep.best(|point| point.queues > 1)?;
+    let flat = second_best(sweep, one).is_some_and(|second| one.value() < FLAT * second.value());
+    (flat && more.value() >= MUCH_MORE * one.value()).then(|| {
+        let mut finding = finding(sweep, one, &more, true);
+        let equal = sweep.points.iter().filter(|point| point.queues > 1 && sweep.else_equal(one, point));
+        let best = equal.max_by(|a, b| a.value().total_cmp(&b.value()));
+        finding.caveats.push(match best {
+            Some(best) => format!(
+                "The settings beside the queues differ as well: at those of {} itself, {} queues bring {}x only.",
+                one.cell.id,
+                best.queues,
+                units::significant(best.value() / one.value(), 3)
+            ),
+            None => "The settings beside the queues differ as well, and may be what brings more.".into(),
+        });
+        finding
+    })
+}
+
+/// Nothing but one queue was measured: more connections bring nothing while CPUs idle.
+fn alone(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Finding> {
+    if sweep.points.iter().any(|point| point.queues > 1) || queues::busiest(one.cell).is_none() {
+        return None;
+    }
+    let most = sweep
+        .points
+        .iter()
+        .filter(|point| queues::streams(point) > Some(1))
+        .max_by_key(|p| queues::streams(p))?;
+    let fewest = sweep.points.iter().min_by_key(|point| queues::streams(point))?;
+    let doubled = queues::streams(most)? >= queues::streams(fewest)?.saturating_mul(2);
+    let flat = most.value() < FLAT * fewest.value();
+    (doubled && flat).then(|| {
+        let mut finding = finding(sweep, fewest, most, true);
+        finding.caveats.push(
+            "No setting with more queues was measured: only that shows whether they bring more.".into(),
+        );
+        finding
+    })
+}
+
+fn second_best<'a>(sweep: &Sweep<'a>, one: &Point<'_>) -> Option<Point<'a>> {
+    sweep.best(|point| point.queues == 1 && point.cell.id != one.cell.id)
+}
+
+fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -> Finding {
+    let rate = |point: &Point<'_>| value(point.cell.metric, point.value());
+    let gained = format!("{}x", units::significant(more.value() / one.value(), 3));
+    let claim = if more.queues == 1 {
+        format!(
+            "One queue carries no more with more connections: {} at {}, {} at {}.",
+            rate(one),
+            one.cell.id,
+            rate(more),
+            more.cell.id
+        )
+    } else {
+        format!(
+            "One queue {} the limit of {}: it carries {}, {} queues carry {} ({gained}).",
+            if unsure { "may be" } else { "is" },
+            one.cell.workload,
+            rate(one),
+            more.queues,
+            rate(more)
+        )
+    };
+    let told = |point: &Point<'_>| Evidence { what: point.cell.id.clone(), value: describe(point) };
+    let own = sweep.points.iter().filter(|point| point.queues == 1 || point.cell.id == more.cell.id);
+    Finding {
+        id: String::new(),
+        severity: if unsure { Severity::Note } else { Severity::Warning },
+        claim,
+        cells: own.clone().map(|point| point.cell.id.clone()).collect(),
+        evidence: own.map(told).collect(),
+        caveats: vec![
+            "Connections are spread over queues by a hash: a few may share one although others are free."
+                .into(),
+        ],
+        remedy: Some(remedy()),
+    }
+}
+
+fn describe(point: &Point<'_>) -> String {
+    let rate = value(point.cell.metric, point.value());
+    match queues::busiest(point.cell) {
+        Some(busy) => format!("{rate}, the busiest machine at {} of its CPUs", percent(busy)),
+        None => rate,
+    }
+}
+
+fn remedy() -> Remedy {
+    Remedy::manual(
+        "Give the device more queues, as many as there are virtual CPUs to serve them, and spread connections over \
+         them; then look at where it saturates (`too-many-queues`)."
+            .into(),
+        vec![
+            "qm set VMID --net0 virtio=MAC,bridge=BRIDGE,queues=8".into(),
+            "ethtool -L DEVICE combined 8  # in the guest".into(),
+        ],
+    )
+}

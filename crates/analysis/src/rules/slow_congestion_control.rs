@@ -1,0 +1,133 @@
+//! `slow-congestion-control`: bbr paces what a fast path could carry at once.
+
+use findings::{CellSummary, Change, Evidence, FactorEffect, Finding, Metric, Remedy, Severity};
+use samples::Sent;
+
+use super::{
+    Context, Rule,
+    sure::{self, Side},
+};
+use crate::{
+    measured::Measured,
+    words::{count, ratio},
+};
+
+pub(crate) const RULE: Rule = Rule { id: "slow-congestion-control", look };
+
+/// Whether it is of the family that paces.
+pub(crate) fn paces(name: &str) -> bool {
+    name.starts_with("bbr")
+}
+
+/// A cell that paces, and what says that it costs.
+struct Paced<'a> {
+    cell: &'a CellSummary,
+    name: String,
+    /// What another congestion control got, where that was measured.
+    against: Option<(&'a FactorEffect, bool)>,
+}
+
+/// One claim for all cells that pace.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let mut found: Vec<Paced<'_>> =
+        context.cells().filter_map(|(cell, measured)| paced(cell, measured, context)).collect();
+    found.sort_by_key(|paced| std::cmp::Reverse(paced.against.map(|(_, sure)| sure)));
+    found.first().map(|worst| finding(worst, &found)).into_iter().collect()
+}
+
+fn paced<'a>(cell: &'a CellSummary, measured: &Measured<'_>, context: &Context<'a>) -> Option<Paced<'a>> {
+    if cell.metric != Metric::Throughput {
+        return None;
+    }
+    let name = sender(cell, measured).filter(|name| paces(name))?;
+    let compared: Vec<&FactorEffect> =
+        context.findings.effects.iter().filter(|effect| other_name(effect, cell)).collect();
+    if compared.is_empty() {
+        return Some(Paced { cell, name, against: None });
+    }
+    let both = |effect: &FactorEffect| {
+        let ids = [&effect.cell, &effect.reference_cell];
+        sure::swing(context.findings.cells.iter().filter(|cell| ids.contains(&&cell.id)))
+    };
+    let slower = |effect: &&'a FactorEffect| {
+        let own_is_lower = if effect.cell == cell.id { Side::Lower } else { Side::Higher };
+        let weighed = sure::weigh(&effect.change, both(effect))?;
+        (weighed.side == own_is_lower).then_some((*effect, weighed.sure))
+    };
+    let against = compared.iter().filter_map(slower).max_by_key(|(_, sure)| *sure)?;
+    Some(Paced { cell, name, against: Some(against) })
+}
+
+fn sender(cell: &CellSummary, measured: &Measured<'_>) -> Option<String> {
+    let socket =
+        cell.sockets.iter().find(|end| end.end == "sender").and_then(|end| end.socket.congestion.clone());
+    socket.or_else(|| match &measured.record.sent {
+        Sent::Told(told) => told.congestion.clone(),
+        Sent::Load(_) => None,
+    })
+}
+
+/// Whether the effect holds this cell against the same one with a congestion control that does not pace.
+fn other_name(effect: &FactorEffect, cell: &CellSummary) -> bool {
+    let (own, other) = match (effect.cell == cell.id, effect.reference_cell == cell.id) {
+        (true, _) => (&effect.level, &effect.reference),
+        (_, true) => (&effect.reference, &effect.level),
+        _ => return false,
+    };
+    paces(own) && !paces(other)
+}
+
+fn finding(worst: &Paced<'_>, found: &[Paced<'_>]) -> Finding {
+    let sure = worst.against.is_some_and(|(_, sure)| sure);
+    let others =
+        if found.len() > 1 { format!(" So it is in {}.", count(found.len(), "cell")) } else { String::new() };
+    let cost = match worst.against {
+        Some((effect, _)) => format!(
+            "at {}={} against {} throughput is {}",
+            effect.factor,
+            effect.level,
+            effect.reference,
+            ratio(&effect.change)
+        ),
+        None => "it paces, and on fast paths with short round trips carries less at more CPU time than cubic"
+            .into(),
+    };
+    let evidence = found.iter().map(|paced| Evidence {
+        what: format!("the sender's congestion control, {}", paced.cell.id),
+        value: match paced.against {
+            Some((effect, _)) => format!("{}; {} {}", paced.name, effect.cell, ratio(&effect.change)),
+            None => paced.name.clone(),
+        },
+    });
+    let mut caveats =
+        vec!["On long paths that lose packets bbr may carry more: there it is the better choice.".to_owned()];
+    if worst.against.is_none() {
+        caveats.push(
+            "No cell of this run differs in congestion control alone, so what it costs here was not \
+                      measured."
+                .into(),
+        );
+    }
+    Finding {
+        id: String::new(),
+        severity: if sure { Severity::Warning } else { Severity::Note },
+        claim: format!("The senders of {} used {}: {cost}.{others}", worst.cell.id, worst.name),
+        cells: found.iter().map(|paced| paced.cell.id.clone()).collect(),
+        evidence: evidence.collect(),
+        caveats,
+        remedy: Some(remedy()),
+    }
+}
+
+fn remedy() -> Remedy {
+    Remedy {
+        change: Some(Change::Congestion { name: "cubic".into() }),
+        ..Remedy::manual(
+            "Measure with cubic beside it; to make it the default, or that of one route:".into(),
+            vec![
+                "sysctl -w net.ipv4.tcp_congestion_control=cubic".into(),
+                "ip route change PREFIX via GATEWAY congctl cubic".into(),
+            ],
+        )
+    }
+}

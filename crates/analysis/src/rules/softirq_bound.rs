@@ -1,0 +1,127 @@
+//! `softirq-bound`: one CPU spends nearly all its time in soft interrupts while others idle.
+
+use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use samples::{CpuTimes, MachineCpu, Trial};
+use stats::describe;
+
+use super::{
+    Context, Rule,
+    ethtool::typed_at,
+    sure::{self, Above},
+};
+use crate::{
+    measured::Measured,
+    words::{count, list, percent},
+};
+
+pub(crate) const RULE: Rule = Rule { id: "softirq-bound", look };
+
+/// From this share of its time on a CPU has no room for more packets: the rest is the traffic threads' own.
+const FULL: f64 = 0.8;
+/// CPUs that idle elsewhere: with less there is nowhere to spread to.
+const IDLE: f64 = 0.5;
+/// Where both ends share a CPU on purpose, it is busy on purpose.
+const SHARED: &str = "same-cpu";
+
+/// The CPU of a trial that spent most time in soft interrupts.
+struct Hottest {
+    cpu: u32,
+    /// Shares of its time.
+    softirq: f64,
+    /// CPUs idle among the others, on average.
+    idle: f64,
+}
+
+/// A cell that one CPU holds back.
+struct Bound<'a> {
+    cell: &'a CellSummary,
+    cpus: Vec<u32>,
+    softirq: Above,
+    idle: f64,
+}
+
+/// One claim for all cells, the busiest CPU named.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let mut found: Vec<Bound<'_>> =
+        context.cells().filter_map(|(cell, measured)| bound(cell, measured)).collect();
+    found.sort_by(|one, other| {
+        other.softirq.sure.cmp(&one.softirq.sure).then(other.softirq.median.total_cmp(&one.softirq.median))
+    });
+    found.first().map(|worst| finding(worst, &found)).into_iter().collect()
+}
+
+fn bound<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Bound<'a>> {
+    if measured.record.placement == SHARED {
+        return None;
+    }
+    let trials: Vec<Hottest> = measured.trials().filter_map(hottest).collect();
+    let softirq = sure::above(&trials.iter().map(|trial| trial.softirq).collect::<Vec<_>>(), FULL)?;
+    let idle = describe::median(&trials.iter().map(|trial| trial.idle).collect::<Vec<_>>())?;
+    let mut cpus: Vec<u32> =
+        trials.iter().filter(|trial| trial.softirq >= FULL).map(|trial| trial.cpu).collect();
+    cpus.sort_unstable();
+    cpus.dedup();
+    (idle >= IDLE).then_some(Bound { cell, cpus, softirq, idle })
+}
+
+fn hottest(trial: &Trial) -> Option<Hottest> {
+    let MachineCpu { by_cpu, elapsed, .. } = &trial.cpu.machine;
+    let share = |time: units::Nanos| time.0 as f64 / elapsed.0.max(1) as f64;
+    let hottest: &CpuTimes = by_cpu.iter().max_by_key(|cpu| cpu.softirq)?;
+    let others = by_cpu.iter().filter(|cpu| cpu.cpu != hottest.cpu);
+    let idle = others.map(|cpu| (1.0 - share(cpu.busy) - share(cpu.steal)).max(0.0)).sum();
+    (elapsed.0 > 0).then(|| Hottest { cpu: hottest.cpu, softirq: share(hottest.softirq).min(1.0), idle })
+}
+
+fn finding(worst: &Bound<'_>, found: &[Bound<'_>]) -> Finding {
+    let others =
+        if found.len() > 1 { format!(" So it is in {}.", count(found.len(), "cell")) } else { String::new() };
+    Finding {
+        id: String::new(),
+        severity: if worst.softirq.sure { Severity::Warning } else { Severity::Note },
+        claim: format!(
+            "One CPU handles the packets of {}: it spends {} of its time in soft interrupts, while {} CPUs \
+             idle.{others}",
+            worst.cell.id,
+            percent(worst.softirq.median),
+            units::significant(worst.idle, 2)
+        ),
+        cells: found.iter().map(|bound| bound.cell.id.clone()).collect(),
+        evidence: found.iter().map(evidence).collect(),
+        caveats: vec![
+            "Over virtual devices the receive side runs where the sender's packet was handed over: the CPU that is \
+             full of soft interrupts is then often the sender's own, and more connections, not more queues, spread \
+             it."
+                .into(),
+            "CPU times are counted in ticks of up to 10 ms, the warm-up included.".into(),
+        ],
+        remedy: Some(remedy(worst)),
+    }
+}
+
+fn evidence(bound: &Bound<'_>) -> Evidence {
+    let cpus: Vec<String> = bound.cpus.iter().map(|cpu| format!("CPU {cpu}")).collect();
+    Evidence {
+        what: format!("{} of {}", list(&cpus), bound.cell.id),
+        value: format!(
+            "{} in soft interrupts; {} other CPUs idle on average",
+            percent(bound.softirq.median),
+            units::significant(bound.idle, 2)
+        ),
+    }
+}
+
+fn remedy(worst: &Bound<'_>) -> Remedy {
+    let last = worst.cell.devices.last().map_or("DEVICE", |device| device.device.as_str());
+    Remedy::manual(
+        "Spread the receiving: more queues where the device has them, else receive packet steering over the CPUs \
+         that idle; keep receive offload on, so that there are fewer packets; use more connections, since one stays \
+         on one CPU."
+            .into(),
+        vec![
+            typed_at(last, |device| format!("ethtool -L {device} combined 4")),
+            typed_at(last, |device| format!("echo ff > /sys/class/net/{device}/queues/rx-0/rps_cpus")),
+            "cat /proc/softirqs".into(),
+        ],
+    )
+}

@@ -1,0 +1,240 @@
+//! `tail-latency`: a few messages take far longer than the usual one.
+
+use findings::{CellSummary, Distribution, Evidence, Finding, LatencySummary, Remedy, Severity};
+use samples::{LatencyHistogram, Quantity, Trial};
+use stats::ratio;
+use units::Nanos;
+
+use super::{
+    Context, Rule,
+    sure::{self, Above},
+};
+use crate::{compare::CONFIDENCE, latency::ping_pong, measured::Measured, words::count};
+
+pub(crate) const RULE: Rule = Rule { id: "tail-latency", look };
+
+/// The one in a thousand takes so many times as long as the usual one: no longer a matter of degree.
+const FAR: f64 = 5.0;
+/// Against the baseline the tail has grown by so much more than the median.
+const WORSE: f64 = 1.5;
+/// A tail this short is telling nothing, however much the baseline's is shorter.
+const TELLING: f64 = 2.0;
+/// With fewer messages than this the slowest thousandth is no more than ten.
+const FEWEST: u64 = 10_000;
+const TAIL: f64 = 0.999;
+
+/// A cell with a tail.
+struct Tail<'a> {
+    cell: &'a CellSummary,
+    median: Nanos,
+    tail: Nanos,
+    /// The tail as a multiple of the median.
+    times: f64,
+    sure: bool,
+    /// How the tail stands to the baseline's beside the median, where that is worse.
+    against: Option<Growth>,
+}
+
+/// What tail and median are of the baseline's.
+struct Growth {
+    tail: stats::Interval,
+    median: f64,
+}
+
+/// One claim for all cells, the longest tail named.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let mut found: Vec<Tail<'_>> = context
+        .cells()
+        .filter_map(|(cell, measured)| recorded(cell, measured, context).or_else(|| reported(cell)))
+        .collect();
+    found.sort_by(|one, other| other.sure.cmp(&one.sure).then(other.times.total_cmp(&one.times)));
+    found.first().map(|worst| finding(worst, &found)).into_iter().collect()
+}
+
+fn recorded<'a>(cell: &'a CellSummary, measured: &Measured<'_>, context: &Context<'_>) -> Option<Tail<'a>> {
+    let trials: Vec<&LatencyHistogram> = measured.trials().filter_map(times).collect();
+    if trials.iter().map(|times| times.count()).sum::<u64>() < FEWEST {
+        return None;
+    }
+    let latency = cell.latency.as_ref()?;
+    let all = merged(latency);
+    let (median, tail) = (all.at(0.5)?, all.at(TAIL)?);
+    let times = tail.0 as f64 / median.0.max(1) as f64;
+    let far: Vec<f64> = trials
+        .iter()
+        .filter_map(|trial| share(trial, TAIL).zip(share(trial, 0.5)))
+        .map(|(t, m)| t / m)
+        .collect();
+    let above: Option<Above> = sure::above(&far, FAR);
+    let against = growth(measured, context).filter(|_| times >= TELLING);
+    (above.is_some() || against.is_some()).then(|| Tail {
+        cell,
+        median,
+        tail,
+        times,
+        sure: above.is_some_and(|above| above.sure) || against.is_some(),
+        against,
+    })
+}
+
+/// The times of all trials together.
+fn merged(latency: &LatencySummary) -> &Distribution {
+    latency.open_loop.as_ref().map_or(&latency.round_trips, |open| &open.since_intended)
+}
+
+/// The times of a trial; of an open loop since the intended time, so that a stall counts as often as it is met.
+fn times(trial: &Trial) -> Option<&LatencyHistogram> {
+    let data = ping_pong(trial)?;
+    Some(data.open_loop.as_ref().map_or(&data.round_trips, |open| &open.since_intended))
+}
+
+fn share(times: &LatencyHistogram, share: f64) -> Option<f64> {
+    times.quantile(share).map(|time| time.0 as f64).filter(|time| *time > 0.0)
+}
+
+/// How much more the tail has grown than the median, from the blocks that have both; `None` where that is not
+/// established or the cell is the baseline.
+fn growth(measured: &Measured<'_>, context: &Context<'_>) -> Option<Growth> {
+    let record = measured.record;
+    let baseline = context
+        .measured
+        .iter()
+        .find(|cell| cell.record.baseline && cell.record.workload == record.workload)?;
+    if record.baseline {
+        return None;
+    }
+    let of = |at: f64| -> Option<stats::Estimate> {
+        let both =
+            measured.points.iter().filter_map(|(block, point)| Some((baseline.points.get(block)?, point)));
+        let pairs = both.filter_map(|(there, here)| {
+            Some((share(times(there.trial)?, at)?, share(times(here.trial)?, at)?))
+        });
+        ratio::paired_ratio(&pairs.collect::<Vec<_>>(), CONFIDENCE)
+    };
+    let (median, tail) = (of(0.5)?.value, of(TAIL)?.interval?);
+    let enough = tail.confidence >= stats::verdict::LEAST_CONFIDENCE - 1e-12;
+    (enough && tail.low > WORSE * median.max(1.0)).then_some(Growth { tail, median })
+}
+
+/// What another tool's percentiles say, without what is behind them.
+fn reported(cell: &CellSummary) -> Option<Tail<'_>> {
+    let of = |wanted: f64| {
+        let times = cell.reported.iter().filter(|value| value.quantity == Quantity::Time);
+        let mut named =
+            times.filter(|value| percentile(&value.name).is_some_and(|at| (at - wanted).abs() < 1e-6));
+        named.next().map(|value| value.value).filter(|time| *time > 0.0)
+    };
+    let (median, tail) = (of(50.0)?, of(99.9)?);
+    let nanos = |value: f64| Nanos(value.round() as u64);
+    (tail >= FAR * median).then(|| Tail {
+        cell,
+        median: nanos(median),
+        tail: nanos(tail),
+        times: tail / median,
+        sure: false,
+        against: None,
+    })
+}
+
+/// The percentile that a column's name tells: `p99.9`, `99.9th`, `50th (Median)`, `percentile 99.900`.
+fn percentile(name: &str) -> Option<f64> {
+    let name = name.to_lowercase();
+    if name.contains("median") || name.trim() == "p50" {
+        return Some(50.0);
+    }
+    let start = name.find(|letter: char| letter.is_ascii_digit())?;
+    let number: String =
+        name[start..].chars().take_while(|letter| letter.is_ascii_digit() || *letter == '.').collect();
+    let rest = name[start + number.len()..].trim_start();
+    let is_one = name[..start].ends_with('p')
+        || name.contains("percentile")
+        || ["th", "%", "st ", "nd ", "rd "].iter().any(|word| rest.starts_with(word));
+    match number.trim_end_matches('.') {
+        _ if !is_one => None,
+        // `p999`, as some tools write it.
+        number if number.starts_with("99") && !number.contains('.') && number.len() > 2 => {
+            format!("99.{}", &number[2..]).parse().ok()
+        }
+        number => number.parse().ok(),
+    }
+}
+
+fn finding(worst: &Tail<'_>, found: &[Tail<'_>]) -> Finding {
+    let others =
+        if found.len() > 1 { format!(" So it is in {}.", count(found.len(), "cell")) } else { String::new() };
+    let grown = worst.against.as_ref().map_or(String::new(), |growth| {
+        format!(
+            ", and against the baseline the tail is {} to {} times as long while the median is {} times",
+            units::significant(growth.tail.low, 3),
+            units::significant(growth.tail.high, 3),
+            units::significant(growth.median, 3)
+        )
+    });
+    Finding {
+        id: String::new(),
+        severity: if worst.sure { Severity::Warning } else { Severity::Note },
+        claim: format!(
+            "One in a thousand messages of {} takes {} or longer, {} times the median of {}{grown}.{others}",
+            worst.cell.id,
+            worst.tail,
+            units::significant(worst.times, 3),
+            worst.median
+        ),
+        cells: found.iter().map(|tail| tail.cell.id.clone()).collect(),
+        evidence: found.iter().map(evidence).collect(),
+        caveats: caveats(worst),
+        remedy: Some(remedy()),
+    }
+}
+
+fn evidence(tail: &Tail<'_>) -> Evidence {
+    let longest = tail.cell.latency.as_ref().map(|latency| format!(", the longest {}", merged(latency).max));
+    Evidence {
+        what: format!("99.9 % of the messages of {}", tail.cell.id),
+        value: format!(
+            "within {}, half of them within {}{}",
+            tail.tail,
+            tail.median,
+            longest.unwrap_or_default()
+        ),
+    }
+}
+
+fn caveats(worst: &Tail<'_>) -> Vec<String> {
+    let closed = "In a closed loop a stall is met by one message only, though every application would wait: an open \
+                  loop shows the whole of it.";
+    let bare = "It rests on percentiles that were reported, without the number of messages behind them.";
+    let bare = (!worst.sure && worst.cell.latency.is_none()).then_some(bare);
+    [closed].into_iter().chain(bare).map(str::to_owned).collect()
+}
+
+fn remedy() -> Remedy {
+    Remedy::manual(
+        "Look for what stops the path for that long: a full queue beside a stream (look at the same without it), a \
+         CPU that falls asleep, interrupts or other work on the CPUs of the ends, retransmission timers."
+            .into(),
+        vec!["tc -s qdisc".into(), "perf sched timehist".into(), "cat /proc/interrupts".into()],
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_percentiles_are_read_as_tools_write_them() {
+        for (name, at) in [
+            ("p99.9", Some(99.9)),
+            ("p999", Some(99.9)),
+            ("99.9th", Some(99.9)),
+            ("percentile 99.900", Some(99.9)),
+            ("50th (Median)", Some(50.0)),
+            ("p50", Some(50.0)),
+            ("99th", Some(99.0)),
+            ("Max", None),
+            ("10 streams", None),
+        ] {
+            assert_eq!(percentile(name), at, "{name}");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! For every rule a run that triggers it and one near it that does not.
+
+use findings::Severity::{self, Note, Serious, Warning};
+use samples::Doubt;
+
+use super::{made, told};
+use crate::fixtures::{Fixture, egress};
+
+/// A rule's two runs.
+pub(super) struct Case {
+    pub(super) rule: &'static str,
+    pub(super) triggers: fn() -> Fixture,
+    pub(super) spares: fn() -> Fixture,
+    pub(super) severity: Severity,
+    /// What the claim, evidence or remedy has to say.
+    pub(super) says: &'static [&'static str],
+    /// The change that the lab can try, by its kind; none where it can try none.
+    pub(super) change: Option<&'static str>,
+}
+
+fn busy_sender(busy: f64) -> Doubt {
+    Doubt::GeneratorLimited { end: "client".into(), busy }
+}
+
+fn busy_receiver(busy: f64) -> Doubt {
+    Doubt::ReceiverLimited { end: "server".into(), busy }
+}
+
+pub(super) const CASES: &[Case] = &[
+    Case {
+        rule: "offload-off",
+        triggers: || egress(6),
+        // The same devices and settings, too few blocks to establish anything.
+        spares: || egress(4),
+        severity: Serious,
+        says: &["node1:egress.vxlan", "ethtool -K egress.vxlan tso on gso on", "# in node1", "0.300x (0.29"],
+        change: Some("offloads-on"),
+    },
+    Case {
+        rule: "vhost-off",
+        triggers: || told::vhost(|_, path| path == "host-to-vm"),
+        // Between the two guests it is the other way: without vhost 16.0 Gbit/s, with it 6.35.
+        spares: || told::vhost(|_, path| path == "vm1-to-vm0"),
+        severity: Warning,
+        says: &["16.2 Gbit/s against 27.4 Gbit/s", "1 of 1 comparison", "vhost=on", "single trials"],
+        change: None,
+    },
+    Case {
+        rule: "mtu-mismatch",
+        triggers: || made::mtu(1400),
+        spares: || made::mtu(1450),
+        severity: Warning,
+        says: &["1400 bytes", "at least 1450"],
+        change: Some("mtu"),
+    },
+    Case {
+        rule: "fragmentation",
+        triggers: || made::datagrams(1473),
+        spares: || made::datagrams(1472),
+        severity: Warning,
+        says: &[
+            "packets of 1501 bytes",
+            "carries 1500",
+            "2 pieces",
+            "1.96 % of the datagrams were lost",
+            "at most 1472",
+        ],
+        change: Some("mtu"),
+    },
+    Case {
+        rule: "bimodal",
+        triggers: || made::levels(&[5e9, 9e9]),
+        spares: || made::levels(&[8.6e9, 9e9]),
+        severity: Serious,
+        says: &["5.01 Gbit/s", "9.02 Gbit/s", "must not be trusted"],
+        change: Some("placement"),
+    },
+    Case {
+        rule: "level-shift",
+        triggers: || told::vhost(|vhost, path| vhost == "off" && path == "vm0-to-vm1"),
+        // Its rate swings by 4 % and back.
+        spares: || told::vhost(|vhost, path| vhost == "off" && path == "vm-to-host"),
+        severity: Warning,
+        says: &["from 12.6 Gbit/s to 19.9 Gbit/s after 23.0 s", "15.3 Gbit/s, is of no level"],
+        change: None,
+    },
+    Case {
+        rule: "noisy-host",
+        triggers: || made::swinging(0.12),
+        spares: || made::swinging(0.02),
+        severity: Warning,
+        says: &["The host is noisy", "differs from itself"],
+        change: None,
+    },
+    Case {
+        rule: "too-noisy-to-say",
+        triggers: || made::swaying(0.3),
+        spares: || made::swaying(0.01),
+        severity: Warning,
+        says: &["1 of 1 comparison cannot be answered", "vxlan-to-vxlan/bulk against plain", "--precision"],
+        change: None,
+    },
+    Case {
+        rule: "emulated",
+        triggers: || made::processor("QEMU Virtual CPU version 2.5+"),
+        spares: || made::processor("AMD EPYC 7T83 64-Core Processor"),
+        severity: Warning,
+        says: &["QEMU Virtual CPU", "do not compare with hardware"],
+        change: None,
+    },
+    Case {
+        rule: "direction-asymmetry",
+        triggers: || {
+            told::vhost(|vhost, path| vhost == "on" && path.starts_with("vm") && !path.contains("host"))
+        },
+        // 15.3 against 16.0 Gbit/s.
+        spares: || {
+            told::vhost(|vhost, path| vhost == "off" && path.starts_with("vm") && !path.contains("host"))
+        },
+        severity: Serious,
+        says: &["vm1-to-vm0/iperf3/vhost=on gets 6.3", "vm0-to-vm1/iperf3/vhost=on gets (17.", "35."],
+        change: None,
+    },
+    Case {
+        rule: "retransmits",
+        triggers: || made::retransmitting(1000),
+        spares: || made::retransmitting(100),
+        severity: Warning,
+        says: &["vxlan-to-vxlan/bulk", "tc -s qdisc"],
+        change: Some("congestion"),
+    },
+    Case {
+        rule: "slow-congestion-control",
+        triggers: || made::paced(6.2e9),
+        spares: || made::paced(10e9),
+        severity: Warning,
+        says: &["used bbr", "0.62", "congctl cubic"],
+        change: Some("congestion"),
+    },
+    Case {
+        rule: "buffer-limited",
+        triggers: || made::buffered(100, true),
+        // A buffer that grows is full whenever the path is the limit.
+        spares: || made::buffered(100, false),
+        severity: Warning,
+        says: &["send buffer (fixed at 64.0 KiB)", "40.0 % of the time", "Leave the window out"],
+        change: Some("growing-buffers"),
+    },
+    Case {
+        rule: "cwnd-limited",
+        triggers: || made::windowed(900, 1_200_000),
+        // The round trip is ten times the least one: a queue is full.
+        spares: || made::windowed(100, 1_200_000),
+        severity: Warning,
+        says: &["93.", "1.11 times the least one", "no queue on the path is full"],
+        change: Some("streams"),
+    },
+    Case {
+        rule: "softirq-bound",
+        triggers: || made::interrupted(920, 200),
+        spares: || made::interrupted(920, 900),
+        severity: Warning,
+        says: &[
+            "92.0 % of its time in soft interrupts",
+            "0.80 CPUs idle",
+            "CPU 0 of vxlan-to-vxlan/bulk",
+            "rps_cpus",
+        ],
+        change: None,
+    },
+    Case {
+        rule: "single-queue-bound",
+        triggers: || made::queued(&[("1", 10e9, 1200), ("4", 18e9, 1600)]),
+        // No CPU idles.
+        spares: || made::queued(&[("1", 10e9, 1950), ("4", 18e9, 1960)]),
+        severity: Warning,
+        says: &[
+            "One queue is the limit of bulk",
+            "4 queues carry 18.0 Gbit/s",
+            "queues=4 against 1, all else equal",
+        ],
+        change: None,
+    },
+    Case {
+        rule: "too-many-queues",
+        triggers: || told::queues(|_, _| true),
+        spares: || told::queues(|queues, _| queues <= 16),
+        severity: Note,
+        says: &[
+            "Beyond 16 queues",
+            "32 and 40 queues bring at most 1.08x",
+            "Queue=16",
+            "CPU shares that add up to 44.0 %",
+        ],
+        change: None,
+    },
+    Case {
+        rule: "wait-mistaken-for-work",
+        triggers: || told::syscalls("kvm-kvm throughput"),
+        spares: || told::split(told::syscalls("kvm-kvm throughput")),
+        severity: Warning,
+        says: &[
+            "88.7 % of the",
+            "ioctl, ppoll and futex",
+            "158 µs each",
+            "5.47 ms each",
+            "read at the server",
+        ],
+        change: None,
+    },
+    Case {
+        rule: "tail-latency",
+        triggers: || made::tailed(8),
+        spares: || made::tailed(3),
+        severity: Warning,
+        says: &["320 µs or longer", "times the median of 41.0 µs", "open loop"],
+        change: None,
+    },
+    Case {
+        rule: "below-expected",
+        triggers: || made::asked(9e9),
+        spares: || made::asked(9.8e9),
+        severity: Warning,
+        says: &["carries 9.00 Gbit/s where 10.0 Gbit/s was asked of it"],
+        change: None,
+    },
+    Case {
+        rule: "vxlan-cost",
+        triggers: || made::nested(8.5e9),
+        spares: || made::nested(10e9),
+        severity: Note,
+        says: &["0.850x", "the throughput of plain", "tx-udp_tnl-segmentation", "ethtool -k vxlan  # in a"],
+        change: None,
+    },
+    Case {
+        rule: "generator-limited",
+        triggers: || made::doubted(3, busy_sender),
+        spares: || made::doubted(2, busy_sender),
+        severity: Note,
+        says: &["sending thread", "98.0 %", "client"],
+        change: Some("limit-mode"),
+    },
+    Case {
+        rule: "receiver-limited",
+        triggers: || made::doubted(3, busy_receiver),
+        spares: || made::doubted(3, busy_sender),
+        severity: Note,
+        says: &["receiving thread", "98.0 %", "server"],
+        change: Some("limit-mode"),
+    },
+    Case {
+        rule: "imported",
+        triggers: || told::vhost(|_, _| true),
+        spares: || made::nested(9e9),
+        severity: Note,
+        says: &[
+            "8 cells are imported from vhost.log",
+            "iperf3 text, 120 lines",
+            "CPU time",
+            "a single trial in 8 of 8 cells",
+        ],
+        change: None,
+    },
+];

@@ -1,0 +1,203 @@
+//! What single rules have to get right beyond their case.
+
+use findings::{Finding, Severity};
+
+use super::{change, claims, made, told};
+use crate::fixtures::Fixture;
+
+fn only(run: &Fixture, rule: &str) -> Finding {
+    let mut said = claims(run, rule);
+    assert_eq!(said.len(), 1, "{rule}: {said:#?}");
+    said.remove(0)
+}
+
+fn check(run: &Fixture, rule: &str, severity: Severity, says: &[&str]) {
+    let said = only(run, rule);
+    assert_eq!(said.severity, severity, "{said:#?}");
+    let text = format!("{said:?}");
+    for word in says {
+        assert!(text.contains(word), "{rule}: `{word}` is not in {said:#?}");
+    }
+}
+
+#[test]
+fn the_asymmetry_of_a_whole_log_names_the_widest_pair_and_counts_the_others() {
+    let run = told::vhost(|_, _| true);
+    check(
+        &run,
+        "direction-asymmetry",
+        Severity::Serious,
+        &["vm1-to-vm0/iperf3/vhost=on", "One more pair of ways differs"],
+    );
+}
+
+#[test]
+fn levels_that_mean_the_two_ways_and_both_ways_at_once_are_pairs() {
+    check(
+        &made::reverse(7e9),
+        "direction-asymmetry",
+        Severity::Warning,
+        &["plain/bulk/direction=reverse", "70."],
+    );
+    assert_eq!(claims(&made::reverse(9.5e9), "direction-asymmetry"), []);
+    check(
+        &made::both_ways(4e9),
+        "direction-asymmetry",
+        Severity::Serious,
+        &["plain/bulk reverse", "both ways at once"],
+    );
+    assert_eq!(claims(&made::both_ways(9.5e9), "direction-asymmetry"), []);
+}
+
+#[test]
+fn a_run_of_its_own_with_vhost_as_a_factor_is_told_with_its_interval() {
+    let run = made::two("vhost", ("on", 27.4e9), ("off", 16.2e9));
+    check(&run, "vhost-off", Severity::Warning, &["plain/bulk/vhost=off", "0.59"]);
+    let said = only(&run, "vhost-off");
+    assert!(!said.caveats.iter().any(|caveat| caveat.contains("single trials")), "{said:#?}");
+    assert_eq!(claims(&made::two("vhost", ("on", 10e9), ("off", 10e9)), "vhost-off"), []);
+}
+
+#[test]
+fn vhost_in_the_name_of_a_configuration_is_told_as_a_note() {
+    check(
+        &told::configurations(9.6e9, 13.2e9),
+        "vhost-off",
+        Severity::Note,
+        &["Configuration=KVM-KVM", "without an interval"],
+    );
+    assert_eq!(claims(&told::configurations(13e9, 13.2e9), "vhost-off"), []);
+}
+
+#[test]
+fn the_whole_log_says_where_vhost_does_not_help() {
+    let run = told::vhost(|_, _| true);
+    check(
+        &run,
+        "vhost-off",
+        Severity::Warning,
+        &["2 of 4 comparisons", "Not so in vm1-to-vm0/iperf3/vhost=on: 6.3"],
+    );
+}
+
+#[test]
+fn one_queue_that_carries_no_more_however_it_is_used_is_told_as_a_note() {
+    let run = told::queues(|_, _| true);
+    let says = [
+        "One queue may be the limit of iperf3: it carries 28.5 Gbit/s, 40 queues carry 77.2 Gbit/s (2.71x)",
+        "2 queues bring 0.972x only",
+    ];
+    check(&run, "single-queue-bound", Severity::Note, &says);
+    // At one queue nothing but the first step was measured, and it still rose.
+    assert_eq!(claims(&told::queues(|queues, streams| queues > 1 || streams < 4), "single-queue-bound"), []);
+}
+
+#[test]
+fn more_queues_that_cost_more_and_bring_no_more_are_a_warning_where_intervals_say_so() {
+    let run = made::queued(&[("1", 10e9, 800), ("2", 10.1e9, 1200), ("4", 10.1e9, 1900)]);
+    check(&run, "too-many-queues", Severity::Warning, &["Beyond 1 queue CPU", "1.50x the CPU time"]);
+    assert_eq!(claims(&made::queued(&[("1", 10e9, 800), ("2", 10.1e9, 900)]), "too-many-queues"), []);
+}
+
+#[test]
+fn waiting_is_told_of_a_server_that_receives_and_of_a_monitor() {
+    check(
+        &told::syscalls("bm-bm latency"),
+        "wait-mistaken-for-work",
+        Severity::Warning,
+        &["85.8 %", "recvfrom"],
+    );
+    let says = ["ioctl by fc_vcpu 0 at the server", "a guest's execution (KVM_RUN)", "228 µs each"];
+    check(&told::syscalls("vm-vm throughput"), "wait-mistaken-for-work", Severity::Warning, &says);
+}
+
+#[test]
+fn a_window_that_is_full_because_nobody_reads_in_time_is_no_small_buffer() {
+    check(
+        &made::windowed_by_receiver(100, 500),
+        "buffer-limited",
+        Severity::Warning,
+        &["receive window", "tcp_rmem"],
+    );
+    assert_eq!(claims(&made::windowed_by_receiver(100, 950), "buffer-limited"), []);
+    let mut untold = made::windowed_by_receiver(100, 500);
+    untold.each(made::UPPER, |trial| trial.cpu.threads.clear());
+    check(&untold, "buffer-limited", Severity::Note, &["CPU time of the receivers is not known"]);
+}
+
+#[test]
+fn a_tail_that_grew_beyond_the_median_is_told_against_the_baseline() {
+    check(&made::longer_tailed(2), "tail-latency", Severity::Warning, &["against the baseline the tail is"]);
+    assert_eq!(claims(&made::longer_tailed(1), "tail-latency"), []);
+    check(
+        &told::percentiles(64.7, 576.6),
+        "tail-latency",
+        Severity::Note,
+        &["577 µs or longer", "8.91 times"],
+    );
+    assert_eq!(claims(&told::percentiles(64.7, 107.8), "tail-latency"), []);
+}
+
+#[test]
+fn a_baseline_that_a_richer_path_outdoes_or_that_wakes_slowly_falls_short() {
+    check(
+        &made::nested(13e9),
+        "below-expected",
+        Severity::Warning,
+        &["vxlan-to-vxlan/bulk", "does better (1.3"],
+    );
+    check(&made::woken(200), "below-expected", Severity::Note, &["two wake-ups and four calls"]);
+    assert_eq!(claims(&made::woken(40), "below-expected"), []);
+}
+
+#[test]
+fn a_cell_that_ran_out_of_time_before_it_was_precise_is_told() {
+    check(
+        &made::cut_off(0.06),
+        "too-noisy-to-say",
+        Severity::Note,
+        &["1 cell ran out of time", "6.00 % to either side"],
+    );
+    assert_eq!(claims(&made::cut_off(0.01), "too-noisy-to-say"), []);
+}
+
+#[test]
+fn a_slow_system_call_on_a_virtual_machine_may_mean_emulation() {
+    let mut run = made::processor("AMD EPYC Processor");
+    let engine = samples::Calibration { clock_ns: 200.0, syscall_ns: 3000.0, wake_ns: 60_000.0 };
+    run.environment().engine = Some(engine);
+    check(&run, "emulated", Severity::Note, &["may be emulated", "3000 ns"]);
+    let named = made::two("vmm", ("qemu-tcg", 1e9), ("qemu-kvm", 9e9));
+    assert_eq!(only(&named, "emulated").cells, ["plain/bulk/vmm=qemu-tcg"]);
+}
+
+#[test]
+fn segments_that_the_path_cannot_carry_go_in_pieces_as_well() {
+    // The fixture's sender may send segments of 1448 bytes: packets of 1488 at least.
+    check(
+        &made::mtu(1450),
+        "fragmentation",
+        Severity::Warning,
+        &["segments", "packets of 1488 bytes", "2 pieces"],
+    );
+    assert_eq!(claims(&made::mtu(1500), "fragmentation"), []);
+}
+
+#[test]
+fn reordered_segments_are_tried_on_one_cpu_and_lost_ones_with_another_congestion_control() {
+    let mut run = made::retransmitting(1000);
+    run.each(made::UPPER, |trial| {
+        let samples::Measurement::Stream(data) = &mut trial.measurement else { return };
+        let tcp = data.flows[0].sender.intervals[2].tcp.as_mut();
+        tcp.expect("the fixture samples TCP_INFO").reorderings = 1;
+    });
+    assert_eq!(change(&only(&run, "retransmits")).as_deref(), Some("placement"));
+}
+
+#[test]
+fn a_quiet_run_has_no_claim() {
+    for run in [made::pinged(), made::nested(10e9)] {
+        let said = crate::analyse(&run.record).claims;
+        assert_eq!(said, [], "{said:#?}");
+    }
+}

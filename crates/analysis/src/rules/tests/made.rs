@@ -1,0 +1,294 @@
+//! Runs as plumb makes them, each with one thing wrong, or nearly.
+
+use load::{Direction, Load, PingPongLoad, StreamLoad, Transport};
+use samples::{
+    CellEnd, CpuTimes, DesignRecord, Doubt, EndReason, LatencyHistogram, Measurement, PathCheck,
+    PingPongData, TcpSample, Trial,
+};
+use units::{BitRate, Bytes, Nanos};
+
+use crate::fixtures::{Fixture, datagrams_at, ping_of, ping_settings, stream_at, stream_of, stream_settings};
+
+/// The cell of [`nested`] that the cases change.
+pub(super) const UPPER: &str = "vxlan-to-vxlan/bulk";
+
+/// A plain path at 10 Gbit/s and a tunnel over it.
+pub(super) fn nested(rate: f64) -> Fixture {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]).path("vxlan-to-vxlan", &["wire", "vxlan"]);
+    run.stream("plain", &[], 10e9).stream("vxlan-to-vxlan", &[], rate);
+    run.devices(UPPER, &[("a:eth0", 1500, &[]), ("a:vxlan", 1450, &[])]);
+    run
+}
+
+/// Two cells that differ in one level, at these rates.
+pub(super) fn two(factor: &str, one: (&str, f64), other: (&str, f64)) -> Fixture {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]);
+    run.stream("plain", &[(factor, one.0)], one.1).stream("plain", &[(factor, other.0)], other.1);
+    run
+}
+
+pub(super) fn mtu(carried: u32) -> Fixture {
+    let mut run = nested(9e9);
+    run.each(UPPER, |trial| trial.path_check = PathCheck { mtu: Some(carried) });
+    run
+}
+
+pub(super) fn levels(rates: &[f64; 2]) -> Fixture {
+    let mut run = nested(9e9);
+    run.each(UPPER, |trial| {
+        let near = |rate: f64| rate * (1.0 + f64::from(trial.block) / 1000.0);
+        let [one, other] = rates.map(near);
+        trial.measurement = stream_at(&[one, one, one, other, other]);
+    });
+    unpinned(run, UPPER)
+}
+
+fn unpinned(mut run: Fixture, cell: &str) -> Fixture {
+    let cells = run.record.header.cells.iter_mut();
+    cells.filter(|known| known.id == cell).for_each(|known| known.placement = "free".into());
+    run
+}
+
+pub(super) fn swinging(by: f64) -> Fixture {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]).ping("plain", &[], 40_000.0);
+    run.each("plain/ping", |trial| {
+        let sign = f64::from((trial.block + trial.index) % 3) - 1.0;
+        trial.measurement = ping_of(40_000.0 * (1.0 + by * sign));
+    });
+    run
+}
+
+/// A tunnel that is as fast as the wire, give or take so much from one block to the next.
+pub(super) fn swaying(by: f64) -> Fixture {
+    let mut run = nested(10e9);
+    run.each(UPPER, |trial| {
+        let sign = if trial.block % 2 == 0 { 1.0 } else { -1.0 };
+        trial.measurement = stream_of(10e9 * (1.0 + sign * by));
+    });
+    run
+}
+
+/// A run whose time was over when the interval of a cell reached so far.
+pub(super) fn cut_off(reach: f64) -> Fixture {
+    let mut run = nested(9e9);
+    run.record.header.design =
+        DesignRecord { budget: Some(Nanos::from_secs(60)), precision: Some(0.02), ..DesignRecord::default() };
+    let why = EndReason::Budget { reach: Some(reach) };
+    run.record.ends.push(CellEnd { cell: UPPER.into(), why, trials: 6 });
+    run
+}
+
+pub(super) fn retransmitting(segments: u32) -> Fixture {
+    let mut run = nested(9e9);
+    // 1.125 GB after the warm-up: 777 thousand segments.
+    run.each(UPPER, |trial| tcp(trial, 2, |tcp| tcp.retransmits = segments));
+    run
+}
+
+fn tcp(trial: &mut Trial, interval: usize, change: impl Fn(&mut TcpSample)) {
+    let Measurement::Stream(data) = &mut trial.measurement else { return };
+    change(data.flows[0].sender.intervals[interval].tcp.as_mut().expect("the fixture samples TCP_INFO"));
+}
+
+fn every_tcp(run: &mut Fixture, change: impl Fn(&mut TcpSample)) {
+    run.each(UPPER, |trial| (0..5).for_each(|interval| tcp(trial, interval, &change)));
+}
+
+/// Senders that their own buffer held back for so long in each quarter of a second, with a window of 64 KiB if
+/// `fixed`.
+pub(super) fn buffered(millis: u64, fixed: bool) -> Fixture {
+    let mut run = nested(9e9);
+    every_tcp(&mut run, |tcp| tcp.send_buffer_limited = Nanos::from_millis(millis));
+    let window = fixed.then_some(Bytes(65_536));
+    stream_load(&mut run, UPPER, |load| load.socket.window = window);
+    run
+}
+
+/// Senders that the receiver's window held back for so long in each quarter of a second, the receiving thread busy for so
+/// much of a second.
+pub(super) fn windowed_by_receiver(millis: u64, busy_millis: u64) -> Fixture {
+    let mut run = nested(9e9);
+    every_tcp(&mut run, |tcp| tcp.receive_window_limited = Nanos::from_millis(millis));
+    run.each(UPPER, |trial| trial.cpu.threads[1].busy = Nanos::from_millis(busy_millis));
+    run
+}
+
+fn stream_load(run: &mut Fixture, cell: &str, change: impl Fn(&mut StreamLoad)) {
+    for record in run.record.header.cells.iter_mut().filter(|record| record.id == cell) {
+        let samples::Sent::Load(Load::Stream(load)) = &mut record.sent else {
+            unreachable!("it is a stream")
+        };
+        change(load);
+    }
+}
+
+/// A round trip of a millisecond at 9 Gbit/s, 1.125 MB under way, a window of 1.2 MB, and this least round trip.
+pub(super) fn windowed(least_micros: u64, window: u64) -> Fixture {
+    let mut run = nested(9e9);
+    every_tcp(&mut run, |tcp| {
+        (tcp.rtt, tcp.cwnd) = (Nanos::from_millis(1), Bytes(window));
+        tcp.least_rtt = Some(Nanos(least_micros * 1000));
+    });
+    run
+}
+
+/// One of two CPUs for so much of a second in soft interrupts, the other one busy for so much.
+pub(super) fn interrupted(softirq_millis: u64, other_millis: u64) -> Fixture {
+    let mut run = nested(9e9);
+    run.each(UPPER, |trial| {
+        let cpu = |cpu, busy, softirq| CpuTimes {
+            cpu,
+            busy: Nanos::from_millis(busy),
+            softirq: Nanos::from_millis(softirq),
+            steal: Nanos(0),
+        };
+        trial.cpu.machine.by_cpu = vec![cpu(0, 990, softirq_millis), cpu(1, other_millis, 10)];
+    });
+    run
+}
+
+pub(super) fn doubted(trials: u32, doubt: fn(f64) -> Doubt) -> Fixture {
+    let mut run = nested(9e9);
+    let add = |trial: &mut Trial| trial.doubts.push(doubt(0.9 + 0.04 * f64::from(trial.block)));
+    run.each(UPPER, |trial| {
+        if trial.block < trials {
+            add(trial);
+        }
+    });
+    run
+}
+
+/// cubic at 10 Gbit/s and bbr at this rate, as the sender's socket had them.
+pub(super) fn paced(rate: f64) -> Fixture {
+    let mut run = two("congestion", ("cubic", 10e9), ("bbr", rate));
+    run.each("plain/bulk/congestion=bbr", |trial| {
+        let Measurement::Stream(data) = &mut trial.measurement else { return };
+        data.flows[0].sender.socket.congestion = Some("bbr".into());
+    });
+    run
+}
+
+/// Forward and reverse as levels of a factor, the second at this rate.
+pub(super) fn reverse(rate: f64) -> Fixture {
+    two("direction", ("forward", 10e9), ("reverse", rate))
+}
+
+/// Both ways at once, the second at this rate.
+pub(super) fn both_ways(reverse: f64) -> Fixture {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]).stream("plain", &[], 10e9);
+    run.each("plain/bulk", |trial| {
+        let (Measurement::Stream(forward), Measurement::Stream(back)) =
+            (&mut trial.measurement, stream_of(reverse))
+        else {
+            return;
+        };
+        forward.flows.extend(back.flows);
+        forward.flows[1].direction = Direction::Reverse;
+    });
+    run
+}
+
+/// Datagrams of so many bytes over a path that carries 1500.
+pub(super) fn datagrams(payload: u64) -> Fixture {
+    let Load::Stream(settings) = stream_settings() else { unreachable!("it is a stream") };
+    let load = StreamLoad { transport: Transport::Udp, message: Bytes(payload), ..settings };
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]);
+    run.measured(
+        "plain",
+        "datagrams",
+        Load::Stream(load),
+        &datagrams_at(&[(1000, 0), (1000, 20), (1000, 20)]),
+    );
+    run.devices("plain/datagrams", &[("a:eth0", 1500, &[]), ("b:eth0", 1500, &[])]);
+    run.each("plain/datagrams", |trial| trial.path_check = PathCheck { mtu: Some(1500) });
+    run
+}
+
+/// Two thousand round trips of 40 µs in each trial, of which four took so many times as long.
+pub(super) fn tailed(times: u64) -> Fixture {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]).ping("plain", &[], 40_000.0);
+    run.each("plain/ping", |trial| trial.measurement = slow_at_times(40_000, 4, times));
+    run
+}
+
+/// Two paths with the same median, the second with a tail so many times as long as the first one's.
+pub(super) fn longer_tailed(times: u64) -> Fixture {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]).path("bridged", &["wire", "bridge"]);
+    run.ping("plain", &[], 40_000.0).ping("bridged", &[], 40_000.0);
+    run.each("plain/ping", |trial| trial.measurement = slow_at_times(40_000, 4, 2));
+    run.each("bridged/ping", |trial| trial.measurement = slow_at_times(40_000, 4, 2 * times));
+    run
+}
+
+fn slow_at_times(nanos: u64, slow: u64, times: u64) -> Measurement {
+    let mut round_trips = LatencyHistogram::new();
+    (0..2000).for_each(|index| {
+        round_trips.record(Nanos(if index < slow { nanos * times } else { nanos + index }));
+    });
+    Measurement::PingPong(PingPongData {
+        round_trips,
+        elapsed: Nanos(nanos * 2000),
+        ..PingPongData::default()
+    })
+}
+
+/// A baseline that was asked for 10 Gbit/s and carried this.
+pub(super) fn asked(rate: f64) -> Fixture {
+    let Load::Stream(settings) = stream_settings() else { unreachable!("it is a stream") };
+    let load = Load::Stream(StreamLoad { rate: Some(BitRate(10e9)), ..settings });
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]).measured("plain", "bulk", load, &stream_of(rate));
+    run
+}
+
+/// A baseline whose round trip is so many microseconds where a wake-up takes ten.
+pub(super) fn woken(micros: u64) -> Fixture {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]);
+    run.measured(
+        "plain",
+        "ping",
+        Load::PingPong(PingPongLoad::new(Nanos::from_secs(1))),
+        &ping_of(micros as f64 * 1000.0),
+    );
+    let engine = samples::Calibration { clock_ns: 30.0, syscall_ns: 100.0, wake_ns: 10_000.0 };
+    run.environment().engine = Some(engine);
+    run
+}
+
+/// A virtual machine with this processor.
+pub(super) fn processor(model: &str) -> Fixture {
+    let mut run = nested(9e9);
+    run.environment().virtual_machine = true;
+    run.environment().cpu_model = Some(model.into());
+    run
+}
+
+/// More queues on the same two CPUs: rates, and milliseconds of a second that the machine was busy.
+pub(super) fn queued(cells: &[(&str, f64, u64)]) -> Fixture {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["tap"]);
+    for (queues, rate, busy) in cells {
+        run.stream("plain", &[("queues", queues)], *rate);
+        run.each(&format!("plain/bulk/queues={queues}"), |trial| {
+            let machine = &mut trial.cpu.machine;
+            (machine.user, machine.irq, machine.softirq) = (Nanos(0), Nanos(0), Nanos(0));
+            (machine.system, machine.idle) = (Nanos::from_millis(*busy), Nanos::from_millis(2000 - busy));
+        });
+    }
+    run
+}
+
+/// Whatever needs no ping of the fixture.
+pub(super) fn pinged() -> Fixture {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]).measured("plain", "ping", ping_settings(), &ping_of(40_000.0));
+    run
+}

@@ -1,0 +1,143 @@
+//! `too-many-queues`: more queues cost CPU time and bring hardly more.
+
+use findings::{Evidence, Finding, Remedy, Severity};
+
+use super::{
+    Context, Rule,
+    queues::{self, Point, Sweep},
+};
+use crate::{
+    compare::CONFIDENCE,
+    words::{count, list, value},
+};
+
+pub(crate) const RULE: Rule = Rule { id: "too-many-queues", look };
+
+/// Within a tenth of the best is as good as the best.
+const GOOD: f64 = 0.9;
+/// So much more CPU time is a waste where it brings a tenth at most.
+const DEARER: f64 = 1.25;
+
+/// A number of queues at which little is gained for much.
+struct Waste<'a> {
+    point: Point<'a>,
+    /// Throughput and CPU time as multiples of the reference's.
+    gain: f64,
+    cost: f64,
+}
+
+/// One claim for each sweep.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    queues::sweeps(context).iter().filter_map(|sweep| claim(sweep, context)).collect()
+}
+
+/// The fewest queues that are as good as the best are the reference, at the setting that costs least; every larger
+/// number is held against it at its own cheapest setting.
+fn claim(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding> {
+    let best = sweep.best(|_| true).filter(|best| best.value() > 0.0)?;
+    let good = |point: &&Point<'_>| point.value() >= GOOD * best.value() && queues::cpu(point.cell).is_some();
+    let fewest = sweep.points.iter().filter(good).map(|point| point.queues).min()?;
+    let reference = cheapest(sweep, |point| point.queues == fewest && good(&point))?;
+    let mut larger: Vec<u32> =
+        sweep.points.iter().map(|point| point.queues).filter(|queues| *queues > fewest).collect();
+    larger.sort_unstable();
+    larger.dedup();
+    let wastes: Vec<Waste<'_>> =
+        larger.into_iter().filter_map(|queues| waste(sweep, queues, &reference)).collect();
+    (!wastes.is_empty()).then(|| finding(sweep, &reference, &wastes, context))
+}
+
+fn waste<'a>(sweep: &Sweep<'a>, queues: u32, reference: &Point<'_>) -> Option<Waste<'a>> {
+    let point = cheapest(sweep, |point| point.queues == queues && point.value() >= GOOD * reference.value())
+        .or_else(|| sweep.best(|point| point.queues == queues))?;
+    let cost = queues::cpu(point.cell)? / queues::cpu(reference.cell)?;
+    (cost >= DEARER).then(|| Waste { point, gain: point.value() / reference.value(), cost })
+}
+
+fn cheapest<'a>(sweep: &Sweep<'a>, wanted: impl Fn(&Point<'a>) -> bool) -> Option<Point<'a>> {
+    let known = sweep
+        .points
+        .iter()
+        .filter(|point| wanted(point))
+        .filter_map(|point| Some((queues::cpu(point.cell)?, *point)));
+    known.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, point)| point)
+}
+
+fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], context: &Context<'_>) -> Finding {
+    let levels: Vec<String> = wastes.iter().map(|waste| waste.point.queues.to_string()).collect();
+    let most_gain = wastes.iter().map(|waste| waste.gain).fold(0.0, f64::max);
+    let least_cost = wastes.iter().map(|waste| waste.cost).fold(f64::INFINITY, f64::min);
+    let sure = wastes.iter().all(|waste| no_more(waste, reference, context));
+    let points = [reference].into_iter().chain(wastes.iter().map(|waste| &waste.point));
+    let told = wastes.iter().map(|waste| {
+        let beside = format!(": {} the throughput, {} the CPU time", times(waste.gain), times(waste.cost));
+        evidence(&waste.point, &beside)
+    });
+    Finding {
+        id: String::new(),
+        severity: if sure { Severity::Warning } else { Severity::Note },
+        claim: format!(
+            "Beyond {} CPU time grows and throughput hardly does: {} queues bring at most {} for at least {} the \
+             CPU time.",
+            count(reference.queues as usize, "queue"),
+            list(&levels),
+            times(most_gain),
+            times(least_cost)
+        ),
+        cells: points.map(|point| point.cell.id.clone()).collect(),
+        evidence: [evidence(reference, "")].into_iter().chain(told).collect(),
+        caveats: caveats(reference, sure),
+        remedy: Some(remedy(sweep, reference)),
+    }
+}
+
+fn times(ratio: f64) -> String {
+    format!("{}x", units::significant(ratio, 3))
+}
+
+fn caveats(reference: &Point<'_>, sure: bool) -> Vec<String> {
+    let cheapest = "Each number of queues stands with its own cheapest setting within a tenth of the reference, so \
+                    the other settings may differ.";
+    let open = "That the larger numbers bring no more is not established: repeat the cells that are near.";
+    let shares = "CPU time is the sum of shares of several machines, which may have unlike numbers of CPUs.";
+    let told = reference.cell.cpu.is_none();
+    [Some(cheapest), (!sure).then_some(open), told.then_some(shares)]
+        .into_iter()
+        .flatten()
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Whether the interval leaves no more than a tenth to be gained.
+fn no_more(waste: &Waste<'_>, reference: &Point<'_>, context: &Context<'_>) -> bool {
+    let change = context.compare(waste.point.measured, reference.measured);
+    let interval = change.and_then(|change| change.ratio_interval);
+    interval.is_some_and(|interval| interval.high <= GOOD.recip() && interval.confidence >= CONFIDENCE - 0.05)
+}
+
+fn evidence(point: &Point<'_>, beside: &str) -> Evidence {
+    let cpu = queues::cpu(point.cell).unwrap_or(0.0);
+    let cpu = match point.cell.cpu {
+        Some(_) => format!("{} CPUs busy", units::significant(cpu, 3)),
+        None => format!("CPU shares that add up to {}", crate::words::percent(cpu)),
+    };
+    Evidence {
+        what: point.cell.id.clone(),
+        value: format!("{}, {cpu}{beside}", value(point.cell.metric, point.value())),
+    }
+}
+
+fn remedy(sweep: &Sweep<'_>, reference: &Point<'_>) -> Remedy {
+    let queues = reference.queues;
+    Remedy::manual(
+        format!(
+            "Set {}={queues}, as in {}: what is gained beyond it is within a tenth, and the CPU time is free for \
+             others.",
+            sweep.factor, reference.cell.id
+        ),
+        vec![
+            format!("qm set VMID --net0 virtio=MAC,bridge=BRIDGE,queues={queues}"),
+            format!("ethtool -L DEVICE combined {queues}  # in the guest"),
+        ],
+    )
+}

@@ -1,0 +1,172 @@
+//! `too-noisy-to-say`: intervals too wide to answer what was asked.
+
+use findings::{CellSummary, Comparison, Difference, Evidence, Finding, Interval, Remedy, Severity};
+use samples::EndReason;
+
+use super::{Context, Rule};
+use crate::words::{count, percent, ratio};
+
+pub(crate) const RULE: Rule = Rule { id: "too-noisy-to-say", look };
+
+/// An interval that holds 1 and is narrower than this says that there is hardly a difference: an answer.
+const NARROW: f64 = 1.1;
+/// What an interval has to attain: with less there are too few trials, whatever the noise, and a caveat says so.
+const CONFIDENT: f64 = stats::verdict::LEAST_CONFIDENCE - 1e-12;
+/// So narrow it should become, to either side, for the number of trials that is told.
+const WANTED: f64 = 0.05;
+/// Beyond this many trials nobody gets an answer by repeating.
+const MOST_TRIALS: f64 = 200.0;
+/// So many are told, the widest first.
+const MOST_TOLD: usize = 6;
+
+/// A comparison that was asked for.
+struct Asked<'a> {
+    /// What against what.
+    what: String,
+    cell: &'a str,
+    change: &'a Comparison,
+}
+
+impl Asked<'_> {
+    /// How wide, as the ratio of its ends; `None` where the interval answers or is no matter of noise.
+    fn width(&self) -> Option<f64> {
+        let Interval { low, high, confidence } = self.change.ratio_interval?;
+        let open = self.change.verdict == Difference::Unclear && low <= 1.0 && high >= 1.0;
+        (open && low > 0.0 && high / low > NARROW && confidence >= CONFIDENT).then(|| high / low)
+    }
+}
+
+/// One claim for the run.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let asked = asked(context);
+    let mut wide: Vec<(f64, &Asked<'_>)> =
+        asked.iter().filter_map(|asked| Some((asked.width()?, asked))).collect();
+    wide.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let cut: Vec<(&CellSummary, f64)> =
+        context.findings.cells.iter().filter_map(|cell| cut_off(cell, context)).collect();
+    if wide.is_empty() && cut.is_empty() {
+        Vec::new()
+    } else {
+        vec![finding(&wide, asked.len(), &cut, context)]
+    }
+}
+
+/// Effects of factors and costs of layers; where there are neither, every cell against the baseline.
+fn asked<'a>(context: &Context<'a>) -> Vec<Asked<'a>> {
+    let findings = context.findings;
+    let effects = findings.effects.iter().map(|effect| Asked {
+        what: format!("{} against {}", effect.cell, effect.reference_cell),
+        cell: &effect.cell,
+        change: &effect.change,
+    });
+    let rungs = findings.ladders.iter().flat_map(|ladder| &ladder.rungs).filter_map(|rung| {
+        let below = rung.below.as_deref().unwrap_or("the path below");
+        Some(Asked {
+            what: format!("{} against {below}", rung.cell),
+            cell: &rung.cell,
+            change: rung.cost.as_ref()?,
+        })
+    });
+    let mut asked: Vec<Asked<'_>> = effects.chain(rungs).collect();
+    if asked.is_empty() {
+        let against = findings.cells.iter().filter_map(|cell| {
+            let change = cell.against_baseline.as_ref()?;
+            Some(Asked { what: format!("{} against the baseline", cell.id), cell: &cell.id, change })
+        });
+        asked.extend(against);
+    }
+    asked
+}
+
+/// A cell whose time was over before it was as precise as was asked, and how far its interval reached.
+fn cut_off<'a>(cell: &'a CellSummary, context: &Context<'_>) -> Option<(&'a CellSummary, f64)> {
+    let precision = context.findings.run.design.precision?;
+    match cell.ended.as_ref()?.why {
+        EndReason::Budget { reach: Some(reach) } if reach > precision => Some((cell, reach)),
+        _ => None,
+    }
+}
+
+fn finding(
+    wide: &[(f64, &Asked<'_>)],
+    asked: usize,
+    cut: &[(&CellSummary, f64)],
+    context: &Context<'_>,
+) -> Finding {
+    let mostly = !wide.is_empty() && 2 * wide.len() >= asked;
+    let mut cells: Vec<String> = wide.iter().map(|(_, asked)| asked.cell.to_owned()).collect();
+    cells.extend(cut.iter().map(|(cell, _)| cell.id.clone()));
+    cells.sort_unstable();
+    cells.dedup();
+    let comparisons = wide
+        .iter()
+        .take(MOST_TOLD)
+        .map(|(_, asked)| Evidence { what: asked.what.clone(), value: ratio(asked.change) });
+    let budgets = cut.iter().take(MOST_TOLD).map(|(cell, reach)| Evidence {
+        what: format!("{} when its time was over", cell.id),
+        value: format!("its interval reached {} to either side", percent(*reach)),
+    });
+    Finding {
+        id: String::new(),
+        severity: if mostly { Severity::Warning } else { Severity::Note },
+        claim: claim(wide, asked, cut, context),
+        cells,
+        evidence: comparisons.chain(budgets).collect(),
+        caveats: vec![
+            "That no difference is shown does not show that there is none: it may be anything within the \
+             interval."
+                .into(),
+            "Cells whose values gather at two levels have wide intervals however many trials there are \
+             (`bimodal`)."
+                .into(),
+        ],
+        remedy: Some(remedy(wide, context)),
+    }
+}
+
+fn claim(
+    wide: &[(f64, &Asked<'_>)],
+    asked: usize,
+    cut: &[(&CellSummary, f64)],
+    context: &Context<'_>,
+) -> String {
+    let precision = context.findings.run.design.precision.map(percent).unwrap_or_default();
+    let budget = || {
+        let one = cut.len() == 1;
+        let (cells, their) = (count(cut.len(), "cell"), if one { "its" } else { "their" });
+        format!("{cells} ran out of time before {their} interval was within {precision}")
+    };
+    match (wide.first(), cut.is_empty()) {
+        (Some((_, widest)), empty) => format!(
+            "{} of {} cannot be answered, the intervals are too wide: {} is {}{}.",
+            wide.len(),
+            count(asked, "comparison"),
+            widest.what,
+            ratio(widest.change),
+            if empty { String::new() } else { format!("; {}", budget()) }
+        ),
+        (None, _) => format!("Too noisy to be as precise as was asked: {}.", budget()),
+    }
+}
+
+fn remedy(wide: &[(f64, &Asked<'_>)], context: &Context<'_>) -> Remedy {
+    let trials = wide.first().and_then(|(width, asked)| {
+        let cell = context.findings.cells.iter().find(|cell| cell.id == asked.cell)?;
+        let times = (width.ln() / 2.0 / WANTED.ln_1p()).powi(2);
+        Some((f64::from(cell.value.trials) * times).ceil())
+    });
+    let more = match trials {
+        Some(trials) if trials <= MOST_TRIALS => format!(
+            "Intervals narrow with the square root of the number of trials: about {trials} of each would bring the \
+             widest within {} to either side.",
+            percent(WANTED)
+        ),
+        _ => "More trials alone will hardly do.".into(),
+    };
+    Remedy::manual(
+        format!(
+            "{more} First make the host quieter (`noisy-host`) and fix where the ends run, which may cost nothing."
+        ),
+        vec!["plumb run SCENARIO --precision 2%".into()],
+    )
+}

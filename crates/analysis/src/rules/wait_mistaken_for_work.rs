@@ -1,0 +1,136 @@
+//! `wait-mistaken-for-work`: time inside system calls that is waiting or a guest's execution, and no cost of the
+//! calls.
+
+use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use samples::SyscallCount;
+use units::Nanos;
+
+use super::{Context, Rule, waiting::Kind};
+use crate::words::{count, list, percent};
+
+pub(crate) const RULE: Rule = Rule { id: "wait-mistaken-for-work", look };
+
+/// Less of the time than this misleads nobody.
+const LEAST: f64 = 0.1;
+/// From here on the larger part is no work.
+const MOST: f64 = 0.5;
+/// So many calls of a cell are told, those with most time first.
+const MOST_TOLD: usize = 4;
+
+/// The calls of a cell whose time nobody split.
+struct Unsplit<'a> {
+    cell: &'a CellSummary,
+    /// Those that wait or run a guest, those with most time first.
+    idle: Vec<&'a SyscallCount>,
+    /// Their time as a share of all that was counted.
+    share: f64,
+    /// All that was counted.
+    total: Nanos,
+}
+
+/// One claim for all cells, the one with the largest share named.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let mut found: Vec<Unsplit<'_>> = context.findings.cells.iter().filter_map(unsplit).collect();
+    found.sort_by(|one, other| other.share.total_cmp(&one.share));
+    found.first().map(|worst| finding(worst, &found)).into_iter().collect()
+}
+
+fn unsplit(cell: &CellSummary) -> Option<Unsplit<'_>> {
+    let total = together(cell.syscalls.iter());
+    let mut idle: Vec<&SyscallCount> =
+        cell.syscalls.iter().filter(|count| is_unsplit(count) && Kind::of(count) != Kind::Work).collect();
+    idle.sort_by_key(|count| std::cmp::Reverse(count.total));
+    let time = together(idle.iter().copied());
+    let share = time.0 as f64 / total.0.max(1) as f64;
+    (share >= LEAST).then_some(Unsplit { cell, idle, share, total })
+}
+
+/// A log may tell any number: the sum of them stops at the largest.
+fn together<'a>(counts: impl Iterator<Item = &'a SyscallCount>) -> Nanos {
+    counts.filter_map(|count| count.total).fold(Nanos(0), |sum, total| Nanos(sum.0.saturating_add(total.0)))
+}
+
+/// Whether there is a time that nobody split into running and waiting.
+fn is_unsplit(count: &SyscallCount) -> bool {
+    let split = count.running.is_some() || count.waiting.is_some() || count.guest.is_some();
+    !split && count.total.is_some_and(|total| total.0 > 0)
+}
+
+fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Finding {
+    let mut calls: Vec<&str> = Vec::new();
+    for call in worst.idle.iter().map(|count| count.call.as_str()) {
+        if !calls.contains(&call) {
+            calls.push(call);
+        }
+    }
+    let others =
+        if found.len() > 1 { format!(" So it is in {}.", count(found.len(), "cell")) } else { String::new() };
+    Finding {
+        id: String::new(),
+        severity: if worst.share >= MOST { Severity::Warning } else { Severity::Note },
+        claim: format!(
+            "{} of the {} that were counted inside system calls of {} are waiting or a guest's execution ({}): do \
+             not read the total of these calls as their cost.{others}",
+            percent(worst.share),
+            worst.total,
+            worst.cell.id,
+            list(&calls)
+        ),
+        cells: found.iter().map(|unsplit| unsplit.cell.id.clone()).collect(),
+        evidence: found.iter().flat_map(evidence).collect(),
+        caveats: vec![
+            "It is judged by the names of call, process and thread: part of the time of such a call is work, and \
+             other calls (read, readv, write on a full socket) may wait as well."
+                .into(),
+            "Times from enter to exit hold what the tracer adds to every call.".into(),
+        ],
+        remedy: Some(remedy()),
+    }
+}
+
+fn evidence(unsplit: &Unsplit<'_>) -> Vec<Evidence> {
+    let share = |count: &SyscallCount| {
+        let time = count.total.unwrap_or_default();
+        format!("{time}, {} of all", percent(time.0 as f64 / unsplit.total.0.max(1) as f64))
+    };
+    let idle = unsplit.idle.iter().take(MOST_TOLD).map(|count| Evidence {
+        what: format!("{} of {}: {}", who(count), unsplit.cell.id, Kind::of(count).in_words()),
+        value: format!("{} in {} calls, {} each", share(count), count.calls, each(count)),
+    });
+    let work = unsplit.cell.syscalls.iter().filter(|count| Kind::of(count) == Kind::Work);
+    let most = work.max_by_key(|count| count.total).filter(|count| count.total.is_some());
+    let most = most.map(|count| Evidence {
+        what: format!("the most that may be work in {}: {}", unsplit.cell.id, who(count)),
+        value: format!("{} in {} calls, {} each", share(count), count.calls, each(count)),
+    });
+    idle.chain(most).collect()
+}
+
+fn each(count: &SyscallCount) -> Nanos {
+    Nanos(count.total.unwrap_or_default().0 / count.calls.max(1))
+}
+
+/// `ioctl of fc_vcpu 0 at the server`.
+fn who(count: &SyscallCount) -> String {
+    let by = count
+        .thread
+        .as_ref()
+        .or(count.process.as_ref())
+        .map(|name| format!(" by {name}"))
+        .unwrap_or_default();
+    let end = count.end.as_ref().map(|end| format!(" at the {end}")).unwrap_or_default();
+    format!("{}{by}{end}", count.call)
+}
+
+fn remedy() -> Remedy {
+    Remedy::manual(
+        "Count the time that threads run beside the time inside calls, and compare only what ran. For a virtual CPU \
+         count its exits and their reasons: a long KVM_RUN is a guest at work, or one that has nothing to do."
+            .into(),
+        vec![
+            "perf stat -e task-clock,context-switches -p PID --per-thread".into(),
+            "perf kvm stat live -p PID".into(),
+            "perf sched timehist -p PID".into(),
+        ],
+    )
+}

@@ -1,0 +1,127 @@
+//! What a system call does with its time: works, waits, or runs a guest. Judged by its name and by who makes it.
+
+use samples::SyscallCount;
+
+/// What the time inside a call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The kernel at work for the caller, as far as the name tells.
+    Work,
+    /// Asleep until something happens.
+    Waiting,
+    /// A virtual CPU at work: KVM_RUN returns when the guest leaves it.
+    Guest,
+}
+
+/// Calls that are made in order to wait (their pages in section 2 of the Linux manual).
+const WAITS: &[&str] = &[
+    "accept",
+    "accept4",
+    "clock_nanosleep",
+    "clock_nanosleep_time64",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "epoll_wait",
+    "futex",
+    "futex_wait",
+    "futex_waitv",
+    "io_getevents",
+    "io_pgetevents",
+    "io_uring_enter",
+    "mq_timedreceive",
+    "msgrcv",
+    "nanosleep",
+    "pause",
+    "poll",
+    "ppoll",
+    "pselect6",
+    "recvfrom",
+    "recvmmsg",
+    "recvmsg",
+    "restart_syscall",
+    "rt_sigsuspend",
+    "rt_sigtimedwait",
+    "select",
+    "semtimedop",
+    "sigsuspend",
+    "wait4",
+    "waitid",
+    "waitpid",
+];
+/// Processes and threads that run guests: QEMU, Firecracker, Cloud Hypervisor, crosvm, kvmtool; `CPU 0/KVM`,
+/// `fc_vcpu 0`.
+const MONITORS: [&str; 8] = ["qemu", "kvm", "firecracker", "fc_vcpu", "cloud-hyp", "crosvm", "lkvm", "vcpu"];
+/// Hardly an ioctl takes as long, unless it waits or runs a guest.
+const LONG_NANOS: u64 = 20_000;
+
+impl Kind {
+    /// What the time inside these calls is.
+    pub(crate) fn of(count: &SyscallCount) -> Self {
+        match count.call.as_str() {
+            "ioctl" if runs_a_guest(count) => Self::Guest,
+            call if WAITS.contains(&call) => Self::Waiting,
+            _ => Self::Work,
+        }
+    }
+
+    pub(crate) const fn in_words(self) -> &'static str {
+        match self {
+            Self::Work => "work",
+            Self::Waiting => "waiting",
+            Self::Guest => "a guest's execution (KVM_RUN)",
+        }
+    }
+}
+
+/// By the names of thread and process; where nobody wrote them down, by the time that a call takes.
+fn runs_a_guest(count: &SyscallCount) -> bool {
+    let names: Vec<String> =
+        [&count.process, &count.thread].into_iter().flatten().map(|name| name.to_lowercase()).collect();
+    let long = count.total.is_some_and(|total| total.0 / count.calls.max(1) >= LONG_NANOS);
+    if names.is_empty() {
+        long
+    } else {
+        names.iter().any(|name| MONITORS.iter().any(|word| name.contains(word)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Nanos;
+
+    fn call(process: Option<&str>, thread: Option<&str>, call: &str, calls: u64, total: u64) -> SyscallCount {
+        SyscallCount {
+            end: None,
+            process: process.map(Into::into),
+            thread: thread.map(Into::into),
+            call: call.into(),
+            calls,
+            errors: None,
+            total: Some(Nanos(total)),
+            running: None,
+            waiting: None,
+            guest: None,
+        }
+    }
+
+    #[test]
+    fn an_ioctl_runs_a_guest_where_a_monitor_makes_it_or_it_takes_long() {
+        for (given, kind) in [
+            (call(None, Some("fc_vcpu 0"), "ioctl", 133_010, 30_335_638_095), Kind::Guest),
+            (call(Some("qemu-system-x86"), Some("CPU 0/KVM"), "ioctl", 10, 10), Kind::Guest),
+            (call(None, None, "ioctl", 699_450, 110_542_040_610), Kind::Guest),
+            (call(None, None, "ioctl", 1000, 1_000_000), Kind::Work),
+            (call(Some("ethtool"), None, "ioctl", 1, 90_000_000), Kind::Work),
+            (call(Some("firecracker"), None, "readv", 617_066, 21_199_346_769), Kind::Work),
+            (call(None, None, "pselect6", 1, 1), Kind::Waiting),
+        ] {
+            assert_eq!(Kind::of(&given), kind, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn the_calls_that_wait_stand_in_order() {
+        assert!(WAITS.is_sorted());
+    }
+}

@@ -1,0 +1,140 @@
+//! The intervals of one trial in time, as rates, whoever measured them. Must not know what they come to.
+
+use load::Load;
+use samples::{ConnectData, ConnectInterval, EndSeries, Flow, Interval, Measurement, Sent, Trial};
+use stats::describe;
+use units::Nanos;
+
+use crate::measured::Measured;
+
+/// More intervals are looked at in coarser steps: what is found in a series takes up to the square of their number.
+const MOST_INTERVALS: usize = 4096;
+
+/// The rates of a trial's whole intervals after the warm-up.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Series {
+    /// Whose: `receiver`, `sender`, `client`.
+    pub(crate) of: &'static str,
+    /// The length of each.
+    pub(crate) length: Nanos,
+    /// In order of time: bits per second, or connections per second.
+    pub(crate) rates: Vec<f64>,
+}
+
+/// The series of a trial of a cell; without rates where it recorded none.
+pub(crate) fn of_trial(cell: &Measured<'_>, trial: &Trial) -> Series {
+    of(&trial.measurement, asked(&cell.record.sent))
+}
+
+/// The series of a measurement whose intervals were to have this length; `None` takes the usual one. An interval of
+/// less than half of it is left out: its rate says more of where it was cut than of the path.
+pub(crate) fn of(measurement: &Measurement, asked: Option<Nanos>) -> Series {
+    let series = match measurement {
+        Measurement::Stream(data) => of_stream(&data.flows, asked),
+        Measurement::Connect(data) => of_connections(data, asked),
+        Measurement::PingPong(_) | Measurement::Reported(_) => {
+            Series { of: "client", length: asked.unwrap_or_default(), rates: Vec::new() }
+        }
+    };
+    coarser(series)
+}
+
+/// Neighbours as one, until they are few enough.
+fn coarser(mut series: Series) -> Series {
+    while series.rates.len() > MOST_INTERVALS {
+        series.rates = series.rates.chunks_exact(2).map(|pair| 0.5 * (pair[0] + pair[1])).collect();
+        series.length = Nanos(series.length.0 * 2);
+    }
+    series
+}
+
+/// The length of the intervals that plumb ordered; another tool's are as they are.
+pub(crate) fn asked(sent: &Sent) -> Option<Nanos> {
+    sent.load().map(interval)
+}
+
+/// The length of a load's intervals.
+pub(crate) fn interval(load: &Load) -> Nanos {
+    match load {
+        Load::Stream(stream) => stream.interval,
+        Load::PingPong(ping) => ping.interval,
+        Load::Connect(connect) => connect.interval,
+    }
+}
+
+/// The receivers' intervals, or the senders' where some receiver told no more than its total.
+fn of_stream(flows: &[Flow], asked: Option<Nanos>) -> Series {
+    let told = |flow: &Flow| flow.receiver.intervals.len() > 1 || flow.sender.intervals.len() <= 1;
+    let (of, ends): (_, Vec<&EndSeries>) = if flows.iter().all(told) {
+        ("receiver", flows.iter().map(|flow| &flow.receiver).collect())
+    } else {
+        ("sender", flows.iter().map(|flow| &flow.sender).collect())
+    };
+    let length = asked.unwrap_or_else(|| usual(ends.iter().flat_map(|end| end.measured()).map(length)));
+    Series { of, length, rates: together(&ends, length) }
+}
+
+/// The rate of these ends together in each interval after the warm-up, in bits per second.
+fn together(ends: &[&EndSeries], asked: Nanos) -> Vec<f64> {
+    let series: Vec<Vec<&Interval>> = ends.iter().map(|end| end.measured().collect()).collect();
+    let shortest = series.iter().map(Vec::len).min().unwrap_or(0);
+    // Matched before any is left out, so that the same stretch of time is added up.
+    (0..shortest)
+        .map(|index| series.iter().map(|intervals| intervals[index]).collect::<Vec<_>>())
+        .filter(|together| together.iter().all(|interval| length(interval).0 >= asked.0 / 2))
+        .map(|together| together.iter().map(|interval| interval.rate().0).sum())
+        .collect()
+}
+
+fn of_connections(data: &ConnectData, asked: Option<Nanos>) -> Series {
+    let length = |interval: &ConnectInterval| interval.end - interval.start;
+    let measured = || data.intervals.iter().filter(|interval| !interval.warmup);
+    let asked = asked.unwrap_or_else(|| usual(measured().map(length)));
+    let whole = measured().filter(|interval| length(interval).0 >= (asked.0 / 2).max(1));
+    let rates = whole.map(|interval| interval.done as f64 / length(interval).seconds()).collect();
+    Series { of: "client", length: asked, rates }
+}
+
+fn length(interval: &Interval) -> Nanos {
+    interval.end - interval.start
+}
+
+/// The median length.
+fn usual(lengths: impl Iterator<Item = Nanos>) -> Nanos {
+    let lengths: Vec<f64> = lengths.map(|length| length.0 as f64).collect();
+    Nanos(describe::median(&lengths).unwrap_or(0.0).round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::stream_at;
+
+    #[test]
+    fn the_usual_length_holds_where_nobody_asked_for_one() {
+        let Measurement::Stream(mut data) = stream_at(&[9e9, 1e9, 2e9, 3e9, 4e9]) else { unreachable!() };
+        let last = data.flows[0].receiver.intervals.last_mut().expect("it has five");
+        last.end = Nanos(last.start.0 + 1000);
+        let series = of(&Measurement::Stream(data), None);
+        assert_eq!((series.of, series.length, series.rates.len()), ("receiver", Nanos::from_millis(250), 3));
+    }
+
+    #[test]
+    fn a_long_series_is_looked_at_in_coarser_steps() {
+        let long: Vec<f64> = (0..=40_000).map(|index| if index < 20_000 { 1e9 } else { 2e9 }).collect();
+        let series = of(&stream_at(&long), None);
+        assert!(series.rates.len() <= MOST_INTERVALS, "{}", series.rates.len());
+        assert_eq!(series.length, Nanos::from_millis(250 * 16));
+        let shifts = crate::steadiness::shifts(&series);
+        assert_eq!(shifts.len(), 1, "{shifts:?}");
+        assert!((shifts[0].at.seconds() - 5_000.0).abs() < 10.0, "{shifts:?}");
+    }
+
+    #[test]
+    fn the_senders_intervals_stand_in_for_a_receiver_that_told_its_total_alone() {
+        let Measurement::Stream(mut data) = stream_at(&[9e9, 1e9, 2e9, 3e9]) else { unreachable!() };
+        data.flows[0].receiver.intervals.truncate(1);
+        let series = of(&Measurement::Stream(data), None);
+        assert_eq!((series.of, series.rates), ("sender", vec![1e9, 2e9, 3e9]));
+    }
+}

@@ -1,0 +1,79 @@
+//! The system calls of a cell's trials, added up by who made them. Must not know what they mean.
+
+use samples::SyscallCount;
+use units::Nanos;
+
+use crate::measured::Measured;
+
+/// Every kind of call, those with most time first, then those that were made most often.
+pub(crate) fn together(cell: &Measured<'_>) -> Vec<SyscallCount> {
+    let mut all: Vec<SyscallCount> = Vec::new();
+    for count in cell.trials().flat_map(|trial| &trial.syscalls) {
+        match all.iter_mut().find(|known| same(known, count)) {
+            Some(known) => add(known, count),
+            None => all.push(count.clone()),
+        }
+    }
+    all.sort_by_key(|count| std::cmp::Reverse((count.total, count.calls)));
+    all
+}
+
+fn same(one: &SyscallCount, other: &SyscallCount) -> bool {
+    (&one.end, &one.process, &one.thread, &one.call)
+        == (&other.end, &other.process, &other.thread, &other.call)
+}
+
+fn add(known: &mut SyscallCount, more: &SyscallCount) {
+    known.calls = known.calls.saturating_add(more.calls);
+    known.errors = both(known.errors, more.errors, u64::saturating_add);
+    let times = |one, other| both(one, other, |one: Nanos, other| Nanos(one.0.saturating_add(other.0)));
+    known.total = times(known.total, more.total);
+    known.running = times(known.running, more.running);
+    known.waiting = times(known.waiting, more.waiting);
+    known.guest = times(known.guest, more.guest);
+}
+
+/// What one trial did not count is unknown of all of them together.
+fn both<T>(one: Option<T>, other: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
+    Some(add(one?, other?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{fixtures::Fixture, measured::gather};
+
+    fn count(thread: &str, call: &str, calls: u64, total: Option<u64>) -> SyscallCount {
+        SyscallCount {
+            end: None,
+            process: Some("qemu-system-x86".into()),
+            thread: Some(thread.into()),
+            call: call.into(),
+            calls,
+            errors: None,
+            total: total.map(Nanos),
+            running: None,
+            waiting: None,
+            guest: None,
+        }
+    }
+
+    #[test]
+    fn calls_of_one_kind_by_one_thread_are_added_up_and_the_longest_come_first() {
+        let mut run = Fixture::new(2);
+        run.path("plain", &["wire"]).stream("plain", &[], 1e9).each("plain/bulk", |trial| {
+            let unknown = (trial.block == 0).then_some(7);
+            trial.syscalls = vec![
+                count("CPU 0/KVM", "ioctl", 100, Some(5000)),
+                count("main", "ppoll", 10, Some(9000)),
+                count("main", "write", 1000, unknown),
+            ];
+        });
+        let all = together(&gather(&run.record)[0]);
+        let said: Vec<_> = all.iter().map(|it| (it.call.as_str(), it.calls, it.total)).collect();
+        assert_eq!(
+            said,
+            [("ppoll", 20, Some(Nanos(18_000))), ("ioctl", 200, Some(Nanos(10_000))), ("write", 2000, None)]
+        );
+    }
+}

@@ -1,0 +1,105 @@
+//! `plumb baseline`: names for runs that others are held against.
+
+use clap::Subcommand;
+use comfy_table::{Table, presets};
+use store::{Baseline, Store};
+
+use super::{report, runs};
+use crate::{exit::Exit, kept, say, shared::Shared};
+
+/// What to do with baselines.
+#[derive(Debug, Subcommand)]
+pub(crate) enum BaselineCommand {
+    /// Give a run a name, to hold others against it; a name that is given already moves
+    Set {
+        /// The name: letters, digits, `.`, `_` and `-`
+        #[arg(value_parser = name)]
+        name: String,
+        /// A run's name, the beginning of it, `latest`, or `latest:SCENARIO`
+        run: String,
+    },
+    /// List the baselines
+    List,
+    /// Report a baseline's run
+    Show {
+        /// Its name
+        name: String,
+    },
+    /// Take a name away; the run stays
+    Remove {
+        /// The name
+        name: String,
+    },
+}
+
+/// Does it.
+pub(crate) fn run(command: &BaselineCommand, shared: &Shared) -> anyhow::Result<Exit> {
+    let mut store = kept::open(shared.db.as_deref())?;
+    match command {
+        BaselineCommand::Set { name, run } => set(&mut store, name, run)?,
+        BaselineCommand::List => list(&store)?,
+        BaselineCommand::Show { name } => {
+            let record = store.load(&store.baseline(name)?)?;
+            say::text(report::for_terminal(&analysis::analyse(&record), &record)?)?;
+        }
+        BaselineCommand::Remove { name } => {
+            let run = store.remove_baseline(name)?;
+            say::line(format_args!("{name} is no baseline any more; run {run} is kept"))?;
+        }
+    }
+    Ok(Exit::Success)
+}
+
+fn set(store: &mut Store, name: &str, run: &str) -> anyhow::Result<()> {
+    let run = store.resolve(run)?;
+    // What cannot be read can be held against nothing.
+    store.load(&run)?;
+    match store.set_baseline(name, &run)? {
+        Some(before) if before != run => say::line(format_args!("{name} is {run} now, and was {before}"))?,
+        _ => say::line(format_args!("{name} is {run}"))?,
+    }
+    Ok(())
+}
+
+fn list(store: &Store) -> anyhow::Result<()> {
+    let baselines = store.baselines()?;
+    if baselines.is_empty() {
+        return Ok(say::line("no baselines are set; `plumb baseline set NAME RUN` gives a run a name")?);
+    }
+    let runs = store.runs()?;
+    let row = |Baseline { name, run }: &Baseline| {
+        let listed = runs.iter().find(|listed| listed.id == *run);
+        let begun = listed.map_or_else(String::new, |listed| runs::time(listed.started));
+        let title = listed.map_or_else(String::new, |listed| listed.title.clone());
+        [name.clone(), run.to_string(), begun, title]
+    };
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["BASELINE", "RUN", "BEGUN (UTC)", "TITLE"]);
+    table.add_rows(baselines.iter().map(row));
+    Ok(say::line(table)?)
+}
+
+/// A name that can be typed anywhere, and means no file.
+fn name(text: &str) -> Result<String, String> {
+    let fits = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '.' | '_' | '-');
+    if text.chars().all(fits) && (1..=64).contains(&text.len()) && !text.starts_with(['-', '.']) {
+        return Ok(text.to_owned());
+    }
+    Err(format!("`{text}` is no name: use letters, digits, `.`, `_` and `-`, 64 at most"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_can_be_typed_without_quotes() {
+        for text in ["main", "v1.2", "nightly_2026-11-21"] {
+            assert_eq!(name(text).as_deref(), Ok(text));
+        }
+        for text in ["", "two words", "a/b", "-x", "..", "baseline:x", "naïve", &"x".repeat(65)] {
+            assert!(name(text).is_err_and(|said| said.contains("letters")), "{text}");
+        }
+    }
+}

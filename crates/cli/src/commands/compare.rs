@@ -1,0 +1,97 @@
+//! `plumb compare`: one run against another.
+
+use std::path::PathBuf;
+
+use ::report::{Format, Options};
+use clap::{Args, ValueEnum};
+use findings::{Contrast, Gate};
+
+use crate::{exit::Exit, held::Held, output, say, shared::Shared};
+
+/// Flags of `plumb compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// The reference: a run's name or the beginning of it, `latest`, `latest:SCENARIO`, `baseline:NAME`, or a file
+    a: String,
+    /// What is held against it, named likewise
+    b: String,
+    #[command(flatten)]
+    shown: Shown,
+}
+
+/// How a contrast is written, and where.
+#[derive(Debug, Args)]
+pub(super) struct Shown {
+    /// How it is written
+    #[arg(long, short, value_enum)]
+    format: Option<ContrastFormat>,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Write to this file; its ending chooses the format unless --format does: .md, .json, .csv
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Formats by the name that is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ContrastFormat {
+    /// For reading here
+    Terminal,
+    /// GitHub-flavoured, with every interval
+    Markdown,
+    /// The document, complete, for programs
+    Json,
+    /// One row for each cell
+    Csv,
+}
+
+/// Compares them.
+pub(crate) fn run(args: &CompareArgs, shared: &Shared) -> anyhow::Result<Exit> {
+    let show = args.shown.resolved()?;
+    let mut held = Held::new(shared);
+    let (a, b) = (held.load(&args.a)?, held.load(&args.b)?);
+    show.write(&analysis::contrast(&a, &b), None)?;
+    Ok(Exit::Success)
+}
+
+impl Shown {
+    /// Format and place; a mistake in them is told before any work.
+    pub(super) fn resolved(&self) -> anyhow::Result<Show> {
+        let named = self.format.map(ContrastFormat::format).or(self.json.then_some(Format::Json));
+        let format = match (named, &self.output) {
+            (Some(format), _) => format,
+            (None, Some(path)) => output::format_of(path)?,
+            (None, None) => Format::Terminal,
+        };
+        Ok(Show { format, path: self.output.clone() })
+    }
+}
+
+/// A format and a place.
+pub(super) struct Show {
+    format: Format,
+    path: Option<PathBuf>,
+}
+
+impl Show {
+    /// Writes a contrast there.
+    pub(super) fn write(&self, contrast: &Contrast, gate: Option<&Gate>) -> anyhow::Result<()> {
+        let text = |options: &Options| ::report::render_contrast(contrast, gate, self.format, options);
+        let Some(path) = &self.path else { return Ok(say::text(text(&output::here()))?) };
+        output::write(path, &text(&output::in_a_file()))?;
+        say::aside(format_args!("report written to {}", path.display()));
+        Ok(())
+    }
+}
+
+impl ContrastFormat {
+    const fn format(self) -> Format {
+        match self {
+            Self::Terminal => Format::Terminal,
+            Self::Markdown => Format::Markdown,
+            Self::Json => Format::Json,
+            Self::Csv => Format::Csv,
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What is to be measured by a new run: the flags made into a plan, and a name that no other run has.
+
+use ::scenario::{Design, LEAST_PRECISE, Objective, PathName, Plan, PlanOptions, Scenario, WorkloadName};
+use jiff::Timestamp;
+use samples::{RunId, RunRecord};
+use store::{Claim, Store, StoreError};
+use units::{Nanos, Share};
+
+use super::RunArgs;
+use crate::{
+    failure::Misuse,
+    source::{self, Source},
+};
+
+/// What is to be measured, whether new or resumed.
+pub(super) struct Job {
+    pub(super) source: Source,
+    pub(super) plan: Plan,
+    pub(super) id: RunId,
+    pub(super) resume: Option<RunRecord>,
+    /// Keeps other processes from making the same run.
+    pub(super) _claim: Claim,
+}
+
+/// The scenario and its plan.
+pub(super) fn planned(args: &RunArgs) -> anyhow::Result<(Source, Plan)> {
+    let source = source::load(args.scenario.as_deref().unwrap_or_default())?;
+    let plan = plan(args, &source.scenario)?;
+    Ok((source, plan))
+}
+
+/// The job of a new run.
+pub(super) fn fresh(source: Source, plan: Plan, store: &Store) -> anyhow::Result<Job> {
+    let stamp = Timestamp::now().strftime("%Y%m%d-%H%M%S");
+    let (id, claim) = free_id(&format!("{}-{stamp}", source.scenario.name), store)?;
+    Ok(Job { source, plan, id, resume: None, _claim: claim })
+}
+
+/// `wanted`, or with a number behind it when another run of the same second has it already.
+fn free_id(wanted: &str, store: &Store) -> anyhow::Result<(RunId, Claim)> {
+    let mut id = RunId(wanted.to_owned());
+    for number in 2.. {
+        // Claimed before it is looked for: a run that begins just now is not in the store yet.
+        let claim = store.claim(&id);
+        let known = store.runs()?.iter().any(|run| run.id == id);
+        match claim {
+            Ok(claim) if !known => return Ok((id, claim)),
+            Ok(_) | Err(StoreError::UnderWay { .. }) => id = RunId(format!("{wanted}-{number}")),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    unreachable!("there are more numbers than runs")
+}
+
+fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> {
+    let options = PlanOptions {
+        trials: args.trials,
+        paths: args.paths.iter().map(PathName::new).collect(),
+        workloads: args.workloads.iter().map(WorkloadName::new).collect(),
+        budget: args.budget,
+        precision: args.precision,
+        objective: args.objective.map(|name| objective(name.objective())),
+    };
+    for path in &options.paths {
+        let known: Vec<&str> = scenario.paths.iter().map(|path| path.name.as_str()).collect();
+        known_or_misuse("path", path.as_str(), &known)?;
+    }
+    for workload in &options.workloads {
+        let known: Vec<&str> = scenario.workloads.iter().map(|workload| workload.name.as_str()).collect();
+        known_or_misuse("workload", workload.as_str(), &known)?;
+    }
+    let seed = args.seed.or(scenario.schedule.seed).unwrap_or_else(seed_from_clock);
+    let plan = Plan::expand(scenario, seed, &options);
+    enough_trials(args)?;
+    Ok(plan)
+}
+
+fn enough_trials(args: &RunArgs) -> anyhow::Result<()> {
+    let Some(trials) = args.trials.filter(|trials| args.precision.is_some() && *trials < LEAST_PRECISE) else {
+        return Ok(());
+    };
+    let message = format!("no cell can be precise with {trials} trials");
+    Err(Misuse::new(message)
+        .hint(format!("take {LEAST_PRECISE} trials or more, or leave --precision out"))
+        .into())
+}
+
+/// The objective as a scenario has it.
+pub(super) fn objective(objective: samples::Objective) -> Objective {
+    match objective {
+        samples::Objective::Max => Objective::Max,
+        samples::Objective::Efficient => Objective::Efficient,
+        samples::Objective::LowCpu => Objective::LowCpu,
+    }
+}
+
+/// Reads a budget.
+pub(super) fn budget(text: &str) -> Result<Nanos, String> {
+    let budget: Nanos = text.parse().map_err(|error: units::ParseQuantityError| error.to_string())?;
+    let fits = Design::BUDGETS.contains(&budget);
+    if fits { Ok(budget) } else { Err("take 1s to a week, as in 10m".to_owned()) }
+}
+
+/// Reads a precision.
+pub(super) fn precision(text: &str) -> Result<f64, String> {
+    let Share(share) = text.parse().map_err(|error: units::ParseQuantityError| error.to_string())?;
+    let fits = Design::PRECISIONS.contains(&share);
+    if fits { Ok(share) } else { Err("take 0.1% to 50%, as in 2%".to_owned()) }
+}
+
+fn known_or_misuse(what: &str, name: &str, known: &[&str]) -> anyhow::Result<()> {
+    if known.contains(&name) {
+        return Ok(());
+    }
+    let message = format!("the scenario has no {what} `{name}`");
+    Err(Misuse::new(message).hint(format!("it has {}", known.join(", "))).into())
+}
+
+/// Short enough to be typed again.
+fn seed_from_clock() -> u64 {
+    Timestamp::now().as_nanosecond().unsigned_abs() as u64 % 1_000_000
+}

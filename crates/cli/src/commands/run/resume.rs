@@ -1,0 +1,89 @@
+//! What is left of a run that did not end: its plan made anew from what is kept, which must be the same.
+
+use ::scenario::{PathName, Plan, PlanOptions, Scenario, WorkloadName};
+use samples::{RunId, RunRecord, RunState};
+use store::Store;
+
+use super::{
+    RunArgs,
+    job::{self, Job},
+};
+use crate::{
+    commands::TOOL,
+    failure::Misuse,
+    source::{self, Source},
+};
+
+/// The job of a kept run: the plan is made anew from the kept scenario, and must be the same.
+pub(super) fn resumed(args: &RunArgs, which: &str, store: &Store) -> anyhow::Result<Job> {
+    let id = if which.is_empty() { latest_unfinished(args, store)? } else { store.resolve(which)? };
+    let claim = store.claim(&id)?;
+    let record = store.load(&id)?;
+    if record.header.state == RunState::Complete {
+        let message =
+            format!("run {id} is complete: all {} trials were made or skipped", record.header.planned);
+        return Err(Misuse::new(message).hint(format!("`plumb report {id}` shows it")).into());
+    }
+    let text = record.header.scenario.text.clone();
+    let scenario = Scenario::parse(&format!("the scenario kept with run {id}"), &text)?;
+    let plan = Plan::expand(&scenario, record.header.seed, &options_of(&record));
+    if !same_plan(&plan, &record) {
+        let message = format!(
+            "run {id} was planned by plumb {}, and this is {TOOL}: the plans differ",
+            record.header.tool
+        );
+        return Err(Misuse::new(message).hint("begin it anew with `plumb run`").into());
+    }
+    Ok(Job { source: Source { scenario, text }, plan, id, resume: Some(record), _claim: claim })
+}
+
+/// Whether the plan made anew is the one that the kept trials were made by, their order included.
+fn same_plan(plan: &Plan, record: &RunRecord) -> bool {
+    let header = &record.header;
+    let cells = plan.cells.iter().map(|cell| cell.id.as_str());
+    let made_as_planned = |trial: &samples::Trial| {
+        let planned = plan.trials.iter().find(|planned| planned.index == trial.index);
+        planned.is_some_and(|planned| {
+            (plan.cells[planned.cell].id.as_str(), planned.block) == (trial.cell.as_str(), trial.block)
+        })
+    };
+    cells.eq(header.cells.iter().map(|cell| cell.id.as_str()))
+        && plan.trials.len() == header.planned as usize
+        && record.trials.iter().all(made_as_planned)
+}
+
+/// What was planned, as it can be read off the kept header.
+fn options_of(record: &RunRecord) -> PlanOptions {
+    let header = &record.header;
+    let mut workloads: Vec<WorkloadName> = Vec::new();
+    for cell in &header.cells {
+        let name = WorkloadName::new(&cell.workload);
+        if !workloads.contains(&name) {
+            workloads.push(name);
+        }
+    }
+    PlanOptions {
+        trials: Some(header.blocks),
+        paths: header.paths.iter().map(|path| PathName::new(&path.name)).collect(),
+        workloads,
+        budget: header.design.budget,
+        precision: header.design.precision,
+        objective: Some(job::objective(header.design.objective)),
+    }
+}
+
+fn latest_unfinished(args: &RunArgs, store: &Store) -> anyhow::Result<RunId> {
+    let (found, of) = match &args.scenario {
+        Some(name) => {
+            let digest = source::load(name)?.scenario.digest;
+            (store.unfinished(&digest)?, format!(" of scenario {name} as it is now"))
+        }
+        None => (store.runs()?, String::new()),
+    };
+    let unfinished = found.into_iter().find(|run| run.state == RunState::Unfinished);
+    unfinished.map(|run| run.id).ok_or_else(|| {
+        Misuse::new(format!("there is no unfinished run{of}"))
+            .hint("`plumb runs list` shows what is kept")
+            .into()
+    })
+}

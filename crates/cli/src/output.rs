@@ -1,0 +1,43 @@
+//! Where a report goes: this terminal, or a file whose ending tells its format. Must not know what is reported.
+
+use std::{fs, path::Path};
+
+use ::report::{Format, Options};
+use anyhow::Context;
+
+use crate::{failure::Misuse, width};
+
+/// The columns of a report in a file.
+const COLUMNS: usize = 100;
+
+/// How this terminal shows a report best.
+pub(crate) fn here() -> Options {
+    Options { colour: console::colors_enabled(), width: width::of_page(), ..Options::default() }
+}
+
+/// How a file shows a report best.
+pub(crate) fn in_a_file() -> Options {
+    Options { colour: false, width: COLUMNS, ..Options::default() }
+}
+
+/// The format that a file's ending names.
+pub(crate) fn format_of(path: &Path) -> anyhow::Result<Format> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("md" | "markdown") => Ok(Format::Markdown),
+        Some("json") => Ok(Format::Json),
+        Some("csv") => Ok(Format::Csv),
+        Some("txt") => Ok(Format::Terminal),
+        _ => {
+            let message = format!("the ending of {} names no format", path.display());
+            Err(Misuse::new(message).hint("use .md, .json, .csv or .txt, or say --format").into())
+        }
+    }
+}
+
+/// Writes a report to a file; its folder is made if it is not there.
+pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make folder {}", folder.display()))?;
+    }
+    fs::write(path, text).with_context(|| format!("cannot write the report to {}", path.display()))
+}

@@ -1,0 +1,255 @@
+//! Tests to trials, and at the end what they share: the header of a run. Trials come out as soon as nothing can be
+//! added to them. Must not know formats, files, or where trials go.
+
+use std::{collections::VecDeque, ops::RangeInclusive};
+
+use samples::{
+    Arm, CpuUsage, DesignRecord, ImportRecord, MachineCpu, Origin, PathCheck, RunHeader, RunId, RunState,
+    SCHEMA, ScenarioRecord, ToldKind, Trial, UnixMillis,
+};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    cells::Cells,
+    found::{End, Found},
+    pair::Pool,
+    read::FileReport,
+};
+
+/// Rows of tables that are kept back until it is known whether the files hold the tools' own logs as well.
+const MOST_ROWS: usize = 20_000;
+
+/// What the run is called and how its tests are taken together.
+#[derive(Debug, Clone)]
+pub struct Meta {
+    /// The run's identity.
+    pub id: RunId,
+    /// What it is called, as a scenario is.
+    pub name: String,
+    /// Its title; also the outermost heading of every test. `None` takes the files' names.
+    pub title: Option<String>,
+    /// The version of plumb.
+    pub tool: String,
+    /// Now.
+    pub now: UnixMillis,
+    /// Whether tests of several files with equal settings are trials of one cell.
+    pub together: bool,
+    /// Whether tables count beside the tools' own logs.
+    pub tables: bool,
+}
+
+/// Makes trials of tests, and of all of them a run.
+#[derive(Debug)]
+pub struct Assembler {
+    meta: Meta,
+    file: String,
+    cells: Cells,
+    pool: Pool,
+    /// The latest test that is complete, for counts of system calls that follow it.
+    latest: Option<Found>,
+    rows: VecDeque<Found>,
+    /// Whether a tool's own log was found.
+    has_logs: bool,
+    rows_left_out: u64,
+    record: ImportRecord,
+    trials: u32,
+}
+
+/// A trial, and where it came from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Done {
+    /// The trial.
+    pub trial: Trial,
+    /// What it was made of, in words: `iperf3 3.12, both ends`.
+    pub what: String,
+    /// The headings above it, outermost first.
+    pub title: Vec<String>,
+    /// The lines it was read from; of two files, the least and the largest.
+    pub lines: RangeInclusive<u64>,
+}
+
+/// What was assembled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assembled {
+    /// The last trials.
+    pub rest: Vec<Done>,
+    /// The header of the run, complete.
+    pub header: RunHeader,
+}
+
+impl Assembler {
+    /// A run without trials.
+    #[must_use]
+    pub fn new(meta: Meta) -> Self {
+        Self {
+            cells: Cells::new(meta.together),
+            meta,
+            file: String::new(),
+            pool: Pool::default(),
+            latest: None,
+            rows: VecDeque::new(),
+            has_logs: false,
+            rows_left_out: 0,
+            record: ImportRecord::default(),
+            trials: 0,
+        }
+    }
+
+    /// The tests that follow are of this file; its name without folder and ending tells them from those of others.
+    pub fn file(&mut self, name: &str) {
+        let stem = name.rsplit('/').next().unwrap_or(name);
+        let stem = stem.split_once('.').map_or(stem, |(stem, _)| if stem.is_empty() { name } else { stem });
+        self.file = stem.to_owned();
+    }
+
+    /// Takes a test; the trials that are complete with it come back.
+    pub fn take(&mut self, mut found: Found) -> Vec<Done> {
+        if let Some(title) = &self.meta.title {
+            found.title.insert(0, title.clone());
+        }
+        found.file.clone_from(&self.file);
+        if found.format == crate::format::TABLE && !self.meta.tables {
+            return self.row(found);
+        }
+        if is_count_of_calls(&found) {
+            return self.calls(found);
+        }
+        self.has_logs = true;
+        let complete = self.pool.offer(found);
+        complete.into_iter().flat_map(|found| self.complete(found)).collect()
+    }
+
+    /// Notes what was read of a file.
+    pub fn read(&mut self, report: FileReport) {
+        self.record.files.push(report.file);
+        self.record.notes.extend(report.notes);
+    }
+
+    /// The header as it is by now.
+    #[must_use]
+    pub fn header(&self) -> RunHeader {
+        let digest: Sha256 =
+            self.record.files.iter().fold(Sha256::new(), |digest, file| digest.chain_update(&file.digest));
+        let digest = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let (paths, cells) = self.cells.records();
+        RunHeader {
+            schema: SCHEMA,
+            id: self.meta.id.clone(),
+            scenario: ScenarioRecord {
+                name: self.meta.name.clone(),
+                title: self.title(),
+                about: "Imported: measured by other tools, and read from their logs.".to_owned(),
+                digest,
+                text: String::new(),
+            },
+            seed: 0,
+            blocks: self.cells.most_trials(),
+            planned: self.trials,
+            started: self.meta.now,
+            state: RunState::Unfinished,
+            tool: self.meta.tool.clone(),
+            origin: Origin::Imported(self.record.clone()),
+            design: DesignRecord::default(),
+            environment: None,
+            paths,
+            cells,
+        }
+    }
+
+    /// The end of the last file.
+    #[must_use]
+    pub fn finish(mut self) -> Assembled {
+        let mut trials: Vec<Done> = Vec::new();
+        for found in self.pool.drain() {
+            trials.extend(self.complete(found));
+        }
+        if self.has_logs {
+            self.rows_left_out += self.rows.len() as u64;
+            self.rows.clear();
+        }
+        for found in std::mem::take(&mut self.rows) {
+            trials.extend(self.complete(found));
+        }
+        trials.extend(self.latest.take().map(|found| self.trial(found)));
+        if self.rows_left_out > 0 {
+            self.record.notes.push(format!(
+                "{} rows of tables beside the tools' own logs were left out, as they mostly repeat them; --tables takes \
+                 them too",
+                self.rows_left_out
+            ));
+        }
+        let header = RunHeader { state: RunState::Complete, ..self.header() };
+        Assembled { rest: trials, header }
+    }
+
+    fn title(&self) -> String {
+        self.meta.title.clone().unwrap_or_else(|| {
+            let names: Vec<&str> = self.record.files.iter().map(|file| file.name.as_str()).collect();
+            match names[..] {
+                [] => "Imported".to_owned(),
+                [one] => format!("Imported from {one}"),
+                [first, ..] => format!("Imported from {first} and {} more files", names.len() - 1),
+            }
+        })
+    }
+
+    fn row(&mut self, found: Found) -> Vec<Done> {
+        self.rows.push_back(found);
+        if self.rows.len() <= MOST_ROWS {
+            return Vec::new();
+        }
+        let oldest = self.rows.pop_front();
+        if self.has_logs {
+            self.rows_left_out += 1;
+            return Vec::new();
+        }
+        oldest.into_iter().flat_map(|found| self.complete(found)).collect()
+    }
+
+    /// Counts of system calls belong to the test under the same headings before them, or are a cell of their own.
+    fn calls(&mut self, found: Found) -> Vec<Done> {
+        let test =
+            self.pool.under(&found.title).or(self.latest.as_mut().filter(|it| it.title == found.title));
+        match test.filter(|test| !found.title.is_empty() || test.lines.end() < found.lines.start()) {
+            Some(test) if found.levels.is_empty() => {
+                test.syscalls.extend(found.syscalls);
+                Vec::new()
+            }
+            _ => self.complete(found),
+        }
+    }
+
+    fn complete(&mut self, found: Found) -> Vec<Done> {
+        self.latest.replace(found).map(|before| self.trial(before)).into_iter().collect()
+    }
+
+    fn trial(&mut self, found: Found) -> Done {
+        let (cell, block) = self.cells.place(&found);
+        let index = self.trials;
+        self.trials += 1;
+        let ends = match found.end {
+            None => "",
+            Some(End::Both) => ", both ends",
+            Some(End::Client) => ", the client's log",
+            Some(End::Server) => ", the server's log",
+        };
+        let trial = Trial {
+            index,
+            block,
+            cell,
+            arm: Arm::Measure,
+            started: found.started.unwrap_or(UnixMillis(0)),
+            measurement: found.measurement,
+            cpu: CpuUsage { machine: MachineCpu::default(), threads: found.threads },
+            devices: Vec::new(),
+            path_check: PathCheck::default(),
+            syscalls: found.syscalls,
+            doubts: found.doubts,
+        };
+        Done { trial, what: format!("{}{ends}", found.told.tool), title: found.title, lines: found.lines }
+    }
+}
+
+fn is_count_of_calls(found: &Found) -> bool {
+    found.told.kind == ToldKind::Other && !found.syscalls.is_empty()
+}

@@ -1,0 +1,189 @@
+//! System calls as lists and tracers tell them, on their way to a test that has nothing else.
+//! Must not know how any of them is written.
+
+use std::{collections::BTreeMap, ops::RangeInclusive};
+
+use samples::{Measurement, Quantity, ReportedData, ReportedValue, SyscallCount, Told, ToldKind};
+use units::Nanos;
+
+use crate::found::{End, Found};
+
+/// So many kinds of calls are kept, a thread's each for itself; the kernel knows fewer than 500.
+const MOST: usize = 4096;
+
+/// One kind of call by one thread.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Call {
+    pub(crate) thread: Option<String>,
+    pub(crate) name: String,
+    pub(crate) calls: u64,
+    pub(crate) errors: Option<u64>,
+    pub(crate) total: Option<Nanos>,
+    pub(crate) running: Option<Nanos>,
+}
+
+/// Calls in the order in which they were told; those of equal name by threads of equal name are added up.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    all: Vec<Call>,
+    places: BTreeMap<(Option<String>, String), usize>,
+}
+
+impl Calls {
+    /// None yet.
+    pub(crate) const fn new() -> Self {
+        Self { all: Vec::new(), places: BTreeMap::new() }
+    }
+
+    /// Adds one; `false` when too many kinds are there already or a sum is out of bounds.
+    #[must_use]
+    pub(crate) fn add(&mut self, call: Call) -> bool {
+        let key = (call.thread.clone(), call.name.clone());
+        if let Some(at) = self.places.get(&key) {
+            let sum = both(&self.all[*at], &call);
+            return sum.map(|sum| self.all[*at] = sum).is_some();
+        }
+        if self.all.len() == MOST {
+            return false;
+        }
+        self.places.insert(key, self.all.len());
+        self.all.push(call);
+        true
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// What was taken for time on a CPU is the time from enter to exit.
+    pub(crate) fn seconds_are_elapsed(&mut self) {
+        for call in &mut self.all {
+            call.total = call.running.take();
+        }
+    }
+
+    /// All of them together.
+    pub(crate) fn count(&self) -> u64 {
+        self.all.iter().fold(0, |sum, call| sum.saturating_add(call.calls))
+    }
+
+    /// The test that they were counted in, of which `values` is known besides.
+    pub(crate) fn found(
+        self,
+        format: &'static str,
+        tool: String,
+        lines: RangeInclusive<u64>,
+        title: &[String],
+        values: Vec<ReportedValue>,
+    ) -> Found {
+        let listed = reported("listed system calls", self.count() as f64);
+        let data = ReportedData { values: std::iter::once(listed).chain(values).collect() };
+        let end = end_of(title);
+        let word = end.map(|end| if end == End::Server { "server" } else { "client" });
+        let mut found = Found::new(format, lines, told(tool), Measurement::Reported(data));
+        found.end = end;
+        found.syscalls = self.all.into_iter().map(|call| record(call, word)).collect();
+        found
+    }
+}
+
+/// A count that stands beside the calls.
+pub(crate) fn reported(name: &str, value: f64) -> ReportedValue {
+    ReportedValue { name: name.to_owned(), quantity: Quantity::Count, value }
+}
+
+fn both(one: &Call, other: &Call) -> Option<Call> {
+    let sum = |one: Option<Nanos>, other: Option<Nanos>| match (one, other) {
+        (Some(one), Some(other)) => Some(Some(Nanos(one.0.checked_add(other.0)?))),
+        _ => Some(None),
+    };
+    Some(Call {
+        calls: one.calls.checked_add(other.calls)?,
+        errors: one.errors.zip(other.errors).and_then(|(one, other)| one.checked_add(other)),
+        total: sum(one.total, other.total)?,
+        running: sum(one.running, other.running)?,
+        ..one.clone()
+    })
+}
+
+fn record(call: Call, end: Option<&str>) -> SyscallCount {
+    SyscallCount {
+        end: end.map(str::to_owned),
+        process: None,
+        thread: call.thread,
+        call: call.name,
+        calls: call.calls,
+        errors: call.errors,
+        total: call.total,
+        running: call.running,
+        waiting: None,
+        guest: None,
+    }
+}
+
+const fn told(tool: String) -> Told {
+    Told {
+        tool,
+        kind: ToldKind::Other,
+        transport: None,
+        streams: None,
+        direction: None,
+        message: None,
+        congestion: None,
+        rate: None,
+    }
+}
+
+/// Which end the innermost heading that names just one of them speaks of.
+fn end_of(title: &[String]) -> Option<End> {
+    title.iter().rev().find_map(|heading| {
+        let has = |end: &str| {
+            heading.split(|c: char| !c.is_alphanumeric()).any(|word| word.eq_ignore_ascii_case(end))
+        };
+        match (has("client"), has("server")) {
+            (true, false) => Some(End::Client),
+            (false, true) => Some(End::Server),
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(thread: &str, name: &str, calls: u64, total: Option<u64>) -> Call {
+        let thread = Some(thread.to_owned());
+        Call { thread, name: name.to_owned(), calls, total: total.map(Nanos), ..Call::default() }
+    }
+
+    #[test]
+    fn equal_calls_of_equal_threads_are_added_up() {
+        let mut calls = Calls::default();
+        for (thread, name, count, total) in [
+            ("a", "read", 1, Some(10)),
+            ("b", "read", 2, Some(20)),
+            ("a", "read", 4, Some(40)),
+            ("b", "read", 8, None),
+        ] {
+            assert!(calls.add(call(thread, name, count, total)));
+        }
+        let said: Vec<_> = calls.all.iter().map(|call| (call.calls, call.total)).collect();
+        assert_eq!(said, [(5, Some(Nanos(50))), (10, None)]);
+        assert_eq!(calls.count(), 15);
+        assert!(!calls.add(call("a", "read", u64::MAX, None)), "more than can be counted");
+    }
+
+    #[test]
+    fn the_innermost_heading_says_which_end_it_was() {
+        for (title, end) in [
+            (&["Throughput - Server Process", "BM-BM Client Syscalls"][..], Some(End::Client)),
+            (&["Throughput - Server Process", "BM-BM"], Some(End::Server)),
+            (&["server and client"], None),
+            (&["observers"], None),
+        ] {
+            let title: Vec<String> = title.iter().map(|heading| (*heading).to_owned()).collect();
+            assert_eq!(end_of(&title), end, "{title:?}");
+        }
+    }
+}

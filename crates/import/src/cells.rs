@@ -1,0 +1,286 @@
+//! Which tests are trials of one cell, and what cells and paths are called.
+//! Must not know what was measured, nor how it was read.
+//!
+//! A cell's identity is made of what a test says of itself alone, so that the same log imported again, or one like
+//! it, has the same cells. What only some tests say becomes a factor when all are known.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use load::{Direction, Transport};
+use samples::{CellRecord, PathRecord, Sent, Told, ToldKind};
+use units::Bytes;
+
+use crate::{
+    found::{End, Found},
+    title::{self, slug},
+};
+
+/// The path of tests that do not say theirs.
+const UNKNOWN: &str = "unknown";
+/// What iperf3 writes at once unless it is told otherwise (DEFAULT_TCP_BLKSIZE).
+const USUAL_MESSAGE: Bytes = Bytes(128 << 10);
+
+/// Cells in the order in which their first trial came.
+#[derive(Debug, Default)]
+pub(crate) struct Cells {
+    /// Whether files are no settings.
+    together: bool,
+    paths: Vec<PathRecord>,
+    cells: Vec<Cell>,
+    by_name: HashMap<String, usize>,
+    /// Where and how the test of a name came first: that is not in its name.
+    first_in: HashMap<String, Context>,
+}
+
+#[derive(Debug)]
+struct Cell {
+    record: CellRecord,
+    /// What becomes a factor where it varies, by name.
+    settings: BTreeMap<&'static str, String>,
+    trials: u32,
+}
+
+/// What else tells tests of equal settings apart, where there are several.
+#[derive(Debug, Clone)]
+struct Context {
+    file: String,
+    section: String,
+    /// What the kernel used rather than what was asked; many logs do not tell.
+    congestion: Option<String>,
+}
+
+impl Cells {
+    pub(crate) fn new(together: bool) -> Self {
+        Self { together, ..Self::default() }
+    }
+
+    /// The cell of a test, and the number of its trials before this one.
+    pub(crate) fn place(&mut self, found: &Found) -> (String, u32) {
+        let title = title::settings(&found.title);
+        let (from, to) = title.path.or_else(|| hosts(found)).unwrap_or_default();
+        let path = self.path(&from, &to);
+        let mut levels = title.levels;
+        levels.extend(found.levels.clone());
+        let workload = title.workload.unwrap_or_else(|| usual_workload(&found.told).to_owned());
+        let mut settings = settings(&found.told);
+        let mut words: Vec<String> =
+            levels.iter().map(|(factor, level)| slug(&format!("{factor}={level}"))).collect();
+        words.extend(telling(&found.told, &settings));
+        self.context(&format!("{path}/{workload}"), found, &title.section, &mut words, &mut settings);
+        let name = self.free_name(format!("{path}/{}", slug(&workload)), words, &found.told);
+        let at = *self.by_name.entry(name).or_insert_with_key(|name| {
+            let record = CellRecord {
+                id: name.clone(),
+                path,
+                workload,
+                levels,
+                sent: Sent::Told(found.told.clone()),
+                placement: UNKNOWN.to_owned(),
+                baseline: false,
+            };
+            self.cells.push(Cell { record, settings, trials: 0 });
+            self.cells.len() - 1
+        });
+        let cell = &mut self.cells[at];
+        cell.trials += 1;
+        (cell.record.id.clone(), cell.trials - 1)
+    }
+
+    /// Trials of the cell that has the most.
+    pub(crate) fn most_trials(&self) -> u32 {
+        self.cells.iter().map(|cell| cell.trials).max().unwrap_or(0)
+    }
+
+    /// Paths and cells as a run's header has them: what varies is a factor, and `off` comes before `on`.
+    pub(crate) fn records(&self) -> (Vec<PathRecord>, Vec<CellRecord>) {
+        let varying = self.varying();
+        let mut records: Vec<CellRecord> = self.cells.iter().map(|cell| cell.record_with(&varying)).collect();
+        let switches = switches(&records);
+        let place = |path: &str| self.paths.iter().position(|known| known.name == path);
+        let workloads: Vec<String> = records.iter().map(|record| record.workload.clone()).collect();
+        let first = |workload: &str| workloads.iter().position(|known| known == workload);
+        records.sort_by_cached_key(|record| {
+            let levels: Vec<Option<String>> =
+                switches.iter().map(|factor| record.levels.get(factor).cloned()).collect();
+            (place(&record.path), first(&record.workload), levels)
+        });
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        for record in &mut records {
+            let on_first_path = place(&record.path) == Some(0);
+            record.baseline = on_first_path && seen.insert(record.workload.clone());
+        }
+        (self.paths.clone(), records)
+    }
+
+    fn path(&mut self, from: &str, to: &str) -> String {
+        let name =
+            if from.is_empty() { UNKNOWN.to_owned() } else { format!("{}-to-{}", slug(from), slug(to)) };
+        if !self.paths.iter().any(|path| path.name == name) {
+            let about = if from.is_empty() { "not told".to_owned() } else { format!("{from} to {to}") };
+            self.paths.push(PathRecord {
+                name: name.clone(),
+                about,
+                from: from.to_owned(),
+                to: to.to_owned(),
+                layers: Vec::new(),
+                devices: Vec::new(),
+                baseline: self.paths.is_empty(),
+            });
+        }
+        name
+    }
+
+    /// What tells a test from the first one with the same settings: another file, section or congestion control.
+    fn context(
+        &mut self,
+        stem: &str,
+        found: &Found,
+        section: &str,
+        words: &mut Vec<String>,
+        settings: &mut BTreeMap<&'static str, String>,
+    ) {
+        let congestion = found.told.congestion.clone();
+        let here = Context { file: found.file.clone(), section: section.to_owned(), congestion };
+        let base = format!("{stem}/{}", words.join(","));
+        let first = self.first_in.entry(base).or_insert_with(|| here.clone());
+        if first.file != here.file && !self.together {
+            words.push(slug(&format!("file={}", here.file)));
+        }
+        if first.section != here.section {
+            words.push(slug(&format!("section={}", here.section)));
+        }
+        if let Some(congestion) = &here.congestion {
+            if first.congestion.get_or_insert_with(|| congestion.clone()) != congestion {
+                words.push(slug(&format!("congestion={congestion}")));
+            }
+        }
+        settings.extend([("file", here.file), ("section", here.section)]);
+    }
+
+    /// The name, unless another tool's numbers have it: those do not belong into one cell.
+    fn free_name(&self, stem: String, words: Vec<String>, told: &Told) -> String {
+        let joined = |words: &[String]| {
+            if words.is_empty() { stem.clone() } else { format!("{stem}/{}", words.join(",")) }
+        };
+        let name = joined(&words);
+        let differs = |at: &usize| match &self.cells[*at].record.sent {
+            Sent::Told(other) => (other.kind, family(other)) != (told.kind, family(told)),
+            Sent::Load(_) => true,
+        };
+        if self.by_name.get(&name).is_some_and(|at| differs(at)) {
+            let mut words = words;
+            words.push(slug(&format!("tool={}", family(told))));
+            return joined(&words);
+        }
+        name
+    }
+
+    /// Settings that differ between cells. File and section count only among cells that are else the same.
+    fn varying(&self) -> BTreeSet<&'static str> {
+        let mut values: BTreeMap<&'static str, BTreeSet<&str>> = BTreeMap::new();
+        for cell in &self.cells {
+            for (setting, value) in &cell.settings {
+                let counts = match *setting {
+                    "file" => self.cells.iter().any(|other| other.record.id.contains("file=")),
+                    "section" => self.cells.iter().any(|other| other.record.id.contains("section=")),
+                    _ => true,
+                };
+                if counts {
+                    values.entry(setting).or_default().insert(value);
+                }
+            }
+        }
+        values.into_iter().filter(|(_, values)| values.len() > 1).map(|(setting, _)| setting).collect()
+    }
+}
+
+impl Cell {
+    fn record_with(&self, varying: &BTreeSet<&'static str>) -> CellRecord {
+        let mut record = self.record.clone();
+        for (setting, value) in self.settings.iter().filter(|(setting, _)| varying.contains(*setting)) {
+            record.levels.entry((*setting).to_owned()).or_insert_with(|| value.clone());
+        }
+        record
+    }
+}
+
+/// Factors whose levels are `on` and `off` alone.
+fn switches(records: &[CellRecord]) -> Vec<String> {
+    let mut levels: BTreeMap<&String, bool> = BTreeMap::new();
+    for (factor, level) in records.iter().flat_map(|record| &record.levels) {
+        *levels.entry(factor).or_insert(true) &= level == "on" || level == "off";
+    }
+    levels.into_iter().filter(|(_, switch)| *switch).map(|(factor, _)| factor.clone()).collect()
+}
+
+/// Client and server, as far as they are told.
+fn hosts(found: &Found) -> Option<(String, String)> {
+    let role = |role: &str| role.to_owned();
+    found.hosts.clone().or_else(|| match (found.end, found.peer.clone()) {
+        (Some(End::Client), Some(peer)) => Some((role("client"), peer)),
+        (Some(End::Server), Some(peer)) => Some((peer, role("server"))),
+        _ => None,
+    })
+}
+
+fn usual_workload(told: &Told) -> &'static str {
+    match (told.kind, told.transport) {
+        (ToldKind::Stream, Some(Transport::Tcp)) => "tcp-stream",
+        (ToldKind::Stream, Some(Transport::Udp)) => "udp-stream",
+        (ToldKind::Stream, None) => "stream",
+        (ToldKind::PingPong, Some(Transport::Tcp)) => "tcp-ping-pong",
+        (ToldKind::PingPong, Some(Transport::Udp)) => "udp-ping-pong",
+        (ToldKind::PingPong, None) => "ping-pong",
+        (ToldKind::Connect, _) => "connections",
+        (ToldKind::Other, _) => "reported",
+    }
+}
+
+/// Everything that a log tells of its settings.
+fn settings(told: &Told) -> BTreeMap<&'static str, String> {
+    let direction = told.direction.map(|direction| match direction {
+        Direction::Forward => "forward",
+        Direction::Reverse => "reverse",
+        Direction::Both => "both",
+    });
+    let transport = told.transport.map(|transport| match transport {
+        Transport::Tcp => "tcp",
+        Transport::Udp => "udp",
+    });
+    [
+        ("congestion", told.congestion.clone()),
+        ("direction", direction.map(str::to_owned)),
+        ("message", told.message.map(|size| size.to_string())),
+        ("rate", told.rate.map(|rate| rate.to_string())),
+        ("streams", told.streams.map(|streams| streams.to_string())),
+        ("transport", transport.map(str::to_owned)),
+    ]
+    .into_iter()
+    .filter_map(|(setting, value)| Some((setting, value?)))
+    .collect()
+}
+
+/// The settings that are worth a word in a cell's name: those that are not the usual ones, so that a log that does
+/// not tell them has the same cells.
+fn telling(told: &Told, settings: &BTreeMap<&'static str, String>) -> Vec<String> {
+    let datagrams = |size: Bytes| (1400..=1500).contains(&size.0) || size.0 == 8192;
+    let message = match told.transport {
+        Some(Transport::Udp) => told.message.is_none_or(datagrams),
+        _ => told.message.is_none_or(|size| size == USUAL_MESSAGE),
+    };
+    let usual = |setting: &str| match setting {
+        "congestion" => true,
+        "direction" => told.direction.is_none_or(|direction| direction == Direction::Forward),
+        "message" => message,
+        "rate" => told.rate.is_none(),
+        "streams" => told.streams.is_none_or(|streams| streams <= 1),
+        _ => told.transport.is_none_or(|transport| transport == Transport::Tcp),
+    };
+    let word = |(setting, value): (&&'static str, &String)| slug(&format!("{setting}={value}"));
+    settings.iter().filter(|(setting, _)| !usual(setting)).map(word).collect()
+}
+
+/// The tool without its version.
+fn family(told: &Told) -> &str {
+    told.tool.split_whitespace().next().unwrap_or_default()
+}

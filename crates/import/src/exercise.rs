@@ -1,0 +1,67 @@
+//! Arbitrary bytes through everything that reads them; panics only on a defect. What fuzzers and property tests call.
+
+use std::convert::Infallible;
+
+use samples::{EndSeries, Measurement, RunId, Trial, UnixMillis};
+
+use crate::{Assembler, Meta, Options, read};
+
+/// Imports the bytes, and checks that what comes of them makes sense whatever they are.
+pub fn import(bytes: &[u8]) {
+    let meta = Meta {
+        id: RunId("fuzz-1".to_owned()),
+        name: "fuzz".to_owned(),
+        title: None,
+        tool: "0.0.0".to_owned(),
+        now: UnixMillis(0),
+        together: false,
+        tables: true,
+    };
+    let mut assembler = Assembler::new(meta);
+    assembler.file("fuzz.txt");
+    let mut input = bytes;
+    let mut trials: Vec<Trial> = Vec::new();
+    let read = read::<Infallible>("fuzz.txt", &mut input, &Options::default(), &mut |found| {
+        assert!(found.lines.start() <= found.lines.end() && *found.lines.start() > 0, "{:?}", found.lines);
+        trials.extend(assembler.take(found).into_iter().map(|done| done.trial));
+        Ok(())
+    });
+    let Ok(report) = read else { return };
+    assembler.read(report);
+    let assembled = assembler.finish();
+    trials.extend(assembled.rest.into_iter().map(|done| done.trial));
+    let cells = &assembled.header.cells;
+    for (trial, index) in trials.iter().zip(0..) {
+        assert_eq!(trial.index, index);
+        assert!(cells.iter().any(|cell| cell.id == trial.cell), "{} is no cell", trial.cell);
+        measurement(&trial.measurement);
+        let text = serde_json::to_string(trial).expect("a trial can be written");
+        let again: Trial =
+            serde_json::from_str(&text).expect("what was written can be read: all numbers are finite");
+        assert_eq!(again.cell, trial.cell);
+    }
+    serde_json::to_string(&assembled.header).expect("a header can be written");
+}
+
+fn measurement(measurement: &Measurement) {
+    match measurement {
+        Measurement::Stream(stream) => {
+            stream.flows.iter().flat_map(|flow| [&flow.sender, &flow.receiver]).for_each(series);
+        }
+        Measurement::Reported(data) => {
+            assert!(data.values.iter().all(|value| value.value.is_finite()), "{:?}", data.values);
+        }
+        Measurement::PingPong(_) | Measurement::Connect(_) => {}
+    }
+}
+
+fn series(end: &EndSeries) {
+    for interval in &end.intervals {
+        assert!(interval.end >= interval.start, "{interval:?}");
+        assert!(interval.rate().0.is_finite(), "{interval:?}");
+    }
+    for pair in end.intervals.windows(2) {
+        let overlap = pair[0].end.seconds() - pair[1].start.seconds();
+        assert!(overlap < 0.012, "{pair:?}");
+    }
+}

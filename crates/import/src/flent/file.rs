@@ -1,0 +1,150 @@
+//! The document as flent writes it, and its series by what they are.
+//! Must not know what becomes of them.
+
+use std::collections::BTreeMap;
+
+use load::{Direction, Transport};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What a file holds.
+#[derive(Debug)]
+pub(super) struct File {
+    pub(super) version: Option<String>,
+    /// The test's name: `rrul`.
+    pub(super) name: String,
+    /// What the user called it.
+    pub(super) title: Option<String>,
+    /// Client and server.
+    pub(super) hosts: Option<(String, String)>,
+    pub(super) series: Vec<Series>,
+}
+
+/// A series with its samples, in order of time.
+#[derive(Debug)]
+pub(super) struct Series {
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    pub(super) transport: Option<Transport>,
+    pub(super) congestion: Option<String>,
+    /// What the receiver got, and for how long, where it was asked.
+    pub(super) received: Option<(f64, f64)>,
+    pub(super) samples: Vec<Sample>,
+}
+
+/// What a series is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Megabits per second of a connection.
+    Stream { direction: Direction },
+    /// Each sample is one round trip, in milliseconds.
+    RoundTrips,
+    /// Each sample is the mean round trip of the time since the one before, in milliseconds.
+    MeanRoundTrips,
+    /// Something that is not read.
+    Other,
+}
+
+/// A sample.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sample {
+    /// Seconds since 1970.
+    pub(super) at: f64,
+    pub(super) value: f64,
+    /// For how many seconds it stands, where told.
+    pub(super) lasts: Option<f64>,
+}
+
+impl File {
+    /// Reads a document.
+    pub(super) fn read(text: &str) -> Result<Self, serde_json::Error> {
+        let document: Document = serde_json::from_str(text)?;
+        let metadata = document.metadata;
+        let known = &metadata.series;
+        let series =
+            document.raw_values.into_iter().filter_map(|(name, raw)| series(name, &raw, known)).collect();
+        let told = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+        Ok(Self {
+            version: told(metadata.version),
+            name: told(metadata.name).unwrap_or_else(|| "flent".to_owned()),
+            title: told(metadata.title),
+            hosts: told(metadata.local_host).zip(told(metadata.host)),
+            series,
+        })
+    }
+
+    /// When its first sample was taken.
+    pub(super) fn started(&self) -> Option<f64> {
+        let first = self.series.iter().filter_map(|series| Some(series.samples.first()?.at));
+        first.min_by(f64::total_cmp)
+    }
+}
+
+#[derive(Deserialize)]
+struct Document {
+    #[serde(default)]
+    metadata: Metadata,
+    #[serde(default)]
+    raw_values: BTreeMap<String, Vec<Value>>,
+}
+
+#[derive(Default, Deserialize)]
+struct Metadata {
+    #[serde(rename = "FLENT_VERSION")]
+    version: Option<String>,
+    #[serde(rename = "NAME")]
+    name: Option<String>,
+    #[serde(rename = "TITLE")]
+    title: Option<String>,
+    #[serde(rename = "LOCAL_HOST")]
+    local_host: Option<String>,
+    #[serde(rename = "HOST")]
+    host: Option<String>,
+    #[serde(rename = "SERIES_META", default)]
+    series: BTreeMap<String, Value>,
+}
+
+/// A series; `None` of what flent has computed, which has no samples of its own.
+fn series(name: String, raw: &[Value], known: &BTreeMap<String, Value>) -> Option<Series> {
+    let mut samples: Vec<Sample> = raw.iter().filter_map(sample).collect();
+    if samples.is_empty() {
+        return None;
+    }
+    samples.sort_by(|one, other| one.at.total_cmp(&other.at));
+    let meta = known.get(&name).unwrap_or(&Value::Null);
+    let text = |key: &str| meta.get(key).and_then(Value::as_str);
+    let number = |key: &str| meta.get(key).and_then(Value::as_f64).filter(|value| *value > 0.0);
+    let words: Vec<&str> = name.split_whitespace().collect();
+    let has = |word: &str| words.contains(&word);
+    let transport = if has("TCP") { Some(Transport::Tcp) } else { has("UDP").then_some(Transport::Udp) };
+    let kind = kind(&name, text("UNITS"), text("RUNNER"));
+    let congestion = text("CONG_CONTROL").map(str::to_owned);
+    let received = number("BYTES_RECVD").zip(number("ELAPSED_TIME"));
+    Some(Series { kind, transport, congestion, received, samples, name })
+}
+
+fn kind(name: &str, units: Option<&str>, runner: Option<&str>) -> Kind {
+    let lower = name.to_lowercase();
+    let rate = units.is_none_or(|units| units == "Mbits/s");
+    let time = units.map_or(lower.contains("(ms)"), |units| units == "ms");
+    let pings = runner.map_or(lower.contains("icmp"), |runner| runner.starts_with("Ping"));
+    if lower.contains("download") && rate {
+        Kind::Stream { direction: Direction::Reverse }
+    } else if lower.contains("upload") && rate {
+        Kind::Stream { direction: Direction::Forward }
+    } else if !lower.contains("ping") || !time {
+        Kind::Other
+    } else if pings {
+        Kind::RoundTrips
+    } else {
+        Kind::MeanRoundTrips
+    }
+}
+
+/// A sample with a time and a value; other ones are gaps.
+fn sample(raw: &Value) -> Option<Sample> {
+    let number = |key: &str| raw.get(key).and_then(Value::as_f64);
+    let at = number("t").filter(|at| (0.0..1e11).contains(at))?;
+    let value = number("val").filter(|value| (0.0..1e9).contains(value))?;
+    Some(Sample { at, value, lasts: number("dur").filter(|lasts| (1e-6..1e6).contains(lasts)) })
+}

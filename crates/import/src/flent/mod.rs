@@ -1,0 +1,148 @@
+//! flent's data files: JSON with the samples of every series (flent 2.x, file versions 3 and 4,
+//! <https://flent.org>). Must not know that they mostly come compressed.
+//!
+//! Streams become one test of as many connections, each round-trip series a test beside it. Sums and averages that
+//! flent has computed are left out.
+
+mod file;
+mod pings;
+mod streams;
+
+use std::ops::RangeInclusive;
+
+use samples::{Measurement, StreamData, Told, ToldKind, UnixMillis};
+
+use self::{
+    file::{File, Kind},
+    streams::Span,
+};
+use crate::{
+    document::Document,
+    format::{Claim, Out},
+    found::{End, Found},
+};
+
+/// How the records call it.
+const FORMAT: &str = "flent";
+
+/// Reads data files.
+#[derive(Debug, Default)]
+pub(crate) struct Flent;
+
+impl Document for Flent {
+    fn read(&mut self, text: &str, lines: RangeInclusive<u64>, out: &mut Out) -> Claim {
+        if !text.contains("\"x_values\"") || !text.contains("\"results\"") {
+            return Claim::Declined;
+        }
+        match File::read(text) {
+            Ok(file) => Test { file: &file, lines }.hand_on(out),
+            Err(error) => out.note(format!("flent's data at line {} cannot be read: {error}", lines.start())),
+        }
+        Claim::Claimed
+    }
+
+    fn end(&mut self, _out: &mut Out) {}
+}
+
+/// A file on its way to tests.
+struct Test<'a> {
+    file: &'a File,
+    lines: RangeInclusive<u64>,
+}
+
+impl Test<'_> {
+    fn hand_on(&self, out: &mut Out) {
+        let first = *self.lines.start();
+        let (flows, unread) = streams::flows(self.file);
+        if !unread.is_empty() {
+            out.note(format!(
+                "flent's data at line {first}: {} cannot be read, left out.",
+                unread.join(", ")
+            ));
+        }
+        let span = streams::span(self.file);
+        let streams = (!flows.is_empty()).then_some(StreamData { flows });
+        if let Some(data) = &streams {
+            out.found(self.streams(data, out));
+        }
+        for series in self.file.series.iter().filter(|series| series.kind == Kind::RoundTrips) {
+            let outside = self.ping(series, span, streams.as_ref(), out);
+            if outside > 0 {
+                out.note(format!(
+                    "flent's data at line {first}: {outside} round trips of `{}` were made while nothing else was sent: left out.",
+                    series.name
+                ));
+            }
+        }
+        if let Some(means) = pings::means(self.file, span) {
+            out.found(self.found(
+                "round trips by netperf",
+                Measurement::Reported(means),
+                ToldKind::PingPong,
+                out,
+            ));
+        }
+    }
+
+    fn streams(&self, data: &StreamData, out: &Out) -> Found {
+        let mut found = self.found("", Measurement::Stream(data.clone()), ToldKind::Stream, out);
+        let series = || self.file.series.iter().filter(|series| matches!(series.kind, Kind::Stream { .. }));
+        let mut directions = data.flows.iter().map(|flow| flow.direction);
+        let one = directions.next().filter(|first| directions.all(|other| other == *first));
+        let count = |direction| data.flows.iter().filter(|flow| flow.direction == direction).count();
+        let most = data.flows.iter().map(|flow| count(flow.direction)).max().unwrap_or(0);
+        found.told.streams = u32::try_from(most).ok();
+        found.told.direction = Some(one.unwrap_or(load::Direction::Both));
+        found.told.transport = shared(series().map(|series| series.transport)).flatten();
+        found.told.congestion = shared(series().map(|series| series.congestion.clone())).flatten();
+        found
+    }
+
+    /// Returns how many round trips were made while no stream ran, if any did.
+    fn ping(
+        &self,
+        series: &file::Series,
+        span: Option<Span>,
+        under: Option<&StreamData>,
+        out: &mut Out,
+    ) -> u64 {
+        let (data, outside) = pings::round_trips(series, span);
+        if data.round_trips.count() > 0 {
+            let data = samples::PingPongData { under: under.cloned(), ..data };
+            let found = self.found(&series.name, Measurement::PingPong(data), ToldKind::PingPong, out);
+            out.found(found);
+        }
+        outside
+    }
+
+    fn found(&self, what: &str, measurement: Measurement, kind: ToldKind, out: &Out) -> Found {
+        let version = self.file.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+        let told = Told {
+            tool: format!("flent{version}"),
+            kind,
+            transport: None,
+            streams: None,
+            direction: None,
+            message: None,
+            congestion: None,
+            rate: None,
+        };
+        let mut found = Found::new(FORMAT, self.lines.clone(), told, measurement);
+        found.title.clone_from(&out.title);
+        found.title.extend(self.file.title.clone());
+        found.title.push(format!("{} {what}", self.file.name).trim().to_owned());
+        found.end = Some(End::Client);
+        found.hosts.clone_from(&self.file.hosts);
+        found.started = self.file.started().map(|seconds| UnixMillis((seconds * 1e3) as i64));
+        found
+    }
+}
+
+/// What all of them share.
+fn shared<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
+    let first = all.next()?;
+    all.all(|other| other == first).then_some(first)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! Data files of flent 2.1.1, and what may be wrong with one.
+
+use load::{Direction, Transport};
+use samples::Measurement;
+
+use super::*;
+
+const DOWNLOAD: &str = include_str!("../../tests/data/flent-tcp-download.flent");
+
+fn read(text: &str) -> Out {
+    let mut out = Out { title: vec!["Logs".to_owned()], ..Out::default() };
+    assert_eq!(Flent.read(text, 1..=9, &mut out), Claim::Claimed);
+    out
+}
+
+#[test]
+fn a_download_is_a_stream_with_round_trips_beside_it() {
+    let out = read(DOWNLOAD);
+    let [stream, ping] = out.founds.as_slice() else { panic!("two tests: {}", out.founds.len()) };
+    assert_eq!(stream.title, ["Logs", "small", "tcp_download"]);
+    assert_eq!(stream.told.tool, "flent 2.1.1");
+    assert_eq!(
+        (stream.told.direction, stream.told.transport),
+        (Some(Direction::Reverse), Some(Transport::Tcp))
+    );
+    assert_eq!(stream.told.congestion.as_deref(), Some("bbr"));
+    let Measurement::Stream(data) = &stream.measurement else { panic!("a stream") };
+    assert_eq!(data.flows[0].receiver.intervals.len(), 5);
+    assert!(
+        (data.flows[0].receiver.rate().0 / 8.3e9 - 1.0).abs() < 0.03,
+        "{}",
+        data.flows[0].receiver.rate()
+    );
+    assert_eq!(ping.title, ["Logs", "small", "tcp_download Ping (ms) ICMP"]);
+    let Measurement::PingPong(data) = &ping.measurement else { panic!("round trips") };
+    assert!(
+        (4..=6).contains(&data.round_trips.count()),
+        "one second of five a second: {}",
+        data.round_trips.count()
+    );
+    assert!(data.under.is_some());
+    assert_eq!(out.notes.len(), 1);
+    assert!(out.notes[0].contains("49 round trips of `Ping (ms) ICMP`"), "{}", out.notes[0]);
+}
+
+#[test]
+fn an_upload_has_what_the_server_got() {
+    let upload = DOWNLOAD.replace("TCP download", "TCP upload");
+    let Measurement::Stream(data) = read(&upload).founds.remove(0).measurement else { panic!("a stream") };
+    assert_eq!(data.flows[0].sender.intervals.len(), 5);
+    assert_eq!(data.flows[0].receiver.bytes(), units::Bytes(1_034_469_376));
+    let datagrams = upload.replace("TCP upload", "UDP upload").replace("BYTES_RECVD", "BYTES");
+    let Measurement::Stream(data) = read(&datagrams).founds.remove(0).measurement else { panic!("a stream") };
+    assert!(data.flows[0].receiver.intervals.is_empty(), "nobody knows what came");
+}
+
+#[test]
+fn means_of_round_trips_are_no_samples() {
+    let out = read(&DOWNLOAD.replace("PingRunner", "NetperfDemoRunner").replace("\"seq\"", "\"dur\""));
+    assert!(out.founds.iter().all(|found| !matches!(found.measurement, Measurement::PingPong(_))));
+    let Measurement::Reported(data) = &out.founds[1].measurement else { panic!("reported") };
+    assert_eq!(data.values[0].name, "mean, Ping (ms) ICMP");
+}
+
+#[test]
+fn samples_that_are_no_numbers_are_gaps() {
+    let out = read(
+        r#"{"x_values": [], "results": {}, "raw_values": {"TCP upload": [{"t": 1, "dur": 1, "val": 80}, {"t": 2, "dur": 1,
+        "val": null}, {"t": 3, "dur": -1, "val": 80}, {"t": 4, "dur": 1, "val": -80}, {"t": 5, "val": 1e300}, 7],
+        "TCP upload sum": [], "Ping (ms) ICMP": [{"t": 1.5, "val": "x"}], "qdisc": [{"t": 1, "val": 3}]}}"#,
+    );
+    let [stream] = out.founds.as_slice() else { panic!("one test") };
+    let Measurement::Stream(data) = &stream.measurement else { panic!("a stream") };
+    assert_eq!(data.flows[0].sender.bytes(), units::Bytes(10_000_000));
+    assert_eq!(stream.title, ["Logs", "flent"]);
+}
+
+#[test]
+fn other_documents_are_left_to_others_and_broken_ones_are_notes() {
+    let mut out = Out::default();
+    assert_eq!(Flent.read("{\"intervals\": []}", 1..=1, &mut out), Claim::Declined);
+    assert_eq!(
+        Flent.read("{\"x_values\": [], \"results\": {}, \"raw_values\": 7}", 3..=3, &mut out),
+        Claim::Claimed
+    );
+    assert_eq!((out.founds.len(), out.notes.len()), (0, 1));
+    assert!(out.notes[0].starts_with("flent's data at line 3 cannot be read"), "{}", out.notes[0]);
+}

@@ -1,0 +1,116 @@
+//! Bytes and length of an interval from rounded numbers: what is printed tells three things, time, transfer and rate,
+//! each rounded, of which two determine the third.
+//!
+//! The rate counts in the end, so it is kept as printed wherever it is the more precise one: bytes are the rate times
+//! the time. Where `-f` leaves the rate fewer digits than the transfer, bytes are the transfer. Must not know rows of
+//! which test these are.
+
+use units::{Bytes, Nanos};
+
+use super::row::{Printed, Row};
+
+/// Times are printed to 10 ms: both ends of an interval together may be this far off.
+const ROUNDING: f64 = 0.01;
+
+/// Below this the printed length says little (10 %), and transfer over rate is the better one.
+const SHORT: f64 = 0.1;
+
+/// How long the row's interval was, and what it carried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Carried {
+    pub(super) elapsed: Nanos,
+    pub(super) bytes: Bytes,
+}
+
+/// What a row says; `None` where no time passed and nothing was carried, or its numbers contradict each other.
+pub(super) fn of(row: &Row) -> Option<Carried> {
+    let printed = (row.end - row.start).seconds();
+    let (transfer, rate) = (row.transfer, row.rate);
+    if printed < SHORT && transfer.value > 0.0 && rate.value > 0.0 {
+        let elapsed = transfer.value * 8.0 / rate.value;
+        let off = elapsed * (relative(transfer) + relative(rate));
+        let fits = (elapsed - printed).abs() <= ROUNDING + off;
+        let bytes = Bytes(transfer.value.round() as u64);
+        return fits.then(|| Carried { elapsed: Nanos((elapsed * 1e9).round() as u64), bytes });
+    }
+    if printed == 0.0 {
+        return None;
+    }
+    // What nothing but rounding cannot explain was damaged.
+    let slack = |value: f64, within: f64| value * (ROUNDING / printed + 0.02) + within;
+    let expected = rate.value * printed / 8.0;
+    let allowed = slack(expected, rate.within * printed / 8.0) + transfer.within;
+    if (expected - transfer.value).abs() > allowed {
+        return None;
+    }
+    let by_rate = relative(rate) <= relative(transfer) + ROUNDING / printed;
+    let bytes = if by_rate { expected } else { transfer.value };
+    Some(Carried { elapsed: row.end - row.start, bytes: Bytes(bytes.round() as u64) })
+}
+
+/// How far off the number may be, as a share of it.
+fn relative(number: Printed) -> f64 {
+    if number.value > 0.0 { number.within / number.value } else { f64::INFINITY }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::BitRate;
+
+    use super::*;
+    use crate::iperf3::row::{Bracketed, bracketed};
+
+    fn carried(text: &str) -> Option<Carried> {
+        match bracketed(&format!("[  5] {text}")) {
+            Some(Bracketed::Row(row)) => of(&row),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    fn rate(text: &str) -> f64 {
+        let carried = carried(text).expect("it makes sense");
+        BitRate::of(carried.bytes, carried.elapsed).0
+    }
+
+    #[test]
+    fn the_rate_is_the_one_that_is_printed() {
+        for (text, bits) in [
+            ("0.00-1.00   sec  3.17 GBytes  27.3 Gbits/sec", 27.3e9),
+            ("0.00-60.00  sec   192 GBytes  27.4 Gbits/sec", 27.4e9),
+            ("0.00-0.50   sec  1.00 MBytes  16.8 Mbits/sec", 16.8e6),
+        ] {
+            assert!((rate(text) / bits - 1.0).abs() < 1e-6, "{text}: {}", rate(text));
+        }
+    }
+
+    #[test]
+    fn a_tail_of_less_than_10_ms_has_the_rate_that_is_printed() {
+        let tail = carried("60.00-60.00  sec  3.88 MBytes  26.4 Gbits/sec").expect("it makes sense");
+        assert_eq!(tail.elapsed.0 / 10_000, 123);
+        assert!((rate("10.00-10.00  sec   256 KBytes   768 Mbits/sec") / 768e6 - 1.0).abs() < 1e-3);
+        assert_eq!(carried("10.00-10.00  sec  0.00 Bytes  0.00 bits/sec"), None);
+        let still = carried("10.00-10.04  sec  0.00 Bytes  0.00 bits/sec").expect("nothing came for 40 ms");
+        assert_eq!((still.elapsed, still.bytes), (Nanos(40_000_000), Bytes(0)));
+    }
+
+    #[test]
+    fn a_rate_with_fewer_digits_than_the_transfer_gives_way() {
+        // -f g: 30 Mbit/s are printed as 0.03.
+        for text in
+            ["0.00-1.00   sec  3.70 MBytes  0.03 Gbits/sec", "0.00-1.00   sec  3.70 MBytes  0.00 Tbits/sec"]
+        {
+            assert_eq!(carried(text).expect("it makes sense").bytes, Bytes(3_879_731), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_contradict_each_other_are_none() {
+        for text in [
+            "0.00-1.00   sec  3.17 GBytes  27.3 Mbits/sec",
+            "0.00-1.00   sec  0.00 Bytes  27.3 Gbits/sec",
+            "60.00-60.00  sec  3.88 GBytes  26.4 Gbits/sec",
+        ] {
+            assert_eq!(carried(text), None, "{text}");
+        }
+    }
+}

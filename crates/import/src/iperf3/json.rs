@@ -1,0 +1,177 @@
+//! iperf3's JSON: whole documents of `--json`, and the events of `--json-stream`, one document each.
+//! Must not know what the numbers mean.
+//!
+//! A document's intervals are read one by one, so that a long one takes little more memory than its text.
+
+mod reading;
+
+use std::ops::RangeInclusive;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use wire::iperf3::output::{End as Summary, Interval, Output, Start};
+
+use self::reading::Reading;
+use super::test::place;
+use crate::{
+    document::Document,
+    format::{Claim, Out},
+};
+
+/// Reads iperf3's JSON.
+#[derive(Debug, Default)]
+pub(crate) struct Json {
+    /// The test whose events are coming in.
+    events: Option<Events>,
+}
+
+#[derive(Debug)]
+struct Events {
+    first: u64,
+    last: u64,
+    reading: Reading,
+    end: Option<Summary>,
+}
+
+/// The parts of a document, unread.
+#[derive(Deserialize)]
+struct Parts<'a> {
+    #[serde(borrow)]
+    start: Option<&'a RawValue>,
+    #[serde(borrow)]
+    intervals: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    end: Option<&'a RawValue>,
+    error: Option<String>,
+    #[serde(borrow)]
+    server_output_json: Option<&'a RawValue>,
+    #[serde(borrow)]
+    event: Option<&'a RawValue>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+}
+
+impl Document for Json {
+    fn read(&mut self, text: &str, lines: RangeInclusive<u64>, out: &mut Out) -> Claim {
+        let Ok(parts) = serde_json::from_str::<Parts<'_>>(text) else { return Claim::Declined };
+        if let (Some(event), Some(data)) = (parts.event, parts.data) {
+            return self.event(event.get().trim_matches('"'), data, &lines, out);
+        }
+        // flent's documents have other keys; a document of iperf3 that failed at once still has these.
+        if parts.start.is_none() || (parts.intervals.is_none() && parts.end.is_none()) {
+            return Claim::Declined;
+        }
+        self.finish(out);
+        document(&parts, &lines, out);
+        Claim::Claimed
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.finish(out);
+    }
+}
+
+impl Json {
+    fn event(&mut self, event: &str, data: &RawValue, lines: &RangeInclusive<u64>, out: &mut Out) -> Claim {
+        if event == "start" {
+            self.finish(out);
+            let Some(start) = part::<Start>("start", data) else { return Claim::Declined };
+            let (first, last) = (*lines.start(), *lines.end());
+            self.events = Some(Events { first, last, reading: Reading::new(start), end: None });
+            return Claim::Claimed;
+        }
+        let Some(events) = &mut self.events else {
+            return if event == "interval" || event == "end" { Claim::Claimed } else { Claim::Declined };
+        };
+        events.last = *lines.end();
+        match event {
+            "interval" => match interval(data) {
+                Some(interval) => events.reading.interval(&interval),
+                None => out.note(format!("line {}: this interval cannot be read", lines.start())),
+            },
+            "end" => events.end = part::<Summary>("end", data),
+            "error" => {
+                let why = data.get().trim_matches('"').chars().take(200).collect::<String>();
+                out.note(format!("line {}: iperf3 says \"{why}\"", lines.start()));
+            }
+            "server_output_json" => {
+                if let Ok(parts) = serde_json::from_str::<Parts<'_>>(data.get()) {
+                    document(&parts, lines, out);
+                }
+            }
+            _ => {}
+        }
+        Claim::Claimed
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        let Some(Events { first, last, reading, end }) = self.events.take() else { return };
+        hand_on(reading, end, &(first..=last), out);
+    }
+}
+
+fn document(parts: &Parts<'_>, lines: &RangeInclusive<u64>, out: &mut Out) {
+    let place = place(*lines.start(), *lines.end());
+    let start = parts.start.and_then(|start| part::<Start>("start", start));
+    let Some(start) = start else {
+        return out.note(format!("{place}: this JSON document's `start` cannot be read; it was left out"));
+    };
+    if let Some(why) = &parts.error {
+        let why = why.chars().take(200).collect::<String>();
+        out.note(format!("{place}: iperf3 says \"{why}\""));
+    }
+    let mut reading = Reading::new(start);
+    let intervals = parts.intervals.as_deref().unwrap_or_default();
+    let unread = intervals
+        .iter()
+        .filter(|raw| {
+            interval(raw).is_none_or(|interval| {
+                reading.interval(&interval);
+                false
+            })
+        })
+        .count();
+    if unread > 0 {
+        out.note(format!("{place}: {unread} intervals of this document cannot be read and were left out"));
+    }
+    let end = parts.end.and_then(|end| part::<Summary>("end", end));
+    hand_on(reading, end, lines, out);
+    let of_server = parts.server_output_json.map(|raw| serde_json::from_str::<Parts<'_>>(raw.get()));
+    if let Some(Ok(of_server)) = of_server.filter(|of_server| of_server.is_ok()) {
+        document(&of_server, lines, out);
+    }
+}
+
+fn hand_on(reading: Reading, end: Option<Summary>, lines: &RangeInclusive<u64>, out: &mut Out) {
+    let place = place(*lines.start(), *lines.end());
+    let outcome = reading.finish(end.unwrap_or_default(), lines.clone());
+    outcome.notes.iter().for_each(|note| out.note(format!("{place}: {note}")));
+    if let Some(found) = outcome.found {
+        out.found(found);
+    }
+}
+
+fn interval(raw: &RawValue) -> Option<Interval> {
+    let output = Output::parse(&format!("{{\"intervals\":[{}]}}", raw.get())).ok()?;
+    output.intervals.into_iter().next()
+}
+
+/// A part of a document as its own reader knows it.
+fn part<T: From<Part>>(key: &str, raw: &RawValue) -> Option<T> {
+    let output = Output::parse(&format!("{{\"{key}\":{}}}", raw.get())).ok()?;
+    Some(T::from(Part(output)))
+}
+
+struct Part(Output);
+
+impl From<Part> for Start {
+    fn from(part: Part) -> Self {
+        part.0.start
+    }
+}
+
+impl From<Part> for Summary {
+    fn from(part: Part) -> Self {
+        part.0.end
+    }
+}

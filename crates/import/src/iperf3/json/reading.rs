@@ -1,0 +1,305 @@
+//! What one JSON document, or a series of events, says of one test. Must not know how either is parsed.
+
+use std::ops::RangeInclusive;
+
+use load::Transport;
+use samples::{DatagramSample, Interval, SocketFacts, TcpSample};
+use units::{BitRate, Bytes, Nanos};
+use wire::iperf3::output::{End as Summary, EndStream, Interval as Written, Measure, Start};
+
+use crate::{
+    found::{End, Found},
+    iperf3::{
+        cpu::Cpu,
+        log::{Log, Stream},
+        time,
+    },
+    series::{MOST, Series},
+};
+
+/// iperf3 makes 128 connections in each direction at most.
+const MOST_STREAMS: usize = 256;
+/// Clocks of neighbouring intervals may overlap by this.
+const OVERLAP: Nanos = Nanos(11_000_000);
+/// A time or a number of bytes beyond these is damage: 30 years, an exabyte.
+const LONGEST: f64 = 1e9;
+const MOST_BYTES: i64 = 1 << 60;
+
+/// A test that is being read.
+#[derive(Debug, Clone)]
+pub(super) struct Reading {
+    start: Start,
+    end: Option<End>,
+    streams: Vec<Seen>,
+    cursor: usize,
+    kept: usize,
+    damaged: u64,
+}
+
+/// What was seen of one connection.
+#[derive(Debug, Clone)]
+struct Seen {
+    socket: i64,
+    sends: Option<bool>,
+    series: Series,
+    /// Where the clock was set back to zero, after what `-O` leaves out.
+    zero: Nanos,
+}
+
+/// What came of it.
+pub(super) struct Outcome {
+    pub(super) found: Option<Found>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Reading {
+    pub(super) fn new(start: Start) -> Self {
+        let end = match (&start.connecting_to, &start.accepted_connection) {
+            (Some(_), _) => Some(End::Client),
+            (None, Some(_)) => Some(End::Server),
+            (None, None) => None,
+        };
+        Self { start, end, streams: Vec::new(), cursor: 0, kept: 0, damaged: 0 }
+    }
+
+    /// Takes an interval of all connections.
+    pub(super) fn interval(&mut self, written: &Written) {
+        for measure in &written.streams {
+            match interval(measure) {
+                Some(interval) => self.keep(measure, interval),
+                None if measure.seconds == 0.0 && measure.bytes == 0 => {}
+                None => self.damaged += 1,
+            }
+        }
+    }
+
+    fn keep(&mut self, measure: &Measure, mut interval: Interval) {
+        let Some(seen) = self.seen(measure.socket.unwrap_or(0)) else {
+            self.damaged += 1;
+            return;
+        };
+        seen.sends = seen.sends.or(measure.sender);
+        if !interval.warmup && seen.series.ends_in_warmup() && seen.zero == Nanos(0) {
+            // 3.12 may take the time from before what `-O` leaves out, and the bytes from after it.
+            interval.start = Nanos(0);
+            seen.zero = seen.series.end().unwrap_or_default();
+        }
+        interval.start = interval.start + seen.zero;
+        interval.end = interval.end + seen.zero;
+        if seen.series.end().is_some_and(|end| interval.start + OVERLAP < end) {
+            self.damaged += 1;
+            return;
+        }
+        seen.series.push(interval);
+        self.kept += 1;
+        if self.kept > MOST {
+            self.streams.iter_mut().for_each(|seen| seen.series.halve());
+            self.kept = self.streams.iter().map(|seen| seen.series.len()).sum();
+        }
+    }
+
+    fn seen(&mut self, socket: i64) -> Option<&mut Seen> {
+        let next = (self.cursor + 1) % self.streams.len().max(1);
+        let is = |seen: &Seen| seen.socket == socket;
+        let known = if self.streams.get(next).is_some_and(is) {
+            Some(next)
+        } else {
+            self.streams.iter().position(is)
+        };
+        self.cursor = match known {
+            Some(at) => at,
+            None if self.streams.len() < MOST_STREAMS => {
+                self.streams.push(Seen { socket, sends: None, series: Series::default(), zero: Nanos(0) });
+                self.streams.len() - 1
+            }
+            None => return None,
+        };
+        self.streams.get_mut(self.cursor)
+    }
+
+    /// What it comes to, with its summary.
+    pub(super) fn finish(mut self, summary: Summary, lines: RangeInclusive<u64>) -> Outcome {
+        let mut notes = Vec::new();
+        if self.damaged > 0 {
+            notes.push(format!(
+                "{} measures contradict themselves or each other and were left out",
+                self.damaged
+            ));
+        }
+        let ends = summary.streams.clone().unwrap_or_default();
+        if self.streams.is_empty() {
+            // `-i 0` has a summary alone.
+            let sockets = ends
+                .iter()
+                .filter_map(|end| [end.sender, end.receiver, end.udp].iter().flatten().next()?.socket);
+            for socket in sockets {
+                self.seen(socket);
+            }
+        }
+        let strides = self.streams.iter().map(|seen| seen.series.stride()).max();
+        if let Some(stride) = strides.filter(|stride| *stride > 1) {
+            notes.push(format!("the series is long; {stride} intervals each were added up to one"));
+        }
+        let streams: Vec<Stream> = std::mem::take(&mut self.streams)
+            .into_iter()
+            .map(|seen| self.stream(seen, &ends, &summary))
+            .filter(|stream| !stream.own.is_empty() || stream.other.is_some())
+            .collect();
+        if streams.is_empty() {
+            notes.push("a test of iperf3 without any interval was left out".to_owned());
+            return Outcome { found: None, notes };
+        }
+        if ends.is_empty() {
+            notes.push("this test has no summary, it was cut off; what is there is kept".to_owned());
+        }
+        Outcome { found: Some(self.log(&summary, streams, lines).into_found()), notes }
+    }
+
+    fn stream(&self, seen: Seen, ends: &[EndStream], summary: &Summary) -> Stream {
+        let of = |measure: &&Measure| measure.socket == Some(seen.socket);
+        let find = |pick: fn(&EndStream) -> Option<&Measure>| ends.iter().filter_map(pick).find(of);
+        let sender = find(|end| end.sender.as_ref());
+        let receiver = find(|end| end.receiver.as_ref());
+        let udp = find(|end| end.udp.as_ref());
+        let sends =
+            seen.sends.or_else(|| sender.and_then(|it| it.sender)).unwrap_or_else(|| self.usually_sends());
+        let summary_of = |sent: bool| match (sent, udp) {
+            (true, Some(udp)) => interval(udp).map(|it| Interval { datagrams: sent_of(udp), ..it }),
+            (false, Some(udp)) => self.received_of(udp),
+            (true, None) => sender.and_then(interval),
+            (false, None) => receiver.and_then(interval),
+        };
+        let carried = |it: &Interval| it.bytes.0 > 0;
+        let mut own = seen.series.into_intervals();
+        if own.is_empty() {
+            own.extend(summary_of(sends).filter(carried));
+        }
+        // A server does not wait for what the client says in the end.
+        let other = summary_of(!sends).filter(|it| carried(it) && self.end != Some(End::Server));
+        let connected = self.start.connected.iter().find(|it| it.socket == seen.socket);
+        let socket = self.socket(sends, summary);
+        Stream {
+            sends,
+            local: connected.map(|it| format!("{}:{}", it.local_host, it.local_port)),
+            remote: connected.map(|it| format!("{}:{}", it.remote_host, it.remote_port)),
+            own,
+            other,
+            socket,
+        }
+    }
+
+    fn socket(&self, sends: bool, summary: &Summary) -> SocketFacts {
+        let congestion =
+            if sends { &summary.sender_tcp_congestion } else { &summary.receiver_tcp_congestion };
+        let size =
+            |value: Option<i64>| value.and_then(|it| u64::try_from(it).ok()).filter(|it| *it > 0).map(Bytes);
+        SocketFacts {
+            congestion: congestion.clone(),
+            mss: self.start.tcp_mss_default.and_then(|it| u32::try_from(it).ok()).filter(|it| *it > 0),
+            send_buffer: size(self.start.sndbuf_actual),
+            receive_buffer: size(self.start.rcvbuf_actual),
+            ..SocketFacts::default()
+        }
+    }
+
+    /// Before 3.7 nothing says of a single connection whether this end sends it.
+    fn usually_sends(&self) -> bool {
+        let reverse = self.start.test_start.as_ref().is_some_and(|test| test.reverse == 1);
+        (self.end != Some(End::Server)) != reverse
+    }
+
+    /// What arrived: datagrams are of one size.
+    fn received_of(&self, udp: &Measure) -> Option<Interval> {
+        let sent = interval(udp)?;
+        let (packets, lost) = (udp.packets?.max(0), udp.lost_packets?.max(0));
+        let share = if packets > 0 { 1.0 - (lost.min(packets) as f64 / packets as f64) } else { 0.0 };
+        let bytes = Bytes((sent.bytes.0 as f64 * share).round() as u64);
+        Some(Interval { bytes, datagrams: received_datagrams(udp), ..sent })
+    }
+
+    fn log(&self, summary: &Summary, streams: Vec<Stream>, lines: RangeInclusive<u64>) -> Log {
+        let test = self.start.test_start.as_ref();
+        let transport = test.and_then(|test| match test.protocol.as_str() {
+            "TCP" => Some(Transport::Tcp),
+            "UDP" => Some(Transport::Udp),
+            _ => None,
+        });
+        let rate = test.and_then(|test| test.target_bitrate).or(self.start.target_bitrate);
+        let address = |with_port: &Option<String>| Some(with_port.as_deref()?.rsplit_once(':')?.0.to_owned());
+        let own = streams.first().and_then(|stream| address(&stream.local));
+        let hosts = own.zip(streams.first().and_then(|stream| address(&stream.remote)));
+        let hosts =
+            hosts.map(|(own, peer)| if self.end == Some(End::Server) { (peer, own) } else { (own, peer) });
+        let started = self.start.timestamp.as_ref();
+        let cpu = summary.cpu_utilization_percent;
+        Log {
+            format: "iperf3 JSON",
+            lines,
+            end: self.end,
+            version: self
+                .start
+                .version
+                .as_deref()
+                .and_then(|it| it.strip_prefix("iperf "))
+                .map(str::to_owned),
+            transport,
+            message: test.and_then(|test| u64::try_from(test.blksize).ok()).filter(|it| *it > 0).map(Bytes),
+            congestion: summary.sender_tcp_congestion.clone(),
+            rate: rate.filter(|rate| *rate > 0).map(|rate| BitRate(rate as f64)),
+            hosts,
+            peer: None,
+            cpu: cpu.and_then(|cpu| Cpu::of(cpu.host_total, cpu.remote_total)),
+            started: started.and_then(|it| time::of_seconds(it.timesecs, it.timemillisecs)),
+            streams,
+        }
+    }
+}
+
+/// A measure as an interval; `None` where its numbers make no sense.
+fn interval(measure: &Measure) -> Option<Interval> {
+    let sensible = |seconds: f64| seconds.is_finite() && (0.0..LONGEST).contains(&seconds);
+    let nanos = |seconds: f64| Nanos((seconds * 1e9).round() as u64);
+    let fits = sensible(measure.start) && sensible(measure.end) && measure.end > measure.start;
+    if !fits || !(0..MOST_BYTES).contains(&measure.bytes) {
+        return None;
+    }
+    let counted = measure.retransmits.is_some() || measure.snd_cwnd.is_some() || measure.rtt.is_some();
+    Some(Interval {
+        start: nanos(measure.start),
+        end: nanos(measure.end),
+        bytes: Bytes(measure.bytes.cast_unsigned()),
+        warmup: measure.omitted == Some(true),
+        tcp: counted.then(|| tcp(measure)),
+        datagrams: if measure.jitter_ms.is_some() { received_datagrams(measure) } else { sent_of(measure) },
+    })
+}
+
+fn tcp(measure: &Measure) -> TcpSample {
+    let number = |value: Option<i64>| value.and_then(|it| u64::try_from(it).ok()).unwrap_or(0);
+    let micros = |value: Option<i64>| Nanos(number(value).saturating_mul(1000));
+    TcpSample {
+        retransmits: u32::try_from(number(measure.retransmits)).unwrap_or(u32::MAX),
+        cwnd: Bytes(number(measure.snd_cwnd)),
+        rtt: micros(measure.rtt),
+        rtt_variation: micros(measure.rttvar),
+        reorderings: u32::try_from(number(measure.reorder)).unwrap_or(u32::MAX),
+        ..TcpSample::default()
+    }
+}
+
+fn sent_of(measure: &Measure) -> Option<DatagramSample> {
+    let count = u64::try_from(measure.packets?).ok()?;
+    Some(DatagramSample { count, ..DatagramSample::default() })
+}
+
+fn received_datagrams(measure: &Measure) -> Option<DatagramSample> {
+    let (all, lost) = (measure.packets?, measure.lost_packets.unwrap_or(0));
+    let jitter = measure.jitter_ms.filter(|it| it.is_finite() && (0.0..1e9).contains(it)).unwrap_or(0.0);
+    Some(DatagramSample {
+        count: u64::try_from(all.checked_sub(lost)?).unwrap_or(0),
+        lost,
+        reordered: measure.out_of_order.and_then(|it| u64::try_from(it).ok()).unwrap_or(0),
+        duplicates: 0,
+        jitter: Nanos((jitter * 1e6).round() as u64),
+    })
+}

@@ -1,0 +1,188 @@
+//! One end's log of one test, whatever it was written in, and what it becomes.
+//! Must not know text from JSON.
+//!
+//! Of each connection this end's series is known, and of the other end at most a summary, which a client gets from
+//! the server when the test has ended. A server's word on the client is not: it does not wait for one.
+
+use std::ops::RangeInclusive;
+
+use load::{Direction, Transport};
+use samples::{
+    Doubt, EndSeries, Flow, Interval, Measurement, SocketFacts, StreamData, ThreadCpu, ThreadRole, Told,
+    ToldKind, UnixMillis,
+};
+use units::{BitRate, Bytes, Nanos};
+
+use super::cpu::Cpu;
+use crate::found::{End, Found};
+
+/// A thread that was busy for more than this share was at its limit, as in plumb's own trials.
+const AT_ITS_LIMIT: f64 = 0.97;
+
+/// One end's log of one test.
+#[derive(Debug, Clone)]
+pub(super) struct Log {
+    pub(super) format: &'static str,
+    pub(super) lines: RangeInclusive<u64>,
+    /// Whose; `None` where nothing tells. It is then read as the client's.
+    pub(super) end: Option<End>,
+    /// `3.12`.
+    pub(super) version: Option<String>,
+    pub(super) transport: Option<Transport>,
+    pub(super) message: Option<Bytes>,
+    pub(super) congestion: Option<String>,
+    pub(super) rate: Option<BitRate>,
+    /// Client and server.
+    pub(super) hosts: Option<(String, String)>,
+    pub(super) peer: Option<String>,
+    pub(super) cpu: Option<Cpu>,
+    pub(super) started: Option<UnixMillis>,
+    pub(super) streams: Vec<Stream>,
+}
+
+/// One connection as this end saw it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stream {
+    /// Whether this end sends.
+    pub(super) sends: bool,
+    /// `address:port`.
+    pub(super) local: Option<String>,
+    pub(super) remote: Option<String>,
+    /// This end's intervals.
+    pub(super) own: Vec<Interval>,
+    /// The other end's summary.
+    pub(super) other: Option<Interval>,
+    /// This end's socket.
+    pub(super) socket: SocketFacts,
+}
+
+impl Log {
+    /// The test, as far as this log tells it.
+    pub(super) fn into_found(self) -> Found {
+        let end = self.end.unwrap_or(End::Client);
+        let (told, threads, doubts) = (self.told(end), self.threads(end), self.doubts(end));
+        let connections = self.streams.iter().filter_map(|stream| stream.connection(end)).collect();
+        let mut flows: Vec<Flow> = Vec::with_capacity(self.streams.len());
+        for stream in self.streams {
+            let direction = stream.direction(end);
+            let id = flows.iter().filter(|flow| flow.direction == direction).count() as u32;
+            flows.push(stream.into_flow(id, direction));
+        }
+        flows.sort_by_key(|flow| flow.direction);
+        let measurement = Measurement::Stream(StreamData { flows });
+        Found {
+            end: self.end,
+            hosts: self.hosts,
+            peer: self.peer,
+            connections,
+            started: self.started,
+            threads,
+            doubts,
+            ..Found::new(self.format, self.lines, told, measurement)
+        }
+    }
+
+    fn told(&self, end: End) -> Told {
+        let directions: Vec<Direction> = self.streams.iter().map(|stream| stream.direction(end)).collect();
+        let count = |wanted| directions.iter().filter(|direction| **direction == wanted).count() as u32;
+        let (forward, reverse) = (count(Direction::Forward), count(Direction::Reverse));
+        let direction = match (forward, reverse) {
+            (0, _) => Direction::Reverse,
+            (_, 0) => Direction::Forward,
+            _ => Direction::Both,
+        };
+        let tool = self.version.as_ref().map_or_else(|| "iperf3".to_owned(), |it| format!("iperf3 {it}"));
+        Told {
+            tool,
+            kind: ToldKind::Stream,
+            transport: self.transport,
+            streams: Some(forward.max(reverse)),
+            direction: Some(direction),
+            message: self.message,
+            congestion: self.congestion.clone(),
+            rate: self.rate,
+        }
+    }
+
+    /// CPU time of the process at either end. Since 3.16 it has a thread for each stream: the time is then shared
+    /// among them, as nobody says which of them used it.
+    fn threads(&self, end: End) -> Vec<ThreadCpu> {
+        let Some(cpu) = self.cpu else { return Vec::new() };
+        let elapsed = self.elapsed();
+        let threads = if self.has_threads() { self.streams.len().max(1) as u64 } else { 1 };
+        let sends = self.streams.first().is_some_and(|stream| stream.sends);
+        let of = |end: End, percent: f64, sends: bool| {
+            let busy = Nanos((percent / 100.0 * elapsed.0 as f64 / threads as f64).round() as u64);
+            let role = if sends { ThreadRole::Send } else { ThreadRole::Receive };
+            let thread = ThreadCpu { end: word(end).to_owned(), role, busy, elapsed };
+            std::iter::repeat_n(thread, if percent > 0.0 && elapsed.0 > 0 { threads as usize } else { 0 })
+        };
+        let mut threads: Vec<ThreadCpu> =
+            of(end, cpu.own, sends).chain(of(other(end), cpu.other, !sends)).collect();
+        threads.sort_by(|a, b| a.end.cmp(&b.end));
+        threads
+    }
+
+    /// Before 3.16 one thread did everything; its share of a CPU tells whether it was the limit.
+    fn doubts(&self, end: End) -> Vec<Doubt> {
+        let Some(cpu) = self.cpu.filter(|_| self.version.is_some() && !self.has_threads()) else {
+            return Vec::new();
+        };
+        let sends = self.streams.first().is_some_and(|stream| stream.sends);
+        let of = |end: End, percent: f64, sends: bool| {
+            let (end, busy) = (word(end).to_owned(), percent / 100.0);
+            (busy > AT_ITS_LIMIT).then_some(if sends {
+                Doubt::GeneratorLimited { end, busy }
+            } else {
+                Doubt::ReceiverLimited { end, busy }
+            })
+        };
+        of(end, cpu.own, sends).into_iter().chain(of(other(end), cpu.other, !sends)).collect()
+    }
+
+    fn has_threads(&self) -> bool {
+        let minor =
+            |version: &str| version.strip_prefix("3.")?.split(['-', '+', '.']).next()?.parse::<u32>().ok();
+        self.version.as_deref().and_then(minor).is_some_and(|minor| minor >= 16)
+    }
+
+    fn elapsed(&self) -> Nanos {
+        let ends = self.streams.iter().flat_map(|stream| stream.own.last().or(stream.other.as_ref()));
+        ends.map(|interval| interval.end).max().unwrap_or_default()
+    }
+}
+
+impl Stream {
+    fn direction(&self, end: End) -> Direction {
+        if self.sends == (end == End::Client) { Direction::Forward } else { Direction::Reverse }
+    }
+
+    fn connection(&self, end: End) -> Option<String> {
+        let (local, remote) = (self.local.as_ref()?, self.remote.as_ref()?);
+        Some(if end == End::Client { format!("{local} {remote}") } else { format!("{remote} {local}") })
+    }
+
+    fn into_flow(self, id: u32, direction: Direction) -> Flow {
+        let addresses = self.local.as_ref().zip(self.remote.as_ref());
+        let addresses = addresses.map(|(local, remote)| format!("{local} -> {remote}"));
+        let socket = SocketFacts { addresses, ..self.socket };
+        let own = EndSeries { intervals: self.own, socket, ..EndSeries::default() };
+        let other = EndSeries { intervals: self.other.into_iter().collect(), ..EndSeries::default() };
+        let (sender, receiver) = if self.sends { (own, other) } else { (other, own) };
+        Flow { id, direction, sender, receiver }
+    }
+}
+
+pub(super) const fn word(end: End) -> &'static str {
+    match end {
+        End::Server => "server",
+        End::Client | End::Both => "client",
+    }
+}
+
+const fn other(end: End) -> End {
+    match end {
+        End::Server => End::Client,
+        End::Client | End::Both => End::Server,
+    }
+}

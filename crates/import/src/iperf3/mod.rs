@@ -1,0 +1,18 @@
+//! iperf3's logs, 3.0 to 3.2x, as both ends print them: text, JSON, and a stream of JSON events.
+//!
+//! Learnt from <https://github.com/esnet/iperf> (src/iperf_locale.c, iperf_api.c, units.c) and from what the
+//! programs print; see tests/data. Must not know which logs belong together.
+
+mod bytes;
+mod command;
+mod cpu;
+mod json;
+mod log;
+mod row;
+mod said;
+mod test;
+mod text;
+mod time;
+
+pub(crate) use json::Json;
+pub(crate) use text::Text;

@@ -1,0 +1,199 @@
+//! The text that iperf3 prints: where a test begins and ends. Must not know rows from summaries.
+
+use std::mem;
+
+use super::{
+    command::Asked,
+    row::{Bracketed, bracketed},
+    said::{Said, said},
+    test::{Belongs, Test},
+};
+use crate::{
+    format::{Claim, Format, Line, Out},
+    found::End,
+};
+
+/// Reads iperf3's text, of clients and servers, one test after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Text {
+    test: Option<Test>,
+    version: Option<String>,
+    time: Option<String>,
+    asked: Asked,
+    /// Within what iperf 2 has printed.
+    older: bool,
+}
+
+impl Format for Text {
+    fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
+        if let Some(bracketed) = bracketed(line.text) {
+            return self.bracketed(bracketed, line, out);
+        }
+        match said(line.text) {
+            Some(said) => {
+                self.said(said, line.number, out);
+                Claim::Claimed
+            }
+            None => Claim::Declined,
+        }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.finish(out);
+        self.version = None;
+        self.older = false;
+    }
+}
+
+impl Text {
+    fn bracketed(&mut self, bracketed: Bracketed, line: &Line<'_>, out: &mut Out) -> Claim {
+        if bracketed == Bracketed::OlderTool {
+            self.older_tool(line.number, out);
+        }
+        if self.older {
+            return Claim::Claimed;
+        }
+        match bracketed {
+            Bracketed::Row(_) | Bracketed::Mangled if self.is_cut(&bracketed, line) => {
+                self.test(line.number).damaged(line.number);
+            }
+            Bracketed::Row(row) => {
+                if self.test(line.number).row(&row, line.number) == Belongs::Next {
+                    self.next_test(line.number, out).row(&row, line.number);
+                }
+            }
+            Bracketed::Header { segments, sent, received } => {
+                if self.test(line.number).heads(segments, sent, received) == Belongs::Next {
+                    self.next_test(line.number, out).heads(segments, sent, received);
+                }
+            }
+            Bracketed::Connection { id, local, remote } => {
+                if self.test.as_ref().is_some_and(Test::has_rows) {
+                    self.finish(out);
+                }
+                self.test(line.number).connection(id, local, remote);
+            }
+            Bracketed::OutOfOrder { id, count } => {
+                if let Some(test) = &mut self.test {
+                    test.reaches(line.number);
+                    test.out_of_order(id, count);
+                }
+            }
+            Bracketed::Sent { id } => {
+                if let Some(test) = &mut self.test {
+                    test.reaches(line.number);
+                    test.plain_summary(id);
+                }
+            }
+            Bracketed::Mangled | Bracketed::OlderTool => {}
+        }
+        Claim::Claimed
+    }
+
+    /// A damaged row, or one that the end of the file may have cut within its last number.
+    fn is_cut(&self, bracketed: &Bracketed, line: &Line<'_>) -> bool {
+        match bracketed {
+            Bracketed::Row(row) => !line.whole && row.side.is_none(),
+            // A lone one is somebody else's line that looks like one.
+            _ => self.test.is_some(),
+        }
+    }
+
+    fn said(&mut self, said: Said, line: u64, out: &mut Out) {
+        match said {
+            Said::Connecting { host } => self.begin(End::Client, host, line, out),
+            Said::Accepted { host } => self.begin(End::Server, host, line, out),
+            Said::Listening => {
+                self.finish(out);
+                self.older = false;
+            }
+            Said::Done => {
+                if let Some(test) = &mut self.test {
+                    test.reaches(line);
+                }
+                self.finish(out);
+            }
+            Said::Failed(why) => self.failed(why, line, out),
+            Said::Version(version) => self.version = Some(version),
+            Said::Time(time) => self.time = Some(time),
+            Said::Command(asked) => {
+                self.finish(out);
+                self.asked = asked;
+            }
+            Said::OlderTool => self.older_tool(line, out),
+            Said::Ruler | Said::Else => {}
+            about => self.about(about),
+        }
+    }
+
+    /// What is said about the test that is under way.
+    fn about(&mut self, said: Said) {
+        let Some(test) = &mut self.test else { return };
+        match said {
+            Said::Reverse => test.reverse = true,
+            Said::Cpu(cpu) => test.cpu = Some(cpu),
+            Said::Rate(rate) => test.asked.rate = Some(units::BitRate(rate)),
+            Said::Congestion(name) => test.congestion = Some(name),
+            Said::Starting { udp, message } => {
+                test.asked.transport = udp.then_some(load::Transport::Udp).or(test.asked.transport);
+                test.asked.message = message.map(units::Bytes).or(test.asked.message);
+            }
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, end: End, peer: String, line: u64, out: &mut Out) {
+        self.finish(out);
+        self.older = false;
+        let test = self.test(line);
+        test.end = Some(end);
+        test.peer = Some(peer);
+    }
+
+    fn failed(&mut self, why: String, line: u64, out: &mut Out) {
+        match &mut self.test {
+            Some(test) => {
+                test.reaches(line);
+                test.failure = Some(why);
+                self.finish(out);
+            }
+            // A server that was ended while it waited has failed in nothing.
+            None if why.contains("server has terminated") => {}
+            None => out.note(format!("line {line}: iperf3 says \"{why}\"")),
+        }
+    }
+
+    fn older_tool(&mut self, line: u64, out: &mut Out) {
+        self.finish(out);
+        if !self.older {
+            out.note(format!("line {line}: this is of iperf 2, which is not read"));
+        }
+        self.older = true;
+    }
+
+    /// The test that is under way, or a new one.
+    fn test(&mut self, line: u64) -> &mut Test {
+        let (version, time, asked) = (&self.version, &mut self.time, &mut self.asked);
+        self.test.get_or_insert_with(|| {
+            let mut test = Test::new(line);
+            test.version.clone_from(version);
+            test.time = time.take();
+            test.asked = mem::take(asked);
+            test
+        })
+    }
+
+    fn next_test(&mut self, line: u64, out: &mut Out) -> &mut Test {
+        self.finish(out);
+        self.test(line)
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        let Some(test) = self.test.take() else { return };
+        let outcome = test.finish();
+        outcome.notes.into_iter().for_each(|note| out.note(note));
+        if let Some(found) = outcome.found {
+            out.found(found);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Times as iperf3 writes them. Must not know whose they are.
+
+use jiff::fmt::rfc2822;
+use samples::UnixMillis;
+
+/// `Sat, 21 Nov 2026 18:00:15 GMT`, of `-V` and JSON.
+pub(super) fn of_version_line(text: &str) -> Option<UnixMillis> {
+    let zoned = rfc2822::parse(text).ok()?;
+    Some(UnixMillis(zoned.timestamp().as_millisecond()))
+}
+
+/// Seconds since 1970, and the same in milliseconds where that is told.
+pub(super) fn of_seconds(seconds: i64, millis: Option<i64>) -> Option<UnixMillis> {
+    let millis = millis.filter(|it| *it > 0).or_else(|| seconds.checked_mul(1000))?;
+    // After iperf3 was made and before nobody knows it any more.
+    (1_000_000_000_000..5_000_000_000_000).contains(&millis).then_some(UnixMillis(millis))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_read_and_anything_else_is_unknown() {
+        assert_eq!(of_version_line("Sat, 21 Nov 2026 18:00:15 GMT"), Some(UnixMillis(1_795_284_015_000)));
+        assert_eq!(of_version_line("yesterday"), None);
+    }
+}

@@ -1,0 +1,90 @@
+//! The value of a cell. Must not know the other cells of its row.
+
+use samples::{Quantity, ReportedValue};
+
+use super::column::{Column, Scale, cell_amount, is_blank};
+use crate::quantity::Amount;
+
+/// What a cell holds.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Cell {
+    /// Nothing, and it says so.
+    Blank,
+    /// A number of the column's quantity.
+    Value {
+        value: ReportedValue,
+        /// It is marked as about right.
+        approximate: bool,
+    },
+    /// Something else than its column.
+    Wrong,
+}
+
+/// Reads a cell of a column of values.
+pub(super) fn read(column: &Column, scale: Scale, text: &str) -> Cell {
+    if is_blank(text) {
+        return Cell::Blank;
+    }
+    let Some(amount) = cell_amount(text) else { return Cell::Wrong };
+    match in_base(&amount, scale).filter(|value| *value >= 0.0 || may_be_negative(scale.quantity)) {
+        Some(value) => Cell::Value {
+            value: ReportedValue { name: column.name.clone(), quantity: scale.quantity, value },
+            approximate: amount.approximate,
+        },
+        None => Cell::Wrong,
+    }
+}
+
+/// A bare number counts only where the heading has the unit or the column needs none; nothing is nothing in any unit.
+fn in_base(amount: &Amount, scale: Scale) -> Option<f64> {
+    let bare = matches!(scale.quantity, Quantity::Count | Quantity::Plain);
+    match (amount.unit, scale.unit) {
+        (Some(own), None) if own.quantity != scale.quantity => None,
+        (None, None) if !bare => (amount.number == 0.0).then_some(0.0),
+        (_, unit) => amount.in_base(unit),
+    }
+}
+
+/// Differences are written as shares and plain numbers; a rate, a time or a count below zero is none.
+const fn may_be_negative(quantity: Quantity) -> bool {
+    matches!(quantity, Quantity::Share | Quantity::Plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{markdown::column::Role, quantity::unit};
+
+    fn read_in(quantity: Quantity, heading: &str, text: &str) -> Option<f64> {
+        let scale = Scale { quantity, unit: unit(heading).filter(|_| !heading.is_empty()) };
+        let column = Column { name: "x".to_owned(), role: Role::Value(scale) };
+        match read(&column, scale, text) {
+            Cell::Value { value, .. } => Some(value.value),
+            Cell::Blank | Cell::Wrong => None,
+        }
+    }
+
+    #[test]
+    fn a_cell_has_a_value_only_in_the_unit_of_its_column() {
+        use Quantity::{BitRate, Count, Plain, Share, Time};
+        for (quantity, heading, text, value) in [
+            (BitRate, "Gbit/sec", "12.7", Some(12.7e9)),
+            (BitRate, "Gbit/sec", "1.5 Mbit/s", Some(1.5e6)),
+            (BitRate, "Gbit/sec", "-12.7", None),
+            (BitRate, "Gbit/sec", "12 ms", None),
+            (BitRate, "", "23.5 Gbits/sec", Some(23.5e9)),
+            (BitRate, "", "23.5", None),
+            (BitRate, "", "0", Some(0.0)),
+            (Share, "", "Baseline (100%)", Some(1.0)),
+            (Share, "", "Baseline", None),
+            (Share, "", "-3%", Some(-0.03)),
+            (Count, "", "6,408", Some(6408.0)),
+            (Count, "", "5 %", None),
+            (Plain, "", "-1.5", Some(-1.5)),
+            (Time, "us", "nan", None),
+            (Time, "us", "1e400", None),
+        ] {
+            assert_eq!(read_in(quantity, heading, text), value, "{text} of {heading}");
+        }
+    }
+}

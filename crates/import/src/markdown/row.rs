@@ -1,0 +1,100 @@
+//! A row of a table: its cells without the marks of Markdown
+//! (GitHub Flavored Markdown, <https://github.github.com/gfm/#tables-extension->).
+//! Must not know what a cell means.
+
+/// A line that has cells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) cells: Vec<String>,
+    /// It ends with a bar, so that it shows whether something is missing.
+    pub(super) closed: bool,
+}
+
+/// The cells of a line; `None` when it has no bar.
+pub(super) fn row(line: &str) -> Option<Row> {
+    let mut cells = split(line.trim());
+    if cells.len() < 2 {
+        return None;
+    }
+    let opened = cells.first().is_some_and(|cell| cell.trim().is_empty());
+    let closed = cells.last().is_some_and(|cell| cell.trim().is_empty());
+    if closed {
+        cells.pop();
+    }
+    let cells: Vec<String> = cells.iter().skip(usize::from(opened)).map(|cell| plain(cell)).collect();
+    (!cells.is_empty()).then_some(Row { cells, closed })
+}
+
+/// How many columns the rule under a heading has; `None` when the line is no such rule.
+pub(super) fn rule(line: &str) -> Option<usize> {
+    let is_rule = |cell: &String| {
+        let dashes = cell.strip_prefix(':').unwrap_or(cell);
+        let dashes = dashes.strip_suffix(':').unwrap_or(dashes);
+        !dashes.is_empty() && dashes.bytes().all(|byte| byte == b'-')
+    };
+    let row = row(line).filter(|row| row.cells.iter().all(is_rule))?;
+    Some(row.cells.len())
+}
+
+/// A text without emphasis and code marks.
+pub(super) fn plain(text: &str) -> String {
+    let text = text.replace("\\|", "|").replace("**", "").replace("__", "").replace(['`', '\u{a0}'], " ");
+    let mut text = text.trim();
+    for mark in ["~~", "*", "_"] {
+        let inner = text.strip_prefix(mark).and_then(|text| text.strip_suffix(mark));
+        text = inner.filter(|inner| !inner.is_empty()).map_or(text, str::trim);
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The parts between bars that are not escaped.
+fn split(line: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut begin, mut escaped) = (0, false);
+    for (at, byte) in line.bytes().enumerate() {
+        if byte == b'|' && !escaped {
+            parts.push(&line[begin..at]);
+            begin = at + 1;
+        }
+        escaped = byte == b'\\' && !escaped;
+    }
+    parts.push(&line[begin..]);
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_its_cells_without_marks() {
+        for (line, cells, closed) in [
+            ("| 1     | 2       | 25.8  |", vec!["1", "2", "25.8"], true),
+            ("| **BM-BM** | **23.5 Gbits/sec** | 6,408 |", vec!["BM-BM", "23.5 Gbits/sec", "6,408"], true),
+            ("a | b", vec!["a", "b"], false),
+            ("| a | b", vec!["a", "b"], false),
+            ("| `a\\|b` | | *c* |", vec!["a|b", "", "c"], true),
+            ("| one |", vec!["one"], true),
+        ] {
+            let row = row(line).unwrap_or_else(|| panic!("{line} has cells"));
+            assert_eq!(
+                (row.cells, row.closed),
+                (cells.into_iter().map(str::to_owned).collect(), closed),
+                "{line}"
+            );
+        }
+        for line in ["", "text", "|", "a \\| b"] {
+            assert_eq!(row(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_rule_is_made_of_dashes() {
+        for (line, columns) in
+            [("|---|:-:|--:|", Some(3)), ("- | -", Some(2)), ("| - | a |", None), ("---", None)]
+        {
+            assert_eq!(rule(line), columns, "{line}");
+        }
+        assert_eq!(rule("| : | --- |"), None);
+    }
+}

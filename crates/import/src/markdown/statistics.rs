@@ -1,0 +1,78 @@
+//! Tables whose rows are statistics and whose columns are what was measured: each column becomes a cell.
+//! Must not know tables whose rows are cells.
+
+use std::ops::RangeInclusive;
+
+use samples::ReportedValue;
+
+use super::{
+    cell::{self, Cell},
+    column::{Column, Scale, columns},
+    known::Known,
+};
+use crate::{options::Options, statistic};
+
+/// A table turned round.
+#[derive(Debug)]
+pub(super) struct Transposed {
+    pub(super) lines: RangeInclusive<u64>,
+    pub(super) cells: Vec<Turned>,
+    /// Cells that are no numbers: line, column, text.
+    pub(super) wrong: Vec<(u64, String, String)>,
+}
+
+/// What was a column.
+#[derive(Debug)]
+pub(super) struct Turned {
+    /// Factor and level, where there is more than one column.
+    pub(super) level: Option<(String, String)>,
+    /// By statistic; the one that stands for all comes first.
+    pub(super) values: Vec<ReportedValue>,
+}
+
+/// Turns a table round if it is one of these: a list of statistics beside columns of one quantity.
+pub(super) fn cells(headings: &[String], rows: &[(u64, Vec<String>)], known: &Known) -> Option<Transposed> {
+    let names: Vec<String> =
+        rows.iter().map(|(_, row)| statistic::statistic(row.first()?)).collect::<Option<_>>()?;
+    let lines = rows.first()?.0..=rows.last()?.0;
+    let texts: Vec<Vec<String>> = rows.iter().map(|(_, row)| row.clone()).collect();
+    let columns = columns(headings, &texts, &Options::default());
+    let measured = of_one_quantity(columns.get(1..)?)?;
+    let factor = known.factor_of(measured.iter().map(|(column, _)| column.name.as_str()));
+    let mut wrong = Vec::new();
+    let mut cells = Vec::new();
+    for ((column, scale), at) in measured.iter().zip(1..) {
+        let texts =
+            rows.iter().zip(&names).map(|((line, row), name)| (*line, name.as_str(), row[at].as_str()));
+        let values = values(column, *scale, texts, &mut wrong);
+        let level = (measured.len() > 1).then(|| (factor.clone(), column.name.clone()));
+        cells.extend((!values.is_empty()).then_some(Turned { level, values }));
+    }
+    Some(Transposed { lines, cells, wrong })
+}
+
+/// The columns with their scales, if they are all values of one quantity; each may have a unit of its own.
+fn of_one_quantity(columns: &[Column]) -> Option<Vec<(&Column, Scale)>> {
+    let measured: Vec<(&Column, Scale)> =
+        columns.iter().map(|column| Some((column, column.scale()?))).collect::<Option<_>>()?;
+    let quantity = measured.first()?.1.quantity;
+    measured.iter().all(|(_, scale)| scale.quantity == quantity).then_some(measured)
+}
+
+fn values<'a>(
+    column: &Column,
+    scale: Scale,
+    texts: impl Iterator<Item = (u64, &'a str, &'a str)>,
+    wrong: &mut Vec<(u64, String, String)>,
+) -> Vec<ReportedValue> {
+    let mut values = Vec::new();
+    for (line, name, text) in texts {
+        match cell::read(column, scale, text) {
+            Cell::Value { value, .. } => values.push(ReportedValue { name: name.to_owned(), ..value }),
+            Cell::Wrong => wrong.push((line, column.name.clone(), text.to_owned())),
+            Cell::Blank => {}
+        }
+    }
+    values.sort_by_key(|value| statistic::rank(&value.name));
+    values
+}

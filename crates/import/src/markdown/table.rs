@@ -1,0 +1,157 @@
+//! A table that is being read: heading, the first rows that say what its columns are, then row by row.
+//! Must not know what stands between tables.
+
+use std::{mem, ops::RangeInclusive};
+
+use samples::{Measurement, Quantity, ReportedData, ReportedValue, Told, ToldKind};
+
+use super::{
+    cell::{self, Cell},
+    column::{Column, Role, columns, is_blank},
+    faults::Faults,
+    known::Known,
+    row::Row,
+    statistics,
+};
+use crate::{
+    format::{Line, Out, TABLE},
+    found::Found,
+    options::Options,
+};
+
+/// So many rows say what the columns are. They are kept until then; the rows after them are not.
+const ROWS: usize = 64;
+
+/// A table of which heading and rule have been read.
+#[derive(Debug)]
+pub(super) struct Table {
+    heading: Row,
+    /// Rows that wait for their columns to be known.
+    waiting: Vec<(u64, Vec<String>)>,
+    columns: Vec<Column>,
+    faults: Faults,
+}
+
+impl Table {
+    /// A table by its heading, which stands in `line`.
+    pub(super) fn new(heading: Row, line: u64) -> Self {
+        Self { heading, waiting: Vec::new(), columns: Vec::new(), faults: Faults::new(line) }
+    }
+
+    /// Takes a row.
+    pub(super) fn row(
+        &mut self,
+        row: Row,
+        line: &Line<'_>,
+        options: &Options,
+        known: &mut Known,
+        out: &mut Out,
+    ) {
+        let cut = (self.heading.closed || !line.whole) && !row.closed;
+        if row.cells.len() != self.heading.cells.len() || cut {
+            self.faults.ragged(line.number);
+        } else if self.columns.is_empty() {
+            self.waiting.push((line.number, row.cells));
+            if self.waiting.len() == ROWS {
+                self.settle(options, known);
+                self.release(out);
+            }
+        } else {
+            self.emit(line.number, &row.cells, out);
+        }
+    }
+
+    /// No row follows.
+    pub(super) fn end(mut self, options: &Options, known: &mut Known, out: &mut Out) {
+        if self.columns.is_empty() {
+            match statistics::cells(&self.heading.cells, &self.waiting, known) {
+                Some(transposed) => self.transposed(transposed, out),
+                None => {
+                    self.settle(options, known);
+                    self.release(out);
+                }
+            }
+        }
+        self.faults.tell(out);
+    }
+
+    /// Says what the columns are by the rows that wait.
+    fn settle(&mut self, options: &Options, known: &mut Known) {
+        let rows: Vec<Vec<String>> = self.waiting.iter().map(|(_, cells)| cells.clone()).collect();
+        self.columns = columns(&self.heading.cells, &rows, options);
+        for (column, at) in self.columns.iter().zip(0..).filter(|(column, _)| column.role == Role::Factor) {
+            rows.iter().for_each(|cells| known.learn(&column.name, &cells[at]));
+        }
+        self.faults.columns(&self.columns);
+    }
+
+    fn release(&mut self, out: &mut Out) {
+        for (line, cells) in mem::take(&mut self.waiting) {
+            self.emit(line, &cells, out);
+        }
+    }
+
+    fn emit(&mut self, line: u64, cells: &[String], out: &mut Out) {
+        let mut found = reported(Vec::new(), line..=line, out);
+        let mut values = Vec::new();
+        for (column, text) in self.columns.iter().zip(cells) {
+            match column.role {
+                Role::Factor if is_blank(text) => return self.faults.unnamed(line, &column.name),
+                Role::Factor => {
+                    found.levels.insert(column.name.clone(), text.clone());
+                }
+                Role::Repeat | Role::Words => {}
+                Role::Value(scale) => match cell::read(column, scale, text) {
+                    Cell::Blank => {}
+                    Cell::Wrong => self.faults.wrong(line, &column.name, text),
+                    Cell::Value { value, approximate } => {
+                        self.faults.approximate(line, approximate);
+                        values.push(value);
+                    }
+                },
+            }
+        }
+        if !values.is_empty() {
+            out.found(with(found, values));
+        }
+    }
+
+    fn transposed(&mut self, transposed: statistics::Transposed, out: &mut Out) {
+        for (line, column, text) in &transposed.wrong {
+            self.faults.wrong(*line, column, text);
+        }
+        for cell in transposed.cells {
+            let mut found = reported(Vec::new(), transposed.lines.clone(), out);
+            found.levels.extend(cell.level);
+            out.found(with(found, cell.values));
+        }
+    }
+}
+
+/// A test of which somebody has reported numbers.
+fn reported(values: Vec<ReportedValue>, lines: RangeInclusive<u64>, out: &Out) -> Found {
+    let told = Told {
+        tool: "a table".to_owned(),
+        kind: if speaks_of_round_trips(&out.title) { ToldKind::PingPong } else { ToldKind::Other },
+        transport: None,
+        streams: None,
+        direction: None,
+        message: None,
+        congestion: None,
+        rate: None,
+    };
+    Found::new(TABLE, lines, told, Measurement::Reported(ReportedData { values }))
+}
+
+fn with(mut found: Found, values: Vec<ReportedValue>) -> Found {
+    if values.iter().any(|value| value.quantity == Quantity::BitRate) {
+        found.told.kind = ToldKind::Stream;
+    }
+    found.measurement = Measurement::Reported(ReportedData { values });
+    found
+}
+
+fn speaks_of_round_trips(title: &[String]) -> bool {
+    let Some(heading) = title.last().map(|heading| heading.to_lowercase()) else { return false };
+    ["latency", "ping-pong", "ping pong", "round trip", "rtt"].iter().any(|word| heading.contains(word))
+}

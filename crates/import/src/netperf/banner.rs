@@ -1,0 +1,153 @@
+//! What says which test it is: the first line of netperf's output, or the command that made it.
+//! Must not know results.
+
+use load::{Direction, Transport};
+use samples::Quantity;
+
+use crate::quantity::{Unit, unit};
+
+/// A test by its heading or its command.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Banner {
+    pub(super) kind: Kind,
+    pub(super) transport: Option<Transport>,
+    /// The unit of throughput, where the command told it.
+    pub(super) unit: Option<Unit>,
+    /// Results stand without headings (`-P 0`).
+    pub(super) bare: bool,
+    /// Transactions that are under way beside the one that is awaited.
+    pub(super) burst: u32,
+}
+
+/// What kind of test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// One side sends and waits for nothing.
+    Stream(Direction),
+    /// The same in datagrams, which can be lost.
+    Datagrams,
+    /// Requests and their answers on one connection.
+    Transactions,
+    /// Requests and their answers, each on a connection of its own.
+    Connections,
+    /// Whatever was chosen.
+    Omni,
+}
+
+/// Reads a heading: `MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 198.18.0.2 () …`.
+pub(super) fn banner(text: &str) -> Option<Banner> {
+    let (name, rest) = text.trim().split_once(" TEST ")?;
+    if !(rest.starts_with("from ") || rest.starts_with("to ")) || name.len() > 60 {
+        return None;
+    }
+    let burst = rest.rsplit_once("first burst ").and_then(|(_, burst)| burst.trim().parse().ok());
+    named(&name.trim_start_matches("MIGRATED ").to_uppercase()).map(|(kind, transport)| Banner {
+        kind,
+        transport,
+        unit: None,
+        bare: false,
+        burst: burst.unwrap_or(0),
+    })
+}
+
+/// Reads a command: `$ netperf -H 198.18.0.2 -t TCP_RR -P 0`.
+pub(super) fn command(text: &str) -> Option<Banner> {
+    let mut words =
+        text.split_whitespace().skip_while(|word| !(*word == "netperf" || word.ends_with("/netperf")));
+    words.next()?;
+    let arguments: Vec<&str> = words.take_while(|word| *word != "--").collect();
+    let value = |flag: &str| {
+        arguments.iter().enumerate().find_map(|(at, word)| {
+            let joined = word.strip_prefix(flag)?;
+            if joined.is_empty() { arguments.get(at + 1).copied() } else { Some(joined) }
+        })
+    };
+    value("-H")?;
+    let name = value("-t").unwrap_or("TCP_STREAM").to_uppercase().replace('_', " ");
+    let (kind, transport) = named(&name)?;
+    let unit = match value("-f") {
+        None => unit("10^6bits/s"),
+        Some(letter) => written(letter),
+    };
+    Some(Banner { kind, transport, unit, bare: value("-P") == Some("0"), burst: 0 })
+}
+
+fn named(name: &str) -> Option<(Kind, Option<Transport>)> {
+    let transport = match name.split_whitespace().next()? {
+        "TCP" => Some(Transport::Tcp),
+        "UDP" => Some(Transport::Udp),
+        "OMNI" => return Some((Kind::Omni, None)),
+        _ => return None,
+    };
+    let test = name.split_once(' ')?.1.trim();
+    let kind = match (test, transport) {
+        ("STREAM", Some(Transport::Udp)) => Kind::Datagrams,
+        ("STREAM" | "SENDFILE", _) => Kind::Stream(Direction::Forward),
+        ("MAERTS", _) => Kind::Stream(Direction::Reverse),
+        ("REQUEST/RESPONSE" | "RR", _) => Kind::Transactions,
+        ("CONNECT/REQUEST/RESPONSE" | "CRR", _) => Kind::Connections,
+        _ => return None,
+    };
+    Some((kind, transport))
+}
+
+/// The unit that a letter after `-f` asks for (netperf(1)): capitals for bytes by powers of two.
+fn written(letter: &str) -> Option<Unit> {
+    let word = match letter {
+        "G" => "GBytes/s",
+        "M" => "MBytes/s",
+        "K" => "KBytes/s",
+        "g" => "10^9bits/s",
+        "m" => "10^6bits/s",
+        "k" => "10^3bits/s",
+        _ => return None,
+    };
+    unit(word)
+}
+
+/// The unit of throughput in a line of headings: `bytes  bytes   bytes    secs.    10^6bits/sec`.
+pub(super) fn unit_in(text: &str) -> Option<Unit> {
+    let is_rate = |unit: &Unit| unit.quantity == Quantity::BitRate;
+    text.split_whitespace().find_map(|word| unit(word).filter(is_rate))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heading_or_a_command_says_which_test_it_is() {
+        let (tcp, udp) = (Some(Transport::Tcp), Some(Transport::Udp));
+        for (text, kind, transport) in [
+            ("TCP STREAM TEST to 10.0.0.1", Kind::Stream(Direction::Forward), tcp),
+            (
+                "MIGRATED TCP MAERTS TEST from a () port 0 AF_INET to b ()",
+                Kind::Stream(Direction::Reverse),
+                tcp,
+            ),
+            ("MIGRATED UDP STREAM TEST from a () port 0 to b ()", Kind::Datagrams, udp),
+            ("MIGRATED TCP Connect/Request/Response TEST from a to b", Kind::Connections, tcp),
+            ("$ netperf -H b -tUDP_RR -P 0", Kind::Transactions, udp),
+            ("root@a:~# /usr/bin/netperf -H b -l 1 -- -m 64", Kind::Stream(Direction::Forward), tcp),
+        ] {
+            let read = banner(text).or_else(|| command(text)).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!((read.kind, read.transport), (kind, transport), "{text}");
+        }
+        for text in [
+            "SCTP STREAM TEST from a to b",
+            "apt install netperf",
+            "UNIT TEST from here",
+            "we ran netperf -t x",
+        ] {
+            assert_eq!(banner(text).or_else(|| command(text)), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_command_tells_the_unit_of_bare_rows() {
+        let rate = |text: &str| command(text).and_then(|banner| banner.unit).map(|unit| unit.factor);
+        assert_eq!(rate("netperf -H b"), Some(1e6));
+        assert_eq!(rate("netperf -H b -f M"), Some(8.0 * 1_048_576.0));
+        assert_eq!(rate("netperf -H b -f x"), None);
+    }
+}

@@ -1,0 +1,253 @@
+//! A classic test: headings, perhaps interim results, and the row of results.
+//! Must not know values that the user chose.
+
+use load::{Direction, Transport};
+use samples::{Measurement, Quantity, ReportedData, ReportedValue, Told, ToldKind};
+use units::Bytes;
+
+use super::{
+    banner::{Banner, Kind, unit_in},
+    interim::Interim,
+    rows::{self, Cpu, DatagramsRow},
+};
+use crate::{
+    format::{Line, Out},
+    found::{End, Found},
+    quantity::{Unit, as_written, unit},
+};
+
+/// How the records call it.
+pub(super) const FORMAT: &str = "netperf text";
+
+/// What became of a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Read {
+    Nothing,
+    Something,
+}
+
+/// A test under way.
+#[derive(Debug)]
+pub(super) struct Classic {
+    banner: Banner,
+    first: u64,
+    unit: Option<Unit>,
+    interim: Interim,
+    sent: Option<DatagramsRow>,
+    /// A result has been read: more of them may follow without headings.
+    done: bool,
+    chosen: bool,
+}
+
+impl Classic {
+    pub(super) fn new(banner: Banner, line: u64) -> Self {
+        let unit = banner.unit;
+        Self {
+            banner,
+            first: line,
+            unit,
+            interim: Interim::default(),
+            sent: None,
+            done: false,
+            chosen: false,
+        }
+    }
+
+    /// Its results stand as chosen values.
+    pub(super) const fn has_chosen_values(&mut self) {
+        self.chosen = true;
+    }
+
+    pub(super) fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Read {
+        let text = line.text.trim();
+        if text.starts_with("!!! Desired confidence") {
+            let first = self.first;
+            out.note(format!("netperf's test at line {first} did not reach the confidence that was asked."));
+            return Read::Something;
+        }
+        if text.starts_with("!!!") {
+            return Read::Something;
+        }
+        if let Some(result) = text.strip_prefix("Interim result: ") {
+            self.interim.line(result, line, out);
+            return Read::Something;
+        }
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if !text.starts_with(|c: char| c.is_ascii_digit()) {
+            return self.heading(text);
+        }
+        if !line.whole {
+            return Read::Nothing;
+        }
+        match self.row(&words) {
+            Some(Ok(found)) => {
+                self.done = true;
+                if let Some(found) = found {
+                    out.found(Found { lines: self.first..=line.number, ..found });
+                    self.first = line.number + 1;
+                }
+                Read::Something
+            }
+            Some(Err(())) => {
+                out.note(format!(
+                    "netperf's test at line {} has no result at line {}: left out.",
+                    self.first, line.number
+                ));
+                self.done = true;
+                Read::Something
+            }
+            // The sizes of the other side's sockets.
+            None if self.done && words.len() == 2 && words.iter().all(|word| word.parse::<u64>().is_ok()) => {
+                Read::Something
+            }
+            None => Read::Nothing,
+        }
+    }
+
+    /// The test has ended.
+    pub(super) fn finish(self, out: &mut Out) {
+        if self.sent.is_some() {
+            out.note(format!(
+                "netperf's test at line {} breaks off before what was received: not read.",
+                self.first
+            ));
+        } else if !self.done && !self.chosen && !self.banner.bare {
+            out.note(format!("netperf's test at line {} has no result: not read.", self.first));
+        }
+    }
+
+    /// A line of headings tells the unit.
+    fn heading(&mut self, text: &str) -> Read {
+        const WORDS: [&str; 12] = [
+            "Recv",
+            "Send",
+            "Socket",
+            "Size",
+            "bytes",
+            "Local",
+            "Alignment",
+            "Throughput",
+            "Elapsed",
+            "secs.",
+            "CPU",
+            "Service",
+        ];
+        let is_heading =
+            !self.done && text.split_whitespace().next().is_some_and(|word| WORDS.contains(&word));
+        if is_heading {
+            self.unit = unit_in(text).or(self.unit);
+            return Read::Something;
+        }
+        Read::Nothing
+    }
+
+    /// A row of numbers: `None` when it is none of this test, an error when it should be and is not.
+    fn row(&mut self, words: &[&str]) -> Option<Result<Option<Found>, ()>> {
+        let expected: &[usize] = match (self.banner.kind, &self.sent) {
+            (Kind::Stream(_), _) => &[5, 9],
+            (Kind::Datagrams, None) => &[6, 8],
+            (Kind::Datagrams, Some(_)) => &[4, 6],
+            (Kind::Transactions | Kind::Connections, _) => &[6, 10],
+            (Kind::Omni, _) => return None,
+        };
+        if !expected.contains(&words.len()) || words.iter().any(|word| word.contains([',', '=', ':'])) {
+            return None;
+        }
+        let rate = self.unit.or_else(|| unit("10^6bits/s").filter(|_| self.banner.bare));
+        Some(self.result(words, rate).ok_or(()))
+    }
+
+    fn result(&mut self, words: &[&str], rate: Option<Unit>) -> Option<Option<Found>> {
+        let bits = |value: f64| Some(as_written(value * rate?.factor)).filter(|value| value.is_finite());
+        match self.banner.kind {
+            Kind::Stream(direction) => {
+                let row = rows::stream(words)?;
+                let received = bits(row.rate)?;
+                let found = match self.interim.take() {
+                    Some(series) => series.measurement(direction, received, row.seconds),
+                    None => reported(value("throughput", Quantity::BitRate, received), row.cpu),
+                };
+                Some(Some(self.found(ToldKind::Stream, Some(direction), row.message, found)))
+            }
+            Kind::Datagrams => match self.sent.take() {
+                None => {
+                    self.sent = Some(rows::sent(words)?);
+                    Some(None)
+                }
+                Some(sent) => {
+                    let received = rows::received(words)?;
+                    let values = datagrams(sent, received, bits(sent.rate)?, bits(received.rate)?);
+                    let message = sent.message.unwrap_or(0);
+                    Some(Some(self.found(ToldKind::Stream, Some(Direction::Forward), message, values)))
+                }
+            },
+            Kind::Transactions | Kind::Connections => {
+                let row = rows::transactions(words)?;
+                let connections = self.banner.kind == Kind::Connections;
+                let (kind, name) = if connections {
+                    (ToldKind::Connect, "connections")
+                } else {
+                    (ToldKind::PingPong, "transactions")
+                };
+                let rate = value(name, Quantity::PerSecond, row.per_second);
+                Some(Some(self.found(kind, None, row.request, reported(rate, row.cpu))))
+            }
+            Kind::Omni => None,
+        }
+    }
+
+    fn found(
+        &self,
+        kind: ToldKind,
+        direction: Option<Direction>,
+        message: u64,
+        measurement: Measurement,
+    ) -> Found {
+        let told = told(kind, self.banner.transport, direction, Some(Bytes(message)));
+        let mut found = Found::new(FORMAT, self.first..=self.first, told, measurement);
+        found.end = Some(End::Client);
+        found
+    }
+}
+
+/// What was sent, as far as netperf tells.
+pub(super) fn told(
+    kind: ToldKind,
+    transport: Option<Transport>,
+    direction: Option<Direction>,
+    message: Option<Bytes>,
+) -> Told {
+    Told {
+        tool: "netperf".to_owned(),
+        kind,
+        transport,
+        streams: (kind == ToldKind::Stream).then_some(1),
+        direction,
+        message,
+        congestion: None,
+        rate: None,
+    }
+}
+
+pub(super) fn value(name: &str, quantity: Quantity, value: f64) -> ReportedValue {
+    ReportedValue { name: name.to_owned(), quantity, value }
+}
+
+fn reported(first: ReportedValue, cpu: Cpu) -> Measurement {
+    let shares = [("client CPU", cpu.client), ("server CPU", cpu.server)];
+    let shares = shares.into_iter().filter_map(|(name, share)| Some(value(name, Quantity::Share, share?)));
+    Measurement::Reported(ReportedData { values: std::iter::once(first).chain(shares).collect() })
+}
+
+/// What was received counts, and so it comes first.
+fn datagrams(sent: DatagramsRow, received: DatagramsRow, sent_bits: f64, received_bits: f64) -> Measurement {
+    let mut values = vec![
+        value("throughput", Quantity::BitRate, received_bits),
+        value("sent", Quantity::BitRate, sent_bits),
+        value("datagrams sent", Quantity::Count, sent.datagrams as f64),
+        value("datagrams received", Quantity::Count, received.datagrams as f64),
+    ];
+    let shares = [("client CPU", sent.cpu), ("server CPU", received.cpu)];
+    values.extend(shares.into_iter().filter_map(|(name, share)| Some(value(name, Quantity::Share, share?))));
+    Measurement::Reported(ReportedData { values })
+}

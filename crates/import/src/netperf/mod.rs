@@ -1,0 +1,90 @@
+//! What netperf 2.x prints: the tables of its classic tests, with and without their headings (`-P 0`), interim
+//! results (`-D`), and chosen values as `NAME=value` lines (`-k`) or CSV (`-o`).
+//! Must not know other tools.
+//!
+//! A row without its heading is only numbers: it is read where a heading of the same test or the command itself
+//! stands above it, and nowhere else.
+
+mod banner;
+mod chosen;
+mod classic;
+mod interim;
+mod rows;
+
+use self::{
+    banner::{Banner, banner, command},
+    chosen::Chosen,
+    classic::{Classic, Read},
+};
+use crate::format::{Claim, Format, Line, Out};
+
+/// Reads the output of clients.
+#[derive(Debug, Default)]
+pub(crate) struct Netperf {
+    test: Option<Classic>,
+    chosen: Option<Chosen>,
+    /// What stood in the last heading, for chosen values below it.
+    latest: Option<Banner>,
+}
+
+impl Format for Netperf {
+    fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
+        if let Some(banner) = banner(line.text) {
+            self.end(out);
+            self.latest = Some(banner.clone());
+            self.test = Some(Classic::new(banner, line.number));
+            return Claim::Claimed;
+        }
+        if let Some(banner) = command(line.text) {
+            self.end(out);
+            self.latest = Some(banner.clone());
+            self.test = Some(Classic::new(banner, line.number));
+            return Claim::Declined;
+        }
+        if self.chosen_value(line, out) == Claim::Claimed {
+            return Claim::Claimed;
+        }
+        let Some(test) = &mut self.test else { return Claim::Declined };
+        match test.line(line, out) {
+            Read::Nothing => Claim::Declined,
+            Read::Something => Claim::Claimed,
+        }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        if let Some(chosen) = self.chosen.take() {
+            chosen.finish(self.latest.as_ref(), out);
+        }
+        if let Some(test) = self.test.take() {
+            test.finish(out);
+        }
+        self.latest = None;
+    }
+}
+
+impl Netperf {
+    /// A line of values that the user chose.
+    fn chosen_value(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
+        let taken = match &mut self.chosen {
+            Some(chosen) => chosen.line(line),
+            None => {
+                self.chosen = Chosen::begin(line);
+                self.chosen.is_some()
+            }
+        };
+        if taken {
+            if let Some(test) = &mut self.test {
+                test.has_chosen_values();
+            }
+            return Claim::Claimed;
+        }
+        if let Some(chosen) = self.chosen.take() {
+            chosen.finish(self.latest.as_ref(), out);
+        }
+        self.chosen = Chosen::begin(line);
+        if self.chosen.is_some() { Claim::Claimed } else { Claim::Declined }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! Real outputs of netperf 2.7, and what may be wrong with one.
+
+use load::{Direction, Transport};
+use samples::{EndSeries, Measurement, Quantity, ToldKind};
+use units::{Bytes, Nanos};
+
+use super::*;
+use crate::found::Found;
+
+fn read(text: &str) -> Out {
+    let mut out = Out::default();
+    let mut netperf = Netperf::default();
+    let last = text.lines().count();
+    for (line, number) in text.lines().zip(1..) {
+        let whole = number < last || text.ends_with('\n');
+        let _ = netperf.line(&Line { number: number as u64, text: line, whole }, &mut out);
+    }
+    netperf.end(&mut out);
+    out
+}
+
+fn values(found: &Found) -> Vec<(&str, Quantity, f64)> {
+    let Measurement::Reported(data) = &found.measurement else { panic!("reported") };
+    data.values.iter().map(|value| (value.name.as_str(), value.quantity, value.value)).collect()
+}
+
+/// The first value of each test.
+fn first(out: &Out) -> Vec<(ToldKind, &str, f64)> {
+    let first = |found| (values(found)[0].0, values(found)[0].2);
+    out.founds.iter().map(|found| (found.told.kind, first(found).0, first(found).1)).collect()
+}
+
+#[test]
+fn classic_tests_are_read_with_their_units() {
+    let out = read(include_str!("../../tests/data/netperf-classic.txt"));
+    use ToldKind::{Connect, PingPong, Stream};
+    assert_eq!(
+        first(&out),
+        [
+            (Stream, "throughput", 4_409.32e6),
+            (Stream, "throughput", 3_895.34e6),
+            (Stream, "throughput", 9_990.42e6),
+            (PingPong, "transactions", 10_400.32),
+            (PingPong, "transactions", 11_569.89),
+            (Connect, "connections", 11_504.57),
+        ]
+    );
+    let told: Vec<_> = out.founds.iter().map(|found| (found.told.transport, found.told.direction)).collect();
+    let (tcp, udp) = (Some(Transport::Tcp), Some(Transport::Udp));
+    let (forward, reverse) = (Some(Direction::Forward), Some(Direction::Reverse));
+    assert_eq!(told, [(tcp, forward), (tcp, reverse), (udp, forward), (tcp, None), (udp, None), (tcp, None)]);
+    assert_eq!(out.founds[0].told.message, Some(Bytes(16_384)));
+    let sent = ("sent", Quantity::BitRate, 10_170.16e6);
+    assert_eq!(values(&out.founds[2])[1], sent);
+    assert_eq!(out.notes, Vec::<String>::new());
+}
+
+#[test]
+fn the_cpu_of_both_machines_is_a_share() {
+    let out = read(include_str!("../../tests/data/netperf-cpu.txt"));
+    let shares: Vec<Vec<_>> = out
+        .founds
+        .iter()
+        .map(|found| {
+            values(found)
+                .into_iter()
+                .filter(|value| value.1 == Quantity::Share)
+                .map(|value| value.2)
+                .collect()
+        })
+        .collect();
+    assert_eq!(shares, [[0.6256, 0.6256], [0.7065, 0.7065], [0.2784, 0.2784]]);
+}
+
+#[test]
+fn bare_rows_are_read_under_the_command_that_made_them_and_nowhere_else() {
+    let text = include_str!("../../tests/data/netperf-bare.txt");
+    let out = read(text);
+    let said: Vec<_> = first(&out).into_iter().map(|(_, _, value)| value).collect();
+    assert_eq!(said, [4_081.12e6, 9_289.53e6, 9_602.25, 11_291.3]);
+    let bare: String =
+        text.lines().filter(|line| !line.starts_with('$')).map(|line| format!("{line}\n")).collect();
+    assert_eq!(read(&bare), Out::default());
+}
+
+#[test]
+fn the_unit_is_that_of_the_heading() {
+    let out = read(include_str!("../../tests/data/netperf-units.txt"));
+    let said: Vec<_> = first(&out).into_iter().map(|(_, _, value)| value).collect();
+    assert_eq!(
+        said,
+        [3.86e9, crate::quantity::as_written(467.18 * 8.0 * 1_048_576.0), 7_656.99e6, 10_328.41]
+    );
+    assert_eq!(out.notes, ["netperf's test at line 15 did not reach the confidence that was asked."]);
+}
+
+#[test]
+fn interim_results_are_the_series_of_the_end_that_printed_them() {
+    let out = read(include_str!("../../tests/data/netperf-interim.txt"));
+    let flows: Vec<_> = out
+        .founds
+        .iter()
+        .map(|found| match &found.measurement {
+            Measurement::Stream(data) => &data.flows[0],
+            other => panic!("a stream, not {other:?}"),
+        })
+        .collect();
+    let lengths = |series: &EndSeries| (series.intervals.len(), series.elapsed());
+    assert_eq!(lengths(&flows[0].sender), (5, Nanos(1_000_000_000)));
+    assert_eq!(lengths(&flows[0].receiver), (1, Nanos(1_000_000_000)));
+    assert!((flows[0].receiver.rate().0 / 4_310.86e6 - 1.0).abs() < 1e-6);
+    assert_eq!((lengths(&flows[1].receiver).0, lengths(&flows[1].sender).0), (5, 0));
+    assert!((flows[1].receiver.rate().0 / 4_800.26e6 - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn chosen_values_are_read_from_lines_and_from_csv() {
+    let keyed = read(include_str!("../../tests/data/netperf-keyed.txt"));
+    let said = values(&keyed.founds[0]);
+    assert_eq!(said[0], ("transactions", Quantity::PerSecond, 10_391.16));
+    assert!(said.contains(&("p99", Quantity::Time, 222_000.0)), "{said:?}");
+    assert!(!said.iter().any(|value| value.1 == Quantity::Share), "-1 is not measured: {said:?}");
+    assert_eq!(values(&keyed.founds[1]), [("throughput", Quantity::BitRate, 3_643.08e6)]);
+    let csv = read(include_str!("../../tests/data/netperf-csv.txt"));
+    assert_eq!(values(&csv.founds[0])[1], ("p50", Quantity::Time, 7000.0));
+    assert_eq!(csv.founds[0].told.congestion.as_deref(), Some("bbr"));
+    assert!(values(&csv.founds[1]).contains(&("retransmits", Quantity::Count, 2611.0)));
+    assert_eq!((keyed.notes.len(), csv.notes.len()), (0, 0));
+}
+
+#[test]
+fn what_is_cut_or_no_number_is_a_note_and_no_result() {
+    let head = "MIGRATED TCP STREAM TEST from a () port 0 AF_INET to b () port 0 AF_INET\n\
+                bytes  bytes   bytes    secs.    10^6bits/sec\n\n";
+    let udp = "MIGRATED UDP STREAM TEST from a () port 0 AF_INET to b () port 0 AF_INET\n\
+               bytes  bytes   bytes    secs.    10^6bits/sec\n\n";
+    for (text, note) in [
+        (head.to_owned(), "netperf's test at line 1 has no result: not read."),
+        (
+            format!("{head}131072  16384  16384    1.00     44"),
+            "netperf's test at line 1 has no result: not read.",
+        ),
+        (
+            format!("{head}131072  16384  16384    1.00     nan\n"),
+            "netperf's test at line 1 has no result at line 4: left out.",
+        ),
+        (
+            format!("{head}131072  16384  16384    0.00     4409.32\n"),
+            "netperf's test at line 1 has no result at line 4: left out.",
+        ),
+        (
+            format!("{udp}212992   65507   1.00        19408      0    10170.16\n"),
+            "netperf's test at line 1 breaks off before what was received: not read.",
+        ),
+        (
+            "THROUGHPUT=nan\nTHROUGHPUT_UNITS=10^6bits/s\n".to_owned(),
+            "netperf's values at line 1 have no throughput: not read.",
+        ),
+    ] {
+        let out = read(&text);
+        assert_eq!((out.founds.len(), out.notes), (0, vec![note.to_owned()]), "{text}");
+    }
+    assert_eq!(read("PATH=/usr/bin\nTHROUGHPUT=5\n"), Out::default());
+}

@@ -1,0 +1,164 @@
+//! The headings above a line: Markdown's, and the summaries of folded parts.
+//! Must not know what a heading says.
+
+use crate::format::Line;
+
+/// The longest heading that is kept.
+const LONGEST: usize = 300;
+/// The most headings within each other.
+const DEEPEST: usize = 32;
+
+/// Where in the document a line stands.
+#[derive(Debug, Default)]
+pub(crate) struct Outline {
+    stack: Vec<Part>,
+    in_code: bool,
+}
+
+#[derive(Debug)]
+enum Part {
+    /// `#` to `######`, with their number.
+    Heading(usize, String),
+    /// `<details>`, with its summary once that was read.
+    Folded(Option<String>),
+}
+
+/// What a line is to the outline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// It changes nothing: it may be a log's.
+    Stays,
+    /// It begins or ends a part, or a block of code: what was under way before it has ended.
+    Turns,
+}
+
+impl Outline {
+    /// Takes a line.
+    pub(crate) fn line(&mut self, line: &Line<'_>) -> Turn {
+        let text = line.text.trim();
+        let first = text.as_bytes().first();
+        // Nearly every line of a long log ends here.
+        if !matches!(first, Some(b'#' | b'<' | b'`' | b'~' | b'=')) {
+            return Turn::Stays;
+        }
+        if text.starts_with("```") || text.starts_with("~~~") {
+            self.in_code = !self.in_code || text.trim_matches(['`', '~']).len() > 1;
+            return Turn::Turns;
+        }
+        if self.folds(text) {
+            return Turn::Turns;
+        }
+        if self.in_code {
+            return Turn::Stays;
+        }
+        self.heading(text)
+    }
+
+    /// The headings above, outermost first.
+    pub(crate) fn title(&self) -> Vec<String> {
+        let written = |part: &Part| match part {
+            Part::Heading(_, text) => Some(text.clone()),
+            Part::Folded(text) => text.clone(),
+        };
+        self.stack.iter().filter_map(written).collect()
+    }
+
+    /// `<details>`, `<summary>`, `</details>`: they stand outside of code, so they also end a block that nobody closed.
+    fn folds(&mut self, text: &str) -> bool {
+        let lower = text.to_ascii_lowercase();
+        if lower.starts_with("</details") {
+            self.in_code = false;
+            let opened = self.stack.iter().rposition(|part| matches!(part, Part::Folded(_)));
+            self.stack.truncate(opened.unwrap_or(self.stack.len()));
+            return true;
+        }
+        let opens = lower.starts_with("<details");
+        if opens {
+            self.in_code = false;
+            self.push(Part::Folded(None));
+        }
+        let summary = between(&lower, text, "<summary>", "</summary>");
+        if let (Some(summary), Some(Part::Folded(title))) = (summary, self.stack.last_mut()) {
+            *title = Some(clean(summary));
+            return true;
+        }
+        opens
+    }
+
+    fn heading(&mut self, text: &str) -> Turn {
+        let written = text.trim_start_matches('#');
+        let level = text.len() - written.len();
+        if !(1..=6).contains(&level) || !written.starts_with([' ', '\t']) {
+            return Turn::Stays;
+        }
+        let within = |part: &Part| match part {
+            Part::Heading(other, _) => *other < level,
+            Part::Folded(_) => true,
+        };
+        let kept = self.stack.iter().rposition(within).map_or(0, |last| last + 1);
+        self.stack.truncate(kept);
+        self.push(Part::Heading(level, clean(written.trim_end_matches('#'))));
+        Turn::Turns
+    }
+
+    fn push(&mut self, part: Part) {
+        if self.stack.len() < DEEPEST {
+            self.stack.push(part);
+        }
+    }
+}
+
+/// What stands between two tags; to the end of the line where the second is missing.
+fn between<'a>(lower: &str, text: &'a str, open: &str, close: &str) -> Option<&'a str> {
+    let start = lower.find(open)? + open.len();
+    let end = lower[start..].find(close).map_or(text.len(), |end| start + end);
+    text.get(start..end)
+}
+
+/// Without Markdown's emphasis and with its special signs read.
+fn clean(text: &str) -> String {
+    let plain = text.replace(['`', '*'], "").replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&");
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    words.join(" ").chars().take(LONGEST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn title_after(text: &str) -> Vec<String> {
+        let mut outline = Outline::default();
+        for (line, number) in text.lines().zip(1..) {
+            outline.line(&Line { number, text: line, whole: true });
+        }
+        outline.title()
+    }
+
+    #[test]
+    fn the_title_is_every_heading_above_outermost_first() {
+        for (text, title) in [
+            ("# A\n## B\n", vec!["A", "B"]),
+            ("# A\n## B\n### C\n## D\n", vec!["A", "D"]),
+            ("## A\n<details> <summary> B </summary>\n", vec!["A", "B"]),
+            (
+                "## A\n<details><summary>B</summary>\n<details>\n<summary>C</summary>\n</details>\n",
+                vec!["A", "B"],
+            ),
+            ("<details><summary>a</summary>\n## In it\n</details>\n", vec![]),
+            ("# A\n```sh\n# a comment\n```\n", vec!["A"]),
+            ("# A\n```sh\nnobody closes it\n<details><summary>B</summary>\n## C\n", vec!["A", "B", "C"]),
+            ("### Client: `gate` (**`10.1.0.1`**) ###\n", vec!["Client: gate (10.1.0.1)"]),
+            ("<details><summary>Host-&gt;VM</summary>\n", vec!["Host->VM"]),
+            ("#!/bin/bash\n#no heading\n", vec![]),
+        ] {
+            assert_eq!(title_after(text), title, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_heading_that_never_ends_takes_no_memory() {
+        let many = "<details><summary>x</summary>\n".repeat(1000);
+        assert_eq!(title_after(&many).len(), DEEPEST);
+        assert_eq!(title_after(&format!("# {}", "x".repeat(100_000)))[0].len(), LONGEST);
+    }
+}

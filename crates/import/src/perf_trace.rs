@@ -1,0 +1,231 @@
+//! The summary of `perf trace -s`: system calls with the time from enter to exit, by thread
+//! (perf-trace(1), "-s, --summary"). Must not know other tracers.
+
+use units::Nanos;
+
+use crate::{
+    calls::{Call, Calls},
+    format::{Claim, Format, Line, Out},
+    places::Places,
+    quantity::leading_number,
+};
+
+/// How the records call it.
+const FORMAT: &str = "perf trace -s";
+
+/// Reads summaries: a head, then for each thread a line with its name and a table.
+#[derive(Debug, Default)]
+pub(crate) struct PerfTrace {
+    open: Option<Summary>,
+}
+
+#[derive(Debug)]
+struct Summary {
+    first: u64,
+    last: u64,
+    calls: Calls,
+    thread: Option<String>,
+    /// Of the table under way.
+    columns: Vec<String>,
+    /// Its times are in milliseconds, as its second heading says.
+    milliseconds: bool,
+    wrong: Places,
+}
+
+impl Format for PerfTrace {
+    fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
+        let text = line.text.trim();
+        if text.starts_with("Summary of events") {
+            self.end(out);
+            self.open = Some(Summary::new(line.number));
+            return Claim::Claimed;
+        }
+        let Some(summary) = &mut self.open else { return Claim::Declined };
+        if summary.takes(text, line) {
+            return Claim::Claimed;
+        }
+        self.end(out);
+        Claim::Declined
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        let Some(summary) = self.open.take() else { return };
+        if !summary.wrong.is_empty() {
+            let (first, wrong) = (summary.first, &summary.wrong);
+            out.note(format!("perf trace's summary at line {first} has no row of it at {wrong}: left out."));
+        }
+        if !summary.calls.is_empty() {
+            let lines = summary.first..=summary.last;
+            out.found(summary.calls.found(FORMAT, "perf trace".to_owned(), lines, &out.title, Vec::new()));
+        }
+    }
+}
+
+impl Summary {
+    const fn new(line: u64) -> Self {
+        Self {
+            first: line,
+            last: line,
+            calls: Calls::new(),
+            thread: None,
+            columns: Vec::new(),
+            milliseconds: false,
+            wrong: Places::NONE,
+        }
+    }
+
+    /// Takes a line if it belongs here.
+    fn takes(&mut self, text: &str, line: &Line<'_>) -> bool {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if words.is_empty() || words.iter().all(|word| word.bytes().all(|byte| byte == b'-')) {
+            return true;
+        }
+        if let Some(thread) = thread(text) {
+            self.thread = thread;
+            self.columns.clear();
+        } else if words[0] == "syscall" && words.contains(&"calls") {
+            self.columns = words.iter().map(|word| (*word).to_owned()).collect();
+            self.milliseconds = false;
+        } else if words.iter().all(|word| word.starts_with('(') && word.ends_with(')')) {
+            self.milliseconds = words.contains(&"(msec)");
+        } else if self.columns.is_empty() {
+            return false;
+        } else {
+            return self.row(&words, line);
+        }
+        self.last = line.number;
+        true
+    }
+
+    /// A row: of a table under way, whatever has as many words as it has columns.
+    fn row(&mut self, words: &[&str], line: &Line<'_>) -> bool {
+        let call = if line.whole { self.call(words) } else { None };
+        match call.filter(|call| self.calls.add(call.clone())) {
+            Some(_) => self.last = line.number,
+            None if words.len() == self.columns.len() || !line.whole => self.wrong.add(line.number),
+            None => return false,
+        }
+        true
+    }
+
+    fn call(&self, words: &[&str]) -> Option<Call> {
+        if words.len() != self.columns.len() {
+            return None;
+        }
+        let word = |wanted: &str| {
+            let at = self.columns.iter().position(|column| column == wanted)?;
+            words.get(at).copied()
+        };
+        let total = match word("total").filter(|_| self.milliseconds) {
+            Some(total) => Some(milliseconds(total)?),
+            None => None,
+        };
+        let errors = match word("errors") {
+            Some(errors) => Some(errors.parse().ok()?),
+            None => None,
+        };
+        Some(Call {
+            thread: self.thread.clone(),
+            name: words[0].to_owned(),
+            calls: word("calls")?.parse().ok()?,
+            errors,
+            total,
+            running: None,
+        })
+    }
+}
+
+/// Of `CPU 0/KVM (10396), 35468 events, 100.0%` the thread; of `total, 35468 events` that it is nobody's alone.
+fn thread(text: &str) -> Option<Option<String>> {
+    let (who, rest) = text.rsplit_once(", ").filter(|(who, _)| who.contains(" events")).unwrap_or((text, ""));
+    let (who, events) = who.rsplit_once(", ")?;
+    let counted = events.strip_suffix(" events")?;
+    if counted.parse::<u64>().is_err() || !(rest.is_empty() || rest.ends_with('%')) {
+        return None;
+    }
+    let name = who.rsplit_once(" (").map_or(who, |(name, _)| name);
+    Some((name != "total").then(|| name.to_owned()))
+}
+
+/// Nanoseconds of milliseconds as they are written: `2200.756`.
+fn milliseconds(text: &str) -> Option<Nanos> {
+    let (value, rest) = leading_number(text)?;
+    let nanos = (value * 1e6).round();
+    (rest.is_empty() && (0.0..1e18).contains(&nanos)).then_some(Nanos(nanos as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Out {
+        let mut out = Out::default();
+        let mut perf = PerfTrace::default();
+        let last = text.lines().count();
+        for (line, number) in text.lines().zip(1..) {
+            let whole = number < last || text.ends_with('\n');
+            let _ = perf.line(&Line { number: number as u64, text: line, whole }, &mut out);
+        }
+        perf.end(&mut out);
+        out
+    }
+
+    /// Thread, call, calls, errors, nanoseconds.
+    type Said<'a> = (Option<&'a str>, &'a str, u64, Option<u64>, Option<u64>);
+
+    fn said(out: &Out) -> Vec<Said<'_>> {
+        let calls = out.founds.iter().flat_map(|found| &found.syscalls);
+        calls
+            .map(|call| {
+                let total = call.total.map(|total| total.0);
+                (call.thread.as_deref(), call.call.as_str(), call.calls, call.errors, total)
+            })
+            .collect()
+    }
+
+    const HEAD: &str = "   syscall            calls  errors  total       min       avg       max       stddev\n\
+                                                        (msec)    (msec)    (msec)    (msec)        (%)\n\
+                           --------------- --------  ------ -------- --------- --------- ---------     ------\n";
+
+    #[test]
+    fn each_thread_has_its_calls_and_equal_ones_are_added_up() {
+        let out = read(&format!(
+            "\n Summary of events:\n\n CPU 0/KVM (10396), 35468 events, 60.0%\n\n{HEAD}   ioctl  4  1  2200.756  0.154  550.189  2000.184  87.95%\n\n\
+             \n vhost (7), 12 events, 20.0%\n\n{HEAD}   read  3  0  0.003  0.001  0.001  0.001  1.00%\n\n vhost (8), 12 events, 20.0%\n\n\
+             {HEAD}   read  5  0  0.004  0.001  0.001  0.001  1.00%\n\n\ntext\n"
+        ));
+        assert_eq!(
+            said(&out),
+            [
+                (Some("CPU 0/KVM"), "ioctl", 4, Some(1), Some(2_200_756_000)),
+                (Some("vhost"), "read", 8, Some(0), Some(7000)),
+            ]
+        );
+        assert_eq!(out.notes, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_summary_of_all_threads_and_one_of_an_older_perf_are_read() {
+        let out = read(
+            " Summary of events:\n total, 24 events\n   syscall  calls  total  min  avg  max  stddev\n   (msec) (msec) (msec) (msec) (%)\n\
+             read  5  0.004  0.001  0.001  0.001  1.00%\n",
+        );
+        assert_eq!(said(&out), [(None, "read", 5, None, Some(4000))]);
+    }
+
+    #[test]
+    fn rows_that_are_cut_or_no_numbers_are_left_out_with_their_lines() {
+        let out = read(&format!(
+            " Summary of events:\n a (1), 2 events, 100.0%\n{HEAD}   read  5  0  nan  0.1  0.1  0.1  1.00%\n\
+             write  -5  0  1.0  0.1  0.1  0.1  1.00%\n   close  5  0  1.0  0.1  0.1  0.1  1.00%\n   open  5  0  1.0"
+        ));
+        assert_eq!(said(&out), [(Some("a"), "close", 5, Some(0), Some(1_000_000))]);
+        assert!(out.notes[0].contains("lines 6, 7 and 9"), "{:?}", out.notes);
+    }
+
+    #[test]
+    fn times_without_their_unit_are_unknown() {
+        let out = read(" Summary of events:\n a (1), 2 events\n syscall calls total\n read 5 7\n");
+        assert_eq!(said(&out), [(Some("a"), "read", 5, None, None)]);
+    }
+}

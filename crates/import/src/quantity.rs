@@ -1,0 +1,347 @@
+//! Numbers as people and tools write them: `23.5 Gbits/sec`, `6,408`, `~15,200/sec`, `+47.4% (15.6 μs)`.
+//! Must not know where they stand: a table, a list or a summary.
+
+use samples::Quantity;
+
+/// A unit: what is measured in it, and how much of the base unit of its quantity one of it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Unit {
+    pub(crate) quantity: Quantity,
+    pub(crate) factor: f64,
+}
+
+/// A number with the unit that stands beside it, if one does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Amount {
+    /// As written; finite.
+    pub(crate) number: f64,
+    pub(crate) unit: Option<Unit>,
+    /// It is marked as no more than about right.
+    pub(crate) approximate: bool,
+    /// Written without fraction, separators and exponent.
+    pub(crate) plain: bool,
+    /// Written without fraction and exponent.
+    pub(crate) whole: bool,
+}
+
+impl Amount {
+    /// In the base unit, by its own unit or else by `unit`; `None` when the two measure different things or it is
+    /// too large to be a number.
+    pub(crate) fn in_base(&self, unit: Option<Unit>) -> Option<f64> {
+        let by = match (self.unit, unit) {
+            (Some(own), Some(other)) if own.quantity != other.quantity => return None,
+            (own, other) => own.or(other).map_or(1.0, |unit| unit.factor),
+        };
+        let value = self.number * by;
+        value.is_finite().then(|| as_written(value))
+    }
+}
+
+/// Without what the multiplication added: 32.3 μs are 32300 ns, not 32299.999999999996.
+pub(crate) fn as_written(value: f64) -> f64 {
+    format!("{value:.14e}").parse().unwrap_or(value)
+}
+
+/// Reads a number with its unit. What follows in round brackets is a remark; any other rest makes it no number.
+pub(crate) fn amount(text: &str) -> Option<Amount> {
+    let text = text.trim();
+    let exact = text.trim_start_matches(['~', '≈']).trim_start();
+    let (number, rest) = leading_number(exact)?;
+    let rest = without_spread(without_remark(rest.trim()));
+    let unit = if rest.is_empty() { None } else { Some(unit(rest)?) };
+    let written = &exact[..exact.len() - leading_rest(exact).len()];
+    let whole = written.chars().all(|c| c.is_ascii_digit() || c == ',');
+    Some(Amount {
+        number,
+        unit,
+        approximate: exact.len() < text.len(),
+        plain: whole && !written.contains(','),
+        whole,
+    })
+}
+
+/// The number that a text begins with, and what follows it. Commas count only where they part thousands.
+pub(crate) fn leading_number(text: &str) -> Option<(f64, &str)> {
+    let rest = leading_rest(text);
+    let written = &text[..text.len() - rest.len()];
+    let number = written.strip_prefix('+').unwrap_or(written);
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let fraction_only = whole.trim_start_matches('-').is_empty();
+    if fraction.contains(',') || !(fraction_only || parts_thousands(whole.trim_start_matches('-'))) {
+        return None;
+    }
+    let value: f64 = number.replace(',', "").parse().ok()?;
+    f64::is_finite(value).then_some((value, rest))
+}
+
+/// A whole number, commas between thousands allowed; `None` when anything else stands in it.
+pub(crate) fn whole(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
+    (digits && parts_thousands(text)).then(|| text.replace(',', "").parse().ok())?
+}
+
+/// What follows the characters that can belong to a number.
+fn leading_rest(text: &str) -> &str {
+    let bytes = text.as_bytes();
+    let mut end = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
+    while bytes.get(end).is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'.')) {
+        end += 1;
+    }
+    let exponent = bytes.get(end).is_some_and(|byte| matches!(byte, b'e' | b'E'));
+    let signed = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+    if exponent && bytes.get(end + 1 + signed).is_some_and(u8::is_ascii_digit) {
+        end += 1 + signed;
+        while bytes.get(end).is_some_and(u8::is_ascii_digit) {
+            end += 1;
+        }
+    }
+    &text[end..]
+}
+
+/// Whether commas, where there are any, stand before every three digits.
+fn parts_thousands(digits: &str) -> bool {
+    let mut groups = digits.split(',');
+    let first = groups.next().unwrap_or_default();
+    let mut parted = groups.clone().peekable();
+    !first.is_empty() && (parted.peek().is_none() || first.len() <= 3) && groups.all(|group| group.len() == 3)
+}
+
+/// Without a remark in round brackets at the end.
+fn without_remark(text: &str) -> &str {
+    match text.find('(') {
+        Some(at) if text.ends_with(')') => text[..at].trim_end(),
+        _ => text,
+    }
+}
+
+/// Of `± 0.3 Gbits/sec` the unit: the spread is not kept.
+fn without_spread(text: &str) -> &str {
+    let Some(spread) = ["±", "+/-", "+-"].iter().find_map(|sign| text.strip_prefix(sign)) else {
+        return text;
+    };
+    leading_number(spread.trim_start()).map_or(text, |(_, rest)| rest.trim())
+}
+
+/// Reads a unit, of which this knows the usual spellings. `MBytes` is 2^20 bytes, as iperf and netperf mean it;
+/// `MB` is 10^6, `MiB` 2^20; bits always go by thousands.
+pub(crate) fn unit(text: &str) -> Option<Unit> {
+    let text = text.trim();
+    let of = |quantity, factor| Some(Unit { quantity, factor });
+    if matches!(text, "%" | "percent") {
+        return of(Quantity::Share, 0.01);
+    }
+    if matches!(text, "x" | "×") {
+        return of(Quantity::Plain, 1.0);
+    }
+    if let Some(nanos) = time(text) {
+        return of(Quantity::Time, nanos);
+    }
+    if let Some(base) = per_second(text) {
+        return rate(base);
+    }
+    if let Some(bytes) = scaled(text, is_byte) {
+        return of(Quantity::Size, bytes);
+    }
+    of(Quantity::Count, scaled(text, is_event)?)
+}
+
+/// Nanoseconds of a unit of time, of each something too: `μs/call`.
+fn time(text: &str) -> Option<f64> {
+    let word = match text.split_once('/') {
+        Some((time, each)) if is_event(each) => time,
+        Some(_) => return None,
+        None => text,
+    };
+    Some(match word {
+        "ns" | "nsec" | "nanoseconds" => 1.0,
+        "us" | "µs" | "μs" | "usec" | "usecs" | "microseconds" => 1e3,
+        "ms" | "msec" | "msecs" | "milliseconds" => 1e6,
+        "s" | "sec" | "sec." | "secs" | "secs." | "seconds" => 1e9,
+        _ => return None,
+    })
+}
+
+/// What is counted per second.
+fn per_second(text: &str) -> Option<&str> {
+    const EVERY: [&str; 6] = ["/second", "/sec", "/s", " per second", " per sec", "per sec"];
+    let long = EVERY.iter().find_map(|every| text.strip_suffix(every));
+    long.or_else(|| text.strip_suffix("ps").filter(|base| !base.is_empty())).map(str::trim_end)
+}
+
+fn rate(base: &str) -> Option<Unit> {
+    let of = |quantity, factor| Some(Unit { quantity, factor });
+    if let Some(bits) = scaled(base, is_bit) {
+        return of(Quantity::BitRate, bits);
+    }
+    if let Some(bytes) = scaled(base, is_byte) {
+        return of(Quantity::BitRate, bytes * 8.0);
+    }
+    of(Quantity::PerSecond, scaled(base, is_event)?)
+}
+
+/// How much of what `is_word` knows: `10^6bits`, `Gbit`, `KiB`, `k`.
+fn scaled(text: &str, is_word: fn(&str) -> bool) -> Option<f64> {
+    if is_word(text) {
+        return Some(1.0);
+    }
+    if let Some(power) = text.strip_prefix("10^") {
+        let (exponent, rest) = power.split_at(power.find(|c: char| !c.is_ascii_digit())?);
+        let exponent: i32 = exponent.parse().ok().filter(|exponent| *exponent <= 18)?;
+        return is_word(rest.trim_start()).then(|| 10_f64.powi(exponent));
+    }
+    let mut chars = text.chars();
+    let power = match chars.next()? {
+        'K' | 'k' => 1,
+        'M' => 2,
+        'G' => 3,
+        'T' => 4,
+        _ => return None,
+    };
+    let rest = chars.as_str();
+    if let Some(binary) = rest.strip_prefix('i').filter(|rest| !rest.is_empty()) {
+        return is_word(binary).then(|| 1024_f64.powi(power));
+    }
+    let thousand: f64 = if rest.len() > 1 && is_byte(rest) { 1024.0 } else { 1000.0 };
+    is_word(rest).then(|| thousand.powi(power))
+}
+
+fn is_bit(word: &str) -> bool {
+    matches!(word, "b" | "bit" | "bits" | "Bit" | "Bits")
+}
+
+fn is_byte(word: &str) -> bool {
+    matches!(word, "B" | "byte" | "bytes" | "Byte" | "Bytes")
+}
+
+/// Whether it is a word for what is counted, or none at all.
+fn is_event(word: &str) -> bool {
+    const EVENTS: [&str; 25] = [
+        "",
+        "c",
+        "call",
+        "calls",
+        "syscalls",
+        "msg",
+        "msgs",
+        "message",
+        "messages",
+        "req",
+        "requests",
+        "r",
+        "q",
+        "t",
+        "tran",
+        "trans",
+        "transactions",
+        "conn",
+        "connections",
+        "packets",
+        "pkts",
+        "p",
+        "o",
+        "op",
+        "ops",
+    ];
+    EVENTS.iter().any(|event| event.eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Quantity::{BitRate, Count, PerSecond, Plain, Share, Size, Time};
+
+    #[test]
+    fn a_number_is_read_with_its_unit() {
+        for (text, quantity, value) in [
+            ("23.5 Gbits/sec", BitRate, 23.5e9),
+            ("9.60 Gbit/s", BitRate, 9.6e9),
+            ("941Mbps", BitRate, 941e6),
+            ("1 MB/s", BitRate, 8e6),
+            ("1 MBytes/sec", BitRate, 8.0 * 1_048_576.0),
+            ("1 MiB/s", BitRate, 8.0 * 1_048_576.0),
+            ("4310.86 10^6bits/sec", BitRate, 4_310.86e6),
+            ("32.867 μs", Time, 32_867.0),
+            ("1,644.2 μs/call", Time, 1_644_200.0),
+            ("70,482,702,503 ns (96.9%)", Time, 70_482_702_503.0),
+            ("134ms", Time, 134e6),
+            ("~15,200/sec", PerSecond, 15_200.0),
+            ("1.2 Mpps", PerSecond, 1.2e6),
+            ("9586.46 Trans/s", PerSecond, 9_586.46),
+            ("56.2%", Share, 0.562),
+            ("+47.4% (15.6 μs)", Share, 0.474),
+            ("-3 %", Share, -0.03),
+            ("64 KiB", Size, 65_536.0),
+            ("1.9M", Count, 1.9e6),
+            ("12 packets", Count, 12.0),
+            ("1.8x", Plain, 1.8),
+            ("23.5 ± 0.3 Gbits/sec", BitRate, 23.5e9),
+        ] {
+            let read = amount(text).unwrap_or_else(|| panic!("{text} is a number"));
+            assert_eq!(read.unit.map(|unit| unit.quantity), Some(quantity), "{text}");
+            let value_read = read.in_base(None).expect("finite");
+            assert!((value_read / value - 1.0).abs() < 1e-9, "{text} is {value_read}");
+        }
+    }
+
+    #[test]
+    fn how_a_number_is_written_is_kept() {
+        let written = |text| amount(text).map(|amount| (amount.plain, amount.whole, amount.approximate));
+        assert_eq!(written("128"), Some((true, true, false)));
+        assert_eq!(written("6,408"), Some((false, true, false)));
+        assert_eq!(written("~97,800"), Some((false, true, true)));
+        assert_eq!(written("12.7"), Some((false, false, false)));
+    }
+
+    #[test]
+    fn what_is_no_number_is_none() {
+        for text in [
+            "",
+            "-",
+            "n/a",
+            "nan",
+            "inf",
+            "-inf",
+            "∞",
+            "Baseline",
+            "12,7",
+            "1,0000",
+            "1.2.3",
+            "1,2,3",
+            "1.000,5",
+            "<5",
+            "5-7",
+            "3 apples",
+            "1e999",
+            "--5",
+            "0x10",
+            "4 KVM",
+            "12.7 Gbit/sec and more",
+            ".",
+            "+",
+            "1e",
+            "10^",
+            "7 10^99bits/s",
+        ] {
+            assert_eq!(amount(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_in_a_unit_of_something_else_has_no_value() {
+        let gigabits = unit("Gbit/sec");
+        assert_eq!(amount("12.7").and_then(|amount| amount.in_base(gigabits)), Some(12.7e9));
+        assert_eq!(amount("12.7 Mbit/s").and_then(|amount| amount.in_base(gigabits)), Some(12.7e6));
+        assert_eq!(amount("12.7 ms").and_then(|amount| amount.in_base(gigabits)), None);
+        assert_eq!(amount("1e308").and_then(|amount| amount.in_base(gigabits)), None);
+    }
+
+    #[test]
+    fn whole_numbers_part_thousands_or_do_not() {
+        assert_eq!(whole("70,482,702,503"), Some(70_482_702_503));
+        assert_eq!(whole("1000"), Some(1000));
+        for text in ["", "1,00", "-1", "1.0", "1000,000", "99999999999999999999", ",100"] {
+            assert_eq!(whole(text), None, "{text}");
+        }
+    }
+}

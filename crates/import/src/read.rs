@@ -1,0 +1,253 @@
+//! One file from its first line to its last: every line is offered to the formats, every test handed on at once.
+//! Must not know which tests belong together, nor where they are kept.
+
+use std::{io::BufRead, mem};
+
+use samples::ImportedFile;
+
+use crate::{
+    document::{Collected, Collector, Document},
+    error::ImportError,
+    format::{self, Claim, Format, KNOWN, Line, Out},
+    found::Found,
+    gzip,
+    lines::{LONGEST, LineError, Lines},
+    options::Options,
+    outline::{Outline, Turn},
+};
+
+/// Longer lines are no row of a log; only a document may stand in one.
+const LONGEST_ROW: usize = 64 << 10;
+
+/// The most notes on one file; of more only the number is told.
+const MOST_NOTES: usize = 100;
+
+/// What was read of a file, beside its tests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileReport {
+    /// Its name, digest, lines and formats.
+    pub file: ImportedFile,
+    /// What is missing or was left out, in full sentences that name file and line.
+    pub notes: Vec<String>,
+}
+
+/// Reads a file to its end. Every test goes to `each` as soon as it is complete, so that memory is bounded whatever
+/// the file's size.
+///
+/// # Errors
+/// When the file cannot be read, is no text, or holds nothing that is known; when `each` fails.
+pub fn read<E>(
+    name: &str,
+    input: &mut dyn BufRead,
+    options: &Options,
+    each: &mut dyn FnMut(Found) -> Result<(), E>,
+) -> Result<FileReport, ImportError<E>> {
+    if gzip::begins(input).map_err(|source| ImportError::Read { name: name.to_owned(), source })? {
+        return read_text(name, &mut gzip::unpack(input), options, each);
+    }
+    read_text(name, input, options, each)
+}
+
+/// Reads what is not, or no more, compressed.
+fn read_text<E>(
+    name: &str,
+    input: &mut dyn BufRead,
+    options: &Options,
+    each: &mut dyn FnMut(Found) -> Result<(), E>,
+) -> Result<FileReport, ImportError<E>> {
+    refuse_other_kinds(name, input)?;
+    let mut lines = Lines::new(input);
+    let mut reader = Reader::new(options, each);
+    loop {
+        let number = lines.number + 1;
+        match lines.next() {
+            Ok(Some((text, whole))) => {
+                let text = if number == 1 { text.trim_start_matches('\u{feff}') } else { &text };
+                reader.line(&Line { number, text, whole }).map_err(ImportError::Keep)?;
+            }
+            Ok(None) => break,
+            Err(LineError::Read(source)) => return Err(ImportError::Read { name: name.to_owned(), source }),
+            Err(LineError::TooLong) => {
+                return Err(ImportError::LongLine { name: name.to_owned(), line: number, most: LONGEST });
+            }
+        }
+    }
+    reader.end(lines.number).map_err(ImportError::Keep)?;
+    reader.report(name, lines)
+}
+
+/// The state of one reading.
+struct Reader<'a, E> {
+    formats: Vec<Box<dyn Format>>,
+    documents: Vec<Box<dyn Document>>,
+    outline: Outline,
+    collector: Collector,
+    out: Out,
+    /// The format that took the last line is asked first.
+    latest: usize,
+    /// Formats that found something, in the order in which they did.
+    found: Vec<String>,
+    notes: Vec<String>,
+    more_notes: usize,
+    each: &'a mut dyn FnMut(Found) -> Result<(), E>,
+}
+
+impl<'a, E> Reader<'a, E> {
+    fn new(options: &Options, each: &'a mut dyn FnMut(Found) -> Result<(), E>) -> Self {
+        Self {
+            formats: format::of_lines(options),
+            documents: format::of_documents(options),
+            outline: Outline::default(),
+            collector: Collector::default(),
+            out: Out::default(),
+            latest: 0,
+            found: Vec::new(),
+            notes: Vec::new(),
+            more_notes: 0,
+            each,
+        }
+    }
+
+    fn line(&mut self, line: &Line<'_>) -> Result<(), E> {
+        match self.collector.line(line.text, line.number) {
+            Collected::More => return Ok(()),
+            Collected::Document { text, lines } => {
+                for document in &mut self.documents {
+                    if document.read(&text, lines.clone(), &mut self.out) == Claim::Claimed {
+                        break;
+                    }
+                }
+                return self.hand_on();
+            }
+            Collected::Broken { lines } => {
+                // Code has braces too: only what looks like a document that was cut off is worth a note.
+                if lines.end() > lines.start() {
+                    let (first, last) = (lines.start(), lines.end());
+                    self.out.note(format!("lines {first} to {last}: a JSON document breaks off here"));
+                }
+            }
+            Collected::No => {}
+        }
+        if line.text.len() > LONGEST_ROW {
+            return Ok(());
+        }
+        if self.outline.line(line) == Turn::Turns {
+            self.turn()?;
+            self.out.title = self.outline.title();
+        } else {
+            self.offer(line);
+        }
+        self.hand_on()
+    }
+
+    fn offer(&mut self, line: &Line<'_>) {
+        let order = [self.latest].into_iter().chain((0..self.formats.len()).filter(|at| *at != self.latest));
+        for at in order {
+            if self.formats[at].line(line, &mut self.out) == Claim::Claimed {
+                self.latest = at;
+                return;
+            }
+        }
+    }
+
+    /// What is under way has ended.
+    fn turn(&mut self) -> Result<(), E> {
+        self.formats.iter_mut().for_each(|format| format.end(&mut self.out));
+        self.documents.iter_mut().for_each(|document| document.end(&mut self.out));
+        self.hand_on()
+    }
+
+    fn hand_on(&mut self) -> Result<(), E> {
+        for note in self.out.notes.drain(..) {
+            if self.notes.len() < MOST_NOTES { self.notes.push(note) } else { self.more_notes += 1 }
+        }
+        for mut found in mem::take(&mut self.out.founds) {
+            if found.title.is_empty() {
+                found.title.clone_from(&self.out.title);
+            }
+            if !self.found.iter().any(|format| format == found.format) {
+                self.found.push(found.format.to_owned());
+            }
+            (self.each)(found)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, last: u64) -> Result<(), E> {
+        if let Some(lines) = self.collector.end(last).filter(|lines| lines.end() > lines.start()) {
+            let (first, last) = (lines.start(), lines.end());
+            self.out
+                .note(format!("lines {first} to {last}: a JSON document breaks off at the end of the file"));
+        }
+        self.turn()
+    }
+
+    fn report(mut self, name: &str, lines: Lines<'_>) -> Result<FileReport, ImportError<E>> {
+        if lines.number == 0 {
+            return Err(ImportError::Empty { name: name.to_owned() });
+        }
+        if self.more_notes > 0 {
+            self.notes.push(format!("{} more of such notes are left out", self.more_notes));
+        }
+        let (name, number) = (name.to_owned(), lines.number);
+        if self.found.is_empty() {
+            self.notes.truncate(3);
+            return Err(ImportError::Nothing { name, lines: number, looked_for: KNOWN, notes: self.notes });
+        }
+        let notes = self.notes.iter().map(|note| format!("{name}: {note}")).collect();
+        let file = ImportedFile { name, digest: lines.digest(), lines: number, formats: self.found };
+        Ok(FileReport { file, notes })
+    }
+}
+
+/// Files that are no text are told by their first bytes.
+fn refuse_other_kinds<E>(name: &str, input: &mut dyn BufRead) -> Result<(), ImportError<E>> {
+    let head = input.fill_buf().map_err(|source| ImportError::Read { name: name.to_owned(), source })?;
+    if head.is_empty() {
+        return Err(ImportError::Empty { name: name.to_owned() });
+    }
+    let what = match head {
+        [0x1f, 0x8b, ..] => "it is compressed twice; unpack it first (gunzip)",
+        [b'(', 0xb5, 0x2f, 0xfd, ..] => "it is compressed; unpack it first (zstd -d)",
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "it is UTF-16; make it UTF-8 first (iconv -f UTF-16 -t UTF-8)",
+        [0x89, b'P', b'N', b'G', ..] => "it is a PNG picture",
+        [0x7f, b'E', b'L', b'F', ..] => "it is a program or a core file (ELF)",
+        [b'%', b'P', b'D', b'F', ..] => "it is a PDF document",
+        [b'P', b'K', 3, 4, ..] => "it is a ZIP archive; unpack it first",
+        head if head.starts_with(b"SQLite format 3") => {
+            "it is a database; runs of plumb are named, not imported"
+        }
+        head if head[..head.len().min(4096)].contains(&0) => "it holds bytes that no text has",
+        _ => return Ok(()),
+    };
+    Err(ImportError::NotText { name: name.to_owned(), what, looked_for: KNOWN })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+
+    fn error_of(bytes: &[u8]) -> String {
+        let mut input = bytes;
+        let read = read::<Infallible>("a.log", &mut input, &Options::default(), &mut |_| Ok(()));
+        read.expect_err("nothing is in it").to_string()
+    }
+
+    #[test]
+    fn what_is_no_log_is_refused_with_what_was_looked_for() {
+        for (bytes, words) in [
+            (&b""[..], "a.log is empty"),
+            (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
+            (b"\x7fELF\x02\x01", "a core file"),
+            (b"\xff\xfei\0p\0", "UTF-16"),
+            (b"a\0b", "bytes that no text has"),
+            (b"only words\nof prose\n", "nothing to import in a.log: looked for iperf3"),
+            (b"\xfe prose \x80\n", "nothing to import"),
+        ] {
+            let error = error_of(bytes);
+            assert!(error.contains(words), "{error}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Interval series of bounded length: a log may go on for days.
+//! Must not know where the intervals come from.
+
+use samples::Interval;
+use units::Nanos;
+
+/// The most intervals that are kept of one end of a test, over all its connections: 4 hours and a half of one
+/// stream, a sample a second. With both ends in memory, as values and as the text that is kept, that is some 80 MB.
+pub(crate) const MOST: usize = 16_384;
+
+/// Two intervals follow one another when no more than this lies between: logs round times to 10 ms.
+const ROUNDED: Nanos = Nanos(11_000_000);
+
+/// The intervals of one end of one connection; each the sum of `stride` that were written.
+#[derive(Debug, Clone)]
+pub(crate) struct Series {
+    kept: Vec<Interval>,
+    /// Those that wait for more to make one that is kept, and how many they are.
+    pending: Option<(Interval, u32)>,
+    stride: u32,
+}
+
+impl Default for Series {
+    fn default() -> Self {
+        Self { kept: Vec::new(), pending: None, stride: 1 }
+    }
+}
+
+impl Series {
+    /// Intervals that are kept.
+    pub(crate) fn len(&self) -> usize {
+        self.kept.len() + usize::from(self.pending.is_some())
+    }
+
+    /// When the last interval ended.
+    pub(crate) fn end(&self) -> Option<Nanos> {
+        self.pending.map(|(interval, _)| interval).or(self.kept.last().copied()).map(|interval| interval.end)
+    }
+
+    /// How many intervals of the log make one of these.
+    pub(crate) const fn stride(&self) -> u32 {
+        self.stride
+    }
+
+    /// Adds the one that follows.
+    pub(crate) fn push(&mut self, interval: Interval) {
+        let pending = match self.pending.take() {
+            Some((before, count)) if follows(&before, &interval) => (before.and(&interval), count + 1),
+            before => {
+                self.kept.extend(before.map(|(interval, _)| interval));
+                (interval, 1)
+            }
+        };
+        if pending.1 >= self.stride { self.kept.push(pending.0) } else { self.pending = Some(pending) }
+    }
+
+    /// Makes one of every two.
+    pub(crate) fn halve(&mut self) {
+        let before = std::mem::take(self);
+        self.stride = before.stride.saturating_mul(2);
+        self.kept.reserve(before.kept.len() / 2 + 1);
+        let mut first: Option<Interval> = None;
+        for interval in before.kept {
+            first = match first {
+                Some(earlier) if follows(&earlier, &interval) => {
+                    self.kept.push(earlier.and(&interval));
+                    None
+                }
+                Some(earlier) => {
+                    self.kept.push(earlier);
+                    Some(interval)
+                }
+                None => Some(interval),
+            };
+        }
+        self.pending = first.map(|interval| (interval, before.stride));
+        if let Some((interval, count)) = before.pending {
+            match &mut self.pending {
+                Some((earlier, sum)) if follows(earlier, &interval) => {
+                    *earlier = earlier.and(&interval);
+                    *sum += count;
+                }
+                other => {
+                    self.kept.extend(other.take().map(|(interval, _)| interval));
+                    *other = Some((interval, count));
+                }
+            }
+        }
+    }
+
+    /// Whether the last one lies in the warm-up.
+    pub(crate) fn ends_in_warmup(&self) -> bool {
+        self.pending.map(|(interval, _)| interval).or(self.kept.last().copied()).is_some_and(|it| it.warmup)
+    }
+
+    /// Leaves out those that end later than this.
+    pub(crate) fn trim(&mut self, latest: Nanos) {
+        self.pending = self.pending.filter(|(interval, _)| interval.end <= latest);
+        while self.kept.last().is_some_and(|interval| interval.end > latest) {
+            self.kept.pop();
+        }
+    }
+
+    /// All of them, in order.
+    pub(crate) fn into_intervals(mut self) -> Vec<Interval> {
+        self.kept.extend(self.pending.map(|(interval, _)| interval));
+        self.kept
+    }
+}
+
+/// Whether the second goes on where the first ended, both warm or both not.
+fn follows(first: &Interval, second: &Interval) -> bool {
+    first.warmup == second.warmup
+        && second.start - first.end <= ROUNDED
+        && first.end - second.start <= ROUNDED
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Bytes;
+
+    use super::*;
+
+    fn second(start: u64) -> Interval {
+        Interval {
+            start: Nanos::from_secs(start),
+            end: Nanos::from_secs(start + 1),
+            bytes: Bytes(10),
+            warmup: start < 3,
+            tcp: None,
+            datagrams: None,
+        }
+    }
+
+    fn spans(series: Series) -> Vec<(u64, u64, u64)> {
+        let span = |it: &Interval| (it.start.0 / 1_000_000_000, it.end.0 / 1_000_000_000, it.bytes.0);
+        series.into_intervals().iter().map(span).collect()
+    }
+
+    #[test]
+    fn halved_intervals_cover_the_same_time_and_bytes_and_the_warm_up_stays_apart() {
+        let mut series = Series::default();
+        (0..8).for_each(|start| series.push(second(start)));
+        series.halve();
+        (8..12).for_each(|start| series.push(second(start)));
+        assert_eq!(
+            spans(series),
+            [(0, 2, 20), (2, 3, 10), (3, 5, 20), (5, 7, 20), (7, 9, 20), (9, 11, 20), (11, 12, 10)]
+        );
+    }
+
+    #[test]
+    fn what_lies_apart_is_not_made_one() {
+        let mut series = Series::default();
+        [3, 4, 7, 8].into_iter().for_each(|start| series.push(second(start)));
+        series.halve();
+        assert_eq!(spans(series), [(3, 5, 20), (7, 9, 20)]);
+    }
+}

@@ -1,0 +1,89 @@
+//! What sockperf prints, and its full log (`--full-log`); sockperf 3.x.
+//! Must not know other tools.
+//!
+//! In ping-pong and under-load it prints half of each round trip unless `--full-rtt` was given. Here a round trip is
+//! whole: halves are doubled, and a note says so. The full log has the times of sending and receiving themselves.
+
+mod samples_log;
+mod summary;
+
+use self::{
+    samples_log::SamplesLog,
+    summary::{Summary, Taken},
+};
+use crate::format::{Claim, Format, Line, Out};
+
+/// Reads the output of clients; a server's says nothing that counts.
+#[derive(Debug, Default)]
+pub(crate) struct Sockperf {
+    summary: Option<Summary>,
+    log: Option<SamplesLog>,
+    /// It was said that halves are doubled.
+    told_halves: bool,
+}
+
+impl Format for Sockperf {
+    fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
+        if self.log_line(line, out) == Claim::Claimed {
+            return Claim::Claimed;
+        }
+        if Summary::begins(line.text, self.summary.is_some()) {
+            self.finish(out);
+            self.summary = Some(Summary::new(line.number));
+        }
+        let Some(summary) = &mut self.summary else { return Claim::Declined };
+        match summary.line(line, out) {
+            Taken::No => Claim::Declined,
+            Taken::More => Claim::Claimed,
+            Taken::All => {
+                self.finish(out);
+                Claim::Claimed
+            }
+        }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        if let Some(log) = self.log.take() {
+            log.finish(false, out);
+        }
+        self.finish(out);
+    }
+}
+
+impl Sockperf {
+    /// A line of the list of messages in a full log.
+    fn log_line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
+        if SamplesLog::begins(line.text) {
+            if let Some(log) = self.log.take() {
+                log.finish(false, out);
+            }
+            // The summary above the list sums it up; alone it would be a second test.
+            self.log = Some(SamplesLog::new(line.number, self.summary.take()));
+            return Claim::Claimed;
+        }
+        let Some(log) = &mut self.log else { return Claim::Declined };
+        if line.text.starts_with("-----") {
+            if let Some(log) = self.log.take() {
+                log.finish(true, out);
+            }
+            return Claim::Claimed;
+        }
+        if line.text.starts_with(|c: char| c.is_ascii_digit()) {
+            log.row(line);
+            return Claim::Claimed;
+        }
+        if let Some(log) = self.log.take() {
+            log.finish(false, out);
+        }
+        Claim::Declined
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        if let Some(summary) = self.summary.take() {
+            self.told_halves |= summary.finish(self.told_halves, out);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,283 @@
+//! The summary that sockperf prints at the end of a test, and that stands above a full log.
+//! Must not know single messages.
+
+use std::ops::RangeInclusive;
+
+use load::{Direction, Transport};
+use samples::{Measurement, Quantity, ReportedData, ReportedValue, Told, ToldKind};
+use units::Bytes;
+
+use crate::{
+    format::{Line, Out},
+    found::{End, Found},
+    quantity::{leading_number, whole},
+    statistic,
+};
+
+/// How the records call it.
+const FORMAT: &str = "sockperf text";
+
+/// What became of a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// It does not belong here.
+    No,
+    /// It does, and more may follow.
+    More,
+    /// It was the last one.
+    All,
+}
+
+/// What has been read of a test.
+#[derive(Debug)]
+pub(super) struct Summary {
+    first: u64,
+    last: u64,
+    version: Option<String>,
+    transport: Option<Transport>,
+    message: Option<Bytes>,
+    /// It stands above a list of messages, which is to follow.
+    of_log: bool,
+    server: bool,
+    /// Whole round trips were printed (`--full-rtt`), or halves; `None` before anything tells.
+    whole: Option<bool>,
+    /// In microseconds, as printed.
+    times: Vec<(String, f64)>,
+    /// Seconds, sent and received within what counts.
+    valid: Option<(f64, u64, u64)>,
+    dropped: Option<u64>,
+    rate: Option<f64>,
+    /// In bits per second.
+    bandwidth: Option<f64>,
+    unread: Vec<u64>,
+}
+
+impl Summary {
+    pub(super) const fn new(line: u64) -> Self {
+        Self {
+            first: line,
+            last: line,
+            version: None,
+            transport: None,
+            message: None,
+            of_log: false,
+            server: false,
+            whole: None,
+            times: Vec::new(),
+            valid: None,
+            dropped: None,
+            rate: None,
+            bandwidth: None,
+            unread: Vec::new(),
+        }
+    }
+
+    /// Whether a test begins with this line; statistics alone begin one where none is under way.
+    pub(super) fn begins(text: &str, under_way: bool) -> bool {
+        let told = said(text);
+        told.starts_with("== version #")
+            || text.starts_with("test was performed using the following parameters:")
+            || (!under_way && (told.starts_with("[Valid Duration]") || told.starts_with("[Total Run]")))
+    }
+
+    /// Takes a line.
+    pub(super) fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Taken {
+        let text = said(line.text);
+        if !line.text.trim_start().starts_with("sockperf") && !self.plain(text) {
+            return Taken::No;
+        }
+        self.last = line.number;
+        if !line.whole {
+            self.unread.push(line.number);
+            return Taken::More;
+        }
+        if let Some(error) = text.strip_prefix("ERROR: ") {
+            out.note(format!("sockperf failed at line {}: {error}", line.number));
+        }
+        if text.starts_with("No messages were received") {
+            out.note(format!("sockperf's test at line {} got no answer.", self.first));
+            return Taken::All;
+        }
+        match self.take(text) {
+            Some(taken) => taken,
+            None => {
+                self.unread.push(line.number);
+                Taken::More
+            }
+        }
+    }
+
+    /// A line that does not begin with the tool's name.
+    fn plain(&mut self, text: &str) -> bool {
+        if let Some(parameters) = text.strip_prefix("test was performed using the following parameters:") {
+            self.of_log = true;
+            let mut flags = parameters.split_whitespace();
+            self.message = flags.find_map(|flag| flag.strip_prefix("--msg-size=")).and_then(whole).map(Bytes);
+            return true;
+        }
+        if text.starts_with('[') && text.contains("PORT =") {
+            let transport = text.rsplit_once("# ").map(|(_, transport)| transport.trim());
+            self.transport = match transport {
+                Some("TCP") => Some(Transport::Tcp),
+                Some("UDP") => Some(Transport::Udp),
+                _ => None,
+            };
+            return true;
+        }
+        text.is_empty() || text.starts_with("-----")
+    }
+
+    /// Keeps what a line says; `None` when it should say a number and does not.
+    fn take(&mut self, text: &str) -> Option<Taken> {
+        if let Some(version) = text.strip_prefix("== version #") {
+            self.version = version
+                .split_whitespace()
+                .next()
+                .map(|version| version.trim_end_matches("-no.git").to_owned());
+        } else if text.starts_with("[SERVER]") {
+            self.server = true;
+        } else if let Some(valid) = text.strip_prefix("[Valid Duration]") {
+            let seconds = leading_number(after(valid, "RunTime=")?)?.0;
+            let sent = count(valid, "SentMessages=")?;
+            self.valid = Some((seconds, sent, count(valid, "ReceivedMessages=")?));
+        } else if let Some(average) = text.strip_prefix("====> avg-") {
+            self.whole = Some(average.starts_with("rtt"));
+            self.times.push(("mean".to_owned(), leading_number(after(average, "=")?)?.0));
+            if let Some(deviation) = after(average, "std-dev=") {
+                self.times.push(("standard deviation".to_owned(), leading_number(deviation)?.0));
+            }
+        } else if let Some(percentile) = text.strip_prefix("---> ") {
+            return self.percentile(percentile);
+        } else if text.starts_with("# dropped messages =") {
+            self.dropped = Some(count(text, "dropped messages =")?);
+        } else if let Some(rate) = text.strip_prefix("Summary: Message Rate is ") {
+            self.rate = Some(leading_number(rate)?.0);
+        } else if let Some(bandwidth) = text.strip_prefix("Summary: BandWidth is ") {
+            self.bandwidth = Some(leading_number(bandwidth)?.0 * MEGABYTE);
+            return Some(Taken::All);
+        } else if let Some(size) = after(text, "using msg-size=") {
+            self.message = leading_number(size.trim_end_matches('.')).map(|(size, _)| Bytes(size as u64));
+        }
+        Some(Taken::More)
+    }
+
+    fn percentile(&mut self, text: &str) -> Option<Taken> {
+        let (name, value) = text.split_once('=')?;
+        let name = name.trim().trim_end_matches(" observation");
+        let name = statistic::statistic(name)?;
+        let last = name == "min";
+        self.times.push((name, leading_number(value.trim())?.0));
+        Some(if last && !self.of_log { Taken::All } else { Taken::More })
+    }
+
+    /// Hands on the test. Returns whether it was said that halves were doubled.
+    pub(super) fn finish(self, told_halves: bool, out: &mut Out) -> bool {
+        if self.server {
+            return false;
+        }
+        let lines = self.first..=self.last;
+        if let [first, ..] = self.unread.as_slice() {
+            out.note(format!(
+                "sockperf's summary at line {} has no number at line {first}: left out.",
+                self.first
+            ));
+        }
+        if let Some(bandwidth) = self.bandwidth.filter(|bandwidth| bandwidth.is_finite()) {
+            out.found(self.throughput(bandwidth, lines));
+            return false;
+        }
+        let (Some(whole), false) = (self.whole, self.times.is_empty()) else {
+            if self.valid.is_some() || self.of_log {
+                out.note(format!("sockperf's test at line {} has no times: not read.", self.first));
+            }
+            return false;
+        };
+        let tell = !whole && !told_halves;
+        if tell {
+            out.note(format!(
+                "sockperf printed half round trips at lines {} to {}: its times are doubled (--full-rtt prints them whole).",
+                self.first, self.last
+            ));
+        }
+        out.found(self.ping_pong(whole, lines));
+        tell
+    }
+
+    /// What was sent, as far as it is told.
+    pub(super) fn told(&self, kind: ToldKind) -> Told {
+        let version = self.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+        Told {
+            tool: format!("sockperf{version}"),
+            kind,
+            transport: self.transport,
+            streams: None,
+            direction: (kind == ToldKind::Stream).then_some(Direction::Forward),
+            message: self.message,
+            congestion: None,
+            rate: None,
+        }
+    }
+
+    /// Where its text begins.
+    pub(super) const fn first_line(&self) -> u64 {
+        self.first
+    }
+
+    /// Messages that did not come back.
+    pub(super) const fn lost(&self) -> Option<u64> {
+        self.dropped
+    }
+
+    /// What a sender of `throughput` mode counted; nobody received it as far as this log tells.
+    fn throughput(&self, bandwidth: f64, lines: RangeInclusive<u64>) -> Found {
+        let mut values = vec![value("sent", Quantity::BitRate, bandwidth)];
+        values.extend(self.rate.map(|rate| value("messages", Quantity::PerSecond, rate)));
+        self.found(ToldKind::Stream, lines, values)
+    }
+
+    fn ping_pong(mut self, whole: bool, lines: RangeInclusive<u64>) -> Found {
+        let nanos = if whole { 1e3 } else { 2e3 };
+        self.times.sort_by_key(|(name, _)| statistic::rank(name));
+        let mut values: Vec<ReportedValue> = self
+            .times
+            .iter()
+            .filter(|(_, time)| (0.0..1e12).contains(time))
+            .map(|(name, time)| value(name, Quantity::Time, time * nanos))
+            .collect();
+        if let Some((seconds, sent, received)) = self.valid.filter(|(seconds, ..)| *seconds > 0.0) {
+            values.push(value("answers", Quantity::PerSecond, received as f64 / seconds));
+            values.push(value("sent messages", Quantity::Count, sent as f64));
+        }
+        values.extend(self.dropped.map(|dropped| value("dropped messages", Quantity::Count, dropped as f64)));
+        self.found(ToldKind::PingPong, lines, values)
+    }
+
+    fn found(&self, kind: ToldKind, lines: RangeInclusive<u64>, values: Vec<ReportedValue>) -> Found {
+        let measurement = Measurement::Reported(ReportedData { values });
+        let mut found = Found::new(FORMAT, lines, self.told(kind), measurement);
+        found.end = Some(End::Client);
+        found
+    }
+}
+
+/// Bits of a megabyte as sockperf means it: 2^20 bytes.
+const MEGABYTE: f64 = 8.0 * 1_048_576.0;
+
+fn value(name: &str, quantity: Quantity, value: f64) -> ReportedValue {
+    ReportedValue { name: name.to_owned(), quantity, value: crate::quantity::as_written(value) }
+}
+
+/// A line without the tool's name before it.
+fn said(text: &str) -> &str {
+    let text = text.trim();
+    text.strip_prefix("sockperf:").map_or(text, str::trim_start)
+}
+
+fn after<'a>(text: &'a str, mark: &str) -> Option<&'a str> {
+    text.split_once(mark).map(|(_, rest)| rest.trim_start())
+}
+
+fn count(text: &str, mark: &str) -> Option<u64> {
+    let rest = after(text, mark)?;
+    whole(&rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())])
+}

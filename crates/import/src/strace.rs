@@ -1,0 +1,301 @@
+//! The table of `strace -c`: calls, failed calls and time by system call (strace(1), "-c, --summary-only").
+//! Must not know other tracers.
+//!
+//! Its seconds are CPU time in the kernel unless `-w` was given, and the table does not tell which. Calls that do
+//! nothing but sleep do: 550 ms each of a CPU is no `clock_nanosleep`.
+
+use units::Nanos;
+
+use crate::{
+    calls::{Call, Calls},
+    format::{Claim, Format, Line, Out},
+    places::Places,
+};
+
+/// How the records call it.
+const FORMAT: &str = "strace -c";
+
+/// A call that only sleeps takes no more of a CPU than this, in microseconds.
+const LONGEST_AWAKE: f64 = 1000.0;
+
+/// Reads tables as strace writes them at the end of its trace.
+#[derive(Debug, Default)]
+pub(crate) struct Strace {
+    open: Option<Table>,
+    /// What the seconds were last said to be taken for: the time from enter to exit, or that on a CPU.
+    told_elapsed: Option<bool>,
+}
+
+#[derive(Debug)]
+struct Table {
+    first: u64,
+    last: u64,
+    columns: Vec<String>,
+    calls: Calls,
+    /// The longest average of a call that sleeps, in microseconds.
+    asleep: f64,
+    wrong: Places,
+}
+
+impl Format for Strace {
+    fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
+        if let Some(columns) = heading(line.text) {
+            self.broken(out);
+            self.open = Some(Table::new(columns, line.number));
+            return Claim::Claimed;
+        }
+        let Some(table) = &mut self.open else { return Claim::Declined };
+        let words: Vec<&str> = line.text.split_whitespace().collect();
+        if words.last() == Some(&"total") && words.len() > 2 && line.whole {
+            table.last = line.number;
+            self.total(&words, line.number, out);
+            return Claim::Claimed;
+        }
+        if is_rule(&words) {
+            return Claim::Claimed;
+        }
+        if words.is_empty() || !words[0].starts_with(|c: char| c.is_ascii_digit()) {
+            self.broken(out);
+            return Claim::Declined;
+        }
+        table.row(&words, line);
+        Claim::Claimed
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.broken(out);
+    }
+}
+
+impl Strace {
+    /// The last line: its sum shows whether all rows are there.
+    fn total(&mut self, words: &[&str], line: u64, out: &mut Out) {
+        let Some(table) = self.open.take() else { return };
+        let calls = table.calls.count().to_string();
+        if !words.contains(&calls.as_str()) {
+            out.note(format!(
+                "strace's table at line {}: its rows have {calls} calls, which is not its total at line {line}.",
+                table.first
+            ));
+        }
+        self.found(table, out);
+    }
+
+    fn broken(&mut self, out: &mut Out) {
+        let Some(table) = self.open.take() else { return };
+        out.note(format!(
+            "strace's table at line {} breaks off after line {}: what stands in it was read.",
+            table.first, table.last
+        ));
+        self.found(table, out);
+    }
+
+    fn found(&mut self, mut table: Table, out: &mut Out) {
+        if !table.wrong.is_empty() {
+            out.note(format!("strace's table at line {}: no row at {}: left out.", table.first, table.wrong));
+        }
+        if table.calls.is_empty() {
+            return;
+        }
+        let elapsed = table.asleep > LONGEST_AWAKE;
+        if self.told_elapsed.replace(elapsed) != Some(elapsed) {
+            out.note(format!(
+                "strace's table at line {} does not say what its seconds are: taken for {}.",
+                table.first,
+                if elapsed {
+                    "the time from enter to exit (-w), because calls that sleep have more than a millisecond each"
+                } else {
+                    "CPU time in the kernel, as without -w"
+                }
+            ));
+        }
+        if elapsed {
+            table.calls.seconds_are_elapsed();
+        }
+        let lines = table.first..=table.last;
+        out.found(table.calls.found(FORMAT, "strace".to_owned(), lines, &out.title, Vec::new()));
+    }
+}
+
+impl Table {
+    fn new(columns: Vec<String>, line: u64) -> Self {
+        Self { first: line, last: line, columns, calls: Calls::default(), asleep: 0.0, wrong: Places::NONE }
+    }
+
+    fn row(&mut self, words: &[&str], line: &Line<'_>) {
+        let call = if line.whole { self.call(words) } else { None };
+        match call.filter(|call| self.calls.add(call.clone())) {
+            Some(call) => {
+                self.last = line.number;
+                self.sleeps(&call);
+            }
+            None => self.wrong.add(line.number),
+        }
+    }
+
+    /// A row; where nothing failed, the column of errors is empty.
+    fn call(&self, words: &[&str]) -> Option<Call> {
+        let errors = self.columns.iter().position(|column| column == "errors");
+        let missing = self.columns.len().checked_sub(words.len())?;
+        if missing > usize::from(errors.is_some()) {
+            return None;
+        }
+        let word = |wanted: &str| {
+            let at = self.columns.iter().position(|column| column == wanted)?;
+            match errors {
+                Some(errors) if missing == 1 && at == errors => Some("0"),
+                Some(errors) if missing == 1 && at > errors => words.get(at - 1).copied(),
+                _ => words.get(at).copied(),
+            }
+        };
+        let name =
+            word("syscall").filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))?;
+        let seconds = match word("seconds") {
+            Some(seconds) => Some(nanos(seconds)?),
+            None => None,
+        };
+        let errors = match word("errors") {
+            Some(errors) => Some(errors.parse().ok()?),
+            None => None,
+        };
+        Some(Call {
+            thread: None,
+            name: name.to_owned(),
+            calls: word("calls")?.parse().ok()?,
+            errors,
+            total: None,
+            running: seconds,
+        })
+    }
+
+    fn sleeps(&mut self, call: &Call) {
+        const SLEEPS: [&str; 9] = [
+            "clock_nanosleep",
+            "nanosleep",
+            "pselect6",
+            "select",
+            "poll",
+            "ppoll",
+            "epoll_wait",
+            "epoll_pwait",
+            "wait4",
+        ];
+        if SLEEPS.contains(&call.name.as_str()) && call.calls > 0 {
+            let each = call.running.map_or(0.0, |time| time.0 as f64 / 1e3 / call.calls as f64);
+            self.asleep = self.asleep.max(each);
+        }
+    }
+}
+
+/// The columns of a heading such as `% time     seconds  usecs/call     calls    errors syscall`.
+fn heading(text: &str) -> Option<Vec<String>> {
+    let text = text.trim();
+    if !text.contains("calls") || !text.ends_with("syscall") {
+        return None;
+    }
+    let columns: Vec<String> =
+        text.replace("% time", "%time").split_whitespace().map(str::to_owned).collect();
+    let has = |wanted: &str| columns.iter().any(|column| column == wanted);
+    (has("calls") && has("syscall") && (has("seconds") || has("%time"))).then_some(columns)
+}
+
+fn is_rule(words: &[&str]) -> bool {
+    words.len() > 1 && words.iter().all(|word| word.bytes().all(|byte| byte == b'-'))
+}
+
+/// Nanoseconds of seconds as they are written: `0.140502`.
+fn nanos(seconds: &str) -> Option<Nanos> {
+    let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || fraction.len() > 9 {
+        return None;
+    }
+    let below: u64 = format!("{fraction:0<9}").parse().ok()?;
+    whole.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(below).map(Nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADING: &str = "% time     seconds  usecs/call     calls    errors syscall\n\
+                           ------ ----------- ----------- --------- --------- ----------------\n";
+
+    fn read(text: &str) -> Out {
+        let mut out = Out::default();
+        let mut strace = Strace::default();
+        let last = text.lines().count();
+        for (line, number) in text.lines().zip(1..) {
+            let whole = number < last || text.ends_with('\n');
+            let _ = strace.line(&Line { number: number as u64, text: line, whole }, &mut out);
+        }
+        strace.end(&mut out);
+        out
+    }
+
+    fn check(rows: &str, expected: &[(&str, u64, Option<u64>, Option<u64>, Option<u64>)], note: &str) {
+        let out = read(&format!("{HEADING}{rows}"));
+        let calls = out.founds.iter().flat_map(|found| &found.syscalls);
+        let nanos = |time: Option<Nanos>| time.map(|time| time.0);
+        let said: Vec<_> = calls
+            .map(|call| (call.call.as_str(), call.calls, call.errors, nanos(call.running), nanos(call.total)))
+            .collect();
+        assert_eq!(said, expected, "{rows}");
+        assert!(out.notes.iter().any(|told| told.contains(note)), "{:?} tell no {note}", out.notes);
+    }
+
+    #[test]
+    fn seconds_are_time_on_a_cpu_unless_calls_that_sleep_say_otherwise() {
+        check(
+            " 50.34    0.140502          27      5097           recvfrom\n  0.00    0.000000           0         1         1 access\n\
+             ------ ----------- ----------- --------- --------- ----------------\n\
+             100.00    0.140502          27      5098         1 total\n",
+            &[("recvfrom", 5097, Some(0), Some(140_502_000), None), ("access", 1, Some(1), Some(0), None)],
+            "taken for CPU time",
+        );
+        check(
+            " 79.82    2.201556      550389         4           clock_nanosleep\n100.00    2.201556      550389         4           total\n",
+            &[("clock_nanosleep", 4, Some(0), None, Some(2_201_556_000))],
+            "enter to exit",
+        );
+    }
+
+    #[test]
+    fn a_table_that_breaks_off_says_so_and_a_cut_row_is_left_out() {
+        let row = ("read", 5, Some(0), Some(1000), None);
+        check(
+            " 50.34    0.000001          27      5           read\n 50.34    0.14",
+            &[row],
+            "breaks off after line 3",
+        );
+        check(
+            " 50.34    0.000001          27      5           read\n 50.34    0.14",
+            &[row],
+            "no row at line 4",
+        );
+        check(" 50.34    0.000001          27      5           read\n\n", &[row], "breaks off");
+    }
+
+    #[test]
+    fn what_is_no_number_is_no_row() {
+        for row in [
+            " nan 0.1 27 5 read",
+            " 1.0 nan 27 5 read",
+            " 1.0 -0.1 27 5 read",
+            " 1.0 0.1 27 99999999999999999999 read",
+            " 1.0 9999999999999999 27 5 read",
+            " 1.0 0.1 27 5 5 5 read",
+            " 1.0 0.1 27 5 7",
+        ] {
+            let out = read(&format!("{HEADING}{row}\n100.00 0.1 27 5 total\n"));
+            assert_eq!(out.founds.len(), 0, "{row}");
+            assert!(!out.notes.is_empty(), "{row}");
+        }
+    }
+
+    #[test]
+    fn rows_that_are_missing_show_in_the_total() {
+        let row = ("read", 5, Some(0), Some(1000), None);
+        check(" 50.34 0.000001 27 5 read\n100.00 0.000001 27 9 total\n", &[row], "not its total");
+    }
+}

@@ -1,0 +1,214 @@
+//! What headings say of the tests below them: `with vhost-net + Host->VM` is a level of a factor and a path.
+//! Must not know what was measured.
+
+use std::collections::BTreeMap;
+
+/// A factor's name and a path's end have no more words than this; longer ones are prose.
+const MOST_WORDS: usize = 3;
+const LONGEST: usize = 40;
+
+/// What the headings above a test say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// From where to where, as written.
+    pub(crate) path: Option<(String, String)>,
+    /// Levels by factor.
+    pub(crate) levels: BTreeMap<String, String>,
+    /// What the innermost heading says beside: what was done.
+    pub(crate) workload: Option<String>,
+    /// What the headings around that say beside: where in the document it stands.
+    pub(crate) section: String,
+}
+
+/// Reads headings, outermost first. An inner one counts more.
+pub(crate) fn settings(titles: &[String]) -> Settings {
+    let mut settings = Settings::default();
+    let mut words: Vec<String> = Vec::new();
+    // Whether the innermost heading that is more than a role or a number said anything beside settings.
+    let mut innermost_is_settings = true;
+    for title in titles {
+        let mut rest: Vec<&str> = Vec::new();
+        let mut says = false;
+        for part in parts(title) {
+            if is_role(part) || is_repetition(part) {
+                continue;
+            }
+            says = true;
+            if let Some(path) = path(part) {
+                settings.path = Some(path);
+            } else if let Some((factor, level)) = level(part) {
+                settings.levels.insert(factor, level);
+            } else {
+                rest.push(part);
+            }
+        }
+        if says {
+            innermost_is_settings = rest.is_empty();
+        }
+        if !rest.is_empty() {
+            words.push(rest.join(", "));
+        }
+    }
+    if !innermost_is_settings {
+        settings.workload = words.pop();
+    }
+    settings.section = words.join(" / ");
+    settings
+}
+
+/// Words as names are written: `VM0 (left)` is `vm0-left`.
+pub(crate) fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for sign in text.chars().flat_map(char::to_lowercase).take(120) {
+        if sign.is_alphanumeric() || matches!(sign, '.' | '_' | '=') {
+            slug.push(sign);
+        } else if !slug.ends_with('-') && !slug.is_empty() {
+            slug.push('-');
+        }
+    }
+    slug.truncate(slug.trim_end_matches('-').len());
+    slug
+}
+
+fn parts(title: &str) -> impl Iterator<Item = &str> {
+    title.split([',', ';']).flat_map(|part| part.split(" + ")).map(str::trim).filter(|part| !part.is_empty())
+}
+
+/// `Server`, `Client: dev-gateway (10.1.0.1)`, `client log`: whose log it is, which the log itself says.
+fn is_role(part: &str) -> bool {
+    let lower = part.to_lowercase();
+    ["server", "client", "sender", "receiver"].iter().any(|role| {
+        lower.strip_prefix(role).is_some_and(|after| {
+            let after = after.trim_start_matches(['-', '_', ' ']);
+            after.is_empty() || after.starts_with(':') || matches!(after, "log" | "side" | "output" | "logs")
+        })
+    })
+}
+
+/// `Run 3`, `#2`, `test-1`: once more the same.
+fn is_repetition(part: &str) -> bool {
+    let lower = part.to_lowercase();
+    let words =
+        ["run", "test", "trial", "attempt", "iteration", "round", "pass", "repetition", "no.", "#", ""];
+    words.iter().any(|word| {
+        lower.strip_prefix(word).is_some_and(|after| {
+            let number = after.trim_matches([' ', '-', '_', '#', ':', '.']);
+            !number.is_empty() && number.len() <= 6 && number.bytes().all(|byte| byte.is_ascii_digit())
+        })
+    })
+}
+
+/// `A->B`, `A → B`, `A to B`, `A-to-B`; of `A -> B -> C` the first and the last.
+fn path(part: &str) -> Option<(String, String)> {
+    let (from, to) = arrow(part).or_else(|| {
+        let rest = part.strip_prefix("from ").unwrap_or(part);
+        let (from, to) = rest.split_once(" to ").or_else(|| rest.split_once("-to-"))?;
+        let single = |text: &str| text.split_whitespace().count() == 1;
+        (single(from) && single(to) && !to.contains("-to-")).then_some((from, to))
+    })?;
+    let (from, to) = (from.trim(), to.trim());
+    (is_name(from) && is_name(to)).then(|| (from.to_owned(), to.to_owned()))
+}
+
+fn arrow(part: &str) -> Option<(&str, &str)> {
+    ["->", "→", "=>", "⇒", "➜"].iter().find_map(|arrow| {
+        let (from, rest) = part.split_once(arrow)?;
+        Some((from, rest.rsplit(arrow).next().unwrap_or(rest)))
+    })
+}
+
+/// `with X`, `without X`, `no X`, `X on`, `X off`, `X=value`.
+fn level(part: &str) -> Option<(String, String)> {
+    let factor = |name: &str| is_name(name).then(|| name.trim().to_lowercase());
+    let switch = |name: &str, on: bool| Some((factor(name)?, if on { "on" } else { "off" }.to_owned()));
+    if let Some((name, value)) = part.split_once('=') {
+        let (name, value) = (name.trim(), value.trim());
+        let one = |text: &str| text.split_whitespace().count() == 1;
+        return if one(name) && one(value) { Some((factor(name)?, value.to_owned())) } else { None };
+    }
+    let lower = part.to_lowercase();
+    for (word, on) in [("with ", true), ("without ", false), ("w/ ", true), ("w/o ", false)] {
+        if lower.starts_with(word) {
+            return switch(&part[word.len()..], on);
+        }
+    }
+    let (name, word) = lower.rsplit_once(' ')?;
+    if name.contains(' ') {
+        return None;
+    }
+    match word {
+        "on" | "enabled" => switch(name.trim_end_matches(':'), true),
+        "off" | "disabled" => switch(name.trim_end_matches(':'), false),
+        word if name == "no" => switch(word, false),
+        _ => None,
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let text = text.trim();
+    let words = text.split_whitespace().count();
+    (1..=MOST_WORDS).contains(&words) && text.chars().count() <= LONGEST
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(titles: &[&str]) -> Settings {
+        settings(&titles.iter().map(|title| (*title).to_owned()).collect::<Vec<_>>())
+    }
+
+    fn check(titles: &[&str], path: Option<(&str, &str)>, levels: &[(&str, &str)], workload: Option<&str>) {
+        let settings = of(titles);
+        let levels: BTreeMap<String, String> =
+            levels.iter().map(|(factor, level)| ((*factor).to_owned(), (*level).to_owned())).collect();
+        assert_eq!(settings.path, path.map(|(from, to)| (from.to_owned(), to.to_owned())), "{titles:?}");
+        assert_eq!(settings.levels, levels, "{titles:?}");
+        assert_eq!(settings.workload.as_deref(), workload, "{titles:?}");
+    }
+
+    #[test]
+    fn a_heading_gives_path_levels_and_workload() {
+        let vhost = |level| [("vhost-net", level)];
+        check(&["Raw data", "with vhost-net + Host->VM"], Some(("Host", "VM")), &vhost("on"), None);
+        check(&["without vhost-net + VM0->VM1"], Some(("VM0", "VM1")), &vhost("off"), None);
+        check(&["vhost-net off; VM to Host, bulk"], Some(("VM", "Host")), &vhost("off"), Some("bulk"));
+        check(&["no vhost-net", "vm-to-host"], Some(("vm", "host")), &vhost("off"), None);
+        check(&["mtu=9000, queues = 8"], None, &[("mtu", "9000"), ("queues", "8")], None);
+        check(&["pod -> egress node -> target"], Some(("pod", "target")), &[], None);
+        check(&["TSO enabled", "Client log"], None, &[("tso", "on")], None);
+        check(&["Bulk transfer", "Run 3", "Server: b (10.1.0.101)"], None, &[], Some("Bulk transfer"));
+        check(&[], None, &[], None);
+    }
+
+    #[test]
+    fn prose_is_neither_path_nor_level() {
+        for title in [
+            "iperf3 Benchmark: Client to Server over VXLAN",
+            "How we came from ten minutes to two seconds with a cache",
+            "with what we know about the networks of today",
+            "Results based on three hours = one afternoon",
+        ] {
+            check(&[title], None, &[], Some(title));
+        }
+    }
+
+    #[test]
+    fn headings_around_the_innermost_are_the_section() {
+        let section = |titles: &[&str]| of(titles).section;
+        assert_eq!(section(&["Bench", "Tuned", "with vhost + Host->VM"]), "Bench / Tuned");
+        assert_eq!(section(&["Bench", "Bulk", "Server"]), "Bench");
+    }
+
+    #[test]
+    fn slugs_are_lower_case_words() {
+        for (text, expected) in [
+            ("Host -> VM", "host-vm"),
+            ("10.1.0.1", "10.1.0.1"),
+            ("  VM0 (left)!", "vm0-left"),
+            ("채널 수", "채널-수"),
+        ] {
+            assert_eq!(slug(text), expected);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Logs that were cut off, mixed up or damaged: what can still be read is right, and what cannot is told.
+
+mod imported;
+
+use import::exercise;
+use imported::{Run, import_texts};
+use proptest::{prelude::*, sample::Index};
+use samples::{EndSeries, Flow, Measurement};
+
+/// Captures of each kind of log.
+const CAPTURES: &[&str] = &[
+    "tcp.client.txt",
+    "tcp.server.txt",
+    "bidir-parallel.client.txt",
+    "udp-lossy.client.txt",
+    "udp-lossy.server.txt",
+    "verbose.client.txt",
+    "omit.client.txt",
+    "with-server-output.client.txt",
+    "tcp.client.json",
+    "udp.server.json",
+];
+
+fn capture(name: &str) -> Vec<u8> {
+    std::fs::read(format!("tests/data/iperf3/{name}")).expect("a capture")
+}
+
+fn flows(run: &Run) -> Vec<&Flow> {
+    let streams = run.trials.iter().filter_map(|trial| match &trial.measurement {
+        Measurement::Stream(stream) => Some(&stream.flows),
+        _ => None,
+    });
+    streams.flatten().collect()
+}
+
+/// Whether every interval of `part` is one of `whole`'s, in its order, or one of its summaries.
+fn is_part(part: &EndSeries, whole: &[&EndSeries]) -> bool {
+    part.intervals.is_empty()
+        || whole.iter().any(|whole| {
+            let mut left = whole.intervals.iter();
+            part.intervals.iter().all(|interval| left.any(|other| same(interval, other)))
+        })
+}
+
+/// Datagrams that came late are counted in the summary alone.
+fn same(a: &samples::Interval, b: &samples::Interval) -> bool {
+    let without = |interval: &samples::Interval| {
+        let mut interval = *interval;
+        if let Some(datagrams) = &mut interval.datagrams {
+            datagrams.reordered = 0;
+        }
+        interval
+    };
+    without(a) == without(b)
+}
+
+#[test]
+fn a_log_that_was_cut_anywhere_holds_nothing_that_the_whole_one_does_not() {
+    for name in CAPTURES {
+        let bytes = capture(name);
+        let whole = import_texts(&[("a.log", &bytes)]).expect("it is whole");
+        let known = flows(&whole);
+        let ends: Vec<&EndSeries> = known.iter().flat_map(|flow| [&flow.sender, &flow.receiver]).collect();
+        for cut in 0..bytes.len() {
+            let cut_off = bytes[..cut].to_vec();
+            let and_goes_on = [&bytes[..cut], b"\nsomething else\n"].concat();
+            for text in [cut_off, and_goes_on] {
+                let Ok(run) = import_texts(&[("a.log", &text)]) else { continue };
+                for flow in flows(&run) {
+                    for end in [&flow.sender, &flow.receiver] {
+                        let shown =
+                            String::from_utf8_lossy(&text[text.len().saturating_sub(120)..]).into_owned();
+                        assert!(is_part(end, &ends), "{name} cut at {cut}: {end:?}\n{shown}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_test_without_summary_is_kept_as_far_as_it_goes_and_said_to_be_cut_off() {
+    let text = String::from_utf8(capture("tcp.client.txt")).expect("text");
+    let lines: Vec<&str> = text.lines().take(6).collect();
+    let run =
+        import_texts(&[("a.log", (lines.join("\n") + "\n").as_bytes())]).expect("three intervals are whole");
+    assert_eq!(flows(&run)[0].sender.intervals.len(), 3);
+    assert!(flows(&run)[0].receiver.intervals.is_empty(), "nobody told what arrived");
+    assert_eq!(
+        run.notes(),
+        ["a.log: lines 1 to 6: this test has no summary, it was cut off; what is there is kept"]
+    );
+}
+
+#[test]
+fn missing_and_changed_lines_are_told() {
+    let text = String::from_utf8(capture("tcp.client.txt")).expect("text");
+    let without: Vec<&str> = text.lines().filter(|line| !line.contains("0.50-1.0")).collect();
+    let run = import_texts(&[("a.log", without.join("\n").as_bytes())]).expect("the rest is whole");
+    assert!(run.notes()[0].contains("lines are missing or were changed"), "{:?}", run.notes());
+    for (wrong, line) in [("nan", 5), ("-1.0", 5), ("inf", 5), ("1e99", 5)] {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let rate = lines[line - 1].split_whitespace().nth(6).expect("a rate").to_owned();
+        lines[line - 1] = lines[line - 1].replacen(&rate, wrong, 1);
+        let run = import_texts(&[("a.log", lines.join("\n").as_bytes())]).expect("the rest is whole");
+        let told = run.notes().iter().any(|note| note.contains("the first is line 5"));
+        assert!(told, "{wrong}: {:?}", run.notes());
+    }
+}
+
+#[test]
+fn two_logs_mixed_line_by_line_are_not_taken_for_one() {
+    let (a, b) = (capture("tcp.client.txt"), capture("reverse.client.txt"));
+    let (a, b) = (String::from_utf8(a).expect("text"), String::from_utf8(b).expect("text"));
+    let mixed: Vec<&str> = a.lines().zip(b.lines()).flat_map(|(a, b)| [a, b]).collect();
+    match import_texts(&[("a.log", mixed.join("\n").as_bytes())]) {
+        Ok(run) => assert!(!run.notes().is_empty(), "{:?}", run.trials),
+        Err(error) => assert!(error.contains("nothing to import"), "{error}"),
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_between_lines_do_no_harm() {
+    let bytes = capture("tcp.client.txt");
+    let with = [&b"\xff\xfa garbage \xc3\x28\n"[..], &bytes].concat();
+    let (plain, run) = (import_texts(&[("a.log", &bytes)]), import_texts(&[("a.log", &with)]));
+    assert_eq!(run.expect("a log").trials, plain.expect("a log").trials);
+}
+
+#[test]
+fn the_other_end_in_another_file_is_found_in_any_order() {
+    let (client, server) = (capture("tcp.client.txt"), capture("tcp.server.txt"));
+    let one = import_texts(&[("c.log", &client), ("s.log", &server)]).expect("logs");
+    let two = import_texts(&[("s.log", &server), ("c.log", &client)]).expect("logs");
+    assert_eq!((one.trials.len(), &one.trials), (1, &two.trials));
+}
+
+#[test]
+fn equal_tests_are_trials_of_one_cell_and_files_are_settings_unless_taken_together() {
+    let one = capture("tcp.client.txt");
+    let twice = [&one[..], b"\n", &one].concat();
+    let run = import_texts(&[("a.log", &twice)]).expect("a log");
+    let places: Vec<(u32, u32)> = run.trials.iter().map(|trial| (trial.index, trial.block)).collect();
+    assert_eq!((run.header.cells.len(), places), (1, vec![(0, 0), (1, 1)]));
+    let files: [(&str, &[u8]); 2] = [("before.log", &one), ("after.log", &one)];
+    let run = import_texts(&files).expect("logs");
+    let levels: Vec<_> = run.header.cells.iter().map(|cell| cell.levels["file"].as_str()).collect();
+    assert_eq!(levels, ["before", "after"]);
+    let meta = import::Meta { together: true, ..imported::meta() };
+    let run = imported::import_with(&files, &import::Options::default(), &meta).expect("logs");
+    assert_eq!((run.header.cells.len(), run.trials.len()), (1, 2));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn lines_in_any_order_make_no_nonsense(
+        name in prop::sample::select(CAPTURES),
+        order in prop::collection::vec(any::<Index>(), 0..60),
+    ) {
+        let text = String::from_utf8(capture(name)).expect("text");
+        let lines: Vec<&str> = text.lines().collect();
+        let shuffled: Vec<&str> = order.iter().map(|index| *index.get(&lines)).collect();
+        exercise::import(shuffled.join("\n").as_bytes());
+    }
+
+    #[test]
+    fn damaged_bytes_make_no_nonsense(
+        name in prop::sample::select(CAPTURES),
+        damage in prop::collection::vec((any::<Index>(), any::<u8>()), 1..30),
+    ) {
+        let mut bytes = capture(name);
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        exercise::import(&bytes);
+    }
+}

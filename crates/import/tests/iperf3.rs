@@ -1,0 +1,252 @@
+//! What iperf3 3.12 really prints, read as a user would import it: each capture from both of its ends.
+
+mod imported;
+
+use imported::{Run, import};
+use load::{Direction, Transport};
+use samples::{Doubt, EndSeries, Flow, Measurement, Sent, Trial};
+
+/// A capture, and what is known of it from the command that made it.
+struct Case {
+    name: &'static str,
+    streams: u32,
+    direction: Direction,
+    transport: Transport,
+    /// Intervals of each connection at the client, after what was omitted.
+    intervals: std::ops::RangeInclusive<usize>,
+    /// Notes that contain this, and no others.
+    notes: &'static [&'static str],
+}
+
+impl Case {
+    const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            streams: 1,
+            direction: Direction::Forward,
+            transport: Transport::Tcp,
+            intervals: 2..=3,
+            notes: &[],
+        }
+    }
+}
+
+use Direction::{Both, Reverse};
+use Transport::Udp;
+
+const CASES: &[Case] = &[
+    Case { intervals: 4..=5, ..Case::new("tcp.txt") },
+    Case { streams: 3, ..Case::new("parallel.txt") },
+    Case { direction: Reverse, ..Case::new("reverse.txt") },
+    Case { direction: Both, ..Case::new("bidir.txt") },
+    Case { direction: Both, streams: 2, ..Case::new("bidir-parallel.txt") },
+    Case { transport: Udp, ..Case::new("udp.txt") },
+    Case { transport: Udp, direction: Reverse, ..Case::new("udp-reverse.txt") },
+    Case { transport: Udp, streams: 2, ..Case::new("udp-parallel.txt") },
+    Case { transport: Udp, ..Case::new("udp-lossy.txt") },
+    Case::new("verbose.txt"),
+    Case { transport: Udp, ..Case::new("verbose-udp.txt") },
+    Case::new("omit.txt"),
+    Case { intervals: 3..=4, ..Case::new("omit-long.txt") },
+    Case { transport: Udp, ..Case::new("omit-long-udp.txt") },
+    Case { streams: 2, ..Case::new("omit-parallel.txt") },
+    Case::new("timestamps.txt"),
+    Case { intervals: 1..=1, ..Case::new("no-intervals.txt") },
+    Case { intervals: 1..=1, ..Case::new("bytes.txt") },
+    Case::new("format-k.txt"),
+    Case::new("format-m.txt"),
+    Case::new("format-g.txt"),
+    Case::new("format-t.txt"),
+    Case::new("format-K.txt"),
+    Case::new("format-M.txt"),
+    Case::new("format-G.txt"),
+    Case::new("format-T.txt"),
+    Case {
+        notes: &["iperf3 says \"interrupt", "1 lines that are damaged", "the intervals add up to"],
+        ..Case::new("interrupted.txt")
+    },
+    Case { intervals: 4..=5, ..Case::new("tcp.json") },
+    Case { direction: Both, ..Case::new("bidir.json") },
+    Case { direction: Reverse, streams: 2, ..Case::new("parallel-reverse.json") },
+    Case { transport: Udp, ..Case::new("udp.json") },
+    Case { transport: Udp, ..Case::new("udp-lossy.json") },
+    Case::new("omit.json"),
+    Case { intervals: 3..=4, ..Case::new("omit-long.json") },
+    Case { intervals: 1..=1, ..Case::new("no-intervals.json") },
+];
+
+fn flows(trial: &Trial) -> &[Flow] {
+    match &trial.measurement {
+        Measurement::Stream(stream) => &stream.flows,
+        other => panic!("iperf3 sends streams: {other:?}"),
+    }
+}
+
+fn pair(name: &str) -> Run {
+    let (stem, ending) = name.rsplit_once('.').expect("a capture's name has an ending");
+    import(&[&format!("iperf3/{stem}.server.{ending}"), &format!("iperf3/{stem}.client.{ending}")])
+}
+
+fn check(case: &Case) {
+    let Case { name, streams, direction, transport, intervals, notes } = case;
+    let run = pair(name);
+    assert_eq!(run.trials.len(), 1, "{name}: both ends make one trial: {:?}", run.notes());
+    let Sent::Told(told) = &run.header.cells[0].sent else { panic!("{name}: nothing was ordered") };
+    assert_eq!((told.streams, told.direction), (Some(*streams), Some(*direction)), "{name}");
+    assert_eq!(told.transport, Some(*transport), "{name}");
+    let flows = flows(&run.trials[0]);
+    assert_eq!(flows.len(), *streams as usize * direction.flows().len(), "{name}");
+    for flow in flows {
+        let (client, server) = match flow.direction {
+            Reverse => (&flow.receiver, &flow.sender),
+            _ => (&flow.sender, &flow.receiver),
+        };
+        let measured = client.measured().count();
+        assert!(intervals.contains(&measured), "{name}: {measured} intervals at the client");
+        for end in [client, server] {
+            in_order(name, end);
+        }
+        if *transport == Transport::Udp {
+            assert!(flow.receiver.datagrams().is_some() && flow.sender.datagrams().is_some(), "{name}");
+        } else if !name.starts_with("interrupted") {
+            // What was under way when the client stopped looking is all that may be missing.
+            let (sent, received) = (flow.sender.bytes().0 as f64, flow.receiver.bytes().0 as f64);
+            let buffered = 16e6;
+            assert!(
+                (sent - received).abs() < sent * 0.01 + buffered,
+                "{name}: {sent} sent, {received} received"
+            );
+        }
+    }
+    let said = run.notes();
+    assert_eq!(said.len(), notes.len(), "{name}: {said:?}");
+    for note in *notes {
+        assert!(said.iter().any(|said| said.contains(note)), "{name}: {said:?}");
+    }
+}
+
+fn in_order(name: &str, end: &EndSeries) {
+    assert!(!end.intervals.is_empty(), "{name}: both ends' series are known");
+    for pair in end.intervals.windows(2) {
+        let apart = pair[1].start.seconds() - pair[0].end.seconds();
+        assert!(apart.abs() < 0.011, "{name}: {pair:?}");
+    }
+    for interval in end.measured() {
+        assert!(interval.end > interval.start, "{name}: {interval:?}");
+        assert!(interval.rate().0 < 100e9, "{name}: an absurd rate {}", interval.rate());
+    }
+}
+
+#[test]
+fn every_capture_is_one_trial_of_both_its_ends() {
+    CASES.iter().for_each(check);
+}
+
+#[test]
+fn text_and_json_of_alike_tests_have_the_same_cell() {
+    for (text, json) in [("tcp.txt", "tcp.json"), ("bidir.txt", "bidir.json"), ("omit.txt", "omit.json")] {
+        let id = |run: &Run| run.header.cells[0].id.clone();
+        assert_eq!(id(&pair(text)), id(&pair(json)), "{text}");
+    }
+}
+
+#[test]
+fn what_is_omitted_is_warm_up() {
+    for name in ["omit-long.txt", "omit-long.json"] {
+        let run = pair(name);
+        for end in [&flows(&run.trials[0])[0].sender, &flows(&run.trials[0])[0].receiver] {
+            let warm = end.intervals.iter().filter(|interval| interval.warmup).count();
+            assert_eq!(warm, 2, "{name}");
+            assert!((end.elapsed().seconds() - 3.0).abs() < 0.1, "{name}: {}", end.elapsed());
+        }
+    }
+}
+
+#[test]
+fn a_client_alone_tells_the_receivers_summary_and_a_server_alone_leaves_the_sender_unknown() {
+    for ending in ["txt", "json"] {
+        let run = import(&[&format!("iperf3/tcp.client.{ending}")]);
+        let flow = &flows(&run.trials[0])[0];
+        assert!(flow.sender.intervals.len() >= 4);
+        assert_eq!(flow.receiver.intervals.len(), 1);
+        let run = import(&[&format!("iperf3/tcp.server.{ending}")]);
+        let flow = &flows(&run.trials[0])[0];
+        assert!(flow.sender.intervals.is_empty());
+        assert!(flow.receiver.intervals.len() >= 4);
+    }
+}
+
+#[test]
+fn a_log_that_holds_the_servers_output_is_one_trial_of_both_ends() {
+    for ending in ["txt", "json"] {
+        let run = import(&[&format!("iperf3/with-server-output.client.{ending}")]);
+        assert_eq!(run.trials.len(), 1, "{ending}: {:?}", run.notes());
+        let flow = &flows(&run.trials[0])[0];
+        assert!(flow.sender.intervals.len() >= 2 && flow.receiver.intervals.len() >= 2, "{ending}");
+    }
+}
+
+#[test]
+fn verbose_output_tells_version_time_cpu_and_congestion_control() {
+    let run = pair("verbose.txt");
+    let Sent::Told(told) = &run.header.cells[0].sent else { panic!("nothing was ordered") };
+    assert_eq!((told.tool.as_str(), told.congestion.as_deref()), ("iperf3 3.12", Some("cubic")));
+    assert_eq!(told.message, Some(units::Bytes(131_072)));
+    let trial = &run.trials[0];
+    assert_eq!(trial.started.0 % 1000, 0);
+    assert!(trial.started.0 > 1_700_000_000_000);
+    let ends: Vec<&str> = trial.cpu.threads.iter().map(|thread| thread.end.as_str()).collect();
+    assert_eq!(ends, ["client", "server"]);
+    let udp = pair("verbose-udp.txt");
+    let Sent::Told(told) = &udp.header.cells[0].sent else { panic!("nothing was ordered") };
+    assert_eq!(told.rate, Some(units::BitRate(1e7)));
+}
+
+#[test]
+fn a_thread_at_its_limit_is_a_doubt() {
+    let limited = |percent: &str| {
+        let text = std::fs::read_to_string("tests/data/iperf3/verbose.client.txt").expect("a capture");
+        let (before, after) = text.split_once("local/sender ").expect("it tells the sender's time");
+        let text = format!("{before}local/sender {percent}{}", &after[after.find('%').expect("a share")..]);
+        let run = imported::import_texts(&[("a.txt", text.as_bytes())]).expect("it is a log");
+        run.trials[0].doubts.clone()
+    };
+    assert!(matches!(&limited("99.1")[..], [Doubt::GeneratorLimited { end, .. }] if end == "client"));
+    assert_eq!(limited("60.0"), []);
+}
+
+#[test]
+fn lost_datagrams_are_those_that_the_receiver_missed() {
+    for name in ["udp-lossy.txt", "udp-lossy.json"] {
+        let run = pair(name);
+        let flow = &flows(&run.trials[0])[0];
+        let (sent, received) =
+            (flow.sender.datagrams().expect("of UDP"), flow.receiver.datagrams().expect("of UDP"));
+        assert!(received.lost > 0, "{name}");
+        let all = received.count + received.lost.unsigned_abs();
+        assert!(all <= sent.count && all > sent.count * 9 / 10, "{name}: {all} of {}", sent.count);
+        assert!(received.jitter.0 > 0, "{name}");
+    }
+}
+
+#[test]
+fn the_rate_is_the_one_that_was_printed() {
+    // Each line of the client's log once more, from what was read of it.
+    let run = pair("tcp.txt");
+    let text = std::fs::read_to_string("tests/data/iperf3/tcp.client.txt").expect("a capture");
+    let rows = text.lines().filter(|line| line.ends_with("MBytes       ") || line.ends_with("KBytes       "));
+    let printed: Vec<&str> = rows.map(|row| row.split_whitespace().nth(6).expect("a rate")).collect();
+    let sender = &flows(&run.trials[0])[0].sender;
+    let read: Vec<String> =
+        sender.intervals.iter().map(|it| units::significant(it.rate().0 / 1e9, 3)).collect();
+    assert_eq!(read, printed);
+}
+
+#[test]
+fn a_test_that_could_not_connect_is_nothing_to_import() {
+    for ending in ["txt", "json"] {
+        let text = std::fs::read(format!("tests/data/iperf3/refused.client.{ending}")).expect("a capture");
+        let error = imported::import_texts(&[("a.log", &text)]).expect_err("nothing was measured");
+        assert!(error.contains("unable to connect to server"), "{error}");
+    }
+}

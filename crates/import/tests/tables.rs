@@ -1,0 +1,127 @@
+//! Write-ups whose numbers stand in tables and lists, from the file to the tests that are found in it.
+
+use std::convert::Infallible;
+
+use import::{End, FileReport, Found, Options, read};
+use samples::{Measurement, Quantity, ReportedValue};
+
+fn found(name: &str, text: &str) -> (Vec<Found>, FileReport) {
+    let mut found = Vec::new();
+    let report = read::<Infallible>(name, &mut text.as_bytes(), &Options::default(), &mut |test| {
+        found.push(test);
+        Ok(())
+    });
+    (found, report.expect("it holds tables"))
+}
+
+fn values(found: &Found) -> &[ReportedValue] {
+    let Measurement::Reported(data) = &found.measurement else { panic!("a table reports") };
+    &data.values
+}
+
+fn named<'a>(found: &'a [Found], heading: &str, level: &str) -> &'a Found {
+    let is = |found: &&Found| {
+        found.title.last().is_some_and(|title| title.starts_with(heading))
+            && found.levels.get("Configuration").map(String::as_str) == Some(level)
+    };
+    found.iter().find(is).unwrap_or_else(|| panic!("{level} of {heading}"))
+}
+
+fn value(found: &Found, name: &str) -> f64 {
+    values(found).iter().find(|value| value.name == name).unwrap_or_else(|| panic!("{name}")).value
+}
+
+#[test]
+fn the_sweep_of_queues_and_channels_has_a_cell_a_row() {
+    let (found, report) = found("queues.md", include_str!("data/queues-and-channels.md"));
+    assert_eq!(found.len(), 21);
+    let row = |queues: &str, channels: &str| {
+        let is = |found: &&Found| found.levels["Queue"] == queues && found.levels["채널 수"] == channels;
+        found.iter().find(is).expect("the row")
+    };
+    let columns: Vec<_> = values(row("8", "16"))
+        .iter()
+        .map(|value| (value.name.as_str(), value.quantity, value.value))
+        .collect();
+    assert_eq!(
+        columns,
+        [
+            ("대역폭", Quantity::BitRate, 64.1e9),
+            ("Server VM CPU", Quantity::Share, 0.12),
+            ("Proxmox CPU", Quantity::Share, 0.15),
+            ("Client VM CPU", Quantity::Share, 0.09),
+        ]
+    );
+    assert_eq!(values(row("40", "128"))[0].value, 70.7e9);
+    assert_eq!(report.file.formats, ["Markdown table"]);
+    assert_eq!(report.notes.len(), 1);
+    assert!(report.notes[0].contains("128 were used"), "{}", report.notes[0]);
+}
+
+#[test]
+fn the_comparison_of_machines_has_throughput_latency_and_percentiles() {
+    let (found, report) = found("vmm.md", include_str!("data/vmm-comparison.md"));
+    let throughput = named(&found, "Aggregate Throughput", "VM-VM");
+    assert_eq!((value(throughput, "Throughput"), value(throughput, "Retransmissions")), (10.6e9, 0.0));
+    assert_eq!(value(named(&found, "Aggregate Throughput", "BM-BM"), "Performance vs BM"), 1.0);
+    let latency = named(&found, "Average Latency", "KVM-KVM-vhost");
+    assert_eq!((value(latency, "Avg Latency"), value(latency, "Message Rate")), (48_444.0, 10_300.0));
+    let percentiles = named(&found, "Latency Percentile", "KVM-KVM");
+    assert_eq!(
+        values(percentiles).iter().map(|value| value.name.as_str()).collect::<Vec<_>>(),
+        ["p50", "min", "p25", "p75", "p90", "p99", "p99.9", "max"]
+    );
+    assert_eq!(value(percentiles, "p99.9"), 107_800.0);
+    assert!(
+        report.notes.iter().any(|note| note.contains("`vs BM Overhead` is no number")),
+        "{:?}",
+        report.notes
+    );
+}
+
+#[test]
+fn lists_of_system_calls_are_those_of_their_configuration_and_end() {
+    let (found, report) = found("vmm.md", include_str!("data/vmm-comparison.md"));
+    let lists: Vec<&Found> = found.iter().filter(|found| !found.syscalls.is_empty()).collect();
+    assert_eq!(lists.len(), 24);
+    assert!(lists.iter().all(|list| list.levels.contains_key("Configuration") && list.end.is_some()));
+    let vhost = named(&found, "4.2 Latency Test", "KVM-KVM-vhost");
+    let [ioctl] = vhost.syscalls.as_slice() else { panic!("one call") };
+    assert_eq!((ioctl.call.as_str(), ioctl.calls), ("ioctl", 1824));
+    assert_eq!(ioctl.total.map(|total| total.0), Some(122_972_830_112));
+    assert_eq!(vhost.end, Some(End::Server));
+    let firecracker = named(&found, "4.1 Throughput Test", "VM-VM");
+    let threads: Vec<_> = firecracker.syscalls.iter().map(|call| call.thread.as_deref()).collect();
+    assert_eq!(threads[..2], [Some("fc_vcpu 0"), Some("firecracker")]);
+    let counted = named(&found, "3.3 Latency Test", "BM-BM");
+    assert_eq!((value(counted, "listed system calls"), value(counted, "messages")), (911_462.0, 455_731.0));
+    assert!(!report.notes.iter().any(|note| note.contains("system calls")), "{:?}", report.notes);
+}
+
+#[test]
+fn a_file_cut_anywhere_gives_no_number_that_is_not_in_it() {
+    for whole in [include_str!("data/queues-and-channels.md"), include_str!("data/vmm-comparison.md")] {
+        let (all, _) = found("whole.md", whole);
+        for cut in (0..whole.len()).step_by(37).filter(|cut| whole.is_char_boundary(*cut)) {
+            let mut tests = Vec::new();
+            let _ = read::<Infallible>(
+                "cut.md",
+                &mut &whole.as_bytes()[..cut],
+                &Options::default(),
+                &mut |test| {
+                    tests.push(test);
+                    Ok(())
+                },
+            );
+            for test in tests {
+                let like = all.iter().find(|found| found.title == test.title && found.levels == test.levels);
+                let like = like.unwrap_or_else(|| panic!("{:?} {:?} cut at {cut}", test.title, test.levels));
+                let is_sum = |value: &ReportedValue| value.name == "listed system calls";
+                let known =
+                    |value: &ReportedValue| is_sum(value) || values(like).iter().any(|own| own == value);
+                assert!(values(&test).iter().all(known), "{:?} cut at {cut}", test.levels);
+                assert!(test.syscalls.iter().all(|call| like.syscalls.contains(call)), "cut at {cut}");
+            }
+        }
+    }
+}

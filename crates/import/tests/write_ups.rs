@@ -1,0 +1,104 @@
+//! What people publish: logs under headings, among scripts and prose.
+
+mod imported;
+
+use std::collections::BTreeMap;
+
+use imported::{Run, import};
+use samples::{Flow, Measurement};
+use units::{BitRate, Nanos};
+
+fn flow<'a>(run: &'a Run, cell: &str) -> &'a Flow {
+    let trials = run.trials_of(cell);
+    match trials.iter().map(|trial| &trial.measurement).collect::<Vec<_>>()[..] {
+        [Measurement::Stream(stream)] if stream.flows.len() == 1 => &stream.flows[0],
+        ref other => panic!("{cell} has one trial of one connection: {}", other.len()),
+    }
+}
+
+#[test]
+fn eight_pairs_of_logs_are_eight_cells_of_a_path_and_a_level_each() {
+    let run = import(&["vhost-net.md"]);
+    assert_eq!((run.trials.len(), run.header.cells.len()), (8, 8));
+    assert_eq!(run.notes(), [""; 0]);
+    let paths: Vec<(&str, &str, &str)> = run
+        .header
+        .paths
+        .iter()
+        .map(|path| (path.name.as_str(), path.from.as_str(), path.to.as_str()))
+        .collect();
+    assert_eq!(
+        paths,
+        [
+            ("host-to-vm", "Host", "VM"),
+            ("vm-to-host", "VM", "Host"),
+            ("vm0-to-vm1", "VM0", "VM1"),
+            ("vm1-to-vm0", "VM1", "VM0"),
+        ]
+    );
+    // The summaries that the tools themselves printed.
+    for (path, level, rate) in [
+        ("host-to-vm", "on", 27.4),
+        ("host-to-vm", "off", 16.2),
+        ("vm-to-host", "on", 21.8),
+        ("vm-to-host", "off", 17.7),
+        ("vm0-to-vm1", "on", 17.8),
+        ("vm0-to-vm1", "off", 15.3),
+        ("vm1-to-vm0", "on", 6.35),
+        ("vm1-to-vm0", "off", 16.0),
+    ] {
+        let cell = format!("{path}/tcp-stream/vhost-net={level}");
+        let flow = flow(&run, &cell);
+        assert_eq!(flow.sender.intervals.len(), 60, "{cell}");
+        assert!((60..=61).contains(&flow.receiver.intervals.len()), "{cell}");
+        for end in [&flow.sender, &flow.receiver] {
+            let got = end.rate().0 / 1e9;
+            assert!((got / rate - 1.0).abs() < 0.005, "{cell}: {got}, and iperf3 said {rate}");
+        }
+        let record = run.header.cells.iter().find(|record| record.id == cell).expect("the cell is there");
+        assert_eq!(record.levels, BTreeMap::from([("vhost-net".to_owned(), level.to_owned())]));
+    }
+    let order: Vec<&str> =
+        run.header.cells.iter().take(2).map(|cell| cell.levels["vhost-net"].as_str()).collect();
+    assert_eq!(order, ["off", "on"], "what is off is what the other is held against");
+}
+
+#[test]
+fn the_tail_of_a_log_has_no_absurd_rate() {
+    let run = import(&["vhost-net.md"]);
+    let receiver = &flow(&run, "host-to-vm/tcp-stream/vhost-net=on").receiver;
+    let tail = receiver.intervals.last().expect("a tail");
+    assert!(tail.end - tail.start < Nanos::from_millis(2), "{tail:?}");
+    assert!((tail.rate().0 / 26.4e9 - 1.0).abs() < 0.001, "{}", tail.rate());
+}
+
+#[test]
+fn the_jump_of_a_rate_stands_where_it_was_printed() {
+    let run = import(&["vhost-net.md"]);
+    let receiver = &flow(&run, "vm1-to-vm0/tcp-stream/vhost-net=off").receiver;
+    let at = |second: usize| receiver.intervals[second].rate();
+    for (second, rate) in [(9, 12.8e9), (11, 19.8e9), (27, 20.7e9), (28, 14.8e9)] {
+        assert!(
+            (at(second).0 / rate - 1.0).abs() < 1e-6,
+            "{second}: {} and not {}",
+            at(second),
+            BitRate(rate)
+        );
+    }
+}
+
+#[test]
+fn logs_without_their_connections_are_paired_by_heading_and_received_amount() {
+    let run = import(&["vxlan.md"]);
+    assert_eq!(run.trials.len(), 1, "{:?}", run.notes());
+    let path = &run.header.paths[0];
+    assert_eq!((path.from.as_str(), path.to.as_str()), ("10.1.0.1", "10.1.0.101"));
+    let cell = &run.header.cells[0];
+    assert_eq!(cell.workload, "iperf3 Benchmark: Client to Server over VXLAN");
+    let flow = flow(&run, &cell.id);
+    assert_eq!((flow.sender.intervals.len(), flow.receiver.intervals.len()), (10, 11));
+    let rates = [flow.sender.rate().0, flow.receiver.rate().0].map(|rate| (rate / 1e6).round());
+    assert_eq!(rates, [911.0, 909.0]);
+    let notes = run.notes();
+    assert!(notes.iter().any(|note| note.contains("rows of tables beside the tools' own logs")), "{notes:?}");
+}

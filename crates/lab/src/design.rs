@@ -1,0 +1,231 @@
+//! Which trial comes next, and why a cell gets no more: a pure function of the plan and of the trials that are there, so
+//! that a run that was killed goes on with the choices that it would have made.
+//!
+//! The plan is the full matrix. The design walks through it block by block and leaves trials out: at the beginning of a
+//! block it judges each group of cells by the blocks before, and takes those that can still change the answer. It asks
+//! no clock, and must not know how a trial is made or kept.
+
+mod forecast;
+mod group;
+mod seen;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use samples::{CellEnd, EndReason, Trial};
+use scenario::{Arm, Plan, PlannedTrial};
+use units::Nanos;
+
+use forecast::screening_blocks;
+pub use forecast::{Forecast, forecast};
+use group::{Group, Standing};
+use seen::Seen;
+
+/// Pairs of the baseline and itself that a noise floor needs; it gets no more unless it is in the contest itself.
+const NOISE_PAIRS: usize = 5;
+
+/// The design of a run.
+#[derive(Debug)]
+pub struct Design<'p> {
+    plan: &'p Plan,
+    groups: Vec<Group>,
+    seen: Seen,
+    skipped: BTreeSet<usize>,
+    /// Where in the plan the next trial is looked for.
+    at: usize,
+    round: Round,
+    /// Whether the time is over.
+    spent: bool,
+    told: BTreeMap<usize, CellEnd>,
+}
+
+/// What is measured in a block.
+#[derive(Debug, Clone, Default)]
+struct Round {
+    block: Option<u32>,
+    measure: BTreeSet<usize>,
+    again: BTreeSet<usize>,
+}
+
+impl Round {
+    fn wants(&self, trial: &PlannedTrial) -> bool {
+        match trial.arm {
+            Arm::Measure => self.measure.contains(&trial.cell),
+            Arm::Again => self.again.contains(&trial.cell),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.measure.is_empty() && self.again.is_empty()
+    }
+}
+
+impl<'p> Design<'p> {
+    /// The design of a run that has these trials already, in the order in which they were made.
+    #[must_use]
+    pub fn new<'t>(plan: &'p Plan, there: impl IntoIterator<Item = &'t Trial>) -> Self {
+        let mut design = Self {
+            plan,
+            groups: Group::all(plan),
+            seen: Seen::default(),
+            skipped: BTreeSet::new(),
+            at: 0,
+            round: Round::default(),
+            spent: false,
+            told: BTreeMap::new(),
+        };
+        there.into_iter().for_each(|trial| design.saw(trial));
+        design
+    }
+
+    /// Takes note of a trial that was made.
+    pub fn saw(&mut self, trial: &Trial) {
+        self.seen.take(self.plan, trial);
+    }
+
+    /// Takes note that a cell cannot be measured.
+    pub fn skip(&mut self, cell: &str) {
+        self.skipped.extend(self.plan.cells.iter().position(|known| known.id.as_str() == cell));
+    }
+
+    /// The next trial to be made; `None` when the run has all that it needs or may have.
+    pub fn next(&mut self) -> Option<&'p PlannedTrial> {
+        let plan = self.plan;
+        while let Some(trial) = plan.trials.get(self.at) {
+            self.enter(trial.block);
+            if self.round.is_over() {
+                return None;
+            }
+            if self.round.wants(trial) && !self.skipped.contains(&trial.cell) && !self.seen.has(trial.index) {
+                self.spent = self.is_beyond_budget(trial.cell);
+                return (!self.spent).then_some(trial);
+            }
+            self.at += 1;
+        }
+        None
+    }
+
+    /// Cells whose end is known and was not told yet, or is another one than was told.
+    pub fn ends(&mut self) -> Vec<CellEnd> {
+        if !self.plan.design.is_adaptive() {
+            return Vec::new();
+        }
+        let over = self.spent || self.round.is_over() || self.at >= self.plan.trials.len();
+        let block = if over { u32::MAX } else { self.round.block.unwrap_or(0) };
+        if block < screening_blocks(self.plan) {
+            return Vec::new();
+        }
+        let ends: Vec<(usize, CellEnd)> = self
+            .standings(block)
+            .into_iter()
+            .filter_map(|(cell, standing)| Some((cell, self.end(cell, standing)?)))
+            .collect();
+        let new = |(cell, end): &(usize, CellEnd)| self.told.get(cell) != Some(end);
+        let fresh: Vec<(usize, CellEnd)> = ends.into_iter().filter(new).collect();
+        self.told.extend(fresh.iter().cloned());
+        fresh.into_iter().map(|(_, end)| end).collect()
+    }
+
+    /// Cells that get more trials in the block that is under way.
+    pub fn open(&self) -> impl Iterator<Item = &'p str> {
+        self.round.measure.iter().map(|cell| self.plan.cells[*cell].id.as_str())
+    }
+
+    /// The block that is under way, from 0, and whether every cell is still measured.
+    #[must_use]
+    pub fn block(&self) -> Option<(u32, bool)> {
+        let screening = screening_blocks(self.plan);
+        self.round.block.map(|block| (block, block < screening))
+    }
+
+    /// How many cells there are.
+    #[must_use]
+    pub fn cells(&self) -> usize {
+        self.plan.cells.len()
+    }
+
+    /// The most trials that may follow; a budget may end them earlier.
+    #[must_use]
+    pub fn trials_left(&self) -> usize {
+        if self.spent { 0 } else { self.rest().count() }
+    }
+
+    /// The most time that they may take.
+    #[must_use]
+    pub fn most_left(&self) -> Nanos {
+        let rest: Nanos = self.rest().map(|trial| self.plan.trial_estimate(trial.cell)).sum();
+        match self.plan.design.budget {
+            Some(budget) => rest.min(Nanos(budget.0.saturating_sub(self.seen.spent(self.plan).0))),
+            None => rest,
+        }
+    }
+
+    fn rest(&self) -> impl Iterator<Item = &PlannedTrial> {
+        let missing = |trial: &&PlannedTrial| self.round.wants(trial) && !self.seen.has(trial.index);
+        self.plan.trials.iter().skip(self.at).filter(missing)
+    }
+
+    /// Decides, once a block, what is measured in it.
+    fn enter(&mut self, block: u32) {
+        if self.round.block == Some(block) {
+            return;
+        }
+        self.round = Round { block: Some(block), ..self.decide(block) };
+    }
+
+    fn decide(&self, block: u32) -> Round {
+        let all = || (0..self.plan.cells.len()).filter(|cell| !self.skipped.contains(cell));
+        let baselines = || all().filter(|cell| self.plan.cells[*cell].baseline);
+        if !self.plan.design.is_adaptive() || block < screening_blocks(self.plan) {
+            return Round { block: None, measure: all().collect(), again: baselines().collect() };
+        }
+        let standings = self.standings(block);
+        let mut measure: BTreeSet<usize> = standings
+            .iter()
+            .filter(|(_, standing)| *standing == Standing::Open)
+            .map(|(cell, _)| *cell)
+            .collect();
+        let mut again = BTreeSet::new();
+        for baseline in baselines() {
+            let workload = &self.plan.cells[baseline].workload;
+            if !measure.iter().any(|cell| self.plan.cells[*cell].workload == *workload) {
+                continue;
+            }
+            // What is compared with the baseline needs it in the same block.
+            let open = !measure.insert(baseline);
+            if open || self.seen.pairs(baseline, block) < NOISE_PAIRS {
+                again.insert(baseline);
+            }
+        }
+        Round { block: None, measure, again }
+    }
+
+    /// How each cell stands by the blocks before `block`.
+    fn standings(&self, block: u32) -> Vec<(usize, Standing)> {
+        let open = |group: &Group| group.standings(self.plan, &self.seen, &self.skipped, block);
+        self.groups.iter().flat_map(open).collect()
+    }
+
+    fn end(&self, cell: usize, standing: Standing) -> Option<CellEnd> {
+        let trials = self.seen.trials(cell);
+        let planned =
+            self.plan.trials.iter().filter(|trial| trial.cell == cell && trial.arm == Arm::Measure).count();
+        let why = match standing {
+            Standing::Precise(reach) => EndReason::Precise { reach },
+            _ if trials >= planned => EndReason::Planned,
+            Standing::Settled => EndReason::Settled,
+            Standing::Open if self.spent => {
+                EndReason::Budget { reach: group::reach(&self.seen.values(cell, u32::MAX)) }
+            }
+            Standing::Open => return None,
+        };
+        Some(CellEnd { cell: self.plan.cells[cell].id.to_string(), why, trials: trials as u32 })
+    }
+
+    fn is_beyond_budget(&self, next: usize) -> bool {
+        let Some(budget) = self.plan.design.budget else { return false };
+        self.seen.spent(self.plan) + self.seen.expected(self.plan, next) > budget
+    }
+}

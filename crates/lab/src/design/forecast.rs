@@ -1,0 +1,61 @@
+//! What a design would do, before anything is measured: how much of it is certain, and how long it takes at most.
+
+use scenario::Plan;
+use units::Nanos;
+
+/// Blocks in which every cell is measured before any is left out.
+const SCREENING: u32 = 2;
+/// The part of a budget that screening may take; where two blocks take more, one must do.
+const SCREENING_SHARE: f64 = 0.6;
+
+/// What a plan with a budget or a precision comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Forecast {
+    /// Blocks in which every cell is measured.
+    pub screening_blocks: u32,
+    /// Trials in them.
+    pub screening_trials: u32,
+    /// The time that they take, about.
+    pub screening: Nanos,
+    /// The most trials that are made: the full matrix.
+    pub most_trials: u32,
+    /// The most time that all trials take, about: the budget, or that of the full matrix where it is less.
+    pub most: Nanos,
+}
+
+impl Forecast {
+    /// Whether the budget is too short to measure every cell once in each block of the screening.
+    #[must_use]
+    pub fn is_too_short(&self) -> bool {
+        self.most < self.screening
+    }
+}
+
+/// What is certain of a plan and what is the most; `None` for a full matrix.
+#[must_use]
+pub fn forecast(plan: &Plan) -> Option<Forecast> {
+    if !plan.design.is_adaptive() {
+        return None;
+    }
+    let screening_blocks = screening_blocks(plan);
+    let full = plan.duration_estimate();
+    Some(Forecast {
+        screening_blocks,
+        screening_trials: plan.trials.iter().filter(|trial| trial.block < screening_blocks).count() as u32,
+        screening: blocks_take(plan, screening_blocks),
+        most_trials: plan.trials.len() as u32,
+        most: plan.design.budget.map_or(full, |budget| budget.min(full)),
+    })
+}
+
+/// In how many blocks every cell is measured.
+pub(super) fn screening_blocks(plan: &Plan) -> u32 {
+    let affordable =
+        |budget: Nanos| blocks_take(plan, SCREENING).seconds() <= SCREENING_SHARE * budget.seconds();
+    if plan.design.budget.is_none_or(affordable) { SCREENING } else { 1 }
+}
+
+fn blocks_take(plan: &Plan, blocks: u32) -> Nanos {
+    let in_them = plan.trials.iter().take_while(|trial| trial.block < blocks);
+    in_them.map(|trial| plan.trial_estimate(trial.cell)).sum()
+}

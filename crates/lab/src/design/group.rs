@@ -1,0 +1,172 @@
+//! Cells that compete: those of one workload on one path. Which of them can still change the answer.
+//!
+//! The answer is the best setting for the objective, the best value, and the knee of each factor whose levels are
+//! numbers. Must not know how trials are chosen from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use scenario::{FactorName, LEAST_PRECISE, Objective, Plan};
+use stats::{Contest, interval};
+
+use super::seen::{Point, Seen};
+
+/// Confidence of the interval that is held against the precision; five trials attain it almost.
+const CONFIDENCE: f64 = 0.95;
+/// What five trials attain, and a little less.
+const CONFIDENCE_OF_FIVE: f64 = 0.93;
+
+/// A level whose best cell reaches this share of the best one is on the plateau.
+const ON_PLATEAU: f64 = 1.0 - stats::curve::ALIKE;
+
+/// How a cell stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Standing {
+    /// More trials of it can change the answer.
+    Open,
+    /// They cannot.
+    Settled,
+    /// They could, but its interval is as narrow as was asked: it reaches this share of the median.
+    Precise(f64),
+}
+
+/// The cells of one workload on one path, by their place in the plan.
+#[derive(Debug, Clone)]
+pub(super) struct Group {
+    cells: Vec<usize>,
+}
+
+impl Group {
+    /// Every group of the plan.
+    pub(super) fn all(plan: &Plan) -> Vec<Self> {
+        let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for (place, cell) in plan.cells.iter().enumerate() {
+            groups.entry((&cell.workload, &cell.path)).or_default().push(place);
+        }
+        groups.into_values().map(|cells| Self { cells }).collect()
+    }
+
+    /// How each of its cells stands by the blocks before `block`; those that are skipped are left out.
+    pub(super) fn standings(
+        &self,
+        plan: &Plan,
+        seen: &Seen,
+        skipped: &BTreeSet<usize>,
+        block: u32,
+    ) -> Vec<(usize, Standing)> {
+        let cells: Vec<usize> = self.cells.iter().copied().filter(|cell| !skipped.contains(cell)).collect();
+        let open = Field::of(plan, seen, &cells, block).open(plan);
+        let standing = |(place, cell): (usize, &usize)| {
+            let standing = match precise(plan, &seen.values(*cell, block)) {
+                _ if !open.contains(&place) => Standing::Settled,
+                Some(reach) => Standing::Precise(reach),
+                None => Standing::Open,
+            };
+            (*cell, standing)
+        };
+        cells.iter().enumerate().map(standing).collect()
+    }
+}
+
+/// How far the median's interval reaches, as a share of it; `None` with fewer than five trials.
+pub(super) fn reach(values: &[f64]) -> Option<f64> {
+    let fewest = values.len() == LEAST_PRECISE as usize;
+    interval::reach(values, if fewest { CONFIDENCE_OF_FIVE } else { CONFIDENCE })
+}
+
+fn precise(plan: &Plan, values: &[f64]) -> Option<f64> {
+    let asked = plan.design.precision?;
+    reach(values).filter(|reach| *reach <= asked)
+}
+
+/// The cells of a group with their trials so far.
+struct Field<'a> {
+    cells: &'a [usize],
+    good: Contest,
+    /// By the objective; `None` where it is the value alone, or CPU time is not known.
+    worth: Option<Contest>,
+    /// What the objective takes into account, as a logarithm below the best: 0 or less.
+    margin: f64,
+}
+
+impl<'a> Field<'a> {
+    fn of(plan: &Plan, seen: &Seen, cells: &'a [usize], block: u32) -> Self {
+        let series = |of: fn(&Point) -> Option<f64>| -> Vec<Vec<f64>> {
+            cells.iter().map(|cell| seen.before(*cell, block).filter_map(of).collect()).collect()
+        };
+        let goodness = series(Point::goodness);
+        let (of, share): (fn(&Point) -> Option<f64>, f64) = match plan.design.objective {
+            Objective::Max => (Point::goodness, 1.0),
+            Objective::Efficient => (|point| Some(point.goodness()? - point.cost()?), 0.9),
+            Objective::LowCpu => (|point| point.goodness().and(point.cost()).map(|cost| -cost), 0.5),
+        };
+        let worth = series(of);
+        let known = worth.iter().zip(&goodness).all(|(worth, goodness)| worth.len() == goodness.len());
+        let by_worth = known && plan.design.objective != Objective::Max;
+        Self {
+            cells,
+            good: Contest::of(&goodness),
+            worth: by_worth.then(|| Contest::of(&worth)),
+            margin: if by_worth { share.ln() } else { 0.0 },
+        }
+    }
+
+    /// The places of the cells that more trials of can change the answer.
+    fn open(&self, plan: &Plan) -> BTreeSet<usize> {
+        let Some(best) = self.good.best() else {
+            // Nothing has come through anywhere: whoever comes first may still be the best.
+            return (0..self.cells.len()).collect();
+        };
+        let mut open = self.contenders(best);
+        open.insert(best);
+        open.extend(self.knees(plan));
+        open
+    }
+
+    /// Those that may be what the objective seeks.
+    fn contenders(&self, best: usize) -> BTreeSet<usize> {
+        let takes_part = |place: &usize| self.good.takes_part(*place);
+        let possible = (0..self.cells.len())
+            .filter(takes_part)
+            .filter(|place| !self.good.is_below(*place, best, self.margin));
+        let possible: BTreeSet<usize> = possible.collect();
+        let Some(worth) = &self.worth else { return possible };
+        let certain = |place: &usize| *place == best || self.good.is_below(best, *place, -self.margin);
+        let Some(leader) = worth.best_of(possible.iter().copied().filter(certain)) else { return possible };
+        possible.into_iter().filter(|place| !worth.is_below(*place, leader, 0.0)).collect()
+    }
+
+    /// The best cell of each level that may be the knee of a factor, where more than one may: from the first that may
+    /// be on the plateau to the first that is.
+    fn knees(&self, plan: &Plan) -> BTreeSet<usize> {
+        let factors: BTreeSet<&FactorName> =
+            self.cells.iter().flat_map(|cell| plan.cells[*cell].levels.keys()).collect();
+        factors.into_iter().flat_map(|factor| self.knee(plan, factor).unwrap_or_default()).collect()
+    }
+
+    fn knee(&self, plan: &Plan, factor: &FactorName) -> Option<Vec<usize>> {
+        let mut levels: Vec<(f64, BTreeSet<usize>)> = Vec::new();
+        for (place, cell) in self.cells.iter().enumerate().filter(|(place, _)| self.good.takes_part(*place)) {
+            let level = number(plan.cells[*cell].levels.get(factor)?)?;
+            match levels.iter_mut().find(|(known, _)| *known == level) {
+                Some((_, places)) => _ = places.insert(place),
+                None => levels.push((level, BTreeSet::from([place]))),
+            }
+        }
+        levels.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let bests: Vec<usize> =
+            levels.iter().filter_map(|(_, places)| self.good.best_of(places.iter().copied())).collect();
+        let top = self.good.best_of(bests.iter().copied())?;
+        let possible = |place: &usize| !self.good.is_below(*place, top, ON_PLATEAU.ln());
+        let certain = |place: &usize| *place == top || self.good.is_below(top, *place, -ON_PLATEAU.ln());
+        let first = bests.iter().position(possible)?;
+        let last = first + bests[first..].iter().position(certain)?;
+        (last > first).then(|| bests[first..=last].to_vec())
+    }
+}
+
+/// A level's number: `4`, `9000`, `2x`, `4x (capped at 128)`, `64KiB`; `None` where it is a word.
+fn number(label: &str) -> Option<f64> {
+    let first = label.split(' ').next()?;
+    let plain = first.strip_suffix('x').unwrap_or(first).parse::<f64>().ok();
+    plain.or_else(|| first.parse::<units::Bytes>().ok().map(|bytes| bytes.0 as f64))
+}

@@ -1,0 +1,88 @@
+//! Cell by cell: both medians, their ratio with its interval, and what it comes to; a table for each workload.
+//! Must not know what surrounds the runs.
+
+use findings::{CellContrast, Comparison, Contrast, Verdict};
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Column, Section, Table, left, right, section},
+    phrases::{self, Confidence},
+    text::{Text, Tone, glued, softened},
+};
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let contrast = source.contrast;
+    if contrast.cells.is_empty() {
+        let nothing = Text::of(Tone::Doubtful, "The two runs have no cell in common.");
+        return Some(section("Cell by cell", vec![Block::Paragraph(nothing)]));
+    }
+    let mut blocks: Vec<Block> = labels::contrasted(contrast)
+        .into_iter()
+        .flat_map(|workload| workload_table(contrast, workload))
+        .collect();
+    let unknown: Vec<Text> =
+        contrast.cells.iter().filter_map(|cell| Some(why(contrast, cell, cell.why.as_deref()?))).collect();
+    blocks.extend((!unknown.is_empty()).then_some(Block::List(unknown)));
+    Some(section("Cell by cell", blocks))
+}
+
+/// The verdict as a user would say it.
+fn verdict(verdict: Verdict) -> Text {
+    let said = match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Same => "same within noise",
+        Verdict::Unknown => "unknown",
+    };
+    Text::of(tone(verdict), said)
+}
+
+const fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Better => Tone::Good,
+        Verdict::Worse => Tone::Bad,
+        Verdict::Same => Tone::Faint,
+        Verdict::Unknown => Tone::Doubtful,
+    }
+}
+
+fn workload_table(contrast: &Contrast, workload: &str) -> Vec<Block> {
+    let cells: Vec<&CellContrast> = contrast.cells.iter().filter(|cell| cell.workload == workload).collect();
+    let factors = labels::factors(cells.iter().map(|cell| &cell.levels));
+    let common = phrases::common(cells.iter().filter_map(|cell| cell.comparison?.ratio_interval));
+    let confidence = if common.is_some() { Confidence::InHead } else { Confidence::Inline };
+    let ratio = common
+        .map_or("B of A".to_owned(), |common| format!("B of A {}", glued(&format!("({common} interval)"))));
+    let placed = cells.iter().any(|cell| labels::is_placed(&cell.path, &cell.levels));
+    let mut columns: Vec<Column> = placed.then(|| left("Path")).into_iter().collect();
+    columns.extend(factors.iter().map(|factor| left(*factor)));
+    columns.extend([right("A"), right("B"), right(ratio), left("Verdict")]);
+    let table = Table {
+        columns,
+        rows: cells.iter().map(|cell| row(cell, placed, &factors, confidence)).collect(),
+        caption: None,
+    };
+    let measured = phrases::measured_in(cells.first().map(|cell| cell.metric));
+    let heading = Text::of(Tone::Strong, workload).and(Tone::Faint, format!(" ({measured})"));
+    vec![Block::Heading(heading), Block::Table(table)]
+}
+
+fn row(cell: &CellContrast, placed: bool, factors: &[&str], confidence: Confidence) -> Vec<Text> {
+    let level = |factor: &&str| {
+        cell.levels.get(*factor).map_or(Text::of(Tone::Faint, "-"), |level| level.as_str().into())
+    };
+    let value = |median| Text::from(phrases::value(cell.metric, median));
+    let share =
+        |comparison: &Comparison| Text::of(tone(cell.verdict), phrases::share(comparison, confidence));
+    let ratio = cell.comparison.as_ref().map_or(Text::of(Tone::Faint, "-"), share);
+    let path = || Text::of(Tone::Strong, softened(&cell.path));
+    let mut row: Vec<Text> = placed.then(path).into_iter().collect();
+    row.extend(factors.iter().map(level));
+    row.extend([value(cell.a.median), value(cell.b.median), ratio, verdict(cell.verdict)]);
+    row
+}
+
+fn why(contrast: &Contrast, cell: &CellContrast, why: &str) -> Text {
+    Text::of(Tone::Strong, labels::contrast(contrast, cell)).and(Tone::Plain, format!(": {why}"))
+}

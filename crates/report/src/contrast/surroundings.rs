@@ -1,0 +1,31 @@
+//! What surrounds the two runs and differs. Must not know their numbers.
+
+use findings::SurroundingChange;
+
+use super::Source;
+use crate::{
+    page::{Block, Section, Table, left, section},
+    text::{Text, Tone, softened},
+};
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let changes = &source.contrast.surroundings;
+    if changes.is_empty() {
+        let same = "Nothing that was recorded of machine and scenario differs.";
+        return Some(section("What surrounds them", vec![Block::Paragraph(same.into())]));
+    }
+    let weighty = changes.iter().any(|change| change.weighty);
+    let caption = "! alone it may explain a difference of the numbers";
+    let table = Table {
+        columns: ["Differs", "In A", "In B"].map(left).to_vec(),
+        rows: changes.iter().map(row).collect(),
+        caption: weighty.then(|| Text::of(Tone::Faint, caption)),
+    };
+    Some(section("What surrounds them", vec![Block::Table(table)]))
+}
+
+fn row(change: &SurroundingChange) -> Vec<Text> {
+    let what = Text::of(Tone::Strong, softened(&change.what));
+    let what = if change.weighty { what.and(Tone::Doubtful, "\u{a0}!") } else { what };
+    vec![what, change.a.as_str().into(), change.b.as_str().into()]
+}

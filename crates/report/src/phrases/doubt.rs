@@ -1,0 +1,44 @@
+//! Reasons to distrust a number, in words. Must not know which number.
+
+use samples::Doubt;
+use units::Share;
+
+/// A reason to distrust a number, as a clause.
+pub(crate) fn doubt(doubt: &Doubt) -> String {
+    match doubt {
+        Doubt::GeneratorLimited { end, busy } => {
+            format!("the {end}'s sending thread was {} busy: it may be the limit, not the path", Share(*busy))
+        }
+        Doubt::ReceiverLimited { end, busy } => {
+            format!(
+                "the {end}'s receiving thread was {} busy: it may be the limit, not the path",
+                Share(*busy)
+            )
+        }
+        Doubt::Stolen { share } => format!("the hypervisor took {} of the CPU time away", Share(*share)),
+        Doubt::OtherDuration { asked, measured } => {
+            format!("{measured} were measured where {asked} were asked for")
+        }
+        Doubt::EndsDisagree { sent, received } => {
+            format!("the ends disagree: {sent} sent, {received} received")
+        }
+        Doubt::RateNotKept { asked, got } => {
+            format!("a sender was asked for {asked} and sent {got}: it or the path had no room for more")
+        }
+        Doubt::LateGenerator { lateness, period, tail } => format!(
+            "one message in a hundred left {lateness} late (one was due every {period}): of the {tail} that it took \
+             since its intended time, much is the generator's own"
+        ),
+        Doubt::Lossy { lost, of } => format!(
+            "{} of the messages did not come back ({lost} of {of}): the percentiles are those of the others, and a \
+             message that was lost would have been the slowest",
+            Share(*lost as f64 / (*of).max(1) as f64)
+        ),
+        Doubt::Interrupted { asked: Some(asked), measured } => {
+            format!("it was interrupted: {measured} of {asked} were measured")
+        }
+        Doubt::Interrupted { asked: None, measured } => {
+            format!("it was interrupted after {measured}, before all was sent that was asked")
+        }
+    }
+}

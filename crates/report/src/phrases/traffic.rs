@@ -1,0 +1,69 @@
+//! What TCP, datagrams and round trips went through, in words. Must not know rates.
+
+use findings::{DatagramSummary, Distribution, LatencySummary, TcpSummary};
+use units::{Bytes, Share};
+
+use super::count;
+use crate::text::glued;
+
+/// `321K → 388K`: as the field writes congestion windows.
+pub(crate) fn window(range: (Bytes, Bytes)) -> String {
+    format!("{} → {}", kilobytes(range.0), kilobytes(range.1))
+}
+
+/// `12`, `12 (reordering seen 3 times, 40 segments out of order)`.
+pub(crate) fn retransmits(tcp: &TcpSummary) -> String {
+    let reordered =
+        (tcp.reorderings > 0).then(|| format!("reordering seen {}", count(tcp.reorderings, "time", "times")));
+    let out_of_order = (tcp.out_of_order > 0)
+        .then(|| format!("{} out of order", count(tcp.out_of_order, "segment", "segments")));
+    let beside: Vec<String> = reordered.into_iter().chain(out_of_order).collect();
+    let retransmits = tcp.retransmits.to_string();
+    if beside.is_empty() { retransmits } else { format!("{retransmits} ({})", beside.join(", ")) }
+}
+
+/// `12 (0.030 %)`.
+pub(crate) fn lost(datagrams: &DatagramSummary) -> String {
+    match datagrams.lost {
+        0 => "0".to_owned(),
+        lost => format!("{lost} ({})", glued(&Share(datagrams.loss).to_string())),
+    }
+}
+
+/// `12 (0.030 %)`: messages that were given up.
+pub(crate) fn lost_messages(latency: &LatencySummary) -> String {
+    let sent = latency.lost.saturating_add(latency.round_trips.count);
+    match latency.lost {
+        0 => "0".to_owned(),
+        lost => format!("{lost} ({})", glued(&Share(lost as f64 / sent as f64).to_string())),
+    }
+}
+
+/// The times by which a ping-pong is judged: of an open loop those since the intended times, for the others hide what
+/// a stall delayed.
+pub(crate) fn judged(latency: &LatencySummary) -> &Distribution {
+    latency.open_loop.as_ref().map_or(&latency.round_trips, |open| &open.since_intended)
+}
+
+/// `13.0 µs in the middle, 24.1 µs at 99 %`.
+pub(crate) fn middle_and_tail(times: &Distribution) -> String {
+    let at =
+        |share: f64| times.at(share).map_or_else(|| "unknown".to_owned(), |time| glued(&time.to_string()));
+    format!("{} in the middle, {} at {}", at(0.5), at(0.99), glued("99 %"))
+}
+
+fn kilobytes(bytes: Bytes) -> String {
+    let kib = bytes.0 as f64 / 1024.0;
+    if kib < 10_000.0 { format!("{kib:.0}K") } else { format!("{:.1}M", kib / 1024.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_reads_as_the_field_writes_it() {
+        assert_eq!(window((Bytes(321 * 1024), Bytes(388 * 1024))), "321K → 388K");
+        assert_eq!(window((Bytes(1448), Bytes(20 << 20))), "1K → 20.0M");
+    }
+}

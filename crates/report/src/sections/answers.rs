@@ -1,0 +1,73 @@
+//! What a sweep comes to: what to set, what is worth its CPU time, where more brings no more.
+//! Must not know how any of it was chosen.
+
+mod frontier;
+mod knees;
+
+use findings::{Answer, Objective, Recommendation};
+use units::significant;
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Section, section},
+    phrases,
+    text::{Text, Tone, glued},
+};
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let answers = &source.findings.answers;
+    let blocks: Vec<Block> = answers.iter().flat_map(|answer| one(answer, source.objective)).collect();
+    (!blocks.is_empty()).then(|| section("What to set", blocks))
+}
+
+/// The recommendation that was asked for, then the others, then what they rest on.
+fn one(answer: &Answer, objective: Objective) -> Vec<Block> {
+    let of = labels::swept(&answer.workload, &answer.path);
+    let measured = format!(" ({})", phrases::measured_in(Some(answer.metric)));
+    let mut blocks = vec![Block::Heading(Text::of(Tone::Strong, of).and(Tone::Faint, measured))];
+    let (chosen, others): (Vec<_>, Vec<_>) =
+        answer.recommendations.iter().partition(|recommendation| recommendation.objective == objective);
+    for recommendation in chosen {
+        blocks.push(Block::Paragraph(recommended(answer, recommendation, Tone::Good)));
+        blocks.extend(reasons(recommendation));
+    }
+    let others: Vec<Text> = others.into_iter().map(|other| recommended(answer, other, Tone::Faint)).collect();
+    blocks.extend((!others.is_empty()).then_some(Block::List(others)));
+    blocks.extend(answer.knees.iter().flat_map(|knee| knees::blocks(answer.metric, knee)));
+    blocks.extend(frontier::blocks(answer));
+    blocks
+}
+
+/// `Efficient: queues=4, streams=8, 23.1 Gbit/s for 3.21 CPUs`.
+fn recommended(answer: &Answer, recommendation: &Recommendation, tone: Tone) -> Text {
+    let levels = labels::levels(&recommendation.levels).unwrap_or_else(|| recommendation.cell.clone());
+    let value = phrases::value(answer.metric, recommendation.value);
+    let unit = frontier::unit(answer);
+    let cpu = recommendation
+        .cpu
+        .map_or_else(String::new, |cpu| format!(" for {}", glued(&frontier::cpu_time(cpu, unit))));
+    Text::of(tone, format!("{}: ", name(recommendation.objective)))
+        .and(Tone::Strong, levels)
+        .and(Tone::Plain, format!(", {value}{cpu}"))
+}
+
+fn reasons(recommendation: &Recommendation) -> Option<Block> {
+    let mut items: Vec<Text> = recommendation.why.iter().map(|why| why.as_str().into()).collect();
+    let ties = recommendation.ties.join("; ");
+    items.extend((!ties.is_empty()).then(|| format!("Not to be told apart from it: {ties}.").into()));
+    (!items.is_empty()).then_some(Block::List(items))
+}
+
+const fn name(objective: Objective) -> &'static str {
+    match objective {
+        Objective::Max => "The most",
+        Objective::Efficient => "The most for its CPU time (efficient)",
+        Objective::LowCpu => "The least CPU time (low-cpu)",
+    }
+}
+
+/// A number of CPUs, in digits that tables align.
+fn cpus(cpus: f64) -> String {
+    significant(cpus, 3)
+}

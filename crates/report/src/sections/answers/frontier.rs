@@ -1,0 +1,92 @@
+//! Settings that no other one beats in both the metric and CPU time, with CPU time by owner.
+//! Must not know what is recommended.
+
+use findings::{Answer, FrontierPoint, OwnerUnit};
+use units::Share;
+
+use super::cpus;
+use crate::{
+    labels,
+    page::{Block, Column, Table, left, right},
+    phrases,
+    text::{Text, Tone},
+};
+
+pub(super) fn blocks(answer: &Answer) -> Vec<Block> {
+    if answer.frontier.is_empty() {
+        return Vec::new();
+    }
+    let unit = unit(answer);
+    let factors = labels::factors(answer.frontier.iter().map(|point| &point.levels));
+    // One owner alone is the sum already.
+    let owners: &[String] = if answer.owners.len() > 1 { &answer.owners } else { &[] };
+    let table = Table {
+        columns: columns(&factors, owners, unit),
+        rows: answer.frontier.iter().map(|point| row(answer, point, &factors, owners, unit)).collect(),
+        caption: Some(Text::of(Tone::Faint, caption(answer))),
+    };
+    vec![
+        Block::Heading("Worth their CPU time: no other setting has more for as little".into()),
+        Block::Table(table),
+    ]
+}
+
+/// What CPU time of this answer is told in.
+pub(super) fn unit(answer: &Answer) -> OwnerUnit {
+    let costs = answer.frontier.iter().flat_map(|point| &point.owners);
+    costs.map(|cost| cost.unit).next().unwrap_or(OwnerUnit::Cpus)
+}
+
+/// `3.21 CPUs`, `54.0 % of its owners' CPUs`.
+pub(super) fn cpu_time(cpu: f64, unit: OwnerUnit) -> String {
+    match unit {
+        OwnerUnit::Cpus => format!("{} CPUs", cpus(cpu)),
+        OwnerUnit::Share => format!("{} of CPU", Share(cpu)),
+    }
+}
+
+fn columns(factors: &[&str], owners: &[String], unit: OwnerUnit) -> Vec<Column> {
+    let more = match unit {
+        OwnerUnit::Cpus => "More for each CPU",
+        OwnerUnit::Share => "More for each 1 %",
+    };
+    let factors = factors.iter().map(|factor| left(*factor));
+    let owners = owners.iter().map(right);
+    factors.chain([right("Median"), right("CPU")]).chain(owners).chain([right(more)]).collect()
+}
+
+fn row(
+    answer: &Answer,
+    point: &FrontierPoint,
+    factors: &[&str],
+    owners: &[String],
+    unit: OwnerUnit,
+) -> Vec<Text> {
+    let dash = || Text::of(Tone::Faint, "-");
+    let level =
+        |factor: &&str| point.levels.get(*factor).map_or_else(dash, |level| Text::of(Tone::Strong, level));
+    let owned = |owner: &String| {
+        let cost = point.owners.iter().find(|cost| cost.owner == *owner);
+        cost.map_or_else(dash, |cost| bare(cost.value, cost.unit).into())
+    };
+    // A unit of a share is all of it: what one hundredth brought can be read.
+    let step = if unit == OwnerUnit::Share { 0.01 } else { 1.0 };
+    let marginal = point.marginal.map(|marginal| phrases::value(answer.metric, marginal * step));
+    let mut row: Vec<Text> = factors.iter().map(level).collect();
+    row.extend([phrases::value(answer.metric, point.value).into(), bare(point.cpu, unit).into()]);
+    row.extend(owners.iter().map(owned));
+    row.push(marginal.map_or_else(dash, Text::from));
+    row
+}
+
+fn bare(cpu: f64, unit: OwnerUnit) -> String {
+    match unit {
+        OwnerUnit::Cpus => cpus(cpu),
+        OwnerUnit::Share => Share(cpu).to_string(),
+    }
+}
+
+fn caption(answer: &Answer) -> String {
+    let owners = answer.owners.join(", ");
+    format!("CPU time of {owners}. The last column is against the row above.")
+}

@@ -1,0 +1,52 @@
+//! From which level of a factor on the metric grows no more, with the curve. Must not know CPU time.
+
+use findings::{Knee, Metric};
+
+use crate::{
+    page::{Bar, Bars, Block},
+    phrases,
+    quantity::{self, Scale},
+    text::{Text, Tone, glued},
+};
+
+pub(super) fn blocks(metric: Metric, knee: &Knee) -> Vec<Block> {
+    let rows = knee.curve.iter().map(|(level, value)| bar(metric, knee, level, *value)).collect();
+    vec![Block::Heading(said(metric, knee)), Block::Bars(Bars { rows })]
+}
+
+/// `queues: no more from 8 on (the numbers allow 4 to 16): 23.3 Gbit/s (22.9 to 23.6, 95 %); less again from 40`.
+fn said(metric: Metric, knee: &Knee) -> Text {
+    let Knee { factor, level, plausible, .. } = knee;
+    let last = knee.curve.last().is_some_and(|(label, _)| label == level);
+    let factor = Text::of(Tone::Strong, format!("{factor}: "));
+    if last && plausible.len() <= 1 {
+        let grows = format!("still more at the last level, {level}: no end of it was seen");
+        return factor.and(Tone::Plain, grows);
+    }
+    let allow = match plausible.as_slice() {
+        [first, .., last] => format!(" (the numbers allow {first} to {last})"),
+        _ => String::new(),
+    };
+    let falls = knee.falls_at.as_ref().map_or_else(String::new, |at| format!("; less again from {at}"));
+    factor.and(Tone::Plain, format!("no more from {level} on{allow}: {}{falls}", plateau(metric, knee)))
+}
+
+fn plateau(metric: Metric, knee: &Knee) -> String {
+    let scale = Scale::of(metric, knee.plateau);
+    let value = glued(&scale.quantity(knee.plateau));
+    let range = |interval: &findings::Interval| {
+        let confidence = quantity::confidence(interval.confidence);
+        format!(" {}", glued(&format!("({}, {confidence})", scale.range(interval))))
+    };
+    value + &knee.plateau_interval.as_ref().map_or_else(String::new, range)
+}
+
+fn bar(metric: Metric, knee: &Knee, level: &str, value: f64) -> Bar {
+    let text = Text::from(phrases::value(metric, value));
+    let text = match level {
+        _ if level == knee.level => text.and(Tone::Good, " ◀"),
+        _ if knee.plausible.iter().any(|plausible| plausible == level) => text.and(Tone::Faint, " ◁"),
+        _ => text,
+    };
+    Bar { label: level.into(), value, range: None, text, note: None }
+}

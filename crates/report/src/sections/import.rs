@@ -1,0 +1,43 @@
+//! Which logs a run was taken from, and what of them was not understood. Must not know what was.
+
+use samples::ImportedFile;
+
+use super::Source;
+use crate::{
+    page::{Block, Section, section},
+    phrases,
+    text::{Text, Tone},
+};
+
+/// So many notes are shown open.
+const OPEN: usize = 6;
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let imported = source.findings.run.origin.imported()?;
+    let mut blocks = vec![Block::List(imported.files.iter().map(file_line).collect())];
+    let notes: Vec<Text> = imported.notes.iter().map(|note| note.as_str().into()).collect();
+    let (open, folded) = notes.split_at(OPEN.min(notes.len()));
+    if !open.is_empty() {
+        let said = if folded.is_empty() {
+            "What was not understood, or left out:".to_owned()
+        } else {
+            format!("What was not understood, or left out; the first {OPEN} of {} notes:", notes.len())
+        };
+        blocks.extend([Block::Paragraph(said.into()), Block::List(open.to_vec())]);
+    }
+    if !folded.is_empty() {
+        let more = phrases::count(folded.len() as u64, "more note", "more notes");
+        blocks.push(Block::Folded { title: more.into(), blocks: vec![Block::List(folded.to_vec())] });
+    }
+    Some(section("Imported from", blocks))
+}
+
+/// `vhost.txt: 1304 lines, iperf3 text; SHA-256 3f9a…`.
+fn file_line(file: &ImportedFile) -> Text {
+    let formats = file.formats.join(", ");
+    let lines = phrases::count(file.lines, "line", "lines");
+    let digest: String = file.digest.chars().take(12).collect();
+    Text::of(Tone::Strong, &file.name)
+        .and(Tone::Plain, format!(": {lines}, {formats}"))
+        .and(Tone::Faint, format!("; SHA-256 {digest}…"))
+}

@@ -1,0 +1,65 @@
+//! What other tools reported of each cell, by the names of their columns. Must not know which of them it is judged by.
+
+use findings::{CellSummary, Metric};
+use samples::{Quantity, ReportedValue};
+use units::{Bytes, Share, significant};
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Column, Depth, Section, Table, left, right, section},
+    phrases,
+    text::{Text, Tone, softened},
+};
+
+/// With more rows than these it is only in the full report.
+const BRIEF: usize = 12;
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let cells: Vec<&CellSummary> = findings.cells.iter().filter(|cell| !cell.reported.is_empty()).collect();
+    let tables = labels::workloads(findings).into_iter().flat_map(|workload| {
+        let cells: Vec<&CellSummary> =
+            cells.iter().filter(|cell| cell.workload == workload).copied().collect();
+        let heading = Block::Heading(Text::of(Tone::Strong, workload));
+        if cells.is_empty() { Vec::new() } else { vec![heading, Block::Table(table(&cells))] }
+    });
+    let depth = if cells.len() > BRIEF { Depth::OnlyFull } else { Depth::Always };
+    let section = Section { depth, ..section("As reported", tables.collect()) };
+    (!cells.is_empty()).then_some(section)
+}
+
+fn table(cells: &[&CellSummary]) -> Table {
+    let factors = labels::factors(cells.iter().map(|cell| &cell.levels));
+    let names =
+        labels::distinct(cells.iter().flat_map(|cell| &cell.reported).map(|value| value.name.as_str()));
+    let placed = cells.iter().any(|cell| labels::is_placed(&cell.path, &cell.levels));
+    let mut columns: Vec<Column> = placed.then(|| left("Path")).into_iter().collect();
+    columns.extend(factors.iter().map(|factor| left(*factor)));
+    columns.extend(names.iter().map(|name| right(*name)));
+    let dash = || Text::of(Tone::Faint, "-");
+    let row = |cell: &&CellSummary| {
+        let level = |factor: &&str| cell.levels.get(*factor).map_or_else(dash, |level| level.as_str().into());
+        let column = |name: &&str| {
+            let value = cell.reported.iter().find(|value| value.name == **name);
+            value.map_or_else(dash, |value| shown(value).into())
+        };
+        let head = placed.then(|| Text::of(Tone::Strong, softened(&cell.path)));
+        head.into_iter().chain(factors.iter().map(level)).chain(names.iter().map(column)).collect()
+    };
+    Table { columns, rows: cells.iter().map(row).collect(), caption: None }
+}
+
+fn shown(reported: &ReportedValue) -> String {
+    let value = reported.value;
+    let in_unit = |metric| phrases::value(metric, value);
+    match reported.quantity {
+        Quantity::BitRate => in_unit(Metric::Throughput),
+        Quantity::Time => in_unit(Metric::Latency),
+        Quantity::PerSecond => in_unit(Metric::MessageRate),
+        Quantity::Share => Share(value).to_string(),
+        Quantity::Size if value >= 0.0 => Bytes(value.round() as u64).to_string(),
+        Quantity::Count => format!("{value}"),
+        Quantity::Size | Quantity::Plain => significant(value, 3),
+    }
+}

@@ -1,0 +1,49 @@
+//! Where the rate jumped within a trial and stayed: an average over it is of no level that there was.
+//! Must not know how a jump is told from noise.
+
+use findings::{CellShift, CellSummary, Findings};
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Section, Table, left, right, section},
+    phrases,
+    text::{Text, Tone},
+};
+
+/// So many jumps are shown open.
+const OPEN: usize = 8;
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let shifts = findings.cells.iter().flat_map(|cell| cell.shifts.iter().map(move |shift| (cell, shift)));
+    let rows: Vec<Vec<Text>> = shifts.map(|(cell, shift)| row(findings, cell, shift)).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let (open, folded) = rows.split_at(OPEN.min(rows.len()));
+    let caption = (!folded.is_empty())
+        .then(|| Text::of(Tone::Faint, format!("The first {OPEN} of {} jumps.", rows.len())));
+    let mut blocks = vec![Block::Table(Table { caption, ..table(open) })];
+    if !folded.is_empty() {
+        let more = phrases::count(folded.len() as u64, "more jump", "more jumps");
+        blocks.push(Block::Folded { title: more.into(), blocks: vec![Block::Table(table(folded))] });
+    }
+    Some(section("Jumps within trials", blocks))
+}
+
+fn table(rows: &[Vec<Text>]) -> Table {
+    let columns = [left("Cell"), right("Trial"), right("After"), right("From"), right("To")];
+    Table { columns: columns.to_vec(), rows: rows.to_vec(), caption: None }
+}
+
+fn row(findings: &Findings, cell: &CellSummary, shift: &CellShift) -> Vec<Text> {
+    let value = |value| phrases::value(cell.metric, value).into();
+    vec![
+        Text::of(Tone::Strong, labels::cell(findings, cell)),
+        shift.trial.to_string().into(),
+        shift.shift.at.to_string().into(),
+        value(shift.shift.before),
+        value(shift.shift.after),
+    ]
+}

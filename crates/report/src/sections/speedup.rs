@@ -1,0 +1,158 @@
+//! A factor's levels against the paths: a row for each level, a column for each path, and their ratios below.
+//! Must not know why levels differ.
+
+use std::collections::BTreeMap;
+
+use findings::{CellSummary, Difference, FactorEffect, Findings};
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Section, Table, left, right, section},
+    phrases::{self, Confidence},
+    text::{Text, Tone, glued, softened},
+};
+
+/// A factor with more levels is no table that can be read.
+const MOST_LEVELS: usize = 4;
+
+/// One factor of one workload, at one setting of the other factors.
+struct Matrix<'a> {
+    factor: &'a str,
+    workload: &'a str,
+    others: &'a BTreeMap<String, String>,
+    effects: Vec<&'a FactorEffect>,
+}
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let mut shown: Vec<(&str, &str)> = Vec::new();
+    let (mut blocks, mut others) = (Vec::new(), Vec::new());
+    for matrix in matrices(findings).iter().filter(|matrix| matrix.is_readable()) {
+        let drawn = [Block::Heading(matrix.heading()), Block::Table(matrix.table(findings))];
+        if shown.contains(&(matrix.factor, matrix.workload)) {
+            others.extend(drawn);
+        } else {
+            shown.push((matrix.factor, matrix.workload));
+            blocks.extend(drawn);
+        }
+    }
+    if !others.is_empty() {
+        blocks.push(Block::Folded { title: "At other settings".into(), blocks: others });
+    }
+    (!blocks.is_empty()).then(|| section("Levels side by side", blocks))
+}
+
+/// Whether all effects are in tables of this section.
+pub(super) fn shows_all(findings: &Findings) -> bool {
+    !findings.effects.is_empty() && matrices(findings).iter().all(Matrix::is_readable)
+}
+
+fn matrices(findings: &Findings) -> Vec<Matrix<'_>> {
+    let mut matrices: Vec<Matrix<'_>> = Vec::new();
+    for effect in &findings.effects {
+        let same = |matrix: &&mut Matrix<'_>| {
+            (matrix.factor, matrix.workload, matrix.others)
+                == (&effect.factor, &effect.workload, &effect.others)
+        };
+        match matrices.iter_mut().find(same) {
+            Some(matrix) => matrix.effects.push(effect),
+            None => matrices.push(Matrix {
+                factor: &effect.factor,
+                workload: &effect.workload,
+                others: &effect.others,
+                effects: vec![effect],
+            }),
+        }
+    }
+    matrices
+}
+
+impl<'a> Matrix<'a> {
+    fn paths(&self) -> Vec<&'a str> {
+        labels::distinct(self.effects.iter().map(|effect| effect.path.as_str()))
+    }
+
+    /// The reference first.
+    fn levels(&self) -> Vec<&'a str> {
+        let references = self.effects.iter().map(|effect| effect.reference.as_str());
+        labels::distinct(references.chain(self.effects.iter().map(|effect| effect.level.as_str())))
+    }
+
+    fn is_readable(&self) -> bool {
+        self.paths().len() > 1 && self.levels().len() <= MOST_LEVELS
+    }
+
+    fn heading(&self) -> Text {
+        let others = labels::levels(self.others).map(|others| format!(", with {others}"));
+        let measured = phrases::measured_in(self.effects.first().map(|effect| effect.metric));
+        Text::of(Tone::Strong, self.factor)
+            .and(Tone::Faint, format!(" of {}{} ({measured})", self.workload, others.unwrap_or_default()))
+    }
+
+    fn table(&self, findings: &Findings) -> Table {
+        let common = phrases::common(self.intervals(findings));
+        let confidence = if common.is_some() { Confidence::InHead } else { Confidence::Inline };
+        let paths = self.paths();
+        let levels = self.levels();
+        let ratios = levels.iter().skip(1).map(|level| self.ratios(level, &paths, confidence));
+        let rows = levels.iter().map(|level| self.medians(findings, level, &paths, confidence)).chain(ratios);
+        let columns = [left(self.factor)].into_iter().chain(paths.iter().map(|path| right(*path)));
+        let said = |common: String| format!("In brackets {} intervals.", glued(&common));
+        Table {
+            columns: columns.collect(),
+            rows: rows.collect(),
+            caption: common.map(|common| Text::of(Tone::Faint, said(common))),
+        }
+    }
+
+    fn intervals(&self, findings: &Findings) -> Vec<findings::Interval> {
+        let ratios = self.effects.iter().filter_map(|effect| effect.change.ratio_interval);
+        let cells = self.effects.iter().flat_map(|effect| [&effect.reference_cell, &effect.cell]);
+        ratios.chain(cells.filter_map(|id| find(findings, id)?.value.interval)).collect()
+    }
+
+    fn medians(&self, findings: &Findings, level: &str, paths: &[&str], confidence: Confidence) -> Vec<Text> {
+        let median = |path: &&str| {
+            let cell = self.cell(path, level).and_then(|id| find(findings, id));
+            let shown =
+                |cell: &CellSummary| phrases::estimate_with(cell.metric, &cell.value, confidence).into();
+            cell.map_or(Text::of(Tone::Faint, "-"), shown)
+        };
+        [Text::of(Tone::Strong, level)].into_iter().chain(paths.iter().map(median)).collect()
+    }
+
+    fn ratios(&self, level: &str, paths: &[&str], confidence: Confidence) -> Vec<Text> {
+        let ratio = |path: &&str| {
+            let effect = self.effects.iter().find(|effect| effect.path == **path && effect.level == level);
+            effect.map_or(Text::of(Tone::Faint, "-"), |effect| ratio(effect, confidence))
+        };
+        let reference = self.levels().first().copied().unwrap_or_default();
+        let head = Text::of(Tone::Strong, softened(&format!("{level} / {reference}")));
+        [head].into_iter().chain(paths.iter().map(ratio)).collect()
+    }
+
+    /// The cell of a path at a level.
+    fn cell(&self, path: &str, level: &str) -> Option<&'a str> {
+        let of_path = self.effects.iter().filter(|effect| effect.path == path);
+        of_path.into_iter().find_map(|effect| match level {
+            _ if effect.reference == level => Some(effect.reference_cell.as_str()),
+            _ if effect.level == level => Some(effect.cell.as_str()),
+            _ => None,
+        })
+    }
+}
+
+fn ratio(effect: &FactorEffect, confidence: Confidence) -> Text {
+    let change = &effect.change;
+    let times = Text::of(phrases::tone(effect.metric, change), phrases::times(change, confidence));
+    match change.verdict {
+        Difference::Lower | Difference::Higher => times,
+        Difference::None => times.and(Tone::Faint, " within noise"),
+        Difference::Unclear => times.and(Tone::Doubtful, " unclear"),
+    }
+}
+
+fn find<'a>(findings: &'a Findings, id: &str) -> Option<&'a CellSummary> {
+    findings.cells.iter().find(|cell| cell.id == id)
+}

@@ -1,0 +1,66 @@
+//! Streams as multiples of another factor's number: `of`, `times` and `most` instead of `values`.
+
+use std::collections::BTreeSet;
+
+use super::{too_few, twice};
+use crate::{
+    check::workloads,
+    diagnosis::Problem,
+    document::{Document, Entry, FactorTable, VaryWord},
+    factor::{Level, Setting},
+    names::FactorName,
+    nearest,
+};
+
+/// The most streams where the scenario says none: what iperf3 takes.
+const MOST: u32 = 128;
+
+/// The levels of a factor that is written with any of `of`, `times` and `most`.
+pub(super) fn levels(entry: &Entry<FactorTable>, problems: &mut Vec<Problem>) -> Vec<Level> {
+    let table = &entry.table;
+    if *table.vary.get_ref() != VaryWord::Streams {
+        let message = format!("`{}` has no multiples", table.vary.get_ref().word());
+        let help = "only `vary = \"streams\"` takes `of`, `times` and `most`";
+        problems.push(Problem::new(table.vary.span(), message, "without multiples").help(help));
+        return Vec::new();
+    }
+    if let Some(values) = &table.values {
+        let message = "`values` and multiples exclude each other";
+        problems.push(Problem::new(values.span(), message, "take one out").help("`times` says the values"));
+    }
+    let (Some(of), Some(times)) = (&table.of, &table.times) else {
+        let missing = if table.of.is_none() { "of" } else { "times" };
+        let problem = Problem::new(table.vary.span(), format!("`{missing}` is missing"), "in this table");
+        problems.push(problem.help("write as in `of = \"queues\"` and `times = [1, 2, 4]`"));
+        return Vec::new();
+    };
+    let most = table.most.as_ref().map_or(MOST, |most| *most.get_ref());
+    problems.extend(
+        table.most.as_ref().and_then(|written| workloads::count_out_of(most, "streams", written.span())),
+    );
+    too_few(entry, times.get_ref().len(), times.span(), problems);
+    let (mut levels, mut seen) = (Vec::new(), BTreeSet::new());
+    for written in times.get_ref() {
+        let times = *written.get_ref();
+        let label = format!("{times}x");
+        problems.extend(workloads::count_out_of(times, "times as many streams", written.span()));
+        twice(seen.insert(times), &label, written.span(), problems);
+        let of = FactorName::new(of.get_ref());
+        levels.push(Level { label, setting: Setting::StreamsPer { of, times, most } });
+    }
+    levels
+}
+
+/// Multiples of what is no factor of queues.
+pub(super) fn unknown(document: &Document) -> Vec<Problem> {
+    let queues = document.factors.iter().filter(|entry| *entry.table.vary.get_ref() == VaryWord::Queues);
+    let names: Vec<&str> = queues.map(Entry::name).collect();
+    let written = document.factors.iter().filter_map(|entry| entry.table.of.as_ref());
+    let wrong = written.filter(|of| !names.contains(&of.get_ref().as_str()));
+    let problem = |of: &toml::Spanned<String>| {
+        let message = format!("there is no factor of queues `{}`", of.get_ref());
+        let help = nearest::advice(of.get_ref(), "factors", names.iter().copied());
+        Problem::new(of.span(), message, "not a factor of queues").help(help)
+    };
+    wrong.map(problem).collect()
+}

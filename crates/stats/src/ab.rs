@@ -1,0 +1,126 @@
+//! The verdict on two runs of one cell: is the second another than the first. Must not know whether higher is better.
+
+use crate::{
+    interval::{Estimate, Interval},
+    permutation, ratio,
+    verdict::{self, Difference},
+};
+
+/// The confidence asked of the ratio's interval.
+pub const CONFIDENCE: f64 = 0.95;
+/// The largest p that still is no chance; also for p adjusted for many cells ([`crate::multiple::holm`]).
+pub const MOST_P: f64 = 0.05;
+
+/// What two samples come to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Judged {
+    /// The second over the first ([`ratio::unpaired_ratio`]).
+    pub ratio: Estimate,
+    /// Chance of at least as large a difference if there were none ([`permutation::two_sample`]).
+    pub p: f64,
+    /// What they come to as the only cell. Of several cells, adjust their p and ask [`difference`].
+    pub difference: Difference,
+}
+
+/// The trials of one cell in two independent runs, a the reference. `floor` is the relative difference (0.02 is 2 %)
+/// that two runs of one thing may show, over and above what their trials scatter by.
+///
+/// `None` for an empty sample or a value that is not finite and positive.
+pub fn judge(a: &[f64], b: &[f64], floor: f64) -> Option<Judged> {
+    let ratio = ratio::unpaired_ratio(a, b, CONFIDENCE)?;
+    let p = permutation::two_sample(a, b)?.p;
+    Some(Judged { ratio, p, difference: difference(&ratio, p, floor) })
+}
+
+/// What a ratio with its p comes to.
+///
+/// Lower or higher only when the test and the interval agree: p is at most [`MOST_P`], and the interval, which attains
+/// [`verdict::LEAST_CONFIDENCE`], lies beyond the floor as a whole. Within noise when the ratio is no farther from 1
+/// than runs and trials together may take it (the root of the squares of the floor and of half the interval's width, as
+/// logarithms), and the interval reaches no farther than [`verdict::WIDEST_IN_FLOORS`] floors. All else is unclear.
+pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
+    let Some((interval, change)) = ratio.interval.zip(change(ratio, floor)) else {
+        return Difference::Unclear;
+    };
+    let sure = interval.confidence >= verdict::LEAST_CONFIDENCE - 1e-12 && p <= MOST_P;
+    if sure && change.high < 1.0 {
+        return Difference::Lower;
+    }
+    if sure && change.low > 1.0 {
+        return Difference::Higher;
+    }
+    let (low, high, size) = (interval.low.ln(), interval.high.ln(), floor.ln_1p());
+    let usual = ratio.value.ln().abs() <= size.hypot((high - low) / 2.0);
+    let near = high.max(-low) <= verdict::WIDEST_IN_FLOORS * size;
+    if usual && near { Difference::WithinNoise } else { Difference::Unclear }
+}
+
+/// What may be said of the change itself: the ratio's interval, made wider by the floor at both ends. A loss beyond 5 %
+/// is established when it lies below 0.95, and excluded when it lies above.
+///
+/// `None` without an interval of positive numbers, or for a floor that is negative or not finite.
+pub fn change(ratio: &Estimate, floor: f64) -> Option<Interval> {
+    let i = ratio.interval.filter(|i| ratio.value > 0.0 && i.low > 0.0 && i.high.is_finite())?;
+    let fits = floor >= 0.0 && floor.is_finite();
+    fits.then(|| Interval { low: i.low / (1.0 + floor), high: i.high * (1.0 + floor), ..i })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interval::Interval;
+    use proptest::prelude::*;
+
+    fn of(value: f64, low: f64, high: f64) -> Estimate {
+        Estimate { value, interval: Some(Interval { low, high, confidence: 0.95 }) }
+    }
+
+    #[test]
+    fn each_case_has_its_verdict() {
+        for (value, low, high, p, want) in [
+            (0.95, 0.94, 0.96, 0.01, Difference::Lower),
+            (1.05, 1.04, 1.06, 0.01, Difference::Higher),
+            (0.95, 0.94, 0.96, 0.06, Difference::Unclear),
+            (0.95, 0.94, 0.985, 0.01, Difference::Unclear),
+            (1.01, 1.005, 1.015, 0.01, Difference::WithinNoise),
+            (1.02, 1.00, 1.04, 0.04, Difference::WithinNoise),
+            (1.01, 0.90, 1.12, 0.50, Difference::Unclear),
+        ] {
+            let estimate = of(value, low, high);
+            assert_eq!(difference(&estimate, p, 0.02), want, "{estimate:?} {p}");
+        }
+        assert_eq!(difference(&Estimate { value: 0.5, interval: None }, 0.0, 0.02), Difference::Unclear);
+        assert_eq!(difference(&of(0.5, 0.4, 0.6), 0.0, f64::NAN), Difference::Unclear);
+    }
+
+    #[test]
+    fn runs_that_are_apart_are_told_apart_and_equal_ones_are_not() {
+        let a = [10.0, 10.1, 9.9, 10.05, 9.95, 10.02];
+        let judged = judge(&a, &a.map(|x| 0.95 * x), 0.02).unwrap();
+        assert_eq!(judged.difference, Difference::Lower);
+        assert!((judged.ratio.value - 0.95).abs() < 1e-9 && judged.p < 0.003, "{judged:?}");
+        assert_eq!(judge(&a, &a, 0.02).unwrap().difference, Difference::WithinNoise);
+        assert_eq!(
+            judge(&a, &[9.0], 0.02).unwrap().difference,
+            Difference::Unclear,
+            "one trial has no interval"
+        );
+        assert_eq!((judge(&a, &[], 0.02), judge(&a, &[0.0], 0.02)), (None, None));
+    }
+
+    #[test]
+    fn a_change_is_what_the_floor_leaves_of_the_interval() {
+        let change = change(&of(0.95, 0.94, 0.96), 0.02).unwrap();
+        assert!((change.low - 0.94 / 1.02).abs() < 1e-12 && (change.high - 0.96 * 1.02).abs() < 1e-12);
+    }
+
+    proptest! {
+        #[test]
+        fn no_input_panics(
+            a in prop::collection::vec(prop::num::f64::ANY, 0..6), b in prop::collection::vec(prop::num::f64::ANY, 0..6),
+            floor in prop::num::f64::ANY,
+        ) {
+            if let Some(judged) = judge(&a, &b, floor) { prop_assert!(judged.ratio.value > 0.0); }
+        }
+    }
+}

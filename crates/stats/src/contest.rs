@@ -1,0 +1,131 @@
+//! Several repeated quantities of which one is sought: which of them may still be the highest, while some have few
+//! values. Must not know what they are.
+
+use crate::{describe, distribution::student_quantile};
+
+/// Confidence of each comparison, two-sided. High, since a contest is looked at again and again.
+const CONFIDENCE: f64 = 0.99;
+/// Scatter that is assumed before anything was repeated, as a share (of logarithms, a difference): 5 %.
+const ASSUMED_SCATTER: f64 = 0.05;
+/// As how many degrees of freedom that assumption counts beside what was seen.
+const ASSUMED_FREEDOM: f64 = 2.0;
+/// As how many degrees of freedom the scatter of all counts beside a contestant's own.
+const SHARED_FREEDOM: f64 = 4.0;
+
+/// Contestants by their place in the series that the contest was made of; higher is better.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contest(Vec<Option<Contestant>>);
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Contestant {
+    mean: f64,
+    /// The variance of the mean.
+    variance: f64,
+    /// Student's, for its degrees of freedom.
+    quantile: f64,
+}
+
+impl Contest {
+    /// A contest of logarithms; a contestant without values, or with one that is not finite, does not take part.
+    ///
+    /// With two values each, a contestant's own scatter says little, so it is moderated by that of all: its variance is
+    /// the mean of its own and the pooled one, weighted by degrees of freedom (Smyth, Statistical Applications in
+    /// Genetics and Molecular Biology 3, 2004, section 4; with a fixed prior weight of 4).
+    #[must_use]
+    pub fn of(series: &[Vec<f64>]) -> Self {
+        let squares = series.iter().filter_map(|values| squares(values)).collect::<Vec<_>>();
+        let assumed = (ASSUMED_SCATTER * ASSUMED_SCATTER * ASSUMED_FREEDOM, ASSUMED_FREEDOM);
+        let (sum, freedom) =
+            squares.iter().fold(assumed, |(sum, freedom), (more, of)| (sum + more, freedom + of));
+        let shared = sum / freedom;
+        Self(series.iter().map(|values| Contestant::of(values, shared)).collect())
+    }
+
+    /// The one with the highest mean; `None` when nobody takes part.
+    #[must_use]
+    pub fn best(&self) -> Option<usize> {
+        self.best_of(0..self.0.len())
+    }
+
+    /// The one of `among` with the highest mean.
+    #[must_use]
+    pub fn best_of(&self, among: impl IntoIterator<Item = usize>) -> Option<usize> {
+        let taking_part = among.into_iter().filter_map(|place| Some((place, self.get(place)?.mean)));
+        taking_part.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(place, _)| place)
+    }
+
+    /// Whether it is established that `one` lies below `other` plus `margin`; false when either does not take part.
+    #[must_use]
+    pub fn is_below(&self, one: usize, other: usize, margin: f64) -> bool {
+        let (Some(one), Some(other)) = (self.get(one), self.get(other)) else { return false };
+        let variance = one.variance + other.variance;
+        // Welch and Satterthwaite's freedom would be a little more; the larger quantile errs on the side of going on.
+        one.mean - other.mean - margin < -one.quantile.max(other.quantile) * variance.sqrt()
+    }
+
+    /// Whether the contestant takes part.
+    #[must_use]
+    pub fn takes_part(&self, place: usize) -> bool {
+        self.get(place).is_some()
+    }
+
+    fn get(&self, place: usize) -> Option<&Contestant> {
+        self.0.get(place)?.as_ref()
+    }
+}
+
+impl Contestant {
+    fn of(values: &[f64], shared: f64) -> Option<Self> {
+        let (squares, own) = squares(values)?;
+        let freedom = SHARED_FREEDOM + own;
+        let scatter = (shared * SHARED_FREEDOM + squares) / freedom;
+        let quantile = student_quantile(CONFIDENCE, freedom)?;
+        Some(Self { mean: describe::mean(values)?, variance: scatter / values.len() as f64, quantile })
+    }
+}
+
+/// The sum of squares about the mean, with its degrees of freedom.
+fn squares(values: &[f64]) -> Option<(f64, f64)> {
+    let mean = describe::mean(values)?;
+    Some((values.iter().map(|value| (value - mean).powi(2)).sum(), values.len() as f64 - 1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distribution::normal_quantile;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    #[test]
+    fn who_is_far_below_is_established_to_be_and_who_is_near_is_not() {
+        let contest = Contest::of(&[vec![0.0, 0.02], vec![-0.03, 0.0], vec![-0.9, -0.88], vec![]]);
+        assert_eq!(contest.best(), Some(0));
+        let below = |place| contest.is_below(place, 0, 0.0);
+        assert_eq!([below(1), below(2), below(3)], [false, true, false]);
+        assert!(contest.is_below(0, 2, 2.0) && !contest.is_below(2, 0, -1.0), "with a margin");
+        assert!(!contest.takes_part(3));
+    }
+
+    #[test]
+    fn one_value_each_is_judged_by_what_is_assumed() {
+        let contest = Contest::of(&[vec![0.0], vec![-0.1], vec![-1.0]]);
+        assert!(!contest.is_below(1, 0, 0.0) && contest.is_below(2, 0, 0.0));
+    }
+
+    /// Two values of each of twenty equals: nobody should be out, and hardly ever anybody is.
+    #[test]
+    fn equals_are_seldom_told_apart() {
+        let mut random = Pcg64Mcg::seed_from_u64(31);
+        let mut draw = |scatter: f64| scatter * normal_quantile(random.random_range(1e-9..1.0));
+        let (mut out, mut all) = (0, 0);
+        for _ in 0..200 {
+            let series: Vec<Vec<f64>> = (0..20).map(|_| vec![draw(0.03), draw(0.03)]).collect();
+            let contest = Contest::of(&series);
+            out += (1..20).filter(|place| contest.is_below(*place, 0, 0.0)).count();
+            all += 19;
+        }
+        let share = f64::from(u32::try_from(out).expect("few")) / f64::from(all);
+        assert!(share < 0.01, "{share} of comparisons between equals are called a difference");
+    }
+}

@@ -1,0 +1,200 @@
+//! Where a curve over ordered levels stops rising: its knee and its plateau, with what the trials leave open.
+//! Must not know what the levels are, only their order; higher is better.
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use crate::{
+    describe,
+    distribution::normal_quantile,
+    interval::{self, Estimate},
+};
+
+/// A level within this share of the plateau is on it: 5 %.
+pub const ALIKE: f64 = 0.05;
+/// Relative scatter of a trial that is assumed at least where no level was repeated: a half of [`ALIKE`].
+pub const ASSUMED_SCATTER: f64 = 0.025;
+/// Curves that are drawn from the trials for what is plausible.
+pub const DRAWS: usize = 1000;
+
+const CONFIDENCE: f64 = 0.95;
+/// Where the draws begin, so that the same curve always has the same answer.
+const SEED: u64 = 0x6b6e_6565;
+
+/// The plateau of a curve.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plateau {
+    /// The first level on the plateau: the knee. The last level of all when the curve rises to its end.
+    pub index: usize,
+    /// Levels that may be the knee, in order, `index` among them.
+    pub plausible: Vec<usize>,
+    /// The plateau, in the unit of the values: the median of the trials on it, with its exact interval where it has more
+    /// than one.
+    pub value: Estimate,
+    /// The first level after the plateau that is established to be below it.
+    pub falls_at: Option<usize>,
+}
+
+/// The plateau of a curve: `levels` holds the trials of each level, in the order of the levels.
+///
+/// A level is on the plateau when its median is less than [`ALIKE`] below the plateau's value, which is the median of
+/// the medians within [`ALIKE`] of the best. What is plausible comes from [`DRAWS`] curves whose medians are drawn anew
+/// with the residuals of all levels (residual bootstrap; Davison & Hinkley, Bootstrap Methods and their Application,
+/// 1997, section 6.2): the knees of the middle 95 %. The definition is ours.
+///
+/// `None` for fewer than two levels, an empty one, or a value that is not finite and positive.
+pub fn plateau(levels: &[Vec<f64>]) -> Option<Plateau> {
+    if levels.len() < 2 || levels.iter().flatten().any(|value| !(value.is_finite() && *value > 0.0)) {
+        return None;
+    }
+    let medians =
+        levels.iter().map(|level| Some(describe::median(level)?.ln())).collect::<Option<Vec<_>>>()?;
+    let bound = bound(&medians)?;
+    let (index, last) = (first_on(&medians, bound)?, medians.iter().rposition(|median| *median >= bound)?);
+    let draws = Draws::of(levels, &medians, bound)?;
+    let on: Vec<f64> =
+        (index..=last).filter(|i| medians[*i] >= bound).flat_map(|i| levels[i].iter().copied()).collect();
+    Some(Plateau {
+        index,
+        plausible: draws.plausible(index),
+        value: interval::median_estimate(&on, CONFIDENCE)?,
+        falls_at: (last + 1..levels.len()).find(|level| draws.is_below(*level)),
+    })
+}
+
+/// The least logarithm on the plateau.
+fn bound(medians: &[f64]) -> Option<f64> {
+    let best = medians.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut near: Vec<f64> = medians.iter().copied().filter(|median| *median >= best + alike()).collect();
+    Some(middle(&mut near)? + alike())
+}
+
+/// The median of values that are known to be finite.
+fn middle(values: &mut [f64]) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    describe::quantile_of_sorted(values, 0.5)
+}
+
+fn alike() -> f64 {
+    (-ALIKE).ln_1p()
+}
+
+fn first_on(medians: &[f64], bound: f64) -> Option<usize> {
+    medians.iter().position(|median| *median >= bound)
+}
+
+/// What curves drawn from the trials show.
+struct Draws {
+    /// Their knees, ascending.
+    knees: Vec<usize>,
+    /// How many had each level below the plateau.
+    below: Vec<usize>,
+}
+
+impl Draws {
+    fn of(levels: &[Vec<f64>], medians: &[f64], on: f64) -> Option<Self> {
+        let residuals = residuals(levels, medians, on);
+        let mut random = Pcg64Mcg::seed_from_u64(SEED);
+        let mut draws = Self { knees: Vec::with_capacity(DRAWS), below: vec![0; levels.len()] };
+        let (mut errors, mut curve) = (Vec::new(), Vec::with_capacity(levels.len()));
+        for _ in 0..DRAWS {
+            curve.clear();
+            for (level, median) in levels.iter().zip(medians) {
+                errors.clear();
+                errors.extend(level.iter().map(|_| residuals[random.random_range(0..residuals.len())]));
+                curve.push(median + middle(&mut errors)?);
+            }
+            let bound = bound(&curve)?;
+            draws.knees.push(first_on(&curve, bound)?);
+            for (count, median) in draws.below.iter_mut().zip(&curve) {
+                *count += usize::from(*median < bound);
+            }
+        }
+        draws.knees.sort_unstable();
+        Some(draws)
+    }
+
+    fn plausible(&self, index: usize) -> Vec<usize> {
+        let tail = (DRAWS as f64 * (1.0 - CONFIDENCE) / 2.0) as usize;
+        let (low, high) = (self.knees[tail], self.knees[DRAWS - 1 - tail]);
+        (low.min(index)..=high.max(index)).collect()
+    }
+
+    fn is_below(&self, level: usize) -> bool {
+        self.below[level] as f64 >= DRAWS as f64 * CONFIDENCE
+    }
+}
+
+/// How trials lie about the median of their level, as logarithms, made wider for what the medians took away. Where no
+/// level was repeated, how the levels on the plateau lie about it, and [`ASSUMED_SCATTER`] at least.
+fn residuals(levels: &[Vec<f64>], medians: &[f64], on: f64) -> Vec<f64> {
+    let about = |values: &[f64], middle: f64| -> Vec<f64> {
+        let wider = (values.len() as f64 / (values.len() as f64 - 1.0)).sqrt();
+        values.iter().map(|value| (value - middle) * wider).collect()
+    };
+    let repeated: Vec<f64> = levels
+        .iter()
+        .zip(medians)
+        .filter(|(level, _)| level.len() >= 2)
+        .flat_map(|(level, median)| about(&level.iter().map(|value| value.ln()).collect::<Vec<_>>(), *median))
+        .collect();
+    if !repeated.is_empty() {
+        return repeated;
+    }
+    let plateau: Vec<f64> = medians.iter().copied().filter(|median| *median >= on).collect();
+    let found = describe::stddev(&plateau).unwrap_or(0.0).max(ASSUMED_SCATTER);
+    (0..DRAWS).map(|i| found * normal_quantile((i as f64 + 0.5) / DRAWS as f64)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn about(levels: &[f64]) -> Vec<Vec<f64>> {
+        levels.iter().map(|level| [0.98, 1.0, 1.01, 0.99, 1.02].map(|x| x * level).to_vec()).collect()
+    }
+
+    #[test]
+    fn a_curve_that_saturates_has_its_knee_there() {
+        let got = plateau(&about(&[20.0, 40.0, 60.0, 78.0, 80.0, 79.0])).unwrap();
+        assert_eq!((got.index, &*got.plausible, got.falls_at), (3, &[3][..], None));
+        let interval = got.value.interval.unwrap();
+        assert!(interval.contains(79.0) && interval.high - interval.low < 3.0, "{got:?}");
+    }
+
+    #[test]
+    fn a_curve_that_falls_again_says_where() {
+        let got = plateau(&about(&[30.0, 60.0, 80.0, 79.0, 60.0, 50.0])).unwrap();
+        assert_eq!((got.index, got.falls_at), (2, Some(4)));
+    }
+
+    #[test]
+    fn a_curve_that_rises_to_its_end_has_its_knee_at_the_end() {
+        let got = plateau(&about(&[10.0, 20.0, 40.0, 80.0])).unwrap();
+        assert_eq!((got.index, got.falls_at), (3, None));
+    }
+
+    #[test]
+    fn a_level_at_the_edge_leaves_the_knee_open() {
+        let got = plateau(&about(&[30.0, 76.0, 80.0, 80.0])).unwrap();
+        assert_eq!(got.plausible, [1, 2]);
+    }
+
+    #[test]
+    fn levels_measured_once_have_a_knee_too() {
+        let once: Vec<Vec<f64>> = [28.5, 28.7, 56.2, 66.6, 74.4, 76.4, 77.2].map(|x| vec![x]).to_vec();
+        let got = plateau(&once).unwrap();
+        assert_eq!((got.index, got.falls_at), (4, None));
+        assert!(got.plausible.contains(&5) && !got.plausible.contains(&2), "{got:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_input_panics(
+            levels in prop::collection::vec(prop::collection::vec(prop::num::f64::ANY, 0..4), 0..4),
+        ) {
+            if let Some(got) = plateau(&levels) { prop_assert!(got.plausible.contains(&got.index)); }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Whether two samples differ, by what exchanging their labels would show.
+//! Must not know what the values measure, nor how large a difference matters.
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use crate::{describe, distribution};
+
+/// Up to this many values in all, every exchange of labels counts; beyond it [`DRAWS`] random ones.
+pub const EXACT_UNPAIRED: usize = 60;
+/// Up to this many pairs, every exchange within pairs counts; beyond it [`DRAWS`] random ones.
+pub const EXACT_PAIRED: usize = 100;
+/// Random exchanges that are tried where not all are.
+pub const DRAWS: usize = 20_000;
+
+/// Where the random exchanges begin, so that the same values always have the same p.
+const SEED: u64 = 0x706c_756d_6270;
+
+/// What a permutation test says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Test {
+    /// Two-sided: the share of exchanges that show at least as large a difference as was seen, if there is none.
+    pub p: f64,
+    /// Whether every exchange was counted; otherwise p is that of [`DRAWS`] random ones.
+    pub exact: bool,
+}
+
+/// Test that two independent samples are of one kind.
+///
+/// The statistic is the sum of the first sample's ranks (Wilcoxon 1945; Hollander, Wolfe & Chicken, Nonparametric
+/// Statistical Methods, 3rd ed. 2014, section 4.1), equal values sharing their ranks: a difference of means would leave all
+/// the say to one outlier. Every division of the ranks is counted, ties heeded, up to [`EXACT_UNPAIRED`] values; beyond,
+/// [`DRAWS`] seeded random ones with the one that was seen (Phipson & Smyth, Statistical Applications in Genetics and
+/// Molecular Biology 9, 2010). The least p of n and m values is 2 / C(n + m, n).
+///
+/// `None` for an empty sample or a value that is not finite.
+pub fn two_sample(a: &[f64], b: &[f64]) -> Option<Test> {
+    if a.is_empty() || b.is_empty() {
+        return None;
+    }
+    let all: Vec<f64> = a.iter().chain(b).copied().collect();
+    let ranks = doubled_ranks(&all)?;
+    let seen: usize = ranks[..a.len()].iter().sum();
+    // Twice the mean rank is n + 1.
+    let middle = (a.len() * (all.len() + 1)) as f64;
+    let distance = (seen as f64 - middle).abs();
+    if all.len() <= EXACT_UNPAIRED {
+        let p = tail(&distribution::subset_sums(&ranks, a.len()), middle, distance);
+        return Some(Test { p, exact: true });
+    }
+    let mut ranks = ranks;
+    let mut random = Pcg64Mcg::seed_from_u64(SEED);
+    Some(drawn(distance, || {
+        // The first places of a Fisher-Yates shuffle.
+        for at in 0..a.len() {
+            let other = random.random_range(at..ranks.len());
+            ranks.swap(at, other);
+        }
+        ranks[..a.len()].iter().sum::<usize>() as f64 - middle
+    }))
+}
+
+/// Test that pairs (first, second) differ by nothing: second less first is as often above as below zero.
+///
+/// The statistic is the sum of the ranks of the positive differences (Wilcoxon's signed ranks; Hollander, Wolfe &
+/// Chicken 2014, section 3.1), equal sizes sharing their ranks, no difference being left out. For ratios hand in
+/// logarithms. Every exchange within pairs is counted up to [`EXACT_PAIRED`] pairs that differ; beyond, [`DRAWS`] seeded
+/// random ones with the one that was seen. The least p of n pairs is 2 / 2^n.
+///
+/// `None` for no pairs or a difference that is not finite.
+pub fn paired(pairs: &[(f64, f64)]) -> Option<Test> {
+    let differences: Vec<f64> = pairs.iter().map(|(first, second)| second - first).collect();
+    describe::sorted(&differences)?;
+    let differences: Vec<f64> = differences.into_iter().filter(|d| *d != 0.0).collect();
+    let sizes: Vec<f64> = differences.iter().map(|d| d.abs()).collect();
+    let Some(ranks) = doubled_ranks(&sizes) else { return Some(Test { p: 1.0, exact: true }) };
+    let positive = differences.iter().zip(&ranks).filter(|(d, _)| **d > 0.0);
+    let seen: usize = positive.map(|(_, rank)| rank).sum();
+    let middle = ranks.iter().sum::<usize>() as f64 / 2.0;
+    let distance = (seen as f64 - middle).abs();
+    if ranks.len() <= EXACT_PAIRED {
+        return Some(Test { p: tail(&distribution::any_sums(&ranks), middle, distance), exact: true });
+    }
+    let mut random = Pcg64Mcg::seed_from_u64(SEED);
+    Some(drawn(distance, || ranks.iter().filter(|_| random.random::<bool>()).sum::<usize>() as f64 - middle))
+}
+
+/// Twice the ranks, so that shared ones are whole. `None` as [`describe::sorted`].
+fn doubled_ranks(values: &[f64]) -> Option<Vec<usize>> {
+    let sorted = describe::sorted(values)?;
+    let rank = |value: &f64| {
+        // Ranks below + 1 to up to, whose mean is the shared one.
+        let below = sorted.partition_point(|other| other < value);
+        let up_to = sorted.partition_point(|other| other <= value);
+        below + up_to + 1
+    };
+    Some(values.iter().map(rank).collect())
+}
+
+fn tail(chances: &[f64], middle: f64, distance: f64) -> f64 {
+    let far = chances.iter().enumerate().filter(|(sum, _)| (*sum as f64 - middle).abs() >= distance);
+    far.map(|(_, chance)| chance).sum::<f64>().min(1.0)
+}
+
+fn drawn(distance: f64, mut draw: impl FnMut() -> f64) -> Test {
+    let as_far = (0..DRAWS).filter(|_| draw().abs() >= distance).count();
+    Test { p: (as_far + 1) as f64 / (DRAWS + 1) as f64, exact: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn known_values_come_out() {
+        let apart = two_sample(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0, 7.0]).unwrap();
+        assert!((apart.p - 2.0 / 35.0).abs() < 1e-12 && apart.exact);
+        let higher = paired(&[(1.0, 2.0), (1.0, 3.0), (1.0, 4.0), (1.0, 5.0), (1.0, 6.0)]).unwrap();
+        assert!((higher.p - 2.0 / 32.0).abs() < 1e-12 && higher.exact);
+        assert_eq!(paired(&[(1.0, 1.0); 5]), Some(Test { p: 1.0, exact: true }));
+        assert_eq!(two_sample(&[1.0; 4], &[1.0; 4]).map(|test| test.p), Some(1.0));
+    }
+
+    #[test]
+    fn random_exchanges_agree_with_all_of_them() {
+        let a: Vec<f64> = (0..31).map(|i| f64::from(i * 7 % 31)).collect();
+        let b: Vec<f64> = (0..30).map(|i| f64::from(i * 11 % 31) + 5.3).collect();
+        let (drawn, all) = (two_sample(&a, &b).unwrap(), two_sample(&a[1..], &b).unwrap());
+        assert!(!drawn.exact && all.exact);
+        assert!((drawn.p - all.p).abs() < 0.03, "{} and {}", drawn.p, all.p);
+        assert_eq!(two_sample(&a, &b), Some(drawn));
+        let pairs: Vec<(f64, f64)> =
+            (0..101).map(|i| (0.0, f64::from(i * 13 % 101) - 42.0 + 0.1 * f64::from(i))).collect();
+        let (drawn, all) = (paired(&pairs).unwrap(), paired(&pairs[1..]).unwrap());
+        assert!(!drawn.exact && all.exact);
+        assert!((drawn.p - all.p).abs() < 0.02, "{} and {}", drawn.p, all.p);
+    }
+
+    proptest! {
+        #[test]
+        fn which_comes_first_does_not_matter(
+            a in prop::collection::vec(0..20i32, 1..12), b in prop::collection::vec(0..20i32, 1..12),
+        ) {
+            let (a, b): (Vec<f64>, Vec<f64>) =
+                (a.into_iter().map(f64::from).collect(), b.into_iter().map(f64::from).collect());
+            let (one, other) = (two_sample(&a, &b).unwrap(), two_sample(&b, &a).unwrap());
+            prop_assert!((one.p - other.p).abs() < 1e-9 && one.p > 0.0);
+        }
+
+        #[test]
+        fn no_input_panics(v in prop::collection::vec((prop::num::f64::ANY, prop::num::f64::ANY), 0..8)) {
+            let (a, b): (Vec<f64>, Vec<f64>) = v.iter().copied().unzip();
+            for test in [paired(&v), two_sample(&a, &b)].into_iter().flatten() {
+                prop_assert!((0.0..=1.0).contains(&test.p));
+            }
+        }
+    }
+}

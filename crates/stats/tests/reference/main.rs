@@ -1,0 +1,78 @@
+//! Our numbers beside those of reference implementations: the tables and the scripts that made them lie here too.
+//! Knows no simulation.
+
+use stats::{bimodal, permutation, ratio, series};
+
+/// The fields of each row, comments left out.
+fn rows(table: &str) -> Vec<Vec<&str>> {
+    let rows: Vec<Vec<&str>> =
+        table.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect()).collect();
+    assert!(rows.len() >= 20, "the table is empty");
+    rows
+}
+
+fn numbers(field: &str) -> Vec<f64> {
+    field.split_whitespace().map(|number| number.parse().expect("a number")).collect()
+}
+
+fn near(got: f64, wanted: f64, within: f64, row: &[&str]) {
+    assert!((got - wanted).abs() <= within * wanted.abs().max(1.0), "{got} is not {wanted}: {row:?}");
+}
+
+#[test]
+fn permutation_tests_give_the_p_of_scipy() {
+    for row in rows(include_str!("permutation.tsv")) {
+        let (a, b) = (numbers(row[1]), numbers(row[2]));
+        let test = match row[0] {
+            "unpaired" => permutation::two_sample(&a, &b),
+            _ => permutation::paired(&a.into_iter().zip(b).collect::<Vec<_>>()),
+        };
+        let test = test.expect("finite values");
+        assert!(test.exact);
+        near(test.p, numbers(row[3])[0], 1e-9, &row);
+    }
+}
+
+#[test]
+fn ratios_have_the_estimates_and_intervals_of_r() {
+    for row in rows(include_str!("ratios.tsv")) {
+        let (confidence, a, b) = (numbers(row[1])[0], numbers(row[2]), numbers(row[3]));
+        let got = match row[0] {
+            "unpaired" => ratio::unpaired_ratio(&a, &b, confidence),
+            _ => ratio::paired_ratio(&a.into_iter().zip(b).collect::<Vec<_>>(), confidence),
+        };
+        let got = got.expect("positive values");
+        let interval = got.interval.expect("enough values");
+        for (got, field) in [got.value, interval.low, interval.high].into_iter().zip(&row[4..]) {
+            near(got, numbers(field)[0], 1e-9, &row);
+        }
+        assert!(interval.confidence >= confidence);
+    }
+}
+
+#[test]
+fn dependence_inflates_as_in_the_package_mcmc() {
+    for row in rows(include_str!("inflation.tsv")) {
+        near(series::inflation(&numbers(row[1])).expect("finite values"), numbers(row[0])[0], 1e-6, &row);
+    }
+}
+
+/// Where both the dip test and the mixture are sure, so are we, and our levels are the mixture's means.
+#[test]
+fn humps_are_seen_where_the_dip_test_and_the_mixture_see_them() {
+    let (mut clear, mut single) = (0, 0);
+    for row in rows(include_str!("humps.tsv")) {
+        let (dip, gain, means) = (numbers(row[1])[0], numbers(row[2])[0], numbers(row[3]));
+        let found = bimodal::two_levels(&numbers(row[4]));
+        if dip < 0.01 && gain > 20.0 {
+            clear += 1;
+            let found = found.unwrap_or_else(|| panic!("missed: {row:?}"));
+            near(found.low, means[0], 0.03, &row);
+            near(found.high, means[1], 0.03, &row);
+        } else if dip > 0.5 || gain < 0.0 {
+            single += 1;
+            assert_eq!(found, None, "{row:?}");
+        }
+    }
+    assert!(clear >= 12 && single >= 30, "{clear} clear, {single} single");
+}

@@ -1,0 +1,166 @@
+//! How often each interval holds the truth. Knows no verdict.
+
+use stats::{Interval, describe, interval, ratio, series};
+
+use crate::{
+    case::Case,
+    draws::{Draws, Shape},
+    resampled,
+};
+
+/// What the project asks of a 95 % interval.
+const ASKED: (f64, f64) = (0.93, 0.97);
+
+/// Every case.
+pub(crate) fn cases() -> Vec<Case> {
+    [medians(), paired(), unpaired(), means(), ratios_of_series(), rivals()].into_iter().flatten().collect()
+}
+
+/// An exact interval claims what it attains, and is held to that; with few values it is more than what was asked.
+fn exact(attained: f64) -> (f64, f64) {
+    (attained.min(0.95) - 0.02, attained.max(0.95) + 0.02)
+}
+
+fn holds(interval: Option<Interval>, truth: f64) -> Option<bool> {
+    interval.map(|interval| interval.contains(truth))
+}
+
+fn medians() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (n, attained) in [(6, 0.969), (10, 0.979), (15, 0.965), (30, 0.957)] {
+        for shape in Shape::ALL {
+            let data = format!("{} n={n}", shape.name());
+            cases.push(Case::new("median", data, exact(attained), move |draws| {
+                let values: Vec<f64> = (0..n).map(|_| draws.error(shape)).collect();
+                holds(interval::median_interval(&values, 0.95), shape.median())
+            }));
+        }
+    }
+    cases
+}
+
+/// Blocks that are 10 % apart, and trials that are off by 3 % with this shape; the second is 0.8 of the first.
+pub(crate) fn blocks(draws: &mut Draws, n: usize, shape: Shape) -> Vec<(f64, f64)> {
+    (0..n)
+        .map(|_| {
+            let block = (0.1 * draws.normal()).exp();
+            let mut one = || draws.rates(1, shape, 0.03)[0];
+            (block * one(), 0.8 * block * one())
+        })
+        .collect()
+}
+
+fn paired() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (n, attained) in [(5, 0.9375), (6, 0.969), (10, 0.951), (30, 0.95)] {
+        for shape in Shape::ALL {
+            let data = format!("{} n={n}", shape.name());
+            cases.push(Case::new("paired ratio", data, exact(attained), move |draws| {
+                holds(ratio::paired_ratio(&blocks(draws, n, shape), 0.95)?.interval, 0.8)
+            }));
+        }
+    }
+    for n in [6, 10, 30] {
+        let data = format!("only the second disturbed n={n}");
+        cases.push(Case::new("paired ratio", data, (0.80, 0.99), move |draws| {
+            let pairs: Vec<(f64, f64)> = (0..n)
+                .map(|_| (draws.rates(1, Shape::Normal, 0.03)[0], draws.disturbed(1, 0.03)[0]))
+                .collect();
+            holds(ratio::paired_ratio(&pairs, 0.95)?.interval, 1.0)
+        }));
+    }
+    cases
+}
+
+fn unpaired() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (n, m, attained) in [(4, 4, 0.971), (6, 6, 0.959), (10, 10, 0.957), (5, 15, 0.957), (30, 30, 0.951)] {
+        for shape in Shape::ALL {
+            let data = format!("{} n={n},{m}", shape.name());
+            cases.push(Case::new("unpaired ratio", data, exact(attained), move |draws| {
+                let (a, b) = (draws.rates(n, shape, 0.03), draws.rates(m, shape, 0.03));
+                let b: Vec<f64> = b.iter().map(|x| 0.8 * x).collect();
+                holds(ratio::unpaired_ratio(&a, &b, 0.95)?.interval, 0.8)
+            }));
+        }
+        let data = format!("normal n={n},{m}, b scatters twice as much");
+        cases.push(Case::new("unpaired ratio", data, (0.90, 0.99), move |draws| {
+            let (a, b) = (draws.rates(n, Shape::Normal, 0.03), draws.rates(m, Shape::Normal, 0.06));
+            holds(ratio::unpaired_ratio(&a, &b, 0.95)?.interval, 1.0)
+        }));
+    }
+    cases
+}
+
+/// Lengths and likeness; a likeness that the length cannot bear is allowed less, and the pages say so.
+const CHAINS: [(usize, f64, f64); 9] = [
+    (30, 0.0, 0.93),
+    (30, 0.3, 0.92),
+    (30, 0.5, 0.90),
+    (100, 0.0, 0.93),
+    (100, 0.5, 0.92),
+    (100, 0.8, 0.90),
+    (300, 0.0, 0.93),
+    (300, 0.5, 0.93),
+    (300, 0.8, 0.92),
+];
+
+fn means() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (n, carry, least) in CHAINS {
+        for shape in Shape::ALL {
+            let data = format!("{} AR(1) {carry} n={n}", shape.name());
+            cases.push(Case::new("mean of a series", data, (least, ASKED.1), move |draws| {
+                let values = draws.series(n, shape, carry);
+                holds(series::mean_estimate(&values, 0.95)?.interval, shape.mean_in_time())
+            }));
+        }
+    }
+    cases
+}
+
+fn ratios_of_series() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (n, m, carry) in [(30, 30, 0.3), (100, 100, 0.5), (60, 300, 0.5)] {
+        for shape in Shape::ALL {
+            let data = format!("{} AR(1) {carry} n={n},{m}", shape.name());
+            cases.push(Case::new("ratio of two series", data, ASKED, move |draws| {
+                let about = |values: Vec<f64>, level: f64| -> Vec<f64> {
+                    values.iter().map(|x| level * (1.0 + 0.05 * (x - shape.mean_in_time()))).collect()
+                };
+                let (a, b) = (draws.series(n, shape, carry), draws.series(m, shape, 0.0));
+                holds(series::ratio_estimate(&about(a, 10.0), &about(b, 8.0), 0.95)?.interval, 0.8)
+            }));
+        }
+    }
+    cases
+}
+
+/// What was not taken, on the same kind of data: these claims are what the pages say of them, and no more.
+fn rivals() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for n in [5, 6, 10, 30] {
+        for shape in [Shape::Normal, Shape::Heavy] {
+            let data = format!("{} n={n}", shape.name());
+            cases.push(Case::new("paired bootstrap, medians", data.clone(), (0.70, 0.97), move |draws| {
+                let pairs = blocks(draws, n, shape);
+                holds(resampled::paired_ratio(draws, &pairs, describe::median), 0.8)
+            }));
+            cases.push(Case::new("paired bootstrap, means", data, (0.70, 0.97), move |draws| {
+                let pairs = blocks(draws, n, shape);
+                holds(resampled::paired_ratio(draws, &pairs, describe::mean), 0.8)
+            }));
+        }
+    }
+    for (n, carry) in [(30, 0.3), (100, 0.5), (300, 0.8)] {
+        let data = format!("normal AR(1) {carry} n={n}");
+        cases.push(Case::new("block bootstrap of a mean", data.clone(), (0.70, 0.97), move |draws| {
+            let values = draws.series(n, Shape::Normal, carry);
+            holds(resampled::block_mean(draws, &values), 0.0)
+        }));
+        cases.push(Case::new("ten batch means", data, (0.70, 0.97), move |draws| {
+            holds(resampled::batch_mean(&draws.series(n, Shape::Normal, carry), 10), 0.0)
+        }));
+    }
+    cases
+}

@@ -1,0 +1,122 @@
+//! Synthetic data: values of known truth, of several shapes, independent or alike in time. Knows no estimator.
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// How errors are distributed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Normal,
+    /// Log-normal, sigma 0.5: skewed as times are.
+    Skewed,
+    /// Student's with 3 degrees of freedom.
+    Heavy,
+    /// Two humps, ten of their deviations apart, 40 % in the lower.
+    TwoHumps,
+}
+
+impl Shape {
+    pub(crate) const ALL: [Self; 4] = [Self::Normal, Self::Skewed, Self::Heavy, Self::TwoHumps];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Skewed => "log-normal",
+            Self::Heavy => "heavy tails",
+            Self::TwoHumps => "two humps",
+        }
+    }
+
+    /// The median of [`Draws::error`].
+    pub(crate) fn median(self) -> f64 {
+        match self {
+            Self::Normal | Self::Heavy => 0.0,
+            Self::Skewed => 1.0,
+            // A sixth into the upper hump.
+            Self::TwoHumps => 1.0 - 0.2 * 0.967_421_566,
+        }
+    }
+
+    /// The mean of [`Draws::series`], whose humps are of one size.
+    pub(crate) fn mean_in_time(self) -> f64 {
+        if self == Self::Skewed { 0.125f64.exp() } else { 0.0 }
+    }
+}
+
+/// A source of data that always begins the same.
+pub(crate) struct Draws(Pcg64Mcg);
+
+impl Draws {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(Pcg64Mcg::seed_from_u64(seed))
+    }
+
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        self.0.random_range(0..n)
+    }
+
+    pub(crate) fn chance(&mut self, share: f64) -> bool {
+        self.0.random_range(0.0..1.0) < share
+    }
+
+    /// By Box and Muller's method.
+    pub(crate) fn normal(&mut self) -> f64 {
+        let (radius, angle) = (self.0.random_range(1e-300..1.0f64), self.0.random_range(0.0..1.0));
+        (-2.0 * radius.ln()).sqrt() * (2.0 * std::f64::consts::PI * angle).cos()
+    }
+
+    pub(crate) fn error(&mut self, shape: Shape) -> f64 {
+        match shape {
+            Shape::Normal => self.normal(),
+            Shape::Skewed => (0.5 * self.normal()).exp(),
+            Shape::Heavy => self.heavy(),
+            Shape::TwoHumps => {
+                let hump = if self.chance(0.4) { -1.0 } else { 1.0 };
+                hump + 0.2 * self.normal()
+            }
+        }
+    }
+
+    /// Positive values whose logarithms have errors of this shape and scale.
+    pub(crate) fn rates(&mut self, n: usize, shape: Shape, scale: f64) -> Vec<f64> {
+        (0..n).map(|_| 10.0 * (scale * self.error(shape)).exp()).collect()
+    }
+
+    /// Positive values as of a machine with neighbours: one in ten is 30 % lower.
+    pub(crate) fn disturbed(&mut self, n: usize, scale: f64) -> Vec<f64> {
+        (0..n)
+            .map(|_| {
+                let slow = if self.chance(0.1) { 0.7 } else { 1.0 };
+                10.0 * slow * (scale * self.normal()).exp()
+            })
+            .collect()
+    }
+
+    /// A series in which each value carries this share of the one before.
+    pub(crate) fn series(&mut self, n: usize, shape: Shape, carry: f64) -> Vec<f64> {
+        let fresh = (1.0 - carry * carry).sqrt();
+        let mut last = self.fresh(shape);
+        let begin = 50;
+        let mut out = Vec::with_capacity(n);
+        for at in 0..begin + n {
+            last = carry * last + fresh * self.fresh(shape);
+            if at >= begin {
+                out.push(match shape {
+                    Shape::Normal | Shape::Heavy => last,
+                    Shape::Skewed => (0.5 * last).exp(),
+                    Shape::TwoHumps => last.signum() + 0.2 * self.normal(),
+                });
+            }
+        }
+        out
+    }
+
+    fn fresh(&mut self, shape: Shape) -> f64 {
+        if shape == Shape::Heavy { self.heavy() } else { self.normal() }
+    }
+
+    fn heavy(&mut self) -> f64 {
+        let squares: f64 = (0..3).map(|_| self.normal().powi(2)).sum();
+        self.normal() / (squares / 3.0).sqrt()
+    }
+}

@@ -1,0 +1,117 @@
+//! Runs held against each other, without rights: tables of another tool stand in for runs.
+
+use plumb_tests::Sandbox;
+use serde_json::Value;
+
+use crate::sandbox;
+
+/// A table with one cell, a trial a row.
+fn table(sandbox: &Sandbox, name: &str, gbits: f64, trials: usize) -> String {
+    let steps = [0.0, 0.02, -0.02, 0.01, 0.04, -0.03, 0.03, -0.01];
+    let rows: Vec<String> =
+        steps.iter().cycle().take(trials).map(|step| format!("| 4 | {:.2} |", gbits + step)).collect();
+    let head = "# A bridge\n\n| Streams | Throughput (Gbit/s) |\n| --- | --- |";
+    sandbox.file(name, &format!("{head}\n{}\n", rows.join("\n")))
+}
+
+/// The table as a run that is kept; its name.
+fn kept(sandbox: &Sandbox, file: &str) -> String {
+    sandbox.succeed(&["import", "--quiet", file]).out.trim().to_owned()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+pub(crate) fn runs_and_files_are_compared() {
+    let sandbox = sandbox();
+    let (a, b) = (table(&sandbox, "a.md", 9.4, 8), table(&sandbox, "b.md", 6.4, 8));
+    let shown = sandbox.succeed(&["compare", &a, &b]).out;
+    let places = ["What surrounds them", "Cell by cell", "What it comes to"].map(|part| shown.find(part));
+    assert!(places.is_sorted() && places[0].is_some(), "surroundings, cells, answer: {shown}");
+    assert!(shown.contains("B is worse than A"), "{shown}");
+    assert!(!sandbox.database().exists(), "two files need no store");
+
+    let run = kept(&sandbox, &a);
+    let record = sandbox.home().join("record.json").display().to_string();
+    sandbox.succeed(&["report", &run, "--format", "raw", "--output", &record]);
+    let contrast = json(&sandbox.succeed(&["compare", &run, &record, "--json"]).out);
+    assert_eq!(contrast["cells"][0]["verdict"], "same", "a run is as it is in its own record: {contrast}");
+    let rows = sandbox.succeed(&["compare", "latest", &b, "--format", "csv"]).out;
+    assert!(rows.lines().count() == 2 && rows.contains(",worse,"), "{rows}");
+    let page = sandbox.home().join("pages/contrast.md");
+    let named = page.to_str().expect("plain");
+    sandbox.succeed(&["compare", &run, &b, "--output", named]);
+    assert!(std::fs::read_to_string(&page).expect("was written").starts_with("# "), "a folder is made");
+}
+
+pub(crate) fn what_is_no_run_is_called_what_it_is() {
+    let sandbox = sandbox();
+    let a = table(&sandbox, "a.md", 9.4, 8);
+    let run = kept(&sandbox, &a);
+    let record = sandbox.succeed(&["report", &run, "--format", "raw"]).out;
+    let older = record.replacen(r#""schema": 3"#, r#""schema": 2"#, 1);
+    assert_ne!(older, record, "the shape is in it");
+    let report = sandbox.succeed(&["report", &run, "--format", "json"]).out;
+    for (name, text, status, said) in [
+        ("older.json", older.as_str(), 64, "of shape 2"),
+        ("report.json", &report, 64, "holds no trials"),
+        ("cut.json", &record[..record.len() / 2], 1, "cannot read the run record"),
+        ("list.txt", "milk, bread\n", 64, "list.txt"),
+        ("empty.log", "", 64, "empty.log"),
+    ] {
+        let file = sandbox.file(name, text);
+        let output = sandbox.plumb(&["compare", &run, &file]);
+        assert_eq!(output.status, Some(status), "{name}: {output:?}");
+        assert!(output.err.contains(said) && output.out.is_empty(), "{name}: {output:?}");
+    }
+    let missing = sandbox.plumb(&["compare", &run, "no/such/file.json"]);
+    assert!(missing.status == Some(64) && missing.err.contains("no file no/such/file.json"), "{missing:?}");
+}
+
+pub(crate) fn a_gate_answers_by_its_status() {
+    let sandbox = sandbox();
+    let main = table(&sandbox, "main.md", 9.4, 8);
+    sandbox.succeed(&["baseline", "set", "main", &kept(&sandbox, &main)]);
+    let check = |gbits: f64, trials: usize, most: &str| {
+        let file = table(&sandbox, "candidate.md", gbits, trials);
+        let output = sandbox.plumb(&["check", &file, "--against", "main", "--max-loss", most, "--json"]);
+        (output.status, json(&output.out)["gate"]["outcome"].clone())
+    };
+    assert_eq!(check(9.4, 8, "20%"), (Some(0), "passed".into()));
+    assert_eq!(check(6.4, 8, "10%"), (Some(1), "lost".into()));
+    assert_eq!(check(9.0, 2, "5%"), (Some(2), "cannot-tell".into()), "two trials establish nothing");
+    for (words, status, said) in [
+        (&["check", "latest", "--against", "main", "--max-loss", "5"][..], 64, "5%"),
+        (&["check", "latest"], 64, "--against"),
+        (&["check", "latest", "--against", "mian"], 65, "there are main"),
+        (&["check", "nightly", "--against", "main"], 65, "no run is called `nightly`"),
+    ] {
+        let output = sandbox.plumb(words);
+        assert_eq!(output.status, Some(status), "{words:?}: {output:?}");
+        assert!(output.err.contains(said), "{words:?}: {output:?}");
+    }
+}
+
+pub(crate) fn a_baseline_is_kept_until_its_name_is_taken_away() {
+    let sandbox = sandbox();
+    let none = sandbox.succeed(&["baseline", "list"]).out;
+    assert!(none.contains("plumb baseline set"), "{none}");
+    let run = kept(&sandbox, &table(&sandbox, "a.md", 9.4, 8));
+    let unknown = sandbox.plumb(&["baseline", "set", "main", "nightly"]);
+    assert!(unknown.status == Some(1) && unknown.err.contains("nightly"), "{unknown:?}");
+    let wrong = sandbox.plumb(&["baseline", "set", "two words", &run]);
+    assert!(wrong.status == Some(64) && wrong.err.contains("letters"), "{wrong:?}");
+    sandbox.succeed(&["baseline", "set", "main", "latest"]);
+
+    for command in [&["baseline", "list"][..], &["runs", "list"], &["baseline", "show", "main"]] {
+        let shown = sandbox.succeed(command).out;
+        assert!(shown.contains(&run), "{command:?}: {shown}");
+    }
+    let listed = sandbox.succeed(&["runs"]).out;
+    assert!(listed.contains("imported") && listed.contains("main"), "{listed}");
+    let refused = sandbox.plumb(&["runs", "remove", &run]);
+    assert!(refused.status == Some(1) && refused.err.contains("plumb baseline remove"), "{refused:?}");
+    sandbox.succeed(&["baseline", "remove", "main"]);
+    sandbox.succeed(&["runs", "remove", &run]);
+}

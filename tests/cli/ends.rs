@@ -1,0 +1,167 @@
+//! Client, ping and server as a user meets them when something does not go its way: interrupted, refused, limited.
+
+use std::{
+    fs::{self, File},
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use plumb_tests::{Output, Sandbox, wait_until};
+use serde_json::Value;
+
+use super::{free_port, sandbox};
+
+/// Whatever is awaited comes within this time, on a machine that has other things to do as well.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server that listens, its log kept.
+struct Server {
+    child: Child,
+    port: String,
+    log: String,
+}
+
+impl Server {
+    fn start(sandbox: &Sandbox, options: &[&str]) -> Self {
+        let port = free_port();
+        let log = sandbox.file(&format!("{port}.log"), "");
+        let to = || Stdio::from(File::create(&log).expect("the sandbox can be written"));
+        let mut command = sandbox.command(&["server", "-p", &port, "-B", "127.0.0.1"]);
+        let child = command.args(options).stdout(to()).stderr(Stdio::null()).spawn().expect("plumb was built");
+        let server = Self { child, port, log };
+        assert!(wait_until(PATIENCE, || server.said("serving ")), "the server listens");
+        server
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(&self.log).expect("it was made")
+    }
+
+    fn said(&self, words: &str) -> bool {
+        self.log().contains(words)
+    }
+
+    fn words<'a>(&'a self, words: &[&'a str]) -> Vec<&'a str> {
+        [words, &["127.0.0.1", "-p", &self.port]].concat()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().expect("it runs");
+        let _ = self.child.wait();
+    }
+}
+
+/// Starts a client, interrupts it once its lines say that it measures, and awaits its end.
+fn interrupted(sandbox: &Sandbox, server: &Server, words: &[&str]) -> Output {
+    let lines = sandbox.file("lines", "");
+    let file = File::create(&lines).expect("the sandbox can be written");
+    let mut command = sandbox.command(&server.words(words));
+    command.args(["-t", "60", "-i", "100ms"]).stdout(file).stderr(Stdio::piped());
+    let client = command.spawn().expect("plumb was built");
+    let said = || fs::read_to_string(&lines).expect("it was made");
+    // With --json there are no lines; that it is served is known from the server.
+    let json = words.contains(&"--json");
+    let flows = || if json { server.said("#1 ") } else { said().lines().count() >= 3 };
+    assert!(wait_until(PATIENCE, flows), "{words:?}: it measures");
+    if json {
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    interrupt(&client);
+    let output = client.wait_with_output().expect("a child of this test");
+    Output { out: said(), ..output.into() }
+}
+
+fn interrupt(child: &Child) {
+    let status = Command::new("/bin/kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(status.is_ok_and(|status| status.success()), "it runs");
+}
+
+/// Ctrl-C is no loss: what was measured till then is said in full, and that it was interrupted.
+pub(super) fn interrupted_clients() {
+    for words in [
+        &["client"][..],
+        &["client", "--reverse", "--udp", "-b", "10M"],
+        &["ping", "--warmup", "0"],
+        &["ping", "--warmup", "0", "--tcp", "--rate", "1k"],
+        &["ping", "--warmup", "0", "--connect"],
+        &["ping", "--warmup", "0", "--under", "10M"],
+    ] {
+        let sandbox = sandbox();
+        let server = Server::start(&sandbox, &[]);
+        let output = interrupted(&sandbox, &server, words);
+        assert_eq!(output.status, Some(130), "{words:?}: {output:?}");
+        assert!(output.out.contains("\nResult\n"), "{words:?}: no result in {}", output.out);
+        assert!(output.out.contains("it was interrupted"), "{words:?}: {}", output.out);
+        assert!(!server.said("failed"), "{words:?}: {}", server.log());
+    }
+}
+
+pub(super) fn interrupted_documents() {
+    for words in [&["client", "--json"][..], &["ping", "--warmup", "0", "--json"]] {
+        let sandbox = sandbox();
+        let server = Server::start(&sandbox, &[]);
+        let output = interrupted(&sandbox, &server, words);
+        assert_eq!(output.status, Some(130), "{words:?}: {output:?}");
+        let document: Value = serde_json::from_str(&output.out).expect("one document");
+        let own = if words[0] == "client" { &document["plumb"] } else { &document };
+        assert!(own["outcome"].is_object(), "{own}");
+        let doubts = own["doubts"].as_array().expect("doubts");
+        assert!(doubts.iter().any(|doubt| doubt["kind"] == "interrupted"), "{doubts:?}");
+        let marked = document["error"].as_str().is_some_and(|error| error.contains("interrupt"));
+        assert_eq!(marked, words[0] == "client", "{document}");
+    }
+}
+
+/// A client that is refused says why; its server has one line about it.
+fn check_refused(sandbox: &Sandbox, server: &Server, words: &[&str], said: &str) {
+    let before = server.log().matches("turned away").count();
+    let output = sandbox.plumb(&server.words(words));
+    assert_eq!(output.status, Some(1), "{words:?}: {output:?}");
+    assert!(output.err.contains(said), "{words:?}: no `{said}` in {}", output.err);
+    let lines = || server.log().matches("turned away").count() - before;
+    assert!(wait_until(PATIENCE, || lines() == 1), "{words:?}: {}", server.log());
+}
+
+const KINDS: [&[&str]; 4] =
+    [&["client"], &["ping", "--udp"], &["ping", "--tcp"], &["ping", "--connect"]];
+
+pub(super) fn refused_by_address() {
+    let sandbox = sandbox();
+    let server = Server::start(&sandbox, &["--allow", "198.18.0.0/15"]);
+    for words in KINDS {
+        check_refused(&sandbox, &server, words, "--allow");
+    }
+}
+
+pub(super) fn refused_by_a_busy_server() {
+    let sandbox = sandbox();
+    let server = Server::start(&sandbox, &["--max-clients", "1"]);
+    let mut first = sandbox.start(&server.words(&["ping", "-t", "120"]));
+    assert!(wait_until(PATIENCE, || server.said("#1 ")), "the first is served");
+    for words in KINDS {
+        check_refused(&sandbox, &server, words, "busy");
+    }
+    first.kill().expect("it runs");
+    let _ = first.wait();
+}
+
+/// A limit is named, with its flag, whether it is met before or under way; a result it is never.
+pub(super) fn ended_by_a_limit() {
+    let sandbox = sandbox();
+    let limits = ["--max-duration", "1", "--max-rate", "100M"];
+    let server = Server::start(&sandbox, &limits);
+    for (words, said) in [
+        (&["client", "-t", "5"][..], "--max-duration of 1.00 s"),
+        (&["client", "-t", "1", "-b", "200M"], "--max-rate of 100 Mbit/s"),
+        (&["ping", "-t", "60"], "--max-duration"),
+        (&["ping", "-t", "60", "--connect"], "--max-duration"),
+        (&["ping", "-t", "60", "--tcp"], "ahead of time"),
+    ] {
+        let output = sandbox.plumb(&server.words(words));
+        assert_eq!(output.status, Some(1), "{words:?}: {output:?}");
+        assert!(output.err.contains(said), "{words:?}: no `{said}` in {}", output.err);
+        assert!(!output.out.contains("Failed"), "{words:?}: {}", output.out);
+    }
+}
