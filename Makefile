@@ -45,6 +45,10 @@ demo: build ## Measure the scenario `quick` (under 90 s) and write its report to
 test: setup ## Run every test; the last line counts passed, failed and skipped
 	@$(XTASK) test
 
+.PHONY: stats
+stats: setup-build ## Hold every claim of the statistics on 1,000 synthetic data sets a case (under 3 minutes)
+	@cargo run --release --quiet --package stats --example simulations
+
 .PHONY: lint
 lint: setup-build ## Hold every house rule: fmt, clippy, edges, licences, generated files, ...
 	@cargo deny --version >/dev/null 2>&1 || $(MAKE) --no-print-directory cargo-deny

@@ -5,6 +5,7 @@ use std::{
     env,
     io::{Write, stdout},
     net::{IpAddr, SocketAddr},
+    path::PathBuf,
     process::Command,
     time::Duration,
 };
@@ -17,7 +18,7 @@ use traffic::{ClientSpec, Outcome, Server, ServerSpec, Stop};
 use units::Nanos;
 
 use crate::{
-    pacing,
+    import, pacing,
     process::{Running, Said},
     wire::{End, Wire},
 };
@@ -35,6 +36,8 @@ pub(crate) enum Order {
     Connect { bind: IpAddr, server: SocketAddr, load: Load, cpus: Option<Vec<u32>> },
     /// A loop that sleeps until each of its times and does nothing else.
     Sleep { period: Nanos, warmup: Nanos, duration: Nanos, cpus: Option<Vec<u32>> },
+    /// Who reads a log and sends nothing.
+    Import { log: PathBuf },
 }
 
 /// What an end measured.
@@ -52,6 +55,8 @@ pub(crate) struct Account {
     pub(crate) round_trips: Option<Quantiles>,
     /// Of how late messages left after their times.
     pub(crate) lateness: Option<Quantiles>,
+    /// Of a log.
+    pub(crate) import: Option<import::Reading>,
 }
 
 /// Times in microseconds that half of all, 99 % and 99.9 % did not exceed.
@@ -128,6 +133,7 @@ pub(crate) fn obey(order: &str) -> anyhow::Result<()> {
             let lateness = pacing::bare(period, warmup, duration, cpus.as_deref())?;
             Account { lateness: quantiles(&lateness), ..Account::default() }
         }
+        Order::Import { log } => Account { import: Some(import::read(&log)?), ..Account::default() },
     };
     say(&serde_json::to_string(&account)?)
 }
@@ -147,6 +153,7 @@ impl Account {
             datagrams: datagrams.map(|all| (all.count, all.lost)),
             round_trips: ping_pong.and_then(|ping| quantiles(&ping.round_trips)),
             lateness: open_loop.map(|it| &it.lateness).or(of_stream).and_then(quantiles),
+            import: None,
         }
     }
 

@@ -13,6 +13,7 @@ mod comparison;
 mod cpu;
 mod ends;
 mod environment;
+mod import;
 mod json;
 mod meter;
 mod namespaces;

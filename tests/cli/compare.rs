@@ -34,14 +34,14 @@ pub(crate) fn runs_and_files_are_compared() {
 
     let run = kept(&sandbox, &a);
     let record = sandbox.home().join("record.json").display().to_string();
-    sandbox.succeed(&["report", &run, "--format", "raw", "--output", &record]);
+    let _ = sandbox.succeed(&["report", &run, "--format", "raw", "--output", &record]);
     let contrast = json(&sandbox.succeed(&["compare", &run, &record, "--json"]).out);
     assert_eq!(contrast["cells"][0]["verdict"], "same", "a run is as it is in its own record: {contrast}");
     let rows = sandbox.succeed(&["compare", "latest", &b, "--format", "csv"]).out;
     assert!(rows.lines().count() == 2 && rows.contains(",worse,"), "{rows}");
     let page = sandbox.home().join("pages/contrast.md");
     let named = page.to_str().expect("plain");
-    sandbox.succeed(&["compare", &run, &b, "--output", named]);
+    let _ = sandbox.succeed(&["compare", &run, &b, "--output", named]);
     assert!(std::fs::read_to_string(&page).expect("was written").starts_with("# "), "a folder is made");
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn what_is_no_run_is_called_what_it_is() {
 pub(crate) fn a_gate_answers_by_its_status() {
     let sandbox = sandbox();
     let main = table(&sandbox, "main.md", 9.4, 8);
-    sandbox.succeed(&["baseline", "set", "main", &kept(&sandbox, &main)]);
+    let _ = sandbox.succeed(&["baseline", "set", "main", &kept(&sandbox, &main)]);
     let check = |gbits: f64, trials: usize, most: &str| {
         let file = table(&sandbox, "candidate.md", gbits, trials);
         let output = sandbox.plumb(&["check", &file, "--against", "main", "--max-loss", most, "--json"]);
@@ -102,7 +102,7 @@ pub(crate) fn a_baseline_is_kept_until_its_name_is_taken_away() {
     assert!(unknown.status == Some(1) && unknown.err.contains("nightly"), "{unknown:?}");
     let wrong = sandbox.plumb(&["baseline", "set", "two words", &run]);
     assert!(wrong.status == Some(64) && wrong.err.contains("letters"), "{wrong:?}");
-    sandbox.succeed(&["baseline", "set", "main", "latest"]);
+    let _ = sandbox.succeed(&["baseline", "set", "main", "latest"]);
 
     for command in [&["baseline", "list"][..], &["runs", "list"], &["baseline", "show", "main"]] {
         let shown = sandbox.succeed(command).out;
@@ -112,6 +112,6 @@ pub(crate) fn a_baseline_is_kept_until_its_name_is_taken_away() {
     assert!(listed.contains("imported") && listed.contains("main"), "{listed}");
     let refused = sandbox.plumb(&["runs", "remove", &run]);
     assert!(refused.status == Some(1) && refused.err.contains("plumb baseline remove"), "{refused:?}");
-    sandbox.succeed(&["baseline", "remove", "main"]);
-    sandbox.succeed(&["runs", "remove", &run]);
+    let _ = sandbox.succeed(&["baseline", "remove", "main"]);
+    let _ = sandbox.succeed(&["runs", "remove", &run]);
 }

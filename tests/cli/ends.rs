@@ -27,7 +27,8 @@ impl Server {
         let log = sandbox.file(&format!("{port}.log"), "");
         let to = || Stdio::from(File::create(&log).expect("the sandbox can be written"));
         let mut command = sandbox.command(&["server", "-p", &port, "-B", "127.0.0.1"]);
-        let child = command.args(options).stdout(to()).stderr(Stdio::null()).spawn().expect("plumb was built");
+        let child =
+            command.args(options).stdout(to()).stderr(Stdio::null()).spawn().expect("plumb was built");
         let server = Self { child, port, log };
         assert!(wait_until(PATIENCE, || server.said("serving ")), "the server listens");
         server
@@ -124,8 +125,7 @@ fn check_refused(sandbox: &Sandbox, server: &Server, words: &[&str], said: &str)
     assert!(wait_until(PATIENCE, || lines() == 1), "{words:?}: {}", server.log());
 }
 
-const KINDS: [&[&str]; 4] =
-    [&["client"], &["ping", "--udp"], &["ping", "--tcp"], &["ping", "--connect"]];
+const KINDS: [&[&str]; 4] = [&["client"], &["ping", "--udp"], &["ping", "--tcp"], &["ping", "--connect"]];
 
 pub(super) fn refused_by_address() {
     let sandbox = sandbox();

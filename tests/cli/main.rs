@@ -7,6 +7,7 @@ use plumb_tests::{Case, Sandbox, run, wait_until};
 
 mod compare;
 mod ends;
+mod tables;
 
 fn main() -> ExitCode {
     run(CASES)
@@ -44,6 +45,12 @@ const CASES: &[Case] = &[
         name: "plumb_measures_against_itself_in_every_kind_and_direction",
         needs: &[],
         test: against_itself,
+    },
+    Case { name: "a_sweep_in_a_table_is_answered", needs: &[], test: tables::a_sweep_in_a_table_is_answered },
+    Case {
+        name: "four_machines_and_their_system_calls_are_found",
+        needs: &[],
+        test: tables::four_machines_and_their_system_calls_are_found,
     },
     Case { name: "runs_and_files_are_compared", needs: &[], test: compare::runs_and_files_are_compared },
     Case {

@@ -191,8 +191,8 @@ fn nobody_answers() {
     for (flags, status, said) in [
         (&["--tcp"][..], 1, "refused"),
         (&[], 1, "refused"),
-        (&["-m", "13"], 2, "14"),
-        (&["--under", "1G"], 2, "--under"),
+        (&["-m", "13"], 64, "14"),
+        (&["--under", "1G"], 64, "--under"),
     ] {
         let words = [&["ping", "127.0.0.1", "--sockperf", "-t", "1", "-p", &port], flags].concat();
         let ended = sandbox.plumb(&words);

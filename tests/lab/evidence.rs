@@ -112,6 +112,18 @@ pub(crate) fn offloads_read_back_are_the_scenarios() {
     assert!(other.contains("tcp-segmentation-offload: on"), "the other end was left alone:\n{other}");
 }
 
+pub(crate) fn queues_read_back_are_the_scenarios() {
+    let sandbox = sandbox();
+    let _lab = Standing::of(&sandbox, "bridge-queues", "queues");
+    for (host, device) in [("client", "eth0"), ("pve", "server")] {
+        let channels = sandbox.inside(host, &["ethtool", "-l", device]);
+        let count =
+            |word: &str| channels.lines().filter(|line| line.split_whitespace().eq([word, "4"])).count();
+        // The most that it could have, and those that it has.
+        assert_eq!((count("RX:"), count("TX:")), (2, 2), "{host}:{device}:\n{channels}");
+    }
+}
+
 pub(crate) fn nothing_is_visible_in_the_root_namespace() {
     let sandbox = sandbox();
     let before = Leftovers::now();

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use plumb_tests::{Case, Need, Sandbox, run};
 
+mod chosen;
 mod ends;
 mod evidence;
 mod hint;
@@ -66,6 +67,31 @@ const CASES: &[Case] = &[
         name: "switching_the_vxlan_offloads_off_costs_throughput_and_the_report_says_how_to_mend_it",
         needs: &[ROOT],
         test: measured::vxlan_offload_off_is_found,
+    },
+    Case {
+        name: "a_run_with_a_precision_stops_early_and_says_why",
+        needs: &[ROOT],
+        test: chosen::a_run_with_a_precision_stops_early,
+    },
+    Case {
+        name: "a_killed_run_with_a_budget_goes_on_and_keeps_to_it",
+        needs: &[ROOT],
+        test: chosen::a_killed_run_with_a_budget,
+    },
+    Case {
+        name: "trials_of_a_cell_have_the_same_ports_unless_they_are_to_vary",
+        needs: &[ROOT],
+        test: chosen::ports_are_fixed_or_vary,
+    },
+    Case {
+        name: "a_remedy_that_was_tried_says_what_it_brought",
+        needs: &[ROOT],
+        test: chosen::a_remedy_is_tried,
+    },
+    Case {
+        name: "queues_read_back_by_ethtool_are_those_that_a_device_was_made_with",
+        needs: &[ROOT, ETHTOOL],
+        test: evidence::queues_read_back_are_the_scenarios,
     },
     Case {
         name: "a_jumbo_path_is_verified_end_to_end",

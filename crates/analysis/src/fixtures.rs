@@ -44,6 +44,7 @@ impl Fixture {
             state: RunState::Complete,
             tool: "0.1.0".into(),
             origin: Origin::Measured,
+            tries: None,
             design: DesignRecord::default(),
             environment: Some(environment()),
             paths: Vec::new(),

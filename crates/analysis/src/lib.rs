@@ -37,9 +37,11 @@ mod solo;
 mod steadiness;
 mod stream;
 mod syscalls;
+mod tried;
 mod words;
 
 pub use analyse::analyse;
 pub use contrast::{contrast, gate};
 pub use hints::offloads_off;
 pub use solo::{Single, solo};
+pub use tried::tried;

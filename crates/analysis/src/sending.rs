@@ -25,16 +25,17 @@ fn told(told: &Told) -> String {
     };
     let kind = match told.kind {
         ToldKind::Stream => {
-            let streams = told
-                .streams
-                .map_or_else(|| "streams".to_owned(), |count| self::count(count as usize, "stream"));
+            let streams = told.streams.map_or_else(
+                || format!("{name}streams"),
+                |streams| count(streams as usize, &format!("{name}stream")),
+            );
             let direction = match told.direction {
                 Some(Direction::Forward) => " forward",
                 Some(Direction::Reverse) => " in reverse",
                 Some(Direction::Both) => " each way",
                 None => "",
             };
-            format!("{name}{streams}{direction}")
+            format!("{streams}{direction}")
         }
         ToldKind::PingPong => format!("{name}ping-pong"),
         ToldKind::Connect => format!("{name}connections"),
@@ -269,5 +270,35 @@ mod tests {
         let load = Load::Connect(ConnectLoad { clients: 4, socket: cubic(), ..ConnectLoad::new(TWO) });
         let words = "TCP connections of 4 clients, 64 B there and 64 B back on each, cubic, free placement";
         assert_eq!(in_words(&load, "free"), words);
+    }
+
+    #[test]
+    fn what_another_tools_log_does_not_tell_is_not_said() {
+        let bare = Told {
+            tool: "iperf3".into(),
+            kind: ToldKind::Stream,
+            transport: None,
+            streams: None,
+            direction: None,
+            message: None,
+            congestion: None,
+            rate: None,
+        };
+        let full = Told {
+            transport: Some(Transport::Tcp),
+            streams: Some(4),
+            direction: Some(Direction::Reverse),
+            message: Some(Bytes(131_072)),
+            congestion: Some("cubic".into()),
+            ..bare.clone()
+        };
+        let table = Told { tool: "a table".into(), kind: ToldKind::Other, ..bare.clone() };
+        for (told, words) in [
+            (bare, "iperf3: streams"),
+            (full, "iperf3: 4 TCP streams in reverse, 128 KiB messages, cubic"),
+            (table, "a table"),
+        ] {
+            assert_eq!(of(&Sent::Told(told), "unknown"), words);
+        }
     }
 }

@@ -25,6 +25,7 @@ mod say;
 mod shared;
 mod source;
 mod trial;
+mod tried;
 mod watch;
 mod width;
 

@@ -140,7 +140,8 @@ impl Progress {
         let open: Vec<&str> = design.open().collect();
         let cells = design.cells();
         let text = if choosing.left == 0 {
-            format!("nothing is left to decide after {made} of at most {} trials", self.planned)
+            let why = if design.is_out_of_time() { "the time is over" } else { "nothing is left to decide" };
+            format!("{why} after {made} of at most {} trials", self.planned)
         } else if open.len() == cells {
             format!("measuring all {cells} cells")
         } else {

@@ -149,6 +149,7 @@ impl Assembler {
             state: RunState::Unfinished,
             tool: self.meta.tool.clone(),
             origin: Origin::Imported(self.record.clone()),
+            tries: None,
             design: DesignRecord::default(),
             environment: None,
             paths,

@@ -67,7 +67,7 @@ impl Cells {
             levels.iter().map(|(factor, level)| slug(&format!("{factor}={level}"))).collect();
         words.extend(telling(&found.told, &settings));
         self.context(&format!("{path}/{workload}"), found, &title.section, &mut words, &mut settings);
-        let name = self.free_name(format!("{path}/{}", slug(&workload)), words, &found.told);
+        let name = self.free_name(&format!("{path}/{}", slug(&workload)), words, &found.told);
         let at = *self.by_name.entry(name).or_insert_with_key(|name| {
             let record = CellRecord {
                 id: name.clone(),
@@ -149,25 +149,25 @@ impl Cells {
         if first.section != here.section {
             words.push(slug(&format!("section={}", here.section)));
         }
-        if let Some(congestion) = &here.congestion {
-            if first.congestion.get_or_insert_with(|| congestion.clone()) != congestion {
-                words.push(slug(&format!("congestion={congestion}")));
-            }
+        if let Some(congestion) = &here.congestion
+            && first.congestion.get_or_insert_with(|| congestion.clone()) != congestion
+        {
+            words.push(slug(&format!("congestion={congestion}")));
         }
         settings.extend([("file", here.file), ("section", here.section)]);
     }
 
     /// The name, unless another tool's numbers have it: those do not belong into one cell.
-    fn free_name(&self, stem: String, words: Vec<String>, told: &Told) -> String {
+    fn free_name(&self, stem: &str, words: Vec<String>, told: &Told) -> String {
         let joined = |words: &[String]| {
-            if words.is_empty() { stem.clone() } else { format!("{stem}/{}", words.join(",")) }
+            if words.is_empty() { stem.to_owned() } else { format!("{stem}/{}", words.join(",")) }
         };
         let name = joined(&words);
         let differs = |at: &usize| match &self.cells[*at].record.sent {
             Sent::Told(other) => (other.kind, family(other)) != (told.kind, family(told)),
             Sent::Load(_) => true,
         };
-        if self.by_name.get(&name).is_some_and(|at| differs(at)) {
+        if self.by_name.get(&name).is_some_and(differs) {
             let mut words = words;
             words.push(slug(&format!("tool={}", family(told))));
             return joined(&words);

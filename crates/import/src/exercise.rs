@@ -8,6 +8,20 @@ use crate::{Assembler, Meta, Options, read};
 
 /// Imports the bytes, and checks that what comes of them makes sense whatever they are.
 pub fn import(bytes: &[u8]) {
+    import_with(bytes, &Options::default());
+}
+
+/// The same, with the columns that the first line names as factors, and those that the second names as values.
+pub fn table(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let mut lines = text.splitn(3, '\n');
+    let mut columns =
+        || -> Vec<String> { lines.next().unwrap_or_default().split(',').map(str::to_owned).collect() };
+    let options = Options { factors: columns(), metrics: columns() };
+    import_with(lines.next().unwrap_or_default().as_bytes(), &options);
+}
+
+fn import_with(bytes: &[u8], options: &Options) {
     let meta = Meta {
         id: RunId("fuzz-1".to_owned()),
         name: "fuzz".to_owned(),
@@ -21,7 +35,7 @@ pub fn import(bytes: &[u8]) {
     assembler.file("fuzz.txt");
     let mut input = bytes;
     let mut trials: Vec<Trial> = Vec::new();
-    let read = read::<Infallible>("fuzz.txt", &mut input, &Options::default(), &mut |found| {
+    let read = read::<Infallible>("fuzz.txt", &mut input, options, &mut |found| {
         assert!(found.lines.start() <= found.lines.end() && *found.lines.start() > 0, "{:?}", found.lines);
         trials.extend(assembler.take(found).into_iter().map(|done| done.trial));
         Ok(())

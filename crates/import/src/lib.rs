@@ -30,6 +30,7 @@ mod sockperf;
 mod statistic;
 mod strace;
 mod title;
+mod unit;
 
 pub use assemble::{Assembled, Assembler, Done, Meta};
 pub use error::ImportError;

@@ -133,9 +133,9 @@ fn join(flows: &mut Vec<Flow>, mut of_server: Vec<Flow>) {
         let Some(at) = known else { continue };
         let other = of_server.remove(at);
         if flow.direction == Direction::Reverse {
-            flow.sender = other.sender
+            flow.sender = other.sender;
         } else {
-            flow.receiver = other.receiver
+            flow.receiver = other.receiver;
         }
     }
     // Connections that the client's log does not show: they carried too.

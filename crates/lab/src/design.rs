@@ -146,6 +146,12 @@ impl<'p> Design<'p> {
         self.plan.cells.len()
     }
 
+    /// Whether the budget ends the run.
+    #[must_use]
+    pub const fn is_out_of_time(&self) -> bool {
+        self.spent
+    }
+
     /// The most trials that may follow; a budget may end them earlier.
     #[must_use]
     pub fn trials_left(&self) -> usize {

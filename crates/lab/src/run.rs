@@ -9,7 +9,7 @@ use std::{
 
 use machine::{Machine, Namespace};
 use protocol::{Order, Reply};
-use samples::{Environment, Origin, RunHeader, RunId, RunRecord, RunState, SCHEMA, Sink, Skipped};
+use samples::{Environment, Origin, RunHeader, RunId, RunRecord, RunState, SCHEMA, Sink, Skipped, Tries};
 use scenario::{Cell, HostName, Path, Plan, Scenario};
 use topology::Topology;
 
@@ -34,6 +34,8 @@ pub struct Request<'a> {
     pub plan: &'a Plan,
     /// The identity of the run; that of `resume`, if there is one.
     pub id: RunId,
+    /// Whose remedies it tries, if it does.
+    pub tries: Option<&'a Tries>,
     /// What is there of this run already.
     pub resume: Option<&'a RunRecord>,
     /// The program whose `agent` personality is started in every endpoint.
@@ -180,6 +182,7 @@ fn header(request: &Request<'_>, environment: Environment) -> RunHeader {
         tool: request.tool.to_owned(),
         origin: Origin::Measured,
         design: record::design(&request.plan.design),
+        tries: request.tries.cloned(),
         environment: Some(environment),
         paths: planned_paths(request).map(record::path).collect(),
         cells: request.plan.cells.iter().map(record::cell).collect(),

@@ -20,6 +20,7 @@ mod syscalls;
 mod time;
 mod told;
 mod trial;
+mod tries;
 
 pub use connect::{ConnectData, ConnectInterval};
 pub use cpu::{CpuTimes, CpuUsage, MachineCpu, ThreadCpu, ThreadRole};
@@ -40,3 +41,4 @@ pub use syscalls::SyscallCount;
 pub use time::UnixMillis;
 pub use told::{Sent, Told, ToldKind};
 pub use trial::{Arm, DeviceState, Measurement, PathCheck, Trial};
+pub use tries::{TriedRemedy, Tries};

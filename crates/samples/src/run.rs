@@ -12,6 +12,7 @@ use crate::{
     time::UnixMillis,
     told::Sent,
     trial::Trial,
+    tries::Tries,
 };
 
 /// The version of [`RunRecord`]'s shape. A reader refuses a newer one.
@@ -65,6 +66,9 @@ pub struct RunHeader {
     /// How its trials were chosen.
     #[serde(default)]
     pub design: DesignRecord,
+    /// The other run whose remedies it tries, if it does.
+    #[serde(default)]
+    pub tries: Option<Tries>,
     /// The machine, as it was when the run began; `None` when nobody recorded it.
     pub environment: Option<Environment>,
     /// The paths that were measured.

@@ -77,6 +77,13 @@ impl Plan {
         Self { seed, cells, trials, pause: scenario.schedule.pause, design }
     }
 
+    /// So many blocks of these cells: each once in a block, baselines twice.
+    #[must_use]
+    pub fn of(cells: Vec<Cell>, blocks: u32, seed: u64, pause: Nanos) -> Self {
+        let trials = trials(&cells, blocks, seed);
+        Self { seed, cells, trials, pause, design: Design::default() }
+    }
+
     /// How long the run will take, about: warm-up, traffic and pause of every trial, and what goes on around it.
     #[must_use]
     pub fn duration_estimate(&self) -> Nanos {

@@ -1,5 +1,6 @@
 //! Every shipped scenario parses, plans, stays inside its time, and goes exactly the ways that it says.
 
+use load::Load;
 use scenario::{Arm, Layer, Plan, PlanOptions, Scenario, builtin};
 
 const SEED: u64 = 7;
@@ -35,6 +36,37 @@ fn a_run_of_a_builtin_takes_as_long_as_is_said() {
         let seconds = plan(name).duration_estimate().seconds();
         assert!((least..most).contains(&seconds), "{name}: {seconds} s");
     }
+    let budget = plan("bridge-queues").design.budget.expect("its runs have one");
+    assert!((60.0..120.0).contains(&budget.seconds()), "{budget}");
+}
+
+/// The grid of the write-up in small, and the cap that it had to do without telling.
+#[test]
+fn streams_are_multiples_of_the_queues_and_a_cap_is_told() {
+    let (scenario, plan) = (builtin("bridge-queues"), plan("bridge-queues"));
+    let shown: Vec<String> = plan
+        .cells
+        .iter()
+        .map(|cell| {
+            let Load::Stream(stream) = &cell.load else { panic!("a stream") };
+            let queues = cell.devices[&"client:eth0".parse().expect("a device")].queues.expect("queues");
+            let labels: Vec<&str> = cell.levels.values().map(String::as_str).collect();
+            format!("{}: {queues} queues, {} streams", labels.join(" and "), stream.streams)
+        })
+        .collect();
+    for (queues, times) in [1, 2, 4].into_iter().flat_map(|queues| [1, 2, 4].map(|times| (queues, times))) {
+        let cell = format!("{queues} and {times}x: {queues} queues, {} streams", queues * times);
+        assert!(shown.contains(&cell), "no `{cell}` in {shown:?}");
+    }
+    let made = &scenario.lab.devices[&"pve:server".parse().expect("a device")];
+    assert_eq!(made.queues, Some(4), "a device is made with the most that it will have");
+    let text = builtin::find("bridge-queues").expect("shipped").text.replace("most = 128", "most = 10");
+    let scenario = Scenario::parse("capped", &text).expect("parses");
+    let capped = Plan::expand(&scenario, SEED, &PlanOptions::default()).cells.pop().expect("cells");
+    let Load::Stream(stream) = &capped.load else { panic!("a stream") };
+    let label = capped.levels.values().next_back().expect("streams");
+    assert_eq!((stream.streams, label.as_str()), (10, "4x (capped at 10)"));
+    assert_eq!(capped.id.as_str(), "guest-to-guest/throughput/queues=4,streams=4x");
 }
 
 /// The layers as the document has them: in the order in which a packet meets them.

@@ -10,25 +10,29 @@ mod case;
 mod coverage;
 #[path = "../tests/simulations/draws.rs"]
 mod draws;
+#[path = "../tests/simulations/places.rs"]
+mod places;
 #[path = "../tests/simulations/resampled.rs"]
 mod resampled;
 
 use std::process::ExitCode;
 
-/// Data sets a case.
+/// Data sets a case, unless a second argument says otherwise.
 const SETS: usize = 1000;
 /// What chance may add to a claim, in standard errors.
 const ERRORS: f64 = 3.0;
 
 fn main() -> ExitCode {
     let only = std::env::args().nth(1).unwrap_or_default();
-    println!("| method | data | allowed | found of {SETS} | |");
+    let sets = std::env::args().nth(2).and_then(|text| text.parse().ok()).unwrap_or(SETS);
+    println!("| method | data | allowed | found of {sets} | |");
     println!("| --- | --- | --- | --- | --- |");
     let mut refuted = 0;
-    let cases = coverage::cases().into_iter().chain(alarms::cases());
+    let cases =
+        [coverage::cases(), resampled::cases(), alarms::cases(), places::cases()].into_iter().flatten();
     for case in cases.filter(|case| case.method.contains(&only)) {
-        let shown = case.run(SETS);
-        let fits = case.fits(&shown, SETS, ERRORS);
+        let shown = case.run(sets);
+        let fits = case.fits(&shown, sets, ERRORS);
         refuted += usize::from(!fits);
         let (least, most) = case.allowed;
         let unanswered = 100.0 * (1.0 - shown.answered);

@@ -34,19 +34,22 @@ pub fn judge(a: &[f64], b: &[f64], floor: f64) -> Option<Judged> {
 
 /// What a ratio with its p comes to.
 ///
-/// Lower or higher only when the test and the interval agree: p is at most [`MOST_P`], and the interval, which attains
-/// [`verdict::LEAST_CONFIDENCE`], lies beyond the floor as a whole. Within noise when the ratio is no farther from 1
+/// Nothing is said of an interval that does not attain [`verdict::LEAST_CONFIDENCE`]; three values each do. Lower or higher
+/// only when the test and the interval agree: p is at most [`MOST_P`], which takes four values each, and the interval
+/// lies beyond the floor as a whole. Within noise when the ratio is no farther from 1
 /// than runs and trials together may take it (the root of the squares of the floor and of half the interval's width, as
 /// logarithms), and the interval reaches no farther than [`verdict::WIDEST_IN_FLOORS`] floors. All else is unclear.
 pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     let Some((interval, change)) = ratio.interval.zip(change(ratio, floor)) else {
         return Difference::Unclear;
     };
-    let sure = interval.confidence >= verdict::LEAST_CONFIDENCE - 1e-12 && p <= MOST_P;
-    if sure && change.high < 1.0 {
+    if interval.confidence < verdict::LEAST_CONFIDENCE - 1e-12 {
+        return Difference::Unclear;
+    }
+    if p <= MOST_P && change.high < 1.0 {
         return Difference::Lower;
     }
-    if sure && change.low > 1.0 {
+    if p <= MOST_P && change.low > 1.0 {
         return Difference::Higher;
     }
     let (low, high, size) = (interval.low.ln(), interval.high.ln(), floor.ln_1p());
@@ -100,6 +103,7 @@ mod tests {
         assert_eq!(judged.difference, Difference::Lower);
         assert!((judged.ratio.value - 0.95).abs() < 1e-9 && judged.p < 0.003, "{judged:?}");
         assert_eq!(judge(&a, &a, 0.02).unwrap().difference, Difference::WithinNoise);
+        assert_eq!(judge(&a[..2], &a[..2], 0.02).unwrap().difference, Difference::Unclear, "two say nothing");
         assert_eq!(
             judge(&a, &[9.0], 0.02).unwrap().difference,
             Difference::Unclear,

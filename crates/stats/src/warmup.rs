@@ -33,3 +33,49 @@ fn leading(values: &[f64]) -> Option<usize> {
     let last = edges.windows(2).take_while(|part| part[0] < level[0]).take_while(other).last()?;
     Some(last[1])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// So many values about 10, by one percent to either side in turn, after these.
+    fn after(first: &[f64], n: usize) -> Vec<f64> {
+        let steady = (0..n).map(|at| if at % 2 == 0 { 9.9 } else { 10.1 });
+        first.iter().copied().chain(steady).collect()
+    }
+
+    #[test]
+    fn what_comes_before_the_level_is_cut() {
+        for (first, want) in [(&[][..], 0), (&[2.0], 1), (&[1.0, 4.0, 7.0], 3), (&[14.0, 14.2], 2)] {
+            assert_eq!(cut(&after(first, 40)), want, "{first:?}");
+        }
+    }
+
+    #[test]
+    fn a_late_jump_is_no_warm_up() {
+        let late = [after(&[], 15), after(&[], 30).iter().map(|x| 1.6 * x).collect()].concat();
+        assert_eq!(cut(&late), 0);
+        let both = [after(&[1.0, 4.0], 30), after(&[], 30).iter().map(|x| 1.6 * x).collect()].concat();
+        assert_eq!(cut(&both), 2, "the warm-up before a level that jumps later is one");
+    }
+
+    #[test]
+    fn a_dip_within_the_level_is_left_alone() {
+        let mut dip = after(&[], 50);
+        dip[4] = 2.0;
+        assert_eq!(cut(&dip), 0);
+    }
+
+    #[test]
+    fn short_series_and_nonsense_have_no_warm_up() {
+        assert_eq!((cut(&[1.0, 10.0, 10.0]), cut(&[f64::NAN; 20]), cut(&[]), cut(&[5.0; 30])), (0, 0, 0, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn no_more_than_the_beginning_is_cut(v in prop::collection::vec(prop::num::f64::ANY, 0..60)) {
+            prop_assert!(cut(&v) as f64 <= v.len() as f64 * LONGEST);
+        }
+    }
+}

@@ -1,45 +1,21 @@
 //! Moving a message takes no memory: ten times as many messages, no more allocations.
 
 mod alone;
+mod both_ends;
 mod counting;
 
-use std::{
-    net::{IpAddr, Ipv4Addr, SocketAddr},
-    thread,
-};
-
 use load::{Direction, Load, Mode, StreamLoad, Transport, Until};
-use traffic::{ClientSpec, Server, ServerSpec, Stop, run_client};
 use units::{BitRate, Bytes, Nanos};
 
-const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// What may differ for other reasons: an interval more is told, a thread's name is longer.
 const CHANCE: u64 = 40;
 
 /// Allocations of both ends together, from the listening socket to the records, and the messages that were sent.
 fn run(load: &StreamLoad, messages: u64) -> (u64, u64) {
-    let load = StreamLoad { until: Until::Sent(Bytes(messages * load.message.0)), ..load.clone() };
-    let stop = Stop::new();
-    let before = counting::taken();
-    let server = ServerSpec { token: 7, bind: HERE, load: Load::Stream(load.clone()), cpus: None };
-    let server = Server::open(&server).expect("loopback");
-    let (bind, at) = (HERE, SocketAddr::new(HERE, server.port()));
-    let client = ClientSpec { token: 7, bind, server: at, load: Load::Stream(load), cpus: None };
-    let outcome = thread::scope(|scope| {
-        let server = scope.spawn(|| server.run(&stop, &()).expect("runs"));
-        let outcome = run_client(&client, &stop, &()).expect("runs");
-        server.join().expect("no panic");
-        outcome
-    });
-    let taken = counting::taken() - before;
-    (taken, outcome.flows[0].series.bytes().0 / message_of(&client.load))
-}
-
-fn message_of(load: &Load) -> u64 {
-    match load {
-        Load::Stream(load) => load.message.0,
-        Load::PingPong(_) | Load::Connect(_) => unreachable!("a stream was asked for"),
-    }
+    let message = load.message.0;
+    let load = StreamLoad { until: Until::Sent(Bytes(messages * message)), ..load.clone() };
+    let (taken, outcome) = both_ends::run(Load::Stream(load));
+    (taken, outcome.flows[0].series.bytes().0 / message)
 }
 
 fn loads() -> Vec<StreamLoad> {

@@ -2,18 +2,12 @@
 //! one that watches. That the measuring thread itself makes none is shown beside its recorder.
 
 mod alone;
+mod both_ends;
 mod counting;
 
-use std::{
-    net::{IpAddr, Ipv4Addr, SocketAddr},
-    thread,
-};
-
 use load::{Load, PingPongLoad, Schedule, Transport};
-use traffic::{ClientSpec, Server, ServerSpec, Stop, run_client};
 use units::Nanos;
 
-const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// What may differ for other reasons: a thread was seen on one more CPU, a list has grown.
 const CHANCE: u64 = 40;
 /// What the watching thread takes to pack and to keep an interval.
@@ -23,20 +17,8 @@ const AN_INTERVAL: u64 = 4;
 fn run(schedule: Schedule, duration: Nanos) -> (u64, u64) {
     let interval = Nanos::from_millis(10);
     let load = PingPongLoad { transport: Transport::Udp, schedule, interval, ..PingPongLoad::new(duration) };
-    let (load, stop) = (Load::PingPong(load), Stop::new());
-    let before = counting::taken();
-    let server = ServerSpec { token: 7, bind: HERE, load: load.clone(), cpus: None };
-    let server = Server::open(&server).expect("loopback");
-    let at = SocketAddr::new(HERE, server.port());
-    let client = ClientSpec { token: 7, bind: HERE, server: at, load, cpus: None };
-    let outcome = thread::scope(|scope| {
-        let server = scope.spawn(|| server.run(&stop, &()).expect("runs"));
-        let outcome = run_client(&client, &stop, &()).expect("runs");
-        server.join().expect("no panic");
-        outcome
-    });
-    let intervals = outcome.ping_pong.expect("a ping-pong").intervals.len();
-    (counting::taken() - before, intervals as u64)
+    let (taken, outcome) = both_ends::run(Load::PingPong(load));
+    (taken, outcome.ping_pong.expect("a ping-pong").intervals.len() as u64)
 }
 
 #[test]

@@ -1,18 +1,12 @@
 //! A round trip takes no memory: fifty times the time, thousands of messages more, no more allocations.
 
 mod alone;
+mod both_ends;
 mod counting;
 
-use std::{
-    net::{IpAddr, Ipv4Addr, SocketAddr},
-    thread,
-};
-
 use load::{Load, PingPongLoad, Schedule, Transport, Waiting};
-use traffic::{ClientSpec, Server, ServerSpec, Stop, run_client};
 use units::Nanos;
 
-const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// What may differ for other reasons: a thread was seen on one more CPU, a channel needs another block.
 const CHANCE: u64 = 40;
 /// Messages that the long run has beyond the short one's; one allocation in fifty would show.
@@ -22,21 +16,8 @@ const TRIES: u32 = 2;
 
 /// Allocations of both ends together, from the listening socket to the records, and the round trips made.
 fn run(load: &PingPongLoad, duration: Nanos) -> (u64, u64) {
-    let load = Load::PingPong(PingPongLoad { duration, ..load.clone() });
-    let stop = Stop::new();
-    let before = counting::taken();
-    let server = ServerSpec { token: 7, bind: HERE, load: load.clone(), cpus: None };
-    let server = Server::open(&server).expect("loopback");
-    let at = SocketAddr::new(HERE, server.port());
-    let client = ClientSpec { token: 7, bind: HERE, server: at, load, cpus: None };
-    let outcome = thread::scope(|scope| {
-        let server = scope.spawn(|| server.run(&stop, &()).expect("runs"));
-        let outcome = run_client(&client, &stop, &()).expect("runs");
-        server.join().expect("no panic");
-        outcome
-    });
-    let round_trips = outcome.ping_pong.expect("a ping-pong").round_trips.count();
-    (counting::taken() - before, round_trips)
+    let (taken, outcome) = both_ends::run(Load::PingPong(PingPongLoad { duration, ..load.clone() }));
+    (taken, outcome.ping_pong.expect("a ping-pong").round_trips.count())
 }
 
 fn loads() -> Vec<PingPongLoad> {

@@ -11,14 +11,16 @@ use stats::{Judged, ab, describe, interval, multiple, noise, verdict::WIDEST_IN_
 use super::matching::Pair;
 use crate::{
     alone::{self, MARGIN},
-    compare::{self, CONFIDENCE},
+    compare,
     measured::Measured,
     noise::Noise,
     words::{count, percent},
 };
 
 /// A baseline's noise counts up to so many times that of the cell itself.
-const MOST_OF_OWN: f64 = 1.5;
+const MOST_OF_OWN: f64 = 2.0;
+/// Confidence of how well a run knows a median, where its trials suffice: from six on, one outlier does not count.
+const REACH: f64 = 0.75;
 /// Nothing is called the same whose interval leaves a larger difference open, whatever the noise: everything would be.
 const MOST_OPEN: f64 = 0.5;
 
@@ -163,7 +165,8 @@ impl<'m> Look<'m> {
         if interval.confidence < stats::verdict::LEAST_CONFIDENCE - 1e-12 {
             let reached = crate::words::confident(interval.confidence);
             return format!(
-                "With {a} trials in A and {b} in B an interval reaches a confidence of {reached} only."
+                "With {a} trials in A and {b} in B an interval reaches a confidence of {reached} only: {ENOUGH} of each are \
+                 the least that establish a difference."
             );
         }
         let floor = self.floor.unwrap_or(MARGIN);
@@ -197,9 +200,9 @@ fn floor(a: &Measured<'_>, b: &Measured<'_>, noise: &[Noise; 2]) -> Option<f64> 
     Some(noise::USUAL_BETWEEN_RUNS.hypot(baseline.clamp(own, MOST_OF_OWN * own)))
 }
 
-/// How far a median's interval reaches from it, whatever confidence the trials attain.
+/// How far a median's interval reaches from it.
 fn reach(values: &[f64]) -> Option<f64> {
-    let estimate = interval::median_estimate(values, CONFIDENCE)?;
+    let estimate = interval::median_estimate(values, REACH)?;
     let interval = estimate.interval.filter(|interval| interval.low > 0.0)?;
     let reach = (interval.high / estimate.value).max(estimate.value / interval.low) - 1.0;
     reach.is_finite().then_some(reach)
@@ -216,11 +219,13 @@ fn is_telling(ratio: &stats::Estimate) -> bool {
     ratio.interval.as_ref().is_some_and(tells)
 }
 
-/// Whether no difference is established and none much beyond the floor is left open.
+/// Whether no difference is seen and none beyond what trials of one setting often show is left open.
 fn is_near(ratio: &stats::Estimate, floor: f64) -> bool {
+    let size = floor.ln_1p();
     let within = |interval: &stats::Interval| {
         let reach = interval.high.ln().max(-interval.low.ln());
-        interval.contains(1.0) && reach <= WIDEST_IN_FLOORS * floor.ln_1p()
+        let seen = ratio.value.ln().abs() > size && !interval.contains(1.0);
+        !seen && reach <= (WIDEST_IN_FLOORS * size).max(MARGIN.ln_1p())
     };
     ratio.interval.as_ref().is_some_and(within)
 }

@@ -123,6 +123,23 @@ fn a_limit_of_five_percent_on_one_side_is_worse_with_its_size() {
 }
 
 #[test]
+fn an_outlier_in_a_run_hides_neither_that_it_is_the_same_nor_a_loss() {
+    let with_outlier = |seed: u64, share: f64| {
+        let mut run = run(8, seed, QUIET, share);
+        run.each("tunnel/bulk", |trial| {
+            if trial.block == 5 {
+                trial.measurement = stream_of(9e9);
+            }
+        });
+        contrast(&self::run(8, 1, QUIET, 1.0).record, &run.record)
+    };
+    let same = with_outlier(2, 1.0);
+    assert_eq!(cell(&same, "tunnel/bulk").verdict, Verdict::Same, "{same:#?}");
+    assert_eq!(gate(&same, 0.05).outcome, GateOutcome::Passed, "{same:#?}");
+    assert_eq!(cell(&with_outlier(3, 0.95), "tunnel/bulk").verdict, Verdict::Worse);
+}
+
+#[test]
 fn a_longer_round_trip_is_worse_and_a_shorter_one_better() {
     let slower = |share: f64| {
         let mut b = run(6, 2, QUIET, 1.0);

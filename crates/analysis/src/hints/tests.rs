@@ -91,7 +91,7 @@ const CASES: &[Case] = &[
         // A buffer that grows is full whenever the path is the limit.
         spared: |trial| trial.tcp(|tcp| tcp.send_buffer_limited = Nanos::from_millis(100)),
         severity: Severity::Warning,
-        says: &["The send buffer (64.0 KiB asked for, the sender back for 40.0 %", "Leave the window out"],
+        says: &["The send buffer (64.0 KiB asked for", "the sender back for 40.0 %", "Leave the window out"],
     },
     Case {
         hint: "slow-governor",

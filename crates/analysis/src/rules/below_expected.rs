@@ -74,11 +74,7 @@ fn short_of(cell: &CellSummary, wanted: BitRate, share: f64, has: &str, what: &s
         .is_some_and(|Interval { high, confidence, .. }| high < least && confidence >= 0.9);
     below.then(|| Short {
         cell: cell.id.clone(),
-        claim: format!(
-            "the baseline {} carries {} where {wanted} {has}",
-            cell.id,
-            value(cell.metric, cell.value.median)
-        ),
+        claim: format!("{} carries {} where {wanted} {has}", cell.id, value(cell.metric, cell.value.median)),
         evidence: Evidence {
             what: format!("{what}, {}", cell.id),
             value: format!("{wanted}; {} arrived", value(cell.metric, cell.value.median)),
@@ -99,7 +95,7 @@ fn of_floor(cell: &CellSummary, measured: &Measured<'_>, context: &Context<'_>) 
     (blocks && floor > 0.0 && cell.value.median > TIMES_THE_FLOOR * floor).then(|| Short {
         cell: cell.id.clone(),
         claim: format!(
-            "a round trip of the baseline {} takes {}, {} times what two wake-ups and four calls take here",
+            "a round trip of {} takes {}, {} times what two wake-ups and four calls take here",
             cell.id,
             value(cell.metric, cell.value.median),
             units::significant(cell.value.median / floor, 2)

@@ -68,7 +68,8 @@ fn at_equal_settings(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding
 
 /// One queue carries no more however it is used, and more queues with more connections do.
 fn at_other_settings(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Finding> {
-    let more = sweep.best(|point| point.queues > 1)?;
+    let more =
+        sweep.best(|point| point.queues > 1).filter(|more| (more.value() / one.value()).is_finite())?;
     let flat = second_best(sweep, one).is_some_and(|second| one.value() < FLAT * second.value());
     (flat && more.value() >= MUCH_MORE * one.value()).then(|| {
         let mut finding = finding(sweep, one, &more, true);

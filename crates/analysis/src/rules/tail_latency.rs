@@ -22,6 +22,8 @@ const TELLING: f64 = 2.0;
 /// With fewer messages than this the slowest thousandth is no more than ten.
 const FEWEST: u64 = 10_000;
 const TAIL: f64 = 0.999;
+/// An hour, in nanoseconds: what a table tells beyond it is no time that a message took.
+const LONGEST: f64 = 3600e9;
 
 /// A cell with a tail.
 struct Tail<'a> {
@@ -122,7 +124,7 @@ fn reported(cell: &CellSummary) -> Option<Tail<'_>> {
         let times = cell.reported.iter().filter(|value| value.quantity == Quantity::Time);
         let mut named =
             times.filter(|value| percentile(&value.name).is_some_and(|at| (at - wanted).abs() < 1e-6));
-        named.next().map(|value| value.value).filter(|time| *time > 0.0)
+        named.next().map(|value| value.value).filter(|time| (1.0..LONGEST).contains(time))
     };
     let (median, tail) = (of(50.0)?, of(99.9)?);
     let nanos = |value: f64| Nanos(value.round() as u64);

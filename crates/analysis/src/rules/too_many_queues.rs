@@ -51,7 +51,8 @@ fn waste<'a>(sweep: &Sweep<'a>, queues: u32, reference: &Point<'_>) -> Option<Wa
     let point = cheapest(sweep, |point| point.queues == queues && point.value() >= GOOD * reference.value())
         .or_else(|| sweep.best(|point| point.queues == queues))?;
     let cost = queues::cpu(point.cell)? / queues::cpu(reference.cell)?;
-    (cost >= DEARER).then(|| Waste { point, gain: point.value() / reference.value(), cost })
+    let gain = point.value() / reference.value();
+    (cost >= DEARER && cost.is_finite() && gain.is_finite()).then_some(Waste { point, gain, cost })
 }
 
 fn cheapest<'a>(sweep: &Sweep<'a>, wanted: impl Fn(&Point<'a>) -> bool) -> Option<Point<'a>> {

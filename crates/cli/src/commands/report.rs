@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use findings::{Findings, Objective};
 use samples::RunRecord;
 
-use crate::{exit::Exit, kept, output, say, shared::Shared};
+use crate::{exit::Exit, kept, output, say, shared::Shared, tried};
 
 /// Flags of `plumb report`.
 #[derive(Debug, Args)]
@@ -62,8 +62,7 @@ pub(crate) fn run(args: &ReportArgs, shared: &Shared) -> anyhow::Result<Exit> {
         (None, _) => None,
     };
     let store = kept::open(shared.db.as_deref())?;
-    let record = store.load(&store.resolve(&args.run)?)?;
-    let findings = analysis::analyse(&record);
+    let (record, findings) = tried::findings(&store, store.load(&store.resolve(&args.run)?)?)?;
     let objective = args.objective.map(ObjectiveName::objective);
     match destination {
         Some(destination) => {

@@ -1,6 +1,8 @@
 //! `plumb run`: measure a scenario and report.
 
+mod change;
 mod job;
+mod remedies;
 mod resume;
 
 use std::path::PathBuf;
@@ -25,6 +27,7 @@ use crate::{
     progress::Progress,
     say,
     shared::Shared,
+    tried,
 };
 
 /// Flags of `plumb run`.
@@ -61,6 +64,9 @@ pub(crate) struct RunArgs {
     /// Show the plan and what it would take, and measure nothing
     #[arg(long, conflicts_with = "resume")]
     dry_run: bool,
+    /// Then try what the findings advise and the lab can apply: each remedy with and without, in interleaved blocks
+    #[arg(long)]
+    try_remedies: bool,
     /// Write the report to this file as well; its ending chooses the format: .md, .json, .csv
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -88,6 +94,12 @@ pub(crate) fn run(args: &RunArgs, shared: &Shared) -> anyhow::Result<Exit> {
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
     let skipped = measure(&job, rights, &mut store, &stop)?;
+    if args.try_remedies && job.tries.is_none() {
+        let main = store.load(&job.id)?;
+        if let Some(tries) = remedies::job(&main, &store)? {
+            measure(&tries, rights, &mut store, &stop)?;
+        }
+    }
     finish(args, &job, &store, &skipped, output.as_ref())
 }
 
@@ -107,6 +119,7 @@ fn measure(job: &Job, rights: Rights, store: &mut Store, stop: &Stop) -> anyhow:
         text: &job.source.text,
         plan: &job.plan,
         id: job.id.clone(),
+        tries: job.tries.as_ref(),
         resume: job.resume.as_ref(),
         agent: PROGRAM.into(),
         tool: TOOL,
@@ -123,8 +136,7 @@ fn finish(
     skipped: &[Skipped],
     output: Option<&report::Destination>,
 ) -> anyhow::Result<Exit> {
-    let record = store.load(&job.id)?;
-    let findings = analysis::analyse(&record);
+    let (record, findings) = tried::findings(store, store.load(&job.id)?)?;
     if args.quiet {
         say::line(&job.id)?;
     } else {

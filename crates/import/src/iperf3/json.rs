@@ -144,7 +144,7 @@ fn document(parts: &Parts<'_>, lines: &RangeInclusive<u64>, out: &mut Out) {
 
 fn hand_on(reading: Reading, end: Option<Summary>, lines: &RangeInclusive<u64>, out: &mut Out) {
     let place = place(*lines.start(), *lines.end());
-    let outcome = reading.finish(end.unwrap_or_default(), lines.clone());
+    let outcome = reading.finish(&end.unwrap_or_default(), lines.clone());
     outcome.notes.iter().for_each(|note| out.note(format!("{place}: {note}")));
     if let Some(found) = outcome.found {
         out.found(found);

@@ -127,6 +127,9 @@ fn at_bracket(text: &str) -> Option<Bracketed> {
     if let (Id::Stream(id), "local") = (id, first) {
         return connection(id, words);
     }
+    if let (Id::Stream(id), "Sent") = (id, first) {
+        return (words.nth(1) == Some("datagrams")).then_some(Bracketed::Sent { id });
+    }
     let (start, end) =
         first.split_once('-').filter(|_| first.starts_with(|sign: char| sign.is_ascii_digit()))?;
     (words.next()? == "sec").then(|| {

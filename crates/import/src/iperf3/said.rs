@@ -39,8 +39,11 @@ pub(super) enum Said {
     OlderTool,
 }
 
+/// Reads the whole line and what stands behind the telling words.
+type Reader = fn(&str, &str) -> Option<Said>;
+
 /// Words that a line of iperf3 holds, a telling one of each; looked for one after the other.
-const LINES: &[(&str, fn(&str, &str) -> Option<Said>)] = &[
+const LINES: &[(&str, Reader)] = &[
     ("- - - - -", |_, _| Some(Said::Ruler)),
     ("Connecting to host ", |_, after| Some(Said::Connecting { host: host(after)? })),
     ("Accepted connection from ", |_, after| Some(Said::Accepted { host: host(after)? })),

@@ -1,30 +1,26 @@
 //! One test as its lines come in: which connection a row belongs to, what is interval and what is summary, and what
 //! is damaged. Must not know where a test begins.
 
-use load::Transport;
-use samples::{DatagramSample, Interval, SocketFacts, TcpSample};
-use units::{Bytes, Nanos};
+mod connection;
+mod outcome;
 
+use samples::Interval;
+use units::Nanos;
+
+use self::connection::{Connection, interval, since_zero, size, without_the_lost};
+pub(super) use self::outcome::place;
 use super::{
-    bytes,
     command::Asked,
     cpu::Cpu,
-    log::{Log, Stream},
-    row::{Id, Printed, Rest, Row, Side, Tag},
+    row::{Id, Rest, Row, Side, Tag},
 };
-use crate::{
-    found::{End, Found},
-    series::{MOST, Series},
-};
+use crate::{found::End, series::MOST};
 
 /// iperf3 makes 128 connections in each direction at most.
 const MOST_STREAMS: usize = 256;
 
 /// Both ends of an interval are rounded to 10 ms.
 const ROUNDED: Nanos = Nanos(11_000_000);
-
-/// Intervals and summary of a test may differ by this share: both are rounded, and the summary's time is exact.
-const DIFFER: f64 = 0.03;
 
 /// A test that is under way.
 #[derive(Debug, Clone, Default)]
@@ -65,26 +61,6 @@ struct Heads {
     received: bool,
 }
 
-/// What a log says of one connection.
-#[derive(Debug, Clone, Default)]
-struct Connection {
-    id: u32,
-    tag: Option<Tag>,
-    local: Option<String>,
-    remote: Option<String>,
-    series: Series,
-    /// Where the clock was set back to zero, after what `-O` leaves out.
-    zero: Nanos,
-    /// Whether this end sends, where its columns tell.
-    sends: Option<bool>,
-    of_sender: Option<Interval>,
-    of_receiver: Option<Interval>,
-    /// A row of a summary without a word.
-    plain: Option<Interval>,
-    /// Bytes a datagram of the last interval but one, and of the last, at a UDP sender.
-    sizes: [Option<f64>; 2],
-}
-
 /// Lines that were left out.
 #[derive(Debug, Clone, Copy, Default)]
 struct Damaged {
@@ -98,14 +74,6 @@ pub(super) enum Belongs {
     Here,
     /// It begins another test.
     Next,
-}
-
-/// What came of a test.
-pub(super) struct Outcome {
-    /// The test, if anything of it was whole.
-    pub(super) found: Option<Found>,
-    /// What is missing.
-    pub(super) notes: Vec<String>,
 }
 
 impl Test {
@@ -238,10 +206,9 @@ impl Test {
         }
         let Some(connection) = self.connection_of(row) else { return self.damaged(line) };
         let begins = connection.series.ends_in_warmup() && !row.omitted && connection.zero == Nanos(0);
-        let interval =
-            if begins && row.start >= ROUNDED { since_zero(row, rest) } else { interval(row, rest) };
+        let interval = interval(row, rest).or_else(|| since_zero(row, rest).filter(|_| begins));
         let Some(mut interval) = interval else { return self.damaged(line) };
-        if begins {
+        if begins && interval.start < ROUNDED {
             connection.zero = connection.series.end().unwrap_or_default();
         }
         interval.start = interval.start + connection.zero;
@@ -330,223 +297,4 @@ impl Test {
         connection.tag = connection.tag.or(tag);
         Some(connection)
     }
-
-    /// What it comes to.
-    pub(super) fn finish(mut self) -> Outcome {
-        let mut notes = Vec::new();
-        let place = place(self.first, self.last);
-        if !self.has_sides {
-            self.trim();
-        }
-        self.streams.retain(Connection::has_anything);
-        let only_sums = self.streams.is_empty() && self.sums.iter().any(Connection::has_anything);
-        if only_sums {
-            notes.push(format!("{place}: only sums over all connections are there, read as one connection"));
-            self.streams =
-                std::mem::take(&mut self.sums).into_iter().filter(Connection::has_anything).collect();
-        }
-        if self.damaged.count > 0 {
-            let Damaged { first, count } = self.damaged;
-            notes.push(format!("{place}: {count} lines that are damaged, or that contradict others, were left out; the first is line {first}"));
-        }
-        let failure = self.failure.as_ref().map(|why| format!(", iperf3 says \"{why}\"")).unwrap_or_default();
-        if self.streams.is_empty() {
-            notes.push(format!("{place}: a test of iperf3 without any interval was left out{failure}"));
-            return Outcome { found: None, notes };
-        }
-        if !self.has_sides {
-            notes.push(format!(
-                "{place}: this test has no summary, it was cut off; what is there is kept{failure}"
-            ));
-        }
-        let strides = self.streams.iter().map(|connection| connection.series.stride()).max();
-        if let Some(stride) = strides.filter(|stride| *stride > 1) {
-            notes.push(format!("{place}: the series is long; {stride} intervals each were added up to one"));
-        }
-        let log = self.into_log(only_sums);
-        notes.extend(disagreement(&log.1).map(|what| format!("{place}: {what}")));
-        let mut found = log.0.into_found();
-        if only_sums {
-            found.told.streams = None;
-        }
-        Outcome { found: Some(found), notes }
-    }
-
-    /// Without the intervals that some connections have and others have no more: the log was cut in their midst.
-    fn trim(&mut self) {
-        self.streams.iter_mut().for_each(Connection::drop_cut_number);
-        let ends = || self.streams.iter().filter_map(|connection| connection.series.end());
-        let Some(least) = ends().min() else { return };
-        self.streams.iter_mut().for_each(|connection| connection.series.trim(least + ROUNDED));
-    }
-
-    fn into_log(self, only_sums: bool) -> (Log, Vec<(f64, f64)>) {
-        let end = self.whose();
-        let local = |connection: &Connection| connection.local.as_deref().map(address);
-        let own = self.streams.first().and_then(local).flatten();
-        let peer = self.streams.first().and_then(|it| it.remote.as_deref().map(address)).flatten();
-        let hosts = own.zip(peer);
-        let hosts = hosts.map(|(own, peer)| if end == Some(End::Server) { (peer, own) } else { (own, peer) });
-        let udp = self.udp || self.asked.transport == Some(Transport::Udp);
-        let reverses: Vec<bool> = self.streams.iter().map(|it| self.sends(it, end)).collect();
-        let mut sums = Vec::new();
-        let mut streams = Vec::with_capacity(self.streams.len());
-        for (connection, sends) in self.streams.into_iter().zip(reverses) {
-            let (stream, sum) = connection.into_stream(sends, end != Some(End::Server), &self.congestion);
-            sums.extend(sum.filter(|_| !only_sums));
-            streams.push(stream);
-        }
-        let log = Log {
-            format: "iperf3 text",
-            lines: self.first..=self.last,
-            end,
-            version: self.version,
-            transport: Some(if udp { Transport::Udp } else { Transport::Tcp }),
-            message: self.asked.message,
-            congestion: self.congestion.or(self.asked.congestion),
-            rate: self.asked.rate,
-            hosts,
-            peer: self.peer,
-            cpu: self.cpu,
-            started: self.time.as_deref().and_then(super::time::of_version_line),
-            streams,
-        };
-        (log, sums)
-    }
-
-    /// Whose log it is: its first line says so, or its tags, or its summary: only a client knows both ends.
-    fn whose(&self) -> Option<End> {
-        let tagged = || self.streams.iter().find_map(|it| it.tag).map(|tag| tag.end);
-        let both = || self.streams.iter().any(|it| it.of_sender.is_some() && it.of_receiver.is_some());
-        let receives =
-            |it: &Connection| it.of_sender.is_none() && it.of_receiver.is_some() && it.sends != Some(true);
-        self.end.or_else(tagged).or_else(|| both().then_some(End::Client)).or_else(|| {
-            (!self.streams.is_empty() && self.streams.iter().all(receives)).then_some(End::Server)
-        })
-    }
-
-    /// Whether this end sends: its tag says so, or its columns. Else a client sends unless the test is reversed, and
-    /// a server receives unless its summary tells of sending alone.
-    fn sends(&self, connection: &Connection, end: Option<End>) -> bool {
-        let told = connection.tag.map(|tag| tag.sends).or(connection.sends);
-        told.unwrap_or_else(|| match end {
-            Some(End::Server) => connection.of_sender.is_some() && connection.of_receiver.is_none(),
-            _ => {
-                // Linux shows retransmits to whoever sends; a summary alone has them from the other end.
-                let counted = |interval: &Interval| interval.tcp.is_some();
-                let from_afar =
-                    self.interval_heads.is_some() && connection.of_sender.as_ref().is_some_and(counted);
-                !(self.reverse || self.asked.reverse || from_afar)
-            }
-        })
-    }
-}
-
-impl Connection {
-    fn has_anything(&self) -> bool {
-        self.series.len() > 0 || self.of_sender.is_some() || self.of_receiver.is_some()
-    }
-
-    /// A count of datagrams is the last number of a line, so that nothing shows when its end is missing, but that
-    /// datagrams are all of one size.
-    fn drop_cut_number(&mut self) {
-        let [before, last] = self.sizes;
-        let Some(last) = last else { return };
-        let alike = before.is_some_and(|before| (last / before - 1.0).abs() < 0.1);
-        if let Some(end) = self.series.end().filter(|_| !alike) {
-            self.series.trim(end - Nanos(1));
-        }
-    }
-
-    /// The stream, and what its intervals and its summary come to where both are there.
-    fn into_stream(
-        self,
-        sends: bool,
-        knows_other: bool,
-        congestion: &Option<String>,
-    ) -> (Stream, Option<(f64, f64)>) {
-        let (summary, other) =
-            if sends { (self.of_sender, self.of_receiver) } else { (self.of_receiver, self.of_sender) };
-        let mut own = self.series.into_intervals();
-        let measured = || own.iter().filter(|it| !it.warmup).map(|it| it.bytes.0 as f64).sum::<f64>();
-        let sum = summary.filter(|_| !own.is_empty()).map(|summary| (measured(), summary.bytes.0 as f64));
-        if own.is_empty() {
-            own.extend(summary);
-        } else if let (Some(last), Some(summary)) = (own.last_mut(), summary) {
-            // Only the summary counts what came late.
-            if let (Some(datagrams), Some(all)) = (&mut last.datagrams, summary.datagrams) {
-                datagrams.reordered = all.reordered;
-            }
-        }
-        let congestion = if sends { congestion.clone() } else { None };
-        let socket = SocketFacts { congestion, ..SocketFacts::default() };
-        let other = other.filter(|_| knows_other);
-        (Stream { sends, local: self.local, remote: self.remote, own, other, socket }, sum)
-    }
-}
-
-/// The interval of a row; `None` where its numbers contradict each other.
-fn interval(row: &Row, rest: Rest) -> Option<Interval> {
-    let carried = bytes::of(row)?;
-    let tcp = match rest {
-        Rest::Segments { retransmits, cwnd } => {
-            Some(TcpSample { retransmits, cwnd: cwnd.unwrap_or_default(), ..TcpSample::default() })
-        }
-        _ => None,
-    };
-    let datagrams = match rest {
-        Rest::Sent { datagrams } => Some(DatagramSample { count: datagrams, ..DatagramSample::default() }),
-        Rest::Received { jitter, lost, total } => {
-            let count = i64::try_from(total).ok()?.checked_sub(lost)?.max(0).cast_unsigned();
-            Some(DatagramSample { count, lost, jitter, ..DatagramSample::default() })
-        }
-        _ => None,
-    };
-    let end = row.start + carried.elapsed;
-    Some(Interval { start: row.start, end, bytes: carried.bytes, warmup: row.omitted, tcp, datagrams })
-}
-
-/// The first interval after what `-O` leaves out, at an end that took its time from before that and its bytes from
-/// after it (3.12): it goes from zero to its end, and its rate is meaningless.
-fn since_zero(row: &Row, rest: Rest) -> Option<Interval> {
-    let elapsed = row.end.seconds();
-    let rate = Printed { value: row.transfer.value * 8.0 / elapsed.max(0.01), within: 0.0 };
-    interval(&Row { start: Nanos(0), rate, ..row.clone() }, rest)
-}
-
-/// Bytes a datagram of a sender's interval.
-fn size(interval: &Interval, rest: Rest) -> Option<f64> {
-    let Rest::Sent { datagrams } = rest else { return None };
-    (interval.bytes.0 > 0).then(|| interval.bytes.0 as f64 / datagrams as f64)
-}
-
-/// What arrived of what was sent: datagrams are of one size.
-fn without_the_lost(sent: Interval) -> Interval {
-    let Some(datagrams) = sent.datagrams else { return sent };
-    let all = datagrams.count as f64 + datagrams.lost.max(0) as f64;
-    let share = if all > 0.0 { datagrams.count as f64 / all } else { 0.0 };
-    Interval { bytes: Bytes((sent.bytes.0 as f64 * share).round() as u64), ..sent }
-}
-
-/// Says where intervals and summary do not agree: lines are missing, or were changed.
-fn disagreement(sums: &[(f64, f64)]) -> Option<String> {
-    let (intervals, summaries) = sums.iter().fold((0.0, 0.0), |all, sum| (all.0 + sum.0, all.1 + sum.1));
-    let differ = summaries > 0.0 && (intervals / summaries - 1.0).abs() > DIFFER;
-    let bytes = |value: f64| Bytes(value as u64);
-    differ.then(|| {
-        format!(
-            "the intervals add up to {} and the summary says {}: lines are missing or were changed",
-            bytes(intervals),
-            bytes(summaries)
-        )
-    })
-}
-
-/// `lines 5 to 20`.
-pub(super) fn place(first: u64, last: u64) -> String {
-    if first == last { format!("line {first}") } else { format!("lines {first} to {last}") }
-}
-
-fn address(with_port: &str) -> Option<String> {
-    with_port.rsplit_once(':').map(|(address, _)| address.to_owned())
 }

@@ -53,7 +53,7 @@ const fn may_be_negative(quantity: Quantity) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{markdown::column::Role, quantity::unit};
+    use crate::{markdown::column::Role, unit::unit};
 
     fn read_in(quantity: Quantity, heading: &str, text: &str) -> Option<f64> {
         let scale = Scale { quantity, unit: unit(heading).filter(|_| !heading.is_empty()) };
@@ -74,6 +74,8 @@ mod tests {
             (BitRate, "Gbit/sec", "12 ms", None),
             (BitRate, "", "23.5 Gbits/sec", Some(23.5e9)),
             (BitRate, "", "23.5", None),
+            (BitRate, "", "9.44 Gbits/sec sender - 9.41 Gbits/sec receiver", Some(9.41e9)),
+            (BitRate, "", "9.44 Gbits/sec - 9.41 Gbits/sec receiver", None),
             (BitRate, "", "0", Some(0.0)),
             (Share, "", "Baseline (100%)", Some(1.0)),
             (Share, "", "Baseline", None),

@@ -5,7 +5,8 @@ use samples::Quantity;
 
 use crate::{
     options::Options,
-    quantity::{Amount, Unit, amount, unit},
+    quantity::{Amount, amount},
+    unit::{Unit, unit},
 };
 
 /// A setting written as a bare number is not larger than this.
@@ -131,11 +132,12 @@ impl Looks {
         if named(&options.metrics, self) {
             return Role::Value(self.scale());
         }
-        let is_size = self.scale().quantity == Quantity::Size;
+        // `64 KiB`, `128G`: how much of something was set up, not what came of it.
+        let is_amount = matches!(self.scale().quantity, Quantity::Size | Quantity::Count);
         match self.kind {
             Kind::Setting if leads && counts_repetitions(&self.name) => Role::Repeat,
             Kind::Words | Kind::Setting if leads => Role::Factor,
-            Kind::Measured if leads && is_size => Role::Factor,
+            Kind::Measured if leads && is_amount => Role::Factor,
             Kind::Words => Role::Words,
             Kind::Measured | Kind::Setting | Kind::Number => Role::Value(self.scale()),
         }
@@ -163,10 +165,18 @@ fn heading_unit(heading: &str) -> (String, Option<Unit>) {
     }
 }
 
-/// The number of a cell: itself, or where words come first the one in the brackets after them.
+/// The number of a cell: itself, the one in the brackets after words, or of two ends' the receiver's.
 pub(super) fn cell_amount(cell: &str) -> Option<Amount> {
     let bracketed = || cell.strip_suffix(')')?.rsplit_once('(').map(|(_, inner)| inner);
-    amount(cell).or_else(|| amount(bracketed()?).filter(|amount| amount.unit.is_some()))
+    let with_unit = |text: &str| amount(text).filter(|amount| amount.unit.is_some());
+    amount(cell).or_else(|| with_unit(bracketed()?)).or_else(|| with_unit(received(cell)?))
+}
+
+/// Of `9.44 Gbits/sec sender - 9.41 Gbits/sec receiver` what was received.
+fn received(cell: &str) -> Option<&str> {
+    let (sender, receiver) = cell.split_once(" - ").or_else(|| cell.split_once(" / "))?;
+    amount(sender.trim().strip_suffix("sender")?)?;
+    receiver.trim().strip_suffix("receiver")
 }
 
 /// Whether a cell says that there is nothing to say.
@@ -235,6 +245,8 @@ mod tests {
             (&["Threads", "Packets"], &["4", "120"], "fC"),
             (&["Layer", "Rate", "Remark"], &["veth", "5 Gbit/s", "pinned"], "fBw"),
             (&["Rate"], &["5 Gbit/s"], "B"),
+            (&["Case", "Detail"], &["1", "9.44 Gbits/sec sender - 9.41 Gbits/sec receiver"], "fB"),
+            (&["Name", "Memory", "Interface"], &["node 1", "128G", "10G"], "fff"),
         ] {
             assert_eq!(roles(headings, &[row], &none), expected, "{headings:?}");
         }

@@ -4,7 +4,7 @@
 use load::{Direction, Transport};
 use samples::Quantity;
 
-use crate::quantity::{Unit, unit};
+use crate::unit::{Unit, unit};
 
 /// A test by its heading or its command.
 #[derive(Debug, Clone, PartialEq)]

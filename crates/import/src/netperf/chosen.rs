@@ -15,7 +15,8 @@ use super::{
 use crate::{
     format::{Line, Out},
     found::{End, Found},
-    quantity::{as_written, leading_number, unit},
+    quantity::{as_written, leading_number},
+    unit::unit,
 };
 
 /// How the records call it.
@@ -72,7 +73,7 @@ impl Chosen {
         match in_base.filter(|(_, rate)| rate.is_finite()) {
             Some((quantity, rate)) => out.found(self.found(quantity, rate, banner)),
             None => {
-                out.note(format!("netperf's values at line {} have no throughput: not read.", self.first))
+                out.note(format!("netperf's values at line {} have no throughput: not read.", self.first));
             }
         }
     }

@@ -13,7 +13,8 @@ use super::{
 use crate::{
     format::{Line, Out},
     found::{End, Found},
-    quantity::{Unit, as_written, unit},
+    quantity::as_written,
+    unit::{Unit, unit},
 };
 
 /// How the records call it.

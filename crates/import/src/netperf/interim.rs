@@ -7,8 +7,9 @@ use units::{Bytes, Nanos};
 
 use crate::{
     format::{Line, Out},
-    quantity::{leading_number, unit},
+    quantity::leading_number,
     series::Series,
+    unit::unit,
 };
 
 /// The series of the end that printed it.

@@ -22,7 +22,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         .flat_map(|workload| workload_table(contrast, workload))
         .collect();
     let unknown: Vec<Text> =
-        contrast.cells.iter().filter_map(|cell| Some(why(contrast, cell, cell.why.as_deref()?))).collect();
+        reasons(contrast).iter().map(|(why, cells)| because(contrast, why, cells)).collect();
     blocks.extend((!unknown.is_empty()).then_some(Block::List(unknown)));
     Some(section("Cell by cell", blocks))
 }
@@ -83,6 +83,23 @@ fn row(cell: &CellContrast, placed: bool, factors: &[&str], confidence: Confiden
     row
 }
 
-fn why(contrast: &Contrast, cell: &CellContrast, why: &str) -> Text {
-    Text::of(Tone::Strong, labels::contrast(contrast, cell)).and(Tone::Plain, format!(": {why}"))
+/// Each reason once, with the cells that it holds for.
+fn reasons(contrast: &Contrast) -> Vec<(&str, Vec<&CellContrast>)> {
+    let mut reasons: Vec<(&str, Vec<&CellContrast>)> = Vec::new();
+    for (cell, why) in contrast.cells.iter().filter_map(|cell| Some((cell, cell.why.as_deref()?))) {
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, cells)) => cells.push(cell),
+            None => reasons.push((why, vec![cell])),
+        }
+    }
+    reasons
+}
+
+fn because(contrast: &Contrast, why: &str, cells: &[&CellContrast]) -> Text {
+    let first = cells.first().map(|cell| labels::contrast(contrast, cell)).unwrap_or_default();
+    let which = match cells.len() {
+        0 | 1 => first,
+        cells => format!("{cells} cells, such as {first}"),
+    };
+    Text::of(Tone::Strong, which).and(Tone::Plain, format!(": {why}"))
 }

@@ -11,12 +11,15 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-const NO_INTERVALS: &str = "one number each: no interval, and no difference that is established";
+const NO_INTERVALS: &str =
+    "A number without brackets stands alone: it has no interval, and no difference to it is established.";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let blocks: Vec<Block> =
+    let mut blocks: Vec<Block> =
         labels::workloads(findings).into_iter().flat_map(|workload| summary(findings, workload)).collect();
+    let bare = findings.cells.iter().any(is_bare);
+    blocks.extend(bare.then(|| Block::Paragraph(Text::of(Tone::Faint, NO_INTERVALS))));
     (!blocks.is_empty()).then(|| section("Results", blocks))
 }
 
@@ -30,12 +33,12 @@ fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
     let table = Table {
         columns: layout.columns(value_title(first.metric)),
         rows: cells.iter().map(|cell| layout.row(findings, cell)).collect(),
-        caption: caption(&cells, layout.confidence),
+        caption: caption(&cells),
     };
     vec![Block::Heading(heading), Block::Table(table)]
 }
 
-fn caption(cells: &[&CellSummary], confidence: Confidence) -> Option<Text> {
+fn caption(cells: &[&CellSummary]) -> Option<Text> {
     let open = |cell: &&CellSummary| cell.latency.as_ref().is_some_and(|latency| latency.open_loop.is_some());
     let doubted = cells.iter().any(|cell| !cell.doubts.is_empty());
     let doubts = doubted.then_some("! there are doubts about it, listed under Caveats");
@@ -43,8 +46,7 @@ fn caption(cells: &[&CellSummary], confidence: Confidence) -> Option<Text> {
         .iter()
         .any(open)
         .then_some("an open loop's round trips count since each message should have been sent");
-    let bare = (confidence == Confidence::Nowhere).then_some(NO_INTERVALS);
-    let said: Vec<&str> = bare.into_iter().chain(schedule).chain(doubts).collect();
+    let said: Vec<&str> = schedule.into_iter().chain(doubts).collect();
     (!said.is_empty()).then(|| Text::of(Tone::Faint, said.join("; ")))
 }
 
@@ -57,6 +59,11 @@ const fn value_title(metric: Metric) -> &'static str {
         Metric::MessageRate => "Messages",
         Metric::Count => "Reported count",
     }
+}
+
+/// Whether it is one number without an interval.
+fn is_bare(cell: &CellSummary) -> bool {
+    cell.value.interval.is_none() && cell.value.trials <= 1
 }
 
 /// A column's title, and what a cell has to say in it.
@@ -86,7 +93,7 @@ impl<'a> Layout<'a> {
     fn of(cells: &[&'a CellSummary]) -> Self {
         let said = |(_, of): &Further| cells.iter().any(|cell| of(cell).is_some());
         let common = phrases::common(cells.iter().filter_map(|cell| cell.value.interval));
-        let single = cells.iter().all(|cell| cell.value.interval.is_none() && cell.value.trials <= 1);
+        let single = cells.iter().all(|cell| is_bare(cell));
         Self {
             factors: labels::factors(cells.iter().map(|cell| &cell.levels)),
             placed: cells.iter().any(|cell| labels::is_placed(&cell.path, &cell.levels)),

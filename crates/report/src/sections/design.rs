@@ -19,7 +19,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if !findings.run.design.is_adaptive() && ended.iter().all(|(_, end)| end.why == EndReason::Planned) {
         return None;
     }
-    let mut blocks = vec![Block::Paragraph(saved(&findings.run))];
+    let hurried = ended.iter().any(|(_, end)| matches!(end.why, EndReason::Budget { .. }));
+    let mut blocks = vec![Block::Paragraph(saved(&findings.run, hurried))];
     let reasons: Vec<Text> = REASONS.iter().filter_map(|reason| reason.said(&ended)).collect();
     blocks.extend((!reasons.is_empty()).then_some(Block::List(reasons)));
     if !ended.is_empty() {
@@ -30,12 +31,13 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 }
 
 /// `62 trials of 189 in the full grid were made, 127 were saved. Asked: 10 min for all, …`.
-fn saved(run: &RunSummary) -> Text {
+fn saved(run: &RunSummary, hurried: bool) -> Text {
     let rest = u64::from(run.planned.saturating_sub(run.made));
     let made = format!(
-        "{} of {} that the full grid has were made, {rest} were saved.",
+        "{} of {} that the full grid has were made, {rest} were {}.",
         phrases::count(u64::from(run.made), "trial", "trials"),
-        run.planned
+        run.planned,
+        if hurried { "saved, or had no time left" } else { "saved" }
     );
     let budget = run.design.budget.map(|budget| format!("{budget} for all trials"));
     let precision = run.design.precision.map(|share| format!("medians to within {}", Share(share)));

@@ -10,6 +10,9 @@ use crate::{
     text::{Text, Tone, glued, softened},
 };
 
+/// So many effects of a sweep stand in the brief form beside its answer.
+const MOST_OF_A_SWEEP: usize = 8;
+
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let effects = &findings.effects;
@@ -25,9 +28,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         rows: effects.iter().map(|effect| row(effect).collect()).collect(),
         caption: None,
     };
-    // Side by side they are shorter; without an interval none of them says anything.
+    // Side by side they are shorter, of a sweep the answer is; without an interval none of them says anything.
     let bare = effects.iter().all(|effect| effect.change.ratio_interval.is_none());
-    let depth = if bare || speedup::shows_all(findings) { Depth::OnlyFull } else { Depth::Always };
+    let swept = !findings.answers.is_empty() && effects.len() > MOST_OF_A_SWEEP;
+    let depth = if bare || swept || speedup::shows_all(findings) { Depth::OnlyFull } else { Depth::Always };
     let section = section("What each setting changes", vec![Block::Table(table)]);
     (!effects.is_empty()).then_some(Section { depth, ..section })
 }

@@ -28,14 +28,20 @@ fn order(findings: &Findings) -> Text {
     if run.origin.imported().is_some() {
         return IMPORTED.into();
     }
-    let order = format!(
-        "Each cell was planned to be measured {}, in randomised blocks that hold every cell once, so that a \
-         drift of the machine falls on all alike (seed {}, {} of {} trials made).",
-        phrases::count(u64::from(run.blocks), "time", "times"),
-        run.seed,
-        run.made,
-        run.planned
-    );
+    let times = phrases::count(u64::from(run.blocks), "time", "times");
+    let made = format!("seed {}, {} of {} trials made", run.seed, run.made, run.planned);
+    let order = if run.design.is_adaptive() {
+        format!(
+            "Each cell could be measured up to {times}, in randomised blocks; after the first ones a block holds the \
+             cells that still needed trials, so that cells of one block are compared under one drift of the machine \
+             ({made})."
+        )
+    } else {
+        format!(
+            "Each cell was planned to be measured {times}, in randomised blocks that hold every cell once, so that a \
+             drift of the machine falls on all alike ({made})."
+        )
+    };
     let again = "The baseline was measured once more in each block: what it differs from itself by is the \
                  noise floor.";
     if findings.noise.is_empty() { order.into() } else { format!("{order} {again}").into() }

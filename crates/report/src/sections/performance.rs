@@ -47,7 +47,7 @@ fn table(cell: &CellSummary, stream: &StreamSummary) -> Table {
     rows.extend(stream.lateness.iter().map(|late| ("Sender's lateness", phrases::middle_and_tail(late))));
     rows.extend([
         ("Transport layer", transport(cell)),
-        ("Overlay network, layers", cell.layers.join(" → ")),
+        ("Overlay network, layers", layers(cell)),
         (
             "Path MTU",
             cell.path_mtu.map_or_else(|| "not probed".to_owned(), |mtu| format!("{mtu} (probed end to end)")),
@@ -98,6 +98,10 @@ fn transport(cell: &CellSummary) -> String {
     let udp = cell.stream.as_ref().is_some_and(|stream| stream.datagrams.is_some());
     let name = if udp { "UDP" } else { "TCP" };
     if facts.is_empty() { name.to_owned() } else { format!("{name} ({})", facts.join(", ")) }
+}
+
+fn layers(cell: &CellSummary) -> String {
+    if cell.layers.is_empty() { "unknown".to_owned() } else { cell.layers.join(" → ") }
 }
 
 fn buffers(cell: &CellSummary) -> String {

@@ -27,6 +27,7 @@ pub(crate) fn contrast() -> Contrast {
             held(&stream("node-to-node", None, 33.04, None), 0.998, Verdict::Same),
             held(&stream("vxlan-to-vxlan", Some("on"), 19.23, None), 0.871, Verdict::Worse),
             unknown(&stream("vxlan-to-vxlan", Some("off"), 4.61, None)),
+            unknown(&stream("pod-to-target", Some("off"), 4.55, None)),
             held(&ping_pong("pod-to-target", Some("on"), 77_900.0, None), 0.912, Verdict::Better),
         ],
         only_a: vec!["pod-to-target/stream/vxlan-offload=on".into()],

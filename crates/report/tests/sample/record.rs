@@ -35,6 +35,7 @@ fn header() -> RunHeader {
         state: RunState::Complete,
         tool: "0.1.0".into(),
         origin: Origin::Measured,
+        tries: None,
         design: DesignRecord::default(),
         environment: Some(Environment::default()),
         paths: vec![],

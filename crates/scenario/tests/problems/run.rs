@@ -156,3 +156,47 @@ fn settings_of_the_other_kind_of_workload_are_refused() {
         "1 to",
     );
 }
+
+#[test]
+fn a_budget_and_a_precision_are_in_range_and_leave_trials_enough() {
+    let (from, schedule) = ("[schedule]", |line: &str| format!("[schedule]\n{line}"));
+    for (line, message, help) in [
+        ("budget = \"100ms\"", "a budget of 100 ms is out of range", "as in `10m`"),
+        ("budget = 10", "a time with its unit", ""),
+        ("precision = \"80%\"", "a precision of 80.0 % is out of range", "as in `2%`"),
+        ("precision = \"2\"", "is not a unit here", ""),
+        ("objective = \"fast\"", "`fast` is not one of the words", ""),
+        ("ports = \"fix\"", "`fix` is not one of the words", "did you mean `fixed`?"),
+    ] {
+        check("egress-gateway", (from, &schedule(line)), line, message, help);
+    }
+    let few = "[schedule]\nprecision = \"2%\"\ntrials = 4 #";
+    check(
+        "bridge-streams",
+        ("[schedule]\ntrials = ", few),
+        "trials = 4",
+        "no cell can be precise with 4",
+        "5 or more",
+    );
+}
+
+#[test]
+fn multiples_of_queues_need_a_factor_of_queues() {
+    let name = "bridge-queues";
+    check(
+        name,
+        ("of = \"queues\"", "of = \"queue\""),
+        "of =",
+        "no factor of queues `queue`",
+        "did you mean `queues`?",
+    );
+    check(name, ("of = \"queues\"", ""), "vary = \"streams\"", "`of` is missing", "of = \"queues\"");
+    check(name, ("times = [1, 2, 4]", "times = [1]"), "times = [1]", "fewer than two values", "");
+    check(name, ("times = [1, 2, 4]", "times = [2, 2]"), "times = [2, 2]", "`2x` is given twice", "");
+    check(name, ("most = 128", "most = 2000"), "most = 2000", "2000 streams are out of range", "");
+    check(name, ("most = 128", "values = [1, 2]"), "values", "exclude each other", "");
+    check(name, ("values = [1, 2, 4]", "values = [0, 2]"), "values", "0 queues are out of range", "1 to 256");
+    check(name, ("values = [1, 2, 4]", ""), "vary = \"queues\"", "`values` is missing", "");
+    let (from, to) = ("vary = \"streams\"", "vary = \"message\"");
+    check(name, (from, to), to, "`message` has no multiples", "vary = \"streams\"");
+}

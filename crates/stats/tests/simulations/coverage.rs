@@ -1,11 +1,10 @@
 //! How often each interval holds the truth. Knows no verdict.
 
-use stats::{Interval, describe, interval, ratio, series};
+use stats::{Interval, interval, ratio, series};
 
 use crate::{
     case::Case,
     draws::{Draws, Shape},
-    resampled,
 };
 
 /// What the project asks of a 95 % interval.
@@ -13,7 +12,7 @@ const ASKED: (f64, f64) = (0.93, 0.97);
 
 /// Every case.
 pub(crate) fn cases() -> Vec<Case> {
-    [medians(), paired(), unpaired(), means(), ratios_of_series(), rivals()].into_iter().flatten().collect()
+    [medians(), paired(), unpaired(), means(), ratios_of_series()].into_iter().flatten().collect()
 }
 
 /// An exact interval claims what it attains, and is held to that; with few values it is more than what was asked.
@@ -21,7 +20,7 @@ fn exact(attained: f64) -> (f64, f64) {
     (attained.min(0.95) - 0.02, attained.max(0.95) + 0.02)
 }
 
-fn holds(interval: Option<Interval>, truth: f64) -> Option<bool> {
+pub(crate) fn holds(interval: Option<Interval>, truth: f64) -> Option<bool> {
     interval.map(|interval| interval.contains(truth))
 }
 
@@ -132,35 +131,6 @@ fn ratios_of_series() -> Vec<Case> {
                 holds(series::ratio_estimate(&about(a, 10.0), &about(b, 8.0), 0.95)?.interval, 0.8)
             }));
         }
-    }
-    cases
-}
-
-/// What was not taken, on the same kind of data: these claims are what the pages say of them, and no more.
-fn rivals() -> Vec<Case> {
-    let mut cases = Vec::new();
-    for n in [5, 6, 10, 30] {
-        for shape in [Shape::Normal, Shape::Heavy] {
-            let data = format!("{} n={n}", shape.name());
-            cases.push(Case::new("paired bootstrap, medians", data.clone(), (0.70, 0.97), move |draws| {
-                let pairs = blocks(draws, n, shape);
-                holds(resampled::paired_ratio(draws, &pairs, describe::median), 0.8)
-            }));
-            cases.push(Case::new("paired bootstrap, means", data, (0.70, 0.97), move |draws| {
-                let pairs = blocks(draws, n, shape);
-                holds(resampled::paired_ratio(draws, &pairs, describe::mean), 0.8)
-            }));
-        }
-    }
-    for (n, carry) in [(30, 0.3), (100, 0.5), (300, 0.8)] {
-        let data = format!("normal AR(1) {carry} n={n}");
-        cases.push(Case::new("block bootstrap of a mean", data.clone(), (0.70, 0.97), move |draws| {
-            let values = draws.series(n, Shape::Normal, carry);
-            holds(resampled::block_mean(draws, &values), 0.0)
-        }));
-        cases.push(Case::new("ten batch means", data, (0.70, 0.97), move |draws| {
-            holds(resampled::batch_mean(&draws.series(n, Shape::Normal, carry), 10), 0.0)
-        }));
     }
     cases
 }

@@ -51,17 +51,17 @@ impl Draws {
         Self(Pcg64Mcg::seed_from_u64(seed))
     }
 
-    pub(crate) fn below(&mut self, n: usize) -> usize {
-        self.0.random_range(0..n)
+    pub(crate) fn chance(&mut self, share: f64) -> bool {
+        self.uniform() < share
     }
 
-    pub(crate) fn chance(&mut self, share: f64) -> bool {
-        self.0.random_range(0.0..1.0) < share
+    pub(crate) fn uniform(&mut self) -> f64 {
+        self.0.random_range(0.0..1.0)
     }
 
     /// By Box and Muller's method.
     pub(crate) fn normal(&mut self) -> f64 {
-        let (radius, angle) = (self.0.random_range(1e-300..1.0f64), self.0.random_range(0.0..1.0));
+        let (radius, angle) = (self.0.random_range(1e-300..1.0f64), self.uniform());
         (-2.0 * radius.ln()).sqrt() * (2.0 * std::f64::consts::PI * angle).cos()
     }
 

@@ -4,14 +4,14 @@ mod alarms;
 mod case;
 mod coverage;
 mod draws;
-mod resampled;
+mod places;
 
 use case::Case;
 
 /// Data sets a case.
-const SETS: usize = 100;
+const SETS: usize = 60;
 /// What chance may add to a claim, in standard errors.
-const ERRORS: f64 = 3.3;
+const ERRORS: f64 = 4.0;
 
 fn check(cases: &[Case]) {
     let refuted: Vec<String> = cases
@@ -33,4 +33,9 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
 #[test]
 fn verdicts_are_wrong_as_rarely_as_they_say() {
     check(&alarms::cases());
+}
+
+#[test]
+fn jumps_humps_and_knees_are_found_as_often_as_they_say() {
+    check(&places::cases());
 }

@@ -38,6 +38,7 @@ pub(crate) fn header(id: &str, started: i64) -> RunHeader {
         state: RunState::Unfinished,
         tool: "0.1.0".into(),
         origin: Origin::Measured,
+        tries: None,
         design: DesignRecord {
             budget: Some(Nanos::from_secs(600)),
             precision: Some(0.02),

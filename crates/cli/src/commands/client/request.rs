@@ -272,10 +272,10 @@ mod tests {
             ("-S 8 --dscp 2", "--dscp"),
             ("--username me", "--rsa-public-key-path"),
             ("-4 -6", "--version6"),
-            ("-Z --mode app", "--mode app"),
+            ("-Z --mode app", "-Z"),
             ("-w 10G", "512 MiB"),
             ("-b 1", "-b"),
-            ("-u -b 1k -t 1", "-t"),
+            ("-u -b 1k -t 1", "every 11.6 s"),
         ] {
             let said = typed(line).expect_err(line);
             assert!(said.contains(word), "{line}: {said}");

@@ -2,7 +2,7 @@
 
 use ::scenario::{Design, LEAST_PRECISE, Objective, PathName, Plan, PlanOptions, Scenario, WorkloadName};
 use jiff::Timestamp;
-use samples::{RunId, RunRecord};
+use samples::{RunId, RunRecord, Tries};
 use store::{Claim, Store, StoreError};
 use units::{Nanos, Share};
 
@@ -17,6 +17,8 @@ pub(super) struct Job {
     pub(super) source: Source,
     pub(super) plan: Plan,
     pub(super) id: RunId,
+    /// Whose remedies it tries, if it does.
+    pub(super) tries: Option<Tries>,
     pub(super) resume: Option<RunRecord>,
     /// Keeps other processes from making the same run.
     pub(super) _claim: Claim,
@@ -33,11 +35,11 @@ pub(super) fn planned(args: &RunArgs) -> anyhow::Result<(Source, Plan)> {
 pub(super) fn fresh(source: Source, plan: Plan, store: &Store) -> anyhow::Result<Job> {
     let stamp = Timestamp::now().strftime("%Y%m%d-%H%M%S");
     let (id, claim) = free_id(&format!("{}-{stamp}", source.scenario.name), store)?;
-    Ok(Job { source, plan, id, resume: None, _claim: claim })
+    Ok(Job { source, plan, id, tries: None, resume: None, _claim: claim })
 }
 
 /// `wanted`, or with a number behind it when another run of the same second has it already.
-fn free_id(wanted: &str, store: &Store) -> anyhow::Result<(RunId, Claim)> {
+pub(super) fn free_id(wanted: &str, store: &Store) -> anyhow::Result<(RunId, Claim)> {
     let mut id = RunId(wanted.to_owned());
     for number in 2.. {
         // Claimed before it is looked for: a run that begins just now is not in the store yet.
@@ -76,7 +78,8 @@ fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> {
 }
 
 fn enough_trials(args: &RunArgs) -> anyhow::Result<()> {
-    let Some(trials) = args.trials.filter(|trials| args.precision.is_some() && *trials < LEAST_PRECISE) else {
+    let Some(trials) = args.trials.filter(|trials| args.precision.is_some() && *trials < LEAST_PRECISE)
+    else {
         return Ok(());
     };
     let message = format!("no cell can be precise with {trials} trials");

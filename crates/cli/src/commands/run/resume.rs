@@ -7,6 +7,7 @@ use store::Store;
 use super::{
     RunArgs,
     job::{self, Job},
+    remedies,
 };
 use crate::{
     commands::TOOL,
@@ -24,9 +25,19 @@ pub(super) fn resumed(args: &RunArgs, which: &str, store: &Store) -> anyhow::Res
             format!("run {id} is complete: all {} trials were made or skipped", record.header.planned);
         return Err(Misuse::new(message).hint(format!("`plumb report {id}` shows it")).into());
     }
-    let text = record.header.scenario.text.clone();
-    let scenario = Scenario::parse(&format!("the scenario kept with run {id}"), &text)?;
-    let plan = Plan::expand(&scenario, record.header.seed, &options_of(&record));
+    let (source, plan, tries) = match &record.header.tries {
+        None => {
+            let source = kept_source(&record)?;
+            let plan = kept_plan(&record, &source.scenario);
+            (source, plan, None)
+        }
+        Some(tries) => {
+            let main = store.load(&tries.of)?;
+            let source = kept_source(&main)?;
+            let (plan, tries) = remedies::plan(&main, &source.scenario);
+            (source, plan, Some(tries))
+        }
+    };
     if !same_plan(&plan, &record) {
         let message = format!(
             "run {id} was planned by plumb {}, and this is {TOOL}: the plans differ",
@@ -34,7 +45,19 @@ pub(super) fn resumed(args: &RunArgs, which: &str, store: &Store) -> anyhow::Res
         );
         return Err(Misuse::new(message).hint("begin it anew with `plumb run`").into());
     }
-    Ok(Job { source: Source { scenario, text }, plan, id, resume: Some(record), _claim: claim })
+    Ok(Job { source, plan, id, tries, resume: Some(record), _claim: claim })
+}
+
+/// The scenario that is kept with a run.
+pub(super) fn kept_source(record: &RunRecord) -> anyhow::Result<Source> {
+    let text = record.header.scenario.text.clone();
+    let scenario = Scenario::parse(&format!("the scenario kept with run {}", record.header.id), &text)?;
+    Ok(Source { scenario, text })
+}
+
+/// The plan of a run, made anew.
+pub(super) fn kept_plan(record: &RunRecord, scenario: &Scenario) -> Plan {
+    Plan::expand(scenario, record.header.seed, &options_of(record))
 }
 
 /// Whether the plan made anew is the one that the kept trials were made by, their order included.

@@ -81,7 +81,11 @@ impl Reading {
         seen.sends = seen.sends.or(measure.sender);
         if !interval.warmup && seen.series.ends_in_warmup() && seen.zero == Nanos(0) {
             // 3.12 may take the time from before what `-O` leaves out, and the bytes from after it.
-            interval.start = Nanos(0);
+            let contradicts = (interval.end - interval.start).seconds() < measure.seconds * 0.9;
+            interval.start = if contradicts { Nanos(0) } else { interval.start };
+        }
+        let begins = interval.start < OVERLAP && !interval.warmup && seen.series.ends_in_warmup();
+        if begins && seen.zero == Nanos(0) {
             seen.zero = seen.series.end().unwrap_or_default();
         }
         interval.start = interval.start + seen.zero;
@@ -118,7 +122,7 @@ impl Reading {
     }
 
     /// What it comes to, with its summary.
-    pub(super) fn finish(mut self, summary: Summary, lines: RangeInclusive<u64>) -> Outcome {
+    pub(super) fn finish(mut self, summary: &Summary, lines: RangeInclusive<u64>) -> Outcome {
         let mut notes = Vec::new();
         if self.damaged > 0 {
             notes.push(format!(
@@ -142,7 +146,7 @@ impl Reading {
         }
         let streams: Vec<Stream> = std::mem::take(&mut self.streams)
             .into_iter()
-            .map(|seen| self.stream(seen, &ends, &summary))
+            .map(|seen| self.stream(seen, &ends, summary))
             .filter(|stream| !stream.own.is_empty() || stream.other.is_some())
             .collect();
         if streams.is_empty() {
@@ -152,7 +156,7 @@ impl Reading {
         if ends.is_empty() {
             notes.push("this test has no summary, it was cut off; what is there is kept".to_owned());
         }
-        Outcome { found: Some(self.log(&summary, streams, lines).into_found()), notes }
+        Outcome { found: Some(self.log(summary, streams, lines).into_found()), notes }
     }
 
     fn stream(&self, seen: Seen, ends: &[EndStream], summary: &Summary) -> Stream {

@@ -14,7 +14,7 @@ use super::{client_spec, flow, for_300_ms, server_spec, settings, total};
 use crate::{
     Beat, Error, Observer, Stop,
     stream::{Server, run_client},
-    testing::{BUSY, HERE, on_loopback},
+    testing::{BUSY, HERE, in_one_of_three, on_loopback},
 };
 
 #[test]
@@ -37,6 +37,10 @@ fn strangers_and_slow_peers_do_not_disturb() {
 
 #[test]
 fn a_stranger_is_closed_within_its_deadline_and_starts_nothing() {
+    in_one_of_three(strangers_are_closed);
+}
+
+fn strangers_are_closed() {
     let load = settings(Direction::Forward, 1, for_300_ms());
     let Some((spoken, silent)) = on_loopback(|| {
         let stop = Stop::new();
@@ -97,6 +101,10 @@ fn a_server_that_dies_in_the_middle_is_named() {
 
 #[test]
 fn a_stop_ends_both_ends_within_100_ms_and_beats_tell_what_was_received() {
+    in_one_of_three(stops);
+}
+
+fn stops() {
     #[derive(Default)]
     struct Stopper(Stop, std::cell::Cell<(u64, u64)>);
     impl Observer for Stopper {

@@ -99,7 +99,7 @@ fn a_timed_stream_lasts_as_long_as_asked() {
     let Some((client, server)) = flow(&load, |_| ()) else { return };
     for (outcome, role) in [(&client, ThreadRole::Send), (&server, ThreadRole::Receive)] {
         let elapsed = outcome.flows[0].series.elapsed();
-        assert!(elapsed >= Nanos::from_millis(200) && elapsed < Nanos::from_secs(1), "{elapsed}");
+        assert!(elapsed >= Nanos::from_millis(200) && elapsed < Nanos::from_secs(5), "{elapsed}");
         assert_eq!(outcome.threads[0].role, role);
         assert!(outcome.threads[0].elapsed >= Nanos::from_millis(390));
     }

@@ -1,8 +1,6 @@
 //! What iperf3 3.12 really prints, read as a user would import it: each capture from both of its ends.
 
-mod imported;
-
-use imported::{Run, import};
+use crate::imported::{Run, import};
 use load::{Direction, Transport};
 use samples::{Doubt, EndSeries, Flow, Measurement, Sent, Trial};
 
@@ -208,7 +206,7 @@ fn a_thread_at_its_limit_is_a_doubt() {
         let text = std::fs::read_to_string("tests/data/iperf3/verbose.client.txt").expect("a capture");
         let (before, after) = text.split_once("local/sender ").expect("it tells the sender's time");
         let text = format!("{before}local/sender {percent}{}", &after[after.find('%').expect("a share")..]);
-        let run = imported::import_texts(&[("a.txt", text.as_bytes())]).expect("it is a log");
+        let run = crate::imported::import_texts(&[("a.txt", text.as_bytes())]).expect("it is a log");
         run.trials[0].doubts.clone()
     };
     assert!(matches!(&limited("99.1")[..], [Doubt::GeneratorLimited { end, .. }] if end == "client"));
@@ -246,7 +244,33 @@ fn the_rate_is_the_one_that_was_printed() {
 fn a_test_that_could_not_connect_is_nothing_to_import() {
     for ending in ["txt", "json"] {
         let text = std::fs::read(format!("tests/data/iperf3/refused.client.{ending}")).expect("a capture");
-        let error = imported::import_texts(&[("a.log", &text)]).expect_err("nothing was measured");
+        let error = crate::imported::import_texts(&[("a.log", &text)]).expect_err("nothing was measured");
         assert!(error.contains("unable to connect to server"), "{error}");
     }
+}
+
+#[test]
+fn a_stream_of_events_is_the_same_test_as_the_document_of_it() {
+    let document = import(&["iperf3/tcp.client.json"]);
+    let events = import(&["iperf3/events.json"]);
+    assert_eq!(events.trials, document.trials);
+    let text = std::fs::read_to_string("tests/data/iperf3/events.json").expect("it is there");
+    let cut: Vec<&str> = text.lines().take(3).collect();
+    let run = crate::imported::import_texts(&[("a.json", cut.join("\n").as_bytes())]).expect("two intervals");
+    assert_eq!(flows(&run.trials[0])[0].sender.intervals.len(), 2);
+    assert!(run.notes()[0].contains("lines 1 to 3: this test has no summary"), "{:?}", run.notes());
+}
+
+#[test]
+fn documents_one_after_another_are_tests_of_their_own() {
+    let read = |name: &str| std::fs::read_to_string(format!("tests/data/iperf3/{name}")).expect("a capture");
+    let (tcp, udp) = (read("tcp.client.json"), read("udp.client.json"));
+    let text = format!("{tcp}{udp}\n## Once more\n```json\n{tcp}```\n");
+    let run = crate::imported::import_texts(&[("all.md", text.as_bytes())]).expect("three documents");
+    assert_eq!(run.trials.len(), 3, "{:?}", run.notes());
+    let half = &tcp[..tcp.len() / 2];
+    let run =
+        crate::imported::import_texts(&[("cut.json", format!("{half}\n{udp}").as_bytes())]).expect("one");
+    assert_eq!(run.trials.len(), 1);
+    assert!(run.notes()[0].contains("a JSON document breaks off"), "{:?}", run.notes());
 }

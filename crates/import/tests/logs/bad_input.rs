@@ -1,9 +1,7 @@
 //! Logs that were cut off, mixed up or damaged: what can still be read is right, and what cannot is told.
 
-mod imported;
-
+use crate::imported::{Run, import_texts};
 use import::exercise;
-use imported::{Run, import_texts};
 use proptest::{prelude::*, sample::Index};
 use samples::{EndSeries, Flow, Measurement};
 
@@ -42,10 +40,10 @@ fn is_part(part: &EndSeries, whole: &[&EndSeries]) -> bool {
         })
 }
 
-/// Datagrams that came late are counted in the summary alone.
+/// Datagrams that came late are counted in the summary alone, and `(omitted)` is the last word of a line.
 fn same(a: &samples::Interval, b: &samples::Interval) -> bool {
     let without = |interval: &samples::Interval| {
-        let mut interval = *interval;
+        let mut interval = samples::Interval { warmup: false, ..*interval };
         if let Some(datagrams) = &mut interval.datagrams {
             datagrams.reordered = 0;
         }
@@ -56,7 +54,8 @@ fn same(a: &samples::Interval, b: &samples::Interval) -> bool {
 
 #[test]
 fn a_log_that_was_cut_anywhere_holds_nothing_that_the_whole_one_does_not() {
-    for name in CAPTURES {
+    // With both ends in one log, the client's word on the server gives way to the server's own.
+    for name in CAPTURES.iter().filter(|name| !name.contains("server-output")) {
         let bytes = capture(name);
         let whole = import_texts(&[("a.log", &bytes)]).expect("it is whole");
         let known = flows(&whole);
@@ -146,8 +145,8 @@ fn equal_tests_are_trials_of_one_cell_and_files_are_settings_unless_taken_togeth
     let run = import_texts(&files).expect("logs");
     let levels: Vec<_> = run.header.cells.iter().map(|cell| cell.levels["file"].as_str()).collect();
     assert_eq!(levels, ["before", "after"]);
-    let meta = import::Meta { together: true, ..imported::meta() };
-    let run = imported::import_with(&files, &import::Options::default(), &meta).expect("logs");
+    let meta = import::Meta { together: true, ..crate::imported::meta() };
+    let run = crate::imported::import_with(&files, &import::Options::default(), &meta).expect("logs");
     assert_eq!((run.header.cells.len(), run.trials.len()), (1, 2));
 }
 

@@ -1,0 +1,224 @@
+//! Bench `import`: a log of a million lines, read by plumb and by one line of awk that adds up a column of it.
+//!
+//! Awk stands for what people do instead: it looks at no heading, checks nothing and keeps nothing. Beside the speed
+//! stands the memory that each has needed at its most.
+
+use std::{
+    env, fs,
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+    process::{self, Command},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, ensure};
+use import::{Assembler, Meta, Options};
+use samples::{RunId, UnixMillis};
+use sys::netns::NetNs;
+
+use crate::{
+    bench::Bench,
+    comparison::{Comparison, Pairing, Subject, compare},
+    ends::{self, Order},
+    process::Running,
+    rounds::{self, Bounds, Contender, Measured},
+    target::Target,
+};
+
+/// This bench.
+pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
+
+const SUBJECT: Subject = Subject {
+    name: "import",
+    what: "an iperf3 log of 1,000,000 intervals, from the file to trials",
+    units: &["lines/s"],
+};
+
+const PAIRINGS: &[Pairing] = &[
+    Pairing { ours: "plumb, one test", peer: AWK, targets: &[Target::NONE] },
+    Pairing { ours: "plumb, a test a minute", peer: AWK, targets: &[Target::NONE] },
+];
+
+const AWK: &str = "awk, a sum";
+
+/// Intervals of a log.
+const INTERVALS: u32 = 1_000_000;
+/// Of one test, where there are many.
+const MINUTE: u32 = 60;
+/// Lines that surround the intervals of one test.
+const AROUND: u32 = 7;
+
+const REST: Duration = Duration::from_millis(100);
+
+fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
+    let one = Log::write("one", INTERVALS)?;
+    let many = Log::write("many", MINUTE)?;
+    let mut contenders: Vec<Box<dyn Contender + '_>> = vec![
+        Box::new(Plumb { name: PAIRINGS[0].ours, log: &one }),
+        Box::new(Plumb { name: PAIRINGS[1].ours, log: &many }),
+        Box::new(Awk { log: &one }),
+    ];
+    Ok(compare(&SUBJECT, PAIRINGS, &rounds::take(SUBJECT.name, &mut contenders, bounds, REST)))
+}
+
+/// A log in a file that goes with it.
+struct Log {
+    path: PathBuf,
+    lines: u32,
+    tests: u32,
+}
+
+impl Log {
+    /// Writes tests of so many intervals each.
+    fn write(name: &str, each: u32) -> anyhow::Result<Self> {
+        let path = env::temp_dir().join(format!("plumb-bench-{}-{name}.txt", process::id()));
+        let tests = INTERVALS.div_ceil(each);
+        let log = Self { path, lines: tests * (each + AROUND), tests };
+        let doing = || format!("write {}", log.path.display());
+        let mut file = BufWriter::new(fs::File::create(&log.path).with_context(doing)?);
+        for test in 0..tests {
+            write_test(&mut file, 10_000 + test % 50_000, each).with_context(doing)?;
+        }
+        file.flush().with_context(doing)?;
+        Ok(log)
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        // It lies in a folder that is cleared anyway.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn write_test(file: &mut impl Write, port: u32, intervals: u32) -> std::io::Result<()> {
+    writeln!(file, "Connecting to host 198.18.0.2, port 5201")?;
+    writeln!(file, "[  5] local 198.18.0.1 port {port} connected to 198.18.0.2 port 5201")?;
+    writeln!(file, "[ ID] Interval           Transfer     Bitrate         Retr  Cwnd")?;
+    for second in 0..intervals {
+        let (start, end) = (f64::from(second), f64::from(second + 1));
+        let (rate, lost) = (9.40 + f64::from(second % 10) / 100.0, second % 3);
+        let carried = rate * 1e9 / 8.0 / f64::from(1 << 30);
+        writeln!(
+            file,
+            "[  5] {start:6.2}-{end:<6.2} sec  {carried:.2} GBytes  {rate:.2} Gbits/sec    {lost}   3.11 MBytes       "
+        )?;
+    }
+    let (end, carried) = (f64::from(intervals), f64::from(intervals) * 9.445e9 / 8.0 / 1024f64.powi(4));
+    writeln!(file, "- - - - - - - - - - - - - - - - - - - - - - - - -")?;
+    writeln!(file, "[ ID] Interval           Transfer     Bitrate         Retr")?;
+    for side in ["sender", "receiver"] {
+        writeln!(
+            file,
+            "[  5]   0.00-{end:.2} sec  {carried:.3} TBytes  9.44 Gbits/sec    0             {side}"
+        )?;
+    }
+    Ok(())
+}
+
+struct Plumb<'a> {
+    name: &'static str,
+    log: &'a Log,
+}
+
+impl Contender for Plumb<'_> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn measure(&mut self) -> anyhow::Result<Measured> {
+        let order = Order::Import { log: self.log.path.clone() };
+        let said = Running::start(&mut ends::process(&order)?, &NetNs::current()?)?.finish(Duration::ZERO)?;
+        let account = ends::account(&said)?.import.context("it says what it read")?;
+        ensure!(account.trials == self.log.tests, "{} trials of {}", account.trials, self.log.tests);
+        let (lines, seconds) = (f64::from(self.log.lines), account.seconds);
+        Ok(Measured { values: vec![lines / seconds], beside: vec![("MB at most", account.megabytes)] })
+    }
+}
+
+struct Awk<'a> {
+    log: &'a Log,
+}
+
+impl Contender for Awk<'_> {
+    fn name(&self) -> &'static str {
+        AWK
+    }
+
+    fn measure(&mut self) -> anyhow::Result<Measured> {
+        let mut command = Command::new("awk");
+        command.arg("/ sec / { sum += $7; count++ } END { print count }").arg(&self.log.path);
+        let begin = Instant::now();
+        let said = command.output().context("start awk")?;
+        let seconds = begin.elapsed().as_secs_f64();
+        let counted =
+            String::from_utf8_lossy(&said.stdout).trim().parse::<u32>().context("awk counts rows")?;
+        ensure!(counted >= INTERVALS, "awk has read {counted} rows");
+        Ok(vec![f64::from(self.log.lines) / seconds].into())
+    }
+}
+
+/// What one reading took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Reading {
+    trials: u32,
+    seconds: f64,
+    /// Resident at its most.
+    megabytes: f64,
+}
+
+/// Reads a log as `plumb import` does, and makes of every trial the text that is kept.
+pub(crate) fn read(log: &Path) -> anyhow::Result<Reading> {
+    let begin = Instant::now();
+    let meta = Meta {
+        id: RunId("bench".to_owned()),
+        name: "bench".to_owned(),
+        title: None,
+        tool: "bench".to_owned(),
+        now: UnixMillis(0),
+        together: false,
+        tables: false,
+    };
+    let mut assembler = Assembler::new(meta);
+    let file = fs::File::open(log).with_context(|| format!("open {}", log.display()))?;
+    let mut input = std::io::BufReader::with_capacity(64 << 10, file);
+    let mut trials = 0;
+    let mut keep = |done: &import::Done| {
+        trials += 1;
+        serde_json::to_string(&done.trial).map(|text| text.len())
+    };
+    let report = import::read::<serde_json::Error>("log", &mut input, &Options::default(), &mut |found| {
+        assembler.take(found).iter().try_for_each(|done| keep(done).map(|_| ()))
+    })?;
+    assembler.read(report);
+    for done in assembler.finish().rest {
+        keep(&done)?;
+    }
+    Ok(Reading { trials, seconds: begin.elapsed().as_secs_f64(), megabytes: most_resident()? })
+}
+
+/// The peak of this process's resident memory (proc_pid_status(5)).
+fn most_resident() -> anyhow::Result<f64> {
+    let status = fs::read_to_string("/proc/self/status").context("read /proc/self/status")?;
+    let line =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("the kernel tells VmHWM")?;
+    let kibibytes: f64 = line.split_whitespace().next().context("VmHWM is a number")?.parse()?;
+    Ok(kibibytes * 1024.0 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_test_of_the_log_is_read() {
+        let path = env::temp_dir().join(format!("plumb-bench-{}-test.txt", process::id()));
+        let log = Log { path, lines: 0, tests: 3 };
+        let mut text = Vec::new();
+        (0..3).for_each(|test| write_test(&mut text, 40_000 + test, 50).unwrap());
+        fs::write(&log.path, text).unwrap();
+        let reading = read(&log.path).unwrap();
+        assert_eq!(reading.trials, 3);
+        assert!(reading.megabytes > 1.0 && reading.seconds > 0.0);
+    }
+}

@@ -1,0 +1,106 @@
+//! A remedy's change, put into a cell of a plan. Must not know whether it helps.
+
+use ::load::{Load, Mode, Placement};
+use ::scenario::{Cell, DeviceRef, DeviceSettings, Offloads};
+use findings::Change;
+use units::Bytes;
+
+/// What the limit mode writes at once where a cell has the size of ordinary writes.
+const LIMIT_MESSAGE: Bytes = Bytes(1 << 20);
+/// That size.
+const APP_MESSAGE: Bytes = Bytes(128 << 10);
+
+/// The cell with the change; `None` where it has no such setting, or has it already.
+pub(super) fn applied(cell: &Cell, change: &Change) -> Option<Cell> {
+    let mut changed = cell.clone();
+    match change {
+        Change::OffloadsOn { devices } => {
+            set(&mut changed, devices, |settings| settings.offloads = Offloads::all(true))?;
+        }
+        Change::Mtu { devices, mtu } => set(&mut changed, devices, |settings| settings.mtu = Some(*mtu))?,
+        Change::Congestion { name } => socket(&mut changed.load).congestion = Some(name.clone()),
+        Change::GrowingBuffers => socket(&mut changed.load).window = None,
+        Change::Placement { place } => changed.placement = placement(place)?,
+        Change::Streams { streams } => stream(&mut changed.load)?.streams = *streams,
+        Change::LimitMode => {
+            let stream = stream(&mut changed.load)?;
+            stream.mode = Mode::Limit;
+            if stream.message == APP_MESSAGE {
+                stream.message = LIMIT_MESSAGE;
+            }
+        }
+    }
+    (changed != *cell).then_some(changed)
+}
+
+fn set(cell: &mut Cell, devices: &[String], put: impl Fn(&mut DeviceSettings)) -> Option<()> {
+    for device in devices {
+        let device: DeviceRef = device.parse().ok()?;
+        put(cell.devices.entry(device).or_default());
+    }
+    Some(())
+}
+
+fn socket(load: &mut Load) -> &mut ::load::SocketSettings {
+    match load {
+        Load::Stream(stream) => &mut stream.socket,
+        Load::PingPong(ping) => &mut ping.socket,
+        Load::Connect(connect) => &mut connect.socket,
+    }
+}
+
+fn stream(load: &mut Load) -> Option<&mut ::load::StreamLoad> {
+    match load {
+        Load::Stream(stream) => Some(stream),
+        _ => None,
+    }
+}
+
+fn placement(place: &str) -> Option<Placement> {
+    [Placement::Free, Placement::SameCpu, Placement::CrossCpu]
+        .into_iter()
+        .find(|known| known.to_string() == place)
+}
+
+#[cfg(test)]
+mod tests {
+    use ::scenario::{Plan, PlanOptions, Scenario, builtin};
+
+    use super::*;
+
+    fn cell() -> Cell {
+        let quick = builtin::find("bridge-streams").expect("built in");
+        let scenario = Scenario::parse(quick.name, quick.text).expect("parses");
+        Plan::expand(&scenario, 0, &PlanOptions::default()).cells.remove(0)
+    }
+
+    #[test]
+    fn each_change_sets_what_it_says_and_nothing_else() {
+        let before = cell();
+        let devices = vec!["client:eth0".to_owned()];
+        for change in [
+            Change::OffloadsOn { devices: devices.clone() },
+            Change::Mtu { devices, mtu: 1400 },
+            Change::Congestion { name: "bbr".into() },
+            Change::Placement { place: "cross-cpu".into() },
+            Change::Streams { streams: 3 },
+            Change::LimitMode,
+        ] {
+            let after = applied(&before, &change).unwrap_or_else(|| panic!("{change:?} changes something"));
+            let differ = [
+                before.devices != after.devices,
+                before.load != after.load,
+                before.placement != after.placement,
+            ];
+            assert_eq!(differ.iter().filter(|differs| **differs).count(), 1, "{change:?}");
+            assert_eq!(applied(&after, &change), None, "{change:?} once more");
+        }
+    }
+
+    #[test]
+    fn what_a_cell_has_already_or_cannot_have_is_no_change() {
+        for change in [Change::GrowingBuffers, Change::Placement { place: "everywhere".into() }] {
+            assert_eq!(applied(&cell(), &change), None, "{change:?}");
+        }
+    }
+}

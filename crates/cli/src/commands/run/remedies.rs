@@ -1,0 +1,81 @@
+//! `--try-remedies`: the remedies of a run's findings that the lab can apply, each measured with and without it in
+//! interleaved blocks. They are a run of their own, so that they are kept, resumed and reported like any other.
+
+use ::scenario::{Cell, CellId, FactorName, Plan, Scenario, WorkloadName};
+use findings::Findings;
+use samples::{RunRecord, TriedRemedy, Tries};
+use store::Store;
+
+use super::{
+    change,
+    job::{self, Job},
+    resume,
+};
+use crate::{say, tried};
+
+/// Trials with and without a remedy: fewer have no interval of 90 %.
+const FEWEST: u32 = 5;
+/// The factor whose levels are with and without.
+const REMEDY: &str = "remedy";
+
+/// The job that tries the remedies of a complete run; `None` when the lab can apply none of them.
+pub(super) fn job(main: &RunRecord, store: &Store) -> anyhow::Result<Option<Job>> {
+    let source = resume::kept_source(main)?;
+    let (plan, tries) = plan(main, &source.scenario);
+    if plan.cells.is_empty() {
+        say::aside(format_args!("no finding has a remedy that the lab can apply"));
+        return Ok(None);
+    }
+    let (id, claim) = job::free_id(&tried::name(&main.header.id), store)?;
+    Ok(Some(Job { source, plan, id, tries: Some(tries), resume: None, _claim: claim }))
+}
+
+/// What is tried of a run's remedies. It follows from the run alone, so that it can be resumed.
+pub(super) fn plan(main: &RunRecord, scenario: &Scenario) -> (Plan, Tries) {
+    let of_main = resume::kept_plan(main, scenario);
+    let pairs = pairs(&analysis::analyse(main), &of_main);
+    let (cells, remedies): (Vec<[Cell; 2]>, Vec<TriedRemedy>) = pairs.into_iter().unzip();
+    let blocks = if of_main.design.is_adaptive() { FEWEST } else { main.header.blocks.max(FEWEST) };
+    let plan = Plan::of(cells.into_iter().flatten().collect(), blocks, main.header.seed, of_main.pause);
+    (plan, Tries { of: main.header.id.clone(), remedies })
+}
+
+/// For each claim with a change, its first cell without it and with it; the same change of a cell only once.
+fn pairs(findings: &Findings, plan: &Plan) -> Vec<([Cell; 2], TriedRemedy)> {
+    let mut seen = Vec::new();
+    let mut pairs = Vec::new();
+    for claim in &findings.claims {
+        let change = claim.remedy.as_ref().and_then(|remedy| remedy.change.as_ref());
+        let (Some(change), Some(first)) = (change, claim.cells.first()) else { continue };
+        let Some(cell) = plan.cells.iter().find(|cell| cell.id.as_str() == first) else { continue };
+        let Some(changed) = change::applied(cell, change) else { continue };
+        if !seen.contains(&(&claim.id, first)) {
+            seen.push((&claim.id, first));
+            pairs.push(pair(&claim.id, cell, changed));
+        }
+    }
+    pairs
+}
+
+/// Each pair is a workload of its own, whose baseline is the cell as it was: its repetitions are the noise that the
+/// remedy is held against.
+fn pair(finding: &str, cell: &Cell, changed: Cell) -> ([Cell; 2], TriedRemedy) {
+    let arm = |cell: Cell, word: &str| {
+        let mut levels = cell.levels.clone();
+        levels.insert(FactorName::new(REMEDY), word.to_owned());
+        Cell {
+            id: CellId::new(format!("{}/{finding}={word}", cell.id)),
+            workload: WorkloadName::new(format!("{} ({finding})", cell.workload)),
+            levels,
+            baseline: word == "without",
+            ..cell
+        }
+    };
+    let tried = TriedRemedy {
+        finding: finding.to_owned(),
+        cell: cell.id.to_string(),
+        without: format!("{}/{finding}=without", cell.id),
+        with: format!("{}/{finding}=with", cell.id),
+    };
+    ([arm(cell.clone(), "without"), arm(changed, "with")], tried)
+}

@@ -1,0 +1,8 @@
+//! Logs as people have them, imported as the command line does it. What they are and how they were made is told in
+//! tests/data/README.md.
+#![expect(clippy::disallowed_methods, reason = "tests read files")]
+
+mod bad_input;
+mod imported;
+mod iperf3;
+mod write_ups;

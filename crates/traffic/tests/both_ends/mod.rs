@@ -1,0 +1,30 @@
+//! Both ends of a load of our own on loopback, in one process whose allocations are counted.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    thread,
+};
+
+use load::Load;
+use traffic::{ClientSpec, Outcome, Server, ServerSpec, Stop, run_client};
+
+use crate::counting;
+
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Allocations of both ends together, from the listening socket to the records, and what the client recorded.
+pub(crate) fn run(load: Load) -> (u64, Outcome) {
+    let stop = Stop::new();
+    let before = counting::taken();
+    let server = ServerSpec { token: 7, bind: HERE, load: load.clone(), cpus: None };
+    let server = Server::open(&server).expect("loopback");
+    let at = SocketAddr::new(HERE, server.port());
+    let client = ClientSpec { token: 7, bind: HERE, server: at, load, cpus: None };
+    let outcome = thread::scope(|scope| {
+        let server = scope.spawn(|| server.run(&stop, &()).expect("runs"));
+        let outcome = run_client(&client, &stop, &()).expect("runs");
+        server.join().expect("no panic");
+        outcome
+    });
+    (counting::taken() - before, outcome)
+}

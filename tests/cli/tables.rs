@@ -1,0 +1,85 @@
+//! Write-ups whose numbers stand in tables, from the file to the answer: a sweep of queues and channels through a
+//! Linux bridge, and four kinds of machines with their system calls.
+
+use plumb_tests::Sandbox;
+use serde_json::Value;
+
+use crate::sandbox;
+
+/// The findings on a file.
+fn findings(sandbox: &Sandbox, name: &str, text: &str) -> Value {
+    let file = sandbox.file(name, text);
+    let run = sandbox.succeed(&["import", "--quiet", &file]).out;
+    let json = sandbox.succeed(&["report", run.trim(), "--format", "json"]).out;
+    serde_json::from_str(&json).expect("JSON")
+}
+
+fn all<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value[key].as_array().unwrap_or_else(|| panic!("{key} is a list"))
+}
+
+fn is_setting(levels: &Value, queues: &str, channels: &str) -> bool {
+    levels["Queue"] == queues && levels["채널 수"] == channels
+}
+
+/// The write-up saw by eye that throughput saturates beyond 16 queues, and that 8 queues with 16 channels have most
+/// for their CPU time.
+pub(crate) fn a_sweep_in_a_table_is_answered() {
+    let sandbox = sandbox();
+    let found = findings(
+        &sandbox,
+        "queues.md",
+        include_str!("../../crates/import/tests/data/queues-and-channels.md"),
+    );
+    assert_eq!(all(&found, "cells").len(), 21);
+    let [answer] = all(&found, "answers") else { panic!("one answer: {}", found["answers"]) };
+    assert_eq!(answer["owners"], serde_json::json!(["Server VM", "Proxmox", "Client VM"]));
+    let knee =
+        all(answer, "knees").iter().find(|knee| knee["factor"] == "Queue").expect("a knee of the queues");
+    assert_eq!(knee["level"], "16", "{knee}");
+    let plateau = knee["plateau"].as_f64().expect("a number");
+    assert!((70e9..78e9).contains(&plateau), "{plateau}");
+
+    let of = |objective: &str| {
+        let all = all(answer, "recommendations").iter();
+        all.clone().find(|one| one["objective"] == objective).unwrap_or_else(|| panic!("{objective}"))
+    };
+    assert!(is_setting(&of("max")["levels"], "40", "40"), "{}", of("max"));
+    let efficient = of("efficient");
+    assert!(is_setting(&efficient["levels"], "16", "16"), "{efficient}");
+    // Within 10 % of the best, which 64.1 Gbit/s are not; the reasons name what the write-up preferred.
+    let why = efficient["why"].to_string();
+    assert!(why.contains("Queue=8, 채널 수=16 has 64.1 Gbit/s (17.0 % off the best)"), "{why}");
+    let frontier = all(answer, "frontier").iter();
+    assert!(frontier.clone().any(|point| is_setting(&point["levels"], "8", "16")), "{}", answer["frontier"]);
+    assert!(!frontier.clone().any(|point| point["levels"]["Queue"] == "32"), "{}", answer["frontier"]);
+
+    let shown = sandbox.succeed(&["report"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("128 were used"), "the cap is said: {shown}");
+}
+
+pub(crate) fn four_machines_and_their_system_calls_are_found() {
+    let sandbox = sandbox();
+    let found =
+        findings(&sandbox, "vmm.md", include_str!("../../crates/import/tests/data/vmm-comparison.md"));
+    let cells = all(&found, "cells");
+    assert_eq!(cells.len(), 36, "four rows, four latencies, four columns of percentiles, 24 lists");
+    let cell = |workload: &str, level: &str| {
+        let is = |cell: &&Value| {
+            cell["workload"].as_str().is_some_and(|own| own.starts_with(workload))
+                && cell["levels"]["Configuration"] == level
+        };
+        cells.iter().find(is).unwrap_or_else(|| panic!("{level} of {workload}"))
+    };
+    let number = |cell: &Value| cell["value"]["median"].as_f64().expect("a number");
+    assert_eq!(number(cell("Aggregate Throughput", "KVM-KVM")), 9.6e9);
+    assert_eq!(number(cell("Average Latency", "BM-BM")), 32_867.0);
+    assert_eq!(number(cell("Latency Percentile", "VM-VM")), 88_200.0, "its median");
+    let calls = all(cell("4.1 Throughput Test", "KVM-KVM-vhost"), "syscalls");
+    let ioctl = calls.iter().find(|call| call["call"] == "ioctl").expect("ioctl");
+    assert_eq!((&ioctl["calls"], &ioctl["total"]), (&80_249.into(), &125_809_364_363_u64.into()));
+    let claims: Vec<&str> = all(&found, "claims").iter().filter_map(|claim| claim["id"].as_str()).collect();
+    for id in ["wait-mistaken-for-work", "vhost-off"] {
+        assert!(claims.contains(&id), "{id} is not among {claims:?}");
+    }
+}

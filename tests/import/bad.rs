@@ -1,0 +1,44 @@
+//! Files that are no logs, or not whole.
+
+use crate::{data, sandbox};
+
+pub(crate) fn no_logs() {
+    let sandbox = sandbox();
+    let folder = sandbox.home().to_str().expect("plain").to_owned();
+    for (file, said) in [
+        (sandbox.file("empty.txt", ""), "empty.txt is empty"),
+        (sandbox.file("prose.txt", "Nothing was measured.\n"), "nothing to import in"),
+        (sandbox.file("picture.png", "\u{1}\0\u{2}"), "is no text"),
+        (folder, "is a folder"),
+        ("missing.txt".to_owned(), "cannot open missing.txt"),
+    ] {
+        let output = sandbox.plumb(&["import", &file]);
+        assert_eq!(output.status, Some(64), "{file}: {output:?}");
+        assert!(output.err.contains(said), "{file}: {}", output.err);
+    }
+    assert!(sandbox.succeed(&["runs"]).out.contains("no runs are kept"));
+}
+
+pub(crate) fn nothing_half_stored() {
+    let sandbox = sandbox();
+    let bad = sandbox.file("bad.bin", "\u{1}\0\u{2}");
+    let output = sandbox.plumb(&["import", &data("vhost-net.md"), &bad]);
+    assert_eq!(output.status, Some(64), "{output:?}");
+    assert!(
+        output.err.contains("bad.bin is no text") && output.err.contains("nothing was imported"),
+        "{}",
+        output.err
+    );
+    assert!(sandbox.succeed(&["runs"]).out.contains("no runs are kept"));
+}
+
+pub(crate) fn cut_off() {
+    let sandbox = sandbox();
+    let text = std::fs::read_to_string(data("vhost-net.md")).expect("test data");
+    let within = text.find("31.00-32.00").expect("a test of a minute");
+    let file = sandbox.file("cut.md", &text[..within]);
+    let output = sandbox.succeed(&["import", &file]);
+    assert!(output.err.contains("cut.md: lines ") && output.err.contains("cut off"), "{}", output.err);
+    let report = sandbox.succeed(&["report", "--format", "markdown"]).out;
+    assert!(report.contains("cut off"), "{report}");
+}

@@ -1,0 +1,44 @@
+//! Logs of days: memory does not grow with them.
+
+use std::{fmt::Write, process::Command};
+
+use crate::sandbox;
+
+/// More than are kept of one test, so that memory is at its most.
+const SECONDS: u32 = 60_000;
+
+/// Of address space, which is never less than what is resident; in KiB.
+const MOST: u32 = 100_000_000 / 1024;
+
+pub(crate) fn memory_is_bounded() {
+    let sandbox = sandbox();
+    let server =
+        sandbox.file("server.txt", &log("Accepted connection from 198.18.0.1, port 39999", SERVER, ""));
+    let client = sandbox
+        .file("client.txt", &log("Connecting to host 198.18.0.2, port 5201", CLIENT, "    0   3.11 MBytes"));
+    let plumb = sandbox.command(&["import", &server, &client]);
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("ulimit -v {MOST} && exec \"$@\"")).arg("sh").arg(plumb.get_program());
+    command.args(plumb.get_args());
+    command.envs(plumb.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = command.output().expect("there is a shell");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{told}{error}");
+    assert!(told.contains("both ends") && told.contains("imported 1 trials"), "{told}");
+    assert!(error.contains("intervals each were added up to one"), "{error}");
+}
+
+const CLIENT: &str = "[  5] local 198.18.0.1 port 40000 connected to 198.18.0.2 port 5201";
+const SERVER: &str = "[  5] local 198.18.0.2 port 5201 connected to 198.18.0.1 port 40000";
+
+fn log(first: &str, connection: &str, columns: &str) -> String {
+    let heads = if columns.is_empty() { "" } else { "         Retr  Cwnd" };
+    let mut text = format!("{first}\n{connection}\n[ ID] Interval           Transfer     Bitrate{heads}\n");
+    for second in 0..SECONDS {
+        let (start, end) = (f64::from(second), f64::from(second + 1));
+        writeln!(text, "[  5] {start:6.2}-{end:<6.2} sec  1.10 GBytes  9.45 Gbits/sec{columns}")
+            .expect("memory");
+    }
+    text
+}

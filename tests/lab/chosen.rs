@@ -1,0 +1,116 @@
+//! Runs whose trials are chosen as they go on, and what is tried after them.
+
+use std::{collections::BTreeSet, thread, time::Duration};
+
+use plumb_tests::{Sandbox, wait_until};
+use serde_json::Value;
+
+use crate::{sandbox, wire};
+
+/// Writes of sizes that differ so much that no noise hides it.
+const SIZES: &str =
+    "[factors.message]\nvary = \"message\"\nvalues = [64, \"512\", \"4KiB\", \"128KiB\", \"1MiB\"]\n";
+
+/// A sweep of sizes on a wire.
+fn sweep(schedule: &str) -> String {
+    wire(12, "150ms").replace("[schedule]\n", &format!("{SIZES}[schedule]\n{schedule}\n"))
+}
+
+fn raw(sandbox: &Sandbox) -> Value {
+    let text = sandbox.succeed(&["report", "latest", "--format", "raw"]).out;
+    serde_json::from_str(&text).expect("a run record")
+}
+
+fn trials(record: &Value) -> &Vec<Value> {
+    record["trials"].as_array().expect("a list")
+}
+
+pub(crate) fn a_run_with_a_precision_stops_early() {
+    let sandbox = sandbox();
+    let file = sandbox.file("sweep.toml", &sweep("precision = \"40%\"\nobjective = \"max\""));
+    let checked = sandbox.succeed(&["scenario", "check", &file]).out;
+    assert!(checked.contains("first every cell twice") && checked.contains("at most"), "{checked}");
+    let output = sandbox.succeed(&["run", &file]);
+    assert!(output.err.contains("of 5 cells can still change the answer"), "{}", output.err);
+    let record = raw(&sandbox);
+    let (planned, made) = (record["header"]["planned"].as_u64().expect("a count"), trials(&record).len());
+    assert_eq!(
+        (planned, &record["header"]["state"]),
+        (72, &Value::from("complete")),
+        "12 blocks of 5 and 1 again"
+    );
+    assert!(made < 60, "{made} of {planned} trials were made");
+    let ends = record["ends"].as_array().expect("a list");
+    assert_eq!(ends.len(), 5, "each cell has its reason: {ends:?}");
+    let settled = |end: &&Value| end["why"]["kind"] == "settled";
+    assert!(ends.iter().any(|end| settled(&end)), "64 bytes a write are out of the question: {ends:?}");
+    let smallest = ends.iter().find(|end| end["cell"].as_str().is_some_and(|cell| cell.ends_with("=64")));
+    assert!(smallest.is_some_and(|end| settled(&end)), "{ends:?}");
+    assert!(output.out.contains("How trials were chosen"), "{}", output.out);
+}
+
+pub(crate) fn a_killed_run_with_a_budget() {
+    let sandbox = sandbox();
+    let file = sandbox.file("sweep.toml", &sweep(""));
+    let mut run = sandbox.start(&["run", &file, "--budget", "12s", "--objective", "max"]);
+    let kept = || sandbox.plumb(&["runs"]).out.lines().nth(1).is_some_and(|line| !line.contains(" 0/"));
+    assert!(wait_until(Duration::from_secs(20), kept), "no trial was kept");
+    thread::sleep(Duration::from_secs(3));
+    run.kill().expect("SIGKILL can be sent");
+    run.wait().expect("it was started");
+    let before: Vec<Value> = trials(&raw(&sandbox)).iter().map(|trial| trial["index"].clone()).collect();
+    let _ = sandbox.succeed(&["run", "--resume", "--quiet"]);
+    let record = raw(&sandbox);
+    let after: Vec<Value> = trials(&record).iter().map(|trial| trial["index"].clone()).collect();
+    assert_eq!(after[..before.len()], before, "what was there is kept");
+    let once: BTreeSet<u64> = after.iter().filter_map(Value::as_u64).collect();
+    assert!(once.len() == after.len() && after.len() > before.len(), "no trial is made twice: {after:?}");
+    assert_eq!(record["header"]["design"]["budget"], 12_000_000_000_u64);
+    assert_eq!(record["header"]["state"], "complete");
+    let span = |from: usize, to: usize| {
+        let began = |at: usize| trials(&record)[at]["started"].as_i64().expect("a time");
+        began(to) - began(from)
+    };
+    let spent = span(0, before.len() - 1) + span(before.len(), after.len() - 1);
+    assert!(spent < 12_500, "{spent} ms of 12 s, the break not counted");
+    let ends = record["ends"].as_array().expect("a list");
+    assert!(ends.iter().any(|end| end["why"]["kind"] == "budget"), "{ends:?}");
+}
+
+pub(crate) fn ports_are_fixed_or_vary() {
+    let sandbox = sandbox();
+    let two = wire(3, "100ms").replace("placement = \"same-cpu\"", "placement = \"same-cpu\"\nstreams = 2");
+    for (ports, different) in [("fixed", 2), ("vary", 2 * 6)] {
+        let text = two.replace("[schedule]\n", &format!("[schedule]\nports = \"{ports}\"\n"));
+        let file = sandbox.file(&format!("{ports}.toml"), &text);
+        let _ = sandbox.succeed(&["run", &file, "--quiet"]);
+        let record = raw(&sandbox);
+        let flows =
+            trials(&record).iter().flat_map(|trial| trial["measurement"]["flows"].as_array().expect("flows"));
+        let pairs: Vec<String> =
+            flows.map(|flow| flow["sender"]["socket"]["addresses"].to_string()).collect();
+        assert_eq!(pairs.len(), 2 * 6, "three trials and as many again");
+        let all: BTreeSet<&String> = pairs.iter().collect();
+        assert_eq!(all.len(), different, "{ports}: {all:?}");
+    }
+}
+
+pub(crate) fn a_remedy_is_tried() {
+    let sandbox = sandbox();
+    let factor = "[factors.offload]\nvary = \"offload\"\ndevices = [\"left:eth0\", \"right:eth0\"]\n\
+                  values = [\"on\", \"off\"]\n";
+    let text = wire(7, "300ms").replace("[schedule]\n", &format!("{factor}[schedule]\n"));
+    let file = sandbox.file("offload.toml", &text);
+    let output = sandbox.succeed(&["run", &file, "--try-remedies"]);
+    assert!(output.out.contains("Tried on wire/throughput/offload=off"), "{}", output.out);
+    let latest = sandbox.findings("latest");
+    let main = latest["run"]["id"].as_str().expect("a name").to_owned();
+    assert!(!main.ends_with("-remedies"), "a report of the tries is that of the run that they are for");
+    for findings in [&latest, &sandbox.findings(&main)] {
+        let claims = findings["claims"].as_array().expect("claims");
+        let claim = claims.iter().find(|claim| claim["id"] == "offload-off").expect("the rule spoke");
+        let brought = &claim["remedy"]["brought"][0];
+        assert_eq!(brought["comparison"]["verdict"], "higher", "{claim}");
+        assert!(brought["after"].as_f64() > brought["before"].as_f64(), "{claim}");
+    }
+}
