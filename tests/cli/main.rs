@@ -103,8 +103,8 @@ fn sandbox() -> Sandbox {
 fn help_names_every_subcommand() {
     let help = sandbox().succeed(&["--help"]).out;
     for subcommand in [
-        "run", "report", "runs", "compare", "check", "baseline", "client", "ping", "server", "scenario",
-        "lab", "doctor",
+        "run", "report", "runs", "compare", "check", "baseline", "import", "client", "ping", "server",
+        "scenario", "schema", "lab", "doctor",
     ] {
         assert!(help.contains(&format!("\n  {subcommand} ")), "{subcommand} is not in:\n{help}");
     }

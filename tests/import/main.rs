@@ -1,4 +1,5 @@
 //! Other tools' logs from the file to the report, as a user does it; needs no rights.
+#![expect(clippy::disallowed_methods, reason = "tests read files")]
 
 mod bad;
 mod long;

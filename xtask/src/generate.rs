@@ -22,6 +22,8 @@ pub(crate) const GENERATED: &[Generated] = &[
     Generated { path: "docs/reference/run.schema.json", verb: "schema run" },
     Generated { path: "docs/reference/findings.schema.json", verb: "schema findings" },
     Generated { path: "docs/reference/solo.schema.json", verb: "schema solo" },
+    Generated { path: "docs/reference/contrast.schema.json", verb: "schema contrast" },
+    Generated { path: "docs/reference/check.schema.json", verb: "schema check" },
 ];
 
 /// Writes all of them.

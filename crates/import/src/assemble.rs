@@ -51,6 +51,7 @@ pub struct Assembler {
     /// Whether a tool's own log was found.
     has_logs: bool,
     rows_left_out: u64,
+    table_notes: Vec<String>,
     record: ImportRecord,
     trials: u32,
 }
@@ -90,6 +91,7 @@ impl Assembler {
             rows: VecDeque::new(),
             has_logs: false,
             rows_left_out: 0,
+            table_notes: Vec::new(),
             record: ImportRecord::default(),
             trials: 0,
         }
@@ -123,6 +125,7 @@ impl Assembler {
     pub fn read(&mut self, report: FileReport) {
         self.record.files.push(report.file);
         self.record.notes.extend(report.notes);
+        self.table_notes.extend(report.table_notes);
     }
 
     /// The header as it is by now.
@@ -170,6 +173,9 @@ impl Assembler {
         }
         for found in std::mem::take(&mut self.rows) {
             trials.extend(self.complete(found));
+        }
+        if !self.has_logs || self.meta.tables {
+            self.record.notes.append(&mut self.table_notes);
         }
         trials.extend(self.latest.take().map(|found| self.trial(found)));
         if self.rows_left_out > 0 {

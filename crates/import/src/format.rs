@@ -42,6 +42,7 @@ pub(crate) struct Out {
     pub(crate) title: Vec<String>,
     pub(crate) founds: Vec<Found>,
     pub(crate) notes: Vec<String>,
+    pub(crate) table_notes: Vec<String>,
 }
 
 impl Out {
@@ -53,6 +54,11 @@ impl Out {
     /// Says what is missing or was left out: a full sentence that names its line, without the file's name.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
+    }
+
+    /// The same of a table: nobody needs it where tables are left out.
+    pub(crate) fn note_on_table(&mut self, note: impl Into<String>) {
+        self.table_notes.push(note.into());
     }
 }
 

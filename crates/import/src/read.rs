@@ -29,6 +29,8 @@ pub struct FileReport {
     pub file: ImportedFile,
     /// What is missing or was left out, in full sentences that name file and line.
     pub notes: Vec<String>,
+    /// Those on tables: of interest where tables count.
+    pub table_notes: Vec<String>,
 }
 
 /// Reads a file to its end. Every test goes to `each` as soon as it is complete, so that memory is bounded whatever
@@ -88,6 +90,7 @@ struct Reader<'a, E> {
     /// Formats that found something, in the order in which they did.
     found: Vec<String>,
     notes: Vec<String>,
+    table_notes: Vec<String>,
     more_notes: usize,
     each: &'a mut dyn FnMut(Found) -> Result<(), E>,
 }
@@ -103,6 +106,7 @@ impl<'a, E> Reader<'a, E> {
             latest: 0,
             found: Vec::new(),
             notes: Vec::new(),
+            table_notes: Vec::new(),
             more_notes: 0,
             each,
         }
@@ -158,8 +162,12 @@ impl<'a, E> Reader<'a, E> {
     }
 
     fn hand_on(&mut self) -> Result<(), E> {
-        for note in self.out.notes.drain(..) {
-            if self.notes.len() < MOST_NOTES { self.notes.push(note) } else { self.more_notes += 1 }
+        let of_both =
+            [(&mut self.out.notes, &mut self.notes), (&mut self.out.table_notes, &mut self.table_notes)];
+        for (new, kept) in of_both {
+            for note in new.drain(..) {
+                if kept.len() < MOST_NOTES { kept.push(note) } else { self.more_notes += 1 }
+            }
         }
         for mut found in mem::take(&mut self.out.founds) {
             if found.title.is_empty() {
@@ -191,12 +199,14 @@ impl<'a, E> Reader<'a, E> {
         }
         let (name, number) = (name.to_owned(), lines.number);
         if self.found.is_empty() {
+            self.notes.append(&mut self.table_notes);
             self.notes.truncate(3);
             return Err(ImportError::Nothing { name, lines: number, looked_for: KNOWN, notes: self.notes });
         }
-        let notes = self.notes.iter().map(|note| format!("{name}: {note}")).collect();
+        let named = |notes: &[String]| notes.iter().map(|note| format!("{name}: {note}")).collect();
+        let (notes, table_notes) = (named(&self.notes), named(&self.table_notes));
         let file = ImportedFile { name, digest: lines.digest(), lines: number, formats: self.found };
-        Ok(FileReport { file, notes })
+        Ok(FileReport { file, notes, table_notes })
     }
 }
 

@@ -54,8 +54,8 @@ fn the_sweep_of_queues_and_channels_has_a_cell_a_row() {
     );
     assert_eq!(values(row("40", "128"))[0].value, 70.7e9);
     assert_eq!(report.file.formats, ["Markdown table"]);
-    assert_eq!(report.notes.len(), 1);
-    assert!(report.notes[0].contains("128 were used"), "{}", report.notes[0]);
+    assert_eq!(report.table_notes.len(), 1);
+    assert!(report.table_notes[0].contains("128 were used"), "{}", report.notes[0]);
 }
 
 #[test]
@@ -73,9 +73,9 @@ fn the_comparison_of_machines_has_throughput_latency_and_percentiles() {
     );
     assert_eq!(value(percentiles, "p99.9"), 107_800.0);
     assert!(
-        report.notes.iter().any(|note| note.contains("`vs BM Overhead` is no number")),
+        report.table_notes.iter().any(|note| note.contains("`vs BM Overhead` is no number")),
         "{:?}",
-        report.notes
+        report.table_notes
     );
 }
 

@@ -91,7 +91,7 @@ impl<'p> Design<'p> {
     }
 
     /// The next trial to be made; `None` when the run has all that it needs or may have.
-    pub fn next(&mut self) -> Option<&'p PlannedTrial> {
+    pub fn next_trial(&mut self) -> Option<&'p PlannedTrial> {
         let plan = self.plan;
         while let Some(trial) = plan.trials.get(self.at) {
             self.enter(trial.block);

@@ -200,7 +200,7 @@ fn make_trials<S: Sink>(
     let mut design = Design::new(request.plan, request.resume.iter().flat_map(|record| &record.trials));
     skipped.keys().for_each(|cell| design.skip(cell));
     let (mut made, mut block) = (0, None);
-    while let Some(planned) = design.next() {
+    while let Some(planned) = design.next_trial() {
         if block.replace(planned.block) != Some(planned.block) {
             decide(request, &mut design, sink, observer)?;
         }

@@ -27,5 +27,6 @@ fn the_parts_of_the_guide_fit_into_a_scenario() {
     let scenario = Scenario::parse("guide", &text).unwrap_or_else(|diagnosis| {
         panic!("{:#?}", diagnosis.problems().collect::<Vec<_>>());
     });
-    assert_eq!((scenario.factors.len(), scenario.schedule.seed), (1, Some(42)));
+    assert_eq!((scenario.factors.len(), scenario.schedule.seed), (3, Some(42)));
+    assert!(scenario.schedule.design.is_adaptive());
 }

@@ -53,13 +53,9 @@ mod tests {
 
     #[test]
     fn a_share_is_written_in_percent() {
-        for (text, share) in [("2%", Some(0.02)), ("0.5 %", Some(0.005)), ("2", None), ("-1%", None)] {
-            let read = text.parse::<Share>().ok().map(|share| share.0);
-            assert_eq!(
-                read.map(|share| (share * 1e6).round()),
-                share.map(|share| (share * 1e6).round()),
-                "{text}"
-            );
+        for (text, thousandths) in [("2%", Some(20.0)), ("0.5 %", Some(5.0)), ("2", None), ("-1%", None)] {
+            let read = text.parse::<Share>().ok().map(|share| (share.0 * 1000.0).round());
+            assert_eq!(read, thousandths, "{text}");
         }
     }
 

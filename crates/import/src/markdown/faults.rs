@@ -73,34 +73,41 @@ impl Faults {
     pub(super) fn tell(self, out: &mut Out) {
         let table = format!("the table at line {}", self.heading);
         if self.without_values {
-            out.note(format!(
+            out.note_on_table(format!(
                 "No column of {table} holds numbers with a unit: it was not read; name one with --metric."
             ));
             return;
         }
         if self.without_factors {
-            out.note(format!("No column of {table} names a setting: its rows are taken for repetitions."));
+            out.note_on_table(format!(
+                "No column of {table} names a setting: its rows are taken for repetitions."
+            ));
         }
         for column in self.words {
-            out.note(format!("Column `{column}` of {table} holds words beside numbers and was left out."));
+            out.note_on_table(format!(
+                "Column `{column}` of {table} holds words beside numbers and was left out."
+            ));
         }
         if !self.ragged.is_empty() {
             let places = &self.ragged;
-            out.note(
+            out.note_on_table(
                 format!("{table} has other cells than its heading at {places}: left out.")
                     .replacen("the", "The", 1),
             );
         }
         for (column, places) in &self.unnamed {
-            out.note(format!("In {table}, `{column}` is empty at {places}: left out."));
+            out.note_on_table(format!("In {table}, `{column}` is empty at {places}: left out."));
         }
         for (column, (shown, places)) in &self.wrong {
-            out.note(format!(
+            out.note_on_table(format!(
                 "In {table}, `{column}` is no number of its kind at {places} (`{shown}`): unknown."
             ));
         }
         if !self.approximate.is_empty() {
-            out.note(format!("In {table}, numbers at {} are marked as approximate.", self.approximate));
+            out.note_on_table(format!(
+                "In {table}, numbers at {} are marked as approximate.",
+                self.approximate
+            ));
         }
     }
 }

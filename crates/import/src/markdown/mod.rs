@@ -70,7 +70,7 @@ impl Markdown {
             self.table = Some(Table::new(heading, at));
         } else {
             let named = heading.cells.len();
-            out.note(format!(
+            out.note_on_table(format!(
                 "The table at line {at} has {named} headings over {columns} columns: it was not read."
             ));
         }
@@ -91,7 +91,7 @@ impl Markdown {
             return Claim::Declined;
         }
         let shown: String = text.trim_start_matches(['*', ' ']).chars().take(SHOWN).collect();
-        out.note(format!("Line {} says of the table above it: {shown}", line.number));
+        out.note_on_table(format!("Line {} says of the table above it: {shown}", line.number));
         Claim::Claimed
     }
 }

@@ -59,7 +59,7 @@ fn a_row_is_a_cell_of_its_settings() {
     );
     assert_eq!(out.founds[1].lines, 6..=6);
     assert_eq!(
-        out.notes,
+        out.table_notes,
         ["Line 7 says of the table above it: 160 is more than the 128 channels that iperf3 allows."]
     );
 }
@@ -84,7 +84,7 @@ fn a_table_of_statistics_is_turned_round() {
         ]
     );
     assert_eq!(
-        out.notes,
+        out.table_notes,
         ["In the table at line 6, `VM-VM` is no number of its kind at line 10 (`lost`): unknown."]
     );
 }
@@ -99,7 +99,7 @@ fn what_is_no_number_is_unknown_and_said() {
     let loss = |share| vec![("Loss", Quantity::Share, share)];
     assert_eq!(values, [loss(0.01), vec![("Rate", Quantity::BitRate, 12.7e9)], loss(0.02), loss(0.03)]);
     assert_eq!(
-        out.notes,
+        out.table_notes,
         [
             "The table at line 1 has other cells than its heading at lines 9, 10 and 11: left out.",
             "In the table at line 1, `Host` is empty at line 8: left out.",
@@ -112,7 +112,10 @@ fn what_is_no_number_is_unknown_and_said() {
 fn a_row_that_was_cut_off_is_left_out() {
     let out = read("Host | Rate (Gbit/s)\n--- | ---\na | 12.75\nb | 12.7");
     assert_eq!(out.founds.len(), 1);
-    assert_eq!(out.notes, ["The table at line 1 has other cells than its heading at line 4: left out."]);
+    assert_eq!(
+        out.table_notes,
+        ["The table at line 1 has other cells than its heading at line 4: left out."]
+    );
 }
 
 #[test]
@@ -123,16 +126,16 @@ fn the_user_can_say_what_a_column_is() {
     assert_eq!(said(&out.founds[1]), (vec![("Rate", "25")], vec![("Score", Quantity::Count, 7.0)]));
     let repeated = read(table);
     assert_eq!(said(&repeated.founds[1]).0, []);
-    assert!(repeated.notes[0].contains("taken for repetitions"), "{}", repeated.notes[0]);
+    assert!(repeated.table_notes[0].contains("taken for repetitions"), "{}", repeated.table_notes[0]);
 }
 
 #[test]
 fn what_only_looks_like_a_table_is_none() {
     let out = read("a | b\nc | d\n\n| a | b |\n|---|\n| 1 Gbit/s | 2 |\n---\n|---|---|\n| x | y |\n");
     assert_eq!(out.founds, []);
-    assert_eq!(out.notes, ["The table at line 4 has 2 headings over 1 columns: it was not read."]);
+    assert_eq!(out.table_notes, ["The table at line 4 has 2 headings over 1 columns: it was not read."]);
     let words = read("| a | b |\n|---|---|\n| x | y |\n");
-    assert_eq!((words.founds.len(), words.notes.len()), (0, 1));
+    assert_eq!((words.founds.len(), words.table_notes.len()), (0, 1));
 }
 
 #[test]
@@ -147,5 +150,5 @@ fn a_table_of_any_length_keeps_no_more_rows_than_say_what_its_columns_are() {
         found += out.founds.drain(..).count();
     }
     markdown.end(&mut out);
-    assert_eq!((found, out.founds.len(), out.notes.len()), (100_000, 0, 0));
+    assert_eq!((found, out.founds.len(), out.table_notes.len()), (100_000, 0, 0));
 }

@@ -106,7 +106,7 @@ fn took(plan: &Plan, cell: usize) -> i64 {
 fn run(lab: &Lab, plan: &Plan, seed: u64, mut trials: Vec<Trial>) -> (Vec<Trial>, Vec<CellEnd>) {
     let mut design = Design::new(plan, &trials);
     let mut now = trials.last().map_or(0, |trial| trial.started.0 + took(plan, 0));
-    while let Some(planned) = design.next() {
+    while let Some(planned) = design.next_trial() {
         let trial = lab.make(plan, planned, seed, now);
         now += took(plan, planned.cell);
         design.saw(&trial);
@@ -268,7 +268,7 @@ fn a_skipped_cell_gets_no_trial_and_takes_no_part() {
     let mut design = Design::new(&plan, []);
     design.skip(&gone);
     let mut now = 0;
-    while let Some(planned) = design.next() {
+    while let Some(planned) = design.next_trial() {
         assert_ne!(plan.cells[planned.cell].id.as_str(), gone);
         now += took(&plan, planned.cell);
         design.saw(&PEAKED.make(&plan, planned, 8, now));
@@ -283,7 +283,7 @@ fn a_cell_without_a_value_ends_after_the_screening() {
     let dead = plan.cells[11].id.to_string();
     let mut design = Design::new(&plan, []);
     let mut now = 0;
-    while let Some(planned) = design.next() {
+    while let Some(planned) = design.next_trial() {
         now += took(&plan, planned.cell);
         let mut trial = PEAKED.make(&plan, planned, 9, now);
         if trial.cell == dead {

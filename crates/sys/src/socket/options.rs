@@ -13,8 +13,7 @@ use crate::error::{Context, Result};
 /// Chooses the congestion control of one TCP socket. ENOENT: the kernel has no such algorithm;
 /// EPERM: it may be used by root only (`net.ipv4.tcp_allowed_congestion_control`).
 pub fn set_congestion(fd: impl AsFd, algorithm: &str) -> Result<()> {
-    sockopt::set_tcp_congestion(&fd, algorithm)
-        .named("set congestion control", || algorithm)
+    sockopt::set_tcp_congestion(&fd, algorithm).named("set congestion control", || algorithm)
 }
 
 /// The congestion control that a TCP socket uses.

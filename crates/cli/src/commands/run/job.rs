@@ -123,3 +123,20 @@ fn known_or_misuse(what: &str, name: &str, known: &[&str]) -> anyhow::Result<()>
 fn seed_from_clock() -> u64 {
     Timestamp::now().as_nanosecond().unsigned_abs() as u64 % 1_000_000
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_and_precisions_are_read_with_their_unit_and_kept_in_range() {
+        for (text, read) in
+            [("10m", Some(Nanos::from_secs(600))), ("10", None), ("1ms", None), ("900d", None)]
+        {
+            assert_eq!(budget(text).ok(), read, "{text}");
+        }
+        for (text, read) in [("2%", Some(0.02)), ("2", None), ("90%", None), ("0%", None)] {
+            assert_eq!(precision(text).ok(), read, "{text}");
+        }
+    }
+}

@@ -224,3 +224,29 @@ fn intervals_are_told_on_the_watching_thread_as_they_end() {
         assert!(told.get(before.len()).is_none_or(|told| told.start == last.start && told.end <= last.end));
     }
 }
+
+/// What ends first keeps the pair of ports for a while (TIME-WAIT): the next trial has the same ports and must be made
+/// all the same, whichever way it flows.
+#[test]
+fn a_load_from_the_same_ports_can_be_made_again() {
+    let made = |load: &StreamLoad| {
+        let stop = Stop::new();
+        let server = Server::open(server_spec(load)).expect("the port is free again");
+        let client = client_spec(load, server.port());
+        thread::scope(|scope| {
+            let server = scope.spawn(|| server.run(&stop, &()));
+            let client = run_client(&client, &stop, &()).expect("the ports are free again");
+            let _ = server.join().expect("no panic").expect("runs");
+            let addresses = client.flows.iter().map(|flow| flow.series.socket.addresses.clone());
+            addresses.map(|addresses| addresses.expect("of TCP")).collect::<Vec<_>>()
+        })
+    };
+    let _ = on_loopback(|| {
+        for direction in [Direction::Forward, Direction::Reverse, Direction::Forward] {
+            let mut load = settings(direction, 2, for_300_ms());
+            (load.socket.source_port, load.socket.server_port) = (Some(12_000), Some(9_000));
+            let expected = [12_000, 12_001].map(|port| format!("127.0.0.1:{port} -> 127.0.0.1:9000"));
+            assert_eq!(made(&load), expected, "{direction:?}");
+        }
+    });
+}
