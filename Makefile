@@ -46,8 +46,8 @@ test: setup ## Run every test; the last line counts passed, failed and skipped
 	@$(XTASK) test
 
 .PHONY: stats
-stats: setup-build ## Hold every claim of the statistics on 1,000 synthetic data sets a case (under 3 minutes)
-	@cargo run --release --quiet --package stats --example simulations
+stats: setup-build ## Hold every claim of the statistics on 1,000 synthetic data sets a case (under 3 minutes; SEED=n)
+	@cargo run --release --quiet --package stats --example simulations -- $(if $(SEED),seed=$(SEED))
 
 .PHONY: lint
 lint: setup-build ## Hold every house rule: fmt, clippy, edges, licences, generated files, ...

@@ -12,7 +12,7 @@ for target in $(cargo fuzz list); do
     echo "fuzz: $target for $seconds s"
     log=$(mktemp)
     cargo fuzz run --sanitizer none --target "$host" "$target" "$found" "corpus/$target" -- \
-        -max_total_time="$seconds" -max_len=4096 -rss_limit_mb=512 -timeout=5 >"$log" 2>&1 || {
+        -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=512 -timeout=5 >"$log" 2>&1 || {
         tail -n 60 "$log"
         exit 1
     }

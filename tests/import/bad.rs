@@ -42,3 +42,22 @@ pub(crate) fn cut_off() {
     let report = sandbox.succeed(&["report", "--format", "markdown"]).out;
     assert!(report.contains("cut off"), "{report}");
 }
+
+pub(crate) fn wrong_words() {
+    let sandbox = sandbox();
+    let table = sandbox.file("t.md", "| Queue | Rate (Gbit/s) |\n| --- | --- |\n| 1 | 5.1 |\n| 2 | 7.3 |\n");
+    for (args, said) in [
+        (["--factor", "nope"], "no table has a column `nope`"),
+        (["--metric", "nope"], "the columns are: Queue, Rate (Gbit/s)"),
+        (["--name", "latest"], "`latest` is no name for a run"),
+        (["--name", "baseline:x"], "`baseline:x` is no name for a run"),
+    ] {
+        let output = sandbox.plumb(&["import", args[0], args[1], &table]);
+        assert_eq!(output.status, Some(64), "{args:?}: {output:?}");
+        assert!(output.err.contains(said), "{args:?}: {}", output.err);
+    }
+    assert!(sandbox.succeed(&["runs"]).out.contains("no runs are kept"));
+    let told = sandbox.succeed(&["import", "--factor", "queue", "--metric", "Rate", &table]).out;
+    assert!(told.contains("lines     3 to     4  a table, 2 rows"), "{told}");
+    assert!(told.contains("imported 2 trials in 2 cells"), "{told}");
+}

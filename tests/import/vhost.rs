@@ -11,7 +11,7 @@ const SPEED_UPS: &[(&str, f64, &str)] = &[
     ("host-to-vm", 27.4 / 16.2, "higher"),
     ("vm-to-host", 21.8 / 17.7, "higher"),
     ("vm0-to-vm1", 17.8 / 15.3, "unclear"),
-    ("vm1-to-vm0", 6.35 / 16.0, "lower"),
+    ("vm1-to-vm0", 6.35 / 16.0, "unclear"),
 ];
 
 pub(crate) fn speed_up_by_path() {
@@ -30,10 +30,17 @@ pub(crate) fn speed_up_by_path() {
         let change = &effect["change"];
         let got = change["ratio"].as_f64().expect("a number");
         assert!((got / ratio - 1.0).abs() < 0.01, "{path}: {got} and not {ratio}");
+        assert_eq!(change["verdict"], *verdict, "{path}");
+        if *verdict == "unclear" {
+            assert!(
+                change["ratio_interval"].is_null(),
+                "{path} jumped, so that it has no one level: {change}"
+            );
+            continue;
+        }
         let end = |which: &str| change["ratio_interval"][which].as_f64().expect("an interval");
         assert!(end("low") < got && got < end("high"), "{path}: {change}");
         assert_eq!(change["basis"], "intervals", "{path}: of one trial each");
-        assert_eq!(change["verdict"], *verdict, "{path}");
     }
     let report = sandbox.succeed(&["report"]).out;
     for shown in ["1.69x", "1.24x", "1.17x", "0.40x"] {

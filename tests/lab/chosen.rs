@@ -102,7 +102,8 @@ pub(crate) fn a_remedy_is_tried() {
     let text = wire(7, "300ms").replace("[schedule]\n", &format!("{factor}[schedule]\n"));
     let file = sandbox.file("offload.toml", &text);
     let output = sandbox.succeed(&["run", &file, "--try-remedies"]);
-    assert!(output.out.contains("Tried on wire/throughput/offload=off"), "{}", output.out);
+    let tried = output.out.contains("Tried: ") && output.out.contains("in wire/throughput/offload=off:");
+    assert!(tried, "{}", output.out);
     let latest = sandbox.findings("latest");
     let main = latest["run"]["id"].as_str().expect("a name").to_owned();
     assert!(!main.ends_with("-remedies"), "a report of the tries is that of the run that they are for");

@@ -9,7 +9,7 @@ use stats::{describe, ratio, series as series_of};
 use crate::{
     compare::{self, CONFIDENCE},
     measured::Measured,
-    series,
+    series, steadiness,
 };
 
 /// A difference between two runs of other tools is called one only when its interval excludes less than this: trials of
@@ -17,7 +17,7 @@ use crate::{
 pub(crate) const MARGIN: f64 = 0.1;
 
 /// The value of a cell with one trial, its interval from the trial's own series; `None` with more trials than one, or
-/// where the series says nothing.
+/// where the series says nothing or jumps: there is no one level then that an interval could be of.
 pub(crate) fn estimate(cell: &Measured<'_>) -> Option<Estimate> {
     let value = only_value(cell)?;
     let interval = series_of::mean_estimate(&rates(cell)?, CONFIDENCE)?.interval?;
@@ -62,6 +62,12 @@ pub(crate) fn is_told(cell: &Measured<'_>) -> bool {
     cell.record.sent.load().is_none()
 }
 
+/// Whether the rate of a cell's only trial jumped and stayed.
+pub(crate) fn jumped(cell: &Measured<'_>) -> bool {
+    let only = cell.trials().next().filter(|_| cell.points.len() == 1);
+    only.is_some_and(|trial| !steadiness::shifts(&series::of_trial(cell, trial)).is_empty())
+}
+
 fn ratio_of(this: &Measured<'_>, that: &Measured<'_>) -> Option<(stats::Estimate, Basis)> {
     let trials = ratio::unpaired_ratio(&that.values(), &this.values(), CONFIDENCE)?;
     if trials.interval.is_some() {
@@ -94,7 +100,9 @@ fn only_value(cell: &Measured<'_>) -> Option<f64> {
     values.next().filter(|_| values.next().is_none())
 }
 
+/// The only trial's rates, where they are of one level.
 fn rates(cell: &Measured<'_>) -> Option<Vec<f64>> {
+    (!jumped(cell)).then_some(())?;
     Some(series::of_trial(cell, cell.trials().next()?).rates)
 }
 
@@ -148,6 +156,21 @@ mod tests {
             assert!((effect.change.ratio / (rates[1] / rates[0]) - 1.0).abs() < 1e-3);
             assert_eq!(findings.cells[1].against_baseline, Some(effect.change));
         }
+    }
+
+    #[test]
+    fn a_series_with_a_jump_has_neither_an_interval_nor_a_difference() {
+        let jump: Vec<f64> = (0..51)
+            .map(|at| if at < 26 { 12.6e9 } else { 20e9 } * if at % 2 == 0 { 0.99 } else { 1.01 })
+            .collect();
+        let mut run = Fixture::new(1);
+        run.path("host-to-vm", &[]);
+        run.told("host-to-vm", "tcp", &[("vhost", "on")], about(40e9));
+        run.told("host-to-vm", "tcp", &[("vhost", "off")], stream_at(&jump));
+        let findings = analyse(&run.record);
+        let (value, change) = (findings.cells[1].value, findings.effects[0].change);
+        assert_eq!((value.interval, findings.cells[1].shifts.len()), (None, 1));
+        assert_eq!((change.ratio_interval, change.verdict), (None, Difference::Unclear), "{change:?}");
     }
 
     #[test]

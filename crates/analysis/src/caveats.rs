@@ -6,7 +6,7 @@ mod imported;
 use findings::Findings;
 use load::Load;
 use samples::{RunRecord, RunState};
-use stats::{interval, verdict::LEAST_CONFIDENCE};
+use stats::interval;
 
 use crate::{
     alone,
@@ -93,12 +93,13 @@ fn few_trials(measured: &[Measured<'_>]) -> Option<String> {
     };
     let few = own().filter(|cell| cell.points.len() < FEW_TRIALS).count();
     Some(format!(
-        "{} of {} {} fewer than {FEW_TRIALS} trials. With {fewest}, {reach}, and no difference is called one: \
-         that takes {FEW_TRIALS} blocks, for {}.",
+        "{} of {} {} fewer than {FEW_TRIALS} trials. With {fewest}, {reach}, and within this run no difference is \
+         called one: that takes {FEW_TRIALS} blocks, whose interval reaches {}. (Two runs are told apart from four trials \
+         of each on.)",
         few,
         count(own().count(), "cell"),
         if few == 1 { "has" } else { "have" },
-        confident(LEAST_CONFIDENCE)
+        confident(1.0 - 2.0 * 0.5f64.powi(FEW_TRIALS as i32))
     ))
 }
 

@@ -1,13 +1,15 @@
 //! One run against another: what surrounds them, then cell by cell. Knows no formula.
 
+mod floor;
 mod gate;
 mod judge;
 mod matching;
+mod outage;
 mod settings;
 mod surroundings;
 mod trust;
 
-use findings::{CONTRAST_SCHEMA, Contrast};
+use findings::{CONTRAST_SCHEMA, CellContrast, Contrast};
 use samples::RunRecord;
 
 use crate::{analyse, measured, noise::Noise};
@@ -32,7 +34,13 @@ pub fn contrast(a: &RunRecord, b: &RunRecord) -> Contrast {
         only_b: matched.only_b,
         caveats: Vec::new(),
     };
+    let silent = outage::silent(&cells_a, b, &contrast.only_a);
+    contrast.only_a.retain(|id| silent.iter().all(|cell| cell.cell != *id));
+    contrast.cells.extend(silent);
+    let place = |cell: &CellContrast| cells_a.iter().position(|known| known.record.id == cell.cell);
+    contrast.cells.sort_by_key(place);
     contrast.caveats = trust::caveats(a, b, &contrast);
+    contrast.caveats.extend(floor::caveat(&matched.pairs, &floors));
     contrast
 }
 

@@ -1,6 +1,6 @@
 //! A cell's trials brought together, each with its value. Must not know what the values come to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use findings::Metric;
 use load::Load;
@@ -55,11 +55,16 @@ pub(crate) fn pairs(first: &BTreeMap<u32, Point<'_>>, second: &BTreeMap<u32, Poi
 
 /// Every cell that has a value, in the order of the scenario.
 pub(crate) fn gather(record: &RunRecord) -> Vec<Measured<'_>> {
-    record.header.cells.iter().filter_map(|cell| of(cell, record)).collect()
+    let mut trials: HashMap<&str, Vec<&Trial>> = HashMap::new();
+    for trial in &record.trials {
+        trials.entry(trial.cell.as_str()).or_default().push(trial);
+    }
+    let of_cell = |cell: &CellRecord| trials.get(cell.id.as_str()).map(Vec::as_slice).unwrap_or_default();
+    record.header.cells.iter().filter_map(|cell| of(cell, of_cell(cell), record)).collect()
 }
 
-fn of<'a>(cell: &'a CellRecord, record: &'a RunRecord) -> Option<Measured<'a>> {
-    let metric = metric(cell, record)?;
+fn of<'a>(cell: &'a CellRecord, trials: &[&'a Trial], record: &'a RunRecord) -> Option<Measured<'a>> {
+    let metric = metric(cell, trials.first()?);
     let mut measured = Measured {
         record: cell,
         path: record.header.paths.iter().find(|path| path.name == cell.path),
@@ -69,7 +74,7 @@ fn of<'a>(cell: &'a CellRecord, record: &'a RunRecord) -> Option<Measured<'a>> {
         ended: record.ends.iter().find(|end| end.cell == cell.id),
         unusable: Vec::new(),
     };
-    for trial in record.trials.iter().filter(|trial| trial.cell == cell.id) {
+    for &trial in trials {
         let Some(value) = trial.measurement.value(measured.metric) else {
             measured.unusable.push(trial);
             continue;
@@ -84,12 +89,11 @@ fn of<'a>(cell: &'a CellRecord, record: &'a RunRecord) -> Option<Measured<'a>> {
 }
 
 /// What was ordered decides, and of another tool's log its first trial.
-fn metric(cell: &CellRecord, record: &RunRecord) -> Option<Metric> {
-    let first = record.trials.iter().find(|trial| trial.cell == cell.id)?;
-    Some(match cell.sent.load() {
+fn metric(cell: &CellRecord, first: &Trial) -> Metric {
+    match cell.sent.load() {
         Some(Load::Stream(_)) => Metric::Throughput,
         Some(Load::PingPong(_)) => Metric::RoundTrip,
         Some(Load::Connect(_)) => Metric::ConnectionRate,
         None => first.measurement.metric(),
-    })
+    }
 }

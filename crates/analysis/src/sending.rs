@@ -149,7 +149,11 @@ fn socket(settings: &SocketSettings) -> Vec<String> {
         settings.window.map(|window| format!("buffers of {window}")),
         settings.dscp.map(|dscp| format!("DSCP {dscp}")),
         settings.nodelay.map(|on| switched(on).into()),
-        settings.source_port.map(|port| format!("from port {port}")),
+        // Where the design fixed both ports, they are the same in all trials and nobody's choice.
+        settings
+            .source_port
+            .filter(|_| settings.server_port.is_none())
+            .map(|port| format!("from port {port}")),
         settings.busy_poll.map(|time| format!("busy poll {time}")),
     ]
     .into_iter()

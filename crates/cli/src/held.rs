@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use samples::{RunRecord, SCHEMA};
 use serde::Deserialize;
 use store::{Store, StoreError};
@@ -47,8 +47,15 @@ impl<'a> Held<'a> {
         let store = self.store()?;
         match store.baseline(text) {
             Ok(id) => Ok(store.load(&id)?),
-            // The user may have meant either: both are told.
-            Err(error @ StoreError::NoBaseline { .. }) => self.load(text).context(error),
+            Err(StoreError::NoBaseline { hint, .. }) => self.load(text).map_err(|error| {
+                // The user may have meant either: what there is of both is told, once.
+                match error.downcast_ref() {
+                    Some(StoreError::Unknown { hint: runs, .. }) => {
+                        anyhow!("no baseline and no run is called `{text}`; {hint}; of the runs, {runs}")
+                    }
+                    _ => error,
+                }
+            }),
             Err(error) => Err(error.into()),
         }
     }

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use ::report::{Format, Options};
 use anyhow::Context;
 
-use crate::{failure::Misuse, width};
+use crate::{failure::Misuse, say, width};
 
 /// The columns of a report in a file.
 const COLUMNS: usize = 100;
@@ -34,10 +34,12 @@ pub(crate) fn format_of(path: &Path) -> anyhow::Result<Format> {
     }
 }
 
-/// Writes a report to a file; its folder is made if it is not there.
+/// Writes a report to a file. Its folder is made, and that is said, where only it is missing: more is likely a slip.
 pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make folder {}", folder.display()))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
+    if let Some(folder) = folder {
+        fs::create_dir(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        say::aside(format_args!("made the folder {}", folder.display()));
     }
     fs::write(path, text).with_context(|| format!("cannot write the report to {}", path.display()))
 }

@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use lab::{Design, Event};
-use samples::{EndSeries, Measurement, Trial};
+use samples::{Arm, EndSeries, Measurement, Trial};
 use units::{BitRate, Nanos};
 
 use crate::say;
 
 /// Cells that are named where several are told of.
 const NAMED: usize = 3;
+/// What marks the baseline's repetitions, which show how much equal settings differ.
+const AGAIN: &str = " (baseline again)";
 
 /// The progress of one run. Writes to standard error only.
 pub(crate) struct Progress {
@@ -93,7 +95,8 @@ impl Progress {
             }
             Event::Trial { planned, cell } => {
                 self.place(planned.index as usize);
-                self.cell = cell.id.to_string();
+                let again = planned.arm == scenario::Arm::Again;
+                self.cell = format!("{}{}", cell.id, if again { AGAIN } else { "" });
                 self.message(self.cell.clone());
             }
             Event::Rate { rate, round_trips, connections, .. } => {
@@ -127,7 +130,8 @@ impl Progress {
                 Some(choosing) => choosing.made.to_string(),
                 None => format!("{}/{}", trial.index + 1, self.planned),
             };
-            say::aside(format_args!("[{place}] {}  {}", trial.cell, outcome(trial)));
+            let again = if trial.arm == Arm::Again { AGAIN } else { "" };
+            say::aside(format_args!("[{place}] {}{again}  {}", trial.cell, outcome(trial)));
         }
     }
 
@@ -139,17 +143,18 @@ impl Progress {
         let (made, left) = (choosing.made, Duration::from(design.most_left()));
         let open: Vec<&str> = design.open().collect();
         let cells = design.cells();
+        let block = design.block().map(|(block, _)| format!("block {}: ", block + 1)).unwrap_or_default();
         let text = if choosing.left == 0 {
             let why = if design.is_out_of_time() { "the time is over" } else { "nothing is left to decide" };
             format!("{why} after {made} of at most {} trials", self.planned)
         } else if open.len() == cells {
-            format!("measuring all {cells} cells")
+            format!("{block}measuring all {cells} cells")
         } else {
             let named = open.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
             let more = open.len().saturating_sub(NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             format!(
-                "{} of {cells} cells can still change the answer: {named}{more} (at most {left:.0?})",
+                "{block}{} of {cells} cells can still change the answer: {named}{more} (at most {left:.0?})",
                 open.len()
             )
         };

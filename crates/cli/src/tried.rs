@@ -13,6 +13,11 @@ pub(crate) fn name(run: &RunId) -> String {
     format!("{run}{SUFFIX}")
 }
 
+/// The run whose remedies `run` tried, by its name, if that one is kept.
+pub(crate) fn parent<'a>(run: &RunId, kept: impl Iterator<Item = &'a RunId>) -> Option<&'a RunId> {
+    kept.filter(|other| *other != run && run.0.starts_with(&name(other))).max_by_key(|other| other.0.len())
+}
+
 /// The run that is to be reported, and what it says. For a run that has tried remedies, that is the run whose they are;
 /// what they brought is in its findings.
 pub(crate) fn findings(store: &Store, record: RunRecord) -> anyhow::Result<(RunRecord, Findings)> {
@@ -22,6 +27,11 @@ pub(crate) fn findings(store: &Store, record: RunRecord) -> anyhow::Result<(RunR
         let main = store.load(of).with_context(|| tried)?;
         let mut findings = analysis::analyse(&main);
         analysis::tried(&mut findings, &record);
+        let asked = format!(
+            "Run {} tried the remedies of run {of}: this is the report of {of}, with what each remedy brought under it.",
+            record.header.id
+        );
+        findings.run.about = format!("{asked} {}", findings.run.about).trim_end().to_owned();
         return Ok((main, findings));
     }
     let mut findings = analysis::analyse(&record);

@@ -1,16 +1,21 @@
 //! Tests to trials, and at the end what they share: the header of a run. Trials come out as soon as nothing can be
 //! added to them. Must not know formats, files, or where trials go.
 
-use std::{collections::VecDeque, ops::RangeInclusive};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    ops::RangeInclusive,
+};
 
 use samples::{
     Arm, CpuUsage, DesignRecord, ImportRecord, MachineCpu, Origin, PathCheck, RunHeader, RunId, RunState,
     SCHEMA, ScenarioRecord, ToldKind, Trial, UnixMillis,
 };
 use sha2::{Digest, Sha256};
+use thiserror::Error;
 
 use crate::{
-    cells::Cells,
+    cells::{Cells, MOST_CELLS},
+    counted::Counted,
     found::{End, Found},
     pair::Pool,
     read::FileReport,
@@ -43,15 +48,22 @@ pub struct Meta {
 pub struct Assembler {
     meta: Meta,
     file: String,
+    /// The same as it was named.
+    file_name: String,
     cells: Cells,
     pool: Pool,
     /// The latest test that is complete, for counts of system calls that follow it.
     latest: Option<Found>,
     rows: VecDeque<Found>,
-    /// Whether a tool's own log was found.
+    /// How many of them are of files before this one, whose rows count.
+    rows_before: usize,
+    /// Whether a tool's own log was found in this file.
     has_logs: bool,
+    /// Of this file.
     rows_left_out: u64,
-    table_notes: Vec<String>,
+    /// Tests of which not all is known that arrived: how many, and the first one's file and lines.
+    in_part: BTreeMap<Counted, (u64, String)>,
+    left_out_of_cells: u64,
     record: ImportRecord,
     trials: u32,
 }
@@ -76,6 +88,18 @@ pub struct Assembled {
     pub rest: Vec<Done>,
     /// The header of the run, complete.
     pub header: RunHeader,
+    /// Whether it is all that was taken.
+    pub bounds: Result<(), TooManyCells>,
+}
+
+/// More tests of different settings than anybody could compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error(
+    "there are more than {most} different settings; import fewer files, or take columns out of the factors"
+)]
+pub struct TooManyCells {
+    /// How many there may be.
+    pub most: usize,
 }
 
 impl Assembler {
@@ -86,12 +110,15 @@ impl Assembler {
             cells: Cells::new(meta.together),
             meta,
             file: String::new(),
+            file_name: String::new(),
             pool: Pool::default(),
             latest: None,
             rows: VecDeque::new(),
+            rows_before: 0,
             has_logs: false,
             rows_left_out: 0,
-            table_notes: Vec::new(),
+            in_part: BTreeMap::new(),
+            left_out_of_cells: 0,
             record: ImportRecord::default(),
             trials: 0,
         }
@@ -99,9 +126,11 @@ impl Assembler {
 
     /// The tests that follow are of this file; its name without folder and ending tells them from those of others.
     pub fn file(&mut self, name: &str) {
+        (self.has_logs, self.rows_left_out, self.rows_before) = (false, 0, self.rows.len());
         let stem = name.rsplit('/').next().unwrap_or(name);
         let stem = stem.split_once('.').map_or(stem, |(stem, _)| if stem.is_empty() { name } else { stem });
         self.file = stem.to_owned();
+        self.file_name = name.to_owned();
     }
 
     /// Takes a test; the trials that are complete with it come back.
@@ -121,11 +150,38 @@ impl Assembler {
         complete.into_iter().flat_map(|found| self.complete(found)).collect()
     }
 
-    /// Notes what was read of a file.
+    /// Notes what was read of a file, which ends with it. Its tables count unless it holds the tools' own logs too.
     pub fn read(&mut self, report: FileReport) {
-        self.record.files.push(report.file);
+        let name = &report.file.name;
+        if let Some(same) = self.record.files.iter().find(|file| file.digest == report.file.digest) {
+            self.record.notes.push(format!(
+                "{name}: this is {} once more, byte for byte: its tests count twice",
+                same.name
+            ));
+        }
         self.record.notes.extend(report.notes);
-        self.table_notes.extend(report.table_notes);
+        if !self.has_logs || self.meta.tables {
+            self.record.notes.extend(report.table_notes);
+        } else {
+            self.rows_left_out += (self.rows.len() - self.rows_before) as u64;
+            self.rows.truncate(self.rows_before);
+        }
+        if self.rows_left_out > 0 {
+            self.record.notes.push(format!(
+                "{name}: {} rows of tables beside the tools' own logs were left out, as they mostly repeat them; \
+                 --tables takes them too",
+                self.rows_left_out
+            ));
+        }
+        self.record.files.push(report.file);
+    }
+
+    /// Whether all that was taken has a cell.
+    ///
+    /// # Errors
+    /// When there are too many: then what came back is not all, and nothing should be kept.
+    pub const fn within_bounds(&self) -> Result<(), TooManyCells> {
+        if self.left_out_of_cells > 0 { Err(TooManyCells { most: MOST_CELLS }) } else { Ok(()) }
     }
 
     /// The header as it is by now.
@@ -167,26 +223,18 @@ impl Assembler {
         for found in self.pool.drain() {
             trials.extend(self.complete(found));
         }
-        if self.has_logs {
-            self.rows_left_out += self.rows.len() as u64;
-            self.rows.clear();
-        }
         for found in std::mem::take(&mut self.rows) {
             trials.extend(self.complete(found));
         }
-        if !self.has_logs || self.meta.tables {
-            self.record.notes.append(&mut self.table_notes);
-        }
-        trials.extend(self.latest.take().map(|found| self.trial(found)));
-        if self.rows_left_out > 0 {
-            self.record.notes.push(format!(
-                "{} rows of tables beside the tools' own logs were left out, as they mostly repeat them; --tables takes \
-                 them too",
-                self.rows_left_out
-            ));
+        trials.extend(self.latest.take().and_then(|found| self.trial(found)));
+        for (counted, (tests, first)) in &self.in_part {
+            let (Some(what), more) = (counted.note(), tests - 1) else { continue };
+            let more = if more > 0 { format!(", and {more} more like it") } else { String::new() };
+            self.record.notes.push(format!("{first}{more}: {what}"));
         }
         let header = RunHeader { state: RunState::Complete, ..self.header() };
-        Assembled { rest: trials, header }
+        let bounds = self.within_bounds();
+        Assembled { rest: trials, header, bounds }
     }
 
     fn title(&self) -> String {
@@ -206,7 +254,9 @@ impl Assembler {
             return Vec::new();
         }
         let oldest = self.rows.pop_front();
-        if self.has_logs {
+        if self.rows_before > 0 {
+            self.rows_before -= 1;
+        } else if self.has_logs {
             self.rows_left_out += 1;
             return Vec::new();
         }
@@ -227,11 +277,18 @@ impl Assembler {
     }
 
     fn complete(&mut self, found: Found) -> Vec<Done> {
-        self.latest.replace(found).map(|before| self.trial(before)).into_iter().collect()
+        self.latest.replace(found).and_then(|before| self.trial(before)).into_iter().collect()
     }
 
-    fn trial(&mut self, found: Found) -> Done {
-        let (cell, block) = self.cells.place(&found);
+    fn trial(&mut self, found: Found) -> Option<Done> {
+        let Some((cell, block)) = self.cells.place(&found) else {
+            self.left_out_of_cells += 1;
+            return None;
+        };
+        if let Some(counted) = Counted::of(&found.measurement).filter(|counted| counted.note().is_some()) {
+            let place = || format!("{}: {}", self.file_name, crate::places::lines(&found.lines));
+            self.in_part.entry(counted).or_insert_with(|| (0, place())).0 += 1;
+        }
         let index = self.trials;
         self.trials += 1;
         let ends = match found.end {
@@ -253,7 +310,8 @@ impl Assembler {
             syscalls: found.syscalls,
             doubts: found.doubts,
         };
-        Done { trial, what: format!("{}{ends}", found.told.tool), title: found.title, lines: found.lines }
+        let what = format!("{}{ends}", found.told.tool);
+        Some(Done { trial, what, title: found.title, lines: found.lines })
     }
 }
 

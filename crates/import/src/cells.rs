@@ -4,17 +4,22 @@
 //! A cell's identity is made of what a test says of itself alone, so that the same log imported again, or one like
 //! it, has the same cells. What only some tests say becomes a factor when all are known.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use load::{Direction, Transport};
 use samples::{CellRecord, PathRecord, Sent, Told, ToldKind};
 use units::Bytes;
 
 use crate::{
+    counted::Counted,
     found::{End, Found},
     title::{self, slug},
 };
 
+/// The most cells of one import: more are no comparison that anybody could read.
+pub(crate) const MOST_CELLS: usize = 20_000;
+/// The factor of tests of which not all is known that arrived.
+const COUNTED: &str = "counted";
 /// The path of tests that do not say theirs.
 const UNKNOWN: &str = "unknown";
 /// What iperf3 writes at once unless it is told otherwise (DEFAULT_TCP_BLKSIZE).
@@ -26,6 +31,7 @@ pub(crate) struct Cells {
     /// Whether files are no settings.
     together: bool,
     paths: Vec<PathRecord>,
+    known_paths: HashSet<String>,
     cells: Vec<Cell>,
     by_name: HashMap<String, usize>,
     /// Where and how the test of a name came first: that is not in its name.
@@ -54,20 +60,28 @@ impl Cells {
         Self { together, ..Self::default() }
     }
 
-    /// The cell of a test, and the number of its trials before this one.
-    pub(crate) fn place(&mut self, found: &Found) -> (String, u32) {
+    /// The cell of a test, and the number of its trials before this one; `None` where there are too many cells.
+    pub(crate) fn place(&mut self, found: &Found) -> Option<(String, u32)> {
         let title = title::settings(&found.title);
         let (from, to) = title.path.or_else(|| hosts(found)).unwrap_or_default();
         let path = self.path(&from, &to);
         let mut levels = title.levels;
         levels.extend(found.levels.clone());
+        let counted = Counted::of(&found.measurement);
+        if let Some(unusual) = counted.filter(|counted| *counted != Counted::Received) {
+            levels.insert(COUNTED.to_owned(), unusual.word().to_owned());
+        }
         let workload = title.workload.unwrap_or_else(|| usual_workload(&found.told).to_owned());
         let mut settings = settings(&found.told);
         let mut words: Vec<String> =
             levels.iter().map(|(factor, level)| slug(&format!("{factor}={level}"))).collect();
         words.extend(telling(&found.told, &settings));
+        settings.extend(counted.map(|counted| (COUNTED, counted.word().to_owned())));
         self.context(&format!("{path}/{workload}"), found, &title.section, &mut words, &mut settings);
         let name = self.free_name(&format!("{path}/{}", slug(&workload)), words, &found.told);
+        if self.cells.len() >= MOST_CELLS && !self.by_name.contains_key(&name) {
+            return None;
+        }
         let at = *self.by_name.entry(name).or_insert_with_key(|name| {
             let record = CellRecord {
                 id: name.clone(),
@@ -83,7 +97,7 @@ impl Cells {
         });
         let cell = &mut self.cells[at];
         cell.trials += 1;
-        (cell.record.id.clone(), cell.trials - 1)
+        Some((cell.record.id.clone(), cell.trials - 1))
     }
 
     /// Trials of the cell that has the most.
@@ -96,9 +110,13 @@ impl Cells {
         let varying = self.varying();
         let mut records: Vec<CellRecord> = self.cells.iter().map(|cell| cell.record_with(&varying)).collect();
         let switches = switches(&records);
-        let place = |path: &str| self.paths.iter().position(|known| known.name == path);
-        let workloads: Vec<String> = records.iter().map(|record| record.workload.clone()).collect();
-        let first = |workload: &str| workloads.iter().position(|known| known == workload);
+        let paths: HashMap<&str, usize> = self.paths.iter().map(|path| path.name.as_str()).zip(0..).collect();
+        let place = |path: &str| paths.get(path).copied();
+        let mut workloads: HashMap<String, usize> = HashMap::new();
+        for (record, at) in records.iter().zip(0..) {
+            workloads.entry(record.workload.clone()).or_insert(at);
+        }
+        let first = |workload: &str| workloads.get(workload).copied();
         records.sort_by_cached_key(|record| {
             let levels: Vec<Option<String>> =
                 switches.iter().map(|factor| record.levels.get(factor).cloned()).collect();
@@ -115,7 +133,7 @@ impl Cells {
     fn path(&mut self, from: &str, to: &str) -> String {
         let name =
             if from.is_empty() { UNKNOWN.to_owned() } else { format!("{}-to-{}", slug(from), slug(to)) };
-        if !self.paths.iter().any(|path| path.name == name) {
+        if self.known_paths.insert(name.clone()) {
             let about = if from.is_empty() { "not told".to_owned() } else { format!("{from} to {to}") };
             self.paths.push(PathRecord {
                 name: name.clone(),
@@ -178,11 +196,13 @@ impl Cells {
     /// Settings that differ between cells. File and section count only among cells that are else the same.
     fn varying(&self) -> BTreeSet<&'static str> {
         let mut values: BTreeMap<&'static str, BTreeSet<&str>> = BTreeMap::new();
+        let tells = |word: &str| self.cells.iter().any(|cell| cell.record.id.contains(word));
+        let (files, sections) = (tells("file="), tells("section="));
         for cell in &self.cells {
             for (setting, value) in &cell.settings {
                 let counts = match *setting {
-                    "file" => self.cells.iter().any(|other| other.record.id.contains("file=")),
-                    "section" => self.cells.iter().any(|other| other.record.id.contains("section=")),
+                    "file" => files,
+                    "section" => sections,
                     _ => true,
                 };
                 if counts {
@@ -224,7 +244,11 @@ fn hosts(found: &Found) -> Option<(String, String)> {
 }
 
 fn usual_workload(told: &Told) -> &'static str {
+    let under_load = told.tool.ends_with(" under-load");
     match (told.kind, told.transport) {
+        (ToldKind::PingPong, Some(Transport::Tcp)) if under_load => "tcp-under-load",
+        (ToldKind::PingPong, Some(Transport::Udp)) if under_load => "udp-under-load",
+        (ToldKind::PingPong, None) if under_load => "under-load",
         (ToldKind::Stream, Some(Transport::Tcp)) => "tcp-stream",
         (ToldKind::Stream, Some(Transport::Udp)) => "udp-stream",
         (ToldKind::Stream, None) => "stream",
@@ -280,7 +304,12 @@ fn telling(told: &Told, settings: &BTreeMap<&'static str, String>) -> Vec<String
     settings.iter().filter(|(setting, _)| !usual(setting)).map(word).collect()
 }
 
-/// The tool without its version.
-fn family(told: &Told) -> &str {
-    told.tool.split_whitespace().next().unwrap_or_default()
+/// The tool without its version, but with what it did where that is told.
+fn family(told: &Told) -> String {
+    let mut words = told.tool.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    match words.last() {
+        Some("under-load") => format!("{first} under-load"),
+        _ => first.to_owned(),
+    }
 }

@@ -22,14 +22,12 @@ pub enum ImportError<E> {
         name: String,
     },
     /// It is no text.
-    #[error("{name} is no text: {what}; import takes the logs that tools print ({looked_for})")]
+    #[error("{name} is no text: {what}")]
     NotText {
         /// Which file.
         name: String,
         /// What it looks like, and what to do where something can be done.
         what: &'static str,
-        /// The formats that are known.
-        looked_for: &'static str,
     },
     /// A line is longer than any log's.
     #[error("line {line} of {name} is longer than {most} bytes, so it is none of the logs that are known")]
@@ -42,14 +40,12 @@ pub enum ImportError<E> {
         most: usize,
     },
     /// No test was found, or none that is whole enough.
-    #[error("nothing to import in {name}: looked for {looked_for} in {lines} lines{}", because(.notes))]
+    #[error("nothing to import in {name}: {}", because(*.lines, .notes))]
     Nothing {
         /// Which file.
         name: String,
         /// How many lines it has.
         lines: u64,
-        /// The formats that are known.
-        looked_for: &'static str,
         /// What was begun and left out, and why.
         notes: Vec<String>,
     },
@@ -58,6 +54,10 @@ pub enum ImportError<E> {
     Keep(E),
 }
 
-fn because(notes: &[String]) -> String {
-    notes.iter().map(|note| format!("; {note}")).collect()
+fn because(lines: u64, notes: &[String]) -> String {
+    match (lines, notes) {
+        (1, []) => "its one line is none of a log or table that is known".to_owned(),
+        (_, []) => format!("none of its {lines} lines is of a log or table that is known"),
+        _ => notes.join("; "),
+    }
 }

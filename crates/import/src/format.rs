@@ -43,6 +43,8 @@ pub(crate) struct Out {
     pub(crate) founds: Vec<Found>,
     pub(crate) notes: Vec<String>,
     pub(crate) table_notes: Vec<String>,
+    /// Headings of tables' columns, as they are written.
+    pub(crate) columns: Vec<String>,
 }
 
 impl Out {
@@ -82,6 +84,6 @@ pub(crate) fn of_documents(_options: &Options) -> Vec<Box<dyn document::Document
     vec![Box::new(iperf3::Json::default()), Box::new(Flent)]
 }
 
-/// What is looked for, as an error tells it.
-pub(crate) const KNOWN: &str =
+/// What is recognised, as errors tell it.
+pub const KNOWN: &str =
     "iperf3 (text, JSON), sockperf, netperf, flent, strace -c, perf trace -s, Markdown tables";

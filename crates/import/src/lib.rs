@@ -6,6 +6,7 @@
 mod assemble;
 mod calls;
 mod cells;
+mod counted;
 mod document;
 mod error;
 pub mod exercise;
@@ -32,8 +33,9 @@ mod strace;
 mod title;
 mod unit;
 
-pub use assemble::{Assembled, Assembler, Done, Meta};
+pub use assemble::{Assembled, Assembler, Done, Meta, TooManyCells};
 pub use error::ImportError;
+pub use format::KNOWN;
 pub use found::{End, Found};
 pub use options::Options;
 pub use read::{FileReport, read};

@@ -49,6 +49,9 @@ impl<'a> Lines<'a> {
         while self.bytes.last().is_some_and(ends) {
             self.bytes.pop();
         }
+        if self.bytes.len() > KEPT {
+            replace_in_place(&mut self.bytes);
+        }
         Ok(Some((plain(&self.bytes), whole)))
     }
 
@@ -80,6 +83,16 @@ impl<'a> Lines<'a> {
                 return Ok(true);
             }
         }
+    }
+}
+
+/// What is no UTF-8 becomes `?`: the usual sign for it would make a long line up to three times as long.
+fn replace_in_place(bytes: &mut [u8]) {
+    let mut at = 0;
+    while let Err(error) = std::str::from_utf8(&bytes[at..]) {
+        at += error.valid_up_to();
+        bytes[at] = b'?';
+        at += 1;
     }
 }
 
@@ -129,6 +142,14 @@ mod tests {
                 lines.into_iter().map(|(text, whole)| (text.to_owned(), whole)).collect();
             assert_eq!(all(bytes), expected);
         }
+    }
+
+    #[test]
+    fn a_long_line_of_what_is_no_text_does_not_grow() {
+        let mut input = vec![0xff_u8; 2 * KEPT];
+        input.extend("é\n".as_bytes());
+        let expected = "?".repeat(2 * KEPT) + "é";
+        assert!(all(&input) == [(expected, true)], "each byte is one sign");
     }
 
     #[test]

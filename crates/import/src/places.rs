@@ -1,7 +1,7 @@
 //! Line numbers for notes: the first few of however many there are.
 //! Must not know what happened there.
 
-use std::fmt;
+use std::{fmt, ops::RangeInclusive};
 
 /// How many lines a note names.
 const NAMED: usize = 3;
@@ -30,6 +30,12 @@ impl Places {
     pub(crate) const fn is_empty(&self) -> bool {
         self.first.is_empty()
     }
+}
+
+/// `lines 5 to 20`.
+pub(crate) fn lines(lines: &RangeInclusive<u64>) -> String {
+    let (first, last) = (lines.start(), lines.end());
+    if first == last { format!("line {first}") } else { format!("lines {first} to {last}") }
 }
 
 impl fmt::Display for Places {

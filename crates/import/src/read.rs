@@ -1,19 +1,20 @@
 //! One file from its first line to its last: every line is offered to the formats, every test handed on at once.
 //! Must not know which tests belong together, nor where they are kept.
 
-use std::{io::BufRead, mem};
+use std::{collections::BTreeSet, io::BufRead, mem};
 
 use samples::ImportedFile;
 
 use crate::{
     document::{Collected, Collector, Document},
     error::ImportError,
-    format::{self, Claim, Format, KNOWN, Line, Out},
+    format::{self, Claim, Format, Line, Out},
     found::Found,
     gzip,
     lines::{LONGEST, LineError, Lines},
     options::Options,
     outline::{Outline, Turn},
+    places::{self, Places},
 };
 
 /// Longer lines are no row of a log; only a document may stand in one.
@@ -21,6 +22,9 @@ const LONGEST_ROW: usize = 64 << 10;
 
 /// The most notes on one file; of more only the number is told.
 const MOST_NOTES: usize = 100;
+
+/// The most headings of columns that are remembered.
+const MOST_COLUMNS: usize = 1000;
 
 /// What was read of a file, beside its tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +35,8 @@ pub struct FileReport {
     pub notes: Vec<String>,
     /// Those on tables: of interest where tables count.
     pub table_notes: Vec<String>,
+    /// Headings of the columns of its tables; of very many only the first.
+    pub columns: BTreeSet<String>,
 }
 
 /// Reads a file to its end. Every test goes to `each` as soon as it is complete, so that memory is bounded whatever
@@ -92,6 +98,9 @@ struct Reader<'a, E> {
     notes: Vec<String>,
     table_notes: Vec<String>,
     more_notes: usize,
+    columns: BTreeSet<String>,
+    /// Lines that are too long for a row.
+    long: Places,
     each: &'a mut dyn FnMut(Found) -> Result<(), E>,
 }
 
@@ -108,6 +117,8 @@ impl<'a, E> Reader<'a, E> {
             notes: Vec::new(),
             table_notes: Vec::new(),
             more_notes: 0,
+            columns: BTreeSet::new(),
+            long: Places::NONE,
             each,
         }
     }
@@ -133,6 +144,7 @@ impl<'a, E> Reader<'a, E> {
             Collected::No => {}
         }
         if line.text.len() > LONGEST_ROW {
+            self.long.add(line.number);
             return Ok(());
         }
         if self.outline.line(line) == Turn::Turns {
@@ -169,6 +181,11 @@ impl<'a, E> Reader<'a, E> {
                 if kept.len() < MOST_NOTES { kept.push(note) } else { self.more_notes += 1 }
             }
         }
+        for column in self.out.columns.drain(..) {
+            if self.columns.len() < MOST_COLUMNS {
+                self.columns.insert(column);
+            }
+        }
         for mut found in mem::take(&mut self.out.founds) {
             if found.title.is_empty() {
                 found.title.clone_from(&self.out.title);
@@ -182,10 +199,12 @@ impl<'a, E> Reader<'a, E> {
     }
 
     fn end(&mut self, last: u64) -> Result<(), E> {
-        if let Some(lines) = self.collector.end(last).filter(|lines| lines.end() > lines.start()) {
-            let (first, last) = (lines.start(), lines.end());
-            self.out
-                .note(format!("lines {first} to {last}: a JSON document breaks off at the end of the file"));
+        if !self.long.is_empty() {
+            self.out.note(format!("{}: longer than 64 KiB, so no row of a log; left out", self.long));
+        }
+        if let Some(lines) = self.collector.end(last) {
+            let place = places::lines(&lines);
+            self.out.note(format!("{place}: a JSON document breaks off at the end of the file"));
         }
         self.turn()
     }
@@ -201,12 +220,12 @@ impl<'a, E> Reader<'a, E> {
         if self.found.is_empty() {
             self.notes.append(&mut self.table_notes);
             self.notes.truncate(3);
-            return Err(ImportError::Nothing { name, lines: number, looked_for: KNOWN, notes: self.notes });
+            return Err(ImportError::Nothing { name, lines: number, notes: self.notes });
         }
         let named = |notes: &[String]| notes.iter().map(|note| format!("{name}: {note}")).collect();
         let (notes, table_notes) = (named(&self.notes), named(&self.table_notes));
         let file = ImportedFile { name, digest: lines.digest(), lines: number, formats: self.found };
-        Ok(FileReport { file, notes, table_notes })
+        Ok(FileReport { file, notes, table_notes, columns: self.columns })
     }
 }
 
@@ -230,7 +249,7 @@ fn refuse_other_kinds<E>(name: &str, input: &mut dyn BufRead) -> Result<(), Impo
         head if head[..head.len().min(4096)].contains(&0) => "it holds bytes that no text has",
         _ => return Ok(()),
     };
-    Err(ImportError::NotText { name: name.to_owned(), what, looked_for: KNOWN })
+    Err(ImportError::NotText { name: name.to_owned(), what })
 }
 
 #[cfg(test)]
@@ -246,6 +265,17 @@ mod tests {
     }
 
     #[test]
+    fn lines_that_are_too_long_are_told_and_what_breaks_off_is_said_first() {
+        for (text, words) in [
+            (format!("{}\n", "x".repeat(70_000)), "a.log: line 1: longer than 64 KiB"),
+            ("{\"start\": {\"a\": 1,".to_owned(), "a.log: line 1: a JSON document breaks off"),
+        ] {
+            let error = error_of(text.as_bytes());
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
     fn what_is_no_log_is_refused_with_what_was_looked_for() {
         for (bytes, words) in [
             (&b""[..], "a.log is empty"),
@@ -253,7 +283,7 @@ mod tests {
             (b"\x7fELF\x02\x01", "a core file"),
             (b"\xff\xfei\0p\0", "UTF-16"),
             (b"a\0b", "bytes that no text has"),
-            (b"only words\nof prose\n", "nothing to import in a.log: looked for iperf3"),
+            (b"only words\nof prose\n", "nothing to import in a.log: none of its 2 lines"),
             (b"\xfe prose \x80\n", "nothing to import"),
         ] {
             let error = error_of(bytes);

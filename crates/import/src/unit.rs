@@ -130,5 +130,7 @@ fn is_event(word: &str) -> bool {
         "op",
         "ops",
     ];
-    EVENTS.iter().any(|event| event.eq_ignore_ascii_case(word))
+    // `T` and `R` are other things than `t` and `r`.
+    let is = |event: &str| if word.len() == 1 { event == word } else { event.eq_ignore_ascii_case(word) };
+    EVENTS.iter().any(|event| is(event))
 }

@@ -15,7 +15,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use samples::{CellEnd, EndReason, Trial};
-use scenario::{Arm, Plan, PlannedTrial};
+use scenario::{Arm, Objective, Plan, PlannedTrial};
 use units::Nanos;
 
 use forecast::screening_blocks;
@@ -39,6 +39,8 @@ pub struct Design<'p> {
     /// Whether the time is over.
     spent: bool,
     told: BTreeMap<usize, CellEnd>,
+    /// Whether it was told that CPU time is not known.
+    told_of_cpu: bool,
 }
 
 /// What is measured in a block.
@@ -47,6 +49,8 @@ struct Round {
     block: Option<u32>,
     measure: BTreeSet<usize>,
     again: BTreeSet<usize>,
+    /// Baselines that are measured only for what is compared with them.
+    beside: BTreeSet<usize>,
 }
 
 impl Round {
@@ -75,6 +79,7 @@ impl<'p> Design<'p> {
             round: Round::default(),
             spent: false,
             told: BTreeMap::new(),
+            told_of_cpu: false,
         };
         there.into_iter().for_each(|trial| design.saw(trial));
         design
@@ -98,7 +103,7 @@ impl<'p> Design<'p> {
             if self.round.is_over() {
                 return None;
             }
-            if self.round.wants(trial) && !self.skipped.contains(&trial.cell) && !self.seen.has(trial.index) {
+            if self.is_due(trial) {
                 self.spent = self.is_beyond_budget(trial.cell);
                 return (!self.spent).then_some(trial);
             }
@@ -128,9 +133,24 @@ impl<'p> Design<'p> {
         fresh.into_iter().map(|(_, end)| end).collect()
     }
 
-    /// Cells that get more trials in the block that is under way.
+    /// Once, when it shows: why the trials are not chosen for the objective that was asked.
+    pub fn other_objective(&mut self) -> Option<&'static str> {
+        let block = self.round.block.unwrap_or(0);
+        if self.told_of_cpu
+            || !self.plan.design.is_adaptive()
+            || self.plan.design.objective == Objective::Max
+            || !self.groups.iter().any(|group| group.lacks_cpu(&self.seen, block))
+        {
+            return None;
+        }
+        self.told_of_cpu = true;
+        Some("CPU time was not recorded: trials are chosen for the best value instead of the objective")
+    }
+
+    /// Cells that get more trials in the block that is under way because they can change the answer.
     pub fn open(&self) -> impl Iterator<Item = &'p str> {
-        self.round.measure.iter().map(|cell| self.plan.cells[*cell].id.as_str())
+        let open = self.round.measure.difference(&self.round.beside);
+        open.filter(|cell| !self.skipped.contains(cell)).map(|cell| self.plan.cells[*cell].id.as_str())
     }
 
     /// The block that is under way, from 0, and whether every cell is still measured.
@@ -140,10 +160,10 @@ impl<'p> Design<'p> {
         self.round.block.map(|block| (block, block < screening))
     }
 
-    /// How many cells there are.
+    /// How many cells there are that can be measured.
     #[must_use]
     pub fn cells(&self) -> usize {
-        self.plan.cells.len()
+        self.plan.cells.len() - self.skipped.len()
     }
 
     /// Whether the budget ends the run.
@@ -169,8 +189,11 @@ impl<'p> Design<'p> {
     }
 
     fn rest(&self) -> impl Iterator<Item = &PlannedTrial> {
-        let missing = |trial: &&PlannedTrial| self.round.wants(trial) && !self.seen.has(trial.index);
-        self.plan.trials.iter().skip(self.at).filter(missing)
+        self.plan.trials.iter().skip(self.at).filter(|trial| self.is_due(trial))
+    }
+
+    fn is_due(&self, trial: &PlannedTrial) -> bool {
+        self.round.wants(trial) && !self.skipped.contains(&trial.cell) && !self.seen.has(trial.index)
     }
 
     /// Decides, once a block, what is measured in it.
@@ -185,7 +208,7 @@ impl<'p> Design<'p> {
         let all = || (0..self.plan.cells.len()).filter(|cell| !self.skipped.contains(cell));
         let baselines = || all().filter(|cell| self.plan.cells[*cell].baseline);
         if !self.plan.design.is_adaptive() || block < screening_blocks(self.plan) {
-            return Round { block: None, measure: all().collect(), again: baselines().collect() };
+            return Round { measure: all().collect(), again: baselines().collect(), ..Round::default() };
         }
         let standings = self.standings(block);
         let mut measure: BTreeSet<usize> = standings
@@ -193,7 +216,7 @@ impl<'p> Design<'p> {
             .filter(|(_, standing)| *standing == Standing::Open)
             .map(|(cell, _)| *cell)
             .collect();
-        let mut again = BTreeSet::new();
+        let (mut again, mut beside) = (BTreeSet::new(), BTreeSet::new());
         for baseline in baselines() {
             let workload = &self.plan.cells[baseline].workload;
             if !measure.iter().any(|cell| self.plan.cells[*cell].workload == *workload) {
@@ -201,11 +224,14 @@ impl<'p> Design<'p> {
             }
             // What is compared with the baseline needs it in the same block.
             let open = !measure.insert(baseline);
+            if !open {
+                beside.insert(baseline);
+            }
             if open || self.seen.pairs(baseline, block) < NOISE_PAIRS {
                 again.insert(baseline);
             }
         }
-        Round { block: None, measure, again }
+        Round { block: None, measure, again, beside }
     }
 
     /// How each cell stands by the blocks before `block`.
@@ -222,6 +248,7 @@ impl<'p> Design<'p> {
             Standing::Precise(reach) => EndReason::Precise { reach },
             _ if trials >= planned => EndReason::Planned,
             Standing::Settled => EndReason::Settled,
+            Standing::Out => EndReason::Unusable { trials: self.seen.unusable(cell) as u32 },
             Standing::Open if self.spent => {
                 EndReason::Budget { reach: group::reach(&self.seen.values(cell, u32::MAX)) }
             }

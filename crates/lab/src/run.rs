@@ -239,6 +239,9 @@ fn decide<S: Sink>(
     for end in design.ends() {
         sink.ended(&request.id, &end).map_err(keep)?;
     }
+    if let Some(text) = design.other_objective() {
+        observer.event(&Event::Notice(text));
+    }
     observer.event(&Event::Decided(design));
     Ok(())
 }

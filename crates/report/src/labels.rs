@@ -8,19 +8,31 @@ use findings::{CellContrast, CellSummary, Contrast, Findings};
 /// The path of cells of which no log tells one.
 const NO_PATH: &str = "unknown";
 
-/// Whether a cell has a path to speak of; one that is not known needs no name where levels tell cells apart.
-pub(crate) fn is_placed(path: &str, levels: &BTreeMap<String, String>) -> bool {
-    path != NO_PATH || levels.is_empty()
+/// Whether a path is one to speak of.
+fn is_placed(path: &str) -> bool {
+    path != NO_PATH
+}
+
+/// Whether nothing but its workload names a cell.
+fn is_nameless(path: &str, levels: &BTreeMap<String, String>) -> bool {
+    !is_placed(path) && levels.is_empty()
+}
+
+/// Whether some of these paths is one to speak of: a column of unknown ones says nothing.
+pub(crate) fn are_placed<'a>(mut paths: impl Iterator<Item = &'a str>) -> bool {
+    paths.any(is_placed)
 }
 
 /// `pod-to-target, offload=off`, with the workload's name where the run has several.
 pub(crate) fn cell(findings: &Findings, cell: &CellSummary) -> String {
-    joined(&cell.path, &cell.levels, (workloads(findings).len() > 1).then_some(&cell.workload))
+    let several = workloads(findings).len() > 1 || is_nameless(&cell.path, &cell.levels);
+    joined(&cell.path, &cell.levels, several.then_some(&cell.workload))
 }
 
 /// The same of a cell that two runs have.
 pub(crate) fn contrast(contrast: &Contrast, cell: &CellContrast) -> String {
-    joined(&cell.path, &cell.levels, (contrasted(contrast).len() > 1).then_some(&cell.workload))
+    let several = contrasted(contrast).len() > 1 || is_nameless(&cell.path, &cell.levels);
+    joined(&cell.path, &cell.levels, several.then_some(&cell.workload))
 }
 
 /// `offload=off, mtu=1500`; nothing for no factors.
@@ -59,7 +71,7 @@ pub(crate) fn reported<'a>(cells: impl IntoIterator<Item = &'a CellSummary>) -> 
 }
 
 fn joined(path: &str, levels: &BTreeMap<String, String>, workload: Option<&String>) -> String {
-    let path = is_placed(path, levels).then(|| path.to_owned());
+    let path = is_placed(path).then(|| path.to_owned());
     let parts = path.into_iter().chain(self::levels(levels)).chain(workload.cloned());
     parts.collect::<Vec<_>>().join(", ")
 }

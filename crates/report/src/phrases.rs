@@ -1,6 +1,7 @@
 //! Estimates and comparisons in words: always with the interval and the confidence that they really have.
 //! Must not know which section they stand in.
 
+mod change;
 mod doubt;
 mod traffic;
 
@@ -9,6 +10,7 @@ use samples::{RunState, UnixMillis};
 use units::Share;
 
 pub(crate) use self::{
+    change::change,
     doubt::doubt,
     traffic::{judged, lost, lost_messages, middle_and_tail, retransmits, window},
 };
@@ -25,6 +27,9 @@ pub(crate) enum Confidence {
     /// There is no interval at all, which the caption says once.
     Nowhere,
 }
+
+/// From here on a ratio is several times.
+const SEVERAL: f64 = 2.0;
 
 /// Stands behind an interval that was computed within a single trial.
 const WITHIN: &str = "*";
@@ -59,8 +64,31 @@ pub(crate) fn value(metric: Metric, value: f64) -> String {
 /// A ratio as a share of what it is held against: `94.2 % (93.0 to 95.1)`, or `4.20x` when it is several times.
 pub(crate) fn share(comparison: &Comparison, confidence: Confidence) -> String {
     let ratio = comparison.ratio;
-    let scale = if ratio < 2.0 { Scale::percent(ratio) } else { Scale::times(ratio) };
+    let scale = if ratio < SEVERAL { Scale::percent(ratio) } else { Scale::times(ratio) };
     ratio_in(scale, comparison, confidence)
+}
+
+/// How the ratios of one column are written: all alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ratios {
+    Percent,
+    /// Where one of them is several times.
+    Times,
+}
+
+impl Ratios {
+    /// For these.
+    pub(crate) fn of<'a>(mut comparisons: impl Iterator<Item = &'a Comparison>) -> Self {
+        if comparisons.any(|comparison| comparison.ratio >= SEVERAL) { Self::Times } else { Self::Percent }
+    }
+
+    /// One of them.
+    pub(crate) fn said(self, comparison: &Comparison, confidence: Confidence) -> String {
+        match self {
+            Self::Percent => ratio_in(Scale::percent(comparison.ratio), comparison, confidence),
+            Self::Times => times(comparison, confidence),
+        }
+    }
 }
 
 /// A ratio as a factor: `1.42x (1.31 to 1.55)`.
@@ -158,9 +186,23 @@ pub(crate) fn moment(at: UnixMillis) -> String {
         .map_or_else(|_| "an unknown time".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
+/// `1,234,567`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// `1 trial`, `5 trials`.
 pub(crate) fn count(number: u64, one: &str, several: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { several })
+    let number_in_words = grouped(number);
+    format!("{number_in_words} {}", if number == 1 { one } else { several })
 }
 
 fn none(findings: &Findings, workload: &str) -> String {
@@ -238,6 +280,13 @@ mod tests {
         );
         (against.ratio, against.ratio_interval) = (4.2, interval(4.0, 4.44));
         assert_eq!(plain(&share(&against, Confidence::InHead)), "4.20x (4.00 to 4.44)");
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod design;
 mod effects;
 mod environment;
 mod head;
+pub(crate) mod headline;
 mod import;
 mod intervals;
 mod ladder;
@@ -24,6 +25,7 @@ mod shifts;
 mod skipped;
 mod speedup;
 mod syscalls;
+mod valueless;
 pub(crate) mod verdict;
 
 use findings::{Findings, Objective};

@@ -169,6 +169,52 @@ fn a_run_of_skipped_cells_only_says_why() {
     }
 }
 
+#[test]
+fn trials_without_a_value_are_counted_with_the_reason() {
+    let mut record = sample::record::record();
+    let text = |record: &samples::RunRecord| {
+        let mut findings = sample::nothing();
+        findings.run.made = u32::try_from(record.trials.len()).expect("few");
+        render(&findings, Some(record), Format::Terminal, &Options::default())
+    };
+    for trial in &mut record.trials {
+        trial.measurement = samples::Measurement::Stream(samples::StreamData { flows: Vec::new() });
+    }
+    let said = text(&record);
+    assert!(!said.contains("no trial has ended yet"), "{said}");
+    assert!(said.contains("no value: no connection was made."), "{said}");
+    record.trials.clear();
+    assert!(text(&record).contains("no trial has ended yet"));
+}
+
+#[test]
+fn what_only_the_sender_told_is_called_sent() {
+    let mut findings = sample::findings();
+    for stream in findings.cells.iter_mut().filter_map(|cell| cell.stream.as_mut()) {
+        (stream.forward, stream.reverse) = (None, None);
+    }
+    let text = render(&findings, None, Format::Terminal, &Options::default());
+    assert!(text.contains(" Sent (94 % interval)") && !text.contains("Received"), "{text}");
+    let text = render(&findings, None, Format::Markdown, &Options::default());
+    assert!(text.contains("unknown receiver"), "{text}");
+}
+
+#[test]
+fn ratios_without_an_interval_stand_bare_and_in_one_style() {
+    let mut findings = sample::findings();
+    let mut ratios = [2.5, 1.5].into_iter().cycle();
+    for comparison in findings.cells.iter_mut().filter_map(|cell| cell.against_baseline.as_mut()) {
+        comparison.ratio_interval = None;
+        comparison.verdict = ::findings::Difference::Unclear;
+        comparison.ratio = ratios.next().expect("it is endless");
+    }
+    let text = render(&findings, None, Format::Terminal, &Options::default());
+    let results = text.split("Results").nth(1).expect("there are some");
+    assert!(!results.contains("unclear") && !results.contains("no interval)"), "{text}");
+    assert!(results.contains("2.50x") && results.contains("1.50x"), "{text}");
+    assert!(results.contains("A number without brackets stands alone"), "{text}");
+}
+
 /// What a reader gets who copies the command from a narrow terminal.
 fn check_copied(command: &str, expected: &str) {
     let mut findings = sample::findings();

@@ -79,4 +79,9 @@ pub enum EndReason {
     },
     /// It cannot be among the best any more, nor next to the knee: the time went to others.
     Settled,
+    /// Nothing came through in some of its trials, or none can be used: it is out, whatever the others brought.
+    Unusable {
+        /// How many of its trials cannot be used.
+        trials: u32,
+    },
 }

@@ -57,8 +57,14 @@ impl Measurement {
         let value = match (self, metric) {
             (Self::Stream(data), Metric::Throughput) => {
                 let receivers = || data.flows.iter().map(|flow| &flow.receiver);
-                let flowed = receivers().any(|series| series.elapsed().0 > 0);
-                flowed.then(|| EndSeries::rate_together(receivers()).0)?
+                let senders = || data.flows.iter().map(|flow| &flow.sender);
+                let lasted = |series: &EndSeries| series.elapsed().0 > 0;
+                // A log without the receiver's word tells at least what was sent; its cell says so.
+                if receivers().any(lasted) {
+                    EndSeries::rate_together(receivers()).0
+                } else {
+                    senders().any(lasted).then(|| EndSeries::rate_together(senders()).0)?
+                }
             }
             // Of an open loop since the intended times: from the time of sending a stall counts only once.
             (Self::PingPong(data), Metric::RoundTrip) => {

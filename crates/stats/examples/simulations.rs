@@ -1,6 +1,6 @@
 //! `make stats`: every claim about a method, on 1,000 data sets each, as a table; the exit status tells whether all
-//! hold. An argument chooses methods by a part of their name. Knows no case.
-#![expect(clippy::disallowed_macros, reason = "the table is what this program is for")]
+//! hold. Arguments: `seed=N`, `sets=N`, and a part of the methods' names. Knows no case.
+#![expect(clippy::disallowed_macros, reason = "the tables are what this program is for")]
 
 #[path = "../tests/simulations/alarms.rs"]
 mod alarms;
@@ -17,37 +17,100 @@ mod resampled;
 
 use std::process::ExitCode;
 
-/// Data sets a case, unless a second argument says otherwise.
-const SETS: usize = 1000;
+use case::{Case, Shown};
+
 /// What chance may add to a claim, in standard errors.
 const ERRORS: f64 = 3.0;
 
+/// What is asked for.
+struct Request {
+    seed: u64,
+    /// Data sets a case.
+    sets: usize,
+    only: String,
+}
+
 fn main() -> ExitCode {
-    let only = std::env::args().nth(1).unwrap_or_default();
-    let sets = std::env::args().nth(2).and_then(|text| text.parse().ok()).unwrap_or(SETS);
-    println!("| method | data | allowed | found of {sets} | |");
-    println!("| --- | --- | --- | --- | --- |");
-    let mut refuted = 0;
-    let cases =
-        [coverage::cases(), resampled::cases(), alarms::cases(), places::cases()].into_iter().flatten();
-    for case in cases.filter(|case| case.method.contains(&only)) {
-        let shown = case.run(sets);
-        let fits = case.fits(&shown, sets, ERRORS);
-        refuted += usize::from(!fits);
-        let (least, most) = case.allowed;
-        let unanswered = 100.0 * (1.0 - shown.answered);
-        let more =
-            if unanswered > 0.0 { format!(" ({unanswered:.1} % without an answer)") } else { String::new() };
-        println!(
-            "| {} | {} | {:.1} to {:.1} % | {:.1} %{more} | {} |",
-            case.method,
-            case.data,
-            100.0 * least,
-            100.0 * most,
-            100.0 * shown.share,
-            if fits { "" } else { "REFUTED" }
-        );
-    }
-    println!("\n{refuted} claims refuted");
+    let Some(request) = request() else {
+        eprintln!("simulations: seed=N and sets=N take whole numbers, sets at least 1");
+        return ExitCode::FAILURE;
+    };
+    let simulated = |cases: Vec<Case>| -> Vec<(Case, Shown)> {
+        let wanted = cases.into_iter().filter(|case| case.method.contains(&request.only));
+        wanted.map(|case| (request.run(&case), case)).map(|(shown, case)| (case, shown)).collect()
+    };
+    println!("Seed {}.\n", request.seed);
+    let intervals = simulated(coverage::cases());
+    let others: Vec<Case> =
+        [alarms::cases(), places::cases(), resampled::cases()].into_iter().flatten().collect();
+    let others = simulated(others);
+    let all = || intervals.iter().chain(&others);
+    let refuted = request.claims(all());
+    request.figures(all());
+    missed(&intervals);
+    println!("\n{refuted} refuted");
     if refuted == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn request() -> Option<Request> {
+    let mut request = Request { seed: case::SEED, sets: 1000, only: String::new() };
+    for word in std::env::args().skip(1) {
+        match word.split_once('=') {
+            Some(("seed", number)) => request.seed = number.parse().ok()?,
+            Some(("sets", number)) => request.sets = number.parse().ok().filter(|sets| *sets > 0)?,
+            _ => request.only = word,
+        }
+    }
+    Some(request)
+}
+
+impl Request {
+    fn run(&self, case: &Case) -> Shown {
+        case.run(self.sets, self.seed)
+    }
+
+    fn fits(&self, (case, shown): &(Case, Shown)) -> bool {
+        case.fits(shown, self.sets, ERRORS)
+    }
+
+    /// The table of what is claimed; how many rows, figures included, are refuted.
+    fn claims<'a>(&self, cases: impl Iterator<Item = &'a (Case, Shown)> + Clone) -> usize {
+        println!("| method | data | claim | found of {} | |\n| --- | --- | --- | --- | --- |", self.sets);
+        for row in cases.clone() {
+            let (case, shown) = row;
+            let Some((least, most)) = case.claim else { continue };
+            let verdict = if self.fits(row) { "" } else { "REFUTED" };
+            let claim = format!("{:.1} to {:.1} %", 100.0 * least, 100.0 * most);
+            println!("| {} | {} | {claim} | {} | {verdict} |", case.method, case.data, found(shown));
+        }
+        cases.filter(|row| !self.fits(row)).count()
+    }
+
+    /// The table of what nothing is claimed of.
+    fn figures<'a>(&self, cases: impl Iterator<Item = &'a (Case, Shown)>) {
+        println!(
+            "\n| figure that is no claim | data | found of {} | |\n| --- | --- | --- | --- |",
+            self.sets
+        );
+        for row in cases.filter(|(case, _)| case.claim.is_none()) {
+            let (case, shown) = row;
+            let verdict = if self.fits(row) { "" } else { "SELDOM ANSWERS" };
+            println!("| {} | {} | {} | {verdict} |", case.method, case.data, found(shown));
+        }
+    }
+}
+
+/// The intervals that hold the truth more or less often than is asked of a 95 % interval.
+fn missed(intervals: &[(Case, Shown)]) {
+    let (least, most) = coverage::ASKED;
+    println!("\n95 % intervals outside {:.0} to {:.0} %:\n", 100.0 * least, 100.0 * most);
+    for (case, shown) in intervals.iter().filter(|(_, shown)| !(least..=most).contains(&shown.share)) {
+        println!("- {}, {}: {}", case.method, case.data, found(shown));
+    }
+}
+
+fn found(shown: &Shown) -> String {
+    let share = format!("{:.1} %", 100.0 * shown.share);
+    let unanswered = 100.0 * (1.0 - shown.answered);
+    if unanswered > 0.0 { format!("{share} ({unanswered:.1} % without an answer)") } else { share }
 }

@@ -26,7 +26,8 @@ const SEED: u64 = 0x6b6e_6565;
 pub struct Plateau {
     /// The first level on the plateau: the knee. The last level of all when the curve rises to its end.
     pub index: usize,
-    /// Levels that may be the knee, in order, `index` among them.
+    /// Levels that may be the knee, in order, `index` among them. Later levels are on the plateau as well, and yet not
+    /// plausible where an earlier one surely is: the knee is the first.
     pub plausible: Vec<usize>,
     /// The plateau, in the unit of the values: the median of the trials on it, with its exact interval where it has more
     /// than one.
@@ -44,22 +45,53 @@ pub struct Plateau {
 ///
 /// `None` for fewer than two levels, an empty one, or a value that is not finite and positive.
 pub fn plateau(levels: &[Vec<f64>]) -> Option<Plateau> {
-    if levels.len() < 2 || levels.iter().flatten().any(|value| !(value.is_finite() && *value > 0.0)) {
+    let one_each: Vec<Vec<Vec<f64>>> = levels.iter().map(|level| vec![level.clone()]).collect();
+    plateau_of_best(&one_each)
+}
+
+/// As [`plateau`], where each level has several settings, each with its trials, of which the best stands for the level.
+/// Which one that is is found anew in each drawn curve, for it may be the best by chance.
+pub fn plateau_of_best(levels: &[Vec<Vec<f64>>]) -> Option<Plateau> {
+    let fits = |value: &f64| value.is_finite() && *value > 0.0;
+    if levels.len() < 2 || !levels.iter().flatten().flatten().all(fits) {
         return None;
     }
-    let medians =
-        levels.iter().map(|level| Some(describe::median(level)?.ln())).collect::<Option<Vec<_>>>()?;
+    let settings = levels
+        .iter()
+        .map(|level| level.iter().map(|trials| Setting::of(trials)).collect())
+        .collect::<Option<Vec<Vec<Setting<'_>>>>>()?;
+    let best = settings.iter().map(|level| Setting::best(level)).collect::<Option<Vec<&Setting<'_>>>>()?;
+    let medians: Vec<f64> = best.iter().map(|setting| setting.median).collect();
     let bound = bound(&medians)?;
     let (index, last) = (first_on(&medians, bound)?, medians.iter().rposition(|median| *median >= bound)?);
-    let draws = Draws::of(levels, &medians, bound)?;
-    let on: Vec<f64> =
-        (index..=last).filter(|i| medians[*i] >= bound).flat_map(|i| levels[i].iter().copied()).collect();
+    let draws = Draws::of(&settings, bound)?;
+    let on: Vec<f64> = (index..=last)
+        .filter(|i| medians[*i] >= bound)
+        .flat_map(|i| best[i].trials.iter().copied())
+        .collect();
     Some(Plateau {
         index,
         plausible: draws.plausible(index),
         value: interval::median_estimate(&on, CONFIDENCE)?,
         falls_at: (last + 1..levels.len()).find(|level| draws.is_below(*level)),
     })
+}
+
+/// A setting at a level.
+struct Setting<'a> {
+    trials: &'a [f64],
+    /// Of the logarithms.
+    median: f64,
+}
+
+impl<'a> Setting<'a> {
+    fn of(trials: &'a [f64]) -> Option<Self> {
+        Some(Self { trials, median: describe::median(trials)?.ln() })
+    }
+
+    fn best(level: &[Self]) -> Option<&Self> {
+        level.iter().max_by(|one, other| one.median.total_cmp(&other.median))
+    }
 }
 
 /// The least logarithm on the plateau.
@@ -92,17 +124,22 @@ struct Draws {
 }
 
 impl Draws {
-    fn of(levels: &[Vec<f64>], medians: &[f64], on: f64) -> Option<Self> {
-        let residuals = residuals(levels, medians, on);
+    fn of(levels: &[Vec<Setting<'_>>], on: f64) -> Option<Self> {
+        let residuals = residuals(levels, on);
         let mut random = Pcg64Mcg::seed_from_u64(SEED);
         let mut draws = Self { knees: Vec::with_capacity(DRAWS), below: vec![0; levels.len()] };
         let (mut errors, mut curve) = (Vec::new(), Vec::with_capacity(levels.len()));
         for _ in 0..DRAWS {
             curve.clear();
-            for (level, median) in levels.iter().zip(medians) {
-                errors.clear();
-                errors.extend(level.iter().map(|_| residuals[random.random_range(0..residuals.len())]));
-                curve.push(median + middle(&mut errors)?);
+            for level in levels {
+                let mut best = f64::NEG_INFINITY;
+                for setting in level {
+                    let error = |_: &f64| residuals[random.random_range(0..residuals.len())];
+                    errors.clear();
+                    errors.extend(setting.trials.iter().map(error));
+                    best = best.max(setting.median + middle(&mut errors)?);
+                }
+                curve.push(best);
             }
             let bound = bound(&curve)?;
             draws.knees.push(first_on(&curve, bound)?);
@@ -127,21 +164,22 @@ impl Draws {
 
 /// How trials lie about the median of their level, as logarithms, made wider for what the medians took away. Where no
 /// level was repeated, how the levels on the plateau lie about it, and [`ASSUMED_SCATTER`] at least.
-fn residuals(levels: &[Vec<f64>], medians: &[f64], on: f64) -> Vec<f64> {
-    let about = |values: &[f64], middle: f64| -> Vec<f64> {
-        let wider = (values.len() as f64 / (values.len() as f64 - 1.0)).sqrt();
-        values.iter().map(|value| (value - middle) * wider).collect()
-    };
+fn residuals(levels: &[Vec<Setting<'_>>], on: f64) -> Vec<f64> {
     let repeated: Vec<f64> = levels
         .iter()
-        .zip(medians)
-        .filter(|(level, _)| level.len() >= 2)
-        .flat_map(|(level, median)| about(&level.iter().map(|value| value.ln()).collect::<Vec<_>>(), *median))
+        .flatten()
+        .filter(|setting| setting.trials.len() >= 2)
+        .flat_map(|setting| {
+            let of = setting.trials.len() as f64;
+            let wider = (of / (of - 1.0)).sqrt();
+            setting.trials.iter().map(move |value| (value.ln() - setting.median) * wider)
+        })
         .collect();
     if !repeated.is_empty() {
         return repeated;
     }
-    let plateau: Vec<f64> = medians.iter().copied().filter(|median| *median >= on).collect();
+    let best = levels.iter().filter_map(|level| Some(Setting::best(level)?.median));
+    let plateau: Vec<f64> = best.filter(|median| *median >= on).collect();
     let found = describe::stddev(&plateau).unwrap_or(0.0).max(ASSUMED_SCATTER);
     (0..DRAWS).map(|i| found * normal_quantile((i as f64 + 0.5) / DRAWS as f64)).collect()
 }
@@ -179,6 +217,17 @@ mod tests {
     fn a_level_at_the_edge_leaves_the_knee_open() {
         let got = plateau(&about(&[30.0, 76.0, 80.0, 80.0])).unwrap();
         assert_eq!(got.plausible, [1, 2]);
+    }
+
+    #[test]
+    fn the_best_of_several_settings_is_found_anew_in_each_drawn_curve() {
+        let several = [about(&[50.0]), about(&[76.5; 8]), about(&[80.0]), about(&[80.0])];
+        let as_if_one = several.clone().map(|level| level[0].clone());
+        let (got, alone) = (plateau_of_best(&several).unwrap(), plateau(&as_if_one).unwrap());
+        assert_eq!((got.index, alone.index), (1, 1));
+        // The best of eight draws lies higher than one draw: the drawn knee is at this level more often.
+        assert_eq!((got.plausible, alone.plausible), (vec![1], vec![1, 2]));
+        assert_eq!(plateau_of_best(&[vec![], about(&[1.0])]), None);
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub mod noise;
 pub mod permutation;
 pub mod ratio;
 pub mod series;
+pub mod sweep;
 pub mod verdict;
 pub mod warmup;
 

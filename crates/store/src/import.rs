@@ -1,46 +1,92 @@
 //! A run of other tools' logs: kept whole or not at all, however long it is.
 //! Must not know what a log looks like.
 
-use rusqlite::{Transaction, TransactionBehavior};
+use rusqlite::Transaction;
 use samples::{RunHeader, RunId, RunState, Trial};
 
 use crate::{
     error::{Place, StoreError},
     record,
-    store::{Store, WriteError, insert_run, insert_trial},
+    store::{Store, WriteError, insert, insert_run},
 };
+
+/// Where trials wait: a table of this connection alone, in a file of its own, which no other process has to wait for.
+const SPOOL: &str = "
+    CREATE TEMP TABLE spool (
+        place  INTEGER PRIMARY KEY,
+        cell   TEXT    NOT NULL,
+        block  INTEGER NOT NULL,
+        record TEXT    NOT NULL
+    ) STRICT;";
 
 /// A run that is being imported.
 #[derive(Debug)]
 pub struct Importing<'a> {
-    transaction: Transaction<'a>,
+    spool: Transaction<'a>,
     place: &'a Place,
     run: RunId,
-    number: i64,
 }
 
 impl Store {
-    /// Keeps a run in one transaction. `begin` is what is known of it beforehand; `work` adds its trials and returns
-    /// its whole header, of the same identity, which replaces `begin`. Fails it, nothing is kept.
+    /// Keeps a run whole. `work` adds its trials, for as long as it takes, and returns its header; others may write
+    /// meanwhile, as all of it is kept in one short transaction at the end. Fails `work`, nothing is kept. Returns
+    /// the run's identity: the header's, or one with a number behind it where another run has that by then.
     ///
     /// # Errors
     /// Those of `work`; when a record cannot be kept.
     pub fn import<E: From<StoreError>>(
         &mut self,
-        begin: &RunHeader,
+        run: &RunId,
         work: impl FnOnce(&mut Importing<'_>) -> Result<RunHeader, E>,
-    ) -> Result<(), E> {
+    ) -> Result<RunId, E> {
+        let header = self.spool(run, work)?;
+        let kept = self.keep_spool(header);
         let explain = self.place.explain("import into");
-        let transaction =
-            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&explain)?;
-        let text = record::header_text(begin)?;
-        insert_run(&transaction, begin, &text).map_err(|error| error.explained(&explain))?;
-        let number = transaction.last_insert_rowid();
-        let run = begin.id.clone();
-        let mut importing = Importing { transaction, place: &self.place, run, number };
+        self.connection.execute_batch("DROP TABLE temp.spool").map_err(explain)?;
+        Ok(kept?)
+    }
+
+    fn spool<E: From<StoreError>>(
+        &mut self,
+        run: &RunId,
+        work: impl FnOnce(&mut Importing<'_>) -> Result<RunHeader, E>,
+    ) -> Result<RunHeader, E> {
+        let explain = self.place.explain("prepare an import into");
+        let spool = self.connection.transaction().map_err(&explain)?;
+        spool.execute_batch(SPOOL).map_err(&explain)?;
+        let mut importing = Importing { spool, place: &self.place, run: run.clone() };
         let header = work(&mut importing)?;
-        importing.end(&header)?;
-        Ok(())
+        importing.spool.commit().map_err(&explain)?;
+        Ok(header)
+    }
+
+    fn keep_spool(&mut self, mut header: RunHeader) -> Result<RunId, StoreError> {
+        let sql = "INSERT INTO main.trial (run, place, cell, block, record)
+                   SELECT ?1, place, cell, block, record FROM temp.spool ORDER BY place";
+        let complete = header.state == RunState::Complete;
+        self.write("import into", |transaction| {
+            let number = insert_under_free_name(transaction, &mut header)?;
+            transaction.execute("UPDATE run SET complete = ?2 WHERE number = ?1", (number, complete))?;
+            transaction.execute(sql, [number])?;
+            Ok(())
+        })?;
+        Ok(header.id)
+    }
+}
+
+/// Adds the row of a run, whose identity gets a number behind it where another run has it; the row's number.
+fn insert_under_free_name(transaction: &Transaction<'_>, header: &mut RunHeader) -> Result<i64, WriteError> {
+    let wanted = header.id.clone();
+    let mut number = 2;
+    loop {
+        let text = record::header_text(header).map_err(WriteError::Refused)?;
+        match insert_run(transaction, header, &text) {
+            Err(WriteError::Refused(StoreError::RunExists { .. })) => {
+                header.id = RunId(format!("{wanted}-{number}"));
+                number += 1;
+            }
+            other => return other.map(|()| transaction.last_insert_rowid()),
+        }
     }
 }
 
@@ -51,28 +97,10 @@ impl Importing<'_> {
     /// When it cannot be kept: then `work` has to give up.
     pub fn trial(&mut self, trial: &Trial) -> Result<(), StoreError> {
         let text = record::trial_text(&self.run, trial)?;
-        insert_trial(&self.transaction, &self.run, self.number, trial, &text)
+        let sql = "INSERT INTO temp.spool (place, cell, block, record) VALUES (?1, ?2, ?3, ?4)";
+        let exists = || StoreError::TrialExists { run: self.run.clone(), index: trial.index };
+        insert(&self.spool, sql, (trial.index, &trial.cell, trial.block, &text), exists)
             .map_err(|error| error.explained(self.place.explain("keep a trial in")))
-    }
-
-    fn end(self, header: &RunHeader) -> Result<(), StoreError> {
-        let text = record::header_text(header)?;
-        let scenario = &header.scenario;
-        let sql = "UPDATE run SET scenario = ?2, title = ?3, digest = ?4, started = ?5, planned = ?6, complete = ?7,
-                   header = ?8 WHERE number = ?1";
-        let columns = (
-            self.number,
-            &scenario.name,
-            &scenario.title,
-            &scenario.digest,
-            header.started.0,
-            header.planned,
-            header.state == RunState::Complete,
-            &text,
-        );
-        let explain = self.place.explain("import into");
-        self.transaction.execute(sql, columns).map_err(&explain)?;
-        self.transaction.commit().map_err(explain)
     }
 }
 

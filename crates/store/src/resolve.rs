@@ -7,6 +7,8 @@ use crate::{error::StoreError, listing::RunListing, store::Store};
 
 /// So many runs are named in a hint.
 const NAMED: usize = 5;
+/// From so much likeness (Jaro and Winkler's, 0 to 1) a name may have been meant.
+const NEAR: f64 = 0.9;
 
 impl Store {
     /// The run that `text` means: its identity, the beginning of only one, `latest`, `latest:SCENARIO`, or
@@ -55,28 +57,41 @@ fn newest(text: &str, scenario: Option<&str>, runs: &[RunListing]) -> Result<Run
     let mut meant = runs.iter().filter(|run| scenario.is_none_or(|name| run.scenario == name)).peekable();
     // One that was interrupted before its first trial hides no run that has something to show.
     let newest = meant.peek().copied();
-    meant.find(|run| run.made > 0).or(newest).map(|run| run.id.clone()).ok_or_else(|| unknown(text, runs))
+    meant.find(|run| run.made > 0).or(newest).map(|run| run.id.clone()).ok_or_else(|| match scenario {
+        Some(name) if !runs.is_empty() => no_run_of(text, name, runs),
+        _ => unknown(text, runs),
+    })
+}
+
+fn no_run_of(text: &str, scenario: &str, runs: &[RunListing]) -> StoreError {
+    let mut names: Vec<&str> = runs.iter().map(|run| run.scenario.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let rest = names.split_off(names.len().min(NAMED)).len();
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    let hint = format!("the scenario `{scenario}` has no run; there are runs of {}{more}", names.join(", "));
+    StoreError::Unknown { text: text.to_owned(), hint }
 }
 
 fn unknown(text: &str, runs: &[RunListing]) -> StoreError {
     let hint = if runs.is_empty() {
         "no runs are kept yet: `plumb run quick` makes one".to_owned()
     } else {
-        format!("the nearest are {}, and `latest` is {}", nearest(text, runs), runs[0].id)
+        let near = nearest(text, runs).map(|near| format!("near it {near}, and ")).unwrap_or_default();
+        format!("{near}`latest` is {}; `plumb runs` lists all", runs[0].id)
     };
     StoreError::Unknown { text: text.to_owned(), hint }
 }
 
-fn nearest(text: &str, runs: &[RunListing]) -> String {
-    let wanted = text.strip_prefix("latest:").unwrap_or(text);
-    let mut ranked: Vec<&RunListing> = runs.iter().collect();
+/// Names that are like it; `None` where none is.
+fn nearest(text: &str, runs: &[RunListing]) -> Option<String> {
+    let near = |run: &RunListing| strsim::jaro_winkler(text, &run.id.0);
+    let mut ranked: Vec<&RunListing> = runs.iter().filter(|run| near(run) >= NEAR).collect();
     // A stable sort: among equals the newest stays first.
-    ranked.sort_by(|a, b| {
-        let near = |run: &RunListing| strsim::jaro_winkler(wanted, &run.id.0);
-        near(b).total_cmp(&near(a))
-    });
+    ranked.sort_by(|a, b| near(b).total_cmp(&near(a)));
     ranked.truncate(3);
-    names(&ranked)
+    let is = if ranked.len() == 1 { "is" } else { "are" };
+    (!ranked.is_empty()).then(|| format!("{is} {}", names(&ranked)))
 }
 
 fn names(runs: &[&RunListing]) -> String {
@@ -130,9 +145,12 @@ mod tests {
     #[test]
     fn an_unclear_name_is_answered_with_what_could_be_meant() {
         check("quick-2026", Err("quick-20261121-1300, quick-20261120-1100; write more of it"));
-        check("quikc-20261120-1100", Err("the nearest are quick-20261120-1100"));
-        check("latest:proxmox-vxlna", Err("the nearest are proxmox-vxlan-20261121-1200"));
-        check("latestt", Err("`latest` is quick-20261121-1300"));
+        check("quikc-20261120-1100", Err("near it are quick-20261120-1100"));
+        check(
+            "latest:proxmox-vxlna",
+            Err("the scenario `proxmox-vxlna` has no run; there are runs of proxmox-vxlan, quick"),
+        );
+        check("latestt", Err("`latestt`; `latest` is quick-20261121-1300"));
         check("", Err("no run is called ``"));
     }
 

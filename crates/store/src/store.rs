@@ -169,7 +169,8 @@ pub(crate) fn insert_trial(
     insert(transaction, sql, columns, || StoreError::TrialExists { run: run.clone(), index: trial.index })
 }
 
-fn insert(
+/// Adds a row; where one with its key is there, that is the error.
+pub(crate) fn insert(
     transaction: &Transaction<'_>,
     sql: &str,
     columns: impl rusqlite::Params,

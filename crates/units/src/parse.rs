@@ -13,6 +13,14 @@ pub enum ParseQuantityError {
         /// A valid example.
         example: &'static str,
     },
+    /// A number alone, of a quantity that needs a unit.
+    #[error("`{text}` has no unit; write {example}")]
+    NoUnit {
+        /// What was written.
+        text: String,
+        /// A valid example.
+        example: &'static str,
+    },
     /// The suffix is not a unit of this quantity.
     #[error("`{suffix}` is not a unit here; write one of {units}")]
     UnknownUnit {
@@ -52,6 +60,9 @@ pub(crate) fn quantity(
         digits.parse().map_err(|_| ParseQuantityError::NoNumber { text: trimmed.to_owned(), example })?;
     let (_, factor) =
         table.iter().find(|(spelling, _)| spelling.eq_ignore_ascii_case(suffix)).ok_or_else(|| {
+            if suffix.is_empty() {
+                return ParseQuantityError::NoUnit { text: trimmed.to_owned(), example };
+            }
             ParseQuantityError::UnknownUnit { suffix: suffix.to_owned(), units: spellings(table) }
         })?;
     let value = number * factor;
@@ -61,4 +72,17 @@ pub(crate) fn quantity(
 fn spellings(table: UnitTable) -> String {
     let named: Vec<&str> = table.iter().map(|(spelling, _)| *spelling).filter(|s| !s.is_empty()).collect();
     named.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_without_its_unit_is_answered_with_an_example() {
+        let said = quantity("60", &[("s", 1.0)], "a time such as 2s").map_err(|error| error.to_string());
+        assert_eq!(said, Err("`60` has no unit; write a time such as 2s".to_owned()));
+        let said = quantity("60q", &[("s", 1.0)], "a time such as 2s").map_err(|error| error.to_string());
+        assert_eq!(said, Err("`q` is not a unit here; write one of s".to_owned()));
+    }
 }

@@ -16,13 +16,13 @@ pub(super) fn knees(sweep: &Sweep<'_>) -> Vec<Knee> {
 }
 
 fn knee(sweep: &Sweep<'_>, factor: &Factor<'_>) -> Option<Knee> {
-    let best: Vec<(&str, &Setting<'_>)> = factor
-        .levels
-        .iter()
-        .filter_map(|(number, label)| Some((*label, best_at(sweep, factor, *number)?)))
-        .collect();
-    let goods: Vec<Vec<f64>> = best.iter().map(|(_, setting)| setting.goods.clone()).collect();
-    let found = curve::plateau(&goods)?;
+    let at = |number| sweep.settings.iter().filter(move |it| it.number(factor.name) == Some(number));
+    let best: Vec<(&str, &Setting<'_>)> =
+        factor.levels.iter().filter_map(|(number, label)| Some((*label, best_of(at(*number))?))).collect();
+    // Which setting is the best of a level may be chance, so all of them go in.
+    let goods = |number| at(number).map(|setting| setting.goods.clone()).collect();
+    let goods: Vec<Vec<Vec<f64>>> = factor.levels.iter().map(|(number, _)| goods(*number)).collect();
+    let found = curve::plateau_of_best(&goods)?;
     let label = |index: usize| best.get(index).map(|(label, _)| (*label).to_owned());
     Some(Knee {
         factor: factor.name.to_owned(),
@@ -39,7 +39,6 @@ fn knee(sweep: &Sweep<'_>, factor: &Factor<'_>) -> Option<Knee> {
 }
 
 /// The best setting at a level, whatever the other factors.
-fn best_at<'s, 'a>(sweep: &'s Sweep<'a>, factor: &Factor<'_>, number: f64) -> Option<&'s Setting<'a>> {
-    let at = sweep.settings.iter().filter(|setting| setting.number(factor.name) == Some(number));
-    at.max_by(|one, other| one.good().total_cmp(&other.good()))
+fn best_of<'s, 'a: 's>(settings: impl Iterator<Item = &'s Setting<'a>>) -> Option<&'s Setting<'a>> {
+    settings.max_by(|one, other| one.good().total_cmp(&other.good()))
 }

@@ -22,6 +22,8 @@ pub(super) struct Sweep<'a> {
     pub(super) metric: Metric,
     /// In the order of the scenario.
     pub(super) settings: Vec<Setting<'a>>,
+    /// Cells that are none, since a trial of theirs brought nothing.
+    pub(super) silent: Vec<&'a str>,
     /// Factors whose levels are numbers, with their levels in the order of the numbers.
     pub(super) factors: Vec<Factor<'a>>,
     /// The owners of CPU time that every setting knows; none when nobody recorded any.
@@ -60,8 +62,10 @@ impl<'a> Sweep<'a> {
         let (owners, unit) = cpu::owners(&cells);
         let settings: Vec<Setting<'a>> =
             cells.iter().filter_map(|cell| Setting::of(cell, more, &owners)).collect();
+        let is_silent = |cell: &&&Measured<'_>| cell.points.values().any(|point| point.value <= 0.0);
+        let silent = cells.iter().filter(is_silent).map(|cell| cell.record.id.as_str()).collect();
         let factors = factors(&settings);
-        let sweep = Self { workload, path, metric, settings, factors, owners, unit };
+        let sweep = Self { workload, path, metric, settings, silent, factors, owners, unit };
         (sweep.settings.len() >= FEWEST && !sweep.factors.is_empty()).then_some(sweep)
     }
 

@@ -122,12 +122,38 @@ fn a_measured_sweep_counts_the_machine_once_and_names_ties() {
         ("4", &["plain/bulk/streams=8".to_owned()][..])
     );
     assert!(
-        most.why[0].contains("cannot be told apart from it and costs less, 1.80 CPUs instead of 2.00"),
+        most.why[0].contains("is the cheapest of the 2 that cannot be told apart, 1.80 CPUs instead of 2.00"),
         "{most:#?}"
     );
     assert_eq!(recommended(answer, Objective::Efficient).levels["streams"], "4");
     assert_eq!(recommended(answer, Objective::LowCpu).levels["streams"], "2");
     assert_eq!((answer.knees[0].level.as_str(), answer.frontier.len()), ("4", 4));
+}
+
+#[test]
+fn cpu_time_that_is_alike_everywhere_is_said_to_tell_nothing() {
+    let said = |busy: [f64; 3]| {
+        let answers = swept(&[("1", 10e9, busy[0]), ("2", 20e9, busy[1]), ("4", 40e9, busy[2])], 5);
+        let why = recommended(&answers[0], Objective::Efficient).why.join(" ");
+        why.contains("CPU time does not tell the settings apart")
+    };
+    assert!(said([2.0, 1.99, 2.0]) && !said([1.9, 2.0, 2.0]));
+}
+
+#[test]
+fn a_setting_with_a_silent_trial_is_named() {
+    let mut run = Fixture::new(5);
+    run.path("plain", &["wire"]);
+    for streams in ["1", "2", "4", "8"] {
+        run.stream("plain", &[("streams", streams)], streams.parse::<f64>().expect("a number") * 1e9);
+    }
+    run.each("plain/bulk/streams=8", |trial| {
+        if trial.block == 1 {
+            trial.measurement = stream_at(&[0.0; 5]);
+        }
+    });
+    let why = recommended(&analyse(&run.record).answers[0], Objective::Max).why.join(" ");
+    assert!(why.contains("Not considered") && why.contains("plain/bulk/streams=8"), "{why}");
 }
 
 #[test]

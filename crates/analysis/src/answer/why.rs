@@ -12,6 +12,9 @@ use super::{
 };
 use crate::words::{self, count, list, percent};
 
+/// CPU times that differ by no more than this share are no reason to choose one.
+const ALIKE_CPU: f64 = 0.02;
+
 /// The reasons for a choice, the main one first.
 pub(super) fn sentences(
     sweep: &Sweep<'_>,
@@ -31,10 +34,35 @@ pub(super) fn sentences(
         Objective::LowCpu => {}
     }
     sentences.extend(why.ties());
+    sentences.extend(left_out(sweep));
     if choice.objective != Objective::Max {
+        sentences.extend(alike_cpu(sweep));
         sentences.extend(why.owners());
     }
     sentences
+}
+
+/// Settings that could not take part.
+fn left_out(sweep: &Sweep<'_>) -> Option<String> {
+    (!sweep.silent.is_empty()).then(|| {
+        format!("Not considered, since nothing arrived in at least one trial: {}.", list(&sweep.silent))
+    })
+}
+
+/// Says it where CPU time tells no setting from another.
+fn alike_cpu(sweep: &Sweep<'_>) -> Option<String> {
+    let costs: Option<Vec<f64>> =
+        sweep.settings.iter().map(|setting| Some(setting.cpu.as_ref()?.total)).collect();
+    let costs = costs?;
+    let (least, most) =
+        costs.iter().fold((f64::INFINITY, 0.0f64), |(least, most), cost| (least.min(*cost), most.max(*cost)));
+    (most <= least * (1.0 + ALIKE_CPU)).then(|| {
+        format!(
+            "CPU time does not tell the settings apart: all of them lie within {} of each other, as where every CPU is \
+             busy all the time.",
+            percent(ALIKE_CPU)
+        )
+    })
 }
 
 struct Why<'s, 'a> {
@@ -55,10 +83,11 @@ impl Why<'_, '_> {
         let instead =
             cost(self.setting).zip(cost(best)).map(|(own, best)| format!(", {own} instead of {best}"));
         vec![format!(
-            "The {most} of {all} is {} at {}; this one, with {}, cannot be told apart from it and costs less{}.",
+            "The {most} of {all} is {} at {}; this one, with {}, is the cheapest of the {} that cannot be told apart{}.",
             self.value(best),
             name(&best.cell.levels),
             self.value(self.setting),
+            self.choice.ties.len() + 1,
             instead.unwrap_or_default()
         )]
     }
@@ -149,7 +178,7 @@ impl Why<'_, '_> {
             );
         }
         let open = match knee.plausible.as_slice() {
-            [first, .., last] => format!(" (the numbers leave {first} to {last} open)"),
+            [first, .., last] => format!(" (where it begins, the numbers leave {first} to {last} open)"),
             _ => String::new(),
         };
         let falls = knee.falls_at.as_ref().map(|level| format!(", and from {level} on it is worse again"));

@@ -1,9 +1,9 @@
 //! What the design of a run leaves open: cells whose time was over, and many comparisons judged one by one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use findings::{Basis, Comparison, Difference, Findings};
-use samples::{EndReason, RunRecord};
+use samples::{EndReason, Objective, RunRecord};
 
 use crate::words::{count, list, percent};
 
@@ -14,7 +14,25 @@ const MUCH_CHANCE: f64 = 0.2;
 
 /// Every caveat that applies.
 pub(super) fn caveats(record: &RunRecord, findings: &Findings) -> Vec<String> {
-    out_of_time(record).into_iter().chain(many_comparisons(findings)).collect()
+    out_of_time(record).into_iter().chain(without_cpu(record)).chain(many_comparisons(findings)).collect()
+}
+
+/// The design falls back to the value alone for cells that compete when nobody recorded what any of them cost.
+fn without_cpu(record: &RunRecord) -> Option<String> {
+    let design = &record.header.design;
+    if !design.is_adaptive() || design.objective == Objective::Max {
+        return None;
+    }
+    let mut known: BTreeMap<(&str, &str), bool> = BTreeMap::new();
+    for trial in &record.trials {
+        let Some(cell) = record.header.cells.iter().find(|cell| cell.id == trial.cell) else { continue };
+        *known.entry((&cell.workload, &cell.path)).or_default() |= trial.cpu.machine.elapsed.0 > 0;
+    }
+    known.values().any(|known| !known).then(|| {
+        "CPU time was not recorded for all that was compared: there, trials were chosen for the best value and not for \
+         the objective that was asked."
+            .to_owned()
+    })
 }
 
 fn out_of_time(record: &RunRecord) -> Option<String> {

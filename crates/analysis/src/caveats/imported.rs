@@ -5,7 +5,6 @@ use samples::{ImportRecord, Measurement, RunRecord};
 use crate::{
     alone::{self, MARGIN},
     measured::Measured,
-    steadiness,
     words::{count, list, percent},
 };
 
@@ -61,16 +60,12 @@ fn without_samples(measured: &[Measured<'_>]) -> Option<String> {
 }
 
 fn jumped(measured: &[Measured<'_>]) -> Option<String> {
-    let jumps = |cell: &&Measured<'_>| {
-        let trial = cell.trials().next();
-        let shifts = trial.map(|trial| steadiness::shifts(&crate::series::of_trial(cell, trial)));
-        alone::is_told(cell) && cell.points.len() == 1 && shifts.is_some_and(|shifts| !shifts.is_empty())
-    };
+    let jumps = |cell: &&Measured<'_>| alone::is_told(cell) && alone::jumped(cell);
     let ids: Vec<&str> = measured.iter().filter(jumps).map(|cell| cell.record.id.as_str()).collect();
     (!ids.is_empty()).then(|| {
         format!(
             "The rate of {} jumped from one level to another within its only trial: its mean says how long it stayed at \
-             each, and another trial may stay elsewhere.",
+             each, and another trial may stay elsewhere. So it has no interval, and no difference to it is called one.",
             list(&ids)
         )
     })

@@ -1,7 +1,7 @@
 //! Every caveat, with the run that calls for it; an ordinary run calls for none.
 
 use load::Load;
-use samples::{CellEnd, EndReason, Measurement, Quantity, RunState, Sent};
+use samples::{CellEnd, CpuUsage, EndReason, Measurement, Objective, Quantity, RunState, Sent};
 
 use crate::{
     analyse,
@@ -168,6 +168,19 @@ fn cells_whose_time_was_over_are_named() {
                    2.00 % that was asked: node-to-node",
         ],
     );
+}
+
+#[test]
+fn an_objective_that_could_not_be_sought_is_told() {
+    let asked = |objective: Objective| {
+        move |run: &mut Fixture| {
+            run.record.header.design.precision = Some(0.02);
+            run.record.header.design.objective = objective;
+            run.record.trials.iter_mut().for_each(|trial| trial.cpu = CpuUsage::default());
+        }
+    };
+    check(asked(Objective::Efficient), &["CPU time was not recorded for all that was compared"]);
+    check(asked(Objective::Max), &[]);
 }
 
 #[test]

@@ -9,11 +9,11 @@ use crate::alone::MARGIN;
 /// What can be said of losses beyond `most_loss` (0.05 is 5 %) of run B against run A.
 ///
 /// Lost only when a cell is worse and its ratio's interval, widened by the noise of both runs, lies beyond the
-/// threshold; passed only when that of every cell of A lies within. Runs of different machines, or a cell that B lacks,
-/// leave it open.
+/// threshold, or when nothing came through in B any more; passed only when that of every cell of A lies within. Runs of
+/// different machines or scenarios, or a cell that B lacks, leave it open.
 #[must_use]
 pub fn gate(contrast: &Contrast, most_loss: f64) -> Gate {
-    let comparable = !surroundings::other_machine(contrast);
+    let comparable = !surroundings::other_machine(contrast) && !surroundings::other_scenario(contrast);
     let (mut lost, mut unknown) = (Vec::new(), contrast.only_a.clone());
     for cell in &contrast.cells {
         match Loss::of(cell, most_loss) {
@@ -39,6 +39,10 @@ enum Loss {
 
 impl Loss {
     fn of(cell: &CellContrast, most_loss: f64) -> Self {
+        // Of what went out there is no ratio.
+        if cell.verdict == Verdict::Worse && cell.comparison.is_none() {
+            return Self::Established;
+        }
         let Some(change) = change(cell) else { return Self::Open };
         let least = 1.0 - most_loss;
         if cell.verdict == Verdict::Worse && change.high < least {

@@ -1,14 +1,12 @@
 //! Cell by cell: the ratio of two runs and what it comes to.
 //!
 //! Trials of two runs are not made in the same blocks, so nothing pairs them. What a run has in common with itself
-//! (placements, addresses, neighbours) is not in the scatter of its trials; the floor stands for that. It has two parts
-//! that are independent of each other: [`noise::USUAL_BETWEEN_RUNS`], and how well each run knows the cell's median,
-//! or somewhat more where its baseline differs from itself by more.
+//! (placements, addresses, neighbours) is not in the scatter of its trials; the floor stands for that.
 
 use findings::{Basis, CellContrast, Comparison, Difference, Metric, Verdict};
-use stats::{Judged, ab, describe, interval, multiple, noise, verdict::WIDEST_IN_FLOORS};
+use stats::{Judged, ab, describe, sweep, verdict::WIDEST_IN_FLOORS};
 
-use super::matching::Pair;
+use super::{floor::floor, matching::Pair, outage};
 use crate::{
     alone::{self, MARGIN},
     compare,
@@ -17,12 +15,8 @@ use crate::{
     words::{count, percent},
 };
 
-/// A baseline's noise counts up to so many times that of the cell itself.
-const MOST_OF_OWN: f64 = 2.0;
-/// Confidence of how well a run knows a median, where its trials suffice: from six on, one outlier does not count.
-const REACH: f64 = 0.75;
 /// Nothing is called the same whose interval leaves a larger difference open, whatever the noise: everything would be.
-const MOST_OPEN: f64 = 0.5;
+const MOST_OPEN: f64 = 0.35;
 
 /// With fewer trials of each of two runs no exchange of labels is rare enough: two in C(8, 4) = 70 are.
 const ENOUGH: usize = 4;
@@ -30,17 +24,33 @@ const ENOUGH: usize = 4;
 /// Every cell of both runs, in the order of A.
 pub(super) fn cells(pairs: &[Pair<'_, '_>], floors: &[Noise; 2]) -> Vec<CellContrast> {
     let looks: Vec<Look<'_>> = pairs.iter().map(|pair| Look::at(*pair, floors)).collect();
-    // Of many cells one would seem to differ by chance alone. Holm's method would leave nothing to establish where every
-    // cell of a sweep lost the same: with five trials each no cell's p is small enough for more than six cells.
-    let p: Vec<f64> = looks.iter().filter_map(Look::p).collect();
-    let mut adjusted = multiple::benjamini_hochberg(&p).unwrap_or(p).into_iter();
-    looks
+    // Of many cells one would seem to differ by chance alone.
+    let p = chances(pairs);
+    looks.iter().zip(p).filter_map(|(look, p)| look.judged(p.filter(|_| look.trials.is_some()))).collect()
+}
+
+/// The p of every pair among all of them; cells of one workload are expected to scatter alike.
+fn chances(pairs: &[Pair<'_, '_>]) -> Vec<Option<f64>> {
+    let mut workloads: Vec<&str> = Vec::new();
+    let values: Vec<[Vec<f64>; 2]> = pairs.iter().map(|(a, b)| one_metric(a, b)).collect();
+    let cells: Vec<sweep::Cell<'_>> = pairs
         .iter()
-        .filter_map(|look| {
-            let p = look.p().and_then(|_| adjusted.next());
-            look.judged(p)
+        .zip(&values)
+        .map(|((a, _), [of_a, of_b])| {
+            let workload = a.record.workload.as_str();
+            let group = workloads.iter().position(|known| *known == workload).unwrap_or_else(|| {
+                workloads.push(workload);
+                workloads.len() - 1
+            });
+            sweep::Cell { a: of_a, b: of_b, group }
         })
-        .collect()
+        .collect();
+    sweep::p(&cells)
+}
+
+/// The values of both; none where they are of two metrics.
+fn one_metric(a: &Measured<'_>, b: &Measured<'_>) -> [Vec<f64>; 2] {
+    if a.metric == b.metric { [a.values(), b.values()] } else { Default::default() }
 }
 
 /// What the trials of a cell in both runs say, before other cells are heeded.
@@ -58,10 +68,6 @@ impl<'m> Look<'m> {
         let floor = same_metric.then(|| floor(a, b, noise)).flatten();
         let trials = enough.then(|| ab::judge(&a.values(), &b.values(), floor.unwrap_or(MARGIN))).flatten();
         Self { a, b, floor, trials }
-    }
-
-    fn p(&self) -> Option<f64> {
-        self.trials.map(|judged| judged.p)
     }
 
     fn judged(&self, p: Option<f64>) -> Option<CellContrast> {
@@ -135,12 +141,15 @@ impl<'m> Look<'m> {
             ));
         }
         let Some(comparison) = comparison else {
+            if let Some((verdict, why)) = outage::between(self.a, self.b) {
+                return (verdict, Some(why));
+            }
             return unknown(
                 "In at least one trial nothing arrived, and a ratio with zero means nothing.".into(),
             );
         };
         match (comparison.verdict, self.a.metric.more_is_better()) {
-            (Difference::None, _) => (Verdict::Same, None),
+            (Difference::None, _) => (Verdict::Same, self.left_open(comparison)),
             (Difference::Unclear, _) => unknown(self.open(comparison, p)),
             (_, None) => unknown("It differs, and of this number neither more nor less is better.".into()),
             (Difference::Higher, Some(more)) => (if more { Verdict::Better } else { Verdict::Worse }, None),
@@ -148,17 +157,45 @@ impl<'m> Look<'m> {
         }
     }
 
+    /// What may still differ where it is called the same, if that is much or rests on an allowance.
+    fn left_open(&self, comparison: &Comparison) -> Option<String> {
+        let interval = comparison.ratio_interval?;
+        let (low, high) = (percent(interval.low), percent(interval.high));
+        if self.floor.is_none() {
+            return Some(format!(
+                "The same within an allowance of {}: the ratio is {low} to {high}, and so much is added on either side for \
+                 what one trial, or another tool's log, does not tell of other trials. Several trials of each setting that \
+                 plumb makes itself need less.",
+                percent(MARGIN)
+            ));
+        }
+        let most = interval.high.max(interval.low.recip()) - 1.0;
+        (most > MARGIN).then(|| {
+            format!(
+                "The same means here that the ratio is {low} to {high}: more trials would narrow it. Where more than {} is \
+                 left open nothing is called the same.",
+                percent(MOST_OPEN)
+            )
+        })
+    }
+
     /// Why it cannot be told.
     fn open(&self, comparison: &Comparison, p: Option<f64>) -> String {
         let (a, b) = (self.a.points.len(), self.b.points.len());
         let Some(interval) = comparison.ratio_interval else {
+            if alone::jumped(self.a) || alone::jumped(self.b) {
+                return "The rate jumped within its only trial: its mean is of no level, and another trial may stay elsewhere."
+                    .into();
+            }
             let trials = format!("A has {} and B {}", count(a, "trial"), b);
             return format!("{trials}, and nothing within them says how much they vary.");
         };
         if comparison.basis == Basis::Intervals {
             return format!(
-                "One trial each: the interval of the ratio does not exclude differences of {}, as trials of one setting \
-                 may show.",
+                "One trial each: the interval of the ratio, {} to {}, does not exclude differences of {}, as trials of one \
+                 setting may show. Several trials of each are needed.",
+                percent(interval.low),
+                percent(interval.high),
                 percent(MARGIN)
             );
         }
@@ -183,29 +220,6 @@ impl<'m> Look<'m> {
             ),
         }
     }
-}
-
-/// What two runs of one thing may differ by; `None` when another tool made one.
-///
-/// A noisy baseline says less of a quiet cell than the cell's own trials do, and those know their scatter from few: so the
-/// baseline's noise counts up to [`MOST_OF_OWN`] times the cell's own.
-fn floor(a: &Measured<'_>, b: &Measured<'_>, noise: &[Noise; 2]) -> Option<f64> {
-    if alone::is_told(a) || alone::is_told(b) {
-        return None;
-    }
-    let own = reach(&a.values())?.max(reach(&b.values())?);
-    let [one, other] = noise;
-    let known = [one.floor(&a.record.workload), other.floor(&b.record.workload)];
-    let baseline = known.into_iter().flatten().map(|floor| floor.relative).fold(0.0, f64::max);
-    Some(noise::USUAL_BETWEEN_RUNS.hypot(baseline.clamp(own, MOST_OF_OWN * own)))
-}
-
-/// How far a median's interval reaches from it.
-fn reach(values: &[f64]) -> Option<f64> {
-    let estimate = interval::median_estimate(values, REACH)?;
-    let interval = estimate.interval.filter(|interval| interval.low > 0.0)?;
-    let reach = (interval.high / estimate.value).max(estimate.value / interval.low) - 1.0;
-    reach.is_finite().then_some(reach)
 }
 
 /// Whether an interval is sure and narrow enough to call anything the same.

@@ -1,7 +1,7 @@
 //! What surrounds two runs and differs: machine, tool, scenario, settings. Must not know any value that was measured.
 
 use findings::{Contrast, SurroundingChange};
-use samples::{Environment, Origin, RunRecord};
+use samples::{Environment, Origin, RunHeader, RunRecord};
 use units::significant;
 
 use super::{matching::Pair, settings};
@@ -11,6 +11,7 @@ const MUCH_LOAD: f64 = 0.25;
 /// How much slower or faster the machine's own steps may be without being told.
 const ALIKE_STEPS: f64 = 1.25;
 
+const SCENARIO: &str = "scenario";
 const CPU_MODEL: &str = "CPU model";
 const CPUS: &str = "CPUs";
 const ARCHITECTURE: &str = "architecture";
@@ -31,6 +32,11 @@ pub(super) fn other_machine(contrast: &Contrast) -> bool {
     contrast.surroundings.iter().any(|change| [CPU_MODEL, CPUS, ARCHITECTURE].contains(&change.what.as_str()))
 }
 
+/// Whether the runs are of scenarios of different names.
+pub(super) fn other_scenario(contrast: &Contrast) -> bool {
+    contrast.surroundings.iter().any(|change| change.what == SCENARIO)
+}
+
 /// A change, when the two differ.
 pub(super) fn differs(what: &str, a: String, b: String, weighty: bool) -> Option<SurroundingChange> {
     (a != b).then(|| SurroundingChange { what: what.to_owned(), a, b, weighty })
@@ -38,14 +44,10 @@ pub(super) fn differs(what: &str, a: String, b: String, weighty: bool) -> Option
 
 fn of_runs(a: &RunRecord, b: &RunRecord) -> Vec<SurroundingChange> {
     let (a, b) = (&a.header, &b.header);
-    let scenario = |digest: &str| format!("{} ...", digest.chars().take(12).collect::<String>());
-    let text = (a.scenario.name == b.scenario.name
-        && !a.scenario.digest.is_empty()
-        && !b.scenario.digest.is_empty())
-    .then(|| differs("scenario's text", scenario(&a.scenario.digest), scenario(&b.scenario.digest), true));
+    let [name, text] = of_scenarios(a, b);
     [
-        differs("scenario", a.scenario.name.clone(), b.scenario.name.clone(), true),
-        text.flatten(),
+        name,
+        text,
         differs("plumb", a.tool.clone(), b.tool.clone(), true),
         differs("measured by", by(&a.origin), by(&b.origin), true),
         differs("blocks", a.blocks.to_string(), b.blocks.to_string(), false),
@@ -53,6 +55,18 @@ fn of_runs(a: &RunRecord, b: &RunRecord) -> Vec<SurroundingChange> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Name and text; logs of other tools are of no scenario.
+fn of_scenarios(a: &RunHeader, b: &RunHeader) -> [Option<SurroundingChange>; 2] {
+    if a.origin.imported().is_some() || b.origin.imported().is_some() {
+        return [None, None];
+    }
+    let (a, b) = (&a.scenario, &b.scenario);
+    let first = |digest: &str| format!("{} ...", digest.chars().take(12).collect::<String>());
+    let known = a.name == b.name && !a.digest.is_empty() && !b.digest.is_empty();
+    let text = known.then(|| differs("scenario's text", first(&a.digest), first(&b.digest), true));
+    [differs(SCENARIO, a.name.clone(), b.name.clone(), true), text.flatten()]
 }
 
 fn by(origin: &Origin) -> String {

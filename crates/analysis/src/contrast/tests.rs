@@ -183,6 +183,58 @@ fn many_cells_make_each_alarm_harder_and_a_loss_of_all_is_found() {
     );
 }
 
+/// A run of twenty cells with five trials each, of which the fourth keeps `share` of its rate.
+fn twenty(seed: u64, noise: Noise, share: f64) -> Fixture {
+    let mut draw = Draw(seed);
+    let mut run = Fixture::new(5);
+    run.path("plain", &["wire"]);
+    for streams in 1..=20 {
+        run.stream("plain", &[("streams", &streams.to_string())], 1e9);
+    }
+    let cells: Vec<String> = run.record.header.cells.iter().map(|cell| cell.id.clone()).collect();
+    for (place, cell) in cells.iter().enumerate() {
+        let rate = 1e10 * draw.about_one(noise.run) * if place == 3 { share } else { 1.0 };
+        for trial in run.record.trials.iter_mut().filter(|trial| trial.cell == *cell) {
+            trial.measurement = stream_of(rate * draw.about_one(noise.trial));
+        }
+    }
+    run
+}
+
+#[test]
+fn one_lost_cell_of_twenty_is_worse_with_five_trials_a_side_and_no_other() {
+    let noise = Noise { trial: 0.005, block: 0.0, run: 0.003 };
+    for share in [0.5, 0.9] {
+        for seed in 0..5u64 {
+            let (a, b) = (twenty(0xa17e_0000 + seed, noise, 1.0), twenty(0xb17e_0000 + seed, noise, share));
+            let contrast = contrast(&a.record, &b.record);
+            let worse: Vec<&str> = contrast
+                .cells
+                .iter()
+                .filter(|cell| cell.verdict == Verdict::Worse)
+                .map(|cell| &*cell.cell)
+                .collect();
+            assert_eq!(worse, [contrast.cells[3].cell.as_str()], "{share}: {contrast:#?}");
+            assert_eq!(gate(&contrast, 0.05).outcome, GateOutcome::Lost);
+        }
+    }
+}
+
+#[test]
+fn twenty_cells_of_equal_runs_seldom_raise_an_alarm() {
+    for (trial, of_run) in [(0.005, 0.005), (0.03, 0.007)] {
+        let noise = Noise { trial, block: 0.0, run: of_run };
+        let alarms = (0..60u64)
+            .filter(|seed| {
+                let (a, b) = (twenty(0xc17e_0000 + seed, noise, 1.0), twenty(0xd17e_0000 + seed, noise, 1.0));
+                let contrast = contrast(&a.record, &b.record);
+                contrast.cells.iter().any(|cell| matches!(cell.verdict, Verdict::Worse | Verdict::Better))
+            })
+            .count();
+        assert!(alarms <= 3, "{alarms} of 60 with {trial}");
+    }
+}
+
 #[test]
 fn a_gate_fails_only_on_what_is_established() {
     let against = |share: f64, noise: Noise, most: f64| {
@@ -221,6 +273,12 @@ fn a_noisy_baseline_does_not_hide_a_loss_of_a_quiet_cell() {
     };
     let contrast = contrast(&noisy(1, 1.0).record, &noisy(2, 0.93).record);
     assert_eq!(cell(&contrast, "tunnel/bulk").verdict, Verdict::Worse, "{contrast:#?}");
+    let said = |caveat: &&String| caveat.contains("The baseline differed from itself by up to");
+    assert!(
+        contrast.caveats.iter().find(said).is_some_and(|it| it.contains("In 2 cells,")),
+        "{:?}",
+        contrast.caveats
+    );
 }
 
 #[test]
@@ -314,7 +372,11 @@ fn a_loss_against_another_machine_is_not_established() {
 fn other_metrics_and_silence_have_no_ratio() {
     let a = run(5, 1, QUIET, 1.0);
     let mut b = run(5, 2, QUIET, 1.0);
-    b.each("tunnel/bulk", |trial| trial.measurement = stream_of(0.0));
+    b.each("tunnel/bulk", |trial| {
+        if trial.block == 2 {
+            trial.measurement = stream_of(0.0);
+        }
+    });
     for cell in b.record.header.cells.iter_mut().filter(|cell| cell.id == "plain/bulk") {
         cell.sent = samples::Sent::Load(crate::fixtures::ping_settings());
     }
@@ -323,6 +385,76 @@ fn other_metrics_and_silence_have_no_ratio() {
     let why = |id: &str| cell(&contrast, id).why.clone().unwrap_or_default();
     assert!(why("plain/bulk").contains("throughput and B by its round trip"), "{contrast:#?}");
     assert!(why("tunnel/bulk").contains("nothing arrived"), "{contrast:#?}");
+}
+
+#[test]
+fn a_complete_outage_is_a_loss() {
+    let a = run(5, 1, QUIET, 1.0);
+    let mut b = run(5, 2, QUIET, 1.0);
+    b.each("tunnel/bulk", |trial| trial.measurement = stream_of(0.0));
+    b.each("tunnel/ping", |trial| trial.measurement = Measurement::PingPong(PingPongData::default()));
+    let out = contrast(&a.record, &b.record);
+    for id in ["tunnel/bulk", "tunnel/ping"] {
+        let cell = cell(&out, id);
+        assert_eq!((cell.verdict, cell.comparison), (Verdict::Worse, None), "{cell:#?}");
+        assert!(cell.why.as_ref().is_some_and(|why| why.contains("any of the 5 trials of B")), "{cell:#?}");
+    }
+    let gate_of_it = gate(&out, 0.05);
+    assert_eq!((gate_of_it.outcome, gate_of_it.lost.len()), (GateOutcome::Lost, 2));
+    let back = contrast(&b.record, &a.record);
+    assert_eq!(cell(&back, "tunnel/bulk").verdict, Verdict::Better);
+    b.record.trials.retain(|trial| trial.block < 3);
+    assert_eq!(gate(&contrast(&a.record, &b.record), 0.05).outcome, GateOutcome::CannotTell, "three trials");
+}
+
+#[test]
+fn a_loss_against_another_scenario_is_not_established() {
+    let a = run(6, 1, QUIET, 1.0);
+    let mut b = run(6, 2, QUIET, 0.5);
+    b.record.header.scenario.name = "other".into();
+    let contrast = contrast(&a.record, &b.record);
+    assert!(contrast.caveats[0].contains("no loss is established by it"), "{:?}", contrast.caveats);
+    assert!(contrast.caveats[0].contains("small in A, other in B"), "{:?}", contrast.caveats);
+    let gate = gate(&contrast, 0.05);
+    assert_eq!((gate.outcome, gate.lost.len()), (GateOutcome::CannotTell, 0));
+}
+
+#[test]
+fn imports_are_of_no_scenario() {
+    let (mut a, mut b) = (imported(about(1e9)), imported(about(1e9)));
+    (a.record.header.scenario.digest, b.record.header.scenario.digest) = ("f00".into(), "ba5".into());
+    b.record.header.scenario.name = "other".into();
+    let contrast = contrast(&a.record, &b.record);
+    assert_eq!(contrast.surroundings, Vec::new());
+    assert!(contrast.caveats.iter().all(|caveat| !caveat.contains("scenario")), "{:?}", contrast.caveats);
+}
+
+#[test]
+fn an_allowance_for_what_is_not_known_is_said_with_its_size() {
+    let contrast = contrast(&imported(about(1e9)).record, &imported(about(1.002e9)).record);
+    let only = &contrast.cells[0];
+    let why = only.why.as_deref().unwrap_or_default();
+    assert!(
+        only.verdict == Verdict::Same && why.contains("allowance of 10") && why.contains("Several trials"),
+        "{only:#?}"
+    );
+    assert_eq!(gate(&contrast, 0.05).outcome, GateOutcome::CannotTell);
+}
+
+#[test]
+fn a_same_that_leaves_much_open_says_how_much() {
+    let noise = Noise { trial: 0.06, block: 0.0, run: 0.0 };
+    let contrast = contrast(&run(5, 31, noise, 1.0).record, &run(5, 32, noise, 1.0).record);
+    for cell in contrast.cells.iter().filter(|cell| cell.verdict == Verdict::Same) {
+        let interval = cell.comparison.and_then(|it| it.ratio_interval).expect("five trials each");
+        assert!(interval.high <= 1.35 && interval.low >= 1.0 / 1.35, "{cell:#?}");
+        let much = interval.high > 1.1 || interval.low < 1.0 / 1.1;
+        assert_eq!(cell.why.as_ref().is_some_and(|why| why.contains("more trials")), much, "{cell:#?}");
+    }
+    assert!(
+        contrast.cells.iter().any(|cell| cell.verdict == Verdict::Same && cell.why.is_some()),
+        "{contrast:#?}"
+    );
 }
 
 /// An imported run of one trial.

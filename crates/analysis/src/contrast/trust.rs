@@ -55,14 +55,17 @@ fn machines(a: &RunRecord, b: &RunRecord, contrast: &Contrast) -> Option<String>
 
 fn scenarios(contrast: &Contrast) -> Option<String> {
     let changed = contrast.surroundings.iter().find(|change| change.what.starts_with("scenario"))?;
-    let how = if changed.what == "scenario" {
-        format!("The runs are not of one scenario ({} in A, {} in B)", changed.a, changed.b)
+    Some(if surroundings::other_scenario(contrast) {
+        format!(
+            "The runs are not of one scenario ({} in A, {} in B): a difference may be the scenarios' alone, and no loss is \
+             established by it.",
+            changed.a, changed.b
+        )
     } else {
-        "The scenario was changed between the runs".to_owned()
-    };
-    Some(format!(
-        "{how}: cells of equal name, or equal path, workload and levels, are held against each other."
-    ))
+        "The scenario was changed between the runs: cells of equal name, or equal path, workload and levels, are held \
+         against each other."
+            .to_owned()
+    })
 }
 
 fn unfinished(a: &RunRecord, b: &RunRecord) -> Option<String> {

@@ -1,6 +1,6 @@
 //! `bimodal`: what a cell measured gathers at two levels, so its median must not be trusted.
 
-use findings::{Change, Evidence, Finding, Remedy, Severity};
+use findings::{CellSummary, Change, Evidence, Finding, Metric, Remedy, Severity};
 
 use super::{Context, Rule};
 use crate::{
@@ -11,13 +11,27 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "bimodal", look };
 
+/// More jumps of a trial than this are two levels that it went back and forth between.
+const FEW_SHIFTS: usize = 3;
+
 /// One claim for all cells; each has levels of its own in the evidence.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let found: Vec<(&Measured<'_>, Humps)> =
-        context.measured.iter().filter_map(|cell| Some((cell, humps(cell)?))).collect();
+        context.cells().filter_map(|(told, cell)| Some((cell, unexplained(told, humps(cell)?)?))).collect();
     let apart = |humps: &Humps| humps.levels.high / humps.levels.low;
     let widest = found.iter().max_by(|one, other| apart(&one.1).total_cmp(&apart(&other.1)));
     widest.map(|widest| finding(widest, &found)).into_iter().collect()
+}
+
+/// Levels within trials that a few jumps say better, with their times, are left to `level-shift`.
+fn unexplained(cell: &CellSummary, humps: Humps) -> Option<Humps> {
+    let most = cell
+        .shifts
+        .iter()
+        .map(|shift| cell.shifts.iter().filter(|other| other.trial == shift.trial).count())
+        .max();
+    let few = most.is_some_and(|most| most <= FEW_SHIFTS);
+    (humps.of != "intervals" || !few).then_some(humps)
 }
 
 fn finding((widest, humps): &(&Measured<'_>, Humps), found: &[(&Measured<'_>, Humps)]) -> Finding {
@@ -25,13 +39,14 @@ fn finding((widest, humps): &(&Measured<'_>, Humps), found: &[(&Measured<'_>, Hu
     let id = &widest.record.id;
     let claim = match found {
         [_] => format!(
-            "The {} of {id} gather at two levels, about {low} and {high}: its median must not be trusted.",
-            humps.of
+            "The {} of {id} gather at two levels, about {low} and {high}: {} must not be trusted.",
+            humps.of,
+            shown(widest, "its median", "its average")
         ),
         several => format!(
-            "{} gather at two levels, furthest apart {id} (about {low} and {high}): their medians must not be \
-             trusted.",
-            count(several.len(), "cell")
+            "{} gather at two levels, furthest apart {id} (about {low} and {high}): {} must not be trusted.",
+            count(several.len(), "cell"),
+            shown(widest, "their medians", "their averages")
         ),
     };
     Finding {
@@ -47,6 +62,11 @@ fn finding((widest, humps): &(&Measured<'_>, Humps), found: &[(&Measured<'_>, Hu
         ],
         remedy: Some(remedy(found.iter().any(|(cell, _)| cell.record.placement == "free"))),
     }
+}
+
+/// What is shown of a cell: the median of its trials, or of a single stream its average.
+fn shown<'a>(cell: &Measured<'_>, median: &'a str, average: &'a str) -> &'a str {
+    if cell.points.len() == 1 && cell.metric != Metric::RoundTrip { average } else { median }
 }
 
 fn levels(cell: &Measured<'_>, humps: &Humps) -> (String, String) {

@@ -21,10 +21,8 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 fn finding(record: &ImportRecord, context: &Context<'_>) -> Finding {
     let unknown = unknown(context);
     let cells = context.findings.cells.len();
-    let names: Vec<&str> = record.files.iter().map(|file| file.name.as_str()).collect();
-    let from = if names.is_empty() { String::new() } else { format!(" from {}", list(&names)) };
     let subjects: Vec<&str> = unknown.iter().map(|(subject, _)| *subject).collect();
-    let lacking = if subjects.is_empty() { String::new() } else { format!(": {}", list(&subjects)) };
+    let told_of = format!("{cells} imported {}", if cells == 1 { "cell" } else { "cells" });
     let told =
         unknown.iter().map(|(subject, value)| Evidence { what: (*subject).to_owned(), value: value.clone() });
     let notes = record
@@ -35,10 +33,11 @@ fn finding(record: &ImportRecord, context: &Context<'_>) -> Finding {
     Finding {
         id: String::new(),
         severity: Severity::Note,
-        claim: format!(
-            "{} imported{from}, measured by other tools; what their logs do not tell is unknown{lacking}.",
-            if cells == 1 { "1 cell is".into() } else { format!("{} are", count(cells, "cell")) },
-        ),
+        claim: if subjects.is_empty() {
+            format!("The logs of {told_of} tell all that the rules ask for.")
+        } else {
+            format!("Of {told_of} the logs do not tell {}: no rule could look at it.", list(&subjects))
+        },
         cells: context.findings.cells.iter().map(|cell| cell.id.clone()).collect(),
         evidence: record.files.iter().map(file).chain(told).chain(notes).collect(),
         caveats: vec![

@@ -1,9 +1,13 @@
-//! `level-shift`: within a trial the rate jumped and stayed, so that its mean is of no level.
+//! `level-shift`: within a trial the rate jumped to another level, so that its mean is of no level.
 
-use findings::{CellShift, CellSummary, Change, Evidence, Finding, Remedy, Severity};
+use findings::{CellShift, CellSummary, Change, Evidence, Finding, LevelShift, Remedy, Severity};
+use units::Nanos;
 
 use super::{Context, Rule};
-use crate::words::{count, value};
+use crate::{
+    measured::Measured,
+    words::{count, value},
+};
 
 pub(crate) const RULE: Rule = Rule { id: "level-shift", look };
 
@@ -16,18 +20,22 @@ const MOST_TOLD: usize = 6;
 struct Jumpy<'a> {
     cell: &'a CellSummary,
     widest: &'a CellShift,
+    /// The value of the trial in which that is, in the metric's unit.
+    average: Option<f64>,
 }
 
 /// One claim for all cells, the widest jump named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let mut found: Vec<Jumpy<'_>> = context.findings.cells.iter().filter_map(jumpy).collect();
+    let mut found: Vec<Jumpy<'_>> =
+        context.cells().filter_map(|(cell, measured)| jumpy(cell, measured)).collect();
     found.sort_by(|one, other| size(other.widest).total_cmp(&size(one.widest)));
     found.first().map(|worst| finding(worst, &found, context)).into_iter().collect()
 }
 
-fn jumpy(cell: &CellSummary) -> Option<Jumpy<'_>> {
+fn jumpy<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Jumpy<'a>> {
     let widest = cell.shifts.iter().max_by(|one, other| size(one).total_cmp(&size(other)))?;
-    Some(Jumpy { cell, widest })
+    let own = measured.points.values().find(|point| point.trial.index == widest.trial);
+    Some(Jumpy { cell, widest, average: own.map(|point| point.value) })
 }
 
 /// How many times as high the upper level is.
@@ -49,10 +57,11 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Fin
         id: String::new(),
         severity: if size(worst.widest) >= MUCH { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "In a trial of {} the rate jumped {} and stayed: the average, {}, is of no level.{others}",
+            "In trial {} of {} the rate jumped {}: {}.{others}",
+            ordinal(worst.widest),
             cell.id,
             jump(cell, worst.widest),
-            value(cell.metric, cell.value.median)
+            average(worst)
         ),
         cells: found.iter().map(|jumpy| jumpy.cell.id.clone()).collect(),
         evidence: found.iter().flat_map(|jumpy| evidence(jumpy.cell)).collect(),
@@ -64,9 +73,27 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Fin
     }
 }
 
+/// Trials are counted from one wherever people read of them.
+const fn ordinal(shift: &CellShift) -> u32 {
+    shift.trial.saturating_add(1)
+}
+
+fn average(jumpy: &Jumpy<'_>) -> String {
+    jumpy.average.map_or_else(
+        || "an average over it is of no level".to_owned(),
+        |average| format!("the trial's average, {}, is of no level", value(jumpy.cell.metric, average)),
+    )
+}
+
+/// `from 12.6 Gbit/s to 19.9 Gbit/s after 23.0 s, for 14.0 s`.
 fn jump(cell: &CellSummary, shift: &CellShift) -> String {
     let level = |level: f64| value(cell.metric, level);
-    format!("from {} to {} after {}", level(shift.shift.before), level(shift.shift.after), shift.shift.at)
+    let LevelShift { at, before, after } = shift.shift;
+    let later = cell.shifts.iter().filter(|other| other.trial == shift.trial && other.shift.at > at);
+    let next = later.map(|other| other.shift.at).min();
+    let stayed =
+        next.map_or_else(|| " and stayed".to_owned(), |next| format!(", for {}", Nanos(next.0 - at.0)));
+    format!("from {} to {} after {at}{stayed}", level(before), level(after))
 }
 
 fn evidence(cell: &CellSummary) -> Vec<Evidence> {
@@ -75,7 +102,7 @@ fn evidence(cell: &CellSummary) -> Vec<Evidence> {
         .iter()
         .take(MOST_TOLD)
         .map(|shift| Evidence {
-            what: format!("trial {} of {}", shift.trial, cell.id),
+            what: format!("trial {} of {}", ordinal(shift), cell.id),
             value: jump(cell, shift),
         })
         .collect();

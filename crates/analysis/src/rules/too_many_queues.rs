@@ -78,16 +78,17 @@ fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], conte
         id: String::new(),
         severity: if sure { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "Beyond {} CPU time grows and throughput hardly does: {} queues bring at most {} for at least {} the \
-             CPU time.",
+            "More than {} hardly pay: against {}, the setting that costs least, {} queues at theirs bring at most {} \
+             for at least {} the CPU time.",
             count(reference.queues as usize, "queue"),
+            reference.cell.id,
             list(&levels),
             times(most_gain),
             times(least_cost)
         ),
         cells: points.map(|point| point.cell.id.clone()).collect(),
         evidence: [evidence(reference, "")].into_iter().chain(told).collect(),
-        caveats: caveats(reference, sure),
+        caveats: caveats(sweep, reference, wastes, sure),
         remedy: Some(remedy(sweep, reference)),
     }
 }
@@ -96,7 +97,7 @@ fn times(ratio: f64) -> String {
     format!("{}x", units::significant(ratio, 3))
 }
 
-fn caveats(reference: &Point<'_>, sure: bool) -> Vec<String> {
+fn caveats(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], sure: bool) -> Vec<String> {
     let cheapest = "Each number of queues stands with its own cheapest setting within a tenth of the reference, so \
                     the other settings may differ.";
     let open = "That the larger numbers bring no more is not established: repeat the cells that are near.";
@@ -106,7 +107,23 @@ fn caveats(reference: &Point<'_>, sure: bool) -> Vec<String> {
         .into_iter()
         .flatten()
         .map(str::to_owned)
+        .chain(dearer(sweep, reference, wastes))
         .collect()
+}
+
+/// A setting with the reference's queues that costs no less than one with more queues, and carries no more.
+fn dearer(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>]) -> Option<String> {
+    let beaten = |point: &&Point<'_>| {
+        let better = |waste: &&Waste<'_>| {
+            queues::cpu(waste.point.cell) <= queues::cpu(point.cell) && waste.point.value() >= point.value()
+        };
+        let waste = wastes.iter().find(better)?;
+        Some((point.cell.id.clone(), waste.point.cell.id.clone()))
+    };
+    let same = sweep.points.iter().filter(|point| point.queues == reference.queues);
+    let (dear, better) =
+        same.filter(|point| queues::cpu(point.cell).is_some()).find_map(|point| beaten(&point))?;
+    Some(format!("It holds at that setting only: {better} carries no less than {dear} for no more CPU time."))
 }
 
 /// Whether the interval leaves no more than a tenth to be gained.

@@ -69,8 +69,8 @@ fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Finding {
         id: String::new(),
         severity: if worst.share >= MOST { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "{} of the {} that were counted inside system calls of {} are waiting or a guest's execution ({}): do \
-             not read the total of these calls as their cost.{others}",
+            "{} of the {} that were counted inside system calls of {} are not known to be running: calls of a kind that \
+             waits or runs a guest ({}). Do not read their total as their cost.{others}",
             percent(worst.share),
             worst.total,
             worst.cell.id,

@@ -5,7 +5,7 @@ use comfy_table::{Table, presets};
 use store::{Baseline, Store};
 
 use super::{report, runs};
-use crate::{exit::Exit, kept, say, shared::Shared};
+use crate::{exit::Exit, failure::Misuse, kept, say, shared::Shared};
 
 /// What to do with baselines.
 #[derive(Debug, Subcommand)]
@@ -53,7 +53,13 @@ pub(crate) fn run(command: &BaselineCommand, shared: &Shared) -> anyhow::Result<
 fn set(store: &mut Store, name: &str, run: &str) -> anyhow::Result<()> {
     let run = store.resolve(run)?;
     // What cannot be read can be held against nothing.
-    store.load(&run)?;
+    let record = store.load(&run)?;
+    if let Some(tries) = &record.header.tries {
+        let message = format!("run {run} tried the remedies of {}, and can be no baseline", tries.of);
+        let hint =
+            "its cells are pairs with and without a remedy, which no other run has: name that run instead";
+        return Err(Misuse::new(message).hint(hint).into());
+    }
     match store.set_baseline(name, &run)? {
         Some(before) if before != run => say::line(format_args!("{name} is {run} now, and was {before}"))?,
         _ => say::line(format_args!("{name} is {run}"))?,
@@ -80,9 +86,15 @@ fn list(store: &Store) -> anyhow::Result<()> {
     Ok(say::line(table)?)
 }
 
+/// What a run is called by being the newest.
+const LATEST: &str = "latest";
+
 /// A name that can be typed anywhere, and means no file.
 fn name(text: &str) -> Result<String, String> {
     let fits = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '.' | '_' | '-');
+    if text == LATEST {
+        return Err(format!("`{LATEST}` means the newest run: choose another name for a baseline"));
+    }
     if text.chars().all(fits) && (1..=64).contains(&text.len()) && !text.starts_with(['-', '.']) {
         return Ok(text.to_owned());
     }
@@ -101,5 +113,7 @@ mod tests {
         for text in ["", "two words", "a/b", "-x", "..", "baseline:x", "naïve", &"x".repeat(65)] {
             assert!(name(text).is_err_and(|said| said.contains("letters")), "{text}");
         }
+        assert!(name("latest").is_err_and(|said| said.contains("newest run")));
+        assert!(name("latest:quick").is_err());
     }
 }

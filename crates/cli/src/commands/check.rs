@@ -18,7 +18,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "BASELINE")]
     against: String,
     /// A loss beyond this share of the baseline fails
-    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = loss)]
+    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = loss, allow_hyphen_values = true)]
     max_loss: Share,
     #[command(flatten)]
     shown: Shown,
@@ -54,7 +54,7 @@ fn loss(text: &str) -> Result<Share, String> {
         .ok()
         .or_else(bare)
         .filter(|share| (0.0..1.0).contains(&share.0))
-        .ok_or_else(|| format!("`{text}` is no share: write a percentage below 100, as 5%"))
+        .ok_or_else(|| format!("`{text}` is no share: write a percentage of 0 or more and below 100, as 5%"))
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! `plumb import`: other tools' logs become a run, whole or not at all.
 
 use std::{
+    collections::BTreeSet,
     fs::File,
     io::{BufRead, BufReader, stdin},
+    ops::RangeInclusive,
     path::Path,
 };
 
-use ::import::{Assembler, Done, ImportError, Meta, Options};
+use ::import::{Assembler, Done, ImportError, KNOWN, Meta, Options, TooManyCells};
 use anyhow::Context;
 use clap::Args;
 use jiff::Timestamp;
@@ -16,8 +18,11 @@ use store::{Store, StoreError};
 use super::TOOL;
 use crate::{exit::Exit, failure::Misuse, kept, say, shared::Shared};
 
-/// Tests that are told one by one; of more only the number.
+/// Lines about tests; of more only the number.
 const TOLD: u32 = 40;
+
+/// What a row of a table says of itself.
+const TABLE: &str = "a table";
 
 /// What is read of a file at once.
 const CHUNK: usize = 64 << 10;
@@ -62,18 +67,21 @@ pub(crate) fn run(args: &ImportArgs, shared: &Shared) -> anyhow::Result<Exit> {
         ..meta(free_id(&args.name, &store)?)
     };
     let options = Options { factors: args.factor.clone(), metrics: args.metric.clone() };
-    let mut told = Told { quiet: args.quiet, tests: 0 };
+    let mut told = Told { quiet: args.quiet, ..Told::default() };
     let mut assembler = Assembler::new(meta);
-    let begin = assembler.header();
+    let wanted = assembler.header().id;
     let mut header = None;
-    store.import(&begin, |importing| -> anyhow::Result<RunHeader> {
+    let mut columns = BTreeSet::new();
+    let kept = store.import(&wanted, |importing| -> anyhow::Result<RunHeader> {
         for name in &args.files {
-            read(name, &options, &mut assembler, &mut |done| {
+            columns.append(&mut read(name, &options, &mut assembler, &mut |done| {
                 importing.trial(&done.trial)?;
                 Ok(told.test(&done)?)
-            })?;
+            })?);
         }
+        known(&options, &columns)?;
         let assembled = assembler.finish();
+        bounded(assembled.bounds)?;
         for done in assembled.rest {
             importing.trial(&done.trial)?;
             told.test(&done)?;
@@ -81,7 +89,8 @@ pub(crate) fn run(args: &ImportArgs, shared: &Shared) -> anyhow::Result<Exit> {
         header = Some(assembled.header.clone());
         Ok(assembled.header)
     })?;
-    told.end(&header.context("the import has no header")?)?;
+    let header = header.context("the import has no header")?;
+    told.end(&RunHeader { id: kept, ..header })?;
     Ok(Exit::Success)
 }
 
@@ -95,6 +104,7 @@ pub(crate) fn record(path: &Path) -> anyhow::Result<RunRecord> {
         Ok(())
     })?;
     let assembled = assembler.finish();
+    bounded(assembled.bounds)?;
     trials.extend(assembled.rest.into_iter().map(|done| done.trial));
     Ok(RunRecord { header: assembled.header, trials, skipped: Vec::new(), ends: Vec::new() })
 }
@@ -111,31 +121,50 @@ fn meta(id: RunId) -> Meta {
     }
 }
 
-/// Reads one file; what is complete goes to `keep`.
+/// Refuses columns that no table has.
+fn known(options: &Options, columns: &BTreeSet<String>) -> anyhow::Result<()> {
+    let unknown = options.unknown(columns);
+    let [first, ..] = unknown[..] else { return Ok(()) };
+    let shown: Vec<&str> = columns.iter().map(String::as_str).take(40).collect();
+    let hint = if shown.is_empty() {
+        "there is no table; nothing was imported".to_owned()
+    } else {
+        format!("the columns are: {}; nothing was imported", shown.join(", "))
+    };
+    Err(Misuse::new(format!("no table has a column `{first}`")).hint(say::harmless(&hint).to_string()).into())
+}
+
+/// Reads one file; what is complete goes to `keep`. Returns the headings of its tables' columns.
 fn read(
     name: &str,
     options: &Options,
     assembler: &mut Assembler,
     keep: &mut dyn FnMut(Done) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<BTreeSet<String>> {
     let (shown, mut input) = open(name)?;
     assembler.file(&shown);
     let read = ::import::read(&shown, &mut *input, options, &mut |found| {
-        assembler.take(found).into_iter().try_for_each(&mut *keep)
+        assembler.take(found).into_iter().try_for_each(&mut *keep)?;
+        bounded(assembler.within_bounds())
     });
     match read {
-        Ok(report) => {
+        Ok(mut report) => {
+            let columns = std::mem::take(&mut report.columns);
             assembler.read(report);
-            Ok(())
+            Ok(columns)
         }
         Err(ImportError::Keep(error)) => Err(error),
         Err(ImportError::Read { name, source }) => {
             Err(source).with_context(|| format!("cannot read {name}; nothing was imported"))
         }
         Err(error) => Err(Misuse::new(error.to_string())
-            .hint("`plumb import --help` lists what can be said about files; nothing was imported")
+            .hint(format!("nothing was imported; recognised are {KNOWN}"))
             .into()),
     }
+}
+
+fn bounded(bounds: Result<(), TooManyCells>) -> anyhow::Result<()> {
+    bounds.map_err(|error| Misuse::new(error.to_string()).hint("nothing was imported").into())
 }
 
 /// The file, and what it is called.
@@ -152,6 +181,12 @@ fn open(name: &str) -> anyhow::Result<(String, Box<dyn BufRead>)> {
 
 fn name(name: &str) -> anyhow::Result<String> {
     let sign = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.');
+    if ["latest", "baseline"].contains(&name) {
+        let taken = Misuse::new(format!("`{name}` is no name for a run: it means another one"));
+        return Err(taken
+            .hint("`latest` is the newest run, `baseline:NAME` one that was kept under a name")
+            .into());
+    }
     if name.is_empty() || name.len() > 64 || !name.chars().all(sign) {
         let wrong = Misuse::new(format!("`{name}` is no name for a run"));
         return Err(wrong.hint("use up to 64 letters, digits, `-`, `_` and `.`").into());
@@ -170,42 +205,102 @@ fn free_id(name: &str, store: &Store) -> Result<RunId, StoreError> {
 }
 
 /// What is said about the tests that were found.
+#[derive(Default)]
 struct Told {
     quiet: bool,
-    tests: u32,
+    tests: usize,
+    lines: u32,
+    /// Of a test of which no line was said.
+    untold: usize,
+    /// A table whose rows are coming in.
+    table: Option<Table>,
+}
+
+/// Rows of one table: one line says them all.
+struct Table {
+    lines: RangeInclusive<u64>,
+    title: String,
+    rows: usize,
+    /// The cell of the first row.
+    cell: String,
 }
 
 impl Told {
     fn test(&mut self, done: &Done) -> std::io::Result<()> {
         self.tests += 1;
-        if self.quiet || self.tests > TOLD {
+        if self.quiet {
             return Ok(());
         }
         let title = done.title.last().map_or_else(|| "no heading".to_owned(), |title| format!("\"{title}\""));
-        let (first, last) = (done.lines.start(), done.lines.end());
-        let text = format!("lines {first:>5} to {last:>5}  {}  {title}  as {}", done.what, done.trial.cell);
+        let (first, last) = (*done.lines.start(), *done.lines.end());
+        if done.what != TABLE {
+            self.end_table()?;
+            return self.line(&done.lines, &done.what, &title, &done.trial.cell, 1);
+        }
+        if let Some(table) = &mut self.table
+            && table.title == title
+            && (first == table.lines.end() + 1 || table.lines == done.lines)
+        {
+            table.lines = *table.lines.start()..=last;
+            table.rows += 1;
+            return Ok(());
+        }
+        self.end_table()?;
+        self.table = Some(Table { lines: done.lines.clone(), title, rows: 1, cell: done.trial.cell.clone() });
+        Ok(())
+    }
+
+    fn end_table(&mut self) -> std::io::Result<()> {
+        let Some(table) = self.table.take() else { return Ok(()) };
+        let (what, cell) = if table.rows == 1 {
+            (TABLE.to_owned(), table.cell)
+        } else {
+            (format!("{TABLE}, {} rows", table.rows), format!("{} and so on", table.cell))
+        };
+        self.line(&table.lines, &what, &table.title, &cell, table.rows)
+    }
+
+    fn line(
+        &mut self,
+        lines: &RangeInclusive<u64>,
+        what: &str,
+        title: &str,
+        cell: &str,
+        tests: usize,
+    ) -> std::io::Result<()> {
+        if self.lines == TOLD {
+            self.untold += tests;
+            return Ok(());
+        }
+        self.lines += 1;
+        let (first, last) = (lines.start(), lines.end());
+        let text = format!("lines {first:>5} to {last:>5}  {what}  {title}  as {cell}");
         say::line(say::harmless(&text))
     }
 
-    fn end(&self, header: &RunHeader) -> std::io::Result<()> {
+    fn end(&mut self, header: &RunHeader) -> std::io::Result<()> {
         if self.quiet {
             return say::line(&header.id);
         }
-        if self.tests > TOLD {
-            say::line(format_args!("... and {} more", self.tests - TOLD))?;
+        self.end_table()?;
+        if self.untold > 0 {
+            say::line(format_args!("... and {} more", self.untold))?;
         }
         let record = header.origin.imported().cloned().unwrap_or_default();
         for file in &record.files {
-            let formats = file.formats.join(", ");
-            say::line(format_args!("{}: {formats} in {} lines", say::harmless(&file.name), file.lines))?;
+            let (name, formats) = (say::harmless(&file.name), file.formats.join(", "));
+            let lines = counted(usize::try_from(file.lines).unwrap_or(usize::MAX), "line");
+            say::line(format_args!("{name}: {formats} in {lines}"))?;
         }
         for note in &record.notes {
             say::aside(format_args!("note: {}", say::harmless(note)));
         }
-        let (id, cells) = (&header.id, header.cells.len());
-        say::line(format_args!(
-            "imported {} trials in {cells} cells as {id}; `plumb report {id}` shows them",
-            self.tests
-        ))
+        let (id, cells) = (&header.id, counted(header.cells.len(), "cell"));
+        let trials = counted(self.tests, "trial");
+        say::line(format_args!("imported {trials} in {cells} as {id}; `plumb report {id}` shows them"))
     }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

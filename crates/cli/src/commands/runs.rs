@@ -6,7 +6,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use samples::{RunState, UnixMillis};
 use store::{Baseline, RunListing, Store};
 
-use crate::{exit::Exit, kept, say, shared::Shared};
+use crate::{exit::Exit, kept, say, shared::Shared, tried, width};
 
 /// Flags of `plumb runs`.
 #[derive(Debug, Args)]
@@ -51,22 +51,59 @@ fn list(store: &Store) -> anyhow::Result<()> {
         let path = store.path().display();
         return Ok(say::line(format_args!("no runs are kept in {path}; `plumb run quick` makes one"))?);
     }
+    let baselines = store.baselines()?;
+    let mut rows = vec![HEAD.map(str::to_owned)];
+    rows.extend(runs.iter().map(|run| row(run, &runs, &baselines)));
+    let columns = fitting(&rows, width::of_output());
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(["RUN", "BEGUN (UTC)", "TRIALS", "STATE", "BASELINE", "TITLE"]);
-    let baselines = store.baselines()?;
-    for run in &runs {
-        table.add_row(row(run, &baselines));
-    }
+    table.add_rows(rows.into_iter().map(|row| cut(row, &columns)));
     Ok(say::line(table)?)
 }
 
-fn row(run: &RunListing, baselines: &[Baseline]) -> [String; 6] {
+const HEAD: [&str; 6] = ["RUN", "BEGUN (UTC)", "TRIALS", "STATE", "BASELINE", "TITLE"];
+/// In which order columns go where there is no room for all; a run's name stays.
+const LEAST_FIRST: [usize; 5] = [5, 1, 2, 4, 3];
+/// A title is cut to no less than this.
+const SHORTEST_TITLE: usize = 12;
+/// The spaces beside each column.
+const PADDING: usize = 2;
+
+/// Which columns are shown, and how wide the title may be; without a width all of all.
+fn fitting(rows: &[[String; 6]], width: Option<usize>) -> ([bool; 6], usize) {
+    let extent = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let (mut shown, title) = ([true; 6], extent(TITLE));
+    let Some(width) = width else { return (shown, title) };
+    let others = |shown: &[bool; 6]| -> usize {
+        (0..TITLE).filter(|column| shown[*column]).map(|column| extent(column) + PADDING).sum()
+    };
+    for column in LEAST_FIRST {
+        let least = if shown[TITLE] { SHORTEST_TITLE.min(title) + PADDING } else { 0 };
+        if others(&shown) + least <= width {
+            break;
+        }
+        shown[column] = false;
+    }
+    (shown, title.min(width.saturating_sub(others(&shown) + PADDING)))
+}
+
+const TITLE: usize = 5;
+
+fn cut(mut row: [String; 6], (shown, title): &([bool; 6], usize)) -> Vec<String> {
+    if row[TITLE].chars().count() > *title {
+        row[TITLE] = row[TITLE].chars().take(title.saturating_sub(1)).chain(['…']).collect();
+    }
+    row.into_iter().zip(shown).filter(|(_, shown)| **shown).map(|(cell, _)| cell).collect()
+}
+
+fn row(run: &RunListing, all: &[RunListing], baselines: &[Baseline]) -> [String; 6] {
     let state = match run.state {
         RunState::Complete => "complete",
         RunState::Unfinished => "unfinished",
     };
-    let state = if run.imported { format!("{state}, imported") } else { state.to_owned() };
+    let parent = tried::parent(&run.id, all.iter().map(|other| &other.id));
+    let state = parent.map_or_else(|| state.to_owned(), |of| format!("{state}, remedies of {of}"));
+    let state = if run.imported { format!("{state}, imported") } else { state };
     let names: Vec<&str> =
         baselines.iter().filter(|named| named.run == run.id).map(|named| named.name.as_str()).collect();
     let trials = format!("{}/{}", run.made, run.planned);
@@ -78,4 +115,42 @@ pub(super) fn time(millis: UnixMillis) -> String {
     Timestamp::from_millisecond(millis.0)
         .map(|time| time.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M").to_string())
         .unwrap_or_else(|_| millis.0.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_title_is_cut_before_any_column_goes() {
+        let row = [
+            "quick-20261121-1300",
+            "2026-11-21 13:00",
+            "2/2",
+            "complete",
+            "",
+            "What a bridge costs, and more",
+        ];
+        let rows = [HEAD, row].map(|row| row.map(str::to_owned));
+        let shown = |width| cut(rows[1].clone(), &fitting(&rows, width));
+        assert_eq!(shown(None), row);
+        assert_eq!(shown(Some(90)).last().map(String::as_str), Some("What a bridge costs,…"));
+        assert_eq!(shown(Some(81)).last().map(String::as_str), Some("What a brid…"));
+        assert_eq!(shown(Some(72)).len(), 5);
+        assert_eq!(shown(Some(31)), ["quick-20261121-1300", "complete"]);
+        for width in [40, 60, 72, 80, 100] {
+            let taken: usize = shown(Some(width)).iter().map(|cell| cell.chars().count() + PADDING).sum();
+            assert!(taken <= width, "{width}: {taken}");
+        }
+    }
+
+    #[test]
+    fn a_run_that_tried_remedies_is_known_by_its_name() {
+        let kept = ["quick-1", "quick-1-remedies", "quick-1-2"].map(|name| samples::RunId(name.into()));
+        let parent =
+            |name: &str| tried::parent(&samples::RunId(name.into()), kept.iter()).map(|run| run.0.clone());
+        assert_eq!(parent("quick-1-remedies").as_deref(), Some("quick-1"));
+        assert_eq!(parent("quick-1-remedies-2").as_deref(), Some("quick-1"));
+        assert_eq!(parent("quick-1-2"), None);
+    }
 }

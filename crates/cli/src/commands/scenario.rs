@@ -115,10 +115,15 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
         say::line(format_args!("  {}", cell.id))?;
     }
     let takes = minutes(plan.duration_estimate().seconds());
-    say::line(format_args!("{} trials of {} cells, about {takes}", plan.trials.len(), plan.cells.len()))?;
+    let (trials, cells) = (plan.trials.len(), plan.cells.len());
+    let blocks = plan.trials.last().map_or(0, |trial| trial.block + 1);
+    let times = format!("each cell once in each of {blocks} blocks, baselines twice");
     match lab::forecast(plan) {
-        Some(forecast) => print_design(plan, &forecast),
-        None => Ok(()),
+        Some(forecast) => {
+            say::line(format_args!("at most {trials} trials of {cells} cells: {times}"))?;
+            print_design(plan, &forecast)
+        }
+        None => say::line(format_args!("{trials} trials of {cells} cells, about {takes}: {times}")),
     }
 }
 
@@ -126,23 +131,28 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
 fn print_design(plan: &Plan, forecast: &Forecast) -> io::Result<()> {
     let (design, screening) = (plan.design, minutes(forecast.screening.seconds()));
     let times = if forecast.screening_blocks == 1 { "once" } else { "twice" };
-    say::line("these are the most; with a budget or a precision they are chosen as the run goes on:")?;
+    say::line("with a budget or a precision, trials are chosen as the run goes on:")?;
     let first = forecast.screening_trials;
+    say::line(format_args!("  first every cell {times}: {first} trials, about {screening}"))?;
     say::line(format_args!(
-        "  first every cell {times}, its baseline more often: {first} trials, about {screening}"
-    ))?;
-    say::line(format_args!(
-        "  then cells that can still be {}, or where a curve may flatten",
+        "  then only cells that can still be {}, or where a curve may flatten",
         sought(design.objective)
     ))?;
     if let Some(precision) = design.precision.map(Share) {
         say::line(format_args!("  a cell ends when its median is known to {precision} either way"))?;
     }
     let most = minutes(forecast.most.seconds());
-    let budget = if design.budget.is_some() { "the budget" } else { "if no cell ends earlier" };
-    say::line(format_args!("  at most {most} in all: {budget}"))?;
+    let bound = match design.budget {
+        Some(budget) if budget == forecast.most => "the budget",
+        Some(_) => "all trials take no longer",
+        None => "if no cell ends earlier",
+    };
+    say::line(format_args!("  at most {most} in all: {bound}"))?;
     if forecast.is_too_short() {
-        say::line("  the budget is too short for that first part: some cells would have no trial")?;
+        let least = minutes(forecast.pass.seconds().ceil());
+        say::line(format_args!(
+            "  `plumb run` refuses that budget: to measure every cell once takes about {least}"
+        ))?;
     }
     Ok(())
 }

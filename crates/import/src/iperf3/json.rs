@@ -96,7 +96,7 @@ impl Json {
             }
             "server_output_json" => {
                 if let Ok(parts) = serde_json::from_str::<Parts<'_>>(data.get()) {
-                    document(&parts, lines, out);
+                    test(&parts, lines, out);
                 }
             }
             _ => {}
@@ -110,7 +110,16 @@ impl Json {
     }
 }
 
+/// A test, and the server's word on it, which has no other within it whatever stands there.
 fn document(parts: &Parts<'_>, lines: &RangeInclusive<u64>, out: &mut Out) {
+    test(parts, lines, out);
+    let of_server = parts.server_output_json.map(|raw| serde_json::from_str::<Parts<'_>>(raw.get()));
+    if let Some(Ok(of_server)) = of_server {
+        test(&of_server, lines, out);
+    }
+}
+
+fn test(parts: &Parts<'_>, lines: &RangeInclusive<u64>, out: &mut Out) {
     let place = place(*lines.start(), *lines.end());
     let start = parts.start.and_then(|start| part::<Start>("start", start));
     let Some(start) = start else {
@@ -136,10 +145,6 @@ fn document(parts: &Parts<'_>, lines: &RangeInclusive<u64>, out: &mut Out) {
     }
     let end = parts.end.and_then(|end| part::<Summary>("end", end));
     hand_on(reading, end, lines, out);
-    let of_server = parts.server_output_json.map(|raw| serde_json::from_str::<Parts<'_>>(raw.get()));
-    if let Some(Ok(of_server)) = of_server.filter(|of_server| of_server.is_ok()) {
-        document(&of_server, lines, out);
-    }
 }
 
 fn hand_on(reading: Reading, end: Option<Summary>, lines: &RangeInclusive<u64>, out: &mut Out) {

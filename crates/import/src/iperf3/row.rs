@@ -98,9 +98,12 @@ pub(super) enum Bracketed {
     OlderTool,
 }
 
+/// Before a row stands a time, perhaps in brackets of its own: more of them is no row of this tool.
+const MOST_BRACKETS: usize = 8;
+
 /// Reads what stands in or behind brackets, whatever stands before them (`--timestamps`); `None` for other lines.
 pub(super) fn bracketed(text: &str) -> Option<Bracketed> {
-    text.match_indices('[').find_map(|(at, _)| at_bracket(&text[at..]))
+    text.match_indices('[').take(MOST_BRACKETS).find_map(|(at, _)| at_bracket(&text[at..]))
 }
 
 fn at_bracket(text: &str) -> Option<Bracketed> {
@@ -364,6 +367,7 @@ mod tests {
             "| [a](b) |",
             "[   19.069262] balloon: size",
             "[ 5]",
+            "[][][][][][][][][  5]   0.00-1.00   sec  3.17 GBytes  27.3 Gbits/sec",
             "[  5] -1.00-2.00 sec",
         ] {
             assert_eq!(bracketed(text), None, "{text}");

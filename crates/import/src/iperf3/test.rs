@@ -248,7 +248,9 @@ impl Test {
         let rest = self.rest_of(row);
         self.udp |= matches!(rest, Rest::Sent { .. } | Rest::Received { .. });
         self.has_sides = true;
-        let interval = interval(row, rest).filter(|interval| interval.bytes.0 > 0);
+        // A client that never heard from its server prints zero bytes; datagrams that were lost it was told.
+        let told = |interval: &Interval| interval.datagrams.is_some_and(|it| it.lost > 0);
+        let interval = interval(row, rest).filter(|interval| interval.bytes.0 > 0 || told(interval));
         if self.is_needless(row) {
             return;
         }

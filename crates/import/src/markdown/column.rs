@@ -190,6 +190,12 @@ fn named(wanted: &[String], looks: &Looks) -> bool {
     wanted.iter().any(is)
 }
 
+/// Whether the user means a column with this heading.
+pub(crate) fn means(wanted: &str, heading: &str) -> bool {
+    let (wanted, (name, _)) = (wanted.trim(), heading_unit(heading));
+    heading.eq_ignore_ascii_case(wanted) || name.eq_ignore_ascii_case(wanted)
+}
+
 fn counts_repetitions(name: &str) -> bool {
     const WORDS: [&str; 9] = ["#", "no.", "nr.", "run", "trial", "iteration", "repetition", "rep", "round"];
     WORDS.iter().any(|word| word.eq_ignore_ascii_case(name))

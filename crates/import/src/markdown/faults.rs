@@ -17,6 +17,7 @@ pub(super) struct Faults {
     /// By column, with the first cell.
     wrong: BTreeMap<String, (String, Places)>,
     approximate: Places,
+    halves: Places,
     without_values: bool,
     without_factors: bool,
     words: Vec<String>,
@@ -31,6 +32,7 @@ impl Faults {
             unnamed: BTreeMap::new(),
             wrong: BTreeMap::new(),
             approximate: Places::NONE,
+            halves: Places::NONE,
             without_values: false,
             without_factors: false,
             words: Vec::new(),
@@ -69,6 +71,11 @@ impl Faults {
         }
     }
 
+    /// Its time and its rate fit only if each message took twice that time.
+    pub(super) fn half(&mut self, line: u64) {
+        self.halves.add(line);
+    }
+
     /// Says all of it.
     pub(super) fn tell(self, out: &mut Out) {
         let table = format!("the table at line {}", self.heading);
@@ -101,6 +108,12 @@ impl Faults {
         for (column, (shown, places)) in &self.wrong {
             out.note_on_table(format!(
                 "In {table}, `{column}` is no number of its kind at {places} (`{shown}`): unknown."
+            ));
+        }
+        if !self.halves.is_empty() {
+            out.note_on_table(format!(
+                "In {table}, times at {} look like half round trips: at these rates each round trip takes twice as long.",
+                self.halves
             ));
         }
         if !self.approximate.is_empty() {

@@ -1,7 +1,7 @@
 //! Tables and lists of Markdown texts. Must not know the tools whose numbers stand in them.
 
 mod cell;
-mod column;
+pub(crate) mod column;
 mod faults;
 mod known;
 mod list;
@@ -67,6 +67,7 @@ impl Markdown {
         let Some((at, heading)) = before else { return Claim::Declined };
         if heading.cells.len() == columns {
             self.list.end(&self.known, out);
+            out.columns.extend(heading.cells.iter().cloned());
             self.table = Some(Table::new(heading, at));
         } else {
             let named = heading.cells.len();

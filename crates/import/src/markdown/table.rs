@@ -111,6 +111,9 @@ impl Table {
                 },
             }
         }
+        if are_halves(&values) {
+            self.faults.half(line);
+        }
         if !values.is_empty() {
             out.found(with(found, values));
         }
@@ -149,6 +152,14 @@ fn with(mut found: Found, values: Vec<ReportedValue>) -> Found {
     }
     found.measurement = Measurement::Reported(ReportedData { values });
     found
+}
+
+/// Whether a time and a rate beside it make half a message under way, as sockperf prints a ping-pong.
+fn are_halves(values: &[ReportedValue]) -> bool {
+    let first = |quantity| values.iter().find(|value| value.quantity == quantity).map(|value| value.value);
+    let under_way =
+        first(Quantity::Time).zip(first(Quantity::PerSecond)).map(|(time, rate)| time * 1e-9 * rate);
+    under_way.is_some_and(|under_way| (0.49..=0.51).contains(&under_way))
 }
 
 fn speaks_of_round_trips(title: &[String]) -> bool {

@@ -89,6 +89,12 @@ impl SamplesLog {
         }
         let Some((first, last)) = self.times else { return };
         let summary = self.summary.unwrap_or(Summary::new(self.first));
+        if summary.lost().is_none() {
+            out.note(format!(
+                "sockperf's log at line {} does not tell how many messages were lost: of this test 0 lost means unknown.",
+                self.first
+            ));
+        }
         let data = PingPongData {
             round_trips: self.round_trips.packed(),
             open_loop: None,

@@ -36,6 +36,8 @@ pub(super) struct Summary {
     version: Option<String>,
     transport: Option<Transport>,
     message: Option<Bytes>,
+    /// Messages per second that a full log says were asked.
+    asked: Option<u64>,
     /// It stands above a list of messages, which is to follow.
     of_log: bool,
     server: bool,
@@ -60,6 +62,7 @@ impl Summary {
             version: None,
             transport: None,
             message: None,
+            asked: None,
             of_log: false,
             server: false,
             whole: None,
@@ -111,8 +114,11 @@ impl Summary {
     fn plain(&mut self, text: &str) -> bool {
         if let Some(parameters) = text.strip_prefix("test was performed using the following parameters:") {
             self.of_log = true;
-            let mut flags = parameters.split_whitespace();
-            self.message = flags.find_map(|flag| flag.strip_prefix("--msg-size=")).and_then(whole).map(Bytes);
+            let of = |name: &str| {
+                parameters.split_whitespace().find_map(|flag| flag.strip_prefix(name)).and_then(whole)
+            };
+            self.message = of("--msg-size=").map(Bytes);
+            self.asked = of("--mps=");
             return true;
         }
         if text.starts_with('[') && text.contains("PORT =") {
@@ -207,7 +213,7 @@ impl Summary {
     pub(super) fn told(&self, kind: ToldKind) -> Told {
         let version = self.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
         Told {
-            tool: format!("sockperf{version}"),
+            tool: format!("sockperf{version}{}", if self.is_under_load() { UNDER_LOAD } else { "" }),
             kind,
             transport: self.transport,
             streams: None,
@@ -216,6 +222,20 @@ impl Summary {
             congestion: None,
             rate: None,
         }
+    }
+
+    /// Whether messages were sent at a rate, rather than each when the one before had come back. A full log tells;
+    /// else a ping-pong, of which nothing was lost, has one message under way at all times.
+    fn is_under_load(&self) -> bool {
+        if let Some(asked) = self.asked {
+            return asked != UNBOUNDED;
+        }
+        let mean = self.times.iter().find(|(name, _)| name == "mean").map(|(_, mean)| *mean);
+        let (Some(mean), Some(whole), Some((seconds, _, received))) = (mean, self.whole, self.valid) else {
+            return false;
+        };
+        let under_way = received as f64 / seconds * mean * if whole { 1e-6 } else { 2e-6 };
+        self.dropped == Some(0) && seconds > 0.0 && !(0.8..1.2).contains(&under_way)
     }
 
     /// Where its text begins.
@@ -259,6 +279,12 @@ impl Summary {
         found
     }
 }
+
+/// What a tool is called with whose messages do not wait for each other.
+const UNDER_LOAD: &str = " under-load";
+
+/// What a full log of a ping-pong names as its rate.
+const UNBOUNDED: u64 = 600_000;
 
 /// Bits of a megabyte as sockperf means it: 2^20 bytes.
 const MEGABYTE: f64 = 8.0 * 1_048_576.0;

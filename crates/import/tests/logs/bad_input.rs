@@ -87,7 +87,10 @@ fn a_test_without_summary_is_kept_as_far_as_it_goes_and_said_to_be_cut_off() {
     assert!(flows(&run)[0].receiver.intervals.is_empty(), "nobody told what arrived");
     assert_eq!(
         run.notes(),
-        ["a.log: lines 1 to 6: this test has no summary, it was cut off; what is there is kept"]
+        [
+            "a.log: lines 1 to 6: this test has no summary, it was cut off; what is there is kept",
+            "a.log: lines 1 to 6: nobody tells what arrived, so the rate is what was sent; the receiver's log is missing"
+        ]
     );
 }
 

@@ -55,6 +55,7 @@ pub(crate) fn import_with(files: &[(&str, &[u8])], options: &Options, meta: &Met
         assembler.read(report.map_err(|error| error.to_string())?);
     }
     let assembled = assembler.finish();
+    assembled.bounds.map_err(|error| error.to_string())?;
     trials.extend(assembled.rest.into_iter().map(|done| done.trial));
     Ok(Run { header: assembled.header, trials })
 }

@@ -5,4 +5,5 @@
 mod bad_input;
 mod imported;
 mod iperf3;
+mod unknown;
 mod write_ups;

@@ -11,6 +11,8 @@ const SCREENING_SHARE: f64 = 0.6;
 /// What a plan with a budget or a precision comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forecast {
+    /// The time that one pass takes, about: the least budget that measures every cell.
+    pub pass: Nanos,
     /// Blocks in which every cell is measured.
     pub screening_blocks: u32,
     /// Trials in them.
@@ -24,10 +26,10 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Whether the budget is too short to measure every cell once in each block of the screening.
+    /// Whether the budget is too short to measure every cell once.
     #[must_use]
     pub fn is_too_short(&self) -> bool {
-        self.most < self.screening
+        self.most < self.pass
     }
 }
 
@@ -40,6 +42,7 @@ pub fn forecast(plan: &Plan) -> Option<Forecast> {
     let screening_blocks = screening_blocks(plan);
     let full = plan.duration_estimate();
     Some(Forecast {
+        pass: blocks_take(plan, 1),
         screening_blocks,
         screening_trials: plan.trials.iter().filter(|trial| trial.block < screening_blocks).count() as u32,
         screening: blocks_take(plan, screening_blocks),

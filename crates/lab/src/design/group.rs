@@ -10,10 +10,8 @@ use stats::{Contest, interval};
 
 use super::seen::{Point, Seen};
 
-/// Confidence of the interval that is held against the precision; five trials attain it almost.
-const CONFIDENCE: f64 = 0.95;
-/// What five trials attain, and a little less.
-const CONFIDENCE_OF_FIVE: f64 = 0.93;
+// What a scenario may ask for is what the statistics can give.
+const _: () = assert!(LEAST_PRECISE as usize == interval::FEWEST_TO_STOP);
 
 /// A level whose best cell reaches this share of the best one is on the plateau.
 const ON_PLATEAU: f64 = 1.0 - stats::curve::ALIKE;
@@ -25,6 +23,8 @@ pub(super) enum Standing {
     Open,
     /// They cannot.
     Settled,
+    /// Nothing came through in one of its trials, or none can be used: its other trials were lucky.
+    Out,
     /// They could, but its interval is as narrow as was asked: it reaches this share of the median.
     Precise(f64),
 }
@@ -53,7 +53,10 @@ impl Group {
         skipped: &BTreeSet<usize>,
         block: u32,
     ) -> Vec<(usize, Standing)> {
-        let cells: Vec<usize> = self.cells.iter().copied().filter(|cell| !skipped.contains(cell)).collect();
+        let cells = self.cells.iter().copied().filter(|cell| !skipped.contains(cell));
+        let (tried, untried): (Vec<usize>, Vec<usize>) =
+            cells.partition(|cell| seen.before(*cell, block).next().is_some());
+        let (out, cells) = without_the_out(seen, tried, block);
         let open = Field::of(plan, seen, &cells, block).open(plan);
         let standing = |(place, cell): (usize, &usize)| {
             let standing = match precise(plan, &seen.values(*cell, block)) {
@@ -63,14 +66,35 @@ impl Group {
             };
             (*cell, standing)
         };
-        cells.iter().enumerate().map(standing).collect()
+        let judged = cells.iter().enumerate().map(standing);
+        let untried = untried.into_iter().map(|cell| (cell, Standing::Open));
+        judged.chain(out.into_iter().map(|cell| (cell, Standing::Out))).chain(untried).collect()
+    }
+
+    /// Whether something came through in its trials before `block` and nobody recorded what it cost.
+    pub(super) fn lacks_cpu(&self, seen: &Seen, block: u32) -> bool {
+        let points = || self.cells.iter().flat_map(|cell| seen.before(*cell, block));
+        points().any(|point| point.goodness().is_some()) && points().all(|point| point.efficiency().is_none())
+    }
+}
+
+/// The cells that are out, and the others. Where nothing came through in a trial of each, those without a value are out;
+/// where no cell has any, nobody is: whoever has the first may be the best.
+fn without_the_out(seen: &Seen, cells: Vec<usize>, block: u32) -> (Vec<usize>, Vec<usize>) {
+    let empty = |cell: &usize| seen.values(*cell, block).is_empty();
+    let silent = |cell: &usize| empty(cell) || seen.was_silent(*cell, block);
+    if !cells.iter().all(silent) {
+        cells.into_iter().partition(silent)
+    } else if !cells.iter().all(empty) {
+        cells.into_iter().partition(empty)
+    } else {
+        (Vec::new(), cells)
     }
 }
 
 /// How far the median's interval reaches, as a share of it; `None` with fewer than five trials.
 pub(super) fn reach(values: &[f64]) -> Option<f64> {
-    let fewest = values.len() == LEAST_PRECISE as usize;
-    interval::reach(values, if fewest { CONFIDENCE_OF_FIVE } else { CONFIDENCE })
+    interval::reach_so_far(values)
 }
 
 fn precise(plan: &Plan, values: &[f64]) -> Option<f64> {
@@ -82,7 +106,8 @@ fn precise(plan: &Plan, values: &[f64]) -> Option<f64> {
 struct Field<'a> {
     cells: &'a [usize],
     good: Contest,
-    /// By the objective; `None` where it is the value alone, or CPU time is not known.
+    /// By the objective; `None` where it is the value alone, or nobody recorded CPU time. A cell whose CPU time is not
+    /// known stays a contender.
     worth: Option<Contest>,
     /// What the objective takes into account, as a logarithm below the best: 0 or less.
     margin: f64,
@@ -96,11 +121,11 @@ impl<'a> Field<'a> {
         let goodness = series(Point::goodness);
         let (of, share): (fn(&Point) -> Option<f64>, f64) = match plan.design.objective {
             Objective::Max => (Point::goodness, 1.0),
-            Objective::Efficient => (|point| Some(point.goodness()? - point.cost()?), 0.9),
-            Objective::LowCpu => (|point| point.goodness().and(point.cost()).map(|cost| -cost), 0.5),
+            Objective::Efficient => (Point::efficiency, 0.9),
+            Objective::LowCpu => (Point::thrift, 0.5),
         };
         let worth = series(of);
-        let known = worth.iter().zip(&goodness).all(|(worth, goodness)| worth.len() == goodness.len());
+        let known = worth.iter().any(|worth| !worth.is_empty());
         let by_worth = known && plan.design.objective != Objective::Max;
         Self {
             cells,

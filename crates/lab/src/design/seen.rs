@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use samples::{Metric, Trial};
+use samples::{Doubt, Metric, Trial};
 use scenario::{Arm, Plan};
 use units::Nanos;
 
@@ -28,8 +28,10 @@ pub(super) struct Point {
     block: u32,
     arm: Arm,
     metric: Metric,
-    /// In the metric's unit; `None` when nothing came through.
+    /// In the metric's unit; `None` when nothing came through, or it says nothing of its cell.
     value: Option<f64>,
+    /// Whether nothing came through.
+    silent: bool,
     /// CPUs of the machine that were busy on average; `None` when nobody looked.
     cpus: Option<f64>,
 }
@@ -41,8 +43,18 @@ impl Point {
         self.metric.more_is_better().map(|more| if more { logarithm } else { -logarithm })
     }
 
+    /// How good it is for what it cost, as a logarithm.
+    pub(super) fn efficiency(&self) -> Option<f64> {
+        Some(self.goodness()? - self.cost()?)
+    }
+
+    /// How little it cost as a logarithm; `None` when nothing came through.
+    pub(super) fn thrift(&self) -> Option<f64> {
+        self.goodness().and(self.cost()).map(|cost| -cost)
+    }
+
     /// What it cost as a logarithm.
-    pub(super) fn cost(&self) -> Option<f64> {
+    fn cost(&self) -> Option<f64> {
         self.cpus.filter(|cpus| *cpus > 0.0).map(f64::ln)
     }
 }
@@ -56,12 +68,14 @@ impl Seen {
         let metric = trial.measurement.metric();
         let machine = &trial.cpu.machine;
         let cpus = (machine.elapsed > Nanos(0)).then(|| machine.busy().seconds() / machine.elapsed.seconds());
+        let value = trial.measurement.value(metric).filter(|value| *value > 0.0);
         let arm = [Arm::Measure, Arm::Again].into_iter().find(|arm| record::arm(*arm) == trial.arm);
         let point = Point {
             block: trial.block,
             arm: arm.expect("a trial has one of the plan's arms"),
             metric,
-            value: trial.measurement.value(metric),
+            value: value.filter(|_| !trial.doubts.iter().any(is_void)),
+            silent: value.is_none(),
             cpus,
         };
         self.points.entry(cell).or_default().push(point);
@@ -81,6 +95,16 @@ impl Seen {
     /// Their values, those that have one.
     pub(super) fn values(&self, cell: usize, block: u32) -> Vec<f64> {
         self.before(cell, block).filter_map(|point| point.value).collect()
+    }
+
+    /// Whether nothing came through in one of its trials before `block`.
+    pub(super) fn was_silent(&self, cell: usize, block: u32) -> bool {
+        self.before(cell, block).any(|point| point.silent)
+    }
+
+    /// How many of its trials cannot be used.
+    pub(super) fn unusable(&self, cell: usize) -> usize {
+        self.before(cell, u32::MAX).filter(|point| point.value.is_none()).count()
     }
 
     /// How many trials measure a cell.
@@ -105,6 +129,15 @@ impl Seen {
         let pairs = self.begun.windows(2).filter(|pair| pair[0].1 == cell);
         let took = pairs.map(|pair| took(plan, cell, pair[0].0, Some(pair[1].0))).max();
         took.unwrap_or_else(|| plan.trial_estimate(cell))
+    }
+}
+
+/// Whether a trial says nothing of its cell: it did not run for most of its time.
+fn is_void(doubt: &Doubt) -> bool {
+    match doubt {
+        Doubt::OtherDuration { asked, measured } => measured.0 < asked.0 / 2,
+        Doubt::Interrupted { .. } => true,
+        _ => false,
     }
 }
 

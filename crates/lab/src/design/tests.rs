@@ -1,14 +1,14 @@
 //! The design against simulated labs: what it saves, whether it finds what the full matrix finds, and that a run that
 //! was killed goes on alike.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use load::Direction;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use samples::{
-    CellEnd, CpuUsage, EndReason, EndSeries, Flow, Interval, MachineCpu, Measurement, PathCheck, StreamData,
-    Trial, UnixMillis,
+    CellEnd, CpuUsage, Doubt, EndReason, EndSeries, Flow, Interval, MachineCpu, Measurement, PathCheck,
+    StreamData, Trial, UnixMillis,
 };
 use scenario::{Objective, Plan, PlanOptions, PlannedTrial, Scenario};
 use units::{Bytes, Nanos};
@@ -231,7 +231,7 @@ fn every_cell_has_two_trials_at_least_and_an_end_with_its_reason() {
             EndReason::Precise { reach } => assert!(reach <= 0.02 && end.trials >= 5, "{end:?}"),
             EndReason::Settled => assert!(end.trials >= 2, "{end:?}"),
             EndReason::Planned => assert_eq!(end.trials, 20, "{end:?}"),
-            EndReason::Budget { .. } => panic!("there is no budget: {end:?}"),
+            EndReason::Budget { .. } | EndReason::Unusable { .. } => panic!("no budget, no failure: {end:?}"),
         }
     }
     let count = |why: fn(&EndReason) -> bool| ends.iter().filter(|end| why(&end.why)).count();
@@ -292,7 +292,138 @@ fn a_cell_without_a_value_ends_after_the_screening() {
         design.saw(&trial);
     }
     let end = design.ends().into_iter().find(|end| end.cell == dead).expect("an end");
-    assert_eq!((end.why, end.trials), (EndReason::Settled, 2));
+    assert_eq!((end.why, end.trials), (EndReason::Unusable { trials: 2 }, 2));
+}
+
+/// Makes a run whose trials are changed before they are seen.
+fn run_changed(plan: &Plan, seed: u64, change: impl Fn(&mut Trial)) -> (Vec<Trial>, Vec<CellEnd>) {
+    let mut design = Design::new(plan, []);
+    let (mut trials, mut now) = (Vec::new(), 0);
+    while let Some(planned) = design.next_trial() {
+        let mut trial = PEAKED.make(plan, planned, seed, now);
+        now += took(plan, planned.cell);
+        change(&mut trial);
+        design.saw(&trial);
+        trials.push(trial);
+    }
+    (trials, design.ends())
+}
+
+/// The cell that `PEAKED` makes the best.
+fn best_of(plan: &Plan) -> String {
+    plan.cells[11].id.to_string()
+}
+
+/// Nothing comes through the best cell in every other block: its other trials are no reason to recommend it.
+#[test]
+fn a_cell_through_which_nothing_came_once_is_out_with_the_reason() {
+    let plan = plan(9, &precisely(Objective::Max));
+    let lucky = best_of(&plan);
+    let (_, ends) = run_changed(&plan, 9, |trial| {
+        if trial.cell == lucky && trial.block % 2 == 1 {
+            trial.measurement = Measurement::Stream(StreamData { flows: Vec::new() });
+        }
+    });
+    let end = ends.iter().find(|end| end.cell == lucky).expect("an end");
+    assert_eq!((end.why, end.trials), (EndReason::Unusable { trials: 1 }, 2));
+    let unusable = |end: &&CellEnd| matches!(end.why, EndReason::Unusable { .. });
+    assert_eq!(ends.iter().filter(unusable).count(), 1, "{ends:?}");
+}
+
+/// Where no cell is free of it, that nothing comes through at times tells none from the others.
+#[test]
+fn cells_that_all_fail_at_times_are_judged_by_what_they_bring() {
+    let plan = plan(12, &precisely(Objective::Max));
+    let (_, ends) = run_changed(&plan, 12, |trial| {
+        if trial.block == 0 {
+            trial.measurement = Measurement::Stream(StreamData { flows: Vec::new() });
+        }
+    });
+    assert!(ends.iter().all(|end| !matches!(end.why, EndReason::Unusable { .. })), "{ends:?}");
+    let best = ends.iter().find(|end| end.cell == best_of(&plan)).expect("an end");
+    assert!(best.trials >= 5, "{best:?}");
+}
+
+/// The worst cell shows five times the best in trials that ran for a tenth of their time.
+#[test]
+fn a_trial_that_ran_too_short_is_no_reason_for_or_against_its_cell() {
+    let plan = plan(13, &precisely(Objective::Max));
+    let short = Doubt::OtherDuration { asked: Nanos::from_secs(1), measured: Nanos::from_millis(100) };
+    let worst = plan.cells[16].id.to_string();
+    let (trials, ends) = run_changed(&plan, 13, |trial| {
+        if trial.cell == worst && trial.block == 0 {
+            let Measurement::Stream(stream) = &mut trial.measurement else { panic!("a stream") };
+            stream.flows[0].receiver.intervals[0].bytes.0 *= 50;
+            trial.doubts = vec![short.clone()];
+        }
+    });
+    let end = |cell: &str| ends.iter().find(|end| end.cell == cell).expect("an end");
+    assert_eq!(end(&worst).why, EndReason::Settled, "by its other trial");
+    assert!(matches!(end(&best_of(&plan)).why, EndReason::Precise { .. }), "{ends:?} {}", trials.len());
+}
+
+/// The estimate was wrong, and the budget ends in the first block.
+#[test]
+fn cells_that_a_budget_left_without_a_trial_ended_with_the_time() {
+    let plan = plan(14, &PlanOptions { budget: Some(Nanos::from_secs(30)), ..PlanOptions::default() });
+    let mut design = Design::new(&plan, []);
+    let mut now = 0;
+    while let Some(planned) = design.next_trial() {
+        design.saw(&PEAKED.make(&plan, planned, 14, now));
+        now += 3 * took(&plan, planned.cell);
+    }
+    let ends = design.ends();
+    let without: Vec<&CellEnd> = ends.iter().filter(|end| end.trials == 0).collect();
+    assert!(!without.is_empty() && ends.len() == plan.cells.len(), "{ends:?}");
+    assert!(without.iter().all(|end| end.why == EndReason::Budget { reach: None }), "{without:?}");
+}
+
+#[test]
+fn one_trial_without_cpu_time_leaves_the_objective_and_none_with_it_is_told() {
+    let plan = plan(15, &precisely(Objective::LowCpu));
+    let told = |without: fn(&Trial) -> bool| {
+        let mut design = Design::new(&plan, []);
+        let (mut trials, mut told, mut now) = (Vec::new(), Vec::new(), 0);
+        while let Some(planned) = design.next_trial() {
+            told.extend(design.other_objective());
+            let mut trial = SATURATING.make(&plan, planned, 15, now);
+            now += took(&plan, planned.cell);
+            if without(&trial) {
+                trial.cpu = CpuUsage::default();
+            }
+            design.saw(&trial);
+            trials.push((trial.index, trial.cell));
+        }
+        (trials, told.len())
+    };
+    let (all, of_all) = told(|_| false);
+    let (one, of_one) = told(|trial| trial.index == 3);
+    let (none, of_none) = told(|_| true);
+    assert_eq!((of_all, of_one, of_none), (0, 0, 1), "times that it is told");
+    let seen =
+        |trials: &[(u32, String)]| trials.iter().map(|(_, cell)| cell.clone()).collect::<BTreeSet<_>>();
+    assert_eq!(seen(&one), seen(&all));
+    assert!(one.len().abs_diff(all.len()) * 4 < all.len(), "{} and {}", one.len(), all.len());
+    assert!(none != all && none != one, "chosen for the best value");
+}
+
+#[test]
+fn what_is_left_counts_no_skipped_cell_and_no_baseline_that_is_only_compared_with() {
+    let plan = plan(16, &precisely(Objective::Max));
+    let mut design = Design::new(&plan, []);
+    design.next_trial();
+    let (trials, time, cells) = (design.trials_left(), design.most_left(), design.cells());
+    // Not the baseline, the first cell.
+    design.skip(plan.cells[11].id.as_str());
+    assert_eq!(trials - design.trials_left(), 20);
+    assert_eq!(time.0 - design.most_left().0, 20 * plan.trial_estimate(11).0);
+    assert_eq!((cells - design.cells(), design.open().count()), (1, 19));
+    let baseline = plan.cells.iter().find(|cell| cell.baseline).expect("a baseline").id.as_str();
+    while let Some(planned) = design.next_trial() {
+        design.saw(&PEAKED.make(&plan, planned, 16, 0));
+        let settled = design.block().is_some_and(|(_, screening)| !screening);
+        assert!(!settled || design.open().all(|cell| cell != baseline), "the worst cell is the baseline");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::Source;
 use crate::{
     labels,
     page::{Block, Column, Section, Table, left, right, section},
-    phrases::{self, Confidence},
+    phrases::{self, Confidence, Ratios},
     text::{Text, Tone, glued, softened},
 };
 
@@ -54,13 +54,14 @@ fn workload_table(contrast: &Contrast, workload: &str) -> Vec<Block> {
     let confidence = if common.is_some() { Confidence::InHead } else { Confidence::Inline };
     let ratio = common
         .map_or("B of A".to_owned(), |common| format!("B of A {}", glued(&format!("({common} interval)"))));
-    let placed = cells.iter().any(|cell| labels::is_placed(&cell.path, &cell.levels));
+    let ratios = Ratios::of(cells.iter().filter_map(|cell| cell.comparison.as_ref()));
+    let placed = labels::are_placed(cells.iter().map(|cell| cell.path.as_str()));
     let mut columns: Vec<Column> = placed.then(|| left("Path")).into_iter().collect();
     columns.extend(factors.iter().map(|factor| left(*factor)));
     columns.extend([right("A"), right("B"), right(ratio), left("Verdict")]);
     let table = Table {
         columns,
-        rows: cells.iter().map(|cell| row(cell, placed, &factors, confidence)).collect(),
+        rows: cells.iter().map(|cell| row(cell, placed, &factors, (ratios, confidence))).collect(),
         caption: None,
     };
     let measured = phrases::measured_in(cells.first().map(|cell| cell.metric));
@@ -68,13 +69,17 @@ fn workload_table(contrast: &Contrast, workload: &str) -> Vec<Block> {
     vec![Block::Heading(heading), Block::Table(table)]
 }
 
-fn row(cell: &CellContrast, placed: bool, factors: &[&str], confidence: Confidence) -> Vec<Text> {
+fn row(
+    cell: &CellContrast,
+    placed: bool,
+    factors: &[&str],
+    (ratios, confidence): (Ratios, Confidence),
+) -> Vec<Text> {
     let level = |factor: &&str| {
         cell.levels.get(*factor).map_or(Text::of(Tone::Faint, "-"), |level| level.as_str().into())
     };
     let value = |median| Text::from(phrases::value(cell.metric, median));
-    let share =
-        |comparison: &Comparison| Text::of(tone(cell.verdict), phrases::share(comparison, confidence));
+    let share = |comparison: &Comparison| Text::of(tone(cell.verdict), ratios.said(comparison, confidence));
     let ratio = cell.comparison.as_ref().map_or(Text::of(Tone::Faint, "-"), share);
     let path = || Text::of(Tone::Strong, softened(&cell.path));
     let mut row: Vec<Text> = placed.then(path).into_iter().collect();

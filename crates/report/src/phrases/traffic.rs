@@ -3,7 +3,7 @@
 use findings::{DatagramSummary, Distribution, LatencySummary, TcpSummary};
 use units::{Bytes, Share};
 
-use super::count;
+use super::{count, grouped};
 use crate::text::glued;
 
 /// `321K → 388K`: as the field writes congestion windows.
@@ -18,7 +18,7 @@ pub(crate) fn retransmits(tcp: &TcpSummary) -> String {
     let out_of_order = (tcp.out_of_order > 0)
         .then(|| format!("{} out of order", count(tcp.out_of_order, "segment", "segments")));
     let beside: Vec<String> = reordered.into_iter().chain(out_of_order).collect();
-    let retransmits = tcp.retransmits.to_string();
+    let retransmits = grouped(tcp.retransmits);
     if beside.is_empty() { retransmits } else { format!("{retransmits} ({})", beside.join(", ")) }
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn retransmits(tcp: &TcpSummary) -> String {
 pub(crate) fn lost(datagrams: &DatagramSummary) -> String {
     match datagrams.lost {
         0 => "0".to_owned(),
-        lost => format!("{lost} ({})", glued(&Share(datagrams.loss).to_string())),
+        lost => format!("{} ({})", grouped(lost), glued(&Share(datagrams.loss).to_string())),
     }
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn lost_messages(latency: &LatencySummary) -> String {
     let sent = latency.lost.saturating_add(latency.round_trips.count);
     match latency.lost {
         0 => "0".to_owned(),
-        lost => format!("{lost} ({})", glued(&Share(lost as f64 / sent as f64).to_string())),
+        lost => format!("{} ({})", grouped(lost), glued(&Share(lost as f64 / sent as f64).to_string())),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use findings::{CellSummary, Findings, Metric, StreamSummary};
 
-use super::Source;
+use super::{Source, headline};
 use crate::{
     labels,
     page::{Block, Section, Table, detail, left},
@@ -26,7 +26,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 fn row(findings: &Findings, number: usize, cell: &CellSummary, stream: &StreamSummary) -> Vec<Text> {
     let rate = |value| phrases::value(Metric::Throughput, value);
     let sent = stream.sent.map(|sent| format!("{} sender - ", rate(sent.median))).unwrap_or_default();
-    let both = format!("{sent}{} receiver", rate(stream.received.median));
+    let got = if headline::is_of_sender(cell) { "unknown".to_owned() } else { rate(stream.received.median) };
+    let both = format!("{sent}{got} receiver");
     let share = match &cell.against_baseline {
         Some(comparison) => phrases::share(comparison, Confidence::InHead).into(),
         None if cell.baseline => "baseline".into(),

@@ -1,13 +1,13 @@
 //! The summary: one row for each cell, one table for each workload. Must not know the samples within trials.
 
-use findings::{CellSummary, Difference, Findings, Metric};
+use findings::{CellSummary, Difference, Findings};
 use units::significant;
 
-use super::Source;
+use super::{Source, headline};
 use crate::{
     labels,
     page::{Block, Column, Section, Table, left, right, section},
-    phrases::{self, Confidence},
+    phrases::{self, Confidence, Ratios},
     text::{Text, Tone, glued},
 };
 
@@ -18,7 +18,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let mut blocks: Vec<Block> =
         labels::workloads(findings).into_iter().flat_map(|workload| summary(findings, workload)).collect();
-    let bare = findings.cells.iter().any(is_bare);
+    let bare = findings.cells.iter().any(|cell| is_bare(cell) || has_bare_ratio(cell));
     blocks.extend(bare.then(|| Block::Paragraph(Text::of(Tone::Faint, NO_INTERVALS))));
     (!blocks.is_empty()).then(|| section("Results", blocks))
 }
@@ -31,7 +31,7 @@ fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
     let heading = Text::of(Tone::Strong, workload).and(Tone::Faint, format!(" ({heading})"));
     let layout = Layout::of(&cells);
     let table = Table {
-        columns: layout.columns(value_title(first.metric)),
+        columns: layout.columns(&headline::title(&cells)),
         rows: cells.iter().map(|cell| layout.row(findings, cell)).collect(),
         caption: caption(&cells),
     };
@@ -50,20 +50,14 @@ fn caption(cells: &[&CellSummary]) -> Option<Text> {
     (!said.is_empty()).then(|| Text::of(Tone::Faint, said.join("; ")))
 }
 
-const fn value_title(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Throughput => "Received",
-        Metric::RoundTrip => "Median round trip",
-        Metric::ConnectionRate => "Connections",
-        Metric::Latency => "Reported latency",
-        Metric::MessageRate => "Messages",
-        Metric::Count => "Reported count",
-    }
-}
-
 /// Whether it is one number without an interval.
 fn is_bare(cell: &CellSummary) -> bool {
     cell.value.interval.is_none() && cell.value.trials <= 1
+}
+
+/// Whether its ratio to the baseline has no interval.
+fn has_bare_ratio(cell: &CellSummary) -> bool {
+    cell.against_baseline.is_some_and(|comparison| comparison.ratio_interval.is_none())
 }
 
 /// A column's title, and what a cell has to say in it.
@@ -71,9 +65,9 @@ type Further = (&'static str, fn(&CellSummary) -> Option<String>);
 
 const FURTHER: [Further; 5] = [
     ("99 %", tail),
-    ("Retr", |cell| Some(cell.stream.as_ref()?.tcp?.retransmits.to_string())),
+    ("Retr", |cell| Some(phrases::grouped(cell.stream.as_ref()?.tcp?.retransmits))),
     ("Lost", lost),
-    ("Failed", |cell| Some(cell.connect.as_ref()?.failed.to_string())),
+    ("Failed", |cell| Some(phrases::grouped(cell.connect.as_ref()?.failed))),
     ("CPU-s/GB", |cell| cell.cpu?.per_gigabyte.map(|cost| significant(cost, 2))),
 ];
 
@@ -86,6 +80,10 @@ struct Layout<'a> {
     common: Option<String>,
     confidence: Confidence,
     compared: bool,
+    /// Whether some cells tell what was received and others only what was sent.
+    mixed: bool,
+    /// Whether ratios to the baseline are written as factors, and not in percent: all of them alike.
+    ratios: Ratios,
     further: Vec<Further>,
 }
 
@@ -96,14 +94,16 @@ impl<'a> Layout<'a> {
         let single = cells.iter().all(|cell| is_bare(cell));
         Self {
             factors: labels::factors(cells.iter().map(|cell| &cell.levels)),
-            placed: cells.iter().any(|cell| labels::is_placed(&cell.path, &cell.levels)),
+            placed: labels::are_placed(cells.iter().map(|cell| cell.path.as_str())),
             confidence: match &common {
                 Some(_) => Confidence::InHead,
                 None if single => Confidence::Nowhere,
                 None => Confidence::Inline,
             },
             common,
-            compared: cells.iter().any(|cell| cell.baseline || cell.against_baseline.is_some()),
+            mixed: !cells.iter().all(|cell| headline::is_of_sender(cell)),
+            compared: cells.iter().any(|cell| cell.against_baseline.is_some()),
+            ratios: Ratios::of(cells.iter().filter_map(|cell| cell.against_baseline.as_ref())),
             further: FURTHER.into_iter().filter(said).collect(),
         }
     }
@@ -128,8 +128,10 @@ impl<'a> Layout<'a> {
         let path = || Text::of(Tone::Strong, &cell.path);
         let mut row: Vec<Text> = self.placed.then(path).into_iter().collect();
         row.extend(self.factors.iter().map(|factor| or_dash(cell.levels.get(*factor).cloned())));
-        row.push(Text::from(value).and(Tone::Doubtful, mark));
-        row.extend(self.compared.then(|| against_baseline(findings, cell, self.confidence)));
+        // In a column of what was received it is marked where only the sender told.
+        let sent = if self.mixed && headline::is_of_sender(cell) { " sent" } else { "" };
+        row.push(Text::from(value).and(Tone::Faint, sent).and(Tone::Doubtful, mark));
+        row.extend(self.compared.then(|| against_baseline(findings, cell, self.ratios)));
         row.extend(self.further.iter().map(|(_, of)| or_dash(of(cell))));
         row
     }
@@ -146,15 +148,15 @@ fn lost(cell: &CellSummary) -> Option<String> {
     messages.or_else(|| Some(phrases::lost(cell.stream.as_ref()?.datagrams.as_ref()?)))
 }
 
-fn against_baseline(findings: &Findings, cell: &CellSummary, confidence: Confidence) -> Text {
+fn against_baseline(findings: &Findings, cell: &CellSummary, ratios: Ratios) -> Text {
     let Some(comparison) = &cell.against_baseline else {
         return Text::of(Tone::Faint, if cell.baseline { "baseline" } else { "-" });
     };
-    if confidence == Confidence::Nowhere {
-        return Text::of(Tone::Faint, phrases::share(comparison, confidence));
+    if comparison.ratio_interval.is_none() {
+        return Text::of(Tone::Faint, ratios.said(comparison, Confidence::Nowhere));
     }
     let tone = phrases::tone(cell.metric, comparison);
-    let share = Text::of(tone, phrases::share(comparison, Confidence::InHead));
+    let share = Text::of(tone, ratios.said(comparison, Confidence::InHead));
     match phrases::no_difference(findings, &cell.workload, comparison) {
         Some(none) if comparison.verdict == Difference::None => none,
         Some(unclear) => unclear.and(Tone::Plain, ": ").then(share),

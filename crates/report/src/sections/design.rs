@@ -67,6 +67,10 @@ const REASONS: &[Reason] = &[
         said: "it cannot be among the best any more, nor next to the knee, so that the time went to others",
     },
     Reason { is: |why| matches!(why, EndReason::Budget { .. }), said: "the time was over" },
+    Reason {
+        is: |why| matches!(why, EndReason::Unusable { .. }),
+        said: "nothing came through in some of its trials, or none can be used, so that it is out",
+    },
     Reason { is: |why| matches!(why, EndReason::Planned), said: "all trials that were planned were made" },
 ];
 
@@ -98,5 +102,8 @@ fn why(why: &EndReason) -> String {
         }
         EndReason::Budget { reach: None } => "the time was over, with too few for an interval".to_owned(),
         EndReason::Settled => "cannot be among the best, nor next to the knee".to_owned(),
+        EndReason::Unusable { trials } => {
+            format!("out: {trials} of its trials brought nothing that can be used")
+        }
     }
 }

@@ -19,9 +19,12 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let (open, folded) = notes.split_at(OPEN.min(notes.len()));
     if !open.is_empty() {
         let said = if folded.is_empty() {
-            "What was not understood, or left out:".to_owned()
+            "What was assumed, not understood, or left out:".to_owned()
         } else {
-            format!("What was not understood, or left out; the first {OPEN} of {} notes:", notes.len())
+            format!(
+                "What was assumed, not understood, or left out; the first {OPEN} of {} notes:",
+                notes.len()
+            )
         };
         blocks.extend([Block::Paragraph(said.into()), Block::List(open.to_vec())]);
     }

@@ -5,7 +5,7 @@ use findings::{CellSummary, DatagramSummary, Estimate, Metric, StreamSummary, Tc
 use samples::SocketFacts;
 use units::{Bytes, Share, significant};
 
-use super::Source;
+use super::{Source, headline};
 use crate::{
     labels,
     page::{Block, Section, Table, detail, left},
@@ -38,7 +38,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 fn table(cell: &CellSummary, stream: &StreamSummary) -> Table {
     let rate = |estimate: &Estimate| phrases::estimate(Metric::Throughput, estimate);
     let mut rows: Vec<_> = stream.sent.iter().map(|sent| ("Avg throughput (TX)", rate(sent))).collect();
-    rows.push(("Avg throughput (RX)", rate(&stream.received)));
+    let received = if headline::is_of_sender(cell) { "unknown".to_owned() } else { rate(&stream.received) };
+    rows.push(("Avg throughput (RX)", received));
     if let (Some(forward), Some(reverse)) = (&stream.forward, &stream.reverse) {
         rows.extend([("Of this, forward", rate(forward)), ("Of this, reverse", rate(reverse))]);
     }

@@ -4,7 +4,7 @@ use findings::{CellSummary, Metric};
 use samples::{Quantity, ReportedValue};
 use units::{Bytes, Share, significant};
 
-use super::Source;
+use super::{Source, headline};
 use crate::{
     labels,
     page::{Block, Column, Depth, Section, Table, left, right, section},
@@ -17,7 +17,7 @@ const BRIEF: usize = 12;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let cells: Vec<&CellSummary> = findings.cells.iter().filter(|cell| !cell.reported.is_empty()).collect();
+    let cells: Vec<&CellSummary> = findings.cells.iter().filter(|cell| says_more(cell)).collect();
     let tables = labels::workloads(findings).into_iter().flat_map(|workload| {
         let cells: Vec<&CellSummary> =
             cells.iter().filter(|cell| cell.workload == workload).copied().collect();
@@ -29,11 +29,17 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     (!cells.is_empty()).then_some(section)
 }
 
+/// Whether it has columns beyond the one that stands under Results.
+fn says_more(cell: &CellSummary) -> bool {
+    let judged = headline::column(cell);
+    cell.reported.iter().any(|value| Some(value.name.as_str()) != judged)
+}
+
 fn table(cells: &[&CellSummary]) -> Table {
     let factors = labels::factors(cells.iter().map(|cell| &cell.levels));
     let names =
         labels::distinct(cells.iter().flat_map(|cell| &cell.reported).map(|value| value.name.as_str()));
-    let placed = cells.iter().any(|cell| labels::is_placed(&cell.path, &cell.levels));
+    let placed = labels::are_placed(cells.iter().map(|cell| cell.path.as_str()));
     let mut columns: Vec<Column> = placed.then(|| left("Path")).into_iter().collect();
     columns.extend(factors.iter().map(|factor| left(*factor)));
     columns.extend(names.iter().map(|name| right(*name)));
@@ -59,6 +65,7 @@ fn shown(reported: &ReportedValue) -> String {
         Quantity::PerSecond => in_unit(Metric::MessageRate),
         Quantity::Share => Share(value).to_string(),
         Quantity::Size if value >= 0.0 => Bytes(value.round() as u64).to_string(),
+        Quantity::Count if value >= 0.0 && value.fract() == 0.0 => phrases::grouped(value as u64),
         Quantity::Count => format!("{value}"),
         Quantity::Size | Quantity::Plain => significant(value, 3),
     }

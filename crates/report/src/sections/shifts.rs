@@ -41,7 +41,8 @@ fn row(findings: &Findings, cell: &CellSummary, shift: &CellShift) -> Vec<Text> 
     let value = |value| phrases::value(cell.metric, value).into();
     vec![
         Text::of(Tone::Strong, labels::cell(findings, cell)),
-        shift.trial.to_string().into(),
+        // Counted from one, as wherever people read of trials.
+        shift.trial.saturating_add(1).to_string().into(),
         shift.shift.at.to_string().into(),
         value(shift.shift.before),
         value(shift.shift.after),

@@ -17,15 +17,21 @@ use crate::{
 const OPEN: usize = 8;
 const OPEN_CELLS: usize = 4;
 
-const UNSPLIT: &str = "What of the time was running, waiting or executing a guest is unknown: the tool that counted does not \
-                       tell them apart.";
+/// The claim whose cells stand first.
+const CLAIM: &str = "wait-mistaken-for-work";
+
+const UNSPLIT: &str = "How much of the time was running is not known: the tool that counted does not tell. Calls of a kind that \
+                       waits or runs a guest are no cost by their total.";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let mut counted: Vec<&CellSummary> =
         findings.cells.iter().filter(|cell| !cell.syscalls.is_empty()).collect();
-    // Counts alone say less than times: where some cells have times, those are shown first.
-    counted.sort_by_key(|cell| !is_timed(cell));
+    let claimed: Vec<&String> =
+        findings.claims.iter().filter(|claim| claim.id == CLAIM).flat_map(|claim| &claim.cells).collect();
+    // What the verdict speaks of stands first, in its order; then what has times, for counts alone say less.
+    let rank = |cell: &CellSummary| claimed.iter().position(|id| **id == cell.id).unwrap_or(claimed.len());
+    counted.sort_by_key(|cell| (rank(cell), !is_timed(cell)));
     let (open, folded) = counted.split_at(OPEN_CELLS.min(counted.len()));
     let mut blocks: Vec<Block> = open.iter().flat_map(|cell| of_cell(findings, cell)).collect();
     let timed = counted.iter().any(|cell| is_timed(cell));
@@ -56,6 +62,7 @@ fn of_cell(findings: &Findings, cell: &CellSummary) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(Text::of(Tone::Strong, labels::cell(findings, cell))), table(open)];
     if !folded.is_empty() {
         let more = phrases::count(folded.len() as u64, "more call", "more calls");
+        blocks.push(Block::Paragraph(Text::of(Tone::Faint, format!("and {more}"))));
         blocks.push(Block::Folded { title: more.into(), blocks: vec![table(folded)] });
     }
     blocks
@@ -76,8 +83,8 @@ impl Shown {
 }
 
 const SHOWN: &[Shown] = &[
-    Shown { title: "Failed", of: |call, _| call.errors.map(|errors| errors.to_string()) },
-    Shown { title: "Time", of: |call, _| time(call.total) },
+    Shown { title: "Failed", of: |call, _| call.errors.map(phrases::grouped) },
+    Shown { title: "Elapsed", of: |call, _| time(call.total) },
     Shown { title: "Share", of: share },
     Shown { title: "Per call", of: per_call },
     Shown { title: "Running", of: |call, _| time(call.running) },
@@ -92,7 +99,7 @@ fn table(calls: &[SyscallCount], all: &[SyscallCount], shown: &[Shown]) -> Table
     columns.extend(shown.iter().map(|shown| right(shown.title)));
     let row = |call: &SyscallCount| {
         let mut row: Vec<Text> = whose.then(|| self::whose(call).into()).into_iter().collect();
-        row.extend([Text::of(Tone::Strong, &call.call), call.calls.to_string().into()]);
+        row.extend([Text::of(Tone::Strong, &call.call), phrases::grouped(call.calls).into()]);
         let unknown = || Text::of(Tone::Faint, "unknown");
         row.extend(shown.iter().map(|shown| (shown.of)(call, all).map_or_else(unknown, Text::from)));
         row
@@ -110,14 +117,9 @@ fn time(time: Option<Nanos>) -> Option<String> {
     time.map(|time| time.to_string())
 }
 
-/// Of the time of all calls of the same owner.
+/// Of the time of all calls of the cell, as in the verdict.
 fn share(call: &SyscallCount, all: &[SyscallCount]) -> Option<String> {
-    let all: u64 = all
-        .iter()
-        .filter(|other| whose(other) == whose(call))
-        .filter_map(|other| other.total)
-        .map(|time| time.0)
-        .sum();
+    let all = all.iter().filter_map(|other| other.total).fold(0u64, |sum, time| sum.saturating_add(time.0));
     let total = call.total.filter(|_| all > 0)?;
     Some(Share(total.0 as f64 / all as f64).to_string())
 }

@@ -3,7 +3,7 @@
 
 use findings::{Brought, Difference, Evidence, Finding, Remedy, Severity};
 
-use super::Source;
+use super::{Source, valueless::Valueless};
 use crate::{
     page::{Block, Section, section},
     phrases::{self, Confidence},
@@ -13,19 +13,44 @@ use crate::{
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let blocks = if findings.cells.is_empty() {
-        vec![Block::Paragraph(nothing_measured(findings.skipped.len()))]
+        vec![Block::Paragraph(nothing_measured(source))]
     } else if findings.claims.is_empty() {
         let line = "Nothing to act on: no rule saw a loss that a setting explains.";
         vec![Block::Paragraph(Text::of(Tone::Good, line))]
     } else {
-        findings.claims.iter().flat_map(claim).collect()
+        let first = findings.claims.iter().position(shows_what_was_tried);
+        let told = |(index, finding): (usize, &Finding)| {
+            let ratios = (Some(index) == first).then(|| Block::Paragraph(Text::of(Tone::Faint, RATIOS)));
+            claim(finding).into_iter().chain(ratios)
+        };
+        findings.claims.iter().enumerate().flat_map(told).collect()
     };
-    Some(section("Verdict", blocks))
+    let without = source.record.filter(|_| !findings.cells.is_empty()).and_then(|record| {
+        let without = Valueless::of(record, findings);
+        (without.trials > 0).then(|| Block::Paragraph(Text::of(Tone::Doubtful, without.in_words())))
+    });
+    Some(section("Verdict", blocks.into_iter().chain(without).collect()))
 }
 
-fn nothing_measured(skipped: usize) -> Text {
-    let reason =
-        if skipped == 0 { "no trial has ended yet." } else { "every cell was skipped, as listed below." };
+const RATIOS: &str = "Block by block: the median of the blocks' ratios, which need not be the ratio of the two medians beside it.";
+
+/// Whether what a remedy brought stands open under it.
+fn shows_what_was_tried(finding: &Finding) -> bool {
+    let brought = finding.remedy.as_ref().is_some_and(|remedy| !remedy.brought.is_empty());
+    brought && finding.severity != Severity::Note
+}
+
+fn nothing_measured(source: &Source<'_>) -> Text {
+    let findings = source.findings;
+    let reason = match source.record {
+        _ if findings.run.made == 0 && findings.skipped.is_empty() => "no trial has ended yet.".to_owned(),
+        _ if findings.run.made == 0 => "every cell was skipped, as listed below.".to_owned(),
+        Some(record) => Valueless::of(record, findings).in_words(),
+        None => {
+            let trials = phrases::count(u64::from(findings.run.made), "trial was", "trials were");
+            format!("{trials} made, and none has a value.")
+        }
+    };
     Text::of(Tone::Doubtful, format!("Nothing was measured: {reason}"))
 }
 
@@ -68,11 +93,17 @@ fn doubted(caveat: &String) -> Text {
 fn remedy(remedy: &Remedy) -> Vec<Block> {
     let action = Block::Paragraph(Text::of(Tone::Good, "Remedy: ").and(Tone::Plain, &remedy.action));
     let commands = (!remedy.commands.is_empty()).then(|| Block::Commands(remedy.commands.clone()));
-    [action].into_iter().chain(commands).chain(list(remedy.brought.iter().map(tried))).collect()
+    [action]
+        .into_iter()
+        .chain(commands)
+        .chain(list(remedy.brought.iter().map(|brought| tried(remedy, brought))))
+        .collect()
 }
 
-/// `Tried on pod-to-target/stream: 4.55 Gbit/s became 18.9 Gbit/s, 4.15x (4.05 to 4.27, 94 %)`.
-fn tried(brought: &Brought) -> Text {
+/// `Tried: offloads on at node1:vxlan0, in pod-to-target/stream: 4.55 Gbit/s became 18.9 Gbit/s, block by block 4.15x`.
+fn tried(remedy: &Remedy, brought: &Brought) -> Text {
+    let what =
+        remedy.change.as_ref().map(|change| format!(": {},", phrases::change(change))).unwrap_or_default();
     let Brought { cell, metric, before, after, comparison } = brought;
     let value = |value: &f64| phrases::value(*metric, *value);
     let outcome = match comparison.verdict {
@@ -80,13 +111,13 @@ fn tried(brought: &Brought) -> Text {
         Difference::Unclear => "whether it helps is unclear: ",
         Difference::Lower | Difference::Higher => "",
     };
-    Text::of(phrases::tone(*metric, comparison), format!("Tried on {cell}: ")).and(
+    Text::of(phrases::tone(*metric, comparison), format!("Tried{what} in {cell}: ")).and(
         Tone::Plain,
         format!(
-            "{outcome}{} became {}, {} of it",
+            "{outcome}{} became {}, block by block {}",
             value(before),
             value(after),
-            phrases::share(comparison, Confidence::Inline)
+            phrases::times(comparison, Confidence::Inline)
         ),
     )
 }

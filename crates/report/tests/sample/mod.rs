@@ -1,7 +1,7 @@
 //! Findings made by hand: an egress gateway whose VXLAN offloads are off in half of its cells.
 
 use findings::{
-    Brought, Difference, Evidence, Finding, Findings, Metric, Remedy, RunSummary, SCHEMA, Severity,
+    Brought, Change, Difference, Evidence, Finding, Findings, Metric, Remedy, RunSummary, SCHEMA, Severity,
 };
 use samples::{
     Calibration, DesignRecord, Environment, Origin, PathRecord, RunId, RunState, Skipped, UnixMillis,
@@ -157,7 +157,8 @@ fn claims() -> Vec<Finding> {
                     "ethtool -K vxlan0 tx-checksum-ip-generic on tx-tcp-segmentation on tx-tcp6-segmentation on \
                      tx-tcp-ecn-segmentation on"
                         .into(),
-                ], change: None,
+                ],
+                change: Some(Change::OffloadsOn { devices: vec!["node1:vxlan0".into(), "node2:vxlan0".into()] }),
                 brought: vec![Brought {
                     cell: cell_id("vxlan-to-vxlan", Some("off"), "stream"),
                     metric: Metric::Throughput,

@@ -164,7 +164,7 @@ fn a_budget_and_a_precision_are_in_range_and_leave_trials_enough() {
         ("budget = \"100ms\"", "a budget of 100 ms is out of range", "as in `10m`"),
         ("budget = 10", "a time with its unit", ""),
         ("precision = \"80%\"", "a precision of 80.0 % is out of range", "as in `2%`"),
-        ("precision = \"2\"", "is not a unit here", ""),
+        ("precision = \"2\"", "has no unit", ""),
         ("objective = \"fast\"", "`fast` is not one of the words", ""),
         ("ports = \"fix\"", "`fix` is not one of the words", "did you mean `fixed`?"),
     ] {

@@ -1,6 +1,6 @@
 //! How often verdicts on two samples are wrong, and how often they find what is there. Knows no series.
 
-use stats::{Difference, ab, interval, multiple, noise, permutation};
+use stats::{Difference, ab, interval, multiple, noise, permutation, sweep};
 
 use crate::{
     case::Case,
@@ -11,7 +11,7 @@ pub(crate) const FALSE_ALARMS: (f64, f64) = (0.0, 0.05);
 
 /// Every case.
 pub(crate) fn cases() -> Vec<Case> {
-    [tests(), verdicts(), between_runs(), whole_floors(), sweeps()].into_iter().flatten().collect()
+    [tests(), verdicts(), between_runs(), whole_floors(), sweeps(), pooled()].into_iter().flatten().collect()
 }
 
 pub(crate) fn scaled(values: &[f64], factor: f64) -> Vec<f64> {
@@ -37,7 +37,9 @@ fn tests() -> Vec<Case> {
                 let (a, b) = (draws.rates(n, shape, 0.03), draws.rates(n, shape, 0.03));
                 Some(permutation::two_sample(&a, &b)?.p <= 0.05)
             }));
-            cases.push(Case::new("paired test: p <= 5 %", data, FALSE_ALARMS, move |draws| {
+            // The least p of five pairs is 6 %.
+            let most = if n == 5 { (0.0, 0.0) } else { FALSE_ALARMS };
+            cases.push(Case::new("paired test: p <= 5 %", data, most, move |draws| {
                 let pairs: Vec<(f64, f64)> = (0..n)
                     .map(|_| (draws.rates(1, shape, 0.03)[0].ln(), draws.rates(1, shape, 0.03)[0].ln()))
                     .collect();
@@ -103,7 +105,7 @@ fn between_runs() -> Vec<Case> {
         }));
     }
     let data = "normal 2 % n=10, runs 3 % apart, floor 2 % (too low)";
-    cases.push(Case::new("A/B: false alarm", data, (0.0, 1.0), move |draws| {
+    cases.push(Case::new("A/B: false alarm", data, (0.3, 0.5), move |draws| {
         let mut one = || run(draws, 10, Some(Shape::Normal), 0.02, 0.03);
         Some(is_alarm(ab::judge(&one(), &one(), noise::USUAL_BETWEEN_RUNS)?.difference))
     }));
@@ -150,13 +152,44 @@ fn sweeps() -> Vec<Case> {
         }
     };
     let data = |n: usize, by: &str| format!("normal 2 % n={n}, 20 cells, floor 0, {by}");
-    let adjusts: [(&str, Adjust, f64); 3] = [
-        ("by Holm", multiple::holm, 0.05),
-        ("by Benjamini and Hochberg", multiple::benjamini_hochberg, 0.05),
-        ("not adjusted", |p| Some(p.to_vec()), 1.0),
+    let adjusts: [(&str, Adjust, (f64, f64)); 3] = [
+        ("by Holm", multiple::holm, FALSE_ALARMS),
+        ("by Benjamini and Hochberg", multiple::benjamini_hochberg, FALSE_ALARMS),
+        ("not adjusted", |p| Some(p.to_vec()), (0.4, 0.8)),
     ];
-    let case = |n: usize, (by, adjust, most): (&str, Adjust, f64)| {
-        Case::new("A/B: any alarm in a sweep", data(n, by), (0.0, most), once(n, adjust))
+    let case = |n: usize, (by, adjust, claim): (&str, Adjust, (f64, f64))| {
+        Case::new("A/B: any alarm in a sweep", data(n, by), claim, once(n, adjust))
     };
     [8, 10].into_iter().flat_map(|n| adjusts.map(|adjust| case(n, adjust))).collect()
+}
+
+/// Twenty cells as the comparison of two runs judges them, no floor: any p of equals counts, and that of one that lost.
+fn pooled() -> Vec<Case> {
+    let judged = |draws: &mut Draws, n: usize, shape: Shape, scatter: f64, kept: f64| {
+        let runs: Vec<[Vec<f64>; 2]> = (0..20)
+            .map(|cell| {
+                let (a, b) = (draws.rates(n, shape, scatter), draws.rates(n, shape, scatter));
+                [a, scaled(&b, if cell == 0 { kept } else { 1.0 })]
+            })
+            .collect();
+        let cells: Vec<sweep::Cell<'_>> = runs.iter().map(|[a, b]| sweep::Cell { a, b, group: 0 }).collect();
+        sweep::p(&cells).into_iter().collect::<Option<Vec<f64>>>()
+    };
+    let mut cases = Vec::new();
+    for n in [5, 10] {
+        for shape in Shape::ALL {
+            let data = format!("{} 2 % n={n}, 20 cells", shape.name());
+            cases.push(Case::new("sweep: any p <= 5 %", data, FALSE_ALARMS, move |draws| {
+                Some(judged(draws, n, shape, 0.02, 1.0)?.iter().any(|p| *p <= ab::MOST_P))
+            }));
+        }
+        for (scatter, kept) in [(0.005, 0.9), (0.02, 0.5)] {
+            let lost = 100.0 * (1.0 - kept);
+            let data = format!("normal {:.1} % n={n}, 20 cells, one lost {lost:.0} %", 100.0 * scatter);
+            cases.push(Case::new("sweep: the loss's p <= 5 %", data, (0.95, 1.0), move |draws| {
+                Some(judged(draws, n, Shape::Normal, scatter, kept)?[0] <= ab::MOST_P)
+            }));
+        }
+    }
+    cases
 }

@@ -8,16 +8,19 @@ use crate::{
 };
 
 /// What the project asks of a 95 % interval.
-const ASKED: (f64, f64) = (0.93, 0.97);
+pub(crate) const ASKED: (f64, f64) = (0.93, 0.97);
 
 /// Every case.
 pub(crate) fn cases() -> Vec<Case> {
-    [medians(), paired(), unpaired(), means(), ratios_of_series()].into_iter().flatten().collect()
+    [medians(), stopping(), paired(), unpaired(), means(), short(), ratios_of_series()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// An exact interval claims what it attains, and is held to that; with few values it is more than what was asked.
 fn exact(attained: f64) -> (f64, f64) {
-    (attained.min(0.95) - 0.02, attained.max(0.95) + 0.02)
+    (attained - 0.005, attained + 0.005)
 }
 
 pub(crate) fn holds(interval: Option<Interval>, truth: f64) -> Option<bool> {
@@ -33,6 +36,29 @@ fn medians() -> Vec<Case> {
                 let values: Vec<f64> = (0..n).map(|_| draws.error(shape)).collect();
                 holds(interval::median_interval(&values, 0.95), shape.median())
             }));
+        }
+    }
+    cases
+}
+
+/// Trials until the median is known well enough, as a run decides it: what the interval at the stop holds.
+fn stopping() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for shape in Shape::ALL {
+        for precision in [0.02, 0.01] {
+            for most in [20, 60] {
+                let data = format!("{} 3 %, to {:.0} %, 5 to {most} trials", shape.name(), 100.0 * precision);
+                cases.push(Case::new("median at the stop", data, (0.91, 0.97), move |draws| {
+                    let mut values = draws.rates(2, shape, 0.03);
+                    while values.len() < most
+                        && interval::reach_so_far(&values).is_none_or(|it| it > precision)
+                    {
+                        values.extend(draws.rates(1, shape, 0.03));
+                    }
+                    let truth = 10.0 * (0.03 * shape.median()).exp();
+                    holds(interval::median_interval(&values, 0.95), truth)
+                }));
+            }
         }
     }
     cases
@@ -59,9 +85,10 @@ fn paired() -> Vec<Case> {
             }));
         }
     }
-    for n in [6, 10, 30] {
+    // Log ratios with a tail on one side are not what the method asks for: more blocks make it worse.
+    for (n, held) in [(6, (0.93, 0.98)), (10, (0.91, 0.97)), (30, (0.80, 0.90))] {
         let data = format!("only the second disturbed n={n}");
-        cases.push(Case::new("paired ratio", data, (0.80, 0.99), move |draws| {
+        cases.push(Case::new("paired ratio", data, held, move |draws| {
             let pairs: Vec<(f64, f64)> = (0..n)
                 .map(|_| (draws.rates(1, Shape::Normal, 0.03)[0], draws.disturbed(1, 0.03)[0]))
                 .collect();
@@ -73,7 +100,14 @@ fn paired() -> Vec<Case> {
 
 fn unpaired() -> Vec<Case> {
     let mut cases = Vec::new();
-    for (n, m, attained) in [(4, 4, 0.971), (6, 6, 0.959), (10, 10, 0.957), (5, 15, 0.957), (30, 30, 0.951)] {
+    // What is attained, and what may be held when one scatters twice as much, which the method does not expect.
+    for (n, m, attained, uneven) in [
+        (4, 4, 0.971, (0.95, 0.98)),
+        (6, 6, 0.959, ASKED),
+        (10, 10, 0.957, ASKED),
+        (5, 15, 0.957, (0.97, 0.995)),
+        (30, 30, 0.951, ASKED),
+    ] {
         for shape in Shape::ALL {
             let data = format!("{} n={n},{m}", shape.name());
             cases.push(Case::new("unpaired ratio", data, exact(attained), move |draws| {
@@ -83,7 +117,7 @@ fn unpaired() -> Vec<Case> {
             }));
         }
         let data = format!("normal n={n},{m}, b scatters twice as much");
-        cases.push(Case::new("unpaired ratio", data, (0.90, 0.99), move |draws| {
+        cases.push(Case::new("unpaired ratio", data, uneven, move |draws| {
             let (a, b) = (draws.rates(n, Shape::Normal, 0.03), draws.rates(m, Shape::Normal, 0.06));
             holds(ratio::unpaired_ratio(&a, &b, 0.95)?.interval, 1.0)
         }));
@@ -94,14 +128,14 @@ fn unpaired() -> Vec<Case> {
 /// Lengths and likeness; a likeness that the length cannot bear is allowed less, and the pages say so.
 const CHAINS: [(usize, f64, f64); 9] = [
     (30, 0.0, 0.93),
-    (30, 0.3, 0.92),
-    (30, 0.5, 0.90),
+    (30, 0.3, 0.93),
+    (30, 0.5, 0.92),
     (100, 0.0, 0.93),
-    (100, 0.5, 0.92),
-    (100, 0.8, 0.90),
+    (100, 0.5, 0.93),
+    (100, 0.8, 0.92),
     (300, 0.0, 0.93),
     (300, 0.5, 0.93),
-    (300, 0.8, 0.92),
+    (300, 0.8, 0.93),
 ];
 
 fn means() -> Vec<Case> {
@@ -116,6 +150,18 @@ fn means() -> Vec<Case> {
         }
     }
     cases
+}
+
+/// Series that are worth fewer values than the method asks for: no claim, and not always an answer.
+fn short() -> Vec<Case> {
+    let case = |shape: Shape| {
+        let data = format!("{} AR(1) 0.8 n=20", shape.name());
+        let once = move |draws: &mut Draws| {
+            holds(series::mean_estimate(&draws.series(20, shape, 0.8), 0.95)?.interval, shape.mean_in_time())
+        };
+        Case::figure("mean of a series", data, once).answering(0.5)
+    };
+    Shape::ALL.into_iter().map(case).collect()
 }
 
 fn ratios_of_series() -> Vec<Case> {

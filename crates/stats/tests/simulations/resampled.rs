@@ -1,5 +1,5 @@
 //! The usual methods that the house does not use, on the same kind of data as those it does: only `make stats` runs
-//! them. Their claims are what the pages say of them, and no more.
+//! them. Nothing is claimed of them.
 
 use stats::{Interval, describe};
 
@@ -17,11 +17,11 @@ pub(crate) fn cases() -> Vec<Case> {
     for n in [5, 6, 10, 30] {
         for shape in [Shape::Normal, Shape::Heavy] {
             let data = format!("{} n={n}", shape.name());
-            cases.push(Case::new("paired bootstrap, medians", data.clone(), (0.70, 0.97), move |draws| {
+            cases.push(Case::figure("paired bootstrap, medians", data.clone(), move |draws| {
                 let pairs = blocks(draws, n, shape);
                 holds(paired_ratio(draws, &pairs, describe::median), 0.8)
             }));
-            cases.push(Case::new("paired bootstrap, means", data, (0.70, 0.97), move |draws| {
+            cases.push(Case::figure("paired bootstrap, means", data, move |draws| {
                 let pairs = blocks(draws, n, shape);
                 holds(paired_ratio(draws, &pairs, describe::mean), 0.8)
             }));
@@ -29,11 +29,11 @@ pub(crate) fn cases() -> Vec<Case> {
     }
     for (n, carry) in [(30, 0.3), (100, 0.5), (300, 0.8)] {
         let data = format!("normal AR(1) {carry} n={n}");
-        cases.push(Case::new("block bootstrap of a mean", data.clone(), (0.70, 0.97), move |draws| {
+        cases.push(Case::figure("block bootstrap of a mean", data.clone(), move |draws| {
             let values = draws.series(n, Shape::Normal, carry);
             holds(block_mean(draws, &values), 0.0)
         }));
-        cases.push(Case::new("ten batch means", data, (0.70, 0.97), move |draws| {
+        cases.push(Case::figure("ten batch means", data, move |draws| {
             holds(batch_mean(&draws.series(n, Shape::Normal, carry), 10), 0.0)
         }));
     }

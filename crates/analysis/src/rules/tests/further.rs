@@ -3,7 +3,7 @@
 use findings::{Finding, Severity};
 
 use super::{change, claims, made, told};
-use crate::fixtures::Fixture;
+use crate::fixtures::{Fixture, stream_at};
 
 fn only(run: &Fixture, rule: &str) -> Finding {
     let mut said = claims(run, rule);
@@ -95,7 +95,12 @@ fn one_queue_that_carries_no_more_however_it_is_used_is_told_as_a_note() {
 #[test]
 fn more_queues_that_cost_more_and_bring_no_more_are_a_warning_where_intervals_say_so() {
     let run = made::queued(&[("1", 10e9, 800), ("2", 10.1e9, 1200), ("4", 10.1e9, 1900)]);
-    check(&run, "too-many-queues", Severity::Warning, &["Beyond 1 queue CPU", "1.50x the CPU time"]);
+    check(
+        &run,
+        "too-many-queues",
+        Severity::Warning,
+        &["More than 1 queue hardly pay", "1.50x the CPU time"],
+    );
     assert_eq!(claims(&made::queued(&[("1", 10e9, 800), ("2", 10.1e9, 900)]), "too-many-queues"), []);
 }
 
@@ -200,4 +205,39 @@ fn a_quiet_run_has_no_claim() {
         let said = crate::analyse(&run.record).claims;
         assert_eq!(said, [], "{said:#?}");
     }
+}
+
+/// Three steady trials, and one in which the rate jumped for good or for a while.
+fn jumped(after: &[f64]) -> Fixture {
+    let mut run = Fixture::new(4);
+    run.path("plain", &["wire"]).stream("plain", &[], 10e9).each("plain/bulk", |trial| {
+        let quiver = |index: usize| 1.0 + 0.002 * (index % 3) as f64;
+        let level = |index: usize| if trial.block == 3 { after[index / 20] } else { 10e9 };
+        let rates: Vec<f64> = (0..20 * after.len()).map(|index| quiver(index) * level(index)).collect();
+        trial.measurement = stream_at(&rates);
+    });
+    run
+}
+
+#[test]
+fn a_jump_is_told_with_the_average_of_its_own_trial_which_is_counted_from_one() {
+    let run = jumped(&[10e9, 20e9]);
+    let trial = run.record.trials.iter().find(|trial| trial.block == 3 && trial.cell == "plain/bulk");
+    let number = trial.expect("it has four").index + 1;
+    let said = only(&run, "level-shift");
+    assert!(said.claim.contains(&format!("In trial {number} of plain/bulk ")), "{said:#?}");
+    assert!(said.claim.contains("and stayed: the trial's average, 15."), "{said:#?}");
+}
+
+#[test]
+fn a_rate_that_comes_back_is_not_said_to_have_stayed() {
+    let said = only(&jumped(&[10e9, 20e9, 14e9]), "level-shift");
+    assert!(said.claim.contains(", for 5.00 s: "), "{said:#?}");
+}
+
+#[test]
+fn two_levels_that_a_jump_explains_are_told_once() {
+    let run = jumped(&[10e9, 20e9]);
+    only(&run, "level-shift");
+    assert_eq!(claims(&run, "bimodal"), []);
 }

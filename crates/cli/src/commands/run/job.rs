@@ -74,7 +74,23 @@ fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> {
     let seed = args.seed.or(scenario.schedule.seed).unwrap_or_else(seed_from_clock);
     let plan = Plan::expand(scenario, seed, &options);
     enough_trials(args)?;
+    enough_time(&plan)?;
     Ok(plan)
+}
+
+/// A run that cannot measure every cell once would recommend what it happened to measure.
+fn enough_time(plan: &Plan) -> anyhow::Result<()> {
+    let (Some(forecast), Some(budget)) = (lab::forecast(plan), plan.design.budget) else { return Ok(()) };
+    if !forecast.is_too_short() {
+        return Ok(());
+    }
+    let cells = plan.cells.len();
+    let message = format!("a budget of {budget} is too short to measure each of {cells} cells once");
+    let least = forecast.pass.seconds().ceil();
+    let hint = format!(
+        "take {least:.0}s or more, as in `--budget {least:.0}s`, or fewer cells with --path and --workload"
+    );
+    Err(Misuse::new(message).hint(hint).into())
 }
 
 fn enough_trials(args: &RunArgs) -> anyhow::Result<()> {
@@ -127,6 +143,27 @@ fn seed_from_clock() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ::scenario::builtin;
+
+    /// The least budget that is named must be taken.
+    #[test]
+    fn a_budget_that_cannot_measure_every_cell_once_is_refused_with_the_least_that_can() {
+        let text =
+            builtin::all().iter().find(|known| known.name == "bridge-queues").expect("it is built in").text;
+        let scenario = Scenario::parse("bridge-queues", text).expect("a scenario");
+        let check = |seconds: u64| {
+            let budget = Some(Nanos::from_secs(seconds));
+            enough_time(&Plan::expand(&scenario, 1, &PlanOptions { budget, ..PlanOptions::default() }))
+        };
+        let error = check(1).expect_err("ten trials of a second");
+        assert!(
+            error.to_string().contains("a budget of 1.00 s is too short to measure each of 9 cells once"),
+            "{error}"
+        );
+        let misuse = error.downcast_ref::<Misuse>().expect("a misuse");
+        assert!(format!("{misuse:?}").contains("take 14s or more"), "{misuse:?}");
+        assert!(check(13).is_err() && check(14).is_ok());
+    }
 
     #[test]
     fn budgets_and_precisions_are_read_with_their_unit_and_kept_in_range() {

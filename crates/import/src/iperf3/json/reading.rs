@@ -173,7 +173,8 @@ impl Reading {
             (true, None) => sender.and_then(interval),
             (false, None) => receiver.and_then(interval),
         };
-        let carried = |it: &Interval| it.bytes.0 > 0;
+        // No byte is what a client prints that never heard from its server, too; datagrams that were lost are told.
+        let carried = |it: &Interval| it.bytes.0 > 0 || it.datagrams.is_some_and(|it| it.lost > 0);
         let mut own = seen.series.into_intervals();
         if own.is_empty() {
             own.extend(summary_of(sends).filter(carried));
@@ -297,8 +298,8 @@ fn sent_of(measure: &Measure) -> Option<DatagramSample> {
 }
 
 fn received_datagrams(measure: &Measure) -> Option<DatagramSample> {
-    let (all, lost) = (measure.packets?, measure.lost_packets.unwrap_or(0));
-    let jitter = measure.jitter_ms.filter(|it| it.is_finite() && (0.0..1e9).contains(it)).unwrap_or(0.0);
+    let (all, lost) = (measure.packets?, measure.lost_packets?);
+    let jitter = measure.jitter_ms.filter(|it| it.is_finite() && (0.0..1e9).contains(it))?;
     Some(DatagramSample {
         count: u64::try_from(all.checked_sub(lost)?).unwrap_or(0),
         lost,

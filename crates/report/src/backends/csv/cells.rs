@@ -123,6 +123,7 @@ const fn ended(why: &EndReason) -> &'static str {
         EndReason::Precise { .. } => "precise",
         EndReason::Budget { .. } => "budget",
         EndReason::Settled => "settled",
+        EndReason::Unusable { .. } => "unusable",
     }
 }
 

@@ -11,15 +11,26 @@ use crate::{
 
 const GAP: usize = 2;
 const INDENT: usize = 2;
+/// A word of a title is broken at its hyphens where it is longer.
+const SHORT_WORD: usize = 8;
+/// A row that takes more lines than this is easier to read as pairs, in a table of so many columns.
+const MOST_LINES: usize = 4;
+const WIDE: usize = 5;
 
 /// Columns as wide as they like; where that is too much, the widest are wrapped.
 pub(super) fn lay_out(table: &Table, width: usize) -> Vec<Line> {
     let mut lines = match widths(table, width) {
-        Some(widths) => columns(table, &widths),
-        None => stacked(table, width),
+        Some(widths) if !is_torn(table, &widths) => columns(table, &widths),
+        _ => stacked(table, width),
     };
     lines.extend(table.caption.iter().flat_map(|caption| wrap(caption, width)));
     lines
+}
+
+/// Whether narrow columns tear some row of a wide table into too many lines.
+fn is_torn(table: &Table, widths: &[usize]) -> bool {
+    let lines = |row: &Vec<Text>| row.iter().zip(widths).map(|(cell, width)| wrap(cell, *width).len()).max();
+    widths.len() >= WIDE && table.rows.iter().filter_map(lines).any(|lines| lines > MOST_LINES)
 }
 
 /// Pairs, the values under one another.
@@ -85,9 +96,15 @@ fn columns(table: &Table, widths: &[usize]) -> Vec<Line> {
     lines
 }
 
-/// Titles may be broken at hyphens, names in cells may not.
+/// Long words of titles may be broken at hyphens; short ones, a unit like `CPU-s/GB`, and names in cells may not.
 fn title(column: &Column) -> Text {
-    Text::of(Tone::Faint, softened(&column.title))
+    let long = |word: &str| word.chars().count() > SHORT_WORD;
+    let words: Vec<String> = column
+        .title
+        .split(' ')
+        .map(|word| if long(word) { softened(word) } else { word.to_owned() })
+        .collect();
+    Text::of(Tone::Faint, words.join(" "))
 }
 
 fn side_by_side(row: &[Text], widths: &[usize], aligns: &[Align]) -> Vec<Line> {
@@ -187,6 +204,15 @@ mod tests {
     #[test]
     fn rows_are_stacked_where_columns_do_not_fit() {
         check(&[["wire", "1500", "33.0"]], 14, &["wire", "  MTU   1500", "  Rece  33.0", "  ived"]);
+    }
+
+    #[test]
+    fn a_row_that_would_be_torn_into_many_lines_is_stacked() {
+        let row = ["wire", "1 2 3 4 5 6 7 8 9", "a", "b", "c"].map(Text::from).to_vec();
+        let columns = ["Path", "Note", "One", "Two", "Three"].map(left).to_vec();
+        let table = Table { columns, rows: vec![row], caption: None };
+        let height = |width| lay_out(&table, width).len();
+        assert_eq!((height(60), height(27)), (3, 5));
     }
 
     #[test]

@@ -1,0 +1,56 @@
+//! Trials that were made and have no value, and why. Must not know those that have one.
+
+use findings::Findings;
+use samples::{Measurement, RunRecord, Trial};
+
+use crate::phrases::count;
+
+/// Trials of cells of which nothing is known.
+pub(super) struct Valueless {
+    /// How many.
+    pub(super) trials: usize,
+    cells: usize,
+    /// Each reason once, with how many trials it holds for.
+    reasons: Vec<(&'static str, u64)>,
+}
+
+impl Valueless {
+    /// Those of a run whose cells are not in its findings.
+    pub(super) fn of(record: &RunRecord, findings: &Findings) -> Self {
+        let known = |trial: &&Trial| !findings.cells.iter().any(|cell| cell.id == trial.cell);
+        let trials: Vec<&Trial> = record.trials.iter().filter(known).collect();
+        let mut cells: Vec<&str> = trials.iter().map(|trial| trial.cell.as_str()).collect();
+        cells.sort_unstable();
+        cells.dedup();
+        let mut reasons: Vec<(&'static str, u64)> = Vec::new();
+        for why in trials.iter().map(|trial| why(&trial.measurement)) {
+            match reasons.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, trials)) => *trials += 1,
+                None => reasons.push((why, 1)),
+            }
+        }
+        Self { trials: trials.len(), cells: cells.len(), reasons }
+    }
+
+    /// `3 trials of 1 cell have no value: nothing reached the receiver.`
+    pub(super) fn in_words(&self) -> String {
+        let trials = count(self.trials as u64, "trial", "trials");
+        let cells = count(self.cells as u64, "cell", "cells");
+        let have = if self.trials == 1 { "has" } else { "have" };
+        let why = match self.reasons.as_slice() {
+            [(why, _)] => (*why).to_owned(),
+            several => several.iter().map(|(why, of)| format!("{of}: {why}")).collect::<Vec<_>>().join("; "),
+        };
+        format!("{trials} of {cells} {have} no value: {why}.")
+    }
+}
+
+fn why(measurement: &Measurement) -> &'static str {
+    match measurement {
+        Measurement::Stream(data) if data.flows.is_empty() => "no connection was made",
+        Measurement::Stream(_) => "neither end told how much came through in any time",
+        Measurement::PingPong(_) => "no message came back",
+        Measurement::Connect(_) => "no connection was completed",
+        Measurement::Reported(_) => "the log has no number that a cell could be judged by",
+    }
+}
