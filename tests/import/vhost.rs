@@ -31,13 +31,6 @@ pub(crate) fn speed_up_by_path() {
         let got = change["ratio"].as_f64().expect("a number");
         assert!((got / ratio - 1.0).abs() < 0.01, "{path}: {got} and not {ratio}");
         assert_eq!(change["verdict"], *verdict, "{path}");
-        if *verdict == "unclear" {
-            assert!(
-                change["ratio_interval"].is_null(),
-                "{path} jumped, so that it has no one level: {change}"
-            );
-            continue;
-        }
         let end = |which: &str| change["ratio_interval"][which].as_f64().expect("an interval");
         assert!(end("low") < got && got < end("high"), "{path}: {change}");
         assert_eq!(change["basis"], "intervals", "{path}: of one trial each");

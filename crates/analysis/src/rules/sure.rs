@@ -51,13 +51,6 @@ pub(crate) fn weigh(comparison: &Comparison, swing: f64) -> Option<Weighed> {
         (Difference::Lower | Difference::Higher, _) if !once => {
             Some(Weighed { side, sure: true, caveat: None })
         }
-        // A series that jumped has no interval: its levels bound what another trial might show.
-        (_, None) if swing > 1.0 => {
-            let by = ratio.max(ratio.recip());
-            let sure = by > BEYOND_REPETITION * swing;
-            let caveat = Some(if sure { ONE_TRIAL } else { SHIFTED });
-            (apart(ratio) && by > swing).then_some(Weighed { side, sure, caveat })
-        }
         (_, None) => apart(ratio).then_some(Weighed { side, sure: false, caveat: Some(BARE) }),
         (_, Some(interval)) if interval.low <= 1.0 && interval.high >= 1.0 => None,
         (_, Some(interval)) if once => {
