@@ -326,5 +326,5 @@ fn orders_that_make_no_sense_are_refused_with_the_reason() {
     assert!(twice.contains("already"), "{twice}");
     let unreachable = client_order(&ping_pong(Transport::Tcp, SOON), 1);
     let because = agent.refusal(SOON, unreachable);
-    assert!(because.contains("cannot connect 127.0.0.1 to 127.0.0.1:1"), "{because}");
+    assert!(because.contains("cannot connect to 127.0.0.1:1 from 127.0.0.1"), "{because}");
 }

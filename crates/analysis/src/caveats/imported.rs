@@ -65,7 +65,7 @@ fn jumped(measured: &[Measured<'_>]) -> Option<String> {
     (!ids.is_empty()).then(|| {
         format!(
             "The rate of {} jumped from one level to another within its only trial: its mean says how long it stayed at \
-             each, and another trial may stay elsewhere. So it has no interval, and no difference to it is called one.",
+             each, and another trial may stay elsewhere. So no difference to it is called one.",
             list(&ids)
         )
     })
