@@ -148,13 +148,13 @@ mod tests {
         let mut run = plain();
         run.ping("plain", &[], 10_000.0).each("plain/ping", |trial| {
             let Measurement::PingPong(data) = &mut trial.measurement else { return };
-            data.lost = 1;
+            data.lost = Some(1);
             if trial.block == 4 {
-                (data.lost, data.round_trips) = (100, samples::LatencyHistogram::new());
+                (data.lost, data.round_trips) = (Some(100), samples::LatencyHistogram::new());
             }
         });
         let cell = only(&run);
-        assert_eq!((cell.latency.expect("it is a ping-pong").lost, cell.value.trials), (104, 4));
+        assert_eq!((cell.latency.expect("it is a ping-pong").lost, cell.value.trials), (Some(104), 4));
     }
 
     #[test]

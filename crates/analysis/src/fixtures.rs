@@ -263,6 +263,7 @@ pub(crate) fn ping_of(nanos: f64) -> Measurement {
     Measurement::PingPong(PingPongData {
         round_trips,
         elapsed: Nanos((nanos * 1000.0) as u64),
+        lost: Some(0),
         ..PingPongData::default()
     })
 }

@@ -113,7 +113,7 @@ fn empty_ping() -> Measurement {
     if let Measurement::PingPong(data) = &mut measurement {
         data.round_trips = LatencyHistogram::new();
         data.elapsed = Nanos(0);
-        data.lost = u64::MAX;
+        data.lost = Some(u64::MAX);
     }
     measurement
 }

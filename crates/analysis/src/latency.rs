@@ -23,7 +23,7 @@ pub(crate) fn together(all: &[&PingPongData]) -> Option<LatencySummary> {
     Some(LatencySummary {
         rate: if elapsed.0 == 0 { 0.0 } else { round_trips.count as f64 / elapsed.seconds() },
         round_trips,
-        lost: all.iter().fold(0, |sum, data| sum.saturating_add(data.lost)),
+        lost: all.iter().try_fold(0u64, |sum, data| Some(sum.saturating_add(data.lost?))),
         open_loop: open_loop(all),
         under: compare::estimate(&all.iter().filter_map(|data| beside(data)).collect::<Vec<_>>()),
         histogram,

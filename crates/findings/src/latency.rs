@@ -13,8 +13,8 @@ pub struct LatencySummary {
     pub round_trips: Distribution,
     /// Round trips per second.
     pub rate: f64,
-    /// Messages that never came back.
-    pub lost: u64,
+    /// Messages that never came back; `None` where a log does not tell.
+    pub lost: Option<u64>,
     /// Of an open loop: what its schedule shows beside.
     pub open_loop: Option<OpenLoopSummary>,
     /// Payload received per second by the stream beside it, in bits per second.

@@ -1,7 +1,10 @@
 //! Round trips gathered into intervals of equal length, of which there are never too many.
 //! Must not know where they come from.
 
-use std::mem;
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    mem,
+};
 
 use samples::{LatencyHistogram, PingPongInterval};
 use units::Nanos;
@@ -10,19 +13,21 @@ use units::Nanos;
 const LENGTH: u64 = 100_000_000;
 
 /// So many are kept; of more, neighbours are merged.
-const MOST: usize = 2048;
+const MOST: u64 = 2048;
 
 /// Intervals in order of time.
 #[derive(Debug)]
 pub(crate) struct Intervals {
     length: u64,
-    done: Vec<LatencyHistogram>,
+    /// Those in which something ended, by their place: a log may be silent for years.
+    done: BTreeMap<u64, LatencyHistogram>,
+    place: u64,
     current: LatencyHistogram,
 }
 
 impl Default for Intervals {
     fn default() -> Self {
-        Self { length: LENGTH, done: Vec::new(), current: LatencyHistogram::new() }
+        Self { length: LENGTH, done: BTreeMap::new(), place: 0, current: LatencyHistogram::new() }
     }
 }
 
@@ -30,41 +35,57 @@ impl Intervals {
     /// Counts a round trip that ended at this time since the first message; one that ended before the interval
     /// under way counts in it.
     pub(crate) fn record(&mut self, ended: Nanos, took: Nanos) {
-        while ended.0 / self.length > self.done.len() as u64 {
-            let current = mem::take(&mut self.current);
-            self.done.push(current.packed());
-            if self.done.len() == MOST {
-                self.merge();
-            }
+        while ended.0 / self.length >= MOST {
+            self.double();
+        }
+        let place = ended.0 / self.length;
+        if place > self.place {
+            self.put_down();
+            self.place = place;
         }
         self.current.record(took);
     }
 
     /// All of them; the last ends with the log.
     pub(crate) fn finish(mut self, elapsed: Nanos) -> Vec<PingPongInterval> {
-        let last = mem::take(&mut self.current);
-        if last.count() > 0 {
-            self.done.push(last.packed());
-        }
-        let starts = (0..).map(|at: u64| at * self.length);
-        let interval = |(round_trips, start): (LatencyHistogram, u64)| PingPongInterval {
-            start: Nanos(start),
-            end: Nanos((start + self.length).min(elapsed.0.max(start))),
+        self.put_down();
+        let silent = LatencyHistogram::new().packed();
+        let count = self.done.last_key_value().map_or(0, |(place, _)| place + 1);
+        let interval = |place: u64| PingPongInterval {
+            start: Nanos(place * self.length),
+            end: Nanos((place + 1).saturating_mul(self.length).min(elapsed.0.max(place * self.length))),
             warmup: false,
-            round_trips,
+            round_trips: self.done.get(&place).unwrap_or(&silent).clone(),
             lost: 0,
         };
-        self.done.into_iter().zip(starts).map(interval).collect()
+        (0..count).map(interval).collect()
     }
 
-    fn merge(&mut self) {
-        let merged = self.done.chunks(2).map(|pair| {
-            let mut both = pair[0].clone();
-            pair.iter().skip(1).for_each(|other| both.merge(other));
-            both.packed()
-        });
-        self.done = merged.collect();
+    fn put_down(&mut self) {
+        let current = mem::take(&mut self.current);
+        if current.count() > 0 {
+            self.done.insert(self.place, current.packed());
+        }
+    }
+
+    fn double(&mut self) {
         self.length *= 2;
+        self.place /= 2;
+        let mut merged = BTreeMap::<u64, LatencyHistogram>::new();
+        for (place, part) in mem::take(&mut self.done) {
+            match merged.entry(place / 2) {
+                Entry::Vacant(free) => _ = free.insert(part),
+                Entry::Occupied(mut taken) => {
+                    taken.get_mut().merge(&part);
+                    let packed = taken.get().packed();
+                    taken.insert(packed);
+                }
+            }
+        }
+        if let Some(begun) = merged.remove(&self.place) {
+            self.current.merge(&begun);
+        }
+        self.done = merged;
     }
 }
 
@@ -93,8 +114,22 @@ mod tests {
             intervals.record(Nanos(at * LENGTH), Nanos(1000 + at));
         }
         let all = intervals.finish(Nanos(5000 * LENGTH));
-        assert!(all.len() < MOST, "{}", all.len());
+        assert!(all.len() < MOST as usize, "{}", all.len());
         assert_eq!(all.iter().map(|one| one.round_trips.count()).sum::<u64>(), 5000);
         assert!(all.windows(2).all(|pair| pair[0].end == pair[1].start));
+    }
+
+    #[test]
+    fn a_silence_of_years_costs_no_more_than_one_of_seconds() {
+        let mut intervals = Intervals::default();
+        // Each is twice as far as the one before: every one of them doubles the length.
+        let times: Vec<u64> = (0..64).map(|power| 1 << power).chain([u64::MAX]).collect();
+        for &at in &times {
+            intervals.record(Nanos(at), Nanos(1000));
+        }
+        let all = intervals.finish(Nanos(u64::MAX));
+        assert!(all.len() <= MOST as usize, "{}", all.len());
+        assert_eq!(all.iter().map(|one| one.round_trips.count()).sum::<u64>(), times.len() as u64);
+        assert_eq!(all.iter().filter(|one| one.round_trips.count() > 0).count(), 12);
     }
 }

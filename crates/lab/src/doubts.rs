@@ -77,7 +77,8 @@ fn of_ping_pong(asked: &PingPongLoad, data: &PingPongData) -> Vec<Doubt> {
 }
 
 fn lossy(data: &PingPongData) -> Option<Doubt> {
-    let (lost, of) = (data.lost, data.lost.saturating_add(data.round_trips.count()));
+    let lost = data.lost?;
+    let of = lost.saturating_add(data.round_trips.count());
     (of > 0 && lost as f64 >= of as f64 * LOSSY).then_some(Doubt::Lossy { lost, of })
 }
 

@@ -18,8 +18,9 @@ pub struct PingPongData {
     /// For how long they were made: from the first message after the warm-up to the last return. Messages that
     /// were given up count as under way until then, but not beyond the time that was asked.
     pub elapsed: Nanos,
-    /// Messages that did not come back within a second, after which they are given up (UDP).
-    pub lost: u64,
+    /// Messages that did not come back within a second, after which they are given up (UDP); `None` where nobody
+    /// tells, as in the logs of some tools: then the intervals tell nothing of them either.
+    pub lost: Option<u64>,
     /// What the kernel gave the client's socket.
     pub client: SocketFacts,
     /// What it gave the server's.

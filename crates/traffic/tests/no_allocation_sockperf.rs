@@ -55,7 +55,7 @@ fn run(load: &PingPongLoad, duration: Nanos) -> (u64, u64) {
         stop.ask();
         server.join().expect("no panic").expect("it could listen");
         let data = outcome.expect("it is answered").ping_pong.expect("a ping-pong's");
-        (taken, data.round_trips.count() + data.lost)
+        (taken, data.round_trips.count() + data.lost.expect("we count them"))
     })
 }
 

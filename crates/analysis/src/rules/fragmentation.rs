@@ -113,9 +113,10 @@ fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Finding {
 
 fn evidence(pieces: &Pieces<'_>) -> Evidence {
     let stream = pieces.cell.stream.as_ref().and_then(|stream| stream.datagrams);
-    let lost = match (stream, &pieces.cell.latency) {
+    let messages = pieces.cell.latency.as_ref().and_then(|latency| latency.lost);
+    let lost = match (stream, messages) {
         (Some(datagrams), _) => format!("; {} of the datagrams were lost", percent(datagrams.loss)),
-        (None, Some(latency)) => format!("; {} never came back", count(latency.lost as usize, "message")),
+        (None, Some(lost)) => format!("; {} never came back", count(lost as usize, "message")),
         (None, None) => String::new(),
     };
     Evidence {

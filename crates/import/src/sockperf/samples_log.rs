@@ -91,7 +91,7 @@ impl SamplesLog {
         let summary = self.summary.unwrap_or(Summary::new(self.first));
         if summary.lost().is_none() {
             out.note(format!(
-                "sockperf's log at line {} does not tell how many messages were lost: of this test 0 lost means unknown.",
+                "sockperf's log at line {} does not tell how many messages were lost: unknown.",
                 self.first
             ));
         }
@@ -100,7 +100,7 @@ impl SamplesLog {
             open_loop: None,
             intervals: self.intervals.finish(Nanos(last - first)),
             elapsed: Nanos(last - first),
-            lost: summary.lost().unwrap_or(0),
+            lost: summary.lost(),
             client: SocketFacts::default(),
             server: SocketFacts::default(),
             under: None,

@@ -153,7 +153,12 @@ fn a_stream_beside_messages_has_to_keep_its_rate() {
 #[test]
 fn messages_that_get_lost_are_a_doubt_from_one_in_a_hundred_on() {
     for (lost, doubtful) in [(0, false), (1, false), (2, true), (32, true)] {
-        let data = PingPongData { round_trips: times(9), elapsed: SECOND, lost, ..PingPongData::default() };
+        let data = PingPongData {
+            round_trips: times(9),
+            elapsed: SECOND,
+            lost: Some(lost),
+            ..PingPongData::default()
+        };
         let load = Load::PingPong(PingPongLoad::new(SECOND));
         let said = doubts(&load, &Measurement::PingPong(data), &CpuUsage::default());
         let expected = doubtful.then_some(Doubt::Lossy { lost, of: lost + 100 });

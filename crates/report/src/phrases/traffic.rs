@@ -30,12 +30,15 @@ pub(crate) fn lost(datagrams: &DatagramSummary) -> String {
     }
 }
 
-/// `12 (0.030 %)`: messages that were given up.
+/// `12 (0.030 %)`: messages that were given up; `unknown` where nobody tells.
 pub(crate) fn lost_messages(latency: &LatencySummary) -> String {
-    let sent = latency.lost.saturating_add(latency.round_trips.count);
     match latency.lost {
-        0 => "0".to_owned(),
-        lost => format!("{} ({})", grouped(lost), glued(&Share(lost as f64 / sent as f64).to_string())),
+        None => "unknown".to_owned(),
+        Some(0) => "0".to_owned(),
+        Some(lost) => {
+            let sent = lost.saturating_add(latency.round_trips.count);
+            format!("{} ({})", grouped(lost), glued(&Share(lost as f64 / sent as f64).to_string()))
+        }
     }
 }
 

@@ -144,7 +144,8 @@ fn tail(cell: &CellSummary) -> Option<String> {
 }
 
 fn lost(cell: &CellSummary) -> Option<String> {
-    let messages = cell.latency.as_ref().map(phrases::lost_messages);
+    let told = cell.latency.as_ref().filter(|latency| latency.lost.is_some());
+    let messages = told.map(phrases::lost_messages);
     messages.or_else(|| Some(phrases::lost(cell.stream.as_ref()?.datagrams.as_ref()?)))
 }
 

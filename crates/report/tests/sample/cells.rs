@@ -149,7 +149,7 @@ pub(super) fn ping_pong(path: &str, offload: Option<&str>, median: f64, ratio: O
                 buckets: vec![],
             },
             rate: 1e9 / median,
-            lost: 0,
+            lost: Some(0),
             open_loop: None,
             under: None,
             histogram,

@@ -86,7 +86,7 @@ fn latency(middle: u64, tail: u64) -> LatencySummary {
     LatencySummary {
         round_trips: times(middle, tail),
         rate: 9_990.0,
-        lost: 1,
+        lost: Some(1),
         open_loop: None,
         under: None,
         histogram: LatencyHistogram::new(),

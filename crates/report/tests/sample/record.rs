@@ -107,7 +107,7 @@ fn ping_pong() -> Measurement {
     Measurement::PingPong(PingPongData {
         round_trips,
         elapsed: Nanos::from_secs(2),
-        lost: 1,
+        lost: Some(1),
         ..PingPongData::default()
     })
 }

@@ -135,7 +135,7 @@ fn ping_pong(index: u32) -> Measurement {
     Measurement::PingPong(PingPongData {
         round_trips,
         elapsed: Nanos::from_secs(2),
-        lost: 3,
+        lost: Some(3),
         ..PingPongData::default()
     })
 }

@@ -165,7 +165,7 @@ fn outcome(mut parts: Vec<Part>, kept: Kept, line: &Line, cpus: Option<&[u32]>) 
         round_trips: kept.measured,
         intervals: kept.intervals,
         elapsed: last.elapsed,
-        lost: kept.lost,
+        lost: Some(kept.lost),
         client: line.facts(cpus),
         ..PingPongData::default()
     };

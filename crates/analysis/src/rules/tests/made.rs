@@ -235,6 +235,7 @@ fn slow_at_times(nanos: u64, slow: u64, times: u64) -> Measurement {
     Measurement::PingPong(PingPongData {
         round_trips,
         elapsed: Nanos(nanos * 2000),
+        lost: Some(0),
         ..PingPongData::default()
     })
 }

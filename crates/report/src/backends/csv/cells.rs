@@ -190,7 +190,7 @@ fn latency(latency: Option<&LatencySummary>) -> Vec<String> {
         optional(times.map(|times| times.max.0)),
         optional(times.map(|times| times.mean)),
         optional(times.map(|times| times.count)),
-        optional(latency.map(|latency| latency.lost)),
+        optional(latency.and_then(|latency| latency.lost)),
     ]);
     fields
 }

@@ -100,7 +100,7 @@ fn ping_ponged(ping_pong: &PingPongData) -> Vec<String> {
     let mut fields = vec![at(0.5)];
     fields.extend([const { String::new() }; 3]);
     fields.extend([ping_pong.elapsed.0.to_string(), String::new(), times.count().to_string()]);
-    fields.extend([at(0.5), at(0.99), ping_pong.lost.to_string()]);
+    fields.extend([at(0.5), at(0.99), optional(ping_pong.lost)]);
     fields
 }
 

@@ -17,11 +17,12 @@ pub(super) fn tables(ping_pong: &PingPongData) -> Vec<Block> {
     columns.extend(["Round trips", "Median", "99 %", "Max", "Lost"].map(right));
     let caption =
         ping_pong.open_loop.is_some().then(|| "From when each message should have been sent.".into());
-    let rows = ping_pong.intervals.iter().map(row).collect();
+    let told = ping_pong.lost.is_some();
+    let rows = ping_pong.intervals.iter().map(|interval| row(interval, told)).collect();
     vec![Block::Table(Table { columns, rows, caption })]
 }
 
-fn row(interval: &PingPongInterval) -> Vec<Text> {
+fn row(interval: &PingPongInterval, losses_told: bool) -> Vec<Text> {
     let times = &interval.round_trips;
     let time = |time: Option<units::Nanos>| time.map_or("-".into(), |time| Text::from(time.to_string()));
     let at = |share: f64| time(LatencyHistogram::quantile(times, share));
@@ -31,6 +32,6 @@ fn row(interval: &PingPongInterval) -> Vec<Text> {
         at(0.5),
         at(0.99),
         time(times.max()),
-        interval.lost.to_string().into(),
+        if losses_told { interval.lost.to_string().into() } else { "-".into() },
     ]
 }
