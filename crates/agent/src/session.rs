@@ -84,6 +84,9 @@ impl<'scope> Session<'scope, '_> {
                 self.trials.abandon(token);
                 self.replies.answer(ticket.id, Ok(Reply::Done));
             }
+            Order::Observe(_) | Order::Observed { .. } => {
+                self.replies.answer(ticket.id, Err(Refusal::new("no probes yet")));
+            }
             Order::Serve(order) => self.replies.answer(ticket.id, serve::open(self, order)),
             Order::Collect { token } => {
                 self.apart(ticket, move || serve::collect(self, ticket.deadline, token));

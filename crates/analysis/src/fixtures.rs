@@ -45,6 +45,8 @@ impl Fixture {
             tool: "0.1.0".into(),
             origin: Origin::Measured,
             tries: None,
+            probes: Vec::new(),
+            missing_probes: Vec::new(),
             design: DesignRecord::default(),
             environment: Some(environment()),
             paths: Vec::new(),
@@ -173,6 +175,8 @@ impl Fixture {
             devices: Vec::new(),
             path_check: PathCheck::default(),
             syscalls: Vec::new(),
+            observed: None,
+            counters: None,
             doubts: Vec::new(),
         });
         self.record.header.planned += 1;

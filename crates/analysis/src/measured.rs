@@ -25,6 +25,8 @@ pub(crate) struct Measured<'a> {
     pub(crate) points: BTreeMap<u32, Point<'a>>,
     /// The baseline's repetitions, by block.
     pub(crate) again: BTreeMap<u32, Point<'a>>,
+    /// Of its trials with the probes on, by block: no number of the cell comes from these.
+    pub(crate) probed: BTreeMap<u32, Point<'a>>,
     /// Why it got no more trials, where that is settled.
     pub(crate) ended: Option<&'a CellEnd>,
     /// Trials without a value: nothing came through, or something else than the load was recorded.
@@ -71,6 +73,7 @@ fn of<'a>(cell: &'a CellRecord, trials: &[&'a Trial], record: &'a RunRecord) -> 
         metric,
         points: BTreeMap::new(),
         again: BTreeMap::new(),
+        probed: BTreeMap::new(),
         ended: record.ends.iter().find(|end| end.cell == cell.id),
         unusable: Vec::new(),
     };
@@ -82,6 +85,7 @@ fn of<'a>(cell: &'a CellRecord, trials: &[&'a Trial], record: &'a RunRecord) -> 
         let arm = match trial.arm {
             Arm::Measure => &mut measured.points,
             Arm::Again => &mut measured.again,
+            Arm::Probed => &mut measured.probed,
         };
         arm.insert(trial.block, Point { trial, value });
     }

@@ -55,6 +55,7 @@ mod tests {
             running: None,
             waiting: None,
             guest: None,
+            ..SyscallCount::default()
         }
     }
 

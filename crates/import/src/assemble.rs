@@ -209,6 +209,8 @@ impl Assembler {
             tool: self.meta.tool.clone(),
             origin: Origin::Imported(self.record.clone()),
             tries: None,
+            probes: Vec::new(),
+            missing_probes: Vec::new(),
             design: DesignRecord::default(),
             environment: None,
             paths,
@@ -308,6 +310,8 @@ impl Assembler {
             devices: Vec::new(),
             path_check: PathCheck::default(),
             syscalls: found.syscalls,
+            observed: None,
+            counters: None,
             doubts: found.doubts,
         };
         let what = format!("{}{ends}", found.told.tool);

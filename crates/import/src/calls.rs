@@ -118,6 +118,7 @@ fn record(call: Call, end: Option<&str>) -> SyscallCount {
         running: call.running,
         waiting: None,
         guest: None,
+        ..SyscallCount::default()
     }
 }
 

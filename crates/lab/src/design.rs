@@ -56,7 +56,8 @@ struct Round {
 impl Round {
     fn wants(&self, trial: &PlannedTrial) -> bool {
         match trial.arm {
-            Arm::Measure => self.measure.contains(&trial.cell),
+            // With the probes on only beside the same without them.
+            Arm::Measure | Arm::Probed => self.measure.contains(&trial.cell),
             Arm::Again => self.again.contains(&trial.cell),
         }
     }

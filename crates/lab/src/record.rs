@@ -72,5 +72,6 @@ pub(crate) fn arm(arm: scenario::Arm) -> samples::Arm {
     match arm {
         scenario::Arm::Measure => samples::Arm::Measure,
         scenario::Arm::Again => samples::Arm::Again,
+        scenario::Arm::Probed => samples::Arm::Probed,
     }
 }

@@ -183,6 +183,8 @@ fn header(request: &Request<'_>, environment: Environment) -> RunHeader {
         origin: Origin::Measured,
         design: record::design(&request.plan.design),
         tries: request.tries.cloned(),
+        probes: Vec::new(),
+        missing_probes: Vec::new(),
         environment: Some(environment),
         paths: planned_paths(request).map(record::path).collect(),
         cells: request.plan.cells.iter().map(record::cell).collect(),

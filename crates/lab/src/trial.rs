@@ -94,6 +94,8 @@ impl Bench<'_> {
             devices,
             path_check,
             syscalls: Vec::new(),
+            observed: None,
+            counters: None,
             doubts,
         })))
     }

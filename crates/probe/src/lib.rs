@@ -9,8 +9,10 @@ mod cpu;
 mod environment;
 mod error;
 mod file;
+mod observe;
 
 pub use capability::{Area, Capability, State, capabilities};
 pub use cpu::CpuReading;
 pub use environment::environment;
 pub use error::Error;
+pub use observe::{Probe, ProbeError, Subject, WatchedDevice, Watch, WayWatch};

@@ -6,9 +6,11 @@
 
 mod channel;
 mod message;
+mod observe;
 
 pub use channel::{ChannelError, MAX_LINE, Receiver, Sender};
 pub use message::{
     ClientOrder, EndReport, FlowReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Reply,
     ServerOrder, ToAgent, Token, VERSION,
 };
+pub use observe::{ObserveOrder, Observing, Subject, WatchedDevice, WayOrder};

@@ -3,12 +3,14 @@
 use std::net::Ipv4Addr;
 
 use load::{Direction, Load};
-use samples::{ConnectData, EndSeries, Environment, MachineCpu, PingPongData, ThreadCpu};
+use samples::{ConnectData, EndSeries, Environment, MachineCpu, Observed, PingPongData, ThreadCpu};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
+use crate::observe::{ObserveOrder, Observing};
+
 /// The version of this protocol. Both sides must have the same.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The first message of either side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +55,13 @@ pub enum Order {
     Run(ClientOrder),
     /// Await the end of the trial that this server has open: answered by [`Reply::Report`].
     Collect {
+        /// The trial's token.
+        token: Token,
+    },
+    /// Watch a trial with probes, from before its traffic on: answered by [`Reply::Observing`] once they look.
+    Observe(ObserveOrder),
+    /// Read the probes of this trial and take them away: answered by [`Reply::Observed`].
+    Observed {
         /// The trial's token.
         token: Token,
     },
@@ -165,6 +174,10 @@ pub enum Reply {
         /// Where.
         port: u16,
     },
+    /// To `observe`.
+    Observing(Observing),
+    /// To `observed`.
+    Observed(Box<Observed>),
     /// To `run` and `collect`.
     Report(EndReport),
     /// To `probe-mtu`.

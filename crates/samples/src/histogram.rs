@@ -53,6 +53,11 @@ impl LatencyHistogram {
         self.open().saturating_record(nanos.0);
     }
 
+    /// Counts one time so often.
+    pub fn record_many(&mut self, nanos: Nanos, times: u64) {
+        self.open().saturating_record_n(nanos.0, times);
+    }
+
     /// Forgets everything and keeps its memory, every page of which is there after this.
     pub fn clear(&mut self) {
         self.open().reset();

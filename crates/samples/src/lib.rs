@@ -4,13 +4,16 @@
 //! several trials (that is `findings`), and nothing here says how it was measured or kept.
 
 mod connect;
+mod counters;
 mod cpu;
 mod design;
 mod doubt;
 mod environment;
 mod headline;
 mod histogram;
+mod observed;
 mod origin;
+mod owners;
 mod ping_pong;
 mod reported;
 mod run;
@@ -21,15 +24,19 @@ mod time;
 mod told;
 mod trial;
 mod tries;
+mod way;
 
 pub use connect::{ConnectData, ConnectInterval};
+pub use counters::{DeviceCounters, HostCounters, PathCounters, QdiscCounters, SoftnetCounters};
 pub use cpu::{CpuTimes, CpuUsage, MachineCpu, ThreadCpu, ThreadRole};
 pub use design::{CellEnd, DesignRecord, EndReason, Objective};
 pub use doubt::Doubt;
 pub use environment::{Calibration, Environment};
 pub use headline::Metric;
 pub use histogram::LatencyHistogram;
+pub use observed::{MissingProbe, Observed, Overflow, ProbeKind};
 pub use origin::{ImportRecord, ImportedFile, Origin};
+pub use owners::{OwnedCpu, Owner, OwnerShare, OwnerSource};
 pub use ping_pong::{OpenLoopData, PingPongData, PingPongInterval};
 pub use reported::{Quantity, ReportedData, ReportedValue};
 pub use run::{
@@ -37,8 +44,9 @@ pub use run::{
 };
 pub use socket::SocketFacts;
 pub use stream::{DatagramSample, EndSeries, Flow, Interval, StreamData, TcpSample};
-pub use syscalls::SyscallCount;
+pub use syscalls::{CallTimes, SyscallCount};
 pub use time::UnixMillis;
 pub use told::{Sent, Told, ToldKind};
 pub use trial::{Arm, DeviceState, Measurement, PathCheck, Trial};
 pub use tries::{TriedRemedy, Tries};
+pub use way::{PacketWay, WayEvent, WayPoint, WayStep};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     design::{CellEnd, DesignRecord},
     environment::Environment,
+    observed::{MissingProbe, ProbeKind},
     origin::Origin,
     time::UnixMillis,
     told::Sent,
@@ -69,6 +70,12 @@ pub struct RunHeader {
     /// The other run whose remedies it tries, if it does.
     #[serde(default)]
     pub tries: Option<Tries>,
+    /// The probes that ran in its probed trials.
+    #[serde(default)]
+    pub probes: Vec<ProbeKind>,
+    /// Those that were asked for and cannot run on the machine.
+    #[serde(default)]
+    pub missing_probes: Vec<MissingProbe>,
     /// The machine, as it was when the run began; `None` when nobody recorded it.
     pub environment: Option<Environment>,
     /// The paths that were measured.

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use units::Bytes;
 
 use crate::{
-    connect::ConnectData, cpu::CpuUsage, doubt::Doubt, ping_pong::PingPongData, reported::ReportedData,
-    stream::StreamData, syscalls::SyscallCount, time::UnixMillis,
+    connect::ConnectData, counters::PathCounters, cpu::CpuUsage, doubt::Doubt, observed::Observed,
+    ping_pong::PingPongData, reported::ReportedData, stream::StreamData, syscalls::SyscallCount, time::UnixMillis,
 };
 
 /// Why a trial was made.
@@ -19,6 +19,9 @@ pub enum Arm {
     Measure,
     /// The baseline once more: what equal settings differ by.
     Again,
+    /// Its cell once more in the same block with the probes on: what they saw, and what they cost. No number of
+    /// the cell comes from it.
+    Probed,
 }
 
 /// A finished trial.
@@ -42,9 +45,15 @@ pub struct Trial {
     pub devices: Vec<DeviceState>,
     /// What was checked about its path just before it.
     pub path_check: PathCheck,
-    /// System calls that were counted while it was measured.
+    /// System calls that another tool counted while it was measured.
     #[serde(default)]
     pub syscalls: Vec<SyscallCount>,
+    /// What probes saw of it, when it was made with them.
+    #[serde(default)]
+    pub observed: Option<Observed>,
+    /// What devices and the machine counted from just before it to just after; `None` where nobody read them.
+    #[serde(default)]
+    pub counters: Option<PathCounters>,
     /// Reasons to distrust it.
     pub doubts: Vec<Doubt>,
 }

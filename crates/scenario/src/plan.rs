@@ -41,6 +41,8 @@ pub enum Arm {
     Measure,
     /// The baseline once more in the same block: what equal settings differ by (the noise floor).
     Again,
+    /// The cell once more in the same block with the probes on.
+    Probed,
 }
 
 /// One trial to be made.

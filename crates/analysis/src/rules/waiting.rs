@@ -102,6 +102,7 @@ mod tests {
             running: None,
             waiting: None,
             guest: None,
+            ..SyscallCount::default()
         }
     }
 

@@ -93,6 +93,8 @@ fn trial(plan: &Plan, planned: &PlannedTrial, started: i64, gbits: f64, cpus: f6
         devices: Vec::new(),
         path_check: PathCheck::default(),
         syscalls: Vec::new(),
+        observed: None,
+        counters: None,
         doubts: Vec::new(),
     }
 }

@@ -125,6 +125,7 @@ fn calls() -> CellSummary {
         running: None,
         waiting: None,
         guest: None,
+        ..SyscallCount::default()
     };
     CellSummary {
         value: Estimate { interval: None, deviation: None, trials: 1, ..estimate(412_003.0) },

@@ -36,6 +36,8 @@ fn header() -> RunHeader {
         tool: "0.1.0".into(),
         origin: Origin::Measured,
         tries: None,
+        probes: Vec::new(),
+        missing_probes: Vec::new(),
         design: DesignRecord::default(),
         environment: Some(Environment::default()),
         paths: vec![],
@@ -68,6 +70,8 @@ fn trial(index: u32, arm: Arm, cell: &str, measurement: Measurement) -> Trial {
         devices: vec![],
         path_check: PathCheck::default(),
         syscalls: vec![],
+        observed: None,
+        counters: None,
         doubts: vec![],
     }
 }

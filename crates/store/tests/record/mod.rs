@@ -39,6 +39,8 @@ pub(crate) fn header(id: &str, started: i64) -> RunHeader {
         tool: "0.1.0".into(),
         origin: Origin::Measured,
         tries: None,
+        probes: Vec::new(),
+        missing_probes: Vec::new(),
         design: DesignRecord {
             budget: Some(Nanos::from_secs(600)),
             precision: Some(0.02),
@@ -99,6 +101,8 @@ pub(crate) fn trial(index: u32) -> Trial {
         }],
         path_check: PathCheck { mtu: Some(1500) },
         syscalls: Vec::new(),
+        observed: None,
+        counters: None,
         // Not exact in binary, and one that a careless reader of numbers gets wrong in the last bit.
         doubts: vec![
             Doubt::Stolen { share: 0.1 + 0.2 },

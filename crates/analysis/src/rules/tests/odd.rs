@@ -72,6 +72,7 @@ fn count((call, calls, total): &(usize, u64, Option<u64>)) -> SyscallCount {
         running: None,
         waiting: None,
         guest: None,
+        ..SyscallCount::default()
     }
 }
 

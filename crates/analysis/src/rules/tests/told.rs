@@ -75,6 +75,7 @@ fn call(row: &[&str]) -> SyscallCount {
         running: None,
         waiting: None,
         guest: None,
+        ..SyscallCount::default()
     }
 }
 

@@ -1,0 +1,105 @@
+//! Watching with probes: what every probe has in common. Must not know how any of them looks.
+
+use std::net::Ipv4Addr;
+
+use load::Transport;
+use samples::{Observed, Owner, ProbeKind};
+use thiserror::Error;
+use units::Bytes;
+
+/// Something that watches from the kernel. Made once, which loads its programs; then started and stopped at will.
+/// Nothing of it is left in the kernel when it is dropped, nor when its process dies.
+pub trait Probe: Send {
+    /// Which.
+    fn kind(&self) -> ProbeKind;
+
+    /// Forgets what it saw and looks from now on.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    fn start(&mut self, watch: &Watch) -> Result<(), ProbeError>;
+
+    /// Puts in what it has seen since the start; goes on looking.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    fn read(&mut self, seen: &mut Observed) -> Result<(), ProbeError>;
+
+    /// Looks no more and costs nothing until the next start. What was seen can still be read.
+    fn stop(&mut self);
+}
+
+/// What to watch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Watch {
+    /// Whose processes are whose.
+    pub subjects: Vec<Subject>,
+    /// The messages to follow.
+    pub way: Option<WayWatch>,
+}
+
+/// Processes of one owner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// Whose.
+    pub owner: Owner,
+    /// Which: a process with all its threads and the children that it makes from then on.
+    pub pids: Vec<u32>,
+    /// Every process of these network namespaces, by inode.
+    pub namespaces: Vec<u64>,
+    /// Every process of these control groups (version 2) and those below, by inode.
+    pub cgroups: Vec<u64>,
+    /// Whether their system calls are counted.
+    pub syscalls: bool,
+}
+
+/// Messages to follow: one is under way at a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WayWatch {
+    /// TCP or UDP.
+    pub transport: Transport,
+    /// The server, as the client addresses it.
+    pub server: Ipv4Addr,
+    /// Its port.
+    pub port: u16,
+    /// The size of a message's payload.
+    pub message: Bytes,
+    /// Follow every so many-th.
+    pub every: u32,
+    /// The devices that may be on the way.
+    pub devices: Vec<WatchedDevice>,
+}
+
+/// A device that messages may pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WatchedDevice {
+    /// `host:device`.
+    pub name: String,
+    /// What it is: `veth`, `bridge`, `vxlan`.
+    pub kind: String,
+    /// The inode of its network namespace.
+    pub namespace: u64,
+    /// Its number in it.
+    pub index: u32,
+}
+
+/// What can go wrong with a probe. Never holds a verifier's log.
+#[derive(Debug, Clone, Error, PartialEq, Eq)]
+pub enum ProbeError {
+    /// It cannot run here.
+    #[error("{because}; {remedy}")]
+    Unavailable {
+        /// What is missing.
+        because: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// It could not do something that it should be able to do.
+    #[error("cannot {operation}: {because}")]
+    Failed {
+        /// What was tried, on what.
+        operation: String,
+        /// Why.
+        because: String,
+    },
+}

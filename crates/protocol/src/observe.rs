@@ -1,0 +1,71 @@
+//! Orders to watch a trial from the kernel, and what was seen.
+
+use std::net::Ipv4Addr;
+
+use load::Transport;
+use samples::{MissingProbe, Owner, ProbeKind};
+use serde::{Deserialize, Serialize};
+use units::Bytes;
+
+use crate::message::Token;
+
+/// Watch one trial: begin before its traffic does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObserveOrder {
+    /// The trial.
+    pub token: Token,
+    /// What to watch with; those that cannot run here are named in the answer and left out.
+    pub probes: Vec<ProbeKind>,
+    /// Whose processes are whose; children that they make count with them.
+    pub subjects: Vec<Subject>,
+    /// The messages to follow, of a ping-pong.
+    pub way: Option<WayOrder>,
+}
+
+/// Processes of one owner.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    /// Whose.
+    pub owner: Owner,
+    /// Numbers of processes, as this agent's machine numbers them.
+    pub pids: Vec<u32>,
+    /// Whether their system calls are counted.
+    pub syscalls: bool,
+}
+
+/// Messages to follow: one is under way at a time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WayOrder {
+    /// TCP or UDP.
+    pub transport: Transport,
+    /// The server's address and port, as the client addresses them: no hop changes them.
+    pub server: Ipv4Addr,
+    /// The port.
+    pub port: u16,
+    /// The size of a message's payload.
+    pub message: Bytes,
+    /// Follow every so many-th.
+    pub every: u32,
+    /// The devices of all hosts of the lab.
+    pub devices: Vec<WatchedDevice>,
+}
+
+/// A device that messages may pass.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WatchedDevice {
+    /// `host:device`.
+    pub name: String,
+    /// What it is: `veth`, `bridge`, `vxlan`.
+    pub kind: String,
+    /// The inode of its network namespace (nsfs).
+    pub namespace: u64,
+    /// Its number in it.
+    pub index: u32,
+}
+
+/// What an observer has begun.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Observing {
+    /// The probes that cannot run here.
+    pub missing: Vec<MissingProbe>,
+}
