@@ -21,6 +21,7 @@ TO_BENCH := unshare:util-linux ip:iproute2 ping:iputils-ping iperf3:iperf3 sockp
 # Without these, rows are missing.
 MININET  := mn:mininet brctl:bridge-utils
 PERF     := perf:linux-perf
+TRACERS  := bpftrace:bpftrace strace:strace
 
 .PHONY: help
 help: ## Show this list
@@ -64,6 +65,8 @@ bench: setup-build ## Compare plumb with its peers, side by side (ARGS="--only N
 	@xtask/setup.sh $(TO_BENCH) >&2
 	@xtask/setup.sh $(MININET) >&2 || echo "bench: goes on without Mininet" >&2
 	@xtask/setup.sh $(PERF) >&2 || echo "bench: goes on without counts of system calls" >&2
+	@xtask/setup.sh $(TRACERS) >&2 || echo "bench: goes on without other tracers" >&2
+	@cargo build --release --quiet --package plumb
 	@cargo run --release --quiet --package plumb-benches -- $(ARGS)
 
 .PHONY: setup-build

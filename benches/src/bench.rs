@@ -1,6 +1,6 @@
 //! The shape that every bench has, and the list of them.
 
-use crate::{comparison::Comparison, import, namespaces, pacing, ping_pong, rounds::Bounds, stream};
+use crate::{comparison::Comparison, import, namespaces, pacing, ping_pong, rounds::Bounds, stream, tracers};
 
 /// A bench: contenders that do the same work in turn, compared pair by pair. An error means that nobody could
 /// work; a contender that cannot is told in its comparisons.
@@ -23,6 +23,7 @@ pub(crate) const BENCHES: &[Bench] = &[
     ping_pong::UDP,
     ping_pong::TCP,
     pacing::BENCH,
+    tracers::BENCH,
     namespaces::BENCH,
     import::BENCH,
 ];

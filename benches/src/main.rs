@@ -27,6 +27,7 @@ mod rounds;
 mod stream;
 mod table;
 mod target;
+mod tracers;
 mod wire;
 
 use std::io::{Write, stdout};

@@ -56,6 +56,11 @@ impl Running {
         Ok(line.trim_end().to_owned())
     }
 
+    /// Its number.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Whether it has not ended.
     pub(crate) fn is_running(&mut self) -> bool {
         matches!(self.process.try_wait(), Ok(None))

@@ -1,4 +1,5 @@
 //! Compiles every `*.bpf.c` under src with clang to an object for the kernel, which the crate embeds.
+#![expect(clippy::disallowed_macros, reason = "cargo reads what a build script prints")]
 
 use std::{
     env, fs,
@@ -34,7 +35,18 @@ fn compile(source: &Path, out: &Path) {
     let name = source.file_stem().expect("it ends with .bpf.c").to_string_lossy();
     let object = out.join(format!("{name}.o"));
     let status = Command::new(&clang)
-        .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-Isrc/bpf"])
+        .args([
+            "-target",
+            "bpf",
+            "-mcpu=v3",
+            "-O2",
+            "-g",
+            "-Wall",
+            "-Wextra",
+            "-Wno-unused-parameter",
+            "-Werror",
+            "-Isrc/bpf",
+        ])
         // Where Debian keeps asm/types.h, which clang does not look for when it builds for the kernel.
         .args(["-D__TARGET_ARCH_x86", "-idirafter", "/usr/include/x86_64-linux-gnu"])
         .arg("-c")

@@ -1,13 +1,14 @@
-//! The command line as a user types it; needs no rights, and what it sends stays on loopback.
+//! The command line as a user types it; only tracing needs rights, and what is sent stays on loopback.
 #![expect(clippy::disallowed_methods, reason = "tests read files, /proc and the clock")]
 
 use std::{process::ExitCode, time::Duration};
 
-use plumb_tests::{Case, Sandbox, run, wait_until};
+use plumb_tests::{Case, Need, Sandbox, run, wait_until};
 
 mod compare;
 mod ends;
 mod tables;
+mod trace;
 
 fn main() -> ExitCode {
     run(CASES)
@@ -89,12 +90,38 @@ const CASES: &[Case] = &[
         needs: &[],
         test: ends::ended_by_a_limit,
     },
+    Case { name: "what_cannot_be_traced_is_refused", needs: &[], test: trace::what_cannot_be_traced_is_refused },
+    Case { name: "what_is_no_trace_is_not_compared", needs: &[], test: trace::what_is_no_trace_is_not_compared },
+    Case {
+        name: "calls_of_a_known_program_are_counted_exactly",
+        needs: PROBES,
+        test: trace::calls_of_a_known_program_are_counted_exactly,
+    },
+    Case {
+        name: "children_are_counted_with_the_program",
+        needs: PROBES,
+        test: trace::children_are_counted_with_the_program,
+    },
+    Case {
+        name: "a_program_that_fails_is_told_and_is_no_success",
+        needs: PROBES,
+        test: trace::a_program_that_fails_is_told_and_is_no_success,
+    },
+    Case {
+        name: "a_process_that_ends_meanwhile_leaves_what_was_seen",
+        needs: PROBES,
+        test: trace::a_process_that_ends_meanwhile_leaves_what_was_seen,
+    },
+    Case { name: "two_traces_are_shown_side_by_side", needs: PROBES, test: trace::two_traces_are_shown_side_by_side },
     Case {
         name: "a_reader_that_leaves_early_is_no_failure_and_a_full_disk_is",
         needs: &[],
         test: a_reader_that_leaves_early,
     },
 ];
+
+/// What probes need.
+const PROBES: &[Need] = &[Need::Root, Need::File("/sys/kernel/btf/vmlinux", "a kernel with BTF")];
 
 fn sandbox() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_plumb"))
@@ -104,7 +131,7 @@ fn help_names_every_subcommand() {
     let help = sandbox().succeed(&["--help"]).out;
     for subcommand in [
         "run", "report", "runs", "compare", "check", "baseline", "import", "client", "ping", "server",
-        "scenario", "schema", "lab", "doctor",
+        "scenario", "schema", "lab", "doctor", "trace",
     ] {
         assert!(help.contains(&format!("\n  {subcommand} ")), "{subcommand} is not in:\n{help}");
     }

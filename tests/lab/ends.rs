@@ -13,7 +13,7 @@ fn kept(sandbox: &Sandbox) -> u64 {
     trials.and_then(|word| word.split('/').next()?.parse().ok()).unwrap_or(0)
 }
 
-fn signal(pid: u32, name: &str) {
+pub(crate) fn signal(pid: u32, name: &str) {
     let status = Command::new("kill").args(["-s", name, &pid.to_string()]).status().expect("kill is there");
     assert!(status.success());
 }

@@ -10,6 +10,7 @@ mod ends;
 mod evidence;
 mod hint;
 mod measured;
+mod probed;
 
 const ROOT: Need = Need::Root;
 const IPERF3: Need = Need::Program("iperf3", "iperf3");
@@ -122,6 +123,26 @@ const CASES: &[Case] = &[
         name: "an_agent_killed_in_a_trial_is_named",
         needs: &[ROOT],
         test: ends::an_agent_killed_is_named,
+    },
+    Case {
+        name: "a_probed_trial_has_what_was_seen_and_all_have_what_was_counted",
+        needs: &[ROOT],
+        test: probed::a_probed_trial_has_what_was_seen,
+    },
+    Case {
+        name: "an_observer_killed_in_a_trial_ends_no_run",
+        needs: &[ROOT],
+        test: probed::a_killed_observer_ends_no_run,
+    },
+    Case {
+        name: "a_killed_controller_takes_its_probes_away_and_its_run_goes_on",
+        needs: &[ROOT],
+        test: probed::a_killed_controller_takes_its_probes_away,
+    },
+    Case {
+        name: "without_rights_the_probes_are_named_once_and_the_run_completes",
+        needs: &[ROOT, SETPRIV],
+        test: probed::without_rights_the_probes_are_named_once,
     },
     Case { name: "a_keeper_killed_leaves_only_a_line_for_gc", needs: &[ROOT], test: ends::a_killed_keeper },
     Case { name: "a_full_disk_is_an_error_and_loses_no_trial", needs: &[ROOT], test: ends::a_full_disk },

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use plumb_tests::Sandbox;
 use serde_json::Value;
 
 use crate::{sandbox, wire};
@@ -126,7 +127,18 @@ pub(crate) fn what_the_kernel_lacks_is_skipped() {
 pub(crate) fn a_run_without_root() {
     let sandbox = sandbox();
     let file = sandbox.file("wire.toml", &wire(1, "100ms"));
-    let run = sandbox.command(&["run", &file]);
+    let output = unprivileged(&sandbox, &["run", &file]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() {
+        assert!(said.contains("user namespace"), "it says what it is: {said}");
+    } else {
+        assert!(said.contains("max_user_namespaces") || said.contains("unprivileged_userns"), "{said}");
+    }
+}
+
+/// Runs `plumb` as a user without any rights.
+pub(crate) fn unprivileged(sandbox: &Sandbox, arguments: &[&str]) -> std::process::Output {
+    let run = sandbox.command(arguments);
     let mut command = Command::new("setpriv");
     command
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
@@ -134,13 +146,7 @@ pub(crate) fn a_run_without_root() {
         .args(run.get_args());
     command.env_clear().envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
     open_to_all(sandbox.home());
-    let output = command.output().expect("setpriv is there");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if output.status.success() {
-        assert!(said.contains("user namespace"), "it says what it is: {said}");
-    } else {
-        assert!(said.contains("max_user_namespaces") || said.contains("unprivileged_userns"), "{said}");
-    }
+    command.output().expect("setpriv is there")
 }
 
 /// Another user shall write into the sandbox, and read the program that cargo built for this one.

@@ -13,6 +13,8 @@ pub enum Need {
     Program(&'static str, &'static str),
     /// At least so many CPUs.
     Cpus(usize),
+    /// A file of the kernel, and what it shows that there is.
+    File(&'static str, &'static str),
 }
 
 impl Need {
@@ -24,6 +26,7 @@ impl Need {
             Self::Program(program, package) if !is_on_path(program) => {
                 Some(format!("needs {program} (apt-get install {package})"))
             }
+            Self::File(path, what) if !Path::new(path).exists() => Some(format!("needs {what} ({path})")),
             Self::Cpus(count) if cpus() < count => Some(format!("needs {count} CPUs, here are {}", cpus())),
             _ => None,
         }

@@ -24,6 +24,8 @@ pub(crate) const GENERATED: &[Generated] = &[
     Generated { path: "docs/reference/solo.schema.json", verb: "schema solo" },
     Generated { path: "docs/reference/contrast.schema.json", verb: "schema contrast" },
     Generated { path: "docs/reference/check.schema.json", verb: "schema check" },
+    Generated { path: "docs/reference/trace.schema.json", verb: "schema trace" },
+    Generated { path: "docs/reference/trace-contrast.schema.json", verb: "schema trace-contrast" },
 ];
 
 /// Writes all of them.

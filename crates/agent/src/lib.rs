@@ -7,6 +7,7 @@ mod client;
 mod deadline;
 mod describe;
 mod mtu;
+mod observe;
 mod refusal;
 mod replies;
 mod report;

@@ -1,11 +1,12 @@
 //! What traffic recorded, in the protocol's form.
 
 use protocol::{EndReport, FlowReport};
-use samples::MachineCpu;
 use traffic::Outcome;
 
-/// One end's report.
-pub(crate) fn of(outcome: Outcome, machine: MachineCpu) -> EndReport {
+use crate::{refusal::Refusal, watch::Watch};
+
+/// One end's report, with what was read of the machine beside it.
+pub(crate) fn of(outcome: Outcome, watch: Watch<'_>) -> Result<EndReport, Refusal> {
     let Outcome { flows, ping_pong, connect, threads } = outcome;
     let report = |flow: traffic::FlowOutcome| FlowReport {
         id: flow.id,
@@ -13,5 +14,6 @@ pub(crate) fn of(outcome: Outcome, machine: MachineCpu) -> EndReport {
         series: flow.series,
     };
     let flows = flows.into_iter().map(report).collect();
-    EndReport { flows, ping_pong, connect, threads, machine }
+    let softnet = watch.softnet();
+    Ok(EndReport { flows, ping_pong, connect, threads, machine: watch.machine()?, softnet })
 }

@@ -54,5 +54,5 @@ pub(crate) fn collect(session: Session<'_, '_>, deadline: Nanos, token: Token) -
 fn run(server: Server, replies: &Replies, token: Token, stop: &Stop) -> Result<EndReport, Refusal> {
     let watch = Watch::new(replies, token);
     let outcome = server.run(stop, &watch)?;
-    Ok(report::of(outcome, watch.machine()?))
+    report::of(outcome, watch)
 }

@@ -9,7 +9,9 @@ use anyhow::Context;
 use protocol::{ChannelError, FromAgent, Hello, Order, Receiver, Reply, ToAgent};
 use units::Nanos;
 
-use crate::{client, describe, mtu, refusal::Refusal, replies::Replies, serve, trials::Trials};
+use crate::{
+    client, describe, mtu, observe::Probes, refusal::Refusal, replies::Replies, serve, trials::Trials,
+};
 
 /// Obeys the controller at the other end of `input` and `output` until it hangs up, which is the normal end.
 /// Whatever still runs then is stopped first.
@@ -29,10 +31,12 @@ pub fn run(
         greeted => greeted.context("cannot greet the controller")?,
     }
     let trials = Trials::default();
+    let probes = Probes::new(probe::probe);
     thread::scope(|scope| {
-        let session = Session { scope, replies: &replies, trials: &trials };
+        let session = Session { scope, replies: &replies, trials: &trials, probes: &probes };
         let ended = session.obey(&mut orders);
         trials.stop_all();
+        probes.close();
         match ended {
             ChannelError::Closed => Ok(()),
             error => Err(error).context("cannot understand the controller"),
@@ -56,6 +60,7 @@ pub(crate) struct Session<'scope, 'env> {
     pub(crate) scope: &'scope Scope<'scope, 'env>,
     pub(crate) replies: &'env Replies,
     pub(crate) trials: &'env Trials,
+    pub(crate) probes: &'env Probes,
 }
 
 /// A request's number and the time it may take.
@@ -82,11 +87,12 @@ impl<'scope> Session<'scope, '_> {
             Order::Describe => self.replies.answer(ticket.id, Ok(describe::environment())),
             Order::Abandon { token } => {
                 self.trials.abandon(token);
+                self.probes.abandon(token);
                 self.replies.answer(ticket.id, Ok(Reply::Done));
             }
-            Order::Observe(_) | Order::Observed { .. } => {
-                self.replies.answer(ticket.id, Err(Refusal::new("no probes yet")));
-            }
+            // In their turn, so that none is begun after it was abandoned.
+            Order::Observe(order) => self.replies.answer(ticket.id, self.probes.observe(&order)),
+            Order::Observed { token } => self.replies.answer(ticket.id, self.probes.observed(token)),
             Order::Serve(order) => self.replies.answer(ticket.id, serve::open(self, order)),
             Order::Collect { token } => {
                 self.apart(ticket, move || serve::collect(self, ticket.deadline, token));

@@ -1,5 +1,7 @@
 //! Agents driven as a controller drives them: JSON lines over pipes, traffic on a private loopback.
 
+mod observed;
+
 use std::{
     io::{PipeReader, PipeWriter, Write, pipe},
     net::Ipv4Addr,

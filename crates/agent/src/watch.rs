@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 
-use probe::CpuReading;
+use probe::{CpuReading, SoftnetReading};
 use protocol::{FromAgent, Progress, Token};
-use samples::MachineCpu;
+use samples::{MachineCpu, SoftnetCounters};
 use traffic::{Beat, Observer};
 
 use crate::{refusal::Refusal, replies::Replies};
@@ -14,11 +14,20 @@ pub(crate) struct Watch<'a> {
     replies: &'a Replies,
     token: Token,
     readings: RefCell<Vec<Result<CpuReading, probe::Error>>>,
+    softnet: RefCell<Vec<Option<SoftnetReading>>>,
 }
 
 impl<'a> Watch<'a> {
     pub(crate) fn new(replies: &'a Replies, token: Token) -> Self {
-        Self { replies, token, readings: RefCell::default() }
+        Self { replies, token, readings: RefCell::default(), softnet: RefCell::default() }
+    }
+
+    /// What the machine's backlog queues counted meanwhile; `None` where the kernel does not tell.
+    pub(crate) fn softnet(&self) -> Option<SoftnetCounters> {
+        match self.softnet.borrow().as_slice() {
+            [Some(before), Some(after)] => Some(after.since(before)),
+            _ => None,
+        }
     }
 
     /// The machine's CPU time between the trial's first and last byte.
@@ -38,6 +47,7 @@ impl<'a> Watch<'a> {
 
 impl Observer for Watch<'_> {
     fn started(&self) {
+        self.softnet.borrow_mut().push(SoftnetReading::now());
         self.readings.borrow_mut().push(CpuReading::now());
     }
 
@@ -49,5 +59,6 @@ impl Observer for Watch<'_> {
 
     fn ended(&self) {
         self.readings.borrow_mut().push(CpuReading::now());
+        self.softnet.borrow_mut().push(SoftnetReading::now());
     }
 }

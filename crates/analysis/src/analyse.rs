@@ -7,6 +7,7 @@ use samples::RunRecord;
 use crate::{
     answer, caveats, cells, effects, ladder, measured,
     noise::Noise,
+    probed,
     rules::{self, Context},
 };
 
@@ -25,6 +26,7 @@ pub fn analyse(record: &RunRecord) -> Findings {
         ladders: ladder::ladders(&measured, &noise),
         effects: effects::effects(&record.header.cells, &measured, &noise),
         answers: answer::answers(&measured),
+        probes: probed::of_run(record, &measured),
         claims: Vec::new(),
         skipped: record.skipped.clone(),
         caveats: Vec::new(),

@@ -2,6 +2,7 @@
 
 mod design;
 mod imported;
+mod probed;
 
 use findings::Findings;
 use load::Load;
@@ -41,6 +42,7 @@ pub(crate) fn caveats(
     caveats.extend(unprivileged(record));
     caveats.extend(congestion(record, measured));
     caveats.extend(unusable(measured));
+    caveats.extend(probed::caveats(measured, findings));
     caveats.extend(nothing_arrived(measured));
     caveats.extend(devices_changed(measured));
     caveats.extend(free_and_two_humped(measured));

@@ -4,8 +4,8 @@ use findings::{CellShift, CellSummary, Metric};
 use samples::{DeviceState, Trial};
 
 use crate::{
-    baseline, compare, connect, cpu, doubts, latency, measured::Measured, noise::Noise, owners, reported,
-    sending, series, sockets, steadiness, stream, syscalls,
+    baseline, compare, connect, counters, cpu, doubts, latency, measured::Measured, noise::Noise, owners,
+    probed, reported, sending, series, sockets, steadiness, stream, syscalls,
 };
 
 /// Every measured cell, in the order of the scenario.
@@ -17,6 +17,7 @@ fn summary(cell: &Measured<'_>, all: &[Measured<'_>], noise: &Noise) -> Option<C
     let record = cell.record;
     let values = cell.values();
     let value = compare::value(cell)?;
+    let syscalls = syscalls::together(cell);
     Some(CellSummary {
         id: record.id.clone(),
         path: record.path.clone(),
@@ -36,7 +37,9 @@ fn summary(cell: &Measured<'_>, all: &[Measured<'_>], noise: &Noise) -> Option<C
         owners: owners::costs(cell),
         reported: reported::columns(cell),
         shifts: shifts(cell),
-        syscalls: syscalls::together(cell),
+        probed: probed::summary(cell, &syscalls),
+        syscalls,
+        counters: counters::together(cell),
         ended: cell.ended.cloned(),
         sockets: sockets::ends(cell.trials().map(|trial| &trial.measurement)),
         devices: devices(cell),

@@ -6,9 +6,9 @@ use load::{Direction, Load, PingPongLoad, SocketSettings, StreamLoad, Until};
 use samples::{
     Arm, CellRecord, ConnectData, ConnectInterval, CpuUsage, DatagramSample, DesignRecord, DeviceState,
     EndSeries, Environment, Flow, ImportRecord, Interval, LatencyHistogram, MachineCpu, Measurement,
-    OpenLoopData, Origin, PathCheck, PathRecord, PingPongData, Quantity, ReportedData, ReportedValue,
-    RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, Sent, SocketFacts, StreamData, TcpSample,
-    ThreadCpu, ThreadRole, Told, ToldKind, Trial, UnixMillis,
+    Observed, OpenLoopData, Origin, PathCheck, PathRecord, PingPongData, ProbeKind, Quantity, ReportedData,
+    ReportedValue, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, Sent, SocketFacts,
+    StreamData, TcpSample, ThreadCpu, ThreadRole, Told, ToldKind, Trial, UnixMillis,
 };
 use units::{Bytes, Nanos};
 
@@ -121,6 +121,28 @@ impl Fixture {
         assert!(self.record.header.cells.iter().any(|known| known.id == cell), "no cell {cell}");
         self.record.trials.iter_mut().filter(|trial| trial.cell == cell).for_each(change);
         self
+    }
+
+    /// Adds a probed trial to each block of a cell, the same as the one that measures it.
+    pub(crate) fn probed(&mut self, cell: &str) -> &mut Self {
+        let own = self.record.trials.iter().filter(|trial| trial.cell == cell && trial.arm == Arm::Measure);
+        let probed: Vec<Trial> = own.map(|trial| Trial { arm: Arm::Probed, ..trial.clone() }).collect();
+        for mut trial in probed {
+            (trial.index, trial.observed) = (self.record.header.planned, Some(Observed::default()));
+            self.record.trials.push(trial);
+            self.record.header.planned += 1;
+        }
+        self.record.header.probes = ProbeKind::ALL.to_vec();
+        self
+    }
+
+    /// Changes what probes saw of every probed trial of a cell.
+    pub(crate) fn seen(&mut self, cell: &str, change: impl Fn(u32, &mut Observed)) -> &mut Self {
+        self.each(cell, |trial| {
+            if let Some(seen) = &mut trial.observed {
+                change(trial.block, seen);
+            }
+        })
     }
 
     /// Puts devices on the way of a cell; one whose name ends in `vxlan` is one.
@@ -343,6 +365,8 @@ pub(crate) fn device(name: &str, mtu: u32, features: &[(&str, bool)]) -> DeviceS
         features: features.iter().map(|(feature, on)| (feature.to_string(), *on)).collect(),
         gso_max_size: None,
         gro_max_size: None,
+        queues: None,
+        rings: None,
     }
 }
 

@@ -154,7 +154,7 @@ proptest! {
 
     #[test]
     fn odd_runs_have_a_contrast_that_can_be_read_again((a, b) in (odd_run(), odd_run())) {
-        let contrast = contrast(&a, &b);
+        let contrast = contrast(&a, &b, &[]);
         let json = serde_json::to_string(&contrast).expect("contrasts serialise");
         let read = serde_json::from_str::<findings::Contrast>(&json);
         prop_assert!(read.is_ok(), "{:?}", read.err());

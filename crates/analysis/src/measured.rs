@@ -31,6 +31,8 @@ pub(crate) struct Measured<'a> {
     pub(crate) ended: Option<&'a CellEnd>,
     /// Trials without a value: nothing came through, or something else than the load was recorded.
     pub(crate) unusable: Vec<&'a Trial>,
+    /// The same of those with the probes on.
+    pub(crate) unusable_probed: usize,
 }
 
 impl<'a> Measured<'a> {
@@ -76,10 +78,14 @@ fn of<'a>(cell: &'a CellRecord, trials: &[&'a Trial], record: &'a RunRecord) -> 
         probed: BTreeMap::new(),
         ended: record.ends.iter().find(|end| end.cell == cell.id),
         unusable: Vec::new(),
+        unusable_probed: 0,
     };
     for &trial in trials {
         let Some(value) = trial.measurement.value(measured.metric) else {
-            measured.unusable.push(trial);
+            match trial.arm {
+                Arm::Probed => measured.unusable_probed += 1,
+                Arm::Measure | Arm::Again => measured.unusable.push(trial),
+            }
             continue;
         };
         let arm = match trial.arm {

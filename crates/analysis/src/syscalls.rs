@@ -1,20 +1,24 @@
-//! The system calls of a cell's trials, added up by who made them. Must not know what they mean.
+//! The system calls of a cell's trials, added up by who made them: as another tool counted them beside its trials, or a
+//! probe in trials of its own. Must not know what they mean.
 
-use samples::SyscallCount;
-use units::Nanos;
+use samples::{CallTimes, SyscallCount};
+use units::{Bytes, Nanos};
 
-use crate::measured::Measured;
+use crate::{measured::Measured, probed};
 
-/// Every kind of call, those with most time first, then those that were made most often.
+/// Every kind of call, those with most time first, then those that were made most often. Time is what ran, where that was
+/// told apart: whoever waits longest does least.
 pub(crate) fn together(cell: &Measured<'_>) -> Vec<SyscallCount> {
     let mut all: Vec<SyscallCount> = Vec::new();
-    for count in cell.trials().flat_map(|trial| &trial.syscalls) {
+    let beside = cell.trials().flat_map(|trial| &trial.syscalls);
+    let probed = probed::watched(cell).into_iter().flat_map(|(_, seen)| &seen.syscalls);
+    for count in beside.chain(probed) {
         match all.iter_mut().find(|known| same(known, count)) {
             Some(known) => add(known, count),
             None => all.push(count.clone()),
         }
     }
-    all.sort_by_key(|count| std::cmp::Reverse((count.total, count.calls)));
+    all.sort_by_key(|count| std::cmp::Reverse((count.running.or(count.total), count.calls)));
     all
 }
 
@@ -31,6 +35,18 @@ fn add(known: &mut SyscallCount, more: &SyscallCount) {
     known.running = times(known.running, more.running);
     known.waiting = times(known.waiting, more.waiting);
     known.guest = times(known.guest, more.guest);
+    known.bytes = both(known.bytes, more.bytes, |one: Bytes, other| Bytes(one.0.saturating_add(other.0)));
+    add_times(&mut known.times, &more.times);
+    // Every trial has threads of its own.
+    known.pid = known.pid.filter(|pid| more.pid == Some(*pid));
+    known.tid = known.tid.filter(|tid| more.tid == Some(*tid));
+}
+
+fn add_times(known: &mut CallTimes, more: &CallTimes) {
+    if known.0.len() < more.0.len() {
+        known.0.resize(more.0.len(), 0);
+    }
+    known.0.iter_mut().zip(&more.0).for_each(|(sum, count)| *sum = sum.saturating_add(*count));
 }
 
 /// What one trial did not count is unknown of all of them together.
@@ -76,5 +92,20 @@ mod tests {
             said,
             [("ppoll", 20, Some(Nanos(18_000))), ("ioctl", 200, Some(Nanos(10_000))), ("write", 2000, None)]
         );
+    }
+
+    #[test]
+    fn whoever_only_waits_stands_last() {
+        let mut run = Fixture::new(1);
+        run.path("plain", &["wire"]).stream("plain", &[], 1e9).probed("plain/bulk");
+        run.seen("plain/bulk", |_, seen| {
+            let split = |call: &str, running: u64| SyscallCount {
+                running: Some(Nanos(running)),
+                ..count("main", call, 1, Some(1_000_000))
+            };
+            seen.syscalls = vec![split("futex", 10), split("sendto", 900)];
+        });
+        let all = together(&gather(&run.record)[0]);
+        assert_eq!(all.iter().map(|it| it.call.as_str()).collect::<Vec<_>>(), ["sendto", "futex"]);
     }
 }

@@ -5,7 +5,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::{
     commands::{
         baseline, check, client, compare, doctor, import, lab, ping, report, run, runs, scenario, schema,
-        server,
+        server, trace,
     },
     shared::Shared,
 };
@@ -77,6 +77,11 @@ pub(crate) enum Command {
     /// Raise a lab and keep it standing, to look around in it
     #[command(subcommand)]
     Lab(lab::LabCommand),
+    /// What something that runs anyway does in system calls, and who has the CPUs
+    Trace(Box<trace::TraceArgs>),
+    /// Become a program when told to (plumb trace starts it)
+    #[command(hide = true)]
+    Held(trace::held::HeldArgs),
     /// What this machine can measure, and what not and why
     Doctor(doctor::DoctorArgs),
 }

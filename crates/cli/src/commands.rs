@@ -15,6 +15,7 @@ pub(crate) mod runs;
 pub(crate) mod scenario;
 pub(crate) mod schema;
 pub(crate) mod server;
+pub(crate) mod trace;
 
 use crate::{
     args::{Args, Command},
@@ -44,6 +45,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Scenario(command) => scenario::run(command),
         Command::Schema(args) => schema::run(args),
         Command::Lab(command) => lab::run(command),
+        Command::Trace(args) => trace::run(args),
+        Command::Held(args) => trace::held::hold(args),
         Command::Doctor(args) => doctor::run(args),
     }
 }

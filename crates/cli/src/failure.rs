@@ -4,6 +4,7 @@ use std::{env, fmt, fs, io};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use lab::RunError;
+use probe::ProbeError;
 use scenario::Diagnosis;
 
 use crate::{commands::iperf3_flags, exit::Exit, say};
@@ -94,6 +95,7 @@ fn status(error: &anyhow::Error) -> Exit {
         _ if error.is::<Misuse>() => Exit::Misuse,
         _ if error.is::<NotChecked>() => Exit::NotChecked,
         _ if error.is::<NoRights>() => Exit::Unable,
+        _ if matches!(error.downcast_ref(), Some(ProbeError::Unavailable { .. })) => Exit::Unable,
         _ if matches!(error.downcast_ref(), Some(traffic::Error::Setting { .. })) => Exit::Misuse,
         _ if error.downcast_ref::<traffic::Error>().is_some_and(traffic::Error::is_unsupported) => {
             Exit::Unable

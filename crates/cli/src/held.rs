@@ -13,6 +13,9 @@ use store::{Store, StoreError};
 
 use crate::{commands::import, failure::Misuse, kept, shared::Shared};
 
+/// The noise between runs is learned from so many further ones at most: older ones are of an older machine.
+const MOST_OTHERS: usize = 10;
+
 /// Where named runs are looked up; the store is opened when the first one needs it.
 pub(crate) struct Held<'a> {
     shared: &'a Shared,
@@ -58,6 +61,19 @@ impl<'a> Held<'a> {
             }),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The newest further runs of A's scenario, from the store that a run was looked up in; none where both are files.
+    ///
+    /// What cannot be read is left out: to learn less of the noise is no failure.
+    pub(crate) fn others(&self, a: &RunRecord, b: &RunRecord) -> anyhow::Result<Vec<RunRecord>> {
+        let (Some(store), digest) = (&self.store, &a.header.scenario.digest) else { return Ok(Vec::new()) };
+        if digest.is_empty() || a.header.origin.imported().is_some() {
+            return Ok(Vec::new());
+        }
+        let listed = store.runs_of(digest)?;
+        let others = listed.iter().filter(|run| ![&a.header.id, &b.header.id].contains(&&run.id));
+        Ok(others.filter_map(|run| store.load(&run.id).ok()).take(MOST_OTHERS).collect())
     }
 
     fn store(&mut self) -> anyhow::Result<&mut Store> {

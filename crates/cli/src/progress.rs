@@ -13,6 +13,8 @@ use crate::say;
 const NAMED: usize = 3;
 /// What marks the baseline's repetitions, which show how much equal settings differ.
 const AGAIN: &str = " (baseline again)";
+/// What marks trials that are watched, whose numbers are not the cell's.
+const PROBED: &str = " (with probes)";
 
 /// The progress of one run. Writes to standard error only.
 pub(crate) struct Progress {
@@ -90,13 +92,20 @@ impl Progress {
         match event {
             Event::Step(step) => self.message((*step).to_owned()),
             Event::Begun(header) => {
+                // Fewer than were planned where no probe can run here.
+                self.planned = header.planned as usize;
+                self.bar.set_length(u64::from(header.planned));
                 let text = format!("run {} (seed {}, {} trials)", header.id, header.seed, header.planned);
                 self.line(&text);
             }
             Event::Trial { planned, cell } => {
                 self.place(planned.index as usize);
-                let again = planned.arm == scenario::Arm::Again;
-                self.cell = format!("{}{}", cell.id, if again { AGAIN } else { "" });
+                let mark = match planned.arm {
+                    scenario::Arm::Measure => "",
+                    scenario::Arm::Again => AGAIN,
+                    scenario::Arm::Probed => PROBED,
+                };
+                self.cell = format!("{}{mark}", cell.id);
                 self.message(self.cell.clone());
             }
             Event::Rate { rate, round_trips, connections, .. } => {
@@ -130,8 +139,12 @@ impl Progress {
                 Some(choosing) => choosing.made.to_string(),
                 None => format!("{}/{}", trial.index + 1, self.planned),
             };
-            let again = if trial.arm == Arm::Again { AGAIN } else { "" };
-            say::aside(format_args!("[{place}] {}{again}  {}", trial.cell, outcome(trial)));
+            let mark = match trial.arm {
+                Arm::Measure => "",
+                Arm::Again => AGAIN,
+                Arm::Probed => PROBED,
+            };
+            say::aside(format_args!("[{place}] {}{mark}  {}", trial.cell, outcome(trial)));
         }
     }
 

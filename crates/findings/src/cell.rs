@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use samples::{CellEnd, DeviceState, Doubt, Metric, ReportedValue, SocketFacts, SyscallCount};
+use samples::{CellEnd, DeviceState, Doubt, Metric, PathCounters, ReportedValue, SocketFacts, SyscallCount};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     estimate::{Comparison, Estimate},
     latency::{ConnectSummary, LatencySummary},
+    probed::{ProbedSummary, WaySummary},
     solo::LevelShift,
     stream::StreamSummary,
 };
@@ -52,8 +53,12 @@ pub struct CellSummary {
     pub reported: Vec<ReportedValue>,
     /// Where the rate jumped within a trial and stayed, by trial and time.
     pub shifts: Vec<CellShift>,
-    /// System calls that were counted, those with most time first.
+    /// System calls that were counted, those with most time first: by a probe, or by another tool.
     pub syscalls: Vec<SyscallCount>,
+    /// What probes saw of it in trials of their own; `None` where none was made.
+    pub probed: Option<ProbedSummary>,
+    /// What devices and the machine counted while it was measured, all trials added up; `None` where nobody read them.
+    pub counters: Option<PathCounters>,
     /// Why it got no more trials, where that is settled.
     pub ended: Option<CellEnd>,
     /// What the kernel really gave the sockets, by end.
@@ -64,6 +69,14 @@ pub struct CellSummary {
     pub path_mtu: Option<u32>,
     /// Doubts of its trials, each kind once, the strongest, and how many trials had it.
     pub doubts: Vec<(Doubt, u32)>,
+}
+
+impl CellSummary {
+    /// The way of its messages; `None` where no probe followed them.
+    #[must_use]
+    pub fn way(&self) -> Option<&WaySummary> {
+        self.probed.as_ref()?.way.as_ref()
+    }
 }
 
 /// What one owner of CPU time spent on a cell.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use samples::Metric;
+use samples::{Metric, RunId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The version of [`Contrast`]'s shape. A reader refuses another one.
-pub const CONTRAST_SCHEMA: u32 = 1;
+pub const CONTRAST_SCHEMA: u32 = 2;
 
 /// Run B against run A: A is the reference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +25,9 @@ pub struct Contrast {
     pub b: RunSummary,
     /// What surrounds them and differs, the weightiest first.
     pub surroundings: Vec<SurroundingChange>,
+    /// The runs of A's scenario in A's surroundings, A among them and the oldest first, from which the noise between runs
+    /// is learned; of too few nothing is learned. Empty where none were looked for.
+    pub history: Vec<RunId>,
     /// Cells of both, in the order of A.
     pub cells: Vec<CellContrast>,
     /// Cells of A alone.
@@ -69,15 +72,30 @@ pub struct CellContrast {
     pub b: Estimate,
     /// B over A; `None` when that cannot be said of these numbers.
     pub comparison: Option<Comparison>,
-    /// Differences smaller than this share are called none; `None` when neither run knows its noise.
+    /// Differences smaller than this share are called none: the larger of what is assumed of two runs and what further runs
+    /// show; `None` when neither run knows its noise.
     pub floor: Option<f64>,
-    /// Probability of a difference at least as large if both were the same (permutation test, adjusted for the number
-    /// of cells by Benjamini and Hochberg's method); `None` with too few trials.
+    /// What further runs of the scenario show of it; `None` where there are too few.
+    pub between_runs: Option<BetweenRuns>,
+    /// Probability of a difference at least as large if both were the same; `None` with too few trials.
+    ///
+    /// Of the trials it is the smaller of the ranks' (a permutation test) and Student's of the logarithms, each divided by
+    /// its share of the chance, and never less than the ranks' own; where the noise between runs was learned, no less than
+    /// Student's of the ratio beside that noise. Both are adjusted for the number of cells (Benjamini and Hochberg).
     pub p: Option<f64>,
     /// What it comes to.
     pub verdict: Verdict,
-    /// Why, in one sentence, where the verdict is unknown.
+    /// Why, in one sentence, where the verdict is unknown, or the same and much is left open.
     pub why: Option<String>,
+}
+
+/// What runs of one scenario differ by in a cell, as several of them show.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BetweenRuns {
+    /// How far two runs may lie apart (0.02 is 2 %), at a confidence of 95 %.
+    pub floor: f64,
+    /// The runs it rests on.
+    pub runs: u32,
 }
 
 /// What a comparison of two runs comes to, as a user would say it.
@@ -103,8 +121,17 @@ pub struct Gate {
     pub outcome: GateOutcome,
     /// Cells whose loss beyond the threshold is established.
     pub lost: Vec<String>,
-    /// Cells of which it cannot be told.
-    pub unknown: Vec<String>,
+    /// Cells of which it cannot be told, and why.
+    pub unknown: Vec<Undecided>,
+}
+
+/// A cell of which a gate cannot tell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Undecided {
+    /// Its identity in A.
+    pub cell: String,
+    /// Why, in one sentence.
+    pub why: String,
 }
 
 /// What a gate comes to.

@@ -9,11 +9,12 @@ use crate::{
     claim::Finding,
     estimate::NoiseFloor,
     ladder::{FactorEffect, Ladder},
+    probed::RunProbes,
 };
 use samples::{DesignRecord, Environment, Origin, PathRecord, RunId, RunState, Skipped, UnixMillis};
 
 /// The version of [`Findings`]' shape. A reader refuses another one.
-pub const SCHEMA: u32 = 3;
+pub const SCHEMA: u32 = 4;
 
 /// Everything that analysis says of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +33,8 @@ pub struct Findings {
     pub effects: Vec<FactorEffect>,
     /// What a sweep comes to: one for each workload whose cells form a sweep.
     pub answers: Vec<Answer>,
+    /// What probes watched, and what they cost.
+    pub probes: RunProbes,
     /// Claims, the most severe first.
     pub claims: Vec<Finding>,
     /// Cells that could not be measured.

@@ -12,23 +12,34 @@ mod document;
 mod estimate;
 mod ladder;
 mod latency;
+mod probed;
 mod solo;
 mod stream;
+mod trace;
 
 pub use answer::{Answer, FrontierPoint, Knee, Recommendation};
 pub use cell::{CellShift, CellSummary, CpuCost, EndSocket, OwnerCost, OwnerUnit};
 pub use claim::{Brought, Change, Evidence, Finding, Remedy, Severity};
 pub use contrast::{
-    CONTRAST_SCHEMA, CellContrast, Checked, Contrast, Gate, GateOutcome, SurroundingChange, Verdict,
+    BetweenRuns, CONTRAST_SCHEMA, CellContrast, Checked, Contrast, Gate, GateOutcome, SurroundingChange,
+    Undecided, Verdict,
 };
 pub use distribution::{Bucket, Distribution};
 pub use document::{Findings, RunSummary, SCHEMA};
 pub use estimate::{Basis, Comparison, Difference, Estimate, Interval, NoiseFloor};
 pub use ladder::{FactorEffect, Ladder, Rung};
 pub use latency::{ConnectSummary, LatencySummary, OpenLoopSummary};
+pub use probed::{
+    CallRates, CpuByOwner, CpuProbeCost, EndCalls, Leg, OwnerPart, OwnerTime, ProbeCost, ProbedSummary,
+    RunProbes, StepKind, StepSummary, WaySummary, Work,
+};
 pub use samples::{Metric, Objective};
 pub use solo::{
     LevelShift, SOLO_SCHEMA, Solo, SoloConnect, SoloFlow, SoloLevels, SoloOutcome, SoloRate, SoloStream,
     Spread,
 };
 pub use stream::{DatagramSummary, StreamSummary, TcpSummary};
+pub use trace::{
+    CallContrast, OwnerContrast, TRACE_CONTRAST_SCHEMA, TraceContrast, TraceSummary, TracedCall, TracedCpu,
+    TracedShare,
+};

@@ -48,8 +48,6 @@ pub struct Meta {
 pub struct Assembler {
     meta: Meta,
     file: String,
-    /// The same as it was named.
-    file_name: String,
     cells: Cells,
     pool: Pool,
     /// The latest test that is complete, for counts of system calls that follow it.
@@ -110,7 +108,6 @@ impl Assembler {
             cells: Cells::new(meta.together),
             meta,
             file: String::new(),
-            file_name: String::new(),
             pool: Pool::default(),
             latest: None,
             rows: VecDeque::new(),
@@ -127,10 +124,7 @@ impl Assembler {
     /// The tests that follow are of this file; its name without folder and ending tells them from those of others.
     pub fn file(&mut self, name: &str) {
         (self.has_logs, self.rows_left_out, self.rows_before) = (false, 0, self.rows.len());
-        let stem = name.rsplit('/').next().unwrap_or(name);
-        let stem = stem.split_once('.').map_or(stem, |(stem, _)| if stem.is_empty() { name } else { stem });
-        self.file = stem.to_owned();
-        self.file_name = name.to_owned();
+        self.file = name.to_owned();
     }
 
     /// Takes a test; the trials that are complete with it come back.
@@ -197,7 +191,7 @@ impl Assembler {
             scenario: ScenarioRecord {
                 name: self.meta.name.clone(),
                 title: self.title(),
-                about: "Imported: measured by other tools, and read from their logs.".to_owned(),
+                about: "Measured by other tools, and read from their logs.".to_owned(),
                 digest,
                 text: String::new(),
             },
@@ -288,7 +282,7 @@ impl Assembler {
             return None;
         };
         if let Some(counted) = Counted::of(&found.measurement).filter(|counted| counted.note().is_some()) {
-            let place = || format!("{}: {}", self.file_name, crate::places::lines(&found.lines));
+            let place = || format!("{}: {}", found.file, crate::places::lines(&found.lines));
             self.in_part.entry(counted).or_insert_with(|| (0, place())).0 += 1;
         }
         let index = self.trials;

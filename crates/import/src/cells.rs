@@ -13,7 +13,7 @@ use units::Bytes;
 use crate::{
     counted::Counted,
     found::{End, Found},
-    title::{self, slug},
+    title::{self, Settings, slug},
 };
 
 /// The most cells of one import: more are no comparison that anybody could read.
@@ -36,6 +36,8 @@ pub(crate) struct Cells {
     by_name: HashMap<String, usize>,
     /// Where and how the test of a name came first: that is not in its name.
     first_in: HashMap<String, Context>,
+    /// The headings of the last test and what they say: the rows of a table have the same.
+    latest: (Vec<String>, Settings),
 }
 
 #[derive(Debug)]
@@ -62,7 +64,7 @@ impl Cells {
 
     /// The cell of a test, and the number of its trials before this one; `None` where there are too many cells.
     pub(crate) fn place(&mut self, found: &Found) -> Option<(String, u32)> {
-        let title = title::settings(&found.title);
+        let title = self.settings_of(&found.title);
         let (from, to) = title.path.or_else(|| hosts(found)).unwrap_or_default();
         let path = self.path(&from, &to);
         let mut levels = title.levels;
@@ -130,6 +132,13 @@ impl Cells {
         (self.paths.clone(), records)
     }
 
+    fn settings_of(&mut self, title: &[String]) -> Settings {
+        if self.latest.0 != title {
+            self.latest = (title.to_vec(), title::settings(title));
+        }
+        self.latest.1.clone()
+    }
+
     fn path(&mut self, from: &str, to: &str) -> String {
         let name =
             if from.is_empty() { UNKNOWN.to_owned() } else { format!("{}-to-{}", slug(from), slug(to)) };
@@ -158,7 +167,7 @@ impl Cells {
         settings: &mut BTreeMap<&'static str, String>,
     ) {
         let congestion = found.told.congestion.clone();
-        let here = Context { file: found.file.clone(), section: section.to_owned(), congestion };
+        let here = Context { file: stem_of(&found.file).to_owned(), section: section.to_owned(), congestion };
         let base = format!("{stem}/{}", words.join(","));
         let first = self.first_in.entry(base).or_insert_with(|| here.clone());
         if first.file != here.file && !self.together {
@@ -222,6 +231,12 @@ impl Cell {
         }
         record
     }
+}
+
+/// A file's name without folder and ending.
+fn stem_of(file: &str) -> &str {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.split_once('.').map_or(name, |(stem, _)| if stem.is_empty() { file } else { stem })
 }
 
 /// Factors whose levels are `on` and `off` alone.

@@ -10,7 +10,7 @@ use samples::{Doubt, Measurement, SyscallCount, ThreadCpu, Told, UnixMillis};
 pub struct Found {
     /// The format it was read from: `iperf3 text`, `Markdown table`.
     pub format: &'static str,
-    /// The file it stands in, without folder and ending; filled in by the assembler.
+    /// The file it stands in, as it was named; filled in by the assembler.
     pub file: String,
     /// The headings above it, outermost first, as they are written.
     pub title: Vec<String>,

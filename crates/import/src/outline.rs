@@ -4,9 +4,9 @@
 use crate::format::Line;
 
 /// The longest heading that is kept.
-const LONGEST: usize = 300;
+const LONGEST: usize = 200;
 /// The most headings within each other.
-const DEEPEST: usize = 32;
+const DEEPEST: usize = 12;
 
 /// Where in the document a line stands.
 #[derive(Debug, Default)]

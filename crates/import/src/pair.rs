@@ -8,7 +8,7 @@ use samples::{Flow, Measurement, StreamData};
 
 use crate::{
     found::{End, Found},
-    title,
+    title::{self, Settings},
 };
 
 /// Logs wait for their other end until this many intervals do.
@@ -22,7 +22,8 @@ const SAME: f64 = 0.005;
 /// Logs that wait for their other end.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
-    waiting: VecDeque<Found>,
+    /// Each with what its headings say: many logs may ask for it.
+    waiting: VecDeque<(Found, Settings)>,
     intervals: usize,
 }
 
@@ -32,17 +33,20 @@ impl Pool {
         if !matches!(found.end, Some(End::Client | End::Server)) || flows(&found).is_empty() {
             return vec![found];
         }
+        let settings = title::settings(&found.title);
         // The latest first: ends of one test mostly follow each other.
-        if let Some(at) = self.waiting.iter().rposition(|other| are_ends_of_one(other, &found)) {
-            let other = self.waiting.remove(at).expect("its position was found");
+        let is_other_end =
+            |(other, said): &(Found, Settings)| are_ends_of_one((other, said), (&found, &settings));
+        if let Some(at) = self.waiting.iter().rposition(is_other_end) {
+            let (other, _) = self.waiting.remove(at).expect("its position was found");
             self.intervals -= intervals(&other);
             return vec![together(other, found)];
         }
         self.intervals += intervals(&found);
-        self.waiting.push_back(found);
+        self.waiting.push_back((found, settings));
         let mut expired = Vec::new();
         while self.intervals > MOST_INTERVALS || self.waiting.len() > MOST_LOGS {
-            let Some(oldest) = self.waiting.pop_front() else { break };
+            let Some((oldest, _)) = self.waiting.pop_front() else { break };
             self.intervals -= intervals(&oldest);
             expired.push(oldest);
         }
@@ -51,13 +55,13 @@ impl Pool {
 
     /// A log that waits under the same headings, the latest first.
     pub(crate) fn under(&mut self, title: &[String]) -> Option<&mut Found> {
-        self.waiting.iter_mut().rev().find(|found| found.title == title)
+        self.waiting.iter_mut().rev().map(|(found, _)| found).find(|found| found.title == title)
     }
 
     /// All that still wait.
     pub(crate) fn drain(&mut self) -> Vec<Found> {
         self.intervals = 0;
-        self.waiting.drain(..).collect()
+        self.waiting.drain(..).map(|(found, _)| found).collect()
     }
 }
 
@@ -72,7 +76,7 @@ fn intervals(found: &Found) -> usize {
     flows(found).iter().map(|flow| flow.sender.intervals.len() + flow.receiver.intervals.len()).sum()
 }
 
-fn are_ends_of_one(a: &Found, b: &Found) -> bool {
+fn are_ends_of_one((a, of_a): (&Found, &Settings), (b, of_b): (&Found, &Settings)) -> bool {
     if a.end == b.end {
         return false;
     }
@@ -80,8 +84,7 @@ fn are_ends_of_one(a: &Found, b: &Found) -> bool {
         return a.connections.iter().any(|connection| b.connections.contains(connection));
     }
     let shape = |found: &Found| (found.told.transport, found.told.direction, flows(found).len());
-    let settings = |found: &Found| title::settings(&found.title);
-    shape(a) == shape(b) && settings(a) == settings(b) && received_alike(a, b)
+    shape(a) == shape(b) && of_a == of_b && received_alike(a, b)
 }
 
 /// Whether both tell of the same received bytes.

@@ -15,6 +15,9 @@ const LENGTH: u64 = 100_000_000;
 /// So many are kept; of more, neighbours are merged.
 const MOST: u64 = 2048;
 
+/// And so many for each round trip: two of them an hour apart are no thousand intervals.
+const EACH: u64 = 32;
+
 /// Intervals in order of time.
 #[derive(Debug)]
 pub(crate) struct Intervals {
@@ -49,8 +52,12 @@ impl Intervals {
     /// All of them; the last ends with the log.
     pub(crate) fn finish(mut self, elapsed: Nanos) -> Vec<PingPongInterval> {
         self.put_down();
+        let round_trips: u64 = self.done.values().map(LatencyHistogram::count).sum();
+        while self.count() > round_trips.saturating_mul(EACH) {
+            self.double();
+            self.put_down();
+        }
         let silent = LatencyHistogram::new().packed();
-        let count = self.done.last_key_value().map_or(0, |(place, _)| place + 1);
         let interval = |place: u64| PingPongInterval {
             start: Nanos(place * self.length),
             end: Nanos((place + 1).saturating_mul(self.length).min(elapsed.0.max(place * self.length))),
@@ -58,7 +65,12 @@ impl Intervals {
             round_trips: self.done.get(&place).unwrap_or(&silent).clone(),
             lost: 0,
         };
-        (0..count).map(interval).collect()
+        (0..self.count()).map(interval).collect()
+    }
+
+    /// Up to the last one in which something ended.
+    fn count(&self) -> u64 {
+        self.done.last_key_value().map_or(0, |(place, _)| place + 1)
     }
 
     fn put_down(&mut self) {

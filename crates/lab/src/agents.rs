@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use machine::Machine;
+use machine::{Machine, Role};
 use protocol::{ChannelError, FromAgent, Hello, Order, Progress, Reply, ToAgent};
 use scenario::HostName;
 use units::Nanos;
@@ -67,6 +67,14 @@ impl Agents {
         }
         agents.await_greetings()?;
         Ok(agents)
+    }
+
+    /// The numbers of the processes that a host's machine consists of.
+    pub(crate) fn pids(&self, host: &HostName) -> impl Iterator<Item = u32> {
+        let processes = self.endpoints.get(host).map(|endpoint| endpoint.machine.processes());
+        processes.unwrap_or_default().into_iter().map(|process| match process.role {
+            Role::Agent => process.pid,
+        })
     }
 
     /// Asks one agent and waits for its answer.

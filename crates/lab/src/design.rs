@@ -33,6 +33,8 @@ pub struct Design<'p> {
     groups: Vec<Group>,
     seen: Seen,
     skipped: BTreeSet<usize>,
+    /// Trials that are not made though their cell can be measured, by their index.
+    left_out: BTreeSet<u32>,
     /// Where in the plan the next trial is looked for.
     at: usize,
     round: Round,
@@ -76,6 +78,7 @@ impl<'p> Design<'p> {
             groups: Group::all(plan),
             seen: Seen::default(),
             skipped: BTreeSet::new(),
+            left_out: BTreeSet::new(),
             at: 0,
             round: Round::default(),
             spent: false,
@@ -94,6 +97,11 @@ impl<'p> Design<'p> {
     /// Takes note that a cell cannot be measured.
     pub fn skip(&mut self, cell: &str) {
         self.skipped.extend(self.plan.cells.iter().position(|known| known.id.as_str() == cell));
+    }
+
+    /// Takes note that a trial is not made: it was to be watched, and nothing is left to watch it with.
+    pub fn leave_out(&mut self, trial: &PlannedTrial) {
+        self.left_out.insert(trial.index);
     }
 
     /// The next trial to be made; `None` when the run has all that it needs or may have.
@@ -194,7 +202,8 @@ impl<'p> Design<'p> {
     }
 
     fn is_due(&self, trial: &PlannedTrial) -> bool {
-        self.round.wants(trial) && !self.skipped.contains(&trial.cell) && !self.seen.has(trial.index)
+        let passed = self.seen.has(trial.index) || self.left_out.contains(&trial.index);
+        self.round.wants(trial) && !self.skipped.contains(&trial.cell) && !passed
     }
 
     /// Decides, once a block, what is measured in it.

@@ -9,10 +9,14 @@
 )]
 
 mod agents;
+mod counters;
+mod course;
 mod design;
 mod doubts;
 mod error;
 mod event;
+mod exchange;
+mod header;
 mod merge;
 mod placement;
 mod record;
@@ -21,6 +25,8 @@ mod skip;
 mod standing;
 mod stop;
 mod trial;
+mod watch;
+mod watcher;
 
 pub use design::{Design, Forecast, forecast};
 pub use doubts::doubts;

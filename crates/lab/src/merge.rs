@@ -68,6 +68,7 @@ mod tests {
             connect: None,
             threads: Vec::new(),
             machine: MachineCpu::default(),
+            softnet: None,
         }
     }
 

@@ -1,6 +1,8 @@
 //! A scenario's parts as records: what is kept of them with a run.
 
-use samples::{CellRecord, DesignRecord, DeviceState, Objective, PathRecord, ScenarioRecord, Sent};
+use samples::{
+    CellRecord, DesignRecord, DeviceState, Objective, PathRecord, ProbeKind, RxTx, ScenarioRecord, Sent,
+};
 use scenario::{Cell, Design, Path, Scenario};
 use units::Bytes;
 
@@ -64,6 +66,21 @@ pub fn device(state: &topology::DeviceState) -> DeviceState {
         features: state.features.clone(),
         gso_max_size: Some(Bytes(state.gso_ipv4_max_size.into())),
         gro_max_size: Some(Bytes(state.gro_ipv4_max_size.into())),
+        queues: state.queues.map(both),
+        rings: state.rings.map(both),
+    }
+}
+
+fn both(ways: topology::RxTx) -> RxTx {
+    RxTx { rx: ways.rx, tx: ways.tx }
+}
+
+/// What a trial is watched with.
+pub(crate) fn probe(kind: scenario::ProbeKind) -> ProbeKind {
+    match kind {
+        scenario::ProbeKind::Cpu => ProbeKind::Cpu,
+        scenario::ProbeKind::Syscalls => ProbeKind::Syscalls,
+        scenario::ProbeKind::PacketWay => ProbeKind::PacketWay,
     }
 }
 

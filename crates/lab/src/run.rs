@@ -3,28 +3,28 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
-    thread,
     time::Duration,
 };
 
 use machine::{Machine, Namespace};
 use protocol::{Order, Reply};
-use samples::{Environment, Origin, RunHeader, RunId, RunRecord, RunState, SCHEMA, Sink, Skipped, Tries};
+use samples::{Environment, RunId, RunRecord, Sink, Skipped, Tries};
 use scenario::{Cell, HostName, Path, Plan, Scenario};
 use topology::Topology;
 
 use crate::{
     agents::Agents,
-    design::Design,
+    course::Course,
     error::RunError,
     event::{Event, Observer},
-    record, skip,
+    header, record, skip,
     stop::Stop,
-    trial::{Bench, Made, now},
+    trial::Bench,
+    watch,
 };
 
 /// What to run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Request<'a> {
     /// The scenario.
     pub scenario: &'a Scenario,
@@ -75,22 +75,24 @@ pub fn run<S: Sink>(
     let mut agents = start_agents(request, &topology, stop)?;
     let environment = describe(request, &mut agents)?;
     let usable_cpus = environment.usable_cpus.clone();
+    let watch = watch::begin(request, &topology, observer, stop)?;
+    let request = &Request { plan: &watch.plan, ..request.clone() };
     observer.event(&Event::Step("checking the paths"));
-    let mut skipped = missing_cells(request, &topology);
-    let mut bench = Bench { topology: &topology, agents: &mut agents, usable_cpus: &usable_cpus, set: None };
+    let skipped = missing_cells(request, &topology);
+    let (agents, watcher) = (&mut agents, watch.watcher);
+    let mut bench = Bench { topology: &topology, agents, watcher, usable_cpus: &usable_cpus, set: None };
     check_paths(request, &mut bench, &skipped)?;
-    begin(request, environment, sink, observer)?;
-    for skip in skipped.values() {
-        keep_skip(request, skip, sink, observer)?;
-    }
-    let made = make_trials(request, &mut bench, &mut skipped, sink, observer, stop)?;
+    header::begin(request, environment, &watch.missing, sink, observer)?;
+    let mut course = Course { request, sink, observer, skipped };
+    let made = course.make(&mut bench, stop)?;
+    let skipped = course.skipped.into_values().collect();
     sink.complete(&request.id).map_err(keep)?;
     observer.event(&Event::Step("lowering the lab"));
-    Ok(Outcome { id: request.id.clone(), made, skipped: skipped.into_values().collect() })
+    Ok(Outcome { id: request.id.clone(), made, skipped })
 }
 
 /// Cells that are skipped, by their identity.
-type Skips = BTreeMap<String, Skipped>;
+pub(crate) type Skips = BTreeMap<String, Skipped>;
 
 /// Equal names are not enough: a default that changed since would mix two loads in one cell.
 fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
@@ -149,125 +151,18 @@ fn check_paths(request: &Request<'_>, bench: &mut Bench<'_>, skipped: &Skips) ->
     Ok(())
 }
 
-fn begin<S: Sink>(
-    request: &Request<'_>,
-    environment: Environment,
-    sink: &mut S,
-    observer: &mut dyn Observer,
-) -> Result<(), RunError> {
-    if let Some(resumed) = request.resume {
-        let began_on = resumed.header.environment.as_ref().map(|machine| (&machine.kernel, machine.cpus));
-        if began_on.is_some_and(|machine| machine != (&environment.kernel, environment.cpus)) {
-            observer.event(&Event::Notice("the machine is not the one that this run began on"));
-        }
-        observer.event(&Event::Begun(&resumed.header));
-        return Ok(());
-    }
-    let header = header(request, environment);
-    sink.begin(&header).map_err(keep)?;
-    observer.event(&Event::Begun(&header));
-    Ok(())
-}
-
-fn header(request: &Request<'_>, environment: Environment) -> RunHeader {
-    RunHeader {
-        schema: SCHEMA,
-        id: request.id.clone(),
-        scenario: record::scenario(request.scenario, request.text),
-        seed: request.plan.seed,
-        blocks: request.plan.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0),
-        planned: request.plan.trials.len() as u32,
-        started: now(),
-        state: RunState::Unfinished,
-        tool: request.tool.to_owned(),
-        origin: Origin::Measured,
-        design: record::design(&request.plan.design),
-        tries: request.tries.cloned(),
-        probes: Vec::new(),
-        missing_probes: Vec::new(),
-        environment: Some(environment),
-        paths: planned_paths(request).map(record::path).collect(),
-        cells: request.plan.cells.iter().map(record::cell).collect(),
-    }
-}
-
-fn make_trials<S: Sink>(
-    request: &Request<'_>,
-    bench: &mut Bench<'_>,
-    skipped: &mut Skips,
-    sink: &mut S,
-    observer: &mut dyn Observer,
-    stop: &Stop,
-) -> Result<u32, RunError> {
-    let mut design = Design::new(request.plan, request.resume.iter().flat_map(|record| &record.trials));
-    skipped.keys().for_each(|cell| design.skip(cell));
-    let (mut made, mut block) = (0, None);
-    while let Some(planned) = design.next_trial() {
-        if block.replace(planned.block) != Some(planned.block) {
-            decide(request, &mut design, sink, observer)?;
-        }
-        if stop.is_asked() {
-            return Err(RunError::Interrupted);
-        }
-        let cell = &request.plan.cells[planned.cell];
-        observer.event(&Event::Trial { planned, cell });
-        let path = path_of(request.scenario, cell);
-        match bench.make(planned, cell, path, cell.path_mtu(request.scenario), observer)? {
-            Made::Trial(trial) => {
-                sink.trial(&request.id, &trial).map_err(keep)?;
-                observer.event(&Event::Kept(&trial));
-                design.saw(&trial);
-                made += 1;
-            }
-            Made::Skipped(skip) => {
-                keep_skip(request, &skip, sink, observer)?;
-                design.skip(&skip.cell);
-                skipped.insert(skip.cell.clone(), skip);
-            }
-        }
-        thread::sleep(request.scenario.schedule.pause.into());
-    }
-    decide(request, &mut design, sink, observer)?;
-    Ok(made)
-}
-
-/// Keeps and tells what the trials so far have decided.
-fn decide<S: Sink>(
-    request: &Request<'_>,
-    design: &mut Design<'_>,
-    sink: &mut S,
-    observer: &mut dyn Observer,
-) -> Result<(), RunError> {
-    for end in design.ends() {
-        sink.ended(&request.id, &end).map_err(keep)?;
-    }
-    if let Some(text) = design.other_objective() {
-        observer.event(&Event::Notice(text));
-    }
-    observer.event(&Event::Decided(design));
-    Ok(())
-}
-
-fn keep_skip<S: Sink>(
-    request: &Request<'_>,
-    skip: &Skipped,
-    sink: &mut S,
-    observer: &mut dyn Observer,
-) -> Result<(), RunError> {
-    sink.skipped(&request.id, skip).map_err(keep)?;
-    observer.event(&Event::Skipped(skip));
-    Ok(())
-}
-
-fn planned_paths<'a>(request: &'a Request<'_>) -> impl Iterator<Item = &'a Path> {
+/// The paths that anything is planned on.
+pub(crate) fn planned_paths<'a>(request: &'a Request<'_>) -> impl Iterator<Item = &'a Path> {
     let planned = |path: &&Path| request.plan.cells.iter().any(|cell| cell.path == path.name);
     request.scenario.paths.iter().filter(move |path| planned(path))
 }
 
-fn path_of<'a>(scenario: &'a Scenario, cell: &Cell) -> &'a Path {
+/// The path of a cell.
+pub(crate) fn path_of<'a>(scenario: &'a Scenario, cell: &Cell) -> &'a Path {
     scenario.paths.iter().find(|path| path.name == cell.path).expect("a cell's path is one of its scenario's")
 }
 
-fn keep<E: std::error::Error + Send + Sync + 'static>(error: E) -> RunError {
+/// A record that could not be kept.
+pub(crate) fn keep<E: std::error::Error + Send + Sync + 'static>(error: E) -> RunError {
     RunError::Keep(Box::new(error))
 }

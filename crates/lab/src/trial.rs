@@ -1,34 +1,29 @@
 //! One trial: configure, check, measure, collect.
 
 use std::{
-    collections::{BTreeMap, hash_map::RandomState},
-    hash::{BuildHasher, Hasher},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    collections::BTreeMap,
+    time::{SystemTime, UNIX_EPOCH},
 };
 
-use load::{Load, PingPongLoad, StreamLoad, Until};
-use protocol::{ClientOrder, EndReport, MtuProbe, Order, Progress, Reply, ServerOrder, Token};
-use samples::{CpuUsage, DeviceState, Measurement, PathCheck, Skipped, Trial, UnixMillis};
-use scenario::{Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
+use load::{Load, PingPongLoad};
+use protocol::{MtuProbe, Order, Reply};
+use samples::{
+    CpuUsage, DeviceState, Measurement, Observed, PathCheck, PathCounters, Skipped, Trial, UnixMillis,
+};
+use scenario::{Arm, Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
 use topology::{ConfigureError, Topology};
-use units::{BitRate, Bytes, Nanos};
+use units::Nanos;
 
 use crate::{
     agents::Agents,
-    doubts,
+    counters, doubts,
     error::RunError,
     event::{Event, Observer},
-    merge,
-    placement::{self, Cpus},
-    record,
+    exchange::{Exchange, Reports, SHORT, token, unexpected},
+    merge, placement, record,
+    watcher::{Verdict, Watcher},
 };
 
-/// For orders that need no traffic.
-const SHORT: Duration = Duration::from_secs(10);
-/// What a trial may take beyond its traffic: connecting, draining, reporting.
-const SLACK: Duration = Duration::from_secs(10);
-/// What a trial that sends a number of bytes may take.
-const LONG: Duration = Duration::from_secs(600);
 /// A trial in which a thread did not run is made again; after so many it is kept with its doubts.
 const ATTEMPTS: u32 = 3;
 /// A packet that every IPv4 path must carry (RFC 791).
@@ -40,25 +35,43 @@ pub(crate) enum Made {
     Trial(Box<Trial>),
     /// Nothing, now or ever here.
     Skipped(Skipped),
+    /// Nothing: it was to be watched, and no probe is left that sees anything of it.
+    Unwatched,
 }
 
 /// What came of the traffic.
+enum Came {
+    Measured(Box<Measured>),
+    /// This machine never can, because.
+    Never(String),
+    Unwatched,
+}
+
 struct Measured {
     started: UnixMillis,
     measurement: Measurement,
     cpu: CpuUsage,
+    observed: Option<Observed>,
+    counters: PathCounters,
 }
 
 /// The standing lab that trials are made in.
 pub(crate) struct Bench<'a> {
     pub(crate) topology: &'a Topology,
     pub(crate) agents: &'a mut Agents,
+    /// Who watches probed trials, in a run that has any.
+    pub(crate) watcher: Option<Watcher>,
     pub(crate) usable_cpus: &'a [u32],
     /// The settings that the devices have now.
     pub(crate) set: Option<BTreeMap<DeviceRef, DeviceSettings>>,
 }
 
 impl Bench<'_> {
+    /// Whether a trial of `cell` can be watched.
+    pub(crate) fn sees(&self, cell: &Cell) -> bool {
+        self.watcher.as_ref().is_some_and(|watcher| watcher.sees(cell))
+    }
+
     /// Makes one trial of `cell`.
     pub(crate) fn make(
         &mut self,
@@ -76,12 +89,16 @@ impl Bench<'_> {
             Ok(cpus) => cpus,
             Err(because) => return skip(because),
         };
+        let probed = planned.arm == Arm::Probed;
+        let exchange = Exchange { path, cell, cpus: &cpus, probed };
         let devices = self.device_states(path)?;
         let path_check = self.check_mtu(path, mtu)?;
-        let Measured { started, measurement, cpu } = match self.measure(path, cell, &cpus, observer)? {
-            Ok(measured) => measured,
-            Err(because) => return skip(because),
+        let measured = match self.measure(&exchange, observer)? {
+            Came::Measured(measured) => *measured,
+            Came::Never(because) => return skip(because),
+            Came::Unwatched => return Ok(Made::Unwatched),
         };
+        let Measured { started, measurement, cpu, observed, counters } = measured;
         let doubts = doubts::doubts(&cell.load, &measurement, &cpu);
         Ok(Made::Trial(Box::new(Trial {
             index: planned.index,
@@ -94,36 +111,47 @@ impl Bench<'_> {
             devices,
             path_check,
             syscalls: Vec::new(),
-            observed: None,
-            counters: None,
+            observed,
+            counters: Some(counters),
             doubts,
         })))
     }
 
-    /// Measures, once more where a thread did not run; an inner error is why this machine never can.
-    fn measure(
-        &mut self,
-        path: &Path,
-        cell: &Cell,
-        cpus: &Cpus,
-        observer: &mut dyn Observer,
-    ) -> Result<Result<Measured, String>, RunError> {
-        for attempt in 1..=ATTEMPTS {
+    /// Measures, once more where a thread did not run or a probe failed.
+    fn measure(&mut self, exchange: &Exchange<'_>, observer: &mut dyn Observer) -> Result<Came, RunError> {
+        let Exchange { path, cell, .. } = *exchange;
+        self.watcher.iter_mut().for_each(Watcher::next_trial);
+        let mut attempt = 1;
+        loop {
             let started = now();
-            let (client, server) = match self.exchange(path, &cell.load, cpus, observer) {
+            let before = self.topology.reading(&path.devices)?;
+            let Reports { client, server, observed } = match self.exchange(exchange, observer) {
                 Ok(reports) => reports,
-                Err(RunError::Refused { because, unsupported: true, .. }) => return Ok(Err(because)),
+                Err(RunError::Refused { because, unsupported: true, .. }) => return Ok(Came::Never(because)),
                 Err(error) => return Err(error),
             };
+            let counters = counters::between(&before, &self.topology.reading(&path.devices)?, client.softnet);
+            match self.verdict(exchange, observer) {
+                Verdict::Kept => {}
+                Verdict::Again => continue,
+                Verdict::Over => return Ok(Came::Unwatched),
+            }
             let measurement =
                 merge::measurement(&client, &server).map_err(|because| unreported(path, because))?;
             if attempt == ATTEMPTS || !doubts::is_void(&cell.load, &measurement) {
-                return Ok(Ok(Measured { started, measurement, cpu: merge::cpu(&client, &server) }));
+                let cpu = merge::cpu(&client, &server);
+                let measured = Measured { started, measurement, cpu, observed, counters };
+                return Ok(Came::Measured(Box::new(measured)));
             }
+            attempt += 1;
             let again = format!("{}: a thread did not run for most of the trial; once more", cell.id);
             observer.event(&Event::Notice(&again));
         }
-        unreachable!("the last attempt returns")
+    }
+
+    fn verdict(&mut self, exchange: &Exchange<'_>, observer: &mut dyn Observer) -> Verdict {
+        let watcher = self.watcher.as_mut().filter(|_| exchange.probed);
+        watcher.map_or(Verdict::Kept, |watcher| watcher.judge(observer))
     }
 
     /// Whether the path carries anything at all, before the first trial is made on it.
@@ -176,80 +204,6 @@ impl Bench<'_> {
             other => Err(unexpected(path, &other)),
         }
     }
-
-    /// Lets both ends send and receive, and collects what they report.
-    fn exchange(
-        &mut self,
-        path: &Path,
-        load: &Load,
-        cpus: &Cpus,
-        observer: &mut dyn Observer,
-    ) -> Result<(EndReport, EndReport), RunError> {
-        let token = token();
-        let port = self.serve(path, token, load.clone(), cpus.server.clone())?;
-        let order = Order::Run(ClientOrder {
-            token,
-            bind: path.from.address,
-            server: path.to.address,
-            port,
-            load: load.clone(),
-            cpus: cpus.client.clone(),
-        });
-        let deadline = deadline(load);
-        let client = self.agents.request(&path.from.host, "run the client", order, deadline)?;
-        let collect = Order::Collect { token };
-        let server = self.agents.request(&path.to.host, "run the server", collect, deadline)?;
-        let replies = self.agents.wait(&[client, server], |beat| show(beat, load, observer));
-        if replies.is_err() {
-            // The other end may still wait for its peer; that it could not be told changes nothing here.
-            let _ = self.agents.request(&path.to.host, "end the server", Order::Abandon { token }, SHORT);
-            let _ = self.agents.request(&path.from.host, "end the client", Order::Abandon { token }, SHORT);
-        }
-        match <[Reply; 2]>::try_from(replies?) {
-            Ok([Reply::Report(client), Reply::Report(server)]) => Ok((client, server)),
-            Ok([first, _]) => Err(unexpected(path, &first)),
-            Err(replies) => unreachable!("asked for two replies, got {}", replies.len()),
-        }
-    }
-
-    fn serve(
-        &mut self,
-        path: &Path,
-        token: Token,
-        load: Load,
-        cpus: Option<Vec<u32>>,
-    ) -> Result<u16, RunError> {
-        let order = Order::Serve(ServerOrder { token, bind: path.to.address, load, cpus });
-        match self.agents.ask(&path.to.host, "open the server", order, SHORT)? {
-            Reply::Listening { port } => Ok(port),
-            other => Err(unexpected(path, &other)),
-        }
-    }
-}
-
-fn deadline(load: &Load) -> Duration {
-    match (load, load.duration()) {
-        (_, Some(traffic)) => Duration::from(traffic) + SLACK,
-        (Load::Stream(StreamLoad { until: Until::Sent(bytes), rate: Some(rate), streams, .. }), None) => {
-            let seconds = bytes.0 as f64 * 8.0 / (rate.0 * f64::from(*streams)).max(1.0);
-            LONG + Duration::try_from_secs_f64(seconds).unwrap_or(LONG)
-        }
-        _ => LONG,
-    }
-}
-
-fn show(beat: &Progress, load: &Load, observer: &mut dyn Observer) {
-    let Some(seconds) = Some(beat.covers.seconds()).filter(|seconds| *seconds > 0.0) else { return };
-    let rate = (beat.received > Bytes(0)).then(|| BitRate::of(beat.received, beat.covers));
-    let counted = (beat.round_trips > 0).then(|| beat.round_trips as f64 / seconds);
-    let (round_trips, connections) = match load {
-        Load::Stream(_) => (None, None),
-        Load::PingPong(_) => (counted, None),
-        Load::Connect(_) => (None, counted),
-    };
-    if rate.is_some() || counted.is_some() {
-        observer.event(&Event::Rate { elapsed: beat.elapsed, rate, round_trips, connections });
-    }
 }
 
 fn unreported(path: &Path, because: String) -> RunError {
@@ -259,22 +213,6 @@ fn unreported(path: &Path, because: String) -> RunError {
         because,
         unsupported: false,
     }
-}
-
-fn unexpected(path: &Path, reply: &Reply) -> RunError {
-    let said: String = format!("{reply:?}").chars().take(60).collect();
-    let because = format!("it answered something else: {said}");
-    RunError::Refused {
-        host: path.to.host.to_string(),
-        what: "obey the protocol",
-        because,
-        unsupported: false,
-    }
-}
-
-/// Hard to guess for a stranger on the same path; the standard library's hasher is seeded by the kernel.
-fn token() -> Token {
-    Token(RandomState::new().build_hasher().finish())
 }
 
 /// The time of day.

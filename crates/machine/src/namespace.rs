@@ -1,91 +1,42 @@
 //! A network namespace as a machine: the agent is a child process in it, its channel the child's stdio.
 
-use std::{
-    io::{BufRead, BufReader, Read},
-    os::unix::process::CommandExt,
-    path::PathBuf,
-    process::{Child, Command, Stdio},
-    sync::{Arc, Mutex, PoisonError},
-    thread,
-};
+use std::path::PathBuf;
 
 use scenario::HostName;
 use sys::netns::NetNs;
 
-use crate::{Machine, channel::Channel, error::MachineError};
-
-/// How many lines of the agent's error output are kept.
-const KEPT_LINES: usize = 20;
+use crate::{Machine, agent::AgentProcess, channel::Channel, error::MachineError, process::Process};
 
 /// A machine that is a network namespace.
 #[derive(Debug)]
 pub struct Namespace {
-    host: HostName,
     namespace: NetNs,
-    program: PathBuf,
-    child: Option<Child>,
-    errors: Arc<Mutex<Vec<String>>>,
+    agent: AgentProcess,
 }
 
 impl Namespace {
     /// A machine for `host` in `namespace`, whose agent is `program agent`.
     #[must_use]
     pub fn new(host: HostName, namespace: NetNs, program: PathBuf) -> Self {
-        Self { host, namespace, program, child: None, errors: Arc::default() }
-    }
-
-    fn keep_errors(&self, from: impl Read + Send + 'static) {
-        let errors = Arc::clone(&self.errors);
-        thread::spawn(move || {
-            for line in BufReader::new(from).lines().map_while(Result::ok) {
-                let mut kept = errors.lock().unwrap_or_else(PoisonError::into_inner);
-                if kept.len() == KEPT_LINES {
-                    kept.remove(0);
-                }
-                kept.push(line);
-            }
-        });
+        Self { namespace, agent: AgentProcess::new(host, program) }
     }
 }
 
 impl Machine for Namespace {
     fn start(&mut self) -> Result<Channel, MachineError> {
-        if self.child.is_some() {
-            return Err(MachineError::Started { host: self.host.to_string() });
-        }
-        let mut command = Command::new(&self.program);
-        command
-            .arg0("plumb")
-            .arg("agent")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let label = format!("{} agent", self.program.display());
-        let mut child = sys::child::spawn_in(&mut command, Some(&self.namespace), &label)
-            .map_err(|source| MachineError::Start { host: self.host.to_string(), source })?;
-        let piped = "its three streams were asked for as pipes";
-        let (input, output) = (child.stdin.take().expect(piped), child.stdout.take().expect(piped));
-        self.keep_errors(child.stderr.take().expect(piped));
-        self.child = Some(child);
-        Ok(Channel { from_agent: Box::new(output), to_agent: Box::new(input) })
+        self.agent.start(Some(&self.namespace))
+    }
+
+    fn processes(&self) -> Vec<Process> {
+        self.agent.processes()
     }
 
     fn stop(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            // Either fails only when the child is gone, which is what is wanted.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        self.agent.stop();
     }
 
     fn last_words(&self) -> String {
-        self.errors.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
-    }
-}
-
-impl Drop for Namespace {
-    fn drop(&mut self) {
-        self.stop();
+        self.agent.last_words()
     }
 }
 
@@ -93,7 +44,10 @@ impl Drop for Namespace {
 #[expect(clippy::disallowed_macros, reason = "a skipped test says why")]
 mod tests {
     use super::*;
-    use std::io::Write;
+    use std::{
+        io::{Read, Write},
+        thread,
+    };
 
     fn machine(program: &str) -> Option<Namespace> {
         match NetNs::create("test") {

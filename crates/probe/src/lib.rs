@@ -1,18 +1,32 @@
-//! What the kernel says beside a trial: CPU time, the machine it ran on, and what that machine can do.
+//! What the kernel says beside a trial: CPU time, system calls, the way of a message, the machine it ran on, and
+//! what that machine can do.
 //!
-//! Reads /proc and /sys, never on the path of a message. Knows nothing of the load, of a result's thresholds
-//! or of averages.
+//! Reads /proc and /sys and loads programs into the kernel, never on the path of a message. Knows nothing of the
+//! load, of a result's thresholds or of averages.
 #![expect(clippy::disallowed_methods, reason = "probe owns reading /proc and /sys, and when it was read")]
 
+mod bpf;
 mod capability;
+mod counters;
 mod cpu;
+mod cpu_owners;
 mod environment;
 mod error;
 mod file;
+mod namespace_devices;
 mod observe;
+mod packet_way;
+mod syscalls;
+mod target;
 
 pub use capability::{Area, Capability, State, capabilities};
+pub use counters::SoftnetReading;
 pub use cpu::CpuReading;
 pub use environment::environment;
 pub use error::Error;
-pub use observe::{Probe, ProbeError, Subject, WatchedDevice, Watch, WayWatch};
+pub use namespace_devices::namespace_devices;
+pub use observe::{Probe, ProbeError, Subject, Watch, WatchedDevice, WayWatch, probe};
+pub use target::{
+    Qemu, TargetError, control_group, in_control_group, in_namespace, is_alive, namespace, namespace_of,
+    process, qemu, qemus, vhost_workers,
+};

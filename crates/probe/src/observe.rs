@@ -7,6 +7,20 @@ use samples::{Observed, Owner, ProbeKind};
 use thiserror::Error;
 use units::Bytes;
 
+use crate::{cpu_owners, packet_way, syscalls};
+
+/// Loads the programs of a probe, which then waits for its first start.
+///
+/// # Errors
+/// [`ProbeError::Unavailable`] when this kernel or the rights of this process do not allow it.
+pub fn probe(kind: ProbeKind) -> Result<Box<dyn Probe>, ProbeError> {
+    match kind {
+        ProbeKind::Cpu => cpu_owners::probe(),
+        ProbeKind::Syscalls => syscalls::probe(),
+        ProbeKind::PacketWay => packet_way::probe(),
+    }
+}
+
 /// Something that watches from the kernel. Made once, which loads its programs; then started and stopped at will.
 /// Nothing of it is left in the kernel when it is dropped, nor when its process dies.
 pub trait Probe: Send {

@@ -13,4 +13,4 @@ pub use message::{
     ClientOrder, EndReport, FlowReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Reply,
     ServerOrder, ToAgent, Token, VERSION,
 };
-pub use observe::{ObserveOrder, Observing, Subject, WatchedDevice, WayOrder};
+pub use observe::{ObserveOrder, Observing, Seen, Subject, WatchedDevice, WayOrder};

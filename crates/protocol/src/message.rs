@@ -3,11 +3,11 @@
 use std::net::Ipv4Addr;
 
 use load::{Direction, Load};
-use samples::{ConnectData, EndSeries, Environment, MachineCpu, Observed, PingPongData, ThreadCpu};
+use samples::{ConnectData, EndSeries, Environment, MachineCpu, PingPongData, SoftnetCounters, ThreadCpu};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
-use crate::observe::{ObserveOrder, Observing};
+use crate::observe::{ObserveOrder, Observing, Seen};
 
 /// The version of this protocol. Both sides must have the same.
 pub const VERSION: u32 = 3;
@@ -177,7 +177,7 @@ pub enum Reply {
     /// To `observe`.
     Observing(Observing),
     /// To `observed`.
-    Observed(Box<Observed>),
+    Observed(Seen),
     /// To `run` and `collect`.
     Report(EndReport),
     /// To `probe-mtu`.
@@ -199,6 +199,9 @@ pub struct EndReport {
     pub threads: Vec<ThreadCpu>,
     /// The machine's CPU time from the first to the last byte at this end.
     pub machine: MachineCpu,
+    /// What the machine's backlog queues counted from the first to the last byte at this end; `None` where the kernel
+    /// does not tell.
+    pub softnet: Option<SoftnetCounters>,
 }
 
 /// One end of one connection.

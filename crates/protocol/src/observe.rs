@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use load::Transport;
-use samples::{MissingProbe, Owner, ProbeKind};
+use samples::{MissingProbe, Observed, Owner, ProbeKind};
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
@@ -68,4 +68,13 @@ pub struct WatchedDevice {
 pub struct Observing {
     /// The probes that cannot run here.
     pub missing: Vec<MissingProbe>,
+}
+
+/// What an observer has seen.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// By all probes together.
+    pub observed: Observed,
+    /// The probes that could not be read, whose part is not there.
+    pub unread: Vec<MissingProbe>,
 }

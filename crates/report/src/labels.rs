@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use findings::{CellContrast, CellSummary, Contrast, Findings};
+use samples::Owner;
 
 /// The path of cells of which no log tells one.
 const NO_PATH: &str = "unknown";
@@ -68,6 +69,51 @@ pub(crate) fn factors<'a>(settings: impl IntoIterator<Item = &'a BTreeMap<String
 /// The columns that other tools reported of these cells, each once, in order.
 pub(crate) fn reported<'a>(cells: impl IntoIterator<Item = &'a CellSummary>) -> Vec<&'a str> {
     distinct(cells.into_iter().flat_map(|cell| &cell.reported).map(|value| value.name.as_str()))
+}
+
+/// Whose CPU time: `client`, `soft interrupts`.
+pub(crate) const fn owner(owner: Owner) -> &'static str {
+    match owner {
+        Owner::Client => "client",
+        Owner::Server => "server",
+        Owner::ClientVm => "client's VM (vCPUs)",
+        Owner::ServerVm => "server's VM (vCPUs)",
+        Owner::Vmm => "VMM, I/O threads",
+        Owner::Vhost => "vhost workers",
+        Owner::Softirq => "soft interrupts",
+        Owner::Ksoftirqd => "ksoftirqd",
+        Owner::Irq => "hardware interrupts",
+        Owner::Kernel => "other kernel threads",
+        Owner::Plumb => "plumb itself",
+        Owner::Other => "other processes",
+    }
+}
+
+/// The same as a part of a column's name: `client`, `softirq`.
+pub(crate) const fn owner_key(owner: Owner) -> &'static str {
+    match owner {
+        Owner::Client => "client",
+        Owner::Server => "server",
+        Owner::ClientVm => "client-vm",
+        Owner::ServerVm => "server-vm",
+        Owner::Vmm => "vmm",
+        Owner::Vhost => "vhost",
+        Owner::Softirq => "softirq",
+        Owner::Ksoftirqd => "ksoftirqd",
+        Owner::Irq => "irq",
+        Owner::Kernel => "kernel",
+        Owner::Plumb => "plumb",
+        Owner::Other => "other",
+    }
+}
+
+/// Everyone who had CPU time in some of these cells, each once, in their order.
+pub(crate) fn owners<'a>(cells: impl IntoIterator<Item = &'a CellSummary>) -> Vec<Owner> {
+    let owned = cells.into_iter().filter_map(|cell| cell.probed.as_ref()?.cpu.as_ref());
+    let mut owners: Vec<Owner> = owned.flat_map(|cpu| &cpu.owners).map(|time| time.owner).collect();
+    owners.sort_unstable();
+    owners.dedup();
+    owners
 }
 
 fn joined(path: &str, levels: &BTreeMap<String, String>, workload: Option<&String>) -> String {

@@ -13,5 +13,9 @@ mod render;
 mod sections;
 mod solo;
 mod text;
+mod trace;
 
-pub use render::{Format, Options, SoloFormat, UnknownFormat, render, render_contrast, render_solo};
+pub use render::{
+    Format, Options, SoloFormat, UnknownFormat, render, render_contrast, render_solo, render_trace,
+    render_trace_contrast,
+};

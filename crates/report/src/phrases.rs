@@ -115,6 +115,11 @@ pub(crate) fn percent(share: f64) -> String {
     glued(&format!("{} %", (share * 1e8).round() / 1e6))
 }
 
+/// A share that is known roughly: `22 %`, `0.51 %`.
+pub(crate) fn rough(share: f64) -> String {
+    glued(&format!("{} %", units::significant(share * 100.0, 2)))
+}
+
 /// What the mark behind some intervals says.
 pub(crate) fn what_the_mark_means() -> Text {
     let said = " behind an interval: computed from the intervals within a single trial, because there is no other; what \

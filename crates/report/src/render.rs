@@ -2,10 +2,10 @@
 
 use std::{fmt, str::FromStr};
 
-use findings::{Checked, Contrast, Findings, Gate, Objective, Solo};
+use findings::{Checked, Contrast, Findings, Gate, Objective, Solo, TraceContrast, TraceSummary};
 use samples::RunRecord;
 
-use crate::{backends, contrast, sections, solo};
+use crate::{backends, contrast, sections, solo, trace};
 
 /// What a report is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,6 +137,31 @@ pub fn render_solo(solo: &Solo, format: SoloFormat, options: &Options) -> String
         SoloFormat::Terminal => backends::terminal(&solo::page(solo), options),
         SoloFormat::Markdown => backends::markdown(&solo::page(solo)),
         SoloFormat::Json => backends::json(solo),
+    }
+}
+
+/// Writes what a trace says, with so many rows a table at most; as JSON everything that is said. Ends with a line feed.
+#[must_use]
+pub fn render_trace(summary: &TraceSummary, top: usize, format: SoloFormat, options: &Options) -> String {
+    match format {
+        SoloFormat::Terminal => backends::terminal(&trace::page(summary, top), options),
+        SoloFormat::Markdown => backends::markdown(&trace::page(summary, top)),
+        SoloFormat::Json => backends::json(summary),
+    }
+}
+
+/// Writes what one trace says against another. Ends with a line feed.
+#[must_use]
+pub fn render_trace_contrast(
+    contrast: &TraceContrast,
+    top: usize,
+    format: SoloFormat,
+    options: &Options,
+) -> String {
+    match format {
+        SoloFormat::Terminal => backends::terminal(&trace::contrast_page(contrast, top), options),
+        SoloFormat::Markdown => backends::markdown(&trace::contrast_page(contrast, top)),
+        SoloFormat::Json => backends::json(contrast),
     }
 }
 

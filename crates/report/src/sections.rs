@@ -6,6 +6,7 @@ mod caveats;
 mod cells;
 pub(crate) mod configuration;
 pub(crate) mod connections;
+mod counters;
 mod cpu;
 mod design;
 mod effects;
@@ -18,8 +19,10 @@ mod ladder;
 pub(crate) mod latency;
 mod method;
 mod more;
+mod owners;
 pub(crate) mod percentiles;
 mod performance;
+mod probes;
 mod reported;
 mod shifts;
 mod skipped;
@@ -27,6 +30,7 @@ mod speedup;
 mod syscalls;
 mod valueless;
 pub(crate) mod verdict;
+mod way;
 
 use findings::{Findings, Objective};
 use samples::RunRecord;
@@ -56,7 +60,11 @@ const ORDER: &[Build] = &[
     effects::build,
     shifts::build,
     reported::build,
+    owners::build,
+    way::build,
     syscalls::build,
+    counters::build,
+    probes::build,
     design::build,
     cases::build,
     performance::build,

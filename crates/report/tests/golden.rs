@@ -92,6 +92,14 @@ fn a_sweep_says_what_to_set_and_what_was_saved() {
 }
 
 #[test]
+fn what_probes_saw_is_shown_owner_by_owner_step_by_step_and_call_by_call() {
+    let probed = sample::probed::probed();
+    check("probed.txt", &render(&probed, None, Format::Terminal, &Options::default()));
+    check("probed.md", &render(&probed, None, Format::Markdown, &Options::default()));
+    check("probed.csv", &render(&probed, None, Format::Csv, &Options::default()));
+}
+
+#[test]
 fn what_was_imported_is_shown_as_far_as_it_is_known() {
     let narrow = Options { width: 80, ..Options::default() };
     check("imported.txt", &render(&sample::imported::imported(), None, Format::Terminal, &narrow));

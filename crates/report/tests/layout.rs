@@ -69,6 +69,7 @@ fn no_line_of_a_sweep_or_an_import_is_wider_than_the_terminal() {
     for width in [60, 72, 80, 100, 120] {
         check_width(&sample::sweep::sweep(), width);
         check_width(&sample::imported::imported(), width);
+        check_width(&sample::probed::probed(), width);
     }
 }
 

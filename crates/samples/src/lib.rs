@@ -22,6 +22,7 @@ mod stream;
 mod syscalls;
 mod time;
 mod told;
+mod trace;
 mod trial;
 mod tries;
 mod way;
@@ -47,6 +48,7 @@ pub use stream::{DatagramSample, EndSeries, Flow, Interval, StreamData, TcpSampl
 pub use syscalls::{CallTimes, SyscallCount};
 pub use time::UnixMillis;
 pub use told::{Sent, Told, ToldKind};
-pub use trial::{Arm, DeviceState, Measurement, PathCheck, Trial};
+pub use trace::{TRACE_SCHEMA, TargetKind, Trace, TraceEnd, TraceTarget, TracedProcess};
+pub use trial::{Arm, DeviceState, Measurement, PathCheck, RxTx, Trial};
 pub use tries::{TriedRemedy, Tries};
 pub use way::{PacketWay, WayEvent, WayPoint, WayStep};

@@ -7,9 +7,7 @@ use units::Nanos;
 use crate::{owners::OwnedCpu, syscalls::SyscallCount, way::PacketWay};
 
 /// Something that watches a trial from the kernel.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProbeKind {
     /// CPU time by its owner, to the nanosecond.

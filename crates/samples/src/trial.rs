@@ -8,7 +8,8 @@ use units::Bytes;
 
 use crate::{
     connect::ConnectData, counters::PathCounters, cpu::CpuUsage, doubt::Doubt, observed::Observed,
-    ping_pong::PingPongData, reported::ReportedData, stream::StreamData, syscalls::SyscallCount, time::UnixMillis,
+    ping_pong::PingPongData, reported::ReportedData, stream::StreamData, syscalls::SyscallCount,
+    time::UnixMillis,
 };
 
 /// Why a trial was made.
@@ -88,6 +89,21 @@ pub struct DeviceState {
     pub gso_max_size: Option<Bytes>,
     /// The largest packet that receive offload may build (IPv4).
     pub gro_max_size: Option<Bytes>,
+    /// Queues that it uses; `None` where it has none, or nobody asked.
+    #[serde(default)]
+    pub queues: Option<RxTx>,
+    /// Packets that its rings hold; `None` where it has none, or nobody asked.
+    #[serde(default)]
+    pub rings: Option<RxTx>,
+}
+
+/// A number for each direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RxTx {
+    /// Of what is received.
+    pub rx: u32,
+    /// Of what is sent.
+    pub tx: u32,
 }
 
 /// What was checked about a path just before a trial.

@@ -11,6 +11,7 @@ mod mtu;
 mod names;
 mod overlays;
 mod paths;
+mod probes;
 mod references;
 mod routes;
 mod schedule;
@@ -20,6 +21,7 @@ use crate::{diagnosis::Problem, document::Document, resolve::Draft};
 
 pub(crate) use factors::{factors, fit as factors_fit};
 pub(crate) use paths::paths;
+pub(crate) use probes::{fit as probes_fit, probes};
 pub(crate) use schedule::schedule;
 pub(crate) use workloads::workloads;
 

@@ -2,6 +2,7 @@
 //! Must not know what the words mean together; that is for the checks.
 
 mod lab_tables;
+mod probe_table;
 mod read;
 mod run_tables;
 mod section;
@@ -17,6 +18,7 @@ pub(crate) use lab_tables::{
     BridgeTable, DeviceTable, GatewayTable, GuestTable, HostTable, MemberTable, RouteTable, Switch,
     VxlanTable, WireTable,
 };
+pub(crate) use probe_table::{Kinds, ProbeWord, ProbesTable};
 pub(crate) use read::read;
 pub(crate) use run_tables::{
     FactorTable, LayerWord, ObjectiveWord, PathTable, PortsWord, ScheduleTable, VaryWord,
@@ -82,6 +84,9 @@ pub(crate) struct Document {
     /// How it is run.
     #[schemars(with = "Option<ScheduleTable>")]
     pub(crate) schedule: ScheduleTable,
+    /// What some of its trials are watched with. Default: nothing.
+    #[schemars(with = "Option<ProbesTable>")]
+    pub(crate) probes: Option<ProbesTable>,
     /// What was left out because it could not be read.
     #[schemars(skip)]
     pub(crate) broken: Broken,

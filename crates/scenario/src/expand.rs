@@ -4,8 +4,6 @@
 use std::collections::BTreeMap;
 
 use load::{Load, Schedule, StreamLoad, Until};
-use rand::{SeedableRng, seq::SliceRandom};
-use rand_pcg::Pcg64;
 use units::{Bytes, Nanos};
 
 use crate::{
@@ -13,9 +11,11 @@ use crate::{
     factor::{Level, Setting},
     lab::DeviceSettings,
     names::{CellId, DeviceRef, PathName, WorkloadName},
+    order,
     path::Path,
-    plan::{Arm, Cell, Plan, PlannedTrial},
+    plan::{Cell, Plan},
     ports,
+    probes::{ProbeKind, Probes},
     scenario::{Ports, Scenario},
     workload::{Workload, stream_message},
 };
@@ -41,6 +41,8 @@ pub struct PlanOptions {
     pub precision: Option<f64>,
     /// What the best setting is sought for, where it differs from the scenario's.
     pub objective: Option<Objective>,
+    /// What some trials are watched with, where it differs from the scenario's; empty means nothing.
+    pub probes: Option<Vec<ProbeKind>>,
 }
 
 impl PlanOptions {
@@ -58,6 +60,12 @@ impl PlanOptions {
         let becomes_adaptive = design.is_adaptive() && !written.design.is_adaptive();
         self.trials.unwrap_or(if becomes_adaptive { written.trials.max(MOST_TRIALS) } else { written.trials })
     }
+
+    fn probes(&self, written: &Probes) -> Probes {
+        let asked = self.probes.as_deref().unwrap_or(&written.kinds);
+        let kinds = ProbeKind::ALL.into_iter().filter(|kind| asked.contains(kind)).collect();
+        Probes { kinds, ..*written }
+    }
 }
 
 impl Plan {
@@ -73,15 +81,16 @@ impl Plan {
             }
         }
         let design = options.design(&scenario.schedule.design);
-        let trials = trials(&cells, options.trials(scenario, &design), seed);
-        Self { seed, cells, trials, pause: scenario.schedule.pause, design }
+        let probes = options.probes(&scenario.probes);
+        let trials = order::trials(&cells, options.trials(scenario, &design), &probes, seed);
+        Self { seed, cells, trials, pause: scenario.schedule.pause, design, probes: probes.kinds }
     }
 
     /// So many blocks of these cells: each once in a block, baselines twice.
     #[must_use]
     pub fn of(cells: Vec<Cell>, blocks: u32, seed: u64, pause: Nanos) -> Self {
-        let trials = trials(&cells, blocks, seed);
-        Self { seed, cells, trials, pause, design: Design::default() }
+        let trials = order::trials(&cells, blocks, &Probes::default(), seed);
+        Self { seed, cells, trials, pause, design: Design::default(), probes: Vec::new() }
     }
 
     /// How long the run will take, about: warm-up, traffic and pause of every trial, and what goes on around it.
@@ -234,21 +243,4 @@ fn set(load: &mut Load, setting: &Setting, sizes_follow: bool) {
 /// The congestion control that is written as `word`; `kernel` is none in particular.
 pub(crate) fn congestion(word: &str) -> Option<String> {
     (word != "kernel").then(|| word.to_owned())
-}
-
-/// Blocks in which every cell occurs once, and each baseline once more, in an order of their own.
-fn trials(cells: &[Cell], blocks: u32, seed: u64) -> Vec<PlannedTrial> {
-    let mut random = Pcg64::seed_from_u64(seed);
-    let measured = (0..cells.len()).map(|cell| (cell, Arm::Measure));
-    let again = (0..cells.len()).filter(|&cell| cells[cell].baseline).map(|cell| (cell, Arm::Again));
-    let once: Vec<(usize, Arm)> = measured.chain(again).collect();
-    let mut trials = Vec::new();
-    for block in 0..blocks {
-        let mut order = once.clone();
-        order.shuffle(&mut random);
-        for (index, (cell, arm)) in (trials.len() as u32..).zip(order) {
-            trials.push(PlannedTrial { index, block, cell, arm });
-        }
-    }
-    trials
 }

@@ -31,7 +31,9 @@ fn understand(document: &Document, text: &str, mut problems: Vec<Problem>) -> Re
     let workloads = gather(check::workloads(document), &mut problems);
     let factors = gather(check::factors(document), &mut problems);
     let schedule = gather(check::schedule(document), &mut problems);
-    let (Some(paths), Some(workloads), Some(factors), Some(schedule)) = (paths, workloads, factors, schedule)
+    let probes = gather(check::probes(document), &mut problems);
+    let (Some(paths), Some(workloads), Some(factors), Some(schedule), Some(probes)) =
+        (paths, workloads, factors, schedule, probes)
     else {
         return Err(problems);
     };
@@ -39,9 +41,10 @@ fn understand(document: &Document, text: &str, mut problems: Vec<Problem>) -> Re
         (document.name.get_ref().clone(), document.title.clone(), document.about.clone());
     let digest = hex(&Sha256::digest(text));
     let lab = resolve::with_queues(draft.lab, &factors);
-    let scenario = Scenario { name, title, about, lab, paths, workloads, factors, schedule, digest };
+    let scenario = Scenario { name, title, about, lab, paths, workloads, factors, schedule, probes, digest };
     if problems.is_empty() {
         problems = check::factors_fit(document, &scenario);
+        problems.extend(check::probes_fit(document, &scenario));
     }
     if problems.is_empty() { Ok(scenario) } else { Err(problems) }
 }

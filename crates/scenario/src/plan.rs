@@ -10,6 +10,7 @@ use crate::{
     design::Design,
     lab::DeviceSettings,
     names::{CellId, DeviceRef, FactorName, PathName, WorkloadName},
+    probes::ProbeKind,
 };
 
 /// What the trials of a run share: path, workload and levels of the factors, all resolved.
@@ -50,7 +51,7 @@ pub enum Arm {
 pub struct PlannedTrial {
     /// Its place in the run, from 0.
     pub index: u32,
-    /// Its block, from 0: every cell occurs once in each block (baselines twice).
+    /// Its block, from 0: every cell occurs once in each block (baselines twice), and once more where it is probed.
     pub block: u32,
     /// Which cell, by its place in [`Plan::cells`].
     pub cell: usize,
@@ -71,4 +72,7 @@ pub struct Plan {
     pub pause: Nanos,
     /// What lets cells end before all these trials are made.
     pub design: Design,
+    /// What its probed trials are watched with.
+    #[serde(default)]
+    pub probes: Vec<ProbeKind>,
 }

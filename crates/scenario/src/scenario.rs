@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::{design::Design, factor::Factor, lab::Lab, path::Path, workload::Workload};
+use crate::{design::Design, factor::Factor, lab::Lab, path::Path, probes::Probes, workload::Workload};
 
 /// A checked scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct Scenario {
     pub factors: Vec<Factor>,
     /// How it is run.
     pub schedule: Schedule,
+    /// What its trials are watched with.
+    #[serde(default)]
+    pub probes: Probes,
     /// SHA-256 of the document's text, in hex: tells whether a stored run can be resumed.
     pub digest: String,
 }

@@ -30,7 +30,7 @@ fn a_run_of_a_builtin_takes_as_long_as_is_said() {
         ("quick", 30.0, 80.0),
         ("engine-limits", 20.0, 60.0),
         ("proxmox-vxlan", 30.0, 120.0),
-        ("egress-gateway", 120.0, 240.0),
+        ("egress-gateway", 120.0, 270.0),
         ("bridge-streams", 60.0, 180.0),
     ] {
         let seconds = plan(name).duration_estimate().seconds();

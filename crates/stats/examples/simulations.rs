@@ -14,6 +14,8 @@ mod draws;
 mod places;
 #[path = "../tests/simulations/resampled.rs"]
 mod resampled;
+#[path = "../tests/simulations/runs.rs"]
+mod runs;
 
 use std::process::ExitCode;
 
@@ -42,7 +44,7 @@ fn main() -> ExitCode {
     println!("Seed {}.\n", request.seed);
     let intervals = simulated(coverage::cases());
     let others: Vec<Case> =
-        [alarms::cases(), places::cases(), resampled::cases()].into_iter().flatten().collect();
+        [alarms::cases(), runs::cases(), places::cases(), resampled::cases()].into_iter().flatten().collect();
     let others = simulated(others);
     let all = || intervals.iter().chain(&others);
     let refuted = request.claims(all());

@@ -8,7 +8,7 @@ use crate::{
 
 /// The confidence asked of the ratio's interval.
 pub const CONFIDENCE: f64 = 0.95;
-/// The largest p that still is no chance; also for p adjusted for many cells ([`crate::multiple::holm`]).
+/// The largest p that still is no chance; also for p adjusted for many cells ([`crate::sweep::p`]).
 pub const MOST_P: f64 = 0.05;
 
 /// What two samples come to.
@@ -43,7 +43,7 @@ pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     let Some((interval, change)) = ratio.interval.zip(change(ratio, floor)) else {
         return Difference::Unclear;
     };
-    if interval.confidence < verdict::LEAST_CONFIDENCE - 1e-12 {
+    if !verdict::is_sure(interval.confidence) {
         return Difference::Unclear;
     }
     if p <= MOST_P && change.high < 1.0 {
@@ -52,10 +52,9 @@ pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     if p <= MOST_P && change.low > 1.0 {
         return Difference::Higher;
     }
-    let (low, high, size) = (interval.low.ln(), interval.high.ln(), floor.ln_1p());
-    let usual = ratio.value.ln().abs() <= size.hypot((high - low) / 2.0);
-    let near = high.max(-low) <= verdict::WIDEST_IN_FLOORS * size;
-    if usual && near { Difference::WithinNoise } else { Difference::Unclear }
+    let (width, size) = ((interval.high / interval.low).ln(), floor.ln_1p());
+    let usual = ratio.value.ln().abs() <= size.hypot(width / 2.0);
+    if usual && verdict::is_near(&interval, size) { Difference::WithinNoise } else { Difference::Unclear }
 }
 
 /// What may be said of the change itself: the ratio's interval, made wider by the floor at both ends. A loss beyond 5 %

@@ -25,5 +25,5 @@ pub use bimodal::TwoLevels;
 pub use contest::Contest;
 pub use curve::Plateau;
 pub use interval::{Estimate, Interval};
-pub use noise::NoiseFloor;
+pub use noise::{BetweenRuns, NoiseFloor};
 pub use verdict::Difference;

@@ -1,21 +1,6 @@
 //! Many comparisons at once: p-values made larger so that all of them together keep their promise.
 //! Must not know what was compared.
 
-/// Adjusted p-values by Holm's step-down method (Scandinavian Journal of Statistics 6, 1979): calling those at most
-/// `a` different is wrong even once with chance `a` at most, whatever their dependence. In the order given.
-///
-/// `None` when one is not in 0..=1.
-pub fn holm(p: &[f64]) -> Option<Vec<f64>> {
-    let order = ascending(p)?;
-    let mut adjusted = vec![0.0; p.len()];
-    let mut least = 0.0f64;
-    for (rank, &at) in order.iter().enumerate() {
-        least = least.max((p[at] * (p.len() - rank) as f64).min(1.0));
-        adjusted[at] = least;
-    }
-    Some(adjusted)
-}
-
 /// Adjusted p-values by Benjamini and Hochberg (Journal of the Royal Statistical Society B 57, 1995): of those at most
 /// `a`, a share of `a` at most is expected to be wrong, for independent ones. In the order given.
 ///
@@ -54,30 +39,27 @@ mod tests {
         for row in rows {
             let fields: Vec<Vec<f64>> =
                 row.split('\t').map(|f| f.split(' ').map(|n| n.parse().unwrap()).collect()).collect();
-            for (got, want) in [(holm(&fields[0]), &fields[1]), (benjamini_hochberg(&fields[0]), &fields[2])]
-            {
-                let worst = got.unwrap().iter().zip(want).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-                assert!(worst < 1e-12, "{row}: off by {worst}");
-            }
+            let got = benjamini_hochberg(&fields[0]).unwrap();
+            let worst = got.iter().zip(&fields[1]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(worst < 1e-12, "{row}: off by {worst}");
         }
     }
 
     #[test]
     fn none_are_none_and_nonsense_has_no_answer() {
-        assert_eq!((holm(&[]), benjamini_hochberg(&[])), (Some(vec![]), Some(vec![])));
+        assert_eq!(benjamini_hochberg(&[]), Some(vec![]));
         for bad in [-0.1, 1.1, f64::NAN] {
-            assert_eq!((holm(&[0.5, bad]), benjamini_hochberg(&[bad])), (None, None));
+            assert_eq!(benjamini_hochberg(&[0.5, bad]), None);
         }
     }
 
     proptest! {
         #[test]
         fn adjusting_only_raises_and_keeps_the_order(p in prop::collection::vec(0.0..=1.0f64, 1..20)) {
-            for adjusted in [holm(&p).unwrap(), benjamini_hochberg(&p).unwrap()] {
-                for (i, j) in (0..p.len()).zip(1..p.len()) {
-                    prop_assert!(adjusted[i] >= p[i] && adjusted[i] <= 1.0);
-                    prop_assert!((p[i] <= p[j]) == (adjusted[i] <= adjusted[j]) || adjusted[i] == adjusted[j]);
-                }
+            let adjusted = benjamini_hochberg(&p).unwrap();
+            for (i, j) in (0..p.len()).zip(1..p.len()) {
+                prop_assert!(adjusted[i] >= p[i] && adjusted[i] <= 1.0);
+                prop_assert!((p[i] <= p[j]) == (adjusted[i] <= adjusted[j]) || adjusted[i] == adjusted[j]);
             }
         }
     }

@@ -1,6 +1,8 @@
 //! The noise floor: how large a difference this experiment shows between the baseline and itself.
 //! Must not know what the baseline is.
 
+use std::f64::consts::{PI, SQRT_2};
+
 use crate::{describe, distribution, ratio};
 
 /// A floor that no repeated measurement on a shared machine should go below: 0.5 %.
@@ -9,6 +11,13 @@ pub const USUAL_MINIMUM: f64 = 0.005;
 /// A floor that the comparison of two separate runs should not go below: 2 %. A run has placements, addresses and
 /// neighbours of its own, of which its own trials know nothing.
 pub const USUAL_BETWEEN_RUNS: f64 = 0.02;
+
+/// Fewer runs know next to nothing of what runs differ by.
+pub const FEWEST_RUNS: usize = 4;
+/// A step between runs that is so many times the mean of all others is a change, if it stayed.
+pub const PLAIN: f64 = 8.0;
+/// For so many runs on either side a level has to hold to have changed.
+pub const STAYED: usize = 3;
 
 /// The relative difference up to which nothing is called a difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,34 +53,124 @@ pub fn floor(pairs: &[(f64, f64)], confidence: f64, minimum: f64) -> Option<Nois
     floor.relative.is_finite().then_some(floor)
 }
 
-/// Floor between runs from one value of the same cell in each of several runs of one thing: how far the next run may
-/// lie from any of them, by Student's distribution on the logarithms; never below `minimum`. It knows what pairs within
-/// a run cannot: what a run has in common with itself.
+/// What runs of one thing differ by, learned from several of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BetweenRuns {
+    /// How far two of them may lie apart, as a relative difference (0.02 is 2 %).
+    pub relative: f64,
+    /// Number of runs it rests on.
+    pub runs: usize,
+    /// Standard deviation of one run's logarithm.
+    deviation: f64,
+    /// Degrees of freedom of that.
+    freedom: f64,
+}
+
+/// How far two runs may lie apart, from one value of a cell in each of several runs, in the order of time.
 ///
-/// `None` for fewer than two runs, values that are not finite and positive, a negative minimum, or a confidence outside
-/// (0, 1). Two runs know next to nothing of their spread: have four or more.
-pub fn between_runs(values: &[f64], confidence: f64, minimum: f64) -> Option<f64> {
-    let fits = values.iter().all(|x| x.is_finite() && *x > 0.0) && minimum.is_finite() && minimum >= 0.0;
+/// The deviation of the logarithms is that of control charts for individuals: the mean of the absolute successive
+/// differences over 2 / sqrt(pi) (moving ranges of two; Wheeler & Chambers, Understanding Statistical Process Control,
+/// 3rd ed. 2010, chapter 3). A level that changed once and stayed is in one of the differences only; where it is plain
+/// ([`PLAIN`]) and was there for [`STAYED`] runs on either side it is left out. With the degrees of freedom of that mean
+/// (Cryer & Ryan, Journal of Quality Technology 22, 1990) Student's quantile at `confidence` gives the distance.
+///
+/// `None` for fewer than [`FEWEST_RUNS`], values that are not finite and positive, or a confidence outside (0, 1).
+pub fn between_runs(values: &[f64], confidence: f64) -> Option<BetweenRuns> {
+    let fits = values.len() >= FEWEST_RUNS && values.iter().all(|x| x.is_finite() && *x > 0.0);
     let logs: Vec<f64> = values.iter().filter(|_| fits).map(|x| x.ln()).collect();
-    let deviation = describe::stddev(&logs)?;
-    let reach = distribution::student_quantile(confidence, (logs.len() - 1) as f64)?;
-    let floor = (reach * deviation * std::f64::consts::SQRT_2).exp_m1().max(minimum);
-    floor.is_finite().then_some(floor)
+    let steps: Vec<f64> = logs.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+    let steps = without_a_change(&steps);
+    let deviation = describe::mean(&steps)? * PI.sqrt() / 2.0;
+    let freedom = freedom(steps.len() + 1);
+    let reach = distribution::student_quantile(confidence, freedom)?;
+    let relative = (reach * deviation * SQRT_2).exp_m1();
+    relative.is_finite().then_some(BetweenRuns { relative, runs: values.len(), deviation, freedom })
+}
+
+impl BetweenRuns {
+    /// The chance that two runs of one thing lie at least as far apart as this ratio from 1.
+    pub fn p(&self, ratio: f64) -> f64 {
+        distribution::student_tail(ratio.ln() / (self.deviation * SQRT_2), self.freedom)
+    }
+}
+
+/// The steps but one that is a change of level.
+fn without_a_change(steps: &[f64]) -> Vec<f64> {
+    let Some((place, largest)) = steps.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1)) else {
+        return Vec::new();
+    };
+    let others: Vec<f64> =
+        steps.iter().enumerate().filter(|(at, _)| *at != place).map(|(_, step)| *step).collect();
+    let stayed = place + 1 >= STAYED && steps.len() - place >= STAYED;
+    let plain = describe::mean(&others).is_some_and(|usual| largest > PLAIN * usual);
+    if stayed && plain { others } else { steps.to_vec() }
+}
+
+/// Of the mean of the absolute successive differences of so many independent normal values: that of the chi-square whose
+/// relative variance is the same. Neighbouring differences share a value, and are alike by that.
+fn freedom(values: usize) -> f64 {
+    let n = values as f64;
+    let squared_mean = 4.0 / PI;
+    let covariance = squared_mean * (0.75f64.sqrt() + 0.5f64.asin() / 2.0 - 1.0);
+    let variance = (n - 1.0) * (2.0 - squared_mean) + 2.0 * (n - 2.0) * covariance;
+    (n - 1.0).powi(2) * squared_mean / (2.0 * variance)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn learned(values: &[f64]) -> f64 {
+        between_runs(values, 0.95).unwrap().relative
+    }
+
+    /// Viscosities of fifteen batches of paint: their mean moving range is 0.48 (Montgomery, Introduction to Statistical
+    /// Quality Control, section 6.4).
     #[test]
-    fn the_floor_between_runs_is_what_the_next_one_may_show() {
-        // Student's 97.5 % point for 3 degrees of freedom is 3.1824; the deviation of the logarithms 0.02582.
-        let runs = [0.97f64, 0.98, 1.01, 1.03].map(|x| x * 40.0);
-        let logs = runs.map(f64::ln);
-        let want = (3.182_446 * describe::stddev(&logs).unwrap() * 2f64.sqrt()).exp_m1();
-        assert!((between_runs(&runs, 0.95, 0.005).unwrap() - want).abs() < 1e-6);
-        assert_eq!(between_runs(&[5.0; 4], 0.95, 0.005), Some(0.005));
-        assert_eq!((between_runs(&[5.0], 0.95, 0.0), between_runs(&[5.0, 0.0], 0.95, 0.0)), (None, None));
+    fn the_deviation_is_that_of_a_published_chart() {
+        let batches = [
+            33.75, 33.05, 34.00, 33.81, 33.46, 34.02, 33.68, 33.27, 33.49, 33.20, 33.62, 33.00, 33.54, 33.12,
+            33.84,
+        ];
+        let got = between_runs(&batches, 0.95).unwrap();
+        let want = 0.4807 / 1.128 / 33.52;
+        assert!((got.deviation / want - 1.0).abs() < 1e-2 && got.runs == 15, "{got:?} {want}");
+    }
+
+    #[test]
+    fn a_level_that_changed_once_and_stayed_hardly_counts() {
+        let steady =
+            |level: f64, n: usize| (0..n).map(move |at| level * if at % 2 == 0 { 1.0 } else { 1.004 });
+        let before: Vec<f64> = steady(40.0, 10).collect();
+        let changed: Vec<f64> = steady(40.0, 5).chain(steady(36.0, 5)).collect();
+        assert!(learned(&changed) < 1.1 * learned(&before), "{} {}", learned(&changed), learned(&before));
+        // One run that lies off, at the end or among others, is no change of level.
+        for place in [0, 5, 9] {
+            let mut off = before.clone();
+            off[place] = 36.0;
+            assert!(learned(&off) > 2.5 * learned(&before), "{place}: {}", learned(&off));
+        }
+        let drift: Vec<f64> = (0..10).map(|at| 40.0 * 1.004f64.powi(at)).collect();
+        assert!((learned(&drift) / learned(&before) - 1.0).abs() < 0.05, "{}", learned(&drift));
+    }
+
+    #[test]
+    fn few_runs_know_little_and_fewer_than_four_nothing() {
+        let runs: Vec<f64> = (0..11).map(|at| if at % 2 == 0 { 1.0 } else { 1.01 }).collect();
+        assert!(
+            learned(&runs[..4]) > 1.5 * learned(&runs[..7]) && learned(&runs[..7]) > 1.1 * learned(&runs)
+        );
+        assert_eq!((between_runs(&runs[..3], 0.95), between_runs(&[1.0, 1.0, 0.0, 1.0], 0.95)), (None, None));
+        assert_eq!(learned(&[5.0; 4]), 0.0);
+    }
+
+    #[test]
+    fn at_the_floor_the_chance_is_what_the_confidence_leaves() {
+        let got = between_runs(&[1.0, 1.03, 0.98, 1.01, 1.02], 0.95).unwrap();
+        for ratio in [1.0 + got.relative, 1.0 / (1.0 + got.relative)] {
+            assert!((got.p(ratio) - 0.05).abs() < 1e-9);
+        }
+        assert!(got.p(1.0) > 0.999 && got.p(2.0) < 0.01);
     }
 
     #[test]

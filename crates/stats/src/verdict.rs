@@ -1,6 +1,6 @@
 //! From a ratio and a noise floor to a verdict. Must not know whether higher is better.
 
-use crate::interval::Estimate;
+use crate::interval::{Estimate, Interval};
 use crate::noise::NoiseFloor;
 
 /// Least confidence that the interval and the floor must attain before a difference is called one: 0.9, which five
@@ -34,10 +34,9 @@ pub fn verdict(ratio: &Estimate, floor: &NoiseFloor) -> Difference {
     }
     let size = floor.relative.ln_1p();
     if ratio.value.ln().abs() <= size {
-        let reach = interval.high.ln().max(-interval.low.ln());
-        return if reach <= WIDEST_IN_FLOORS * size { Difference::WithinNoise } else { Difference::Unclear };
+        return if is_near(&interval, size) { Difference::WithinNoise } else { Difference::Unclear };
     }
-    let sure = interval.confidence.min(floor.confidence) >= LEAST_CONFIDENCE - 1e-12;
+    let sure = is_sure(interval.confidence) && is_sure(floor.confidence);
     match (sure, interval.high < 1.0, interval.low > 1.0) {
         (true, true, _) => Difference::Lower,
         (true, _, true) => Difference::Higher,
@@ -45,11 +44,25 @@ pub fn verdict(ratio: &Estimate, floor: &NoiseFloor) -> Difference {
     }
 }
 
+/// Whether a confidence is at least [`LEAST_CONFIDENCE`], but for rounding.
+pub fn is_sure(confidence: f64) -> bool {
+    confidence >= LEAST_CONFIDENCE - 1e-12
+}
+
+/// How far from 1 a ratio's interval reaches, to the farther side, as a logarithm.
+pub fn reach(interval: &Interval) -> f64 {
+    interval.high.ln().max(-interval.low.ln())
+}
+
+/// Whether an interval reaches no farther than so many floors of this size (a logarithm) as "within noise" allows.
+pub(crate) fn is_near(interval: &Interval, size: f64) -> bool {
+    reach(interval) <= WIDEST_IN_FLOORS * size
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::distribution::normal_quantile;
-    use crate::interval::Interval;
     use crate::{noise, ratio};
     use proptest::prelude::*;
     use rand::{RngExt, SeedableRng};

@@ -61,6 +61,17 @@ impl Store {
             .map_err(self.place.explain("list the unfinished runs of"))
     }
 
+    /// The runs of a scenario (by the digest of its text) of which at least one trial is kept, newest first.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn runs_of(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
+        let made = "EXISTS (SELECT 1 FROM trial WHERE trial.run = run.number)";
+        let sql = format!("{LISTED} WHERE digest = ?1 AND {made} {NEWEST_FIRST}");
+        list(&self.connection, &sql, [scenario_digest])
+            .map_err(self.place.explain("list the runs of a scenario in"))
+    }
+
     /// A whole run as it was handed in, its trials in the order in which they were made.
     ///
     /// # Errors

@@ -157,7 +157,7 @@ pub(crate) fn insert_run(
 }
 
 /// Adds the row of a trial to the run of this number.
-pub(crate) fn insert_trial(
+fn insert_trial(
     transaction: &Transaction<'_>,
     run: &RunId,
     number: i64,

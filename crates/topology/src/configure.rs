@@ -17,6 +17,7 @@ use crate::{
     namespaces::Namespaces,
     offload::Reader,
     read_back::{self, LinkFacts, Sizes},
+    refusal::Refusal,
 };
 
 /// What every device that was ever touched had before.
@@ -125,6 +126,15 @@ fn in_order(
     let mut found = found.collect::<Result<Vec<_>, _>>()?;
     found.sort_by_key(|device| device.kind);
     Ok(found)
+}
+
+/// What a refusal means: that the kernel or the device cannot do this, or that it would not.
+fn refused(device: &Device, element: Element, setting: String, refusal: Refusal) -> ConfigureError {
+    if refusal.is_unsupported() {
+        ConfigureError::Unsupported { element, setting, reason: refusal.to_string() }
+    } else {
+        ConfigureError::Refused { device: device.at.clone(), setting, refusal }
+    }
 }
 
 /// The links of every host that has one of the devices.

@@ -135,7 +135,8 @@ pub(crate) fn states(
         let device = devices.find(at).ok_or_else(|| absent(at))?;
         let link = of_host.get(&at.host).and_then(|links| links.get(&device.index));
         let link = link.ok_or_else(|| absent(at))?;
-        Ok(link.state(at.clone(), device.kind, &features.read(at)?))
+        let [queues, rings] = features.queues_and_rings(at);
+        Ok(DeviceState { queues, rings, ..link.state(at.clone(), device.kind, &features.read(at)?) })
     };
     wanted.iter().map(state).collect()
 }
@@ -153,7 +154,7 @@ impl LinkFacts {
         self.operstate == OPERATIONAL && self.port_state.is_none_or(|state| state == FORWARDING)
     }
 
-    /// The link's state, with the features that were read beside it.
+    /// The link's state, with the features that were read beside it; queues and rings are left to be filled in.
     pub(crate) fn state(&self, at: DeviceRef, kind: DeviceKind, features: &FeatureSet) -> DeviceState {
         DeviceState {
             at,
@@ -165,6 +166,8 @@ impl LinkFacts {
             gso_ipv4_max_size: self.sizes.gso_ipv4,
             gro_ipv4_max_size: self.sizes.gro_ipv4,
             qdisc: self.qdisc.clone(),
+            queues: None,
+            rings: None,
             counters: self.counters,
         }
     }
@@ -256,6 +259,8 @@ fn counters(value: &[u8]) -> Option<Counters> {
         tx_bytes: field(3)?,
         rx_dropped: field(6)?,
         tx_dropped: field(7)?,
+        rx_errors: field(4)?,
+        tx_errors: field(5)?,
     })
 }
 
@@ -268,10 +273,10 @@ fn address(payload: &[u8]) -> Option<(u32, Ipv4Net)> {
     Some((index, Ipv4Net::new(local, prefix).ok()?))
 }
 
-fn u32_at(bytes: &[u8]) -> Option<u32> {
+pub(crate) fn u32_at(bytes: &[u8]) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(..4)?.try_into().ok()?))
 }
 
-fn text(value: &[u8]) -> String {
+pub(crate) fn text(value: &[u8]) -> String {
     String::from_utf8_lossy(value.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
 }

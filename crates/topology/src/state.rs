@@ -53,6 +53,19 @@ pub struct Counters {
     pub rx_dropped: u64,
     /// Packets that were dropped before they were sent.
     pub tx_dropped: u64,
+    /// Packets that arrived broken.
+    pub rx_errors: u64,
+    /// Packets that could not be sent.
+    pub tx_errors: u64,
+}
+
+/// A number for each direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RxTx {
+    /// Of what is received.
+    pub rx: u32,
+    /// Of what is sent.
+    pub tx: u32,
 }
 
 /// The state of one device, read from the kernel.
@@ -76,6 +89,10 @@ pub struct DeviceState {
     pub gro_ipv4_max_size: u32,
     /// The queueing discipline at the device's root.
     pub qdisc: String,
+    /// Queues that it uses, by ethtool's channels; `None` for a device that has none.
+    pub queues: Option<RxTx>,
+    /// Packets that its rings hold; `None` for a device that has none.
+    pub rings: Option<RxTx>,
     /// What passed it so far.
     pub counters: Counters,
 }

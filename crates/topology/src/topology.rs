@@ -18,8 +18,10 @@ use crate::{
     error::{ConfigureError, RaiseError, ReadError},
     missing::Missing,
     namespaces::Namespaces,
-    raise, read_back, snat,
-    state::DeviceState,
+    raise, read_back,
+    reading::{self, PathReading},
+    snat,
+    state::{DeviceKind, DeviceState},
 };
 
 /// A raised lab.
@@ -40,6 +42,19 @@ impl fmt::Debug for Topology {
             .field("missing", &self.missing)
             .finish_non_exhaustive()
     }
+}
+
+/// Where a device of a lab is, in the kernel's numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandingDevice {
+    /// The device.
+    pub at: DeviceRef,
+    /// Its kind.
+    pub kind: DeviceKind,
+    /// The inode of its host's network namespace (nsfs).
+    pub namespace: u64,
+    /// Its number in it.
+    pub index: u32,
 }
 
 impl Topology {
@@ -77,6 +92,21 @@ impl Topology {
     pub fn device_states(&self, devices: &[DeviceRef]) -> Result<Vec<DeviceState>, ReadError> {
         let _turn = self.turn();
         read_back::states(&self.namespaces, &self.devices, devices)
+    }
+
+    /// Every device of the lab that could be made, by host.
+    pub fn devices(&self) -> impl Iterator<Item = StandingDevice> {
+        let is_missing = |at: &DeviceRef| self.missing.iter().any(|missing| missing.devices.contains(at));
+        self.devices.all().filter(move |device| !is_missing(&device.at)).filter_map(|device| {
+            let namespace = self.namespaces.get(&device.at.host)?.inode();
+            Some(StandingDevice { at: device.at.clone(), kind: device.kind, namespace, index: device.index })
+        })
+    }
+
+    /// What these devices, and the hosts that translate addresses on their path, have counted so far.
+    pub fn reading(&self, devices: &[DeviceRef]) -> Result<PathReading, ReadError> {
+        let _turn = self.turn();
+        reading::read(&self.namespaces, &self.devices, &self.gateways, devices)
     }
 
     /// How many packets the gateway's translation rule has counted: the first of each connection.

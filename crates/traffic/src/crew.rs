@@ -84,9 +84,9 @@ impl<'a> Shared<'a> {
     }
 
     /// How a thread's work came to its end: a stop that keeps what was measured is an end like any other.
-    pub(crate) fn ended<T: Default>(&self, done: Result<T>) -> Result<T> {
+    pub(crate) fn ended(&self, done: Result<()>) -> Result<()> {
         match done {
-            Err(error) if error.is_stopped() && self.ends_early() => Ok(T::default()),
+            Err(error) if error.is_stopped() && self.ends_early() => Ok(()),
             other => other,
         }
     }

@@ -105,7 +105,8 @@ impl Refused {
             State::AccessDenied => Some(Self::Busy),
             State::ServerError => Some(match rest.first_chunk().map(|code| i32::from_be_bytes(*code)) {
                 Some(code) if code == ErrorCode::AUTHORIZATION.0 => Self::Address,
-                Some(code) => Self::from_code(u64::try_from(code - OURS).unwrap_or(0)),
+                // Whatever a server says: the difference may be out of bounds.
+                Some(code) => Self::from_code(u64::try_from(code.saturating_sub(OURS)).unwrap_or(0)),
                 None => Self::Unsaid,
             }),
             _ => None,
@@ -125,7 +126,10 @@ mod tests {
             assert!(refused.encode().len() <= LONGEST);
         }
         assert_eq!(Refused::from_code(77), Refused::Unsaid);
-        assert_eq!(Refused::decode(&[0xfe, 0, 0, 0, 1, 0, 0, 0, 0]), Some(Refused::Unsaid));
+        for code in [1, i32::MIN, i32::MAX] {
+            let said = [&[0xfe][..], &code.to_be_bytes(), &[0; 4]].concat();
+            assert_eq!(Refused::decode(&said), Some(Refused::Unsaid), "{code}");
+        }
         assert_eq!(Refused::decode(b"g"), None);
     }
 

@@ -4,9 +4,9 @@
 //! (placements, addresses, neighbours) is not in the scatter of its trials; the floor stands for that.
 
 use findings::{Basis, CellContrast, Comparison, Difference, Metric, Verdict};
-use stats::{Judged, ab, describe, sweep, verdict::WIDEST_IN_FLOORS};
+use stats::{BetweenRuns, Judged, ab, describe, sweep, verdict};
 
-use super::{floor::floor, matching::Pair, outage};
+use super::{floor::floor, history::History, learned, matching::Pair, outage};
 use crate::{
     alone::{self, MARGIN},
     compare,
@@ -15,17 +15,23 @@ use crate::{
     words::{count, percent},
 };
 
-/// Nothing is called the same whose interval leaves a larger difference open, whatever the noise: everything would be.
+/// Nothing is called the same whose interval leaves a larger difference open, whatever noise is assumed: everything would
+/// be.
 const MOST_OPEN: f64 = 0.35;
 
 /// With fewer trials of each of two runs no exchange of labels is rare enough: two in C(8, 4) = 70 are.
 const ENOUGH: usize = 4;
 
 /// Every cell of both runs, in the order of A.
-pub(super) fn cells(pairs: &[Pair<'_, '_>], floors: &[Noise; 2]) -> Vec<CellContrast> {
-    let looks: Vec<Look<'_>> = pairs.iter().map(|pair| Look::at(*pair, floors)).collect();
+pub(super) fn cells(pairs: &[Pair<'_, '_>], floors: &[Noise; 2], history: &History) -> Vec<CellContrast> {
+    let looks: Vec<Look<'_>> = pairs.iter().map(|pair| Look::at(*pair, floors, history)).collect();
     // Of many cells one would seem to differ by chance alone.
-    let p = chances(pairs);
+    let among_runs =
+        learned::chances(looks.iter().map(|look| (look.learned, look.trials.map(|it| it.ratio.value))));
+    let p = chances(pairs)
+        .into_iter()
+        .zip(among_runs)
+        .map(|(trials, runs)| Some(trials?.max(runs.unwrap_or(0.0))));
     looks.iter().zip(p).filter_map(|(look, p)| look.judged(p.filter(|_| look.trials.is_some()))).collect()
 }
 
@@ -57,17 +63,21 @@ fn one_metric(a: &Measured<'_>, b: &Measured<'_>) -> [Vec<f64>; 2] {
 struct Look<'m> {
     a: &'m Measured<'m>,
     b: &'m Measured<'m>,
+    /// The larger of what is assumed of two runs and what further runs show.
     floor: Option<f64>,
+    learned: Option<BetweenRuns>,
     trials: Option<Judged>,
 }
 
 impl<'m> Look<'m> {
-    fn at<'a: 'm>((a, b): Pair<'m, 'a>, noise: &[Noise; 2]) -> Self {
+    fn at<'a: 'm>((a, b): Pair<'m, 'a>, noise: &[Noise; 2], history: &History) -> Self {
         let same_metric = a.metric == b.metric;
         let enough = same_metric && a.points.len() > 1 && b.points.len() > 1;
-        let floor = same_metric.then(|| floor(a, b, noise)).flatten();
+        let assumed = same_metric.then(|| floor(a, b, noise)).flatten();
+        let learned = assumed.and_then(|_| history.learned(a));
+        let floor = assumed.map(|floor| floor.max(learned.map_or(0.0, |learned| learned.relative)));
         let trials = enough.then(|| ab::judge(&a.values(), &b.values(), floor.unwrap_or(MARGIN))).flatten();
-        Self { a, b, floor, trials }
+        Self { a, b, floor, learned, trials }
     }
 
     fn judged(&self, p: Option<f64>) -> Option<CellContrast> {
@@ -86,6 +96,7 @@ impl<'m> Look<'m> {
             b,
             comparison,
             floor: self.floor,
+            between_runs: self.learned.map(learned::named),
             p,
             verdict,
             why,
@@ -99,12 +110,17 @@ impl<'m> Look<'m> {
         }
         let Some((judged, p)) = self.trials.zip(p) else { return self.alone() };
         let floor = self.floor.unwrap_or(MARGIN);
-        let difference = match ab::difference(&judged.ratio, p, floor) {
-            stats::Difference::WithinNoise if !is_telling(&judged.ratio) => Difference::Unclear,
-            stats::Difference::Unclear if is_telling(&judged.ratio) && is_near(&judged.ratio, floor) => {
+        let difference = match (ab::difference(&judged.ratio, p, floor), self.learned) {
+            (stats::Difference::WithinNoise | stats::Difference::Unclear, Some(runs))
+                if learned::is_same(&judged.ratio, floor, &runs) =>
+            {
                 Difference::None
             }
-            other => compare::said(other),
+            (stats::Difference::WithinNoise, _) if !is_telling(&judged.ratio) => Difference::Unclear,
+            (stats::Difference::Unclear, _) if is_telling(&judged.ratio) && is_near(&judged.ratio, floor) => {
+                Difference::None
+            }
+            (other, _) => compare::said(other),
         };
         Some(Comparison {
             ratio: judged.ratio.value,
@@ -170,6 +186,9 @@ impl<'m> Look<'m> {
             ));
         }
         let most = interval.high.max(interval.low.recip()) - 1.0;
+        if let Some((learned, floor)) = self.learned.zip(self.floor) {
+            return (most > floor).then(|| learned::left_open((low, high), &learned));
+        }
         (most > MARGIN).then(|| {
             format!(
                 "The same means here that the ratio is {low} to {high}: more trials would narrow it. Where more than {} is \
@@ -199,7 +218,7 @@ impl<'m> Look<'m> {
                 percent(MARGIN)
             );
         }
-        if interval.confidence < stats::verdict::LEAST_CONFIDENCE - 1e-12 {
+        if !verdict::is_sure(interval.confidence) {
             let reached = crate::words::confident(interval.confidence);
             return format!(
                 "With {a} trials in A and {b} in B an interval reaches a confidence of {reached} only: {ENOUGH} of each are \
@@ -226,9 +245,7 @@ impl<'m> Look<'m> {
 fn is_telling(ratio: &stats::Estimate) -> bool {
     let bound = 1.0 + MOST_OPEN;
     let tells = |interval: &stats::Interval| {
-        interval.confidence >= stats::verdict::LEAST_CONFIDENCE - 1e-12
-            && interval.low >= bound.recip()
-            && interval.high <= bound
+        verdict::is_sure(interval.confidence) && interval.low >= bound.recip() && interval.high <= bound
     };
     ratio.interval.as_ref().is_some_and(tells)
 }
@@ -237,9 +254,8 @@ fn is_telling(ratio: &stats::Estimate) -> bool {
 fn is_near(ratio: &stats::Estimate, floor: f64) -> bool {
     let size = floor.ln_1p();
     let within = |interval: &stats::Interval| {
-        let reach = interval.high.ln().max(-interval.low.ln());
         let seen = ratio.value.ln().abs() > size && !interval.contains(1.0);
-        !seen && reach <= (WIDEST_IN_FLOORS * size).max(MARGIN.ln_1p())
+        !seen && verdict::reach(interval) <= (verdict::WIDEST_IN_FLOORS * size).max(MARGIN.ln_1p())
     };
     ratio.interval.as_ref().is_some_and(within)
 }

@@ -48,6 +48,7 @@ fn unanswered(cell: &Measured<'_>, b: &RunRecord) -> Option<CellContrast> {
         b: nothing(trials),
         comparison: None,
         floor: None,
+        between_runs: None,
         p: None,
         verdict: Verdict::Worse,
         why: Some(words("B", trials, "A", values.len())),

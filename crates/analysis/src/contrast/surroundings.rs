@@ -15,6 +15,8 @@ const SCENARIO: &str = "scenario";
 const CPU_MODEL: &str = "CPU model";
 const CPUS: &str = "CPUs";
 const ARCHITECTURE: &str = "architecture";
+/// What runs of one scenario may differ by as well: neighbours come and go.
+pub(super) const LOAD_AVERAGE: &str = "load average before";
 
 /// Everything that differs, what may alone explain a difference first.
 pub(super) fn changes(a: &RunRecord, b: &RunRecord, pairs: &[Pair<'_, '_>]) -> Vec<SurroundingChange> {
@@ -38,7 +40,7 @@ pub(super) fn other_scenario(contrast: &Contrast) -> bool {
 }
 
 /// A change, when the two differ.
-pub(super) fn differs(what: &str, a: String, b: String, weighty: bool) -> Option<SurroundingChange> {
+pub(crate) fn differs(what: &str, a: String, b: String, weighty: bool) -> Option<SurroundingChange> {
     (a != b).then(|| SurroundingChange { what: what.to_owned(), a, b, weighty })
 }
 
@@ -76,7 +78,7 @@ fn by(origin: &Origin) -> String {
     }
 }
 
-fn of_machines(a: &Environment, b: &Environment) -> Vec<SurroundingChange> {
+pub(crate) fn of_machines(a: &Environment, b: &Environment) -> Vec<SurroundingChange> {
     let (one, other) = (a, b);
     let yes = |on: bool| if on { "yes" } else { "no" }.to_owned();
     // What one run does not know may be as in the other.
@@ -111,7 +113,7 @@ fn load_average(a: &Environment, b: &Environment) -> Option<SurroundingChange> {
         return None;
     }
     let words = |it: &Environment| it.load_average.map(|load| format!("{:.2}", load[0]));
-    differs("load average before", words(a)?, words(b)?, true)
+    differs(LOAD_AVERAGE, words(a)?, words(b)?, true)
 }
 
 /// The machine's own speed, by what the engine's steps cost on it.

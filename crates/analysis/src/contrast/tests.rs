@@ -1,11 +1,18 @@
 //! Runs against each other: what is called what, and what is said before.
 
+mod learned;
+
 use findings::{Basis, CellContrast, GateOutcome, Verdict};
 use samples::{Doubt, LatencyHistogram, Measurement, PingPongData, Quantity};
 use units::Nanos;
 
 use super::*;
 use crate::fixtures::{Fixture, device, ping_of, reported_of, stream_at, stream_of};
+
+/// Without further runs to learn from.
+fn contrast(a: &RunRecord, b: &RunRecord) -> Contrast {
+    super::contrast(a, b, &[])
+}
 
 /// How the values of a run vary, as shares of them.
 #[derive(Clone, Copy)]

@@ -22,7 +22,7 @@ fn finding(record: &ImportRecord, context: &Context<'_>) -> Finding {
     let unknown = unknown(context);
     let cells = context.findings.cells.len();
     let subjects: Vec<&str> = unknown.iter().map(|(subject, _)| *subject).collect();
-    let told_of = format!("{cells} imported {}", if cells == 1 { "cell" } else { "cells" });
+    let told_of = count(cells, "cell");
     let told =
         unknown.iter().map(|(subject, value)| Evidence { what: (*subject).to_owned(), value: value.clone() });
     let notes = record

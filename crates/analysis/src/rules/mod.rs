@@ -1,9 +1,11 @@
 //! The rules that make claims, one in each file. A rule looks at the numbers and measures nothing anew; its page is
 //! docs/findings/ID.md. A new rule is a file here, a line in [`ALL`], a page, and a case in tests.rs.
 
+mod backlog_drops;
 mod below_expected;
 mod bimodal;
 pub(crate) mod buffer_limited;
+mod cpu_unexplained;
 mod cwnd_limited;
 mod direction_asymmetry;
 mod emulated;
@@ -17,12 +19,15 @@ mod mirror;
 mod mtu_mismatch;
 mod noisy_host;
 mod offload_off;
+mod probe_cost;
+mod qdisc_drops;
 mod queues;
 mod receiver_limited;
 pub(crate) mod retransmits;
 mod single_queue_bound;
 pub(crate) mod slow_congestion_control;
 mod softirq_bound;
+mod step_dominates;
 mod sure;
 mod tail_latency;
 mod too_many_queues;
@@ -31,6 +36,7 @@ mod vhost_off;
 mod vxlan_cost;
 mod wait_mistaken_for_work;
 mod waiting;
+mod warm_up_too_short;
 
 use findings::{CellSummary, Comparison, Finding, Findings};
 
@@ -77,6 +83,7 @@ pub(crate) const ALL: &[Rule] = &[
     fragmentation::RULE,
     bimodal::RULE,
     level_shift::RULE,
+    warm_up_too_short::RULE,
     noisy_host::RULE,
     too_noisy_to_say::RULE,
     emulated::RULE,
@@ -90,10 +97,15 @@ pub(crate) const ALL: &[Rule] = &[
     too_many_queues::RULE,
     wait_mistaken_for_work::RULE,
     tail_latency::RULE,
+    step_dominates::RULE,
+    backlog_drops::RULE,
+    qdisc_drops::RULE,
     below_expected::RULE,
     vxlan_cost::RULE,
     generator_limited::RULE,
     receiver_limited::RULE,
+    cpu_unexplained::RULE,
+    probe_cost::RULE,
     imported::RULE,
 ];
 

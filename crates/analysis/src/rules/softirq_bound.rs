@@ -1,7 +1,9 @@
 //! `softirq-bound`: one CPU spends nearly all its time in soft interrupts while others idle.
 
+use std::collections::BTreeMap;
+
 use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
-use samples::{CpuTimes, MachineCpu, Trial};
+use samples::{CpuTimes, MachineCpu, OwnedCpu, Owner, OwnerSource, Trial};
 use stats::describe;
 
 use super::{
@@ -11,6 +13,7 @@ use super::{
 };
 use crate::{
     measured::Measured,
+    probed,
     words::{count, list, percent},
 };
 
@@ -38,6 +41,8 @@ struct Bound<'a> {
     cpus: Vec<u32>,
     softirq: Above,
     idle: f64,
+    /// Whether a probe told soft interrupts apart, or ticks did.
+    traced: bool,
 }
 
 /// One claim for all cells, the busiest CPU named.
@@ -54,14 +59,17 @@ fn bound<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Bound<'a>
     if measured.record.placement == SHARED {
         return None;
     }
-    let trials: Vec<Hottest> = measured.trials().filter_map(hottest).collect();
+    let traced: Vec<Hottest> =
+        probed::watched(measured).iter().filter_map(|(_, seen)| hottest_traced(seen.cpu.as_ref()?)).collect();
+    let is_traced = !traced.is_empty();
+    let trials = if is_traced { traced } else { measured.trials().filter_map(hottest).collect() };
     let softirq = sure::above(&trials.iter().map(|trial| trial.softirq).collect::<Vec<_>>(), FULL)?;
     let idle = describe::median(&trials.iter().map(|trial| trial.idle).collect::<Vec<_>>())?;
     let mut cpus: Vec<u32> =
         trials.iter().filter(|trial| trial.softirq >= FULL).map(|trial| trial.cpu).collect();
     cpus.sort_unstable();
     cpus.dedup();
-    (idle >= IDLE).then_some(Bound { cell, cpus, softirq, idle })
+    (idle >= IDLE).then_some(Bound { cell, cpus, softirq, idle, traced: is_traced })
 }
 
 fn hottest(trial: &Trial) -> Option<Hottest> {
@@ -71,6 +79,23 @@ fn hottest(trial: &Trial) -> Option<Hottest> {
     let others = by_cpu.iter().filter(|cpu| cpu.cpu != hottest.cpu);
     let idle = others.map(|cpu| (1.0 - share(cpu.busy) - share(cpu.steal)).max(0.0)).sum();
     (elapsed.0 > 0).then(|| Hottest { cpu: hottest.cpu, softirq: share(hottest.softirq).min(1.0), idle })
+}
+
+/// By the exact times of a probe, which knows no other work by its CPU: what is not busy at all idles elsewhere.
+fn hottest_traced(owned: &OwnedCpu) -> Option<Hottest> {
+    let is_softirq = |owner: Owner| matches!(owner, Owner::Softirq | Owner::Ksoftirqd);
+    let mut by_cpu: BTreeMap<u32, u64> = BTreeMap::new();
+    for share in owned.shares.iter().filter(|share| is_softirq(share.owner)) {
+        *by_cpu.entry(share.cpu?).or_default() += share.time.0;
+    }
+    let (cpu, softirq) = by_cpu.into_iter().max_by_key(|(_, time)| *time)?;
+    let elapsed = owned.elapsed.0.max(1) as f64;
+    let idle = f64::from(owned.cpus) - (owned.busy.0 + owned.steal.0) as f64 / elapsed;
+    (owned.source == OwnerSource::Traced).then(|| Hottest {
+        cpu,
+        softirq: (softirq as f64 / elapsed).min(1.0),
+        idle: idle.max(0.0),
+    })
 }
 
 fn finding(worst: &Bound<'_>, found: &[Bound<'_>]) -> Finding {
@@ -93,7 +118,11 @@ fn finding(worst: &Bound<'_>, found: &[Bound<'_>]) -> Finding {
              full of soft interrupts is then often the sender's own, and more connections, not more queues, spread \
              it."
                 .into(),
-            "CPU times are counted in ticks of up to 10 ms, the warm-up included.".into(),
+            if worst.traced {
+                "The times are a probe's, of trials that it watched: the warm-up is in them, and its own cost.".into()
+            } else {
+                "CPU times are counted in ticks of up to 10 ms, the warm-up included.".into()
+            },
         ],
         remedy: Some(remedy(worst)),
     }

@@ -6,6 +6,7 @@ mod made;
 mod odd;
 
 mod told;
+mod watched;
 
 use std::path::Path;
 

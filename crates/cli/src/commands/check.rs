@@ -5,7 +5,7 @@ use clap::Args;
 use findings::GateOutcome;
 use units::Share;
 
-use super::compare::Shown;
+use super::compare::{History, Shown};
 use crate::{exit::Exit, failure::NotChecked, held::Held, shared::Shared};
 
 /// Flags of `plumb check`.
@@ -20,6 +20,8 @@ pub(crate) struct CheckArgs {
     /// A loss beyond this share of the baseline fails
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = loss, allow_hyphen_values = true)]
     max_loss: Share,
+    #[command(flatten)]
+    history: History,
     #[command(flatten)]
     shown: Shown,
 }
@@ -37,7 +39,7 @@ fn checked(args: &CheckArgs, shared: &Shared) -> anyhow::Result<Exit> {
     let show = args.shown.resolved()?;
     let mut held = Held::new(shared);
     let (baseline, run) = (held.baseline(&args.against)?, held.load(&args.run)?);
-    let contrast = analysis::contrast(&baseline, &run);
+    let contrast = args.history.contrast(&held, &baseline, &run)?;
     let gate = analysis::gate(&contrast, args.max_loss.0);
     show.write(&contrast, Some(&gate))?;
     Ok(match gate.outcome {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use ::report::{Format, Options};
 use clap::{Args, ValueEnum};
 use findings::{Contrast, Gate};
+use samples::RunRecord;
 
 use crate::{exit::Exit, held::Held, output, say, shared::Shared};
 
@@ -16,7 +17,17 @@ pub(crate) struct CompareArgs {
     /// What is held against it, named likewise
     b: String,
     #[command(flatten)]
+    history: History,
+    #[command(flatten)]
     shown: Shown,
+}
+
+/// Where the noise between runs is learned.
+#[derive(Debug, Args)]
+pub(super) struct History {
+    /// Assume what runs differ by, instead of learning it from the newest further runs of A's scenario that are kept
+    #[arg(long)]
+    no_history: bool,
 }
 
 /// How a contrast is written, and where.
@@ -51,8 +62,16 @@ pub(crate) fn run(args: &CompareArgs, shared: &Shared) -> anyhow::Result<Exit> {
     let show = args.shown.resolved()?;
     let mut held = Held::new(shared);
     let (a, b) = (held.load(&args.a)?, held.load(&args.b)?);
-    show.write(&analysis::contrast(&a, &b), None)?;
+    show.write(&args.history.contrast(&held, &a, &b)?, None)?;
     Ok(Exit::Success)
+}
+
+impl History {
+    /// B against A, beside what further runs show.
+    pub(super) fn contrast(&self, held: &Held<'_>, a: &RunRecord, b: &RunRecord) -> anyhow::Result<Contrast> {
+        let others = if self.no_history { Vec::new() } else { held.others(a, b)? };
+        Ok(analysis::contrast(a, b, &others))
+    }
 }
 
 impl Shown {

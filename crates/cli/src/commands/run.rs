@@ -2,6 +2,7 @@
 
 mod change;
 mod job;
+mod probe;
 mod remedies;
 mod resume;
 
@@ -52,6 +53,10 @@ pub(crate) struct RunArgs {
     /// efficient]
     #[arg(long, value_enum, conflicts_with = "resume")]
     objective: Option<ObjectiveName>,
+    /// Watch trials with these probes, as cpu,syscalls,packet-way: each cell once more with them on, in the first blocks;
+    /// all or none [default: the scenario's]
+    #[arg(long, value_name = "PROBES", conflicts_with = "resume", value_parser = probe::chosen)]
+    probe: Option<probe::Chosen>,
     /// Seed of the order of trials [default: the scenario's, or one from the clock]
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     seed: Option<u64>,

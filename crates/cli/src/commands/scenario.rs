@@ -2,7 +2,7 @@
 
 use std::io;
 
-use ::scenario::{Diagnosis, Objective, Plan, PlanOptions, Scenario, builtin};
+use ::scenario::{Arm, Diagnosis, Objective, Plan, PlanOptions, Scenario, builtin};
 use clap::{Subcommand, ValueEnum};
 use comfy_table::{Table, presets};
 use lab::Forecast;
@@ -117,7 +117,7 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
     let takes = minutes(plan.duration_estimate().seconds());
     let (trials, cells) = (plan.trials.len(), plan.cells.len());
     let blocks = plan.trials.last().map_or(0, |trial| trial.block + 1);
-    let times = format!("each cell once in each of {blocks} blocks, baselines twice");
+    let times = format!("each cell once in each of {blocks} blocks, baselines twice{}", probed(plan));
     match lab::forecast(plan) {
         Some(forecast) => {
             say::line(format_args!("at most {trials} trials of {cells} cells: {times}"))?;
@@ -125,6 +125,14 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
         }
         None => say::line(format_args!("{trials} trials of {cells} cells, about {takes}: {times}")),
     }
+}
+
+/// How often cells are measured once more with the probes on.
+fn probed(plan: &Plan) -> String {
+    let probed = plan.trials.iter().filter(|trial| trial.arm == Arm::Probed);
+    let Some(last) = probed.map(|trial| trial.block).max() else { return String::new() };
+    let probes: Vec<&str> = plan.probes.iter().map(|kind| kind.word()).collect();
+    format!("; once more with probes ({}) in the first {}", probes.join(", "), last + 1)
 }
 
 /// Prints what of a plan is certain where trials are chosen as the run goes on.

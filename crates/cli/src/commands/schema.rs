@@ -1,8 +1,8 @@
 //! `plumb schema`: the JSON Schemas of the documents that cross walls.
 
 use clap::{Args, ValueEnum};
-use findings::{Checked, Contrast, Findings, Solo};
-use samples::RunRecord;
+use findings::{Checked, Contrast, Findings, Solo, TraceContrast};
+use samples::{RunRecord, Trace};
 use serde_json::{Value, to_value};
 
 use crate::{exit::Exit, say};
@@ -30,6 +30,10 @@ enum Document {
     Contrast,
     /// The same with a gate's word on it: `plumb check --json`
     Check,
+    /// What was seen of something that ran anyway: `plumb trace --json`
+    Trace,
+    /// One trace against another: `plumb trace --compare A B --json`
+    TraceContrast,
 }
 
 /// Prints it.
@@ -41,6 +45,8 @@ pub(crate) fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
         Document::Solo => to_value(schemars::schema_for!(Solo))?,
         Document::Contrast => to_value(schemars::schema_for!(Contrast))?,
         Document::Check => to_value(schemars::schema_for!(Checked))?,
+        Document::Trace => to_value(schemars::schema_for!(Trace))?,
+        Document::TraceContrast => to_value(schemars::schema_for!(TraceContrast))?,
     })?;
     Ok(Exit::Success)
 }

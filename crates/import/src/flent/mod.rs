@@ -25,6 +25,11 @@ use crate::{
 /// How the records call it.
 const FORMAT: &str = "flent";
 
+/// Intervals of streams that all series of round trips have beside them together: each has a copy of its own.
+const MOST_BESIDE: usize = 1 << 18;
+/// So many series of round trips are read of a file at most.
+const MOST_SERIES: usize = 256;
+
 /// Reads data files.
 #[derive(Debug, Default)]
 pub(crate) struct Flent;
@@ -65,7 +70,8 @@ impl Test<'_> {
         if let Some(data) = &streams {
             out.found(self.streams(data, out));
         }
-        for series in self.file.series.iter().filter(|series| series.kind == Kind::RoundTrips) {
+        let mut pings = self.file.series.iter().filter(|series| series.kind == Kind::RoundTrips);
+        for series in pings.by_ref().take(most_pings(streams.as_ref())) {
             let outside = self.ping(series, span, streams.as_ref(), out);
             if outside > 0 {
                 out.note(format!(
@@ -73,6 +79,12 @@ impl Test<'_> {
                     series.name
                 ));
             }
+        }
+        let more = pings.count();
+        if more > 0 {
+            out.note(format!(
+                "flent's data at line {first}: {more} series of round trips are more than are read of one file: left out."
+            ));
         }
         if let Some(means) = pings::means(self.file, span) {
             out.found(self.found(
@@ -89,9 +101,8 @@ impl Test<'_> {
         let series = || self.file.series.iter().filter(|series| matches!(series.kind, Kind::Stream { .. }));
         let mut directions = data.flows.iter().map(|flow| flow.direction);
         let one = directions.next().filter(|first| directions.all(|other| other == *first));
-        let count = |direction| data.flows.iter().filter(|flow| flow.direction == direction).count();
-        let most = data.flows.iter().map(|flow| count(flow.direction)).max().unwrap_or(0);
-        found.told.streams = u32::try_from(most).ok();
+        let forward = data.flows.iter().filter(|flow| flow.direction == load::Direction::Forward).count();
+        found.told.streams = u32::try_from(forward.max(data.flows.len() - forward)).ok();
         found.told.direction = Some(one.unwrap_or(load::Direction::Both));
         found.told.transport = shared(series().map(|series| series.transport)).flatten();
         found.told.congestion = shared(series().map(|series| series.congestion.clone())).flatten();
@@ -136,6 +147,14 @@ impl Test<'_> {
         found.started = self.file.started().map(|seconds| UnixMillis((seconds * 1e3) as i64));
         found
     }
+}
+
+/// How many series of round trips are read beside these streams.
+fn most_pings(streams: Option<&StreamData>) -> usize {
+    let flows = streams.map_or(&[][..], |streams| &streams.flows);
+    let intervals: usize =
+        flows.iter().map(|flow| flow.sender.intervals.len() + flow.receiver.intervals.len()).sum();
+    (MOST_BESIDE / intervals.max(1)).clamp(1, MOST_SERIES)
 }
 
 /// What all of them share.

@@ -6,6 +6,9 @@ use units::{Bytes, Nanos};
 
 use super::file::{File, Kind, Series};
 
+/// No series is longer, in nanoseconds: 30 years.
+const LONGEST: u64 = 1_000_000_000_000_000_000;
+
 /// From when to when, in seconds since 1970.
 pub(super) type Span = (f64, f64);
 
@@ -59,17 +62,21 @@ fn flow(id: u32, series: &Series, direction: Direction) -> Option<Flow> {
     Some(Flow::of_ends(id, direction, sampled, other))
 }
 
-/// Each sample for as long as it stands, or else until the next one.
+/// Each sample for as long as it stands, or else until the next one; `None` where that comes to nothing, or to more
+/// time than there is.
 fn intervals(series: &Series) -> Option<Vec<Interval>> {
     let mut intervals: Vec<Interval> = Vec::with_capacity(series.samples.len());
     let next = series.samples.iter().skip(1).map(|sample| Some(sample.at)).chain([None]);
-    let mut start = 0;
+    let mut start: u64 = 0;
     for (sample, next) in series.samples.iter().zip(next) {
         let Some(lasts) = sample.lasts.or_else(|| Some(next? - sample.at)).filter(|lasts| *lasts > 0.0)
         else {
             continue;
         };
-        let end = start + (lasts.min(1e6) * 1e9).round() as u64;
+        let end = start.saturating_add((lasts * 1e9).round() as u64);
+        if end > LONGEST {
+            return None;
+        }
         let bytes = (sample.value * 1e6 * lasts / 8.0).round() as u64;
         intervals.push(interval(start, end, bytes));
         start = end;

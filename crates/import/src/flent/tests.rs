@@ -86,3 +86,37 @@ fn other_documents_are_left_to_others_and_broken_ones_are_notes() {
     assert_eq!((out.founds.len(), out.notes.len()), (0, 1));
     assert!(out.notes[0].starts_with("flent's data at line 3 cannot be read"), "{}", out.notes[0]);
 }
+
+/// A file of one upload and of series of round trips beside it.
+fn with_pings(samples: usize, lasts: f64, pings: usize) -> String {
+    let upload: Vec<_> =
+        (0..samples).map(|at| serde_json::json!({ "t": at, "val": 1, "dur": lasts })).collect();
+    let mut series = serde_json::Map::new();
+    series.insert("TCP upload".to_owned(), upload.into());
+    for number in 0..pings {
+        series.insert(format!("Ping (ms) ICMP {number}"), serde_json::json!([{ "t": 0, "val": 1 }]));
+    }
+    serde_json::json!({ "x_values": [], "results": {}, "raw_values": series }).to_string()
+}
+
+#[test]
+fn no_more_round_trips_are_read_than_there_is_room_for_what_ran_beside_them() {
+    for (samples, pings, read_of_them) in [(10, 16, 16), (10, 300, MOST_SERIES), (20_000, 300, 13)] {
+        let out = read(&with_pings(samples, 1.0, pings));
+        assert_eq!(out.founds.len(), 1 + read_of_them, "{samples} {pings}");
+        let left_out = format!("{} series of round trips", pings - read_of_them);
+        assert_eq!(
+            out.notes.iter().any(|note| note.contains(&left_out)),
+            pings > read_of_them,
+            "{:?}",
+            out.notes
+        );
+    }
+}
+
+#[test]
+fn a_series_of_more_time_than_there_is_cannot_be_read() {
+    let out = read(&with_pings(20_000, 999_999.0, 0));
+    assert!(out.founds.is_empty());
+    assert!(out.notes[0].contains("`TCP upload` cannot be read"), "{:?}", out.notes);
+}

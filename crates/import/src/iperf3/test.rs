@@ -235,6 +235,7 @@ impl Test {
         if self.kept > MOST {
             // Pieces that do not join: no log of a test looks like this.
             self.damaged(line);
+            self.damaged.count += self.kept as u64 - 1;
             self.streams.clear();
             self.sums = Default::default();
         }

@@ -59,11 +59,13 @@ pub(super) fn columns(headings: &[String], rows: &[Vec<String>], options: &Optio
         .map(|(at, heading)| Looks::of(heading, rows.iter().filter_map(|row| row.get(at))))
         .collect();
     let mut columns: Vec<Column> = Vec::with_capacity(looks.len());
+    let mut leads = true;
     for look in &looks {
-        let leads = columns.iter().all(|column| column.scale().is_none());
-        columns.push(Column { name: look.name.clone(), role: look.role(leads, options) });
+        let column = Column { name: look.name.clone(), role: look.role(leads, options) };
+        leads &= column.scale().is_none();
+        columns.push(column);
     }
-    if columns.iter().all(|column| column.scale().is_none()) {
+    if leads {
         numbers_are_values(&mut columns, &looks, options);
     }
     columns

@@ -51,7 +51,8 @@ pub(super) struct Summary {
     rate: Option<f64>,
     /// In bits per second.
     bandwidth: Option<f64>,
-    unread: Vec<u64>,
+    /// The first line that should tell a number and does not.
+    unread: Option<u64>,
 }
 
 impl Summary {
@@ -71,7 +72,7 @@ impl Summary {
             dropped: None,
             rate: None,
             bandwidth: None,
-            unread: Vec::new(),
+            unread: None,
         }
     }
 
@@ -91,7 +92,7 @@ impl Summary {
         }
         self.last = line.number;
         if !line.whole {
-            self.unread.push(line.number);
+            self.unread.get_or_insert(line.number);
             return Taken::More;
         }
         if let Some(error) = text.strip_prefix("ERROR: ") {
@@ -104,7 +105,7 @@ impl Summary {
         match self.take(text) {
             Some(taken) => taken,
             None => {
-                self.unread.push(line.number);
+                self.unread.get_or_insert(line.number);
                 Taken::More
             }
         }
@@ -182,7 +183,7 @@ impl Summary {
             return false;
         }
         let lines = self.first..=self.last;
-        if let [first, ..] = self.unread.as_slice() {
+        if let Some(first) = self.unread {
             out.note(format!(
                 "sockperf's summary at line {} has no number at line {first}: left out.",
                 self.first

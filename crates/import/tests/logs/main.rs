@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests read files")]
 
 mod bad_input;
+mod cost;
 mod imported;
 mod iperf3;
 mod unknown;

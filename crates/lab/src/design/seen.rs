@@ -69,7 +69,8 @@ impl Seen {
         let machine = &trial.cpu.machine;
         let cpus = (machine.elapsed > Nanos(0)).then(|| machine.busy().seconds() / machine.elapsed.seconds());
         let value = trial.measurement.value(metric).filter(|value| *value > 0.0);
-        let arm = [Arm::Measure, Arm::Again].into_iter().find(|arm| record::arm(*arm) == trial.arm);
+        let arm =
+            [Arm::Measure, Arm::Again, Arm::Probed].into_iter().find(|arm| record::arm(*arm) == trial.arm);
         let point = Point {
             block: trial.block,
             arm: arm.expect("a trial has one of the plan's arms"),

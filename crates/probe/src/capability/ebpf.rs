@@ -8,7 +8,7 @@ use super::{Area, Capability, Subject};
 const EBPF: Subject = Subject {
     id: "ebpf",
     title: "eBPF",
-    needed_for: "time of system calls, and the way of a packet (later)",
+    needed_for: "probes: CPU time by its owner, system calls, the way of a message",
     area: Area::Machine,
     required: false,
 };
@@ -16,7 +16,7 @@ const EBPF: Subject = Subject {
 const BTF: Subject = Subject {
     id: "btf",
     title: "kernel types (BTF)",
-    needed_for: "eBPF programs that fit any kernel (later)",
+    needed_for: "probes: they find the kernel's structures by its types",
     area: Area::Machine,
     required: false,
 };

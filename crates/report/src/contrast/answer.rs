@@ -1,7 +1,7 @@
 //! What it all comes to, in one sentence; and what the gate says, where one was asked. Must not know how either was
 //! reached.
 
-use findings::{CellContrast, Contrast, Gate, GateOutcome, Verdict};
+use findings::{CellContrast, Contrast, Gate, GateOutcome, Undecided, Verdict};
 
 use super::Source;
 use crate::{
@@ -16,7 +16,11 @@ const NAMED: usize = 4;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut blocks = vec![Block::Paragraph(sentence(source.contrast))];
-    blocks.extend(source.gate.map(|gate| Block::Paragraph(passed_or_not(source.contrast, gate))));
+    if let Some(gate) = source.gate {
+        blocks.push(Block::Paragraph(passed_or_not(source.contrast, gate)));
+        let open: Vec<Text> = reasons(source.contrast, &gate.unknown);
+        blocks.extend((!open.is_empty()).then_some(Block::List(open)));
+    }
     Some(section("What it comes to", blocks))
 }
 
@@ -97,27 +101,44 @@ fn furthest(contrast: &Contrast, verdict: Verdict) -> Option<(&CellContrast, Str
 
 fn passed_or_not(contrast: &Contrast, gate: &Gate) -> Text {
     let most = phrases::percent(gate.most_loss);
-    let names = |ids: &[String]| {
-        let named: Vec<String> = ids.iter().take(NAMED).map(|id| name(contrast, id)).collect();
-        let more = ids.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        named.join("; ") + &more
-    };
     match gate.outcome {
         GateOutcome::Passed => Text::of(Tone::Good, "Passed: ")
             .and(Tone::Plain, format!("no cell lost more than {most}, and that is established.")),
-        GateOutcome::Lost => Text::of(Tone::Bad, "Lost: ")
-            .and(Tone::Plain, format!("a loss of more than {most} is established in {}.", names(&gate.lost))),
+        GateOutcome::Lost => {
+            let others = if gate.unknown.is_empty() { "" } else { " Of these it cannot be told:" };
+            let lost = names(contrast, &gate.lost);
+            let said = format!("a loss of more than {most} is established in {lost}.{others}");
+            Text::of(Tone::Bad, "Lost: ").and(Tone::Plain, said)
+        }
         GateOutcome::CannotTell if gate.unknown.is_empty() => Text::of(Tone::Doubtful, "Cannot tell: ")
             .and(Tone::Plain, format!("there is nothing that a loss of more than {most} could be seen in.")),
         GateOutcome::CannotTell => Text::of(Tone::Doubtful, "Cannot tell: ").and(
             Tone::Plain,
-            format!(
-                "no loss of more than {most} is established, nor that there is none, in {}.",
-                names(&gate.unknown)
-            ),
+            format!("no loss of more than {most} is established, nor that there is none, in what follows."),
         ),
     }
+}
+
+/// Each reason once, with the cells that it leaves open.
+fn reasons(contrast: &Contrast, unknown: &[Undecided]) -> Vec<Text> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for open in unknown {
+        match reasons.iter_mut().find(|(why, _)| *why == open.why) {
+            Some((_, cells)) => cells.push(open.cell.clone()),
+            None => reasons.push((&open.why, vec![open.cell.clone()])),
+        }
+    }
+    let said = |(why, cells): &(&str, Vec<String>)| {
+        Text::of(Tone::Strong, names(contrast, cells)).and(Tone::Plain, format!(": {why}"))
+    };
+    reasons.iter().map(said).collect()
+}
+
+fn names(contrast: &Contrast, ids: &[String]) -> String {
+    let named: Vec<String> = ids.iter().take(NAMED).map(|id| name(contrast, id)).collect();
+    let more = ids.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    named.join("; ") + &more
 }
 
 fn name(contrast: &Contrast, id: &str) -> String {

@@ -27,15 +27,21 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Cell by cell", blocks))
 }
 
-/// The verdict as a user would say it.
-fn verdict(verdict: Verdict) -> Text {
-    let said = match verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Same => "same within noise",
-        Verdict::Unknown => "unknown",
+/// The verdict as a user would say it; of the same within what runs were seen to differ by, how much that is.
+fn verdict(cell: &CellContrast) -> Text {
+    let learned = cell.between_runs.and(cell.floor);
+    let said = match (cell.verdict, learned) {
+        (Verdict::Better, _) => "better".to_owned(),
+        (Verdict::Worse, _) => "worse".to_owned(),
+        (Verdict::Same, Some(floor)) => format!("same within {}", glued(&noise(floor))),
+        (Verdict::Same, None) => "same within noise".to_owned(),
+        (Verdict::Unknown, _) => "unknown".to_owned(),
     };
-    Text::of(tone(verdict), said)
+    Text::of(tone(cell.verdict), said)
+}
+
+fn noise(floor: f64) -> String {
+    phrases::rough(floor)
 }
 
 const fn tone(verdict: Verdict) -> Tone {
@@ -56,12 +62,15 @@ fn workload_table(contrast: &Contrast, workload: &str) -> Vec<Block> {
         .map_or("B of A".to_owned(), |common| format!("B of A {}", glued(&format!("({common} interval)"))));
     let ratios = Ratios::of(cells.iter().filter_map(|cell| cell.comparison.as_ref()));
     let placed = labels::are_placed(cells.iter().map(|cell| cell.path.as_str()));
+    let learned = cells.iter().any(|cell| cell.between_runs.is_some());
     let mut columns: Vec<Column> = placed.then(|| left("Path")).into_iter().collect();
     columns.extend(factors.iter().map(|factor| left(*factor)));
-    columns.extend([right("A"), right("B"), right(ratio), left("Verdict")]);
+    columns.extend([right("A"), right("B"), right(ratio)]);
+    columns.extend(learned.then(|| right("Noise")));
+    columns.push(left("Verdict"));
     let table = Table {
         columns,
-        rows: cells.iter().map(|cell| row(cell, placed, &factors, (ratios, confidence))).collect(),
+        rows: cells.iter().map(|cell| row(cell, (placed, learned), &factors, (ratios, confidence))).collect(),
         caption: None,
     };
     let measured = phrases::measured_in(cells.first().map(|cell| cell.metric));
@@ -71,7 +80,7 @@ fn workload_table(contrast: &Contrast, workload: &str) -> Vec<Block> {
 
 fn row(
     cell: &CellContrast,
-    placed: bool,
+    (placed, learned): (bool, bool),
     factors: &[&str],
     (ratios, confidence): (Ratios, Confidence),
 ) -> Vec<Text> {
@@ -84,7 +93,10 @@ fn row(
     let path = || Text::of(Tone::Strong, softened(&cell.path));
     let mut row: Vec<Text> = placed.then(path).into_iter().collect();
     row.extend(factors.iter().map(level));
-    row.extend([value(cell.a.median), value(cell.b.median), ratio, verdict(cell.verdict)]);
+    row.extend([value(cell.a.median), value(cell.b.median), ratio]);
+    let noise = || cell.floor.map_or(Text::of(Tone::Faint, "-"), |floor| noise(floor).into());
+    row.extend(learned.then(noise));
+    row.push(verdict(cell));
     row
 }
 

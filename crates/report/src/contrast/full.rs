@@ -11,8 +11,9 @@ use crate::{
     text::Text,
 };
 
-const P: &str = "P is the probability of a difference at least as large if both runs were the same: a permutation test, adjusted for \
-                 the number of cells (Benjamini and Hochberg). Differences smaller than the noise are called none.";
+const P: &str = "P is the probability of a difference at least as large if both runs were the same, by the ranks of the trials and by \
+                 their means, and beside the noise between runs where that was learned; adjusted for the number of cells \
+                 (Benjamini and Hochberg). Differences smaller than the noise are called none.";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let contrast = source.contrast;

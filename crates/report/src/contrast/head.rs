@@ -1,6 +1,6 @@
 //! Which two runs these are. Must not know what they differ in.
 
-use findings::RunSummary;
+use findings::{BetweenRuns, Contrast, RunSummary};
 
 use super::Source;
 use crate::{
@@ -12,8 +12,29 @@ use crate::{
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let contrast = source.contrast;
     let runs = [("A, the reference", &contrast.a), ("B", &contrast.b)];
-    let runs = runs.map(|(which, run)| (which.to_owned(), line(run)));
-    Some(Section { title: None, depth: Depth::Always, blocks: vec![Block::KeyValues(runs.to_vec())] })
+    let mut lines = runs.map(|(which, run)| (which.to_owned(), line(run))).to_vec();
+    lines.extend(noise(contrast).map(|noise| ("Noise".to_owned(), noise.into())));
+    Some(Section { title: None, depth: Depth::Always, blocks: vec![Block::KeyValues(lines)] })
+}
+
+/// Where what two runs may differ by comes from.
+fn noise(contrast: &Contrast) -> Option<String> {
+    let learned: Vec<&BetweenRuns> =
+        contrast.cells.iter().filter_map(|cell| cell.between_runs.as_ref()).collect();
+    let found = contrast.history.len();
+    if learned.is_empty() {
+        return (found > 0).then(|| {
+            format!("between runs assumed: only {found} runs of the scenario were made as A was, which are too few to learn from")
+        });
+    }
+    let (least, most) = learned
+        .iter()
+        .fold((f64::INFINITY, 0.0f64), |(least, most), cell| (least.min(cell.floor), most.max(cell.floor)));
+    let size = match (phrases::rough(least), phrases::rough(most)) {
+        (least, most) if least == most => most,
+        (least, most) => format!("{least} to {most}, by cell"),
+    };
+    Some(format!("between runs learned from {found} runs of the scenario, A among them: {size}"))
 }
 
 fn line(run: &RunSummary) -> Text {

@@ -1,7 +1,7 @@
 //! The machine, the paths, and the devices as the kernel reported them. Must not know results.
 
 use findings::{Findings, Metric};
-use samples::{DeviceState, Environment, PathRecord};
+use samples::{DeviceState, Environment, PathRecord, RxTx};
 
 use super::Source;
 use crate::{
@@ -91,24 +91,36 @@ fn devices(findings: &Findings) -> Vec<Block> {
 fn table(devices: &[DeviceState]) -> Table {
     let mut columns = vec![left("Device"), left("Kind")];
     columns.extend(["MTU", "GSO max", "GRO max"].map(right));
+    let known = |of: fn(&DeviceState) -> Option<RxTx>| devices.iter().any(|device| of(device).is_some());
+    let further: Vec<Further> = FURTHER.into_iter().filter(|(_, of)| known(*of)).collect();
+    columns.extend(further.iter().map(|(title, _)| right(*title)));
     columns.extend(["On", "Off"].map(left));
-    Table { columns, rows: devices.iter().map(state).collect(), caption: None }
+    let rows = devices.iter().map(|device| state(device, &further)).collect();
+    Table { columns, rows, caption: None }
 }
 
-fn state(device: &DeviceState) -> Vec<Text> {
+/// A column that is only there where some device knows it.
+type Further = (&'static str, fn(&DeviceState) -> Option<RxTx>);
+
+const FURTHER: [Further; 2] =
+    [("Queues rx/tx", |device| device.queues), ("Rings rx/tx", |device| device.rings)];
+
+fn state(device: &DeviceState, further: &[Further]) -> Vec<Text> {
     let features = |on: bool| {
         let names =
             device.features.iter().filter(|(_, active)| **active == on).map(|(name, _)| name.as_str());
         names.collect::<Vec<_>>().join(", ")
     };
     let size = |size: Option<units::Bytes>| size.map_or_else(|| "-".to_owned(), |size| size.0.to_string());
-    vec![
+    let both = |both: RxTx| format!("{}/{}", both.rx, both.tx);
+    let mut row: Vec<Text> = vec![
         Text::of(Tone::Strong, &device.device),
         device.kind.as_str().into(),
         device.mtu.to_string().into(),
         size(device.gso_max_size).into(),
         size(device.gro_max_size).into(),
-        features(true).into(),
-        features(false).into(),
-    ]
+    ];
+    row.extend(further.iter().map(|(_, of)| of(device).map_or_else(|| "-".into(), |it| both(it).into())));
+    row.extend([features(true).into(), features(false).into()]);
+    row
 }

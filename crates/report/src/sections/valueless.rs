@@ -1,7 +1,7 @@
 //! Trials that were made and have no value, and why. Must not know those that have one.
 
 use findings::Findings;
-use samples::{Measurement, RunRecord, Trial};
+use samples::{Arm, Measurement, RunRecord, Trial};
 
 use crate::phrases::count;
 
@@ -17,7 +17,9 @@ pub(super) struct Valueless {
 impl Valueless {
     /// Those of a run whose cells are not in its findings.
     pub(super) fn of(record: &RunRecord, findings: &Findings) -> Self {
-        let known = |trial: &&Trial| !findings.cells.iter().any(|cell| cell.id == trial.cell);
+        let known = |trial: &&Trial| {
+            trial.arm != Arm::Probed && !findings.cells.iter().any(|cell| cell.id == trial.cell)
+        };
         let trials: Vec<&Trial> = record.trials.iter().filter(known).collect();
         let mut cells: Vec<&str> = trials.iter().map(|trial| trial.cell.as_str()).collect();
         cells.sort_unstable();

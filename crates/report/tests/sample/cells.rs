@@ -64,6 +64,8 @@ pub(super) fn cell(
         reported: vec![],
         shifts: vec![],
         syscalls: vec![],
+        probed: None,
+        counters: None,
         ended: None,
         devices: vec![],
         path_mtu: None,
@@ -126,6 +128,8 @@ fn device(offload: bool) -> DeviceState {
             .into(),
         gso_max_size: Some(Bytes(65_536)),
         gro_max_size: Some(Bytes(65_536)),
+        queues: None,
+        rings: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use findings::{
     Basis, CONTRAST_SCHEMA, CellContrast, CellSummary, Comparison, Contrast, Difference, Estimate, Gate,
-    GateOutcome, RunSummary, SurroundingChange, Verdict,
+    GateOutcome, RunSummary, SurroundingChange, Undecided, Verdict,
 };
 use samples::{RunId, UnixMillis};
 
@@ -30,6 +30,7 @@ pub(crate) fn contrast() -> Contrast {
             unknown(&stream("pod-to-target", Some("off"), 4.55, None)),
             held(&ping_pong("pod-to-target", Some("on"), 77_900.0, None), 0.912, Verdict::Better),
         ],
+        history: vec![],
         only_a: vec!["pod-to-target/stream/vxlan-offload=on".into()],
         only_b: vec![],
         caveats: vec!["The two runs were made nine days apart.".into()],
@@ -42,7 +43,10 @@ pub(crate) fn lost() -> Gate {
         most_loss: 0.05,
         outcome: GateOutcome::Lost,
         lost: vec![contrast().cells[1].cell.clone()],
-        unknown: vec![contrast().cells[2].cell.clone()],
+        unknown: vec![Undecided {
+            cell: contrast().cells[2].cell.clone(),
+            why: "B has 2 trials of it, too few for an interval".into(),
+        }],
     }
 }
 
@@ -57,6 +61,7 @@ pub(crate) fn same() -> Contrast {
     Contrast {
         surroundings: vec![],
         cells: vec![cell],
+        history: vec![],
         only_a: vec![],
         only_b: vec![],
         caveats: vec![],
@@ -106,6 +111,7 @@ fn held(cell: &CellSummary, ratio: f64, verdict: Verdict) -> CellContrast {
         b,
         comparison: Some(comparison(ratio, cell.value.median * (ratio - 1.0), difference)),
         floor: Some(0.021),
+        between_runs: None,
         p: Some(if verdict == Verdict::Same { 0.61 } else { 0.0079 }),
         verdict,
         why: None,

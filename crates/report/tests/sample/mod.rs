@@ -1,7 +1,8 @@
 //! Findings made by hand: an egress gateway whose VXLAN offloads are off in half of its cells.
 
 use findings::{
-    Brought, Change, Difference, Evidence, Finding, Findings, Metric, Remedy, RunSummary, SCHEMA, Severity,
+    Brought, Change, Difference, Evidence, Finding, Findings, Metric, Remedy, RunProbes, RunSummary, SCHEMA,
+    Severity,
 };
 use samples::{
     Calibration, DesignRecord, Environment, Origin, PathRecord, RunId, RunState, Skipped, UnixMillis,
@@ -18,6 +19,7 @@ pub(crate) mod contrast;
 mod differences;
 mod engine;
 pub(crate) mod imported;
+pub(crate) mod probed;
 pub(crate) mod record;
 pub(crate) mod solo;
 pub(crate) mod sweep;
@@ -43,6 +45,7 @@ pub(crate) fn findings() -> Findings {
             effect("pod-to-target", 0.241, -14.32, Difference::Lower),
         ],
         answers: vec![],
+        probes: RunProbes::default(),
         claims: claims(),
         skipped: vec![Skipped {
             cell: "pod-to-target/geneve".into(),
@@ -70,6 +73,7 @@ pub(crate) fn nothing() -> Findings {
         ladders: vec![],
         effects: vec![],
         answers: vec![],
+        probes: RunProbes::default(),
         claims: vec![],
         skipped: vec![],
         caveats: vec![],

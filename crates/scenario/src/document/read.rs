@@ -31,6 +31,7 @@ const KEYS: &[&str] = &[
     "workloads",
     "factors",
     "schedule",
+    "probes",
 ];
 
 /// The keys that describe the lab.
@@ -88,6 +89,7 @@ impl<'t> Reader<'t> {
             workloads,
             factors: self.section("factors"),
             schedule: self.optional::<ScheduleTable>("schedule").unwrap_or_default(),
+            probes: self.optional("probes"),
             broken: Broken::default(),
         }
     }

@@ -1,7 +1,7 @@
 //! Our numbers beside those of reference implementations: the tables and the scripts that made them lie here too.
 //! Knows no simulation.
 
-use stats::{bimodal, permutation, ratio, series};
+use stats::{bimodal, noise, permutation, ratio, series};
 
 /// The fields of each row, comments left out.
 fn rows(table: &str) -> Vec<Vec<&str>> {
@@ -23,13 +23,17 @@ fn near(got: f64, wanted: f64, within: f64, row: &[&str]) {
 fn permutation_tests_give_the_p_of_scipy() {
     for row in rows(include_str!("permutation.tsv")) {
         let (a, b) = (numbers(row[1]), numbers(row[2]));
-        let test = match row[0] {
-            "unpaired" => permutation::two_sample(&a, &b),
-            _ => permutation::paired(&a.into_iter().zip(b).collect::<Vec<_>>()),
-        };
-        let test = test.expect("finite values");
+        let test = permutation::two_sample(&a, &b).expect("finite values");
         assert!(test.exact);
         near(test.p, numbers(row[3])[0], 1e-9, &row);
+    }
+}
+
+#[test]
+fn what_runs_differ_by_is_as_r_has_it() {
+    for row in rows(include_str!("runs.tsv")) {
+        let got = noise::between_runs(&numbers(row[1]), numbers(row[0])[0]).expect("four runs or more");
+        near(got.relative, numbers(row[2])[0], 1e-9, &row);
     }
 }
 

@@ -25,25 +25,9 @@ def unpaired(a, b):
     ).pvalue
 
 
-def paired(a, b):
-    differs = (b - a)[b != a]
-    ranks = rankdata(abs(differs)) * numpy.sign(differs)
-    far = lambda x: abs(x.sum())
-    return permutation_test(
-        (ranks,), far, permutation_type="samples", n_resamples=numpy.inf, alternative="greater"
-    ).pvalue
-
-
 for case in range(30):
     n, m = random.integers(2, 8, 2)
     digits = int(random.choice([0, 1, 3]))
     shift = random.choice([0.0, 1.0, 2.0])
     a, b = random.normal(10, 1, n).round(digits), random.normal(10 + shift, 1, m).round(digits)
     print("unpaired", text(a), text(b), repr(float(unpaired(a, b))), sep="\t")
-for case in range(30):
-    n = int(random.integers(2, 11))
-    digits = int(random.choice([0, 1, 3]))
-    a = random.normal(10, 1, n).round(digits)
-    b = random.normal(10 + random.choice([0.0, 1.0]), 1, n).round(digits)
-    if (a != b).sum() >= 2:
-        print("paired", text(a), text(b), repr(float(paired(a, b))), sep="\t")

@@ -1,6 +1,6 @@
 //! How often verdicts on two samples are wrong, and how often they find what is there. Knows no series.
 
-use stats::{Difference, ab, interval, multiple, noise, permutation, sweep};
+use stats::{Difference, ab, interval, noise, permutation, ratio, sweep, verdict};
 
 use crate::{
     case::Case,
@@ -11,7 +11,7 @@ pub(crate) const FALSE_ALARMS: (f64, f64) = (0.0, 0.05);
 
 /// Every case.
 pub(crate) fn cases() -> Vec<Case> {
-    [tests(), verdicts(), between_runs(), whole_floors(), sweeps(), pooled()].into_iter().flatten().collect()
+    [tests(), within_a_run(), verdicts(), whole_floors(), sweeps(), pooled()].into_iter().flatten().collect()
 }
 
 pub(crate) fn scaled(values: &[f64], factor: f64) -> Vec<f64> {
@@ -33,24 +33,16 @@ fn tests() -> Vec<Case> {
     for n in [5, 10, 40] {
         for shape in Shape::ALL {
             let data = format!("{} n={n}, no difference", shape.name());
-            cases.push(Case::new("unpaired test: p <= 5 %", data.clone(), FALSE_ALARMS, move |draws| {
+            cases.push(Case::new("unpaired test: p <= 5 %", data, FALSE_ALARMS, move |draws| {
                 let (a, b) = (draws.rates(n, shape, 0.03), draws.rates(n, shape, 0.03));
                 Some(permutation::two_sample(&a, &b)?.p <= 0.05)
-            }));
-            // The least p of five pairs is 6 %.
-            let most = if n == 5 { (0.0, 0.0) } else { FALSE_ALARMS };
-            cases.push(Case::new("paired test: p <= 5 %", data, most, move |draws| {
-                let pairs: Vec<(f64, f64)> = (0..n)
-                    .map(|_| (draws.rates(1, shape, 0.03)[0].ln(), draws.rates(1, shape, 0.03)[0].ln()))
-                    .collect();
-                Some(permutation::paired(&pairs)?.p <= 0.05)
             }));
         }
     }
     cases
 }
 
-fn is_alarm(difference: Difference) -> bool {
+pub(crate) fn is_alarm(difference: Difference) -> bool {
     matches!(difference, Difference::Lower | Difference::Higher)
 }
 
@@ -61,6 +53,34 @@ const KINDS: [(&str, Option<Shape>); 5] = [
     ("two humps", Some(Shape::TwoHumps)),
     ("disturbed", None),
 ];
+
+/// Paths of one run, as many baseline pairs as blocks: trials that scatter by 5 %, no least floor.
+fn within_a_run() -> Vec<Case> {
+    let judged = |draws: &mut Draws, n: usize, kept: f64| {
+        let mut pairs = |kept: f64| -> Vec<(f64, f64)> {
+            let (a, b) = (draws.rates(n, Shape::Normal, 0.05), draws.rates(n, Shape::Normal, 0.05));
+            a.into_iter().zip(scaled(&b, kept)).collect()
+        };
+        let floor = noise::floor(&pairs(1.0), ab::CONFIDENCE, 0.0)?;
+        Some(verdict::verdict(&ratio::paired_ratio(&pairs(kept), ab::CONFIDENCE)?, &floor))
+    };
+    let mut cases = Vec::new();
+    for n in [3, 5, 8, 12] {
+        let data = |lost: f64| format!("normal 5 % n={n}, {:.0} % lost", 100.0 * lost);
+        cases.push(Case::new("within a run: false alarm", data(0.0), FALSE_ALARMS, move |draws| {
+            Some(is_alarm(judged(draws, n, 1.0)?))
+        }));
+        cases.push(Case::figure("within a run: same within noise", data(0.0), move |draws| {
+            Some(judged(draws, n, 1.0)? == Difference::WithinNoise)
+        }));
+        for lost in [0.1, 0.2] {
+            cases.push(Case::figure("within a run: loss found", data(lost), move |draws| {
+                Some(judged(draws, n, 1.0 - lost)? == Difference::Lower)
+            }));
+        }
+    }
+    cases
+}
 
 /// Two runs of one thing whose levels scatter by 0.7 %, as the floor of 2 % stands for; and with a loss.
 fn verdicts() -> Vec<Case> {
@@ -90,28 +110,6 @@ fn verdicts() -> Vec<Case> {
     cases
 }
 
-/// Runs that are farther apart, with a floor from several of them; and what happens without one.
-fn between_runs() -> Vec<Case> {
-    let mut cases = Vec::new();
-    for runs in [3, 5, 8] {
-        let data = format!("normal 2 % n=10, runs 3 % apart, floor of {runs} runs");
-        cases.push(Case::new("A/B: false alarm", data, FALSE_ALARMS, move |draws| {
-            let trials: Vec<Vec<f64>> =
-                (0..=runs).map(|_| run(draws, 10, Some(Shape::Normal), 0.02, 0.03)).collect();
-            let medians: Option<Vec<f64>> =
-                trials[..runs].iter().map(|t| stats::describe::median(t)).collect();
-            let floor = noise::between_runs(&medians?, 0.95, noise::USUAL_BETWEEN_RUNS)?;
-            Some(is_alarm(ab::judge(&trials[0], &trials[runs], floor)?.difference))
-        }));
-    }
-    let data = "normal 2 % n=10, runs 3 % apart, floor 2 % (too low)";
-    cases.push(Case::new("A/B: false alarm", data, (0.3, 0.5), move |draws| {
-        let mut one = || run(draws, 10, Some(Shape::Normal), 0.02, 0.03);
-        Some(is_alarm(ab::judge(&one(), &one(), noise::USUAL_BETWEEN_RUNS)?.difference))
-    }));
-    cases
-}
-
 /// The floor that the comparison of two runs takes: what runs differ by, and what their trials know of a median.
 fn whole_floor(a: &[f64], b: &[f64]) -> Option<f64> {
     let reach = interval::reach(a, 0.75)?.max(interval::reach(b, 0.75)?);
@@ -138,29 +136,33 @@ fn whole_floors() -> Vec<Case> {
     cases
 }
 
-type Adjust = fn(&[f64]) -> Option<Vec<f64>>;
+/// What becomes of the p of many cells.
+type Chances = fn(&[sweep::Cell<'_>]) -> Vec<Option<f64>>;
 
 /// Twenty cells at once: any alarm in a sweep of equals counts.
 fn sweeps() -> Vec<Case> {
-    let once = |n: usize, adjust: Adjust| {
+    let once = |n: usize, chances: Chances| {
         move |draws: &mut Draws| {
             let mut one = || draws.rates(n, Shape::Normal, 0.02);
-            let judged: Option<Vec<ab::Judged>> = (0..20).map(|_| ab::judge(&one(), &one(), 0.0)).collect();
-            let judged = judged?;
-            let p = adjust(&judged.iter().map(|cell| cell.p).collect::<Vec<_>>())?;
-            Some(judged.iter().zip(p).any(|(cell, p)| is_alarm(ab::difference(&cell.ratio, p, 0.0))))
+            let runs: Vec<[Vec<f64>; 2]> = (0..20).map(|_| [one(), one()]).collect();
+            let cells: Vec<sweep::Cell<'_>> =
+                runs.iter().map(|[a, b]| sweep::Cell { a, b, group: 0 }).collect();
+            let p: Option<Vec<f64>> = chances(&cells).into_iter().collect();
+            let alarm = |(cell, p): (&sweep::Cell<'_>, f64)| {
+                Some(is_alarm(ab::difference(&ab::judge(cell.a, cell.b, 0.0)?.ratio, p, 0.0)))
+            };
+            cells.iter().zip(p?).map(alarm).try_fold(false, |any, alarm| Some(any | alarm?))
         }
     };
-    let data = |n: usize, by: &str| format!("normal 2 % n={n}, 20 cells, floor 0, {by}");
-    let adjusts: [(&str, Adjust, (f64, f64)); 3] = [
-        ("by Holm", multiple::holm, FALSE_ALARMS),
-        ("by Benjamini and Hochberg", multiple::benjamini_hochberg, FALSE_ALARMS),
-        ("not adjusted", |p| Some(p.to_vec()), (0.4, 0.8)),
-    ];
-    let case = |n: usize, (by, adjust, claim): (&str, Adjust, (f64, f64))| {
-        Case::new("A/B: any alarm in a sweep", data(n, by), claim, once(n, adjust))
+    let ranks: Chances =
+        |cells| cells.iter().map(|cell| Some(permutation::two_sample(cell.a, cell.b)?.p)).collect();
+    let kinds: [(&str, Chances, (f64, f64)); 2] =
+        [("as compared", sweep::p, FALSE_ALARMS), ("ranks, not adjusted", ranks, (0.4, 0.8))];
+    let case = |n: usize, (by, chances, claim): (&str, Chances, (f64, f64))| {
+        let data = format!("normal 2 % n={n}, 20 cells, floor 0, {by}");
+        Case::new("A/B: any alarm in a sweep", data, claim, once(n, chances))
     };
-    [8, 10].into_iter().flat_map(|n| adjusts.map(|adjust| case(n, adjust))).collect()
+    [8, 10].into_iter().flat_map(|n| kinds.map(|kind| case(n, kind))).collect()
 }
 
 /// Twenty cells as the comparison of two runs judges them, no floor: any p of equals counts, and that of one that lost.

@@ -5,6 +5,7 @@ mod case;
 mod coverage;
 mod draws;
 mod places;
+mod runs;
 
 use case::{Case, SEED, Shown};
 
@@ -19,7 +20,7 @@ fn sets(case: &Case) -> usize {
         "unpaired test: p <= 5 %" if case.data.contains("n=40") => FEWEST,
         "level shift: false alarm" | "A/B: any alarm in a sweep" => 200,
         method if method.starts_with("sweep") => 200,
-        "paired ratio" | "unpaired ratio" | "paired test: p <= 5 %" => 1000,
+        "paired ratio" | "unpaired ratio" => 1000,
         method if method.starts_with("bimodal") || method.starts_with("warm-up") => 1000,
         _ => 400,
     }
@@ -50,6 +51,11 @@ fn verdicts_are_wrong_as_rarely_as_they_say() {
 }
 
 #[test]
+fn what_runs_differ_by_is_learned_as_well_as_it_says() {
+    check(&runs::cases());
+}
+
+#[test]
 fn jumps_humps_and_knees_are_found_as_often_as_they_say() {
     check(&places::cases());
 }
@@ -75,7 +81,7 @@ fn wrong_methods_are_refuted() {
 
 #[test]
 fn no_claim_allows_everything() {
-    for case in [coverage::cases(), alarms::cases(), places::cases()].into_iter().flatten() {
+    for case in [coverage::cases(), alarms::cases(), runs::cases(), places::cases()].into_iter().flatten() {
         let (least, most) = case.claim.unwrap_or((0.5, 0.5));
         assert!(least > 0.0 || most < 0.5, "{}, {} cannot be refuted", case.method, case.data);
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use scenario::Offloads;
 
-use super::Original;
+use super::{Original, refused};
 use crate::{
     devices::Device,
     error::ConfigureError,
@@ -29,11 +29,7 @@ pub(super) fn set(
     reader.switch(&device.at, &changes).map_err(|refusal| {
         let setting = changes.iter().map(|(name, on)| format!("{name} {}", word(*on)));
         let setting = setting.collect::<Vec<_>>().join(", ");
-        if refusal.is_unsupported() {
-            unsupported(device, setting, refusal.to_string())
-        } else {
-            ConfigureError::Refused { device: device.at.clone(), setting, refusal }
-        }
+        refused(device, Element::Offloads(device.at.clone()), setting, refusal)
     })
 }
 

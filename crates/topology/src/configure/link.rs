@@ -105,9 +105,9 @@ fn refused(
     match refusal {
         None => Ok(()),
         // The kernel answers a size that the device cannot have with "invalid argument".
-        Some(refusal) if refusal.is_unsupported() || refusal.errno() == cannot => {
+        Some(refusal) if refusal.errno() == cannot => {
             Err(ConfigureError::Unsupported { element, setting, reason: refusal.to_string() })
         }
-        Some(refusal) => Err(ConfigureError::Refused { device: device.at.clone(), setting, refusal }),
+        Some(refusal) => Err(super::refused(device, element, setting, refusal)),
     }
 }

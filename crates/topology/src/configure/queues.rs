@@ -6,7 +6,7 @@ use std::time::Duration;
 use nlink::netlink::genl::ethtool::{Channels, ChannelsBuilder};
 use scenario::DeviceSettings;
 
-use super::Original;
+use super::{Original, refused};
 use crate::{
     devices::{Device, Devices},
     error::{ConfigureError, ReadError},
@@ -51,10 +51,10 @@ impl Queues {
 
 /// The queues of a device.
 pub(super) fn read(reader: &mut Reader<'_>, device: &Device) -> Result<Queues, ConfigureError> {
-    let refused = |reason: String| unsupported(device, "queues".to_owned(), reason);
+    let cannot = |reason: String| unsupported(device, "queues".to_owned(), reason);
     match reader.channels(&device.at) {
-        Ok(channels) => Queues::of(&channels).ok_or_else(|| refused("it has no channels".to_owned())),
-        Err(refusal) if refusal.is_unsupported() => Err(refused(refusal.to_string())),
+        Ok(channels) => Queues::of(&channels).ok_or_else(|| cannot("it has no channels".to_owned())),
+        Err(refusal) if refusal.is_unsupported() => Err(cannot(refusal.to_string())),
         Err(refusal) => Err(ReadError::Refused {
             host: device.at.host.clone(),
             what: format!("the channels of `{}`", device.at.device),
@@ -81,13 +81,8 @@ pub(super) fn set(
         return Err(unsupported(device, setting, format!("it has at most {}", queues.most)));
     }
     let set = reader.set_channels(&device.at, |builder| queues.builder(target, builder));
-    set.map(|()| true).map_err(|refusal| {
-        if refusal.is_unsupported() {
-            unsupported(device, setting, refusal.to_string())
-        } else {
-            ConfigureError::Refused { device: device.at.clone(), setting, refusal }
-        }
-    })
+    set.map(|()| true)
+        .map_err(|refusal| refused(device, Element::Queues(device.at.clone()), setting, refusal))
 }
 
 /// Compares what was read back.

@@ -2,6 +2,7 @@
 
 mod configure;
 mod raise;
+mod reading;
 #[path = "../support/mod.rs"]
 mod support;
 mod towards;

@@ -18,8 +18,7 @@ use super::{
     sessions::{Conversation, Spoken},
 };
 use crate::{
-    bounds::Limits,
-    bounds::{Bounds, Ended},
+    bounds::{Bounds, Ended, Limits},
     error::{Error, Result},
     handshake::Handshake,
     iperf3::server::{self, Served, Visit},

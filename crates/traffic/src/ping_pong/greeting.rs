@@ -3,7 +3,8 @@
 //! The client asks; the server offers a cookie; the client proves with it that it hears what is sent to its
 //! address; the server welcomes it. A server answers what a client says and nothing else, with as many bytes: two
 //! servers have nothing to say to each other, and an answer is never answered. Layout, big endian: handshake (32),
-//! word (4), cookie (8; zero where there is none; the reason of a word that refuses). Bytes, addresses and time are handed in.
+//! word (4), cookie (8; zero where there is none; the reason of a word that refuses). Bytes, addresses and time are
+//! handed in.
 
 use std::{
     hash::{BuildHasher, RandomState},

@@ -48,7 +48,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Listens on the port that is asked for, or one of the kernel's choice; on the same one for TCP and UDP where both are needed.
+    /// Listens on the port that is asked for, or one of the kernel's choice; on the same one for TCP and UDP where
+    /// both are needed.
     ///
     /// # Errors
     /// When a setting makes no sense, the address is not this machine's, or the kernel lacks what was asked.

@@ -3,7 +3,7 @@
 use findings::Severity::{self, Note, Serious, Warning};
 use samples::Doubt;
 
-use super::{made, told};
+use super::{made, told, watched};
 use crate::fixtures::{Fixture, egress};
 
 /// A rule's two runs.
@@ -82,6 +82,21 @@ pub(super) const CASES: &[Case] = &[
         spares: || told::vhost(|vhost, path| vhost == "off" && path == "vm-to-host"),
         severity: Warning,
         says: &["from 12.6 Gbit/s to 19.9 Gbit/s after 23.0 s, for ", "the trial's average, 15.3 Gbit/s"],
+        change: None,
+    },
+    Case {
+        rule: "warm-up-too-short",
+        triggers: || made::beginning(&[1e9, 3e9, 6e9]),
+        // Within a tenth of the level it is no beginning.
+        spares: || made::beginning(&[8.5e9, 8.6e9, 8.7e9]),
+        severity: Warning,
+        says: &[
+            "each of 6 trials of plain/bulk",
+            "up to 750 ms after the warm-up that is cut",
+            "8.15 Gbit/s with that beginning, 9.00 Gbit/s without it",
+            "warmup = ",
+            "1000ms",
+        ],
         change: None,
     },
     Case {
@@ -250,12 +265,56 @@ pub(super) const CASES: &[Case] = &[
         change: Some("limit-mode"),
     },
     Case {
+        rule: "cpu-unexplained",
+        triggers: || watched::unowned(120),
+        spares: || watched::unowned(50),
+        severity: Warning,
+        says: &["plain/bulk does not close", "less than the kernel counted", "10.00 %", "1.20 as the kernel"],
+        change: None,
+    },
+    Case {
+        rule: "probe-cost",
+        triggers: || watched::slowed(0.08, 0.01),
+        spares: || watched::slowed(0.04, 0.01),
+        severity: Warning,
+        says: &["cpu, syscalls and packet-way", "8.01 % of what bulk", "6 pairs in blocks", "96.9 %"],
+        change: None,
+    },
+    Case {
+        rule: "step-dominates",
+        triggers: || watched::tunnelled(8),
+        spares: || watched::tunnelled(6),
+        severity: Warning,
+        says: &[
+            "VXLAN encapsulation (from a:vxlan to a:eth0, on the way there)",
+            "600 round trips",
+            "ethtool -k eth0",
+        ],
+        change: None,
+    },
+    Case {
+        rule: "backlog-drops",
+        triggers: || watched::dropping(20, 0),
+        spares: || watched::dropping(0, 0),
+        severity: Warning,
+        says: &["dropped 120 packets", "0.02 %", "net.core.netdev_max_backlog"],
+        change: None,
+    },
+    Case {
+        rule: "qdisc-drops",
+        triggers: || watched::dropping(0, 20),
+        spares: || watched::dropping(20, 0),
+        severity: Warning,
+        says: &["queueing discipline of a:eth0 (tbf) dropped 120 packets", "fq_codel  # in a"],
+        change: None,
+    },
+    Case {
         rule: "imported",
         triggers: || told::vhost(|_, _| true),
         spares: || made::nested(9e9),
         severity: Note,
         says: &[
-            "Of 8 imported cells the logs do not tell",
+            "Of 8 cells the logs do not tell",
             "vhost.log",
             "iperf3 text, 120 lines",
             "CPU time",

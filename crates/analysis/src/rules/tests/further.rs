@@ -2,7 +2,9 @@
 
 use findings::{Finding, Severity};
 
-use super::{change, claims, made, told};
+use units::Nanos;
+
+use super::{change, claims, made, told, watched};
 use crate::fixtures::{Fixture, stream_at};
 
 fn only(run: &Fixture, rule: &str) -> Finding {
@@ -240,4 +242,64 @@ fn two_levels_that_a_jump_explains_are_told_once() {
     let run = jumped(&[10e9, 20e9]);
     only(&run, "level-shift");
     assert_eq!(claims(&run, "bimodal"), []);
+}
+
+#[test]
+fn a_beginning_that_a_log_has_is_told_with_what_to_omit() {
+    let rates: Vec<f64> =
+        (0..30).map(|at| if at < 4 { 2e9 } else { 9e9 + 1e7 * f64::from(at % 3) }).collect();
+    let mut run = Fixture::new(1);
+    run.path("a-to-b", &[]).told("a-to-b", "iperf3", &[], stream_at(&rates));
+    check(
+        &run,
+        "warm-up-too-short",
+        Severity::Warning,
+        &["In the only trial of a-to-b/iperf3", "of which nothing is cut", "--omit 1"],
+    );
+    let mut chance = made::beginning(&[]);
+    chance.each("plain/bulk", |trial| {
+        if trial.block < 3 {
+            trial.measurement = stream_at(&rates);
+        }
+    });
+    assert_eq!(claims(&chance, "warm-up-too-short"), [], "three trials of six");
+}
+
+#[test]
+fn soft_interrupts_that_a_probe_told_apart_count_in_place_of_ticks() {
+    let says = ["CPU 1", "90.0 %", "The times are a probe's"];
+    check(&watched::traced_softirq(900), "softirq-bound", Severity::Warning, &says);
+    assert_eq!(claims(&watched::traced_softirq(700), "softirq-bound"), []);
+}
+
+#[test]
+fn a_cost_that_may_be_none_is_not_complained_of() {
+    assert_eq!(claims(&watched::slowed(0.08, 0.2), "probe-cost"), []);
+}
+
+#[test]
+fn a_wake_up_is_named_and_no_warning() {
+    let mut run = watched::tunnelled(2);
+    run.seen("plain/ping", |_, seen| {
+        let Some(way) = &mut seen.way else { return };
+        way.steps[4].times.clear();
+        way.steps[4].times.record_many(Nanos(9_000), 100);
+    });
+    let says = ["wake-up of the server (from b:eth0, on the way there)", "net.core.busy_poll"];
+    check(&run, "step-dominates", Severity::Note, &says);
+}
+
+#[test]
+fn few_drops_are_a_note() {
+    check(&watched::dropping(0, 2), "qdisc-drops", Severity::Note, &["dropped 12 packets"]);
+    check(&watched::dropping(2, 0), "backlog-drops", Severity::Note, &["dropped 12 packets"]);
+}
+
+#[test]
+fn packets_that_no_device_of_the_path_misses_may_be_anothers() {
+    let mut run = watched::dropping(20, 0);
+    run.each(made::UPPER, |trial| {
+        trial.counters.as_mut().expect("they were read").devices[0].rx_dropped = 0;
+    });
+    check(&run, "backlog-drops", Severity::Note, &["may have been another program's"]);
 }

@@ -45,6 +45,16 @@ pub(super) fn levels(rates: &[f64; 2]) -> Fixture {
     unpinned(run, UPPER)
 }
 
+/// Trials that begin like this after their warm-up, and go on at 9 Gbit/s.
+pub(super) fn beginning(first: &[f64]) -> Fixture {
+    let steady = (first.len()..20).map(|at| 9e9 * if at % 2 == 0 { 0.999 } else { 1.001 });
+    let rates: Vec<f64> = [9e9].into_iter().chain(first.iter().copied()).chain(steady).collect();
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]).stream("plain", &[], 9e9);
+    run.each("plain/bulk", |trial| trial.measurement = stream_at(&rates));
+    run
+}
+
 fn unpinned(mut run: Fixture, cell: &str) -> Fixture {
     let cells = run.record.header.cells.iter_mut();
     cells.filter(|known| known.id == cell).for_each(|known| known.placement = "free".into());

@@ -62,6 +62,7 @@ fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> {
         budget: args.budget,
         precision: args.precision,
         objective: args.objective.map(|name| objective(name.objective())),
+        probes: args.probe.clone().map(|probes| probes.0),
     };
     for path in &options.paths {
         let known: Vec<&str> = scenario.paths.iter().map(|path| path.name.as_str()).collect();

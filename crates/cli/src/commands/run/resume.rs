@@ -7,7 +7,7 @@ use store::Store;
 use super::{
     RunArgs,
     job::{self, Job},
-    remedies,
+    probe, remedies,
 };
 use crate::{
     commands::TOOL,
@@ -57,7 +57,8 @@ pub(super) fn kept_source(record: &RunRecord) -> anyhow::Result<Source> {
 
 /// The plan of a run, made anew.
 pub(super) fn kept_plan(record: &RunRecord, scenario: &Scenario) -> Plan {
-    Plan::expand(scenario, record.header.seed, &options_of(record))
+    let plan = Plan::expand(scenario, record.header.seed, &options_of(record));
+    plan.limited_to(&probe::kinds(record.header.probes.iter().copied()))
 }
 
 /// Whether the plan made anew is the one that the kept trials were made by, their order included.
@@ -85,6 +86,8 @@ fn options_of(record: &RunRecord) -> PlanOptions {
             workloads.push(name);
         }
     }
+    let missing = header.missing_probes.iter().map(|missing| missing.probe);
+    let asked = header.probes.iter().copied().chain(missing);
     PlanOptions {
         trials: Some(header.blocks),
         paths: header.paths.iter().map(|path| PathName::new(&path.name)).collect(),
@@ -92,6 +95,7 @@ fn options_of(record: &RunRecord) -> PlanOptions {
         budget: header.design.budget,
         precision: header.design.precision,
         objective: Some(job::objective(header.design.objective)),
+        probes: Some(probe::kinds(asked)),
     }
 }
 

@@ -45,6 +45,8 @@ mod tests {
             features: [("tx-tcp-segmentation".to_owned(), on)].into(),
             gso_max_size: None,
             gro_max_size: None,
+            queues: None,
+            rings: None,
         };
         assert_eq!(hints.of(&device("vxlan0", true)), None);
         let said = hints.of(&device("vxlan0", false)).expect("a hint");

@@ -5,12 +5,12 @@ use findings::{
     LatencySummary,
 };
 
-use samples::EndReason;
+use samples::{EndReason, Owner};
 
 use super::{basis, ends, line, metric, optional};
 use crate::labels;
 
-const COLUMNS: [&str; 69] = [
+const COLUMNS: [&str; 77] = [
     "run",
     "cell",
     "path",
@@ -80,6 +80,14 @@ const COLUMNS: [&str; 69] = [
     "interval_basis",
     "ended",
     "level_shifts",
+    "probed_trials",
+    "owners_busy_cpus",
+    "owners_unexplained_share",
+    "calls_client_per_unit",
+    "calls_server_per_unit",
+    "way_sum_ns",
+    "way_engine_p50_ns",
+    "way_unexplained_share",
 ];
 const PERCENTILES: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.99, 0.999];
 
@@ -88,12 +96,22 @@ pub(crate) fn cells(findings: &Findings) -> String {
     let names = factors.iter().map(|factor| format!("factor.{factor}"));
     let reported = labels::reported(findings.cells.iter());
     let columns = reported.iter().map(|column| format!("reported.{column}"));
-    let head = line(COLUMNS.map(str::to_owned).into_iter().chain(names).chain(columns));
-    let rows = findings.cells.iter().map(|cell| row(findings, cell, &factors, &reported));
+    let owners = labels::owners(findings.cells.iter());
+    let owned = owners.iter().map(|owner| format!("owner.{}", labels::owner_key(*owner)));
+    let head = line(COLUMNS.map(str::to_owned).into_iter().chain(names).chain(columns).chain(owned));
+    let of_owners =
+        |cell: &CellSummary| owners.iter().map(|it| optional(owner(cell, *it))).collect::<Vec<_>>();
+    let rows = findings.cells.iter().map(|cell| row(findings, cell, &factors, &reported, of_owners(cell)));
     [head].into_iter().chain(rows).collect()
 }
 
-fn row(findings: &Findings, cell: &CellSummary, factors: &[&str], reported: &[&str]) -> String {
+fn row(
+    findings: &Findings,
+    cell: &CellSummary,
+    factors: &[&str],
+    reported: &[&str],
+    owned: Vec<String>,
+) -> String {
     let mut fields = identity(findings, cell);
     fields.extend(value(&cell.value));
     fields.extend(against(cell.against_baseline.as_ref()));
@@ -109,11 +127,13 @@ fn row(findings: &Findings, cell: &CellSummary, factors: &[&str], reported: &[&s
         optional(ended),
         cell.shifts.len().to_string(),
     ]);
+    fields.extend(probed(cell));
     debug_assert_eq!(fields.len(), COLUMNS.len());
     fields.extend(factors.iter().map(|factor| cell.levels.get(*factor).cloned().unwrap_or_default()));
     let value =
         |name: &&str| cell.reported.iter().find(|value| value.name == **name).map(|value| value.value);
     fields.extend(reported.iter().map(|name| optional(value(name))));
+    fields.extend(owned);
     line(fields)
 }
 
@@ -238,6 +258,34 @@ fn connections(connect: Option<&ConnectSummary>) -> Vec<String> {
         [connects, exchanges].into_iter().flat_map(|times| [at(times, 0.5), at(times, 0.99)]).collect();
     fields.push(optional(connect.map(|connect| connect.failed)));
     fields
+}
+
+/// What probes saw; calls are for each megabyte, message or connection.
+fn probed(cell: &CellSummary) -> Vec<String> {
+    let probed = cell.probed.as_ref();
+    let cpu = probed.and_then(|probed| probed.cpu.as_ref());
+    let calls = |end: &str| {
+        let ends = probed.and_then(|probed| probed.calls.as_ref()).map(|calls| calls.ends.as_slice());
+        let found = ends.unwrap_or_default().iter().find(|calls| calls.end.as_deref() == Some(end));
+        optional(found.map(|calls| calls.rate))
+    };
+    let way = cell.way();
+    vec![
+        optional(probed.map(|probed| probed.trials)),
+        optional(cpu.map(|cpu| cpu.busy)),
+        optional(cpu.map(|cpu| cpu.unexplained_share)),
+        calls("client"),
+        calls("server"),
+        optional(way.map(|way| way.sum.0)),
+        optional(way.and_then(|way| way.engine).map(|engine| engine.0)),
+        optional(way.map(|way| way.unexplained)),
+    ]
+}
+
+/// CPUs of an owner.
+fn owner(cell: &CellSummary, owner: Owner) -> Option<f64> {
+    let cpu = cell.probed.as_ref()?.cpu.as_ref()?;
+    cpu.owners.iter().find(|time| time.owner == owner).map(|time| time.cpus)
 }
 
 fn at(times: Option<&Distribution>, share: f64) -> String {

@@ -11,7 +11,7 @@ use units::Bytes;
 use super::{line, optional};
 use crate::labels;
 
-const COLUMNS: [&str; 27] = [
+const COLUMNS: [&str; 28] = [
     "run",
     "cell",
     "path",
@@ -39,6 +39,7 @@ const COLUMNS: [&str; 27] = [
     "since_intended_p99_ns",
     "connections",
     "connections_failed",
+    "arm",
 ];
 
 pub(crate) fn trials(findings: &Findings, record: Option<&RunRecord>) -> String {
@@ -74,10 +75,20 @@ fn recorded(record: &RunRecord, trial: &Trial, factors: &[&str]) -> String {
     });
     fields.extend([trial.cpu.machine.busy().0.to_string(), trial.doubts.len().to_string()]);
     fields.extend(further(&trial.measurement));
+    fields.push(arm(trial.arm).to_owned());
     debug_assert_eq!(fields.len(), COLUMNS.len());
     let level = |factor: &&str| cell.and_then(|cell: &CellRecord| cell.levels.get(*factor)).cloned();
     fields.extend(factors.iter().map(|factor| level(factor).unwrap_or_default()));
     line(fields)
+}
+
+/// Why the trial was made: no number of a cell comes from a probed one.
+const fn arm(arm: Arm) -> &'static str {
+    match arm {
+        Arm::Measure => "measure",
+        Arm::Again => "again",
+        Arm::Probed => "probed",
+    }
 }
 
 fn streamed(stream: &StreamData) -> Vec<String> {

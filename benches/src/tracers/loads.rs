@@ -1,0 +1,80 @@
+//! The loads that are watched, and a contender that has one watched by a tool.
+
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use load::{Load, PingPongLoad, Placement::SameCpu, SocketSettings, StreamLoad, Transport, Until};
+use units::{Bytes, Nanos};
+
+use super::tools::Tool;
+use crate::{
+    ends::{self, Account},
+    placement::cpus,
+    rounds::{Contender, Measured},
+    wire::Wire,
+};
+
+/// The slowest tool has begun by then.
+const WARMUP: Duration = Duration::from_millis(2500);
+const MEASURED: Duration = Duration::from_secs(1);
+
+/// A load and the number that comes of it.
+#[derive(Debug)]
+pub(super) struct Watchable {
+    load: fn() -> Load,
+    value: fn(&Account, &Account) -> anyhow::Result<f64>,
+}
+
+/// 64 bytes there and back.
+pub(super) const PING_PONG: Watchable = Watchable {
+    load: || {
+        Load::PingPong(PingPongLoad {
+            transport: Transport::Udp,
+            message: Bytes(64),
+            warmup: Nanos::from(WARMUP),
+            ..PingPongLoad::new(Nanos::from(MEASURED))
+        })
+    },
+    value: |client, _| Ok(client.quantiles(|client| client.round_trips)?[0]),
+};
+
+/// As an ordinary application sends.
+pub(super) const STREAM: Watchable = Watchable {
+    load: || {
+        let socket = SocketSettings { congestion: Some("cubic".into()), ..SocketSettings::kernel() };
+        let until = Until::Elapsed(Nanos::from(MEASURED));
+        Load::Stream(StreamLoad { socket, warmup: Nanos::from(WARMUP), ..StreamLoad::new(until) })
+    },
+    value: |_, server| {
+        ensure!(server.seconds > 0.0 && server.bytes > 0, "nothing was received");
+        Ok(server.bytes as f64 * 8.0 / 1e9 / server.seconds)
+    },
+};
+
+/// A load that a tool watches.
+pub(super) struct Watched<'a> {
+    pub(super) wire: &'a Wire,
+    pub(super) load: &'static Watchable,
+    pub(super) tool: &'static Tool,
+}
+
+impl Contender for Watched<'_> {
+    fn name(&self) -> &'static str {
+        self.tool.name
+    }
+
+    fn measure(&mut self) -> anyhow::Result<Measured> {
+        let load = (self.load.load)();
+        let [at_client, at_server] = cpus(&SameCpu).map_or([None, None], |both| both.map(Some));
+        let (server, port) = ends::serve(self.wire, &load, at_server, |command| command)?;
+        let client = ends::connect(self.wire, port, &load, at_client, |command| command)?;
+        let watching = self.tool.watch([client.pid(), server.pid()])?;
+        let client = client.finish(WARMUP + MEASURED)?;
+        let server = server.finish(WARMUP + MEASURED)?;
+        if let Some(watching) = watching {
+            let said = watching.finish(Duration::ZERO)?;
+            self.tool.check(&said).with_context(|| format!("{} did not watch", self.tool.name))?;
+        }
+        Ok(vec![(self.load.value)(&ends::account(&client)?, &ends::account(&server)?)?].into())
+    }
+}

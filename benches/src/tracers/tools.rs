@@ -1,0 +1,81 @@
+//! Those who watch two processes until both have ended, and what shows that they did.
+
+use std::{env, process::Command};
+
+use anyhow::{Context, ensure};
+use sys::netns::NetNs;
+
+use super::{BPFTRACE, NOBODY, PERF, PLUMB, STRACE};
+use crate::process::{Running, Said};
+
+/// A tracer.
+#[derive(Debug)]
+pub(super) struct Tool {
+    pub(super) name: &'static str,
+    /// How it is started for two processes; `None` where nobody watches.
+    command: fn([u32; 2]) -> anyhow::Result<Option<Command>>,
+    /// What its output has when it has counted.
+    counted: &'static str,
+}
+
+/// Nobody first, then every tracer.
+pub(super) const TOOLS: &[Tool] = &[
+    Tool { name: NOBODY, command: |_| Ok(None), counted: "" },
+    Tool { name: PLUMB, command: |pids| plumb(pids).map(Some), counted: "\"call\": \"recv" },
+    Tool { name: BPFTRACE, command: |pids| Ok(Some(bpftrace(pids))), counted: "@calls[" },
+    Tool { name: PERF, command: |pids| Ok(Some(perf(pids))), counted: "recv" },
+    Tool { name: STRACE, command: |pids| Ok(Some(strace(pids))), counted: "recv" },
+];
+
+impl Tool {
+    /// Starts it, if there is one.
+    pub(super) fn watch(&self, pids: [u32; 2]) -> anyhow::Result<Option<Running>> {
+        let Some(mut command) = (self.command)(pids)? else { return Ok(None) };
+        let here = NetNs::current()?;
+        Running::start(&mut command, &here).map(Some)
+    }
+
+    /// Whether it has counted.
+    pub(super) fn check(&self, said: &Said) -> anyhow::Result<()> {
+        let counted = [&said.output, &said.error].iter().any(|text| text.contains(self.counted));
+        ensure!(counted, "it counted nothing: {}", said.error.trim());
+        Ok(())
+    }
+}
+
+/// The program beside this one.
+fn plumb([one, other]: [u32; 2]) -> anyhow::Result<Command> {
+    let path = env::current_exe().context("find this program")?.with_file_name("plumb");
+    ensure!(path.is_file(), "{} is not built: cargo build --release --package plumb", path.display());
+    let mut command = Command::new(path);
+    command.args(["trace", "--pid", &format!("{one},{other}"), "--probe", "syscalls"]);
+    command.args(["--for", "60", "--every", "0", "--json"]);
+    Ok(command)
+}
+
+/// Counts and times by process and call, as its manual does it; running and waiting are not told apart.
+fn bpftrace([one, other]: [u32; 2]) -> Command {
+    let program = format!(
+        "tracepoint:raw_syscalls:sys_enter /pid == {one} || pid == {other}/ {{ @begun[tid] = nsecs; }}
+         tracepoint:raw_syscalls:sys_exit /@begun[tid]/ {{
+             @calls[pid, args->id] = count();
+             @time[pid, args->id] = sum(nsecs - @begun[tid]);
+             delete(@begun[tid]);
+         }}"
+    );
+    let mut command = Command::new("bpftrace");
+    command.args(["-p", &one.to_string(), "-e", &program]);
+    command
+}
+
+fn perf([one, other]: [u32; 2]) -> Command {
+    let mut command = Command::new("perf");
+    command.args(["trace", "--summary", "--pid", &format!("{one},{other}")]);
+    command
+}
+
+fn strace([one, other]: [u32; 2]) -> Command {
+    let mut command = Command::new("strace");
+    command.args(["-c", "-f", "-p", &one.to_string(), "-p", &other.to_string()]);
+    command
+}

@@ -1,0 +1,184 @@
+//! `observe` and `observed`: watching a trial with probes, which are loaded when first asked for, kept, and on only
+//! from the one order to the other. Must not know what a probe sees.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use probe::{Probe, ProbeError, Watch};
+use protocol::{ObserveOrder, Observing, Reply, Seen, Token};
+use samples::{MissingProbe, ProbeKind};
+use sys::clock::monotonic;
+use units::Nanos;
+
+use crate::refusal::Refusal;
+
+/// Makes a probe, which loads its programs.
+pub(crate) type Maker = fn(ProbeKind) -> Result<Box<dyn Probe>, ProbeError>;
+
+/// The probes of a session. Dropping them takes everything of them out of the kernel.
+pub(crate) struct Probes {
+    make: Maker,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    loaded: Vec<Box<dyn Probe>>,
+    /// Those that cannot run here: nothing of that changes while this session lasts.
+    missing: Vec<MissingProbe>,
+    watching: Option<Watching>,
+    /// The session is over: nothing may begin.
+    closed: bool,
+}
+
+/// A trial that is watched.
+struct Watching {
+    token: Token,
+    since: u64,
+    kinds: Vec<ProbeKind>,
+}
+
+impl Probes {
+    pub(crate) fn new(make: Maker) -> Self {
+        Self { make, state: Mutex::default() }
+    }
+
+    /// Begins to watch. A probe that cannot is named in the answer, and the others go on.
+    pub(crate) fn observe(&self, order: &ObserveOrder) -> Result<Reply, Refusal> {
+        let mut state = self.lock();
+        state.check()?;
+        let watch = watch(order);
+        let mut watching = Watching { token: order.token, since: 0, kinds: Vec::new() };
+        let mut missing = Vec::new();
+        // Backwards, so that what counts CPU time comes last and does not count what the others cost to begin with.
+        for kind in ProbeKind::ALL.into_iter().rev().filter(|kind| order.probes.contains(kind)) {
+            match state.start(self.make, kind, &watch) {
+                Ok(true) => watching.kinds.push(kind),
+                Ok(false) => {}
+                Err(probe) => missing.push(probe),
+            }
+        }
+        watching.since = monotonic();
+        state.watching = Some(watching);
+        missing.reverse();
+        Ok(Reply::Observing(Observing { missing }))
+    }
+
+    /// Reads what was seen of a trial, and ends watching it.
+    pub(crate) fn observed(&self, token: Token) -> Result<Reply, Refusal> {
+        let mut state = self.lock();
+        let Some(watching) = state.watching.take_if(|watching| watching.token == token) else {
+            return Err(Refusal::new(format!(
+                "trial {:016x} is not watched here; observe it first",
+                token.0
+            )));
+        };
+        let mut seen = Seen::default();
+        seen.observed.elapsed = Nanos(monotonic().saturating_sub(watching.since));
+        for kind in ProbeKind::ALL.into_iter().filter(|kind| watching.kinds.contains(kind)) {
+            let Some(probe) = state.loaded.iter_mut().find(|probe| probe.kind() == kind) else { continue };
+            if let Err(error) = probe.read(&mut seen.observed) {
+                seen.unread.push(MissingProbe { probe: kind, because: error.to_string() });
+            }
+        }
+        state.stop();
+        Ok(Reply::Observed(seen))
+    }
+
+    /// Ends watching a trial, what was seen of it thrown away.
+    pub(crate) fn abandon(&self, token: Token) {
+        let mut state = self.lock();
+        if state.watching.take_if(|watching| watching.token == token).is_some() {
+            state.stop();
+        }
+    }
+
+    /// Takes all probes away, for good.
+    pub(crate) fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        state.watching = None;
+        state.loaded.clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn check(&self) -> Result<(), Refusal> {
+        if self.closed {
+            return Err(Refusal::new("the session is over"));
+        }
+        match &self.watching {
+            Some(watching) => {
+                let token = watching.token.0;
+                Err(Refusal::new(format!("trial {token:016x} is watched here already; abandon it first")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the probe now looks: one with nothing to follow is only loaded.
+    fn start(&mut self, make: Maker, kind: ProbeKind, watch: &Watch) -> Result<bool, MissingProbe> {
+        if let Some(known) = self.missing.iter().find(|missing| missing.probe == kind) {
+            return Err(known.clone());
+        }
+        let begun = self.load(make, kind).and_then(|probe| match kind {
+            ProbeKind::PacketWay if watch.way.is_none() => Ok(false),
+            _ => probe.start(watch).map(|()| true),
+        });
+        begun.map_err(|error| {
+            let missing = MissingProbe { probe: kind, because: error.to_string() };
+            // What failed is made anew when it is asked for again.
+            self.loaded.retain(|probe| probe.kind() != kind);
+            if matches!(error, ProbeError::Unavailable { .. }) {
+                self.missing.push(missing.clone());
+            }
+            missing
+        })
+    }
+
+    fn load(&mut self, make: Maker, kind: ProbeKind) -> Result<&mut Box<dyn Probe>, ProbeError> {
+        let place = match self.loaded.iter().position(|probe| probe.kind() == kind) {
+            Some(place) => place,
+            None => {
+                self.loaded.push(make(kind)?);
+                self.loaded.len() - 1
+            }
+        };
+        Ok(&mut self.loaded[place])
+    }
+
+    fn stop(&mut self) {
+        self.loaded.iter_mut().for_each(|probe| probe.stop());
+    }
+}
+
+fn watch(order: &ObserveOrder) -> Watch {
+    let subjects = order.subjects.iter().map(|subject| probe::Subject {
+        owner: subject.owner,
+        pids: subject.pids.clone(),
+        namespaces: Vec::new(),
+        cgroups: Vec::new(),
+        syscalls: subject.syscalls,
+    });
+    let device = |device: &protocol::WatchedDevice| probe::WatchedDevice {
+        name: device.name.clone(),
+        kind: device.kind.clone(),
+        namespace: device.namespace,
+        index: device.index,
+    };
+    let way = order.way.as_ref().map(|way| probe::WayWatch {
+        transport: way.transport,
+        server: way.server,
+        port: way.port,
+        message: way.message,
+        every: way.every,
+        devices: way.devices.iter().map(device).collect(),
+    });
+    Watch { subjects: subjects.collect(), way }
+}
+
+#[cfg(test)]
+mod tests;

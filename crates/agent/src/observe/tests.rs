@@ -1,0 +1,191 @@
+//! Probes made of nothing: when they are made, started, read and stopped.
+
+use std::{cell::RefCell, net::Ipv4Addr};
+
+use load::Transport;
+use protocol::{Subject, WayOrder};
+use samples::Owner;
+use units::Bytes;
+
+use super::*;
+
+const TOKEN: Token = Token(0x00C0_FFEE);
+
+thread_local! {
+    /// What was done to probes, in order.
+    static DONE: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+fn done(what: &str, kind: ProbeKind) {
+    DONE.with_borrow_mut(|done| done.push(format!("{what} {}", kind.word())));
+}
+
+fn taken() -> Vec<String> {
+    DONE.with_borrow_mut(std::mem::take)
+}
+
+/// A probe that does what it is told, or fails to start, or to be read.
+struct Fake {
+    kind: ProbeKind,
+    starts: bool,
+    reads: bool,
+}
+
+impl Probe for Fake {
+    fn kind(&self) -> ProbeKind {
+        self.kind
+    }
+
+    fn start(&mut self, watch: &Watch) -> Result<(), ProbeError> {
+        done(&format!("start on {}", watch.subjects.len()), self.kind);
+        if self.starts { Ok(()) } else { Err(failed("attach")) }
+    }
+
+    fn read(&mut self, seen: &mut samples::Observed) -> Result<(), ProbeError> {
+        done("read", self.kind);
+        seen.overflowed.push(samples::Overflow { probe: self.kind, events: 7 });
+        if self.reads { Ok(()) } else { Err(failed("read its map")) }
+    }
+
+    fn stop(&mut self) {
+        done("stop", self.kind);
+    }
+}
+
+impl Drop for Fake {
+    fn drop(&mut self) {
+        done("drop", self.kind);
+    }
+}
+
+fn failed(operation: &str) -> ProbeError {
+    ProbeError::Failed { operation: operation.into(), because: "of a test".into() }
+}
+
+fn fake(kind: ProbeKind, starts: bool, reads: bool) -> Result<Box<dyn Probe>, ProbeError> {
+    done("make", kind);
+    Ok(Box::new(Fake { kind, starts, reads }))
+}
+
+fn order(probes: &[ProbeKind], way: Option<WayOrder>) -> ObserveOrder {
+    let subjects = vec![Subject { owner: Owner::Client, pids: vec![1], syscalls: true }];
+    ObserveOrder { token: TOKEN, probes: probes.to_vec(), subjects, way }
+}
+
+fn way() -> WayOrder {
+    WayOrder {
+        transport: Transport::Udp,
+        server: Ipv4Addr::LOCALHOST,
+        port: 9,
+        message: Bytes(64),
+        every: 1,
+        devices: Vec::new(),
+    }
+}
+
+fn missing(reply: Result<Reply, Refusal>) -> Vec<(ProbeKind, String)> {
+    match reply.expect("obeys") {
+        Reply::Observing(observing) => {
+            observing.missing.into_iter().map(|missing| (missing.probe, missing.because)).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn seen(reply: Result<Reply, Refusal>) -> Seen {
+    match reply.expect("obeys") {
+        Reply::Observed(seen) => seen,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn probes_are_made_once_and_on_only_while_a_trial_is_watched() {
+    let probes = Probes::new(|kind| fake(kind, true, true));
+    for round in 0..2 {
+        assert_eq!(missing(probes.observe(&order(&ProbeKind::ALL, Some(way())))), []);
+        let made: &[&str] = match round {
+            0 => &[
+                "make packet-way",
+                "start on 1 packet-way",
+                "make syscalls",
+                "start on 1 syscalls",
+                "make cpu",
+                "start on 1 cpu",
+            ],
+            _ => &["start on 1 packet-way", "start on 1 syscalls", "start on 1 cpu"],
+        };
+        assert_eq!(taken(), made, "in round {round}");
+        let seen = seen(probes.observed(TOKEN));
+        assert!(seen.observed.elapsed > Nanos(0) && seen.unread.is_empty());
+        assert_eq!(taken()[..3], ["read cpu", "read syscalls", "read packet-way"]);
+    }
+    assert!(probes.observed(TOKEN).is_err(), "it is over");
+    probes.close();
+    assert_eq!(taken().iter().filter(|done| done.starts_with("drop")).count(), 3);
+    let closed = probes.observe(&order(&ProbeKind::ALL, None)).expect_err("the session is over");
+    assert!(closed.because.contains("over"), "{closed:?}");
+}
+
+#[test]
+fn a_probe_with_nothing_to_follow_is_only_loaded() {
+    let probes = Probes::new(|kind| fake(kind, true, true));
+    assert_eq!(missing(probes.observe(&order(&[ProbeKind::PacketWay], None))), []);
+    assert_eq!(taken(), ["make packet-way"]);
+    assert_eq!(seen(probes.observed(TOKEN)).observed.overflowed, []);
+}
+
+#[test]
+fn what_cannot_run_here_is_named_each_time_and_tried_once() {
+    let probes = Probes::new(|kind| match kind {
+        ProbeKind::Syscalls => {
+            done("make", kind);
+            Err(ProbeError::Unavailable { because: "no rights".into(), remedy: "run as root".into() })
+        }
+        _ => fake(kind, true, true),
+    });
+    for _ in 0..2 {
+        let named = missing(probes.observe(&order(&[ProbeKind::Cpu, ProbeKind::Syscalls], None)));
+        assert_eq!(named, [(ProbeKind::Syscalls, "no rights; run as root".to_owned())]);
+        assert_eq!(seen(probes.observed(TOKEN)).observed.overflowed.len(), 1, "the other goes on");
+    }
+    assert_eq!(taken().iter().filter(|done| *done == "make syscalls").count(), 1);
+}
+
+#[test]
+fn what_fails_to_start_is_named_and_made_anew_the_next_time() {
+    let probes = Probes::new(|kind| fake(kind, kind != ProbeKind::Cpu, true));
+    for _ in 0..2 {
+        let named = missing(probes.observe(&order(&ProbeKind::ALL, None)));
+        assert_eq!(named, [(ProbeKind::Cpu, "cannot attach: of a test".to_owned())]);
+        let done = taken();
+        assert!(done.contains(&"make cpu".to_owned()) && done.contains(&"drop cpu".to_owned()), "{done:?}");
+        seen(probes.observed(TOKEN));
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_named_beside_what_the_others_saw() {
+    let probes = Probes::new(|kind| fake(kind, true, kind != ProbeKind::Syscalls));
+    assert_eq!(missing(probes.observe(&order(&ProbeKind::ALL, Some(way())))), []);
+    let seen = seen(probes.observed(TOKEN));
+    let named: Vec<ProbeKind> = seen.unread.iter().map(|missing| missing.probe).collect();
+    assert_eq!(named, [ProbeKind::Syscalls]);
+    assert_eq!(seen.observed.overflowed.len(), 3);
+    assert_eq!(taken().iter().filter(|done| done.starts_with("stop")).count(), 3);
+}
+
+#[test]
+fn one_trial_is_watched_at_a_time_until_it_is_read_or_abandoned() {
+    let probes = Probes::new(|kind| fake(kind, true, true));
+    let other = Token(1);
+    assert_eq!(missing(probes.observe(&order(&[ProbeKind::Cpu], None))), []);
+    let refused = probes.observe(&order(&[ProbeKind::Cpu], None)).expect_err("watched already");
+    assert!(refused.because.contains("0000000000c0ffee"), "{refused:?}");
+    assert!(probes.observed(other).is_err());
+    probes.abandon(other);
+    assert!(!taken().contains(&"stop cpu".to_owned()), "another trial's end is not this one's");
+    probes.abandon(TOKEN);
+    assert!(taken().contains(&"stop cpu".to_owned()));
+    assert!(probes.observed(TOKEN).is_err(), "what was seen is thrown away");
+}

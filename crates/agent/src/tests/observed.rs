@@ -1,0 +1,67 @@
+//! A trial that is watched with real probes, where this process may load them.
+
+use protocol::{ObserveOrder, Observing, Seen, Subject};
+use samples::{Owner, ProbeKind};
+
+use super::*;
+
+fn observe(token: Token) -> Order {
+    // The agents of these tests are threads of one process: it is the client.
+    let subjects = vec![Subject { owner: Owner::Client, pids: vec![std::process::id()], syscalls: true }];
+    let probes = vec![ProbeKind::Cpu, ProbeKind::Syscalls];
+    Order::Observe(ObserveOrder { token, probes, subjects, way: None })
+}
+
+/// Whether it looks now; says why where it cannot.
+#[expect(clippy::disallowed_macros, reason = "a test says why it tests nothing")]
+fn looks(observer: &mut Agent, token: Token) -> bool {
+    let Ok(Reply::Observing(Observing { missing })) = observer.ask(observe(token)) else { panic!("obeys") };
+    missing
+        .iter()
+        .for_each(|missing| eprintln!("returns early: {}: {}", missing.probe.word(), missing.because));
+    missing.is_empty()
+}
+
+fn seen(observer: &mut Agent, token: Token) -> Seen {
+    match observer.ask(Order::Observed { token }).expect("it was watched") {
+        Reply::Observed(seen) => seen,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_trial_is_watched_from_one_order_to_the_other() {
+    on_loopback(|| {
+        let mut observer = Agent::greeted();
+        if !looks(&mut observer, TOKEN) {
+            return;
+        }
+        let (_client, ours, ..) = trial(&ping_pong(Transport::Udp, Nanos::from_millis(300)));
+        let Seen { observed, unread } = seen(&mut observer, TOKEN);
+        assert_eq!(unread, []);
+        let round_trips = ours.ping_pong.expect("one").round_trips.count();
+        let calls: u64 = observed.syscalls.iter().map(|count| count.calls).sum();
+        assert!(calls > 4 * round_trips, "each end sends and receives: {calls} in {round_trips} round trips");
+        let cpu = observed.cpu.expect("the probe looked");
+        let own = cpu.shares.iter().filter(|share| share.owner == Owner::Client);
+        assert!(own.map(|share| share.time).sum::<Nanos>() > Nanos(0), "{cpu:?}");
+        assert!(observed.elapsed >= Nanos::from_millis(350), "{}", observed.elapsed);
+    });
+}
+
+#[test]
+fn what_is_abandoned_is_watched_no_more_and_another_trial_can_be() {
+    let mut observer = Agent::greeted();
+    if !looks(&mut observer, TOKEN) {
+        return;
+    }
+    let again = observer.refusal(SOON, observe(Token(7)));
+    assert!(again.contains("0000000000c0ffee is watched here already"), "{again}");
+    assert_eq!(observer.ask(Order::Abandon { token: TOKEN }), Ok(Reply::Done));
+    let over = observer.refusal(SOON, Order::Observed { token: TOKEN });
+    assert!(over.contains("0000000000c0ffee is not watched here"), "{over}");
+    assert!(looks(&mut observer, Token(7)), "the probes are there still");
+    seen(&mut observer, Token(7));
+    looks(&mut observer, TOKEN);
+    observer.hang_up().0.expect("the normal end, whatever is watched");
+}

@@ -1,0 +1,50 @@
+//! What is missing from what probes saw: events that they had no room for, trials that measured nothing.
+
+use findings::Findings;
+use samples::ProbeKind;
+
+use crate::{
+    measured::Measured,
+    words::{count, list},
+};
+
+/// Every caveat that applies.
+pub(super) fn caveats(measured: &[Measured<'_>], findings: &Findings) -> Vec<String> {
+    without_value(measured)
+        .into_iter()
+        .chain(ProbeKind::ALL.map(|probe| overflowed(probe, findings)).into_iter().flatten())
+        .collect()
+}
+
+fn without_value(measured: &[Measured<'_>]) -> Option<String> {
+    let trials: usize = measured.iter().map(|cell| cell.unusable_probed).sum();
+    let cells: Vec<&str> =
+        measured.iter().filter(|cell| cell.unusable_probed > 0).map(|cell| cell.record.id.as_str()).collect();
+    (trials > 0).then(|| {
+        format!(
+            "{} with probes on, of {}, measured nothing: what the probes saw of {} is left out.",
+            count(trials, "trial"),
+            list(&cells),
+            if trials == 1 { "it" } else { "them" }
+        )
+    })
+}
+
+fn overflowed(probe: ProbeKind, findings: &Findings) -> Option<String> {
+    let lacks = |cell: &&findings::CellSummary| {
+        let mut all = cell.probed.iter().flat_map(|probed| &probed.overflowed);
+        all.any(|overflow| overflow.probe == probe && overflow.events > 0)
+    };
+    let cells: Vec<&str> = findings.cells.iter().filter(lacks).map(|cell| cell.id.as_str()).collect();
+    let what = match probe {
+        ProbeKind::Cpu => "CPU time by owner",
+        ProbeKind::Syscalls => "system calls",
+        ProbeKind::PacketWay => "the way of messages",
+    };
+    (!cells.is_empty()).then(|| {
+        format!(
+            "The probe of {what} had no room for all that it saw of {}: its numbers there are too low.",
+            list(&cells)
+        )
+    })
+}

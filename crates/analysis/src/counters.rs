@@ -1,0 +1,108 @@
+//! What devices and the machine counted while a cell was measured: its trials' counts added up. Must not know what is
+//! too much.
+
+use samples::{DeviceCounters, HostCounters, PathCounters, QdiscCounters, SoftnetCounters};
+use units::Bytes;
+
+use crate::measured::Measured;
+
+/// All trials' counts; `None` where nobody read them. Those with probes on are left out, as of every number of the cell.
+pub(crate) fn together(cell: &Measured<'_>) -> Option<PathCounters> {
+    let mut read = cell.trials().filter_map(|trial| trial.counters.as_ref());
+    let first = read.next()?.clone();
+    Some(read.fold(first, added))
+}
+
+fn added(mut all: PathCounters, more: &PathCounters) -> PathCounters {
+    for device in &more.devices {
+        match all.devices.iter_mut().find(|known| known.device == device.device) {
+            Some(known) => add_device(known, device),
+            None => all.devices.push(device.clone()),
+        }
+    }
+    for host in &more.hosts {
+        match all.hosts.iter_mut().find(|known| known.host == host.host) {
+            Some(known) => add_host(known, host),
+            None => all.hosts.push(host.clone()),
+        }
+    }
+    all.softnet = either(all.softnet, more.softnet, |one, other| SoftnetCounters {
+        processed: one.processed.saturating_add(other.processed),
+        dropped: one.dropped.saturating_add(other.dropped),
+        squeezed: one.squeezed.saturating_add(other.squeezed),
+    });
+    all
+}
+
+fn add_device(known: &mut DeviceCounters, more: &DeviceCounters) {
+    let add = |known: &mut u64, more: u64| *known = known.saturating_add(more);
+    let bytes = |known: &mut Bytes, more: Bytes| known.0 = known.0.saturating_add(more.0);
+    add(&mut known.rx_packets, more.rx_packets);
+    bytes(&mut known.rx_bytes, more.rx_bytes);
+    add(&mut known.rx_dropped, more.rx_dropped);
+    add(&mut known.rx_errors, more.rx_errors);
+    add(&mut known.tx_packets, more.tx_packets);
+    bytes(&mut known.tx_bytes, more.tx_bytes);
+    add(&mut known.tx_dropped, more.tx_dropped);
+    add(&mut known.tx_errors, more.tx_errors);
+    known.qdisc = either(known.qdisc.take(), more.qdisc.clone(), |one, other| QdiscCounters {
+        kind: one.kind,
+        drops: one.drops.saturating_add(other.drops),
+        overlimits: one.overlimits.saturating_add(other.overlimits),
+        requeues: one.requeues.saturating_add(other.requeues),
+    });
+}
+
+/// What a host tracks is a state and not a count: the most that there was.
+fn add_host(known: &mut HostCounters, more: &HostCounters) {
+    known.tracked = known.tracked.max(more.tracked);
+    known.translated = either(known.translated, more.translated, u64::saturating_add);
+}
+
+fn either<T>(one: Option<T>, other: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(add(one, other)),
+        (one, other) => one.or(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{fixtures::Fixture, measured::gather};
+    use samples::Arm;
+
+    fn counted(drops: u64, tracked: u64) -> PathCounters {
+        let qdisc = QdiscCounters { kind: "tbf".into(), drops, ..QdiscCounters::default() };
+        PathCounters {
+            devices: vec![DeviceCounters {
+                device: "a:eth0".into(),
+                tx_packets: 100,
+                tx_bytes: Bytes(1000),
+                qdisc: Some(qdisc),
+                ..DeviceCounters::default()
+            }],
+            hosts: vec![HostCounters { host: "a".into(), tracked: Some(tracked), translated: Some(2) }],
+            softnet: Some(SoftnetCounters { processed: 50, dropped: drops, squeezed: 1 }),
+        }
+    }
+
+    #[test]
+    fn counts_of_all_trials_are_added_and_those_with_probes_left_out() {
+        let mut run = Fixture::new(3);
+        run.path("plain", &["wire"]).path("other", &["wire"]).stream("plain", &[], 1e9);
+        run.stream("other", &[], 1e9).probed("other/bulk");
+        run.each("other/bulk", |trial| {
+            let drops = if trial.arm == Arm::Probed { 1000 } else { u64::from(trial.block) };
+            trial.counters = Some(counted(drops, u64::from(7 - trial.block)));
+        });
+        let cells = gather(&run.record);
+        assert_eq!(together(&cells[0]), None);
+        let all = together(&cells[1]).expect("they were read");
+        let device = &all.devices[0];
+        assert_eq!((device.tx_packets, device.tx_bytes, all.devices.len()), (300, Bytes(3000), 1));
+        assert_eq!(device.qdisc.as_ref().map(|qdisc| qdisc.drops), Some(3));
+        assert_eq!((all.hosts[0].tracked, all.hosts[0].translated), (Some(7), Some(6)));
+        assert_eq!(all.softnet, Some(SoftnetCounters { processed: 150, dropped: 3, squeezed: 3 }));
+    }
+}

@@ -1,0 +1,63 @@
+//! What probes saw of a cell, from the trials that they watched alone. Must not know the cell's own numbers.
+
+mod calls;
+mod carried;
+mod cost;
+mod owners;
+mod steps;
+mod way;
+
+use findings::{ProbedSummary, RunProbes};
+use samples::{Observed, Overflow, RunRecord, SyscallCount, Trial};
+
+use crate::measured::Measured;
+
+/// A trial with what probes saw of it.
+type Watched<'a> = (&'a Trial, &'a Observed);
+
+/// What probes saw of a cell, whose system calls these are; `None` where none watched it.
+pub(crate) fn summary(cell: &Measured<'_>, syscalls: &[SyscallCount]) -> Option<ProbedSummary> {
+    let watched = watched(cell);
+    (!watched.is_empty()).then(|| ProbedSummary {
+        trials: u32::try_from(watched.len()).unwrap_or(u32::MAX),
+        cpu: owners::by_owner(&watched),
+        calls: calls::rates(&watched, syscalls),
+        way: way::together(cell, &watched),
+        overflowed: overflowed(&watched),
+    })
+}
+
+/// The probes of a run and what they cost.
+pub(crate) fn of_run(record: &RunRecord, measured: &[Measured<'_>]) -> RunProbes {
+    RunProbes {
+        ran: record.header.probes.clone(),
+        missing: record.header.missing_probes.clone(),
+        costs: cost::costs(measured),
+    }
+}
+
+/// The share of the kernel's busy time that no owner explains, trial by trial.
+pub(crate) fn unexplained(cell: &Measured<'_>) -> Vec<f64> {
+    watched(cell).iter().filter_map(|(_, seen)| owners::unexplained(seen.cpu.as_ref()?)).collect()
+}
+
+/// The trials of a cell that probes watched, in order of blocks.
+pub(crate) fn watched<'a>(cell: &Measured<'a>) -> Vec<Watched<'a>> {
+    let trials = cell.probed.values().map(|point| point.trial);
+    trials.filter_map(|trial| Some((trial, trial.observed.as_ref()?))).collect()
+}
+
+fn overflowed(watched: &[Watched<'_>]) -> Vec<Overflow> {
+    let mut sums: Vec<Overflow> = Vec::new();
+    for overflow in watched.iter().flat_map(|(_, seen)| &seen.overflowed) {
+        match sums.iter_mut().find(|sum| sum.probe == overflow.probe) {
+            Some(sum) => sum.events = sum.events.saturating_add(overflow.events),
+            None => sums.push(*overflow),
+        }
+    }
+    sums.sort_by_key(|sum| sum.probe);
+    sums
+}
+
+#[cfg(test)]
+mod tests;

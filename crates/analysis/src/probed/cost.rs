@@ -1,0 +1,76 @@
+//! What probes cost: trials with them against trials without, in the same blocks.
+
+use findings::{CpuProbeCost, Interval, Metric, ProbeCost};
+use samples::Trial;
+use stats::ratio;
+
+use crate::{
+    compare::{self, CONFIDENCE},
+    cpu,
+    measured::{self, Measured},
+};
+
+/// One cost for each workload that has a pair of trials, in the order of the scenario.
+pub(super) fn costs(measured: &[Measured<'_>]) -> Vec<ProbeCost> {
+    let mut workloads: Vec<&str> = Vec::new();
+    for cell in measured.iter().filter(|cell| !cell.probed.is_empty()) {
+        if !workloads.contains(&cell.record.workload.as_str()) {
+            workloads.push(&cell.record.workload);
+        }
+    }
+    workloads.into_iter().filter_map(|workload| of_workload(workload, measured)).collect()
+}
+
+fn of_workload(workload: &str, measured: &[Measured<'_>]) -> Option<ProbeCost> {
+    let mut cells = measured.iter().filter(|cell| cell.record.workload == workload);
+    let metric = cells.clone().next()?.metric;
+    let of_metric = || cells.clone().filter(|cell| cell.metric == metric);
+    // A pair with a zero has no ratio, and one of them would hide all others.
+    let pairs: Vec<(f64, f64)> = of_metric()
+        .flat_map(|cell| measured::pairs(&cell.points, &cell.probed))
+        .filter(|(without, with)| *without > 0.0 && *with > 0.0)
+        .collect();
+    let estimate = ratio::paired_ratio(&pairs, CONFIDENCE)?;
+    let worse = |ratio: f64| if less_is_better(metric) { ratio - 1.0 } else { 1.0 - ratio };
+    let cpu = cpu_cost(&cells.by_ref().collect::<Vec<_>>());
+    Some(ProbeCost {
+        workload: workload.to_owned(),
+        metric,
+        pairs: u32::try_from(pairs.len()).unwrap_or(u32::MAX),
+        ratio: estimate.value,
+        cost: worse(estimate.value),
+        interval: estimate.interval.map(compare::named).map(|interval| turned(interval, worse)),
+        cpu,
+    })
+}
+
+fn less_is_better(metric: Metric) -> bool {
+    metric.more_is_better() == Some(false)
+}
+
+/// An interval of another figure; the ends may change places.
+fn turned(interval: Interval, of: impl Fn(f64) -> f64) -> Interval {
+    let (one, other) = (of(interval.low), of(interval.high));
+    Interval { low: one.min(other), high: one.max(other), ..interval }
+}
+
+fn cpu_cost(cells: &[&Measured<'_>]) -> Option<CpuProbeCost> {
+    let of_cell = |cell: &&Measured<'_>| -> Vec<(f64, f64)> {
+        let both = cell.points.iter().filter_map(|(block, without)| Some((without, cell.probed.get(block)?)));
+        both.filter_map(|(without, with)| Some((spent(without.trial)?, spent(with.trial)?))).collect()
+    };
+    let pairs: Vec<(f64, f64)> = cells.iter().flat_map(of_cell).collect();
+    let estimate = ratio::paired_ratio(&pairs, CONFIDENCE)?;
+    let more = |ratio: f64| ratio - 1.0;
+    Some(CpuProbeCost {
+        cost: more(estimate.value),
+        interval: estimate.interval.map(compare::named).map(|interval| turned(interval, more)),
+    })
+}
+
+/// CPU time for a unit of what was carried, by the kernel's own count.
+fn spent(trial: &Trial) -> Option<f64> {
+    let cost = cpu::of_one(&trial.measurement, &trial.cpu);
+    let spent = cost.per_gigabyte.or(cost.per_million_messages).or(cost.per_million_connections)?;
+    (spent > 0.0).then_some(spent)
+}

@@ -1,0 +1,119 @@
+//! What happens between two points of a way, and its name. Must not know times.
+
+use std::collections::BTreeMap;
+
+use findings::StepKind;
+use samples::{PacketWay, Trial, WayEvent, WayPoint};
+
+use crate::measured::Measured;
+
+/// What is known of the path that steps are named from.
+pub(super) struct Steps<'a> {
+    /// Of each host the bridge that its packets pass and the way has no point at.
+    bridges: BTreeMap<&'a str, &'a str>,
+    /// Hosts that translate addresses.
+    translating: Vec<&'a str>,
+}
+
+impl<'a> Steps<'a> {
+    pub(super) fn of(cell: &Measured<'a>, trials: &[&'a Trial], way: &PacketWay) -> Self {
+        let seen = |device: &str| {
+            let at = |point: &WayPoint| point.device.as_deref() == Some(device);
+            way.steps.iter().any(|step| at(&step.from) || at(&step.to))
+        };
+        let bridge = |device: &str| {
+            let mut states = trials.iter().flat_map(|trial| &trial.devices);
+            states.any(|state| state.device == device && state.kind == "bridge")
+        };
+        let devices = cell.path.map(|path| path.devices.as_slice()).unwrap_or_default();
+        let passed = devices.iter().filter(|device| bridge(device) && !seen(device));
+        let hosts = trials.iter().filter_map(|trial| trial.counters.as_ref()).flat_map(|it| &it.hosts);
+        Self {
+            bridges: passed.filter_map(|device| Some((host(device)?, device.as_str()))).collect(),
+            translating: hosts
+                .filter(|host| host.translated.is_some())
+                .map(|host| host.host.as_str())
+                .collect(),
+        }
+    }
+
+    /// What happens from one point to the next, and how that is called.
+    pub(super) fn named(&self, from: &WayPoint, to: &WayPoint) -> (StepKind, String) {
+        let there = from.device.as_deref().zip(to.device.as_deref());
+        let same_host = there.is_some_and(|(from, to)| host(from) == host(to));
+        match (from.event, to.event) {
+            (WayEvent::ClientSends, _) => (StepKind::Send, "send on the client".into()),
+            (WayEvent::ServerReceives, WayEvent::ServerSends) => {
+                (StepKind::Program, "the server's program".into())
+            }
+            (WayEvent::ServerSends, _) => (StepKind::Send, "send on the server".into()),
+            (_, WayEvent::ServerReceives) => (StepKind::Wakeup, "wake-up of the server".into()),
+            (_, WayEvent::ClientReceives) => (StepKind::Wakeup, "wake-up of the client".into()),
+            (WayEvent::Queued, WayEvent::Transmitted) if from.device == to.device => {
+                (StepKind::Queue, "queueing discipline".into())
+            }
+            (WayEvent::Transmitted, WayEvent::Queued) if same_host => down(from),
+            (WayEvent::Transmitted, WayEvent::Received) => crossing(from),
+            (WayEvent::Received, WayEvent::Received) if same_host => up(from, to),
+            (WayEvent::Received, WayEvent::Queued) if same_host => self.through(from, to),
+            _ => (StepKind::Other, "on the way".into()),
+        }
+    }
+
+    /// From the device that a packet came in at to the one that it leaves by.
+    fn through(&self, from: &WayPoint, to: &WayPoint) -> (StepKind, String) {
+        let name = from.device.as_deref().and_then(host).unwrap_or("?");
+        if !is(from, "bridge")
+            && !is(to, "bridge")
+            && let Some(bridge) = self.bridges.get(name)
+        {
+            return (StepKind::Bridge, format!("bridge {bridge}"));
+        }
+        let translation = if self.translating.contains(&name) { " and SNAT" } else { "" };
+        (StepKind::Forwarding, format!("forwarding{translation} on {name}"))
+    }
+}
+
+/// From a device that others carry to the one below it.
+fn down(from: &WayPoint) -> (StepKind, String) {
+    match from.kind.as_deref() {
+        Some("bridge") => (StepKind::Bridge, format!("bridge {}", device(from))),
+        Some(kind) if is_tunnel(kind) => {
+            (StepKind::Encapsulation, format!("{} encapsulation", kind.to_uppercase()))
+        }
+        _ => (StepKind::Other, "to the device below".into()),
+    }
+}
+
+/// From a device to one that is carried by it.
+fn up(from: &WayPoint, to: &WayPoint) -> (StepKind, String) {
+    match to.kind.as_deref() {
+        Some("bridge") => (StepKind::Bridge, format!("bridge {}", device(to))),
+        Some(kind) if is_tunnel(kind) => {
+            (StepKind::Decapsulation, format!("{} decapsulation", kind.to_uppercase()))
+        }
+        _ if from.device == to.device => (StepKind::Other, "taken up again".into()),
+        _ => (StepKind::Other, "to the device above".into()),
+    }
+}
+
+fn crossing(from: &WayPoint) -> (StepKind, String) {
+    let over = from.kind.as_deref().unwrap_or("the wire");
+    (StepKind::Crossing, format!("over {over}"))
+}
+
+fn is_tunnel(kind: &str) -> bool {
+    matches!(kind, "vxlan" | "geneve" | "gre" | "ipip" | "wireguard")
+}
+
+fn is(point: &WayPoint, kind: &str) -> bool {
+    point.kind.as_deref() == Some(kind)
+}
+
+fn device(point: &WayPoint) -> &str {
+    point.device.as_deref().unwrap_or("?")
+}
+
+fn host(device: &str) -> Option<&str> {
+    device.split_once(':').map(|(host, _)| host)
+}

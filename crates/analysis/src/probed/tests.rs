@@ -1,0 +1,342 @@
+//! Made records against what is said of what probes saw.
+
+use findings::{CellSummary, Findings, Leg, StepKind, Work};
+use samples::{
+    Arm, CallTimes, DeviceState, Doubt, HostCounters, LatencyHistogram, Measurement, OwnedCpu, Owner,
+    OwnerShare, OwnerSource, PacketWay, PathCounters, ProbeKind, SyscallCount, WayEvent, WayPoint, WayStep,
+};
+use units::Nanos;
+
+use crate::{
+    analyse,
+    fixtures::{Fixture, ping_of, stream_of},
+};
+
+const BULK: &str = "plain/bulk";
+const PING: &str = "plain/ping";
+
+fn run(blocks: u32) -> Fixture {
+    let mut run = Fixture::new(blocks);
+    run.path("plain", &["wire"]).stream("plain", &[], 8e9).ping("plain", &[], 20_000.0);
+    run.probed(BULK).probed(PING);
+    run
+}
+
+fn cell<'a>(findings: &'a Findings, id: &str) -> &'a CellSummary {
+    findings.cells.iter().find(|cell| cell.id == id).expect("it was measured")
+}
+
+fn near(value: f64, wanted: f64) -> bool {
+    (value - wanted).abs() < 1e-6 * wanted.abs().max(1.0)
+}
+
+#[test]
+fn a_probed_trial_changes_no_number_of_its_cell() {
+    let mut plain = Fixture::new(6);
+    plain.path("plain", &["wire"]).stream("plain", &[], 8e9).ping("plain", &[], 20_000.0);
+    let without = analyse(&plain.record);
+    let mut probed = run(6);
+    for trial in probed.record.trials.iter_mut().filter(|trial| trial.arm == Arm::Probed) {
+        let is_stream = trial.cell == BULK;
+        trial.measurement = if is_stream { stream_of(1e9) } else { ping_of(90_000.0) };
+        trial.doubts.push(Doubt::Stolen { share: 0.5 });
+        trial.cpu.machine.steal = trial.cpu.machine.elapsed;
+        trial.path_check.mtu = Some(576);
+        trial.devices.push(DeviceState {
+            device: "a:eth0".into(),
+            kind: "veth".into(),
+            mtu: 576,
+            features: Default::default(),
+            gso_max_size: None,
+            gro_max_size: None,
+            queues: None,
+            rings: None,
+        });
+        trial.observed = None;
+    }
+    let with = analyse(&probed.record);
+    let others = |findings: &Findings| -> Vec<String> {
+        let ids = findings.claims.iter().map(|claim| claim.id.clone());
+        ids.filter(|id| id != "probe-cost").collect()
+    };
+    assert_eq!(others(&with), others(&without));
+    assert_eq!((with.cells, with.noise, with.effects), (without.cells, without.noise, without.effects));
+    assert_eq!((with.ladders, with.caveats), (without.ladders, without.caveats));
+}
+
+#[test]
+fn a_cell_that_only_probes_watched_is_not_measured() {
+    let mut run = run(3);
+    run.record.trials.retain(|trial| trial.arm == Arm::Probed || trial.cell == PING);
+    let findings = analyse(&run.record);
+    assert_eq!(findings.cells.iter().map(|cell| cell.id.as_str()).collect::<Vec<_>>(), [PING]);
+}
+
+#[test]
+fn probed_trials_without_a_value_are_named_and_hurt_nothing() {
+    let mut run = run(6);
+    run.each(BULK, |trial| {
+        if trial.arm == Arm::Probed && trial.block < 2 {
+            trial.measurement = ping_of(1.0);
+        }
+    });
+    let findings = analyse(&run.record);
+    let [caveat] = findings.caveats.as_slice() else { panic!("{:#?}", findings.caveats) };
+    assert!(caveat.contains("2 trials with probes on, of plain/bulk"), "{caveat}");
+    let probed = cell(&findings, BULK).probed.as_ref().expect("four are left");
+    assert_eq!(probed.trials, 4);
+}
+
+fn owned(busy: u64, shares: &[(Owner, Option<u32>, u64)]) -> OwnedCpu {
+    let share = |&(owner, cpu, millis): &(Owner, Option<u32>, u64)| OwnerShare {
+        owner,
+        process: None,
+        thread: None,
+        cpu,
+        time: Nanos::from_millis(millis),
+    };
+    OwnedCpu {
+        source: OwnerSource::Traced,
+        elapsed: Nanos::from_secs(2),
+        cpus: 2,
+        busy: Nanos::from_millis(busy),
+        steal: Nanos::from_millis(20),
+        shares: shares.iter().map(share).collect(),
+    }
+}
+
+#[test]
+fn owners_and_the_rest_add_up_to_what_the_kernel_counted() {
+    let mut run = run(4);
+    run.seen(BULK, |block, seen| {
+        let client = if block == 3 { 1000 } else { 200 };
+        let shares =
+            [(Owner::Softirq, Some(0), 300), (Owner::Softirq, Some(1), 100), (Owner::Client, None, client)];
+        seen.cpu = Some(owned(client + 500, &shares));
+    });
+    let findings = analyse(&run.record);
+    let cpu =
+        cell(&findings, BULK).probed.as_ref().and_then(|probed| probed.cpu.as_ref()).expect("it is known");
+    let sum: f64 = cpu.owners.iter().map(|owner| owner.cpus).sum();
+    assert!(near(sum + cpu.unexplained, cpu.busy) && near(sum, cpu.owned), "{cpu:?}");
+    // 1600 ms of the client in four trials of two seconds; 400 ms that nobody had.
+    assert_eq!(cpu.owners[0].owner, Owner::Client);
+    assert!(near(cpu.owners[0].cpus, 0.2) && near(cpu.unexplained, 0.05), "{cpu:?}");
+    assert!(near(cpu.unexplained_share, 0.4 / 3.6) && near(cpu.steal, 0.01), "{cpu:?}");
+    let softirq = &cpu.owners[1];
+    let parts: Vec<_> = softirq.parts.iter().map(|part| (part.cpu, (part.cpus * 1000.0).round())).collect();
+    assert_eq!(parts, [(Some(0), 150.0), (Some(1), 50.0)]);
+    // Five quarters of a second of 10^9 bytes each, the warm-up's included.
+    let cost = cpu.owners[0].cost.expect("bytes flowed");
+    assert!((cost / (1.6 / 5.0) - 1.0).abs() < 0.01 && cpu.work == Some(Work::Bytes), "{cost}");
+}
+
+fn calls(end: &str, call: &str, calls: u64) -> SyscallCount {
+    SyscallCount {
+        end: Some(end.into()),
+        call: call.into(),
+        calls,
+        pid: Some(calls as u32),
+        total: Some(Nanos(calls * 1000)),
+        running: Some(Nanos(calls * 400)),
+        waiting: Some(Nanos(calls * 600)),
+        bytes: Some(units::Bytes(calls * 10)),
+        times: CallTimes(vec![0; (calls % 3) as usize].into_iter().chain([calls]).collect()),
+        ..SyscallCount::default()
+    }
+}
+
+#[test]
+fn calls_are_added_over_probed_trials_and_held_against_all_that_these_carried() {
+    let mut run = run(2);
+    run.each(PING, |trial| {
+        if let Measurement::PingPong(data) = &mut trial.measurement {
+            // 1000 after the warm-up, 1250 with it.
+            let mut all = LatencyHistogram::new();
+            all.record_many(Nanos(20_000), 1250);
+            data.intervals = vec![samples::PingPongInterval {
+                warmup: true,
+                round_trips: all,
+                ..samples::PingPongInterval::default()
+            }];
+        }
+    });
+    run.seen(PING, |block, seen| {
+        let more = u64::from(block);
+        seen.syscalls = vec![calls("client", "sendto", 1250 + more), calls("server", "recvfrom", 2500)];
+    });
+    let findings = analyse(&run.record);
+    let cell = cell(&findings, PING);
+    let said: Vec<_> = cell.syscalls.iter().map(|it| (it.call.as_str(), it.calls, it.pid)).collect();
+    assert_eq!(said, [("recvfrom", 5000, Some(2500)), ("sendto", 2501, None)]);
+    assert_eq!(cell.syscalls[1].running, Some(Nanos(2501 * 400)));
+    assert_eq!(cell.syscalls[1].times.0.iter().sum::<u64>(), 2501);
+    assert_eq!(cell.syscalls[1].bytes, Some(units::Bytes(25_010)));
+    let rates = cell.probed.as_ref().and_then(|probed| probed.calls.as_ref()).expect("messages came back");
+    assert!(near(rates.each[0], 2.0) && near(rates.each[1], 2501.0 / 2500.0), "{rates:?}");
+    let ends: Vec<_> = rates.ends.iter().map(|end| (end.end.as_deref(), end.calls)).collect();
+    assert_eq!((rates.work, ends), (Work::Messages, vec![(Some("client"), 2501), (Some("server"), 5000)]));
+}
+
+#[test]
+fn a_cost_is_paired_by_block_and_has_the_sign_of_its_metric() {
+    let mut run = run(6);
+    run.each(BULK, |trial| {
+        // The machine drifts by half; the probe always takes two percent.
+        let drift = 8e9 * (1.0 + 0.1 * f64::from(trial.block));
+        trial.measurement = stream_of(if trial.arm == Arm::Probed { drift * 0.98 } else { drift });
+    });
+    run.each(PING, |trial| {
+        trial.measurement = ping_of(if trial.arm == Arm::Probed { 21_000.0 } else { 20_000.0 });
+    });
+    let costs = analyse(&run.record).probes.costs;
+    let [stream, ping] = costs.as_slice() else { panic!("{costs:#?}") };
+    let interval = stream.interval.expect("six pairs");
+    assert!((stream.cost - 0.02).abs() < 1e-6 && (ping.cost - 0.05).abs() < 1e-3, "{costs:#?}");
+    assert!(interval.low <= stream.cost && stream.cost <= interval.high, "{stream:#?}");
+    assert!((interval.high - interval.low) < 1e-6 && stream.pairs == 6, "{stream:#?}");
+    // The same CPU time for less.
+    assert!((stream.cpu.expect("the machine is known").cost - (1.0 / 0.98 - 1.0)).abs() < 1e-6);
+}
+
+fn point(event: WayEvent, device: &str, kind: &str) -> WayPoint {
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    WayPoint { event, device: some(device), kind: some(kind) }
+}
+
+/// From a pod over its bridge and a tunnel to a host that translates, and to the server there.
+fn points() -> Vec<WayPoint> {
+    use WayEvent::{ClientReceives, ClientSends, Queued, Received, ServerReceives, ServerSends, Transmitted};
+    vec![
+        point(ClientSends, "", ""),
+        point(Queued, "pod:eth0", "veth"),
+        point(Transmitted, "pod:eth0", "veth"),
+        point(Received, "node:veth0", "veth"),
+        point(Queued, "node:tunnel", "vxlan"),
+        point(Transmitted, "node:tunnel", "vxlan"),
+        point(Queued, "node:eth0", "veth"),
+        point(Transmitted, "node:eth0", "veth"),
+        point(Received, "gate:eth0", "veth"),
+        point(Received, "gate:tunnel", "vxlan"),
+        point(Queued, "gate:eth1", "veth"),
+        point(Received, "host:eth0", "veth"),
+        point(ServerReceives, "", ""),
+        point(ServerSends, "", ""),
+        point(Queued, "host:eth0", "veth"),
+        point(Received, "host:br0", "bridge"),
+        point(ClientReceives, "", ""),
+    ]
+}
+
+fn way(points: &[WayPoint], nanos: u64, followed: u64) -> PacketWay {
+    let times = |nanos: u64| {
+        let mut times = LatencyHistogram::new();
+        times.record_many(Nanos(nanos), followed);
+        times
+    };
+    let step = |two: &[WayPoint]| WayStep { from: two[0].clone(), to: two[1].clone(), times: times(nanos) };
+    PacketWay {
+        every: 4,
+        followed,
+        strayed: 2,
+        whole: times(nanos * 17),
+        steps: points.windows(2).map(step).collect(),
+    }
+}
+
+fn on_the_way(blocks: u32) -> Fixture {
+    let mut run = run(blocks);
+    let devices = ["pod:eth0", "node:veth0", "node:cni0", "node:tunnel", "gate:tunnel", "gate:eth1"];
+    run.record.header.paths[0].devices = devices.map(str::to_owned).to_vec();
+    run.each(PING, |trial| {
+        trial.devices = devices
+            .map(|name| DeviceState {
+                device: name.into(),
+                kind: if name == "node:cni0" { "bridge" } else { "veth" }.into(),
+                mtu: 1500,
+                features: Default::default(),
+                gso_max_size: None,
+                gro_max_size: None,
+                queues: None,
+                rings: None,
+            })
+            .to_vec();
+        let host = HostCounters { host: "gate".into(), tracked: Some(1), translated: Some(1) };
+        trial.counters = Some(PathCounters { hosts: vec![host], ..PathCounters::default() });
+    });
+    run
+}
+
+#[test]
+fn steps_have_the_names_that_an_operator_knows() {
+    let mut run = on_the_way(3);
+    run.seen(PING, |_, seen| seen.way = Some(way(&points(), 1000, 100)));
+    let findings = analyse(&run.record);
+    let way = cell(&findings, PING).way().expect("messages were followed");
+    let names: Vec<&str> = way.steps.iter().map(|step| step.what.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "send on the client",
+            "queueing discipline",
+            "over veth",
+            "bridge node:cni0",
+            "queueing discipline",
+            "VXLAN encapsulation",
+            "queueing discipline",
+            "over veth",
+            "VXLAN decapsulation",
+            "forwarding and SNAT on gate",
+            "on the way",
+            "wake-up of the server",
+            "the server's program",
+            "send on the server",
+            "on the way",
+            "wake-up of the client",
+        ]
+    );
+    let legs: Vec<Leg> = way.steps.iter().map(|step| step.leg).collect();
+    assert!(legs[..12].iter().all(|leg| *leg == Leg::There) && legs[12] == Leg::Server, "{legs:?}");
+    assert!(legs[13..].iter().all(|leg| *leg == Leg::Back));
+    assert_eq!(way.steps[9].kind, StepKind::Forwarding);
+}
+
+#[test]
+fn equal_ways_are_merged_and_their_medians_held_against_the_engines() {
+    let mut run = on_the_way(5);
+    run.each(PING, |trial| {
+        trial.measurement = ping_of(if trial.arm == Arm::Probed { 20_000.0 } else { 5_000.0 });
+    });
+    let short: Vec<WayPoint> = points().into_iter().filter(|point| point.event != WayEvent::Queued).collect();
+    run.seen(PING, |block, seen| {
+        let (points, followed) = if block == 4 { (short.clone(), 150) } else { (points(), 100) };
+        seen.way = Some(way(&points, if block == 0 { 3000 } else { 1000 }, followed));
+    });
+    let findings = analyse(&run.record);
+    let way = cell(&findings, PING).way().expect("messages were followed");
+    // Of five trials one took another way, and of the others one was slower.
+    assert_eq!((way.followed, way.strayed, way.steps.len()), (400, 2 * 4 + 152, 16));
+    assert!(way.steps.iter().all(|step| step.p50.0.abs_diff(1000) < 2 && step.p99.0.abs_diff(3000) < 3));
+    // The engine's median is that of the probed trials, and not of those that measure the cell.
+    let engine = way.engine.expect("round trips were made").0 as f64;
+    assert!((engine / 20_000.0 - 1.0).abs() < 0.01, "{engine}");
+    assert!((way.unexplained - (1.0 - 16_000.0 / engine)).abs() < 0.01, "{way:?}");
+    let last = way.steps.last().expect("sixteen");
+    assert!((last.begins - 15_000.0 / engine).abs() < 0.01 && last.by_trial.len() == 4, "{last:?}");
+}
+
+#[test]
+fn what_was_not_followed_or_counted_has_no_summary() {
+    let mut run = run(3);
+    run.seen(PING, |_, seen| seen.way = Some(PacketWay::default()));
+    run.seen(BULK, |_, seen| {
+        let probe = ProbeKind::Syscalls;
+        seen.overflowed = vec![samples::Overflow { probe, events: 5 }];
+    });
+    let findings = analyse(&run.record);
+    assert_eq!(cell(&findings, PING).way(), None);
+    let probed = cell(&findings, BULK).probed.as_ref().expect("it was watched");
+    assert_eq!((probed.cpu.is_some(), probed.calls.is_some(), probed.trials), (false, false, 3));
+    assert_eq!(probed.overflowed[0].events, 15);
+    assert!(findings.caveats.iter().any(|caveat| caveat.contains("system calls")), "{:#?}", findings.caveats);
+}

@@ -1,0 +1,83 @@
+//! `probe-cost`: probes slow what they watch by so much that what they say of time holds less.
+
+use findings::{Evidence, Finding, Interval, ProbeCost, Remedy, Severity};
+
+use super::{Context, Rule};
+use crate::words::{confident, count, list, percent};
+
+pub(crate) const RULE: Rule = Rule { id: "probe-cost", look };
+
+/// From this share on.
+const MUCH: f64 = 0.05;
+/// What an interval has to attain before a claim rests on it.
+const LEAST_CONFIDENCE: f64 = stats::verdict::LEAST_CONFIDENCE - 1e-12;
+
+/// One claim for all workloads, the one that pays most named.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let costs = &context.findings.probes.costs;
+    let mut dear: Vec<&ProbeCost> =
+        costs.iter().filter(|cost| cost.cost >= MUCH && !is_noise(cost)).collect();
+    dear.sort_by(|one, other| other.cost.total_cmp(&one.cost));
+    dear.first().map(|worst| finding(worst, &dear, context)).into_iter().collect()
+}
+
+/// Whether equal trials could differ by as much.
+fn is_noise(cost: &ProbeCost) -> bool {
+    cost.interval.is_some_and(|interval| interval.low <= 0.0)
+}
+
+fn is_sure(cost: &ProbeCost) -> bool {
+    cost.interval.is_some_and(|interval| interval.low >= MUCH && interval.confidence >= LEAST_CONFIDENCE)
+}
+
+fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Finding {
+    let probes: Vec<&str> = context.findings.probes.ran.iter().map(|probe| probe.word()).collect();
+    let of = |cell: &&findings::CellSummary| {
+        cell.probed.is_some() && dear.iter().any(|cost| cost.workload == cell.workload)
+    };
+    let mut caveats =
+        vec!["Counts of calls, messages and packets hold whatever the probes cost; times and shares of CPU time are those of \
+              the slower, watched trial. No number of a cell comes from one."
+            .into()];
+    caveats.extend((!is_sure(worst)).then(|| {
+        "The interval of the cost does not lie above 5 %, or too few blocks have both trials: it may cost less.".into()
+    }));
+    Finding {
+        id: String::new(),
+        severity: if is_sure(worst) { Severity::Warning } else { Severity::Note },
+        claim: format!(
+            "The probes ({}) cost {} of what {} is measured by: what they say of time there holds less.",
+            list(&probes),
+            percent(worst.cost),
+            worst.workload
+        ),
+        cells: context.findings.cells.iter().filter(of).map(|cell| cell.id.clone()).collect(),
+        evidence: dear.iter().map(|cost| evidence(cost)).collect(),
+        caveats,
+        remedy: Some(Remedy::manual(
+            "Use one probe at a time, and of messages follow fewer; the counts of the dearest probe, system calls, are \
+             good at any cost."
+                .into(),
+            vec!["plumb run SCENARIO --probe cpu".into(), "plumb run SCENARIO --probe packet-way".into()],
+        )),
+    }
+}
+
+fn evidence(cost: &ProbeCost) -> Evidence {
+    let range = |interval: &Interval| {
+        format!(
+            " ({} to {}, {})",
+            percent(interval.low),
+            percent(interval.high),
+            confident(interval.confidence)
+        )
+    };
+    Evidence {
+        what: format!(
+            "{} with probes against without, {} in blocks",
+            cost.workload,
+            count(cost.pairs as usize, "pair")
+        ),
+        value: format!("{}{}", percent(cost.cost), cost.interval.as_ref().map(range).unwrap_or_default()),
+    }
+}

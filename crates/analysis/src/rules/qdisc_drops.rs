@@ -1,0 +1,121 @@
+//! `qdisc-drops`: a device of the path, or its queueing discipline, dropped packets.
+
+use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use samples::DeviceCounters;
+
+use super::{Context, Rule, ethtool::typed_at};
+use crate::words::{count, percent};
+
+pub(crate) const RULE: Rule = Rule { id: "qdisc-drops", look };
+
+/// From this share of the packets on it is worth acting on.
+const MUCH: f64 = 1e-4;
+
+struct Lossy<'a> {
+    cell: &'a CellSummary,
+    device: &'a DeviceCounters,
+    dropped: u64,
+    /// Of the packets that it handled.
+    share: f64,
+}
+
+/// One claim for each device, the cell where it lost the largest share named.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let mut found: Vec<Lossy<'_>> = context.findings.cells.iter().flat_map(of_cell).collect();
+    found.sort_by(|one, other| other.share.total_cmp(&one.share));
+    let mut told: Vec<&str> = Vec::new();
+    let mut claims = Vec::new();
+    for worst in &found {
+        let name = worst.device.device.as_str();
+        if told.contains(&name) {
+            continue;
+        }
+        told.push(name);
+        let alike: Vec<&Lossy<'_>> = found.iter().filter(|other| other.device.device == name).collect();
+        claims.push(finding(worst, &alike));
+    }
+    claims
+}
+
+fn of_cell(cell: &CellSummary) -> Vec<Lossy<'_>> {
+    let devices = cell.counters.iter().flat_map(|counters| &counters.devices);
+    let by_backlog =
+        cell.counters.as_ref().and_then(|counters| counters.softnet).map_or(0, |softnet| softnet.dropped);
+    let lossy = devices.filter_map(|device| {
+        // A driver may count what its queueing discipline dropped once more, and what a backlog queue had no room for
+        // counts at the device on either side of it.
+        let out = by_qdisc(device).max(device.tx_dropped.saturating_sub(by_backlog));
+        let dropped = out.saturating_add(device.rx_dropped.saturating_sub(by_backlog));
+        let handled = device.tx_packets.saturating_add(device.rx_packets).saturating_add(dropped);
+        (dropped > 0).then(|| Lossy { cell, device, dropped, share: dropped as f64 / handled.max(1) as f64 })
+    });
+    lossy.collect()
+}
+
+fn by_qdisc(device: &DeviceCounters) -> u64 {
+    device.qdisc.as_ref().map_or(0, |qdisc| qdisc.drops)
+}
+
+fn finding(worst: &Lossy<'_>, alike: &[&Lossy<'_>]) -> Finding {
+    let Lossy { cell, device, dropped, share } = worst;
+    let others =
+        if alike.len() > 1 { format!(" So it is in {}.", count(alike.len(), "cell")) } else { String::new() };
+    let whose = if by_qdisc(device) > 0 {
+        let kind = device.qdisc.as_ref().map_or("", |qdisc| qdisc.kind.as_str());
+        format!("The queueing discipline of {} ({kind})", device.device)
+    } else {
+        device.device.clone()
+    };
+    Finding {
+        id: String::new(),
+        severity: if *share >= MUCH { Severity::Warning } else { Severity::Note },
+        claim: format!(
+            "{whose} dropped {} while {} was measured, {} of all that it handled.{others}",
+            count(usize::try_from(*dropped).unwrap_or(usize::MAX), "packet"),
+            cell.id,
+            percent(*share)
+        ),
+        cells: alike.iter().map(|lossy| lossy.cell.id.clone()).collect(),
+        evidence: alike.iter().map(|lossy| evidence(lossy)).collect(),
+        caveats: vec![
+            "TCP learns from drops how fast it may send: at a shaper they are its way of working, as long as they are \
+             few."
+                .into(),
+            "With segmentation offload one dropped packet holds many segments.".into(),
+        ],
+        remedy: Some(remedy(device)),
+    }
+}
+
+fn evidence(lossy: &Lossy<'_>) -> Evidence {
+    let device = lossy.device;
+    let qdisc = device.qdisc.as_ref().map_or_else(String::new, |qdisc| {
+        format!(
+            "; {}: {} dropped, {} times over its limit, {} given back",
+            qdisc.kind, qdisc.drops, qdisc.overlimits, qdisc.requeues
+        )
+    });
+    Evidence {
+        what: format!("{} in the trials of {}", device.device, lossy.cell.id),
+        value: format!(
+            "{} of {} in and {} of {} out dropped{qdisc}",
+            device.rx_dropped, device.rx_packets, device.tx_dropped, device.tx_packets
+        ),
+    }
+}
+
+fn remedy(device: &DeviceCounters) -> Remedy {
+    let show = typed_at(&device.device, |device| format!("tc -s qdisc show dev {device}"));
+    if by_qdisc(device) > 0 {
+        let action = "Give the queueing discipline the rate and the length that the path needs, or one that shares fairly and \
+                      drops early.";
+        let replace =
+            typed_at(&device.device, |device| format!("tc qdisc replace dev {device} root fq_codel"));
+        return Remedy::manual(action.into(), vec![show, replace]);
+    }
+    let action = "See why the device drops: a ring that is too short, a peer that is down or has no room, a packet that is too \
+                  long.";
+    let statistics = typed_at(&device.device, |device| format!("ethtool -S {device}"));
+    let ring = typed_at(&device.device, |device| format!("ethtool -g {device}"));
+    Remedy::manual(action.into(), vec![statistics, ring, show])
+}

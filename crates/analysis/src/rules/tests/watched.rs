@@ -1,0 +1,129 @@
+//! Runs that probes watched, each with one thing to say of it, or nearly.
+
+use samples::{
+    DeviceCounters, LatencyHistogram, OwnedCpu, Owner, OwnerShare, OwnerSource, PacketWay, PathCounters,
+    QdiscCounters, SoftnetCounters, WayEvent, WayPoint, WayStep,
+};
+use units::Nanos;
+
+use super::made::nested;
+use crate::fixtures::{Fixture, ping_of, stream_of};
+
+const BULK: &str = "plain/bulk";
+const PING: &str = "plain/ping";
+
+/// Probed trials that are slower by this share, give or take so much from block to block.
+pub(super) fn slowed(by: f64, swing: f64) -> Fixture {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]).stream("plain", &[], 10e9).probed(BULK);
+    run.each(BULK, |trial| {
+        let probed = trial.observed.is_some();
+        let sign = if trial.block % 2 == 0 { 1.0 } else { -1.0 };
+        trial.measurement = stream_of(if probed { 10e9 * (1.0 - by + sign * swing) } else { 10e9 });
+    });
+    run
+}
+
+/// A second of two CPUs, 1.2 of it busy, of which no owner had so many milliseconds.
+pub(super) fn unowned(millis: u64) -> Fixture {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]).stream("plain", &[], 10e9).probed(BULK);
+    run.seen(BULK, |_, seen| {
+        seen.cpu =
+            Some(owned(vec![share(Owner::Client, None, 500), share(Owner::Server, None, 700 - millis)]));
+    });
+    run
+}
+
+/// One of two CPUs for so many milliseconds of a second in soft interrupts, by the exact owners alone.
+pub(super) fn traced_softirq(millis: u64) -> Fixture {
+    let mut run = nested(9e9);
+    run.probed(super::made::UPPER).seen(super::made::UPPER, |_, seen| {
+        seen.cpu = Some(owned(vec![
+            share(Owner::Softirq, Some(1), millis),
+            share(Owner::Softirq, Some(0), 20),
+            share(Owner::Client, None, 200),
+        ]));
+    });
+    run
+}
+
+pub(super) fn owned(shares: Vec<OwnerShare>) -> OwnedCpu {
+    OwnedCpu {
+        source: OwnerSource::Traced,
+        elapsed: Nanos::from_secs(1),
+        cpus: 2,
+        busy: Nanos::from_millis(1200),
+        steal: Nanos(0),
+        shares,
+    }
+}
+
+pub(super) fn share(owner: Owner, cpu: Option<u32>, millis: u64) -> OwnerShare {
+    OwnerShare { owner, process: None, thread: None, cpu, time: Nanos::from_millis(millis) }
+}
+
+/// Messages of 20 µs whose packets spend so many of them in a tunnel.
+pub(super) fn tunnelled(micros: u64) -> Fixture {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["vxlan", "wire"]).ping("plain", &[], 20_000.0).probed(PING);
+    run.each(PING, |trial| trial.measurement = ping_of(20_000.0));
+    run.seen(PING, |_, seen| seen.way = Some(way(micros)));
+    run
+}
+
+fn way(micros: u64) -> PacketWay {
+    let at = |event, device: &str| WayPoint {
+        event,
+        device: (!device.is_empty()).then(|| device.to_owned()),
+        kind: (!device.is_empty())
+            .then(|| if device.ends_with("vxlan") { "vxlan" } else { "veth" }.to_owned()),
+    };
+    let points = [
+        at(WayEvent::ClientSends, ""),
+        at(WayEvent::Queued, "a:vxlan"),
+        at(WayEvent::Transmitted, "a:vxlan"),
+        at(WayEvent::Queued, "a:eth0"),
+        at(WayEvent::Received, "b:eth0"),
+        at(WayEvent::ServerReceives, ""),
+        at(WayEvent::ServerSends, ""),
+        at(WayEvent::ClientReceives, ""),
+    ];
+    let times = |nanos: u64| {
+        let mut times = LatencyHistogram::new();
+        times.record_many(Nanos(nanos), 100);
+        times
+    };
+    let took = |index: usize| if index == 2 { micros * 1000 } else { 1500 };
+    let steps = points.windows(2).enumerate().map(|(index, two)| WayStep {
+        from: two[0].clone(),
+        to: two[1].clone(),
+        times: times(took(index)),
+    });
+    PacketWay { every: 8, followed: 100, strayed: 1, whole: times(20_000), steps: steps.collect() }
+}
+
+/// Devices and backlog queues that dropped so many of 100,000 packets in each trial.
+pub(super) fn dropping(by_backlog: u64, by_qdisc: u64) -> Fixture {
+    let mut run = nested(9e9);
+    run.each(super::made::UPPER, |trial| {
+        let qdisc = QdiscCounters { kind: "tbf".into(), drops: by_qdisc, ..QdiscCounters::default() };
+        trial.counters = Some(PathCounters {
+            devices: vec![DeviceCounters {
+                device: "a:eth0".into(),
+                tx_packets: 100_000 - by_qdisc,
+                rx_packets: 50_000,
+                rx_dropped: by_backlog,
+                qdisc: Some(qdisc),
+                ..DeviceCounters::default()
+            }],
+            hosts: Vec::new(),
+            softnet: Some(SoftnetCounters {
+                processed: 100_000 - by_backlog,
+                dropped: by_backlog,
+                squeezed: 3,
+            }),
+        });
+    });
+    run
+}

@@ -1,0 +1,160 @@
+//! `warm-up-too-short`: the rate settled later than the warm-up that was cut, so that a beginning is in the value.
+
+use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use load::Load;
+use stats::{describe, warmup};
+use units::Nanos;
+
+use super::{Context, Rule};
+use crate::{
+    measured::Measured,
+    series,
+    words::{count, percent, value},
+};
+
+pub(crate) const RULE: Rule = Rule { id: "warm-up-too-short", look };
+
+/// A beginning that moves the value by less misleads nobody.
+const LEAST: f64 = 0.01;
+/// From here on it is a warning.
+const MUCH: f64 = 0.05;
+/// A beginning that fewer of the trials have is chance, or another finding's.
+const MOST_TRIALS: f64 = 0.5;
+
+/// A trial whose rate settled late.
+struct Late {
+    /// From the end of the warm-up to the level.
+    after: Nanos,
+    /// The mean rate without that over the mean rate of all.
+    ratio: f64,
+}
+
+/// A cell of which most trials settled late.
+struct Slow<'a> {
+    cell: &'a CellSummary,
+    load: Option<&'a Load>,
+    trials: usize,
+    late: usize,
+    /// The latest.
+    after: Nanos,
+    /// What its value would be, over what it is.
+    ratio: f64,
+}
+
+/// One claim for all cells, the one that it changes most named.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let mut found: Vec<Slow<'_>> =
+        context.cells().filter_map(|(cell, measured)| slow(cell, measured)).collect();
+    found.sort_by(|one, other| other.ratio.ln().abs().total_cmp(&one.ratio.ln().abs()));
+    found.first().map(|worst| finding(worst, &found)).into_iter().collect()
+}
+
+fn slow<'a>(cell: &'a CellSummary, measured: &Measured<'a>) -> Option<Slow<'a>> {
+    let trials: Vec<Option<Late>> = measured
+        .trials()
+        .map(|trial| {
+            let series = series::of_trial(measured, trial);
+            late(&series.rates, series.length)
+        })
+        .collect();
+    let late: Vec<&Late> = trials.iter().flatten().collect();
+    let ratios: Vec<f64> = trials.iter().map(|late| late.as_ref().map_or(1.0, |late| late.ratio)).collect();
+    let ratio = describe::median(&ratios)?;
+    let many = late.len() as f64 > MOST_TRIALS * trials.len() as f64;
+    (many && (ratio - 1.0).abs() >= LEAST).then_some(())?;
+    Some(Slow {
+        cell,
+        load: measured.record.sent.load(),
+        trials: trials.len(),
+        late: late.len(),
+        after: late.iter().map(|late| late.after).max()?,
+        ratio,
+    })
+}
+
+fn late(rates: &[f64], length: Nanos) -> Option<Late> {
+    let first = warmup::cut(rates);
+    let (all, rest) = (describe::mean(rates)?, describe::mean(rates.get(first..)?)?);
+    (first > 0 && all > 0.0 && rest > 0.0)
+        .then(|| Late { after: Nanos(length.0 * first as u64), ratio: rest / all })
+}
+
+fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Finding {
+    let others = match found.len() {
+        1 => String::new(),
+        cells => format!(" So it is in {}.", count(cells, "cell")),
+    };
+    let much = (worst.ratio - 1.0).abs() >= MUCH;
+    Finding {
+        id: String::new(),
+        severity: if much { Severity::Warning } else { Severity::Note },
+        claim: format!(
+            "In {} of {} the rate settled up to {} after {}: {} with that beginning, {} without it.{others}",
+            of_trials(worst),
+            worst.cell.id,
+            worst.after,
+            if cut(worst).is_some() { "the warm-up that is cut" } else { "the beginning, of which nothing is cut" },
+            value(worst.cell.metric, worst.cell.value.median),
+            value(worst.cell.metric, worst.cell.value.median * worst.ratio),
+        ),
+        cells: found.iter().map(|slow| slow.cell.id.clone()).collect(),
+        evidence: found.iter().map(evidence).collect(),
+        caveats: vec![
+            "A rate that drops early, as when a burst allowance is spent, looks alike: then the beginning is what short \
+             transfers get."
+                .into(),
+            "Only a beginning of up to a fifth of the trial is looked for; a later change is a level-shift.".into(),
+        ],
+        remedy: Some(remedy(found)),
+    }
+}
+
+fn of_trials(slow: &Slow<'_>) -> String {
+    match (slow.late, slow.trials) {
+        (1, 1) => "the only trial".into(),
+        (late, all) if late == all => format!("each of {}", count(all, "trial")),
+        (late, all) => format!("{late} of {}", count(all, "trial")),
+    }
+}
+
+fn evidence(slow: &Slow<'_>) -> Evidence {
+    let change = slow.ratio - 1.0;
+    let more = if change < 0.0 { "less" } else { "more" };
+    Evidence {
+        what: slow.cell.id.clone(),
+        value: format!(
+            "settles after {} in {}; without it {} {more}",
+            slow.after,
+            of_trials(slow),
+            percent(change.abs())
+        ),
+    }
+}
+
+/// The warm-up that is cut; `None` where there is none, as in another tool's log.
+fn cut(slow: &Slow<'_>) -> Option<Nanos> {
+    let warmup = match slow.load? {
+        Load::Stream(stream) => stream.warmup,
+        Load::PingPong(ping) => ping.warmup,
+        Load::Connect(connect) => connect.warmup,
+    };
+    (warmup.0 > 0).then_some(warmup)
+}
+
+fn remedy(found: &[Slow<'_>]) -> Remedy {
+    let needed = |slow: &Slow<'_>| Nanos(slow.after.0 + cut(slow).map_or(0, |cut| cut.0));
+    let most = found.iter().map(needed).max().unwrap_or_default();
+    let seconds = most.seconds().ceil();
+    if found.iter().all(|slow| slow.load.is_none()) {
+        return Remedy::manual(
+            format!(
+                "Leave out at least {most} at the beginning, as with iperf3's --omit, and measure again."
+            ),
+            vec![format!("iperf3 --client HOST --omit {seconds}")],
+        );
+    }
+    Remedy::manual(
+        format!("Set the workload's `warmup` to {most} or more in the scenario, and measure again."),
+        vec![format!("warmup = \"{}ms\"", most.0.div_ceil(1_000_000))],
+    )
+}

@@ -1,0 +1,191 @@
+//! What one trace says: its calls added up by who made them, as rates and shares, and its CPU time by owner. Must not
+//! know how it was watched; two of them are held against each other in `trace/contrast.rs`.
+
+mod contrast;
+mod interval;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use findings::{TraceSummary, TracedCall, TracedCpu, TracedShare};
+use samples::{CallTimes, DeviceCounters, OwnedCpu, SyscallCount, Trace};
+use units::{Bytes, Nanos};
+
+pub use contrast::trace_contrast;
+pub use interval::observed_since;
+
+/// From this length on what /proc/stat counts in ticks of 10 ms can be held against what was traced.
+const LONG: Nanos = Nanos::from_millis(900);
+
+/// By whom calls are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallsBy {
+    /// By kind alone.
+    Call,
+    /// By kind and the process's name.
+    Process,
+    /// By kind, process and thread.
+    Thread,
+}
+
+/// Says what a trace says.
+#[must_use]
+pub fn trace(trace: &Trace, by: CallsBy) -> TraceSummary {
+    let seen = &trace.observed;
+    let rows = Rows { elapsed: seen.elapsed, all: time(&seen.syscalls) };
+    let timed = |seen: &TracedCall| (seen.count.total, seen.count.calls);
+    let mut calls = rows.by(&seen.syscalls, |count| key(count, by));
+    calls.sort_by_key(|call| std::cmp::Reverse(timed(call)));
+    let mut threads = rows.by(&seen.syscalls, |count| Key { call: None, ..key(count, CallsBy::Thread) });
+    threads.sort_by_key(|thread| std::cmp::Reverse((thread.count.running, timed(thread))));
+    TraceSummary {
+        target: trace.target.clone(),
+        started: trace.started,
+        elapsed: seen.elapsed,
+        ended: Some(trace.ended.clone()),
+        cpus: trace.environment.cpus,
+        calls,
+        threads,
+        all: rows.by(&seen.syscalls, |_| Key::default()).pop(),
+        cpu: seen.cpu.as_ref().map(cpu),
+        devices: trace.devices.iter().filter(|device| counted(device)).cloned().collect(),
+        softnet: trace.softnet,
+        overflowed: seen.overflowed.clone(),
+        missing: trace.missing.clone(),
+    }
+}
+
+/// What calls have in common that are added up.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    process: Option<String>,
+    thread: Option<String>,
+    tid: Option<u32>,
+    call: Option<String>,
+}
+
+fn key(count: &SyscallCount, by: CallsBy) -> Key {
+    let call = Some(count.call.clone());
+    match by {
+        CallsBy::Call => Key { call, ..Key::default() },
+        CallsBy::Process => Key { call, process: count.process.clone(), ..Key::default() },
+        CallsBy::Thread => {
+            Key { call, process: count.process.clone(), thread: count.thread.clone(), tid: count.tid }
+        }
+    }
+}
+
+/// What rows are computed with.
+struct Rows {
+    elapsed: Nanos,
+    /// The time of all calls of the trace.
+    all: Option<Nanos>,
+}
+
+impl Rows {
+    fn by(&self, counts: &[SyscallCount], key: impl Fn(&SyscallCount) -> Key) -> Vec<TracedCall> {
+        let mut groups: BTreeMap<Key, Vec<&SyscallCount>> = BTreeMap::new();
+        // Calls that nobody saw return, such as an exit, are none.
+        for count in counts.iter().filter(|count| count.calls > 0) {
+            groups.entry(key(count)).or_default().push(count);
+        }
+        groups.into_iter().map(|(key, group)| self.row(key, &group)).collect()
+    }
+
+    fn row(&self, key: Key, group: &[&SyscallCount]) -> TracedCall {
+        let longest = group.iter().max_by_key(|count| (count.total, count.calls));
+        let call = key.call.or_else(|| longest.map(|count| count.call.clone())).unwrap_or_default();
+        let mut count = added(group);
+        count.call = call;
+        (count.process, count.thread, count.tid) = (key.process, key.thread, key.tid);
+        let seconds = self.elapsed.seconds();
+        let share = count.total.zip(self.all).filter(|(_, all)| all.0 > 0);
+        TracedCall {
+            threads: group.iter().map(|count| (count.pid, count.tid)).collect::<BTreeSet<_>>().len() as u32,
+            rate: if seconds > 0.0 { count.calls as f64 / seconds } else { 0.0 },
+            share: share.map(|(total, all)| total.0 as f64 / all.0 as f64),
+            per_call: count.total.filter(|_| count.calls > 0).map(|total| Nanos(total.0 / count.calls)),
+            p99_below: below(&count.times, 0.99),
+            count,
+        }
+    }
+}
+
+fn added(group: &[&SyscallCount]) -> SyscallCount {
+    let times = |of: fn(&SyscallCount) -> Option<Nanos>| {
+        let mut known = group.iter().map(|count| of(count));
+        known.try_fold(Nanos(0), |sum, time| Some(Nanos(sum.0.saturating_add(time?.0))))
+    };
+    let guest: Vec<Nanos> = group.iter().filter_map(|count| count.guest).collect();
+    let bytes: Vec<Bytes> = group.iter().filter_map(|count| count.bytes).collect();
+    let same_pid = group.iter().map(|count| count.pid).collect::<BTreeSet<_>>();
+    SyscallCount {
+        pid: if same_pid.len() == 1 { group[0].pid } else { None },
+        calls: group.iter().map(|count| count.calls).sum(),
+        errors: group.iter().try_fold(0, |sum, count| Some(sum + count.errors?)),
+        total: times(|count| count.total),
+        running: times(|count| count.running),
+        waiting: times(|count| count.waiting),
+        // Of calls that can have none, these are not unknown but nought.
+        guest: (!guest.is_empty()).then(|| Nanos(guest.iter().map(|time| time.0).sum())),
+        bytes: (!bytes.is_empty()).then(|| Bytes(bytes.iter().map(|bytes| bytes.0).sum())),
+        times: together(group),
+        ..SyscallCount::default()
+    }
+}
+
+fn together(group: &[&SyscallCount]) -> CallTimes {
+    let mut sums = Vec::new();
+    for times in group.iter().map(|count| &count.times.0) {
+        sums.resize(sums.len().max(times.len()), 0);
+        for (sum, count) in sums.iter_mut().zip(times) {
+            *sum += count;
+        }
+    }
+    CallTimes(sums)
+}
+
+/// The least power of two that this share of all calls stayed below.
+fn below(times: &CallTimes, share: f64) -> Option<Nanos> {
+    let all: u64 = times.0.iter().sum();
+    let wanted = (all as f64 * share).ceil() as u64;
+    let mut seen = 0;
+    let place = times.0.iter().position(|count| {
+        seen += count;
+        seen >= wanted
+    });
+    place.filter(|_| all > 0).map(|place| Nanos(1 << (place + 1).min(63)))
+}
+
+fn time(counts: &[SyscallCount]) -> Option<Nanos> {
+    let known: Vec<Nanos> =
+        counts.iter().filter(|count| count.calls > 0).filter_map(|count| count.total).collect();
+    (!known.is_empty()).then(|| known.into_iter().sum())
+}
+
+fn counted(device: &DeviceCounters) -> bool {
+    device.rx_packets + device.tx_packets + device.rx_dropped + device.tx_dropped > 0
+}
+
+fn cpu(owned: &OwnedCpu) -> TracedCpu {
+    let cpus = |time: Nanos| if owned.elapsed.0 > 0 { time.0 as f64 / owned.elapsed.0 as f64 } else { 0.0 };
+    let share = |share: &samples::OwnerShare| TracedShare {
+        owner: share.owner,
+        process: share.process.clone(),
+        thread: share.thread.clone(),
+        cpu: share.cpu,
+        time: share.time,
+        cpus: cpus(share.time),
+    };
+    let explained: Nanos = owned.shares.iter().map(|share| share.time).sum();
+    let mut shares: Vec<TracedShare> = owned.shares.iter().map(share).collect();
+    shares.sort_by_key(|share| std::cmp::Reverse(share.time));
+    TracedCpu {
+        source: owned.source,
+        shares,
+        explained: cpus(explained),
+        busy: (owned.elapsed >= LONG).then(|| cpus(owned.busy)),
+        steal: cpus(owned.steal),
+    }
+}

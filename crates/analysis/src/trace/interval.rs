@@ -1,0 +1,89 @@
+//! What passed between two readings of the same probes. Must not know what becomes of it.
+
+use std::collections::BTreeMap;
+
+use samples::{CallTimes, Observed, OwnedCpu, Owner, OwnerShare, SyscallCount};
+use units::{Bytes, Nanos};
+
+/// What `now` saw that `before` had not; both count from the same start.
+#[must_use]
+pub fn observed_since(now: &Observed, before: &Observed) -> Observed {
+    Observed {
+        elapsed: less(now.elapsed, before.elapsed),
+        cpu: now.cpu.as_ref().map(|now| before.cpu.as_ref().map_or_else(|| now.clone(), |it| cpu(now, it))),
+        syscalls: calls(&now.syscalls, &before.syscalls),
+        way: None,
+        overflowed: now.overflowed.clone(),
+    }
+}
+
+type CallKey<'a> = (Option<u32>, Option<u32>, &'a str);
+
+fn call_key(count: &SyscallCount) -> CallKey<'_> {
+    (count.pid, count.tid, &count.call)
+}
+
+fn calls(now: &[SyscallCount], before: &[SyscallCount]) -> Vec<SyscallCount> {
+    let known: BTreeMap<CallKey<'_>, &SyscallCount> =
+        before.iter().map(|count| (call_key(count), count)).collect();
+    let passed = now.iter().map(|count| match known.get(&call_key(count)) {
+        Some(before) => call(count, before),
+        None => count.clone(),
+    });
+    passed.filter(|count| count.calls > 0).collect()
+}
+
+fn call(now: &SyscallCount, before: &SyscallCount) -> SyscallCount {
+    let time = |now: Option<Nanos>, before: Option<Nanos>| Some(less(now?, before.unwrap_or_default()));
+    let bytes = |now: Bytes| Bytes(now.0.saturating_sub(before.bytes.unwrap_or_default().0));
+    let places = now.times.0.iter().enumerate();
+    let times = places
+        .map(|(place, count)| count.saturating_sub(before.times.0.get(place).copied().unwrap_or_default()));
+    SyscallCount {
+        calls: now.calls.saturating_sub(before.calls),
+        errors: now.errors.map(|errors| errors.saturating_sub(before.errors.unwrap_or_default())),
+        total: time(now.total, before.total),
+        running: time(now.running, before.running),
+        waiting: time(now.waiting, before.waiting),
+        guest: time(now.guest, before.guest),
+        bytes: now.bytes.map(bytes),
+        times: CallTimes(times.collect()),
+        ..now.clone()
+    }
+}
+
+type ShareKey<'a> = (Owner, Option<&'a str>, Option<&'a str>, Option<u32>);
+
+fn share_key(share: &OwnerShare) -> ShareKey<'_> {
+    (share.owner, share.process.as_deref(), share.thread.as_deref(), share.cpu)
+}
+
+fn cpu(now: &OwnedCpu, before: &OwnedCpu) -> OwnedCpu {
+    let mut had: BTreeMap<ShareKey<'_>, Nanos> = BTreeMap::new();
+    for share in &before.shares {
+        let time = had.entry(share_key(share)).or_default();
+        *time = *time + share.time;
+    }
+    // Names are not unique: of those that share one, each takes its part of what they had before.
+    let shares = now.shares.iter().map(|share| {
+        let had = had.get_mut(&share_key(share));
+        let taken = had.map_or(Nanos(0), |had| {
+            let taken = share.time.min(*had);
+            *had = less(*had, taken);
+            taken
+        });
+        OwnerShare { time: less(share.time, taken), ..share.clone() }
+    });
+    OwnedCpu {
+        source: now.source,
+        elapsed: less(now.elapsed, before.elapsed),
+        cpus: now.cpus,
+        busy: less(now.busy, before.busy),
+        steal: less(now.steal, before.steal),
+        shares: shares.filter(|share| share.time.0 > 0).collect(),
+    }
+}
+
+fn less(now: Nanos, before: Nanos) -> Nanos {
+    Nanos(now.0.saturating_sub(before.0))
+}

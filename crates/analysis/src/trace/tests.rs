@@ -1,0 +1,137 @@
+//! Traces made by hand, and what is said of them.
+
+use findings::TracedCall;
+use samples::{
+    CallTimes, Environment, Observed, OwnedCpu, Owner, OwnerShare, OwnerSource, ProbeKind, SyscallCount,
+    TRACE_SCHEMA, TargetKind, Trace, TraceEnd, TraceTarget, UnixMillis,
+};
+use units::{Bytes, Nanos};
+
+use super::{CallsBy, observed_since, trace, trace_contrast};
+
+fn count(tid: u32, thread: &str, call: &str, calls: u64, (running, waiting): (u64, u64)) -> SyscallCount {
+    SyscallCount {
+        process: Some("server".into()),
+        thread: Some(thread.into()),
+        pid: Some(1),
+        tid: Some(tid),
+        call: call.into(),
+        calls,
+        total: Some(Nanos(running + waiting)),
+        running: Some(Nanos(running)),
+        waiting: Some(Nanos(waiting)),
+        times: CallTimes(vec![0, 0, calls]),
+        ..SyscallCount::default()
+    }
+}
+
+fn share(owner: Owner, millis: u64) -> OwnerShare {
+    OwnerShare { owner, process: None, thread: None, cpu: None, time: Nanos::from_millis(millis) }
+}
+
+fn made(seconds: u64, syscalls: Vec<SyscallCount>) -> Trace {
+    let elapsed = Nanos::from_secs(seconds);
+    let cpu = OwnedCpu {
+        source: OwnerSource::Traced,
+        elapsed,
+        cpus: 2,
+        busy: Nanos::from_millis(1000 * seconds),
+        steal: Nanos(0),
+        shares: vec![share(Owner::Softirq, 300 * seconds), share(Owner::Client, 600 * seconds)],
+    };
+    Trace {
+        schema: TRACE_SCHEMA,
+        tool: "0.1.0".into(),
+        started: UnixMillis(0),
+        target: TraceTarget { kind: TargetKind::Processes, named: "1".into(), processes: Vec::new() },
+        ended: TraceEnd::TimeOver,
+        environment: Environment { cpus: 2, ..Environment::default() },
+        probes: vec![ProbeKind::Syscalls],
+        missing: Vec::new(),
+        observed: Observed { elapsed, cpu: Some(cpu), syscalls, ..Observed::default() },
+        devices: Vec::new(),
+        softnet: None,
+    }
+}
+
+fn sample(seconds: u64) -> Trace {
+    made(
+        seconds,
+        vec![
+            count(11, "rx", "recvfrom", 1000 * seconds, (1_000_000, 7_000_000)),
+            count(12, "rx", "recvfrom", 1000 * seconds, (1_000_000, 1_000_000)),
+            SyscallCount {
+                bytes: Some(Bytes(64)),
+                ..count(11, "rx", "sendto", 500 * seconds, (2_000_000, 0))
+            },
+        ],
+    )
+}
+
+fn said(call: &TracedCall) -> (&str, u64, f64, Option<u64>) {
+    let share = call.share.map(|share| (share * 1000.0).round() as u64);
+    (&call.count.call, call.count.calls, call.rate, share)
+}
+
+#[test]
+fn calls_are_added_up_by_whom_they_are_told_apart_by() {
+    let summary = trace(&sample(2), CallsBy::Process);
+    let all: Vec<_> = summary.calls.iter().map(said).collect();
+    assert_eq!(all, [("recvfrom", 4000, 2000.0, Some(833)), ("sendto", 1000, 500.0, Some(167))]);
+    let first = &summary.calls[0];
+    assert_eq!((first.threads, first.per_call, first.p99_below), (2, Some(Nanos(2500)), Some(Nanos(8))));
+    assert_eq!(first.count.waiting, Some(Nanos(8_000_000)));
+    let by_thread = trace(&sample(2), CallsBy::Thread).calls;
+    assert_eq!(by_thread.len(), 3, "threads of one name are told apart by their numbers");
+    let threads: Vec<_> =
+        summary.threads.iter().map(|thread| (thread.count.tid, thread.count.calls)).collect();
+    assert_eq!(threads, [(Some(11), 3000), (Some(12), 2000)], "by their time running");
+    assert_eq!(summary.all.map(|all| all.count.calls), Some(5000));
+}
+
+#[test]
+fn what_owners_had_stands_beside_what_the_kernel_counted_as_busy() {
+    let cpu = trace(&sample(2), CallsBy::Call).cpu.expect("it was watched");
+    assert!((cpu.explained - 0.9).abs() < 1e-9 && cpu.busy == Some(1.0), "{cpu:?}");
+    assert_eq!(cpu.shares[0].owner, Owner::Client);
+    let mut short = made(1, Vec::new());
+    short.observed.cpu.as_mut().expect("it was watched").elapsed = Nanos::from_millis(20);
+    assert_eq!(trace(&short, CallsBy::Call).cpu.and_then(|cpu| cpu.busy), None, "two ticks say nothing");
+}
+
+#[test]
+fn traces_of_different_lengths_are_compared_by_their_rates() {
+    let (mut short, mut long) = (sample(1), sample(4));
+    long.environment.cpus = 4;
+    long.observed.syscalls.push(count(11, "rx", "futex", 10, (0, 1)));
+    short.observed.syscalls.push(count(11, "rx", "read", 10, (1, 0)));
+    let contrast = trace_contrast(&short, &long);
+    let of = |name: &str| contrast.calls.iter().find(|call| call.call == name).expect("in either");
+    assert_eq!(of("recvfrom").rate_ratio, Some(1.0));
+    assert_eq!(of("recvfrom").per_call_ratio, Some(0.25));
+    assert!(of("futex").a.is_none() && of("futex").rate_ratio.is_none() && of("read").b.is_none());
+    assert!(contrast.surroundings.iter().any(|change| change.what == "CPUs" && change.b == "4"));
+    assert_eq!(contrast.owners[0].ratio, Some(1.0));
+}
+
+#[test]
+fn an_interval_holds_what_passed_in_it_and_nothing_else() {
+    let (before, mut now) = (sample(1).observed, sample(3).observed);
+    now.syscalls[1].calls = 1000;
+    now.syscalls[1].total = before.syscalls[1].total;
+    let passed = observed_since(&now, &before);
+    assert_eq!(passed.elapsed, Nanos::from_secs(2));
+    let calls: Vec<_> =
+        passed.syscalls.iter().map(|count| (count.tid, count.call.as_str(), count.calls)).collect();
+    assert_eq!(calls, [(Some(11), "recvfrom", 2000), (Some(11), "sendto", 1000)]);
+    let cpu = passed.cpu.expect("it was watched");
+    assert_eq!((cpu.busy, cpu.shares[0].time), (Nanos::from_secs(2), Nanos::from_millis(600)));
+    assert_eq!(observed_since(&now, &now).syscalls, Vec::new());
+}
+
+#[test]
+fn a_trace_without_calls_or_time_has_no_rows_and_no_rates() {
+    let unfinished = count(1, "x", "exit_group", 0, (5, 5));
+    let summary = trace(&made(0, vec![unfinished]), CallsBy::Thread);
+    assert!(summary.calls.is_empty() && summary.threads.is_empty() && summary.all.is_none());
+}

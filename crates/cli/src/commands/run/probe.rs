@@ -1,0 +1,58 @@
+//! The probes that a run is watched with: read from a flag, and from what is kept of a run.
+
+use ::scenario::ProbeKind;
+
+/// Probes that were chosen, none perhaps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Chosen(pub(super) Vec<ProbeKind>);
+
+/// Reads `cpu,syscalls`, `all` or `none`.
+pub(super) fn chosen(text: &str) -> Result<Chosen, String> {
+    match text {
+        "all" => Ok(Chosen(ProbeKind::ALL.to_vec())),
+        "none" => Ok(Chosen(Vec::new())),
+        words => words.split(',').map(|word| kind(word.trim())).collect::<Result<_, _>>().map(Chosen),
+    }
+}
+
+/// Probes as a plan has them.
+pub(super) fn kinds(kept: impl IntoIterator<Item = samples::ProbeKind>) -> Vec<ProbeKind> {
+    kept.into_iter().map(planned).collect()
+}
+
+fn kind(word: &str) -> Result<ProbeKind, String> {
+    let known = ProbeKind::ALL.into_iter().find(|kind| kind.word() == word);
+    known.ok_or_else(|| {
+        let words = ProbeKind::ALL.map(ProbeKind::word).join(", ");
+        format!("no probe `{word}`: take some of {words}, or all, or none")
+    })
+}
+
+fn planned(kind: samples::ProbeKind) -> ProbeKind {
+    match kind {
+        samples::ProbeKind::Cpu => ProbeKind::Cpu,
+        samples::ProbeKind::Syscalls => ProbeKind::Syscalls,
+        samples::ProbeKind::PacketWay => ProbeKind::PacketWay,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_are_read_by_name_all_together_or_none() {
+        let all = ProbeKind::ALL.to_vec();
+        for (text, read) in [
+            ("all", all.clone()),
+            ("none", Vec::new()),
+            ("cpu,syscalls,packet-way", all),
+            ("packet-way, cpu", vec![ProbeKind::PacketWay, ProbeKind::Cpu]),
+        ] {
+            assert_eq!(chosen(text), Ok(Chosen(read)), "{text}");
+        }
+        let error = chosen("cpu,strace").expect_err("no such probe");
+        assert!(error.contains("`strace`") && error.contains("packet-way"), "{error}");
+        assert!(chosen("").is_err());
+    }
+}

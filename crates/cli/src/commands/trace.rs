@@ -1,0 +1,105 @@
+//! `plumb trace`: what something that runs anyway does in system calls and with the CPUs, without a lab.
+
+mod contrast;
+mod flags;
+pub(crate) mod held;
+mod live;
+mod target;
+mod waiting;
+mod watching;
+mod written;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use jiff::Timestamp;
+use samples::{Environment, TRACE_SCHEMA, Trace, TraceEnd, UnixMillis};
+
+pub(crate) use flags::TraceArgs;
+
+use self::{
+    held::Held,
+    live::Live,
+    target::Found,
+    waiting::{Alive, Waiting},
+    watching::{Probes, Seen},
+    written::Written,
+};
+use super::TOOL;
+use crate::{exit::Exit, interrupt, say};
+
+/// Traces and prints, or compares two traces.
+pub(crate) fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
+    let written = Written::resolved(args)?;
+    match &args.what.compare {
+        Some(files) => contrast::run(files, &written),
+        None => trace(args, &written),
+    }
+}
+
+fn trace(args: &TraceArgs, written: &Written) -> anyhow::Result<Exit> {
+    let waiting = Waiting::asked(args)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    interrupt::asks(&stop)?;
+    let held = Held::start(&args.command)?;
+    let found = target::find(&args.what, held.as_ref())?;
+    let probes = Probes::load(&args.probes())?;
+    if written.is_json() {
+        probes
+            .missing()
+            .iter()
+            .for_each(|it| say::aside(format_args!("note: without {}: {}", it.probe.word(), it.because)));
+    }
+    let mut live = Live::new(args);
+    let session = Session::begin(found);
+    let mut watching = probes.start(&session.found)?;
+    let alive = match held {
+        Some(held) => Alive::Started(held.go()?),
+        None => Alive::of(&session.found),
+    };
+    let ended = waiting.for_end(&alive, &stop, || {
+        live.show(watching.now()?, |seen| session.trace(seen, TraceEnd::TimeOver))
+    });
+    live.end();
+    let seen = watching.end()?;
+    let trace = session.trace(seen, ended?);
+    written.write(&trace)?;
+    Ok(match &trace.ended {
+        _ if stop.load(Ordering::Relaxed) => Exit::Interrupted,
+        // A program that failed is no success, as its caller would have seen without the trace.
+        TraceEnd::TargetEnded { how: Some(how) } if how != waiting::WELL => Exit::Failure,
+        _ => Exit::Success,
+    })
+}
+
+/// What is known before anything is seen.
+struct Session {
+    found: Found,
+    started: UnixMillis,
+    environment: Environment,
+}
+
+impl Session {
+    fn begin(found: Found) -> Self {
+        let started = UnixMillis(Timestamp::now().as_millisecond());
+        Self { found, started, environment: probe::environment() }
+    }
+
+    fn trace(&self, seen: Seen, ended: TraceEnd) -> Trace {
+        Trace {
+            schema: TRACE_SCHEMA,
+            tool: TOOL.to_owned(),
+            started: self.started,
+            target: self.found.target.clone(),
+            ended,
+            environment: self.environment.clone(),
+            probes: seen.probes,
+            missing: seen.missing,
+            observed: seen.observed,
+            devices: seen.devices,
+            softnet: seen.softnet,
+        }
+    }
+}

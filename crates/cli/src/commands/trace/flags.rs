@@ -1,0 +1,145 @@
+//! The flags of `plumb trace`, as written.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use analysis::CallsBy;
+use clap::{Args, ValueEnum};
+use samples::ProbeKind;
+use units::Nanos;
+
+use crate::amount;
+
+/// Flags of `plumb trace`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP, override_usage = USAGE)]
+pub(crate) struct TraceArgs {
+    #[command(flatten)]
+    pub(super) what: What,
+    /// Start this program and trace it, with all that it starts, to its end
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["what", "length"])]
+    pub(super) command: Vec<OsString>,
+    #[command(flatten)]
+    pub(super) how: How,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+const USAGE: &str = "plumb trace --pid PID | --netns NAME | --cgroup PATH | --qemu NAME [--for 10s]
+       plumb trace -- COMMAND...
+       plumb trace --compare A.json B.json";
+
+const AFTER_HELP: &str = "\
+Examples:
+  plumb trace --pid $(pidof iperf3)          what it does, for 10 s
+  plumb trace --qemu web --for 30s           a virtual machine: vCPUs, QEMU, vhost threads
+  plumb trace -o a.json -- iperf3 -c host    a program from its beginning to its end
+  plumb trace --compare a.json b.json        two traces side by side
+
+System calls are counted and timed in the kernel; nothing is sent for each. Their time is split into running \
+(on a CPU), waiting (asleep, or in a queue for a CPU) and, of a virtual machine, in its guest. It needs root (or \
+CAP_BPF and CAP_PERFMON) and a kernel with BTF; `plumb doctor` tells.
+
+Exit status: 0 traced; 1 it failed, or the program that was started did; 3 this machine cannot trace; 64 a flag makes no \
+sense, or there is no such process, namespace or machine; 130 interrupted (what was seen is printed).";
+
+/// What is traced.
+#[derive(Debug, Args)]
+#[group(id = "what", multiple = false)]
+#[command(next_help_heading = "What")]
+pub(crate) struct What {
+    /// Processes by number, with all their threads and what they start from then on
+    #[arg(short, long, value_name = "PID", value_delimiter = ',', num_args = 1..)]
+    pub(super) pid: Vec<u32>,
+    /// Every process of a network namespace: a name of `ip netns`, or a path as /proc/PID/ns/net
+    #[arg(short, long, value_name = "NAME")]
+    pub(super) netns: Option<String>,
+    /// Every process of a control group and those below it: a path, also from where they are mounted
+    #[arg(short, long, value_name = "PATH")]
+    pub(super) cgroup: Option<String>,
+    /// A virtual machine: its guest's name, its QEMU's process, or Proxmox's number
+    #[arg(short, long, value_name = "NAME")]
+    pub(super) qemu: Option<String>,
+    /// Hold trace B against trace A: files that --output or --json wrote
+    #[arg(long, value_names = ["A", "B"], num_args = 2)]
+    pub(super) compare: Option<Vec<PathBuf>>,
+}
+
+/// How it is traced.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How")]
+pub(super) struct How {
+    /// Look for so long (seconds) [default: 10]
+    #[arg(id = "length", long = "for", value_name = "SECONDS", value_parser = amount::seconds)]
+    pub(super) length: Option<Nanos>,
+    /// On a terminal, show so often what happened meanwhile (seconds); 0 for only the end
+    #[arg(long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "1")]
+    pub(super) every: Nanos,
+    /// What to look at
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["cpu", "syscalls"])]
+    pub(super) probe: Vec<TraceProbe>,
+}
+
+/// What is printed.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct Output {
+    /// Tell system calls apart by this too [default: process; thread of a virtual machine]
+    #[arg(long, value_enum)]
+    pub(super) by: Option<By>,
+    /// So many rows a table at most
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) top: u16,
+    /// Print the trace as JSON: everything that was recorded, as --compare takes it
+    #[arg(short = 'J', long)]
+    pub(super) json: bool,
+    /// Write to this file too: .json for --compare, .md, .txt
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+}
+
+/// Probes by the name that is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum TraceProbe {
+    /// CPU time of the whole machine by owner
+    Cpu,
+    /// System calls of what is traced
+    Syscalls,
+}
+
+/// By whom calls are told apart, as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum By {
+    /// By kind of call alone
+    Call,
+    /// By process as well
+    Process,
+    /// By thread as well
+    Thread,
+}
+
+impl TraceArgs {
+    /// Which probes, each once.
+    pub(super) fn probes(&self) -> Vec<ProbeKind> {
+        let asked = |kind: &ProbeKind| self.how.probe.iter().any(|probe| probe.kind() == *kind);
+        ProbeKind::ALL.into_iter().filter(asked).collect()
+    }
+}
+
+impl TraceProbe {
+    const fn kind(self) -> ProbeKind {
+        match self {
+            Self::Cpu => ProbeKind::Cpu,
+            Self::Syscalls => ProbeKind::Syscalls,
+        }
+    }
+}
+
+impl By {
+    pub(super) const fn calls(self) -> CallsBy {
+        match self {
+            Self::Call => CallsBy::Call,
+            Self::Process => CallsBy::Process,
+            Self::Thread => CallsBy::Thread,
+        }
+    }
+}

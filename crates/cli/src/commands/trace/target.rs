@@ -1,0 +1,125 @@
+//! What the flags name, found on this machine: whose processes are watched as whose. Must not know how.
+
+use std::process;
+
+use probe::{Subject, TargetError, Watch};
+use samples::{Owner, TargetKind, TraceTarget, TracedProcess};
+
+use super::{flags::What, held::Held};
+use crate::failure::Misuse;
+
+/// What is traced, as it was found.
+pub(super) struct Found {
+    pub(super) target: TraceTarget,
+    /// What the probes are told of it.
+    subjects: Vec<Subject>,
+    /// Its network namespace, where it has one.
+    pub(super) namespace: Option<u64>,
+}
+
+impl Found {
+    /// What the probes watch; this plumb is told apart from other processes.
+    pub(super) fn watch(&self) -> Watch {
+        let own = Subject { pids: vec![process::id()], ..subject(Owner::Plumb, false) };
+        Watch { subjects: self.subjects.iter().cloned().chain([own]).collect(), way: None }
+    }
+}
+
+/// Finds it.
+pub(super) fn find(what: &What, held: Option<&Held>) -> anyhow::Result<Found> {
+    let found = match (what, held) {
+        (_, Some(held)) => Ok(of_command(held)),
+        (What { netns: Some(named), .. }, _) => namespace(named),
+        (What { cgroup: Some(named), .. }, _) => control_group(named),
+        (What { qemu: Some(named), .. }, _) => qemu(named),
+        (What { pid, .. }, _) if !pid.is_empty() => processes(pid),
+        _ => {
+            let hint =
+                "say --pid PID, --netns NAME, --cgroup PATH, --qemu NAME, or the program itself after `--`";
+            return Err(Misuse::new("nothing to trace is named").hint(hint).into());
+        }
+    };
+    Ok(found.map_err(misuse)?)
+}
+
+fn of_command(held: &Held) -> Found {
+    let processes = vec![TracedProcess { pid: held.pid(), name: held.name().to_owned() }];
+    of(TargetKind::Command, held.line().to_owned(), processes)
+}
+
+fn processes(pids: &[u32]) -> Result<Found, TargetError> {
+    let mut found = Vec::new();
+    for pid in pids {
+        let process = probe::process(*pid)?;
+        if !found.contains(&process) {
+            found.push(process);
+        }
+    }
+    let named = pids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    Ok(of(TargetKind::Processes, named, found))
+}
+
+fn namespace(named: &str) -> Result<Found, TargetError> {
+    let inode = probe::namespace(named)?;
+    let target = target(TargetKind::Namespace, named.to_owned(), probe::in_namespace(inode));
+    let subjects = vec![Subject { namespaces: vec![inode], ..subject(Owner::Client, true) }];
+    Ok(Found { target, subjects, namespace: Some(inode) })
+}
+
+fn control_group(named: &str) -> Result<Found, TargetError> {
+    let (inode, folder) = probe::control_group(named)?;
+    let target = target(TargetKind::ControlGroup, named.to_owned(), probe::in_control_group(&folder));
+    let subjects = vec![Subject { cgroups: vec![inode], ..subject(Owner::Client, true) }];
+    Ok(Found { namespace: shared_namespace(&target.processes), target, subjects })
+}
+
+fn qemu(named: &str) -> Result<Found, TargetError> {
+    let qemu = probe::qemu(named)?;
+    let guest = qemu.guest.unwrap_or_else(|| named.to_owned());
+    let process = TracedProcess { pid: qemu.pid, name: qemu.process };
+    let mut found = of(TargetKind::Qemu, guest, vec![process]);
+    let vhost = probe::vhost_workers(qemu.pid);
+    if !vhost.is_empty() {
+        found.subjects.push(Subject { pids: vhost, ..subject(Owner::Vhost, false) });
+    }
+    Ok(found)
+}
+
+fn of(kind: TargetKind, named: String, processes: Vec<TracedProcess>) -> Found {
+    let pids = processes.iter().map(|process| process.pid).collect();
+    let subjects = vec![Subject { pids, ..subject(Owner::Client, true) }];
+    Found { namespace: shared_namespace(&processes), target: target(kind, named, processes), subjects }
+}
+
+/// The one namespace that all of them are in.
+fn shared_namespace(processes: &[TracedProcess]) -> Option<u64> {
+    let mut all = processes.iter().map(|process| probe::namespace_of(process.pid));
+    let first = all.next()??;
+    all.all(|other| other == Some(first)).then_some(first)
+}
+
+fn target(kind: TargetKind, named: String, processes: Vec<TracedProcess>) -> TraceTarget {
+    TraceTarget { kind, named, processes }
+}
+
+const fn subject(owner: Owner, syscalls: bool) -> Subject {
+    Subject { owner, pids: Vec::new(), namespaces: Vec::new(), cgroups: Vec::new(), syscalls }
+}
+
+/// What was asked for is not there: that, and where to look.
+fn misuse(error: TargetError) -> Misuse {
+    let said = Misuse::new(error.to_string());
+    match error {
+        TargetError::NoProcess(_) => said.hint("`ps -e` lists the processes that run"),
+        TargetError::NoNamespace { .. } => {
+            said.hint("`ip netns` lists names; any other is named by a path, as /proc/PID/ns/net")
+        }
+        TargetError::NoControlGroup { .. } => said.hint("/proc/PID/cgroup tells the group of a process"),
+        TargetError::NoQemu { running, .. } if running.is_empty() => said.hint("no QEMU runs here"),
+        TargetError::NoQemu { running, .. } => said.hint(format!("those that run: {}", running.join(", "))),
+        TargetError::SeveralQemus { pids, .. } => {
+            let pids = pids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+            said.hint(format!("choose one by its process: {pids}"))
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Probes from their loading to what they saw, and the counters of devices beside them. Must not know what is traced.
+
+use std::time::Instant;
+
+use anyhow::Context;
+use probe::{Probe, ProbeError, SoftnetReading};
+use samples::{DeviceCounters, MissingProbe, Observed, ProbeKind, SoftnetCounters};
+use units::Bytes;
+
+use super::target::Found;
+
+/// Probes that are ready to look.
+pub(super) struct Probes {
+    loaded: Vec<Box<dyn Probe>>,
+    missing: Vec<MissingProbe>,
+}
+
+impl Probes {
+    /// Loads these; what this machine lacks is missing, and an error where nothing is left.
+    pub(super) fn load(kinds: &[ProbeKind]) -> anyhow::Result<Self> {
+        let mut probes = Self { loaded: Vec::new(), missing: Vec::new() };
+        let mut refused = None;
+        for kind in kinds {
+            match probe::probe(*kind) {
+                Ok(probe) => probes.loaded.push(probe),
+                Err(error @ ProbeError::Unavailable { .. }) => {
+                    probes.missing.push(MissingProbe { probe: *kind, because: error.to_string() });
+                    refused = refused.or(Some(error));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        match refused {
+            Some(error) if probes.loaded.is_empty() => Err(error).context("nothing can be traced here"),
+            _ => Ok(probes),
+        }
+    }
+
+    pub(super) fn missing(&self) -> &[MissingProbe] {
+        &self.missing
+    }
+
+    /// Looks from now on.
+    pub(super) fn start(mut self, found: &Found) -> anyhow::Result<Watching> {
+        let watch = found.watch();
+        let namespace = Namespace::of(found);
+        for probe in &mut self.loaded {
+            probe.start(&watch)?;
+        }
+        let devices = namespace.counters();
+        let softnet = SoftnetReading::now();
+        Ok(Watching { probes: self, namespace, devices, softnet, since: Instant::now() })
+    }
+}
+
+/// What was seen.
+pub(super) struct Seen {
+    pub(super) probes: Vec<ProbeKind>,
+    pub(super) missing: Vec<MissingProbe>,
+    pub(super) observed: Observed,
+    pub(super) devices: Vec<DeviceCounters>,
+    pub(super) softnet: Option<SoftnetCounters>,
+}
+
+/// Probes that look.
+pub(super) struct Watching {
+    probes: Probes,
+    namespace: Namespace,
+    /// At the beginning.
+    devices: Vec<DeviceCounters>,
+    softnet: Option<SoftnetReading>,
+    since: Instant,
+}
+
+impl Watching {
+    /// What was seen until now.
+    pub(super) fn now(&mut self) -> anyhow::Result<Seen> {
+        let mut observed = Observed { elapsed: self.since.elapsed().into(), ..Observed::default() };
+        for probe in &mut self.probes.loaded {
+            probe.read(&mut observed)?;
+        }
+        // Whoever is traced is one end of nothing.
+        observed.syscalls.iter_mut().for_each(|count| count.end = None);
+        let now = self.namespace.counters();
+        Ok(Seen {
+            probes: self.probes.loaded.iter().map(|probe| probe.kind()).collect(),
+            missing: self.probes.missing.clone(),
+            observed,
+            devices: now.iter().map(|device| passed(device, &self.devices)).collect(),
+            softnet: SoftnetReading::now().zip(self.softnet).map(|(now, before)| now.since(&before)),
+        })
+    }
+
+    /// Looks no more.
+    pub(super) fn end(mut self) -> anyhow::Result<Seen> {
+        let elapsed = self.since.elapsed().into();
+        self.probes.loaded.iter_mut().for_each(|probe| probe.stop());
+        let mut seen = self.now()?;
+        seen.observed.elapsed = elapsed;
+        Ok(seen)
+    }
+}
+
+/// A network namespace whose devices are read through a process that is in it.
+struct Namespace {
+    inode: Option<u64>,
+}
+
+impl Namespace {
+    fn of(found: &Found) -> Self {
+        Self { inode: found.namespace }
+    }
+
+    fn counters(&self) -> Vec<DeviceCounters> {
+        let Some(inode) = self.inode else { return Vec::new() };
+        let own = std::process::id();
+        if probe::namespace_of(own) == Some(inode) {
+            return probe::namespace_devices(own);
+        }
+        probe::in_namespace(inode)
+            .first()
+            .map(|process| probe::namespace_devices(process.pid))
+            .unwrap_or_default()
+    }
+}
+
+/// What a device counted since the beginning; one that was not there then began at nought.
+fn passed(now: &DeviceCounters, before: &[DeviceCounters]) -> DeviceCounters {
+    let zero = DeviceCounters::default();
+    let before = before.iter().find(|device| device.device == now.device).unwrap_or(&zero);
+    let bytes = |now: Bytes, before: Bytes| Bytes(now.0.saturating_sub(before.0));
+    DeviceCounters {
+        device: now.device.clone(),
+        rx_packets: now.rx_packets.saturating_sub(before.rx_packets),
+        rx_bytes: bytes(now.rx_bytes, before.rx_bytes),
+        rx_dropped: now.rx_dropped.saturating_sub(before.rx_dropped),
+        rx_errors: now.rx_errors.saturating_sub(before.rx_errors),
+        tx_packets: now.tx_packets.saturating_sub(before.tx_packets),
+        tx_bytes: bytes(now.tx_bytes, before.tx_bytes),
+        tx_dropped: now.tx_dropped.saturating_sub(before.tx_dropped),
+        tx_errors: now.tx_errors.saturating_sub(before.tx_errors),
+        qdisc: None,
+    }
+}

@@ -1,0 +1,237 @@
+//! What probes saw of a cell, and what they cost the run. No number of a cell but these comes from a probed trial.
+
+use samples::{Metric, MissingProbe, Overflow, Owner, OwnerSource, ProbeKind, WayPoint};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::Nanos;
+
+use crate::{distribution::Distribution, estimate::Interval};
+
+/// The probes of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunProbes {
+    /// Those that watched its probed trials.
+    pub ran: Vec<ProbeKind>,
+    /// Those that were asked for and could not run.
+    pub missing: Vec<MissingProbe>,
+    /// What they cost, one for each workload that has trials with and without them in the same blocks.
+    pub costs: Vec<ProbeCost>,
+}
+
+/// What all probes of a run together cost a workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProbeCost {
+    /// The workload.
+    pub workload: String,
+    /// What it is measured in.
+    pub metric: Metric,
+    /// Pairs of trials, one with and one without probes in the same block, of all its cells.
+    pub pairs: u32,
+    /// With probes over without.
+    pub ratio: f64,
+    /// By how much probed trials are worse: the share of the rate that is lost, or of the time that is added. Negative
+    /// where they were better.
+    pub cost: f64,
+    /// Interval of the cost.
+    pub interval: Option<Interval>,
+    /// The same of the CPU time that was spent for each byte, message or connection; `None` where nobody recorded it.
+    pub cpu: Option<CpuProbeCost>,
+}
+
+/// What probes cost in CPU time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuProbeCost {
+    /// The share that is added.
+    pub cost: f64,
+    /// Its interval.
+    pub interval: Option<Interval>,
+}
+
+/// What probes saw of a cell. Everything is of whole trials, the warm-up and the connecting included.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProbedSummary {
+    /// Trials that they watched.
+    pub trials: u32,
+    /// CPU time by its owner.
+    pub cpu: Option<CpuByOwner>,
+    /// How often system calls were made for what was carried.
+    pub calls: Option<CallRates>,
+    /// The way of its messages.
+    pub way: Option<WaySummary>,
+    /// Events that a probe had no room to count, of all trials.
+    pub overflowed: Vec<Overflow>,
+}
+
+/// CPU time of the machine by owner: the time of all probed trials over their length, so that owners add up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuByOwner {
+    /// How it was told apart.
+    pub source: OwnerSource,
+    /// CPUs of the machine.
+    pub cpus: u32,
+    /// CPUs busy on average, as the kernel itself counted.
+    pub busy: f64,
+    /// What the owners add up to, in CPUs.
+    pub owned: f64,
+    /// CPUs busy that no owner explains; negative where owners had more than the kernel counted.
+    pub unexplained: f64,
+    /// That, as a share of busy.
+    pub unexplained_share: f64,
+    /// CPUs stolen by the hypervisor.
+    pub steal: f64,
+    /// What its costs are for; `None` where nothing was carried, or more than one kind of thing.
+    pub work: Option<Work>,
+    /// CPU-seconds of `busy` for a unit of that work.
+    pub busy_cost: Option<f64>,
+    /// Who had it, in the order of [`Owner`].
+    pub owners: Vec<OwnerTime>,
+}
+
+/// What CPU time and calls are held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Work {
+    /// Payload received: CPU-seconds for a gigabyte (10^9 bytes), calls for a megabyte (10^6 bytes).
+    Bytes,
+    /// Messages that came back: CPU-seconds for a million, calls for one.
+    Messages,
+    /// Connections that were used and closed: CPU-seconds for a million, calls for one.
+    Connections,
+}
+
+/// What one owner had.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OwnerTime {
+    /// Who.
+    pub owner: Owner,
+    /// CPUs.
+    pub cpus: f64,
+    /// As a share of busy, 0 to 1.
+    pub share: f64,
+    /// CPU-seconds for a unit of the work.
+    pub cost: Option<f64>,
+    /// Its parts, the largest first.
+    pub parts: Vec<OwnerPart>,
+}
+
+/// A process, thread or CPU of an owner.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OwnerPart {
+    /// The process, where it matters.
+    pub process: Option<String>,
+    /// The thread, where it matters.
+    pub thread: Option<String>,
+    /// Where, of what belongs to a CPU.
+    pub cpu: Option<u32>,
+    /// CPUs.
+    pub cpus: f64,
+}
+
+/// How often system calls were made for what was carried meanwhile.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CallRates {
+    /// What is counted: megabytes, messages or connections.
+    pub work: Work,
+    /// How many of these all probed trials carried.
+    pub carried: f64,
+    /// Calls for each, in the order of the cell's system calls.
+    pub each: Vec<f64>,
+    /// The same of all calls of an end.
+    pub ends: Vec<EndCalls>,
+}
+
+/// All calls of one end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EndCalls {
+    /// `client`, `server`, or what carries them; `None` where it is not known.
+    pub end: Option<String>,
+    /// How many.
+    pub calls: u64,
+    /// For each megabyte, message or connection.
+    pub rate: f64,
+}
+
+/// The way of a cell's messages through the layers: the one that most took, equal steps of all trials merged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaySummary {
+    /// Every so many-th message was followed.
+    pub every: u32,
+    /// Round trips that were followed to their end.
+    pub followed: u64,
+    /// Round trips that took another way or were lost from sight: in no step.
+    pub strayed: u64,
+    /// From the client's send to its return with the answer, as the probe saw it.
+    pub whole: Distribution,
+    /// The median round trip of the same trials, as the engine measured it.
+    pub engine: Option<Nanos>,
+    /// The medians of all steps, added up.
+    pub sum: Nanos,
+    /// What the sum lacks of the engine's median, as a share of that; negative where the sum is more. Against the whole
+    /// where the engine's is not known.
+    pub unexplained: f64,
+    /// The steps, in order.
+    pub steps: Vec<StepSummary>,
+}
+
+/// From one point of the way to the next.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StepSummary {
+    /// Where it begins.
+    pub from: WayPoint,
+    /// Where it ends.
+    pub to: WayPoint,
+    /// On which part of the round trip.
+    pub leg: Leg,
+    /// What happens in it.
+    pub kind: StepKind,
+    /// The same in words: `VXLAN encapsulation`, `wake-up of the server`.
+    pub what: String,
+    /// Its median.
+    pub p50: Nanos,
+    /// What 99 % of the messages did not exceed.
+    pub p99: Nanos,
+    /// Its median as a share of the round trip, 0 to 1.
+    pub share: f64,
+    /// Where it begins in a round trip whose steps all take their median, 0 to 1.
+    pub begins: f64,
+    /// The share of its trial's round trip that it took, trial by trial.
+    pub by_trial: Vec<f64>,
+}
+
+/// A part of a round trip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Leg {
+    /// From the client to the server.
+    There,
+    /// Through the server.
+    Server,
+    /// From the server to the client.
+    Back,
+}
+
+/// What happens in a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepKind {
+    /// A system call sends: socket, protocol, routing.
+    Send,
+    /// A queueing discipline holds the packet.
+    Queue,
+    /// From one device to the other one of its pair, or over a wire: the receiver's soft interrupt included.
+    Crossing,
+    /// A tunnel wraps the packet.
+    Encapsulation,
+    /// A tunnel unwraps it.
+    Decapsulation,
+    /// A bridge passes it on.
+    Bridge,
+    /// A host routes it, and translates its address where it has rules for it.
+    Forwarding,
+    /// The stack takes it to the socket, and the thread that waits there wakes up.
+    Wakeup,
+    /// The program at the server.
+    Program,
+    /// Nothing that is known by a name.
+    Other,
+}

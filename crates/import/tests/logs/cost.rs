@@ -1,0 +1,100 @@
+//! Work and memory go with the length of a log, not with the numbers that stand in it, and one test is not looked at
+//! for each of the others.
+
+use std::fmt::Write;
+
+use samples::{Measurement, Trial};
+
+use crate::imported::{Run, import_texts};
+
+const CLIENT: &str = "Connecting to host 198.18.0.2, port 5201";
+const SERVER: &str = "Accepted connection from 198.18.0.1, port 39999";
+
+fn run(name: &str, text: &str) -> Run {
+    import_texts(&[(name, text.as_bytes())]).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Intervals of round trips, and of streams at both ends.
+fn intervals(trial: &Trial) -> usize {
+    match &trial.measurement {
+        Measurement::PingPong(ping) => ping.intervals.len(),
+        Measurement::Stream(stream) => {
+            stream.flows.iter().map(|flow| flow.sender.intervals.len() + flow.receiver.intervals.len()).sum()
+        }
+        _ => 0,
+    }
+}
+
+/// A log of one connection without addresses.
+fn log(first: &str, megabytes: usize) -> String {
+    let row = format!("{megabytes}.00 MBytes  {:.2} Mbits/sec", megabytes as f64 * 8.388_608);
+    format!(
+        "{first}\n[ ID] Interval           Transfer     Bitrate\n[  5]   0.00-1.00   sec  {row}\n\
+         [ ID] Interval           Transfer     Bitrate\n[  5]   0.00-1.00   sec  {row}    receiver\n"
+    )
+}
+
+#[test]
+fn intervals_that_do_not_join_are_given_up_and_told() {
+    let mut text = String::from(
+        r#"{"start": {"connected": [], "connecting_to": {"host": "a", "port": 5201}}, "intervals": ["#,
+    );
+    for at in 0..20_000 {
+        let comma = if at > 0 { "," } else { "" };
+        let (start, end) = (at * 10, at * 10 + 1);
+        write!(
+            text,
+            r#"{comma}{{"streams": [{{"socket": 5, "start": {start}, "end": {end}, "seconds": 1, "bytes": 1000}}]}}"#
+        )
+        .expect("memory");
+    }
+    text.push_str("], \"end\": {}}\n");
+    let run = run("gaps.json", &text);
+    let said = run.notes().iter().find(|note| note.contains("were left out")).expect("it is told");
+    assert!(said.contains("16385 measures contradict"), "{said}");
+    assert_eq!(intervals(&run.trials[0]), 20_000 - 16_385);
+}
+
+#[test]
+fn rows_that_do_not_join_are_given_up_and_counted() {
+    let mut text = format!("{CLIENT}\n[ ID] Interval           Transfer     Bitrate\n");
+    for at in (0..20_000).map(|at| at * 10) {
+        let end = at + 1;
+        writeln!(text, "[  5] {at}.00-{end}.00 sec  100 MBytes  839 Mbits/sec").expect("memory");
+    }
+    let run = run("gaps.txt", &text);
+    let said = run.notes().iter().find(|note| note.contains("were left out")).expect("it is told");
+    assert!(said.contains("16385 lines"), "{said}");
+    assert_eq!(intervals(&run.trials[0]), 20_000 - 16_385);
+}
+
+#[test]
+fn a_silence_of_an_hour_between_two_messages_is_no_thousand_intervals() {
+    let text = "packet, txTime(sec), rxTime(sec), latency(usec)\n0, 2.000000000, 2.000100000, 50.000\n\
+                1, 3000.000000000, 3000.000100000, 50.000\n------------------------------\n";
+    let run = run("log.csv", text);
+    let Measurement::PingPong(ping) = &run.trials[0].measurement else { panic!("round trips") };
+    assert_eq!(ping.intervals.iter().map(|interval| interval.round_trips.count()).sum::<u64>(), 2);
+    assert!(ping.intervals.len() <= 64, "{}", ping.intervals.len());
+}
+
+#[test]
+fn logs_under_long_headings_are_paired_and_many_that_are_no_pair_are_not_mixed_up() {
+    let long = "<details><summary>".to_owned() + &"a word, ".repeat(20) + "</summary>\n";
+    let mut text = long.repeat(8);
+    (0..300).for_each(|_| text.push_str(&log(CLIENT, 100)));
+    text.push_str("<details><summary>beside</summary>\n");
+    (0..300).for_each(|_| text.push_str(&log(SERVER, 100)));
+    assert_eq!(run("no-pairs.md", &text).trials.len(), 600);
+}
+
+#[test]
+fn what_is_missing_is_said_of_the_file_in_which_it_is() {
+    let sent = log(CLIENT, 100).replace("receiver", "sender");
+    let files =
+        [("first.txt", sent.as_bytes()), ("second.txt", b"Test\n| A | B |\n|---|---|\n| 1 | 5 ms |\n")];
+    let run = import_texts(&files).expect("both are read");
+    let said =
+        run.notes().iter().find(|note| note.contains("nobody tells what arrived")).expect("it is told");
+    assert!(said.starts_with("first.txt: lines 1 to 5"), "{said}");
+}

@@ -1,0 +1,186 @@
+//! What goes on between the two ends of a path in one trial: serve, watch, run, collect. Must not know what is thought
+//! of it.
+
+use std::{
+    collections::hash_map::RandomState,
+    hash::{BuildHasher, Hasher},
+    time::Duration,
+};
+
+use load::{Load, StreamLoad, Until};
+use protocol::{ClientOrder, EndReport, Order, Progress, Reply, ServerOrder, Subject, Token, WayOrder};
+use samples::{Observed, Owner};
+use scenario::{Cell, Path, ProbeKind};
+use units::{BitRate, Bytes};
+
+use crate::{
+    error::RunError,
+    event::{Event, Observer},
+    placement::Cpus,
+    trial::Bench,
+};
+
+/// For orders that need no traffic.
+pub(crate) const SHORT: Duration = Duration::from_secs(10);
+/// What a trial may take beyond its traffic: connecting, draining, reporting.
+const SLACK: Duration = Duration::from_secs(10);
+/// What a trial that sends a number of bytes may take.
+const LONG: Duration = Duration::from_secs(600);
+
+/// What is to be exchanged.
+#[derive(Clone, Copy)]
+pub(crate) struct Exchange<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) cell: &'a Cell,
+    pub(crate) cpus: &'a Cpus,
+    /// Whether with the probes on.
+    pub(crate) probed: bool,
+}
+
+/// What both ends reported, and what was seen of it.
+pub(crate) struct Reports {
+    pub(crate) client: EndReport,
+    pub(crate) server: EndReport,
+    pub(crate) observed: Option<Observed>,
+}
+
+impl Exchange<'_> {
+    /// The messages to follow, if they can be: its devices are left to be filled in.
+    pub(crate) fn way(&self, port: u16, every: u32) -> Option<WayOrder> {
+        let Load::PingPong(ping) = &self.cell.load else { return None };
+        ProbeKind::PacketWay.sees(&self.cell.load).then(|| WayOrder {
+            transport: ping.transport,
+            server: self.path.to.address,
+            port,
+            message: ping.message,
+            every,
+            devices: Vec::new(),
+        })
+    }
+}
+
+impl Bench<'_> {
+    /// Lets both ends send and receive, and collects what they report.
+    pub(crate) fn exchange(
+        &mut self,
+        exchange: &Exchange<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Reports, RunError> {
+        let token = token();
+        let replies = self.between(token, exchange, observer);
+        if replies.is_err() {
+            // The other end may still wait for its peer; that it could not be told changes nothing here.
+            let Exchange { path, .. } = exchange;
+            let _ = self.agents.request(&path.to.host, "end the server", Order::Abandon { token }, SHORT);
+            let _ = self.agents.request(&path.from.host, "end the client", Order::Abandon { token }, SHORT);
+            if let Some(watcher) = self.watcher.as_mut().filter(|_| exchange.probed) {
+                watcher.abandon(token);
+            }
+        }
+        let replies = replies?;
+        let observed = match self.watcher.as_mut().filter(|_| exchange.probed) {
+            Some(watcher) => watcher.end()?,
+            None => None,
+        };
+        match <[Reply; 2]>::try_from(replies) {
+            Ok([Reply::Report(client), Reply::Report(server)]) => Ok(Reports { client, server, observed }),
+            Ok([first, _]) => Err(unexpected(exchange.path, &first)),
+            Err(replies) => unreachable!("asked for two replies, got {}", replies.len()),
+        }
+    }
+
+    fn between(
+        &mut self,
+        token: Token,
+        exchange: &Exchange<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Reply>, RunError> {
+        let Exchange { path, cell, cpus, probed } = *exchange;
+        let port = self.serve(path, token, cell.load.clone(), cpus.server.clone())?;
+        let ends = self.ends(path);
+        if let Some(watcher) = self.watcher.as_mut().filter(|_| probed) {
+            watcher.begin(token, exchange, port, ends)?;
+        }
+        let order = Order::Run(ClientOrder {
+            token,
+            bind: path.from.address,
+            server: path.to.address,
+            port,
+            load: cell.load.clone(),
+            cpus: cpus.client.clone(),
+        });
+        let deadline = deadline(&cell.load);
+        let client = self.agents.request(&path.from.host, "run the client", order, deadline)?;
+        let collect = Order::Collect { token };
+        let server = self.agents.request(&path.to.host, "run the server", collect, deadline)?;
+        self.agents.wait(&[client, server], |beat| show(beat, &cell.load, observer))
+    }
+
+    /// Whose processes are whose. An end's host that is both ends' is the client's.
+    fn ends(&self, path: &Path) -> Vec<Subject> {
+        let mut ends = vec![(Owner::Client, &path.from.host)];
+        if path.to.host != path.from.host {
+            ends.push((Owner::Server, &path.to.host));
+        }
+        let subject =
+            |(owner, host)| Subject { owner, pids: self.agents.pids(host).collect(), syscalls: true };
+        ends.into_iter().map(subject).collect()
+    }
+
+    /// Opens a server at the path's far end; its port.
+    pub(crate) fn serve(
+        &mut self,
+        path: &Path,
+        token: Token,
+        load: Load,
+        cpus: Option<Vec<u32>>,
+    ) -> Result<u16, RunError> {
+        let order = Order::Serve(ServerOrder { token, bind: path.to.address, load, cpus });
+        match self.agents.ask(&path.to.host, "open the server", order, SHORT)? {
+            Reply::Listening { port } => Ok(port),
+            other => Err(unexpected(path, &other)),
+        }
+    }
+}
+
+fn deadline(load: &Load) -> Duration {
+    match (load, load.duration()) {
+        (_, Some(traffic)) => Duration::from(traffic) + SLACK,
+        (Load::Stream(StreamLoad { until: Until::Sent(bytes), rate: Some(rate), streams, .. }), None) => {
+            let seconds = bytes.0 as f64 * 8.0 / (rate.0 * f64::from(*streams)).max(1.0);
+            LONG + Duration::try_from_secs_f64(seconds).unwrap_or(LONG)
+        }
+        _ => LONG,
+    }
+}
+
+fn show(beat: &Progress, load: &Load, observer: &mut dyn Observer) {
+    let Some(seconds) = Some(beat.covers.seconds()).filter(|seconds| *seconds > 0.0) else { return };
+    let rate = (beat.received > Bytes(0)).then(|| BitRate::of(beat.received, beat.covers));
+    let counted = (beat.round_trips > 0).then(|| beat.round_trips as f64 / seconds);
+    let (round_trips, connections) = match load {
+        Load::Stream(_) => (None, None),
+        Load::PingPong(_) => (counted, None),
+        Load::Connect(_) => (None, counted),
+    };
+    if rate.is_some() || counted.is_some() {
+        observer.event(&Event::Rate { elapsed: beat.elapsed, rate, round_trips, connections });
+    }
+}
+
+/// An answer to another question.
+pub(crate) fn unexpected(path: &Path, reply: &Reply) -> RunError {
+    let said: String = format!("{reply:?}").chars().take(60).collect();
+    let because = format!("it answered something else: {said}");
+    RunError::Refused {
+        host: path.to.host.to_string(),
+        what: "obey the protocol",
+        because,
+        unsupported: false,
+    }
+}
+
+/// Hard to guess for a stranger on the same path; the standard library's hasher is seeded by the kernel.
+pub(crate) fn token() -> Token {
+    Token(RandomState::new().build_hasher().finish())
+}

@@ -1,0 +1,56 @@
+//! The beginning of a run's record: what identifies and surrounds its trials. Must not know what comes of them.
+
+use samples::{Environment, MissingProbe, Origin, RunHeader, RunState, SCHEMA, Sink};
+
+use crate::{
+    error::RunError,
+    event::{Event, Observer},
+    record,
+    run::{Request, keep, planned_paths},
+    trial::now,
+};
+
+/// Keeps the header of a new run, or holds the machine against that of a resumed one; `missing` are the probes that
+/// were asked for and cannot run here.
+pub(crate) fn begin<S: Sink>(
+    request: &Request<'_>,
+    environment: Environment,
+    missing: &[MissingProbe],
+    sink: &mut S,
+    observer: &mut dyn Observer,
+) -> Result<(), RunError> {
+    if let Some(resumed) = request.resume {
+        let began_on = resumed.header.environment.as_ref().map(|machine| (&machine.kernel, machine.cpus));
+        if began_on.is_some_and(|machine| machine != (&environment.kernel, environment.cpus)) {
+            observer.event(&Event::Notice("the machine is not the one that this run began on"));
+        }
+        observer.event(&Event::Begun(&resumed.header));
+        return Ok(());
+    }
+    let header = header(request, environment, missing);
+    sink.begin(&header).map_err(keep)?;
+    observer.event(&Event::Begun(&header));
+    Ok(())
+}
+
+fn header(request: &Request<'_>, environment: Environment, missing: &[MissingProbe]) -> RunHeader {
+    RunHeader {
+        schema: SCHEMA,
+        id: request.id.clone(),
+        scenario: record::scenario(request.scenario, request.text),
+        seed: request.plan.seed,
+        blocks: request.plan.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0),
+        planned: request.plan.trials.len() as u32,
+        started: now(),
+        state: RunState::Unfinished,
+        tool: request.tool.to_owned(),
+        origin: Origin::Measured,
+        design: record::design(&request.plan.design),
+        tries: request.tries.cloned(),
+        probes: request.plan.probes.iter().map(|kind| record::probe(*kind)).collect(),
+        missing_probes: missing.to_vec(),
+        environment: Some(environment),
+        paths: planned_paths(request).map(record::path).collect(),
+        cells: request.plan.cells.iter().map(record::cell).collect(),
+    }
+}

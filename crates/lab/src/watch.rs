@@ -1,0 +1,97 @@
+//! Whether a run is watched: who watches it, with what, and what is missing for that. Must not know how.
+
+use std::collections::BTreeMap;
+
+use protocol::WatchedDevice;
+use samples::{MissingProbe, ProbeKind};
+use scenario::Plan;
+use topology::Topology;
+
+use crate::{
+    error::RunError,
+    event::{Event, Observer},
+    run::Request,
+    stop::Stop,
+    watcher::Watcher,
+};
+
+/// How a run is watched.
+pub(crate) struct Watch {
+    /// Who watches it; nobody where nothing is left to watch with.
+    pub(crate) watcher: Option<Watcher>,
+    /// The probes that were asked for and cannot run here.
+    pub(crate) missing: Vec<MissingProbe>,
+    /// The plan without trials in which nothing could be seen.
+    pub(crate) plan: Plan,
+}
+
+/// Starts the observer of a run that has probes, and says what is missing, once.
+pub(crate) fn begin(
+    request: &Request<'_>,
+    topology: &Topology,
+    observer: &mut dyn Observer,
+    stop: &Stop,
+) -> Result<Watch, RunError> {
+    let plan = request.plan.clone();
+    if plan.probes.is_empty() {
+        return Ok(Watch { watcher: None, missing: Vec::new(), plan });
+    }
+    observer.event(&Event::Step("loading the probes"));
+    let (agent, tool) = (request.agent.clone(), request.tool);
+    let (watcher, missing) = Watcher::start(agent, tool, stop, &plan.probes, devices(topology))?;
+    for text in words(&missing) {
+        observer.event(&Event::Notice(&text));
+    }
+    // A resumed run keeps its plan: its trials are known by their places in it.
+    let plan = if request.resume.is_none() { plan.limited_to(watcher.probes()) } else { plan };
+    let watcher = Some(watcher).filter(|watcher| !watcher.probes().is_empty());
+    Ok(Watch { watcher, missing, plan })
+}
+
+/// Every device of the lab, as an observer finds it.
+fn devices(topology: &Topology) -> Vec<WatchedDevice> {
+    let device = |device: topology::StandingDevice| WatchedDevice {
+        name: device.at.to_string(),
+        kind: device.kind.word().to_owned(),
+        namespace: device.namespace,
+        index: device.index,
+    };
+    topology.devices().map(device).collect()
+}
+
+/// What is missing, the probes that lack the same together.
+fn words(missing: &[MissingProbe]) -> Vec<String> {
+    let mut because: BTreeMap<&str, Vec<ProbeKind>> = BTreeMap::new();
+    for probe in missing {
+        because.entry(&probe.because).or_default().push(probe.probe);
+    }
+    let text = |(because, probes): (&str, Vec<ProbeKind>)| {
+        let names: Vec<&str> = probes.iter().map(|probe| probe.word()).collect();
+        let probe = if names.len() > 1 { "probes" } else { "probe" };
+        format!("without {probe} {}: {because}", names.join(", "))
+    };
+    because.into_iter().map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_that_lack_the_same_are_told_together() {
+        let missing = |probe, because: &str| MissingProbe { probe, because: because.to_owned() };
+        let rights = "no rights; run as root";
+        let told = words(&[
+            missing(ProbeKind::Cpu, rights),
+            missing(ProbeKind::Syscalls, rights),
+            missing(ProbeKind::PacketWay, "no such tracepoint"),
+        ]);
+        assert_eq!(
+            told,
+            [
+                "without probes cpu, syscalls: no rights; run as root",
+                "without probe packet-way: no such tracepoint"
+            ]
+        );
+    }
+}

@@ -1,0 +1,99 @@
+//! The process of an agent: a child of ours whose channel is its stdio, and the last lines of its error output.
+//! Must not know what kind of machine it is the agent of.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    os::unix::process::CommandExt,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+};
+
+use scenario::HostName;
+use sys::netns::NetNs;
+
+use crate::{
+    channel::Channel,
+    error::MachineError,
+    process::{Process, Role},
+};
+
+/// How many lines of the agent's error output are kept.
+const KEPT_LINES: usize = 20;
+
+/// A child process that is an agent. Dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct AgentProcess {
+    host: HostName,
+    program: PathBuf,
+    child: Option<Child>,
+    errors: Arc<Mutex<Vec<String>>>,
+}
+
+impl AgentProcess {
+    /// The agent of `host`, which will be `program agent`.
+    pub(crate) fn new(host: HostName, program: PathBuf) -> Self {
+        Self { host, program, child: None, errors: Arc::default() }
+    }
+
+    /// Starts it in `namespace`, or else in the one of the calling thread.
+    pub(crate) fn start(&mut self, namespace: Option<&NetNs>) -> Result<Channel, MachineError> {
+        if self.child.is_some() {
+            return Err(MachineError::Started { host: self.host.to_string() });
+        }
+        let mut command = Command::new(&self.program);
+        command
+            .arg0("plumb")
+            .arg("agent")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let label = format!("{} agent", self.program.display());
+        let mut child = sys::child::spawn_in(&mut command, namespace, &label)
+            .map_err(|source| MachineError::Start { host: self.host.to_string(), source })?;
+        let piped = "its three streams were asked for as pipes";
+        let (input, output) = (child.stdin.take().expect(piped), child.stdout.take().expect(piped));
+        self.keep_errors(child.stderr.take().expect(piped));
+        self.child = Some(child);
+        Ok(Channel { from_agent: Box::new(output), to_agent: Box::new(input) })
+    }
+
+    /// The process, while it was started and not stopped.
+    pub(crate) fn processes(&self) -> Vec<Process> {
+        self.child.iter().map(|child| Process { role: Role::Agent, pid: child.id() }).collect()
+    }
+
+    /// Ends it, if it still runs, and waits until it is gone.
+    pub(crate) fn stop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            // Either fails only when the child is gone, which is what is wanted.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    /// The last lines that it wrote to its error output.
+    pub(crate) fn last_words(&self) -> String {
+        self.errors.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
+    }
+
+    fn keep_errors(&self, from: impl Read + Send + 'static) {
+        let errors = Arc::clone(&self.errors);
+        thread::spawn(move || {
+            for line in BufReader::new(from).lines().map_while(Result::ok) {
+                let mut kept = errors.lock().unwrap_or_else(PoisonError::into_inner);
+                if kept.len() == KEPT_LINES {
+                    kept.remove(0);
+                }
+                kept.push(line);
+            }
+        });
+    }
+}
+
+impl Drop for AgentProcess {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,163 @@
+//! Programs for the kernel: loads an object that was built in, attaches its programs to tracepoints, and lets go
+//! of them. It must not know what a program looks for. Nothing is pinned: whatever is loaded goes with its last
+//! descriptor, so also when the process is killed.
+
+mod refusal;
+
+use aya::{
+    Btf, Ebpf, EbpfLoader,
+    maps::{Array, MapData},
+    programs::{
+        BtfTracePoint, Program, ProgramError, RawTracePoint, raw_trace_point::RawTracePointLinkId,
+        tp_btf::BtfTracePointLinkId,
+    },
+};
+
+use crate::observe::ProbeError;
+use refusal::Refusal;
+
+/// A program of an object, and the tracepoint that it belongs to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hook {
+    program: &'static str,
+    tracepoint: &'static str,
+    optional: bool,
+}
+
+/// An object in the kernel: its maps, and its programs, attached or not.
+pub(crate) struct Loaded {
+    ebpf: Ebpf,
+    hooks: Vec<Hook>,
+    links: Vec<(&'static str, Link)>,
+}
+
+/// What detaches a program.
+enum Link {
+    Typed(BtfTracePointLinkId),
+    Raw(RawTracePointLinkId),
+}
+
+impl Hook {
+    /// A function of the object, and the tracepoint without which the probe is useless. The function's section says
+    /// how it is attached: `SEC("tp_btf/...")` or `SEC("raw_tp/...")`.
+    pub(crate) const fn needed(program: &'static str, tracepoint: &'static str) -> Self {
+        Self { program, tracepoint, optional: false }
+    }
+
+    /// The same of a tracepoint that a kernel may lack (`kvm_entry` where KVM is not built in).
+    pub(crate) const fn optional(program: &'static str, tracepoint: &'static str) -> Self {
+        Self { program, tracepoint, optional: true }
+    }
+}
+
+impl Loaded {
+    /// Loads an object (`include_bytes_aligned!`) and those of its programs that have a hook; attaches nothing.
+    /// `sizes` are the numbers of entries of maps, where they differ from those in the object.
+    ///
+    /// # Errors
+    /// [`ProbeError::Unavailable`] when this kernel or these rights do not allow it.
+    pub(crate) fn new(object: &[u8], hooks: &[Hook], sizes: &[(&str, u32)]) -> Result<Self, ProbeError> {
+        Self::load(object, hooks, sizes).map_err(|refusal| refusal.told())
+    }
+
+    /// Attaches every program, if that has not been done.
+    ///
+    /// # Errors
+    /// When the kernel refuses one of them; then none is attached.
+    pub(crate) fn attach(&mut self) -> Result<(), ProbeError> {
+        if !self.links.is_empty() {
+            return Ok(());
+        }
+        for hook in self.hooks.clone() {
+            match self.attach_one(hook.program, hook.tracepoint) {
+                Ok(link) => self.links.push((hook.program, link)),
+                Err(_) if hook.optional => {}
+                Err(error) => {
+                    self.detach();
+                    return Err(Refusal::program(hook.tracepoint, error).told());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Detaches every program: nothing of them runs any more. What maps hold stays.
+    pub(crate) fn detach(&mut self) {
+        for (name, link) in std::mem::take(&mut self.links) {
+            // It can only fail when the program is not attached, which is what is wanted.
+            let _ = match (self.ebpf.program_mut(name), link) {
+                (Some(Program::BtfTracePoint(program)), Link::Typed(id)) => program.detach(id),
+                (Some(Program::RawTracePoint(program)), Link::Raw(id)) => program.detach(id),
+                _ => Ok(()),
+            };
+        }
+    }
+
+    /// An array of the object (also `.bss` and `.data`: one entry that holds every variable), its values as arrays
+    /// of integers that are as large as the kernel's.
+    pub(crate) fn array<V: aya::Pod>(&mut self, name: &str) -> Result<Array<&mut MapData, V>, ProbeError> {
+        Array::try_from(self.map(name)?).map_err(|error| failed("open", name, &error))
+    }
+
+    /// Any map of the object.
+    pub(crate) fn map(&mut self, name: &str) -> Result<&mut aya::maps::Map, ProbeError> {
+        self.ebpf.map_mut(name).ok_or_else(|| failed("open", name, &"the program has no such map"))
+    }
+
+    /// A program that no tracepoint runs, which has no hook and was not loaded: an iterator, or one that user space
+    /// runs itself.
+    pub(crate) fn program(&mut self, name: &str) -> Option<&mut Program> {
+        self.ebpf.program_mut(name)
+    }
+
+    fn load(object: &[u8], hooks: &[Hook], sizes: &[(&str, u32)]) -> Result<Self, Refusal> {
+        sys::bpf::try_load().map_err(|error| Refusal::rights(&error))?;
+        let btf = Btf::from_sys_fs().map_err(|error| Refusal::NoTypes(error.to_string()))?;
+        let mut loader = EbpfLoader::new();
+        loader.btf(Some(&btf)).allow_unsupported_maps();
+        for (name, entries) in sizes {
+            loader.map_max_entries(name, *entries);
+        }
+        let mut ebpf = loader.load(object).map_err(Refusal::object)?;
+        let mut loaded = Vec::new();
+        for hook in hooks {
+            match load_one(&mut ebpf, hook, &btf) {
+                Ok(()) => loaded.push(*hook),
+                Err(_) if hook.optional => {}
+                Err(error) => return Err(Refusal::program(hook.tracepoint, error)),
+            }
+        }
+        Ok(Self { ebpf, hooks: loaded, links: Vec::new() })
+    }
+
+    fn attach_one(&mut self, name: &str, tracepoint: &str) -> Result<Link, ProgramError> {
+        match self.ebpf.program_mut(name) {
+            Some(Program::BtfTracePoint(program)) => program.attach().map(Link::Typed),
+            Some(Program::RawTracePoint(program)) => program.attach(tracepoint).map(Link::Raw),
+            _ => Err(ProgramError::UnexpectedProgramType),
+        }
+    }
+}
+
+fn load_one(ebpf: &mut Ebpf, hook: &Hook, btf: &Btf) -> Result<(), ProgramError> {
+    match ebpf.program_mut(hook.program) {
+        Some(Program::BtfTracePoint(program)) => BtfTracePoint::load(program, hook.tracepoint, btf),
+        Some(Program::RawTracePoint(program)) => RawTracePoint::load(program),
+        _ => Err(ProgramError::UnexpectedProgramType),
+    }
+}
+
+/// An operation on a map that should have worked.
+pub(crate) fn failed(operation: &str, map: &str, because: &dyn std::fmt::Display) -> ProbeError {
+    ProbeError::Failed { operation: format!("{operation} the map {map}"), because: because.to_string() }
+}
+
+/// Loads an object and says everything that the kernel said, for whoever writes a program.
+#[cfg(test)]
+pub(crate) fn load_or_panic(object: &[u8], hooks: &[Hook]) -> Option<Loaded> {
+    match Loaded::load(object, hooks, &[]) {
+        Ok(loaded) => Some(loaded),
+        Err(Refusal::Rights(_) | Refusal::NoTypes(_)) => None,
+        Err(refusal) => panic!("{refusal:#?}"),
+    }
+}

@@ -1,0 +1,298 @@
+//! The programs and maps of `cpu_owners.bpf.c`, as user space sees them. Must not know whose a task is.
+
+use std::fs::File;
+use std::io::Read;
+
+use aya::{
+    Btf, Pod, TestRun,
+    maps::{HashMap, MapData},
+    programs::{Iter, Program, ProgramError, RawTracePoint, RawTracePointRunOptions},
+};
+
+use crate::{
+    bpf::{Hook, Loaded, failed},
+    observe::ProbeError,
+};
+
+/// As in the object.
+pub(super) const BUCKETS: usize = 4096;
+/// Tags are below this.
+pub(super) const TAGS: usize = 32;
+/// The bucket of tasks that found no other, for tag 0; those of other tags follow.
+pub(super) const FIRST_UNNAMED: usize = 1;
+
+/// `struct name` of the object.
+pub(super) type Name = [u8; 40];
+
+/// `struct cpu` of the object, in words.
+type Cpu = [u64; HEAD + BUCKETS + 1];
+/// `struct control` of the object.
+type Control = [u64; 5];
+
+/// Words of `struct cpu` before its buckets: ended, since, what it is at, its task, the time that was stolen, that in
+/// softirqs and that in interrupts.
+const HEAD: usize = 7;
+const PUT_OFF: u32 = 1 << 31;
+/// How often a CPU that changes while it is read is read again.
+const TRIES: u32 = 100;
+/// A reading that takes longer was itself put aside, and is made again.
+const LONG: u64 = 100_000;
+
+/// The end of an interrupt before its beginning: one whose end was missed would never end.
+const HOOKS: [Hook; 17] = [
+    Hook::needed("on_new_task", "task_newtask"),
+    Hook::needed("on_rename", "task_rename"),
+    Hook::needed("on_softirq_exit", "softirq_exit"),
+    Hook::needed("on_softirq_entry", "softirq_entry"),
+    Hook::needed("irq_handler_ends", "irq_handler_exit"),
+    Hook::needed("irq_handler_begins", "irq_handler_entry"),
+    // Only where the architecture tells them (x86): elsewhere they are in the time of what they came into.
+    Hook::optional("local_timer_ends", "local_timer_exit"),
+    Hook::optional("local_timer_begins", "local_timer_entry"),
+    Hook::optional("reschedule_ends", "reschedule_exit"),
+    Hook::optional("reschedule_begins", "reschedule_entry"),
+    Hook::optional("call_function_ends", "call_function_exit"),
+    Hook::optional("call_function_begins", "call_function_entry"),
+    Hook::optional("call_function_single_ends", "call_function_single_exit"),
+    Hook::optional("call_function_single_begins", "call_function_single_entry"),
+    Hook::optional("irq_work_ends", "irq_work_exit"),
+    Hook::optional("irq_work_begins", "irq_work_entry"),
+    Hook::needed("on_switch", "sched_switch"),
+];
+
+/// The object in the kernel.
+pub(super) struct Kernel {
+    loaded: Loaded,
+    era: u64,
+}
+
+/// Whose processes, network namespaces and control groups are whose, by tag.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Tags {
+    pub(super) processes: Vec<(u32, u32)>,
+    pub(super) namespaces: Vec<(u32, u32)>,
+    pub(super) groups: Vec<(u64, u32)>,
+}
+
+/// The sums of one CPU since the start, in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sums {
+    pub(super) by_bucket: Vec<u64>,
+    pub(super) softirq: u64,
+    pub(super) irq: u64,
+}
+
+impl Kernel {
+    pub(super) fn load() -> Result<Self, ProbeError> {
+        let object = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/cpu_owners.bpf.o"));
+        let mut loaded = Loaded::new(object, &HOOKS, &[("cpus", possible_cpus()?)])?;
+        for name in ["start", "each_task"] {
+            load_one(&mut loaded, name).map_err(|_| refused(name))?;
+        }
+        Ok(Self { loaded, era: 0 })
+    }
+
+    /// Forgets all sums and names and begins again.
+    pub(super) fn start(&mut self, tags: &Tags) -> Result<(), ProbeError> {
+        self.loaded.detach();
+        self.clear(tags)?;
+        self.loaded.attach()?;
+        self.meet_tasks().map_err(|error| cannot("meet the tasks that there are", &error))?;
+        self.start_cpus()
+    }
+
+    pub(super) fn stop(&mut self) {
+        self.loaded.detach();
+    }
+
+    /// The sums of each CPU up to now.
+    pub(super) fn sums(&mut self) -> Result<Vec<Sums>, ProbeError> {
+        let cpus = self.loaded.array::<Cpu>("cpus")?;
+        let mut sums = Vec::new();
+        for index in 0..cpus.len() {
+            let mut read = || cpus.get(&index, 0).map_err(|error| failed("read", "cpus", &error));
+            sums.push(steady(&mut read)?);
+        }
+        Ok(sums)
+    }
+
+    /// The names of buckets.
+    pub(super) fn names(&mut self) -> Result<Vec<(Name, u32)>, ProbeError> {
+        let buckets: HashMap<_, Name, u32> = self.hash("buckets")?;
+        buckets.iter().collect::<Result<_, _>>().map_err(|error| failed("read", "buckets", &error))
+    }
+
+    /// Tasks that found no bucket left since the start.
+    pub(super) fn unnamed(&mut self) -> Result<u64, ProbeError> {
+        let control = self.loaded.array::<Control>("control")?;
+        control
+            .get(&0, 0)
+            .map(|[_, _, unnamed, ..]| unnamed)
+            .map_err(|error| failed("read", "control", &error))
+    }
+
+    fn clear(&mut self, tags: &Tags) -> Result<(), ProbeError> {
+        self.replace::<Name, u32>("buckets", &[])?;
+        self.replace("processes", &tags.processes)?;
+        self.replace("namespaces", &tags.namespaces)?;
+        self.replace("groups", &tags.groups)?;
+        self.era += 1;
+        // Those of tasks without a name, and one for tasks that are hidden.
+        let taken = (FIRST_UNNAMED + TAGS + 1) as u64;
+        let [by_namespace, by_group] =
+            [tags.namespaces.is_empty(), tags.groups.is_empty()].map(|none| u64::from(!none));
+        let control: Control = [self.era, taken, 0, by_namespace, by_group];
+        let write = |error| failed("write", "control", &error);
+        self.loaded.array::<Control>("control")?.set(0, control, 0).map_err(write)?;
+        let mut cpus = self.loaded.array::<Cpu>("cpus")?;
+        for index in 0..cpus.len() {
+            let empty: Cpu = [0; HEAD + BUCKETS + 1];
+            cpus.set(index, empty, 0).map_err(|error| failed("write", "cpus", &error))?;
+        }
+        Ok(())
+    }
+
+    /// Has every task that there is looked at, so that it is known when it gets a CPU.
+    fn meet_tasks(&mut self) -> Result<(), String> {
+        let Some(Program::Iter(each)) = self.loaded.program("each_task") else {
+            return Err("there is no iterator".to_owned());
+        };
+        let link = each.attach().map_err(|error| error.to_string())?;
+        let link = each.take_link(link).map_err(|error| error.to_string())?;
+        let mut file: File = link.into_file().map_err(|error| error.to_string())?;
+        file.read_to_end(&mut Vec::new()).map(drop).map_err(|error| error.to_string())
+    }
+
+    /// Begins on every CPU with the task that has it at this moment.
+    fn start_cpus(&mut self) -> Result<(), ProbeError> {
+        let cpus = self.loaded.array::<Cpu>("cpus")?.len();
+        let Some(Program::RawTracePoint(start)) = self.loaded.program("start") else {
+            return Err(cannot("begin", &"there is no program for it"));
+        };
+        let begun: Vec<_> = (0..cpus)
+            .filter(|cpu| start.test_run(RawTracePointRunOptions { cpu: Some(*cpu), args: [0; 12] }).is_ok())
+            .collect();
+        // One that is offline has no time to give.
+        match begun.is_empty() {
+            true => Err(cannot("begin", &"no CPU could be reached")),
+            false => Ok(()),
+        }
+    }
+
+    fn hash<K: Pod, V: Pod>(&mut self, name: &str) -> Result<HashMap<&mut MapData, K, V>, ProbeError> {
+        HashMap::try_from(self.loaded.map(name)?).map_err(|error| failed("open", name, &error))
+    }
+
+    fn replace<K: Pod, V: Pod>(&mut self, name: &str, entries: &[(K, V)]) -> Result<(), ProbeError> {
+        let mut map: HashMap<_, K, V> = self.hash(name)?;
+        let old: Vec<K> = map.keys().filter_map(Result::ok).collect();
+        for key in old {
+            map.remove(&key).map_err(|error| failed("clear", name, &error))?;
+        }
+        for (key, value) in entries {
+            map.insert(key, value, 0).map_err(|error| failed("write", name, &error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads a CPU until nothing changed meanwhile, and adds what it is at up to now.
+fn steady(read: &mut dyn FnMut() -> Result<Cpu, ProbeError>) -> Result<Sums, ProbeError> {
+    for _ in 0..TRIES {
+        let before = sys::clock::monotonic();
+        let cpu = read()?;
+        let now = sys::clock::monotonic();
+        if cpu[0] == cpu[HEAD + BUCKETS] && now - before < LONG {
+            return Ok(up_to(now, &cpu));
+        }
+    }
+    Ok(up_to(sys::clock::monotonic(), &read()?))
+}
+
+fn up_to(now: u64, cpu: &Cpu) -> Sums {
+    let [_, since, at, _, _, softirq, irq, rest @ ..] = cpu;
+    let (bucket, in_softirq, in_irq) = (*at as u32, *at >> 32 & 0xffff, *at >> 48);
+    let mut sums = Sums { by_bucket: rest[..BUCKETS].to_vec(), softirq: *softirq, irq: *irq };
+    let passed = if *since == 0 { 0 } else { now.saturating_sub(*since) };
+    match bucket & PUT_OFF {
+        _ if in_irq > 0 => sums.irq += passed,
+        0 if in_softirq > 0 => sums.softirq += passed,
+        _ => sums.by_bucket[bucket as usize % BUCKETS] += passed,
+    }
+    sums
+}
+
+fn load_one(loaded: &mut Loaded, name: &str) -> Result<(), ProgramError> {
+    match loaded.program(name) {
+        Some(Program::RawTracePoint(program)) => RawTracePoint::load(program),
+        Some(Program::Iter(program)) => Iter::load(program, "task", &Btf::from_sys_fs()?),
+        _ => Err(ProgramError::UnexpectedProgramType),
+    }
+}
+
+fn possible_cpus() -> Result<u32, ProbeError> {
+    let count = aya::util::nr_cpus().map_err(|(file, error)| cannot(file, &error))?;
+    Ok(u32::try_from(count).unwrap_or(1))
+}
+
+fn refused(program: &str) -> ProbeError {
+    let kernel = sys::uname::kernel_release();
+    ProbeError::Unavailable {
+        because: format!("Linux {kernel} does not take the probe's program {program}"),
+        remedy: "run a kernel of 5.11 or later".to_owned(),
+    }
+}
+
+fn cannot(operation: &str, because: &dyn std::fmt::Display) -> ProbeError {
+    ProbeError::Failed { operation: operation.to_owned(), because: because.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A CPU whose sums are 5 in bucket 40, 7 in softirqs and 9 in interrupts, up to 1,000.
+    fn cpu(bucket: u32, softirq: u64, irq: u64) -> Cpu {
+        let mut cpu: Cpu = [0; HEAD + BUCKETS + 1];
+        cpu[1] = 1000;
+        cpu[2] = u64::from(bucket) | softirq << 32 | irq << 48;
+        (cpu[5], cpu[6], cpu[HEAD + 40]) = (7, 9, 5);
+        cpu
+    }
+
+    fn check(cpu: &Cpu, expected: (u64, u64, u64)) {
+        let sums = up_to(1100, cpu);
+        assert_eq!((sums.by_bucket[40], sums.softirq, sums.irq), expected);
+    }
+
+    #[test]
+    fn what_a_cpu_is_at_is_counted_up_to_now() {
+        check(&cpu(40, 0, 0), (105, 7, 9));
+        check(&cpu(40, 1, 0), (5, 107, 9));
+        check(&cpu(40, 1, 1), (5, 7, 109));
+        check(&cpu(40, 0, 2), (5, 7, 109));
+    }
+
+    #[test]
+    fn soft_interrupts_of_ksoftirqd_are_its_own() {
+        check(&cpu(40 | PUT_OFF, 1, 0), (105, 7, 9));
+        check(&cpu(40 | PUT_OFF, 1, 1), (5, 7, 109));
+    }
+
+    #[test]
+    fn a_cpu_that_never_began_has_nothing_to_count() {
+        let mut cpu = cpu(40, 0, 0);
+        cpu[1] = 0;
+        check(&cpu, (5, 7, 9));
+    }
+
+    #[test]
+    fn a_cpu_that_changes_while_it_is_read_is_read_again() {
+        let mut torn = cpu(40, 0, 0);
+        torn[HEAD + BUCKETS] = 1;
+        torn[HEAD + 40] = 77_777_777;
+        let mut readings = [torn, torn, cpu(0, 0, 0)].into_iter();
+        let mut read = || Ok(readings.next().expect("three are enough, unless each took very long"));
+        assert_eq!(steady(&mut read).expect("readable").by_bucket[40], 5);
+    }
+}

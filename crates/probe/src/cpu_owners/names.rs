@@ -1,0 +1,157 @@
+//! Whose a task is, by its names and by the subject that it belongs to. Must not know how either was found out.
+
+use samples::Owner;
+
+/// What tasks are told apart by.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) struct Names {
+    /// The owner of the subject that it belongs to.
+    pub(super) subject: Option<Owner>,
+    /// A thread of the kernel.
+    pub(super) kernel: bool,
+    /// The process; empty for a thread of the kernel.
+    pub(super) process: String,
+    /// The thread; empty where threads are not told apart.
+    pub(super) thread: String,
+}
+
+/// Who is shown as having had the time.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Shown {
+    pub(super) owner: Owner,
+    pub(super) process: Option<String>,
+    pub(super) thread: Option<String>,
+    pub(super) cpu: Option<u32>,
+}
+
+impl Shown {
+    /// An owner's time that is not told apart further.
+    pub(super) const fn all_of(owner: Owner) -> Self {
+        Self { owner, process: None, thread: None, cpu: None }
+    }
+
+    /// What belongs to a CPU.
+    pub(super) const fn on(owner: Owner, cpu: u32) -> Self {
+        Self { owner, process: None, thread: None, cpu: Some(cpu) }
+    }
+}
+
+impl Names {
+    /// Whose the task is, and what of its names matters.
+    pub(super) fn shown(&self) -> Shown {
+        let thread = named(&self.thread).filter(|thread| *thread != self.process);
+        let process = named(&self.process);
+        let owner = self.owner();
+        match owner {
+            Owner::Ksoftirqd => Shown { owner, process: None, cpu: per_cpu(&self.thread), thread },
+            Owner::Kernel => Shown { owner, process: None, cpu: None, thread: pool(&self.thread) },
+            Owner::Other => Shown { owner, process, thread: None, cpu: None },
+            _ => Shown { owner, process, thread, cpu: None },
+        }
+    }
+
+    fn owner(&self) -> Owner {
+        let machine = matches!(self.subject, Some(Owner::ClientVm | Owner::ServerVm));
+        match self.subject {
+            _ if is_vhost(&self.thread) => Owner::Vhost,
+            _ if self.kernel && self.thread.starts_with("ksoftirqd/") => Owner::Ksoftirqd,
+            _ if self.kernel => Owner::Kernel,
+            Some(_) if machine && !is_vcpu(&self.thread) => Owner::Vmm,
+            Some(owner) => owner,
+            None => Owner::Other,
+        }
+    }
+}
+
+/// `vhost-<pid>`: a thread of the kernel up to Linux 6.3, one of the monitor's own since.
+fn is_vhost(thread: &str) -> bool {
+    thread.strip_prefix("vhost-").is_some_and(is_number)
+}
+
+/// A thread that runs a guest's processor, as QEMU (with KVM or TCG), Firecracker, cloud-hypervisor and crosvm name
+/// theirs. Linux keeps 15 characters.
+fn is_vcpu(thread: &str) -> bool {
+    let qemu = thread.starts_with("CPU ") && thread.contains('/');
+    let all_in_one = thread.starts_with("ALL CPUs/");
+    let numbered = ["fc_vcpu ", "vcpu", "crosvm_vcpu"]
+        .iter()
+        .filter_map(|start| thread.strip_prefix(start))
+        .any(is_number);
+    qemu || all_in_one || numbered
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn per_cpu(thread: &str) -> Option<u32> {
+    thread.rsplit_once('/').and_then(|(_, cpu)| cpu.parse().ok())
+}
+
+/// Which of the kernel's workers had the work says nothing: they are one.
+fn pool(thread: &str) -> Option<String> {
+    match thread.starts_with("kworker/") {
+        true => named("kworker"),
+        false => named(thread),
+    }
+}
+
+fn named(name: &str) -> Option<String> {
+    Some(name).filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(subject: Option<Owner>, kernel: bool, process: &str, thread: &str) -> Shown {
+        Names { subject, kernel, process: process.into(), thread: thread.into() }.shown()
+    }
+
+    fn check(owner: Owner, subject: Option<Owner>, kernel: bool, thread: &str) {
+        let process = if kernel { "" } else { "a process" };
+        assert_eq!(shown(subject, kernel, process, thread).owner, owner, "{subject:?} {kernel} {thread}");
+    }
+
+    #[test]
+    fn a_thread_belongs_to_its_subject_to_the_kernel_or_to_others() {
+        check(Owner::Client, Some(Owner::Client), false, "send-0");
+        check(Owner::Plumb, Some(Owner::Plumb), false, "plumb");
+        check(Owner::Other, None, false, "");
+        check(Owner::Kernel, None, true, "rcu_preempt");
+        check(Owner::Kernel, Some(Owner::Client), true, "rcu_preempt");
+        check(Owner::Ksoftirqd, None, true, "ksoftirqd/1");
+        check(Owner::Other, None, false, "ksoftirqd/1");
+    }
+
+    #[test]
+    fn a_virtual_machine_s_threads_are_its_processors_or_its_monitor_s() {
+        let guest = Some(Owner::ServerVm);
+        for vcpu in ["CPU 0/KVM", "CPU 12/TCG", "ALL CPUs/TCG", "fc_vcpu 0", "vcpu3", "crosvm_vcpu1"] {
+            check(Owner::ServerVm, guest, false, vcpu);
+        }
+        for other in ["qemu-system-x86", "IO mon_iothread", "fc_api", "vcpu", "CPU", "firecracker"] {
+            check(Owner::Vmm, guest, false, other);
+        }
+    }
+
+    #[test]
+    fn a_vhost_worker_is_one_whoever_s_thread_it_is() {
+        for (subject, kernel) in [(None, true), (None, false), (Some(Owner::ClientVm), false)] {
+            check(Owner::Vhost, subject, kernel, "vhost-4711");
+        }
+        check(Owner::Client, Some(Owner::Client), false, "vhost-user");
+    }
+
+    #[test]
+    fn names_are_kept_where_they_matter() {
+        let names = |shown: Shown| (shown.process, shown.thread, shown.cpu);
+        let text = |name: &str| Some(name.to_owned());
+        let client = Some(Owner::Client);
+        assert_eq!(names(shown(client, false, "plumb", "send-0")), (text("plumb"), text("send-0"), None));
+        assert_eq!(names(shown(client, false, "plumb", "plumb")), (text("plumb"), None, None));
+        assert_eq!(names(shown(None, false, "sshd", "sshd")), (text("sshd"), None, None));
+        assert_eq!(names(shown(None, true, "", "kworker/u8:1")), (None, text("kworker"), None));
+        assert_eq!(names(shown(None, true, "", "ksoftirqd/3")), (None, text("ksoftirqd/3"), Some(3)));
+    }
+}

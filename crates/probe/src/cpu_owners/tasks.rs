@@ -1,0 +1,150 @@
+//! Every task that /proc shows, with the CPU time that it has had. Must not know what that is compared with.
+//!
+//! /proc/PID/task/TID/schedstat has it in nanoseconds where the kernel keeps it (`CONFIG_SCHED_INFO`), else stat in
+//! ticks: proc(5).
+
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
+
+use procfs::process::{Process, Stat, Task};
+
+use crate::observe::{ProbeError, Subject};
+
+/// Tasks beyond these are not looked at.
+pub(super) const MOST: usize = 65_536;
+
+/// `PF_KTHREAD` of include/linux/sched.h.
+const KERNEL_THREAD: u32 = 0x0020_0000;
+const GROUPS: &str = "/sys/fs/cgroup";
+
+/// A task, so that another with the same number is not taken for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Id {
+    pub(super) tid: u32,
+    /// Since boot, in ticks.
+    pub(super) started: u64,
+}
+
+/// What is known of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) pid: u32,
+    pub(super) parent: u32,
+    pub(super) kernel: bool,
+    pub(super) process: String,
+    pub(super) thread: String,
+    /// CPU time since it was made, in nanoseconds.
+    pub(super) time: u64,
+}
+
+/// All tasks at one moment, or nearly: reading them takes a while.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tasks {
+    pub(super) seen: HashMap<Id, Seen>,
+    /// How many there was no room for.
+    pub(super) missed: u64,
+}
+
+impl Tasks {
+    pub(super) fn now() -> Result<Self, ProbeError> {
+        let processes = procfs::process::all_processes().map_err(|error| ProbeError::Unavailable {
+            because: format!("cannot read /proc: {error}"),
+            remedy: "mount /proc".to_owned(),
+        })?;
+        let mut tasks = Self::default();
+        // One that ended meanwhile is no error.
+        for process in processes.filter_map(Result::ok) {
+            tasks.add(&process);
+        }
+        Ok(tasks)
+    }
+
+    fn add(&mut self, process: &Process) {
+        let Ok(leader) = process.stat() else { return };
+        for task in process.tasks().into_iter().flatten().filter_map(Result::ok) {
+            if self.seen.len() >= MOST {
+                self.missed += 1;
+            } else if let Ok(stat) = task.stat() {
+                let id = Id { tid: task.tid.unsigned_abs(), started: stat.starttime };
+                self.seen.insert(id, seen(&leader, &task, stat));
+            }
+        }
+    }
+}
+
+fn seen(leader: &Stat, task: &Task, stat: Stat) -> Seen {
+    let kernel = stat.flags & KERNEL_THREAD != 0;
+    Seen {
+        pid: leader.pid.unsigned_abs(),
+        parent: leader.ppid.unsigned_abs(),
+        kernel,
+        process: if kernel { String::new() } else { leader.comm.clone() },
+        time: time(task, &stat),
+        thread: stat.comm,
+    }
+}
+
+fn time(task: &Task, stat: &Stat) -> u64 {
+    match task.schedstat() {
+        Ok(exact) if exact.pcount > 0 || exact.sum_exec_runtime > 0 => exact.sum_exec_runtime,
+        _ => (stat.utime + stat.stime) * (1_000_000_000 / procfs::ticks_per_second()),
+    }
+}
+
+/// Whether a process lives where a subject says.
+pub(super) fn lives_in(pid: u32, subject: &Subject) -> bool {
+    let inode = |path: String| std::fs::metadata(path).map(|file| file.ino()).ok();
+    let in_namespace = !subject.namespaces.is_empty()
+        && inode(format!("/proc/{pid}/ns/net")).is_some_and(|inode| subject.namespaces.contains(&inode));
+    in_namespace
+        || !subject.cgroups.is_empty()
+            && group_and_above(pid)
+                .into_iter()
+                .filter_map(inode)
+                .any(|inode| subject.cgroups.contains(&inode))
+}
+
+/// The folders of a process's control group (version 2) and of those above it.
+fn group_and_above(pid: u32) -> Vec<String> {
+    let text = crate::file::line(format!("/proc/{pid}/cgroup")).unwrap_or_default();
+    let Some(group) = text.lines().find_map(|line| line.strip_prefix("0::/")) else { return Vec::new() };
+    let below = std::path::Path::new(group).ancestors();
+    below.map(|part| format!("{GROUPS}/{}", part.display())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_and_the_kernel_s_threads_are_among_the_tasks() {
+        let tasks = Tasks::now().expect("Linux");
+        let own: Vec<_> = tasks.seen.values().filter(|task| task.pid == std::process::id()).collect();
+        assert!(!own.is_empty() && own.iter().all(|task| !task.kernel), "{own:?}");
+        assert!(own.iter().any(|task| task.time > 0), "{own:?}");
+        // In a container that hides them there are none.
+        if let Some(softirqs) = tasks.seen.values().find(|task| task.thread.starts_with("ksoftirqd/")) {
+            assert!(softirqs.kernel && softirqs.process.is_empty(), "{softirqs:?}");
+        }
+    }
+
+    #[test]
+    fn a_process_lives_in_its_own_namespace_and_group() {
+        let pid = std::process::id();
+        let inode = |path: String| std::fs::metadata(path).expect("Linux").ino();
+        let mut subject = Subject {
+            owner: samples::Owner::Client,
+            pids: Vec::new(),
+            namespaces: vec![inode(format!("/proc/{pid}/ns/net"))],
+            cgroups: Vec::new(),
+            syscalls: false,
+        };
+        assert!(lives_in(pid, &subject));
+        subject.namespaces = vec![1];
+        assert!(!lives_in(pid, &subject));
+        if let Some(top) = group_and_above(pid).last() {
+            subject.cgroups = vec![inode(top.clone())];
+            assert!(lives_in(pid, &subject), "everything is below the top");
+        }
+    }
+}

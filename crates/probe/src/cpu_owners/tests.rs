@@ -1,0 +1,233 @@
+//! The probe on the real kernel: known work, and who is said to have done it. Skipped without the rights.
+
+mod shell;
+
+use std::os::unix::fs::MetadataExt;
+
+use samples::{Observed, OwnedCpu, Owner};
+
+use super::{sampled::Sampled, traced::Traced};
+use crate::observe::{Probe, ProbeError, Subject, Watch};
+use shell::Shell;
+
+const MS: u64 = 1_000_000;
+
+/// Turns of a shell's loop: some 300 ms.
+const SPIN: &str = "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done";
+
+#[expect(clippy::disallowed_macros, reason = "a skipped test says so")]
+fn traced() -> Option<Traced> {
+    match Traced::new() {
+        Ok(probe) => Some(probe),
+        Err(ProbeError::Unavailable { because, .. }) if sys::bpf::try_load().is_err() => {
+            println!("skipped: {because}");
+            None
+        }
+        Err(error) => panic!("programs can be loaded here, and not these: {error}"),
+    }
+}
+
+fn subject(owner: Owner, pid: u32) -> Subject {
+    Subject { owner, pids: vec![pid], namespaces: Vec::new(), cgroups: Vec::new(), syscalls: false }
+}
+
+fn watch(owner: Owner, pid: u32) -> Watch {
+    Watch { subjects: vec![subject(owner, pid)], way: None }
+}
+
+fn read(probe: &mut dyn Probe) -> OwnedCpu {
+    let mut seen = Observed::default();
+    probe.read(&mut seen).expect("started");
+    assert_eq!(seen.overflowed, [], "there is room for all");
+    let cpu = seen.cpu.expect("started");
+    assert_eq!(seen.elapsed, cpu.elapsed);
+    cpu
+}
+
+fn of(cpu: &OwnedCpu, owner: Owner) -> u64 {
+    cpu.shares.iter().filter(|share| share.owner == owner).map(|share| share.time.0).sum()
+}
+
+fn sum(cpu: &OwnedCpu) -> u64 {
+    cpu.shares.iter().map(|share| share.time.0).sum()
+}
+
+/// The kernel's own count of a task has interrupts in it, and has not what the hypervisor took.
+fn assert_time(cpu: &OwnedCpu, owner: Owner, known: u64, percent: u64) {
+    let found = of(cpu, owner);
+    let apart = of(cpu, Owner::Softirq) + of(cpu, Owner::Irq) + cpu.steal.0;
+    let allowed = known * percent / 100 + apart;
+    assert!(found.abs_diff(known) <= allowed, "{found} ns, known {known} ± {allowed}: {cpu:#?}");
+}
+
+fn spin(time: u64) {
+    let until = sys::clock::thread_cpu() + time;
+    while sys::clock::thread_cpu() < until {
+        std::hint::spin_loop();
+    }
+}
+
+#[test]
+fn cpu_a_spinning_process_has_its_time_to_within_one_percent() {
+    let Some(mut probe) = traced() else { return };
+    let shell = Shell::new(SPIN, None);
+    probe.start(&watch(Owner::Client, shell.pid())).expect("watched");
+    let before = shell.time();
+    shell.run();
+    let known = shell.time() - before;
+    assert_time(&read(&mut probe), Owner::Client, known, 1);
+}
+
+#[test]
+fn cpu_children_count_with_their_parent_and_keep_their_time_when_they_end() {
+    let Some(mut probe) = traced() else { return };
+    let shell = Shell::new(&format!("({SPIN}) & ({SPIN}; ({SPIN})) & wait"), None);
+    probe.start(&watch(Owner::Server, shell.pid())).expect("watched");
+    shell.run();
+    assert_time(&read(&mut probe), Owner::Server, shell.family_time(), 5);
+}
+
+#[test]
+fn cpu_a_subject_that_ended_keeps_its_time() {
+    let Some(mut probe) = traced() else { return };
+    let shell = Shell::new(SPIN, None);
+    probe.start(&watch(Owner::Client, shell.pid())).expect("watched");
+    shell.run();
+    let known = shell.time();
+    drop(shell);
+    assert_time(&read(&mut probe), Owner::Client, known, 3);
+}
+
+#[test]
+fn cpu_ten_thousand_short_processes_are_all_counted() {
+    let Some(mut probe) = traced() else { return };
+    let shell = Shell::new("i=0; while [ $i -lt 10000 ]; do (:); i=$((i+1)); done", None);
+    probe.start(&watch(Owner::Client, shell.pid())).expect("watched");
+    shell.run();
+    let cpu = read(&mut probe);
+    assert_time(&cpu, Owner::Client, shell.family_time(), 5);
+    let shares = cpu.shares.iter().filter(|share| share.owner == Owner::Client).count();
+    assert!(shares <= 2, "one name: {cpu:#?}");
+}
+
+#[test]
+fn cpu_a_thread_is_told_by_the_name_that_it_gives_itself() {
+    let Some(mut probe) = traced() else { return };
+    probe.start(&watch(Owner::Client, std::process::id())).expect("watched");
+    let thread = std::thread::Builder::new().name("named-later".into());
+    thread.spawn(|| spin(150 * MS)).expect("a thread").join().expect("no panic");
+    let cpu = read(&mut probe);
+    let named = cpu.shares.iter().find(|share| share.thread.as_deref() == Some("named-later"));
+    let time = named.map_or(0, |share| share.time.0);
+    assert!(time + of(&cpu, Owner::Softirq) >= 148 * MS, "{cpu:#?}");
+}
+
+#[test]
+fn cpu_processes_of_a_namespace_or_a_control_group_belong_to_its_owner() {
+    let Some(mut probe) = traced() else { return };
+    let Ok(namespace) = sys::netns::NetNs::create("of a test") else { return };
+    let shell = Shell::new(SPIN, Some(&namespace));
+    let inode = std::fs::metadata(format!("/proc/{}/ns/net", shell.pid())).expect("alive").ino();
+    let of_namespace = Subject { pids: Vec::new(), namespaces: vec![inode], ..subject(Owner::Server, 0) };
+    let group = std::fs::read_to_string("/proc/self/cgroup").expect("Linux");
+    let group = group.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or_default();
+    let group = std::fs::metadata(format!("/sys/fs/cgroup{group}")).map(|folder| folder.ino());
+    let cgroups = group.into_iter().collect();
+    let of_group = Subject { pids: Vec::new(), cgroups, ..subject(Owner::Client, 0) };
+    let grouped = !of_group.cgroups.is_empty();
+    probe.start(&Watch { subjects: vec![of_namespace, of_group], way: None }).expect("watched");
+    shell.run();
+    spin(50 * MS);
+    let cpu = read(&mut probe);
+    assert_time(&cpu, Owner::Server, shell.time(), 5);
+    assert!(!grouped || of(&cpu, Owner::Client) >= 45 * MS, "{cpu:#?}");
+}
+
+#[test]
+fn cpu_a_flood_over_loopback_shows_as_soft_interrupts() {
+    let Some(mut probe) = traced() else { return };
+    let Ok(namespace) = sys::netns::NetNs::create("of a test") else { return };
+    probe.start(&Watch::default()).expect("watched");
+    let spent = namespace.run_in(flood).and_then(|sent| sent).expect("a namespace of its own");
+    let cpu = read(&mut probe);
+    assert!(of(&cpu, Owner::Softirq) >= spent / 20, "{spent} ns of sending: {cpu:#?}");
+    let by_cpu =
+        cpu.shares.iter().filter(|share| share.owner == Owner::Softirq).all(|share| share.cpu.is_some());
+    assert!(by_cpu || of(&cpu, Owner::Softirq) == 0, "{cpu:#?}");
+}
+
+/// Sends for 300 ms of CPU time; how much it was.
+fn flood() -> sys::Result<u64> {
+    sys::netns::bring_loopback_up()?;
+    let to = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+    let from = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+    let server = to.local_addr().expect("bound");
+    let before = sys::clock::thread_cpu();
+    while sys::clock::thread_cpu() - before < 300 * MS {
+        // What finds no room is dropped, after the way through the kernel.
+        from.send_to(&[7; 64], server).expect("loopback takes all");
+    }
+    Ok(sys::clock::thread_cpu() - before)
+}
+
+#[test]
+fn cpu_owners_add_up_to_what_the_kernel_counts_as_busy() {
+    let Some(mut probe) = traced() else { return };
+    let closure = |probe: &mut dyn Probe| {
+        probe.start(&Watch::default()).expect("watched");
+        std::thread::scope(|scope| {
+            scope.spawn(|| spin(1000 * MS));
+            spin(1000 * MS);
+        });
+        let cpu = read(probe);
+        let rest = cpu.busy.0.abs_diff(sum(&cpu)).saturating_sub(cpu.steal.0);
+        (rest * 20 <= cpu.busy.0, cpu)
+    };
+    let (first, _) = closure(&mut probe);
+    if !first {
+        let (second, cpu) = closure(&mut probe);
+        assert!(second, "twice more than 5 % is nobody's, or is nobody's work: {} of {cpu:#?}", sum(&cpu));
+    }
+}
+
+#[test]
+fn cpu_two_probes_see_the_same() {
+    let (Some(mut one), Some(mut other)) = (traced(), traced()) else { return };
+    let shell = Shell::new(SPIN, None);
+    one.start(&watch(Owner::Client, shell.pid())).expect("watched");
+    other.start(&watch(Owner::Server, shell.pid())).expect("watched");
+    shell.run();
+    one.stop();
+    let (one, other) = (read(&mut one), read(&mut other));
+    assert_time(&one, Owner::Client, of(&other, Owner::Server), 1);
+    assert_time(&other, Owner::Server, shell.time(), 1);
+}
+
+#[test]
+fn cpu_what_was_seen_can_be_read_after_the_stop_and_grows_no_more() {
+    let Some(mut probe) = traced() else { return };
+    probe.start(&watch(Owner::Client, std::process::id())).expect("watched");
+    spin(50 * MS);
+    probe.stop();
+    let stopped = read(&mut probe);
+    assert!(of(&stopped, Owner::Client) >= 45 * MS, "{stopped:#?}");
+    spin(50 * MS);
+    assert_eq!(read(&mut probe), stopped);
+    probe.start(&Watch::default()).expect("watched again");
+    let again = read(&mut probe);
+    assert_eq!(of(&again, Owner::Client), 0, "it forgets: {again:#?}");
+}
+
+#[test]
+fn cpu_the_probe_without_programs_finds_the_same_spinning_process() {
+    let mut probe = Sampled::new().expect("/proc");
+    let shell = Shell::new(&format!("({SPIN}) & {SPIN}; wait"), None);
+    probe.start(&watch(Owner::Client, shell.pid())).expect("watched");
+    let before = shell.time();
+    shell.run();
+    let known = shell.time() - before;
+    probe.stop();
+    let cpu = read(&mut probe);
+    // What a tick has not yet added, of a task that runs, is not there; nor is the child, which ended.
+    assert!(of(&cpu, Owner::Client).abs_diff(known) <= known / 50 + 5 * MS, "{known}: {cpu:#?}");
+}

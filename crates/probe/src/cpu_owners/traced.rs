@@ -1,0 +1,193 @@
+//! The exact probe: sums of the kernel's programs, by owner. Must not know how the programs add up.
+
+use samples::{Observed, Overflow, OwnedCpu, Owner, OwnerSource, ProbeKind};
+
+use super::{
+    kernel::{FIRST_UNNAMED, Kernel, Name, Sums, TAGS, Tags},
+    machine,
+    names::{Names, Shown},
+    shares::shares,
+};
+use crate::{
+    cpu::CpuReading,
+    observe::{Probe, ProbeError, Watch},
+};
+
+/// Its programs in the kernel, and what was seen.
+pub(super) struct Traced {
+    kernel: Kernel,
+    owners: Vec<Owner>,
+    state: State,
+}
+
+enum State {
+    Idle,
+    Running(CpuReading),
+    Stopped(Result<(OwnedCpu, u64), ProbeError>),
+}
+
+impl Traced {
+    /// Loads the programs.
+    pub(super) fn new() -> Result<Self, ProbeError> {
+        Ok(Self { kernel: Kernel::load()?, owners: Vec::new(), state: State::Idle })
+    }
+
+    fn seen(&mut self, before: &CpuReading) -> Result<(OwnedCpu, u64), ProbeError> {
+        let sums = self.kernel.sums()?;
+        let machine = machine::reading()?.since(before);
+        let names = self.kernel.names()?;
+        let seen = OwnedCpu {
+            source: OwnerSource::Traced,
+            elapsed: machine.elapsed,
+            cpus: machine.cpus,
+            busy: machine::busy(&machine),
+            steal: machine.steal,
+            shares: shares(times(&sums, &names, &self.owners)),
+        };
+        Ok((seen, self.kernel.unnamed()?))
+    }
+}
+
+impl Probe for Traced {
+    fn kind(&self) -> ProbeKind {
+        ProbeKind::Cpu
+    }
+
+    fn start(&mut self, watch: &Watch) -> Result<(), ProbeError> {
+        self.state = State::Idle;
+        self.owners = owners(watch);
+        self.kernel.start(&tags(watch, &self.owners))?;
+        self.state = State::Running(machine::reading()?);
+        Ok(())
+    }
+
+    fn read(&mut self, seen: &mut Observed) -> Result<(), ProbeError> {
+        let (cpu, unnamed) = match &self.state {
+            State::Running(before) => {
+                let before = before.clone();
+                self.seen(&before)?
+            }
+            State::Stopped(seen) => seen.clone()?,
+            State::Idle => return Ok(()),
+        };
+        seen.elapsed = seen.elapsed.max(cpu.elapsed);
+        seen.cpu = Some(cpu);
+        if unnamed > 0 {
+            seen.overflowed.push(Overflow { probe: ProbeKind::Cpu, events: unnamed });
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self) {
+        if let State::Running(before) = &self.state {
+            let before = before.clone();
+            self.state = State::Stopped(self.seen(&before));
+        }
+        self.kernel.stop();
+    }
+}
+
+/// The owners of subjects, each once; a tag is a place in this list, counted from one.
+fn owners(watch: &Watch) -> Vec<Owner> {
+    let mut owners: Vec<Owner> = watch.subjects.iter().map(|subject| subject.owner).collect();
+    owners.sort_unstable();
+    owners.dedup();
+    owners.truncate(TAGS - 1);
+    owners
+}
+
+fn tags(watch: &Watch, owners: &[Owner]) -> Tags {
+    let mut tags = Tags::default();
+    for subject in &watch.subjects {
+        let tag = owners.iter().position(|owner| *owner == subject.owner).map_or(0, |place| place as u32 + 1);
+        tags.processes.extend(subject.pids.iter().map(|pid| (*pid, tag)));
+        // The kernel's own number of a namespace has 32 bits.
+        tags.namespaces.extend(subject.namespaces.iter().map(|inode| (*inode as u32, tag)));
+        tags.groups.extend(subject.cgroups.iter().map(|inode| (*inode, tag)));
+    }
+    tags
+}
+
+/// Who had how much: named buckets, those of tasks that found no name, and each CPU's interrupts.
+fn times(sums: &[Sums], names: &[(Name, u32)], owners: &[Owner]) -> Vec<(Shown, u64)> {
+    let total = |bucket: usize| sums.iter().map(|cpu| cpu.by_bucket.get(bucket).copied().unwrap_or(0)).sum();
+    let named = names.iter().map(|(name, bucket)| (decoded(name, owners).shown(), total(*bucket as usize)));
+    let unnamed = (0..TAGS).map(|tag| {
+        let owner = tag.checked_sub(1).and_then(|place| owners.get(place)).copied();
+        (Shown::all_of(owner.unwrap_or(Owner::Other)), total(FIRST_UNNAMED + tag))
+    });
+    let interrupts = (0..).zip(sums).flat_map(|(cpu, sums)| {
+        [(Shown::on(Owner::Softirq, cpu), sums.softirq), (Shown::on(Owner::Irq, cpu), sums.irq)]
+    });
+    named.chain(unnamed).chain(interrupts).collect()
+}
+
+/// `struct name` of the object.
+fn decoded(name: &Name, owners: &[Owner]) -> Names {
+    let number = |at: usize| u32::from_ne_bytes([name[at], name[at + 1], name[at + 2], name[at + 3]]);
+    let place = (number(0) as usize).checked_sub(1);
+    Names {
+        subject: place.and_then(|place| owners.get(place)).copied(),
+        kernel: number(4) != 0,
+        process: text(&name[8..24]),
+        thread: text(&name[24..40]),
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes.split(|byte| *byte == 0).next().unwrap_or(&[])).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kernel::BUCKETS;
+    use super::*;
+    use crate::observe::Subject;
+
+    fn name(tag: u32, kernel: u32, process: &str, thread: &str) -> Name {
+        let mut name = [0; 40];
+        name[..4].copy_from_slice(&tag.to_ne_bytes());
+        name[4..8].copy_from_slice(&kernel.to_ne_bytes());
+        name[8..8 + process.len()].copy_from_slice(process.as_bytes());
+        name[24..24 + thread.len()].copy_from_slice(thread.as_bytes());
+        name
+    }
+
+    fn subject(owner: Owner, pids: &[u32]) -> Subject {
+        Subject { owner, pids: pids.to_vec(), namespaces: vec![7], cgroups: Vec::new(), syscalls: false }
+    }
+
+    #[test]
+    fn subjects_of_one_owner_share_a_tag() {
+        let subjects =
+            vec![subject(Owner::Server, &[1]), subject(Owner::Client, &[2, 3]), subject(Owner::Server, &[4])];
+        let watch = Watch { subjects, way: None };
+        let owners = owners(&watch);
+        assert_eq!(owners, [Owner::Client, Owner::Server]);
+        let tags = tags(&watch, &owners);
+        assert_eq!(tags.processes, [(1, 2), (2, 1), (3, 1), (4, 2)]);
+        assert_eq!(tags.namespaces, [(7, 2), (7, 1), (7, 2)]);
+    }
+
+    #[test]
+    fn buckets_interrupts_and_tasks_without_a_name_all_have_an_owner() {
+        let mut by_bucket = vec![0; BUCKETS];
+        (by_bucket[0], by_bucket[1], by_bucket[2], by_bucket[40]) = (999, 1, 20, 300);
+        let sums = [
+            Sums { by_bucket: by_bucket.clone(), softirq: 4000, irq: 0 },
+            Sums { by_bucket, softirq: 0, irq: 50_000 },
+        ];
+        let times = times(&sums, &[(name(1, 0, "plumb", "ping"), 40)], &[Owner::Client]);
+        let of = |owner| times.iter().filter(|(shown, _)| shown.owner == owner).map(|(_, time)| time).sum();
+        let found: [u64; 4] = [Owner::Client, Owner::Other, Owner::Softirq, Owner::Irq].map(of);
+        assert_eq!(found, [640, 2, 4000, 50_000], "idle time is nobody's");
+    }
+
+    #[test]
+    fn a_name_is_read_as_the_kernel_wrote_it() {
+        let names = decoded(&name(2, 0, "qemu-system-x86", "CPU 0/KVM"), &[Owner::Client, Owner::ServerVm]);
+        assert_eq!(names.subject, Some(Owner::ServerVm));
+        assert_eq!((names.process.as_str(), names.thread.as_str()), ("qemu-system-x86", "CPU 0/KVM"));
+        assert!(decoded(&name(0, 1, "", "kcompactd0"), &[]).kernel);
+    }
+}

@@ -1,0 +1,43 @@
+//! What the devices of a process's network namespace counted, from /proc/PID/net/dev (proc_pid_net(5)). Must not know
+//! whose process it is.
+
+use procfs::process::Process;
+use samples::DeviceCounters;
+use units::Bytes;
+
+/// The devices of the network namespace that a process is in, by name; empty when they cannot be read. Counters since
+/// the devices were made.
+#[must_use]
+pub fn namespace_devices(pid: u32) -> Vec<DeviceCounters> {
+    let process = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok());
+    let Some(status) = process.and_then(|process| process.dev_status().ok()) else { return Vec::new() };
+    let mut devices: Vec<DeviceCounters> = status
+        .into_values()
+        .map(|device| DeviceCounters {
+            device: device.name,
+            rx_packets: device.recv_packets,
+            rx_bytes: Bytes(device.recv_bytes),
+            rx_dropped: device.recv_drop,
+            rx_errors: device.recv_errs,
+            tx_packets: device.sent_packets,
+            tx_bytes: Bytes(device.sent_bytes),
+            tx_dropped: device.sent_drop,
+            tx_errors: device.sent_errs,
+            qdisc: None,
+        })
+        .collect();
+    devices.sort_by(|one, other| one.device.cmp(&other.device));
+    devices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_namespace_has_a_loopback_device_and_what_is_no_process_has_none() {
+        let devices = namespace_devices(std::process::id());
+        assert!(devices.iter().any(|device| device.device == "lo"), "{devices:?}");
+        assert_eq!(namespace_devices(u32::MAX), Vec::new());
+    }
+}

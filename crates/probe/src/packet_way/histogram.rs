@@ -1,0 +1,66 @@
+//! The kernel's histogram of times as ours: 16 buckets for each power of two. Must not know what is timed.
+
+use samples::LatencyHistogram;
+use units::Nanos;
+
+/// Of each power of two; below the first there is one bucket for each nanosecond.
+const STEPS: u64 = 16;
+/// Up to 2^32 ns: `BUCKETS` of trail.h.
+pub(super) const BUCKETS: usize = 464;
+
+/// What the kernel counted, each bucket in its middle: true to 3 %.
+pub(super) fn open(buckets: &[u32; BUCKETS]) -> LatencyHistogram {
+    let mut histogram = LatencyHistogram::new();
+    for (bucket, &count) in (0..).zip(buckets).filter(|(_, count)| **count > 0) {
+        histogram.record_many(Nanos(middle_of(bucket)), u64::from(count));
+    }
+    histogram
+}
+
+/// The middle of a bucket.
+fn middle_of(bucket: u64) -> u64 {
+    if bucket < STEPS {
+        return bucket;
+    }
+    let width = 1 << (bucket / STEPS - 1);
+    (STEPS + bucket % STEPS) * width + width / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As trail.h does it.
+    fn bucket_of(time: u64) -> u64 {
+        if time < STEPS {
+            return time;
+        }
+        let power = u64::from(time.ilog2());
+        ((power - 4) << 4) + (time >> (power - 4))
+    }
+
+    #[test]
+    fn the_middle_of_a_bucket_is_within_3_percent_of_every_time_in_it() {
+        let times = (0..40).chain((5..32).flat_map(|power| {
+            let first = 1_u64 << power;
+            (0..64).map(move |part| first + first * part / 64).chain([2 * first - 1])
+        }));
+        for time in times {
+            let bucket = bucket_of(time);
+            assert!(bucket < BUCKETS as u64, "{time}");
+            let middle = middle_of(bucket);
+            assert!(middle.abs_diff(time) as f64 <= 0.032 * time as f64, "{time} is counted as {middle}");
+        }
+    }
+
+    #[test]
+    fn counts_keep_their_number() {
+        let mut buckets = [0; BUCKETS];
+        buckets[bucket_of(11_200) as usize] = 5;
+        buckets[0] = 2;
+        let histogram = open(&buckets);
+        assert_eq!(histogram.count(), 7);
+        let median = histogram.quantile(0.5).expect("not empty").0;
+        assert!(median.abs_diff(11_200) < 340, "{median}");
+    }
+}

@@ -1,0 +1,185 @@
+//! The maps of packet_way.bpf.c as values: what to follow goes in, ways and times come out. Layouts mirror packet.h
+//! and trail.h. Must not know what a way means.
+
+use aya::maps::{HashMap, MapData};
+use load::Transport;
+use samples::{LatencyHistogram, Owner};
+
+use super::histogram::{self, BUCKETS};
+use crate::{
+    bpf::{Loaded, failed},
+    observe::{ProbeError, Subject, WayWatch},
+};
+
+/// `POINTS`, `WAYS` and `COUNTS` of trail.h.
+pub(super) const POINTS: usize = 64;
+const WAYS: u32 = 16;
+const LOST: u32 = 0;
+const EVENTS_LEFT_OUT: u32 = 1;
+const WAYS_SEEN: u32 = 2;
+/// `struct trail`, `struct way` and `struct settings` in words of 8 bytes.
+const TRAIL: usize = 13 + 4 * POINTS;
+const WAY: usize = 2 + 3 * POINTS;
+const SETTINGS: usize = 7;
+/// `enum role` of packet_way.bpf.c.
+const CLIENT: u32 = 1;
+const SERVER: u32 = 2;
+
+/// The maps of a loaded object.
+pub(super) struct Maps<'a>(pub(super) &'a mut Loaded);
+
+/// What the kernel has seen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Ways {
+    /// Messages that were followed and not to their end.
+    pub(super) lost: u64,
+    /// Events that had no place.
+    pub(super) events_left_out: u64,
+    /// In the order in which they were first taken.
+    pub(super) ways: Vec<Way>,
+}
+
+/// A sequence of points that messages passed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Way {
+    /// How many messages.
+    pub(super) taken: u64,
+    pub(super) points: Vec<Point>,
+}
+
+/// A point as the kernel tells it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Point {
+    /// `enum event` of trail.h.
+    pub(super) event: u8,
+    /// The inode of its network namespace; 0 without a device.
+    pub(super) namespace: u64,
+    /// The device's number in it.
+    pub(super) index: u32,
+    /// Its name.
+    pub(super) device: String,
+}
+
+impl Maps<'_> {
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) -> Result<(), ProbeError> {
+        set(self.0, "trails", 0, [0_u64; TRAIL])?;
+        let used = self.used()?;
+        for way in 0..used {
+            set(self.0, "ways", way, [0_u64; WAY])?;
+            for place in 0..POINTS as u32 {
+                set(self.0, "times", way * POINTS as u32 + place, [0_u32; BUCKETS])?;
+            }
+        }
+        for count in [LOST, EVENTS_LEFT_OUT, WAYS_SEEN] {
+            set(self.0, "counts", count, 0_u64)?;
+        }
+        empty(&mut self.hash::<u64>("numbers")?, "numbers")?;
+        empty(&mut self.hash::<u32>("processes")?, "processes")?;
+        empty(&mut self.hash::<u32>("namespaces")?, "namespaces")
+    }
+
+    /// Tells the kernel what to follow. Client and server are processes or namespaces of the subjects.
+    pub(super) fn follow(&mut self, way: &WayWatch, subjects: &[Subject]) -> Result<(), ProbeError> {
+        let of = |owner| subjects.iter().filter(move |subject| subject.owner == owner);
+        let ends =
+            || of(Owner::Client).map(|end| (end, CLIENT)).chain(of(Owner::Server).map(|end| (end, SERVER)));
+        let mut by_namespace = false;
+        for (end, role) in ends() {
+            for &pid in &end.pids {
+                enter(&mut self.hash("processes")?, "processes", pid, role)?;
+            }
+            // The kernel numbers namespaces with 32 bits.
+            for &namespace in end.namespaces.iter().filter(|inode| **inode <= u64::from(u32::MAX)) {
+                by_namespace = true;
+                enter(&mut self.hash("namespaces")?, "namespaces", namespace as u32, role)?;
+            }
+        }
+        let knows_server = ends().any(|(_, role)| role == SERVER);
+        set(self.0, "wanted", 0, settings(way, by_namespace, knows_server))
+    }
+
+    /// What was seen until now.
+    pub(super) fn ways(&mut self) -> Result<Ways, ProbeError> {
+        let ways = (0..self.used()?)
+            .map(|way| Ok(read_way(&get(self.0, "ways", way)?)))
+            .collect::<Result<_, _>>()?;
+        let lost = get(self.0, "counts", LOST)?;
+        Ok(Ways { lost, events_left_out: get(self.0, "counts", EVENTS_LEFT_OUT)?, ways })
+    }
+
+    /// The times of a way from the point before `place` to it; those of the whole way for place 0.
+    pub(super) fn times(&mut self, way: usize, place: usize) -> Result<LatencyHistogram, ProbeError> {
+        let number = u32::try_from(way * POINTS + place).expect("16 ways of 64 points");
+        Ok(histogram::open(&get::<[u32; BUCKETS]>(self.0, "times", number)?))
+    }
+
+    fn used(&mut self) -> Result<u32, ProbeError> {
+        Ok(get::<u64>(self.0, "counts", WAYS_SEEN)?.min(u64::from(WAYS)) as u32)
+    }
+
+    fn hash<K: aya::Pod>(&mut self, name: &str) -> Result<HashMap<&mut MapData, K, u32>, ProbeError> {
+        HashMap::try_from(self.0.map(name)?).map_err(|error| failed("open", name, &error))
+    }
+}
+
+/// `struct settings` of packet.h: address and port as they are in a packet.
+fn settings(way: &WayWatch, by_namespace: bool, knows_server: bool) -> [u64; SETTINGS] {
+    let transport = match way.transport {
+        Transport::Tcp => 6,
+        Transport::Udp => 17,
+    };
+    [
+        u64::from(u32::from_ne_bytes(way.server.octets())),
+        u64::from(way.port.to_be()),
+        transport,
+        way.message.0,
+        u64::from(way.every.max(1)),
+        u64::from(by_namespace),
+        u64::from(knows_server),
+    ]
+}
+
+/// `struct way` of trail.h.
+fn read_way(words: &[u64; WAY]) -> Way {
+    let points = words[2..].chunks_exact(3).take(words[0] as usize);
+    let read = |words: &[u64]| Point {
+        event: (words[0] >> 56) as u8,
+        namespace: words[0] & 0xffff_ffff,
+        index: (words[0] >> 32) as u32 & 0x00ff_ffff,
+        device: read_name([words[1], words[2]]),
+    };
+    Way { taken: words[1], points: points.map(read).collect() }
+}
+
+/// Of at most 15 bytes, then a zero.
+fn read_name(words: [u64; 2]) -> String {
+    let bytes = words.map(u64::to_ne_bytes).concat();
+    let name = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(name).into_owned()
+}
+
+fn get<V: aya::Pod>(loaded: &mut Loaded, map: &str, at: u32) -> Result<V, ProbeError> {
+    loaded.array::<V>(map)?.get(&at, 0).map_err(|error| failed("read", map, &error))
+}
+
+fn set<V: aya::Pod>(loaded: &mut Loaded, map: &str, at: u32, value: V) -> Result<(), ProbeError> {
+    loaded.array::<V>(map)?.set(at, value, 0).map_err(|error| failed("write", map, &error))
+}
+
+fn enter(
+    map: &mut HashMap<&mut MapData, u32, u32>,
+    name: &str,
+    key: u32,
+    value: u32,
+) -> Result<(), ProbeError> {
+    map.insert(key, value, 0).map_err(|error| failed("write", name, &error))
+}
+
+fn empty<K: aya::Pod>(map: &mut HashMap<&mut MapData, K, u32>, name: &str) -> Result<(), ProbeError> {
+    let keys: Vec<K> = map.keys().collect::<Result<_, _>>().map_err(|error| failed("read", name, &error))?;
+    for key in keys {
+        map.remove(&key).map_err(|error| failed("empty", name, &error))?;
+    }
+    Ok(())
+}

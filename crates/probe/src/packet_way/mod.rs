@@ -1,0 +1,85 @@
+//! The way of messages through the layers of their path, seen from the kernel: one message of a closed loop at a time
+//! is followed from the client's send to its return with the answer. Must not know what the messages measure.
+
+mod histogram;
+mod maps;
+#[cfg(test)]
+mod tests;
+mod ways;
+
+use aya::include_bytes_aligned;
+use samples::{Observed, Overflow, ProbeKind};
+
+use crate::{
+    bpf::{Hook, Loaded},
+    observe::{Probe, ProbeError, Watch, WatchedDevice},
+};
+use maps::Maps;
+
+static OBJECT: &[u8] = include_bytes_aligned!(concat!(env!("OUT_DIR"), "/packet_way.bpf.o"));
+
+const HOOKS: [Hook; 6] = [
+    Hook::needed("call_begins", "sys_enter"),
+    Hook::needed("call_ends", "sys_exit"),
+    Hook::needed("queued", "net_dev_queue"),
+    Hook::needed("transmitted", "net_dev_start_xmit"),
+    Hook::needed("received", "netif_receive_skb"),
+    Hook::needed("forked", "sched_process_fork"),
+];
+
+/// Loads its programs.
+///
+/// # Errors
+/// When they cannot run here.
+pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
+    let loaded = Loaded::new(OBJECT, &HOOKS, &[])?;
+    Ok(Box::new(PacketWayProbe { loaded, following: None }))
+}
+
+/// The programs, and what they follow.
+struct PacketWayProbe {
+    loaded: Loaded,
+    following: Option<Following>,
+}
+
+/// What a reading has to know of the watch.
+struct Following {
+    every: u32,
+    devices: Vec<WatchedDevice>,
+}
+
+impl Probe for PacketWayProbe {
+    fn kind(&self) -> ProbeKind {
+        ProbeKind::PacketWay
+    }
+
+    fn start(&mut self, watch: &Watch) -> Result<(), ProbeError> {
+        self.stop();
+        self.following = None;
+        let Some(way) = &watch.way else { return Ok(()) };
+        let mut maps = Maps(&mut self.loaded);
+        maps.clear()?;
+        maps.follow(way, &watch.subjects)?;
+        self.loaded.attach()?;
+        self.following = Some(Following { every: way.every.max(1), devices: way.devices.clone() });
+        Ok(())
+    }
+
+    fn read(&mut self, seen: &mut Observed) -> Result<(), ProbeError> {
+        let Some(following) = &self.following else { return Ok(()) };
+        let mut maps = Maps(&mut self.loaded);
+        let ways = maps.ways()?;
+        seen.way = Some(ways::told(&ways, following.every, &following.devices, |way, place| {
+            maps.times(way, place)
+        })?);
+        let events = ways.events_left_out;
+        if events > 0 {
+            seen.overflowed.push(Overflow { probe: ProbeKind::PacketWay, events });
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self) {
+        self.loaded.detach();
+    }
+}

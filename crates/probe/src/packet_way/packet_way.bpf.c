@@ -1,0 +1,247 @@
+/* Follows one message of a closed loop at a time, from the client's send through every device to the server and back,
+ * and adds the time between each two points to histograms: nothing is sent to user space for an event. As only one
+ * message is under way, no packet needs an identity: copies, tunnels and other network stacks do not matter. */
+#include "packet.h"
+#include "trail.h"
+
+enum role { CLIENT = 1, SERVER = 2 };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, __u32);
+} processes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, __u32);
+	__type(value, __u32);
+} namespaces SEC(".maps");
+
+/* System calls of x86-64 by number: write, writev, sendto, sendmsg, sendmmsg. */
+static __always_inline int is_send(__u64 id)
+{
+	return id < 64 ? (1ULL << id) & (1ULL << 1 | 1ULL << 20 | 1ULL << 44 | 1ULL << 46) ? 1 : 0 : id == 307;
+}
+
+/* read, readv, recvfrom, recvmsg, recvmmsg. */
+static __always_inline int is_receive(__u64 id)
+{
+	return id < 64 ? (1ULL << id) & (1ULL << 0 | 1ULL << 19 | 1ULL << 45 | 1ULL << 47) ? 1 : 0 : id == 299;
+}
+
+/* Whether the third argument is how much is sent. */
+static __always_inline int tells_length(__u64 id)
+{
+	return id == 1 || id == 44;
+}
+
+static __always_inline __u32 role_here(const struct settings *settings)
+{
+	__u32 process = bpf_get_current_pid_tgid() >> 32;
+	__u32 *role = bpf_map_lookup_elem(&processes, &process);
+	if (!role && settings->by_namespace) {
+		struct task_struct *task = bpf_get_current_task_btf();
+		__u32 namespace = BPF_CORE_READ(task, nsproxy, net_ns, ns.inum);
+		role = bpf_map_lookup_elem(&namespaces, &namespace);
+	}
+	return role ? *role : 0;
+}
+
+/* The socket that a descriptor of the current task stands for; NULL when it is none. */
+static __always_inline struct sock *socket_of(__u32 descriptor)
+{
+	struct task_struct___way *task = (void *)bpf_get_current_task_btf();
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct file **files = BPF_CORE_READ(table, fd), *file = NULL;
+	if (descriptor >= BPF_CORE_READ(table, max_fds))
+		return NULL;
+	bpf_probe_read_kernel(&file, sizeof(file), files + descriptor);
+	/* S_IFMT and S_IFSOCK of linux/stat.h. */
+	if (!file || (BPF_CORE_READ(file, f_inode, i_mode) & 0170000) != 0140000)
+		return NULL;
+	struct socket *socket = BPF_CORE_READ(file, private_data);
+	return BPF_CORE_READ(socket, sk);
+}
+
+/* Whether its messages go to the server that is watched; an unconnected one may be any client's. */
+static __always_inline int is_clients(struct sock *socket, const struct settings *settings)
+{
+	if (BPF_CORE_READ(socket, sk_protocol) != settings->transport)
+		return 0;
+	__u16 port = BPF_CORE_READ(socket, __sk_common.skc_dport);
+	return !port || (port == settings->port && BPF_CORE_READ(socket, __sk_common.skc_daddr) == settings->server);
+}
+
+/* Whether it is the server's end of the connection on which the message came. */
+static __always_inline int is_servers(struct sock *socket, const struct settings *settings, const struct trail *trail)
+{
+	if (!socket || BPF_CORE_READ(socket, sk_protocol) != settings->transport)
+		return 0;
+	__u16 peer = BPF_CORE_READ(socket, __sk_common.skc_dport);
+	return BPF_CORE_READ(socket, __sk_common.skc_num) == bpf_ntohs(settings->port) &&
+	       (!peer || peer == trail->client_port);
+}
+
+static __always_inline void begin(struct trail *trail, __u32 thread, __u32 file, struct sock *socket)
+{
+	trail->skipped = 0;
+	trail->passed = 0;
+	trail->thread = thread;
+	trail->file = file;
+	trail->client = socket;
+	trail->server = NULL;
+	trail->server_got = trail->client_got = 0;
+	trail->knows_there = trail->knows_back = 0;
+	trail->client_port = 0;
+	time_clock(trail);
+	pass(trail, CLIENT_SENDS, NULL, bpf_ktime_get_ns());
+	/* Last, so that no other CPU sees a trail that is half begun. */
+	__sync_lock_test_and_set(&trail->active, 1);
+}
+
+static __always_inline void client_sends(struct trail *trail, const struct settings *settings, __u32 file)
+{
+	__u32 thread = bpf_get_current_pid_tgid();
+	if (trail->active) {
+		if (trail->thread != thread || trail->file != file)
+			return;
+		/* It goes on to the next message: this one, or its answer, was lost. */
+		trail->active = 0;
+		add_count(LOST, 1);
+	}
+	if (++trail->skipped < settings->every)
+		return;
+	struct sock *socket = socket_of(file);
+	if (socket && is_clients(socket, settings))
+		begin(trail, thread, file, socket);
+}
+
+static __always_inline void server_sends(struct trail *trail, const struct settings *settings, __u32 file)
+{
+	if (!trail->active || trail->server)
+		return;
+	__u64 came = bpf_ktime_get_ns();
+	struct sock *socket = socket_of(file);
+	if (!is_servers(socket, settings, trail))
+		return;
+	trail->server = socket;
+	pass(trail, SERVER_SENDS, NULL, came);
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(call_begins, struct pt_regs___way *registers, long id)
+{
+	if (!is_send(id))
+		return 0;
+	struct settings *settings = the_settings();
+	struct trail *trail = the_trail();
+	if (!settings || !trail || (tells_length(id) && registers->dx != settings->message))
+		return 0;
+	__u32 role = role_here(settings);
+	if (role == CLIENT)
+		client_sends(trail, settings, registers->di);
+	else if (role == SERVER)
+		server_sends(trail, settings, registers->di);
+	return 0;
+}
+
+/* Adds what a receive brought; 1 when the message is complete with it, which happens once. */
+static __always_inline int completes(__u64 *got, long id, long returned, const struct settings *settings)
+{
+	__u64 before = *got;
+	*got = before + (id == 299 ? settings->message : (__u64)returned);
+	return before < settings->message && *got >= settings->message;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(call_ends, struct pt_regs___way *registers, long returned)
+{
+	struct trail *trail = the_trail();
+	if (returned <= 0 || !trail || !trail->active)
+		return 0;
+	__u64 id = registers->orig_ax, came = bpf_ktime_get_ns();
+	struct settings *settings = the_settings();
+	if (!settings || !is_receive(id))
+		return 0;
+	__u32 role = role_here(settings), file = registers->di;
+	if (role == SERVER && is_servers(socket_of(file), settings, trail)) {
+		if (completes(&trail->server_got, id, returned, settings))
+			pass(trail, SERVER_RECEIVES, NULL, came);
+	} else if (role == CLIENT && trail->thread == (__u32)bpf_get_current_pid_tgid() && trail->file == file) {
+		if (completes(&trail->client_got, id, returned, settings)) {
+			pass(trail, CLIENT_RECEIVES, NULL, came);
+			settle(trail);
+		}
+	}
+	return 0;
+}
+
+/* The first packet is known by the socket that sends it, all that follow by what is the same in them. */
+static __always_inline int is_followed(struct trail *trail, const struct settings *settings, struct sk_buff *skb,
+				       const struct message *message)
+{
+	if (!message->back) {
+		if (trail->knows_there)
+			return trail->there == message->id;
+		trail->there = message->id;
+		return trail->knows_there = skb->sk == trail->client;
+	}
+	if (trail->knows_back)
+		return trail->back == message->id;
+	trail->back = message->id;
+	return trail->knows_back = settings->knows_server ? trail->server && skb->sk == trail->server : 1;
+}
+
+static __always_inline int packet(struct sk_buff *skb, const unsigned char *start, enum event event, struct trail *trail)
+{
+	__u64 came = bpf_ktime_get_ns();
+	struct settings *settings = the_settings();
+	struct message message;
+	if (!settings || !find_message(start, settings, &message) || !is_followed(trail, settings, skb, &message))
+		return 0;
+	if (!message.back)
+		trail->client_port = message.client_port;
+	pass(trail, event, skb->dev, came);
+	return 0;
+}
+
+SEC("tp_btf/net_dev_queue")
+int BPF_PROG(queued, struct sk_buff *skb)
+{
+	struct trail *trail = the_trail();
+	if (!trail || !trail->active)
+		return 0;
+	return packet(skb, skb->head + skb->network_header, QUEUED, trail);
+}
+
+SEC("tp_btf/net_dev_start_xmit")
+int BPF_PROG(transmitted, struct sk_buff *skb)
+{
+	struct trail *trail = the_trail();
+	if (!trail || !trail->active)
+		return 0;
+	return packet(skb, skb->head + skb->network_header, TRANSMITTED, trail);
+}
+
+SEC("tp_btf/netif_receive_skb")
+int BPF_PROG(received, struct sk_buff *skb)
+{
+	struct trail *trail = the_trail();
+	if (!trail || !trail->active)
+		return 0;
+	return packet(skb, skb->data, RECEIVED, trail);
+}
+
+/* What a process of an end starts belongs to that end. */
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 from = parent->tgid, to = child->tgid;
+	__u32 *role = from == to ? NULL : bpf_map_lookup_elem(&processes, &from);
+	if (role)
+		bpf_map_update_elem(&processes, &to, role, BPF_ANY);
+	return 0;
+}

@@ -1,0 +1,65 @@
+//! Where the time goes: the steps make up the whole, and a slow layer shows at its place.
+
+use aya::{
+    Ebpf, EbpfLoader,
+    maps::Array,
+    programs::{SchedClassifier, TcAttachType},
+};
+use load::Transport;
+
+use super::*;
+
+static DELAY: &[u8] = include_bytes_aligned!(concat!(env!("OUT_DIR"), "/delay.bpf.o"));
+const DELAYED: u64 = 200_000;
+
+/// Holds what comes in by a device; gone when dropped.
+struct Delay(Ebpf);
+
+impl Delay {
+    fn at(lab: &Lab, host: &str, device: &str) -> Self {
+        let mut ebpf = EbpfLoader::new().load(DELAY).expect("a program of this crate");
+        let program: &mut SchedClassifier =
+            ebpf.program_mut("delay").expect("it is in it").try_into().expect("it is one");
+        program.load().expect("the kernel takes it");
+        lab.inside(host, || program.attach(device, TcAttachType::Ingress)).expect("Linux 6.6 or later");
+        Self(ebpf)
+    }
+
+    fn set(&mut self, nanoseconds: u64) {
+        let mut map: Array<_, u64> =
+            self.0.map_mut("nanoseconds").expect("it is in it").try_into().expect("it is one");
+        map.set(0, nanoseconds, 0).expect("it has an entry");
+    }
+}
+
+fn ready() -> Option<(PacketWayProbe, Lab, Play)> {
+    let play = Play { messages: 2000, every: 2, ..Play::new(Transport::Udp, 64, [198, 18, 64, 2]) };
+    Some((probe_here()?, labs::overlay()?, play))
+}
+
+#[test]
+fn the_steps_make_up_the_whole() {
+    let Some((mut probe, lab, play)) = ready() else { return };
+    let way = follow(&mut probe, &lab, ["g1", "g2"], &play);
+    let (sum, whole) = (way.sum_of_medians().expect("there are steps").0, median(&way.whole));
+    assert!(sum.abs_diff(whole) * 10 <= whole, "the steps make up {sum} ns of {whole}");
+}
+
+#[test]
+fn a_slow_layer_shows_there_and_nowhere_else() {
+    let Some((mut probe, lab, play)) = ready() else { return };
+    let mut delay = Delay::at(&lab, "hv2", "eth0");
+    let usual = follow(&mut probe, &lab, ["g1", "g2"], &play);
+    delay.set(DELAYED);
+    let slow = follow(&mut probe, &lab, ["g1", "g2"], &play);
+    assert_eq!(points(&slow), points(&usual));
+    for (before, after) in usual.steps.iter().zip(&slow.steps) {
+        let (was, is) = (median(&before.times), median(&after.times));
+        let at = (told(&before.from), told(&before.to));
+        let wanted = at == ("received hv2:eth0".to_owned(), "received hv2:vx100".to_owned());
+        let (added, within) = if wanted { (DELAYED, DELAYED / 4) } else { (0, 50_000) };
+        assert!(is.abs_diff(was + added) < within, "{at:?}: {was} ns became {is}");
+    }
+    let (was, is) = (median(&usual.whole), median(&slow.whole));
+    assert!(is.abs_diff(was + DELAYED) < DELAYED / 4, "{was} ns became {is}");
+}

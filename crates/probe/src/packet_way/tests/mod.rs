@@ -1,0 +1,82 @@
+//! Messages through real devices, and what the probe tells of their way.
+
+mod delay;
+mod lab;
+mod labs;
+mod line;
+mod odd;
+mod order;
+mod play;
+mod shell;
+
+use samples::{LatencyHistogram, Observed, PacketWay, WayEvent, WayPoint};
+
+use super::*;
+use crate::bpf::load_or_panic;
+use lab::{Lab, skip};
+use play::Play;
+
+/// `None`, with the reason printed, where programs cannot be loaded. A program that the kernel finds wrong is a
+/// failure with everything that it said.
+fn probe_here() -> Option<PacketWayProbe> {
+    let Some(loaded) = load_or_panic(OBJECT, &HOOKS) else {
+        skip(&"eBPF programs cannot be loaded here");
+        return None;
+    };
+    Some(PacketWayProbe { loaded, following: None })
+}
+
+/// Plays while the probe follows.
+fn follow(probe: &mut PacketWayProbe, lab: &Lab, ends: [&str; 2], play: &Play) -> PacketWay {
+    let seen = follow_all(probe, lab, ends, play);
+    assert_eq!(seen.overflowed, []);
+    seen.way.expect("a way was watched")
+}
+
+fn follow_all(probe: &mut PacketWayProbe, lab: &Lab, ends: [&str; 2], play: &Play) -> Observed {
+    probe.start(&lab.watch(ends, play)).expect("it was loaded");
+    let measured = play.run(lab, ends);
+    probe.stop();
+    let seen = read(probe);
+    show(seen.way.as_ref().expect("a way was watched"), measured);
+    seen
+}
+
+fn read(probe: &mut PacketWayProbe) -> Observed {
+    let mut seen = Observed::default();
+    probe.read(&mut seen).expect("maps can be read");
+    seen
+}
+
+/// `client-sends`, `queued a:eth0`, ...
+fn points(way: &PacketWay) -> Vec<String> {
+    let first = way.steps.first().map(|step| &step.from);
+    first.into_iter().chain(way.steps.iter().map(|step| &step.to)).map(told).collect()
+}
+
+fn told(point: &WayPoint) -> String {
+    let word = match point.event {
+        WayEvent::ClientSends => "client-sends",
+        WayEvent::Queued => "queued",
+        WayEvent::Transmitted => "transmitted",
+        WayEvent::Received => "received",
+        WayEvent::ServerReceives => "server-receives",
+        WayEvent::ServerSends => "server-sends",
+        WayEvent::ClientReceives => "client-receives",
+    };
+    point.device.as_ref().map_or_else(|| word.to_owned(), |device| format!("{word} {device}"))
+}
+
+fn median(times: &LatencyHistogram) -> u64 {
+    times.quantile(0.5).expect("messages were followed").0
+}
+
+#[expect(clippy::disallowed_macros, reason = "by this a failed test is understood")]
+fn show(way: &PacketWay, measured: u64) {
+    let at = |times: &LatencyHistogram, share| times.quantile(share).map_or(0, |time| time.0);
+    let line = |times, what: &str| println!("{:>8} {:>8} ns  {what}", at(times, 0.5), at(times, 0.99));
+    way.steps.iter().for_each(|step| line(&step.times, &told(&step.to)));
+    let sum = way.sum_of_medians().map_or(0, |sum| sum.0);
+    let followed = format!("{} followed, {} strayed", way.followed, way.strayed);
+    line(&way.whole, &format!("whole; sum of medians {sum}; measured {measured}; {followed}"));
+}

@@ -1,0 +1,115 @@
+//! Messages that get lost, others that look alike, and ways that are not as usual.
+
+use std::{thread, time::Duration};
+
+use load::Transport::{Tcp, Udp};
+use samples::{Overflow, ProbeKind};
+
+use super::{
+    order::{WIRE, check},
+    shell::Shell,
+    *,
+};
+
+const SERVER: [u8; 4] = [198, 18, 1, 2];
+
+#[test]
+fn a_message_that_is_lost_has_strayed() {
+    let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
+    let play = Play { messages: 101, every: 1, lose: Some(25), ..Play::new(Udp, 64, SERVER) };
+    let way = follow(&mut probe, &lab, ["a", "b"], &play);
+    assert_eq!(points(&way), WIRE);
+    assert!(way.strayed >= 4, "{}", way.strayed);
+    // On a busy machine the answer to the last one may come too late.
+    assert!(way.followed + way.strayed >= 100, "{} and {}", way.followed, way.strayed);
+}
+
+#[test]
+fn a_look_at_an_empty_socket_is_no_answer() {
+    let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
+    for transport in [Udp, Tcp] {
+        let play = Play { spin: true, ..Play::new(transport, 64, SERVER) };
+        check(&mut probe, &lab, ["a", "b"], &play, &WIRE);
+    }
+}
+
+#[test]
+fn a_stream_to_the_same_port_is_not_followed() {
+    let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
+    check(&mut probe, &lab, ["a", "b"], &Play { beside: true, ..Play::new(Tcp, 64, SERVER) }, &WIRE);
+}
+
+#[test]
+fn two_probes_at_once_follow_their_own_messages_each() {
+    thread::scope(|scope| {
+        for token in [1, 2] {
+            scope.spawn(move || {
+                let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
+                let play = Play { every: 1, token, port: 6999, ..Play::new(Udp, 64, SERVER) };
+                check(&mut probe, &lab, ["a", "b"], &play, &WIRE);
+            });
+        }
+    });
+}
+
+#[test]
+fn a_process_is_an_end_with_what_it_starts_later() {
+    let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
+    let shell = |host| Shell::new(&lab, host, "sockperf");
+    let Some((mut client, mut server)) = shell("a").zip(shell("b")) else { return };
+    let play = Play::new(Udp, 64, SERVER);
+    let mut watch = lab.watch(["a", "b"], &play);
+    for (subject, end) in watch.subjects.iter_mut().zip([&client, &server]) {
+        (subject.namespaces, subject.pids) = (vec![], vec![end.pid()]);
+    }
+    probe.start(&watch).expect("it was loaded");
+    server.start(&format!("sockperf server --ip 198.18.1.2 --port {}", play.port));
+    thread::sleep(Duration::from_millis(500));
+    client.start(&format!("sockperf ping-pong --ip 198.18.1.2 --port {} --msg-size 64 --time 1", play.port));
+    let said = client.said();
+    probe.stop();
+    server.said();
+    let way = read(&mut probe).way.expect("it was watched");
+    assert!(way.followed > 10, "{way:?} sockperf said: {said}");
+    assert_eq!(points(&way), WIRE);
+}
+
+#[test]
+fn a_device_that_nobody_told_keeps_the_kernels_name() {
+    let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
+    let play = Play::new(Udp, 64, SERVER);
+    let mut watch = lab.watch(["a", "b"], &play);
+    let devices = &mut watch.way.as_mut().expect("it is watched").devices;
+    devices.retain(|device| device.name.starts_with("a:"));
+    probe.start(&watch).expect("it was loaded");
+    play.run(&lab, ["a", "b"]);
+    probe.stop();
+    let way = read(&mut probe).way.expect("it was watched");
+    assert_eq!(points(&way)[2..4], ["transmitted a:eth0", "received ?:eth0"]);
+    assert_eq!(way.steps[2].to.kind, None);
+}
+
+#[test]
+fn a_way_with_more_points_than_there_is_room_for_is_counted() {
+    let (Some(mut probe), Some(lab)) = (probe_here(), labs::bridges(11)) else { return };
+    let play = Play { messages: 40, every: 1, ..Play::new(Udp, 64, SERVER) };
+    let seen = follow_all(&mut probe, &lab, ["a", "b"], &play);
+    let way = seen.way.expect("it was watched");
+    assert_eq!((way.followed, way.strayed, way.steps.len()), (0, 40, 0));
+    // 12 wires and 11 bridges make 36 points each way, and the ends are 4 more.
+    assert_eq!(seen.overflowed, [Overflow { probe: ProbeKind::PacketWay, events: 40 * (2 * 36 + 4 - 64) }]);
+}
+
+#[test]
+fn nothing_is_followed_that_is_not_asked_for() {
+    let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
+    let play = Play { messages: 40, ..Play::new(Udp, 64, SERVER) };
+    let mut watch = lab.watch(["a", "b"], &play);
+    watch.way.as_mut().expect("it is watched").message = units::Bytes(65);
+    probe.start(&watch).expect("it was loaded");
+    play.run(&lab, ["a", "b"]);
+    let way = read(&mut probe).way.expect("it was watched");
+    assert_eq!((way.followed, way.strayed), (0, 0), "messages of another size");
+    probe.start(&crate::observe::Watch::default()).expect("nothing to do");
+    assert_eq!(read(&mut probe).way, None);
+}

@@ -1,0 +1,164 @@
+//! Messages there and back through a lab. Must not know what watches them.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    sync::{
+        atomic::{AtomicBool, AtomicU16, Ordering},
+        mpsc,
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use load::Transport;
+
+use super::{
+    lab::Lab,
+    line::{Door, Line, PATIENCE},
+};
+
+/// Where the first server listens.
+const PORT: u16 = 7000;
+/// How long a message is awaited that may be lost.
+const OVERDUE: Duration = Duration::from_millis(250);
+
+/// Messages to send, one by one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Play {
+    pub(super) transport: Transport,
+    pub(super) length: usize,
+    pub(super) server: Ipv4Addr,
+    /// Its port.
+    pub(super) port: u16,
+    pub(super) messages: u32,
+    /// Follow every so many-th.
+    pub(super) every: u32,
+    /// What tells these messages from those of others.
+    pub(super) token: u64,
+    /// Every so many-th is not returned.
+    pub(super) lose: Option<u32>,
+    /// The client asks again and again for the answer instead of sleeping.
+    pub(super) spin: bool,
+    /// A stream beside them, from the same process to the same port (TCP only).
+    pub(super) beside: bool,
+}
+
+impl Play {
+    /// A thousand messages, every fourth of them followed. Each to a port of its own: messages that are too short to
+    /// say whose they are, of tests that run at once, would be taken for one another.
+    pub(super) fn new(transport: Transport, length: usize, server: [u8; 4]) -> Self {
+        static NEXT: AtomicU16 = AtomicU16::new(PORT);
+        Self {
+            transport,
+            length,
+            server: server.into(),
+            port: NEXT.fetch_add(1, Ordering::Relaxed),
+            messages: 1000,
+            every: 4,
+            token: 0x1234_5678_9abc_def0,
+            lose: None,
+            spin: false,
+            beside: false,
+        }
+    }
+
+    /// Sends them from the first end to the second, both on one CPU, so that nobody waits for another one to wake.
+    /// The median of the round trips in nanoseconds, as the client's clock has it.
+    pub(super) fn run(&self, lab: &Lab, ends: [&str; 2]) -> u64 {
+        let cpu = if self.spin { [0, 1] } else { [0, 0] };
+        thread::scope(|scope| {
+            let (ready, is_ready) = mpsc::channel();
+            let server = scope.spawn(move || {
+                lab.inside(ends[1], || {
+                    pin(cpu[1]);
+                    let door = Door::open(self.transport, self.port);
+                    ready.send(()).expect("the client waits");
+                    self.serve(&door);
+                });
+            });
+            is_ready.recv_timeout(PATIENCE).expect("the server listens");
+            let median = lab.inside(ends[0], || {
+                pin(cpu[0]);
+                self.send()
+            });
+            server.join().expect("the server returns every message");
+            median
+        })
+    }
+
+    fn serve(&self, door: &Door) {
+        let mut line = door.next();
+        line.wait(Some(PATIENCE));
+        thread::scope(|scope| {
+            if self.beside {
+                let mut stream = door.next();
+                scope.spawn(move || {
+                    let mut bytes = vec![0; 1 << 16];
+                    while stream.receive(&mut bytes[..1], false) && bytes[0] > 0 {
+                        stream.receive(&mut bytes[1..], false);
+                    }
+                });
+            }
+            let mut bytes = vec![0; self.length];
+            for number in 1..=self.messages {
+                if !line.receive(&mut bytes, false) {
+                    assert!(self.lose.is_some(), "message {number} did not come");
+                    break;
+                }
+                if self.lose.is_none_or(|every| number % every > 0) {
+                    line.send(&bytes);
+                }
+            }
+        });
+    }
+
+    fn send(&self) -> u64 {
+        let server = SocketAddr::from((self.server, self.port));
+        let mut line = Line::to(self.transport, server);
+        line.wait((!self.spin).then_some(if self.lose.is_some() { OVERDUE } else { PATIENCE }));
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            if self.beside {
+                let mut stream = Line::to(self.transport, server);
+                let over = &over;
+                scope.spawn(move || {
+                    while !over.load(Ordering::Relaxed) {
+                        stream.send(&[1; 1 << 16]);
+                    }
+                    stream.send(&[0]);
+                });
+            }
+            let median = self.exchange(&mut line);
+            over.store(true, Ordering::Relaxed);
+            median
+        })
+    }
+
+    fn exchange(&self, line: &mut Line) -> u64 {
+        let mut bytes = vec![0; self.length];
+        let mut times = Vec::new();
+        for number in 0..self.messages {
+            self.write(number, &mut bytes);
+            let sent = Instant::now();
+            line.send(&bytes);
+            if line.receive(&mut bytes, self.spin) {
+                times.push(sent.elapsed().as_nanos() as u64);
+            }
+        }
+        times.sort_unstable();
+        times[times.len() / 2]
+    }
+
+    /// Number and token, as far as they fit.
+    fn write(&self, number: u32, bytes: &mut [u8]) {
+        let head = [u64::from(number).to_be_bytes(), self.token.to_be_bytes()].concat();
+        let from = 8_usize.saturating_sub(bytes.len());
+        let fits = bytes.len().min(head.len() - from);
+        bytes[..fits].copy_from_slice(&head[from..from + fits]);
+    }
+}
+
+fn pin(cpu: u32) {
+    // A machine may have one CPU only.
+    let _ = sys::affinity::pin_thread(&[cpu]);
+}

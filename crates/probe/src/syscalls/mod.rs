@@ -1,0 +1,105 @@
+//! System calls of chosen processes by thread and call: how many, how long, and how much of it they ran, waited or
+//! executed a guest. Counted in the kernel, by programs at its tracepoints. Must not know what the processes are for.
+
+mod counts;
+mod fold;
+mod names;
+mod settings;
+mod slot;
+#[cfg(test)]
+mod tests;
+mod under_way;
+
+use samples::{Observed, Overflow, ProbeKind};
+
+use crate::{
+    bpf::{Hook, Loaded, failed},
+    observe::{Probe, ProbeError, Subject, Watch},
+};
+use slot::{Slot, Words};
+
+/// Room for so many pairs of a thread and a call, of 272 bytes each; calls that find none are told as overflow.
+const SLOTS: u32 = 65_536;
+
+/// Of more rows than these, threads of equal names are one row.
+const ROWS: usize = 2000;
+
+static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/syscalls.bpf.o"));
+
+const HOOKS: [Hook; 7] = [
+    // What ends a call comes before what begins one, so that no call is half seen when they are attached.
+    Hook::needed("leave", "sys_exit"),
+    Hook::needed("switched", "sched_switch"),
+    Hook::needed("forked", "sched_process_fork"),
+    Hook::needed("ended", "sched_process_exit"),
+    Hook::optional("guest_entered", "kvm_entry"),
+    Hook::optional("guest_left", "kvm_exit"),
+    Hook::needed("enter", "sys_enter"),
+];
+
+/// Loads its programs.
+pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
+    Ok(Box::new(Syscalls::new(SLOTS)?))
+}
+
+/// The probe.
+struct Syscalls {
+    loaded: Loaded,
+    slots: u32,
+    /// Counts the starts.
+    epoch: u32,
+    subjects: Vec<Subject>,
+    /// The calls that were under way when it was stopped.
+    stopped: Option<Vec<Slot>>,
+}
+
+impl Syscalls {
+    fn new(slots: u32) -> Result<Self, ProbeError> {
+        let mut loaded = Loaded::new(OBJECT, &HOOKS, &[("slots", slots)])?;
+        under_way::load(&mut loaded)?;
+        Ok(Self { loaded, slots, epoch: 0, subjects: Vec::new(), stopped: Some(Vec::new()) })
+    }
+
+    fn slots(&mut self, taken: u32) -> Result<Vec<Slot>, ProbeError> {
+        let array = self.loaded.array::<Words>("slots")?;
+        let read = (0..taken).map(|index| array.get(&index, 0).map(|words| Slot::of(&words)));
+        read.collect::<Result<_, _>>().map_err(|error| failed("read", "slots", &error))
+    }
+}
+
+impl Probe for Syscalls {
+    fn kind(&self) -> ProbeKind {
+        ProbeKind::Syscalls
+    }
+
+    fn start(&mut self, watch: &Watch) -> Result<(), ProbeError> {
+        self.loaded.detach();
+        self.epoch += 1;
+        self.subjects.clone_from(&watch.subjects);
+        settings::begin(&mut self.loaded, watch, self.epoch, self.slots)?;
+        self.stopped = None;
+        self.loaded.attach()
+    }
+
+    fn read(&mut self, seen: &mut Observed) -> Result<(), ProbeError> {
+        let counters = settings::counters(&mut self.loaded)?;
+        let ended = self.slots(counters.taken.min(self.slots))?;
+        let under_way = match &self.stopped {
+            Some(then) => then.clone(),
+            None => under_way::calls(&mut self.loaded)?,
+        };
+        seen.syscalls = fold::fold(counts::counts(&ended, &under_way, &self.subjects), ROWS);
+        if counters.overflowed > 0 {
+            seen.overflowed.push(Overflow { probe: ProbeKind::Syscalls, events: counters.overflowed });
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self) {
+        if self.stopped.is_none() {
+            // They are shown where that is possible; no count depends on them.
+            self.stopped = Some(under_way::calls(&mut self.loaded).unwrap_or_default());
+        }
+        self.loaded.detach();
+    }
+}

@@ -1,0 +1,109 @@
+//! A slot as the kernel's program writes it: `struct slot` of records.h. Must not know what a number of a call
+//! means.
+
+/// The slot in words of 64 bits, in the byte order of this machine.
+pub(super) type Words = [u64; 34];
+
+/// How many words come before the histogram, whose counters have 32 bits.
+const HEAD: usize = 14;
+
+/// One kind of call by one thread. Times in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Slot {
+    /// None when it is of a call that is under way.
+    pub(super) calls: u64,
+    pub(super) errors: u64,
+    pub(super) total: u64,
+    pub(super) waiting: u64,
+    pub(super) guest: u64,
+    /// The sum of what calls returned that did not fail.
+    pub(super) returned: u64,
+    /// When the thread was last seen with this call.
+    pub(super) seen: u64,
+    pub(super) tid: u32,
+    pub(super) tgid: u32,
+    pub(super) number: u32,
+    /// Whose it is: the place of the subject, from 1.
+    pub(super) subject: u32,
+    /// Tells threads apart that had the same number one after the other.
+    pub(super) thread: u32,
+    /// The thread's name when it was last seen with this call.
+    pub(super) comm: String,
+    /// The name of its process when it was first seen with this call.
+    pub(super) process: String,
+    /// How many calls took from 2^i ns on, as far as any did.
+    pub(super) times: Vec<u64>,
+}
+
+impl Slot {
+    pub(super) fn of(words: &Words) -> Self {
+        let (tid, tgid) = halves(words[7]);
+        let (number, subject) = halves(words[8]);
+        let (thread, _next) = halves(words[9]);
+        Self {
+            calls: words[0],
+            errors: words[1],
+            total: words[2],
+            waiting: words[3],
+            guest: words[4],
+            returned: words[5],
+            seen: words[6],
+            tid,
+            tgid,
+            number,
+            subject,
+            thread,
+            comm: text(&words[10..12]),
+            process: text(&words[12..14]),
+            times: times(&words[HEAD..]),
+        }
+    }
+}
+
+/// The two fields of 32 bits that a word holds, in the order of the structure.
+pub(super) fn halves(word: u64) -> (u32, u32) {
+    let bytes = word.to_ne_bytes();
+    let half = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    (half(0), half(4))
+}
+
+/// A name of at most 15 bytes, up to its zero.
+pub(super) fn text(words: &[u64]) -> String {
+    let bytes: Vec<u8> =
+        words.iter().flat_map(|word| word.to_ne_bytes()).take_while(|byte| *byte != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn times(words: &[u64]) -> Vec<u64> {
+    let all = words.iter().flat_map(|word| <[u32; 2]>::from(halves(*word)));
+    let mut times: Vec<u64> = all.map(u64::from).collect();
+    while times.last() == Some(&0) {
+        times.pop();
+    }
+    times
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_is_read_as_the_kernel_lays_it_out() {
+        let pair = |low: u32, high: u32| {
+            let [low, high] = [low.to_ne_bytes(), high.to_ne_bytes()];
+            u64::from_ne_bytes([low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]])
+        };
+        let mut words: Words = [0; 34];
+        words[..7].copy_from_slice(&[3, 1, 5000, 4000, 10, 128, 99]);
+        words[7..10].copy_from_slice(&[pair(11, 10), pair(45, 2), pair(7, 8)]);
+        words[10..12].copy_from_slice(&[u64::from_ne_bytes(*b"fc_vcpu "), pair(u32::from(b'0'), 0)]);
+        words[12] = u64::from_ne_bytes(*b"firecrac");
+        words[19] = pair(0, 3);
+        let slot = Slot::of(&words);
+        assert_eq!((slot.calls, slot.errors, slot.total, slot.waiting, slot.guest), (3, 1, 5000, 4000, 10));
+        assert_eq!((slot.returned, slot.seen), (128, 99));
+        assert_eq!((slot.tid, slot.tgid, slot.number, slot.subject, slot.thread), (11, 10, 45, 2, 7));
+        assert_eq!((slot.comm.as_str(), slot.process.as_str()), ("fc_vcpu 0", "firecrac"));
+        assert_eq!(slot.times, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3]);
+    }
+}

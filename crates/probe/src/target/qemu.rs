@@ -1,0 +1,121 @@
+//! Virtual machines of QEMU by name, by number, or by Proxmox's id. Must not know namespaces or control groups.
+
+use super::{TargetError, all, name, number};
+
+/// How programs of QEMU are called; `kvm` is Debian's and Proxmox's name for it.
+const PROGRAMS: [&str; 3] = ["qemu-system-", "qemu-kvm", "kvm"];
+
+/// A QEMU that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Qemu {
+    /// Its process.
+    pub pid: u32,
+    /// The process's name.
+    pub process: String,
+    /// The guest's name, of `-name`.
+    pub guest: Option<String>,
+    /// Proxmox's number of it, of `-id`.
+    pub id: Option<String>,
+}
+
+/// The one that is called so: its guest's name, its process's number, or Proxmox's number.
+///
+/// # Errors
+/// When there is none, or several.
+pub fn qemu(named: &str) -> Result<Qemu, TargetError> {
+    pick(named, qemus())
+}
+
+/// Every QEMU that runs and whose command line can be read.
+#[must_use]
+pub fn qemus() -> Vec<Qemu> {
+    let read = |process: procfs::process::Process| {
+        let line = process.cmdline().ok()?;
+        let (guest, id) = understood(&line)?;
+        let name = name(&process)?;
+        Some(Qemu { pid: number(process)?, process: name, guest, id })
+    };
+    all().filter_map(read).collect()
+}
+
+fn pick(named: &str, running: Vec<Qemu>) -> Result<Qemu, TargetError> {
+    let pid = named.parse::<u32>().ok();
+    let ways: [&dyn Fn(&Qemu) -> bool; 3] =
+        [&|qemu| Some(qemu.pid) == pid, &|qemu| qemu.guest.as_deref() == Some(named), &|qemu| {
+            qemu.id.as_deref() == Some(named)
+        }];
+    for way in ways {
+        let found: Vec<&Qemu> = running.iter().filter(|qemu| way(qemu)).collect();
+        match found[..] {
+            [] => {}
+            [one] => return Ok(one.clone()),
+            _ => {
+                let pids = found.iter().map(|qemu| qemu.pid).collect();
+                return Err(TargetError::SeveralQemus { named: named.to_owned(), pids });
+            }
+        }
+    }
+    let called = |qemu: Qemu| qemu.guest.unwrap_or_else(|| qemu.pid.to_string());
+    Err(TargetError::NoQemu { named: named.to_owned(), running: running.into_iter().map(called).collect() })
+}
+
+/// Guest and id of a command line; `None` when it is not QEMU's.
+fn understood(line: &[String]) -> Option<(Option<String>, Option<String>)> {
+    let program = line.first()?.rsplit('/').next()?;
+    if !PROGRAMS
+        .iter()
+        .any(|name| program == *name || program.starts_with("qemu-system-") && *name == PROGRAMS[0])
+    {
+        return None;
+    }
+    let value = |flag: &str| {
+        let place =
+            line.iter().position(|word| word.trim_start_matches('-') == flag && word.starts_with('-'))?;
+        line.get(place + 1).cloned()
+    };
+    Some((value("name").map(|value| guest(&value)), value("id")))
+}
+
+/// Of `-name vm1,debug-threads=on` or `-name guest=vm1,...`.
+fn guest(value: &str) -> String {
+    let parts = || value.split(',');
+    let named = parts().find_map(|part| part.strip_prefix("guest="));
+    named.or_else(|| parts().next()).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_tells_the_guest() {
+        for (line, found) in [
+            ("/usr/bin/kvm -id 100 -name web,debug-threads=on -smp 2", Some((Some("web"), Some("100")))),
+            ("qemu-system-x86_64 -name guest=vm1,process=x -m 1G", Some((Some("vm1"), None))),
+            ("/usr/bin/qemu-system-aarch64 -M virt", Some((None, None))),
+            ("/usr/bin/qemu-img convert a b", None),
+            ("vim -name kvm", None),
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            let found = found.map(|(name, id)| (name.map(str::to_owned), id.map(str::to_owned)));
+            assert_eq!(understood(&words), found, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_machine_is_picked_by_number_name_or_id_and_doubt_is_an_error() {
+        let made = |pid, guest: &str, id: &str| {
+            let (guest, id) = (Some(guest.to_owned()), Some(id.to_owned()));
+            Qemu { pid, process: "kvm".into(), guest, id }
+        };
+        let running = vec![made(10, "web", "100"), made(11, "db", "101"), made(12, "db", "102")];
+        for (named, pid) in
+            [("10", Some(10)), ("web", Some(10)), ("102", Some(12)), ("db", None), ("x", None)]
+        {
+            let found = pick(named, running.clone()).ok().map(|qemu| qemu.pid);
+            assert_eq!(found, pid, "{named}");
+        }
+        let several = TargetError::SeveralQemus { named: "db".into(), pids: vec![11, 12] };
+        assert_eq!(pick("db", running), Err(several));
+    }
+}

@@ -1,0 +1,71 @@
+//! Processes that are gone, two tracers, and a tracer that is killed.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::time::{Duration, Instant};
+
+use aya::programs::loaded_programs;
+use libtest_mimic::Failed;
+
+use crate::roles::{CALLS, TRACE};
+use crate::watched::{calls, finish, observe, pids, probe_or_skip, seen, waiting};
+
+pub(crate) fn no_such_process() -> Result<(), Failed> {
+    let Some(mut probe) = probe_or_skip("a process that ended") else { return Ok(()) };
+    let child = waiting(CALLS, &["10"]);
+    let gone = child.id();
+    finish(child);
+    probe.start(&pids(&[gone, 4_000_000_000])).expect("it is no error");
+    assert!(seen(&mut *probe).syscalls.is_empty());
+    let ends = waiting(CALLS, &["40"]);
+    probe.start(&pids(&[gone, ends.id()])).expect("it is no error");
+    finish(ends);
+    assert_eq!(calls(&seen(&mut *probe), "getppid"), 40, "it ended meanwhile, and its calls stay");
+    Ok(())
+}
+
+pub(crate) fn two_at_once() -> Result<(), Failed> {
+    let (Some(mut first), Some(mut second)) = (probe_or_skip("two probes"), probe_or_skip("two probes"))
+    else {
+        return Ok(());
+    };
+    let child = waiting(CALLS, &["3000"]);
+    let watch = pids(&[child.id()]);
+    first.start(&watch).expect("it could be loaded");
+    second.start(&watch).expect("it could be loaded");
+    finish(child);
+    for probe in [&mut first, &mut second] {
+        assert_eq!(calls(&seen(&mut **probe), "getppid"), 3000);
+    }
+    drop(second);
+    assert_eq!(calls(&observe(&mut *first, CALLS, &["50"]), "getppid"), 50, "the other is not missed");
+    Ok(())
+}
+
+pub(crate) fn killed() -> Result<(), Failed> {
+    if probe_or_skip("a killed tracer").is_none() {
+        return Ok(());
+    }
+    let watched = waiting(CALLS, &["100"]);
+    let mut tracer = waiting(TRACE, &[&watched.id().to_string()]);
+    let said = BufReader::new(tracer.stdout.take().expect("piped")).lines();
+    let said = said.map(|line| line.expect("text")).take_while(|line| line != "ready");
+    let own: BTreeSet<u32> = said.map(|line| line.parse().expect("the number of a program")).collect();
+    assert!(own.len() >= 5, "{own:?}");
+    assert!(own.is_subset(&programs()), "they are loaded");
+    tracer.kill().expect("own child");
+    tracer.wait().expect("own child");
+    let until = Instant::now() + Duration::from_secs(20);
+    while !own.is_disjoint(&programs()) {
+        assert!(Instant::now() < until, "still loaded: {:?}", own.intersection(&programs()));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    finish(watched);
+    Ok(())
+}
+
+/// Every program that is in the kernel, by number.
+fn programs() -> BTreeSet<u32> {
+    // One may go between the listing and the look at it.
+    loaded_programs().filter_map(Result::ok).map(|program| program.id()).collect()
+}

@@ -1,0 +1,175 @@
+//! What the watched programs do: each role makes calls whose number or whose time it knows. `getppid` is the call that
+//! nothing else makes.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::process::parent_id;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Barrier, Condvar, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use probe::probe;
+use samples::ProbeKind;
+
+use crate::watched::pids;
+
+/// Calls of the first thread, of each of the four others, and of each of the three children of [`KNOWN`].
+pub(crate) const KNOWN_CALLS: [u64; 3] = [1000, 2000, 700];
+pub(crate) const KNOWN: &str = "role-known";
+pub(crate) const CHILD: &str = "role-child";
+pub(crate) const CALLS: &str = "role-calls";
+pub(crate) const SPLIT: &str = "role-split";
+pub(crate) const CROWD: &str = "role-crowd";
+pub(crate) const COME_AND_GO: &str = "role-come-and-go";
+pub(crate) const TRACE: &str = "role-trace";
+pub(crate) const GUEST: &str = "role-guest";
+
+const NAP: Duration = Duration::from_millis(200);
+
+/// What to do in a role.
+type Role = fn(&[String]);
+
+pub(crate) fn role(name: &str) -> Option<Role> {
+    Some(match name {
+        KNOWN => |_| known(),
+        CHILD => |_| call(KNOWN_CALLS[2]),
+        CALLS => |arguments| {
+            wait_for_go();
+            call(number(arguments));
+        },
+        SPLIT => |_| split(),
+        CROWD => |arguments| crowd(number(arguments)),
+        COME_AND_GO => |arguments| come_and_go(number(arguments)),
+        GUEST => |_| {
+            wait_for_go();
+            // What it cannot run is told by what the probe sees.
+            let _ = sys::kvm::try_run();
+        },
+        TRACE => |arguments| trace(number(arguments)),
+        _ => return None,
+    })
+}
+
+fn number(arguments: &[String]) -> u64 {
+    arguments.first().and_then(|text| text.parse().ok()).expect("the tests give a number")
+}
+
+fn wait_for_go() {
+    std::io::stdin().lock().read_exact(&mut [0]).expect("the test says when");
+}
+
+fn call(times: u64) {
+    for _ in 0..times {
+        std::hint::black_box(parent_id());
+    }
+}
+
+fn known() {
+    wait_for_go();
+    let threads: Vec<_> = (0..4)
+        .map(|n| thread::Builder::new().name(format!("caller {n}")).spawn(|| call(KNOWN_CALLS[1])))
+        .collect();
+    call(KNOWN_CALLS[0]);
+    let (mut zero, mut null) = (open("/dev/zero"), File::create("/dev/null").expect("Linux"));
+    for _ in 0..300 {
+        zero.read_exact(&mut [0; 64]).expect("Linux");
+    }
+    for _ in 0..500 {
+        null.write_all(&[0; 100]).expect("Linux");
+    }
+    for _ in 0..50 {
+        assert!(File::open("/no/such/file").is_err());
+    }
+    for _ in 0..3 {
+        let mut child = Command::new(std::env::current_exe().expect("Linux"));
+        let status = child.arg(CHILD).stdin(Stdio::null()).status().expect("this very program");
+        assert!(status.success());
+    }
+    for thread in threads {
+        thread.expect("a thread").join().expect("it cannot fail");
+    }
+}
+
+fn open(path: &str) -> File {
+    File::open(path).expect("Linux")
+}
+
+/// Waits and runs in calls, and prints for each kind how long it took and how much of that on a CPU, as this thread
+/// itself sees it.
+fn split() {
+    wait_for_go();
+    let mut said = String::new();
+    let mut timed = |kind: &str, act: &mut dyn FnMut()| {
+        let (wall, cpu) = (sys::clock::monotonic(), sys::clock::thread_cpu());
+        act();
+        let (wall, cpu) = (sys::clock::monotonic() - wall, sys::clock::thread_cpu() - cpu);
+        said.push_str(&format!("{kind} {wall} {cpu}\n"));
+    };
+    timed("sleep", &mut || (0..20).for_each(|_| thread::sleep(NAP / 10)));
+    // The kernel makes random numbers all the time that such a read takes.
+    let (mut random, mut buffer) = (open("/dev/urandom"), vec![0; 16 << 20]);
+    buffer.fill(1);
+    timed("random", &mut || (0..10).for_each(|_| random.read_exact(&mut buffer).expect("Linux")));
+    let pair = Arc::new((Mutex::new(false), Condvar::new()));
+    let other = Arc::clone(&pair);
+    let waker = thread::spawn(move || {
+        thread::sleep(NAP);
+        *other.0.lock().expect("no panic") = true;
+        other.1.notify_one();
+    });
+    timed("futex", &mut || {
+        let held = pair.0.lock().expect("no panic");
+        drop(pair.1.wait_while(held, |done| !*done).expect("no panic"));
+    });
+    waker.join().expect("it cannot fail");
+    let (mut reader, mut writer) = std::io::pipe().expect("Linux");
+    let teller = thread::spawn(move || {
+        thread::sleep(NAP);
+        writer.write_all(b"x").expect("it is read");
+    });
+    timed("pipe", &mut || reader.read_exact(&mut [0]).expect("it is written"));
+    teller.join().expect("it cannot fail");
+    print!("{said}");
+}
+
+/// Threads that all live at once, each of which makes ten calls.
+fn crowd(threads: u64) {
+    wait_for_go();
+    let all = Arc::new(Barrier::new(threads as usize));
+    let started: Vec<_> = (0..threads)
+        .map(|_| {
+            let all = Arc::clone(&all);
+            let work = move || {
+                call(10);
+                all.wait();
+            };
+            thread::Builder::new().stack_size(16 << 10).spawn(work).expect("a thread")
+        })
+        .collect();
+    for thread in started {
+        thread.join().expect("it cannot fail");
+    }
+}
+
+/// Threads one after the other, each of which makes ten calls.
+fn come_and_go(threads: u64) {
+    wait_for_go();
+    for _ in 0..threads {
+        thread::spawn(|| call(10)).join().expect("it cannot fail");
+    }
+}
+
+/// Traces a process, tells the programs that this took, and waits to be killed.
+fn trace(pid: u64) {
+    let mut probe = probe(ProbeKind::Syscalls).expect("the test has tried");
+    probe.start(&pids(&[pid as u32])).expect("it could be loaded");
+    for entry in std::fs::read_dir("/proc/self/fdinfo").expect("Linux") {
+        let text = std::fs::read_to_string(entry.expect("Linux").path()).unwrap_or_default();
+        for id in text.lines().filter_map(|line| line.strip_prefix("prog_id:")) {
+            println!("{}", id.trim());
+        }
+    }
+    println!("ready");
+    wait_for_go();
+}

@@ -1,0 +1,155 @@
+//! What devices and the machine dropped, and what they counted besides. Must not know what is too much.
+
+use findings::{CellSummary, Findings};
+use samples::{DeviceCounters, HostCounters, PathCounters};
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Section, Table, left, right, section},
+    phrases::{self, grouped},
+    text::{Text, Tone},
+};
+
+/// So many devices that dropped are shown.
+const OPEN: usize = 12;
+
+type Counted<'a> = (&'a CellSummary, &'a PathCounters);
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let counted: Vec<Counted<'_>> =
+        findings.cells.iter().filter_map(|cell| Some((cell, cell.counters.as_ref()?))).collect();
+    if counted.is_empty() {
+        return None;
+    }
+    let mut blocks = vec![devices(findings, &counted)];
+    blocks.extend(backlog(findings, &counted));
+    blocks.push(Block::Folded { title: "All counters".into(), blocks: all(findings, &counted) });
+    Some(section("Drops on the way", blocks))
+}
+
+fn devices(findings: &Findings, counted: &[Counted<'_>]) -> Block {
+    let lossy: Vec<(&CellSummary, &DeviceCounters)> = counted
+        .iter()
+        .flat_map(|(cell, counters)| counters.devices.iter().map(move |device| (*cell, device)))
+        .filter(|(_, device)| is_lossy(device))
+        .collect();
+    if lossy.is_empty() {
+        let said =
+            "No device on any path dropped a packet or counted an error, nor did its queueing discipline.";
+        return Block::Paragraph(Text::of(Tone::Good, said));
+    }
+    let columns = vec![
+        left("Cell"),
+        left("Device"),
+        right("Dropped in"),
+        right("Dropped out"),
+        right("By its qdisc"),
+        right("Errors"),
+    ];
+    let row = |(cell, device): &(&CellSummary, &DeviceCounters)| {
+        let qdisc = device.qdisc.as_ref();
+        vec![
+            Text::of(Tone::Strong, labels::cell(findings, cell)),
+            device.device.as_str().into(),
+            grouped(device.rx_dropped).into(),
+            grouped(device.tx_dropped).into(),
+            qdisc.map_or_else(|| "-".to_owned(), |it| format!("{} ({})", grouped(it.drops), it.kind)).into(),
+            grouped(device.rx_errors.saturating_add(device.tx_errors)).into(),
+        ]
+    };
+    let caption = (lossy.len() > OPEN).then(|| {
+        Text::of(Tone::Faint, format!("The first {OPEN} of {} that dropped or erred.", lossy.len()))
+    });
+    Block::Table(Table { columns, rows: lossy.iter().take(OPEN).map(row).collect(), caption })
+}
+
+fn is_lossy(device: &DeviceCounters) -> bool {
+    let drops = device.qdisc.as_ref().map_or(0, |qdisc| qdisc.drops);
+    [device.rx_dropped, device.tx_dropped, device.rx_errors, device.tx_errors, drops].iter().any(|it| *it > 0)
+}
+
+/// The machine's queues of packets that wait for a soft interrupt.
+fn backlog(findings: &Findings, counted: &[Counted<'_>]) -> Option<Block> {
+    let known = || counted.iter().filter_map(|(cell, counters)| Some((*cell, counters.softnet?)));
+    known().next()?;
+    let full: Vec<Text> = known()
+        .filter(|(_, softnet)| softnet.dropped > 0)
+        .map(|(cell, softnet)| {
+            Text::of(Tone::Bad, labels::cell(findings, cell)).and(
+                Tone::Plain,
+                format!(
+                    ": the machine's backlog queues dropped {} of {} packets",
+                    grouped(softnet.dropped),
+                    grouped(softnet.processed.saturating_add(softnet.dropped))
+                ),
+            )
+        })
+        .collect();
+    Some(if full.is_empty() {
+        Block::Paragraph("The backlog queues of the machine's CPUs dropped nothing.".into())
+    } else {
+        Block::List(full)
+    })
+}
+
+fn all(findings: &Findings, counted: &[Counted<'_>]) -> Vec<Block> {
+    let of_cell = |(cell, counters): &Counted<'_>| {
+        let heading = Block::Heading(Text::of(Tone::Strong, labels::cell(findings, cell)));
+        let mut blocks = vec![heading, Block::Table(device_table(&counters.devices))];
+        let mut items: Vec<Text> = counters.hosts.iter().filter_map(host).collect();
+        items.extend(counters.softnet.map(|softnet| {
+            format!(
+                "backlog queues: {} packets, {} dropped; the budget of a soft interrupt ran out {}",
+                grouped(softnet.processed),
+                grouped(softnet.dropped),
+                phrases::count(softnet.squeezed, "time", "times")
+            )
+            .into()
+        }));
+        blocks.extend((!items.is_empty()).then_some(Block::List(items)));
+        blocks
+    };
+    counted.iter().flat_map(of_cell).collect()
+}
+
+fn device_table(devices: &[DeviceCounters]) -> Table {
+    let mut columns = vec![left("Device")];
+    columns.extend(
+        ["Packets in", "Bytes in", "Dropped", "Errors", "Packets out", "Bytes out", "Dropped", "Errors"]
+            .map(right),
+    );
+    columns.extend([left("Qdisc"), right("Dropped"), right("Over limit"), right("Requeued")]);
+    let row = |device: &DeviceCounters| {
+        let mut row: Vec<Text> = vec![device.device.as_str().into()];
+        row.extend([
+            grouped(device.rx_packets).into(),
+            device.rx_bytes.to_string().into(),
+            grouped(device.rx_dropped).into(),
+            grouped(device.rx_errors).into(),
+            grouped(device.tx_packets).into(),
+            device.tx_bytes.to_string().into(),
+            grouped(device.tx_dropped).into(),
+            grouped(device.tx_errors).into(),
+        ]);
+        let qdisc = device.qdisc.as_ref();
+        let of = |count: Option<u64>| count.map_or_else(|| "-".into(), |count| Text::from(grouped(count)));
+        row.push(qdisc.map_or("-", |qdisc| qdisc.kind.as_str()).into());
+        row.extend([
+            of(qdisc.map(|it| it.drops)),
+            of(qdisc.map(|it| it.overlimits)),
+            of(qdisc.map(|it| it.requeues)),
+        ]);
+        row
+    };
+    Table { columns, rows: devices.iter().map(row).collect(), caption: None }
+}
+
+fn host(host: &HostCounters) -> Option<Text> {
+    let tracked = host.tracked.map(|tracked| format!("{} connections tracked", grouped(tracked)));
+    let translated =
+        host.translated.map(|it| format!("{} packets had their address translated", grouped(it)));
+    let said: Vec<String> = tracked.into_iter().chain(translated).collect();
+    (!said.is_empty()).then(|| format!("{}: {}", host.host, said.join(", ")).into())
+}

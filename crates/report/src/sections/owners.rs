@@ -1,0 +1,131 @@
+//! Where the CPU time of each cell went, owner by owner, and what no owner explains. Must not know rates.
+
+use findings::{CellSummary, CpuByOwner, Findings, OwnerPart, Work};
+use samples::{Owner, OwnerSource};
+use units::{Share, significant};
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Column, Section, Table, left, right, section},
+    phrases,
+    text::{Text, Tone, glued, softened},
+};
+
+/// So many cells stand side by side.
+const ABREAST: usize = 4;
+/// So many tables are shown open.
+const OPEN: usize = 2;
+/// Less than this of a CPU is not worth a row of its own among the parts.
+const LEAST_PART: f64 = 0.000_5;
+
+const SAMPLED: &str = "Told apart from /proc: the time of a soft interrupt is in that of the thread which it interrupted, so that \
+                       owners have each other's packets in their time.";
+
+type Owned<'a> = (&'a CellSummary, &'a CpuByOwner);
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let owned: Vec<Owned<'_>> = findings.cells.iter().filter_map(of_cell).collect();
+    if owned.is_empty() {
+        return None;
+    }
+    let mut tables: Vec<Vec<Block>> = Vec::new();
+    for workload in labels::workloads(findings) {
+        let cells: Vec<Owned<'_>> =
+            owned.iter().filter(|(cell, _)| cell.workload == workload).copied().collect();
+        tables.extend(cells.chunks(ABREAST).map(|cells| side_by_side(workload, cells)));
+    }
+    let folded = tables.split_off(OPEN.min(tables.len()));
+    let mut blocks: Vec<Block> = tables.into_iter().flatten().collect();
+    if !folded.is_empty() {
+        let more = phrases::count(folded.len() as u64, "more table", "more tables");
+        blocks.push(Block::Paragraph(Text::of(Tone::Faint, format!("and {more}"))));
+        blocks.push(Block::Folded { title: more.into(), blocks: folded.into_iter().flatten().collect() });
+    }
+    let sampled = owned.iter().any(|(_, cpu)| cpu.source == OwnerSource::Sampled);
+    blocks.extend(sampled.then(|| Block::Paragraph(Text::of(Tone::Faint, SAMPLED))));
+    let parts = owned.iter().flat_map(|owned| parts(findings, owned)).collect();
+    blocks.push(Block::Folded { title: "By process, thread and CPU".into(), blocks: parts });
+    Some(section("Where the CPU time went", blocks))
+}
+
+fn of_cell(cell: &CellSummary) -> Option<Owned<'_>> {
+    Some((cell, cell.probed.as_ref()?.cpu.as_ref()?))
+}
+
+fn side_by_side(workload: &str, cells: &[Owned<'_>]) -> Vec<Block> {
+    let work = cells.iter().find_map(|(_, cpu)| cpu.work);
+    let heading = Text::of(Tone::Strong, workload).and(Tone::Faint, format!(" ({})", unit(work)));
+    let mut columns = vec![left("Owner")];
+    columns.extend(cells.iter().map(|(cell, _)| column(cell)));
+    let owners = labels::owners(cells.iter().map(|(cell, _)| *cell));
+    let mut rows: Vec<Vec<Text>> = owners.into_iter().map(|owner| of_owner(owner, cells)).collect();
+    rows.push(row("unexplained rest".into(), cells, rest));
+    rows.push(row(Text::of(Tone::Strong, "busy, as the kernel counted"), cells, |cpu| {
+        Text::of(Tone::Strong, spent(cpu.busy, cpu.busy_cost))
+    }));
+    if cells.iter().any(|(_, cpu)| cpu.steal > 0.0) {
+        let stolen = |cpu: &CpuByOwner| Text::from(format!("{:.3}", cpu.steal));
+        rows.push(row("stolen by the hypervisor".into(), cells, stolen));
+    }
+    vec![Block::Heading(heading), Block::Table(Table { columns, rows, caption: None })]
+}
+
+fn column(cell: &CellSummary) -> Column {
+    let levels = labels::levels(&cell.levels).map(|levels| format!(" {levels}")).unwrap_or_default();
+    right(format!("{}{}", softened(&cell.path), softened(&levels)))
+}
+
+fn unit(work: Option<Work>) -> &'static str {
+    match work {
+        Some(Work::Bytes) => "CPUs busy on average, in brackets CPU-seconds per GB",
+        Some(Work::Messages) => "CPUs busy on average, in brackets CPU-seconds per million round trips",
+        Some(Work::Connections) => "CPUs busy on average, in brackets CPU-seconds per million connections",
+        None => "CPUs busy on average",
+    }
+}
+
+fn row(head: Text, cells: &[Owned<'_>], of: impl Fn(&CpuByOwner) -> Text) -> Vec<Text> {
+    [head].into_iter().chain(cells.iter().map(|(_, cpu)| of(cpu))).collect()
+}
+
+fn of_owner(owner: Owner, cells: &[Owned<'_>]) -> Vec<Text> {
+    row(labels::owner(owner).into(), cells, |cpu| {
+        let time = cpu.owners.iter().find(|time| time.owner == owner);
+        time.map_or_else(|| Text::of(Tone::Faint, "-"), |time| spent(time.cpus, time.cost).into())
+    })
+}
+
+/// `0.71 (0.21)`.
+fn spent(cpus: f64, cost: Option<f64>) -> String {
+    let cost = cost.map(|cost| format!(" ({})", significant(cost, 2))).unwrap_or_default();
+    glued(&format!("{cpus:.3}{cost}"))
+}
+
+fn rest(cpu: &CpuByOwner) -> Text {
+    glued(&format!("{:.3}, {}", cpu.unexplained, Share(cpu.unexplained_share)))
+        .replace('-', "\u{2212}")
+        .into()
+}
+
+fn parts(findings: &Findings, (cell, cpu): &Owned<'_>) -> Vec<Block> {
+    let columns =
+        [left("Owner"), left("Process"), left("Thread"), right("On CPU"), right("CPUs busy")].to_vec();
+    let known = cpu.owners.iter().flat_map(|time| time.parts.iter().map(move |part| (time.owner, part)));
+    let rows = known.filter(|(_, part)| part.cpus >= LEAST_PART).map(|(owner, part)| of_part(owner, part));
+    let heading = Block::Heading(Text::of(Tone::Strong, labels::cell(findings, cell)));
+    vec![heading, Block::Table(Table { columns, rows: rows.collect(), caption: None })]
+}
+
+fn of_part(owner: Owner, part: &OwnerPart) -> Vec<Text> {
+    let known = |name: &Option<String>| Text::from(name.clone().unwrap_or_else(|| "-".to_owned()));
+    let cpu = part.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string());
+    vec![
+        labels::owner(owner).into(),
+        known(&part.process),
+        known(&part.thread),
+        cpu.into(),
+        format!("{:.3}", part.cpus).into(),
+    ]
+}

@@ -1,0 +1,92 @@
+//! What the probes cost, what they could not count, and which of them could not run. Must not know what they saw.
+
+use findings::{CellSummary, Findings, Interval, Metric, ProbeCost};
+use samples::ProbeKind;
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Section, section},
+    phrases,
+    quantity::{Scale, confidence},
+    text::{Text, Tone, glued},
+};
+
+const WHY: &str =
+    "Probed trials are trials of their own: no number of a cell comes from them, but those of the probes.";
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let probes = &findings.probes;
+    let mut items: Vec<Text> = probes.costs.iter().map(cost).collect();
+    items.extend(findings.cells.iter().flat_map(|cell| overflowed(findings, cell)));
+    items.extend(probes.missing.iter().map(|missing| {
+        Text::of(Tone::Doubtful, format!("{} did not run", in_words(missing.probe)))
+            .and(Tone::Plain, format!(": {}", missing.because))
+    }));
+    if items.is_empty() {
+        return None;
+    }
+    let mut blocks = Vec::new();
+    if !probes.ran.is_empty() {
+        let ran: Vec<&str> = probes.ran.iter().map(|probe| in_words(*probe)).collect();
+        blocks.push(Block::Paragraph(format!("Ran together: {}. {WHY}", ran.join(", ")).into()));
+    }
+    blocks.push(Block::List(items));
+    Some(section("What the probes cost", blocks))
+}
+
+/// `ping-pong: probe cost 1.3 % (0.9 to 1.7, 94 %) of the round trip; 35 pairs of trials; 2.1 % more CPU time for the same work`.
+fn cost(cost: &ProbeCost) -> Text {
+    let of = match cost.metric {
+        Metric::Throughput => "of the throughput",
+        Metric::RoundTrip | Metric::Latency => "of the median round trip",
+        Metric::ConnectionRate | Metric::MessageRate | Metric::Count => "of the rate",
+    };
+    let pairs = phrases::count(u64::from(cost.pairs), "pair of trials", "pairs of trials");
+    let cpu = cost.cpu.map(|cpu| format!("; {} CPU time for the same work", more(cpu.cost, cpu.interval)));
+    let is_noise = cost.interval.is_none_or(|interval| interval.low <= 0.0 && interval.high >= 0.0);
+    let none = if is_noise { ", which may be none" } else { "" };
+    Text::from(format!("{}: ", cost.workload))
+        .and(Tone::Strong, format!("probe cost {}", share(cost.cost, cost.interval)))
+        .and(Tone::Plain, format!(" {of}{none}; {pairs}{}", cpu.unwrap_or_default()))
+}
+
+/// `1.3 % (0.9 to 1.7, 94 %)`.
+fn share(value: f64, interval: Option<Interval>) -> String {
+    let scale = Scale::percent(value);
+    let range = interval.map_or_else(
+        || "(no interval)".to_owned(),
+        |interval| format!("({}, {})", scale.range(&interval), confidence(interval.confidence)),
+    );
+    glued(&format!("{} {range}", scale.quantity(value)))
+}
+
+fn more(value: f64, interval: Option<Interval>) -> String {
+    if value < 0.0 {
+        let turned = interval.map(|it| Interval { low: -it.high, high: -it.low, ..it });
+        format!("{} less", share(-value, turned))
+    } else {
+        format!("{} more", share(value, interval))
+    }
+}
+
+fn overflowed(findings: &Findings, cell: &CellSummary) -> Vec<Text> {
+    let overflowed = cell.probed.iter().flat_map(|probed| &probed.overflowed);
+    let said = overflowed.filter(|overflow| overflow.events > 0).map(|overflow| {
+        let events = phrases::count(overflow.events, "event", "events");
+        Text::of(Tone::Doubtful, format!("{}: ", labels::cell(findings, cell))).and(
+            Tone::Plain,
+            format!("{} had no room for {events}, which its tables lack", in_words(overflow.probe)),
+        )
+    });
+    said.collect()
+}
+
+const fn in_words(probe: ProbeKind) -> &'static str {
+    match probe {
+        ProbeKind::Cpu => "CPU time by owner",
+        ProbeKind::Syscalls => "system calls",
+        ProbeKind::PacketWay => "the way of messages",
+    }
+}

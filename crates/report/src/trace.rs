@@ -1,0 +1,42 @@
+//! The page of a trace, or of one trace against another, and the order of its sections. Must not know how any of them
+//! is made or shown.
+
+mod calls;
+mod contrast;
+mod cpu;
+mod devices;
+mod head;
+#[cfg(test)]
+mod tests;
+mod threads;
+mod words;
+
+use findings::{TraceContrast, TraceSummary};
+
+use crate::page::{Page, Section};
+
+/// What sections are made from.
+struct Source<'a> {
+    trace: &'a TraceSummary,
+    /// So many rows a table at most.
+    top: usize,
+}
+
+/// A section, or nothing where the trace has nothing to say on it.
+type Build = fn(&Source<'_>) -> Option<Section>;
+
+/// What is missing comes before any number.
+const ORDER: &[Build] =
+    &[head::build, calls::build, threads::build, cpu::build, devices::build, calls::tails];
+
+/// What one trace says, with so many rows a table at most.
+pub(crate) fn page(trace: &TraceSummary, top: usize) -> Page {
+    let source = Source { trace, top };
+    let title = words::target(&trace.target).replace(char::is_control, " ");
+    Page { title, sections: ORDER.iter().filter_map(|build| build(&source)).collect() }
+}
+
+/// Trace B against trace A.
+pub(crate) fn contrast_page(contrast: &TraceContrast, top: usize) -> Page {
+    contrast::page(contrast, top)
+}

@@ -1,0 +1,142 @@
+//! The system calls of a trace: how often, how long, and whether that was work or waiting. Must not know what is too
+//! much.
+
+use std::collections::BTreeSet;
+
+use findings::TracedCall;
+use samples::ProbeKind;
+use units::Share;
+
+use super::{Source, words};
+use crate::{
+    page::{Block, Section, Table, detail, left, right, section},
+    phrases,
+    text::{Text, Tone, glued},
+};
+
+/// A column that is only there where some row has it.
+#[derive(Clone, Copy)]
+pub(super) struct Shown {
+    pub(super) title: &'static str,
+    pub(super) of: fn(&TracedCall) -> Option<String>,
+}
+
+const PROCESS: Shown = Shown { title: "Process", of: |row| row.count.process.clone() };
+const THREAD: Shown = Shown { title: "Thread", of: |row| row.count.thread.clone() };
+const NUMBERED_THREAD: Shown = Shown { title: "Thread", of: thread };
+
+const NUMBERS: &[Shown] = &[
+    Shown { title: "Share", of: |row| row.share.map(|share| Share(share).to_string()) },
+    Shown { title: "Calls", of: |row| Some(phrases::grouped(row.count.calls)) },
+    Shown { title: "Calls/s", of: |row| Some(words::per_second(row.rate)) },
+    Shown { title: "Per\u{a0}call", of: |row| row.per_call.map(|time| time.to_string()) },
+    Shown { title: "Running", of: |row| row.count.running.map(|time| time.to_string()) },
+    Shown { title: "Waiting", of: |row| row.count.waiting.map(|time| time.to_string()) },
+    Shown {
+        title: "In\u{a0}guest",
+        of: |row| row.count.guest.filter(|time| time.0 > 0).map(|time| time.to_string()),
+    },
+    Shown {
+        title: "Bytes",
+        of: |row| row.count.bytes.filter(|bytes| bytes.0 > 0).map(|bytes| bytes.to_string()),
+    },
+];
+
+const TAILS: &[Shown] = &[
+    Shown { title: "99\u{a0}%\u{a0}<", of: |row| row.p99_below.map(|time| time.to_string()) },
+    Shown { title: "Failed", of: |row| row.count.errors.filter(|errors| *errors > 0).map(phrases::grouped) },
+];
+
+const CAPTION: &str = "Share of the time that all threads spent in system calls; running is on a CPU, waiting is \
+                       asleep or in a queue for one.";
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let trace = source.trace;
+    if trace.calls.is_empty() {
+        let watched = !trace.missing.iter().any(|missing| missing.probe == ProbeKind::Syscalls);
+        return watched.then(|| section("System calls", vec![Block::Paragraph("None was made.".into())]));
+    }
+    let columns = Columns::of(&trace.calls, NUMBERS);
+    let (open, folded) = trace.calls.split_at(source.top.min(trace.calls.len()));
+    let mut table = columns.table(open);
+    if let Some(all) = trace.all.as_ref().filter(|_| trace.calls.len() > 1) {
+        table.rows.push(columns.total(all));
+    }
+    table.caption = Some(Text::of(Tone::Faint, CAPTION));
+    let mut blocks = vec![Block::Table(table)];
+    if !folded.is_empty() {
+        let more = phrases::count(folded.len() as u64, "more row", "more rows");
+        blocks.push(Block::Paragraph(Text::of(Tone::Faint, format!("and {more}"))));
+        let blocks_of_more = vec![Block::Table(columns.table(folded))];
+        blocks.push(Block::Folded { title: more.into(), blocks: blocks_of_more });
+    }
+    Some(section("System calls", blocks))
+}
+
+/// What is too wide for a terminal, and seldom asked for: how long the slowest took, and how many failed.
+pub(super) fn tails(source: &Source<'_>) -> Option<Section> {
+    let columns = Columns::of(&source.trace.calls, TAILS);
+    let caption = "99 of 100 calls took less than the time shown, a power of two.";
+    let mut table = columns.table(&source.trace.calls);
+    table.caption = Some(Text::of(Tone::Faint, caption));
+    (!columns.numbers.is_empty())
+        .then(|| detail("System calls that are slow or fail", vec![Block::Table(table)]))
+}
+
+/// The columns of a table of calls.
+struct Columns {
+    whose: Vec<Shown>,
+    numbers: Vec<Shown>,
+}
+
+impl Columns {
+    fn of(calls: &[TracedCall], numbers: &[Shown]) -> Self {
+        let thread = if has_namesakes(calls) { NUMBERED_THREAD } else { THREAD };
+        let mut whose = present(&[PROCESS, thread], calls);
+        // A column that says the same in each row says nothing.
+        whose.retain(|shown| calls.iter().any(|call| (shown.of)(call) != (shown.of)(&calls[0])));
+        Self { whose, numbers: present(numbers, calls) }
+    }
+
+    fn table(&self, calls: &[TracedCall]) -> Table {
+        let whose = self.whose.iter().map(|shown| left(shown.title));
+        let numbers = self.numbers.iter().map(|shown| right(shown.title));
+        let columns = whose.chain([left("Call")]).chain(numbers).collect();
+        Table { columns, rows: calls.iter().map(|call| self.row(call)).collect(), caption: None }
+    }
+
+    fn row(&self, call: &TracedCall) -> Vec<Text> {
+        let whose = self.whose.iter().map(|shown| cell(*shown, call));
+        let name = Text::of(Tone::Strong, &call.count.call);
+        whose.chain([name]).chain(self.numbers.iter().map(|shown| cell(*shown, call))).collect()
+    }
+
+    fn total(&self, all: &TracedCall) -> Vec<Text> {
+        let whose = self.whose.iter().map(|_| Text::default());
+        let name = Text::of(Tone::Faint, "all");
+        whose.chain([name]).chain(self.numbers.iter().map(|shown| cell(*shown, all))).collect()
+    }
+}
+
+/// Whether a thread's name does not tell which it is.
+fn has_namesakes(calls: &[TracedCall]) -> bool {
+    let named = calls.iter().map(|call| (&call.count.process, &call.count.thread, call.count.tid));
+    let threads: BTreeSet<_> = named.collect();
+    let names: BTreeSet<_> = threads.iter().map(|(process, thread, _)| (process, thread)).collect();
+    names.len() < threads.len()
+}
+
+/// The columns that some row has something in.
+pub(super) fn present(columns: &[Shown], rows: &[TracedCall]) -> Vec<Shown> {
+    columns.iter().filter(|shown| rows.iter().any(|row| (shown.of)(row).is_some())).copied().collect()
+}
+
+pub(super) fn cell(shown: Shown, row: &TracedCall) -> Text {
+    (shown.of)(row).map_or_else(|| Text::of(Tone::Faint, "-"), |said| glued(&said).into())
+}
+
+/// `CPU 0/KVM (1234)`.
+pub(super) fn thread(row: &TracedCall) -> Option<String> {
+    let name = row.count.thread.as_ref()?;
+    Some(row.count.tid.map_or_else(|| name.clone(), |tid| format!("{name} ({tid})")))
+}

@@ -1,0 +1,111 @@
+//! Whose CPU time it was, and what nobody had. Must not know system calls.
+
+use findings::{TracedCpu, TracedShare};
+use samples::{Owner, OwnerSource};
+use units::{Share, significant};
+
+use super::{Source, words};
+use crate::{
+    page::{Block, Section, Table, left, right, section},
+    text::{Text, Tone, glued},
+};
+
+/// Stolen time of fewer CPUs is not worth a row.
+const WORTH_SAYING: f64 = 0.0005;
+/// So many of those who are not traced are shown.
+const FEW: usize = 3;
+
+/// U+2212, as wide as a digit.
+const MINUS: &str = "\u{2212}";
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let cpu = source.trace.cpu.as_ref()?;
+    let all = cpu.busy.unwrap_or(cpu.explained);
+    let mut rows = of_owners(source, cpu, all);
+    let unexplained = cpu.busy.map(|busy| ("unexplained", busy - cpu.explained));
+    let stolen = Some(("stolen", cpu.steal)).filter(|(_, steal)| *steal > WORTH_SAYING);
+    for (name, cpus) in unexplained.into_iter().chain([("all", all)]).chain(stolen) {
+        rows.push(row(Text::of(Tone::Faint, name), String::new(), cpus, all));
+    }
+    let columns = vec![left("Owner"), left("Which"), right("CPUs"), right("Of the busy time")];
+    let table = Table { columns, rows, caption: Some(Text::of(Tone::Faint, caption(cpu))) };
+    Some(section("CPU time", vec![Block::Table(table)]))
+}
+
+fn of_owners(source: &Source<'_>, cpu: &TracedCpu, all: f64) -> Vec<Vec<Text>> {
+    let kind = source.trace.target.kind;
+    let mut rows = Vec::new();
+    for owner in owners(&cpu.shares) {
+        let of: Vec<&TracedShare> = cpu.shares.iter().filter(|it| it.owner == owner).collect();
+        let open = if is_traced(owner) { source.top } else { FEW };
+        for it in of.iter().take(open) {
+            rows.push(row(Text::of(Tone::Strong, words::whose(it, kind)), whose(it), it.cpus, all));
+        }
+        let more = of.len().saturating_sub(open);
+        if more > 0 {
+            let cpus = of.iter().skip(open).map(|it| it.cpus).sum();
+            rows.push(row(
+                Text::of(Tone::Strong, words::owner(owner, kind)),
+                format!("{more} more"),
+                cpus,
+                all,
+            ));
+        }
+    }
+    rows
+}
+
+fn row(owner: Text, which: String, cpus: f64, all: f64) -> Vec<Text> {
+    let share = if all > 0.0 {
+        Text::from(glued(&Share(cpus / all).to_string()).replace('-', MINUS))
+    } else {
+        Text::of(Tone::Faint, "-")
+    };
+    vec![owner, which.into(), number(cpus).into(), share]
+}
+
+const fn caption(cpu: &TracedCpu) -> &'static str {
+    match cpu.source {
+        OwnerSource::Traced if cpu.busy.is_none() => {
+            "CPUs in use on average. Too short to be held against what the kernel counts as busy, in ticks of 10 ms."
+        }
+        OwnerSource::Traced => {
+            "CPUs in use on average. Soft interrupts stand apart from whoever they interrupted; what the kernel counted \
+             as busy and no owner had is unexplained."
+        }
+        OwnerSource::Sampled => {
+            "CPUs in use on average, from /proc: soft interrupts are in the time of whoever they interrupted."
+        }
+    }
+}
+
+/// Who is traced first, everybody else last; within these the largest first.
+fn owners(shares: &[TracedShare]) -> Vec<Owner> {
+    let mut owners: Vec<Owner> = Vec::new();
+    for share in shares {
+        if !owners.contains(&share.owner) {
+            owners.push(share.owner);
+        }
+    }
+    owners.sort_by_key(|owner| (!is_traced(*owner), *owner == Owner::Other));
+    owners
+}
+
+const fn is_traced(owner: Owner) -> bool {
+    matches!(
+        owner,
+        Owner::Client | Owner::Server | Owner::ClientVm | Owner::ServerVm | Owner::Vmm | Owner::Vhost
+    )
+}
+
+/// `iperf3, CPU 0/KVM, on CPU 1`.
+fn whose(share: &TracedShare) -> String {
+    let thread = share.thread.as_ref().filter(|thread| Some(*thread) != share.process.as_ref());
+    let names = share.process.iter().chain(thread).cloned();
+    names.chain(share.cpu.map(|cpu| format!("on CPU {cpu}"))).collect::<Vec<_>>().join(", ")
+}
+
+fn number(cpus: f64) -> String {
+    let said = if cpus.abs() >= 0.0995 { significant(cpus, 3) } else { format!("{cpus:.3}") };
+    said.replace('-', MINUS)
+}

@@ -1,0 +1,51 @@
+//! What the devices of the traced namespace counted. Must not know who caused it.
+
+use samples::DeviceCounters;
+use units::{BitRate, Bytes, Nanos};
+
+use super::{Source, words};
+use crate::{
+    page::{Block, Section, Table, left, right, section},
+    phrases,
+    text::{Text, Tone, glued},
+};
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let trace = source.trace;
+    let mut blocks = Vec::new();
+    if !trace.devices.is_empty() {
+        let columns = ["Packets/s in", "In", "Dropped", "Packets/s out", "Out", "Dropped"].map(right);
+        let rows = trace.devices.iter().take(source.top).map(|device| row(device, trace.elapsed)).collect();
+        let columns = [left("Device")].into_iter().chain(columns).collect();
+        let caption = "Packets as the stack handles them: with offloads each may be many on a wire.";
+        blocks.push(Block::Table(Table { columns, rows, caption: Some(Text::of(Tone::Faint, caption)) }));
+    }
+    let lost = trace.softnet.filter(|counted| counted.dropped > 0);
+    blocks.extend(lost.map(|counted| {
+        let packets = phrases::count(counted.dropped, "packet", "packets");
+        let said = format!(
+            "The machine's backlog queues were full and dropped {packets} (net.core.netdev_max_backlog)."
+        );
+        Block::Paragraph(Text::of(Tone::Bad, said))
+    }));
+    (!blocks.is_empty()).then(|| section("Devices", blocks))
+}
+
+fn row(device: &DeviceCounters, elapsed: Nanos) -> Vec<Text> {
+    let seconds = elapsed.seconds().max(1e-9);
+    let packets = |count: u64| Text::from(glued(&words::per_second(count as f64 / seconds)));
+    let rate = |bytes: Bytes| Text::from(glued(&BitRate(bytes.0 as f64 * 8.0 / seconds).to_string()));
+    let dropped = |count: u64| {
+        let tone = if count > 0 { Tone::Bad } else { Tone::Plain };
+        Text::of(tone, phrases::grouped(count))
+    };
+    vec![
+        Text::of(Tone::Strong, &device.device),
+        packets(device.rx_packets),
+        rate(device.rx_bytes),
+        dropped(device.rx_dropped + device.rx_errors),
+        packets(device.tx_packets),
+        rate(device.tx_bytes),
+        dropped(device.tx_dropped + device.tx_errors),
+    ]
+}

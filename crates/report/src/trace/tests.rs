@@ -1,0 +1,137 @@
+//! Pages of traces made by hand: what stands where, and what is left out.
+
+use findings::{TraceSummary, TracedCall, TracedCpu, TracedShare};
+use samples::{
+    MissingProbe, Overflow, Owner, OwnerSource, ProbeKind, SyscallCount, TargetKind, TraceEnd, TraceTarget,
+    TracedProcess, UnixMillis,
+};
+use units::{Bytes, Nanos};
+
+use crate::{Options, SoloFormat, render_trace};
+
+fn call(
+    process: &str,
+    thread: (&str, u32),
+    call: &str,
+    (calls, running, waiting): (u64, u64, u64),
+) -> TracedCall {
+    let total = Nanos(running + waiting);
+    let count = SyscallCount {
+        process: Some(process.into()),
+        thread: Some(thread.0.into()),
+        pid: Some(10),
+        tid: Some(thread.1),
+        call: call.into(),
+        calls,
+        errors: Some(0),
+        total: Some(total),
+        running: Some(Nanos(running)),
+        waiting: Some(Nanos(waiting)),
+        ..SyscallCount::default()
+    };
+    let per_call = Some(Nanos(total.0 / calls));
+    TracedCall { count, threads: 1, rate: calls as f64 / 2.0, share: Some(0.5), per_call, p99_below: None }
+}
+
+fn share(owner: Owner, thread: &str, cpus: f64) -> TracedShare {
+    let thread = Some(thread.to_owned());
+    TracedShare { owner, process: None, thread, cpu: None, time: Nanos((cpus * 2e9) as u64), cpus }
+}
+
+fn machine() -> TraceSummary {
+    let calls = vec![
+        call("qemu", ("CPU 0/KVM", 11), "ioctl", (1000, 2_000_000, 0)),
+        call("qemu", ("qemu", 10), "ppoll", (30_000, 1_000_000, 1_900_000_000)),
+    ];
+    let cpu = TracedCpu {
+        source: OwnerSource::Traced,
+        shares: vec![
+            share(Owner::Other, "rustc", 0.9),
+            share(Owner::ClientVm, "CPU 0/KVM", 0.6),
+            share(Owner::Vhost, "vhost-10", 0.3),
+        ],
+        explained: 1.8,
+        busy: Some(1.79),
+        steal: 0.0,
+    };
+    TraceSummary {
+        target: TraceTarget {
+            kind: TargetKind::Qemu,
+            named: "web".into(),
+            processes: vec![TracedProcess { pid: 10, name: "qemu".into() }],
+        },
+        started: UnixMillis(0),
+        elapsed: Nanos::from_secs(2),
+        ended: Some(TraceEnd::TargetEnded { how: None }),
+        cpus: 2,
+        threads: calls.clone(),
+        all: calls.first().cloned(),
+        calls,
+        cpu: Some(cpu),
+        devices: Vec::new(),
+        softnet: None,
+        overflowed: Vec::new(),
+        missing: Vec::new(),
+    }
+}
+
+fn page(trace: &TraceSummary, top: usize) -> String {
+    render_trace(trace, top, SoloFormat::Terminal, &Options::default())
+}
+
+/// Whether these stand in the page, in this order.
+fn check(page: &str, parts: &[&str]) {
+    let mut rest = page;
+    for part in parts {
+        let place = rest.find(part).unwrap_or_else(|| panic!("no `{part}` after the last in:\n{page}"));
+        rest = &rest[place + part.len()..];
+    }
+}
+
+#[test]
+fn a_machine_shows_its_threads_by_name_and_whose_time_is_whose() {
+    let page = page(&machine(), 12);
+    check(&page, &["virtual machine web (QEMU, process 10)", "It ended meanwhile", "System calls"]);
+    check(&page, &["CPU 0/KVM", "ioctl", "qemu", "ppoll", "30,000", "15.0 k", "CPU 0/KVM (11)"]);
+    check(
+        &page,
+        &["guest's CPUs", "CPU 0/KVM", "vhost", "vhost-10", "other processes", "rustc", "unexplained"],
+    );
+    assert!(page.contains("−0.010"), "owners had more than was busy:\n{page}");
+}
+
+#[test]
+fn columns_that_say_nothing_are_left_out() {
+    let page = page(&machine(), 12);
+    for absent in ["Bytes", "In guest", "Process  Call", "slow or fail"] {
+        assert!(!page.contains(absent), "{absent} in:\n{page}");
+    }
+    let mut moved = machine();
+    moved.calls[0].count.bytes = Some(Bytes(4096));
+    moved.calls[1].count.errors = Some(3);
+    moved.calls[1].count.guest = Some(Nanos(5));
+    check(&self::page(&moved, 12), &["In guest", "Bytes", "4.00 KiB"]);
+    let full = render_trace(&moved, 12, SoloFormat::Markdown, &Options::default());
+    check(&full, &["slow or fail", "Failed", "ppoll", "3"]);
+}
+
+#[test]
+fn what_is_not_shown_is_counted() {
+    let page = page(&machine(), 1);
+    check(&page, &["ioctl", "and 1 more row", "Threads", "and 1 more thread"]);
+}
+
+#[test]
+fn what_could_not_be_seen_comes_before_any_number() {
+    let mut blind = machine();
+    let because = "the kernel has no BTF; use one with CONFIG_DEBUG_INFO_BTF".to_owned();
+    blind.missing = vec![MissingProbe { probe: ProbeKind::Cpu, because }];
+    blind.overflowed = vec![Overflow { probe: ProbeKind::Syscalls, events: 1234 }];
+    blind.cpu = None;
+    let page = page(&blind, 12);
+    check(
+        &page,
+        &["Without the probe cpu: the kernel has no BTF", "no room to count 1,234 events", "System calls"],
+    );
+    assert!(!page.contains("CPU time"), "{page}");
+}

@@ -1,0 +1,59 @@
+//! The threads of a trace and what they did in system calls. Must not know single calls.
+
+use findings::TracedCall;
+
+use super::{
+    Source,
+    calls::{Shown, cell, present, thread},
+    words,
+};
+use crate::{
+    page::{Block, Section, Table, left, right, section},
+    phrases,
+    text::{Text, Tone},
+};
+
+const COLUMNS: &[Shown] = &[
+    Shown { title: "Calls", of: |row| Some(phrases::grouped(row.count.calls)) },
+    Shown { title: "Calls/s", of: |row| Some(words::per_second(row.rate)) },
+    Shown { title: "Running", of: |row| row.count.running.map(|time| time.to_string()) },
+    Shown { title: "Waiting", of: |row| row.count.waiting.map(|time| time.to_string()) },
+    Shown {
+        title: "In\u{a0}guest",
+        of: |row| row.count.guest.filter(|time| time.0 > 0).map(|time| time.to_string()),
+    },
+];
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let threads = &source.trace.threads;
+    if threads.len() < 2 {
+        return None;
+    }
+    let numbers = present(COLUMNS, threads);
+    // Programs with one thread each say everything with it.
+    let in_processes = threads.iter().any(|row| thread(row).unwrap_or_default() != process(row));
+    let mut columns = vec![left("Thread")];
+    columns.extend(in_processes.then(|| left("Process")));
+    columns.extend(numbers.iter().map(|shown| right(shown.title)));
+    columns.push(left("Longest in"));
+    let row = |row: &TracedCall| {
+        let mut said = vec![Text::of(Tone::Strong, thread(row).unwrap_or_default())];
+        said.extend(in_processes.then(|| Text::from(process(row))));
+        said.extend(numbers.iter().map(|shown| cell(*shown, row)));
+        said.push(row.count.call.as_str().into());
+        said
+    };
+    let rows = threads.iter().take(source.top).map(row).collect();
+    let mut blocks = vec![Block::Table(Table { columns, rows, caption: None })];
+    let more = threads.len().saturating_sub(source.top);
+    if more > 0 {
+        let said = format!("and {}", phrases::count(more as u64, "more thread", "more threads"));
+        blocks.push(Block::Paragraph(Text::of(Tone::Faint, said)));
+    }
+    Some(section("Threads", blocks))
+}
+
+fn process(row: &TracedCall) -> String {
+    let name = row.count.process.clone().unwrap_or_default();
+    row.count.pid.map_or_else(|| name.clone(), |pid| format!("{name} ({pid})"))
+}

@@ -1,0 +1,116 @@
+//! What a trace is of, why it ended and whose time is whose, in words. Must not know tables.
+
+use findings::{TraceSummary, TracedShare};
+use samples::{Owner, TargetKind, TraceEnd, TraceTarget, TracedProcess};
+use units::significant;
+
+use crate::phrases;
+
+/// So many processes are named where there are more.
+const NAMED: usize = 4;
+
+/// `iperf3 (process 1234)`, `network namespace pod1: 3 processes (nginx, ...)`.
+pub(super) fn target(target: &TraceTarget) -> String {
+    let named = &target.named;
+    match target.kind {
+        TargetKind::Processes => match &target.processes[..] {
+            [one] => format!("{} (process {})", one.name, one.pid),
+            several => format!("processes {named}: {}", names(several)),
+        },
+        TargetKind::Namespace => format!("network namespace {named}: {}", counted(&target.processes)),
+        TargetKind::ControlGroup => format!("control group {named}: {}", counted(&target.processes)),
+        TargetKind::Qemu => {
+            let pid = target.processes.first().map_or(0, |process| process.pid);
+            format!("virtual machine {named} (QEMU, process {pid})")
+        }
+        TargetKind::Command => format!("`{named}`"),
+    }
+}
+
+/// `10.0 s, 2 CPUs, 2026-11-21 11:30 UTC`, and why it ended where that is no matter of course.
+pub(super) fn length(trace: &TraceSummary) -> String {
+    let cpus = phrases::count(u64::from(trace.cpus), "CPU", "CPUs");
+    format!("{} s, {cpus}, {}", significant(trace.elapsed.seconds(), 3), phrases::moment(trace.started))
+}
+
+/// Why it ended, where that is worth saying.
+pub(super) fn end(trace: &TraceSummary) -> Option<String> {
+    match trace.ended.as_ref()? {
+        TraceEnd::TimeOver => None,
+        TraceEnd::Interrupted { asked: Some(asked) } => {
+            Some(format!("Interrupted before the {} s were over.", significant(asked.seconds(), 3)))
+        }
+        TraceEnd::Interrupted { asked: None } => Some("Interrupted.".to_owned()),
+        TraceEnd::TargetEnded { how: Some(how) } => Some(format!("It ended with {how}.")),
+        TraceEnd::TargetEnded { how: None } => {
+            Some("It ended meanwhile: this is what was seen until then.".to_owned())
+        }
+    }
+}
+
+/// Whose CPU time, as this kind of target has it: QEMU calls the threads that are a guest's CPUs `CPU 0/KVM`.
+pub(super) fn whose(share: &TracedShare, kind: TargetKind) -> &'static str {
+    let is_cpu = |thread: &String| thread.starts_with("CPU ") && thread.contains('/');
+    match share.owner {
+        Owner::Client | Owner::Server
+            if kind == TargetKind::Qemu && share.thread.as_ref().is_some_and(is_cpu) =>
+        {
+            owner(Owner::ClientVm, kind)
+        }
+        other => owner(other, kind),
+    }
+}
+
+/// Whose CPU time where that is all that is known of it.
+pub(super) const fn owner(owner: Owner, kind: TargetKind) -> &'static str {
+    match (owner, kind) {
+        (Owner::Client | Owner::Server, TargetKind::Qemu) => "QEMU",
+        (Owner::Client | Owner::Server, _) => "traced",
+        (Owner::ClientVm | Owner::ServerVm, _) => "guest's CPUs",
+        (Owner::Vmm, _) => "QEMU, other threads",
+        (Owner::Vhost, _) => "vhost",
+        (Owner::Softirq, _) => "soft interrupts",
+        (Owner::Ksoftirqd, _) => "ksoftirqd",
+        (Owner::Irq, _) => "interrupts",
+        (Owner::Kernel, _) => "kernel threads",
+        (Owner::Plumb, _) => "this plumb",
+        (Owner::Other, _) => "other processes",
+    }
+}
+
+/// `2.40 M` of a number a second.
+pub(super) fn per_second(rate: f64) -> String {
+    let (value, unit) = match rate {
+        rate if rate >= 999_500.0 => (rate / 1e6, " M"),
+        rate if rate >= 9_995.0 => (rate / 1e3, " k"),
+        rate => (rate, ""),
+    };
+    let decimals = match value {
+        value if value < 9.995 => 2,
+        value if value < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}{unit}")
+}
+
+fn counted(processes: &[TracedProcess]) -> String {
+    match processes {
+        [] => "no process at the beginning".to_owned(),
+        _ => {
+            let count = phrases::count(processes.len() as u64, "process", "processes");
+            format!("{count} ({})", names(processes))
+        }
+    }
+}
+
+fn names(processes: &[TracedProcess]) -> String {
+    let mut names: Vec<&str> = processes.iter().map(|process| process.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let more = names.len().saturating_sub(NAMED);
+    let mut said = names.into_iter().take(NAMED).collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        said += &format!(" and {more} more");
+    }
+    said
+}

@@ -1,0 +1,307 @@
+//! A run that probes watched: a pod behind an egress gateway, and the wire alone, by streams and by messages.
+
+use findings::{
+    CallRates, CellSummary, CpuByOwner, CpuProbeCost, EndCalls, Findings, Interval, Leg, Metric, OwnerPart,
+    OwnerTime, ProbeCost, ProbedSummary, RunProbes, RunSummary, StepKind, StepSummary, WaySummary, Work,
+};
+use samples::{
+    CallTimes, DeviceCounters, HostCounters, MissingProbe, Overflow, Owner, OwnerSource, PathCounters,
+    ProbeKind, QdiscCounters, RxTx, SoftnetCounters, SyscallCount, WayEvent, WayPoint,
+};
+use units::{Bytes, Nanos};
+
+use super::{
+    cells::{ping_pong, stream},
+    engine::times,
+    nothing, run,
+};
+
+/// Both probed workloads, one probe missing, one that had no room for all, a device that dropped.
+pub(crate) fn probed() -> Findings {
+    Findings {
+        run: RunSummary { title: "Where the time and the CPU go".into(), ..run() },
+        cells: vec![
+            carried(stream("node-to-node", None, 33.04, None), 1.0),
+            carried(stream("pod-to-target", Some("on"), 18.87, Some(0.571)), 1.4),
+            messages(ping_pong("node-to-node", None, 10_900.0, None), short_way()),
+            messages(ping_pong("pod-to-target", Some("on"), 29_400.0, Some(2.7)), long_way()),
+        ],
+        probes: RunProbes {
+            ran: vec![ProbeKind::Cpu, ProbeKind::Syscalls, ProbeKind::PacketWay],
+            missing: vec![MissingProbe {
+                probe: ProbeKind::Cpu,
+                because: "the kernel has no BTF (/sys/kernel/btf/vmlinux is missing); use one with \
+                          CONFIG_DEBUG_INFO_BTF"
+                    .into(),
+            }],
+            costs: vec![
+                cost("stream", Metric::Throughput, 0.013, Some(0.034)),
+                cost("ping-pong", Metric::RoundTrip, 0.061, None),
+            ],
+        },
+        ..nothing()
+    }
+}
+
+fn cost(workload: &str, metric: Metric, cost: f64, cpu: Option<f64>) -> ProbeCost {
+    let interval = |cost: f64| Some(Interval { low: cost * 0.7, high: cost * 1.3, confidence: 0.951 });
+    ProbeCost {
+        workload: workload.into(),
+        metric,
+        pairs: 10,
+        ratio: if metric == Metric::Throughput { 1.0 - cost } else { 1.0 + cost },
+        cost,
+        interval: interval(cost),
+        cpu: cpu.map(|cost| CpuProbeCost { cost, interval: interval(cost) }),
+    }
+}
+
+fn carried(cell: CellSummary, by: f64) -> CellSummary {
+    let syscalls = vec![
+        call("client", "sendto", 51_412, 5_900, 10),
+        call("server", "recvfrom", 118_204, 4_100, 9),
+        call("server", "futex", 12, 81_000, 14),
+    ];
+    let calls = rates(Work::Bytes, 6_738.0, &syscalls);
+    let probed = ProbedSummary {
+        trials: 5,
+        cpu: Some(owners(Work::Bytes, by)),
+        calls: Some(calls),
+        way: None,
+        overflowed: vec![Overflow { probe: ProbeKind::Syscalls, events: 1204 }],
+    };
+    let mut cell = cell;
+    for device in &mut cell.devices {
+        (device.queues, device.rings) = (Some(RxTx { rx: 4, tx: 2 }), Some(RxTx { rx: 256, tx: 256 }));
+    }
+    CellSummary { probed: Some(probed), syscalls, counters: Some(counters(1204)), ..cell }
+}
+
+fn messages(cell: CellSummary, way: WaySummary) -> CellSummary {
+    let syscalls = vec![
+        call("client", "recvfrom", 90_412, 9_100, 12),
+        call("client", "sendto", 90_412, 3_100, 11),
+        call("server", "recvfrom", 90_415, 9_700, 13),
+        call("server", "sendto", 90_412, 3_300, 11),
+        call("client", "clock_nanosleep", 3, 10_000_000, 23),
+    ];
+    let calls = rates(Work::Messages, 90_412.0, &syscalls);
+    let probed = ProbedSummary {
+        trials: 5,
+        cpu: Some(owners(Work::Messages, 0.8)),
+        calls: Some(calls),
+        way: Some(way),
+        overflowed: vec![],
+    };
+    CellSummary { probed: Some(probed), syscalls, counters: Some(counters(0)), ..cell }
+}
+
+fn call(end: &str, name: &str, calls: u64, each: u64, middle: usize) -> SyscallCount {
+    let waits = matches!(name, "recvfrom" | "futex" | "clock_nanosleep");
+    let total = calls * each;
+    let waiting = if waits { total * 3 / 4 } else { 0 };
+    let mut times = vec![0; middle - 1];
+    times.extend([calls / 8, calls * 3 / 4, calls / 8]);
+    SyscallCount {
+        end: Some(end.into()),
+        process: Some("plumb".into()),
+        thread: Some(if end == "client" { "ping" } else { "pong" }.into()),
+        call: name.into(),
+        calls,
+        errors: Some(0),
+        total: Some(Nanos(total)),
+        running: Some(Nanos(total - waiting)),
+        waiting: Some(Nanos(waiting)),
+        guest: Some(Nanos(0)),
+        bytes: Some(Bytes(calls * 64)),
+        times: CallTimes(times),
+        ..SyscallCount::default()
+    }
+}
+
+fn rates(work: Work, carried: f64, calls: &[SyscallCount]) -> CallRates {
+    let of = |end: &str| {
+        let sum: u64 =
+            calls.iter().filter(|call| call.end.as_deref() == Some(end)).map(|call| call.calls).sum();
+        EndCalls { end: Some(end.into()), calls: sum, rate: sum as f64 / carried }
+    };
+    CallRates {
+        work,
+        carried,
+        each: calls.iter().map(|call| call.calls as f64 / carried).collect(),
+        ends: vec![of("client"), of("server")],
+    }
+}
+
+fn owners(work: Work, by: f64) -> CpuByOwner {
+    let unit = |cpus: f64| Some(cpus / if work == Work::Bytes { 3.37 } else { 0.09 });
+    let time = |owner: Owner, cpus: f64, parts: Vec<OwnerPart>| OwnerTime {
+        owner,
+        cpus: cpus * by,
+        share: cpus / 1.3,
+        cost: unit(cpus * by),
+        parts,
+    };
+    let part = |process: Option<&str>, thread: Option<&str>, cpu: Option<u32>, cpus: f64| OwnerPart {
+        process: process.map(Into::into),
+        thread: thread.map(Into::into),
+        cpu,
+        cpus: cpus * by,
+    };
+    CpuByOwner {
+        source: OwnerSource::Traced,
+        cpus: 2,
+        busy: 1.3 * by,
+        owned: 1.287 * by,
+        unexplained: 0.013 * by,
+        unexplained_share: 0.01,
+        steal: 0.004,
+        work: Some(work),
+        busy_cost: unit(1.3 * by),
+        owners: vec![
+            time(Owner::Client, 0.41, vec![part(Some("plumb"), Some("ping"), None, 0.41)]),
+            time(Owner::Server, 0.33, vec![part(Some("plumb"), Some("pong"), None, 0.33)]),
+            time(
+                Owner::Softirq,
+                0.48,
+                vec![part(None, None, Some(1), 0.37), part(None, None, Some(0), 0.11)],
+            ),
+            time(Owner::Ksoftirqd, 0.03, vec![part(None, Some("ksoftirqd/1"), Some(1), 0.03)]),
+            time(Owner::Irq, 0.006, vec![]),
+            time(Owner::Kernel, 0.011, vec![]),
+            time(Owner::Plumb, 0.005, vec![]),
+            time(Owner::Other, 0.015, vec![part(Some("sshd"), None, None, 0.015)]),
+        ],
+    }
+}
+
+fn counters(drops: u64) -> PathCounters {
+    let device = |name: &str, qdisc: &str, drops: u64| DeviceCounters {
+        device: name.into(),
+        rx_packets: 1_204_118,
+        rx_bytes: Bytes(6_738_000_000),
+        tx_packets: 602_004,
+        tx_bytes: Bytes(41_000_000),
+        qdisc: Some(QdiscCounters {
+            kind: qdisc.into(),
+            drops,
+            overlimits: drops * 3,
+            ..QdiscCounters::default()
+        }),
+        ..DeviceCounters::default()
+    };
+    PathCounters {
+        devices: vec![device("app:eth0", "noqueue", 0), device("egress:eth1", "tbf", drops)],
+        hosts: vec![HostCounters { host: "egress".into(), tracked: Some(3), translated: Some(11) }],
+        softnet: Some(SoftnetCounters { processed: 3_112_004, dropped: drops / 4, squeezed: 7 }),
+    }
+}
+
+/// Step, device where it ends, its kind, median in nanoseconds.
+type Row = (StepKind, &'static str, Option<&'static str>, &'static str, WayEvent, u64);
+
+fn short_way() -> WaySummary {
+    use StepKind::{Crossing, Program, Queue, Send, Wakeup};
+    use WayEvent::{ClientReceives, Queued, Received, ServerReceives, ServerSends, Transmitted};
+    way(
+        10_900,
+        &[
+            (Send, "send on the client", Some("node1:eth0"), "veth", Queued, 1_310),
+            (Queue, "queueing discipline", Some("node1:eth0"), "veth", Transmitted, 190),
+            (Crossing, "over veth", Some("egress:eth0"), "veth", Received, 680),
+            (Wakeup, "wake-up of the server", None, "", ServerReceives, 2_980),
+            (Program, "the server's program", None, "", ServerSends, 120),
+            (Send, "send on the server", Some("egress:eth0"), "veth", Queued, 1_290),
+            (Queue, "queueing discipline", Some("egress:eth0"), "veth", Transmitted, 180),
+            (Crossing, "over veth", Some("node1:eth0"), "veth", Received, 640),
+            (Wakeup, "wake-up of the client", None, "", ClientReceives, 3_120),
+        ],
+    )
+}
+
+fn long_way() -> WaySummary {
+    use StepKind::{
+        Bridge, Crossing, Decapsulation, Encapsulation, Forwarding, Program, Queue, Send, Wakeup,
+    };
+    use WayEvent::{ClientReceives, Queued, Received, ServerReceives, ServerSends, Transmitted};
+    way(
+        29_400,
+        &[
+            (Send, "send on the client", Some("app:eth0"), "veth", Queued, 1_410),
+            (Queue, "queueing discipline", Some("app:eth0"), "veth", Transmitted, 170),
+            (Crossing, "over veth", Some("node1:veth-app"), "veth", Received, 690),
+            (Bridge, "bridge node1:cni0", Some("node1:cni0"), "bridge", Received, 410),
+            (Forwarding, "forwarding on node1", Some("node1:egress.vxlan"), "vxlan", Queued, 1_240),
+            (Queue, "queueing discipline", Some("node1:egress.vxlan"), "vxlan", Transmitted, 160),
+            (Encapsulation, "VXLAN encapsulation", Some("node1:eth0"), "veth", Queued, 1_180),
+            (Queue, "queueing discipline", Some("node1:eth0"), "veth", Transmitted, 170),
+            (Crossing, "over veth", Some("egress:eth0"), "veth", Received, 720),
+            (Decapsulation, "VXLAN decapsulation", Some("egress:egress.vxlan"), "vxlan", Received, 1_630),
+            (Forwarding, "forwarding and SNAT on egress", Some("egress:eth1"), "veth", Queued, 1_720),
+            (Queue, "queueing discipline", Some("egress:eth1"), "veth", Transmitted, 180),
+            (Crossing, "over veth", Some("target:eth0"), "veth", Received, 700),
+            (Wakeup, "wake-up of the server", None, "", ServerReceives, 2_990),
+            (Program, "the server's program", None, "", ServerSends, 130),
+            (Send, "send on the server", Some("target:eth0"), "veth", Queued, 1_380),
+            (Queue, "queueing discipline", Some("target:eth0"), "veth", Transmitted, 180),
+            (Crossing, "over veth", Some("egress:eth1"), "veth", Received, 690),
+            (
+                Forwarding,
+                "forwarding and SNAT on egress",
+                Some("egress:egress.vxlan"),
+                "vxlan",
+                Queued,
+                1_510,
+            ),
+            (Encapsulation, "VXLAN encapsulation", Some("egress:eth0"), "veth", Queued, 1_210),
+            (Crossing, "over veth", Some("node1:eth0"), "veth", Received, 710),
+            (Decapsulation, "VXLAN decapsulation", Some("node1:egress.vxlan"), "vxlan", Received, 1_590),
+            (Forwarding, "forwarding on node1", Some("node1:cni0"), "bridge", Queued, 980),
+            (Bridge, "bridge node1:cni0", Some("node1:veth-app"), "veth", Queued, 350),
+            (Crossing, "over veth", Some("app:eth0"), "veth", Received, 700),
+            (Wakeup, "wake-up of the client", None, "", ClientReceives, 3_610),
+        ],
+    )
+}
+
+fn way(engine: u64, rows: &[Row]) -> WaySummary {
+    let point = |row: &Row| WayPoint {
+        event: row.4,
+        device: row.2.map(Into::into),
+        kind: row.2.map(|_| row.3.to_owned()),
+    };
+    let mut from = WayPoint { event: WayEvent::ClientSends, device: None, kind: None };
+    let (mut begins, mut leg) = (0u64, Leg::There);
+    let mut steps = Vec::new();
+    for row in rows {
+        let share = |nanos: u64| nanos as f64 / engine as f64;
+        leg = match from.event {
+            WayEvent::ServerReceives => Leg::Server,
+            WayEvent::ServerSends => Leg::Back,
+            _ => leg,
+        };
+        steps.push(StepSummary {
+            from: std::mem::replace(&mut from, point(row)),
+            to: point(row),
+            leg,
+            kind: row.0,
+            what: row.1.into(),
+            p50: Nanos(row.5),
+            p99: Nanos(row.5 * 17 / 10),
+            share: share(row.5),
+            begins: share(begins),
+            by_trial: vec![share(row.5); 5],
+        });
+        begins += row.5;
+    }
+    WaySummary {
+        every: 16,
+        followed: 21_034,
+        strayed: 12,
+        whole: times(engine * 101 / 100, engine * 19 / 10),
+        engine: Some(Nanos(engine)),
+        sum: Nanos(begins),
+        unexplained: 1.0 - begins as f64 / engine as f64,
+        steps,
+    }
+}

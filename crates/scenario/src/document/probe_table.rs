@@ -1,0 +1,87 @@
+//! The table that says what trials are watched with, as written. Its field docs are the descriptions in the JSON Schema.
+
+use std::{borrow::Cow, fmt};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, de};
+use toml::Spanned;
+
+/// What some trials are watched with: each cell is then measured once more in the same block with these probes on. Its
+/// numbers come from the trials without them; what the probes cost is stated.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProbesTable {
+    /// Any of `cpu`, `syscalls`, `packet-way`; or `"all"`. Default: all.
+    #[schemars(with = "Option<Kinds>")]
+    pub(crate) kinds: Option<Spanned<Kinds>>,
+    /// How many blocks hold such trials, from the first. Default: all, but no more than 7.
+    #[schemars(with = "Option<u32>", range(min = 1, max = 1000))]
+    pub(crate) trials: Option<Spanned<u32>>,
+}
+
+/// A probe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ProbeWord {
+    /// CPU time by its owner: both ends, soft interrupts, everything else.
+    Cpu,
+    /// System calls of both ends, their time split into running and waiting.
+    Syscalls,
+    /// The time of messages between the layers of their path (closed-loop ping-pongs).
+    PacketWay,
+}
+
+/// Probes by name, or every one.
+#[derive(Debug, Clone)]
+pub(crate) enum Kinds {
+    /// The word `all`.
+    All,
+    /// These.
+    These(Vec<Spanned<ProbeWord>>),
+}
+
+impl<'de> Deserialize<'de> for Kinds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(KindsVisitor)
+    }
+}
+
+impl JsonSchema for Kinds {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("Probes by name, or all")
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let word = generator.subschema_for::<ProbeWord>();
+        json_schema!({ "anyOf": [{ "const": "all" }, { "type": "array", "items": word, "minItems": 1 }] })
+    }
+}
+
+struct KindsVisitor;
+
+impl<'de> de::Visitor<'de> for KindsVisitor {
+    type Value = Kinds;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of probes or \"all\"")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Kinds, E> {
+        match text {
+            "all" => Ok(Kinds::All),
+            other => Err(E::unknown_variant(other, &["all"])),
+        }
+    }
+
+    fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<Kinds, A::Error> {
+        let mut kinds = Vec::new();
+        while let Some(kind) = list.next_element()? {
+            kinds.push(kind);
+        }
+        Ok(Kinds::These(kinds))
+    }
+}

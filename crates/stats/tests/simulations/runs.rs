@@ -1,0 +1,148 @@
+//! How often two runs of one thing are told apart when runs differ by more than their trials say, and several further ones
+//! show by how much. Knows no series.
+
+use stats::{BetweenRuns, Difference, ab, describe, multiple, noise};
+
+use crate::{
+    alarms::{FALSE_ALARMS, is_alarm, scaled},
+    case::Case,
+    draws::{Draws, Shape},
+};
+
+/// What the runs of a history differ by.
+type OfRun = fn(&mut Draws) -> f64;
+
+/// Every case.
+pub(crate) fn cases() -> Vec<Case> {
+    [alarms(), figures(), changed(), sweeps(), assumed()].into_iter().flatten().collect()
+}
+
+/// Runs of ten trials that scatter by so much, and what the medians of all but the last say.
+fn history(
+    draws: &mut Draws,
+    known: usize,
+    scatter: f64,
+    of_run: OfRun,
+) -> Option<(BetweenRuns, Vec<Vec<f64>>)> {
+    let mut runs = Vec::new();
+    for _ in 0..=known {
+        let own = of_run(draws).exp();
+        runs.push(scaled(&draws.rates(10, Shape::Normal, scatter), own));
+    }
+    Some((learned(&runs[..known])?, runs))
+}
+
+fn learned(runs: &[Vec<f64>]) -> Option<BetweenRuns> {
+    let medians: Option<Vec<f64>> = runs.iter().map(|trials| describe::median(trials)).collect();
+    noise::between_runs(&medians?, ab::CONFIDENCE)
+}
+
+/// The verdict with the larger of what is assumed and what was learned.
+fn judged(a: &[f64], b: &[f64], runs: &BetweenRuns) -> Option<Difference> {
+    let floor = runs.relative.max(noise::USUAL_BETWEEN_RUNS);
+    let trials = ab::judge(a, b, floor)?;
+    Some(ab::difference(&trials.ratio, trials.p.max(runs.p(trials.ratio.value)), floor))
+}
+
+fn normal(draws: &mut Draws) -> f64 {
+    0.03 * draws.normal()
+}
+
+fn heavy(draws: &mut Draws) -> f64 {
+    0.03 * draws.error(Shape::Heavy)
+}
+
+fn two_humps(draws: &mut Draws) -> f64 {
+    0.03 * draws.error(Shape::TwoHumps)
+}
+
+/// The verdict, and the worst that it could be: trials that scatter by next to nothing, so that only runs differ.
+fn alarms() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for known in 4..=10 {
+        for scatter in [0.0001, 0.02] {
+            let data = format!("normal {:.2} %, runs 3 % apart, {known} runs known", 100.0 * scatter);
+            cases.push(Case::new("between runs: false alarm", data.clone(), FALSE_ALARMS, move |draws| {
+                let (learned, runs) = history(draws, known, scatter, normal)?;
+                Some(is_alarm(judged(&runs[known - 1], &runs[known], &learned)?))
+            }));
+        }
+        let data = format!("runs 3 % apart, {known} runs known");
+        cases.push(Case::new("between runs: the next beyond the noise", data, FALSE_ALARMS, move |draws| {
+            let (learned, runs) = history(draws, known, 0.0001, normal)?;
+            Some((runs[known][0] / runs[known - 1][0]).ln().abs() > learned.relative.ln_1p())
+        }));
+    }
+    cases
+}
+
+/// What nothing is claimed of: the distance is that of normal values.
+fn figures() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (name, of_run) in [("heavy tails", heavy as OfRun), ("two humps", two_humps)] {
+        for known in [4, 6, 10] {
+            let data = format!("normal 0.01 %, runs with {name}, {known} runs known");
+            cases.push(Case::figure("between runs: false alarm", data, move |draws| {
+                let (learned, runs) = history(draws, known, 0.0001, of_run)?;
+                Some(is_alarm(judged(&runs[known - 1], &runs[known], &learned)?))
+            }));
+        }
+    }
+    cases
+}
+
+/// A loss of 5 %, where the history is steady, and where the level was another before.
+fn changed() -> Vec<Case> {
+    let one = |higher: usize| {
+        move |draws: &mut Draws| {
+            let mut runs = Vec::new();
+            for at in 0..11 {
+                let own = (0.005 * draws.normal()).exp();
+                let level = if at < higher { 1.1 } else { 1.0 };
+                runs.push(scaled(&draws.rates(10, Shape::Normal, 0.01), level * own));
+            }
+            let lost = scaled(&runs[10], 0.95);
+            Some(judged(&runs[9], &lost, &learned(&runs[..10])?)? == Difference::Lower)
+        }
+    };
+    let data =
+        |higher| format!("normal 1 %, runs 0.5 % apart, 5 % lost, {higher} of 10 known a tenth higher");
+    let found = "between runs: loss found";
+    let claimed = [0, 5].map(|higher| Case::new(found, data(higher), (0.85, 1.0), one(higher)));
+    // A level that only A has is no level yet.
+    claimed.into_iter().chain([Case::figure(found, data(9), one(9))]).collect()
+}
+
+/// Twenty cells, whose p are adjusted: any alarm counts.
+fn sweeps() -> Vec<Case> {
+    let one = |known: usize| {
+        move |draws: &mut Draws| {
+            let cells: Option<Vec<_>> = (0..20).map(|_| history(draws, known, 0.0001, normal)).collect();
+            let cells = cells?;
+            let ratio = |runs: &[Vec<f64>]| Some(ab::judge(&runs[known - 1], &runs[known], 0.0)?.ratio);
+            let ratios: Option<Vec<_>> = cells.iter().map(|(_, runs)| ratio(runs)).collect();
+            let ratios = ratios?;
+            let p: Vec<f64> =
+                cells.iter().zip(&ratios).map(|((learned, _), ratio)| learned.p(ratio.value)).collect();
+            let adjusted = multiple::benjamini_hochberg(&p)?;
+            let alarm = |((cell, ratio), p): ((&(BetweenRuns, _), &_), &f64)| {
+                is_alarm(ab::difference(ratio, *p, cell.0.relative))
+            };
+            Some(cells.iter().zip(&ratios).zip(&adjusted).any(alarm))
+        }
+    };
+    let case = |known: usize| {
+        let data = format!("normal 0.01 %, runs 3 % apart, 20 cells, {known} runs known");
+        Case::new("between runs: any alarm in a sweep", data, FALSE_ALARMS, one(known))
+    };
+    [4, 10].map(case).into_iter().collect()
+}
+
+/// What happens without further runs.
+fn assumed() -> Vec<Case> {
+    let data = "normal 2 % n=10, runs 3 % apart, floor 2 % (too low)";
+    vec![Case::new("A/B: false alarm", data, (0.3, 0.5), move |draws| {
+        let (_, runs) = history(draws, 4, 0.02, normal)?;
+        Some(is_alarm(ab::judge(&runs[3], &runs[4], noise::USUAL_BETWEEN_RUNS)?.difference))
+    })]
+}

@@ -1,0 +1,99 @@
+//! What devices and hosts have counted, and where each device is.
+
+use std::net::UdpSocket;
+
+use crate::support::{can_raise, converse, device, egress_gateway, wire};
+use scenario::HostName;
+use topology::{DeviceReading, Topology};
+
+/// The device at `at`, before and after `work`.
+fn around(topology: &Topology, at: &str, work: impl FnOnce()) -> [DeviceReading; 2] {
+    let read = || topology.reading(&[device(at)]).expect("the device is there").devices.remove(0);
+    let before = read();
+    work();
+    [before, read()]
+}
+
+#[test]
+fn a_conversation_is_counted_at_both_ends_of_a_wire() {
+    if !can_raise("a_conversation_is_counted_at_both_ends_of_a_wire") {
+        return;
+    }
+    let topology = Topology::raise(&wire()).unwrap();
+    let both = [device("b:eth0"), device("a:eth0")];
+    let before = topology.reading(&both).unwrap();
+    converse(&topology, "a", "b", "198.18.0.2");
+    let after = topology.reading(&both).unwrap();
+    let passed = |at: usize| {
+        let (then, now) = (before.devices[at].counters, after.devices[at].counters);
+        (now.tx_packets - then.tx_packets, now.rx_packets - then.rx_packets)
+    };
+    assert_eq!(after.devices[0].at, both[0], "in the order in which they were asked for");
+    assert!(passed(0).0 > 2 && passed(0).1 > 2, "{:?}", passed(0));
+    assert_eq!(passed(0), (passed(1).1, passed(1).0), "what one sends the other gets");
+    assert_eq!(after.devices[0].qdisc.as_ref().map(|qdisc| qdisc.kind.as_str()), Some("noqueue"));
+    assert_eq!(after.hosts, [], "nobody translates here");
+    assert!(topology.reading(&[device("a:eth9")]).is_err(), "there is no such device");
+}
+
+#[test]
+fn what_a_rate_limit_drops_is_counted_by_its_discipline() {
+    if !can_raise("what_a_rate_limit_drops_is_counted_by_its_discipline") {
+        return;
+    }
+    let mut lab = wire();
+    lab.links[0].rate = Some(units::BitRate(1e6));
+    let topology = Topology::raise(&lab).unwrap();
+    if !topology.missing().is_empty() {
+        return;
+    }
+    let send = || {
+        let socket = UdpSocket::bind("198.18.0.1:0").unwrap();
+        // Far more than the bucket holds; what is refused for want of room was dropped too.
+        (0..2000).for_each(|_| _ = socket.send_to(&[0; 1400], "198.18.0.2:9"));
+    };
+    let [before, after] = around(&topology, "a:eth0", || {
+        topology.namespace(&HostName::new("a")).unwrap().run_in(send).unwrap();
+    });
+    let (before, after) = (before.qdisc.unwrap(), after.qdisc.unwrap());
+    assert_eq!((before.kind.as_str(), before.drops), ("tbf", 0));
+    assert!(after.drops > 100 && after.overlimits > 0, "{after:?}");
+}
+
+#[test]
+fn a_host_that_translates_counts_connections() {
+    if !can_raise("a_host_that_translates_counts_connections") {
+        return;
+    }
+    let topology = Topology::raise(&egress_gateway()).unwrap();
+    let leaves = topology.devices().map(|known| known.at).collect::<Vec<_>>();
+    let before = topology.reading(&leaves).unwrap();
+    converse(&topology, "pod", "target", "198.18.2.2");
+    let after = topology.reading(&leaves).unwrap();
+    let [host] = &after.hosts[..] else { panic!("one gateway: {:?}", after.hosts) };
+    assert_eq!((before.hosts[0].translated, host.translated), (Some(0), Some(1)));
+    assert!(host.tracked.is_some_and(|tracked| tracked > 0), "{host:?}");
+    let elsewhere = topology.reading(&[device("node:vx")]).unwrap();
+    assert_eq!(elsewhere.hosts, [], "that path does not leave by the gateway");
+}
+
+#[test]
+fn a_device_is_found_by_its_namespace_and_number() {
+    if !can_raise("a_device_is_found_by_its_namespace_and_number") {
+        return;
+    }
+    let topology = Topology::raise(&egress_gateway()).unwrap();
+    for known in topology.devices() {
+        let namespace = topology.namespace(&known.at.host).unwrap();
+        assert_eq!(namespace.inode(), known.namespace);
+        let table = namespace.run_in(links).unwrap();
+        assert!(table.contains(&format!("{}: {}", known.index, known.at.device)), "{known:?} in {table}");
+    }
+    assert!(topology.devices().count() >= 8);
+}
+
+/// The links of the calling thread's namespace.
+fn links() -> String {
+    let output = std::process::Command::new("ip").args(["-o", "link"]).output().expect("iproute2 is there");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}

@@ -1,0 +1,175 @@
+//! Runs that are watched by probes: what they see is kept with the probed trials and with no others, and a run outlives
+//! them.
+
+use std::{collections::BTreeMap, fs, process::Stdio, time::Duration};
+
+use plumb_tests::{Leftovers, Sandbox, wait_until};
+use serde_json::Value;
+
+use crate::{ends::signal, measured::unprivileged, sandbox, wire};
+
+/// A stream and a ping-pong on a wire.
+fn both(trials: u32, duration: &str) -> String {
+    let ping = format!(
+        "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"{duration}\"\nwarmup = \"100ms\"\n\
+         placement = \"same-cpu\"\n\n[schedule]"
+    );
+    wire(trials, duration).replace("[schedule]", &ping)
+}
+
+fn raw(sandbox: &Sandbox) -> Value {
+    let text = sandbox.succeed(&["report", "latest", "--format", "raw"]).out;
+    serde_json::from_str(&text).expect("a run record")
+}
+
+fn trials(record: &Value) -> &Vec<Value> {
+    record["trials"].as_array().expect("a list")
+}
+
+/// How many trials there are of each arm.
+fn arms(record: &Value) -> BTreeMap<&str, usize> {
+    let mut arms = BTreeMap::new();
+    for trial in trials(record) {
+        *arms.entry(trial["arm"].as_str().expect("a word")).or_default() += 1;
+    }
+    arms
+}
+
+pub(crate) fn a_probed_trial_has_what_was_seen() {
+    let sandbox = sandbox();
+    let before = Leftovers::now();
+    let file = sandbox.file("both.toml", &both(3, "300ms"));
+    let output = sandbox.succeed(&["run", &file, "--probe", "all"]);
+    assert!(output.err.contains("(with probes)"), "{}", output.err);
+    let record = raw(&sandbox);
+    assert_eq!(record["header"]["probes"], serde_json::json!(["cpu", "syscalls", "packet-way"]));
+    assert_eq!(record["header"]["missing_probes"], serde_json::json!([]));
+    assert_eq!(arms(&record), BTreeMap::from([("measure", 6), ("again", 6), ("probed", 6)]));
+    for trial in trials(&record) {
+        check_counters(trial);
+        match trial["arm"].as_str() {
+            Some("probed") => check_observed(trial),
+            _ => assert!(trial["observed"].is_null(), "{trial}"),
+        }
+    }
+    let owned = |owner: &str| {
+        let shares = trials(&record).iter().filter_map(|trial| trial["observed"]["cpu"]["shares"].as_array());
+        shares.flatten().any(|share| share["owner"] == owner)
+    };
+    assert!(owned("client") && owned("server"), "both ends had CPU time");
+    before.are_gone_within(Duration::from_secs(5));
+}
+
+/// Whatever the arm, the devices of the path counted what passed them.
+fn check_counters(trial: &Value) {
+    let devices = trial["counters"]["devices"].as_array().expect("a list");
+    let names: Vec<&str> = devices.iter().filter_map(|device| device["device"].as_str()).collect();
+    assert_eq!(names, ["left:eth0", "right:eth0"], "{trial}");
+    for (one, other) in [(0, 1), (1, 0)] {
+        let count = |at: usize, what: &str| devices[at][what].as_u64().expect("a count");
+        assert!(count(one, "tx_packets") > 100, "{devices:?}");
+        assert_eq!(count(one, "tx_packets"), count(other, "rx_packets"), "what one sends the other gets");
+        assert_eq!(count(one, "tx_dropped") + count(one, "rx_errors"), 0);
+        assert!(devices[one]["qdisc"]["kind"].is_string(), "{devices:?}");
+    }
+    assert!(trial["counters"]["softnet"]["processed"].as_u64().is_some_and(|packets| packets > 0), "{trial}");
+}
+
+fn check_observed(trial: &Value) {
+    let observed = &trial["observed"];
+    let is_ping = trial["cell"].as_str().is_some_and(|cell| cell.contains("latency"));
+    assert!(observed["elapsed"].as_u64().is_some_and(|elapsed| elapsed > 400_000_000), "{observed}");
+    assert!(observed["cpu"]["busy"].as_u64().is_some_and(|busy| busy > 0), "{observed}");
+    let calls = observed["syscalls"].as_array().expect("a list");
+    for end in ["client", "server"] {
+        assert!(
+            calls.iter().any(|call| call["end"] == end && call["calls"].as_u64() > Some(100)),
+            "{end}: {calls:?}"
+        );
+    }
+    assert_eq!(observed["way"].is_object(), is_ping, "{}", observed["way"]);
+    if is_ping {
+        let steps = observed["way"]["steps"].as_array().expect("a list");
+        assert!(observed["way"]["followed"].as_u64() > Some(10) && steps.len() >= 4, "{}", observed["way"]);
+    }
+}
+
+pub(crate) fn a_killed_observer_ends_no_run() {
+    let sandbox = sandbox();
+    let before = Leftovers::now();
+    let file = sandbox.file("long.toml", &wire(6, "400ms"));
+    let command = &mut sandbox.command(&["run", &file, "--probe", "cpu,syscalls"]);
+    let run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
+    let observer = || {
+        let now = Leftovers::now().processes;
+        now.difference(&before.processes).copied().find(|pid| *pid != run.id() && is_outside(*pid))
+    };
+    let watched = || observer().is_some() && kept(&sandbox);
+    assert!(wait_until(Duration::from_secs(30), watched), "no observer, or no trial");
+    signal(observer().expect("it was there"), "KILL");
+    let output = run.wait_with_output().expect("it was started");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(said.matches("the run goes on without probes").count(), 1, "{said}");
+    let record = raw(&sandbox);
+    let arms = arms(&record);
+    assert_eq!((arms["measure"], arms["again"]), (6, 6), "what is not watched is kept whole");
+    assert!(arms.get("probed").is_none_or(|probed| *probed < 6), "{arms:?}");
+    let watched = trials(&record).iter().filter(|trial| trial["arm"] == "probed");
+    assert!(watched.into_iter().all(|trial| trial["observed"].is_object()), "half a probed trial is none");
+    assert_eq!(record["header"]["state"], "complete");
+    before.are_gone_within(Duration::from_secs(5));
+}
+
+/// Whether a trial of the only run is kept.
+fn kept(sandbox: &Sandbox) -> bool {
+    sandbox.plumb(&["runs"]).out.lines().nth(1).is_some_and(|line| !line.contains(" 0/"))
+}
+
+/// Whether a process is in the namespace that the tests run in: hosts of labs are not.
+fn is_outside(pid: u32) -> bool {
+    let namespace = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
+    namespace(&pid.to_string()).is_some_and(|theirs| Some(theirs) == namespace("self"))
+}
+
+pub(crate) fn a_killed_controller_takes_its_probes_away() {
+    let sandbox = sandbox();
+    let before = Leftovers::now();
+    let programs = programs();
+    let file = sandbox.file("long.toml", &wire(20, "400ms"));
+    let mut run = sandbox.start(&["run", &file, "--probe", "cpu,syscalls"]);
+    let loaded = || self::programs() > programs && kept(&sandbox);
+    assert!(wait_until(Duration::from_secs(30), loaded), "no program was loaded, or no trial kept");
+    run.kill().expect("SIGKILL can be sent");
+    run.wait().expect("it was started");
+    before.are_gone_within(Duration::from_secs(5));
+    let gone = || self::programs() <= programs;
+    assert!(wait_until(Duration::from_secs(10), gone), "programs are left in the kernel");
+    let resumed = sandbox.succeed(&["run", "--resume", "--quiet"]);
+    assert!(!resumed.err.contains("plans differ"), "{}", resumed.err);
+    assert_eq!(arms(&raw(&sandbox)), BTreeMap::from([("measure", 20), ("again", 20), ("probed", 7)]));
+}
+
+/// Programs that are loaded for tracing, as any process that may look at others shows them.
+fn programs() -> usize {
+    let descriptors = fs::read_dir("/proc").expect("Linux").filter_map(Result::ok).flat_map(|process| {
+        fs::read_dir(process.path().join("fdinfo")).into_iter().flatten().filter_map(Result::ok)
+    });
+    let is_program = |text: &String| text.lines().any(|line| line.starts_with("prog_type:"));
+    descriptors.filter_map(|file| fs::read_to_string(file.path()).ok()).filter(is_program).count()
+}
+
+pub(crate) fn without_rights_the_probes_are_named_once() {
+    let sandbox = sandbox();
+    let file = sandbox.file("both.toml", &both(2, "200ms"));
+    let output = unprivileged(&sandbox, &["run", &file, "--probe", "syscalls,packet-way"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(said.matches("without probe").count(), 1, "{said}");
+    assert!(said.contains("[8/8]") && !said.contains("(with probes)"), "{said}");
+    let record = raw(&sandbox);
+    assert_eq!(arms(&record), BTreeMap::from([("measure", 4), ("again", 4)]));
+    assert_eq!(record["header"]["planned"], 8);
+    let missing = record["header"]["missing_probes"].as_array().expect("a list");
+    assert!(missing.len() == 2 && missing.iter().all(|probe| probe["because"].is_string()), "{missing:?}");
+}
