@@ -90,8 +90,16 @@ const CASES: &[Case] = &[
         needs: &[],
         test: ends::ended_by_a_limit,
     },
-    Case { name: "what_cannot_be_traced_is_refused", needs: &[], test: trace::what_cannot_be_traced_is_refused },
-    Case { name: "what_is_no_trace_is_not_compared", needs: &[], test: trace::what_is_no_trace_is_not_compared },
+    Case {
+        name: "what_cannot_be_traced_is_refused",
+        needs: &[],
+        test: trace::what_cannot_be_traced_is_refused,
+    },
+    Case {
+        name: "what_is_no_trace_is_not_compared",
+        needs: &[],
+        test: trace::what_is_no_trace_is_not_compared,
+    },
     Case {
         name: "calls_of_a_known_program_are_counted_exactly",
         needs: PROBES,
@@ -112,7 +120,11 @@ const CASES: &[Case] = &[
         needs: PROBES,
         test: trace::a_process_that_ends_meanwhile_leaves_what_was_seen,
     },
-    Case { name: "two_traces_are_shown_side_by_side", needs: PROBES, test: trace::two_traces_are_shown_side_by_side },
+    Case {
+        name: "two_traces_are_shown_side_by_side",
+        needs: PROBES,
+        test: trace::two_traces_are_shown_side_by_side,
+    },
     Case {
         name: "a_reader_that_leaves_early_is_no_failure_and_a_full_disk_is",
         needs: &[],

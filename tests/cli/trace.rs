@@ -63,7 +63,12 @@ pub(crate) fn what_is_no_trace_is_not_compared() {
     for (name, text, status, said) in [
         ("none.txt", "just words\n", 64, "is no trace"),
         ("run.json", "{\"header\":{}}", 64, "is no trace"),
-        ("other.json", "{\"schema\":99,\"tool\":\"9.9.9\",\"target\":{}}", 64, "of shape 99, written by plumb 9.9.9"),
+        (
+            "other.json",
+            "{\"schema\":99,\"tool\":\"9.9.9\",\"target\":{}}",
+            64,
+            "of shape 99, written by plumb 9.9.9",
+        ),
         ("hollow.json", "{\"schema\":1,\"target\":{}}", 1, "and is not"),
         ("cut.json", "{\"schema\":1,", 1, "cannot read the trace"),
     ] {
@@ -141,5 +146,8 @@ pub(crate) fn two_traces_are_shown_side_by_side() {
     let same = sandbox.succeed(&["trace", "--compare", &a, &a, "--json"]).out;
     let same: Value = serde_json::from_str(&same).expect("JSON");
     assert!(same["surroundings"].as_array().is_some_and(Vec::is_empty), "{same}");
-    assert!(same["calls"].as_array().is_some_and(|calls| calls.iter().all(|call| call["rate_ratio"] == 1.0)), "{same}");
+    assert!(
+        same["calls"].as_array().is_some_and(|calls| calls.iter().all(|call| call["rate_ratio"] == 1.0)),
+        "{same}"
+    );
 }

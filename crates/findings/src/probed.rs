@@ -169,6 +169,8 @@ pub struct WaySummary {
     /// What the sum lacks of the engine's median, as a share of that; negative where the sum is more. Against the whole
     /// where the engine's is not known.
     pub unexplained: f64,
+    /// The same within single trials, the median over them: where trials differ, medians of all together do not add up.
+    pub unexplained_in_trial: f64,
     /// The steps, in order.
     pub steps: Vec<StepSummary>,
 }

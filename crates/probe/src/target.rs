@@ -77,7 +77,10 @@ pub fn is_alive(pid: u32) -> bool {
 #[must_use]
 pub fn vhost_workers(pid: u32) -> Vec<u32> {
     let wanted = format!("vhost-{pid}");
-    all().filter(|process| name(process).is_some_and(|name| name == wanted)).filter_map(number).collect()
+    all()
+        .filter(|process| name(process).is_some_and(|name| name == wanted))
+        .filter_map(|process| number(&process))
+        .collect()
 }
 
 /// Every process whose name can be read.
@@ -89,7 +92,7 @@ fn open(pid: u32) -> Option<Process> {
     Process::new(i32::try_from(pid).ok()?).ok()
 }
 
-fn number(process: Process) -> Option<u32> {
+fn number(process: &Process) -> Option<u32> {
     u32::try_from(process.pid).ok()
 }
 
@@ -97,9 +100,8 @@ fn name(process: &Process) -> Option<String> {
     process.stat().ok().map(|stat| stat.comm)
 }
 
-fn traced(process: Process) -> Option<TracedProcess> {
-    let name = name(&process)?;
-    Some(TracedProcess { pid: number(process)?, name })
+fn traced(process: &Process) -> Option<TracedProcess> {
+    Some(TracedProcess { pid: number(process)?, name: name(process)? })
 }
 
 /// Where the kernel shows a process.

@@ -43,6 +43,10 @@ pub struct Observed {
     /// System calls of the ends and of whatever carries them; those under way at either reading are not counted.
     #[serde(default)]
     pub syscalls: Vec<SyscallCount>,
+    /// Calls that had begun since the start and not ended at the reading, one a thread, with their time so far; in no
+    /// count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub under_way: Vec<SyscallCount>,
     /// The way of messages through the layers (ping-pongs only).
     pub way: Option<PacketWay>,
     /// Events that a probe saw and had no room to count, by probe; none where nothing is missing.

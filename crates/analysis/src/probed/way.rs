@@ -2,6 +2,7 @@
 
 use findings::{Leg, StepSummary, WaySummary};
 use samples::{LatencyHistogram, PacketWay, Trial, WayEvent, WayPoint};
+use stats::describe;
 use units::Nanos;
 
 use super::{Watched, steps::Steps};
@@ -32,6 +33,7 @@ pub(super) fn together(cell: &Measured<'_>, watched: &[Watched<'_>]) -> Option<W
         engine,
         sum,
         unexplained: 1.0 - of(sum, reference),
+        unexplained_in_trial: unexplained_in_trial(&taken)?,
         steps,
     })
 }
@@ -89,10 +91,19 @@ fn steps(cell: &Measured<'_>, taken: &[Followed<'_>], most: &PacketWay, whole: N
     steps
 }
 
+fn unexplained_in_trial(taken: &[Followed<'_>]) -> Option<f64> {
+    let rest = |(trial, way): &Followed<'_>| Some(1.0 - of(way.sum_of_medians()?, reference(trial, way)?));
+    describe::median(&taken.iter().filter_map(rest).collect::<Vec<_>>())
+}
+
+/// The median round trip of a trial as the engine measured it, or else as the probe saw it.
+fn reference(trial: &Trial, way: &PacketWay) -> Option<Nanos> {
+    round_trips(trial).and_then(|times| times.quantile(0.5)).or(way.whole.quantile(0.5))
+}
+
 /// What a step took of its trial's own round trip.
 fn share_in((trial, way): &Followed<'_>, index: usize) -> Option<f64> {
-    let whole = round_trips(trial).and_then(|times| times.quantile(0.5)).or(way.whole.quantile(0.5))?;
-    Some(of(way.steps[index].times.quantile(0.5)?, whole))
+    Some(of(way.steps[index].times.quantile(0.5)?, reference(trial, way)?))
 }
 
 fn of(part: Nanos, whole: Nanos) -> f64 {

@@ -12,6 +12,7 @@ pub fn observed_since(now: &Observed, before: &Observed) -> Observed {
         elapsed: less(now.elapsed, before.elapsed),
         cpu: now.cpu.as_ref().map(|now| before.cpu.as_ref().map_or_else(|| now.clone(), |it| cpu(now, it))),
         syscalls: calls(&now.syscalls, &before.syscalls),
+        under_way: now.under_way.clone(),
         way: None,
         overflowed: now.overflowed.clone(),
     }

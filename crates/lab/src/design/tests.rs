@@ -1,6 +1,8 @@
 //! The design against simulated labs: what it saves, whether it finds what the full matrix finds, and that a run that
 //! was killed goes on alike.
 
+mod probed;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use load::Direction;

@@ -15,6 +15,11 @@
 /* Of tasks that were never met. A sandbox may hide a process from programs, so that it is not met and what happens in
  * its time is not seen: neither that it loses the CPU, nor that another task or nobody has it from then on. */
 #define UNSEEN (FIRST_UNNAMED + TAGS)
+/* A CPU that was idle and finds its way to a task: after the interrupt that woke it, before the switch. The kernel does
+ * not count it as idle, and programming the tick's timer takes long in a virtual machine. */
+#define WAKING (UNSEEN + 1)
+/* It does not take longer; an idle CPU that polls is idle. */
+#define WAKING_MOST 200000
 /* In a task's bucket: soft interrupts in its time are its own, as in ksoftirqd's. */
 #define PUT_OFF (1U << 31)
 /* Control groups are looked for so far up. */
@@ -46,7 +51,7 @@ struct cpu {
 	__u16 softirq; /* in a soft interrupt */
 	__u16 irq; /* in so many hardware interrupts */
 	__u32 task; /* that has the CPU, as far as one has seen */
-	__u32 padding;
+	__u32 interrupted; /* the last that happened was the end of an interrupt */
 	__u64 stolen; /* by the hypervisor, up to here, since the boot */
 	__u64 in_softirq;
 	__u64 in_irq;
@@ -214,13 +219,18 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct cpu *cpu = this_cpu();
+	__u64 now;
 
 	if (!cpu || !is_open(cpu))
 		return 0;
 	cpu->begun++;
 	barrier();
 	correct(cpu, prev);
-	settle(cpu, bpf_ktime_get_ns());
+	now = bpf_ktime_get_ns();
+	if (cpu->bucket == IDLE && cpu->interrupted && now - cpu->since < WAKING_MOST)
+		cpu->bucket = WAKING;
+	settle(cpu, now);
+	cpu->interrupted = 0;
 	take_stolen(cpu, stolen_until_now(next));
 	cpu->bucket = bucket_of(next);
 	cpu->task = next->pid;
@@ -240,6 +250,7 @@ int BPF_PROG(on_softirq_entry)
 		return 0;
 	}
 	begin(cpu);
+	cpu->interrupted = 0;
 	cpu->softirq = 1;
 	end(cpu);
 	return 0;
@@ -257,6 +268,7 @@ int BPF_PROG(on_softirq_exit)
 		return 0;
 	}
 	begin(cpu);
+	cpu->interrupted = 1;
 	cpu->softirq = 0;
 	end(cpu);
 	return 0;
@@ -273,6 +285,7 @@ static __always_inline int irq_entered(void)
 		return 0;
 	}
 	begin(cpu);
+	cpu->interrupted = 0;
 	cpu->irq++;
 	end(cpu);
 	return 0;
@@ -290,6 +303,7 @@ static __always_inline int irq_left(void)
 		return 0;
 	}
 	begin(cpu);
+	cpu->interrupted = 1;
 	cpu->irq--;
 	end(cpu);
 	return 0;

@@ -9,34 +9,24 @@ use aya::{
     programs::{Iter, Program, ProgramError, RawTracePoint, RawTracePointRunOptions},
 };
 
+use super::sums::{Cpu, Sums, empty, steady};
 use crate::{
     bpf::{Hook, Loaded, failed},
     observe::ProbeError,
 };
 
-/// As in the object.
-pub(super) const BUCKETS: usize = 4096;
 /// Tags are below this.
 pub(super) const TAGS: usize = 32;
 /// The bucket of tasks that found no other, for tag 0; those of other tags follow.
 pub(super) const FIRST_UNNAMED: usize = 1;
+/// The bucket of CPUs on their way from idleness to a task. The one before it is of tasks that are hidden.
+pub(super) const WAKING: usize = FIRST_UNNAMED + TAGS + 1;
 
 /// `struct name` of the object.
 pub(super) type Name = [u8; 40];
 
-/// `struct cpu` of the object, in words.
-type Cpu = [u64; HEAD + BUCKETS + 1];
 /// `struct control` of the object.
 type Control = [u64; 5];
-
-/// Words of `struct cpu` before its buckets: ended, since, what it is at, its task, the time that was stolen, that in
-/// softirqs and that in interrupts.
-const HEAD: usize = 7;
-const PUT_OFF: u32 = 1 << 31;
-/// How often a CPU that changes while it is read is read again.
-const TRIES: u32 = 100;
-/// A reading that takes longer was itself put aside, and is made again.
-const LONG: u64 = 100_000;
 
 /// The end of an interrupt before its beginning: one whose end was missed would never end.
 const HOOKS: [Hook; 17] = [
@@ -72,14 +62,6 @@ pub(super) struct Tags {
     pub(super) processes: Vec<(u32, u32)>,
     pub(super) namespaces: Vec<(u32, u32)>,
     pub(super) groups: Vec<(u64, u32)>,
-}
-
-/// The sums of one CPU since the start, in nanoseconds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sums {
-    pub(super) by_bucket: Vec<u64>,
-    pub(super) softirq: u64,
-    pub(super) irq: u64,
 }
 
 impl Kernel {
@@ -137,8 +119,7 @@ impl Kernel {
         self.replace("namespaces", &tags.namespaces)?;
         self.replace("groups", &tags.groups)?;
         self.era += 1;
-        // Those of tasks without a name, and one for tasks that are hidden.
-        let taken = (FIRST_UNNAMED + TAGS + 1) as u64;
+        let taken = WAKING as u64 + 1;
         let [by_namespace, by_group] =
             [tags.namespaces.is_empty(), tags.groups.is_empty()].map(|none| u64::from(!none));
         let control: Control = [self.era, taken, 0, by_namespace, by_group];
@@ -146,8 +127,7 @@ impl Kernel {
         self.loaded.array::<Control>("control")?.set(0, control, 0).map_err(write)?;
         let mut cpus = self.loaded.array::<Cpu>("cpus")?;
         for index in 0..cpus.len() {
-            let empty: Cpu = [0; HEAD + BUCKETS + 1];
-            cpus.set(index, empty, 0).map_err(|error| failed("write", "cpus", &error))?;
+            cpus.set(index, empty(), 0).map_err(|error| failed("write", "cpus", &error))?;
         }
         Ok(())
     }
@@ -196,32 +176,6 @@ impl Kernel {
     }
 }
 
-/// Reads a CPU until nothing changed meanwhile, and adds what it is at up to now.
-fn steady(read: &mut dyn FnMut() -> Result<Cpu, ProbeError>) -> Result<Sums, ProbeError> {
-    for _ in 0..TRIES {
-        let before = sys::clock::monotonic();
-        let cpu = read()?;
-        let now = sys::clock::monotonic();
-        if cpu[0] == cpu[HEAD + BUCKETS] && now - before < LONG {
-            return Ok(up_to(now, &cpu));
-        }
-    }
-    Ok(up_to(sys::clock::monotonic(), &read()?))
-}
-
-fn up_to(now: u64, cpu: &Cpu) -> Sums {
-    let [_, since, at, _, _, softirq, irq, rest @ ..] = cpu;
-    let (bucket, in_softirq, in_irq) = (*at as u32, *at >> 32 & 0xffff, *at >> 48);
-    let mut sums = Sums { by_bucket: rest[..BUCKETS].to_vec(), softirq: *softirq, irq: *irq };
-    let passed = if *since == 0 { 0 } else { now.saturating_sub(*since) };
-    match bucket & PUT_OFF {
-        _ if in_irq > 0 => sums.irq += passed,
-        0 if in_softirq > 0 => sums.softirq += passed,
-        _ => sums.by_bucket[bucket as usize % BUCKETS] += passed,
-    }
-    sums
-}
-
 fn load_one(loaded: &mut Loaded, name: &str) -> Result<(), ProgramError> {
     match loaded.program(name) {
         Some(Program::RawTracePoint(program)) => RawTracePoint::load(program),
@@ -245,54 +199,4 @@ fn refused(program: &str) -> ProbeError {
 
 fn cannot(operation: &str, because: &dyn std::fmt::Display) -> ProbeError {
     ProbeError::Failed { operation: operation.to_owned(), because: because.to_string() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A CPU whose sums are 5 in bucket 40, 7 in softirqs and 9 in interrupts, up to 1,000.
-    fn cpu(bucket: u32, softirq: u64, irq: u64) -> Cpu {
-        let mut cpu: Cpu = [0; HEAD + BUCKETS + 1];
-        cpu[1] = 1000;
-        cpu[2] = u64::from(bucket) | softirq << 32 | irq << 48;
-        (cpu[5], cpu[6], cpu[HEAD + 40]) = (7, 9, 5);
-        cpu
-    }
-
-    fn check(cpu: &Cpu, expected: (u64, u64, u64)) {
-        let sums = up_to(1100, cpu);
-        assert_eq!((sums.by_bucket[40], sums.softirq, sums.irq), expected);
-    }
-
-    #[test]
-    fn what_a_cpu_is_at_is_counted_up_to_now() {
-        check(&cpu(40, 0, 0), (105, 7, 9));
-        check(&cpu(40, 1, 0), (5, 107, 9));
-        check(&cpu(40, 1, 1), (5, 7, 109));
-        check(&cpu(40, 0, 2), (5, 7, 109));
-    }
-
-    #[test]
-    fn soft_interrupts_of_ksoftirqd_are_its_own() {
-        check(&cpu(40 | PUT_OFF, 1, 0), (105, 7, 9));
-        check(&cpu(40 | PUT_OFF, 1, 1), (5, 7, 109));
-    }
-
-    #[test]
-    fn a_cpu_that_never_began_has_nothing_to_count() {
-        let mut cpu = cpu(40, 0, 0);
-        cpu[1] = 0;
-        check(&cpu, (5, 7, 9));
-    }
-
-    #[test]
-    fn a_cpu_that_changes_while_it_is_read_is_read_again() {
-        let mut torn = cpu(40, 0, 0);
-        torn[HEAD + BUCKETS] = 1;
-        torn[HEAD + 40] = 77_777_777;
-        let mut readings = [torn, torn, cpu(0, 0, 0)].into_iter();
-        let mut read = || Ok(readings.next().expect("three are enough, unless each took very long"));
-        assert_eq!(steady(&mut read).expect("readable").by_bucket[40], 5);
-    }
 }

@@ -8,6 +8,7 @@ mod machine;
 mod names;
 mod sampled;
 mod shares;
+mod sums;
 mod tasks;
 mod traced;
 

@@ -81,7 +81,12 @@ impl Probe for Sampled {
         let (cpu, missed) = match (&self.stopped, &self.before) {
             (Some(stopped), _) => stopped.clone()?,
             (None, Some(before)) => self.seen(before)?,
-            (None, None) => return Ok(()),
+            (None, None) => {
+                return Err(ProbeError::Failed {
+                    operation: "read CPU time by owner".to_owned(),
+                    because: "the probe was not started".to_owned(),
+                });
+            }
         };
         seen.elapsed = seen.elapsed.max(cpu.elapsed);
         seen.cpu = Some(cpu);

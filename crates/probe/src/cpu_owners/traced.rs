@@ -1,12 +1,13 @@
 //! The exact probe: sums of the kernel's programs, by owner. Must not know how the programs add up.
 
-use samples::{Observed, Overflow, OwnedCpu, Owner, OwnerSource, ProbeKind};
+use samples::{MachineCpu, Observed, Overflow, OwnedCpu, Owner, OwnerSource, ProbeKind};
 
 use super::{
-    kernel::{FIRST_UNNAMED, Kernel, Name, Sums, TAGS, Tags},
+    kernel::{FIRST_UNNAMED, Kernel, Name, TAGS, Tags, WAKING},
     machine,
     names::{Names, Shown},
     shares::shares,
+    sums::Sums,
 };
 use crate::{
     cpu::CpuReading,
@@ -22,8 +23,38 @@ pub(super) struct Traced {
 
 enum State {
     Idle,
-    Running(CpuReading),
+    Running(Reading),
     Stopped(Result<(OwnedCpu, u64), ProbeError>),
+}
+
+/// What the programs added up, and what /proc/stat said beside it.
+struct Reading {
+    sums: Vec<Sums>,
+    machine: CpuReading,
+}
+
+/// The two readings are made again when something came between them for longer than this, per CPU and once.
+const CLOSE: u64 = 1_000_000;
+const TRIES: u32 = 20;
+
+impl Reading {
+    fn now(kernel: &mut Kernel) -> Result<Self, ProbeError> {
+        let mut tries = 0;
+        loop {
+            let begun = sys::clock::monotonic();
+            let reading = Self { sums: kernel.sums()?, machine: machine::reading()? };
+            let took = sys::clock::monotonic() - begun;
+            tries += 1;
+            if tries == TRIES || took < CLOSE * (1 + reading.sums.len() as u64) {
+                return Ok(reading);
+            }
+        }
+    }
+
+    fn since(self, earlier: &Self) -> (Vec<Sums>, MachineCpu) {
+        let sums = self.sums.into_iter().zip(&earlier.sums).map(|(now, then)| now.since(then)).collect();
+        (sums, self.machine.since(&earlier.machine))
+    }
 }
 
 impl Traced {
@@ -32,9 +63,12 @@ impl Traced {
         Ok(Self { kernel: Kernel::load()?, owners: Vec::new(), state: State::Idle })
     }
 
-    fn seen(&mut self, before: &CpuReading) -> Result<(OwnedCpu, u64), ProbeError> {
-        let sums = self.kernel.sums()?;
-        let machine = machine::reading()?.since(before);
+    fn seen(&mut self) -> Result<(OwnedCpu, u64), ProbeError> {
+        let now = Reading::now(&mut self.kernel)?;
+        let (sums, machine) = match &self.state {
+            State::Running(before) => now.since(before),
+            _ => return Err(not_started()),
+        };
         let names = self.kernel.names()?;
         let seen = OwnedCpu {
             source: OwnerSource::Traced,
@@ -57,18 +91,15 @@ impl Probe for Traced {
         self.state = State::Idle;
         self.owners = owners(watch);
         self.kernel.start(&tags(watch, &self.owners))?;
-        self.state = State::Running(machine::reading()?);
+        self.state = State::Running(Reading::now(&mut self.kernel)?);
         Ok(())
     }
 
     fn read(&mut self, seen: &mut Observed) -> Result<(), ProbeError> {
         let (cpu, unnamed) = match &self.state {
-            State::Running(before) => {
-                let before = before.clone();
-                self.seen(&before)?
-            }
+            State::Running(_) => self.seen()?,
             State::Stopped(seen) => seen.clone()?,
-            State::Idle => return Ok(()),
+            State::Idle => return Err(not_started()),
         };
         seen.elapsed = seen.elapsed.max(cpu.elapsed);
         seen.cpu = Some(cpu);
@@ -79,11 +110,17 @@ impl Probe for Traced {
     }
 
     fn stop(&mut self) {
-        if let State::Running(before) = &self.state {
-            let before = before.clone();
-            self.state = State::Stopped(self.seen(&before));
+        if matches!(self.state, State::Running(_)) {
+            self.state = State::Stopped(self.seen());
         }
         self.kernel.stop();
+    }
+}
+
+fn not_started() -> ProbeError {
+    ProbeError::Failed {
+        operation: "read CPU time by owner".to_owned(),
+        because: "the probe was not started".to_owned(),
     }
 }
 
@@ -119,7 +156,8 @@ fn times(sums: &[Sums], names: &[(Name, u32)], owners: &[Owner]) -> Vec<(Shown, 
     let interrupts = (0..).zip(sums).flat_map(|(cpu, sums)| {
         [(Shown::on(Owner::Softirq, cpu), sums.softirq), (Shown::on(Owner::Irq, cpu), sums.irq)]
     });
-    named.chain(unnamed).chain(interrupts).collect()
+    let idle_task = Shown { thread: Some("swapper".to_owned()), ..Shown::all_of(Owner::Kernel) };
+    named.chain(unnamed).chain(interrupts).chain([(idle_task, total(WAKING))]).collect()
 }
 
 /// `struct name` of the object.
@@ -140,7 +178,7 @@ fn text(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::kernel::BUCKETS;
+    use super::super::sums::BUCKETS;
     use super::*;
     use crate::observe::Subject;
 

@@ -1,6 +1,6 @@
 //! From slots to counts of calls, with the names of threads and processes and whose they are. No I/O.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use samples::{CallTimes, Owner, SyscallCount};
 use units::{Bytes, Nanos};
@@ -11,24 +11,30 @@ use super::{
 };
 use crate::observe::Subject;
 
-/// One count a thread and call, those that took longest first. A call under way has a count (of none, with its time so
-/// far) only where its thread has ended no other of that kind.
-pub(super) fn counts(ended: &[Slot], under_way: &[Slot], subjects: &[Subject]) -> Vec<SyscallCount> {
+/// Counts by thread and call.
+pub(super) struct Counts {
+    /// Of calls that ended, those that took longest first.
+    pub(super) ended: Vec<SyscallCount>,
+    /// Of calls that did not, with their time so far.
+    pub(super) under_way: Vec<SyscallCount>,
+}
+
+/// One count a slot, with names: those by which each thread and process was last seen anywhere.
+pub(super) fn counts(ended: &[Slot], under_way: &[Slot], subjects: &[Subject]) -> Counts {
     let all: Vec<&Slot> = ended.iter().chain(under_way).collect();
     let (threads, processes) = (thread_names(&all), process_names(&all));
-    let known: HashSet<_> = ended.iter().map(|slot| (slot.thread, slot.number)).collect();
-    let is_new = |slot: &&Slot| !known.contains(&(slot.thread, slot.number));
-    let told = ended.iter().filter(|slot| slot.calls > 0).chain(under_way.iter().filter(is_new));
-    let mut counts: Vec<SyscallCount> = told
-        .map(|slot| SyscallCount {
-            end: end(subjects, slot.subject).map(str::to_owned),
-            thread: threads.get(&slot.thread).map(|slot| slot.comm.clone()),
-            process: processes.get(&slot.tgid).map(|(_, name)| (*name).to_owned()),
-            ..numbers(slot)
-        })
-        .collect();
-    counts.sort_by(|a, b| b.total.cmp(&a.total).then_with(|| (a.tid, &a.call).cmp(&(b.tid, &b.call))));
-    counts
+    let named = |slot: &Slot| SyscallCount {
+        end: end(subjects, slot.subject).map(str::to_owned),
+        thread: threads.get(&slot.thread).map(|slot| slot.comm.clone()),
+        process: processes.get(&slot.tgid).map(|(_, name)| (*name).to_owned()),
+        ..numbers(slot)
+    };
+    let sorted = |slots: &[Slot]| {
+        let mut counts: Vec<SyscallCount> = slots.iter().map(named).collect();
+        counts.sort_by(|a, b| b.total.cmp(&a.total).then_with(|| (a.tid, &a.call).cmp(&(b.tid, &b.call))));
+        counts
+    };
+    Counts { ended: sorted(ended), under_way: sorted(under_way) }
 }
 
 /// Without the names.
@@ -86,5 +92,60 @@ fn end(subjects: &[Subject], place: u32) -> Option<&'static str> {
         Owner::Client | Owner::ClientVm => Some("client"),
         Owner::Server | Owner::ServerVm => Some("server"),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slot(tid: u32, number: u32, seen: u64, comm: &str) -> Slot {
+        Slot {
+            calls: 1,
+            errors: 0,
+            total: seen,
+            waiting: 3,
+            guest: 0,
+            returned: 64,
+            seen,
+            tid,
+            tgid: 10,
+            number,
+            subject: 2,
+            thread: tid,
+            comm: comm.to_owned(),
+            process: "old".to_owned(),
+            epoch: 1,
+            times: vec![1],
+        }
+    }
+
+    fn subject(owner: Owner) -> Subject {
+        Subject { owner, pids: vec![], namespaces: vec![], cgroups: vec![], syscalls: true }
+    }
+
+    #[test]
+    fn threads_and_processes_have_the_names_by_which_they_were_last_seen() {
+        let ended = [slot(10, 0, 100, "sh"), slot(10, 1, 300, "qemu"), slot(11, 0, 200, "qemu")];
+        let under_way = [Slot { calls: 0, ..slot(11, 16, 400, "CPU 0/KVM") }];
+        let counts = counts(&ended, &under_way, &[subject(Owner::Plumb), subject(Owner::ServerVm)]);
+        let names: Vec<_> = counts.ended.iter().map(|one| (one.tid, one.thread.as_deref())).collect();
+        assert_eq!(
+            names,
+            [(Some(10), Some("qemu")), (Some(11), Some("CPU 0/KVM")), (Some(10), Some("qemu"))]
+        );
+        for one in counts.ended.iter().chain(&counts.under_way) {
+            assert_eq!((one.process.as_deref(), one.end.as_deref()), (Some("qemu"), Some("server")));
+        }
+        assert_eq!(counts.under_way[0].calls, 0);
+    }
+
+    #[test]
+    fn bytes_and_parts_are_those_of_the_call() {
+        let read = numbers(&Slot { guest: 10, ..slot(1, syscalls::Sysno::read as u32, 100, "a") });
+        assert_eq!((read.bytes, read.running), (Some(Bytes(64)), Some(Nanos(87))));
+        assert_eq!((read.waiting, read.guest), (Some(Nanos(3)), Some(Nanos(10))));
+        let ioctl = numbers(&slot(1, syscalls::Sysno::ioctl as u32, 2, "a"));
+        assert_eq!((ioctl.bytes, ioctl.running, ioctl.guest), (None, Some(Nanos(0)), None));
     }
 }

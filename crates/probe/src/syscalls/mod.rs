@@ -18,11 +18,11 @@ use crate::{
 };
 use slot::{Slot, Words};
 
-/// Room for so many pairs of a thread and a call, of 272 bytes each; calls that find none are told as overflow.
+/// Room for so many pairs of a thread and a call, of 280 bytes each; calls that find none are told as overflow.
 const SLOTS: u32 = 65_536;
 
 /// Of more rows than these, threads of equal names are one row.
-const ROWS: usize = 2000;
+const ROWS: usize = 10_000;
 
 static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/syscalls.bpf.o"));
 
@@ -60,10 +60,12 @@ impl Syscalls {
         Ok(Self { loaded, slots, epoch: 0, subjects: Vec::new(), stopped: Some(Vec::new()) })
     }
 
+    /// The first so many slots, but for those that are just being taken.
     fn slots(&mut self, taken: u32) -> Result<Vec<Slot>, ProbeError> {
         let array = self.loaded.array::<Words>("slots")?;
         let read = (0..taken).map(|index| array.get(&index, 0).map(|words| Slot::of(&words)));
-        read.collect::<Result<_, _>>().map_err(|error| failed("read", "slots", &error))
+        let slots = read.collect::<Result<Vec<_>, _>>().map_err(|error| failed("read", "slots", &error))?;
+        Ok(slots.into_iter().filter(|slot| slot.epoch == self.epoch && slot.calls > 0).collect())
     }
 }
 
@@ -88,7 +90,9 @@ impl Probe for Syscalls {
             Some(then) => then.clone(),
             None => under_way::calls(&mut self.loaded)?,
         };
-        seen.syscalls = fold::fold(counts::counts(&ended, &under_way, &self.subjects), ROWS);
+        let counts = counts::counts(&ended, &under_way, &self.subjects);
+        seen.syscalls = fold::fold(counts.ended, ROWS);
+        seen.under_way = fold::fold(counts.under_way, ROWS);
         if counters.overflowed > 0 {
             seen.overflowed.push(Overflow { probe: ProbeKind::Syscalls, events: counters.overflowed });
         }

@@ -27,6 +27,9 @@ struct slot {
 	__u32 next;
 	__u64 comm[2];
 	__u64 process[2];
+	/* The start that it belongs to; written last. */
+	__u32 epoch;
+	__u32 unused;
 	__u32 times[TIMES];
 };
 

@@ -2,15 +2,15 @@
 //! means.
 
 /// The slot in words of 64 bits, in the byte order of this machine.
-pub(super) type Words = [u64; 34];
+pub(super) type Words = [u64; 35];
 
 /// How many words come before the histogram, whose counters have 32 bits.
-const HEAD: usize = 14;
+const HEAD: usize = 15;
 
 /// One kind of call by one thread. Times in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Slot {
-    /// None when it is of a call that is under way.
+    /// 0 when it is of a call that is under way.
     pub(super) calls: u64,
     pub(super) errors: u64,
     pub(super) total: u64,
@@ -31,6 +31,8 @@ pub(super) struct Slot {
     pub(super) comm: String,
     /// The name of its process when it was first seen with this call.
     pub(super) process: String,
+    /// The start of the probe that it belongs to.
+    pub(super) epoch: u32,
     /// How many calls took from 2^i ns on, as far as any did.
     pub(super) times: Vec<u64>,
 }
@@ -40,6 +42,7 @@ impl Slot {
         let (tid, tgid) = halves(words[7]);
         let (number, subject) = halves(words[8]);
         let (thread, _next) = halves(words[9]);
+        let (epoch, _unused) = halves(words[14]);
         Self {
             calls: words[0],
             errors: words[1],
@@ -55,6 +58,7 @@ impl Slot {
             thread,
             comm: text(&words[10..12]),
             process: text(&words[12..14]),
+            epoch,
             times: times(&words[HEAD..]),
         }
     }
@@ -93,15 +97,16 @@ mod tests {
             let [low, high] = [low.to_ne_bytes(), high.to_ne_bytes()];
             u64::from_ne_bytes([low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]])
         };
-        let mut words: Words = [0; 34];
+        let mut words: Words = [0; 35];
         words[..7].copy_from_slice(&[3, 1, 5000, 4000, 10, 128, 99]);
         words[7..10].copy_from_slice(&[pair(11, 10), pair(45, 2), pair(7, 8)]);
         words[10..12].copy_from_slice(&[u64::from_ne_bytes(*b"fc_vcpu "), pair(u32::from(b'0'), 0)]);
         words[12] = u64::from_ne_bytes(*b"firecrac");
-        words[19] = pair(0, 3);
+        words[14] = pair(5, 0);
+        words[20] = pair(0, 3);
         let slot = Slot::of(&words);
         assert_eq!((slot.calls, slot.errors, slot.total, slot.waiting, slot.guest), (3, 1, 5000, 4000, 10));
-        assert_eq!((slot.returned, slot.seen), (128, 99));
+        assert_eq!((slot.returned, slot.seen, slot.epoch), (128, 99, 5));
         assert_eq!((slot.tid, slot.tgid, slot.number, slot.subject, slot.thread), (11, 10, 45, 2, 7));
         assert_eq!((slot.comm.as_str(), slot.process.as_str()), ("fc_vcpu 0", "firecrac"));
         assert_eq!(slot.times, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3]);

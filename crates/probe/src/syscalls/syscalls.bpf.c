@@ -74,6 +74,7 @@ static __noinline struct slot *take_slot(struct task_struct *task, struct thread
 	copy_comm(slot->comm, task->comm);
 	copy_comm(slot->process, task->group_leader->comm);
 	thread->heads[nr % HEADS] = index + 1;
+	*(volatile __u32 *)&slot->epoch = settings.epoch;
 	return slot;
 }
 

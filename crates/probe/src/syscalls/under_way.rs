@@ -67,6 +67,7 @@ fn slot(place: u32, record: &[u8]) -> Slot {
         thread: if thread == 0 { u32::MAX - place } else { thread },
         comm: text(&words[7..9]),
         process: text(&words[9..11]),
+        epoch: 0,
         times: Vec::new(),
     }
 }

@@ -35,7 +35,8 @@ pub fn control_group(named: &str) -> Result<(u64, PathBuf), TargetError> {
 pub fn in_control_group(folder: &Path) -> Vec<TracedProcess> {
     let listed = fs::read_to_string(folder.join(PROCESSES)).unwrap_or_default();
     let pids = listed.lines().filter_map(|line| line.parse().ok());
-    let mut found: Vec<TracedProcess> = pids.filter_map(open).filter_map(traced).collect();
+    let mut found: Vec<TracedProcess> =
+        pids.filter_map(open).filter_map(|process| traced(&process)).collect();
     let below = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     for entry in below.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
         found.extend(in_control_group(&entry.path()));

@@ -34,7 +34,10 @@ pub fn namespace(named: &str) -> Result<u64, TargetError> {
 #[must_use]
 pub fn in_namespace(inode: u64) -> Vec<TracedProcess> {
     let is_in = |pid: u32| of(pid) == Some(inode);
-    all().filter(|process| u32::try_from(process.pid).is_ok_and(is_in)).filter_map(traced).collect()
+    all()
+        .filter(|process| u32::try_from(process.pid).is_ok_and(is_in))
+        .filter_map(|process| traced(&process))
+        .collect()
 }
 
 /// The network namespace that a process is in, by inode; `None` when it has ended or may not be asked.
@@ -44,7 +47,7 @@ pub fn of(pid: u32) -> Option<u64> {
 }
 
 fn has_process(inode: u64) -> bool {
-    all().filter_map(number).any(|pid| of(pid) == Some(inode))
+    all().filter_map(|process| number(&process)).any(|pid| of(pid) == Some(inode))
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub fn qemus() -> Vec<Qemu> {
         let line = process.cmdline().ok()?;
         let (guest, id) = understood(&line)?;
         let name = name(&process)?;
-        Some(Qemu { pid: number(process)?, process: name, guest, id })
+        Some(Qemu { pid: number(&process)?, process: name, guest, id })
     };
     all().filter_map(read).collect()
 }

@@ -106,7 +106,7 @@ fn split() {
         let (wall, cpu) = (sys::clock::monotonic() - wall, sys::clock::thread_cpu() - cpu);
         said.push_str(&format!("{kind} {wall} {cpu}\n"));
     };
-    timed("sleep", &mut || (0..20).for_each(|_| thread::sleep(NAP / 10)));
+    timed("sleep", &mut || (0..4).for_each(|_| thread::sleep(NAP / 2)));
     // The kernel makes random numbers all the time that such a read takes.
     let (mut random, mut buffer) = (open("/dev/urandom"), vec![0; 16 << 20]);
     buffer.fill(1);

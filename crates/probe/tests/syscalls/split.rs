@@ -49,8 +49,10 @@ pub(crate) fn under_way() -> Result<(), Failed> {
     let until = Instant::now() + Duration::from_secs(20);
     let asleep = loop {
         let seen = seen(&mut *probe);
-        assert!(seen.syscalls.iter().all(|count| count.pid != Some(before.id())), "{:#?}", seen.syscalls);
-        let asleep = seen.syscalls.into_iter().find(|count| count.call.ends_with("nanosleep"));
+        assert!(!seen.syscalls.iter().any(|count| count.call.ends_with("nanosleep")), "{seen:#?}");
+        let counts = seen.syscalls.iter().chain(&seen.under_way);
+        assert!({ counts }.all(|count| count.pid != Some(before.id())), "{seen:#?}");
+        let asleep = seen.under_way.into_iter().find(|count| count.call.ends_with("nanosleep"));
         match asleep {
             Some(asleep) if asleep.total > Some(Nanos::from_millis(50)) => break asleep,
             _ => assert!(Instant::now() < until, "sleep sleeps"),

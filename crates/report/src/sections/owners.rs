@@ -14,8 +14,6 @@ use crate::{
 
 /// So many cells stand side by side.
 const ABREAST: usize = 4;
-/// So many tables are shown open.
-const OPEN: usize = 2;
 /// Less than this of a CPU is not worth a row of its own among the parts.
 const LEAST_PART: f64 = 0.000_5;
 
@@ -30,14 +28,14 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if owned.is_empty() {
         return None;
     }
-    let mut tables: Vec<Vec<Block>> = Vec::new();
+    let (mut blocks, mut folded): (Vec<Block>, Vec<Vec<Block>>) = (Vec::new(), Vec::new());
     for workload in labels::workloads(findings) {
         let cells: Vec<Owned<'_>> =
             owned.iter().filter(|(cell, _)| cell.workload == workload).copied().collect();
-        tables.extend(cells.chunks(ABREAST).map(|cells| side_by_side(workload, cells)));
+        let mut tables = cells.chunks(ABREAST).map(|cells| side_by_side(workload, cells));
+        blocks.extend(tables.next().into_iter().flatten());
+        folded.extend(tables);
     }
-    let folded = tables.split_off(OPEN.min(tables.len()));
-    let mut blocks: Vec<Block> = tables.into_iter().flatten().collect();
     if !folded.is_empty() {
         let more = phrases::count(folded.len() as u64, "more table", "more tables");
         blocks.push(Block::Paragraph(Text::of(Tone::Faint, format!("and {more}"))));

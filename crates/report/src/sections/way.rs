@@ -111,8 +111,16 @@ fn sums(way: &WaySummary) -> Text {
     };
     Text::of(Tone::Strong, said("Sum of the steps' medians", way.sum)).and(
         Tone::Plain,
-        format!("{engine}; unexplained rest {}.", glued(&Share(way.unexplained).to_string())),
+        format!(
+            "{engine}; unexplained rest {}, within single trials {} in the middle.",
+            rest(way.unexplained),
+            rest(way.unexplained_in_trial)
+        ),
     )
+}
+
+fn rest(share: f64) -> String {
+    glued(&Share(share).to_string()).replace('-', "\u{2212}")
 }
 
 fn followed(way: &WaySummary) -> String {
@@ -125,7 +133,7 @@ fn followed(way: &WaySummary) -> String {
         strayed => format!(" {} took another way or were lost from sight.", phrases::grouped(strayed)),
     };
     format!(
-        "{} followed{every}.{whole}{strayed} The median of a sum is not the sum of medians: a small rest has no meaning.",
+        "{} followed{every}.{whole}{strayed} The median of a sum is not the sum of medians, least where trials differ: a small rest has no meaning.",
         phrases::count(way.followed, "round trip was", "round trips were")
     )
 }

@@ -47,6 +47,8 @@ const TAILS: &[Shown] = &[
     Shown { title: "Failed", of: |row| row.count.errors.filter(|errors| *errors > 0).map(phrases::grouped) },
 ];
 
+const NONE: &str = "None began and ended meanwhile; a call that a thread is in all the time is not counted.";
+
 const CAPTION: &str = "Share of the time that all threads spent in system calls; running is on a CPU, waiting is \
                        asleep or in a queue for one.";
 
@@ -54,7 +56,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let trace = source.trace;
     if trace.calls.is_empty() {
         let watched = !trace.missing.iter().any(|missing| missing.probe == ProbeKind::Syscalls);
-        return watched.then(|| section("System calls", vec![Block::Paragraph("None was made.".into())]));
+        return watched.then(|| section("System calls", vec![Block::Paragraph(NONE.into())]));
     }
     let columns = Columns::of(&trace.calls, NUMBERS);
     let (open, folded) = trace.calls.split_at(source.top.min(trace.calls.len()));

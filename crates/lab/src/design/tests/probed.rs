@@ -1,0 +1,50 @@
+//! Trials that are watched: beside which others they are made, and that nothing is decided by them.
+
+use scenario::{Arm, ProbeKind};
+
+use super::*;
+
+fn watched(options: PlanOptions) -> PlanOptions {
+    PlanOptions { probes: Some(ProbeKind::ALL.to_vec()), ..options }
+}
+
+#[test]
+fn a_cell_is_probed_only_beside_its_own_trial_of_the_same_block_and_nothing_is_decided_by_it() {
+    let plan = plan(5, &watched(precisely(Objective::Efficient)));
+    let (trials, ends) = run(&PEAKED, &plan, 5, Vec::new());
+    let made = |arm: samples::Arm| -> BTreeSet<(u32, &str)> {
+        let of_arm = trials.iter().filter(move |trial| trial.arm == arm);
+        of_arm.map(|trial| (trial.block, trial.cell.as_str())).collect()
+    };
+    let (probed, measured) = (made(samples::Arm::Probed), made(samples::Arm::Measure));
+    assert!(probed.len() >= 2 * plan.cells.len(), "in the screening every cell is");
+    assert!(probed.len() < 7 * plan.cells.len(), "then only those that are measured");
+    assert!(probed.is_subset(&measured));
+    // Whatever they came to.
+    let worthless = |trial: &mut Trial| {
+        if trial.arm == samples::Arm::Probed {
+            trial.measurement = Measurement::Stream(StreamData { flows: Vec::new() });
+        }
+    };
+    let (same, same_ends) = run_changed(&plan, 5, worthless);
+    assert_eq!(same_ends, ends);
+    assert_eq!(same.len(), trials.len());
+}
+
+#[test]
+fn trials_that_are_left_out_are_not_made_and_all_others_are() {
+    let plan = plan(5, &watched(PlanOptions { trials: Some(3), ..PlanOptions::default() }));
+    let mut design = Design::new(&plan, []);
+    let mut made = Vec::new();
+    while let Some(planned) = design.next_trial() {
+        if planned.arm == Arm::Probed {
+            design.leave_out(planned);
+        } else {
+            made.push(planned.index);
+            design.saw(&SATURATING.make(&plan, planned, 5, i64::from(planned.index) * 1000));
+        }
+    }
+    let others = plan.trials.iter().filter(|trial| trial.arm != Arm::Probed);
+    assert_eq!(made, others.map(|trial| trial.index).collect::<Vec<_>>());
+    assert_eq!(design.trials_left(), 0);
+}

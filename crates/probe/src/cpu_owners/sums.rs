@@ -1,0 +1,119 @@
+//! What one CPU's sums in the kernel say. Must not know how they are fetched.
+
+use crate::observe::ProbeError;
+
+/// Buckets in all, as in the object.
+pub(super) const BUCKETS: usize = 4096;
+
+/// `struct cpu` of the object, in words.
+pub(super) type Cpu = [u64; HEAD + BUCKETS + 1];
+
+/// Words of `struct cpu` before its buckets: ended, since, what it is at, its task, the time that was stolen, that in
+/// softirqs and that in interrupts.
+const HEAD: usize = 7;
+const PUT_OFF: u32 = 1 << 31;
+/// How often a CPU that changes while it is read is read again.
+const TRIES: u32 = 100;
+/// A reading that takes longer was itself put aside, and is made again.
+const LONG: u64 = 100_000;
+
+/// The sums of one CPU since the start, in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sums {
+    pub(super) by_bucket: Vec<u64>,
+    pub(super) softirq: u64,
+    pub(super) irq: u64,
+}
+
+impl Sums {
+    /// What was added since an earlier reading. What was found to be stolen later is not taken from others.
+    pub(super) fn since(self, earlier: &Self) -> Self {
+        let by_bucket = self.by_bucket.iter().zip(&earlier.by_bucket);
+        Self {
+            by_bucket: by_bucket.map(|(now, then)| now.saturating_sub(*then)).collect(),
+            softirq: self.softirq.saturating_sub(earlier.softirq),
+            irq: self.irq.saturating_sub(earlier.irq),
+        }
+    }
+}
+
+/// A CPU of which nothing is known.
+pub(super) const fn empty() -> Cpu {
+    [0; HEAD + BUCKETS + 1]
+}
+
+/// Reads a CPU until nothing changed meanwhile, and adds what it is at up to now.
+pub(super) fn steady(read: &mut dyn FnMut() -> Result<Cpu, ProbeError>) -> Result<Sums, ProbeError> {
+    for _ in 0..TRIES {
+        let before = sys::clock::monotonic();
+        let cpu = read()?;
+        let now = sys::clock::monotonic();
+        if cpu[0] == cpu[HEAD + BUCKETS] && now - before < LONG {
+            return Ok(up_to(now, &cpu));
+        }
+    }
+    Ok(up_to(sys::clock::monotonic(), &read()?))
+}
+
+fn up_to(now: u64, cpu: &Cpu) -> Sums {
+    let [_, since, at, _, _, softirq, irq, rest @ ..] = cpu;
+    let (bucket, in_softirq, in_irq) = (*at as u32, *at >> 32 & 0xffff, *at >> 48);
+    let mut sums = Sums { by_bucket: rest[..BUCKETS].to_vec(), softirq: *softirq, irq: *irq };
+    let passed = if *since == 0 { 0 } else { now.saturating_sub(*since) };
+    match bucket & PUT_OFF {
+        _ if in_irq > 0 => sums.irq += passed,
+        0 if in_softirq > 0 => sums.softirq += passed,
+        _ => sums.by_bucket[bucket as usize % BUCKETS] += passed,
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A CPU whose sums are 5 in bucket 40, 7 in softirqs and 9 in interrupts, up to 1,000.
+    fn cpu(bucket: u32, softirq: u64, irq: u64) -> Cpu {
+        let mut cpu: Cpu = [0; HEAD + BUCKETS + 1];
+        cpu[1] = 1000;
+        cpu[2] = u64::from(bucket) | softirq << 32 | irq << 48;
+        (cpu[5], cpu[6], cpu[HEAD + 40]) = (7, 9, 5);
+        cpu
+    }
+
+    fn check(cpu: &Cpu, expected: (u64, u64, u64)) {
+        let sums = up_to(1100, cpu);
+        assert_eq!((sums.by_bucket[40], sums.softirq, sums.irq), expected);
+    }
+
+    #[test]
+    fn what_a_cpu_is_at_is_counted_up_to_now() {
+        check(&cpu(40, 0, 0), (105, 7, 9));
+        check(&cpu(40, 1, 0), (5, 107, 9));
+        check(&cpu(40, 1, 1), (5, 7, 109));
+        check(&cpu(40, 0, 2), (5, 7, 109));
+    }
+
+    #[test]
+    fn soft_interrupts_of_ksoftirqd_are_its_own() {
+        check(&cpu(40 | PUT_OFF, 1, 0), (105, 7, 9));
+        check(&cpu(40 | PUT_OFF, 1, 1), (5, 7, 109));
+    }
+
+    #[test]
+    fn a_cpu_that_never_began_has_nothing_to_count() {
+        let mut cpu = cpu(40, 0, 0);
+        cpu[1] = 0;
+        check(&cpu, (5, 7, 9));
+    }
+
+    #[test]
+    fn a_cpu_that_changes_while_it_is_read_is_read_again() {
+        let mut torn = cpu(40, 0, 0);
+        torn[HEAD + BUCKETS] = 1;
+        torn[HEAD + 40] = 77_777_777;
+        let mut readings = [torn, torn, cpu(0, 0, 0)].into_iter();
+        let mut read = || Ok(readings.next().expect("three are enough, unless each took very long"));
+        assert_eq!(steady(&mut read).expect("readable").by_bucket[40], 5);
+    }
+}
