@@ -1,6 +1,7 @@
 //! One controller's session: greetings, then orders until it hangs up.
 
 use std::{
+    ffi::CStr,
     io::{Read, Write},
     thread::{self, Scope},
 };
@@ -13,6 +14,9 @@ use crate::{
     client, describe, mtu, observe::Probes, refusal::Refusal, replies::Replies, serve, trials::Trials,
 };
 
+/// How its process and its threads without a name of their own are called.
+const NAME: &CStr = c"plumb-agent";
+
 /// Obeys the controller at the other end of `input` and `output` until it hangs up, which is the normal end.
 /// Whatever still runs then is stopped first.
 ///
@@ -23,6 +27,8 @@ pub fn run(
     output: impl Write + Send + 'static,
     tool_version: &str,
 ) -> anyhow::Result<()> {
+    // Whoever looks at processes sees it, not the file that it was started from; without a name it works as well.
+    let _ = sys::child::name_own(NAME);
     let replies = Replies::new(output);
     let mut orders = Receiver::new(input);
     replies.send(&FromAgent::Hello(Hello::new(tool_version)));

@@ -90,6 +90,13 @@ impl Agents {
         Ok(replies.remove(0))
     }
 
+    /// Ends one agent, whatever it does just now; it must not be asked again.
+    pub(crate) fn end(&mut self, host: &HostName) {
+        if let Some(endpoint) = self.endpoints.get_mut(host) {
+            endpoint.machine.stop();
+        }
+    }
+
     /// Sends an order without waiting.
     pub(crate) fn request(
         &mut self,

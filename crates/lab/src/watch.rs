@@ -10,6 +10,7 @@ use topology::Topology;
 use crate::{
     error::RunError,
     event::{Event, Observer},
+    record,
     run::Request,
     stop::Stop,
     watcher::Watcher,
@@ -38,14 +39,25 @@ pub(crate) fn begin(
     }
     observer.event(&Event::Step("loading the probes"));
     let (agent, tool) = (request.agent.clone(), request.tool);
-    let (watcher, missing) = Watcher::start(agent, tool, stop, &plan.probes, devices(topology))?;
+    let (watcher, missing) = match Watcher::start(agent, tool, stop, &plan.probes, devices(topology)) {
+        Ok((watcher, missing)) => (Some(watcher), missing),
+        Err(RunError::Interrupted) => return Err(RunError::Interrupted),
+        Err(error) => (None, all_missing(&plan.probes, &error.to_string())),
+    };
     for text in words(&missing) {
         observer.event(&Event::Notice(&text));
     }
     // A resumed run keeps its plan: its trials are known by their places in it.
-    let plan = if request.resume.is_none() { plan.limited_to(watcher.probes()) } else { plan };
-    let watcher = Some(watcher).filter(|watcher| !watcher.probes().is_empty());
+    let probes = watcher.as_ref().map_or(&[][..], Watcher::probes);
+    let plan = if request.resume.is_none() { plan.limited_to(probes) } else { plan };
+    let watcher = watcher.filter(|watcher| !watcher.probes().is_empty());
     Ok(Watch { watcher, missing, plan })
+}
+
+/// All of these, for one reason.
+pub(crate) fn all_missing(probes: &[scenario::ProbeKind], because: &str) -> Vec<MissingProbe> {
+    let missing = |kind: &_| MissingProbe { probe: record::probe(*kind), because: because.to_owned() };
+    probes.iter().map(missing).collect()
 }
 
 /// Every device of the lab, as an observer finds it.

@@ -17,6 +17,7 @@ use crate::{
     exchange::{self, Exchange},
     record,
     stop::Stop,
+    watch::all_missing,
 };
 
 /// What errors call its machine.
@@ -84,8 +85,7 @@ impl Watcher {
         watcher.abandon(token);
         let mut missing = mem::take(&mut watcher.troubles);
         if let Some(because) = &watcher.lost {
-            let all = watcher.probes.iter().map(|kind| record::probe(*kind));
-            missing = all.map(|probe| MissingProbe { probe, because: because.clone() }).collect();
+            missing = all_missing(&watcher.probes, because);
         }
         watcher.probes.retain(|kind| !missing.iter().any(|missing| missing.probe == record::probe(*kind)));
         Ok((watcher, missing))
@@ -196,12 +196,13 @@ impl Watcher {
             Ok(reply) => Ok(Some(reply)),
             Err(RunError::Interrupted) => Err(RunError::Interrupted),
             Err(RunError::Refused { because, .. }) => {
-                let all = self.probes.iter().map(|kind| record::probe(*kind));
-                self.troubles.extend(all.map(|probe| MissingProbe { probe, because: because.clone() }));
+                self.troubles.extend(all_missing(&self.probes, &because));
                 Ok(None)
             }
             Err(error) => {
                 self.lost = Some(error.to_string());
+                // One that is only slow would leave its probes on, and trials without probes would pay for them.
+                self.agents.end(&self.host);
                 Ok(None)
             }
         }

@@ -15,7 +15,8 @@ pub struct PacketWay {
     pub followed: u64,
     /// Round trips that took another way than the one that most took, or were lost from sight: in no step.
     pub strayed: u64,
-    /// From the client's send to its return with the answer, of those followed: system call to system call.
+    /// From the client's send to its return with the answer, of those followed: system call to system call, and
+    /// without the time that the probe itself took in between. It is the sum of the steps, message by message.
     pub whole: LatencyHistogram,
     /// The steps of the way that most took, in order: there, through the server, and back.
     pub steps: Vec<WayStep>,
@@ -28,7 +29,7 @@ pub struct WayStep {
     pub from: WayPoint,
     /// Where it ends.
     pub to: WayPoint,
-    /// How long it took, to about 3 %.
+    /// How long it took, to about 3 %; what the probe itself took at both points is in no step.
     pub times: LatencyHistogram,
 }
 

@@ -4,6 +4,7 @@
 #![expect(unsafe_code, reason = "code between fork and exec, and resetting signal dispositions")]
 #![expect(clippy::disallowed_methods, reason = "the state of a process is a file of /proc")]
 
+use std::ffi::CStr;
 use std::fs;
 use std::io;
 use std::os::fd::AsFd;
@@ -63,6 +64,12 @@ pub fn start_time(pid: u32) -> Result<u64> {
 #[must_use]
 pub fn is_alive(pid: u32, start_time: u64) -> bool {
     stat(pid).is_ok_and(|stat| stat.start_time == start_time && !matches!(stat.state, 'Z' | 'X'))
+}
+
+/// Gives the calling thread a name, and every thread that it starts without one; on the first thread it is the name of
+/// the process (/proc/PID/comm). The kernel keeps 15 bytes.
+pub fn name_own(name: &CStr) -> Result<()> {
+    rustix::thread::set_name(name).named("name", || "the calling thread")
 }
 
 /// Asks a process to end (SIGTERM). That it is gone already is no error.
@@ -229,6 +236,16 @@ mod tests {
                 assert_eq!(end(pid).expect_err("means a group").errno(), libc::EINVAL);
             }
         }
+    }
+
+    #[test]
+    fn a_thread_that_names_itself_passes_its_name_on() {
+        let name = || fs::read_to_string("/proc/thread-self/comm").expect("Linux");
+        let names = std::thread::spawn(move || {
+            name_own(c"a name of 20 bytes..").expect("it is its own");
+            [name(), std::thread::spawn(name).join().expect("no panic")]
+        });
+        assert_eq!(names.join().expect("no panic"), ["a name of 20 by\n"; 2]);
     }
 
     #[test]

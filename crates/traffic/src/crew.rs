@@ -51,8 +51,10 @@ enum Word {
 
 /// One thread's work; it begins with [`Shared::wait_for_start`].
 pub(crate) struct Job<'a, T> {
-    /// For its name and for errors.
+    /// For errors.
     pub(crate) name: String,
+    /// The name of its thread, of which the kernel keeps 15 bytes.
+    pub(crate) thread: String,
     pub(crate) work: Box<dyn FnOnce() -> Result<T> + Send + 'a>,
 }
 
@@ -160,10 +162,10 @@ pub(crate) fn run<'a, T: Send>(
         let heard = shared.heard.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut threads = Vec::with_capacity(jobs.len());
         let mut failure = None;
-        for Job { name, work } in jobs {
+        for Job { name, thread, work } in jobs {
             let ending = Ending { shared };
             let body = move || ending.around(work);
-            match thread::Builder::new().name(name.clone()).spawn_scoped(scope, body) {
+            match thread::Builder::new().name(thread).spawn_scoped(scope, body) {
                 Ok(thread) => threads.push((name, thread)),
                 Err(source) => {
                     failure = Some(Error::Socket { operation: "start a thread for", object: name, source });
@@ -302,7 +304,7 @@ mod tests {
             shared.wait_for_start()?;
             work()
         };
-        Job { name: "test".into(), work: Box::new(work) }
+        Job { name: "test".into(), thread: "test".into(), work: Box::new(work) }
     }
 
     fn until_stopped(shared: &Shared<'_>) -> Result<u32> {

@@ -112,6 +112,7 @@ impl Loaded {
 
     fn load(object: &[u8], hooks: &[Hook], sizes: &[(&str, u32)]) -> Result<Self, Refusal> {
         sys::bpf::try_load().map_err(|error| Refusal::rights(&error))?;
+        Refusal::numbers()?;
         let btf = Btf::from_sys_fs().map_err(|error| Refusal::NoTypes(error.to_string()))?;
         let mut loader = EbpfLoader::new();
         loader.btf(Some(&btf)).allow_unsupported_maps();
@@ -157,7 +158,7 @@ pub(crate) fn failed(operation: &str, map: &str, because: &dyn std::fmt::Display
 pub(crate) fn load_or_panic(object: &[u8], hooks: &[Hook]) -> Option<Loaded> {
     match Loaded::load(object, hooks, &[]) {
         Ok(loaded) => Some(loaded),
-        Err(Refusal::Rights(_) | Refusal::NoTypes(_)) => None,
+        Err(Refusal::Rights(_) | Refusal::OtherNumbers | Refusal::NoTypes(_)) => None,
         Err(refusal) => panic!("{refusal:#?}"),
     }
 }

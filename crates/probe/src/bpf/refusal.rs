@@ -6,11 +6,16 @@ use aya::{BtfError, EbpfError, programs::ProgramError};
 
 use crate::observe::ProbeError;
 
+/// `PROC_PID_INIT_INO` of linux/proc_ns.h.
+const FIRST_PID_NAMESPACE: u64 = 0xefff_fffc;
+
 /// Why nothing was loaded or attached.
 #[derive(Debug)]
 pub(super) enum Refusal {
     /// Programs of two instructions are refused too.
     Rights(Lack),
+    /// This process and the kernel's programs number processes differently.
+    OtherNumbers,
     /// The kernel does not tell its types.
     NoTypes(String),
     /// There is no such tracepoint.
@@ -44,6 +49,12 @@ impl Refusal {
         })
     }
 
+    /// Whether programs in the kernel, which see the numbers of the first PID namespace, see those of this process.
+    pub(super) fn numbers() -> Result<(), Self> {
+        let own = fs::metadata("/proc/self/ns/pid");
+        if own.is_ok_and(|own| own.ino() != FIRST_PID_NAMESPACE) { Err(Self::OtherNumbers) } else { Ok(()) }
+    }
+
     pub(super) fn object(error: EbpfError) -> Self {
         Self::Object(Box::new(error))
     }
@@ -60,6 +71,10 @@ impl Refusal {
         let kernel = sys::uname::kernel_release();
         let (because, remedy) = match self {
             Self::Rights(lack) => lack.told(),
+            Self::OtherNumbers => (
+                "this process is in a PID namespace, as in a container, and cannot tell the kernel whom to watch".into(),
+                "give the container --pid=host, or run on the host".into(),
+            ),
             Self::NoTypes(why) => (
                 format!("the kernel does not tell its types (BTF): {why}"),
                 "run a kernel with CONFIG_DEBUG_INFO_BTF; in a container, mount /sys".to_owned(),
@@ -122,6 +137,10 @@ mod tests {
     use super::*;
     use crate::bpf::{Hook, Loaded};
 
+    fn can_load() -> bool {
+        sys::bpf::try_load().is_ok() && Refusal::numbers().is_ok()
+    }
+
     fn words(refusal: &Refusal) -> String {
         refusal.told().to_string()
     }
@@ -130,6 +149,12 @@ mod tests {
     fn a_kernel_without_btf_is_told_what_it_lacks() {
         let told = words(&Refusal::NoTypes("No such file or directory".into()));
         assert!(told.contains("BTF") && told.contains("CONFIG_DEBUG_INFO_BTF"), "{told}");
+    }
+
+    #[test]
+    fn a_container_with_numbers_of_its_own_is_told_so() {
+        let told = words(&Refusal::OtherNumbers);
+        assert!(told.contains("PID namespace") && told.contains("--pid=host"), "{told}");
     }
 
     #[test]
@@ -155,7 +180,7 @@ mod tests {
             Err(error) => error.to_string(),
         };
         assert!(!told.contains('\n') && !told.contains("processed") && !told.contains("invalid"), "{told}");
-        if sys::bpf::try_load().is_ok() {
+        if can_load() {
             assert!(told.contains("does not take the probe's program at sys_enter ("), "{told}");
         }
     }
@@ -164,7 +189,7 @@ mod tests {
     fn a_tracepoint_that_the_kernel_lacks_is_named_unless_it_is_optional() {
         let object = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/syscalls.bpf.o"));
         let load = |hook| Loaded::new(object, &[hook], &[]);
-        if sys::bpf::try_load().is_err() {
+        if !can_load() {
             return;
         }
         let told = load(Hook::needed("enter", "no_such")).err().map(|error| error.to_string());

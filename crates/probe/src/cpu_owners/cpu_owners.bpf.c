@@ -25,6 +25,8 @@
 /* Control groups are looked for so far up. */
 #define GROUPS_DEEP 16
 
+/* PWR_EVENT_EXIT of include/trace/events/power.h */
+#define IDLE_ENDS (~0U)
 /* include/linux/sched.h */
 #define PF_KTHREAD 0x00200000
 
@@ -320,6 +322,26 @@ INTERRUPT(reschedule)
 INTERRUPT(call_function)
 INTERRUPT(call_function_single)
 INTERRUPT(irq_work)
+
+/* Left without an interrupt when a task was put on a CPU that was about to sleep. */
+SEC("tp_btf/cpu_idle")
+int BPF_PROG(on_idle, unsigned int state)
+{
+	struct cpu *cpu = this_cpu();
+
+	if (!cpu || !is_open(cpu))
+		return 0;
+	if (state != IDLE_ENDS) {
+		cpu->interrupted = 0;
+		return 0;
+	}
+	if (cpu->interrupted)
+		return 0;
+	begin(cpu);
+	cpu->interrupted = 1;
+	end(cpu);
+	return 0;
+}
 
 /* Run by user space on each CPU: begins to count with the task that has it. */
 SEC("raw_tp/start")

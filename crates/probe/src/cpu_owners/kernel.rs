@@ -29,7 +29,7 @@ pub(super) type Name = [u8; 40];
 type Control = [u64; 5];
 
 /// The end of an interrupt before its beginning: one whose end was missed would never end.
-const HOOKS: [Hook; 17] = [
+const HOOKS: [Hook; 18] = [
     Hook::needed("on_new_task", "task_newtask"),
     Hook::needed("on_rename", "task_rename"),
     Hook::needed("on_softirq_exit", "softirq_exit"),
@@ -47,6 +47,7 @@ const HOOKS: [Hook; 17] = [
     Hook::optional("call_function_single_begins", "call_function_single_entry"),
     Hook::optional("irq_work_ends", "irq_work_exit"),
     Hook::optional("irq_work_begins", "irq_work_entry"),
+    Hook::optional("on_idle", "cpu_idle"),
     Hook::needed("on_switch", "sched_switch"),
 ];
 

@@ -100,19 +100,22 @@ SEC("tp_btf/sys_enter")
 int BPF_PROG(enter, struct pt_regs *regs, long nr)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread *thread;
+	struct thread *thread = NULL;
 
-	if (!marked(task->tgid)) {
-		__u32 subject;
+	if (marked(task->tgid))
+		thread = thread_of(task);
+	/* A mark may also be of a process that ended, or of another one with the same low bits. */
+	if (!thread && (settings.by_namespace || settings.by_cgroup)) {
+		__u32 tgid = task->tgid, subject;
 
-		if (!settings.by_namespace && !settings.by_cgroup)
+		if (bpf_map_lookup_elem(&processes, &tgid))
 			return 0;
 		subject = subject_by_place(task);
 		if (!subject)
 			return 0;
-		adopt(task->tgid, subject);
+		adopt(tgid, subject);
+		thread = thread_of(task);
 	}
-	thread = thread_of(task);
 	if (!thread)
 		return 0;
 	thread->call = (__u32)nr + 1;

@@ -56,7 +56,11 @@ pub(crate) fn run_client(
     let stands = &|| dial::check_stands(&control, &name);
     let job = |thread: u32| {
         let (name, caller) = (name.clone(), Caller::new(spec, grid));
-        Job { name: name.clone(), work: Box::new(move || caller.run(thread, &name, shared, stands)) as _ }
+        let work = {
+            let name = name.clone();
+            move || caller.run(thread, &name, shared, stands)
+        };
+        Job { name, thread: format!("connect {thread}"), work: Box::new(work) as _ }
     };
     let parts = crew::run((0..spec.load.clients).map(job).collect(), shared, observer)?;
     let ended = monotonic();

@@ -74,10 +74,14 @@ impl Server {
         let shared = Shared::new(stop);
         let serve = |thread: u32| serve(&listener, &spec, thread, &over, &shared);
         let mut jobs: Vec<_> = (0..spec.load.clients + SPARE)
-            .map(|thread| Job { name: name.clone(), work: Box::new(move || serve(thread)) as _ })
+            .map(|thread| Job {
+                name: name.clone(),
+                thread: format!("accept {thread}"),
+                work: Box::new(move || serve(thread)) as _,
+            })
             .collect();
         let watch = || watch(&control, &spec, &name, &over, &shared);
-        jobs.push(Job { name: name.clone(), work: Box::new(watch) });
+        jobs.push(Job { name: name.clone(), thread: "accept watch".to_owned(), work: Box::new(watch) });
         let threads = crew::run(jobs, &shared, observer)?.into_iter().flatten().collect();
         Ok(Outcome { threads, connect: Some(ConnectData::default()), ..Outcome::default() })
     }

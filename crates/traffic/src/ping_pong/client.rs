@@ -115,7 +115,7 @@ fn closed_job<'a, F: Format + 'a>(
         let (elapsed, seen) = notes.finish();
         done.map(|()| Part { thread, seen, elapsed, histogram: None })
     };
-    Job { name: line.name().to_owned(), work: Box::new(work) }
+    Job { name: line.name().to_owned(), thread: line.thread_name("ping"), work: Box::new(work) }
 }
 
 fn open_jobs<'a, F: Format + 'a>(
@@ -149,8 +149,16 @@ fn open_jobs<'a, F: Format + 'a>(
         done.map(|round_trips| Part { thread, seen, elapsed, histogram: Some(round_trips) })
     };
     vec![
-        Job { name: format!("the sender of {}", line.name()), work: Box::new(send) },
-        Job { name: format!("the receiver of {}", line.name()), work: Box::new(receive) },
+        Job {
+            name: format!("the sender of {}", line.name()),
+            thread: line.thread_name("ping out"),
+            work: Box::new(send),
+        },
+        Job {
+            name: format!("the receiver of {}", line.name()),
+            thread: line.thread_name("ping in"),
+            work: Box::new(receive),
+        },
     ]
 }
 

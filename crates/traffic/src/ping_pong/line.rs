@@ -63,6 +63,15 @@ impl Line {
     }
 
     /// How errors call it.
+    /// The name of a thread that does this over it: `udp ping`.
+    pub(crate) fn thread_name(&self, what: &str) -> String {
+        let transport = match self.socket {
+            Carrier::Tcp(_) => "tcp",
+            Carrier::Udp(_) => "udp",
+        };
+        format!("{transport} {what}")
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

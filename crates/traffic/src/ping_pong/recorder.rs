@@ -229,7 +229,7 @@ mod tests {
             notes(&mut recorder, shared)?;
             Ok(recorder.finish().0)
         };
-        let job = Job { name: "test".into(), work: Box::new(work) };
+        let job = Job { name: "test".into(), thread: "test".into(), work: Box::new(work) };
         let elapsed = crew::run(vec![job], shared, &heard).expect("runs").remove(0);
         (elapsed, heard.0.into_inner())
     }

@@ -175,12 +175,12 @@ impl Pong<'_> {
 }
 
 fn crew_of_one<'a>(pong: Pong<'a>, shared: &'a Shared<'a>, observer: &dyn Observer) -> Result<Outcome> {
-    let name = pong.line.name().to_owned();
+    let (name, thread) = (pong.line.name().to_owned(), pong.line.thread_name("pong"));
     let work = move || {
         pin(pong.cpus, 0)?;
         shared.wait_for_start()?;
         pong.run(shared)
     };
-    let mut outcomes = crew::run(vec![Job { name, work: Box::new(work) }], shared, observer)?;
+    let mut outcomes = crew::run(vec![Job { name, thread, work: Box::new(work) }], shared, observer)?;
     Ok(outcomes.remove(0))
 }

@@ -116,7 +116,8 @@ pub(crate) fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) ->
     let shared = &Shared::new(stop);
     let mut jobs = Vec::with_capacity(flows.len());
     for flow in flows {
-        jobs.push(Job { name: flow.name.clone(), work: Box::new(move || flow.run(shared)) });
+        let (name, thread) = (flow.name.clone(), flow.thread_name());
+        jobs.push(Job { name, thread, work: Box::new(move || flow.run(shared)) });
     }
     let (flows, threads) = crew::run(jobs, shared, observer)?.into_iter().unzip();
     Ok(Outcome { flows, threads, ..Outcome::default() })
@@ -128,6 +129,12 @@ impl Flow<'_> {
         let peer = peer.map_or_else(|| "its peer".into(), |peer| peer.to_string());
         let way = if direction == Direction::Reverse { "reverse" } else { "forward" };
         format!("connection {id} ({way}) with {peer}")
+    }
+
+    /// As short as the kernel's names of threads.
+    fn thread_name(&self) -> String {
+        let way = if self.direction == Direction::Reverse { "rev" } else { "fwd" };
+        format!("stream {} {way}", self.id)
     }
 
     pub(super) fn is_server(&self) -> bool {

@@ -16,19 +16,37 @@ const DELAYED: u64 = 200_000;
 struct Delay(Ebpf);
 
 impl Delay {
-    fn at(lab: &Lab, host: &str, device: &str) -> Self {
+    /// `None`, with the reason printed, on a kernel without TCX.
+    fn at(lab: &Lab, host: &str, device: &str) -> Option<Self> {
+        if !has_tcx(&sys::uname::kernel_release()) {
+            skip(&"programs at a device (TCX) need Linux 6.6");
+            return None;
+        }
         let mut ebpf = EbpfLoader::new().load(DELAY).expect("a program of this crate");
         let program: &mut SchedClassifier =
             ebpf.program_mut("delay").expect("it is in it").try_into().expect("it is one");
         program.load().expect("the kernel takes it");
         lab.inside(host, || program.attach(device, TcAttachType::Ingress)).expect("Linux 6.6 or later");
-        Self(ebpf)
+        Some(Self(ebpf))
     }
 
     fn set(&mut self, nanoseconds: u64) {
         let mut map: Array<_, u64> =
             self.0.map_mut("nanoseconds").expect("it is in it").try_into().expect("it is one");
         map.set(0, nanoseconds, 0).expect("it has an entry");
+    }
+}
+
+/// Since Linux 6.6.
+fn has_tcx(release: &str) -> bool {
+    let mut numbers = release.split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
+    (numbers.next(), numbers.next()) >= (Some(6), Some(6))
+}
+
+#[test]
+fn a_kernels_release_tells_whether_it_takes_programs_at_a_device() {
+    for (release, takes) in [("6.18.44-fc", true), ("6.6.0", true), ("6.1.0-18-amd64", false), ("5.15", false)] {
+        assert_eq!(has_tcx(release), takes, "{release}");
     }
 }
 
@@ -48,7 +66,7 @@ fn the_steps_make_up_the_whole() {
 #[test]
 fn a_slow_layer_shows_there_and_nowhere_else() {
     let Some((mut probe, lab, play)) = ready() else { return };
-    let mut delay = Delay::at(&lab, "hv2", "eth0");
+    let Some(mut delay) = Delay::at(&lab, "hv2", "eth0") else { return };
     let usual = follow(&mut probe, &lab, ["g1", "g2"], &play);
     delay.set(DELAYED);
     let slow = follow(&mut probe, &lab, ["g1", "g2"], &play);
