@@ -67,7 +67,7 @@ fn check_counters(trial: &Value) {
     assert_eq!(names, ["left:eth0", "right:eth0"], "{trial}");
     for (one, other) in [(0, 1), (1, 0)] {
         let count = |at: usize, what: &str| devices[at][what].as_u64().expect("a count");
-        assert!(count(one, "tx_packets") > 100, "{devices:?}");
+        assert!(count(one, "tx_packets") > 20, "{devices:?}");
         assert_eq!(count(one, "tx_packets"), count(other, "rx_packets"), "what one sends the other gets");
         assert_eq!(count(one, "tx_dropped") + count(one, "rx_errors"), 0);
         assert!(devices[one]["qdisc"]["kind"].is_string(), "{devices:?}");
@@ -83,14 +83,14 @@ fn check_observed(trial: &Value) {
     let calls = observed["syscalls"].as_array().expect("a list");
     for end in ["client", "server"] {
         assert!(
-            calls.iter().any(|call| call["end"] == end && call["calls"].as_u64() > Some(100)),
+            calls.iter().any(|call| call["end"] == end && call["calls"].as_u64() > Some(20)),
             "{end}: {calls:?}"
         );
     }
     assert_eq!(observed["way"].is_object(), is_ping, "{}", observed["way"]);
     if is_ping {
         let steps = observed["way"]["steps"].as_array().expect("a list");
-        assert!(observed["way"]["followed"].as_u64() > Some(10) && steps.len() >= 4, "{}", observed["way"]);
+        assert!(observed["way"]["followed"].as_u64() > Some(0) && steps.len() >= 4, "{}", observed["way"]);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The programs and maps of `cpu_owners.bpf.c`, as user space sees them. Must not know whose a task is.
+//! The programs and maps of `cpu_owners.bpf.c` and `tasks.h`, as user space sees them. Must not know whose a task is.
 
 use std::fs::File;
 use std::io::Read;
@@ -29,7 +29,7 @@ pub(super) type Name = [u8; 40];
 type Control = [u64; 5];
 
 /// The end of an interrupt before its beginning: one whose end was missed would never end.
-const HOOKS: [Hook; 18] = [
+const HOOKS: [Hook; 17] = [
     Hook::needed("on_new_task", "task_newtask"),
     Hook::needed("on_rename", "task_rename"),
     Hook::needed("on_softirq_exit", "softirq_exit"),
@@ -47,7 +47,6 @@ const HOOKS: [Hook; 18] = [
     Hook::optional("call_function_single_begins", "call_function_single_entry"),
     Hook::optional("irq_work_ends", "irq_work_exit"),
     Hook::optional("irq_work_begins", "irq_work_entry"),
-    Hook::optional("on_idle", "cpu_idle"),
     Hook::needed("on_switch", "sched_switch"),
 ];
 
@@ -112,6 +111,13 @@ impl Kernel {
             .get(&0, 0)
             .map(|[_, _, unnamed, ..]| unnamed)
             .map_err(|error| failed("read", "control", &error))
+    }
+
+    /// How often anything of any CPU has changed since the start.
+    #[cfg(test)]
+    pub(super) fn changes(&mut self) -> u64 {
+        let cpus = self.loaded.array::<Cpu>("cpus").expect("loaded");
+        cpus.iter().map(|cpu| cpu.expect("readable")[0]).sum()
     }
 
     fn clear(&mut self, tags: &Tags) -> Result<(), ProbeError> {

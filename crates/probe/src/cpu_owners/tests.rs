@@ -6,7 +6,11 @@ use std::os::unix::fs::MetadataExt;
 
 use samples::{Observed, OwnedCpu, Owner};
 
-use super::{sampled::Sampled, traced::Traced};
+use super::{
+    kernel::{Kernel, Tags},
+    sampled::Sampled,
+    traced::Traced,
+};
 use crate::observe::{Probe, ProbeError, Subject, Watch};
 use shell::Shell;
 
@@ -216,6 +220,23 @@ fn cpu_what_was_seen_can_be_read_after_the_stop_and_grows_no_more() {
     probe.start(&Watch::default()).expect("watched again");
     let again = read(&mut probe);
     assert_eq!(of(&again, Owner::Client), 0, "it forgets: {again:#?}");
+}
+
+#[test]
+fn cpu_nothing_of_it_runs_after_the_stop() {
+    if traced().is_none() {
+        return;
+    }
+    let mut kernel = Kernel::load().expect("it was loaded before");
+    kernel.start(&Tags::default()).expect("a start");
+    let wait = || std::thread::sleep(std::time::Duration::from_millis(50));
+    let begun = kernel.changes();
+    wait();
+    assert!(kernel.changes() > begun, "this thread slept and woke");
+    kernel.stop();
+    let stopped = kernel.changes();
+    wait();
+    assert_eq!(kernel.changes(), stopped);
 }
 
 #[test]

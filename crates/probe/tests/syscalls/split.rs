@@ -4,6 +4,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
+use probe::Probe;
 use samples::{Observed, SyscallCount};
 use units::Nanos;
 
@@ -16,24 +17,38 @@ struct Told {
     cpu: u64,
 }
 
+/// Interrupts and a hypervisor take time from a thread that no clock of its own counts, more of it on a busy machine:
+/// one of these attempts is not disturbed.
+const ATTEMPTS: usize = 5;
+
 pub(crate) fn split() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("the split") else { return Ok(()) };
+    let mut off = Vec::new();
+    for _ in 0..ATTEMPTS {
+        off = split_once(&mut *probe);
+        if off.is_empty() {
+            return Ok(());
+        }
+    }
+    Err(format!("{ATTEMPTS} times in a row: {off:#?}").into())
+}
+
+/// What was told apart wrongly.
+fn split_once(probe: &mut dyn Probe) -> Vec<String> {
     let child = waiting(SPLIT, &[]);
     let pid = child.id();
     probe.start(&pids(&[pid])).expect("it could be loaded");
     let said = finish(child);
-    let seen = seen(&mut *probe);
-    let call = |kind: &str, names: &[&str]| {
-        let told = told(&said, kind);
-        check(kind, &told, &longest(&seen, pid, names));
-    };
-    call("sleep", &["nanosleep", "clock_nanosleep"]);
-    call("futex", &["futex"]);
+    let seen = seen(probe);
     // Reads of the device and of the pipe are of one kind; so are their clocks.
     let (random, pipe) = (told(&said, "random"), told(&said, "pipe"));
     let both = Told { wall: random.wall + pipe.wall, cpu: random.cpu + pipe.cpu };
-    check("read", &both, &longest(&seen, pid, &["read"]));
-    Ok(())
+    [
+        check("sleep", &told(&said, "sleep"), &longest(&seen, pid, &["nanosleep", "clock_nanosleep"])),
+        check("futex", &told(&said, "futex"), &longest(&seen, pid, &["futex"])),
+        check("read", &both, &longest(&seen, pid, &["read"])),
+    ]
+    .concat()
 }
 
 /// A process that has slept since after the start, and one that waits since before it.
@@ -54,12 +69,12 @@ pub(crate) fn under_way() -> Result<(), Failed> {
         assert!({ counts }.all(|count| count.pid != Some(before.id())), "{seen:#?}");
         let asleep = seen.under_way.into_iter().find(|count| count.call.ends_with("nanosleep"));
         match asleep {
-            Some(asleep) if asleep.total > Some(Nanos::from_millis(50)) => break asleep,
+            Some(asleep) if asleep.total > Some(Nanos::from_millis(200)) => break asleep,
             _ => assert!(Instant::now() < until, "sleep sleeps"),
         }
     };
     assert_eq!((asleep.calls, asleep.process.as_deref()), (0, Some("sleep")), "{asleep:?}");
-    assert!(asleep.waiting > Some(Nanos::from_millis(45)), "{asleep:?}");
+    assert!(asleep.waiting > Some(Nanos::from_millis(150)), "{asleep:?}");
     sleeper.kill().expect("own child");
     sleeper.wait().expect("own child");
     let ended = seen(&mut *probe).syscalls.into_iter().find(|count| count.call.ends_with("nanosleep"));
@@ -94,16 +109,20 @@ fn longest(seen: &Observed, pid: u32, names: &[&str]) -> SyscallCount {
     counts.next().unwrap_or_else(|| panic!("no {names:?}: {:#?}", seen.syscalls)).clone()
 }
 
-/// To within 5 % of the whole, which is what the program does around its calls.
-fn check(kind: &str, told: &Told, count: &SyscallCount) {
+/// What is not within 5 % of the whole, which is what the program does around its calls.
+fn check(kind: &str, told: &Told, count: &SyscallCount) -> Vec<String> {
     let nanos = |part: Option<Nanos>| part.expect("measured").0;
     let (total, running, waiting) = (nanos(count.total), nanos(count.running), nanos(count.waiting));
     println!(
         "{kind}: told {} ns, {} on a CPU; counted {total}, {running} running, {waiting} waiting",
         told.wall, told.cpu
     );
-    let near = |a: u64, b: u64| a.abs_diff(b) <= told.wall / 20;
-    assert!(near(total, told.wall), "{kind}: total {count:?}");
-    assert!(near(running, told.cpu), "{kind}: running {count:?}");
-    assert!(near(waiting, told.wall - told.cpu), "{kind}: waiting {count:?}");
+    let off = |part: &str, is: u64, was: u64| {
+        let off = is.abs_diff(was) > told.wall / 20;
+        off.then(|| format!("{kind}: {part} is {is} ns and was {was}"))
+    };
+    let waited = told.wall.saturating_sub(told.cpu);
+    let parts =
+        [off("total", total, told.wall), off("running", running, told.cpu), off("waiting", waiting, waited)];
+    parts.into_iter().flatten().collect()
 }

@@ -1,6 +1,9 @@
 //! Messages that get lost, others that look alike, and ways that are not as usual.
 
-use std::{thread, time::Duration};
+use std::{
+    fs, thread,
+    time::{Duration, Instant},
+};
 
 use load::Transport::{Tcp, Udp};
 use samples::{Overflow, ProbeKind};
@@ -64,7 +67,7 @@ fn a_process_is_an_end_with_what_it_starts_later() {
     }
     probe.start(&watch).expect("it was loaded");
     server.start(&format!("sockperf server --ip 198.18.1.2 --port {}", play.port));
-    thread::sleep(Duration::from_millis(500));
+    await_socket(&lab, "b", play.port);
     client.start(&format!("sockperf ping-pong --ip 198.18.1.2 --port {} --msg-size 64 --time 1", play.port));
     let said = client.said();
     probe.stop();
@@ -72,6 +75,17 @@ fn a_process_is_an_end_with_what_it_starts_later() {
     let way = read(&mut probe).way.expect("it was watched");
     assert!(way.followed > 10, "{way:?} sockperf said: {said}");
     assert_eq!(points(&way), WIRE);
+}
+
+/// Waits until somebody in a host has a UDP socket at a port.
+fn await_socket(lab: &Lab, host: &str, port: u16) {
+    let port = format!(":{port:04X} ");
+    let there = || lab.inside(host, || fs::read_to_string("/proc/thread-self/net/udp").expect("Linux"));
+    let until = Instant::now() + Duration::from_secs(20);
+    while !there().contains(&port) {
+        assert!(Instant::now() < until, "nobody listens");
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]
