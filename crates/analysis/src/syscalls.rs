@@ -1,6 +1,8 @@
 //! The system calls of a cell's trials, added up by who made them: as another tool counted them beside its trials, or a
 //! probe in trials of its own. Must not know what they mean.
 
+use std::collections::{HashMap, hash_map::Entry};
+
 use samples::{CallTimes, SyscallCount};
 use units::{Bytes, Nanos};
 
@@ -10,24 +12,32 @@ use crate::{measured::Measured, probed};
 /// told apart: whoever waits longest does least.
 pub(crate) fn together(cell: &Measured<'_>) -> Vec<SyscallCount> {
     let mut all: Vec<SyscallCount> = Vec::new();
+    // A machine with thousands of threads has as many rows in every trial.
+    let mut places: HashMap<Whose<'_>, usize> = HashMap::new();
     let beside = cell.trials().flat_map(|trial| &trial.syscalls);
     let probed = probed::watched(cell).into_iter().flat_map(|(_, seen)| &seen.syscalls);
     for count in beside.chain(probed) {
-        match all.iter_mut().find(|known| same(known, count)) {
-            Some(known) => add(known, count),
-            None => all.push(count.clone()),
+        match places.entry(whose(count)) {
+            Entry::Occupied(known) => add(&mut all[*known.get()], count),
+            Entry::Vacant(free) => {
+                free.insert(all.len());
+                all.push(count.clone());
+            }
         }
     }
     all.sort_by_key(|count| std::cmp::Reverse((count.running.or(count.total), count.calls)));
     all
 }
 
-fn same(one: &SyscallCount, other: &SyscallCount) -> bool {
-    (&one.end, &one.process, &one.thread, &one.call)
-        == (&other.end, &other.process, &other.thread, &other.call)
+/// Whose call it is, and which: its end, process and thread.
+type Whose<'a> = [Option<&'a str>; 4];
+
+fn whose(count: &SyscallCount) -> Whose<'_> {
+    [count.end.as_deref(), count.process.as_deref(), count.thread.as_deref(), Some(&count.call)]
 }
 
-fn add(known: &mut SyscallCount, more: &SyscallCount) {
+/// Adds what was counted elsewhere to what is known.
+pub(crate) fn add(known: &mut SyscallCount, more: &SyscallCount) {
     known.calls = known.calls.saturating_add(more.calls);
     known.errors = both(known.errors, more.errors, u64::saturating_add);
     let times = |one, other| both(one, other, |one: Nanos, other| Nanos(one.0.saturating_add(other.0)));

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use samples::{CallTimes, Observed, OwnedCpu, Owner, OwnerShare, SyscallCount};
 use units::{Bytes, Nanos};
 
+use crate::syscalls;
+
 /// What `now` saw that `before` had not; both count from the same start.
 #[must_use]
 pub fn observed_since(now: &Observed, before: &Observed) -> Observed {
@@ -27,11 +29,32 @@ fn call_key(count: &SyscallCount) -> CallKey<'_> {
 fn calls(now: &[SyscallCount], before: &[SyscallCount]) -> Vec<SyscallCount> {
     let known: BTreeMap<CallKey<'_>, &SyscallCount> =
         before.iter().map(|count| (call_key(count), count)).collect();
-    let passed = now.iter().map(|count| match known.get(&call_key(count)) {
-        Some(before) => call(count, before),
-        None => count.clone(),
+    let folded = if now.iter().any(|count| count.tid.is_none()) { folded(before) } else { BTreeMap::new() };
+    let passed = now.iter().map(|count| {
+        let had = match count.tid {
+            Some(_) => known.get(&call_key(count)).copied(),
+            None => folded.get(&folded_key(count)),
+        };
+        had.map_or_else(|| count.clone(), |before| call(count, before))
     });
     passed.filter(|count| count.calls > 0).collect()
+}
+
+type FoldedKey<'a> = (Option<u32>, Option<&'a str>, &'a str);
+
+fn folded_key(count: &SyscallCount) -> FoldedKey<'_> {
+    (count.pid, count.thread.as_deref(), &count.call)
+}
+
+/// As a probe tells of more threads than it can list: those of one name in a process as one.
+fn folded(counts: &[SyscallCount]) -> BTreeMap<FoldedKey<'_>, SyscallCount> {
+    let mut all: BTreeMap<FoldedKey<'_>, SyscallCount> = BTreeMap::new();
+    for count in counts {
+        all.entry(folded_key(count))
+            .and_modify(|known| syscalls::add(known, count))
+            .or_insert_with(|| count.clone());
+    }
+    all
 }
 
 fn call(now: &SyscallCount, before: &SyscallCount) -> SyscallCount {

@@ -130,6 +130,19 @@ fn an_interval_holds_what_passed_in_it_and_nothing_else() {
 }
 
 #[test]
+fn threads_that_were_folded_into_one_since_the_reading_before_lose_what_each_of_them_had() {
+    let observed = |syscalls| Observed { syscalls, ..Observed::default() };
+    let before = observed(vec![
+        count(11, "pool", "read", 100, (10, 0)),
+        count(12, "pool", "read", 50, (5, 0)),
+        count(13, "other", "read", 7, (1, 0)),
+    ]);
+    let folded = SyscallCount { tid: None, ..count(0, "pool", "read", 170, (20, 0)) };
+    let passed = observed_since(&observed(vec![folded]), &before);
+    assert_eq!((passed.syscalls[0].calls, passed.syscalls[0].total), (20, Some(Nanos(5))));
+}
+
+#[test]
 fn a_trace_without_calls_or_time_has_no_rows_and_no_rates() {
     let unfinished = count(1, "x", "exit_group", 0, (5, 5));
     let summary = trace(&made(0, vec![unfinished]), CallsBy::Thread);
