@@ -3,10 +3,11 @@
 //! descriptor, so also when the process is killed.
 
 mod refusal;
+mod subjects;
 
 use aya::{
     Btf, Ebpf, EbpfLoader,
-    maps::{Array, MapData},
+    maps::{Array, HashMap, MapData, MapError},
     programs::{
         BtfTracePoint, Program, ProgramError, RawTracePoint, raw_trace_point::RawTracePointLinkId,
         tp_btf::BtfTracePointLinkId,
@@ -15,6 +16,7 @@ use aya::{
 
 use crate::observe::ProbeError;
 use refusal::Refusal;
+pub(crate) use subjects::Subjects;
 
 /// A program of an object, and the tracepoint that it belongs to.
 #[derive(Debug, Clone, Copy)]
@@ -97,6 +99,35 @@ impl Loaded {
     /// of integers that are as large as the kernel's.
     pub(crate) fn array<V: aya::Pod>(&mut self, name: &str) -> Result<Array<&mut MapData, V>, ProbeError> {
         Array::try_from(self.map(name)?).map_err(|error| failed("open", name, &error))
+    }
+
+    /// A hash map of the object.
+    pub(crate) fn hash<K: aya::Pod, V: aya::Pod>(
+        &mut self,
+        name: &str,
+    ) -> Result<HashMap<&mut MapData, K, V>, ProbeError> {
+        HashMap::try_from(self.map(name)?).map_err(|error| failed("open", name, &error))
+    }
+
+    /// Leaves exactly these entries in a hash map; of equal keys the first counts.
+    pub(crate) fn replace<K: aya::Pod, V: aya::Pod>(
+        &mut self,
+        name: &str,
+        entries: &[(K, V)],
+    ) -> Result<(), ProbeError> {
+        let mut map = self.hash::<K, V>(name)?;
+        let old: Vec<K> =
+            map.keys().collect::<Result<_, _>>().map_err(|error| failed("read", name, &error))?;
+        for key in old {
+            match map.remove(&key) {
+                Ok(()) | Err(MapError::KeyNotFound) => {}
+                Err(error) => return Err(failed("clear", name, &error)),
+            }
+        }
+        for (key, value) in entries.iter().rev() {
+            map.insert(key, value, 0).map_err(|error| failed("write", name, &error))?;
+        }
+        Ok(())
     }
 
     /// Any map of the object.

@@ -274,6 +274,6 @@ int each_task(struct bpf_iter__task *ctx)
 		return 0;
 	known = bpf_task_storage_get(&tasks, task, 0, 0);
 	if (!known || known->era != control->era)
-		place(task, task->comm, tag_of_process(task));
+		place(task, task->comm, subject_by_number(task->tgid));
 	return 0;
 }

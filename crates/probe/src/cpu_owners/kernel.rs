@@ -4,14 +4,13 @@ use std::fs::File;
 use std::io::Read;
 
 use aya::{
-    Btf, Pod, TestRun,
-    maps::{HashMap, MapData},
+    Btf, TestRun,
     programs::{Iter, Program, ProgramError, RawTracePoint, RawTracePointRunOptions},
 };
 
 use super::sums::{Cpu, Sums, empty, steady};
 use crate::{
-    bpf::{Hook, Loaded, failed},
+    bpf::{Hook, Loaded, Subjects, failed},
     observe::ProbeError,
 };
 
@@ -26,7 +25,7 @@ pub(super) const WAKING: usize = FIRST_UNNAMED + TAGS + 1;
 pub(super) type Name = [u8; 40];
 
 /// `struct control` of the object.
-type Control = [u64; 5];
+type Control = [u64; 3];
 
 /// The end of an interrupt before its beginning: one whose end was missed would never end.
 const HOOKS: [Hook; 17] = [
@@ -56,14 +55,6 @@ pub(super) struct Kernel {
     era: u64,
 }
 
-/// Whose processes, network namespaces and control groups are whose, by tag.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Tags {
-    pub(super) processes: Vec<(u32, u32)>,
-    pub(super) namespaces: Vec<(u32, u32)>,
-    pub(super) groups: Vec<(u64, u32)>,
-}
-
 impl Kernel {
     pub(super) fn load() -> Result<Self, ProbeError> {
         let object = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/cpu_owners.bpf.o"));
@@ -75,9 +66,9 @@ impl Kernel {
     }
 
     /// Forgets all sums and names and begins again.
-    pub(super) fn start(&mut self, tags: &Tags) -> Result<(), ProbeError> {
+    pub(super) fn start(&mut self, subjects: &Subjects) -> Result<(), ProbeError> {
         self.loaded.detach();
-        self.clear(tags)?;
+        self.clear(subjects)?;
         self.loaded.attach()?;
         self.meet_tasks().map_err(|error| cannot("meet the tasks that there are", &error))?;
         self.start_cpus()
@@ -100,17 +91,14 @@ impl Kernel {
 
     /// The names of buckets.
     pub(super) fn names(&mut self) -> Result<Vec<(Name, u32)>, ProbeError> {
-        let buckets: HashMap<_, Name, u32> = self.hash("buckets")?;
+        let buckets = self.loaded.hash::<Name, u32>("buckets")?;
         buckets.iter().collect::<Result<_, _>>().map_err(|error| failed("read", "buckets", &error))
     }
 
     /// Tasks that found no bucket left since the start.
     pub(super) fn unnamed(&mut self) -> Result<u64, ProbeError> {
         let control = self.loaded.array::<Control>("control")?;
-        control
-            .get(&0, 0)
-            .map(|[_, _, unnamed, ..]| unnamed)
-            .map_err(|error| failed("read", "control", &error))
+        control.get(&0, 0).map(|[_, _, unnamed]| unnamed).map_err(|error| failed("read", "control", &error))
     }
 
     /// How often anything of any CPU has changed since the start.
@@ -120,16 +108,11 @@ impl Kernel {
         cpus.iter().map(|cpu| cpu.expect("readable")[0]).sum()
     }
 
-    fn clear(&mut self, tags: &Tags) -> Result<(), ProbeError> {
-        self.replace::<Name, u32>("buckets", &[])?;
-        self.replace("processes", &tags.processes)?;
-        self.replace("namespaces", &tags.namespaces)?;
-        self.replace("groups", &tags.groups)?;
+    fn clear(&mut self, subjects: &Subjects) -> Result<(), ProbeError> {
+        self.loaded.replace::<Name, u32>("buckets", &[])?;
+        self.loaded.tell(subjects)?;
         self.era += 1;
-        let taken = WAKING as u64 + 1;
-        let [by_namespace, by_group] =
-            [tags.namespaces.is_empty(), tags.groups.is_empty()].map(|none| u64::from(!none));
-        let control: Control = [self.era, taken, 0, by_namespace, by_group];
+        let control: Control = [self.era, WAKING as u64 + 1, 0];
         let write = |error| failed("write", "control", &error);
         self.loaded.array::<Control>("control")?.set(0, control, 0).map_err(write)?;
         let mut cpus = self.loaded.array::<Cpu>("cpus")?;
@@ -164,22 +147,6 @@ impl Kernel {
             true => Err(cannot("begin", &"no CPU could be reached")),
             false => Ok(()),
         }
-    }
-
-    fn hash<K: Pod, V: Pod>(&mut self, name: &str) -> Result<HashMap<&mut MapData, K, V>, ProbeError> {
-        HashMap::try_from(self.loaded.map(name)?).map_err(|error| failed("open", name, &error))
-    }
-
-    fn replace<K: Pod, V: Pod>(&mut self, name: &str, entries: &[(K, V)]) -> Result<(), ProbeError> {
-        let mut map: HashMap<_, K, V> = self.hash(name)?;
-        let old: Vec<K> = map.keys().filter_map(Result::ok).collect();
-        for key in old {
-            map.remove(&key).map_err(|error| failed("clear", name, &error))?;
-        }
-        for (key, value) in entries {
-            map.insert(key, value, 0).map_err(|error| failed("write", name, &error))?;
-        }
-        Ok(())
     }
 }
 

@@ -15,6 +15,8 @@ mod traced;
 #[cfg(test)]
 mod tests;
 
+use samples::{Observed, Overflow, OwnedCpu, ProbeKind};
+
 use crate::observe::{Probe, ProbeError};
 
 /// The exact probe, or where the kernel refuses its programs the one that reads /proc.
@@ -25,5 +27,21 @@ pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
     match traced::Traced::new() {
         Ok(probe) => Ok(Box::new(probe)),
         Err(_) => sampled::Sampled::new().map(|probe| Box::new(probe) as Box<dyn Probe>),
+    }
+}
+
+/// Puts in what was found, and how many events found no room.
+fn tell((cpu, left_out): (OwnedCpu, u64), seen: &mut Observed) {
+    seen.elapsed = seen.elapsed.max(cpu.elapsed);
+    seen.cpu = Some(cpu);
+    if left_out > 0 {
+        seen.overflowed.push(Overflow { probe: ProbeKind::Cpu, events: left_out });
+    }
+}
+
+fn not_started() -> ProbeError {
+    ProbeError::Failed {
+        operation: "read CPU time by owner".to_owned(),
+        because: "the probe was not started".to_owned(),
     }
 }

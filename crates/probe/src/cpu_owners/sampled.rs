@@ -8,13 +8,15 @@
 
 use std::collections::HashMap;
 
-use samples::{MachineCpu, Observed, Overflow, OwnedCpu, Owner, OwnerSource, ProbeKind};
+use samples::{MachineCpu, Observed, OwnedCpu, Owner, OwnerSource, ProbeKind};
 
 use super::{
     machine,
     names::{Names, Shown},
+    not_started,
     shares::shares,
     tasks::{Id, Seen, Tasks, lives_in},
+    tell,
 };
 use crate::{
     cpu::CpuReading,
@@ -78,21 +80,12 @@ impl Probe for Sampled {
     }
 
     fn read(&mut self, seen: &mut Observed) -> Result<(), ProbeError> {
-        let (cpu, missed) = match (&self.stopped, &self.before) {
+        let found = match (&self.stopped, &self.before) {
             (Some(stopped), _) => stopped.clone()?,
             (None, Some(before)) => self.seen(before)?,
-            (None, None) => {
-                return Err(ProbeError::Failed {
-                    operation: "read CPU time by owner".to_owned(),
-                    because: "the probe was not started".to_owned(),
-                });
-            }
+            (None, None) => return Err(not_started()),
         };
-        seen.elapsed = seen.elapsed.max(cpu.elapsed);
-        seen.cpu = Some(cpu);
-        if missed > 0 {
-            seen.overflowed.push(Overflow { probe: ProbeKind::Cpu, events: missed });
-        }
+        tell(found, seen);
         Ok(())
     }
 

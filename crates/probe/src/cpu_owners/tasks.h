@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "kernel.h"
+#include "subjects.h"
 
 /* Buckets in all; user space knows the same number. */
 #define BUCKETS 4096
@@ -23,8 +23,6 @@
 #define WAKING_MOST 200000
 /* In a task's bucket: soft interrupts in its time are its own, as in ksoftirqd's. */
 #define PUT_OFF (1U << 31)
-/* Control groups are looked for so far up. */
-#define GROUPS_DEEP 16
 
 /* include/linux/sched.h */
 #define PF_KTHREAD 0x00200000
@@ -48,8 +46,6 @@ struct control {
 	__u64 era; /* counts the starts */
 	__u64 buckets; /* that are taken */
 	__u64 unnamed; /* tasks that found none left */
-	__u64 by_namespace; /* whether tasks are looked up by namespace */
-	__u64 by_group;
 };
 
 struct {
@@ -73,28 +69,6 @@ struct {
 	__type(value, struct known);
 } tasks SEC(".maps");
 
-/* Tags of processes, of network namespaces and of control groups. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16384);
-	__type(key, __u32);
-	__type(value, __u32);
-} processes SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1024);
-	__type(key, __u32);
-	__type(value, __u32);
-} namespaces SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1024);
-	__type(key, __u64);
-	__type(value, __u32);
-} groups SEC(".maps");
-
 static __always_inline struct control *settings(void)
 {
 	__u32 index = 0;
@@ -110,53 +84,6 @@ static __always_inline __u32 bucket_of(struct task_struct *task)
 		return IDLE;
 	known = bpf_task_storage_get(&tasks, task, 0, 0);
 	return known ? known->bucket : UNSEEN;
-}
-
-static __always_inline __u32 tag_of_namespace(struct task_struct *task)
-{
-	__u32 inode = BPF_CORE_READ(task, nsproxy, net_ns, ns.inum);
-	__u32 *tag = bpf_map_lookup_elem(&namespaces, &inode);
-
-	return tag ? *tag : 0;
-}
-
-static __always_inline __u32 tag_of_group(struct task_struct *task)
-{
-	struct cgroup *group = BPF_CORE_READ(task, cgroups, dfl_cgrp);
-	__u32 *tag;
-	__u64 id;
-
-	for (int depth = 0; depth < GROUPS_DEEP && group; depth++) {
-		id = BPF_CORE_READ(group, kn, id);
-		tag = bpf_map_lookup_elem(&groups, &id);
-		if (tag)
-			return *tag;
-		group = BPF_CORE_READ(group, self.parent, cgroup);
-	}
-	return 0;
-}
-
-/* Whose a process is that the user named. */
-static __always_inline __u32 tag_of_process(struct task_struct *task)
-{
-	__u32 process = task->tgid;
-	__u32 *tag = bpf_map_lookup_elem(&processes, &process);
-
-	return tag ? *tag : 0;
-}
-
-/* Whose a task is by where it lives. */
-static __always_inline __u32 tag_of_place(struct task_struct *task, struct control *control)
-{
-	__u32 found = 0;
-
-	if (task->flags & PF_KTHREAD)
-		return 0;
-	if (control->by_namespace)
-		found = tag_of_namespace(task);
-	if (!found && control->by_group)
-		found = tag_of_group(task);
-	return found;
 }
 
 static __always_inline bool begins(const char *name, const char *with, int length)
@@ -220,7 +147,7 @@ static __always_inline __u32 place(struct task_struct *task, const char *comm, _
 
 	if (!control || !known)
 		return FIRST_UNNAMED;
-	name.tag = inherited ? inherited : tag_of_place(task, control);
+	name.tag = inherited || task->flags & PF_KTHREAD ? inherited : subject_by_place(task);
 	fill(&name, task, comm);
 	bucket = bucket_named(control, &name);
 	if (name.kernel && begins(name.thread, "ksoftirqd/", 10))
@@ -239,5 +166,5 @@ static __always_inline __u32 tag_now(struct task_struct *task)
 
 	if (!control)
 		return 0;
-	return known && known->era == control->era ? known->tag : tag_of_process(task);
+	return known && known->era == control->era ? known->tag : subject_by_number(task->tgid);
 }

@@ -6,12 +6,11 @@ use std::os::unix::fs::MetadataExt;
 
 use samples::{Observed, OwnedCpu, Owner};
 
-use super::{
-    kernel::{Kernel, Tags},
-    sampled::Sampled,
-    traced::Traced,
+use super::{kernel::Kernel, sampled::Sampled, traced::Traced};
+use crate::{
+    bpf::Subjects,
+    observe::{Probe, ProbeError, Subject, Watch},
 };
-use crate::observe::{Probe, ProbeError, Subject, Watch};
 use shell::Shell;
 
 const MS: u64 = 1_000_000;
@@ -229,7 +228,7 @@ fn cpu_nothing_of_it_runs_after_the_stop() {
         return;
     }
     let mut kernel = Kernel::load().expect("it was loaded before");
-    kernel.start(&Tags::default()).expect("a start");
+    kernel.start(&Subjects::default()).expect("a start");
     let wait = || std::thread::sleep(std::time::Duration::from_millis(50));
     let begun = kernel.changes();
     wait();

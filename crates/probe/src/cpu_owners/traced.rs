@@ -1,15 +1,18 @@
 //! The exact probe: sums of the kernel's programs, by owner. Must not know how the programs add up.
 
-use samples::{MachineCpu, Observed, Overflow, OwnedCpu, Owner, OwnerSource, ProbeKind};
+use samples::{MachineCpu, Observed, OwnedCpu, Owner, OwnerSource, ProbeKind};
 
 use super::{
-    kernel::{FIRST_UNNAMED, Kernel, Name, TAGS, Tags, WAKING},
+    kernel::{FIRST_UNNAMED, Kernel, Name, TAGS, WAKING},
     machine,
     names::{Names, Shown},
+    not_started,
     shares::shares,
     sums::Sums,
+    tell,
 };
 use crate::{
+    bpf::Subjects,
     cpu::CpuReading,
     observe::{Probe, ProbeError, Watch},
 };
@@ -90,22 +93,18 @@ impl Probe for Traced {
     fn start(&mut self, watch: &Watch) -> Result<(), ProbeError> {
         self.state = State::Idle;
         self.owners = owners(watch);
-        self.kernel.start(&tags(watch, &self.owners))?;
+        self.kernel.start(&subjects(watch, &self.owners))?;
         self.state = State::Running(Reading::now(&mut self.kernel)?);
         Ok(())
     }
 
     fn read(&mut self, seen: &mut Observed) -> Result<(), ProbeError> {
-        let (cpu, unnamed) = match &self.state {
+        let found = match &self.state {
             State::Running(_) => self.seen()?,
             State::Stopped(seen) => seen.clone()?,
             State::Idle => return Err(not_started()),
         };
-        seen.elapsed = seen.elapsed.max(cpu.elapsed);
-        seen.cpu = Some(cpu);
-        if unnamed > 0 {
-            seen.overflowed.push(Overflow { probe: ProbeKind::Cpu, events: unnamed });
-        }
+        tell(found, seen);
         Ok(())
     }
 
@@ -114,13 +113,6 @@ impl Probe for Traced {
             self.state = State::Stopped(self.seen());
         }
         self.kernel.stop();
-    }
-}
-
-fn not_started() -> ProbeError {
-    ProbeError::Failed {
-        operation: "read CPU time by owner".to_owned(),
-        because: "the probe was not started".to_owned(),
     }
 }
 
@@ -133,16 +125,9 @@ fn owners(watch: &Watch) -> Vec<Owner> {
     owners
 }
 
-fn tags(watch: &Watch, owners: &[Owner]) -> Tags {
-    let mut tags = Tags::default();
-    for subject in &watch.subjects {
-        let tag = owners.iter().position(|owner| *owner == subject.owner).map_or(0, |place| place as u32 + 1);
-        tags.processes.extend(subject.pids.iter().map(|pid| (*pid, tag)));
-        // The kernel's own number of a namespace has 32 bits.
-        tags.namespaces.extend(subject.namespaces.iter().map(|inode| (*inode as u32, tag)));
-        tags.groups.extend(subject.cgroups.iter().map(|inode| (*inode, tag)));
-    }
-    tags
+fn subjects(watch: &Watch, owners: &[Owner]) -> Subjects {
+    let tag = |owner| owners.iter().position(|known| *known == owner).map(|place| place as u32 + 1);
+    Subjects::of(watch.subjects.iter().filter_map(|subject| Some((tag(subject.owner)?, subject))))
 }
 
 /// Who had how much: named buckets, those of tasks that found no name, and each CPU's interrupts.
@@ -197,14 +182,12 @@ mod tests {
 
     #[test]
     fn subjects_of_one_owner_share_a_tag() {
-        let subjects =
-            vec![subject(Owner::Server, &[1]), subject(Owner::Client, &[2, 3]), subject(Owner::Server, &[4])];
-        let watch = Watch { subjects, way: None };
+        let [one, two, three] =
+            [subject(Owner::Server, &[1]), subject(Owner::Client, &[2, 3]), subject(Owner::Server, &[4])];
+        let watch = Watch { subjects: vec![one.clone(), two.clone(), three.clone()], way: None };
         let owners = owners(&watch);
         assert_eq!(owners, [Owner::Client, Owner::Server]);
-        let tags = tags(&watch, &owners);
-        assert_eq!(tags.processes, [(1, 2), (2, 1), (3, 1), (4, 2)]);
-        assert_eq!(tags.namespaces, [(7, 2), (7, 1), (7, 2)]);
+        assert_eq!(subjects(&watch, &owners), Subjects::of([(2, &one), (1, &two), (2, &three)]));
     }
 
     #[test]

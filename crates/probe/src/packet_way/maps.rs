@@ -1,13 +1,12 @@
 //! The maps of packet_way.bpf.c as values: what to follow goes in, ways and times come out. Layouts mirror packet.h
 //! and trail.h. Must not know what a way means.
 
-use aya::maps::{HashMap, MapData};
 use load::Transport;
 use samples::{LatencyHistogram, Owner};
 
 use super::histogram::{self, BUCKETS};
 use crate::{
-    bpf::{Loaded, failed},
+    bpf::{Loaded, Subjects, failed},
     observe::{ProbeError, Subject, WayWatch},
 };
 
@@ -20,7 +19,7 @@ const WAYS_SEEN: u32 = 2;
 /// `struct trail`, `struct way` and `struct settings` in words of 8 bytes.
 const TRAIL: usize = 13 + 4 * POINTS;
 const WAY: usize = 2 + 3 * POINTS;
-const SETTINGS: usize = 7;
+const SETTINGS: usize = 6;
 /// `enum role` of packet_way.bpf.c.
 const CLIENT: u32 = 1;
 const SERVER: u32 = 2;
@@ -74,29 +73,15 @@ impl Maps<'_> {
         for count in [LOST, EVENTS_LEFT_OUT, WAYS_SEEN] {
             set(self.0, "counts", count, 0_u64)?;
         }
-        empty(&mut self.hash::<u64>("numbers")?, "numbers")?;
-        empty(&mut self.hash::<u32>("processes")?, "processes")?;
-        empty(&mut self.hash::<u32>("namespaces")?, "namespaces")
+        self.0.replace::<u64, u32>("numbers", &[])
     }
 
-    /// Tells the kernel what to follow. Client and server are processes or namespaces of the subjects.
+    /// Tells the kernel what to follow, and between whom.
     pub(super) fn follow(&mut self, way: &WayWatch, subjects: &[Subject]) -> Result<(), ProbeError> {
         let of = |owner| subjects.iter().filter(move |subject| subject.owner == owner);
-        let ends =
-            || of(Owner::Client).map(|end| (end, CLIENT)).chain(of(Owner::Server).map(|end| (end, SERVER)));
-        let mut by_namespace = false;
-        for (end, role) in ends() {
-            for &pid in &end.pids {
-                enter(&mut self.hash("processes")?, "processes", pid, role)?;
-            }
-            // The kernel numbers namespaces with 32 bits.
-            for &namespace in end.namespaces.iter().filter(|inode| **inode <= u64::from(u32::MAX)) {
-                by_namespace = true;
-                enter(&mut self.hash("namespaces")?, "namespaces", namespace as u32, role)?;
-            }
-        }
-        let knows_server = ends().any(|(_, role)| role == SERVER);
-        set(self.0, "wanted", 0, settings(way, by_namespace, knows_server))
+        let clients = of(Owner::Client).map(|end| (CLIENT, end));
+        self.0.tell(&Subjects::of(clients.chain(of(Owner::Server).map(|end| (SERVER, end)))))?;
+        set(self.0, "wanted", 0, settings(way, of(Owner::Server).next().is_some()))
     }
 
     /// What was seen until now.
@@ -117,14 +102,10 @@ impl Maps<'_> {
     fn used(&mut self) -> Result<u32, ProbeError> {
         Ok(get::<u64>(self.0, "counts", WAYS_SEEN)?.min(u64::from(WAYS)) as u32)
     }
-
-    fn hash<K: aya::Pod>(&mut self, name: &str) -> Result<HashMap<&mut MapData, K, u32>, ProbeError> {
-        HashMap::try_from(self.0.map(name)?).map_err(|error| failed("open", name, &error))
-    }
 }
 
 /// `struct settings` of packet.h: address and port as they are in a packet.
-fn settings(way: &WayWatch, by_namespace: bool, knows_server: bool) -> [u64; SETTINGS] {
+fn settings(way: &WayWatch, knows_server: bool) -> [u64; SETTINGS] {
     let transport = match way.transport {
         Transport::Tcp => 6,
         Transport::Udp => 17,
@@ -135,7 +116,6 @@ fn settings(way: &WayWatch, by_namespace: bool, knows_server: bool) -> [u64; SET
         transport,
         way.message.0,
         u64::from(way.every.max(1)),
-        u64::from(by_namespace),
         u64::from(knows_server),
     ]
 }
@@ -165,21 +145,4 @@ fn get<V: aya::Pod>(loaded: &mut Loaded, map: &str, at: u32) -> Result<V, ProbeE
 
 fn set<V: aya::Pod>(loaded: &mut Loaded, map: &str, at: u32, value: V) -> Result<(), ProbeError> {
     loaded.array::<V>(map)?.set(at, value, 0).map_err(|error| failed("write", map, &error))
-}
-
-fn enter(
-    map: &mut HashMap<&mut MapData, u32, u32>,
-    name: &str,
-    key: u32,
-    value: u32,
-) -> Result<(), ProbeError> {
-    map.insert(key, value, 0).map_err(|error| failed("write", name, &error))
-}
-
-fn empty<K: aya::Pod>(map: &mut HashMap<&mut MapData, K, u32>, name: &str) -> Result<(), ProbeError> {
-    let keys: Vec<K> = map.keys().collect::<Result<_, _>>().map_err(|error| failed("read", name, &error))?;
-    for key in keys {
-        map.remove(&key).map_err(|error| failed("empty", name, &error))?;
-    }
-    Ok(())
 }

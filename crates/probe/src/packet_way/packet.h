@@ -19,8 +19,6 @@ struct settings {
 	__u64 transport;
 	__u64 message;
 	__u64 every;
-	/* Whether namespaces belong to an end, beside processes. */
-	__u64 by_namespace;
 	/* Whether the server's processes are known. */
 	__u64 knows_server;
 };

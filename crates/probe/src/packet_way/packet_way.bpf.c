@@ -2,23 +2,10 @@
  * and adds the time between each two points to histograms: nothing is sent to user space for an event. As only one
  * message is under way, no packet needs an identity: copies, tunnels and other network stacks do not matter. */
 #include "packet.h"
+#include "subjects.h"
 #include "trail.h"
 
 enum role { CLIENT = 1, SERVER = 2 };
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__type(key, __u32);
-	__type(value, __u32);
-} processes SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 256);
-	__type(key, __u32);
-	__type(value, __u32);
-} namespaces SEC(".maps");
 
 /* System calls of x86-64 by number: write, writev, sendto, sendmsg, sendmmsg. */
 static __always_inline int is_send(__u64 id)
@@ -38,16 +25,11 @@ static __always_inline int tells_length(__u64 id)
 	return id == 1 || id == 44;
 }
 
-static __always_inline __u32 role_here(const struct settings *settings)
+static __always_inline __u32 role_here(void)
 {
-	__u32 process = bpf_get_current_pid_tgid() >> 32;
-	__u32 *role = bpf_map_lookup_elem(&processes, &process);
-	if (!role && settings->by_namespace) {
-		struct task_struct *task = bpf_get_current_task_btf();
-		__u32 namespace = BPF_CORE_READ(task, nsproxy, net_ns, ns.inum);
-		role = bpf_map_lookup_elem(&namespaces, &namespace);
-	}
-	return role ? *role : 0;
+	__u32 role = subject_by_number(bpf_get_current_pid_tgid() >> 32);
+
+	return role ? role : subject_by_place(bpf_get_current_task_btf());
 }
 
 /* The socket that a descriptor of the current task stands for; NULL when it is none. */
@@ -140,7 +122,7 @@ int BPF_PROG(call_begins, struct pt_regs___way *registers, long id)
 	struct trail *trail = the_trail();
 	if (!settings || !trail || (tells_length(id) && registers->dx != settings->message))
 		return 0;
-	__u32 role = role_here(settings);
+	__u32 role = role_here();
 	if (role == CLIENT)
 		client_sends(trail, settings, registers->di);
 	else if (role == SERVER)
@@ -166,7 +148,7 @@ int BPF_PROG(call_ends, struct pt_regs___way *registers, long returned)
 	struct settings *settings = the_settings();
 	if (!settings || !is_receive(id))
 		return 0;
-	__u32 role = role_here(settings), file = registers->di;
+	__u32 role = role_here(), file = registers->di;
 	if (role == SERVER && is_servers(socket_of(file), settings, trail)) {
 		if (completes(&trail->server_got, id, returned, settings))
 			pass(trail, SERVER_RECEIVES, NULL, came);

@@ -72,9 +72,6 @@ struct settings {
 	/* Another one for each start: storage of an earlier start counts for nothing. */
 	__u32 epoch;
 	__u32 slots;
-	/* Whether processes are looked up by network namespace or control group. */
-	__u32 by_namespace;
-	__u32 by_cgroup;
 	/* Slots that were taken. */
 	__u64 taken;
 	/* Calls that found no room. */

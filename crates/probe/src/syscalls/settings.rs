@@ -1,15 +1,13 @@
-//! What the kernel's program is told before it is attached, and the counters that it keeps: `struct settings` and the
-//! maps of whom to watch. Must not know what was counted.
-
-use aya::maps::{HashMap, Map};
+//! What the kernel's program is told before it is attached, and the counters that it keeps: `struct settings`, whom to
+//! watch, and their marks. Must not know what was counted.
 
 use crate::{
-    bpf::{Loaded, failed},
+    bpf::{Loaded, Subjects, failed},
     observe::{ProbeError, Watch},
 };
 
-/// The structure in words: epoch and slots, by_namespace and by_cgroup, taken, overflowed.
-type Words = [u64; 4];
+/// The structure in words: epoch and slots, taken, overflowed.
+type Words = [u64; 3];
 /// One bit a process, by the low bits of its number.
 type Marks = [u64; 8192];
 
@@ -27,52 +25,26 @@ pub(super) struct Counters {
 
 /// Tells the program, which must not be attached, whom to watch from now on and that it has seen nothing yet.
 pub(super) fn begin(loaded: &mut Loaded, watch: &Watch, epoch: u32, slots: u32) -> Result<(), ProbeError> {
-    let subjects = || (1..).zip(&watch.subjects).filter(|(_, subject)| subject.syscalls);
-    let mut pids = Vec::new();
-    let (mut namespaces, mut cgroups) = (Vec::new(), Vec::new());
-    for (place, subject) in subjects() {
-        pids.extend(subject.pids.iter().map(|pid| (*pid, place)));
-        // The kernel's numbers of namespaces have 32 bits.
-        namespaces.extend(subject.namespaces.iter().map(|inode| (*inode as u32, place)));
-        cgroups.extend(subject.cgroups.iter().map(|inode| (*inode, place)));
-    }
-    fill(loaded, "processes", &pids)?;
-    fill(loaded, "namespaces", &namespaces)?;
-    fill(loaded, "cgroups", &cgroups)?;
+    let subjects = (1..).zip(&watch.subjects).filter(|(_, subject)| subject.syscalls);
+    let subjects = Subjects::of(subjects);
+    loaded.tell(&subjects)?;
     let mut array = loaded.array::<Marks>(MARKS)?;
-    array.set(0, *marks(&pids), 0).map_err(|error| failed("write", MARKS, &error))?;
-    let by = |any: bool| u32::from(any);
-    let words = [join(epoch, slots), join(by(!namespaces.is_empty()), by(!cgroups.is_empty())), 0, 0];
+    array.set(0, *marks(subjects.pids()), 0).map_err(|error| failed("write", MARKS, &error))?;
     let mut array = loaded.array::<Words>(SETTINGS)?;
-    array.set(0, words, 0).map_err(|error| failed("write", SETTINGS, &error))
+    array.set(0, [join(epoch, slots), 0, 0], 0).map_err(|error| failed("write", SETTINGS, &error))
 }
 
 /// Reads the counters.
 pub(super) fn counters(loaded: &mut Loaded) -> Result<Counters, ProbeError> {
     let words = loaded.array::<Words>(SETTINGS)?.get(&0, 0);
     let words = words.map_err(|error| failed("read", SETTINGS, &error))?;
-    Ok(Counters { taken: u32::try_from(words[2]).unwrap_or(u32::MAX), overflowed: words[3] })
+    Ok(Counters { taken: u32::try_from(words[1]).unwrap_or(u32::MAX), overflowed: words[2] })
 }
 
-/// Leaves exactly these entries in a map; of equal keys the first counts.
-fn fill<K: aya::Pod>(loaded: &mut Loaded, name: &str, entries: &[(K, u32)]) -> Result<(), ProbeError> {
-    let map: &mut Map = loaded.map(name)?;
-    let mut map = HashMap::<_, K, u32>::try_from(map).map_err(|error| failed("open", name, &error))?;
-    let old: Vec<K> = map.keys().filter_map(Result::ok).collect();
-    for key in old {
-        // A process may have ended meanwhile, and its entry with it.
-        let _ = map.remove(&key);
-    }
-    for (key, place) in entries.iter().rev() {
-        map.insert(key, place, 0).map_err(|error| failed("write", name, &error))?;
-    }
-    Ok(())
-}
-
-fn marks(pids: &[(u32, u32)]) -> Box<Marks> {
+fn marks(pids: impl IntoIterator<Item = u32>) -> Box<Marks> {
     let mut marks = Box::new([0; 8192]);
-    for (pid, _) in pids {
-        let mark = *pid as usize % (marks.len() * 64);
+    for pid in pids {
+        let mark = pid as usize % (marks.len() * 64);
         marks[mark / 64] |= 1 << (mark % 64);
     }
     marks
@@ -90,7 +62,7 @@ mod tests {
 
     #[test]
     fn processes_are_marked_by_the_low_bits_of_their_numbers() {
-        let marks = marks(&[(0, 1), (65, 1), ((1 << 19) + 3, 1)]);
+        let marks = marks([0, 65, (1 << 19) + 3]);
         assert_eq!((marks[0], marks[1]), (0b1001, 0b10));
         assert_eq!(marks.iter().map(|word| word.count_ones()).sum::<u32>(), 3);
     }

@@ -105,10 +105,10 @@ int BPF_PROG(enter, struct pt_regs *regs, long nr)
 	if (marked(task->tgid))
 		thread = thread_of(task);
 	/* A mark may also be of a process that ended, or of another one with the same low bits. */
-	if (!thread && (settings.by_namespace || settings.by_cgroup)) {
+	if (!thread && (places.by_namespace || places.by_cgroup)) {
 		__u32 tgid = task->tgid, subject;
 
-		if (bpf_map_lookup_elem(&processes, &tgid))
+		if (subject_by_number(tgid))
 			return 0;
 		subject = subject_by_place(task);
 		if (!subject)

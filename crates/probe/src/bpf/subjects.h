@@ -1,0 +1,77 @@
+/* Whose a task is: user space tells it (subjects.rs) as a number above 0 for each subject, by the number of a process or
+ * by where it lives. What children inherit, and when a process is forgotten, is for the program. */
+#pragma once
+
+#include "kernel.h"
+
+/* Control groups are looked for so far up. */
+#define MOST_LEVELS 16
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 32768);
+	__type(key, __u32);
+	__type(value, __u32);
+} processes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, __u32);
+} namespaces SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u64);
+	__type(value, __u32);
+} cgroups SEC(".maps");
+
+/* Whether any subject is told by a network namespace, or by a control group. */
+struct places {
+	__u32 by_namespace;
+	__u32 by_cgroup;
+};
+
+struct places places SEC(".data.places");
+
+/* Whose a process is by its number; 0 when it is nobody's. */
+static __always_inline __u32 subject_by_number(__u32 tgid)
+{
+	__u32 *subject = bpf_map_lookup_elem(&processes, &tgid);
+
+	return subject ? *subject : 0;
+}
+
+static __always_inline __u32 subject_by_namespace(struct task_struct *task)
+{
+	__u32 inode = BPF_CORE_READ(task, nsproxy, net_ns, ns.inum);
+	__u32 *subject = bpf_map_lookup_elem(&namespaces, &inode);
+
+	return subject ? *subject : 0;
+}
+
+static __always_inline __u32 subject_by_cgroup(struct task_struct *task)
+{
+	struct cgroup *group = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+	__u32 *subject;
+	__u64 id;
+
+	for (int level = 0; level < MOST_LEVELS && group; level++) {
+		id = BPF_CORE_READ(group, kn, id);
+		subject = bpf_map_lookup_elem(&cgroups, &id);
+		if (subject)
+			return *subject;
+		group = BPF_CORE_READ(group, self.parent, cgroup);
+	}
+	return 0;
+}
+
+/* Whose a task is by where it lives; 0 when it is nobody's. */
+static __always_inline __u32 subject_by_place(struct task_struct *task)
+{
+	__u32 subject = places.by_namespace ? subject_by_namespace(task) : 0;
+
+	return !subject && places.by_cgroup ? subject_by_cgroup(task) : subject;
+}

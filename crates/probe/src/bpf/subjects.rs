@@ -1,0 +1,69 @@
+//! Whose a task is, for the maps of subjects.h. Must not know what is watched of it.
+
+use super::{Loaded, failed};
+use crate::observe::{ProbeError, Subject};
+
+const PLACES: &str = ".data.places";
+
+/// Processes, network namespaces and control groups, each with the number of its subject. Of equal ones the first counts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Subjects {
+    processes: Vec<(u32, u32)>,
+    namespaces: Vec<(u32, u32)>,
+    cgroups: Vec<(u64, u32)>,
+}
+
+impl Subjects {
+    /// Of subjects and their numbers, which are above 0.
+    pub(crate) fn of<'a>(numbered: impl IntoIterator<Item = (u32, &'a Subject)>) -> Self {
+        let mut subjects = Self::default();
+        for (number, subject) in numbered {
+            subjects.processes.extend(subject.pids.iter().map(|pid| (*pid, number)));
+            // The kernel's own number of a namespace has 32 bits.
+            let namespaces = subject.namespaces.iter().filter_map(|inode| u32::try_from(*inode).ok());
+            subjects.namespaces.extend(namespaces.map(|inode| (inode, number)));
+            subjects.cgroups.extend(subject.cgroups.iter().map(|inode| (*inode, number)));
+        }
+        subjects
+    }
+
+    /// The numbers of the processes.
+    pub(crate) fn pids(&self) -> impl Iterator<Item = u32> {
+        self.processes.iter().map(|(pid, _)| *pid)
+    }
+}
+
+impl Loaded {
+    /// Tells an object whose programs are not attached who is whose from now on.
+    pub(crate) fn tell(&mut self, subjects: &Subjects) -> Result<(), ProbeError> {
+        self.replace("processes", &subjects.processes)?;
+        self.replace("namespaces", &subjects.namespaces)?;
+        self.replace("cgroups", &subjects.cgroups)?;
+        let by = [subjects.namespaces.is_empty(), subjects.cgroups.is_empty()].map(|none| u32::from(!none));
+        let mut places = self.array::<[u32; 2]>(PLACES)?;
+        places.set(0, by, 0).map_err(|error| failed("write", PLACES, &error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use samples::Owner;
+
+    #[test]
+    fn what_a_subject_is_told_by_has_its_number() {
+        let client = Subject {
+            owner: Owner::Client,
+            pids: vec![7, 8],
+            namespaces: vec![4_026_531_840, u64::MAX],
+            cgroups: vec![u64::MAX],
+            syscalls: true,
+        };
+        let server = Subject { pids: vec![9], namespaces: vec![], cgroups: vec![], ..client.clone() };
+        let subjects = Subjects::of([(1, &client), (3, &server)]);
+        assert_eq!(subjects.pids().collect::<Vec<_>>(), [7, 8, 9]);
+        assert_eq!(subjects.processes, [(7, 1), (8, 1), (9, 3)]);
+        assert_eq!(subjects.namespaces, [(4_026_531_840, 1)], "no namespace has such a number");
+        assert_eq!(subjects.cgroups, [(u64::MAX, 1)]);
+    }
+}
