@@ -1,11 +1,12 @@
 //! The process beside the traffic: obeys the protocol, runs traffic and probes.
 //!
-//! Synchronous and small: one thread reads orders, each order that takes time has a thread, and traffic has
+//! Synchronous and small: one thread reads orders, each order that waits for traffic has a thread, and traffic has
 //! threads of its own. It does not know the scenario, the lab or what a number means.
 
 mod client;
 mod deadline;
 mod describe;
+mod first_process;
 mod mtu;
 mod observe;
 mod refusal;
@@ -19,4 +20,5 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
+pub use first_process::run_as_first_process;
 pub use session::run;

@@ -5,7 +5,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::{
     commands::{
         baseline, check, client, compare, doctor, import, lab, ping, report, run, runs, scenario, schema,
-        server, trace,
+        server, trace, vm,
     },
     shared::Shared,
 };
@@ -82,6 +82,9 @@ pub(crate) enum Command {
     /// Become a program when told to (plumb trace starts it)
     #[command(hide = true)]
     Held(trace::held::HeldArgs),
+    /// Virtual machines by themselves: boot one, see what it is
+    #[command(subcommand)]
+    Vm(vm::VmCommand),
     /// What this machine can measure, and what not and why
     Doctor(doctor::DoctorArgs),
 }

@@ -16,6 +16,7 @@ pub(crate) mod scenario;
 pub(crate) mod schema;
 pub(crate) mod server;
 pub(crate) mod trace;
+pub(crate) mod vm;
 
 use crate::{
     args::{Args, Command},
@@ -47,6 +48,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Lab(command) => lab::run(command),
         Command::Trace(args) => trace::run(args),
         Command::Held(args) => trace::held::hold(args),
+        Command::Vm(command) => vm::run(command),
         Command::Doctor(args) => doctor::run(args),
     }
 }

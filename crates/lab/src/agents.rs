@@ -8,15 +8,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use machine::{Machine, Role};
+use machine::Machine;
 use protocol::{ChannelError, FromAgent, Hello, Order, Progress, Reply, ToAgent};
 use scenario::HostName;
 use units::Nanos;
 
 use crate::{error::RunError, stop::Stop};
 
-/// How long an agent may take to say hello.
-const GREETING: Duration = Duration::from_secs(10);
 /// What the controller waits beyond an order's own deadline, so that the agent's refusal arrives first.
 const GRACE: Duration = Duration::from_secs(2);
 /// How often a wait looks whether the user asked for the end.
@@ -72,9 +70,12 @@ impl Agents {
     /// The numbers of the processes that a host's machine consists of.
     pub(crate) fn pids(&self, host: &HostName) -> impl Iterator<Item = u32> {
         let processes = self.endpoints.get(host).map(|endpoint| endpoint.machine.processes());
-        processes.unwrap_or_default().into_iter().map(|process| match process.role {
-            Role::Agent => process.pid,
-        })
+        processes.unwrap_or_default().into_iter().map(|process| process.pid)
+    }
+
+    /// How long a host's machine took until its first process ran, if it was started for the run.
+    pub(crate) fn booted_within(&self, host: &HostName) -> Option<Duration> {
+        self.endpoints.get(host)?.machine.booted_within()
     }
 
     /// Asks one agent and waits for its answer.
@@ -153,8 +154,9 @@ impl Agents {
         let begun = Instant::now();
         let mut silent: Vec<HostName> = self.endpoints.keys().cloned().collect();
         while let Some(host) = silent.first() {
-            if begun.elapsed() > GREETING {
-                return Err(self.silent(host, "the greeting", GREETING));
+            let patience = self.endpoints[host].machine.patience();
+            if begun.elapsed() > patience {
+                return Err(self.silent(host, "the greeting", patience));
             }
             if let Some((host, FromAgent::Hello(hello))) = self.hear()? {
                 hello.accept().map_err(|source| self.lost(&host, source))?;

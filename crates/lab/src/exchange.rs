@@ -8,9 +8,9 @@ use std::{
 };
 
 use load::{Load, StreamLoad, Until};
-use protocol::{ClientOrder, EndReport, Order, Progress, Reply, ServerOrder, Subject, Token, WayOrder};
+use protocol::{ClientOrder, EndReport, Order, Progress, Reply, ServerOrder, Subject, Token};
 use samples::{Observed, Owner};
-use scenario::{Cell, Path, ProbeKind};
+use scenario::{Cell, HostName, Path};
 use units::{BitRate, Bytes};
 
 use crate::{
@@ -18,6 +18,7 @@ use crate::{
     event::{Event, Observer},
     placement::Cpus,
     trial::Bench,
+    watcher::Watcher,
 };
 
 /// For orders that need no traffic.
@@ -44,21 +45,6 @@ pub(crate) struct Reports {
     pub(crate) observed: Option<Observed>,
 }
 
-impl Exchange<'_> {
-    /// The messages to follow, if they can be: its devices are left to be filled in.
-    pub(crate) fn way(&self, port: u16, every: u32) -> Option<WayOrder> {
-        let Load::PingPong(ping) = &self.cell.load else { return None };
-        ProbeKind::PacketWay.sees(&self.cell.load).then(|| WayOrder {
-            transport: ping.transport,
-            server: self.path.to.address,
-            port,
-            message: ping.message,
-            every,
-            devices: Vec::new(),
-        })
-    }
-}
-
 impl Bench<'_> {
     /// Lets both ends send and receive, and collects what they report.
     pub(crate) fn exchange(
@@ -73,18 +59,14 @@ impl Bench<'_> {
             let Exchange { path, .. } = exchange;
             let _ = self.agents.request(&path.to.host, "end the server", Order::Abandon { token }, SHORT);
             let _ = self.agents.request(&path.from.host, "end the client", Order::Abandon { token }, SHORT);
-            if let Some(watcher) = self.watcher.as_mut().filter(|_| exchange.probed) {
-                watcher.abandon(token);
-            }
+            self.watcher_of(exchange).into_iter().for_each(|watcher| watcher.abandon(token));
         }
         let replies = replies?;
-        let observed = match self.watcher.as_mut().filter(|_| exchange.probed) {
-            Some(watcher) => watcher.end()?,
-            None => None,
-        };
+        let observed = self.watcher_of(exchange).map_or(Ok(None), Watcher::end)?;
         match <[Reply; 2]>::try_from(replies) {
             Ok([Reply::Report(client), Reply::Report(server)]) => Ok(Reports { client, server, observed }),
-            Ok([first, _]) => Err(unexpected(exchange.path, &first)),
+            Ok([Reply::Report(_), other]) => Err(unexpected(&exchange.path.to.host, &other)),
+            Ok([other, _]) => Err(unexpected(&exchange.path.from.host, &other)),
             Err(replies) => unreachable!("asked for two replies, got {}", replies.len()),
         }
     }
@@ -95,10 +77,10 @@ impl Bench<'_> {
         exchange: &Exchange<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Reply>, RunError> {
-        let Exchange { path, cell, cpus, probed } = *exchange;
+        let Exchange { path, cell, cpus, .. } = *exchange;
         let port = self.serve(path, token, cell.load.clone(), cpus.server.clone())?;
         let ends = self.ends(path);
-        if let Some(watcher) = self.watcher.as_mut().filter(|_| probed) {
+        if let Some(watcher) = self.watcher_of(exchange) {
             watcher.begin(token, exchange, port, ends)?;
         }
         let order = Order::Run(ClientOrder {
@@ -114,6 +96,11 @@ impl Bench<'_> {
         let collect = Order::Collect { token };
         let server = self.agents.request(&path.to.host, "run the server", collect, deadline)?;
         self.agents.wait(&[client, server], |beat| show(beat, &cell.load, observer))
+    }
+
+    /// Who watches it, if anybody does.
+    pub(crate) fn watcher_of(&mut self, exchange: &Exchange<'_>) -> Option<&mut Watcher> {
+        self.watcher.as_mut().filter(|_| exchange.probed)
     }
 
     /// Whose processes are whose. An end's host that is both ends' is the client's.
@@ -138,7 +125,7 @@ impl Bench<'_> {
         let order = Order::Serve(ServerOrder { token, bind: path.to.address, load, cpus });
         match self.agents.ask(&path.to.host, "open the server", order, SHORT)? {
             Reply::Listening { port } => Ok(port),
-            other => Err(unexpected(path, &other)),
+            other => Err(unexpected(&path.to.host, &other)),
         }
     }
 }
@@ -169,15 +156,10 @@ fn show(beat: &Progress, load: &Load, observer: &mut dyn Observer) {
 }
 
 /// An answer to another question.
-pub(crate) fn unexpected(path: &Path, reply: &Reply) -> RunError {
+pub(crate) fn unexpected(host: &HostName, reply: &Reply) -> RunError {
     let said: String = format!("{reply:?}").chars().take(60).collect();
     let because = format!("it answered something else: {said}");
-    RunError::Refused {
-        host: path.to.host.to_string(),
-        what: "obey the protocol",
-        because,
-        unsupported: false,
-    }
+    RunError::Refused { host: host.to_string(), what: "obey the protocol", because, unsupported: false }
 }
 
 /// Hard to guess for a stranger on the same path; the standard library's hasher is seeded by the kernel.

@@ -150,8 +150,7 @@ impl Bench<'_> {
     }
 
     fn verdict(&mut self, exchange: &Exchange<'_>, observer: &mut dyn Observer) -> Verdict {
-        let watcher = self.watcher.as_mut().filter(|_| exchange.probed);
-        watcher.map_or(Verdict::Kept, |watcher| watcher.judge(observer))
+        self.watcher_of(exchange).map_or(Verdict::Kept, |watcher| watcher.judge(observer))
     }
 
     /// Whether the path carries anything at all, before the first trial is made on it.
@@ -201,7 +200,7 @@ impl Bench<'_> {
         self.agents.ask(&path.to.host, "close the MTU probe's server", Order::Abandon { token }, SHORT)?;
         match reply {
             Reply::Mtu(result) => Ok(result),
-            other => Err(unexpected(path, &other)),
+            other => Err(unexpected(&path.from.host, &other)),
         }
     }
 }

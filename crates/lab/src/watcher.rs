@@ -3,10 +3,10 @@
 
 use std::{collections::BTreeSet, mem, net::Ipv4Addr, path::PathBuf, time::Duration};
 
-use load::Transport;
-use machine::{Host, Machine};
+use load::{Load, Transport};
+use machine::{Machine, Namespace};
 use protocol::{ObserveOrder, Order, Reply, Seen, Subject, Token, WatchedDevice, WayOrder};
-use samples::{MissingProbe, Observed, Owner};
+use samples::{Environment, MissingProbe, Observed, Owner};
 use scenario::{Cell, HostName, ProbeKind};
 use units::Bytes;
 
@@ -17,7 +17,6 @@ use crate::{
     exchange::{self, Exchange},
     record,
     stop::Stop,
-    watch::all_missing,
 };
 
 /// What errors call its machine.
@@ -39,8 +38,10 @@ pub(crate) struct Watcher {
     troubles: Vec<MissingProbe>,
     /// The probes that failed once in the planned trial that is being made.
     struck: BTreeSet<ProbeKind>,
+    /// How long it may think about an answer.
+    patience: Duration,
     /// Why it cannot be asked any more.
-    lost: Option<String>,
+    lost: Option<RunError>,
 }
 
 /// What becomes of a trial that was watched.
@@ -63,32 +64,58 @@ impl Watcher {
         probes: &[ProbeKind],
         devices: Vec<WatchedDevice>,
     ) -> Result<(Self, Vec<MissingProbe>), RunError> {
-        let machine = Box::new(Host::new(HostName::new(NAME), agent));
-        Self::start_in(machine, tool, stop, probes, devices)
+        let host = HostName::new(NAME);
+        let machine = Box::new(Namespace::own(host.clone(), agent));
+        let mut watcher = Self::greeted((host, machine), tool, stop, probes, devices)?;
+        let missing = watcher.try_probes()?;
+        Ok((watcher, missing))
     }
 
-    fn start_in(
-        machine: Box<dyn Machine>,
+    /// An observer in `machine`, which errors call by its name, that has greeted and not yet tried its probes.
+    pub(crate) fn greeted(
+        (host, machine): (HostName, Box<dyn Machine>),
         tool: &str,
         stop: &Stop,
         probes: &[ProbeKind],
         devices: Vec<WatchedDevice>,
-    ) -> Result<(Self, Vec<MissingProbe>), RunError> {
-        let host = HostName::new(NAME);
+    ) -> Result<Self, RunError> {
+        // What boots slowly also thinks slowly.
+        let patience = PATIENCE.max(machine.patience() * 2);
         let agents = Agents::start(vec![(host.clone(), machine)], tool, stop)?;
         let (probes, struck) = (probes.to_vec(), BTreeSet::new());
-        let mut watcher =
-            Self { agents, host, probes, devices, watching: None, troubles: Vec::new(), struck, lost: None };
+        let (watching, troubles, lost) = (None, Vec::new(), None);
+        Ok(Self { agents, host, probes, devices, watching, troubles, struck, patience, lost })
+    }
+
+    /// Tries every probe; those that cannot run are gone from now on.
+    pub(crate) fn try_probes(&mut self) -> Result<Vec<MissingProbe>, RunError> {
         let token = exchange::token();
-        let way = Some(nowhere()).filter(|_| watcher.probes.contains(&ProbeKind::PacketWay));
-        watcher.observe(token, Vec::new(), way)?;
-        watcher.abandon(token);
-        let mut missing = mem::take(&mut watcher.troubles);
-        if let Some(because) = &watcher.lost {
-            missing = all_missing(&watcher.probes, because);
+        self.observe(token, Vec::new(), Some(self.nowhere()))?;
+        self.abandon(token);
+        let mut missing = mem::take(&mut self.troubles);
+        if let Some(because) = &self.lost {
+            missing = all_missing(&self.probes, &because.to_string());
         }
-        watcher.probes.retain(|kind| !missing.iter().any(|missing| missing.probe == record::probe(*kind)));
-        Ok((watcher, missing))
+        self.probes.retain(|kind| !missing.iter().any(|missing| missing.probe == record::probe(*kind)));
+        Ok(missing)
+    }
+
+    /// Why it cannot be asked any more, if so.
+    pub(crate) fn loss(&mut self) -> Option<RunError> {
+        self.lost.take()
+    }
+
+    /// The machine that it is in, as it sees it.
+    pub(crate) fn describe(&mut self) -> Result<Environment, RunError> {
+        match self.agents.ask(&self.host, "describe its machine", Order::Describe, self.patience)? {
+            Reply::Environment(environment) => Ok(environment),
+            other => Err(exchange::unexpected(&self.host, &other)),
+        }
+    }
+
+    /// How long its machine took until its first process ran, if it was started for it.
+    pub(crate) fn booted_within(&self) -> Option<Duration> {
+        self.agents.booted_within(&self.host)
     }
 
     /// The probes that it has.
@@ -114,8 +141,7 @@ impl Watcher {
         port: u16,
         ends: Vec<Subject>,
     ) -> Result<(), RunError> {
-        let way = exchange.way(port, EVERY).filter(|_| self.probes.contains(&ProbeKind::PacketWay));
-        self.observe(token, ends, way)
+        self.observe(token, ends, self.way(exchange, port))
     }
 
     /// Ends watching; what was seen, if anything was.
@@ -135,7 +161,7 @@ impl Watcher {
         self.watching = None;
         if self.lost.is_none() {
             // An observer that cannot be reached watches nothing, and the next order says so.
-            let _ = self.agents.request(&self.host, "end watching", Order::Abandon { token }, PATIENCE);
+            let _ = self.agents.request(&self.host, "end watching", Order::Abandon { token }, self.patience);
         }
     }
 
@@ -178,7 +204,7 @@ impl Watcher {
         let pids = [std::process::id()].into_iter().chain(self.agents.pids(&self.host)).collect();
         subjects.push(Subject { owner: Owner::Plumb, pids, syscalls: false });
         let probes = self.probes.iter().map(|kind| record::probe(*kind)).collect();
-        let way = way.map(|way| WayOrder { devices: self.devices.clone(), ..way });
+        let way = way.filter(|_| self.probes.contains(&ProbeKind::PacketWay));
         let order = Order::Observe(ObserveOrder { token, probes, subjects, way });
         if let Some(Reply::Observing(observing)) = self.ask("watch a trial", order)? {
             self.watching = Some(token);
@@ -187,12 +213,37 @@ impl Watcher {
         Ok(())
     }
 
+    /// The messages of an exchange, if they can be followed.
+    fn way(&self, exchange: &Exchange<'_>, port: u16) -> Option<WayOrder> {
+        let Load::PingPong(ping) = &exchange.cell.load else { return None };
+        ProbeKind::PacketWay.sees(&exchange.cell.load).then(|| WayOrder {
+            transport: ping.transport,
+            server: exchange.path.to.address,
+            port,
+            message: ping.message,
+            every: EVERY,
+            devices: self.devices.clone(),
+        })
+    }
+
+    /// Messages that nobody sends: a probe is tried by looking for them.
+    fn nowhere(&self) -> WayOrder {
+        WayOrder {
+            transport: Transport::Udp,
+            server: Ipv4Addr::LOCALHOST,
+            port: 9,
+            message: Bytes(64),
+            every: EVERY,
+            devices: self.devices.clone(),
+        }
+    }
+
     /// Its answer, if it has one; only the user's wish to end is an error.
     fn ask(&mut self, what: &'static str, order: Order) -> Result<Option<Reply>, RunError> {
         if self.lost.is_some() {
             return Ok(None);
         }
-        match self.agents.ask(&self.host, what, order, PATIENCE) {
+        match self.agents.ask(&self.host, what, order, self.patience) {
             Ok(reply) => Ok(Some(reply)),
             Err(RunError::Interrupted) => Err(RunError::Interrupted),
             Err(RunError::Refused { because, .. }) => {
@@ -200,7 +251,7 @@ impl Watcher {
                 Ok(None)
             }
             Err(error) => {
-                self.lost = Some(error.to_string());
+                self.lost = Some(error);
                 // One that is only slow would leave its probes on, and trials without probes would pay for them.
                 self.agents.end(&self.host);
                 Ok(None)
@@ -209,16 +260,10 @@ impl Watcher {
     }
 }
 
-/// Messages that nobody sends: a probe is tried by looking for them.
-fn nowhere() -> WayOrder {
-    WayOrder {
-        transport: Transport::Udp,
-        server: Ipv4Addr::LOCALHOST,
-        port: 9,
-        message: Bytes(64),
-        every: EVERY,
-        devices: Vec::new(),
-    }
+/// All of these, for one reason.
+pub(crate) fn all_missing(probes: &[ProbeKind], because: &str) -> Vec<MissingProbe> {
+    let missing = |kind: &_| MissingProbe { probe: record::probe(*kind), because: because.to_owned() };
+    probes.iter().map(missing).collect()
 }
 
 #[cfg(test)]

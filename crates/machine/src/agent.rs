@@ -2,12 +2,9 @@
 //! Must not know what kind of machine it is the agent of.
 
 use std::{
-    io::{BufRead, BufReader, Read},
     os::unix::process::CommandExt,
     path::PathBuf,
     process::{Child, Command, Stdio},
-    sync::{Arc, Mutex, PoisonError},
-    thread,
 };
 
 use scenario::HostName;
@@ -16,11 +13,9 @@ use sys::netns::NetNs;
 use crate::{
     channel::Channel,
     error::MachineError,
+    last_lines::LastLines,
     process::{Process, Role},
 };
-
-/// How many lines of the agent's error output are kept.
-const KEPT_LINES: usize = 20;
 
 /// A child process that is an agent. Dropping it ends it.
 #[derive(Debug)]
@@ -28,13 +23,13 @@ pub(crate) struct AgentProcess {
     host: HostName,
     program: PathBuf,
     child: Option<Child>,
-    errors: Arc<Mutex<Vec<String>>>,
+    errors: LastLines,
 }
 
 impl AgentProcess {
     /// The agent of `host`, which will be `program agent`.
     pub(crate) fn new(host: HostName, program: PathBuf) -> Self {
-        Self { host, program, child: None, errors: Arc::default() }
+        Self { host, program, child: None, errors: LastLines::default() }
     }
 
     /// Starts it in `namespace`, or else in the one of the calling thread.
@@ -54,7 +49,7 @@ impl AgentProcess {
             .map_err(|source| MachineError::Start { host: self.host.to_string(), source })?;
         let piped = "its three streams were asked for as pipes";
         let (input, output) = (child.stdin.take().expect(piped), child.stdout.take().expect(piped));
-        self.keep_errors(child.stderr.take().expect(piped));
+        self.errors.keep(child.stderr.take().expect(piped), |_| true);
         self.child = Some(child);
         Ok(Channel { from_agent: Box::new(output), to_agent: Box::new(input) })
     }
@@ -75,20 +70,7 @@ impl AgentProcess {
 
     /// The last lines that it wrote to its error output.
     pub(crate) fn last_words(&self) -> String {
-        self.errors.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
-    }
-
-    fn keep_errors(&self, from: impl Read + Send + 'static) {
-        let errors = Arc::clone(&self.errors);
-        thread::spawn(move || {
-            for line in BufReader::new(from).lines().map_while(Result::ok) {
-                let mut kept = errors.lock().unwrap_or_else(PoisonError::into_inner);
-                if kept.len() == KEPT_LINES {
-                    kept.remove(0);
-                }
-                kept.push(line);
-            }
-        });
+        self.errors.text()
     }
 }
 

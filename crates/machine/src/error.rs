@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::qemu::QemuError;
+
 /// A machine could not do what was asked.
 #[derive(Debug, Error)]
 pub enum MachineError {
@@ -19,5 +21,14 @@ pub enum MachineError {
     Started {
         /// Which host.
         host: String,
+    },
+    /// The virtual machine could not be started.
+    #[error("cannot start virtual machine {host}: {source}")]
+    Qemu {
+        /// Which host.
+        host: String,
+        /// Why.
+        #[source]
+        source: QemuError,
     },
 }

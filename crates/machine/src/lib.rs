@@ -6,27 +6,33 @@
 mod agent;
 mod channel;
 mod error;
-mod host;
+mod guest;
 mod keeper;
+mod last_lines;
 mod namespace;
 mod process;
+mod qemu;
 mod rights;
 mod visit;
 
 pub use channel::Channel;
 pub use error::MachineError;
-pub use host::Host;
+pub use guest::{GuestError, Image, Kernel};
 pub use keeper::Keeper;
 pub use namespace::Namespace;
 pub use process::{Process, Role};
+pub use qemu::{Accelerator, Qemu, QemuError};
 pub use rights::Rights;
 /// What can go wrong with a process: the kernel's refusal, naming operation and object.
 pub use sys::Error as ProcessError;
 pub use visit::visit;
 
+use std::time::Duration;
+
 /// Something that an agent can run in.
 pub trait Machine: Send {
-    /// Starts the agent and opens the byte stream to it. The agent dies with the calling thread's process.
+    /// Starts the agent and opens the byte stream to it. The agent dies with the calling thread: call it from one that
+    /// lives as long as the agent is meant to.
     ///
     /// # Errors
     /// When the agent cannot be started.
@@ -37,6 +43,17 @@ pub trait Machine: Send {
 
     /// Ends the agent, if it still runs, and waits until it is gone.
     fn stop(&mut self);
+
+    /// How long the agent may take from [`Machine::start`] to its greeting.
+    fn patience(&self) -> Duration {
+        Duration::from_secs(10)
+    }
+
+    /// How long the machine took from [`Machine::start`] until its first process ran; `None` before it does, and for a
+    /// machine that ran before.
+    fn booted_within(&self) -> Option<Duration> {
+        None
+    }
 
     /// The last lines that the agent, or the machine under it, wrote where people look for errors.
     fn last_words(&self) -> String;

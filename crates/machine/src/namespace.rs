@@ -1,4 +1,5 @@
-//! A network namespace as a machine: the agent is a child process in it, its channel the child's stdio.
+//! A network namespace as a machine: that of a lab's host, or the one that this process is in. The agent is a child
+//! process, its channel the child's stdio.
 
 use std::path::PathBuf;
 
@@ -10,7 +11,8 @@ use crate::{Machine, agent::AgentProcess, channel::Channel, error::MachineError,
 /// A machine that is a network namespace.
 #[derive(Debug)]
 pub struct Namespace {
-    namespace: NetNs,
+    /// `None` for the one that this process is in.
+    namespace: Option<NetNs>,
     agent: AgentProcess,
 }
 
@@ -18,13 +20,20 @@ impl Namespace {
     /// A machine for `host` in `namespace`, whose agent is `program agent`.
     #[must_use]
     pub fn new(host: HostName, namespace: NetNs, program: PathBuf) -> Self {
-        Self { namespace, agent: AgentProcess::new(host, program) }
+        Self { namespace: Some(namespace), agent: AgentProcess::new(host, program) }
+    }
+
+    /// This machine itself, in no namespace of a lab, by the name that errors call it. Its agent, `program agent`, sees
+    /// what every other agent does, and carries no traffic.
+    #[must_use]
+    pub fn own(name: HostName, program: PathBuf) -> Self {
+        Self { namespace: None, agent: AgentProcess::new(name, program) }
     }
 }
 
 impl Machine for Namespace {
     fn start(&mut self) -> Result<Channel, MachineError> {
-        self.agent.start(Some(&self.namespace))
+        self.agent.start(self.namespace.as_ref())
     }
 
     fn processes(&self) -> Vec<Process> {
@@ -44,6 +53,7 @@ impl Machine for Namespace {
 #[expect(clippy::disallowed_macros, reason = "a skipped test says why")]
 mod tests {
     use super::*;
+    use crate::process::Role;
     use std::{
         io::{Read, Write},
         thread,
@@ -57,6 +67,17 @@ mod tests {
                 None
             }
         }
+    }
+
+    #[test]
+    fn its_agent_is_a_child_here_and_has_a_number_while_it_runs() {
+        let mut machine = Namespace::own(HostName::new("observer"), "/bin/cat".into());
+        assert_eq!(machine.processes(), []);
+        let _channel = machine.start().expect("cat is everywhere");
+        let [Process { role: Role::Agent, pid }] = machine.processes()[..] else { panic!("one process") };
+        assert!(sys::child::start_time(pid).is_ok(), "it is a process of this machine");
+        machine.stop();
+        assert_eq!(machine.processes(), []);
     }
 
     #[test]

@@ -15,4 +15,6 @@ pub struct Process {
 pub enum Role {
     /// It is the agent, whose threads carry the traffic.
     Agent,
+    /// It is the monitor of a virtual machine, in which the agent is.
+    Monitor,
 }

@@ -24,6 +24,7 @@ mod reach;
 mod resolve;
 mod scenario;
 mod schema;
+mod vm;
 mod workload;
 
 pub use design::{Design, LEAST_PRECISE, Objective};
@@ -40,4 +41,5 @@ pub use plan::{Arm, Cell, Plan, PlannedTrial};
 pub use probes::{ProbeKind, Probes};
 pub use scenario::{Ports, Scenario, Schedule};
 pub use schema::schema;
+pub use vm::{Board, Vm};
 pub use workload::Workload;

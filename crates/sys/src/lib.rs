@@ -6,15 +6,20 @@
 
 pub mod affinity;
 pub mod allocation;
+pub mod boot;
 pub mod bpf;
 pub mod child;
 pub mod clock;
+pub mod device_statistics;
 mod error;
 pub mod kvm;
 pub mod limits;
+pub mod memory_file;
 pub mod netns;
 pub mod poller;
 pub mod socket;
+pub mod sysfs;
+pub mod tsc;
 pub mod uname;
 pub mod userns;
 pub mod vhost;

@@ -51,7 +51,11 @@ fn started(
     probes: &[ProbeKind],
 ) -> (Watcher, Vec<MissingProbe>) {
     let machine = Box::new(Fake(Some(Box::new(answer))));
-    Watcher::start_in(machine, "test", &Stop::new(), probes, Vec::new()).expect("it greets")
+    let mut watcher =
+        Watcher::greeted((HostName::new(NAME), machine), "test", &Stop::new(), probes, Vec::new())
+            .expect("it greets");
+    let missing = watcher.try_probes().expect("nobody stops it");
+    (watcher, missing)
 }
 
 fn missing(kind: samples::ProbeKind) -> MissingProbe {

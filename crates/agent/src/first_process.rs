@@ -1,0 +1,86 @@
+//! The agent as the first process of a guest: mounts what every process expects, loads the modules that lie in the
+//! image, finds the port to the controller, and turns the machine off when the controller hangs up.
+//! Must not know which monitor runs the guest.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, bail};
+
+/// What the host looks for on the console, to know when the kernel had done its part.
+const FIRST_WORDS: &str = "plumb is the first process";
+/// The kernel's file systems, and where they belong.
+const MOUNTS: [(&str, &str); 6] = [
+    ("proc", "/proc"),
+    ("sysfs", "/sys"),
+    ("devtmpfs", "/dev"),
+    ("tmpfs", "/tmp"),
+    ("tmpfs", "/run"),
+    ("tracefs", "/sys/kernel/tracing"),
+];
+const MODULES: &str = "/modules";
+/// In [`MODULES`]: the names of the others, in the order in which they are to be loaded.
+const ORDER: &str = "order";
+const PORTS: &str = "/sys/class/virtio-ports";
+/// The port to the controller.
+const PORT: &str = "plumb";
+/// Devices appear soon after their modules are loaded, even in an emulated machine.
+const PATIENCE: Duration = Duration::from_secs(10);
+const GLANCE: Duration = Duration::from_millis(1);
+
+/// Prepares the guest and obeys the controller until it hangs up; then the machine turns itself off.
+///
+/// # Errors
+/// When the guest cannot be prepared, or the controller speaks another protocol. The machine is not turned off then: the
+/// end of its first process is a panic of the kernel, which tells the reason on the console.
+pub fn run_as_first_process(tool_version: &str) -> anyhow::Result<()> {
+    writeln!(io::stdout(), "{FIRST_WORDS}").context("the guest has no console")?;
+    for (kind, folder) in MOUNTS {
+        sys::boot::mount_kernel_files(kind, Path::new(folder))?;
+    }
+    load_modules(Path::new(MODULES))?;
+    let port = open_port(Path::new(PORTS))?;
+    let input = port.try_clone().context("cannot open the port to the controller twice")?;
+    crate::run(input, port, tool_version)?;
+    Err(sys::boot::power_off().into())
+}
+
+fn load_modules(folder: &Path) -> anyhow::Result<()> {
+    let order = folder.join(ORDER);
+    let names = fs::read_to_string(&order).with_context(|| format!("cannot read {}", order.display()))?;
+    for name in names.lines() {
+        sys::boot::load_module(&folder.join(name))?;
+    }
+    Ok(())
+}
+
+/// The port can be opened only once.
+fn open_port(ports: &Path) -> anyhow::Result<File> {
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        if let Some(device) = find_port(ports) {
+            return OpenOptions::new()
+                .read(true)
+                .write(true)
+                .open(&device)
+                .with_context(|| format!("cannot open the port to the controller, {}", device.display()));
+        }
+        thread::sleep(GLANCE);
+    }
+    bail!("there is no virtio port `{PORT}` to the controller")
+}
+
+fn find_port(ports: &Path) -> Option<PathBuf> {
+    let mut entries = fs::read_dir(ports).ok()?.filter_map(Result::ok);
+    let is_ours = |entry: &fs::DirEntry| {
+        fs::read_to_string(entry.path().join("name")).is_ok_and(|name| name.trim_end() == PORT)
+    };
+    let device = Path::new("/dev").join(entries.find(is_ours)?.file_name());
+    // The device's node may come after its entry here.
+    device.exists().then_some(device)
+}

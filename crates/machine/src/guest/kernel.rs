@@ -1,0 +1,142 @@
+//! The kernel that guests boot: one that is installed on this machine, or one that the user names.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use super::error::GuestError;
+
+const KERNELS: &str = "/boot";
+const MODULES: &str = "/lib/modules";
+/// What the name of a kernel's file begins with; its release follows.
+const PREFIX: &str = "vmlinuz-";
+/// In the release of Debian's kernel for virtual machines: the smallest of its kernels.
+const FOR_GUESTS: &str = "-cloud-";
+
+/// Where a bzImage says that it is one (Documentation/arch/x86/boot.rst of Linux).
+const MAGIC: std::ops::Range<usize> = 0x202..0x206;
+const BZ_IMAGE: &[u8] = b"HdrS";
+const ELF: &[u8] = b"\x7fELF";
+
+/// A kernel and its modules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kernel {
+    /// The file that a boot loader would load: a bzImage.
+    pub image: PathBuf,
+    /// The folder with its `modules.dep`.
+    pub modules: PathBuf,
+}
+
+impl Kernel {
+    /// The newest kernel of this machine whose modules are installed too; one made for virtual machines before others.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn installed() -> Result<Self, GuestError> {
+        Self::newest(Path::new(KERNELS), Path::new(MODULES))
+    }
+
+    /// The kernel in the file `image`, with the modules in `modules`, or else those of the release in its name.
+    ///
+    /// # Errors
+    /// When either is not there, or the file is no kernel.
+    pub fn named(image: PathBuf, modules: Option<PathBuf>) -> Result<Self, GuestError> {
+        let failed = |what, path: &Path| {
+            let path = path.to_owned();
+            move |source| GuestError::Read { what, path, source }
+        };
+        if !is_kernel(&image).map_err(failed("the kernel", &image))? {
+            return Err(GuestError::NoKernelFile { image });
+        }
+        let modules = match (modules, release(&image)) {
+            (Some(folder), _) => folder,
+            (None, Some(release)) => Path::new(MODULES).join(release),
+            (None, None) => return Err(GuestError::NoRelease { image }),
+        };
+        let list = modules.join("modules.dep");
+        File::open(&list).map_err(failed("the modules of the kernel,", &list))?;
+        Ok(Self { image, modules })
+    }
+
+    fn newest(kernels: &Path, modules: &Path) -> Result<Self, GuestError> {
+        let entries = fs::read_dir(kernels).into_iter().flatten().filter_map(Result::ok);
+        let found = entries.map(|entry| entry.path()).filter_map(|image| {
+            let modules = modules.join(release(&image)?);
+            modules.join("modules.dep").exists().then_some(Self { image, modules })
+        });
+        found
+            .max_by_key(|kernel| rank(release(&kernel.image).unwrap_or_default()))
+            .ok_or_else(|| GuestError::NoKernel { folder: kernels.to_owned() })
+    }
+}
+
+fn is_kernel(image: &Path) -> io::Result<bool> {
+    let mut head = Vec::new();
+    File::open(image)?.take(MAGIC.end as u64).read_to_end(&mut head)?;
+    Ok(head.starts_with(ELF) || head.get(MAGIC) == Some(BZ_IMAGE))
+}
+
+fn release(image: &Path) -> Option<&str> {
+    image.file_name()?.to_str()?.strip_prefix(PREFIX)
+}
+
+/// Higher for what a guest should rather boot: 6.1.0-56 comes after 6.1.0-9.
+fn rank(release: &str) -> (bool, Vec<u64>) {
+    let numbers = release.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
+    (release.contains(FOR_GUESTS), numbers.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_one_for_guests_that_has_modules_is_taken() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (boot, modules) = (folder.path().join("boot"), folder.path().join("modules"));
+        let install = |release: &str, with_modules: bool| {
+            fs::create_dir_all(&boot).expect("writable");
+            fs::write(boot.join(format!("vmlinuz-{release}")), "").expect("writable");
+            if with_modules {
+                fs::create_dir_all(modules.join(release)).expect("writable");
+                fs::write(modules.join(release).join("modules.dep"), "").expect("writable");
+            }
+        };
+        let newest = || Kernel::newest(&boot, &modules).map(|kernel| kernel.image);
+        assert!(newest().expect_err("none yet").to_string().contains("apt-get install linux-image-cloud-amd64"));
+        for (release, with_modules, best) in [
+            ("6.12.3-amd64", true, "6.12.3-amd64"),
+            ("6.1.0-9-cloud-amd64", true, "6.1.0-9-cloud-amd64"),
+            ("6.1.0-56-cloud-amd64", true, "6.1.0-56-cloud-amd64"),
+            ("6.9.0-1-cloud-amd64", false, "6.1.0-56-cloud-amd64"),
+        ] {
+            install(release, with_modules);
+            assert_eq!(newest().expect("one is there"), boot.join(format!("vmlinuz-{best}")));
+        }
+    }
+
+    #[test]
+    fn a_kernel_without_its_modules_is_refused_by_their_name() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let refused = |name: &str, modules: Option<&Path>, said: &str| {
+            let kernel = Kernel::named(folder.path().join(name), modules.map(Path::to_owned));
+            let error = kernel.expect_err(name).to_string();
+            assert!(error.contains(said), "{error}");
+        };
+        let mut file = vec![0; MAGIC.end];
+        fs::write(folder.path().join("vmlinuz-0.0.0-text"), &file).expect("writable");
+        file[MAGIC].copy_from_slice(BZ_IMAGE);
+        for name in ["vmlinuz-0.0.0-none", "bzImage"] {
+            fs::write(folder.path().join(name), &file).expect("writable");
+        }
+        refused("no", None, "cannot read the kernel ");
+        refused("vmlinuz-0.0.0-text", None, "is no kernel that a PC could boot");
+        refused("vmlinuz-0.0.0-none", None, "/lib/modules/0.0.0-none/modules.dep");
+        refused("bzImage", None, "--modules");
+        refused("bzImage", Some(Path::new("/nonexistent")), "/nonexistent/modules.dep");
+        fs::write(folder.path().join("modules.dep"), "").expect("writable");
+        assert!(Kernel::named(folder.path().join("bzImage"), Some(folder.path().to_owned())).is_ok());
+    }
+}

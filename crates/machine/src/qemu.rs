@@ -1,0 +1,182 @@
+//! A virtual machine of QEMU: the agent is its guest's first process, its channel a virtio-serial port. Every stream to
+//! QEMU is a descriptor that it inherits, so that it leaves no file behind. Must not know what the guest is asked to do.
+
+mod accelerator;
+mod arguments;
+mod error;
+mod hangs_up;
+mod qmp;
+
+use std::{
+    io::Read,
+    os::{fd::OwnedFd, unix::net::UnixStream},
+    process::{Child, Command, Stdio},
+    sync::{Arc, OnceLock},
+    time::{Duration, Instant},
+};
+
+use command_fds::{CommandFdExt, FdMapping};
+use scenario::{HostName, Vm};
+use units::Bytes;
+
+pub use accelerator::Accelerator;
+pub use error::QemuError;
+
+use self::{arguments::Descriptor, hangs_up::HangsUp, qmp::Qmp};
+use crate::{
+    Machine,
+    channel::Channel,
+    error::MachineError,
+    guest::{Image, Kernel},
+    last_lines::LastLines,
+    process::{Process, Role},
+};
+
+const PROGRAM: &str = "qemu-system-x86_64";
+/// How QEMU complains of each feature of a CPU that it does not emulate: on every start, and of no use to anybody.
+const USUAL: &str = "TCG doesn't support requested feature";
+/// What the guest's first process writes to its console as soon as it runs.
+const FIRST_WORDS: &str = "plumb is the first process";
+
+/// A virtual machine of QEMU. Dropping it ends it.
+#[derive(Debug)]
+pub struct Qemu {
+    host: HostName,
+    vm: Vm,
+    accelerator: Accelerator,
+    kernel: Kernel,
+    image: Arc<Image>,
+    running: Option<Running>,
+    words: LastLines,
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    qmp: Qmp,
+    started: Instant,
+    first_process: Arc<OnceLock<Instant>>,
+}
+
+impl Qemu {
+    /// The modules that an [`Image`] for it must have.
+    pub const MODULES: &'static [&'static str] = &["virtio_pci", "virtio_mmio", "virtio_console", "virtio_net"];
+
+    /// With less memory, a guest has no room for kernel, image and a measurement.
+    pub const LEAST_MEMORY: Bytes = Bytes(192 << 20);
+
+    /// The machine `vm` of `host`, which will boot `kernel` with `image`.
+    #[must_use]
+    pub fn new(host: HostName, vm: Vm, accelerator: Accelerator, kernel: Kernel, image: Arc<Image>) -> Self {
+        Self { host, vm, accelerator, kernel, image, running: None, words: LastLines::default() }
+    }
+
+    /// What QEMU calls itself and its version.
+    ///
+    /// # Errors
+    /// When it is not installed, or does not say.
+    pub fn version() -> Result<String, QemuError> {
+        let mut command = Command::new(PROGRAM);
+        command.arg("-version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let child = sys::child::spawn_in(&mut command, None, PROGRAM).map_err(QemuError::of_start)?;
+        let said = child.wait_with_output()?.stdout;
+        Ok(String::from_utf8_lossy(&said).lines().next().unwrap_or_default().to_owned())
+    }
+
+    fn run(&self) -> Result<(Running, UnixStream), QemuError> {
+        if self.vm.memory < Self::LEAST_MEMORY {
+            return Err(QemuError::TooLittleMemory { asked: self.vm.memory, least: Self::LEAST_MEMORY });
+        }
+        let [agent, qmp, console] = [UnixStream::pair()?, UnixStream::pair()?, UnixStream::pair()?];
+        let image = self.image.file().try_clone()?;
+        let inherited: [(Descriptor, OwnedFd); 4] = [
+            (Descriptor::Image, image.into()),
+            (Descriptor::Agent, agent.1.into()),
+            (Descriptor::Qmp, qmp.1.into()),
+            (Descriptor::Console, console.1.into()),
+        ];
+        let mut command = Command::new(PROGRAM);
+        command
+            .args(arguments::of(&self.host, &self.vm, self.accelerator, &self.kernel))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let mappings = inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child as i32 });
+        command.fd_mappings(mappings.collect()).expect("each descriptor has a number of its own");
+        let started = Instant::now();
+        let mut child = sys::child::spawn_in(&mut command, None, PROGRAM).map_err(QemuError::of_start)?;
+        // It has copies of its own: only so does its end end the streams here.
+        drop(command);
+        let first_process = Arc::new(OnceLock::new());
+        self.words.keep(child.stderr.take().expect("asked for as a pipe"), |line| !line.contains(USUAL));
+        self.listen(console.0, &first_process);
+        match Qmp::greet(qmp.0) {
+            Ok(qmp) => Ok((Running { child, qmp, started, first_process }, agent.0)),
+            Err(error) => {
+                end(&mut child);
+                Err(QemuError::Monitor { source: error, words: self.words.text() })
+            }
+        }
+    }
+
+    fn listen(&self, console: impl Read + Send + 'static, first_process: &Arc<OnceLock<Instant>>) {
+        let first_process = Arc::clone(first_process);
+        self.words.keep(console, move |line| {
+            if line.contains(FIRST_WORDS) {
+                first_process.get_or_init(Instant::now);
+            }
+            true
+        });
+    }
+}
+
+impl Machine for Qemu {
+    fn start(&mut self) -> Result<Channel, MachineError> {
+        if self.running.is_some() {
+            return Err(MachineError::Started { host: self.host.to_string() });
+        }
+        let refused = |source| MachineError::Qemu { host: self.host.to_string(), source };
+        let (running, agent) = self.run().map_err(refused)?;
+        let to_agent = agent.try_clone().map_err(|error| refused(error.into()))?;
+        self.running = Some(running);
+        Ok(Channel { from_agent: Box::new(agent), to_agent: Box::new(HangsUp::new(to_agent)) })
+    }
+
+    fn processes(&self) -> Vec<Process> {
+        self.running.iter().map(|running| Process { role: Role::Monitor, pid: running.child.id() }).collect()
+    }
+
+    fn stop(&mut self) {
+        if let Some(mut running) = self.running.take() {
+            running.qmp.quit();
+            end(&mut running.child);
+        }
+    }
+
+    /// An emulated guest with one CPU boots in three to four seconds when nothing else runs; each more takes part of one.
+    fn patience(&self) -> Duration {
+        Duration::from_secs(30 + u64::from(self.vm.vcpus))
+    }
+
+    fn booted_within(&self) -> Option<Duration> {
+        let running = self.running.as_ref()?;
+        Some(running.first_process.get()?.duration_since(running.started))
+    }
+
+    fn last_words(&self) -> String {
+        self.words.text()
+    }
+}
+
+impl Drop for Qemu {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Ends it, if it still runs, and waits until it is gone.
+fn end(child: &mut Child) {
+    // Either fails only when the child is gone, which is what is wanted.
+    let _ = child.kill();
+    let _ = child.wait();
+}

@@ -1,0 +1,79 @@
+//! QEMU's command line. Source: qemu(1) and docs/system/i386/microvm.rst of QEMU 7.2.
+
+use scenario::{Board, HostName, Vm};
+
+use super::accelerator::Accelerator;
+use crate::guest::Kernel;
+
+/// The numbers of the descriptors that QEMU inherits.
+#[derive(Debug, Clone, Copy)]
+#[repr(i32)]
+pub(super) enum Descriptor {
+    /// The guest's image.
+    Image = 10,
+    /// To the guest's agent.
+    Agent,
+    /// To QEMU itself.
+    Qmp,
+    /// From the guest's first serial port.
+    Console,
+}
+
+/// The port that the guest looks for.
+const PORT: &str = "plumb";
+/// A panic ends the guest at once, and QEMU with it.
+const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1";
+/// An emulated timer comes late when the host has other work. A kernel that takes its measure by it hangs at boot or
+/// distrusts the CPU's counter, which is the host's own. Source: admin-guide/kernel-parameters.txt of Linux.
+const EMULATED_KERNEL_ARGUMENTS: &str = "tsc=reliable no_timer_check";
+/// With fewer extensions than `max`, a guest is emulated four times faster, and does not hang now and then.
+const EMULATED_CPU: &str = "EPYC";
+
+/// The command line for this machine.
+pub(super) fn of(host: &HostName, vm: &Vm, accelerator: Accelerator, kernel: &Kernel) -> Vec<String> {
+    let (board, accel) = (vm.board.word(), accelerator.word());
+    let cpu = match accelerator {
+        Accelerator::Kvm => "host",
+        Accelerator::Tcg => EMULATED_CPU,
+    };
+    // Threads of their own for emulated CPUs; on virtio-mmio the bus is part of the device's name.
+    let accel = if accelerator == Accelerator::Tcg { format!("{accel},thread=multi") } else { accel.to_owned() };
+    let bus = match vm.board {
+        Board::Q35 => "pci",
+        Board::Microvm => "device",
+    };
+    let megabytes = vm.memory.0 >> 20;
+    let mut words: Vec<String> =
+        ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"].map(str::to_owned).to_vec();
+    let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
+    add("-name", format!("guest={host},debug-threads=on"));
+    add("-machine", format!("{board},memory-backend=memory"));
+    add("-accel", accel);
+    add("-cpu", cpu.to_owned());
+    add("-smp", vm.vcpus.to_string());
+    add("-m", format!("{megabytes}M"));
+    add("-object", format!("memory-backend-memfd,id=memory,size={megabytes}M"));
+    add("-kernel", kernel.image.display().to_string());
+    add("-initrd", format!("/proc/self/fd/{}", Descriptor::Image as i32));
+    add("-append", kernel_arguments(accelerator));
+    add("-chardev", socket("console", Descriptor::Console));
+    add("-serial", "chardev:console".to_owned());
+    add("-chardev", socket("qmp", Descriptor::Qmp));
+    add("-mon", "chardev=qmp,mode=control".to_owned());
+    add("-device", format!("virtio-serial-{bus}"));
+    add("-chardev", socket("agent", Descriptor::Agent));
+    add("-device", format!("virtserialport,chardev=agent,name={PORT}"));
+    words
+}
+
+fn kernel_arguments(accelerator: Accelerator) -> String {
+    let counter = || sys::tsc::kilohertz().map(|khz| format!(" tsc_early_khz={khz}")).unwrap_or_default();
+    match accelerator {
+        Accelerator::Kvm => KERNEL_ARGUMENTS.to_owned(),
+        Accelerator::Tcg => format!("{KERNEL_ARGUMENTS} {EMULATED_KERNEL_ARGUMENTS}{}", counter()),
+    }
+}
+
+fn socket(id: &str, descriptor: Descriptor) -> String {
+    format!("socket,id={id},fd={}", descriptor as i32)
+}

@@ -1,0 +1,62 @@
+//! What the first process of a machine does: mount the kernel's file systems, load modules, turn the machine off.
+//!
+//! It must not know why the machine runs. See mount(2), finit_module(2), reboot(2).
+
+use std::{fs::File, path::Path};
+
+use rustix::{
+    mount::{MountFlags, mount},
+    system::{RebootCommand, finit_module, reboot},
+};
+
+use crate::error::{Context, Error, Result};
+
+/// Mounts a file system of the kernel's own (`proc`, `sysfs`, `tmpfs`, ...) on `folder`. One that is mounted there
+/// already is no error.
+pub fn mount_kernel_files(kind: &str, folder: &Path) -> Result<()> {
+    match mount(kind, folder, kind, MountFlags::empty(), None) {
+        Err(rustix::io::Errno::BUSY) => Ok(()),
+        result => result.named("mount", || format!("{kind} on {}", folder.display())),
+    }
+}
+
+/// Loads the kernel module in `file`. One that is loaded already is no error.
+pub fn load_module(file: &Path) -> Result<()> {
+    let object = || format!("kernel module {}", file.display());
+    let open = File::open(file).map_err(|error| Error::from_io("open", object(), &error))?;
+    match finit_module(open, c"", 0) {
+        Err(rustix::io::Errno::EXIST) => Ok(()),
+        result => result.named("load", object),
+    }
+}
+
+/// Turns the machine off at once, whatever still runs. Comes back only with an error.
+#[must_use]
+pub fn power_off() -> Error {
+    let errno = reboot(RebootCommand::PowerOff).map_or_else(rustix::io::Errno::raw_os_error, |()| libc::EIO);
+    Error::new("turn off", "the machine", errno)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_no_module_is_refused_by_name() {
+        let file = std::env::current_exe().expect("a test is a file");
+        let error = load_module(&file).expect_err("not a module").to_string();
+        assert!(
+            error.starts_with("cannot load kernel module ") && error.contains(&*file.to_string_lossy()),
+            "{error}"
+        );
+        let error = load_module(Path::new("/nonexistent.ko")).expect_err("no file").to_string();
+        assert!(error.starts_with("cannot open kernel module /nonexistent.ko"), "{error}");
+    }
+
+    #[test]
+    fn a_file_system_that_the_kernel_lacks_is_named() {
+        let error =
+            mount_kernel_files("nonesuch", Path::new("/proc")).expect_err("there is none").to_string();
+        assert!(error.contains("nonesuch on /proc"), "{error}");
+    }
+}
