@@ -37,7 +37,7 @@ fn trials() -> Vec<Trial> {
         Trial::test("waiting_and_running_are_told_apart", split::split),
         Trial::test("a_call_that_is_under_way_shows_its_time_so_far", split::under_way),
         Trial::test("strace_counts_the_same_calls", tracers::strace),
-        Trial::test("perf_trace_counts_the_same_calls_of_a_thread", tracers::perf),
+        Trial::test("perf_trace_counts_the_same_calls_of_every_thread", tracers::perf),
         Trial::test("ten_thousand_threads_are_counted_or_told", crowd::ten_thousand_threads),
         Trial::test("threads_that_come_and_go_are_counted_exactly", crowd::come_and_go),
         Trial::test("a_process_that_calls_all_the_time_is_counted_exactly", crowd::busy),

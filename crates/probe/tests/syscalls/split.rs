@@ -40,13 +40,11 @@ fn split_once(probe: &mut dyn Probe) -> Vec<String> {
     probe.start(&pids(&[pid])).expect("it could be loaded");
     let said = finish(child);
     let seen = seen(probe);
-    // Reads of the device and of the pipe are of one kind; so are their clocks.
-    let (random, pipe) = (told(&said, "random"), told(&said, "pipe"));
-    let both = Told { wall: random.wall + pipe.wall, cpu: random.cpu + pipe.cpu };
     [
         check("sleep", &told(&said, "sleep"), &longest(&seen, pid, &["nanosleep", "clock_nanosleep"])),
         check("futex", &told(&said, "futex"), &longest(&seen, pid, &["futex"])),
-        check("read", &both, &longest(&seen, pid, &["read"])),
+        check("random", &told(&said, "random"), &longest(&seen, pid, &["getrandom"])),
+        check("pipe", &told(&said, "pipe"), &longest(&seen, pid, &["read"])),
     ]
     .concat()
 }

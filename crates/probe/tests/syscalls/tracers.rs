@@ -1,7 +1,7 @@
 //! The same calls of the same process, counted by us and by strace or perf at once.
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,9 @@ use crate::roles::KNOWN;
 use crate::watched::{finish, pids, probe_or_skip, seen, waiting};
 
 const PATIENCE: Duration = Duration::from_secs(20);
+/// What perf's child does between its fork and its execve, where perf does not look yet.
+const BEFORE_THE_PROGRAM: &[&str] =
+    &["close", "execve", "fcntl", "prctl", "read", "rt_sigaction", "set_robust_list"];
 
 /// Calls and errors by name.
 type Table = BTreeMap<String, (u64, u64)>;
@@ -37,45 +40,40 @@ pub(crate) fn strace() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Whether perf already looks cannot be seen; on a busy machine it may begin too late.
-const ATTEMPTS: usize = 4;
-
+/// Every thread's calls, by its number. perf starts the program, so that it follows what that starts in turn; we watch
+/// perf from before, and so all of it too.
 pub(crate) fn perf() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("perf trace") else { return Ok(()) };
-    for attempt in 1..=ATTEMPTS {
-        let Some((told, ours)) = perf_once(&mut *probe)? else { return Ok(()) };
-        if attempt == ATTEMPTS || without_edges(told.clone()) == without_edges(ours.clone()) {
-            compare(told, ours);
-            break;
+    let program = std::env::current_exe().expect("Linux");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "read go; exec perf trace -s -m 16M -- \"$0\" \"$1\""]).arg(program).arg(KNOWN);
+    let mut tracer = shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    probe.start(&pids(&[tracer.id()])).expect("it could be loaded");
+    // A line for the shell, and a byte for the program.
+    tracer.stdin.take().expect("piped").write_all(b"\ng")?;
+    let said = end(tracer);
+    let told = tables_of_perf(&said);
+    if told.is_empty() || said.contains("LOST") {
+        println!("skipped: perf trace: it is not installed, may not trace here, or lost events: {said:.200}");
+        return Ok(());
+    }
+    assert!(told.len() >= 8, "a first thread, four others and three children: {said}");
+    let first = *told.keys().min().expect("it is not empty");
+    let mut ours = ours_by_thread(&mut *probe);
+    for (thread, mut told) in told {
+        let mut ours = ours.remove(&thread).unwrap_or_default();
+        if thread == first {
+            for call in BEFORE_THE_PROGRAM {
+                let (ours, told) = (ours.remove(*call).unwrap_or_default(), told.remove(*call).unwrap_or_default());
+                assert!(ours >= told, "{call}: {ours:?}, and perf saw {told:?}");
+            }
+        } else {
+            // perf takes the return of `clone` in the new thread for a call.
+            assert_eq!(told.remove("clone"), Some((1, 0)), "thread {thread}: {told:?}");
         }
+        assert_eq!(ours, told, "thread {thread}; the first is {first}");
     }
     Ok(())
-}
-
-/// What both counted of the first thread: `perf trace -p` does not follow what a process starts. `None`, and a word
-/// why, where perf cannot tell.
-fn perf_once(probe: &mut dyn probe::Probe) -> Result<Option<(Table, Table)>, Failed> {
-    let child = waiting(KNOWN, &[]);
-    let pid = child.id();
-    let mut perf = Command::new("perf");
-    perf.args(["trace", "-s", "-m", "16M", "-p", &pid.to_string()]);
-    let Some(tracer) = begin(perf, "perf trace") else { return finished(child).map(|()| None) };
-    let tracing = tracer.id();
-    if !until(|| holds_events(tracing)) {
-        println!("skipped: perf trace: it may not trace here");
-        stop(tracer);
-        return finished(child).map(|()| None);
-    }
-    // The last of its descriptors is a moment before it looks.
-    std::thread::sleep(Duration::from_millis(500));
-    probe.start(&pids(&[pid])).expect("it could be loaded");
-    finish(child);
-    let said = end(tracer);
-    if said.contains("LOST") {
-        println!("skipped: perf trace: it lost events");
-        return Ok(None);
-    }
-    Ok(Some((table(&said, of_perf), ours(probe, |count| count.tid == Some(pid)))))
 }
 
 /// Equal but for calls that one saw begin or end and the other did not: the first read, and the tracer's own stop.
@@ -108,10 +106,32 @@ fn of_strace(words: &[&str]) -> Option<Row> {
     (*name != "total").then_some(((*name).to_owned(), calls.parse().ok()?, errors))
 }
 
-/// The lines of perf's tables, one for each thread: name, calls, errors and five times.
-fn of_perf(words: &[&str]) -> Option<Row> {
-    let [name, calls, errors, _, _, _, _, _] = words else { return None };
-    Some(((*name).to_owned(), calls.parse().ok()?, errors.parse().ok()?))
+/// The tables of perf, one for each thread: ` name (number), ...`, then a line a call with its name, calls, errors and
+/// five times.
+fn tables_of_perf(said: &str) -> BTreeMap<u32, Table> {
+    let mut tables: BTreeMap<u32, Table> = BTreeMap::new();
+    let mut thread = None;
+    for line in said.lines() {
+        if line.contains(" events, ") {
+            thread = line.rsplit_once('(').and_then(|(_, rest)| rest.split(')').next()?.parse().ok());
+        }
+        let words: Vec<_> = line.split_whitespace().collect();
+        let [name, calls, errors, _, _, _, _, _] = words[..] else { continue };
+        if let (Some(thread), Ok(calls), Ok(errors)) = (thread, calls.parse(), errors.parse()) {
+            tables.entry(thread).or_default().insert(name.to_owned(), (calls, errors));
+        }
+    }
+    tables
+}
+
+fn ours_by_thread(probe: &mut dyn probe::Probe) -> BTreeMap<u32, Table> {
+    let mut tables: BTreeMap<u32, Table> = BTreeMap::new();
+    for count in seen(probe).syscalls.iter().filter(|count| count.calls > 0) {
+        let thread = count.tid.expect("few enough threads to be told one by one");
+        let calls = (count.calls, count.errors.unwrap_or(0));
+        tables.entry(thread).or_default().insert(count.call.clone(), calls);
+    }
+    tables
 }
 
 fn table(said: &str, line: fn(&[&str]) -> Option<Row>) -> Table {
@@ -160,13 +180,6 @@ fn until(done: impl Fn() -> bool) -> bool {
         std::thread::sleep(Duration::from_millis(10));
     }
     true
-}
-
-/// Whether a process has opened events of the kernel.
-fn holds_events(pid: u32) -> bool {
-    let Ok(descriptors) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
-    let targets = descriptors.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
-    targets.into_iter().any(|target| target.to_string_lossy().contains("perf_event"))
 }
 
 fn status(pid: u32, field: &str) -> Option<String> {
