@@ -185,8 +185,8 @@ impl Spread {
 
     fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let values: Vec<f64> = values.collect();
-        let (least, most) = describe::min_max(&values)?;
-        Some(Self { median: describe::median(&values)?, least, most })
+        let end = |of: fn(f64, f64) -> f64| values.iter().copied().reduce(of);
+        Some(Self { median: describe::median(&values)?, least: end(f64::min)?, most: end(f64::max)? })
     }
 }
 

@@ -133,7 +133,7 @@ const CASES: &[Case] = &[
 ];
 
 /// What probes need.
-const PROBES: &[Need] = &[Need::Root, Need::File("/sys/kernel/btf/vmlinux", "a kernel with BTF")];
+const PROBES: &[Need] = &[Need::Root, Need::BTF];
 
 fn sandbox() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_plumb"))

@@ -10,6 +10,7 @@ mod ends;
 mod evidence;
 mod hint;
 mod measured;
+mod packets;
 mod probed;
 
 const ROOT: Need = Need::Root;
@@ -126,17 +127,22 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a_probed_trial_has_what_was_seen_and_all_have_what_was_counted",
-        needs: &[ROOT],
+        needs: &[ROOT, Need::BTF],
         test: probed::a_probed_trial_has_what_was_seen,
     },
     Case {
-        name: "an_observer_killed_in_a_trial_ends_no_run",
+        name: "packets_are_counted_by_size_and_queue_and_devices_tell_their_spread",
         needs: &[ROOT],
+        test: packets::packets_are_counted_by_size_and_queue,
+    },
+    Case {
+        name: "an_observer_killed_in_a_trial_ends_no_run",
+        needs: &[ROOT, Need::BTF],
         test: probed::a_killed_observer_ends_no_run,
     },
     Case {
         name: "a_killed_controller_takes_its_probes_away_and_its_run_goes_on",
-        needs: &[ROOT],
+        needs: &[ROOT, Need::BTF],
         test: probed::a_killed_controller_takes_its_probes_away,
     },
     Case {

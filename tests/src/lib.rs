@@ -1,6 +1,6 @@
 //! What the tests of the whole program share: requirements, commands, and looking for what is left behind.
 //!
-//! The tests themselves are beside this: tests/cli needs no rights, tests/lab raises real labs. They belong
+//! The tests themselves are beside this: tests/cli needs no rights but for tracing, tests/lab raises real labs. They belong
 //! to the package `plumb`, whose binary they run. Knows nothing of the program's inside.
 #![expect(clippy::disallowed_methods, reason = "tests read /proc, files and the clock")]
 #![expect(clippy::disallowed_macros, reason = "skipped tests say why")]

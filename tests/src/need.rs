@@ -18,6 +18,9 @@ pub enum Need {
 }
 
 impl Need {
+    /// A kernel that tells the layout of its structures, which probes need.
+    pub const BTF: Self = Self::File("/sys/kernel/btf/vmlinux", "a kernel with BTF");
+
     /// Why it is not met; `None` when it is.
     #[must_use]
     pub fn unmet(self) -> Option<String> {

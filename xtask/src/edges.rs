@@ -74,7 +74,7 @@ pub(crate) const ROOMS: &[Room] = &[
     Room { name: "traffic", level: Hands, may_enter: &["wire", "load", "samples", "sys", "units"],
         why: "the load knows sockets and orders, not the experiment behind them" },
     Room { name: "probe", level: Hands, may_enter: &["load", "samples", "sys", "units"],
-        why: "a probe reads the kernel; it knows neither the load nor a threshold" },
+        why: "a probe reads the kernel; of the load it knows the transport, and it knows no threshold" },
     Room { name: "store", level: Hands, may_enter: &["samples", "findings", "units"],
         why: "runs are kept without knowing what a number means" },
 

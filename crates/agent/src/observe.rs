@@ -67,10 +67,7 @@ impl Probes {
     pub(crate) fn observed(&self, token: Token) -> Result<Reply, Refusal> {
         let mut state = self.lock();
         let Some(watching) = state.watching.take_if(|watching| watching.token == token) else {
-            return Err(Refusal::new(format!(
-                "trial {:016x} is not watched here; observe it first",
-                token.0
-            )));
+            return Err(Refusal::new(format!("trial {token} is not watched here; observe it first")));
         };
         let mut seen = Seen::default();
         seen.observed.elapsed = Nanos(monotonic().saturating_sub(watching.since));
@@ -108,12 +105,12 @@ impl Probes {
 impl State {
     fn check(&self) -> Result<(), Refusal> {
         if self.closed {
-            return Err(Refusal::new("the session is over"));
+            return Err(Refusal::over());
         }
         match &self.watching {
             Some(watching) => {
-                let token = watching.token.0;
-                Err(Refusal::new(format!("trial {token:016x} is watched here already; abandon it first")))
+                let token = watching.token;
+                Err(Refusal::new(format!("trial {token} is watched here already; abandon it first")))
             }
             None => Ok(()),
         }

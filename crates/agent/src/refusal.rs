@@ -16,8 +16,12 @@ impl Refusal {
         Self { because: because.into(), unsupported: false }
     }
 
+    pub(crate) fn over() -> Self {
+        Self::new("the session is over; start an agent anew")
+    }
+
     pub(crate) fn unknown(token: Token) -> Self {
-        Self::new(format!("no server of trial {:016x} is open here; serve it first", token.0))
+        Self::new(format!("no server of trial {token} is open here; serve it first"))
     }
 }
 

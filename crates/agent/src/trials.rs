@@ -100,10 +100,10 @@ impl Trials {
 
 impl Open {
     fn check(&self) -> Result<(), Refusal> {
-        if self.closed { Err(Refusal::new("the session is over")) } else { Ok(()) }
+        if self.closed { Err(Refusal::over()) } else { Ok(()) }
     }
 }
 
 fn already(end: &str, token: Token) -> Refusal {
-    Refusal::new(format!("a {end} of trial {:016x} is open here already; abandon it first", token.0))
+    Refusal::new(format!("a {end} of trial {token} is open here already; abandon it first"))
 }

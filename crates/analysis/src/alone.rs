@@ -90,7 +90,7 @@ fn ratio_of(this: &Measured<'_>, that: &Measured<'_>) -> Option<(stats::Estimate
 }
 
 fn verdict(ratio: &stats::Estimate) -> Difference {
-    let sure = |interval: &stats::Interval| interval.confidence >= stats::verdict::LEAST_CONFIDENCE - 1e-12;
+    let sure = |interval: &stats::Interval| stats::verdict::is_sure(interval.confidence);
     match ratio.interval.filter(sure) {
         Some(interval) if interval.high < 1.0 / (1.0 + MARGIN) => Difference::Lower,
         Some(interval) if interval.low > 1.0 + MARGIN => Difference::Higher,

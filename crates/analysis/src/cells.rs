@@ -5,7 +5,7 @@ use samples::{DeviceState, Trial};
 
 use crate::{
     baseline, compare, connect, counters, cpu, doubts, latency, measured::Measured, noise::Noise, owners,
-    probed, reported, sending, series, sockets, steadiness, stream, syscalls,
+    packets, probed, reported, sending, series, sockets, steadiness, stream, syscalls,
 };
 
 /// Every measured cell, in the order of the scenario.
@@ -18,6 +18,7 @@ fn summary(cell: &Measured<'_>, all: &[Measured<'_>], noise: &Noise) -> Option<C
     let values = cell.values();
     let value = compare::value(cell)?;
     let syscalls = syscalls::together(cell);
+    let counters = counters::together(cell);
     Some(CellSummary {
         id: record.id.clone(),
         path: record.path.clone(),
@@ -39,7 +40,8 @@ fn summary(cell: &Measured<'_>, all: &[Measured<'_>], noise: &Noise) -> Option<C
         shifts: shifts(cell),
         probed: probed::summary(cell, &syscalls),
         syscalls,
-        counters: counters::together(cell),
+        packets: counters.as_ref().and_then(|counters| packets::summary(cell, counters)),
+        counters,
         ended: cell.ended.cloned(),
         sockets: sockets::ends(cell.trials().map(|trial| &trial.measurement)),
         devices: devices(cell),

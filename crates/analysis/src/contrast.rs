@@ -24,7 +24,7 @@ use history::History;
 /// Run B against run A, which is the reference. Equal records give equal contrasts.
 ///
 /// `others` are further runs of A's scenario: from those that were made in A's surroundings the noise between runs is
-/// learned where they are enough, and is assumed otherwise. Neither A nor B need be kept out of them.
+/// learned, where they are enough; what is assumed without them is the least. Neither A nor B need be kept out of them.
 ///
 /// Never fails: of what the trials do not suffice for, the verdict is unknown and says why.
 #[must_use]

@@ -1,7 +1,7 @@
 //! What devices and the machine counted while a cell was measured: its trials' counts added up. Must not know what is
 //! too much.
 
-use samples::{DeviceCounters, HostCounters, PathCounters, QdiscCounters, SoftnetCounters};
+use samples::{DeviceCounters, HostCounters, PathCounters, QdiscCounters, QueueCounters, SoftnetCounters};
 use units::Bytes;
 
 use crate::measured::Measured;
@@ -51,6 +51,17 @@ fn add_device(known: &mut DeviceCounters, more: &DeviceCounters) {
         overlimits: one.overlimits.saturating_add(other.overlimits),
         requeues: one.requeues.saturating_add(other.requeues),
     });
+    add_queues(&mut known.rx_queues, &more.rx_queues);
+    add_queues(&mut known.tx_queues, &more.tx_queues);
+}
+
+fn add_queues(known: &mut Vec<QueueCounters>, more: &[QueueCounters]) {
+    known.resize(known.len().max(more.len()), QueueCounters::default());
+    for (queue, more) in known.iter_mut().zip(more) {
+        queue.packets = queue.packets.saturating_add(more.packets);
+        queue.bytes = Bytes(queue.bytes.0.saturating_add(more.bytes.0));
+        queue.dropped = queue.dropped.saturating_add(more.dropped);
+    }
 }
 
 /// What a host tracks is a state and not a count: the most that there was.
@@ -80,6 +91,8 @@ mod tests {
                 tx_packets: 100,
                 tx_bytes: Bytes(1000),
                 qdisc: Some(qdisc),
+                // A queue more in each trial: all that any trial counted is added up.
+                rx_queues: vec![QueueCounters { packets: 5, ..QueueCounters::default() }; drops as usize % 4],
                 ..DeviceCounters::default()
             }],
             hosts: vec![HostCounters { host: "a".into(), tracked: Some(tracked), translated: Some(2) }],
@@ -102,6 +115,8 @@ mod tests {
         let device = &all.devices[0];
         assert_eq!((device.tx_packets, device.tx_bytes, all.devices.len()), (300, Bytes(3000), 1));
         assert_eq!(device.qdisc.as_ref().map(|qdisc| qdisc.drops), Some(3));
+        let queues: Vec<u64> = device.rx_queues.iter().map(|queue| queue.packets).collect();
+        assert_eq!((queues, &device.tx_queues[..]), (vec![10, 5], &[][..]));
         assert_eq!((all.hosts[0].tracked, all.hosts[0].translated), (Some(7), Some(6)));
         assert_eq!(all.softnet, Some(SoftnetCounters { processed: 150, dropped: 3, squeezed: 3 }));
     }

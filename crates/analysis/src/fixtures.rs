@@ -249,6 +249,7 @@ fn tcp_sample() -> TcpSample {
         cwnd: Bytes(1_448_000),
         rtt: Nanos(90_000),
         rtt_variation: Nanos(10_000),
+        segments: 5000,
         ..TcpSample::default()
     }
 }
@@ -367,6 +368,7 @@ pub(crate) fn device(name: &str, mtu: u32, features: &[(&str, bool)]) -> DeviceS
         gro_max_size: None,
         queues: None,
         rings: None,
+        spread: None,
     }
 }
 

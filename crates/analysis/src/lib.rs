@@ -29,6 +29,7 @@ mod measured;
 mod metric;
 mod noise;
 mod owners;
+mod packets;
 mod probed;
 mod reported;
 mod rules;

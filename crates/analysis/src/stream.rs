@@ -47,16 +47,19 @@ pub(crate) fn tcp(trials: &[&[Flow]]) -> Option<TcpSummary> {
     let all_time: Nanos =
         flows_of(trials).filter(|flow| has_tcp(&flow.sender)).map(|flow| flow.sender.elapsed()).sum();
     let share = |of: fn(&TcpSample) -> Nanos| {
-        senders.iter().map(of).sum::<Nanos>().seconds() / all_time.seconds().max(f64::MIN_POSITIVE)
+        let share =
+            senders.iter().map(of).sum::<Nanos>().seconds() / all_time.seconds().max(f64::MIN_POSITIVE);
+        is_whole(&senders).then_some(share.min(1.0))
     };
+    let known = |samples: &[TcpSample], count: u64| (count > 0 || is_whole(samples)).then_some(count);
     Some(TcpSummary {
         retransmits: sum(&senders, |tcp| tcp.retransmits),
-        reorderings: sum(&senders, |tcp| tcp.reorderings),
-        out_of_order: sum(&receivers, |tcp| tcp.out_of_order),
+        reorderings: known(&senders, sum(&senders, |tcp| tcp.reorderings)),
+        out_of_order: known(&receivers, sum(&receivers, |tcp| tcp.out_of_order)),
         cwnd: windows().min().zip(windows().max()),
         rtt: describe::median(&rtts.collect::<Vec<_>>()).map(|rtt| Nanos(rtt.round() as u64)),
-        receive_window_limited: share(|tcp| tcp.receive_window_limited).min(1.0),
-        send_buffer_limited: share(|tcp| tcp.send_buffer_limited).min(1.0),
+        receive_window_limited: share(|tcp| tcp.receive_window_limited),
+        send_buffer_limited: share(|tcp| tcp.send_buffer_limited),
     })
 }
 
@@ -98,6 +101,11 @@ fn flows_of<'a>(trials: &[&'a [Flow]]) -> impl Iterator<Item = &'a Flow> {
 
 fn samples(trials: &[&[Flow]], end: fn(&Flow) -> &EndSeries) -> Vec<TcpSample> {
     flows_of(trials).flat_map(|flow| end(flow).measured()).filter_map(|interval| interval.tcp).collect()
+}
+
+/// Whether these are a kernel's own word, and not what another tool told of it.
+fn is_whole(samples: &[TcpSample]) -> bool {
+    samples.iter().any(TcpSample::is_whole)
 }
 
 fn has_tcp(end: &EndSeries) -> bool {

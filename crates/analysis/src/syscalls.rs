@@ -52,7 +52,8 @@ pub(crate) fn add(known: &mut SyscallCount, more: &SyscallCount) {
     known.tid = known.tid.filter(|tid| more.tid == Some(*tid));
 }
 
-fn add_times(known: &mut CallTimes, more: &CallTimes) {
+/// Adds how long single calls took.
+pub(crate) fn add_times(known: &mut CallTimes, more: &CallTimes) {
     if known.0.len() < more.0.len() {
         known.0.resize(more.0.len(), 0);
     }

@@ -12,6 +12,8 @@ use findings::{TraceSummary, TracedCall, TracedCpu, TracedShare};
 use samples::{CallTimes, DeviceCounters, OwnedCpu, SyscallCount, Trace};
 use units::{Bytes, Nanos};
 
+use crate::syscalls;
+
 pub use contrast::trace_contrast;
 pub use interval::observed_since;
 
@@ -136,14 +138,9 @@ fn added(group: &[&SyscallCount]) -> SyscallCount {
 }
 
 fn together(group: &[&SyscallCount]) -> CallTimes {
-    let mut sums = Vec::new();
-    for times in group.iter().map(|count| &count.times.0) {
-        sums.resize(sums.len().max(times.len()), 0);
-        for (sum, count) in sums.iter_mut().zip(times) {
-            *sum += count;
-        }
-    }
-    CallTimes(sums)
+    let mut sums = CallTimes::default();
+    group.iter().for_each(|count| syscalls::add_times(&mut sums, &count.times));
+    sums
 }
 
 /// The least power of two that this share of all calls stayed below.
@@ -183,6 +180,7 @@ fn cpu(owned: &OwnedCpu) -> TracedCpu {
     shares.sort_by_key(|share| std::cmp::Reverse(share.time));
     TracedCpu {
         source: owned.source,
+        because: owned.because.clone(),
         shares,
         explained: cpus(explained),
         busy: (owned.elapsed >= LONG).then(|| cpus(owned.busy)),

@@ -20,6 +20,11 @@ pub(crate) fn count(number: usize, singular: &str) -> String {
     if number == 1 { format!("1 {singular}") } else { format!("{number} {singular}s") }
 }
 
+/// ` So it is in 3 cells.` behind a claim that names one of several; nothing behind one of its own.
+pub(crate) fn so_in(cells: usize) -> String {
+    if cells > 1 { format!(" So it is in {}.", count(cells, "cell")) } else { String::new() }
+}
+
 /// `0.31x (0.28 to 0.35, 93.8 %)`.
 pub(crate) fn ratio(comparison: &Comparison) -> String {
     let digits = |value: f64| significant(value, 3);

@@ -4,6 +4,7 @@ use std::{env, fmt, fs, io};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use lab::RunError;
+use machine::{GuestError, MachineError, QemuError};
 use probe::ProbeError;
 use scenario::Diagnosis;
 
@@ -54,6 +55,16 @@ impl fmt::Display for NotChecked {
     }
 }
 
+/// The context of an error that ended a guest by itself: no run is concerned.
+#[derive(Debug)]
+pub(crate) struct NoGuest;
+
+impl fmt::Display for NoGuest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the guest did not come up")
+    }
+}
+
 /// Prints what clap has to say: help and version are no failures.
 pub(crate) fn usage(error: &clap::Error) -> Exit {
     if let Some(said) = of_iperf3(error) {
@@ -94,7 +105,7 @@ fn status(error: &anyhow::Error) -> Exit {
         Some(RunError::Interrupted) => Exit::Interrupted,
         _ if error.is::<Misuse>() => Exit::Misuse,
         _ if error.is::<NotChecked>() => Exit::NotChecked,
-        _ if error.is::<NoRights>() => Exit::Unable,
+        _ if error.is::<NoRights>() || lacks_for_guests(error) => Exit::Unable,
         _ if matches!(error.downcast_ref(), Some(ProbeError::Unavailable { .. })) => Exit::Unable,
         _ if matches!(error.downcast_ref(), Some(traffic::Error::Setting { .. })) => Exit::Misuse,
         _ if error.downcast_ref::<traffic::Error>().is_some_and(traffic::Error::is_unsupported) => {
@@ -102,6 +113,16 @@ fn status(error: &anyhow::Error) -> Exit {
         }
         _ => Exit::Failure,
     }
+}
+
+/// Whether it is for want of what this machine would need for any guest.
+fn lacks_for_guests(error: &anyhow::Error) -> bool {
+    let started = error.downcast_ref::<RunError>().is_some_and(|error| {
+        matches!(error, RunError::Machine(MachineError::Qemu { source: QemuError::NotInstalled, .. }))
+    });
+    started
+        || matches!(error.downcast_ref(), Some(GuestError::NoKernel { .. }))
+        || matches!(error.downcast_ref(), Some(QemuError::NoKvm(_)))
 }
 
 /// The error and its causes in one line, each said once.
@@ -123,6 +144,9 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     if let Some(error) = error.downcast_ref::<traffic::Error>() {
         return of_traffic(error);
     }
+    if error.is::<NoGuest>() {
+        return of_guest(error.downcast_ref()?);
+    }
     error.chain().filter_map(|cause| cause.downcast_ref::<RunError>()).find_map(|cause| match cause {
         RunError::Interrupted => Some("finished trials are kept: `plumb run --resume` goes on".to_owned()),
         RunError::Agent { .. } | RunError::Silent { .. } | RunError::Refused { .. } => Some(
@@ -131,6 +155,23 @@ fn hint(error: &anyhow::Error) -> Option<String> {
         ),
         _ => None,
     })
+}
+
+/// What to do about a guest.
+fn of_guest(error: &RunError) -> Option<String> {
+    match error {
+        RunError::Silent { .. } => Some(
+            "an emulated guest now and then hangs as it boots, and takes long beside other work: try again; \
+             `plumb doctor` checks this machine"
+                .to_owned(),
+        ),
+        RunError::Agent { .. } => Some(
+            "the last words are those of QEMU and of the guest's console; a kernel needs the modules of its own \
+             release (--kernel, --modules), and more than a little memory (--memory)"
+                .to_owned(),
+        ),
+        _ => None,
+    }
 }
 
 /// Congestion controls that the kernel has, or has loaded.

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use lab::{Design, Event};
-use samples::{Arm, EndSeries, Measurement, Trial};
+use samples::{EndSeries, Measurement, Trial};
+use scenario::Arm;
 use units::{BitRate, Nanos};
 
 use crate::say;
@@ -101,9 +102,9 @@ impl Progress {
             Event::Trial { planned, cell } => {
                 self.place(planned.index as usize);
                 let mark = match planned.arm {
-                    scenario::Arm::Measure => "",
-                    scenario::Arm::Again => AGAIN,
-                    scenario::Arm::Probed => PROBED,
+                    Arm::Measure => "",
+                    Arm::Again => AGAIN,
+                    Arm::Probed => PROBED,
                 };
                 self.cell = format!("{}{mark}", cell.id);
                 self.message(self.cell.clone());
@@ -139,12 +140,7 @@ impl Progress {
                 Some(choosing) => choosing.made.to_string(),
                 None => format!("{}/{}", trial.index + 1, self.planned),
             };
-            let mark = match trial.arm {
-                Arm::Measure => "",
-                Arm::Again => AGAIN,
-                Arm::Probed => PROBED,
-            };
-            say::aside(format_args!("[{place}] {}{mark}  {}", trial.cell, outcome(trial)));
+            say::aside(format_args!("[{place}] {}  {}", self.cell, outcome(trial)));
         }
     }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     estimate::{Comparison, Estimate},
     latency::{ConnectSummary, LatencySummary},
+    packets::PacketSummary,
     probed::{ProbedSummary, WaySummary},
     solo::LevelShift,
     stream::StreamSummary,
@@ -59,6 +60,8 @@ pub struct CellSummary {
     pub probed: Option<ProbedSummary>,
     /// What devices and the machine counted while it was measured, all trials added up; `None` where nobody read them.
     pub counters: Option<PathCounters>,
+    /// How large packets were on their way; `None` where nobody counted them.
+    pub packets: Option<PacketSummary>,
     /// Why it got no more trials, where that is settled.
     pub ended: Option<CellEnd>,
     /// What the kernel really gave the sockets, by end.

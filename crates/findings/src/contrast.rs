@@ -73,7 +73,7 @@ pub struct CellContrast {
     /// B over A; `None` when that cannot be said of these numbers.
     pub comparison: Option<Comparison>,
     /// Differences smaller than this share are called none: the larger of what is assumed of two runs and what further runs
-    /// show; `None` when neither run knows its noise.
+    /// show; `None` where another tool made a run, or its trials do not say how much they scatter.
     pub floor: Option<f64>,
     /// What further runs of the scenario show of it; `None` where there are too few.
     pub between_runs: Option<BetweenRuns>,

@@ -12,6 +12,7 @@ mod document;
 mod estimate;
 mod ladder;
 mod latency;
+mod packets;
 mod probed;
 mod solo;
 mod stream;
@@ -29,6 +30,7 @@ pub use document::{Findings, RunSummary, SCHEMA};
 pub use estimate::{Basis, Comparison, Difference, Estimate, Interval, NoiseFloor};
 pub use ladder::{FactorEffect, Ladder, Rung};
 pub use latency::{ConnectSummary, LatencySummary, OpenLoopSummary};
+pub use packets::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
 pub use probed::{
     CallRates, CpuByOwner, CpuProbeCost, EndCalls, Leg, OwnerPart, OwnerTime, ProbeCost, ProbedSummary,
     RunProbes, StepKind, StepSummary, WaySummary, Work,

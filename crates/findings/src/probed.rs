@@ -67,6 +67,8 @@ pub struct ProbedSummary {
 pub struct CpuByOwner {
     /// How it was told apart.
     pub source: OwnerSource,
+    /// Why no better, where it is known.
+    pub because: Option<String>,
     /// CPUs of the machine.
     pub cpus: u32,
     /// CPUs busy on average, as the kernel itself counted.

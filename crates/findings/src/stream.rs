@@ -32,18 +32,18 @@ pub struct StreamSummary {
 pub struct TcpSummary {
     /// Segments sent again.
     pub retransmits: u64,
-    /// Reorderings that senders saw: so often a retransmit need not have been a loss.
-    pub reorderings: u64,
-    /// Segments that reached receivers out of order.
-    pub out_of_order: u64,
+    /// Reorderings that senders saw: so often a retransmit need not have been a loss. `None` where a log does not tell.
+    pub reorderings: Option<u64>,
+    /// Segments that reached receivers out of order; `None` where a log does not tell.
+    pub out_of_order: Option<u64>,
     /// Smallest and largest congestion window seen.
     pub cwnd: Option<(Bytes, Bytes)>,
     /// Median over the intervals of the smoothed round-trip time that senders saw under this load.
     pub rtt: Option<Nanos>,
-    /// Share of the senders' time for which a receiver's window held them back, 0 to 1.
-    pub receive_window_limited: f64,
-    /// Share of the senders' time for which their send buffer held them back, 0 to 1.
-    pub send_buffer_limited: f64,
+    /// Share of the senders' time for which a receiver's window held them back, 0 to 1; `None` where a log does not tell.
+    pub receive_window_limited: Option<f64>,
+    /// Share of the senders' time for which their send buffer held them back, 0 to 1; `None` where a log does not tell.
+    pub send_buffer_limited: Option<f64>,
 }
 
 /// The datagrams of UDP streams, all trials and flows together, the warm-up left out.

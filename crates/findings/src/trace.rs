@@ -67,6 +67,8 @@ pub struct TracedCall {
 pub struct TracedCpu {
     /// How it was told apart.
     pub source: OwnerSource,
+    /// Why no better, where it is known.
+    pub because: Option<String>,
     /// Who had it, the largest first.
     pub shares: Vec<TracedShare>,
     /// All that owners had, in CPUs.

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use samples::{CellEnd, EndReason, Trial};
 use scenario::{Arm, Objective, Plan, PlannedTrial};
+use stats::interval;
 use units::Nanos;
 
 use forecast::screening_blocks;
@@ -260,7 +261,7 @@ impl<'p> Design<'p> {
             Standing::Settled => EndReason::Settled,
             Standing::Out => EndReason::Unusable { trials: self.seen.unusable(cell) as u32 },
             Standing::Open if self.spent => {
-                EndReason::Budget { reach: group::reach(&self.seen.values(cell, u32::MAX)) }
+                EndReason::Budget { reach: interval::reach_so_far(&self.seen.values(cell, u32::MAX)) }
             }
             Standing::Open => return None,
         };

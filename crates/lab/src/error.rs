@@ -85,5 +85,9 @@ pub enum RunError {
 }
 
 fn last_words(said: &str) -> String {
-    if said.is_empty() { String::new() } else { format!("; its last words: {said}") }
+    match said.lines().count() {
+        0 => String::new(),
+        1 => format!("; its last words: {said}"),
+        _ => format!("; its last words:\n{said}"),
+    }
 }

@@ -1,7 +1,8 @@
 //! A scenario's parts as records: what is kept of them with a run.
 
 use samples::{
-    CellRecord, DesignRecord, DeviceState, Objective, PathRecord, ProbeKind, RxTx, ScenarioRecord, Sent,
+    CellRecord, CpuSpread, DesignRecord, DeviceState, Interrupt, Objective, PathRecord, ProbeKind, RxTx,
+    ScenarioRecord, Sent,
 };
 use scenario::{Cell, Design, Path, Scenario};
 use units::Bytes;
@@ -22,11 +23,16 @@ pub(crate) fn design(design: &Design) -> DesignRecord {
     DesignRecord {
         budget: design.budget,
         precision: design.precision,
-        objective: match design.objective {
-            scenario::Objective::Max => Objective::Max,
-            scenario::Objective::Efficient => Objective::Efficient,
-            scenario::Objective::LowCpu => Objective::LowCpu,
-        },
+        objective: objective(design.objective),
+    }
+}
+
+/// What the best setting is sought for.
+pub(crate) fn objective(objective: scenario::Objective) -> Objective {
+    match objective {
+        scenario::Objective::Max => Objective::Max,
+        scenario::Objective::Efficient => Objective::Efficient,
+        scenario::Objective::LowCpu => Objective::LowCpu,
     }
 }
 
@@ -68,6 +74,20 @@ pub fn device(state: &topology::DeviceState) -> DeviceState {
         gro_max_size: Some(Bytes(state.gro_ipv4_max_size.into())),
         queues: state.queues.map(both),
         rings: state.rings.map(both),
+        spread: state.spread.as_ref().map(spread),
+    }
+}
+
+fn spread(spread: &topology::CpuSpread) -> CpuSpread {
+    let interrupt = |interrupt: &topology::Interrupt| Interrupt {
+        number: interrupt.number,
+        name: interrupt.name.clone(),
+        cpus: interrupt.cpus.clone(),
+    };
+    CpuSpread {
+        rps: spread.rps.clone(),
+        xps: spread.xps.clone(),
+        interrupts: spread.interrupts.iter().map(interrupt).collect(),
     }
 }
 

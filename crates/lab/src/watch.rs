@@ -10,10 +10,9 @@ use topology::Topology;
 use crate::{
     error::RunError,
     event::{Event, Observer},
-    record,
     run::Request,
     stop::Stop,
-    watcher::Watcher,
+    watcher::{Watcher, all_missing},
 };
 
 /// How a run is watched.
@@ -52,12 +51,6 @@ pub(crate) fn begin(
     let plan = if request.resume.is_none() { plan.limited_to(probes) } else { plan };
     let watcher = watcher.filter(|watcher| !watcher.probes().is_empty());
     Ok(Watch { watcher, missing, plan })
-}
-
-/// All of these, for one reason.
-pub(crate) fn all_missing(probes: &[scenario::ProbeKind], because: &str) -> Vec<MissingProbe> {
-    let missing = |kind: &_| MissingProbe { probe: record::probe(*kind), because: because.to_owned() };
-    probes.iter().map(missing).collect()
 }
 
 /// Every device of the lab, as an observer finds it.

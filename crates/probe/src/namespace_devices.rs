@@ -23,7 +23,7 @@ pub fn namespace_devices(pid: u32) -> Vec<DeviceCounters> {
             tx_bytes: Bytes(device.sent_bytes),
             tx_dropped: device.sent_drop,
             tx_errors: device.sent_errs,
-            qdisc: None,
+            ..DeviceCounters::default()
         })
         .collect();
     devices.sort_by(|one, other| one.device.cmp(&other.device));

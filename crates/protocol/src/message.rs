@@ -1,6 +1,6 @@
 //! The messages, one JSON object a line. Both sides first say [`Hello`].
 
-use std::net::Ipv4Addr;
+use std::{fmt, net::Ipv4Addr};
 
 use load::{Direction, Load};
 use samples::{ConnectData, EndSeries, Environment, MachineCpu, PingPongData, SoftnetCounters, ThreadCpu};
@@ -25,6 +25,12 @@ pub struct Hello {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Token(pub u64);
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
 
 /// From the controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -38,9 +38,9 @@ pub struct Subject {
 pub struct WayOrder {
     /// TCP or UDP.
     pub transport: Transport,
-    /// The server's address and port, as the client addresses them: no hop changes them.
+    /// The server's address, as the client writes it: no hop changes it, nor the port.
     pub server: Ipv4Addr,
-    /// The port.
+    /// The server's port.
     pub port: u16,
     /// The size of a message's payload.
     pub message: Bytes,

@@ -19,6 +19,11 @@ const FREQUENCIES: [(f64, &str); 4] = [(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"),
 const COUNTS: [(f64, &str); 4] = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
 const TIMES: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
 
+/// Text whose numbers stand in a column: a minus is as wide as a plus.
+pub(crate) fn with_minus(text: &str) -> String {
+    text.replace('-', MINUS)
+}
+
 impl Scale {
     /// For a metric's values near `value`.
     pub(crate) fn of(metric: Metric, value: f64) -> Self {

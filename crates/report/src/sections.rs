@@ -9,6 +9,7 @@ pub(crate) mod connections;
 mod counters;
 mod cpu;
 mod design;
+mod devices;
 mod effects;
 mod environment;
 mod head;
@@ -20,6 +21,7 @@ pub(crate) mod latency;
 mod method;
 mod more;
 mod owners;
+mod packets;
 pub(crate) mod percentiles;
 mod performance;
 mod probes;
@@ -64,6 +66,7 @@ const ORDER: &[Build] = &[
     way::build,
     syscalls::build,
     counters::build,
+    packets::build,
     probes::build,
     design::build,
     cases::build,

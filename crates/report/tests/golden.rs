@@ -124,6 +124,15 @@ fn two_runs_are_held_against_each_other() {
 }
 
 #[test]
+fn the_noise_between_runs_stands_in_the_head_beside_each_cell_and_in_its_verdict() {
+    use sample::contrast::{hidden, learned};
+    let narrow = Options { width: 80, ..Options::default() };
+    let gated = |format, options| render_contrast(&learned(), Some(&hidden()), format, options);
+    check("contrast-learned.txt", &gated(Format::Terminal, &narrow));
+    check("contrast-learned.md", &gated(Format::Markdown, &Options::default()));
+}
+
+#[test]
 fn two_runs_in_json_are_their_document() {
     let (contrast, gate) = (sample::contrast::contrast(), sample::contrast::lost());
     let options = Options::default();

@@ -5,7 +5,7 @@ mod sample;
 use console::{measure_text_width, strip_ansi_codes};
 use findings::{Finding, Findings, Remedy, Severity};
 use report::{Format, Options, SoloFormat, render, render_contrast, render_solo};
-use samples::{RunState, Skipped};
+use samples::{OwnerSource, RunState, Skipped};
 
 /// Wide characters, a long word, markup, and an attempt on the terminal.
 const NAMES: [&str; 4] = [
@@ -75,8 +75,9 @@ fn no_line_of_a_sweep_or_an_import_is_wider_than_the_terminal() {
 
 #[test]
 fn no_line_of_a_contrast_is_wider_than_the_terminal() {
-    use sample::contrast::{cannot_tell, contrast, lost, nothing_in_common, same};
-    let contrasts = [(contrast(), lost()), (same(), lost()), (nothing_in_common(), cannot_tell())];
+    use sample::contrast::{cannot_tell, contrast, hidden, learned, lost, nothing_in_common, same};
+    let contrasts =
+        [(contrast(), lost()), (learned(), hidden()), (same(), lost()), (nothing_in_common(), cannot_tell())];
     for ((contrast, gate), width) in
         contrasts.iter().flat_map(|contrast| [60, 72, 80, 100].map(|width| (contrast, width)))
     {
@@ -189,6 +190,25 @@ fn trials_without_a_value_are_counted_with_the_reason() {
 }
 
 #[test]
+fn what_a_log_does_not_tell_of_tcp_is_no_zero() {
+    let mut record = sample::record::record();
+    let rows = |record: &samples::RunRecord| {
+        let page = render(&sample::findings(), Some(record), Format::Markdown, &Options::default());
+        let text = page.split("Sender, connection 0").nth(1).expect("it has intervals").to_owned();
+        text.lines().skip(4).take(2).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(rows(&record).iter().all(|row| row.contains(" 0 ns |")), "{:?}", rows(&record));
+    for trial in &mut record.trials {
+        let samples::Measurement::Stream(stream) = &mut trial.measurement else { continue };
+        let ends = stream.flows.iter_mut().flat_map(|flow| [&mut flow.sender, &mut flow.receiver]);
+        let tcp = ends.flat_map(|end| &mut end.intervals).filter_map(|interval| interval.tcp.as_mut());
+        tcp.for_each(|tcp| tcp.segments = 0);
+    }
+    let rows = rows(&record);
+    assert!(rows.iter().all(|row| row.contains("321 KiB") && !row.contains(" 0 ns")), "{rows:?}");
+}
+
+#[test]
 fn what_only_the_sender_told_is_called_sent() {
     let mut findings = sample::findings();
     for stream in findings.cells.iter_mut().filter_map(|cell| cell.stream.as_mut()) {
@@ -271,4 +291,14 @@ fn csv_rows_have_as_many_fields_as_the_head() {
         assert!(text.lines().count() > 3);
         text.lines().for_each(|line| assert_eq!(fields(line), head, "{line}"));
     }
+}
+
+#[test]
+fn why_owners_were_not_told_apart_exactly_stands_under_them() {
+    let mut findings = sample::probed::probed();
+    for cpu in findings.cells.iter_mut().filter_map(|cell| cell.probed.as_mut()?.cpu.as_mut()) {
+        (cpu.source, cpu.because) = (OwnerSource::Sampled, Some("this user may not load programs".into()));
+    }
+    let text = render(&findings, None, Format::Markdown, &Options::default());
+    assert_eq!(text.matches("Not traced exactly: this user may not load programs.").count(), 1, "{text}");
 }

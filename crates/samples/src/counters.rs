@@ -1,4 +1,5 @@
 //! What devices and the machine counted while a trial was made: differences of two readings.
+//! A counter that was set back in between has counted nothing that is known.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use units::Bytes;
 pub struct PathCounters {
     /// The devices of the path, in its order.
     pub devices: Vec<DeviceCounters>,
-    /// Of the hosts that it passes, where they track connections or translate addresses.
+    /// Of the hosts on it that translate addresses.
     pub hosts: Vec<HostCounters>,
     /// Of the machine's backlog queues; `None` when they cannot be read.
     pub softnet: Option<SoftnetCounters>,
@@ -36,8 +37,26 @@ pub struct DeviceCounters {
     pub tx_dropped: u64,
     /// Packets that could not be sent.
     pub tx_errors: u64,
-    /// Its queueing disciplines at the root.
+    /// The queueing discipline at its root; `None` where it has none, or nobody asked.
     pub qdisc: Option<QdiscCounters>,
+    /// Its receive queues in order, from 0; empty where its driver does not count them apart. A veth device does only
+    /// while its receive offload is on and its peer's segmentation off.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rx_queues: Vec<QueueCounters>,
+    /// Its transmit queues, likewise. A veth device never counts them: they are its peer's receive queues.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tx_queues: Vec<QueueCounters>,
+}
+
+/// What the driver of a device counted for one of its queues.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct QueueCounters {
+    /// Packets that it took.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: Bytes,
+    /// Packets that it dropped.
+    pub dropped: u64,
 }
 
 /// What a queueing discipline counted.
@@ -58,9 +77,9 @@ pub struct QdiscCounters {
 pub struct HostCounters {
     /// Its name.
     pub host: String,
-    /// Connections that it tracked at the second reading; `None` when it tracks none.
+    /// Connections that it tracked at the second reading; `None` where the kernel does not tell.
     pub tracked: Option<u64>,
-    /// Packets whose address its rules translated; `None` when it has no such rules. Only a connection's first counts.
+    /// Packets whose address its rules translated, only a connection's first; `None` where they cannot be read.
     pub translated: Option<u64>,
 }
 

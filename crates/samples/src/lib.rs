@@ -18,6 +18,7 @@ mod ping_pong;
 mod reported;
 mod run;
 mod socket;
+mod spread;
 mod stream;
 mod syscalls;
 mod time;
@@ -28,7 +29,9 @@ mod tries;
 mod way;
 
 pub use connect::{ConnectData, ConnectInterval};
-pub use counters::{DeviceCounters, HostCounters, PathCounters, QdiscCounters, SoftnetCounters};
+pub use counters::{
+    DeviceCounters, HostCounters, PathCounters, QdiscCounters, QueueCounters, SoftnetCounters,
+};
 pub use cpu::{CpuTimes, CpuUsage, MachineCpu, ThreadCpu, ThreadRole};
 pub use design::{CellEnd, DesignRecord, EndReason, Objective};
 pub use doubt::Doubt;
@@ -44,6 +47,7 @@ pub use run::{
     CellRecord, PathRecord, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, Sink, Skipped,
 };
 pub use socket::SocketFacts;
+pub use spread::{CpuSpread, Interrupt};
 pub use stream::{DatagramSample, EndSeries, Flow, Interval, StreamData, TcpSample};
 pub use syscalls::{CallTimes, SyscallCount};
 pub use time::UnixMillis;

@@ -39,6 +39,9 @@ pub enum Owner {
 pub struct OwnedCpu {
     /// How the time was told apart.
     pub source: OwnerSource,
+    /// Why no better: what the exact way lacks, and what to do; `None` when it is the exact one, or nobody told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
     /// Between the readings.
     pub elapsed: Nanos,
     /// CPUs online.

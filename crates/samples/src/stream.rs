@@ -167,9 +167,19 @@ pub struct TcpSample {
     pub delivery: Option<BitRate>,
     /// The window that this end offers, in bytes (rcv_wnd); 0 on kernels that do not tell.
     pub offered_window: Bytes,
+    /// Segments that this end sent in the interval, those sent again and bare acknowledgements among them (segs_out);
+    /// 0 where nobody recorded it.
+    #[serde(default)]
+    pub segments: u32,
 }
 
 impl TcpSample {
+    /// Whether a kernel's whole TCP_INFO was read. What another tool tells of it is a part, and a zero elsewhere is none.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        self.least_rtt.is_some() || self.delivery.is_some() || self.offered_window.0 > 0 || self.segments > 0
+    }
+
     /// This one and the one that followed it, as one: counts and times added up, states those of the end.
     #[must_use]
     pub fn and(&self, after: &Self) -> Self {
@@ -179,6 +189,7 @@ impl TcpSample {
             send_buffer_limited: self.send_buffer_limited + after.send_buffer_limited,
             reorderings: self.reorderings.saturating_add(after.reorderings),
             out_of_order: self.out_of_order.saturating_add(after.out_of_order),
+            segments: self.segments.saturating_add(after.segments),
             ..*after
         }
     }

@@ -8,8 +8,8 @@ use units::Bytes;
 
 use crate::{
     connect::ConnectData, counters::PathCounters, cpu::CpuUsage, doubt::Doubt, observed::Observed,
-    ping_pong::PingPongData, reported::ReportedData, stream::StreamData, syscalls::SyscallCount,
-    time::UnixMillis,
+    ping_pong::PingPongData, reported::ReportedData, spread::CpuSpread, stream::StreamData,
+    syscalls::SyscallCount, time::UnixMillis,
 };
 
 /// Why a trial was made.
@@ -95,6 +95,9 @@ pub struct DeviceState {
     /// Packets that its rings hold; `None` where it has none, or nobody asked.
     #[serde(default)]
     pub rings: Option<RxTx>,
+    /// The CPUs that its work is spread over; `None` where nobody could read them.
+    #[serde(default)]
+    pub spread: Option<CpuSpread>,
 }
 
 /// A number for each direction.

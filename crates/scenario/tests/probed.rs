@@ -85,7 +85,7 @@ fn only_what_a_probe_sees_is_probed() {
 fn probed_trials_take_their_time() {
     let seconds = |options: &PlanOptions| plan("", options).duration_estimate().seconds();
     let (without, with) = (seconds(&PlanOptions::default()), seconds(&with(&ProbeKind::ALL)));
-    // Ten cells in place of the twelve trials of a block.
+    // A block has ten probed trials, one a cell, beside its twelve others.
     assert!((with / without - 22.0 / 12.0).abs() < 0.05, "{with} s, not {without} s");
 }
 

@@ -11,12 +11,6 @@ pub fn sorted(values: &[f64]) -> Option<Vec<f64>> {
     Some(v)
 }
 
-/// Smallest and largest value, in the unit of the values.
-pub fn min_max(values: &[f64]) -> Option<(f64, f64)> {
-    let v = sorted(values)?;
-    Some((v[0], v[v.len() - 1]))
-}
-
 /// Middle value, or the mean of the middle two.
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
@@ -77,7 +71,7 @@ mod tests {
     #[test]
     fn known_values_come_out() {
         let v = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
-        assert_eq!((median(&v), mean(&v), min_max(&v)), (Some(4.5), Some(5.0), Some((2.0, 9.0))));
+        assert_eq!((median(&v), mean(&v)), (Some(4.5), Some(5.0)));
         assert!((variance(&v).unwrap() - 32.0 / 7.0).abs() < 1e-12);
         assert!((coefficient_of_variation(&v).unwrap() - (32.0f64 / 7.0).sqrt() / 5.0).abs() < 1e-12);
         assert_eq!(quantile(&[1.0, 2.0, 3.0, 4.0], 0.25), Some(1.75));
@@ -86,7 +80,7 @@ mod tests {
     #[test]
     fn nothing_and_nonsense_have_no_answer() {
         for v in [&[][..], &[f64::NAN], &[1.0, f64::INFINITY]] {
-            assert_eq!((median(v), mean(v), variance(v), min_max(v)), (None, None, None, None));
+            assert_eq!((median(v), mean(v), variance(v)), (None, None, None));
         }
         assert_eq!((variance(&[1.0]), coefficient_of_variation(&[-1.0, 1.0])), (None, None));
     }

@@ -156,7 +156,6 @@ mod tests {
             let mut random = Pcg64Mcg::seed_from_u64(seed);
             let alarm = |_: &usize| judged(&twenty(&mut random, 1.0, error)).iter().any(|p| *p <= 0.05);
             let alarms = (0..300).filter(alarm).count();
-
             assert!(alarms <= 15, "{kind}: {alarms} of 300");
         }
     }

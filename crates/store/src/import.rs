@@ -85,7 +85,7 @@ fn insert_under_free_name(transaction: &Transaction<'_>, header: &mut RunHeader)
                 header.id = RunId(format!("{wanted}-{number}"));
                 number += 1;
             }
-            other => return other.map(|()| transaction.last_insert_rowid()),
+            other => return other,
         }
     }
 }

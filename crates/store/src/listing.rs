@@ -36,7 +36,7 @@ pub struct RunListing {
 
 const LISTED: &str = "SELECT id, scenario, title, started, complete,
            (SELECT count(*) FROM trial WHERE trial.run = run.number), planned,
-           coalesce(CASE WHEN json_valid(header) THEN header ->> '$.origin.kind' END = 'imported', 0)
+           EXISTS (SELECT 1 FROM imported WHERE imported.run = run.number)
     FROM run";
 const NEWEST_FIRST: &str = "ORDER BY started DESC, number DESC";
 

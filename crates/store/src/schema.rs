@@ -9,7 +9,8 @@ use crate::error::{Place, StoreError};
 const APPLICATION: i32 = 0x506c_6d62;
 
 /// Step `n` makes format `n + 1` of format `n`. Steps that were released are never edited.
-const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
 
 /// The format that this plumb writes.
 pub(crate) const CURRENT: u32 = MIGRATIONS.len() as u32;

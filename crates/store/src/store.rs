@@ -87,7 +87,7 @@ impl Sink for Store {
 
     fn begin(&mut self, header: &RunHeader) -> Result<(), StoreError> {
         let text = record::header_text(header)?;
-        self.write("keep a new run in", |transaction| insert_run(transaction, header, &text))
+        self.write("keep a new run in", |transaction| insert_run(transaction, header, &text).map(drop))
     }
 
     fn trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), StoreError> {
@@ -135,12 +135,12 @@ pub(crate) fn number_of(connection: &Connection, run: &RunId) -> Result<i64, Wri
         .ok_or_else(|| WriteError::Refused(StoreError::no_such_run(run)))
 }
 
-/// Adds the row of a run.
+/// Adds the row of a run; its number.
 pub(crate) fn insert_run(
     transaction: &Transaction<'_>,
     header: &RunHeader,
     text: &str,
-) -> Result<(), WriteError> {
+) -> Result<i64, WriteError> {
     let sql = "INSERT INTO run (id, scenario, title, digest, started, planned, header)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let scenario = &header.scenario;
@@ -153,7 +153,12 @@ pub(crate) fn insert_run(
         header.planned,
         text,
     );
-    insert(transaction, sql, columns, || StoreError::RunExists { run: header.id.clone() })
+    insert(transaction, sql, columns, || StoreError::RunExists { run: header.id.clone() })?;
+    let number = transaction.last_insert_rowid();
+    if header.origin.imported().is_some() {
+        transaction.execute("INSERT INTO imported (run) VALUES (?1)", [number])?;
+    }
+    Ok(number)
 }
 
 /// Adds the row of a trial to the run of this number.

@@ -5,7 +5,7 @@ mod record;
 use std::time::Duration;
 
 use record::{header, place, trial};
-use samples::{RunHeader, RunState, Sink};
+use samples::{ImportRecord, Origin, RunHeader, RunState, Sink};
 use store::{Store, StoreError};
 
 fn complete(header: &RunHeader) -> RunHeader {
@@ -69,4 +69,28 @@ fn others_write_while_an_import_reads() {
         .expect("imports");
     assert_eq!(store.load(&beside.id).expect("loads").trials, [trial(0)]);
     assert_eq!(store.load(&begin.id).expect("loads").trials, [trial(0), trial(1)]);
+}
+
+#[test]
+fn an_imported_run_is_listed_as_one_also_of_a_file_that_did_not_note_it() {
+    let (_folder, path) = place();
+    let listed = |store: &Store| {
+        let runs = store.runs().expect("lists");
+        runs.into_iter().map(|run| (run.id.0, run.imported)).collect::<Vec<_>>()
+    };
+    let wanted = [("import-1".to_owned(), true), ("run-1".to_owned(), false)];
+    let mut store = Store::open(&path).expect("opens");
+    store.begin(&header("run-1", 1000)).expect("begins");
+    let begin = RunHeader { origin: Origin::Imported(ImportRecord::default()), ..header("import-1", 2000) };
+    store.import(&begin.id, |_| -> Result<RunHeader, StoreError> { Ok(complete(&begin)) }).expect("imports");
+    assert_eq!(listed(&store), wanted);
+    drop(store);
+    let older = rusqlite::Connection::open(&path).expect("opens");
+    older.execute_batch("DROP TABLE imported; DELETE FROM migration WHERE version > 2").expect("as it was");
+    older.pragma_update(None, "user_version", 2).expect("as it was");
+    drop(older);
+    let mut store = Store::open(&path).expect("brings it up to date");
+    assert_eq!(listed(&store), wanted);
+    store.remove(&begin.id).expect("its note goes with it");
+    assert_eq!(listed(&store), wanted[1..]);
 }

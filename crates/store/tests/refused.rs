@@ -75,7 +75,7 @@ fn a_newer_file_says_which_plumb_wrote_it() {
     later.execute("INSERT INTO migration VALUES (9, '3.7.0')", []).expect("a later plumb");
     later.pragma_update(None, "user_version", 9).expect("a later format");
     let message = Store::open(&path).expect_err("is newer").to_string();
-    assert!(message.contains("written by plumb 3.7.0 (format 9, this plumb reads up to 2)"), "{message}");
+    assert!(message.contains("written by plumb 3.7.0 (format 9, this plumb reads up to 3)"), "{message}");
     later.execute("DROP TABLE migration", []).expect("an even later plumb");
     let message = Store::open(&path).expect_err("is newer").to_string();
     assert!(message.contains("written by a later plumb (format 9"), "{message}");

@@ -2,14 +2,25 @@
 //!
 //! Each is anonymous and held by descriptors of this process only. It must not know what stands inside.
 
-use std::{collections::BTreeMap, os::fd::AsFd, sync::Arc, thread};
+use std::{
+    collections::BTreeMap,
+    os::fd::AsFd,
+    sync::{Arc, OnceLock},
+    thread,
+};
 
 use nlink::netlink::{Connection, Ethtool, Nftables};
-use scenario::{Host, HostName, Lab};
-use sys::netns::NetNs;
+use scenario::{DeviceRef, Host, HostName, Lab};
+use sys::{device_statistics::DeviceStatistics, netns::NetNs, sysfs::Sysfs};
 use tokio::runtime::Runtime;
 
-use crate::{channel::Channel, error::RaiseError, missing::Element, refusal::Refusal};
+use crate::{
+    channel::Channel,
+    error::RaiseError,
+    missing::Element,
+    refusal::Refusal,
+    spread::{self, CpuSpread},
+};
 
 /// Whether a namespace forwards. A new one inherits this, like the settings below, from the machine, so that
 /// each is written (ip-sysctl in the kernel's documentation).
@@ -42,6 +53,14 @@ pub(crate) struct Namespaces {
 struct Place {
     namespace: NetNs,
     channel: Channel,
+    /// Opened when first asked by.
+    doors: OnceLock<Doors>,
+}
+
+/// What netlink does not tell of devices, and this does; `None` where the kernel does not let this process.
+struct Doors {
+    sysfs: Option<Sysfs>,
+    statistics: Option<DeviceStatistics>,
 }
 
 impl Namespaces {
@@ -90,6 +109,25 @@ impl Namespaces {
         Ok(Connection::<Nftables>::new_in(namespace.as_fd())?)
     }
 
+    /// The CPUs that the work of the device at `at` is spread over; `None` where that cannot be read.
+    pub(crate) fn spread(&self, at: &DeviceRef) -> Option<CpuSpread> {
+        let sysfs = self.doors(&at.host)?.sysfs.as_ref()?;
+        spread::read(&sysfs.path(), at.device.as_str())
+    }
+
+    /// What the driver of the device at `at` counts; nothing where it counts nothing, or does not tell.
+    pub(crate) fn statistics(&self, at: &DeviceRef) -> Vec<(String, u64)> {
+        let statistics = self.doors(&at.host).and_then(|doors| doors.statistics.as_ref());
+        statistics.and_then(|statistics| statistics.read(at.device.as_str()).ok()).unwrap_or_default()
+    }
+
+    fn doors(&self, host: &HostName) -> Option<&Doors> {
+        let place = self.hosts.get(host)?;
+        let open = || Doors { sysfs: Sysfs::here().ok(), statistics: DeviceStatistics::here().ok() };
+        let none = Doors { sysfs: None, statistics: None };
+        Some(place.doors.get_or_init(|| place.namespace.run_in(open).unwrap_or(none)))
+    }
+
     /// Waits for a connection's answer.
     pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)
@@ -114,7 +152,7 @@ impl Place {
             // Where this cannot be written, a host that nothing is routed through forwards nothing either.
             let _ = std::fs::write(FORWARD, "0");
         }
-        Ok((host.name.clone(), Self { namespace, channel }))
+        Ok((host.name.clone(), Self { namespace, channel, doors: OnceLock::new() }))
     }
 }
 

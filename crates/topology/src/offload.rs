@@ -11,7 +11,7 @@ use nlink::netlink::{
 };
 use scenario::{DeviceRef, HostName, Offloads};
 
-use crate::{error::ReadError, namespaces::Namespaces, refusal::Refusal, rings, state::RxTx};
+use crate::{error::ReadError, namespaces::Namespaces, refusal::Refusal, rings::QueuesAndRings};
 
 /// The features of one device at one moment.
 pub(crate) struct FeatureSet(Features);
@@ -24,11 +24,10 @@ pub(crate) struct Reader<'a> {
 
 impl FeatureSet {
     /// The features of a device in the namespace of the calling thread, its queues and its rings.
-    pub(crate) async fn read_here(device: &str) -> Result<(Self, [Option<RxTx>; 2]), Refusal> {
+    pub(crate) async fn read_here(device: &str) -> Result<(Self, QueuesAndRings), Refusal> {
         let connection = Connection::<Ethtool>::new_async().await?;
         let features = Self(connection.get_features_by_name(device).await?);
-        let beside = [rings::queues(&connection, device).await, rings::rings(&connection, device).await];
-        Ok((features, beside))
+        Ok((features, QueuesAndRings::read(&connection, device).await))
     }
 
     /// Every feature that the device has or could have, and whether it is active.
@@ -85,12 +84,10 @@ impl<'a> Reader<'a> {
     }
 
     /// The queues that the device at `at` uses, and the packets that its rings hold.
-    pub(crate) fn queues_and_rings(&mut self, at: &DeviceRef) -> [Option<RxTx>; 2] {
-        let (namespaces, device) = (self.namespaces, at.device.as_str());
-        // What it is beside its features is a fact for the reader: where it cannot be read, nobody knows it.
-        let Ok(connection) = self.connection(&at.host) else { return [None; 2] };
-        namespaces
-            .wait(async { [rings::queues(connection, device).await, rings::rings(connection, device).await] })
+    pub(crate) fn queues_and_rings(&mut self, at: &DeviceRef) -> QueuesAndRings {
+        let namespaces = self.namespaces;
+        let Ok(connection) = self.connection(&at.host) else { return QueuesAndRings::default() };
+        namespaces.wait(QueuesAndRings::read(connection, at.device.as_str()))
     }
 
     /// Sets the channels of the device at `at`.

@@ -27,6 +27,7 @@ use crate::{
     namespaces::Namespaces,
     offload::{self, FeatureSet},
     refusal::Refusal,
+    rings::QueuesAndRings,
     state::{Counters, DeviceKind, DeviceState},
 };
 
@@ -135,8 +136,8 @@ pub(crate) fn states(
         let device = devices.find(at).ok_or_else(|| absent(at))?;
         let link = of_host.get(&at.host).and_then(|links| links.get(&device.index));
         let link = link.ok_or_else(|| absent(at))?;
-        let [queues, rings] = features.queues_and_rings(at);
-        Ok(DeviceState { queues, rings, ..link.state(at.clone(), device.kind, &features.read(at)?) })
+        let state = link.state(at.clone(), device.kind, &features.read(at)?, features.queues_and_rings(at));
+        Ok(DeviceState { spread: namespaces.spread(at), ..state })
     };
     wanted.iter().map(state).collect()
 }
@@ -154,8 +155,14 @@ impl LinkFacts {
         self.operstate == OPERATIONAL && self.port_state.is_none_or(|state| state == FORWARDING)
     }
 
-    /// The link's state, with the features that were read beside it; queues and rings are left to be filled in.
-    pub(crate) fn state(&self, at: DeviceRef, kind: DeviceKind, features: &FeatureSet) -> DeviceState {
+    /// The link's state, with what was read beside it; its spread is left to be filled in.
+    pub(crate) fn state(
+        &self,
+        at: DeviceRef,
+        kind: DeviceKind,
+        features: &FeatureSet,
+        beside: QueuesAndRings,
+    ) -> DeviceState {
         DeviceState {
             at,
             kind,
@@ -166,8 +173,9 @@ impl LinkFacts {
             gso_ipv4_max_size: self.sizes.gso_ipv4,
             gro_ipv4_max_size: self.sizes.gro_ipv4,
             qdisc: self.qdisc.clone(),
-            queues: None,
-            rings: None,
+            queues: beside.queues,
+            rings: beside.rings,
+            spread: None,
             counters: self.counters,
         }
     }

@@ -14,7 +14,14 @@ use nlink::netlink::{
 };
 use scenario::{DeviceRef, Gateway, HostName};
 
-use crate::{devices::Devices, error::ReadError, namespaces::Namespaces, read_back, snat, state::Counters};
+use crate::{
+    devices::Devices,
+    error::ReadError,
+    namespaces::Namespaces,
+    queue_counts::{self, QueueCounts},
+    read_back, snat,
+    state::Counters,
+};
 
 /// How many connections a namespace tracks.
 const TRACKED: &str = "/proc/sys/net/netfilter/nf_conntrack_count";
@@ -41,19 +48,21 @@ pub struct DeviceReading {
     pub counters: Counters,
     /// The queueing discipline at its root, if it has one.
     pub qdisc: Option<QdiscReading>,
+    /// What its driver counted for its queues.
+    pub queues: QueueCounts,
 }
 
-/// A reading of one queueing discipline.
+/// A reading of one queueing discipline. The kernel counts in 32 bits here: a counter begins again at nought.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QdiscReading {
     /// Its kind: `noqueue`, `tbf`.
     pub kind: String,
     /// Packets that it dropped since it was made.
-    pub drops: u64,
+    pub drops: u32,
     /// Times that it was over its limit.
-    pub overlimits: u64,
+    pub overlimits: u32,
     /// Packets that a driver gave back.
-    pub requeues: u64,
+    pub requeues: u32,
 }
 
 /// A reading of one host.
@@ -84,7 +93,8 @@ pub(crate) fn read(
         let absent = || ReadError::Absent { host: at.host.clone(), what: format!("device `{}`", at.device) };
         let (links, qdiscs) = of_host.get(&at.host).ok_or_else(absent)?;
         let counters = links.get(&device.index).ok_or_else(absent)?.counters;
-        Ok(DeviceReading { at: at.clone(), counters, qdisc: qdiscs.get(&device.index).cloned() })
+        let queues = queue_counts::find(device.kind, &namespaces.statistics(at));
+        Ok(DeviceReading { at: at.clone(), counters, qdisc: qdiscs.get(&device.index).cloned(), queues })
     };
     let devices = wanted.iter().map(device).collect::<Result<_, ReadError>>()?;
     Ok(PathReading { devices, hosts: hosts_of(namespaces, gateways, wanted) })
@@ -97,7 +107,7 @@ fn hosts_of(namespaces: &Namespaces, gateways: &[Gateway], wanted: &[DeviceRef])
     };
     let mut hosts: BTreeMap<&HostName, Option<u64>> = BTreeMap::new();
     for gateway in gateways.iter().filter(passed) {
-        let packets = snat::packets(namespaces, gateway).ok();
+        let packets = snat::packets(namespaces, gateway);
         let sum = hosts.entry(&gateway.egress).or_insert(Some(0));
         *sum = sum.zip(packets).map(|(sum, packets)| sum + packets);
     }
@@ -149,7 +159,7 @@ fn take_queue(found: &mut QdiscReading, stats: &[u8]) {
     let queue = AttrIter::new(stats).find(|(attribute, _)| *attribute == QUEUE);
     let Some((_, queue)) = queue else { return };
     // struct gnet_stats_queue: length, backlog, drops, requeues, overlimits.
-    let field = |n: usize| queue.get(n * 4..).and_then(read_back::u32_at).map(u64::from).unwrap_or_default();
+    let field = |n: usize| queue.get(n * 4..).and_then(read_back::u32_at).unwrap_or_default();
     (found.drops, found.requeues, found.overlimits) = (field(2), field(3), field(4));
 }
 

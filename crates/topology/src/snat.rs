@@ -8,7 +8,7 @@ use nlink::netlink::{
 };
 use scenario::Gateway;
 
-use crate::{error::ReadError, namespaces::Namespaces, refusal::Refusal};
+use crate::{namespaces::Namespaces, refusal::Refusal};
 
 const TABLE: &str = "plumb";
 const CHAIN: &str = "egress";
@@ -25,22 +25,12 @@ pub(crate) fn translate(namespaces: &Namespaces, gateways: &[&Gateway]) -> Resul
     Ok(namespaces.wait(rules.commit(&connection))?)
 }
 
-/// How many packets the gateway's rule has counted.
-pub(crate) fn packets(namespaces: &Namespaces, gateway: &Gateway) -> Result<u64, ReadError> {
-    let refused = |refusal| ReadError::Refused {
-        host: gateway.egress.clone(),
-        what: format!("the translation rule of gateway `{}`", gateway.name),
-        refusal,
-    };
-    let connection: Connection<Nftables> = namespaces.nftables(&gateway.egress).map_err(refused)?;
-    let rules = namespaces.wait(connection.list_rules(TABLE, Family::Ip));
-    let rules = rules.map_err(|error| refused(error.into()))?;
-    let own = rules.iter().find(|rule| rule.comment_text.as_deref() == Some(&gateway.name));
-    let counted = own.and_then(|rule| counter(&parse_expressions(&rule.expression_bytes)));
-    counted.ok_or_else(|| ReadError::Absent {
-        host: gateway.egress.clone(),
-        what: format!("translation rule with a counter for gateway `{}`", gateway.name),
-    })
+/// How many packets the gateway's rule has counted, the first of each connection; `None` where it cannot be read.
+pub(crate) fn packets(namespaces: &Namespaces, gateway: &Gateway) -> Option<u64> {
+    let connection: Connection<Nftables> = namespaces.nftables(&gateway.egress).ok()?;
+    let rules = namespaces.wait(connection.list_rules(TABLE, Family::Ip)).ok()?;
+    let own = rules.iter().find(|rule| rule.comment_text.as_deref() == Some(&gateway.name))?;
+    counter(&parse_expressions(&own.expression_bytes))
 }
 
 fn rule(gateway: &Gateway) -> Rule {

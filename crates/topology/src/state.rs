@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 use scenario::DeviceRef;
 
+use crate::spread::CpuSpread;
+
 /// The kind of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DeviceKind {
@@ -93,6 +95,8 @@ pub struct DeviceState {
     pub queues: Option<RxTx>,
     /// Packets that its rings hold; `None` for a device that has none.
     pub rings: Option<RxTx>,
+    /// The CPUs that its work is spread over; `None` where that cannot be read.
+    pub spread: Option<CpuSpread>,
     /// What passed it so far.
     pub counters: Counters,
 }

@@ -20,7 +20,6 @@ use crate::{
     namespaces::Namespaces,
     raise, read_back,
     reading::{self, PathReading},
-    snat,
     state::{DeviceKind, DeviceState},
 };
 
@@ -107,17 +106,6 @@ impl Topology {
     pub fn reading(&self, devices: &[DeviceRef]) -> Result<PathReading, ReadError> {
         let _turn = self.turn();
         reading::read(&self.namespaces, &self.devices, &self.gateways, devices)
-    }
-
-    /// How many packets the gateway's translation rule has counted: the first of each connection.
-    pub fn nat_packets(&self, gateway: &str) -> Result<u64, ReadError> {
-        let _turn = self.turn();
-        let gateway = self
-            .gateways
-            .iter()
-            .find(|known| known.name == gateway)
-            .ok_or_else(|| ReadError::Unknown { what: format!("gateway `{gateway}`") })?;
-        snat::packets(&self.namespaces, gateway)
     }
 
     fn turn(&self) -> MutexGuard<'_, Originals> {

@@ -38,10 +38,9 @@ pub fn device_towards(to: SocketAddr, from: Option<IpAddr>) -> Result<Option<Dev
     let route = channel.ask(question(to, from))?;
     let Some(index) = route.as_deref().and_then(device_of) else { return Ok(None) };
     let Some(link) = read_back::link_at(&channel, index)? else { return Ok(None) };
-    let (features, [queues, rings]) = channel.wait(FeatureSet::read_here(&link.name))?;
+    let (features, beside) = channel.wait(FeatureSet::read_here(&link.name))?;
     let at = DeviceRef::new("localhost", link.name.as_str());
-    let state = link.state(at, DeviceKind::of_word(&link.kind), &features);
-    Ok(Some(DeviceState { queues, rings, ..state }))
+    Ok(Some(link.state(at, DeviceKind::of_word(&link.kind), &features, beside)))
 }
 
 /// Asks which way a packet would take, as `ip route get` does.

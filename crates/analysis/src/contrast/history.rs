@@ -15,6 +15,9 @@ use crate::{
 /// A run that knows a cell by less than this share of A's trials says more of its own trials than of runs.
 const ENOUGH_TRIALS: f64 = 0.5;
 
+/// By A's cells.
+type Medians = BTreeMap<String, f64>;
+
 /// The runs that can be learned from, and what they show of each cell of A.
 #[derive(Debug, Default)]
 pub(super) struct History {
@@ -28,22 +31,22 @@ impl History {
     /// Of the other runs those count that were made as A was: of its scenario, by plumb, in its surroundings. B is none:
     /// it is what is judged.
     pub(super) fn of(a: &RunRecord, b: &RunRecord, cells: &[Measured<'_>], others: &[RunRecord]) -> Self {
-        let mut fitting: Vec<&RunRecord> = others.iter().filter(|other| fits(a, b, other, cells)).collect();
-        fitting.sort_by_key(|run| (run.header.started, &run.header.id));
-        fitting.dedup_by_key(|run| &run.header.id);
-        if fitting.is_empty() {
+        let fitting = |other| Some((other, fitting(a, b, other, cells)?));
+        let mut known: Vec<(&RunRecord, Medians)> = others.iter().filter_map(fitting).collect();
+        known.sort_by_key(|(run, _)| (run.header.started, &run.header.id));
+        known.dedup_by_key(|(run, _)| &run.header.id);
+        if known.is_empty() {
             return Self::default();
         }
-        let place = fitting.partition_point(|run| run.header.started <= a.header.started);
-        fitting.insert(place, a);
-        let values: Vec<BTreeMap<String, f64>> = fitting.iter().map(|run| medians(cells, run)).collect();
+        let place = known.partition_point(|(run, _)| run.header.started <= a.header.started);
+        known.insert(place, (a, medians(matching::matched(cells, cells).pairs)));
         let of_cell = |cell: &Measured<'_>| {
             let id = cell.record.id.as_str();
-            let values: Vec<f64> = values.iter().filter_map(|run| run.get(id).copied()).collect();
+            let values: Vec<f64> = known.iter().filter_map(|(_, run)| run.get(id).copied()).collect();
             Some((id.to_owned(), noise::between_runs(&values, CONFIDENCE)?))
         };
         Self {
-            runs: fitting.iter().map(|run| run.header.id.clone()).collect(),
+            runs: known.iter().map(|(run, _)| run.header.id.clone()).collect(),
             learned: cells.iter().filter_map(of_cell).collect(),
         }
     }
@@ -54,16 +57,17 @@ impl History {
     }
 }
 
-fn fits(a: &RunRecord, b: &RunRecord, other: &RunRecord, cells: &[Measured<'_>]) -> bool {
+/// What a run shows of A's cells; `None` where it was not made as A was.
+fn fitting(a: &RunRecord, b: &RunRecord, other: &RunRecord, cells: &[Measured<'_>]) -> Option<Medians> {
     let (of_a, of_b, of_it) = (&a.header, &b.header, &other.header);
     if [&of_a.id, &of_b.id].contains(&&of_it.id) || !is_of_one_scenario(of_a, of_it) {
-        return false;
+        return None;
     }
     let gathered = measured::gather(other);
     let pairs = matching::matched(cells, &gathered).pairs;
     // What else the machine did is of what runs differ by.
     let differs = |change: &SurroundingChange| change.weighty && change.what != surroundings::LOAD_AVERAGE;
-    !surroundings::changes(a, other, &pairs).iter().any(differs)
+    (!surroundings::changes(a, other, &pairs).iter().any(differs)).then(|| medians(pairs))
 }
 
 /// Both measured by plumb, on a machine that is known, as the same document says, and neither with remedies.
@@ -75,9 +79,7 @@ fn is_of_one_scenario(a: &RunHeader, other: &RunHeader) -> bool {
 }
 
 /// The median of each cell of A in a run that knows it well enough.
-fn medians(cells: &[Measured<'_>], run: &RunRecord) -> BTreeMap<String, f64> {
-    let gathered = measured::gather(run);
-    let pairs = matching::matched(cells, &gathered).pairs;
+fn medians(pairs: Vec<matching::Pair<'_, '_>>) -> Medians {
     let median = |(cell, other): matching::Pair<'_, '_>| {
         let values = other.values();
         let enough = values.len() as f64 >= ENOUGH_TRIALS * cell.points.len() as f64;

@@ -22,17 +22,17 @@ pub(super) fn costs(measured: &[Measured<'_>]) -> Vec<ProbeCost> {
 }
 
 fn of_workload(workload: &str, measured: &[Measured<'_>]) -> Option<ProbeCost> {
-    let mut cells = measured.iter().filter(|cell| cell.record.workload == workload);
-    let metric = cells.clone().next()?.metric;
-    let of_metric = || cells.clone().filter(|cell| cell.metric == metric);
+    let cells: Vec<&Measured<'_>> = measured.iter().filter(|cell| cell.record.workload == workload).collect();
+    let metric = cells.first()?.metric;
     // A pair with a zero has no ratio, and one of them would hide all others.
-    let pairs: Vec<(f64, f64)> = of_metric()
+    let pairs: Vec<(f64, f64)> = cells
+        .iter()
+        .filter(|cell| cell.metric == metric)
         .flat_map(|cell| measured::pairs(&cell.points, &cell.probed))
         .filter(|(without, with)| *without > 0.0 && *with > 0.0)
         .collect();
     let estimate = ratio::paired_ratio(&pairs, CONFIDENCE)?;
     let worse = |ratio: f64| if less_is_better(metric) { ratio - 1.0 } else { 1.0 - ratio };
-    let cpu = cpu_cost(&cells.by_ref().collect::<Vec<_>>());
     Some(ProbeCost {
         workload: workload.to_owned(),
         metric,
@@ -40,7 +40,7 @@ fn of_workload(workload: &str, measured: &[Measured<'_>]) -> Option<ProbeCost> {
         ratio: estimate.value,
         cost: worse(estimate.value),
         interval: estimate.interval.map(compare::named).map(|interval| turned(interval, worse)),
-        cpu,
+        cpu: cpu_cost(&cells),
     })
 }
 

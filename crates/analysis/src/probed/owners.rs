@@ -31,6 +31,7 @@ pub(super) fn by_owner(watched: &[Watched<'_>]) -> Option<CpuByOwner> {
     owners.dedup();
     Some(CpuByOwner {
         source,
+        because: alike.iter().find_map(|(_, cpu)| cpu.because.clone()),
         cpus: alike.iter().map(|(_, cpu)| cpu.cpus).max()?,
         busy: busy / elapsed,
         owned: owned / elapsed,

@@ -51,6 +51,7 @@ fn a_probed_trial_changes_no_number_of_its_cell() {
             gro_max_size: None,
             queues: None,
             rings: None,
+            spread: None,
         });
         trial.observed = None;
     }
@@ -97,6 +98,7 @@ fn owned(busy: u64, shares: &[(Owner, Option<u32>, u64)]) -> OwnedCpu {
     };
     OwnedCpu {
         source: OwnerSource::Traced,
+        because: None,
         elapsed: Nanos::from_secs(2),
         cpus: 2,
         busy: Nanos::from_millis(busy),
@@ -259,6 +261,7 @@ fn on_the_way(blocks: u32) -> Fixture {
                 gro_max_size: None,
                 queues: None,
                 rings: None,
+                spread: None,
             })
             .to_vec();
         let host = HostCounters { host: "gate".into(), tracked: Some(1), translated: Some(1) };

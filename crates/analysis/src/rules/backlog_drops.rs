@@ -4,7 +4,7 @@ use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
 use samples::SoftnetCounters;
 
 use super::{Context, Rule};
-use crate::words::{count, percent};
+use crate::words::{count, percent, so_in};
 
 pub(crate) const RULE: Rule = Rule { id: "backlog-drops", look };
 
@@ -33,8 +33,7 @@ fn is_on_path(cell: &CellSummary) -> bool {
 }
 
 fn finding((cell, softnet): &Dropped<'_>, found: &[Dropped<'_>]) -> Finding {
-    let others =
-        if found.len() > 1 { format!(" So it is in {}.", count(found.len(), "cell")) } else { String::new() };
+    let others = so_in(found.len());
     Finding {
         id: String::new(),
         severity: if is_on_path(cell) && share(softnet) >= MUCH { Severity::Warning } else { Severity::Note },

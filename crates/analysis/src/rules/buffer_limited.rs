@@ -35,11 +35,8 @@ impl Buffer {
     /// The one that held longer, and for which share of the time; `None` where it may hold as long as it likes: a
     /// send buffer that grows is full whenever the path is the limit, only a fixed one may be the limit itself.
     pub(crate) fn that_holds(tcp: &TcpSummary, fixed: bool) -> Option<(Self, f64)> {
-        if tcp.receive_window_limited >= tcp.send_buffer_limited {
-            Some((Self::Receive, tcp.receive_window_limited))
-        } else {
-            fixed.then_some((Self::Send, tcp.send_buffer_limited))
-        }
+        let (receive, send) = (tcp.receive_window_limited?, tcp.send_buffer_limited?);
+        if receive >= send { Some((Self::Receive, receive)) } else { fixed.then_some((Self::Send, send)) }
     }
 
     pub(crate) const fn in_words(self) -> &'static str {
@@ -97,7 +94,7 @@ fn held<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Held<'a>> 
     let (buffer, _) = Buffer::that_holds(cell.stream.as_ref()?.tcp.as_ref()?, fixed.is_some())?;
     let trials = measured.trials().filter_map(|trial| stream::tcp(&[stream::flows(trial)]));
     let shares: Vec<f64> = trials
-        .map(|tcp| match buffer {
+        .filter_map(|tcp| match buffer {
             Buffer::Receive => tcp.receive_window_limited,
             Buffer::Send => tcp.send_buffer_limited,
         })

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     probed,
-    words::{count, percent},
+    words::{percent, so_in},
 };
 
 pub(crate) const RULE: Rule = Rule { id: "cpu-unexplained", look };
@@ -38,8 +38,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 }
 
 fn finding(worst: &Open<'_>, found: &[Open<'_>]) -> Finding {
-    let others =
-        if found.len() > 1 { format!(" So it is in {}.", count(found.len(), "cell")) } else { String::new() };
+    let others = so_in(found.len());
     let which = if worst.cpu.unexplained < 0.0 {
         "more than the kernel counted as busy"
     } else {

@@ -50,7 +50,8 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 fn full<'a>(cell: &'a CellSummary, measured: &'a Measured<'a>) -> Option<Full<'a>> {
     let tcp = cell.stream.as_ref()?.tcp?;
     let asked = matches!(measured.record.sent.load(), Some(Load::Stream(load)) if load.rate.is_some());
-    if asked || tcp.receive_window_limited >= MUCH || tcp.send_buffer_limited >= MUCH {
+    let is_much = |share: Option<f64>| share.is_some_and(|share| share >= MUCH);
+    if asked || is_much(tcp.receive_window_limited) || is_much(tcp.send_buffer_limited) {
         return None;
     }
     let median_of = |of: fn(&Interval, &TcpSample) -> Option<f64>| -> Vec<f64> {

@@ -7,7 +7,7 @@ use samples::Sent;
 use super::{Context, Rule, ethtool::typed_at};
 use crate::{
     measured::Measured,
-    words::{count, percent},
+    words::{count, percent, so_in},
 };
 
 pub(crate) const RULE: Rule = Rule { id: "fragmentation", look };
@@ -78,8 +78,7 @@ fn segment(cell: &CellSummary) -> Option<u64> {
 }
 
 fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Finding {
-    let others =
-        if found.len() > 1 { format!(" So it is in {}.", count(found.len(), "cell")) } else { String::new() };
+    let others = so_in(found.len());
     let mut caveats = vec![
         "Only a cell with smaller ones, or a larger MTU, shows what it costs in throughput or time."
             .to_owned(),

@@ -1,6 +1,7 @@
 //! `probe-cost`: probes slow what they watch by so much that what they say of time holds less.
 
 use findings::{Evidence, Finding, Interval, ProbeCost, Remedy, Severity};
+use stats::verdict;
 
 use super::{Context, Rule};
 use crate::words::{confident, count, list, percent};
@@ -9,8 +10,6 @@ pub(crate) const RULE: Rule = Rule { id: "probe-cost", look };
 
 /// From this share on.
 const MUCH: f64 = 0.05;
-/// What an interval has to attain before a claim rests on it.
-const LEAST_CONFIDENCE: f64 = stats::verdict::LEAST_CONFIDENCE - 1e-12;
 
 /// One claim for all workloads, the one that pays most named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
@@ -27,7 +26,7 @@ fn is_noise(cost: &ProbeCost) -> bool {
 }
 
 fn is_sure(cost: &ProbeCost) -> bool {
-    cost.interval.is_some_and(|interval| interval.low >= MUCH && interval.confidence >= LEAST_CONFIDENCE)
+    cost.interval.is_some_and(|interval| interval.low >= MUCH && verdict::is_sure(interval.confidence))
 }
 
 fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Finding {

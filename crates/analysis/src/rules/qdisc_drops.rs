@@ -4,7 +4,7 @@ use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
 use samples::DeviceCounters;
 
 use super::{Context, Rule, ethtool::typed_at};
-use crate::words::{count, percent};
+use crate::words::{count, percent, so_in};
 
 pub(crate) const RULE: Rule = Rule { id: "qdisc-drops", look };
 
@@ -58,8 +58,7 @@ fn by_qdisc(device: &DeviceCounters) -> u64 {
 
 fn finding(worst: &Lossy<'_>, alike: &[&Lossy<'_>]) -> Finding {
     let Lossy { cell, device, dropped, share } = worst;
-    let others =
-        if alike.len() > 1 { format!(" So it is in {}.", count(alike.len(), "cell")) } else { String::new() };
+    let others = so_in(alike.len());
     let whose = if by_qdisc(device) > 0 {
         let kind = device.qdisc.as_ref().map_or("", |qdisc| qdisc.kind.as_str());
         format!("The queueing discipline of {} ({kind})", device.device)

@@ -23,28 +23,38 @@ pub(crate) const FEWEST: u64 = 10;
 pub(crate) enum Kind {
     /// No sender saw a reordering: they were lost.
     Loss,
+    /// Nobody tells whether any was seen.
+    Unknown,
     /// Senders saw reorderings: part of them, or all, were late and not lost.
     Reordering,
 }
 
 impl Kind {
     pub(crate) fn of(tcp: &TcpSummary) -> Self {
-        if tcp.reorderings > 0 { Self::Reordering } else { Self::Loss }
+        match tcp.reorderings {
+            Some(0) => Self::Loss,
+            Some(_) => Self::Reordering,
+            None => Self::Unknown,
+        }
     }
 
     pub(crate) fn in_words(self, tcp: &TcpSummary) -> String {
         match self {
             Self::Loss => "no sender saw a reordering, so they were lost on the way".into(),
+            Self::Unknown => "whether they were lost or only late is not known".into(),
             Self::Reordering => format!(
                 "senders saw a reordering {}, so some of them, or all, were late and not lost",
-                if tcp.reorderings == 1 { "once".into() } else { format!("{} times", tcp.reorderings) }
+                match tcp.reorderings {
+                    Some(1) | None => "once".into(),
+                    Some(times) => format!("{times} times"),
+                }
             ),
         }
     }
 
     pub(crate) const fn remedy(self) -> &'static str {
         match self {
-            Self::Loss => {
+            Self::Loss | Self::Unknown => {
                 "Look for drops on the way: full queues (a rate limit, too small a txqueuelen or backlog) and MTUs \
                  that differ."
             }
@@ -144,9 +154,12 @@ fn change(worst: &Lossy<'_>, kind: Kind) -> Option<Change> {
 
 fn evidence(lossy: &Lossy<'_>) -> Evidence {
     let TcpSummary { retransmits, reorderings, out_of_order, .. } = lossy.tcp;
-    let beside = format!("{reorderings} reorderings seen, {out_of_order} segments came out of order");
+    let seen = reorderings.map(|times| format!("{times} reorderings seen"));
+    let late = out_of_order.map(|segments| format!("{segments} segments came out of order"));
+    let beside: Vec<String> = seen.into_iter().chain(late).collect();
+    let beside = if beside.is_empty() { String::new() } else { format!("; {}", beside.join(", ")) };
     Evidence {
         what: format!("segments sent again, {}", lossy.cell.id),
-        value: format!("{retransmits}, {} of all; {beside}", percent(lossy.share)),
+        value: format!("{retransmits}, {} of all{beside}", percent(lossy.share)),
     }
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     measured::Measured,
-    words::{count, ratio},
+    words::{ratio, so_in},
 };
 
 pub(crate) const RULE: Rule = Rule { id: "slow-congestion-control", look };
@@ -79,8 +79,7 @@ fn other_name(effect: &FactorEffect, cell: &CellSummary) -> bool {
 
 fn finding(worst: &Paced<'_>, found: &[Paced<'_>]) -> Finding {
     let sure = worst.against.is_some_and(|(_, sure)| sure);
-    let others =
-        if found.len() > 1 { format!(" So it is in {}.", count(found.len(), "cell")) } else { String::new() };
+    let others = so_in(found.len());
     let cost = match worst.against {
         Some((effect, _)) => format!(
             "at {}={} against {} throughput is {}",

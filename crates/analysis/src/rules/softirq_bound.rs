@@ -14,7 +14,7 @@ use super::{
 use crate::{
     measured::Measured,
     probed,
-    words::{count, list, percent},
+    words::{list, percent, so_in},
 };
 
 pub(crate) const RULE: Rule = Rule { id: "softirq-bound", look };
@@ -99,8 +99,7 @@ fn hottest_traced(owned: &OwnedCpu) -> Option<Hottest> {
 }
 
 fn finding(worst: &Bound<'_>, found: &[Bound<'_>]) -> Finding {
-    let others =
-        if found.len() > 1 { format!(" So it is in {}.", count(found.len(), "cell")) } else { String::new() };
+    let others = so_in(found.len());
     Finding {
         id: String::new(),
         severity: if worst.softirq.sure { Severity::Warning } else { Severity::Note },

@@ -7,7 +7,7 @@ use super::{
     ethtool::typed_at,
     sure::{self, Above},
 };
-use crate::words::{count, percent};
+use crate::words::{count, percent, so_in};
 
 pub(crate) const RULE: Rule = Rule { id: "step-dominates", look };
 
@@ -45,8 +45,7 @@ fn subject(step: &StepSummary) -> &str {
 }
 
 fn dominated(cell: &CellSummary) -> Vec<Dominated<'_>> {
-    let of = |way: &'_ WaySummary| way.steps.len();
-    let Some(way) = cell.way().filter(|way| of(way) > 2) else { return Vec::new() };
+    let Some(way) = cell.way().filter(|way| way.steps.len() > 2) else { return Vec::new() };
     let found = way.steps.iter().filter_map(|step| {
         let share = sure::above(&step.by_trial, MUCH)?;
         Some(Dominated { cell, way, step, share })
@@ -67,8 +66,7 @@ fn finding(worst: &Dominated<'_>, alike: &[&Dominated<'_>]) -> Finding {
             cells.push(other.cell.id.clone());
         }
     }
-    let others =
-        if cells.len() > 1 { format!(" So it is in {}.", count(cells.len(), "cell")) } else { String::new() };
+    let others = so_in(cells.len());
     // A wake-up is the machine's way of idling, and no fault of the path.
     let is_fault = step.kind != StepKind::Wakeup;
     Finding {

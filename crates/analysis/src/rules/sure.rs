@@ -2,6 +2,7 @@
 //! compared.
 
 use findings::{Basis, CellSummary, Comparison, Difference};
+use stats::verdict::is_sure;
 
 use crate::compare;
 
@@ -9,8 +10,6 @@ use crate::compare;
 pub(crate) const LEAST_RATIO: f64 = 1.1;
 /// A single steady trial against another establishes what no repetition would undo: a quarter.
 const BEYOND_REPETITION: f64 = 1.25;
-/// What an interval has to attain before a claim rests on it; five trials do.
-const LEAST_CONFIDENCE: f64 = stats::verdict::LEAST_CONFIDENCE - 1e-12;
 
 /// Which side of a comparison is lower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,8 +89,7 @@ pub(crate) struct Above {
 /// Whether the median of `values` reaches `threshold`; `None` where it does not, or there are no values.
 pub(crate) fn above(values: &[f64], threshold: f64) -> Option<Above> {
     let estimate = compare::estimate(values).filter(|estimate| estimate.median >= threshold)?;
-    let holds =
-        |interval: findings::Interval| interval.low >= threshold && interval.confidence >= LEAST_CONFIDENCE;
+    let holds = |interval: findings::Interval| interval.low >= threshold && is_sure(interval.confidence);
     Some(Above { median: estimate.median, sure: estimate.interval.is_some_and(holds) })
 }
 

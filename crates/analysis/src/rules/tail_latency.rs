@@ -9,7 +9,7 @@ use super::{
     Context, Rule,
     sure::{self, Above},
 };
-use crate::{compare::CONFIDENCE, latency::ping_pong, measured::Measured, words::count};
+use crate::{compare::CONFIDENCE, latency::ping_pong, measured::Measured, words::so_in};
 
 pub(crate) const RULE: Rule = Rule { id: "tail-latency", look };
 
@@ -114,8 +114,8 @@ fn growth(measured: &Measured<'_>, context: &Context<'_>) -> Option<Growth> {
         ratio::paired_ratio(&pairs.collect::<Vec<_>>(), CONFIDENCE)
     };
     let (median, tail) = (of(0.5)?.value, of(TAIL)?.interval?);
-    let enough = tail.confidence >= stats::verdict::LEAST_CONFIDENCE - 1e-12;
-    (enough && tail.low > WORSE * median.max(1.0)).then_some(Growth { tail, median })
+    (stats::verdict::is_sure(tail.confidence) && tail.low > WORSE * median.max(1.0))
+        .then_some(Growth { tail, median })
 }
 
 /// What another tool's percentiles say, without what is behind them.
@@ -162,8 +162,7 @@ fn percentile(name: &str) -> Option<f64> {
 }
 
 fn finding(worst: &Tail<'_>, found: &[Tail<'_>]) -> Finding {
-    let others =
-        if found.len() > 1 { format!(" So it is in {}.", count(found.len(), "cell")) } else { String::new() };
+    let others = so_in(found.len());
     let grown = worst.against.as_ref().map_or(String::new(), |growth| {
         format!(
             ", and against the baseline the tail is {} to {} times as long while the median is {} times",

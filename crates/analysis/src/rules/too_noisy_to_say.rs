@@ -2,6 +2,7 @@
 
 use findings::{CellSummary, Comparison, Difference, Evidence, Finding, Interval, Remedy, Severity};
 use samples::EndReason;
+use stats::verdict::is_sure;
 
 use super::{Context, Rule};
 use crate::words::{count, percent, ratio};
@@ -10,8 +11,6 @@ pub(crate) const RULE: Rule = Rule { id: "too-noisy-to-say", look };
 
 /// An interval that holds 1 and is narrower than this says that there is hardly a difference: an answer.
 const NARROW: f64 = 1.1;
-/// What an interval has to attain: with less there are too few trials, whatever the noise, and a caveat says so.
-const CONFIDENT: f64 = stats::verdict::LEAST_CONFIDENCE - 1e-12;
 /// So narrow it should become, to either side, for the number of trials that is told.
 const WANTED: f64 = 0.05;
 /// Beyond this many trials nobody gets an answer by repeating.
@@ -32,7 +31,8 @@ impl Asked<'_> {
     fn width(&self) -> Option<f64> {
         let Interval { low, high, confidence } = self.change.ratio_interval?;
         let open = self.change.verdict == Difference::Unclear && low <= 1.0 && high >= 1.0;
-        (open && low > 0.0 && high / low > NARROW && confidence >= CONFIDENT).then(|| high / low)
+        // Where it is not sure there are too few trials, whatever the noise, and a caveat says so.
+        (open && low > 0.0 && high / low > NARROW && is_sure(confidence)).then(|| high / low)
     }
 }
 

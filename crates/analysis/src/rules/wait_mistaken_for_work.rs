@@ -6,7 +6,7 @@ use samples::SyscallCount;
 use units::Nanos;
 
 use super::{Context, Rule, waiting::Kind};
-use crate::words::{count, list, percent};
+use crate::words::{list, percent, so_in};
 
 pub(crate) const RULE: Rule = Rule { id: "wait-mistaken-for-work", look };
 
@@ -63,8 +63,7 @@ fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Finding {
             calls.push(call);
         }
     }
-    let others =
-        if found.len() > 1 { format!(" So it is in {}.", count(found.len(), "cell")) } else { String::new() };
+    let others = so_in(found.len());
     Finding {
         id: String::new(),
         severity: if worst.share >= MOST { Severity::Warning } else { Severity::Note },

@@ -9,7 +9,7 @@ use super::{Context, Rule};
 use crate::{
     measured::Measured,
     series,
-    words::{count, percent, value},
+    words::{count, percent, so_in, value},
 };
 
 pub(crate) const RULE: Rule = Rule { id: "warm-up-too-short", look };
@@ -80,10 +80,7 @@ fn late(rates: &[f64], length: Nanos) -> Option<Late> {
 }
 
 fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Finding {
-    let others = match found.len() {
-        1 => String::new(),
-        cells => format!(" So it is in {}.", count(cells, "cell")),
-    };
+    let others = so_in(found.len());
     let much = (worst.ratio - 1.0).abs() >= MUCH;
     Finding {
         id: String::new(),

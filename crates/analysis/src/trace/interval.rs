@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use samples::{CallTimes, Observed, OwnedCpu, Owner, OwnerShare, SyscallCount};
+use samples::{CallTimes, Observed, Overflow, OwnedCpu, Owner, OwnerShare, SyscallCount};
 use units::{Bytes, Nanos};
 
 use crate::syscalls;
@@ -16,7 +16,7 @@ pub fn observed_since(now: &Observed, before: &Observed) -> Observed {
         syscalls: calls(&now.syscalls, &before.syscalls),
         under_way: now.under_way.clone(),
         way: None,
-        overflowed: now.overflowed.clone(),
+        overflowed: overflowed(&now.overflowed, &before.overflowed),
     }
 }
 
@@ -76,6 +76,12 @@ fn call(now: &SyscallCount, before: &SyscallCount) -> SyscallCount {
     }
 }
 
+fn overflowed(now: &[Overflow], before: &[Overflow]) -> Vec<Overflow> {
+    let had = |probe| before.iter().find(|it| it.probe == probe).map_or(0, |it| it.events);
+    let passed = |it: &Overflow| Overflow { events: it.events.saturating_sub(had(it.probe)), ..*it };
+    now.iter().map(passed).filter(|it| it.events > 0).collect()
+}
+
 type ShareKey<'a> = (Owner, Option<&'a str>, Option<&'a str>, Option<u32>);
 
 fn share_key(share: &OwnerShare) -> ShareKey<'_> {
@@ -100,6 +106,7 @@ fn cpu(now: &OwnedCpu, before: &OwnedCpu) -> OwnedCpu {
     });
     OwnedCpu {
         source: now.source,
+        because: now.because.clone(),
         elapsed: less(now.elapsed, before.elapsed),
         cpus: now.cpus,
         busy: less(now.busy, before.busy),

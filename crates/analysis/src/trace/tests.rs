@@ -2,8 +2,8 @@
 
 use findings::TracedCall;
 use samples::{
-    CallTimes, Environment, Observed, OwnedCpu, Owner, OwnerShare, OwnerSource, ProbeKind, SyscallCount,
-    TRACE_SCHEMA, TargetKind, Trace, TraceEnd, TraceTarget, UnixMillis,
+    CallTimes, Environment, Observed, Overflow, OwnedCpu, Owner, OwnerShare, OwnerSource, ProbeKind,
+    SyscallCount, TRACE_SCHEMA, TargetKind, Trace, TraceEnd, TraceTarget, UnixMillis,
 };
 use units::{Bytes, Nanos};
 
@@ -33,6 +33,7 @@ fn made(seconds: u64, syscalls: Vec<SyscallCount>) -> Trace {
     let elapsed = Nanos::from_secs(seconds);
     let cpu = OwnedCpu {
         source: OwnerSource::Traced,
+        because: None,
         elapsed,
         cpus: 2,
         busy: Nanos::from_millis(1000 * seconds),
@@ -127,6 +128,16 @@ fn an_interval_holds_what_passed_in_it_and_nothing_else() {
     let cpu = passed.cpu.expect("it was watched");
     assert_eq!((cpu.busy, cpu.shares[0].time), (Nanos::from_secs(2), Nanos::from_millis(600)));
     assert_eq!(observed_since(&now, &now).syscalls, Vec::new());
+}
+
+#[test]
+fn what_found_no_room_before_is_not_told_of_a_later_interval() {
+    let lost = |events| Observed {
+        overflowed: vec![Overflow { probe: ProbeKind::Syscalls, events }],
+        ..Observed::default()
+    };
+    assert_eq!(observed_since(&lost(7), &lost(5)).overflowed, lost(2).overflowed);
+    assert_eq!(observed_since(&lost(7), &lost(7)).overflowed, []);
 }
 
 #[test]

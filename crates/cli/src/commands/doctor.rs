@@ -1,6 +1,7 @@
 //! `plumb doctor`: what this machine can measure, and what not and why.
 
 mod check;
+mod guests;
 mod table;
 mod verdict;
 
@@ -57,7 +58,8 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
 /// Everything that was tried, paths first.
 fn checks(rights: &Result<Rights, impl Display>) -> Vec<Check> {
     let paths = topology::probe().into_iter().map(Check::of_path);
-    let mut all: Vec<Check> = paths.chain(probe::capabilities().into_iter().map(Check::of_machine)).collect();
+    let machine = probe::capabilities().into_iter().map(Check::of_machine);
+    let mut all: Vec<Check> = paths.chain(machine).chain(guests::checks()).collect();
     blame_rights(&mut all, rights);
     all
 }

@@ -1,10 +1,11 @@
 //! `plumb import`: other tools' logs become a run, whole or not at all.
 
+mod told;
+
 use std::{
     collections::BTreeSet,
     fs::File,
     io::{BufRead, BufReader, stdin},
-    ops::RangeInclusive,
     path::Path,
 };
 
@@ -13,16 +14,13 @@ use anyhow::Context;
 use clap::Args;
 use jiff::Timestamp;
 use samples::{RunHeader, RunId, RunRecord, UnixMillis};
-use store::{Store, StoreError};
 
+use self::told::Told;
 use super::TOOL;
 use crate::{exit::Exit, failure::Misuse, kept, say, shared::Shared};
 
-/// Lines about tests; of more only the number.
-const TOLD: u32 = 40;
-
-/// What a row of a table says of itself.
-const TABLE: &str = "a table";
+/// Columns that are named where one is not among them.
+const NAMED: usize = 40;
 
 /// What is read of a file at once.
 const CHUNK: usize = 64 << 10;
@@ -64,10 +62,10 @@ pub(crate) fn run(args: &ImportArgs, shared: &Shared) -> anyhow::Result<Exit> {
         title: args.title.clone(),
         together: args.together,
         tables: args.tables,
-        ..meta(free_id(&args.name, &store)?)
+        ..meta(RunId(format!("{}-{}", args.name, Timestamp::now().strftime("%Y%m%d-%H%M%S"))))
     };
     let options = Options { factors: args.factor.clone(), metrics: args.metric.clone() };
-    let mut told = Told { quiet: args.quiet, ..Told::default() };
+    let mut told = Told::new(args.quiet);
     let mut assembler = Assembler::new(meta);
     let wanted = assembler.header().id;
     let mut header = None;
@@ -125,7 +123,7 @@ fn meta(id: RunId) -> Meta {
 fn known(options: &Options, columns: &BTreeSet<String>) -> anyhow::Result<()> {
     let unknown = options.unknown(columns);
     let [first, ..] = unknown[..] else { return Ok(()) };
-    let shown: Vec<&str> = columns.iter().map(String::as_str).take(40).collect();
+    let shown: Vec<&str> = columns.iter().map(String::as_str).take(NAMED).collect();
     let hint = if shown.is_empty() {
         "there is no table; nothing was imported".to_owned()
     } else {
@@ -192,115 +190,4 @@ fn name(name: &str) -> anyhow::Result<String> {
         return Err(wrong.hint("use up to 64 letters, digits, `-`, `_` and `.`").into());
     }
     Ok(name.to_owned())
-}
-
-/// Name and time, or with a number behind it when another run of the same second has it already.
-fn free_id(name: &str, store: &Store) -> Result<RunId, StoreError> {
-    let wanted = format!("{name}-{}", Timestamp::now().strftime("%Y%m%d-%H%M%S"));
-    let runs = store.runs()?;
-    let numbered = (2..).map(|number| format!("{wanted}-{number}"));
-    let id = std::iter::once(wanted.clone()).chain(numbered).map(RunId);
-    let is_free = |id: &RunId| !runs.iter().any(|run| run.id == *id);
-    Ok(id.into_iter().find(is_free).unwrap_or(RunId(wanted)))
-}
-
-/// What is said about the tests that were found.
-#[derive(Default)]
-struct Told {
-    quiet: bool,
-    tests: usize,
-    lines: u32,
-    /// Of a test of which no line was said.
-    untold: usize,
-    /// A table whose rows are coming in.
-    table: Option<Table>,
-}
-
-/// Rows of one table: one line says them all.
-struct Table {
-    lines: RangeInclusive<u64>,
-    title: String,
-    rows: usize,
-    /// The cell of the first row.
-    cell: String,
-}
-
-impl Told {
-    fn test(&mut self, done: &Done) -> std::io::Result<()> {
-        self.tests += 1;
-        if self.quiet {
-            return Ok(());
-        }
-        let title = done.title.last().map_or_else(|| "no heading".to_owned(), |title| format!("\"{title}\""));
-        let (first, last) = (*done.lines.start(), *done.lines.end());
-        if done.what != TABLE {
-            self.end_table()?;
-            return self.line(&done.lines, &done.what, &title, &done.trial.cell, 1);
-        }
-        if let Some(table) = &mut self.table
-            && table.title == title
-            && (first == table.lines.end() + 1 || table.lines == done.lines)
-        {
-            table.lines = *table.lines.start()..=last;
-            table.rows += 1;
-            return Ok(());
-        }
-        self.end_table()?;
-        self.table = Some(Table { lines: done.lines.clone(), title, rows: 1, cell: done.trial.cell.clone() });
-        Ok(())
-    }
-
-    fn end_table(&mut self) -> std::io::Result<()> {
-        let Some(table) = self.table.take() else { return Ok(()) };
-        let (what, cell) = if table.rows == 1 {
-            (TABLE.to_owned(), table.cell)
-        } else {
-            (format!("{TABLE}, {} rows", table.rows), format!("{} and so on", table.cell))
-        };
-        self.line(&table.lines, &what, &table.title, &cell, table.rows)
-    }
-
-    fn line(
-        &mut self,
-        lines: &RangeInclusive<u64>,
-        what: &str,
-        title: &str,
-        cell: &str,
-        tests: usize,
-    ) -> std::io::Result<()> {
-        if self.lines == TOLD {
-            self.untold += tests;
-            return Ok(());
-        }
-        self.lines += 1;
-        let (first, last) = (lines.start(), lines.end());
-        let text = format!("lines {first:>5} to {last:>5}  {what}  {title}  as {cell}");
-        say::line(say::harmless(&text))
-    }
-
-    fn end(&mut self, header: &RunHeader) -> std::io::Result<()> {
-        if self.quiet {
-            return say::line(&header.id);
-        }
-        self.end_table()?;
-        if self.untold > 0 {
-            say::line(format_args!("... and {} more", self.untold))?;
-        }
-        let record = header.origin.imported().cloned().unwrap_or_default();
-        for file in &record.files {
-            let (name, formats) = (say::harmless(&file.name), file.formats.join(", "));
-            let lines = counted(usize::try_from(file.lines).unwrap_or(usize::MAX), "line");
-            say::line(format_args!("{name}: {formats} in {lines}"))?;
-        }
-        for note in &record.notes {
-            say::aside(format_args!("note: {}", say::harmless(note)));
-        }
-        let (id, cells) = (&header.id, counted(header.cells.len(), "cell"));
-        let trials = counted(self.tests, "trial");
-        say::line(format_args!("imported {trials} in {cells} as {id}; `plumb report {id}` shows them"))
-    }
-}
-
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

@@ -45,6 +45,16 @@ pub(crate) fn run(args: &RunsArgs, shared: &Shared) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
+const HEAD: [&str; 6] = ["RUN", "BEGUN (UTC)", "TRIALS", "STATE", "BASELINE", "TITLE"];
+/// The last column, the only one that is cut.
+const TITLE: usize = 5;
+/// In which order columns go where there is no room for all; a run's name stays.
+const LEAST_FIRST: [usize; 5] = [TITLE, 1, 2, 4, 3];
+/// A title is cut to no less than this.
+const SHORTEST_TITLE: usize = 12;
+/// The spaces beside each column.
+const PADDING: usize = 2;
+
 fn list(store: &Store) -> anyhow::Result<()> {
     let runs = store.runs()?;
     if runs.is_empty() {
@@ -60,14 +70,6 @@ fn list(store: &Store) -> anyhow::Result<()> {
     table.add_rows(rows.into_iter().map(|row| cut(row, &columns)));
     Ok(say::line(table)?)
 }
-
-const HEAD: [&str; 6] = ["RUN", "BEGUN (UTC)", "TRIALS", "STATE", "BASELINE", "TITLE"];
-/// In which order columns go where there is no room for all; a run's name stays.
-const LEAST_FIRST: [usize; 5] = [5, 1, 2, 4, 3];
-/// A title is cut to no less than this.
-const SHORTEST_TITLE: usize = 12;
-/// The spaces beside each column.
-const PADDING: usize = 2;
 
 /// Which columns are shown, and how wide the title may be; without a width all of all.
 fn fitting(rows: &[[String; 6]], width: Option<usize>) -> ([bool; 6], usize) {
@@ -86,8 +88,6 @@ fn fitting(rows: &[[String; 6]], width: Option<usize>) -> ([bool; 6], usize) {
     }
     (shown, title.min(width.saturating_sub(others(&shown) + PADDING)))
 }
-
-const TITLE: usize = 5;
 
 fn cut(mut row: [String; 6], (shown, title): &([bool; 6], usize)) -> Vec<String> {
     if row[TITLE].chars().count() > *title {

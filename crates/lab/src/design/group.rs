@@ -9,6 +9,7 @@ use scenario::{FactorName, LEAST_PRECISE, Objective, Plan};
 use stats::{Contest, interval};
 
 use super::seen::{Point, Seen};
+use crate::record;
 
 // What a scenario may ask for is what the statistics can give.
 const _: () = assert!(LEAST_PRECISE as usize == interval::FEWEST_TO_STOP);
@@ -92,14 +93,9 @@ fn without_the_out(seen: &Seen, cells: Vec<usize>, block: u32) -> (Vec<usize>, V
     }
 }
 
-/// How far the median's interval reaches, as a share of it; `None` with fewer than five trials.
-pub(super) fn reach(values: &[f64]) -> Option<f64> {
-    interval::reach_so_far(values)
-}
-
 fn precise(plan: &Plan, values: &[f64]) -> Option<f64> {
     let asked = plan.design.precision?;
-    reach(values).filter(|reach| *reach <= asked)
+    interval::reach_so_far(values).filter(|reach| *reach <= asked)
 }
 
 /// The cells of a group with their trials so far.
@@ -119,11 +115,12 @@ impl<'a> Field<'a> {
             cells.iter().map(|cell| seen.before(*cell, block).filter_map(of).collect()).collect()
         };
         let goodness = series(Point::goodness);
-        let (of, share): (fn(&Point) -> Option<f64>, f64) = match plan.design.objective {
-            Objective::Max => (Point::goodness, 1.0),
-            Objective::Efficient => (Point::efficiency, 0.9),
-            Objective::LowCpu => (Point::thrift, 0.5),
+        let of: fn(&Point) -> Option<f64> = match plan.design.objective {
+            Objective::Max => Point::goodness,
+            Objective::Efficient => Point::efficiency,
+            Objective::LowCpu => Point::thrift,
         };
+        let share = record::objective(plan.design.objective).least_share();
         let worth = series(of);
         let known = worth.iter().any(|worth| !worth.is_empty());
         let by_worth = known && plan.design.objective != Objective::Max;

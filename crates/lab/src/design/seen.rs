@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use samples::{Doubt, Metric, Trial};
-use scenario::{Arm, Plan};
+use samples::{Arm, Doubt, Metric, Trial};
+use scenario::Plan;
 use units::Nanos;
-
-use crate::record;
 
 /// A gap so much longer than a trial was expected to take is a break: the run was resumed in it.
 const BREAK: u64 = 4;
@@ -69,11 +67,9 @@ impl Seen {
         let machine = &trial.cpu.machine;
         let cpus = (machine.elapsed > Nanos(0)).then(|| machine.busy().seconds() / machine.elapsed.seconds());
         let value = trial.measurement.value(metric).filter(|value| *value > 0.0);
-        let arm =
-            [Arm::Measure, Arm::Again, Arm::Probed].into_iter().find(|arm| record::arm(*arm) == trial.arm);
         let point = Point {
             block: trial.block,
-            arm: arm.expect("a trial has one of the plan's arms"),
+            arm: trial.arm,
             metric,
             value: value.filter(|_| !trial.doubts.iter().any(is_void)),
             silent: value.is_none(),

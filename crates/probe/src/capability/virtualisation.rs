@@ -7,7 +7,7 @@ use super::{Area, Capability, Subject};
 const VHOST_NET: Subject = Subject {
     id: "vhost-net",
     title: "vhost-net",
-    needed_for: "guests whose packets the kernel itself moves (later)",
+    needed_for: "guests whose packets the kernel itself moves",
     area: Area::VirtualMachines,
     required: false,
 };
@@ -15,7 +15,7 @@ const VHOST_NET: Subject = Subject {
 const KVM: Subject = Subject {
     id: "kvm",
     title: "hardware KVM",
-    needed_for: "guests at the speed of the CPU instead of emulated ones (later)",
+    needed_for: "guests at the speed of the CPU instead of emulated ones",
     area: Area::VirtualMachines,
     required: false,
 };
@@ -50,7 +50,7 @@ fn judge_kvm(ran: sys::Result<()>, hardware: Option<bool>) -> Capability {
         );
     };
     if error.is_permission() {
-        return KVM.missing(error.to_string(), "sudo plumb …; or usermod -aG kvm $USER, and log in again");
+        return KVM.limited(error.to_string(), "sudo plumb …; or usermod -aG kvm $USER, and log in again");
     }
     let cause = match hardware {
         Some(false) => "; the CPU shows neither vmx nor svm",
@@ -62,9 +62,9 @@ fn judge_kvm(ran: sys::Result<()>, hardware: Option<bool>) -> Capability {
         None => format!("{error}{cause}"),
     };
     if error.is_unsupported() && hardware == Some(true) {
-        return KVM.missing(detail, "modprobe kvm_intel or kvm_amd (CONFIG_KVM_INTEL, CONFIG_KVM_AMD)");
+        return KVM.limited(detail, "modprobe kvm_intel or kvm_amd (CONFIG_KVM_INTEL, CONFIG_KVM_AMD)");
     }
-    KVM.missing(detail, HARDWARE)
+    KVM.limited(detail, HARDWARE)
 }
 
 #[cfg(test)]

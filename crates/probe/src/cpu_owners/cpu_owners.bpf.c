@@ -10,9 +10,10 @@ struct cpu {
 	__u16 softirq; /* in a soft interrupt */
 	__u16 irq; /* in so many hardware interrupts */
 	__u32 task; /* that has the CPU, as far as one has seen */
-	__u16 interrupted; /* the last that happened was the end of an interrupt */
+	__u16 waking; /* nobody has it, and it is no longer idle: it finds its way to a task */
 	__u16 changing;
 	__u64 stolen; /* by the hypervisor, up to here, since the boot */
+	__u64 taken; /* of that, out of the time of tasks since the start */
 	__u64 in_softirq;
 	__u64 in_irq;
 	__u64 time[BUCKETS];
@@ -59,20 +60,25 @@ static __always_inline void settle(struct cpu *cpu, __u64 now)
 		cpu->in_irq += passed;
 	else if (cpu->softirq && !(cpu->bucket & PUT_OFF))
 		cpu->in_softirq += passed;
+	else if (cpu->bucket == IDLE && cpu->waking && passed < WAKING_MOST)
+		cpu->time[WAKING] += passed;
 	else
 		cpu->time[cpu->bucket & (BUCKETS - 1)] += passed;
 	cpu->since = now;
 }
 
-/* What was stolen while a task had the CPU is not its time, of which some may be settled already. */
+/* What was stolen while a task had the CPU is not its time, of which some may be settled already. Of a CPU that nobody
+ * had it is idle time: it was woken, and waited for the hypervisor before it knew. */
 static __always_inline void take_stolen(struct cpu *cpu, __u64 stolen)
 {
 	__u64 *time = &cpu->time[cpu->bucket & (BUCKETS - 1)];
 	__u64 taken = stolen - cpu->stolen;
 
-	if (taken && *time >= taken)
-		*time -= taken;
 	cpu->stolen = stolen;
+	if (!taken || cpu->bucket == IDLE || *time < taken)
+		return;
+	*time -= taken;
+	cpu->taken += taken;
 }
 
 /* Who has had the CPU until now is known for certain in its own time. */
@@ -119,7 +125,6 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct cpu *cpu = this_cpu();
-	__u64 now;
 
 	if (!cpu || !is_open(cpu))
 		return 0;
@@ -128,11 +133,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	/* Not hidden, for one sees it lose the CPU: there was no memory to know it by. */
 	if (cpu->bucket == UNSEEN)
 		cpu->bucket = FIRST_UNNAMED;
-	now = bpf_ktime_get_ns();
-	if (cpu->bucket == IDLE && cpu->interrupted && now - cpu->since < WAKING_MOST)
-		cpu->bucket = WAKING;
-	settle(cpu, now);
-	cpu->interrupted = 0;
+	settle(cpu, bpf_ktime_get_ns());
+	cpu->waking = 0;
 	take_stolen(cpu, stolen_until_now(next));
 	cpu->bucket = bucket_of(next);
 	cpu->task = next->pid;
@@ -152,7 +154,7 @@ int BPF_PROG(on_softirq_entry)
 		return 0;
 	}
 	begin(cpu);
-	cpu->interrupted = 0;
+	cpu->waking = 0;
 	cpu->softirq = 1;
 	end(cpu);
 	return 0;
@@ -170,7 +172,7 @@ int BPF_PROG(on_softirq_exit)
 		return 0;
 	}
 	begin(cpu);
-	cpu->interrupted = 1;
+	cpu->waking = 1;
 	cpu->softirq = 0;
 	end(cpu);
 	return 0;
@@ -186,8 +188,9 @@ static __always_inline int irq_entered(void)
 		cpu->irq++;
 		return 0;
 	}
+	/* It may have been idle again. */
+	cpu->waking = 0;
 	begin(cpu);
-	cpu->interrupted = 0;
 	cpu->irq++;
 	end(cpu);
 	return 0;
@@ -205,7 +208,7 @@ static __always_inline int irq_left(void)
 		return 0;
 	}
 	begin(cpu);
-	cpu->interrupted = 1;
+	cpu->waking = 1;
 	cpu->irq--;
 	end(cpu);
 	return 0;
@@ -222,6 +225,20 @@ INTERRUPT(reschedule)
 INTERRUPT(call_function)
 INTERRUPT(call_function_single)
 INTERRUPT(irq_work)
+
+/* An idle CPU has its tick back: somebody has work for it. Without an interrupt when it had not yet fallen asleep. */
+SEC("tp_btf/tmigr_cpu_active")
+int BPF_PROG(on_active)
+{
+	struct cpu *cpu = this_cpu();
+
+	if (!cpu || !is_open(cpu) || cpu->bucket != IDLE || cpu->irq || cpu->softirq)
+		return 0;
+	begin(cpu);
+	cpu->waking = 1;
+	end(cpu);
+	return 0;
+}
 
 /* Run by user space on each CPU: begins to count with the task that has it. */
 SEC("raw_tp/start")

@@ -28,7 +28,7 @@ pub(super) type Name = [u8; 40];
 type Control = [u64; 3];
 
 /// The end of an interrupt before its beginning: one whose end was missed would never end.
-const HOOKS: [Hook; 17] = [
+const HOOKS: [Hook; 18] = [
     Hook::needed("on_new_task", "task_newtask"),
     Hook::needed("on_rename", "task_rename"),
     Hook::needed("on_softirq_exit", "softirq_exit"),
@@ -46,6 +46,8 @@ const HOOKS: [Hook; 17] = [
     Hook::optional("call_function_single_begins", "call_function_single_entry"),
     Hook::optional("irq_work_ends", "irq_work_exit"),
     Hook::optional("irq_work_begins", "irq_work_entry"),
+    // Since Linux 6.9.
+    Hook::optional("on_active", "tmigr_cpu_active"),
     Hook::needed("on_switch", "sched_switch"),
 ];
 

@@ -10,18 +10,22 @@
 //! The columns idle and iowait are exact where ticks stop when a CPU is idle (`CONFIG_NO_HZ_COMMON`, every
 //! distribution's): the kernel stamps each entry to idleness, each interrupt in it and its end
 //! (`tick_nohz_stop_idle` and `get_idle_time` in Linux), and only shows the sum in hundredths of a second. So what was
-//! busy is what was neither idle nor stolen.
+//! busy is what was neither idle nor stolen. A reading is made at the moment when the sum moves on: of a trial of half a
+//! second with one CPU at half load, a hundredth at either end would be 4 % each.
+//!
+//! # What was stolen
+//! An idle CPU that is woken waits for the hypervisor to run it. That wait is in the column steal and in the column idle
+//! too, for the CPU knows of nothing before it runs again: with a hypervisor that stole 0.6 CPUs half of it was so. So
+//! only what was stolen from tasks, which the programs see as the scheduler does, is neither idle nor busy.
 //!
 //! # What remains unexplained
-//! Found with readings of 2 s on two CPUs of a virtual machine with Linux 6.18: within 1 % where tasks compute or
-//! stream, 2 to 5 % where messages wake idle CPUs tens of thousands of times a second. Below a load of some 5 % the
-//! resolution of /proc/stat is all one sees. Where the rest comes from:
-//! - The columns idle, iowait and steal have a resolution of 10 ms each.
 //! - An idle CPU that an interrupt wakes is busy from the first instruction; it is seen from the handler on, after the
-//!   interrupt was acknowledged, which leaves the guest in a virtual machine. From there to the first task it is shown
-//!   as the kernel's thread `swapper`, which is a large part of what a message between CPUs costs.
-//! - What the hypervisor took while a task had the CPU is taken out of the task's time as the scheduler does it, at
-//!   the switch; kernels without `CONFIG_PARAVIRT_TIME_ACCOUNTING` leave it in.
+//!   interrupt was acknowledged, which leaves the guest in a virtual machine. On its way to sleep it is busy until it
+//!   begins to stop its tick, some tenths of a microsecond after the switch.
+//! - The way from the interrupt to the first task is shown as the kernel's thread `swapper`: it starts the tick again,
+//!   which leaves the guest once or twice, and is a large part of what a message between CPUs costs. So is the way of a
+//!   CPU that was called back before it had fallen asleep, from the tick's return on; kernels before Linux 6.9 do not
+//!   tell when that is, and then it has no owner.
 //! - A process that a sandbox hides from programs has no owner.
 //! - The programs' own time is in what they came into, and counts as busy.
 
@@ -29,6 +33,11 @@ use samples::MachineCpu;
 use units::Nanos;
 
 use crate::{cpu::CpuReading, observe::ProbeError};
+
+/// An idle CPU shows in /proc/stat after so long.
+const STEP: u64 = 10_000_000;
+/// Between two looks at it.
+const PAUSE: u64 = 100_000;
 
 /// Reads /proc/stat.
 pub(super) fn reading() -> Result<CpuReading, ProbeError> {
@@ -38,14 +47,28 @@ pub(super) fn reading() -> Result<CpuReading, ProbeError> {
     })
 }
 
-/// What was neither idle nor stolen.
-pub(super) fn busy(machine: &MachineCpu) -> Nanos {
+/// Reads /proc/stat at the moment when the time that CPUs were idle, which it shows in steps, has just reached another
+/// step. Where it does not, no CPU is idle, and nothing is rounded away.
+pub(super) fn exact_reading() -> Result<CpuReading, ProbeError> {
+    let first = reading()?;
+    let until = sys::clock::monotonic() + STEP;
+    loop {
+        sys::clock::sleep_until(sys::clock::monotonic() + PAUSE);
+        let now = reading()?;
+        if now.since(&first).idle.0 > 0 || sys::clock::monotonic() >= until {
+            return Ok(now);
+        }
+    }
+}
+
+/// What was neither idle nor stolen from whoever was not.
+pub(super) fn busy(machine: &MachineCpu, stolen: Nanos) -> Nanos {
     // A CPU came or went, so that nobody knows how much time there was.
     if machine.by_cpu.is_empty() {
         return machine.busy();
     }
     let there_was = machine.elapsed.0 * u64::from(machine.cpus);
-    Nanos(there_was.saturating_sub(machine.idle.0 + machine.steal.0))
+    Nanos(there_was.saturating_sub(machine.idle.0 + stolen.0))
 }
 
 #[cfg(test)]
@@ -66,8 +89,9 @@ mod tests {
             by_cpu: vec![CpuTimes::default(); 2],
             ..MachineCpu::default()
         };
-        assert_eq!(busy(&machine), seconds(5));
+        assert_eq!(busy(&machine, seconds(1)), seconds(5));
+        assert_eq!(busy(&machine, seconds(0)), seconds(6), "it was stolen from an idle CPU");
         machine.by_cpu.clear();
-        assert_eq!(busy(&machine), seconds(4), "by ticks, when CPUs came or went");
+        assert_eq!(busy(&machine, seconds(1)), seconds(4), "by ticks, when CPUs came or went");
     }
 }

@@ -26,7 +26,9 @@ use crate::observe::{Probe, ProbeError};
 pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
     match traced::Traced::new() {
         Ok(probe) => Ok(Box::new(probe)),
-        Err(_) => sampled::Sampled::new().map(|probe| Box::new(probe) as Box<dyn Probe>),
+        Err(refusal) => {
+            sampled::Sampled::new(refusal.to_string()).map(|probe| Box::new(probe) as Box<dyn Probe>)
+        }
     }
 }
 

@@ -26,6 +26,8 @@ use crate::{
 /// What was seen, and what to compare with.
 #[derive(Default)]
 pub(super) struct Sampled {
+    /// Why not the exact probe.
+    because: String,
     subjects: Vec<Subject>,
     before: Option<Reading>,
     stopped: Option<Result<(OwnedCpu, u64), ProbeError>>,
@@ -40,8 +42,8 @@ struct Reading {
 impl Sampled {
     /// # Errors
     /// [`ProbeError::Unavailable`] when /proc cannot be read.
-    pub(super) fn new() -> Result<Self, ProbeError> {
-        Reading::now().map(|_| Self::default())
+    pub(super) fn new(because: String) -> Result<Self, ProbeError> {
+        Reading::now().map(|_| Self { because, ..Self::default() })
     }
 
     fn seen(&self, before: &Reading) -> Result<(OwnedCpu, u64), ProbeError> {
@@ -50,9 +52,10 @@ impl Sampled {
         let tasks = times(&before.tasks, &after.tasks, &self.subjects);
         let seen = OwnedCpu {
             source: OwnerSource::Sampled,
+            because: Some(self.because.clone()),
             elapsed: stat.elapsed,
             cpus: stat.cpus,
-            busy: machine::busy(&stat),
+            busy: machine::busy(&stat, stat.steal),
             steal: stat.steal,
             shares: shares(tasks.into_iter().chain(interrupts(&stat))),
         };

@@ -8,9 +8,9 @@ pub(super) const BUCKETS: usize = 4096;
 /// `struct cpu` of the object, in words.
 pub(super) type Cpu = [u64; HEAD + BUCKETS + 1];
 
-/// Words of `struct cpu` before its buckets: ended, since, what it is at, its task, the time that was stolen, that in
-/// softirqs and that in interrupts.
-const HEAD: usize = 7;
+/// Words of `struct cpu` before its buckets: ended, since, what it is at, its task, the time that was stolen, what of it
+/// was taken from tasks, that in softirqs and that in interrupts.
+const HEAD: usize = 8;
 const PUT_OFF: u32 = 1 << 31;
 /// How often a CPU that changes while it is read is read again.
 const TRIES: u32 = 100;
@@ -23,6 +23,8 @@ pub(super) struct Sums {
     pub(super) by_bucket: Vec<u64>,
     pub(super) softirq: u64,
     pub(super) irq: u64,
+    /// Of tasks' time the hypervisor's: in no bucket.
+    pub(super) stolen: u64,
 }
 
 impl Sums {
@@ -33,6 +35,7 @@ impl Sums {
             by_bucket: by_bucket.map(|(now, then)| now.saturating_sub(*then)).collect(),
             softirq: self.softirq.saturating_sub(earlier.softirq),
             irq: self.irq.saturating_sub(earlier.irq),
+            stolen: self.stolen.saturating_sub(earlier.stolen),
         }
     }
 }
@@ -56,9 +59,10 @@ pub(super) fn steady(read: &mut dyn FnMut() -> Result<Cpu, ProbeError>) -> Resul
 }
 
 fn up_to(now: u64, cpu: &Cpu) -> Sums {
-    let [_, since, at, _, _, softirq, irq, rest @ ..] = cpu;
+    let [_, since, at, _, _, stolen, softirq, irq, rest @ ..] = cpu;
     let (bucket, in_softirq, in_irq) = (*at as u32, *at >> 32 & 0xffff, *at >> 48);
-    let mut sums = Sums { by_bucket: rest[..BUCKETS].to_vec(), softirq: *softirq, irq: *irq };
+    let mut sums =
+        Sums { by_bucket: rest[..BUCKETS].to_vec(), softirq: *softirq, irq: *irq, stolen: *stolen };
     let passed = if *since == 0 { 0 } else { now.saturating_sub(*since) };
     match bucket & PUT_OFF {
         _ if in_irq > 0 => sums.irq += passed,
@@ -72,17 +76,18 @@ fn up_to(now: u64, cpu: &Cpu) -> Sums {
 mod tests {
     use super::*;
 
-    /// A CPU whose sums are 5 in bucket 40, 7 in softirqs and 9 in interrupts, up to 1,000.
+    /// A CPU whose sums are 5 in bucket 40, 7 in softirqs, 9 in interrupts and 3 stolen, up to 1,000.
     fn cpu(bucket: u32, softirq: u64, irq: u64) -> Cpu {
         let mut cpu: Cpu = [0; HEAD + BUCKETS + 1];
         cpu[1] = 1000;
         cpu[2] = u64::from(bucket) | softirq << 32 | irq << 48;
-        (cpu[5], cpu[6], cpu[HEAD + 40]) = (7, 9, 5);
+        (cpu[5], cpu[6], cpu[7], cpu[HEAD + 40]) = (3, 7, 9, 5);
         cpu
     }
 
     fn check(cpu: &Cpu, expected: (u64, u64, u64)) {
         let sums = up_to(1100, cpu);
+        assert_eq!(sums.stolen, 3);
         assert_eq!((sums.by_bucket[40], sums.softirq, sums.irq), expected);
     }
 

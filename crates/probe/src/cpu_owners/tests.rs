@@ -241,7 +241,7 @@ fn cpu_nothing_of_it_runs_after_the_stop() {
 
 #[test]
 fn cpu_the_probe_without_programs_finds_the_same_spinning_process() {
-    let mut probe = Sampled::new().expect("/proc");
+    let mut probe = Sampled::new("the kernel has no BTF; use another".to_owned()).expect("/proc");
     let shell = Shell::new(&format!("({SPIN}) & {SPIN}; wait"), None);
     probe.start(&watch(Owner::Client, shell.pid())).expect("watched");
     let before = shell.time();
@@ -249,6 +249,7 @@ fn cpu_the_probe_without_programs_finds_the_same_spinning_process() {
     let known = shell.time() - before;
     probe.stop();
     let cpu = read(&mut probe);
+    assert_eq!(cpu.because.as_deref(), Some("the kernel has no BTF; use another"));
     // What a tick has not yet added, of a task that runs, is not there; nor is the child, which ended.
     assert!(of(&cpu, Owner::Client).abs_diff(known) <= known / 50 + 5 * MS, "{known}: {cpu:#?}");
 }

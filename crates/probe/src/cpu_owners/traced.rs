@@ -1,6 +1,7 @@
 //! The exact probe: sums of the kernel's programs, by owner. Must not know how the programs add up.
 
 use samples::{MachineCpu, Observed, OwnedCpu, Owner, OwnerSource, ProbeKind};
+use units::Nanos;
 
 use super::{
     kernel::{FIRST_UNNAMED, Kernel, Name, TAGS, WAKING},
@@ -36,7 +37,7 @@ struct Reading {
     machine: CpuReading,
 }
 
-/// The two readings are made again when something came between them for longer than this, per CPU and once.
+/// The two readings are made again when the second took longer than this, per CPU and once.
 const CLOSE: u64 = 1_000_000;
 const TRIES: u32 = 20;
 
@@ -44,8 +45,9 @@ impl Reading {
     fn now(kernel: &mut Kernel) -> Result<Self, ProbeError> {
         let mut tries = 0;
         loop {
+            let machine = machine::exact_reading()?;
             let begun = sys::clock::monotonic();
-            let reading = Self { sums: kernel.sums()?, machine: machine::reading()? };
+            let reading = Self { sums: kernel.sums()?, machine };
             let took = sys::clock::monotonic() - begun;
             tries += 1;
             if tries == TRIES || took < CLOSE * (1 + reading.sums.len() as u64) {
@@ -73,11 +75,13 @@ impl Traced {
             _ => return Err(not_started()),
         };
         let names = self.kernel.names()?;
+        let stolen = sums.iter().map(|cpu| cpu.stolen).sum();
         let seen = OwnedCpu {
             source: OwnerSource::Traced,
+            because: None,
             elapsed: machine.elapsed,
             cpus: machine.cpus,
-            busy: machine::busy(&machine),
+            busy: machine::busy(&machine, Nanos(stolen)),
             steal: machine.steal,
             shares: shares(times(&sums, &names, &self.owners)),
         };
@@ -195,8 +199,8 @@ mod tests {
         let mut by_bucket = vec![0; BUCKETS];
         (by_bucket[0], by_bucket[1], by_bucket[2], by_bucket[40]) = (999, 1, 20, 300);
         let sums = [
-            Sums { by_bucket: by_bucket.clone(), softirq: 4000, irq: 0 },
-            Sums { by_bucket, softirq: 0, irq: 50_000 },
+            Sums { by_bucket: by_bucket.clone(), softirq: 4000, irq: 0, stolen: 7 },
+            Sums { by_bucket, softirq: 0, irq: 50_000, stolen: 7 },
         ];
         let times = times(&sums, &[(name(1, 0, "plumb", "ping"), 40)], &[Owner::Client]);
         let of = |owner| times.iter().filter(|(shown, _)| shown.owner == owner).map(|(_, time)| time).sum();

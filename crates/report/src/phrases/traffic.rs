@@ -13,10 +13,11 @@ pub(crate) fn window(range: (Bytes, Bytes)) -> String {
 
 /// `12`, `12 (reordering seen 3 times, 40 segments out of order)`.
 pub(crate) fn retransmits(tcp: &TcpSummary) -> String {
+    let some = |count: Option<u64>| count.filter(|count| *count > 0);
     let reordered =
-        (tcp.reorderings > 0).then(|| format!("reordering seen {}", count(tcp.reorderings, "time", "times")));
-    let out_of_order = (tcp.out_of_order > 0)
-        .then(|| format!("{} out of order", count(tcp.out_of_order, "segment", "segments")));
+        some(tcp.reorderings).map(|times| format!("reordering seen {}", count(times, "time", "times")));
+    let out_of_order =
+        some(tcp.out_of_order).map(|late| format!("{} out of order", count(late, "segment", "segments")));
     let beside: Vec<String> = reordered.into_iter().chain(out_of_order).collect();
     let retransmits = grouped(tcp.retransmits);
     if beside.is_empty() { retransmits } else { format!("{retransmits} ({})", beside.join(", ")) }

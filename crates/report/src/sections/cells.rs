@@ -82,7 +82,7 @@ struct Layout<'a> {
     compared: bool,
     /// Whether some cells tell what was received and others only what was sent.
     mixed: bool,
-    /// Whether ratios to the baseline are written as factors, and not in percent: all of them alike.
+    /// How ratios to the baseline are written.
     ratios: Ratios,
     further: Vec<Further>,
 }

@@ -9,6 +9,7 @@ use crate::{
     labels,
     page::{Block, Column, Section, Table, left, right, section},
     phrases,
+    quantity::with_minus,
     text::{Text, Tone, glued, softened},
 };
 
@@ -41,11 +42,23 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         blocks.push(Block::Paragraph(Text::of(Tone::Faint, format!("and {more}"))));
         blocks.push(Block::Folded { title: more.into(), blocks: folded.into_iter().flatten().collect() });
     }
-    let sampled = owned.iter().any(|(_, cpu)| cpu.source == OwnerSource::Sampled);
-    blocks.extend(sampled.then(|| Block::Paragraph(Text::of(Tone::Faint, SAMPLED))));
+    blocks.extend(sampled(&owned).map(|why| Block::Paragraph(Text::of(Tone::Faint, why))));
     let parts = owned.iter().flat_map(|owned| parts(findings, owned)).collect();
     blocks.push(Block::Folded { title: "By process, thread and CPU".into(), blocks: parts });
     Some(section("Where the CPU time went", blocks))
+}
+
+/// What the reader has to know where owners were not told apart exactly, and why they were not.
+fn sampled(owned: &[Owned<'_>]) -> Option<String> {
+    let mut inexact = owned.iter().filter(|(_, cpu)| cpu.source == OwnerSource::Sampled).peekable();
+    inexact.peek()?;
+    let because = inexact.find_map(|(_, cpu)| cpu.because.as_deref());
+    Some(
+        because.map_or_else(
+            || SAMPLED.to_owned(),
+            |because| format!("{SAMPLED} Not traced exactly: {because}."),
+        ),
+    )
 }
 
 fn of_cell(cell: &CellSummary) -> Option<Owned<'_>> {
@@ -95,16 +108,15 @@ fn of_owner(owner: Owner, cells: &[Owned<'_>]) -> Vec<Text> {
     })
 }
 
-/// `0.71 (0.21)`.
+/// `0.710 (0.21)`.
 fn spent(cpus: f64, cost: Option<f64>) -> String {
     let cost = cost.map(|cost| format!(" ({})", significant(cost, 2))).unwrap_or_default();
     glued(&format!("{cpus:.3}{cost}"))
 }
 
 fn rest(cpu: &CpuByOwner) -> Text {
-    glued(&format!("{:.3}, {}", cpu.unexplained, Share(cpu.unexplained_share)))
-        .replace('-', "\u{2212}")
-        .into()
+    let said = format!("{:.3}, {}", cpu.unexplained, Share(cpu.unexplained_share));
+    glued(&with_minus(&said)).into()
 }
 
 fn parts(findings: &Findings, (cell, cpu): &Owned<'_>) -> Vec<Block> {

@@ -70,7 +70,7 @@ fn tcp(tcp: &TcpSummary) -> Vec<(&'static str, String)> {
         [("the receive window", tcp.receive_window_limited), ("the send buffer", tcp.send_buffer_limited)];
     let held: Vec<String> = held
         .into_iter()
-        .filter(|(_, share)| *share >= WORTH_SAYING)
+        .filter_map(|(by, share)| Some((by, share.filter(|share| *share >= WORTH_SAYING)?)))
         .map(|(by, share)| format!("{by}, {} of the time", Share(share)))
         .collect();
     let mut rows = vec![

@@ -10,6 +10,7 @@ use crate::{
     labels,
     page::{Block, Section, Table, left, right, section},
     phrases,
+    quantity::with_minus,
     text::{Text, Tone, glued},
 };
 
@@ -120,7 +121,7 @@ fn sums(way: &WaySummary) -> Text {
 }
 
 fn rest(share: f64) -> String {
-    glued(&Share(share).to_string()).replace('-', "\u{2212}")
+    glued(&with_minus(&Share(share).to_string()))
 }
 
 fn followed(way: &WaySummary) -> String {
@@ -133,7 +134,7 @@ fn followed(way: &WaySummary) -> String {
         strayed => format!(" {} took another way or were lost from sight.", phrases::grouped(strayed)),
     };
     format!(
-        "{} followed{every}.{whole}{strayed} The median of a sum is not the sum of medians, least where trials differ: a small rest has no meaning.",
+        "{} followed{every}.{whole}{strayed} Medians do not add up exactly, least of all where trials differ: a small rest means nothing.",
         phrases::count(way.followed, "round trip was", "round trips were")
     )
 }

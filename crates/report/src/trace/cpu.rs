@@ -7,6 +7,7 @@ use units::{Share, significant};
 use super::{Source, words};
 use crate::{
     page::{Block, Section, Table, left, right, section},
+    quantity::with_minus,
     text::{Text, Tone, glued},
 };
 
@@ -14,9 +15,6 @@ use crate::{
 const WORTH_SAYING: f64 = 0.0005;
 /// So many of those who are not traced are shown.
 const FEW: usize = 3;
-
-/// U+2212, as wide as a digit.
-const MINUS: &str = "\u{2212}";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let cpu = source.trace.cpu.as_ref()?;
@@ -57,15 +55,15 @@ fn of_owners(source: &Source<'_>, cpu: &TracedCpu, all: f64) -> Vec<Vec<Text>> {
 
 fn row(owner: Text, which: String, cpus: f64, all: f64) -> Vec<Text> {
     let share = if all > 0.0 {
-        Text::from(glued(&Share(cpus / all).to_string()).replace('-', MINUS))
+        Text::from(glued(&with_minus(&Share(cpus / all).to_string())))
     } else {
         Text::of(Tone::Faint, "-")
     };
     vec![owner, which.into(), number(cpus).into(), share]
 }
 
-const fn caption(cpu: &TracedCpu) -> &'static str {
-    match cpu.source {
+fn caption(cpu: &TracedCpu) -> String {
+    let said = match cpu.source {
         OwnerSource::Traced if cpu.busy.is_none() => {
             "CPUs in use on average. Too short to be held against what the kernel counts as busy, in ticks of 10 ms."
         }
@@ -76,7 +74,9 @@ const fn caption(cpu: &TracedCpu) -> &'static str {
         OwnerSource::Sampled => {
             "CPUs in use on average, from /proc: soft interrupts are in the time of whoever they interrupted."
         }
-    }
+    };
+    let because = cpu.because.as_ref().map(|because| format!(" Not traced exactly: {because}."));
+    said.to_owned() + &because.unwrap_or_default()
 }
 
 /// Who is traced first, everybody else last; within these the largest first.
@@ -107,5 +107,5 @@ fn whose(share: &TracedShare) -> String {
 
 fn number(cpus: f64) -> String {
     let said = if cpus.abs() >= 0.0995 { significant(cpus, 3) } else { format!("{cpus:.3}") };
-    said.replace('-', MINUS)
+    with_minus(&said)
 }

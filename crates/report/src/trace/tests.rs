@@ -45,6 +45,7 @@ fn machine() -> TraceSummary {
     ];
     let cpu = TracedCpu {
         source: OwnerSource::Traced,
+        because: None,
         shares: vec![
             share(Owner::Other, "rustc", 0.9),
             share(Owner::ClientVm, "CPU 0/KVM", 0.6),
@@ -98,6 +99,15 @@ fn a_machine_shows_its_threads_by_name_and_whose_time_is_whose() {
         &["guest's CPUs", "CPU 0/KVM", "vhost", "vhost-10", "other processes", "rustc", "unexplained"],
     );
     assert!(page.contains("−0.010"), "owners had more than was busy:\n{page}");
+}
+
+#[test]
+fn why_owners_were_not_traced_exactly_is_told() {
+    let mut sampled = machine();
+    let cpu = sampled.cpu.as_mut().expect("it has owners");
+    (cpu.source, cpu.because) = (OwnerSource::Sampled, Some("the kernel has no BTF".into()));
+    let page = page(&sampled, 12).split_whitespace().collect::<Vec<_>>().join(" ");
+    check(&page, &["from /proc: soft interrupts", "Not traced exactly: the kernel has no BTF."]);
 }
 
 #[test]

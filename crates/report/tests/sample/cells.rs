@@ -66,6 +66,7 @@ pub(super) fn cell(
         syscalls: vec![],
         probed: None,
         counters: None,
+        packets: None,
         ended: None,
         devices: vec![],
         path_mtu: None,
@@ -95,12 +96,12 @@ pub(super) fn stream(path: &str, offload: Option<&str>, gbits: f64, ratio: Optio
             reverse: None,
             tcp: Some(TcpSummary {
                 retransmits: if offload == Some("off") { 1712 } else { 0 },
-                reorderings: 0,
-                out_of_order: if offload == Some("off") { 31 } else { 0 },
+                reorderings: Some(0),
+                out_of_order: Some(if offload == Some("off") { 31 } else { 0 }),
                 cwnd: Some((Bytes(321 << 10), Bytes(388 << 10))),
                 rtt: Some(Nanos(212_400)),
-                receive_window_limited: 0.0,
-                send_buffer_limited: 0.042,
+                receive_window_limited: Some(0.0),
+                send_buffer_limited: Some(0.042),
             }),
             datagrams: None,
             lateness: None,
@@ -130,6 +131,7 @@ fn device(offload: bool) -> DeviceState {
         gro_max_size: Some(Bytes(65_536)),
         queues: None,
         rings: None,
+        spread: None,
     }
 }
 

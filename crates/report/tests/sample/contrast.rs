@@ -1,8 +1,8 @@
 //! Contrasts made by hand: the egress gateway before and after a kernel was replaced, and a log against a run.
 
 use findings::{
-    Basis, CONTRAST_SCHEMA, CellContrast, CellSummary, Comparison, Contrast, Difference, Estimate, Gate,
-    GateOutcome, RunSummary, SurroundingChange, Undecided, Verdict,
+    Basis, BetweenRuns, CONTRAST_SCHEMA, CellContrast, CellSummary, Comparison, Contrast, Difference,
+    Estimate, Gate, GateOutcome, Interval, RunSummary, SurroundingChange, Undecided, Verdict,
 };
 use samples::{RunId, UnixMillis};
 
@@ -48,6 +48,33 @@ pub(crate) fn lost() -> Gate {
             why: "B has 2 trials of it, too few for an interval".into(),
         }],
     }
+}
+
+/// The same where further runs of the scenario show what runs differ by: in one cell by much.
+pub(crate) fn learned() -> Contrast {
+    let mut contrast = contrast();
+    contrast.surroundings.clear();
+    contrast.cells.retain(|cell| cell.comparison.is_some());
+    let wide = held(&stream("node-to-node", None, 33.04, None), 1.12, Verdict::Same);
+    let interval = Some(Interval { low: 0.936, high: 1.312, confidence: 0.94 });
+    let wide_ratio = wide.comparison.map(|ratio| Comparison { ratio_interval: interval, ..ratio });
+    contrast.cells[0] = CellContrast { comparison: wide_ratio, ..wide };
+    let unsteady = "By their trials alone the ratio is 93.60 % to 131.20 %. The same means here that they are no farther apart \
+                    than two of the 6 runs of this scenario may be, 22.40 %.";
+    for (cell, floor) in contrast.cells.iter_mut().zip([0.224, 0.031, 0.02]) {
+        cell.between_runs = Some(BetweenRuns { floor, runs: 6 });
+        cell.floor = Some(floor);
+        cell.why = (cell.verdict == Verdict::Same).then(|| unsteady.into());
+    }
+    contrast.history = (6..12).map(|day| RunId(format!("egress-gateway-202611{day:02}-113015"))).collect();
+    contrast
+}
+
+/// What a gate of 5 % says of [`learned`].
+pub(crate) fn hidden() -> Gate {
+    let open = learned().cells[0].cell.clone();
+    let why = "The noise between 6 runs of this scenario, 22.40 %, hides a loss of 5 %.".into();
+    Gate { unknown: vec![Undecided { cell: open, why }], ..lost() }
 }
 
 /// One cell of one trial each, the same in both.

@@ -1,12 +1,14 @@
 //! A run that probes watched: a pod behind an egress gateway, and the wire alone, by streams and by messages.
 
 use findings::{
-    CallRates, CellSummary, CpuByOwner, CpuProbeCost, EndCalls, Findings, Interval, Leg, Metric, OwnerPart,
-    OwnerTime, ProbeCost, ProbedSummary, RunProbes, RunSummary, StepKind, StepSummary, WaySummary, Work,
+    CallRates, CellSummary, CpuByOwner, CpuProbeCost, DataPackets, DevicePackets, EndCalls, Findings,
+    Interval, Leg, Metric, OwnerPart, OwnerTime, PacketCut, PacketSize, PacketSummary, ProbeCost,
+    ProbedSummary, RunProbes, RunSummary, StepKind, StepSummary, WaySummary, Work,
 };
 use samples::{
-    CallTimes, DeviceCounters, HostCounters, MissingProbe, Overflow, Owner, OwnerSource, PathCounters,
-    ProbeKind, QdiscCounters, RxTx, SoftnetCounters, SyscallCount, WayEvent, WayPoint,
+    CallTimes, CpuSpread, DeviceCounters, HostCounters, Interrupt, MissingProbe, Overflow, Owner,
+    OwnerSource, PathCounters, ProbeKind, QdiscCounters, QueueCounters, RxTx, SoftnetCounters, SyscallCount,
+    WayEvent, WayPoint,
 };
 use units::{Bytes, Nanos};
 
@@ -73,8 +75,41 @@ fn carried(cell: CellSummary, by: f64) -> CellSummary {
     let mut cell = cell;
     for device in &mut cell.devices {
         (device.queues, device.rings) = (Some(RxTx { rx: 4, tx: 2 }), Some(RxTx { rx: 256, tx: 256 }));
+        device.spread = Some(spread());
     }
-    CellSummary { probed: Some(probed), syscalls, counters: Some(counters(1204)), ..cell }
+    let (counters, packets) = (Some(counters(1204)), Some(packets()));
+    CellSummary { probed: Some(probed), syscalls, counters, packets, ..cell }
+}
+
+fn spread() -> CpuSpread {
+    let interrupt =
+        |number: u32, name: &str, cpu: u32| Interrupt { number, name: Some(name.into()), cpus: vec![cpu] };
+    CpuSpread {
+        rps: vec![vec![], vec![0, 1, 2, 5]],
+        xps: vec![vec![], vec![]],
+        interrupts: vec![interrupt(38, "virtio2-input.0", 1), interrupt(39, "virtio2-output.0", 0)],
+    }
+}
+
+/// Built large by the sender, and cut where they enter the tunnel.
+fn packets() -> PacketSummary {
+    let size = |packets: u64, mean: u64, segments: f64| PacketSize {
+        packets,
+        mean: Bytes(mean),
+        segments: Some(segments),
+    };
+    let device = |name: &str, sent, received| DevicePackets { device: name.into(), sent, received };
+    PacketSummary {
+        devices: vec![
+            device("app:eth0", Some(size(108_204, 61_204, 44.61)), Some(size(30_011, 66, 1.0))),
+            device("egress:eth1", Some(size(4_826_100, 1_514, 1.0)), None),
+        ],
+        data: Some(DataPackets {
+            first: 44.61,
+            last: 1.0,
+            cut: Some(PacketCut { device: "egress:eth1".into(), segments: 1.0 }),
+        }),
+    }
 }
 
 fn messages(cell: CellSummary, way: WaySummary) -> CellSummary {
@@ -150,6 +185,7 @@ fn owners(work: Work, by: f64) -> CpuByOwner {
     };
     CpuByOwner {
         source: OwnerSource::Traced,
+        because: None,
         cpus: 2,
         busy: 1.3 * by,
         owned: 1.287 * by,
@@ -191,10 +227,15 @@ fn counters(drops: u64) -> PathCounters {
         ..DeviceCounters::default()
     };
     PathCounters {
-        devices: vec![device("app:eth0", "noqueue", 0), device("egress:eth1", "tbf", drops)],
+        devices: vec![with_queues(device("app:eth0", "noqueue", 0)), device("egress:eth1", "tbf", drops)],
         hosts: vec![HostCounters { host: "egress".into(), tracked: Some(3), translated: Some(11) }],
         softnet: Some(SoftnetCounters { processed: 3_112_004, dropped: drops / 4, squeezed: 7 }),
     }
+}
+
+fn with_queues(device: DeviceCounters) -> DeviceCounters {
+    let queue = |packets: u64| QueueCounters { packets, bytes: Bytes(packets * 5_600), dropped: 0 };
+    DeviceCounters { rx_queues: vec![queue(1_100_000), queue(104_118)], ..device }
 }
 
 /// Step, device where it ends, its kind, median in nanoseconds.

@@ -92,6 +92,7 @@ fn end(bytes: u64, tcp: bool) -> EndSeries {
         cwnd: Bytes(321 << 10),
         rtt: Nanos(212_400),
         rtt_variation: Nanos(9_000),
+        segments: 61_000,
         ..TcpSample::default()
     };
     let interval = |n: u64| Interval {

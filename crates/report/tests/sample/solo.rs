@@ -66,12 +66,12 @@ pub(crate) fn stream() -> Solo {
     };
     let tcp = TcpSummary {
         retransmits: 12,
-        reorderings: 1,
-        out_of_order: 40,
+        reorderings: Some(1),
+        out_of_order: Some(40),
         cwnd: Some((Bytes(321 << 10), Bytes(388 << 10))),
         rtt: Some(Nanos(212_400)),
-        receive_window_limited: 0.0,
-        send_buffer_limited: 0.0,
+        receive_window_limited: Some(0.0),
+        send_buffer_limited: Some(0.0),
     };
     let outcome = SoloStream { tcp: Some(tcp), flows: vec![flow(0, 12), flow(1, 0)], ..streamed(33.1e9) };
     let words = "2 TCP streams forward, app mode, 128 KiB writes, bbr, free placement";

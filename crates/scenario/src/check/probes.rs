@@ -53,7 +53,8 @@ fn kinds(table: &ProbesTable, problems: &mut Vec<Problem>) -> Vec<ProbeKind> {
     let written = match table.kinds.as_ref().map(|kinds| (kinds.get_ref(), kinds.span())) {
         None | Some((Kinds::All, _)) => return ProbeKind::ALL.to_vec(),
         Some((Kinds::These(words), place)) if words.is_empty() => {
-            let help = "name some of cpu, syscalls and packet-way, or take the table `probes` out";
+            let words = ProbeKind::ALL.map(ProbeKind::word).join(", ");
+            let help = format!("name some of {words}, or take the table `probes` out");
             problems.push(Problem::new(place, "no probe is named", "empty").help(help));
             return Vec::new();
         }

@@ -43,37 +43,17 @@ struct Chain {
 }
 
 const CHAINS: [Chain; 5] = [
-    Chain {
-        shape: Shape::Normal,
-        carry: 0.0,
-        jumps: [(20, 0.5), (30, 0.8), (100, 0.95), (300, 0.95)],
-        warm_ups: [(20, 0.8), (100, 0.95)],
-    },
-    Chain {
-        shape: Shape::Normal,
-        carry: 0.3,
-        jumps: [(20, 0.4), (30, 0.8), (100, 0.95), (300, 0.95)],
-        warm_ups: [(20, 0.85), (100, 0.9)],
-    },
-    Chain {
-        shape: Shape::Normal,
-        carry: 0.6,
-        jumps: [(20, 0.7), (30, 0.9), (100, 0.95), (300, 0.95)],
-        warm_ups: [(20, 0.85), (100, 0.9)],
-    },
-    Chain {
-        shape: Shape::Skewed,
-        carry: 0.3,
-        jumps: [(20, 0.95), (30, 0.95), (100, 0.95), (300, 0.95)],
-        warm_ups: [(20, 0.95), (100, 0.95)],
-    },
-    Chain {
-        shape: Shape::Heavy,
-        carry: 0.0,
-        jumps: [(20, 0.25), (30, 0.6), (100, 0.95), (300, 0.95)],
-        warm_ups: [(20, 0.55), (100, 0.8)],
-    },
+    chain(Shape::Normal, 0.0, [0.5, 0.8, 0.95, 0.95], [0.8, 0.95]),
+    chain(Shape::Normal, 0.3, [0.4, 0.8, 0.95, 0.95], [0.85, 0.9]),
+    chain(Shape::Normal, 0.6, [0.7, 0.9, 0.95, 0.95], [0.85, 0.9]),
+    chain(Shape::Skewed, 0.3, [0.95, 0.95, 0.95, 0.95], [0.95, 0.95]),
+    chain(Shape::Heavy, 0.0, [0.25, 0.6, 0.95, 0.95], [0.55, 0.8]),
 ];
+
+const fn chain(shape: Shape, carry: f64, placed: [f64; 4], cut: [f64; 2]) -> Chain {
+    let jumps = [(20, placed[0]), (30, placed[1]), (100, placed[2]), (300, placed[3])];
+    Chain { shape, carry, jumps, warm_ups: [(20, cut[0]), (100, cut[1])] }
+}
 
 fn steady(draws: &mut Draws, n: usize, shape: Shape, carry: f64, scatter: f64) -> Vec<f64> {
     let errors = draws.series(n, shape, carry);
@@ -128,45 +108,41 @@ struct Curve {
     /// The knee that it has by the definition.
     knee: usize,
     falls: bool,
-    /// The least share of data sets in which the knee is placed exactly, by the trials of each level.
-    placed: [(usize, f64); 2],
+    /// The least share of data sets in which the knee is placed exactly, with one trial a level and with five.
+    placed: [f64; 2],
 }
 
+const SHARP: Curve = Curve {
+    name: "sharp",
+    levels: &[20.0, 40.0, 60.0, 80.0, 80.0, 80.0, 80.0],
+    knee: 3,
+    falls: false,
+    placed: [0.8, 0.95],
+};
+
 const CURVES: [Curve; 4] = [
-    Curve {
-        name: "sharp",
-        levels: &[20.0, 40.0, 60.0, 80.0, 80.0, 80.0, 80.0],
-        knee: 3,
-        falls: false,
-        placed: [(1, 0.8), (5, 0.95)],
-    },
+    SHARP,
     Curve {
         name: "round",
         levels: &[28.0, 40.0, 56.0, 67.0, 75.0, 77.0, 78.0],
         knee: 4,
-        falls: false,
-        placed: [(1, 0.55), (5, 0.8)],
+        placed: [0.55, 0.8],
+        ..SHARP
     },
-    Curve {
-        name: "rises to its end",
-        levels: &[10.0, 20.0, 40.0, 80.0],
-        knee: 3,
-        falls: false,
-        placed: [(1, 0.99), (5, 0.99)],
-    },
+    Curve { name: "rises to its end", levels: &[10.0, 20.0, 40.0, 80.0], placed: [0.99, 0.99], ..SHARP },
     Curve {
         name: "falls again",
         levels: &[30.0, 60.0, 80.0, 80.0, 79.0, 65.0, 50.0],
         knee: 2,
         falls: true,
-        placed: [(1, 0.8), (5, 0.95)],
+        ..SHARP
     },
 ];
 
 fn knees() -> Vec<Case> {
     let mut cases = Vec::new();
     for Curve { name, levels: curve, knee, falls, placed } in CURVES {
-        for (n, least) in placed {
+        for (n, least) in [1, 5].into_iter().zip(placed) {
             let draw = move |draws: &mut Draws| -> Option<curve::Plateau> {
                 let levels: Vec<Vec<f64>> = curve
                     .iter()

@@ -100,6 +100,7 @@ pub(crate) fn trial(index: u32) -> Trial {
             gro_max_size: Some(Bytes(65_536)),
             queues: None,
             rings: None,
+            spread: None,
         }],
         path_check: PathCheck { mtu: Some(1500) },
         syscalls: Vec::new(),

@@ -1,6 +1,8 @@
 //! What a raised lab is, by the kernel's own evidence.
 
-use crate::support::{bridge_with_guests, can_raise, converse, device, egress_gateway, ip, overlay, wire};
+use crate::support::{
+    bridge_with_guests, can_raise, converse, device, egress_gateway, ip, is_whole, overlay, wire,
+};
 use std::{
     io::{Read, Write},
     net::{TcpListener, TcpStream},
@@ -49,15 +51,13 @@ fn an_overlay_carries_tcp_between_guests_with_learning_and_without() {
 }
 
 #[test]
-fn the_target_behind_a_gateway_sees_the_egress_address_and_the_rule_counts() {
-    if !can_raise("the_target_behind_a_gateway_sees_the_egress_address_and_the_rule_counts") {
+fn the_target_behind_a_gateway_sees_the_egress_address() {
+    if !can_raise("the_target_behind_a_gateway_sees_the_egress_address") {
         return;
     }
     let topology = Topology::raise(&egress_gateway()).unwrap();
     assert_eq!(topology.missing(), []);
-    assert_eq!(topology.nat_packets("out").unwrap(), 0);
     assert_eq!(converse(&topology, "pod", "target", "198.18.2.2"), ip("198.18.2.100"));
-    assert_eq!(topology.nat_packets("out").unwrap(), 1);
     let tunnel = topology.device_states(&[device("node:vx")]).unwrap();
     assert!(tunnel[0].counters.tx_packets > 0, "the gateway's traffic did not enter the tunnel");
 }
@@ -89,7 +89,7 @@ fn a_rate_limit_holds_and_lets_the_rate_pass() {
     let mut lab = wire();
     lab.links[0].rate = Some(units::BitRate(80e6));
     let topology = Topology::raise(&lab).unwrap();
-    if !topology.missing().is_empty() {
+    if !is_whole(&topology, "a_rate_limit_holds_and_lets_the_rate_pass") {
         return;
     }
     let inside = |host: &str| topology.namespace(&HostName::new(host)).unwrap();

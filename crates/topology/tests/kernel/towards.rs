@@ -43,7 +43,7 @@ fn the_device_on_the_way_is_told_as_it_is_read_back_with_its_offloads_off() {
             let counters = Counters::default();
             assert_eq!(
                 DeviceState { counters, ..seen },
-                DeviceState { at: here, counters, ..read_back },
+                DeviceState { at: here, counters, spread: None, ..read_back },
                 "from {from:?}"
             );
         }

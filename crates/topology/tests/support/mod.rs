@@ -26,6 +26,14 @@ pub(crate) fn can_raise(test: &str) -> bool {
     false
 }
 
+/// Whether the kernel has all that the lab needs; says what is missing if not.
+pub(crate) fn is_whole(topology: &Topology, test: &str) -> bool {
+    for missing in topology.missing() {
+        println!("skipped: {test}: {missing}");
+    }
+    topology.missing().is_empty()
+}
+
 pub(crate) fn device(text: &str) -> DeviceRef {
     text.parse().expect("the tests write it rightly")
 }

@@ -31,7 +31,7 @@ const GRACE: Nanos = Nanos::from_secs(5);
 
 /// After its end was told from outside, a receiver goes on until nothing has come for this long,
 const QUIET: Nanos = Nanos::from_millis(20);
-/// and no longer than this.
+/// and no longer than this, unless what had come before is not taken yet.
 const RUNDOWN: Nanos = Nanos::from_millis(500);
 
 /// The connections of a stream, forward ones first.

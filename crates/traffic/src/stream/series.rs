@@ -163,6 +163,7 @@ fn joined(before: TcpSample, after: TcpSample) -> TcpSample {
         send_buffer_limited: before.send_buffer_limited + after.send_buffer_limited,
         reorderings: before.reorderings + after.reorderings,
         out_of_order: before.out_of_order + after.out_of_order,
+        segments: before.segments.saturating_add(after.segments),
         ..after
     }
 }

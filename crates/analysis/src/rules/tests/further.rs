@@ -202,6 +202,22 @@ fn reordered_segments_are_tried_on_one_cpu_and_lost_ones_with_another_congestion
 }
 
 #[test]
+fn retransmits_of_a_log_that_tells_no_reorderings_are_not_called_losses() {
+    let mut run = made::retransmitting(10_000);
+    let of_plumb = only(&run, "retransmits");
+    run.each(made::UPPER, |trial| {
+        let samples::Measurement::Stream(data) = &mut trial.measurement else { return };
+        let intervals = data.flows.iter_mut().flat_map(|flow| &mut flow.sender.intervals);
+        intervals.filter_map(|interval| interval.tcp.as_mut()).for_each(|tcp| tcp.segments = 0);
+    });
+    let of_log = only(&run, "retransmits");
+    assert_eq!((of_plumb.severity, of_log.severity), (Severity::Serious, Severity::Warning));
+    assert!(of_plumb.claim.contains("they were lost on the way"), "{}", of_plumb.claim);
+    assert!(of_log.claim.contains("whether they were lost or only late is not known"), "{}", of_log.claim);
+    assert!(of_log.evidence.iter().all(|it| !it.value.contains("reordering")), "{:?}", of_log.evidence);
+}
+
+#[test]
 fn a_quiet_run_has_no_claim() {
     for run in [made::pinged(), made::nested(10e9)] {
         let said = crate::analyse(&run.record).claims;

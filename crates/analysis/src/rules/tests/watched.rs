@@ -51,6 +51,7 @@ pub(super) fn traced_softirq(millis: u64) -> Fixture {
 pub(super) fn owned(shares: Vec<OwnerShare>) -> OwnedCpu {
     OwnedCpu {
         source: OwnerSource::Traced,
+        because: None,
         elapsed: Nanos::from_secs(1),
         cpus: 2,
         busy: Nanos::from_millis(1200),

@@ -19,7 +19,7 @@ impl Group {
         match self {
             Self::Paths => "Paths",
             Self::Machine => "Machine",
-            Self::VirtualMachines => "Virtual machines (later)",
+            Self::VirtualMachines => "Virtual machines",
         }
     }
 }
@@ -105,7 +105,7 @@ fn element(name: &str) -> Element {
         "rate-limit" => ("wires with a rate limit", "modprobe sch_tbf (CONFIG_NET_SCH_TBF)", false),
         "offloads" => ("the cost of an offload that is off", "a kernel with CONFIG_ETHTOOL_NETLINK", true),
         "big-tcp" => ("packets above 64 KiB (BIG TCP)", "Linux 6.3 or later", false),
-        "tun" => ("guests in virtual machines (later)", "modprobe tun (CONFIG_TUN)", false),
+        "tun" => ("networks of virtual machines", "modprobe tun (CONFIG_TUN)", false),
         _ => ("paths that use it", UNKNOWN, false),
     };
     Element { needed_for, remedy, required }

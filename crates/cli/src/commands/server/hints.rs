@@ -47,6 +47,7 @@ mod tests {
             gro_max_size: None,
             queues: None,
             rings: None,
+            spread: None,
         };
         assert_eq!(hints.of(&device("vxlan0", true)), None);
         let said = hints.of(&device("vxlan0", false)).expect("a hint");

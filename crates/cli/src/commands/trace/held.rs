@@ -119,7 +119,9 @@ fn accept(door: &UnixListener, child: &mut Child) -> anyhow::Result<UnixStream> 
             Ok((gate, _)) => return Ok(gate),
             Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error.into()),
             Err(_) if begun.elapsed() > PATIENCE || child.try_wait()?.is_some() => {
-                bail!("the process that the program is held by does not answer")
+                bail!(
+                    "the second plumb, which starts the program, ended or did not answer within {PATIENCE:?}"
+                )
             }
             Err(_) => thread::sleep(GLANCE),
         }
@@ -134,8 +136,10 @@ fn find(program: &OsStr) -> Result<PathBuf, Misuse> {
     };
     if named.components().count() > 1 {
         let found = Some(named.to_owned()).filter(can_run);
-        return found
-            .ok_or_else(|| Misuse::new(format!("{} is no program that can be run", named.display())));
+        return found.ok_or_else(|| {
+            let said = format!("{} is no program that can be run", named.display());
+            Misuse::new(said).hint("it must be a file that is there and may be executed (chmod +x)")
+        });
     }
     let folders = env::var_os("PATH").unwrap_or_default();
     let found = env::split_paths(&folders).map(|folder| folder.join(named)).find(can_run);
@@ -152,9 +156,10 @@ mod tests {
     #[test]
     fn a_program_is_found_as_a_shell_finds_it_or_refused() {
         assert!(find(OsStr::new("sh")).is_ok_and(|path| path.is_absolute()));
-        for (named, said) in
-            [("no-such-program", "on the PATH"), (concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"), "")]
-        {
+        for (named, said) in [
+            ("no-such-program", "on the PATH"),
+            (concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"), "chmod"),
+        ] {
             let error = find(OsStr::new(named)).expect_err(named);
             assert!(error.to_string().contains(named) && format!("{error:?}").contains(said), "{error:?}");
         }

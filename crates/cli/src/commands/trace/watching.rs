@@ -43,12 +43,11 @@ impl Probes {
     /// Looks from now on.
     pub(super) fn start(mut self, found: &Found) -> anyhow::Result<Watching> {
         let watch = found.watch();
-        let namespace = Namespace::of(found);
         for probe in &mut self.loaded {
             probe.start(&watch)?;
         }
-        let devices = namespace.counters();
-        let softnet = SoftnetReading::now();
+        let (namespace, softnet) = (found.namespace, SoftnetReading::now());
+        let devices = counters(namespace);
         Ok(Watching { probes: self, namespace, devices, softnet, since: Instant::now() })
     }
 }
@@ -65,7 +64,8 @@ pub(super) struct Seen {
 /// Probes that look.
 pub(super) struct Watching {
     probes: Probes,
-    namespace: Namespace,
+    /// The target's network namespace, where it has one.
+    namespace: Option<u64>,
     /// At the beginning.
     devices: Vec<DeviceCounters>,
     softnet: Option<SoftnetReading>,
@@ -81,7 +81,7 @@ impl Watching {
         }
         // Whoever is traced is one end of nothing.
         observed.syscalls.iter_mut().for_each(|count| count.end = None);
-        let now = self.namespace.counters();
+        let now = counters(self.namespace);
         Ok(Seen {
             probes: self.probes.loaded.iter().map(|probe| probe.kind()).collect(),
             missing: self.probes.missing.clone(),
@@ -101,27 +101,15 @@ impl Watching {
     }
 }
 
-/// A network namespace whose devices are read through a process that is in it.
-struct Namespace {
-    inode: Option<u64>,
-}
-
-impl Namespace {
-    fn of(found: &Found) -> Self {
-        Self { inode: found.namespace }
+/// The devices of a network namespace, read through a process that is in it.
+fn counters(namespace: Option<u64>) -> Vec<DeviceCounters> {
+    let Some(inode) = namespace else { return Vec::new() };
+    let own = std::process::id();
+    if probe::namespace_of(own) == Some(inode) {
+        return probe::namespace_devices(own);
     }
-
-    fn counters(&self) -> Vec<DeviceCounters> {
-        let Some(inode) = self.inode else { return Vec::new() };
-        let own = std::process::id();
-        if probe::namespace_of(own) == Some(inode) {
-            return probe::namespace_devices(own);
-        }
-        probe::in_namespace(inode)
-            .first()
-            .map(|process| probe::namespace_devices(process.pid))
-            .unwrap_or_default()
-    }
+    let inside = probe::in_namespace(inode);
+    inside.first().map(|process| probe::namespace_devices(process.pid)).unwrap_or_default()
 }
 
 /// What a device counted since the beginning; one that was not there then began at nought.
@@ -139,6 +127,6 @@ fn passed(now: &DeviceCounters, before: &[DeviceCounters]) -> DeviceCounters {
         tx_bytes: bytes(now.tx_bytes, before.tx_bytes),
         tx_dropped: now.tx_dropped.saturating_sub(before.tx_dropped),
         tx_errors: now.tx_errors.saturating_sub(before.tx_errors),
-        qdisc: None,
+        ..DeviceCounters::default()
     }
 }

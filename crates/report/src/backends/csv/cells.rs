@@ -229,8 +229,8 @@ fn datagrams(cell: &CellSummary) -> Vec<String> {
     let tcp = cell.stream.as_ref().and_then(|stream| stream.tcp);
     let udp = cell.stream.as_ref().and_then(|stream| stream.datagrams);
     vec![
-        optional(tcp.map(|tcp| tcp.reorderings)),
-        optional(tcp.map(|tcp| tcp.out_of_order)),
+        optional(tcp.and_then(|tcp| tcp.reorderings)),
+        optional(tcp.and_then(|tcp| tcp.out_of_order)),
         optional(udp.map(|udp| udp.rate)),
         optional(udp.map(|udp| udp.lost)),
         optional(udp.map(|udp| udp.loss)),

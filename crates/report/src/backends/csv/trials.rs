@@ -4,7 +4,7 @@
 use findings::Findings;
 use samples::{
     Arm, CellRecord, ConnectData, EndSeries, Flow, Measurement, PingPongData, ReportedData, RunRecord,
-    StreamData, Trial,
+    StreamData, TcpSample, Trial,
 };
 use units::Bytes;
 
@@ -135,8 +135,8 @@ fn further(measurement: &Measurement) -> [String; 7] {
     match measurement {
         Measurement::Stream(stream) => {
             let senders = stream.flows.iter().flat_map(|flow| flow.sender.measured());
-            let tcp: Vec<u64> =
-                senders.filter_map(|it| it.tcp).map(|tcp| u64::from(tcp.reorderings)).collect();
+            let whole = senders.filter_map(|it| it.tcp).filter(TcpSample::is_whole);
+            let tcp: Vec<u64> = whole.map(|tcp| u64::from(tcp.reorderings)).collect();
             let received = || stream.flows.iter().filter_map(|flow| flow.receiver.datagrams());
             fields[0] = optional((!tcp.is_empty()).then(|| tcp.iter().sum::<u64>()));
             fields[1] = optional(received().map(|sample| sample.count).reduce(|a, b| a + b));

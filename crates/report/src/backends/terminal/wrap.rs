@@ -69,8 +69,12 @@ pub(super) fn extent(text: &Text) -> (usize, usize) {
 fn words(text: &Text) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let (mut begun, mut spaced) = (false, false);
-    for (character, tone) in text.0.iter().flat_map(|span| span.text.chars().map(|c| (c, span.tone))) {
-        let space = character != GLUE && character.is_whitespace();
+    let of_span = |span: &Span| span.text.chars().map(|character| (character, span.tone)).collect::<Vec<_>>();
+    let mut characters = text.0.iter().flat_map(of_span).peekable();
+    while let Some((character, tone)) = characters.next() {
+        // A number keeps its sign, also in sentences that were made where nobody knows of lines.
+        let signed = characters.peek().is_some_and(|(next, _)| *next == '%');
+        let space = character != GLUE && character.is_whitespace() && !signed;
         match words.last_mut() {
             _ if space || character == SOFT => {
                 spaced = space || (spaced && !begun);
@@ -148,6 +152,11 @@ mod tests {
     fn wide_characters_take_two_columns() {
         check(&"네트워크 속도".into(), 8, &["네트워크", "속도"]);
         check(&"네트워크".into(), 5, &["네트", "워크"]);
+    }
+
+    #[test]
+    fn a_number_keeps_its_percent_sign() {
+        check(&"it is 131.20 %.".into(), 12, &["it is", "131.20 %."]);
     }
 
     #[test]

@@ -24,23 +24,32 @@ const SENDER: &[Extra<TcpSample>] = &[
         value: |tcp| tcp.retransmits.to_string(),
         total: Some(|end| end.retransmits().to_string()),
     },
-    Extra { title: "Reord", value: |tcp| tcp.reorderings.to_string(), total: None },
-    Extra { title: "Cwnd", value: |tcp| tcp.cwnd.to_string(), total: None },
-    Extra { title: "RTT", value: |tcp| tcp.rtt.to_string(), total: None },
-    Extra {
-        title: "Delivery",
-        value: |tcp| tcp.delivery.map_or("-".to_owned(), |rate| rate.to_string()),
-        total: None,
-    },
-    Extra { title: "Window-limited", value: |tcp| tcp.receive_window_limited.to_string(), total: None },
-    Extra { title: "Buffer-limited", value: |tcp| tcp.send_buffer_limited.to_string(), total: None },
+    of_tcp("Reord", |tcp| whole(tcp, &tcp.reorderings)),
+    of_tcp("Cwnd", |tcp| told(tcp.cwnd.0 > 0, &tcp.cwnd)),
+    of_tcp("RTT", |tcp| told(tcp.rtt.0 > 0, &tcp.rtt)),
+    of_tcp("Delivery", |tcp| tcp.delivery.map_or_else(|| "-".to_owned(), |rate| rate.to_string())),
+    of_tcp("Window-limited", |tcp| whole(tcp, &tcp.receive_window_limited)),
+    of_tcp("Buffer-limited", |tcp| whole(tcp, &tcp.send_buffer_limited)),
 ];
 
 const RECEIVER: &[Extra<TcpSample>] = &[
-    Extra { title: "Out of order", value: |tcp| tcp.out_of_order.to_string(), total: None },
-    Extra { title: "Window", value: |tcp| tcp.offered_window.to_string(), total: None },
-    Extra { title: "RTT", value: |tcp| tcp.rtt.to_string(), total: None },
+    of_tcp("Out of order", |tcp| whole(tcp, &tcp.out_of_order)),
+    of_tcp("Window", |tcp| whole(tcp, &tcp.offered_window)),
+    of_tcp("RTT", |tcp| told(tcp.rtt.0 > 0, &tcp.rtt)),
 ];
+
+const fn of_tcp(title: &'static str, value: fn(&TcpSample) -> String) -> Extra<TcpSample> {
+    Extra { title, value, total: None }
+}
+
+fn told(is_told: bool, value: &impl ToString) -> String {
+    if is_told { value.to_string() } else { "-".to_owned() }
+}
+
+/// Of what another tool told of TCP_INFO a zero in most fields is none.
+fn whole(tcp: &TcpSample, value: &impl ToString) -> String {
+    told(tcp.is_whole(), value)
+}
 
 const SENT: &[Extra<DatagramSample>] = &[Extra {
     title: "Datagrams",

@@ -13,6 +13,7 @@ use crate::{
     error::Error,
     run_client,
     stop::Stop,
+    testing::Moves,
 };
 
 const SHORT: Nanos = Nanos::from_millis(300);
@@ -83,9 +84,10 @@ fn an_interrupted_client_gives_up_its_place() {
         let load = Load::PingPong(PingPongLoad::new(Nanos::from_secs(20)));
         let spec = ClientSpec { token: 7, bind: HERE, server: door.address, load, cpus: None };
         let stop = Stop::new();
+        let moves = &Moves::default();
         std::thread::scope(|scope| {
-            let pinging = scope.spawn(|| run_client(&spec, &stop, &()));
-            std::thread::sleep(std::time::Duration::from_millis(200));
+            let pinging = scope.spawn(|| run_client(&spec, &stop, moves));
+            moves.wait();
             stop.ask();
             assert!(matches!(pinging.join().expect("no panic"), Err(Error::Stopped)));
         });

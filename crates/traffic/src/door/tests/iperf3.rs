@@ -1,8 +1,12 @@
 //! A stock iperf3 client cannot tell the difference.
 
-use std::process::{Command, Output, Stdio};
+use std::{
+    ops::Range,
+    process::{Command, Output, Stdio},
+};
 
 use load::{Direction, StreamLoad, Until};
+use samples::EndSeries;
 use serde_json::Value;
 use units::Nanos;
 
@@ -11,12 +15,16 @@ use crate::{
     FlowOutcome, Outcome, Stop,
     door::{Config, Work},
     iperf3::{ClientSpec, Options, run_client},
+    testing::dropped,
 };
 
 /// What a client is asked for, and what must be true of its output and of our record beside what always is.
 type Case = (&'static [&'static str], fn(&Value, &Outcome) -> bool);
 
 const ANY: fn(&Value, &Outcome) -> bool = |_, _| true;
+/// What 50 Mbit/s come to in a second that a busy machine may make shorter or longer; without them it is a hundred
+/// times as much.
+const KEPT: Range<u64> = 1_000_000..20_000_000;
 const BOTH: &[Direction] = &[Direction::Forward, Direction::Reverse];
 
 /// Runs a stock client with `-J` and these options; what it printed.
@@ -52,14 +60,14 @@ fn bytes(outcome: &Outcome, direction: Direction) -> u64 {
 }
 
 /// Both ends agree on what was sent and received.
-fn agree(options: &[&str], json: &Value, ended: &Ended) {
+fn agree(options: &[&str], json: &Value, ended: &Ended, dropped: u64) {
     assert_eq!(ended.failure, None, "{options:?}");
     let here = ended.here.as_ref().expect("a test with an end has a record");
     let client = ended.results.as_ref().expect("a test with an end has the client's results");
     assert_eq!(client.streams.len(), here.flows.len(), "{options:?}");
     for &direction in BOTH.iter().filter(|direction| !flows(here, **direction).is_empty()) {
         if options.contains(&"-u") {
-            agree_on_datagrams(options, json, ended, direction);
+            agree_on_datagrams(options, json, ended, direction, dropped);
         } else {
             let end = if direction == Direction::Forward { "sum_received" } else { "sum_sent" };
             let second = options.contains(&"--bidir") && direction == Direction::Reverse;
@@ -69,29 +77,38 @@ fn agree(options: &[&str], json: &Value, ended: &Ended) {
     }
 }
 
-/// What one end sent, the other has received or missed. A sender here goes on until the client has ended.
-fn agree_on_datagrams(options: &[&str], json: &Value, ended: &Ended, direction: Direction) {
+/// What one end sent, the other has received, but for what the kernel has dropped: of that a receiver counts as lost
+/// what it finds missing, and knows nothing of the last. A sender here goes on until the client has ended.
+fn agree_on_datagrams(options: &[&str], json: &Value, ended: &Ended, direction: Direction, dropped: u64) {
     let here = ended.here.as_ref().expect("seen before");
     let theirs = &ended.results.as_ref().expect("seen before").streams;
     // Streams are told in the order in which they were made; so are ours.
     let pairs = here.flows.iter().zip(theirs).filter(|(flow, _)| flow.direction == direction);
-    let mut missed = 0;
+    let (mut sent, mut came, mut missed) = (0, 0, 0);
     for (flow, client) in pairs {
         let all = flow.series.intervals.iter().filter_map(|interval| interval.datagrams);
         let all = all.reduce(|before, after| before.and(&after)).expect("datagrams");
         let (packets, numbered) = (client.packets, all.count as i64 + all.lost);
-        missed += all.lost;
-        if direction == Direction::Forward {
-            // The last ones may be among those that a busy machine's full buffers drop.
-            let known = if all.lost == 0 { packets..=packets } else { packets / 2..=packets };
-            assert!(known.contains(&numbered), "{options:?}: {packets} {all:?}");
-        } else {
-            assert!((1..=numbered).contains(&packets), "{options:?}: {packets} {all:?}");
+        (sent, came, missed) = (sent + packets, came + all.count as i64, missed + all.lost);
+        // The highest number that the receiver has seen, which the sender has given.
+        let (seen, given) =
+            if direction == Direction::Forward { (numbered, packets) } else { (packets, numbered) };
+        assert!((1..=given).contains(&seen) && all.lost >= 0, "{options:?}: {packets} {all:?}");
+    }
+    if direction == Direction::Forward {
+        assert!((0..=dropped as i64).contains(&(sent - came)), "{options:?}: {sent} {came} {dropped}");
+        if !options.contains(&"-O") && !options.contains(&"--bidir") {
+            assert_eq!(number(json, "/end/sum/lost_packets") as i64, missed, "{options:?}");
         }
     }
-    if direction == Direction::Forward && !options.contains(&"-O") && !options.contains(&"--bidir") {
-        assert_eq!(number(json, "/end/sum/lost_packets") as i64, missed, "{options:?}");
-    }
+}
+
+/// Whether a second was left out at the start, however long the machine took for it, and nothing else was.
+fn is_after_the_first_second(series: &EndSeries) -> bool {
+    let Some(first) = series.measured().next() else { return false };
+    let last = series.intervals.last().expect("the first, at least");
+    let begins = first.start >= Nanos::from_secs(1) && first.start < last.end;
+    begins && series.elapsed() == last.end - first.start && series.intervals[0].warmup
 }
 
 /// What a server prints with `--json` is there, and of the same test.
@@ -107,10 +124,11 @@ fn is_like_a_stock_server_s(ended: &Ended, client: &Value) -> bool {
 fn check(ip: &str, cases: &[Case]) {
     beside_door(&config(ip), |door| {
         for (options, holds) in cases {
+            let before = dropped();
             let json = client(door, options);
             let (client, ended) = door.ended();
             assert!(matches!(client.work, Work::Stream(_)), "{client:?}");
-            agree(options, &json, &ended);
+            agree(options, &json, &ended, dropped() - before);
             assert!(is_like_a_stock_server_s(&ended, &json), "{options:?} {:?}", ended.output);
             assert!(
                 holds(&json, ended.here.as_ref().expect("seen above")),
@@ -129,9 +147,7 @@ fn tcp_forward_with_every_option() {
             (&["-t", "1", "-P", "4"], |_, here| here.flows.len() == 4),
             (&["-n", "20M"], |_, here| bytes(here, Direction::Forward) == 20 << 20),
             (&["-k", "100", "-l", "10000"], |_, here| bytes(here, Direction::Forward) == 1_000_000),
-            (&["-t", "1", "-b", "50M"], |_, here| {
-                (5_000_000..8_000_000).contains(&bytes(here, Direction::Forward))
-            }),
+            (&["-t", "1", "-b", "50M"], |_, here| KEPT.contains(&bytes(here, Direction::Forward))),
             (&["-t", "1", "-w", "100K"], |_, here| {
                 here.flows[0].series.socket.receive_buffer.is_some_and(|size| size.0 == 2 * 102_400)
             }),
@@ -153,12 +169,11 @@ fn tcp_forward_with_further_options() {
         &[
             (&["-t", "1", "-M", "1000"], |json, _| number(json, "/start/tcp_mss") == 1000),
             (&["-t", "2", "-O", "1", "-i", "0.5"], |_, here| {
-                let series = &here.flows[0].series;
-                series.intervals.iter().any(|interval| interval.warmup) && series.elapsed().0 < 2_500_000_000
+                is_after_the_first_second(&here.flows[0].series)
             }),
             (&["-t", "1", "-Z"], ANY),
-            (&["-t", "1", "--cport", "40123"], |_, here| {
-                here.flows[0].series.socket.addresses.as_deref().is_some_and(|pair| pair.ends_with(":40123"))
+            (&["-t", "1", "--cport", "12123"], |_, here| {
+                here.flows[0].series.socket.addresses.as_deref().is_some_and(|pair| pair.ends_with(":12123"))
             }),
             (&["-t", "1", "--get-server-output"], |json, _| {
                 let text = json["server_output_text"].as_str().unwrap_or_default();
@@ -185,7 +200,7 @@ fn tcp_backwards_and_both_ways() {
             (&["-n", "5M", "-R", "-O", "1"], ANY),
             (&["-n", "5M", "--bidir"], |_, here| bytes(here, Direction::Reverse) <= 5 << 20),
             (&["-t", "1", "-R", "-b", "50M", "-l", "8K"], |_, here| {
-                (5_000_000..8_000_000).contains(&bytes(here, Direction::Reverse))
+                KEPT.contains(&bytes(here, Direction::Reverse))
             }),
             (&["-t", "1", "-R", "-C", "cubic", "-M", "900", "-Z", "-N"], |_, here| {
                 let socket = &here.flows[0].series.socket;
@@ -193,7 +208,7 @@ fn tcp_backwards_and_both_ways() {
             }),
             (&["-t", "2", "-R", "-O", "1", "--get-server-output"], |json, here| {
                 json["server_output_text"].as_str().unwrap_or_default().contains("sender")
-                    && here.flows[0].series.elapsed().0 < 2_500_000_000
+                    && is_after_the_first_second(&here.flows[0].series)
             }),
             (&["-t", "1", "--bidir", "-P", "2"], |_, here| flows(here, Direction::Reverse).len() == 2),
         ],
@@ -217,7 +232,7 @@ fn udp_with_every_option() {
             (&["-u", "-t", "1", "-b", "10M", "--udp-counters-64bit", "-S", "32"], |_, here| {
                 here.flows[0].series.socket.dscp == Some(8)
             }),
-            (&["-u", "-n", "1M", "-b", "50M", "--cport", "40200", "--get-server-output"], ANY),
+            (&["-u", "-n", "1M", "-b", "50M", "--cport", "12200", "--get-server-output"], ANY),
             (&["-u", "-t", "2", "-O", "1", "-b", "10M", "-i", "0.5"], ANY),
             (&["-u", "-k", "100", "-b", "10M", "-R"], ANY),
             (&["-u", "-t", "1", "-w", "100K", "-b", "10M"], ANY),

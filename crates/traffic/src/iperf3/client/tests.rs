@@ -24,7 +24,7 @@ use super::*;
 use crate::{
     iperf3::document,
     observer::{Beat, FlowId},
-    testing::on_loopback,
+    testing::{Moves, dropped, in_one_of_five, on_loopback},
 };
 
 const PORT: u16 = 5201;
@@ -109,10 +109,15 @@ fn udp() -> StreamLoad {
 
 /// Runs it against a stock server; `None` where none can be had.
 fn run(spec: &ClientSpec, flags: &[&str]) -> Option<(Report, Output)> {
+    run_and_look(spec, flags).map(|(report, server, _)| (report, server))
+}
+
+/// The same, and how many datagrams the kernel has dropped.
+fn run_and_look(spec: &ClientSpec, flags: &[&str]) -> Option<(Report, Output, u64)> {
     on_loopback(|| {
         let server = Stock::start(flags)?;
         let report = run_client(spec, &Stop::new(), &()).expect("a test runs to its end");
-        Some((report, server.output()))
+        Some((report, server.output(), dropped()))
     })?
 }
 
@@ -138,10 +143,14 @@ fn seen(report: &Report, server: &Output, direction: Direction) -> (u64, u64, u6
     }
 }
 
-/// Both ends agree, within what a stock server throws away when it closes a stream that still has some.
+/// Both ends agree, but for what the kernel drops, and for what an end throws away when it closes a stream whose
+/// buffer still has some.
 fn check(load: &StreamLoad, options: Options) {
     let spec = ClientSpec { options, ..spec(load.clone()) };
-    let Some((report, server)) = run(&spec, &[]) else { return };
+    let Some((report, server, dropped)) = run_and_look(&spec, &[]) else { return };
+    // What the buffers of a stream hold at most.
+    let buffered = if load.transport == Transport::Tcp { 16 << 20 } else { 300_000 };
+    let thrown_away = buffered * u64::from(load.streams) + dropped * load.message.0;
     assert!(!report.peer_is_plumb);
     assert_eq!(report.cookie, server.start.cookie.clone().unwrap());
     assert_eq!(report.connections.len(), server.start.connected.len());
@@ -153,11 +162,9 @@ fn check(load: &StreamLoad, options: Options) {
         assert!(sent > 0 && received <= sent, "{direction:?}: {received} of {sent}");
         let there = if *direction == Direction::Forward { received } else { sent };
         assert_eq!(there, printed, "{direction:?}: what the server told and what it printed");
-        let least = if load.transport == Transport::Tcp { 0.9 } else { 0.5 };
-        assert!(received as f64 > least * sent as f64, "{direction:?}: {received} of {sent}: {load:?}");
+        assert!(received + thrown_away >= sent, "{direction:?}: {received} of {sent}, {dropped}: {load:?}");
     }
     let intervals = report.here.flows.iter().map(|flow| flow.series.measured().count());
-    let timed = matches!(load.until, Until::Elapsed(_));
     // A busy machine makes fewer and longer ones.
-    assert!(intervals.min().unwrap() >= if timed { 2 } else { 1 });
+    assert!(intervals.min().unwrap() >= 1);
 }

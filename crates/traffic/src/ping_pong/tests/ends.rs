@@ -15,7 +15,7 @@ use crate::{
     handshake::{Handshake, Purpose},
     ping_pong::{Greeting, Server, Word, run_client},
     probe_mtu,
-    testing::{BUSY, HERE, TOKEN, in_one_of_three, on_loopback},
+    testing::{BUSY, HERE, Moves, TOKEN, in_one_of_five, on_loopback},
 };
 
 #[test]
@@ -74,13 +74,14 @@ fn a_server_that_dies_is_named() {
             let (ours, theirs) = (Stop::new(), Stop::new());
             let server = Server::open(server_spec(&load)).expect("loopback");
             let port = server.port();
+            let moves = &Moves::default();
             thread::scope(|scope| {
                 scope.spawn(|| server.run(&theirs, &()));
                 scope.spawn(|| {
-                    thread::sleep(Duration::from_millis(300));
+                    moves.wait();
                     theirs.ask();
                 });
-                let client = run_client(&client_spec(&load, port), &ours, &());
+                let client = run_client(&client_spec(&load, port), &ours, moves);
                 (client.expect_err("the server died").to_string(), port)
             })
         }) else {
@@ -92,7 +93,7 @@ fn a_server_that_dies_is_named() {
 
 #[test]
 fn a_stop_ends_both_ends_within_100_ms() {
-    in_one_of_three(stops);
+    in_one_of_five(stops);
 }
 
 fn stops() {

@@ -10,11 +10,15 @@ use super::{client_spec, data, server_spec, settings};
 use crate::{
     Observer, Stop,
     ping_pong::{Server, run_client},
-    testing::on_loopback,
+    testing::{in_one_of_five, on_loopback},
 };
 
 #[test]
 fn intervals_hold_every_round_trip_once_and_are_told_as_they_end() {
+    in_one_of_five(intervals_hold_everything);
+}
+
+fn intervals_hold_everything() {
     #[derive(Default)]
     struct Told(RefCell<Vec<PingPongInterval>>);
     impl Observer for Told {

@@ -11,7 +11,7 @@ use sys::clock::{monotonic, sleep_until};
 use units::Nanos;
 
 use super::{data, play, settings};
-use crate::testing::{HERE, in_one_of_three, on_loopback};
+use crate::testing::{HERE, in_one_of_five, on_loopback};
 
 /// How long it stands still, and how often.
 const PAUSE: u64 = 100_000_000;
@@ -54,7 +54,7 @@ fn pass(mut from: &TcpStream, mut to: &TcpStream, mut wait: impl FnMut()) {
 
 #[test]
 fn a_pause_of_the_server_is_in_the_p99_of_the_open_loop_and_not_of_the_closed() {
-    in_one_of_three(pauses);
+    in_one_of_five(pauses);
 }
 
 fn pauses() {

@@ -20,6 +20,7 @@ struct Counters {
     retransmits: u32,
     reorderings: u32,
     out_of_order: u32,
+    segments: u32,
     receive_window: u64,
     send_buffer: u64,
 }
@@ -47,6 +48,7 @@ impl Counters {
             retransmits: info.total_retrans,
             reorderings: info.reord_seen,
             out_of_order: info.rcv_ooopack,
+            segments: info.segs_out,
             receive_window: info.rwnd_limited_us,
             send_buffer: info.sndbuf_limited_us,
         }
@@ -69,6 +71,7 @@ impl Counters {
             least_rtt: least(info.min_rtt_us),
             delivery: rate(info.delivery_rate),
             offered_window: Bytes(u64::from(info.rcv_wnd)),
+            segments: now.segments.wrapping_sub(before.segments),
         }
     }
 }
@@ -98,6 +101,7 @@ mod tests {
             pacing_rate: u64::MAX,
             reord_seen: total_retrans * 2,
             rcv_ooopack: total_retrans * 3,
+            segs_out: total_retrans.wrapping_sub(4),
             min_rtt_us: snd_cwnd,
             delivery_rate: 1000,
             rcv_wnd: 77,
@@ -110,6 +114,7 @@ mod tests {
             .map(|tcp| (tcp.retransmits, tcp.receive_window_limited.0, tcp.reorderings, tcp.out_of_order))
             .collect();
         assert_eq!(found, [(2, 20_000, 4, 6), (4, 7_000, 8, 12)]);
+        assert_eq!(samples.map(|tcp| tcp.segments), [2, 4], "the first one wrapped around");
         assert_eq!((samples[0].cwnd, samples[0].least_rtt), (Bytes(20_000), Some(Nanos(20_000))));
         assert_eq!(samples[1].least_rtt, None);
         for tcp in samples {

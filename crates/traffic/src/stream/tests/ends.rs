@@ -14,7 +14,7 @@ use super::{client_spec, flow, for_300_ms, server_spec, settings, total};
 use crate::{
     Beat, Error, Observer, Stop,
     stream::{Server, run_client},
-    testing::{BUSY, HERE, in_one_of_three, on_loopback},
+    testing::{BUSY, HERE, Moves, in_one_of_five, on_loopback},
 };
 
 #[test]
@@ -37,7 +37,7 @@ fn strangers_and_slow_peers_do_not_disturb() {
 
 #[test]
 fn a_stranger_is_closed_within_its_deadline_and_starts_nothing() {
-    in_one_of_three(strangers_are_closed);
+    in_one_of_five(strangers_are_closed);
 }
 
 fn strangers_are_closed() {
@@ -75,13 +75,14 @@ fn client_without_server(direction: Direction, until: Until) -> Option<(Error, u
         let (ours, theirs) = (Stop::new(), Stop::new());
         let server = Server::open(server_spec(&load)).expect("loopback");
         let port = server.port();
+        let moves = &Moves::default();
         thread::scope(|scope| {
             scope.spawn(|| server.run(&theirs, &()));
             scope.spawn(|| {
-                thread::sleep(Duration::from_millis(300));
+                moves.wait();
                 theirs.ask();
             });
-            (run_client(&client_spec(&load, port), &ours, &()).expect_err("the server died"), port)
+            (run_client(&client_spec(&load, port), &ours, moves).expect_err("the server died"), port)
         })
     })
 }
@@ -101,7 +102,7 @@ fn a_server_that_dies_in_the_middle_is_named() {
 
 #[test]
 fn a_stop_ends_both_ends_within_100_ms_and_beats_tell_what_was_received() {
-    in_one_of_three(stops);
+    in_one_of_five(stops);
 }
 
 fn stops() {
@@ -148,13 +149,14 @@ fn a_client_that_gives_up_is_no_proper_end() {
             let (ours, theirs) = (Stop::new(), Stop::new());
             let server = Server::open(server_spec(&load)).expect("loopback");
             let client = client_spec(&load, server.port());
+            let moves = &Moves::default();
             thread::scope(|scope| {
                 let server = scope.spawn(|| server.run(&ours, &()));
                 scope.spawn(|| {
-                    thread::sleep(Duration::from_millis(300));
+                    moves.wait();
                     theirs.ask();
                 });
-                assert!(run_client(&client, &theirs, &()).is_err_and(|error| error.is_stopped()));
+                assert!(run_client(&client, &theirs, moves).is_err_and(|error| error.is_stopped()));
                 server.join().expect("no panic").expect_err("the client gave up").to_string()
             })
         }) else {

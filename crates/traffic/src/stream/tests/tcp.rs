@@ -11,7 +11,7 @@ use crate::{
     ClientSpec, FlowId, Observer, ServerSpec, Stop,
     handshake::{Handshake, Purpose},
     stream::{Server, run_client},
-    testing::{HERE, TOKEN, on_loopback},
+    testing::{HERE, TOKEN, in_one_of_five, on_loopback},
 };
 
 /// What holds for any record: no gaps, the warm-up first and cut at its end, a sample at each interval.
@@ -95,6 +95,10 @@ fn an_amount_is_split_over_the_connections_exactly() {
 
 #[test]
 fn a_timed_stream_lasts_as_long_as_asked() {
+    in_one_of_five(streams_last);
+}
+
+fn streams_last() {
     let load = settings(Direction::Forward, 1, for_300_ms());
     let Some((client, server)) = flow(&load, |_| ()) else { return };
     for (outcome, role) in [(&client, ThreadRole::Send), (&server, ThreadRole::Receive)] {
@@ -164,6 +168,10 @@ fn settings_that_make_no_sense_are_refused() {
 
 #[test]
 fn a_stall_is_recorded_while_it_lasts() {
+    in_one_of_five(stalls_are_recorded);
+}
+
+fn stalls_are_recorded() {
     let load = settings(Direction::Reverse, 1, Until::Elapsed(Nanos::from_millis(800)));
     let greeting = Handshake { token: TOKEN, purpose: Purpose::Reverse, number: 0 };
     let Some(outcome) = on_loopback(|| {

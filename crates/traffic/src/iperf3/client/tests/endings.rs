@@ -7,15 +7,15 @@ pub(super) fn failure(
     load: StreamLoad,
     options: Options,
     flags: &[&str],
-    meanwhile: impl Fn(&Stock, &Stop) + Sync,
+    meanwhile: impl FnOnce(&Stock, &Stop, &Moves) + Send,
 ) -> Option<(Error, Printed)> {
     let spec = ClientSpec { options, ..spec(load) };
     on_loopback(|| {
         let server = Stock::start(flags)?;
-        let stop = Stop::new();
+        let (stop, moves) = (Stop::new(), Moves::default());
         let failed = thread::scope(|scope| {
-            let beside = scope.spawn(|| meanwhile(&server, &stop));
-            let failed = run_client(&spec, &stop, &()).expect_err("the test does not run to its end");
+            let beside = scope.spawn(|| meanwhile(&server, &stop, &moves));
+            let failed = run_client(&spec, &stop, &moves).expect_err("the test does not run to its end");
             beside.join().unwrap();
             failed
         });
@@ -23,22 +23,18 @@ pub(super) fn failure(
     })?
 }
 
-fn soon() {
-    thread::sleep(Duration::from_millis(700));
-}
-
 #[test]
 fn a_stop_is_told_to_the_server_and_a_server_s_stop_is_heard() {
     let long = StreamLoad { until: Until::Elapsed(Nanos::from_secs(20)), ..tcp() };
-    let stopped = failure(long.clone(), Options::default(), &[], |_, stop| {
-        soon();
+    let stopped = failure(long.clone(), Options::default(), &[], |_, stop, moves| {
+        moves.wait();
         stop.ask();
     });
     let Some((error, printed)) = stopped else { return };
     assert!(error.is_stopped(), "{error}");
     assert!(String::from_utf8_lossy(&printed.stdout).contains("the client has terminated"));
-    let (error, _) = failure(long, Options::default(), &[], |server, _| {
-        soon();
+    let (error, _) = failure(long, Options::default(), &[], |server, _, moves| {
+        moves.wait();
         server.interrupt();
     })
     .unwrap();
@@ -53,10 +49,11 @@ fn a_server_s_refusal_is_told_in_its_words() {
         let Some(_server) = Stock::start(&[]) else { return };
         let error = run_client(&spec(too_long), &Stop::new(), &()).expect_err("iperf3 has no such message");
         assert!(matches!(error, Error::Setting { .. }), "{error}");
+        let moves = &Moves::default();
         thread::scope(|scope| {
-            let busy = spec(StreamLoad { until: Until::Elapsed(Nanos::from_secs(2)), ..tcp() });
-            let first = scope.spawn(move || run_client(&busy, &Stop::new(), &()));
-            soon();
+            let busy = spec(StreamLoad { until: Until::Elapsed(Nanos::from_secs(5)), ..tcp() });
+            let first = scope.spawn(move || run_client(&busy, &Stop::new(), moves));
+            moves.wait();
             let error = run_client(&spec(tcp()), &Stop::new(), &()).expect_err("the server is busy");
             assert_eq!(error.to_string(), "the server is busy with another test; try again later");
             first.join().unwrap().expect("the first test goes on");

@@ -1,0 +1,223 @@
+//! How large packets were on their way, from what devices counted and what sockets say that they sent. A segment that is
+//! sent passes every device of the path once, alone or with others in one packet: so its sender's count over a device's
+//! is what offloads made of it there.
+
+use findings::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
+use load::Direction;
+use samples::{DeviceCounters, EndSeries, Measurement, PathCounters, StreamData};
+use units::Bytes;
+
+use crate::measured::Measured;
+
+/// Fewer packets than this are not the traffic that was measured.
+const FEWEST: u64 = 100;
+/// Data go one way when it carries so many times the bytes of the other.
+const ONE_WAY: u64 = 4;
+/// Packets that lose this share of their segments from one device to the next were cut.
+const CUT: f64 = 0.5;
+
+/// The packets of a cell whose devices counted `counters`; `None` where that was next to nothing.
+pub(crate) fn summary(cell: &Measured<'_>, counters: &PathCounters) -> Option<PacketSummary> {
+    let sent = Sent::of(cell);
+    let devices: Vec<DevicePackets> =
+        counters.devices.iter().map(|device| packets(device, sent.as_ref())).collect();
+    let passed = |device: &DevicePackets| device.sent.is_some() || device.received.is_some();
+    devices
+        .iter()
+        .any(passed)
+        .then(|| PacketSummary { data: sent.and_then(|sent| data(&devices, sent.forward)), devices })
+}
+
+/// What the sockets of a cell sent in all of its trials.
+struct Sent {
+    /// Whether its data went from the client to the server.
+    forward: bool,
+    /// Segments of the end that sent the data; of the other one, which acknowledged them.
+    data: u64,
+    back: u64,
+}
+
+impl Sent {
+    /// `None` of what is no stream, whose segments nobody counted, or whose data went both ways.
+    fn of(cell: &Measured<'_>) -> Option<Self> {
+        let streams = || cell.trials().filter_map(|trial| stream(&trial.measurement));
+        let (forward, reverse) = streams().map(bytes).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        let is_forward = forward >= reverse.saturating_mul(ONE_WAY);
+        if !is_forward && reverse < forward.saturating_mul(ONE_WAY) {
+            return None;
+        }
+        let flows = || streams().flat_map(|stream| &stream.flows);
+        let data = flows().map(|flow| segments(&flow.sender)).sum();
+        let back = flows().map(|flow| segments(&flow.receiver)).sum();
+        (data > 0).then_some(Self { forward: is_forward, data, back })
+    }
+}
+
+fn stream(measurement: &Measurement) -> Option<&StreamData> {
+    if let Measurement::Stream(stream) = measurement { Some(stream) } else { None }
+}
+
+/// Bytes that senders sent forward and in reverse.
+fn bytes(stream: &StreamData) -> (u64, u64) {
+    let sum = |direction: Direction| {
+        let flows = stream.flows.iter().filter(|flow| flow.direction == direction);
+        flows.flat_map(|flow| &flow.sender.intervals).map(|interval| interval.bytes.0).sum()
+    };
+    (sum(Direction::Forward), sum(Direction::Reverse))
+}
+
+/// What an end sent, its warm-up included, as devices count it too: segments of TCP, datagrams of UDP.
+fn segments(end: &EndSeries) -> u64 {
+    let of = |interval: &samples::Interval| match (interval.tcp, interval.datagrams) {
+        (Some(tcp), _) => u64::from(tcp.segments),
+        (None, Some(datagrams)) => datagrams.count,
+        (None, None) => 0,
+    };
+    end.intervals.iter().map(of).sum()
+}
+
+fn packets(device: &DeviceCounters, sent: Option<&Sent>) -> DevicePackets {
+    let (rx, tx) = (device.rx_bytes.0, device.tx_bytes.0);
+    // The heavier direction of a device is that of the data.
+    let segments = |bytes: u64, other: u64| {
+        let sent = sent?;
+        match (bytes >= other.saturating_mul(2), other >= bytes.saturating_mul(2)) {
+            (true, false) => Some(sent.data),
+            (false, true) => Some(sent.back),
+            _ => None,
+        }
+    };
+    DevicePackets {
+        device: device.device.clone(),
+        received: size(device.rx_packets, rx, segments(rx, tx)),
+        sent: size(device.tx_packets, tx, segments(tx, rx)),
+    }
+}
+
+fn size(packets: u64, bytes: u64, segments: Option<u64>) -> Option<PacketSize> {
+    (packets >= FEWEST).then(|| PacketSize {
+        packets,
+        mean: Bytes((bytes as f64 / packets as f64).round() as u64),
+        segments: segments.filter(|segments| *segments > 0).map(|segments| segments as f64 / packets as f64),
+    })
+}
+
+fn data(devices: &[DevicePackets], forward: bool) -> Option<DataPackets> {
+    let larger = |device: &DevicePackets| {
+        let sizes = [device.received, device.sent].into_iter().flatten();
+        let heavier = sizes.max_by_key(|size| size.packets.saturating_mul(size.mean.0))?;
+        Some((device.device.clone(), heavier.segments?))
+    };
+    let mut way: Vec<(String, f64)> = devices.iter().filter_map(larger).collect();
+    if !forward {
+        way.reverse();
+    }
+    let cut = way.windows(2).find(|pair| pair[1].1 < CUT * pair[0].1);
+    let cut = cut.map(|pair| PacketCut { device: pair[1].0.clone(), segments: pair[1].1 });
+    Some(DataPackets { first: way.first()?.1, last: way.last()?.1, cut })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        fixtures::{Fixture, datagrams_at, stream_settings},
+        measured::gather,
+    };
+
+    /// A device that sent so many packets of so many bytes, and got an acknowledgement for every tenth.
+    fn device(name: &str, sends: bool, packets: u64, mean: u64) -> DeviceCounters {
+        let (data, back) = ((packets, Bytes(packets * mean)), (packets / 10, Bytes(packets / 10 * 66)));
+        let ((tx_packets, tx_bytes), (rx_packets, rx_bytes)) =
+            if sends { (data, back) } else { (back, data) };
+        let device = name.into();
+        DeviceCounters { device, tx_packets, tx_bytes, rx_packets, rx_bytes, ..DeviceCounters::default() }
+    }
+
+    /// Three intervals of 5,000 segments, which leave in packets of fifty and are cut at the third device.
+    fn cut_on_the_way(direction: Direction) -> PacketSummary {
+        let mut run = Fixture::new(2);
+        run.path("plain", &["wire"]).stream("plain", &[], 1e9).each("plain/bulk", |trial| {
+            let Measurement::Stream(stream) = &mut trial.measurement else { return };
+            stream.flows[0].direction = direction;
+        });
+        let cells = gather(&run.record);
+        let trial = cells[0].trials().next().expect("it has two");
+        let each: u64 =
+            stream(&trial.measurement).map(|it| segments(&it.flows[0].sender)).expect("it is one");
+        let all = each * 2;
+        let mut devices = vec![
+            device("a:eth0", true, all / 50, 70_000),
+            device("hv:a", false, all / 50, 70_000),
+            device("hv:vx", true, all, 1500),
+            device("b:eth0", false, all, 1500),
+            device("hv:idle", true, 20, 60),
+        ];
+        if direction == Direction::Reverse {
+            devices.reverse();
+        }
+        let counters = PathCounters { devices, ..PathCounters::default() };
+        summary(&cells[0], &counters).expect("packets passed")
+    }
+
+    #[test]
+    fn segments_a_packet_and_the_device_that_cuts_are_told_in_either_direction() {
+        for direction in [Direction::Forward, Direction::Reverse] {
+            let found = cut_on_the_way(direction);
+            let data = found.data.expect("segments were counted");
+            assert!((data.first - 50.0).abs() < 0.5 && (data.last - 1.0).abs() < 0.01, "{data:?}");
+            assert_eq!(data.cut.expect("it was cut").device, "hv:vx", "{direction:?}");
+            let idle = found.devices.iter().find(|device| device.device == "hv:idle").expect("it is told");
+            assert_eq!((idle.sent, idle.received), (None, None));
+        }
+    }
+
+    #[test]
+    fn acknowledgements_are_those_of_the_other_end() {
+        let found = cut_on_the_way(Direction::Forward);
+        let first = &found.devices[0];
+        let (sent, back) = (first.sent.expect("data"), first.received);
+        assert_eq!((sent.mean, sent.segments.map(f64::round)), (Bytes(70_000), Some(50.0)));
+        assert_eq!(back.and_then(|back| back.segments), None, "no receiver counted any");
+    }
+
+    #[test]
+    fn datagrams_count_as_segments_and_data_both_ways_are_not_told_apart() {
+        let mut run = Fixture::new(1);
+        run.path("plain", &["wire"]);
+        run.measured("plain", "udp", stream_settings(), &datagrams_at(&[(500, 0), (500, 0)]));
+        let counters =
+            PathCounters { devices: vec![device("a:eth0", true, 250, 2000)], ..PathCounters::default() };
+        let first = |run: &Fixture| {
+            let cells = gather(&run.record);
+            summary(&cells[0], &counters).and_then(|found| found.data).map(|data| data.first)
+        };
+        assert_eq!(first(&run), Some(4.0));
+        run.each("plain/udp", |trial| {
+            let Measurement::Stream(stream) = &mut trial.measurement else { return };
+            let mut back = stream.flows[0].clone();
+            back.direction = Direction::Reverse;
+            stream.flows.push(back);
+        });
+        assert_eq!(first(&run), None);
+    }
+
+    #[test]
+    fn a_trial_kept_before_segments_and_queues_were_counted_opens_and_says_nothing_of_them() {
+        let mut run = Fixture::new(1);
+        run.path("plain", &["wire"]).stream("plain", &[], 1e9).each("plain/bulk", |trial| {
+            let devices = vec![device("a:eth0", true, 5000, 1500)];
+            trial.counters = Some(PathCounters { devices, ..PathCounters::default() });
+            trial.devices = vec![crate::fixtures::device("a:eth0", 1500, &[])];
+        });
+        let text = serde_json::to_string(&run.record).expect("a record is JSON");
+        let old = text.replace(",\"segments\":5000", "").replace(",\"spread\":null", "");
+        assert!(old.len() < text.len() && !old.contains("spread") && !text.contains("rx_queues"), "{old}");
+        run.record = serde_json::from_str(&old).expect("it still opens");
+        let cells = gather(&run.record);
+        let counters = crate::counters::together(&cells[0]).expect("they were read");
+        let found = summary(&cells[0], &counters).expect("packets passed");
+        let sent = found.devices[0].sent.expect("it sent");
+        assert_eq!((sent.mean, sent.segments, found.data), (Bytes(1500), None, None));
+    }
+}

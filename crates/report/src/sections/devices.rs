@@ -1,0 +1,130 @@
+//! The devices of each path as they were set, and the CPUs that their work is spread over. Must not know results.
+
+use findings::Findings;
+use samples::{CpuSpread, DeviceState, RxTx};
+
+use crate::{
+    labels,
+    page::{Block, Table, left, right},
+    text::{Text, Tone},
+};
+
+/// Each state of the devices once, under the names of the cells that had it.
+pub(super) fn folded(findings: &Findings) -> Vec<Block> {
+    let mut states: Vec<(&[DeviceState], Vec<String>)> = Vec::new();
+    for cell in findings.cells.iter().filter(|cell| !cell.devices.is_empty()) {
+        let label = labels::cell(findings, cell);
+        match states.iter_mut().find(|(devices, _)| *devices == cell.devices) {
+            Some((_, labels)) => labels.push(label),
+            None => states.push((&cell.devices, vec![label])),
+        }
+    }
+    let folded = |(devices, labels): (&[DeviceState], Vec<String>)| Block::Folded {
+        title: format!("Devices of {}", labels.join("; ")).into(),
+        blocks: vec![Block::Table(table(devices))],
+    };
+    states.into_iter().map(folded).collect()
+}
+
+fn table(devices: &[DeviceState]) -> Table {
+    let mut columns = vec![left("Device"), left("Kind")];
+    columns.extend(["MTU", "GSO max", "GRO max"].map(right));
+    let known = |of: fn(&DeviceState) -> Option<RxTx>| devices.iter().any(|device| of(device).is_some());
+    let further: Vec<Further> = FURTHER.into_iter().filter(|(_, of)| known(*of)).collect();
+    columns.extend(further.iter().map(|(title, _)| right(*title)));
+    let is_spread = devices.iter().any(|device| device.spread.is_some());
+    columns.extend(SPREAD.iter().filter(|_| is_spread).map(|(title, _)| left(*title)));
+    columns.extend(["On", "Off"].map(left));
+    let rows = devices.iter().map(|device| state(device, &further, is_spread)).collect();
+    let caption = "RPS: the CPUs that packets of a receive queue are handed on to. XPS: those that choose a transmit queue. \
+                   A device without hardware, such as a veth, has no interrupts.";
+    Table { columns, rows, caption: is_spread.then(|| Text::of(Tone::Faint, caption)) }
+}
+
+/// A column that is only there where some device knows it.
+type Further = (&'static str, fn(&DeviceState) -> Option<RxTx>);
+
+const FURTHER: [Further; 2] =
+    [("Queues rx/tx", |device| device.queues), ("Rings rx/tx", |device| device.rings)];
+
+/// What the spread of a device says, under a title.
+type SpreadColumn = (&'static str, fn(&CpuSpread) -> String);
+
+const SPREAD: [SpreadColumn; 3] = [
+    ("RPS", |spread| queues(&spread.rps)),
+    ("XPS", |spread| queues(&spread.xps)),
+    ("Interrupts", interrupts),
+];
+
+fn state(device: &DeviceState, further: &[Further], is_spread: bool) -> Vec<Text> {
+    let features = |on: bool| {
+        let names =
+            device.features.iter().filter(|(_, active)| **active == on).map(|(name, _)| name.as_str());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let size = |size: Option<units::Bytes>| size.map_or_else(|| "-".to_owned(), |size| size.0.to_string());
+    let both = |both: RxTx| format!("{}/{}", both.rx, both.tx);
+    let mut row: Vec<Text> = vec![
+        Text::of(Tone::Strong, &device.device),
+        device.kind.as_str().into(),
+        device.mtu.to_string().into(),
+        size(device.gso_max_size).into(),
+        size(device.gro_max_size).into(),
+    ];
+    row.extend(further.iter().map(|(_, of)| of(device).map_or_else(|| "-".into(), |it| both(it).into())));
+    let spread = SPREAD.iter().filter(|_| is_spread);
+    row.extend(spread.map(|(_, of)| device.spread.as_ref().map_or_else(|| "-".into(), |it| of(it).into())));
+    row.extend([features(true).into(), features(false).into()]);
+    row
+}
+
+/// `off`, or each queue that has CPUs with its CPUs.
+fn queues(queues: &[Vec<u32>]) -> String {
+    let set = queues.iter().enumerate().filter(|(_, cpus)| !cpus.is_empty());
+    let set: Vec<String> = set.map(|(number, own)| format!("queue {number}: CPU {}", cpus(own))).collect();
+    if set.is_empty() { "off".to_owned() } else { set.join("; ") }
+}
+
+fn interrupts(spread: &CpuSpread) -> String {
+    let told = |interrupt: &samples::Interrupt| {
+        let name = interrupt.name.clone().unwrap_or_else(|| interrupt.number.to_string());
+        format!("{name}: CPU {}", cpus(&interrupt.cpus))
+    };
+    let all: Vec<String> = spread.interrupts.iter().map(told).collect();
+    if all.is_empty() { "none".to_owned() } else { all.join("; ") }
+}
+
+/// `0-3,8`, from numbers in order.
+fn cpus(numbers: &[u32]) -> String {
+    let runs = numbers.chunk_by(|one, next| one.checked_add(1) == Some(*next));
+    let run = |run: &[u32]| match run {
+        [] => String::new(),
+        [only] => only.to_string(),
+        [first, .., last] => format!("{first}-{last}"),
+    };
+    runs.map(run).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spread_of_a_device_is_told_in_the_kernels_own_lists() {
+        for (numbers, expected) in [
+            (&[][..], ""),
+            (&[3], "3"),
+            (&[0, 1, 2, 8], "0-2,8"),
+            (&[0, 2], "0,2"),
+            (&[u32::MAX], "4294967295"),
+        ] {
+            assert_eq!(cpus(numbers), expected);
+        }
+        assert_eq!(queues(&[vec![], vec![]]), "off");
+        assert_eq!(queues(&[vec![], vec![0, 1]]), "queue 1: CPU 0-1");
+        let named = samples::Interrupt { number: 38, name: Some("virtio2-input.0".into()), cpus: vec![1] };
+        let spread = CpuSpread { interrupts: vec![named], ..CpuSpread::default() };
+        assert_eq!(interrupts(&spread), "virtio2-input.0: CPU 1");
+        assert_eq!(interrupts(&CpuSpread::default()), "none");
+    }
+}

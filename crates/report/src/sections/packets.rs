@@ -1,0 +1,124 @@
+//! How large packets were on their way, and which queue they took. Must not know how segments are counted.
+
+use findings::{CellSummary, DataPackets, DevicePackets, Findings, PacketSize, PacketSummary};
+use samples::{DeviceCounters, QueueCounters};
+use units::significant;
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Section, Table, detail, left, right, section},
+    phrases::grouped,
+    text::{Text, Tone},
+};
+
+/// So many cells are shown.
+const OPEN: usize = 12;
+
+type Counted<'a> = (&'a CellSummary, &'a PacketSummary);
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let counted: Vec<Counted<'_>> =
+        findings.cells.iter().filter_map(|cell| Some((cell, cell.packets.as_ref()?))).collect();
+    if counted.is_empty() {
+        return None;
+    }
+    let mut blocks: Vec<Block> = data(findings, &counted).into_iter().map(Block::Table).collect();
+    let all = counted.iter().flat_map(|counted| of_cell(findings, counted)).collect();
+    blocks.push(Block::Folded { title: "Packets by device".into(), blocks: all });
+    // Where no cell carries segments there is nothing to look at first.
+    let made: fn(String, Vec<Block>) -> Section = if blocks.len() > 1 { section } else { detail };
+    Some(made("Packets on the way".to_owned(), blocks))
+}
+
+/// What offloads came to, cell by cell.
+fn data(findings: &Findings, counted: &[Counted<'_>]) -> Option<Table> {
+    let known: Vec<(&CellSummary, &DataPackets)> =
+        counted.iter().filter_map(|(cell, packets)| Some((*cell, packets.data.as_ref()?))).collect();
+    if known.is_empty() {
+        return None;
+    }
+    let columns = vec![left("Cell"), right("First device"), right("Last device"), left("Cut at")];
+    let row = |(cell, data): &(&CellSummary, &DataPackets)| {
+        let cut = data.cut.as_ref();
+        vec![
+            Text::of(Tone::Strong, labels::cell(findings, cell)),
+            per_packet(data.first).into(),
+            per_packet(data.last).into(),
+            cut.map_or_else(
+                || "-".to_owned(),
+                |cut| format!("{} (to {})", cut.device, per_packet(cut.segments)),
+            )
+            .into(),
+        ]
+    };
+    let shown = if known.len() > OPEN {
+        format!(" The first {OPEN} of {} cells.", known.len())
+    } else {
+        String::new()
+    };
+    let caption = format!(
+        "Segments a packet: what the sender's sockets counted over what the device did. More than one is the work of \
+         segmentation or receive offload.{shown}"
+    );
+    Some(Table {
+        columns,
+        rows: known.iter().take(OPEN).map(row).collect(),
+        caption: Some(Text::of(Tone::Faint, caption)),
+    })
+}
+
+fn per_packet(segments: f64) -> String {
+    significant(segments, 3)
+}
+
+fn of_cell(findings: &Findings, (cell, packets): &Counted<'_>) -> Vec<Block> {
+    let heading = Block::Heading(Text::of(Tone::Strong, labels::cell(findings, cell)));
+    let devices = cell.counters.iter().flat_map(|counters| &counters.devices);
+    let rows: Vec<Vec<Text>> = devices.flat_map(queues).collect();
+    let mut blocks = vec![heading, Block::Table(sizes(&packets.devices))];
+    if !rows.is_empty() {
+        let mut columns = vec![left("Device"), left("Queue")];
+        columns.extend(["Packets", "Bytes", "Dropped"].map(right));
+        blocks.push(Block::Table(Table { columns, rows, caption: None }));
+    }
+    blocks
+}
+
+fn sizes(devices: &[DevicePackets]) -> Table {
+    let mut columns = vec![left("Device")];
+    columns.extend(
+        ["Packets in", "Mean size", "Segments a packet", "Packets out", "Mean size", "Segments a packet"]
+            .map(right),
+    );
+    let row = |device: &DevicePackets| {
+        let sizes = [device.received, device.sent].into_iter().flat_map(size);
+        [device.device.as_str().into()].into_iter().chain(sizes).collect()
+    };
+    Table { columns, rows: devices.iter().map(row).collect(), caption: None }
+}
+
+fn size(size: Option<PacketSize>) -> [Text; 3] {
+    let known = |of: Option<String>| Text::from(of.unwrap_or_else(|| "-".to_owned()));
+    [
+        known(size.map(|size| grouped(size.packets))),
+        known(size.map(|size| format!("{} B", grouped(size.mean.0)))),
+        known(size.and_then(|size| size.segments).map(per_packet)),
+    ]
+}
+
+/// A row for each queue that a device's driver counts apart.
+fn queues(device: &DeviceCounters) -> Vec<Vec<Text>> {
+    let row = |way: &str, (number, queue): (usize, &QueueCounters)| -> Vec<Text> {
+        vec![
+            device.device.as_str().into(),
+            format!("{way} {number}").into(),
+            grouped(queue.packets).into(),
+            queue.bytes.to_string().into(),
+            grouped(queue.dropped).into(),
+        ]
+    };
+    let rx = device.rx_queues.iter().enumerate().map(|queue| row("in", queue));
+    rx.chain(device.tx_queues.iter().enumerate().map(|queue| row("out", queue))).collect()
+}

@@ -1,0 +1,146 @@
+//! What the driver of a network device counts by names of its own: ethtool's statistics.
+//!
+//! It must not know what any name means. See linux/ethtool.h; netlink has no question for these.
+#![expect(unsafe_code, reason = "SIOCETHTOOL has no wrapper")]
+
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+
+use crate::error::{Context, Error, Result};
+
+/// `SIOCETHTOOL` of linux/sockios.h.
+const SIOCETHTOOL: libc::c_ulong = 0x8946;
+const ETHTOOL_GSTRINGS: u32 = 0x1b;
+const ETHTOOL_GSTATS: u32 = 0x1d;
+const ETHTOOL_GSSET_INFO: u32 = 0x37;
+/// `ETH_SS_STATS`.
+const STATISTICS: u32 = 1;
+/// `ETH_GSTRING_LEN`.
+const NAME: usize = 32;
+/// The kernel writes as many as the device has at that moment, whatever it was told: far more than any has.
+const ROOM: usize = 1 << 15;
+
+/// A way to ask for the statistics of devices in one namespace.
+#[derive(Debug)]
+pub struct DeviceStatistics {
+    socket: OwnedFd,
+}
+
+/// The head of `struct ethtool_gstrings` and `struct ethtool_stats` with room for what follows.
+#[repr(C)]
+struct Table<const WORDS: usize> {
+    command: u32,
+    /// The set of `ethtool_gstrings`; the number of `ethtool_stats`.
+    second: u32,
+    /// The number of `ethtool_gstrings`; `ethtool_stats` has its first value here.
+    rest: [u32; WORDS],
+}
+
+impl DeviceStatistics {
+    /// In the namespace of the calling thread, wherever it is asked later.
+    pub fn here() -> Result<Self> {
+        let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
+            .named("open", || "a socket to ask devices by")?;
+        Ok(Self { socket })
+    }
+
+    /// Every statistic of `device` and its value now; none for a device whose driver counts nothing beside what every
+    /// device counts.
+    pub fn read(&self, device: &str) -> Result<Vec<(String, u64)>> {
+        let count = match self.count(device) {
+            Err(error) if error.is_unsupported() => 0,
+            count => count?,
+        };
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        if count > ROOM / 2 {
+            return Err(Error::new("read the statistics of", device, libc::E2BIG));
+        }
+        let names = self.names(device, count)?;
+        Ok(names.into_iter().zip(self.values(device, count)?).collect())
+    }
+
+    fn count(&self, device: &str) -> Result<usize> {
+        // struct ethtool_sset_info: command, reserved, the mask as two words, and a number for each set in it.
+        let mut request =
+            Table::<3> { command: ETHTOOL_GSSET_INFO, second: 0, rest: [1 << STATISTICS, 0, 0] };
+        self.ask(device, &mut request)?;
+        Ok(if request.rest[0] == 0 { 0 } else { request.rest[2] as usize })
+    }
+
+    fn names(&self, device: &str, count: usize) -> Result<Vec<String>> {
+        let mut request = table::<{ 1 + ROOM * NAME / 4 }>(ETHTOOL_GSTRINGS, STATISTICS);
+        request.rest[0] = count as u32;
+        self.ask(device, &mut *request)?;
+        let found = (request.rest[0] as usize).min(count);
+        let name = |words: &[u32]| {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+            String::from_utf8_lossy(bytes.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
+        };
+        Ok(request.rest[1..].chunks_exact(NAME / 4).take(found).map(name).collect())
+    }
+
+    fn values(&self, device: &str, count: usize) -> Result<Vec<u64>> {
+        let mut request = table::<{ ROOM * 2 }>(ETHTOOL_GSTATS, count as u32);
+        self.ask(device, &mut *request)?;
+        let found = (request.second as usize).min(count);
+        let value = |words: &[u32]| {
+            let [a, b] = [words[0].to_ne_bytes(), words[1].to_ne_bytes()];
+            u64::from_ne_bytes([a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]])
+        };
+        Ok(request.rest.chunks_exact(2).take(found).map(value).collect())
+    }
+
+    fn ask<const WORDS: usize>(&self, device: &str, request: &mut Table<WORDS>) -> Result<()> {
+        let operation = "read the statistics of";
+        // SAFETY: `ifreq` is plain bytes, for which zero is a valid value.
+        let mut outer: libc::ifreq = unsafe { std::mem::zeroed() };
+        if device.len() >= outer.ifr_name.len() {
+            return Err(Error::new(operation, device, libc::ENODEV));
+        }
+        for (to, from) in outer.ifr_name.iter_mut().zip(device.bytes()) {
+            *to = libc::c_char::from_ne_bytes([from]);
+        }
+        outer.ifr_ifru.ifru_data = (&raw mut *request).cast();
+        // SAFETY: the kernel reads the command and writes the answer to it into the table, which has room for ROOM
+        // statistics, and it is asked only about devices that have no more than half of that.
+        match unsafe { libc::ioctl(self.socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut outer) } {
+            -1 => Err(Error::last(operation, device)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// On the heap, untouched: its pages cost nothing until the kernel writes them.
+fn table<const WORDS: usize>(command: u32, second: u32) -> Box<Table<WORDS>> {
+    // SAFETY: a table is plain numbers, for which zero is a valid value.
+    let mut table: Box<Table<WORDS>> = unsafe { Box::new_zeroed().assume_init() };
+    (table.command, table.second) = (command, second);
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_without_statistics_has_none_and_one_that_is_not_there_is_named() {
+        let statistics = DeviceStatistics::here().expect("any process may open a socket");
+        assert_eq!(statistics.read("lo").expect("it is there"), []);
+        for name in ["no-such-device", "a-name-that-is-longer-than-any-device-may-have"] {
+            let error = statistics.read(name).expect_err("it is not there");
+            assert!(error.errno() == libc::ENODEV && error.to_string().contains(name), "{error}");
+        }
+    }
+
+    #[test]
+    fn every_name_of_a_device_has_its_value() {
+        let Some(statistics) = DeviceStatistics::here().ok().and_then(|all| all.read("eth0").ok()) else {
+            return;
+        };
+        let named = |(name, _): &(String, u64)| !name.is_empty() && name.len() < NAME;
+        assert!(statistics.iter().all(named), "{statistics:?}");
+    }
+}

@@ -1,0 +1,119 @@
+//! What each queue of a device took, and the CPUs that its queues are spread over.
+#![expect(clippy::disallowed_methods, reason = "a test sets masks in sysfs, and waits for the kernel's turn")]
+
+use std::{fs, net::UdpSocket, thread, time::Duration};
+
+use scenario::{DeviceSettings, HostName, Lab, Offloads};
+use sys::sysfs::Sysfs;
+use topology::{CpuSpread, QueueCount, Topology};
+
+use crate::support::{can_raise, device, wire};
+
+/// A wire whose devices have two queues. A veth counts what it polls: with receive offload on and its peer's
+/// segmentation off (veth_skb_is_eligible_for_gro in drivers/net/veth.c).
+fn two_queues() -> Lab {
+    let mut lab = wire();
+    let settings = DeviceSettings {
+        queues: Some(2),
+        offloads: Offloads { gro: Some(true), tso: Some(false), ..Offloads::default() },
+        ..DeviceSettings::default()
+    };
+    for at in ["a:eth0", "b:eth0"] {
+        lab.devices.insert(device(at), settings.clone());
+    }
+    lab
+}
+
+fn queues(topology: &Topology) -> Vec<QueueCount> {
+    topology.reading(&[device("b:eth0")]).expect("it is there").devices.remove(0).queues.rx
+}
+
+/// Packets that each queue took of the `expected` ones that `work` sends; it is the kernel's turn to take them when the
+/// sender is done.
+fn taken(topology: &Topology, expected: u64, work: impl FnOnce()) -> [u64; 2] {
+    let packets = || {
+        let queues = queues(topology);
+        [0, 1].map(|at| queues.get(at).map_or(0, |queue: &QueueCount| queue.packets))
+    };
+    let before = packets();
+    work();
+    let since = || packets().iter().zip(before).map(|(now, then)| now - then).collect::<Vec<_>>();
+    for _ in 0..500 {
+        if since().iter().sum::<u64>() >= expected {
+            break;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    since().try_into().expect("two queues")
+}
+
+#[test]
+fn two_flows_are_counted_on_their_queues() {
+    if !can_raise("two_flows_are_counted_on_their_queues") {
+        return;
+    }
+    let topology = Topology::raise(&two_queues()).unwrap();
+    if !topology.missing().is_empty() {
+        return;
+    }
+    let inside = |host: &str| topology.namespace(&HostName::new(host)).unwrap();
+    // So that nobody answers that there is nobody.
+    let _server = inside("b").run_in(|| UdpSocket::bind("198.18.0.2:9").unwrap()).unwrap();
+    let client = || inside("a").run_in(|| UdpSocket::bind("198.18.0.1:0").unwrap()).unwrap();
+    let send = |from: &UdpSocket, times: u64| {
+        (0..times).for_each(|_| assert_eq!(from.send_to(&[0; 100], "198.18.0.2:9").unwrap(), 100));
+    };
+    let first = client();
+    send(&first, 1);
+    let way =
+        |flow: &UdpSocket| taken(&topology, 3, || send(flow, 3)).iter().position(|packets| *packets == 3);
+    let own = way(&first).expect("a flow stays on its queue");
+    // A hash chooses the queue: one flow of two shares it with the first.
+    let flows: Vec<UdpSocket> = (0..64).map(|_| client()).collect();
+    flows.iter().for_each(|flow| send(flow, 1));
+    let other =
+        flows.iter().find(|flow| way(flow) == Some(1 - own)).expect("of 64 flows one took the other queue");
+    let packets = taken(&topology, 35, || {
+        send(&first, 10);
+        send(other, 25);
+    });
+    assert_eq!((packets[own], packets[1 - own]), (10, 25));
+    let bytes: u64 = queues(&topology).iter().map(|queue| queue.bytes).sum();
+    let packets: u64 = queues(&topology).iter().map(|queue| queue.packets).sum();
+    assert!(bytes >= packets * 42 && bytes <= packets * 142, "{bytes} of {packets}");
+}
+
+#[test]
+fn without_receive_offload_a_veth_counts_no_queue() {
+    if !can_raise("without_receive_offload_a_veth_counts_no_queue") {
+        return;
+    }
+    let topology = Topology::raise(&wire()).unwrap();
+    crate::support::converse(&topology, "a", "b", "198.18.0.2");
+    assert_eq!(queues(&topology), []);
+}
+
+#[test]
+fn the_cpus_that_were_set_for_queues_in_a_namespace_are_told() {
+    if !can_raise("the_cpus_that_were_set_for_queues_in_a_namespace_are_told") {
+        return;
+    }
+    let topology = Topology::raise(&two_queues()).unwrap();
+    let spread = |at: &str| topology.device_states(&[device(at)]).unwrap().remove(0).spread;
+    let set = || {
+        let sysfs = Sysfs::here()?;
+        let queues = sysfs.path().join("class/net/eth0/queues");
+        fs::write(queues.join("rx-1/rps_cpus"), "1")?;
+        fs::write(queues.join("tx-0/xps_cpus"), "1")
+    };
+    let Some(before) = spread("b:eth0").filter(|_| topology.missing().is_empty()) else { return };
+    assert_eq!(
+        before,
+        CpuSpread { rps: vec![vec![], vec![]], xps: vec![vec![], vec![]], interrupts: vec![] }
+    );
+    topology.namespace(&HostName::new("b")).unwrap().run_in(set).unwrap().unwrap();
+    let after = spread("b:eth0").unwrap();
+    assert_eq!((after.rps, after.xps), (vec![vec![], vec![0]], vec![vec![0], vec![]]));
+    assert_eq!(after.interrupts, [], "a veth has no hardware");
+    assert_eq!(spread("a:eth0").unwrap(), before, "nothing was set at the other end");
+}

@@ -1,0 +1,70 @@
+//! Packets as devices really passed them on: how many segments one stood for, which queue it took, and what the devices
+//! were set to meanwhile.
+
+use std::time::Duration;
+
+use plumb_tests::Leftovers;
+use serde_json::Value;
+
+use crate::{sandbox, wire};
+
+/// Devices of one and of two queues, which build large packets or do not. Receive offload lets a veth count its queues.
+const SETTINGS: &str = r#"
+[devices."left:eth0"]
+gro = "on"
+
+[devices."right:eth0"]
+gro = "on"
+
+[factors.queues]
+vary = "queues"
+devices = ["left:eth0", "right:eth0"]
+values = [1, 2]
+
+[factors.tso]
+vary = "tso"
+devices = ["left:eth0", "right:eth0"]
+values = ["on", "off"]
+
+[schedule]"#;
+
+pub(crate) fn packets_are_counted_by_size_and_queue() {
+    let sandbox = sandbox();
+    let before = Leftovers::now();
+    let file = sandbox.file("sizes.toml", &wire(1, "300ms").replace("\n[schedule]", SETTINGS));
+    sandbox.succeed(&["run", &file, "--probe", "none"]);
+    let text = sandbox.succeed(&["report", "latest", "--format", "raw"]).out;
+    let record: Value = serde_json::from_str(&text).expect("a run record");
+    let trials = record["trials"].as_array().expect("a list");
+    assert!(trials.len() >= 4, "{}", trials.len());
+    trials.iter().for_each(check_trial);
+    let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;
+    for part in ["## Packets on the way", "Segments a packet", "| in 1 ", "RPS", "Interrupts"] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    before.are_gone_within(Duration::from_secs(5));
+}
+
+fn check_trial(trial: &Value) {
+    let cell = trial["cell"].as_str().expect("a name");
+    let (large, queues) = (cell.contains("tso=on"), if cell.contains("queues=2") { 2 } else { 1 });
+    for device in trial["devices"].as_array().expect("a list") {
+        let spread = &device["spread"];
+        let masks = |of: &str| spread[of].as_array().map_or(0, Vec::len);
+        assert_eq!(masks("rps"), queues, "{cell}: {device}");
+        assert!(spread["interrupts"].is_null(), "a veth has no hardware: {spread}");
+    }
+    let number = |value: &Value| value.as_u64().unwrap_or_default();
+    let intervals = trial["measurement"]["flows"][0]["sender"]["intervals"].as_array().expect("a list");
+    let segments: u64 = intervals.iter().map(|interval| number(&interval["tcp"]["segments"])).sum();
+    let [left, right] = [0, 1].map(|at| &trial["counters"]["devices"][at]);
+    let packets = number(&left["tx_packets"]);
+    let taken: Vec<u64> = right["rx_queues"].as_array().into_iter().flatten().map(|queue| number(&queue["packets"])).collect();
+    if large {
+        assert!(segments > 4 * packets && packets > 0, "{cell}: {segments} segments in {packets} packets");
+    } else {
+        assert!(packets > segments / 2 && segments > 0, "{cell}: {segments} segments in {packets} packets");
+        assert_eq!(taken.len(), queues, "{cell}: {right}");
+        assert!(taken.iter().sum::<u64>() > packets / 2, "{cell}: {taken:?} of {packets}");
+    }
+}
