@@ -8,6 +8,7 @@ mod deadline;
 mod describe;
 mod first_process;
 mod mtu;
+mod network;
 mod observe;
 mod refusal;
 mod replies;

@@ -11,7 +11,7 @@ use protocol::{ChannelError, FromAgent, Hello, Order, Receiver, Reply, ToAgent};
 use units::Nanos;
 
 use crate::{
-    client, describe, mtu, observe::Probes, refusal::Refusal, replies::Replies, serve, trials::Trials,
+    client, describe, mtu, network::Network, observe::Probes, refusal::Refusal, replies::Replies, serve, trials::Trials,
 };
 
 /// How its process and its threads without a name of their own are called.
@@ -38,8 +38,9 @@ pub fn run(
     }
     let trials = Trials::default();
     let probes = Probes::new(probe::probe);
+    let network = Network::default();
     thread::scope(|scope| {
-        let session = Session { scope, replies: &replies, trials: &trials, probes: &probes };
+        let session = Session { scope, replies: &replies, trials: &trials, probes: &probes, network: &network };
         let ended = session.obey(&mut orders);
         trials.stop_all();
         probes.close();
@@ -67,6 +68,7 @@ pub(crate) struct Session<'scope, 'env> {
     pub(crate) replies: &'env Replies,
     pub(crate) trials: &'env Trials,
     pub(crate) probes: &'env Probes,
+    pub(crate) network: &'env Network,
 }
 
 /// A request's number and the time it may take.
@@ -96,6 +98,9 @@ impl<'scope> Session<'scope, '_> {
                 self.probes.abandon(token);
                 self.replies.answer(ticket.id, Ok(Reply::Done));
             }
+            Order::Dress { lab, host } => self.replies.answer(ticket.id, self.network.dress(&lab, &host)),
+            Order::Configure { devices } => self.replies.answer(ticket.id, self.network.configure(&devices)),
+            Order::ReadDevices { devices } => self.replies.answer(ticket.id, self.network.read(&devices)),
             // In their turn, so that none is begun after it was abandoned.
             Order::Observe(order) => self.replies.answer(ticket.id, self.probes.observe(&order)),
             Order::Observed { token } => self.replies.answer(ticket.id, self.probes.observed(token)),

@@ -112,7 +112,7 @@ impl Trial {
 
 /// A device as its own machine names it.
 fn of_this_machine(state: &topology::DeviceState) -> DeviceState {
-    DeviceState { device: state.at.device.to_string(), ..lab::device(state) }
+    DeviceState { device: state.at.device.to_string(), ..DeviceState::from(state) }
 }
 
 /// The summary, as this terminal shows it best.

@@ -67,6 +67,11 @@ impl Agents {
         Ok(agents)
     }
 
+    /// Every host that has an agent.
+    pub(crate) fn hosts(&self) -> impl Iterator<Item = &HostName> {
+        self.endpoints.keys()
+    }
+
     /// The numbers of the processes that a host's machine consists of.
     pub(crate) fn pids(&self, host: &HostName) -> impl Iterator<Item = u32> {
         let processes = self.endpoints.get(host).map(|endpoint| endpoint.machine.processes());

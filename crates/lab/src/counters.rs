@@ -3,13 +3,12 @@
 use std::iter;
 
 use samples::{DeviceCounters, HostCounters, PathCounters, QdiscCounters, QueueCounters, SoftnetCounters};
-use topology::{DeviceReading, HostReading, PathReading, QdiscReading, QueueCount};
 use units::Bytes;
 
 /// What was counted from one reading to the other, and by the machine meanwhile.
 pub(crate) fn between(
-    before: &PathReading,
-    after: &PathReading,
+    before: &PathCounters,
+    after: &PathCounters,
     softnet: Option<SoftnetCounters>,
 ) -> PathCounters {
     let devices = before.devices.iter().zip(&after.devices).map(|(before, after)| device(before, after));
@@ -17,38 +16,37 @@ pub(crate) fn between(
     PathCounters { devices: devices.collect(), hosts: hosts.collect(), softnet }
 }
 
-fn device(before: &DeviceReading, after: &DeviceReading) -> DeviceCounters {
-    let (then, now) = (&before.counters, &after.counters);
+fn device(then: &DeviceCounters, now: &DeviceCounters) -> DeviceCounters {
     DeviceCounters {
-        device: after.at.to_string(),
+        device: now.device.clone(),
         rx_packets: passed(now.rx_packets, then.rx_packets),
-        rx_bytes: Bytes(passed(now.rx_bytes, then.rx_bytes)),
+        rx_bytes: passed_bytes(now.rx_bytes, then.rx_bytes),
         rx_dropped: passed(now.rx_dropped, then.rx_dropped),
         rx_errors: passed(now.rx_errors, then.rx_errors),
         tx_packets: passed(now.tx_packets, then.tx_packets),
-        tx_bytes: Bytes(passed(now.tx_bytes, then.tx_bytes)),
+        tx_bytes: passed_bytes(now.tx_bytes, then.tx_bytes),
         tx_dropped: passed(now.tx_dropped, then.tx_dropped),
         tx_errors: passed(now.tx_errors, then.tx_errors),
-        qdisc: before.qdisc.as_ref().zip(after.qdisc.as_ref()).map(|(before, after)| qdisc(before, after)),
-        rx_queues: queues(&before.queues.rx, &after.queues.rx),
-        tx_queues: queues(&before.queues.tx, &after.queues.tx),
+        qdisc: then.qdisc.as_ref().zip(now.qdisc.as_ref()).map(|(before, after)| qdisc(before, after)),
+        rx_queues: queues(&then.rx_queues, &now.rx_queues),
+        tx_queues: queues(&then.tx_queues, &now.tx_queues),
     }
 }
 
 /// None where none of them counted anything: then the driver counts apart only in a mode that is off.
-fn queues(before: &[QueueCount], after: &[QueueCount]) -> Vec<QueueCounters> {
-    let none = QueueCount::default();
+fn queues(before: &[QueueCounters], after: &[QueueCounters]) -> Vec<QueueCounters> {
+    let none = QueueCounters::default();
     let before = before.iter().chain(iter::repeat(&none));
-    let queue = |(now, then): (&QueueCount, &QueueCount)| QueueCounters {
+    let queue = |(now, then): (&QueueCounters, &QueueCounters)| QueueCounters {
         packets: passed(now.packets, then.packets),
-        bytes: Bytes(passed(now.bytes, then.bytes)),
+        bytes: passed_bytes(now.bytes, then.bytes),
         dropped: passed(now.dropped, then.dropped),
     };
     let queues: Vec<QueueCounters> = after.iter().zip(before).map(queue).collect();
     if queues.iter().any(|queue| queue.packets > 0) { queues } else { Vec::new() }
 }
 
-fn qdisc(before: &QdiscReading, after: &QdiscReading) -> QdiscCounters {
+fn qdisc(before: &QdiscCounters, after: &QdiscCounters) -> QdiscCounters {
     QdiscCounters {
         kind: after.kind.clone(),
         drops: passed_around(after.drops, before.drops),
@@ -57,9 +55,9 @@ fn qdisc(before: &QdiscReading, after: &QdiscReading) -> QdiscCounters {
     }
 }
 
-fn host(before: &HostReading, after: &HostReading) -> HostCounters {
+fn host(before: &HostCounters, after: &HostCounters) -> HostCounters {
     HostCounters {
-        host: after.host.to_string(),
+        host: after.host.clone(),
         tracked: after.tracked,
         translated: after.translated.zip(before.translated).map(|(after, before)| passed(after, before)),
     }
@@ -70,30 +68,30 @@ fn passed(now: u64, then: u64) -> u64 {
     now.saturating_sub(then)
 }
 
+fn passed_bytes(now: Bytes, then: Bytes) -> Bytes {
+    Bytes(passed(now.0, then.0))
+}
+
 /// Of a counter of 32 bits, which begins again at nought: right up to 2^32 in one trial.
-fn passed_around(now: u32, then: u32) -> u64 {
-    u64::from(now.wrapping_sub(then))
+fn passed_around(now: u64, then: u64) -> u64 {
+    now.wrapping_sub(then) & u64::from(u32::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scenario::{DeviceRef, HostName};
-    use topology::{Counters, QueueCounts};
 
-    fn reading(packets: u64, drops: u32, tracked: u64, translated: Option<u64>) -> PathReading {
-        let counters = Counters { tx_packets: packets, rx_bytes: packets * 100, ..Counters::default() };
-        let qdisc = Some(QdiscReading { kind: "tbf".into(), drops, ..QdiscReading::default() });
-        let host = HostName::new("egress");
-        PathReading {
-            devices: vec![DeviceReading {
-                at: DeviceRef::new("egress", "eth1"),
-                counters,
-                qdisc,
-                queues: QueueCounts::default(),
-            }],
-            hosts: vec![HostReading { host, tracked: Some(tracked), translated }],
-        }
+    fn reading(packets: u64, drops: u32, tracked: u64, translated: Option<u64>) -> PathCounters {
+        let qdisc = Some(QdiscCounters { kind: "tbf".into(), drops: drops.into(), ..QdiscCounters::default() });
+        let device = DeviceCounters {
+            device: "egress:eth1".into(),
+            tx_packets: packets,
+            rx_bytes: Bytes(packets * 100),
+            qdisc,
+            ..DeviceCounters::default()
+        };
+        let host = HostCounters { host: "egress".into(), tracked: Some(tracked), translated };
+        PathCounters { devices: vec![device], hosts: vec![host], softnet: None }
     }
 
     #[test]
@@ -131,8 +129,8 @@ mod tests {
     fn queues_are_told_only_where_the_driver_counted_them_meanwhile() {
         let reading = |rx: &[u64]| {
             let mut reading = reading(0, 0, 0, None);
-            let queue = |packets: &u64| QueueCount { packets: *packets, bytes: packets * 60, dropped: 0 };
-            reading.devices[0].queues.rx = rx.iter().map(queue).collect();
+            let queue = |packets: &u64| QueueCounters { packets: *packets, bytes: Bytes(packets * 60), dropped: 0 };
+            reading.devices[0].rx_queues = rx.iter().map(queue).collect();
             reading
         };
         for (before, after, expected) in [

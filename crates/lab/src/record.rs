@@ -1,11 +1,7 @@
 //! A scenario's parts as records: what is kept of them with a run.
 
-use samples::{
-    CellRecord, CpuSpread, DesignRecord, DeviceState, Interrupt, Objective, PathRecord, ProbeKind, RxTx,
-    ScenarioRecord, Sent,
-};
+use samples::{CellRecord, DesignRecord, Objective, PathRecord, ProbeKind, ScenarioRecord, Sent};
 use scenario::{Cell, Design, Path, Scenario};
-use units::Bytes;
 
 /// The scenario itself, with its text.
 pub(crate) fn scenario(scenario: &Scenario, text: &str) -> ScenarioRecord {
@@ -60,39 +56,6 @@ pub(crate) fn cell(cell: &Cell) -> CellRecord {
         placement: cell.placement.to_string(),
         baseline: cell.baseline,
     }
-}
-
-/// A device as it was read back.
-#[must_use]
-pub fn device(state: &topology::DeviceState) -> DeviceState {
-    DeviceState {
-        device: state.at.to_string(),
-        kind: state.kind.word().to_owned(),
-        mtu: state.mtu,
-        features: state.features.clone(),
-        gso_max_size: Some(Bytes(state.gso_ipv4_max_size.into())),
-        gro_max_size: Some(Bytes(state.gro_ipv4_max_size.into())),
-        queues: state.queues.map(both),
-        rings: state.rings.map(both),
-        spread: state.spread.as_ref().map(spread),
-    }
-}
-
-fn spread(spread: &topology::CpuSpread) -> CpuSpread {
-    let interrupt = |interrupt: &topology::Interrupt| Interrupt {
-        number: interrupt.number,
-        name: interrupt.name.clone(),
-        cpus: interrupt.cpus.clone(),
-    };
-    CpuSpread {
-        rps: spread.rps.clone(),
-        xps: spread.xps.clone(),
-        interrupts: spread.interrupts.iter().map(interrupt).collect(),
-    }
-}
-
-fn both(ways: topology::RxTx) -> RxTx {
-    RxTx { rx: ways.rx, tx: ways.tx }
 }
 
 /// What a trial is watched with.

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use machine::{Machine, Namespace};
+use machine::Namespace;
 use protocol::{Order, Reply};
 use samples::{Environment, RunId, RunRecord, Sink, Skipped, Tries};
 use scenario::{Cell, HostName, Path, Plan, Scenario};
@@ -17,7 +17,9 @@ use crate::{
     course::Course,
     error::RunError,
     event::{Event, Observer},
-    header, record, skip,
+    exchange::unexpected,
+    ground::Ground,
+    header, machines, record, skip,
     stop::Stop,
     trial::Bench,
     watch,
@@ -72,15 +74,23 @@ pub fn run<S: Sink>(
     observer.event(&Event::Step("raising the lab"));
     let topology = Topology::raise(&request.scenario.lab)?;
     observer.event(&Event::Step("starting the agents"));
-    let mut agents = start_agents(request, &topology, stop)?;
-    let environment = describe(request, &mut agents)?;
+    let lab = &request.scenario.lab;
+    let ground = Ground { lab, topology: &topology };
+    let machines = machines::of(ends(request), lab, &topology, &request.agent)?;
+    if let Some(because) = &machines.emulated {
+        observer.event(&Event::Notice(&format!("virtual machines are emulated: {because}")));
+    }
+    let emulated = machines.emulated.is_some();
+    let mut agents = Agents::start(machines.waiting, request.tool, stop)?;
+    ground.dress_guests(&mut agents)?;
+    let environment = describe(request, &mut agents, stop)?;
     let usable_cpus = environment.usable_cpus.clone();
     let watch = watch::begin(request, &topology, observer, stop)?;
     let request = &Request { plan: &watch.plan, ..request.clone() };
     observer.event(&Event::Step("checking the paths"));
     let skipped = missing_cells(request, &topology);
     let (agents, watcher) = (&mut agents, watch.watcher);
-    let mut bench = Bench { topology: &topology, agents, watcher, usable_cpus: &usable_cpus, set: None };
+    let mut bench = Bench { ground, agents, watcher, usable_cpus: &usable_cpus, set: None, emulated };
     check_paths(request, &mut bench, &skipped)?;
     header::begin(request, environment, &watch.missing, sink, observer)?;
     let mut course = Course { request, sink, observer, skipped };
@@ -105,31 +115,26 @@ fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
     }
 }
 
-fn start_agents(request: &Request<'_>, topology: &Topology, stop: &Stop) -> Result<Agents, RunError> {
-    let ends: BTreeSet<&HostName> =
-        planned_paths(request).flat_map(|path| [&path.from.host, &path.to.host]).collect();
-    let machines = ends
-        .into_iter()
-        .filter_map(|host| Some((host, topology.namespace(host)?)))
-        .map(|(host, namespace)| {
-            let namespace = namespace
-                .try_clone()
-                .map_err(|source| machine::MachineError::Start { host: host.to_string(), source })?;
-            let machine = Namespace::new(host.clone(), namespace, request.agent.clone());
-            Ok((host.clone(), Box::new(machine) as Box<dyn Machine>))
-        })
-        .collect::<Result<Vec<_>, RunError>>()?;
-    Agents::start(machines, request.tool, stop)
+fn ends<'a>(request: &'a Request<'_>) -> BTreeSet<&'a HostName> {
+    planned_paths(request).flat_map(|path| [&path.from.host, &path.to.host]).collect()
 }
 
-fn describe(request: &Request<'_>, agents: &mut Agents) -> Result<Environment, RunError> {
-    let Some(path) = planned_paths(request).next() else { return Ok(Environment::default()) };
-    let reply =
-        agents.ask(&path.from.host, "describe its machine", Order::Describe, Duration::from_secs(10))?;
-    match reply {
-        Reply::Environment(environment) => Ok(environment),
-        _ => Ok(Environment::default()),
+/// The machine that namespaces and virtual machines are on; a namespace sees what it is.
+fn describe(request: &Request<'_>, agents: &mut Agents, stop: &Stop) -> Result<Environment, RunError> {
+    const PATIENCE: Duration = Duration::from_secs(10);
+    let ask = |agents: &mut Agents, host: &HostName| {
+        match agents.ask(host, "describe its machine", Order::Describe, PATIENCE)? {
+            Reply::Environment(environment) => Ok(environment),
+            other => Err(unexpected(host, &other)),
+        }
+    };
+    let lab = &request.scenario.lab;
+    if let Some(host) = ends(request).into_iter().find(|host| lab.vm(host).is_none()) {
+        return ask(agents, host);
     }
+    let host = HostName::new("machine");
+    let machine = Box::new(Namespace::own(host.clone(), request.agent.clone()));
+    ask(&mut Agents::start(vec![(host.clone(), machine)], request.tool, stop)?, &host)
 }
 
 fn missing_cells(request: &Request<'_>, topology: &Topology) -> Skips {

@@ -6,12 +6,11 @@ use std::{
 };
 
 use load::{Load, PingPongLoad};
-use protocol::{MtuProbe, Order, Reply};
+use protocol::{DevicesRead, MtuProbe, Order, Reply};
 use samples::{
-    CpuUsage, DeviceState, Measurement, Observed, PathCheck, PathCounters, Skipped, Trial, UnixMillis,
+    CpuUsage, Doubt, Measurement, Observed, PathCheck, PathCounters, Skipped, Trial, UnixMillis,
 };
 use scenario::{Arm, Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
-use topology::{ConfigureError, Topology};
 use units::Nanos;
 
 use crate::{
@@ -20,6 +19,7 @@ use crate::{
     error::RunError,
     event::{Event, Observer},
     exchange::{Exchange, Reports, SHORT, token, unexpected},
+    ground::{Ground, Unset},
     merge, placement, record,
     watcher::{Verdict, Watcher},
 };
@@ -57,11 +57,13 @@ struct Measured {
 
 /// The standing lab that trials are made in.
 pub(crate) struct Bench<'a> {
-    pub(crate) topology: &'a Topology,
+    pub(crate) ground: Ground<'a>,
     pub(crate) agents: &'a mut Agents,
     /// Who watches probed trials, in a run that has any.
     pub(crate) watcher: Option<Watcher>,
     pub(crate) usable_cpus: &'a [u32],
+    /// Whether virtual machines of this run are emulated.
+    pub(crate) emulated: bool,
     /// The settings that the devices have now.
     pub(crate) set: Option<BTreeMap<DeviceRef, DeviceSettings>>,
 }
@@ -91,7 +93,7 @@ impl Bench<'_> {
         };
         let probed = planned.arm == Arm::Probed;
         let exchange = Exchange { path, cell, cpus: &cpus, probed };
-        let devices = self.device_states(path)?;
+        let devices = self.read(path)?.states;
         let path_check = self.check_mtu(path, mtu)?;
         let measured = match self.measure(&exchange, observer)? {
             Came::Measured(measured) => *measured,
@@ -99,7 +101,10 @@ impl Bench<'_> {
             Came::Unwatched => return Ok(Made::Unwatched),
         };
         let Measured { started, measurement, cpu, observed, counters } = measured;
-        let doubts = doubts::doubts(&cell.load, &measurement, &cpu);
+        let mut doubts = doubts::doubts(&cell.load, &measurement, &cpu);
+        if self.emulated && self.ground.has_vm_at(path) {
+            doubts.push(Doubt::Emulated);
+        }
         Ok(Made::Trial(Box::new(Trial {
             index: planned.index,
             block: planned.block,
@@ -124,13 +129,13 @@ impl Bench<'_> {
         let mut attempt = 1;
         loop {
             let started = now();
-            let before = self.topology.reading(&path.devices)?;
+            let before = self.read(path)?.counters;
             let Reports { client, server, observed } = match self.exchange(exchange, observer) {
                 Ok(reports) => reports,
                 Err(RunError::Refused { because, unsupported: true, .. }) => return Ok(Came::Never(because)),
                 Err(error) => return Err(error),
             };
-            let counters = counters::between(&before, &self.topology.reading(&path.devices)?, client.softnet);
+            let counters = counters::between(&before, &self.read(path)?.counters, client.softnet);
             match self.verdict(exchange, observer) {
                 Verdict::Kept => {}
                 Verdict::Again => continue,
@@ -171,18 +176,18 @@ impl Bench<'_> {
             return Ok(Ok(()));
         }
         self.set = None;
-        match self.topology.configure(&cell.devices) {
+        match self.ground.configure(self.agents, &cell.devices, cell.id.as_str()) {
             Ok(()) => {
                 self.set = Some(cell.devices.clone());
                 Ok(Ok(()))
             }
-            Err(error @ ConfigureError::Unsupported { .. }) => Ok(Err(error.to_string())),
-            Err(source) => Err(RunError::Configure { cell: cell.id.to_string(), source }),
+            Err(Unset::Never(because)) => Ok(Err(because)),
+            Err(Unset::Error(error)) => Err(error),
         }
     }
 
-    fn device_states(&self, path: &Path) -> Result<Vec<DeviceState>, RunError> {
-        Ok(self.topology.device_states(&path.devices)?.iter().map(record::device).collect())
+    fn read(&mut self, path: &Path) -> Result<DevicesRead, RunError> {
+        self.ground.read(self.agents, &path.devices)
     }
 
     /// Whether an unfragmented packet of `mtu` bytes goes end to end and one byte more does not.

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::qemu::QemuError;
+use crate::{guest::GuestError, qemu::QemuError};
 
 /// A machine could not do what was asked.
 #[derive(Debug, Error)]
@@ -22,6 +22,9 @@ pub enum MachineError {
         /// Which host.
         host: String,
     },
+    /// Its guest has nothing to boot.
+    #[error(transparent)]
+    Guest(#[from] GuestError),
     /// The virtual machine could not be started.
     #[error("cannot start virtual machine {host}: {source}")]
     Qemu {

@@ -21,7 +21,7 @@ pub use guest::{GuestError, Image, Kernel};
 pub use keeper::Keeper;
 pub use namespace::Namespace;
 pub use process::{Process, Role};
-pub use qemu::{Accelerator, Qemu, QemuError};
+pub use qemu::{Accelerator, Nic, Qemu, QemuError};
 pub use rights::Rights;
 /// What can go wrong with a process: the kernel's refusal, naming operation and object.
 pub use sys::Error as ProcessError;

@@ -5,6 +5,7 @@ mod accelerator;
 mod arguments;
 mod error;
 mod hangs_up;
+mod nic;
 mod qmp;
 
 use std::{
@@ -21,6 +22,7 @@ use units::Bytes;
 
 pub use accelerator::Accelerator;
 pub use error::QemuError;
+pub use nic::Nic;
 
 use self::{arguments::Descriptor, hangs_up::HangsUp, qmp::Qmp};
 use crate::{
@@ -46,6 +48,7 @@ pub struct Qemu {
     accelerator: Accelerator,
     kernel: Kernel,
     image: Arc<Image>,
+    nic: Option<Nic>,
     running: Option<Running>,
     words: LastLines,
 }
@@ -68,7 +71,14 @@ impl Qemu {
     /// The machine `vm` of `host`, which will boot `kernel` with `image`.
     #[must_use]
     pub fn new(host: HostName, vm: Vm, accelerator: Accelerator, kernel: Kernel, image: Arc<Image>) -> Self {
-        Self { host, vm, accelerator, kernel, image, running: None, words: LastLines::default() }
+        Self { host, vm, accelerator, kernel, image, nic: None, running: None, words: LastLines::default() }
+    }
+
+    /// With this network device.
+    #[must_use]
+    pub fn with_nic(mut self, nic: Nic) -> Self {
+        self.nic = Some(nic);
+        self
     }
 
     /// What QEMU calls itself and its version.
@@ -89,19 +99,22 @@ impl Qemu {
         }
         let [agent, qmp, console] = [UnixStream::pair()?, UnixStream::pair()?, UnixStream::pair()?];
         let image = self.image.file().try_clone()?;
-        let inherited: [(Descriptor, OwnedFd); 4] = [
-            (Descriptor::Image, image.into()),
-            (Descriptor::Agent, agent.1.into()),
-            (Descriptor::Qmp, qmp.1.into()),
-            (Descriptor::Console, console.1.into()),
+        let mut inherited: Vec<(i32, OwnedFd)> = vec![
+            (Descriptor::Image as i32, image.into()),
+            (Descriptor::Agent as i32, agent.1.into()),
+            (Descriptor::Qmp as i32, qmp.1.into()),
+            (Descriptor::Console as i32, console.1.into()),
         ];
+        for (number, queue) in (Descriptor::FirstQueue as i32..).zip(self.nic.iter().flat_map(|nic| &nic.queues)) {
+            inherited.push((number, queue.try_clone()?.into()));
+        }
         let mut command = Command::new(PROGRAM);
         command
-            .args(arguments::of(&self.host, &self.vm, self.accelerator, &self.kernel))
+            .args(arguments::of(&self.host, &self.vm, self.accelerator, &self.kernel, self.nic.as_ref()))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
-        let mappings = inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child as i32 });
+        let mappings = inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child });
         command.fd_mappings(mappings.collect()).expect("each descriptor has a number of its own");
         let started = Instant::now();
         let mut child = sys::child::spawn_in(&mut command, None, PROGRAM).map_err(QemuError::of_start)?;

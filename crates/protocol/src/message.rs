@@ -1,16 +1,17 @@
 //! The messages, one JSON object a line. Both sides first say [`Hello`].
 
-use std::{fmt, net::Ipv4Addr};
+use std::{collections::BTreeMap, fmt, net::Ipv4Addr};
 
 use load::{Direction, Load};
-use samples::{ConnectData, EndSeries, Environment, MachineCpu, PingPongData, SoftnetCounters, ThreadCpu};
+use samples::{ConnectData, DeviceState, EndSeries, Environment, MachineCpu, PathCounters, PingPongData, SoftnetCounters, ThreadCpu};
+use scenario::{DeviceRef, DeviceSettings, HostName, Lab};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
 use crate::observe::{ObserveOrder, Observing, Seen};
 
 /// The version of this protocol. Both sides must have the same.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The first message of either side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +56,24 @@ pub enum ToAgent {
 pub enum Order {
     /// Tell what machine this is: answered by [`Reply::Environment`].
     Describe,
+    /// Give this guest's devices what the lab says of them: answered by [`Reply::Done`]. Of a virtual machine only.
+    Dress {
+        /// The guest's part of the lab.
+        lab: Lab,
+        /// The guest.
+        host: HostName,
+    },
+    /// Set this guest's devices; what is left out goes back to what it was: answered by [`Reply::Done`].
+    Configure {
+        /// The devices that differ from what they were made with.
+        devices: BTreeMap<DeviceRef, DeviceSettings>,
+    },
+    /// Read the state of this guest's devices, and what they counted since they were made: answered by
+    /// [`Reply::Devices`].
+    ReadDevices {
+        /// Which, in the order of the answer.
+        devices: Vec<DeviceRef>,
+    },
     /// Open a server for one trial: answered by [`Reply::Listening`] once clients may connect.
     Serve(ServerOrder),
     /// Be the client of one trial: answered by [`Reply::Report`] when it is over.
@@ -175,6 +194,8 @@ pub struct Progress {
 pub enum Reply {
     /// To `describe`.
     Environment(Environment),
+    /// To `read-devices`.
+    Devices(DevicesRead),
     /// To `serve`.
     Listening {
         /// Where.
@@ -188,8 +209,17 @@ pub enum Reply {
     Report(EndReport),
     /// To `probe-mtu`.
     Mtu(MtuResult),
-    /// To `abandon`.
+    /// To `abandon`, `dress` and `configure`.
     Done,
+}
+
+/// What a guest's kernel says of its devices.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DevicesRead {
+    /// Their states.
+    pub states: Vec<DeviceState>,
+    /// What they counted since they were made.
+    pub counters: PathCounters,
 }
 
 /// What one end recorded of a trial.

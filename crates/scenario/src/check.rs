@@ -15,6 +15,7 @@ mod probes;
 mod references;
 mod routes;
 mod schedule;
+mod vms;
 mod workloads;
 
 use crate::{diagnosis::Problem, document::Document, resolve::Draft};
@@ -23,6 +24,7 @@ pub(crate) use factors::{factors, fit as factors_fit};
 pub(crate) use paths::paths;
 pub(crate) use probes::{fit as probes_fit, probes};
 pub(crate) use schedule::schedule;
+pub(crate) use vms::fit as vms_fit;
 pub(crate) use workloads::workloads;
 
 /// Problems that can be seen without resolving names: the names themselves, and what they refer to.
@@ -37,6 +39,7 @@ pub(crate) fn words(document: &Document, draft: &Draft) -> Vec<Problem> {
 /// Problems of a lab whose names all resolve.
 pub(crate) fn lab(document: &Document, draft: &Draft) -> Vec<Problem> {
     let mut problems = Vec::new();
+    vms::check(document, draft, &mut problems);
     loops::segments(document, draft, &mut problems);
     addresses::check(document, draft, &mut problems);
     overlays::check(document, draft, &mut problems);

@@ -16,7 +16,7 @@ use toml::Spanned;
 
 pub(crate) use lab_tables::{
     BridgeTable, DeviceTable, GatewayTable, GuestTable, HostTable, MemberTable, RouteTable, Switch,
-    VxlanTable, WireTable,
+    VmTable, VxlanTable, WireTable,
 };
 pub(crate) use probe_table::{Kinds, ProbeWord, ProbesTable};
 pub(crate) use read::read;
@@ -56,9 +56,12 @@ pub(crate) struct Document {
     /// Bridges, by name.
     #[schemars(with = "Option<Section<BridgeTable>>")]
     pub(crate) bridges: Section<BridgeTable>,
-    /// Guests, by name: namespaces behind a bridge that stand for virtual machines.
+    /// Guests, by name: virtual machines behind a bridge, or namespaces that stand for them.
     #[schemars(with = "Option<Section<GuestTable>>")]
     pub(crate) guests: Section<GuestTable>,
+    /// Kinds of virtual machine, by name, for guests to be.
+    #[schemars(with = "Option<Section<VmTable>>")]
+    pub(crate) vms: Section<VmTable>,
     /// Pods, by name: namespaces behind a bridge.
     #[schemars(with = "Option<Section<GuestTable>>")]
     pub(crate) pods: Section<GuestTable>,

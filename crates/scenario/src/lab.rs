@@ -8,7 +8,10 @@ use ipnet::Ipv4Net;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};
 
-use crate::names::{DeviceName, DeviceRef, HostName};
+use crate::{
+    names::{DeviceName, DeviceRef, HostName},
+    vm::Vm,
+};
 
 /// A lab: all that has to stand before traffic can flow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,6 +20,9 @@ pub struct Lab {
     pub hosts: Vec<Host>,
     /// Pairs of devices: wires between hosts, and the attachments of guests and pods to bridges.
     pub links: Vec<Link>,
+    /// Network devices of virtual machines.
+    #[serde(default)]
+    pub nics: Vec<Nic>,
     /// Bridges, each in one host.
     pub bridges: Vec<Bridge>,
     /// VXLAN overlays, each with a device in every member host.
@@ -39,19 +45,54 @@ impl Lab {
     /// Every address and its device, as assigned by links, bridges, overlays and gateways.
     pub fn addresses(&self) -> impl Iterator<Item = (&DeviceRef, Ipv4Net)> {
         let links = self.links.iter().flat_map(|link| &link.ends).map(|end| (&end.at, end.address));
+        let nics = self.nics.iter().map(|nic| (&nic.at, Some(nic.address)));
         let bridges = self.bridges.iter().map(|bridge| (&bridge.at, bridge.address));
         let overlays =
             self.vxlans.iter().flat_map(|vxlan| &vxlan.members).map(|member| (&member.at, member.address));
-        links.chain(bridges).chain(overlays).filter_map(|(at, address)| Some((at, address?)))
+        let all = links.chain(nics).chain(bridges).chain(overlays);
+        all.filter_map(|(at, address)| Some((at, address?)))
     }
 
     /// Every device of the lab and the MTU that it is made with.
     pub fn made_mtus(&self) -> impl Iterator<Item = (&DeviceRef, u32)> {
         let links = self.links.iter().flat_map(|link| link.ends.iter().map(|end| (&end.at, link.mtu)));
+        let nics = self.nics.iter().flat_map(|nic| [(&nic.at, nic.mtu), (&nic.port, nic.mtu)]);
         let bridges = self.bridges.iter().map(|bridge| (&bridge.at, bridge.mtu));
         let overlays =
             self.vxlans.iter().flat_map(|vxlan| vxlan.members.iter().map(|member| (&member.at, vxlan.mtu)));
-        links.chain(bridges).chain(overlays)
+        links.chain(nics).chain(bridges).chain(overlays)
+    }
+
+    /// The virtual machine that a host is; `None` for one that is a namespace.
+    #[must_use]
+    pub fn vm(&self, host: &HostName) -> Option<Vm> {
+        self.host(host)?.vm
+    }
+
+    /// The part of the lab that this machine's kernel makes: everything but the insides of virtual machines.
+    #[must_use]
+    pub fn outside(&self) -> Self {
+        let outside = |host: &HostName| self.vm(host).is_none();
+        let mut lab = self.clone();
+        lab.hosts.retain(|host| host.vm.is_none());
+        lab.routes.retain(|route| outside(&route.host));
+        lab.devices.retain(|at, _| outside(&at.host));
+        lab
+    }
+
+    /// The part of the lab that the kernel of a virtual machine's guest makes: its own devices, addresses and routes.
+    #[must_use]
+    pub fn inside(&self, host: &HostName) -> Self {
+        Self {
+            hosts: self.hosts.iter().filter(|known| known.name == *host).cloned().collect(),
+            links: Vec::new(),
+            nics: self.nics.iter().filter(|nic| nic.at.host == *host).cloned().collect(),
+            bridges: Vec::new(),
+            vxlans: Vec::new(),
+            gateways: Vec::new(),
+            routes: self.routes.iter().filter(|route| route.host == *host).cloned().collect(),
+            devices: of_host(&self.devices, host),
+        }
     }
 
     /// The MTU of a device under `settings`, in bytes of IP packet; `None` if the lab has no such device.
@@ -62,7 +103,16 @@ impl Lab {
     }
 }
 
-/// What a host stands for. The kind changes no setting; a scenario may ask for guests to be VMs later.
+/// The settings of the devices of one host.
+#[must_use]
+pub fn of_host(
+    settings: &BTreeMap<DeviceRef, DeviceSettings>,
+    host: &HostName,
+) -> BTreeMap<DeviceRef, DeviceSettings> {
+    settings.iter().filter(|(at, _)| at.host == *host).map(|(at, one)| (at.clone(), one.clone())).collect()
+}
+
+/// What a host stands for. The kind changes no setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostKind {
@@ -83,6 +133,9 @@ pub struct Host {
     pub kind: HostKind,
     /// Whether it forwards packets between its devices; set where a route or gateway needs it.
     pub forwards: bool,
+    /// The virtual machine that it is; `None` for a namespace.
+    #[serde(default)]
+    pub vm: Option<Vm>,
 }
 
 /// What a link stands for.
@@ -117,6 +170,23 @@ pub struct LinkEnd {
     pub at: DeviceRef,
     /// Its address, if it has one.
     pub address: Option<Ipv4Net>,
+}
+
+/// The network device of a virtual machine: virtio in the guest, a tap device where its bridge is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nic {
+    /// The guest's name.
+    pub name: String,
+    /// The device in the guest.
+    pub at: DeviceRef,
+    /// The tap device, the bridge's port.
+    pub port: DeviceRef,
+    /// The guest's address.
+    pub address: Ipv4Net,
+    /// The MTU of both, in bytes of IP packet.
+    pub mtu: u32,
+    /// Queues of each direction that it is made with.
+    pub queues: u32,
 }
 
 /// A bridge in a host.

@@ -32,8 +32,8 @@ pub use diagnosis::{Diagnosis, Place};
 pub use expand::PlanOptions;
 pub use factor::{Factor, Level, Setting};
 pub use lab::{
-    Bridge, DeviceSettings, Forwarding, Gateway, Host, HostKind, Lab, Link, LinkEnd, LinkRole, Offloads,
-    Route, Vxlan, VxlanMember,
+    Bridge, DeviceSettings, Forwarding, Gateway, Host, HostKind, Lab, Link, LinkEnd, LinkRole, Nic, Offloads,
+    Route, Vxlan, VxlanMember, of_host,
 };
 pub use names::{CellId, DeviceName, DeviceRef, FactorName, HostName, PathName, WorkloadName};
 pub use path::{Layer, Path, PathEnd};

@@ -14,6 +14,8 @@ pub enum Layer {
     Wire,
     /// The veth pair of a guest or pod.
     Veth,
+    /// The network device of a virtual machine: its queues, who empties them (the monitor, or vhost), and the tap device.
+    Virtio,
     /// A bridge.
     Bridge,
     /// A VXLAN tunnel: encapsulated, sent over a wire, decapsulated.
@@ -24,7 +26,8 @@ pub enum Layer {
 
 impl Layer {
     /// Every layer.
-    pub const ALL: [Self; 5] = [Self::Wire, Self::Veth, Self::Bridge, Self::Vxlan, Self::Gateway];
+    pub const ALL: [Self; 6] =
+        [Self::Wire, Self::Veth, Self::Virtio, Self::Bridge, Self::Vxlan, Self::Gateway];
 
     /// The word for it in scenarios and reports.
     #[must_use]
@@ -32,6 +35,7 @@ impl Layer {
         match self {
             Self::Wire => "wire",
             Self::Veth => "veth",
+            Self::Virtio => "virtio",
             Self::Bridge => "bridge",
             Self::Vxlan => "vxlan",
             Self::Gateway => "gateway",

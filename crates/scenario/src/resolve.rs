@@ -10,14 +10,16 @@ use units::Bytes;
 
 use crate::{
     document::{
-        BridgeTable, DeviceTable, Document, Entry, GatewayTable, GuestTable, Switch, VxlanTable, WireTable,
+        BridgeTable, DeviceTable, Document, Entry, GatewayTable, GuestTable, Switch, VmTable, VxlanTable,
+        WireTable,
     },
     factor::Factor,
     lab::{
-        Bridge, DeviceSettings, Forwarding, Gateway, Host, HostKind, Lab, Link, LinkEnd, LinkRole, Offloads,
-        Route, Vxlan, VxlanMember,
+        Bridge, DeviceSettings, Forwarding, Gateway, Host, HostKind, Lab, Link, LinkEnd, LinkRole, Nic,
+        Offloads, Route, Vxlan, VxlanMember,
     },
     names::{DeviceName, DeviceRef, HostName},
+    vm::Vm,
 };
 pub(crate) use mtu::ENCAPSULATION;
 use mtu::Mtus;
@@ -68,14 +70,14 @@ impl Places {
 /// The lab of `document`.
 pub(crate) fn lab(document: &Document) -> Draft {
     let mut maker = Maker { document, mtus: Mtus::of(document), places: Places::default() };
-    let links = maker.links();
+    let (links, nics) = maker.links();
     let bridges: Vec<Bridge> = document.bridges.iter().map(|entry| maker.bridge(entry)).collect();
     let bare: Vec<(DeviceRef, Ipv4Net)> = maker.places.addresses.iter().map(|a| (a.0.clone(), a.1)).collect();
     let vxlans: Vec<Vxlan> = document.vxlans.iter().map(|entry| maker.vxlan(entry, &bare)).collect();
     let devices = maker.devices();
     let gateways = gateways(document, &vxlans);
     let mut lab =
-        Lab { hosts: hosts(document), links, bridges, vxlans, gateways, routes: routes(document), devices };
+        Lab { hosts: hosts(document), links, nics, bridges, vxlans, gateways, routes: routes(document), devices };
     route_back(&mut lab);
     set_forwarding(&mut lab);
     Draft { lab, places: maker.places }
@@ -89,6 +91,12 @@ pub(crate) fn with_queues(mut lab: Lab, factors: &[Factor]) -> Lab {
         for device in factor.devices.iter().filter(|_| most.is_some()) {
             let settings = lab.devices.entry(device.clone()).or_default();
             settings.queues = settings.queues.max(most);
+            let host = lab.hosts.iter_mut().find(|host| host.name == device.host);
+            if let (Some(vm), Some(most)) = (host.and_then(|host| host.vm.as_mut()), most) {
+                vm.queues = vm.queues.max(most);
+                let queues = vm.queues;
+                lab.nics.iter_mut().filter(|nic| nic.at == *device).for_each(|nic| nic.queues = queues);
+            }
         }
     }
     lab
@@ -118,12 +126,19 @@ struct Maker<'d> {
 }
 
 impl Maker<'_> {
-    fn links(&mut self) -> Vec<Link> {
+    /// Wires and attachments; a guest that is a virtual machine has a device of its own kind.
+    fn links(&mut self) -> (Vec<Link>, Vec<Nic>) {
         let document = self.document;
-        let wires =
-            document.wires.iter().map(|entry| self.wire(entry.name(), &entry.table)).collect::<Vec<_>>();
-        let attachments = document.attached().filter_map(|entry| self.attachment(entry)).collect::<Vec<_>>();
-        wires.into_iter().chain(attachments).collect()
+        let mut links: Vec<Link> =
+            document.wires.iter().map(|entry| self.wire(entry.name(), &entry.table)).collect();
+        let mut nics = Vec::new();
+        for (entry, nic) in document.attached().filter_map(|entry| Some((entry, self.nic(entry)?))) {
+            match entry.table.vm {
+                Some(_) => nics.push(nic),
+                None => links.push(attachment(nic)),
+            }
+        }
+        (links, nics)
     }
 
     fn wire(&mut self, name: &str, wire: &WireTable) -> Link {
@@ -140,16 +155,16 @@ impl Maker<'_> {
         Link { name: name.to_owned(), role: LinkRole::Wire, ends, mtu, rate }
     }
 
-    fn attachment(&mut self, guest: &Entry<GuestTable>) -> Option<Link> {
+    fn nic(&mut self, guest: &Entry<GuestTable>) -> Option<Nic> {
         let (at, port) = (DeviceRef::new(guest.name(), GUEST_DEVICE), port_of(self.document, guest)?);
         let mtu_place = guest.table.mtu.as_ref().map(toml::Spanned::span);
         self.device(&at, guest.name.span(), mtu_place.clone());
         self.device(&port, guest.name.span(), mtu_place);
-        let address = Some(guest.table.address.get_ref().0);
-        self.address(&at, address, || guest.table.address.span());
+        let address = guest.table.address.get_ref().0;
+        self.address(&at, Some(address), || guest.table.address.span());
         let mtu = self.mtus.made(&at);
-        let ends = [LinkEnd { at, address }, LinkEnd { at: port, address: None }];
-        Some(Link { name: guest.name().to_owned(), role: LinkRole::Attachment, ends, mtu, rate: None })
+        let queues = vm_of(self.document, guest).map_or(1, |vm| vm.queues);
+        Some(Nic { name: guest.name().to_owned(), at, port, address, mtu, queues })
     }
 
     fn bridge(&mut self, entry: &Entry<BridgeTable>) -> Bridge {
@@ -209,6 +224,13 @@ impl Maker<'_> {
     }
 }
 
+/// The same as a pair of devices.
+fn attachment(nic: Nic) -> Link {
+    let near = LinkEnd { at: nic.at, address: Some(nic.address) };
+    let ends = [near, LinkEnd { at: nic.port, address: None }];
+    Link { name: nic.name, role: LinkRole::Attachment, ends, mtu: nic.mtu, rate: None }
+}
+
 /// The ports of a bridge: those it lists, then guests and pods, then overlays.
 fn ports(document: &Document, bridge: &Entry<BridgeTable>) -> Vec<DeviceName> {
     let listed = bridge.table.ports.iter().map(|port| port.get_ref().as_str());
@@ -240,11 +262,29 @@ fn device_settings(table: &DeviceTable) -> DeviceSettings {
 }
 
 fn hosts(document: &Document) -> Vec<Host> {
-    let host = |name: &str, kind| Host { name: HostName::new(name), kind, forwards: false };
-    let hosts = document.hosts.names().map(|name| host(name, HostKind::Host));
-    let guests = document.guests.names().map(|name| host(name, HostKind::Guest));
-    let pods = document.pods.names().map(|name| host(name, HostKind::Pod));
+    let host = |name: &str, kind, vm| Host { name: HostName::new(name), kind, forwards: false, vm };
+    let hosts = document.hosts.names().map(|name| host(name, HostKind::Host, None));
+    let guests = document.guests.iter().map(|guest| host(guest.name(), HostKind::Guest, vm_of(document, guest)));
+    let pods = document.pods.names().map(|name| host(name, HostKind::Pod, None));
     hosts.chain(guests).chain(pods).collect()
+}
+
+/// The virtual machine that a guest is, if it is one of a known kind.
+fn vm_of(document: &Document, guest: &Entry<GuestTable>) -> Option<Vm> {
+    Some(vm(&document.vms.get(guest.table.vm.as_ref()?.get_ref())?.table))
+}
+
+/// A kind of virtual machine, with every default.
+pub(crate) fn vm(table: &VmTable) -> Vm {
+    let usual = Vm::default();
+    let number = |written: &Option<toml::Spanned<u32>>, usual| written.as_ref().map_or(usual, |n| *n.get_ref());
+    Vm {
+        board: table.board.map_or(usual.board, Into::into),
+        vcpus: number(&table.vcpus, usual.vcpus),
+        memory: table.memory.as_ref().map_or(usual.memory, |memory| memory.get_ref().0),
+        queues: number(&table.queues, usual.queues),
+        vhost: table.vhost.map_or(usual.vhost, Switch::is_on),
+    }
 }
 
 fn routes(document: &Document) -> Vec<Route> {

@@ -1,4 +1,4 @@
-//! A virtual machine as meant: what its guest sees of it. Says nothing of how it is run.
+//! A virtual machine as meant: what its guest sees of it, and how its packets leave it. Says nothing of how it is run.
 
 use serde::{Deserialize, Serialize};
 use units::Bytes;
@@ -12,6 +12,16 @@ pub struct Vm {
     pub vcpus: u32,
     /// Memory that its guest sees.
     pub memory: Bytes,
+    /// Queues of each direction that its network device has.
+    pub queues: u32,
+    /// Whether the host's kernel moves its packets (vhost-net); otherwise its monitor does.
+    pub vhost: bool,
+}
+
+impl Default for Vm {
+    fn default() -> Self {
+        Self { board: Board::Q35, vcpus: 1, memory: Bytes(512 << 20), queues: 1, vhost: false }
+    }
 }
 
 /// What a virtual machine's devices are attached to.
@@ -25,9 +35,6 @@ pub enum Board {
 }
 
 impl Board {
-    /// Every board.
-    pub const ALL: [Self; 2] = [Self::Q35, Self::Microvm];
-
     /// The word for it in scenarios and reports; also QEMU's.
     #[must_use]
     pub fn word(self) -> &'static str {

@@ -18,6 +18,7 @@ pub mod memory_file;
 pub mod netns;
 pub mod poller;
 pub mod socket;
+pub mod tap;
 pub mod sysfs;
 pub mod tsc;
 pub mod uname;

@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use scenario::{DeviceName, DeviceRef, HostName, Lab};
+use scenario::{DeviceName, DeviceRef, HostName, Lab, Nic};
 
-use crate::{error::RaiseError, missing::Element, state::DeviceKind};
+use crate::{error::RaiseError, missing::Element, state::DeviceKind, virtio};
 
 /// `lo` is 1. No index is used twice in a lab: the two ends of a pair with the same index in their two
 /// namespaces look to the kernel like a device of its own, whose carrier it announces up to a second late.
@@ -34,6 +34,8 @@ pub(crate) struct Devices {
     by_ref: BTreeMap<DeviceRef, Device>,
     /// Both directions of every pair.
     far_ends: BTreeMap<DeviceRef, DeviceRef>,
+    /// What is behind tap devices.
+    guests: BTreeMap<DeviceRef, [u8; 6]>,
 }
 
 impl Devices {
@@ -47,6 +49,9 @@ impl Devices {
             let [one, other] = link.ends.each_ref().map(|end| end.at.clone());
             devices.far_ends.insert(one.clone(), other.clone());
             devices.far_ends.insert(other, one);
+        }
+        for nic in &lab.nics {
+            devices.add_nic(lab, nic)?;
         }
         for vxlan in &lab.vxlans {
             for member in &vxlan.members {
@@ -114,6 +119,7 @@ impl Devices {
     fn macs_of_bridge(&self, bridge: &DeviceRef, seen: &mut BTreeSet<DeviceRef>) -> Vec<[u8; 6]> {
         let mut macs: Vec<_> = self.find(bridge).map(|device| device.mac).into_iter().collect();
         for port in self.all().filter(|device| device.master.as_ref() == Some(bridge)) {
+            macs.extend(self.guests.get(&port.at));
             let far = self.far_ends.get(&port.at).and_then(|at| self.find(at));
             if let Some(far) = far.filter(|_| seen.insert(port.at.clone())) {
                 seen.insert(far.at.clone());
@@ -124,6 +130,28 @@ impl Devices {
             }
         }
         macs
+    }
+
+    /// Notes the index of a device that was there before.
+    pub(crate) fn is_at(&mut self, at: &DeviceRef, index: u32) {
+        if let Some(device) = self.by_ref.get_mut(at) {
+            device.index = index;
+        }
+    }
+
+    /// Whoever has the bridge makes the tap device; the guest has the other one.
+    fn add_nic(&mut self, lab: &Lab, nic: &Nic) -> Result<(), RaiseError> {
+        let element = Element::Nic(nic.name.clone());
+        let mac = virtio::mac(nic.address.addr());
+        if lab.host(&nic.port.host).is_some() {
+            self.guests.insert(nic.port.clone(), mac);
+            return self.add(lab, &nic.port, DeviceKind::Tap, nic.mtu, element);
+        }
+        self.add(lab, &nic.at, DeviceKind::Virtio, nic.mtu, element)?;
+        if let Some(device) = self.by_ref.get_mut(&nic.at) {
+            device.mac = mac;
+        }
+        Ok(())
     }
 
     fn add(

@@ -29,9 +29,11 @@ mod route;
 mod snat;
 mod spread;
 mod state;
+mod told;
 mod topology;
 mod towards;
 mod veth;
+mod virtio;
 mod vxlan;
 
 pub use error::{ConfigureError, RaiseError, ReadError};
@@ -44,3 +46,4 @@ pub use spread::{CpuSpread, Interrupt};
 pub use state::{Counters, DeviceKind, DeviceState, RxTx};
 pub use topology::{StandingDevice, Topology};
 pub use towards::device_towards;
+pub use virtio::Tap;

@@ -14,6 +14,8 @@ pub enum Element {
     Host(HostName),
     /// The link of that name: a wire, or the attachment of a guest or pod.
     Link(String),
+    /// The network device of the guest of that name.
+    Nic(String),
     /// The rate limit of the link of that name.
     Rate(String),
     /// The bridge of that name.
@@ -37,7 +39,7 @@ pub enum Element {
 impl Element {
     /// Whether devices come into being with it, so that they are absent without it.
     pub(crate) fn makes_devices(&self) -> bool {
-        matches!(self, Self::Link(_) | Self::Bridge(_) | Self::Vxlan(_))
+        matches!(self, Self::Link(_) | Self::Nic(_) | Self::Bridge(_) | Self::Vxlan(_))
     }
 
     /// The device, where the element is a setting of one.
@@ -57,6 +59,7 @@ impl fmt::Display for Element {
         match self {
             Self::Host(name) => write!(f, "host `{name}`"),
             Self::Link(name) => write!(f, "link `{name}`"),
+            Self::Nic(name) => write!(f, "network device of guest `{name}`"),
             Self::Rate(name) => write!(f, "rate limit of link `{name}`"),
             Self::Bridge(name) => write!(f, "bridge `{name}`"),
             Self::Vxlan(name) => write!(f, "vxlan `{name}`"),

@@ -81,6 +81,16 @@ impl Namespaces {
         Ok(Self { hosts, runtime })
     }
 
+    /// The namespace of this process as that of the lab's only host: a guest's, which has no other.
+    pub(crate) fn own(lab: &Lab) -> Result<Self, RaiseError> {
+        let runtime =
+            runtime().map_err(|refusal| RaiseError::Netlink { whom: "this process".into(), refusal })?;
+        let runtime = Arc::new(runtime);
+        let own = || NetNs::current().map_err(|source| RaiseError::Namespaces { hosts: 1, source });
+        let hosts = lab.hosts.iter().map(|host| Place::open(&runtime, host, own()?)).collect::<Result<_, _>>()?;
+        Ok(Self { hosts, runtime })
+    }
+
     /// The namespace of `host`.
     pub(crate) fn get(&self, host: &HostName) -> Option<&NetNs> {
         self.hosts.get(host).map(|place| &place.namespace)

@@ -21,30 +21,43 @@ use crate::{
     namespaces::Namespaces,
     rate, route, snat,
     topology::Topology,
-    veth, vxlan,
+    veth,
+    virtio::{self, Taps},
+    vxlan,
 };
 
 /// Raises `lab`: see [`Topology::raise`].
 pub(crate) fn raise(lab: &Lab) -> Result<Topology, RaiseError> {
-    Raising::begin(lab)?.complete()
+    let lab = &lab.outside();
+    let devices = Devices::of(lab)?;
+    check_hosts(lab)?;
+    Raising::begin(lab, devices, Namespaces::create(lab)?).complete()
+}
+
+/// Dresses a guest: see [`Topology::inside`].
+pub(crate) fn inside(lab: &Lab, host: &HostName) -> Result<Topology, RaiseError> {
+    let mut devices = Devices::of(lab)?;
+    let namespaces = Namespaces::own(lab)?;
+    virtio::find(lab, host, &mut devices, &namespaces)?;
+    Raising::begin(lab, devices, namespaces).complete()
 }
 
 struct Raising<'a> {
     lab: &'a Lab,
     devices: Devices,
     namespaces: Namespaces,
+    taps: Taps,
     missing: Vec<Missing>,
 }
 
 impl<'a> Raising<'a> {
-    fn begin(lab: &'a Lab) -> Result<Self, RaiseError> {
-        let devices = Devices::of(lab)?;
-        check_hosts(lab)?;
-        Ok(Self { lab, devices, namespaces: Namespaces::create(lab)?, missing: Vec::new() })
+    fn begin(lab: &'a Lab, devices: Devices, namespaces: Namespaces) -> Self {
+        Self { lab, devices, namespaces, taps: Taps::new(), missing: Vec::new() }
     }
 
     fn complete(mut self) -> Result<Topology, RaiseError> {
         self.make_pairs_and_bridges()?;
+        self.make_taps()?;
         self.make_tunnels()?;
         self.wire_up()?;
         self.limit_rates()?;
@@ -61,6 +74,29 @@ impl<'a> Raising<'a> {
         }
         for link in &self.lab.links {
             requests.extend(veth::create(link, &self.lab.devices, &self.devices, &self.namespaces)?);
+        }
+        self.carry_out(requests)
+    }
+
+    /// Tap devices are not made by messages. A guest's own device is there already.
+    fn make_taps(&mut self) -> Result<(), RaiseError> {
+        let (lab, mut requests) = (self.lab, Vec::new());
+        for nic in &lab.nics {
+            let element = Element::Nic(nic.name.clone());
+            if let Some(tap) = self.devices.find(&nic.port).cloned() {
+                let queues = nic.queues;
+                match virtio::create(nic, &self.devices, &self.namespaces) {
+                    Ok(files) => drop(self.taps.insert(nic.port.clone(), files)),
+                    Err(refusal) => {
+                        let operation = format!("make the tap device `{}` with {queues} queues", nic.port);
+                        self.refused(element, operation, refusal)?;
+                        continue;
+                    }
+                }
+                requests.push(virtio::dress(nic, &tap, &element));
+            } else if let Some(device) = self.devices.find(&nic.at) {
+                requests.push(virtio::dress(nic, device, &element));
+            }
         }
         self.carry_out(requests)
     }
@@ -83,7 +119,8 @@ impl<'a> Raising<'a> {
             requests.extend(vxlan::forward(vxlan, &self.devices)?);
         }
         for (at, address) in self.lab.addresses() {
-            let device = self.devices.find(at).expect("an address's device is one that the lab makes");
+            // The address of a guest is its own kernel's business.
+            let Some(device) = self.devices.find(at) else { continue };
             requests.push(address::add(device, address, &device.element));
         }
         for gateway in &self.lab.gateways {
@@ -148,6 +185,8 @@ impl<'a> Raising<'a> {
             namespaces: self.namespaces,
             devices: self.devices,
             gateways: self.lab.gateways.clone(),
+            nics: self.lab.nics.clone(),
+            taps: self.taps,
             missing: self.missing,
             originals: Mutex::new(originals),
         })

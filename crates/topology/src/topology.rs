@@ -9,7 +9,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use scenario::{DeviceRef, DeviceSettings, Gateway, HostName, Lab};
+use scenario::{DeviceRef, DeviceSettings, Gateway, HostName, Lab, Nic};
 use sys::netns::NetNs;
 
 use crate::{
@@ -21,6 +21,7 @@ use crate::{
     raise, read_back,
     reading::{self, PathReading},
     state::{DeviceKind, DeviceState},
+    virtio::{self, Tap, Taps},
 };
 
 /// A raised lab.
@@ -28,6 +29,8 @@ pub struct Topology {
     pub(crate) namespaces: Namespaces,
     pub(crate) devices: Devices,
     pub(crate) gateways: Vec<Gateway>,
+    pub(crate) nics: Vec<Nic>,
+    pub(crate) taps: Taps,
     pub(crate) missing: Vec<Missing>,
     /// Held through every conversation with the kernel: a socket serves one at a time.
     pub(crate) originals: Mutex<Originals>,
@@ -61,6 +64,20 @@ impl Topology {
     /// out and told by [`Topology::missing`].
     pub fn raise(lab: &Lab) -> Result<Self, RaiseError> {
         raise::raise(lab)
+    }
+
+    /// Gives the devices of the guest that this process runs in what `lab` says of `host`, and verifies it by reading
+    /// back. They are found by their MAC addresses.
+    pub fn inside(lab: &Lab, host: &HostName) -> Result<Self, RaiseError> {
+        raise::inside(&lab.inside(host), host)
+    }
+
+    /// The tap device of a guest, for its monitor; `None` where the lab has no such guest.
+    pub fn tap(&self, guest: &HostName) -> Option<std::io::Result<Tap>> {
+        let nic = self.nics.iter().find(|nic| nic.at.host == *guest)?;
+        let queues = self.taps.get(&nic.port)?.iter().map(std::fs::File::try_clone).collect();
+        let mac = virtio::mac(nic.address.addr());
+        Some(std::io::Result::map(queues, |queues| Tap { queues, mac, mtu: nic.mtu }))
     }
 
     /// What could not be raised because the kernel lacks it.

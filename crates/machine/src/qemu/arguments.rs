@@ -2,7 +2,7 @@
 
 use scenario::{Board, HostName, Vm};
 
-use super::accelerator::Accelerator;
+use super::{accelerator::Accelerator, nic::Nic};
 use crate::guest::Kernel;
 
 /// The numbers of the descriptors that QEMU inherits.
@@ -17,6 +17,8 @@ pub(super) enum Descriptor {
     Qmp,
     /// From the guest's first serial port.
     Console,
+    /// The first queue of its network device; the others follow.
+    FirstQueue,
 }
 
 /// The port that the guest looks for.
@@ -30,7 +32,7 @@ const EMULATED_KERNEL_ARGUMENTS: &str = "tsc=reliable no_timer_check";
 const EMULATED_CPU: &str = "EPYC";
 
 /// The command line for this machine.
-pub(super) fn of(host: &HostName, vm: &Vm, accelerator: Accelerator, kernel: &Kernel) -> Vec<String> {
+pub(super) fn of(host: &HostName, vm: &Vm, accelerator: Accelerator, kernel: &Kernel, nic: Option<&Nic>) -> Vec<String> {
     let (board, accel) = (vm.board.word(), accelerator.word());
     let cpu = match accelerator {
         Accelerator::Kvm => "host",
@@ -63,6 +65,11 @@ pub(super) fn of(host: &HostName, vm: &Vm, accelerator: Accelerator, kernel: &Ke
     add("-device", format!("virtio-serial-{bus}"));
     add("-chardev", socket("agent", Descriptor::Agent));
     add("-device", format!("virtserialport,chardev=agent,name={PORT}"));
+    if let Some(nic) = nic {
+        let [side_of_tap, side_of_guest] = nic.options(vm.vhost, bus, Descriptor::FirstQueue as i32);
+        add("-netdev", side_of_tap);
+        add("-device", side_of_guest);
+    }
     words
 }
 

@@ -22,6 +22,7 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
     section("wire", &document.wires, problems);
     section("bridge", &document.bridges, problems);
     section("guest", &document.guests, problems);
+    section("vm", &document.vms, problems);
     section("pod", &document.pods, problems);
     section("gateway", &document.gateways, problems);
     section("path", &document.paths, problems);

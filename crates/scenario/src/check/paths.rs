@@ -121,6 +121,7 @@ impl From<LayerWord> for Layer {
         match word {
             LayerWord::Wire => Self::Wire,
             LayerWord::Veth => Self::Veth,
+            LayerWord::Virtio => Self::Virtio,
             LayerWord::Bridge => Self::Bridge,
             LayerWord::Vxlan => Self::Vxlan,
             LayerWord::Gateway => Self::Gateway,

@@ -93,6 +93,9 @@ impl Checker<'_> {
     fn guests(&mut self) {
         for guest in self.document.attached() {
             self.named("bridge", &guest.table.bridge, &self.document.bridges);
+            if let Some(vm) = &guest.table.vm {
+                self.named("vm", vm, &self.document.vms);
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use toml::Spanned;
 use units::{BitRate, Bytes};
 
 use super::{Section, written::As};
-use crate::{lab::Forwarding, names::DeviceRef};
+use crate::{lab::Forwarding, names::DeviceRef, vm::Board};
 
 /// A host: a network namespace of its own. It has no settings; what it has is said by wires, bridges and overlays.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -56,7 +56,7 @@ pub(crate) struct BridgeTable {
     pub(crate) mtu: Option<Spanned<u32>>,
 }
 
-/// A guest or pod: a namespace behind a bridge. Its device is `eth0`; the bridge's port has the name of the guest.
+/// A guest or pod behind a bridge. Its device is `eth0`; the bridge's port has the name of the guest.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GuestTable {
@@ -66,12 +66,54 @@ pub(crate) struct GuestTable {
     /// The address of its `eth0`.
     #[schemars(with = "As<Ipv4Net>")]
     pub(crate) address: Spanned<As<Ipv4Net>>,
+    /// The kind of virtual machine that it is, one of `vms`. Default: none, it is a network namespace. Pods are always
+    /// namespaces.
+    #[schemars(with = "Option<String>")]
+    pub(crate) vm: Option<Spanned<String>>,
     /// The next hop of its default route. Default: it has none.
     #[schemars(with = "Option<As<Ipv4Addr>>")]
     pub(crate) gateway: Option<Spanned<As<Ipv4Addr>>>,
     /// The MTU of its `eth0` and of the bridge's port. Default: the bridge's.
     #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
     pub(crate) mtu: Option<Spanned<u32>>,
+}
+
+/// A kind of virtual machine. Its guest boots from this program and a kernel that is installed on the host.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct VmTable {
+    /// What its devices are attached to: `q35` (a PC) or `microvm` (virtio-mmio, as Firecracker has). Default: `q35`.
+    pub(crate) board: Option<BoardWord>,
+    /// CPUs of the guest. Default: 1.
+    #[schemars(with = "Option<u32>", range(min = 1, max = 255))]
+    pub(crate) vcpus: Option<Spanned<u32>>,
+    /// Memory of the guest. Default: 512MiB.
+    #[schemars(with = "Option<As<Bytes>>")]
+    pub(crate) memory: Option<Spanned<As<Bytes>>>,
+    /// Queues of its network device in each direction, at most one a CPU of the guest. Default: 1.
+    #[schemars(with = "Option<u32>", range(min = 1, max = 255))]
+    pub(crate) queues: Option<Spanned<u32>>,
+    /// Whether the host's kernel moves its packets (vhost-net) instead of QEMU. Default: `off`.
+    pub(crate) vhost: Option<Switch>,
+}
+
+/// What a virtual machine's devices are attached to.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum BoardWord {
+    /// A PC with PCI Express.
+    Q35,
+    /// QEMU's minimal machine: virtio-mmio.
+    Microvm,
+}
+
+impl From<BoardWord> for Board {
+    fn from(word: BoardWord) -> Self {
+        match word {
+            BoardWord::Q35 => Self::Q35,
+            BoardWord::Microvm => Self::Microvm,
+        }
+    }
 }
 
 /// A VXLAN overlay. Its device has the same name in every member: the table's name, at most 15 bytes.

@@ -22,6 +22,7 @@ const KEYS: &[&str] = &[
     "wires",
     "bridges",
     "guests",
+    "vms",
     "pods",
     "vxlans",
     "gateways",
@@ -36,7 +37,7 @@ const KEYS: &[&str] = &[
 
 /// The keys that describe the lab.
 const LAB: &[&str] =
-    &["hosts", "wires", "bridges", "guests", "pods", "vxlans", "gateways", "routes", "devices"];
+    &["hosts", "wires", "bridges", "guests", "vms", "pods", "vxlans", "gateways", "routes", "devices"];
 
 /// Reads the text. What cannot be read is left out of the document, told, and noted in [`Document::broken`].
 ///
@@ -80,6 +81,7 @@ impl<'t> Reader<'t> {
             wires: self.section("wires"),
             bridges: self.section("bridges"),
             guests: self.section("guests"),
+            vms: self.section("vms"),
             pods: self.section("pods"),
             vxlans: self.section("vxlans"),
             gateways: self.section("gateways"),

@@ -41,6 +41,8 @@ pub(crate) enum LayerWord {
     Wire,
     /// The veth pair of a guest or pod.
     Veth,
+    /// The network device of a virtual machine.
+    Virtio,
     /// A bridge.
     Bridge,
     /// A VXLAN tunnel.

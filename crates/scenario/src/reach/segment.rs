@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    lab::{Bridge, Lab, Link, LinkRole, Vxlan, VxlanMember},
+    lab::{Bridge, Lab, Link, LinkRole, Nic, Vxlan, VxlanMember},
     names::DeviceRef,
     path::Layer,
 };
@@ -33,6 +33,7 @@ pub(super) enum Step<'l> {
 #[derive(Clone, Copy)]
 enum Kind<'l> {
     Link(&'l Link),
+    Nic(&'l Nic),
     Bridge(&'l Bridge),
     Vxlan(&'l Vxlan, &'l VxlanMember),
 }
@@ -48,6 +49,9 @@ impl<'l> Segments<'l> {
         let mut devices = BTreeMap::new();
         for link in &lab.links {
             devices.extend(link.ends.iter().map(|end| (end.at.clone(), (&end.at, Kind::Link(link)))));
+        }
+        for nic in &lab.nics {
+            devices.extend([&nic.at, &nic.port].map(|at| (at.clone(), (at, Kind::Nic(nic)))));
         }
         devices
             .extend(lab.bridges.iter().map(|bridge| (bridge.at.clone(), (&bridge.at, Kind::Bridge(bridge)))));
@@ -90,6 +94,7 @@ impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
         self.way.push(Step::Device(at));
         let arrived = match kind {
             Kind::Link(link) => self.over_link(at, link),
+            Kind::Nic(nic) => self.over_nic(at, nic),
             Kind::Bridge(bridge) => self.out_of_ports(bridge),
             Kind::Vxlan(vxlan, member) => self.through_tunnel(vxlan, member),
         };
@@ -107,6 +112,13 @@ impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
         let far = if link.ends[0].at == *at { &link.ends[1].at } else { &link.ends[0].at };
         let mark = self.way.len();
         self.way.push(Step::Layer(layer));
+        self.receive_or_undo(far, mark)
+    }
+
+    fn over_nic(&mut self, at: &DeviceRef, nic: &'l Nic) -> bool {
+        let far = if nic.at == *at { &nic.port } else { &nic.at };
+        let mark = self.way.len();
+        self.way.push(Step::Layer(Layer::Virtio));
         self.receive_or_undo(far, mark)
     }
 

@@ -17,6 +17,7 @@ pub(crate) fn host() -> Lab {
     Lab {
         hosts: vec![named("near", false)],
         links: vec![],
+        nics: vec![],
         bridges: vec![],
         vxlans: vec![],
         gateways: vec![],
@@ -90,7 +91,7 @@ pub(crate) fn gateway() -> Gateway {
 
 /// A host of that name.
 pub(crate) fn named(name: &str, forwards: bool) -> Host {
-    Host { name: HostName::new(name), kind: HostKind::Host, forwards }
+    Host { name: HostName::new(name), kind: HostKind::Host, forwards, vm: None }
 }
 
 fn in_net(address: Ipv4Addr) -> Ipv4Net {

@@ -73,7 +73,7 @@ impl Raising<'_> {
         };
         let at = &device.at;
         compare(at, "name", at.device.as_str(), link.name.as_str())?;
-        compare(at, "kind", device.kind.word(), link.kind.as_str())?;
+        compare(at, "kind", device.kind.kernel_word(), link.kind.as_str())?;
         compare(at, "MTU", &device.mtu, &link.mtu)?;
         compare(at, "MAC address", &format!("{:02x?}", device.mac), &format!("{:02x?}", link.mac))?;
         let master = device.master.as_ref().filter(|at| !self.is_absent(at));

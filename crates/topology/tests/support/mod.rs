@@ -59,7 +59,7 @@ pub(crate) fn empty() -> Lab {
 }
 
 pub(crate) fn host(name: &str, forwards: bool) -> Host {
-    Host { name: HostName::new(name), kind: HostKind::Host, forwards }
+    Host { name: HostName::new(name), kind: HostKind::Host, forwards, vm: None }
 }
 
 pub(crate) fn end(at: &str, address: Option<&str>) -> LinkEnd {

@@ -76,6 +76,7 @@ fn needs(scenario: &Scenario, cell: &Cell) -> BTreeSet<&'static str> {
 fn layer_needs(layer: Layer) -> &'static [&'static str] {
     match layer {
         Layer::Wire | Layer::Veth => &["veth"],
+        Layer::Virtio => &["tap"],
         Layer::Bridge => &["bridge"],
         Layer::Vxlan => &["vxlan"],
         Layer::Gateway => &["policy-routing", "nftables-snat", "forwarding"],

@@ -147,7 +147,7 @@ impl RunArgs {
                 Misuse::new(format!("--memory {}: a guest needs {least} at least", self.memory)).into()
             );
         }
-        Ok(Vm { board: self.board.into(), vcpus: self.vcpus, memory: self.memory })
+        Ok(Vm { board: self.board.into(), vcpus: self.vcpus, memory: self.memory, ..Vm::default() })
     }
 
     fn kernel(&self) -> anyhow::Result<Kernel> {

@@ -1,0 +1,90 @@
+//! Virtual machines: sizes that they can have, what may be one, and what is measured in one.
+
+use load::Placement;
+use toml::Spanned;
+use units::Bytes;
+
+use crate::{
+    diagnosis::Problem,
+    document::{Document, Entry, VmTable},
+    resolve::{self, Draft},
+    scenario::Scenario,
+    vm::Vm,
+};
+
+/// The most CPUs that the smaller of the boards takes (hw/i386/microvm.c of QEMU has 288, q35 255 without more ado).
+const VCPUS: std::ops::RangeInclusive<u32> = 1..=255;
+/// Kernel, image and room to measure in.
+const LEAST_MEMORY: Bytes = Bytes(192 << 20);
+const MOST_MEMORY: Bytes = Bytes(1 << 40);
+
+pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
+    for entry in document.vms.iter() {
+        sizes(entry, problems);
+    }
+    for vm in document.pods.iter().filter_map(|pod| pod.table.vm.as_ref()) {
+        let help = "make it a guest, or take `vm` out";
+        problems.push(Problem::new(vm.span(), "a pod is always a namespace", "of a pod").help(help));
+    }
+    for (at, place) in &draft.places.devices {
+        if draft.lab.vm(&at.host).is_some() && !draft.lab.nics.iter().any(|nic| nic.at == *at) {
+            let message = format!("`{}` is a virtual machine, and can have no device but its own", at.host);
+            let help = "put bridges, wires and overlays into hosts";
+            problems.push(Problem::new(place.clone(), message, "a device of it").help(help));
+        }
+    }
+}
+
+fn sizes(entry: &Entry<VmTable>, problems: &mut Vec<Problem>) {
+    let table = &entry.table;
+    for (name, number) in [("vcpus", &table.vcpus), ("queues", &table.queues)] {
+        if let Some(number) = number.as_ref().filter(|number| !VCPUS.contains(number.get_ref())) {
+            let message = format!("`{name}` is {}, not {} to {}", number.get_ref(), VCPUS.start(), VCPUS.end());
+            problems.push(Problem::new(number.span(), message, "out of range"));
+        }
+    }
+    if let Some(memory) = &table.memory {
+        let asked = memory.get_ref().0;
+        if !(LEAST_MEMORY..=MOST_MEMORY).contains(&asked) {
+            let message = format!("a guest cannot have {asked} of memory");
+            let help = format!("give it {LEAST_MEMORY} to {MOST_MEMORY}");
+            problems.push(Problem::new(memory.span(), message, "out of range").help(help));
+        }
+    }
+    let vm = resolve::vm(table);
+    if let Some(queues) = table.queues.as_ref().filter(|_| vm.queues > vm.vcpus) {
+        problems.push(too_many_queues(queues, &vm));
+    }
+}
+
+fn too_many_queues(place: &Spanned<u32>, vm: &Vm) -> Problem {
+    let message = format!("{} queues are more than the guest has CPUs, {}", vm.queues, vm.vcpus);
+    let help = format!("a guest uses at most one queue a CPU: raise `vcpus` to {}", vm.queues);
+    Problem::new(place.span(), message, "too many").help(help)
+}
+
+/// What is planned in virtual machines: threads are placed on CPUs of one kernel, and a factor's queues need CPUs.
+pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
+    let in_vm = |path: &&crate::path::Path| {
+        [&path.from.host, &path.to.host].into_iter().any(|host| scenario.lab.vm(host).is_some())
+    };
+    let mut problems = Vec::new();
+    for workload in scenario.workloads.iter().filter(|workload| workload.placement != Placement::Free) {
+        let path = scenario.paths.iter().filter(in_vm).find(|path| workload.paths.contains(&path.name));
+        let (Some(path), Some(entry)) = (path, document.workloads.get(workload.name.as_str())) else { continue };
+        let message = format!(
+            "`{}` places its threads, and the path `{}` ends in a virtual machine, which has CPUs of its own",
+            workload.name, path.name
+        );
+        let help = "take `placement` out, or confine the workload with `paths`";
+        let place = entry.table.placement.as_ref().map_or_else(|| entry.name.span(), Spanned::span);
+        problems.push(Problem::new(place, message, "placed").help(help));
+    }
+    for host in &scenario.lab.hosts {
+        let Some(vm) = host.vm.filter(|vm| vm.queues > vm.vcpus) else { continue };
+        let named = document.guests.get(host.name.as_str()).and_then(|guest| guest.table.vm.as_ref());
+        let place = named.map_or(0..0, Spanned::span);
+        problems.push(too_many_queues(&Spanned::new(place, vm.queues), &vm));
+    }
+    problems
+}
