@@ -10,7 +10,7 @@ mod qmp;
 use std::{
     io::Read,
     os::{fd::OwnedFd, unix::net::UnixStream},
-    process::{Child, Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
@@ -33,6 +33,8 @@ use crate::{
 };
 
 const PROGRAM: &str = "qemu-system-x86_64";
+/// In a kernel's trace, a function of which it is not sure that it had been called: most of the lines of a panic.
+const UNSURE: &str = "]  ? ";
 /// How QEMU complains of each feature of a CPU that it does not emulate: on every start, and of no use to anybody.
 const USUAL: &str = "TCG doesn't support requested feature";
 /// What the guest's first process writes to its console as soon as it runs.
@@ -60,7 +62,8 @@ struct Running {
 
 impl Qemu {
     /// The modules that an [`Image`] for it must have.
-    pub const MODULES: &'static [&'static str] = &["virtio_pci", "virtio_mmio", "virtio_console", "virtio_net"];
+    pub const MODULES: &'static [&'static str] =
+        &["virtio_pci", "virtio_mmio", "virtio_console", "virtio_net"];
 
     /// With less memory, a guest has no room for kernel, image and a measurement.
     pub const LEAST_MEMORY: Bytes = Bytes(192 << 20);
@@ -101,7 +104,8 @@ impl Qemu {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
-        let mappings = inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child as i32 });
+        let mappings =
+            inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child as i32 });
         command.fd_mappings(mappings.collect()).expect("each descriptor has a number of its own");
         let started = Instant::now();
         let mut child = sys::child::spawn_in(&mut command, None, PROGRAM).map_err(QemuError::of_start)?;
@@ -112,9 +116,14 @@ impl Qemu {
         self.listen(console.0, &first_process);
         match Qmp::greet(qmp.0) {
             Ok(qmp) => Ok((Running { child, qmp, started, first_process }, agent.0)),
-            Err(error) => {
-                end(&mut child);
-                Err(QemuError::Monitor { source: error, words: self.words.text() })
+            Err(source) => {
+                let status = end(&mut child);
+                let words = self.words.text();
+                // One that was ended just now has no exit status of its own.
+                Err(match status.and_then(|status| status.code()) {
+                    Some(status) => QemuError::Ended { status, words },
+                    None => QemuError::Monitor { source, words },
+                })
             }
         }
     }
@@ -122,10 +131,11 @@ impl Qemu {
     fn listen(&self, console: impl Read + Send + 'static, first_process: &Arc<OnceLock<Instant>>) {
         let first_process = Arc::clone(first_process);
         self.words.keep(console, move |line| {
-            if line.contains(FIRST_WORDS) {
+            let first = line.contains(FIRST_WORDS);
+            if first {
                 first_process.get_or_init(Instant::now);
             }
-            true
+            !first && !line.is_empty() && !line.contains(UNSURE)
         });
     }
 }
@@ -174,9 +184,9 @@ impl Drop for Qemu {
     }
 }
 
-/// Ends it, if it still runs, and waits until it is gone.
-fn end(child: &mut Child) {
+/// Ends it, if it still runs, and waits until it is gone; how it ended.
+fn end(child: &mut Child) -> Option<ExitStatus> {
     // Either fails only when the child is gone, which is what is wanted.
     let _ = child.kill();
-    let _ = child.wait();
+    child.wait().ok()
 }

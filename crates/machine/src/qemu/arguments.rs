@@ -37,7 +37,8 @@ pub(super) fn of(host: &HostName, vm: &Vm, accelerator: Accelerator, kernel: &Ke
         Accelerator::Tcg => EMULATED_CPU,
     };
     // Threads of their own for emulated CPUs; on virtio-mmio the bus is part of the device's name.
-    let accel = if accelerator == Accelerator::Tcg { format!("{accel},thread=multi") } else { accel.to_owned() };
+    let accel =
+        if accelerator == Accelerator::Tcg { format!("{accel},thread=multi") } else { accel.to_owned() };
     let bus = match vm.board {
         Board::Q35 => "pci",
         Board::Microvm => "device",
