@@ -1,6 +1,8 @@
 //! The shape that every bench has, and the list of them.
 
-use crate::{comparison::Comparison, import, namespaces, pacing, ping_pong, rounds::Bounds, stream, tracers};
+use crate::{
+    boot, comparison::Comparison, import, namespaces, pacing, ping_pong, rounds::Bounds, stream, tracers,
+};
 
 /// A bench: contenders that do the same work in turn, compared pair by pair. An error means that nobody could
 /// work; a contender that cannot is told in its comparisons.
@@ -26,4 +28,5 @@ pub(crate) const BENCHES: &[Bench] = &[
     tracers::BENCH,
     namespaces::BENCH,
     import::BENCH,
+    boot::BENCH,
 ];

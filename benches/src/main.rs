@@ -9,6 +9,7 @@
 
 mod args;
 mod bench;
+mod boot;
 mod comparison;
 mod cpu;
 mod ends;

@@ -3,7 +3,9 @@
 //! What it writes has to fit into a pipe (64 KiB, pipe(7)) unless it is read meanwhile: contenders say little.
 
 use std::{
+    env,
     io::{BufRead, BufReader, Read},
+    path::PathBuf,
     process::{Child, ChildStdout, Command, Stdio},
     thread,
     time::{Duration, Instant},
@@ -17,6 +19,13 @@ const GLANCE: Duration = Duration::from_millis(5);
 
 /// How much longer than it should a process may take.
 const PATIENCE: Duration = Duration::from_secs(40);
+
+/// The program of the house, which lies beside this one.
+pub(crate) fn plumb() -> anyhow::Result<PathBuf> {
+    let path = env::current_exe().context("find this program")?.with_file_name("plumb");
+    ensure!(path.is_file(), "{} is not built: cargo build --release --package plumb", path.display());
+    Ok(path)
+}
 
 /// A running process; ended when dropped.
 pub(crate) struct Running {

@@ -144,7 +144,8 @@ fn listens(transport: Transport, port: u16) -> bool {
 }
 
 fn lab() -> Lab {
-    let host = |end: End| Host { name: HostName::new(end.host()), kind: HostKind::Host, forwards: false };
+    let host =
+        |end: End| Host { name: HostName::new(end.host()), kind: HostKind::Host, forwards: false, vm: None };
     let link_end = |end: End| LinkEnd {
         at: DeviceRef::new(end.host(), DEVICE),
         address: Some(Ipv4Net::new(end.address(), PREFIX).expect("30 is a length of a prefix")),
@@ -156,13 +157,5 @@ fn lab() -> Lab {
         mtu: 1500,
         rate: None,
     };
-    Lab {
-        hosts: End::BOTH.map(host).into(),
-        links: vec![link],
-        bridges: vec![],
-        vxlans: vec![],
-        gateways: vec![],
-        routes: vec![],
-        devices: BTreeMap::new(),
-    }
+    Lab { hosts: End::BOTH.map(host).into(), links: vec![link], ..Lab::default() }
 }

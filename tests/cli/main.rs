@@ -1,7 +1,11 @@
 //! The command line as a user types it; only tracing needs rights, and what is sent stays on loopback.
 #![expect(clippy::disallowed_methods, reason = "tests read files, /proc and the clock")]
 
-use std::{process::ExitCode, time::Duration};
+use std::{
+    process::ExitCode,
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
 
 use plumb_tests::{Case, Need, Sandbox, run, wait_until};
 
@@ -273,7 +277,7 @@ fn against_itself() {
     let port = free_port();
     let mut server = sandbox.start(&["server", "-p", &port, "-B", "127.0.0.1"]);
     let there = || std::net::TcpStream::connect(format!("127.0.0.1:{port}")).is_ok();
-    assert!(wait_until(Duration::from_secs(5), there), "the server listens");
+    assert!(wait_until(Duration::from_secs(60), there), "the server listens");
     let short = ["127.0.0.1", "-p", port.as_str(), "-t", "300ms", "--json"];
     for words in [
         &["client"][..],
@@ -299,10 +303,14 @@ fn against_itself() {
     let _ = server.wait();
 }
 
-/// A port of loopback that was free a moment ago.
+/// A port of loopback that was free a moment ago, and is none that the kernel gives to connections: those begin at
+/// 32768 (net.ipv4.ip_local_port_range).
 fn free_port() -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has ports");
-    listener.local_addr().expect("it is bound").port().to_string()
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let ports = || 10_000 + (std::process::id() * 61 + NEXT.fetch_add(1, Ordering::Relaxed)) % 20_000;
+    let is_free = |port: &String| std::net::TcpListener::bind(format!("127.0.0.1:{port}")).is_ok();
+    let tried = (0..100).map(|_| ports().to_string());
+    { tried }.find(is_free).expect("loopback has ports")
 }
 
 fn a_reader_that_leaves_early() {

@@ -4,7 +4,7 @@ use std::{fs, process::Command, thread, time::Duration};
 
 use plumb_tests::{Leftovers, Sandbox, wait_until};
 
-use crate::{sandbox, wire};
+use crate::{PATIENCE, sandbox, wire};
 
 /// How many trials of the only run are kept.
 fn kept(sandbox: &Sandbox) -> u64 {
@@ -23,14 +23,14 @@ pub(crate) fn a_killed_controller_leaves_nothing() {
     let before = Leftovers::now();
     let file = sandbox.file("long.toml", &wire(8, "400ms"));
     let mut run = sandbox.start(&["run", &file]);
-    assert!(wait_until(Duration::from_secs(20), || kept(&sandbox) >= 2), "no trial was kept");
+    assert!(wait_until(PATIENCE, || kept(&sandbox) >= 2), "no trial was kept");
     let beside = sandbox.plumb(&["run", "--resume"]);
     assert!(beside.status == Some(1) && beside.err.contains("under way"), "{beside:?}");
     // In the middle of a trial, and far from its end.
     thread::sleep(Duration::from_millis(150));
     run.kill().expect("SIGKILL can be sent");
     run.wait().expect("it was started");
-    before.are_gone_within(Duration::from_secs(5));
+    before.are_gone_within(PATIENCE);
     let there = kept(&sandbox);
     assert!((2..16).contains(&there), "{there} trials are kept");
     let resumed = sandbox.succeed(&["run", "--resume"]);
@@ -48,11 +48,11 @@ pub(crate) fn ctrl_c_lowers_the_lab() {
     for name in ["INT", "TERM"] {
         let file = sandbox.file("long.toml", &wire(50, "400ms"));
         let mut run = sandbox.start(&["run", &file]);
-        assert!(wait_until(Duration::from_secs(20), || kept(&sandbox) >= 1), "no trial was kept");
+        assert!(wait_until(PATIENCE, || kept(&sandbox) >= 1), "no trial was kept");
         signal(run.id(), name);
         let status = run.wait().expect("it was started");
         assert_eq!(status.code(), Some(130), "{name}");
-        before.are_gone_within(Duration::from_secs(5));
+        before.are_gone_within(PATIENCE);
         assert!(kept(&sandbox) >= 1);
         let _ = sandbox.succeed(&["runs", "remove", "latest"]);
     }
@@ -67,7 +67,7 @@ pub(crate) fn an_agent_killed_is_named() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .expect("plumb was built");
-    assert!(wait_until(Duration::from_secs(20), || kept(&sandbox) >= 1), "no trial was kept");
+    assert!(wait_until(PATIENCE, || kept(&sandbox) >= 1), "no trial was kept");
     let ours: Vec<u32> = Leftovers::now().processes.difference(&before.processes).copied().collect();
     let agent = ours.iter().copied().find(|pid| is_agent(*pid)).expect("an agent runs");
     signal(agent, "KILL");
@@ -75,7 +75,7 @@ pub(crate) fn an_agent_killed_is_named() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("the agent of host") && said.contains("--resume"), "{said}");
-    before.are_gone_within(Duration::from_secs(5));
+    before.are_gone_within(PATIENCE);
 }
 
 fn is_agent(pid: u32) -> bool {
@@ -92,7 +92,7 @@ pub(crate) fn a_killed_keeper() {
         .and_then(|rest| rest.split(')').next()?.parse().ok())
         .expect("it is named");
     signal(keeper, "KILL");
-    before.are_gone_within(Duration::from_secs(5));
+    before.are_gone_within(PATIENCE);
     assert!(sandbox.succeed(&["lab", "list"]).out.contains("gone"));
     assert!(sandbox.succeed(&["lab", "gc"]).out.contains("swept away lab quick"));
     assert!(sandbox.succeed(&["lab", "list"]).out.contains("no lab stands"));

@@ -1,14 +1,10 @@
 //! What the kernel, tcpdump, iperf3 and ethtool say of a standing lab.
 
-use std::{
-    process::{Child, Stdio},
-    thread,
-    time::Duration,
-};
+use std::process::{Child, Stdio};
 
-use plumb_tests::{Leftovers, Sandbox};
+use plumb_tests::{Leftovers, Sandbox, wait_until};
 
-use crate::sandbox;
+use crate::{PATIENCE, sandbox};
 
 /// A standing lab that is taken down whatever the test does.
 pub(crate) struct Standing<'a> {
@@ -33,7 +29,10 @@ impl<'a> Standing<'a> {
     /// iperf3 from one host to an address of another: 20 MB. Gives the server's JSON.
     fn iperf3(&self, from: &str, to: &str, address: &str) -> serde_json::Value {
         let server = self.start(to, &["iperf3", "--server", "--one-off", "--json"]);
-        thread::sleep(Duration::from_millis(300));
+        // Port 5201, in the state LISTEN.
+        let listens = |line: &str| line.contains(":1451 ") && line.contains(" 0A ");
+        let sockets = || self.sandbox.inside(to, &["cat", "/proc/net/tcp", "/proc/net/tcp6"]);
+        assert!(wait_until(PATIENCE, || sockets().lines().any(listens)), "the server listens");
         let transfer = ["iperf3", "--client", address, "--bytes", "20M", "--connect-timeout", "3000"];
         let _ = self.sandbox.inside(from, &transfer);
         let output = server.wait_with_output().expect("the server was started");
@@ -61,7 +60,9 @@ pub(crate) fn the_underlay_carries_vxlan() {
     let lab = Standing::of(&sandbox, "egress-gateway", "evidence");
     let capture =
         lab.start("egress", &["tcpdump", "-i", "eth0", "-n", "-c", "40", "-e", "--immediate-mode", "udp"]);
-    thread::sleep(Duration::from_secs(1));
+    // Below its heading, a line for each socket that captures.
+    let captures = || sandbox.inside("egress", &["cat", "/proc/net/packet"]).lines().count() > 1;
+    assert!(wait_until(PATIENCE, captures), "tcpdump captures");
     let _ = lab.iperf3("app", "target", "198.18.2.2");
     let output = capture.wait_with_output().expect("tcpdump was started");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -133,7 +134,7 @@ pub(crate) fn nothing_is_visible_in_the_root_namespace() {
     assert!(during.namespaces.len() > before.namespaces.len(), "the lab has namespaces of its own");
     assert!(std::fs::read_dir("/run/netns").map_or(0, Iterator::count) == 0, "no namespace has a name");
     drop(lab);
-    before.are_gone_within(Duration::from_secs(5));
+    before.are_gone_within(PATIENCE);
 }
 
 pub(crate) fn two_labs_side_by_side() {

@@ -1,13 +1,12 @@
 //! What `plumb client` says of the device that it sends by, between two hosts of a standing lab.
 
-use std::{process::Child, time::Duration};
+use std::process::Child;
 
 use plumb_tests::{Sandbox, wait_until};
 use serde_json::Value;
 
-use crate::{evidence::Standing, sandbox, wire};
+use crate::{PATIENCE, evidence::Standing, sandbox, wire};
 
-const PATIENCE: Duration = Duration::from_secs(20);
 const SERVER: &str = "198.18.0.2";
 /// What comes before the client, so that another user starts it.
 const NOBODY: &[&str] = &["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];

@@ -1,7 +1,7 @@
 //! Real labs: each path is what it says by the kernel's own evidence, and nothing is left of a lab that ends.
 #![expect(clippy::disallowed_methods, reason = "tests read files, /proc and the clock")]
 
-use std::process::ExitCode;
+use std::{process::ExitCode, time::Duration};
 
 use plumb_tests::{Case, Need, Sandbox, run};
 
@@ -153,6 +153,9 @@ const CASES: &[Case] = &[
     Case { name: "a_keeper_killed_leaves_only_a_line_for_gc", needs: &[ROOT], test: ends::a_killed_keeper },
     Case { name: "a_full_disk_is_an_error_and_loses_no_trial", needs: &[ROOT], test: ends::a_full_disk },
 ];
+
+/// How long a machine with other work may take for what it usually does in less than a second.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn sandbox() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_plumb"))

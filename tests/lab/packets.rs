@@ -1,12 +1,10 @@
 //! Packets as devices really passed them on: how many segments one stood for, which queue it took, and what the devices
 //! were set to meanwhile.
 
-use std::time::Duration;
-
 use plumb_tests::Leftovers;
 use serde_json::Value;
 
-use crate::{sandbox, wire};
+use crate::{PATIENCE, sandbox, wire};
 
 /// Devices of one and of two queues, which build large packets or do not. Receive offload lets a veth count its queues.
 const SETTINGS: &str = r#"
@@ -32,7 +30,7 @@ pub(crate) fn packets_are_counted_by_size_and_queue() {
     let sandbox = sandbox();
     let before = Leftovers::now();
     let file = sandbox.file("sizes.toml", &wire(1, "300ms").replace("\n[schedule]", SETTINGS));
-    sandbox.succeed(&["run", &file, "--probe", "none"]);
+    let _ = sandbox.succeed(&["run", &file, "--probe", "none"]);
     let text = sandbox.succeed(&["report", "latest", "--format", "raw"]).out;
     let record: Value = serde_json::from_str(&text).expect("a run record");
     let trials = record["trials"].as_array().expect("a list");
@@ -42,7 +40,7 @@ pub(crate) fn packets_are_counted_by_size_and_queue() {
     for part in ["## Packets on the way", "Segments a packet", "| in 1 ", "RPS", "Interrupts"] {
         assert!(page.contains(part), "{part} in {page}");
     }
-    before.are_gone_within(Duration::from_secs(5));
+    before.are_gone_within(PATIENCE);
 }
 
 fn check_trial(trial: &Value) {
@@ -59,7 +57,8 @@ fn check_trial(trial: &Value) {
     let segments: u64 = intervals.iter().map(|interval| number(&interval["tcp"]["segments"])).sum();
     let [left, right] = [0, 1].map(|at| &trial["counters"]["devices"][at]);
     let packets = number(&left["tx_packets"]);
-    let taken: Vec<u64> = right["rx_queues"].as_array().into_iter().flatten().map(|queue| number(&queue["packets"])).collect();
+    let taken: Vec<u64> =
+        right["rx_queues"].as_array().into_iter().flatten().map(|queue| number(&queue["packets"])).collect();
     if large {
         assert!(segments > 4 * packets && packets > 0, "{cell}: {segments} segments in {packets} packets");
     } else {

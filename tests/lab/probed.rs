@@ -1,12 +1,12 @@
 //! Runs that are watched by probes: what they see is kept with the probed trials and with no others, and a run outlives
 //! them.
 
-use std::{collections::BTreeMap, fs, process::Stdio, time::Duration};
+use std::{collections::BTreeMap, fs, process::Stdio};
 
 use plumb_tests::{Leftovers, Sandbox, wait_until};
 use serde_json::Value;
 
-use crate::{ends::signal, measured::unprivileged, sandbox, wire};
+use crate::{PATIENCE, ends::signal, measured::unprivileged, sandbox, wire};
 
 /// A stream and a ping-pong on a wire.
 fn both(trials: u32, duration: &str) -> String {
@@ -57,7 +57,7 @@ pub(crate) fn a_probed_trial_has_what_was_seen() {
         shares.flatten().any(|share| share["owner"] == owner)
     };
     assert!(owned("client") && owned("server"), "both ends had CPU time");
-    before.are_gone_within(Duration::from_secs(5));
+    before.are_gone_within(PATIENCE);
 }
 
 /// Whatever the arm, the devices of the path counted what passed them.
@@ -68,7 +68,9 @@ fn check_counters(trial: &Value) {
     for (one, other) in [(0, 1), (1, 0)] {
         let count = |at: usize, what: &str| devices[at][what].as_u64().expect("a count");
         assert!(count(one, "tx_packets") > 20, "{devices:?}");
-        assert_eq!(count(one, "tx_packets"), count(other, "rx_packets"), "what one sends the other gets");
+        // One after another they are read: a neighbour may have been asked for in between.
+        let missed = count(one, "tx_packets").abs_diff(count(other, "rx_packets"));
+        assert!(missed <= 3, "what one sends the other gets: {devices:?}");
         assert_eq!(count(one, "tx_dropped") + count(one, "rx_errors"), 0);
         assert!(devices[one]["qdisc"]["kind"].is_string(), "{devices:?}");
     }
@@ -105,7 +107,7 @@ pub(crate) fn a_killed_observer_ends_no_run() {
         now.difference(&before.processes).copied().find(|pid| *pid != run.id() && is_outside(*pid))
     };
     let watched = || observer().is_some() && kept(&sandbox);
-    assert!(wait_until(Duration::from_secs(30), watched), "no observer, or no trial");
+    assert!(wait_until(PATIENCE, watched), "no observer, or no trial");
     signal(observer().expect("it was there"), "KILL");
     let output = run.wait_with_output().expect("it was started");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -118,7 +120,7 @@ pub(crate) fn a_killed_observer_ends_no_run() {
     let watched = trials(&record).iter().filter(|trial| trial["arm"] == "probed");
     assert!(watched.into_iter().all(|trial| trial["observed"].is_object()), "half a probed trial is none");
     assert_eq!(record["header"]["state"], "complete");
-    before.are_gone_within(Duration::from_secs(5));
+    before.are_gone_within(PATIENCE);
 }
 
 /// Whether a trial of the only run is kept.
@@ -139,11 +141,11 @@ pub(crate) fn a_killed_controller_takes_its_probes_away() {
     let mut run = sandbox.start(&["run", &file, "--probe", "cpu,syscalls"]);
     let loaded = || Leftovers::now().processes.difference(&before.processes).any(|pid| holds_programs(*pid));
     let begun = || loaded() && kept(&sandbox);
-    assert!(wait_until(Duration::from_secs(30), begun), "no program was loaded, or no trial kept");
+    assert!(wait_until(PATIENCE, begun), "no program was loaded, or no trial kept");
     run.kill().expect("SIGKILL can be sent");
     run.wait().expect("it was started");
     // None is pinned: with whoever holds them they are gone.
-    before.are_gone_within(Duration::from_secs(5));
+    before.are_gone_within(PATIENCE);
     let resumed = sandbox.succeed(&["run", "--resume", "--quiet"]);
     assert!(!resumed.err.contains("plans differ"), "{}", resumed.err);
     assert_eq!(arms(&raw(&sandbox)), BTreeMap::from([("measure", 20), ("again", 20), ("probed", 7)]));

@@ -1,7 +1,7 @@
 //! What the tests of the whole program share: requirements, commands, and looking for what is left behind.
 //!
-//! The tests themselves are beside this: tests/cli needs no rights but for tracing, tests/lab raises real labs. They belong
-//! to the package `plumb`, whose binary they run. Knows nothing of the program's inside.
+//! The tests themselves are beside this: tests/cli needs no rights but for tracing, tests/lab raises real labs, tests/vm
+//! boots guests. They belong to the package `plumb`, whose binary they run. Knows nothing of the program's inside.
 #![expect(clippy::disallowed_methods, reason = "tests read /proc, files and the clock")]
 #![expect(clippy::disallowed_macros, reason = "skipped tests say why")]
 
@@ -11,4 +11,4 @@ mod need;
 
 pub use command::{Output, Sandbox};
 pub use leftovers::{Leftovers, wait_until};
-pub use need::{Case, Need, run};
+pub use need::{Case, Need, in_one_of_three, run};

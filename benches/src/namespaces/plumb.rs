@@ -1,7 +1,6 @@
 //! Plumb: [`Topology::raise`], which reads everything back and waits until it carries before it returns.
 
 use std::{
-    collections::BTreeMap,
     process::{Command, Stdio},
     time::Instant,
 };
@@ -56,7 +55,8 @@ fn count(topology: &Topology, host: &str, what: &str) -> anyhow::Result<String> 
 }
 
 fn lab() -> Lab {
-    let host = |name: String| Host { name: HostName::new(name), kind: HostKind::Host, forwards: false };
+    let host =
+        |name: String| Host { name: HostName::new(name), kind: HostKind::Host, forwards: false, vm: None };
     let guests = || (1..=GUESTS).map(|number| (format!("guest{number}"), number));
     let bridge = Bridge {
         name: "bridge".into(),
@@ -69,10 +69,7 @@ fn lab() -> Lab {
         hosts: [host("switch".into())].into_iter().chain(guests().map(|(name, _)| host(name))).collect(),
         links: guests().map(|(name, number)| attachment(name, number)).collect(),
         bridges: vec![bridge],
-        vxlans: vec![],
-        gateways: vec![],
-        routes: vec![],
-        devices: BTreeMap::new(),
+        ..Lab::default()
     }
 }
 

@@ -1,12 +1,12 @@
 //! Those who watch two processes until both have ended, and what shows that they did.
 
-use std::{env, process::Command};
+use std::process::Command;
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use sys::netns::NetNs;
 
 use super::{BPFTRACE, NOBODY, PERF, PLUMB, STRACE};
-use crate::process::{Running, Said};
+use crate::process::{self, Running, Said};
 
 /// A tracer.
 #[derive(Debug)]
@@ -43,11 +43,8 @@ impl Tool {
     }
 }
 
-/// The program beside this one.
 fn plumb([one, other]: [u32; 2]) -> anyhow::Result<Command> {
-    let path = env::current_exe().context("find this program")?.with_file_name("plumb");
-    ensure!(path.is_file(), "{} is not built: cargo build --release --package plumb", path.display());
-    let mut command = Command::new(path);
+    let mut command = Command::new(process::plumb()?);
     command.args(["trace", "--pid", &format!("{one},{other}"), "--probe", "syscalls"]);
     command.args(["--for", "60", "--every", "0", "--json"]);
     Ok(command)

@@ -43,14 +43,16 @@ impl Network {
             let refused = |error: topology::ReadError| Refusal::new(error.to_string());
             let states = topology.device_states(devices).map_err(refused)?;
             let counters = topology.reading(devices).map_err(refused)?;
-            let (states, counters) = (states.iter().map(DeviceState::from).collect(), PathCounters::from(&counters));
+            let (states, counters) =
+                (states.iter().map(DeviceState::from).collect(), PathCounters::from(&counters));
             Ok(Reply::Devices(DevicesRead { states, counters }))
         })
     }
 
     fn with(&self, work: impl FnOnce(&Topology) -> Result<Reply, Refusal>) -> Result<Reply, Refusal> {
         let dressed = self.dressed.lock().unwrap_or_else(PoisonError::into_inner);
-        let topology = dressed.as_ref().ok_or_else(|| Refusal::new("this guest's devices were not dressed yet"))?;
+        let topology =
+            dressed.as_ref().ok_or_else(|| Refusal::new("this guest's devices were not dressed yet"))?;
         work(topology)
     }
 }

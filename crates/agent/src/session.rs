@@ -11,7 +11,8 @@ use protocol::{ChannelError, FromAgent, Hello, Order, Receiver, Reply, ToAgent};
 use units::Nanos;
 
 use crate::{
-    client, describe, mtu, network::Network, observe::Probes, refusal::Refusal, replies::Replies, serve, trials::Trials,
+    client, describe, mtu, network::Network, observe::Probes, refusal::Refusal, replies::Replies, serve,
+    trials::Trials,
 };
 
 /// How its process and its threads without a name of their own are called.
@@ -40,7 +41,8 @@ pub fn run(
     let probes = Probes::new(probe::probe);
     let network = Network::default();
     thread::scope(|scope| {
-        let session = Session { scope, replies: &replies, trials: &trials, probes: &probes, network: &network };
+        let session =
+            Session { scope, replies: &replies, trials: &trials, probes: &probes, network: &network };
         let ended = session.obey(&mut orders);
         trials.stop_all();
         probes.close();

@@ -165,6 +165,10 @@ fn of_guest(error: &RunError) -> Option<String> {
              `plumb doctor` checks this machine"
                 .to_owned(),
         ),
+        RunError::Agent { said, .. } if said.is_empty() => Some(
+            "it had said nothing: something killed QEMU, perhaps the kernel for want of memory (`dmesg` tells)"
+                .to_owned(),
+        ),
         RunError::Agent { .. } => Some(
             "the last words are those of QEMU and of the guest's console; a kernel needs the modules of its own \
              release (--kernel, --modules), and more than a little memory (--memory)"

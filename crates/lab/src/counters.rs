@@ -82,7 +82,8 @@ mod tests {
     use super::*;
 
     fn reading(packets: u64, drops: u32, tracked: u64, translated: Option<u64>) -> PathCounters {
-        let qdisc = Some(QdiscCounters { kind: "tbf".into(), drops: drops.into(), ..QdiscCounters::default() });
+        let qdisc =
+            Some(QdiscCounters { kind: "tbf".into(), drops: drops.into(), ..QdiscCounters::default() });
         let device = DeviceCounters {
             device: "egress:eth1".into(),
             tx_packets: packets,
@@ -129,7 +130,8 @@ mod tests {
     fn queues_are_told_only_where_the_driver_counted_them_meanwhile() {
         let reading = |rx: &[u64]| {
             let mut reading = reading(0, 0, 0, None);
-            let queue = |packets: &u64| QueueCounters { packets: *packets, bytes: Bytes(packets * 60), dropped: 0 };
+            let queue =
+                |packets: &u64| QueueCounters { packets: *packets, bytes: Bytes(packets * 60), dropped: 0 };
             reading.devices[0].rx_queues = rx.iter().map(queue).collect();
             reading
         };

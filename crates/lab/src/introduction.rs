@@ -30,22 +30,23 @@ pub struct Introduced {
     _watcher: Watcher,
 }
 
-/// Starts `machine` and lets it tell what it is. Errors call it `host`; `tool` is the version that both sides must have.
+/// Starts `machine` and lets it tell what it is and try `probes`. Errors call it `host`; `tool` is the version that both
+/// sides must have.
 ///
 /// # Errors
 /// When it cannot be started, its agent does not answer, or `stop` was asked.
 pub fn introduce(
-    host: HostName,
-    machine: Box<dyn Machine>,
+    (host, machine): (HostName, Box<dyn Machine>),
     tool: &str,
     stop: &Stop,
+    probes: &[ProbeKind],
 ) -> Result<Introduced, RunError> {
     let begun = Instant::now();
-    let mut watcher = Watcher::greeted((host, machine), tool, stop, &ProbeKind::ALL, Vec::new())?;
+    let mut watcher = Watcher::greeted((host, machine), tool, stop, probes, Vec::new())?;
     let ready_within = begun.elapsed();
     let booted_within = watcher.booted_within();
     let environment = watcher.describe()?;
-    let missing = watcher.try_probes()?;
+    let missing = if probes.is_empty() { Vec::new() } else { watcher.try_probes()? };
     if let Some(error) = watcher.loss() {
         return Err(error);
     }

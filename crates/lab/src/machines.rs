@@ -70,7 +70,8 @@ impl Monitors {
     }
 
     fn machine(&self, host: &HostName, vm: Vm, topology: &Topology) -> Result<Qemu, RunError> {
-        let machine = Qemu::new(host.clone(), vm, self.accelerator, self.kernel.clone(), Arc::clone(&self.image));
+        let machine =
+            Qemu::new(host.clone(), vm, self.accelerator, self.kernel.clone(), Arc::clone(&self.image));
         let Some(tap) = topology.tap(host) else { return Ok(machine) };
         let tap = tap.map_err(|error| MachineError::Qemu { host: host.to_string(), source: error.into() })?;
         Ok(machine.with_nic(Nic { queues: tap.queues, mac: tap.mac }))

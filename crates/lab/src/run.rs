@@ -122,11 +122,14 @@ fn ends<'a>(request: &'a Request<'_>) -> BTreeSet<&'a HostName> {
 /// The machine that namespaces and virtual machines are on; a namespace sees what it is.
 fn describe(request: &Request<'_>, agents: &mut Agents, stop: &Stop) -> Result<Environment, RunError> {
     const PATIENCE: Duration = Duration::from_secs(10);
-    let ask = |agents: &mut Agents, host: &HostName| {
-        match agents.ask(host, "describe its machine", Order::Describe, PATIENCE)? {
-            Reply::Environment(environment) => Ok(environment),
-            other => Err(unexpected(host, &other)),
-        }
+    let ask = |agents: &mut Agents, host: &HostName| match agents.ask(
+        host,
+        "describe its machine",
+        Order::Describe,
+        PATIENCE,
+    )? {
+        Reply::Environment(environment) => Ok(environment),
+        other => Err(unexpected(host, &other)),
     };
     let lab = &request.scenario.lab;
     if let Some(host) = ends(request).into_iter().find(|host| lab.vm(host).is_none()) {

@@ -7,9 +7,7 @@ use std::{
 
 use load::{Load, PingPongLoad};
 use protocol::{DevicesRead, MtuProbe, Order, Reply};
-use samples::{
-    CpuUsage, Doubt, Measurement, Observed, PathCheck, PathCounters, Skipped, Trial, UnixMillis,
-};
+use samples::{CpuUsage, Doubt, Measurement, Observed, PathCheck, PathCounters, Skipped, Trial, UnixMillis};
 use scenario::{Arm, Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
 use units::Nanos;
 
@@ -71,7 +69,7 @@ pub(crate) struct Bench<'a> {
 impl Bench<'_> {
     /// Whether a trial of `cell` can be watched.
     pub(crate) fn sees(&self, cell: &Cell) -> bool {
-        self.watcher.as_ref().is_some_and(|watcher| watcher.sees(cell))
+        self.watcher.as_ref().is_some_and(|watcher| watcher.sees(&cell.load))
     }
 
     /// Makes one trial of `cell`.
@@ -155,7 +153,8 @@ impl Bench<'_> {
     }
 
     fn verdict(&mut self, exchange: &Exchange<'_>, observer: &mut dyn Observer) -> Verdict {
-        self.watcher_of(exchange).map_or(Verdict::Kept, |watcher| watcher.judge(observer))
+        self.watcher_of(exchange)
+            .map_or(Verdict::Kept, |watcher| watcher.judge(&exchange.cell.load, observer))
     }
 
     /// Whether the path carries anything at all, before the first trial is made on it.

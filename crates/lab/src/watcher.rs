@@ -7,7 +7,7 @@ use load::{Load, Transport};
 use machine::{Machine, Namespace};
 use protocol::{ObserveOrder, Order, Reply, Seen, Subject, Token, WatchedDevice, WayOrder};
 use samples::{Environment, MissingProbe, Observed, Owner};
-use scenario::{Cell, HostName, ProbeKind};
+use scenario::{HostName, ProbeKind};
 use units::Bytes;
 
 use crate::{
@@ -123,9 +123,9 @@ impl Watcher {
         &self.probes
     }
 
-    /// Whether any of them sees something of a cell.
-    pub(crate) fn sees(&self, cell: &Cell) -> bool {
-        self.probes.iter().any(|kind| kind.sees(&cell.load))
+    /// Whether any of them sees something of such a load.
+    pub(crate) fn sees(&self, load: &Load) -> bool {
+        self.probes.iter().any(|kind| kind.sees(load))
     }
 
     /// Takes note that another planned trial is being made.
@@ -165,8 +165,8 @@ impl Watcher {
         }
     }
 
-    /// What becomes of the trial that was watched just now; tells what went wrong.
-    pub(crate) fn judge(&mut self, observer: &mut dyn Observer) -> Verdict {
+    /// What becomes of the trial of such a load that was watched just now; tells what went wrong.
+    pub(crate) fn judge(&mut self, load: &Load, observer: &mut dyn Observer) -> Verdict {
         if let Some(because) = &self.lost {
             let text = format!("{because}; the run goes on without probes");
             observer.event(&Event::Notice(&text));
@@ -188,10 +188,10 @@ impl Watcher {
             let text = format!("probe {}: {because}; {next}", probe.word());
             observer.event(&Event::Notice(&text));
         }
-        match (again, self.probes.is_empty()) {
+        match (again, self.sees(load)) {
             (true, _) => Verdict::Again,
-            (false, true) => Verdict::Over,
-            (false, false) => Verdict::Kept,
+            (false, false) => Verdict::Over,
+            (false, true) => Verdict::Kept,
         }
     }
 

@@ -11,7 +11,7 @@ mod qmp;
 use std::{
     io::Read,
     os::{fd::OwnedFd, unix::net::UnixStream},
-    process::{Child, Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
@@ -35,6 +35,8 @@ use crate::{
 };
 
 const PROGRAM: &str = "qemu-system-x86_64";
+/// In a kernel's trace, a function of which it is not sure that it had been called: most of the lines of a panic.
+const UNSURE: &str = "]  ? ";
 /// How QEMU complains of each feature of a CPU that it does not emulate: on every start, and of no use to anybody.
 const USUAL: &str = "TCG doesn't support requested feature";
 /// What the guest's first process writes to its console as soon as it runs.
@@ -63,7 +65,8 @@ struct Running {
 
 impl Qemu {
     /// The modules that an [`Image`] for it must have.
-    pub const MODULES: &'static [&'static str] = &["virtio_pci", "virtio_mmio", "virtio_console", "virtio_net"];
+    pub const MODULES: &'static [&'static str] =
+        &["virtio_pci", "virtio_mmio", "virtio_console", "virtio_net"];
 
     /// With less memory, a guest has no room for kernel, image and a measurement.
     pub const LEAST_MEMORY: Bytes = Bytes(192 << 20);
@@ -105,7 +108,9 @@ impl Qemu {
             (Descriptor::Qmp as i32, qmp.1.into()),
             (Descriptor::Console as i32, console.1.into()),
         ];
-        for (number, queue) in (Descriptor::FirstQueue as i32..).zip(self.nic.iter().flat_map(|nic| &nic.queues)) {
+        for (number, queue) in
+            (Descriptor::FirstQueue as i32..).zip(self.nic.iter().flat_map(|nic| &nic.queues))
+        {
             inherited.push((number, queue.try_clone()?.into()));
         }
         let mut command = Command::new(PROGRAM);
@@ -114,7 +119,8 @@ impl Qemu {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
-        let mappings = inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child });
+        let mappings =
+            inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child });
         command.fd_mappings(mappings.collect()).expect("each descriptor has a number of its own");
         let started = Instant::now();
         let mut child = sys::child::spawn_in(&mut command, None, PROGRAM).map_err(QemuError::of_start)?;
@@ -125,9 +131,14 @@ impl Qemu {
         self.listen(console.0, &first_process);
         match Qmp::greet(qmp.0) {
             Ok(qmp) => Ok((Running { child, qmp, started, first_process }, agent.0)),
-            Err(error) => {
-                end(&mut child);
-                Err(QemuError::Monitor { source: error, words: self.words.text() })
+            Err(source) => {
+                let status = end(&mut child);
+                let words = self.words.text();
+                // One that was ended just now has no exit status of its own.
+                Err(match status.and_then(|status| status.code()) {
+                    Some(status) => QemuError::Ended { status, words },
+                    None => QemuError::Monitor { source, words },
+                })
             }
         }
     }
@@ -135,10 +146,11 @@ impl Qemu {
     fn listen(&self, console: impl Read + Send + 'static, first_process: &Arc<OnceLock<Instant>>) {
         let first_process = Arc::clone(first_process);
         self.words.keep(console, move |line| {
-            if line.contains(FIRST_WORDS) {
+            let first = line.contains(FIRST_WORDS);
+            if first {
                 first_process.get_or_init(Instant::now);
             }
-            true
+            !first && !line.is_empty() && !line.contains(UNSURE)
         });
     }
 }
@@ -187,9 +199,9 @@ impl Drop for Qemu {
     }
 }
 
-/// Ends it, if it still runs, and waits until it is gone.
-fn end(child: &mut Child) {
+/// Ends it, if it still runs, and waits until it is gone; how it ended.
+fn end(child: &mut Child) -> Option<ExitStatus> {
     // Either fails only when the child is gone, which is what is wanted.
     let _ = child.kill();
-    let _ = child.wait();
+    child.wait().ok()
 }

@@ -3,7 +3,10 @@
 use std::{collections::BTreeMap, fmt, net::Ipv4Addr};
 
 use load::{Direction, Load};
-use samples::{ConnectData, DeviceState, EndSeries, Environment, MachineCpu, PathCounters, PingPongData, SoftnetCounters, ThreadCpu};
+use samples::{
+    ConnectData, DeviceState, EndSeries, Environment, MachineCpu, PathCounters, PingPongData,
+    SoftnetCounters, ThreadCpu,
+};
 use scenario::{DeviceRef, DeviceSettings, HostName, Lab};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};

@@ -15,8 +15,8 @@ use schemars::JsonSchema;
 use toml::Spanned;
 
 pub(crate) use lab_tables::{
-    BridgeTable, DeviceTable, GatewayTable, GuestTable, HostTable, MemberTable, RouteTable, Switch,
-    VmTable, VxlanTable, WireTable,
+    BridgeTable, DeviceTable, GatewayTable, GuestTable, HostTable, MemberTable, RouteTable, Switch, VmTable,
+    VxlanTable, WireTable,
 };
 pub(crate) use probe_table::{Kinds, ProbeWord, ProbesTable};
 pub(crate) use read::read;

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A lab: all that has to stand before traffic can flow.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lab {
     /// Every host, in the order of the document; guests and pods after the hosts.
     pub hosts: Vec<Host>,

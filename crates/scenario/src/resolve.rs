@@ -76,8 +76,16 @@ pub(crate) fn lab(document: &Document) -> Draft {
     let vxlans: Vec<Vxlan> = document.vxlans.iter().map(|entry| maker.vxlan(entry, &bare)).collect();
     let devices = maker.devices();
     let gateways = gateways(document, &vxlans);
-    let mut lab =
-        Lab { hosts: hosts(document), links, nics, bridges, vxlans, gateways, routes: routes(document), devices };
+    let mut lab = Lab {
+        hosts: hosts(document),
+        links,
+        nics,
+        bridges,
+        vxlans,
+        gateways,
+        routes: routes(document),
+        devices,
+    };
     route_back(&mut lab);
     set_forwarding(&mut lab);
     Draft { lab, places: maker.places }
@@ -264,7 +272,8 @@ fn device_settings(table: &DeviceTable) -> DeviceSettings {
 fn hosts(document: &Document) -> Vec<Host> {
     let host = |name: &str, kind, vm| Host { name: HostName::new(name), kind, forwards: false, vm };
     let hosts = document.hosts.names().map(|name| host(name, HostKind::Host, None));
-    let guests = document.guests.iter().map(|guest| host(guest.name(), HostKind::Guest, vm_of(document, guest)));
+    let guests =
+        document.guests.iter().map(|guest| host(guest.name(), HostKind::Guest, vm_of(document, guest)));
     let pods = document.pods.names().map(|name| host(name, HostKind::Pod, None));
     hosts.chain(guests).chain(pods).collect()
 }
@@ -277,7 +286,8 @@ fn vm_of(document: &Document, guest: &Entry<GuestTable>) -> Option<Vm> {
 /// A kind of virtual machine, with every default.
 pub(crate) fn vm(table: &VmTable) -> Vm {
     let usual = Vm::default();
-    let number = |written: &Option<toml::Spanned<u32>>, usual| written.as_ref().map_or(usual, |n| *n.get_ref());
+    let number =
+        |written: &Option<toml::Spanned<u32>>, usual| written.as_ref().map_or(usual, |n| *n.get_ref());
     Vm {
         board: table.board.map_or(usual.board, Into::into),
         vcpus: number(&table.vcpus, usual.vcpus),

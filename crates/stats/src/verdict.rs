@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn each_case_has_its_verdict() {
-        let floor = NoiseFloor { relative: 0.02, confidence: 0.95, pairs: 6, at_minimum: false };
+        let floor = NoiseFloor { relative: 0.02, confidence: 0.95, pairs: 6 };
         for (value, low, high, confidence, want) in [
             (0.80, 0.75, 0.85, 0.95, Difference::Lower),
             (1.20, 1.10, 1.30, 0.95, Difference::Higher),
@@ -145,7 +145,7 @@ mod tests {
             value in prop::num::f64::ANY, low in prop::num::f64::ANY, high in prop::num::f64::ANY,
         ) {
             let floor = noise::floor(&pairs, 0.95, 0.005)
-                .unwrap_or(NoiseFloor { relative: value, confidence: low, pairs: 0, at_minimum: false });
+                .unwrap_or(NoiseFloor { relative: value, confidence: low, pairs: 0 });
             prop_assert!(!floor.relative.is_finite() || floor.pairs == 0 || floor.relative >= 0.005);
             let got = verdict(&Estimate { value, interval: Some(Interval { low, high, confidence: 0.95 }) }, &floor);
             prop_assert!(got != Difference::Higher || low > 1.0);

@@ -1,6 +1,7 @@
 //! What the first process of a machine does: mount the kernel's file systems, load modules, turn the machine off.
 //!
 //! It must not know why the machine runs. See mount(2), finit_module(2), reboot(2).
+#![expect(clippy::disallowed_methods, reason = "a module is handed to the kernel as an open file")]
 
 use std::{fs::File, path::Path};
 

@@ -1,11 +1,13 @@
 //! The kernel's view of devices, sysfs, as the calling thread's network namespace has it: mounted nowhere.
 //!
 //! It must not know which files anybody looks for. See sysfs(5), fsopen(2) (Linux 5.2).
+#![expect(unsafe_code, reason = "unshare, which rustix calls unsafe")]
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
 
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
+use rustix::thread::UnshareFlags;
 
 use crate::error::{Context, Error, Result};
 
@@ -16,8 +18,22 @@ pub struct Sysfs {
 }
 
 impl Sysfs {
-    /// That of the namespace of the calling thread. Nothing is mounted that any process could see.
+    /// That of the namespace of the calling thread. Nothing is mounted that any process could see. To be called on a
+    /// thread that soon ends: where its root is that of a user namespace only, it gets a mount namespace of its own.
     pub fn here() -> Result<Self> {
+        let refused = match Self::open() {
+            Err(error) if error.is_permission() => error,
+            opened => return opened,
+        };
+        // Who may mount is decided by the user namespace that the thread's mount namespace belongs to.
+        // SAFETY: CLONE_NEWNS does not touch the table of descriptors, which is what makes unshare unsafe.
+        match unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) } {
+            Ok(()) => Self::open(),
+            Err(_) => Err(refused),
+        }
+    }
+
+    fn open() -> Result<Self> {
         let object = || "a sysfs of this network namespace";
         let context = fsopen("sysfs", FsOpenFlags::FSOPEN_CLOEXEC).named("open", object).map_err(explain)?;
         fsconfig_create(&context).named("make", object).map_err(explain)?;

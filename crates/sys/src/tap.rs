@@ -26,8 +26,7 @@ pub fn create(name: &str, index: u32, queues: u32) -> Result<Vec<File>> {
 
 fn open(name: &str, index: Option<u32>, several: bool) -> Result<File> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let descriptor: OwnedFd =
-        rustix::fs::open(DEVICE, flags, Mode::empty()).named("open", || DEVICE)?;
+    let descriptor: OwnedFd = rustix::fs::open(DEVICE, flags, Mode::empty()).named("open", || DEVICE)?;
     let number = descriptor.as_raw_fd();
     if let Some(index) = index {
         // SAFETY: TUNSETIFINDEX reads an unsigned int; `index` is one, and lives over the call.
@@ -78,6 +77,7 @@ mod tests {
     }
 
     fn socket() -> OwnedFd {
-        rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::DGRAM, None).expect("a socket")
+        rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::DGRAM, None)
+            .expect("a socket")
     }
 }

@@ -87,7 +87,8 @@ impl Namespaces {
             runtime().map_err(|refusal| RaiseError::Netlink { whom: "this process".into(), refusal })?;
         let runtime = Arc::new(runtime);
         let own = || NetNs::current().map_err(|source| RaiseError::Namespaces { hosts: 1, source });
-        let hosts = lab.hosts.iter().map(|host| Place::open(&runtime, host, own()?)).collect::<Result<_, _>>()?;
+        let hosts =
+            lab.hosts.iter().map(|host| Place::open(&runtime, host, own()?)).collect::<Result<_, _>>()?;
         Ok(Self { hosts, runtime })
     }
 

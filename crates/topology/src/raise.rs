@@ -28,18 +28,12 @@ use crate::{
 
 /// Raises `lab`: see [`Topology::raise`].
 pub(crate) fn raise(lab: &Lab) -> Result<Topology, RaiseError> {
-    let lab = &lab.outside();
-    let devices = Devices::of(lab)?;
-    check_hosts(lab)?;
-    Raising::begin(lab, devices, Namespaces::create(lab)?).complete()
+    Raising::outside(&lab.outside())?.complete()
 }
 
 /// Dresses a guest: see [`Topology::inside`].
 pub(crate) fn inside(lab: &Lab, host: &HostName) -> Result<Topology, RaiseError> {
-    let mut devices = Devices::of(lab)?;
-    let namespaces = Namespaces::own(lab)?;
-    virtio::find(lab, host, &mut devices, &namespaces)?;
-    Raising::begin(lab, devices, namespaces).complete()
+    Raising::inside(lab, host)?.complete()
 }
 
 struct Raising<'a> {
@@ -51,8 +45,20 @@ struct Raising<'a> {
 }
 
 impl<'a> Raising<'a> {
-    fn begin(lab: &'a Lab, devices: Devices, namespaces: Namespaces) -> Self {
-        Self { lab, devices, namespaces, taps: Taps::new(), missing: Vec::new() }
+    /// In namespaces of its own, for each host of the lab.
+    fn outside(lab: &'a Lab) -> Result<Self, RaiseError> {
+        let devices = Devices::of(lab)?;
+        check_hosts(lab)?;
+        let namespaces = Namespaces::create(lab)?;
+        Ok(Self { lab, devices, namespaces, taps: Taps::new(), missing: Vec::new() })
+    }
+
+    /// In the namespace of this process, which is the guest `host`.
+    fn inside(lab: &'a Lab, host: &HostName) -> Result<Self, RaiseError> {
+        let mut devices = Devices::of(lab)?;
+        let namespaces = Namespaces::own(lab)?;
+        virtio::find(lab, host, &mut devices, &namespaces)?;
+        Ok(Self { lab, devices, namespaces, taps: Taps::new(), missing: Vec::new() })
     }
 
     fn complete(mut self) -> Result<Topology, RaiseError> {
@@ -253,7 +259,7 @@ mod tests {
             return;
         }
         let lab = lab();
-        let mut raising = Raising::begin(&lab).unwrap();
+        let mut raising = Raising::outside(&lab).unwrap();
         let tunnel = Element::Vxlan("vxlan".into());
         raising.note(tunnel.clone(), "pretended".into());
         let topology = raising.complete().unwrap();
@@ -274,7 +280,7 @@ mod tests {
             to: "198.19.0.0/16".parse().unwrap(),
             via: "198.18.0.1".parse().unwrap(),
         });
-        let Err(error) = Raising::begin(&lab) else { panic!("the lab has no host `nowhere`") };
+        let Err(error) = Raising::outside(&lab) else { panic!("the lab has no host `nowhere`") };
         assert!(error.to_string().contains("names host `nowhere`"), "{error}");
     }
 }

@@ -133,4 +133,18 @@ mod tests {
         assert_eq!(name(table, 38).as_deref(), Some("virtio2-input.0"));
         assert_eq!(name(table, 8), None);
     }
+
+    #[test]
+    fn the_interrupts_of_a_card_that_this_machine_has_are_told_with_their_cpus() {
+        let devices = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
+        for device in devices.filter_map(|entry| entry.file_name().into_string().ok()) {
+            let Some(spread) = read(Path::new("/sys"), &device) else { continue };
+            let hardware = Path::new("/sys/class/net").join(&device).join("device");
+            assert!(hardware.exists() || spread.interrupts.is_empty(), "{device}: {spread:?}");
+            for interrupt in &spread.interrupts {
+                assert!(interrupt.number > 0 && !interrupt.cpus.is_empty(), "{device}: {interrupt:?}");
+            }
+        }
+        assert_eq!(read(Path::new("/sys"), "no-such-device"), None);
+    }
 }

@@ -1,7 +1,8 @@
 //! What the kernel says of devices, in the words in which it is kept and sent. Must not know who asked.
 
 use samples::{
-    CpuSpread, DeviceCounters, DeviceState, HostCounters, Interrupt, PathCounters, QdiscCounters, QueueCounters, RxTx,
+    CpuSpread, DeviceCounters, DeviceState, HostCounters, Interrupt, PathCounters, QdiscCounters,
+    QueueCounters, RxTx,
 };
 use units::Bytes;
 

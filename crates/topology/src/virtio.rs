@@ -38,11 +38,7 @@ pub(crate) fn mac(address: Ipv4Addr) -> [u8; 6] {
 }
 
 /// Makes the tap device of `nic`.
-pub(crate) fn create(
-    nic: &Nic,
-    devices: &Devices,
-    namespaces: &Namespaces,
-) -> Result<Vec<File>, Refusal> {
+pub(crate) fn create(nic: &Nic, devices: &Devices, namespaces: &Namespaces) -> Result<Vec<File>, Refusal> {
     let Some(device) = devices.find(&nic.port) else { return Ok(Vec::new()) };
     let namespace = namespaces.get(&nic.port.host).expect("every device was checked to be in a host");
     let make = || sys::tap::create(nic.port.device.as_str(), device.index, nic.queues);

@@ -14,7 +14,7 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "cpu-unexplained", look };
 
-/// A rest up to this share of busy is rounding: /proc/stat counts in ticks on most kernels.
+/// A rest up to this share of busy is what CPUs that wake do before anything can be seen, and rounding.
 const MOST: f64 = 0.05;
 
 struct Open<'a> {
@@ -57,15 +57,16 @@ fn finding(worst: &Open<'_>, found: &[Open<'_>]) -> Finding {
         cells: found.iter().map(|open| open.cell.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         caveats: vec![
-            "Where the kernel counts busy time in ticks, it is off by up to a tick at either reading, and by more where \
-             work begins after each tick: then the owners are right and busy is not."
+            "Busy is what /proc/stat does not count as idle, which it shows in hundredths of a second. Owners told apart \
+             from /proc alone are held against it at any moment: half a second may then be off by several percent. The \
+             exact probe waits for the moment when it moves on."
                 .into(),
-            "Time in the idle loop's own interrupts may be counted as idle by the kernel and as work by a probe, or the \
-             other way."
+            "An idle CPU that is woken works before anything can be seen of it, a microsecond or two in a virtual \
+             machine: where messages wake CPUs tens of thousands of times a second, that is some percent."
                 .into(),
         ],
         remedy: Some(Remedy::manual(
-            "Make longer trials, so that ticks weigh less; see whether a probe had no room for some events; leave \
+            "Make longer trials, so that rounding weighs less; see whether a probe had no room for some events; leave \
              other work off the machine."
                 .into(),
             vec!["plumb run SCENARIO --probe cpu".into(), "cat /proc/stat".into()],

@@ -80,7 +80,12 @@ fn finding(losses: &[Loss<'_>], looked: usize) -> Option<(f64, Finding)> {
         severity: severity(worst.keeps),
         claim: claim(worst, &off),
         cells: losses.iter().map(|loss| loss.slower.id.clone()).collect(),
-        evidence: losses.iter().map(|loss| evidence(loss.effect)).chain(off.iter().map(features)).collect(),
+        evidence: losses
+            .iter()
+            .map(|loss| evidence(loss.effect))
+            .chain(off.iter().map(features))
+            .chain(packets(worst.slower))
+            .collect(),
         caveats: caveats(worst, looked),
         remedy: Some(remedy(&off)),
     };
@@ -135,6 +140,16 @@ fn evidence(effect: &FactorEffect) -> Evidence {
 fn features((device, features): (&String, &BTreeSet<String>)) -> Evidence {
     let names: Vec<&str> = features.iter().map(String::as_str).collect();
     Evidence { what: format!("off on {device} as the kernel reported it"), value: names.join(", ") }
+}
+
+/// What it came to on the way, where devices and sockets were counted.
+fn packets(slower: &CellSummary) -> Option<Evidence> {
+    let data = slower.packets.as_ref()?.data.as_ref()?;
+    let cut = data.cut.as_ref().map(|cut| format!(", cut at {}", cut.device)).unwrap_or_default();
+    Some(Evidence {
+        what: format!("segments a packet in {}", slower.id),
+        value: format!("{:.1} at the sender, {:.1} at the receiver{cut}", data.first, data.last),
+    })
 }
 
 fn remedy(off: &Off) -> Remedy {

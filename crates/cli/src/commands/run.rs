@@ -2,7 +2,7 @@
 
 mod change;
 mod job;
-mod probe;
+pub(crate) mod probe;
 mod remedies;
 mod resume;
 

@@ -2,8 +2,10 @@
 
 use std::{cell::Cell, io::pipe, thread};
 
+use load::{StreamLoad, Until};
 use machine::{Channel, MachineError, Process};
 use protocol::{FromAgent, Hello, Observing, Receiver, Sender, ToAgent};
+use units::Nanos;
 
 use super::*;
 
@@ -78,7 +80,7 @@ fn failing(times: &'static [&'static [samples::ProbeKind]]) -> impl FnMut(Order)
     }
 }
 
-/// Watches once: what was told, and what becomes of the trial.
+/// Watches a stream once: what was told, and what becomes of the trial.
 fn watch(watcher: &mut Watcher) -> (Vec<String>, Verdict) {
     watcher.observe(Token(1), Vec::new(), None).expect("nobody interrupts");
     watcher.end().expect("nobody interrupts");
@@ -87,7 +89,8 @@ fn watch(watcher: &mut Watcher) -> (Vec<String>, Verdict) {
         Event::Notice(text) => told.push((*text).to_owned()),
         other => panic!("{other:?}"),
     };
-    let verdict = watcher.judge(&mut tell);
+    let stream = Load::Stream(StreamLoad::new(Until::Elapsed(Nanos::from_secs(1))));
+    let verdict = watcher.judge(&stream, &mut tell);
     (told, verdict)
 }
 
@@ -120,6 +123,15 @@ fn a_trial_is_made_once_more_when_a_probe_fails_and_then_the_run_goes_on_without
     let (told, verdict) = watch(&mut watcher);
     assert_eq!((told.len(), verdict), (1, Verdict::Over), "none is left");
     assert_eq!(watcher.probes(), []);
+}
+
+#[test]
+fn a_trial_is_over_when_the_probes_that_are_left_see_nothing_of_it() {
+    let answers = failing(&[&[], &[CPU], &[CPU]]);
+    let (mut watcher, _) = started(answers, &[ProbeKind::Cpu, ProbeKind::PacketWay]);
+    assert_eq!(watch(&mut watcher).1, Verdict::Again);
+    assert_eq!(watch(&mut watcher).1, Verdict::Over, "a stream has no messages to follow");
+    assert_eq!(watcher.probes(), [ProbeKind::PacketWay]);
 }
 
 #[test]

@@ -105,7 +105,9 @@ mod tests {
             }
         };
         let newest = || Kernel::newest(&boot, &modules).map(|kernel| kernel.image);
-        assert!(newest().expect_err("none yet").to_string().contains("apt-get install linux-image-cloud-amd64"));
+        assert!(
+            newest().expect_err("none yet").to_string().contains("apt-get install linux-image-cloud-amd64")
+        );
         for (release, with_modules, best) in [
             ("6.12.3-amd64", true, "6.12.3-amd64"),
             ("6.1.0-9-cloud-amd64", true, "6.1.0-9-cloud-amd64"),

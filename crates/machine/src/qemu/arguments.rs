@@ -32,14 +32,21 @@ const EMULATED_KERNEL_ARGUMENTS: &str = "tsc=reliable no_timer_check";
 const EMULATED_CPU: &str = "EPYC";
 
 /// The command line for this machine.
-pub(super) fn of(host: &HostName, vm: &Vm, accelerator: Accelerator, kernel: &Kernel, nic: Option<&Nic>) -> Vec<String> {
+pub(super) fn of(
+    host: &HostName,
+    vm: &Vm,
+    accelerator: Accelerator,
+    kernel: &Kernel,
+    nic: Option<&Nic>,
+) -> Vec<String> {
     let (board, accel) = (vm.board.word(), accelerator.word());
     let cpu = match accelerator {
         Accelerator::Kvm => "host",
         Accelerator::Tcg => EMULATED_CPU,
     };
     // Threads of their own for emulated CPUs; on virtio-mmio the bus is part of the device's name.
-    let accel = if accelerator == Accelerator::Tcg { format!("{accel},thread=multi") } else { accel.to_owned() };
+    let accel =
+        if accelerator == Accelerator::Tcg { format!("{accel},thread=multi") } else { accel.to_owned() };
     let bus = match vm.board {
         Board::Q35 => "pci",
         Board::Microvm => "device",

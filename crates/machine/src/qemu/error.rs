@@ -30,7 +30,15 @@ pub enum QemuError {
     /// A stream to it could not be made.
     #[error("cannot make the streams to QEMU: {0}")]
     Streams(#[from] io::Error),
-    /// It ended at once, or does not answer.
+    /// It ended at once.
+    #[error("QEMU ended with status {status}{}", said(words))]
+    Ended {
+        /// Its exit status.
+        status: i32,
+        /// Its last lines.
+        words: String,
+    },
+    /// It does not answer.
     #[error("{source}{}", said(words))]
     Monitor {
         /// What its monitor protocol says.

@@ -41,7 +41,10 @@ mod tests {
     #[test]
     fn queues_have_descriptors_and_vectors() {
         let queue = || File::open("/dev/null").expect("Linux");
-        let nic = |queues: usize| Nic { queues: (0..queues).map(|_| queue()).collect(), mac: [2, 86, 198, 18, 0, 7] };
+        let nic = |queues: usize| Nic {
+            queues: (0..queues).map(|_| queue()).collect(),
+            mac: [2, 86, 198, 18, 0, 7],
+        };
         let mac = "mac=02:56:c6:12:00:07";
         assert_eq!(
             nic(1).options(false, "pci", 14),

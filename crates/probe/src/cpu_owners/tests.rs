@@ -2,6 +2,7 @@
 
 mod shell;
 
+use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
 
 use samples::{Observed, OwnedCpu, Owner};
@@ -176,22 +177,52 @@ fn flood() -> sys::Result<u64> {
 
 #[test]
 fn cpu_owners_add_up_to_what_the_kernel_counts_as_busy() {
-    let Some(mut probe) = traced() else { return };
-    let closure = |probe: &mut dyn Probe| {
-        probe.start(&Watch::default()).expect("watched");
+    assert_closure(|| {
         std::thread::scope(|scope| {
             scope.spawn(|| spin(1000 * MS));
             spin(1000 * MS);
         });
-        let cpu = read(probe);
-        let rest = cpu.busy.0.abs_diff(sum(&cpu)).saturating_sub(cpu.steal.0);
-        (rest * 20 <= cpu.busy.0, cpu)
-    };
-    let (first, _) = closure(&mut probe);
-    if !first {
-        let (second, cpu) = closure(&mut probe);
-        assert!(second, "twice more than 5 % is nobody's, or is nobody's work: {} of {cpu:#?}", sum(&cpu));
+    });
+}
+
+/// Most of the work is then on the way from idleness to a task and back.
+#[test]
+fn cpu_owners_add_up_where_messages_wake_idle_cpus() {
+    let [one, other, ..] = sys::affinity::available()[..] else { return };
+    assert_closure(|| {
+        let (mut here, mut there) = std::os::unix::net::UnixStream::pair().expect("Linux");
+        let until = sys::clock::monotonic() + 800 * MS;
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                sys::affinity::pin_thread(&[other]).expect("it is available");
+                // Until the other end is closed.
+                let mut byte = [0];
+                while there.read_exact(&mut byte).is_ok() && there.write_all(&byte).is_ok() {}
+            });
+            scope.spawn(move || {
+                sys::affinity::pin_thread(&[one]).expect("it is available");
+                while sys::clock::monotonic() < until {
+                    here.write_all(&[1]).and_then(|()| here.read_exact(&mut [0])).expect("it answers");
+                }
+            });
+        });
+    });
+}
+
+/// No more than 5 % of the busy time is nobody's, or somebody's and not busy, in one of three times.
+fn assert_closure(work: impl Fn()) {
+    let Some(mut probe) = traced() else { return };
+    let mut rests = Vec::new();
+    while rests.len() < 3 {
+        probe.start(&Watch::default()).expect("watched");
+        work();
+        let cpu = read(&mut probe);
+        rests.push((cpu.busy.0.abs_diff(sum(&cpu)) as f64 / cpu.busy.0 as f64, cpu));
+        if rests.iter().any(|(rest, _)| *rest <= 0.05) {
+            return;
+        }
     }
+    panic!("{rests:#?}");
 }
 
 #[test]

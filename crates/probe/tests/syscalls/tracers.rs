@@ -64,7 +64,8 @@ pub(crate) fn perf() -> Result<(), Failed> {
         let mut ours = ours.remove(&thread).unwrap_or_default();
         if thread == first {
             for call in BEFORE_THE_PROGRAM {
-                let (ours, told) = (ours.remove(*call).unwrap_or_default(), told.remove(*call).unwrap_or_default());
+                let (ours, told) =
+                    (ours.remove(*call).unwrap_or_default(), told.remove(*call).unwrap_or_default());
                 assert!(ours >= told, "{call}: {ours:?}, and perf saw {told:?}");
             }
         } else {

@@ -22,9 +22,11 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
         Doubt::EndsDisagree { sent, received } => {
             format!("the ends disagree: {sent} sent, {received} received")
         }
-        Doubt::Emulated => "a virtual machine at one end was emulated: counts hold, times and rates do not compare with \
+        Doubt::Emulated => {
+            "a virtual machine at one end was emulated: counts hold, times and rates do not compare with \
              hardware"
-            .to_owned(),
+                .to_owned()
+        }
         Doubt::RateNotKept { asked, got } => {
             format!("a sender was asked for {asked} and sent {got}: it or the path had no room for more")
         }

@@ -2,7 +2,6 @@
 
 use findings::{CellSummary, DataPackets, DevicePackets, Findings, PacketSize, PacketSummary};
 use samples::{DeviceCounters, QueueCounters};
-use units::significant;
 
 use super::Source;
 use crate::{
@@ -39,18 +38,13 @@ fn data(findings: &Findings, counted: &[Counted<'_>]) -> Option<Table> {
     if known.is_empty() {
         return None;
     }
-    let columns = vec![left("Cell"), right("First device"), right("Last device"), left("Cut at")];
+    let columns = vec![left("Cell"), right("At sender"), right("At receiver"), left("Cut at")];
     let row = |(cell, data): &(&CellSummary, &DataPackets)| {
-        let cut = data.cut.as_ref();
         vec![
             Text::of(Tone::Strong, labels::cell(findings, cell)),
             per_packet(data.first).into(),
             per_packet(data.last).into(),
-            cut.map_or_else(
-                || "-".to_owned(),
-                |cut| format!("{} (to {})", cut.device, per_packet(cut.segments)),
-            )
-            .into(),
+            cut(data).into(),
         ]
     };
     let shown = if known.len() > OPEN {
@@ -69,8 +63,17 @@ fn data(findings: &Findings, counted: &[Counted<'_>]) -> Option<Table> {
     })
 }
 
+/// Where packets were cut, and to what, where they did not stay so.
+fn cut(data: &DataPackets) -> String {
+    let Some(cut) = &data.cut else { return "-".to_owned() };
+    let to = per_packet(cut.segments);
+    if to == per_packet(data.last) { cut.device.clone() } else { format!("{} (to {to})", cut.device) }
+}
+
+/// Three digits; a packet for each segment is 1.00, whether a few more or fewer were counted.
 fn per_packet(segments: f64) -> String {
-    significant(segments, 3)
+    let decimals = if segments < 9.995 { 2 } else { usize::from(segments < 99.95) };
+    format!("{segments:.decimals$}")
 }
 
 fn of_cell(findings: &Findings, (cell, packets): &Counted<'_>) -> Vec<Block> {

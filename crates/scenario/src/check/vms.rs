@@ -39,7 +39,8 @@ fn sizes(entry: &Entry<VmTable>, problems: &mut Vec<Problem>) {
     let table = &entry.table;
     for (name, number) in [("vcpus", &table.vcpus), ("queues", &table.queues)] {
         if let Some(number) = number.as_ref().filter(|number| !VCPUS.contains(number.get_ref())) {
-            let message = format!("`{name}` is {}, not {} to {}", number.get_ref(), VCPUS.start(), VCPUS.end());
+            let message =
+                format!("`{name}` is {}, not {} to {}", number.get_ref(), VCPUS.start(), VCPUS.end());
             problems.push(Problem::new(number.span(), message, "out of range"));
         }
     }
@@ -71,7 +72,9 @@ pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let mut problems = Vec::new();
     for workload in scenario.workloads.iter().filter(|workload| workload.placement != Placement::Free) {
         let path = scenario.paths.iter().filter(in_vm).find(|path| workload.paths.contains(&path.name));
-        let (Some(path), Some(entry)) = (path, document.workloads.get(workload.name.as_str())) else { continue };
+        let (Some(path), Some(entry)) = (path, document.workloads.get(workload.name.as_str())) else {
+            continue;
+        };
         let message = format!(
             "`{}` places its threads, and the path `{}` ends in a virtual machine, which has CPUs of its own",
             workload.name, path.name

@@ -1,6 +1,6 @@
 //! The smallest labs that need one thing each.
 
-use std::{collections::BTreeMap, net::Ipv4Addr};
+use std::net::Ipv4Addr;
 
 use ipnet::Ipv4Net;
 use scenario::{
@@ -14,16 +14,7 @@ const FAR: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
 
 /// A host and nothing else.
 pub(crate) fn host() -> Lab {
-    Lab {
-        hosts: vec![named("near", false)],
-        links: vec![],
-        nics: vec![],
-        bridges: vec![],
-        vxlans: vec![],
-        gateways: vec![],
-        routes: vec![],
-        devices: BTreeMap::new(),
-    }
+    Lab { hosts: vec![named("near", false)], ..Lab::default() }
 }
 
 /// A host that forwards.

@@ -2,7 +2,6 @@
 #![expect(clippy::disallowed_macros, reason = "a skipped test says so")]
 
 use std::{
-    collections::BTreeMap,
     io::{self, Read, Write},
     net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     time::Duration,
@@ -47,15 +46,7 @@ pub(crate) fn ip(text: &str) -> Ipv4Addr {
 }
 
 pub(crate) fn empty() -> Lab {
-    Lab {
-        hosts: vec![],
-        links: vec![],
-        bridges: vec![],
-        vxlans: vec![],
-        gateways: vec![],
-        routes: vec![],
-        devices: BTreeMap::new(),
-    }
+    Lab::default()
 }
 
 pub(crate) fn host(name: &str, forwards: bool) -> Host {

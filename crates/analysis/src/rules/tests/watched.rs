@@ -1,10 +1,11 @@
 //! Runs that probes watched, each with one thing to say of it, or nearly.
 
+use findings::Evidence;
 use samples::{
     DeviceCounters, LatencyHistogram, OwnedCpu, Owner, OwnerShare, OwnerSource, PacketWay, PathCounters,
     QdiscCounters, SoftnetCounters, WayEvent, WayPoint, WayStep,
 };
-use units::Nanos;
+use units::{Bytes, Nanos};
 
 use super::made::nested;
 use crate::fixtures::{Fixture, ping_of, stream_of};
@@ -127,4 +128,26 @@ pub(super) fn dropping(by_backlog: u64, by_qdisc: u64) -> Fixture {
         });
     });
     run
+}
+
+#[test]
+fn an_offload_that_is_off_tells_where_it_cut_packets() {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]);
+    run.stream("plain", &[("offload", "off")], 5e9).stream("plain", &[("offload", "on")], 20e9);
+    run.devices("plain/bulk/offload=off", &[("a:eth0", 1500, &[("rx-gro", false)])]);
+    run.devices("plain/bulk/offload=on", &[("a:eth0", 1500, &[("rx-gro", true)])]);
+    let passed = |name: &str, packets: u64| DeviceCounters {
+        device: name.into(),
+        tx_packets: packets,
+        tx_bytes: Bytes(packets * 1500),
+        ..DeviceCounters::default()
+    };
+    run.each("plain/bulk/offload=off", |trial| {
+        let devices = vec![passed("a:eth0", 500), passed("b:eth0", 15_000)];
+        trial.counters = Some(PathCounters { devices, ..PathCounters::default() });
+    });
+    let said = super::claims(&run, "offload-off");
+    let cut = |it: &Evidence| it.what.contains("offload=off") && it.value.ends_with("cut at b:eth0");
+    assert!(said[0].evidence.iter().any(cut), "{said:#?}");
 }

@@ -4,10 +4,10 @@ use ::scenario::ProbeKind;
 
 /// Probes that were chosen, none perhaps.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Chosen(pub(super) Vec<ProbeKind>);
+pub(crate) struct Chosen(pub(crate) Vec<ProbeKind>);
 
 /// Reads `cpu,syscalls`, `all` or `none`.
-pub(super) fn chosen(text: &str) -> Result<Chosen, String> {
+pub(crate) fn chosen(text: &str) -> Result<Chosen, String> {
     match text {
         "all" => Ok(Chosen(ProbeKind::ALL.to_vec())),
         "none" => Ok(Chosen(Vec::new())),

@@ -7,13 +7,13 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use machine::{Accelerator, GuestError, Image, Kernel, Qemu};
 use samples::{Environment, MissingProbe};
-use scenario::{Board, HostName, ProbeKind, Vm};
+use scenario::{Board, HostName, Vm};
 use serde::Serialize;
 use units::{Bytes, Nanos};
 
 use crate::{
     amount,
-    commands::{PROGRAM, TOOL},
+    commands::{PROGRAM, TOOL, run::probe},
     exit::Exit,
     failure::{Misuse, NoGuest},
     interrupt, say,
@@ -44,6 +44,9 @@ pub(crate) struct RunArgs {
     /// Its modules: the folder with modules.dep [default: those of the kernel's release in /lib/modules]
     #[arg(long, value_name = "FOLDER", requires = "kernel")]
     modules: Option<PathBuf>,
+    /// Try these probes in the guest, as cpu,syscalls,packet-way; or none
+    #[arg(long, value_name = "PROBES", default_value = "all", value_parser = probe::chosen)]
+    probe: probe::Chosen,
     /// Print a JSON document instead of a table
     #[arg(short = 'J', long)]
     json: bool,
@@ -106,6 +109,9 @@ struct Document {
     /// From QEMU's start until the guest's agent had greeted, in nanoseconds.
     ready_within: Nanos,
     environment: Environment,
+    /// The probes that were tried.
+    probes: Vec<&'static str>,
+    /// Those of them that cannot run in the guest.
     missing_probes: Vec<MissingProbe>,
 }
 
@@ -122,8 +128,8 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     let image = Image::build(&kernel, PROGRAM.as_ref(), Qemu::MODULES)?;
     let host = HostName::new(NAME);
     let machine = Qemu::new(host.clone(), vm, accelerator, kernel, Arc::new(image));
-    let Introduction { environment, missing, booted_within, ready_within } =
-        introduce(host, Box::new(machine), TOOL, &stop).context(NoGuest)?.known;
+    let known = introduce((host, Box::new(machine)), TOOL, &stop, &args.probe.0).context(NoGuest)?.known;
+    let Introduction { environment, missing, booted_within, ready_within } = known;
     let document = Document {
         schema: 1,
         vm,
@@ -132,6 +138,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         booted_within: booted_within.map(Nanos::from),
         ready_within: Nanos::from(ready_within),
         environment,
+        probes: args.probe.0.iter().map(|probe| probe.word()).collect(),
         missing_probes: missing,
     };
     let text = if args.json { serde_json::to_string_pretty(&document)? + "\n" } else { table(&document) };
@@ -176,15 +183,13 @@ fn table(document: &Document) -> String {
         ("clock", environment.clock_source.clone().unwrap_or_else(|| "unknown".to_owned())),
         ("boot", boot(document)),
     ];
-    for probe in ProbeKind::ALL {
-        let missing = document.missing_probes.iter().find(|missing| missing.probe.word() == probe.word());
-        rows.push((
-            "probe",
-            missing.map_or_else(
-                || format!("{} runs", probe.word()),
-                |missing| format!("{} does not: {}", probe.word(), missing.because),
-            ),
-        ));
+    for probe in &document.probes {
+        let missing = document.missing_probes.iter().find(|missing| missing.probe.word() == *probe);
+        let text = missing.map_or_else(
+            || format!("{probe} runs"),
+            |missing| format!("{probe} does not: {}", missing.because),
+        );
+        rows.push(("probe", text));
     }
     rows.iter().map(|(name, text)| format!("{name:<8}{text}\n")).collect()
 }

@@ -42,7 +42,8 @@ fn tcp_messages_of_every_size_return() {
 #[test]
 fn messages_return_to_spinning_ends_over_either_transport() {
     for transport in [Transport::Udp, Transport::Tcp] {
-        let load = PingPongLoad { waiting: Waiting::Spin, ..settings(transport, 64) };
+        let duration = Nanos::from_secs(1);
+        let load = PingPongLoad { waiting: Waiting::Spin, duration, ..settings(transport, 64) };
         in_one_of_five(|| {
             let Some((client, server)) = on_loopback(|| play(&load, |port| port)) else { return };
             // Two threads that spin on a CPU with other work make few.
@@ -59,7 +60,7 @@ fn whoever_spins_is_busy_between_messages_and_whoever_blocks_is_not() {
         let load = PingPongLoad { schedule: Schedule::Open { period }, ..open(Transport::Udp, waiting) };
         let mut seen = Vec::new();
         // What the hypervisor takes from a thread that runs counts as its time: a busy host gets another try.
-        while seen.len() < 3 {
+        while seen.len() < 8 {
             let Some((client, server)) = on_loopback(|| play(&load, |port| port)) else { return };
             let mut threads = client.expect("runs").threads;
             threads.extend(server.expect("runs").threads);

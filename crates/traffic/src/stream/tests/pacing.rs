@@ -31,15 +31,22 @@ fn sender(load: &StreamLoad) -> Option<EndSeries> {
 fn as_much_is_sent_as_was_due_and_every_message_has_its_lateness() {
     for period in PERIODS {
         for load in loads(period, Until::Elapsed(Nanos::from_millis(500))) {
-            let Some(series) = sender(&load) else { return };
-            let (sent, elapsed) = (total(&series) / MESSAGE, series.elapsed().0);
-            let due = elapsed / period + 1;
-            // A machine with other work may keep the thread waiting over the end, when it stops sending.
-            assert!(sent <= due && sent >= due / 2, "{load:?}: {sent} of {due}");
-            let lateness = series.lateness.expect("of a rate");
-            assert!(lateness.count().abs_diff(sent) <= 1, "{} {sent}", lateness.count());
+            // A machine with other work may keep the thread waiting over the end, when it stops sending, and may
+            // leave it too little of a CPU: not five times.
+            assert!((0..5).any(|_| most_is_sent(&load, period)), "{load:?}");
         }
     }
+}
+
+/// Checks that no more was sent than was due, and tells whether it was as much.
+fn most_is_sent(load: &StreamLoad, period: u64) -> bool {
+    let Some(series) = sender(load) else { return true };
+    let (sent, elapsed) = (total(&series) / MESSAGE, series.elapsed().0);
+    let due = elapsed / period + 1;
+    assert!(sent <= due, "{load:?}: {sent} of {due}");
+    let lateness = series.lateness.expect("of a rate");
+    assert!(lateness.count().abs_diff(sent) <= 1, "{} {sent}", lateness.count());
+    sent >= due / 2
 }
 
 #[test]

@@ -33,6 +33,8 @@ const PATIENCE: Nanos = Nanos::from_secs(10);
 /// How long a receiver that was told the end listens on: for what was overtaken by it, and for a sender that
 /// did not hear the answer.
 const LINGER: Nanos = Nanos::from_millis(150);
+/// How often it says again meanwhile that it heard the end: a sender that waits for its turn asks too seldom.
+const AGAIN: Nanos = Nanos::from_millis(50);
 /// No fewer datagrams than a socket's buffer holds, even one of several MiB that is full of the shortest.
 const BUFFERFUL: u64 = 1 << 14;
 
@@ -152,13 +154,16 @@ impl<'a> Receiver<'a> {
     }
 
     /// Counts what was overtaken by the sender's last word, which takes no more time, and answers that word when
-    /// it is repeated.
+    /// it is repeated, and once or twice unasked: the answer may have been lost.
     fn linger(&mut self, pulse: &mut Pulse<'_, Arrivals>, closed: u64, shared: &Shared<'_>) -> Result<()> {
-        let mut heard = closed;
+        let (mut heard, mut said) = (closed, closed);
         while monotonic() - heard < LINGER.0 {
             let came = self.receive(pulse)?;
             if came.datagrams > 0 {
                 heard = came.now;
+            } else if came.now.saturating_sub(said) >= AGAIN.0 {
+                said = came.now;
+                self.answer(&came)?;
             }
             pulse.add(came.bytes);
             shared.check()?;

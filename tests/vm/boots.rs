@@ -1,0 +1,73 @@
+//! Guests that come up: what they say of themselves, and what is left of them.
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use plumb_tests::Sandbox;
+use serde_json::{Value, json};
+
+use crate::{remains::Remains, sandbox};
+
+/// How many guests are raised in a row.
+const ROW: usize = 5;
+/// Boots that were made once more: an emulated guest now and then hangs.
+static RETRIES: AtomicUsize = AtomicUsize::new(0);
+
+/// Has a guest boot and tell what it is. A boot that hangs is made once more, and counted; nothing else is.
+pub(crate) fn boot(sandbox: &Sandbox, flags: &[&str]) -> Value {
+    let arguments = [&["vm", "run", "--json"], flags].concat();
+    let mut output = sandbox.plumb(&arguments);
+    if output.status == Some(1) && output.err.contains("did not answer the greeting") {
+        let retries = RETRIES.fetch_add(1, Ordering::Relaxed) + 1;
+        println!("boot {flags:?} is made once more, number {retries}: {}", output.err);
+        output = sandbox.plumb(&arguments);
+    }
+    assert_eq!(output.status, Some(0), "plumb {arguments:?}: {output:?}");
+    serde_json::from_str(&output.out).expect("a JSON document")
+}
+
+/// How long a guest took until its agent was there.
+pub(crate) fn ready(document: &Value) -> Duration {
+    Duration::from_nanos(document["ready_within"].as_u64().expect("nanoseconds"))
+}
+
+pub(crate) fn every_board_boots_and_probes() {
+    for (board, cpus) in [("q35", 2), ("microvm", 1)] {
+        let sandbox = sandbox();
+        let flags = ["--board", board, "--vcpus", &cpus.to_string(), "--memory", "384M"];
+        let document = boot(&sandbox, &flags);
+        let guest = &document["environment"];
+        let release = guest["kernel"].as_str().expect("text");
+        let installed = format!("/lib/modules/{release}/modules.dep");
+        assert!(
+            std::path::Path::new(&installed).exists(),
+            "the guest's kernel is an installed one: {release}"
+        );
+        assert_eq!(guest["cpus"], json!(cpus), "{document}");
+        assert_eq!(guest["virtual_machine"], json!(true), "{document}");
+        assert_eq!(document["missing_probes"], json!([]), "{document}");
+        assert_eq!(document["vm"]["board"], json!(board));
+        assert_eq!(guest["clock_source"], json!(clock(&document)), "{document}");
+        let booted = Duration::from_nanos(document["booted_within"].as_u64().expect("nanoseconds"));
+        let share = ready(&document).as_secs_f64() / booted.as_secs_f64();
+        println!(
+            "{board}, {release}: first process after {booted:.2?}, agent ready {share:.2} times as late"
+        );
+    }
+}
+
+/// A guest that reads anything else pays a system call for it, or counts in ticks.
+fn clock(document: &Value) -> &'static str {
+    if document["accelerator"] == "kvm" { "kvm-clock" } else { "tsc" }
+}
+
+pub(crate) fn guests_in_a_row_leave_nothing() {
+    let before = Remains::now();
+    let sandbox = sandbox();
+    for _ in 0..ROW {
+        let _ = boot(&sandbox, &["--board", "microvm", "--probe", "none"]);
+    }
+    before.is_all_there_is(&sandbox);
+}

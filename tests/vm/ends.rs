@@ -1,0 +1,81 @@
+//! How a guest ends when it is not left in peace.
+
+use std::{
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use plumb_tests::{Sandbox, wait_until};
+
+use crate::{
+    boots::{boot, ready},
+    remains::{Remains, monitor, processes},
+    sandbox,
+};
+
+const SOON: Duration = Duration::from_secs(5);
+
+/// A guest that begins to boot: its controller, and its monitor's pid.
+fn booting(sandbox: &Sandbox) -> (Child, u32) {
+    let mut command = sandbox.command(&["vm", "run"]);
+    let controller = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built");
+    assert!(wait_until(Duration::from_secs(20), || monitor(sandbox).is_some()), "no monitor was started");
+    (controller, monitor(sandbox).expect("it boots for seconds"))
+}
+
+fn signal(pid: u32, name: &str) {
+    let status = Command::new("kill").args(["-s", name, &pid.to_string()]).status().expect("kill is there");
+    assert!(status.success());
+}
+
+pub(crate) fn a_killed_controller_leaves_no_monitor() {
+    let before = Remains::now();
+    let sandbox = sandbox();
+    // Its agent is there by then, and has not yet tried all probes.
+    let booted = ready(&boot(&sandbox, &["--probe", "none"])) + Duration::from_millis(300);
+    for moment in [Duration::ZERO, Duration::from_millis(700), booted] {
+        let (mut controller, _) = booting(&sandbox);
+        thread::sleep(moment);
+        controller.kill().expect("SIGKILL can be sent");
+        controller.wait().expect("it was started");
+        assert!(
+            wait_until(SOON, || processes(&sandbox).is_empty()),
+            "left {moment:?} after the start: {:?}",
+            processes(&sandbox)
+        );
+    }
+    before.is_all_there_is(&sandbox);
+}
+
+pub(crate) fn a_killed_monitor() {
+    let sandbox = sandbox();
+    let (controller, monitor) = booting(&sandbox);
+    thread::sleep(Duration::from_millis(500));
+    signal(monitor, "KILL");
+    let killed = Instant::now();
+    let output = controller.wait_with_output().expect("it was started");
+    assert!(killed.elapsed() < SOON, "{:?}", killed.elapsed());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("the agent of host guest is lost"), "{said}");
+    assert!(said.contains("killed QEMU") && !said.contains("--resume"), "{said}");
+    assert!(processes(&sandbox).is_empty());
+}
+
+pub(crate) fn ctrl_c_ends_a_boot() {
+    let before = Remains::now();
+    let sandbox = sandbox();
+    for name in ["INT", "TERM"] {
+        let (controller, _) = booting(&sandbox);
+        thread::sleep(Duration::from_millis(300));
+        let asked = Instant::now();
+        signal(controller.id(), name);
+        let output = controller.wait_with_output().expect("it was started");
+        assert_eq!(output.status.code(), Some(130), "{name}: {output:?}");
+        assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());
+        assert!(!String::from_utf8_lossy(&output.stderr).contains("--resume"), "{output:?}");
+        assert!(processes(&sandbox).is_empty(), "a monitor outlives its controller");
+    }
+    before.is_all_there_is(&sandbox);
+}

@@ -1,0 +1,121 @@
+//! Guests that do not come up: what is said of them, and how soon.
+
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
+
+use plumb_tests::Sandbox;
+
+use crate::{remains::processes, sandbox};
+
+/// A refusal needs no guest; the longest is that of a KVM that hangs.
+const SOON: Duration = Duration::from_secs(10);
+
+fn check(sandbox: &Sandbox, flags: &[&str], status: i32, said: &[&str]) {
+    let begun = Instant::now();
+    let output = sandbox.plumb(&[&["vm", "run"], flags].concat());
+    assert_eq!(output.status, Some(status), "{flags:?}: {output:?}");
+    for said in said {
+        assert!(output.err.contains(said), "{flags:?}: `{said}` is not in {}", output.err);
+    }
+    assert!(begun.elapsed() < SOON, "{flags:?}: {:?}", begun.elapsed());
+    assert!(processes(sandbox).is_empty());
+}
+
+/// A file that claims to be a bzImage.
+fn claimed(sandbox: &Sandbox, name: &str) -> String {
+    let mut kernel = vec![0_u8; 4096];
+    kernel[0x1fe..0x200].copy_from_slice(&[0x55, 0xaa]);
+    kernel[0x202..0x206].copy_from_slice(b"HdrS");
+    let path = sandbox.home().join(name);
+    fs::write(&path, kernel).expect("the sandbox can be written");
+    path.to_str().expect("temporary folders have plain names").to_owned()
+}
+
+/// The newest installed kernel.
+fn installed() -> String {
+    let entries = fs::read_dir("/boot").expect("a kernel is installed").filter_map(Result::ok);
+    let kernels = entries.map(|entry| entry.path().to_string_lossy().into_owned());
+    kernels.filter(|path| path.contains("/vmlinuz-")).max().expect("a kernel is installed")
+}
+
+/// A folder of modules that are no modules.
+fn no_modules(sandbox: &Sandbox) -> String {
+    let folder = sandbox.home().join("modules");
+    fs::create_dir(&folder).expect("the sandbox can be written");
+    let names = ["virtio_pci", "virtio_mmio", "virtio_console", "virtio_net"];
+    for name in names {
+        fs::write(folder.join(format!("{name}.ko")), "no module").expect("the sandbox can be written");
+    }
+    let list: String = names.iter().map(|name| format!("{name}.ko:\n")).collect();
+    fs::write(folder.join("modules.dep"), list).expect("the sandbox can be written");
+    folder.to_str().expect("temporary folders have plain names").to_owned()
+}
+
+pub(crate) fn nonsense_is_refused() {
+    let sandbox = sandbox();
+    let (unnamed, named) = (claimed(&sandbox, "kernel"), claimed(&sandbox, "vmlinuz-0.0.0-none"));
+    let cases: &[(&[&str], i32, &[&str])] = &[
+        (&["--kernel", "/etc/passwd"], 64, &["/etc/passwd is no kernel"]),
+        (&["--kernel", &unnamed], 64, &["--modules"]),
+        (&["--kernel", &named], 1, &["/lib/modules/0.0.0-none/modules.dep"]),
+        (&["--kernel", "/nonexistent"], 1, &["cannot read the kernel /nonexistent"]),
+        (&["--modules", "/nonexistent"], 64, &["--kernel"]),
+        (&["--memory", "64M"], 64, &["--memory 64", "192 MiB at least"]),
+        (&["--vcpus", "0"], 64, &["--vcpus"]),
+        (&["--vcpus", "256"], 64, &["--vcpus"]),
+        (&["--board", "pc"], 64, &["q35", "microvm"]),
+    ];
+    for (flags, status, said) in cases {
+        check(&sandbox, flags, *status, said);
+    }
+}
+
+pub(crate) fn a_panic_is_quoted() {
+    let sandbox = sandbox();
+    let (kernel, modules) = (installed(), no_modules(&sandbox));
+    let output = sandbox.plumb(&["vm", "run", "--kernel", &kernel, "--modules", &modules]);
+    assert_eq!(output.status, Some(1), "{output:?}");
+    for said in [
+        "the agent of host guest is lost",
+        "plumb agent: cannot load kernel module /modules/virtio_pci.ko",
+        "Kernel panic - not syncing",
+        "--modules",
+    ] {
+        assert!(output.err.contains(said), "`{said}` is not in {}", output.err);
+    }
+    assert!(!output.err.contains("TCG doesn't support"), "{}", output.err);
+    assert!(processes(&sandbox).is_empty());
+    let program = sandbox.home().join("vmlinuz-program");
+    fs::copy(env!("CARGO_BIN_EXE_plumb"), &program).expect("the sandbox can be written");
+    let program = program.to_str().expect("temporary folders have plain names");
+    check(
+        &sandbox,
+        &["--kernel", program, "--modules", &modules],
+        1,
+        &["cannot start virtual machine guest", "QEMU ended with status 1"],
+    );
+}
+
+pub(crate) fn kvm_is_checked() {
+    let sandbox = sandbox();
+    let checks = sandbox.plumb(&["doctor", "--json"]).out;
+    let checks: serde_json::Value = serde_json::from_str(&checks).expect("a JSON document");
+    let checks = checks["checks"].as_array().expect("a list");
+    let kvm = checks.iter().find(|check| check["id"] == "kvm").expect("it is checked");
+    if kvm["status"] == "works" {
+        let _ = sandbox.succeed(&["vm", "run", "--accel", "kvm"]);
+    } else {
+        check(&sandbox, &["--accel", "kvm"], 3, &["no guest can be run by KVM", "/dev/kvm", "--accel tcg"]);
+    }
+}
+
+pub(crate) fn a_missing_monitor_is_named() {
+    let sandbox = sandbox();
+    let mut command = sandbox.command(&["vm", "run", "--accel", "tcg"]);
+    let output = command.env("PATH", sandbox.home()).output().expect("plumb was built");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("apt-get install qemu-system-x86"), "{said}");
+}

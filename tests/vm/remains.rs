@@ -1,0 +1,76 @@
+//! What a guest could leave behind: processes, files, abstract sockets. Processes are known by the sandbox's home in
+//! their environment, so that guests of others do not count.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use plumb_tests::{Sandbox, wait_until};
+
+/// Where programs leave files and shared memory.
+const FOLDERS: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+/// What the names of files and sockets would begin with or hold: plumb's own, and QEMU's.
+const OURS: [&str; 4] = ["plumb", "qemu", "vl.", "guest"];
+
+/// What is there at one moment, besides processes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Remains {
+    files: BTreeSet<PathBuf>,
+    sockets: BTreeSet<String>,
+}
+
+impl Remains {
+    /// Looks at the whole machine.
+    pub(crate) fn now() -> Self {
+        let folders = FOLDERS.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten();
+        let files = folders.filter_map(Result::ok).map(|entry| entry.path());
+        let unix = fs::read_to_string("/proc/net/unix").expect("Linux");
+        let abstract_sockets = unix.lines().filter_map(|line| line.split_once(" @")).map(|(_, name)| name);
+        Self {
+            files: files.filter(|path| is_ours(&path.to_string_lossy())).collect(),
+            sockets: abstract_sockets.filter(|name| is_ours(name)).map(str::to_owned).collect(),
+        }
+    }
+
+    /// Insists that nothing has come since, and that no process of the sandbox is left.
+    pub(crate) fn is_all_there_is(&self, sandbox: &Sandbox) {
+        let left = || (processes(sandbox), Self::now());
+        let clean = |(processes, now): &(Vec<u32>, Self)| {
+            processes.is_empty() && now.files.is_subset(&self.files) && now.sockets.is_subset(&self.sockets)
+        };
+        let patience = Duration::from_secs(5);
+        assert!(wait_until(patience, || clean(&left())), "left behind: {:?}, before: {self:?}", left());
+        let home: Vec<_> = fs::read_dir(sandbox.home()).expect("it is there").collect();
+        assert!(home.is_empty(), "left behind in the home: {home:?}");
+    }
+}
+
+/// Pids of everything that was started from a sandbox and has not ended.
+pub(crate) fn processes(sandbox: &Sandbox) -> Vec<u32> {
+    let mark = [b"HOME=", sandbox.home().as_os_str().as_bytes()].concat();
+    let entries = fs::read_dir("/proc").expect("Linux").filter_map(Result::ok);
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let is_marked = |pid: &u32| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == mark)
+    };
+    pids.filter(is_marked).collect()
+}
+
+/// The monitor of a sandbox's guest, if one runs.
+pub(crate) fn monitor(sandbox: &Sandbox) -> Option<u32> {
+    let is_monitor = |pid: &u32| {
+        let program = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
+        program.file_name().is_some_and(|name| name.to_string_lossy().starts_with("qemu-system"))
+    };
+    processes(sandbox).into_iter().find(is_monitor)
+}
+
+fn is_ours(path: &str) -> bool {
+    let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    OURS.iter().any(|ours| name.contains(ours))
+}
