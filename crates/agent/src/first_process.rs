@@ -1,6 +1,10 @@
 //! The agent as the first process of a guest: mounts what every process expects, loads the modules that lie in the
 //! image, finds the port to the controller, and turns the machine off when the controller hangs up.
 //! Must not know which monitor runs the guest.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the first process of a guest has files to read and devices to wait for"
+)]
 
 use std::{
     fs::{self, File, OpenOptions},

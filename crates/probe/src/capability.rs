@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(state("vhost-net") == State::Works, sys::vhost::try_own().is_ok());
         let flags = std::fs::read_to_string("/proc/cpuinfo").expect("Linux");
         if !flags.split_whitespace().any(|word| word == "vmx" || word == "svm") {
-            assert_eq!(state("kvm"), State::Missing, "a device node proves nothing");
+            assert_ne!(state("kvm"), State::Works, "a device node proves nothing");
         }
     }
 
