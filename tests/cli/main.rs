@@ -175,9 +175,15 @@ fn a_mistake_in_a_scenario() {
 fn every_builtin_shows_and_checks() {
     let sandbox = sandbox();
     let list = sandbox.succeed(&["scenario", "list"]).out;
-    for name in
-        ["quick", "engine-limits", "proxmox-vxlan", "egress-gateway", "bridge-streams", "bridge-queues"]
-    {
+    for name in [
+        "quick",
+        "engine-limits",
+        "proxmox-vxlan",
+        "egress-gateway",
+        "bridge-streams",
+        "bridge-queues",
+        "bridge-multiqueue",
+    ] {
         assert!(list.contains(name), "{name} is not in:\n{list}");
         let file = sandbox.file(&format!("{name}.toml"), &sandbox.succeed(&["scenario", "show", name]).out);
         let checked = sandbox.succeed(&["scenario", "check", &file]).out;

@@ -24,7 +24,7 @@ fn booting(sandbox: &Sandbox) -> (Child, u32) {
     (controller, monitor(sandbox).expect("it boots for seconds"))
 }
 
-fn signal(pid: u32, name: &str) {
+pub(crate) fn signal(pid: u32, name: &str) {
     let status = Command::new("kill").args(["-s", name, &pid.to_string()]).status().expect("kill is there");
     assert!(status.success());
 }

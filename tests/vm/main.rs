@@ -8,11 +8,20 @@ use plumb_tests::{Case, Need, Sandbox, run};
 
 mod boots;
 mod ends;
+mod measured;
 mod refused;
 mod remains;
 
 /// What any guest needs.
 const GUEST: &[Need] = &[Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel];
+
+/// What a guest needs that is measured: a device on a bridge.
+const MEASURED: &[Need] = &[
+    Need::Root,
+    Need::Program("qemu-system-x86_64", "qemu-system-x86"),
+    Need::GuestKernel,
+    Need::File("/dev/net/tun", "a kernel with tap devices"),
+];
 
 const CASES: &[Case] = &[
     Case {
@@ -46,6 +55,31 @@ const CASES: &[Case] = &[
         name: "hardware_virtualisation_that_does_not_work_is_refused_with_its_reason",
         needs: GUEST,
         test: refused::kvm_is_checked,
+    },
+    Case {
+        name: "a_guest_uses_as_many_queues_as_asked_and_each_takes_packets",
+        needs: MEASURED,
+        test: measured::queues_are_those_of_the_guest,
+    },
+    Case {
+        name: "a_microvm_and_a_namespace_on_one_bridge_answer_each_other",
+        needs: MEASURED,
+        test: measured::a_microvm_answers_a_namespace,
+    },
+    Case {
+        name: "a_guest_killed_in_a_trial_ends_the_run_and_finished_trials_are_kept",
+        needs: MEASURED,
+        test: measured::a_guest_killed_in_a_trial,
+    },
+    Case {
+        name: "vhost_that_does_not_work_is_a_reason_to_skip_the_paths_of_its_guests",
+        needs: MEASURED,
+        test: measured::vhost_that_does_not_work_is_no_end,
+    },
+    Case {
+        name: "the_shipped_grid_of_queues_and_streams_between_two_guests_runs",
+        needs: MEASURED,
+        test: measured::the_shipped_grid_runs,
     },
     Case {
         name: "without_a_monitor_the_package_that_brings_it_is_named",

@@ -23,14 +23,14 @@ pub(crate) struct Machines {
 
 /// The machines of `hosts`, whose agents are `program`.
 pub(crate) fn of(
-    hosts: BTreeSet<&HostName>,
+    hosts: &BTreeSet<&HostName>,
     lab: &Lab,
     topology: &Topology,
     program: &Path,
 ) -> Result<Machines, RunError> {
     let mut machines = Machines { waiting: Vec::new(), emulated: None };
     let mut monitors = None;
-    for host in hosts {
+    for &host in hosts {
         let machine: Box<dyn Machine> = match lab.vm(host) {
             Some(vm) => {
                 let monitors = match &mut monitors {
@@ -51,6 +51,12 @@ pub(crate) fn of(
         machines.waiting.push((host.clone(), machine));
     }
     Ok(machines)
+}
+
+/// What of a lab to look around in is not there: it has no agents, and so none of the guests that boot with theirs.
+pub(crate) fn unbooted(lab: &Lab) -> impl Iterator<Item = String> {
+    let vms = lab.hosts.iter().filter(|host| host.vm.is_some());
+    vms.map(|host| format!("virtual machine `{}`: only `plumb run` boots it", host.name))
 }
 
 /// What all virtual machines have in common.
@@ -75,5 +81,25 @@ impl Monitors {
         let Some(tap) = topology.tap(host) else { return Ok(machine) };
         let tap = tap.map_err(|error| MachineError::Qemu { host: host.to_string(), source: error.into() })?;
         Ok(machine.with_nic(Nic { queues: tap.queues, mac: tap.mac }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use scenario::{Scenario, builtin};
+
+    use super::*;
+
+    #[test]
+    fn of_a_lab_to_look_around_in_each_guest_that_would_boot_is_told() {
+        let told = |name: &str| {
+            let shipped = builtin::find(name).expect("shipped");
+            unbooted(&Scenario::parse(name, shipped.text).expect("parses").lab).collect::<Vec<_>>()
+        };
+        assert_eq!(told("bridge-queues"), [""; 0]);
+        assert_eq!(
+            told("bridge-multiqueue"),
+            ["client", "server"].map(|vm| format!("virtual machine `{vm}`: only `plumb run` boots it"))
+        );
     }
 }

@@ -19,10 +19,11 @@ pub(crate) fn measurement(client: &EndReport, server: &EndReport) -> Result<Meas
     }
 }
 
-/// CPU time: the machine's as the client saw it, and both ends' threads.
-pub(crate) fn cpu(client: &EndReport, server: &EndReport) -> CpuUsage {
+/// CPU time: that of `machine`, as an end saw it that is on the machine itself, and both ends' threads. Without such an
+/// end the machine's is not known: a guest sees its own only.
+pub(crate) fn cpu(client: &EndReport, server: &EndReport, machine: Option<&EndReport>) -> CpuUsage {
     let threads = client.threads.iter().chain(&server.threads).cloned().collect();
-    CpuUsage { machine: client.machine.clone(), threads }
+    CpuUsage { machine: machine.map(|end| end.machine.clone()).unwrap_or_default(), threads }
 }
 
 fn flows(client: &EndReport, server: &EndReport) -> Result<StreamData, String> {

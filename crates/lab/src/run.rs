@@ -19,7 +19,8 @@ use crate::{
     event::{Event, Observer},
     exchange::unexpected,
     ground::Ground,
-    header, machines, record, skip,
+    header, machines, record,
+    skip::Lacks,
     stop::Stop,
     trial::Bench,
     watch,
@@ -76,19 +77,21 @@ pub fn run<S: Sink>(
     observer.event(&Event::Step("starting the agents"));
     let lab = &request.scenario.lab;
     let ground = Ground { lab, topology: &topology };
-    let machines = machines::of(ends(request), lab, &topology, &request.agent)?;
+    let lacks = Lacks::of(lab, topology.missing());
+    let ends = ends(request, &lacks);
+    let machines = machines::of(&ends, lab, &topology, &request.agent)?;
     if let Some(because) = &machines.emulated {
         observer.event(&Event::Notice(&format!("virtual machines are emulated: {because}")));
     }
     let emulated = machines.emulated.is_some();
     let mut agents = Agents::start(machines.waiting, request.tool, stop)?;
     ground.dress_guests(&mut agents)?;
-    let environment = describe(request, &mut agents, stop)?;
+    let environment = describe(request, &ends, &mut agents, stop)?;
     let usable_cpus = environment.usable_cpus.clone();
     let watch = watch::begin(request, &topology, observer, stop)?;
     let request = &Request { plan: &watch.plan, ..request.clone() };
     observer.event(&Event::Step("checking the paths"));
-    let skipped = missing_cells(request, &topology);
+    let skipped = missing_cells(request, &lacks);
     let (agents, watcher) = (&mut agents, watch.watcher);
     let mut bench = Bench { ground, agents, watcher, usable_cpus: &usable_cpus, set: None, emulated };
     check_paths(request, &mut bench, &skipped)?;
@@ -115,12 +118,19 @@ fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
     }
 }
 
-fn ends<'a>(request: &'a Request<'_>) -> BTreeSet<&'a HostName> {
-    planned_paths(request).flat_map(|path| [&path.from.host, &path.to.host]).collect()
+/// The ends of the paths that can be measured.
+fn ends<'a>(request: &'a Request<'_>, lacks: &Lacks<'_>) -> BTreeSet<&'a HostName> {
+    let paths = planned_paths(request).filter(|path| lacks.of_path(path).is_none());
+    paths.flat_map(|path| [&path.from.host, &path.to.host]).collect()
 }
 
 /// The machine that namespaces and virtual machines are on; a namespace sees what it is.
-fn describe(request: &Request<'_>, agents: &mut Agents, stop: &Stop) -> Result<Environment, RunError> {
+fn describe(
+    request: &Request<'_>,
+    ends: &BTreeSet<&HostName>,
+    agents: &mut Agents,
+    stop: &Stop,
+) -> Result<Environment, RunError> {
     const PATIENCE: Duration = Duration::from_secs(10);
     let ask = |agents: &mut Agents, host: &HostName| match agents.ask(
         host,
@@ -132,7 +142,7 @@ fn describe(request: &Request<'_>, agents: &mut Agents, stop: &Stop) -> Result<E
         other => Err(unexpected(host, &other)),
     };
     let lab = &request.scenario.lab;
-    if let Some(host) = ends(request).into_iter().find(|host| lab.vm(host).is_none()) {
+    if let Some(host) = ends.iter().find(|host| lab.vm(host).is_none()) {
         return ask(agents, host);
     }
     let host = HostName::new("machine");
@@ -140,9 +150,9 @@ fn describe(request: &Request<'_>, agents: &mut Agents, stop: &Stop) -> Result<E
     ask(&mut Agents::start(vec![(host.clone(), machine)], request.tool, stop)?, &host)
 }
 
-fn missing_cells(request: &Request<'_>, topology: &Topology) -> Skips {
+fn missing_cells(request: &Request<'_>, lacks: &Lacks<'_>) -> Skips {
     let found = request.plan.cells.iter().filter_map(|cell| {
-        let skip = skip::reason(cell, path_of(request.scenario, cell), topology.missing())?;
+        let skip = lacks.of_cell(cell, path_of(request.scenario, cell))?;
         Some((skip.cell.clone(), skip))
     });
     found.collect()

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use topology::Topology;
 
-use crate::{stop::Stop, trial::now};
+use crate::{machines::unbooted, stop::Stop, trial::now};
 
 /// A lab that stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub struct Standing {
     pub since: UnixMillis,
     /// Its hosts.
     pub hosts: Vec<StandingHost>,
-    /// What of it the kernel lacks.
+    /// What of it the kernel lacks, and what only a run has.
     pub missing: Vec<String>,
 }
 
@@ -238,13 +238,14 @@ fn describe(name: &str, scenario: &Scenario, topology: &Topology) -> Result<Stan
             .map(|(device, address)| format!("{} {address}", device.device))
             .collect(),
     });
+    let missing = topology.missing().iter().map(ToString::to_string);
     Ok(Standing {
         name: name.to_owned(),
         scenario: scenario.name.clone(),
         keeper: Keeper::this_process()?,
         since: now(),
         hosts: hosts.collect(),
-        missing: topology.missing().iter().map(ToString::to_string).collect(),
+        missing: missing.chain(unbooted(&scenario.lab)).collect(),
     })
 }
 

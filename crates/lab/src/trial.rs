@@ -6,7 +6,7 @@ use std::{
 };
 
 use load::{Load, PingPongLoad};
-use protocol::{DevicesRead, MtuProbe, Order, Reply};
+use protocol::{DevicesRead, EndReport, MtuProbe, Order, Reply};
 use samples::{CpuUsage, Doubt, Measurement, Observed, PathCheck, PathCounters, Skipped, Trial, UnixMillis};
 use scenario::{Arm, Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
 use units::Nanos;
@@ -133,7 +133,9 @@ impl Bench<'_> {
                 Err(RunError::Refused { because, unsupported: true, .. }) => return Ok(Came::Never(because)),
                 Err(error) => return Err(error),
             };
-            let counters = counters::between(&before, &self.read(path)?.counters, client.softnet);
+            let machine = self.on_this_machine(path, &client, &server);
+            let softnet = machine.and_then(|end| end.softnet);
+            let counters = counters::between(&before, &self.read(path)?.counters, softnet);
             match self.verdict(exchange, observer) {
                 Verdict::Kept => {}
                 Verdict::Again => continue,
@@ -142,7 +144,7 @@ impl Bench<'_> {
             let measurement =
                 merge::measurement(&client, &server).map_err(|because| unreported(path, because))?;
             if attempt == ATTEMPTS || !doubts::is_void(&cell.load, &measurement) {
-                let cpu = merge::cpu(&client, &server);
+                let cpu = merge::cpu(&client, &server, self.on_this_machine(path, &client, &server));
                 let measured = Measured { started, measurement, cpu, observed, counters };
                 return Ok(Came::Measured(Box::new(measured)));
             }
@@ -150,6 +152,17 @@ impl Bench<'_> {
             let again = format!("{}: a thread did not run for most of the trial; once more", cell.id);
             observer.event(&Event::Notice(&again));
         }
+    }
+
+    /// The report of an end that sees this machine, and not the inside of a virtual one.
+    fn on_this_machine<'r>(
+        &self,
+        path: &Path,
+        client: &'r EndReport,
+        server: &'r EndReport,
+    ) -> Option<&'r EndReport> {
+        let ends = [(&path.from.host, client), (&path.to.host, server)];
+        ends.into_iter().find(|(host, _)| self.ground.lab.vm(host).is_none()).map(|(_, report)| report)
     }
 
     fn verdict(&mut self, exchange: &Exchange<'_>, observer: &mut dyn Observer) -> Verdict {

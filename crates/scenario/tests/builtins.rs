@@ -36,8 +36,10 @@ fn a_run_of_a_builtin_takes_as_long_as_is_said() {
         let seconds = plan(name).duration_estimate().seconds();
         assert!((least..most).contains(&seconds), "{name}: {seconds} s");
     }
-    let budget = plan("bridge-queues").design.budget.expect("its runs have one");
-    assert!((60.0..120.0).contains(&budget.seconds()), "{budget}");
+    for name in ["bridge-queues", "bridge-multiqueue"] {
+        let budget = plan(name).design.budget.expect("its runs have one");
+        assert!((60.0..120.0).contains(&budget.seconds()), "{name}: {budget}");
+    }
 }
 
 /// The grid of the write-up in small, and the cap that it had to do without telling.
@@ -67,6 +69,17 @@ fn streams_are_multiples_of_the_queues_and_a_cap_is_told() {
     let label = capped.levels.values().next_back().expect("streams");
     assert_eq!((stream.streams, label.as_str()), (10, "4x (capped at 10)"));
     assert_eq!(capped.id.as_str(), "guest-to-guest/throughput/queues=4,streams=4x");
+}
+
+/// A guest's device is made with the most queues that any cell wants, by its machine as well as by the bridge's host.
+#[test]
+fn queues_of_a_factor_are_made_by_the_virtual_machine() {
+    let lab = builtin("bridge-multiqueue").lab;
+    for nic in &lab.nics {
+        let vm = lab.vm(&nic.at.host).expect("it is one");
+        assert_eq!((nic.queues, vm.queues, vm.vcpus), (2, 2, 2), "{}", nic.name);
+    }
+    assert_eq!(lab.nics.len(), 2);
 }
 
 /// The layers as the document has them: in the order in which a packet meets them.

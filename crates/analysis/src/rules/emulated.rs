@@ -1,7 +1,7 @@
 //! `emulated`: the processor is software, so counts hold and times do not compare with hardware.
 
-use findings::{Evidence, Finding, Remedy, Severity};
-use samples::Environment;
+use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use samples::{Doubt, Environment};
 
 use super::{Context, Rule};
 use crate::words::{count, list};
@@ -23,13 +23,22 @@ struct Sign {
     cells: Vec<String>,
 }
 
-/// One claim for the run.
+/// One claim about the cells that surely were, one about those that may have been.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let environment = context.findings.run.environment.as_ref();
     let mut signs: Vec<Sign> =
         environment.into_iter().flat_map(|it| [model(it), slow(it)]).flatten().collect();
-    signs.extend(named(context));
-    if signs.is_empty() { Vec::new() } else { vec![finding(&signs, context)] }
+    signs.extend([doubted(context), named(context)].into_iter().flatten());
+    let (sure, unsure): (Vec<Sign>, Vec<Sign>) = signs.into_iter().partition(|sign| sign.sure);
+    let known = cells(&sure, context);
+    let mut rest = cells(&unsure, context);
+    rest.retain(|cell| !known.contains(cell));
+    let claims = [(sure, known), (unsure, rest)];
+    claims
+        .into_iter()
+        .filter(|(_, cells)| !cells.is_empty())
+        .map(|(signs, cells)| finding(&signs, cells))
+        .collect()
 }
 
 fn model(environment: &Environment) -> Option<Sign> {
@@ -54,35 +63,42 @@ fn slow(environment: &Environment) -> Option<Sign> {
     })
 }
 
+/// Cells whose trials say that a virtual machine at one end was emulated.
+fn doubted(context: &Context<'_>) -> Option<Sign> {
+    let says = |cell: &&CellSummary| cell.doubts.iter().any(|(doubt, _)| *doubt == Doubt::Emulated);
+    of_cells("an emulated virtual machine at one end", context.findings.cells.iter().filter(says))
+}
+
 /// Cells whose path or levels say that a machine on the way is emulated.
 fn named(context: &Context<'_>) -> Option<Sign> {
     let says = |text: &String| {
         let text = text.to_lowercase();
         text.split(|letter: char| !letter.is_alphanumeric()).any(|word| WORDS.contains(&word))
     };
-    let cells: Vec<String> = context
-        .findings
-        .cells
-        .iter()
-        .filter(|cell| says(&cell.path) || cell.layers.iter().any(says) || cell.levels.values().any(says))
-        .map(|cell| cell.id.clone())
-        .collect();
-    (!cells.is_empty()).then(|| Sign {
-        evidence: Evidence { what: "named as emulated".into(), value: list(&cells) },
-        sure: true,
-        cells,
-    })
+    let named =
+        context.findings.cells.iter().filter(|cell| {
+            says(&cell.path) || cell.layers.iter().any(says) || cell.levels.values().any(says)
+        });
+    of_cells("named as emulated", named)
 }
 
-fn finding(signs: &[Sign], context: &Context<'_>) -> Finding {
-    let sure = signs.iter().any(|sign| sign.sure);
-    let all = || context.findings.cells.iter().map(|cell| cell.id.clone()).collect::<Vec<_>>();
-    // A sign of the machine concerns every cell.
-    let cells = if signs.iter().any(|sign| sign.cells.is_empty()) {
-        all()
-    } else {
-        signs.iter().flat_map(|sign| sign.cells.clone()).collect()
+fn of_cells<'a>(what: &str, cells: impl Iterator<Item = &'a CellSummary>) -> Option<Sign> {
+    let cells: Vec<String> = cells.map(|cell| cell.id.clone()).collect();
+    let evidence = Evidence { what: what.into(), value: list(&cells) };
+    (!cells.is_empty()).then_some(Sign { evidence, sure: true, cells })
+}
+
+/// The cells that these signs concern, in the run's order.
+fn cells(signs: &[Sign], context: &Context<'_>) -> Vec<String> {
+    let concerned = |cell: &String| {
+        // A sign of the machine concerns every cell.
+        signs.iter().any(|sign| sign.cells.is_empty() || sign.cells.contains(cell))
     };
+    context.findings.cells.iter().map(|cell| cell.id.clone()).filter(concerned).collect()
+}
+
+fn finding(signs: &[Sign], cells: Vec<String>) -> Finding {
+    let sure = signs.iter().any(|sign| sign.sure);
     Finding {
         id: String::new(),
         severity: if sure { Severity::Warning } else { Severity::Note },

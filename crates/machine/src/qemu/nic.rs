@@ -12,6 +12,12 @@ pub struct Nic {
 }
 
 impl Nic {
+    /// Why the host's kernel cannot move a guest's packets, if it cannot (vhost-net, which QEMU opens by itself).
+    #[must_use]
+    pub fn lacks_vhost() -> Option<String> {
+        sys::vhost::try_own().err().map(|error| format!("{error} (modprobe vhost_net)"))
+    }
+
     /// QEMU's options for it: the side of the tap device, and the side of the guest. Source: qemu(1), and
     /// Documentation/networking/multiqueue of linux-kvm.org for the vectors.
     pub(super) fn options(&self, vhost: bool, bus: &str, first: i32) -> [String; 2] {

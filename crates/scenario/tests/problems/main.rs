@@ -4,6 +4,7 @@ mod lab;
 mod probes;
 mod run;
 mod shape;
+mod vms;
 mod workloads;
 
 use scenario::{Place, Scenario, builtin};

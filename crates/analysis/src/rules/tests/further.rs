@@ -1,7 +1,7 @@
 //! What single rules have to get right beyond their case.
 
 use findings::{Finding, Severity};
-
+use samples::Doubt;
 use units::Nanos;
 
 use super::{change, claims, made, told, watched};
@@ -176,6 +176,22 @@ fn a_slow_system_call_on_a_virtual_machine_may_mean_emulation() {
     check(&run, "emulated", Severity::Note, &["may be emulated", "3000 ns"]);
     let named = made::two("vmm", ("qemu-tcg", 1e9), ("qemu-kvm", 9e9));
     assert_eq!(only(&named, "emulated").cells, ["plain/bulk/vmm=qemu-tcg"]);
+}
+
+#[test]
+fn cells_whose_trials_say_so_were_emulated_and_the_others_at_most_may_have_been() {
+    let mut run = made::doubted(1, |_| Doubt::Emulated);
+    check(&run, "emulated", Severity::Warning, &["1 cell was", "that is emulated", "at one end"]);
+    assert_eq!(only(&run, "emulated").cells, ["vxlan-to-vxlan/bulk"]);
+    let engine = samples::Calibration { clock_ns: 200.0, syscall_ns: 3000.0, wake_ns: 60_000.0 };
+    (run.environment().virtual_machine, run.environment().engine) = (true, Some(engine));
+    let said = claims(&run, "emulated");
+    let [sure, unsure] = &said[..] else { panic!("{said:#?}") };
+    assert_eq!(
+        (sure.severity, &sure.cells[..]),
+        (Severity::Warning, &["vxlan-to-vxlan/bulk".to_owned()][..])
+    );
+    assert_eq!((unsure.severity, &unsure.cells[..]), (Severity::Note, &["plain/bulk".to_owned()][..]));
 }
 
 #[test]

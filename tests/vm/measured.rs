@@ -1,0 +1,214 @@
+//! Runs that measure guests: queues as their kernel has them, guests of either board beside namespaces, and runs that
+//! cannot go on.
+
+use std::{
+    collections::BTreeSet,
+    io::{BufRead, BufReader, Read},
+    process::Stdio,
+    time::Duration,
+};
+
+use plumb_tests::{Leftovers, Output, Sandbox, wait_until};
+use serde_json::Value;
+
+use crate::{
+    ends::signal,
+    remains::{monitor, processes},
+    sandbox,
+};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A guest and a namespace on the bridge of a host. `vm` is of what kind the guest is, `more` what is measured.
+fn scenario(vm: &str, more: &str) -> String {
+    format!(
+        r#"schema = 1
+name = "one-guest"
+title = "A virtual machine beside a namespace on one bridge"
+
+[hosts.pve]
+
+[bridges.vmbr0]
+host = "pve"
+address = "198.18.64.1/24"
+mtu = 9000
+
+[vms.kind]
+{vm}
+
+[guests.vm0]
+bridge = "vmbr0"
+address = "198.18.64.83/24"
+vm = "kind"
+
+[guests.plain]
+bridge = "vmbr0"
+address = "198.18.64.84/24"
+
+[paths.to-vm]
+from = "pve"
+to = "vm0"
+layers = ["virtio", "bridge"]
+baseline = true
+
+{more}
+"#
+    )
+}
+
+/// `streams` connections at once, each cell measured `trials` times.
+fn streams(streams: u32, duration: &str, trials: u32) -> String {
+    format!(
+        "[workloads.throughput]\nkind = \"stream\"\nstreams = {streams}\nduration = \"{duration}\"\nwarmup = \
+         \"200ms\"\n\n[schedule]\ntrials = {trials}\npause = \"1ms\"\n"
+    )
+}
+
+/// Makes a run. A boot that hangs is made once more; nothing else is.
+fn run(sandbox: &Sandbox, file: &str) -> Output {
+    let arguments = ["run", file, "--probe", "none"];
+    let output = sandbox.plumb(&arguments);
+    if output.status == Some(1) && output.err.contains("did not answer the greeting") {
+        println!("made once more: {}", output.err);
+        return sandbox.plumb(&arguments);
+    }
+    output
+}
+
+fn record(sandbox: &Sandbox) -> Value {
+    let text = sandbox.succeed(&["report", "latest", "--format", "raw"]).out;
+    serde_json::from_str(&text).expect("a run record")
+}
+
+fn trials(record: &Value) -> &[Value] {
+    record["trials"].as_array().expect("a list")
+}
+
+fn named<'a>(list: &'a Value, device: &str) -> &'a Value {
+    let found = list.as_array().into_iter().flatten().find(|one| one["device"] == device);
+    found.unwrap_or_else(|| panic!("no {device} in {list}"))
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+pub(crate) fn queues_are_those_of_the_guest() {
+    let (sandbox, before) = (sandbox(), Leftovers::now());
+    let factor = "[factors.queues]\nvary = \"queues\"\ndevices = [\"vm0:eth0\"]\nvalues = [1, 2]\n\n";
+    let text = scenario("vcpus = 2", &(factor.to_owned() + &streams(4, "700ms", 1)));
+    let output = run(&sandbox, &sandbox.file("queues.toml", &text));
+    assert_eq!(output.status, Some(0), "{output:?}");
+    let record = record(&sandbox);
+    for trial in trials(&record) {
+        check_queues(trial, output.err.contains("virtual machines are emulated"));
+    }
+    let cells: BTreeSet<&str> = trials(&record).iter().filter_map(|trial| trial["cell"].as_str()).collect();
+    assert_eq!(cells.len(), 2, "{cells:?}");
+    let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;
+    if output.err.contains("virtual machines are emulated") {
+        assert!(page.contains("a virtual machine at one end was emulated"), "{page}");
+    }
+    assert!(page.contains("vm0:eth0"), "{page}");
+    assert!(processes(&sandbox).is_empty());
+    before.are_gone_within(PATIENCE);
+}
+
+fn check_queues(trial: &Value, emulated: bool) {
+    let cell = trial["cell"].as_str().expect("a name");
+    let queues = if cell.contains("queues=2") { 2 } else { 1 };
+    let state = named(&trial["devices"], "vm0:eth0");
+    assert_eq!(state["kind"], "virtio", "{cell}: {state}");
+    assert_eq!(state["mtu"], 9000, "{cell}: {state}");
+    let of_way = |way: &str| number(&state["queues"][way]);
+    assert_eq!((of_way("rx"), of_way("tx")), (queues, queues), "{cell}: {state}");
+    let counted = named(&trial["counters"]["devices"], "vm0:eth0");
+    let taken: Vec<u64> =
+        counted["rx_queues"].as_array().expect("virtio counts them").iter().map(|q| number(&q["packets"])).collect();
+    let used = &taken[..queues as usize];
+    assert!(used.iter().all(|packets| *packets > 0), "{cell}: {counted}");
+    assert_eq!(used.iter().sum::<u64>(), number(&counted["rx_packets"]), "{cell}: {counted}");
+    assert_eq!(trial["doubts"].to_string().contains("\"emulated\""), emulated, "{cell}: {}", trial["doubts"]);
+}
+
+pub(crate) fn a_microvm_answers_a_namespace() {
+    let (sandbox, before) = (sandbox(), Leftovers::now());
+    let text = scenario(
+        "board = \"microvm\"",
+        "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"500ms\"\n\n[schedule]\ntrials = 1\n",
+    );
+    let text = text
+        .replace("from = \"pve\"", "from = \"plain\"")
+        .replace("layers = [\"virtio\", \"bridge\"]", "layers = [\"veth\", \"bridge\", \"virtio\"]");
+    let output = run(&sandbox, &sandbox.file("microvm.toml", &text));
+    assert_eq!(output.status, Some(0), "{output:?}");
+    let findings = sandbox.findings("latest");
+    let cells = findings["cells"].as_array().expect("cells");
+    assert_eq!(cells.len(), 1, "{cells:?}");
+    assert!(number(&cells[0]["latency"]["round_trips"]["count"]) > 0, "{}", cells[0]);
+    assert!(processes(&sandbox).is_empty());
+    before.are_gone_within(PATIENCE);
+}
+
+pub(crate) fn a_guest_killed_in_a_trial() {
+    let (sandbox, before) = (sandbox(), Leftovers::now());
+    let file = sandbox.file("killed.toml", &scenario("", &streams(1, "500ms", 40)));
+    let mut command = sandbox.command(&["run", &file, "--probe", "none"]);
+    let mut controller =
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
+    let mut lines = BufReader::new(controller.stderr.take().expect("asked for as a pipe"));
+    let (mut line, mut said) = (String::new(), String::new());
+    while !line.contains("[2/") {
+        line.clear();
+        assert!(lines.read_line(&mut line).expect("text") > 0, "no second trial: {said}");
+        said.push_str(&line);
+    }
+    signal(monitor(&sandbox).expect("it is in its trials"), "KILL");
+    lines.read_to_string(&mut said).expect("text");
+    assert_eq!(controller.wait().expect("it was started").code(), Some(1), "{said}");
+    assert!(said.contains("the agent of host vm0 is lost"), "{said}");
+    assert!(said.contains("--resume"), "what was measured is not in vain: {said}");
+    let record = record(&sandbox);
+    assert!((2..40).contains(&trials(&record).len()), "{}", trials(&record).len());
+    assert!(wait_until(PATIENCE, || processes(&sandbox).is_empty()), "{:?}", processes(&sandbox));
+    before.are_gone_within(PATIENCE);
+}
+
+pub(crate) fn vhost_that_does_not_work_is_no_end() {
+    let sandbox = sandbox();
+    let plain = "[paths.to-plain]\nfrom = \"pve\"\nto = \"plain\"\nlayers = [\"veth\", \"bridge\"]\n\n";
+    let text = scenario("vhost = \"on\"", &(plain.to_owned() + &streams(1, "200ms", 1)));
+    let output = run(&sandbox, &sandbox.file("vhost.toml", &text));
+    assert_eq!(output.status, Some(0), "{output:?}");
+    let (findings, skipped) = (sandbox.findings("latest"), &sandbox.findings("latest")["skipped"]);
+    let measured = findings["cells"].as_array().map(Vec::len);
+    let checks = sandbox.plumb(&["doctor", "--json"]).out;
+    let checks: Value = serde_json::from_str(&checks).expect("a JSON document");
+    let checks = checks["checks"].as_array().expect("a list");
+    if checks.iter().any(|check| check["id"] == "vhost-net" && check["status"] == "works") {
+        assert_eq!((measured, skipped.as_array().map(Vec::len)), (Some(2), Some(0)), "{findings}");
+        return;
+    }
+    assert_eq!(measured, Some(1), "{findings}");
+    for said in ["virtual machine `vm0`", "vhost", "/dev/vhost-net"] {
+        assert!(skipped.to_string().contains(said), "`{said}` is not in {skipped}");
+    }
+    assert!(output.err.contains("/dev/vhost-net") && !output.err.contains("emulated"), "{}", output.err);
+}
+
+pub(crate) fn the_shipped_grid_runs() {
+    let sandbox = sandbox();
+    let shown = sandbox.succeed(&["scenario", "show", "bridge-multiqueue"]).out;
+    let budget = shown.find("[schedule]").expect("it has a schedule");
+    let text = shown[..budget].replace("\"1s\"", "\"300ms\"") + "[schedule]\ntrials = 1\n";
+    let output = run(&sandbox, &sandbox.file("grid.toml", &text));
+    assert_eq!(output.status, Some(0), "{output:?}");
+    let record = record(&sandbox);
+    let cells: BTreeSet<&str> = trials(&record).iter().filter_map(|trial| trial["cell"].as_str()).collect();
+    assert_eq!(cells.len(), 6, "{cells:?}");
+    for (trial, device) in trials(&record).iter().flat_map(|trial| ["client", "server"].map(|d| (trial, d))) {
+        let queues = if trial["cell"].as_str().is_some_and(|cell| cell.contains("queues=2")) { 2 } else { 1 };
+        let state = named(&trial["devices"], &format!("{device}:eth0"));
+        assert_eq!(number(&state["queues"]["rx"]), queues, "{state}");
+    }
+}
