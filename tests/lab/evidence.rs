@@ -154,3 +154,15 @@ pub(crate) fn two_labs_side_by_side() {
     let unknown = sandbox.plumb(&["lab", "shell", "node9", "--", "true"]);
     assert!(unknown.err.contains("node1"), "the hosts are named: {}", unknown.err);
 }
+
+pub(crate) fn a_lab_without_its_virtual_machines() {
+    let sandbox = sandbox();
+    let up = sandbox.succeed(&["lab", "up", "bridge-multiqueue"]).out;
+    let _lab = Standing { sandbox: &sandbox, name: "bridge-multiqueue" };
+    for vm in ["client", "server"] {
+        let told = format!("missing: virtual machine `{vm}`: only `plumb run` boots it");
+        assert!(up.contains(&told), "no `{told}` in {up}");
+    }
+    let devices = sandbox.inside("pve", &["cat", "/proc/net/dev"]);
+    assert!(devices.contains("client") && devices.contains("vmbr0"), "their ports are there: {devices}");
+}

@@ -17,6 +17,7 @@ const ROOT: Need = Need::Root;
 const IPERF3: Need = Need::Program("iperf3", "iperf3");
 const TCPDUMP: Need = Need::Program("tcpdump", "tcpdump");
 const ETHTOOL: Need = Need::Program("ethtool", "ethtool");
+const TAP: Need = Need::File("/dev/net/tun", "a kernel with tap devices");
 const SETPRIV: Need = Need::Program("setpriv", "util-linux");
 
 fn main() -> ExitCode {
@@ -58,6 +59,11 @@ const CASES: &[Case] = &[
         name: "two_labs_of_one_scenario_stand_side_by_side",
         needs: &[ROOT],
         test: evidence::two_labs_side_by_side,
+    },
+    Case {
+        name: "a_standing_lab_says_that_its_virtual_machines_are_not_there",
+        needs: &[ROOT, TAP],
+        test: evidence::a_lab_without_its_virtual_machines,
     },
     Case {
         name: "every_builtin_scenario_runs_to_its_end",

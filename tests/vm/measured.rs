@@ -18,6 +18,10 @@ use crate::{
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
+/// A hash chooses the queue of a stream: with so many, of two queues none is left out (but once in 2^15 times).
+const MANY: u32 = 16;
+/// A device's counters and those of its queues are read one after the other: what may come in between.
+const BETWEEN: u64 = 8;
 
 /// A guest and a namespace on the bridge of a host. `vm` is of what kind the guest is, `more` what is measured.
 fn scenario(vm: &str, more: &str) -> String {
@@ -96,7 +100,7 @@ fn number(value: &Value) -> u64 {
 pub(crate) fn queues_are_those_of_the_guest() {
     let (sandbox, before) = (sandbox(), Leftovers::now());
     let factor = "[factors.queues]\nvary = \"queues\"\ndevices = [\"vm0:eth0\"]\nvalues = [1, 2]\n\n";
-    let text = scenario("vcpus = 2", &(factor.to_owned() + &streams(4, "700ms", 1)));
+    let text = scenario("vcpus = 2", &(factor.to_owned() + &streams(MANY, "700ms", 1)));
     let output = run(&sandbox, &sandbox.file("queues.toml", &text));
     assert_eq!(output.status, Some(0), "{output:?}");
     let record = record(&sandbox);
@@ -123,11 +127,16 @@ fn check_queues(trial: &Value, emulated: bool) {
     let of_way = |way: &str| number(&state["queues"][way]);
     assert_eq!((of_way("rx"), of_way("tx")), (queues, queues), "{cell}: {state}");
     let counted = named(&trial["counters"]["devices"], "vm0:eth0");
-    let taken: Vec<u64> =
-        counted["rx_queues"].as_array().expect("virtio counts them").iter().map(|q| number(&q["packets"])).collect();
+    let taken: Vec<u64> = counted["rx_queues"]
+        .as_array()
+        .expect("virtio counts them")
+        .iter()
+        .map(|q| number(&q["packets"]))
+        .collect();
     let used = &taken[..queues as usize];
     assert!(used.iter().all(|packets| *packets > 0), "{cell}: {counted}");
-    assert_eq!(used.iter().sum::<u64>(), number(&counted["rx_packets"]), "{cell}: {counted}");
+    let apart = used.iter().sum::<u64>().abs_diff(number(&counted["rx_packets"]));
+    assert!(apart <= BETWEEN, "{cell}: {counted}");
     assert_eq!(trial["doubts"].to_string().contains("\"emulated\""), emulated, "{cell}: {}", trial["doubts"]);
 }
 

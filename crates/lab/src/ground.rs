@@ -44,7 +44,7 @@ impl Ground<'_> {
     pub(crate) fn dress_guests(&self, agents: &mut Agents) -> Result<(), RunError> {
         let guests: Vec<HostName> = self.guests(agents);
         for host in guests {
-            let order = Order::Dress { lab: self.lab.inside(&host), host: host.clone() };
+            let order = Order::Dress { lab: Box::new(self.lab.inside(&host)), host: host.clone() };
             agents.ask(&host, "dress its devices", order, PATIENCE)?;
         }
         Ok(())

@@ -53,8 +53,13 @@ pub(crate) fn of(
     Ok(machines)
 }
 
-/// What of a lab to look around in is not there: it has no agents, and so none of the guests that boot with theirs.
-pub(crate) fn unbooted(lab: &Lab) -> impl Iterator<Item = String> {
+/// What of a lab to look around in is not there: what the kernel lacks, and guests that boot with their agents, of which
+/// it has none.
+pub(crate) fn absent(topology: &Topology, lab: &Lab) -> Vec<String> {
+    topology.missing().iter().map(ToString::to_string).chain(unbooted(lab)).collect()
+}
+
+fn unbooted(lab: &Lab) -> impl Iterator<Item = String> {
     let vms = lab.hosts.iter().filter(|host| host.vm.is_some());
     vms.map(|host| format!("virtual machine `{}`: only `plumb run` boots it", host.name))
 }

@@ -37,7 +37,9 @@ impl<'a> Lacks<'a> {
         let because = self.vhost.as_ref()?;
         let vhost = |host: &&scenario::HostName| self.lab.vm(host).is_some_and(|vm| vm.vhost);
         let guest = [&path.from.host, &path.to.host].into_iter().find(vhost)?;
-        Some(format!("virtual machine `{guest}` has `vhost = \"on\"`, and vhost-net does not work: {because}"))
+        Some(format!(
+            "virtual machine `{guest}` has `vhost = \"on\"`, and vhost-net does not work: {because}"
+        ))
     }
 }
 

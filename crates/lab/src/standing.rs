@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use topology::Topology;
 
-use crate::{machines::unbooted, stop::Stop, trial::now};
+use crate::{machines::absent, stop::Stop, trial::now};
 
 /// A lab that stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -238,14 +238,13 @@ fn describe(name: &str, scenario: &Scenario, topology: &Topology) -> Result<Stan
             .map(|(device, address)| format!("{} {address}", device.device))
             .collect(),
     });
-    let missing = topology.missing().iter().map(ToString::to_string);
     Ok(Standing {
         name: name.to_owned(),
         scenario: scenario.name.clone(),
         keeper: Keeper::this_process()?,
         since: now(),
         hosts: hosts.collect(),
-        missing: missing.chain(unbooted(&scenario.lab)).collect(),
+        missing: absent(topology, &scenario.lab),
     })
 }
 

@@ -7,7 +7,7 @@ use load::{Load, Transport};
 use machine::{Machine, Namespace};
 use protocol::{ObserveOrder, Order, Reply, Seen, Subject, Token, WatchedDevice, WayOrder};
 use samples::{Environment, MissingProbe, Observed, Owner};
-use scenario::{HostName, ProbeKind};
+use scenario::{HostName, Layer, ProbeKind};
 use units::Bytes;
 
 use crate::{
@@ -216,6 +216,10 @@ impl Watcher {
     /// The messages of an exchange, if they can be followed.
     fn way(&self, exchange: &Exchange<'_>, port: u16) -> Option<WayOrder> {
         let Load::PingPong(ping) = &exchange.cell.load else { return None };
+        // From here nothing of a guest is seen: all that happens in it would be taken for the wake-up of the other end.
+        if exchange.path.layers.contains(&Layer::Virtio) {
+            return None;
+        }
         ProbeKind::PacketWay.sees(&exchange.cell.load).then(|| WayOrder {
             transport: ping.transport,
             server: exchange.path.to.address,

@@ -72,6 +72,7 @@ pub fn capabilities() -> Vec<Capability> {
         cgroup::probe(),
         ebpf::load(),
         ebpf::types(),
+        virtualisation::tap(),
         virtualisation::vhost_net(),
         virtualisation::kvm(),
     ]

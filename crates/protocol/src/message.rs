@@ -62,7 +62,7 @@ pub enum Order {
     /// Give this guest's devices what the lab says of them: answered by [`Reply::Done`]. Of a virtual machine only.
     Dress {
         /// The guest's part of the lab.
-        lab: Lab,
+        lab: Box<Lab>,
         /// The guest.
         host: HostName,
     },

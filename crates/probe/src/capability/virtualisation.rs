@@ -1,6 +1,7 @@
 //! Whether guests in virtual machines can run, and the kernel move their packets.
 
 use procfs::{CpuInfo, Current};
+use sys::netns::NetNs;
 
 use super::{Area, Capability, Subject};
 
@@ -8,6 +9,14 @@ const VHOST_NET: Subject = Subject {
     id: "vhost-net",
     title: "vhost-net",
     needed_for: "guests whose packets the kernel itself moves",
+    area: Area::VirtualMachines,
+    required: false,
+};
+
+const TAP: Subject = Subject {
+    id: "tap",
+    title: "tap devices",
+    needed_for: "paths that end in virtual machines",
     area: Area::VirtualMachines,
     required: false,
 };
@@ -27,6 +36,18 @@ pub(super) fn vhost_net() -> Capability {
             VHOST_NET.missing(error.to_string(), "sudo plumb …; or chgrp kvm /dev/vhost-net and chmod g+rw")
         }
         Err(error) => VHOST_NET.missing(error.to_string(), "modprobe vhost_net (CONFIG_VHOST_NET)"),
+    }
+}
+
+/// Makes one in a namespace of its own, with which it goes.
+pub(super) fn tap() -> Capability {
+    const INDEX: u32 = 7;
+    let made =
+        NetNs::create("tap").and_then(|inside| inside.run_in(|| sys::tap::create("tap0", INDEX, 1))?);
+    match made {
+        Ok(_) => TAP.works("one was made and taken away"),
+        Err(error) if error.is_permission() => TAP.missing(error.to_string(), "sudo plumb …"),
+        Err(error) => TAP.missing(error.to_string(), "modprobe tun (CONFIG_TUN)"),
     }
 }
 

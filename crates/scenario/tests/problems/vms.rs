@@ -7,7 +7,13 @@ const NAME: &str = "bridge-multiqueue";
 #[test]
 fn a_guest_has_no_more_queues_than_cpus() {
     let to = "vcpus = 2\nqueues = 3";
-    check(NAME, ("vcpus = 2", to), "queues = 3", "3 queues are more than the guest has CPUs, 2", "`vcpus` to 3");
+    check(
+        NAME,
+        ("vcpus = 2", to),
+        "queues = 3",
+        "3 queues are more than the guest has CPUs, 2",
+        "`vcpus` to 3",
+    );
 }
 
 #[test]
@@ -54,7 +60,13 @@ fn a_pod_is_no_virtual_machine() {
 fn a_virtual_machine_has_no_bridge_of_its_own() {
     let more = "[bridges.inner]\nhost = \"server\"\n\n[guests.client]";
     let message = "`server` is a virtual machine, and can have no device but its own";
-    check(NAME, ("[guests.client]", more), "[bridges.inner]", message, "bridges, wires and overlays into hosts");
+    check(
+        NAME,
+        ("[guests.client]", more),
+        "[bridges.inner]",
+        message,
+        "bridges, wires and overlays into hosts",
+    );
 }
 
 #[test]

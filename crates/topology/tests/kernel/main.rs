@@ -6,4 +6,5 @@ mod raise;
 mod reading;
 #[path = "../support/mod.rs"]
 mod support;
+mod taps;
 mod towards;

@@ -1,0 +1,99 @@
+//! Tap devices for guests that are virtual machines: as ports of a bridge, with the settings that the lab says, and gone
+//! with the topology. No guest is needed for that.
+#![expect(clippy::disallowed_methods, reason = "a test looks into sysfs")]
+
+use std::{fs, fs::File};
+
+use scenario::{Bridge, DeviceName, DeviceSettings, Host, HostName, Lab, Nic, Vm};
+use sys::{netns::NetNs, sysfs::Sysfs};
+use topology::{DeviceKind, Topology};
+
+use crate::support::{can_raise, device, empty, host, net};
+
+/// The MAC address of the port, which is other than that of the guest's device: the lab's first number.
+const PORT: &str = "02:50:00:00:00:00";
+
+/// A host with a bridge, and a guest of two CPUs behind it.
+fn lab() -> Lab {
+    let vm = Vm { vcpus: 2, queues: 2, ..Vm::default() };
+    let nic = Nic {
+        name: "vm0".into(),
+        at: device("vm0:eth0"),
+        port: device("hv:vm0"),
+        address: net("198.18.0.7/24"),
+        mtu: 9000,
+        queues: 2,
+    };
+    let bridge = Bridge {
+        name: "br".into(),
+        at: device("hv:br0"),
+        ports: vec![DeviceName::new("vm0")],
+        address: None,
+        mtu: 9000,
+    };
+    let mut lab = empty();
+    lab.hosts = vec![host("hv", false), Host { vm: Some(vm), ..host("vm0", false) }];
+    (lab.nics, lab.bridges) = (vec![nic], vec![bridge]);
+    lab.devices.insert(device("vm0:eth0"), DeviceSettings { mtu: Some(1500), ..DeviceSettings::default() });
+    lab
+}
+
+/// Whether the machine has tap devices; says so if not.
+#[expect(clippy::disallowed_macros, reason = "a skipped test says so")]
+fn can_tap(test: &str) -> bool {
+    let there = File::options().read(true).write(true).open("/dev/net/tun");
+    if let Err(error) = &there {
+        println!("skipped: {test}: /dev/net/tun: {error}");
+    }
+    there.is_ok() && can_raise(test)
+}
+
+/// The bridge that `vm0` is a port of, its MAC address, and its queues of both directions; `None` where it is not.
+fn facts(inside: &NetNs) -> Option<(String, String, usize)> {
+    let read = || {
+        let sysfs = Sysfs::here().expect("it is root here");
+        let folder = sysfs.path().join("class/net/vm0");
+        let address = fs::read_to_string(folder.join("address")).ok()?.trim().to_owned();
+        let bridge = fs::read_link(folder.join("master")).expect("it is a port");
+        let queues = fs::read_dir(folder.join("queues")).expect("it has some").count();
+        Some((bridge.file_name()?.to_str()?.to_owned(), address, queues))
+    };
+    inside.run_in(read).expect("it can be entered")
+}
+
+fn hypervisor(topology: &Topology) -> NetNs {
+    topology.namespace(&HostName::new("hv")).expect("it is raised").try_clone().expect("a descriptor")
+}
+
+#[test]
+fn a_guest_s_tap_device_is_a_port_with_its_mtu_its_mac_and_its_queues() {
+    if !can_tap("a_guest_s_tap_device_is_a_port_with_its_mtu_its_mac_and_its_queues") {
+        return;
+    }
+    let topology = Topology::raise(&lab()).unwrap();
+    assert_eq!(topology.missing(), []);
+    assert!(topology.namespace(&HostName::new("vm0")).is_none(), "a guest has a kernel of its own");
+    let state = topology.device_states(&[device("hv:vm0")]).unwrap().remove(0);
+    assert_eq!((state.kind, state.mtu), (DeviceKind::Tap, 9000), "what the guest sets is not its port's");
+    let facts = facts(&hypervisor(&topology)).expect("it is there");
+    assert_eq!(facts, ("br0".to_owned(), PORT.to_owned(), 4));
+    let tap = topology.tap(&HostName::new("vm0")).expect("it is a guest").unwrap();
+    assert_eq!((tap.queues.len(), tap.mtu), (2, 9000));
+    assert_eq!(tap.mac, [0x02, 0x56, 198, 18, 0, 7]);
+    assert!(topology.tap(&HostName::new("hv")).is_none());
+}
+
+#[test]
+fn a_tap_device_goes_with_the_topology() {
+    if !can_tap("a_tap_device_goes_with_the_topology") {
+        return;
+    }
+    let topology = Topology::raise(&lab()).unwrap();
+    let inside = hypervisor(&topology);
+    assert!(facts(&inside).is_some(), "the test sees what is there");
+    let tap = topology.tap(&HostName::new("vm0")).expect("it is a guest").unwrap();
+    drop(topology);
+    assert!(facts(&inside).is_some(), "a monitor that has its queues keeps it");
+    drop(tap);
+    assert_eq!(facts(&inside), None);
+}
