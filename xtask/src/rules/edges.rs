@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn forbidden_arrows_and_crates_are_found_and_allowed_ones_are_not() {
         let cases = [
-            ("agent", "scenario", Normal, 1),
+            ("agent", "lab", Normal, 1),
             ("units", "sys", Build, 1),
             ("cli", "agent", Normal, 1),
             ("lab", "store", Normal, 1),
