@@ -5,10 +5,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use protocol::{DevicesRead, Reply};
+use protocol::Reply;
 use samples::{DeviceState, PathCounters};
 use scenario::{DeviceRef, DeviceSettings, HostName, Lab};
-use topology::{ConfigureError, Topology};
+use topology::{ConfigureError, ReadError, Topology};
 
 use crate::refusal::Refusal;
 
@@ -38,14 +38,17 @@ impl Network {
         })
     }
 
-    pub(crate) fn read(&self, devices: &[DeviceRef]) -> Result<Reply, Refusal> {
+    pub(crate) fn states(&self, devices: &[DeviceRef]) -> Result<Reply, Refusal> {
         self.with(|topology| {
-            let refused = |error: topology::ReadError| Refusal::new(error.to_string());
-            let states = topology.device_states(devices).map_err(refused)?;
-            let counters = topology.reading(devices).map_err(refused)?;
-            let (states, counters) =
-                (states.iter().map(DeviceState::from).collect(), PathCounters::from(&counters));
-            Ok(Reply::Devices(DevicesRead { states, counters }))
+            let states = topology.device_states(devices).map_err(unread)?;
+            Ok(Reply::DeviceStates(states.iter().map(DeviceState::from).collect()))
+        })
+    }
+
+    pub(crate) fn counters(&self, devices: &[DeviceRef]) -> Result<Reply, Refusal> {
+        self.with(|topology| {
+            let reading = topology.reading(devices).map_err(unread)?;
+            Ok(Reply::DeviceCounters(PathCounters::from(&reading).devices))
         })
     }
 
@@ -55,4 +58,8 @@ impl Network {
             dressed.as_ref().ok_or_else(|| Refusal::new("this guest's devices were not dressed yet"))?;
         work(topology)
     }
+}
+
+fn unread(error: ReadError) -> Refusal {
+    Refusal::new(error.to_string())
 }

@@ -102,7 +102,10 @@ impl<'scope> Session<'scope, '_> {
             }
             Order::Dress { lab, host } => self.replies.answer(ticket.id, self.network.dress(&lab, &host)),
             Order::Configure { devices } => self.replies.answer(ticket.id, self.network.configure(&devices)),
-            Order::ReadDevices { devices } => self.replies.answer(ticket.id, self.network.read(&devices)),
+            Order::ReadStates { devices } => self.replies.answer(ticket.id, self.network.states(&devices)),
+            Order::ReadCounters { devices } => {
+                self.replies.answer(ticket.id, self.network.counters(&devices))
+            }
             // In their turn, so that none is begun after it was abandoned.
             Order::Observe(order) => self.replies.answer(ticket.id, self.probes.observe(&order)),
             Order::Observed { token } => self.replies.answer(ticket.id, self.probes.observed(token)),

@@ -73,9 +73,8 @@ impl Agents {
     }
 
     /// The numbers of the processes that a host's machine consists of.
-    pub(crate) fn pids(&self, host: &HostName) -> impl Iterator<Item = u32> {
-        let processes = self.endpoints.get(host).map(|endpoint| endpoint.machine.processes());
-        processes.unwrap_or_default().into_iter().map(|process| process.pid)
+    pub(crate) fn pids(&self, host: &HostName) -> Vec<u32> {
+        self.endpoints.get(host).map(|endpoint| endpoint.machine.pids()).unwrap_or_default()
     }
 
     /// How long a host's machine took until its first process ran, if it was started for the run.

@@ -109,8 +109,7 @@ impl Bench<'_> {
         if path.to.host != path.from.host {
             ends.push((Owner::Server, &path.to.host));
         }
-        let subject =
-            |(owner, host)| Subject { owner, pids: self.agents.pids(host).collect(), syscalls: true };
+        let subject = |(owner, host)| Subject { owner, pids: self.agents.pids(host), syscalls: true };
         ends.into_iter().map(subject).collect()
     }
 

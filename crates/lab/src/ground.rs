@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use protocol::{DevicesRead, Order, Reply};
+use protocol::{Order, Reply};
 use samples::{DeviceState, PathCounters};
 use scenario::{DeviceRef, DeviceSettings, HostName, Lab, Path, of_host};
 use topology::{ConfigureError, Topology};
@@ -70,30 +70,39 @@ impl Ground<'_> {
         Ok(())
     }
 
-    /// The state of these devices and what they counted since they were made, both in this order.
-    pub(crate) fn read(&self, agents: &mut Agents, devices: &[DeviceRef]) -> Result<DevicesRead, RunError> {
-        let (inside, ours): (Vec<_>, Vec<_>) =
-            devices.iter().cloned().partition(|at| self.lab.vm(&at.host).is_some());
-        let states = self.topology.device_states(&ours)?;
-        let counters = PathCounters::from(&self.topology.reading(&ours)?);
-        let mut read = DevicesRead { states: states.iter().map(DeviceState::from).collect(), counters };
-        for host in self.guests(agents) {
-            let devices: Vec<_> = inside.iter().filter(|at| at.host == host).cloned().collect();
-            if devices.is_empty() {
-                continue;
-            }
-            match agents.ask(&host, "read its devices", Order::ReadDevices { devices }, PATIENCE)? {
-                Reply::Devices(more) => {
-                    read.states.extend(more.states);
-                    read.counters.devices.extend(more.counters.devices);
-                }
+    /// The state of these devices, in this order.
+    pub(crate) fn states(
+        &self,
+        agents: &mut Agents,
+        devices: &[DeviceRef],
+    ) -> Result<Vec<DeviceState>, RunError> {
+        let states = self.topology.device_states(&self.outside(devices))?;
+        let mut states: Vec<DeviceState> = states.iter().map(DeviceState::from).collect();
+        for (host, devices) in self.inside(agents, devices) {
+            match agents.ask(&host, "read its devices", Order::ReadStates { devices }, PATIENCE)? {
+                Reply::DeviceStates(more) => states.extend(more),
                 other => return Err(unexpected(&host, &other)),
             }
         }
-        let place = |name: &str| devices.iter().position(|at| at.to_string() == name);
-        read.states.sort_by_key(|state| place(&state.device));
-        read.counters.devices.sort_by_key(|counters| place(&counters.device));
-        Ok(read)
+        states.sort_by_key(|state| place(devices, &state.device));
+        Ok(states)
+    }
+
+    /// What these devices counted since they were made, in this order, and the hosts on their way.
+    pub(crate) fn counters(
+        &self,
+        agents: &mut Agents,
+        devices: &[DeviceRef],
+    ) -> Result<PathCounters, RunError> {
+        let mut counters = PathCounters::from(&self.topology.reading(&self.outside(devices))?);
+        for (host, devices) in self.inside(agents, devices) {
+            match agents.ask(&host, "read its counters", Order::ReadCounters { devices }, PATIENCE)? {
+                Reply::DeviceCounters(more) => counters.devices.extend(more),
+                other => return Err(unexpected(&host, &other)),
+            }
+        }
+        counters.devices.sort_by_key(|counters| place(devices, &counters.device));
+        Ok(counters)
     }
 
     /// Whether either end of the path is a virtual machine.
@@ -101,7 +110,25 @@ impl Ground<'_> {
         [&path.from.host, &path.to.host].into_iter().any(|host| self.lab.vm(host).is_some())
     }
 
+    fn outside(&self, devices: &[DeviceRef]) -> Vec<DeviceRef> {
+        devices.iter().filter(|at| self.lab.vm(&at.host).is_none()).cloned().collect()
+    }
+
+    /// Those of each guest that has any of them.
+    fn inside(&self, agents: &Agents, devices: &[DeviceRef]) -> Vec<(HostName, Vec<DeviceRef>)> {
+        let of = |host: HostName| {
+            let devices: Vec<_> = devices.iter().filter(|at| at.host == host).cloned().collect();
+            (!devices.is_empty()).then_some((host, devices))
+        };
+        self.guests(agents).into_iter().filter_map(of).collect()
+    }
+
     fn guests(&self, agents: &Agents) -> Vec<HostName> {
         agents.hosts().filter(|host| self.lab.vm(host).is_some()).cloned().collect()
     }
+}
+
+/// Where in `devices` the one of that name is.
+fn place(devices: &[DeviceRef], name: &str) -> Option<usize> {
+    devices.iter().position(|at| at.to_string() == name)
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use load::{Load, PingPongLoad};
-use protocol::{DevicesRead, EndReport, MtuProbe, Order, Reply};
+use protocol::{EndReport, MtuProbe, Order, Reply};
 use samples::{CpuUsage, Doubt, Measurement, Observed, PathCheck, PathCounters, Skipped, Trial, UnixMillis};
 use scenario::{Arm, Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
 use units::Nanos;
@@ -91,7 +91,7 @@ impl Bench<'_> {
         };
         let probed = planned.arm == Arm::Probed;
         let exchange = Exchange { path, cell, cpus: &cpus, probed };
-        let devices = self.read(path)?.states;
+        let devices = self.ground.states(self.agents, &path.devices)?;
         let path_check = self.check_mtu(path, mtu)?;
         let measured = match self.measure(&exchange, observer)? {
             Came::Measured(measured) => *measured,
@@ -127,7 +127,7 @@ impl Bench<'_> {
         let mut attempt = 1;
         loop {
             let started = now();
-            let before = self.read(path)?.counters;
+            let before = self.ground.counters(self.agents, &path.devices)?;
             let Reports { client, server, observed } = match self.exchange(exchange, observer) {
                 Ok(reports) => reports,
                 Err(RunError::Refused { because, unsupported: true, .. }) => return Ok(Came::Never(because)),
@@ -135,7 +135,8 @@ impl Bench<'_> {
             };
             let machine = self.on_this_machine(path, &client, &server);
             let softnet = machine.and_then(|end| end.softnet);
-            let counters = counters::between(&before, &self.read(path)?.counters, softnet);
+            let after = self.ground.counters(self.agents, &path.devices)?;
+            let counters = counters::between(&before, &after, softnet);
             match self.verdict(exchange, observer) {
                 Verdict::Kept => {}
                 Verdict::Again => continue,
@@ -144,7 +145,7 @@ impl Bench<'_> {
             let measurement =
                 merge::measurement(&client, &server).map_err(|because| unreported(path, because))?;
             if attempt == ATTEMPTS || !doubts::is_void(&cell.load, &measurement) {
-                let cpu = merge::cpu(&client, &server, self.on_this_machine(path, &client, &server));
+                let cpu = merge::cpu(&client, &server, machine);
                 let measured = Measured { started, measurement, cpu, observed, counters };
                 return Ok(Came::Measured(Box::new(measured)));
             }
@@ -196,10 +197,6 @@ impl Bench<'_> {
             Err(Unset::Never(because)) => Ok(Err(because)),
             Err(Unset::Error(error)) => Err(error),
         }
-    }
-
-    fn read(&mut self, path: &Path) -> Result<DevicesRead, RunError> {
-        self.ground.read(self.agents, &path.devices)
     }
 
     /// Whether an unfragmented packet of `mtu` bytes goes end to end and one byte more does not.

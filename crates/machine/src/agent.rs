@@ -10,12 +10,7 @@ use std::{
 use scenario::HostName;
 use sys::netns::NetNs;
 
-use crate::{
-    channel::Channel,
-    error::MachineError,
-    last_lines::LastLines,
-    process::{Process, Role},
-};
+use crate::{channel::Channel, error::MachineError, last_lines::LastLines};
 
 /// A child process that is an agent. Dropping it ends it.
 #[derive(Debug)]
@@ -55,8 +50,8 @@ impl AgentProcess {
     }
 
     /// The process, while it was started and not stopped.
-    pub(crate) fn processes(&self) -> Vec<Process> {
-        self.child.iter().map(|child| Process { role: Role::Agent, pid: child.id() }).collect()
+    pub(crate) fn pids(&self) -> Vec<u32> {
+        self.child.iter().map(Child::id).collect()
     }
 
     /// Ends it, if it still runs, and waits until it is gone.

@@ -10,7 +10,6 @@ mod guest;
 mod keeper;
 mod last_lines;
 mod namespace;
-mod process;
 mod qemu;
 mod rights;
 mod visit;
@@ -20,7 +19,6 @@ pub use error::MachineError;
 pub use guest::{GuestError, Image, Kernel};
 pub use keeper::Keeper;
 pub use namespace::Namespace;
-pub use process::{Process, Role};
 pub use qemu::{Accelerator, Nic, Qemu, QemuError};
 pub use rights::Rights;
 /// What can go wrong with a process: the kernel's refusal, naming operation and object.
@@ -38,8 +36,9 @@ pub trait Machine: Send {
     /// When the agent cannot be started.
     fn start(&mut self) -> Result<Channel, MachineError>;
 
-    /// The processes that it consists of while it runs, its agent first; none before it starts and after it stops.
-    fn processes(&self) -> Vec<Process>;
+    /// The numbers of the processes that it consists of while it runs, as the calling process sees them; none before it
+    /// starts and after it stops.
+    fn pids(&self) -> Vec<u32>;
 
     /// Ends the agent, if it still runs, and waits until it is gone.
     fn stop(&mut self);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use scenario::HostName;
 use sys::netns::NetNs;
 
-use crate::{Machine, agent::AgentProcess, channel::Channel, error::MachineError, process::Process};
+use crate::{Machine, agent::AgentProcess, channel::Channel, error::MachineError};
 
 /// A machine that is a network namespace.
 #[derive(Debug)]
@@ -36,8 +36,8 @@ impl Machine for Namespace {
         self.agent.start(self.namespace.as_ref())
     }
 
-    fn processes(&self) -> Vec<Process> {
-        self.agent.processes()
+    fn pids(&self) -> Vec<u32> {
+        self.agent.pids()
     }
 
     fn stop(&mut self) {
@@ -53,7 +53,6 @@ impl Machine for Namespace {
 #[expect(clippy::disallowed_macros, reason = "a skipped test says why")]
 mod tests {
     use super::*;
-    use crate::process::Role;
     use std::{
         io::{Read, Write},
         thread,
@@ -72,12 +71,12 @@ mod tests {
     #[test]
     fn its_agent_is_a_child_here_and_has_a_number_while_it_runs() {
         let mut machine = Namespace::own(HostName::new("observer"), "/bin/cat".into());
-        assert_eq!(machine.processes(), []);
+        assert_eq!(machine.pids(), Vec::<u32>::new());
         let _channel = machine.start().expect("cat is everywhere");
-        let [Process { role: Role::Agent, pid }] = machine.processes()[..] else { panic!("one process") };
+        let [pid] = machine.pids()[..] else { panic!("one process") };
         assert!(sys::child::start_time(pid).is_ok(), "it is a process of this machine");
         machine.stop();
-        assert_eq!(machine.processes(), []);
+        assert_eq!(machine.pids(), Vec::<u32>::new());
     }
 
     #[test]

@@ -31,7 +31,6 @@ use crate::{
     error::MachineError,
     guest::{Image, Kernel},
     last_lines::LastLines,
-    process::{Process, Role},
 };
 
 const PROGRAM: &str = "qemu-system-x86_64";
@@ -167,8 +166,8 @@ impl Machine for Qemu {
         Ok(Channel { from_agent: Box::new(agent), to_agent: Box::new(HangsUp::new(to_agent)) })
     }
 
-    fn processes(&self) -> Vec<Process> {
-        self.running.iter().map(|running| Process { role: Role::Monitor, pid: running.child.id() }).collect()
+    fn pids(&self) -> Vec<u32> {
+        self.running.iter().map(|running| running.child.id()).collect()
     }
 
     fn stop(&mut self) {

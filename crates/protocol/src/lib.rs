@@ -10,7 +10,7 @@ mod observe;
 
 pub use channel::{ChannelError, MAX_LINE, Receiver, Sender};
 pub use message::{
-    ClientOrder, DevicesRead, EndReport, FlowReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress,
-    Reply, ServerOrder, ToAgent, Token, VERSION,
+    ClientOrder, EndReport, FlowReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Reply,
+    ServerOrder, ToAgent, Token, VERSION,
 };
 pub use observe::{ObserveOrder, Observing, Seen, Subject, WatchedDevice, WayOrder};

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, net::Ipv4Addr};
 
 use load::{Direction, Load};
 use samples::{
-    ConnectData, DeviceState, EndSeries, Environment, MachineCpu, PathCounters, PingPongData,
+    ConnectData, DeviceCounters, DeviceState, EndSeries, Environment, MachineCpu, PingPongData,
     SoftnetCounters, ThreadCpu,
 };
 use scenario::{DeviceRef, DeviceSettings, HostName, Lab};
@@ -71,9 +71,13 @@ pub enum Order {
         /// The devices that differ from what they were made with.
         devices: BTreeMap<DeviceRef, DeviceSettings>,
     },
-    /// Read the state of this guest's devices, and what they counted since they were made: answered by
-    /// [`Reply::Devices`].
-    ReadDevices {
+    /// Read the state of this guest's devices: answered by [`Reply::DeviceStates`].
+    ReadStates {
+        /// Which, in the order of the answer.
+        devices: Vec<DeviceRef>,
+    },
+    /// Read what this guest's devices counted since they were made: answered by [`Reply::DeviceCounters`].
+    ReadCounters {
         /// Which, in the order of the answer.
         devices: Vec<DeviceRef>,
     },
@@ -197,8 +201,10 @@ pub struct Progress {
 pub enum Reply {
     /// To `describe`.
     Environment(Environment),
-    /// To `read-devices`.
-    Devices(DevicesRead),
+    /// To `read-states`.
+    DeviceStates(Vec<DeviceState>),
+    /// To `read-counters`.
+    DeviceCounters(Vec<DeviceCounters>),
     /// To `serve`.
     Listening {
         /// Where.
@@ -214,15 +220,6 @@ pub enum Reply {
     Mtu(MtuResult),
     /// To `abandon`, `dress` and `configure`.
     Done,
-}
-
-/// What a guest's kernel says of its devices.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct DevicesRead {
-    /// Their states.
-    pub states: Vec<DeviceState>,
-    /// What they counted since they were made.
-    pub counters: PathCounters,
 }
 
 /// What one end recorded of a trial.

@@ -3,7 +3,7 @@
 use std::{cell::Cell, io::pipe, thread};
 
 use load::{StreamLoad, Until};
-use machine::{Channel, MachineError, Process};
+use machine::{Channel, MachineError};
 use protocol::{FromAgent, Hello, Observing, Receiver, Sender, ToAgent};
 use units::Nanos;
 
@@ -35,7 +35,7 @@ impl Machine for Fake {
         Ok(Channel { from_agent: Box::new(from_agent), to_agent: Box::new(to_agent) })
     }
 
-    fn processes(&self) -> Vec<Process> {
+    fn pids(&self) -> Vec<u32> {
         Vec::new()
     }
 
