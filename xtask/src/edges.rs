@@ -69,8 +69,9 @@ pub(crate) const ROOMS: &[Room] = &[
 
     Room { name: "topology", level: Hands, may_enter: &["samples", "scenario", "sys", "units"],
         why: "links know nothing of traffic, machines or results; what the kernel says is told in the words that keep it" },
-    Room { name: "machine", level: Hands, may_enter: &["scenario", "sys", "units"],
-        why: "what an endpoint lives in does not know how links are made or what is measured" },
+    Room { name: "machine", level: Hands, may_enter: &["protocol", "scenario", "sys", "units"],
+        why: "what an endpoint lives in does not know how links are made or what is measured; of the protocol it knows \
+              what an image agrees on with its first process" },
     Room { name: "traffic", level: Hands, may_enter: &["wire", "load", "samples", "sys", "units"],
         why: "the load knows sockets and orders, not the experiment behind them" },
     Room { name: "probe", level: Hands, may_enter: &["load", "samples", "sys", "units"],

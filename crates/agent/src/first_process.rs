@@ -15,9 +15,8 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+use protocol::guest::{FIRST_WORDS, MODULE_ORDER, MODULES, PORT};
 
-/// What the host looks for on the console, to know when the kernel had done its part.
-const FIRST_WORDS: &str = "plumb is the first process";
 /// The kernel's file systems, and where they belong.
 const MOUNTS: [(&str, &str); 6] = [
     ("proc", "/proc"),
@@ -27,22 +26,18 @@ const MOUNTS: [(&str, &str); 6] = [
     ("tmpfs", "/run"),
     ("tracefs", "/sys/kernel/tracing"),
 ];
-const MODULES: &str = "/modules";
-/// In [`MODULES`]: the names of the others, in the order in which they are to be loaded.
-const ORDER: &str = "order";
 const PORTS: &str = "/sys/class/virtio-ports";
-/// The port to the controller.
-const PORT: &str = "plumb";
 /// Devices appear soon after their modules are loaded, even in an emulated machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 
-/// Prepares the guest and obeys the controller until it hangs up; then the machine turns itself off.
+/// Prepares the guest and has `serve` serve the other end of the port until it hangs up; then the machine turns itself
+/// off.
 ///
 /// # Errors
-/// When the guest cannot be prepared, or the controller speaks another protocol. The machine is not turned off then: the
-/// end of its first process is a panic of the kernel, which tells the reason on the console.
-pub fn run_as_first_process(tool_version: &str) -> anyhow::Result<()> {
+/// When the guest cannot be prepared, or serving fails. The machine is not turned off then: the end of its first process
+/// is a panic of the kernel, which tells the reason on the console.
+pub fn run_as_first_process(serve: impl FnOnce(File, File) -> anyhow::Result<()>) -> anyhow::Result<()> {
     writeln!(io::stdout(), "{FIRST_WORDS}").context("the guest has no console")?;
     for (kind, folder) in MOUNTS {
         sys::boot::mount_kernel_files(kind, Path::new(folder))?;
@@ -50,12 +45,12 @@ pub fn run_as_first_process(tool_version: &str) -> anyhow::Result<()> {
     load_modules(Path::new(MODULES))?;
     let port = open_port(Path::new(PORTS))?;
     let input = port.try_clone().context("cannot open the port to the controller twice")?;
-    crate::run(input, port, tool_version)?;
+    serve(input, port)?;
     Err(sys::boot::power_off().into())
 }
 
 fn load_modules(folder: &Path) -> anyhow::Result<()> {
-    let order = folder.join(ORDER);
+    let order = folder.join(MODULE_ORDER);
     let names = fs::read_to_string(&order).with_context(|| format!("cannot read {}", order.display()))?;
     for name in names.lines() {
         sys::boot::load_module(&folder.join(name))?;

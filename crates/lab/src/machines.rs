@@ -76,7 +76,7 @@ impl Monitors {
     fn ready(program: &Path) -> Result<Self, MachineError> {
         let (accelerator, emulated) = Accelerator::best();
         let kernel = Kernel::installed()?;
-        let image = Arc::new(Image::build(&kernel, program, Qemu::MODULES)?);
+        let image = Arc::new(Image::build(&kernel, program, Qemu::MODULES, &[])?);
         Ok(Self { accelerator, emulated, kernel, image })
     }
 

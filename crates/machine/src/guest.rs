@@ -8,5 +8,5 @@ mod modules;
 mod program;
 
 pub use error::GuestError;
-pub use image::Image;
+pub use image::{Image, Included};
 pub use kernel::Kernel;

@@ -16,7 +16,7 @@ mod visit;
 
 pub use channel::Channel;
 pub use error::MachineError;
-pub use guest::{GuestError, Image, Kernel};
+pub use guest::{GuestError, Image, Included, Kernel};
 pub use keeper::Keeper;
 pub use namespace::Namespace;
 pub use qemu::{Accelerator, Nic, Qemu, QemuError};

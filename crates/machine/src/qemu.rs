@@ -17,6 +17,7 @@ use std::{
 };
 
 use command_fds::{CommandFdExt, FdMapping};
+use protocol::guest::FIRST_WORDS;
 use scenario::{HostName, Vm};
 use units::Bytes;
 
@@ -38,8 +39,6 @@ const PROGRAM: &str = "qemu-system-x86_64";
 const UNSURE: &str = "]  ? ";
 /// How QEMU complains of each feature of a CPU that it does not emulate: on every start, and of no use to anybody.
 const USUAL: &str = "TCG doesn't support requested feature";
-/// What the guest's first process writes to its console as soon as it runs.
-const FIRST_WORDS: &str = "plumb is the first process";
 
 /// A virtual machine of QEMU. Dropping it ends it.
 #[derive(Debug)]

@@ -12,7 +12,9 @@ const INIT: &str = "/init";
 
 fn main() -> ExitCode {
     if process::id() == 1 && env::args_os().next().is_some_and(|name| name == INIT) {
-        return ended(agent::run_as_first_process(env!("CARGO_PKG_VERSION")));
+        return ended(agent::run_as_first_process(|input, output| {
+            agent::run(input, output, env!("CARGO_PKG_VERSION"))
+        }));
     }
     match env::args_os().nth(1) {
         Some(first) if first == "agent" => run_agent(),

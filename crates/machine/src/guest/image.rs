@@ -2,20 +2,19 @@
 //! Documentation/driver-api/early-userspace/buffer-format.rst of Linux (newc).
 
 use std::{
-    fs,
-    fs::File,
+    collections::BTreeSet,
+    fs::{self, File},
     io::{Seek, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use cpio::newc;
+use protocol::guest::{MODULE_ORDER, MODULES};
 
 use super::{error::GuestError, kernel::Kernel, modules::Modules, program};
 
 /// The folders that the first process mounts something on.
-const FOLDERS: [&str; 6] = ["dev", "proc", "sys", "tmp", "run", "modules"];
-/// Where the first process finds the names of the modules' files, in the order in which they are to be loaded.
-const ORDER: &str = "modules/order";
+const MOUNTED: [&str; 5] = ["/dev", "/proc", "/sys", "/tmp", "/run"];
 
 const FOLDER_MODE: u32 = 0o040_755;
 const PROGRAM_MODE: u32 = 0o100_755;
@@ -28,31 +27,38 @@ pub struct Image {
 }
 
 impl Image {
-    /// Puts together `program` as the guest's first process and the `modules` of `kernel` that it loads, with what they
-    /// need.
+    /// Puts together `program` as the guest's first process, the `modules` of `kernel` that it loads, with what they
+    /// need, and these `files`.
     ///
     /// # Errors
     /// When a part is missing or there is no memory for it.
-    pub fn build(kernel: &Kernel, program: &Path, modules: &[&str]) -> Result<Self, GuestError> {
-        let files = Modules::read(&kernel.modules)?.in_order(modules)?;
-        let mut archive = Archive { to: sys::memory_file::create("plumb-guest-image")?, entries: 0 };
-        for folder in FOLDERS {
-            archive.add(folder, FOLDER_MODE, &[])?;
+    pub fn build(
+        kernel: &Kernel,
+        program: &Path,
+        modules: &[&str],
+        files: &[Included],
+    ) -> Result<Self, GuestError> {
+        let modules = Modules::read(&kernel.modules)?.in_order(modules)?;
+        let mut archive = Archive {
+            to: sys::memory_file::create("plumb-guest-image")?,
+            entries: 0,
+            folders: BTreeSet::new(),
+        };
+        for folder in MOUNTED {
+            archive.add_folder(Path::new(folder))?;
         }
-        archive.add("init", PROGRAM_MODE, &program::loadable(program)?)?;
+        archive.add(Path::new("/init"), PROGRAM_MODE, &program::loadable(program)?)?;
         let mut order = String::new();
-        for file in files {
+        for file in modules {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
-            let bytes = fs::read(&file).map_err(|source| GuestError::Read {
-                what: "the kernel module",
-                path: file.clone(),
-                source,
-            })?;
-            archive.add(&format!("modules/{name}"), FILE_MODE, &bytes)?;
+            archive.add(&Path::new(MODULES).join(&*name), FILE_MODE, &read("the kernel module", &file)?)?;
             order.push_str(&name);
             order.push('\n');
         }
-        archive.add(ORDER, FILE_MODE, order.as_bytes())?;
+        archive.add(&Path::new(MODULES).join(MODULE_ORDER), FILE_MODE, order.as_bytes())?;
+        for Included { from, to } in files {
+            archive.add(to, PROGRAM_MODE, &read("the file", from)?)?;
+        }
         Ok(Self { file: archive.finish()? })
     }
 
@@ -63,17 +69,49 @@ impl Image {
     }
 }
 
+/// A file of this machine that a guest is to have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Included {
+    /// Here.
+    pub from: PathBuf,
+    /// In the guest, an absolute path.
+    pub to: PathBuf,
+}
+
+fn read(what: &'static str, file: &Path) -> Result<Vec<u8>, GuestError> {
+    fs::read(file).map_err(|source| GuestError::Read { what, path: file.to_owned(), source })
+}
+
 struct Archive {
     to: File,
     entries: u32,
+    folders: BTreeSet<PathBuf>,
 }
 
 impl Archive {
-    fn add(&mut self, name: &str, mode: u32, bytes: &[u8]) -> Result<(), GuestError> {
+    /// Adds a file, and the folders that it lies in.
+    fn add(&mut self, path: &Path, mode: u32, bytes: &[u8]) -> Result<(), GuestError> {
+        if let Some(folder) = path.parent() {
+            self.add_folder(folder)?;
+        }
+        self.entry(path, mode, bytes)
+    }
+
+    fn add_folder(&mut self, folder: &Path) -> Result<(), GuestError> {
+        let Some(parent) = folder.parent() else { return Ok(()) };
+        if self.folders.insert(folder.to_owned()) {
+            self.add_folder(parent)?;
+            self.entry(folder, FOLDER_MODE, &[])?;
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, path: &Path, mode: u32, bytes: &[u8]) -> Result<(), GuestError> {
         self.entries += 1;
+        let name = path.strip_prefix("/").unwrap_or(path).to_string_lossy();
         let size = u32::try_from(bytes.len())
             .map_err(|_| std::io::Error::other(format!("{name} is larger than 4 GiB")))?;
-        let entry = newc::Builder::new(name).ino(self.entries).mode(mode).nlink(1);
+        let entry = newc::Builder::new(&name).ino(self.entries).mode(mode).nlink(1);
         let mut entry = entry.write(&mut self.to, size);
         entry.write_all(bytes)?;
         entry.finish()?;

@@ -1,5 +1,6 @@
 //! QEMU's command line. Source: qemu(1) and docs/system/i386/microvm.rst of QEMU 7.2.
 
+use protocol::guest::PORT;
 use scenario::{Board, HostName, Vm};
 
 use super::{accelerator::Accelerator, nic::Nic};
@@ -21,8 +22,6 @@ pub(super) enum Descriptor {
     FirstQueue,
 }
 
-/// The port that the guest looks for.
-const PORT: &str = "plumb";
 /// A panic ends the guest at once, and QEMU with it.
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1";
 /// An emulated timer comes late when the host has other work. A kernel that takes its measure by it hangs at boot or

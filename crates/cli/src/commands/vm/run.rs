@@ -125,7 +125,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         Some(typed) => (Accelerator::from(typed).checked()?, None),
         None => Accelerator::best(),
     };
-    let image = Image::build(&kernel, PROGRAM.as_ref(), Qemu::MODULES)?;
+    let image = Image::build(&kernel, PROGRAM.as_ref(), Qemu::MODULES, &[])?;
     let host = HostName::new(NAME);
     let machine = Qemu::new(host.clone(), vm, accelerator, kernel, Arc::new(image));
     let known = introduce((host, Box::new(machine)), TOOL, &stop, &args.probe.0).context(NoGuest)?.known;
