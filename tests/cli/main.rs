@@ -11,8 +11,10 @@ use plumb_tests::{Case, Need, Sandbox, run, wait_until};
 
 mod compare;
 mod ends;
+mod fallback;
 mod tables;
 mod trace;
+mod variants;
 
 fn main() -> ExitCode {
     run(CASES)
@@ -21,6 +23,21 @@ fn main() -> ExitCode {
 const CASES: &[Case] = &[
     Case { name: "help_names_every_subcommand", needs: &[], test: help_names_every_subcommand },
     Case { name: "a_misspelt_scenario_is_answered_by_the_one_meant", needs: &[], test: a_misspelt_scenario },
+    Case {
+        name: "a_variant_is_listed_and_shown_as_a_scenario_of_its_own",
+        needs: &[],
+        test: variants::shown_and_checked,
+    },
+    Case {
+        name: "a_variant_that_is_not_there_or_wrong_is_told_with_what_there_is",
+        needs: &[],
+        test: variants::not_there,
+    },
+    Case {
+        name: "a_run_of_a_variant_is_resumed_from_what_is_kept",
+        needs: &[Need::Root],
+        test: variants::resumed,
+    },
     Case { name: "a_mistake_in_a_scenario_is_shown_in_its_place", needs: &[], test: a_mistake_in_a_scenario },
     Case { name: "every_builtin_shows_and_checks", needs: &[], test: every_builtin_shows_and_checks },
     Case { name: "a_dry_run_measures_nothing", needs: &[], test: a_dry_run_measures_nothing },
@@ -130,11 +147,29 @@ const CASES: &[Case] = &[
         test: trace::two_traces_are_shown_side_by_side,
     },
     Case {
+        name: "where_nothing_can_be_loaded_processes_are_stopped_at_calls_if_that_is_asked_for",
+        needs: FALLBACK,
+        test: fallback::without_rights_the_way_out_is_named_and_goes,
+    },
+    Case {
+        name: "a_killed_plumb_lets_go_of_what_it_stopped_at_calls",
+        needs: FALLBACK,
+        test: fallback::a_killed_plumb_lets_go,
+    },
+    Case {
+        name: "only_processes_by_number_are_stopped_at_calls",
+        needs: &[],
+        test: fallback::only_processes_by_number_can_be_stopped,
+    },
+    Case {
         name: "a_reader_that_leaves_early_is_no_failure_and_a_full_disk_is",
         needs: &[],
         test: a_reader_that_leaves_early,
     },
 ];
+
+/// What is needed to take rights away.
+const FALLBACK: &[Need] = &[Need::Root, Need::Program("setpriv", "util-linux")];
 
 /// What probes need.
 const PROBES: &[Need] = &[Need::Root, Need::BTF];
@@ -183,6 +218,8 @@ fn every_builtin_shows_and_checks() {
         "bridge-streams",
         "bridge-queues",
         "bridge-multiqueue",
+        "vhost",
+        "four-configurations",
     ] {
         assert!(list.contains(name), "{name} is not in:\n{list}");
         let file = sandbox.file(&format!("{name}.toml"), &sandbox.succeed(&["scenario", "show", name]).out);

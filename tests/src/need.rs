@@ -11,6 +11,8 @@ pub enum Need {
     Root,
     /// A program on the PATH, and the Debian package that brings it.
     Program(&'static str, &'static str),
+    /// A program on the PATH, and where its releases are.
+    Release(&'static str, &'static str),
     /// At least so many CPUs.
     Cpus(usize),
     /// A file of the kernel, and what it shows that there is.
@@ -30,6 +32,9 @@ impl Need {
             Self::Root if !is_root() => Some("needs root".to_owned()),
             Self::Program(program, package) if !is_on_path(program) => {
                 Some(format!("needs {program} (apt-get install {package})"))
+            }
+            Self::Release(program, place) if !is_on_path(program) => {
+                Some(format!("needs {program} (a release of {place}, on the PATH)"))
             }
             Self::File(path, what) if !Path::new(path).exists() => Some(format!("needs {what} ({path})")),
             Self::GuestKernel if !has_kernel() => {

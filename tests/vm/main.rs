@@ -8,9 +8,15 @@ use plumb_tests::{Case, Need, Sandbox, run};
 
 mod boots;
 mod ends;
+mod faults;
+mod firecracker;
 mod measured;
 mod refused;
 mod remains;
+mod roles;
+mod standing;
+mod variants;
+mod virtio;
 
 /// What any guest needs.
 const GUEST: &[Need] = &[Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel];
@@ -23,7 +29,58 @@ const MEASURED: &[Need] = &[
     Need::File("/dev/net/tun", "a kernel with tap devices"),
 ];
 
+/// What it takes besides to take a device away.
+const WITH_IP: &[Need] = &[
+    Need::Root,
+    Need::Program("qemu-system-x86_64", "qemu-system-x86"),
+    Need::Program("ip", "iproute2"),
+    Need::Program("nsenter", "util-linux"),
+    Need::GuestKernel,
+    Need::File("/dev/net/tun", "a kernel with tap devices"),
+];
+
+/// What a machine needs that nobody of plumb started.
+const STANDING: &[Need] = &[
+    Need::Root,
+    Need::Program("qemu-system-x86_64", "qemu-system-x86"),
+    Need::File("/dev/net/tun", "a kernel with tap devices"),
+];
+
+/// What a guest needs that is measured with probes.
+const WATCHED: &[Need] = &[
+    Need::Root,
+    Need::Program("qemu-system-x86_64", "qemu-system-x86"),
+    Need::GuestKernel,
+    Need::File("/dev/net/tun", "a kernel with tap devices"),
+    Need::BTF,
+];
+
 const CASES: &[Case] = &[
+    Case {
+        name: "a_monitor_s_cpu_time_and_calls_are_told_by_thread_beside_what_its_guest_sees",
+        needs: WATCHED,
+        test: roles::a_monitor_s_threads_are_told_apart,
+    },
+    Case {
+        name: "a_machine_that_stands_is_told_to_be_what_its_command_line_says",
+        needs: STANDING,
+        test: standing::a_standing_machine_is_what_its_command_line_says,
+    },
+    Case {
+        name: "a_free_monitor_tells_more_and_one_that_is_taken_says_so",
+        needs: STANDING,
+        test: standing::a_free_monitor_tells_more_and_is_let_go,
+    },
+    Case {
+        name: "what_is_no_virtual_machine_is_not_measured",
+        needs: &[],
+        test: standing::what_is_no_machine_is_refused,
+    },
+    Case {
+        name: "a_machine_that_ends_while_it_is_measured_leaves_what_was_seen",
+        needs: STANDING,
+        test: standing::a_machine_that_ends_meanwhile_leaves_what_was_seen,
+    },
     Case {
         name: "a_guest_of_either_board_has_its_cpus_and_runs_every_probe_in_its_own_kernel",
         needs: GUEST,
@@ -69,7 +126,47 @@ const CASES: &[Case] = &[
     Case {
         name: "a_guest_killed_in_a_trial_ends_the_run_and_finished_trials_are_kept",
         needs: MEASURED,
-        test: measured::a_guest_killed_in_a_trial,
+        test: faults::a_guest_killed,
+    },
+    Case {
+        name: "a_guest_that_stands_still_in_a_trial_is_told_from_one_that_is_gone",
+        needs: MEASURED,
+        test: faults::a_guest_stopped,
+    },
+    Case {
+        name: "a_controller_killed_in_a_trial_leaves_nothing_but_the_finished_trials",
+        needs: MEASURED,
+        test: faults::a_controller_killed,
+    },
+    Case {
+        name: "a_tap_that_is_gone_ends_the_run_and_is_named",
+        needs: WITH_IP,
+        test: faults::a_tap_removed,
+    },
+    Case {
+        name: "a_guests_device_threads_and_mtu_are_as_asked_and_the_record_says_what_was_agreed_on",
+        needs: MEASURED,
+        test: virtio::as_asked,
+    },
+    Case {
+        name: "a_setting_that_a_guest_did_not_take_is_an_error_that_names_it",
+        needs: MEASURED,
+        test: virtio::not_taken,
+    },
+    Case {
+        name: "shipped_scenarios_run_with_their_guests_as_virtual_machines",
+        needs: MEASURED,
+        test: variants::guests_of_shipped_scenarios,
+    },
+    Case {
+        name: "a_guest_without_a_scenario_tells_what_became_of_its_device",
+        needs: MEASURED,
+        test: variants::a_device_without_a_scenario,
+    },
+    Case {
+        name: "a_device_that_a_guest_cannot_have_is_refused_with_its_reason",
+        needs: MEASURED,
+        test: variants::devices_that_cannot_be,
     },
     Case {
         name: "vhost_that_does_not_work_is_a_reason_to_skip_the_paths_of_its_guests",
@@ -80,6 +177,26 @@ const CASES: &[Case] = &[
         name: "the_shipped_grid_of_queues_and_streams_between_two_guests_runs",
         needs: MEASURED,
         test: measured::the_shipped_grid_runs,
+    },
+    Case {
+        name: "a_guest_of_firecracker_is_measured_in_a_virtual_hypervisor_where_there_is_no_kvm",
+        needs: &[
+            Need::Root,
+            Need::Release("firecracker", "https://github.com/firecracker-microvm/firecracker/releases"),
+            Need::Program("qemu-system-x86_64", "qemu-system-x86"),
+            Need::GuestKernel,
+        ],
+        test: firecracker::a_guest_is_measured,
+    },
+    Case {
+        name: "without_firecracker_its_paths_are_left_out_and_the_rest_is_measured",
+        needs: MEASURED,
+        test: firecracker::absence_is_no_end,
+    },
+    Case {
+        name: "what_firecracker_does_not_have_is_refused_before_anything_starts",
+        needs: &[Need::GuestKernel],
+        test: firecracker::flags_of_qemu_are_refused,
     },
     Case {
         name: "without_a_monitor_the_package_that_brings_it_is_named",

@@ -81,6 +81,7 @@ pub(crate) fn a_panic_is_quoted() {
         "the agent of host guest is lost",
         "plumb agent: cannot load kernel module /modules/virtio_pci.ko",
         "Kernel panic - not syncing",
+        "QEMU: SHUTDOWN (guest-reset)",
         "--modules",
     ] {
         assert!(output.err.contains(said), "`{said}` is not in {}", output.err);

@@ -38,14 +38,22 @@ impl Remains {
 
     /// Insists that nothing has come since, and that no process of the sandbox is left.
     pub(crate) fn is_all_there_is(&self, sandbox: &Sandbox) {
+        self.has_only_gained(sandbox, &[]);
+    }
+
+    /// The same but for files of these names in the sandbox's home, and what SQLite has beside them.
+    pub(crate) fn has_only_gained(&self, sandbox: &Sandbox, files: &[&str]) {
         let left = || (processes(sandbox), Self::now());
         let clean = |(processes, now): &(Vec<u32>, Self)| {
             processes.is_empty() && now.files.is_subset(&self.files) && now.sockets.is_subset(&self.sockets)
         };
         let patience = Duration::from_secs(5);
         assert!(wait_until(patience, || clean(&left())), "left behind: {:?}, before: {self:?}", left());
-        let home: Vec<_> = fs::read_dir(sandbox.home()).expect("it is there").collect();
-        assert!(home.is_empty(), "left behind in the home: {home:?}");
+        let home = fs::read_dir(sandbox.home()).expect("it is there").filter_map(Result::ok);
+        let names = home.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let left: Vec<String> =
+            names.filter(|name| !files.iter().any(|file| name.starts_with(file))).collect();
+        assert!(left.is_empty(), "left behind in the home: {left:?}");
     }
 }
 

@@ -91,7 +91,7 @@ pub(crate) const ROOMS: &[Room] = &[
             "topology", "machine", "traffic", "probe", "store", "lab"],
         why: "the command line wires the rooms; an agent is a process to it, and system calls are beneath it" },
 
-    Room { name: "plumb", level: Door, may_enter: &["cli", "agent"],
+    Room { name: "plumb", level: Door, may_enter: &["cli", "agent", "lab", "protocol"],
         why: "the door chooses a personality and does nothing else" },
 
     Room { name: "plumb-benches", level: Beside,

@@ -1,5 +1,5 @@
 //! The agent as the first process of a guest: mounts what every process expects, loads the modules that lie in the
-//! image, finds the port to the controller, and turns the machine off when the controller hangs up.
+//! image, opens the channel to the controller, and turns the machine off when the controller hangs up.
 //! Must not know which monitor runs the guest.
 #![expect(
     clippy::disallowed_methods,
@@ -7,6 +7,7 @@
 )]
 
 use std::{
+    env,
     fs::{self, File, OpenOptions},
     io::{self, Write},
     path::{Path, PathBuf},
@@ -15,7 +16,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use protocol::guest::{FIRST_WORDS, MODULE_ORDER, MODULES, PORT};
+use protocol::guest::{FIRST_WORDS, MODULE_ORDER, MODULES, PORT, VSOCK};
 
 /// The kernel's file systems, and where they belong.
 const MOUNTS: [(&str, &str); 6] = [
@@ -31,8 +32,7 @@ const PORTS: &str = "/sys/class/virtio-ports";
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 
-/// Prepares the guest and has `serve` serve the other end of the port until it hangs up; then the machine turns itself
-/// off.
+/// Prepares the guest and has `serve` serve the channel until the other end hangs up; then the machine turns itself off.
 ///
 /// # Errors
 /// When the guest cannot be prepared, or serving fails. The machine is not turned off then: the end of its first process
@@ -43,10 +43,15 @@ pub fn run_as_first_process(serve: impl FnOnce(File, File) -> anyhow::Result<()>
         sys::boot::mount_kernel_files(kind, Path::new(folder))?;
     }
     load_modules(Path::new(MODULES))?;
-    let port = open_port(Path::new(PORTS))?;
-    let input = port.try_clone().context("cannot open the port to the controller twice")?;
-    serve(input, port)?;
-    Err(sys::boot::power_off().into())
+    let vsock = env::var(VSOCK).ok();
+    let channel = match &vsock {
+        Some(port) => connect(port)?,
+        None => open_port(Path::new(PORTS))?,
+    };
+    let input = channel.try_clone().context("cannot open the channel to the controller twice")?;
+    serve(input, channel)?;
+    // A machine with vsock instead of a port has nothing to turn itself off by: its monitor ends when it is restarted.
+    Err(if vsock.is_some() { sys::boot::restart() } else { sys::boot::power_off() }.into())
 }
 
 fn load_modules(folder: &Path) -> anyhow::Result<()> {
@@ -56,6 +61,21 @@ fn load_modules(folder: &Path) -> anyhow::Result<()> {
         sys::boot::load_module(&folder.join(name))?;
     }
     Ok(())
+}
+
+fn connect(port: &str) -> anyhow::Result<File> {
+    let number =
+        port.parse().with_context(|| format!("`{VSOCK}={port}` on the kernel's command line is no port"))?;
+    let begun = Instant::now();
+    loop {
+        match sys::vsock::connect(sys::vsock::HOST, number) {
+            Err(error) if begun.elapsed() > PATIENCE => {
+                return Err(error).context("there is no way to the controller");
+            }
+            Err(_) => thread::sleep(GLANCE),
+            Ok(channel) => return Ok(channel),
+        }
+    }
 }
 
 /// The port can be opened only once.

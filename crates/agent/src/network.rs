@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{Mutex, PoisonError},
+    thread,
 };
 
 use protocol::Reply;
@@ -20,6 +21,7 @@ pub(crate) struct Network {
 
 impl Network {
     pub(crate) fn dress(&self, lab: &Lab, host: &HostName) -> Result<Reply, Refusal> {
+        has_its_cpus(lab, host)?;
         let topology = Topology::inside(lab, host).map_err(|error| Refusal::new(error.to_string()))?;
         if let Some(missing) = topology.missing().first() {
             return Err(Refusal { because: missing.to_string(), unsupported: true });
@@ -40,15 +42,15 @@ impl Network {
 
     pub(crate) fn states(&self, devices: &[DeviceRef]) -> Result<Reply, Refusal> {
         self.with(|topology| {
-            let states = topology.device_states(devices).map_err(unread)?;
-            Ok(Reply::DeviceStates(states.iter().map(DeviceState::from).collect()))
+            let states = topology.device_states(devices).map_err(|error| unread(&error))?;
+            Ok(Reply::DeviceStates { states: states.iter().map(DeviceState::from).collect() })
         })
     }
 
     pub(crate) fn counters(&self, devices: &[DeviceRef]) -> Result<Reply, Refusal> {
         self.with(|topology| {
-            let reading = topology.reading(devices).map_err(unread)?;
-            Ok(Reply::DeviceCounters(PathCounters::from(&reading).devices))
+            let reading = topology.reading(devices).map_err(|error| unread(&error))?;
+            Ok(Reply::DeviceCounters { counters: PathCounters::from(&reading).devices })
         })
     }
 
@@ -60,6 +62,18 @@ impl Network {
     }
 }
 
-fn unread(error: ReadError) -> Refusal {
+/// An emulated CPU that is slow to come up is left out by the kernel, with a line on the console.
+fn has_its_cpus(lab: &Lab, host: &HostName) -> Result<(), Refusal> {
+    let Some(wanted) = lab.vm(host).map(|vm| vm.vcpus as usize) else { return Ok(()) };
+    let found = thread::available_parallelism().map_or(0, usize::from);
+    if found == wanted {
+        return Ok(());
+    }
+    Err(Refusal::new(format!(
+        "virtual machine `{host}` has {found} CPUs where {wanted} were asked for: its kernel did not take them"
+    )))
+}
+
+fn unread(error: &ReadError) -> Refusal {
     Refusal::new(error.to_string())
 }

@@ -153,13 +153,7 @@ impl State {
 }
 
 fn watch(order: &ObserveOrder) -> Watch {
-    let subjects = order.subjects.iter().map(|subject| probe::Subject {
-        owner: subject.owner,
-        pids: subject.pids.clone(),
-        namespaces: Vec::new(),
-        cgroups: Vec::new(),
-        syscalls: subject.syscalls,
-    });
+    let subjects = order.subjects.iter().flat_map(subjects);
     let device = |device: &protocol::WatchedDevice| probe::WatchedDevice {
         name: device.name.clone(),
         kind: device.kind.clone(),
@@ -175,6 +169,17 @@ fn watch(order: &ObserveOrder) -> Watch {
         devices: way.devices.iter().map(device).collect(),
     });
     Watch { subjects: subjects.collect(), way }
+}
+
+fn subjects(subject: &protocol::Subject) -> Vec<probe::Subject> {
+    let watched = probe::Subject {
+        owner: subject.owner,
+        pids: subject.pids.clone(),
+        namespaces: Vec::new(),
+        cgroups: Vec::new(),
+        syscalls: subject.syscalls,
+    };
+    if probe::is_machine(subject.owner) { probe::machine(watched) } else { vec![watched] }
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@ use samples::RunRecord;
 use crate::{
     answer, caveats, cells, effects, ladder, measured,
     noise::Noise,
-    probed,
+    probed, ranking,
     rules::{self, Context},
+    twins,
 };
 
 /// Everything that can be said of a run. Equal records give equal findings.
@@ -25,12 +26,15 @@ pub fn analyse(record: &RunRecord) -> Findings {
         noise: noise.floors().cloned().collect(),
         ladders: ladder::ladders(&measured, &noise),
         effects: effects::effects(&record.header.cells, &measured, &noise),
+        rankings: Vec::new(),
+        twins: twins::twins(&measured, &noise),
         answers: answer::answers(&measured),
         probes: probed::of_run(record, &measured),
         claims: Vec::new(),
         skipped: record.skipped.clone(),
         caveats: Vec::new(),
     };
+    findings.rankings = ranking::rankings(&findings, &measured, &noise);
     findings.claims = rules::claims(&Context { findings: &findings, measured: &measured });
     findings.caveats = caveats::caveats(record, &measured, &noise, &findings);
     findings

@@ -4,8 +4,8 @@ use findings::{CellShift, CellSummary, Metric};
 use samples::{DeviceState, Trial};
 
 use crate::{
-    baseline, compare, connect, counters, cpu, doubts, latency, measured::Measured, noise::Noise, owners,
-    packets, probed, reported, sending, series, sockets, steadiness, stream, syscalls,
+    baseline, compare, connect, counters, cpu, doubts, guests, latency, measured::Measured, noise::Noise,
+    owners, packets, probed, reported, sending, series, sockets, steadiness, stream, syscalls,
 };
 
 /// Every measured cell, in the order of the scenario.
@@ -35,6 +35,7 @@ fn summary(cell: &Measured<'_>, all: &[Measured<'_>], noise: &Noise) -> Option<C
         latency: if cell.metric == Metric::RoundTrip { latency::summary(cell) } else { None },
         connect: if cell.metric == Metric::ConnectionRate { connect::summary(cell) } else { None },
         cpu: cpu::cost(cell),
+        guests: guests::medians(cell),
         owners: owners::costs(cell),
         reported: reported::columns(cell),
         shifts: shifts(cell),

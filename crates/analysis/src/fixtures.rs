@@ -369,6 +369,7 @@ pub(crate) fn device(name: &str, mtu: u32, features: &[(&str, bool)]) -> DeviceS
         queues: None,
         rings: None,
         spread: None,
+        virtio: None,
     }
 }
 
@@ -389,6 +390,7 @@ pub(crate) fn cpu() -> CpuUsage {
             by_cpu: Vec::new(),
         },
         threads: vec![thread("client", ThreadRole::Send), thread("server", ThreadRole::Receive)],
+        guests: Vec::new(),
     }
 }
 

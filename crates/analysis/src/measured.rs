@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use findings::Metric;
 use load::Load;
-use samples::{Arm, CellEnd, CellRecord, PathRecord, RunRecord, Trial};
+use samples::{Arm, CellEnd, CellRecord, PathRecord, ProbeKind, RunRecord, Trial};
 
 /// A trial that can be used.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +27,8 @@ pub(crate) struct Measured<'a> {
     pub(crate) again: BTreeMap<u32, Point<'a>>,
     /// Of its trials with the probes on, by block: no number of the cell comes from these.
     pub(crate) probed: BTreeMap<u32, Point<'a>>,
+    /// The probes that the run began with.
+    pub(crate) probes: &'a [ProbeKind],
     /// Why it got no more trials, where that is settled.
     pub(crate) ended: Option<&'a CellEnd>,
     /// Trials without a value: nothing came through, or something else than the load was recorded.
@@ -76,11 +78,12 @@ fn of<'a>(cell: &'a CellRecord, trials: &[&'a Trial], record: &'a RunRecord) -> 
         points: BTreeMap::new(),
         again: BTreeMap::new(),
         probed: BTreeMap::new(),
+        probes: &record.header.probes,
         ended: record.ends.iter().find(|end| end.cell == cell.id),
         unusable: Vec::new(),
         unusable_probed: 0,
     };
-    for &trial in trials {
+    for trial in trials.iter().copied().filter(|trial| !is_unwatched(trial)) {
         let Some(value) = trial.measurement.value(measured.metric) else {
             match trial.arm {
                 Arm::Probed => measured.unusable_probed += 1,
@@ -96,6 +99,11 @@ fn of<'a>(cell: &'a CellRecord, trials: &[&'a Trial], record: &'a RunRecord) -> 
         arm.insert(trial.block, Point { trial, value });
     }
     (!measured.points.is_empty()).then_some(measured)
+}
+
+/// Made to be watched, and by the end of it no probe was left.
+fn is_unwatched(trial: &Trial) -> bool {
+    trial.observed.as_ref().is_some_and(|seen| seen.elapsed.0 == 0 && !seen.lost.is_empty())
 }
 
 /// What was ordered decides, and of another tool's log its first trial.

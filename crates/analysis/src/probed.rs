@@ -3,6 +3,7 @@
 mod calls;
 mod carried;
 mod cost;
+mod lost;
 mod owners;
 mod steps;
 mod way;
@@ -10,7 +11,7 @@ mod way;
 use findings::{ProbedSummary, RunProbes};
 use samples::{Observed, Overflow, RunRecord, SyscallCount, Trial};
 
-use crate::measured::Measured;
+use crate::{measured::Measured, syscalls};
 
 /// A trial with what probes saw of it.
 type Watched<'a> = (&'a Trial, &'a Observed);
@@ -21,7 +22,8 @@ pub(crate) fn summary(cell: &Measured<'_>, syscalls: &[SyscallCount]) -> Option<
     (!watched.is_empty()).then(|| ProbedSummary {
         trials: u32::try_from(watched.len()).unwrap_or(u32::MAX),
         cpu: owners::by_owner(&watched),
-        calls: calls::rates(&watched, syscalls),
+        calls: calls::rates(cell.probes, &watched, syscalls),
+        under_way: syscalls::under_way(watched.iter().flat_map(|(_, seen)| &seen.under_way)),
         way: way::together(cell, &watched),
         overflowed: overflowed(&watched),
     })
@@ -30,8 +32,9 @@ pub(crate) fn summary(cell: &Measured<'_>, syscalls: &[SyscallCount]) -> Option<
 /// The probes of a run and what they cost.
 pub(crate) fn of_run(record: &RunRecord, measured: &[Measured<'_>]) -> RunProbes {
     RunProbes {
-        ran: record.header.probes.clone(),
+        ran: lost::without(record, &record.header.probes),
         missing: record.header.missing_probes.clone(),
+        lost: lost::on_the_way(record),
         costs: cost::costs(measured),
     }
 }

@@ -11,12 +11,27 @@ use crate::{measured::Measured, probed};
 /// Every kind of call, those with most time first, then those that were made most often. Time is what ran, where that was
 /// told apart: whoever waits longest does least.
 pub(crate) fn together(cell: &Measured<'_>) -> Vec<SyscallCount> {
+    let beside = cell.trials().flat_map(|trial| &trial.syscalls);
+    let probed = probed::watched(cell).into_iter().flat_map(|(_, seen)| &seen.syscalls);
+    let mut all = added_up(beside.chain(probed));
+    all.sort_by_key(|count| std::cmp::Reverse((count.running.or(count.total), count.calls)));
+    all
+}
+
+/// Calls that had not ended, those of equal threads as one, the longest first; each is counted, as none of them was.
+pub(crate) fn under_way<'a>(calls: impl Iterator<Item = &'a SyscallCount>) -> Vec<SyscallCount> {
+    let each: Vec<SyscallCount> = calls.map(|call| SyscallCount { calls: 1, ..call.clone() }).collect();
+    let mut all = added_up(each.iter());
+    all.sort_by_key(|call| std::cmp::Reverse((call.total, call.calls)));
+    all
+}
+
+/// Those of one kind by equal threads as one, in no order.
+fn added_up<'a>(counts: impl Iterator<Item = &'a SyscallCount>) -> Vec<SyscallCount> {
     let mut all: Vec<SyscallCount> = Vec::new();
     // A machine with thousands of threads has as many rows in every trial.
     let mut places: HashMap<Whose<'_>, usize> = HashMap::new();
-    let beside = cell.trials().flat_map(|trial| &trial.syscalls);
-    let probed = probed::watched(cell).into_iter().flat_map(|(_, seen)| &seen.syscalls);
-    for count in beside.chain(probed) {
+    for count in counts {
         match places.entry(whose(count)) {
             Entry::Occupied(known) => add(&mut all[*known.get()], count),
             Entry::Vacant(free) => {
@@ -25,7 +40,6 @@ pub(crate) fn together(cell: &Measured<'_>) -> Vec<SyscallCount> {
             }
         }
     }
-    all.sort_by_key(|count| std::cmp::Reverse((count.running.or(count.total), count.calls)));
     all
 }
 

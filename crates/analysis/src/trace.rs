@@ -3,8 +3,10 @@
 
 mod contrast;
 mod interval;
+mod stopping;
 #[cfg(test)]
 mod tests;
+mod vm;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +18,7 @@ use crate::syscalls;
 
 pub use contrast::trace_contrast;
 pub use interval::observed_since;
+pub use vm::vm;
 
 /// From this length on what /proc/stat counts in ticks of 10 ms can be held against what was traced.
 const LONG: Nanos = Nanos::from_millis(900);
@@ -35,7 +38,9 @@ pub enum CallsBy {
 #[must_use]
 pub fn trace(trace: &Trace, by: CallsBy) -> TraceSummary {
     let seen = &trace.observed;
-    let rows = Rows { elapsed: seen.elapsed, all: time(&seen.syscalls) };
+    // Between slices no call was counted.
+    let looked = seen.stopping.as_ref().map_or(seen.elapsed, |stopping| stopping.looked);
+    let rows = Rows { elapsed: looked, all: time(&seen.syscalls) };
     let timed = |seen: &TracedCall| (seen.count.total, seen.count.calls);
     let mut calls = rows.by(&seen.syscalls, |count| key(count, by));
     calls.sort_by_key(|call| std::cmp::Reverse(timed(call)));
@@ -50,6 +55,8 @@ pub fn trace(trace: &Trace, by: CallsBy) -> TraceSummary {
         calls,
         threads,
         all: rows.by(&seen.syscalls, |_| Key::default()).pop(),
+        under_way: under_way(&seen.under_way),
+        stopping: seen.stopping.as_ref().map(stopping::of),
         cpu: seen.cpu.as_ref().map(cpu),
         devices: trace.devices.iter().filter(|device| counted(device)).cloned().collect(),
         softnet: trace.softnet,
@@ -112,6 +119,13 @@ impl Rows {
             count,
         }
     }
+}
+
+/// All that is traced is one end.
+fn under_way(calls: &[SyscallCount]) -> Vec<SyscallCount> {
+    let mut calls = syscalls::under_way(calls.iter());
+    calls.iter_mut().for_each(|call| call.end = None);
+    calls
 }
 
 fn added(group: &[&SyscallCount]) -> SyscallCount {

@@ -4,8 +4,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     commands::{
-        baseline, check, client, compare, doctor, import, lab, ping, report, run, runs, scenario, schema,
-        server, trace, vm,
+        baseline, check, client, compare, doctor, import, lab, measure, ping, report, run, runs, scenario,
+        schema, server, trace, vm,
     },
     shared::Shared,
 };
@@ -82,6 +82,8 @@ pub(crate) enum Command {
     /// Become a program when told to (plumb trace starts it)
     #[command(hide = true)]
     Held(trace::held::HeldArgs),
+    /// What a virtual machine that runs is, who has its CPU time, and what to set instead, without touching it
+    Measure(measure::MeasureArgs),
     /// Virtual machines by themselves: boot one, see what it is
     #[command(subcommand)]
     Vm(vm::VmCommand),

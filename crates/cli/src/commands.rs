@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod import;
 pub(crate) mod iperf3_flags;
 pub(crate) mod lab;
+pub(crate) mod measure;
 pub(crate) mod ping;
 pub(crate) mod report;
 pub(crate) mod run;
@@ -48,6 +49,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Lab(command) => lab::run(command),
         Command::Trace(args) => trace::run(args),
         Command::Held(args) => trace::held::hold(args),
+        Command::Measure(args) => measure::run(args),
         Command::Vm(command) => vm::run(command),
         Command::Doctor(args) => doctor::run(args),
     }

@@ -4,7 +4,7 @@ use std::{env, fmt, fs, io};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use lab::RunError;
-use machine::{GuestError, MachineError, QemuError};
+use machine::{FirecrackerError, GuestError, MachineError, QemuError};
 use probe::ProbeError;
 use scenario::Diagnosis;
 
@@ -103,6 +103,7 @@ pub(crate) fn show(error: &anyhow::Error) -> Exit {
 fn status(error: &anyhow::Error) -> Exit {
     match error.downcast_ref::<RunError>() {
         Some(RunError::Interrupted) => Exit::Interrupted,
+        Some(RunError::Lacks { .. }) => Exit::Unable,
         _ if error.is::<Misuse>() => Exit::Misuse,
         _ if error.is::<NotChecked>() => Exit::NotChecked,
         _ if error.is::<NoRights>() || lacks_for_guests(error) => Exit::Unable,
@@ -123,6 +124,10 @@ fn lacks_for_guests(error: &anyhow::Error) -> bool {
     started
         || matches!(error.downcast_ref(), Some(GuestError::NoKernel { .. }))
         || matches!(error.downcast_ref(), Some(QemuError::NoKvm(_)))
+        || matches!(
+            error.downcast_ref(),
+            Some(FirecrackerError::NotInstalled { .. } | FirecrackerError::NoKvm(_))
+        )
 }
 
 /// The error and its causes in one line, each said once.
@@ -149,10 +154,11 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     }
     error.chain().filter_map(|cause| cause.downcast_ref::<RunError>()).find_map(|cause| match cause {
         RunError::Interrupted => Some("finished trials are kept: `plumb run --resume` goes on".to_owned()),
-        RunError::Agent { .. } | RunError::Silent { .. } | RunError::Refused { .. } => Some(
-            "finished trials are kept: `plumb run --resume` goes on; `plumb doctor` checks this machine"
-                .to_owned(),
-        ),
+        RunError::Agent { .. } | RunError::Silent { .. } | RunError::Refused { .. } | RunError::Read(_) => {
+            let hint =
+                "finished trials are kept: `plumb run --resume` goes on; `plumb doctor` checks this machine";
+            Some(hint.to_owned())
+        }
         _ => None,
     })
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
-use lab::{Design, Event};
+use lab::{Decided, Event};
+
 use samples::{EndSeries, Measurement, Trial};
 use scenario::Arm;
 use units::{BitRate, Nanos};
@@ -112,7 +113,7 @@ impl Progress {
             Event::Rate { rate, round_trips, connections, .. } => {
                 self.live(*rate, *round_trips, *connections);
             }
-            Event::Decided(design) => self.decided(design),
+            Event::Decided(decided) => self.decided(decided),
             Event::Kept(trial) => self.kept(trial),
             Event::Skipped(skip) => self.line(&format!("skipped {}, because {}", skip.cell, skip.because)),
             Event::Notice(text) => self.notice(text),
@@ -145,21 +146,20 @@ impl Progress {
     }
 
     /// Says what the trials so far leave open.
-    fn decided(&mut self, design: &Design<'_>) {
+    fn decided(&mut self, decided: &Decided) {
         let Some(choosing) = &mut self.choosing else { return };
-        choosing.left = design.trials_left();
-        choosing.each = design.most_left().0 / choosing.left.max(1) as u64;
-        let (made, left) = (choosing.made, Duration::from(design.most_left()));
-        let open: Vec<&str> = design.open().collect();
-        let cells = design.cells();
-        let block = design.block().map(|(block, _)| format!("block {}: ", block + 1)).unwrap_or_default();
+        choosing.left = decided.trials_left as usize;
+        choosing.each = decided.most_left.0 / choosing.left.max(1) as u64;
+        let (made, left) = (choosing.made, Duration::from(decided.most_left));
+        let (open, cells) = (&decided.open, decided.cells as usize);
+        let block = decided.block.map(|block| format!("block {}: ", block + 1)).unwrap_or_default();
         let text = if choosing.left == 0 {
-            let why = if design.is_out_of_time() { "the time is over" } else { "nothing is left to decide" };
+            let why = if decided.out_of_time { "the time is over" } else { "nothing is left to decide" };
             format!("{why} after {made} of at most {} trials", self.planned)
         } else if open.len() == cells {
             format!("{block}measuring all {cells} cells")
         } else {
-            let named = open.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+            let named = open.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
             let more = open.len().saturating_sub(NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             format!(

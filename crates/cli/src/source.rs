@@ -4,7 +4,7 @@ use std::{fs, io::ErrorKind, path::Path};
 
 use scenario::{Scenario, builtin};
 
-use crate::failure::Misuse;
+use crate::{failure::Misuse, variants::Variants};
 
 /// A scenario with its text.
 pub(crate) struct Source {
@@ -14,8 +14,15 @@ pub(crate) struct Source {
 
 /// Finds and checks the scenario that `name` means: a path to a file, or a built-in's name.
 pub(crate) fn load(name: &str) -> anyhow::Result<Source> {
-    let (source_name, text) = text(name)?;
-    let scenario = Scenario::parse(&source_name, &text)?;
+    load_variant(name, &Variants::default())
+}
+
+/// The same with variants laid over it. They are a part of the text, so that a run that keeps it needs nothing else.
+pub(crate) fn load_variant(name: &str, variants: &Variants) -> anyhow::Result<Source> {
+    let (source_name, plain) = text(name)?;
+    let scenario = Scenario::parse(&source_name, &plain)?;
+    let (source_name, text) = variants.of(&source_name, &plain, &scenario)?;
+    let scenario = if text == plain { scenario } else { Scenario::parse(&source_name, &text)? };
     Ok(Source { scenario, text })
 }
 

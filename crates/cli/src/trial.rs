@@ -64,7 +64,7 @@ impl Trial {
         cpu: (MachineCpu, Vec<ThreadCpu>),
         interrupted: bool,
     ) -> Solo {
-        let cpu = CpuUsage { machine: cpu.0, threads: cpu.1 };
+        let cpu = CpuUsage { machine: cpu.0, threads: cpu.1, guests: Vec::new() };
         let mut doubts = lab::doubts(&self.load, measurement, &cpu);
         // Receivers of iperf3's protocol are told when to stop; they do not read to the end of a stream.
         doubts.retain(|doubt| !matches!(doubt, Doubt::EndsDisagree { .. }));

@@ -10,7 +10,7 @@ use crate::{
     estimate::{Comparison, Estimate},
     latency::{ConnectSummary, LatencySummary},
     packets::PacketSummary,
-    probed::{ProbedSummary, WaySummary},
+    probed::{GuestTime, ProbedSummary, WaySummary},
     solo::LevelShift,
     stream::StreamSummary,
 };
@@ -48,6 +48,8 @@ pub struct CellSummary {
     pub connect: Option<ConnectSummary>,
     /// What it cost; `None` when nobody recorded the machine's CPU time.
     pub cpu: Option<CpuCost>,
+    /// What the kernels of guests counted of their own CPUs, the client's first; the median over the trials.
+    pub guests: Vec<GuestTime>,
     /// What each owner of CPU time spent: traffic threads of an end, a machine as another tool reported it.
     pub owners: Vec<OwnerCost>,
     /// Columns that another tool reported, the metric's included; the median over the trials.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    alternatives::{Ranking, Twins},
     answer::Answer,
     cell::CellSummary,
     claim::Finding,
@@ -14,7 +15,7 @@ use crate::{
 use samples::{DesignRecord, Environment, Origin, PathRecord, RunId, RunState, Skipped, UnixMillis};
 
 /// The version of [`Findings`]' shape. A reader refuses another one.
-pub const SCHEMA: u32 = 5;
+pub const SCHEMA: u32 = 6;
 
 /// Everything that analysis says of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +32,11 @@ pub struct Findings {
     pub ladders: Vec<Ladder>,
     /// What each factor's levels change against its first one.
     pub effects: Vec<FactorEffect>,
+    /// Which path is best: one for each workload and setting at which three or more were measured, where paths are
+    /// alternatives and not layers upon each other.
+    pub rankings: Vec<Ranking>,
+    /// What a word in the names of paths brings, such as `vhost`: one for each workload that has cells with and without it.
+    pub twins: Vec<Twins>,
     /// What a sweep comes to: one for each workload whose cells form a sweep.
     pub answers: Vec<Answer>,
     /// What probes watched, and what they cost.

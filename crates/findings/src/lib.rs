@@ -3,6 +3,7 @@
 //! Made by `analysis` from a stored run, read by `report`; complete in itself, so that a report needs
 //! nothing else but the raw series that it folds away. Says nothing of how it was computed or is printed.
 
+mod alternatives;
 mod answer;
 mod cell;
 mod claim;
@@ -17,7 +18,9 @@ mod probed;
 mod solo;
 mod stream;
 mod trace;
+mod vm;
 
+pub use alternatives::{Rank, Ranking, TwinPair, Twins};
 pub use answer::{Answer, FrontierPoint, Knee, Recommendation};
 pub use cell::{CellShift, CellSummary, CpuCost, EndSocket, OwnerCost, OwnerUnit};
 pub use claim::{Brought, Change, Evidence, Finding, Remedy, Severity};
@@ -32,8 +35,8 @@ pub use ladder::{FactorEffect, Ladder, Rung};
 pub use latency::{ConnectSummary, LatencySummary, OpenLoopSummary};
 pub use packets::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
 pub use probed::{
-    CallRates, CpuByOwner, CpuProbeCost, EndCalls, Leg, OwnerPart, OwnerTime, ProbeCost, ProbedSummary,
-    RunProbes, StepKind, StepSummary, WaySummary, Work,
+    CallRates, CpuByOwner, CpuProbeCost, EndCalls, GuestTime, Leg, LostProbe, MachineTimes, OwnerPart,
+    OwnerTime, ProbeCost, ProbedSummary, ProcessCalls, RunProbes, StepKind, StepSummary, WaySummary, Work,
 };
 pub use samples::{Metric, Objective};
 pub use solo::{
@@ -43,5 +46,6 @@ pub use solo::{
 pub use stream::{DatagramSummary, StreamSummary, TcpSummary};
 pub use trace::{
     CallContrast, OwnerContrast, TRACE_CONTRAST_SCHEMA, TraceContrast, TraceSummary, TracedCall, TracedCpu,
-    TracedShare,
+    TracedPace, TracedShare, TracedStopping,
 };
+pub use vm::{VM_SCHEMA, VmRoleCpu, VmSummary};

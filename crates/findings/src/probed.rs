@@ -1,6 +1,6 @@
 //! What probes saw of a cell, and what they cost the run. No number of a cell but these comes from a probed trial.
 
-use samples::{Metric, MissingProbe, Overflow, Owner, OwnerSource, ProbeKind, WayPoint};
+use samples::{Metric, MissingProbe, Overflow, Owner, OwnerSource, ProbeKind, SyscallCount, WayPoint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
@@ -14,8 +14,25 @@ pub struct RunProbes {
     pub ran: Vec<ProbeKind>,
     /// Those that were asked for and could not run.
     pub missing: Vec<MissingProbe>,
+    /// Those that ran and failed on the way.
+    pub lost: Vec<LostProbe>,
     /// What they cost, one for each workload that has trials with and without them in the same blocks.
     pub costs: Vec<ProbeCost>,
+}
+
+/// A probe that failed on the way: some trials were watched without it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LostProbe {
+    /// Which.
+    pub probe: ProbeKind,
+    /// Why, the first time.
+    pub because: String,
+    /// The place in the plan of the first trial that lacks it, from 0.
+    pub from: u32,
+    /// Watched trials that lack it.
+    pub trials: u32,
+    /// Watched trials after that one that have it: a run that was resumed may have it again.
+    pub again: u32,
 }
 
 /// What all probes of a run together cost a workload.
@@ -56,6 +73,9 @@ pub struct ProbedSummary {
     pub cpu: Option<CpuByOwner>,
     /// How often system calls were made for what was carried.
     pub calls: Option<CallRates>,
+    /// Calls that had begun and not ended when the probes were read, with their time so far: in no other number. Calls of
+    /// equal threads of all trials are one row; its calls are how many they were.
+    pub under_way: Vec<SyscallCount>,
     /// The way of its messages.
     pub way: Option<WaySummary>,
     /// Events that a probe had no room to count, of all trials.
@@ -87,6 +107,37 @@ pub struct CpuByOwner {
     pub busy_cost: Option<f64>,
     /// Who had it, in the order of [`Owner`].
     pub owners: Vec<OwnerTime>,
+    /// The same in three parts; `None` where neither end is in a virtual machine.
+    pub machines: Option<MachineTimes>,
+    /// What the kernels of guests counted of their own CPUs in the same trials, the client's first.
+    pub guests: Vec<GuestTime>,
+}
+
+/// CPUs busy on average in virtual machines and in what carries them. Plumb, other processes and an end that is in none
+/// have no part in it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MachineTimes {
+    /// The vCPU threads of the server's; `None` where it is in none.
+    pub server: Option<f64>,
+    /// The monitors' other threads, vhost workers, interrupts and threads of the host's kernel.
+    pub hypervisor: f64,
+    /// The vCPU threads of the client's; `None` where it is in none.
+    pub client: Option<f64>,
+}
+
+/// CPU time of a guest by its own kernel's count: what its host takes from it, or does for it, is not in it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GuestTime {
+    /// Which end: `client` or `server`.
+    pub end: String,
+    /// CPUs that it has.
+    pub cpus: u32,
+    /// Of these, busy on average.
+    pub busy: f64,
+    /// Of that, in soft and hardware interrupts.
+    pub interrupts: f64,
+    /// CPUs that it knows its host to have taken.
+    pub steal: f64,
 }
 
 /// What CPU time and calls are held against.
@@ -140,6 +191,23 @@ pub struct CallRates {
     pub each: Vec<f64>,
     /// The same of all calls of an end.
     pub ends: Vec<EndCalls>,
+    /// The same of all calls together.
+    pub all: f64,
+    /// What each end's processes call, all their threads together: by end, the most frequent first.
+    pub processes: Vec<ProcessCalls>,
+}
+
+/// One kind of call of one process, whichever of its threads made it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProcessCalls {
+    /// How often and how long; with the thread where only one made it.
+    pub count: SyscallCount,
+    /// How many of its threads, by their names.
+    pub threads: u32,
+    /// Of the calls of its end, 0 to 1.
+    pub share: f64,
+    /// For each megabyte, message or connection.
+    pub rate: f64,
 }
 
 /// All calls of one end.
@@ -147,6 +215,8 @@ pub struct CallRates {
 pub struct EndCalls {
     /// `client`, `server`, or what carries them; `None` where it is not known.
     pub end: Option<String>,
+    /// The process, where all of them are one's.
+    pub process: Option<String>,
     /// How many.
     pub calls: u64,
     /// For each megabyte, message or connection.

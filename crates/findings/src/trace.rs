@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::contrast::SurroundingChange;
+use crate::{contrast::SurroundingChange, estimate::Interval};
 
 /// The version of [`TraceContrast`]'s shape. A reader refuses another one.
 pub const TRACE_CONTRAST_SCHEMA: u32 = 1;
@@ -33,6 +33,13 @@ pub struct TraceSummary {
     pub threads: Vec<TracedCall>,
     /// All of them together; `None` when none was counted.
     pub all: Option<TracedCall>,
+    /// Calls that had begun since the beginning and not ended, with their time so far: in no other number. Their calls are how
+    /// many threads are in them.
+    #[serde(default)]
+    pub under_way: Vec<SyscallCount>,
+    /// What it took to count calls by stopping at each; `None` where nothing was stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopping: Option<TracedStopping>,
     /// CPU time by owner; `None` when that was not watched.
     pub cpu: Option<TracedCpu>,
     /// Devices that counted something.
@@ -60,6 +67,31 @@ pub struct TracedCall {
     pub per_call: Option<Nanos>,
     /// 99 of 100 calls took less; a power of two. `None` when it was not taken.
     pub p99_below: Option<Nanos>,
+}
+
+/// System calls that were counted by stopping whoever made them: in slices, with rests between.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TracedStopping {
+    /// How long calls were counted: rates and counts are of this time only.
+    pub looked: Nanos,
+    /// Slices that have a whole rest after them.
+    pub pairs: u32,
+    /// How far it got while calls were counted, against the rest after it: reads and writes a second. `None` where it made too
+    /// few of them, or there was no rest.
+    pub pace: Option<TracedPace>,
+    /// CPU time a second while calls were counted, against the rest after it.
+    pub cpu: Option<TracedPace>,
+    /// Of the time in which calls were counted, its threads stood still for so much at least: 2 is two threads all the time.
+    pub stood: f64,
+}
+
+/// Something while calls were counted, against the rest after it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TracedPace {
+    /// How much of it was left: 0.1 is a tenth.
+    pub ratio: f64,
+    /// Its interval; `None` when there are too few slices for one.
+    pub interval: Option<Interval>,
 }
 
 /// CPU time by owner.

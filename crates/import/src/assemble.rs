@@ -7,7 +7,7 @@ use std::{
 };
 
 use samples::{
-    Arm, CpuUsage, DesignRecord, ImportRecord, MachineCpu, Origin, PathCheck, RunHeader, RunId, RunState,
+    Arm, CpuUsage, DesignRecord, ImportRecord, Origin, PathCheck, RunHeader, RunId, RunState,
     SCHEMA, ScenarioRecord, ToldKind, Trial, UnixMillis,
 };
 use sha2::{Digest, Sha256};
@@ -300,7 +300,7 @@ impl Assembler {
             arm: Arm::Measure,
             started: found.started.unwrap_or(UnixMillis(0)),
             measurement: found.measurement,
-            cpu: CpuUsage { machine: MachineCpu::default(), threads: found.threads },
+            cpu: CpuUsage { threads: found.threads, ..CpuUsage::default() },
             devices: Vec::new(),
             path_check: PathCheck::default(),
             syscalls: found.syscalls,

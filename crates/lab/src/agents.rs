@@ -20,10 +20,15 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How often a wait looks whether the user asked for the end.
 const GLANCE: Duration = Duration::from_millis(50);
 
+/// How often a machine that may hang as it starts is started.
+const STARTS: u32 = 2;
+
 /// Every agent of a run. Dropping it ends them.
 pub(crate) struct Agents {
     endpoints: BTreeMap<HostName, Endpoint>,
-    heard: Receiver<(HostName, Heard)>,
+    to_us: Sender<Said>,
+    heard: Receiver<Said>,
+    tool: String,
     next_id: u64,
     stop: Stop,
 }
@@ -31,6 +36,19 @@ pub(crate) struct Agents {
 struct Endpoint {
     machine: Box<dyn Machine>,
     to_agent: protocol::Sender<Box<dyn Write + Send>>,
+    /// How often it was started.
+    starts: u32,
+    /// When it was started last.
+    started: Instant,
+    /// From then until it had greeted.
+    ready_within: Option<Duration>,
+}
+
+/// What was heard of a machine's agent, and of which of its starts.
+struct Said {
+    host: HostName,
+    start: u32,
+    heard: Heard,
 }
 
 enum Heard {
@@ -48,22 +66,21 @@ pub(crate) struct Pending {
 }
 
 impl Agents {
-    /// Starts an agent in each machine and exchanges greetings with it.
+    /// Starts an agent in each machine and exchanges greetings with it. A machine that may hang as it starts, and does, is
+    /// started once more, of which `tell` is told.
     pub(crate) fn start(
         machines: Vec<(HostName, Box<dyn Machine>)>,
         tool: &str,
         stop: &Stop,
+        tell: &mut dyn FnMut(&str),
     ) -> Result<Self, RunError> {
         let (to_us, heard) = channel();
-        let mut agents = Self { endpoints: BTreeMap::new(), heard, next_id: 0, stop: stop.clone() };
-        for (host, mut machine) in machines {
-            let channel = machine.start()?;
-            listen(host.clone(), channel.from_agent, to_us.clone());
-            let endpoint = Endpoint { machine, to_agent: protocol::Sender::new(channel.to_agent) };
-            agents.endpoints.insert(host.clone(), endpoint);
-            agents.tell(&host, &ToAgent::Hello(Hello::new(tool)))?;
+        let (endpoints, tool, stop) = (BTreeMap::new(), tool.to_owned(), stop.clone());
+        let mut agents = Self { endpoints, to_us, heard, tool, next_id: 0, stop };
+        for (host, machine) in machines {
+            agents.begin(&host, machine, 1)?;
         }
-        agents.await_greetings()?;
+        agents.await_greetings(tell)?;
         Ok(agents)
     }
 
@@ -80,6 +97,16 @@ impl Agents {
     /// How long a host's machine took until its first process ran, if it was started for the run.
     pub(crate) fn booted_within(&self, host: &HostName) -> Option<Duration> {
         self.endpoints.get(host)?.machine.booted_within()
+    }
+
+    /// How long a host's agent took from its machine's start until it greeted.
+    pub(crate) fn ready_within(&self, host: &HostName) -> Option<Duration> {
+        self.endpoints.get(host)?.ready_within
+    }
+
+    /// How many starts of a host's machine hung.
+    pub(crate) fn hung_starts(&self, host: &HostName) -> u32 {
+        self.endpoints.get(host).map_or(0, |endpoint| endpoint.starts - 1)
     }
 
     /// Asks one agent and waits for its answer.
@@ -154,20 +181,45 @@ impl Agents {
         Ok(replies.into_iter().flatten().collect())
     }
 
-    fn await_greetings(&mut self) -> Result<(), RunError> {
-        let begun = Instant::now();
-        let mut silent: Vec<HostName> = self.endpoints.keys().cloned().collect();
-        while let Some(host) = silent.first() {
-            let patience = self.endpoints[host].machine.patience();
-            if begun.elapsed() > patience {
-                return Err(self.silent(host, "the greeting", patience));
-            }
+    fn begin(&mut self, host: &HostName, mut machine: Box<dyn Machine>, starts: u32) -> Result<(), RunError> {
+        let started = Instant::now();
+        let channel = machine.start()?;
+        listen((host.clone(), starts), channel.from_agent, self.to_us.clone());
+        let to_agent = protocol::Sender::new(channel.to_agent);
+        let endpoint = Endpoint { machine, to_agent, starts, started, ready_within: None };
+        self.endpoints.insert(host.clone(), endpoint);
+        let hello = Hello::new(&self.tool);
+        self.tell(host, &ToAgent::Hello(hello))
+    }
+
+    fn await_greetings(&mut self, tell: &mut dyn FnMut(&str)) -> Result<(), RunError> {
+        while self.endpoints.values().any(|endpoint| endpoint.ready_within.is_none()) {
             if let Some((host, FromAgent::Hello(hello))) = self.hear()? {
                 hello.accept().map_err(|source| self.lost(&host, source))?;
-                silent.retain(|waiting| *waiting != host);
+                if let Some(endpoint) = self.endpoints.get_mut(&host) {
+                    endpoint.ready_within = Some(endpoint.started.elapsed());
+                }
+            }
+            let late = self.endpoints.iter().find(|(_, endpoint)| endpoint.is_late());
+            if let Some(host) = late.map(|(host, _)| host.clone()) {
+                self.again(&host, tell)?;
             }
         }
         Ok(())
+    }
+
+    /// Starts a machine once more whose start hangs, if that is worth it.
+    fn again(&mut self, host: &HostName, tell: &mut dyn FnMut(&str)) -> Result<(), RunError> {
+        let Endpoint { machine, starts, .. } = &self.endpoints[host];
+        let (starts, patience) = (*starts, machine.patience());
+        let error = self.silent(host, "the greeting", patience);
+        if !machine.may_hang() || starts == STARTS {
+            return Err(error);
+        }
+        tell(&format!("{error}; it is started once more, and nothing was measured yet"));
+        let Endpoint { mut machine, .. } = self.endpoints.remove(host).expect("it was found just now");
+        machine.stop();
+        self.begin(host, machine, starts + 1)
     }
 
     /// The next message, or none within a glance.
@@ -176,8 +228,10 @@ impl Agents {
             return Err(RunError::Interrupted);
         }
         match self.heard.recv_timeout(GLANCE) {
-            Ok((host, Heard::Message(message))) => Ok(Some((host, message))),
-            Ok((host, Heard::Ended(source))) => Err(self.lost(&host, source)),
+            // What an earlier start of a machine has left to say is nothing to this one.
+            Ok(said) if self.endpoints.get(&said.host).is_none_or(|now| now.starts != said.start) => Ok(None),
+            Ok(Said { host, heard: Heard::Message(message), .. }) => Ok(Some((host, message))),
+            Ok(Said { host, heard: Heard::Ended(source), .. }) => Err(self.lost(&host, source)),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(None),
         }
     }
@@ -201,16 +255,25 @@ impl Agents {
     }
 }
 
+impl Endpoint {
+    fn is_late(&self) -> bool {
+        self.ready_within.is_none() && self.started.elapsed() > self.machine.patience()
+    }
+}
+
 /// Hands on what an agent says until its channel ends.
-fn listen(host: HostName, from: Box<dyn std::io::Read + Send>, to: Sender<(HostName, Heard)>) {
+fn listen((host, start): (HostName, u32), from: Box<dyn std::io::Read + Send>, to: Sender<Said>) {
     thread::spawn(move || {
         let mut receiver = protocol::Receiver::new(from);
         loop {
             let heard = receiver.receive().map_or_else(Heard::Ended, Heard::Message);
             let ended = matches!(heard, Heard::Ended(_));
-            if to.send((host.clone(), heard)).is_err() || ended {
+            if to.send(Said { host: host.clone(), start, heard }).is_err() || ended {
                 return;
             }
         }
     });
 }
+
+#[cfg(test)]
+mod tests;

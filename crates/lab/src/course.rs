@@ -61,7 +61,9 @@ impl<S: Sink> Course<'_, S> {
         self.observer.event(&Event::Trial { planned, cell });
         let path = path_of(scenario, cell);
         let mut made = 0;
-        match bench.make(planned, cell, path, cell.path_mtu(scenario), self.observer)? {
+        let ground = bench.ground;
+        let came = bench.make(planned, cell, path, cell.path_mtu(scenario), self.observer);
+        match came.map_err(|error| ground.explain(path, error))? {
             Made::Trial(trial) => {
                 self.sink.trial(&self.request.id, &trial).map_err(keep)?;
                 self.observer.event(&Event::Kept(&trial));
@@ -73,7 +75,6 @@ impl<S: Sink> Course<'_, S> {
                 design.skip(&skip.cell);
                 self.skipped.insert(skip.cell.clone(), skip);
             }
-            Made::Unwatched => design.leave_out(planned),
         }
         thread::sleep(scenario.schedule.pause.into());
         Ok(made)
@@ -87,7 +88,7 @@ impl<S: Sink> Course<'_, S> {
         if let Some(text) = design.other_objective() {
             self.observer.event(&Event::Notice(text));
         }
-        self.observer.event(&Event::Decided(design));
+        self.observer.event(&Event::Decided(&design.decided()));
         Ok(())
     }
 

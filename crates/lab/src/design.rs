@@ -14,6 +14,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use protocol::Decided;
 use samples::{CellEnd, EndReason, Trial};
 use scenario::{Arm, Objective, Plan, PlannedTrial};
 use stats::interval;
@@ -163,6 +164,19 @@ impl<'p> Design<'p> {
         open.filter(|cell| !self.skipped.contains(cell)).map(|cell| self.plan.cells[*cell].id.as_str())
     }
 
+    /// What the trials so far have decided.
+    #[must_use]
+    pub fn decided(&self) -> Decided {
+        Decided {
+            block: self.block().map(|(block, _)| block),
+            open: self.open().map(str::to_owned).collect(),
+            cells: self.cells() as u32,
+            out_of_time: self.spent,
+            trials_left: self.trials_left() as u32,
+            most_left: self.most_left(),
+        }
+    }
+
     /// The block that is under way, from 0, and whether every cell is still measured.
     #[must_use]
     pub fn block(&self) -> Option<(u32, bool)> {
@@ -174,12 +188,6 @@ impl<'p> Design<'p> {
     #[must_use]
     pub fn cells(&self) -> usize {
         self.plan.cells.len() - self.skipped.len()
-    }
-
-    /// Whether the budget ends the run.
-    #[must_use]
-    pub const fn is_out_of_time(&self) -> bool {
-        self.spent
     }
 
     /// The most trials that may follow; a budget may end them earlier.

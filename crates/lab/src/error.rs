@@ -58,6 +58,12 @@ pub enum RunError {
         /// Whether this machine will never be able to.
         unsupported: bool,
     },
+    /// What is to be raised cannot be, on this machine.
+    #[error("{because}")]
+    Lacks {
+        /// What is missing, and why.
+        because: String,
+    },
     /// A path carries nothing.
     #[error(
         "path {path} carries nothing: {to} did not answer {from}; look at it with `plumb lab up` and `plumb lab shell`"
@@ -75,6 +81,12 @@ pub enum RunError {
     OtherPlan {
         /// Which run.
         run: String,
+    },
+    /// The run ended early where it was conducted.
+    #[error("in the virtual hypervisor: {because}")]
+    Inside {
+        /// Why, as it was told there.
+        because: String,
     },
     /// A record could not be kept.
     #[error("cannot keep the results: {0}")]

@@ -1,10 +1,9 @@
 //! What a run tells while it is under way.
 
+use protocol::Decided;
 use samples::{RunHeader, Skipped, Trial};
 use scenario::{Cell, PlannedTrial};
 use units::{BitRate, Nanos};
-
-use crate::design::Design;
 
 /// Something that happened in a run.
 #[derive(Debug)]
@@ -32,7 +31,7 @@ pub enum Event<'a> {
         connections: Option<f64>,
     },
     /// A block begins, or the last has ended: what is still measured, and how much of it.
-    Decided(&'a Design<'a>),
+    Decided(&'a Decided),
     /// A trial was kept.
     Kept(&'a Trial),
     /// A cell is skipped from here on.

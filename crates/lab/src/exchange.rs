@@ -103,11 +103,14 @@ impl Bench<'_> {
         self.watcher.as_mut().filter(|_| exchange.probed)
     }
 
-    /// Whose processes are whose. An end's host that is both ends' is the client's.
+    /// Whose processes are whose: those of an end in a virtual machine are its monitor. An end's host that is both ends'
+    /// is the client's.
     fn ends(&self, path: &Path) -> Vec<Subject> {
-        let mut ends = vec![(Owner::Client, &path.from.host)];
+        let is_vm = |host| self.ground.lab.vm(host).is_some();
+        let of = |host, [plain, vm]: [Owner; 2]| (if is_vm(host) { vm } else { plain }, host);
+        let mut ends = vec![of(&path.from.host, [Owner::Client, Owner::ClientVm])];
         if path.to.host != path.from.host {
-            ends.push((Owner::Server, &path.to.host));
+            ends.push(of(&path.to.host, [Owner::Server, Owner::ServerVm]));
         }
         let subject = |(owner, host)| Subject { owner, pids: self.agents.pids(host), syscalls: true };
         ends.into_iter().map(subject).collect()

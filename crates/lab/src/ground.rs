@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, time::Duration};
 use protocol::{Order, Reply};
 use samples::{DeviceState, PathCounters};
 use scenario::{DeviceRef, DeviceSettings, HostName, Lab, Path, of_host};
-use topology::{ConfigureError, Topology};
+use topology::{ConfigureError, ReadError, Topology};
 
 use crate::{agents::Agents, error::RunError, exchange::unexpected};
 
@@ -80,7 +80,7 @@ impl Ground<'_> {
         let mut states: Vec<DeviceState> = states.iter().map(DeviceState::from).collect();
         for (host, devices) in self.inside(agents, devices) {
             match agents.ask(&host, "read its devices", Order::ReadStates { devices }, PATIENCE)? {
-                Reply::DeviceStates(more) => states.extend(more),
+                Reply::DeviceStates { states: more } => states.extend(more),
                 other => return Err(unexpected(&host, &other)),
             }
         }
@@ -97,12 +97,21 @@ impl Ground<'_> {
         let mut counters = PathCounters::from(&self.topology.reading(&self.outside(devices))?);
         for (host, devices) in self.inside(agents, devices) {
             match agents.ask(&host, "read its counters", Order::ReadCounters { devices }, PATIENCE)? {
-                Reply::DeviceCounters(more) => counters.devices.extend(more),
+                Reply::DeviceCounters { counters: more } => counters.devices.extend(more),
                 other => return Err(unexpected(&host, &other)),
             }
         }
         counters.devices.sort_by_key(|counters| place(devices, &counters.device));
         Ok(counters)
+    }
+
+    /// Why a trial on `path` came to nothing: a device that is gone tells more than what that led to.
+    pub(crate) fn explain(&self, path: &Path, error: RunError) -> RunError {
+        let led_to = matches!(error, RunError::Refused { unsupported: false, .. } | RunError::Silent { .. });
+        match self.topology.device_states(&self.outside(&path.devices)) {
+            Err(gone @ ReadError::Absent { .. }) if led_to => gone.into(),
+            _ => error,
+        }
     }
 
     /// Whether either end of the path is a virtual machine.

@@ -9,6 +9,7 @@
 )]
 
 mod agents;
+mod conduct;
 mod counters;
 mod course;
 mod design;
@@ -17,7 +18,9 @@ mod error;
 mod event;
 mod exchange;
 mod ground;
+mod guest_network;
 mod header;
+mod inside;
 mod introduction;
 mod machines;
 mod merge;
@@ -31,12 +34,17 @@ mod trial;
 mod watch;
 mod watcher;
 
+pub use conduct::conduct;
 pub use design::{Design, Forecast, forecast};
 pub use doubts::doubts;
 pub use error::RunError;
 pub use event::{Event, Observer};
-pub use introduction::{Introduced, Introduction, introduce};
+pub use guest_network::GuestNetwork;
+pub use inside::{lacks_for_guests, run_inside};
+pub use introduction::{Introduction, introduce};
 pub use placement::{Cpus, cpus};
+/// What the trials so far have decided, for whoever watches.
+pub use protocol::Decided;
 pub use run::{Outcome, Request, run};
 pub use standing::{Registry, RegistryError, Standing, StandingHost};
 pub use stop::Stop;

@@ -1,17 +1,16 @@
 //! The machines that the ends of a run's paths live in: namespaces, and virtual machines. Must not know what is measured
 //! in them.
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
-use machine::{Accelerator, Image, Kernel, Machine, MachineError, Namespace, Nic, Qemu};
-use scenario::{HostName, Lab, Vm};
+use machine::{
+    Accelerator, Firecracker, FirecrackerError, Image, Kernel, Machine, MachineError, NamedTap, Namespace,
+    Nic, Qemu, Vmlinux,
+};
+use scenario::{HostName, Lab, Monitor, Vm};
 use topology::Topology;
 
-use crate::error::RunError;
+use crate::{error::RunError, run::Request};
 
 /// Machines that wait to be started, and what is known of them.
 pub(crate) struct Machines {
@@ -21,36 +20,29 @@ pub(crate) struct Machines {
     pub(crate) emulated: Option<String>,
 }
 
-/// The machines of `hosts`, whose agents are `program`.
+/// The machines of `hosts`, in the lab of `request`.
 pub(crate) fn of(
     hosts: &BTreeSet<&HostName>,
-    lab: &Lab,
     topology: &Topology,
-    program: &Path,
+    request: &Request<'_>,
 ) -> Result<Machines, RunError> {
-    let mut machines = Machines { waiting: Vec::new(), emulated: None };
-    let mut monitors = None;
+    let mut monitors = Monitors { request, topology, kernel: None, qemu: None, firecracker: None };
+    let mut waiting: Vec<(HostName, Box<dyn Machine>)> = Vec::new();
     for &host in hosts {
-        let machine: Box<dyn Machine> = match lab.vm(host) {
-            Some(vm) => {
-                let monitors = match &mut monitors {
-                    Some(monitors) => monitors,
-                    none => none.insert(Monitors::ready(program)?),
-                };
-                machines.emulated.clone_from(&monitors.emulated);
-                Box::new(monitors.machine(host, vm, topology)?)
-            }
+        let machine: Box<dyn Machine> = match request.scenario.lab.vm(host) {
+            Some(vm) if vm.monitor == Monitor::Firecracker => Box::new(monitors.firecracker(host, vm)?),
+            Some(vm) => Box::new(monitors.qemu(host, vm)?),
             None => {
                 let Some(namespace) = topology.namespace(host) else { continue };
                 let namespace = namespace
                     .try_clone()
                     .map_err(|source| MachineError::Start { host: host.to_string(), source })?;
-                Box::new(Namespace::new(host.clone(), namespace, PathBuf::from(program)))
+                Box::new(Namespace::new(host.clone(), namespace, request.agent.clone()))
             }
         };
-        machines.waiting.push((host.clone(), machine));
+        waiting.push((host.clone(), machine));
     }
-    Ok(machines)
+    Ok(Machines { waiting, emulated: monitors.qemu.and_then(|qemu| qemu.emulated) })
 }
 
 /// What of a lab to look around in is not there: what the kernel lacks, and guests that boot with their agents, of which
@@ -64,28 +56,68 @@ fn unbooted(lab: &Lab) -> impl Iterator<Item = String> {
     vms.map(|host| format!("virtual machine `{}`: only `plumb run` boots it", host.name))
 }
 
-/// What all virtual machines have in common.
-struct Monitors {
+/// What virtual machines have in common, made for the first that needs it.
+struct Monitors<'a> {
+    request: &'a Request<'a>,
+    topology: &'a Topology,
+    kernel: Option<Kernel>,
+    qemu: Option<ForQemu>,
+    firecracker: Option<ForFirecracker>,
+}
+
+struct ForQemu {
     accelerator: Accelerator,
     emulated: Option<String>,
-    kernel: Kernel,
     image: Arc<Image>,
 }
 
-impl Monitors {
-    fn ready(program: &Path) -> Result<Self, MachineError> {
-        let (accelerator, emulated) = Accelerator::best();
-        let kernel = Kernel::installed()?;
-        let image = Arc::new(Image::build(&kernel, program, Qemu::MODULES, &[])?);
-        Ok(Self { accelerator, emulated, kernel, image })
-    }
+struct ForFirecracker {
+    kernel: Arc<Vmlinux>,
+    image: Arc<Image>,
+}
 
-    fn machine(&self, host: &HostName, vm: Vm, topology: &Topology) -> Result<Qemu, RunError> {
-        let machine =
-            Qemu::new(host.clone(), vm, self.accelerator, self.kernel.clone(), Arc::clone(&self.image));
-        let Some(tap) = topology.tap(host) else { return Ok(machine) };
+impl Monitors<'_> {
+    fn qemu(&mut self, host: &HostName, vm: &Vm) -> Result<Qemu, RunError> {
+        let kernel = self.kernel()?;
+        if self.qemu.is_none() {
+            let (accelerator, emulated) = Accelerator::best();
+            let image = self.image(&kernel, Qemu::MODULES)?;
+            self.qemu = Some(ForQemu { accelerator, emulated, image });
+        }
+        let ForQemu { accelerator, image, .. } = self.qemu.as_ref().expect("just made");
+        let machine = Qemu::new(host.clone(), vm.clone(), *accelerator, kernel, Arc::clone(image));
+        let Some(tap) = self.topology.tap(host) else { return Ok(machine) };
         let tap = tap.map_err(|error| MachineError::Qemu { host: host.to_string(), source: error.into() })?;
         Ok(machine.with_nic(Nic { queues: tap.queues, mac: tap.mac }))
+    }
+
+    fn firecracker(&mut self, host: &HostName, vm: &Vm) -> Result<Firecracker, RunError> {
+        if self.firecracker.is_none() {
+            let kernel = self.kernel()?;
+            let image = self.image(&kernel, Firecracker::MODULES)?;
+            let kernel = Arc::new(kernel.uncompressed().map_err(MachineError::from)?);
+            self.firecracker = Some(ForFirecracker { kernel, image });
+        }
+        let ForFirecracker { kernel, image } = self.firecracker.as_ref().expect("just made");
+        let machine = Firecracker::new(host.clone(), vm.clone(), Arc::clone(kernel), Arc::clone(image))
+            .program(self.request.firecracker.clone());
+        let refused = |source: FirecrackerError| MachineError::Firecracker { host: host.to_string(), source };
+        let Some(tap) = self.topology.tap(host) else { return Ok(machine) };
+        let tap = tap.map_err(|error| refused(error.into()))?;
+        let Some(namespace) = self.topology.namespace(&tap.at.host) else { return Ok(machine) };
+        let namespace = namespace.try_clone().map_err(|error| refused(error.into()))?;
+        Ok(machine.with_tap(NamedTap { device: tap.at.device.to_string(), namespace, mac: tap.mac }))
+    }
+
+    fn kernel(&mut self) -> Result<Kernel, MachineError> {
+        if self.kernel.is_none() {
+            self.kernel = Some(Kernel::installed()?);
+        }
+        Ok(self.kernel.clone().expect("just found"))
+    }
+
+    fn image(&self, kernel: &Kernel, modules: &[&str]) -> Result<Arc<Image>, MachineError> {
+        Ok(Arc::new(Image::build(kernel, &self.request.agent, modules, &[])?))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Two ends' reports become one measurement. Must not know what to think of it.
 
 use protocol::{EndReport, FlowReport};
-use samples::{CpuUsage, Flow, Measurement, PingPongData, StreamData};
+use samples::{CpuUsage, Flow, GuestCpu, Measurement, PingPongData, StreamData};
 
 /// Puts both ends together. Fails when they do not describe the same connections.
 pub(crate) fn measurement(client: &EndReport, server: &EndReport) -> Result<Measurement, String> {
@@ -19,11 +19,16 @@ pub(crate) fn measurement(client: &EndReport, server: &EndReport) -> Result<Meas
     }
 }
 
-/// CPU time: that of `machine`, as an end saw it that is on the machine itself, and both ends' threads. Without such an
-/// end the machine's is not known: a guest sees its own only.
-pub(crate) fn cpu(client: &EndReport, server: &EndReport, machine: Option<&EndReport>) -> CpuUsage {
+/// CPU time: the machine's, as an end saw it that is on the machine itself; that of guests, which see their own only; and
+/// both ends' threads. Without an end on it the machine's is not known. `guests` says which end is in one.
+pub(crate) fn cpu(client: &EndReport, server: &EndReport, guests: [bool; 2]) -> CpuUsage {
     let threads = client.threads.iter().chain(&server.threads).cloned().collect();
-    CpuUsage { machine: machine.map(|end| end.machine.clone()).unwrap_or_default(), threads }
+    let ends = || [("client", client), ("server", server)].into_iter().zip(guests);
+    let machine = ends().find(|(_, is_guest)| !is_guest).map(|((_, end), _)| end.machine.clone());
+    let guest = |((name, end), is_guest): ((&str, &EndReport), bool)| {
+        is_guest.then(|| GuestCpu { end: name.to_owned(), cpu: end.machine.clone() })
+    };
+    CpuUsage { machine: machine.unwrap_or_default(), threads, guests: ends().filter_map(guest).collect() }
 }
 
 fn flows(client: &EndReport, server: &EndReport) -> Result<StreamData, String> {
@@ -79,6 +84,22 @@ mod tests {
             measurement(&end(Direction::Reverse, 7), &end(Direction::Reverse, 9)).expect("both match");
         let Measurement::Stream(stream) = merged else { panic!("a stream") };
         assert_eq!((stream.flows[0].sender.bytes(), stream.flows[0].receiver.bytes()), (Bytes(9), Bytes(7)));
+    }
+
+    #[test]
+    fn the_machine_is_seen_from_an_end_on_it_and_each_guest_sees_itself() {
+        let busy = |millis| MachineCpu { user: Nanos::from_millis(millis), ..MachineCpu::default() };
+        let seen = |millis| EndReport { machine: busy(millis), ..end(Direction::Forward, 7) };
+        for (guests, machine, of_guests) in [
+            ([false, false], busy(3), vec![]),
+            ([false, true], busy(3), vec![("server", busy(4))]),
+            ([true, false], busy(4), vec![("client", busy(3))]),
+            ([true, true], MachineCpu::default(), vec![("client", busy(3)), ("server", busy(4))]),
+        ] {
+            let found = cpu(&seen(3), &seen(4), guests);
+            let told: Vec<_> = found.guests.iter().map(|it| (it.end.as_str(), it.cpu.clone())).collect();
+            assert_eq!((found.machine, told), (machine, of_guests), "{guests:?}");
+        }
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::{
     header, machines, record,
     skip::Lacks,
     stop::Stop,
-    trial::Bench,
+    trial::{Bench, Emulated},
     watch,
 };
 
@@ -43,8 +43,12 @@ pub struct Request<'a> {
     pub resume: Option<&'a RunRecord>,
     /// The program whose `agent` personality is started in every endpoint.
     pub agent: PathBuf,
+    /// Firecracker, if it is named; otherwise the one on the PATH.
+    pub firecracker: Option<PathBuf>,
     /// The version of plumb.
     pub tool: &'a str,
+    /// Why it is conducted on this machine, if this is a virtual hypervisor that was booted for it.
+    pub inside: Option<&'a str>,
 }
 
 /// How a run ended.
@@ -77,16 +81,22 @@ pub fn run<S: Sink>(
     observer.event(&Event::Step("starting the agents"));
     let lab = &request.scenario.lab;
     let ground = Ground { lab, topology: &topology };
-    let lacks = Lacks::of(lab, topology.missing());
+    let lacks = Lacks::of(lab, topology.missing(), request.firecracker.as_deref());
     let ends = ends(request, &lacks);
-    let machines = machines::of(&ends, lab, &topology, &request.agent)?;
+    let machines = machines::of(&ends, &topology, request)?;
     if let Some(because) = &machines.emulated {
         observer.event(&Event::Notice(&format!("virtual machines are emulated: {because}")));
     }
-    let emulated = machines.emulated.is_some();
-    let mut agents = Agents::start(machines.waiting, request.tool, stop)?;
+    let emulated = match (request.inside, &machines.emulated) {
+        (Some(_), _) => Emulated::Everything,
+        (None, Some(_)) => Emulated::Guests,
+        (None, None) => Emulated::Nothing,
+    };
+    let mut tell = |text: &str| observer.event(&Event::Notice(text));
+    let mut agents = Agents::start(machines.waiting, request.tool, stop, &mut tell)?;
     ground.dress_guests(&mut agents)?;
-    let environment = describe(request, &ends, &mut agents, stop)?;
+    let inside = request.inside.map(str::to_owned);
+    let environment = Environment { inside, ..describe(request, &ends, &mut agents, stop)? };
     let usable_cpus = environment.usable_cpus.clone();
     let watch = watch::begin(request, &topology, observer, stop)?;
     let request = &Request { plan: &watch.plan, ..request.clone() };
@@ -147,7 +157,7 @@ fn describe(
     }
     let host = HostName::new("machine");
     let machine = Box::new(Namespace::own(host.clone(), request.agent.clone()));
-    ask(&mut Agents::start(vec![(host.clone(), machine)], request.tool, stop)?, &host)
+    ask(&mut Agents::start(vec![(host.clone(), machine)], request.tool, stop, &mut |_| ())?, &host)
 }
 
 fn missing_cells(request: &Request<'_>, lacks: &Lacks<'_>) -> Skips {

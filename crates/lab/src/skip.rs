@@ -1,7 +1,10 @@
 //! Which cells cannot be measured because the kernel lacks something that their path needs.
 
+use std::path::Path as FilePath;
+
+use machine::{Firecracker, FirecrackerError};
 use samples::Skipped;
-use scenario::{Cell, Lab, Path};
+use scenario::{Cell, HostName, Lab, Monitor, Path, Vm};
 use topology::Missing;
 
 /// What is lacking for a lab.
@@ -9,14 +12,16 @@ pub(crate) struct Lacks<'a> {
     lab: &'a Lab,
     missing: &'a [Missing],
     vhost: Option<String>,
+    firecracker: Option<FirecrackerError>,
 }
 
 impl<'a> Lacks<'a> {
-    /// What `lab` lacks here, beside what was `missing` when it was raised.
-    pub(crate) fn of(lab: &'a Lab, missing: &'a [Missing]) -> Self {
-        let wanted = lab.hosts.iter().any(|host| host.vm.is_some_and(|vm| vm.vhost));
-        let vhost = if wanted { machine::Nic::lacks_vhost() } else { None };
-        Self { lab, missing, vhost }
+    /// What `lab` lacks here, beside what was `missing` when it was raised; `firecracker` is where that is, if it was named.
+    pub(crate) fn of(lab: &'a Lab, missing: &'a [Missing], firecracker: Option<&FilePath>) -> Self {
+        let any = |wants: fn(&Vm) -> bool| lab.hosts.iter().filter_map(|host| host.vm.as_ref()).any(wants);
+        let vhost = any(wants_vhost).then(machine::Nic::lacks_vhost).flatten();
+        let firecracker = any(wants_firecracker).then(|| Firecracker::lacks(firecracker)).flatten();
+        Self { lab, missing, vhost, firecracker }
     }
 
     /// Why nothing can be measured on `path`, if so.
@@ -33,14 +38,36 @@ impl<'a> Lacks<'a> {
         Some(Skipped { cell: cell.id.to_string(), because: self.of_path(path)? })
     }
 
-    fn of_ends(&self, path: &Path) -> Option<String> {
-        let because = self.vhost.as_ref()?;
-        let vhost = |host: &&scenario::HostName| self.lab.vm(host).is_some_and(|vm| vm.vhost);
-        let guest = [&path.from.host, &path.to.host].into_iter().find(vhost)?;
-        Some(format!(
-            "virtual machine `{guest}` has `vhost = \"on\"`, and vhost-net does not work: {because}"
-        ))
+    /// Why nothing can be measured on `path` here, though it could in a machine that has KVM and vhost-net.
+    pub(crate) fn of_machine(&self, path: &Path) -> Option<String> {
+        let installed = matches!(self.firecracker, None | Some(FirecrackerError::NoKvm(_)));
+        installed.then(|| self.of_ends(path)).flatten()
     }
+
+    fn of_ends(&self, path: &Path) -> Option<String> {
+        let guest = |wants: fn(&Vm) -> bool| {
+            let ends = [&path.from.host, &path.to.host].into_iter();
+            ends.clone().find(|host: &&HostName| self.lab.vm(host).is_some_and(wants))
+        };
+        let vhost = self.vhost.as_ref().and_then(|because| {
+            let guest = guest(wants_vhost)?;
+            Some(format!(
+                "virtual machine `{guest}` has `vhost = \"on\"`, and vhost-net does not work: {because}"
+            ))
+        });
+        vhost.or_else(|| {
+            let (because, guest) = (self.firecracker.as_ref()?, guest(wants_firecracker)?);
+            Some(format!("virtual machine `{guest}` is one of Firecracker: {because}"))
+        })
+    }
+}
+
+fn wants_vhost(vm: &Vm) -> bool {
+    vm.vhost
+}
+
+fn wants_firecracker(vm: &Vm) -> bool {
+    vm.monitor == Monitor::Firecracker
 }
 
 #[cfg(test)]
@@ -49,16 +76,57 @@ mod tests {
 
     use super::*;
 
+    const ONE_GUEST: &str = r#"
+schema = 1
+name = "one-guest"
+title = "One guest"
+[hosts.pve]
+[bridges.vmbr0]
+host = "pve"
+address = "198.18.64.1/24"
+[vms.kind]
+[guests.vm0]
+bridge = "vmbr0"
+address = "198.18.64.83/24"
+vm = "kind"
+[paths.to-vm]
+from = "pve"
+to = "vm0"
+layers = ["virtio", "bridge"]
+baseline = true
+[workloads.throughput]
+kind = "stream"
+duration = "1s"
+"#;
+
     #[test]
     fn only_paths_that_end_in_a_guest_with_vhost_need_it() {
         let text = builtin::find("bridge-multiqueue").expect("shipped").text;
         let of = |text: &str| {
             let scenario = Scenario::parse("test", text).expect("parses");
-            let lacks = Lacks { lab: &scenario.lab, missing: &[], vhost: Some("it is not there".to_owned()) };
+            let vhost = Some("it is not there".to_owned());
+            let lacks = Lacks { lab: &scenario.lab, missing: &[], vhost, firecracker: None };
             lacks.of_path(&scenario.paths[0])
         };
         assert_eq!(of(text), None);
         let because = of(&text.replace("vcpus = 2", "vcpus = 2\nvhost = \"on\"")).expect("its ends want it");
         assert!(because.contains("`client`") && because.ends_with("it is not there"), "{because}");
+    }
+
+    #[test]
+    fn only_paths_that_end_in_a_guest_of_firecracker_need_it_and_a_hypervisor_may_bring_kvm_but_not_the_program()
+     {
+        let of = |text: &str, program: &str| {
+            let scenario = Scenario::parse("test", text).expect("parses");
+            let lacks = Lacks::of(&scenario.lab, &[], Some(FilePath::new(program)));
+            (lacks.of_path(&scenario.paths[0]), lacks.of_machine(&scenario.paths[0]))
+        };
+        let absent = "/nonexistent/firecracker";
+        assert_eq!(of(ONE_GUEST, absent), (None, None));
+        let firecracker = ONE_GUEST.replace("[vms.kind]", "[vms.kind]\nmonitor = \"firecracker\"");
+        let (because, in_hypervisor) = of(&firecracker, absent);
+        let because = because.expect("its ends are of it");
+        assert!(because.contains("`vm0` is one of Firecracker") && because.contains(absent), "{because}");
+        assert_eq!(in_hypervisor, None, "a hypervisor does not have it either");
     }
 }

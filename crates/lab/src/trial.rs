@@ -6,7 +6,7 @@ use std::{
 };
 
 use load::{Load, PingPongLoad};
-use protocol::{EndReport, MtuProbe, Order, Reply};
+use protocol::{MtuProbe, Order, Reply};
 use samples::{CpuUsage, Doubt, Measurement, Observed, PathCheck, PathCounters, Skipped, Trial, UnixMillis};
 use scenario::{Arm, Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
 use units::Nanos;
@@ -33,8 +33,6 @@ pub(crate) enum Made {
     Trial(Box<Trial>),
     /// Nothing, now or ever here.
     Skipped(Skipped),
-    /// Nothing: it was to be watched, and no probe is left that sees anything of it.
-    Unwatched,
 }
 
 /// What came of the traffic.
@@ -42,7 +40,6 @@ enum Came {
     Measured(Box<Measured>),
     /// This machine never can, because.
     Never(String),
-    Unwatched,
 }
 
 struct Measured {
@@ -53,6 +50,16 @@ struct Measured {
     counters: PathCounters,
 }
 
+/// What of a run's machines is emulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Emulated {
+    Nothing,
+    /// Its virtual machines.
+    Guests,
+    /// The machine that all of it is on.
+    Everything,
+}
+
 /// The standing lab that trials are made in.
 pub(crate) struct Bench<'a> {
     pub(crate) ground: Ground<'a>,
@@ -60,8 +67,7 @@ pub(crate) struct Bench<'a> {
     /// Who watches probed trials, in a run that has any.
     pub(crate) watcher: Option<Watcher>,
     pub(crate) usable_cpus: &'a [u32],
-    /// Whether virtual machines of this run are emulated.
-    pub(crate) emulated: bool,
+    pub(crate) emulated: Emulated,
     /// The settings that the devices have now.
     pub(crate) set: Option<BTreeMap<DeviceRef, DeviceSettings>>,
 }
@@ -70,6 +76,14 @@ impl Bench<'_> {
     /// Whether a trial of `cell` can be watched.
     pub(crate) fn sees(&self, cell: &Cell) -> bool {
         self.watcher.as_ref().is_some_and(|watcher| watcher.sees(&cell.load))
+    }
+
+    fn is_emulated(&self, path: &Path) -> bool {
+        match self.emulated {
+            Emulated::Nothing => false,
+            Emulated::Guests => self.ground.has_vm_at(path),
+            Emulated::Everything => true,
+        }
     }
 
     /// Makes one trial of `cell`.
@@ -96,11 +110,10 @@ impl Bench<'_> {
         let measured = match self.measure(&exchange, observer)? {
             Came::Measured(measured) => *measured,
             Came::Never(because) => return skip(because),
-            Came::Unwatched => return Ok(Made::Unwatched),
         };
         let Measured { started, measurement, cpu, observed, counters } = measured;
         let mut doubts = doubts::doubts(&cell.load, &measurement, &cpu);
-        if self.emulated && self.ground.has_vm_at(path) {
+        if self.is_emulated(path) {
             doubts.push(Doubt::Emulated);
         }
         Ok(Made::Trial(Box::new(Trial {
@@ -128,24 +141,28 @@ impl Bench<'_> {
         loop {
             let started = now();
             let before = self.ground.counters(self.agents, &path.devices)?;
-            let Reports { client, server, observed } = match self.exchange(exchange, observer) {
+            let Reports { client, server, mut observed } = match self.exchange(exchange, observer) {
                 Ok(reports) => reports,
                 Err(RunError::Refused { because, unsupported: true, .. }) => return Ok(Came::Never(because)),
                 Err(error) => return Err(error),
             };
-            let machine = self.on_this_machine(path, &client, &server);
-            let softnet = machine.and_then(|end| end.softnet);
+            let guests = [&path.from, &path.to].map(|end| self.ground.lab.vm(&end.host).is_some());
+            let on_machine = [&client, &server].into_iter().zip(guests).find(|(_, is_guest)| !is_guest);
+            let softnet = on_machine.and_then(|(end, _)| end.softnet);
             let after = self.ground.counters(self.agents, &path.devices)?;
             let counters = counters::between(&before, &after, softnet);
-            match self.verdict(exchange, observer) {
-                Verdict::Kept => {}
-                Verdict::Again => continue,
-                Verdict::Over => return Ok(Came::Unwatched),
+            let verdict = self.verdict(exchange, observer);
+            if verdict == Verdict::Again {
+                continue;
+            }
+            if let Some(watcher) = self.watcher_of(exchange) {
+                let seen = observed.take().filter(|_| verdict == Verdict::Kept).unwrap_or_default();
+                observed = Some(Observed { lost: watcher.gone().to_vec(), ..seen });
             }
             let measurement =
                 merge::measurement(&client, &server).map_err(|because| unreported(path, because))?;
-            if attempt == ATTEMPTS || !doubts::is_void(&cell.load, &measurement) {
-                let cpu = merge::cpu(&client, &server, machine);
+            if verdict == Verdict::Over || attempt == ATTEMPTS || !doubts::is_void(&cell.load, &measurement) {
+                let cpu = merge::cpu(&client, &server, guests);
                 let measured = Measured { started, measurement, cpu, observed, counters };
                 return Ok(Came::Measured(Box::new(measured)));
             }
@@ -153,17 +170,6 @@ impl Bench<'_> {
             let again = format!("{}: a thread did not run for most of the trial; once more", cell.id);
             observer.event(&Event::Notice(&again));
         }
-    }
-
-    /// The report of an end that sees this machine, and not the inside of a virtual one.
-    fn on_this_machine<'r>(
-        &self,
-        path: &Path,
-        client: &'r EndReport,
-        server: &'r EndReport,
-    ) -> Option<&'r EndReport> {
-        let ends = [(&path.from.host, client), (&path.to.host, server)];
-        ends.into_iter().find(|(host, _)| self.ground.lab.vm(host).is_none()).map(|(_, report)| report)
     }
 
     fn verdict(&mut self, exchange: &Exchange<'_>, observer: &mut dyn Observer) -> Verdict {

@@ -49,7 +49,11 @@ pub(crate) fn begin(
     // A resumed run keeps its plan: its trials are known by their places in it.
     let probes = watcher.as_ref().map_or(&[][..], Watcher::probes);
     let plan = if request.resume.is_none() { plan.limited_to(probes) } else { plan };
-    let watcher = watcher.filter(|watcher| !watcher.probes().is_empty());
+    let mut watcher = watcher.filter(|watcher| !watcher.probes().is_empty());
+    if let (Some(watcher), Some(resumed)) = (&mut watcher, request.resume) {
+        let had = |probe: &MissingProbe| resumed.header.probes.contains(&probe.probe);
+        watcher.goes_without(&missing.iter().filter(|probe| had(probe)).cloned().collect::<Vec<_>>());
+    }
     Ok(Watch { watcher, missing, plan })
 }
 

@@ -42,6 +42,8 @@ pub(crate) struct Watcher {
     patience: Duration,
     /// Why it cannot be asked any more.
     lost: Option<RunError>,
+    /// The probes that the run goes on without, and why.
+    gone: Vec<MissingProbe>,
 }
 
 /// What becomes of a trial that was watched.
@@ -51,7 +53,7 @@ pub(crate) enum Verdict {
     Kept,
     /// A probe failed for the first time: it is made once more.
     Again,
-    /// No probe is left that sees anything of it.
+    /// It counts as one that nobody watched: no probe is left that sees anything of it.
     Over,
 }
 
@@ -81,10 +83,10 @@ impl Watcher {
     ) -> Result<Self, RunError> {
         // What boots slowly also thinks slowly.
         let patience = PATIENCE.max(machine.patience() * 2);
-        let agents = Agents::start(vec![(host.clone(), machine)], tool, stop)?;
+        let agents = Agents::start(vec![(host.clone(), machine)], tool, stop, &mut |_| ())?;
         let (probes, struck) = (probes.to_vec(), BTreeSet::new());
-        let (watching, troubles, lost) = (None, Vec::new(), None);
-        Ok(Self { agents, host, probes, devices, watching, troubles, struck, patience, lost })
+        let (watching, troubles, lost, gone) = (None, Vec::new(), None, Vec::new());
+        Ok(Self { agents, host, probes, devices, watching, troubles, struck, patience, lost, gone })
     }
 
     /// Tries every probe; those that cannot run are gone from now on.
@@ -113,14 +115,39 @@ impl Watcher {
         }
     }
 
+    /// The agents that it is one of: itself.
+    pub(crate) fn agents(&mut self) -> &mut Agents {
+        &mut self.agents
+    }
+
     /// How long its machine took until its first process ran, if it was started for it.
     pub(crate) fn booted_within(&self) -> Option<Duration> {
         self.agents.booted_within(&self.host)
     }
 
+    /// How long it took from its machine's start until it greeted.
+    pub(crate) fn ready_within(&self) -> Option<Duration> {
+        self.agents.ready_within(&self.host)
+    }
+
+    /// How many starts of its machine hung.
+    pub(crate) fn hung_starts(&self) -> u32 {
+        self.agents.hung_starts(&self.host)
+    }
+
     /// The probes that it has.
     pub(crate) fn probes(&self) -> &[ProbeKind] {
         &self.probes
+    }
+
+    /// The probes that it had, or should have had, and that the run goes on without.
+    pub(crate) fn gone(&self) -> &[MissingProbe] {
+        &self.gone
+    }
+
+    /// Takes note of probes that an earlier part of the run had and this one cannot have.
+    pub(crate) fn goes_without(&mut self, missing: &[MissingProbe]) {
+        self.gone.extend_from_slice(missing);
     }
 
     /// Whether any of them sees something of such a load.
@@ -170,6 +197,7 @@ impl Watcher {
         if let Some(because) = &self.lost {
             let text = format!("{because}; the run goes on without probes");
             observer.event(&Event::Notice(&text));
+            self.gone.extend(all_missing(&self.probes, &because.to_string()));
             self.probes.clear();
             return Verdict::Over;
         }
@@ -183,6 +211,7 @@ impl Watcher {
                 "the trial is made once more"
             } else {
                 self.probes.remove(place);
+                self.gone.push(MissingProbe { probe, because: because.clone() });
                 "the run goes on without it"
             };
             let text = format!("probe {}: {because}; {next}", probe.word());

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{guest::GuestError, qemu::QemuError};
+use crate::{firecracker::FirecrackerError, guest::GuestError, qemu::QemuError};
 
 /// A machine could not do what was asked.
 #[derive(Debug, Error)]
@@ -33,5 +33,14 @@ pub enum MachineError {
         /// Why.
         #[source]
         source: QemuError,
+    },
+    /// The virtual machine could not be started.
+    #[error("cannot start virtual machine {host}: {source}")]
+    Firecracker {
+        /// Which host.
+        host: String,
+        /// Why.
+        #[source]
+        source: FirecrackerError,
     },
 }

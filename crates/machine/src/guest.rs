@@ -6,7 +6,9 @@ mod image;
 mod kernel;
 mod modules;
 mod program;
+mod vmlinux;
 
 pub use error::GuestError;
 pub use image::{Image, Included};
 pub use kernel::Kernel;
+pub use vmlinux::Vmlinux;

@@ -42,10 +42,21 @@ impl LastLines {
         from: impl Read + Send + 'static,
         matters: impl Fn(&str) -> bool + Send + 'static,
     ) {
+        self.keep_some(from, LONGEST, move |line| matters(line).then(|| line.to_owned()));
+    }
+
+    /// Reads `from` to its end on a thread of its own; kept is what `take`, which is shown every line, makes of them. A
+    /// line that is longer than `longest` bytes is cut.
+    pub(crate) fn keep_some(
+        &self,
+        from: impl Read + Send + 'static,
+        longest: u64,
+        take: impl FnMut(&str) -> Option<String> + Send + 'static,
+    ) {
         self.lock().open += 1;
         let lines = self.clone();
         thread::spawn(move || {
-            lines.read(from, matters);
+            lines.read(from, longest, take);
             lines.lock().open -= 1;
             lines.shared.ended.notify_all();
         });
@@ -59,12 +70,11 @@ impl LastLines {
         kept.lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 
-    fn read(&self, from: impl Read, matters: impl Fn(&str) -> bool) {
+    fn read(&self, from: impl Read, longest: u64, mut take: impl FnMut(&str) -> Option<String>) {
         let mut from = BufReader::new(from);
         let mut line = Vec::new();
-        while from.by_ref().take(LONGEST).read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-            let text = String::from_utf8_lossy(&line).trim_end().to_owned();
-            if matters(&text) {
+        while from.by_ref().take(longest).read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+            if let Some(text) = take(String::from_utf8_lossy(&line).trim_end()) {
                 self.push(text);
             }
             line.clear();

@@ -6,7 +6,9 @@
 mod agent;
 mod channel;
 mod error;
+mod firecracker;
 mod guest;
+mod hypervisor;
 mod keeper;
 mod last_lines;
 mod namespace;
@@ -16,10 +18,12 @@ mod visit;
 
 pub use channel::Channel;
 pub use error::MachineError;
-pub use guest::{GuestError, Image, Included, Kernel};
+pub use firecracker::{ApiError, Firecracker, FirecrackerError, NamedTap};
+pub use guest::{GuestError, Image, Included, Kernel, Vmlinux};
+pub use hypervisor::hypervisor;
 pub use keeper::Keeper;
 pub use namespace::Namespace;
-pub use qemu::{Accelerator, Nic, Qemu, QemuError};
+pub use qemu::{Accelerator, Monitor, MonitorError, MonitorSays, Nic, NicSays, Qemu, QemuError};
 pub use rights::Rights;
 /// What can go wrong with a process: the kernel's refusal, naming operation and object.
 pub use sys::Error as ProcessError;
@@ -46,6 +50,11 @@ pub trait Machine: Send {
     /// How long the agent may take from [`Machine::start`] to its greeting.
     fn patience(&self) -> Duration {
         Duration::from_secs(10)
+    }
+
+    /// Whether its start may hang without a reason, so that it is worth another try.
+    fn may_hang(&self) -> bool {
+        false
     }
 
     /// How long the machine took from [`Machine::start`] until its first process ran; `None` before it does, and for a

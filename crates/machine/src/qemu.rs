@@ -5,13 +5,16 @@ mod accelerator;
 mod arguments;
 mod error;
 mod hangs_up;
+mod monitor;
 mod nic;
+mod pinning;
 mod qmp;
+mod running;
 
 use std::{
     io::Read,
     os::{fd::OwnedFd, unix::net::UnixStream},
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{Command, ExitStatus, Stdio},
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
@@ -19,13 +22,18 @@ use std::{
 use command_fds::{CommandFdExt, FdMapping};
 use protocol::guest::FIRST_WORDS;
 use scenario::{HostName, Vm};
-use units::Bytes;
 
 pub use accelerator::Accelerator;
 pub use error::QemuError;
+pub use monitor::{Monitor, MonitorError, MonitorSays, NicSays};
 pub use nic::Nic;
 
-use self::{arguments::Descriptor, hangs_up::HangsUp, qmp::Qmp};
+use self::{
+    arguments::Descriptor,
+    hangs_up::HangsUp,
+    qmp::Qmp,
+    running::{Running, end},
+};
 use crate::{
     Machine,
     channel::Channel,
@@ -34,7 +42,8 @@ use crate::{
     last_lines::LastLines,
 };
 
-const PROGRAM: &str = "qemu-system-x86_64";
+/// QEMU, as it is found on the PATH.
+pub(crate) const PROGRAM: &str = "qemu-system-x86_64";
 /// In a kernel's trace, a function of which it is not sure that it had been called: most of the lines of a panic.
 const UNSURE: &str = "]  ? ";
 /// How QEMU complains of each feature of a CPU that it does not emulate: on every start, and of no use to anybody.
@@ -49,16 +58,10 @@ pub struct Qemu {
     kernel: Kernel,
     image: Arc<Image>,
     nic: Option<Nic>,
+    /// Whether its first process conducts runs with guests of its own.
+    conducts: bool,
     running: Option<Running>,
     words: LastLines,
-}
-
-#[derive(Debug)]
-struct Running {
-    child: Child,
-    qmp: Qmp,
-    started: Instant,
-    first_process: Arc<OnceLock<Instant>>,
 }
 
 impl Qemu {
@@ -66,19 +69,24 @@ impl Qemu {
     pub const MODULES: &'static [&'static str] =
         &["virtio_pci", "virtio_mmio", "virtio_console", "virtio_net"];
 
-    /// With less memory, a guest has no room for kernel, image and a measurement.
-    pub const LEAST_MEMORY: Bytes = Bytes(192 << 20);
-
     /// The machine `vm` of `host`, which will boot `kernel` with `image`.
     #[must_use]
     pub fn new(host: HostName, vm: Vm, accelerator: Accelerator, kernel: Kernel, image: Arc<Image>) -> Self {
-        Self { host, vm, accelerator, kernel, image, nic: None, running: None, words: LastLines::default() }
+        let words = LastLines::default();
+        Self { host, vm, accelerator, kernel, image, nic: None, conducts: false, running: None, words }
     }
 
     /// With this network device.
     #[must_use]
     pub fn with_nic(mut self, nic: Nic) -> Self {
         self.nic = Some(nic);
+        self
+    }
+
+    /// With a first process that conducts runs, and virtualisation for guests of its own.
+    #[must_use]
+    pub(crate) fn that_conducts(mut self) -> Self {
+        self.conducts = true;
         self
     }
 
@@ -95,8 +103,8 @@ impl Qemu {
     }
 
     fn run(&self) -> Result<(Running, UnixStream), QemuError> {
-        if self.vm.memory < Self::LEAST_MEMORY {
-            return Err(QemuError::TooLittleMemory { asked: self.vm.memory, least: Self::LEAST_MEMORY });
+        if self.vm.memory < Vm::LEAST_MEMORY {
+            return Err(QemuError::TooLittleMemory { asked: self.vm.memory, least: Vm::LEAST_MEMORY });
         }
         let [agent, qmp, console] = [UnixStream::pair()?, UnixStream::pair()?, UnixStream::pair()?];
         let image = self.image.file().try_clone()?;
@@ -109,14 +117,12 @@ impl Qemu {
         for (number, queue) in
             (Descriptor::FirstQueue as i32..).zip(self.nic.iter().flat_map(|nic| &nic.queues))
         {
+            // A guest that hung had QEMU put all but the first out of use, which it does not do twice.
+            sys::tap::attach(queue).map_err(QemuError::Start)?;
             inherited.push((number, queue.try_clone()?.into()));
         }
         let mut command = Command::new(PROGRAM);
-        command
-            .args(arguments::of(&self.host, &self.vm, self.accelerator, &self.kernel, self.nic.as_ref()))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped());
+        command.args(arguments::of(self)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mappings =
             inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child });
         command.fd_mappings(mappings.collect()).expect("each descriptor has a number of its own");
@@ -127,17 +133,28 @@ impl Qemu {
         let first_process = Arc::new(OnceLock::new());
         self.words.keep(child.stderr.take().expect("asked for as a pipe"), |line| !line.contains(USUAL));
         self.listen(console.0, &first_process);
-        match Qmp::greet(qmp.0) {
-            Ok(qmp) => Ok((Running { child, qmp, started, first_process }, agent.0)),
-            Err(source) => {
-                let status = end(&mut child);
-                let words = self.words.text();
-                // One that was ended just now has no exit status of its own.
-                Err(match status.and_then(|status| status.code()) {
-                    Some(status) => QemuError::Ended { status, words },
-                    None => QemuError::Monitor { source, words },
-                })
-            }
+        match self.take_charge(qmp.0, child.id()) {
+            Ok(qmp) => Ok((Running::new(child, qmp, started, first_process), agent.0)),
+            Err(error) => Err(self.explain(error, end(&mut child))),
+        }
+    }
+
+    /// Greets QEMU, and has its threads run where they are to.
+    fn take_charge(&self, socket: UnixStream, pid: u32) -> Result<Qmp, QemuError> {
+        let mut qmp = Qmp::greet(socket, &self.words)
+            .map_err(|source| QemuError::Monitor { source, words: String::new() })?;
+        pinning::pin(pid, &mut qmp, &self.vm)?;
+        Ok(qmp)
+    }
+
+    /// The reason why nobody is in charge of a QEMU that ended so.
+    fn explain(&self, error: QemuError, status: Option<ExitStatus>) -> QemuError {
+        let QemuError::Monitor { source, .. } = error else { return error };
+        let words = self.words.text();
+        // One that was ended just now has no exit status of its own.
+        match status.and_then(|status| status.code()) {
+            Some(status) => QemuError::Ended { status, words },
+            None => QemuError::Monitor { source, words },
         }
     }
 
@@ -159,6 +176,7 @@ impl Machine for Qemu {
             return Err(MachineError::Started { host: self.host.to_string() });
         }
         let refused = |source| MachineError::Qemu { host: self.host.to_string(), source };
+        self.words = LastLines::default();
         let (running, agent) = self.run().map_err(refused)?;
         let to_agent = agent.try_clone().map_err(|error| refused(error.into()))?;
         self.running = Some(running);
@@ -166,28 +184,33 @@ impl Machine for Qemu {
     }
 
     fn pids(&self) -> Vec<u32> {
-        self.running.iter().map(|running| running.child.id()).collect()
+        self.running.iter().map(Running::pid).collect()
     }
 
     fn stop(&mut self) {
-        if let Some(mut running) = self.running.take() {
-            running.qmp.quit();
-            end(&mut running.child);
+        if let Some(running) = self.running.take() {
+            running.stop();
         }
     }
 
     /// An emulated guest with one CPU boots in three to four seconds when nothing else runs; each more takes part of one.
     fn patience(&self) -> Duration {
-        Duration::from_secs(30 + u64::from(self.vm.vcpus))
+        Duration::from_secs(25 + u64::from(self.vm.vcpus))
+    }
+
+    /// An emulated one now and then hangs, whatever it is given to boot.
+    fn may_hang(&self) -> bool {
+        true
     }
 
     fn booted_within(&self) -> Option<Duration> {
-        let running = self.running.as_ref()?;
-        Some(running.first_process.get()?.duration_since(running.started))
+        self.running.as_ref()?.booted_within()
     }
 
     fn last_words(&self) -> String {
-        self.words.text()
+        let trouble = self.running.as_ref().and_then(Running::trouble);
+        let words = [Some(self.words.text()).filter(|words| !words.is_empty()), trouble];
+        words.into_iter().flatten().collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -195,11 +218,4 @@ impl Drop for Qemu {
     fn drop(&mut self) {
         self.stop();
     }
-}
-
-/// Ends it, if it still runs, and waits until it is gone; how it ended.
-fn end(child: &mut Child) -> Option<ExitStatus> {
-    // Either fails only when the child is gone, which is what is wanted.
-    let _ = child.kill();
-    child.wait().ok()
 }

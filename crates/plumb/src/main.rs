@@ -1,20 +1,23 @@
-//! Chooses a personality: the command line, the agent that a controller starts in an endpoint, or the first process of a guest.
+//! Chooses a personality: the command line, the agent that a controller starts in an endpoint, or the first process of a
+//! guest, which obeys as an agent does or conducts runs.
 #![expect(clippy::disallowed_macros, reason = "an agent's last words go to standard error")]
 
 use std::{
     env, fmt,
+    fs::File,
     io::{stdin, stdout},
     process::{self, ExitCode},
 };
 
 /// What the kernel of a guest calls the first process of its image; in a container, `plumb` may be the first one too.
 const INIT: &str = "/init";
+/// This program (proc_pid_exe(5)): an agent is another of its personalities.
+const PROGRAM: &str = "/proc/self/exe";
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn main() -> ExitCode {
     if process::id() == 1 && env::args_os().next().is_some_and(|name| name == INIT) {
-        return ended(agent::run_as_first_process(|input, output| {
-            agent::run(input, output, env!("CARGO_PKG_VERSION"))
-        }));
+        return ended(agent::run_as_first_process(if conducts() { conduct } else { obey }));
     }
     match env::args_os().nth(1) {
         Some(first) if first == "agent" => run_agent(),
@@ -22,8 +25,21 @@ fn main() -> ExitCode {
     }
 }
 
+/// Whether the kernel was told that its first process conducts.
+fn conducts() -> bool {
+    env::args().nth(1).is_some_and(|word| word == protocol::guest::CONDUCT)
+}
+
+fn conduct(input: File, output: File) -> anyhow::Result<()> {
+    Ok(lab::conduct(input, output, PROGRAM.as_ref(), VERSION)?)
+}
+
+fn obey(input: File, output: File) -> anyhow::Result<()> {
+    Ok(agent::run(input, output, VERSION)?)
+}
+
 fn run_agent() -> ExitCode {
-    ended(agent::run(stdin(), stdout(), env!("CARGO_PKG_VERSION")))
+    ended(agent::run(stdin(), stdout(), VERSION))
 }
 
 fn ended(result: Result<(), impl fmt::Display>) -> ExitCode {

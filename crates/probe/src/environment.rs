@@ -32,6 +32,7 @@ pub fn environment() -> Environment {
         }),
         privileged: !sys::userns::is_nested(),
         engine: None,
+        inside: None,
     }
 }
 

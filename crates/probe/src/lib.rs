@@ -16,8 +16,10 @@ mod file;
 mod namespace_devices;
 mod observe;
 mod packet_way;
+mod stopping;
 mod syscalls;
 mod target;
+mod vm;
 
 pub use capability::{Area, Capability, State, capabilities};
 pub use counters::SoftnetReading;
@@ -26,7 +28,9 @@ pub use environment::environment;
 pub use error::Error;
 pub use namespace_devices::namespace_devices;
 pub use observe::{Probe, ProbeError, Subject, Watch, WatchedDevice, WayWatch, probe};
+pub use stopping::{Slices, stopping};
 pub use target::{
-    Qemu, TargetError, control_group, in_control_group, in_namespace, is_alive, namespace, namespace_of,
-    process, qemu, qemus, vhost_workers,
+    Qemu, TargetError, control_group, in_control_group, in_namespace, is_alive, is_machine, machine,
+    namespace, namespace_of, process, qemu, qemus,
 };
+pub use vm::{VmQueue, VmReading};

@@ -2,6 +2,7 @@
 //! Must not know what is watched of them.
 
 mod control_group;
+mod machine;
 mod namespace;
 mod qemu;
 
@@ -12,6 +13,8 @@ use samples::TracedProcess;
 use thiserror::Error;
 
 pub use control_group::{control_group, in_control_group};
+pub use machine::{is_machine, machine};
+pub(crate) use machine::{is_vcpu, is_vhost, vhost_workers};
 pub use namespace::{in_namespace, namespace, of as namespace_of};
 pub use qemu::{Qemu, qemu, qemus};
 
@@ -72,17 +75,6 @@ pub fn is_alive(pid: u32) -> bool {
     open(pid).and_then(|process| process.stat().ok()).is_some_and(|stat| !matches!(stat.state, 'Z' | 'X'))
 }
 
-/// Kernel threads that carry the packets of this process's guest: `vhost-<pid>`. Newer kernels make them threads of
-/// the process itself, where they need not be looked for.
-#[must_use]
-pub fn vhost_workers(pid: u32) -> Vec<u32> {
-    let wanted = format!("vhost-{pid}");
-    all()
-        .filter(|process| name(process).is_some_and(|name| name == wanted))
-        .filter_map(|process| number(&process))
-        .collect()
-}
-
 /// Every process whose name can be read.
 fn all() -> impl Iterator<Item = Process> {
     process::all_processes().into_iter().flatten().filter_map(Result::ok)
@@ -118,7 +110,6 @@ mod tests {
         let own = std::process::id();
         assert_eq!(process(own).map(|found| found.pid), Ok(own));
         assert!(is_alive(own));
-        assert_eq!(vhost_workers(own), Vec::<u32>::new());
     }
 
     #[test]

@@ -124,7 +124,7 @@ impl Hello {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{Order, ToAgent, Token};
+    use crate::message::{FromAgent, Order, Reply, ToAgent, Token};
     use proptest::prelude::*;
     use units::Nanos;
 
@@ -147,6 +147,21 @@ mod tests {
             assert_eq!(receiver.receive::<ToAgent>().expect("was sent"), message);
         }
         assert!(matches!(receiver.receive::<ToAgent>(), Err(ChannelError::Closed)));
+    }
+
+    /// A list by itself has no place for the tag that says which reply it is.
+    #[test]
+    fn a_reply_that_is_a_list_arrives() {
+        for reply in [
+            Reply::DeviceStates { states: Vec::new() },
+            Reply::DeviceCounters { counters: Vec::new() },
+        ] {
+            let message = FromAgent::Reply { id: 1, reply: Box::new(reply) };
+            let mut bytes = Vec::new();
+            Sender::new(&mut bytes).send(&message).expect("a vector takes all");
+            let received = Receiver::new(bytes.as_slice()).receive::<FromAgent>().expect("was sent");
+            assert_eq!(received, message);
+        }
     }
 
     #[test]

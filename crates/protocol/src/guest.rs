@@ -10,3 +10,9 @@ pub const MODULES: &str = "/modules";
 pub const MODULE_ORDER: &str = "order";
 /// The kernel's last argument where the first process is to conduct runs instead of obeying orders.
 pub const CONDUCT: &str = "conduct";
+/// The environment variable of the first process with the number of the controller's vsock port, where the channel to the
+/// controller is not a virtio-serial port: the kernel hands a word of its command line that it does not know,
+/// `plumb_vsock=5000`, on as one.
+pub const VSOCK: &str = "plumb_vsock";
+/// The controller's vsock port.
+pub const VSOCK_PORT: u32 = 5000;

@@ -5,11 +5,13 @@
 //! nothing of how an order is obeyed.
 
 mod channel;
+mod conduct;
 pub mod guest;
 mod message;
 mod observe;
 
 pub use channel::{ChannelError, MAX_LINE, Receiver, Sender};
+pub use conduct::{Commission, Decided, FromConductor, ToConductor, Told};
 pub use message::{
     ClientOrder, EndReport, FlowReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Reply,
     ServerOrder, ToAgent, Token, VERSION,

@@ -202,9 +202,15 @@ pub enum Reply {
     /// To `describe`.
     Environment(Environment),
     /// To `read-states`.
-    DeviceStates(Vec<DeviceState>),
+    DeviceStates {
+        /// Of each device.
+        states: Vec<DeviceState>,
+    },
     /// To `read-counters`.
-    DeviceCounters(Vec<DeviceCounters>),
+    DeviceCounters {
+        /// Of each device.
+        counters: Vec<DeviceCounters>,
+    },
     /// To `serve`.
     Listening {
         /// Where.

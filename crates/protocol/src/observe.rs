@@ -22,7 +22,8 @@ pub struct ObserveOrder {
     pub way: Option<WayOrder>,
 }
 
-/// Processes of one owner.
+/// Processes of one owner. Those of [`Owner::ClientVm`] or [`Owner::ServerVm`] are monitors of a virtual machine: their
+/// vCPU threads, their other threads and their vhost workers are told apart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
     /// Whose.

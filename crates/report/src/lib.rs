@@ -17,5 +17,5 @@ mod trace;
 
 pub use render::{
     Format, Options, SoloFormat, UnknownFormat, render, render_contrast, render_solo, render_trace,
-    render_trace_contrast,
+    render_trace_contrast, render_vm,
 };

@@ -3,6 +3,7 @@
 
 mod change;
 mod doubt;
+mod gain;
 mod traffic;
 
 use findings::{Basis, Comparison, Difference, Estimate, Findings, Interval, Metric, RunSummary};
@@ -12,6 +13,7 @@ use units::Share;
 pub(crate) use self::{
     change::change,
     doubt::doubt,
+    gain::{gain, gain_alone},
     traffic::{judged, lost, lost_messages, middle_and_tail, retransmits, window},
 };
 use crate::{

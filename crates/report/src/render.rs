@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use findings::{Checked, Contrast, Findings, Gate, Objective, Solo, TraceContrast, TraceSummary};
+use findings::{Checked, Contrast, Findings, Gate, Objective, Solo, TraceContrast, TraceSummary, VmSummary};
 use samples::RunRecord;
 
 use crate::{backends, contrast, sections, solo, trace};
@@ -146,6 +146,16 @@ pub fn render_trace(summary: &TraceSummary, top: usize, format: SoloFormat, opti
     match format {
         SoloFormat::Terminal => backends::terminal(&trace::page(summary, top), options),
         SoloFormat::Markdown => backends::markdown(&trace::page(summary, top)),
+        SoloFormat::Json => backends::json(summary),
+    }
+}
+
+/// Writes what a virtual machine says, with so many rows a table at most. Ends with a line feed.
+#[must_use]
+pub fn render_vm(summary: &VmSummary, top: usize, format: SoloFormat, options: &Options) -> String {
+    match format {
+        SoloFormat::Terminal => backends::terminal(&trace::vm_page(summary, top), options),
+        SoloFormat::Markdown => backends::markdown(&trace::vm_page(summary, top)),
         SoloFormat::Json => backends::json(summary),
     }
 }

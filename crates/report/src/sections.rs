@@ -18,6 +18,7 @@ mod import;
 mod intervals;
 mod ladder;
 pub(crate) mod latency;
+mod machines;
 mod method;
 mod more;
 mod owners;
@@ -25,11 +26,14 @@ mod packets;
 pub(crate) mod percentiles;
 mod performance;
 mod probes;
+mod ranking;
 mod reported;
 mod shifts;
 mod skipped;
 mod speedup;
 mod syscalls;
+mod twins;
+pub(crate) mod under_way;
 mod valueless;
 pub(crate) mod verdict;
 mod way;
@@ -57,11 +61,14 @@ const ORDER: &[Build] = &[
     verdict::build,
     answers::build,
     ladder::build,
+    twins::build,
     speedup::build,
     cells::build,
+    ranking::build,
     effects::build,
     shifts::build,
     reported::build,
+    machines::build,
     owners::build,
     way::build,
     syscalls::build,
@@ -73,6 +80,8 @@ const ORDER: &[Build] = &[
     performance::build,
     latency::build,
     connections::build,
+    syscalls::build_times,
+    under_way::build,
     cpu::build,
     skipped::build,
     import::build,

@@ -9,9 +9,11 @@ mod head;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod under_way;
+mod vm;
 mod words;
 
-use findings::{TraceContrast, TraceSummary};
+use findings::{TraceContrast, TraceSummary, VmSummary};
 
 use crate::page::{Page, Section};
 
@@ -27,13 +29,18 @@ type Build = fn(&Source<'_>) -> Option<Section>;
 
 /// What is missing comes before any number.
 const ORDER: &[Build] =
-    &[head::build, calls::build, threads::build, cpu::build, devices::build, calls::tails];
+    &[head::build, calls::build, threads::build, under_way::build, cpu::build, devices::build, calls::tails];
 
 /// What one trace says, with so many rows a table at most.
 pub(crate) fn page(trace: &TraceSummary, top: usize) -> Page {
     let source = Source { trace, top };
     let title = words::target(&trace.target).replace(char::is_control, " ");
     Page { title, sections: ORDER.iter().filter_map(|build| build(&source)).collect() }
+}
+
+/// What one virtual machine says, with so many rows a table at most.
+pub(crate) fn vm_page(summary: &VmSummary, top: usize) -> Page {
+    vm::page(summary, top)
 }
 
 /// Trace B against trace A.

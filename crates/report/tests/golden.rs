@@ -100,6 +100,22 @@ fn what_probes_saw_is_shown_owner_by_owner_step_by_step_and_call_by_call() {
 }
 
 #[test]
+fn alternatives_are_ranked_and_twins_held_against_each_other() {
+    let four = sample::alternatives::alternatives();
+    check("alternatives.txt", &render(&four, None, Format::Terminal, &Options::default()));
+    check("alternatives.md", &render(&four, None, Format::Markdown, &Options::default()));
+    check("alternatives.csv", &render(&four, None, Format::Csv, &Options::default()));
+}
+
+#[test]
+fn the_time_of_guests_is_shown_as_their_host_and_as_they_see_it() {
+    let machines = sample::machines::machines();
+    check("machines.txt", &render(&machines, None, Format::Terminal, &Options::default()));
+    check("machines.md", &render(&machines, None, Format::Markdown, &Options::default()));
+    check("machines.csv", &render(&machines, None, Format::Csv, &Options::default()));
+}
+
+#[test]
 fn what_was_imported_is_shown_as_far_as_it_is_known() {
     let narrow = Options { width: 80, ..Options::default() };
     check("imported.txt", &render(&sample::imported::imported(), None, Format::Terminal, &narrow));

@@ -11,6 +11,18 @@ pub struct CpuUsage {
     pub machine: MachineCpu,
     /// The agents' traffic threads.
     pub threads: Vec<ThreadCpu>,
+    /// Of ends that are in a virtual machine, what its guest's kernel counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guests: Vec<GuestCpu>,
+}
+
+/// A guest's CPU time as its own kernel counts it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GuestCpu {
+    /// Which end: `client` or `server`.
+    pub end: String,
+    /// All its CPUs.
+    pub cpu: MachineCpu,
 }
 
 /// The machine's CPU time by kind, all CPUs added, from /proc/stat (resolution 10 ms).

@@ -35,6 +35,9 @@ pub struct Environment {
     pub privileged: bool,
     /// What the engine's own steps cost here.
     pub engine: Option<Calibration>,
+    /// Why it is a virtual hypervisor that was booted for the run, if it is one: an emulated machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inside: Option<String>,
 }
 
 /// What the traffic engine's own steps cost on this machine, measured when an agent starts: medians.

@@ -26,19 +26,20 @@ mod told;
 mod trace;
 mod trial;
 mod tries;
+mod vm;
 mod way;
 
 pub use connect::{ConnectData, ConnectInterval};
 pub use counters::{
     DeviceCounters, HostCounters, PathCounters, QdiscCounters, QueueCounters, SoftnetCounters,
 };
-pub use cpu::{CpuTimes, CpuUsage, MachineCpu, ThreadCpu, ThreadRole};
+pub use cpu::{CpuTimes, CpuUsage, GuestCpu, MachineCpu, ThreadCpu, ThreadRole};
 pub use design::{CellEnd, DesignRecord, EndReason, Objective};
 pub use doubt::Doubt;
 pub use environment::{Calibration, Environment};
 pub use headline::Metric;
 pub use histogram::LatencyHistogram;
-pub use observed::{MissingProbe, Observed, Overflow, ProbeKind};
+pub use observed::{MissingProbe, Observed, Overflow, ProbeKind, Stopping, StoppingSlice};
 pub use origin::{ImportRecord, ImportedFile, Origin};
 pub use owners::{OwnedCpu, Owner, OwnerShare, OwnerSource};
 pub use ping_pong::{OpenLoopData, PingPongData, PingPongInterval};
@@ -55,4 +56,5 @@ pub use told::{Sent, Told, ToldKind};
 pub use trace::{TRACE_SCHEMA, TargetKind, Trace, TraceEnd, TraceTarget, TracedProcess};
 pub use trial::{Arm, DeviceState, Measurement, PathCheck, RxTx, Trial};
 pub use tries::{TriedRemedy, Tries};
+pub use vm::{Unread, VmAccelerator, VmDevice, VmFacts, VmMaster, VmMonitor, VmNegotiated, VmRole, VmThread};
 pub use way::{PacketWay, WayEvent, WayPoint, WayStep};

@@ -36,7 +36,8 @@ impl ProbeKind {
 /// What probes saw of one trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observed {
-    /// Between the two readings of the probes: the whole trial, its warm-up and its connecting included.
+    /// Between the two readings of the probes: the whole trial, its warm-up and its connecting included. Nothing where no
+    /// probe was left that saw it.
     pub elapsed: Nanos,
     /// CPU time by owner.
     pub cpu: Option<OwnedCpu>,
@@ -47,11 +48,17 @@ pub struct Observed {
     /// count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub under_way: Vec<SyscallCount>,
+    /// What it took to count system calls by stopping at each, where that was done; `None` where nothing was stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopping: Option<Stopping>,
     /// The way of messages through the layers (ping-pongs only).
     pub way: Option<PacketWay>,
     /// Events that a probe saw and had no room to count, by probe; none where nothing is missing.
     #[serde(default)]
     pub overflowed: Vec<Overflow>,
+    /// Probes of the run that saw nothing of this trial, having failed in it or before, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<MissingProbe>,
 }
 
 /// Events that could not be counted.
@@ -63,11 +70,36 @@ pub struct Overflow {
     pub events: u64,
 }
 
-/// A probe that was asked for and cannot run here.
+/// A probe that was asked for and cannot run here, or not any more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MissingProbe {
     /// Which.
     pub probe: ProbeKind,
     /// What is missing, and what to do.
     pub because: String,
+}
+
+/// System calls that were counted by stopping whoever made them at each (ptrace): in slices, with rests between in which it
+/// ran as if nobody looked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Stopping {
+    /// How long calls were counted: rates are over this time.
+    pub looked: Nanos,
+    /// How long its threads stood still for that, at least, all of them together.
+    pub stood: Nanos,
+    /// Slices and rests in their order, those that were whole.
+    pub slices: Vec<StoppingSlice>,
+}
+
+/// A time in which calls were counted, or a rest.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StoppingSlice {
+    /// Whether calls were counted.
+    pub looking: bool,
+    /// How long it lasted.
+    pub elapsed: Nanos,
+    /// CPU time of what was watched.
+    pub cpu: Nanos,
+    /// Calls that read or wrote, by its own counters (/proc/PID/io): how far it got, whether anybody looked or not.
+    pub moved: u64,
 }

@@ -98,6 +98,10 @@ pub struct DeviceState {
     /// The CPUs that its work is spread over; `None` where nobody could read them.
     #[serde(default)]
     pub spread: Option<CpuSpread>,
+    /// What the driver of a guest's virtio device and its monitor agreed on, by the names of linux/virtio_net.h in lower
+    /// case; `None` for any other device, and where nobody could read it.
+    #[serde(default)]
+    pub virtio: Option<Vec<String>>,
 }
 
 /// A number for each direction.

@@ -7,6 +7,7 @@ mod ends;
 mod factors;
 mod gateways;
 mod loops;
+mod monitors;
 mod mtu;
 mod names;
 mod overlays;
@@ -15,12 +16,15 @@ mod probes;
 mod references;
 mod routes;
 mod schedule;
+mod variants;
+mod virtio_net;
 mod vms;
 mod workloads;
 
 use crate::{diagnosis::Problem, document::Document, resolve::Draft};
 
 pub(crate) use factors::{factors, fit as factors_fit};
+pub(crate) use monitors::fit as monitors_fit;
 pub(crate) use paths::paths;
 pub(crate) use probes::{fit as probes_fit, probes};
 pub(crate) use schedule::schedule;
@@ -31,6 +35,7 @@ pub(crate) use workloads::workloads;
 pub(crate) fn words(document: &Document, draft: &Draft) -> Vec<Problem> {
     let mut problems = Vec::new();
     names::check(document, draft, &mut problems);
+    variants::check(document, &mut problems);
     references::check(document, draft, &mut problems);
     loops::hosts(document, &mut problems);
     problems
@@ -40,6 +45,7 @@ pub(crate) fn words(document: &Document, draft: &Draft) -> Vec<Problem> {
 pub(crate) fn lab(document: &Document, draft: &Draft) -> Vec<Problem> {
     let mut problems = Vec::new();
     vms::check(document, draft, &mut problems);
+    monitors::check(document, &mut problems);
     loops::segments(document, draft, &mut problems);
     addresses::check(document, draft, &mut problems);
     overlays::check(document, draft, &mut problems);

@@ -6,6 +6,7 @@ mod probe_table;
 mod read;
 mod run_tables;
 mod section;
+mod variant_table;
 mod workload_tables;
 mod written;
 
@@ -19,11 +20,12 @@ pub(crate) use lab_tables::{
     VxlanTable, WireTable,
 };
 pub(crate) use probe_table::{Kinds, ProbeWord, ProbesTable};
-pub(crate) use read::read;
+pub(crate) use read::{FIXED, KEYS, read};
 pub(crate) use run_tables::{
     FactorTable, LayerWord, ObjectiveWord, PathTable, PortsWord, ScheduleTable, VaryWord,
 };
 pub(crate) use section::{Entry, Section};
+pub(crate) use variant_table::VariantTable;
 pub(crate) use workload_tables::{
     DirectionWord, KindWord, ModeWord, PlacementValue, ScheduleWord, TransportWord, UnderTable, WaitingWord,
     WorkloadTable,
@@ -90,6 +92,9 @@ pub(crate) struct Document {
     /// What some of its trials are watched with. Default: nothing.
     #[schemars(with = "Option<ProbesTable>")]
     pub(crate) probes: Option<ProbesTable>,
+    /// Variants of it, by name: other experiments with the same lab, as `plumb run SCENARIO --variant NAME` measures them.
+    #[schemars(with = "Option<Section<VariantTable>>")]
+    pub(crate) variants: Section<VariantTable>,
     /// What was left out because it could not be read.
     #[schemars(skip)]
     pub(crate) broken: Broken,

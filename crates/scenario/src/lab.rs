@@ -65,8 +65,8 @@ impl Lab {
 
     /// The virtual machine that a host is; `None` for one that is a namespace.
     #[must_use]
-    pub fn vm(&self, host: &HostName) -> Option<Vm> {
-        self.host(host)?.vm
+    pub fn vm(&self, host: &HostName) -> Option<&Vm> {
+        self.host(host)?.vm.as_ref()
     }
 
     /// The part of the lab that this machine's kernel makes: everything but the insides of virtual machines.

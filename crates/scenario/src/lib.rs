@@ -24,6 +24,7 @@ mod reach;
 mod resolve;
 mod scenario;
 mod schema;
+pub mod variant;
 mod vm;
 mod workload;
 
@@ -41,5 +42,5 @@ pub use plan::{Arm, Cell, Plan, PlannedTrial};
 pub use probes::{ProbeKind, Probes};
 pub use scenario::{Ports, Scenario, Schedule};
 pub use schema::schema;
-pub use vm::{Board, Vm};
+pub use vm::{Board, Monitor, VirtioNet, Vm};
 pub use workload::Workload;

@@ -2,6 +2,7 @@
 //! out here and reported by the checks. Must not judge.
 
 mod mtu;
+mod vm;
 
 use std::{collections::BTreeMap, net::Ipv4Addr, ops::Range};
 
@@ -10,8 +11,7 @@ use units::Bytes;
 
 use crate::{
     document::{
-        BridgeTable, DeviceTable, Document, Entry, GatewayTable, GuestTable, Switch, VmTable, VxlanTable,
-        WireTable,
+        BridgeTable, DeviceTable, Document, Entry, GatewayTable, GuestTable, Switch, VxlanTable, WireTable,
     },
     factor::Factor,
     lab::{
@@ -23,6 +23,7 @@ use crate::{
 };
 pub(crate) use mtu::ENCAPSULATION;
 use mtu::Mtus;
+pub(crate) use vm::vm;
 
 /// The largest packet that the kernel's segmentation and receive offload build: eight times 65535 bytes
 /// (`GRO_MAX_SIZE` in include/linux/netdevice.h), 8 bytes short of 512 KiB.
@@ -274,27 +275,13 @@ fn hosts(document: &Document) -> Vec<Host> {
     let hosts = document.hosts.names().map(|name| host(name, HostKind::Host, None));
     let guests =
         document.guests.iter().map(|guest| host(guest.name(), HostKind::Guest, vm_of(document, guest)));
-    let pods = document.pods.names().map(|name| host(name, HostKind::Pod, None));
+    let pods = document.pods.iter().map(|pod| host(pod.name(), HostKind::Pod, vm_of(document, pod)));
     hosts.chain(guests).chain(pods).collect()
 }
 
-/// The virtual machine that a guest is, if it is one of a known kind.
+/// The virtual machine that a guest or pod is, if it is one of a known kind.
 fn vm_of(document: &Document, guest: &Entry<GuestTable>) -> Option<Vm> {
     Some(vm(&document.vms.get(guest.table.vm.as_ref()?.get_ref())?.table))
-}
-
-/// A kind of virtual machine, with every default.
-pub(crate) fn vm(table: &VmTable) -> Vm {
-    let usual = Vm::default();
-    let number =
-        |written: &Option<toml::Spanned<u32>>, usual| written.as_ref().map_or(usual, |n| *n.get_ref());
-    Vm {
-        board: table.board.map_or(usual.board, Into::into),
-        vcpus: number(&table.vcpus, usual.vcpus),
-        memory: table.memory.as_ref().map_or(usual.memory, |memory| memory.get_ref().0),
-        queues: number(&table.queues, usual.queues),
-        vhost: table.vhost.map_or(usual.vhost, Switch::is_on),
-    }
 }
 
 fn routes(document: &Document) -> Vec<Route> {

@@ -1,15 +1,54 @@
 //! The JSON Schema of the document, for editors. Knows nothing of checks beyond the shape.
 
+use std::mem;
+
 use serde_json::Value;
 
-use crate::document::Document;
+use crate::document::{self, Document};
 
 /// The JSON Schema of a scenario document: every key with its description, and what an editor can check of values.
 #[must_use]
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(Document).to_value();
     drop_null(&mut schema);
+    give_variants_keys(&mut schema);
     schema
+}
+
+/// The definition of a variant.
+const VARIANT: &str = "Variant";
+
+/// A variant has the document's keys and tables, and none of them must be there: each definition once more without what it
+/// requires.
+fn give_variants_keys(schema: &mut Value) {
+    let mut part = schema.clone();
+    make_optional(&mut part);
+    let Some(mut definitions) = part["$defs"].as_object_mut().map(mem::take) else { return };
+    let whole = definitions.remove(VARIANT);
+    let mut keys = part["properties"].as_object_mut().map(mem::take).unwrap_or_default();
+    keys.retain(|key, _| !document::FIXED.contains(&key.as_str()));
+    let Some(Value::Object(mut whole)) = whole else { return };
+    whole.insert("properties".to_owned(), Value::Object(keys));
+    whole.insert("additionalProperties".to_owned(), Value::Bool(false));
+    if let Some(all) = schema["$defs"].as_object_mut() {
+        all.insert(VARIANT.to_owned(), Value::Object(whole));
+        all.extend(definitions.into_iter().map(|(name, one)| (format!("{VARIANT}.{name}"), one)));
+    }
+}
+
+/// Takes out what is required, and lets references point to the definitions that are made in the same way.
+fn make_optional(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            object.remove("required");
+            if let Some(Value::String(reference)) = object.get_mut("$ref") {
+                *reference = reference.replace("#/$defs/", &format!("#/$defs/{VARIANT}."));
+            }
+            object.values_mut().for_each(make_optional);
+        }
+        Value::Array(values) => values.iter_mut().for_each(make_optional),
+        _ => {}
+    }
 }
 
 /// Takes `null` out of every type: TOML has none, and what is optional is left out.

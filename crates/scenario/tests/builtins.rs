@@ -1,7 +1,7 @@
 //! Every shipped scenario parses, plans, stays inside its time, and goes exactly the ways that it says.
 
 use load::Load;
-use scenario::{Arm, Layer, Plan, PlanOptions, Scenario, builtin};
+use scenario::{Arm, HostKind, Layer, Plan, PlanOptions, Scenario, builtin, variant};
 
 const SEED: u64 = 7;
 
@@ -32,6 +32,8 @@ fn a_run_of_a_builtin_takes_as_long_as_is_said() {
         ("proxmox-vxlan", 30.0, 120.0),
         ("egress-gateway", 120.0, 270.0),
         ("bridge-streams", 60.0, 180.0),
+        ("vhost", 40.0, 70.0),
+        ("four-configurations", 40.0, 80.0),
     ] {
         let seconds = plan(name).duration_estimate().seconds();
         assert!((least..most).contains(&seconds), "{name}: {seconds} s");
@@ -80,6 +82,72 @@ fn queues_of_a_factor_are_made_by_the_virtual_machine() {
         assert_eq!((nic.queues, vm.queues, vm.vcpus), (2, 2, 2), "{}", nic.name);
     }
     assert_eq!(lab.nics.len(), 2);
+}
+
+/// Paths that are held against each other end in guests that differ in nothing else, and none is without its twin.
+#[test]
+fn twins_of_shipped_scenarios_differ_in_vhost_alone() {
+    for (name, suffix, pairs) in [("vhost", "-vhost", 2), ("four-configurations", "-vhost", 1)] {
+        let scenario = builtin(name);
+        let guests = |path: &str| {
+            let path = scenario.paths.iter().find(|known| known.name.as_str() == path).expect("has a twin");
+            [&path.from.host, &path.to.host].map(|host| scenario.lab.vm(host).cloned())
+        };
+        let twins = scenario.paths.iter().filter_map(|path| path.name.as_str().strip_suffix(suffix));
+        let seen = twins.map(|without| (guests(without), guests(&format!("{without}{suffix}"))));
+        let seen: Vec<_> = seen.collect();
+        assert_eq!(seen.len(), pairs, "{name}");
+        for (without, with) in seen {
+            let turned_on = without.clone().map(|vm| vm.map(|vm| scenario::Vm { vhost: true, ..vm }));
+            assert!(turned_on == with && without != with, "{name}: {without:?} {with:?}");
+        }
+    }
+}
+
+/// Each is a scenario of its own, by its name and by its text.
+#[test]
+fn every_variant_of_a_builtin_parses_under_a_name_of_its_own() {
+    for shipped in builtin::all() {
+        for name in variant::names(shipped.text) {
+            let text = variant::lay_over(shipped.text, &[&name]).expect("it has it");
+            let scenario = Scenario::parse("variant", &text).unwrap_or_else(|diagnosis| {
+                panic!("{} {name}: {:#?}", shipped.name, diagnosis.problems().collect::<Vec<_>>());
+            });
+            assert_eq!(scenario.name, format!("{}-{name}", shipped.name));
+            assert_ne!(scenario.digest, builtin(shipped.name).digest);
+            assert!(!Plan::expand(&scenario, SEED, &PlanOptions::default()).trials.is_empty(), "{name}");
+        }
+    }
+}
+
+fn variant(name: &str, of: &str) -> Scenario {
+    let text = variant::lay_over(builtin::find(name).expect("shipped").text, &[of]).expect("it has it");
+    Scenario::parse(name, &text).expect("parses")
+}
+
+#[test]
+fn in_the_variant_vm_every_guest_is_a_virtual_machine_and_no_host_is() {
+    for name in ["proxmox-vxlan", "egress-gateway"] {
+        for host in variant(name, "vm").lab.hosts {
+            assert_eq!(host.vm.is_some(), host.kind != HostKind::Host, "{name}: {}", host.name);
+        }
+    }
+}
+
+#[test]
+fn the_full_grid_of_queues_is_the_write_up_s() {
+    let scenario = variant("bridge-multiqueue", "full");
+    let levels: Vec<&[scenario::Level]> =
+        scenario.factors.iter().map(|factor| factor.levels.as_slice()).collect();
+    let queues: Vec<&str> = levels[0].iter().map(|level| level.label.as_str()).collect();
+    assert_eq!(queues, ["1", "2", "4", "8", "16", "32", "40"]);
+    let plan = Plan::expand(&scenario, SEED, &PlanOptions::default());
+    assert_eq!(plan.cells.len(), 21);
+    let most = plan.cells.iter().filter_map(|cell| match &cell.load {
+        Load::Stream(stream) => Some(stream.streams),
+        _ => None,
+    });
+    assert_eq!(most.max(), Some(128));
 }
 
 /// The layers as the document has them: in the order in which a packet meets them.

@@ -2,14 +2,17 @@
 //!
 //! It must not know why a placement is wanted. See sched_setaffinity(2).
 
-use rustix::thread::CpuSet;
+use rustix::{
+    process::Pid,
+    thread::{CpuSet, sched_getaffinity, sched_setaffinity},
+};
 
 use crate::error::{Context, Error, Result};
 
 /// The CPUs that the calling thread may run on, ascending; empty only if the kernel would not tell.
 #[must_use]
 pub fn available() -> Vec<u32> {
-    rustix::thread::sched_getaffinity(None).map(|set| list(&set)).unwrap_or_default()
+    sched_getaffinity(None).map(|set| list(&set)).unwrap_or_default()
 }
 
 /// The CPU that the calling thread runs on at this moment: getcpu(2), which is no system call where the
@@ -22,13 +25,25 @@ pub fn current_cpu() -> u32 {
 /// Binds the calling thread, and threads that it starts later, to exactly `cpus`; on an error nothing has
 /// changed.
 pub fn pin_thread(cpus: &[u32]) -> Result<()> {
+    bind(None, cpus)
+}
+
+/// Binds the thread numbered `thread`, of any process, and threads that it starts later, to exactly `cpus`; on an error
+/// nothing has changed.
+pub fn pin(thread: u32, cpus: &[u32]) -> Result<()> {
+    let known = i32::try_from(thread).ok().and_then(Pid::from_raw);
+    let known = known.ok_or_else(|| Error::new(PIN, format!("CPUs {cpus:?}"), libc::ESRCH))?;
+    bind(Some(known), cpus)
+}
+
+fn bind(thread: Option<Pid>, cpus: &[u32]) -> Result<()> {
     let object = || format!("CPUs {cpus:?}");
     let wanted = set_of(cpus).ok_or_else(|| Error::new(PIN, object(), libc::EINVAL))?;
-    let before = rustix::thread::sched_getaffinity(None).named(PIN, object)?;
-    rustix::thread::sched_setaffinity(None, &wanted).named(PIN, object)?;
+    let before = sched_getaffinity(thread).named(PIN, object)?;
+    sched_setaffinity(thread, &wanted).named(PIN, object)?;
     // The kernel drops CPUs that it does not have without a word; a placement must not shrink silently.
-    if rustix::thread::sched_getaffinity(None) != Ok(wanted) {
-        rustix::thread::sched_setaffinity(None, &before).named("restore CPUs of", || "the thread")?;
+    if sched_getaffinity(thread) != Ok(wanted) {
+        sched_setaffinity(thread, &before).named("restore CPUs of", || "the thread")?;
         let hint = format!("the thread may run on {:?}", list(&before));
         return Err(Error::new(PIN, object(), libc::EINVAL).with_hint(hint));
     }
@@ -72,6 +87,23 @@ mod tests {
                 assert_eq!(pinned_from_all, (vec![cpu], cpu));
             }
         });
+    }
+
+    #[test]
+    fn another_thread_is_pinned_by_its_number() {
+        let (to_us, number) = std::sync::mpsc::channel();
+        let (ask, asked) = std::sync::mpsc::channel::<()>();
+        let other = std::thread::spawn(move || {
+            to_us.send(rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned()).expect("awaited");
+            let _ = asked.recv();
+            available()
+        });
+        let last = *available().last().expect("one at least");
+        pin(number.recv().expect("it tells"), &[last]).expect("an available CPU");
+        drop(ask);
+        assert_eq!(other.join().expect("no panic"), [last]);
+        assert_eq!(pin(0, &[last]).expect_err("no thread").errno(), libc::ESRCH);
+        assert_eq!(pin(u32::MAX, &[last]).expect_err("no thread").errno(), libc::ESRCH);
     }
 
     #[test]

@@ -34,8 +34,18 @@ pub fn load_module(file: &Path) -> Result<()> {
 /// Turns the machine off at once, whatever still runs. Comes back only with an error.
 #[must_use]
 pub fn power_off() -> Error {
-    let errno = reboot(RebootCommand::PowerOff).map_or_else(rustix::io::Errno::raw_os_error, |()| libc::EIO);
-    Error::new("turn off", "the machine", errno)
+    end(RebootCommand::PowerOff, "turn off")
+}
+
+/// Restarts the machine at once, whatever still runs. Comes back only with an error.
+#[must_use]
+pub fn restart() -> Error {
+    end(RebootCommand::Restart, "restart")
+}
+
+fn end(command: RebootCommand, operation: &'static str) -> Error {
+    let errno = reboot(command).map_or_else(rustix::io::Errno::raw_os_error, |()| libc::EIO);
+    Error::new(operation, "the machine", errno)
 }
 
 #[cfg(test)]

@@ -66,6 +66,12 @@ impl Error {
         )
     }
 
+    /// The process or thread is gone.
+    #[must_use]
+    pub const fn is_gone(&self) -> bool {
+        self.errno == libc::ESRCH
+    }
+
     /// The caller lacks a right (root or a capability).
     #[must_use]
     pub const fn is_permission(&self) -> bool {

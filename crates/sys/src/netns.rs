@@ -51,7 +51,7 @@ impl NetNs {
     }
 
     /// Takes a descriptor that refers to a network namespace; anything else is refused with EINVAL.
-    fn from_fd(fd: OwnedFd, label: &str) -> Result<Self> {
+    pub(crate) fn from_fd(fd: OwnedFd, label: &str) -> Result<Self> {
         // SAFETY: NS_GET_NSTYPE takes no argument and writes no memory; `fd` is open.
         let kind = unsafe { libc::ioctl(fd.as_raw_fd(), NS_GET_NSTYPE as _) };
         if kind != libc::CLONE_NEWNET {

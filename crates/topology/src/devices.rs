@@ -133,7 +133,7 @@ impl Devices {
     }
 
     /// Notes the index of a device that was there before.
-    pub(crate) fn is_at(&mut self, at: &DeviceRef, index: u32) {
+    pub(crate) fn found_at(&mut self, at: &DeviceRef, index: u32) {
         if let Some(device) = self.by_ref.get_mut(at) {
             device.index = index;
         }

@@ -64,6 +64,31 @@ pub enum RaiseError {
         /// What was read back.
         found: Box<str>,
     },
+    /// A guest's device is not as it was to be made.
+    #[error(
+        "virtual machine `{host}` has {setting} {found} where {wanted} was asked for: its monitor, its guest's driver or \
+         this machine's kernel did not take that; leave it out, or ask for what is there"
+    )]
+    NotTaken {
+        /// Which.
+        host: HostName,
+        /// The setting, by its name in a scenario or that of the feature.
+        setting: &'static str,
+        /// What the lab asks for.
+        wanted: Box<str>,
+        /// What was read back.
+        found: Box<str>,
+    },
+    /// A guest has not the device that its monitor was to give it.
+    #[error("host `{host}` has no device with the MAC address {mac}, only {found}")]
+    NoSuchMac {
+        /// Which.
+        host: HostName,
+        /// The MAC address.
+        mac: String,
+        /// The names of those that it has.
+        found: String,
+    },
     /// The settings of the devices could not be applied.
     #[error(transparent)]
     Configure(#[from] ConfigureError),

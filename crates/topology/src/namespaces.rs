@@ -18,6 +18,7 @@ use crate::{
     channel::Channel,
     error::RaiseError,
     missing::Element,
+    negotiated,
     refusal::Refusal,
     spread::{self, CpuSpread},
 };
@@ -124,6 +125,12 @@ impl Namespaces {
     pub(crate) fn spread(&self, at: &DeviceRef) -> Option<CpuSpread> {
         let sysfs = self.doors(&at.host)?.sysfs.as_ref()?;
         spread::read(&sysfs.path(), at.device.as_str())
+    }
+
+    /// What the device at `at` and its monitor have agreed on; `None` for one that is no virtio device.
+    pub(crate) fn negotiated(&self, at: &DeviceRef) -> Option<Vec<String>> {
+        let sysfs = self.doors(&at.host)?.sysfs.as_ref()?;
+        negotiated::read(&sysfs.path(), at.device.as_str())
     }
 
     /// What the driver of the device at `at` counts; nothing where it counts nothing, or does not tell.

@@ -6,7 +6,10 @@
 mod verdict;
 mod verify;
 
-use std::{collections::BTreeMap, sync::Mutex};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Mutex,
+};
 
 use scenario::{Gateway, HostName, Lab};
 
@@ -28,7 +31,9 @@ use crate::{
 
 /// Raises `lab`: see [`Topology::raise`].
 pub(crate) fn raise(lab: &Lab) -> Result<Topology, RaiseError> {
-    Raising::outside(&lab.outside())?.complete()
+    let outside = lab.outside();
+    let by_name = virtio::opened_by_name(lab);
+    Raising { by_name, ..Raising::outside(&outside)? }.complete()
 }
 
 /// Dresses a guest: see [`Topology::inside`].
@@ -41,6 +46,8 @@ struct Raising<'a> {
     devices: Devices,
     namespaces: Namespaces,
     taps: Taps,
+    /// Guests whose monitors open their tap devices by name.
+    by_name: BTreeSet<HostName>,
     missing: Vec<Missing>,
 }
 
@@ -50,7 +57,8 @@ impl<'a> Raising<'a> {
         let devices = Devices::of(lab)?;
         check_hosts(lab)?;
         let namespaces = Namespaces::create(lab)?;
-        Ok(Self { lab, devices, namespaces, taps: Taps::new(), missing: Vec::new() })
+        let (taps, by_name, missing) = (Taps::new(), BTreeSet::new(), Vec::new());
+        Ok(Self { lab, devices, namespaces, taps, by_name, missing })
     }
 
     /// In the namespace of this process, which is the guest `host`.
@@ -58,7 +66,8 @@ impl<'a> Raising<'a> {
         let mut devices = Devices::of(lab)?;
         let namespaces = Namespaces::own(lab)?;
         virtio::find(lab, host, &mut devices, &namespaces)?;
-        Ok(Self { lab, devices, namespaces, taps: Taps::new(), missing: Vec::new() })
+        let (taps, by_name, missing) = (Taps::new(), BTreeSet::new(), Vec::new());
+        Ok(Self { lab, devices, namespaces, taps, by_name, missing })
     }
 
     fn complete(mut self) -> Result<Topology, RaiseError> {
@@ -91,7 +100,8 @@ impl<'a> Raising<'a> {
             let element = Element::Nic(nic.name.clone());
             if let Some(tap) = self.devices.find(&nic.port).cloned() {
                 let queues = nic.queues;
-                match virtio::create(nic, &self.devices, &self.namespaces) {
+                let by_name = self.by_name.contains(&nic.at.host);
+                match virtio::create(nic, by_name, &self.devices, &self.namespaces) {
                     Ok(files) => drop(self.taps.insert(nic.port.clone(), files)),
                     Err(refusal) => {
                         let operation = format!("make the tap device `{}` with {queues} queues", nic.port);

@@ -137,7 +137,8 @@ pub(crate) fn states(
         let link = of_host.get(&at.host).and_then(|links| links.get(&device.index));
         let link = link.ok_or_else(|| absent(at))?;
         let state = link.state(at.clone(), device.kind, &features.read(at)?, features.queues_and_rings(at));
-        Ok(DeviceState { spread: namespaces.spread(at), ..state })
+        let virtio = if device.kind == DeviceKind::Virtio { namespaces.negotiated(at) } else { None };
+        Ok(DeviceState { spread: namespaces.spread(at), virtio, ..state })
     };
     wanted.iter().map(state).collect()
 }
@@ -146,6 +147,11 @@ pub(crate) fn states(
 pub(crate) fn link_at(channel: &Channel, index: u32) -> Result<Option<LinkFacts>, Refusal> {
     let mut request = MessageBuilder::new(NlMsgType::RTM_GETLINK, NLM_F_REQUEST);
     request.append(&link_header(index));
+    link_asked(channel, request)
+}
+
+/// The link that is asked for, where `channel` speaks.
+pub(crate) fn link_asked(channel: &Channel, request: MessageBuilder) -> Result<Option<LinkFacts>, Refusal> {
     Ok(channel.ask(request)?.and_then(|payload| link(&payload)))
 }
 
@@ -155,7 +161,7 @@ impl LinkFacts {
         self.operstate == OPERATIONAL && self.port_state.is_none_or(|state| state == FORWARDING)
     }
 
-    /// The link's state, with what was read beside it; its spread is left to be filled in.
+    /// The link's state, with what was read beside it; what sysfs tells is left to be filled in.
     pub(crate) fn state(
         &self,
         at: DeviceRef,
@@ -163,6 +169,7 @@ impl LinkFacts {
         features: &FeatureSet,
         beside: QueuesAndRings,
     ) -> DeviceState {
+        let (gso_ipv4, gro_ipv4) = self.sizes.of_ipv4();
         DeviceState {
             at,
             kind,
@@ -170,12 +177,13 @@ impl LinkFacts {
             features: features.active(),
             gso_max_size: self.sizes.gso,
             gro_max_size: self.sizes.gro,
-            gso_ipv4_max_size: self.sizes.gso_ipv4,
-            gro_ipv4_max_size: self.sizes.gro_ipv4,
+            gso_ipv4_max_size: gso_ipv4,
+            gro_ipv4_max_size: gro_ipv4,
             qdisc: self.qdisc.clone(),
             queues: beside.queues,
             rings: beside.rings,
             spread: None,
+            virtio: None,
             counters: self.counters,
         }
     }

@@ -113,6 +113,8 @@ pub struct DeviceState {
     pub rings: Option<RxTx>,
     /// The CPUs that its work is spread over; `None` where that cannot be read.
     pub spread: Option<CpuSpread>,
+    /// The features that a guest's virtio device and its monitor agreed on; `None` for any other device.
+    pub virtio: Option<Vec<String>>,
     /// What passed it so far.
     pub counters: Counters,
 }

@@ -24,6 +24,7 @@ impl From<&state::DeviceState> for DeviceState {
             queues: state.queues.map(both),
             rings: state.rings.map(both),
             spread: state.spread.as_ref().map(CpuSpread::from),
+            virtio: state.virtio.clone(),
         }
     }
 }

@@ -77,7 +77,7 @@ impl Topology {
         let nic = self.nics.iter().find(|nic| nic.at.host == *guest)?;
         let queues = self.taps.get(&nic.port)?.iter().map(std::fs::File::try_clone).collect();
         let mac = virtio::mac(nic.address.addr());
-        Some(std::io::Result::map(queues, |queues| Tap { queues, mac, mtu: nic.mtu }))
+        Some(std::io::Result::map(queues, |queues| Tap { queues, at: nic.port.clone(), mac }))
     }
 
     /// What could not be raised because the kernel lacks it.

@@ -1,7 +1,11 @@
 //! Network devices of virtual machines: tap devices on the side of the bridge, and the device in the guest, which its
 //! monitor has made and which is found by its MAC address. Must not know what runs the guest.
 
-use std::{collections::BTreeMap, fs::File, net::Ipv4Addr};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::File,
+    net::Ipv4Addr,
+};
 
 use nlink::netlink::types::link::IflaAttr;
 use scenario::{DeviceRef, HostName, Lab, Nic};
@@ -22,12 +26,12 @@ pub(crate) type Taps = BTreeMap<DeviceRef, Vec<File>>;
 /// What a monitor needs to give a guest its network device.
 #[derive(Debug)]
 pub struct Tap {
-    /// A descriptor for each queue.
+    /// A descriptor for each queue; none where the monitor opens it by its name.
     pub queues: Vec<File>,
+    /// The tap device, and the host that it is in.
+    pub at: DeviceRef,
     /// The MAC address that the guest's device must have.
     pub mac: [u8; 6],
-    /// The MTU that it is told.
-    pub mtu: u32,
 }
 
 /// The MAC address of a guest's device: locally administered and unicast (IEEE 802, section 8.2), other than those that
@@ -37,11 +41,26 @@ pub(crate) fn mac(address: Ipv4Addr) -> [u8; 6] {
     [0x02, 0x56, a, b, c, d]
 }
 
-/// Makes the tap device of `nic`.
-pub(crate) fn create(nic: &Nic, devices: &Devices, namespaces: &Namespaces) -> Result<Vec<File>, Refusal> {
+/// The guests of `lab` whose monitors open their tap devices by name.
+pub(crate) fn opened_by_name(lab: &Lab) -> BTreeSet<HostName> {
+    let guests = lab.hosts.iter().filter(|host| host.vm.as_ref().is_some_and(|vm| vm.monitor.opens_taps()));
+    guests.map(|host| host.name.clone()).collect()
+}
+
+/// Makes the tap device of `nic`; nobody holds one that is opened `by_name`.
+pub(crate) fn create(
+    nic: &Nic,
+    by_name: bool,
+    devices: &Devices,
+    namespaces: &Namespaces,
+) -> Result<Vec<File>, Refusal> {
     let Some(device) = devices.find(&nic.port) else { return Ok(Vec::new()) };
     let namespace = namespaces.get(&nic.port.host).expect("every device was checked to be in a host");
-    let make = || sys::tap::create(nic.port.device.as_str(), device.index, nic.queues);
+    let name = nic.port.device.as_str();
+    let make = || match by_name {
+        true => sys::tap::create_for_another(name, device.index).map(|()| Vec::new()),
+        false => sys::tap::create(name, device.index, nic.queues),
+    };
     namespace.run_in(make).flatten().map_err(Refusal::from)
 }
 
@@ -75,14 +94,14 @@ pub(crate) fn find(
         let mac = mac(nic.address.addr());
         let Some(link) = links.values().find(|link| link.mac == mac) else {
             let seen: Vec<&str> = links.values().map(|link| link.name.as_str()).collect();
-            return Err(RaiseError::Differs {
-                device: nic.at.clone(),
-                what: "a device with its MAC address",
-                wanted: format!("{mac:02x?}").into(),
-                found: format!("only {}", seen.join(", ")).into(),
+            let mac: Vec<String> = mac.iter().map(|byte| format!("{byte:02x}")).collect();
+            return Err(RaiseError::NoSuchMac {
+                host: host.clone(),
+                mac: mac.join(":"),
+                found: seen.join(", "),
             });
         };
-        devices.is_at(&nic.at, link.index);
+        devices.found_at(&nic.at, link.index);
     }
     Ok(())
 }

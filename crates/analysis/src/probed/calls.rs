@@ -1,24 +1,73 @@
 //! How often system calls were made for each message, megabyte or connection. Must not know how long they took.
 
-use findings::{CallRates, EndCalls};
-use samples::SyscallCount;
+use findings::{CallRates, EndCalls, ProcessCalls};
+use samples::{Observed, ProbeKind, SyscallCount};
 
 use super::{Watched, carried};
+use crate::syscalls::add;
 
 /// Calls for what the trials carried; `None` where no probe counted calls, or nothing was carried.
-pub(super) fn rates(watched: &[Watched<'_>], syscalls: &[SyscallCount]) -> Option<CallRates> {
-    let counted = watched.iter().filter(|(_, seen)| !seen.syscalls.is_empty());
+pub(super) fn rates(
+    probes: &[ProbeKind],
+    watched: &[Watched<'_>],
+    syscalls: &[SyscallCount],
+) -> Option<CallRates> {
+    let counted = watched.iter().filter(|(_, seen)| !seen.syscalls.is_empty() || is_counted(probes, seen));
     let (work, carried) = carried::together(counted.map(|(trial, _)| *trial))?;
     let carried = carried / carried::call_unit(work);
     let mut ends: Vec<EndCalls> = Vec::new();
     for count in syscalls {
         match ends.iter_mut().find(|known| known.end == count.end) {
-            Some(known) => known.calls = known.calls.saturating_add(count.calls),
-            None => ends.push(EndCalls { end: count.end.clone(), calls: count.calls, rate: 0.0 }),
+            Some(known) => {
+                known.calls = known.calls.saturating_add(count.calls);
+                known.process.take_if(|process| count.process.as_ref() != Some(process));
+            }
+            None => ends.push(EndCalls {
+                end: count.end.clone(),
+                process: count.process.clone(),
+                calls: count.calls,
+                rate: 0.0,
+            }),
         }
     }
     ends.sort_by(|one, other| one.end.cmp(&other.end));
     ends.iter_mut().for_each(|end| end.rate = end.calls as f64 / carried);
     let each = syscalls.iter().map(|count| count.calls as f64 / carried).collect();
-    Some(CallRates { work, carried, each, ends })
+    let all = syscalls.iter().map(|count| count.calls as f64).sum::<f64>() / carried;
+    let processes = processes(syscalls, &ends, carried);
+    Some(CallRates { work, carried, each, ends, all, processes })
+}
+
+/// The calls of threads as those of their processes.
+fn processes(syscalls: &[SyscallCount], ends: &[EndCalls], carried: f64) -> Vec<ProcessCalls> {
+    let mut all: Vec<ProcessCalls> = Vec::new();
+    for count in syscalls {
+        let same = |known: &&mut ProcessCalls| {
+            let known = &known.count;
+            (&known.end, &known.process, &known.call) == (&count.end, &count.process, &count.call)
+        };
+        match all.iter_mut().find(same) {
+            Some(known) => {
+                add(&mut known.count, count);
+                (known.count.thread, known.threads) = (None, known.threads + 1);
+            }
+            None => all.push(ProcessCalls { count: count.clone(), threads: 1, share: 0.0, rate: 0.0 }),
+        }
+    }
+    for known in &mut all {
+        let of_end = ends.iter().find(|end| end.end == known.count.end).map_or(0, |end| end.calls);
+        known.share = known.count.calls as f64 / of_end.max(1) as f64;
+        known.rate = known.count.calls as f64 / carried;
+    }
+    all.sort_by(|one, other| {
+        one.count.end.cmp(&other.count.end).then(other.count.calls.cmp(&one.count.calls))
+    });
+    all
+}
+
+/// Whether there were none, and not only none that anybody counted.
+fn is_counted(probes: &[ProbeKind], seen: &Observed) -> bool {
+    let is_lost = seen.lost.iter().any(|lost| lost.probe == ProbeKind::Syscalls);
+    let is_full = seen.overflowed.iter().any(|overflow| overflow.probe == ProbeKind::Syscalls);
+    probes.contains(&ProbeKind::Syscalls) && !is_lost && !is_full
 }

@@ -3,11 +3,16 @@
 //! Times and lengths of all trials are added up before they are divided: medians of the owners would not add up to the
 //! median of busy, and then a reader could not tell an unexplained rest from arithmetic.
 
-use findings::{CpuByOwner, OwnerPart, OwnerTime};
+use findings::{CpuByOwner, MachineTimes, OwnerPart, OwnerTime};
 use samples::{OwnedCpu, Owner, OwnerShare, Trial};
 use units::Nanos;
 
 use super::{Watched, carried};
+use crate::guests;
+
+/// Who works for the guests of a host: the monitors' own threads, vhost, and the host's kernel.
+const CARRIERS: [Owner; 6] =
+    [Owner::Vmm, Owner::Vhost, Owner::Softirq, Owner::Ksoftirqd, Owner::Irq, Owner::Kernel];
 
 /// CPU time by owner; `None` where no probe told it apart.
 pub(super) fn by_owner(watched: &[Watched<'_>]) -> Option<CpuByOwner> {
@@ -29,6 +34,11 @@ pub(super) fn by_owner(watched: &[Watched<'_>]) -> Option<CpuByOwner> {
     let mut owners: Vec<Owner> = shares().map(|share| share.owner).collect();
     owners.sort_unstable();
     owners.dedup();
+    let trials: Vec<&Trial> = alike.iter().map(|(trial, _)| *trial).collect();
+    let owners: Vec<OwnerTime> = owners
+        .into_iter()
+        .map(|owner| scale.owner(owner, shares().filter(|share| share.owner == owner)))
+        .collect();
     Some(CpuByOwner {
         source,
         because: alike.iter().find_map(|(_, cpu)| cpu.because.clone()),
@@ -40,10 +50,21 @@ pub(super) fn by_owner(watched: &[Watched<'_>]) -> Option<CpuByOwner> {
         steal: seconds(|cpu| cpu.steal) / elapsed,
         work: carried.map(|(work, _)| work),
         busy_cost: scale.cost(busy),
-        owners: owners
-            .into_iter()
-            .map(|owner| scale.owner(owner, shares().filter(|share| share.owner == owner)))
-            .collect(),
+        machines: machines(&owners),
+        guests: guests::together(&trials),
+        owners,
+    })
+}
+
+/// Virtual machines and what carries them; `None` without any.
+fn machines(owners: &[OwnerTime]) -> Option<MachineTimes> {
+    let had = |owner: Owner| owners.iter().find(|time| time.owner == owner).map(|time| time.cpus);
+    let (server, client) = (had(Owner::ServerVm), had(Owner::ClientVm));
+    let carriers = CARRIERS.iter().filter_map(|owner| had(*owner));
+    (server.is_some() || client.is_some()).then(|| MachineTimes {
+        server,
+        hypervisor: carriers.sum(),
+        client,
     })
 }
 

@@ -1,9 +1,10 @@
 //! Made records against what is said of what probes saw.
 
-use findings::{CellSummary, Findings, Leg, StepKind, Work};
+use findings::{CellSummary, Findings, GuestTime, Leg, StepKind, Work};
 use samples::{
-    Arm, CallTimes, DeviceState, Doubt, HostCounters, LatencyHistogram, Measurement, OwnedCpu, Owner,
-    OwnerShare, OwnerSource, PacketWay, PathCounters, ProbeKind, SyscallCount, WayEvent, WayPoint, WayStep,
+    Arm, CallTimes, DeviceState, Doubt, GuestCpu, HostCounters, LatencyHistogram, MachineCpu, Measurement,
+    MissingProbe, OwnedCpu, Owner, OwnerShare, OwnerSource, PacketWay, PathCounters, ProbeKind, SyscallCount,
+    WayEvent, WayPoint, WayStep,
 };
 use units::Nanos;
 
@@ -52,6 +53,7 @@ fn a_probed_trial_changes_no_number_of_its_cell() {
             queues: None,
             rings: None,
             spread: None,
+            virtio: None,
         });
         trial.observed = None;
     }
@@ -146,6 +148,44 @@ fn calls(end: &str, call: &str, calls: u64) -> SyscallCount {
         times: CallTimes(vec![0; (calls % 3) as usize].into_iter().chain([calls]).collect()),
         ..SyscallCount::default()
     }
+}
+
+#[test]
+fn threads_of_a_process_are_one_row_of_their_end_and_the_most_frequent_call_is_first() {
+    let mut run = Fixture::new(1);
+    run.path("plain", &["wire"]).ping("plain", &[], 10_000.0).probed("plain/ping");
+    run.seen("plain/ping", |_, seen| {
+        let of = |end: &str, thread: &str, call: &str, times: u64| SyscallCount {
+            process: Some("qemu-system-x86".into()),
+            thread: Some(thread.into()),
+            ..calls(end, call, times)
+        };
+        seen.syscalls = vec![
+            of("server", "CPU 0/KVM", "ioctl", 300),
+            of("client", "CPU 0/KVM", "futex", 100),
+            of("client", "qemu-system-x86", "futex", 500),
+            of("client", "qemu-system-x86", "read", 400),
+        ];
+    });
+    let findings = analyse(&run.record);
+    let rates = findings.cells[0].probed.as_ref().and_then(|probed| probed.calls.as_ref()).expect("counted");
+    let rows: Vec<_> = rates
+        .processes
+        .iter()
+        .map(|row| (row.count.end.as_deref(), &*row.count.call, row.count.calls, row.threads, row.share))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            (Some("client"), "futex", 600, 2, 0.6),
+            (Some("client"), "read", 400, 1, 0.4),
+            (Some("server"), "ioctl", 300, 1, 1.0),
+        ]
+    );
+    let [futex, _, ioctl] = &rates.processes[..] else { panic!("three rows") };
+    assert_eq!(futex.count.total, Some(Nanos(600_000)));
+    assert_eq!((futex.count.thread.as_deref(), ioctl.count.thread.as_deref()), (None, Some("CPU 0/KVM")));
+    assert!((rates.all - (futex.rate + rates.processes[1].rate + ioctl.rate)).abs() < 1e-9);
 }
 
 #[test]
@@ -262,6 +302,7 @@ fn on_the_way(blocks: u32) -> Fixture {
                 queues: None,
                 rings: None,
                 spread: None,
+                virtio: None,
             })
             .to_vec();
         let host = HostCounters { host: "gate".into(), tracked: Some(1), translated: Some(1) };
@@ -344,4 +385,116 @@ fn what_was_not_followed_or_counted_has_no_summary() {
     assert_eq!((probed.cpu.is_some(), probed.calls.is_some(), probed.trials), (false, false, 3));
     assert_eq!(probed.overflowed[0].events, 15);
     assert!(findings.caveats.iter().any(|caveat| caveat.contains("system calls")), "{:#?}", findings.caveats);
+}
+
+#[test]
+fn a_cell_of_guests_says_what_they_had_what_carried_them_and_what_they_saw() {
+    let mut run = run(2);
+    let times = [
+        (Owner::ClientVm, 600),
+        (Owner::ServerVm, 800),
+        (Owner::Vmm, 100),
+        (Owner::Vhost, 200),
+        (Owner::Irq, 20),
+    ];
+    let others = [(Owner::Kernel, 4), (Owner::Plumb, 50), (Owner::Other, 70)];
+    let shares: Vec<_> =
+        times.into_iter().chain(others).map(|(owner, millis)| (owner, None, millis)).collect();
+    run.seen(BULK, |_, seen| seen.cpu = Some(owned(1900, &shares)));
+    run.each(BULK, |trial| {
+        let probed = trial.arm == Arm::Probed;
+        let user = Nanos::from_millis(if probed { 500 } else { 300 });
+        let cpu = MachineCpu { cpus: 2, elapsed: Nanos::from_secs(1), user, ..MachineCpu::default() };
+        trial.cpu.guests = vec![GuestCpu { end: "server".into(), cpu }];
+    });
+    run.seen(PING, |_, seen| seen.cpu = Some(owned(500, &[(Owner::Client, None, 500)])));
+    let findings = analyse(&run.record);
+    let cpu = |id| cell(&findings, id).probed.as_ref().and_then(|probed| probed.cpu.as_ref()).expect("known");
+    let machines = cpu(BULK).machines.expect("there are guests");
+    assert!(machines.server == Some(0.4) && machines.client == Some(0.3), "{machines:?}");
+    assert!(near(machines.hypervisor, 0.162), "{machines:?}");
+    let busy = |guests: &[GuestTime]| guests.iter().map(|it| (it.end.clone(), it.busy)).collect::<Vec<_>>();
+    assert_eq!(
+        busy(&cpu(BULK).guests),
+        [("server".to_owned(), 0.5)],
+        "beside its host's view: the same trials"
+    );
+    assert_eq!(busy(&cell(&findings, BULK).guests), [("server".to_owned(), 0.3)]);
+    assert_eq!((cpu(PING).machines, cell(&findings, PING).guests.len()), (None, 0));
+}
+
+#[test]
+fn no_call_is_none_a_message_where_a_probe_looked_and_unknown_where_it_was_lost() {
+    let mut run = run(3);
+    let all = |findings: &Findings| -> Option<f64> {
+        cell(findings, PING).probed.as_ref()?.calls.as_ref().map(|calls| calls.all)
+    };
+    assert_eq!(all(&analyse(&run.record)), Some(0.0));
+    run.seen(PING, |_, seen| seen.lost = vec![lost(ProbeKind::Syscalls)]);
+    assert_eq!(all(&analyse(&run.record)), None);
+}
+
+fn lost(probe: ProbeKind) -> MissingProbe {
+    MissingProbe { probe, because: "no memory".into() }
+}
+
+#[test]
+fn a_probe_that_was_lost_is_told_with_its_first_trial_and_how_many_lack_it() {
+    let mut run = run(4);
+    assert_eq!(analyse(&run.record).probes.lost, []);
+    run.seen(BULK, |block, seen| {
+        if block == 1 || block == 2 {
+            seen.lost = vec![lost(ProbeKind::Cpu)];
+        }
+    });
+    run.each(PING, |trial| {
+        trial.observed.iter_mut().for_each(|seen| seen.lost = vec![lost(ProbeKind::PacketWay)])
+    });
+    run.record.trials.sort_by_key(|trial| trial.index);
+    let probes = analyse(&run.record).probes;
+    let first = |cell: &str, block| {
+        let of_cell = |it: &&samples::Trial| it.arm == Arm::Probed && it.cell == cell && it.block == block;
+        run.record.trials.iter().find(of_cell).map(|trial| trial.index)
+    };
+    let told: Vec<_> = probes.lost.iter().map(|it| (it.probe, Some(it.from), it.trials, it.again)).collect();
+    assert_eq!(told, [(ProbeKind::Cpu, first(BULK, 1), 2, 5), (ProbeKind::PacketWay, first(PING, 0), 4, 0)]);
+    assert_eq!(probes.ran, ProbeKind::ALL, "streams had them all");
+}
+
+#[test]
+fn a_trial_by_whose_end_no_probe_was_left_is_none_of_the_watched() {
+    let mut run = run(3);
+    run.seen(BULK, |block, seen| match block {
+        0 => seen.elapsed = Nanos::from_secs(2),
+        _ => seen.lost = ProbeKind::ALL.map(lost).to_vec(),
+    });
+    run.seen(PING, |_, seen| seen.lost = ProbeKind::ALL.map(lost).to_vec());
+    let findings = analyse(&run.record);
+    assert_eq!(cell(&findings, BULK).probed.as_ref().map(|probed| probed.trials), Some(1));
+    assert_eq!(cell(&findings, PING).probed, None);
+    assert!(findings.probes.costs.iter().all(|cost| cost.pairs == 1), "{:?}", findings.probes.costs);
+    assert!(findings.probes.lost.iter().all(|lost| lost.trials == 5), "{:?}", findings.probes.lost);
+}
+
+#[test]
+fn calls_under_way_are_counted_by_thread_and_in_no_other_number() {
+    let mut run = run(3);
+    run.seen(PING, |block, seen| {
+        let asleep = |call: &str, millis| SyscallCount {
+            calls: 0,
+            total: Some(Nanos::from_millis(millis)),
+            waiting: Some(Nanos::from_millis(millis)),
+            ..calls("server", call, 0)
+        };
+        seen.under_way = vec![asleep("futex", 5), asleep("ppoll", 300 + u64::from(block))];
+    });
+    let findings = analyse(&run.record);
+    let cell = cell(&findings, PING);
+    let probed = cell.probed.as_ref().expect("it was watched");
+    let told: Vec<_> = probed.under_way.iter().map(|it| (it.call.as_str(), it.calls, it.waiting)).collect();
+    assert_eq!(
+        told,
+        [("ppoll", 3, Some(Nanos::from_millis(903))), ("futex", 3, Some(Nanos::from_millis(15)))]
+    );
+    assert_eq!((cell.syscalls.len(), probed.calls.as_ref().map(|calls| calls.all)), (0, Some(0.0)));
 }

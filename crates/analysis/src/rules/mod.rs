@@ -28,7 +28,7 @@ mod single_queue_bound;
 pub(crate) mod slow_congestion_control;
 mod softirq_bound;
 mod step_dominates;
-mod sure;
+pub(crate) mod sure;
 mod tail_latency;
 mod too_many_queues;
 mod too_noisy_to_say;

@@ -15,8 +15,10 @@ pub fn observed_since(now: &Observed, before: &Observed) -> Observed {
         cpu: now.cpu.as_ref().map(|now| before.cpu.as_ref().map_or_else(|| now.clone(), |it| cpu(now, it))),
         syscalls: calls(&now.syscalls, &before.syscalls),
         under_way: now.under_way.clone(),
+        stopping: now.stopping.clone(),
         way: None,
         overflowed: overflowed(&now.overflowed, &before.overflowed),
+        lost: now.lost.clone(),
     }
 }
 

@@ -9,7 +9,7 @@ mod resume;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use lab::{Request, Stop};
 use machine::Rights;
 use samples::Skipped;
@@ -29,6 +29,7 @@ use crate::{
     say,
     shared::Shared,
     tried,
+    variants::Variants,
 };
 
 /// Flags of `plumb run`.
@@ -37,6 +38,8 @@ pub(crate) struct RunArgs {
     /// A built-in scenario's name, or a scenario file
     #[arg(required_unless_present = "resume")]
     scenario: Option<String>,
+    #[command(flatten)]
+    variants: Variants,
     /// Go on with a run that did not end [default: the latest unfinished one of SCENARIO, or of all]
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "")]
     resume: Option<String>,
@@ -57,6 +60,13 @@ pub(crate) struct RunArgs {
     /// all or none [default: the scenario's]
     #[arg(long, value_name = "PROBES", conflicts_with = "resume", value_parser = probe::chosen)]
     probe: Option<probe::Chosen>,
+    /// Where it runs: on this machine, or in a virtual hypervisor, an emulated machine that has KVM and vhost-net
+    /// [default: in a hypervisor where guests need what this machine lacks]
+    #[arg(long, value_enum, value_name = "WHERE")]
+    inside: Option<Place>,
+    /// The program that runs guests of Firecracker [default: firecracker on the PATH]
+    #[arg(long, value_name = "PATH")]
+    firecracker: Option<PathBuf>,
     /// Seed of the order of trials [default: the scenario's, or one from the clock]
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     seed: Option<u64>,
@@ -80,6 +90,15 @@ pub(crate) struct RunArgs {
     quiet: bool,
 }
 
+/// Where a run is conducted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Place {
+    /// On this machine; what it cannot run is left out
+    Here,
+    /// In a virtual hypervisor
+    Hypervisor,
+}
+
 /// Runs it.
 pub(crate) fn run(args: &RunArgs, shared: &Shared) -> anyhow::Result<Exit> {
     let output = args.output.as_deref().map(report::Destination::parse).transpose()?;
@@ -98,17 +117,23 @@ pub(crate) fn run(args: &RunArgs, shared: &Shared) -> anyhow::Result<Exit> {
     };
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
-    let skipped = measure(&job, rights, &mut store, &stop)?;
+    let skipped = measure(&job, args, rights, &mut store, &stop)?;
     if args.try_remedies && job.tries.is_none() {
         let main = store.load(&job.id)?;
         if let Some(tries) = remedies::job(&main, &store)? {
-            measure(&tries, rights, &mut store, &stop)?;
+            measure(&tries, args, rights, &mut store, &stop)?;
         }
     }
     finish(args, &job, &store, &skipped, output.as_ref())
 }
 
-fn measure(job: &Job, rights: Rights, store: &mut Store, stop: &Stop) -> anyhow::Result<Vec<Skipped>> {
+fn measure(
+    job: &Job,
+    args: &RunArgs,
+    rights: Rights,
+    store: &mut Store,
+    stop: &Stop,
+) -> anyhow::Result<Vec<Skipped>> {
     let there = job.resume.as_ref().map_or(0, |record| record.trials.len());
     let (planned, estimate) = (job.plan.trials.len(), job.plan.duration_estimate());
     let mut progress = match lab::forecast(&job.plan) {
@@ -127,11 +152,32 @@ fn measure(job: &Job, rights: Rights, store: &mut Store, stop: &Stop) -> anyhow:
         tries: job.tries.as_ref(),
         resume: job.resume.as_ref(),
         agent: PROGRAM.into(),
+        firecracker: args.firecracker.clone(),
         tool: TOOL,
+        inside: None,
     };
-    let outcome = lab::run(&request, store, &mut |event: &lab::Event<'_>| progress.event(event), stop);
+    let inside = reason_to_go_inside(job, args);
+    if let Some(because) = &inside {
+        progress.notice(&format!("it runs in a virtual hypervisor, which is emulated: {because}"));
+    }
+    let mut observer = |event: &lab::Event<'_>| progress.event(event);
+    let outcome = match inside {
+        Some(because) => lab::run_inside(&request, &because, store, &mut observer, stop),
+        None => lab::run(&request, store, &mut observer, stop),
+    };
     progress.end();
     Ok(outcome?.skipped)
+}
+
+/// Why a run goes into a virtual hypervisor, if it does. One that began in one goes on there.
+fn reason_to_go_inside(job: &Job, args: &RunArgs) -> Option<String> {
+    let asked = (args.inside == Some(Place::Hypervisor)).then(|| "it was asked for".to_owned());
+    let begun = || job.resume.as_ref()?.header.environment.as_ref()?.inside.clone();
+    let lacking = || {
+        let (scenario, firecracker) = (&job.source.scenario, args.firecracker.as_deref());
+        lab::lacks_for_guests(scenario, &job.plan, firecracker).filter(|_| args.inside.is_none())
+    };
+    asked.or_else(begun).or_else(lacking)
 }
 
 fn finish(

@@ -2,13 +2,13 @@
 
 use std::io;
 
-use ::scenario::{Arm, Diagnosis, Objective, Plan, PlanOptions, Scenario, builtin};
+use ::scenario::{Arm, Diagnosis, Objective, Plan, PlanOptions, Scenario, builtin, variant};
 use clap::{Subcommand, ValueEnum};
 use comfy_table::{Table, presets};
 use lab::Forecast;
 use units::Share;
 
-use crate::{exit::Exit, say, source};
+use crate::{exit::Exit, say, source, variants::Variants};
 
 /// What to do with scenarios.
 #[derive(Debug, Subcommand)]
@@ -18,13 +18,18 @@ pub(crate) enum ScenarioCommand {
     /// Print a scenario's document
     Show {
         /// A built-in scenario's name, or a scenario file
-        name: String,
+        #[arg(value_name = "NAME")]
+        scenario: String,
+        #[command(flatten)]
+        variants: Variants,
     },
     /// Check a scenario and show what it would measure
     Check {
         /// A scenario file, or a built-in scenario's name
         #[arg(value_name = "FILE")]
-        name: String,
+        scenario: String,
+        #[command(flatten)]
+        variants: Variants,
         /// How mistakes are shown
         #[arg(long, value_enum, default_value = "text")]
         format: CheckFormat,
@@ -48,29 +53,38 @@ pub(crate) enum CheckFormat {
 pub(crate) fn run(command: &ScenarioCommand) -> anyhow::Result<Exit> {
     match command {
         ScenarioCommand::List => list()?,
-        ScenarioCommand::Show { name } => say::text(source::text(name)?.1)?,
-        ScenarioCommand::Check { name, format } => return check(name, *format),
+        ScenarioCommand::Show { scenario, variants } => say::text(shown(scenario, variants)?)?,
+        ScenarioCommand::Check { scenario, variants, format } => return check(scenario, variants, *format),
         ScenarioCommand::Schema => super::schema::print(&::scenario::schema())?,
     }
     Ok(Exit::Success)
 }
 
+/// Without variants it is shown as it is, whatever is wrong with it.
+fn shown(name: &str, variants: &Variants) -> anyhow::Result<String> {
+    if variants.are_none() {
+        Ok(source::text(name)?.1)
+    } else {
+        Ok(source::load_variant(name, variants)?.text)
+    }
+}
+
 fn list() -> anyhow::Result<()> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(["SCENARIO", "TAKES", "SHOWS"]);
+    table.set_header(["SCENARIO", "VARIANTS", "TAKES", "SHOWS"]);
     for builtin in builtin::all() {
         let scenario = Scenario::parse(builtin.name, builtin.text)?;
         let plan = Plan::expand(&scenario, 0, &PlanOptions::default());
         let takes = lab::forecast(&plan).map_or_else(|| plan.duration_estimate(), |forecast| forecast.most);
-        table.add_row([builtin.name.to_owned(), minutes(takes.seconds()), scenario.title]);
+        let variants = variant::names(builtin.text).join(", ");
+        table.add_row([builtin.name.to_owned(), variants, minutes(takes.seconds()), scenario.title]);
     }
     Ok(say::line(table)?)
 }
 
-fn check(name: &str, format: CheckFormat) -> anyhow::Result<Exit> {
-    let (source_name, text) = source::text(name)?;
-    match Scenario::parse(&source_name, &text) {
+fn check(name: &str, variants: &Variants, format: CheckFormat) -> anyhow::Result<Exit> {
+    match checked(name, variants)? {
         Ok(scenario) => {
             if format == CheckFormat::Json {
                 say::line("[]")?;
@@ -81,6 +95,23 @@ fn check(name: &str, format: CheckFormat) -> anyhow::Result<Exit> {
         }
         Err(diagnosis) => refuse(diagnosis, format),
     }
+}
+
+/// The scenario, or what is wrong with it or with any of its variants.
+fn checked(name: &str, variants: &Variants) -> anyhow::Result<Result<Scenario, Diagnosis>> {
+    let (source_name, text) = source::text(name)?;
+    let plain = match Scenario::parse(&source_name, &text) {
+        Ok(scenario) => scenario,
+        Err(diagnosis) => return Ok(Err(diagnosis)),
+    };
+    for known in variant::names(&text) {
+        let (source_name, text) = Variants::named(&[known]).of(&source_name, &text, &plain)?;
+        if let Err(diagnosis) = Scenario::parse(&source_name, &text) {
+            return Ok(Err(diagnosis));
+        }
+    }
+    let (source_name, text) = variants.of(&source_name, &text, &plain)?;
+    Ok(Scenario::parse(&source_name, &text))
 }
 
 fn refuse(diagnosis: Diagnosis, format: CheckFormat) -> anyhow::Result<Exit> {

@@ -4,7 +4,7 @@ mod contrast;
 mod flags;
 pub(crate) mod held;
 mod live;
-mod target;
+pub(crate) mod target;
 mod waiting;
 mod watching;
 mod written;
@@ -15,7 +15,9 @@ use std::sync::{
 };
 
 use jiff::Timestamp;
-use samples::{Environment, TRACE_SCHEMA, Trace, TraceEnd, UnixMillis};
+use probe::Qemu;
+use samples::{Environment, ProbeKind, TRACE_SCHEMA, Trace, TraceEnd, UnixMillis};
+use units::Nanos;
 
 pub(crate) use flags::TraceArgs;
 
@@ -24,7 +26,7 @@ use self::{
     live::Live,
     target::Found,
     waiting::{Alive, Waiting},
-    watching::{Probes, Seen},
+    watching::{Fallback, Probes, Seen},
     written::Written,
 };
 use super::TOOL;
@@ -45,7 +47,7 @@ fn trace(args: &TraceArgs, written: &Written) -> anyhow::Result<Exit> {
     interrupt::asks(&stop)?;
     let held = Held::start(&args.command)?;
     let found = target::find(&args.what, held.as_ref())?;
-    let probes = Probes::load(&args.probes())?;
+    let probes = Probes::load(&args.probes(), Fallback::of(args))?;
     if written.is_json() {
         probes
             .missing()
@@ -72,6 +74,22 @@ fn trace(args: &TraceArgs, written: &Written) -> anyhow::Result<Exit> {
         TraceEnd::TargetEnded { how: Some(how) } if how != waiting::WELL => Exit::Failure,
         _ => Exit::Success,
     })
+}
+
+/// What a QEMU does for so long, and who has the machine's CPUs meanwhile; nothing is shown.
+pub(crate) fn of_qemu(
+    qemu: Qemu,
+    named: &str,
+    length: Option<Nanos>,
+    stop: &AtomicBool,
+) -> anyhow::Result<Trace> {
+    let waiting = Waiting::of(length, Nanos(0), true)?;
+    let probes = Probes::load(&[ProbeKind::Cpu, ProbeKind::Syscalls], Fallback::None)?;
+    let session = Session::begin(target::of_qemu(qemu, named));
+    let watching = probes.start(&session.found)?;
+    let ended = waiting.for_end(&Alive::of(&session.found), stop, || Ok(()));
+    let seen = watching.end()?;
+    Ok(session.trace(seen, ended?))
 }
 
 /// What is known before anything is seen.

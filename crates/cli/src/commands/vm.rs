@@ -1,5 +1,7 @@
 //! `plumb vm`: virtual machines by themselves, without a scenario.
 
+mod booting;
+mod document;
 mod run;
 
 use clap::Subcommand;

@@ -91,7 +91,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial, started: i64, gbits: f64, cpus: f6
         arm: record::arm(planned.arm),
         started: UnixMillis(started),
         measurement: Measurement::Stream(StreamData { flows: vec![flow] }),
-        cpu: CpuUsage { machine, threads: Vec::new() },
+        cpu: CpuUsage { machine, threads: Vec::new(), guests: Vec::new() },
         devices: Vec::new(),
         path_check: PathCheck::default(),
         syscalls: Vec::new(),

@@ -123,6 +123,7 @@ fn a_trial_is_made_once_more_when_a_probe_fails_and_then_the_run_goes_on_without
     let (told, verdict) = watch(&mut watcher);
     assert_eq!((told.len(), verdict), (1, Verdict::Over), "none is left");
     assert_eq!(watcher.probes(), []);
+    assert_eq!(watcher.gone(), [missing(CPU), missing(SYSCALLS)], "in the order in which they went");
 }
 
 #[test]
@@ -150,4 +151,6 @@ fn an_observer_that_does_not_answer_is_told_and_ended() {
     assert!(ENDED.get(), "it may only be slow, and then leave its probes on");
     assert!(told[0].contains("observer") && told[0].contains("goes on without probes"), "{told:?}");
     assert_eq!(watcher.probes(), []);
+    let [gone] = watcher.gone() else { panic!("{:?}", watcher.gone()) };
+    assert!(gone.probe == CPU && gone.because.contains("observer"), "{gone:?}");
 }

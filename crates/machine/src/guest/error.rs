@@ -42,6 +42,16 @@ pub enum GuestError {
         /// The file.
         image: PathBuf,
     },
+    /// The kernel cannot be taken out of its file.
+    #[error(
+        "cannot unpack the kernel in {image}: {reason}; name another with --kernel, or an uncompressed one (vmlinux)"
+    )]
+    Packed {
+        /// The kernel's file.
+        image: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// The kernel has no such module.
     #[error(
         "the kernel of {folder} has no module `{module}`, which a guest needs; take another with --kernel and --modules"

@@ -1,12 +1,13 @@
 //! The kernel that guests boot: one that is installed on this machine, or one that the user names.
 
 use std::{
+    ffi::OsString,
     fs::{self, File},
     io::{self, Read},
     path::{Path, PathBuf},
 };
 
-use super::error::GuestError;
+use super::{error::GuestError, image::Included, modules::Modules};
 
 const KERNELS: &str = "/boot";
 const MODULES: &str = "/lib/modules";
@@ -16,9 +17,10 @@ const PREFIX: &str = "vmlinuz-";
 const FOR_GUESTS: &str = "-cloud-";
 
 /// Where a bzImage says that it is one (Documentation/arch/x86/boot.rst of Linux).
-const MAGIC: std::ops::Range<usize> = 0x202..0x206;
-const BZ_IMAGE: &[u8] = b"HdrS";
-const ELF: &[u8] = b"\x7fELF";
+pub(super) const MAGIC: std::ops::Range<usize> = 0x202..0x206;
+pub(super) const BZ_IMAGE: &[u8] = b"HdrS";
+/// What an ELF file begins with.
+pub(super) const ELF: &[u8] = b"\x7fELF";
 
 /// A kernel and its modules.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +60,25 @@ impl Kernel {
         let list = modules.join("modules.dep");
         File::open(&list).map_err(failed("the modules of the kernel,", &list))?;
         Ok(Self { image, modules })
+    }
+
+    /// It and these of its modules, with what they need, at the places where [`Kernel::installed`] looks for them.
+    ///
+    /// # Errors
+    /// When a module or their lists cannot be found.
+    pub(crate) fn as_installed(&self, modules: &[&str]) -> Result<Vec<Included>, GuestError> {
+        let release = self.modules.file_name().unwrap_or_default();
+        let mut name = OsString::from(PREFIX);
+        name.push(release);
+        let folder = Path::new(MODULES).join(release);
+        let mut files = vec![Included { from: self.image.clone(), to: Path::new(KERNELS).join(name) }];
+        let lists = ["modules.dep", "modules.builtin"].map(|list| self.modules.join(list));
+        let lists = lists.into_iter().filter(|list| list.exists());
+        for file in lists.chain(Modules::read(&self.modules)?.in_order(modules)?) {
+            let below = file.strip_prefix(&self.modules).unwrap_or(&file);
+            files.push(Included { to: folder.join(below), from: file });
+        }
+        Ok(files)
     }
 
     fn newest(kernels: &Path, modules: &Path) -> Result<Self, GuestError> {

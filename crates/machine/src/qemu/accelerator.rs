@@ -12,7 +12,7 @@ pub enum Accelerator {
 }
 
 impl Accelerator {
-    /// The fastest that this machine has; with the reason when that is emulation. Takes up to two seconds.
+    /// The fastest that this machine has; with the reason when that is emulation. Takes up to ten seconds.
     #[must_use]
     pub fn best() -> (Self, Option<String>) {
         match sys::kvm::try_run() {
@@ -21,7 +21,7 @@ impl Accelerator {
         }
     }
 
-    /// This one, where the machine has it. Takes up to two seconds.
+    /// This one, where the machine has it. Takes up to ten seconds.
     ///
     /// # Errors
     /// When it is KVM and no guest could be run in it.

@@ -1,10 +1,9 @@
 //! QEMU's command line. Source: qemu(1) and docs/system/i386/microvm.rst of QEMU 7.2.
 
-use protocol::guest::PORT;
-use scenario::{Board, HostName, Vm};
+use protocol::guest::{CONDUCT, PORT};
+use scenario::Board;
 
-use super::{accelerator::Accelerator, nic::Nic};
-use crate::guest::Kernel;
+use super::{Qemu, accelerator::Accelerator};
 
 /// The numbers of the descriptors that QEMU inherits.
 #[derive(Debug, Clone, Copy)]
@@ -29,18 +28,17 @@ const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1";
 const EMULATED_KERNEL_ARGUMENTS: &str = "tsc=reliable no_timer_check";
 /// With fewer extensions than `max`, a guest is emulated four times faster, and does not hang now and then.
 const EMULATED_CPU: &str = "EPYC";
+/// With virtualisation, which QEMU emulates for AMD's kind only (nested page tables included).
+const EMULATED_HYPERVISOR_CPU: &str = "EPYC,+svm";
 
 /// The command line for this machine.
-pub(super) fn of(
-    host: &HostName,
-    vm: &Vm,
-    accelerator: Accelerator,
-    kernel: &Kernel,
-    nic: Option<&Nic>,
-) -> Vec<String> {
+pub(super) fn of(machine: &Qemu) -> Vec<String> {
+    let Qemu { host, vm, accelerator, kernel, nic, conducts, .. } = machine;
+    let accelerator = *accelerator;
     let (board, accel) = (vm.board.word(), accelerator.word());
     let cpu = match accelerator {
         Accelerator::Kvm => "host",
+        Accelerator::Tcg if *conducts => EMULATED_HYPERVISOR_CPU,
         Accelerator::Tcg => EMULATED_CPU,
     };
     // Threads of their own for emulated CPUs; on virtio-mmio the bus is part of the device's name.
@@ -63,7 +61,7 @@ pub(super) fn of(
     add("-object", format!("memory-backend-memfd,id=memory,size={megabytes}M"));
     add("-kernel", kernel.image.display().to_string());
     add("-initrd", format!("/proc/self/fd/{}", Descriptor::Image as i32));
-    add("-append", kernel_arguments(accelerator));
+    add("-append", kernel_arguments(accelerator, *conducts));
     add("-chardev", socket("console", Descriptor::Console));
     add("-serial", "chardev:console".to_owned());
     add("-chardev", socket("qmp", Descriptor::Qmp));
@@ -72,18 +70,21 @@ pub(super) fn of(
     add("-chardev", socket("agent", Descriptor::Agent));
     add("-device", format!("virtserialport,chardev=agent,name={PORT}"));
     if let Some(nic) = nic {
-        let [side_of_tap, side_of_guest] = nic.options(vm.vhost, bus, Descriptor::FirstQueue as i32);
+        let [side_of_tap, side_of_guest] = nic.options(vm, bus, Descriptor::FirstQueue as i32);
         add("-netdev", side_of_tap);
         add("-device", side_of_guest);
     }
     words
 }
 
-fn kernel_arguments(accelerator: Accelerator) -> String {
+fn kernel_arguments(accelerator: Accelerator, conducts: bool) -> String {
     let counter = || sys::tsc::kilohertz().map(|khz| format!(" tsc_early_khz={khz}")).unwrap_or_default();
+    let of_first_process = if conducts { format!(" -- {CONDUCT}") } else { String::new() };
     match accelerator {
-        Accelerator::Kvm => KERNEL_ARGUMENTS.to_owned(),
-        Accelerator::Tcg => format!("{KERNEL_ARGUMENTS} {EMULATED_KERNEL_ARGUMENTS}{}", counter()),
+        Accelerator::Kvm => format!("{KERNEL_ARGUMENTS}{of_first_process}"),
+        Accelerator::Tcg => {
+            format!("{KERNEL_ARGUMENTS} {EMULATED_KERNEL_ARGUMENTS}{}{of_first_process}", counter())
+        }
     }
 }
 

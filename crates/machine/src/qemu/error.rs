@@ -6,6 +6,7 @@ use thiserror::Error;
 use units::Bytes;
 
 use super::qmp::QmpError;
+use crate::guest::GuestError;
 
 /// A virtual machine of QEMU could not be started.
 #[derive(Debug, Error)]
@@ -27,6 +28,9 @@ pub enum QemuError {
     /// The process could not be started.
     #[error(transparent)]
     Start(sys::Error),
+    /// A file that a guest's image was to have is missing.
+    #[error(transparent)]
+    Contents(#[from] GuestError),
     /// A stream to it could not be made.
     #[error("cannot make the streams to QEMU: {0}")]
     Streams(#[from] io::Error),
@@ -38,6 +42,16 @@ pub enum QemuError {
         /// Its last lines.
         words: String,
     },
+    /// Its threads are not known.
+    #[error("cannot tell the threads of QEMU apart: {source}")]
+    Threads {
+        /// What its monitor protocol says.
+        #[source]
+        source: QmpError,
+    },
+    /// Its threads cannot run where they are to.
+    #[error("{0}; `cpus` and `monitor-cpus` are numbers of CPUs of this machine")]
+    Pin(#[source] sys::Error),
     /// It does not answer.
     #[error("{source}{}", said(words))]
     Monitor {

@@ -2,6 +2,8 @@
 
 use std::fs::File;
 
+use scenario::{VirtioNet, Vm};
+
 /// A network device.
 #[derive(Debug)]
 pub struct Nic {
@@ -18,17 +20,21 @@ impl Nic {
         sys::vhost::try_own().err().map(|error| format!("{error} (modprobe vhost_net)"))
     }
 
-    /// QEMU's options for it: the side of the tap device, and the side of the guest. Source: qemu(1), and
+    /// QEMU's options for it in `vm`: the side of the tap device, and the side of the guest. Source: qemu(1), and
     /// Documentation/networking/multiqueue of linux-kvm.org for the vectors.
-    pub(super) fn options(&self, vhost: bool, bus: &str, first: i32) -> [String; 2] {
+    pub(super) fn options(&self, vm: &Vm, bus: &str, first: i32) -> [String; 2] {
         let queues = self.queues.len();
         let numbers: Vec<String> = (first..).take(queues).map(|number| number.to_string()).collect();
         let numbers = numbers.join(":");
         let descriptors = if queues == 1 { format!("fd={numbers}") } else { format!("fds={numbers}") };
         // With `vhost=on` alone, a QEMU without vhost-net goes on without it.
-        let vhost = if vhost { "vhost=on,vhostforce=on" } else { "vhost=off" };
+        let vhost = if vm.vhost { "vhost=on,vhostforce=on" } else { "vhost=off" };
         let mac: Vec<String> = self.mac.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut device = format!("virtio-net-{bus},netdev=net,mac={}", mac.join(":"));
+        if bus == "pci" {
+            // It boots from the kernel that it is given, not from the network.
+            device.push_str(",romfile=");
+        }
         if queues > 1 {
             device.push_str(",mq=on");
             if bus == "pci" {
@@ -36,8 +42,27 @@ impl Nic {
                 device.push_str(&format!(",vectors={}", 2 * queues + 2));
             }
         }
+        device.extend(features(vm.virtio));
         [format!("tap,id=net,{descriptors},{vhost}"), device]
     }
+}
+
+/// What the device offers, where it is not to be QEMU's own choice. Source: virtio_net_properties of
+/// hw/net/virtio-net.c.
+fn features(virtio: VirtioNet) -> Vec<String> {
+    // These only say more of those features, and are nothing without them.
+    let beside = [("gso", virtio.tso), ("host_ecn", virtio.tso), ("guest_ecn", virtio.gro)];
+    let beside = beside.into_iter().filter_map(|(name, on)| Some((name, on?)));
+    let switches = virtio.features().into_iter().chain(beside);
+    let mut options: Vec<String> =
+        switches.map(|(name, on)| format!(",{name}={}", if on { "on" } else { "off" })).collect();
+    let rings = [("rx_queue_size", virtio.rx_ring), ("tx_queue_size", virtio.tx_ring)];
+    options.extend(rings.iter().filter_map(|(name, places)| Some(format!(",{name}={}", (*places)?))));
+    if (virtio.mrg_rxbuf, virtio.gro) == (Some(false), Some(false)) {
+        // Then the guest's driver takes no packet in that is larger than the MTU of which it is told at first.
+        options.push(format!(",host_mtu={}", u16::MAX));
+    }
+    options
 }
 
 #[cfg(test)]
@@ -53,16 +78,33 @@ mod tests {
         };
         let mac = "mac=02:56:c6:12:00:07";
         assert_eq!(
-            nic(1).options(false, "pci", 14),
-            ["tap,id=net,fd=14,vhost=off".to_owned(), format!("virtio-net-pci,netdev=net,{mac}")]
+            nic(1).options(&Vm::default(), "pci", 14),
+            ["tap,id=net,fd=14,vhost=off".to_owned(), format!("virtio-net-pci,netdev=net,{mac},romfile=")]
         );
         assert_eq!(
-            nic(2).options(true, "pci", 14),
+            nic(2).options(&Vm { vhost: true, ..Vm::default() }, "pci", 14),
             [
                 "tap,id=net,fds=14:15,vhost=on,vhostforce=on".to_owned(),
-                format!("virtio-net-pci,netdev=net,{mac},mq=on,vectors=6")
+                format!("virtio-net-pci,netdev=net,{mac},romfile=,mq=on,vectors=6")
             ]
         );
-        assert!(nic(2).options(false, "device", 14)[1].ends_with(",mq=on"));
+        assert!(nic(2).options(&Vm::default(), "device", 14)[1].ends_with(",mq=on"));
+    }
+
+    #[test]
+    fn only_what_was_asked_for_is_said_of_its_features() {
+        let check = |virtio: VirtioNet, expected: &str| assert_eq!(features(virtio).concat(), expected);
+        let (none, off) = (VirtioNet::default(), Some(false));
+        check(none, "");
+        check(
+            VirtioNet { csum: Some(true), rx_ring: Some(1024), ..none },
+            ",csum=on,guest_csum=on,rx_queue_size=1024",
+        );
+        check(VirtioNet { tso: off, ..none }, ",host_tso4=off,host_tso6=off,gso=off,host_ecn=off");
+        check(VirtioNet { ufo: off, mrg_rxbuf: off, ..none }, ",guest_ufo=off,host_ufo=off,mrg_rxbuf=off");
+        check(
+            VirtioNet { gro: off, mrg_rxbuf: off, ..none },
+            ",guest_tso4=off,guest_tso6=off,mrg_rxbuf=off,guest_ecn=off,host_mtu=65535",
+        );
     }
 }

@@ -2,6 +2,8 @@
 
 use samples::Owner;
 
+use crate::target::{is_machine, is_vcpu, is_vhost};
+
 /// What tasks are told apart by.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Names {
@@ -51,37 +53,16 @@ impl Names {
     }
 
     fn owner(&self) -> Owner {
-        let machine = matches!(self.subject, Some(Owner::ClientVm | Owner::ServerVm));
         match self.subject {
-            _ if is_vhost(&self.thread) => Owner::Vhost,
+            Some(Owner::Vhost) => Owner::Vhost,
             _ if self.kernel && self.thread.starts_with("ksoftirqd/") => Owner::Ksoftirqd,
             _ if self.kernel => Owner::Kernel,
-            Some(_) if machine && !is_vcpu(&self.thread) => Owner::Vmm,
+            Some(_) if is_vhost(&self.thread) => Owner::Vhost,
+            Some(owner) if is_machine(owner) && !is_vcpu(&self.thread) => Owner::Vmm,
             Some(owner) => owner,
             None => Owner::Other,
         }
     }
-}
-
-/// `vhost-<pid>`: a thread of the kernel up to Linux 6.3, one of the monitor's own since.
-fn is_vhost(thread: &str) -> bool {
-    thread.strip_prefix("vhost-").is_some_and(is_number)
-}
-
-/// A thread that runs a guest's processor, as QEMU (with KVM or TCG), Firecracker, cloud-hypervisor and crosvm name
-/// theirs. Linux keeps 15 characters.
-fn is_vcpu(thread: &str) -> bool {
-    let qemu = thread.starts_with("CPU ") && thread.contains('/');
-    let all_in_one = thread.starts_with("ALL CPUs/");
-    let numbered = ["fc_vcpu ", "vcpu", "crosvm_vcpu"]
-        .iter()
-        .filter_map(|start| thread.strip_prefix(start))
-        .any(is_number);
-    qemu || all_in_one || numbered
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn per_cpu(thread: &str) -> Option<u32> {
@@ -136,11 +117,20 @@ mod tests {
     }
 
     #[test]
-    fn a_vhost_worker_is_one_whoever_s_thread_it_is() {
-        for (subject, kernel) in [(None, true), (None, false), (Some(Owner::ClientVm), false)] {
-            check(Owner::Vhost, subject, kernel, "vhost-4711");
+    fn a_vhost_worker_of_a_watched_guest_is_one_whoever_s_thread_it_is() {
+        for (subject, kernel) in
+            [(Owner::Vhost, true), (Owner::ClientVm, false), (Owner::ServerVm, false), (Owner::Client, false)]
+        {
+            check(Owner::Vhost, Some(subject), kernel, "vhost-4711");
         }
         check(Owner::Client, Some(Owner::Client), false, "vhost-user");
+    }
+
+    #[test]
+    fn a_vhost_worker_of_a_guest_that_is_not_watched_is_the_kernel_s_or_its_process_s() {
+        check(Owner::Kernel, None, true, "vhost-4711");
+        check(Owner::Kernel, Some(Owner::ClientVm), true, "vhost-4711");
+        check(Owner::Other, None, false, "vhost-4711");
     }
 
     #[test]

@@ -105,7 +105,7 @@ fn times(before: &Tasks, after: &Tasks, subjects: &[Subject]) -> Vec<(Shown, u64
     let time = |(id, now): (&Id, &Seen)| {
         let then = before.seen.get(id).map_or(0, |then| then.time);
         let names = Names {
-            subject: if now.kernel { None } else { families.subject(now) },
+            subject: if now.kernel { families.named(now.pid) } else { families.subject(now) },
             kernel: now.kernel,
             process: now.process.clone(),
             thread: now.thread.clone(),

@@ -94,7 +94,7 @@ static __always_inline bool begins(const char *name, const char *with, int lengt
 	return true;
 }
 
-/* Threads are told apart where they are a subject's, the kernel's, or work for a virtual machine. */
+/* Threads are told apart where they are a subject's or the kernel's. */
 static __always_inline void fill(struct name *name, struct task_struct *task, const char *comm)
 {
 	if (task->flags & PF_KTHREAD) {
@@ -110,7 +110,7 @@ static __always_inline void fill(struct name *name, struct task_struct *task, co
 	else
 		BPF_CORE_READ_STR_INTO(&name->process, task, group_leader, comm);
 	bpf_probe_read_kernel_str(name->thread, sizeof(name->thread), comm);
-	if (!name->tag && !begins(name->thread, "vhost-", 6))
+	if (!name->tag)
 		__builtin_memset(name->thread, 0, sizeof(name->thread));
 }
 

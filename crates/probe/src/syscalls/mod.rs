@@ -3,7 +3,7 @@
 
 mod counts;
 mod fold;
-mod names;
+pub(crate) mod names;
 mod settings;
 mod slot;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use syscalls::Sysno;
 
 /// Its name; `syscall 4242` for a number that is newer than the table.
-pub(super) fn name(number: u32) -> String {
+pub(crate) fn name(number: u32) -> String {
     match Sysno::new(number as usize) {
         Some(call) => call.name().to_owned(),
         None => format!("syscall {number}"),
@@ -11,12 +11,12 @@ pub(super) fn name(number: u32) -> String {
 }
 
 /// Whether what the call returns is a number of bytes that it moved.
-pub(super) fn returns_bytes(call: &str) -> bool {
+pub(crate) fn returns_bytes(call: &str) -> bool {
     MOVERS.binary_search(&call).is_ok()
 }
 
 /// Whether what the call returns is not its own: rt_sigreturn gives back what a signal interrupted.
-pub(super) fn returns_anything(call: &str) -> bool {
+pub(crate) fn returns_anything(call: &str) -> bool {
     matches!(call, "rt_sigreturn" | "sigreturn")
 }
 

@@ -11,6 +11,7 @@ mod known;
 mod place;
 mod roles;
 mod split;
+mod stopped;
 mod tracers;
 mod watched;
 
@@ -47,6 +48,12 @@ fn trials() -> Vec<Trial> {
         Trial::test("processes_are_found_by_their_network_namespace", place::namespace),
         Trial::test("processes_are_found_by_their_control_group", place::control_group),
         Trial::test("time_in_a_guest_is_told_apart", split::guest),
+        Trial::test("a_process_that_is_stopped_at_each_call_is_counted_exactly", stopped::counts),
+        Trial::test("strace_counts_what_is_counted_by_stopping", stopped::strace),
+        Trial::test("threads_that_come_and_go_are_followed_by_stopping", stopped::come_and_go),
+        Trial::test("a_process_that_was_stopped_at_calls_is_let_go_and_knows_nothing_of_it", stopped::let_go),
+        Trial::test("signals_reach_a_process_that_is_stopped_at_calls", stopped::signals),
+        Trial::test("a_process_that_ended_cannot_be_stopped_and_is_no_error", stopped::no_such_process),
         Trial::test("what_a_call_costs", cost::per_call).with_ignored_flag(true),
     ]
 }

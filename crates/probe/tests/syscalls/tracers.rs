@@ -17,9 +17,9 @@ const BEFORE_THE_PROGRAM: &[&str] =
     &["close", "execve", "fcntl", "prctl", "read", "rt_sigaction", "set_robust_list"];
 
 /// Calls and errors by name.
-type Table = BTreeMap<String, (u64, u64)>;
+pub(crate) type Table = BTreeMap<String, (u64, u64)>;
 /// Name, calls and errors.
-type Row = (String, u64, u64);
+pub(crate) type Row = (String, u64, u64);
 
 pub(crate) fn strace() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("strace") else { return Ok(()) };
@@ -128,7 +128,7 @@ fn without_edges(mut table: Table) -> Table {
     table
 }
 
-fn ours(probe: &mut dyn probe::Probe, of: impl Fn(&SyscallCount) -> bool) -> Table {
+pub(crate) fn ours(probe: &mut dyn probe::Probe, of: impl Fn(&SyscallCount) -> bool) -> Table {
     let mut table = Table::new();
     for count in seen(probe).syscalls.iter().filter(|count| count.calls > 0 && of(count)) {
         let sum = table.entry(count.call.clone()).or_default();
@@ -139,7 +139,7 @@ fn ours(probe: &mut dyn probe::Probe, of: impl Fn(&SyscallCount) -> bool) -> Tab
 }
 
 /// The lines of strace's table: name, calls, and errors where there were any.
-fn of_strace(words: &[&str]) -> Option<Row> {
+pub(crate) fn of_strace(words: &[&str]) -> Option<Row> {
     let [name, calls, errors @ ..] = words else { return None };
     let errors = errors.first().map_or(Some(0), |text| text.parse().ok())?;
     (*name != "total").then_some(((*name).to_owned(), calls.parse().ok()?, errors))
@@ -173,7 +173,7 @@ fn ours_by_thread(probe: &mut dyn probe::Probe) -> BTreeMap<u32, Table> {
     tables
 }
 
-fn table(said: &str, line: fn(&[&str]) -> Option<Row>) -> Table {
+pub(crate) fn table(said: &str, line: fn(&[&str]) -> Option<Row>) -> Table {
     let mut table = Table::new();
     let words = |text: &str| line(&text.split_whitespace().collect::<Vec<_>>());
     for (name, calls, errors) in said.lines().filter_map(words) {
@@ -184,7 +184,7 @@ fn table(said: &str, line: fn(&[&str]) -> Option<Row>) -> Table {
     table
 }
 
-fn begin(mut command: Command, name: &str) -> Option<Child> {
+pub(crate) fn begin(mut command: Command, name: &str) -> Option<Child> {
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
     if child.is_err() {
         println!("skipped: {name}: it is not installed");
@@ -193,14 +193,14 @@ fn begin(mut command: Command, name: &str) -> Option<Child> {
 }
 
 /// What it printed; it ends with the process that it watches.
-fn end(mut tracer: Child) -> String {
+pub(crate) fn end(mut tracer: Child) -> String {
     let mut said = String::new();
     tracer.stderr.take().expect("piped").read_to_string(&mut said).expect("text");
     tracer.wait().expect("own child");
     said
 }
 
-fn stop(mut tracer: Child) {
+pub(crate) fn stop(mut tracer: Child) {
     let _ = tracer.kill();
     let _ = tracer.wait();
 }
@@ -210,7 +210,7 @@ fn finished(child: Child) -> Result<(), Failed> {
     Ok(())
 }
 
-fn until(done: impl Fn() -> bool) -> bool {
+pub(crate) fn until(done: impl Fn() -> bool) -> bool {
     let until = Instant::now() + PATIENCE;
     while !done() {
         if Instant::now() > until {
@@ -221,7 +221,7 @@ fn until(done: impl Fn() -> bool) -> bool {
     true
 }
 
-fn status(pid: u32, field: &str) -> Option<String> {
+pub(crate) fn status(pid: u32, field: &str) -> Option<String> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))?;
     Some(line.trim().to_owned())

@@ -3,6 +3,7 @@
 //! other tools reported, as `reported.NAME` in base units, and CPUs by owner, as `owner.NAME`.
 //! Must not know the page.
 
+mod cell_columns;
 mod cells;
 mod contrast;
 mod trials;

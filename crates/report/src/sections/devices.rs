@@ -34,8 +34,10 @@ fn table(devices: &[DeviceState]) -> Table {
     columns.extend(further.iter().map(|(title, _)| right(*title)));
     let is_spread = devices.iter().any(|device| device.spread.is_some());
     columns.extend(SPREAD.iter().filter(|_| is_spread).map(|(title, _)| left(*title)));
+    let is_virtio = devices.iter().any(|device| device.virtio.is_some());
+    columns.extend(is_virtio.then(|| left("Virtio agreed on")));
     columns.extend(["On", "Off"].map(left));
-    let rows = devices.iter().map(|device| state(device, &further, is_spread)).collect();
+    let rows = devices.iter().map(|device| state(device, &further, is_spread, is_virtio)).collect();
     let caption = "RPS: the CPUs that packets of a receive queue are handed on to. XPS: those that choose a transmit queue. \
                    A device without hardware, such as a veth, has no interrupts.";
     Table { columns, rows, caption: is_spread.then(|| Text::of(Tone::Faint, caption)) }
@@ -56,7 +58,7 @@ const SPREAD: [SpreadColumn; 3] = [
     ("Interrupts", interrupts),
 ];
 
-fn state(device: &DeviceState, further: &[Further], is_spread: bool) -> Vec<Text> {
+fn state(device: &DeviceState, further: &[Further], is_spread: bool, is_virtio: bool) -> Vec<Text> {
     let features = |on: bool| {
         let names =
             device.features.iter().filter(|(_, active)| **active == on).map(|(name, _)| name.as_str());
@@ -74,6 +76,8 @@ fn state(device: &DeviceState, further: &[Further], is_spread: bool) -> Vec<Text
     row.extend(further.iter().map(|(_, of)| of(device).map_or_else(|| "-".into(), |it| both(it).into())));
     let spread = SPREAD.iter().filter(|_| is_spread);
     row.extend(spread.map(|(_, of)| device.spread.as_ref().map_or_else(|| "-".into(), |it| of(it).into())));
+    let virtio = device.virtio.as_ref().map_or_else(|| "-".to_owned(), |features| features.join(", "));
+    row.extend(is_virtio.then(|| virtio.into()));
     row.extend([features(true).into(), features(false).into()]);
     row
 }

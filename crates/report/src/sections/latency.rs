@@ -53,8 +53,10 @@ pub(crate) fn distributions(label: String, latency: &LatencySummary) -> Vec<Name
 
 fn averages(findings: &Findings, cells: &[Row<'_>]) -> Table {
     let mut columns = vec![left("Cell")];
-    columns
-        .extend(["Median", "Mean", "Std dev", "Messages/s", "Round trips", "Lost", "Of baseline"].map(right));
+    columns.extend(
+        ["Median", "Mean", "Std dev", "Messages/s", "Round trips", "Lost", "Of baseline", "To baseline"]
+            .map(right),
+    );
     let loaded = cells.iter().any(|(_, latency)| latency.under.is_some());
     columns.extend(loaded.then(|| right("Beside it")));
     let row = |(cell, latency): &Row<'_>| {
@@ -62,6 +64,11 @@ fn averages(findings: &Findings, cells: &[Row<'_>]) -> Table {
             .against_baseline
             .as_ref()
             .map_or("baseline".into(), |c| phrases::share(c, Confidence::InHead).into());
+        let difference = cell.against_baseline.as_ref();
+        let difference = difference.map_or_else(
+            || "-".into(),
+            |it| phrases::difference(Metric::RoundTrip, it, Confidence::InHead).into(),
+        );
         let under = latency
             .under
             .as_ref()
@@ -75,6 +82,7 @@ fn averages(findings: &Findings, cells: &[Row<'_>]) -> Table {
             latency.round_trips.count.to_string().into(),
             phrases::lost_messages(latency).into(),
             share,
+            difference,
         ];
         row.extend(loaded.then_some(under));
         row

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// So many distributions stand side by side in one table.
-const ABREAST: usize = 4;
+const ABREAST: usize = 5;
 
 /// A distribution and what stands over it.
 pub(crate) type Named<'a> = (String, &'a Distribution);

@@ -1,6 +1,6 @@
 //! What the probes cost, what they could not count, and which of them could not run. Must not know what they saw.
 
-use findings::{CellSummary, Findings, Interval, Metric, ProbeCost};
+use findings::{CellSummary, Findings, Interval, LostProbe, Metric, ProbeCost};
 use samples::ProbeKind;
 
 use super::Source;
@@ -24,6 +24,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         Text::of(Tone::Doubtful, format!("{} did not run", in_words(missing.probe)))
             .and(Tone::Plain, format!(": {}", missing.because))
     }));
+    items.extend(probes.lost.iter().map(lost));
     if items.is_empty() {
         return None;
     }
@@ -34,6 +35,21 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     blocks.push(Block::List(items));
     Some(section("What the probes cost", blocks))
+}
+
+/// `system calls were lost in trial 12: ...; that trial and all later ones lack them`.
+fn lost(lost: &LostProbe) -> Text {
+    // Counted from one, as wherever people read of trials.
+    let first = lost.from.saturating_add(1);
+    let lacking = match (lost.trials, lost.again) {
+        (trials, 0) => {
+            phrases::count(u64::from(trials), "watched trial", "watched trials") + ", from that one on,"
+        }
+        (trials, _) => phrases::count(u64::from(trials), "watched trial", "watched trials"),
+    };
+    let lack = if lost.trials == 1 { "lacks" } else { "lack" };
+    Text::of(Tone::Doubtful, format!("{} failed in trial {first}", in_words(lost.probe)))
+        .and(Tone::Plain, format!(": {}; {lacking} {lack} it", lost.because))
 }
 
 /// `ping-pong: probe cost 1.3 % (0.9 to 1.7, 94 %) of the round trip; 35 pairs of trials; 2.1 % more CPU time for the same work`.

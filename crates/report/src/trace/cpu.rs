@@ -37,7 +37,7 @@ fn of_owners(source: &Source<'_>, cpu: &TracedCpu, all: f64) -> Vec<Vec<Text>> {
         let of: Vec<&TracedShare> = cpu.shares.iter().filter(|it| it.owner == owner).collect();
         let open = if is_traced(owner) { source.top } else { FEW };
         for it in of.iter().take(open) {
-            rows.push(row(Text::of(Tone::Strong, words::whose(it, kind)), whose(it), it.cpus, all));
+            rows.push(row(Text::of(Tone::Strong, words::owner(owner, kind)), whose(it), it.cpus, all));
         }
         let more = of.len().saturating_sub(open);
         if more > 0 {

@@ -67,7 +67,9 @@ fn machine() -> TraceSummary {
         cpus: 2,
         threads: calls.clone(),
         all: calls.first().cloned(),
+        under_way: Vec::new(),
         calls,
+        stopping: None,
         cpu: Some(cpu),
         devices: Vec::new(),
         softnet: None,
@@ -123,6 +125,16 @@ fn columns_that_say_nothing_are_left_out() {
     check(&self::page(&moved, 12), &["In guest", "Bytes", "4.00 KiB"]);
     let full = render_trace(&moved, 12, SoloFormat::Markdown, &Options::default());
     check(&full, &["slow or fail", "Failed", "ppoll", "3"]);
+}
+
+#[test]
+fn a_call_that_has_not_ended_is_told_with_its_time_so_far() {
+    assert!(!page(&machine(), 12).contains("Under way"));
+    let mut asleep = machine();
+    asleep.under_way = asleep.calls.iter().map(|call| call.count.clone()).collect();
+    asleep.under_way[1].calls = 3;
+    check(&page(&asleep, 12), &["Under way", "How many", "qemu, CPU 0/KVM", "ioctl", "qemu", "ppoll", "3"]);
+    check(&page(&asleep, 1), &["Under way", "ioctl", "and 1 more call"]);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What a trace is of, why it ended and whose time is whose, in words. Must not know tables.
 
-use findings::{TraceSummary, TracedShare};
+use findings::{TracedPace, TraceSummary};
 use samples::{Owner, TargetKind, TraceEnd, TraceTarget, TracedProcess};
-use units::significant;
+use units::{Share, significant};
 
 use crate::phrases;
 
@@ -48,20 +48,7 @@ pub(super) fn end(trace: &TraceSummary) -> Option<String> {
     }
 }
 
-/// Whose CPU time, as this kind of target has it: QEMU calls the threads that are a guest's CPUs `CPU 0/KVM`.
-pub(super) fn whose(share: &TracedShare, kind: TargetKind) -> &'static str {
-    let is_cpu = |thread: &String| thread.starts_with("CPU ") && thread.contains('/');
-    match share.owner {
-        Owner::Client | Owner::Server
-            if kind == TargetKind::Qemu && share.thread.as_ref().is_some_and(is_cpu) =>
-        {
-            owner(Owner::ClientVm, kind)
-        }
-        other => owner(other, kind),
-    }
-}
-
-/// Whose CPU time where that is all that is known of it.
+/// Whose CPU time, as this kind of target has it. A QEMU that does not name its threads is one.
 pub(super) const fn owner(owner: Owner, kind: TargetKind) -> &'static str {
     match (owner, kind) {
         (Owner::Client | Owner::Server, TargetKind::Qemu) => "QEMU",
@@ -91,6 +78,14 @@ pub(super) fn per_second(rate: f64) -> String {
         _ => 0,
     };
     format!("{value:.decimals$}{unit}")
+}
+
+/// `12.0 % (11.2 to 13.1)`.
+pub(super) fn left(pace: &TracedPace) -> String {
+    let interval = pace.interval.map(|it| {
+        format!(" ({} to {}, {} %)", Share(it.low), Share(it.high), significant(it.confidence * 100.0, 3))
+    });
+    format!("{}{}", Share(pace.ratio), interval.unwrap_or_default())
 }
 
 fn counted(processes: &[TracedProcess]) -> String {

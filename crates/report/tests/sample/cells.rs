@@ -60,6 +60,7 @@ pub(super) fn cell(
         connect: None,
         sockets: vec![],
         cpu: Some(MACHINE),
+        guests: vec![],
         owners: vec![],
         reported: vec![],
         shifts: vec![],
@@ -132,6 +133,7 @@ fn device(offload: bool) -> DeviceState {
         queues: None,
         rings: None,
         spread: None,
+        virtio: None,
     }
 }
 

@@ -14,11 +14,13 @@ use self::{
     differences::{effect, floor, ping_pong_ladder, stream_ladder},
 };
 
+pub(crate) mod alternatives;
 mod cells;
 pub(crate) mod contrast;
 mod differences;
 mod engine;
 pub(crate) mod imported;
+pub(crate) mod machines;
 pub(crate) mod probed;
 pub(crate) mod record;
 pub(crate) mod solo;
@@ -44,6 +46,8 @@ pub(crate) fn findings() -> Findings {
             effect("vxlan-to-vxlan", 0.24, -14.62, Difference::Lower),
             effect("pod-to-target", 0.241, -14.32, Difference::Lower),
         ],
+        rankings: vec![],
+        twins: vec![],
         answers: vec![],
         probes: RunProbes::default(),
         claims: claims(),
@@ -72,6 +76,8 @@ pub(crate) fn nothing() -> Findings {
         noise: vec![],
         ladders: vec![],
         effects: vec![],
+        rankings: vec![],
+        twins: vec![],
         answers: vec![],
         probes: RunProbes::default(),
         claims: vec![],
@@ -118,6 +124,7 @@ fn environment() -> Environment {
         load_average: Some([0.31, 0.28, 0.3]),
         privileged: true,
         engine: Some(Calibration { clock_ns: 21.4, syscall_ns: 92.0, wake_ns: 12_400.0 }),
+        inside: None,
     }
 }
 

@@ -1,9 +1,11 @@
 //! A run that probes watched: a pod behind an egress gateway, and the wire alone, by streams and by messages.
 
+use std::cmp::Reverse;
+
 use findings::{
     CallRates, CellSummary, CpuByOwner, CpuProbeCost, DataPackets, DevicePackets, EndCalls, Findings,
-    Interval, Leg, Metric, OwnerPart, OwnerTime, PacketCut, PacketSize, PacketSummary, ProbeCost,
-    ProbedSummary, RunProbes, RunSummary, StepKind, StepSummary, WaySummary, Work,
+    Interval, Leg, LostProbe, Metric, OwnerPart, OwnerTime, PacketCut, PacketSize, PacketSummary, ProbeCost,
+    ProbedSummary, ProcessCalls, RunProbes, RunSummary, StepKind, StepSummary, WaySummary, Work,
 };
 use samples::{
     CallTimes, CpuSpread, DeviceCounters, HostCounters, Interrupt, MissingProbe, Overflow, Owner,
@@ -36,6 +38,7 @@ pub(crate) fn probed() -> Findings {
                           CONFIG_DEBUG_INFO_BTF"
                     .into(),
             }],
+            lost: vec![lost()],
             costs: vec![
                 cost("stream", Metric::Throughput, 0.013, Some(0.034)),
                 cost("ping-pong", Metric::RoundTrip, 0.061, None),
@@ -43,6 +46,12 @@ pub(crate) fn probed() -> Findings {
         },
         ..nothing()
     }
+}
+
+/// In a run that was interrupted then, and resumed.
+fn lost() -> LostProbe {
+    let because = "cannot read slots: Cannot allocate memory (os error 12)".into();
+    LostProbe { probe: ProbeKind::Syscalls, because, from: 11, trials: 3, again: 5 }
 }
 
 fn cost(workload: &str, metric: Metric, cost: f64, cpu: Option<f64>) -> ProbeCost {
@@ -69,6 +78,7 @@ fn carried(cell: CellSummary, by: f64) -> CellSummary {
         trials: 5,
         cpu: Some(owners(Work::Bytes, by)),
         calls: Some(calls),
+        under_way: vec![],
         way: None,
         overflowed: vec![Overflow { probe: ProbeKind::Syscalls, events: 1204 }],
     };
@@ -125,10 +135,20 @@ fn messages(cell: CellSummary, way: WaySummary) -> CellSummary {
         trials: 5,
         cpu: Some(owners(Work::Messages, 0.8)),
         calls: Some(calls),
+        under_way: vec![waits()],
         way: Some(way),
         overflowed: vec![],
     };
     CellSummary { probed: Some(probed), syscalls, counters: Some(counters(0)), ..cell }
+}
+
+/// Since the beginning, in each of five trials.
+fn waits() -> SyscallCount {
+    SyscallCount {
+        errors: None,
+        times: CallTimes::default(),
+        ..call("server", "futex", 5, 1_100_000_000, 14)
+    }
 }
 
 fn call(end: &str, name: &str, calls: u64, each: u64, middle: usize) -> SyscallCount {
@@ -154,18 +174,41 @@ fn call(end: &str, name: &str, calls: u64, each: u64, middle: usize) -> SyscallC
     }
 }
 
-fn rates(work: Work, carried: f64, calls: &[SyscallCount]) -> CallRates {
+pub(super) fn rates(work: Work, carried: f64, calls: &[SyscallCount]) -> CallRates {
     let of = |end: &str| {
         let sum: u64 =
             calls.iter().filter(|call| call.end.as_deref() == Some(end)).map(|call| call.calls).sum();
-        EndCalls { end: Some(end.into()), calls: sum, rate: sum as f64 / carried }
+        EndCalls {
+            end: Some(end.into()),
+            process: Some("plumb".into()),
+            calls: sum,
+            rate: sum as f64 / carried,
+        }
     };
     CallRates {
         work,
         carried,
         each: calls.iter().map(|call| call.calls as f64 / carried).collect(),
         ends: vec![of("client"), of("server")],
+        all: calls.iter().map(|call| call.calls as f64).sum::<f64>() / carried,
+        processes: processes(calls, carried),
     }
+}
+
+/// As if each process had one thread.
+fn processes(calls: &[SyscallCount], carried: f64) -> Vec<ProcessCalls> {
+    let of_end = |end: &Option<String>| -> u64 {
+        calls.iter().filter(|call| call.end == *end).map(|call| call.calls).sum()
+    };
+    let process = |call: &SyscallCount| ProcessCalls {
+        count: call.clone(),
+        threads: 1,
+        share: call.calls as f64 / of_end(&call.end) as f64,
+        rate: call.calls as f64 / carried,
+    };
+    let mut processes: Vec<ProcessCalls> = calls.iter().map(process).collect();
+    processes.sort_by_key(|known| (known.count.end.clone(), Reverse(known.count.calls)));
+    processes
 }
 
 fn owners(work: Work, by: f64) -> CpuByOwner {
@@ -208,6 +251,8 @@ fn owners(work: Work, by: f64) -> CpuByOwner {
             time(Owner::Plumb, 0.005, vec![]),
             time(Owner::Other, 0.015, vec![part(Some("sshd"), None, None, 0.015)]),
         ],
+        machines: None,
+        guests: vec![],
     }
 }
 

@@ -16,6 +16,8 @@ use crate::{
 /// Every IPv4 host must take packets of this size (RFC 791).
 const LEAST: u32 = 576;
 const MOST: u32 = 65_535;
+/// Of a tap device: less the header of Ethernet (tun_net_initialize in drivers/net/tun.c).
+const MOST_OF_TAP: u32 = MOST - 14;
 
 /// Devices whose MTUs do not fit together; the last of them is to blame.
 pub(super) struct Misfit {
@@ -74,6 +76,7 @@ pub(super) fn misfits(lab: &Lab, settings: &BTreeMap<DeviceRef, DeviceSettings>)
             misfits.extend(too_big_for(&mtus, &member.at, &under));
         }
     }
+    misfits.extend(lab.nics.iter().filter_map(|nic| too_big_for_tap(&mtus, &nic.port)));
     misfits
 }
 
@@ -96,4 +99,13 @@ fn too_big_for(mtus: &Mtus<'_>, tunnel: &DeviceRef, under: &DeviceRef) -> Option
     );
     let help = format!("take {most} or less for the overlay, or a larger MTU for the wire under it");
     (inner > most).then(|| Misfit { blamed: tunnel.clone(), message, help })
+}
+
+fn too_big_for_tap(mtus: &Mtus<'_>, tap: &DeviceRef) -> Option<Misfit> {
+    let mtu = *mtus.get(tap)?;
+    let message = format!(
+        "`{tap}` has MTU {mtu}, but is the tap device of a virtual machine: {MOST_OF_TAP} is its most"
+    );
+    let help = format!("take {MOST_OF_TAP} or less for the guest and all that is on its bridge");
+    (mtu > MOST_OF_TAP).then(|| Misfit { blamed: tap.clone(), message, help })
 }

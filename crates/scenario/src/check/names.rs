@@ -39,12 +39,17 @@ fn head(document: &Document, problems: &mut Vec<Problem>) {
         problems.push(Problem::new(document.schema.span(), message, "version").help("write `schema = 1`"));
     }
     let name = document.name.get_ref();
-    let slug = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if name.is_empty() || name.len() > NAME || !name.chars().all(slug) {
+    if !is_slug(name) {
         let message = format!("`{name}` cannot be the name of a scenario");
         let help = format!("write up to {NAME} lower-case letters, digits and dashes");
         problems.push(Problem::new(document.name.span(), message, "this name").help(help));
     }
+}
+
+/// Whether it can be the name of a scenario.
+pub(super) fn is_slug(name: &str) -> bool {
+    let slug = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    !name.is_empty() && name.len() <= NAME && name.chars().all(slug)
 }
 
 fn section<T>(kind: &str, section: &Section<T>, problems: &mut Vec<Problem>) {

@@ -4,6 +4,7 @@ use load::Placement;
 use toml::Spanned;
 use units::Bytes;
 
+use super::virtio_net;
 use crate::{
     diagnosis::Problem,
     document::{Document, Entry, VmTable},
@@ -12,19 +13,13 @@ use crate::{
     vm::Vm,
 };
 
-/// The most CPUs that the smaller of the boards takes (hw/i386/microvm.c of QEMU has 288, q35 255 without more ado).
-const VCPUS: std::ops::RangeInclusive<u32> = 1..=255;
-/// Kernel, image and room to measure in.
-const LEAST_MEMORY: Bytes = Bytes(192 << 20);
+const VCPUS: std::ops::RangeInclusive<u32> = 1..=Vm::MOST_VCPUS;
 const MOST_MEMORY: Bytes = Bytes(1 << 40);
 
 pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
     for entry in document.vms.iter() {
         sizes(entry, problems);
-    }
-    for vm in document.pods.iter().filter_map(|pod| pod.table.vm.as_ref()) {
-        let help = "make it a guest, or take `vm` out";
-        problems.push(Problem::new(vm.span(), "a pod is always a namespace", "of a pod").help(help));
+        virtio_net::check(&entry.table, problems);
     }
     for (at, place) in &draft.places.devices {
         if draft.lab.vm(&at.host).is_some() && !draft.lab.nics.iter().any(|nic| nic.at == *at) {
@@ -46,9 +41,10 @@ fn sizes(entry: &Entry<VmTable>, problems: &mut Vec<Problem>) {
     }
     if let Some(memory) = &table.memory {
         let asked = memory.get_ref().0;
-        if !(LEAST_MEMORY..=MOST_MEMORY).contains(&asked) {
+        let least = Vm::LEAST_MEMORY;
+        if !(least..=MOST_MEMORY).contains(&asked) {
             let message = format!("a guest cannot have {asked} of memory");
-            let help = format!("give it {LEAST_MEMORY} to {MOST_MEMORY}");
+            let help = format!("give it {least} to {MOST_MEMORY}");
             problems.push(Problem::new(memory.span(), message, "out of range").help(help));
         }
     }
@@ -84,10 +80,11 @@ pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
         problems.push(Problem::new(place, message, "placed").help(help));
     }
     for host in &scenario.lab.hosts {
-        let Some(vm) = host.vm.filter(|vm| vm.queues > vm.vcpus) else { continue };
-        let named = document.guests.get(host.name.as_str()).and_then(|guest| guest.table.vm.as_ref());
+        let Some(vm) = host.vm.as_ref().filter(|vm| vm.queues > vm.vcpus) else { continue };
+        let guest = document.attached().find(|guest| guest.name() == host.name.as_str());
+        let named = guest.and_then(|guest| guest.table.vm.as_ref());
         let place = named.map_or(0..0, Spanned::span);
-        problems.push(too_many_queues(&Spanned::new(place, vm.queues), &vm));
+        problems.push(too_many_queues(&Spanned::new(place, vm.queues), vm));
     }
     problems
 }

@@ -9,7 +9,11 @@ use toml::Spanned;
 use units::{BitRate, Bytes};
 
 use super::{Section, written::As};
-use crate::{lab::Forwarding, names::DeviceRef, vm::Board};
+use crate::{
+    lab::Forwarding,
+    names::DeviceRef,
+    vm::{Board, Monitor},
+};
 
 /// A host: a network namespace of its own. It has no settings; what it has is said by wires, bridges and overlays.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -66,8 +70,7 @@ pub(crate) struct GuestTable {
     /// The address of its `eth0`.
     #[schemars(with = "As<Ipv4Net>")]
     pub(crate) address: Spanned<As<Ipv4Net>>,
-    /// The kind of virtual machine that it is, one of `vms`. Default: none, it is a network namespace. Pods are always
-    /// namespaces.
+    /// The kind of virtual machine that it is, one of `vms`. Default: none, it is a network namespace.
     #[schemars(with = "Option<String>")]
     pub(crate) vm: Option<Spanned<String>>,
     /// The next hop of its default route. Default: it has none.
@@ -80,10 +83,15 @@ pub(crate) struct GuestTable {
 
 /// A kind of virtual machine. Its guest boots from this program and a kernel that is installed on the host.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct VmTable {
+    /// What runs it: `qemu`, or `firecracker`, which has one board, one queue each way, no vhost-net, and needs KVM.
+    /// Default: `qemu`.
+    #[schemars(with = "Option<MonitorWord>")]
+    pub(crate) monitor: Option<Spanned<MonitorWord>>,
     /// What its devices are attached to: `q35` (a PC) or `microvm` (virtio-mmio, as Firecracker has). Default: `q35`.
-    pub(crate) board: Option<BoardWord>,
+    #[schemars(with = "Option<BoardWord>")]
+    pub(crate) board: Option<Spanned<BoardWord>>,
     /// CPUs of the guest. Default: 1.
     #[schemars(with = "Option<u32>", range(min = 1, max = 255))]
     pub(crate) vcpus: Option<Spanned<u32>>,
@@ -94,7 +102,57 @@ pub(crate) struct VmTable {
     #[schemars(with = "Option<u32>", range(min = 1, max = 255))]
     pub(crate) queues: Option<Spanned<u32>>,
     /// Whether the host's kernel moves its packets (vhost-net) instead of QEMU. Default: `off`.
-    pub(crate) vhost: Option<Switch>,
+    #[schemars(with = "Option<Switch>")]
+    pub(crate) vhost: Option<Spanned<Switch>>,
+    /// Whether packets pass its network device without their checksums, both ways. `off` switches `tso`, `ufo` and `gro`
+    /// off too. Default: QEMU's own, as for each of the following.
+    pub(crate) csum: Option<Switch>,
+    /// Whether the guest hands out TCP packets larger than the MTU.
+    #[schemars(with = "Option<Switch>")]
+    pub(crate) tso: Option<Spanned<Switch>>,
+    /// Whether UDP packets larger than the MTU pass whole, both ways.
+    #[schemars(with = "Option<Switch>")]
+    pub(crate) ufo: Option<Spanned<Switch>>,
+    /// Whether the guest takes in TCP packets larger than the MTU.
+    #[schemars(with = "Option<Switch>")]
+    pub(crate) gro: Option<Spanned<Switch>>,
+    /// Whether a packet that comes in may take several of the guest's buffers.
+    pub(crate) mrg_rxbuf: Option<Switch>,
+    /// Places in the ring of each receive queue: 256, 512 or 1024.
+    #[schemars(with = "Option<u32>", range(min = 256, max = 1024))]
+    pub(crate) rx_ring: Option<Spanned<u32>>,
+    /// Places in the ring of each transmit queue: 256, 512 or 1024. QEMU makes more than 256 only where another process
+    /// moves the packets.
+    #[schemars(with = "Option<u32>", range(min = 256, max = 1024))]
+    pub(crate) tx_ring: Option<Spanned<u32>>,
+    /// CPUs of the host that the guest's CPUs run on: the first on the first, and so on, from the first again where
+    /// there are fewer. Default: wherever there is room.
+    #[serde(default)]
+    #[schemars(with = "Vec<u32>")]
+    pub(crate) cpus: Vec<Spanned<u32>>,
+    /// CPUs of the host for QEMU's other threads and for vhost. Default: wherever there is room.
+    #[serde(default)]
+    #[schemars(with = "Vec<u32>")]
+    pub(crate) monitor_cpus: Vec<Spanned<u32>>,
+}
+
+/// What runs a virtual machine.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum MonitorWord {
+    /// QEMU.
+    Qemu,
+    /// Firecracker.
+    Firecracker,
+}
+
+impl From<MonitorWord> for Monitor {
+    fn from(word: MonitorWord) -> Self {
+        match word {
+            MonitorWord::Qemu => Self::Qemu,
+            MonitorWord::Firecracker => Self::Firecracker,
+        }
+    }
 }
 
 /// What a virtual machine's devices are attached to.

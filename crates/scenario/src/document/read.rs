@@ -10,10 +10,10 @@ use toml::{
 };
 
 use super::{Broken, Document, Entry, ScheduleTable, Section, VERSION};
-use crate::{diagnosis::Problem, nearest};
+use crate::{diagnosis::Problem, nearest, variant};
 
 /// Every key at the top of a document.
-const KEYS: &[&str] = &[
+pub(crate) const KEYS: &[&str] = &[
     "schema",
     "name",
     "title",
@@ -33,7 +33,11 @@ const KEYS: &[&str] = &[
     "factors",
     "schedule",
     "probes",
+    variant::KEY,
 ];
+
+/// Those of them that no variant changes.
+pub(crate) const FIXED: &[&str] = &["schema", "name", variant::KEY];
 
 /// The keys that describe the lab.
 const LAB: &[&str] =
@@ -92,6 +96,7 @@ impl<'t> Reader<'t> {
             factors: self.section("factors"),
             schedule: self.optional::<ScheduleTable>("schedule").unwrap_or_default(),
             probes: self.optional("probes"),
+            variants: self.section(variant::KEY),
             broken: Broken::default(),
         }
     }

@@ -4,6 +4,7 @@ mod lab;
 mod probes;
 mod run;
 mod shape;
+mod variants;
 mod vms;
 mod workloads;
 

@@ -19,7 +19,13 @@ fn a_guest_has_no_more_queues_than_cpus() {
 #[test]
 fn a_factor_wants_no_more_queues_than_the_guest_has_cpus() {
     let values = ("values = [1, 2]", "values = [1, 4]");
-    check(NAME, values, "vm = \"two-cpus\"", "4 queues are more than the guest has CPUs, 2", "`vcpus` to 4");
+    check(
+        NAME,
+        values,
+        "vm = \"multiqueue\"",
+        "4 queues are more than the guest has CPUs, 2",
+        "`vcpus` to 4",
+    );
 }
 
 #[test]
@@ -39,8 +45,8 @@ fn sizes_have_bounds() {
 
 #[test]
 fn a_guest_is_of_a_kind_that_there_is() {
-    let (from, to) = ("vm = \"two-cpus\"", "vm = \"two-cpu\"");
-    check(NAME, (from, to), to, "unknown vm `two-cpu`", "did you mean `two-cpus`");
+    let (from, to) = ("vm = \"multiqueue\"", "vm = \"multiqeue\"");
+    check(NAME, (from, to), to, "unknown vm `multiqeue`", "did you mean `multiqueue`");
 }
 
 #[test]
@@ -50,10 +56,11 @@ fn a_board_is_one_of_two() {
 }
 
 #[test]
-fn a_pod_is_no_virtual_machine() {
+fn a_pod_that_is_a_virtual_machine_is_behind_virtio() {
     let more = "[vms.small]\n\n[pods.app]\nvm = \"small\"\nbridge = \"cni0\"";
     let pod = "[pods.app]\nbridge = \"cni0\"";
-    check("quick", (pod, more), "vm = \"small\"", "a pod is always a namespace", "make it a guest");
+    let message = "no packet of `pod-to-target` meets the layer `veth`";
+    check("quick", (pod, more), "layers = [\"veth\"", message, "write `layers = [\"virtio\"");
 }
 
 #[test]
@@ -74,4 +81,69 @@ fn threads_are_not_placed_where_a_path_ends_in_a_virtual_machine() {
     let placed = "kind = \"stream\"\nplacement = \"same-cpu\"";
     let message = "the path `guest-to-guest` ends in a virtual machine, which has CPUs of its own";
     check(NAME, ("kind = \"stream\"", placed), "placement = ", message, "take `placement` out");
+}
+
+#[test]
+fn firecracker_leaves_less_to_choose_than_qemu() {
+    let firecracker = |more: &str| format!("monitor = \"firecracker\"\n{more}\nvcpus = 2");
+    for name in ["board = \"microvm\"", "tso = \"off\"", "rx-ring = 512", "cpus = [1]"] {
+        let (to, word) = (firecracker(name), name.split(' ').next().expect("a word"));
+        let message = format!("`{word}` cannot be chosen for Firecracker");
+        check(NAME, ("vcpus = 2", &to), name, &message, &format!("take `{word}` out"));
+    }
+    let vhost = firecracker("vhost = \"on\"");
+    check(NAME, ("vcpus = 2", &vhost), "vhost = ", "without vhost-net", "take `vhost` out");
+    let queues = firecracker("queues = 2");
+    check(NAME, ("vcpus = 2", &queues), "queues = 2", "has one queue each way, not 2", "take `queues` out");
+    let vcpus = "monitor = \"firecracker\"\nvcpus = 33";
+    check(NAME, ("vcpus = 2", vcpus), "vcpus = 33", "1 to 32 CPUs, not 33", "");
+}
+
+#[test]
+fn a_factor_gives_guests_of_firecracker_no_second_queue() {
+    let to = "monitor = \"firecracker\"\nvcpus = 2";
+    let message = "has one queue each way, and a factor gives `client` 2";
+    check(NAME, ("vcpus = 2", to), "vm = ", message, "of guests of QEMU only");
+}
+
+#[test]
+fn a_monitor_is_one_of_two() {
+    let to = "vcpus = 2\nmonitor = \"xen\"";
+    check(NAME, ("vcpus = 2", to), "monitor = ", "`xen` is not one of the words", "`qemu`, `firecracker`");
+}
+
+#[test]
+fn a_tap_device_has_no_larger_packets_than_ethernet_frames_them() {
+    let message = "is the tap device of a virtual machine: 65521 is its most";
+    check(NAME, ("mtu = 9000", "mtu = 65535"), "[guests.client]", message, "take 65521 or less");
+}
+
+#[test]
+fn what_needs_checksums_left_out_is_not_on_without_it() {
+    let to = "vcpus = 2\ncsum = \"off\"\ntso = \"on\"";
+    check(NAME, ("vcpus = 2", to), "tso = ", "`tso` needs `csum`, which is off", "take `tso` out, or `csum`");
+}
+
+#[test]
+fn rings_have_three_sizes() {
+    for (to, message) in [
+        ("rx-ring = 128", "`rx-ring` is 128, not 256, 512 or 1024"),
+        ("tx-ring = 1000", "`tx-ring` is 1000, not 256, 512 or 1024"),
+    ] {
+        check(NAME, ("vcpus = 2", &format!("vcpus = 2\n{to}")), to, message, "");
+    }
+}
+
+#[test]
+fn a_guests_cpus_are_on_cpus_of_the_host() {
+    let more = "vcpus = 2\ncpus = [0, 1, 2]";
+    check(
+        NAME,
+        ("vcpus = 2", more),
+        "cpus = ",
+        "`cpus` has more CPUs than the guest, which has 2",
+        "one CPU",
+    );
+    let none = "vcpus = 2\nmonitor-cpus = [9000]";
+    check(NAME, ("vcpus = 2", none), "monitor-cpus = ", "there is no CPU 9000", "");
 }

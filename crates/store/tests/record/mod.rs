@@ -101,6 +101,7 @@ pub(crate) fn trial(index: u32) -> Trial {
             queues: None,
             rings: None,
             spread: None,
+            virtio: None,
         }],
         path_check: PathCheck { mtu: Some(1500) },
         syscalls: Vec::new(),

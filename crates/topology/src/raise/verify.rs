@@ -7,12 +7,14 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use ipnet::Ipv4Net;
-use scenario::{DeviceRef, Forwarding, HostName};
+use scenario::{DeviceRef, Forwarding, HostName, Vm};
 
 use super::Raising;
 use crate::{
     devices::Device,
     error::RaiseError,
+    negotiated,
+    offload::Reader,
     read_back::{self, FORWARDING, LinkFacts, OPERATIONAL, VxlanFacts},
     state::DeviceKind,
 };
@@ -32,6 +34,9 @@ impl Raising<'_> {
                 self.verify_device(device, links.get(&device.index))?;
             }
             self.verify_addresses(&host.name)?;
+            if let Some(vm) = &host.vm {
+                self.verify_virtio(&host.name, vm)?;
+            }
         }
         Ok(())
     }
@@ -94,6 +99,16 @@ impl Raising<'_> {
                 learning: vxlan.forwarding == Forwarding::Learning,
             })
         })
+    }
+
+    /// In a guest: whether its devices can what its monitor was to have them offer.
+    fn verify_virtio(&self, host: &HostName, vm: &Vm) -> Result<(), RaiseError> {
+        let mut reader = Reader::new(&self.namespaces);
+        for nic in self.lab.nics.iter().filter(|nic| nic.at.host == *host) {
+            let features = self.namespaces.negotiated(&nic.at);
+            negotiated::verify(nic, &vm.virtio, features.as_deref(), reader.queues_and_rings(&nic.at))?;
+        }
+        Ok(())
     }
 
     fn verify_addresses(&self, host: &HostName) -> Result<(), RaiseError> {

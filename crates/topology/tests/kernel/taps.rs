@@ -4,7 +4,7 @@
 
 use std::{fs, fs::File};
 
-use scenario::{Bridge, DeviceName, DeviceSettings, Host, HostName, Lab, Nic, Vm};
+use scenario::{Bridge, DeviceName, DeviceSettings, Host, HostName, Lab, Monitor, Nic, Vm};
 use sys::{netns::NetNs, sysfs::Sysfs};
 use topology::{DeviceKind, Topology};
 
@@ -78,7 +78,7 @@ fn a_guest_s_tap_device_is_a_port_with_its_mtu_its_mac_and_its_queues() {
     let facts = facts(&hypervisor(&topology)).expect("it is there");
     assert_eq!(facts, ("br0".to_owned(), PORT.to_owned(), 4));
     let tap = topology.tap(&HostName::new("vm0")).expect("it is a guest").unwrap();
-    assert_eq!((tap.queues.len(), tap.mtu), (2, 9000));
+    assert_eq!(tap.queues.len(), 2);
     assert_eq!(tap.mac, [0x02, 0x56, 198, 18, 0, 7]);
     assert!(topology.tap(&HostName::new("hv")).is_none());
 }
@@ -96,4 +96,22 @@ fn a_tap_device_goes_with_the_topology() {
     assert!(facts(&inside).is_some(), "a monitor that has its queues keeps it");
     drop(tap);
     assert_eq!(facts(&inside), None);
+}
+
+#[test]
+fn a_tap_device_that_its_monitor_opens_by_name_waits_for_it_and_goes_with_the_namespace() {
+    if !can_tap("a_tap_device_that_its_monitor_opens_by_name_waits_for_it_and_goes_with_the_namespace") {
+        return;
+    }
+    let mut lab = lab();
+    lab.hosts[1].vm = Some(Vm { monitor: Monitor::Firecracker, ..Vm::default() });
+    lab.nics[0].queues = 1;
+    let topology = Topology::raise(&lab).unwrap();
+    assert_eq!(topology.missing(), []);
+    let tap = topology.tap(&HostName::new("vm0")).expect("it is a guest").unwrap();
+    assert_eq!((tap.queues.len(), tap.at), (0, device("hv:vm0")));
+    let inside = hypervisor(&topology);
+    let opened = inside.run_in(|| sys::tap::create("vm0", 0, 1)).expect("it can be entered");
+    drop(opened.expect("nobody else has opened it"));
+    assert_eq!(facts(&inside).expect("it is there"), ("br0".to_owned(), PORT.to_owned(), 2));
 }

@@ -26,7 +26,7 @@ pub(super) struct Job {
 
 /// The scenario and its plan.
 pub(super) fn planned(args: &RunArgs) -> anyhow::Result<(Source, Plan)> {
-    let source = source::load(args.scenario.as_deref().unwrap_or_default())?;
+    let source = source::load_variant(args.scenario.as_deref().unwrap_or_default(), &args.variants)?;
     let plan = plan(args, &source.scenario)?;
     Ok((source, plan))
 }

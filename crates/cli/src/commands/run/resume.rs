@@ -102,7 +102,7 @@ fn options_of(record: &RunRecord) -> PlanOptions {
 fn latest_unfinished(args: &RunArgs, store: &Store) -> anyhow::Result<RunId> {
     let (found, of) = match &args.scenario {
         Some(name) => {
-            let digest = source::load(name)?.scenario.digest;
+            let digest = source::load_variant(name, &args.variants)?.scenario.digest;
             (store.unfinished(&digest)?, format!(" of scenario {name} as it is now"))
         }
         None => (store.runs()?, String::new()),

@@ -48,6 +48,7 @@ mod tests {
             queues: None,
             rings: None,
             spread: None,
+            virtio: None,
         };
         assert_eq!(hints.of(&device("vxlan0", true)), None);
         let said = hints.of(&device("vxlan0", false)).expect("a hint");

@@ -77,6 +77,9 @@ pub(super) struct How {
     /// What to look at
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["cpu", "syscalls"])]
     pub(super) probe: Vec<TraceProbe>,
+    /// Where no program can be loaded into the kernel, count system calls by stopping the processes of --pid at each: slow
+    #[arg(long, value_enum, requires = "pid")]
+    pub(super) fallback: Option<Fallback>,
 }
 
 /// What is printed.
@@ -104,6 +107,13 @@ pub(super) enum TraceProbe {
     Cpu,
     /// System calls of what is traced
     Syscalls,
+}
+
+/// What counts where eBPF cannot, as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Fallback {
+    /// Stopping each thread at each call
+    Ptrace,
 }
 
 /// By whom calls are told apart, as it is typed.

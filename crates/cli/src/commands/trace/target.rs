@@ -2,7 +2,7 @@
 
 use std::process;
 
-use probe::{Subject, TargetError, Watch};
+use probe::{Qemu, Subject, TargetError, Watch};
 use samples::{Owner, TargetKind, TraceTarget, TracedProcess};
 
 use super::{flags::What, held::Held};
@@ -74,15 +74,16 @@ fn control_group(named: &str) -> Result<Found, TargetError> {
 }
 
 fn qemu(named: &str) -> Result<Found, TargetError> {
-    let qemu = probe::qemu(named)?;
+    probe::qemu(named).map(|qemu| of_qemu(qemu, named))
+}
+
+/// A QEMU, called so where its guest has no name.
+pub(super) fn of_qemu(qemu: Qemu, named: &str) -> Found {
     let guest = qemu.guest.unwrap_or_else(|| named.to_owned());
     let process = TracedProcess { pid: qemu.pid, name: qemu.process };
-    let mut found = of(TargetKind::Qemu, guest, vec![process]);
-    let vhost = probe::vhost_workers(qemu.pid);
-    if !vhost.is_empty() {
-        found.subjects.push(Subject { pids: vhost, ..subject(Owner::Vhost, false) });
-    }
-    Ok(found)
+    let monitor = Subject { pids: vec![qemu.pid], ..subject(Owner::ClientVm, true) };
+    let found = of(TargetKind::Qemu, guest, vec![process]);
+    Found { subjects: probe::machine(monitor), ..found }
 }
 
 fn of(kind: TargetKind, named: String, processes: Vec<TracedProcess>) -> Found {
@@ -107,7 +108,7 @@ const fn subject(owner: Owner, syscalls: bool) -> Subject {
 }
 
 /// What was asked for is not there: that, and where to look.
-fn misuse(error: TargetError) -> Misuse {
+pub(crate) fn misuse(error: TargetError) -> Misuse {
     let said = Misuse::new(error.to_string());
     match error {
         TargetError::NoProcess(_) => said.hint("`ps -e` lists the processes that run"),

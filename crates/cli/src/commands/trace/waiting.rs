@@ -39,12 +39,16 @@ pub(super) struct Waiting {
 impl Waiting {
     /// As the flags say.
     pub(super) fn asked(args: &TraceArgs) -> Result<Self, Misuse> {
-        let length = match args.how.length {
+        Self::of(args.how.length, args.how.every, args.command.is_empty())
+    }
+
+    /// For this length, or where none is set the usual one if something `runs_on`; shown so often, never for nought.
+    pub(super) fn of(length: Option<Nanos>, every: Nanos, runs_on: bool) -> Result<Self, Misuse> {
+        let length = match length {
             Some(length) => Some(amount::within("--for", length, LENGTHS)?),
-            None if args.command.is_empty() => Some(USUAL),
+            None if runs_on => Some(USUAL),
             None => None,
         };
-        let every = args.how.every;
         let every =
             if every.0 == 0 { None } else { Some(amount::within("--every", every, (OFTENEST, LENGTHS.1))?) };
         Ok(Self { length, every: every.map(Duration::from) })

@@ -3,11 +3,14 @@
 use std::time::Instant;
 
 use anyhow::Context;
-use probe::{Probe, ProbeError, SoftnetReading};
+use probe::{Probe, ProbeError, Slices, SoftnetReading};
 use samples::{DeviceCounters, MissingProbe, Observed, ProbeKind, SoftnetCounters};
 use units::Bytes;
 
-use super::target::Found;
+use super::{
+    flags::{self, TraceArgs},
+    target::Found,
+};
 
 /// Probes that are ready to look.
 pub(super) struct Probes {
@@ -17,13 +20,17 @@ pub(super) struct Probes {
 
 impl Probes {
     /// Loads these; what this machine lacks is missing, and an error where nothing is left.
-    pub(super) fn load(kinds: &[ProbeKind]) -> anyhow::Result<Self> {
+    pub(super) fn load(kinds: &[ProbeKind], fallback: Fallback) -> anyhow::Result<Self> {
         let mut probes = Self { loaded: Vec::new(), missing: Vec::new() };
         let mut refused = None;
         for kind in kinds {
             match probe::probe(*kind) {
                 Ok(probe) => probes.loaded.push(probe),
-                Err(error @ ProbeError::Unavailable { .. }) => {
+                Err(ProbeError::Unavailable { .. }) if fallback.stands_in(*kind) => {
+                    probes.loaded.push(probe::stopping(Some(Slices::default())));
+                }
+                Err(error) if matches!(error, ProbeError::Unavailable { .. }) => {
+                    let error = fallback.offered(*kind, error);
                     probes.missing.push(MissingProbe { probe: *kind, because: error.to_string() });
                     refused = refused.or(Some(error));
                 }
@@ -49,6 +56,43 @@ impl Probes {
         let (namespace, softnet) = (found.namespace, SoftnetReading::now());
         let devices = counters(namespace);
         Ok(Watching { probes: self, namespace, devices, softnet, since: Instant::now() })
+    }
+}
+
+/// What stands in for a probe of system calls that this kernel does not let run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fallback {
+    /// Nothing can: not processes by number are watched.
+    None,
+    /// It could, were it asked for.
+    Possible,
+    /// It was asked for.
+    Asked,
+}
+
+impl Fallback {
+    /// As the flags say.
+    pub(super) fn of(args: &TraceArgs) -> Self {
+        match args.how.fallback {
+            Some(flags::Fallback::Ptrace) => Self::Asked,
+            None if args.what.pid.is_empty() => Self::None,
+            None => Self::Possible,
+        }
+    }
+
+    fn stands_in(self, kind: ProbeKind) -> bool {
+        self == Self::Asked && kind == ProbeKind::Syscalls
+    }
+
+    /// The error with the way out that there is.
+    fn offered(self, kind: ProbeKind, error: ProbeError) -> ProbeError {
+        match error {
+            ProbeError::Unavailable { because, remedy } if self == Self::Possible && kind == ProbeKind::Syscalls => {
+                let remedy = format!("{remedy}; or count them slowly, by `--fallback ptrace`");
+                ProbeError::Unavailable { because, remedy }
+            }
+            other => other,
+        }
     }
 }
 

@@ -1,40 +1,58 @@
 //! `plumb vm run`: one guest from this binary and a kernel of the host's packages, with no disk image.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::path::PathBuf;
 
-use ::lab::{Introduction, Stop, introduce};
+use ::lab::{GuestNetwork, Introduction, Stop, introduce};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use machine::{Accelerator, GuestError, Image, Kernel, Qemu};
-use samples::{Environment, MissingProbe};
-use scenario::{Board, HostName, Vm};
-use serde::Serialize;
+use machine::{Accelerator, GuestError, Kernel, Rights};
+use scenario::{Board, HostName, Monitor, Vm};
 use units::{Bytes, Nanos};
 
+use super::{
+    booting::{Booting, MonitorArgs},
+    document::{Document, Guest, Network},
+};
 use crate::{
     amount,
-    commands::{PROGRAM, TOOL, run::probe},
+    commands::{TOOL, run::probe},
     exit::Exit,
-    failure::{Misuse, NoGuest},
+    failure::{Misuse, NoGuest, NoRights},
     interrupt, say,
 };
 
 /// What errors and lists of processes call the guest.
 const NAME: &str = "guest";
+/// That of Ethernet.
+const USUAL_MTU: u32 = 1500;
+/// `vcpu_count` in the description of Firecracker's interface.
+const MOST_FIRECRACKER_VCPUS: u32 = 32;
 
 /// Flags of `plumb vm run`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct RunArgs {
+    #[command(flatten)]
+    monitor: MonitorArgs,
     /// CPUs of the guest
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=255))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = vcpus())]
     vcpus: u32,
     /// Memory of the guest
     #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = amount::size)]
     memory: Bytes,
-    /// What its devices are attached to
-    #[arg(long, value_enum, default_value_t = TypedBoard::Q35)]
-    board: TypedBoard,
+    /// What its devices are attached to, with QEMU [default: q35]
+    #[arg(long, value_enum)]
+    board: Option<TypedBoard>,
+    /// A network device with so many queues in each direction, at most one a CPU [default: 1 with --vhost or --mtu,
+    /// otherwise no device]
+    #[arg(long, value_name = "N", value_parser = vcpus())]
+    queues: Option<u32>,
+    /// A network device whose packets the host's kernel moves (vhost-net), or QEMU
+    #[arg(long, value_enum)]
+    vhost: Option<Switch>,
+    /// A network device of this MTU [default with a device: 1500]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(576..=65535))]
+    mtu: Option<u32>,
     /// What runs its instructions: the CPU's virtualisation, or emulation [default: what this machine has]
     #[arg(long, value_enum)]
     accel: Option<TypedAccelerator>,
@@ -53,9 +71,14 @@ pub(crate) struct RunArgs {
 }
 
 const AFTER_HELP: &str = "\
-The guest's file system is made in memory: this program and the kernel's modules for virtio. The guest has no disk, no \
-network and no shell; it is gone when this command ends, however it ends. It needs qemu-system-x86_64 and an installed \
-kernel (`apt-get install qemu-system-x86 linux-image-cloud-amd64`), and no root.
+The guest's file system is made in memory: this program and the kernel's modules for virtio. The guest has no disk \
+and no shell; it is gone when this command ends, however it ends. It needs qemu-system-x86_64 and an installed kernel \
+(`apt-get install qemu-system-x86 linux-image-cloud-amd64`), and no root. With --monitor firecracker it needs that \
+program instead of QEMU, KVM, and root or a user namespace.
+
+With --queues, --vhost or --mtu it has a network device, whose other side is a tap device in a network namespace made for \
+it. What guest and host then say of it is printed: queues, rings, MTU, offloads, and what driver and QEMU agreed on. That \
+needs root, or a host that allows user namespaces.
 
 Exit status: 0 it ran; 1 it did not; 3 this machine lacks what is needed; 64 a flag makes no sense; 130 interrupted.";
 
@@ -77,6 +100,15 @@ impl From<TypedBoard> for Board {
     }
 }
 
+/// On or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    /// The host's kernel
+    On,
+    /// QEMU
+    Off,
+}
+
 /// Accelerators by the name that is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TypedAccelerator {
@@ -95,66 +127,90 @@ impl From<TypedAccelerator> for Accelerator {
     }
 }
 
-/// What is printed: as a table, or as it is.
-#[derive(Debug, Serialize)]
-struct Document {
-    /// The version of this form.
-    schema: u32,
-    vm: Vm,
-    accelerator: &'static str,
-    /// Why the guest is emulated, if nobody asked for that.
-    emulated_because: Option<String>,
-    /// From QEMU's start until the guest's first process ran, in nanoseconds.
-    booted_within: Option<Nanos>,
-    /// From QEMU's start until the guest's agent had greeted, in nanoseconds.
-    ready_within: Nanos,
-    environment: Environment,
-    /// The probes that were tried.
-    probes: Vec<&'static str>,
-    /// Those of them that cannot run in the guest.
-    missing_probes: Vec<MissingProbe>,
+fn vcpus() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=i64::from(Vm::MOST_VCPUS))
 }
 
 /// Boots a guest, lets it tell what it is, and ends it.
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
+    let vm = args.vm()?;
+    let mtu = args.mtu_of_device();
+    if mtu.is_some() || vm.monitor == Monitor::Firecracker {
+        // Before anything starts a thread: a user namespace can only be entered by a process with one.
+        Rights::acquire().context(NoRights)?;
+    }
     let stop = Stop::new();
     interrupt::asks(&stop.flag())?;
-    let vm = args.vm()?;
     let kernel = args.kernel()?;
-    let (accelerator, emulated_because) = match args.accel {
-        Some(typed) => (Accelerator::from(typed).checked()?, None),
-        None => Accelerator::best(),
-    };
-    let image = Image::build(&kernel, PROGRAM.as_ref(), Qemu::MODULES, &[])?;
     let host = HostName::new(NAME);
-    let machine = Qemu::new(host.clone(), vm, accelerator, kernel, Arc::new(image));
-    let known = introduce((host, Box::new(machine)), TOOL, &stop, &args.probe.0).context(NoGuest)?.known;
-    let Introduction { environment, missing, booted_within, ready_within } = known;
+    let network = mtu.map(|mtu| GuestNetwork::raise(&host, &vm, mtu)).transpose()?;
+    let asked = args.accel.map(Accelerator::from);
+    let booting = args.monitor.booting((host.clone(), &vm), kernel, network.as_ref(), asked)?;
+    let Booting { machine, accelerator, emulated_because } = booting;
+    let known = introduce((host, machine), network.as_ref(), TOOL, &stop, &args.probe.0).context(NoGuest)?;
+    let Introduction { environment, devices, missing, booted_within, ready_within, hung_starts } = known;
     let document = Document {
-        schema: 1,
-        vm,
+        schema: Document::SCHEMA,
+        vm: Guest {
+            monitor: vm.monitor,
+            board: vm.monitor.has_boards().then_some(vm.board),
+            vcpus: vm.vcpus,
+            memory: vm.memory,
+        },
+        network: network.map(|_| Network { monitor: vm.monitor, vhost: vm.vhost, devices }),
         accelerator: accelerator.word(),
         emulated_because,
         booted_within: booted_within.map(Nanos::from),
         ready_within: Nanos::from(ready_within),
+        hung_starts,
         environment,
         probes: args.probe.0.iter().map(|probe| probe.word()).collect(),
         missing_probes: missing,
     };
-    let text = if args.json { serde_json::to_string_pretty(&document)? + "\n" } else { table(&document) };
+    let text = if args.json { serde_json::to_string_pretty(&document)? + "\n" } else { document.table() };
     say::text(text)?;
     Ok(Exit::Success)
 }
 
 impl RunArgs {
     fn vm(&self) -> anyhow::Result<Vm> {
-        if self.memory < Qemu::LEAST_MEMORY {
-            let least = Qemu::LEAST_MEMORY;
+        if self.memory < Vm::LEAST_MEMORY {
+            let least = Vm::LEAST_MEMORY;
             return Err(
                 Misuse::new(format!("--memory {}: a guest needs {least} at least", self.memory)).into()
             );
         }
-        Ok(Vm { board: self.board.into(), vcpus: self.vcpus, memory: self.memory, ..Vm::default() })
+        let queues = self.queues.unwrap_or(1);
+        if queues > self.vcpus {
+            let message = format!("--queues {queues}: a guest uses at most one queue a CPU");
+            return Err(Misuse::new(message).hint(format!("give it as many: --vcpus {queues}")).into());
+        }
+        let monitor = self.monitor.monitor();
+        if monitor == Monitor::Firecracker {
+            self.fits_firecracker()?;
+        }
+        let board = self.board.map_or(Board::Q35, Board::from);
+        let vhost = self.vhost == Some(Switch::On);
+        Ok(Vm { monitor, board, vcpus: self.vcpus, memory: self.memory, queues, vhost, ..Vm::default() })
+    }
+
+    fn fits_firecracker(&self) -> Result<(), Misuse> {
+        let wrong = [
+            (self.board.is_some(), "--board: Firecracker has one board of its own"),
+            (self.vhost == Some(Switch::On), "--vhost on: Firecracker moves packets itself"),
+            (self.queues.is_some_and(|queues| queues > 1), "--queues: Firecracker has one queue each way"),
+            (self.vcpus > MOST_FIRECRACKER_VCPUS, "--vcpus: Firecracker gives a guest 32 CPUs at most"),
+            (self.accel == Some(TypedAccelerator::Tcg), "--accel tcg: Firecracker runs guests by KVM only"),
+        ];
+        let found = wrong.into_iter().find_map(|(is, message)| is.then_some(message));
+        found
+            .map_or(Ok(()), |message| Err(Misuse::new(message).hint("take it out, or --monitor firecracker")))
+    }
+
+    /// The MTU of its network device, if it has one.
+    fn mtu_of_device(&self) -> Option<u32> {
+        let asked = self.mtu.is_some() || self.queues.is_some() || self.vhost.is_some();
+        asked.then(|| self.mtu.unwrap_or(USUAL_MTU))
     }
 
     fn kernel(&self) -> anyhow::Result<Kernel> {
@@ -166,43 +222,4 @@ impl RunArgs {
             error => error.into(),
         })
     }
-}
-
-fn table(document: &Document) -> String {
-    let Document { vm, environment, .. } = document;
-    let because = document.emulated_because.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-    let run_by = match document.accelerator {
-        "tcg" => format!("emulated, so that its times do not compare with hardware{because}"),
-        _ => "run by the CPU's virtualisation (KVM)".to_owned(),
-    };
-    let plural = if vm.vcpus == 1 { "" } else { "s" };
-    let mut rows = vec![
-        ("guest", format!("{} with {} CPU{plural} and {}, {run_by}", vm.board.word(), vm.vcpus, vm.memory)),
-        ("kernel", environment.kernel.clone()),
-        ("cpu", environment.cpu_model.clone().unwrap_or_else(|| "unknown".to_owned())),
-        ("clock", environment.clock_source.clone().unwrap_or_else(|| "unknown".to_owned())),
-        ("boot", boot(document)),
-    ];
-    for probe in &document.probes {
-        let missing = document.missing_probes.iter().find(|missing| missing.probe.word() == *probe);
-        let text = missing.map_or_else(
-            || format!("{probe} runs"),
-            |missing| format!("{probe} does not: {}", missing.because),
-        );
-        rows.push(("probe", text));
-    }
-    rows.iter().map(|(name, text)| format!("{name:<8}{text}\n")).collect()
-}
-
-fn boot(document: &Document) -> String {
-    let ready = Duration::from(document.ready_within);
-    let Some(booted) = document.booted_within.map(Duration::from) else {
-        return format!("agent ready after {:.2} s", ready.as_secs_f64());
-    };
-    let share = ready.as_secs_f64() / booted.as_secs_f64();
-    format!(
-        "first process after {:.2} s, agent ready after {:.2} s ({share:.2}x)",
-        booted.as_secs_f64(),
-        ready.as_secs_f64()
-    )
 }

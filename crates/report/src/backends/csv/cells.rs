@@ -2,93 +2,14 @@
 
 use findings::{
     CellSummary, Comparison, ConnectSummary, CpuCost, Difference, Distribution, Estimate, Findings,
-    LatencySummary,
+    GuestTime, LatencySummary,
 };
 
 use samples::{EndReason, Owner};
 
-use super::{basis, ends, line, metric, optional};
+use super::{basis, cell_columns::COLUMNS, ends, line, metric, optional};
 use crate::labels;
 
-const COLUMNS: [&str; 77] = [
-    "run",
-    "cell",
-    "path",
-    "layers",
-    "workload",
-    "load",
-    "baseline",
-    "metric",
-    "unit",
-    "trials",
-    "median",
-    "low",
-    "high",
-    "confidence",
-    "mean",
-    "standard_deviation",
-    "baseline_ratio",
-    "baseline_ratio_low",
-    "baseline_ratio_high",
-    "baseline_ratio_confidence",
-    "baseline_difference",
-    "baseline_verdict",
-    "sent_bits_per_second",
-    "received_bits_per_second",
-    "retransmits",
-    "cwnd_min_bytes",
-    "cwnd_max_bytes",
-    "rtt_under_load_ns",
-    "round_trip_min_ns",
-    "round_trip_p25_ns",
-    "round_trip_p50_ns",
-    "round_trip_p75_ns",
-    "round_trip_p90_ns",
-    "round_trip_p99_ns",
-    "round_trip_p99.9_ns",
-    "round_trip_max_ns",
-    "round_trip_mean_ns",
-    "round_trips",
-    "round_trips_lost",
-    "path_mtu_bytes",
-    "cpus",
-    "cpus_busy",
-    "cpus_interrupts",
-    "cpus_client",
-    "cpus_server",
-    "cpu_seconds_per_gigabyte",
-    "doubts",
-    "reorderings",
-    "out_of_order_segments",
-    "datagrams_per_second",
-    "datagrams_lost",
-    "datagrams_loss",
-    "datagrams_reordered",
-    "datagrams_duplicate",
-    "jitter_ns",
-    "send_lateness_p50_ns",
-    "send_lateness_p99_ns",
-    "since_intended_p50_ns",
-    "since_intended_p99_ns",
-    "since_intended_p99.9_ns",
-    "beside_bits_per_second",
-    "connect_p50_ns",
-    "connect_p99_ns",
-    "exchange_p50_ns",
-    "exchange_p99_ns",
-    "connections_failed",
-    "interval_basis",
-    "ended",
-    "level_shifts",
-    "probed_trials",
-    "owners_busy_cpus",
-    "owners_unexplained_share",
-    "calls_client_per_unit",
-    "calls_server_per_unit",
-    "way_sum_ns",
-    "way_engine_p50_ns",
-    "way_unexplained_share",
-];
 const PERCENTILES: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.99, 0.999];
 
 pub(crate) fn cells(findings: &Findings) -> String {
@@ -98,10 +19,15 @@ pub(crate) fn cells(findings: &Findings) -> String {
     let columns = reported.iter().map(|column| format!("reported.{column}"));
     let owners = labels::owners(findings.cells.iter());
     let owned = owners.iter().map(|owner| format!("owner.{}", labels::owner_key(*owner)));
-    let head = line(COLUMNS.map(str::to_owned).into_iter().chain(names).chain(columns).chain(owned));
-    let of_owners =
-        |cell: &CellSummary| owners.iter().map(|it| optional(owner(cell, *it))).collect::<Vec<_>>();
-    let rows = findings.cells.iter().map(|cell| row(findings, cell, &factors, &reported, of_owners(cell)));
+    let guests = labels::distinct(guests(findings).map(|guest| guest.end.as_str()));
+    let seen = guests.iter().map(|end| format!("guest.{end}"));
+    let further = names.chain(columns).chain(owned).chain(seen);
+    let head = line(COLUMNS.map(str::to_owned).into_iter().chain(further));
+    let of_cell = |cell: &CellSummary| -> Vec<String> {
+        let owned = owners.iter().map(|it| optional(owner(cell, *it)));
+        owned.chain(guests.iter().map(|end| optional(guest(cell, end)))).collect()
+    };
+    let rows = findings.cells.iter().map(|cell| row(findings, cell, &factors, &reported, of_cell(cell)));
     [head].into_iter().chain(rows).collect()
 }
 
@@ -110,7 +36,7 @@ fn row(
     cell: &CellSummary,
     factors: &[&str],
     reported: &[&str],
-    owned: Vec<String>,
+    cpus: Vec<String>,
 ) -> String {
     let mut fields = identity(findings, cell);
     fields.extend(value(&cell.value));
@@ -128,12 +54,13 @@ fn row(
         cell.shifts.len().to_string(),
     ]);
     fields.extend(probed(cell));
+    fields.push(optional(place(findings, cell)));
     debug_assert_eq!(fields.len(), COLUMNS.len());
     fields.extend(factors.iter().map(|factor| cell.levels.get(*factor).cloned().unwrap_or_default()));
     let value =
         |name: &&str| cell.reported.iter().find(|value| value.name == **name).map(|value| value.value);
     fields.extend(reported.iter().map(|name| optional(value(name))));
-    fields.extend(owned);
+    fields.extend(cpus);
     line(fields)
 }
 
@@ -279,7 +206,23 @@ fn probed(cell: &CellSummary) -> Vec<String> {
         optional(way.map(|way| way.sum.0)),
         optional(way.and_then(|way| way.engine).map(|engine| engine.0)),
         optional(way.map(|way| way.unexplained)),
+        optional(probed.and_then(|probed| probed.calls.as_ref()).map(|calls| calls.all)),
     ]
+}
+
+/// Its place in a ranking.
+fn place(findings: &Findings, cell: &CellSummary) -> Option<u32> {
+    let mut ranks = findings.rankings.iter().flat_map(|ranking| &ranking.ranks);
+    ranks.find(|rank| rank.cell == cell.id).map(|rank| rank.place)
+}
+
+fn guests(findings: &Findings) -> impl Iterator<Item = &GuestTime> {
+    findings.cells.iter().flat_map(|cell| &cell.guests)
+}
+
+/// CPUs of an end's guest, by its own count.
+fn guest(cell: &CellSummary, end: &str) -> Option<f64> {
+    cell.guests.iter().find(|guest| guest.end == end).map(|guest| guest.busy)
 }
 
 /// CPUs of an owner.

@@ -1,0 +1,39 @@
+//! Probes that a run began with and lost on its way. Must not know what any of them sees.
+
+use findings::LostProbe;
+use samples::{Arm, MissingProbe, ProbeKind, RunRecord, Trial};
+
+/// Those that some watched trial lacks, in the order of their kinds.
+pub(super) fn on_the_way(record: &RunRecord) -> Vec<LostProbe> {
+    ProbeKind::ALL.into_iter().filter_map(|probe| lost(record, probe)).collect()
+}
+
+/// The probes without those that no watched trial has.
+pub(super) fn without(record: &RunRecord, probes: &[ProbeKind]) -> Vec<ProbeKind> {
+    let has = |probe: ProbeKind| watched(record).any(|trial| lack(trial, probe).is_none());
+    let nothing_yet = watched(record).next().is_none();
+    probes.iter().copied().filter(|probe| nothing_yet || has(*probe)).collect()
+}
+
+fn lost(record: &RunRecord, probe: ProbeKind) -> Option<LostProbe> {
+    let lacking = || watched(record).filter_map(|trial| Some((trial, lack(trial, probe)?)));
+    let (first, missing) = lacking().next()?;
+    let later = watched(record).skip_while(|trial| trial.index != first.index);
+    let count = |trials: usize| u32::try_from(trials).unwrap_or(u32::MAX);
+    Some(LostProbe {
+        probe,
+        because: missing.because.clone(),
+        from: first.index,
+        trials: count(lacking().count()),
+        again: count(later.filter(|trial| lack(trial, probe).is_none()).count()),
+    })
+}
+
+/// In the order in which they were made.
+fn watched(record: &RunRecord) -> impl Iterator<Item = &Trial> {
+    record.trials.iter().filter(|trial| trial.arm == Arm::Probed)
+}
+
+fn lack(trial: &Trial, probe: ProbeKind) -> Option<&MissingProbe> {
+    trial.observed.as_ref()?.lost.iter().find(|lost| lost.probe == probe)
+}

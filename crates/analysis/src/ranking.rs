@@ -1,0 +1,135 @@
+//! Which of several paths is best, where they are alternatives: none adds layers to another, which a ladder would show.
+//! Must not know what they are made of.
+
+use std::cmp::Ordering;
+
+use findings::{CellSummary, Comparison, Findings, Rank, Ranking};
+
+use crate::{
+    compare,
+    measured::Measured,
+    noise::Noise,
+    rules::sure::{self, Side},
+};
+
+/// Two paths are a comparison, not a ranking.
+const FEWEST: usize = 3;
+
+type Cell<'a> = (&'a CellSummary, &'a Measured<'a>);
+
+/// One ranking for each workload without a ladder and each setting of its factors. The cells of `findings` are those of
+/// `measured`, in the same order.
+pub(crate) fn rankings(findings: &Findings, measured: &[Measured<'_>], noise: &Noise) -> Vec<Ranking> {
+    let laddered = |workload: &str| findings.ladders.iter().any(|ladder| ladder.workload == workload);
+    let mut groups: Vec<Vec<Cell<'_>>> = Vec::new();
+    for cell in findings.cells.iter().zip(measured).filter(|(cell, _)| !laddered(&cell.workload)) {
+        let alike = |group: &&mut Vec<Cell<'_>>| {
+            group.first().is_some_and(|(first, _)| {
+                (&first.workload, &first.levels, first.metric)
+                    == (&cell.0.workload, &cell.0.levels, cell.0.metric)
+            })
+        };
+        match groups.iter_mut().find(alike) {
+            Some(group) => group.push(cell),
+            None => groups.push(vec![cell]),
+        }
+    }
+    groups.into_iter().filter_map(|group| ranking(group, noise)).collect()
+}
+
+fn ranking(mut cells: Vec<Cell<'_>>, noise: &Noise) -> Option<Ranking> {
+    let (first, _) = cells.first().filter(|_| cells.len() >= FEWEST)?;
+    let (workload, metric, levels) = (first.workload.clone(), first.metric, first.levels.clone());
+    let more_is_better = metric.more_is_better()?;
+    cells.sort_by(|one, other| better_first(one.0, other.0, more_is_better));
+    let best = *cells.first()?;
+    let mut ranks: Vec<Rank> = Vec::new();
+    let (mut leader, mut place) = (best, 1);
+    for (number, cell) in (1u32..).zip(&cells) {
+        if number > 1 && is_worse(cell, &leader, more_is_better, noise) {
+            (leader, place) = (*cell, number);
+        }
+        ranks.push(Rank {
+            place,
+            cell: cell.0.id.clone(),
+            path: cell.0.path.clone(),
+            value: cell.0.value.median,
+            against_best: if number > 1 { against(cell, &best, noise) } else { None },
+        });
+    }
+    Some(Ranking { workload, metric, levels, ranks })
+}
+
+fn better_first(one: &CellSummary, other: &CellSummary, more_is_better: bool) -> Ordering {
+    let rising = one.value.median.total_cmp(&other.value.median);
+    if more_is_better { rising.reverse() } else { rising }
+}
+
+fn against(this: &Cell<'_>, that: &Cell<'_>, noise: &Noise) -> Option<Comparison> {
+    compare::compare(this.1, that.1, noise.floor(&this.0.workload))
+}
+
+/// Whether it is established that a cell is worse than the one that leads its place.
+fn is_worse(cell: &Cell<'_>, leader: &Cell<'_>, more_is_better: bool, noise: &Noise) -> bool {
+    let Some(change) = against(cell, leader, noise) else { return false };
+    let weighed = sure::weigh(&change, sure::swing([cell.0, leader.0]));
+    weighed.is_some_and(|weighed| weighed.sure && (weighed.side == Side::Lower) == more_is_better)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{analyse, fixtures::Fixture};
+
+    fn places(run: &Fixture) -> Vec<Vec<(u32, String)>> {
+        let of = |ranking: Ranking| ranking.ranks.into_iter().map(|rank| (rank.place, rank.path)).collect();
+        analyse(&run.record).rankings.into_iter().map(of).collect()
+    }
+
+    fn four(blocks: u32) -> Fixture {
+        let mut run = Fixture::new(blocks);
+        run.path("bare", &["veth", "bridge"]);
+        for path in ["microvm", "qemu", "qemu-vhost"] {
+            run.path(path, &["virtio", "bridge"]);
+        }
+        run
+    }
+
+    #[test]
+    fn paths_that_the_numbers_do_not_tell_apart_share_a_place() {
+        let mut run = four(6);
+        for (path, rate, nanos) in [
+            ("bare", 23e9, 65e3),
+            ("microvm", 10.05e9, 178e3),
+            ("qemu", 10e9, 130e3),
+            ("qemu-vhost", 13e9, 96e3),
+        ] {
+            run.stream(path, &[], rate).ping(path, &[], nanos);
+        }
+        let ranked = |places: [(u32, &str); 4]| places.map(|(place, path)| (place, path.to_owned())).to_vec();
+        assert_eq!(
+            places(&run),
+            [
+                ranked([(1, "bare"), (2, "qemu-vhost"), (3, "microvm"), (3, "qemu")]),
+                ranked([(1, "bare"), (2, "qemu-vhost"), (3, "qemu"), (4, "microvm")]),
+            ]
+        );
+    }
+
+    #[test]
+    fn too_few_trials_give_an_order_and_one_place_for_all() {
+        let mut run = four(2);
+        run.stream("bare", &[], 1e9).stream("qemu", &[], 3e9).stream("microvm", &[], 2e9);
+        let order = [(1, "qemu"), (1, "microvm"), (1, "bare")].map(|(place, path)| (place, path.to_owned()));
+        assert_eq!(places(&run), [order.to_vec()]);
+    }
+
+    #[test]
+    fn layers_upon_each_other_are_not_ranked_nor_are_two_paths() {
+        let mut run = Fixture::new(6);
+        run.path("wire", &["wire"]).path("tunnel", &["wire", "vxlan"]).path("bridge", &["wire", "bridge"]);
+        run.stream("wire", &[], 3e9).stream("tunnel", &[], 2e9).stream("bridge", &[], 1e9);
+        run.ping("tunnel", &[], 9e3).ping("bridge", &[], 8e3);
+        assert_eq!(places(&run), Vec::<Vec<_>>::new());
+    }
+}

@@ -1,0 +1,164 @@
+//! Claims about a network device: who moves its packets, its offloads and its MTU. Must not know its queues, nor the machine
+//! but for what moves the packets.
+
+use findings::{Severity, VmSummary};
+use samples::{VmDevice, VmRole};
+use units::significant;
+
+use super::{Manager, Said, of_a_cpu, queues};
+use crate::words::list;
+
+/// Every look at a device.
+pub(super) const LOOKS: [fn(&VmSummary, &VmDevice) -> Option<Said>; 5] =
+    [vhost_off, queues::single, queues::too_many, offload_off, mtu_mismatch];
+
+/// With fewer packets a second a device is as good as idle.
+const TRAFFIC: f64 = 1000.0;
+/// Nothing is compared here.
+pub(super) const UNMEASURED: &str =
+    "What a change brings was not measured: hold `plumb client` before against after.";
+/// What the host must be able to leave to the guest, by the kernel's names.
+const OFFLOADS: [&str; 4] =
+    ["tx-checksum-ip-generic", "tx-scatter-gather", "tx-tcp-segmentation", "tx-tcp6-segmentation"];
+
+/// `tap100i0`, or what else it is called.
+pub(super) fn name(device: &VmDevice) -> &str {
+    device.tap.as_deref().or(device.netdev.as_deref()).unwrap_or("its device")
+}
+
+/// One whose packets vhost could move, as far as it is known.
+pub(super) fn is_virtio(device: &VmDevice) -> bool {
+    device.backend == "tap" && device.model.as_ref().is_none_or(|model| model.starts_with("virtio-net"))
+}
+
+/// Packets a second, both ways.
+fn rate(summary: &VmSummary, device: &VmDevice) -> Option<f64> {
+    let counted = device.counters.as_ref()?;
+    Some((counted.rx_packets + counted.tx_packets) as f64 / summary.trace.elapsed.seconds().max(1e-9))
+}
+
+fn severity(summary: &VmSummary, device: &VmDevice) -> Severity {
+    let busy = rate(summary, device).is_some_and(|rate| rate > TRAFFIC);
+    if busy { Severity::Warning } else { Severity::Note }
+}
+
+pub(super) fn packets(summary: &VmSummary, device: &VmDevice) -> Option<(String, String)> {
+    let rate = rate(summary, device)?;
+    Some((format!("packets a second over {}, both ways", name(device)), significant(rate, 3)))
+}
+
+fn vhost_off(summary: &VmSummary, device: &VmDevice) -> Option<Said> {
+    if !is_virtio(device) || device.vhost != Some(false) {
+        return None;
+    }
+    let main = summary.roles.iter().find(|role| role.role == VmRole::Main);
+    let main = main.map(|main| ("QEMU's main loop, which moves them".to_owned(), of_a_cpu(main.cpus)));
+    let evidence = packets(summary, device).into_iter().chain(main).chain(calls(summary, device));
+    Some(Said {
+        id: "vhost-off",
+        severity: severity(summary, device),
+        claim: format!(
+            "vhost is off for {}: QEMU's main loop moves its packets, by system calls.",
+            name(device)
+        ),
+        evidence: evidence.collect(),
+        caveats: vec![
+            UNMEASURED,
+            "vhost is no win in every direction: one published log has 1.69 and 0.40 times.",
+        ],
+        action: "Let the kernel move the packets; that takes a new start of the guest.".into(),
+        commands: vhost_commands(summary),
+    })
+}
+
+/// System calls of the whole process for each packet, where there are enough of these.
+fn calls(summary: &VmSummary, device: &VmDevice) -> Option<(String, String)> {
+    let counted = device.counters.as_ref().filter(|_| rate(summary, device) > Some(TRAFFIC))?;
+    let calls = summary.trace.all.as_ref()?.count.calls as f64;
+    let said = significant(calls / (counted.rx_packets + counted.tx_packets) as f64, 3);
+    Some(("system calls of QEMU for each of them".into(), said))
+}
+
+fn vhost_commands(summary: &VmSummary) -> Vec<String> {
+    let set = match Manager::of(summary) {
+        Manager::Proxmox(id) => {
+            format!("qm stop {id} && qm start {id}  # on for virtio where the module is there")
+        }
+        Manager::Libvirt(guest) => format!("virsh edit {guest}  # <interface> <driver name='vhost'/>"),
+        Manager::Nobody => "qemu-system-x86_64 ... -netdev tap,id=net0,ifname=TAP,script=no,vhost=on".into(),
+    };
+    vec!["modprobe vhost_net && ls -l /dev/vhost-net".into(), set]
+}
+
+/// What a tap device has of offloads is what the guest's driver took: packets to the guest that need not be cut or summed.
+fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<Said> {
+    let state = device.state.as_ref()?;
+    // A guest that has not started its driver has taken none.
+    let up = device.negotiated.as_ref().and_then(|it| it.driver).unwrap_or(true);
+    let evidence = offloads(device, &state.features);
+    if !up || evidence.is_empty() {
+        return None;
+    }
+    Some(Said {
+        id: "offload-off",
+        severity: severity(summary, device),
+        claim: format!(
+            "Offloads of {} are off: packets are cut and summed by a CPU on their way.",
+            name(device)
+        ),
+        evidence: evidence.into_iter().chain(packets(summary, device)).collect(),
+        caveats: vec![UNMEASURED, "A guest that boots, or whose driver is not up yet, has taken none."],
+        action: "Have the device offer them and the guest take them: on the host nothing can be switched."
+            .into(),
+        commands: vec![
+            "ethtool -K DEVICE tso on gso on gro on tx on rx on  # in the guest".into(),
+            "qemu-system-x86_64 ... -device virtio-net-pci,csum=on,guest_csum=on,host_tso4=on,guest_tso4=on"
+                .into(),
+        ],
+    })
+}
+
+fn offloads(device: &VmDevice, features: &std::collections::BTreeMap<String, bool>) -> Vec<(String, String)> {
+    let off: Vec<&str> = OFFLOADS.into_iter().filter(|name| features.get(*name) == Some(&false)).collect();
+    let refused = refused(device);
+    let headless = (device.header == Some(false))
+        .then(|| ("header that tells of offloads".to_owned(), "none, so there can be none".to_owned()));
+    let off =
+        (!off.is_empty()).then(|| (format!("off on {}, for packets to the guest", name(device)), list(&off)));
+    let refused = (!refused.is_empty())
+        .then(|| ("not taken by the guest's driver, for packets from the guest".to_owned(), list(&refused)));
+    [headless, off, refused].into_iter().flatten().collect()
+}
+
+/// Features that let the guest hand on large packets, where a monitor tells of them.
+fn refused(device: &VmDevice) -> Vec<&'static str> {
+    let Some(taken) = device.negotiated.as_ref().and_then(|it| it.features.as_ref()) else {
+        return Vec::new();
+    };
+    let wanted = ["VIRTIO_NET_F_CSUM", "VIRTIO_NET_F_HOST_TSO4", "VIRTIO_NET_F_HOST_TSO6"];
+    wanted.into_iter().filter(|name| !taken.iter().any(|it| it == name)).collect()
+}
+
+fn mtu_mismatch(_: &VmSummary, device: &VmDevice) -> Option<Said> {
+    let (state, master) = (device.state.as_ref()?, device.master.as_ref()?);
+    let (own, its) = (state.mtu, master.mtu);
+    (own != its).then(|| Said {
+        id: "mtu-mismatch",
+        severity: Severity::Warning,
+        claim: format!(
+            "{} has an MTU of {own}, and {}, which it is a port of, of {its}.",
+            name(device),
+            master.name
+        ),
+        evidence: vec![
+            (format!("MTU of {}", name(device)), own.to_string()),
+            (format!("MTU of {}", master.name), its.to_string()),
+        ],
+        caveats: vec!["The guest's own MTU is not seen from here: it decides on what the guest sends."],
+        action: "Give all of them, and the guest's device, one MTU.".into(),
+        commands: vec![
+            format!("ip link set {} mtu {its}", name(device)),
+            "ip link set DEVICE mtu MTU  # in the guest".into(),
+        ],
+    })
+}

@@ -1,0 +1,78 @@
+//! Claims about the machine as a whole: what runs its instructions, and whether it gets the host's CPUs. Must not know
+//! devices.
+
+use findings::{Severity, VmSummary};
+use samples::{VmAccelerator, VmRole};
+use units::Share;
+
+use super::Said;
+
+/// Every look at the machine.
+pub(super) const LOOKS: [fn(&VmSummary) -> Option<Said>; 3] = [emulated, crowded, throttled];
+
+/// Waiting for a CPU of the host for more than this share of the time that it wants one is felt in every latency.
+const CROWDED: f64 = 0.05;
+/// A guest that hardly runs waits now and then, and nobody feels it.
+const RUNS: f64 = 0.05;
+/// Standing still for more than this share of the time.
+const THROTTLED: f64 = 0.01;
+
+fn emulated(summary: &VmSummary) -> Option<Said> {
+    (summary.vm.accelerator == Some(VmAccelerator::Emulation)).then(|| Said {
+        id: "emulated",
+        severity: Severity::Warning,
+        claim: "Its processor is emulated: counts hold, its times and rates do not compare with hardware."
+            .into(),
+        evidence: vec![("machines of KVM that it holds open".into(), "none".into())],
+        caveats: vec!["Without the right to see what it holds open, its command line is believed."],
+        action: "Run it by KVM, where the host's CPU can.".into(),
+        commands: vec!["plumb doctor".into(), "qemu-system-x86_64 ... -accel kvm -cpu host".into()],
+    })
+}
+
+/// Not what a virtual machine does, but what others on the host leave it.
+fn crowded(summary: &VmSummary) -> Option<Said> {
+    let crowded = |role: &VmRole| {
+        let found = summary.roles.iter().find(|it| it.role == *role && it.cpus > RUNS)?;
+        found.waited.filter(|waited| *waited > CROWDED).map(|waited| (*role, waited))
+    };
+    let roles: Vec<(VmRole, f64)> = [VmRole::Cpu, VmRole::Vhost].iter().filter_map(crowded).collect();
+    let (role, worst) = roles.iter().copied().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let whose = if role == VmRole::Cpu { "The guest's CPUs" } else { "Its vhost workers" };
+    let evidence = |(role, waited): &(VmRole, f64)| {
+        let who = if *role == VmRole::Cpu { "the guest's CPUs" } else { "vhost workers" };
+        (format!("waited, {who}"), Share(*waited).to_string())
+    };
+    Some(Said {
+        id: "noisy-host",
+        severity: Severity::Warning,
+        claim: format!(
+            "{whose} waited for a CPU of the host in {} of the time that they wanted one: others run there too.",
+            Share(worst)
+        ),
+        evidence: roles.iter().map(evidence).collect(),
+        caveats: vec!["A guest that has more CPUs than the host crowds itself."],
+        action: "Give its CPUs and its vhost workers CPUs of their own, or let less run on the host.".into(),
+        commands: vec!["taskset -cp CPUS TID".into()],
+    })
+}
+
+fn throttled(summary: &VmSummary) -> Option<Said> {
+    let elapsed = summary.trace.elapsed;
+    let (limit, throttled) = summary.vm.cpu_limit.zip(summary.vm.throttled)?;
+    let share = throttled.0 as f64 / elapsed.0.max(1) as f64;
+    let group = summary.vm.control_group.clone().unwrap_or_default();
+    (share > THROTTLED).then(|| Said {
+        id: "noisy-host",
+        severity: Severity::Warning,
+        claim: format!(
+            "Its control group used up its limit of {} CPUs, and its threads stood still for {throttled}.",
+            units::significant(limit, 3),
+        ),
+        evidence: vec![("stood still, of the time".into(), Share(share).to_string())],
+        caveats: vec!["The kernel adds up the standstill on every CPU."],
+        action: "Raise the limit, or take it away. Since Linux 6.4 vhost workers are under it as well."
+            .into(),
+        commands: vec![format!("echo max > /sys/fs/cgroup{group}/cpu.max")],
+    })
+}

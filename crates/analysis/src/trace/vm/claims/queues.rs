@@ -1,0 +1,86 @@
+//! Claims about a device's queues against the guest's CPUs and the thread that moves the packets of one. Must not know
+//! offloads.
+
+use findings::{Severity, VmSummary};
+use samples::{VmDevice, VmRole};
+
+use super::{
+    Manager, Said,
+    devices::{UNMEASURED, is_virtio, name, packets},
+    of_a_cpu,
+};
+
+/// A thread that is busier has hardly any time left.
+const FULL: f64 = 0.8;
+
+/// One queue where there could be more.
+pub(super) fn single(summary: &VmSummary, device: &VmDevice) -> Option<Said> {
+    let cpus = summary.vm.cpus.filter(|cpus| *cpus > 1)?;
+    if !is_virtio(device) || device.queues != 1 {
+        return None;
+    }
+    let (given, carrier) = (device.unused_queues + 1, carrier(summary, device));
+    let full = carrier.as_ref().is_some_and(|(_, busy)| *busy > FULL);
+    let claim = match (full, given) {
+        (true, _) => {
+            format!(
+                "{} uses one queue, and the thread that moves its packets has no time left.",
+                name(device)
+            )
+        }
+        (false, 1) => format!("{} has one queue for {cpus} CPUs of the guest.", name(device)),
+        (false, _) => format!("{} has {given} queues, and the guest uses one of them.", name(device)),
+    };
+    let idle = "The thread that moves its packets has time left: at this load the queue is not the limit.";
+    let carried = carrier.map(|(who, busy)| (who.to_owned(), of_a_cpu(busy)));
+    Some(Said {
+        id: "single-queue-bound",
+        severity: if full { Severity::Warning } else { Severity::Note },
+        claim,
+        evidence: carried.into_iter().chain(packets(summary, device)).collect(),
+        caveats: [UNMEASURED].into_iter().chain((!full).then_some(idle)).collect(),
+        action: "Give the device more queues, up to the guest's CPUs, and have the guest use them.".into(),
+        commands: commands(summary, device, given, cpus),
+    })
+}
+
+/// More queues than CPUs that could serve them.
+pub(super) fn too_many(summary: &VmSummary, device: &VmDevice) -> Option<Said> {
+    let cpus = summary.vm.cpus.filter(|cpus| device.queues > *cpus)?;
+    Some(Said {
+        id: "too-many-queues",
+        severity: Severity::Note,
+        claim: format!("{} uses {} queues for {cpus} CPUs of the guest.", name(device), device.queues),
+        evidence: packets(summary, device).into_iter().collect(),
+        caveats: vec![UNMEASURED],
+        action: "Have the guest use as many queues as it has CPUs.".into(),
+        commands: vec![format!("ethtool -L DEVICE combined {cpus}  # in the guest")],
+    })
+}
+
+/// Who moves the packets of one queue: one thread at most.
+fn carrier(summary: &VmSummary, device: &VmDevice) -> Option<(&'static str, f64)> {
+    let (role, word) = match device.vhost? {
+        true => (VmRole::Vhost, "the busiest vhost worker"),
+        false => (VmRole::Main, "QEMU's main loop"),
+    };
+    let found = summary.roles.iter().find(|it| it.role == role)?;
+    Some((word, found.busiest))
+}
+
+fn commands(summary: &VmSummary, device: &VmDevice, given: u32, wanted: u32) -> Vec<String> {
+    let inside = |queues: u32| format!("ethtool -L DEVICE combined {queues}  # in the guest");
+    if given > 1 {
+        return vec![inside(given)];
+    }
+    let set = match Manager::of(summary) {
+        Manager::Proxmox(id) => format!("qm set {id} --net0 virtio=MAC,bridge=BRIDGE,queues={wanted}"),
+        Manager::Libvirt(guest) => format!("virsh edit {guest}  # <interface> <driver queues='{wanted}'/>"),
+        Manager::Nobody => format!(
+            "qemu-system-x86_64 ... -netdev tap,id={0},queues={wanted} -device virtio-net-pci,netdev={0},mq=on,vectors={1}",
+            device.netdev.as_deref().unwrap_or("net0"),
+            2 * wanted + 2
+        ),
+    };
+    vec![set, inside(wanted)]
+}

@@ -1,0 +1,73 @@
+//! The tap devices of a machine, read when it begins to be measured and again when that ends. Must not know what either side
+//! of a device is for.
+
+use probe::{VmQueue, VmReading};
+use samples::{DeviceCounters, DeviceState, Unread, VmFacts, VmMaster};
+use topology::{Counters, HeldTap, Refusal};
+use units::Bytes;
+
+/// The first queue of each device, and what the device said then.
+pub(super) struct Taps {
+    pid: u32,
+    begun: Vec<(VmQueue, Result<HeldTap, Refusal>)>,
+}
+
+impl Taps {
+    /// Those that are held open at this reading.
+    pub(super) fn of(pid: u32, reading: &VmReading) -> Self {
+        let mut begun: Vec<(VmQueue, Result<HeldTap, Refusal>)> = Vec::new();
+        for queue in reading.queues() {
+            if !begun.iter().any(|(known, _)| known.tap == queue.tap) {
+                let tap = read(pid, &queue);
+                begun.push((queue, tap));
+            }
+        }
+        Self { pid, begun }
+    }
+
+    /// Puts in what they are now, and what they counted meanwhile.
+    pub(super) fn put_in(self, facts: &mut VmFacts) {
+        for (queue, begun) in self.begun {
+            let now = read(self.pid, &queue);
+            let is_its = |device: &&mut samples::VmDevice| device.tap.as_ref() == Some(&queue.tap);
+            let Some(device) = facts.devices.iter_mut().find(is_its) else { continue };
+            let counters = now.as_ref().ok().zip(begun.as_ref().ok());
+            device.counters =
+                counters.map(|(now, begun)| passed(&queue.tap, &now.state.counters, &begun.state.counters));
+            match now.or(begun) {
+                Ok(tap) => {
+                    device.header = tap.header;
+                    device.qdisc = Some(tap.state.qdisc.clone());
+                    device.master =
+                        tap.master.map(|it| VmMaster { name: it.name, kind: it.kind, mtu: it.mtu });
+                    let state = DeviceState::from(&tap.state);
+                    device.state = Some(DeviceState { device: queue.tap, ..state });
+                }
+                Err(refusal) => facts.unread.push(Unread {
+                    what: format!("the tap device {}", queue.tap),
+                    because: format!("{refusal}; run as root"),
+                }),
+            }
+        }
+    }
+}
+
+fn read(pid: u32, queue: &VmQueue) -> Result<HeldTap, Refusal> {
+    topology::held_tap(pid, queue.descriptor, &queue.tap)
+}
+
+fn passed(tap: &str, now: &Counters, begun: &Counters) -> DeviceCounters {
+    let bytes = |now: u64, begun: u64| Bytes(now.saturating_sub(begun));
+    DeviceCounters {
+        device: tap.to_owned(),
+        rx_packets: now.rx_packets.saturating_sub(begun.rx_packets),
+        rx_bytes: bytes(now.rx_bytes, begun.rx_bytes),
+        rx_dropped: now.rx_dropped.saturating_sub(begun.rx_dropped),
+        rx_errors: now.rx_errors.saturating_sub(begun.rx_errors),
+        tx_packets: now.tx_packets.saturating_sub(begun.tx_packets),
+        tx_bytes: bytes(now.tx_bytes, begun.tx_bytes),
+        tx_dropped: now.tx_dropped.saturating_sub(begun.tx_dropped),
+        tx_errors: now.tx_errors.saturating_sub(begun.tx_errors),
+        ..DeviceCounters::default()
+    }
+}

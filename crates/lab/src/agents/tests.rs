@@ -1,0 +1,91 @@
+//! Machines that hang as they start, without a machine.
+
+use std::{
+    os::unix::net::UnixStream,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use machine::{Channel, MachineError};
+
+use super::*;
+
+/// One whose agent greets from its `greets_at`th start on.
+struct Sleepy {
+    greets_at: u32,
+    starts: Arc<AtomicU32>,
+    may_hang: bool,
+    /// The other ends of its agents' channels.
+    agents: Vec<UnixStream>,
+}
+
+impl Machine for Sleepy {
+    fn start(&mut self) -> Result<Channel, MachineError> {
+        let start = self.starts.fetch_add(1, Ordering::Relaxed) + 1;
+        let (ours, theirs) = UnixStream::pair().expect("a pair");
+        let mut agent = protocol::Sender::new(theirs.try_clone().expect("a copy"));
+        if start >= self.greets_at {
+            agent.send(&FromAgent::Hello(Hello::new("test"))).expect("it is heard");
+        }
+        self.agents.push(theirs);
+        Ok(Channel { from_agent: Box::new(ours.try_clone().expect("a copy")), to_agent: Box::new(ours) })
+    }
+
+    fn pids(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    fn stop(&mut self) {
+        self.agents.clear();
+    }
+
+    fn patience(&self) -> Duration {
+        Duration::from_millis(200)
+    }
+
+    fn may_hang(&self) -> bool {
+        self.may_hang
+    }
+
+    fn last_words(&self) -> String {
+        "yawn".to_owned()
+    }
+}
+
+fn check(greets_at: u32, may_hang: bool, starts: u32, told: usize, error: Option<&str>) {
+    let (host, counted) = (HostName::new("vm0"), Arc::new(AtomicU32::new(0)));
+    let sleepy = Sleepy { greets_at, starts: Arc::clone(&counted), may_hang, agents: Vec::new() };
+    let awake = Sleepy { greets_at: 1, starts: Arc::default(), may_hang, agents: Vec::new() };
+    let machines: Vec<(HostName, Box<dyn Machine>)> =
+        vec![(host.clone(), Box::new(sleepy)), (HostName::new("vm1"), Box::new(awake))];
+    let mut notices = Vec::new();
+    let started =
+        Agents::start(machines, "test", &Stop::new(), &mut |text: &str| notices.push(text.to_owned()));
+    assert_eq!((counted.load(Ordering::Relaxed), notices.len()), (starts, told), "{notices:?}");
+    match (started, error) {
+        (Ok(agents), None) => {
+            assert_eq!(agents.hung_starts(&host), starts - 1);
+            assert_eq!(agents.hung_starts(&HostName::new("vm1")), 0);
+            assert!(agents.ready_within(&host).is_some());
+        }
+        (Err(found), Some(error)) => {
+            let found = found.to_string();
+            assert!(found.contains(error) && found.contains("yawn"), "{found}");
+        }
+        (started, error) => panic!("{:?} where {error:?} was to come", started.err()),
+    }
+}
+
+#[test]
+fn a_machine_that_hangs_as_it_starts_is_started_once_more_and_that_is_told() {
+    check(1, true, 1, 0, None);
+    check(2, true, 2, 1, None);
+    check(3, true, 2, 1, Some("vm0 did not answer the greeting"));
+}
+
+#[test]
+fn one_that_cannot_hang_is_not_started_again() {
+    check(2, false, 1, 0, Some("did not answer the greeting"));
+}

@@ -1,0 +1,251 @@
+//! A virtual machine of Firecracker: the agent is its guest's first process, its channel a virtual socket. Whatever it
+//! opens by path is a descriptor that it inherits or lies in a folder in memory, so that it leaves no file behind.
+//! Must not know what the guest is asked to do.
+
+mod api;
+mod error;
+mod guest_stream;
+mod requests;
+mod tap;
+
+use std::{
+    io::{PipeReader, Read},
+    os::{fd::OwnedFd, unix::net::UnixListener},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{Arc, OnceLock},
+    time::{Duration, Instant},
+};
+
+use command_fds::{CommandFdExt, FdMapping};
+use protocol::guest::FIRST_WORDS;
+use scenario::{HostName, Vm};
+use sys::MemoryFolder;
+use units::Bytes;
+
+pub use api::ApiError;
+pub use error::FirecrackerError;
+pub use tap::NamedTap;
+
+use self::{api::Api, guest_stream::GuestStream, requests::Descriptor};
+use crate::{
+    Machine,
+    channel::Channel,
+    error::MachineError,
+    guest::{Image, Vmlinux},
+    last_lines::LastLines,
+};
+
+/// Firecracker, as it is found on the PATH.
+pub(crate) const PROGRAM: &str = "firecracker";
+/// The socket of its interface, in the folder.
+const API_FILE: &str = "api.sock";
+/// It warns of each port that a guest looks for and does not find.
+const LEVEL: &str = "Error";
+/// How a kernel complains that it was told not to look for PCI: on every start, and of no use to anybody.
+const USUAL: &str = "PCI: Fatal: No config space access function found";
+
+/// A virtual machine of Firecracker. Dropping it ends it.
+#[derive(Debug)]
+pub struct Firecracker {
+    host: HostName,
+    vm: Vm,
+    program: PathBuf,
+    kernel: Arc<Vmlinux>,
+    image: Arc<Image>,
+    tap: Option<NamedTap>,
+    running: Option<Running>,
+    words: LastLines,
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    started: Instant,
+    first_process: Arc<OnceLock<Instant>>,
+}
+
+/// One that was started, and what ends when it does.
+struct Started {
+    child: Child,
+    ended: PipeReader,
+}
+
+impl Firecracker {
+    /// The modules that an [`Image`] for it must have.
+    pub const MODULES: &'static [&'static str] = &["virtio_mmio", "vmw_vsock_virtio_transport", "virtio_net"];
+
+    /// With less memory, a guest has no room for kernel, image and a measurement.
+    pub const LEAST_MEMORY: Bytes = Vm::LEAST_MEMORY;
+
+    /// The machine `vm` of `host`, which will boot `kernel` with `image`.
+    #[must_use]
+    pub fn new(host: HostName, vm: Vm, kernel: Arc<Vmlinux>, image: Arc<Image>) -> Self {
+        let (program, words) = (PROGRAM.into(), LastLines::default());
+        Self { host, vm, program, kernel, image, tap: None, running: None, words }
+    }
+
+    /// Run by `program`, if one is named, instead of the one on the PATH.
+    #[must_use]
+    pub fn program(mut self, program: Option<PathBuf>) -> Self {
+        self.program = program.unwrap_or_else(|| PROGRAM.into());
+        self
+    }
+
+    /// With the network device whose other side is `tap`.
+    #[must_use]
+    pub fn with_tap(mut self, tap: NamedTap) -> Self {
+        self.tap = Some(tap);
+        self
+    }
+
+    /// Why no guest can be run by `program`, or the one on the PATH, if none can: it is not installed, or there is no
+    /// KVM, without which it runs nothing. Takes up to ten seconds.
+    #[must_use]
+    pub fn lacks(program: Option<&Path>) -> Option<FirecrackerError> {
+        let installed = Self::version(program).map(drop);
+        installed.and_then(|()| sys::kvm::try_run().map_err(FirecrackerError::NoKvm)).err()
+    }
+
+    /// What `program`, or the one on the PATH, calls itself and its version.
+    ///
+    /// # Errors
+    /// When it is not there, or does not say.
+    pub fn version(program: Option<&Path>) -> Result<String, FirecrackerError> {
+        let program = program.unwrap_or(Path::new(PROGRAM));
+        let mut command = Command::new(program);
+        command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let child = start(&mut command, None, program)?;
+        let said = child.wait_with_output()?.stdout;
+        let said = String::from_utf8_lossy(&said);
+        let first = said.lines().next().filter(|line| line.starts_with("Firecracker "));
+        first.map(str::to_owned).ok_or_else(|| FirecrackerError::Other { program: program.to_owned() })
+    }
+
+    fn run(&self) -> Result<(Running, GuestStream), FirecrackerError> {
+        if self.vm.memory < Self::LEAST_MEMORY {
+            return Err(FirecrackerError::TooLittleMemory {
+                asked: self.vm.memory,
+                least: Self::LEAST_MEMORY,
+            });
+        }
+        let folder = MemoryFolder::create("for Firecracker's sockets")?;
+        let listener = UnixListener::bind(folder.path(&requests::host_socket()))?;
+        let started = Instant::now();
+        let Started { mut child, ended } = self.spawn(&folder)?;
+        let first_process = Arc::new(OnceLock::new());
+        self.words.keep(child.stderr.take().expect("asked for as a pipe"), |line| !line.is_empty());
+        self.listen(child.stdout.take().expect("asked for as a pipe"), &first_process);
+        let stream = GuestStream::awaited(listener, ended);
+        match self.boot(&folder, &mut child) {
+            Ok(()) => Ok((Running { child, started, first_process }, stream)),
+            Err(source) => {
+                let status = end(&mut child).and_then(|status| status.code());
+                let words = self.words.text();
+                // One that was ended just now has no exit status of its own.
+                Err(match status {
+                    Some(status) => FirecrackerError::Ended { status, words },
+                    None => FirecrackerError::Api { source, words },
+                })
+            }
+        }
+    }
+
+    fn spawn(&self, folder: &MemoryFolder) -> Result<Started, FirecrackerError> {
+        let (ended, life) = std::io::pipe()?;
+        let inherited: [(Descriptor, OwnedFd); 4] = [
+            (Descriptor::Kernel, self.kernel.file().try_clone()?.into()),
+            (Descriptor::Image, self.image.file().try_clone()?.into()),
+            (Descriptor::Folder, folder.descriptor()?.into()),
+            (Descriptor::Life, life.into()),
+        ];
+        let mut command = Command::new(&self.program);
+        command.arg("--api-sock").arg(requests::in_folder(API_FILE)).args(["--level", LEVEL]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mappings =
+            inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child as i32 });
+        command.fd_mappings(mappings.collect()).expect("each descriptor has a number of its own");
+        let namespace = self.tap.as_ref().map(|tap| &tap.namespace);
+        // With the command go the descriptors here: only so does its end end the pipe.
+        Ok(Started { child: start(&mut command, namespace, &self.program)?, ended })
+    }
+
+    fn boot(&self, folder: &MemoryFolder, child: &mut Child) -> Result<(), ApiError> {
+        let mut api = Api::connect(&folder.path(API_FILE), || matches!(child.try_wait(), Ok(None)))?;
+        for (path, body) in requests::to_boot(&self.vm, self.tap.as_ref()) {
+            api.put(&path, &body)?;
+        }
+        Ok(())
+    }
+
+    fn listen(&self, console: impl Read + Send + 'static, first_process: &Arc<OnceLock<Instant>>) {
+        let first_process = Arc::clone(first_process);
+        self.words.keep(console, move |line| {
+            let first = line.contains(FIRST_WORDS);
+            if first {
+                first_process.get_or_init(Instant::now);
+            }
+            !first && !line.is_empty() && !line.contains(USUAL)
+        });
+    }
+}
+
+impl Machine for Firecracker {
+    fn start(&mut self) -> Result<Channel, MachineError> {
+        if self.running.is_some() {
+            return Err(MachineError::Started { host: self.host.to_string() });
+        }
+        let refused = |source| MachineError::Firecracker { host: self.host.to_string(), source };
+        let (running, stream) = self.run().map_err(refused)?;
+        self.running = Some(running);
+        let (from_agent, to_agent) = stream.halves();
+        Ok(Channel { from_agent: Box::new(from_agent), to_agent: Box::new(to_agent) })
+    }
+
+    fn pids(&self) -> Vec<u32> {
+        self.running.iter().map(|running| running.child.id()).collect()
+    }
+
+    fn stop(&mut self) {
+        if let Some(mut running) = self.running.take() {
+            end(&mut running.child);
+        }
+    }
+
+    /// A guest boots in a second; where the machine that has KVM is itself emulated, in three when nothing else runs, and
+    /// several with several CPUs hinder each other.
+    fn patience(&self) -> Duration {
+        Duration::from_secs(50 + 10 * u64::from(self.vm.vcpus))
+    }
+
+    fn booted_within(&self) -> Option<Duration> {
+        let running = self.running.as_ref()?;
+        Some(running.first_process.get()?.duration_since(running.started))
+    }
+
+    fn last_words(&self) -> String {
+        self.words.text()
+    }
+}
+
+impl Drop for Firecracker {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn start(
+    command: &mut Command,
+    namespace: Option<&sys::netns::NetNs>,
+    program: &Path,
+) -> Result<Child, FirecrackerError> {
+    sys::child::spawn_in(command, namespace, &program.display().to_string())
+        .map_err(|error| FirecrackerError::of_start(error, program))
+}
+
+/// Ends it, if it still runs, and waits until it is gone; how it ended.
+fn end(child: &mut Child) -> Option<ExitStatus> {
+    // Either fails only when the child is gone, which is what is wanted.
+    let _ = child.kill();
+    child.wait().ok()
+}

@@ -1,0 +1,196 @@
+//! The kernel as it runs, an ELF file, taken out of the file that a boot loader would load, which holds it compressed.
+//! Source: Documentation/arch/x86/boot.rst of Linux (`payload_offset`, `payload_length`), and scripts/extract-vmlinux for
+//! how each compression is told.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read, Seek, Write},
+};
+
+use super::{
+    error::GuestError,
+    kernel::{BZ_IMAGE, ELF, Kernel, MAGIC},
+};
+
+/// Sectors of the part of a bzImage that runs before the rest, and the sector itself, which is not counted.
+const SETUP_SECTORS: usize = 0x1f1;
+const SECTOR: usize = 512;
+/// What a file without the number of its sectors has.
+const USUAL_SECTORS: u8 = 4;
+/// Where the compressed kernel lies behind that part, and how long it is.
+const PAYLOAD_OFFSET: usize = 0x248;
+const PAYLOAD_LENGTH: usize = 0x24c;
+
+/// A kernel that is not compressed: a file in memory that is gone with its last holder. One serves any number of guests.
+#[derive(Debug)]
+pub struct Vmlinux {
+    file: File,
+}
+
+impl Vmlinux {
+    /// The file, for a monitor to inherit.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+}
+
+impl Kernel {
+    /// The same kernel, not compressed: some monitors take no other, and a guest that has to do the work itself boots
+    /// later.
+    ///
+    /// # Errors
+    /// When the file cannot be read, has no kernel in it, or there is no memory for it.
+    pub fn uncompressed(&self) -> Result<Vmlinux, GuestError> {
+        let failed = |source| GuestError::Read { what: "the kernel", path: self.image.clone(), source };
+        let bytes = fs::read(&self.image).map_err(failed)?;
+        let mut file = sys::memory_file::create("plumb-guest-kernel")?;
+        if bytes.starts_with(ELF) {
+            file.write_all(&bytes)?;
+        } else {
+            let packed = |reason| GuestError::Packed { image: self.image.clone(), reason };
+            let payload =
+                payload(&bytes).ok_or_else(|| GuestError::NoKernelFile { image: self.image.clone() })?;
+            unpack(payload, &mut file).map_err(|error| packed(error.to_string()))?;
+        }
+        file.rewind()?;
+        Ok(Vmlinux { file })
+    }
+}
+
+/// The compressed kernel in a bzImage.
+fn payload(image: &[u8]) -> Option<&[u8]> {
+    if image.get(MAGIC)? != BZ_IMAGE {
+        return None;
+    }
+    let number = |at: usize| Some(u32::from_le_bytes(image.get(at..at + 4)?.try_into().ok()?) as usize);
+    let sectors = match *image.get(SETUP_SECTORS)? {
+        0 => USUAL_SECTORS,
+        sectors => sectors,
+    };
+    let begin = (usize::from(sectors) + 1) * SECTOR + number(PAYLOAD_OFFSET)?;
+    image.get(begin..begin.checked_add(number(PAYLOAD_LENGTH)?)?)
+}
+
+/// Writes to `to` what is in `payload`, an ELF file.
+fn unpack(payload: &[u8], to: &mut File) -> io::Result<()> {
+    match payload {
+        [0x1f, 0x8b, ..] => io::copy(&mut flate2::read::GzDecoder::new(payload), to)?,
+        [0x02, 0x21, 0x4c, 0x18, blocks @ ..] => unpack_lz4(blocks, to)?,
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
+            io::copy(&mut lzma_rust2::XzReader::new(payload, false), to)?
+        }
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            let stream = ruzstd::decoding::StreamingDecoder::new(payload).map_err(io::Error::other)?;
+            io::copy(&mut { stream }, to)?
+        }
+        _ => {
+            let head = payload.get(..6).unwrap_or(payload);
+            return Err(io::Error::other(format!(
+                "it is none of gzip, lz4, xz and zstd, but begins with {head:02x?}"
+            )));
+        }
+    };
+    let mut head = [0; ELF.len()];
+    to.rewind()?;
+    to.read_exact(&mut head)?;
+    if head == *ELF { Ok(()) } else { Err(io::Error::other("what is in it is no ELF file")) }
+}
+
+/// Source: doc/lz4_Frame_format.md of lz4, "legacy frame": blocks, each after its length; it has no end of its own.
+fn unpack_lz4(mut blocks: &[u8], to: &mut File) -> io::Result<u64> {
+    const LARGEST: usize = 8 << 20;
+    let mut block = vec![0; LARGEST];
+    let mut written = 0;
+    while let Some((length, rest)) = blocks.split_first_chunk::<4>() {
+        if rest.is_empty() {
+            // Not a length but the size of the whole.
+            break;
+        }
+        let length = u32::from_le_bytes(*length) as usize;
+        let (packed, rest) =
+            rest.split_at_checked(length).ok_or_else(|| io::Error::other("it ends within a block"))?;
+        let size = lz4_flex::block::decompress_into(packed, &mut block).map_err(io::Error::other)?;
+        to.write_all(&block[..size])?;
+        written += size as u64;
+        blocks = rest;
+    }
+    Ok(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    const TEXT: &str = "\x7fELF and the rest of a kernel, which says kernel, kernel, kernel\n";
+    /// The same, packed by gzip, lz4 -l, xz --check=crc32 --x86 and zstd, as the kernel's build does.
+    const PACKED: [&str; 4] = [
+        "1f8b0800000000000203ab77f5715348cc4b5128c94855284a2d2e51c84f534854c84e2dca4bcdd15128cfc84cce50284eac2c860ba1d\
+         25c009e0c636541000000",
+        "02214c1836000000f51a7f454c4620616e64207468652072657374206f662061206b65726e656c2c20776869636820736179731300060\
+         80050726e656c0a41000000",
+        "fd377a585a0000016922de3602010400210110008b216f49e0004000325d003f914584694d5f649b49f4a6869dc2b5318891c50927ebd\
+         0e71d566488d6a9043d18c2cbd7f3cbdb26d4bccbe1af90b800000000009e0c636500014a41a263cb2b9042990d010000000001595a41\
+         000000",
+        "28b52ffd2441a50100a4027f454c4620616e64207468652072657374206f662061206b65726e656c2c20776869636820736179730a020\
+         02b1dc4885906046ef7cb41000000",
+    ];
+
+    fn bytes(hexadecimal: &str) -> Vec<u8> {
+        let digit = |digit: u8| char::from(digit).to_digit(16).expect("hexadecimal") as u8;
+        hexadecimal.as_bytes().chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
+    }
+
+    /// A bzImage with one sector before the payload, and something behind it.
+    fn image(payload: &[u8]) -> Vec<u8> {
+        let mut image = vec![0; 2 * SECTOR + 16];
+        image[SETUP_SECTORS] = 1;
+        image[MAGIC].copy_from_slice(BZ_IMAGE);
+        image[PAYLOAD_OFFSET..PAYLOAD_OFFSET + 4].copy_from_slice(&16_u32.to_le_bytes());
+        image[PAYLOAD_LENGTH..PAYLOAD_LENGTH + 4].copy_from_slice(&(payload.len() as u32).to_le_bytes());
+        [image.as_slice(), payload, b"behind it"].concat()
+    }
+
+    fn unpacked(folder: &Path, image: &[u8]) -> Result<String, GuestError> {
+        let kernel = Kernel { image: folder.join("vmlinuz"), modules: folder.to_owned() };
+        fs::write(&kernel.image, image).expect("writable");
+        let mut text = String::new();
+        let kernel = kernel.uncompressed()?;
+        kernel.file().read_to_string(&mut text).expect("text");
+        Ok(text)
+    }
+
+    #[test]
+    fn a_kernel_packed_in_any_of_four_ways_is_taken_out() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for packed in PACKED {
+            let image = image(&bytes(packed));
+            assert_eq!(unpacked(folder.path(), &image).expect(packed), TEXT, "{packed}");
+        }
+        assert_eq!(unpacked(folder.path(), TEXT.as_bytes()).expect("nothing to do"), TEXT);
+    }
+
+    #[test]
+    fn what_is_packed_otherwise_or_broken_is_refused_by_the_name_of_its_file() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut endless = image(&bytes(PACKED[1]));
+        endless[PAYLOAD_LENGTH..PAYLOAD_LENGTH + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+        let mut cut = bytes(PACKED[1]);
+        cut.truncate(40);
+        let mut text = bytes(PACKED[0]);
+        let last = text.len() - 20;
+        text[last] ^= 1;
+        for (image, said) in [
+            (image(b"BZh9 and more"), "none of gzip, lz4, xz and zstd"),
+            (image(&cut), "ends within a block"),
+            (image(&text), "vmlinuz"),
+            (endless, "is no kernel"),
+            (b"no kernel".to_vec(), "is no kernel"),
+        ] {
+            let error = unpacked(folder.path(), &image).expect_err(said).to_string();
+            assert!(error.contains(said) && error.contains("/vmlinuz"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What the monitor of a QEMU that runs says of it, asked by a client that only reads. Source: qapi/{machine,misc,qom,run-state,
+//! virtio}.json of QEMU 7.2. Must not know who started that QEMU.
+
+mod question;
+
+use std::{collections::BTreeMap, path::Path};
+
+use serde_json::{Value, json};
+
+pub use self::question::MonitorError;
+use self::question::Questions;
+
+/// Where devices are found: those that were given a name, and those that were not.
+const FOLDERS: [&str; 2] = ["/machine/peripheral", "/machine/peripheral-anon"];
+/// How the types of network devices begin that share memory with a driver.
+const NIC: &str = "child<virtio-net-";
+/// Properties that concern traffic, of hw/net/virtio-net.c.
+const SETTINGS: [&str; 17] = [
+    "mq",
+    "vectors",
+    "mrg_rxbuf",
+    "rx_queue_size",
+    "tx_queue_size",
+    "host_mtu",
+    "csum",
+    "guest_csum",
+    "host_tso4",
+    "host_tso6",
+    "host_ufo",
+    "guest_tso4",
+    "guest_tso6",
+    "guest_ufo",
+    "packed",
+    "rss",
+    "mac",
+];
+
+/// A monitor whose only client this is, until it is dropped.
+#[derive(Debug)]
+pub struct Monitor {
+    questions: Questions,
+    version: String,
+}
+
+/// What it says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MonitorSays {
+    /// Its version: `7.2.22`.
+    pub version: String,
+    /// The guest's name.
+    pub guest: Option<String>,
+    /// What it does: `running`, `paused`.
+    pub status: String,
+    /// Whether KVM runs the guest.
+    pub kvm: Option<bool>,
+    /// The threads that run the guest's CPUs, by number.
+    pub cpu_threads: Vec<u32>,
+    /// I/O threads by name and number.
+    pub io_threads: Vec<(String, u32)>,
+    /// Its virtio network devices.
+    pub nics: Vec<NicSays>,
+}
+
+/// What it says of a network device.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NicSays {
+    /// What the guest sees: `virtio-net-pci`.
+    pub model: String,
+    /// The host side that it belongs to.
+    pub netdev: Option<String>,
+    /// What was set, by QEMU's names.
+    pub set: BTreeMap<String, String>,
+    /// The features that the driver took; `None` before QEMU 7.2.
+    pub features: Option<Vec<String>>,
+    /// Whether the driver is up.
+    pub driver: Option<bool>,
+    /// Whether vhost was started.
+    pub vhost: Option<bool>,
+}
+
+impl Monitor {
+    /// Becomes the client of the monitor at this socket, if that has none.
+    ///
+    /// # Errors
+    /// When nobody listens there, or it has another client, or it is no monitor.
+    pub fn open(at: &Path) -> Result<Self, MonitorError> {
+        let (questions, version) = Questions::open(at)?;
+        Ok(Self { questions, version })
+    }
+
+    /// The process that listens at the socket: QEMU itself, or whoever made the socket for it.
+    #[must_use]
+    pub fn listener(&self) -> Option<u32> {
+        sys::socket::peer_pid(self.questions.socket()).ok()
+    }
+
+    /// Asks for everything; nothing is changed by any of it. A question that this QEMU does not know is left out.
+    ///
+    /// # Errors
+    /// When it does not answer any more.
+    pub fn ask(&mut self) -> Result<MonitorSays, MonitorError> {
+        let number = |thread: &Value| u32::try_from(thread["thread-id"].as_u64()?).ok();
+        let name = self.questions.ask("query-name", &json!({}))?;
+        let status = self.questions.ask("query-status", &json!({}))?;
+        let kvm = self.questions.ask("query-kvm", &json!({}))?;
+        let cpus = self.questions.ask("query-cpus-fast", &json!({}))?;
+        let io_threads = self.questions.ask("query-iothreads", &json!({}))?;
+        let named = |thread: &Value| Some((text(&thread["id"])?, number(thread)?));
+        Ok(MonitorSays {
+            version: self.version.clone(),
+            guest: text(&name["name"]),
+            status: text(&status["status"]).unwrap_or_else(|| "unknown".to_owned()),
+            kvm: kvm["enabled"].as_bool(),
+            cpu_threads: list(&cpus).filter_map(number).collect(),
+            io_threads: list(&io_threads).filter_map(named).collect(),
+            nics: self.nics()?,
+        })
+    }
+
+    fn nics(&mut self) -> Result<Vec<NicSays>, MonitorError> {
+        let devices = self.questions.ask("x-query-virtio", &json!({}))?;
+        let devices: Vec<String> = list(&devices).filter_map(|device| text(&device["path"])).collect();
+        let mut nics = Vec::new();
+        for folder in FOLDERS {
+            let children = self.questions.ask("qom-list", &json!({ "path": folder }))?;
+            for child in list(&children) {
+                let (Some(name), Some(kind)) = (text(&child["name"]), text(&child["type"])) else { continue };
+                if kind.starts_with(NIC) {
+                    nics.push(self.nic(&format!("{folder}/{name}"), &kind, &devices)?);
+                }
+            }
+        }
+        Ok(nics)
+    }
+
+    fn nic(&mut self, path: &str, kind: &str, devices: &[String]) -> Result<NicSays, MonitorError> {
+        let mut nic = NicSays { model: model(kind).to_owned(), ..NicSays::default() };
+        for setting in SETTINGS {
+            if let Some(value) = self.get(path, setting)? {
+                nic.set.insert(setting.to_owned(), value);
+            }
+        }
+        nic.netdev = self.get(path, "netdev")?;
+        // On a bus of its own the device itself is a child; on virtio-mmio it is the one that is listed.
+        let is_its = |device: &&String| {
+            device.strip_prefix(path).is_some_and(|rest| matches!(rest, "" | "/virtio-backend"))
+        };
+        if let Some(device) = devices.iter().find(is_its) {
+            let status = self.questions.ask("x-query-virtio-status", &json!({ "path": device }))?;
+            take_status(&mut nic, &status);
+        }
+        Ok(nic)
+    }
+
+    fn get(&mut self, path: &str, property: &str) -> Result<Option<String>, MonitorError> {
+        let value = self.questions.ask("qom-get", &json!({ "path": path, "property": property }))?;
+        Ok(match value {
+            Value::Null => None,
+            Value::String(text) => Some(text),
+            Value::Bool(on) => Some(if on { "on" } else { "off" }.to_owned()),
+            other => Some(other.to_string()),
+        })
+    }
+}
+
+fn take_status(nic: &mut NicSays, status: &Value) {
+    nic.vhost = status["vhost-started"].as_bool();
+    nic.driver = status["status"]["statuses"]
+        .as_array()
+        .map(|all| all.iter().any(|word| text(word).is_some_and(|it| it.contains("DRIVER_OK"))));
+    // Both say `VIRTIO_NET_F_MQ: Multiqueue with ...`.
+    let taken = ["dev-features", "transports"].map(|part| &status["guest-features"][part]);
+    let named = |feature: &Value| Some(text(feature)?.split(':').next()?.to_owned());
+    let known = taken.iter().any(|part| part.is_array());
+    nic.features = known.then(|| taken.into_iter().flat_map(list).filter_map(named).collect());
+}
+
+/// `child<virtio-net-pci>` without what is around it.
+fn model(kind: &str) -> &str {
+    kind.trim_start_matches("child<").trim_end_matches('>')
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests;

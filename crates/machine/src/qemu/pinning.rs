@@ -1,0 +1,51 @@
+//! Which CPUs of the host the threads of a QEMU run on, where that was asked for. Must not know why.
+
+use std::{fs, io};
+
+use scenario::Vm;
+
+use super::{error::QemuError, qmp::Qmp};
+
+/// Binds the threads of the QEMU `pid`, and the kernel's threads that move its packets.
+pub(super) fn pin(pid: u32, qmp: &mut Qmp, vm: &Vm) -> Result<(), QemuError> {
+    if vm.cpus.is_empty() && vm.monitor_cpus.is_empty() {
+        return Ok(());
+    }
+    let vcpus = qmp.vcpu_threads().map_err(|source| QemuError::Threads { source })?;
+    for (thread, cpu) in vcpus.iter().zip(vm.cpus.iter().cycle()) {
+        bind(*thread, &[*cpu])?;
+    }
+    if !vm.monitor_cpus.is_empty() {
+        let others = threads(pid)?.into_iter().filter(|thread| !vcpus.contains(thread));
+        for thread in others.chain(vhost_workers(pid)) {
+            bind(thread, &vm.monitor_cpus)?;
+        }
+    }
+    Ok(())
+}
+
+/// A thread that has ended meanwhile needs no CPU.
+fn bind(thread: u32, cpus: &[u32]) -> Result<(), QemuError> {
+    match sys::affinity::pin(thread, cpus) {
+        Err(error) if error.is_gone() => Ok(()),
+        bound => bound.map_err(QemuError::Pin),
+    }
+}
+
+fn threads(pid: u32) -> io::Result<Vec<u32>> {
+    Ok(numbers(&format!("/proc/{pid}/task"))?.collect())
+}
+
+/// Since Linux 6.4 they are threads of QEMU itself; before, the kernel's own (vhost_worker_create in drivers/vhost).
+fn vhost_workers(pid: u32) -> Vec<u32> {
+    let name = format!("vhost-{pid}");
+    let is_named = |task: &u32| {
+        fs::read_to_string(format!("/proc/{task}/comm")).is_ok_and(|comm| comm.trim_end() == name)
+    };
+    numbers("/proc").into_iter().flatten().filter(is_named).collect()
+}
+
+fn numbers(folder: &str) -> io::Result<impl Iterator<Item = u32>> {
+    let entries = fs::read_dir(folder)?.filter_map(Result::ok);
+    Ok(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()))
+}

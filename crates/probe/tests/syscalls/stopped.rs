@@ -1,0 +1,190 @@
+//! The probe that stops processes at each call: against what programs know of themselves and against strace, and that it
+//! leaves them as they were.
+
+use std::{
+    io::{Read, Write},
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use libtest_mimic::Failed;
+use probe::{Probe, ProbeError, Slices, stopping};
+
+use crate::{
+    roles::{CALLS, COME_AND_GO, KNOWN, KNOWN_CALLS},
+    tracers::{Table, begin, end, of_strace, ours, status, stop, table, until},
+    watched::{calls, go, pids, seen, sum, waiting},
+};
+
+type Done = Result<(), Failed>;
+
+/// Calls whose number depends on who comes first.
+const BY_CHANCE: [&str; 5] = ["futex", "read", "restart_syscall", "sched_yield", "munmap"];
+
+/// Everything is counted: it never rests.
+fn whole() -> Box<dyn Probe> {
+    stopping(None)
+}
+
+/// Lets it begin and end. A watched child is waited for by the thread that watches, and so not here.
+fn finish(mut child: Child) {
+    go(&mut child);
+    let mut said = Vec::new();
+    child.stdout.take().expect("piped").read_to_end(&mut said).expect("it can be read");
+    assert!(until(|| status(child.id(), "State").is_none_or(|it| it.starts_with('Z'))), "it ends");
+    let _ = child.wait();
+}
+
+fn started(probe: &mut dyn Probe, pid: u32) -> bool {
+    match probe.start(&pids(&[pid])) {
+        Ok(()) => true,
+        Err(ProbeError::Unavailable { because, .. }) => {
+            println!("skipped: {because}");
+            false
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+pub(crate) fn counts() -> Done {
+    let (mut probe, child) = (whole(), waiting(KNOWN, &[]));
+    if !started(&mut *probe, child.id()) {
+        return Ok(finish(child));
+    }
+    finish(child);
+    let seen = seen(&mut *probe);
+    let [first, thread, own] = KNOWN_CALLS;
+    assert_eq!(calls(&seen, "getppid"), first + 4 * thread + 3 * own, "threads and children are followed");
+    assert_eq!(sum(&seen, "write", |count| count.bytes.map_or(0, |bytes| bytes.0)), 50_000);
+    let failed = |call| sum(&seen, call, |count| count.errors.unwrap_or(0));
+    assert_eq!(failed("open") + failed("openat"), 50);
+    let callers = seen.syscalls.iter().filter(|count| count.call == "getppid");
+    assert_eq!(callers.clone().count(), 8, "five threads and three children");
+    let names: Vec<_> = callers.filter_map(|count| count.thread.as_deref()).collect();
+    assert!((0..4).all(|n| names.contains(&format!("caller {n}").as_str())), "{names:?}");
+    for count in &seen.syscalls {
+        assert_eq!((count.running, count.waiting), (None, None), "it cannot be seen from outside");
+        assert_eq!(count.times.0.iter().sum::<u64>(), count.calls, "{count:?}");
+    }
+    let told = seen.stopping.expect("it says what it took");
+    assert!(told.looked.0 > 0 && told.stood.0 > 0 && told.slices.is_empty(), "{told:?}");
+    Ok(())
+}
+
+pub(crate) fn strace() -> Done {
+    let (mut probe, child) = (whole(), waiting(KNOWN, &[]));
+    let mut strace = Command::new("strace");
+    strace.args(["-c", "-f", "-U", "name,calls,errors", "-p", &child.id().to_string()]);
+    let Some(tracer) = begin(strace, "strace") else { return Ok(finish(child)) };
+    if !until(|| status(child.id(), "TracerPid").is_some_and(|tracer| tracer != "0")) {
+        println!("skipped: strace: it may not trace here");
+        stop(tracer);
+        return Ok(finish(child));
+    }
+    let error = probe.start(&pids(&[child.id()])).expect_err("a process has one tracer").to_string();
+    assert!(error.contains("watches it already"), "{error}");
+    finish(child);
+    let told = by_design(table(&end(tracer), of_strace));
+    let child = waiting(KNOWN, &[]);
+    assert!(started(&mut *probe, child.id()), "strace could");
+    finish(child);
+    assert!(told.len() > 5, "{told:?}");
+    assert_eq!(told, by_design(ours(&mut *probe, |_| true)));
+    Ok(())
+}
+
+fn by_design(mut table: Table) -> Table {
+    table.retain(|call, _| !BY_CHANCE.contains(&call.as_str()));
+    table
+}
+
+pub(crate) fn come_and_go() -> Done {
+    let (mut probe, child) = (whole(), waiting(COME_AND_GO, &["200"]));
+    if started(&mut *probe, child.id()) {
+        finish(child);
+        let seen = seen(&mut *probe);
+        let made = calls(&seen, "getppid");
+        assert!(made == 2000, "each thread makes ten: {made}");
+    } else {
+        finish(child);
+    }
+    Ok(())
+}
+
+/// A program that copies bytes, one by one, until its input ends.
+fn copier() -> Child {
+    let mut command = Command::new("cat");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("coreutils")
+}
+
+pub(crate) fn let_go() -> Done {
+    let mut probe = stopping(Some(Slices {
+        looking: Duration::from_millis(60),
+        resting: Duration::from_millis(60),
+    }));
+    let mut child = copier();
+    if !started(&mut *probe, child.id()) {
+        return Ok(drop(child.kill()));
+    }
+    let (mut to, mut from) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
+    let mut echo = |times: usize| {
+        for _ in 0..times {
+            to.write_all(b"x").expect("it reads");
+            from.read_exact(&mut [0]).expect("it writes");
+            thread::sleep(Duration::from_millis(1));
+        }
+    };
+    let watcher = status(child.id(), "TracerPid");
+    assert!(watcher.is_some_and(|tracer| tracer != "0"), "it is watched");
+    echo(600);
+    probe.stop();
+    assert_eq!(status(child.id(), "TracerPid").as_deref(), Some("0"), "nobody watches it any more");
+    echo(10);
+    let seen = seen(&mut *probe);
+    let told = seen.stopping.clone().expect("it says what it took");
+    assert!(told.slices.windows(2).all(|two| two[0].looking != two[1].looking), "{told:?}");
+    assert!(told.slices.len() >= 4 && told.slices.iter().any(|slice| slice.moved > 10), "{told:?}");
+    let counted = calls(&seen, "write");
+    assert!((20..600).contains(&counted), "those of slices, and none of rests: {counted}");
+    drop(to);
+    assert!(child.wait()?.success(), "it ends as if nothing had been");
+    Ok(())
+}
+
+pub(crate) fn signals() -> Done {
+    let (mut probe, mut child) = (whole(), copier());
+    if started(&mut *probe, child.id()) {
+        let kill = |name: &str| {
+            let done = Command::new("kill").args(["-s", name, &child.id().to_string()]).status();
+            assert!(done.is_ok_and(|status| status.success()));
+        };
+        let state = |wanted: &str| until(|| status(child.id(), "State").is_some_and(|it| it.starts_with(wanted)));
+        kill("STOP");
+        // Stopped while it is watched, and still so when nobody does any more.
+        assert!(state("t") || state("T"), "{:?}", status(child.id(), "State"));
+        probe.stop();
+        assert!(state("T"), "{:?}", status(child.id(), "State"));
+        kill("CONT");
+        assert!(state("S"), "{:?}", status(child.id(), "State"));
+        assert!(started(&mut *probe, child.id()));
+        kill("TERM");
+    } else {
+        child.kill()?;
+    }
+    assert!(until(|| status(child.id(), "State").is_none_or(|it| it.starts_with('Z'))), "it is delivered");
+    let _ = child.wait();
+    Ok(())
+}
+
+pub(crate) fn no_such_process() -> Done {
+    let mut child = waiting(CALLS, &["1"]);
+    go(&mut child);
+    let pid = child.id();
+    child.wait()?;
+    let mut probe = whole();
+    assert!(started(&mut *probe, pid), "one that has ended makes no calls");
+    assert_eq!(calls(&seen(&mut *probe), "getppid"), 0);
+    probe.stop();
+    Ok(())
+}

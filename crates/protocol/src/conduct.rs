@@ -1,0 +1,126 @@
+//! A run that a controller in another machine conducts for the one here: what it is told, and what it tells.
+
+use samples::{CellEnd, RunHeader, RunId, RunRecord, Skipped, Trial, Tries};
+use scenario::{Cell, Plan, PlannedTrial};
+use serde::{Deserialize, Serialize};
+use units::{BitRate, Nanos};
+
+use crate::message::Hello;
+
+/// To the conductor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum ToConductor {
+    /// First.
+    Hello(Hello),
+    /// A run to be conducted; there is one.
+    Conduct(Box<Commission>),
+    /// The user asks for the end.
+    Stop,
+}
+
+/// A run to be conducted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Commission {
+    /// The scenario's text.
+    pub text: String,
+    /// The scenario expanded.
+    pub plan: Plan,
+    /// The identity of the run.
+    pub id: RunId,
+    /// Whose remedies it tries, if it does.
+    pub tries: Option<Tries>,
+    /// What is there of it already.
+    pub resume: Option<RunRecord>,
+    /// Why it is conducted there.
+    pub because: String,
+}
+
+/// From the conductor: what its run keeps and tells, in order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum FromConductor {
+    /// First.
+    Hello(Hello),
+    /// To be kept: the header of a new run.
+    Begin(Box<RunHeader>),
+    /// To be kept: a finished trial.
+    Trial(Box<Trial>),
+    /// To be kept: a cell that cannot be measured.
+    Skip(Skipped),
+    /// To be kept: why a cell gets no more trials.
+    End(CellEnd),
+    /// To be kept: the run is complete.
+    Complete,
+    /// For whoever watches.
+    Told(Told),
+    /// Last: so many trials were made.
+    Over {
+        /// Not counting those that were there already.
+        made: u32,
+        /// Cells that could not be measured.
+        skipped: Vec<Skipped>,
+    },
+    /// Last: the run ended early.
+    Failed {
+        /// Why, naming operation and object.
+        because: String,
+        /// Whether because the end was asked for.
+        interrupted: bool,
+    },
+}
+
+/// What happens in a run, for whoever watches it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "kebab-case")]
+pub enum Told {
+    /// A step begins.
+    Step {
+        /// Which.
+        text: String,
+    },
+    /// The lab stands and the run begins.
+    Begun,
+    /// A trial begins.
+    Trial {
+        /// Which.
+        planned: PlannedTrial,
+        /// Its cell.
+        cell: Box<Cell>,
+    },
+    /// A trial is under way.
+    Rate {
+        /// Since its start.
+        elapsed: Nanos,
+        /// Of a stream.
+        rate: Option<BitRate>,
+        /// Of a ping-pong, per second.
+        round_trips: Option<f64>,
+        /// Of connections, per second.
+        connections: Option<f64>,
+    },
+    /// What the trials so far have decided.
+    Decided(Decided),
+    /// Something that the user should know.
+    Notice {
+        /// In words.
+        text: String,
+    },
+}
+
+/// What is still measured, and how much of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decided {
+    /// The block that is under way, from 0.
+    pub block: Option<u32>,
+    /// Cells that get more trials in it because they can change the answer.
+    pub open: Vec<String>,
+    /// How many cells there are that can be measured.
+    pub cells: u32,
+    /// Whether the budget ends the run.
+    pub out_of_time: bool,
+    /// The most trials that may follow.
+    pub trials_left: u32,
+    /// The most time that they may take.
+    pub most_left: Nanos,
+}

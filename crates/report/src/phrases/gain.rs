@@ -1,0 +1,55 @@
+//! What something brings, as a change of what it was. Must not know what was changed.
+
+use findings::{Comparison, Interval};
+
+use super::{Confidence, SEVERAL, bracket, times};
+use crate::{quantity::Scale, text::glued};
+
+/// `+69.1 % (+60.2 to +75.0)`, `−26.0 % (−30.1 to −22.4)`, or `2.31x (2.20 to 2.45)` when it is several times.
+pub(crate) fn gain(comparison: &Comparison, confidence: Confidence) -> String {
+    if comparison.ratio >= SEVERAL {
+        return times(comparison, confidence);
+    }
+    let value = gain_alone(comparison);
+    let Some(interval) = comparison.ratio_interval else {
+        let none = format!("{value} {}", glued("(no interval)"));
+        return if confidence == Confidence::Nowhere { value } else { none };
+    };
+    let scale = Scale::percent(comparison.ratio - 1.0);
+    let change = Interval { low: interval.low - 1.0, high: interval.high - 1.0, ..interval };
+    format!("{value} {}", bracket(&scale.signed_range(&change), &interval, comparison.basis, confidence))
+}
+
+/// The same without its interval: `+69.1 %`, `2.31x`.
+pub(crate) fn gain_alone(comparison: &Comparison) -> String {
+    if comparison.ratio >= SEVERAL {
+        return glued(&Scale::times(comparison.ratio).quantity(comparison.ratio));
+    }
+    let scale = Scale::percent(comparison.ratio - 1.0);
+    glued(&scale.with_unit(&scale.signed(comparison.ratio - 1.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use findings::{Basis, Difference};
+
+    #[test]
+    fn a_gain_has_a_sign_until_it_is_several_times() {
+        for (ratio, low, high, said) in [
+            (1.691, 1.602, 1.75, "+69.1 % (+60.2 to +75.0)"),
+            (0.74, 0.7, 0.776, "−26.0 % (−30.0 to −22.4)"),
+            (2.31, 2.2, 2.45, "2.31x (2.20 to 2.45)"),
+        ] {
+            let comparison = Comparison {
+                ratio,
+                ratio_interval: Some(Interval { low, high, confidence: 0.95 }),
+                difference: 0.0,
+                difference_interval: None,
+                verdict: Difference::Unclear,
+                basis: Basis::Trials,
+            };
+            assert_eq!(gain(&comparison, Confidence::InHead).replace('\u{a0}', " "), said);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! CPU time of virtual machines, cell by cell: either guest's as its host and as it sees it, and what the host did for
+//! both. Must not know the owners that this is made of.
+
+use findings::{CellSummary, Findings, GuestTime, MachineTimes};
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Column, Section, Table, left, right, section},
+    phrases,
+    text::{Text, Tone, glued},
+};
+
+/// So many cells are shown open.
+const OPEN: usize = 12;
+
+const MACHINES: &str = "VM: the threads of the host that run the guest's CPUs. Hypervisor: the monitors' other threads, vhost workers, \
+     interrupts and the kernel's own threads on the host.";
+const GUESTS: &str = "Guest: what its own kernel counts as busy of its CPUs, while the traffic flows. It takes time in which its host runs \
+     something else for its own, unless the host tells it, and does not see what the host does for it.";
+
+/// A column: its title, and what a cell has to say in it.
+type Shown = (&'static str, fn(&CellSummary) -> Option<String>);
+
+/// As in write-ups: the server, what carries, the client.
+const COLUMNS: [Shown; 5] = [
+    ("Server VM", |cell| vm(cell, |machines| machines.server)),
+    ("Its guest", |cell| guest(cell, "server")),
+    ("Hypervisor", |cell| vm(cell, |machines| Some(machines.hypervisor))),
+    ("Client VM", |cell| vm(cell, |machines| machines.client)),
+    ("Its guest", |cell| guest(cell, "client")),
+];
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let cells: Vec<&CellSummary> = findings.cells.iter().filter(|cell| has_machines(cell)).collect();
+    if cells.is_empty() {
+        return None;
+    }
+    let columns: Vec<Shown> =
+        COLUMNS.into_iter().filter(|(_, of)| cells.iter().any(|cell| of(cell).is_some())).collect();
+    let (open, folded) = cells.split_at(OPEN.min(cells.len()));
+    let mut blocks = vec![Block::Table(Table {
+        caption: Some(Text::of(Tone::Faint, caption(&cells))),
+        ..table(findings, &columns, open)
+    })];
+    if !folded.is_empty() {
+        let title = phrases::count(folded.len() as u64, "more cell", "more cells");
+        let more = vec![Block::Table(table(findings, &columns, folded))];
+        blocks.push(Block::Folded { title: title.into(), blocks: more });
+    }
+    Some(section("CPU time of virtual machines", blocks))
+}
+
+fn has_machines(cell: &CellSummary) -> bool {
+    machines(cell).is_some() || !cell.guests.is_empty()
+}
+
+fn caption(cells: &[&CellSummary]) -> String {
+    let host = cells.iter().filter_map(|cell| cell.probed.as_ref()?.cpu.as_ref()).map(|cpu| cpu.cpus).max();
+    let of_host = host.map(|cpus| format!(", of the host's {cpus}")).unwrap_or_default();
+    let machines = if cells.iter().any(|cell| machines(cell).is_some()) { MACHINES } else { "" };
+    ["CPUs busy on average", &of_host, ". ", machines, " ", GUESTS].concat().replace("  ", " ")
+}
+
+fn table(findings: &Findings, columns: &[Shown], cells: &[&CellSummary]) -> Table {
+    let heads: Vec<Column> =
+        [left("Cell")].into_iter().chain(columns.iter().map(|(title, _)| right(*title))).collect();
+    let row = |cell: &&CellSummary| {
+        let label = Text::from(labels::cell(findings, cell));
+        let said =
+            columns.iter().map(|(_, of)| of(cell).map_or_else(|| Text::of(Tone::Faint, "-"), Text::from));
+        [label].into_iter().chain(said).collect()
+    };
+    Table { columns: heads, rows: cells.iter().map(row).collect(), caption: None }
+}
+
+fn machines(cell: &CellSummary) -> Option<&MachineTimes> {
+    cell.probed.as_ref()?.cpu.as_ref()?.machines.as_ref()
+}
+
+fn vm(cell: &CellSummary, of: fn(&MachineTimes) -> Option<f64>) -> Option<String> {
+    Some(format!("{:.3}", of(machines(cell)?)?))
+}
+
+/// Beside its host's view of the same trials, where there is one: `0.71 of 2`.
+fn guest(cell: &CellSummary, end: &str) -> Option<String> {
+    let probed = cell.probed.as_ref().and_then(|probed| probed.cpu.as_ref()).map(|cpu| &cpu.guests);
+    let guests: &[GuestTime] = probed.filter(|guests| !guests.is_empty()).unwrap_or(&cell.guests);
+    let guest = guests.iter().find(|guest| guest.end == end)?;
+    Some(glued(&format!("{:.2} of {}", guest.busy, guest.cpus)))
+}

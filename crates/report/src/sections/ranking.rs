@@ -1,0 +1,107 @@
+//! Paths that are alternatives, the best first, and their round trips side by side. Must not know how places were found.
+
+use findings::{CellSummary, Difference, Findings, Metric, Rank, Ranking};
+use units::significant;
+
+use super::{
+    Source, headline,
+    percentiles::{self, Named},
+};
+use crate::{
+    labels,
+    page::{Block, Section, Table, left, right, section},
+    phrases::{self, Confidence},
+    text::{Text, Tone},
+};
+
+const SHARED: &str = "These numbers do not tell paths of one place apart.";
+
+type Row<'a> = (&'a Rank, &'a CellSummary);
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let blocks: Vec<Block> =
+        findings.rankings.iter().flat_map(|ranking| of_workload(findings, ranking)).collect();
+    (!blocks.is_empty()).then(|| section("Ranking", blocks))
+}
+
+fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
+    let find = |rank: &Rank| findings.cells.iter().find(|cell| cell.id == rank.cell);
+    let rows: Vec<Row<'_>> = ranking.ranks.iter().filter_map(|rank| Some((rank, find(rank)?))).collect();
+    let settings = labels::levels(&ranking.levels).map(|levels| format!(", {levels}")).unwrap_or_default();
+    let measured = phrases::measured_in(Some(ranking.metric));
+    let heading = Text::of(Tone::Strong, format!("{}{settings}", ranking.workload))
+        .and(Tone::Faint, format!(" ({measured})"));
+    let mut blocks = vec![Block::Heading(heading), Block::Table(table(findings, ranking, &rows))];
+    // As the scenario has them, so that the baseline stands first.
+    let ranked = findings.cells.iter().filter(|cell| rows.iter().any(|(rank, _)| rank.cell == cell.id));
+    let named: Vec<Named<'_>> = ranked
+        .filter_map(|cell| Some((cell.path.clone(), phrases::judged(cell.latency.as_ref()?))))
+        .collect();
+    if !named.is_empty() {
+        blocks.push(Block::Heading(format!("{}{settings}, percentiles", ranking.workload).into()));
+        blocks.extend(percentiles::tables(&named));
+    }
+    blocks
+}
+
+/// A column's title, and what a cell has to say in it.
+type Further = (&'static str, fn(&CellSummary) -> Option<String>);
+
+const FURTHER: [Further; 5] = [
+    ("Change", |cell| Some(phrases::gain_alone(cell.against_baseline.as_ref()?))),
+    ("Mean", |cell| Some(phrases::value(Metric::RoundTrip, phrases::judged(cell.latency.as_ref()?).mean))),
+    ("Std dev", |cell| {
+        Some(phrases::value(Metric::RoundTrip, phrases::judged(cell.latency.as_ref()?).deviation))
+    }),
+    ("Messages/s", |cell| Some(significant(cell.latency.as_ref()?.rate, 3))),
+    ("Retr", |cell| Some(phrases::grouped(cell.stream.as_ref()?.tcp?.retransmits))),
+];
+
+fn table(findings: &Findings, ranking: &Ranking, rows: &[Row<'_>]) -> Table {
+    let cells: Vec<&CellSummary> = rows.iter().map(|(_, cell)| *cell).collect();
+    let against = cells.iter().filter_map(|cell| cell.against_baseline.as_ref());
+    let common = phrases::common(against.filter_map(|comparison| comparison.difference_interval));
+    let confidence = if common.is_some() { Confidence::InHead } else { Confidence::Inline };
+    let further: Vec<Further> =
+        FURTHER.into_iter().filter(|(_, of)| cells.iter().any(|cell| of(cell).is_some())).collect();
+    // Other times of round trips stand beside it.
+    let value = match ranking.metric {
+        Metric::RoundTrip => "Median".to_owned(),
+        _ => headline::title(&cells),
+    };
+    let mut columns = vec![right("Place"), left("Path"), right(value), right("To baseline")];
+    columns.extend(further.iter().map(|(title, _)| right(*title)));
+    let row = |(rank, cell): &Row<'_>| {
+        let mut row = vec![
+            rank.place.to_string().into(),
+            Text::of(Tone::Strong, &rank.path),
+            phrases::value(ranking.metric, rank.value).into(),
+            to_baseline(findings, cell, confidence),
+        ];
+        let dash = || Text::of(Tone::Faint, "-");
+        row.extend(further.iter().map(|(_, of)| of(cell).map_or_else(dash, Text::from)));
+        row
+    };
+    let shared = rows.windows(2).any(|two| two[0].0.place == two[1].0.place);
+    let said = common.map(|common| format!("In brackets {common} intervals."));
+    let said: Vec<String> = said.into_iter().chain(shared.then(|| SHARED.to_owned())).collect();
+    let caption = (!said.is_empty()).then(|| Text::of(Tone::Faint, said.join(" ")));
+    Table { columns, rows: rows.iter().map(row).collect(), caption }
+}
+
+/// `+15.6 µs (+14.9 to +16.2)`.
+fn to_baseline(findings: &Findings, cell: &CellSummary, confidence: Confidence) -> Text {
+    let Some(comparison) = &cell.against_baseline else {
+        return Text::of(Tone::Faint, if cell.baseline { "baseline" } else { "-" });
+    };
+    let tone = phrases::tone(cell.metric, comparison);
+    let said = Text::of(tone, phrases::difference(cell.metric, comparison, confidence));
+    match phrases::no_difference(findings, &cell.workload, comparison) {
+        Some(none) if comparison.verdict == Difference::None => none,
+        Some(unclear) if comparison.difference_interval.is_some() => {
+            unclear.and(Tone::Plain, ": ").then(said)
+        }
+        Some(_) | None => said,
+    }
+}

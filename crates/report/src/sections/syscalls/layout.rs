@@ -1,0 +1,189 @@
+//! The columns of a table of system calls: only such as some call knows. Must not know which calls are shown.
+
+use findings::{CallRates, Work};
+use samples::SyscallCount;
+use units::{Nanos, Share, significant};
+
+use super::shape::shape;
+use crate::{
+    page::{Column, Table, left, right},
+    phrases,
+    text::{Text, Tone, glued},
+};
+
+/// A kind of call, among all of its cell.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'a> {
+    pub(super) count: &'a SyscallCount,
+    pub(super) all: &'a [SyscallCount],
+    /// For each megabyte, message or connection.
+    pub(super) rate: Option<f64>,
+    /// Of the calls of its end.
+    pub(super) share: Option<f64>,
+    /// How many threads made it.
+    pub(super) threads: u32,
+}
+
+/// A column that is only there where some call knows it.
+#[derive(Clone, Copy)]
+pub(super) struct Shown {
+    title: &'static str,
+    of: fn(Call<'_>) -> Option<String>,
+}
+
+/// What is told of calls.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// What they are made up of: how often, and how long one takes.
+    Composition,
+    /// How long they took, all together.
+    Times,
+}
+
+const fn shown(title: &'static str, of: fn(Call<'_>) -> Option<String>) -> Shown {
+    Shown { title, of }
+}
+
+/// Where nobody split the time.
+const WHOLE: &[Shown] = &[
+    shown("Failed", |call| call.count.errors.map(phrases::grouped)),
+    shown("Elapsed", |call| time(call.count.total)),
+    shown("Share", share_of_time),
+    shown("Per call", |call| each(call, call.count.total)),
+];
+
+/// Where a probe did, what one call takes: together the parts are the whole.
+const COMPOSED: &[Shown] = &[
+    shown("Per call", |call| each(call, call.count.total)),
+    shown("Running", |call| each(call, call.count.running)),
+    shown("Waiting", |call| each(call, call.count.waiting)),
+    shown("In guest", |call| each(call, call.count.guest.filter(|guest| guest.0 > 0))),
+];
+
+/// The same of all of them.
+const TIMED: &[Shown] = &[
+    shown("Failed", |call| call.count.errors.filter(|errors| *errors > 0).map(phrases::grouped)),
+    shown("Elapsed", |call| time(call.count.total)),
+    shown("Share", share_of_end_s_time),
+    shown("Per call", |call| each(call, call.count.total)),
+    shown("Running", |call| time(call.count.running)),
+    shown("Waiting", |call| time(call.count.waiting)),
+    shown("In guest", |call| time(call.count.guest.filter(|guest| guest.0 > 0))),
+    shown("Single calls", |call| shape(&call.count.times)),
+];
+
+/// The columns of a cell's calls.
+pub(super) struct Layout {
+    whose: bool,
+    /// Whether one process made all of them, so that its name says nothing.
+    alone: bool,
+    rate: Option<&'static str>,
+    /// Whether each call's part of the calls of its end is told.
+    shared: bool,
+    shown: Vec<Shown>,
+    /// What stands where a call lacks something that others have.
+    unknown: &'static str,
+}
+
+impl Layout {
+    pub(super) fn of(calls: &[Call<'_>], rates: Option<&CallRates>, told: Told) -> Self {
+        let is_split = calls.iter().any(|call| is_split(call.count));
+        let (columns, unknown) = match (is_split, told) {
+            (true, Told::Composition) => (COMPOSED, "-"),
+            (true, Told::Times) => (TIMED, "-"),
+            (false, _) => (WHOLE, "unknown"),
+        };
+        let process = |call: &Call<'_>| call.count.process.clone();
+        let alone = is_split && calls.windows(2).all(|two| process(&two[0]) == process(&two[1]));
+        let known = |shown: &&Shown| calls.iter().any(|call| (shown.of)(*call).is_some());
+        Self {
+            whose: calls.iter().any(|call| !whose(*call, alone).is_empty()),
+            alone,
+            rate: rates.map(|rates| per(rates.work)),
+            shared: calls.iter().any(|call| call.share.is_some()),
+            shown: columns.iter().filter(known).copied().collect(),
+            unknown,
+        }
+    }
+
+    pub(super) fn table(&self, calls: &[Call<'_>]) -> Table {
+        let mut columns: Vec<Column> = self.whose.then(|| left("Whose")).into_iter().collect();
+        columns.extend([left("Call"), right("Calls")]);
+        columns.extend(self.shared.then(|| right("Share")));
+        columns.extend(self.rate.map(right));
+        columns.extend(self.shown.iter().map(|shown| right(shown.title)));
+        Table { columns, rows: calls.iter().map(|call| self.row(*call)).collect(), caption: None }
+    }
+
+    fn row(&self, call: Call<'_>) -> Vec<Text> {
+        let unknown = || Text::of(Tone::Faint, self.unknown);
+        let mut row: Vec<Text> = self.whose.then(|| whose(call, self.alone).into()).into_iter().collect();
+        row.extend([Text::of(Tone::Strong, &call.count.call), phrases::grouped(call.count.calls).into()]);
+        let share = || call.share.map_or_else(unknown, |share| glued(&Share(share).to_string()).into());
+        row.extend(self.shared.then(share));
+        let rate = || call.rate.map_or_else(unknown, |rate| rare(rate).into());
+        row.extend(self.rate.map(|_| rate()));
+        row.extend(self.shown.iter().map(|shown| (shown.of)(call).map_or_else(unknown, Text::from)));
+        row
+    }
+}
+
+/// Whether the time of calls was told apart.
+pub(super) const fn is_split(call: &SyscallCount) -> bool {
+    call.running.is_some() || call.waiting.is_some() || call.guest.is_some()
+}
+
+/// What calls are counted for, as a column's title.
+pub(super) const fn per(work: Work) -> &'static str {
+    match work {
+        Work::Bytes => "Per MB",
+        Work::Messages => "Per message",
+        Work::Connections => "Per connection",
+    }
+}
+
+/// `2.00`, `0.0071`; what is rarer than one in ten thousand is only called so.
+pub(super) fn rare(rate: f64) -> String {
+    if rate > 0.0 && rate < 1e-4 { "<0.0001".to_owned() } else { significant(rate, 3) }
+}
+
+/// `server, qemu-system-x86, CPU 0/KVM`, as far as it is known; without the process where it is the only one.
+fn whose(call: Call<'_>, alone: bool) -> String {
+    let count = call.count;
+    // Most threads are called as their process is.
+    let thread = count.thread.clone().filter(|thread| count.process.as_ref() != Some(thread));
+    let several = (call.threads > 1).then(|| phrases::count(u64::from(call.threads), "thread", "threads"));
+    let process = count.process.clone().filter(|_| !alone);
+    let known = [count.end.clone(), process, thread.or(several)].into_iter().flatten();
+    known.collect::<Vec<_>>().join(", ")
+}
+
+fn time(time: Option<Nanos>) -> Option<String> {
+    time.map(|time| glued(&time.to_string()))
+}
+
+/// Of the time of all calls of the cell, as in the verdict.
+fn share_of_time(call: Call<'_>) -> Option<String> {
+    of_all(call.all.iter(), call.count, |count| count.total.map(|total| total.0))
+}
+
+fn share_of_end_s_time(call: Call<'_>) -> Option<String> {
+    let of_end = call.all.iter().filter(|other| other.end == call.count.end);
+    of_all(of_end, call.count, |count| count.total.map(|total| total.0))
+}
+
+/// A call's share of what all of these come to.
+fn of_all<'a>(
+    all: impl Iterator<Item = &'a SyscallCount>,
+    one: &SyscallCount,
+    of: impl Fn(&SyscallCount) -> Option<u64>,
+) -> Option<String> {
+    let all = all.filter_map(&of).fold(0u64, u64::saturating_add);
+    let part = of(one).filter(|_| all > 0)?;
+    Some(glued(&Share(part as f64 / all as f64).to_string()))
+}
+
+fn each(call: Call<'_>, time: Option<Nanos>) -> Option<String> {
+    let time = time.filter(|_| call.count.calls > 0)?;
+    Some(glued(&Nanos(time.0 / call.count.calls).to_string()))
+}

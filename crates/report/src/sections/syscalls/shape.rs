@@ -1,0 +1,44 @@
+//! How long single calls took, as a small picture. Must not know whose they were.
+
+use samples::CallTimes;
+
+const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// The first character of a shape holds calls of less than 2^10 ns, and each later one those of up to four times as much.
+const FIRST: usize = 10;
+const EACH: usize = 2;
+/// The last one holds all that took longer.
+const CHARACTERS: usize = 9;
+
+pub(super) const SHAPE: &str = "Single calls: how many took less than 1 µs, 4 µs, 16 µs, 66 µs, 262 µs, 1 ms, 4 ms, 17 ms, or longer; each row against \
+                     its most.";
+
+/// `·▂█▃·····`: how long single calls took, on the same scale in every row.
+pub(super) fn shape(times: &CallTimes) -> Option<String> {
+    let mut columns = [0u64; CHARACTERS];
+    for (place, count) in times.0.iter().enumerate() {
+        let column = if place < FIRST { 0 } else { (1 + (place - FIRST) / EACH).min(CHARACTERS - 1) };
+        columns[column] = columns[column].saturating_add(*count);
+    }
+    let most = columns.iter().copied().max().filter(|most| *most > 0)?;
+    let levels = LEVELS.len() as u64;
+    let level =
+        |count: u64| LEVELS[(count.saturating_mul(levels).div_ceil(most).clamp(1, levels) - 1) as usize];
+    Some(columns.iter().map(|count| if *count == 0 { '·' } else { level(*count) }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_has_the_same_scale_whatever_it_holds() {
+        let drawn = |counts: &[(usize, u64)]| {
+            let mut times = vec![0; 40];
+            counts.iter().for_each(|(place, count)| times[*place] = *count);
+            shape(&CallTimes(times))
+        };
+        assert_eq!(drawn(&[(3, 10), (9, 10), (11, 80), (12, 1)]).as_deref(), Some("▂█▁······"));
+        assert_eq!(drawn(&[(23, 5), (24, 5), (39, 10)]).as_deref(), Some("·······▃█"));
+        assert_eq!((drawn(&[]), shape(&CallTimes(Vec::new()))), (None, None));
+    }
+}

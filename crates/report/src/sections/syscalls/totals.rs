@@ -1,0 +1,59 @@
+//! All system calls of each cell in one line, by end. Must not know single calls.
+
+use findings::{CallRates, CellSummary, Findings, Work};
+
+use super::layout::rare;
+use crate::{
+    labels,
+    page::{Block, Table, left, right},
+    text::{Text, Tone},
+};
+
+type Row<'a> = (&'a CellSummary, &'a CallRates);
+
+/// A table for each workload that was counted in several cells.
+pub(super) fn tables(findings: &Findings) -> Vec<Block> {
+    let of_workload = |workload: &str| {
+        let cells = findings.cells.iter().filter(|cell| cell.workload == workload);
+        let rows: Vec<Row<'_>> = cells.filter_map(|cell| Some((cell, super::rates(cell)?))).collect();
+        let (_, first) = rows.first().filter(|_| rows.len() > 1)?;
+        let heading =
+            Text::of(Tone::Strong, workload).and(Tone::Faint, format!(" (all calls {})", unit(first.work)));
+        Some([Block::Heading(heading), Block::Table(table(&rows))])
+    };
+    labels::workloads(findings).into_iter().filter_map(of_workload).flatten().collect()
+}
+
+/// What calls are counted for, within a sentence.
+pub(super) const fn unit(work: Work) -> &'static str {
+    match work {
+        Work::Bytes => "per MB",
+        Work::Messages => "per message",
+        Work::Connections => "per connection",
+    }
+}
+
+fn table(rows: &[Row<'_>]) -> Table {
+    let factors = labels::factors(rows.iter().map(|(cell, _)| &cell.levels));
+    let ends =
+        labels::distinct(rows.iter().flat_map(|(_, rates)| &rates.ends).filter_map(|it| it.end.as_deref()));
+    let mut columns = vec![left("Path")];
+    columns.extend(factors.iter().map(|factor| left(*factor)));
+    columns.extend(ends.iter().map(|end| right(format!("Of the {end}"))));
+    columns.push(right("Together"));
+    let row = |(cell, rates): &Row<'_>| {
+        let dash = || Text::of(Tone::Faint, "-");
+        let level = |factor: &&str| cell.levels.get(*factor).cloned().map_or_else(dash, Text::from);
+        let of_end = |end: &&str| {
+            let known = rates.ends.iter().find(|calls| calls.end.as_deref() == Some(*end));
+            // An end that is not there made none.
+            known.map_or_else(|| "0".into(), |calls| rare(calls.rate).into())
+        };
+        let mut row = vec![Text::of(Tone::Strong, &cell.path)];
+        row.extend(factors.iter().map(level));
+        row.extend(ends.iter().map(of_end));
+        row.push(rare(rates.all).into());
+        row
+    };
+    Table { columns, rows: rows.iter().map(row).collect(), caption: None }
+}

@@ -1,0 +1,54 @@
+//! System calls that had not ended when their trials did, which no count has. Must not know those that had.
+
+use findings::{CellSummary, Findings};
+use samples::SyscallCount;
+use units::Nanos;
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Section, Table, detail, left, right},
+    text::{Text, Tone, glued},
+};
+
+const WHAT: &str = "Calls that began in a probed trial and had not ended when the probes were read: in no other table. The CPU of a \
+                    guest that leaves its KVM_RUN rarely has much of its time here. A call that took longer than the \
+                    whole trial is nowhere.";
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let mut blocks: Vec<Block> = findings.cells.iter().filter_map(|cell| of_cell(findings, cell)).collect();
+    if blocks.is_empty() {
+        return None;
+    }
+    blocks.push(Block::Paragraph(Text::of(Tone::Faint, WHAT)));
+    Some(detail("System calls under way at the end", blocks))
+}
+
+fn of_cell(findings: &Findings, cell: &CellSummary) -> Option<Block> {
+    let calls = &cell.probed.as_ref()?.under_way;
+    let blocks = vec![Block::Table(table(calls))];
+    (!calls.is_empty()).then(|| Block::Folded { title: labels::cell(findings, cell).into(), blocks })
+}
+
+/// Such calls, with their time up to the end.
+pub(crate) fn table(calls: &[SyscallCount]) -> Table {
+    let mut columns = vec![left("Whose"), left("Call")];
+    columns.extend(["How many", "Time so far", "Running", "Waiting", "In guest"].map(right));
+    Table { columns, rows: calls.iter().map(row).collect(), caption: None }
+}
+
+fn row(call: &SyscallCount) -> Vec<Text> {
+    let time = |time: Option<Nanos>| {
+        let known = time.filter(|time| time.0 > 0).map(|time| Text::from(glued(&time.to_string())));
+        known.unwrap_or_else(|| Text::of(Tone::Faint, "-"))
+    };
+    let thread = call.thread.as_ref().filter(|thread| call.process.as_ref() != Some(*thread));
+    let whose: Vec<&str> = [call.end.as_ref(), call.process.as_ref(), thread]
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    let head = [whose.join(", ").into(), Text::of(Tone::Strong, &call.call), call.calls.to_string().into()];
+    head.into_iter().chain([call.total, call.running, call.waiting, call.guest].map(time)).collect()
+}

@@ -1,0 +1,45 @@
+//! The page of a virtual machine that runs: what it is, what to set instead, who has its CPU time, its devices, and below that
+//! what a trace says. Must not know how any of it was read.
+
+mod devices;
+mod machine;
+mod roles;
+
+use findings::VmSummary;
+
+use super::{Source, calls, cpu, head, threads, under_way, words};
+use crate::{
+    page::{Block, Page, Section, section},
+    sections::verdict,
+    text::{Text, Tone},
+};
+
+/// What one virtual machine says, with so many rows a table at most.
+pub(crate) fn page(summary: &VmSummary, top: usize) -> Page {
+    let source = Source { trace: &summary.trace, top };
+    let title = words::target(&summary.trace.target).replace(char::is_control, " ");
+    let sections = [
+        head::build(&source),
+        Some(machine::section(&summary.vm)),
+        Some(claims(summary)),
+        roles::section(summary),
+        devices::section(summary),
+        devices::offloads(summary),
+        calls::build(&source),
+        threads::build(&source),
+        under_way::build(&source),
+        cpu::build(&source),
+        calls::tails(&source),
+    ];
+    Page { title, sections: sections.into_iter().flatten().collect() }
+}
+
+fn claims(summary: &VmSummary) -> Section {
+    let blocks: Vec<Block> = summary.claims.iter().flat_map(verdict::claim).collect();
+    let nothing = "Nothing to act on: no setting that is seen from here is known to cost anything.";
+    let nothing = || vec![Block::Paragraph(Text::of(Tone::Good, nothing))];
+    section("Verdict", if blocks.is_empty() { nothing() } else { blocks })
+}
+
+#[cfg(test)]
+mod tests;

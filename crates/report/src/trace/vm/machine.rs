@@ -1,0 +1,64 @@
+//! What a machine is: its process, processor, memory and control group. Must not know its devices.
+
+use samples::{VmAccelerator, VmFacts};
+use units::significant;
+
+use crate::{
+    page::{self, Block, Section},
+    phrases,
+    text::{Text, Tone},
+};
+
+pub(super) fn section(vm: &VmFacts) -> Section {
+    let pairs = [
+        ("Processor", Some(processor(vm))),
+        ("Board", vm.board.clone()),
+        ("Memory", memory(vm)),
+        ("Control group", control_group(vm)),
+        ("Monitor", monitor(vm)),
+    ];
+    let pairs = pairs.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Text::from(value?))));
+    let unread = vm.unread.iter().map(|unread| {
+        let said = format!("Not read: {}: {}.", unread.what, unread.because);
+        Block::Paragraph(Text::of(Tone::Doubtful, said))
+    });
+    let blocks = [Block::KeyValues(pairs.collect())].into_iter().chain(unread);
+    page::section("Virtual machine", blocks.collect())
+}
+
+fn processor(vm: &VmFacts) -> String {
+    let cpus = vm.cpus.map(|cpus| phrases::count(u64::from(cpus), "CPU", "CPUs"));
+    let model = vm.cpu.as_ref().map(|cpu| format!("model {cpu}"));
+    let runs = match vm.accelerator {
+        Some(VmAccelerator::Kvm) => "run by KVM",
+        Some(VmAccelerator::Emulation) => "emulated",
+        None => "run by what is not known",
+    };
+    let parts = [cpus, model, Some(runs.to_owned())];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn memory(vm: &VmFacts) -> Option<String> {
+    let resident = vm.resident.map(|resident| format!("{resident} of the process in RAM"));
+    let parts = [vm.memory.map(|memory| memory.to_string()), resident];
+    let said: Vec<String> = parts.into_iter().flatten().collect();
+    (!said.is_empty()).then(|| said.join(", "))
+}
+
+fn control_group(vm: &VmFacts) -> Option<String> {
+    let path = vm.control_group.clone()?;
+    let limit = vm.cpu_limit.map_or_else(
+        || "no limit of CPU time of its own".to_owned(),
+        |limit| format!("at most {} CPUs", significant(limit, 3)),
+    );
+    Some(format!("{path}, {limit}"))
+}
+
+fn monitor(vm: &VmFacts) -> Option<String> {
+    let monitor = vm.monitor.as_ref()?;
+    let threads = match &monitor.io_threads[..] {
+        [] => String::new(),
+        names => format!(", I/O threads {}", names.join(", ")),
+    };
+    Some(format!("QEMU {}, {}{threads}", monitor.version, monitor.status))
+}

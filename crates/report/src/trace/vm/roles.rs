@@ -1,0 +1,73 @@
+//! CPU time by what a thread is for. Must not know system calls.
+
+use findings::{VmRoleCpu, VmSummary};
+use samples::{VmRole, VmThread};
+use units::{Share, significant};
+
+use crate::{
+    page::{self, Block, Section, Table, left, right},
+    text::{Text, Tone, glued},
+};
+
+pub(super) fn section(summary: &VmSummary) -> Option<Section> {
+    if summary.roles.is_empty() {
+        return None;
+    }
+    let is_run = summary.roles.iter().any(|role| role.guest.is_some());
+    let mut columns = vec![left("Threads"), right("How many"), right("CPUs")];
+    columns.extend(is_run.then(|| right("In\u{a0}guest")));
+    columns.extend([right("Busiest"), right("Waited"), left("May run on")]);
+    let rows = summary.roles.iter().map(|role| row(summary, role, is_run)).collect();
+    let caption = "CPUs in use on average, as the scheduler counts them. Busiest: the busiest of the threads; at 1 it can do no \
+                   more. Waited: for a CPU of the host, of the time that they wanted one.";
+    let table = Table { columns, rows, caption: Some(Text::of(Tone::Faint, caption)) };
+    Some(page::section("CPU time by role", vec![Block::Table(table)]))
+}
+
+fn row(summary: &VmSummary, role: &VmRoleCpu, is_run: bool) -> Vec<Text> {
+    let share = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), |share| Share(share).to_string());
+    let mut row = vec![
+        Text::of(Tone::Strong, word(role.role)),
+        role.threads.to_string().into(),
+        number(role.cpus).into(),
+    ];
+    row.extend(is_run.then(|| role.guest.map_or_else(|| "-".into(), |guest| number(guest).into())));
+    row.push(number(role.busiest).into());
+    row.push(Text::from(glued(&share(role.waited))));
+    row.push(places(summary.vm.threads.iter().filter(|thread| thread.role == role.role)).into());
+    row
+}
+
+const fn word(role: VmRole) -> &'static str {
+    match role {
+        VmRole::Cpu => "the guest's CPUs",
+        VmRole::Vhost => "vhost workers",
+        VmRole::Main => "main loop",
+        VmRole::Io => "I/O threads",
+        VmRole::Other => "others",
+    }
+}
+
+fn number(cpus: f64) -> String {
+    if cpus >= 0.0995 { significant(cpus, 3) } else { format!("{cpus:.3}") }
+}
+
+/// The CPUs that they may run on, where that is the same for all of them.
+fn places<'a>(mut threads: impl Iterator<Item = &'a VmThread>) -> String {
+    let Some(first) = threads.next() else { return String::new() };
+    if threads.all(|thread| thread.cpus == first.cpus) {
+        list(&first.cpus)
+    } else {
+        "each on its own".to_owned()
+    }
+}
+
+/// `0-3,8`, from numbers in order.
+fn list(numbers: &[u32]) -> String {
+    let run = |run: &[u32]| match run {
+        [] => String::new(),
+        [only] => only.to_string(),
+        [first, .., last] => format!("{first}-{last}"),
+    };
+    numbers.chunk_by(|one, next| one + 1 == *next).map(run).collect::<Vec<_>>().join(",")
+}

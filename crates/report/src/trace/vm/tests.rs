@@ -1,0 +1,136 @@
+//! The page of a machine that was made by hand.
+
+use findings::{Finding, Severity, VM_SCHEMA, VmRoleCpu};
+use samples::{
+    DeviceCounters, TargetKind, TraceTarget, TracedProcess, UnixMillis, Unread, VmAccelerator, VmFacts,
+    VmMaster, VmRole, VmThread,
+};
+use units::{Bytes, Nanos};
+
+use super::*;
+use crate::{Options, SoloFormat, render_vm};
+
+fn summary() -> VmSummary {
+    let thread = |tid, cpus: &[u32]| VmThread {
+        tid,
+        name: "CPU 0/KVM".into(),
+        role: VmRole::Cpu,
+        cpus: cpus.to_vec(),
+        ran: None,
+        guest: None,
+        waited: None,
+    };
+    let device = samples::VmDevice {
+        backend: "tap".into(),
+        model: Some("virtio-net-pci".into()),
+        tap: Some("tap100i0".into()),
+        queues: 1,
+        unused_queues: 3,
+        vhost: Some(false),
+        master: Some(VmMaster { name: "vmbr0".into(), kind: "bridge".into(), mtu: 1500 }),
+        counters: Some(DeviceCounters {
+            rx_packets: 20_000,
+            tx_bytes: Bytes(2_500_000_000),
+            tx_dropped: 7,
+            ..DeviceCounters::default()
+        }),
+        ..samples::VmDevice::default()
+    };
+    VmSummary {
+        schema: VM_SCHEMA,
+        tool: "0.1.0".into(),
+        vm: VmFacts {
+            pid: 1200,
+            accelerator: Some(VmAccelerator::Kvm),
+            cpus: Some(4),
+            memory: Some(Bytes(8 << 30)),
+            control_group: Some("/qemu.slice/100.scope".into()),
+            cpu_limit: Some(2.0),
+            threads: vec![thread(1, &[0, 1, 2]), thread(2, &[0, 1, 2])],
+            devices: vec![device],
+            unread: vec![Unread { what: "the tap device".into(), because: "EPERM".into() }],
+            ..VmFacts::default()
+        },
+        roles: vec![VmRoleCpu {
+            role: VmRole::Cpu,
+            threads: 2,
+            cpus: 1.25,
+            guest: Some(1.0),
+            busiest: 0.75,
+            waited: Some(0.034),
+        }],
+        trace: trace(),
+        claims: vec![Finding {
+            id: "vhost-off".into(),
+            severity: Severity::Warning,
+            claim: "vhost is off for tap100i0.".into(),
+            cells: Vec::new(),
+            evidence: Vec::new(),
+            caveats: Vec::new(),
+            remedy: None,
+        }],
+    }
+}
+
+fn trace() -> findings::TraceSummary {
+    let process = TracedProcess { pid: 1200, name: "kvm".into() };
+    findings::TraceSummary {
+        target: TraceTarget { kind: TargetKind::Qemu, named: "web".into(), processes: vec![process] },
+        started: UnixMillis(0),
+        elapsed: Nanos::from_secs(10),
+        ended: None,
+        cpus: 8,
+        calls: Vec::new(),
+        threads: Vec::new(),
+        under_way: Vec::new(),
+        all: None,
+        stopping: None,
+        cpu: None,
+        devices: Vec::new(),
+        softnet: None,
+        overflowed: Vec::new(),
+        missing: Vec::new(),
+    }
+}
+
+fn shown(summary: &VmSummary) -> String {
+    let text = render_vm(summary, 10, SoloFormat::Terminal, &Options { width: 160, ..Options::default() });
+    text.replace('\u{a0}', " ")
+}
+
+#[test]
+fn a_machine_is_shown_with_what_to_set_before_its_numbers() {
+    let text = shown(&summary());
+    let mut from = 0;
+    for part in [
+        "virtual machine web (QEMU, process 1200)",
+        "4 CPUs, run by KVM",
+        "8.00 GiB",
+        "/qemu.slice/100.scope, at most 2.00 CPUs",
+        "Not read: the tap device: EPERM.",
+        "Warning: vhost is off for tap100i0.",
+        "the guest's CPUs",
+        "1.25",
+        "0.750",
+        "3.40 %",
+        "0-2",
+        "tap100i0",
+        "vmbr0 (bridge)",
+        "1 of 4",
+        "off",
+        "2000",
+        "2.00 Gbit/s",
+        "7",
+    ] {
+        let place = text[from..].find(part).unwrap_or_else(|| panic!("no `{part}` after {from} in:\n{text}"));
+        from += place;
+    }
+}
+
+#[test]
+fn a_machine_without_fault_is_told_so_and_its_json_is_the_document() {
+    let fine = VmSummary { claims: Vec::new(), ..summary() };
+    assert!(shown(&fine).contains("Nothing to act on"));
+    let json = render_vm(&fine, 10, SoloFormat::Json, &Options::default());
+    assert_eq!(serde_json::from_str::<VmSummary>(&json).ok(), Some(fine));
+}

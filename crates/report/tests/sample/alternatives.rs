@@ -1,0 +1,121 @@
+//! Four configurations side by side, with the numbers of write-up 004_e73c87c717f6f3c7.txt (round trips whole).
+
+use std::collections::BTreeMap;
+
+use findings::{
+    CellSummary, Difference, Findings, Metric, ProbedSummary, Rank, Ranking, RunSummary, TwinPair, Twins,
+    Work,
+};
+use samples::SyscallCount;
+use units::Nanos;
+
+use super::{
+    cells::{cell_id, comparison, ping_pong, stream},
+    differences::floor,
+    nothing,
+    probed::rates,
+    run,
+};
+
+/// Path, place and gigabits a second of the stream, place and nanoseconds of the median round trip.
+const FOUR: [(&str, u32, f64, u32, f64); 4] = [
+    ("node-to-node", 1, 23.5, 1, 65_700.0),
+    ("microvm", 3, 10.6, 4, 177_200.0),
+    ("qemu", 3, 9.6, 3, 130_600.0),
+    ("qemu-vhost", 2, 13.2, 2, 96_900.0),
+];
+
+/// Two workloads, of which probes counted the messages' system calls.
+pub(crate) fn alternatives() -> Findings {
+    let streams = FOUR.map(|(path, _, gbits, ..)| against(stream(path, None, gbits, Some(gbits / 23.5))));
+    let messages =
+        FOUR.map(|(path, .., nanos)| counted(against(ping_pong(path, None, nanos, Some(nanos / 65_700.0)))));
+    Findings {
+        run: RunSummary { title: "Four configurations".into(), ..run() },
+        cells: streams.into_iter().chain(messages).collect(),
+        noise: vec![floor("stream", 0.021), floor("ping-pong", 0.034)],
+        rankings: vec![
+            ranking("stream", Metric::Throughput, &[0, 3, 1, 2]),
+            ranking("ping-pong", Metric::RoundTrip, &[0, 3, 2, 1]),
+        ],
+        twins: vec![
+            twins("stream", Metric::Throughput, 1.375, Difference::Higher),
+            twins("ping-pong", Metric::RoundTrip, 0.742, Difference::Unclear),
+        ],
+        ..nothing()
+    }
+}
+
+fn against(cell: CellSummary) -> CellSummary {
+    let first = FOUR.map(|(_, _, gbits, _, nanos)| match cell.metric {
+        Metric::Throughput => gbits * 1e9,
+        _ => nanos,
+    })[0];
+    let verdict = if cell.metric == Metric::Throughput { Difference::Lower } else { Difference::Higher };
+    let median = cell.value.median;
+    let against = (!cell.baseline).then(|| comparison(median / first, median - first, verdict));
+    CellSummary { against_baseline: against, ..cell }
+}
+
+fn ranking(workload: &str, metric: Metric, order: &[usize]) -> Ranking {
+    let rank = |index: &usize| {
+        let (path, of_stream, gbits, of_messages, nanos) = FOUR[*index];
+        let (place, value) =
+            if metric == Metric::Throughput { (of_stream, gbits * 1e9) } else { (of_messages, nanos) };
+        Rank { place, cell: cell_id(path, None, workload), path: path.into(), value, against_best: None }
+    };
+    let ranks = order.iter().map(rank).collect();
+    Ranking { workload: workload.into(), metric, levels: BTreeMap::new(), ranks }
+}
+
+fn twins(workload: &str, metric: Metric, ratio: f64, verdict: Difference) -> Twins {
+    let pair = TwinPair {
+        without: cell_id("qemu", None, workload),
+        with: cell_id("qemu-vhost", None, workload),
+        change: comparison(ratio, 1.0, verdict),
+    };
+    Twins { word: "vhost".into(), workload: workload.into(), metric, pairs: vec![pair] }
+}
+
+/// With more kinds of calls at one end than are shown open.
+fn counted(cell: CellSummary) -> CellSummary {
+    let counts: &[(&str, &str, u64, u64)] = match cell.path.as_str() {
+        "node-to-node" => &[("recvfrom", "pong", 455_731, 35_900), ("sendto", "pong", 455_731, 5_900)],
+        "qemu-vhost" => &[("ioctl", "CPU 0/KVM", 2_052, 67_440_000)],
+        _ => &[
+            ("ppoll", "qemu-system-x86", 688_115, 65_800),
+            ("read", "qemu-system-x86", 688_112, 2_000),
+            ("ioctl", "CPU 0/KVM", 462_795, 293_000),
+            ("writev", "qemu-system-x86", 229_370, 9_100),
+            ("futex", "CPU 0/KVM", 543, 96_693_900),
+            ("write", "qemu-system-x86", 404, 5_400),
+        ],
+    };
+    let call = |end: &str| {
+        let end = end.to_owned();
+        move |(name, thread, calls, each): &(&str, &str, u64, u64)| call(&end, name, thread, *calls, *each)
+    };
+    let syscalls: Vec<SyscallCount> =
+        ["server", "client"].iter().flat_map(|end| counts.iter().map(call(end))).collect();
+    let calls = rates(Work::Messages, 229_367.0, &syscalls);
+    let probed = ProbedSummary { trials: 2, calls: Some(calls), ..ProbedSummary::default() };
+    CellSummary { probed: Some(probed), syscalls, ..cell }
+}
+
+fn call(end: &str, name: &str, thread: &str, calls: u64, each: u64) -> SyscallCount {
+    let total = calls * each;
+    let part = |share: u64| Some(Nanos(total * share / 10));
+    let is_guest = name == "ioctl";
+    SyscallCount {
+        end: Some(end.into()),
+        process: Some("qemu-system-x86".into()),
+        thread: Some(thread.into()),
+        call: name.into(),
+        calls,
+        total: Some(Nanos(total)),
+        running: part(2),
+        waiting: part(if is_guest { 1 } else { 8 }),
+        guest: part(if is_guest { 7 } else { 0 }),
+        ..SyscallCount::default()
+    }
+}

@@ -1,0 +1,66 @@
+//! A run between guests: the time of either as its host and as it sees it, with vhost and without, and with nobody watching.
+
+use findings::{
+    CellSummary, CpuByOwner, Findings, GuestTime, MachineTimes, OwnerTime, ProbedSummary, RunProbes,
+    RunSummary,
+};
+use samples::{Owner, OwnerSource, ProbeKind};
+
+use super::{cells::stream, nothing, run};
+
+pub(crate) fn machines() -> Findings {
+    let cell = |vhost: &str, gbits| {
+        let cell = stream("guest-to-guest", None, gbits, None);
+        let levels = [("vhost".to_owned(), vhost.to_owned())].into();
+        CellSummary { levels, cpu: None, guests: guests(0.5), ..cell }
+    };
+    let watched = |cell: CellSummary, owners: CpuByOwner| {
+        let probed = ProbedSummary { trials: 5, cpu: Some(owners), ..ProbedSummary::default() };
+        CellSummary { probed: Some(probed), ..cell }
+    };
+    Findings {
+        run: RunSummary { title: "Two guests on one bridge".into(), ..run() },
+        cells: vec![
+            watched(cell("off", 3.1), owners(0.62, 0.0)),
+            watched(cell("on", 5.2), owners(0.08, 0.47)),
+            cell("unwatched", 4.0),
+        ],
+        probes: RunProbes { ran: vec![ProbeKind::Cpu], ..RunProbes::default() },
+        ..nothing()
+    }
+}
+
+fn guests(busy: f64) -> Vec<GuestTime> {
+    let guest =
+        |end: &str, busy| GuestTime { end: end.into(), cpus: 2, busy, interrupts: busy / 2.0, steal: 0.0 };
+    vec![guest("client", busy), guest("server", busy * 1.25)]
+}
+
+fn owners(vmm: f64, vhost: f64) -> CpuByOwner {
+    let time =
+        |(owner, cpus): (Owner, f64)| OwnerTime { owner, cpus, share: cpus / 3.0, cost: None, parts: vec![] };
+    let all = [
+        (Owner::ClientVm, 0.81),
+        (Owner::ServerVm, 0.94),
+        (Owner::Vmm, vmm),
+        (Owner::Vhost, vhost),
+        (Owner::Softirq, 0.11),
+    ];
+    let owned: f64 = all.iter().map(|(_, cpus)| cpus).sum();
+    let hypervisor = vmm + vhost + 0.11;
+    CpuByOwner {
+        source: OwnerSource::Traced,
+        because: None,
+        cpus: 4,
+        busy: owned + 0.01,
+        owned,
+        unexplained: 0.01,
+        unexplained_share: 0.004,
+        steal: 0.0,
+        work: None,
+        busy_cost: None,
+        owners: all.into_iter().filter(|(_, cpus)| *cpus > 0.0).map(time).collect(),
+        machines: Some(MachineTimes { server: Some(0.94), hypervisor, client: Some(0.81) }),
+        guests: guests(0.7),
+    }
+}

@@ -1,0 +1,59 @@
+//! What the network devices of virtual machines are to be able to do: features that need others, rings and CPUs that none
+//! can have. Must not know how a monitor is told of them.
+
+use toml::Spanned;
+
+use crate::{
+    diagnosis::Problem,
+    document::{Switch, VmTable},
+    resolve,
+};
+
+/// Places that a ring can have: VIRTIO_NET_RX_QUEUE_MIN_SIZE and VIRTQUEUE_MAX_SIZE of QEMU's
+/// include/hw/virtio/virtio-net.h; every power of two from the first to the last.
+const RINGS: [u32; 3] = [256, 512, 1024];
+/// The kernel's own limit (CONFIG_NR_CPUS) is at most this.
+const CPUS: u32 = 8192;
+
+pub(super) fn check(table: &VmTable, problems: &mut Vec<Problem>) {
+    needs_csum(table, problems);
+    rings(table, problems);
+    cpus(table, problems);
+}
+
+fn needs_csum(table: &VmTable, problems: &mut Vec<Problem>) {
+    if table.csum != Some(Switch::Off) {
+        return;
+    }
+    for (name, switch) in [("tso", &table.tso), ("ufo", &table.ufo), ("gro", &table.gro)] {
+        let Some(switch) = switch.as_ref().filter(|switch| switch.get_ref().is_on()) else { continue };
+        let message = format!("`{name}` needs `csum`, which is off");
+        let help = format!("take `{name}` out, or `csum`: packets larger than the MTU have no checksums");
+        problems.push(Problem::new(switch.span(), message, "cannot be on").help(help));
+    }
+}
+
+fn rings(table: &VmTable, problems: &mut Vec<Problem>) {
+    for (name, ring) in [("rx-ring", &table.rx_ring), ("tx-ring", &table.tx_ring)] {
+        let Some(ring) = ring.as_ref().filter(|ring| !RINGS.contains(ring.get_ref())) else { continue };
+        let message = format!("`{name}` is {}, not 256, 512 or 1024", ring.get_ref());
+        problems.push(Problem::new(ring.span(), message, "no size of a ring"));
+    }
+}
+
+fn cpus(table: &VmTable, problems: &mut Vec<Problem>) {
+    for cpu in table.cpus.iter().chain(&table.monitor_cpus).filter(|cpu| *cpu.get_ref() >= CPUS) {
+        let message = format!("there is no CPU {}: they are numbered from 0", cpu.get_ref());
+        problems.push(Problem::new(cpu.span(), message, "no CPU"));
+    }
+    let vcpus = resolve::vm(table).vcpus;
+    if let Some(cpu) = table.cpus.get(vcpus as usize) {
+        problems.push(idle(cpu, vcpus));
+    }
+}
+
+fn idle(cpu: &Spanned<u32>, vcpus: u32) -> Problem {
+    let message = format!("`cpus` has more CPUs than the guest, which has {vcpus}");
+    Problem::new(cpu.span(), message, "for no CPU of the guest")
+        .help("list one CPU of the host for each CPU of the guest")
+}

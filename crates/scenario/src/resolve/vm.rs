@@ -1,0 +1,47 @@
+//! A kind of virtual machine with every default filled in. Must not judge.
+
+use toml::Spanned;
+
+use crate::{
+    document::{Switch, VmTable},
+    vm::{VirtioNet, Vm},
+};
+
+/// A kind of virtual machine, with every default.
+pub(crate) fn vm(table: &VmTable) -> Vm {
+    let usual = Vm::default();
+    let number = |written: &Option<Spanned<u32>>, usual| written.as_ref().map_or(usual, |n| *n.get_ref());
+    Vm {
+        monitor: table.monitor.as_ref().map_or(usual.monitor, |word| (*word.get_ref()).into()),
+        board: table.board.as_ref().map_or(usual.board, |word| (*word.get_ref()).into()),
+        vcpus: number(&table.vcpus, usual.vcpus),
+        memory: table.memory.as_ref().map_or(usual.memory, |memory| memory.get_ref().0),
+        queues: number(&table.queues, usual.queues),
+        vhost: table.vhost.as_ref().map_or(usual.vhost, |vhost| vhost.get_ref().is_on()),
+        virtio: virtio(table),
+        cpus: cpus(&table.cpus),
+        monitor_cpus: cpus(&table.monitor_cpus),
+    }
+}
+
+/// Without checksums left out, a packet that is larger than the MTU cannot be told (VIRTIO 1.2, section 5.1.3.1).
+fn virtio(table: &VmTable) -> VirtioNet {
+    let csum = table.csum.map(Switch::is_on);
+    let needs_csum = |switch: &Option<Spanned<Switch>>| {
+        let written = switch.as_ref().map(|switch| switch.get_ref().is_on());
+        written.or(csum.filter(|on| !on))
+    };
+    VirtioNet {
+        csum,
+        tso: needs_csum(&table.tso),
+        ufo: needs_csum(&table.ufo),
+        gro: needs_csum(&table.gro),
+        mrg_rxbuf: table.mrg_rxbuf.map(Switch::is_on),
+        rx_ring: table.rx_ring.as_ref().map(|places| *places.get_ref()),
+        tx_ring: table.tx_ring.as_ref().map(|places| *places.get_ref()),
+    }
+}
+
+fn cpus(written: &[Spanned<u32>]) -> Vec<u32> {
+    written.iter().map(|cpu| *cpu.get_ref()).collect()
+}

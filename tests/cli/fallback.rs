@@ -1,0 +1,110 @@
+//! `plumb trace --fallback ptrace`: system calls where no program can be loaded into the kernel. The rights to load one are
+//! taken from plumb by setpriv(1).
+
+use std::{
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use plumb_tests::{Sandbox, wait_until};
+use serde_json::Value;
+
+use crate::sandbox;
+
+/// A program that reads and writes byte by byte until it is ended.
+struct Busy(Child);
+
+impl Busy {
+    fn start() -> Self {
+        let mut command = Command::new("dd");
+        command.args(["if=/dev/zero", "of=/dev/null", "bs=1", "status=none"]);
+        Self(command.spawn().expect("coreutils"))
+    }
+
+    fn pid(&self) -> String {
+        self.0.id().to_string()
+    }
+
+    /// What the kernel says of it.
+    fn status(&self, field: &str) -> String {
+        let text = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).expect("it runs");
+        let line = text.lines().find_map(|line| line.strip_prefix(field)).expect("every process has it");
+        line.trim().to_owned()
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// `plumb` without the rights that eBPF needs.
+fn without_rights(sandbox: &Sandbox, arguments: &[&str]) -> Command {
+    let plain = sandbox.command(arguments);
+    let mut command = Command::new("setpriv");
+    let lost = "-bpf,-perfmon,-sys_admin";
+    command.args(["--bounding-set", lost, "--inh-caps", lost, "--"]).arg(plain.get_program()).args(arguments);
+    for (name, value) in plain.get_envs() {
+        command.env(name, value.expect("it is set"));
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+pub(crate) fn without_rights_the_way_out_is_named_and_goes() {
+    let sandbox = sandbox();
+    let busy = Busy::start();
+    let pid = busy.pid();
+    let trace = |more: &[&str]| {
+        let words = [&["trace", "--pid", pid.as_str(), "--for", "1500ms"], more].concat();
+        let output = without_rights(&sandbox, &words).output().expect("util-linux has it");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned(), output.stderr)
+    };
+    let (status, page, _) = trace(&[]);
+    assert_eq!(status, Some(0), "{page}");
+    assert!(page.contains("Without the probe syscalls") && page.contains("`--fallback ptrace`"), "{page}");
+    let (status, _, error) = trace(&["--probe", "syscalls"]);
+    assert_eq!(status, Some(3));
+    assert!(String::from_utf8_lossy(&error).contains("--fallback ptrace"), "{error:?}");
+    let (status, page, error) = trace(&["--fallback", "ptrace"]);
+    assert_eq!(status, Some(0), "{page}{}", String::from_utf8_lossy(&error));
+    for part in ["counted by stopping it at each (ptrace)", "of the reads and writes", "unknown", "write"] {
+        assert!(page.contains(part), "no `{part}` in:\n{page}");
+    }
+    let table = page.split("System calls\n").nth(1).expect("a section").split("CPU time").next().expect("text");
+    assert!(!table.contains("Running") && !table.contains("Waiting"), "unknown is not nought:\n{table}");
+    let (_, document, _) = trace(&["--fallback", "ptrace", "--json"]);
+    let document: Value = serde_json::from_str(&document).expect("JSON");
+    let slices = document["observed"]["stopping"]["slices"].as_array().expect("a list");
+    assert!(slices.iter().any(|slice| slice["looking"] == false), "it rested: {slices:?}");
+    assert_eq!(busy.status("TracerPid:"), "0", "it was let go");
+    assert!(!busy.status("State:").starts_with(['t', 'T']), "and runs");
+}
+
+pub(crate) fn a_killed_plumb_lets_go() {
+    let sandbox = sandbox();
+    let busy = Busy::start();
+    let pid = busy.pid();
+    let words = ["trace", "--pid", pid.as_str(), "--for", "60s", "--fallback", "ptrace", "--probe", "syscalls"];
+    let mut plumb = without_rights(&sandbox, &words).spawn().expect("util-linux has it");
+    let watched = wait_until(Duration::from_secs(20), || busy.status("TracerPid:") != "0");
+    std::thread::sleep(Duration::from_millis(200));
+    plumb.kill().expect("SIGKILL can be sent");
+    plumb.wait().expect("it was started");
+    assert!(watched, "it was watched before");
+    assert!(wait_until(Duration::from_secs(5), || busy.status("TracerPid:") == "0"), "the kernel lets go");
+    let moved = || std::fs::read_to_string(format!("/proc/{}/io", busy.pid())).expect("it runs");
+    let before = moved();
+    assert!(wait_until(Duration::from_secs(5), || moved() != before), "it goes on as before");
+}
+
+pub(crate) fn only_processes_by_number_can_be_stopped() {
+    let sandbox = sandbox();
+    for words in [&["trace", "--fallback", "ptrace", "--qemu", "x"][..], &["trace", "--fallback", "ptrace", "--", "true"]] {
+        let output = sandbox.plumb(words);
+        assert_eq!(output.status, Some(64), "{words:?}: {output:?}");
+        assert!(output.err.contains("--pid"), "{}", output.err);
+    }
+}

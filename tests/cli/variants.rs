@@ -1,0 +1,111 @@
+//! Variants of scenarios as a user meets them: listed, shown, run under names of their own, resumed, and not there.
+
+use std::time::Duration;
+
+use plumb_tests::{Sandbox, wait_until};
+
+use super::sandbox;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A wire; the variant `twice` measures it twice as often.
+const WIRE: &str = r#"schema = 1
+name = "wire"
+title = "One wire"
+
+[hosts.a]
+
+[hosts.b]
+
+[wires.w]
+between = ["a:eth0", "b:eth0"]
+addresses = ["198.18.0.1/24", "198.18.0.2/24"]
+
+[paths.a-to-b]
+from = "a"
+to = "b"
+layers = ["wire"]
+baseline = true
+
+# So that it can be interrupted.
+[workloads.latency]
+kind = "ping-pong"
+duration = "250ms"
+warmup = "10ms"
+
+[schedule]
+trials = 2
+
+[variants.twice.schedule]
+trials = 4
+"#;
+
+pub(super) fn shown_and_checked() {
+    let sandbox = sandbox();
+    for (plain, flags) in [
+        ("proxmox-vxlan", &["--guests", "vm"][..]),
+        ("egress-gateway", &["--variant", "vm"]),
+        ("bridge-multiqueue", &["--full"]),
+    ] {
+        let variant = if flags == ["--full"] { "full" } else { "vm" };
+        let list = sandbox.succeed(&["scenario", "list"]).out;
+        let row = list.lines().find(|line| line.trim_start().starts_with(plain)).expect("it is shipped");
+        assert!(row.split_whitespace().nth(1) == Some(variant), "{row}");
+        let shown = sandbox.succeed(&[&["scenario", "show", plain], flags].concat()).out;
+        assert!(shown.contains(&format!("name = \"{plain}-{variant}\"")), "{shown}");
+        assert!(!shown.contains("[variants"), "what is shown stands alone: {shown}");
+        let file = sandbox.file("variant.toml", &shown);
+        let checked = sandbox.succeed(&["scenario", "check", &file]).out;
+        assert_eq!(checked, sandbox.succeed(&[&["scenario", "check", plain], flags].concat()).out);
+        assert_eq!(checked, sandbox.succeed(&[&["run", plain, "--dry-run"], flags].concat()).out);
+    }
+}
+
+pub(super) fn not_there() {
+    let sandbox = sandbox();
+    for (words, said, hint) in [
+        (&["quick", "--full"][..], "no variant `full`", "is its full size"),
+        (&["engine-limits", "--guests", "vm"], "no variant `vm`", "it has no guests"),
+        (&["bridge-multiqueue", "--guests", "vm"], "no variant `vm`", "virtual machines already"),
+        (&["bridge-multiqueue", "--variant", "ful"], "no variant `ful`", "it has the variants full"),
+    ] {
+        for command in [&["run"][..], &["scenario", "show"], &["scenario", "check"]] {
+            let output = sandbox.plumb(&[command, words].concat());
+            assert_eq!(output.status, Some(64), "{command:?} {words:?}: {output:?}");
+            assert!(output.err.contains(said) && output.err.contains(hint), "{}", output.err);
+        }
+    }
+    let file = sandbox.file("wrong.toml", &WIRE.replace("trials = 4", "trails = 4"));
+    let output = sandbox.plumb(&["scenario", "check", &file, "--format", "short"]);
+    assert_eq!(output.status, Some(64), "{output:?}");
+    assert!(output.out.contains("wrong.toml as variant twice:"), "{}", output.out);
+    assert!(output.out.contains("unknown key `trails`"), "{}", output.out);
+}
+
+/// What is kept of the runs of `wire-twice`: how many trials of 8.
+fn kept(sandbox: &Sandbox) -> usize {
+    let list = sandbox.plumb(&["runs"]).out;
+    let run = list.lines().find(|line| line.contains("wire-twice"));
+    let trials = run.and_then(|line| line.split_whitespace().find(|word| word.ends_with("/8")));
+    trials.and_then(|word| word.strip_suffix("/8")?.parse().ok()).unwrap_or(0)
+}
+
+/// From what is kept alone, or asked for by the same flags; never as a run of the plain scenario.
+pub(super) fn resumed() {
+    let sandbox = sandbox();
+    let file = sandbox.file("wire.toml", WIRE);
+    for by in [&["run"][..], &["run", &file, "--variant", "twice"]] {
+        let mut run = sandbox.start(&["run", &file, "--variant", "twice", "--probe", "none"]);
+        assert!(wait_until(PATIENCE, || kept(&sandbox) >= 1), "no trial was kept");
+        run.kill().expect("SIGKILL can be sent");
+        run.wait().expect("it was started");
+        let there = kept(&sandbox);
+        assert!((1..8).contains(&there), "{there} trials are kept");
+        let plain = sandbox.plumb(&["run", &file, "--resume"]);
+        assert_eq!(plain.status, Some(64), "a variant is no run of the plain scenario: {plain:?}");
+        let _ = sandbox.succeed(&[by, &["--resume", "--quiet"]].concat());
+        assert_eq!(kept(&sandbox), 8);
+        assert_eq!(sandbox.findings("latest")["run"]["scenario"], "wire-twice");
+        let _ = sandbox.succeed(&["runs", "remove", "latest"]);
+    }
+}

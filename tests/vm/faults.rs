@@ -1,0 +1,110 @@
+//! Runs with guests that cannot go on: what is said, that nothing is left, and that finished trials are kept.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    process::{Child, ChildStderr, Command, Stdio},
+    time::Duration,
+};
+
+use plumb_tests::{Leftovers, Sandbox, wait_until};
+
+use crate::{
+    ends::signal,
+    measured::{record, scenario, streams, trials},
+    remains::{Remains, monitor, processes},
+    sandbox,
+};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+/// More than any of these runs makes.
+const PLANNED: u32 = 40;
+
+/// A run that makes trials with a guest.
+struct Run {
+    sandbox: Sandbox,
+    before: (Leftovers, Remains),
+    controller: Child,
+    lines: BufReader<ChildStderr>,
+    said: String,
+}
+
+impl Run {
+    /// One that has begun its second trial.
+    fn in_its_trials() -> Self {
+        let (sandbox, before) = (sandbox(), (Leftovers::now(), Remains::now()));
+        let file = sandbox.file("run.toml", &scenario("", &streams(1, "500ms", PLANNED)));
+        let mut command = sandbox.command(&["run", &file, "--probe", "none"]);
+        let mut controller =
+            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
+        let lines = BufReader::new(controller.stderr.take().expect("asked for as a pipe"));
+        let mut run = Self { sandbox, before, controller, lines, said: String::new() };
+        run.read_until("[2/");
+        run
+    }
+
+    fn read_until(&mut self, mark: &str) {
+        let mut line = String::new();
+        while !line.contains(mark) {
+            line.clear();
+            assert!(self.lines.read_line(&mut line).expect("text") > 0, "no {mark}: {}", self.said);
+            self.said.push_str(&line);
+        }
+    }
+
+    fn monitor(&self) -> u32 {
+        monitor(&self.sandbox).expect("its guest is in its trials")
+    }
+
+    /// Insists that the run fails by itself, says all of this, and can be resumed.
+    fn fails_with(mut self, expected: &[&str]) {
+        self.lines.read_to_string(&mut self.said).expect("text");
+        let said = &self.said;
+        assert_eq!(self.controller.wait().expect("it was started").code(), Some(1), "{said}");
+        for expected in expected.iter().chain(&["--resume"]) {
+            assert!(said.contains(expected), "`{expected}` is not in {said}");
+        }
+        self.leaves_its_trials();
+    }
+
+    /// Insists that nothing is left but the finished trials.
+    fn leaves_its_trials(self) {
+        let left = || processes(&self.sandbox);
+        assert!(wait_until(PATIENCE, || left().is_empty()), "{:?}", left());
+        let (processes_and_devices, files) = self.before;
+        processes_and_devices.are_gone_within(PATIENCE);
+        let kept = trials(&record(&self.sandbox)).len();
+        assert!((1..PLANNED as usize).contains(&kept), "{kept} trials were kept: {}", self.said);
+        files.has_only_gained(&self.sandbox, &["run.toml", "runs.db"]);
+    }
+}
+
+pub(crate) fn a_guest_killed() {
+    let run = Run::in_its_trials();
+    signal(run.monitor(), "KILL");
+    run.fails_with(&["the agent of host vm0 is lost", "QEMU was ended by signal 9"]);
+}
+
+pub(crate) fn a_guest_stopped() {
+    let run = Run::in_its_trials();
+    signal(run.monitor(), "STOP");
+    run.fails_with(&["did not answer", "QEMU does not answer `query-status`: it is stopped, or gets no CPU"]);
+}
+
+pub(crate) fn a_controller_killed() {
+    let mut run = Run::in_its_trials();
+    run.controller.kill().expect("SIGKILL can be sent");
+    run.controller.wait().expect("it was started");
+    run.leaves_its_trials();
+}
+
+pub(crate) fn a_tap_removed() {
+    let run = Run::in_its_trials();
+    let removed = processes(&run.sandbox).into_iter().any(|pid| {
+        let namespace = format!("--net=/proc/{pid}/ns/net");
+        let mut command = Command::new("nsenter");
+        command.args([&namespace, "ip", "link", "delete", "vm0"]).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    });
+    assert!(removed, "no process is in the namespace of the host with the tap device");
+    run.fails_with(&["host `pve` has no device `vm0`"]);
+}

@@ -1,0 +1,118 @@
+//! What a guest's network device was to be able to do, what its driver agreed to, and where the threads of its monitor
+//! run.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{BufRead, BufReader, Read},
+    process::Stdio,
+    time::Duration,
+};
+
+use plumb_tests::{Leftovers, Sandbox};
+use serde_json::Value;
+
+use crate::{
+    measured::{named, number, record, run, scenario, streams, trials},
+    remains::{monitor, processes},
+    sandbox,
+};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The largest that a tap device has: 65535 bytes less the header of Ethernet.
+const LARGEST: u64 = 65_521;
+
+/// Whose driver has to be told of the MTU before it takes larger packets in: it may not put them together, nor get them
+/// whole.
+const PLAIN: &str = "gro = \"off\"\nmrg-rxbuf = \"off\"\nufo = \"off\"\nrx-ring = 512\n";
+
+pub(crate) fn as_asked() {
+    let (sandbox, before) = (sandbox(), Leftovers::now());
+    let cpus: Vec<u32> = allowed(std::process::id()).into_iter().collect();
+    let (first, last) = (cpus[0], cpus[cpus.len() - 1]);
+    let pinned = format!("{PLAIN}cpus = [{first}]\nmonitor-cpus = [{last}]\n");
+    let text = scenario(&pinned, &streams(1, "300ms", 3)).replace("9000", &LARGEST.to_string());
+    run_pinned(&sandbox, &sandbox.file("plain.toml", &text), (first, last));
+    let record = record(&sandbox);
+    let trial = trials(&record).first().expect("three were made");
+    assert_eq!(number(&trial["path_check"]["mtu"]), LARGEST, "{trial}");
+    let state = named(&trial["devices"], "vm0:eth0");
+    assert_eq!(number(&state["mtu"]), LARGEST, "{state}");
+    assert_eq!(number(&state["rings"]["rx"]), 512, "{state}");
+    let agreed: BTreeSet<&str> =
+        state["virtio"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    for (feature, on) in [
+        ("csum", true),
+        ("guest_csum", true),
+        ("host_tso4", true),
+        ("guest_tso4", false),
+        ("guest_ufo", false),
+        ("host_ufo", false),
+        ("mrg_rxbuf", false),
+        ("version_1", true),
+    ] {
+        assert_eq!(agreed.contains(feature), on, "{feature}: {agreed:?}");
+    }
+    assert_eq!(named(&trial["devices"], "pve:vm0")["virtio"], Value::Null);
+    let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;
+    assert!(page.contains("Virtio agreed on") && page.contains("host_tso4"), "{page}");
+    before.are_gone_within(PATIENCE);
+}
+
+/// Makes the run, and looks in a trial whether the guest's CPU has the first of these, and all else the second.
+fn run_pinned(sandbox: &Sandbox, file: &str, (vcpu, other): (u32, u32)) {
+    let mut command = sandbox.command(&["run", file, "--probe", "none"]);
+    let mut controller =
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
+    let mut lines = BufReader::new(controller.stderr.take().expect("asked for as a pipe"));
+    let (mut line, mut said) = (String::new(), String::new());
+    while !line.contains("[1/") {
+        line.clear();
+        assert!(lines.read_line(&mut line).expect("text") > 0, "no trial: {said}");
+        said.push_str(&line);
+    }
+    let threads = threads(monitor(sandbox).expect("it is in its trials"));
+    lines.read_to_string(&mut said).expect("text");
+    assert_eq!(controller.wait().expect("it was started").code(), Some(0), "{said}");
+    assert!(threads.iter().any(|(name, _)| name.starts_with("CPU 0")), "{threads:?}");
+    for (name, allowed) in &threads {
+        let cpu = if name.starts_with("CPU ") { vcpu } else { other };
+        assert_eq!(*allowed, BTreeSet::from([cpu]), "{name} of {threads:?}");
+    }
+}
+
+/// The threads of a process, and the CPUs that each may run on.
+fn threads(pid: u32) -> Vec<(String, BTreeSet<u32>)> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("it runs").filter_map(Result::ok);
+    let thread = |task: fs::DirEntry| {
+        let name = fs::read_to_string(task.path().join("comm")).ok()?;
+        Some((name.trim_end().to_owned(), allowed(task.file_name().to_str()?.parse().ok()?)))
+    };
+    tasks.filter_map(thread).collect()
+}
+
+/// The CPUs that a thread may run on.
+fn allowed(thread: u32) -> BTreeSet<u32> {
+    let status = fs::read_to_string(format!("/proc/{thread}/status")).expect("it runs");
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("Linux");
+    let run = |run: &str| {
+        let (first, last) = run.split_once('-').unwrap_or((run, run));
+        first.parse().expect("a number")..=last.parse().expect("a number")
+    };
+    list.trim().split(',').flat_map(run).collect()
+}
+
+pub(crate) fn not_taken() {
+    let (sandbox, before) = (sandbox(), Leftovers::now());
+    // QEMU makes no larger one for a tap device, and does not say so.
+    let text = scenario("tx-ring = 1024", &streams(1, "300ms", 1));
+    let output = run(&sandbox, &sandbox.file("ring.toml", &text));
+    assert_eq!(output.status, Some(1), "{output:?}");
+    assert!(
+        output.err.contains("virtual machine `vm0` has tx-ring 256 where 1024 was asked for"),
+        "{}",
+        output.err
+    );
+    assert!(processes(&sandbox).is_empty());
+    before.are_gone_within(PATIENCE);
+}
