@@ -10,6 +10,7 @@ mod boots;
 mod ends;
 mod faults;
 mod firecracker;
+mod hypervisor;
 mod measured;
 mod refused;
 mod remains;
@@ -55,7 +56,24 @@ const WATCHED: &[Need] = &[
     Need::BTF,
 ];
 
+/// What it takes to run guests in a machine that has KVM.
+const HYPERVISOR: &[Need] = &[
+    Need::Root,
+    Need::Program("qemu-system-x86_64", "qemu-system-x86"),
+    Need::GuestKernel,
+];
+
 const CASES: &[Case] = &[
+    Case {
+        name: "in_a_virtual_hypervisor_vhost_makes_a_monitor_s_calls_needless",
+        needs: HYPERVISOR,
+        test: hypervisor::vhost_makes_calls_needless,
+    },
+    Case {
+        name: "finished_trials_outlive_the_hypervisor_that_they_were_made_in",
+        needs: HYPERVISOR,
+        test: hypervisor::finished_trials_outlive_their_hypervisor,
+    },
     Case {
         name: "a_monitor_s_cpu_time_and_calls_are_told_by_thread_beside_what_its_guest_sees",
         needs: WATCHED,

@@ -95,7 +95,7 @@ pub(crate) fn queues_are_those_of_the_guest() {
     assert_eq!(cells.len(), 2, "{cells:?}");
     let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;
     if output.err.contains("virtual machines are emulated") {
-        assert!(page.contains("a virtual machine at one end was emulated"), "{page}");
+        assert!(page.contains("a machine at one end was emulated"), "{page}");
     }
     assert!(page.contains("vm0:eth0"), "{page}");
     assert!(processes(&sandbox).is_empty());

@@ -29,7 +29,12 @@ impl Standing {
         );
         let mut command = Command::new("unshare");
         command.args(["--net", "sh", "-c", &script]).env("HOME", sandbox.home());
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("util-linux has it");
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("util-linux has it");
         let standing = Self(child);
         let there = || UnixStream::connect(monitor).is_ok();
         assert!(wait_until(Duration::from_secs(30), there), "QEMU opens its monitor");
@@ -85,10 +90,17 @@ fn check_machine(vm: &Value) {
     let of = |role: &str| threads.iter().filter(|thread| thread["role"] == role).count();
     // The monitor has a thread of its own beside the one that was asked for.
     assert_eq!((of("cpu"), of("main"), of("vhost")), (3, 1, 0), "{threads:?}");
-    assert!(threads.iter().any(|thread| thread["name"] == "IO disks" && thread["role"] == "io"), "{threads:?}");
+    assert!(
+        threads.iter().any(|thread| thread["name"] == "IO disks" && thread["role"] == "io"),
+        "{threads:?}"
+    );
     let [tap, user] = &vm["devices"].as_array().expect("a list")[..] else { panic!("two devices: {vm}") };
     assert_eq!((&tap["tap"], &tap["netdev"]), (&json!("tap7"), &json!("net0")), "{tap}");
-    assert_eq!((&tap["queues"], &tap["vhost"], &tap["header"]), (&json!(2), &json!(false), &json!(true)), "{tap}");
+    assert_eq!(
+        (&tap["queues"], &tap["vhost"], &tap["header"]),
+        (&json!(2), &json!(false), &json!(true)),
+        "{tap}"
+    );
     assert_eq!(tap["master"], json!({ "name": "br0", "kind": "bridge", "mtu": 9000 }), "{tap}");
     assert_eq!((&tap["state"]["kind"], &tap["state"]["mtu"]), (&json!("tap"), &json!(1500)), "{tap}");
     assert!(tap["state"]["features"]["tx-tcp-segmentation"].is_boolean(), "{tap}");
@@ -108,7 +120,8 @@ pub(crate) fn a_free_monitor_tells_more_and_is_let_go() {
         assert_eq!(vm["monitor"]["status"], "prelaunch", "it was not touched: {vm}");
         assert_eq!((&vm["monitor"]["kvm"], &vm["monitor"]["io_threads"]), (&json!(false), &json!(["disks"])));
         let said = &vm["devices"][0]["negotiated"];
-        for (name, value) in [("mq", "on"), ("vectors", "6"), ("rx_queue_size", "512"), ("host_tso4", "off")] {
+        for (name, value) in [("mq", "on"), ("vectors", "6"), ("rx_queue_size", "512"), ("host_tso4", "off")]
+        {
             assert_eq!(said["set"][name], value, "{said}");
         }
         assert_eq!(said["driver"], false, "{said}");
@@ -120,7 +133,14 @@ pub(crate) fn a_free_monitor_tells_more_and_is_let_go() {
     assert!(output.err.contains("takes one client at a time"), "{}", output.err);
     assert!(output.err.contains("by its process"), "what to do instead: {}", output.err);
     let page = sandbox.succeed(&["measure", "--qemu", NAME, "--for", FOR]).out;
-    for part in [NAME, "3 CPUs, model EPYC, emulated", "Verdict", "vhost is off for tap7", "CPU time by role", "br0 (bridge)"] {
+    for part in [
+        NAME,
+        "3 CPUs, model EPYC, emulated",
+        "Verdict",
+        "vhost is off for tap7",
+        "CPU time by role",
+        "br0 (bridge)",
+    ] {
         assert!(page.contains(part), "no `{part}` in:\n{page}");
     }
 }

@@ -179,7 +179,7 @@ fn subjects(subject: &protocol::Subject) -> Vec<probe::Subject> {
         cgroups: Vec::new(),
         syscalls: subject.syscalls,
     };
-    if probe::is_machine(subject.owner) { probe::machine(watched) } else { vec![watched] }
+    if probe::is_machine(subject.owner) { probe::machine(&watched) } else { vec![watched] }
 }
 
 #[cfg(test)]

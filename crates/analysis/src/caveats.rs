@@ -136,7 +136,14 @@ fn loaded(record: &RunRecord) -> Option<String> {
 }
 
 fn virtual_machine(record: &RunRecord) -> Option<String> {
-    record.header.environment.as_ref()?.virtual_machine.then(|| {
+    let environment = record.header.environment.as_ref()?;
+    if let Some(because) = &environment.inside {
+        return Some(format!(
+            "The run was conducted in a virtual hypervisor, whose processor is emulated ({because}): what is counted \
+             holds, times, rates and CPU time compare with each other at most."
+        ));
+    }
+    environment.virtual_machine.then(|| {
         "The machine is virtual: times on a virtual CPU vary, and ratios of one run mean more than absolute \
          numbers."
             .into()

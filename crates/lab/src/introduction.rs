@@ -38,10 +38,10 @@ pub fn introduce(
     stop: &Stop,
     probes: &[ProbeKind],
 ) -> Result<Introduction, RunError> {
-    let mut watcher = Watcher::greeted((host, machine), tool, stop, probes, Vec::new())?;
-    let ready_within = watcher.ready_within().unwrap_or_default();
-    let hung_starts = watcher.hung_starts();
-    let booted_within = watcher.booted_within();
+    let mut watcher = Watcher::greeted((host.clone(), machine), tool, stop, probes, Vec::new())?;
+    let agents = watcher.agents();
+    let ready_within = agents.ready_within(&host).unwrap_or_default();
+    let (booted_within, hung_starts) = (agents.booted_within(&host), agents.hung_starts(&host));
     let environment = watcher.describe()?;
     let devices = network.map(|network| network.dressed(watcher.agents())).transpose()?.unwrap_or_default();
     let missing = if probes.is_empty() { Vec::new() } else { watcher.try_probes()? };

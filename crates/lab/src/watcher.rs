@@ -115,24 +115,9 @@ impl Watcher {
         }
     }
 
-    /// The agents that it is one of: itself.
+    /// It as one of agents, of which there is no other.
     pub(crate) fn agents(&mut self) -> &mut Agents {
         &mut self.agents
-    }
-
-    /// How long its machine took until its first process ran, if it was started for it.
-    pub(crate) fn booted_within(&self) -> Option<Duration> {
-        self.agents.booted_within(&self.host)
-    }
-
-    /// How long it took from its machine's start until it greeted.
-    pub(crate) fn ready_within(&self) -> Option<Duration> {
-        self.agents.ready_within(&self.host)
-    }
-
-    /// How many starts of its machine hung.
-    pub(crate) fn hung_starts(&self) -> u32 {
-        self.agents.hung_starts(&self.host)
     }
 
     /// The probes that it has.

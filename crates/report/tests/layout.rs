@@ -70,6 +70,7 @@ fn no_line_of_a_sweep_or_an_import_is_wider_than_the_terminal() {
         check_width(&sample::sweep::sweep(), width);
         check_width(&sample::imported::imported(), width);
         check_width(&sample::probed::probed(), width);
+        check_width(&sample::machines::machines(), width);
         check_width(&sample::alternatives::alternatives(), width);
     }
 }

@@ -41,7 +41,7 @@ pub enum Doubt {
         /// Payload the receiver got.
         received: Bytes,
     },
-    /// A virtual machine at one end was emulated: what was counted holds, times and rates do not compare with hardware.
+    /// A machine at one end was emulated: what was counted holds, times and rates do not compare with hardware.
     Emulated,
     /// A sender did not keep the rate that it was given, or skipped a part of its schedule after a stall: its
     /// thread, its CPU or the path had no room for it.

@@ -67,6 +67,7 @@ fn namespace(queue: &OwnedFd, object: &str) -> Result<NetNs> {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests open files and wait")]
 mod tests {
     use super::*;
 

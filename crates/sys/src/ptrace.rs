@@ -136,7 +136,9 @@ fn what(status: i32) -> What {
     let (signal, event) = (libc::WSTOPSIG(status), status >> 16);
     match (signal, event) {
         (SYSCALL, 0) => What::Call,
-        (libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU, libc::PTRACE_EVENT_STOP) => What::GroupStop,
+        (libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU, libc::PTRACE_EVENT_STOP) => {
+            What::GroupStop
+        }
         (signal, 0) => What::Signal(signal),
         _ => What::Stopped,
     }
@@ -162,7 +164,8 @@ fn request(what: libc::c_int, tid: u32, address: usize, data: usize, operation: 
     let number = i32::try_from(tid).map_err(|_| Error::new(operation, object(), libc::ESRCH))?;
     // SAFETY: of the requests made here only PTRACE_GET_SYSCALL_INFO writes memory of this process: as many bytes as the
     // address says, to `data`, which points to as many.
-    let done = unsafe { libc::ptrace(what as _, number, address as *mut libc::c_void, data as *mut libc::c_void) };
+    let done =
+        unsafe { libc::ptrace(what as _, number, address as *mut libc::c_void, data as *mut libc::c_void) };
     if done < 0 { Err(Error::last(operation, object())) } else { Ok(()) }
 }
 
@@ -216,6 +219,7 @@ impl Drop for Bell {
 extern "C" fn nothing(_: libc::c_int) {}
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests open files and wait")]
 mod tests {
     use std::{io::Read, os::unix::process::CommandExt, process::Command, process::Stdio, time::Instant};
 
@@ -269,6 +273,8 @@ mod tests {
         let mut out = String::new();
         child.stdout.take().expect("a pipe").read_to_string(&mut out).expect("text");
         assert!(written && out == "x", "{out}");
+        // It was waited for as a watched one.
+        let _ = child.wait();
     }
 
     #[test]

@@ -448,7 +448,7 @@ fn a_probe_that_was_lost_is_told_with_its_first_trial_and_how_many_lack_it() {
         }
     });
     run.each(PING, |trial| {
-        trial.observed.iter_mut().for_each(|seen| seen.lost = vec![lost(ProbeKind::PacketWay)])
+        trial.observed.iter_mut().for_each(|seen| seen.lost = vec![lost(ProbeKind::PacketWay)]);
     });
     run.record.trials.sort_by_key(|trial| trial.index);
     let probes = analyse(&run.record).probes;

@@ -63,10 +63,10 @@ fn slow(environment: &Environment) -> Option<Sign> {
     })
 }
 
-/// Cells whose trials say that a virtual machine at one end was emulated.
+/// Cells whose trials say that a machine at one end was emulated.
 fn doubted(context: &Context<'_>) -> Option<Sign> {
     let says = |cell: &&CellSummary| cell.doubts.iter().any(|(doubt, _)| *doubt == Doubt::Emulated);
-    of_cells("an emulated virtual machine at one end", context.findings.cells.iter().filter(says))
+    of_cells("an emulated machine at one end", context.findings.cells.iter().filter(says))
 }
 
 /// Cells whose path or levels say that a machine on the way is emulated.

@@ -25,16 +25,17 @@ pub(super) fn of(stopping: &Stopping) -> TracedStopping {
     TracedStopping {
         looked: stopping.looked,
         pairs: pairs.len() as u32,
-        pace: pace(moving.map(|(rest, slice)| (moved(rest), moved(slice))).collect()),
-        cpu: pace(pairs.iter().map(|(rest, slice)| (cpu(rest), cpu(slice))).collect()),
+        pace: pace(&moving.map(|(rest, slice)| (moved(rest), moved(slice))).collect::<Vec<_>>()),
+        cpu: pace(&pairs.iter().map(|(rest, slice)| (cpu(rest), cpu(slice))).collect::<Vec<_>>()),
         stood: stopping.stood.0 as f64 / stopping.looked.0.max(1) as f64,
     }
 }
 
 /// Pairs of a rest and the slice before it. Where one of either is nought no ratio is known.
-fn pace(pairs: Vec<(f64, f64)>) -> Option<TracedPace> {
-    let estimate = stats::ratio::paired_ratio(&pairs, CONFIDENCE)?;
-    let interval = estimate.interval.map(|it| Interval { low: it.low, high: it.high, confidence: it.confidence });
+fn pace(pairs: &[(f64, f64)]) -> Option<TracedPace> {
+    let estimate = stats::ratio::paired_ratio(pairs, CONFIDENCE)?;
+    let interval =
+        estimate.interval.map(|it| Interval { low: it.low, high: it.high, confidence: it.confidence });
     Some(TracedPace { ratio: estimate.value, interval })
 }
 

@@ -77,7 +77,10 @@ impl Probe for Stopping {
             }
             Err(error) => drop(tell.send(Err(error))),
         };
-        let failed = |because: String| ProbeError::Failed { operation: "start a thread to watch from".into(), because };
+        let failed = |because: String| ProbeError::Failed {
+            operation: "start a thread to watch from".into(),
+            because,
+        };
         let thread = thread::Builder::new().name("ptrace".into()).spawn(work);
         let thread = thread.map_err(|error| failed(error.to_string()))?;
         let started = told.recv().unwrap_or_else(|_| Err(failed("it ended".into())));

@@ -1,6 +1,9 @@
 //! What was counted of each thread and call. Must not know how a call was seen.
 
-use std::{collections::HashMap, time::{Duration, Instant}};
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
 
 use samples::{CallTimes, Observed, Stopping, StoppingSlice, SyscallCount};
 use units::{Bytes, Nanos};
@@ -63,8 +66,11 @@ impl Tallies {
 
     /// Puts in what was counted.
     pub(super) fn tell(&self, seen: &mut Observed) {
-        let mut counts: Vec<SyscallCount> =
-            self.calls.iter().map(|((tid, number), tally)| tally.of(self.who.get(tid), *tid, *number)).collect();
+        let mut counts: Vec<SyscallCount> = self
+            .calls
+            .iter()
+            .map(|((tid, number), tally)| tally.of(self.who.get(tid), *tid, *number))
+            .collect();
         counts.sort_by(|a, b| b.total.cmp(&a.total).then_with(|| (a.tid, &a.call).cmp(&(b.tid, &b.call))));
         seen.syscalls = counts;
         let mut stopping = self.stopping.clone();
@@ -123,6 +129,9 @@ mod tests {
         assert_eq!(read.times.0.iter().sum::<u64>(), 3);
         assert_eq!(read.times.0.len(), 11, "1500 is at least 2^10");
         assert_eq!((close.call.as_str(), close.bytes), ("close", None));
-        assert_eq!((close.thread.as_deref(), close.process.as_deref(), close.pid), (Some("t"), Some("p"), Some(5)));
+        assert_eq!(
+            (close.thread.as_deref(), close.process.as_deref(), close.pid),
+            (Some("t"), Some("p"), Some(5))
+        );
     }
 }

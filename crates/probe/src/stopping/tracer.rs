@@ -68,7 +68,8 @@ impl Tracer {
     /// Threads that begin meanwhile are found by looking again, until there is none.
     fn attach_process(&mut self, pid: u32) -> Result<(), ProbeError> {
         loop {
-            let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().filter_map(Result::ok);
+            let tasks =
+                fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().filter_map(Result::ok);
             let tids = tasks.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
             let new: Vec<u32> = tids.filter(|tid| !self.threads.contains_key(tid)).collect();
             if new.is_empty() {
@@ -237,15 +238,21 @@ fn own_tid() -> u32 {
 }
 
 fn failed(operation: &str, error: &sys::Error) -> ProbeError {
-    ProbeError::Failed { operation: format!("{operation} the thread that watches"), because: error.to_string() }
+    ProbeError::Failed {
+        operation: format!("{operation} the thread that watches"),
+        because: error.to_string(),
+    }
 }
 
 fn forbidden(pid: u32, tid: u32, error: &sys::Error) -> ProbeError {
     let status = fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
     let because = format!("process {pid} may not be watched by ptrace: {error}");
     let remedy = match field(&status, "TracerPid:") {
-        Some(tracer) if tracer != 0 => format!("process {tracer} watches it already (strace or a debugger): end that"),
-        _ => "run as root; in containers CAP_SYS_PTRACE is needed, and kernel.yama.ptrace_scope below 3".to_owned(),
+        Some(tracer) if tracer != 0 => {
+            format!("process {tracer} watches it already (strace or a debugger): end that")
+        }
+        _ => "run as root; in containers CAP_SYS_PTRACE is needed, and kernel.yama.ptrace_scope below 3"
+            .to_owned(),
     };
     ProbeError::Unavailable { because, remedy }
 }

@@ -11,7 +11,7 @@ use crate::observe::Subject;
 /// [`Owner::Vmm`]'s, and their vhost workers, which may have come since they were looked for last, [`Owner::Vhost`]'s. A
 /// monitor that does not name its threads (QEMU without `debug-threads=on`) is the end's as a whole.
 #[must_use]
-pub fn machine(monitors: Subject) -> Vec<Subject> {
+pub fn machine(monitors: &Subject) -> Vec<Subject> {
     let workers: Vec<u32> = monitors.pids.iter().copied().flat_map(vhost_workers).collect();
     let owned = |owner, pids| Subject { owner, pids, ..monitors.clone() };
     let (named, whole): (Vec<u32>, Vec<u32>) = monitors.pids.iter().partition(|pid| names_its_threads(**pid));
@@ -122,7 +122,7 @@ mod tests {
         let (_folder, mut worker) = process_named(&format!("vhost-{}", id()));
         // Its number begins as that of the monitor does, or ends so.
         let (_folder, mut other) = process_named(&format!("vhost-{}1", id()));
-        let found = machine(monitors(Owner::ServerVm, &[id()]));
+        let found = machine(&monitors(Owner::ServerVm, &[id()]));
         let (worker_pid, _) = (worker.id(), [&mut worker, &mut other].map(|child| child.kill()));
         let said: Vec<_> = found.iter().map(|it| (it.owner, &it.pids[..], it.syscalls)).collect();
         assert_eq!(said, [(Owner::ServerVm, &[id()][..], true), (Owner::Vhost, &[worker_pid][..], false)]);
@@ -132,9 +132,9 @@ mod tests {
     #[test]
     fn a_monitor_whose_threads_have_no_names_is_the_end_s_as_a_whole() {
         let (_folder, mut monitor) = process_named("qemu-system-x86");
-        let found = machine(monitors(Owner::ClientVm, &[monitor.id()]));
+        let found = machine(&monitors(Owner::ClientVm, &[monitor.id()]));
         assert_eq!(found, [monitors(Owner::Client, &[monitor.id()])]);
         assert!(monitor.kill().and_then(|()| monitor.wait()).is_ok());
-        assert_eq!(machine(monitors(Owner::ClientVm, &[])), []);
+        assert_eq!(machine(&monitors(Owner::ClientVm, &[])), []);
     }
 }

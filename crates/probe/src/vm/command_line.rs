@@ -208,11 +208,14 @@ mod tests {
     #[test]
     fn what_is_not_said_is_not_known() {
         assert_eq!(line("qemu-system-x86_64"), CommandLine::default());
-        let found = line("qemu-system-x86_64 -M microvm,memory-backend=m -accel tcg,thread=multi -nic none -net nic -m x");
+        let found = line(
+            "qemu-system-x86_64 -M microvm,memory-backend=m -accel tcg,thread=multi -nic none -net nic -m x",
+        );
         assert_eq!((found.board.as_deref(), found.kvm, found.memory), (Some("microvm"), Some(false), None));
         assert_eq!(found.netdevs, []);
         let found = line("kvm -nic tap,ifname=t0,model=e1000 -netdev user,id=u");
-        let models: Vec<_> = found.netdevs.iter().map(|it| (it.backend.as_str(), it.model.as_deref())).collect();
+        let models: Vec<_> =
+            found.netdevs.iter().map(|it| (it.backend.as_str(), it.model.as_deref())).collect();
         assert_eq!(models, [("tap", Some("e1000")), ("user", None)]);
     }
 }

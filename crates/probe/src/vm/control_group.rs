@@ -52,7 +52,9 @@ mod tests {
 
     #[test]
     fn a_limit_is_a_number_of_cpus() {
-        for (text, expected) in [("200000 100000", Some(2.0)), ("max 100000", None), ("50000 100000", Some(0.5)), ("", None)] {
+        for (text, expected) in
+            [("200000 100000", Some(2.0)), ("max 100000", None), ("50000 100000", Some(0.5)), ("", None)]
+        {
             assert_eq!(limit(text), expected, "{text}");
         }
         assert_eq!(throttled("usage_usec 1\nnr_throttled 2\nthrottled_usec 345\n"), Some(345));

@@ -24,7 +24,9 @@ impl Descriptors {
         for entry in fs::read_dir(format!("/proc/{pid}/fd"))? {
             // A descriptor may be closed meanwhile.
             let Ok(entry) = entry else { continue };
-            let Some(number) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+            let Some(number) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+                continue;
+            };
             let Ok(target) = fs::read_link(entry.path()) else { continue };
             let info = || fs::read_to_string(format!("/proc/{pid}/fdinfo/{number}")).unwrap_or_default();
             found.take(number, &target.to_string_lossy(), info);

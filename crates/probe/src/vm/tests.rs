@@ -20,7 +20,10 @@ fn reading(line: &str, queues: &[(i32, &str)], vhost: usize) -> VmReading {
     }
 }
 
-fn told(reading: &VmReading) -> Vec<(Option<String>, Option<String>, u32, Option<bool>)> {
+/// Its name on the command line, its tap device, the queues in use, and vhost.
+type Told = (Option<String>, Option<String>, u32, Option<bool>);
+
+fn told(reading: &VmReading) -> Vec<Told> {
     let facts = reading.facts(reading);
     facts.devices.into_iter().map(|it| (it.netdev, it.tap, it.queues, it.vhost)).collect()
 }

@@ -71,9 +71,8 @@ pub(super) fn between(before: &[Reading], now: &[Reading]) -> Vec<VmThread> {
     let before: BTreeMap<u32, &Reading> = before.iter().map(|thread| (thread.tid, thread)).collect();
     let thread = |now: &Reading| {
         let then = before.get(&now.tid);
-        let passed = |now: Option<u64>, then: Option<u64>| {
-            Some(Nanos(now?.saturating_sub(then.unwrap_or_default())))
-        };
+        let passed =
+            |now: Option<u64>, then: Option<u64>| Some(Nanos(now?.saturating_sub(then.unwrap_or_default())));
         let ticks = now.guest.saturating_sub(then.map_or(0, |then| then.guest));
         VmThread {
             tid: now.tid,

@@ -50,7 +50,8 @@ fn started(probe: &mut dyn Probe, pid: u32) -> bool {
 pub(crate) fn counts() -> Done {
     let (mut probe, child) = (whole(), waiting(KNOWN, &[]));
     if !started(&mut *probe, child.id()) {
-        return Ok(finish(child));
+        finish(child);
+        return Ok(());
     }
     finish(child);
     let seen = seen(&mut *probe);
@@ -76,11 +77,15 @@ pub(crate) fn strace() -> Done {
     let (mut probe, child) = (whole(), waiting(KNOWN, &[]));
     let mut strace = Command::new("strace");
     strace.args(["-c", "-f", "-U", "name,calls,errors", "-p", &child.id().to_string()]);
-    let Some(tracer) = begin(strace, "strace") else { return Ok(finish(child)) };
+    let Some(tracer) = begin(strace, "strace") else {
+        finish(child);
+        return Ok(());
+    };
     if !until(|| status(child.id(), "TracerPid").is_some_and(|tracer| tracer != "0")) {
         println!("skipped: strace: it may not trace here");
         stop(tracer);
-        return Ok(finish(child));
+        finish(child);
+        return Ok(());
     }
     let error = probe.start(&pids(&[child.id()])).expect_err("a process has one tracer").to_string();
     assert!(error.contains("watches it already"), "{error}");
@@ -119,13 +124,13 @@ fn copier() -> Child {
 }
 
 pub(crate) fn let_go() -> Done {
-    let mut probe = stopping(Some(Slices {
-        looking: Duration::from_millis(60),
-        resting: Duration::from_millis(60),
-    }));
+    let mut probe =
+        stopping(Some(Slices { looking: Duration::from_millis(60), resting: Duration::from_millis(60) }));
     let mut child = copier();
     if !started(&mut *probe, child.id()) {
-        return Ok(drop(child.kill()));
+        child.kill()?;
+        child.wait()?;
+        return Ok(());
     }
     let (mut to, mut from) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
     let mut echo = |times: usize| {
@@ -159,7 +164,8 @@ pub(crate) fn signals() -> Done {
             let done = Command::new("kill").args(["-s", name, &child.id().to_string()]).status();
             assert!(done.is_ok_and(|status| status.success()));
         };
-        let state = |wanted: &str| until(|| status(child.id(), "State").is_some_and(|it| it.starts_with(wanted)));
+        let state =
+            |wanted: &str| until(|| status(child.id(), "State").is_some_and(|it| it.starts_with(wanted)));
         kill("STOP");
         // Stopped while it is watched, and still so when nobody does any more.
         assert!(state("t") || state("T"), "{:?}", status(child.id(), "State"));

@@ -23,7 +23,7 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
             format!("the ends disagree: {sent} sent, {received} received")
         }
         Doubt::Emulated => {
-            "a virtual machine at one end was emulated: counts hold, times and rates do not compare with \
+            "a machine at one end was emulated: counts hold, times and rates do not compare with \
              hardware"
                 .to_owned()
         }

@@ -24,7 +24,11 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 fn machine(environment: &Environment) -> Vec<(String, Text)> {
     let unknown = || "unknown".to_owned();
     let or_unknown = |fact: &Option<String>| fact.clone().unwrap_or_else(unknown);
-    let virtual_ = if environment.virtual_machine { ", a virtual machine" } else { "" };
+    let virtual_ = match (&environment.inside, environment.virtual_machine) {
+        (Some(_), _) => ", emulated: a virtual hypervisor",
+        (None, true) => ", a virtual machine",
+        (None, false) => "",
+    };
     let cpu = format!("{} × {}{virtual_}", environment.cpus, or_unknown(&environment.cpu_model));
     let load =
         environment.load_average.map_or_else(unknown, |load| load.map(|l| format!("{l:.2}")).join(", "));

@@ -25,9 +25,15 @@ fn stopping(stopping: &TracedStopping) -> Block {
     let pairs = phrases::count(u64::from(stopping.pairs), "slice", "slices");
     let pace = stopping.pace.map_or_else(
         || "how much slower it was meanwhile is not known, for it read and wrote too little".to_owned(),
-        |pace| format!("it got through {} of the reads and writes that it made in the rests between", words::left(&pace)),
+        |pace| {
+            format!(
+                "it got through {} of the reads and writes that it made in the rests between",
+                words::left(&pace)
+            )
+        },
     );
-    let cpu = stopping.cpu.map(|cpu| format!(", in {} of the CPU time", words::left(&cpu))).unwrap_or_default();
+    let cpu =
+        stopping.cpu.map(|cpu| format!(", in {} of the CPU time", words::left(&cpu))).unwrap_or_default();
     let stood = significant(stopping.stood, 2);
     let said = format!(
         "System calls were counted by stopping it at each (ptrace), during {looked} s ({pairs} with a rest after it): {pace}{cpu}. \

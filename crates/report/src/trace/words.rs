@@ -1,6 +1,6 @@
 //! What a trace is of, why it ended and whose time is whose, in words. Must not know tables.
 
-use findings::{TracedPace, TraceSummary};
+use findings::{TraceSummary, TracedPace};
 use samples::{Owner, TargetKind, TraceEnd, TraceTarget, TracedProcess};
 use units::{Share, significant};
 

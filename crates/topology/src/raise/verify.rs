@@ -64,7 +64,8 @@ impl Raising<'_> {
 
     /// The devices of `host` that do not carry yet.
     fn silent(&self, host: &HostName, links: &BTreeMap<u32, LinkFacts>) -> Vec<u32> {
-        let carries = |device: &Device| links.get(&device.index).is_some_and(|link| carries(device, link));
+        let carries =
+            |device: &Device| links.get(&device.index).is_some_and(|link| self.carries(device, link));
         self.standing(host).filter(|device| !carries(device)).map(|device| device.index).collect()
     }
 
@@ -84,9 +85,15 @@ impl Raising<'_> {
         let master = device.master.as_ref().filter(|at| !self.is_absent(at));
         let index = master.and_then(|at| self.devices.find(at)).map_or(0, |bridge| bridge.index);
         compare(at, "the bridge with index", &index, &link.master.unwrap_or(0))?;
-        compare(at, "carrier", &true, &carries(device, link))?;
+        compare(at, "carrier", &true, &self.carries(device, link))?;
         let described = |facts: Option<VxlanFacts>| facts.map(|facts| facts.to_string()).unwrap_or_default();
         compare(at, "tunnel", &described(self.vxlan_facts(at)), &described(link.vxlan))
+    }
+
+    /// A tap device that its monitor opens by name has no carrier until then.
+    fn carries(&self, device: &Device, link: &LinkFacts) -> bool {
+        let mut nics = self.lab.nics.iter().filter(|nic| self.by_name.contains(&nic.at.host));
+        nics.any(|nic| nic.port == device.at) || carries(device, link)
     }
 
     fn vxlan_facts(&self, at: &DeviceRef) -> Option<VxlanFacts> {

@@ -151,7 +151,7 @@ fn each_setting_that_is_wrong_has_its_claim_and_nothing_else_has() {
         &["uses 4 queues for 2 CPUs", "combined 2"],
     );
     check(
-        |vm| drop(features(vm).insert("tx-tcp-segmentation".into(), false)),
+        |vm| *features(vm).entry("tx-tcp-segmentation".into()).or_default() = false,
         "offload-off",
         Warning,
         &["to the guest", "tx-tcp-segmentation"],

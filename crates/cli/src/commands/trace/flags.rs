@@ -78,7 +78,7 @@ pub(super) struct How {
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["cpu", "syscalls"])]
     pub(super) probe: Vec<TraceProbe>,
     /// Where no program can be loaded into the kernel, count system calls by stopping the processes of --pid at each: slow
-    #[arg(long, value_enum, requires = "pid")]
+    #[arg(long, value_enum, conflicts_with_all = ["netns", "cgroup", "qemu", "compare", "command"])]
     pub(super) fallback: Option<Fallback>,
 }
 

@@ -83,7 +83,7 @@ pub(super) fn of_qemu(qemu: Qemu, named: &str) -> Found {
     let process = TracedProcess { pid: qemu.pid, name: qemu.process };
     let monitor = Subject { pids: vec![qemu.pid], ..subject(Owner::ClientVm, true) };
     let found = of(TargetKind::Qemu, guest, vec![process]);
-    Found { subjects: probe::machine(monitor), ..found }
+    Found { subjects: probe::machine(&monitor), ..found }
 }
 
 fn of(kind: TargetKind, named: String, processes: Vec<TracedProcess>) -> Found {

@@ -87,7 +87,9 @@ impl Fallback {
     /// The error with the way out that there is.
     fn offered(self, kind: ProbeKind, error: ProbeError) -> ProbeError {
         match error {
-            ProbeError::Unavailable { because, remedy } if self == Self::Possible && kind == ProbeKind::Syscalls => {
+            ProbeError::Unavailable { because, remedy }
+                if self == Self::Possible && kind == ProbeKind::Syscalls =>
+            {
                 let remedy = format!("{remedy}; or count them slowly, by `--fallback ptrace`");
                 ProbeError::Unavailable { because, remedy }
             }

@@ -1,0 +1,139 @@
+//! Runs in a virtual hypervisor: guests that this machine could not run, and what is left when the hypervisor or its
+//! controller ends.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    process::Stdio,
+};
+
+use plumb_tests::Sandbox;
+use serde_json::Value;
+
+use crate::{
+    ends::signal,
+    measured::{number, record, trials},
+    remains::{Remains, monitor, processes},
+    sandbox,
+};
+
+/// A system call for every other message is far from the four and more that QEMU makes for each; what is left are
+/// timers, and the channel of the agent.
+const FEW: f64 = 0.5;
+const MANY: f64 = 3.0;
+
+/// Two namespaces on a bridge: nothing in the hypervisor has to boot.
+const WIRE: &str = r#"schema = 1
+name = "inside"
+title = "Two namespaces on a bridge in a virtual hypervisor"
+
+[hosts.pve]
+
+[bridges.vmbr0]
+host = "pve"
+
+[guests.client]
+bridge = "vmbr0"
+address = "198.18.64.83/24"
+
+[guests.server]
+bridge = "vmbr0"
+address = "198.18.64.84/24"
+
+[paths.guest-to-guest]
+from = "client"
+to = "server"
+layers = ["bridge"]
+baseline = true
+
+[workloads.latency]
+kind = "ping-pong"
+duration = "200ms"
+warmup = "50ms"
+
+[schedule]
+trials = 8
+pause = "1ms"
+"#;
+
+/// The contrast of write-up 004: 0.007 system calls a message with vhost, 8.3 without.
+pub(crate) fn vhost_makes_calls_needless() {
+    let sandbox = sandbox();
+    let paths = ["--path", "host-to-vm", "--path", "host-to-vm-vhost", "--workload", "latency"];
+    let output = sandbox.plumb(&[&["run", "vhost", "--inside", "hypervisor", "--trials", "1"], &paths[..]].concat());
+    assert_eq!(output.status, Some(0), "{output:?}");
+    assert!(output.err.contains("it runs in a virtual hypervisor, which is emulated"), "{}", output.err);
+    let record = record(&sandbox);
+    assert_eq!(record["header"]["environment"]["inside"], "it was asked for");
+    for trial in trials(&record) {
+        assert!(trial["doubts"].as_array().is_some_and(|doubts| !doubts.is_empty()), "{trial:#}");
+        if trial["arm"] == "probed" {
+            let with_vhost = trial["cell"].as_str().is_some_and(|cell| cell.contains("vhost"));
+            assert_eq!(worker_time(trial) > 0, with_vhost, "{:#}", trial["observed"]["cpu"]["shares"]);
+        }
+    }
+    let findings = sandbox.findings("latest");
+    for cell in findings["cells"].as_array().expect("a list") {
+        let calls = calls_per_message(cell);
+        let with_vhost = cell["path"].as_str().is_some_and(|path| path.contains("vhost"));
+        assert!(if with_vhost { calls < FEW } else { calls > MANY }, "{}: {calls} a message", cell["id"]);
+    }
+    let page = sandbox.succeed(&["report", "latest"]).out;
+    assert!(page.contains("vhost workers") && page.contains("in a virtual hypervisor"), "{page}");
+}
+
+/// Of the thread that carries the packets in the kernel, which is named after its monitor.
+fn worker_time(trial: &Value) -> u64 {
+    let shares = trial["observed"]["cpu"]["shares"].as_array().expect("the owners were told").iter();
+    let of_worker = shares.filter(|share| share["owner"] == "vhost");
+    let named = |share: &&Value| share["thread"].as_str().is_some_and(|thread| thread.starts_with("vhost-"));
+    of_worker.filter(named).map(|share| number(&share["time"])).sum()
+}
+
+/// Of the monitor at the server's end.
+fn calls_per_message(cell: &Value) -> f64 {
+    let ends = cell["probed"]["calls"]["ends"].as_array().expect("calls were counted");
+    let of_monitor = ends.iter().filter(|end| end["end"] == "server" && is_monitor(end));
+    of_monitor.filter_map(|end| end["rate"].as_f64()).sum()
+}
+
+fn is_monitor(end: &Value) -> bool {
+    end["process"].as_str().is_some_and(|process| process.starts_with("qemu"))
+}
+
+/// Ends a run as `how` says, given the pids of controller and hypervisor, once it has kept a trial; its exit status and
+/// what it said.
+fn ended(sandbox: &Sandbox, args: &[&str], how: impl FnOnce(u32, u32)) -> (Option<i32>, String) {
+    let mut command = sandbox.command(args);
+    let mut controller =
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
+    let mut lines = BufReader::new(controller.stderr.take().expect("asked for as a pipe"));
+    let mut said = String::new();
+    while !said.lines().any(|line| line.starts_with('[')) {
+        assert!(lines.read_line(&mut said).expect("text") > 0, "it ended by itself: {said}");
+    }
+    how(controller.id(), monitor(sandbox).expect("it is in its trials"));
+    lines.read_to_string(&mut said).expect("text");
+    (controller.wait().expect("it was started").code(), said)
+}
+
+pub(crate) fn finished_trials_outlive_their_hypervisor() {
+    let before = Remains::now();
+    let sandbox = sandbox();
+    let file = sandbox.file("inside.toml", WIRE);
+    let run = ["run", &file, "--inside", "hypervisor"];
+    let (status, said) = ended(&sandbox, &run, |controller, _| signal(controller, "INT"));
+    assert_eq!(status, Some(130), "{said}");
+    let (status, said) = ended(&sandbox, &["run", "--resume"], |_, hypervisor| signal(hypervisor, "KILL"));
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("the agent of host hypervisor is lost") && said.contains("--resume"), "{said}");
+    assert!(processes(&sandbox).is_empty(), "a hypervisor is left");
+    assert!(trials(&record(&sandbox)).len() >= 2, "{said}");
+    let output = sandbox.plumb(&["run", "--resume"]);
+    assert_eq!(output.status, Some(0), "{output:?}");
+    assert!(output.err.contains("it runs in a virtual hypervisor"), "a run goes on where it began: {}", output.err);
+    let record = record(&sandbox);
+    assert_eq!(trials(&record).len() as u64, number(&record["header"]["planned"]));
+    let (status, said) = ended(&sandbox, &run, |controller, _| signal(controller, "KILL"));
+    assert_eq!(status, None, "{said}");
+    before.has_only_gained(&sandbox, &["inside.toml", "runs.db"]);
+}
