@@ -73,13 +73,15 @@ pub(crate) fn a_guest_is_measured() {
 pub(crate) fn absence_is_no_end() {
     let sandbox = sandbox();
     let file = sandbox.file("firecracker.toml", SCENARIO);
-    let output = sandbox.plumb(&["run", &file, "--probe", "none", "--firecracker", "/nonexistent/firecracker"]);
+    let output =
+        sandbox.plumb(&["run", &file, "--probe", "none", "--firecracker", "/nonexistent/firecracker"]);
     assert_eq!(output.status, Some(0), "{output:?}");
     assert!(!output.err.contains("hypervisor"), "one would not have it either: {}", output.err);
     let findings = sandbox.findings("latest");
     assert_eq!(measured(&findings), 1, "{findings}");
     let skipped = findings["skipped"].to_string();
-    for said in ["`vm0` is one of Firecracker", "/nonexistent/firecracker", "/releases", "--firecracker PATH"] {
+    for said in ["`vm0` is one of Firecracker", "/nonexistent/firecracker", "/releases", "--firecracker PATH"]
+    {
         assert!(skipped.contains(said), "`{said}` is not in {skipped}");
     }
 }

@@ -59,7 +59,8 @@ pause = "1ms"
 pub(crate) fn vhost_makes_calls_needless() {
     let sandbox = sandbox();
     let paths = ["--path", "host-to-vm", "--path", "host-to-vm-vhost", "--workload", "latency"];
-    let output = sandbox.plumb(&[&["run", "vhost", "--inside", "hypervisor", "--trials", "1"], &paths[..]].concat());
+    let output =
+        sandbox.plumb(&[&["run", "vhost", "--inside", "hypervisor", "--trials", "1"], &paths[..]].concat());
     assert_eq!(output.status, Some(0), "{output:?}");
     assert!(output.err.contains("it runs in a virtual hypervisor, which is emulated"), "{}", output.err);
     let record = record(&sandbox);
@@ -130,7 +131,11 @@ pub(crate) fn finished_trials_outlive_their_hypervisor() {
     assert!(trials(&record(&sandbox)).len() >= 2, "{said}");
     let output = sandbox.plumb(&["run", "--resume"]);
     assert_eq!(output.status, Some(0), "{output:?}");
-    assert!(output.err.contains("it runs in a virtual hypervisor"), "a run goes on where it began: {}", output.err);
+    assert!(
+        output.err.contains("it runs in a virtual hypervisor"),
+        "a run goes on where it began: {}",
+        output.err
+    );
     let record = record(&sandbox);
     assert_eq!(trials(&record).len() as u64, number(&record["header"]["planned"]));
     let (status, said) = ended(&sandbox, &run, |controller, _| signal(controller, "KILL"));

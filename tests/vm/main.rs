@@ -57,11 +57,8 @@ const WATCHED: &[Need] = &[
 ];
 
 /// What it takes to run guests in a machine that has KVM.
-const HYPERVISOR: &[Need] = &[
-    Need::Root,
-    Need::Program("qemu-system-x86_64", "qemu-system-x86"),
-    Need::GuestKernel,
-];
+const HYPERVISOR: &[Need] =
+    &[Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel];
 
 const CASES: &[Case] = &[
     Case {

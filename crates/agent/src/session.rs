@@ -104,7 +104,7 @@ impl<'scope> Session<'scope, '_> {
             Order::Configure { devices } => self.replies.answer(ticket.id, self.network.configure(&devices)),
             Order::ReadStates { devices } => self.replies.answer(ticket.id, self.network.states(&devices)),
             Order::ReadCounters { devices } => {
-                self.replies.answer(ticket.id, self.network.counters(&devices))
+                self.replies.answer(ticket.id, self.network.counters(&devices));
             }
             // In their turn, so that none is begun after it was abandoned.
             Order::Observe(order) => self.replies.answer(ticket.id, self.probes.observe(&order)),

@@ -7,8 +7,8 @@ use std::{
 };
 
 use samples::{
-    Arm, CpuUsage, DesignRecord, ImportRecord, Origin, PathCheck, RunHeader, RunId, RunState,
-    SCHEMA, ScenarioRecord, ToldKind, Trial, UnixMillis,
+    Arm, CpuUsage, DesignRecord, ImportRecord, Origin, PathCheck, RunHeader, RunId, RunState, SCHEMA,
+    ScenarioRecord, ToldKind, Trial, UnixMillis,
 };
 use sha2::{Digest, Sha256};
 use thiserror::Error;

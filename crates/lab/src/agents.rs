@@ -66,8 +66,8 @@ pub(crate) struct Pending {
 }
 
 impl Agents {
-    /// Starts an agent in each machine and exchanges greetings with it. A machine that may hang as it starts, and does, is
-    /// started once more, of which `tell` is told.
+    /// Starts an agent in each machine and exchanges greetings with it; of machines that boot, as many at once as there
+    /// are CPUs. A machine that may hang as it starts, and does, is started once more, of which `tell` is told.
     pub(crate) fn start(
         machines: Vec<(HostName, Box<dyn Machine>)>,
         tool: &str,
@@ -77,11 +77,17 @@ impl Agents {
         let (to_us, heard) = channel();
         let (endpoints, tool, stop) = (BTreeMap::new(), tool.to_owned(), stop.clone());
         let mut agents = Self { endpoints, to_us, heard, tool, next_id: 0, stop };
-        for (host, machine) in machines {
-            agents.begin(&host, machine, 1)?;
+        let mut waiting = machines;
+        loop {
+            while let Some(place) = waiting.iter().position(|(_, machine)| agents.has_room_for(&**machine)) {
+                let (host, machine) = waiting.remove(place);
+                agents.begin(&host, machine, 1)?;
+            }
+            if agents.endpoints.values().all(|endpoint| endpoint.ready_within.is_some()) {
+                return Ok(agents);
+            }
+            agents.await_greeting(tell)?;
         }
-        agents.await_greetings(tell)?;
-        Ok(agents)
     }
 
     /// Every host that has an agent.
@@ -107,6 +113,11 @@ impl Agents {
     /// How many starts of a host's machine hung.
     pub(crate) fn hung_starts(&self, host: &HostName) -> u32 {
         self.endpoints.get(host).map_or(0, |endpoint| endpoint.starts - 1)
+    }
+
+    /// What is wrong with a host's machine, if anything is and can be learned.
+    pub(crate) fn trouble(&self, host: &HostName) -> Option<String> {
+        self.endpoints.get(host)?.machine.trouble()
     }
 
     /// Asks one agent and waits for its answer.
@@ -192,20 +203,27 @@ impl Agents {
         self.tell(host, &ToAgent::Hello(hello))
     }
 
-    fn await_greetings(&mut self, tell: &mut dyn FnMut(&str)) -> Result<(), RunError> {
-        while self.endpoints.values().any(|endpoint| endpoint.ready_within.is_none()) {
-            if let Some((host, FromAgent::Hello(hello))) = self.hear()? {
-                hello.accept().map_err(|source| self.lost(&host, source))?;
-                if let Some(endpoint) = self.endpoints.get_mut(&host) {
-                    endpoint.ready_within = Some(endpoint.started.elapsed());
-                }
-            }
-            let late = self.endpoints.iter().find(|(_, endpoint)| endpoint.is_late());
-            if let Some(host) = late.map(|(host, _)| host.clone()) {
-                self.again(&host, tell)?;
+    /// Whether it may start now: more machines that boot than there are CPUs would only slow each other down, and run out
+    /// of patience together.
+    fn has_room_for(&self, machine: &dyn Machine) -> bool {
+        let booting = |endpoint: &&Endpoint| endpoint.ready_within.is_none() && endpoint.machine.boots();
+        let cpus = thread::available_parallelism().map_or(1, usize::from);
+        !machine.boots() || self.endpoints.values().filter(booting).count() < cpus
+    }
+
+    /// Waits a moment for a greeting, and starts again what has not greeted in time.
+    fn await_greeting(&mut self, tell: &mut dyn FnMut(&str)) -> Result<(), RunError> {
+        if let Some((host, FromAgent::Hello(hello))) = self.hear()? {
+            hello.accept().map_err(|source| self.lost(&host, source))?;
+            if let Some(endpoint) = self.endpoints.get_mut(&host) {
+                endpoint.ready_within = Some(endpoint.started.elapsed());
             }
         }
-        Ok(())
+        let late = self.endpoints.iter().find(|(_, endpoint)| endpoint.is_late());
+        match late.map(|(host, _)| host.clone()) {
+            Some(host) => self.again(&host, tell),
+            None => Ok(()),
+        }
     }
 
     /// Starts a machine once more whose start hangs, if that is worth it.

@@ -63,7 +63,7 @@ impl<S: Sink> Course<'_, S> {
         let mut made = 0;
         let ground = bench.ground;
         let came = bench.make(planned, cell, path, cell.path_mtu(scenario), self.observer);
-        match came.map_err(|error| ground.explain(path, error))? {
+        match came.map_err(|error| ground.explain(bench.agents, path, error))? {
             Made::Trial(trial) => {
                 self.sink.trial(&self.request.id, &trial).map_err(keep)?;
                 self.observer.event(&Event::Kept(&trial));

@@ -105,13 +105,19 @@ impl Ground<'_> {
         Ok(counters)
     }
 
-    /// Why a trial on `path` came to nothing: a device that is gone tells more than what that led to.
-    pub(crate) fn explain(&self, path: &Path, error: RunError) -> RunError {
+    /// Why a trial on `path` came to nothing: a device that is gone, or a machine in trouble, tells more than what that led
+    /// to.
+    pub(crate) fn explain(&self, agents: &Agents, path: &Path, error: RunError) -> RunError {
         let led_to = matches!(error, RunError::Refused { unsupported: false, .. } | RunError::Silent { .. });
         match self.topology.device_states(&self.outside(&path.devices)) {
-            Err(gone @ ReadError::Absent { .. }) if led_to => gone.into(),
-            _ => error,
+            Err(gone @ ReadError::Absent { .. }) if led_to => return gone.into(),
+            _ => {}
         }
+        let RunError::Refused { host, what, because, unsupported: false } = error else { return error };
+        let ends = [&path.from.host, &path.to.host].into_iter();
+        let troubles = ends.filter_map(|end| Some(format!("; host {end}: {}", agents.trouble(end)?)));
+        let because = troubles.fold(because, |because, trouble| because + &trouble);
+        RunError::Refused { host, what, because, unsupported: false }
     }
 
     /// Whether either end of the path is a virtual machine.

@@ -218,6 +218,10 @@ impl Machine for Firecracker {
         Duration::from_secs(50 + 10 * u64::from(self.vm.vcpus))
     }
 
+    fn boots(&self) -> bool {
+        true
+    }
+
     fn booted_within(&self) -> Option<Duration> {
         let running = self.running.as_ref()?;
         Some(running.first_process.get()?.duration_since(running.started))

@@ -52,6 +52,11 @@ pub trait Machine: Send {
         Duration::from_secs(10)
     }
 
+    /// Whether it starts with a kernel of its own, which takes a CPU until the agent has greeted.
+    fn boots(&self) -> bool {
+        false
+    }
+
     /// Whether its start may hang without a reason, so that it is worth another try.
     fn may_hang(&self) -> bool {
         false
@@ -60,6 +65,11 @@ pub trait Machine: Send {
     /// How long the machine took from [`Machine::start`] until its first process ran; `None` before it does, and for a
     /// machine that ran before.
     fn booted_within(&self) -> Option<Duration> {
+        None
+    }
+
+    /// What is wrong with the machine under the agent, if anything is and can be learned.
+    fn trouble(&self) -> Option<String> {
         None
     }
 

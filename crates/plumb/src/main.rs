@@ -35,7 +35,7 @@ fn conduct(input: File, output: File) -> anyhow::Result<()> {
 }
 
 fn obey(input: File, output: File) -> anyhow::Result<()> {
-    Ok(agent::run(input, output, VERSION)?)
+    agent::run(input, output, VERSION)
 }
 
 fn run_agent() -> ExitCode {

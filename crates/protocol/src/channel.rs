@@ -152,10 +152,9 @@ mod tests {
     /// A list by itself has no place for the tag that says which reply it is.
     #[test]
     fn a_reply_that_is_a_list_arrives() {
-        for reply in [
-            Reply::DeviceStates { states: Vec::new() },
-            Reply::DeviceCounters { counters: Vec::new() },
-        ] {
+        for reply in
+            [Reply::DeviceStates { states: Vec::new() }, Reply::DeviceCounters { counters: Vec::new() }]
+        {
             let message = FromAgent::Reply { id: 1, reply: Box::new(reply) };
             let mut bytes = Vec::new();
             Sender::new(&mut bytes).send(&message).expect("a vector takes all");

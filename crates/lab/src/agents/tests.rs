@@ -17,6 +17,7 @@ struct Sleepy {
     greets_at: u32,
     starts: Arc<AtomicU32>,
     may_hang: bool,
+    boots: bool,
     /// The other ends of its agents' channels.
     agents: Vec<UnixStream>,
 }
@@ -49,6 +50,10 @@ impl Machine for Sleepy {
         self.may_hang
     }
 
+    fn boots(&self) -> bool {
+        self.boots
+    }
+
     fn last_words(&self) -> String {
         "yawn".to_owned()
     }
@@ -56,8 +61,9 @@ impl Machine for Sleepy {
 
 fn check(greets_at: u32, may_hang: bool, starts: u32, told: usize, error: Option<&str>) {
     let (host, counted) = (HostName::new("vm0"), Arc::new(AtomicU32::new(0)));
-    let sleepy = Sleepy { greets_at, starts: Arc::clone(&counted), may_hang, agents: Vec::new() };
-    let awake = Sleepy { greets_at: 1, starts: Arc::default(), may_hang, agents: Vec::new() };
+    let sleepy =
+        Sleepy { greets_at, starts: Arc::clone(&counted), may_hang, boots: true, agents: Vec::new() };
+    let awake = Sleepy { greets_at: 1, starts: Arc::default(), may_hang, boots: true, agents: Vec::new() };
     let machines: Vec<(HostName, Box<dyn Machine>)> =
         vec![(host.clone(), Box::new(sleepy)), (HostName::new("vm1"), Box::new(awake))];
     let mut notices = Vec::new();
@@ -88,4 +94,22 @@ fn a_machine_that_hangs_as_it_starts_is_started_once_more_and_that_is_told() {
 #[test]
 fn one_that_cannot_hang_is_not_started_again() {
     check(2, false, 1, 0, Some("did not answer the greeting"));
+}
+
+/// The last would start if those that never greet left it a CPU.
+#[test]
+fn of_machines_that_boot_as_many_start_at_once_as_there_are_cpus() {
+    let cpus = thread::available_parallelism().map_or(1, usize::from);
+    for boots in [true, false] {
+        let counted = Arc::new(AtomicU32::new(0));
+        let machine = |number: usize| -> (HostName, Box<dyn Machine>) {
+            let starts = Arc::clone(&counted);
+            let sleepy = Sleepy { greets_at: u32::MAX, starts, may_hang: false, boots, agents: Vec::new() };
+            (HostName::new(format!("vm{number}")), Box::new(sleepy))
+        };
+        let machines = (0..=cpus).map(machine).collect();
+        assert!(Agents::start(machines, "test", &Stop::new(), &mut |_| ()).is_err());
+        let expected = if boots { cpus } else { cpus + 1 };
+        assert_eq!(counted.load(Ordering::Relaxed) as usize, expected, "boots: {boots}");
+    }
 }

@@ -5,6 +5,8 @@
 use std::{
     fs::{self, File},
     io::{self, Read, Seek, Write},
+    os::fd::AsRawFd,
+    path::PathBuf,
 };
 
 use super::{
@@ -32,6 +34,11 @@ impl Vmlinux {
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file
+    }
+
+    /// Where this process finds it while it holds it (proc_pid_fd(5)).
+    pub(crate) fn path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
     }
 }
 

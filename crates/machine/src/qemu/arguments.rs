@@ -48,12 +48,17 @@ pub(super) fn of(machine: &Qemu) -> Vec<String> {
         Board::Q35 => "pci",
         Board::Microvm => "device",
     };
+    // Firmware for a guest without a disk has no need of system management mode.
+    let smm = match vm.board {
+        Board::Q35 => ",smm=off",
+        Board::Microvm => "",
+    };
     let megabytes = vm.memory.0 >> 20;
     let mut words: Vec<String> =
         ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"].map(str::to_owned).to_vec();
     let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
     add("-name", format!("guest={host},debug-threads=on"));
-    add("-machine", format!("{board},memory-backend=memory"));
+    add("-machine", format!("{board},memory-backend=memory{smm}"));
     add("-accel", accel);
     add("-cpu", cpu.to_owned());
     add("-smp", vm.vcpus.to_string());

@@ -124,7 +124,7 @@ fn each_setting_that_is_wrong_has_its_claim_and_nothing_else_has() {
     use Severity::{Note, Warning};
     check(|vm| vm.accelerator = Some(VmAccelerator::Emulation), "emulated", Warning, &["-accel kvm"]);
     let off = |vm: &mut VmFacts| vm.devices[0].vhost = Some(false);
-    check(off, "vhost-off", Warning, &["tap0", "10000", "2.0 % of a CPU", "vhost=on", "not measured"]);
+    check(off, "vhost-off", Warning, &["tap0", "10000", "2.00 % of a CPU", "vhost=on", "not measured"]);
     let idle = |vm: &mut VmFacts| {
         off(vm);
         vm.devices[0].counters = None;
