@@ -42,7 +42,7 @@ address = "198.18.64.84/24"
 [paths.guest-to-guest]
 from = "client"
 to = "server"
-layers = ["bridge"]
+layers = ["veth", "bridge"]
 baseline = true
 
 [workloads.latency]

@@ -36,7 +36,7 @@ const MODULES: &[&str] = &[
 const OWN_MEMORY: Bytes = Bytes(1 << 30);
 /// With more, the threads that emulate them only wait for each other.
 const MOST_CPUS: usize = 8;
-/// For one with guests. With two, QEMU 7.2 emulated eleven of thirteen runs with four guests wrongly: guests that were
+/// For one with guests. With two, QEMU 7.2 emulated eleven of twelve runs with four guests wrongly: guests that were
 /// reset or hung as they booted, and page faults of the hypervisor's kernel right after its VMRUN. With one, none.
 const CPUS_WITH_GUESTS: usize = 1;
 

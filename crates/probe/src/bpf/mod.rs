@@ -46,7 +46,7 @@ impl Hook {
         Self { program, tracepoint, optional: false }
     }
 
-    /// The same of a tracepoint that a kernel may lack (`kvm_entry` where KVM is not built in).
+    /// The same of a tracepoint that a kernel may lack (`kvm_entry` where KVM is not loaded).
     pub(crate) const fn optional(program: &'static str, tracepoint: &'static str) -> Self {
         Self { program, tracepoint, optional: true }
     }

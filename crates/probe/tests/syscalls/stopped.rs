@@ -19,8 +19,8 @@ use crate::{
 
 type Done = Result<(), Failed>;
 
-/// Calls whose number depends on who comes first.
-const BY_CHANCE: [&str; 5] = ["futex", "read", "restart_syscall", "sched_yield", "munmap"];
+/// Calls whose number depends on who comes first: who waits for a lock, and whose memory is free again for the next.
+const BY_CHANCE: [&str; 6] = ["futex", "read", "restart_syscall", "sched_yield", "mmap", "munmap"];
 
 /// Everything is counted: it never rests.
 fn whole() -> Box<dyn Probe> {
