@@ -73,8 +73,17 @@ pub(crate) fn counts() -> Done {
     Ok(())
 }
 
+/// A program of known calls that has made all those of its start: it reads its input (proc_pid_syscall(5)).
+fn at_its_gate() -> Child {
+    let child = waiting(KNOWN, &[]);
+    let place = format!("/proc/{}/syscall", child.id());
+    let reads = || std::fs::read_to_string(&place).is_ok_and(|call| call.starts_with("0 0x0 "));
+    assert!(until(reads), "it waits to be let go");
+    child
+}
+
 pub(crate) fn strace() -> Done {
-    let (mut probe, child) = (whole(), waiting(KNOWN, &[]));
+    let (mut probe, child) = (whole(), at_its_gate());
     let mut strace = Command::new("strace");
     strace.args(["-c", "-f", "-U", "name,calls,errors", "-p", &child.id().to_string()]);
     let Some(tracer) = begin(strace, "strace") else {
@@ -91,7 +100,7 @@ pub(crate) fn strace() -> Done {
     assert!(error.contains("watches it already"), "{error}");
     finish(child);
     let told = by_design(table(&end(tracer), of_strace));
-    let child = waiting(KNOWN, &[]);
+    let child = at_its_gate();
     assert!(started(&mut *probe, child.id()), "strace could");
     finish(child);
     assert!(told.len() > 5, "{told:?}");
