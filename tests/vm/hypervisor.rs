@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{
     ends::signal,
-    measured::{number, record, trials},
+    measured::{number, record, scenario, trials},
     remains::{Remains, monitor, processes},
     sandbox,
 };
@@ -80,6 +80,24 @@ pub(crate) fn vhost_makes_calls_needless() {
     }
     let page = sandbox.succeed(&["report", "latest"]).out;
     assert!(page.contains("vhost workers") && page.contains("in a virtual hypervisor"), "{page}");
+}
+
+/// The devices of a microvm interrupt its CPU's call, which on q35 may last for the whole trial.
+pub(crate) fn time_in_a_guest_is_neither_work_nor_a_wait() {
+    let sandbox = sandbox();
+    let ping = "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"500ms\"\nwarmup = \"100ms\"\n\n\
+                [schedule]\ntrials = 1\npause = \"1ms\"\n";
+    let file = sandbox.file("microvm.toml", &scenario("board = \"microvm\"\nmemory = \"256MiB\"", ping));
+    let output = sandbox.plumb(&["run", &file, "--inside", "hypervisor", "--probe", "syscalls"]);
+    assert_eq!(output.status, Some(0), "{output:?}");
+    let record = record(&sandbox);
+    let watched = trials(&record).iter().find(|trial| trial["arm"] == "probed").expect("it was watched");
+    let calls = watched["observed"]["syscalls"].as_array().expect("a list").iter();
+    let mut of_cpu = calls.filter(|call| call["thread"] == "CPU 0/KVM" && call["call"] == "ioctl");
+    let run = of_cpu.next().expect("KVM runs the guest in a call");
+    let [guest, running, waiting] = ["guest", "running", "waiting"].map(|part| number(&run[part]));
+    assert!(guest > 0 && waiting > 0, "{run:#}");
+    assert_eq!(guest + running + waiting, number(&run["total"]), "{run:#}");
 }
 
 /// Of the thread that carries the packets in the kernel, which is named after its monitor.

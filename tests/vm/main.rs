@@ -67,6 +67,11 @@ const CASES: &[Case] = &[
         test: hypervisor::vhost_makes_calls_needless,
     },
     Case {
+        name: "time_that_a_guest_runs_in_a_call_is_neither_work_nor_a_wait",
+        needs: HYPERVISOR,
+        test: hypervisor::time_in_a_guest_is_neither_work_nor_a_wait,
+    },
+    Case {
         name: "finished_trials_outlive_the_hypervisor_that_they_were_made_in",
         needs: HYPERVISOR,
         test: hypervisor::finished_trials_outlive_their_hypervisor,
