@@ -194,11 +194,11 @@ impl Machine for Qemu {
     }
 
     /// An emulated guest with one CPU boots in three to four seconds when nothing else runs; each more takes part of one.
-    /// By KVM it boots within one second, but in an emulated hypervisor within six.
+    /// By KVM it boots within one second, but in an emulated hypervisor within six, which has a larger image itself.
     fn patience(&self) -> Duration {
         let least = match self.accelerator {
-            Accelerator::Tcg => 25,
-            Accelerator::Kvm => 60,
+            Accelerator::Tcg if !self.conducts => 25,
+            Accelerator::Tcg | Accelerator::Kvm => 60,
         };
         Duration::from_secs(least + u64::from(self.vm.vcpus))
     }
