@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use ::report::{Format, Options};
+use ::report::{Format, Options, SoloFormat};
 use anyhow::Context;
 
 use crate::{failure::Misuse, say, width};
@@ -30,6 +30,19 @@ pub(crate) fn format_of(path: &Path) -> anyhow::Result<Format> {
         _ => {
             let message = format!("the ending of {} names no format", path.display());
             Err(Misuse::new(message).hint("use .md, .json, .csv or .txt, or say --format").into())
+        }
+    }
+}
+
+/// The same of a page that is no run's, which has no form of rows.
+pub(crate) fn page_format_of(path: &Path) -> anyhow::Result<SoloFormat> {
+    match format_of(path) {
+        Ok(Format::Markdown) => Ok(SoloFormat::Markdown),
+        Ok(Format::Json) => Ok(SoloFormat::Json),
+        Ok(Format::Terminal) => Ok(SoloFormat::Terminal),
+        _ => {
+            let message = format!("the ending of {} names no format of this page", path.display());
+            Err(Misuse::new(message).hint("use .json, .md or .txt").into())
         }
     }
 }

@@ -11,7 +11,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use ::report::{Format, Options, SoloFormat};
+use ::report::{Options, SoloFormat};
 use analysis::CallsBy;
 use findings::VmSummary;
 use probe::VmReading;
@@ -21,11 +21,15 @@ pub(crate) use flags::MeasureArgs;
 
 use self::taps::Taps;
 use super::trace;
-use crate::{exit::Exit, failure::Misuse, interrupt, output, say};
+use crate::{exit::Exit, interrupt, output, say};
 
 /// Looks, and prints.
 pub(crate) fn run(args: &MeasureArgs) -> anyhow::Result<Exit> {
-    let file = args.output.as_ref().map(|path| Ok::<_, anyhow::Error>((path, format(path)?))).transpose()?;
+    let file = args
+        .output
+        .as_ref()
+        .map(|path| Ok::<_, anyhow::Error>((path, output::page_format_of(path)?)))
+        .transpose()?;
     let stop = Arc::new(AtomicBool::new(false));
     interrupt::asks(&stop)?;
     let named::Named { qemu, monitor } = named::find(&args.qemu)?;
@@ -56,16 +60,4 @@ pub(crate) fn run(args: &MeasureArgs) -> anyhow::Result<Exit> {
 
 fn text(summary: &VmSummary, top: usize, format: SoloFormat, options: &Options) -> String {
     ::report::render_vm(summary, top, format, options)
-}
-
-fn format(path: &std::path::Path) -> anyhow::Result<SoloFormat> {
-    match output::format_of(path) {
-        Ok(Format::Markdown) => Ok(SoloFormat::Markdown),
-        Ok(Format::Json) => Ok(SoloFormat::Json),
-        Ok(Format::Terminal) => Ok(SoloFormat::Terminal),
-        _ => {
-            let message = format!("the ending of {} names no format of this", path.display());
-            Err(Misuse::new(message).hint("use .json, .md or .txt").into())
-        }
-    }
 }

@@ -3,13 +3,13 @@
 
 use std::path::PathBuf;
 
-use ::report::{Format, Options, SoloFormat};
+use ::report::{Options, SoloFormat};
 use analysis::CallsBy;
 use findings::TraceContrast;
 use samples::Trace;
 
 use super::flags::{By, TraceArgs};
-use crate::{failure::Misuse, output, say};
+use crate::{output, say};
 
 /// How it is written, and where.
 pub(super) struct Written {
@@ -28,8 +28,11 @@ pub(super) fn by(args: &TraceArgs) -> CallsBy {
 impl Written {
     /// As the flags say; a mistake in them is told before any work.
     pub(super) fn resolved(args: &TraceArgs) -> anyhow::Result<Self> {
-        let file =
-            args.output.output.as_ref().map(|path| Ok::<_, anyhow::Error>((path.clone(), format(path)?)));
+        let file = args
+            .output
+            .output
+            .as_ref()
+            .map(|path| Ok::<_, anyhow::Error>((path.clone(), output::page_format_of(path)?)));
         Ok(Self {
             json: args.output.json,
             file: file.transpose()?,
@@ -64,17 +67,5 @@ impl Written {
         }
         let here = if self.json { SoloFormat::Json } else { SoloFormat::Terminal };
         Ok(say::text(text(here, &output::here())?)?)
-    }
-}
-
-fn format(path: &std::path::Path) -> anyhow::Result<SoloFormat> {
-    match output::format_of(path) {
-        Ok(Format::Markdown) => Ok(SoloFormat::Markdown),
-        Ok(Format::Json) => Ok(SoloFormat::Json),
-        Ok(Format::Terminal) => Ok(SoloFormat::Terminal),
-        _ => {
-            let message = format!("the ending of {} names no format of a trace", path.display());
-            Err(Misuse::new(message).hint("use .json, .md or .txt").into())
-        }
     }
 }
