@@ -11,11 +11,11 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use load::Load;
 use samples::LatencyHistogram;
 use serde::{Deserialize, Serialize};
 use traffic::{ClientSpec, Outcome, Server, ServerSpec, Stop};
 use units::Nanos;
+use workload::Load;
 
 use crate::{
     import, pacing,

@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
-use load::{Load, PingPongLoad, Placement::CrossCpu, Schedule, StreamLoad, Transport, Until};
 use samples::LatencyHistogram;
 use sys::clock::{monotonic, set_timer_slack, sleep_until};
 use units::{BitRate, Bytes, Nanos};
+use workload::{Load, PingPongLoad, Placement::CrossCpu, Schedule, StreamLoad, Transport, Until};
 
 use crate::{
     bench::Bench,

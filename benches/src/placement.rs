@@ -1,6 +1,6 @@
 //! Where the two ends run: which CPUs a placement means on this machine.
 
-use load::Placement;
+use workload::Placement;
 
 /// The CPUs of client and server; `None` leaves both to the scheduler. With one CPU there is no crossing.
 pub(crate) fn cpus(placement: &Placement) -> Option<[Vec<u32>; 2]> {

@@ -13,11 +13,11 @@ use std::{
 
 use anyhow::{Context, ensure};
 use ipnet::Ipv4Net;
-use load::Transport;
 use scenario::{DeviceRef, DeviceSettings, Host, HostKind, HostName, Lab, Link, LinkEnd, LinkRole};
 use sys::netns::NetNs;
 use topology::Topology;
 use units::Bytes;
+use workload::Transport;
 
 use crate::process::Running;
 

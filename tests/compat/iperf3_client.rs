@@ -2,9 +2,9 @@
 
 use std::net::{TcpListener, TcpStream};
 
+use codecs::iperf3::output::Output;
 use plumb_tests::{Case, Output as Ended, Sandbox};
 use serde_json::Value;
-use wire::iperf3::output::Output;
 
 use crate::{
     IPERF3, OPENSSL, ROOT, TCPDUMP,

@@ -1,7 +1,7 @@
 //! iperf3's options, a row each: the flags, and what shows that they had their effect. Both roles use the same rows.
 
+use codecs::iperf3::output::{Connected, Interval, Measure, Output, TestStart};
 use serde_json::Value;
-use wire::iperf3::output::{Connected, Interval, Measure, Output, TestStart};
 
 /// An option and its proof.
 pub(crate) struct Row {

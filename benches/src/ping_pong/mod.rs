@@ -8,7 +8,7 @@ mod sockperf;
 
 use std::time::Duration;
 
-use load::{
+use workload::{
     Placement::{self, CrossCpu, Free, SameCpu},
     Transport,
     Waiting::{self, Block, Spin},

@@ -1,7 +1,7 @@
 //! Plumb's ping-pong: the traffic engine, an end a process.
 
-use load::{Load, PingPongLoad, Placement, Transport, Waiting};
 use units::{Bytes, Nanos};
+use workload::{Load, PingPongLoad, Placement, Transport, Waiting};
 
 use super::{MEASURED, MESSAGE, WARMUP, every};
 use crate::{

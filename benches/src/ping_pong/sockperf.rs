@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use anyhow::Context;
-use load::{Placement, Transport, Waiting};
+use workload::{Placement, Transport, Waiting};
 
 use super::{MEASURED, MESSAGE, WARMUP, every};
 use crate::{

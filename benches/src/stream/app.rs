@@ -3,7 +3,7 @@
 //! The same work should give the same number: both as they come, with the kernel's congestion control, and both
 //! with cubic, where the scheduler places the ends and where they are on one CPU.
 
-use load::Placement::{Free, SameCpu};
+use workload::Placement::{Free, SameCpu};
 
 use super::{Iperf3, Plumb, REST, TCP_UNITS, tcp};
 use crate::{

@@ -1,7 +1,7 @@
 //! Bench `stream-big-tcp`: the cheapest stream over a wire that carries packets of 512 KiB, against iperf3 as it
 //! comes on an ordinary wire, and against iperf3 at equal settings on the same wire.
 
-use load::Placement::{Free, SameCpu};
+use workload::Placement::{Free, SameCpu};
 
 use super::{
     Iperf3, Plumb, REST, TCP_UNITS,

@@ -3,7 +3,7 @@
 //! Free, and spread: each stream has both its ends on one CPU, which iperf3 cannot do; before 3.16 it has one
 //! thread for all streams.
 
-use load::{Placement::Free, StreamLoad};
+use workload::{Placement::Free, StreamLoad};
 
 use super::{Iperf3, Plumb, REST, TCP_UNITS, tcp};
 use crate::{

@@ -3,9 +3,9 @@
 use std::process::Command;
 
 use anyhow::{Context, bail};
-use load::{Placement, Transport, Until};
 use serde_json::Value;
 use units::Bytes;
+use workload::{Placement, Transport, Until};
 
 use super::{Report, TIME, Tool};
 use crate::{

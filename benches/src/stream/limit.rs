@@ -3,7 +3,7 @@
 //! Most of what is gained over iperf3 as it comes are settings, so the rows at equal settings stand beside it:
 //! its large writes, its sendfile, and where it can, its receive without a copy.
 
-use load::Placement::{CrossCpu, Free, SameCpu};
+use workload::Placement::{CrossCpu, Free, SameCpu};
 
 use super::{Iperf3, Plumb, REST, TCP_UNITS, iperf3, tcp};
 use crate::{

@@ -14,8 +14,8 @@ pub(crate) mod udp;
 use std::{process::Command, time::Duration};
 
 use anyhow::ensure;
-use load::Until;
 use units::{Bytes, Nanos};
+use workload::Until;
 
 use self::{iperf3::Iperf3, plumb::Plumb};
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use load::{Load, Mode, Placement, SocketSettings, StreamLoad};
+use workload::{Load, Mode, Placement, SocketSettings, StreamLoad};
 
 use super::{CONGESTION, LARGE, Report, Tool, for_a_time};
 use crate::{

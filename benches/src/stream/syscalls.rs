@@ -7,11 +7,11 @@
 use std::{process::Command, time::Duration};
 
 use anyhow::Context;
-use load::{
+use units::Bytes;
+use workload::{
     Placement::{Free, SameCpu},
     StreamLoad, Until,
 };
-use units::Bytes;
 
 use super::{Iperf3, Plumb, REST, Tool, limit::EQUAL};
 use crate::{

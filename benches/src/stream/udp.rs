@@ -3,11 +3,11 @@
 //! What counts is what arrived; how much was lost stands beside. iperf3 sends a datagram a call, as plumb's
 //! ordinary mode does: that row is the same work. The limit mode sends and receives many a call.
 
-use load::{
+use units::Bytes;
+use workload::{
     Placement::{Free, SameCpu},
     StreamLoad, Transport,
 };
-use units::Bytes;
 
 use super::{Iperf3, Metered, Plumb, REST, Report, Tool};
 use crate::{

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use load::{Load, PingPongLoad, Placement::SameCpu, SocketSettings, StreamLoad, Transport, Until};
 use units::{Bytes, Nanos};
+use workload::{Load, PingPongLoad, Placement::SameCpu, SocketSettings, StreamLoad, Transport, Until};
 
 use super::tools::Tool;
 use crate::{

@@ -9,13 +9,13 @@ use std::{
     time::Duration,
 };
 
-use load::{Direction, Load, PingPongLoad, SocketSettings, StreamLoad, Transport, Until};
 use protocol::{
     ChannelError, ClientOrder, EndReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Receiver,
     Reply, Sender, ServerOrder, ToAgent, Token,
 };
 use sys::{clock::monotonic, netns};
 use units::{Bytes, Nanos};
+use workload::{Direction, Load, PingPongLoad, SocketSettings, StreamLoad, Transport, Until};
 
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const TOKEN: Token = Token(0x00C0_FFEE);

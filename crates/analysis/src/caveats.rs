@@ -5,9 +5,9 @@ mod imported;
 mod probed;
 
 use findings::Findings;
-use load::Load;
 use samples::{RunRecord, RunState};
 use stats::interval;
+use workload::Load;
 
 use crate::{
     alone,

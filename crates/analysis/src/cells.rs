@@ -73,9 +73,9 @@ mod tests {
         fixtures::{Fixture, connections, datagrams_at, open_loop_of, stream_at},
         measured::gather,
     };
-    use load::{ConnectLoad, Direction, Load, PingPongLoad, Schedule, StreamLoad, Transport, Until};
     use samples::Measurement;
     use units::Nanos;
+    use workload::{ConnectLoad, Direction, Load, PingPongLoad, Schedule, StreamLoad, Transport, Until};
 
     fn only(run: &Fixture) -> CellSummary {
         let measured = gather(&run.record);

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use load::{Direction, Load, PingPongLoad, SocketSettings, StreamLoad, Until};
 use samples::{
     Arm, CellRecord, ConnectData, ConnectInterval, CpuUsage, DatagramSample, DesignRecord, DeviceState,
     EndSeries, Environment, Flow, ImportRecord, Interval, LatencyHistogram, MachineCpu, Measurement,
@@ -11,6 +10,7 @@ use samples::{
     StreamData, TcpSample, ThreadCpu, ThreadRole, Told, ToldKind, Trial, UnixMillis,
 };
 use units::{Bytes, Nanos};
+use workload::{Direction, Load, PingPongLoad, SocketSettings, StreamLoad, Until};
 
 const INTERVAL: Nanos = Nanos::from_millis(250);
 /// Intervals of a trial; the first one is the warm-up.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use findings::Metric;
-use load::Load;
 use samples::{Arm, CellEnd, CellRecord, PathRecord, ProbeKind, RunRecord, Trial};
+use workload::Load;
 
 /// A trial that can be used.
 #[derive(Debug, Clone, Copy)]

@@ -3,9 +3,9 @@
 //! is what offloads made of it there.
 
 use findings::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
-use load::Direction;
 use samples::{DeviceCounters, EndSeries, Measurement, PathCounters, StreamData};
 use units::Bytes;
+use workload::Direction;
 
 use crate::measured::Measured;
 

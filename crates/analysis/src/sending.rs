@@ -1,10 +1,10 @@
 //! What a workload sends, in a few words.
 
-use load::{
+use samples::{Sent, Told, ToldKind};
+use workload::{
     Background, ConnectLoad, Direction, Load, Mode, PingPongLoad, Schedule, SocketSettings, StreamLoad,
     Transport, Until, Waiting,
 };
-use samples::{Sent, Told, ToldKind};
 
 use crate::words::count;
 
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn an_end_without_cpus_is_free() {
-        let placement = load::Placement::Cpus { client: vec![0], server: vec![] }.to_string();
+        let placement = workload::Placement::Cpus { client: vec![0], server: vec![] }.to_string();
         let words = in_words(&Load::PingPong(PingPongLoad::new(TWO)), &placement);
         assert!(words.ends_with("blocking, client on CPU 0, server free"), "{words}");
     }

@@ -1,9 +1,9 @@
 //! The intervals of one trial in time, as rates, whoever measured them. Must not know what they come to.
 
-use load::Load;
 use samples::{ConnectData, ConnectInterval, EndSeries, Flow, Interval, Measurement, Sent, Trial};
 use stats::describe;
 use units::Nanos;
+use workload::Load;
 
 use crate::measured::Measured;
 

@@ -4,12 +4,12 @@
 use findings::{
     SOLO_SCHEMA, Solo, SoloConnect, SoloFlow, SoloLevels, SoloOutcome, SoloRate, SoloStream, Spread,
 };
-use load::{Direction, Load, Placement};
 use samples::{
     ConnectData, CpuUsage, DeviceState, Doubt, EndSeries, Environment, Flow, Measurement, StreamData,
     UnixMillis,
 };
 use stats::describe;
+use workload::{Direction, Load, Placement};
 
 use crate::{
     connect, cpu, hints, humps, latency, metric, sending,

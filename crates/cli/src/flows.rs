@@ -21,7 +21,7 @@ fn pair(flow: &FlowOutcome, there: &[FlowOutcome]) -> Flow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::load::Direction;
+    use ::workload::Direction;
     use samples::{EndSeries, Interval};
     use units::{Bytes, Nanos};
 

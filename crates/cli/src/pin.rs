@@ -5,7 +5,7 @@ use std::{
     net::{IpAddr, UdpSocket},
 };
 
-use load::{Load, Placement};
+use workload::{Load, Placement};
 
 use crate::failure::Misuse;
 
@@ -122,8 +122,8 @@ pub(crate) fn cpus(placement: &Placement, load: &Load, usable: &[u32]) -> anyhow
 #[cfg(test)]
 mod tests {
     use super::*;
-    use load::{StreamLoad, Until};
     use units::Nanos;
+    use workload::{StreamLoad, Until};
 
     fn lists(client: &[u32], server: &[u32]) -> Placement {
         Placement::Cpus { client: client.to_vec(), server: server.to_vec() }

@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use ::load::{Load, Placement, Until};
+use ::workload::{Load, Placement, Until};
 use analysis::Single;
 use findings::Solo;
 use jiff::Timestamp;

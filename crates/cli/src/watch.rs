@@ -186,8 +186,8 @@ impl Observer for Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use load::Direction;
     use units::Bytes;
+    use workload::Direction;
 
     #[test]
     fn what_came_till_an_interruption_is_one_line_a_connection() {

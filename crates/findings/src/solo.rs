@@ -1,10 +1,10 @@
 //! What one trial says alone, as after a `plumb client` or `plumb ping`: no baseline, no noise floor.
 
-use load::{Direction, Load};
 use samples::{Doubt, Environment, UnixMillis};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
+use workload::{Direction, Load};
 
 use crate::{
     cell::{CpuCost, EndSocket},

@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use load::{Direction, Transport};
 use samples::{CellRecord, PathRecord, Sent, Told, ToldKind};
 use units::Bytes;
+use workload::{Direction, Transport};
 
 use crate::{
     counted::Counted,

@@ -1,7 +1,7 @@
 //! Which end's word a stream's rate is, and of which direction. Must not know how a log was read.
 
-use load::Direction;
 use samples::{Flow, Measurement};
+use workload::Direction;
 
 /// What a test's rate is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use load::Direction;
 use samples::{Flow, Measurement, StreamData};
+use workload::Direction;
 
 use crate::{
     found::{End, Found},

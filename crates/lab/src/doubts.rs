@@ -1,12 +1,12 @@
 //! Why a trial's numbers may deserve no trust, as far as the trial alone shows it.
 //! Must not know other trials: what they show together is for the analysis.
 
-use load::{Load, PingPongLoad, Schedule, StreamLoad, Until};
 use samples::{
     CpuUsage, Doubt, EndSeries, Flow, Measurement, OpenLoopData, PingPongData, StreamData, ThreadCpu,
     ThreadRole,
 };
 use units::{BitRate, Bytes, Nanos};
+use workload::{Load, PingPongLoad, Schedule, StreamLoad, Until};
 
 /// A thread this busy may itself be the limit.
 const AT_ITS_LIMIT: f64 = 0.97;
@@ -59,7 +59,7 @@ fn of_stream(asked: &StreamLoad, data: &StreamData, cpu: &CpuUsage) -> Vec<Doubt
         );
     }
     doubts.extend(slow);
-    if asked.transport == load::Transport::Tcp {
+    if asked.transport == workload::Transport::Tcp {
         doubts.extend(ends_disagree(&data.flows));
     }
     doubts

@@ -7,11 +7,11 @@ use std::{
     time::Duration,
 };
 
-use load::{Load, StreamLoad, Until};
 use protocol::{ClientOrder, EndReport, Order, Progress, Reply, ServerOrder, Subject, Token};
 use samples::{Observed, Owner};
 use scenario::{Cell, HostName, Path};
 use units::{BitRate, Bytes};
+use workload::{Load, StreamLoad, Until};
 
 use crate::{
     error::RunError,

@@ -50,9 +50,9 @@ fn pair(client: &FlowReport, server: &[FlowReport]) -> Result<Flow, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use load::Direction;
     use samples::{EndSeries, Interval, MachineCpu};
     use units::{Bytes, Nanos};
+    use workload::Direction;
 
     fn series(bytes: u64) -> EndSeries {
         let interval = Interval {

@@ -1,6 +1,6 @@
 //! Where the traffic threads of both ends run: a placement made into CPU numbers.
 
-use load::{Load, Placement};
+use workload::{Load, Placement};
 
 /// The CPUs of both ends; `None` leaves them free.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub fn cpus(placement: &Placement, load: &Load, usable: &[u32]) -> Result<Cpus, 
 fn threads(load: &Load) -> usize {
     match load {
         Load::PingPong(ping) => {
-            let beside = |under: &load::Background| under.streams * under.direction.flows().len() as u32;
+            let beside = |under: &workload::Background| under.streams * under.direction.flows().len() as u32;
             1 + ping.under.as_ref().map_or(0, beside) as usize
         }
         Load::Stream(stream) => stream.streams as usize * stream.direction.flows().len(),
@@ -56,8 +56,8 @@ fn threads(load: &Load) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use load::{StreamLoad, Until};
     use units::Nanos;
+    use workload::{StreamLoad, Until};
 
     fn streams(streams: u32) -> Load {
         Load::Stream(StreamLoad { streams, ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(1))) })

@@ -5,11 +5,11 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use load::{Load, PingPongLoad};
 use protocol::{MtuProbe, Order, Reply};
 use samples::{CpuUsage, Doubt, Measurement, Observed, PathCheck, PathCounters, Skipped, Trial, UnixMillis};
 use scenario::{Arm, Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
 use units::Nanos;
+use workload::{Load, PingPongLoad};
 
 use crate::{
     agents::Agents,

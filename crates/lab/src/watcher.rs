@@ -3,12 +3,12 @@
 
 use std::{collections::BTreeSet, mem, net::Ipv4Addr, path::PathBuf, time::Duration};
 
-use load::{Load, Transport};
 use machine::{Machine, Namespace};
 use protocol::{ObserveOrder, Order, Reply, Seen, Subject, Token, WatchedDevice, WayOrder};
 use samples::{Environment, MissingProbe, Observed, Owner};
 use scenario::{HostName, Layer, ProbeKind};
 use units::Bytes;
+use workload::{Load, Transport};
 
 use crate::{
     agents::Agents,

@@ -2,10 +2,10 @@
 
 use std::net::Ipv4Addr;
 
-use load::Transport;
 use samples::{Observed, Owner, ProbeKind};
 use thiserror::Error;
 use units::Bytes;
+use workload::Transport;
 
 use crate::{cpu_owners, packet_way, syscalls};
 

@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeMap, fmt, net::Ipv4Addr};
 
-use load::{Direction, Load};
 use samples::{
     ConnectData, DeviceCounters, DeviceState, EndSeries, Environment, MachineCpu, PingPongData,
     SoftnetCounters, ThreadCpu,
@@ -10,6 +9,7 @@ use samples::{
 use scenario::{DeviceRef, DeviceSettings, HostName, Lab};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
+use workload::{Direction, Load};
 
 use crate::observe::{ObserveOrder, Observing, Seen};
 

@@ -2,10 +2,10 @@
 
 use std::net::Ipv4Addr;
 
-use load::Transport;
 use samples::{MissingProbe, Observed, Owner, ProbeKind};
 use serde::{Deserialize, Serialize};
 use units::Bytes;
+use workload::Transport;
 
 use crate::message::Token;
 

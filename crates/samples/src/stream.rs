@@ -1,9 +1,9 @@
 //! What a stream recorded: every connection, at both ends, interval by interval.
 
-use load::Direction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes, Nanos};
+use workload::Direction;
 
 use crate::{histogram::LatencyHistogram, socket::SocketFacts};
 

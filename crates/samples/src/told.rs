@@ -1,9 +1,9 @@
 //! What the trials of a cell sent: ordered by plumb, or as far as another tool's log tells it.
 
-use load::{Direction, Load, Transport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};
+use workload::{Direction, Load, Transport};
 
 /// What the trials of a cell sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

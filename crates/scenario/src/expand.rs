@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use load::{Load, Schedule, StreamLoad, Until};
 use units::{Bytes, Nanos};
+use workload::{Load, Schedule, StreamLoad, Until};
 
 use crate::{
     design::{Design, MOST_TRIALS, Objective},

@@ -1,8 +1,8 @@
 //! A factor: what a sweep varies, and its levels.
 
-use load::{Direction, Load, Mode, Placement, Waiting};
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};
+use workload::{Direction, Load, Mode, Placement, Waiting};
 
 use std::collections::BTreeMap;
 

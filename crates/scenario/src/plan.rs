@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use load::{Load, Placement};
 use serde::{Deserialize, Serialize};
 use units::Nanos;
+use workload::{Load, Placement};
 
 use crate::{
     design::Design,

@@ -1,7 +1,7 @@
 //! The ports of a cell's connections where they are fixed. Must not know who binds them.
 
-use load::Load;
 use sha2::{Digest, Sha256};
+use workload::Load;
 
 use crate::names::{PathName, WorkloadName};
 
@@ -32,8 +32,8 @@ pub(crate) fn fix(load: &mut Load, path: &PathName, workload: &WorkloadName) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use load::{ConnectLoad, PingPongLoad};
     use units::Nanos;
+    use workload::{ConnectLoad, PingPongLoad};
 
     fn fixed(load: Load, workload: &str) -> (Option<u16>, Option<u16>) {
         let mut load = load;

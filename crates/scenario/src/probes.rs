@@ -1,7 +1,7 @@
 //! What a run watches its trials with, beside the traffic. Must not know how a probe looks, nor what it sees.
 
-use load::{Load, PingPongLoad, Schedule, Transport};
 use serde::{Deserialize, Serialize};
+use workload::{Load, PingPongLoad, Schedule, Transport};
 
 /// Blocks with probed trials where nobody said how many: enough for an interval, and few beside the others.
 const USUAL_BLOCKS: u32 = 7;

@@ -1,8 +1,8 @@
 //! A workload: what is sent over which paths, with every default filled in.
 
-use load::{Load, Mode, Placement, Transport};
 use serde::{Deserialize, Serialize};
 use units::Bytes;
+use workload::{Load, Mode, Placement, Transport};
 
 use crate::names::{PathName, WorkloadName};
 

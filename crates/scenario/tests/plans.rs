@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use load::{Background, Direction, Load, Mode, Placement, Schedule, SocketSettings, Transport, Waiting};
 use scenario::{Arm, Cell, PathName, Plan, PlanOptions, Scenario, WorkloadName};
 use units::{BitRate, Bytes, Nanos};
+use workload::{Background, Direction, Load, Mode, Placement, Schedule, SocketSettings, Transport, Waiting};
 
 const TWO_WIRES: &str = r#"
 schema = 1

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use load::Load;
 use scenario::{Arm, Plan, PlanOptions, PlannedTrial, ProbeKind, Scenario, builtin};
+use workload::Load;
 
 fn quick(table: &str) -> Scenario {
     let text = builtin::find("quick").expect("shipped").text;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use codecs::sockperf::Counts;
 use units::{BitRate, Bytes, Nanos};
-use wire::sockperf::Counts;
 
 use crate::{
     error::{Error, Result},

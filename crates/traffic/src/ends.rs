@@ -1,6 +1,6 @@
 //! Either end of any load: which kind it is is decided here and nowhere else.
 
-use load::Load;
+use workload::Load;
 
 use crate::{
     connect,

@@ -77,7 +77,7 @@ pub enum Error {
     },
     /// The control connection of an iperf3 test ended before the test did.
     #[error(transparent)]
-    Iperf3(#[from] wire::iperf3::Failure),
+    Iperf3(#[from] codecs::iperf3::Failure),
     /// A client of a standing server took more than it may.
     #[error("ended by this server's limit of {0}")]
     Limit(&'static str),

@@ -10,10 +10,10 @@ use std::{
     time::Duration,
 };
 
-use load::SocketSettings;
 use socket2::{Protocol, Socket, Type};
 use sys::clock::monotonic;
 use units::Nanos;
+use workload::SocketSettings;
 
 use crate::{
     error::{Error, Result},

@@ -4,7 +4,7 @@
 //! Layout, big endian: magic (8), token (8), version (4), purpose (4), number (4), zero (4). The token lies
 //! where every longer datagram of a ping-pong has it too. Pure: bytes in, values out.
 
-use load::{Direction, Transport};
+use workload::{Direction, Transport};
 
 /// Its length on the wire.
 pub(crate) const LENGTH: usize = 32;

@@ -3,8 +3,8 @@
 //! Over UDP it is a number in the refusing word of a greeting; over TCP it is what iperf3's servers say, so that its
 //! clients understand as much of it as they can: a state, and for most a number of an error. Pure.
 
+use codecs::iperf3::{ErrorCode, NOT_ALLOWED, State};
 use thiserror::Error;
-use wire::iperf3::{ErrorCode, NOT_ALLOWED, State};
 
 use crate::error::Error;
 

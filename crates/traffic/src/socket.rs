@@ -7,10 +7,10 @@ use std::{
     time::Duration,
 };
 
-use load::SocketSettings;
 use samples::SocketFacts;
 use socket2::{Domain, SockRef, Type};
 use units::{Bytes, Nanos};
+use workload::SocketSettings;
 
 use crate::error::{Error, Result};
 

@@ -4,8 +4,8 @@ mod alone;
 mod both_ends;
 mod counting;
 
-use load::{Direction, Load, Mode, StreamLoad, Transport, Until};
 use units::{BitRate, Bytes, Nanos};
+use workload::{Direction, Load, Mode, StreamLoad, Transport, Until};
 
 /// What may differ for other reasons: an interval more is told, a thread's name is longer.
 const CHANCE: u64 = 40;

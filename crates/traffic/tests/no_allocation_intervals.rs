@@ -5,8 +5,8 @@ mod alone;
 mod both_ends;
 mod counting;
 
-use load::{Load, PingPongLoad, Schedule, Transport};
 use units::Nanos;
+use workload::{Load, PingPongLoad, Schedule, Transport};
 
 /// What may differ for other reasons: a thread was seen on one more CPU, a list has grown.
 const CHANCE: u64 = 40;

@@ -4,8 +4,8 @@ mod alone;
 mod both_ends;
 mod counting;
 
-use load::{Load, PingPongLoad, Schedule, Transport, Waiting};
 use units::Nanos;
+use workload::{Load, PingPongLoad, Schedule, Transport, Waiting};
 
 /// What may differ for other reasons: a thread was seen on one more CPU, a channel needs another block.
 const CHANCE: u64 = 40;

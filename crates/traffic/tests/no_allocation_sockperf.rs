@@ -11,13 +11,13 @@ use std::{
     time::Duration,
 };
 
-use load::{PingPongLoad, Schedule, Transport};
 use traffic::{
     Stop,
     door::{self, Config, Event, Watcher},
     sockperf::{ClientSpec, run_client},
 };
 use units::{Bytes, Nanos};
+use workload::{PingPongLoad, Schedule, Transport};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// What may differ for other reasons: the door looks around ten times a second.

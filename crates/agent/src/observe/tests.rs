@@ -2,10 +2,10 @@
 
 use std::{cell::RefCell, net::Ipv4Addr};
 
-use load::Transport;
 use protocol::{Subject, WayOrder};
 use samples::Owner;
 use units::Bytes;
+use workload::Transport;
 
 use super::*;
 

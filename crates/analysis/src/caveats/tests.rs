@@ -1,7 +1,7 @@
 //! Every caveat, with the run that calls for it; an ordinary run calls for none.
 
-use load::Load;
 use samples::{CellEnd, CpuUsage, EndReason, Measurement, Objective, Quantity, RunState, Sent};
+use workload::Load;
 
 use crate::{
     analyse,

@@ -1,8 +1,8 @@
 //! `offload-off`: a device on the way builds or takes no large packets.
 
 use findings::{Finding, Severity, Solo};
-use load::{Load, Transport};
 use samples::DeviceState;
+use workload::{Load, Transport};
 
 use super::{Hint, Said, named};
 use crate::{rules::ethtool, solo::Single, words::list};

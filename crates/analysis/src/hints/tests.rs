@@ -1,8 +1,8 @@
 //! Every hint against a trial that gives it, a near one that does not, and its page.
 
-use load::{Load, Placement};
 use samples::{DeviceState, Doubt, Environment, Measurement, UnixMillis};
 use units::{Bytes, Nanos};
+use workload::{Load, Placement};
 
 use super::*;
 use crate::{

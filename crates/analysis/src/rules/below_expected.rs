@@ -2,8 +2,8 @@
 //! too good.
 
 use findings::{CellSummary, Evidence, Finding, Interval, Ladder, Metric, Remedy, Rung, Severity};
-use load::{Load, Schedule, Waiting};
 use units::{BitRate, Nanos};
+use workload::{Load, Schedule, Waiting};
 
 use super::{
     Context, Rule,

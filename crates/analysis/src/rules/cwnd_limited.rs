@@ -1,10 +1,10 @@
 //! `cwnd-limited`: the congestion window, and not the path, sets the rate.
 
 use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity, TcpSummary};
-use load::Load;
 use samples::{Flow, Interval, TcpSample, Trial};
 use stats::describe;
 use units::Nanos;
+use workload::Load;
 
 use super::{
     Context, Rule,

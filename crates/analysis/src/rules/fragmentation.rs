@@ -1,8 +1,8 @@
 //! `fragmentation`: what is sent is larger than the path carries, so each packet goes in pieces.
 
 use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity};
-use load::{Load, Transport};
 use samples::Sent;
+use workload::{Load, Transport};
 
 use super::{Context, Rule, ethtool::typed_at};
 use crate::{

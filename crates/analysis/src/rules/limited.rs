@@ -1,8 +1,8 @@
 //! What the two rules about busy ends share: cells most of whose trials had one kind of doubt.
 
 use findings::{CellSummary, Change, Evidence, Finding, Severity};
-use load::{Load, Mode};
 use samples::Doubt;
+use workload::{Load, Mode};
 
 use super::Context;
 use crate::words::{count, percent};

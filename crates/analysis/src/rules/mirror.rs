@@ -4,8 +4,8 @@
 use std::cmp::Ordering;
 
 use findings::{CellSummary, Comparison, Estimate};
-use load::{Direction, Load};
 use samples::Sent;
+use workload::{Direction, Load};
 
 use super::{
     Context,
@@ -100,7 +100,7 @@ fn loads_reversed(one: &Sent, other: &Sent) -> bool {
         return false;
     };
     let forward =
-        |load: &load::StreamLoad| load::StreamLoad { direction: Direction::Forward, ..load.clone() };
+        |load: &workload::StreamLoad| workload::StreamLoad { direction: Direction::Forward, ..load.clone() };
     let both_ways = [one.direction, other.direction];
     both_ways.contains(&Direction::Forward)
         && both_ways.contains(&Direction::Reverse)

@@ -1,9 +1,9 @@
 //! `warm-up-too-short`: the rate settled later than the warm-up that was cut, so that a beginning is in the value.
 
 use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
-use load::Load;
 use stats::{describe, warmup};
 use units::Nanos;
+use workload::Load;
 
 use super::{Context, Rule};
 use crate::{

@@ -1,7 +1,7 @@
 //! Single trials and what is said of them.
 
-use load::{PingPongLoad, StreamLoad, Until};
 use units::Nanos;
+use workload::{PingPongLoad, StreamLoad, Until};
 
 use super::*;
 use crate::fixtures::{connections, cpu, open_loop_of, ping_of, stream_at, stream_settings};
@@ -104,7 +104,7 @@ fn an_open_loop_and_connections_have_their_distributions() {
         panic!("a ping-pong")
     };
     assert!(latency.open_loop.is_some() && !latency.round_trips.buckets.is_empty());
-    let load = Load::Connect(load::ConnectLoad::new(Nanos::from_secs(2)));
+    let load = Load::Connect(workload::ConnectLoad::new(Nanos::from_secs(2)));
     let Some(SoloOutcome::Connect(connect)) = of(&load, &connections()).outcome else {
         panic!("connections")
     };

@@ -5,7 +5,7 @@ mod flags;
 mod request;
 mod secret;
 
-use ::load::Load;
+use ::workload::Load;
 use findings::Solo;
 use samples::Measurement;
 use traffic::{

@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use ::load::{Background, Load, PingPongLoad, Placement};
+use ::workload::{Background, Load, PingPongLoad, Placement};
 use anyhow::bail;
 use samples::{Measurement, PingPongData};
 use traffic::{Outcome, Stop};

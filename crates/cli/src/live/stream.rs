@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use ::load::Direction;
+use ::workload::Direction;
 use samples::{DatagramSample, Interval, TcpSample};
 use traffic::FlowId;
 use units::{BitRate, Bytes, Nanos, Share};

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use load::{Direction, Transport};
 use serde::Deserialize;
 use serde_json::Value;
+use workload::{Direction, Transport};
 
 /// What a file holds.
 #[derive(Debug)]

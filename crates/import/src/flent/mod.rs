@@ -101,9 +101,9 @@ impl Test<'_> {
         let series = || self.file.series.iter().filter(|series| matches!(series.kind, Kind::Stream { .. }));
         let mut directions = data.flows.iter().map(|flow| flow.direction);
         let one = directions.next().filter(|first| directions.all(|other| other == *first));
-        let forward = data.flows.iter().filter(|flow| flow.direction == load::Direction::Forward).count();
+        let forward = data.flows.iter().filter(|flow| flow.direction == workload::Direction::Forward).count();
         found.told.streams = u32::try_from(forward.max(data.flows.len() - forward)).ok();
-        found.told.direction = Some(one.unwrap_or(load::Direction::Both));
+        found.told.direction = Some(one.unwrap_or(workload::Direction::Both));
         found.told.transport = shared(series().map(|series| series.transport)).flatten();
         found.told.congestion = shared(series().map(|series| series.congestion.clone())).flatten();
         found

@@ -1,8 +1,8 @@
 //! The streams of a file as connections. Must not know round trips.
 
-use load::{Direction, Transport};
 use samples::{EndSeries, Flow, Interval};
 use units::{Bytes, Nanos};
+use workload::{Direction, Transport};
 
 use super::file::{File, Kind, Series};
 

@@ -1,7 +1,7 @@
 //! Data files of flent 2.1.1, and what may be wrong with one.
 
-use load::{Direction, Transport};
 use samples::Measurement;
+use workload::{Direction, Transport};
 
 use super::*;
 

@@ -1,8 +1,8 @@
 //! What a command line says that iperf3 itself does not print: `$ iperf3 --client 192.0.2.1 --length 64K -u`.
 //! Must not know what was printed after it.
 
-use load::Transport;
 use units::{BitRate, Bytes};
+use workload::Transport;
 
 /// Settings that were asked for.
 #[derive(Debug, Clone, Default, PartialEq)]

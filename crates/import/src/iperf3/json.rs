@@ -7,9 +7,9 @@ mod reading;
 
 use std::ops::RangeInclusive;
 
+use codecs::iperf3::output::{End as Summary, Interval, Output, Start};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use wire::iperf3::output::{End as Summary, Interval, Output, Start};
 
 use self::reading::Reading;
 use super::test::place;

@@ -6,12 +6,12 @@
 
 use std::ops::RangeInclusive;
 
-use load::{Direction, Transport};
 use samples::{
     Doubt, EndSeries, Flow, Interval, Measurement, SocketFacts, StreamData, ThreadCpu, ThreadRole, Told,
     ToldKind, UnixMillis,
 };
 use units::{BitRate, Bytes, Nanos};
+use workload::{Direction, Transport};
 
 use super::cpu::Cpu;
 use crate::found::{End, Found};

@@ -135,7 +135,7 @@ impl Text {
             Said::Rate(rate) => test.asked.rate = Some(units::BitRate(rate)),
             Said::Congestion(name) => test.congestion = Some(name),
             Said::Starting { udp, message } => {
-                test.asked.transport = udp.then_some(load::Transport::Udp).or(test.asked.transport);
+                test.asked.transport = udp.then_some(workload::Transport::Udp).or(test.asked.transport);
                 test.asked.message = message.map(units::Bytes).or(test.asked.message);
             }
             _ => {}

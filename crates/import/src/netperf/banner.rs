@@ -1,8 +1,8 @@
 //! What says which test it is: the first line of netperf's output, or the command that made it.
 //! Must not know results.
 
-use load::{Direction, Transport};
 use samples::Quantity;
+use workload::{Direction, Transport};
 
 use crate::unit::{Unit, unit};
 

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use load::{Direction, Transport};
 use samples::{Measurement, Quantity, ReportedData, ReportedValue, ToldKind};
 use units::Bytes;
+use workload::{Direction, Transport};
 
 use super::{
     banner::{Banner, Kind},

@@ -1,8 +1,8 @@
 //! Real outputs of netperf 2.7, and what may be wrong with one.
 
-use load::{Direction, Transport};
 use samples::{EndSeries, Measurement, Quantity, ToldKind};
 use units::{Bytes, Nanos};
+use workload::{Direction, Transport};
 
 use super::*;
 use crate::found::Found;

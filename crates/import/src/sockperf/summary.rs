@@ -3,9 +3,9 @@
 
 use std::ops::RangeInclusive;
 
-use load::{Direction, Transport};
 use samples::{Measurement, Quantity, ReportedData, ReportedValue, Told, ToldKind};
 use units::Bytes;
+use workload::{Direction, Transport};
 
 use crate::{
     format::{Line, Out},

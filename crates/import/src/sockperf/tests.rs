@@ -38,7 +38,7 @@ fn half_round_trips_are_doubled_and_a_note_says_so_once() {
         let (quantity, p50) = value(found, "p50").expect("it has a median");
         assert_eq!(quantity, Quantity::Time);
         assert!((p50 - 2000.0 * printed).abs() < 1e-6, "{p50}");
-        assert_eq!(found.told.transport, Some(load::Transport::Udp));
+        assert_eq!(found.told.transport, Some(workload::Transport::Udp));
         assert_eq!(found.told.tool, "sockperf 3.7");
     }
     let Measurement::Reported(data) = &out.founds[0].measurement else { panic!("reported") };
@@ -53,7 +53,7 @@ fn whole_round_trips_are_left_as_they_are() {
     let max = value(&out.founds[0], "max").expect("it has a maximum").1;
     let printed = include_str!("../../tests/data/sockperf-tcp-full-rtt.txt");
     assert!(printed.contains(&format!("<MAX> observation = {:.3}", max / 1e3)), "{max}");
-    assert_eq!(out.founds[0].told.transport, Some(load::Transport::Tcp));
+    assert_eq!(out.founds[0].told.transport, Some(workload::Transport::Tcp));
     assert_eq!(out.notes, Vec::<String>::new());
 }
 

@@ -5,7 +5,6 @@ mod probed;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use load::Direction;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use samples::{
@@ -14,6 +13,7 @@ use samples::{
 };
 use scenario::{Objective, Plan, PlanOptions, PlannedTrial, Scenario};
 use units::{Bytes, Nanos};
+use workload::Direction;
 
 use super::Design;
 use crate::record;

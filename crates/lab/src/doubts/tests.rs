@@ -1,7 +1,7 @@
 //! Trials that give cause for doubt, and near ones that do not.
 
-use load::{Background, Direction, Mode, Transport};
 use samples::{ConnectData, Interval, LatencyHistogram};
+use workload::{Background, Direction, Mode, Transport};
 
 use super::*;
 
@@ -61,7 +61,7 @@ fn a_trial_in_which_a_thread_did_not_run_is_void_and_one_a_little_long_is_doubtf
 #[test]
 fn a_trial_without_a_connection_or_a_round_trip_is_void() {
     let ping = Load::PingPong(PingPongLoad::new(SECOND));
-    let connect = Load::Connect(load::ConnectLoad::new(SECOND));
+    let connect = Load::Connect(workload::ConnectLoad::new(SECOND));
     let full = |times| PingPongData { round_trips: times, elapsed: SECOND, ..PingPongData::default() };
     assert!(is_void(&ping, &Measurement::PingPong(full(LatencyHistogram::new()))));
     assert!(!is_void(&ping, &Measurement::PingPong(full(times(9)))));
@@ -117,7 +117,7 @@ fn a_sender_that_skipped_a_part_of_its_schedule_did_not_keep_it_whatever_its_rat
 
 #[test]
 fn threads_that_spin_or_fill_the_path_beside_messages_are_no_limit() {
-    let load = Load::PingPong(PingPongLoad { waiting: load::Waiting::Spin, ..PingPongLoad::new(SECOND) });
+    let load = Load::PingPong(PingPongLoad { waiting: workload::Waiting::Spin, ..PingPongLoad::new(SECOND) });
     let measured = Measurement::PingPong(PingPongData {
         round_trips: times(9),
         elapsed: SECOND,

@@ -2,10 +2,10 @@
 
 use std::{cell::Cell, io::pipe, thread};
 
-use load::{StreamLoad, Until};
 use machine::{Channel, MachineError};
 use protocol::{FromAgent, Hello, Observing, Receiver, Sender, ToAgent};
 use units::Nanos;
+use workload::{StreamLoad, Until};
 
 use super::*;
 

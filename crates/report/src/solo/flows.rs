@@ -1,7 +1,7 @@
 //! Each connection of a stream that has several. Must not know their sum.
 
 use findings::{Metric, Solo, SoloFlow, SoloOutcome};
-use load::Direction;
+use workload::Direction;
 
 use crate::{
     page::{Block, Section, Table, left, right, section},

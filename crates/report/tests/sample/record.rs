@@ -1,12 +1,12 @@
 //! The run that the findings are of: one trial of two cells, with the samples that reports fold away.
 
-use load::{Direction, Load, PingPongLoad};
 use samples::{
     Arm, CellRecord, CpuUsage, DesignRecord, EndSeries, Environment, Flow, Interval, LatencyHistogram,
     MachineCpu, Measurement, Origin, PathCheck, PingPongData, RunHeader, RunId, RunRecord, RunState, SCHEMA,
     ScenarioRecord, Sent, Skipped, StreamData, TcpSample, Trial, UnixMillis,
 };
 use units::{Bytes, Nanos};
+use workload::{Direction, Load, PingPongLoad};
 
 pub(crate) fn record() -> RunRecord {
     let trials = vec![

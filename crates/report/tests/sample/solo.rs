@@ -4,9 +4,9 @@ use findings::{
     CpuCost, EndSocket, Evidence, Finding, Interval, LevelShift, Remedy, SOLO_SCHEMA, Severity, Solo,
     SoloConnect, SoloFlow, SoloLevels, SoloOutcome, SoloRate, SoloStream, Spread, TcpSummary,
 };
-use load::{Direction, Load, StreamLoad, Until};
 use samples::{Doubt, SocketFacts, UnixMillis};
 use units::{Bytes, Nanos};
+use workload::{Direction, Load, StreamLoad, Until};
 
 use super::engine::{connect_summary, datagram_summary, open_loop_summary, times};
 

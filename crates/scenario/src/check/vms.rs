@@ -1,8 +1,8 @@
 //! Virtual machines: sizes that they can have, what may be one, and what is measured in one.
 
-use load::Placement;
 use toml::Spanned;
 use units::Bytes;
+use workload::Placement;
 
 use super::virtio_net;
 use crate::{

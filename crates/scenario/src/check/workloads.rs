@@ -8,8 +8,8 @@ mod socket;
 mod stream;
 mod words;
 
-use load::Load;
 use toml::Spanned;
+use workload::Load;
 
 pub(super) use limits::{MESSAGES, count_out_of, message_out_of, rate_out_of, stream_messages};
 pub(super) use socket::not_congestion;

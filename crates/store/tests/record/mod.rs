@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use load::{Direction, Load, StreamLoad, Until};
 use samples::{
     Arm, CellRecord, CpuUsage, DesignRecord, DeviceState, Doubt, EndSeries, Environment, Flow, Interval,
     LatencyHistogram, Measurement, Origin, PathCheck, PathRecord, PingPongData, RunHeader, RunId, RunState,
@@ -10,6 +9,7 @@ use samples::{
 };
 use tempfile::TempDir;
 use units::{BitRate, Bytes, Nanos};
+use workload::{Direction, Load, StreamLoad, Until};
 
 /// A folder that is removed at the end, and a path in it at which nothing is yet.
 pub(crate) fn place() -> (TempDir, PathBuf) {

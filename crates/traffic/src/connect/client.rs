@@ -7,11 +7,11 @@ use std::{
     time::Duration,
 };
 
-use load::ConnectLoad;
 use samples::{ConnectData, ConnectInterval, LatencyHistogram, SocketFacts, ThreadCpu, ThreadRole};
 use socket2::{Protocol, Socket, Type};
 use sys::clock::monotonic;
 use units::Nanos;
+use workload::ConnectLoad;
 
 use super::{
     CONTROL, COUNTED, GRACE, PATIENCE, check,

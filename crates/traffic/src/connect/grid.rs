@@ -1,8 +1,8 @@
 //! The intervals of connections: the same for all threads, so that their counts add up.
 
-use load::ConnectLoad;
 use samples::ConnectInterval;
 use units::Nanos;
+use workload::ConnectLoad;
 
 /// When each interval begins and ends. Those of the warm-up end with it.
 #[derive(Debug, Clone, Copy)]

@@ -19,8 +19,8 @@ pub(crate) use answer::serve;
 pub(crate) use client::run_client;
 pub(crate) use server::Server;
 
-use load::ConnectLoad;
 use units::{Bytes, Nanos};
+use workload::ConnectLoad;
 
 use crate::error::{Error, Result};
 

@@ -3,8 +3,8 @@
 //! The handshake (32 bytes), then big endian the length of the whole request (4) and of the response (4). These
 //! 40 bytes are the beginning of the request: a shorter one is sent as 40 bytes. Pure: bytes in, values out.
 
-use load::ConnectLoad;
 use units::Bytes;
+use workload::ConnectLoad;
 
 use crate::handshake::LENGTH;
 

@@ -8,9 +8,9 @@ use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
-use load::ConnectLoad;
 use samples::{ConnectData, ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
+use workload::ConnectLoad;
 
 use super::{CONTROL, COUNTED, GRACE, PATIENCE, answer::Desk, check};
 use crate::{

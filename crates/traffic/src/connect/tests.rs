@@ -8,9 +8,9 @@ use std::{
     time::Duration,
 };
 
-use load::{ConnectLoad, SocketSettings};
 use samples::ConnectData;
 use units::{Bytes, Nanos};
+use workload::{ConnectLoad, SocketSettings};
 
 use super::{Server, run_client};
 use crate::{

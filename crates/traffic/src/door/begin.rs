@@ -2,9 +2,9 @@
 
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 
-use load::Transport;
+use codecs::iperf3::{Cookie, ErrorCode, Params, server::Machine};
 use sys::{clock::monotonic, poller::Interest};
-use wire::iperf3::{Cookie, ErrorCode, Params, server::Machine};
+use workload::Transport;
 
 use super::{
     clerk::{Judged, Login},

@@ -2,9 +2,9 @@
 
 use std::net::SocketAddr;
 
-use load::{StreamLoad, Transport};
 use samples::Interval;
 use units::Nanos;
+use workload::{StreamLoad, Transport};
 
 use crate::{error::Error, observer::FlowId, outcome::Outcome};
 
@@ -123,11 +123,11 @@ pub struct Report {
     /// What the other end recorded, where that is a plumb and told it.
     pub there: Option<Outcome>,
     /// What the other end told, of iperf3.
-    pub results: Option<wire::iperf3::Results>,
+    pub results: Option<codecs::iperf3::Results>,
     /// What iperf3's server would have printed with `--json`, of a test that came to its end.
-    pub output: Option<Box<wire::iperf3::output::Output>>,
+    pub output: Option<Box<codecs::iperf3::output::Output>>,
     /// What came and was answered, of sockperf.
-    pub messages: Option<wire::sockperf::Counts>,
+    pub messages: Option<codecs::sockperf::Counts>,
     /// Why it did not end as it should have.
     pub failure: Option<Error>,
 }

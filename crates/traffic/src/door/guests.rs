@@ -9,11 +9,11 @@ use std::{
     net::{Shutdown, SocketAddr, TcpStream},
 };
 
-use units::Nanos;
-use wire::iperf3::{
+use codecs::iperf3::{
     Cookie, Params,
     server::{Event, Machine},
 };
+use units::Nanos;
 
 use super::{
     event::Refusal,

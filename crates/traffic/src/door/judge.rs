@@ -2,11 +2,11 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use units::Nanos;
-use wire::iperf3::{
+use codecs::iperf3::{
     ErrorCode, Params,
     auth::{Claim, Denied, Padding, PrivateKey, Users},
 };
+use units::Nanos;
 
 use super::{config::Auth, event::Refusal};
 use crate::{
@@ -76,10 +76,10 @@ pub(super) fn judge(params: &Params, limits: &Limits) -> std::result::Result<(),
         return denied(ErrorCode::of_rate(limit), ErrorCode::TOTAL_RATE);
     }
     match (load.until, limits.bytes) {
-        (load::Until::Elapsed(time), _) if load.warmup + time > limits.duration => {
+        (workload::Until::Elapsed(time), _) if load.warmup + time > limits.duration => {
             denied(ErrorCode::of_time(limits.duration), too_long(params))
         }
-        (load::Until::Sent(bytes), Some(limit)) if bytes > limit => {
+        (workload::Until::Sent(bytes), Some(limit)) if bytes > limit => {
             denied(ErrorCode::of_bytes(limit), ErrorCode::TOTAL_RATE)
         }
         _ => Ok(()),

@@ -1,6 +1,6 @@
 //! Which dialect a peer speaks, by the first bytes it sent. Pure.
 
-use wire::{
+use codecs::{
     iperf3::{Connect, Cookie},
     sockperf::{self, Header},
 };

@@ -11,10 +11,10 @@ use std::{
     thread,
 };
 
+use codecs::sockperf::Counts;
 use samples::{ConnectData, ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use units::Nanos;
-use wire::sockperf::Counts;
 
 use crate::{
     bounds::{Bounds, Ended, Guard},

@@ -6,10 +6,10 @@ use std::{
     sync::mpsc::Receiver,
 };
 
-use load::Transport;
 use samples::Interval;
 use sys::clock::monotonic;
 use units::Nanos;
+use workload::Transport;
 
 use super::{
     config::Config,

@@ -12,10 +12,10 @@ use std::{
     thread::{self, Scope, ScopedJoinHandle},
 };
 
-use load::Transport;
+use codecs::iperf3::Cookie;
 use sys::clock::monotonic;
 use units::Nanos;
-use wire::iperf3::Cookie;
+use workload::Transport;
 
 use super::{past::Past, poke::Poke};
 use crate::{

@@ -32,8 +32,8 @@ enum Heard {
 #[derive(Debug)]
 struct Ended {
     here: Option<crate::Outcome>,
-    results: Option<wire::iperf3::Results>,
-    output: Option<wire::iperf3::output::Output>,
+    results: Option<codecs::iperf3::Results>,
+    output: Option<codecs::iperf3::output::Output>,
     failure: Option<String>,
 }
 

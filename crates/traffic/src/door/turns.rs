@@ -6,11 +6,11 @@ use std::{
     net::{Shutdown, SocketAddr, TcpStream},
 };
 
-use units::Nanos;
-use wire::iperf3::{
+use codecs::iperf3::{
     Cookie, Params,
     server::{Machine, access_denied},
 };
+use units::Nanos;
 
 use super::{
     event::Refusal,

@@ -7,15 +7,15 @@ use std::{
     net::{IpAddr, SocketAddr, UdpSocket},
 };
 
+use codecs::{
+    iperf3::Connect,
+    sockperf::{self, Reply},
+};
 use sys::{
     clock::monotonic,
     socket::{receive_addressed, send_addressed},
 };
 use units::Nanos;
-use wire::{
-    iperf3::Connect,
-    sockperf::{self, Reply},
-};
 
 use super::{
     event::{Event, Refusal},

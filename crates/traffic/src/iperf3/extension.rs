@@ -8,13 +8,13 @@ use std::{
     io::{self, Write},
 };
 
-use load::Direction;
+use codecs::iperf3::{PlannedStream, Unread};
 use samples::{EndSeries, ThreadCpu};
 use serde::{
     Deserialize, Deserializer, Serialize,
     de::{Error as _, SeqAccess, Visitor},
 };
-use wire::iperf3::{PlannedStream, Unread};
+use workload::Direction;
 
 use crate::outcome::{FlowOutcome, Outcome};
 

@@ -1,8 +1,8 @@
 //! What this end recorded, as iperf3's two ends tell each other. Pure.
 
-use load::Direction;
+use codecs::iperf3::{PlannedStream, Results, StreamResults};
 use samples::{DatagramSample, EndSeries, Interval};
-use wire::iperf3::{PlannedStream, Results, StreamResults};
+use workload::Direction;
 
 use crate::outcome::Outcome;
 

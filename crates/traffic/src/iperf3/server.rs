@@ -14,10 +14,10 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use load::{Direction, StreamLoad};
+use codecs::iperf3::{Cookie, ErrorCode, Params, PlannedStream, Results, output::Output, server::Machine};
 use samples::UnixMillis;
 use units::Nanos;
-use wire::iperf3::{Cookie, ErrorCode, Params, PlannedStream, Results, output::Output, server::Machine};
+use workload::{Direction, StreamLoad};
 
 use self::{
     control::Control,
@@ -71,7 +71,7 @@ pub(crate) struct Served {
     /// What iperf3's server would have printed with `--json`.
     pub(crate) output: Option<Box<Output>>,
     /// Of dialects that count messages.
-    pub(crate) messages: Option<wire::sockperf::Counts>,
+    pub(crate) messages: Option<codecs::sockperf::Counts>,
     pub(crate) failure: Option<Error>,
 }
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use load::{Direction, StreamLoad};
+use codecs::iperf3::PlannedStream;
 use samples::{EndSeries, Interval};
-use wire::iperf3::PlannedStream;
+use workload::{Direction, StreamLoad};
 
 use crate::outcome::Outcome;
 
@@ -131,9 +131,9 @@ fn three_digits(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use load::Until;
     use samples::{SocketFacts, TcpSample};
     use units::{Bytes, Nanos};
+    use workload::Until;
 
     use super::*;
     use crate::outcome::FlowOutcome;

@@ -5,9 +5,9 @@ use std::{
     net::TcpStream,
 };
 
+use codecs::iperf3::{client, server};
 use sys::clock::monotonic;
 use units::Nanos;
-use wire::iperf3::{client, server};
 
 use crate::{
     error::{Error, Result},

@@ -1,9 +1,9 @@
 //! The end that sends first and measures.
 
-use load::{PingPongLoad, Schedule, Transport};
 use samples::{LatencyHistogram, OpenLoopData, PingPongData, ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use units::Nanos;
+use workload::{PingPongLoad, Schedule, Transport};
 
 use super::{
     check, closed,

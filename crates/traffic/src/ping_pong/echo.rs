@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
+use codecs::sockperf::Counts;
 use sys::clock::monotonic;
-use wire::sockperf::Counts;
 
 use super::{
     GRACE,

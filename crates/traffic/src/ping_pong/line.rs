@@ -8,9 +8,9 @@ use std::{
     os::fd::{AsFd, BorrowedFd},
 };
 
-use load::Waiting;
 use samples::SocketFacts;
 use sys::socket::recv_spinning;
+use workload::Waiting;
 
 use crate::{
     error::{Error, Result},

@@ -31,8 +31,8 @@ pub(crate) use message::{Format, Message};
 pub(crate) use server::{Server, serve_tcp, serve_udp};
 pub(crate) use udp::{bind, greet};
 
-use load::{PingPongLoad, Schedule};
 use units::{Bytes, Nanos};
+use workload::{PingPongLoad, Schedule};
 
 use crate::{
     error::{Error, Result},

@@ -10,10 +10,10 @@ use std::{
     time::Duration,
 };
 
-use load::{PingPongLoad, Waiting};
 use samples::LatencyHistogram;
 use sys::clock::{monotonic, set_timer_slack, sleep_until};
 use units::Nanos;
+use workload::{PingPongLoad, Waiting};
 
 use super::{
     GRACE, OVERDUE,

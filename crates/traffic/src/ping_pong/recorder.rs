@@ -6,9 +6,9 @@
 
 use std::mem;
 
-use load::PingPongLoad;
 use samples::PingPongInterval;
 use units::Nanos;
+use workload::PingPongLoad;
 
 use super::seen::Seen;
 use crate::{crew::Shared, error::Result, socket::TICK};

@@ -5,9 +5,9 @@ use std::{
     net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
 };
 
-use load::{PingPongLoad, Transport, Waiting};
 use samples::{PingPongData, ThreadRole};
 use sys::clock::monotonic;
+use workload::{PingPongLoad, Transport, Waiting};
 
 use super::{
     GRACE, check,

@@ -2,7 +2,7 @@
 
 use std::net::TcpStream;
 
-use load::PingPongLoad;
+use workload::PingPongLoad;
 
 use super::line::{Carrier, Line};
 use crate::{

@@ -5,10 +5,10 @@
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
-use load::{PingPongLoad, SocketSettings, Waiting};
 use socket2::{Protocol, Socket, Type};
 use sys::clock::monotonic;
 use units::Nanos;
+use workload::{PingPongLoad, SocketSettings, Waiting};
 
 use super::{
     AGAIN,

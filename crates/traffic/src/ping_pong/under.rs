@@ -7,9 +7,9 @@ use std::{
     thread,
 };
 
-use load::{Direction, PingPongLoad, Schedule, StreamLoad, Transport, Until};
 use sys::clock::monotonic;
 use units::Nanos;
+use workload::{Direction, PingPongLoad, Schedule, StreamLoad, Transport, Until};
 
 use crate::{
     dial::Dial,

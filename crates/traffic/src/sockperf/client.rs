@@ -5,10 +5,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use load::{PingPongLoad, Transport};
+use codecs::sockperf::Question;
 use sys::clock::monotonic;
 use units::{Bytes, Nanos};
-use wire::sockperf::Question;
+use workload::{PingPongLoad, Transport};
 
 use crate::{
     dial::Dial,

@@ -1,6 +1,6 @@
 //! sockperf's dialect: a client of its servers, and sessions that serve its clients.
 //!
-//! What a message is and which one is answered is `wire::sockperf`'s; sockets, waits and bounds are here.
+//! What a message is and which one is answered is `codecs::sockperf`'s; sockets, waits and bounds are here.
 
 mod client;
 mod served;

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use load::Direction;
+use codecs::sockperf::{Counts, Reply};
 use samples::{EndSeries, Interval, PingPongData, SocketFacts, ThreadCpu};
 use units::{Bytes, Nanos};
-use wire::sockperf::{Counts, Reply};
+use workload::Direction;
 
 use crate::{
     bounds::{Ended, Guard},

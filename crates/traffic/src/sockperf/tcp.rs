@@ -5,9 +5,9 @@ use std::{
     net::TcpStream,
 };
 
+use codecs::sockperf::ServerStream;
 use samples::{SocketFacts, ThreadRole};
 use sys::clock::monotonic;
-use wire::sockperf::ServerStream;
 
 use super::Served;
 use crate::{

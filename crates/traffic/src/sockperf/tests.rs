@@ -9,8 +9,8 @@ use std::{
     time::Duration,
 };
 
+use codecs::sockperf::{Counts, MAX_MESSAGE, Question};
 use units::{Bytes, Nanos};
-use wire::sockperf::{Counts, MAX_MESSAGE, Question};
 
 use super::{Served, Tally, serve_tcp, serve_udp_beside};
 use crate::bounds::{Bounds, Ended};

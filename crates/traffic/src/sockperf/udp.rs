@@ -2,9 +2,9 @@
 
 use std::{io, net::UdpSocket};
 
+use codecs::sockperf::{Counts, MAX_MESSAGE, Reply, answer_datagram};
 use samples::ThreadRole;
 use sys::clock::monotonic;
-use wire::sockperf::{Counts, MAX_MESSAGE, Reply, answer_datagram};
 
 use super::{Served, Tally};
 use crate::{

@@ -1,6 +1,6 @@
 //! The end that connects.
 
-use load::{StreamLoad, Transport};
+use workload::{StreamLoad, Transport};
 
 use super::{CLIENT, DatagramFormat, Finish, Flow, FlowSocket, Start, check, connections, flow, share, udp};
 use crate::{
@@ -23,7 +23,7 @@ pub(crate) fn run_client(
     observer: &dyn Observer,
 ) -> Result<Outcome> {
     check(&spec.load)?;
-    let connect = |(thread, (direction, id)): (usize, (load::Direction, u32))| {
+    let connect = |(thread, (direction, id)): (usize, (workload::Direction, u32))| {
         let purpose = Purpose::of(direction, spec.load.transport);
         let handshake = Handshake { token: spec.token, purpose, number: id };
         let settings = &spec.load.socket;

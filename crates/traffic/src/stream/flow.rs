@@ -5,8 +5,8 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use load::{Direction, StreamLoad};
 use samples::{SocketFacts, ThreadCpu};
+use workload::{Direction, StreamLoad};
 
 use super::{
     tcp,

@@ -1,7 +1,7 @@
 //! When a sender has done its part, and when the record of a receiver ends.
 
-use load::{StreamLoad, Until};
 use units::Nanos;
+use workload::{StreamLoad, Until};
 
 use super::{
     GRACE,

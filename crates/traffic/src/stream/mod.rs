@@ -21,8 +21,8 @@ pub(crate) use flow::{CLIENT, Finish, Flow, FlowSocket, SERVER, Start, Told, run
 pub(crate) use server::Server;
 pub(crate) use udp::DatagramFormat;
 
-use load::{Direction, StreamLoad, Transport, Until};
 use units::{Bytes, Nanos};
+use workload::{Direction, StreamLoad, Transport, Until};
 
 use crate::error::{Error, Result};
 

@@ -8,10 +8,10 @@
 //! back further, the schedule is moved, so that a stall of minutes does not become a flood of minutes. By how
 //! much it was moved is kept: such a sender did not do what was asked.
 
-use load::{Mode, StreamLoad};
 use samples::LatencyHistogram;
 use sys::clock::{monotonic, sleep_until};
 use units::Nanos;
+use workload::{Mode, StreamLoad};
 
 /// The least time between two wake-ups: ns,
 const GAP: u64 = 50_000;
@@ -136,8 +136,8 @@ pub(super) fn await_due(pace: &mut Pace, limit: impl FnOnce() -> u64, now: u64) 
 
 #[cfg(test)]
 mod tests {
-    use load::Until;
     use units::{BitRate, Bytes};
+    use workload::Until;
 
     use super::*;
 

@@ -5,9 +5,9 @@
 //! the loops look at the clock all the same (their waits are bounded), so a stall appears as it happens: as
 //! empty intervals, or as one longer one where the grid is finer than those waits.
 
-use load::{StreamLoad, Until};
 use samples::{DatagramSample, Interval, TcpSample};
 use units::{Bytes, Nanos};
+use workload::{StreamLoad, Until};
 
 /// Room for the intervals of a stream whose length is not known before.
 const UNKNOWN: u64 = 1024;

@@ -2,7 +2,7 @@
 
 use std::net::{TcpListener, UdpSocket};
 
-use load::{Direction, StreamLoad, Transport};
+use workload::{Direction, StreamLoad, Transport};
 
 use super::{DatagramFormat, Finish, Flow, FlowSocket, SERVER, Start, check, connections, flow, share, udp};
 use crate::{

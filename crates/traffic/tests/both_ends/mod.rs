@@ -5,8 +5,8 @@ use std::{
     thread,
 };
 
-use load::Load;
 use traffic::{ClientSpec, Outcome, Server, ServerSpec, Stop, run_client};
+use workload::Load;
 
 use crate::counting;
 

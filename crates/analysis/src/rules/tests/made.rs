@@ -1,11 +1,11 @@
 //! Runs as plumb makes them, each with one thing wrong, or nearly.
 
-use load::{Direction, Load, PingPongLoad, StreamLoad, Transport};
 use samples::{
     CellEnd, CpuTimes, DesignRecord, Doubt, EndReason, LatencyHistogram, Measurement, PathCheck,
     PingPongData, TcpSample, Trial,
 };
 use units::{BitRate, Bytes, Nanos};
+use workload::{Direction, Load, PingPongLoad, StreamLoad, Transport};
 
 use crate::fixtures::{Fixture, datagrams_at, ping_of, ping_settings, stream_at, stream_of, stream_settings};
 

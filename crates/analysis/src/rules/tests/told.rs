@@ -1,10 +1,10 @@
 //! Runs out of other tools' logs: numbers that were published, in data/ with their source.
 
-use load::Direction;
 use samples::{
     EndSeries, Flow, ImportedFile, Interval, Measurement, Origin, Quantity, StreamData, SyscallCount,
 };
 use units::{Bytes, Nanos};
+use workload::Direction;
 
 use crate::fixtures::{Fixture, reported_of};
 

@@ -4,7 +4,7 @@
 
 use std::{net::IpAddr, path::PathBuf};
 
-use ::load::{Mode, Placement};
+use ::workload::{Mode, Placement};
 use clap::{Args, ValueEnum};
 use units::{BitRate, Bytes, Nanos};
 

@@ -1,6 +1,6 @@
 //! What the flags of `plumb client` come to together: a load, or what is wrong with them.
 
-use ::load::{Direction, Mode, Placement, SocketSettings, StreamLoad, Transport, Until};
+use ::workload::{Direction, Mode, Placement, SocketSettings, StreamLoad, Transport, Until};
 use units::{BitRate, Bytes, Nanos};
 
 use super::flags::{ClientArgs, ModeName, Traffic};

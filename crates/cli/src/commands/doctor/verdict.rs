@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use load::Placement;
 use scenario::{Cell, Layer, Offloads, Path, Scenario};
 use serde::Serialize;
+use workload::Placement;
 
 use super::check::{Check, Status};
 

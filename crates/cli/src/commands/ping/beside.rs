@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use ::load::{Background, PingPongLoad, StreamLoad, Until};
+use ::workload::{Background, PingPongLoad, StreamLoad, Until};
 use samples::StreamData;
 use traffic::{
     Observer, Stop,
@@ -89,7 +89,7 @@ impl Observer for Begun {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::load::{Direction, Mode};
+    use ::workload::{Direction, Mode};
     use units::{BitRate, Bytes};
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use ::load::Placement;
+use ::workload::Placement;
 use clap::Args;
 use units::{BitRate, Bytes, Nanos};
 

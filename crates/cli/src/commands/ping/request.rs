@@ -1,6 +1,6 @@
 //! What the flags of `plumb ping` come to together: a load, or what is wrong with them.
 
-use ::load::{
+use ::workload::{
     Background, ConnectLoad, Direction, Load, Mode, PingPongLoad, Schedule, SocketSettings, Transport,
     Waiting,
 };

@@ -1,7 +1,7 @@
 //! A remedy's change, put into a cell of a plan. Must not know whether it helps.
 
-use ::load::{Load, Mode, Placement};
 use ::scenario::{Cell, DeviceRef, DeviceSettings, Offloads};
+use ::workload::{Load, Mode, Placement};
 use findings::Change;
 use units::Bytes;
 
@@ -41,7 +41,7 @@ fn set(cell: &mut Cell, devices: &[String], put: impl Fn(&mut DeviceSettings)) -
     Some(())
 }
 
-fn socket(load: &mut Load) -> &mut ::load::SocketSettings {
+fn socket(load: &mut Load) -> &mut ::workload::SocketSettings {
     match load {
         Load::Stream(stream) => &mut stream.socket,
         Load::PingPong(ping) => &mut ping.socket,
@@ -49,7 +49,7 @@ fn socket(load: &mut Load) -> &mut ::load::SocketSettings {
     }
 }
 
-fn stream(load: &mut Load) -> Option<&mut ::load::StreamLoad> {
+fn stream(load: &mut Load) -> Option<&mut ::workload::StreamLoad> {
     match load {
         Load::Stream(stream) => Some(stream),
         _ => None,

@@ -76,7 +76,7 @@ fn flow(flow: &FlowOutcome) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::load::Transport;
+    use ::workload::Transport;
     use units::Nanos;
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use ::load::{Direction, StreamLoad, Transport};
+use ::workload::{Direction, StreamLoad, Transport};
 use samples::EndSeries;
 use traffic::{
     FlowOutcome, Outcome,
@@ -102,7 +102,7 @@ fn carried(outcome: &Outcome) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::load::Until;
+    use ::workload::Until;
     use samples::Interval;
     use traffic::door::Refusal;
     use units::{BitRate, Bytes, Nanos};

@@ -2,10 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use load::Transport;
+use codecs::iperf3::output::{End as Summary, EndStream, Interval as Written, Measure, Start};
 use samples::{DatagramSample, Interval, SocketFacts, TcpSample};
 use units::{BitRate, Bytes, Nanos};
-use wire::iperf3::output::{End as Summary, EndStream, Interval as Written, Measure, Start};
+use workload::Transport;
 
 use crate::{
     found::{End, Found},

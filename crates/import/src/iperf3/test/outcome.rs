@@ -1,9 +1,9 @@
 //! What a test comes to when its log has ended: whose it is, who sends, and what is missing.
 //! Must not know rows.
 
-use load::Transport;
 use samples::Interval;
 use units::Bytes;
+use workload::Transport;
 
 use super::{Damaged, ROUNDED, Test, connection::Connection};
 use crate::{

@@ -5,7 +5,7 @@ use aya::{
     maps::Array,
     programs::{SchedClassifier, TcAttachType},
 };
-use load::Transport;
+use workload::Transport;
 
 use super::*;
 

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use load::Transport;
+use workload::Transport;
 
 /// How long anything may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);

@@ -5,8 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use load::Transport::{Tcp, Udp};
 use samples::{Overflow, ProbeKind};
+use workload::Transport::{Tcp, Udp};
 
 use super::{
     order::{WIRE, check},

@@ -1,6 +1,6 @@
 //! The order of points on a way.
 
-use load::Transport::{Tcp, Udp};
+use workload::Transport::{Tcp, Udp};
 
 use super::*;
 

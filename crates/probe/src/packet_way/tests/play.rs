@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use load::Transport;
+use workload::Transport;
 
 use super::{
     lab::Lab,

@@ -92,8 +92,8 @@ pub(super) fn tables(stream: &StreamData) -> Vec<Block> {
 
 fn flow(flow: &Flow) -> Vec<Block> {
     let direction = match flow.direction {
-        load::Direction::Reverse => "reverse",
-        load::Direction::Forward | load::Direction::Both => "forward",
+        workload::Direction::Reverse => "reverse",
+        workload::Direction::Forward | workload::Direction::Both => "forward",
     };
     let title = |end: &str| Text::from(format!("{end}, connection {} {direction}", flow.id));
     vec![

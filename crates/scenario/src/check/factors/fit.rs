@@ -1,8 +1,8 @@
 //! Factors together with the paths and workloads that they apply to: each has an effect, MTUs fit at every level, and
 //! the matrix stays small enough to be run.
 
-use load::{Load, Placement, Schedule, Waiting};
 use std::{collections::BTreeMap, ops::Range};
+use workload::{Load, Placement, Schedule, Waiting};
 
 use crate::{
     check::{mtu, workloads},

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use load::{Direction, Mode, Placement, Waiting};
 use units::{BitRate, Bytes};
+use workload::{Direction, Mode, Placement, Waiting};
 
 use crate::{
     check::{mtu, workloads},

@@ -1,7 +1,7 @@
 //! What connections that are used once send.
 
-use load::{ConnectLoad, Transport};
 use units::Nanos;
+use workload::{ConnectLoad, Transport};
 
 use super::{limits, refuse, socket};
 use crate::{diagnosis::Problem, document::WorkloadTable};

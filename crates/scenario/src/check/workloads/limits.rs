@@ -2,9 +2,9 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use load::{Load, PingPongLoad, Transport};
 use toml::Spanned;
 use units::{BitRate, Bytes, Nanos};
+use workload::{Load, PingPongLoad, Transport};
 
 use crate::{
     diagnosis::Problem,
@@ -30,8 +30,8 @@ const FASTEST: BitRate = BitRate(1e12);
 pub(super) fn times(table: &WorkloadTable, load: &Load, problems: &mut Vec<Problem>) {
     let duration = match load {
         Load::Stream(stream) => match stream.until {
-            load::Until::Elapsed(time) => time,
-            load::Until::Sent(_) => LONGEST,
+            workload::Until::Elapsed(time) => time,
+            workload::Until::Sent(_) => LONGEST,
         },
         Load::PingPong(PingPongLoad { duration, .. }) => *duration,
         Load::Connect(connect) => connect.duration,

@@ -1,8 +1,8 @@
 //! What a ping-pong sends, and what flows beside it.
 
-use load::{Background, Direction, Mode, PingPongLoad, Schedule, Transport, Waiting};
 use toml::Spanned;
 use units::{Bytes, Nanos};
+use workload::{Background, Direction, Mode, PingPongLoad, Schedule, Transport, Waiting};
 
 use super::{limits, or, refuse, socket};
 use crate::{

@@ -1,6 +1,6 @@
 //! Where the ends of a workload run.
 
-use load::{Load, Placement, Waiting};
+use workload::{Load, Placement, Waiting};
 
 use crate::{
     diagnosis::Problem,

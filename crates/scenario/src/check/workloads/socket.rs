@@ -2,8 +2,8 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use load::{SocketSettings, Transport};
 use units::{Bytes, Nanos};
+use workload::{SocketSettings, Transport};
 
 use super::{limits, refuse};
 use crate::{diagnosis::Problem, document::WorkloadTable, expand};

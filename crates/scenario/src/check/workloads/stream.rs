@@ -1,7 +1,7 @@
 //! What a stream sends.
 
-use load::{Direction, Mode, StreamLoad, Transport, Until};
 use units::Nanos;
+use workload::{Direction, Mode, StreamLoad, Transport, Until};
 
 use super::{limits, or, refuse, socket};
 use crate::{

@@ -1,6 +1,6 @@
 //! The words of the language as what they mean.
 
-use load::{Direction, Mode, Transport, Waiting};
+use workload::{Direction, Mode, Transport, Waiting};
 
 use crate::document::{DirectionWord, ModeWord, TransportWord, WaitingWord};
 

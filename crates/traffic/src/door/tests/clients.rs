@@ -7,8 +7,8 @@ use std::{
     time::Duration,
 };
 
+use codecs::iperf3::{Cookie, ErrorCode, Params};
 use units::{BitRate, Bytes, Nanos};
-use wire::iperf3::{Cookie, ErrorCode, Params};
 
 use super::{
     Door, Heard, beside_door, config,
@@ -16,8 +16,8 @@ use super::{
 };
 use crate::door::{Auth, Config, Limits, Refusal};
 
-pub(super) const PRIVATE: &str = include_str!("../../../../wire/tests/captures/iperf3/private.pem");
-const PUBLIC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../wire/tests/captures/iperf3/public.pem");
+pub(super) const PRIVATE: &str = include_str!("../../../../codecs/tests/captures/iperf3/private.pem");
+const PUBLIC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../codecs/tests/captures/iperf3/public.pem");
 
 pub(super) fn with(limits: impl FnOnce(&mut Limits)) -> Config {
     let mut config = config("127.0.0.1");

@@ -2,9 +2,9 @@
 
 use std::{net::IpAddr, process::Command};
 
-use load::{ConnectLoad, Load, PingPongLoad, Schedule, Transport};
 use sys::clock::monotonic;
 use units::{Bytes, Nanos};
+use workload::{ConnectLoad, Load, PingPongLoad, Schedule, Transport};
 
 use super::{beside_door, config};
 use crate::{

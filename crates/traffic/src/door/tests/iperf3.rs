@@ -5,10 +5,10 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use load::{Direction, StreamLoad, Until};
 use samples::EndSeries;
 use serde_json::Value;
 use units::Nanos;
+use workload::{Direction, StreamLoad, Until};
 
 use super::{Door, Ended, beside_door, config};
 use crate::{

@@ -6,9 +6,9 @@ use std::{
     time::Duration,
 };
 
-use load::{StreamLoad, Until};
+use codecs::iperf3::Cookie;
 use units::Nanos;
-use wire::iperf3::Cookie;
+use workload::{StreamLoad, Until};
 
 use super::{Door, beside_door, config};
 use crate::{
@@ -17,9 +17,9 @@ use crate::{
     iperf3::{ClientSpec, Credentials, Options, run_client},
 };
 
-const PRIVATE: &str = include_str!("../../../../wire/tests/captures/iperf3/private.pem");
-const PUBLIC: &str = include_str!("../../../../wire/tests/captures/iperf3/public.pem");
-const USERS: &str = include_str!("../../../../wire/tests/captures/iperf3/users.csv");
+const PRIVATE: &str = include_str!("../../../../codecs/tests/captures/iperf3/private.pem");
+const PUBLIC: &str = include_str!("../../../../codecs/tests/captures/iperf3/public.pem");
+const USERS: &str = include_str!("../../../../codecs/tests/captures/iperf3/users.csv");
 
 /// SERVER_ERROR, and iperf3's number for a login that failed.
 const REFUSED: [u8; 5] = [0xfe, 0, 0, 0, 142];

@@ -6,8 +6,8 @@ use std::{
     time::Duration,
 };
 
-use load::{ConnectLoad, Load, PingPongLoad, Transport};
 use units::{Bytes, Nanos};
+use workload::{ConnectLoad, Load, PingPongLoad, Transport};
 
 use super::{
     Door, Heard, beside_door,

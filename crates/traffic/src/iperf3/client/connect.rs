@@ -7,11 +7,11 @@ use std::{
     time::Duration,
 };
 
-use load::{StreamLoad, Transport};
+use codecs::iperf3::{Connect, Cookie, PlannedStream};
 use socket2::{Protocol, Socket, Type};
 use sys::clock::monotonic;
 use units::Nanos;
-use wire::iperf3::{Connect, Cookie, PlannedStream};
+use workload::{StreamLoad, Transport};
 
 use super::{ClientSpec, Connection};
 use crate::{

@@ -2,12 +2,12 @@
 
 use std::net::TcpStream;
 
-use sys::clock::monotonic;
-use units::Nanos;
-use wire::iperf3::{
+use codecs::iperf3::{
     Cookie, Failure, Params, Results,
     client::{Event, Machine},
 };
+use sys::clock::monotonic;
+use units::Nanos;
 
 use super::super::transport::{Transport, now};
 use crate::{

@@ -10,10 +10,10 @@ use std::{
     time::Duration,
 };
 
-use load::{Direction, StreamLoad, Until};
+use codecs::iperf3::PlannedStream;
 use sys::{clock::monotonic, socket::tcp_info};
 use units::Nanos;
-use wire::iperf3::PlannedStream;
+use workload::{Direction, StreamLoad, Until};
 
 use super::{
     connect::Streams,

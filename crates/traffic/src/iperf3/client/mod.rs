@@ -22,11 +22,11 @@ use std::{
     time::Duration,
 };
 
-use load::{StreamLoad, Transport};
+use codecs::iperf3::{Cookie, ErrorCode, Failure, Params, Results};
 use samples::UnixMillis;
 use serde_json::Value;
 use units::{BitRate, Nanos};
-use wire::iperf3::{Cookie, ErrorCode, Failure, Params, Results};
+use workload::{StreamLoad, Transport};
 
 use self::{control::Control, drive::Drive};
 use super::{cpu::Cpu, results};
@@ -245,7 +245,7 @@ impl Test<'_> {
         let drive = Drive { load: self.load, cpus: self.spec.cpus.as_deref(), stop, observer };
         let here = drive.run(control, streams, &plan)?;
         let cpu = cpu.until_now();
-        let mut ours = results::results(&here, &plan, load::Direction::Forward, cpu);
+        let mut ours = results::results(&here, &plan, workload::Direction::Forward, cpu);
         ours.plumb = None;
         let there = control.exchange(&ours)?;
         Ok(Tested { here, there, connections, cpu })

@@ -1,9 +1,9 @@
 //! What the server saw, in our own words: its whole series, or what iperf3's results make of it.
 
-use load::{Direction, StreamLoad, Transport};
+use codecs::iperf3::{PlannedStream, Results, StreamResults};
 use samples::{DatagramSample, EndSeries, Interval, SocketFacts, TcpSample};
 use units::{Bytes, Nanos};
-use wire::iperf3::{PlannedStream, Results, StreamResults};
+use workload::{Direction, StreamLoad, Transport};
 
 use super::{super::extension, ServerOutput};
 use crate::outcome::{FlowOutcome, Outcome};

@@ -2,13 +2,13 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use load::{StreamLoad, Transport};
-use samples::UnixMillis;
-use units::Bytes;
-use wire::iperf3::{
+use codecs::iperf3::{
     Extension, Params, Unsayable,
     auth::{Credentials as Secret, Padding, PublicKey},
 };
+use samples::UnixMillis;
+use units::Bytes;
+use workload::{StreamLoad, Transport};
 
 use super::{ClientSpec, Credentials};
 use crate::{
@@ -68,7 +68,7 @@ pub(super) fn now() -> UnixMillis {
 }
 
 fn token(credentials: &Credentials, pkcs1: bool) -> Result<String> {
-    let refused = |error: wire::iperf3::auth::KeyError| Error::Setting {
+    let refused = |error: codecs::iperf3::auth::KeyError| Error::Setting {
         setting: "the server's public key",
         value: error.to_string(),
         allowed: "an RSA key in PEM that is long enough for name and password",

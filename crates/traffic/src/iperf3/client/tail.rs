@@ -1,8 +1,8 @@
 //! Datagrams that were sent, and after which nothing came: iperf3's receivers do not miss them. Pure.
 
-use load::{Direction, Transport};
+use codecs::iperf3::{PlannedStream, Results};
 use samples::{DatagramSample, EndSeries};
-use wire::iperf3::{PlannedStream, Results};
+use workload::{Direction, Transport};
 
 use super::Report;
 use crate::outcome::{FlowOutcome, Outcome};
@@ -61,9 +61,9 @@ fn lose(series: &mut EndSeries, missing: i64) {
 
 #[cfg(test)]
 mod tests {
+    use codecs::iperf3::StreamResults;
     use samples::Interval;
     use units::{Bytes, Nanos};
-    use wire::iperf3::StreamResults;
 
     use super::*;
 
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn what_this_end_received_lacks_what_the_server_sent_and_iperf3_s_number_stays() {
         let here = outcome(Direction::Reverse, [(100, 0), (90, 5), (80, 5)]);
-        let params = wire::iperf3::Params { udp: true, reverse: true, ..Default::default() };
+        let params = codecs::iperf3::Params { udp: true, reverse: true, ..Default::default() };
         let report = Report {
             load: params.load(),
             here,

@@ -15,10 +15,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use load::{Direction, Mode, SocketSettings, Transport, Until};
+use codecs::iperf3::output::Output;
 use samples::Interval;
 use units::Bytes;
-use wire::iperf3::output::Output;
+use workload::{Direction, Mode, SocketSettings, Transport, Until};
 
 use super::*;
 use crate::{

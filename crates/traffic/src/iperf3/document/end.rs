@@ -1,8 +1,8 @@
 //! The summary: every stream at both ends, and their sums.
 
-use load::{Direction, Transport};
+use codecs::iperf3::output::{Cpu, End, EndStream, Measure};
 use samples::TcpSample;
-use wire::iperf3::output::{Cpu, End, EndStream, Measure};
+use workload::{Direction, Transport};
 
 use super::{super::client::left_out, Facts, Stream, intervals::sum, percent, rate, signed};
 

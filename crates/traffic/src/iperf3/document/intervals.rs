@@ -1,9 +1,9 @@
 //! The intervals: samples put together to the length that is shown.
 
-use load::Direction;
+use codecs::iperf3::output::{Interval, Measure};
 use samples::{Interval as Sample, TcpSample};
 use units::Nanos;
-use wire::iperf3::output::{Interval, Measure};
+use workload::Direction;
 
 use super::{Facts, Stream, percent, rate, signed};
 

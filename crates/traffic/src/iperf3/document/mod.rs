@@ -9,10 +9,10 @@ mod tests;
 
 use std::net::SocketAddr;
 
-use load::{Direction, StreamLoad};
+use codecs::iperf3::{Params, PlannedStream, Results, StreamResults, output::Output};
 use samples::{EndSeries, UnixMillis};
 use units::Nanos;
-use wire::iperf3::{Params, PlannedStream, Results, StreamResults, output::Output};
+use workload::{Direction, StreamLoad};
 
 use super::client::{ClientSpec, Connection, Report, ServerOutput};
 use crate::outcome::{FlowOutcome, Outcome};

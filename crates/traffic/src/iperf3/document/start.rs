@@ -2,11 +2,11 @@
 
 use std::net::SocketAddr;
 
+use codecs::iperf3::output::{Connected, Endpoint, Start, TestStart, Timestamp};
 use jiff::{Timestamp as Instant, fmt::rfc2822::DateTimePrinter};
-use load::{Direction, Transport};
 use samples::UnixMillis;
 use units::Bytes;
-use wire::iperf3::output::{Connected, Endpoint, Start, TestStart, Timestamp};
+use workload::{Direction, Transport};
 
 use super::{Connection, Facts, Role, signed};
 

@@ -1,8 +1,8 @@
 //! Documents of both ends of made-up tests.
 
-use load::{Transport, Until};
 use samples::{DatagramSample, Interval, TcpSample};
 use units::Bytes;
+use workload::{Transport, Until};
 
 use super::*;
 

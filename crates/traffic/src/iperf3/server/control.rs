@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use wire::iperf3::{
+use codecs::iperf3::{
     ErrorCode, Failure, Results,
     server::{Event, Machine},
 };

@@ -2,9 +2,9 @@
 
 use std::io::ErrorKind;
 
-use load::{Direction, Mode, StreamLoad, Transport, Until};
+use codecs::iperf3::{ErrorCode, Params};
 use units::{Bytes, Nanos};
-use wire::iperf3::{ErrorCode, Params};
+use workload::{Direction, Mode, StreamLoad, Transport, Until};
 
 use super::Arrival;
 use crate::{

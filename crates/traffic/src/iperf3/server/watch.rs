@@ -9,10 +9,10 @@ use std::{
     },
 };
 
+use codecs::iperf3::{ErrorCode, server::Event};
 use samples::{Interval, PingPongInterval};
 use sys::clock::monotonic;
 use units::{BitRate, Nanos};
-use wire::iperf3::{ErrorCode, server::Event};
 
 use super::control::{Control, closed};
 use crate::{

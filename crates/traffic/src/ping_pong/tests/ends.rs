@@ -6,8 +6,8 @@ use std::{
     time::Duration,
 };
 
-use load::{Background, Direction, Mode, PingPongLoad, Schedule, Transport};
 use units::{Bytes, Nanos};
+use workload::{Background, Direction, Mode, PingPongLoad, Schedule, Transport};
 
 use super::{client_spec, data, play, server_spec, settings};
 use crate::{

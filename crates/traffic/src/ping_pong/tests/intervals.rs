@@ -2,9 +2,9 @@
 
 use std::{cell::RefCell, thread};
 
-use load::{PingPongLoad, Schedule, Transport};
 use samples::{LatencyHistogram, PingPongInterval};
 use units::Nanos;
+use workload::{PingPongLoad, Schedule, Transport};
 
 use super::{client_spec, data, server_spec, settings};
 use crate::{

@@ -1,8 +1,8 @@
 //! Closed and open loops, asleep and spinning, alone and beside a stream.
 
-use load::{Background, Direction, Mode, PingPongLoad, Schedule, Transport, Waiting};
 use samples::LatencyHistogram;
 use units::{BitRate, Bytes, Nanos};
+use workload::{Background, Direction, Mode, PingPongLoad, Schedule, Transport, Waiting};
 
 use super::{data, play, settings};
 use crate::testing::{in_one_of_five, on_loopback};

@@ -2,8 +2,8 @@
 
 use std::{net::UdpSocket, thread, time::Duration};
 
-use load::{PingPongLoad, Schedule, Transport};
 use units::Nanos;
+use workload::{PingPongLoad, Schedule, Transport};
 
 use super::{data, play, settings};
 use crate::ping_pong::OVERDUE;

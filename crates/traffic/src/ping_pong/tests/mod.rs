@@ -8,9 +8,9 @@ mod stall;
 
 use std::{net::SocketAddr, thread};
 
-use load::{PingPongLoad, Transport};
 use samples::PingPongData;
 use units::{Bytes, Nanos};
+use workload::{PingPongLoad, Transport};
 
 use super::{Server, run_client};
 use crate::{

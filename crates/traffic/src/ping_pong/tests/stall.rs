@@ -6,9 +6,9 @@ use std::{
     thread,
 };
 
-use load::{PingPongLoad, Schedule, Transport};
 use sys::clock::{monotonic, sleep_until};
 use units::Nanos;
+use workload::{PingPongLoad, Schedule, Transport};
 
 use super::{data, play, settings};
 use crate::testing::{HERE, in_one_of_five, on_loopback};

@@ -6,9 +6,9 @@ use std::{
     time::Duration,
 };
 
-use load::{PingPongLoad, Schedule, Transport, Waiting};
 use samples::PingPongData;
 use units::{Bytes, Nanos};
+use workload::{PingPongLoad, Schedule, Transport, Waiting};
 
 use super::{PATIENT, SOON};
 use crate::{
@@ -160,10 +160,10 @@ fn what_sockperf_cannot_do_is_refused_with_what_it_can() {
         let error = run_client(&spec(nobody, &load), &Stop::new(), &()).expect_err("no length").to_string();
         assert!(error.contains("14 to 65507"), "{error}");
     }
-    let beside = load::Background {
-        mode: load::Mode::App,
+    let beside = workload::Background {
+        mode: workload::Mode::App,
         streams: 1,
-        direction: load::Direction::Forward,
+        direction: workload::Direction::Forward,
         rate: None,
         message: Bytes(1000),
     };

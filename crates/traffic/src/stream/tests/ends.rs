@@ -7,8 +7,8 @@ use std::{
     time::Duration,
 };
 
-use load::{Direction, Until};
 use units::{Bytes, Nanos};
+use workload::{Direction, Until};
 
 use super::{client_spec, flow, for_300_ms, server_spec, settings, total};
 use crate::{

@@ -10,9 +10,9 @@ mod udp;
 
 use std::{net::SocketAddr, thread};
 
-use load::{Direction, Mode, StreamLoad, Transport, Until};
 use samples::{DatagramSample, EndSeries};
 use units::{Bytes, Nanos};
+use workload::{Direction, Mode, StreamLoad, Transport, Until};
 
 use super::{Server, run_client};
 use crate::{

@@ -1,8 +1,8 @@
 //! What is asked of sockets and threads is what they have, at both ends.
 
-use load::{Direction, Mode, SocketSettings, StreamLoad, Transport, Until};
 use samples::{EndSeries, SocketFacts};
 use units::{Bytes, Nanos};
+use workload::{Direction, Mode, SocketSettings, StreamLoad, Transport, Until};
 
 use super::{client_spec, datagrams, flow, for_300_ms, server_spec, settings, total};
 use crate::{

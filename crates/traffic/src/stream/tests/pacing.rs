@@ -1,8 +1,8 @@
 //! A rate is kept by the schedule, whatever the machine does meanwhile.
 
-use load::{Direction, Mode, StreamLoad, Until};
 use samples::EndSeries;
 use units::{BitRate, Bytes, Nanos};
+use workload::{Direction, Mode, StreamLoad, Until};
 
 use super::{datagrams, flow, settings, total};
 

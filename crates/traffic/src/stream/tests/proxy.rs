@@ -8,9 +8,9 @@ use std::{
     time::Duration,
 };
 
-use load::{Direction, Mode, StreamLoad, Until};
 use samples::DatagramSample;
 use units::{BitRate, Bytes, Nanos};
+use workload::{Direction, Mode, StreamLoad, Until};
 
 use super::{client_spec, counts, datagrams, server_spec};
 use crate::{

@@ -2,9 +2,9 @@
 
 use std::{io::Write, net::TcpStream, thread, time::Duration};
 
-use load::{Direction, StreamLoad, Until};
 use samples::{EndSeries, ThreadRole};
 use units::{Bytes, Nanos};
+use workload::{Direction, StreamLoad, Until};
 
 use super::{client_spec, flow, for_300_ms, server_spec, settings, total};
 use crate::{

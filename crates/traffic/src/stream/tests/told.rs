@@ -7,8 +7,8 @@ use std::{
     time::Duration,
 };
 
-use load::{Direction, Mode, StreamLoad, Transport, Until};
 use units::{Bytes, Nanos};
+use workload::{Direction, Mode, StreamLoad, Transport, Until};
 
 use super::{datagrams, settings, total};
 use crate::{

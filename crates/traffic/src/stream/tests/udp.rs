@@ -2,9 +2,9 @@
 
 use std::{net::UdpSocket, thread, time::Duration};
 
-use load::{Direction, Mode, StreamLoad, Until};
 use samples::EndSeries;
 use units::{Bytes, Nanos};
+use workload::{Direction, Mode, StreamLoad, Until};
 
 use super::{client_spec, counts, datagrams, flow, for_300_ms, server_spec, total};
 use crate::{

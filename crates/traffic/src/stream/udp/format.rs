@@ -4,7 +4,7 @@
 //! own end of a stream is such a head alone, whose number has its upper bit set and says how many were sent.
 //! Pure: bytes in, values out.
 
-use wire::iperf3::{CounterWidth, UdpHeader};
+use codecs::iperf3::{CounterWidth, UdpHeader};
 
 /// How a datagram is numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

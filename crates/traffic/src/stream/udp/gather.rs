@@ -12,10 +12,10 @@ use std::{
     time::Duration,
 };
 
-use load::SocketSettings;
 use socket2::{Protocol, Socket, Type};
 use sys::clock::monotonic;
 use units::Nanos;
+use workload::SocketSettings;
 
 use super::opening::{LENGTH, Opening};
 use crate::{

@@ -2,11 +2,11 @@
 
 use std::{io, net::UdpSocket};
 
-use load::Mode;
 use sys::{
     clock::monotonic,
     socket::{ReceiveBatch, set_udp_gro},
 };
+use workload::Mode;
 
 /// No datagram, and no message of several gathered ones, is longer.
 const LONGEST: usize = 65_535;

@@ -2,7 +2,7 @@
 
 use super::{endings::failure, *};
 
-const CAPTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../wire/tests/captures/iperf3");
+const CAPTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../codecs/tests/captures/iperf3");
 
 fn options(password: &str, pkcs1_padding: Option<bool>) -> Options {
     let public_key_pem = fs::read_to_string(format!("{CAPTURES}/public.pem")).unwrap();

@@ -1,8 +1,8 @@
 //! Between the parameters and a load.
 
-use load::{Direction, Mode, SocketSettings, StreamLoad, Transport, Until};
 use thiserror::Error;
 use units::{BitRate, Bytes, Nanos};
+use workload::{Direction, Mode, SocketSettings, StreamLoad, Transport, Until};
 
 use super::{Extension, Params};
 

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use load::Transport;
+use workload::Transport;
 
 use super::Params;
 use crate::iperf3::ErrorCode;

@@ -3,7 +3,7 @@
 mod limits;
 mod translate;
 
-use ::load::{Direction, Mode, Transport};
+use ::workload::{Direction, Mode, Transport};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use units::Nanos;
