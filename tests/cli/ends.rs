@@ -6,13 +6,16 @@ use std::{
     time::Duration,
 };
 
-use plumb_tests::{Output, Sandbox, wait_until};
+use plumb_tests::{Output, Sandbox, cpu_time, wait_until};
 use serde_json::Value;
 
 use super::{free_port, sandbox};
 
 /// Whatever is awaited comes within this time, on a machine that has other things to do as well.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// More CPU time than a client takes before it sends.
+const WELL_BEGUN: Duration = Duration::from_millis(500);
 
 /// A server that listens, its log kept.
 struct Server {
@@ -64,11 +67,9 @@ fn interrupted(sandbox: &Sandbox, server: &Server, words: &[&str]) -> Output {
     let said = || fs::read_to_string(&lines).expect("it was made");
     // With --json there are no lines; that it is served is known from the server.
     let json = words.contains(&"--json");
-    let flows = || if json { server.said("#1 ") } else { said().lines().count() >= 3 };
+    let sends = || cpu_time(client.id()) >= WELL_BEGUN;
+    let flows = || if json { server.said("#1 ") && sends() } else { said().lines().count() >= 3 };
     assert!(wait_until(PATIENCE, flows), "{words:?}: it measures");
-    if json {
-        std::thread::sleep(Duration::from_secs(1));
-    }
     interrupt(&client);
     let output = client.wait_with_output().expect("a child of this test");
     Output { out: said(), ..output.into() }

@@ -56,6 +56,18 @@ pub fn wait_until(patience: Duration, holds: impl Fn() -> bool) -> bool {
     holds()
 }
 
+/// CPU time that all threads of a process have taken; none of one that is gone.
+#[must_use]
+pub fn cpu_time(pid: u32) -> Duration {
+    /// Of any x86 or ARM Linux, in milliseconds. See times(2) and proc_pid_stat(5).
+    const TICK: u64 = 10;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // After the name, which may hold anything: the state and ten more before the two times.
+    let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
+    let ticks = fields.split(' ').skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok());
+    Duration::from_millis(ticks.sum::<u64>() * TICK)
+}
+
 fn pids() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").expect("Linux");
     entries.filter_map(Result::ok).filter_map(|entry| entry.file_name().to_str()?.parse().ok())

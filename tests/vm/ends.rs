@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use plumb_tests::{Sandbox, wait_until};
+use plumb_tests::{Sandbox, cpu_time, wait_until};
 
 use crate::{
     boots::{boot, ready},
@@ -14,7 +14,10 @@ use crate::{
     sandbox,
 };
 
-const SOON: Duration = Duration::from_secs(5);
+/// Less than a guest may take to greet, whose controller would end then too.
+const SOON: Duration = Duration::from_secs(20);
+/// What a monitor takes to start, and a part of what its guest takes to boot.
+const WELL_BEGUN: Duration = Duration::from_millis(500);
 
 /// A guest that begins to boot: its controller, and its monitor's pid.
 fn booting(sandbox: &Sandbox) -> (Child, u32) {
@@ -22,6 +25,13 @@ fn booting(sandbox: &Sandbox) -> (Child, u32) {
     let controller = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built");
     assert!(wait_until(Duration::from_secs(20), || monitor(sandbox).is_some()), "no monitor was started");
     (controller, monitor(sandbox).expect("it boots for seconds"))
+}
+
+/// One whose kernel runs.
+fn well_begun(sandbox: &Sandbox) -> (Child, u32) {
+    let (controller, monitor) = booting(sandbox);
+    assert!(wait_until(SOON, || cpu_time(monitor) >= WELL_BEGUN), "its monitor gets no CPU");
+    (controller, monitor)
 }
 
 pub(crate) fn signal(pid: u32, name: &str) {
@@ -50,8 +60,7 @@ pub(crate) fn a_killed_controller_leaves_no_monitor() {
 
 pub(crate) fn a_killed_monitor() {
     let sandbox = sandbox();
-    let (controller, monitor) = booting(&sandbox);
-    thread::sleep(Duration::from_millis(500));
+    let (controller, monitor) = well_begun(&sandbox);
     signal(monitor, "KILL");
     let killed = Instant::now();
     let output = controller.wait_with_output().expect("it was started");
@@ -67,13 +76,13 @@ pub(crate) fn ctrl_c_ends_a_boot() {
     let before = Remains::now();
     let sandbox = sandbox();
     for name in ["INT", "TERM"] {
-        let (controller, _) = booting(&sandbox);
-        thread::sleep(Duration::from_millis(300));
+        let (controller, _) = well_begun(&sandbox);
         let asked = Instant::now();
         signal(controller.id(), name);
         let output = controller.wait_with_output().expect("it was started");
         assert_eq!(output.status.code(), Some(130), "{name}: {output:?}");
         assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());
+        assert!(output.stdout.is_empty(), "it waited until its guest was there: {output:?}");
         assert!(!String::from_utf8_lossy(&output.stderr).contains("--resume"), "{output:?}");
         assert!(processes(&sandbox).is_empty(), "a monitor outlives its controller");
     }

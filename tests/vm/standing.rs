@@ -1,6 +1,7 @@
 //! Virtual machines that nobody of plumb started: what is told of one against what its command line says.
 
 use std::{
+    fs,
     os::unix::net::UnixStream,
     process::{Child, Command, Stdio},
     time::Duration,
@@ -161,13 +162,21 @@ pub(crate) fn what_is_no_machine_is_refused() {
     }
 }
 
+/// Whether a process has attached programs in the kernel.
+fn watches(pid: u32) -> bool {
+    let held = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().filter_map(Result::ok);
+    let mut links = held.filter_map(|entry| fs::read_link(entry.path()).ok());
+    links.any(|link| link.to_string_lossy() == "anon_inode:bpf_link")
+}
+
 pub(crate) fn a_machine_that_ends_meanwhile_leaves_what_was_seen() {
     let sandbox = sandbox();
     let monitor = sandbox.home().join("monitor").display().to_string();
     let standing = Standing::start(&sandbox, &monitor);
     let mut command = sandbox.command(&["measure", "--qemu", &standing.pid(), "--for", "60s", "--json"]);
     let measuring = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built");
-    std::thread::sleep(Duration::from_secs(2));
+    // Where eBPF does not work, nothing shows that it has begun.
+    let _ = wait_until(Duration::from_secs(20), || watches(measuring.id()));
     drop(standing);
     let output = measuring.wait_with_output().expect("it was started");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

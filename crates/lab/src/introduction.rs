@@ -42,11 +42,12 @@ pub fn introduce(
     let agents = watcher.agents();
     let ready_within = agents.ready_within(&host).unwrap_or_default();
     let (booted_within, hung_starts) = (agents.booted_within(&host), agents.hung_starts(&host));
-    let environment = watcher.describe()?;
     let devices = network.map(|network| network.dressed(watcher.agents())).transpose()?.unwrap_or_default();
     let missing = if probes.is_empty() { Vec::new() } else { watcher.try_probes()? };
-    match watcher.loss() {
-        Some(error) => Err(error),
-        None => Ok(Introduction { environment, devices, missing, booted_within, ready_within, hung_starts }),
+    if let Some(error) = watcher.loss() {
+        return Err(error);
     }
+    // Last: a kernel that has just booted settles on its clock meanwhile, or is waited for.
+    let environment = watcher.describe()?;
+    Ok(Introduction { environment, devices, missing, booted_within, ready_within, hung_starts })
 }

@@ -2,11 +2,20 @@
 
 use procfs::{CpuInfo, Current, LoadAverage, Meminfo};
 use samples::Environment;
+use sys::clock;
 use units::Bytes;
 
 use crate::file::line;
 
-/// Reads the fingerprint now.
+/// What x86 counts by until it has measured its counter against another clock, about a second after its drivers came.
+/// Source: `tsc_refine_calibration_work` in arch/x86/kernel/tsc.c of Linux.
+const PROVISIONAL_CLOCK: &str = "tsc-early";
+/// How long after its boot a kernel may take to replace it, a few disturbed measurements included: ns since boot.
+const CLOCK_SETTLED_BY: u64 = 10_000_000_000;
+/// How often it is asked until then; nothing announces the change: ns.
+const CLOCK_ASKED_EVERY: u64 = 20_000_000;
+
+/// Reads the fingerprint now; in the first seconds after boot, when the kernel has settled on a clock source.
 #[must_use]
 pub fn environment() -> Environment {
     let cpu = CpuInfo::current().ok();
@@ -22,7 +31,7 @@ pub fn environment() -> Environment {
         memory: Bytes(Meminfo::current().map_or(0, |memory| memory.mem_total)),
         virtual_machine: field("flags")
             .is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor")),
-        clock_source: line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        clock_source: settled(clock_source, clock::monotonic, clock::sleep_until),
         congestion_default: line("/proc/sys/net/ipv4/tcp_congestion_control"),
         congestion_available: line("/proc/sys/net/ipv4/tcp_available_congestion_control")
             .map(|list| list.split_whitespace().map(str::to_owned).collect())
@@ -36,9 +45,62 @@ pub fn environment() -> Environment {
     }
 }
 
+fn clock_source() -> Option<String> {
+    line("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+}
+
+/// What `current` says once that is not provisional, or when `now` is late enough to take it for what it is.
+fn settled(
+    current: impl Fn() -> Option<String>,
+    now: impl Fn() -> u64,
+    wait_until: impl Fn(u64),
+) -> Option<String> {
+    loop {
+        // The time first: what is read afterwards is at least as new.
+        let asked = now();
+        let source = current();
+        if source.as_deref() != Some(PROVISIONAL_CLOCK) || asked >= CLOCK_SETTLED_BY {
+            return source;
+        }
+        wait_until(asked + CLOCK_ASKED_EVERY);
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// What is reported at `asked` of a kernel that has settled on `tsc` at `settled`, and when it is; since boot.
+    fn clock_source_of(asked: u64, settles: u64) -> (Option<String>, u64) {
+        let now = Cell::new(asked);
+        let current = || Some(if now.get() < settles { PROVISIONAL_CLOCK } else { "tsc" }.to_owned());
+        let source = settled(current, || now.get(), |deadline| now.set(deadline));
+        (source, now.get())
+    }
+
+    #[test]
+    fn a_provisional_clock_source_is_not_reported_while_the_kernel_may_replace_it() {
+        let (source, when) = clock_source_of(2 * SECOND, 3 * SECOND);
+        assert_eq!((source.as_deref(), when), (Some("tsc"), 3 * SECOND));
+    }
+
+    #[test]
+    fn a_clock_source_that_never_settles_is_reported_as_it_is() {
+        let (source, when) = clock_source_of(2 * SECOND, u64::MAX);
+        assert_eq!((source.as_deref(), when), (Some(PROVISIONAL_CLOCK), CLOCK_SETTLED_BY));
+    }
+
+    #[test]
+    fn nobody_waits_for_a_clock_source_long_after_boot_or_for_one_that_has_settled() {
+        let (source, when) = clock_source_of(60 * SECOND, u64::MAX);
+        assert_eq!((source.as_deref(), when), (Some(PROVISIONAL_CLOCK), 60 * SECOND));
+        assert_eq!(clock_source_of(2 * SECOND, 0).1, 2 * SECOND);
+        assert_eq!(settled(|| None, || 0, |_| panic!("nothing to wait for")), None);
+    }
 
     #[test]
     fn the_fingerprint_agrees_with_uname() {

@@ -127,6 +127,7 @@ fn a_lock_is_waited_for_and_then_named() {
     let (_folder, path) = place();
     let patience = Duration::from_millis(300);
     let mut store = Store::open_with_patience(&path, patience).expect("opens");
+    let mut patient = Store::open_with_patience(&path, 1000 * patience).expect("opens");
     let header = header("quick-20261121-1", 1);
     let other = Connection::open(&path).expect("opens");
     other.execute_batch("BEGIN EXCLUSIVE").expect("locks");
@@ -136,10 +137,10 @@ fn a_lock_is_waited_for_and_then_named() {
     assert!(matches!(Store::open_with_patience(&path, patience), Err(StoreError::Locked { .. })));
 
     let release = std::thread::spawn(move || {
-        std::thread::sleep(patience / 3);
+        std::thread::sleep(patience);
         other.execute_batch("COMMIT").expect("unlocks");
     });
-    store.begin(&header).expect("the lock was given up in time");
+    patient.begin(&header).expect("the lock was given up in time");
     release.join().expect("ended");
 }
 

@@ -42,8 +42,10 @@ impl Machine for Sleepy {
         self.agents.clear();
     }
 
+    /// Long where there is something to wait for, so that a busy machine does not make a hang of it.
     fn patience(&self) -> Duration {
-        Duration::from_millis(200)
+        let greets = self.starts.load(Ordering::Relaxed) >= self.greets_at;
+        if greets { Duration::from_secs(60) } else { Duration::from_millis(200) }
     }
 
     fn may_hang(&self) -> bool {

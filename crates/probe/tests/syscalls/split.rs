@@ -9,6 +9,7 @@ use samples::{Observed, SyscallCount};
 use units::Nanos;
 
 use crate::roles::{CALLS, GUEST, SPLIT};
+use crate::tracers::{reads_its_input, until};
 use crate::watched::{finish, observe, pids, probe_or_skip, seen, waiting};
 
 /// What the program's clocks said of calls of a kind: from outside of the call, so a little more.
@@ -56,10 +57,10 @@ pub(crate) fn under_way() -> Result<(), Failed> {
     let mut sleeper =
         sleeper.args(["-c", "read x; exec sleep 30"]).stdin(Stdio::piped()).spawn().expect("a shell");
     let before = waiting(CALLS, &["1"]);
-    std::thread::sleep(Duration::from_millis(100));
+    assert!([sleeper.id(), before.id()].iter().all(|pid| until(|| reads_its_input(*pid))), "both wait");
     probe.start(&pids(&[sleeper.id(), before.id()])).expect("it could be loaded");
     drop(sleeper.stdin.take());
-    let until = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(20);
     let asleep = loop {
         let seen = seen(&mut *probe);
         assert!(!seen.syscalls.iter().any(|count| count.call.ends_with("nanosleep")), "{seen:#?}");
@@ -68,7 +69,7 @@ pub(crate) fn under_way() -> Result<(), Failed> {
         let asleep = seen.under_way.into_iter().find(|count| count.call.ends_with("nanosleep"));
         match asleep {
             Some(asleep) if asleep.total > Some(Nanos::from_millis(200)) => break asleep,
-            _ => assert!(Instant::now() < until, "sleep sleeps"),
+            _ => assert!(Instant::now() < deadline, "sleep sleeps"),
         }
     };
     assert_eq!((asleep.calls, asleep.process.as_deref()), (0, Some("sleep")), "{asleep:?}");

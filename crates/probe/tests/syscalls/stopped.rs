@@ -13,7 +13,7 @@ use probe::{Probe, ProbeError, Slices, stopping};
 
 use crate::{
     roles::{CALLS, COME_AND_GO, KNOWN, KNOWN_CALLS},
-    tracers::{Table, begin, end, of_strace, ours, status, stop, table, until},
+    tracers::{Table, begin, end, of_strace, ours, reads_its_input, status, stop, table, until},
     watched::{calls, go, pids, seen, sum, waiting},
 };
 
@@ -76,9 +76,7 @@ pub(crate) fn counts() -> Done {
 /// A program of known calls that has made all those of its start: it reads its input (proc_pid_syscall(5)).
 fn at_its_gate() -> Child {
     let child = waiting(KNOWN, &[]);
-    let place = format!("/proc/{}/syscall", child.id());
-    let reads = || std::fs::read_to_string(&place).is_ok_and(|call| call.starts_with("0 0x0 "));
-    assert!(until(reads), "it waits to be let go");
+    assert!(until(|| reads_its_input(child.id())), "it waits to be let go");
     child
 }
 

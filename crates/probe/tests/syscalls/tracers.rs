@@ -221,6 +221,12 @@ pub(crate) fn until(done: impl Fn() -> bool) -> bool {
     true
 }
 
+/// Whether it is in `read` of its standard input.
+pub(crate) fn reads_its_input(pid: u32) -> bool {
+    let call = std::fs::read_to_string(format!("/proc/{pid}/syscall"));
+    call.is_ok_and(|call| call.starts_with("0 0x0 "))
+}
+
 pub(crate) fn status(pid: u32, field: &str) -> Option<String> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))?;
