@@ -11,7 +11,10 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 
+use crate::declared::Declared;
 use crate::house::House;
+use crate::kinds::KINDS;
+use crate::matches;
 use crate::source::Source;
 
 /// What to count.
@@ -32,6 +35,18 @@ pub(crate) fn run(house: &House, request: &Request) -> Result<ExitCode> {
     section("Product lines, comments included, tests apart", lines.values().sum());
     for (krate, lines) in lines {
         println!("{krate:12} {lines:6}");
+    }
+    for kind in KINDS {
+        let declared = Declared::of(kind, &source);
+        let found = matches::find(&declared, &source);
+        section(&format!("Files beside its own that match on a {}", kind.name), found.len());
+        for absent in declared.absent(&source) {
+            println!("not there: {absent}");
+        }
+        for (file, places) in found {
+            let shown = places.into_iter().map(|(line, what)| format!("{file}:{line}: {what}"));
+            list(request, &shown.collect::<Vec<_>>());
+        }
     }
     let named = names::doubtful(&source);
     section("Types named by participles or question words", named.len());

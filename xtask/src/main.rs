@@ -7,9 +7,12 @@
 
 mod check;
 mod count;
+mod declared;
 mod edges;
 mod generate;
 mod house;
+mod kinds;
+mod matches;
 mod rules;
 mod source;
 mod test;
