@@ -6,10 +6,15 @@
 )]
 
 mod check;
+mod count;
+mod declared;
 mod edges;
 mod generate;
 mod house;
+mod kinds;
+mod matches;
 mod rules;
+mod source;
 mod test;
 
 use std::process::ExitCode;
@@ -23,6 +28,8 @@ use clap::Parser;
 enum Verb {
     /// Hold every house rule against the tree, one line a rule
     Check(check::Request),
+    /// Count what tells whether the code gets simpler
+    Count(count::Request),
     /// Write the files that `plumb` generates, such as JSON schemas
     Generate,
     /// Run every test and end with one line: passed, failed, skipped
@@ -40,6 +47,7 @@ fn run(verb: Verb) -> Result<ExitCode> {
     let house = house::House::open()?;
     match verb {
         Verb::Check(request) => check::run(&house, &request),
+        Verb::Count(request) => count::run(&house, &request),
         Verb::Generate => generate::run(&house),
         Verb::Test(request) => test::run(&house, &request),
     }

@@ -5,9 +5,11 @@ mod edges;
 mod file_size;
 mod fmt;
 mod generated;
+mod kinds;
 mod lints;
 mod machine_paths;
 mod module_docs;
+mod shapes;
 mod unsafe_code;
 mod words;
 
@@ -28,6 +30,8 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "file-size", hold: file_size::hold },
     Rule { name: "words", hold: words::hold },
     Rule { name: "unsafe", hold: unsafe_code::hold },
+    Rule { name: "kinds", hold: kinds::hold },
+    Rule { name: "shapes", hold: shapes::hold },
     Rule { name: "machine-paths", hold: machine_paths::hold },
     Rule { name: "fmt", hold: fmt::hold },
     Rule { name: "deny", hold: deny::hold },

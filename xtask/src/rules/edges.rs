@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn an_arrow_that_the_table_lacks_is_found_with_file_and_reason() {
         let found = added("report", "stats", Normal);
-        let expected = "report -> stats in crates/report/Cargo.toml [dependencies]; `report` may enter findings, load, \
+        let expected = "report -> stats in crates/report/Cargo.toml [dependencies]; `report` may enter findings, workload, \
                         samples, units: a report shows numbers and computes none";
         assert_eq!(found, [expected]);
     }

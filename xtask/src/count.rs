@@ -1,0 +1,72 @@
+//! `cargo xtask count`: prints what tells whether the code gets simpler. Owns the page; the counts are a file each.
+//! Must not judge a number: what has a bound is a rule.
+
+mod circles;
+mod echoes;
+mod names;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::declared::Declared;
+use crate::house::House;
+use crate::kinds::KINDS;
+use crate::matches;
+use crate::source::Source;
+
+/// What to count.
+#[derive(Args)]
+pub(crate) struct Request {
+    /// Count in this checkout instead, such as one of an earlier commit
+    #[arg(long, value_name = "DIR")]
+    repo: Option<PathBuf>,
+    /// Also name what was counted
+    #[arg(long)]
+    list: bool,
+}
+
+/// Prints the counts.
+pub(crate) fn run(house: &House, request: &Request) -> Result<ExitCode> {
+    let source = Source::read(request.repo.as_ref().unwrap_or(&house.root))?;
+    let lines = source.lines();
+    section("Product lines, comments included, tests apart", lines.values().sum());
+    for (krate, lines) in lines {
+        println!("{krate:12} {lines:6}");
+    }
+    for kind in KINDS {
+        let declared = Declared::of(kind, &source);
+        let found = matches::find(&declared, &source);
+        section(&format!("Files beside its own that match on a {}", kind.name), found.len());
+        for absent in declared.absent(&source) {
+            println!("not there: {absent}");
+        }
+        for (file, places) in found {
+            let shown = places.into_iter().map(|(line, what)| format!("{file}:{line}: {what}"));
+            list(request, &shown.collect::<Vec<_>>());
+        }
+    }
+    let named = names::doubtful(&source);
+    section("Types named by participles or question words", named.len());
+    println!("of {} types", names::types(&source).count());
+    list(request, &named);
+    let circles = circles::find(&source);
+    section("Circles of modules inside crates", circles.len());
+    list(request, &circles);
+    let echoes = echoes::find(&source);
+    section("Doc lines that repeat the name they stand at", echoes.len());
+    list(request, &echoes);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn section(title: &str, count: usize) {
+    println!("\n## {title}: {count}");
+}
+
+fn list(request: &Request, lines: &[String]) {
+    for line in lines.iter().filter(|_| request.list) {
+        println!("{line}");
+    }
+}

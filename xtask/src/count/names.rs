@@ -1,0 +1,84 @@
+//! Types whose name says no thing: participles and question words. Must not know which word would be better.
+
+use syn::Item;
+
+use crate::source::{Module, Source};
+
+/// Words that name no thing wherever they stand in a type's name: question words, and participles that
+/// no noun mends.
+const NEVER: &[&str] = &[
+    "Beside", "By", "Came", "Heard", "Held", "How", "Kept", "Made", "Said", "Seen", "Told", "What", "When",
+    "Where", "Which", "Who", "Whose", "Why",
+];
+/// Participles that do not end in `ed`, none of which can end a name.
+const IRREGULAR: &[&str] = &[
+    "Bound", "Built", "Drawn", "Found", "Given", "Gone", "Known", "Left", "Lost", "Meant", "Met", "Put",
+    "Read", "Sent", "Shown", "Spent", "Split", "Spoken", "Stood", "Taken", "Thrown", "Torn", "Written",
+];
+/// Words in `ed` that are nouns.
+const NOUNS: &[&str] = &["Bed", "Feed", "Need", "Seed", "Speed"];
+
+/// Every struct, enum, union, trait and type alias with its module.
+pub(crate) fn types(source: &Source) -> impl Iterator<Item = (&Module, String)> {
+    source.modules.iter().flat_map(|module| {
+        module.all_items().into_iter().filter_map(move |item| Some((module, type_name(item)?)))
+    })
+}
+
+/// Types that a participle ends, or that hold one of the words of [`NEVER`], a line each.
+pub(crate) fn doubtful(source: &Source) -> Vec<String> {
+    let found = types(source).filter(|(_, name)| is_doubtful(name));
+    found.map(|(module, name)| format!("{}: {name}", module.file)).collect()
+}
+
+fn type_name(item: &Item) -> Option<String> {
+    let ident = match item {
+        Item::Struct(item) => &item.ident,
+        Item::Enum(item) => &item.ident,
+        Item::Union(item) => &item.ident,
+        Item::Trait(item) => &item.ident,
+        Item::Type(item) => &item.ident,
+        _ => return None,
+    };
+    Some(ident.to_string())
+}
+
+fn is_doubtful(name: &str) -> bool {
+    let words = words(name);
+    words.iter().any(|word| NEVER.contains(&word.as_str()))
+        || words.last().is_some_and(|word| is_participle(word))
+}
+
+fn is_participle(word: &str) -> bool {
+    IRREGULAR.contains(&word) || word.ends_with("ed") && !NOUNS.contains(&word)
+}
+
+/// `PlannedTrial` is `Planned` and `Trial`; capitals stay together.
+pub(super) fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut before = None;
+    for letter in name.chars() {
+        let begins = letter.is_uppercase() && !before.is_some_and(char::is_uppercase);
+        match words.last_mut() {
+            Some(word) if !begins => word.push(letter),
+            _ => words.push(letter.to_string()),
+        }
+        before = Some(letter);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_participle_is_no_name_but_may_stand_before_a_noun() {
+        for name in ["Told", "ToldKind", "Observed", "TapsHeld", "Why", "ByHost", "Spent"] {
+            assert!(is_doubtful(name), "{name}");
+        }
+        for name in ["PlannedTrial", "LinkSpeed", "Seed", "Settings", "Byte", "Lab"] {
+            assert!(!is_doubtful(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The kinds that grow, and how far each may be spread: which enums tell them apart, which files are theirs, and how many
+//! others may match on them. Only data; rules/kinds.rs holds it against the code.
+//!
+//! To take in what was renamed: `enums` and `own` must be there, and the rule names those that are not. To lower a budget:
+//! the rule says what it may be.
+
+/// A kind.
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    /// The enums that tell its variants apart, as `crate::Enum`.
+    pub(crate) enums: &'static [&'static str],
+    /// Its own files and folders (ending in `/`), with the one `match` of a crate that leads to them.
+    pub(crate) own: &'static [&'static str],
+    /// What its variants are called in scenarios and reports.
+    pub(crate) words: &'static [&'static str],
+    /// Other files that match on it, at most.
+    pub(crate) budget: usize,
+    /// Why these, and why no fewer.
+    pub(crate) why: &'static str,
+}
+
+/// All kinds.
+#[rustfmt::skip]
+pub(crate) const KINDS: &[Kind] = &[
+    Kind { name: "link",
+        enums: &["scenario::Layer", "scenario::LayerWord", "scenario::LinkRole", "scenario::HostKind", "scenario::Kind",
+            "topology::DeviceKind", "topology::Element"],
+        own: &["crates/scenario/src/path.rs", "crates/topology/src/bridge.rs", "crates/topology/src/gateway.rs",
+            "crates/topology/src/state.rs", "crates/topology/src/veth.rs", "crates/topology/src/virtio.rs",
+            "crates/topology/src/vxlan.rs"],
+        words: &["bridge", "gateway", "tap", "veth", "virtio", "vxlan", "wire"],
+        budget: 27,
+        why: "each phase of a run still lists the links itself" },
+    Kind { name: "workload",
+        enums: &["workload::Load", "samples::Measurement", "samples::Sent", "samples::ToldKind", "scenario::KindWord",
+            "findings::SoloOutcome", "traffic::Kind", "traffic::Purpose", "traffic::Work", "cli::Lines"],
+        own: &["crates/workload/"],
+        words: &["connect", "ping-pong", "stream"],
+        budget: 77,
+        why: "what was measured is told apart by whoever shows it" },
+    Kind { name: "factor",
+        enums: &["scenario::Setting", "scenario::VaryWord"],
+        own: &["crates/scenario/src/factor.rs"],
+        words: &["big-tcp", "checksum", "congestion", "direction", "gro", "gso", "message", "mode", "mtu", "offload",
+            "placement", "queues", "rate", "schedule", "streams", "tso", "waiting"],
+        budget: 35,
+        why: "a factor is checked, expanded, applied and recorded by lists of their own" },
+    Kind { name: "vmm",
+        enums: &["scenario::Monitor", "scenario::Board", "scenario::MonitorWord", "scenario::BoardWord", "cli::TypedMonitor"],
+        own: &["crates/machine/src/firecracker/", "crates/machine/src/firecracker.rs", "crates/machine/src/qemu/",
+            "crates/machine/src/qemu.rs", "crates/scenario/src/vm.rs"],
+        words: &["firecracker", "microvm", "q35", "qemu"],
+        budget: 10,
+        why: "the monitors differ in what they can do, and whoever asks for it names them" },
+    Kind { name: "probe",
+        enums: &["scenario::ProbeKind", "samples::ProbeKind", "scenario::ProbeWord"],
+        own: &["crates/probe/src/cpu_owners/", "crates/probe/src/packet_way/", "crates/probe/src/syscalls/",
+            "crates/samples/src/observed.rs"],
+        words: &["cpu", "packet-way", "syscalls"],
+        budget: 17,
+        why: "the scenario has its own enum" },
+];

@@ -1,0 +1,189 @@
+//! Rule `kinds`: no more files match on a kind than its budget has room for, and no budget has room to spare. The table is
+//! in kinds.rs, what a match is in matches.rs, what declares a kind in declared.rs.
+
+use anyhow::Result;
+
+use super::Verdict;
+use crate::declared::Declared;
+use crate::house::House;
+use crate::kinds::{KINDS, Kind};
+use crate::matches::{self, Found};
+use crate::source::Source;
+
+const ADVICE: &str = "ask the kind's descriptor or trait, or move this into the kind's own files; budgets and their reasons \
+                      are in xtask/src/kinds.rs";
+
+/// Counts the files that match on each kind.
+pub(crate) fn hold(house: &House) -> Result<Verdict> {
+    Ok(Verdict::broken(ADVICE, violations(KINDS, &Source::read(&house.root)?)))
+}
+
+fn violations(kinds: &[Kind], source: &Source) -> Vec<String> {
+    kinds.iter().flat_map(|kind| of_kind(kind, source)).collect()
+}
+
+fn of_kind(kind: &Kind, source: &Source) -> Vec<String> {
+    let declared = Declared::of(kind, source);
+    let absent = declared.absent(source).into_iter();
+    let mut lines: Vec<String> =
+        absent.map(|what| format!("{}: the table names {what}, which is not there", kind.name)).collect();
+    let found = matches::find(&declared, source);
+    let Kind { name, budget, why, .. } = kind;
+    let files = found.len();
+    if files > *budget {
+        lines.push(format!("{name}: {files} files match on it, the budget is {budget}: {why}"));
+        lines.extend(places(&found));
+    } else if files < *budget {
+        lines.push(format!("{name}: {files} files match on it, lower the budget of {budget} to that"));
+    }
+    lines
+}
+
+/// A line a file: its first place and how many more it has.
+fn places(found: &Found<'_>) -> impl Iterator<Item = String> {
+    found.iter().filter_map(|(file, places)| {
+        let (line, what) = places.first()?;
+        let more = places.len() - 1;
+        let more = if more == 0 { String::new() } else { format!(" (and {more} more)") };
+        Some(format!("  {file}:{line}: {what}{more}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Module;
+
+    const LINK: Kind = Kind {
+        name: "link",
+        enums: &["lower::Link", "upper::Kind"],
+        own: &["crates/lower/link.rs"],
+        words: &["wire"],
+        budget: 0,
+        why: "none",
+    };
+
+    const OWN: &str = "pub enum Link { Wire(Wire), Bridge, Tap { queues: u32 } }
+        impl Link {
+            pub fn is_wire(&self) -> bool { matches!(self, Self::Wire(_)) }
+            pub fn wire(&self) -> Option<&Wire> { match self { Self::Wire(wire) => Some(wire), _ => None } }
+            pub fn word(&self) -> &'static str { match self { Self::Wire(_) => \"wire\", _ => \"other\" } }
+        }";
+
+    fn module(krate: &str, file: &str, text: &str) -> Module {
+        Module::parse(krate, Vec::new(), &format!("crates/{krate}/{file}"), text).unwrap()
+    }
+
+    /// The places in a file of crate `upper` beside the kind's own, of the code of a function.
+    fn found(uses: &str, body: &str) -> Vec<String> {
+        let text = format!("{uses}\nenum Kind {{ A }}\nfn f(link: &Link) {{ {body} }}");
+        let modules = vec![module("lower", "link.rs", OWN), module("upper", "f.rs", &text)];
+        let source = Source { modules };
+        let declared = Declared::of(&LINK, &source);
+        assert!(declared.absent(&source).is_empty());
+        let found = matches::find(&declared, &source);
+        assert!(!found.contains_key("crates/lower/link.rs"));
+        found.into_values().flatten().map(|(_, what)| what).collect()
+    }
+
+    #[test]
+    fn every_way_of_telling_variants_apart_counts() {
+        let ways = [
+            ("match link { Link::Bridge => 1, _ => 2 };", "matches Link::Bridge"),
+            ("match link { lower::Link::Tap { .. } => 1, _ => 2 };", "matches lower::Link::Tap { .. }"),
+            ("match link { Other::Wire(_) | Link::Wire(_) => 1, _ => 2 };", "matches Link::Wire (_)"),
+            ("if let Some(Link::Wire(_)) = link {}", "matches Link::Wire (_)"),
+            ("let Link::Wire(wire) = link else { return };", "matches Link::Wire (wire)"),
+            ("while let Link::Bridge = link {}", "matches Link::Bridge"),
+            ("let b = matches!(link, Link::Bridge if true);", "matches Link::Bridge"),
+            ("assert!(matches!(link, Link::Bridge | Link::Tap { .. }));", "matches Link::Bridge"),
+            ("let b = *link == Link::Bridge;", "compares with Link::Bridge"),
+            ("let b = Link::Tap { queues: 1 } != *link;", "compares with Link::Tap"),
+            ("let b = links.contains(&Link::Bridge);", "compares with Link::Bridge"),
+            ("let b = [Link::Bridge].contains(link);", "compares with Link::Bridge"),
+            ("println!(\"{}\", *link == Link::Bridge);", "compares with Link::Bridge"),
+            ("link.is_wire();", "asks is_wire"),
+            ("links.iter().filter_map(Link::wire);", "asks Link::wire"),
+            ("if link.wire().is_some() {}", "asks wire"),
+            ("let b = link.word() == \"wire\";", "says \"wire\""),
+            ("match word { \"wire\" => 1, _ => 2 };", "says \"wire\""),
+            ("match x { Kind::A => 1 };", "matches Kind::A"),
+        ];
+        for (body, expected) in ways {
+            let found = found("use lower::Link;", body);
+            assert!(found.iter().any(|what| what == expected), "{body}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_followed_through_what_a_file_brings_in() {
+        let body = "match link { L::Bridge => 1, _ => 2 };";
+        assert_eq!(found("use lower::Link as L;", body), ["matches L::Bridge"]);
+        assert_eq!(found("use lower::Link::*;", "match link { Bridge => 1, _ => 2 };"), ["matches Bridge"]);
+        assert_eq!(found("use lower::Link::Bridge as B;", "match link { B => 1, _ => 2 };"), ["matches B"]);
+    }
+
+    #[test]
+    fn what_makes_or_asks_without_telling_apart_does_not_count() {
+        let bodies = [
+            "let made = Link::Tap { queues: 1 };",
+            "let made = [Link::Bridge, Link::Wire(Wire)];",
+            "show(link.word());",
+            "match link { link => 1 };",
+            "match other { Other::Bridge => 1, Bridge => 2 };",
+            "sink.wire(link);",
+            "say(\"a wire\");",
+        ];
+        for body in bodies {
+            assert_eq!(found("use lower::Link;", body), [""; 0], "{body}");
+        }
+        assert_eq!(found("use elsewhere::Link;\nstruct S;", "#[doc = \"wire\"] let x = 1;"), [""; 0]);
+    }
+
+    #[test]
+    fn an_enum_of_the_same_name_in_another_crate_is_another() {
+        let twin = "pub enum Kind { A }\nfn f(kind: Kind) { match kind { Kind::A => 1 }; }";
+        let modules = vec![
+            module("lower", "link.rs", OWN),
+            module("upper", "kind.rs", "enum Kind { A }"),
+            module("third", "f.rs", twin),
+            module("fourth", "f.rs", "use third::Kind;\nfn f(kind: Kind) { match kind { Kind::A => 1 }; }"),
+        ];
+        let source = Source { modules };
+        // `third` has no part in the table, so its enum must be told from the one of `upper`.
+        assert_eq!(matches::find(&Declared::of(&LINK, &source), &source).len(), 0);
+    }
+
+    #[test]
+    fn a_budget_must_fit_and_what_the_table_names_must_be_there() {
+        let source = || Source {
+            modules: vec![
+                module("lower", "link.rs", OWN),
+                module(
+                    "upper",
+                    "kind.rs",
+                    "enum Kind { A }\nfn f(k: Kind) -> bool {\n    k == Kind::A || k != Kind::A\n}",
+                ),
+            ],
+        };
+        let with = |budget, own| Kind { budget, own, ..LINK };
+        let over = violations(&[with(0, LINK.own)], &source());
+        assert_eq!(
+            over,
+            [
+                "link: 1 files match on it, the budget is 0: none",
+                "  crates/upper/kind.rs:3: compares with Kind::A"
+            ]
+        );
+        assert!(violations(&[with(1, LINK.own)], &source()).is_empty());
+        let spare = violations(&[with(2, LINK.own)], &source());
+        assert_eq!(spare, ["link: 1 files match on it, lower the budget of 2 to that"]);
+        let gone = violations(&[with(1, &["crates/lower/", "crates/gone/"])], &source());
+        assert_eq!(gone, ["link: the table names file crates/gone/, which is not there"]);
+        let renamed = Kind { enums: &["lower::Link", "upper::Gone"], budget: 0, ..LINK };
+        assert_eq!(
+            violations(&[renamed], &source()),
+            ["link: the table names enum upper::Gone, which is not there"]
+        );
+    }
+}

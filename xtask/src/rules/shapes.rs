@@ -1,0 +1,242 @@
+//! Rule `shapes`: no two crates declare the same shape: structs of the same fields, enums of the same variants. Owns what
+//! the same is, and which twins there may be.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use quote::ToTokens;
+use syn::{Fields, Item};
+
+use super::Verdict;
+use crate::house::House;
+use crate::source::{Module, Source};
+
+const ADVICE: &str = "keep the one of the lower crate; a frozen reader of an older version gets a line in \
+                      xtask/src/rules/shapes.rs";
+
+/// Fewer fields are alike by chance.
+const LEAST_FIELDS: usize = 2;
+/// So many fields of the same names are the same shape whatever their types are; so many variants are where one of the two
+/// carries nothing and so is the other's list of words.
+const NAMES_SUFFICE: usize = 3;
+
+/// A type, or all those of a module, that may have a twin.
+struct Twin {
+    /// As `crate::module::Type`, or a part of it from the left.
+    path: &'static str,
+    #[expect(dead_code, reason = "for whoever reads the table")]
+    why: &'static str,
+}
+
+/// All of them.
+#[rustfmt::skip]
+const TWINS: &[Twin] = &[
+    Twin { path: "scenario::document",
+        why: "a word of the document still has an enum beside the model's" },
+    Twin { path: "cli::commands::client::flags::ModeName",
+        why: "what clap reads is an enum of its own, as only cli knows clap" },
+    Twin { path: "cli::commands::report::ObjectiveName",
+        why: "likewise" },
+    Twin { path: "cli::commands::vm::booting::TypedMonitor",
+        why: "likewise" },
+    Twin { path: "cli::commands::vm::run::TypedBoard",
+        why: "likewise" },
+    Twin { path: "cli::commands::vm::run::TypedAccelerator",
+        why: "likewise" },
+    Twin { path: "cli::commands::trace::flags::By",
+        why: "likewise" },
+    Twin { path: "samples::design::DesignRecord",
+        why: "the plan and the record of a run each have one" },
+    Twin { path: "samples::design::Objective",
+        why: "likewise" },
+    Twin { path: "samples::observed::ProbeKind",
+        why: "likewise" },
+    Twin { path: "samples::run::PathRecord",
+        why: "likewise; the record's has no types of the scenario, which it is read without" },
+    Twin { path: "samples::trial::Arm",
+        why: "the plan and the record of a run each have one" },
+    Twin { path: "topology::spread",
+        why: "what the kernel says is read into one and recorded in another" },
+    Twin { path: "topology::state::RxTx",
+        why: "likewise" },
+    Twin { path: "topology::queue_counts::QueueCount",
+        why: "likewise" },
+    Twin { path: "topology::reading",
+        why: "likewise" },
+    Twin { path: "topology::held_tap::Master",
+        why: "likewise" },
+    Twin { path: "probe::vm::threads::Reading",
+        why: "likewise" },
+    Twin { path: "protocol::observe",
+        why: "an order is copied field by field into what the probe is told" },
+    Twin { path: "protocol::message",
+        why: "a report is copied field by field from what the traffic measured" },
+    Twin { path: "findings::estimate::Interval",
+        why: "stats works on plain numbers: the findings' has a schema, and neither may enter the other" },
+    Twin { path: "cli::commands::doctor::check::Status",
+        why: "a check of doctor is a capability or a link that could be made; its words are printed" },
+    Twin { path: "cli::held::PeekHeader",
+        why: "a header is read before it is known whether the rest is a run" },
+    Twin { path: "cli::live::stream::Key",
+        why: "a line of the screen: it is sorted by the order of its fields" },
+    Twin { path: "cli::pin::Cpus",
+        why: "a pair for one command, and one for a trial" },
+    Twin { path: "codecs::sockperf::stream::Counts",
+        why: "several threads count at once into the other's atomics" },
+];
+
+/// Compares the types of all crates.
+pub(crate) fn hold(house: &House) -> Result<Verdict> {
+    Ok(Verdict::broken(ADVICE, violations(TWINS, &Source::read(&house.root)?)))
+}
+
+fn violations(twins: &[Twin], source: &Source) -> Vec<String> {
+    let shapes: Vec<Shape> = source.modules.iter().flat_map(shapes_of).collect();
+    let mut used = BTreeSet::new();
+    let mut lines = Vec::new();
+    for (at, one) in shapes.iter().enumerate() {
+        for other in shapes[at + 1..].iter().filter(|other| one.is_twin_of(other)) {
+            let excepted: Vec<&str> = twins
+                .iter()
+                .map(|twin| twin.path)
+                .filter(|path| one.is_in(path) || other.is_in(path))
+                .collect();
+            if excepted.is_empty() {
+                lines.push(format!("{} ({}) and {} ({})", one.path, one.file, other.path, other.file));
+            }
+            used.extend(excepted);
+        }
+    }
+    let idle = twins.iter().filter(|twin| !used.contains(twin.path));
+    lines.extend(idle.map(|twin| format!("the table excepts {}, which has no twin", twin.path)));
+    lines
+}
+
+/// What a type is made of.
+struct Shape<'a> {
+    krate: &'a str,
+    path: String,
+    file: &'a str,
+    parts: Parts,
+}
+
+#[derive(PartialEq)]
+enum Parts {
+    /// Types by field.
+    Struct(BTreeMap<String, String>),
+    /// What it carries by variant.
+    Enum(BTreeMap<String, String>),
+}
+
+impl Shape<'_> {
+    fn is_twin_of(&self, other: &Self) -> bool {
+        self.krate != other.krate
+            && match (&self.parts, &other.parts) {
+                (Parts::Struct(one), Parts::Struct(other)) if one.len() >= NAMES_SUFFICE => {
+                    one.keys().eq(other.keys())
+                }
+                (Parts::Enum(one), Parts::Enum(other)) if one.len() >= NAMES_SUFFICE => {
+                    one.keys().eq(other.keys()) && (one == other || are_words(one) || are_words(other))
+                }
+                (one, other) => one == other,
+            }
+    }
+
+    fn is_in(&self, path: &str) -> bool {
+        self.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+    }
+}
+
+fn shapes_of(module: &Module) -> Vec<Shape<'_>> {
+    let items = module.all_items().into_iter();
+    let shapes = items.filter_map(|item| {
+        let (name, parts) = parts(item)?;
+        let words = [&module.krate].into_iter().chain(&module.path).chain([&name]);
+        let path = words.map(String::as_str).collect::<Vec<_>>().join("::");
+        Some(Shape { krate: &module.krate, path, file: &module.file, parts })
+    });
+    shapes.collect()
+}
+
+fn parts(item: &Item) -> Option<(String, Parts)> {
+    match item {
+        Item::Struct(item) if item.fields.len() >= LEAST_FIELDS => {
+            let Fields::Named(fields) = &item.fields else { return None };
+            let fields = fields
+                .named
+                .iter()
+                .filter_map(|field| Some((field.ident.as_ref()?.to_string(), short(&field.ty))));
+            Some((item.ident.to_string(), Parts::Struct(fields.collect())))
+        }
+        Item::Enum(item) if item.variants.len() > 1 => {
+            let carried = |variant: &syn::Variant| (variant.ident.to_string(), short(&variant.fields));
+            let variants = item.variants.iter().map(carried);
+            Some((item.ident.to_string(), Parts::Enum(variants.collect())))
+        }
+        _ => None,
+    }
+}
+
+fn are_words(variants: &BTreeMap<String, String>) -> bool {
+    variants.values().all(String::is_empty)
+}
+
+/// A type without the modules that its names are in.
+fn short(ty: &impl ToTokens) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for word in ty.to_token_stream().to_string().split_whitespace() {
+        match word {
+            "::" => drop(words.pop()),
+            word => words.push(word.to_owned()),
+        }
+    }
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(twins: &[Twin], one: &str, other: &str) -> Vec<String> {
+        let module =
+            |krate: &str, text| Module::parse(krate, vec!["m".into()], &format!("{krate}.rs"), text).unwrap();
+        violations(twins, &Source { modules: vec![module("a", one), module("b", other)] })
+    }
+
+    #[test]
+    fn shapes_that_two_crates_declare_are_found_whatever_their_names_are() {
+        let cases = [
+            ("struct A { x: u32, y: Vec<u8> }", "struct B { y: Vec<u8>, x: u32 }", 1),
+            ("struct A { x: u32, y: Nanos }", "struct B { x: u32, y: units::Nanos }", 1),
+            ("struct A { x: u32, y: u8 }", "struct B { x: u32, y: u64 }", 0),
+            ("struct A { x: u32, y: u8, z: u8 }", "struct B { x: u64, y: u64, z: u64 }", 1),
+            ("struct A { x: u32, y: u8, z: u8 }", "struct B { x: u32, y: u8 }", 0),
+            ("struct A { x: u32 }", "struct B { x: u32 }", 0),
+            ("struct A(u32, u32);", "struct B(u32, u32);", 0),
+            ("enum A { X, Y(u8) }", "pub enum A { Y(u8), X }", 1),
+            ("enum A { X(Q), Y(Q) }", "enum A { X(R), Y(R) }", 0),
+            ("enum A { X, Y }", "enum A { X(Q), Y(Q) }", 0),
+            ("enum A { X, Y, Z }", "enum A { X(Q), Y { q: Q }, Z }", 1),
+            ("enum A { X(Q), Y, Z }", "enum A { X(R), Y(R), Z }", 0),
+            ("enum A { X, Y }", "enum A { X, Y, Z }", 0),
+            ("enum A { X }", "enum A { X }", 0),
+            ("struct A { x: u32, y: u8 }\nmod n { struct C { x: u32, y: u8 } }", "", 0),
+            ("#[cfg(test)]\nstruct A { x: u32, y: u8 }", "struct B { x: u32, y: u8 }", 0),
+        ];
+        for (one, other, expected) in cases {
+            assert_eq!(found(&[], one, other).len(), expected, "{one} / {other}");
+        }
+    }
+
+    #[test]
+    fn a_twin_that_the_table_excepts_is_let_be_and_an_idle_line_is_told() {
+        let (one, other) = ("enum A { X, Y }", "enum A { X, Y }");
+        assert_eq!(found(&[], one, other), ["a::m::A (a.rs) and b::m::A (b.rs)"]);
+        for path in ["b::m::A", "b::m", "a"] {
+            assert!(found(&[Twin { path, why: "frozen" }], one, other).is_empty(), "{path}");
+        }
+        let idle = found(&[Twin { path: "b::mo", why: "frozen" }], one, other);
+        assert_eq!(idle.len(), 2);
+        assert_eq!(idle[1], "the table excepts b::mo, which has no twin");
+    }
+}
