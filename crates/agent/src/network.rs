@@ -7,7 +7,6 @@ use std::{
 };
 
 use protocol::Reply;
-use samples::{DeviceState, PathCounters};
 use scenario::{DeviceRef, DeviceSettings, HostName, Lab};
 use topology::{ConfigureError, ReadError, Topology};
 
@@ -43,14 +42,14 @@ impl Network {
     pub(crate) fn states(&self, devices: &[DeviceRef]) -> Result<Reply, Refusal> {
         self.with(|topology| {
             let states = topology.device_states(devices).map_err(|error| unread(&error))?;
-            Ok(Reply::DeviceStates { states: states.iter().map(DeviceState::from).collect() })
+            Ok(Reply::DeviceStates { states })
         })
     }
 
     pub(crate) fn counters(&self, devices: &[DeviceRef]) -> Result<Reply, Refusal> {
         self.with(|topology| {
             let reading = topology.reading(devices).map_err(|error| unread(&error))?;
-            Ok(Reply::DeviceCounters { counters: PathCounters::from(&reading).devices })
+            Ok(Reply::DeviceCounters { counters: reading.devices })
         })
     }
 

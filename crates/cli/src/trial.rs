@@ -36,7 +36,7 @@ impl Trial {
     /// The same with the device by which the peer is reached, where there is one and the kernel tells.
     pub(crate) fn towards(self, peer: SocketAddr, from: Option<IpAddr>) -> Self {
         let device = topology::device_towards(peer, from).ok().flatten();
-        Self { devices: device.as_ref().map(of_this_machine).into_iter().collect(), ..self }
+        Self { devices: device.into_iter().collect(), ..self }
     }
 
     /// The same with the load as it was run.
@@ -108,11 +108,6 @@ impl Trial {
         };
         Doubt::Interrupted { asked, measured }
     }
-}
-
-/// A device as its own machine names it.
-fn of_this_machine(state: &topology::DeviceState) -> DeviceState {
-    DeviceState { device: state.at.device.to_string(), ..DeviceState::from(state) }
 }
 
 /// The summary, as this terminal shows it best.

@@ -76,8 +76,7 @@ impl Ground<'_> {
         agents: &mut Agents,
         devices: &[DeviceRef],
     ) -> Result<Vec<DeviceState>, RunError> {
-        let states = self.topology.device_states(&self.outside(devices))?;
-        let mut states: Vec<DeviceState> = states.iter().map(DeviceState::from).collect();
+        let mut states = self.topology.device_states(&self.outside(devices))?;
         for (host, devices) in self.inside(agents, devices) {
             match agents.ask(&host, "read its devices", Order::ReadStates { devices }, PATIENCE)? {
                 Reply::DeviceStates { states: more } => states.extend(more),
@@ -94,7 +93,7 @@ impl Ground<'_> {
         agents: &mut Agents,
         devices: &[DeviceRef],
     ) -> Result<PathCounters, RunError> {
-        let mut counters = PathCounters::from(&self.topology.reading(&self.outside(devices))?);
+        let mut counters = self.topology.reading(&self.outside(devices))?;
         for (host, devices) in self.inside(agents, devices) {
             match agents.ask(&host, "read its counters", Order::ReadCounters { devices }, PATIENCE)? {
                 Reply::DeviceCounters { counters: more } => counters.devices.extend(more),

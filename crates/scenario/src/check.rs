@@ -23,7 +23,7 @@ mod workloads;
 
 use crate::{diagnosis::Problem, document::Document, resolve::Draft};
 
-pub(crate) use factors::{factors, fit as factors_fit};
+pub(crate) use factors::{device_words, factors, fit as factors_fit, vary_words};
 pub(crate) use monitors::fit as monitors_fit;
 pub(crate) use paths::paths;
 pub(crate) use probes::{fit as probes_fit, probes};
@@ -36,6 +36,7 @@ pub(crate) fn words(document: &Document, draft: &Draft) -> Vec<Problem> {
     let mut problems = Vec::new();
     names::check(document, draft, &mut problems);
     variants::check(document, &mut problems);
+    devices::check(document, &mut problems);
     references::check(document, draft, &mut problems);
     loops::hosts(document, &mut problems);
     problems
@@ -49,7 +50,6 @@ pub(crate) fn lab(document: &Document, draft: &Draft) -> Vec<Problem> {
     loops::segments(document, draft, &mut problems);
     addresses::check(document, draft, &mut problems);
     overlays::check(document, draft, &mut problems);
-    devices::check(document, &mut problems);
     mtu::check(document, draft, &mut problems);
     gateways::check(document, draft, &mut problems);
     routes::check(document, draft, &mut problems);

@@ -1,6 +1,7 @@
 //! The document as written: every table of the language, with the place of every word that a check may complain about.
 //! Must not know what the words mean together; that is for the checks.
 
+mod device_table;
 mod lab_tables;
 mod probe_table;
 mod read;
@@ -15,22 +16,21 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use toml::Spanned;
 
+pub(crate) use device_table::DeviceTable;
 pub(crate) use lab_tables::{
-    BridgeTable, DeviceTable, GatewayTable, GuestTable, HostTable, MemberTable, RouteTable, Switch, VmTable,
-    VxlanTable, WireTable,
+    BridgeTable, GatewayTable, GuestTable, HostTable, MemberTable, RouteTable, Switch, VmTable, VxlanTable,
+    WireTable,
 };
 pub(crate) use probe_table::{Kinds, ProbeWord, ProbesTable};
 pub(crate) use read::{FIXED, KEYS, read};
-pub(crate) use run_tables::{
-    FactorTable, LayerWord, ObjectiveWord, PathTable, PortsWord, ScheduleTable, VaryWord,
-};
+pub(crate) use run_tables::{FactorTable, LayerWord, ObjectiveWord, PathTable, PortsWord, ScheduleTable};
 pub(crate) use section::{Entry, Section};
 pub(crate) use variant_table::VariantTable;
 pub(crate) use workload_tables::{
     DirectionWord, KindWord, ModeWord, PlacementValue, ScheduleWord, TransportWord, UnderTable, WaitingWord,
     WorkloadTable,
 };
-pub(crate) use written::{As, Written};
+pub(crate) use written::As;
 
 /// The version of the language that this program reads.
 pub(crate) const VERSION: u32 = 1;

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use units::{Bytes, Nanos};
-use workload::{Load, Schedule, StreamLoad, Until};
+use workload::{Load, StreamLoad, Until};
 
 use crate::{
     design::{Design, MOST_TRIALS, Objective},
-    factor::{Level, Setting},
+    factor::{Level, Setting, WorkloadSetting},
     lab::DeviceSettings,
     names::{CellId, DeviceRef, PathName, WorkloadName},
     order,
@@ -17,7 +17,7 @@ use crate::{
     ports,
     probes::{ProbeKind, Probes},
     scenario::{Ports, Scenario},
-    workload::{Workload, stream_message},
+    workload::Workload,
 };
 
 /// What a trial takes beside its traffic: settings, connecting, settling, storing. A guess for the estimate.
@@ -155,24 +155,19 @@ fn cells_of(scenario: &Scenario, path: &Path, workload: &Workload) -> Vec<Cell> 
 /// One cell. A factor that does not apply keeps its devices at its first level: what another cell has set must not
 /// stay behind.
 fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<usize>]) -> Cell {
-    let (mut load, mut placement) = (workload.load.clone(), workload.placement.clone());
+    let mut given = workload.clone();
     let mut devices: BTreeMap<DeviceRef, DeviceSettings> = scenario.lab.devices.clone();
     let mut levels = BTreeMap::new();
     let mut words = Vec::new();
-    let sizes_follow = workload.default_message && !sizes_vary(scenario, choice);
     for (factor, chosen) in scenario.factors.iter().zip(choice) {
         factor.set(chosen.unwrap_or(0), &mut devices);
         let Some(level) = chosen.map(|level| &factor.levels[level]) else { continue };
-        let (label, setting) = resolved(scenario, choice, level);
-        set(&mut load, &setting, sizes_follow);
-        if let Setting::Placement(place) = &level.setting {
-            placement = place.clone();
-        }
         words.push(format!("{}={}", factor.name, level.label));
-        levels.insert(factor.name.clone(), label);
+        levels.insert(factor.name.clone(), give(scenario, choice, level, &mut given));
     }
+    given.size_writes();
     if scenario.schedule.ports == Ports::Fixed {
-        ports::fix(&mut load, &path.name, &workload.name);
+        ports::fix(&mut given.load, &path.name, &workload.name);
     }
     let baseline = path.baseline && choice.iter().all(|level| level.unwrap_or(0) == 0);
     let id = CellId::new(slug(path, workload, &words));
@@ -181,66 +176,36 @@ fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<
         path: path.name.clone(),
         workload: workload.name.clone(),
         levels,
-        load,
-        placement,
+        load: given.load,
+        placement: given.placement,
         devices,
         baseline,
     }
 }
 
-/// A level with its label, where it is a multiple of another factor's level: that many streams, and told if they are
-/// fewer than asked.
-fn resolved(scenario: &Scenario, choice: &[Option<usize>], level: &Level) -> (String, Setting) {
-    let Setting::StreamsPer { of, times, most } = &level.setting else {
-        return (level.label.clone(), level.setting.clone());
-    };
-    let factors = scenario.factors.iter().zip(choice);
-    // A factor that does not apply keeps its devices at the first level.
-    let number = factors.filter(|(factor, _)| factor.name == *of).find_map(|(factor, chosen)| {
-        factor.levels.get(chosen.unwrap_or(0)).and_then(|level| level.setting.number())
-    });
-    let asked = number.unwrap_or(1).saturating_mul(*times);
-    let label =
-        if asked > *most { format!("{} (capped at {most})", level.label) } else { level.label.clone() };
-    (label, Setting::Streams(asked.min(*most)))
-}
-
-/// Whether a chosen level sets the size of messages.
-fn sizes_vary(scenario: &Scenario, choice: &[Option<usize>]) -> bool {
-    let chosen =
-        scenario.factors.iter().zip(choice).filter_map(|(factor, level)| factor.levels.get((*level)?));
-    chosen.into_iter().any(|level| matches!(level.setting, Setting::Message(_)))
+/// Gives a workload what the level says of workloads. The level's label; where it is a multiple of another factor's level,
+/// it tells if they are fewer than asked.
+fn give(scenario: &Scenario, choice: &[Option<usize>], level: &Level, workload: &mut Workload) -> String {
+    let label = level.label.clone();
+    match &level.setting {
+        Setting::Devices(_) => label,
+        Setting::Workload(WorkloadSetting::StreamsPer { of, times, most }) => {
+            let mut factors = scenario.factors.iter().zip(choice);
+            // A factor that does not apply keeps its devices at the first level.
+            let other = factors.find(|(factor, _)| factor.name == *of);
+            let number = other.and_then(|(factor, chosen)| factor.number(chosen.unwrap_or(0)));
+            let asked = number.unwrap_or(1).saturating_mul(*times);
+            WorkloadSetting::Streams(asked.min(*most)).put(workload);
+            if asked > *most { format!("{label} (capped at {most})") } else { label }
+        }
+        Setting::Workload(setting) => {
+            setting.put(workload);
+            label
+        }
+    }
 }
 
 fn slug(path: &Path, workload: &Workload, levels: &[String]) -> String {
     let stem = format!("{}/{}", path.name, workload.name);
     if levels.is_empty() { stem } else { format!("{stem}/{}", levels.join(",")) }
-}
-
-/// `sizes_follow` is whether the size of writes is the default of the mode.
-fn set(load: &mut Load, setting: &Setting, sizes_follow: bool) {
-    match (load, setting) {
-        (Load::Stream(stream), Setting::Mode(mode)) => {
-            stream.mode = *mode;
-            if sizes_follow {
-                stream.message = stream_message(stream.transport, *mode);
-            }
-        }
-        (Load::Stream(stream), Setting::Rate(rate)) => stream.rate = *rate,
-        (Load::PingPong(ping), Setting::Waiting(waiting)) => ping.waiting = *waiting,
-        (Load::PingPong(ping), Setting::Open(false)) => ping.schedule = Schedule::Closed,
-        (Load::Stream(stream), Setting::Streams(streams)) => stream.streams = *streams,
-        (Load::Stream(stream), Setting::Direction(direction)) => stream.direction = *direction,
-        (Load::Stream(stream), Setting::Message(size)) => stream.message = *size,
-        (Load::Stream(stream), Setting::Congestion(word)) => stream.socket.congestion = congestion(word),
-        (Load::PingPong(ping), Setting::Message(size)) => ping.message = *size,
-        (Load::PingPong(ping), Setting::Congestion(word)) => ping.socket.congestion = congestion(word),
-        (Load::Connect(connect), Setting::Congestion(word)) => connect.socket.congestion = congestion(word),
-        _ => {}
-    }
-}
-
-/// The congestion control that is written as `word`; `kernel` is none in particular.
-pub(crate) fn congestion(word: &str) -> Option<String> {
-    (word != "kernel").then(|| word.to_owned())
 }

@@ -1,21 +1,23 @@
 //! A factor: what a sweep varies, and its levels.
 
-use serde::{Deserialize, Serialize};
-use units::{BitRate, Bytes};
-use workload::{Direction, Load, Mode, Placement, Waiting};
+mod workload_setting;
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
-    lab::{DeviceSettings, Offloads},
+    lab::{DeviceSettingKind, DeviceSettings},
     names::{DeviceRef, FactorName, PathName, WorkloadName},
     path::Path,
     workload::Workload,
 };
+pub use workload_setting::WorkloadSetting;
+pub(crate) use workload_setting::congestion;
 
 /// A factor of the scenario.
 ///
-/// It applies to a cell when it can change it: factors of a load to the workloads of their kind, factors of
+/// It applies to a cell when it can change it: factors of a workload to those that have such a setting, factors of
 /// devices to the paths that pass one of the devices, and only to `paths` and `workloads` where the scenario lists some.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Factor {
@@ -25,7 +27,7 @@ pub struct Factor {
     pub paths: Vec<PathName>,
     /// The workloads it is confined to; empty means all that it can change.
     pub workloads: Vec<WorkloadName>,
-    /// The devices it sets; empty for factors of the load.
+    /// The devices it sets; empty for factors of the workload.
     pub devices: Vec<DeviceRef>,
     /// Its levels, in the order of the document. The first one is the reference of its effect.
     pub levels: Vec<Level>,
@@ -38,14 +40,37 @@ impl Factor {
         let open = (self.paths.is_empty() || self.paths.contains(&path.name))
             && (self.workloads.is_empty() || self.workloads.contains(&workload.name));
         let passes = || self.devices.iter().any(|device| path.devices.contains(device));
-        open && self.levels.first().is_some_and(|level| level.setting.changes(&workload.load, passes))
+        let changes = |level: &Level| match &level.setting {
+            Setting::Devices(_) => passes(),
+            Setting::Workload(setting) => setting.put(&mut workload.clone()),
+        };
+        open && self.levels.first().is_some_and(changes)
     }
 
-    /// Puts a level into the settings of the factor's devices; nothing for factors of the load.
+    /// Puts a level into the settings of the factor's devices; nothing for factors of the workload.
     pub(crate) fn set(&self, level: usize, settings: &mut BTreeMap<DeviceRef, DeviceSettings>) {
-        for device in &self.devices {
-            self.levels[level].setting.put(settings.entry(device.clone()).or_default());
+        if let Some(level) = self.levels[level].setting.of_devices() {
+            for device in &self.devices {
+                settings.entry(device.clone()).or_default().put(level);
+            }
         }
+    }
+
+    /// What it sets its devices to, at any level.
+    pub(crate) fn device_settings(&self) -> impl Iterator<Item = (&DeviceRef, &DeviceSettings)> {
+        let levels = self.levels.iter().filter_map(|level| level.setting.of_devices());
+        levels.flat_map(|settings| self.devices.iter().map(move |device| (device, settings)))
+    }
+
+    /// Whether it is this setting of devices that it varies.
+    pub(crate) fn varies(&self, kind: DeviceSettingKind) -> bool {
+        self.device_settings().any(|(_, settings)| kind.is_in(settings))
+    }
+
+    /// The number of a level that other factors can be multiples of.
+    pub(crate) fn number(&self, level: usize) -> Option<u32> {
+        let settings = self.levels.get(level)?.setting.of_devices()?;
+        DeviceSettingKind::ALL.into_iter().find_map(|kind| kind.count(settings))
     }
 }
 
@@ -62,73 +87,17 @@ pub struct Level {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Setting {
-    /// Offloads of the factor's devices.
-    Offloads(Offloads),
-    /// The MTU of the factor's devices.
-    Mtu(u32),
-    /// BIG TCP sizes of the factor's devices.
-    BigTcp(Bytes),
-    /// Queues of the factor's devices, each direction.
-    Queues(u32),
-    /// Parallel connections of a stream.
-    Streams(u32),
-    /// Parallel connections of a stream, as a multiple of another factor's number.
-    StreamsPer {
-        /// The other factor.
-        of: FactorName,
-        /// How many times its number.
-        times: u32,
-        /// But no more than these.
-        most: u32,
-    },
-    /// Direction of a stream.
-    Direction(Direction),
-    /// Message size of either load.
-    Message(Bytes),
-    /// Congestion control of TCP loads; `kernel` leaves the host's own.
-    Congestion(String),
-    /// Where the two ends run.
-    Placement(Placement),
-    /// How a stream moves its bytes.
-    Mode(Mode),
-    /// The rate of each connection of a stream; `None` is as fast as it goes.
-    Rate(Option<BitRate>),
-    /// How the ends of a ping-pong wait.
-    Waiting(Waiting),
-    /// Whether a ping-pong keeps the schedule that its workload gives it, or sends when the last message is back.
-    Open(bool),
+    /// These settings of the factor's devices.
+    Devices(DeviceSettings),
+    /// A setting of workloads.
+    Workload(WorkloadSetting),
 }
 
 impl Setting {
-    /// The number that others can be multiples of.
-    pub(crate) fn number(&self) -> Option<u32> {
+    fn of_devices(&self) -> Option<&DeviceSettings> {
         match self {
-            Self::Queues(number) => Some(*number),
-            _ => None,
-        }
-    }
-
-    fn changes(&self, load: &Load, passes: impl FnOnce() -> bool) -> bool {
-        match self {
-            Self::Offloads(_) | Self::Mtu(_) | Self::BigTcp(_) | Self::Queues(_) => passes(),
-            Self::Streams(_) | Self::StreamsPer { .. } => matches!(load, Load::Stream(_)),
-            Self::Direction(_) | Self::Mode(_) | Self::Rate(_) => matches!(load, Load::Stream(_)),
-            Self::Waiting(_) | Self::Open(_) => matches!(load, Load::PingPong(_)),
-            Self::Message(_) => !matches!(load, Load::Connect(_)),
-            Self::Placement(_) => true,
-            Self::Congestion(_) => load.is_tcp(),
-        }
-    }
-
-    fn put(&self, device: &mut DeviceSettings) {
-        match self {
-            Self::Offloads(offloads) => device.offloads = device.offloads.with(*offloads),
-            Self::Mtu(mtu) => device.mtu = Some(*mtu),
-            Self::BigTcp(size) => device.big_tcp = Some(*size),
-            Self::Queues(queues) => device.queues = Some(*queues),
-            Self::Streams(_) | Self::StreamsPer { .. } | Self::Direction(_) | Self::Message(_) => {}
-            Self::Congestion(_) | Self::Placement(_) | Self::Mode(_) | Self::Rate(_) => {}
-            Self::Waiting(_) | Self::Open(_) => {}
+            Self::Devices(settings) => Some(settings),
+            Self::Workload(_) => None,
         }
     }
 }

@@ -2,11 +2,16 @@
 //!
 //! This is what `topology` raises. It says nothing of how (netlink, taps) and nothing of traffic.
 
+mod settings;
+
 use std::{collections::BTreeMap, net::Ipv4Addr};
 
 use ipnet::Ipv4Net;
 use serde::{Deserialize, Serialize};
-use units::{BitRate, Bytes};
+use units::BitRate;
+
+pub use settings::{DeviceSettingKind, DeviceSettings, Offloads, of_host};
+pub(crate) use settings::{MTUS, make_room};
 
 use crate::{
     names::{DeviceName, DeviceRef, HostName},
@@ -101,15 +106,6 @@ impl Lab {
         let (_, made) = self.made_mtus().find(|(at, _)| *at == device)?;
         Some(settings.get(device).and_then(|settings| settings.mtu).unwrap_or(made))
     }
-}
-
-/// The settings of the devices of one host.
-#[must_use]
-pub fn of_host(
-    settings: &BTreeMap<DeviceRef, DeviceSettings>,
-    host: &HostName,
-) -> BTreeMap<DeviceRef, DeviceSettings> {
-    settings.iter().filter(|(at, _)| at.host == *host).map(|(at, one)| (at.clone(), one.clone())).collect()
 }
 
 /// What a host stands for. The kind changes no setting.
@@ -279,52 +275,4 @@ pub struct Route {
     pub to: Ipv4Net,
     /// The next hop, an address that the host reaches directly.
     pub via: Ipv4Addr,
-}
-
-/// Settings of one device; what is `None` is left as the kernel made it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DeviceSettings {
-    /// The MTU, where it differs from what the device was made with.
-    pub mtu: Option<u32>,
-    /// Offloads.
-    pub offloads: Offloads,
-    /// The largest packet that segmentation and receive offload may build (BIG TCP above 64 KiB).
-    pub big_tcp: Option<Bytes>,
-    /// Queues of each direction. Those of the lab itself are what the device is made with: the most that it can have.
-    pub queues: Option<u32>,
-}
-
-/// Offloads, on or off; `None` is left alone.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Offloads {
-    /// TCP segmentation, all of the device's `tx-tcp*-segmentation` features.
-    pub tso: Option<bool>,
-    /// Generic segmentation.
-    pub gso: Option<bool>,
-    /// Generic receive offload.
-    pub gro: Option<bool>,
-    /// Transmit checksums, all of the device's `tx-checksum-*` features that it has.
-    pub tx_checksum: Option<bool>,
-    /// Receive checksums.
-    pub rx_checksum: Option<bool>,
-}
-
-impl Offloads {
-    /// Every offload set to `on`.
-    #[must_use]
-    pub fn all(on: bool) -> Self {
-        let some = Some(on);
-        Self { tso: some, gso: some, gro: some, tx_checksum: some, rx_checksum: some }
-    }
-    /// These, overridden by those that `other` says.
-    #[must_use]
-    pub fn with(self, other: Self) -> Self {
-        Self {
-            tso: other.tso.or(self.tso),
-            gso: other.gso.or(self.gso),
-            gro: other.gro.or(self.gro),
-            tx_checksum: other.tx_checksum.or(self.tx_checksum),
-            rx_checksum: other.rx_checksum.or(self.rx_checksum),
-        }
-    }
 }

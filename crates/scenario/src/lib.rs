@@ -24,6 +24,7 @@ mod reach;
 mod resolve;
 mod scenario;
 mod schema;
+mod values;
 pub mod variant;
 mod vm;
 mod workload;
@@ -31,10 +32,10 @@ mod workload;
 pub use design::{Design, LEAST_PRECISE, Objective};
 pub use diagnosis::{Diagnosis, Place};
 pub use expand::PlanOptions;
-pub use factor::{Factor, Level, Setting};
+pub use factor::{Factor, Level, Setting, WorkloadSetting};
 pub use lab::{
-    Bridge, DeviceSettings, Forwarding, Gateway, Host, HostKind, Lab, Link, LinkEnd, LinkRole, Nic, Offloads,
-    Route, Vxlan, VxlanMember, of_host,
+    Bridge, DeviceSettingKind, DeviceSettings, Forwarding, Gateway, Host, HostKind, Lab, Link, LinkEnd,
+    LinkRole, Nic, Offloads, Route, Vxlan, VxlanMember, of_host,
 };
 pub use names::{CellId, DeviceName, DeviceRef, FactorName, HostName, PathName, WorkloadName};
 pub use path::{Layer, Path, PathEnd};

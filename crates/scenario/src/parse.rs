@@ -6,6 +6,8 @@ use crate::{
     check,
     diagnosis::{Diagnosis, Problem},
     document::{self, Document},
+    factor::Factor,
+    lab,
     path::Path,
     resolve::{self, Draft},
     scenario::Scenario,
@@ -40,7 +42,7 @@ fn understand(document: &Document, text: &str, mut problems: Vec<Problem>) -> Re
     let (name, title, about) =
         (document.name.get_ref().clone(), document.title.clone(), document.about.clone());
     let digest = hex(&Sha256::digest(text));
-    let lab = resolve::with_queues(draft.lab, &factors);
+    let lab = lab::make_room(draft.lab, factors.iter().flat_map(Factor::device_settings));
     let scenario = Scenario { name, title, about, lab, paths, workloads, factors, schedule, probes, digest };
     if problems.is_empty() {
         problems = check::factors_fit(document, &scenario);

@@ -1,33 +1,27 @@
 //! The lab of a document, with every default filled in: as written to as meant. What a name does not resolve to is left
 //! out here and reported by the checks. Must not judge.
 
+mod device;
 mod mtu;
 mod vm;
 
 use std::{collections::BTreeMap, net::Ipv4Addr, ops::Range};
 
 use ipnet::Ipv4Net;
-use units::Bytes;
 
 use crate::{
-    document::{
-        BridgeTable, DeviceTable, Document, Entry, GatewayTable, GuestTable, Switch, VxlanTable, WireTable,
-    },
-    factor::Factor,
+    document::{BridgeTable, Document, Entry, GatewayTable, GuestTable, VxlanTable, WireTable},
     lab::{
-        Bridge, DeviceSettings, Forwarding, Gateway, Host, HostKind, Lab, Link, LinkEnd, LinkRole, Nic,
-        Offloads, Route, Vxlan, VxlanMember,
+        Bridge, DeviceSettingKind, DeviceSettings, Forwarding, Gateway, Host, HostKind, Lab, Link, LinkEnd,
+        LinkRole, Nic, Route, Vxlan, VxlanMember,
     },
     names::{DeviceName, DeviceRef, HostName},
     vm::Vm,
 };
+pub(crate) use device::device_settings;
 pub(crate) use mtu::ENCAPSULATION;
 use mtu::Mtus;
 pub(crate) use vm::vm;
-
-/// The largest packet that the kernel's segmentation and receive offload build: eight times 65535 bytes
-/// (`GRO_MAX_SIZE` in include/linux/netdevice.h), 8 bytes short of 512 KiB.
-const BIG_TCP_MOST: u64 = 8 * 65_535;
 
 /// The routing table of the first gateway's diverting route; the kernel's own are 253 to 255.
 const FIRST_TABLE: u32 = 1000;
@@ -90,30 +84,6 @@ pub(crate) fn lab(document: &Document) -> Draft {
     route_back(&mut lab);
     set_forwarding(&mut lab);
     Draft { lab, places: maker.places }
-}
-
-/// The lab with as many queues on each device as any level of a factor wants: a device can have none beyond those that
-/// it is made with.
-pub(crate) fn with_queues(mut lab: Lab, factors: &[Factor]) -> Lab {
-    for factor in factors {
-        let most = factor.levels.iter().filter_map(|level| level.setting.number()).max();
-        for device in factor.devices.iter().filter(|_| most.is_some()) {
-            let settings = lab.devices.entry(device.clone()).or_default();
-            settings.queues = settings.queues.max(most);
-            let host = lab.hosts.iter_mut().find(|host| host.name == device.host);
-            if let (Some(vm), Some(most)) = (host.and_then(|host| host.vm.as_mut()), most) {
-                vm.queues = vm.queues.max(most);
-                let queues = vm.queues;
-                lab.nics.iter_mut().filter(|nic| nic.at == *device).for_each(|nic| nic.queues = queues);
-            }
-        }
-    }
-    lab
-}
-
-/// The size that the kernel takes for what is written as up to 512 KiB.
-pub(crate) fn big_tcp(size: Bytes) -> Bytes {
-    Bytes(size.0.min(BIG_TCP_MOST))
 }
 
 /// The device of a bridge.
@@ -211,10 +181,10 @@ impl Maker<'_> {
         let mut settings = BTreeMap::new();
         for entry in self.document.devices.iter() {
             let Ok(at) = entry.name().parse::<DeviceRef>() else { continue };
-            if let Some(mtu) = &entry.table.mtu {
-                self.places.mtus.insert(at.clone(), mtu.span());
+            if let Some(place) = device::place(&entry.table, DeviceSettingKind::Mtu) {
+                self.places.mtus.insert(at.clone(), place);
             }
-            settings.insert(at, device_settings(&entry.table));
+            settings.insert(at, device_settings(&entry.table).0);
         }
         settings
     }
@@ -251,23 +221,6 @@ fn ports(document: &Document, bridge: &Entry<BridgeTable>) -> Vec<DeviceName> {
         })
     });
     listed.chain(attached.map(Entry::name)).chain(overlays.map(Entry::name)).map(DeviceName::new).collect()
-}
-
-fn device_settings(table: &DeviceTable) -> DeviceSettings {
-    let switch = |one: Option<Switch>| one.or(table.offload).map(Switch::is_on);
-    let offloads = Offloads {
-        tso: switch(table.tso),
-        gso: switch(table.gso),
-        gro: switch(table.gro),
-        tx_checksum: switch(table.tx_checksum),
-        rx_checksum: switch(table.rx_checksum),
-    };
-    DeviceSettings {
-        mtu: table.mtu.as_ref().map(|mtu| *mtu.get_ref()),
-        offloads,
-        big_tcp: table.big_tcp.as_ref().map(|size| big_tcp(size.get_ref().0)),
-        queues: None,
-    }
 }
 
 fn hosts(document: &Document) -> Vec<Host> {

@@ -2,17 +2,30 @@
 
 use std::mem;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::document::{self, Document};
+use crate::{
+    check,
+    document::{self, Document},
+};
 
 /// The JSON Schema of a scenario document: every key with its description, and what an editor can check of values.
 #[must_use]
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(Document).to_value();
     drop_null(&mut schema);
+    give_words(&mut schema);
     give_variants_keys(&mut schema);
     schema
+}
+
+/// The words of devices and factors, which the tables of the document do not know.
+fn give_words(schema: &mut Value) {
+    let devices = &mut schema["$defs"]["DeviceTable"];
+    devices["properties"] = Value::Object(check::device_words());
+    devices["additionalProperties"] = Value::Bool(false);
+    let vary = json!({ "description": "What can be varied.", "oneOf": check::vary_words() });
+    schema["$defs"]["VaryWord"] = vary;
 }
 
 /// The definition of a variant.

@@ -21,6 +21,18 @@ pub struct Workload {
     pub paths: Vec<PathName>,
 }
 
+impl Workload {
+    /// Gives a stream whose size of writes is the default the one of its mode.
+    pub(crate) fn size_writes(&mut self) {
+        match &mut self.load {
+            Load::Stream(stream) if self.default_message => {
+                stream.message = stream_message(stream.transport, stream.mode);
+            }
+            Load::Stream(_) | Load::PingPong(_) | Load::Connect(_) => {}
+        }
+    }
+}
+
 /// The size of a stream's writes, or of its datagrams' payload, where the scenario says none. Datagrams of 1400 bytes
 /// fit a VXLAN tunnel over Ethernet (1450, less 28 of IPv4 and UDP) and so every path of a usual lab alike.
 pub(crate) const fn stream_message(transport: Transport, mode: Mode) -> Bytes {

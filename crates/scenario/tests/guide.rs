@@ -30,3 +30,14 @@ fn the_parts_of_the_guide_fit_into_a_scenario() {
     assert_eq!((scenario.factors.len(), scenario.schedule.seed), (3, Some(42)));
     assert!(scenario.schedule.design.is_adaptive());
 }
+
+/// Every word that a device can be set by and a factor can vary is in the guide's table of factors.
+#[test]
+fn the_guide_lists_every_word_that_can_be_varied() {
+    let table = GUIDE.split("| `vary` | values | set on |").nth(1).expect("a table");
+    let table = table.split("\n\n").next().expect("its rows");
+    let words = scenario::schema()["$defs"]["VaryWord"]["oneOf"].as_array().expect("a list").clone();
+    for word in words.iter().filter_map(|word| word["const"].as_str()) {
+        assert!(table.contains(&format!("`{word}`")), "{word} is not in {table}");
+    }
+}

@@ -125,6 +125,28 @@ fn a_factor_that_does_not_apply_keeps_its_devices_at_the_first_level() {
 }
 
 #[test]
+fn a_device_is_made_with_the_queues_that_its_table_or_a_factor_asks_for() {
+    let scenario = wire(
+        "[devices.\"a:eth0\"]\nqueues = 3\noffload = \"off\"\ngro = \"on\"\n[workloads.x]\nkind = \"stream\"\n\
+         [factors.q]\nvary = \"queues\"\ndevices = [\"a:eth0\", \"b:eth0\"]\nvalues = [1, 2]\n\
+         [factors.tx]\nvary = \"tx-checksum\"\ndevices = [\"a:eth0\"]\nvalues = [\"on\", \"off\"]\n\
+         [factors.rx]\nvary = \"rx-checksum\"\ndevices = [\"a:eth0\"]\nvalues = [\"on\", \"off\"]",
+    );
+    let queues = ["a:eth0", "b:eth0"].map(|at| scenario.lab.devices[&at.parse().expect("a device")].queues);
+    assert_eq!(queues, [Some(3), Some(2)], "the most of them");
+    let offloads = scenario.lab.devices[&"a:eth0".parse().expect("a device")].offloads;
+    assert_eq!(
+        (offloads.tso, offloads.gro),
+        (Some(false), Some(true)),
+        "one word overrides the word for all"
+    );
+    let cells = Plan::expand(&scenario, 1, &PlanOptions::default()).cells;
+    assert_eq!(cells.len(), 8, "each direction's checksums are a factor of its own");
+    let of_cell = |cell: &Cell| cell.devices[&"a:eth0".parse().expect("a device")].queues;
+    assert!(cells.iter().all(|cell| matches!(of_cell(cell), Some(1 | 2))));
+}
+
+#[test]
 fn the_mtu_of_a_path_is_that_of_its_wire() {
     let scenario = scenario();
     assert_eq!(cell("first/bulk/placement=free").path_mtu(&scenario), 1500);

@@ -5,35 +5,28 @@
 use std::sync::Arc;
 
 use nlink::netlink::{MessageBuilder, NlMsgType, message::NLM_F_REQUEST, types::link::IflaAttr};
-use scenario::DeviceRef;
+use samples::{DeviceCounters, DeviceState, VmMaster};
 
 use crate::{
     channel::Channel, message::link_header, namespaces, offload::FeatureSet, read_back, refusal::Refusal,
-    spread, state::DeviceKind, state::DeviceState,
+    spread, state::DeviceKind,
 };
 
 /// A tap device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldTap {
-    /// Its state; the host of [`DeviceState::at`] is `localhost`.
+    /// Its state, under its own name without a host.
     pub state: DeviceState,
+    /// The queueing discipline at its root.
+    pub qdisc: String,
+    /// What passed it since it was made.
+    pub counters: DeviceCounters,
     /// The inode of the network namespace that it is in.
     pub namespace: u64,
     /// Whether packets have a header that tells of offloads; `None` where the kernel did not tell.
     pub header: Option<bool>,
     /// The bridge, or other device, that it is a port of.
-    pub master: Option<Master>,
-}
-
-/// What a device is a port of.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Master {
-    /// Its name.
-    pub name: String,
-    /// The kernel's word for its kind: `bridge`, `openvswitch`.
-    pub kind: String,
-    /// Its MTU in bytes.
-    pub mtu: u32,
+    pub master: Option<VmMaster>,
 }
 
 /// The tap device `name`, one of whose queues is descriptor `number` of process `pid`. Where the kernel does not say which
@@ -70,14 +63,15 @@ fn here(name: &str, namespace: u64, header: Option<bool>) -> Result<HeldTap, Ref
         Some(index) => read_back::link_at(&channel, index)?,
         None => None,
     };
-    let at = DeviceRef::new("localhost", name);
-    let state = link.state(at, DeviceKind::of_word(&link.kind), &features, beside);
+    let state = link.state(name.to_owned(), DeviceKind::of_word(&link.kind), &features, beside);
     let sysfs = sys::sysfs::Sysfs::here().ok();
     let spread = sysfs.and_then(|sysfs| spread::read(&sysfs.path(), name));
     Ok(HeldTap {
         state: DeviceState { spread, ..state },
+        qdisc: link.qdisc,
+        counters: DeviceCounters { device: name.to_owned(), ..link.counters },
         namespace,
         header,
-        master: master.map(|link| Master { name: link.name, kind: link.kind, mtu: link.mtu }),
+        master: master.map(|link| VmMaster { name: link.name, kind: link.kind, mtu: link.mtu }),
     })
 }

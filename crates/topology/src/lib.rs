@@ -6,12 +6,12 @@
 #![expect(clippy::disallowed_methods, reason = "settings of a namespace's network are files of /proc/sys")]
 
 mod address;
-mod big_tcp;
 mod bridge;
 mod channel;
 mod configure;
 mod devices;
 mod error;
+mod ethtool;
 mod gateway;
 mod held_tap;
 mod message;
@@ -31,22 +31,19 @@ mod route;
 mod snat;
 mod spread;
 mod state;
-mod told;
 mod topology;
 mod towards;
 mod veth;
 mod virtio;
 mod vxlan;
 
+pub use configure::setting_needs;
 pub use error::{ConfigureError, RaiseError, ReadError};
-pub use held_tap::{HeldTap, Master, held_tap};
+pub use held_tap::{HeldTap, held_tap};
 pub use missing::{Element, Missing};
 pub use probe::{Capability, probe};
-pub use queue_counts::{QueueCount, QueueCounts};
-pub use reading::{DeviceReading, HostReading, PathReading, QdiscReading};
 pub use refusal::Refusal;
-pub use spread::{CpuSpread, Interrupt};
-pub use state::{Counters, DeviceKind, DeviceState, RxTx};
+pub use state::DeviceKind;
 pub use topology::{StandingDevice, Topology};
 pub use towards::device_towards;
 pub use virtio::Tap;

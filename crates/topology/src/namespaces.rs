@@ -10,18 +10,12 @@ use std::{
 };
 
 use nlink::netlink::{Connection, Ethtool, Nftables};
+use samples::CpuSpread;
 use scenario::{DeviceRef, Host, HostName, Lab};
 use sys::{device_statistics::DeviceStatistics, netns::NetNs, sysfs::Sysfs};
 use tokio::runtime::Runtime;
 
-use crate::{
-    channel::Channel,
-    error::RaiseError,
-    missing::Element,
-    negotiated,
-    refusal::Refusal,
-    spread::{self, CpuSpread},
-};
+use crate::{channel::Channel, error::RaiseError, missing::Element, negotiated, refusal::Refusal, spread};
 
 /// Whether a namespace forwards. A new one inherits this, like the settings below, from the machine, so that
 /// each is written (ip-sysctl in the kernel's documentation).

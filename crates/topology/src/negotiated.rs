@@ -107,7 +107,7 @@ fn features(bits: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::RxTx;
+    use samples::RxTx;
 
     #[test]
     fn bits_have_the_names_of_the_kernels_headers() {

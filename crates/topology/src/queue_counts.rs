@@ -1,49 +1,35 @@
 //! What the driver of a device counts for each of its queues, found in its statistics by their names. There is no rule
 //! for these names, only a few manners of writing them. Must not know how statistics are read.
 
+use samples::QueueCounters;
+use units::Bytes;
+
 use crate::state::DeviceKind;
 
-/// What was counted for the queues of a device; none where its driver does not count them apart.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct QueueCounts {
-    /// Of the receive queues in order.
-    pub rx: Vec<QueueCount>,
-    /// Of the transmit queues in order.
-    pub tx: Vec<QueueCount>,
-}
-
-/// What was counted for one queue.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct QueueCount {
-    /// Packets that it took.
-    pub packets: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Packets that it dropped.
-    pub dropped: u64,
-}
+/// Of the receive queues in order, then of the transmit queues; none where the driver does not count them apart.
+pub(crate) type OfQueues = [Vec<QueueCounters>; 2];
 
 /// The counts in the statistics of a device.
-pub(crate) fn find(kind: DeviceKind, statistics: &[(String, u64)]) -> QueueCounts {
-    let mut counts = QueueCounts::default();
+pub(crate) fn find(kind: DeviceKind, statistics: &[(String, u64)]) -> OfQueues {
+    let [mut rx, mut tx] = OfQueues::default();
     for (name, value) in statistics {
-        let found = name.strip_prefix("rx").map(|rest| (&mut counts.rx, rest));
-        let found = found.or_else(|| name.strip_prefix("tx").map(|rest| (&mut counts.tx, rest)));
+        let found = name.strip_prefix("rx").map(|rest| (&mut rx, rest));
+        let found = found.or_else(|| name.strip_prefix("tx").map(|rest| (&mut tx, rest)));
         if let Some((queues, rest)) = found {
             take(queues, kind, rest, *value);
         }
     }
     // A driver that tells only what a queue dropped counts no queue's packets.
-    for queues in [&mut counts.rx, &mut counts.tx] {
-        if queues.iter().all(|queue| queue.packets == 0 && queue.bytes == 0) {
+    for queues in [&mut rx, &mut tx] {
+        if queues.iter().all(|queue| queue.packets == 0 && queue.bytes == Bytes(0)) {
             queues.clear();
         }
     }
-    counts
+    [rx, tx]
 }
 
 /// `_queue_0_packets` (ixgbe, ice, virtio_net), `0_packets` (mlx5), `-0.packets` (i40e).
-fn take(queues: &mut Vec<QueueCount>, kind: DeviceKind, name: &str, value: u64) -> Option<()> {
+fn take(queues: &mut Vec<QueueCounters>, kind: DeviceKind, name: &str, value: u64) -> Option<()> {
     let name = name.trim_start_matches(['_', '-']);
     let name = name.strip_prefix("queue_").unwrap_or(name);
     let digits = name.find(|letter: char| !letter.is_ascii_digit())?;
@@ -60,12 +46,12 @@ fn take(queues: &mut Vec<QueueCount>, kind: DeviceKind, name: &str, value: u64) 
         return None;
     }
     if queues.len() <= number {
-        queues.resize(number + 1, QueueCount::default());
+        queues.resize(number + 1, QueueCounters::default());
     }
     let queue = &mut queues[number];
     match what {
         "packets" => queue.packets = value,
-        "bytes" => queue.bytes = value,
+        "bytes" => queue.bytes = Bytes(value),
         _ => queue.dropped = value,
     }
     Some(())
@@ -78,13 +64,13 @@ const MOST: usize = 4096;
 mod tests {
     use super::*;
 
-    fn count(packets: u64, bytes: u64, dropped: u64) -> QueueCount {
-        QueueCount { packets, bytes, dropped }
+    fn count(packets: u64, bytes: u64, dropped: u64) -> QueueCounters {
+        QueueCounters { packets, bytes: Bytes(bytes), dropped }
     }
 
-    fn check(kind: DeviceKind, names: &[&str], rx: &[QueueCount], tx: &[QueueCount]) {
+    fn check(kind: DeviceKind, names: &[&str], rx: &[QueueCounters], tx: &[QueueCounters]) {
         let statistics: Vec<(String, u64)> = names.iter().map(|name| (*name).to_owned()).zip(1..).collect();
-        assert_eq!(find(kind, &statistics), QueueCounts { rx: rx.into(), tx: tx.into() }, "{names:?}");
+        assert_eq!(find(kind, &statistics), [rx.to_vec(), tx.to_vec()], "{names:?}");
     }
 
     #[test]

@@ -278,7 +278,10 @@ mod tests {
         let devices = ["near", "far"].map(|host| DeviceRef::new(host, "vxlan"));
         assert!(devices.iter().all(|device| topology.missing()[0].devices.contains(device)));
         let bridge = DeviceRef::new("near", "br0");
-        assert_eq!(topology.device_states(std::slice::from_ref(&bridge)).unwrap()[0].at, bridge);
+        assert_eq!(
+            topology.device_states(std::slice::from_ref(&bridge)).unwrap()[0].device,
+            bridge.to_string()
+        );
         topology.configure(&lab.devices).unwrap();
     }
 

@@ -17,18 +17,21 @@ use nlink::netlink::{
         link::{IfInfoMsg, IflaAttr, IflaInfo},
     },
 };
+use samples::{DeviceCounters, DeviceState};
 use scenario::{DeviceRef, HostName};
+use units::Bytes;
 
 use crate::{
     channel::Channel,
     devices::Devices,
     error::ReadError,
+    ethtool::Ethtool,
     message::{INET, link_header},
     namespaces::Namespaces,
-    offload::{self, FeatureSet},
+    offload::FeatureSet,
     refusal::Refusal,
     rings::QueuesAndRings,
-    state::{Counters, DeviceKind, DeviceState},
+    state::DeviceKind,
 };
 
 /// `RTEXT_FILTER_SKIP_STATS`.
@@ -52,7 +55,8 @@ pub(crate) struct LinkFacts {
     pub(crate) qdisc: String,
     pub(crate) sizes: Sizes,
     pub(crate) vxlan: Option<VxlanFacts>,
-    pub(crate) counters: Counters,
+    /// Of the device itself, without its name.
+    pub(crate) counters: DeviceCounters,
 }
 
 /// The largest packets that offloads may build, in bytes.
@@ -131,12 +135,18 @@ pub(crate) fn states(
             of_host.insert(&device.at.host, links(namespaces, &at.host, true)?);
         }
     }
-    let mut features = offload::Reader::new(namespaces);
+    let mut ethtool = Ethtool::new(namespaces);
     let state = |at: &DeviceRef| {
         let device = devices.find(at).ok_or_else(|| absent(at))?;
         let link = of_host.get(&at.host).and_then(|links| links.get(&device.index));
         let link = link.ok_or_else(|| absent(at))?;
-        let state = link.state(at.clone(), device.kind, &features.read(at)?, features.queues_and_rings(at));
+        let read = ethtool.ask(at, async |ethtool, name| FeatureSet::read(ethtool, name).await);
+        let (features, beside) = read.map_err(|refusal| ReadError::Refused {
+            host: at.host.clone(),
+            what: format!("the features of `{}`", at.device),
+            refusal,
+        })?;
+        let state = link.state(at.to_string(), device.kind, &features, beside);
         let virtio = if device.kind == DeviceKind::Virtio { namespaces.negotiated(at) } else { None };
         Ok(DeviceState { spread: namespaces.spread(at), virtio, ..state })
     };
@@ -164,27 +174,23 @@ impl LinkFacts {
     /// The link's state, with what was read beside it; what sysfs tells is left to be filled in.
     pub(crate) fn state(
         &self,
-        at: DeviceRef,
+        device: String,
         kind: DeviceKind,
         features: &FeatureSet,
         beside: QueuesAndRings,
     ) -> DeviceState {
         let (gso_ipv4, gro_ipv4) = self.sizes.of_ipv4();
         DeviceState {
-            at,
-            kind,
+            device,
+            kind: kind.word().to_owned(),
             mtu: self.mtu,
             features: features.active(),
-            gso_max_size: self.sizes.gso,
-            gro_max_size: self.sizes.gro,
-            gso_ipv4_max_size: gso_ipv4,
-            gro_ipv4_max_size: gro_ipv4,
-            qdisc: self.qdisc.clone(),
+            gso_max_size: Some(Bytes(gso_ipv4.into())),
+            gro_max_size: Some(Bytes(gro_ipv4.into())),
             queues: beside.queues,
             rings: beside.rings,
             spread: None,
             virtio: None,
-            counters: self.counters,
         }
     }
 }
@@ -266,17 +272,18 @@ fn vxlan(data: &[u8]) -> Option<VxlanFacts> {
 }
 
 /// The first eight fields of `struct rtnl_link_stats64`.
-fn counters(value: &[u8]) -> Option<Counters> {
+fn counters(value: &[u8]) -> Option<DeviceCounters> {
     let field = |n: usize| Some(u64::from_ne_bytes(value.get(n * 8..n * 8 + 8)?.try_into().ok()?));
-    Some(Counters {
+    Some(DeviceCounters {
         rx_packets: field(0)?,
         tx_packets: field(1)?,
-        rx_bytes: field(2)?,
-        tx_bytes: field(3)?,
+        rx_bytes: Bytes(field(2)?),
+        tx_bytes: Bytes(field(3)?),
         rx_dropped: field(6)?,
         tx_dropped: field(7)?,
         rx_errors: field(4)?,
         tx_errors: field(5)?,
+        ..DeviceCounters::default()
     })
 }
 

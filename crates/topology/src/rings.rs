@@ -1,8 +1,7 @@
 //! Queues and rings of a device, by ethtool over generic netlink. Must not know how queues are set.
 
 use nlink::netlink::{Connection, Ethtool};
-
-use crate::state::RxTx;
+use samples::RxTx;
 
 /// What a device has room in; the default is that it says nothing of it.
 #[derive(Debug, Clone, Copy, Default)]

@@ -3,31 +3,11 @@
 
 use std::{fs, path::Path};
 
+use samples::{CpuSpread, Interrupt};
+
 /// Where the kernel tells of interrupts; the same in every namespace.
 const INTERRUPTS: &str = "/proc/interrupts";
 const OF_INTERRUPT: &str = "/proc/irq";
-
-/// The CPUs that were set for the queues and interrupts of a device.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CpuSpread {
-    /// Of each receive queue, those that its packets are handed on to (RPS); none where that is off.
-    pub rps: Vec<Vec<u32>>,
-    /// Of each transmit queue, those that choose it (XPS); none where a hash chooses.
-    pub xps: Vec<Vec<u32>>,
-    /// Its interrupts; a device without hardware has none.
-    pub interrupts: Vec<Interrupt>,
-}
-
-/// An interrupt of a device.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Interrupt {
-    /// Its number on the machine.
-    pub number: u32,
-    /// Its name, where the kernel tells it.
-    pub name: Option<String>,
-    /// The CPUs that it goes to.
-    pub cpus: Vec<u32>,
-}
 
 /// That of a device, in the sysfs that shows it; `None` where it cannot be read.
 pub(crate) fn read(sysfs: &Path, device: &str) -> Option<CpuSpread> {

@@ -9,6 +9,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
+use samples::{DeviceState, PathCounters};
 use scenario::{DeviceRef, DeviceSettings, Gateway, HostName, Lab, Nic};
 use sys::netns::NetNs;
 
@@ -18,9 +19,8 @@ use crate::{
     error::{ConfigureError, RaiseError, ReadError},
     missing::Missing,
     namespaces::Namespaces,
-    raise, read_back,
-    reading::{self, PathReading},
-    state::{DeviceKind, DeviceState},
+    raise, read_back, reading,
+    state::DeviceKind,
     virtio::{self, Tap, Taps},
 };
 
@@ -120,7 +120,7 @@ impl Topology {
     }
 
     /// What these devices, and the hosts that translate addresses on their path, have counted so far.
-    pub fn reading(&self, devices: &[DeviceRef]) -> Result<PathReading, ReadError> {
+    pub fn reading(&self, devices: &[DeviceRef]) -> Result<PathCounters, ReadError> {
         let _turn = self.turn();
         reading::read(&self.namespaces, &self.devices, &self.gateways, devices)
     }

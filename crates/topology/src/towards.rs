@@ -12,7 +12,7 @@ use nlink::netlink::{
     message::NLM_F_REQUEST,
     types::route::{RtMsg, RtaAttr},
 };
-use scenario::DeviceRef;
+use samples::DeviceState;
 
 use crate::{
     channel::Channel,
@@ -21,14 +21,14 @@ use crate::{
     offload::FeatureSet,
     read_back,
     refusal::Refusal,
-    state::{DeviceKind, DeviceState},
+    state::DeviceKind,
 };
 
 /// `RTN_UNICAST`.
 const UNICAST: u8 = 1;
 
 /// The state of the device by which `to` is reached from the calling thread's network namespace, by connections
-/// from `from` where that is given. The host of [`DeviceState::at`] is `localhost`.
+/// from `from` where that is given. It has its own name, without a host.
 ///
 /// `None` when no device is on the way: the address is this machine's own. Fails when the kernel has no route
 /// to the address, or does not tell. Blocks; not to be called from within an async runtime.
@@ -39,8 +39,7 @@ pub fn device_towards(to: SocketAddr, from: Option<IpAddr>) -> Result<Option<Dev
     let Some(index) = route.as_deref().and_then(device_of) else { return Ok(None) };
     let Some(link) = read_back::link_at(&channel, index)? else { return Ok(None) };
     let (features, beside) = channel.wait(FeatureSet::read_here(&link.name))?;
-    let at = DeviceRef::new("localhost", link.name.as_str());
-    Ok(Some(link.state(at, DeviceKind::of_word(&link.kind), &features, beside)))
+    Ok(Some(link.state(link.name.clone(), DeviceKind::of_word(&link.kind), &features, beside)))
 }
 
 /// Asks which way a packet would take, as `ip route get` does.

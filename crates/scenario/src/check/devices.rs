@@ -1,9 +1,7 @@
-//! Settings of devices: sizes that the kernel takes.
+//! Settings of devices: words that there are, and values that they take.
 
-use super::factors::big_tcp;
-use crate::{diagnosis::Problem, document::Document};
+use crate::{diagnosis::Problem, document::Document, resolve};
 
 pub(super) fn check(document: &Document, problems: &mut Vec<Problem>) {
-    let sizes = document.devices.iter().filter_map(|entry| entry.table.big_tcp.as_ref());
-    problems.extend(sizes.filter_map(|size| big_tcp(size.get_ref().0, size.span()).err()));
+    problems.extend(document.devices.iter().flat_map(|entry| resolve::device_settings(&entry.table).1));
 }

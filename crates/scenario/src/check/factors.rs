@@ -3,47 +3,59 @@
 
 mod fit;
 mod multiples;
-mod values;
+mod vary;
+mod workload_words;
 
 use std::{collections::BTreeSet, ops::Range};
 
 use toml::Spanned;
 
 pub(crate) use fit::fit;
-pub(super) use values::big_tcp;
+use vary::Vary;
+pub(crate) use vary::{device_words, vary_words};
 
 use crate::{
     diagnosis::Problem,
-    document::{Document, Entry, FactorTable, VaryWord},
-    factor::{Factor, Level},
+    document::{Document, Entry, FactorTable},
+    factor::{Factor, Level, Setting},
     names::{FactorName, PathName, WorkloadName},
 };
+
+/// A factor, and how it is written.
+struct Written<'d> {
+    entry: &'d Entry<FactorTable>,
+    vary: Vary,
+    factor: Factor,
+}
 
 /// The factors of the document.
 pub(crate) fn factors(document: &Document) -> Result<Vec<Factor>, Vec<Problem>> {
     let mut problems = Vec::new();
-    let factors = document.factors.iter().map(|entry| factor(entry, &mut problems)).collect();
-    rivals(document, &mut problems);
-    problems.extend(multiples::unknown(document));
-    if problems.is_empty() { Ok(factors) } else { Err(problems) }
+    let read = |entry| written(entry, &mut problems);
+    let factors: Vec<Written<'_>> = document.factors.iter().filter_map(read).collect();
+    rivals(&factors, &mut problems);
+    problems.extend(multiples::unknown(document, &factors));
+    if problems.is_empty() { Ok(factors.into_iter().map(|one| one.factor).collect()) } else { Err(problems) }
 }
 
-fn factor(entry: &Entry<FactorTable>, problems: &mut Vec<Problem>) -> Factor {
+fn written<'d>(entry: &'d Entry<FactorTable>, problems: &mut Vec<Problem>) -> Option<Written<'d>> {
     let table = &entry.table;
-    devices(entry, problems);
-    Factor {
+    let vary = Vary::read(&table.vary).map_err(|problem| problems.push(problem)).ok()?;
+    devices(entry, vary, problems);
+    let factor = Factor {
         name: FactorName::new(entry.name()),
         paths: table.paths.iter().map(|path| PathName::new(path.get_ref())).collect(),
         workloads: table.workloads.iter().map(|workload| WorkloadName::new(workload.get_ref())).collect(),
         devices: table.devices.iter().map(|device| device.get_ref().0.clone()).collect(),
-        levels: levels(entry, problems),
-    }
+        levels: levels(entry, vary, problems),
+    };
+    Some(Written { entry, vary, factor })
 }
 
-fn levels(entry: &Entry<FactorTable>, problems: &mut Vec<Problem>) -> Vec<Level> {
+fn levels(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<Problem>) -> Vec<Level> {
     let table = &entry.table;
     if table.of.is_some() || table.times.is_some() || table.most.is_some() {
-        return multiples::levels(entry, problems);
+        return multiples::levels(entry, vary, problems);
     }
     let Some(values) = &table.values else {
         let problem = Problem::new(table.vary.span(), "`values` is missing", "in this table");
@@ -54,7 +66,7 @@ fn levels(entry: &Entry<FactorTable>, problems: &mut Vec<Problem>) -> Vec<Level>
     let (mut levels, mut seen) = (Vec::new(), BTreeSet::new());
     for value in values.get_ref() {
         let label = value.get_ref().0.0.clone();
-        match values::setting(*table.vary.get_ref(), &label, value.span()) {
+        match vary.setting(&label, value.span()) {
             Ok(setting) => levels.push(Level { label: label.clone(), setting }),
             Err(problem) => problems.push(problem),
         }
@@ -77,19 +89,19 @@ fn twice(is_new: bool, label: &str, place: Range<usize>, problems: &mut Vec<Prob
     }
 }
 
-fn devices(entry: &Entry<FactorTable>, problems: &mut Vec<Problem>) {
-    let (vary, devices) = (&entry.table.vary, &entry.table.devices);
-    match (values::is_of_devices(*vary.get_ref()), devices.first()) {
-        (true, None) => {
+fn devices(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<Problem>) {
+    let (place, devices) = (entry.table.vary.span(), &entry.table.devices);
+    match (vary, devices.first()) {
+        (Vary::Devices(..), None) => {
             let message = format!("the factor `{}` does not say which devices it is set on", entry.name());
             let help = "add `devices = [\"host:device\"]`";
-            problems.push(Problem::new(vary.span(), message, "a setting of devices").help(help));
+            problems.push(Problem::new(place, message, "a setting of devices").help(help));
         }
-        (false, Some(device)) => {
+        (Vary::Workload(_), Some(device)) => {
             let message = format!("the factor `{}` varies what is sent, not a device", entry.name());
             problems.push(Problem::new(device.span(), message, "no effect").help("take `devices` out"));
         }
-        _ => {}
+        (Vary::Devices(..), Some(_)) | (Vary::Workload(_), None) => {}
     }
     let mut seen = BTreeSet::new();
     for device in devices.iter().filter(|device| !seen.insert(&device.get_ref().0)) {
@@ -99,28 +111,37 @@ fn devices(entry: &Entry<FactorTable>, problems: &mut Vec<Problem>) {
 }
 
 /// Two factors that set one thing: the later one would hide the earlier.
-fn rivals(document: &Document, problems: &mut Vec<Problem>) {
-    let entries: Vec<&Entry<FactorTable>> = document.factors.iter().collect();
-    for (index, entry) in entries.iter().enumerate() {
-        let rival = entries[..index].iter().find(|other| same_thing(&other.table, &entry.table));
-        if let Some(rival) = rival {
-            let message = format!("the factors `{}` and `{}` set the same thing", rival.name(), entry.name());
+fn rivals(factors: &[Written<'_>], problems: &mut Vec<Problem>) {
+    for (index, one) in factors.iter().enumerate() {
+        if let Some(rival) = factors[..index].iter().find(|other| same_thing(other, one)) {
+            let (rival, name) = (rival.entry.name(), one.entry.name());
+            let message = format!("the factors `{rival}` and `{name}` set the same thing");
             let help = "confine them to different devices, paths or workloads, or make them one";
-            problems.push(Problem::new(entry.table.vary.span(), message, "set twice").help(help));
+            problems.push(Problem::new(one.entry.table.vary.span(), message, "set twice").help(help));
         }
     }
 }
 
-fn same_thing(one: &FactorTable, other: &FactorTable) -> bool {
-    let (first, second) = (*one.vary.get_ref(), *other.vary.get_ref());
-    if !values::overlap(first, second) {
+fn same_thing(one: &Written<'_>, other: &Written<'_>) -> bool {
+    let (Some(first), Some(second)) = (one.factor.levels.first(), other.factor.levels.first()) else {
         return false;
+    };
+    match (one.vary, &first.setting, other.vary, &second.setting) {
+        (
+            Vary::Devices(kind, _),
+            Setting::Devices(first),
+            Vary::Devices(same, _),
+            Setting::Devices(second),
+        ) => {
+            let shares = one.factor.devices.iter().any(|device| other.factor.devices.contains(device));
+            kind == same && kind.meet(first, second) && shares
+        }
+        _ => {
+            let (table, theirs) = (&one.entry.table, &other.entry.table);
+            let meet = meet(&table.paths, &theirs.paths) && meet(&table.workloads, &theirs.workloads);
+            one.vary.word() == other.vary.word() && meet
+        }
     }
-    if values::is_of_devices(first) {
-        let has = |device| other.devices.iter().any(|theirs| theirs.get_ref() == device);
-        return one.devices.iter().any(|device| has(device.get_ref()));
-    }
-    meet(&one.paths, &other.paths) && meet(&one.workloads, &other.workloads)
 }
 
 /// Whether two confinements share anything; an empty one is no confinement.
@@ -128,29 +149,4 @@ fn meet(one: &[Spanned<String>], other: &[Spanned<String>]) -> bool {
     one.is_empty()
         || other.is_empty()
         || one.iter().any(|name| other.iter().any(|o| o.get_ref() == name.get_ref()))
-}
-
-impl VaryWord {
-    /// Every word, for messages.
-    fn word(self) -> &'static str {
-        match self {
-            Self::Offload => "offload",
-            Self::Tso => "tso",
-            Self::Gso => "gso",
-            Self::Gro => "gro",
-            Self::Checksum => "checksum",
-            Self::Mtu => "mtu",
-            Self::BigTcp => "big-tcp",
-            Self::Queues => "queues",
-            Self::Streams => "streams",
-            Self::Direction => "direction",
-            Self::Message => "message",
-            Self::Congestion => "congestion",
-            Self::Placement => "placement",
-            Self::Mode => "mode",
-            Self::Rate => "rate",
-            Self::Waiting => "waiting",
-            Self::Schedule => "schedule",
-        }
-    }
 }

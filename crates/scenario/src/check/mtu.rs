@@ -8,16 +8,13 @@ use toml::Spanned;
 use crate::{
     diagnosis::Problem,
     document::Document,
-    lab::{DeviceSettings, Lab},
+    lab::{DeviceSettings, Lab, MTUS},
     names::DeviceRef,
     resolve::{Draft, ENCAPSULATION},
 };
 
-/// Every IPv4 host must take packets of this size (RFC 791).
-const LEAST: u32 = 576;
-const MOST: u32 = 65_535;
 /// Of a tap device: less the header of Ethernet (tun_net_initialize in drivers/net/tun.c).
-const MOST_OF_TAP: u32 = MOST - 14;
+const MOST_OF_TAP: u32 = *MTUS.end() - 14;
 
 /// Devices whose MTUs do not fit together; the last of them is to blame.
 pub(super) struct Misfit {
@@ -40,11 +37,14 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
 }
 
 /// What is wrong with an MTU by itself.
-pub(super) fn out_of_range(mtu: u32, place: std::ops::Range<usize>) -> Option<Problem> {
+fn out_of_range(mtu: u32, place: std::ops::Range<usize>) -> Option<Problem> {
     let message = format!("an MTU of {mtu} is out of range");
-    let problem =
-        Problem::new(place, message, "out of range").help(format!("take one from {LEAST} to {MOST}"));
-    (!(LEAST..=MOST).contains(&mtu)).then_some(problem)
+    let problem = Problem::new(place, message, "out of range").help(format!(
+        "take one from {} to {}",
+        MTUS.start(),
+        MTUS.end()
+    ));
+    (!MTUS.contains(&mtu)).then_some(problem)
 }
 
 fn written(document: &Document) -> impl Iterator<Item = &Spanned<u32>> {
@@ -52,8 +52,7 @@ fn written(document: &Document) -> impl Iterator<Item = &Spanned<u32>> {
     let bridges = document.bridges.iter().map(|entry| &entry.table.mtu);
     let guests = document.attached().map(|entry| &entry.table.mtu);
     let overlays = document.vxlans.iter().map(|entry| &entry.table.mtu);
-    let devices = document.devices.iter().map(|entry| &entry.table.mtu);
-    wires.chain(bridges).chain(guests).chain(overlays).chain(devices).flatten()
+    wires.chain(bridges).chain(guests).chain(overlays).flatten()
 }
 
 /// Everything that does not fit together under `settings`.

@@ -11,7 +11,9 @@ mod words;
 use toml::Spanned;
 use workload::Load;
 
-pub(super) use limits::{MESSAGES, count_out_of, message_out_of, rate_out_of, stream_messages};
+pub(super) use limits::{
+    MESSAGES, STREAMS as COUNTS, count_out_of, message_out_of, rate_out_of, stream_messages,
+};
 pub(super) use socket::not_congestion;
 
 use crate::{

@@ -271,30 +271,6 @@ pub(crate) struct RouteTable {
     pub(crate) via: Spanned<As<Ipv4Addr>>,
 }
 
-/// Settings of a device; what is left out stays as the kernel made it.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct DeviceTable {
-    /// Its MTU, where it differs from that of its wire, bridge or overlay.
-    #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
-    pub(crate) mtu: Option<Spanned<u32>>,
-    /// All five offloads at once; a single one below overrides it.
-    pub(crate) offload: Option<Switch>,
-    /// TCP segmentation offload.
-    pub(crate) tso: Option<Switch>,
-    /// Generic segmentation offload.
-    pub(crate) gso: Option<Switch>,
-    /// Generic receive offload.
-    pub(crate) gro: Option<Switch>,
-    /// Checksum offload of what is sent.
-    pub(crate) tx_checksum: Option<Switch>,
-    /// Checksum offload of what is received.
-    pub(crate) rx_checksum: Option<Switch>,
-    /// The largest packet that segmentation and receive offload build: 64KiB to 512KiB (BIG TCP).
-    #[schemars(with = "Option<As<Bytes>>")]
-    pub(crate) big_tcp: Option<Spanned<As<Bytes>>>,
-}
-
 /// On or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

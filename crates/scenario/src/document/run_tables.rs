@@ -8,7 +8,10 @@ use serde::Deserialize;
 use toml::Spanned;
 use units::{Nanos, Share};
 
-use super::written::{As, Value};
+use super::{
+    device_table::Vary,
+    written::{As, Value},
+};
 use crate::names::DeviceRef;
 
 /// A path: from one end to another through named layers. The client is at `from`.
@@ -56,8 +59,8 @@ pub(crate) enum LayerWord {
 #[serde(deny_unknown_fields)]
 pub(crate) struct FactorTable {
     /// What is varied.
-    #[schemars(with = "VaryWord")]
-    pub(crate) vary: Spanned<VaryWord>,
+    #[schemars(with = "Vary")]
+    pub(crate) vary: Spanned<String>,
     /// The devices that it is set on, each `host:device`. Only for what is a setting of devices.
     #[serde(default)]
     #[schemars(with = "Vec<As<DeviceRef>>")]
@@ -97,46 +100,6 @@ impl FactorTable {
         let values = self.values.as_ref().map(Spanned::span);
         values.or_else(|| self.times.as_ref().map(Spanned::span)).unwrap_or_else(|| self.vary.span())
     }
-}
-
-/// What can be varied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum VaryWord {
-    /// All five offloads of devices: `on`, `off`.
-    Offload,
-    /// TCP segmentation offload of devices: `on`, `off`.
-    Tso,
-    /// Generic segmentation offload of devices: `on`, `off`.
-    Gso,
-    /// Generic receive offload of devices: `on`, `off`.
-    Gro,
-    /// Checksum offload of devices, both ways: `on`, `off`.
-    Checksum,
-    /// The MTU of devices: whole numbers.
-    Mtu,
-    /// The largest packet of segmentation and receive offload of devices: 64KiB to 512KiB.
-    BigTcp,
-    /// Queues of veth devices, each direction: whole numbers.
-    Queues,
-    /// Parallel connections of streams: whole numbers, or multiples of the queues (`of`, `times`).
-    Streams,
-    /// Direction of streams: `forward`, `reverse`, `both`.
-    Direction,
-    /// Message size.
-    Message,
-    /// Congestion control of TCP workloads.
-    Congestion,
-    /// Placement: `free`, `same-cpu`, `cross-cpu`.
-    Placement,
-    /// How streams move their bytes: `app`, `limit`. A size of writes that is not written follows it.
-    Mode,
-    /// The rate of each connection of streams: rates, or `unlimited`.
-    Rate,
-    /// How the ends of ping-pongs wait: `block`, `spin`.
-    Waiting,
-    /// When ping-pongs send: `closed`, `open`. Their workload is written with `schedule = "open"` and its period.
-    Schedule,
 }
 
 /// How the scenario is run.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{GUEST_DEVICE, bridge_device, port_of, ports};
+use super::{GUEST_DEVICE, bridge_device, device_settings, port_of, ports};
 use crate::{
     document::{BridgeTable, Document, Entry, VxlanTable},
     names::DeviceRef,
@@ -27,8 +27,8 @@ impl Mtus {
     /// The MTUs of all devices of the document.
     pub(super) fn of(document: &Document) -> Self {
         let set = document.devices.iter().filter_map(|entry| {
-            let mtu = entry.table.mtu.as_ref()?;
-            Some((entry.name().parse().ok()?, *mtu.get_ref()))
+            let (settings, _) = device_settings(&entry.table);
+            Some((entry.name().parse().ok()?, settings.mtu?))
         });
         let mut mtus = Self { made: BTreeMap::new(), set: set.collect() };
         mtus.wires(document);

@@ -264,4 +264,9 @@ fn devices_have_sizes_that_the_kernel_takes() {
     let (from, to) =
         ("[paths.node-to-node]", "[devices.\"node1:eht0\"]\ntso = \"off\"\n\n[paths.node-to-node]");
     check("quick", (from, to), "eht0", "`node1` has no device `eht0`", "did you mean `eth0`?");
+    let (from, to) =
+        ("[paths.node-to-node]", "[devices.\"node1:eth0\"]\ntsoo = \"off\"\n\n[paths.node-to-node]");
+    check("quick", (from, to), "tsoo", "unknown key `tsoo`", "did you mean `tso`?");
+    let (from, to) = ("[paths.node-to-node]", "[devices.\"node1:eth0\"]\nmtu = 100\n\n[paths.node-to-node]");
+    check("quick", (from, to), "mtu = 100", "an MTU of 100 is out of range", "576 to 65535");
 }

@@ -53,6 +53,8 @@ fn two_factors_do_not_set_one_thing() {
     let more = "[factors.more]\nvary = \"tso\"\ndevices = [\"egress:eth0\"]\nvalues = [\"on\", \"off\"]\n\n[schedule]";
     let message = "the factors `underlay-offload` and `more` set the same thing";
     check("egress-gateway", ("[schedule]", more), "vary = \"tso\"", message, "make them one");
+    let (from, to) = ("vary = \"offload\"", "vary = \"ofload\"");
+    check("egress-gateway", (from, to), to, "`ofload` is not one of the words", "did you mean `offload`?");
 }
 
 #[test]

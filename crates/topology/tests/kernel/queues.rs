@@ -3,9 +3,11 @@
 
 use std::{fs, net::UdpSocket, thread, time::Duration};
 
+use samples::{CpuSpread, QueueCounters};
 use scenario::{DeviceSettings, HostName, Lab, Offloads};
 use sys::sysfs::Sysfs;
-use topology::{CpuSpread, QueueCount, Topology};
+use topology::Topology;
+use units::Bytes;
 
 use crate::support::{can_raise, device, wire};
 
@@ -24,8 +26,8 @@ fn two_queues() -> Lab {
     lab
 }
 
-fn queues(topology: &Topology) -> Vec<QueueCount> {
-    topology.reading(&[device("b:eth0")]).expect("it is there").devices.remove(0).queues.rx
+fn queues(topology: &Topology) -> Vec<QueueCounters> {
+    topology.reading(&[device("b:eth0")]).expect("it is there").devices.remove(0).rx_queues
 }
 
 /// Packets that each queue took of the `expected` ones that `work` sends; it is the kernel's turn to take them when the
@@ -33,7 +35,7 @@ fn queues(topology: &Topology) -> Vec<QueueCount> {
 fn taken(topology: &Topology, expected: u64, work: impl FnOnce()) -> [u64; 2] {
     let packets = || {
         let queues = queues(topology);
-        [0, 1].map(|at| queues.get(at).map_or(0, |queue: &QueueCount| queue.packets))
+        [0, 1].map(|at| queues.get(at).map_or(0, |queue: &QueueCounters| queue.packets))
     };
     let before = packets();
     work();
@@ -78,7 +80,7 @@ fn two_flows_are_counted_on_their_queues() {
         send(other, 25);
     });
     assert_eq!((packets[own], packets[1 - own]), (10, 25));
-    let bytes: u64 = queues(&topology).iter().map(|queue| queue.bytes).sum();
+    let Bytes(bytes) = queues(&topology).iter().map(|queue| queue.bytes).sum();
     let packets: u64 = queues(&topology).iter().map(|queue| queue.packets).sum();
     assert!(bytes >= packets * 42 && bytes <= packets * 142, "{bytes} of {packets}");
 }

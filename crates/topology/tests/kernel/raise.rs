@@ -10,7 +10,7 @@ use std::{
 };
 
 use scenario::{Forwarding, HostName};
-use topology::{DeviceKind, Topology};
+use topology::Topology;
 
 #[test]
 fn two_hosts_on_a_wire_answer_each_other() {
@@ -42,10 +42,11 @@ fn an_overlay_carries_tcp_between_guests_with_learning_and_without() {
         let topology = Topology::raise(&overlay(forwarding)).unwrap();
         assert_eq!(topology.missing(), []);
         converse(&topology, "g1", "g2", "198.18.1.2");
-        let states =
-            topology.device_states(&[device("hv1:vx"), device("hv1:br0"), device("hv1:eth0")]).unwrap();
-        assert_eq!(states[0].kind, DeviceKind::Vxlan);
-        assert!(states[0].counters.tx_packets > 0, "nothing went through the tunnel: {states:?}");
+        let all = ["hv1:vx", "hv1:br0", "hv1:eth0"].map(device);
+        let states = topology.device_states(&all).unwrap();
+        assert_eq!(states[0].kind, "vxlan");
+        let counted = topology.reading(&all).unwrap().devices;
+        assert!(counted[0].tx_packets > 0, "nothing went through the tunnel: {counted:?}");
         assert_eq!(states.iter().map(|state| state.mtu).collect::<Vec<_>>(), [1450, 1450, 1500]);
     }
 }
@@ -58,8 +59,8 @@ fn the_target_behind_a_gateway_sees_the_egress_address() {
     let topology = Topology::raise(&egress_gateway()).unwrap();
     assert_eq!(topology.missing(), []);
     assert_eq!(converse(&topology, "pod", "target", "198.18.2.2"), ip("198.18.2.100"));
-    let tunnel = topology.device_states(&[device("node:vx")]).unwrap();
-    assert!(tunnel[0].counters.tx_packets > 0, "the gateway's traffic did not enter the tunnel");
+    let tunnel = topology.reading(&[device("node:vx")]).unwrap().devices;
+    assert!(tunnel[0].tx_packets > 0, "the gateway's traffic did not enter the tunnel");
 }
 
 #[test]

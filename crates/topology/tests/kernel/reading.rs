@@ -3,11 +3,12 @@
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 
 use crate::support::{can_raise, converse, device, egress_gateway, is_whole, wire};
+use samples::DeviceCounters;
 use scenario::HostName;
-use topology::{DeviceReading, Topology};
+use topology::Topology;
 
 /// The device at `at`, before and after `work`.
-fn around(topology: &Topology, at: &str, work: impl FnOnce()) -> [DeviceReading; 2] {
+fn around(topology: &Topology, at: &str, work: impl FnOnce()) -> [DeviceCounters; 2] {
     let read = || topology.reading(&[device(at)]).expect("the device is there").devices.remove(0);
     let before = read();
     work();
@@ -25,10 +26,10 @@ fn a_conversation_is_counted_at_both_ends_of_a_wire() {
     converse(&topology, "a", "b", "198.18.0.2");
     let after = topology.reading(&both).unwrap();
     let passed = |at: usize| {
-        let (then, now) = (before.devices[at].counters, after.devices[at].counters);
+        let (then, now) = (&before.devices[at], &after.devices[at]);
         (now.tx_packets - then.tx_packets, now.rx_packets - then.rx_packets)
     };
-    assert_eq!(after.devices[0].at, both[0], "in the order in which they were asked for");
+    assert_eq!(after.devices[0].device, both[0].to_string(), "in the order in which they were asked for");
     assert!(passed(0).0 > 2 && passed(0).1 > 2, "{:?}", passed(0));
     assert_eq!(passed(0), (passed(1).1, passed(1).0), "what one sends the other gets");
     assert_eq!(after.devices[0].qdisc.as_ref().map(|qdisc| qdisc.kind.as_str()), Some("noqueue"));

@@ -6,7 +6,7 @@ use std::{fs, fs::File};
 
 use scenario::{Bridge, DeviceName, DeviceSettings, Host, HostName, Lab, Monitor, Nic, Vm};
 use sys::{netns::NetNs, sysfs::Sysfs};
-use topology::{DeviceKind, Topology};
+use topology::Topology;
 
 use crate::support::{can_raise, device, empty, host, net};
 
@@ -74,7 +74,7 @@ fn a_guest_s_tap_device_is_a_port_with_its_mtu_its_mac_and_its_queues() {
     assert_eq!(topology.missing(), []);
     assert!(topology.namespace(&HostName::new("vm0")).is_none(), "a guest has a kernel of its own");
     let state = topology.device_states(&[device("hv:vm0")]).unwrap().remove(0);
-    assert_eq!((state.kind, state.mtu), (DeviceKind::Tap, 9000), "what the guest sets is not its port's");
+    assert_eq!((state.kind.as_str(), state.mtu), ("tap", 9000), "what the guest sets is not its port's");
     let facts = facts(&hypervisor(&topology)).expect("it is there");
     assert_eq!(facts, ("br0".to_owned(), PORT.to_owned(), 4));
     let tap = topology.tap(&HostName::new("vm0")).expect("it is a guest").unwrap();

@@ -2,8 +2,8 @@
 //! of a device is for.
 
 use probe::{VmQueue, VmReading};
-use samples::{DeviceCounters, DeviceState, Unread, VmFacts, VmMaster};
-use topology::{Counters, HeldTap, Refusal};
+use samples::{DeviceCounters, DeviceState, Unread, VmFacts};
+use topology::{HeldTap, Refusal};
 use units::Bytes;
 
 /// The first queue of each device, and what the device said then.
@@ -32,16 +32,13 @@ impl Taps {
             let is_its = |device: &&mut samples::VmDevice| device.tap.as_ref() == Some(&queue.tap);
             let Some(device) = facts.devices.iter_mut().find(is_its) else { continue };
             let counters = now.as_ref().ok().zip(begun.as_ref().ok());
-            device.counters =
-                counters.map(|(now, begun)| passed(&queue.tap, &now.state.counters, &begun.state.counters));
+            device.counters = counters.map(|(now, begun)| passed(&queue.tap, &now.counters, &begun.counters));
             match now.or(begun) {
                 Ok(tap) => {
                     device.header = tap.header;
-                    device.qdisc = Some(tap.state.qdisc.clone());
-                    device.master =
-                        tap.master.map(|it| VmMaster { name: it.name, kind: it.kind, mtu: it.mtu });
-                    let state = DeviceState::from(&tap.state);
-                    device.state = Some(DeviceState { device: queue.tap, ..state });
+                    device.qdisc = Some(tap.qdisc);
+                    device.master = tap.master;
+                    device.state = Some(DeviceState { device: queue.tap, ..tap.state });
                 }
                 Err(refusal) => facts.unread.push(Unread {
                     what: format!("the tap device {}", queue.tap),
@@ -56,8 +53,8 @@ fn read(pid: u32, queue: &VmQueue) -> Result<HeldTap, Refusal> {
     topology::held_tap(pid, queue.descriptor, &queue.tap)
 }
 
-fn passed(tap: &str, now: &Counters, begun: &Counters) -> DeviceCounters {
-    let bytes = |now: u64, begun: u64| Bytes(now.saturating_sub(begun));
+fn passed(tap: &str, now: &DeviceCounters, begun: &DeviceCounters) -> DeviceCounters {
+    let bytes = |now: Bytes, begun: Bytes| Bytes(now.0.saturating_sub(begun.0));
     DeviceCounters {
         device: tap.to_owned(),
         rx_packets: now.rx_packets.saturating_sub(begun.rx_packets),

@@ -20,7 +20,7 @@ impl Hints {
             return None;
         };
         let device = topology::device_towards(*peer, Some(local.ip())).ok().flatten()?;
-        self.of(&DeviceState { device: device.at.device.to_string(), ..DeviceState::from(&device) })
+        self.of(&device)
     }
 
     fn of(&self, device: &DeviceState) -> Option<String> {

@@ -9,8 +9,8 @@ use crate::{
     diagnosis::Problem,
     document::{Document, Entry, FactorTable},
     expand::PlanOptions,
-    factor::{Factor, Level, Setting},
-    lab::{DeviceSettings, Lab},
+    factor::{Factor, Level, Setting, WorkloadSetting},
+    lab::{DeviceSettingKind, DeviceSettings, Lab},
     names::DeviceRef,
     path::Path,
     plan::Plan,
@@ -80,15 +80,18 @@ fn messages(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) ->
     };
     let written = entry.table.places().into_iter().zip(&factor.levels);
     let problems = written.filter_map(|(place, level)| match level.setting {
-        Setting::Message(size) => workloads::message_out_of(&range, size, place),
-        _ => None,
+        Setting::Workload(WorkloadSetting::Message(size)) => workloads::message_out_of(&range, size, place),
+        Setting::Workload(_) | Setting::Devices(_) => None,
     });
     problems.collect()
 }
 
 /// An open loop keeps the period of its workload, so that has to have one.
 fn without_period(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) -> Option<Problem> {
-    let open = factor.levels.iter().position(|level| level.setting == Setting::Open(true))?;
+    let open = factor
+        .levels
+        .iter()
+        .position(|level| level.setting == Setting::Workload(WorkloadSetting::Open(true)))?;
     let closed = |workload: &Workload| matches!(&workload.load, Load::PingPong(ping) if ping.schedule == Schedule::Closed);
     let (_, workload) =
         pairs(scenario).find(|(path, workload)| factor.applies_to(path, workload) && closed(workload))?;
@@ -106,7 +109,10 @@ fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> 
     let spins = |load: &Load| matches!(load, Load::PingPong(ping) if ping.waiting == Waiting::Spin);
     let plan = Plan::expand(scenario, 0, &PlanOptions { trials: Some(1), ..PlanOptions::default() });
     let cell = plan.cells.iter().find(|cell| spins(&cell.load) && cell.placement == Placement::SameCpu)?;
-    let sets = |level: &Level| matches!(level.setting, Setting::Waiting(_) | Setting::Placement(_));
+    let sets = |level: &Level| {
+        use WorkloadSetting::{Placement, Waiting};
+        matches!(level.setting, Setting::Workload(Waiting(_) | Placement(_)))
+    };
     let guilty = |factor: &&Factor| cell.levels.contains_key(&factor.name) && factor.levels.iter().any(sets);
     let name = scenario.factors.iter().rfind(guilty)?.name.as_str();
     let entry = document.factors.get(name)?;
@@ -134,7 +140,7 @@ fn mtus(document: &Document, scenario: &Scenario) -> Vec<Problem> {
         .factors
         .iter()
         .zip(&scenario.factors)
-        .filter(|(_, factor)| matches!(factor.levels[..], [ref level, ..] if matches!(level.setting, Setting::Mtu(_))))
+        .filter(|(_, factor)| factor.varies(DeviceSettingKind::Mtu))
         .collect();
     let mut problems: Vec<Problem> = Vec::new();
     for choice in choices(&factors) {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{too_few, twice};
+use super::{Vary, Written, too_few, twice, workload_words::STREAMS};
 use crate::{
     check::workloads,
     diagnosis::Problem,
-    document::{Document, Entry, FactorTable, VaryWord},
-    factor::{Level, Setting},
+    document::{Document, Entry, FactorTable},
+    factor::{Level, Setting, WorkloadSetting},
     names::FactorName,
     nearest,
 };
@@ -16,10 +16,10 @@ use crate::{
 const MOST: u32 = 128;
 
 /// The levels of a factor that is written with any of `of`, `times` and `most`.
-pub(super) fn levels(entry: &Entry<FactorTable>, problems: &mut Vec<Problem>) -> Vec<Level> {
+pub(super) fn levels(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<Problem>) -> Vec<Level> {
     let table = &entry.table;
-    if *table.vary.get_ref() != VaryWord::Streams {
-        let message = format!("`{}` has no multiples", table.vary.get_ref().word());
+    if vary.word() != STREAMS {
+        let message = format!("`{}` has no multiples", vary.word());
         let help = "only `vary = \"streams\"` takes `of`, `times` and `most`";
         problems.push(Problem::new(table.vary.span(), message, "without multiples").help(help));
         return Vec::new();
@@ -46,15 +46,16 @@ pub(super) fn levels(entry: &Entry<FactorTable>, problems: &mut Vec<Problem>) ->
         problems.extend(workloads::count_out_of(times, "times as many streams", written.span()));
         twice(seen.insert(times), &label, written.span(), problems);
         let of = FactorName::new(of.get_ref());
-        levels.push(Level { label, setting: Setting::StreamsPer { of, times, most } });
+        let setting = Setting::Workload(WorkloadSetting::StreamsPer { of, times, most });
+        levels.push(Level { label, setting });
     }
     levels
 }
 
-/// Multiples of what is no factor of queues.
-pub(super) fn unknown(document: &Document) -> Vec<Problem> {
-    let queues = document.factors.iter().filter(|entry| *entry.table.vary.get_ref() == VaryWord::Queues);
-    let names: Vec<&str> = queues.map(Entry::name).collect();
+/// Multiples of what is no factor of queues. One whose values cannot be read is as good as any here.
+pub(super) fn unknown(document: &Document, factors: &[Written<'_>]) -> Vec<Problem> {
+    let numbers = factors.iter().filter(|one| one.vary.is_counted());
+    let names: Vec<&str> = numbers.map(|one| one.entry.name()).collect();
     let written = document.factors.iter().filter_map(|entry| entry.table.of.as_ref());
     let wrong = written.filter(|of| !names.contains(&of.get_ref().as_str()));
     let problem = |of: &toml::Spanned<String>| {

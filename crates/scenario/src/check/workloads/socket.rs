@@ -6,7 +6,7 @@ use units::{Bytes, Nanos};
 use workload::{SocketSettings, Transport};
 
 use super::{limits, refuse};
-use crate::{diagnosis::Problem, document::WorkloadTable, expand};
+use crate::{diagnosis::Problem, document::WorkloadTable, factor};
 
 const CONGESTION_DEFAULT: &str = "cubic";
 /// What TCP_MAXSEG takes: `TCP_MIN_MSS` to `MAX_TCP_WINDOW` (include/net/tcp.h).
@@ -54,7 +54,7 @@ fn congestion(table: &WorkloadTable, transport: Transport, problems: &mut Vec<Pr
     }
     let Some(written) = &table.congestion else { return Some(CONGESTION_DEFAULT.to_owned()) };
     problems.extend(not_congestion(written.get_ref(), written.span()));
-    expand::congestion(written.get_ref())
+    factor::congestion(written.get_ref())
 }
 
 fn window(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Bytes {

@@ -1,0 +1,91 @@
+//! The words for settings of workloads that a factor can vary, and their values.
+
+use workload::{Direction, Mode, Placement, Waiting};
+
+use crate::{
+    check::workloads::{self, COUNTS},
+    diagnosis::Problem,
+    factor::WorkloadSetting as Setting,
+    values::{Label, Values, Word},
+};
+
+/// The word that can be a multiple of another factor's number.
+pub(super) const STREAMS: &str = "streams";
+
+/// All of them.
+pub(super) static ALL: [Word<Setting>; 9] = [
+    Word {
+        word: STREAMS,
+        about: "Parallel connections of streams: whole numbers, or multiples of the queues (`of`, `times`).",
+        values: Values::Numbers {
+            range: COUNTS,
+            said: |streams| format!("{streams} streams are"),
+            set: Setting::Streams,
+        },
+    },
+    Word {
+        word: "direction",
+        about: "Direction of streams: `forward`, `reverse`, `both`.",
+        values: Values::Words(&[
+            ("forward", Setting::Direction(Direction::Forward)),
+            ("reverse", Setting::Direction(Direction::Reverse)),
+            ("both", Setting::Direction(Direction::Both)),
+        ]),
+    },
+    Word {
+        word: "message",
+        about: "Message size.",
+        values: Values::Texts(&["64", "128KiB"], |label| label.size().map(Setting::Message)),
+    },
+    Word {
+        word: "congestion",
+        about: "Congestion control of TCP workloads.",
+        values: Values::Texts(&["cubic", "bbr", "kernel"], congestion),
+    },
+    Word {
+        word: "placement",
+        about: "Placement: `free`, `same-cpu`, `cross-cpu`.",
+        values: Values::Words(&[
+            ("free", Setting::Placement(Placement::Free)),
+            ("same-cpu", Setting::Placement(Placement::SameCpu)),
+            ("cross-cpu", Setting::Placement(Placement::CrossCpu)),
+        ]),
+    },
+    Word {
+        word: "mode",
+        about: "How streams move their bytes: `app`, `limit`. A size of writes that is not written follows it.",
+        values: Values::Words(&[("app", Setting::Mode(Mode::App)), ("limit", Setting::Mode(Mode::Limit))]),
+    },
+    Word {
+        word: "rate",
+        about: "The rate of each connection of streams: rates, or `unlimited`.",
+        values: Values::Texts(&["1Gbit/s", "unlimited"], rate),
+    },
+    Word {
+        word: "waiting",
+        about: "How the ends of ping-pongs wait: `block`, `spin`.",
+        values: Values::Words(&[
+            ("block", Setting::Waiting(Waiting::Block)),
+            ("spin", Setting::Waiting(Waiting::Spin)),
+        ]),
+    },
+    Word {
+        word: "schedule",
+        about: "When ping-pongs send: `closed`, `open`. Their workload is written with `schedule = \"open\"` and its period.",
+        values: Values::Words(&[("closed", Setting::Open(false)), ("open", Setting::Open(true))]),
+    },
+];
+
+fn congestion(label: &Label<'_>) -> Result<Setting, Problem> {
+    let valid = Setting::Congestion(label.text.to_owned());
+    workloads::not_congestion(label.text, label.place.clone()).map_or(Ok(valid), Err)
+}
+
+fn rate(label: &Label<'_>) -> Result<Setting, Problem> {
+    if label.text == "unlimited" {
+        return Ok(Setting::Rate(None));
+    }
+    let help = "write `unlimited` for a stream without a rate";
+    let rate = label.quantity("not a rate").map_err(|problem| problem.help(help))?;
+    workloads::rate_out_of(rate, label.place.clone()).map_or(Ok(Setting::Rate(Some(rate))), Err)
+}

@@ -1,0 +1,118 @@
+//! The settings of workloads that a factor can vary, and how a workload is given them: the only place that knows which
+//! workloads have which.
+
+use serde::{Deserialize, Serialize};
+use units::{BitRate, Bytes};
+use workload::{Direction, Load, Mode, Placement, Schedule, SocketSettings, StreamLoad, Waiting};
+
+use crate::{names::FactorName, workload::Workload};
+
+/// A setting of workloads.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkloadSetting {
+    /// Parallel connections of a stream.
+    Streams(u32),
+    /// Parallel connections of a stream, as a multiple of another factor's number.
+    StreamsPer {
+        /// The other factor.
+        of: FactorName,
+        /// How many times its number.
+        times: u32,
+        /// But no more than these.
+        most: u32,
+    },
+    /// Direction of a stream.
+    Direction(Direction),
+    /// Message size of a stream or ping-pong.
+    Message(Bytes),
+    /// Congestion control of TCP; `kernel` leaves the host's own.
+    Congestion(String),
+    /// Where the two ends run.
+    Placement(Placement),
+    /// How a stream moves its bytes. A size of writes that is the default follows it.
+    Mode(Mode),
+    /// The rate of each connection of a stream; `None` is as fast as it goes.
+    Rate(Option<BitRate>),
+    /// How the ends of a ping-pong wait.
+    Waiting(Waiting),
+    /// Whether a ping-pong keeps the schedule that its workload gives it, or sends when the last message is back.
+    Open(bool),
+}
+
+impl WorkloadSetting {
+    /// Gives it to a workload; false where that has no such setting.
+    pub(crate) fn put(&self, workload: &mut Workload) -> bool {
+        let load = &mut workload.load;
+        match self {
+            Self::Placement(placement) => put(Some(&mut workload.placement), placement),
+            Self::Streams(streams) | Self::StreamsPer { times: streams, .. } => {
+                put(stream(load).map(|stream| &mut stream.streams), streams)
+            }
+            Self::Direction(direction) => put(stream(load).map(|stream| &mut stream.direction), direction),
+            Self::Mode(mode) => put(stream(load).map(|stream| &mut stream.mode), mode),
+            Self::Rate(rate) => put(stream(load).map(|stream| &mut stream.rate), rate),
+            Self::Congestion(word) => put(tcp(load).map(|socket| &mut socket.congestion), &congestion(word)),
+            Self::Waiting(how) => put(waiting(load), how),
+            Self::Open(open) => schedule(load).is_some_and(|schedule| {
+                if !open {
+                    *schedule = Schedule::Closed;
+                }
+                true
+            }),
+            Self::Message(size) => {
+                workload.default_message = false;
+                put(message(load), size)
+            }
+        }
+    }
+}
+
+fn put<T: Clone>(place: Option<&mut T>, value: &T) -> bool {
+    place.map(|place| place.clone_from(value)).is_some()
+}
+
+fn stream(load: &mut Load) -> Option<&mut StreamLoad> {
+    match load {
+        Load::Stream(stream) => Some(stream),
+        Load::PingPong(_) | Load::Connect(_) => None,
+    }
+}
+
+fn message(load: &mut Load) -> Option<&mut Bytes> {
+    match load {
+        Load::Stream(stream) => Some(&mut stream.message),
+        Load::PingPong(ping) => Some(&mut ping.message),
+        Load::Connect(_) => None,
+    }
+}
+
+fn schedule(load: &mut Load) -> Option<&mut Schedule> {
+    match load {
+        Load::PingPong(ping) => Some(&mut ping.schedule),
+        Load::Stream(_) | Load::Connect(_) => None,
+    }
+}
+
+fn waiting(load: &mut Load) -> Option<&mut Waiting> {
+    match load {
+        Load::PingPong(ping) => Some(&mut ping.waiting),
+        Load::Stream(_) | Load::Connect(_) => None,
+    }
+}
+
+fn tcp(load: &mut Load) -> Option<&mut SocketSettings> {
+    if !load.is_tcp() {
+        return None;
+    }
+    match load {
+        Load::Stream(stream) => Some(&mut stream.socket),
+        Load::PingPong(ping) => Some(&mut ping.socket),
+        Load::Connect(connect) => Some(&mut connect.socket),
+    }
+}
+
+/// The congestion control that is written as `word`; `kernel` is none in particular.
+pub(crate) fn congestion(word: &str) -> Option<String> {
+    (word != "kernel").then(|| word.to_owned())
+}

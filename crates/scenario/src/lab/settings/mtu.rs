@@ -1,0 +1,39 @@
+//! The MTU of a device, in bytes of IP packet.
+
+use std::ops::RangeInclusive;
+
+use super::{DeviceSetting, DeviceSettings};
+use crate::values::{Values, Word};
+
+/// From what every IPv4 host must take (RFC 791) to the most that a packet can have.
+pub(crate) const RANGE: RangeInclusive<u32> = 576..=65_535;
+
+pub(super) struct Mtu;
+
+impl DeviceSetting for Mtu {
+    fn noun(&self) -> &'static str {
+        "MTU"
+    }
+
+    fn words(&self) -> &'static [Word<DeviceSettings>] {
+        const { &[WORD] }
+    }
+
+    fn put(&self, settings: &mut DeviceSettings, other: &DeviceSettings) {
+        settings.mtu = other.mtu.or(settings.mtu);
+    }
+
+    fn take_out(&self, settings: &mut DeviceSettings) {
+        settings.mtu = None;
+    }
+}
+
+const WORD: Word<DeviceSettings> = Word {
+    word: "mtu",
+    about: "The MTU of devices, where it differs from that of their wire, bridge or overlay: whole numbers.",
+    values: Values::Numbers {
+        range: RANGE,
+        said: |mtu| format!("an MTU of {mtu} is"),
+        set: |mtu| DeviceSettings { mtu: Some(mtu), ..DeviceSettings::default() },
+    },
+};

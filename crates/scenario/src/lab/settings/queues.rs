@@ -1,0 +1,55 @@
+//! Queues of a device, each direction. A device can have none beyond those that it is made with, and a guest's none beyond
+//! those of its virtual machine.
+
+use super::{DeviceSetting, DeviceSettings};
+use crate::{
+    lab::Lab,
+    names::DeviceRef,
+    values::{Values, Word},
+};
+
+pub(super) struct Queues;
+
+impl DeviceSetting for Queues {
+    fn noun(&self) -> &'static str {
+        "queues"
+    }
+
+    fn words(&self) -> &'static [Word<DeviceSettings>] {
+        const { &[WORD] }
+    }
+
+    fn put(&self, settings: &mut DeviceSettings, other: &DeviceSettings) {
+        settings.queues = other.queues.or(settings.queues);
+    }
+
+    fn take_out(&self, settings: &mut DeviceSettings) {
+        settings.queues = None;
+    }
+
+    fn count(&self) -> Option<fn(&DeviceSettings) -> Option<u32>> {
+        Some(|settings| settings.queues)
+    }
+
+    fn make_room(&self, lab: &mut Lab, device: &DeviceRef, settings: &DeviceSettings) {
+        let Some(queues) = settings.queues else { return };
+        let made = lab.devices.entry(device.clone()).or_default();
+        made.queues = made.queues.max(Some(queues));
+        let host = lab.hosts.iter_mut().find(|host| host.name == device.host);
+        let Some(vm) = host.and_then(|host| host.vm.as_mut()) else { return };
+        vm.queues = vm.queues.max(queues);
+        let queues = vm.queues;
+        lab.nics.iter_mut().filter(|nic| nic.at == *device).for_each(|nic| nic.queues = queues);
+    }
+}
+
+const WORD: Word<DeviceSettings> = Word {
+    word: "queues",
+    about: "Queues of devices, each direction: whole numbers. Of ends of wires, of guests and of pods.",
+    values: Values::Numbers {
+        // Virtio-net's most is 256 pairs, and veth takes as many.
+        range: 1..=256,
+        said: |queues| format!("{queues} queues are"),
+        set: |queues| DeviceSettings { queues: Some(queues), ..DeviceSettings::default() },
+    },
+};

@@ -1,0 +1,36 @@
+//! Settings of a device, read word by word.
+
+use std::ops::Range;
+
+use crate::{
+    diagnosis::Problem,
+    document::DeviceTable,
+    lab::{DeviceSettingKind, DeviceSettings},
+    nearest,
+};
+
+/// What the table sets, a more general word before those that override it, and what is wrong with it.
+pub(crate) fn device_settings(table: &DeviceTable) -> (DeviceSettings, Vec<Problem>) {
+    let (mut settings, mut problems) = (DeviceSettings::default(), Vec::new());
+    let words = || DeviceSettingKind::ALL.into_iter().flat_map(DeviceSettingKind::words);
+    for word in words() {
+        for (_, value) in table.settings.iter().filter(|(key, _)| key.get_ref() == word.word) {
+            match word.read(&value.get_ref().0.0, value.span()) {
+                Ok(one) => settings.put(&one),
+                Err(problem) => problems.push(problem),
+            }
+        }
+    }
+    for (key, _) in table.settings.iter().filter(|(key, _)| !words().any(|word| word.word == key.get_ref())) {
+        let help = nearest::advice(key.get_ref(), "keys", words().map(|word| word.word));
+        let message = format!("unknown key `{}`", key.get_ref());
+        problems.push(Problem::new(key.span(), message, "not a key here").help(help));
+    }
+    (settings, problems)
+}
+
+/// Where the table sets this kind.
+pub(super) fn place(table: &DeviceTable, kind: DeviceSettingKind) -> Option<Range<usize>> {
+    let sets = |key: &str| kind.words().iter().any(|word| word.word == key);
+    table.settings.iter().rfind(|(key, _)| sets(key.get_ref())).map(|(_, value)| value.span())
+}
