@@ -15,7 +15,9 @@ use protocol::{
 };
 use sys::{clock::monotonic, netns};
 use units::{Bytes, Nanos};
-use workload::{Direction, Load, PingPongLoad, SocketSettings, StreamLoad, Transport, Until};
+use workload::{
+    Direction, PingPongSettings, SocketSettings, StreamSettings, Transport, Until, WorkloadSettings,
+};
 
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const TOKEN: Token = Token(0x00C0_FFEE);
@@ -109,7 +111,7 @@ impl Agent {
         self.answer(id).expect_err("refuses").0
     }
 
-    fn serve(&mut self, load: &Load) -> u16 {
+    fn serve(&mut self, load: &WorkloadSettings) -> u16 {
         let order = ServerOrder { token: TOKEN, bind: HERE, load: load.clone(), cpus: None };
         match self.ask(Order::Serve(order)).expect("serves") {
             Reply::Listening { port } => port,
@@ -133,26 +135,26 @@ impl Agent {
     }
 }
 
-fn stream(direction: Direction, time: Nanos) -> Load {
-    Load::Stream(StreamLoad {
+fn stream(direction: Direction, time: Nanos) -> WorkloadSettings {
+    WorkloadSettings::Stream(StreamSettings {
         streams: 2,
         direction,
         warmup: Nanos::from_millis(100),
-        ..StreamLoad::new(Until::Elapsed(time))
+        ..StreamSettings::new(Until::Elapsed(time))
     })
 }
 
-fn ping_pong(transport: Transport, duration: Nanos) -> Load {
+fn ping_pong(transport: Transport, duration: Nanos) -> WorkloadSettings {
     let warmup = Nanos::from_millis(50);
-    Load::PingPong(PingPongLoad { transport, warmup, ..PingPongLoad::new(duration) })
+    WorkloadSettings::PingPong(PingPongSettings { transport, warmup, ..PingPongSettings::new(duration) })
 }
 
-fn client_order(load: &Load, port: u16) -> Order {
+fn client_order(load: &WorkloadSettings, port: u16) -> Order {
     Order::Run(ClientOrder { token: TOKEN, bind: HERE, server: HERE, port, load: load.clone(), cpus: None })
 }
 
 /// A whole trial, as a controller makes it.
-fn trial(load: &Load) -> (Agent, EndReport, Agent, EndReport) {
+fn trial(load: &WorkloadSettings) -> (Agent, EndReport, Agent, EndReport) {
     let (mut client, mut server) = (Agent::greeted(), Agent::greeted());
     let port = server.serve(load);
     let run = client.order(SOON, client_order(load, port));
@@ -339,17 +341,18 @@ fn orders_that_make_no_sense_are_refused_with_the_reason() {
     let mut agent = Agent::greeted();
     let unknown = agent.refusal(SOON, Order::Collect { token: TOKEN });
     assert!(unknown.contains("no server of trial 0000000000c0ffee"), "{unknown}");
-    let order =
-        |load: Load| Order::Serve(ServerOrder { token: TOKEN, bind: Ipv4Addr::LOCALHOST, load, cpus: None });
-    let Load::Stream(stream) = stream(Direction::Forward, SOON) else { unreachable!() };
+    let order = |load: WorkloadSettings| {
+        Order::Serve(ServerOrder { token: TOKEN, bind: Ipv4Addr::LOCALHOST, load, cpus: None })
+    };
+    let WorkloadSettings::Stream(stream) = stream(Direction::Forward, SOON) else { unreachable!() };
     let socket = SocketSettings { congestion: Some("nonesuch".into()), ..SocketSettings::kernel() };
-    let foreign = StreamLoad { socket, ..stream.clone() };
-    let (because, unsupported) = agent.ask(order(Load::Stream(foreign))).expect_err("unknown");
+    let foreign = StreamSettings { socket, ..stream.clone() };
+    let (because, unsupported) = agent.ask(order(WorkloadSettings::Stream(foreign))).expect_err("unknown");
     assert!(because.contains("nonesuch") && unsupported, "{because}");
-    let senseless = Load::Stream(StreamLoad { streams: 0, ..stream.clone() });
+    let senseless = WorkloadSettings::Stream(StreamSettings { streams: 0, ..stream.clone() });
     assert!(agent.ask(order(senseless)).expect_err("no streams").0.contains("number of streams"));
-    agent.serve(&Load::Stream(stream.clone()));
-    let twice = agent.refusal(SOON, order(Load::Stream(stream)));
+    agent.serve(&WorkloadSettings::Stream(stream.clone()));
+    let twice = agent.refusal(SOON, order(WorkloadSettings::Stream(stream)));
     assert!(twice.contains("already"), "{twice}");
     let unreachable = client_order(&ping_pong(Transport::Tcp, SOON), 1);
     let because = agent.refusal(SOON, unreachable);

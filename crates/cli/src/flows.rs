@@ -1,6 +1,6 @@
 //! Both ends' records of each connection, put together.
 
-use samples::{Flow, StreamData};
+use ::workload::{Flow, StreamData};
 use traffic::FlowOutcome;
 
 /// The connections, from what this end and the server recorded.
@@ -21,8 +21,7 @@ fn pair(flow: &FlowOutcome, there: &[FlowOutcome]) -> Flow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::workload::Direction;
-    use samples::{EndSeries, Interval};
+    use ::workload::{Direction, EndSeries, Interval};
     use units::{Bytes, Nanos};
 
     fn end(id: u32, direction: Direction, bytes: u64) -> FlowOutcome {

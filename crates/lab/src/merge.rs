@@ -1,7 +1,8 @@
 //! Two ends' reports become one measurement. Must not know what to think of it.
 
 use protocol::{EndReport, FlowReport};
-use samples::{CpuUsage, Flow, GuestCpu, Measurement, PingPongData, StreamData};
+use samples::{CpuUsage, GuestCpu};
+use workload::{Flow, Measurement, PingPongData, StreamData};
 
 /// Puts both ends together. Fails when they do not describe the same connections.
 pub(crate) fn measurement(client: &EndReport, server: &EndReport) -> Result<Measurement, String> {
@@ -50,9 +51,9 @@ fn pair(client: &FlowReport, server: &[FlowReport]) -> Result<Flow, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use samples::{EndSeries, Interval, MachineCpu};
+    use samples::MachineCpu;
     use units::{Bytes, Nanos};
-    use workload::Direction;
+    use workload::{Direction, EndSeries, Interval};
 
     fn series(bytes: u64) -> EndSeries {
         let interval = Interval {

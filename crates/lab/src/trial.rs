@@ -6,10 +6,10 @@ use std::{
 };
 
 use protocol::{MtuProbe, Order, Reply};
-use samples::{CpuUsage, Doubt, Measurement, Observed, PathCheck, PathCounters, Skipped, Trial, UnixMillis};
+use samples::{CpuUsage, Doubt, Observed, PathCheck, PathCounters, Skipped, Trial, UnixMillis};
 use scenario::{Arm, Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
 use units::Nanos;
-use workload::{Load, PingPongLoad};
+use workload::{Measurement, PingPongSettings, WorkloadSettings};
 
 use crate::{
     agents::Agents,
@@ -213,7 +213,7 @@ impl Bench<'_> {
 
     fn carries(&mut self, path: &Path, mtu: u32) -> Result<protocol::MtuResult, RunError> {
         let token = token();
-        let echo = Load::PingPong(PingPongLoad::new(Nanos::from_secs(2)));
+        let echo = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(2)));
         let port = self.serve(path, token, echo, None)?;
         let probe = MtuProbe { token, bind: path.from.address, server: path.to.address, port, mtu };
         let reply = self.agents.ask(&path.from.host, "probe the MTU", Order::ProbeMtu(probe), SHORT)?;

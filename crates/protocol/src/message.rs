@@ -2,14 +2,11 @@
 
 use std::{collections::BTreeMap, fmt, net::Ipv4Addr};
 
-use samples::{
-    ConnectData, DeviceCounters, DeviceState, EndSeries, Environment, MachineCpu, PingPongData,
-    SoftnetCounters, ThreadCpu,
-};
+use samples::{DeviceCounters, DeviceState, Environment, MachineCpu, SoftnetCounters, ThreadCpu};
 use scenario::{DeviceRef, DeviceSettings, HostName, Lab};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
-use workload::{Direction, Load};
+use workload::{ConnectData, Direction, EndSeries, PingPongData, WorkloadSettings};
 
 use crate::observe::{ObserveOrder, Observing, Seen};
 
@@ -114,7 +111,7 @@ pub struct ServerOrder {
     /// The address to listen on; the port is the kernel's choice.
     pub bind: Ipv4Addr,
     /// What will be sent.
-    pub load: Load,
+    pub load: WorkloadSettings,
     /// CPUs for its traffic threads: thread n on the one number n, from the start again after the last; `None`
     /// leaves them free.
     pub cpus: Option<Vec<u32>>,
@@ -132,7 +129,7 @@ pub struct ClientOrder {
     /// Its port.
     pub port: u16,
     /// What to send.
-    pub load: Load,
+    pub load: WorkloadSettings,
     /// CPUs for its traffic threads: thread n on the one number n, from the start again after the last; `None`
     /// leaves them free.
     pub cpus: Option<Vec<u32>>,

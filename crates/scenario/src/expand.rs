@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use units::{Bytes, Nanos};
-use workload::{Load, Schedule, StreamLoad, Until};
+use workload::{Schedule, StreamSettings, Until, WorkloadSettings};
 
 use crate::{
     design::{Design, MOST_TRIALS, Objective},
@@ -107,9 +107,9 @@ impl Plan {
 }
 
 /// How long its traffic flows, with the warm-up; a guess where it ends after a number of bytes.
-fn duration_estimate(load: &Load) -> Nanos {
+fn duration_estimate(load: &WorkloadSettings) -> Nanos {
     let (sent, speed) = match load {
-        Load::Stream(StreamLoad { until: Until::Sent(bytes), rate, streams, .. }) => {
+        WorkloadSettings::Stream(StreamSettings { until: Until::Sent(bytes), rate, streams, .. }) => {
             let rated = rate.map_or(GUESSED_SPEED, |rate| rate.0 / 8.0 * f64::from(*streams));
             (*bytes, rated.min(GUESSED_SPEED))
         }
@@ -218,24 +218,30 @@ fn slug(path: &Path, workload: &Workload, levels: &[String]) -> String {
 }
 
 /// `sizes_follow` is whether the size of writes is the default of the mode.
-fn set(load: &mut Load, setting: &Setting, sizes_follow: bool) {
+fn set(load: &mut WorkloadSettings, setting: &Setting, sizes_follow: bool) {
     match (load, setting) {
-        (Load::Stream(stream), Setting::Mode(mode)) => {
+        (WorkloadSettings::Stream(stream), Setting::Mode(mode)) => {
             stream.mode = *mode;
             if sizes_follow {
                 stream.message = stream_message(stream.transport, *mode);
             }
         }
-        (Load::Stream(stream), Setting::Rate(rate)) => stream.rate = *rate,
-        (Load::PingPong(ping), Setting::Waiting(waiting)) => ping.waiting = *waiting,
-        (Load::PingPong(ping), Setting::Open(false)) => ping.schedule = Schedule::Closed,
-        (Load::Stream(stream), Setting::Streams(streams)) => stream.streams = *streams,
-        (Load::Stream(stream), Setting::Direction(direction)) => stream.direction = *direction,
-        (Load::Stream(stream), Setting::Message(size)) => stream.message = *size,
-        (Load::Stream(stream), Setting::Congestion(word)) => stream.socket.congestion = congestion(word),
-        (Load::PingPong(ping), Setting::Message(size)) => ping.message = *size,
-        (Load::PingPong(ping), Setting::Congestion(word)) => ping.socket.congestion = congestion(word),
-        (Load::Connect(connect), Setting::Congestion(word)) => connect.socket.congestion = congestion(word),
+        (WorkloadSettings::Stream(stream), Setting::Rate(rate)) => stream.rate = *rate,
+        (WorkloadSettings::PingPong(ping), Setting::Waiting(waiting)) => ping.waiting = *waiting,
+        (WorkloadSettings::PingPong(ping), Setting::Open(false)) => ping.schedule = Schedule::Closed,
+        (WorkloadSettings::Stream(stream), Setting::Streams(streams)) => stream.streams = *streams,
+        (WorkloadSettings::Stream(stream), Setting::Direction(direction)) => stream.direction = *direction,
+        (WorkloadSettings::Stream(stream), Setting::Message(size)) => stream.message = *size,
+        (WorkloadSettings::Stream(stream), Setting::Congestion(word)) => {
+            stream.socket.congestion = congestion(word)
+        }
+        (WorkloadSettings::PingPong(ping), Setting::Message(size)) => ping.message = *size,
+        (WorkloadSettings::PingPong(ping), Setting::Congestion(word)) => {
+            ping.socket.congestion = congestion(word)
+        }
+        (WorkloadSettings::Connect(connect), Setting::Congestion(word)) => {
+            connect.socket.congestion = congestion(word)
+        }
         _ => {}
     }
 }

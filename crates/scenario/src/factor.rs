@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};
-use workload::{Direction, Load, Mode, Placement, Waiting};
+use workload::{Direction, Mode, Placement, Waiting, WorkloadSettings};
 
 use std::collections::BTreeMap;
 
@@ -108,13 +108,13 @@ impl Setting {
         }
     }
 
-    fn changes(&self, load: &Load, passes: impl FnOnce() -> bool) -> bool {
+    fn changes(&self, load: &WorkloadSettings, passes: impl FnOnce() -> bool) -> bool {
         match self {
             Self::Offloads(_) | Self::Mtu(_) | Self::BigTcp(_) | Self::Queues(_) => passes(),
-            Self::Streams(_) | Self::StreamsPer { .. } => matches!(load, Load::Stream(_)),
-            Self::Direction(_) | Self::Mode(_) | Self::Rate(_) => matches!(load, Load::Stream(_)),
-            Self::Waiting(_) | Self::Open(_) => matches!(load, Load::PingPong(_)),
-            Self::Message(_) => !matches!(load, Load::Connect(_)),
+            Self::Streams(_) | Self::StreamsPer { .. } => matches!(load, WorkloadSettings::Stream(_)),
+            Self::Direction(_) | Self::Mode(_) | Self::Rate(_) => matches!(load, WorkloadSettings::Stream(_)),
+            Self::Waiting(_) | Self::Open(_) => matches!(load, WorkloadSettings::PingPong(_)),
+            Self::Message(_) => !matches!(load, WorkloadSettings::Connect(_)),
             Self::Placement(_) => true,
             Self::Congestion(_) => load.is_tcp(),
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use units::Bytes;
-use workload::{Load, Mode, Placement, Transport};
+use workload::{Mode, Placement, Transport, WorkloadSettings};
 
 use crate::names::{PathName, WorkloadName};
 
@@ -12,7 +12,7 @@ pub struct Workload {
     /// Its name.
     pub name: WorkloadName,
     /// What is sent.
-    pub load: Load,
+    pub load: WorkloadSettings,
     /// Whether a stream's size of writes is the default, so that it follows the mode.
     pub default_message: bool,
     /// Where the ends run.

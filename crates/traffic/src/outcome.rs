@@ -1,7 +1,7 @@
 //! What one end of a load recorded, whatever the load and the dialect.
 
-use samples::{ConnectData, EndSeries, PingPongData, ThreadCpu};
-use workload::Direction;
+use samples::ThreadCpu;
+use workload::{ConnectData, Direction, EndSeries, PingPongData};
 
 /// What one end recorded.
 #[derive(Debug, Clone, Default, PartialEq)]

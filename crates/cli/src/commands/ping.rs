@@ -9,9 +9,8 @@ use std::{
     thread,
 };
 
-use ::workload::{Background, Load, PingPongLoad, Placement};
+use ::workload::{Background, Measurement, PingPongData, PingPongSettings, Placement, WorkloadSettings};
 use anyhow::bail;
-use samples::{Measurement, PingPongData};
 use traffic::{Outcome, Stop};
 
 use beside::Beside;
@@ -60,24 +59,24 @@ struct Ping<'a> {
 }
 
 impl Ping<'_> {
-    fn measure(&self, load: &Load, sockperf: bool) -> traffic::Result<Outcome> {
+    fn measure(&self, load: &WorkloadSettings, sockperf: bool) -> traffic::Result<Outcome> {
         match load {
-            Load::PingPong(load) if sockperf => self.sockperf(load.clone()),
-            Load::PingPong(load) => match &load.under {
+            WorkloadSettings::PingPong(load) if sockperf => self.sockperf(load.clone()),
+            WorkloadSettings::PingPong(load) => match &load.under {
                 Some(background) => self.under(load, background),
-                None => self.native(Load::PingPong(load.clone())),
+                None => self.native(WorkloadSettings::PingPong(load.clone())),
             },
             load => self.native(load.clone()),
         }
     }
 
-    fn sockperf(&self, load: PingPongLoad) -> traffic::Result<Outcome> {
+    fn sockperf(&self, load: PingPongSettings) -> traffic::Result<Outcome> {
         let (server, bind, cpus) = (self.server, self.bind, self.cpus.clone());
         let spec = traffic::sockperf::ClientSpec { server, bind, load, cpus };
         traffic::sockperf::run_client(&spec, self.stop, self.watch)
     }
 
-    fn native(&self, load: Load) -> traffic::Result<Outcome> {
+    fn native(&self, load: WorkloadSettings) -> traffic::Result<Outcome> {
         let bind = self.bind.unwrap_or_else(|| unspecified(self.server));
         // A standing server asks for none, and tells by it whose connections are whose.
         let token = traffic::random_token();
@@ -85,8 +84,8 @@ impl Ping<'_> {
         traffic::run_client(&spec, self.stop, self.watch)
     }
 
-    fn under(&self, load: &PingPongLoad, background: &Background) -> traffic::Result<Outcome> {
-        let alone = Load::PingPong(PingPongLoad { under: None, ..load.clone() });
+    fn under(&self, load: &PingPongSettings, background: &Background) -> traffic::Result<Outcome> {
+        let alone = WorkloadSettings::PingPong(PingPongSettings { under: None, ..load.clone() });
         thread::scope(|scope| {
             let beside = Beside::start(scope, self.server, self.bind, load, background, self.stop);
             let ping = self.native(alone);
@@ -137,11 +136,11 @@ fn given_up(args: &PingArgs, watch: &Watch) -> anyhow::Result<Exit> {
     Ok(Exit::Interrupted)
 }
 
-fn lines(args: &PingArgs, load: &Load) -> Lines {
+fn lines(args: &PingArgs, load: &WorkloadSettings) -> Lines {
     let every = args.output.interval;
     match load {
         _ if args.output.json || every.0 == 0 => Lines::None,
-        Load::Connect(connect) => Lines::Connect { every, warmup: connect.warmup },
+        WorkloadSettings::Connect(connect) => Lines::Connect { every, warmup: connect.warmup },
         _ => Lines::PingPong,
     }
 }

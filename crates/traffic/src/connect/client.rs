@@ -7,11 +7,11 @@ use std::{
     time::Duration,
 };
 
-use samples::{ConnectData, ConnectInterval, LatencyHistogram, SocketFacts, ThreadCpu, ThreadRole};
+use samples::{ThreadCpu, ThreadRole};
 use socket2::{Protocol, Socket, Type};
 use sys::clock::monotonic;
 use units::Nanos;
-use workload::ConnectLoad;
+use workload::{ConnectData, ConnectInterval, ConnectSettings, LatencyHistogram, SocketFacts};
 
 use super::{
     CONTROL, COUNTED, GRACE, PATIENCE, check,
@@ -41,7 +41,7 @@ const PIECE: usize = 64 << 10;
 /// # Errors
 /// When a setting makes no sense, the server cannot be reached, or no connection succeeds for long.
 pub(crate) fn run_client(
-    spec: &ClientSpec<ConnectLoad>,
+    spec: &ClientSpec<ConnectSettings>,
     stop: &Stop,
     observer: &dyn Observer,
 ) -> Result<Outcome> {
@@ -85,7 +85,7 @@ struct Part {
 
 /// One thread's work.
 struct Caller<'a> {
-    spec: &'a ClientSpec<ConnectLoad>,
+    spec: &'a ClientSpec<ConnectSettings>,
     grid: Grid,
     request: Vec<u8>,
     response: usize,
@@ -100,7 +100,7 @@ struct Times {
 }
 
 impl<'a> Caller<'a> {
-    fn new(spec: &'a ClientSpec<ConnectLoad>, grid: Grid) -> Self {
+    fn new(spec: &'a ClientSpec<ConnectSettings>, grid: Grid) -> Self {
         let exchange = Exchange::of(&spec.load);
         let handshake = Handshake { token: spec.token, purpose: Purpose::Connect, number: COUNTED };
         let mut request = vec![0x5A; exchange.request as usize];

@@ -8,9 +8,9 @@ use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
-use samples::{ConnectData, ThreadCpu, ThreadRole};
+use samples::{ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
-use workload::ConnectLoad;
+use workload::{ConnectData, ConnectSettings};
 
 use super::{CONTROL, COUNTED, GRACE, PATIENCE, answer::Desk, check};
 use crate::{
@@ -33,7 +33,7 @@ const SPARE: u32 = 2;
 /// A server of connections, listening.
 #[derive(Debug)]
 pub(crate) struct Server {
-    spec: ServerSpec<ConnectLoad>,
+    spec: ServerSpec<ConnectSettings>,
     listener: TcpListener,
     port: u16,
 }
@@ -43,7 +43,7 @@ impl Server {
     ///
     /// # Errors
     /// When a setting makes no sense, the address is not this machine's, or the kernel lacks what was asked.
-    pub(crate) fn open(spec: ServerSpec<ConnectLoad>) -> Result<Self> {
+    pub(crate) fn open(spec: ServerSpec<ConnectSettings>) -> Result<Self> {
         check(&spec.load)?;
         let listener = gather::listen(spec.bind, &spec.load.socket)?;
         let port = gather::port(listener.local_addr())?;
@@ -90,7 +90,7 @@ impl Server {
 /// Serves one connection after another until it is over.
 fn serve(
     listener: &TcpListener,
-    spec: &ServerSpec<ConnectLoad>,
+    spec: &ServerSpec<ConnectSettings>,
     thread: u32,
     over: &AtomicBool,
     shared: &Shared<'_>,
@@ -128,7 +128,7 @@ fn is_passing(error: &io::Error) -> bool {
 /// Lets the client begin, and waits until it closes the connection that stands for the whole time.
 fn watch(
     control: &TcpStream,
-    spec: &ServerSpec<ConnectLoad>,
+    spec: &ServerSpec<ConnectSettings>,
     name: &str,
     over: &AtomicBool,
     shared: &Shared<'_>,

@@ -2,9 +2,8 @@
 
 use std::net::SocketAddr;
 
-use samples::Interval;
 use units::Nanos;
-use workload::{StreamLoad, Transport};
+use workload::{Interval, StreamSettings, Transport};
 
 use crate::{error::Error, observer::FlowId, outcome::Outcome};
 
@@ -106,7 +105,7 @@ pub enum Dialect {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Work {
     /// A stream.
-    Stream(Box<StreamLoad>),
+    Stream(Box<StreamSettings>),
     /// Messages returned.
     PingPong(Transport),
     /// Requests answered, a connection each.

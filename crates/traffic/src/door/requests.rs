@@ -12,9 +12,10 @@ use std::{
 };
 
 use codecs::sockperf::Counts;
-use samples::{ConnectData, ThreadCpu, ThreadRole};
+use samples::{ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use units::Nanos;
+use workload::ConnectData;
 
 use crate::{
     bounds::{Bounds, Ended, Guard},

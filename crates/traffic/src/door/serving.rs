@@ -6,10 +6,9 @@ use std::{
     sync::mpsc::Receiver,
 };
 
-use samples::Interval;
 use sys::clock::monotonic;
 use units::Nanos;
-use workload::Transport;
+use workload::{Interval, Transport};
 
 use super::{
     config::Config,

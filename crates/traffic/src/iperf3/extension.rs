@@ -9,12 +9,12 @@ use std::{
 };
 
 use codecs::iperf3::{PlannedStream, Unread};
-use samples::{EndSeries, ThreadCpu};
+use samples::ThreadCpu;
 use serde::{
     Deserialize, Deserializer, Serialize,
     de::{Error as _, SeqAccess, Visitor},
 };
-use workload::Direction;
+use workload::{Direction, EndSeries};
 
 use crate::outcome::{FlowOutcome, Outcome};
 
@@ -140,8 +140,8 @@ impl Write for Bounded {
 
 #[cfg(test)]
 mod tests {
-    use samples::{Interval, LatencyHistogram};
     use units::{Bytes, Nanos};
+    use workload::{Interval, LatencyHistogram};
 
     use super::*;
 

@@ -1,8 +1,7 @@
 //! What this end recorded, as iperf3's two ends tell each other. Pure.
 
 use codecs::iperf3::{PlannedStream, Results, StreamResults};
-use samples::{DatagramSample, EndSeries, Interval};
-use workload::Direction;
+use workload::{DatagramSample, Direction, EndSeries, Interval};
 
 use crate::outcome::Outcome;
 
@@ -70,8 +69,8 @@ fn whole(number: u64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use samples::TcpSample;
     use units::{Bytes, Nanos};
+    use workload::TcpSample;
 
     use super::*;
     use crate::outcome::FlowOutcome;

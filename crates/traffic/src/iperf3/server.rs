@@ -17,7 +17,7 @@ use std::{
 use codecs::iperf3::{Cookie, ErrorCode, Params, PlannedStream, Results, output::Output, server::Machine};
 use samples::UnixMillis;
 use units::Nanos;
-use workload::{Direction, StreamLoad};
+use workload::{Direction, StreamSettings};
 
 use self::{
     control::Control,
@@ -54,7 +54,7 @@ pub(crate) struct Visit {
     /// It awaits the judgement of the parameters.
     pub(crate) machine: Box<Machine>,
     pub(crate) params: Box<Params>,
-    pub(crate) load: StreamLoad,
+    pub(crate) load: StreamSettings,
     pub(crate) arriving: Receiver<Arrival>,
     /// How long nothing may move.
     pub(crate) patience: Nanos,
@@ -96,7 +96,7 @@ struct Test<'a> {
     cookie: Cookie,
     started: UnixMillis,
     params: &'a Params,
-    load: &'a StreamLoad,
+    load: &'a StreamSettings,
     plan: &'a [PlannedStream],
     limits: &'a Limits,
     patience: Nanos,
@@ -242,7 +242,7 @@ fn now() -> UnixMillis {
 fn flow<'a>(
     (direction, id): (Direction, u32),
     socket: FlowSocket,
-    load: &'a StreamLoad,
+    load: &'a StreamSettings,
     told: &'a Told,
 ) -> Flow<'a> {
     let peer = match &socket {

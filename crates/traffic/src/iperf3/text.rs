@@ -3,15 +3,14 @@
 use std::fmt::Write;
 
 use codecs::iperf3::PlannedStream;
-use samples::{EndSeries, Interval};
-use workload::{Direction, StreamLoad};
+use workload::{Direction, EndSeries, Interval, StreamSettings};
 
 use crate::outcome::Outcome;
 
 const RULE: &str = "- - - - - - - - - - - - - - - - - - - - - - - - -\n";
 
 /// Every interval and the summary of each stream.
-pub(super) fn report(outcome: &Outcome, plan: &[PlannedStream], load: &StreamLoad) -> String {
+pub(super) fn report(outcome: &Outcome, plan: &[PlannedStream], load: &StreamSettings) -> String {
     let mut text = String::new();
     for (planned, flow) in plan.iter().zip(&outcome.flows) {
         if let Some((local, remote)) =
@@ -40,7 +39,7 @@ pub(super) fn report(outcome: &Outcome, plan: &[PlannedStream], load: &StreamLoa
 
 const HEAD: &str = "[ ID] Interval           Transfer     Bitrate\n";
 
-fn one(text: &mut String, planned: &PlannedStream, interval: &Interval, load: &StreamLoad) {
+fn one(text: &mut String, planned: &PlannedStream, interval: &Interval, load: &StreamSettings) {
     let seconds = |time: units::Nanos| time.0 as f64 / 1e9;
     let (start, end) = (seconds(interval.start), seconds(interval.end));
     // iperf3's clock begins anew after what it omits.
@@ -131,9 +130,8 @@ fn three_digits(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use samples::{SocketFacts, TcpSample};
     use units::{Bytes, Nanos};
-    use workload::Until;
+    use workload::{SocketFacts, TcpSample, Until};
 
     use super::*;
     use crate::outcome::FlowOutcome;
@@ -156,9 +154,9 @@ mod tests {
         };
         let direction = Direction::Reverse;
         let outcome = Outcome { flows: vec![FlowOutcome { id: 0, direction, series }], ..Outcome::default() };
-        let load = StreamLoad {
+        let load = StreamSettings {
             warmup: Nanos::from_secs(1),
-            ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(2)))
+            ..StreamSettings::new(Until::Elapsed(Nanos::from_secs(2)))
         };
         let text = report(&outcome, &[PlannedStream { id: 1, direction }], &load);
         let expected = "\

@@ -1,9 +1,9 @@
 //! The end that sends first and measures.
 
-use samples::{LatencyHistogram, OpenLoopData, PingPongData, ThreadCpu, ThreadRole};
+use samples::{ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use units::Nanos;
-use workload::{PingPongLoad, Schedule, Transport};
+use workload::{LatencyHistogram, OpenLoopData, PingPongData, PingPongSettings, Schedule, Transport};
 
 use super::{
     check, closed,
@@ -33,7 +33,7 @@ const END: &str = "client";
 /// # Errors
 /// When a setting makes no sense, the server cannot be reached, or ends the connection before its time.
 pub(crate) fn run_client(
-    spec: &ClientSpec<PingPongLoad>,
+    spec: &ClientSpec<PingPongSettings>,
     stop: &Stop,
     observer: &dyn Observer,
 ) -> Result<Outcome> {
@@ -63,7 +63,7 @@ pub(crate) fn run_client(
 pub(crate) fn exchange<F: Format>(
     line: &Line,
     format: &F,
-    load: &PingPongLoad,
+    load: &PingPongSettings,
     cpus: Option<&[u32]>,
     stop: &Stop,
     observer: &dyn Observer,
@@ -98,7 +98,7 @@ struct Part {
 fn closed_job<'a, F: Format + 'a>(
     line: &'a Line,
     format: &F,
-    load: &'a PingPongLoad,
+    load: &'a PingPongSettings,
     cpus: Option<&'a [u32]>,
     shared: &'a Shared<'a>,
 ) -> Job<'a, Part> {
@@ -122,7 +122,7 @@ fn open_jobs<'a, F: Format + 'a>(
     open: &'a Open<'a>,
     line: &'a Line,
     format: &F,
-    load: &'a PingPongLoad,
+    load: &'a PingPongSettings,
     cpus: Option<&'a [u32]>,
     shared: &'a Shared<'a>,
 ) -> Vec<Job<'a, Part>> {

@@ -5,9 +5,9 @@ use std::{
     net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
 };
 
-use samples::{PingPongData, ThreadRole};
+use samples::ThreadRole;
 use sys::clock::monotonic;
-use workload::{PingPongLoad, Transport, Waiting};
+use workload::{PingPongData, PingPongSettings, Transport, Waiting};
 
 use super::{
     GRACE, check,
@@ -39,7 +39,7 @@ const TRIES: u32 = 32;
 /// A server of one ping-pong, listening.
 #[derive(Debug)]
 pub(crate) struct Server {
-    spec: ServerSpec<PingPongLoad>,
+    spec: ServerSpec<PingPongSettings>,
     port: u16,
     /// For messages over TCP, and for a stream beside them.
     listener: Option<TcpListener>,
@@ -53,7 +53,7 @@ impl Server {
     ///
     /// # Errors
     /// When a setting makes no sense, the address is not this machine's, or the kernel lacks what was asked.
-    pub(crate) fn open(spec: ServerSpec<PingPongLoad>) -> Result<Self> {
+    pub(crate) fn open(spec: ServerSpec<PingPongSettings>) -> Result<Self> {
         check(&spec.load)?;
         if spec.load.transport == Transport::Udp && spec.load.under.is_none() {
             let asked = spec.load.socket.server_port.unwrap_or(0);
@@ -69,7 +69,7 @@ impl Server {
         Self::listen(&spec)
     }
 
-    fn listen(spec: &ServerSpec<PingPongLoad>) -> Result<Self> {
+    fn listen(spec: &ServerSpec<PingPongSettings>) -> Result<Self> {
         let listener = gather::listen(spec.bind, &spec.load.socket)?;
         let port = gather::port(listener.local_addr())?;
         let socket = match spec.load.transport {
@@ -106,7 +106,7 @@ impl Server {
 
 fn serve(
     line: &Line,
-    spec: &ServerSpec<PingPongLoad>,
+    spec: &ServerSpec<PingPongSettings>,
     stop: &Stop,
     observer: &dyn Observer,
 ) -> Result<Outcome> {

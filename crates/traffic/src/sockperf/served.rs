@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use codecs::sockperf::{Counts, Reply};
-use samples::{EndSeries, Interval, PingPongData, SocketFacts, ThreadCpu};
+use samples::ThreadCpu;
 use units::{Bytes, Nanos};
-use workload::Direction;
+use workload::{Direction, EndSeries, Interval, PingPongData, SocketFacts};
 
 use crate::{
     bounds::{Ended, Guard},

@@ -1,6 +1,6 @@
 //! The end that connects.
 
-use workload::{StreamLoad, Transport};
+use workload::{StreamSettings, Transport};
 
 use super::{CLIENT, DatagramFormat, Finish, Flow, FlowSocket, Start, check, connections, flow, share, udp};
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 /// # Errors
 /// When the server cannot be reached, lacks the congestion control, or a connection fails or stalls.
 pub(crate) fn run_client(
-    spec: &ClientSpec<StreamLoad>,
+    spec: &ClientSpec<StreamSettings>,
     stop: &Stop,
     observer: &dyn Observer,
 ) -> Result<Outcome> {

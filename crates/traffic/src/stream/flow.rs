@@ -5,8 +5,8 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use samples::{SocketFacts, ThreadCpu};
-use workload::{Direction, StreamLoad};
+use samples::ThreadCpu;
+use workload::{Direction, SocketFacts, StreamSettings};
 
 use super::{
     tcp,
@@ -40,7 +40,7 @@ pub(crate) struct Flow<'a> {
     /// Connected.
     pub(crate) socket: FlowSocket,
     /// What flows. Its direction and its number of streams are not looked at.
-    pub(crate) load: &'a StreamLoad,
+    pub(crate) load: &'a StreamSettings,
     /// The only CPU that its thread may run on.
     pub(crate) cpu: Option<u32>,
     /// Bytes that it carries, where the load ends with an amount.

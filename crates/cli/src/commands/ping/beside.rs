@@ -7,8 +7,7 @@ use std::{
     time::Duration,
 };
 
-use ::workload::{Background, PingPongLoad, StreamLoad, Until};
-use samples::StreamData;
+use ::workload::{Background, PingPongSettings, StreamData, StreamSettings, Until};
 use traffic::{
     Observer, Stop,
     iperf3::{self, ClientSpec, Options},
@@ -34,7 +33,7 @@ impl<'scope> Beside<'scope> {
         scope: &'scope Scope<'scope, 'env>,
         server: SocketAddr,
         bind: Option<IpAddr>,
-        ping: &PingPongLoad,
+        ping: &PingPongSettings,
         background: &Background,
         asked: &Stop,
     ) -> Self {
@@ -62,10 +61,10 @@ impl<'scope> Beside<'scope> {
     }
 }
 
-fn stream(ping: &PingPongLoad, background: &Background) -> StreamLoad {
+fn stream(ping: &PingPongSettings, background: &Background) -> StreamSettings {
     let Background { mode, streams, direction, rate, message } = *background;
     let until = Until::Elapsed(ping.warmup + ping.duration + MARGIN);
-    StreamLoad { mode, streams, direction, rate, message, ..StreamLoad::new(until) }
+    StreamSettings { mode, streams, direction, rate, message, ..StreamSettings::new(until) }
 }
 
 fn await_begin<T>(flowing: &Receiver<()>, asked: &Stop, thread: &ScopedJoinHandle<'_, T>) {
@@ -94,7 +93,8 @@ mod tests {
 
     #[test]
     fn the_stream_lasts_longer_than_the_ping() {
-        let ping = PingPongLoad { warmup: Nanos::from_secs(1), ..PingPongLoad::new(Nanos::from_secs(3)) };
+        let ping =
+            PingPongSettings { warmup: Nanos::from_secs(1), ..PingPongSettings::new(Nanos::from_secs(3)) };
         let rate = Some(BitRate(1e9));
         let (mode, direction, message) = (Mode::App, Direction::Forward, Bytes(1 << 17));
         let load = stream(&ping, &Background { mode, streams: 2, direction, rate, message });

@@ -2,8 +2,7 @@
 
 use std::net::SocketAddr;
 
-use ::workload::{Direction, StreamLoad, Transport};
-use samples::EndSeries;
+use ::workload::{Direction, EndSeries, StreamSettings, Transport};
 use traffic::{
     FlowOutcome, Outcome,
     door::{Client, Dialect, Event, Report, Work},
@@ -50,7 +49,7 @@ fn work(client: &Client) -> String {
     }
 }
 
-fn stream(load: &StreamLoad) -> String {
+fn stream(load: &StreamSettings) -> String {
     let way = match load.direction {
         Direction::Forward => "receives",
         Direction::Reverse => "sends",
@@ -102,8 +101,7 @@ fn carried(outcome: &Outcome) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::workload::Until;
-    use samples::Interval;
+    use ::workload::{Interval, Until};
     use traffic::door::Refusal;
     use units::{BitRate, Bytes, Nanos};
 
@@ -113,8 +111,8 @@ mod tests {
         Client { number: 3, peer, local, dialect: Dialect::Iperf3, work }
     }
 
-    fn load() -> StreamLoad {
-        StreamLoad::new(Until::Elapsed(Nanos::from_secs(1)))
+    fn load() -> StreamSettings {
+        StreamSettings::new(Until::Elapsed(Nanos::from_secs(1)))
     }
 
     fn report(bytes: u64) -> Report {
@@ -142,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_client_is_told_in_two_lines() {
-        let asked = StreamLoad { streams: 4, rate: Some(BitRate(1e8)), ..load() };
+        let asked = StreamSettings { streams: 4, rate: Some(BitRate(1e8)), ..load() };
         let client = client(Work::Stream(Box::new(asked)));
         assert_eq!(
             line(&Event::Begins { client: &client }).expect("a line"),

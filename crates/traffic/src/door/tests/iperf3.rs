@@ -5,10 +5,9 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use samples::EndSeries;
 use serde_json::Value;
 use units::Nanos;
-use workload::{Direction, StreamLoad, Until};
+use workload::{Direction, EndSeries, StreamSettings, Until};
 
 use super::{Door, Ended, beside_door, config};
 use crate::{
@@ -244,7 +243,8 @@ fn udp_with_every_option() {
 fn two_plumbs_tell_each_other_everything() {
     beside_door(&config("127.0.0.1"), |door| {
         for direction in [Direction::Forward, Direction::Reverse, Direction::Both] {
-            let load = StreamLoad { direction, ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(1))) };
+            let load =
+                StreamSettings { direction, ..StreamSettings::new(Until::Elapsed(Nanos::from_secs(1))) };
             let (bind, cpus, options) = (None, None, Options::default());
             let spec = ClientSpec { server: door.address, bind, load, cpus, options };
             let report = run_client(&spec, &Stop::new(), &()).expect("the door stands");
@@ -268,7 +268,7 @@ fn a_test_that_moves_is_not_silent_however_long_its_intervals_are() {
         for direction in [Direction::Forward, Direction::Reverse] {
             let interval = Nanos::from_secs(10);
             let until = Until::Elapsed(Nanos::from_millis(2500));
-            let load = StreamLoad { direction, interval, ..StreamLoad::new(until) };
+            let load = StreamSettings { direction, interval, ..StreamSettings::new(until) };
             let (bind, cpus, options) = (None, None, Options::default());
             let spec = ClientSpec { server: door.address, bind, load, cpus, options };
             run_client(&spec, &Stop::new(), &()).expect("it moves all the time");

@@ -13,7 +13,7 @@ use std::{
 use codecs::iperf3::PlannedStream;
 use sys::{clock::monotonic, socket::tcp_info};
 use units::Nanos;
-use workload::{Direction, StreamLoad, Until};
+use workload::{Direction, StreamSettings, Until};
 
 use super::{
     connect::Streams,
@@ -44,7 +44,7 @@ const STALLED: Nanos = Nanos::from_secs(30);
 
 /// What is run, and who is told.
 pub(super) struct Drive<'a> {
-    pub(super) load: &'a StreamLoad,
+    pub(super) load: &'a StreamSettings,
     pub(super) cpus: Option<&'a [u32]>,
     pub(super) stop: &'a Stop,
     pub(super) observer: &'a dyn Observer,

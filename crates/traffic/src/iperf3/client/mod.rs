@@ -26,7 +26,7 @@ use codecs::iperf3::{Cookie, ErrorCode, Failure, Params, Results};
 use samples::UnixMillis;
 use serde_json::Value;
 use units::{BitRate, Nanos};
-use workload::{StreamLoad, Transport};
+use workload::{StreamSettings, Transport};
 
 use self::{control::Control, drive::Drive};
 use super::{cpu::Cpu, results};
@@ -51,7 +51,7 @@ pub struct ClientSpec {
     /// The address to connect from; the kernel's choice if `None`.
     pub bind: Option<IpAddr>,
     /// What is sent. A UDP message of 0 bytes is as long as the control connection's segments, as iperf3 has it.
-    pub load: StreamLoad,
+    pub load: StreamSettings,
     /// CPUs of the traffic threads: thread n on the one number n, from the start again after the last.
     pub cpus: Option<Vec<u32>>,
     /// What iperf3 knows beyond a load.
@@ -118,7 +118,7 @@ pub struct Report {
     /// The parameters as they were sent.
     pub params: Params,
     /// The load as it was run: with the length of its messages.
-    pub load: StreamLoad,
+    pub load: StreamSettings,
     /// Each data connection, in the order in which they were made: that of `here`'s flows.
     pub connections: Vec<Connection>,
     /// The test's name.
@@ -222,7 +222,7 @@ fn run(spec: &ClientSpec, pkcs1: bool, stop: &Stop, observer: &dyn Observer) -> 
 
 struct Test<'a> {
     spec: &'a ClientSpec,
-    load: &'a StreamLoad,
+    load: &'a StreamSettings,
     params: &'a Params,
     cookie: &'a Cookie,
 }

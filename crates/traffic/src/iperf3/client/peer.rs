@@ -1,9 +1,10 @@
 //! What the server saw, in our own words: its whole series, or what iperf3's results make of it.
 
 use codecs::iperf3::{PlannedStream, Results, StreamResults};
-use samples::{DatagramSample, EndSeries, Interval, SocketFacts, TcpSample};
 use units::{Bytes, Nanos};
-use workload::{Direction, StreamLoad, Transport};
+use workload::{
+    DatagramSample, Direction, EndSeries, Interval, SocketFacts, StreamSettings, TcpSample, Transport,
+};
 
 use super::{super::extension, ServerOutput};
 use crate::outcome::{FlowOutcome, Outcome};
@@ -13,7 +14,7 @@ use crate::outcome::{FlowOutcome, Outcome};
 pub(super) fn outcome(
     there: &Results,
     plan: &[PlannedStream],
-    load: &StreamLoad,
+    load: &StreamSettings,
     here: &Outcome,
 ) -> (Outcome, bool) {
     if let Some(outcome) = there.plumb.as_ref().and_then(|told| extension::understand(told, plan)) {

@@ -1,8 +1,7 @@
 //! Datagrams that were sent, and after which nothing came: iperf3's receivers do not miss them. Pure.
 
 use codecs::iperf3::{PlannedStream, Results};
-use samples::{DatagramSample, EndSeries};
-use workload::{Direction, Transport};
+use workload::{DatagramSample, Direction, EndSeries, Transport};
 
 use super::Report;
 use crate::outcome::{FlowOutcome, Outcome};
@@ -62,8 +61,8 @@ fn lose(series: &mut EndSeries, missing: i64) {
 #[cfg(test)]
 mod tests {
     use codecs::iperf3::StreamResults;
-    use samples::Interval;
     use units::{Bytes, Nanos};
+    use workload::Interval;
 
     use super::*;
 

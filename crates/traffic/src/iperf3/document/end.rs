@@ -1,8 +1,7 @@
 //! The summary: every stream at both ends, and their sums.
 
 use codecs::iperf3::output::{Cpu, End, EndStream, Measure};
-use samples::TcpSample;
-use workload::{Direction, Transport};
+use workload::{Direction, TcpSample, Transport};
 
 use super::{super::client::left_out, Facts, Stream, intervals::sum, percent, rate, signed};
 

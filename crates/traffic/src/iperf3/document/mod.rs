@@ -10,9 +10,9 @@ mod tests;
 use std::net::SocketAddr;
 
 use codecs::iperf3::{Params, PlannedStream, Results, StreamResults, output::Output};
-use samples::{EndSeries, UnixMillis};
+use samples::UnixMillis;
 use units::Nanos;
-use workload::{Direction, StreamLoad};
+use workload::{Direction, EndSeries, StreamSettings};
 
 use super::client::{ClientSpec, Connection, Report, ServerOutput};
 use crate::outcome::{FlowOutcome, Outcome};
@@ -23,7 +23,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) role: Role,
     pub(crate) params: &'a Params,
     /// As it was run.
-    pub(crate) load: &'a StreamLoad,
+    pub(crate) load: &'a StreamSettings,
     /// The flows of the parameters' plan, in its order.
     pub(crate) here: &'a Outcome,
     /// What the other end told, if it did.

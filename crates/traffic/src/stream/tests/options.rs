@@ -1,8 +1,7 @@
 //! What is asked of sockets and threads is what they have, at both ends.
 
-use samples::{EndSeries, SocketFacts};
 use units::{Bytes, Nanos};
-use workload::{Direction, Mode, SocketSettings, StreamLoad, Transport, Until};
+use workload::{Direction, EndSeries, Mode, SocketFacts, SocketSettings, StreamSettings, Transport, Until};
 
 use super::{client_spec, datagrams, flow, for_300_ms, server_spec, settings, total};
 use crate::{
@@ -69,7 +68,7 @@ fn a_socket_polls_as_long_as_asked_where_that_is_allowed() {
 
 #[test]
 fn source_ports_are_the_first_and_those_after_it() {
-    let check = |mut load: StreamLoad| {
+    let check = |mut load: StreamSettings| {
         load.socket.source_port = Some(41_000);
         let Some((client, server)) = flow(&load, |_| ()) else { return };
         let expected: Vec<_> = (41_000..41_004).map(|port| format!("127.0.0.1:{port}")).collect();
@@ -133,7 +132,8 @@ fn limit_moves_the_same_bytes_without_copies() {
     for (direction, until) in
         [(Direction::Both, Until::Sent(Bytes(300_000_001))), (Direction::Reverse, for_300_ms())]
     {
-        let load = StreamLoad { mode: Mode::Limit, message: Bytes(1 << 20), ..settings(direction, 2, until) };
+        let load =
+            StreamSettings { mode: Mode::Limit, message: Bytes(1 << 20), ..settings(direction, 2, until) };
         let Some((client, server)) = flow(&load, |_| ()) else { return };
         for (ours, theirs) in client.flows.iter().zip(&server.flows) {
             assert_eq!(total(&ours.series), total(&theirs.series));
@@ -154,7 +154,8 @@ fn a_spliced_stream_over_a_short_path_has_a_bounded_send_buffer_unless_it_has_a_
         (Mode::Limit, Some(Bytes(65_536)), 131_072),
         (Mode::App, Some(Bytes(65_536)), 131_072),
     ] {
-        let mut load = StreamLoad { mode, ..settings(Direction::Forward, 1, Until::Sent(Bytes(50_000_000))) };
+        let mut load =
+            StreamSettings { mode, ..settings(Direction::Forward, 1, Until::Sent(Bytes(50_000_000))) };
         load.socket.window = window;
         let Some((client, _)) = flow(&load, |_| ()) else { return };
         let facts = &client.flows[0].series.socket;

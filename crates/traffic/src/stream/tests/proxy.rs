@@ -8,9 +8,8 @@ use std::{
     time::Duration,
 };
 
-use samples::DatagramSample;
 use units::{BitRate, Bytes, Nanos};
-use workload::{Direction, Mode, StreamLoad, Until};
+use workload::{DatagramSample, Direction, Mode, StreamSettings, Until};
 
 use super::{client_spec, counts, datagrams, server_spec};
 use crate::{
@@ -80,7 +79,7 @@ fn stand_between(here: &UdpSocket, server: SocketAddr, over: &AtomicBool) {
 }
 
 fn check(direction: Direction, mode: Mode) {
-    let load = StreamLoad {
+    let load = StreamSettings {
         message: Bytes(LENGTH as u64),
         rate: Some(BitRate(LENGTH as f64 * 8.0 * 1000.0)),
         warmup: Nanos(0),

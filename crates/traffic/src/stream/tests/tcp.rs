@@ -2,9 +2,9 @@
 
 use std::{io::Write, net::TcpStream, thread, time::Duration};
 
-use samples::{EndSeries, ThreadRole};
+use samples::ThreadRole;
 use units::{Bytes, Nanos};
-use workload::{Direction, StreamLoad, Until};
+use workload::{Direction, EndSeries, StreamSettings, Until};
 
 use super::{client_spec, flow, for_300_ms, server_spec, settings, total};
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// What holds for any record: no gaps, the warm-up first and cut at its end, a sample at each interval.
-fn check_series(series: &EndSeries, load: &StreamLoad) {
+fn check_series(series: &EndSeries, load: &StreamSettings) {
     let intervals = &series.intervals;
     assert_eq!(intervals[0].start, Nanos(0));
     for pair in intervals.windows(2) {
@@ -52,7 +52,7 @@ fn check(direction: Direction, streams: u32, until: Until) {
     for flow in client.flows.iter().chain(&server.flows) {
         let is_client = client.flows.iter().any(|ours| std::ptr::eq(ours, flow));
         if is_client == (flow.direction == Direction::Forward) {
-            let known = |sample: &samples::TcpSample| {
+            let known = |sample: &workload::TcpSample| {
                 let measured = sample.delivery.is_some() && sample.least_rtt.is_some();
                 measured && sample.offered_window > Bytes(0)
             };
@@ -154,11 +154,11 @@ fn a_congestion_control_that_the_kernel_lacks_is_unsupported() {
 fn settings_that_make_no_sense_are_refused() {
     let good = settings(Direction::Forward, 1, for_300_ms());
     let bad = [
-        StreamLoad { streams: 0, ..good.clone() },
-        StreamLoad { message: Bytes(0), ..good.clone() },
-        StreamLoad { interval: Nanos(0), ..good.clone() },
-        StreamLoad { until: Until::Sent(Bytes(0)), ..good.clone() },
-        StreamLoad { until: Until::Elapsed(Nanos(0)), ..good },
+        StreamSettings { streams: 0, ..good.clone() },
+        StreamSettings { message: Bytes(0), ..good.clone() },
+        StreamSettings { interval: Nanos(0), ..good.clone() },
+        StreamSettings { until: Until::Sent(Bytes(0)), ..good.clone() },
+        StreamSettings { until: Until::Elapsed(Nanos(0)), ..good },
     ];
     for load in bad {
         let error = Server::open(server_spec(&load)).expect_err("no sense").to_string();
@@ -204,9 +204,9 @@ fn stalls_are_recorded() {
 #[test]
 fn intervals_are_told_on_the_watching_thread_as_they_end() {
     #[derive(Default)]
-    struct Live(std::cell::RefCell<Vec<(FlowId, samples::Interval)>>);
+    struct Live(std::cell::RefCell<Vec<(FlowId, workload::Interval)>>);
     impl Observer for Live {
-        fn interval(&self, flow: FlowId, interval: &samples::Interval) {
+        fn interval(&self, flow: FlowId, interval: &workload::Interval) {
             self.0.borrow_mut().push((flow, *interval));
         }
     }
@@ -237,7 +237,7 @@ fn intervals_are_told_on_the_watching_thread_as_they_end() {
 /// all the same, whichever way it flows.
 #[test]
 fn a_load_from_the_same_ports_can_be_made_again() {
-    let made = |load: &StreamLoad| {
+    let made = |load: &StreamSettings| {
         let stop = Stop::new();
         let server = Server::open(server_spec(load)).expect("the port is free again");
         let client = client_spec(load, server.port());

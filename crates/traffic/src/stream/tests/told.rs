@@ -8,7 +8,7 @@ use std::{
 };
 
 use units::{Bytes, Nanos};
-use workload::{Direction, Mode, StreamLoad, Transport, Until};
+use workload::{Direction, Mode, StreamSettings, Transport, Until};
 
 use super::{datagrams, settings, total};
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     testing::{HERE, on_loopback},
 };
 
-fn connected(load: &StreamLoad, format: DatagramFormat) -> (FlowSocket, FlowSocket) {
+fn connected(load: &StreamSettings, format: DatagramFormat) -> (FlowSocket, FlowSocket) {
     match load.transport {
         Transport::Tcp => {
             let listener = TcpListener::bind((HERE, 0)).expect("loopback");
@@ -44,7 +44,7 @@ impl Observer for Came<'_> {
 }
 
 /// Client and server; the sender is told once something has come, and then the receiver.
-fn run(load: &StreamLoad, direction: Direction, format: DatagramFormat) -> Option<(Outcome, Outcome)> {
+fn run(load: &StreamSettings, direction: Direction, format: DatagramFormat) -> Option<(Outcome, Outcome)> {
     on_loopback(|| {
         let (client, server) = connected(load, format);
         let (ours, theirs) = (Told::default(), Told::default());
@@ -87,7 +87,7 @@ fn whoever_is_told_ends_and_both_ends_agree() {
     let long = Until::Elapsed(Nanos::from_secs(60));
     for direction in [Direction::Forward, Direction::Reverse] {
         for mode in [Mode::App, Mode::Limit] {
-            let load = StreamLoad { mode, ..settings(direction, 1, long) };
+            let load = StreamSettings { mode, ..settings(direction, 1, long) };
             let Some((client, server)) = run(&load, direction, DatagramFormat::Counter32) else { return };
             let (ours, theirs) = (&client.flows[0].series, &server.flows[0].series);
             assert_eq!(total(ours), total(theirs));

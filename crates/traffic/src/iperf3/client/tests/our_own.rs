@@ -16,7 +16,7 @@ impl Watcher for Ear {
 }
 
 /// Runs it against a standing server of ours.
-fn run(load: StreamLoad, options: Options) -> Option<Report> {
+fn run(load: StreamSettings, options: Options) -> Option<Report> {
     on_loopback(|| {
         let config = Config::new(vec![SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0)]);
         let (tell, told) = mpsc::channel();
@@ -36,7 +36,7 @@ fn run(load: StreamLoad, options: Options) -> Option<Report> {
 #[test]
 fn tells_its_whole_series_and_both_ends_agree_to_the_byte() {
     for direction in [Direction::Forward, Direction::Reverse, Direction::Both] {
-        let load = StreamLoad { direction, streams: 2, mode: Mode::Limit, ..tcp() };
+        let load = StreamSettings { direction, streams: 2, mode: Mode::Limit, ..tcp() };
         let Some(report) = run(load, Options::default()) else { return };
         assert!(report.peer_is_plumb);
         assert_eq!(report.here.flows.len(), report.peer.flows.len());
@@ -54,7 +54,7 @@ fn tells_its_whole_series_and_both_ends_agree_to_the_byte() {
 fn takes_times_that_iperf3_has_no_word_for_and_datagrams() {
     let until = Until::Elapsed(Nanos::from_millis(300));
     for direction in [Direction::Forward, Direction::Reverse] {
-        let Some(report) = run(StreamLoad { until, direction, ..udp() }, Options::default()) else {
+        let Some(report) = run(StreamSettings { until, direction, ..udp() }, Options::default()) else {
             return;
         };
         let (sent, received) = match direction {

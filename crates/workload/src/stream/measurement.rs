@@ -1,11 +1,10 @@
 //! What a stream recorded: every connection, at both ends, interval by interval.
 
+use super::settings::Direction;
+use crate::{histogram::LatencyHistogram, socket::SocketFacts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes, Nanos};
-use workload::Direction;
-
-use crate::{histogram::LatencyHistogram, socket::SocketFacts};
 
 /// The connections of a stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
