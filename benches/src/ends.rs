@@ -11,11 +11,10 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use samples::LatencyHistogram;
 use serde::{Deserialize, Serialize};
 use traffic::{ClientSpec, Outcome, Server, ServerSpec, Stop};
 use units::Nanos;
-use workload::Load;
+use workload::{EndMeasurement, LatencyHistogram, MessagesEnd, PingPongEnd, WorkloadSettings};
 
 use crate::{
     import, pacing,
@@ -31,9 +30,9 @@ const TOKEN: u64 = 1;
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Order {
     /// The end that listens; it says its port.
-    Serve { bind: IpAddr, load: Load, cpus: Option<Vec<u32>> },
+    Serve { bind: IpAddr, load: WorkloadSettings, cpus: Option<Vec<u32>> },
     /// The end that connects.
-    Connect { bind: IpAddr, server: SocketAddr, load: Load, cpus: Option<Vec<u32>> },
+    Connect { bind: IpAddr, server: SocketAddr, load: WorkloadSettings, cpus: Option<Vec<u32>> },
     /// A loop that sleeps until each of its times and does nothing else.
     Sleep { period: Nanos, warmup: Nanos, duration: Nanos, cpus: Option<Vec<u32>> },
     /// Who reads a log and sends nothing.
@@ -68,7 +67,7 @@ pub(crate) const SHARES: [f64; 3] = [0.5, 0.99, 0.999];
 /// A server of `load`, listening, and its port.
 pub(crate) fn serve(
     wire: &Wire,
-    load: &Load,
+    load: &WorkloadSettings,
     cpus: Option<Vec<u32>>,
     wrap: fn(Command) -> Command,
 ) -> anyhow::Result<(Running, u16)> {
@@ -82,7 +81,7 @@ pub(crate) fn serve(
 pub(crate) fn connect(
     wire: &Wire,
     port: u16,
-    load: &Load,
+    load: &WorkloadSettings,
     cpus: Option<Vec<u32>>,
     wrap: fn(Command) -> Command,
 ) -> anyhow::Result<Running> {
@@ -94,7 +93,7 @@ pub(crate) fn connect(
 /// Both ends of `load`, which takes `lasts`; what the client measured.
 pub(crate) fn exchange(
     wire: &Wire,
-    load: &Load,
+    load: &WorkloadSettings,
     cpus: Option<[Vec<u32>; 2]>,
     lasts: Duration,
 ) -> anyhow::Result<Account> {
@@ -141,15 +140,18 @@ pub(crate) fn obey(order: &str) -> anyhow::Result<()> {
 impl Account {
     /// What the loads that benches have leave in an end's record: streams or a ping-pong, forward.
     fn of(outcome: &Outcome) -> Self {
-        let series = || outcome.flows.iter().map(|flow| &flow.series);
+        let series = || outcome.measured.flows().iter().map(|flow| &flow.series);
         let datagrams = series().filter_map(|series| series.datagrams()).reduce(|all, more| all.and(&more));
-        let ping_pong = outcome.ping_pong.as_ref();
+        let ping_pong = match &outcome.measured {
+            EndMeasurement::PingPong(PingPongEnd { messages: MessagesEnd::Client(data), .. }) => Some(data),
+            _ => None,
+        };
         let open_loop = ping_pong.and_then(|ping| ping.open_loop.as_ref());
         let of_stream = series().find_map(|series| series.lateness.as_ref());
         Self {
             bytes: series().map(|series| series.bytes().0).sum(),
             seconds: series().map(|series| series.elapsed().seconds()).fold(0.0, f64::max),
-            retransmits: series().map(samples::EndSeries::retransmits).sum(),
+            retransmits: series().map(workload::EndSeries::retransmits).sum(),
             datagrams: datagrams.map(|all| (all.count, all.lost)),
             round_trips: ping_pong.and_then(|ping| quantiles(&ping.round_trips)),
             lateness: open_loop.map(|it| &it.lateness).or(of_stream).and_then(quantiles),

@@ -5,10 +5,12 @@
 
 use std::time::Duration;
 
-use samples::LatencyHistogram;
 use sys::clock::{monotonic, set_timer_slack, sleep_until};
 use units::{BitRate, Bytes, Nanos};
-use workload::{Load, PingPongLoad, Placement::CrossCpu, Schedule, StreamLoad, Transport, Until};
+use workload::{
+    LatencyHistogram, PingPongSettings, Placement::CrossCpu, Schedule, StreamSettings, Transport, Until,
+    WorkloadSettings,
+};
 
 use crate::{
     bench::Bench,
@@ -54,29 +56,29 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(compare(&SUBJECT, PAIRINGS, &rounds::take(SUBJECT.name, &mut contenders, bounds, REST)))
 }
 
-fn open_loop() -> Load {
-    Load::PingPong(PingPongLoad {
+fn open_loop() -> WorkloadSettings {
+    WorkloadSettings::PingPong(PingPongSettings {
         message: MESSAGE,
         schedule: Schedule::Open { period: PERIOD },
         warmup: Nanos::from(WARMUP),
-        ..PingPongLoad::new(Nanos::from(MEASURED))
+        ..PingPongSettings::new(Nanos::from(MEASURED))
     })
 }
 
-fn with_a_rate() -> Load {
-    Load::Stream(StreamLoad {
+fn with_a_rate() -> WorkloadSettings {
+    WorkloadSettings::Stream(StreamSettings {
         transport: Transport::Udp,
         message: MESSAGE,
         rate: Some(BitRate::of(MESSAGE, PERIOD)),
         warmup: Nanos::from(WARMUP),
-        ..StreamLoad::new(Until::Elapsed(Nanos::from(MEASURED)))
+        ..StreamSettings::new(Until::Elapsed(Nanos::from(MEASURED)))
     })
 }
 
 struct Plumb<'a> {
     name: &'static str,
     wire: &'a Wire,
-    load: Load,
+    load: WorkloadSettings,
 }
 
 impl Contender for Plumb<'_> {

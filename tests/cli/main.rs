@@ -10,6 +10,7 @@ use std::{
 use plumb_tests::{Case, Need, Sandbox, run, wait_until};
 
 mod compare;
+mod earlier;
 mod ends;
 mod fallback;
 mod tables;
@@ -73,6 +74,11 @@ const CASES: &[Case] = &[
         name: "four_machines_and_their_system_calls_are_found",
         needs: &[],
         test: tables::four_machines_and_their_system_calls_are_found,
+    },
+    Case {
+        name: "stored_runs_are_reported_with_the_same_numbers",
+        needs: &[],
+        test: earlier::stored_runs_are_reported_with_the_same_numbers,
     },
     Case { name: "runs_and_files_are_compared", needs: &[], test: compare::runs_and_files_are_compared },
     Case {

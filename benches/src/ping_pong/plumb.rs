@@ -1,7 +1,7 @@
 //! Plumb's ping-pong: the traffic engine, an end a process.
 
 use units::{Bytes, Nanos};
-use workload::{Load, PingPongLoad, Placement, Transport, Waiting};
+use workload::{PingPongSettings, Placement, Transport, Waiting, WorkloadSettings};
 
 use super::{MEASURED, MESSAGE, WARMUP, every};
 use crate::{
@@ -30,12 +30,12 @@ impl Contender for Plumb<'_> {
     }
 
     fn measure(&mut self) -> anyhow::Result<Measured> {
-        let load = Load::PingPong(PingPongLoad {
+        let load = WorkloadSettings::PingPong(PingPongSettings {
             transport: self.transport,
             message: Bytes(MESSAGE),
             waiting: self.waiting,
             warmup: Nanos::from(WARMUP),
-            ..PingPongLoad::new(Nanos::from(MEASURED))
+            ..PingPongSettings::new(Nanos::from(MEASURED))
         });
         let client = ends::exchange(self.wire, &load, cpus(&self.placement), WARMUP + MEASURED)?;
         Ok(client.quantiles(|client| client.round_trips)?.to_vec().into())

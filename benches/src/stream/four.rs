@@ -3,7 +3,7 @@
 //! Free, and spread: each stream has both its ends on one CPU, which iperf3 cannot do; before 3.16 it has one
 //! thread for all streams.
 
-use workload::{Placement::Free, StreamLoad};
+use workload::{Placement::Free, StreamSettings};
 
 use super::{Iperf3, Plumb, REST, TCP_UNITS, tcp};
 use crate::{
@@ -35,7 +35,7 @@ const SPREAD: &str = "plumb limit 4 cubic 1M, spread";
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     let wire = &Wire::raise()?;
-    let four = |plumb: Plumb| Plumb { load: StreamLoad { streams: STREAMS, ..plumb.load }, ..plumb };
+    let four = |plumb: Plumb| Plumb { load: StreamSettings { streams: STREAMS, ..plumb.load }, ..plumb };
     let equal = &["--parallel", "4", "--congestion", "cubic", "--length", "1M"];
     let mut contenders = [
         tcp(FREE, wire, four(Plumb::limit(Free))),

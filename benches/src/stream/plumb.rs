@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use workload::{Load, Mode, Placement, SocketSettings, StreamLoad};
+use workload::{Mode, Placement, SocketSettings, StreamSettings, WorkloadSettings};
 
 use super::{CONGESTION, LARGE, Report, Tool, for_a_time};
 use crate::{
@@ -14,26 +14,26 @@ use crate::{
 
 /// The engine with one load.
 pub(super) struct Plumb {
-    pub(super) load: StreamLoad,
+    pub(super) load: StreamSettings,
     pub(super) placement: Placement,
 }
 
 impl Plumb {
     /// As an ordinary application sends, with the kernel's congestion control.
     pub(super) fn as_it_comes(placement: Placement) -> Self {
-        Self { load: StreamLoad::new(for_a_time()), placement }
+        Self { load: StreamSettings::new(for_a_time()), placement }
     }
 
     /// As an ordinary application sends.
     pub(super) fn app(placement: Placement) -> Self {
         let socket = SocketSettings { congestion: Some(CONGESTION.into()), ..SocketSettings::kernel() };
-        Self { load: StreamLoad { socket, ..StreamLoad::new(for_a_time()) }, placement }
+        Self { load: StreamSettings { socket, ..StreamSettings::new(for_a_time()) }, placement }
     }
 
     /// As cheaply as the kernel can.
     pub(super) fn limit(placement: Placement) -> Self {
         let Self { load, placement } = Self::app(placement);
-        Self { load: StreamLoad { mode: Mode::Limit, message: LARGE, ..load }, placement }
+        Self { load: StreamSettings { mode: Mode::Limit, message: LARGE, ..load }, placement }
     }
 
     fn cpus(&self) -> [Option<Vec<u32>>; 2] {
@@ -44,12 +44,12 @@ impl Plumb {
 impl Tool for Plumb {
     fn serve(&self, wire: &Wire, wrap: fn(Command) -> Command) -> anyhow::Result<(Running, u16)> {
         let [_, server] = self.cpus();
-        ends::serve(wire, &Load::Stream(self.load.clone()), server, wrap)
+        ends::serve(wire, &WorkloadSettings::Stream(self.load.clone()), server, wrap)
     }
 
     fn send(&self, wire: &Wire, port: u16, wrap: fn(Command) -> Command) -> anyhow::Result<Running> {
         let [client, _] = self.cpus();
-        ends::connect(wire, port, &Load::Stream(self.load.clone()), client, wrap)
+        ends::connect(wire, port, &WorkloadSettings::Stream(self.load.clone()), client, wrap)
     }
 
     fn report(&self, client: &Said, server: &Said) -> anyhow::Result<Report> {

@@ -10,7 +10,7 @@ use anyhow::Context;
 use units::Bytes;
 use workload::{
     Placement::{Free, SameCpu},
-    StreamLoad, Until,
+    StreamSettings, Until,
 };
 
 use super::{Iperf3, Plumb, REST, Tool, limit::EQUAL};
@@ -51,7 +51,7 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
         rounds::skipped(SUBJECT.name, &error);
         return Ok(vec![]);
     }
-    let ours = |plumb: Plumb| Plumb { load: StreamLoad { until: amount(), ..plumb.load }, ..plumb };
+    let ours = |plumb: Plumb| Plumb { load: StreamSettings { until: amount(), ..plumb.load }, ..plumb };
     let theirs = |iperf3: Iperf3| Iperf3 { until: amount(), ..iperf3 };
     let mut contenders = [
         counted(PAIRINGS[0].ours, wire, ours(Plumb::app(Free))),

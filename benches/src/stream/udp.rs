@@ -6,7 +6,7 @@
 use units::Bytes;
 use workload::{
     Placement::{Free, SameCpu},
-    StreamLoad, Transport,
+    StreamSettings, Transport,
 };
 
 use super::{Iperf3, Metered, Plumb, REST, Report, Tool};
@@ -53,7 +53,7 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
 }
 
 fn of_datagrams(plumb: Plumb) -> Plumb {
-    let mut load = StreamLoad { transport: Transport::Udp, message: DATAGRAM, ..plumb.load };
+    let mut load = StreamSettings { transport: Transport::Udp, message: DATAGRAM, ..plumb.load };
     load.socket.congestion = None;
     Plumb { load, ..plumb }
 }

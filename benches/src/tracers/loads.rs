@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use units::{Bytes, Nanos};
-use workload::{Load, PingPongLoad, Placement::SameCpu, SocketSettings, StreamLoad, Transport, Until};
+use workload::{
+    PingPongSettings, Placement::SameCpu, SocketSettings, StreamSettings, Transport, Until, WorkloadSettings,
+};
 
 use super::tools::Tool;
 use crate::{
@@ -21,18 +23,18 @@ const MEASURED: Duration = Duration::from_secs(1);
 /// A load and the number that comes of it.
 #[derive(Debug)]
 pub(super) struct Watchable {
-    load: fn() -> Load,
+    load: fn() -> WorkloadSettings,
     value: fn(&Account, &Account) -> anyhow::Result<f64>,
 }
 
 /// 64 bytes there and back.
 pub(super) const PING_PONG: Watchable = Watchable {
     load: || {
-        Load::PingPong(PingPongLoad {
+        WorkloadSettings::PingPong(PingPongSettings {
             transport: Transport::Udp,
             message: Bytes(64),
             warmup: Nanos::from(WARMUP),
-            ..PingPongLoad::new(Nanos::from(MEASURED))
+            ..PingPongSettings::new(Nanos::from(MEASURED))
         })
     },
     value: |client, _| Ok(client.quantiles(|client| client.round_trips)?[0]),
@@ -43,7 +45,11 @@ pub(super) const STREAM: Watchable = Watchable {
     load: || {
         let socket = SocketSettings { congestion: Some("cubic".into()), ..SocketSettings::kernel() };
         let until = Until::Elapsed(Nanos::from(MEASURED));
-        Load::Stream(StreamLoad { socket, warmup: Nanos::from(WARMUP), ..StreamLoad::new(until) })
+        WorkloadSettings::Stream(StreamSettings {
+            socket,
+            warmup: Nanos::from(WARMUP),
+            ..StreamSettings::new(until)
+        })
     },
     value: |_, server| {
         ensure!(server.seconds > 0.0 && server.bytes > 0, "nothing was received");

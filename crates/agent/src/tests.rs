@@ -15,7 +15,10 @@ use protocol::{
 };
 use sys::{clock::monotonic, netns};
 use units::{Bytes, Nanos};
-use workload::{Direction, Load, PingPongLoad, SocketSettings, StreamLoad, Transport, Until};
+use workload::{
+    Direction, FlowEnd, Measurement, PingPongSettings, SocketSettings, StreamSettings, Transport, Until,
+    WorkloadSettings,
+};
 
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const TOKEN: Token = Token(0x00C0_FFEE);
@@ -109,7 +112,7 @@ impl Agent {
         self.answer(id).expect_err("refuses").0
     }
 
-    fn serve(&mut self, load: &Load) -> u16 {
+    fn serve(&mut self, load: &WorkloadSettings) -> u16 {
         let order = ServerOrder { token: TOKEN, bind: HERE, load: load.clone(), cpus: None };
         match self.ask(Order::Serve(order)).expect("serves") {
             Reply::Listening { port } => port,
@@ -133,26 +136,26 @@ impl Agent {
     }
 }
 
-fn stream(direction: Direction, time: Nanos) -> Load {
-    Load::Stream(StreamLoad {
+fn stream(direction: Direction, time: Nanos) -> WorkloadSettings {
+    WorkloadSettings::Stream(StreamSettings {
         streams: 2,
         direction,
         warmup: Nanos::from_millis(100),
-        ..StreamLoad::new(Until::Elapsed(time))
+        ..StreamSettings::new(Until::Elapsed(time))
     })
 }
 
-fn ping_pong(transport: Transport, duration: Nanos) -> Load {
+fn ping_pong(transport: Transport, duration: Nanos) -> WorkloadSettings {
     let warmup = Nanos::from_millis(50);
-    Load::PingPong(PingPongLoad { transport, warmup, ..PingPongLoad::new(duration) })
+    WorkloadSettings::PingPong(PingPongSettings { transport, warmup, ..PingPongSettings::new(duration) })
 }
 
-fn client_order(load: &Load, port: u16) -> Order {
+fn client_order(load: &WorkloadSettings, port: u16) -> Order {
     Order::Run(ClientOrder { token: TOKEN, bind: HERE, server: HERE, port, load: load.clone(), cpus: None })
 }
 
 /// A whole trial, as a controller makes it.
-fn trial(load: &Load) -> (Agent, EndReport, Agent, EndReport) {
+fn trial(load: &WorkloadSettings) -> (Agent, EndReport, Agent, EndReport) {
     let (mut client, mut server) = (Agent::greeted(), Agent::greeted());
     let port = server.serve(load);
     let run = client.order(SOON, client_order(load, port));
@@ -165,10 +168,11 @@ fn trial(load: &Load) -> (Agent, EndReport, Agent, EndReport) {
 fn a_stream_between_two_agents_is_reported_by_both() {
     on_loopback(|| {
         let (client, ours, server, theirs) = trial(&stream(Direction::Both, Nanos::from_millis(400)));
-        assert_eq!((ours.flows.len(), theirs.flows.len()), (4, 4));
-        for (here, there) in ours.flows.iter().zip(&theirs.flows) {
+        let flows = [&ours, &theirs].map(|report| report.measured.flows());
+        assert_eq!(flows.map(<[FlowEnd]>::len), [4, 4]);
+        for (here, there) in flows[0].iter().zip(flows[1]) {
             assert_eq!((here.id, here.direction), (there.id, there.direction));
-            let total = |flow: &protocol::FlowReport| -> Bytes {
+            let total = |flow: &FlowEnd| -> Bytes {
                 flow.series.intervals.iter().map(|interval| interval.bytes).sum()
             };
             assert_eq!(total(here), total(there));
@@ -196,8 +200,11 @@ fn ping_pongs() {
     for transport in [Transport::Tcp, Transport::Udp] {
         on_loopback(|| {
             let (client, ours, _server, theirs) = trial(&ping_pong(transport, Nanos::from_millis(300)));
-            let (ping, pong) = (ours.ping_pong.expect("one"), theirs.ping_pong.expect("one"));
-            assert!(ping.round_trips.count() > 100 && pong.round_trips.count() == 0);
+            let Measurement::PingPong(ping) = ours.measured.together(theirs.measured).expect("both ends")
+            else {
+                panic!("a ping-pong")
+            };
+            assert!(ping.round_trips.count() > 100 && ping.server.addresses.is_some());
             assert!(client.beats.iter().map(|beat| beat.round_trips).sum::<u64>() > 100);
             assert!(ping.elapsed >= Nanos::from_millis(150), "{}", ping.elapsed);
         });
@@ -339,17 +346,18 @@ fn orders_that_make_no_sense_are_refused_with_the_reason() {
     let mut agent = Agent::greeted();
     let unknown = agent.refusal(SOON, Order::Collect { token: TOKEN });
     assert!(unknown.contains("no server of trial 0000000000c0ffee"), "{unknown}");
-    let order =
-        |load: Load| Order::Serve(ServerOrder { token: TOKEN, bind: Ipv4Addr::LOCALHOST, load, cpus: None });
-    let Load::Stream(stream) = stream(Direction::Forward, SOON) else { unreachable!() };
+    let order = |load: WorkloadSettings| {
+        Order::Serve(ServerOrder { token: TOKEN, bind: Ipv4Addr::LOCALHOST, load, cpus: None })
+    };
+    let WorkloadSettings::Stream(stream) = stream(Direction::Forward, SOON) else { unreachable!() };
     let socket = SocketSettings { congestion: Some("nonesuch".into()), ..SocketSettings::kernel() };
-    let foreign = StreamLoad { socket, ..stream.clone() };
-    let (because, unsupported) = agent.ask(order(Load::Stream(foreign))).expect_err("unknown");
+    let foreign = StreamSettings { socket, ..stream.clone() };
+    let (because, unsupported) = agent.ask(order(WorkloadSettings::Stream(foreign))).expect_err("unknown");
     assert!(because.contains("nonesuch") && unsupported, "{because}");
-    let senseless = Load::Stream(StreamLoad { streams: 0, ..stream.clone() });
+    let senseless = WorkloadSettings::Stream(StreamSettings { streams: 0, ..stream.clone() });
     assert!(agent.ask(order(senseless)).expect_err("no streams").0.contains("number of streams"));
-    agent.serve(&Load::Stream(stream.clone()));
-    let twice = agent.refusal(SOON, order(Load::Stream(stream)));
+    agent.serve(&WorkloadSettings::Stream(stream.clone()));
+    let twice = agent.refusal(SOON, order(WorkloadSettings::Stream(stream)));
     assert!(twice.contains("already"), "{twice}");
     let unreachable = client_order(&ping_pong(Transport::Tcp, SOON), 1);
     let because = agent.refusal(SOON, unreachable);

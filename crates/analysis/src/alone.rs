@@ -115,7 +115,7 @@ mod tests {
         analyse,
         fixtures::{Fixture, reported_of, stream_at},
     };
-    use samples::{Measurement, Quantity};
+    use workload::{Measurement, Quantity};
 
     /// The warm-up and fifty intervals about a rate, two percent to either side in turn.
     fn about(rate: f64) -> Measurement {

@@ -7,7 +7,7 @@ mod probed;
 use findings::Findings;
 use samples::{RunRecord, RunState};
 use stats::interval;
-use workload::Load;
+use workload::WorkloadSettings;
 
 use crate::{
     alone,
@@ -176,7 +176,7 @@ fn congestion(record: &RunRecord, measured: &[Measured<'_>]) -> Option<String> {
     })
 }
 
-fn chosen(load: &Load) -> Option<&str> {
+fn chosen(load: &WorkloadSettings) -> Option<&str> {
     load.socket().congestion.as_deref().filter(|_| load.is_tcp())
 }
 

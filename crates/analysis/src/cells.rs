@@ -1,7 +1,8 @@
 //! Trials to one summary for each cell. What is particular to a load is in `stream` and `latency`.
 
-use findings::{CellShift, CellSummary, Metric};
+use findings::{CellShift, CellSummary};
 use samples::{DeviceState, Trial};
+use workload::Metric;
 
 use crate::{
     baseline, compare, connect, counters, cpu, doubts, guests, latency, measured::Measured, noise::Noise,
@@ -73,9 +74,11 @@ mod tests {
         fixtures::{Fixture, connections, datagrams_at, open_loop_of, stream_at},
         measured::gather,
     };
-    use samples::Measurement;
     use units::Nanos;
-    use workload::{ConnectLoad, Direction, Load, PingPongLoad, Schedule, StreamLoad, Transport, Until};
+    use workload::{
+        ConnectSettings, Direction, Measurement, PingPongSettings, Schedule, StreamSettings, Transport,
+        Until, WorkloadSettings,
+    };
 
     fn only(run: &Fixture) -> CellSummary {
         let measured = gather(&run.record);
@@ -156,7 +159,7 @@ mod tests {
             let Measurement::PingPong(data) = &mut trial.measurement else { return };
             data.lost = Some(1);
             if trial.block == 4 {
-                (data.lost, data.round_trips) = (Some(100), samples::LatencyHistogram::new());
+                (data.lost, data.round_trips) = (Some(100), workload::LatencyHistogram::new());
             }
         });
         let cell = only(&run);
@@ -182,7 +185,7 @@ mod tests {
         assert!((cost / 60.0 - 1.0).abs() < 0.01, "{cost}");
     }
 
-    fn with(workload: &str, load: Load, measurement: &Measurement) -> CellSummary {
+    fn with(workload: &str, load: WorkloadSettings, measurement: &Measurement) -> CellSummary {
         let mut run = plain();
         run.measured("plain", workload, load, measurement);
         only(&run)
@@ -190,11 +193,13 @@ mod tests {
 
     #[test]
     fn datagrams_are_added_up_and_the_loss_is_of_those_that_should_have_come() {
-        let load =
-            StreamLoad { transport: Transport::Udp, ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(1))) };
+        let load = StreamSettings {
+            transport: Transport::Udp,
+            ..StreamSettings::new(Until::Elapsed(Nanos::from_secs(1)))
+        };
         // The first interval is the warm-up; a late datagram makes the third one's loss negative.
         let measured = datagrams_at(&[(99, 50), (90, 11), (101, -1), (200, 0)]);
-        let cell = with("udp", Load::Stream(load), &measured);
+        let cell = with("udp", WorkloadSettings::Stream(load), &measured);
         let stream = cell.stream.expect("it is a stream");
         let datagrams = stream.datagrams.expect("it is UDP");
         assert_eq!((datagrams.received, datagrams.lost, stream.tcp), (5 * 391, 5 * 10, None));
@@ -205,11 +210,11 @@ mod tests {
 
     #[test]
     fn an_open_loop_shows_what_each_message_waited_for_beside_its_round_trip() {
-        let load = PingPongLoad {
+        let load = PingPongSettings {
             schedule: Schedule::Open { period: Nanos(100_000) },
-            ..PingPongLoad::new(Nanos::from_secs(1))
+            ..PingPongSettings::new(Nanos::from_secs(1))
         };
-        let cell = with("open", Load::PingPong(load), &open_loop_of(50_000, 9_000, 20));
+        let cell = with("open", WorkloadSettings::PingPong(load), &open_loop_of(50_000, 9_000, 20));
         let latency = cell.latency.expect("it is a ping-pong");
         let open = latency.open_loop.as_ref().expect("it is an open loop");
         assert!(latency.round_trips.at(0.99).expect("shown").0 < 56_000, "{latency:?}");
@@ -219,7 +224,11 @@ mod tests {
 
     #[test]
     fn connections_are_judged_by_their_rate() {
-        let cell = with("connect", Load::Connect(ConnectLoad::new(Nanos::from_secs(2))), &connections());
+        let cell = with(
+            "connect",
+            WorkloadSettings::Connect(ConnectSettings::new(Nanos::from_secs(2))),
+            &connections(),
+        );
         let connect = cell.connect.expect("they are connections");
         assert!(near(cell.value.median, 500.0) && cell.metric == Metric::ConnectionRate, "{:?}", cell.value);
         assert_eq!((connect.exchanges.count, connect.failed), (5000, 15));
@@ -233,7 +242,7 @@ mod tests {
         let Measurement::PingPong(mut data) = crate::fixtures::ping_of(50_000.0) else { unreachable!() };
         let Measurement::Stream(under) = stream_at(&[9e9, 2e9, 4e9]) else { unreachable!() };
         data.under = Some(under);
-        let load = Load::PingPong(PingPongLoad::new(Nanos::from_secs(1)));
+        let load = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(1)));
         let cell = with("under", load, &Measurement::PingPong(data));
         assert!(near(cell.latency.expect("it is one").under.expect("it had one").median, 3e9));
         assert_eq!(cell.cpu.expect("the machine is known").per_million_messages, None);

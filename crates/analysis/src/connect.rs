@@ -1,7 +1,8 @@
 //! The connections of a cell: histograms merged, failures added up.
 
 use findings::ConnectSummary;
-use samples::{Arm, ConnectData, Measurement, Trial};
+use samples::{Arm, Trial};
+use workload::{ConnectData, Measurement};
 
 use crate::{distribution, measured::Measured};
 

@@ -1,9 +1,10 @@
 //! What a cell cost in CPU time, system-wide and by end: the median over its trials of each figure.
 
 use findings::CpuCost;
-use samples::{ConnectData, CpuUsage, Flow, MachineCpu, Measurement, PingPongData};
+use samples::{CpuUsage, MachineCpu};
 use stats::describe;
 use units::Nanos;
+use workload::{ConnectData, Flow, Measurement, PingPongData};
 
 use crate::measured::Measured;
 

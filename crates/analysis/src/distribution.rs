@@ -1,8 +1,8 @@
 //! A histogram as percentiles and as a shape. Percentiles come from the merged histogram, never from an average.
 
 use findings::{Bucket, Distribution};
-use samples::LatencyHistogram;
 use units::Nanos;
+use workload::LatencyHistogram;
 
 /// The shares at which a distribution is shown.
 const SHARES: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.99, 0.999];

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use samples::{
-    Arm, CellRecord, ConnectData, ConnectInterval, CpuUsage, DatagramSample, DesignRecord, DeviceState,
-    EndSeries, Environment, Flow, ImportRecord, Interval, LatencyHistogram, MachineCpu, Measurement,
-    Observed, OpenLoopData, Origin, PathCheck, PathRecord, PingPongData, ProbeKind, Quantity, ReportedData,
-    ReportedValue, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, Sent, SocketFacts,
-    StreamData, TcpSample, ThreadCpu, ThreadRole, Told, ToldKind, Trial, UnixMillis,
+    Arm, CellRecord, CpuUsage, DesignRecord, DeviceState, Environment, ImportRecord, MachineCpu, Observed,
+    Origin, PathCheck, PathRecord, ProbeKind, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord,
+    Sent, ThreadCpu, ThreadRole, Told, ToldKind, Trial, UnixMillis,
 };
 use units::{Bytes, Nanos};
-use workload::{Direction, Load, PingPongLoad, SocketSettings, StreamLoad, Until};
+use workload::{
+    ConnectData, ConnectInterval, DatagramSample, Direction, EndSeries, Flow, Interval, LatencyHistogram,
+    Measurement, OpenLoopData, PingPongData, PingPongSettings, Quantity, ReportedData, ReportedValue,
+    SocketFacts, SocketSettings, StreamData, StreamSettings, TcpSample, Until, WorkloadSettings,
+};
 
 const INTERVAL: Nanos = Nanos::from_millis(250);
 /// Intervals of a trial; the first one is the warm-up.
@@ -110,7 +112,7 @@ impl Fixture {
         &mut self,
         path: &str,
         workload: &str,
-        load: Load,
+        load: WorkloadSettings,
         measurement: &Measurement,
     ) -> &mut Self {
         self.cell(path, workload, &[], load, |_| measurement.clone())
@@ -155,7 +157,7 @@ impl Fixture {
         path: &str,
         workload: &str,
         levels: &[(&str, &str)],
-        load: Load,
+        load: WorkloadSettings,
         measure: impl Fn(f64) -> Measurement,
     ) -> &mut Self {
         let header = &mut self.record.header;
@@ -345,17 +347,17 @@ pub(crate) fn connections() -> Measurement {
     Measurement::Connect(data)
 }
 
-pub(crate) fn stream_settings() -> Load {
-    Load::Stream(StreamLoad {
+pub(crate) fn stream_settings() -> WorkloadSettings {
+    WorkloadSettings::Stream(StreamSettings {
         warmup: INTERVAL,
         socket: SocketSettings { congestion: Some("cubic".into()), ..SocketSettings::kernel() },
         interval: INTERVAL,
-        ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(1)))
+        ..StreamSettings::new(Until::Elapsed(Nanos::from_secs(1)))
     })
 }
 
-pub(crate) fn ping_settings() -> Load {
-    Load::PingPong(PingPongLoad::new(Nanos::from_secs(1)))
+pub(crate) fn ping_settings() -> WorkloadSettings {
+    WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(1)))
 }
 
 pub(crate) fn device(name: &str, mtu: u32, features: &[(&str, bool)]) -> DeviceState {

@@ -1,8 +1,9 @@
 //! A stored run and what is said of it, both as files, and what must hold for every run.
 
 use proptest::prelude::*;
-use samples::{Doubt, LatencyHistogram, Measurement, RunRecord};
+use samples::{Doubt, RunRecord};
 use units::Nanos;
+use workload::{LatencyHistogram, Measurement};
 
 use crate::{
     analyse, contrast,

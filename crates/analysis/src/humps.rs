@@ -1,8 +1,7 @@
 //! Whether what a cell measured gathers at two levels, so that its median is one of them or neither.
 
-use findings::Metric;
-use samples::LatencyHistogram;
 use stats::{TwoLevels, bimodal};
+use workload::{LatencyHistogram, Metric};
 
 use crate::{distribution, latency::ping_pong, measured::Measured, series};
 

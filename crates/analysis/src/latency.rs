@@ -1,8 +1,9 @@
 //! The round trips of a cell, and what surrounds them: the schedule of an open loop, the stream beside them.
 
 use findings::{LatencySummary, OpenLoopSummary};
-use samples::{Arm, Measurement, OpenLoopData, PingPongData, Trial};
+use samples::{Arm, Trial};
 use units::Nanos;
+use workload::{Measurement, OpenLoopData, PingPongData};
 
 use crate::{compare, distribution, measured::Measured, metric};
 

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use findings::Metric;
 use samples::{Arm, CellEnd, CellRecord, PathRecord, ProbeKind, RunRecord, Trial};
-use workload::Load;
+use workload::{Metric, WorkloadSettings};
 
 /// A trial that can be used.
 #[derive(Debug, Clone, Copy)]
@@ -109,9 +108,9 @@ fn is_unwatched(trial: &Trial) -> bool {
 /// What was ordered decides, and of another tool's log its first trial.
 fn metric(cell: &CellRecord, first: &Trial) -> Metric {
     match cell.sent.load() {
-        Some(Load::Stream(_)) => Metric::Throughput,
-        Some(Load::PingPong(_)) => Metric::RoundTrip,
-        Some(Load::Connect(_)) => Metric::ConnectionRate,
+        Some(WorkloadSettings::Stream(_)) => Metric::Throughput,
+        Some(WorkloadSettings::PingPong(_)) => Metric::RoundTrip,
+        Some(WorkloadSettings::Connect(_)) => Metric::ConnectionRate,
         None => first.measurement.metric(),
     }
 }

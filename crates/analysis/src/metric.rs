@@ -1,8 +1,7 @@
 //! The rates of a stream's ends and directions. The value by which a trial is judged is `samples`' own.
 //! Must not know other trials.
 
-use samples::{EndSeries, Flow};
-use workload::Direction;
+use workload::{Direction, EndSeries, Flow};
 
 /// What the receivers of a direction (or of all) got after the warm-up, in bits per second; `None` when
 /// nothing flowed that way for any time.

@@ -1,8 +1,9 @@
 //! Who spent CPU time on a cell: traffic threads of either end, the machine, or whoever another tool reported.
 
 use findings::{OwnerCost, OwnerUnit};
-use samples::{CpuUsage, Measurement, Quantity, ReportedValue, Trial};
+use samples::{CpuUsage, Trial};
 use stats::describe;
+use workload::{Measurement, Quantity, ReportedValue};
 
 use crate::{cpu, measured::Measured};
 

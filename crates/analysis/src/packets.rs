@@ -3,9 +3,9 @@
 //! is what offloads made of it there.
 
 use findings::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
-use samples::{DeviceCounters, EndSeries, Measurement, PathCounters, StreamData};
+use samples::{DeviceCounters, PathCounters};
 use units::Bytes;
-use workload::Direction;
+use workload::{Direction, EndSeries, Measurement, StreamData};
 
 use crate::measured::Measured;
 
@@ -68,7 +68,7 @@ fn bytes(stream: &StreamData) -> (u64, u64) {
 
 /// What an end sent, its warm-up included, as devices count it too: segments of TCP, datagrams of UDP.
 fn segments(end: &EndSeries) -> u64 {
-    let of = |interval: &samples::Interval| match (interval.tcp, interval.datagrams) {
+    let of = |interval: &workload::Interval| match (interval.tcp, interval.datagrams) {
         (Some(tcp), _) => u64::from(tcp.segments),
         (None, Some(datagrams)) => datagrams.count,
         (None, None) => 0,

@@ -1,7 +1,7 @@
 //! The columns that another tool reported for a cell: the median over the trials of each. Must not know what they mean.
 
-use samples::{Measurement, ReportedData, ReportedValue};
 use stats::describe;
+use workload::{Measurement, ReportedData, ReportedValue};
 
 use crate::measured::Measured;
 
@@ -34,7 +34,7 @@ mod tests {
         fixtures::{Fixture, reported_of},
         measured::gather,
     };
-    use samples::Quantity;
+    use workload::Quantity;
 
     #[test]
     fn each_column_is_the_median_of_the_rows_that_have_it() {

@@ -2,8 +2,8 @@
 
 use samples::{Sent, Told, ToldKind};
 use workload::{
-    Background, ConnectLoad, Direction, Load, Mode, PingPongLoad, Schedule, SocketSettings, StreamLoad,
-    Transport, Until, Waiting,
+    Background, ConnectSettings, Direction, Mode, PingPongSettings, Schedule, SocketSettings, StreamSettings,
+    Transport, Until, Waiting, WorkloadSettings,
 };
 
 use crate::words::count;
@@ -52,11 +52,11 @@ fn told(told: &Told) -> String {
 }
 
 /// `1 TCP stream forward, app mode, 128 KiB writes, cubic, cross-cpu`.
-pub(crate) fn in_words(load: &Load, placement: &str) -> String {
+pub(crate) fn in_words(load: &WorkloadSettings, placement: &str) -> String {
     let mut words = match load {
-        Load::Stream(settings) => stream(settings),
-        Load::PingPong(settings) => ping_pong(settings),
-        Load::Connect(settings) => connect(settings),
+        WorkloadSettings::Stream(settings) => stream(settings),
+        WorkloadSettings::PingPong(settings) => ping_pong(settings),
+        WorkloadSettings::Connect(settings) => connect(settings),
     };
     if load.is_tcp() {
         words.push(
@@ -68,7 +68,7 @@ pub(crate) fn in_words(load: &Load, placement: &str) -> String {
     words.join(", ")
 }
 
-fn stream(settings: &StreamLoad) -> Vec<String> {
+fn stream(settings: &StreamSettings) -> Vec<String> {
     let (name, unit) = match settings.transport {
         Transport::Tcp => ("TCP", "writes"),
         Transport::Udp => ("UDP", "datagrams"),
@@ -107,7 +107,7 @@ fn each(streams: u32, direction: Direction) -> &'static str {
     if streams == 1 && direction != Direction::Both { "" } else { " each" }
 }
 
-fn ping_pong(settings: &PingPongLoad) -> Vec<String> {
+fn ping_pong(settings: &PingPongSettings) -> Vec<String> {
     let name = match settings.transport {
         Transport::Udp => "UDP ping-pong",
         Transport::Tcp => "TCP ping-pong",
@@ -133,7 +133,7 @@ fn beside(under: &Background) -> String {
     format!("beside {streams} {rate} ({}, {message} writes)", mode(Transport::Tcp, *how))
 }
 
-fn connect(settings: &ConnectLoad) -> Vec<String> {
+fn connect(settings: &ConnectSettings) -> Vec<String> {
     let clients = if settings.clients == 1 { "client" } else { "clients" };
     vec![
         format!("TCP connections of {} {clients}", settings.clients),
@@ -184,20 +184,20 @@ mod tests {
         SocketSettings { congestion: Some("cubic".into()), ..SocketSettings::kernel() }
     }
 
-    fn streaming() -> StreamLoad {
-        StreamLoad { socket: cubic(), ..StreamLoad::new(Until::Elapsed(TWO)) }
+    fn streaming() -> StreamSettings {
+        StreamSettings { socket: cubic(), ..StreamSettings::new(Until::Elapsed(TWO)) }
     }
 
     #[test]
     fn a_stream_reads_as_one_would_say_it() {
-        let many = StreamLoad {
+        let many = StreamSettings {
             streams: 8,
             direction: Direction::Both,
             rate: Some(BitRate(2e9)),
             socket: SocketSettings::kernel(),
-            ..StreamLoad::new(Until::Sent(Bytes(1 << 30)))
+            ..StreamSettings::new(Until::Sent(Bytes(1 << 30)))
         };
-        let datagrams = StreamLoad {
+        let datagrams = StreamSettings {
             transport: Transport::Udp,
             mode: Mode::Limit,
             message: Bytes(1400),
@@ -207,12 +207,12 @@ mod tests {
                 window: Some(Bytes(1 << 20)),
                 ..SocketSettings::kernel()
             },
-            ..StreamLoad::new(Until::Elapsed(TWO))
+            ..StreamSettings::new(Until::Elapsed(TWO))
         };
         for (load, placement, words) in [
             (streaming(), "cross-cpu", "1 TCP stream forward, app mode, 128 KiB writes, cubic, cross-cpu"),
             (
-                StreamLoad { mode: Mode::Limit, message: Bytes(1 << 20), ..streaming() },
+                StreamSettings { mode: Mode::Limit, message: Bytes(1 << 20), ..streaming() },
                 "0,2 | 1",
                 "1 TCP stream forward, limit mode (no copy), 1.00 MiB writes, cubic, client on CPU 0,2, server on CPU 1",
             ),
@@ -229,7 +229,7 @@ mod tests {
                  1.00 MiB, DSCP 46, same-cpu",
             ),
         ] {
-            assert_eq!(in_words(&Load::Stream(load), placement), words);
+            assert_eq!(in_words(&WorkloadSettings::Stream(load), placement), words);
         }
     }
 
@@ -242,36 +242,40 @@ mod tests {
             rate: Some(BitRate(1e9)),
             message: Bytes(1 << 20),
         };
-        let open = PingPongLoad {
+        let open = PingPongSettings {
             transport: Transport::Tcp,
             schedule: Schedule::Open { period: Nanos(100_000) },
             waiting: Waiting::Spin,
             under: Some(under),
             socket: cubic(),
-            ..PingPongLoad::new(TWO)
+            ..PingPongSettings::new(TWO)
         };
         for (load, words) in [
-            (PingPongLoad::new(TWO), "UDP ping-pong, 64 B, closed loop, blocking, same-cpu"),
+            (PingPongSettings::new(TWO), "UDP ping-pong, 64 B, closed loop, blocking, same-cpu"),
             (
                 open,
                 "TCP ping-pong, 64 B, open loop, one every 100 µs, spinning, beside 2 TCP streams forward of 1.00 \
                  Gbit/s each (limit mode (no copy), 1.00 MiB writes), cubic, same-cpu",
             ),
         ] {
-            assert_eq!(in_words(&Load::PingPong(load), "same-cpu"), words);
+            assert_eq!(in_words(&WorkloadSettings::PingPong(load), "same-cpu"), words);
         }
     }
 
     #[test]
     fn an_end_without_cpus_is_free() {
         let placement = workload::Placement::Cpus { client: vec![0], server: vec![] }.to_string();
-        let words = in_words(&Load::PingPong(PingPongLoad::new(TWO)), &placement);
+        let words = in_words(&WorkloadSettings::PingPong(PingPongSettings::new(TWO)), &placement);
         assert!(words.ends_with("blocking, client on CPU 0, server free"), "{words}");
     }
 
     #[test]
     fn connections_say_what_each_carries() {
-        let load = Load::Connect(ConnectLoad { clients: 4, socket: cubic(), ..ConnectLoad::new(TWO) });
+        let load = WorkloadSettings::Connect(ConnectSettings {
+            clients: 4,
+            socket: cubic(),
+            ..ConnectSettings::new(TWO)
+        });
         let words = "TCP connections of 4 clients, 64 B there and 64 B back on each, cubic, free placement";
         assert_eq!(in_words(&load, "free"), words);
     }

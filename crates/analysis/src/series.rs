@@ -1,9 +1,9 @@
 //! The intervals of one trial in time, as rates, whoever measured them. Must not know what they come to.
 
-use samples::{ConnectData, ConnectInterval, EndSeries, Flow, Interval, Measurement, Sent, Trial};
+use samples::{Sent, Trial};
 use stats::describe;
 use units::Nanos;
-use workload::Load;
+use workload::{ConnectData, ConnectInterval, EndSeries, Flow, Interval, Measurement, WorkloadSettings};
 
 use crate::measured::Measured;
 
@@ -54,11 +54,11 @@ pub(crate) fn asked(sent: &Sent) -> Option<Nanos> {
 }
 
 /// The length of a load's intervals.
-pub(crate) fn interval(load: &Load) -> Nanos {
+pub(crate) fn interval(load: &WorkloadSettings) -> Nanos {
     match load {
-        Load::Stream(stream) => stream.interval,
-        Load::PingPong(ping) => ping.interval,
-        Load::Connect(connect) => connect.interval,
+        WorkloadSettings::Stream(stream) => stream.interval,
+        WorkloadSettings::PingPong(ping) => ping.interval,
+        WorkloadSettings::Connect(connect) => connect.interval,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the kernel really gave each end's sockets, over the trials of a cell.
 
 use findings::EndSocket;
-use samples::{Measurement, SocketFacts};
+use workload::{Measurement, SocketFacts};
 
 /// The ends of these measurements, each with the facts of its first socket.
 pub(crate) fn ends<'a>(measurements: impl Iterator<Item = &'a Measurement>) -> Vec<EndSocket> {

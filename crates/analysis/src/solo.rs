@@ -4,12 +4,11 @@
 use findings::{
     SOLO_SCHEMA, Solo, SoloConnect, SoloFlow, SoloLevels, SoloOutcome, SoloRate, SoloStream, Spread,
 };
-use samples::{
-    ConnectData, CpuUsage, DeviceState, Doubt, EndSeries, Environment, Flow, Measurement, StreamData,
-    UnixMillis,
-};
+use samples::{CpuUsage, DeviceState, Doubt, Environment, UnixMillis};
 use stats::describe;
-use workload::{Direction, Load, Placement};
+use workload::{
+    ConnectData, Direction, EndSeries, Flow, Measurement, Placement, StreamData, WorkloadSettings,
+};
 
 use crate::{
     connect, cpu, hints, humps, latency, metric, sending,
@@ -30,7 +29,7 @@ pub struct Single<'a> {
     /// What it was measured against, as the user named it.
     pub peer: &'a str,
     /// What was sent.
-    pub load: &'a Load,
+    pub load: &'a WorkloadSettings,
     /// Where the threads of the ends ran.
     pub placement: &'a Placement,
     /// What was measured. An end that told nothing has no intervals; one that told only a total has one.

@@ -2,10 +2,10 @@
 //! became of datagrams.
 
 use findings::{DatagramSummary, Distribution, Estimate, StreamSummary, TcpSummary};
-use samples::{DatagramSample, EndSeries, Flow, Measurement, TcpSample, Trial};
+use samples::Trial;
 use stats::describe;
 use units::Nanos;
-use workload::Direction;
+use workload::{DatagramSample, Direction, EndSeries, Flow, Measurement, TcpSample};
 
 use crate::{compare, distribution, measured::Measured, metric, series};
 

@@ -1,7 +1,8 @@
 //! How numbers and names stand in sentences. Computes nothing.
 
-use findings::{Comparison, Interval, Metric};
+use findings::{Comparison, Interval};
 use units::{BitRate, Nanos, Share, significant};
+use workload::Metric;
 
 /// `a`, `a and b`, `a, b and c`; beyond five only the first four and how many more there are.
 pub(crate) fn list<T: AsRef<str>>(names: &[T]) -> String {

@@ -5,7 +5,7 @@ use std::{
     net::{IpAddr, UdpSocket},
 };
 
-use workload::{Load, Placement};
+use workload::{Placement, WorkloadSettings};
 
 use crate::failure::Misuse;
 
@@ -63,7 +63,7 @@ pub(crate) struct Cpus {
 pub(crate) fn cpus_towards(
     server: IpAddr,
     placement: &Placement,
-    load: &Load,
+    load: &WorkloadSettings,
     usable: &[u32],
 ) -> anyhow::Result<Cpus> {
     if let Placement::Cpus { server: asked, .. } = placement
@@ -97,7 +97,7 @@ fn list_of(cpus: &[u32]) -> String {
 }
 
 /// The CPUs that a placement means, out of those that this process may use.
-pub(crate) fn cpus(placement: &Placement, load: &Load, usable: &[u32]) -> anyhow::Result<Cpus> {
+pub(crate) fn cpus(placement: &Placement, load: &WorkloadSettings, usable: &[u32]) -> anyhow::Result<Cpus> {
     if let Placement::Cpus { client, .. } = placement
         && let Some(other) = client.iter().find(|cpu| !usable.contains(cpu))
     {
@@ -123,7 +123,7 @@ pub(crate) fn cpus(placement: &Placement, load: &Load, usable: &[u32]) -> anyhow
 mod tests {
     use super::*;
     use units::Nanos;
-    use workload::{StreamLoad, Until};
+    use workload::{StreamSettings, Until};
 
     fn lists(client: &[u32], server: &[u32]) -> Placement {
         Placement::Cpus { client: client.to_vec(), server: server.to_vec() }
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn only_the_clients_own_cpus_are_held_against_this_machine() {
-        let load = Load::Stream(StreamLoad::new(Until::Elapsed(Nanos::from_secs(1))));
+        let load = WorkloadSettings::Stream(StreamSettings::new(Until::Elapsed(Nanos::from_secs(1))));
         let of = |placement: &Placement| cpus(placement, &load, &[0, 1]);
         let chosen = of(&lists(&[1], &[63])).expect("the server may have 64");
         assert_eq!(chosen, Cpus { client: Some(vec![1]), server: Some(vec![63]) });

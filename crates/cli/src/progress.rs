@@ -5,7 +5,8 @@ use std::time::Duration;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use lab::{Decided, Event};
 
-use samples::{EndSeries, Measurement, Trial};
+use ::workload::{EndSeries, Measurement};
+use samples::Trial;
 use scenario::Arm;
 use units::{BitRate, Nanos};
 

@@ -3,14 +3,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use ::workload::{Load, Placement, Until};
+use ::workload::{EndSeries, Measurement, Placement, Until, WorkloadSettings};
 use analysis::Single;
 use findings::Solo;
 use jiff::Timestamp;
 use report::SoloFormat;
-use samples::{
-    CpuUsage, DeviceState, Doubt, EndSeries, Environment, MachineCpu, Measurement, ThreadCpu, UnixMillis,
-};
+use samples::{CpuUsage, DeviceState, Doubt, Environment, MachineCpu, ThreadCpu, UnixMillis};
 use units::Nanos;
 
 use crate::{commands::TOOL, output};
@@ -19,7 +17,7 @@ use crate::{commands::TOOL, output};
 pub(crate) struct Trial {
     started: UnixMillis,
     peer: String,
-    load: Load,
+    load: WorkloadSettings,
     placement: Placement,
     environment: Environment,
     devices: Vec<DeviceState>,
@@ -27,7 +25,7 @@ pub(crate) struct Trial {
 
 impl Trial {
     /// Looks at the machine and the clock.
-    pub(crate) fn begin(peer: String, load: Load, placement: Placement) -> Self {
+    pub(crate) fn begin(peer: String, load: WorkloadSettings, placement: Placement) -> Self {
         let environment = Environment { engine: Some(traffic::calibrate()), ..probe::environment() };
         let started = UnixMillis(Timestamp::now().as_millisecond());
         Self { started, peer, load, placement, environment, devices: Vec::new() }
@@ -40,7 +38,7 @@ impl Trial {
     }
 
     /// The same with the load as it was run.
-    pub(crate) fn with(self, load: Load) -> Self {
+    pub(crate) fn with(self, load: WorkloadSettings) -> Self {
         Self { load, ..self }
     }
 
@@ -49,7 +47,7 @@ impl Trial {
         &self.environment.usable_cpus
     }
 
-    pub(crate) fn load(&self) -> &Load {
+    pub(crate) fn load(&self) -> &WorkloadSettings {
         &self.load
     }
 
@@ -90,12 +88,12 @@ impl Trial {
 impl Trial {
     fn interrupted(&self, measurement: &Measurement) -> Doubt {
         let asked = match &self.load {
-            Load::Stream(stream) => match stream.until {
+            WorkloadSettings::Stream(stream) => match stream.until {
                 Until::Elapsed(time) => Some(time),
                 Until::Sent(_) => None,
             },
-            Load::PingPong(ping) => Some(ping.duration),
-            Load::Connect(connect) => Some(connect.duration),
+            WorkloadSettings::PingPong(ping) => Some(ping.duration),
+            WorkloadSettings::Connect(connect) => Some(connect.duration),
         };
         let measured = match measurement {
             Measurement::Stream(stream) => {

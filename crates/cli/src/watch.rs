@@ -3,8 +3,9 @@
 
 use std::{cell::RefCell, io};
 
+use ::workload::{Interval, PingPongInterval};
 use probe::CpuReading;
-use samples::{Interval, MachineCpu, PingPongInterval};
+use samples::MachineCpu;
 use traffic::{Beat, FlowId, Observer};
 use units::Nanos;
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use samples::Metric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use workload::Metric;
 
 use crate::estimate::Comparison;
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use samples::{Metric, Objective};
+use samples::Objective;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use workload::Metric;
 
 use crate::{cell::OwnerCost, estimate::Interval};
 

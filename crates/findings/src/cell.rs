@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use samples::{CellEnd, DeviceState, Doubt, Metric, PathCounters, ReportedValue, SocketFacts, SyscallCount};
+use samples::{CellEnd, DeviceState, Doubt, PathCounters, SyscallCount};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use workload::{Metric, ReportedValue, SocketFacts};
 
 use crate::{
     estimate::{Comparison, Estimate},

@@ -1,8 +1,8 @@
 //! A claim: what analysis believes, on what evidence, how sure it is, and what to do.
 
-use samples::Metric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use workload::Metric;
 
 use crate::estimate::Comparison;
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use samples::{Metric, RunId};
+use samples::RunId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use workload::Metric;
 
 use crate::{
     document::RunSummary,

@@ -1,8 +1,8 @@
 //! What ping-pongs and connections say: distributions of times, and what surrounds them.
 
-use samples::LatencyHistogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use workload::LatencyHistogram;
 
 use crate::{distribution::Distribution, estimate::Estimate};
 

@@ -38,7 +38,7 @@ pub use probed::{
     CallRates, CpuByOwner, CpuProbeCost, EndCalls, GuestTime, Leg, LostProbe, MachineTimes, OwnerPart,
     OwnerTime, ProbeCost, ProbedSummary, ProcessCalls, RunProbes, StepKind, StepSummary, WaySummary, Work,
 };
-pub use samples::{Metric, Objective};
+pub use samples::Objective;
 pub use solo::{
     LevelShift, SOLO_SCHEMA, Solo, SoloConnect, SoloFlow, SoloLevels, SoloOutcome, SoloRate, SoloStream,
     Spread,
@@ -49,3 +49,4 @@ pub use trace::{
     TracedPace, TracedShare, TracedStopping,
 };
 pub use vm::{VM_SCHEMA, VmRoleCpu, VmSummary};
+pub use workload::Metric;

@@ -1,9 +1,10 @@
 //! What probes saw of a cell, and what they cost the run. No number of a cell but these comes from a probed trial.
 
-use samples::{Metric, MissingProbe, Overflow, Owner, OwnerSource, ProbeKind, SyscallCount, WayPoint};
+use samples::{MissingProbe, Overflow, Owner, OwnerSource, ProbeKind, SyscallCount, WayPoint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
+use workload::Metric;
 
 use crate::{distribution::Distribution, estimate::Interval};
 

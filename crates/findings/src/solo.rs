@@ -4,7 +4,7 @@ use samples::{Doubt, Environment, UnixMillis};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
-use workload::{Direction, Load};
+use workload::{Direction, WorkloadSettings};
 
 use crate::{
     cell::{CpuCost, EndSocket},
@@ -30,7 +30,7 @@ pub struct Solo {
     /// What it was measured against, as the user named it: `10.0.0.2:5201`.
     pub peer: String,
     /// What was sent, every default filled in.
-    pub load: Load,
+    pub load: WorkloadSettings,
     /// The same in a few words: `1 TCP stream forward, 128 KiB writes, cubic, free placement`.
     pub words: String,
     /// The machine at this end, where known.

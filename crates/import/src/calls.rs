@@ -3,8 +3,9 @@
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
-use samples::{Measurement, Quantity, ReportedData, ReportedValue, SyscallCount, Told, ToldKind};
+use samples::{SyscallCount, Told, ToldKind};
 use units::Nanos;
+use workload::{Measurement, Quantity, ReportedData, ReportedValue};
 
 use crate::found::{End, Found};
 

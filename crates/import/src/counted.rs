@@ -1,7 +1,6 @@
 //! Which end's word a stream's rate is, and of which direction. Must not know how a log was read.
 
-use samples::{Flow, Measurement};
-use workload::Direction;
+use workload::{Direction, Flow, Measurement};
 
 /// What a test's rate is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

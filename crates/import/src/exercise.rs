@@ -2,7 +2,8 @@
 
 use std::convert::Infallible;
 
-use samples::{EndSeries, Measurement, RunId, Trial, UnixMillis};
+use samples::{RunId, Trial, UnixMillis};
+use workload::{EndSeries, Measurement};
 
 use crate::{Assembler, Meta, Options, read};
 

@@ -3,7 +3,8 @@
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
-use samples::{Doubt, Measurement, SyscallCount, ThreadCpu, Told, UnixMillis};
+use samples::{Doubt, SyscallCount, ThreadCpu, Told, UnixMillis};
+use workload::Measurement;
 
 /// One test that was found in a log, or one row of a table.
 #[derive(Debug, Clone, PartialEq)]

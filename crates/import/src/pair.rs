@@ -3,8 +3,7 @@
 
 use std::collections::VecDeque;
 
-use samples::{Flow, Measurement, StreamData};
-use workload::Direction;
+use workload::{Direction, Flow, Measurement, StreamData};
 
 use crate::{
     found::{End, Found},

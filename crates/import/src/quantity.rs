@@ -119,7 +119,7 @@ fn without_spread(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use samples::Quantity::{BitRate, Count, PerSecond, Plain, Share, Size, Time};
+    use workload::Quantity::{BitRate, Count, PerSecond, Plain, Share, Size, Time};
 
     #[test]
     fn a_number_is_read_with_its_unit() {

@@ -6,8 +6,8 @@ use std::{
     mem,
 };
 
-use samples::{LatencyHistogram, PingPongInterval};
 use units::Nanos;
+use workload::{LatencyHistogram, PingPongInterval};
 
 /// Intervals are this long, or twice, or four times it in a long log.
 const LENGTH: u64 = 100_000_000;

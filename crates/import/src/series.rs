@@ -1,8 +1,8 @@
 //! Interval series of bounded length: a log may go on for days.
 //! Must not know where the intervals come from.
 
-use samples::Interval;
 use units::Nanos;
+use workload::Interval;
 
 /// The most intervals that are kept of one end of a test, over all its connections: 4 hours and a half of one
 /// stream, a sample a second. With both ends in memory, as values and as the text that is kept, that is some 80 MB.

@@ -1,7 +1,7 @@
 //! Units as people and tools write them: `Gbits/sec`, `MBytes/sec`, `10^6bits/s`, `μs/call`, `%`.
 //! Must not know the numbers beside them.
 
-use samples::Quantity;
+use workload::Quantity;
 
 /// A unit: what is measured in it, and how much of the base unit of its quantity one of it is.
 #[derive(Debug, Clone, Copy, PartialEq)]

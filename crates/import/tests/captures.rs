@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 
 use import::{FileReport, Found, ImportError, Options, read};
-use samples::Measurement;
+use workload::Measurement;
 
 const CAPTURES: [(&str, &[u8], &str, usize); 15] = [
     ("sockperf text", include_bytes!("data/sockperf-ping-pong.txt"), "sockperf text", 1),

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use import::{End, FileReport, Found, Options, read};
-use samples::{Measurement, Quantity, ReportedValue};
+use workload::{Measurement, Quantity, ReportedValue};
 
 fn found(name: &str, text: &str) -> (Vec<Found>, FileReport) {
     let mut found = Vec::new();

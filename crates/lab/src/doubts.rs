@@ -1,12 +1,12 @@
 //! Why a trial's numbers may deserve no trust, as far as the trial alone shows it.
 //! Must not know other trials: what they show together is for the analysis.
 
-use samples::{
-    CpuUsage, Doubt, EndSeries, Flow, Measurement, OpenLoopData, PingPongData, StreamData, ThreadCpu,
-    ThreadRole,
-};
+use samples::{CpuUsage, Doubt, ThreadCpu, ThreadRole};
 use units::{BitRate, Bytes, Nanos};
-use workload::{Load, PingPongLoad, Schedule, StreamLoad, Until};
+use workload::{
+    EndSeries, Flow, Measurement, OpenLoopData, PingPongData, PingPongSettings, Schedule, StreamData,
+    StreamSettings, Until, WorkloadSettings,
+};
 
 /// A thread this busy may itself be the limit.
 const AT_ITS_LIMIT: f64 = 0.97;
@@ -23,11 +23,15 @@ const OWN_LATENESS: f64 = 0.5;
 
 /// What is doubtful about a trial. An end that told nothing (its intervals are empty) gives no cause.
 #[must_use]
-pub fn doubts(load: &Load, measurement: &Measurement, cpu: &CpuUsage) -> Vec<Doubt> {
+pub fn doubts(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     match (load, measurement) {
-        (Load::Stream(asked), Measurement::Stream(data)) => doubts.extend(of_stream(asked, data, cpu)),
-        (Load::PingPong(asked), Measurement::PingPong(data)) => doubts.extend(of_ping_pong(asked, data)),
+        (WorkloadSettings::Stream(asked), Measurement::Stream(data)) => {
+            doubts.extend(of_stream(asked, data, cpu))
+        }
+        (WorkloadSettings::PingPong(asked), Measurement::PingPong(data)) => {
+            doubts.extend(of_ping_pong(asked, data))
+        }
         _ => {}
     }
     doubts.extend(stolen(cpu));
@@ -36,7 +40,7 @@ pub fn doubts(load: &Load, measurement: &Measurement, cpu: &CpuUsage) -> Vec<Dou
 }
 
 /// Whether a trial says nothing of its cell: a thread did not run for most of it, or nothing arrived.
-pub(crate) fn is_void(load: &Load, measurement: &Measurement) -> bool {
+pub(crate) fn is_void(load: &WorkloadSettings, measurement: &Measurement) -> bool {
     let nothing = match measurement {
         Measurement::Stream(stream) => stream.flows.iter().any(|flow| flow.receiver.bytes() == Bytes(0)),
         Measurement::PingPong(ping) => ping.round_trips.count() == 0,
@@ -47,7 +51,7 @@ pub(crate) fn is_void(load: &Load, measurement: &Measurement) -> bool {
     nothing || durations(load, measurement).is_some_and(short)
 }
 
-fn of_stream(asked: &StreamLoad, data: &StreamData, cpu: &CpuUsage) -> Vec<Doubt> {
+fn of_stream(asked: &StreamSettings, data: &StreamData, cpu: &CpuUsage) -> Vec<Doubt> {
     let slow = asked.rate.and_then(|rate| rate_not_kept(rate, &data.flows));
     let mut doubts = Vec::new();
     // A sender that kept its rate was no limit, however busy it was with keeping it.
@@ -66,7 +70,7 @@ fn of_stream(asked: &StreamLoad, data: &StreamData, cpu: &CpuUsage) -> Vec<Doubt
 }
 
 /// Threads that spin are always busy, and a stream beside them is meant to take what it can: neither is a limit.
-fn of_ping_pong(asked: &PingPongLoad, data: &PingPongData) -> Vec<Doubt> {
+fn of_ping_pong(asked: &PingPongSettings, data: &PingPongData) -> Vec<Doubt> {
     let late = match (asked.schedule, &data.open_loop) {
         (Schedule::Open { period }, Some(open)) => late_generator(period, open),
         _ => None,
@@ -111,21 +115,21 @@ fn stolen(cpu: &CpuUsage) -> Option<Doubt> {
     (share >= STOLEN).then_some(Doubt::Stolen { share })
 }
 
-fn other_duration(load: &Load, measurement: &Measurement) -> Option<Doubt> {
+fn other_duration(load: &WorkloadSettings, measurement: &Measurement) -> Option<Doubt> {
     let (asked, measured) = durations(load, measurement)?;
     let off = measured.0.abs_diff(asked.0) as f64 / asked.0.max(1) as f64;
     (off > TOLERANCE).then_some(Doubt::OtherDuration { asked, measured })
 }
 
 /// What was asked, and what was measured at the end where it differs most; `None` where bytes were asked.
-fn durations(load: &Load, measurement: &Measurement) -> Option<(Nanos, Nanos)> {
+fn durations(load: &WorkloadSettings, measurement: &Measurement) -> Option<(Nanos, Nanos)> {
     let asked = match load {
-        Load::Stream(stream) => match stream.until {
+        WorkloadSettings::Stream(stream) => match stream.until {
             Until::Elapsed(time) => time,
             Until::Sent(_) => return None,
         },
-        Load::PingPong(ping) => ping.duration,
-        Load::Connect(connect) => connect.duration,
+        WorkloadSettings::PingPong(ping) => ping.duration,
+        WorkloadSettings::Connect(connect) => connect.duration,
     };
     let measured = match measurement {
         Measurement::Stream(stream) => {

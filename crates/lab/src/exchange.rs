@@ -11,7 +11,7 @@ use protocol::{ClientOrder, EndReport, Order, Progress, Reply, ServerOrder, Subj
 use samples::{Observed, Owner};
 use scenario::{Cell, HostName, Path};
 use units::{BitRate, Bytes};
-use workload::{Load, StreamLoad, Until};
+use workload::{StreamSettings, Until, WorkloadSettings};
 
 use crate::{
     error::RunError,
@@ -121,7 +121,7 @@ impl Bench<'_> {
         &mut self,
         path: &Path,
         token: Token,
-        load: Load,
+        load: WorkloadSettings,
         cpus: Option<Vec<u32>>,
     ) -> Result<u16, RunError> {
         let order = Order::Serve(ServerOrder { token, bind: path.to.address, load, cpus });
@@ -132,10 +132,18 @@ impl Bench<'_> {
     }
 }
 
-fn deadline(load: &Load) -> Duration {
+fn deadline(load: &WorkloadSettings) -> Duration {
     match (load, load.duration()) {
         (_, Some(traffic)) => Duration::from(traffic) + SLACK,
-        (Load::Stream(StreamLoad { until: Until::Sent(bytes), rate: Some(rate), streams, .. }), None) => {
+        (
+            WorkloadSettings::Stream(StreamSettings {
+                until: Until::Sent(bytes),
+                rate: Some(rate),
+                streams,
+                ..
+            }),
+            None,
+        ) => {
             let seconds = bytes.0 as f64 * 8.0 / (rate.0 * f64::from(*streams)).max(1.0);
             LONG + Duration::try_from_secs_f64(seconds).unwrap_or(LONG)
         }
@@ -143,14 +151,14 @@ fn deadline(load: &Load) -> Duration {
     }
 }
 
-fn show(beat: &Progress, load: &Load, observer: &mut dyn Observer) {
+fn show(beat: &Progress, load: &WorkloadSettings, observer: &mut dyn Observer) {
     let Some(seconds) = Some(beat.covers.seconds()).filter(|seconds| *seconds > 0.0) else { return };
     let rate = (beat.received > Bytes(0)).then(|| BitRate::of(beat.received, beat.covers));
     let counted = (beat.round_trips > 0).then(|| beat.round_trips as f64 / seconds);
     let (round_trips, connections) = match load {
-        Load::Stream(_) => (None, None),
-        Load::PingPong(_) => (counted, None),
-        Load::Connect(_) => (None, counted),
+        WorkloadSettings::Stream(_) => (None, None),
+        WorkloadSettings::PingPong(_) => (counted, None),
+        WorkloadSettings::Connect(_) => (None, counted),
     };
     if rate.is_some() || counted.is_some() {
         observer.event(&Event::Rate { elapsed: beat.elapsed, rate, round_trips, connections });

@@ -1,6 +1,6 @@
 //! Where the traffic threads of both ends run: a placement made into CPU numbers.
 
-use workload::{Load, Placement};
+use workload::{Placement, WorkloadSettings};
 
 /// The CPUs of both ends; `None` leaves them free.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Cpus {
 ///
 /// # Errors
 /// What is missing when there are too few, or which one may not be used.
-pub fn cpus(placement: &Placement, load: &Load, usable: &[u32]) -> Result<Cpus, String> {
+pub fn cpus(placement: &Placement, load: &WorkloadSettings, usable: &[u32]) -> Result<Cpus, String> {
     match placement {
         Placement::Free => Ok(Cpus { client: None, server: None }),
         Placement::SameCpu => {
@@ -42,14 +42,14 @@ pub fn cpus(placement: &Placement, load: &Load, usable: &[u32]) -> Result<Cpus, 
 }
 
 /// How many traffic threads an end has.
-fn threads(load: &Load) -> usize {
+fn threads(load: &WorkloadSettings) -> usize {
     match load {
-        Load::PingPong(ping) => {
+        WorkloadSettings::PingPong(ping) => {
             let beside = |under: &workload::Background| under.streams * under.direction.flows().len() as u32;
             1 + ping.under.as_ref().map_or(0, beside) as usize
         }
-        Load::Stream(stream) => stream.streams as usize * stream.direction.flows().len(),
-        Load::Connect(connect) => connect.clients as usize,
+        WorkloadSettings::Stream(stream) => stream.streams as usize * stream.direction.flows().len(),
+        WorkloadSettings::Connect(connect) => connect.clients as usize,
     }
 }
 
@@ -57,10 +57,13 @@ fn threads(load: &Load) -> usize {
 mod tests {
     use super::*;
     use units::Nanos;
-    use workload::{StreamLoad, Until};
+    use workload::{StreamSettings, Until};
 
-    fn streams(streams: u32) -> Load {
-        Load::Stream(StreamLoad { streams, ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(1))) })
+    fn streams(streams: u32) -> WorkloadSettings {
+        WorkloadSettings::Stream(StreamSettings {
+            streams,
+            ..StreamSettings::new(Until::Elapsed(Nanos::from_secs(1)))
+        })
     }
 
     #[test]

@@ -6,19 +6,19 @@ use std::{
 };
 
 use protocol::{MtuProbe, Order, Reply};
-use samples::{CpuUsage, Doubt, Measurement, Observed, PathCheck, PathCounters, Skipped, Trial, UnixMillis};
+use samples::{CpuUsage, Doubt, Observed, PathCheck, PathCounters, Skipped, Trial, UnixMillis};
 use scenario::{Arm, Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
 use units::Nanos;
-use workload::{Load, PingPongLoad};
+use workload::{Measurement, PingPongSettings, WorkloadSettings};
 
 use crate::{
     agents::Agents,
-    counters, doubts,
+    counters, cpu, doubts,
     error::RunError,
     event::{Event, Observer},
     exchange::{Exchange, Reports, SHORT, token, unexpected},
     ground::{Ground, Unset},
-    merge, placement, record,
+    placement, record,
     watcher::{Verdict, Watcher},
 };
 
@@ -159,10 +159,10 @@ impl Bench<'_> {
                 let seen = observed.take().filter(|_| verdict == Verdict::Kept).unwrap_or_default();
                 observed = Some(Observed { lost: watcher.gone().to_vec(), ..seen });
             }
-            let measurement =
-                merge::measurement(&client, &server).map_err(|because| unreported(path, because))?;
+            let cpu = cpu::together(&client, &server, guests);
+            let together = client.measured.together(server.measured);
+            let measurement = together.map_err(|because| unreported(path, because))?;
             if verdict == Verdict::Over || attempt == ATTEMPTS || !doubts::is_void(&cell.load, &measurement) {
-                let cpu = merge::cpu(&client, &server, guests);
                 let measured = Measured { started, measurement, cpu, observed, counters };
                 return Ok(Came::Measured(Box::new(measured)));
             }
@@ -213,7 +213,7 @@ impl Bench<'_> {
 
     fn carries(&mut self, path: &Path, mtu: u32) -> Result<protocol::MtuResult, RunError> {
         let token = token();
-        let echo = Load::PingPong(PingPongLoad::new(Nanos::from_secs(2)));
+        let echo = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(2)));
         let port = self.serve(path, token, echo, None)?;
         let probe = MtuProbe { token, bind: path.from.address, server: path.to.address, port, mtu };
         let reply = self.agents.ask(&path.from.host, "probe the MTU", Order::ProbeMtu(probe), SHORT)?;

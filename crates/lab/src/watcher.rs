@@ -8,7 +8,7 @@ use protocol::{ObserveOrder, Order, Reply, Seen, Subject, Token, WatchedDevice, 
 use samples::{Environment, MissingProbe, Observed, Owner};
 use scenario::{HostName, Layer, ProbeKind};
 use units::Bytes;
-use workload::{Load, Transport};
+use workload::{Transport, WorkloadSettings};
 
 use crate::{
     agents::Agents,
@@ -136,7 +136,7 @@ impl Watcher {
     }
 
     /// Whether any of them sees something of such a load.
-    pub(crate) fn sees(&self, load: &Load) -> bool {
+    pub(crate) fn sees(&self, load: &WorkloadSettings) -> bool {
         self.probes.iter().any(|kind| kind.sees(load))
     }
 
@@ -178,7 +178,7 @@ impl Watcher {
     }
 
     /// What becomes of the trial of such a load that was watched just now; tells what went wrong.
-    pub(crate) fn judge(&mut self, load: &Load, observer: &mut dyn Observer) -> Verdict {
+    pub(crate) fn judge(&mut self, load: &WorkloadSettings, observer: &mut dyn Observer) -> Verdict {
         if let Some(because) = &self.lost {
             let text = format!("{because}; the run goes on without probes");
             observer.event(&Event::Notice(&text));
@@ -229,7 +229,7 @@ impl Watcher {
 
     /// The messages of an exchange, if they can be followed.
     fn way(&self, exchange: &Exchange<'_>, port: u16) -> Option<WayOrder> {
-        let Load::PingPong(ping) = &exchange.cell.load else { return None };
+        let WorkloadSettings::PingPong(ping) = &exchange.cell.load else { return None };
         // From here nothing of a guest is seen: all that happens in it would be taken for the wake-up of the other end.
         if exchange.path.layers.contains(&Layer::Virtio) {
             return None;

@@ -2,19 +2,16 @@
 
 use std::{collections::BTreeMap, fmt, net::Ipv4Addr};
 
-use samples::{
-    ConnectData, DeviceCounters, DeviceState, EndSeries, Environment, MachineCpu, PingPongData,
-    SoftnetCounters, ThreadCpu,
-};
+use samples::{DeviceCounters, DeviceState, Environment, MachineCpu, SoftnetCounters, ThreadCpu};
 use scenario::{DeviceRef, DeviceSettings, HostName, Lab};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
-use workload::{Direction, Load};
+use workload::{EndMeasurement, WorkloadSettings};
 
 use crate::observe::{ObserveOrder, Observing, Seen};
 
 /// The version of this protocol. Both sides must have the same.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The first message of either side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,7 +111,7 @@ pub struct ServerOrder {
     /// The address to listen on; the port is the kernel's choice.
     pub bind: Ipv4Addr,
     /// What will be sent.
-    pub load: Load,
+    pub load: WorkloadSettings,
     /// CPUs for its traffic threads: thread n on the one number n, from the start again after the last; `None`
     /// leaves them free.
     pub cpus: Option<Vec<u32>>,
@@ -132,7 +129,7 @@ pub struct ClientOrder {
     /// Its port.
     pub port: u16,
     /// What to send.
-    pub load: Load,
+    pub load: WorkloadSettings,
     /// CPUs for its traffic threads: thread n on the one number n, from the start again after the last; `None`
     /// leaves them free.
     pub cpus: Option<Vec<u32>>,
@@ -231,12 +228,8 @@ pub enum Reply {
 /// What one end recorded of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EndReport {
-    /// Of streams, a ping-pong's background too: every connection of this end.
-    pub flows: Vec<FlowReport>,
-    /// Of ping-pongs; the server's has its socket's facts only.
-    pub ping_pong: Option<PingPongData>,
-    /// Of connections; the server's is empty.
-    pub connect: Option<ConnectData>,
+    /// What it measured.
+    pub measured: EndMeasurement,
     /// The traffic threads' CPU time.
     pub threads: Vec<ThreadCpu>,
     /// The machine's CPU time from the first to the last byte at this end.
@@ -244,17 +237,6 @@ pub struct EndReport {
     /// What the machine's backlog queues counted from the first to the last byte at this end; `None` where the kernel
     /// does not tell.
     pub softnet: Option<SoftnetCounters>,
-}
-
-/// One end of one connection.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FlowReport {
-    /// Its number among those of its direction.
-    pub id: u32,
-    /// Which way it flows: never `both`.
-    pub direction: Direction,
-    /// This end's record of it.
-    pub series: EndSeries,
 }
 
 /// What a path carried.

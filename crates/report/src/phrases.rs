@@ -6,9 +6,10 @@ mod doubt;
 mod gain;
 mod traffic;
 
-use findings::{Basis, Comparison, Difference, Estimate, Findings, Interval, Metric, RunSummary};
+use findings::{Basis, Comparison, Difference, Estimate, Findings, Interval, RunSummary};
 use samples::{RunState, UnixMillis};
 use units::Share;
+use workload::Metric;
 
 pub(crate) use self::{
     change::change,

@@ -1,7 +1,8 @@
 //! A metric's numbers in one unit: a value and its interval are scaled and rounded alike.
 //! Must not know sentences.
 
-use findings::{Interval, Metric};
+use findings::Interval;
+use workload::Metric;
 
 /// U+2212, as wide as a plus.
 const MINUS: &str = "\u{2212}";

@@ -182,7 +182,7 @@ fn trials_without_a_value_are_counted_with_the_reason() {
         render(&findings, Some(record), Format::Terminal, &Options::default())
     };
     for trial in &mut record.trials {
-        trial.measurement = samples::Measurement::Stream(samples::StreamData { flows: Vec::new() });
+        trial.measurement = workload::Measurement::Stream(workload::StreamData { flows: Vec::new() });
     }
     let said = text(&record);
     assert!(!said.contains("no trial has ended yet"), "{said}");
@@ -201,7 +201,7 @@ fn what_a_log_does_not_tell_of_tcp_is_no_zero() {
     };
     assert!(rows(&record).iter().all(|row| row.contains(" 0 ns |")), "{:?}", rows(&record));
     for trial in &mut record.trials {
-        let samples::Measurement::Stream(stream) = &mut trial.measurement else { continue };
+        let workload::Measurement::Stream(stream) = &mut trial.measurement else { continue };
         let ends = stream.flows.iter_mut().flat_map(|flow| [&mut flow.sender, &mut flow.receiver]);
         let tcp = ends.flat_map(|end| &mut end.intervals).filter_map(|interval| interval.tcp.as_mut());
         tcp.for_each(|tcp| tcp.segments = 0);

@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};
-use workload::{Direction, Load, Transport};
+use workload::{Direction, Transport, WorkloadSettings};
 
 /// What the trials of a cell sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sent {
     /// What plumb ordered, every default filled in.
-    Load(Load),
+    Load(WorkloadSettings),
     /// What a log tells.
     Told(Told),
 }
@@ -18,7 +18,7 @@ pub enum Sent {
 impl Sent {
     /// What plumb ordered; `None` when another tool sent.
     #[must_use]
-    pub const fn load(&self) -> Option<&Load> {
+    pub const fn load(&self) -> Option<&WorkloadSettings> {
         match self {
             Self::Load(load) => Some(load),
             Self::Told(_) => None,

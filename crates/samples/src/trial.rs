@@ -6,9 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
+use workload::Measurement;
+
 use crate::{
-    connect::ConnectData, counters::PathCounters, cpu::CpuUsage, doubt::Doubt, observed::Observed,
-    ping_pong::PingPongData, reported::ReportedData, spread::CpuSpread, stream::StreamData,
+    counters::PathCounters, cpu::CpuUsage, doubt::Doubt, observed::Observed, spread::CpuSpread,
     syscalls::SyscallCount, time::UnixMillis,
 };
 
@@ -57,21 +58,6 @@ pub struct Trial {
     pub counters: Option<PathCounters>,
     /// Reasons to distrust it.
     pub doubts: Vec<Doubt>,
-}
-
-/// What was measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "one a trial: a box would save nothing that counts")]
-pub enum Measurement {
-    /// Of a stream: every connection, at both ends.
-    Stream(StreamData),
-    /// Of a ping-pong: the round trips.
-    PingPong(PingPongData),
-    /// Of connections: their rate and times.
-    Connect(ConnectData),
-    /// Of another tool: what it reported, without samples.
-    Reported(ReportedData),
 }
 
 /// A device as the kernel reported it.

@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
-
-use crate::histogram::LatencyHistogram;
+use workload::LatencyHistogram;
 
 /// The ways of sampled round trips.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use units::{Bytes, Nanos};
-use workload::{Load, StreamLoad, Until};
+use workload::{StreamSettings, Until, WorkloadSettings};
 
 use crate::{
     design::{Design, MOST_TRIALS, Objective},
@@ -107,9 +107,9 @@ impl Plan {
 }
 
 /// How long its traffic flows, with the warm-up; a guess where it ends after a number of bytes.
-fn duration_estimate(load: &Load) -> Nanos {
+fn duration_estimate(load: &WorkloadSettings) -> Nanos {
     let (sent, speed) = match load {
-        Load::Stream(StreamLoad { until: Until::Sent(bytes), rate, streams, .. }) => {
+        WorkloadSettings::Stream(StreamSettings { until: Until::Sent(bytes), rate, streams, .. }) => {
             let rated = rate.map_or(GUESSED_SPEED, |rate| rate.0 / 8.0 * f64::from(*streams));
             (*bytes, rated.min(GUESSED_SPEED))
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use units::Nanos;
-use workload::{Load, Placement};
+use workload::{Placement, WorkloadSettings};
 
 use crate::{
     design::Design,
@@ -25,7 +25,7 @@ pub struct Cell {
     /// Levels of the factors that apply, by label.
     pub levels: BTreeMap<FactorName, String>,
     /// What is sent, with the levels put in.
-    pub load: Load,
+    pub load: WorkloadSettings,
     /// Where the ends run.
     pub placement: Placement,
     /// Settings of every device of the lab that has any, with the levels put in.

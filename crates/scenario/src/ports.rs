@@ -1,7 +1,7 @@
 //! The ports of a cell's connections where they are fixed. Must not know who binds them.
 
 use sha2::{Digest, Sha256};
-use workload::Load;
+use workload::WorkloadSettings;
 
 use crate::names::{PathName, WorkloadName};
 
@@ -17,11 +17,11 @@ const SERVER: u16 = 9_000;
 /// others of the same path and workload, and luck with the hash would be a difference between them.
 ///
 /// Loads whose every connection has a port of its own keep the kernel's choice.
-pub(crate) fn fix(load: &mut Load, path: &PathName, workload: &WorkloadName) {
+pub(crate) fn fix(load: &mut WorkloadSettings, path: &PathName, workload: &WorkloadName) {
     let socket = match load {
-        Load::Stream(stream) => &mut stream.socket,
-        Load::PingPong(ping) => &mut ping.socket,
-        Load::Connect(_) => return,
+        WorkloadSettings::Stream(stream) => &mut stream.socket,
+        WorkloadSettings::PingPong(ping) => &mut ping.socket,
+        WorkloadSettings::Connect(_) => return,
     };
     let digest = Sha256::digest(format!("{path}/{workload}"));
     let chosen = FIRST + u16::from_be_bytes([digest[0], digest[1]]) % CHOICES;
@@ -33,18 +33,18 @@ pub(crate) fn fix(load: &mut Load, path: &PathName, workload: &WorkloadName) {
 mod tests {
     use super::*;
     use units::Nanos;
-    use workload::{ConnectLoad, PingPongLoad};
+    use workload::{ConnectSettings, PingPongSettings};
 
-    fn fixed(load: Load, workload: &str) -> (Option<u16>, Option<u16>) {
+    fn fixed(load: WorkloadSettings, workload: &str) -> (Option<u16>, Option<u16>) {
         let mut load = load;
         fix(&mut load, &PathName::new("a-to-b"), &WorkloadName::new(workload));
         (load.socket().source_port, load.socket().server_port)
     }
 
-    fn ping(source_port: Option<u16>) -> Load {
-        let mut ping = PingPongLoad::new(Nanos::from_secs(1));
+    fn ping(source_port: Option<u16>) -> WorkloadSettings {
+        let mut ping = PingPongSettings::new(Nanos::from_secs(1));
         ping.socket.source_port = source_port;
-        Load::PingPong(ping)
+        WorkloadSettings::PingPong(ping)
     }
 
     #[test]
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn connections_that_are_made_anew_keep_the_kernels_choice() {
-        let connect = Load::Connect(ConnectLoad::new(Nanos::from_secs(1)));
+        let connect = WorkloadSettings::Connect(ConnectSettings::new(Nanos::from_secs(1)));
         assert_eq!(fixed(connect, "connect"), (None, None));
     }
 }

@@ -1,7 +1,7 @@
 //! What a run watches its trials with, beside the traffic. Must not know how a probe looks, nor what it sees.
 
 use serde::{Deserialize, Serialize};
-use workload::{Load, PingPongLoad, Schedule, Transport};
+use workload::{PingPongSettings, Schedule, Transport, WorkloadSettings};
 
 /// Blocks with probed trials where nobody said how many: enough for an interval, and few beside the others.
 const USUAL_BLOCKS: u32 = 7;
@@ -34,10 +34,10 @@ impl ProbeKind {
 
     /// Whether it sees anything of such a load.
     #[must_use]
-    pub fn sees(self, load: &Load) -> bool {
+    pub fn sees(self, load: &WorkloadSettings) -> bool {
         match (self, load) {
             (Self::Cpu | Self::Syscalls, _) => true,
-            (Self::PacketWay, Load::PingPong(ping)) => is_one_at_a_time(ping),
+            (Self::PacketWay, WorkloadSettings::PingPong(ping)) => is_one_at_a_time(ping),
             (Self::PacketWay, _) => false,
         }
     }
@@ -45,7 +45,7 @@ impl ProbeKind {
 
 /// A message can be told from the next where the next waits for its answer, and from a stream beside it where that is
 /// of another protocol.
-fn is_one_at_a_time(ping: &PingPongLoad) -> bool {
+fn is_one_at_a_time(ping: &PingPongSettings) -> bool {
     ping.schedule == Schedule::Closed && (ping.under.is_none() || ping.transport == Transport::Udp)
 }
 

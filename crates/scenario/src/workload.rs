@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use units::Bytes;
-use workload::{Load, Mode, Placement, Transport};
+use workload::{Mode, Placement, Transport, WorkloadSettings};
 
 use crate::names::{PathName, WorkloadName};
 
@@ -12,7 +12,7 @@ pub struct Workload {
     /// Its name.
     pub name: WorkloadName,
     /// What is sent.
-    pub load: Load,
+    pub load: WorkloadSettings,
     /// Whether a stream's size of writes is the default, so that it follows the mode.
     pub default_message: bool,
     /// Where the ends run.
@@ -25,10 +25,10 @@ impl Workload {
     /// Gives a stream whose size of writes is the default the one of its mode.
     pub(crate) fn size_writes(&mut self) {
         match &mut self.load {
-            Load::Stream(stream) if self.default_message => {
+            WorkloadSettings::Stream(stream) if self.default_message => {
                 stream.message = stream_message(stream.transport, stream.mode);
             }
-            Load::Stream(_) | Load::PingPong(_) | Load::Connect(_) => {}
+            WorkloadSettings::Stream(_) | WorkloadSettings::PingPong(_) | WorkloadSettings::Connect(_) => {}
         }
     }
 }

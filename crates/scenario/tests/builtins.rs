@@ -1,7 +1,7 @@
 //! Every shipped scenario parses, plans, stays inside its time, and goes exactly the ways that it says.
 
 use scenario::{Arm, HostKind, Layer, Plan, PlanOptions, Scenario, builtin, variant};
-use workload::Load;
+use workload::WorkloadSettings;
 
 const SEED: u64 = 7;
 
@@ -52,7 +52,7 @@ fn streams_are_multiples_of_the_queues_and_a_cap_is_told() {
         .cells
         .iter()
         .map(|cell| {
-            let Load::Stream(stream) = &cell.load else { panic!("a stream") };
+            let WorkloadSettings::Stream(stream) = &cell.load else { panic!("a stream") };
             let queues = cell.devices[&"client:eth0".parse().expect("a device")].queues.expect("queues");
             let labels: Vec<&str> = cell.levels.values().map(String::as_str).collect();
             format!("{}: {queues} queues, {} streams", labels.join(" and "), stream.streams)
@@ -67,7 +67,7 @@ fn streams_are_multiples_of_the_queues_and_a_cap_is_told() {
     let text = builtin::find("bridge-queues").expect("shipped").text.replace("most = 128", "most = 10");
     let scenario = Scenario::parse("capped", &text).expect("parses");
     let capped = Plan::expand(&scenario, SEED, &PlanOptions::default()).cells.pop().expect("cells");
-    let Load::Stream(stream) = &capped.load else { panic!("a stream") };
+    let WorkloadSettings::Stream(stream) = &capped.load else { panic!("a stream") };
     let label = capped.levels.values().next_back().expect("streams");
     assert_eq!((stream.streams, label.as_str()), (10, "4x (capped at 10)"));
     assert_eq!(capped.id.as_str(), "guest-to-guest/throughput/queues=4,streams=4x");
@@ -144,7 +144,7 @@ fn the_full_grid_of_queues_is_the_write_up_s() {
     let plan = Plan::expand(&scenario, SEED, &PlanOptions::default());
     assert_eq!(plan.cells.len(), 21);
     let most = plan.cells.iter().filter_map(|cell| match &cell.load {
-        Load::Stream(stream) => Some(stream.streams),
+        WorkloadSettings::Stream(stream) => Some(stream.streams),
         _ => None,
     });
     assert_eq!(most.max(), Some(128));

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use scenario::{Arm, Cell, PathName, Plan, PlanOptions, Scenario, WorkloadName};
 use units::{BitRate, Bytes, Nanos};
-use workload::{Background, Direction, Load, Mode, Placement, Schedule, SocketSettings, Transport, Waiting};
+use workload::{
+    Background, Direction, Mode, Placement, Schedule, SocketSettings, Transport, Waiting, WorkloadSettings,
+};
 
 const TWO_WIRES: &str = r#"
 schema = 1
@@ -107,7 +109,7 @@ fn cells_have_names_of_their_own() {
 #[test]
 fn a_level_sets_the_load_the_placement_and_the_devices() {
     let cell = cell("second/ping/tso=on,big=512KiB,message=1KiB,placement=free");
-    let Load::PingPong(load) = &cell.load else { panic!("a ping-pong") };
+    let WorkloadSettings::PingPong(load) = &cell.load else { panic!("a ping-pong") };
     assert_eq!((load.message, cell.placement), (Bytes(1024), Placement::Free));
     let device = &cell.devices[&"a:eth1".parse().expect("a device")];
     assert_eq!((device.offloads.tso, device.offloads.gso), (Some(true), None));
@@ -211,7 +213,7 @@ fn wire(rest: &str) -> Scenario {
         .unwrap_or_else(|diagnosis| panic!("{:#?}", diagnosis.problems().collect::<Vec<_>>()))
 }
 
-fn loads(rest: &str) -> Vec<Load> {
+fn loads(rest: &str) -> Vec<WorkloadSettings> {
     let cells = Plan::expand(&wire(rest), 1, &PlanOptions::default()).cells;
     cells.into_iter().map(|cell| cell.load).collect()
 }
@@ -225,7 +227,7 @@ fn writes_without_a_size_follow_the_mode_and_others_do_not() {
         let found: Vec<(Mode, u64)> = loads(&rest)
             .iter()
             .map(|load| match load {
-                Load::Stream(stream) => (stream.mode, stream.message.0),
+                WorkloadSettings::Stream(stream) => (stream.mode, stream.message.0),
                 other => panic!("{other:?}"),
             })
             .collect();
@@ -237,7 +239,7 @@ fn writes_without_a_size_follow_the_mode_and_others_do_not() {
 fn a_datagram_without_a_size_fits_a_tunnel() {
     let loads =
         loads("[workloads.x]\nkind = \"stream\"\ntransport = \"udp\"\nmode = \"limit\"\nrate = \"2Gbit/s\"");
-    let Load::Stream(stream) = &loads[0] else { panic!("a stream") };
+    let WorkloadSettings::Stream(stream) = &loads[0] else { panic!("a stream") };
     assert_eq!((stream.transport, stream.message), (Transport::Udp, Bytes(1400)));
     assert_eq!((stream.rate, stream.socket.congestion.clone()), (Some(BitRate(2e9)), None));
 }
@@ -251,7 +253,7 @@ fn a_factor_closes_and_opens_a_loop() {
     let schedules: Vec<Schedule> = loads
         .iter()
         .map(|load| match load {
-            Load::PingPong(ping) => ping.schedule,
+            WorkloadSettings::PingPong(ping) => ping.schedule,
             other => panic!("{other:?}"),
         })
         .collect();
@@ -266,7 +268,9 @@ fn everything_of_a_workload_reaches_its_load() {
          [workloads.x.under]\nmode = \"limit\"\nstreams = 2\ndirection = \"both\"\nrate = \"1Gbit/s\"\n\
          [workloads.y]\nkind = \"connect\"\nclients = 4\nrequest = 100\nresponse = \"1KiB\"",
     );
-    let [Load::PingPong(ping), Load::Connect(connect)] = &loads[..] else { panic!("{loads:?}") };
+    let [WorkloadSettings::PingPong(ping), WorkloadSettings::Connect(connect)] = &loads[..] else {
+        panic!("{loads:?}")
+    };
     let under = Background {
         mode: Mode::Limit,
         streams: 2,

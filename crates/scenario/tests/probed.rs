@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use scenario::{Arm, Plan, PlanOptions, PlannedTrial, ProbeKind, Scenario, builtin};
-use workload::Load;
+use workload::WorkloadSettings;
 
 fn quick(table: &str) -> Scenario {
     let text = builtin::find("quick").expect("shipped").text;
@@ -77,7 +77,8 @@ fn all_blocks_are_probed_where_nobody_said_how_many_but_no_more_than_seven() {
 #[test]
 fn only_what_a_probe_sees_is_probed() {
     let plan = plan("", &with(&[ProbeKind::PacketWay]));
-    let is_ping = |trial: &&PlannedTrial| matches!(plan.cells[trial.cell].load, Load::PingPong(_));
+    let is_ping =
+        |trial: &&PlannedTrial| matches!(plan.cells[trial.cell].load, WorkloadSettings::PingPong(_));
     assert!(!probed(&plan).is_empty() && probed(&plan).iter().all(is_ping));
 }
 

@@ -12,9 +12,10 @@ use std::{
     time::Duration,
 };
 
-use samples::{Interval, PingPongInterval, ThreadCpu, ThreadRole};
+use samples::{ThreadCpu, ThreadRole};
 use sys::clock::{monotonic, thread_cpu};
 use units::{Bytes, Nanos};
+use workload::{Interval, PingPongInterval};
 
 use crate::{
     error::{Error, Result},

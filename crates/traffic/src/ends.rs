@@ -1,6 +1,6 @@
 //! Either end of any load: which kind it is is decided here and nowhere else.
 
-use workload::Load;
+use workload::WorkloadSettings;
 
 use crate::{
     connect,
@@ -29,11 +29,13 @@ impl Server {
     ///
     /// # Errors
     /// When a setting makes no sense, the address is not this machine's, or the kernel lacks what was asked.
-    pub fn open(spec: &ServerSpec<Load>) -> Result<Self> {
+    pub fn open(spec: &ServerSpec<WorkloadSettings>) -> Result<Self> {
         Ok(Self(match &spec.load {
-            Load::Stream(load) => Kind::Stream(stream::Server::open(spec.with(load.clone()))?),
-            Load::PingPong(load) => Kind::PingPong(ping_pong::Server::open(spec.with(load.clone()))?),
-            Load::Connect(load) => Kind::Connect(connect::Server::open(spec.with(load.clone()))?),
+            WorkloadSettings::Stream(load) => Kind::Stream(stream::Server::open(spec.with(load.clone()))?),
+            WorkloadSettings::PingPong(load) => {
+                Kind::PingPong(ping_pong::Server::open(spec.with(load.clone()))?)
+            }
+            WorkloadSettings::Connect(load) => Kind::Connect(connect::Server::open(spec.with(load.clone()))?),
         }))
     }
 
@@ -53,9 +55,9 @@ impl Server {
     /// When the client does not come, connections fail, or neither move nor end.
     pub fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
         match self.0 {
-            Kind::Stream(server) => server.run(stop, observer),
-            Kind::PingPong(server) => server.run(stop, observer),
-            Kind::Connect(server) => server.run(stop, observer),
+            Kind::Stream(server) => server.run(stop, observer).map(Outcome::of_any_kind),
+            Kind::PingPong(server) => server.run(stop, observer).map(Outcome::of_any_kind),
+            Kind::Connect(server) => server.run(stop, observer).map(Outcome::of_any_kind),
         }
     }
 }
@@ -64,10 +66,20 @@ impl Server {
 ///
 /// # Errors
 /// When a setting makes no sense, the server cannot be reached, or a connection fails or stalls.
-pub fn run_client(spec: &ClientSpec<Load>, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
+pub fn run_client(
+    spec: &ClientSpec<WorkloadSettings>,
+    stop: &Stop,
+    observer: &dyn Observer,
+) -> Result<Outcome> {
     match &spec.load {
-        Load::Stream(load) => stream::run_client(&spec.with(load.clone()), stop, observer),
-        Load::PingPong(load) => ping_pong::run_client(&spec.with(load.clone()), stop, observer),
-        Load::Connect(load) => connect::run_client(&spec.with(load.clone()), stop, observer),
+        WorkloadSettings::Stream(load) => {
+            stream::run_client(&spec.with(load.clone()), stop, observer).map(Outcome::of_any_kind)
+        }
+        WorkloadSettings::PingPong(load) => {
+            ping_pong::run_client(&spec.with(load.clone()), stop, observer).map(Outcome::of_any_kind)
+        }
+        WorkloadSettings::Connect(load) => {
+            connect::run_client(&spec.with(load.clone()), stop, observer).map(Outcome::of_any_kind)
+        }
     }
 }

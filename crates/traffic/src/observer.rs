@@ -1,8 +1,7 @@
 //! What a trial tells while it runs. It does not know who listens.
 
-use samples::{Interval, PingPongInterval};
 use units::{Bytes, Nanos};
-use workload::Direction;
+use workload::{Direction, Interval, PingPongInterval};
 
 /// Hears of a trial under way, on the thread that awaits its end; never from a thread that measures.
 pub trait Observer {

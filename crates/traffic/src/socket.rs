@@ -7,10 +7,9 @@ use std::{
     time::Duration,
 };
 
-use samples::SocketFacts;
 use socket2::{Domain, SockRef, Type};
 use units::{Bytes, Nanos};
-use workload::SocketSettings;
+use workload::{SocketFacts, SocketSettings};
 
 use crate::error::{Error, Result};
 

@@ -5,32 +5,32 @@ mod both_ends;
 mod counting;
 
 use units::{BitRate, Bytes, Nanos};
-use workload::{Direction, Load, Mode, StreamLoad, Transport, Until};
+use workload::{Direction, Mode, StreamSettings, Transport, Until, WorkloadSettings};
 
 /// What may differ for other reasons: an interval more is told, a thread's name is longer.
 const CHANCE: u64 = 40;
 
 /// Allocations of both ends together, from the listening socket to the records, and the messages that were sent.
-fn run(load: &StreamLoad, messages: u64) -> (u64, u64) {
+fn run(load: &StreamSettings, messages: u64) -> (u64, u64) {
     let message = load.message.0;
-    let load = StreamLoad { until: Until::Sent(Bytes(messages * message)), ..load.clone() };
-    let (taken, outcome) = both_ends::run(Load::Stream(load));
-    (taken, outcome.flows[0].series.bytes().0 / message)
+    let load = StreamSettings { until: Until::Sent(Bytes(messages * message)), ..load.clone() };
+    let (taken, outcome) = both_ends::run(WorkloadSettings::Stream(load));
+    (taken, outcome.measured.flows()[0].series.bytes().0 / message)
 }
 
-fn loads() -> Vec<StreamLoad> {
+fn loads() -> Vec<StreamSettings> {
     let mut loads = Vec::new();
     for transport in [Transport::Tcp, Transport::Udp] {
         for mode in [Mode::App, Mode::Limit] {
             for rate in [None, Some(BitRate(400e6))] {
-                loads.push(StreamLoad {
+                loads.push(StreamSettings {
                     transport,
                     mode,
                     direction: Direction::Forward,
                     message: Bytes(1000),
                     rate,
                     interval: Nanos::from_secs(60),
-                    ..StreamLoad::new(Until::Sent(Bytes(1)))
+                    ..StreamSettings::new(Until::Sent(Bytes(1)))
                 });
             }
         }

@@ -6,7 +6,7 @@ mod both_ends;
 mod counting;
 
 use units::Nanos;
-use workload::{Load, PingPongLoad, Schedule, Transport};
+use workload::{Measurement, PingPongSettings, Schedule, Transport, WorkloadSettings};
 
 /// What may differ for other reasons: a thread was seen on one more CPU, a list has grown.
 const CHANCE: u64 = 40;
@@ -16,9 +16,11 @@ const AN_INTERVAL: u64 = 4;
 /// Allocations of both ends together, and the intervals that were kept.
 fn run(schedule: Schedule, duration: Nanos) -> (u64, u64) {
     let interval = Nanos::from_millis(10);
-    let load = PingPongLoad { transport: Transport::Udp, schedule, interval, ..PingPongLoad::new(duration) };
-    let (taken, outcome) = both_ends::run(Load::PingPong(load));
-    (taken, outcome.ping_pong.expect("a ping-pong").intervals.len() as u64)
+    let load =
+        PingPongSettings { transport: Transport::Udp, schedule, interval, ..PingPongSettings::new(duration) };
+    let (taken, outcome) = both_ends::run(WorkloadSettings::PingPong(load));
+    let Measurement::PingPong(data) = outcome.measured.alone() else { panic!("a ping-pong") };
+    (taken, data.intervals.len() as u64)
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod both_ends;
 mod counting;
 
 use units::Nanos;
-use workload::{Load, PingPongLoad, Schedule, Transport, Waiting};
+use workload::{Measurement, PingPongSettings, Schedule, Transport, Waiting, WorkloadSettings};
 
 /// What may differ for other reasons: a thread was seen on one more CPU, a channel needs another block.
 const CHANCE: u64 = 40;
@@ -15,22 +15,24 @@ const MORE: u64 = 2_000;
 const TRIES: u32 = 2;
 
 /// Allocations of both ends together, from the listening socket to the records, and the round trips made.
-fn run(load: &PingPongLoad, duration: Nanos) -> (u64, u64) {
-    let (taken, outcome) = both_ends::run(Load::PingPong(PingPongLoad { duration, ..load.clone() }));
-    (taken, outcome.ping_pong.expect("a ping-pong").round_trips.count())
+fn run(load: &PingPongSettings, duration: Nanos) -> (u64, u64) {
+    let (taken, outcome) =
+        both_ends::run(WorkloadSettings::PingPong(PingPongSettings { duration, ..load.clone() }));
+    let Measurement::PingPong(data) = outcome.measured.alone() else { panic!("a ping-pong") };
+    (taken, data.round_trips.count())
 }
 
-fn loads() -> Vec<PingPongLoad> {
+fn loads() -> Vec<PingPongSettings> {
     let mut loads = Vec::new();
     for transport in [Transport::Tcp, Transport::Udp] {
         for waiting in [Waiting::Block, Waiting::Spin] {
             for schedule in [Schedule::Closed, Schedule::Open { period: Nanos(100_000) }] {
-                loads.push(PingPongLoad {
+                loads.push(PingPongSettings {
                     transport,
                     waiting,
                     schedule,
                     interval: Nanos::from_secs(60),
-                    ..PingPongLoad::new(Nanos(0))
+                    ..PingPongSettings::new(Nanos(0))
                 });
             }
         }

@@ -17,7 +17,7 @@ use traffic::{
     sockperf::{ClientSpec, run_client},
 };
 use units::{Bytes, Nanos};
-use workload::{PingPongLoad, Schedule, Transport};
+use workload::{PingPongSettings, Schedule, Transport};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// What may differ for other reasons: the door looks around ten times a second.
@@ -36,8 +36,8 @@ impl Watcher for Place {
 }
 
 /// Allocations of both ends together while messages went to and fro for so long, and how many did.
-fn run(load: &PingPongLoad, duration: Nanos) -> (u64, u64) {
-    let load = PingPongLoad { duration, ..load.clone() };
+fn run(load: &PingPongSettings, duration: Nanos) -> (u64, u64) {
+    let load = PingPongSettings { duration, ..load.clone() };
     let (stop, place) = (Stop::new(), Place::default());
     let config = Config::new(vec![SocketAddr::new(HERE, 0)]);
     thread::scope(|scope| {
@@ -54,7 +54,7 @@ fn run(load: &PingPongLoad, duration: Nanos) -> (u64, u64) {
         let taken = counting::taken() - before;
         stop.ask();
         server.join().expect("no panic").expect("it could listen");
-        let data = outcome.expect("it is answered").ping_pong.expect("a ping-pong's");
+        let data = outcome.expect("it is answered").measured.alone();
         (taken, data.round_trips.count() + data.lost.expect("we count them"))
     })
 }
@@ -65,8 +65,13 @@ fn a_thousand_messages_more_take_no_more_memory() {
         for transport in [Transport::Tcp, Transport::Udp] {
             for schedule in [Schedule::Closed, Schedule::Open { period: Nanos(200_000) }] {
                 let (message, interval) = (Bytes(200), Nanos::from_secs(60));
-                let load =
-                    PingPongLoad { transport, schedule, message, interval, ..PingPongLoad::new(Nanos(1)) };
+                let load = PingPongSettings {
+                    transport,
+                    schedule,
+                    message,
+                    interval,
+                    ..PingPongSettings::new(Nanos(1))
+                };
                 let few = run(&load, Nanos::from_millis(20));
                 let many = run(&load, Nanos::from_secs(1));
                 assert!(many.1 > few.1 + 1000, "{few:?} and then {many:?}: {load:?}");

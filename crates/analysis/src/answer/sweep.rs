@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Metric, OwnerUnit};
+use findings::OwnerUnit;
 use samples::CellRecord;
 use stats::describe;
+use workload::Metric;
 
 use super::{
     cpu::{self, Cpu},

@@ -1,7 +1,7 @@
 //! Sweeps and what they come to.
 
 use findings::{Objective, Recommendation};
-use samples::Quantity;
+use workload::Quantity;
 
 use super::*;
 use crate::{

@@ -1,6 +1,7 @@
 //! What has to be known of numbers that other tools have measured.
 
-use samples::{ImportRecord, Measurement, RunRecord};
+use samples::{ImportRecord, RunRecord};
+use workload::Measurement;
 
 use crate::{
     alone::{self, MARGIN},

@@ -3,8 +3,9 @@
 //! Trials of two runs are not made in the same blocks, so nothing pairs them. What a run has in common with itself
 //! (placements, addresses, neighbours) is not in the scatter of its trials; the floor stands for that.
 
-use findings::{Basis, CellContrast, Comparison, Difference, Metric, Verdict};
+use findings::{Basis, CellContrast, Comparison, Difference, Verdict};
 use stats::{BetweenRuns, Judged, ab, describe, sweep, verdict};
+use workload::Metric;
 
 use super::{floor::floor, history::History, learned, matching::Pair, outage};
 use crate::{

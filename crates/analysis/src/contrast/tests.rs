@@ -3,8 +3,9 @@
 mod learned;
 
 use findings::{Basis, CellContrast, GateOutcome, Verdict};
-use samples::{Doubt, LatencyHistogram, Measurement, PingPongData, Quantity};
+use samples::Doubt;
 use units::Nanos;
+use workload::{LatencyHistogram, Measurement, PingPongData, Quantity};
 
 use super::*;
 use crate::fixtures::{Fixture, device, ping_of, reported_of, stream_at, stream_of};

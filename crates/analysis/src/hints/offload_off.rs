@@ -2,7 +2,7 @@
 
 use findings::{Finding, Severity, Solo};
 use samples::DeviceState;
-use workload::{Load, Transport};
+use workload::{Transport, WorkloadSettings};
 
 use super::{Hint, Said, named};
 use crate::{rules::ethtool, solo::Single, words::list};
@@ -27,11 +27,11 @@ fn look(single: &Single<'_>, solo: &Solo) -> Option<Said> {
 fn sends_many(single: &Single<'_>) -> bool {
     let packet = single.devices.iter().map(|device| u64::from(device.mtu)).min().unwrap_or(u64::MAX);
     match single.load {
-        Load::Stream(_) => true,
-        Load::PingPong(ping) => {
+        WorkloadSettings::Stream(_) => true,
+        WorkloadSettings::PingPong(ping) => {
             ping.under.is_some() || (ping.transport == Transport::Tcp && ping.message.0 > packet)
         }
-        Load::Connect(connect) => connect.request.max(connect.response).0 > packet,
+        WorkloadSettings::Connect(connect) => connect.request.max(connect.response).0 > packet,
     }
 }
 

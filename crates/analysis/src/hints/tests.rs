@@ -1,8 +1,8 @@
 //! Every hint against a trial that gives it, a near one that does not, and its page.
 
-use samples::{DeviceState, Doubt, Environment, Measurement, UnixMillis};
+use samples::{DeviceState, Doubt, Environment, UnixMillis};
 use units::{Bytes, Nanos};
-use workload::{Load, Placement};
+use workload::{Measurement, Placement, WorkloadSettings};
 
 use super::*;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 
 /// A trial of a steady stream that a case changes.
 struct Trial {
-    load: Load,
+    load: WorkloadSettings,
     measurement: Measurement,
     doubts: Vec<Doubt>,
     environment: Environment,
@@ -29,13 +29,13 @@ impl Trial {
     }
 
     /// Changes what TCP_INFO said of each interval after the warm-up, and the sender's socket.
-    fn tcp(&mut self, change: impl Fn(&mut samples::TcpSample)) {
+    fn tcp(&mut self, change: impl Fn(&mut workload::TcpSample)) {
         let Measurement::Stream(data) = &mut self.measurement else { unreachable!("it is a stream") };
         data.flows[0].sender.intervals.iter_mut().filter_map(|it| it.tcp.as_mut()).for_each(change);
     }
 
     fn window(&mut self, size: u64) {
-        let Load::Stream(load) = &mut self.load else { unreachable!("it is a stream") };
+        let WorkloadSettings::Stream(load) = &mut self.load else { unreachable!("it is a stream") };
         load.socket.window = Some(Bytes(size));
     }
 

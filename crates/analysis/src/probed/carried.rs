@@ -1,7 +1,8 @@
 //! What a trial carried from its first message to its last, the warm-up included: probes see all of it.
 
 use findings::Work;
-use samples::{ConnectData, Measurement, PingPongData, StreamData, Trial};
+use samples::Trial;
+use workload::{ConnectData, Measurement, PingPongData, StreamData};
 
 /// What a trial carried: bytes, messages or connections. `None` where nothing was, or two kinds of things.
 pub(super) fn of_trial(trial: &Trial) -> Option<(Work, f64)> {

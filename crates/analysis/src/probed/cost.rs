@@ -1,8 +1,9 @@
 //! What probes cost: trials with them against trials without, in the same blocks.
 
-use findings::{CpuProbeCost, Interval, Metric, ProbeCost};
+use findings::{CpuProbeCost, Interval, ProbeCost};
 use samples::Trial;
 use stats::ratio;
+use workload::Metric;
 
 use crate::{
     compare::{self, CONFIDENCE},

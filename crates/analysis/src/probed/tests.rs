@@ -2,11 +2,11 @@
 
 use findings::{CellSummary, Findings, GuestTime, Leg, StepKind, Work};
 use samples::{
-    Arm, CallTimes, DeviceState, Doubt, GuestCpu, HostCounters, LatencyHistogram, MachineCpu, Measurement,
-    MissingProbe, OwnedCpu, Owner, OwnerShare, OwnerSource, PacketWay, PathCounters, ProbeKind, SyscallCount,
-    WayEvent, WayPoint, WayStep,
+    Arm, CallTimes, DeviceState, Doubt, GuestCpu, HostCounters, MachineCpu, MissingProbe, OwnedCpu, Owner,
+    OwnerShare, OwnerSource, PacketWay, PathCounters, ProbeKind, SyscallCount, WayEvent, WayPoint, WayStep,
 };
 use units::Nanos;
+use workload::{LatencyHistogram, Measurement};
 
 use crate::{
     analyse,
@@ -196,10 +196,10 @@ fn calls_are_added_over_probed_trials_and_held_against_all_that_these_carried() 
             // 1000 after the warm-up, 1250 with it.
             let mut all = LatencyHistogram::new();
             all.record_many(Nanos(20_000), 1250);
-            data.intervals = vec![samples::PingPongInterval {
+            data.intervals = vec![workload::PingPongInterval {
                 warmup: true,
                 round_trips: all,
-                ..samples::PingPongInterval::default()
+                ..workload::PingPongInterval::default()
             }];
         }
     });

@@ -1,9 +1,10 @@
 //! The ways of messages of all probed trials as one: equal steps merged, their medians held against the round trip.
 
 use findings::{Leg, StepSummary, WaySummary};
-use samples::{LatencyHistogram, PacketWay, Trial, WayEvent, WayPoint};
+use samples::{PacketWay, Trial, WayEvent, WayPoint};
 use stats::describe;
 use units::Nanos;
+use workload::LatencyHistogram;
 
 use super::{Watched, steps::Steps};
 use crate::{distribution, latency::ping_pong, measured::Measured};

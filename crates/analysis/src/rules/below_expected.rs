@@ -1,9 +1,9 @@
 //! `below-expected`: the baseline itself carries less than it should, so everything that is held against it looks
 //! too good.
 
-use findings::{CellSummary, Evidence, Finding, Interval, Ladder, Metric, Remedy, Rung, Severity};
+use findings::{CellSummary, Evidence, Finding, Interval, Ladder, Remedy, Rung, Severity};
 use units::{BitRate, Nanos};
-use workload::{Load, Schedule, Waiting};
+use workload::{Metric, Schedule, Waiting, WorkloadSettings};
 
 use super::{
     Context, Rule,
@@ -51,7 +51,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 
 /// Senders had a rate, and it did not arrive.
 fn of_asked(cell: &CellSummary, measured: &Measured<'_>) -> Option<Short> {
-    let Some(Load::Stream(load)) = measured.record.sent.load() else { return None };
+    let Some(WorkloadSettings::Stream(load)) = measured.record.sent.load() else { return None };
     let flows = f64::from(load.streams) * load.direction.flows().len() as f64;
     let asked = BitRate(load.rate?.0 * flows);
     short_of(cell, asked, OF_ASKED, "was asked of it", "asked of the senders")
@@ -88,7 +88,7 @@ fn short_of(cell: &CellSummary, wanted: BitRate, share: f64, has: &str, what: &s
 
 /// What waking and calling alone would take on this machine.
 fn of_floor(cell: &CellSummary, measured: &Measured<'_>, context: &Context<'_>) -> Option<Short> {
-    let Some(Load::PingPong(load)) = measured.record.sent.load() else { return None };
+    let Some(WorkloadSettings::PingPong(load)) = measured.record.sent.load() else { return None };
     let engine = context.findings.run.environment.as_ref()?.engine?;
     let blocks = load.waiting == Waiting::Block && load.under.is_none() && load.schedule == Schedule::Closed;
     let floor = 2.0 * engine.wake_ns + 4.0 * engine.syscall_ns;

@@ -1,6 +1,7 @@
 //! `bimodal`: what a cell measured gathers at two levels, so its median must not be trusted.
 
-use findings::{CellSummary, Change, Evidence, Finding, Metric, Remedy, Severity};
+use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity};
+use workload::Metric;
 
 use super::{Context, Rule};
 use crate::{

@@ -1,10 +1,10 @@
 //! `cwnd-limited`: the congestion window, and not the path, sets the rate.
 
 use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity, TcpSummary};
-use samples::{Flow, Interval, TcpSample, Trial};
+use samples::Trial;
 use stats::describe;
 use units::Nanos;
-use workload::Load;
+use workload::{Flow, Interval, TcpSample, WorkloadSettings};
 
 use super::{
     Context, Rule,
@@ -49,7 +49,8 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 
 fn full<'a>(cell: &'a CellSummary, measured: &'a Measured<'a>) -> Option<Full<'a>> {
     let tcp = cell.stream.as_ref()?.tcp?;
-    let asked = matches!(measured.record.sent.load(), Some(Load::Stream(load)) if load.rate.is_some());
+    let asked =
+        matches!(measured.record.sent.load(), Some(WorkloadSettings::Stream(load)) if load.rate.is_some());
     let is_much = |share: Option<f64>| share.is_some_and(|share| share >= MUCH);
     if asked || is_much(tcp.receive_window_limited) || is_much(tcp.send_buffer_limited) {
         return None;
@@ -140,7 +141,7 @@ fn remedy(worst: &Full<'_>) -> Remedy {
         };
     }
     let streams = match worst.measured.record.sent.load() {
-        Some(Load::Stream(load)) => {
+        Some(WorkloadSettings::Stream(load)) => {
             Some(load.streams.saturating_mul(2)).filter(|streams| *streams <= MOST_STREAMS)
         }
         _ => None,

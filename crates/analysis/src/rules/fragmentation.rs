@@ -2,7 +2,7 @@
 
 use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity};
 use samples::Sent;
-use workload::{Load, Transport};
+use workload::{Transport, WorkloadSettings};
 
 use super::{Context, Rule, ethtool::typed_at};
 use crate::{
@@ -62,8 +62,12 @@ fn pieces<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Pieces<'
 /// The payload of each datagram; `None` where none are sent or their size is not known.
 fn datagram(sent: &Sent) -> Option<u64> {
     match sent {
-        Sent::Load(Load::Stream(load)) if load.transport == Transport::Udp => Some(load.message.0),
-        Sent::Load(Load::PingPong(load)) if load.transport == Transport::Udp => Some(load.message.0),
+        Sent::Load(WorkloadSettings::Stream(load)) if load.transport == Transport::Udp => {
+            Some(load.message.0)
+        }
+        Sent::Load(WorkloadSettings::PingPong(load)) if load.transport == Transport::Udp => {
+            Some(load.message.0)
+        }
         Sent::Load(_) => None,
         Sent::Told(told) => {
             told.message.filter(|_| told.transport == Some(Transport::Udp)).map(|size| size.0)

@@ -2,7 +2,7 @@
 
 use findings::{CellSummary, Change, Evidence, Finding, Severity};
 use samples::Doubt;
-use workload::{Load, Mode};
+use workload::{Mode, WorkloadSettings};
 
 use super::Context;
 use crate::words::{count, percent};
@@ -56,10 +56,10 @@ fn mostly(cell: &CellSummary, busy: fn(&Doubt) -> Option<(&str, f64)>) -> Option
 pub(crate) fn relief(finding: &Finding, context: &Context<'_>) -> Option<Change> {
     const MOST_STREAMS: u32 = 128;
     match context.measured_of(finding.cells.first()?)?.record.sent.load()? {
-        Load::Stream(load) if load.mode == Mode::App => Some(Change::LimitMode),
-        Load::Stream(load) if load.streams <= MOST_STREAMS / 2 => {
+        WorkloadSettings::Stream(load) if load.mode == Mode::App => Some(Change::LimitMode),
+        WorkloadSettings::Stream(load) if load.streams <= MOST_STREAMS / 2 => {
             Some(Change::Streams { streams: load.streams * 2 })
         }
-        Load::Stream(_) | Load::PingPong(_) | Load::Connect(_) => None,
+        WorkloadSettings::Stream(_) | WorkloadSettings::PingPong(_) | WorkloadSettings::Connect(_) => None,
     }
 }

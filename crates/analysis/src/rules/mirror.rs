@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use findings::{CellSummary, Comparison, Estimate};
 use samples::Sent;
-use workload::{Direction, Load};
+use workload::{Direction, WorkloadSettings};
 
 use super::{
     Context,
@@ -96,11 +96,15 @@ fn mean_opposite(one: &str, other: &str) -> bool {
 }
 
 fn loads_reversed(one: &Sent, other: &Sent) -> bool {
-    let (Some(Load::Stream(one)), Some(Load::Stream(other))) = (one.load(), other.load()) else {
+    let (Some(WorkloadSettings::Stream(one)), Some(WorkloadSettings::Stream(other))) =
+        (one.load(), other.load())
+    else {
         return false;
     };
-    let forward =
-        |load: &workload::StreamLoad| workload::StreamLoad { direction: Direction::Forward, ..load.clone() };
+    let forward = |load: &workload::StreamSettings| workload::StreamSettings {
+        direction: Direction::Forward,
+        ..load.clone()
+    };
     let both_ways = [one.direction, other.direction];
     both_ways.contains(&Direction::Forward)
         && both_ways.contains(&Direction::Reverse)

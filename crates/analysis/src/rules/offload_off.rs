@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use findings::{CellSummary, Change, Difference, Evidence, FactorEffect, Finding, Metric, Remedy, Severity};
+use findings::{CellSummary, Change, Difference, Evidence, FactorEffect, Finding, Remedy, Severity};
+use workload::Metric;
 
 use super::{Context, Rule, ethtool, sure};
 use crate::words::{list, ratio};

@@ -96,7 +96,7 @@ pub(crate) fn busiest(cell: &CellSummary) -> Option<f64> {
 /// Parallel connections of a cell, where known.
 pub(crate) fn streams(point: &Point<'_>) -> Option<u32> {
     match &point.measured.record.sent {
-        Sent::Load(workload::Load::Stream(load)) => Some(load.streams),
+        Sent::Load(workload::WorkloadSettings::Stream(load)) => Some(load.streams),
         Sent::Load(_) => None,
         Sent::Told(told) => told.streams,
     }

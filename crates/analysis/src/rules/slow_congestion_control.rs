@@ -1,7 +1,8 @@
 //! `slow-congestion-control`: bbr paces what a fast path could carry at once.
 
-use findings::{CellSummary, Change, Evidence, FactorEffect, Finding, Metric, Remedy, Severity};
+use findings::{CellSummary, Change, Evidence, FactorEffect, Finding, Remedy, Severity};
 use samples::Sent;
+use workload::Metric;
 
 use super::{
     Context, Rule,

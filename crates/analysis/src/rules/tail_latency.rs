@@ -1,9 +1,10 @@
 //! `tail-latency`: a few messages take far longer than the usual one.
 
 use findings::{CellSummary, Distribution, Evidence, Finding, LatencySummary, Remedy, Severity};
-use samples::{LatencyHistogram, Quantity, Trial};
+use samples::Trial;
 use stats::ratio;
 use units::Nanos;
+use workload::{LatencyHistogram, Quantity};
 
 use super::{
     Context, Rule,

@@ -1,6 +1,7 @@
 //! `vhost-off`: packets of a virtual machine go through its process in user space, and that costs.
 
-use findings::{CellSummary, Comparison, Evidence, Finding, Metric, Remedy, Severity};
+use findings::{CellSummary, Comparison, Evidence, Finding, Remedy, Severity};
+use workload::Metric;
 
 use super::{
     Context, Rule,

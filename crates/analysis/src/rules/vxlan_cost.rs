@@ -1,6 +1,7 @@
 //! `vxlan-cost`: what the VXLAN layer takes at the best settings measured, and how to make it less.
 
-use findings::{Comparison, Difference, Evidence, Finding, Ladder, Metric, Remedy, Rung, Severity};
+use findings::{Comparison, Difference, Evidence, Finding, Ladder, Remedy, Rung, Severity};
+use workload::Metric;
 
 use super::{Context, Rule, ethtool, sure};
 use crate::words::{list, ratio};

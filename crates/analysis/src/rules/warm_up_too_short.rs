@@ -3,7 +3,7 @@
 use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
 use stats::{describe, warmup};
 use units::Nanos;
-use workload::Load;
+use workload::WorkloadSettings;
 
 use super::{Context, Rule};
 use crate::{
@@ -32,7 +32,7 @@ struct Late {
 /// A cell of which most trials settled late.
 struct Slow<'a> {
     cell: &'a CellSummary,
-    load: Option<&'a Load>,
+    load: Option<&'a WorkloadSettings>,
     trials: usize,
     late: usize,
     /// The latest.
@@ -131,9 +131,9 @@ fn evidence(slow: &Slow<'_>) -> Evidence {
 /// The warm-up that is cut; `None` where there is none, as in another tool's log.
 fn cut(slow: &Slow<'_>) -> Option<Nanos> {
     let warmup = match slow.load? {
-        Load::Stream(stream) => stream.warmup,
-        Load::PingPong(ping) => ping.warmup,
-        Load::Connect(connect) => connect.warmup,
+        WorkloadSettings::Stream(stream) => stream.warmup,
+        WorkloadSettings::PingPong(ping) => ping.warmup,
+        WorkloadSettings::Connect(connect) => connect.warmup,
     };
     (warmup.0 > 0).then_some(warmup)
 }

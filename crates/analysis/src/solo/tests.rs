@@ -1,13 +1,13 @@
 //! Single trials and what is said of them.
 
 use units::Nanos;
-use workload::{PingPongLoad, StreamLoad, Until};
+use workload::{PingPongSettings, StreamSettings, Until};
 
 use super::*;
 use crate::fixtures::{connections, cpu, open_loop_of, ping_of, stream_at, stream_settings};
 
 /// What is said of a trial that nothing else is known of.
-fn of(load: &Load, measurement: &Measurement) -> Solo {
+fn of(load: &WorkloadSettings, measurement: &Measurement) -> Solo {
     solo(&Single {
         tool: "0.1.0",
         started: UnixMillis(0),
@@ -22,7 +22,7 @@ fn of(load: &Load, measurement: &Measurement) -> Solo {
     })
 }
 
-fn streaming(load: &Load, measurement: &Measurement) -> SoloStream {
+fn streaming(load: &WorkloadSettings, measurement: &Measurement) -> SoloStream {
     match of(load, measurement).outcome {
         Some(SoloOutcome::Stream(stream)) => stream,
         other => panic!("{other:?}"),
@@ -48,7 +48,7 @@ fn a_steady_stream_has_a_rate_and_an_interval_from_its_own_samples() {
 fn a_peer_that_told_only_a_total_gives_the_rate_and_this_end_the_interval() {
     let Measurement::Stream(mut data) = stream_at(&steady(8e9, 20)) else { unreachable!() };
     let receiver = &mut data.flows[0].receiver;
-    let total = samples::Interval {
+    let total = workload::Interval {
         start: Nanos(0),
         end: Nanos::from_secs(5),
         bytes: units::Bytes(4_000_000_000),
@@ -91,7 +91,7 @@ fn round_trips_at_two_levels_are_told_with_the_likely_cause() {
         unreachable!()
     };
     low.round_trips.merge(&high.round_trips);
-    let load = Load::PingPong(PingPongLoad::new(Nanos::from_secs(1)));
+    let load = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(1)));
     let levels = of(&load, &Measurement::PingPong(low)).two_levels.expect("two of them");
     assert!(levels.unpinned && (levels.low / 11_000.0 - 1.0).abs() < 0.02, "{levels:?}");
     assert_eq!(levels.of, "round trips");
@@ -99,12 +99,12 @@ fn round_trips_at_two_levels_are_told_with_the_likely_cause() {
 
 #[test]
 fn an_open_loop_and_connections_have_their_distributions() {
-    let load = Load::PingPong(PingPongLoad::new(Nanos::from_secs(1)));
+    let load = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(1)));
     let Some(SoloOutcome::PingPong(latency)) = of(&load, &open_loop_of(50_000, 9_000, 20)).outcome else {
         panic!("a ping-pong")
     };
     assert!(latency.open_loop.is_some() && !latency.round_trips.buckets.is_empty());
-    let load = Load::Connect(workload::ConnectLoad::new(Nanos::from_secs(2)));
+    let load = WorkloadSettings::Connect(workload::ConnectSettings::new(Nanos::from_secs(2)));
     let Some(SoloOutcome::Connect(connect)) = of(&load, &connections()).outcome else {
         panic!("connections")
     };
@@ -114,7 +114,7 @@ fn an_open_loop_and_connections_have_their_distributions() {
 
 #[test]
 fn a_solo_document_can_be_read_again() {
-    let load = Load::Stream(StreamLoad::new(Until::Elapsed(Nanos::from_secs(5))));
+    let load = WorkloadSettings::Stream(StreamSettings::new(Until::Elapsed(Nanos::from_secs(5))));
     let said = of(&load, &stream_at(&steady(8e9, 20)));
     let text = serde_json::to_string(&said).expect("it serialises");
     assert_eq!(serde_json::from_str::<Solo>(&text).expect("it can be read"), said);

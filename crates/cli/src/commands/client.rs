@@ -5,9 +5,8 @@ mod flags;
 mod request;
 mod secret;
 
-use ::workload::Load;
+use ::workload::{Measurement, StreamData, WorkloadSettings};
 use findings::Solo;
-use samples::Measurement;
 use traffic::{
     Stop,
     iperf3::{self, ClientSpec, Credentials, Options, Report, ServerOutput},
@@ -17,14 +16,14 @@ pub(crate) use flags::{ClientArgs, PORT};
 
 use crate::{
     exit::Exit,
-    flows, host, interrupt, pin, say,
+    host, interrupt, pin, say,
     trial::{self, Trial},
     watch::{Lines, Watch},
 };
 
 /// Measures and prints.
 pub(crate) fn run(args: &ClientArgs) -> anyhow::Result<Exit> {
-    let load = Load::Stream(request::load(args)?);
+    let load = WorkloadSettings::Stream(request::load(args)?);
     let reach = &args.reach;
     let server = host::resolve(&args.host, reach.port, reach.family, reach.bind)?;
     let trial = Trial::begin(host::named(&args.host, reach.port), load, request::placement(args));
@@ -49,7 +48,9 @@ pub(crate) fn run(args: &ClientArgs) -> anyhow::Result<Exit> {
 
 fn spec(args: &ClientArgs, trial: &Trial, server: std::net::SocketAddr) -> anyhow::Result<ClientSpec> {
     let cpus = pin::cpus_towards(server.ip(), trial.placement(), trial.load(), trial.usable_cpus())?;
-    let Load::Stream(load) = trial.load().clone() else { unreachable!("a client's load is a stream") };
+    let WorkloadSettings::Stream(load) = trial.load().clone() else {
+        unreachable!("a client's load is a stream")
+    };
     let options = Options {
         server_output: args.output.get_server_output,
         counters_64bit: args.traffic.udp_counters_64bit,
@@ -93,9 +94,10 @@ fn finish(
     watch: &Watch,
     interrupted: bool,
 ) -> anyhow::Result<Exit> {
-    let trial = trial.with(Load::Stream(report.load.clone()));
+    let trial = trial.with(WorkloadSettings::Stream(report.load.clone()));
     let threads = report.here.threads.iter().chain(&report.peer.threads).cloned().collect();
-    let measurement = Measurement::Stream(flows::both_ends(&report.settled(), &report.peer.flows));
+    let measurement =
+        Measurement::Stream(StreamData::as_far_as_told(&report.settled(), &report.peer.measured));
     let solo = trial.end(&measurement, (watch.cpu(), threads), interrupted);
     if args.output.json {
         let error = interrupted.then_some(document::INTERRUPTED);

@@ -1,6 +1,6 @@
 //! The line that a ping-pong prints while it runs.
 
-use samples::PingPongInterval;
+use ::workload::PingPongInterval;
 
 /// What came back in an interval: all times are whole round trips.
 pub(crate) fn line(interval: &PingPongInterval) -> String {
@@ -21,7 +21,7 @@ pub(crate) fn line(interval: &PingPongInterval) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use samples::LatencyHistogram;
+    use ::workload::LatencyHistogram;
     use units::Nanos;
 
     #[test]

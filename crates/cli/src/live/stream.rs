@@ -4,8 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use ::workload::Direction;
-use samples::{DatagramSample, Interval, TcpSample};
+use ::workload::{DatagramSample, Direction, Interval, TcpSample};
 use traffic::FlowId;
 use units::{BitRate, Bytes, Nanos, Share};
 

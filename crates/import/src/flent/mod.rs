@@ -10,7 +10,8 @@ mod streams;
 
 use std::ops::RangeInclusive;
 
-use samples::{Measurement, StreamData, Told, ToldKind, UnixMillis};
+use samples::{Told, ToldKind, UnixMillis};
+use workload::{Measurement, StreamData};
 
 use self::{
     file::{File, Kind},
@@ -119,7 +120,7 @@ impl Test<'_> {
     ) -> u64 {
         let (data, outside) = pings::round_trips(series, span);
         if data.round_trips.count() > 0 {
-            let data = samples::PingPongData { under: under.cloned(), ..data };
+            let data = workload::PingPongData { under: under.cloned(), ..data };
             let found = self.found(&series.name, Measurement::PingPong(data), ToldKind::PingPong, out);
             out.found(found);
         }

@@ -1,7 +1,7 @@
 //! The round trips of a file: single ones, and means of many. Must not know streams beyond when they ran.
 
-use samples::{LatencyHistogram, PingPongData, Quantity, ReportedData, ReportedValue};
 use units::Nanos;
+use workload::{LatencyHistogram, PingPongData, Quantity, ReportedData, ReportedValue};
 
 use super::{
     file::{File, Kind, Sample, Series},

@@ -1,8 +1,7 @@
 //! The streams of a file as connections. Must not know round trips.
 
-use samples::{EndSeries, Flow, Interval};
 use units::{Bytes, Nanos};
-use workload::{Direction, Transport};
+use workload::{Direction, EndSeries, Flow, Interval, Transport};
 
 use super::file::{File, Kind, Series};
 

@@ -1,7 +1,6 @@
 //! Data files of flent 2.1.1, and what may be wrong with one.
 
-use samples::Measurement;
-use workload::{Direction, Transport};
+use workload::{Direction, Measurement, Transport};
 
 use super::*;
 

@@ -6,12 +6,9 @@
 
 use std::ops::RangeInclusive;
 
-use samples::{
-    Doubt, EndSeries, Flow, Interval, Measurement, SocketFacts, StreamData, ThreadCpu, ThreadRole, Told,
-    ToldKind, UnixMillis,
-};
+use samples::{Doubt, ThreadCpu, ThreadRole, Told, ToldKind, UnixMillis};
 use units::{BitRate, Bytes, Nanos};
-use workload::{Direction, Transport};
+use workload::{Direction, EndSeries, Flow, Interval, Measurement, SocketFacts, StreamData, Transport};
 
 use super::cpu::Cpu;
 use crate::found::{End, Found};

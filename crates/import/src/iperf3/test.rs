@@ -4,8 +4,8 @@
 mod connection;
 mod outcome;
 
-use samples::Interval;
 use units::Nanos;
+use workload::Interval;
 
 use self::connection::{Connection, interval, since_zero, size, without_the_lost};
 pub(super) use self::outcome::place;

@@ -1,6 +1,6 @@
 //! The value of a cell. Must not know the other cells of its row.
 
-use samples::{Quantity, ReportedValue};
+use workload::{Quantity, ReportedValue};
 
 use super::column::{Column, Scale, cell_amount, is_blank};
 use crate::quantity::Amount;

@@ -1,7 +1,7 @@
 //! What the columns of a table are: settings, repetitions, values; told by unit and content.
 //! Must not know how rows are read or kept.
 
-use samples::Quantity;
+use workload::Quantity;
 
 use crate::{
     options::Options,

@@ -3,8 +3,8 @@
 //!
 //! `1. pselect6: 70,482,702,503 ns (96.9%) - 1,696,411 calls = 41.5 μs/call` or `3. ioctl: 163,632 (10.0%) [fc_vcpu 0]`.
 
-use samples::{Quantity, ReportedValue};
 use units::Nanos;
+use workload::{Quantity, ReportedValue};
 
 use super::{known::Known, row::plain};
 use crate::{
@@ -258,7 +258,7 @@ mod tests {
             calls(&out),
             [(Some("fc_vcpu 0"), "ioctl", 163_632, None), (None, "write", 12, None), (None, "read", 5, None)]
         );
-        let samples::Measurement::Reported(data) = &out.founds[0].measurement else { panic!("reported") };
+        let workload::Measurement::Reported(data) = &out.founds[0].measurement else { panic!("reported") };
         let values: Vec<_> = data.values.iter().map(|value| (value.name.as_str(), value.value)).collect();
         assert_eq!(values, [("listed system calls", 163_649.0), ("messages", 455_731.0)]);
         assert_eq!(calls(&read("Fruit", list)), []);

@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use samples::ReportedValue;
+use workload::ReportedValue;
 
 use super::{
     cell::{self, Cell},

@@ -3,7 +3,8 @@
 
 use std::{mem, ops::RangeInclusive};
 
-use samples::{Measurement, Quantity, ReportedData, ReportedValue, Told, ToldKind};
+use samples::{Told, ToldKind};
+use workload::{Measurement, Quantity, ReportedData, ReportedValue};
 
 use super::{
     cell::{self, Cell},

@@ -1,6 +1,6 @@
 //! Tables and lists as a file has them.
 
-use samples::{Measurement, Quantity};
+use workload::{Measurement, Quantity};
 
 use super::*;
 use crate::found::Found;

@@ -1,8 +1,7 @@
 //! What says which test it is: the first line of netperf's output, or the command that made it.
 //! Must not know results.
 
-use samples::Quantity;
-use workload::{Direction, Transport};
+use workload::{Direction, Quantity, Transport};
 
 use crate::unit::{Unit, unit};
 

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use samples::{Measurement, Quantity, ReportedData, ReportedValue, ToldKind};
+use samples::ToldKind;
 use units::Bytes;
-use workload::{Direction, Transport};
+use workload::{Direction, Measurement, Quantity, ReportedData, ReportedValue, Transport};
 
 use super::{
     banner::{Banner, Kind},

@@ -1,9 +1,9 @@
 //! A classic test: headings, perhaps interim results, and the row of results.
 //! Must not know values that the user chose.
 
-use samples::{Measurement, Quantity, ReportedData, ReportedValue, Told, ToldKind};
+use samples::{Told, ToldKind};
 use units::Bytes;
-use workload::{Direction, Transport};
+use workload::{Direction, Measurement, Quantity, ReportedData, ReportedValue, Transport};
 
 use super::{
     banner::{Banner, Kind, unit_in},

@@ -1,9 +1,8 @@
 //! Interim results (`-D`): `4346.81 10^6bits/s over 0.222 seconds ending at 1795284168.265`.
 //! Must not know the result at the end.
 
-use samples::{EndSeries, Flow, Interval, Measurement, Quantity, StreamData};
 use units::{Bytes, Nanos};
-use workload::Direction;
+use workload::{Direction, EndSeries, Flow, Interval, Measurement, Quantity, StreamData};
 
 use crate::{
     format::{Line, Out},

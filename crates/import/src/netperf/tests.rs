@@ -1,8 +1,8 @@
 //! Real outputs of netperf 2.7, and what may be wrong with one.
 
-use samples::{EndSeries, Measurement, Quantity, ToldKind};
+use samples::ToldKind;
 use units::{Bytes, Nanos};
-use workload::{Direction, Transport};
+use workload::{Direction, EndSeries, Measurement, Quantity, Transport};
 
 use super::*;
 use crate::found::Found;

@@ -4,8 +4,9 @@
 //! A round trip is the time of receiving less the time of sending, which are told to the nanosecond; the last column
 //! is half of it or the whole, rounded.
 
-use samples::{LatencyHistogram, Measurement, PingPongData, SocketFacts, ToldKind};
+use samples::ToldKind;
 use units::Nanos;
+use workload::{LatencyHistogram, Measurement, PingPongData, SocketFacts};
 
 use super::summary::Summary;
 use crate::{

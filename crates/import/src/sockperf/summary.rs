@@ -3,9 +3,9 @@
 
 use std::ops::RangeInclusive;
 
-use samples::{Measurement, Quantity, ReportedData, ReportedValue, Told, ToldKind};
+use samples::{Told, ToldKind};
 use units::Bytes;
-use workload::{Direction, Transport};
+use workload::{Direction, Measurement, Quantity, ReportedData, ReportedValue, Transport};
 
 use crate::{
     format::{Line, Out},

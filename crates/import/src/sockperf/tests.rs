@@ -1,7 +1,7 @@
 //! Real outputs of sockperf 3.7, and what may be wrong with one.
 
-use samples::{Measurement, Quantity};
 use units::{Bytes, Nanos};
+use workload::{Measurement, Quantity};
 
 use super::*;
 use crate::found::Found;

@@ -3,7 +3,7 @@
 use crate::imported::{Run, import_texts};
 use import::exercise;
 use proptest::{prelude::*, sample::Index};
-use samples::{EndSeries, Flow, Measurement};
+use workload::{EndSeries, Flow, Measurement};
 
 /// Captures of each kind of log.
 const CAPTURES: &[&str] = &[
@@ -41,9 +41,9 @@ fn is_part(part: &EndSeries, whole: &[&EndSeries]) -> bool {
 }
 
 /// Datagrams that came late are counted in the summary alone, and `(omitted)` is the last word of a line.
-fn same(a: &samples::Interval, b: &samples::Interval) -> bool {
-    let without = |interval: &samples::Interval| {
-        let mut interval = samples::Interval { warmup: false, ..*interval };
+fn same(a: &workload::Interval, b: &workload::Interval) -> bool {
+    let without = |interval: &workload::Interval| {
+        let mut interval = workload::Interval { warmup: false, ..*interval };
         if let Some(datagrams) = &mut interval.datagrams {
             datagrams.reordered = 0;
         }

@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 
-use samples::{Measurement, Trial};
+use samples::Trial;
+use workload::Measurement;
 
 use crate::imported::{Run, import_texts};
 

@@ -1,8 +1,8 @@
 //! What iperf3 3.12 really prints, read as a user would import it: each capture from both of its ends.
 
 use crate::imported::{Run, import};
-use samples::{Doubt, EndSeries, Flow, Measurement, Sent, Trial};
-use workload::{Direction, Transport};
+use samples::{Doubt, Sent, Trial};
+use workload::{Direction, EndSeries, Flow, Measurement, Transport};
 
 /// A capture, and what is known of it from the command that made it.
 struct Case {

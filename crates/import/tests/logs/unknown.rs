@@ -1,6 +1,6 @@
 //! What a log tells is kept, a zero too; what it does not tell stays unknown.
 
-use samples::{Measurement, Metric};
+use workload::{Measurement, Metric};
 
 use crate::imported::{Run, import, import_texts};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::imported::{Run, import};
-use samples::{Flow, Measurement};
 use units::{BitRate, Nanos};
+use workload::{Flow, Measurement};
 
 fn flow<'a>(run: &'a Run, cell: &str) -> &'a Flow {
     let trials = run.trials_of(cell);

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use samples::{Arm, Doubt, Metric, Trial};
+use samples::{Arm, Doubt, Trial};
 use scenario::Plan;
 use units::Nanos;
+use workload::Metric;
 
 /// A gap so much longer than a trial was expected to take is a break: the run was resumed in it.
 const BREAK: u64 = 4;

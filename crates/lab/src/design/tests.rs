@@ -7,13 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use samples::{
-    CellEnd, CpuUsage, Doubt, EndReason, EndSeries, Flow, Interval, MachineCpu, Measurement, PathCheck,
-    StreamData, Trial, UnixMillis,
-};
+use samples::{CellEnd, CpuUsage, Doubt, EndReason, MachineCpu, PathCheck, Trial, UnixMillis};
 use scenario::{Objective, Plan, PlanOptions, PlannedTrial, Scenario};
 use units::{Bytes, Nanos};
-use workload::Direction;
+use workload::{Direction, EndSeries, Flow, Interval, Measurement, StreamData};
 
 use super::Design;
 use crate::record;

@@ -1,7 +1,6 @@
 //! Trials that give cause for doubt, and near ones that do not.
 
-use samples::{ConnectData, Interval, LatencyHistogram};
-use workload::{Background, Direction, Mode, Transport};
+use workload::{Background, ConnectData, Direction, Interval, LatencyHistogram, Mode, Transport};
 
 use super::*;
 
@@ -27,10 +26,10 @@ fn carried(sender: EndSeries, receiver: EndSeries) -> Measurement {
     Measurement::Stream(flows(sender, receiver))
 }
 
-fn stream(change: impl FnOnce(&mut StreamLoad)) -> Load {
-    let mut load = StreamLoad::new(Until::Elapsed(SECOND));
+fn stream(change: impl FnOnce(&mut StreamSettings)) -> WorkloadSettings {
+    let mut load = StreamSettings::new(Until::Elapsed(SECOND));
     change(&mut load);
-    Load::Stream(load)
+    WorkloadSettings::Stream(load)
 }
 
 fn threads(role: ThreadRole, millis: u64) -> CpuUsage {
@@ -60,8 +59,8 @@ fn a_trial_in_which_a_thread_did_not_run_is_void_and_one_a_little_long_is_doubtf
 
 #[test]
 fn a_trial_without_a_connection_or_a_round_trip_is_void() {
-    let ping = Load::PingPong(PingPongLoad::new(SECOND));
-    let connect = Load::Connect(workload::ConnectLoad::new(SECOND));
+    let ping = WorkloadSettings::PingPong(PingPongSettings::new(SECOND));
+    let connect = WorkloadSettings::Connect(workload::ConnectSettings::new(SECOND));
     let full = |times| PingPongData { round_trips: times, elapsed: SECOND, ..PingPongData::default() };
     assert!(is_void(&ping, &Measurement::PingPong(full(LatencyHistogram::new()))));
     assert!(!is_void(&ping, &Measurement::PingPong(full(times(9)))));
@@ -117,7 +116,10 @@ fn a_sender_that_skipped_a_part_of_its_schedule_did_not_keep_it_whatever_its_rat
 
 #[test]
 fn threads_that_spin_or_fill_the_path_beside_messages_are_no_limit() {
-    let load = Load::PingPong(PingPongLoad { waiting: workload::Waiting::Spin, ..PingPongLoad::new(SECOND) });
+    let load = WorkloadSettings::PingPong(PingPongSettings {
+        waiting: workload::Waiting::Spin,
+        ..PingPongSettings::new(SECOND)
+    });
     let measured = Measurement::PingPong(PingPongData {
         round_trips: times(9),
         elapsed: SECOND,
@@ -138,14 +140,16 @@ fn a_stream_beside_messages_has_to_keep_its_rate() {
         message: Bytes(9),
     };
     for (rate, expected) in [(None, 0), (Some(BitRate(72.0)), 0), (Some(BitRate(90.0)), 1)] {
-        let load = PingPongLoad { under: Some(Background { rate, ..under }), ..PingPongLoad::new(SECOND) };
+        let load =
+            PingPongSettings { under: Some(Background { rate, ..under }), ..PingPongSettings::new(SECOND) };
         let data = PingPongData {
             round_trips: times(9),
             elapsed: SECOND,
             under: Some(flows(end(9, 1000), end(9, 1000))),
             ..PingPongData::default()
         };
-        let said = doubts(&Load::PingPong(load), &Measurement::PingPong(data), &CpuUsage::default());
+        let said =
+            doubts(&WorkloadSettings::PingPong(load), &Measurement::PingPong(data), &CpuUsage::default());
         assert_eq!(said.len(), expected, "{rate:?}: {said:?}");
     }
 }
@@ -159,7 +163,7 @@ fn messages_that_get_lost_are_a_doubt_from_one_in_a_hundred_on() {
             lost: Some(lost),
             ..PingPongData::default()
         };
-        let load = Load::PingPong(PingPongLoad::new(SECOND));
+        let load = WorkloadSettings::PingPong(PingPongSettings::new(SECOND));
         let said = doubts(&load, &Measurement::PingPong(data), &CpuUsage::default());
         let expected = doubtful.then_some(Doubt::Lossy { lost, of: lost + 100 });
         assert_eq!(said, expected.into_iter().collect::<Vec<_>>(), "{lost} beside 100");
@@ -172,7 +176,7 @@ fn a_late_generator_is_one_that_misses_its_period_or_makes_up_the_tail() {
         [(20_000, 100_000, 90_000, false), (20_000, 10_000, 90_000, true), (60_000, 100_000, 90_000, true)]
     {
         let schedule = Schedule::Open { period: Nanos(period) };
-        let load = Load::PingPong(PingPongLoad { schedule, ..PingPongLoad::new(SECOND) });
+        let load = WorkloadSettings::PingPong(PingPongSettings { schedule, ..PingPongSettings::new(SECOND) });
         let open = OpenLoopData { since_intended: times(tail), lateness: times(lateness) };
         let data = PingPongData {
             round_trips: times(tail),

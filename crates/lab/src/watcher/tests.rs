@@ -5,7 +5,7 @@ use std::{cell::Cell, io::pipe, thread};
 use machine::{Channel, MachineError};
 use protocol::{FromAgent, Hello, Observing, Receiver, Sender, ToAgent};
 use units::Nanos;
-use workload::{StreamLoad, Until};
+use workload::{StreamSettings, Until};
 
 use super::*;
 
@@ -89,7 +89,7 @@ fn watch(watcher: &mut Watcher) -> (Vec<String>, Verdict) {
         Event::Notice(text) => told.push((*text).to_owned()),
         other => panic!("{other:?}"),
     };
-    let stream = Load::Stream(StreamLoad::new(Until::Elapsed(Nanos::from_secs(1))));
+    let stream = WorkloadSettings::Stream(StreamSettings::new(Until::Elapsed(Nanos::from_secs(1))));
     let verdict = watcher.judge(&stream, &mut tell);
     (told, verdict)
 }

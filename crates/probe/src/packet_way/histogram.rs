@@ -1,7 +1,7 @@
 //! The kernel's histogram of times as ours: 16 buckets for each power of two. Must not know what is timed.
 
-use samples::LatencyHistogram;
 use units::Nanos;
+use workload::LatencyHistogram;
 
 /// Of each power of two; below the first there is one bucket for each nanosecond.
 const STEPS: u64 = 16;

@@ -1,8 +1,8 @@
 //! The maps of packet_way.bpf.c as values: what to follow goes in, ways and times come out. Layouts mirror packet.h
 //! and trail.h. Must not know what a way means.
 
-use samples::{LatencyHistogram, Owner};
-use workload::Transport;
+use samples::Owner;
+use workload::{LatencyHistogram, Transport};
 
 use super::histogram::{self, BUCKETS};
 use crate::{

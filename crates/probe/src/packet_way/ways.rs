@@ -1,7 +1,8 @@
 //! From the ways that messages took to the one that most took, its points by name. Pure but for the reading of times,
 //! which is handed in. Must not know maps.
 
-use samples::{LatencyHistogram, PacketWay, WayEvent, WayPoint, WayStep};
+use samples::{PacketWay, WayEvent, WayPoint, WayStep};
+use workload::LatencyHistogram;
 
 use super::maps::{Point, Way, Ways};
 use crate::observe::{ProbeError, WatchedDevice};

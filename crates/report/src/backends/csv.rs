@@ -12,7 +12,8 @@ pub(crate) use cells::cells;
 pub(crate) use contrast::contrast;
 pub(crate) use trials::trials;
 
-use findings::{Basis, Interval, Metric};
+use findings::{Basis, Interval};
+use workload::Metric;
 
 /// A line of fields.
 fn line(fields: impl IntoIterator<Item = String>) -> String {

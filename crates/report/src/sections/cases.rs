@@ -1,6 +1,7 @@
 //! The cases: each path with what the sender and the receiver saw. Must not know the samples within trials.
 
-use findings::{CellSummary, Findings, Metric, StreamSummary};
+use findings::{CellSummary, Findings, StreamSummary};
+use workload::Metric;
 
 use super::{Source, headline};
 use crate::{

@@ -2,7 +2,7 @@
 //! Must not know what was asked for.
 
 use findings::{EndSocket, Findings};
-use samples::SocketFacts;
+use workload::SocketFacts;
 
 use super::Source;
 use crate::{

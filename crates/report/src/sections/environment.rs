@@ -1,7 +1,7 @@
 //! The machine and the paths. Must not know results.
 
-use findings::Metric;
 use samples::{Environment, PathRecord};
+use workload::Metric;
 
 use super::{Source, devices};
 use crate::{

@@ -1,7 +1,7 @@
 //! What the column of a workload's values is called: by who counted them. Must not know the values.
 
-use findings::{CellSummary, Metric};
-use samples::Quantity;
+use findings::CellSummary;
+use workload::{Metric, Quantity};
 
 /// The title of the values of these cells, which are measured in one metric.
 pub(super) fn title(cells: &[&CellSummary]) -> String {

@@ -6,8 +6,9 @@ mod round_trips;
 mod stream;
 
 use findings::CellSummary;
-use samples::{Arm, Measurement, RunRecord};
+use samples::{Arm, RunRecord};
 use units::Nanos;
+use workload::Measurement;
 
 use super::Source;
 use crate::{

@@ -1,7 +1,8 @@
 //! Round trips: the average and the percentiles of each cell side by side. Must not know streams.
 
-use findings::{CellSummary, Findings, LatencySummary, Metric};
+use findings::{CellSummary, Findings, LatencySummary};
 use units::significant;
+use workload::Metric;
 
 use super::{
     Source,

@@ -1,9 +1,9 @@
 //! The performance summary of each stream: rates, retransmissions, windows, stability, as people write them up.
 //! Must not know other cells.
 
-use findings::{CellSummary, DatagramSummary, Estimate, Metric, StreamSummary, TcpSummary};
-use samples::SocketFacts;
+use findings::{CellSummary, DatagramSummary, Estimate, StreamSummary, TcpSummary};
 use units::{Bytes, Share, significant};
+use workload::{Metric, SocketFacts};
 
 use super::{Source, headline};
 use crate::{

@@ -1,7 +1,8 @@
 //! What the probes cost, what they could not count, and which of them could not run. Must not know what they saw.
 
-use findings::{CellSummary, Findings, Interval, LostProbe, Metric, ProbeCost};
+use findings::{CellSummary, Findings, Interval, LostProbe, ProbeCost};
 use samples::ProbeKind;
+use workload::Metric;
 
 use super::Source;
 use crate::{

@@ -1,7 +1,8 @@
 //! Paths that are alternatives, the best first, and their round trips side by side. Must not know how places were found.
 
-use findings::{CellSummary, Difference, Findings, Metric, Rank, Ranking};
+use findings::{CellSummary, Difference, Findings, Rank, Ranking};
 use units::significant;
+use workload::Metric;
 
 use super::{
     Source, headline,

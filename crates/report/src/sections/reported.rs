@@ -1,8 +1,8 @@
 //! What other tools reported of each cell, by the names of their columns. Must not know which of them it is judged by.
 
-use findings::{CellSummary, Metric};
-use samples::{Quantity, ReportedValue};
+use findings::CellSummary;
 use units::{Bytes, Share, significant};
+use workload::{Metric, Quantity, ReportedValue};
 
 use super::{Source, headline};
 use crate::{

@@ -1,7 +1,8 @@
 //! Trials that were made and have no value, and why. Must not know those that have one.
 
 use findings::Findings;
-use samples::{Arm, Measurement, RunRecord, Trial};
+use samples::{Arm, RunRecord, Trial};
+use workload::Measurement;
 
 use crate::phrases::count;
 

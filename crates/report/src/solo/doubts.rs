@@ -1,7 +1,8 @@
 //! Reasons to distrust the numbers. Must not know the numbers.
 
-use findings::{LevelShift, Metric, Solo, SoloLevels, SoloOutcome};
+use findings::{LevelShift, Solo, SoloLevels, SoloOutcome};
 use units::Share;
+use workload::Metric;
 
 use crate::{
     page::{Block, Section, section},

@@ -1,7 +1,7 @@
 //! Each connection of a stream that has several. Must not know their sum.
 
-use findings::{Metric, Solo, SoloFlow, SoloOutcome};
-use workload::Direction;
+use findings::{Solo, SoloFlow, SoloOutcome};
+use workload::{Direction, Metric};
 
 use crate::{
     page::{Block, Section, Table, left, right, section},

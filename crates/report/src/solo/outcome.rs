@@ -1,10 +1,10 @@
 //! What was measured, in a few lines. Must not know what to think of it.
 
 use findings::{
-    ConnectSummary, EndSocket, LatencySummary, Metric, Solo, SoloConnect, SoloOutcome, SoloRate, SoloStream,
-    Spread,
+    ConnectSummary, EndSocket, LatencySummary, Solo, SoloConnect, SoloOutcome, SoloRate, SoloStream, Spread,
 };
 use units::{Share, significant};
+use workload::Metric;
 
 use crate::{
     page::{Block, Section, section},

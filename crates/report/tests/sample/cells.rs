@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use findings::{
     Basis, CellSummary, Comparison, CpuCost, Difference, Distribution, EndSocket, Estimate, Interval,
-    LatencySummary, Metric, StreamSummary, TcpSummary,
+    LatencySummary, StreamSummary, TcpSummary,
 };
-use samples::{DeviceState, Doubt, LatencyHistogram, SocketFacts};
+use samples::{DeviceState, Doubt};
 use units::{Bytes, Nanos};
+use workload::{LatencyHistogram, Metric, SocketFacts};
 
 /// The attained confidence of a median's interval with five trials.
 const FIVE: f64 = 0.9375;

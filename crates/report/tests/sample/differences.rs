@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Difference, FactorEffect, Ladder, Metric, NoiseFloor, Rung};
+use findings::{Difference, FactorEffect, Ladder, NoiseFloor, Rung};
+use workload::Metric;
 
 use super::cells::{cell_id, comparison, levels};
 

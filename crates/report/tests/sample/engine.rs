@@ -2,10 +2,11 @@
 
 use findings::{
     Bucket, CellSummary, ConnectSummary, CpuCost, DatagramSummary, Distribution, EndSocket, LatencySummary,
-    Metric, OpenLoopSummary, StreamSummary,
+    OpenLoopSummary, StreamSummary,
 };
-use samples::{Doubt, LatencyHistogram, SocketFacts};
+use samples::Doubt;
 use units::{BitRate, Bytes, Nanos};
+use workload::{LatencyHistogram, Metric, SocketFacts};
 
 use super::cells::{cell, estimate};
 

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use findings::{
     Basis, CellShift, CellSummary, Comparison, Difference, Estimate, FactorEffect, Findings, LevelShift,
-    Metric, RunSummary,
+    RunSummary,
 };
-use samples::{ImportRecord, ImportedFile, Origin, Quantity, ReportedValue, SyscallCount};
+use samples::{ImportRecord, ImportedFile, Origin, SyscallCount};
 use units::Nanos;
+use workload::{Metric, Quantity, ReportedValue};
 
 use super::{
     cells::{cell, comparison, estimate},

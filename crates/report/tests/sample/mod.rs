@@ -1,13 +1,13 @@
 //! Findings made by hand: an egress gateway whose VXLAN offloads are off in half of its cells.
 
 use findings::{
-    Brought, Change, Difference, Evidence, Finding, Findings, Metric, Remedy, RunProbes, RunSummary, SCHEMA,
-    Severity,
+    Brought, Change, Difference, Evidence, Finding, Findings, Remedy, RunProbes, RunSummary, SCHEMA, Severity,
 };
 use samples::{
     Calibration, DesignRecord, Environment, Origin, PathRecord, RunId, RunState, Skipped, UnixMillis,
 };
 use units::Bytes;
+use workload::Metric;
 
 use self::{
     cells::{cell_id, comparison, ping_pong, stream},

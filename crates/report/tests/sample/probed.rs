@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use findings::{
     CallRates, CellSummary, CpuByOwner, CpuProbeCost, DataPackets, DevicePackets, EndCalls, Findings,
-    Interval, Leg, LostProbe, Metric, OwnerPart, OwnerTime, PacketCut, PacketSize, PacketSummary, ProbeCost,
+    Interval, Leg, LostProbe, OwnerPart, OwnerTime, PacketCut, PacketSize, PacketSummary, ProbeCost,
     ProbedSummary, ProcessCalls, RunProbes, RunSummary, StepKind, StepSummary, WaySummary, Work,
 };
 use samples::{
@@ -13,6 +13,7 @@ use samples::{
     WayEvent, WayPoint,
 };
 use units::{Bytes, Nanos};
+use workload::Metric;
 
 use super::{
     cells::{ping_pong, stream},

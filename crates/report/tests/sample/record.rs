@@ -1,12 +1,14 @@
 //! The run that the findings are of: one trial of two cells, with the samples that reports fold away.
 
 use samples::{
-    Arm, CellRecord, CpuUsage, DesignRecord, EndSeries, Environment, Flow, Interval, LatencyHistogram,
-    MachineCpu, Measurement, Origin, PathCheck, PingPongData, RunHeader, RunId, RunRecord, RunState, SCHEMA,
-    ScenarioRecord, Sent, Skipped, StreamData, TcpSample, Trial, UnixMillis,
+    Arm, CellRecord, CpuUsage, DesignRecord, Environment, MachineCpu, Origin, PathCheck, RunHeader, RunId,
+    RunRecord, RunState, SCHEMA, ScenarioRecord, Sent, Skipped, Trial, UnixMillis,
 };
 use units::{Bytes, Nanos};
-use workload::{Direction, Load, PingPongLoad};
+use workload::{
+    Direction, EndSeries, Flow, Interval, LatencyHistogram, Measurement, PingPongData, PingPongSettings,
+    StreamData, TcpSample, WorkloadSettings,
+};
 
 pub(crate) fn record() -> RunRecord {
     let trials = vec![
@@ -51,7 +53,7 @@ fn cell(workload: &str) -> CellRecord {
         path: "node-to-node".into(),
         workload: workload.into(),
         levels: [("vxlan-offload".to_owned(), "on, \"both\"".to_owned())].into(),
-        sent: Sent::Load(Load::PingPong(PingPongLoad::new(Nanos::from_secs(2)))),
+        sent: Sent::Load(WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(2)))),
         placement: "cross-cpu".into(),
         baseline: true,
     }

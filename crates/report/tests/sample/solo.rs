@@ -4,9 +4,9 @@ use findings::{
     CpuCost, EndSocket, Evidence, Finding, Interval, LevelShift, Remedy, SOLO_SCHEMA, Severity, Solo,
     SoloConnect, SoloFlow, SoloLevels, SoloOutcome, SoloRate, SoloStream, Spread, TcpSummary,
 };
-use samples::{Doubt, SocketFacts, UnixMillis};
+use samples::{Doubt, UnixMillis};
 use units::{Bytes, Nanos};
-use workload::{Direction, Load, StreamLoad, Until};
+use workload::{Direction, SocketFacts, StreamSettings, Until, WorkloadSettings};
 
 use super::engine::{connect_summary, datagram_summary, open_loop_summary, times};
 
@@ -16,7 +16,7 @@ fn solo(words: &str, outcome: Option<SoloOutcome>) -> Solo {
         tool: "0.1.0".into(),
         started: UnixMillis(1_795_260_615_000),
         peer: "198.18.0.2:5201".into(),
-        load: Load::Stream(StreamLoad::new(Until::Elapsed(Nanos::from_secs(10)))),
+        load: WorkloadSettings::Stream(StreamSettings::new(Until::Elapsed(Nanos::from_secs(10)))),
         words: words.into(),
         environment: None,
         outcome,

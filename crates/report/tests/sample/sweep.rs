@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use findings::{
-    Answer, CellSummary, Findings, FrontierPoint, Interval, Knee, Metric, Objective, OwnerCost, OwnerUnit,
+    Answer, CellSummary, Findings, FrontierPoint, Interval, Knee, Objective, OwnerCost, OwnerUnit,
     Recommendation, RunSummary,
 };
 use samples::{CellEnd, DesignRecord, EndReason};
 use units::Nanos;
+use workload::Metric;
 
 use super::{cells::cell, nothing, path, run};
 

@@ -9,7 +9,7 @@ mod stream;
 mod words;
 
 use toml::Spanned;
-use workload::Load;
+use workload::WorkloadSettings;
 
 pub(super) use limits::{
     MESSAGES, STREAMS as COUNTS, count_out_of, message_out_of, rate_out_of, stream_messages,
@@ -34,9 +34,9 @@ fn workload(document: &Document, entry: &Entry<WorkloadTable>, problems: &mut Ve
     let table = &entry.table;
     problems.extend(without_baseline(document, entry));
     let load = match table.kind.get_ref() {
-        KindWord::Stream => Load::Stream(stream::load(table, problems)),
-        KindWord::PingPong => Load::PingPong(ping_pong::load(table, problems)),
-        KindWord::Connect => Load::Connect(connect::load(table, problems)),
+        KindWord::Stream => WorkloadSettings::Stream(stream::load(table, problems)),
+        KindWord::PingPong => WorkloadSettings::PingPong(ping_pong::load(table, problems)),
+        KindWord::Connect => WorkloadSettings::Connect(connect::load(table, problems)),
     };
     limits::times(table, &load, problems);
     Workload {

@@ -3,7 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};
-use workload::{Direction, Load, Mode, Placement, Schedule, SocketSettings, StreamLoad, Waiting};
+use workload::{
+    Direction, Mode, Placement, Schedule, SocketSettings, StreamSettings, Waiting, WorkloadSettings,
+};
 
 use crate::{names::FactorName, workload::Workload};
 
@@ -72,43 +74,43 @@ fn put<T: Clone>(place: Option<&mut T>, value: &T) -> bool {
     place.map(|place| place.clone_from(value)).is_some()
 }
 
-fn stream(load: &mut Load) -> Option<&mut StreamLoad> {
+fn stream(load: &mut WorkloadSettings) -> Option<&mut StreamSettings> {
     match load {
-        Load::Stream(stream) => Some(stream),
-        Load::PingPong(_) | Load::Connect(_) => None,
+        WorkloadSettings::Stream(stream) => Some(stream),
+        WorkloadSettings::PingPong(_) | WorkloadSettings::Connect(_) => None,
     }
 }
 
-fn message(load: &mut Load) -> Option<&mut Bytes> {
+fn message(load: &mut WorkloadSettings) -> Option<&mut Bytes> {
     match load {
-        Load::Stream(stream) => Some(&mut stream.message),
-        Load::PingPong(ping) => Some(&mut ping.message),
-        Load::Connect(_) => None,
+        WorkloadSettings::Stream(stream) => Some(&mut stream.message),
+        WorkloadSettings::PingPong(ping) => Some(&mut ping.message),
+        WorkloadSettings::Connect(_) => None,
     }
 }
 
-fn schedule(load: &mut Load) -> Option<&mut Schedule> {
+fn schedule(load: &mut WorkloadSettings) -> Option<&mut Schedule> {
     match load {
-        Load::PingPong(ping) => Some(&mut ping.schedule),
-        Load::Stream(_) | Load::Connect(_) => None,
+        WorkloadSettings::PingPong(ping) => Some(&mut ping.schedule),
+        WorkloadSettings::Stream(_) | WorkloadSettings::Connect(_) => None,
     }
 }
 
-fn waiting(load: &mut Load) -> Option<&mut Waiting> {
+fn waiting(load: &mut WorkloadSettings) -> Option<&mut Waiting> {
     match load {
-        Load::PingPong(ping) => Some(&mut ping.waiting),
-        Load::Stream(_) | Load::Connect(_) => None,
+        WorkloadSettings::PingPong(ping) => Some(&mut ping.waiting),
+        WorkloadSettings::Stream(_) | WorkloadSettings::Connect(_) => None,
     }
 }
 
-fn tcp(load: &mut Load) -> Option<&mut SocketSettings> {
+fn tcp(load: &mut WorkloadSettings) -> Option<&mut SocketSettings> {
     if !load.is_tcp() {
         return None;
     }
     match load {
-        Load::Stream(stream) => Some(&mut stream.socket),
-        Load::PingPong(ping) => Some(&mut ping.socket),
-        Load::Connect(connect) => Some(&mut connect.socket),
+        WorkloadSettings::Stream(stream) => Some(&mut stream.socket),
+        WorkloadSettings::PingPong(ping) => Some(&mut ping.socket),
+        WorkloadSettings::Connect(connect) => Some(&mut connect.socket),
     }
 }
 

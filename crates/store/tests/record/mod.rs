@@ -3,13 +3,15 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use samples::{
-    Arm, CellRecord, CpuUsage, DesignRecord, DeviceState, Doubt, EndSeries, Environment, Flow, Interval,
-    LatencyHistogram, Measurement, Origin, PathCheck, PathRecord, PingPongData, RunHeader, RunId, RunState,
-    SCHEMA, ScenarioRecord, Sent, StreamData, TcpSample, Trial, UnixMillis,
+    Arm, CellRecord, CpuUsage, DesignRecord, DeviceState, Doubt, Environment, Origin, PathCheck, PathRecord,
+    RunHeader, RunId, RunState, SCHEMA, ScenarioRecord, Sent, Trial, UnixMillis,
 };
 use tempfile::TempDir;
 use units::{BitRate, Bytes, Nanos};
-use workload::{Direction, Load, StreamLoad, Until};
+use workload::{
+    Direction, EndSeries, Flow, Interval, LatencyHistogram, Measurement, PingPongData, StreamData,
+    StreamSettings, TcpSample, Until, WorkloadSettings,
+};
 
 /// A folder that is removed at the end, and a path in it at which nothing is yet.
 pub(crate) fn place() -> (TempDir, PathBuf) {
@@ -71,10 +73,10 @@ fn cell() -> CellRecord {
         path: "wire".into(),
         workload: "stream".into(),
         levels: BTreeMap::from([("offload".into(), "on".into())]),
-        sent: Sent::Load(Load::Stream(StreamLoad {
+        sent: Sent::Load(WorkloadSettings::Stream(StreamSettings {
             direction: Direction::Both,
             warmup: Nanos(1),
-            ..StreamLoad::new(Until::Sent(Bytes(1 << 40)))
+            ..StreamSettings::new(Until::Sent(Bytes(1 << 40)))
         })),
         placement: "cross-cpu".into(),
         baseline: true,

@@ -7,11 +7,11 @@ use std::{
     time::Duration,
 };
 
-use samples::{ConnectData, ConnectInterval, LatencyHistogram, SocketFacts, ThreadCpu, ThreadRole};
+use samples::{ThreadCpu, ThreadRole};
 use socket2::{Protocol, Socket, Type};
 use sys::clock::monotonic;
 use units::Nanos;
-use workload::ConnectLoad;
+use workload::{ConnectData, ConnectEnd, ConnectInterval, ConnectSettings, LatencyHistogram, SocketFacts};
 
 use super::{
     CONTROL, COUNTED, GRACE, PATIENCE, check,
@@ -41,10 +41,10 @@ const PIECE: usize = 64 << 10;
 /// # Errors
 /// When a setting makes no sense, the server cannot be reached, or no connection succeeds for long.
 pub(crate) fn run_client(
-    spec: &ClientSpec<ConnectLoad>,
+    spec: &ClientSpec<ConnectSettings>,
     stop: &Stop,
     observer: &dyn Observer,
-) -> Result<Outcome> {
+) -> Result<Outcome<ConnectEnd>> {
     check(&spec.load)?;
     let dial = Dial { bind: spec.bind, server: spec.server, settings: &spec.load.socket, number: 0 };
     let handshake = Handshake { token: spec.token, purpose: Purpose::Connect, number: CONTROL };
@@ -85,7 +85,7 @@ struct Part {
 
 /// One thread's work.
 struct Caller<'a> {
-    spec: &'a ClientSpec<ConnectLoad>,
+    spec: &'a ClientSpec<ConnectSettings>,
     grid: Grid,
     request: Vec<u8>,
     response: usize,
@@ -100,7 +100,7 @@ struct Times {
 }
 
 impl<'a> Caller<'a> {
-    fn new(spec: &'a ClientSpec<ConnectLoad>, grid: Grid) -> Self {
+    fn new(spec: &'a ClientSpec<ConnectSettings>, grid: Grid) -> Self {
         let exchange = Exchange::of(&spec.load);
         let handshake = Handshake { token: spec.token, purpose: Purpose::Connect, number: COUNTED };
         let mut request = vec![0x5A; exchange.request as usize];
@@ -270,7 +270,7 @@ impl Notes {
     }
 }
 
-fn outcome(parts: Vec<Part>, grid: &Grid, ended: u64) -> Outcome {
+fn outcome(parts: Vec<Part>, grid: &Grid, ended: u64) -> Outcome<ConnectEnd> {
     let mut data = ConnectData {
         intervals: (0..grid.count()).map(|place| grid.interval(place, ended)).collect(),
         ..ConnectData::default()
@@ -293,7 +293,7 @@ fn outcome(parts: Vec<Part>, grid: &Grid, ended: u64) -> Outcome {
     if ended < grid.end {
         cut(&mut data.intervals, Nanos(ended - grid.begin));
     }
-    Outcome { connect: Some(data), threads, ..Outcome::default() }
+    Outcome { measured: ConnectEnd::Client(data), threads }
 }
 
 /// Of a load that ended early the last intervals were not measured.

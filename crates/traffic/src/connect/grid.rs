@@ -1,8 +1,7 @@
 //! The intervals of connections: the same for all threads, so that their counts add up.
 
-use samples::ConnectInterval;
 use units::Nanos;
-use workload::ConnectLoad;
+use workload::{ConnectInterval, ConnectSettings};
 
 /// When each interval begins and ends. Those of the warm-up end with it.
 #[derive(Debug, Clone, Copy)]
@@ -14,7 +13,7 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    pub(super) fn new(load: &ConnectLoad, begin: u64) -> Self {
+    pub(super) fn new(load: &ConnectSettings, begin: u64) -> Self {
         let warm = begin + load.warmup.0;
         Self { begin, warm, end: warm + load.duration.0, interval: load.interval.0 }
     }
@@ -59,10 +58,10 @@ mod tests {
     use super::*;
 
     fn check(warmup: u64, duration: u64, interval: u64, expected: &[(u64, u64, bool)]) {
-        let load = ConnectLoad {
+        let load = ConnectSettings {
             warmup: Nanos(warmup),
             interval: Nanos(interval),
-            ..ConnectLoad::new(Nanos(duration))
+            ..ConnectSettings::new(Nanos(duration))
         };
         let grid = Grid::new(&load, 1000);
         let last = 1000 + warmup + duration;

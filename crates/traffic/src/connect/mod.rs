@@ -20,7 +20,7 @@ pub(crate) use client::run_client;
 pub(crate) use server::Server;
 
 use units::{Bytes, Nanos};
-use workload::ConnectLoad;
+use workload::ConnectSettings;
 
 use crate::error::{Error, Result};
 
@@ -35,7 +35,7 @@ const COUNTED: u32 = 1;
 const PATIENCE: Nanos = Nanos::from_secs(2);
 
 /// Refuses settings that make no sense, naming those that do.
-fn check(load: &ConnectLoad) -> Result<()> {
+fn check(load: &ConnectSettings) -> Result<()> {
     let setting = |setting, value: String, allowed| Err(Error::Setting { setting, value, allowed });
     if !(1..=1024).contains(&load.clients) {
         return setting("the number of clients", load.clients.to_string(), "1 to 1024");

@@ -4,7 +4,7 @@
 //! 40 bytes are the beginning of the request: a shorter one is sent as 40 bytes. Pure: bytes in, values out.
 
 use units::Bytes;
-use workload::ConnectLoad;
+use workload::ConnectSettings;
 
 use crate::handshake::LENGTH;
 
@@ -25,7 +25,7 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn of(load: &ConnectLoad) -> Self {
+    pub(super) fn of(load: &ConnectSettings) -> Self {
         let length = |bytes: Bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX);
         Self { request: length(load.request).max(HEAD as u32), response: length(load.response) }
     }
@@ -58,10 +58,10 @@ mod tests {
         for (request, response, sent) in
             [(0, 1, 40), (40, 64, 40), (41, 1, 41), (16 << 20, 16 << 20, 16 << 20)]
         {
-            let load = ConnectLoad {
+            let load = ConnectSettings {
                 request: Bytes(request),
                 response: Bytes(response),
-                ..ConnectLoad::new(Nanos::from_secs(1))
+                ..ConnectSettings::new(Nanos::from_secs(1))
             };
             let exchange = Exchange::of(&load);
             assert_eq!(exchange, Exchange { request: sent, response: response as u32 });

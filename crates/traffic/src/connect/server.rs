@@ -8,9 +8,9 @@ use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
-use samples::{ConnectData, ThreadCpu, ThreadRole};
+use samples::{ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
-use workload::ConnectLoad;
+use workload::{ConnectEnd, ConnectSettings};
 
 use super::{CONTROL, COUNTED, GRACE, PATIENCE, answer::Desk, check};
 use crate::{
@@ -33,7 +33,7 @@ const SPARE: u32 = 2;
 /// A server of connections, listening.
 #[derive(Debug)]
 pub(crate) struct Server {
-    spec: ServerSpec<ConnectLoad>,
+    spec: ServerSpec<ConnectSettings>,
     listener: TcpListener,
     port: u16,
 }
@@ -43,7 +43,7 @@ impl Server {
     ///
     /// # Errors
     /// When a setting makes no sense, the address is not this machine's, or the kernel lacks what was asked.
-    pub(crate) fn open(spec: ServerSpec<ConnectLoad>) -> Result<Self> {
+    pub(crate) fn open(spec: ServerSpec<ConnectSettings>) -> Result<Self> {
         check(&spec.load)?;
         let listener = gather::listen(spec.bind, &spec.load.socket)?;
         let port = gather::port(listener.local_addr())?;
@@ -60,7 +60,7 @@ impl Server {
     ///
     /// # Errors
     /// When the client does not come, or neither ends nor continues.
-    pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
+    pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<ConnectEnd>> {
         let Self { spec, listener, port } = self;
         let expected = [(Purpose::Connect, CONTROL)];
         let control = gather::gather(&listener, spec.token, &expected, stop)?;
@@ -83,14 +83,14 @@ impl Server {
         let watch = || watch(&control, &spec, &name, &over, &shared);
         jobs.push(Job { name: name.clone(), thread: "accept watch".to_owned(), work: Box::new(watch) });
         let threads = crew::run(jobs, &shared, observer)?.into_iter().flatten().collect();
-        Ok(Outcome { threads, connect: Some(ConnectData::default()), ..Outcome::default() })
+        Ok(Outcome { measured: ConnectEnd::Server, threads })
     }
 }
 
 /// Serves one connection after another until it is over.
 fn serve(
     listener: &TcpListener,
-    spec: &ServerSpec<ConnectLoad>,
+    spec: &ServerSpec<ConnectSettings>,
     thread: u32,
     over: &AtomicBool,
     shared: &Shared<'_>,
@@ -128,7 +128,7 @@ fn is_passing(error: &io::Error) -> bool {
 /// Lets the client begin, and waits until it closes the connection that stands for the whole time.
 fn watch(
     control: &TcpStream,
-    spec: &ServerSpec<ConnectLoad>,
+    spec: &ServerSpec<ConnectSettings>,
     name: &str,
     over: &AtomicBool,
     shared: &Shared<'_>,

@@ -8,9 +8,8 @@ use std::{
     time::Duration,
 };
 
-use samples::ConnectData;
 use units::{Bytes, Nanos};
-use workload::{ConnectLoad, SocketSettings};
+use workload::{ConnectData, ConnectEnd, ConnectSettings, SocketSettings};
 
 use super::{Server, run_client};
 use crate::{
@@ -19,17 +18,20 @@ use crate::{
     testing::{HERE, Moves, TOKEN, in_one_of_five, on_loopback},
 };
 
-fn load(clients: u32, request: u64, response: u64) -> ConnectLoad {
-    ConnectLoad {
+fn load(clients: u32, request: u64, response: u64) -> ConnectSettings {
+    ConnectSettings {
         clients,
         request: Bytes(request),
         response: Bytes(response),
         warmup: Nanos::from_millis(50),
-        ..ConnectLoad::new(Nanos::from_millis(250))
+        ..ConnectSettings::new(Nanos::from_millis(250))
     }
 }
 
-fn play(load: &ConnectLoad, meanwhile: impl FnOnce(u16)) -> (Result<Outcome, Error>, Result<Outcome, Error>) {
+fn play(
+    load: &ConnectSettings,
+    meanwhile: impl FnOnce(u16),
+) -> (Result<Outcome<ConnectEnd>, Error>, Result<Outcome<ConnectEnd>, Error>) {
     let stop = Stop::new();
     let spec = ServerSpec { token: TOKEN, bind: HERE, load: load.clone(), cpus: None };
     let server = Server::open(spec).expect("loopback");
@@ -43,11 +45,11 @@ fn play(load: &ConnectLoad, meanwhile: impl FnOnce(u16)) -> (Result<Outcome, Err
     })
 }
 
-fn data(outcome: &Outcome) -> &ConnectData {
-    outcome.connect.as_ref().expect("connections")
+fn data(outcome: &Outcome<ConnectEnd>) -> ConnectData {
+    outcome.measured.clone().alone()
 }
 
-fn check(load: &ConnectLoad) {
+fn check(load: &ConnectSettings) {
     let Some((client, server)) = on_loopback(|| play(load, |_| {})) else { return };
     let (client, server) = (client.expect("runs"), server.expect("runs"));
     let data = data(&client);
@@ -80,7 +82,7 @@ fn more_connections_than_there_are_ports_do_not_fail() {
     in_one_of_five(|| ports_suffice(&load));
 }
 
-fn ports_suffice(load: &ConnectLoad) {
+fn ports_suffice(load: &ConnectSettings) {
     let Some(outcome) = on_loopback(|| {
         // Forty ports, so that each is used again and again.
         sys_ports("30000 30039");
@@ -223,13 +225,13 @@ fn settings_that_make_no_sense_are_refused() {
     let good = load(1, 64, 64);
     let socket = SocketSettings { source_port: Some(7000), ..SocketSettings::kernel() };
     for (load, allowed) in [
-        (ConnectLoad { clients: 0, ..good.clone() }, "1 to 1024"),
-        (ConnectLoad { clients: 1025, ..good.clone() }, "1 to 1024"),
-        (ConnectLoad { request: Bytes((16 << 20) + 1), ..good.clone() }, "16 MiB"),
-        (ConnectLoad { response: Bytes(0), ..good.clone() }, "1 byte"),
-        (ConnectLoad { duration: Nanos(0), ..good.clone() }, "longer"),
-        (ConnectLoad { interval: Nanos(0), ..good.clone() }, "1 ms"),
-        (ConnectLoad { socket, ..good }, "none"),
+        (ConnectSettings { clients: 0, ..good.clone() }, "1 to 1024"),
+        (ConnectSettings { clients: 1025, ..good.clone() }, "1 to 1024"),
+        (ConnectSettings { request: Bytes((16 << 20) + 1), ..good.clone() }, "16 MiB"),
+        (ConnectSettings { response: Bytes(0), ..good.clone() }, "1 byte"),
+        (ConnectSettings { duration: Nanos(0), ..good.clone() }, "longer"),
+        (ConnectSettings { interval: Nanos(0), ..good.clone() }, "1 ms"),
+        (ConnectSettings { socket, ..good }, "none"),
     ] {
         let spec = ServerSpec { token: TOKEN, bind: HERE, load, cpus: None };
         let error = Server::open(spec).expect_err("no sense").to_string();

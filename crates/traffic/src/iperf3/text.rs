@@ -3,17 +3,16 @@
 use std::fmt::Write;
 
 use codecs::iperf3::PlannedStream;
-use samples::{EndSeries, Interval};
-use workload::{Direction, StreamLoad};
+use workload::{Direction, EndSeries, Interval, StreamSettings};
 
-use crate::outcome::Outcome;
+use crate::outcome::StreamOutcome;
 
 const RULE: &str = "- - - - - - - - - - - - - - - - - - - - - - - - -\n";
 
 /// Every interval and the summary of each stream.
-pub(super) fn report(outcome: &Outcome, plan: &[PlannedStream], load: &StreamLoad) -> String {
+pub(super) fn report(outcome: &StreamOutcome, plan: &[PlannedStream], load: &StreamSettings) -> String {
     let mut text = String::new();
-    for (planned, flow) in plan.iter().zip(&outcome.flows) {
+    for (planned, flow) in plan.iter().zip(&outcome.measured.flows) {
         if let Some((local, remote)) =
             flow.series.socket.addresses.as_deref().and_then(|pair| pair.split_once(" -> "))
         {
@@ -22,9 +21,9 @@ pub(super) fn report(outcome: &Outcome, plan: &[PlannedStream], load: &StreamLoa
         }
     }
     text.push_str(HEAD);
-    let longest = outcome.flows.iter().map(|flow| flow.series.intervals.len()).max().unwrap_or(0);
+    let longest = outcome.measured.flows.iter().map(|flow| flow.series.intervals.len()).max().unwrap_or(0);
     for place in 0..longest {
-        for (planned, flow) in plan.iter().zip(&outcome.flows) {
+        for (planned, flow) in plan.iter().zip(&outcome.measured.flows) {
             if let Some(interval) = flow.series.intervals.get(place) {
                 one(&mut text, planned, interval, load);
             }
@@ -32,7 +31,7 @@ pub(super) fn report(outcome: &Outcome, plan: &[PlannedStream], load: &StreamLoa
     }
     text.push_str(RULE);
     text.push_str(HEAD);
-    for (planned, flow) in plan.iter().zip(&outcome.flows) {
+    for (planned, flow) in plan.iter().zip(&outcome.measured.flows) {
         summary(&mut text, planned, &flow.series);
     }
     text
@@ -40,7 +39,7 @@ pub(super) fn report(outcome: &Outcome, plan: &[PlannedStream], load: &StreamLoa
 
 const HEAD: &str = "[ ID] Interval           Transfer     Bitrate\n";
 
-fn one(text: &mut String, planned: &PlannedStream, interval: &Interval, load: &StreamLoad) {
+fn one(text: &mut String, planned: &PlannedStream, interval: &Interval, load: &StreamSettings) {
     let seconds = |time: units::Nanos| time.0 as f64 / 1e9;
     let (start, end) = (seconds(interval.start), seconds(interval.end));
     // iperf3's clock begins anew after what it omits.
@@ -131,12 +130,10 @@ fn three_digits(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use samples::{SocketFacts, TcpSample};
     use units::{Bytes, Nanos};
-    use workload::Until;
+    use workload::{FlowEnd, SocketFacts, StreamEnd, TcpSample, Until};
 
     use super::*;
-    use crate::outcome::FlowOutcome;
 
     #[test]
     fn a_report_has_every_interval_and_a_summary() {
@@ -155,10 +152,13 @@ mod tests {
             ..EndSeries::default()
         };
         let direction = Direction::Reverse;
-        let outcome = Outcome { flows: vec![FlowOutcome { id: 0, direction, series }], ..Outcome::default() };
-        let load = StreamLoad {
+        let outcome = StreamOutcome {
+            measured: StreamEnd { flows: vec![FlowEnd { id: 0, direction, series }] },
+            ..StreamOutcome::default()
+        };
+        let load = StreamSettings {
             warmup: Nanos::from_secs(1),
-            ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(2)))
+            ..StreamSettings::new(Until::Elapsed(Nanos::from_secs(2)))
         };
         let text = report(&outcome, &[PlannedStream { id: 1, direction }], &load);
         let expected = "\

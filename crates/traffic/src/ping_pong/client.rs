@@ -1,9 +1,12 @@
 //! The end that sends first and measures.
 
-use samples::{LatencyHistogram, OpenLoopData, PingPongData, ThreadCpu, ThreadRole};
+use samples::{ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use units::Nanos;
-use workload::{PingPongLoad, Schedule, Transport};
+use workload::{
+    LatencyHistogram, MessagesEnd, OpenLoopData, PingPongData, PingPongEnd, PingPongSettings, Schedule,
+    StreamEnd, Transport,
+};
 
 use super::{
     check, closed,
@@ -33,10 +36,10 @@ const END: &str = "client";
 /// # Errors
 /// When a setting makes no sense, the server cannot be reached, or ends the connection before its time.
 pub(crate) fn run_client(
-    spec: &ClientSpec<PingPongLoad>,
+    spec: &ClientSpec<PingPongSettings>,
     stop: &Stop,
     observer: &dyn Observer,
-) -> Result<Outcome> {
+) -> Result<Outcome<PingPongEnd>> {
     check(&spec.load)?;
     let beside = Beside::connect(spec, stop)?;
     let line = match spec.load.transport {
@@ -63,11 +66,11 @@ pub(crate) fn run_client(
 pub(crate) fn exchange<F: Format>(
     line: &Line,
     format: &F,
-    load: &PingPongLoad,
+    load: &PingPongSettings,
     cpus: Option<&[u32]>,
     stop: &Stop,
     observer: &dyn Observer,
-) -> Result<Outcome> {
+) -> Result<Outcome<PingPongEnd>> {
     let shared = Shared::new(stop);
     let keeper = Keeper::new(observer);
     let parts = match load.schedule {
@@ -98,7 +101,7 @@ struct Part {
 fn closed_job<'a, F: Format + 'a>(
     line: &'a Line,
     format: &F,
-    load: &'a PingPongLoad,
+    load: &'a PingPongSettings,
     cpus: Option<&'a [u32]>,
     shared: &'a Shared<'a>,
 ) -> Job<'a, Part> {
@@ -122,7 +125,7 @@ fn open_jobs<'a, F: Format + 'a>(
     open: &'a Open<'a>,
     line: &'a Line,
     format: &F,
-    load: &'a PingPongLoad,
+    load: &'a PingPongSettings,
     cpus: Option<&'a [u32]>,
     shared: &'a Shared<'a>,
 ) -> Vec<Job<'a, Part>> {
@@ -167,7 +170,7 @@ pub(super) fn pin(cpus: Option<&[u32]>, thread: usize) -> Result<()> {
     cpu_of(cpus, thread).map_or(Ok(()), |cpu| Ok(sys::affinity::pin_thread(&[cpu])?))
 }
 
-fn outcome(mut parts: Vec<Part>, kept: Kept, line: &Line, cpus: Option<&[u32]>) -> Outcome {
+fn outcome(mut parts: Vec<Part>, kept: Kept, line: &Line, cpus: Option<&[u32]>) -> Outcome<PingPongEnd> {
     let last = parts.pop().expect("a crew of one or two");
     let mut data = PingPongData {
         round_trips: kept.measured,
@@ -187,5 +190,6 @@ fn outcome(mut parts: Vec<Part>, kept: Kept, line: &Line, cpus: Option<&[u32]>) 
         threads.insert(0, sender.thread);
     }
     data.client.ran_on = seen.list();
-    Outcome { ping_pong: Some(data), threads, ..Outcome::default() }
+    let measured = PingPongEnd { messages: MessagesEnd::Client(data), beside: StreamEnd::default() };
+    Outcome { measured, threads }
 }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use samples::{Interval, LatencyHistogram, PingPongInterval};
+use workload::{Interval, LatencyHistogram, PingPongInterval};
 
 use crate::observer::{Beat, FlowId, Observer};
 

@@ -8,9 +8,8 @@ use std::{
     os::fd::{AsFd, BorrowedFd},
 };
 
-use samples::SocketFacts;
 use sys::socket::recv_spinning;
-use workload::Waiting;
+use workload::{SocketFacts, Waiting};
 
 use crate::{
     error::{Error, Result},

@@ -32,7 +32,7 @@ pub(crate) use server::{Server, serve_tcp, serve_udp};
 pub(crate) use udp::{bind, greet};
 
 use units::{Bytes, Nanos};
-use workload::{PingPongLoad, Schedule};
+use workload::{PingPongSettings, Schedule};
 
 use crate::{
     error::{Error, Result},
@@ -54,7 +54,7 @@ const OVERDUE: Nanos = Nanos::from_secs(1);
 const AGAIN: Nanos = Nanos::from_millis(200);
 
 /// Refuses settings that make no sense, naming those that do.
-pub(crate) fn check(load: &PingPongLoad) -> Result<()> {
+pub(crate) fn check(load: &PingPongSettings) -> Result<()> {
     let setting = |setting, value: String, allowed| Err(Error::Setting { setting, value, allowed });
     if load.message < Bytes(1) || load.message > LARGEST {
         return setting("the message", load.message.0.to_string(), "1 to 60000 bytes");

@@ -10,10 +10,9 @@ use std::{
     time::Duration,
 };
 
-use samples::LatencyHistogram;
 use sys::clock::{monotonic, set_timer_slack, sleep_until};
 use units::Nanos;
-use workload::{PingPongLoad, Waiting};
+use workload::{LatencyHistogram, PingPongSettings, Waiting};
 
 use super::{
     GRACE, OVERDUE,
@@ -42,7 +41,7 @@ const UNKNOWN: u64 = u64::MAX;
 /// What the sending and the receiving thread share.
 pub(super) struct Open<'a> {
     line: &'a Line,
-    load: &'a PingPongLoad,
+    load: &'a PingPongSettings,
     shared: &'a Shared<'a>,
     period: u64,
     ring: Ring,
@@ -53,7 +52,12 @@ pub(super) struct Open<'a> {
 }
 
 impl<'a> Open<'a> {
-    pub(super) fn new(line: &'a Line, load: &'a PingPongLoad, period: Nanos, shared: &'a Shared<'a>) -> Self {
+    pub(super) fn new(
+        line: &'a Line,
+        load: &'a PingPongSettings,
+        period: Nanos,
+        shared: &'a Shared<'a>,
+    ) -> Self {
         let under_way = (REMEMBERED.0 / period.0).clamp(LEAST, MOST);
         let (begin, sent) = (AtomicU64::new(UNKNOWN), AtomicU64::new(UNKNOWN));
         Self { line, load, shared, period: period.0, ring: Ring::new(under_way as usize), begin, sent }

@@ -6,9 +6,8 @@
 
 use std::mem;
 
-use samples::PingPongInterval;
 use units::Nanos;
-use workload::PingPongLoad;
+use workload::{PingPongInterval, PingPongSettings};
 
 use super::seen::Seen;
 use crate::{crew::Shared, error::Result, socket::TICK};
@@ -47,7 +46,7 @@ pub(super) struct Recorder<'a> {
 
 impl<'a> Recorder<'a> {
     /// Its time begins at `begin`; its memory is there ([`prepare`]).
-    pub(super) fn new(load: &PingPongLoad, begin: u64, shared: &'a Shared<'a>) -> Self {
+    pub(super) fn new(load: &PingPongSettings, begin: u64, shared: &'a Shared<'a>) -> Self {
         let warm = begin + load.warmup.0;
         let mut recorder = Self {
             shared,
@@ -217,7 +216,7 @@ mod tests {
 
     /// Notes as `notes` does, by times that are handed in; how long was measured, and the intervals.
     fn record(
-        load: &PingPongLoad,
+        load: &PingPongSettings,
         notes: impl FnOnce(&mut Recorder<'_>, &Shared<'_>) -> Result<()> + Send,
     ) -> (Nanos, Vec<PingPongInterval>) {
         let (stop, heard) = (Stop::new(), Heard::default());
@@ -237,7 +236,7 @@ mod tests {
     /// A message each ms for 3 s, which comes back after `round_trip` ms; those that `is_lost` are given up by
     /// sweeps of 50 ms once a second has passed.
     fn check(round_trip: u64, is_lost: fn(u64) -> bool, expected: u64) {
-        let load = PingPongLoad::new(Nanos::from_secs(3));
+        let load = PingPongSettings::new(Nanos::from_secs(3));
         let (elapsed, intervals) = record(&load, |recorder, _| {
             let returns =
                 (0..3000).filter(|number| !is_lost(*number)).map(|from| (from + round_trip, from, 0));
@@ -269,8 +268,10 @@ mod tests {
 
     #[test]
     fn a_few_histograms_serve_any_number_of_intervals() {
-        let load =
-            PingPongLoad { interval: Nanos::from_millis(10), ..PingPongLoad::new(Nanos::from_secs(60)) };
+        let load = PingPongSettings {
+            interval: Nanos::from_millis(10),
+            ..PingPongSettings::new(Nanos::from_secs(60))
+        };
         let (_, intervals) = record(&load, |recorder, shared| {
             for number in 0..500 {
                 let now = BEGIN + number * 10 * MS;

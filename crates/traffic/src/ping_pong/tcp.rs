@@ -2,7 +2,7 @@
 
 use std::net::TcpStream;
 
-use workload::PingPongLoad;
+use workload::PingPongSettings;
 
 use super::line::{Carrier, Line};
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Connects to the server and shows the token. The server has not yet let it begin.
-pub(super) fn connect(spec: &ClientSpec<PingPongLoad>, stop: &Stop) -> Result<Line> {
+pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<Line> {
     let dial = Dial { bind: spec.bind, server: spec.server, settings: &spec.load.socket, number: 0 };
     let handshake = Handshake { token: spec.token, purpose: Purpose::PingPong, number: 0 };
     let socket = dial.connect(handshake, stop)?;
@@ -25,7 +25,7 @@ pub(super) fn connect(spec: &ClientSpec<PingPongLoad>, stop: &Stop) -> Result<Li
 }
 
 /// The server's end of a connection that has shown the token.
-pub(super) fn accepted(socket: TcpStream, load: &PingPongLoad) -> Result<Line> {
+pub(super) fn accepted(socket: TcpStream, load: &PingPongSettings) -> Result<Line> {
     limit_waits(&socket, TICK)?;
     apply(&socket, &load.socket, false)?;
     prepare(&socket, load)?;
@@ -34,7 +34,7 @@ pub(super) fn accepted(socket: TcpStream, load: &PingPongLoad) -> Result<Line> {
 }
 
 /// Small messages leave at once, unless it was asked otherwise.
-fn prepare(socket: &TcpStream, load: &PingPongLoad) -> Result<()> {
+fn prepare(socket: &TcpStream, load: &PingPongSettings) -> Result<()> {
     Ok(sys::socket::set_nodelay(socket, load.socket.nodelay.unwrap_or(true))?)
 }
 

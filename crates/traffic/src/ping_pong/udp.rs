@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use socket2::{Protocol, Socket, Type};
 use sys::clock::monotonic;
 use units::Nanos;
-use workload::{PingPongLoad, SocketSettings, Waiting};
+use workload::{PingPongSettings, SocketSettings, Waiting};
 
 use super::{
     AGAIN,
@@ -35,7 +35,7 @@ const FAREWELLS: u32 = 3;
 const PATIENCE: Nanos = Nanos::from_secs(10);
 
 /// Exchanges the handshake with the server.
-pub(super) fn connect(spec: &ClientSpec<PingPongLoad>, stop: &Stop) -> Result<Line> {
+pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<Line> {
     let handshake = Handshake { token: spec.token, purpose: Purpose::PingPong, number: 0 };
     let socket = greet_with(&spec.load.socket, spec.bind, spec.server, handshake, stop)?;
     let name = format!("the UDP ping-pong with {}", spec.server);
@@ -126,7 +126,7 @@ pub(crate) fn bind(address: SocketAddr, settings: &SocketSettings) -> Result<Udp
 }
 
 /// Awaits a client that knows the token and hears what is sent to its address; from then on hears it only.
-pub(super) fn meet(socket: UdpSocket, spec: &ServerSpec<PingPongLoad>, stop: &Stop) -> Result<Line> {
+pub(super) fn meet(socket: UdpSocket, spec: &ServerSpec<PingPongSettings>, stop: &Stop) -> Result<Line> {
     let name = || format!("{:?} over UDP", socket.local_addr());
     let (begun, cookies) = (monotonic(), Cookies::default());
     let mut bytes = [0; LENGTH + 1];

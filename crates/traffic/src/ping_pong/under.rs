@@ -9,14 +9,14 @@ use std::{
 
 use sys::clock::monotonic;
 use units::Nanos;
-use workload::{Direction, PingPongLoad, Schedule, StreamLoad, Transport, Until};
+use workload::{Direction, PingPongEnd, PingPongSettings, Schedule, StreamSettings, Transport, Until};
 
 use crate::{
     dial::Dial,
     error::{Error, Result},
     gather,
     handshake::{Handshake, Purpose},
-    outcome::Outcome,
+    outcome::{Outcome, StreamOutcome},
     socket::TICK,
     spec::{ClientSpec, ServerSpec, cpu_of},
     stop::Stop,
@@ -31,7 +31,7 @@ const SLACK: Nanos = Nanos::from_millis(20);
 /// One end of the stream, before it flows; without connections where there is none.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
-    load: Option<StreamLoad>,
+    load: Option<StreamSettings>,
     end: &'static str,
     cpus: Option<Vec<u32>>,
     /// The first thread that is its own.
@@ -40,9 +40,9 @@ pub(super) struct Beside {
 }
 
 /// The stream that a ping-pong has beside it.
-pub(super) fn load(load: &PingPongLoad) -> Option<StreamLoad> {
+pub(super) fn load(load: &PingPongSettings) -> Option<StreamSettings> {
     let under = load.under?;
-    Some(StreamLoad {
+    Some(StreamSettings {
         mode: under.mode,
         streams: under.streams,
         direction: under.direction,
@@ -51,18 +51,18 @@ pub(super) fn load(load: &PingPongLoad) -> Option<StreamLoad> {
         rate: under.rate,
         socket: load.socket.clone(),
         interval: load.interval,
-        ..StreamLoad::new(Until::Elapsed(load.duration))
+        ..StreamSettings::new(Until::Elapsed(load.duration))
     })
 }
 
 /// How long it flows before the first message.
-pub(super) const fn lead(load: &PingPongLoad) -> Nanos {
+pub(super) const fn lead(load: &PingPongSettings) -> Nanos {
     if load.under.is_some() { LEAD } else { Nanos(0) }
 }
 
 impl Beside {
     /// The client's end: makes every connection of the stream.
-    pub(super) fn connect(spec: &ClientSpec<PingPongLoad>, stop: &Stop) -> Result<Self> {
+    pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<Self> {
         let Some(load) = load(&spec.load) else { return Ok(Self::default()) };
         let connect = |(place, (direction, id)): (u32, (Direction, u32))| {
             let purpose = Purpose::of(direction, Transport::Tcp);
@@ -83,7 +83,7 @@ impl Beside {
     /// The server's end: awaits every connection, and that of the messages too where they go over TCP.
     pub(super) fn gather(
         listener: &TcpListener,
-        spec: &ServerSpec<PingPongLoad>,
+        spec: &ServerSpec<PingPongSettings>,
         stop: &Stop,
     ) -> Result<(Self, Option<TcpStream>)> {
         let load = load(&spec.load);
@@ -105,8 +105,8 @@ impl Beside {
     pub(super) fn while_playing(
         self,
         stop: &Stop,
-        play: impl FnOnce() -> Result<Outcome>,
-    ) -> Result<Outcome> {
+        play: impl FnOnce() -> Result<Outcome<PingPongEnd>>,
+    ) -> Result<Outcome<PingPongEnd>> {
         let Self { load, end, cpus, thread, flows } = self;
         let Some(load) = &load else { return play() };
         let over = Stop::new();
@@ -137,7 +137,7 @@ impl Beside {
     }
 }
 
-fn places(load: &StreamLoad) -> impl Iterator<Item = (Direction, u32)> + use<> {
+fn places(load: &StreamSettings) -> impl Iterator<Item = (Direction, u32)> + use<> {
     let streams = load.streams;
     load.direction.flows().iter().flat_map(move |&direction| (0..streams).map(move |id| (direction, id)))
 }
@@ -154,9 +154,13 @@ fn await_flow(stop: &Stop) -> Result<()> {
     Ok(())
 }
 
-fn join(played: Result<Outcome>, streamed: Result<Outcome>) -> Result<Outcome> {
+fn join(
+    played: Result<Outcome<PingPongEnd>>,
+    streamed: Result<StreamOutcome>,
+) -> Result<Outcome<PingPongEnd>> {
     // When both failed, the stream's failure is the echo of the messages'.
     let (played, streamed) = (played?, streamed?);
     let threads = [played.threads, streamed.threads].concat();
-    Ok(Outcome { flows: streamed.flows, threads, ..played })
+    let measured = PingPongEnd { beside: streamed.measured, ..played.measured };
+    Ok(Outcome { measured, threads })
 }

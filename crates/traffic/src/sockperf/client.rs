@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use codecs::sockperf::Question;
 use sys::clock::monotonic;
 use units::{Bytes, Nanos};
-use workload::{PingPongLoad, Transport};
+use workload::{PingPongEnd, PingPongSettings, Transport};
 
 use crate::{
     dial::Dial,
@@ -36,7 +36,7 @@ pub struct ClientSpec {
     pub bind: Option<IpAddr>,
     /// What to send. The open loop is sockperf's `under-load` with every message answered, the closed one its
     /// `ping-pong`; messages have 14 to 65,507 bytes, and nothing flows beside them.
-    pub load: PingPongLoad,
+    pub load: PingPongSettings,
     /// CPUs of the threads, as with our own: thread n is bound to the one number n.
     pub cpus: Option<Vec<u32>>,
 }
@@ -45,7 +45,7 @@ pub struct ClientSpec {
 ///
 /// # Errors
 /// When a setting makes no sense, nothing answers as sockperf does, or the server ends before its time.
-pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
+pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<PingPongEnd>> {
     let messages = check(&spec.load)?;
     let line = match spec.load.transport {
         Transport::Tcp => over_tcp(spec, stop)?,
@@ -56,7 +56,7 @@ pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Re
 }
 
 /// The messages that are asked for, if they make sense.
-fn check(load: &PingPongLoad) -> Result<Messages> {
+fn check(load: &PingPongSettings) -> Result<Messages> {
     let length = usize::try_from(load.message.0).unwrap_or(usize::MAX);
     let question = Question::new(length).map_err(|_| Error::Setting {
         setting: "the message",
@@ -68,7 +68,7 @@ fn check(load: &PingPongLoad) -> Result<Messages> {
         return Err(Error::Setting { setting, value, allowed: "none with sockperf" });
     }
     // The bounds of our own messages are others, and all the rest is the same.
-    ping_pong::check(&PingPongLoad { message: Bytes(64), ..load.clone() })?;
+    ping_pong::check(&PingPongSettings { message: Bytes(64), ..load.clone() })?;
     Ok(Messages(question))
 }
 

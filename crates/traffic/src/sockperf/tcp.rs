@@ -6,8 +6,9 @@ use std::{
 };
 
 use codecs::sockperf::ServerStream;
-use samples::{SocketFacts, ThreadRole};
+use samples::ThreadRole;
 use sys::clock::monotonic;
+use workload::SocketFacts;
 
 use super::Served;
 use crate::{

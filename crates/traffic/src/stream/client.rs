@@ -1,6 +1,6 @@
 //! The end that connects.
 
-use workload::{StreamLoad, Transport};
+use workload::{StreamSettings, Transport};
 
 use super::{CLIENT, DatagramFormat, Finish, Flow, FlowSocket, Start, check, connections, flow, share, udp};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     error::Result,
     handshake::{Handshake, Purpose},
     observer::Observer,
-    outcome::Outcome,
+    outcome::StreamOutcome,
     spec::{ClientSpec, cpu_of},
     stop::Stop,
 };
@@ -18,10 +18,10 @@ use crate::{
 /// # Errors
 /// When the server cannot be reached, lacks the congestion control, or a connection fails or stalls.
 pub(crate) fn run_client(
-    spec: &ClientSpec<StreamLoad>,
+    spec: &ClientSpec<StreamSettings>,
     stop: &Stop,
     observer: &dyn Observer,
-) -> Result<Outcome> {
+) -> Result<StreamOutcome> {
     check(&spec.load)?;
     let connect = |(thread, (direction, id)): (usize, (workload::Direction, u32))| {
         let purpose = Purpose::of(direction, spec.load.transport);

@@ -1,7 +1,7 @@
 //! When a sender has done its part, and when the record of a receiver ends.
 
 use units::Nanos;
-use workload::{StreamLoad, Until};
+use workload::{StreamSettings, Until};
 
 use super::{
     GRACE,
@@ -58,7 +58,7 @@ impl Goal {
 /// that its stream was over: with the last bytes. Silence after them counts as well, since a sender that stalls
 /// is measured too, but only within the time that was asked: what the end of a stream, or the word of it, took
 /// to get here is none of the stream's time.
-pub(super) fn end_of_record(load: &StreamLoad, begun: u64, latest: u64, found: u64) -> u64 {
+pub(super) fn end_of_record(load: &StreamSettings, begun: u64, latest: u64, found: u64) -> u64 {
     let asked = match load.until {
         Until::Elapsed(time) => begun + (load.warmup + time).0,
         Until::Sent(_) => latest,
@@ -102,7 +102,7 @@ mod tests {
 
     fn check(until: Until, latest: u64, found: u64, expected: u64) {
         // It begins at 1,000 ms.
-        let load = StreamLoad { warmup: Nanos::from_millis(100), ..StreamLoad::new(until) };
+        let load = StreamSettings { warmup: Nanos::from_millis(100), ..StreamSettings::new(until) };
         let end = end_of_record(&load, 1000 * MS, (1000 + latest) * MS, (1000 + found) * MS);
         assert_eq!(end, (1000 + expected) * MS, "{until:?}: the last came at {latest}, over at {found}");
     }

@@ -22,7 +22,7 @@ pub(crate) use server::Server;
 pub(crate) use udp::DatagramFormat;
 
 use units::{Bytes, Nanos};
-use workload::{Direction, StreamLoad, Transport, Until};
+use workload::{Direction, StreamSettings, Transport, Until};
 
 use crate::error::{Error, Result};
 
@@ -35,13 +35,13 @@ const QUIET: Nanos = Nanos::from_millis(20);
 const RUNDOWN: Nanos = Nanos::from_millis(500);
 
 /// The connections of a stream, forward ones first.
-fn connections(settings: &StreamLoad) -> impl Iterator<Item = (Direction, u32)> {
+fn connections(settings: &StreamSettings) -> impl Iterator<Item = (Direction, u32)> {
     let streams = settings.streams;
     settings.direction.flows().iter().flat_map(move |&direction| (0..streams).map(move |id| (direction, id)))
 }
 
 /// What connection `id` of a direction sends: all together exactly what was asked. `None`: no limit.
-pub(crate) fn share(settings: &StreamLoad, id: u32) -> Option<u64> {
+pub(crate) fn share(settings: &StreamSettings, id: u32) -> Option<u64> {
     match settings.until {
         Until::Elapsed(_) => None,
         Until::Sent(Bytes(bytes)) => {
@@ -52,7 +52,7 @@ pub(crate) fn share(settings: &StreamLoad, id: u32) -> Option<u64> {
 }
 
 /// Refuses settings that make no sense, naming those that do.
-pub(crate) fn check(settings: &StreamLoad) -> Result<()> {
+pub(crate) fn check(settings: &StreamSettings) -> Result<()> {
     let setting = |setting, value: String, allowed| Err(Error::Setting { setting, value, allowed });
     if !(1..=1024).contains(&settings.streams) {
         return setting("the number of streams", settings.streams.to_string(), "1 to 1024");

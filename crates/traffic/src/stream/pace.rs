@@ -8,10 +8,9 @@
 //! back further, the schedule is moved, so that a stall of minutes does not become a flood of minutes. By how
 //! much it was moved is kept: such a sender did not do what was asked.
 
-use samples::LatencyHistogram;
 use sys::clock::{monotonic, sleep_until};
 use units::Nanos;
-use workload::{Mode, StreamLoad};
+use workload::{LatencyHistogram, Mode, StreamSettings};
 
 /// The least time between two wake-ups: ns,
 const GAP: u64 = 50_000;
@@ -39,7 +38,7 @@ pub(super) struct Pace {
 
 impl Pace {
     /// That of a load with a rate, all its memory taken at once.
-    pub(super) fn of(load: &StreamLoad) -> Option<Self> {
+    pub(super) fn of(load: &StreamSettings) -> Option<Self> {
         let period = load.message.0 as f64 * 8e9 / load.rate?.0;
         let gap = match load.mode {
             Mode::App => GAP,
@@ -149,11 +148,11 @@ mod tests {
     }
 
     fn pace_in(mode: Mode, period: u64) -> Pace {
-        let load = StreamLoad {
+        let load = StreamSettings {
             mode,
             message: Bytes(1000),
             rate: Some(BitRate(8e12 / period as f64)),
-            ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(1)))
+            ..StreamSettings::new(Until::Elapsed(Nanos::from_secs(1)))
         };
         let mut pace = Pace::of(&load).expect("a rate");
         pace.begin(BEGUN);

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use samples::{EndSeries, SocketFacts};
 use sys::{affinity::current_cpu, clock::monotonic};
 use units::Nanos;
+use workload::{EndSeries, SocketFacts};
 
 use super::{
     GRACE,

@@ -5,9 +5,8 @@
 //! the loops look at the clock all the same (their waits are bounded), so a stall appears as it happens: as
 //! empty intervals, or as one longer one where the grid is finer than those waits.
 
-use samples::{DatagramSample, Interval, TcpSample};
 use units::{Bytes, Nanos};
-use workload::{StreamLoad, Until};
+use workload::{DatagramSample, Interval, StreamSettings, TcpSample, Until};
 
 /// Room for the intervals of a stream whose length is not known before.
 const UNKNOWN: u64 = 1024;
@@ -36,7 +35,7 @@ pub(super) struct Series {
 
 impl Series {
     /// An empty one, all its memory taken at once where its length is known.
-    pub(super) fn new(settings: &StreamLoad) -> Self {
+    pub(super) fn new(settings: &StreamSettings) -> Self {
         let (warmup, interval) = (settings.warmup.0, settings.interval.0);
         let count = match settings.until {
             Until::Elapsed(time) => warmup.div_ceil(interval) + (time.0 / interval).saturating_mul(2) + 16,

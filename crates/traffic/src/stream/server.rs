@@ -2,7 +2,7 @@
 
 use std::net::{TcpListener, UdpSocket};
 
-use workload::{Direction, StreamLoad, Transport};
+use workload::{Direction, StreamSettings, Transport};
 
 use super::{DatagramFormat, Finish, Flow, FlowSocket, SERVER, Start, check, connections, flow, share, udp};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     gather,
     handshake::Purpose,
     observer::Observer,
-    outcome::Outcome,
+    outcome::StreamOutcome,
     spec::{ServerSpec, cpu_of},
     stop::Stop,
 };
@@ -18,7 +18,7 @@ use crate::{
 /// A server of one stream, listening.
 #[derive(Debug)]
 pub(crate) struct Server {
-    spec: ServerSpec<StreamLoad>,
+    spec: ServerSpec<StreamSettings>,
     listening: Listening,
     port: u16,
 }
@@ -34,7 +34,7 @@ impl Server {
     ///
     /// # Errors
     /// When the address is not this machine's, or the kernel lacks the congestion control.
-    pub(crate) fn open(spec: ServerSpec<StreamLoad>) -> Result<Self> {
+    pub(crate) fn open(spec: ServerSpec<StreamSettings>) -> Result<Self> {
         check(&spec.load)?;
         let settings = &spec.load.socket;
         let (listening, address) = match spec.load.transport {
@@ -62,7 +62,7 @@ impl Server {
     ///
     /// # Errors
     /// When connections do not come, fail, or neither move nor end.
-    pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
+    pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<StreamOutcome> {
         let places: Vec<_> = connections(&self.spec.load).collect();
         let sockets = self.gather(&places, stop)?;
         let Self { spec, listening, .. } = self;

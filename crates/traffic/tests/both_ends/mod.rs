@@ -6,14 +6,14 @@ use std::{
 };
 
 use traffic::{ClientSpec, Outcome, Server, ServerSpec, Stop, run_client};
-use workload::Load;
+use workload::WorkloadSettings;
 
 use crate::counting;
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// Allocations of both ends together, from the listening socket to the records, and what the client recorded.
-pub(crate) fn run(load: Load) -> (u64, Outcome) {
+pub(crate) fn run(load: WorkloadSettings) -> (u64, Outcome) {
     let stop = Stop::new();
     let before = counting::taken();
     let server = ServerSpec { token: 7, bind: HERE, load: load.clone(), cpus: None };

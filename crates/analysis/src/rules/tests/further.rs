@@ -210,7 +210,7 @@ fn segments_that_the_path_cannot_carry_go_in_pieces_as_well() {
 fn reordered_segments_are_tried_on_one_cpu_and_lost_ones_with_another_congestion_control() {
     let mut run = made::retransmitting(1000);
     run.each(made::UPPER, |trial| {
-        let samples::Measurement::Stream(data) = &mut trial.measurement else { return };
+        let workload::Measurement::Stream(data) = &mut trial.measurement else { return };
         let tcp = data.flows[0].sender.intervals[2].tcp.as_mut();
         tcp.expect("the fixture samples TCP_INFO").reorderings = 1;
     });
@@ -222,7 +222,7 @@ fn retransmits_of_a_log_that_tells_no_reorderings_are_not_called_losses() {
     let mut run = made::retransmitting(10_000);
     let of_plumb = only(&run, "retransmits");
     run.each(made::UPPER, |trial| {
-        let samples::Measurement::Stream(data) = &mut trial.measurement else { return };
+        let workload::Measurement::Stream(data) = &mut trial.measurement else { return };
         let intervals = data.flows.iter_mut().flat_map(|flow| &mut flow.sender.intervals);
         intervals.filter_map(|interval| interval.tcp.as_mut()).for_each(|tcp| tcp.segments = 0);
     });

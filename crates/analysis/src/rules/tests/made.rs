@@ -1,11 +1,11 @@
 //! Runs as plumb makes them, each with one thing wrong, or nearly.
 
-use samples::{
-    CellEnd, CpuTimes, DesignRecord, Doubt, EndReason, LatencyHistogram, Measurement, PathCheck,
-    PingPongData, TcpSample, Trial,
-};
+use samples::{CellEnd, CpuTimes, DesignRecord, Doubt, EndReason, PathCheck, Trial};
 use units::{BitRate, Bytes, Nanos};
-use workload::{Direction, Load, PingPongLoad, StreamLoad, Transport};
+use workload::{
+    Direction, LatencyHistogram, Measurement, PingPongData, PingPongSettings, StreamSettings, TcpSample,
+    Transport, WorkloadSettings,
+};
 
 use crate::fixtures::{Fixture, datagrams_at, ping_of, ping_settings, stream_at, stream_of, stream_settings};
 
@@ -126,9 +126,9 @@ pub(super) fn windowed_by_receiver(millis: u64, busy_millis: u64) -> Fixture {
     run
 }
 
-fn stream_load(run: &mut Fixture, cell: &str, change: impl Fn(&mut StreamLoad)) {
+fn stream_load(run: &mut Fixture, cell: &str, change: impl Fn(&mut StreamSettings)) {
     for record in run.record.header.cells.iter_mut().filter(|record| record.id == cell) {
-        let samples::Sent::Load(Load::Stream(load)) = &mut record.sent else {
+        let samples::Sent::Load(WorkloadSettings::Stream(load)) = &mut record.sent else {
             unreachable!("it is a stream")
         };
         change(load);
@@ -204,14 +204,14 @@ pub(super) fn both_ways(reverse: f64) -> Fixture {
 
 /// Datagrams of so many bytes over a path that carries 1500.
 pub(super) fn datagrams(payload: u64) -> Fixture {
-    let Load::Stream(settings) = stream_settings() else { unreachable!("it is a stream") };
-    let load = StreamLoad { transport: Transport::Udp, message: Bytes(payload), ..settings };
+    let WorkloadSettings::Stream(settings) = stream_settings() else { unreachable!("it is a stream") };
+    let load = StreamSettings { transport: Transport::Udp, message: Bytes(payload), ..settings };
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
     run.measured(
         "plain",
         "datagrams",
-        Load::Stream(load),
+        WorkloadSettings::Stream(load),
         &datagrams_at(&[(1000, 0), (1000, 20), (1000, 20)]),
     );
     run.devices("plain/datagrams", &[("a:eth0", 1500, &[]), ("b:eth0", 1500, &[])]);
@@ -252,8 +252,8 @@ fn slow_at_times(nanos: u64, slow: u64, times: u64) -> Measurement {
 
 /// A baseline that was asked for 10 Gbit/s and carried this.
 pub(super) fn asked(rate: f64) -> Fixture {
-    let Load::Stream(settings) = stream_settings() else { unreachable!("it is a stream") };
-    let load = Load::Stream(StreamLoad { rate: Some(BitRate(10e9)), ..settings });
+    let WorkloadSettings::Stream(settings) = stream_settings() else { unreachable!("it is a stream") };
+    let load = WorkloadSettings::Stream(StreamSettings { rate: Some(BitRate(10e9)), ..settings });
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).measured("plain", "bulk", load, &stream_of(rate));
     run
@@ -266,7 +266,7 @@ pub(super) fn woken(micros: u64) -> Fixture {
     run.measured(
         "plain",
         "ping",
-        Load::PingPong(PingPongLoad::new(Nanos::from_secs(1))),
+        WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(1))),
         &ping_of(micros as f64 * 1000.0),
     );
     let engine = samples::Calibration { clock_ns: 30.0, syscall_ns: 100.0, wake_ns: 10_000.0 };

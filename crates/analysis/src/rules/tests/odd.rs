@@ -1,8 +1,9 @@
 //! Whatever a log or a table tells, rules neither panic nor print what is no number.
 
 use proptest::prelude::*;
-use samples::{Quantity, SyscallCount};
+use samples::SyscallCount;
 use units::Nanos;
+use workload::Quantity;
 
 use crate::{
     analyse,

@@ -1,10 +1,8 @@
 //! Runs out of other tools' logs: numbers that were published, in data/ with their source.
 
-use samples::{
-    EndSeries, Flow, ImportedFile, Interval, Measurement, Origin, Quantity, StreamData, SyscallCount,
-};
+use samples::{ImportedFile, Origin, SyscallCount};
 use units::{Bytes, Nanos};
-use workload::Direction;
+use workload::{Direction, EndSeries, Flow, Interval, Measurement, Quantity, StreamData};
 
 use crate::fixtures::{Fixture, reported_of};
 

@@ -2,10 +2,11 @@
 
 use findings::Evidence;
 use samples::{
-    DeviceCounters, LatencyHistogram, OwnedCpu, Owner, OwnerShare, OwnerSource, PacketWay, PathCounters,
-    QdiscCounters, SoftnetCounters, WayEvent, WayPoint, WayStep,
+    DeviceCounters, OwnedCpu, Owner, OwnerShare, OwnerSource, PacketWay, PathCounters, QdiscCounters,
+    SoftnetCounters, WayEvent, WayPoint, WayStep,
 };
 use units::{Bytes, Nanos};
+use workload::LatencyHistogram;
 
 use super::made::nested;
 use crate::fixtures::{Fixture, ping_of, stream_of};

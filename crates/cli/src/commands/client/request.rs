@@ -1,6 +1,6 @@
 //! What the flags of `plumb client` come to together: a load, or what is wrong with them.
 
-use ::workload::{Direction, Mode, Placement, SocketSettings, StreamLoad, Transport, Until};
+use ::workload::{Direction, Mode, Placement, SocketSettings, StreamSettings, Transport, Until};
 use units::{BitRate, Bytes, Nanos};
 
 use super::flags::{ClientArgs, ModeName, Traffic};
@@ -32,11 +32,11 @@ const LARGEST_WINDOW: Bytes = Bytes(512 << 20);
 const FEWEST: f64 = 2.0;
 
 /// The load that is asked for.
-pub(super) fn load(args: &ClientArgs) -> Result<StreamLoad, Misuse> {
+pub(super) fn load(args: &ClientArgs) -> Result<StreamSettings, Misuse> {
     let traffic = &args.traffic;
     check(args)?;
     let message = message(traffic)?;
-    let load = StreamLoad {
+    let load = StreamSettings {
         transport: if traffic.udp { Transport::Udp } else { Transport::Tcp },
         mode: if traffic.zerocopy { Mode::Limit } else { mode(traffic) },
         streams: traffic.parallel,
@@ -64,7 +64,7 @@ fn mode(traffic: &Traffic) -> Mode {
 }
 
 /// A rate at which hardly anything would leave in the time is refused.
-fn sends_enough(load: StreamLoad) -> Result<StreamLoad, Misuse> {
+fn sends_enough(load: StreamSettings) -> Result<StreamSettings, Misuse> {
     let (Some(rate), Until::Elapsed(time)) = (load.rate, load.until) else { return Ok(load) };
     let message = if load.message.0 == 0 { DATAGRAM } else { load.message };
     let each = message.0 as f64 * 8.0 / rate.0;
@@ -181,18 +181,18 @@ mod tests {
         args: ClientArgs,
     }
 
-    fn typed(line: &str) -> Result<StreamLoad, String> {
+    fn typed(line: &str) -> Result<StreamSettings, String> {
         let words = ["client", "host"].into_iter().chain(line.split_whitespace());
         let typed = Typed::try_parse_from(words).map_err(|error| error.to_string())?;
         load(&typed.args).map_err(|misuse| misuse.to_string())
     }
 
-    fn usual() -> StreamLoad {
-        StreamLoad::new(Until::Elapsed(Nanos::from_secs(10)))
+    fn usual() -> StreamSettings {
+        StreamSettings::new(Until::Elapsed(Nanos::from_secs(10)))
     }
 
     /// A flag changes one thing only.
-    fn check(line: &str, change: impl FnOnce(&mut StreamLoad)) {
+    fn check(line: &str, change: impl FnOnce(&mut StreamSettings)) {
         let mut expected = usual();
         change(&mut expected);
         assert_eq!(typed(line), Ok(expected), "{line}");
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn udp_has_a_rate_and_leaves_the_size_to_the_path_unless_both_are_said() {
-        let udp = |load: &mut StreamLoad| {
+        let udp = |load: &mut StreamSettings| {
             (load.transport, load.rate, load.message) = (Transport::Udp, Some(BitRate(1e6)), Bytes(0));
         };
         check("-u", udp);

@@ -7,15 +7,12 @@ use std::{
     time::Duration,
 };
 
-use ::workload::{Background, PingPongLoad, StreamLoad, Until};
-use samples::StreamData;
+use ::workload::{Background, PingPongSettings, StreamData, StreamSettings, Until};
 use traffic::{
     Observer, Stop,
     iperf3::{self, ClientSpec, Options},
 };
 use units::Nanos;
-
-use crate::flows;
 
 /// It begins before the ping, and goes on for this long beyond it.
 const MARGIN: Nanos = Nanos::from_millis(500);
@@ -34,7 +31,7 @@ impl<'scope> Beside<'scope> {
         scope: &'scope Scope<'scope, 'env>,
         server: SocketAddr,
         bind: Option<IpAddr>,
-        ping: &PingPongLoad,
+        ping: &PingPongSettings,
         background: &Background,
         asked: &Stop,
     ) -> Self {
@@ -45,7 +42,7 @@ impl<'scope> Beside<'scope> {
         let own = stop.clone();
         let thread = scope.spawn(move || {
             let report = iperf3::run_client(&spec, &own, &Begun(flows))?;
-            Ok(flows::both_ends(&report.settled(), &report.peer.flows))
+            Ok(StreamData::as_far_as_told(&report.settled(), &report.peer.measured))
         });
         await_begin(&flowing, asked, &thread);
         Self { thread, stop }
@@ -62,10 +59,10 @@ impl<'scope> Beside<'scope> {
     }
 }
 
-fn stream(ping: &PingPongLoad, background: &Background) -> StreamLoad {
+fn stream(ping: &PingPongSettings, background: &Background) -> StreamSettings {
     let Background { mode, streams, direction, rate, message } = *background;
     let until = Until::Elapsed(ping.warmup + ping.duration + MARGIN);
-    StreamLoad { mode, streams, direction, rate, message, ..StreamLoad::new(until) }
+    StreamSettings { mode, streams, direction, rate, message, ..StreamSettings::new(until) }
 }
 
 fn await_begin<T>(flowing: &Receiver<()>, asked: &Stop, thread: &ScopedJoinHandle<'_, T>) {
@@ -94,7 +91,8 @@ mod tests {
 
     #[test]
     fn the_stream_lasts_longer_than_the_ping() {
-        let ping = PingPongLoad { warmup: Nanos::from_secs(1), ..PingPongLoad::new(Nanos::from_secs(3)) };
+        let ping =
+            PingPongSettings { warmup: Nanos::from_secs(1), ..PingPongSettings::new(Nanos::from_secs(3)) };
         let rate = Some(BitRate(1e9));
         let (mode, direction, message) = (Mode::App, Direction::Forward, Bytes(1 << 17));
         let load = stream(&ping, &Background { mode, streams: 2, direction, rate, message });

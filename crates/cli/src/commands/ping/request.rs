@@ -1,8 +1,8 @@
 //! What the flags of `plumb ping` come to together: a load, or what is wrong with them.
 
 use ::workload::{
-    Background, ConnectLoad, Direction, Load, Mode, PingPongLoad, Schedule, SocketSettings, Transport,
-    Waiting,
+    Background, ConnectSettings, Direction, Mode, PingPongSettings, Schedule, SocketSettings, Transport,
+    Waiting, WorkloadSettings,
 };
 use units::{Bytes, Nanos};
 
@@ -23,28 +23,32 @@ const SOCKPERF_LEAST: Bytes = Bytes(14);
 const LARGEST: Bytes = Bytes(60_000);
 
 /// The load that is asked for.
-pub(super) fn load(args: &PingArgs) -> Result<Load, Misuse> {
+pub(super) fn load(args: &PingArgs) -> Result<WorkloadSettings, Misuse> {
     check(args)?;
-    Ok(if args.kind.connect { Load::Connect(connect(args)) } else { Load::PingPong(ping_pong(args)) })
+    Ok(if args.kind.connect {
+        WorkloadSettings::Connect(connect(args))
+    } else {
+        WorkloadSettings::PingPong(ping_pong(args))
+    })
 }
 
-fn connect(args: &PingArgs) -> ConnectLoad {
+fn connect(args: &PingArgs) -> ConnectSettings {
     let traffic = &args.traffic;
-    ConnectLoad {
+    ConnectSettings {
         clients: traffic.clients,
         request: traffic.size,
         response: traffic.size,
         warmup: traffic.warmup,
         socket: socket(args),
         interval: shown(args),
-        ..ConnectLoad::new(traffic.time)
+        ..ConnectSettings::new(traffic.time)
     }
 }
 
-fn ping_pong(args: &PingArgs) -> PingPongLoad {
+fn ping_pong(args: &PingArgs) -> PingPongSettings {
     let traffic = &args.traffic;
     let period = |rate: f64| Schedule::Open { period: Nanos((1e9 / rate).round() as u64) };
-    PingPongLoad {
+    PingPongSettings {
         transport: if args.kind.tcp { Transport::Tcp } else { Transport::Udp },
         message: traffic.size,
         schedule: traffic.rate.map_or(Schedule::Closed, period),
@@ -117,21 +121,21 @@ mod tests {
         args: PingArgs,
     }
 
-    fn typed(line: &str) -> Result<Load, String> {
+    fn typed(line: &str) -> Result<WorkloadSettings, String> {
         let words = ["ping", "host"].into_iter().chain(line.split_whitespace());
         let typed = Typed::try_parse_from(words).map_err(|error| error.to_string())?;
         load(&typed.args).map_err(|misuse| misuse.to_string())
     }
 
     /// A flag changes one thing only.
-    fn check(line: &str, change: impl FnOnce(&mut PingPongLoad)) {
-        let mut expected = PingPongLoad {
+    fn check(line: &str, change: impl FnOnce(&mut PingPongSettings)) {
+        let mut expected = PingPongSettings {
             warmup: Nanos::from_millis(500),
             interval: Nanos::from_secs(1),
-            ..PingPongLoad::new(Nanos::from_secs(10))
+            ..PingPongSettings::new(Nanos::from_secs(10))
         };
         change(&mut expected);
-        assert_eq!(typed(line), Ok(Load::PingPong(expected)), "{line}");
+        assert_eq!(typed(line), Ok(WorkloadSettings::PingPong(expected)), "{line}");
     }
 
     #[test]
@@ -153,14 +157,14 @@ mod tests {
     #[test]
     fn a_stream_beside_has_a_rate_or_none() {
         for (line, rate) in [("--under 1G", Some(BitRate(1e9))), ("--under max", None)] {
-            let Ok(Load::PingPong(load)) = typed(line) else { panic!("{line}") };
+            let Ok(WorkloadSettings::PingPong(load)) = typed(line) else { panic!("{line}") };
             assert_eq!(load.under.map(|under| (under.streams, under.rate)), Some((1, rate)), "{line}");
         }
     }
 
     #[test]
     fn connections_are_a_load_of_their_own() {
-        let Ok(Load::Connect(load)) = typed("--connect --clients 4 -m 100 -t 2") else {
+        let Ok(WorkloadSettings::Connect(load)) = typed("--connect --clients 4 -m 100 -t 2") else {
             panic!("connections")
         };
         assert_eq!((load.clients, load.request, load.response), (4, Bytes(100), Bytes(100)));

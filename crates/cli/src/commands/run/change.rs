@@ -1,7 +1,7 @@
 //! A remedy's change, put into a cell of a plan. Must not know whether it helps.
 
 use ::scenario::{Cell, DeviceRef, DeviceSettings, Offloads};
-use ::workload::{Load, Mode, Placement};
+use ::workload::{Mode, Placement, WorkloadSettings};
 use findings::Change;
 use units::Bytes;
 
@@ -41,17 +41,17 @@ fn set(cell: &mut Cell, devices: &[String], put: impl Fn(&mut DeviceSettings)) -
     Some(())
 }
 
-fn socket(load: &mut Load) -> &mut ::workload::SocketSettings {
+fn socket(load: &mut WorkloadSettings) -> &mut ::workload::SocketSettings {
     match load {
-        Load::Stream(stream) => &mut stream.socket,
-        Load::PingPong(ping) => &mut ping.socket,
-        Load::Connect(connect) => &mut connect.socket,
+        WorkloadSettings::Stream(stream) => &mut stream.socket,
+        WorkloadSettings::PingPong(ping) => &mut ping.socket,
+        WorkloadSettings::Connect(connect) => &mut connect.socket,
     }
 }
 
-fn stream(load: &mut Load) -> Option<&mut ::workload::StreamLoad> {
+fn stream(load: &mut WorkloadSettings) -> Option<&mut ::workload::StreamSettings> {
     match load {
-        Load::Stream(stream) => Some(stream),
+        WorkloadSettings::Stream(stream) => Some(stream),
         _ => None,
     }
 }

@@ -2,10 +2,9 @@
 
 use std::net::SocketAddr;
 
-use ::workload::{Direction, StreamLoad, Transport};
-use samples::EndSeries;
+use ::workload::{Direction, EndSeries, FlowEnd, StreamSettings, Transport};
 use traffic::{
-    FlowOutcome, Outcome,
+    Outcome,
     door::{Client, Dialect, Event, Report, Work},
 };
 
@@ -50,7 +49,7 @@ fn work(client: &Client) -> String {
     }
 }
 
-fn stream(load: &StreamLoad) -> String {
+fn stream(load: &StreamSettings) -> String {
     let way = match load.direction {
         Direction::Forward => "receives",
         Direction::Reverse => "sends",
@@ -89,8 +88,9 @@ fn outcome(report: &Report) -> String {
 /// `received 9.41 Gbit/s (1.10 GiB), sent …`.
 fn carried(outcome: &Outcome) -> String {
     let of = |direction: Direction, verb: &str| {
-        let of_it = |flow: &&FlowOutcome| flow.direction == direction;
-        let ends: Vec<&EndSeries> = outcome.flows.iter().filter(of_it).map(|flow| &flow.series).collect();
+        let of_it = |flow: &&FlowEnd| flow.direction == direction;
+        let ends: Vec<&EndSeries> =
+            outcome.measured.flows().iter().filter(of_it).map(|flow| &flow.series).collect();
         let bytes: units::Bytes = ends.iter().map(|end| end.bytes()).sum();
         let rate = EndSeries::rate_together(ends.iter().copied());
         (!ends.is_empty()).then(|| format!("{verb} {rate} ({bytes})"))
@@ -102,8 +102,7 @@ fn carried(outcome: &Outcome) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::workload::Until;
-    use samples::Interval;
+    use ::workload::{Interval, StreamEnd, Until};
     use traffic::door::Refusal;
     use units::{BitRate, Bytes, Nanos};
 
@@ -113,8 +112,8 @@ mod tests {
         Client { number: 3, peer, local, dialect: Dialect::Iperf3, work }
     }
 
-    fn load() -> StreamLoad {
-        StreamLoad::new(Until::Elapsed(Nanos::from_secs(1)))
+    fn load() -> StreamSettings {
+        StreamSettings::new(Until::Elapsed(Nanos::from_secs(1)))
     }
 
     fn report(bytes: u64) -> Report {
@@ -127,8 +126,10 @@ mod tests {
             datagrams: None,
         };
         let series = EndSeries { intervals: vec![interval], ..EndSeries::default() };
-        let flow = FlowOutcome { id: 0, direction: Direction::Forward, series };
-        let here = (bytes > 0).then(|| Outcome { flows: vec![flow], ..Outcome::default() });
+        let flow = FlowEnd { id: 0, direction: Direction::Forward, series };
+        let here = (bytes > 0).then(|| {
+            Outcome { measured: StreamEnd { flows: vec![flow] }, threads: Vec::new() }.of_any_kind()
+        });
         Report {
             lasted: Nanos::from_secs(1),
             here,
@@ -142,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_client_is_told_in_two_lines() {
-        let asked = StreamLoad { streams: 4, rate: Some(BitRate(1e8)), ..load() };
+        let asked = StreamSettings { streams: 4, rate: Some(BitRate(1e8)), ..load() };
         let client = client(Work::Stream(Box::new(asked)));
         assert_eq!(
             line(&Event::Begins { client: &client }).expect("a line"),

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 use units::{BitRate, Bytes, Nanos};
-use workload::{Direction, Mode, SocketSettings, StreamLoad, Transport, Until};
+use workload::{Direction, Mode, SocketSettings, StreamSettings, Transport, Until};
 
 use super::{Extension, Params};
 
@@ -43,7 +43,7 @@ impl Params {
     /// # Errors
     /// When the warm-up is not whole seconds, there is one although bytes end the load, or a number is beyond
     /// what an iperf3 server accepts.
-    pub fn of(load: &StreamLoad) -> Result<Self, Unsayable> {
+    pub fn of(load: &StreamSettings) -> Result<Self, Unsayable> {
         let (time, num) = match load.until {
             Until::Elapsed(time) => (whole(time.0.div_ceil(SECOND)), 0),
             Until::Sent(bytes) => (0, whole(bytes.0)),
@@ -84,7 +84,7 @@ impl Params {
     /// The load that a server runs for them; call it after [`Self::check`]. An interval that nobody asked for is
     /// a second; a client cannot ask for so short a one that the samples take much memory.
     #[must_use]
-    pub fn load(&self) -> StreamLoad {
+    pub fn load(&self) -> StreamSettings {
         let transport = self.transport();
         let length = match (self.len, transport) {
             (0, Transport::Tcp) => TCP_LENGTH,
@@ -92,7 +92,7 @@ impl Params {
             (length, _) => unsigned(length),
         };
         let asked = self.plumb.clone().unwrap_or_default();
-        StreamLoad {
+        StreamSettings {
             transport,
             mode: asked.mode.unwrap_or(Mode::App),
             streams: u32::try_from(self.parallel.unwrap_or(1)).unwrap_or(1),
@@ -137,7 +137,7 @@ impl Params {
     }
 }
 
-fn omit(load: &StreamLoad) -> Result<i64, Unsayable> {
+fn omit(load: &StreamSettings) -> Result<i64, Unsayable> {
     let warmup = load.warmup;
     let unsayable =
         |allowed: &'static str| Err(Unsayable { what: "a warm-up", value: warmup.to_string(), allowed });
@@ -160,8 +160,11 @@ fn unsigned(number: i64) -> u64 {
 mod tests {
     use super::*;
 
-    fn usual() -> StreamLoad {
-        StreamLoad { interval: Nanos(SECOND), ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(10))) }
+    fn usual() -> StreamSettings {
+        StreamSettings {
+            interval: Nanos(SECOND),
+            ..StreamSettings::new(Until::Elapsed(Nanos::from_secs(10)))
+        }
     }
 
     #[test]
@@ -176,20 +179,20 @@ mod tests {
         };
         for load in [
             usual(),
-            StreamLoad { until: Until::Sent(Bytes(12_345_678_901)), streams: 7, ..usual() },
-            StreamLoad {
+            StreamSettings { until: Until::Sent(Bytes(12_345_678_901)), streams: 7, ..usual() },
+            StreamSettings {
                 direction: Direction::Both,
                 warmup: Nanos::from_secs(3),
                 mode: Mode::Limit,
                 ..usual()
             },
-            StreamLoad {
+            StreamSettings {
                 transport: Transport::Udp,
                 message: Bytes(1448),
                 rate: Some(BitRate(5e9)),
                 ..usual()
             },
-            StreamLoad { direction: Direction::Reverse, socket, ..usual() },
+            StreamSettings { direction: Direction::Reverse, socket, ..usual() },
         ] {
             let said = serde_json::to_string(&Params::of(&load).unwrap()).unwrap();
             let heard: Params = serde_json::from_str(&said).unwrap();
@@ -227,13 +230,13 @@ mod tests {
     fn what_iperf3_has_no_word_for_is_refused_in_words() {
         let half = Nanos::from_millis(500);
         for (load, words) in [
-            (StreamLoad { warmup: half, ..usual() }, "a warm-up of 500 ms: choose whole seconds"),
+            (StreamSettings { warmup: half, ..usual() }, "a warm-up of 500 ms: choose whole seconds"),
             (
-                StreamLoad { warmup: half, until: Until::Sent(Bytes(1)), ..usual() },
+                StreamSettings { warmup: half, until: Until::Sent(Bytes(1)), ..usual() },
                 "a warm-up of 500 ms: choose none where an amount of bytes ends it",
             ),
             (
-                StreamLoad { streams: 129, ..usual() },
+                StreamSettings { streams: 129, ..usual() },
                 "a stream of 129 of 131072 bytes a message: choose 1 to 128 streams of at most 1 MiB a write or 16 \
                  to 65507 bytes a datagram, windows of at most 512 MiB, segments of at most 32767 bytes, a day and \
                  a warm-up of ten minutes",

@@ -3,9 +3,8 @@
 use std::ops::RangeInclusive;
 
 use codecs::iperf3::output::{End as Summary, EndStream, Interval as Written, Measure, Start};
-use samples::{DatagramSample, Interval, SocketFacts, TcpSample};
 use units::{BitRate, Bytes, Nanos};
-use workload::Transport;
+use workload::{DatagramSample, Interval, SocketFacts, TcpSample, Transport};
 
 use crate::{
     found::{End, Found},

@@ -1,7 +1,7 @@
 //! What a log says of one connection, row by row. Must not know which rows are its own.
 
-use samples::{DatagramSample, Interval, SocketFacts, TcpSample};
 use units::{Bytes, Nanos};
+use workload::{DatagramSample, Interval, SocketFacts, TcpSample};
 
 use crate::{
     iperf3::{

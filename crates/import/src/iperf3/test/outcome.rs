@@ -1,9 +1,8 @@
 //! What a test comes to when its log has ended: whose it is, who sends, and what is missing.
 //! Must not know rows.
 
-use samples::Interval;
 use units::Bytes;
-use workload::Transport;
+use workload::{Interval, Transport};
 
 use super::{Damaged, ROUNDED, Test, connection::Connection};
 use crate::{

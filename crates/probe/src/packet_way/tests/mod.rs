@@ -9,7 +9,8 @@ mod order;
 mod play;
 mod shell;
 
-use samples::{LatencyHistogram, Observed, PacketWay, WayEvent, WayPoint};
+use samples::{Observed, PacketWay, WayEvent, WayPoint};
+use workload::LatencyHistogram;
 
 use super::*;
 use crate::bpf::load_or_panic;

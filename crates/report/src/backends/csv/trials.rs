@@ -2,11 +2,11 @@
 //! Must not know statistics.
 
 use findings::Findings;
-use samples::{
-    Arm, CellRecord, ConnectData, EndSeries, Flow, Measurement, PingPongData, ReportedData, RunRecord,
-    StreamData, TcpSample, Trial,
-};
+use samples::{Arm, CellRecord, RunRecord, Trial};
 use units::Bytes;
+use workload::{
+    ConnectData, EndSeries, Flow, Measurement, PingPongData, ReportedData, StreamData, TcpSample,
+};
 
 use super::{line, optional};
 use crate::labels;

@@ -1,6 +1,7 @@
 //! From which level of a factor on the metric grows no more, with the curve. Must not know CPU time.
 
-use findings::{Knee, Metric};
+use findings::Knee;
+use workload::Metric;
 
 use crate::{
     page::{Bar, Bars, Block},

@@ -1,6 +1,6 @@
 //! Connections made and failed, interval by interval.
 
-use samples::{ConnectData, ConnectInterval};
+use workload::{ConnectData, ConnectInterval};
 
 use super::span;
 use crate::{

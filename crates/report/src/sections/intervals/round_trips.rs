@@ -1,6 +1,6 @@
 //! The round trips of a ping-pong, interval by interval.
 
-use samples::{LatencyHistogram, PingPongData, PingPongInterval};
+use workload::{LatencyHistogram, PingPongData, PingPongInterval};
 
 use super::span;
 use crate::{

@@ -1,6 +1,6 @@
 //! Both ends of each connection of a stream, with TCP_INFO or what became of datagrams.
 
-use samples::{DatagramSample, EndSeries, Flow, Interval, StreamData, TcpSample};
+use workload::{DatagramSample, EndSeries, Flow, Interval, StreamData, TcpSample};
 
 use super::span;
 use crate::{

@@ -2,7 +2,7 @@
 //! the matrix stays small enough to be run.
 
 use std::{collections::BTreeMap, ops::Range};
-use workload::{Load, Placement, Schedule, Waiting};
+use workload::{Placement, Schedule, Waiting, WorkloadSettings};
 
 use crate::{
     check::{mtu, workloads},
@@ -72,8 +72,8 @@ fn pairs(scenario: &Scenario) -> impl Iterator<Item = (&Path, &Workload)> {
 fn messages(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) -> Vec<Problem> {
     let loads = pairs(scenario).filter(|(path, workload)| factor.applies_to(path, workload));
     let ranges = loads.map(|(_, workload)| match &workload.load {
-        Load::Stream(stream) => workloads::stream_messages(stream.transport),
-        Load::PingPong(_) | Load::Connect(_) => workloads::MESSAGES,
+        WorkloadSettings::Stream(stream) => workloads::stream_messages(stream.transport),
+        WorkloadSettings::PingPong(_) | WorkloadSettings::Connect(_) => workloads::MESSAGES,
     });
     let Some(range) = ranges.reduce(|a, b| *a.start().max(b.start())..=*a.end().min(b.end())) else {
         return Vec::new();
@@ -92,7 +92,7 @@ fn without_period(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenar
         .levels
         .iter()
         .position(|level| level.setting == Setting::Workload(WorkloadSetting::Open(true)))?;
-    let closed = |workload: &Workload| matches!(&workload.load, Load::PingPong(ping) if ping.schedule == Schedule::Closed);
+    let closed = |workload: &Workload| matches!(&workload.load, WorkloadSettings::PingPong(ping) if ping.schedule == Schedule::Closed);
     let (_, workload) =
         pairs(scenario).find(|(path, workload)| factor.applies_to(path, workload) && closed(workload))?;
     let place = entry.table.places()[open].clone();
@@ -106,7 +106,7 @@ fn without_period(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenar
 
 /// Two factors, or a factor and a workload, can meet in ends that spin on one CPU.
 fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> {
-    let spins = |load: &Load| matches!(load, Load::PingPong(ping) if ping.waiting == Waiting::Spin);
+    let spins = |load: &WorkloadSettings| matches!(load, WorkloadSettings::PingPong(ping) if ping.waiting == Waiting::Spin);
     let plan = Plan::expand(scenario, 0, &PlanOptions { trials: Some(1), ..PlanOptions::default() });
     let cell = plan.cells.iter().find(|cell| spins(&cell.load) && cell.placement == Placement::SameCpu)?;
     let sets = |level: &Level| {

@@ -1,7 +1,7 @@
 //! What connections that are used once send.
 
 use units::Nanos;
-use workload::{ConnectLoad, Transport};
+use workload::{ConnectSettings, Transport};
 
 use super::{limits, refuse, socket};
 use crate::{diagnosis::Problem, document::WorkloadTable};
@@ -10,10 +10,10 @@ const DURATION: Nanos = Nanos::from_secs(2);
 const WARMUP: Nanos = Nanos::from_millis(300);
 
 /// The load of connections.
-pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> ConnectLoad {
+pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> ConnectSettings {
     others(table, problems);
-    let usual = ConnectLoad::new(table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0));
-    ConnectLoad {
+    let usual = ConnectSettings::new(table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0));
+    ConnectSettings {
         clients: limits::several(&table.clients, "clients", problems),
         request: limits::size(&table.request, usual.request, &limits::EXCHANGE, problems),
         response: limits::size(&table.response, usual.response, &limits::EXCHANGE, problems),

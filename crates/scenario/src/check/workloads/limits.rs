@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use toml::Spanned;
 use units::{BitRate, Bytes, Nanos};
-use workload::{Load, PingPongLoad, Transport};
+use workload::{PingPongSettings, Transport, WorkloadSettings};
 
 use crate::{
     diagnosis::Problem,
@@ -27,14 +27,14 @@ const SLOWEST: BitRate = BitRate(1e3);
 const FASTEST: BitRate = BitRate(1e12);
 
 /// The times of a workload, against those that it has.
-pub(super) fn times(table: &WorkloadTable, load: &Load, problems: &mut Vec<Problem>) {
+pub(super) fn times(table: &WorkloadTable, load: &WorkloadSettings, problems: &mut Vec<Problem>) {
     let duration = match load {
-        Load::Stream(stream) => match stream.until {
+        WorkloadSettings::Stream(stream) => match stream.until {
             workload::Until::Elapsed(time) => time,
             workload::Until::Sent(_) => LONGEST,
         },
-        Load::PingPong(PingPongLoad { duration, .. }) => *duration,
-        Load::Connect(connect) => connect.duration,
+        WorkloadSettings::PingPong(PingPongSettings { duration, .. }) => *duration,
+        WorkloadSettings::Connect(connect) => connect.duration,
     };
     problems.extend(time_out_of(&table.duration, LEAST_INTERVAL, LONGEST));
     problems.extend(time_out_of(&table.warmup, Nanos(0), LONGEST));

@@ -2,7 +2,7 @@
 
 use toml::Spanned;
 use units::{Bytes, Nanos};
-use workload::{Background, Direction, Mode, PingPongLoad, Schedule, Transport, Waiting};
+use workload::{Background, Direction, Mode, PingPongSettings, Schedule, Transport, Waiting};
 
 use super::{limits, or, refuse, socket};
 use crate::{
@@ -20,11 +20,11 @@ const LEAST_PERIOD: Nanos = Nanos(1000);
 const LONGEST_PERIOD: Nanos = Nanos::from_secs(1);
 
 /// The load of a ping-pong.
-pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> PingPongLoad {
+pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> PingPongSettings {
     others(table, problems);
     let transport = Transport::from(or(&table.transport, TransportWord::Udp));
-    let usual = PingPongLoad::new(table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0));
-    PingPongLoad {
+    let usual = PingPongSettings::new(table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0));
+    PingPongSettings {
         transport,
         message: limits::size(&table.message, MESSAGE, &limits::MESSAGES, problems),
         schedule: schedule(table, problems),

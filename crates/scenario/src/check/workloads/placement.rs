@@ -1,6 +1,6 @@
 //! Where the ends of a workload run.
 
-use workload::{Load, Placement, Waiting};
+use workload::{Placement, Waiting, WorkloadSettings};
 
 use crate::{
     diagnosis::Problem,
@@ -8,7 +8,11 @@ use crate::{
 };
 
 /// The placement of a workload that sends `load`.
-pub(super) fn placement(table: &WorkloadTable, load: &Load, problems: &mut Vec<Problem>) -> Placement {
+pub(super) fn placement(
+    table: &WorkloadTable,
+    load: &WorkloadSettings,
+    problems: &mut Vec<Problem>,
+) -> Placement {
     let Some(written) = &table.placement else { return Placement::Free };
     let placement = match written.get_ref() {
         PlacementValue::Free => Placement::Free,
@@ -24,7 +28,7 @@ pub(super) fn placement(table: &WorkloadTable, load: &Load, problems: &mut Vec<P
         let problem = Problem::new(written.span(), "a list of CPUs is empty", "no CPU to run on");
         problems.push(problem.help("name at least one for each end, as in `{ client = [0], server = [1] }`"));
     }
-    let spins = matches!(load, Load::PingPong(ping) if ping.waiting == Waiting::Spin);
+    let spins = matches!(load, WorkloadSettings::PingPong(ping) if ping.waiting == Waiting::Spin);
     if spins && share_a_cpu(&placement) {
         let message = "ends that spin cannot share a CPU: each would wait for the other's time slice";
         let problem = Problem::new(written.span(), message, "one CPU for both");

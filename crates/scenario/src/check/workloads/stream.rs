@@ -1,7 +1,7 @@
 //! What a stream sends.
 
 use units::Nanos;
-use workload::{Direction, Mode, StreamLoad, Transport, Until};
+use workload::{Direction, Mode, StreamSettings, Transport, Until};
 
 use super::{limits, or, refuse, socket};
 use crate::{
@@ -14,14 +14,14 @@ const DURATION: Nanos = Nanos::from_secs(2);
 const WARMUP: Nanos = Nanos::from_millis(300);
 
 /// The load of a stream.
-pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> StreamLoad {
+pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> StreamSettings {
     others(table, problems);
     let transport = Transport::from(or(&table.transport, TransportWord::Tcp));
     let mode = table.mode.as_ref().map_or(Mode::App, |word| Mode::from(*word.get_ref()));
     let (until, warmup) = extent(table, problems);
     let default = stream_message(transport, mode);
-    let usual = StreamLoad::new(until);
-    StreamLoad {
+    let usual = StreamSettings::new(until);
+    StreamSettings {
         transport,
         mode,
         streams: limits::several(&table.streams, "streams", problems),

@@ -4,7 +4,7 @@ use std::{net::IpAddr, process::Command};
 
 use sys::clock::monotonic;
 use units::{Bytes, Nanos};
-use workload::{ConnectLoad, Load, PingPongLoad, Schedule, Transport};
+use workload::{ConnectSettings, Measurement, PingPongSettings, Schedule, Transport, WorkloadSettings};
 
 use super::{beside_door, config};
 use crate::{
@@ -19,8 +19,12 @@ use crate::{
 const SHORT: Nanos = Nanos::from_millis(300);
 const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
-fn ping(transport: Transport, message: u64) -> Load {
-    Load::PingPong(PingPongLoad { transport, message: Bytes(message), ..PingPongLoad::new(SHORT) })
+fn ping(transport: Transport, message: u64) -> WorkloadSettings {
+    WorkloadSettings::PingPong(PingPongSettings {
+        transport,
+        message: Bytes(message),
+        ..PingPongSettings::new(SHORT)
+    })
 }
 
 #[test]
@@ -32,15 +36,18 @@ fn our_own_loads_are_served_without_a_token() {
             (ping(Transport::Udp, 64), Work::PingPong(Transport::Udp)),
             (ping(Transport::Udp, 1), Work::PingPong(Transport::Udp)),
             (ping(Transport::Udp, 20_000), Work::PingPong(Transport::Udp)),
-            (Load::Connect(ConnectLoad { clients: 2, ..ConnectLoad::new(SHORT) }), Work::Connect),
+            (
+                WorkloadSettings::Connect(ConnectSettings { clients: 2, ..ConnectSettings::new(SHORT) }),
+                Work::Connect,
+            ),
         ] {
             let spec = ClientSpec { token: 0, bind: HERE, server: door.address, load, cpus: None };
             let outcome =
                 run_client(&spec, &Stop::new(), &()).unwrap_or_else(|error| panic!("{work:?}: {error}"));
-            let (round_trips, lost) = match (&outcome.ping_pong, &outcome.connect) {
-                (Some(ping), _) => (ping.round_trips.count(), ping.lost),
-                (_, Some(connect)) => (connect.exchanges.count(), Some(connect.failed)),
-                _ => panic!("{outcome:?}"),
+            let (round_trips, lost) = match outcome.measured.alone() {
+                Measurement::PingPong(ping) => (ping.round_trips.count(), ping.lost),
+                Measurement::Connect(connect) => (connect.exchanges.count(), Some(connect.failed)),
+                other => panic!("{other:?}"),
             };
             assert!(round_trips > 10 && lost == Some(0), "{work:?}: {round_trips} {lost:?}");
             let (client, ended) = door.ended();
@@ -57,8 +64,9 @@ fn a_client_that_a_limit_ends_has_an_error_and_no_result() {
     beside_door(&config, |door| {
         for transport in [Transport::Tcp, Transport::Udp] {
             for schedule in [Schedule::Closed, Schedule::Open { period: Nanos::from_millis(1) }] {
-                let long = PingPongLoad { transport, schedule, ..PingPongLoad::new(Nanos::from_secs(20)) };
-                let load = Load::PingPong(long);
+                let long =
+                    PingPongSettings { transport, schedule, ..PingPongSettings::new(Nanos::from_secs(20)) };
+                let load = WorkloadSettings::PingPong(long);
                 let spec = ClientSpec { token: 7, bind: HERE, server: door.address, load, cpus: None };
                 let begun = monotonic();
                 let error = run_client(&spec, &Stop::new(), &()).expect_err("its time was over");
@@ -81,7 +89,7 @@ fn an_interrupted_client_gives_up_its_place() {
     let mut config = config("127.0.0.1");
     config.limits.clients = 1;
     beside_door(&config, |door| {
-        let load = Load::PingPong(PingPongLoad::new(Nanos::from_secs(20)));
+        let load = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(20)));
         let spec = ClientSpec { token: 7, bind: HERE, server: door.address, load, cpus: None };
         let stop = Stop::new();
         let moves = &Moves::default();
@@ -125,8 +133,12 @@ fn a_client_of_ours_is_ended_by_the_limits_too() {
     config.limits.duration = Nanos::from_millis(300);
     config.limits.clients = 1;
     beside_door(&config, |door| {
-        let load =
-            |time| Load::PingPong(PingPongLoad { transport: Transport::Tcp, ..PingPongLoad::new(time) });
+        let load = |time| {
+            WorkloadSettings::PingPong(PingPongSettings {
+                transport: Transport::Tcp,
+                ..PingPongSettings::new(time)
+            })
+        };
         let spec = |time| {
             let load = load(Nanos::from_millis(time));
             ClientSpec { token: 0, bind: HERE, server: door.address, load, cpus: None }
@@ -151,7 +163,8 @@ fn a_server_on_every_address_is_found_under_each_of_its_own() {
             let server = (address.parse::<IpAddr>().expect("an address"), port).into();
             let spec = ClientSpec { token: 7, bind: HERE, server, load: ping(transport, 64), cpus: None };
             let outcome = run_client(&spec, &Stop::new(), &()).expect("the door stands");
-            assert!(outcome.ping_pong.is_some_and(|data| data.lost == Some(0)));
+            let Measurement::PingPong(data) = outcome.measured.alone() else { panic!("a ping-pong") };
+            assert_eq!(data.lost, Some(0));
         }
         for address in ["127.0.0.1", "127.7.7.7"] {
             let options = ["-c", address, "-p", &port.to_string(), "-u", "-n", "100K", "-b", "10M"];

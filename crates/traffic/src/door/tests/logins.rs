@@ -8,7 +8,7 @@ use std::{
 
 use codecs::iperf3::Cookie;
 use units::Nanos;
-use workload::{StreamLoad, Until};
+use workload::{StreamSettings, Until};
 
 use super::{Door, beside_door, config};
 use crate::{
@@ -43,7 +43,7 @@ fn mario(door: &Door) -> ClientSpec {
     let credentials =
         Credentials { username, password, public_key_pem: PUBLIC.to_owned(), pkcs1_padding: Some(false) };
     let options = Options { credentials: Some(credentials), ..Options::default() };
-    let load = StreamLoad::new(Until::Elapsed(Nanos::from_millis(200)));
+    let load = StreamSettings::new(Until::Elapsed(Nanos::from_millis(200)));
     ClientSpec { server: door.address, bind: None, load, cpus: None, options }
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use units::{Bytes, Nanos};
-use workload::{ConnectLoad, Load, PingPongLoad, Transport};
+use workload::{ConnectSettings, PingPongSettings, Transport, WorkloadSettings};
 
 use super::{
     Door, Heard, beside_door,
@@ -61,14 +61,14 @@ impl Peer {
     }
 }
 
-fn client(door: &Door, load: Load) -> Result<Outcome> {
+fn client(door: &Door, load: WorkloadSettings) -> Result<Outcome> {
     let spec = ClientSpec { token: 9, bind: HERE, server: door.address, load, cpus: None };
     run_client(&spec, &Stop::new(), &())
 }
 
-fn ping(transport: Transport, seconds: u64) -> Load {
-    let load = PingPongLoad::new(Nanos::from_secs(seconds));
-    Load::PingPong(PingPongLoad { transport, message: Bytes(1000), ..load })
+fn ping(transport: Transport, seconds: u64) -> WorkloadSettings {
+    let load = PingPongSettings::new(Nanos::from_secs(seconds));
+    WorkloadSettings::PingPong(PingPongSettings { transport, message: Bytes(1000), ..load })
 }
 
 #[test]
@@ -157,7 +157,10 @@ fn whoever_takes_more_than_it_may_is_ended_in_our_own_dialect_too() {
                 (ping(Transport::Tcp, 20), Work::PingPong(Transport::Tcp)),
                 (ping(Transport::Udp, 3), Work::PingPong(Transport::Udp)),
                 (
-                    Load::Connect(ConnectLoad { response: Bytes(20_000), ..ConnectLoad::new(long) }),
+                    WorkloadSettings::Connect(ConnectSettings {
+                        response: Bytes(20_000),
+                        ..ConnectSettings::new(long)
+                    }),
                     Work::Connect,
                 ),
             ] {
@@ -178,7 +181,7 @@ fn where_clients_log_in_those_that_cannot_are_refused() {
     let auth = Auth { private_key: PRIVATE.to_owned(), users: "a,b\n".into(), skew: Nanos::from_secs(10) };
     let config = Config { auth: Some(auth), ..config("127.0.0.1") };
     beside_door(&config, |door| {
-        let connect = Load::Connect(ConnectLoad::new(Nanos::from_secs(1)));
+        let connect = WorkloadSettings::Connect(ConnectSettings::new(Nanos::from_secs(1)));
         for load in [ping(Transport::Tcp, 1), ping(Transport::Udp, 1), connect] {
             assert!(client(door, load).is_err());
             assert_eq!(door.refused(), Refusal::Dialect);

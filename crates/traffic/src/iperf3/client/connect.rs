@@ -11,7 +11,7 @@ use codecs::iperf3::{Connect, Cookie, PlannedStream};
 use socket2::{Protocol, Socket, Type};
 use sys::clock::monotonic;
 use units::Nanos;
-use workload::{StreamLoad, Transport};
+use workload::{StreamSettings, Transport};
 
 use super::{ClientSpec, Connection};
 use crate::{
@@ -77,7 +77,7 @@ pub(super) fn control(spec: &ClientSpec, stop: &Stop) -> Result<TcpStream> {
 /// Makes every stream, one after another.
 pub(super) fn streams(
     spec: &ClientSpec,
-    load: &StreamLoad,
+    load: &StreamSettings,
     plan: &[PlannedStream],
     cookie: &Cookie,
     stop: &Stop,

@@ -26,7 +26,7 @@ use codecs::iperf3::{Cookie, ErrorCode, Failure, Params, Results};
 use samples::UnixMillis;
 use serde_json::Value;
 use units::{BitRate, Nanos};
-use workload::{StreamLoad, Transport};
+use workload::{StreamSettings, Transport};
 
 use self::{control::Control, drive::Drive};
 use super::{cpu::Cpu, results};
@@ -34,7 +34,7 @@ use crate::{
     error::{Error, Result},
     iperf3::entropy::random,
     observer::Observer,
-    outcome::Outcome,
+    outcome::StreamOutcome,
     stop::Stop,
 };
 
@@ -51,7 +51,7 @@ pub struct ClientSpec {
     /// The address to connect from; the kernel's choice if `None`.
     pub bind: Option<IpAddr>,
     /// What is sent. A UDP message of 0 bytes is as long as the control connection's segments, as iperf3 has it.
-    pub load: StreamLoad,
+    pub load: StreamSettings,
     /// CPUs of the traffic threads: thread n on the one number n, from the start again after the last.
     pub cpus: Option<Vec<u32>>,
     /// What iperf3 knows beyond a load.
@@ -107,18 +107,18 @@ pub struct Credentials {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// What this end recorded.
-    pub here: Outcome,
+    pub here: StreamOutcome,
     /// What the server told in iperf3's way.
     pub there: Results,
     /// What the server recorded: its whole series when it is plumb, else one interval a flow, made of `there`. Of
     /// what this end sent over UDP and the server never saw, the end of a stream counts as lost, too.
-    pub peer: Outcome,
+    pub peer: StreamOutcome,
     /// Whether the server is plumb.
     pub peer_is_plumb: bool,
     /// The parameters as they were sent.
     pub params: Params,
     /// The load as it was run: with the length of its messages.
-    pub load: StreamLoad,
+    pub load: StreamSettings,
     /// Each data connection, in the order in which they were made: that of `here`'s flows.
     pub connections: Vec<Connection>,
     /// The test's name.
@@ -222,13 +222,13 @@ fn run(spec: &ClientSpec, pkcs1: bool, stop: &Stop, observer: &dyn Observer) -> 
 
 struct Test<'a> {
     spec: &'a ClientSpec,
-    load: &'a StreamLoad,
+    load: &'a StreamSettings,
     params: &'a Params,
     cookie: &'a Cookie,
 }
 
 struct Tested {
-    here: Outcome,
+    here: StreamOutcome,
     there: Results,
     connections: Vec<Connection>,
     cpu: [f64; 3],

@@ -2,8 +2,8 @@
 
 use std::{cell::Cell, sync::mpsc::Sender};
 
-use samples::Interval;
 use units::Bytes;
+use workload::Interval;
 
 use crate::observer::{Beat, FlowId, Observer};
 

@@ -8,7 +8,7 @@ use codecs::iperf3::{
 };
 use samples::UnixMillis;
 use units::Bytes;
-use workload::{StreamLoad, Transport};
+use workload::{StreamSettings, Transport};
 
 use super::{ClientSpec, Credentials};
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
 const DATAGRAM: u32 = 1460;
 
 /// The load with the length of its messages.
-pub(super) fn load(spec: &ClientSpec, control_mss: Option<u32>) -> Result<StreamLoad> {
+pub(super) fn load(spec: &ClientSpec, control_mss: Option<u32>) -> Result<StreamSettings> {
     let mut load = spec.load.clone();
     if load.transport == Transport::Udp && load.message.0 == 0 {
         load.message = Bytes(u64::from(control_mss.unwrap_or(DATAGRAM)));
@@ -31,7 +31,7 @@ pub(super) fn load(spec: &ClientSpec, control_mss: Option<u32>) -> Result<Stream
 }
 
 /// The parameters as they are sent.
-pub(super) fn params(spec: &ClientSpec, load: &StreamLoad, pkcs1: bool) -> Result<Params> {
+pub(super) fn params(spec: &ClientSpec, load: &StreamSettings, pkcs1: bool) -> Result<Params> {
     let options = &spec.options;
     let params = Params::of(load).map_err(|Unsayable { what, value, allowed }| Error::Setting {
         setting: what,

@@ -16,9 +16,8 @@ use std::{
 };
 
 use codecs::iperf3::output::Output;
-use samples::Interval;
 use units::Bytes;
-use workload::{Direction, Mode, SocketSettings, Transport, Until};
+use workload::{Direction, SocketSettings, StreamSettings, Transport, Until};
 
 use super::*;
 use crate::{
@@ -91,20 +90,20 @@ impl Drop for Stock {
     }
 }
 
-fn spec(load: StreamLoad) -> ClientSpec {
+fn spec(load: StreamSettings) -> ClientSpec {
     let server = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), PORT);
-    let load = StreamLoad { interval: Nanos::from_millis(100), ..load };
+    let load = StreamSettings { interval: Nanos::from_millis(100), ..load };
     ClientSpec { server, bind: None, load, cpus: None, options: Options::default() }
 }
 
-fn tcp() -> StreamLoad {
+fn tcp() -> StreamSettings {
     let socket = SocketSettings { congestion: Some("cubic".into()), ..SocketSettings::kernel() };
-    StreamLoad { socket, ..StreamLoad::new(Until::Elapsed(SECOND)) }
+    StreamSettings { socket, ..StreamSettings::new(Until::Elapsed(SECOND)) }
 }
 
-fn udp() -> StreamLoad {
-    let load = StreamLoad::new(Until::Elapsed(SECOND));
-    StreamLoad { transport: Transport::Udp, message: Bytes(1000), rate: Some(BitRate(8e6)), ..load }
+fn udp() -> StreamSettings {
+    let load = StreamSettings::new(Until::Elapsed(SECOND));
+    StreamSettings { transport: Transport::Udp, message: Bytes(1000), rate: Some(BitRate(8e6)), ..load }
 }
 
 /// Runs it against a stock server; `None` where none can be had.
@@ -121,8 +120,8 @@ fn run_and_look(spec: &ClientSpec, flags: &[&str]) -> Option<(Report, Output, u6
     })?
 }
 
-fn bytes(outcome: &Outcome, direction: Direction) -> u64 {
-    let flows = outcome.flows.iter().filter(|flow| flow.direction == direction);
+fn bytes(outcome: &StreamOutcome, direction: Direction) -> u64 {
+    let flows = outcome.measured.flows.iter().filter(|flow| flow.direction == direction);
     flows.map(|flow| flow.series.bytes().0).sum()
 }
 
@@ -145,7 +144,7 @@ fn seen(report: &Report, server: &Output, direction: Direction) -> (u64, u64, u6
 
 /// Both ends agree, but for what the kernel drops, and for what an end throws away when it closes a stream whose
 /// buffer still has some.
-fn check(load: &StreamLoad, options: Options) {
+fn check(load: &StreamSettings, options: Options) {
     let spec = ClientSpec { options, ..spec(load.clone()) };
     let Some((report, server, dropped)) = run_and_look(&spec, &[]) else { return };
     // What the buffers of a stream hold at most: what is received, as the kernel has it by default (tcp(7)), and sent.
@@ -164,7 +163,7 @@ fn check(load: &StreamLoad, options: Options) {
         assert_eq!(there, printed, "{direction:?}: what the server told and what it printed");
         assert!(received + thrown_away >= sent, "{direction:?}: {received} of {sent}, {dropped}: {load:?}");
     }
-    let intervals = report.here.flows.iter().map(|flow| flow.series.measured().count());
+    let intervals = report.here.measured.flows.iter().map(|flow| flow.series.measured().count());
     // A busy machine makes fewer and longer ones.
     assert!(intervals.min().unwrap() >= 1);
 }

@@ -1,8 +1,7 @@
 //! The summary: every stream at both ends, and their sums.
 
 use codecs::iperf3::output::{Cpu, End, EndStream, Measure};
-use samples::TcpSample;
-use workload::{Direction, Transport};
+use workload::{Direction, TcpSample, Transport};
 
 use super::{super::client::left_out, Facts, Stream, intervals::sum, percent, rate, signed};
 
@@ -165,7 +164,7 @@ fn with_tcp(measure: Measure, stream: &Stream<'_>) -> Measure {
 
 /// At the sender and at the receiver. With both at once, the end that tells it is the sender.
 fn congestion(facts: &Facts<'_>, streams: &[Stream<'_>]) -> (Option<String>, Option<String>) {
-    let here = facts.here.flows.iter().find_map(|flow| flow.series.socket.congestion.clone());
+    let here = facts.here.measured.flows.iter().find_map(|flow| flow.series.socket.congestion.clone());
     let there = facts.there.and_then(|there| there.congestion_used.clone());
     if streams.iter().any(|stream| stream.sends) { (here, there) } else { (there, here) }
 }

@@ -1,9 +1,8 @@
 //! The intervals: samples put together to the length that is shown.
 
 use codecs::iperf3::output::{Interval, Measure};
-use samples::{Interval as Sample, TcpSample};
 use units::Nanos;
-use workload::Direction;
+use workload::{Direction, Interval as Sample, TcpSample};
 
 use super::{Facts, Stream, percent, rate, signed};
 

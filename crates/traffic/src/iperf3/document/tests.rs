@@ -1,8 +1,9 @@
 //! Documents of both ends of made-up tests.
 
-use samples::{DatagramSample, Interval, TcpSample};
 use units::Bytes;
-use workload::{Transport, Until};
+use workload::{
+    DatagramSample, EndSeries, FlowEnd, Interval, StreamEnd, StreamSettings, TcpSample, Transport, Until,
+};
 
 use super::*;
 
@@ -36,17 +37,20 @@ fn told(id: i64, bytes: i64) -> StreamResults {
     }
 }
 
-fn document(load: &StreamLoad, ends: &[u64], every: Nanos, client: bool) -> Output {
+fn document(load: &StreamSettings, ends: &[u64], every: Nanos, client: bool) -> Output {
     let params = Params::of(load).unwrap();
     let plan = params.streams();
     let udp = load.transport == Transport::Udp;
     let warmup = load.warmup.0 / MS;
-    let flow = |planned: &PlannedStream| FlowOutcome {
+    let flow = |planned: &PlannedStream| FlowEnd {
         id: 0,
         direction: planned.direction,
         series: series(warmup, ends, udp),
     };
-    let here = Outcome { flows: plan.iter().map(flow).collect(), ..Outcome::default() };
+    let here = StreamOutcome {
+        measured: StreamEnd { flows: plan.iter().map(flow).collect() },
+        ..StreamOutcome::default()
+    };
     let there = Results {
         cpu_util_total: 50.0,
         cpu_util_user: 20.0,
@@ -75,9 +79,9 @@ fn document(load: &StreamLoad, ends: &[u64], every: Nanos, client: bool) -> Outp
     .document()
 }
 
-fn tcp() -> StreamLoad {
-    let load = StreamLoad::new(Until::Elapsed(Nanos::from_secs(2)));
-    StreamLoad { interval: Nanos::from_millis(500), ..load }
+fn tcp() -> StreamSettings {
+    let load = StreamSettings::new(Until::Elapsed(Nanos::from_secs(2)));
+    StreamSettings { interval: Nanos::from_millis(500), ..load }
 }
 
 #[test]
@@ -99,7 +103,7 @@ fn samples_are_put_together_to_intervals_and_a_short_rest_joins_the_last() {
 
 #[test]
 fn what_is_left_out_comes_first_and_time_begins_again_after_it() {
-    let load = StreamLoad { warmup: Nanos::from_secs(1), ..tcp() };
+    let load = StreamSettings { warmup: Nanos::from_secs(1), ..tcp() };
     let output = document(&load, &[500, 1000, 1500, 2000, 2500, 3000], Nanos::from_secs(1), true);
     let found: Vec<_> = output.intervals.iter().map(|interval| interval.streams[0]).collect();
     let found: Vec<_> = found.iter().map(|measure| (measure.start, measure.end, measure.omitted)).collect();
@@ -109,7 +113,7 @@ fn what_is_left_out_comes_first_and_time_begins_again_after_it() {
 
 #[test]
 fn either_end_has_its_own_numbers_and_what_the_other_told() {
-    let load = StreamLoad { direction: Direction::Both, streams: 2, ..tcp() };
+    let load = StreamSettings { direction: Direction::Both, streams: 2, ..tcp() };
     let client = document(&load, &[500, 1000, 1500, 2000], Nanos::from_secs(1), true);
     let end = &client.end;
     assert_eq!((end.sum_sent.unwrap().bytes, end.sum_received.unwrap().bytes), (8_000_000, 1998));
@@ -132,13 +136,13 @@ fn either_end_has_its_own_numbers_and_what_the_other_told() {
 
 #[test]
 fn datagrams_that_did_not_come_are_a_share_of_those_that_should_have() {
-    let udp = StreamLoad { transport: Transport::Udp, message: Bytes(1000), ..tcp() };
+    let udp = StreamSettings { transport: Transport::Udp, message: Bytes(1000), ..tcp() };
     let forward = document(&udp, &[1000, 2000], Nanos::from_secs(1), true).end.sum.unwrap();
     assert_eq!(
         (forward.packets, forward.lost_packets, forward.lost_percent),
         (Some(100), Some(4), Some(4.0))
     );
-    let reverse = StreamLoad { direction: Direction::Reverse, ..udp };
+    let reverse = StreamSettings { direction: Direction::Reverse, ..udp };
     let output = document(&reverse, &[1000, 2000], Nanos::from_secs(1), true);
     let sum = output.intervals[0].sum.unwrap();
     assert_eq!((sum.packets, sum.lost_packets, sum.lost_percent), (Some(100), Some(10), Some(10.0)));

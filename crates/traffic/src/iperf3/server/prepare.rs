@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 
 use codecs::iperf3::{ErrorCode, Params};
 use units::{Bytes, Nanos};
-use workload::{Direction, Mode, StreamLoad, Transport, Until};
+use workload::{Direction, Mode, StreamSettings, Transport, Until};
 
 use super::Arrival;
 use crate::{
@@ -35,9 +35,9 @@ pub(super) struct Prepared {
     /// What each is to send; `None` until the client has enough, and of those that receive.
     pub(super) shares: Vec<Option<u64>>,
     /// Of the streams that this end sends.
-    pub(super) sending: StreamLoad,
+    pub(super) sending: StreamSettings,
     /// Of the others.
-    pub(super) receiving: StreamLoad,
+    pub(super) receiving: StreamSettings,
     /// Where the threads run: number n on the one number n, from the start again after the last.
     pub(super) cpus: Option<Vec<u32>>,
 }
@@ -46,7 +46,7 @@ pub(super) struct Prepared {
 pub(super) fn prepare(
     arrivals: Vec<Arrival>,
     params: &Params,
-    load: &StreamLoad,
+    load: &StreamSettings,
     limits: &Limits,
 ) -> Result<Prepared, (ErrorCode, Error)> {
     let plan = arrivals.len() as u64;
@@ -66,7 +66,7 @@ pub(super) fn prepare(
     let common = bounded(load, limits);
     let with = |limit: bool, until: Until| {
         let asked = if limit { Mode::Limit } else { common.mode };
-        StreamLoad { mode: affordable(asked, load.transport, plan), until, ..common.clone() }
+        StreamSettings { mode: affordable(asked, load.transport, plan), until, ..common.clone() }
     };
     let tcp = load.transport == Transport::Tcp;
     // A receiver's record is over when the time that was asked is, whenever it hears of the end.
@@ -79,7 +79,7 @@ pub(super) fn prepare(
 /// What each connection of the plan is to send, where the test ends with an amount: as iperf3's server whole
 /// messages, all together the least that is enough. Datagrams get lost, and what is omitted does not count: then
 /// only the client knows when it has enough.
-fn shares(params: &Params, load: &StreamLoad) -> Vec<Option<u64>> {
+fn shares(params: &Params, load: &StreamSettings) -> Vec<Option<u64>> {
     let plan = params.streams();
     let amount = match load.until {
         Until::Sent(bytes) if load.transport == Transport::Tcp && params.omit == 0 => Some(bytes.0),
@@ -110,7 +110,7 @@ const fn affordable(asked: Mode, transport: Transport, flows: u64) -> Mode {
 }
 
 /// The load within bounds of memory. It is the client that says when it is over.
-fn bounded(load: &StreamLoad, limits: &Limits) -> StreamLoad {
+fn bounded(load: &StreamSettings, limits: &Limits) -> StreamSettings {
     let flows = u64::from(load.streams) * load.direction.flows().len() as u64;
     let message = match load.transport {
         Transport::Tcp => Bytes(load.message.0.min(BUFFERS / flows.max(1))),
@@ -121,7 +121,7 @@ fn bounded(load: &StreamLoad, limits: &Limits) -> StreamLoad {
         Until::Elapsed(time) => (load.until, load.warmup + time),
     };
     let sparse = Nanos((expected.0 / KEPT).saturating_mul(flows));
-    StreamLoad { message, until, interval: load.interval.max(sparse).max(SHORTEST), ..load.clone() }
+    StreamSettings { message, until, interval: load.interval.max(sparse).max(SHORTEST), ..load.clone() }
 }
 
 /// What a sender is given, which the client ends.
@@ -240,7 +240,7 @@ mod tests {
     fn what_a_client_says_is_not_what_is_taken() {
         let params =
             Params { tcp: true, len: 1 << 20, parallel: Some(128), time: 86_400, ..Params::default() };
-        let asked = StreamLoad { interval: Nanos(1), ..params.load() };
+        let asked = StreamSettings { interval: Nanos(1), ..params.load() };
         let limits = Limits { clients: 1, rate: None, duration: Nanos::from_secs(86_400), bytes: None };
         let load = bounded(&asked, &limits);
         assert_eq!(load.message.0 * 128, BUFFERS);
@@ -253,14 +253,14 @@ mod tests {
         for (parallel, bidirectional) in [(1, false), (128, false), (128, true)] {
             let timed = Params { tcp: true, parallel: Some(parallel), bidirectional, ..Params::default() };
             for params in [Params { num: i64::MAX, ..timed.clone() }, Params { time: 86_400, ..timed }] {
-                let asked = StreamLoad { interval: Nanos(1), ..params.load() };
+                let asked = StreamSettings { interval: Nanos(1), ..params.load() };
                 let flows = params.streams().len() as u64;
                 let kept = day.duration.0 / bounded(&asked, &day).interval.0 * flows;
                 assert!(kept <= KEPT + flows, "{kept} of {flows}");
             }
         }
         let asked = Params { tcp: true, time: 10, ..Params::default() }.load();
-        let slow = StreamLoad { interval: Nanos::from_secs(60), ..asked };
+        let slow = StreamSettings { interval: Nanos::from_secs(60), ..asked };
         assert_eq!(bounded(&slow, &day).interval, slow.interval, "who asks for few gets few");
     }
 

@@ -10,9 +10,9 @@ use std::{
 };
 
 use codecs::iperf3::{ErrorCode, server::Event};
-use samples::{Interval, PingPongInterval};
 use sys::clock::monotonic;
 use units::{BitRate, Nanos};
+use workload::{Interval, PingPongInterval};
 
 use super::control::{Control, closed};
 use crate::{

@@ -7,7 +7,7 @@ use std::{
 };
 
 use units::{Bytes, Nanos};
-use workload::{Background, Direction, Mode, PingPongLoad, Schedule, Transport};
+use workload::{Background, Direction, Mode, PingPongSettings, Schedule, Transport};
 
 use super::{client_spec, data, play, server_spec, settings};
 use crate::{
@@ -169,12 +169,12 @@ fn settings_that_make_no_sense_are_refused() {
     for (load, allowed) in [
         (settings(Transport::Udp, 0), "1 to 60000 bytes"),
         (settings(Transport::Udp, 60_001), "1 to 60000 bytes"),
-        (PingPongLoad { duration: Nanos(0), ..good.clone() }, "a longer one"),
-        (PingPongLoad { interval: Nanos(0), ..good.clone() }, "10 ms or longer"),
-        (PingPongLoad { schedule: every(0), ..good.clone() }, "1 µs or longer"),
-        (PingPongLoad { schedule: every(999), ..good.clone() }, "1 µs or longer"),
-        (PingPongLoad { schedule: every(1000), ..settings(Transport::Udp, 15) }, "16 to 60000 bytes"),
-        (PingPongLoad { under: Some(under), ..good }, "1 to 1024"),
+        (PingPongSettings { duration: Nanos(0), ..good.clone() }, "a longer one"),
+        (PingPongSettings { interval: Nanos(0), ..good.clone() }, "10 ms or longer"),
+        (PingPongSettings { schedule: every(0), ..good.clone() }, "1 µs or longer"),
+        (PingPongSettings { schedule: every(999), ..good.clone() }, "1 µs or longer"),
+        (PingPongSettings { schedule: every(1000), ..settings(Transport::Udp, 15) }, "16 to 60000 bytes"),
+        (PingPongSettings { under: Some(under), ..good }, "1 to 1024"),
     ] {
         let error = Server::open(server_spec(&load)).expect_err("no sense").to_string();
         assert!(error.contains(allowed), "{error}");

@@ -2,9 +2,8 @@
 
 use std::{cell::RefCell, thread};
 
-use samples::{LatencyHistogram, PingPongInterval};
 use units::Nanos;
-use workload::{PingPongLoad, Schedule, Transport};
+use workload::{LatencyHistogram, PingPongInterval, PingPongSettings, Schedule, Transport};
 
 use super::{client_spec, data, server_spec, settings};
 use crate::{
@@ -28,7 +27,7 @@ fn intervals_hold_everything() {
     }
     for schedule in [Schedule::Closed, Schedule::Open { period: Nanos::from_millis(1) }] {
         let load =
-            PingPongLoad { interval: Nanos::from_millis(30), schedule, ..settings(Transport::Udp, 64) };
+            PingPongSettings { interval: Nanos::from_millis(30), schedule, ..settings(Transport::Udp, 64) };
         let Some((client, told)) = on_loopback(|| {
             let (stop, told) = (Stop::new(), Told::default());
             let server = Server::open(server_spec(&load)).expect("loopback");

@@ -1,8 +1,9 @@
 //! Closed and open loops, asleep and spinning, alone and beside a stream.
 
-use samples::LatencyHistogram;
 use units::{BitRate, Bytes, Nanos};
-use workload::{Background, Direction, Mode, PingPongLoad, Schedule, Transport, Waiting};
+use workload::{
+    Background, Direction, LatencyHistogram, Mode, PingPongSettings, Schedule, Transport, Waiting,
+};
 
 use super::{data, play, settings};
 use crate::testing::{in_one_of_five, on_loopback};
@@ -43,7 +44,7 @@ fn tcp_messages_of_every_size_return() {
 fn messages_return_to_spinning_ends_over_either_transport() {
     for transport in [Transport::Udp, Transport::Tcp] {
         let duration = Nanos::from_secs(1);
-        let load = PingPongLoad { waiting: Waiting::Spin, duration, ..settings(transport, 64) };
+        let load = PingPongSettings { waiting: Waiting::Spin, duration, ..settings(transport, 64) };
         in_one_of_five(|| {
             let Some((client, server)) = on_loopback(|| play(&load, |port| port)) else { return };
             // Two threads that spin on a CPU with other work make few.
@@ -57,7 +58,7 @@ fn messages_return_to_spinning_ends_over_either_transport() {
 fn whoever_spins_is_busy_between_messages_and_whoever_blocks_is_not() {
     let period = Nanos::from_millis(10);
     for (waiting, spins) in [(Waiting::Block, false), (Waiting::Spin, true)] {
-        let load = PingPongLoad { schedule: Schedule::Open { period }, ..open(Transport::Udp, waiting) };
+        let load = PingPongSettings { schedule: Schedule::Open { period }, ..open(Transport::Udp, waiting) };
         let mut seen = Vec::new();
         // What the hypervisor takes from a thread that runs counts as its time: a busy host gets another try.
         while seen.len() < 8 {
@@ -75,8 +76,8 @@ fn whoever_spins_is_busy_between_messages_and_whoever_blocks_is_not() {
     }
 }
 
-fn open(transport: Transport, waiting: Waiting) -> PingPongLoad {
-    PingPongLoad {
+fn open(transport: Transport, waiting: Waiting) -> PingPongSettings {
+    PingPongSettings {
         schedule: Schedule::Open { period: Nanos::from_millis(1) },
         waiting,
         ..settings(transport, 64)
@@ -122,12 +123,12 @@ fn streams_flow() {
         message: Bytes(10_000),
     };
     for transport in [Transport::Udp, Transport::Tcp] {
-        let load = PingPongLoad { under: Some(under), ..settings(transport, 64) };
+        let load = PingPongSettings { under: Some(under), ..settings(transport, 64) };
         let Some((client, server)) = on_loopback(|| play(&load, |port| port)) else { return };
         for end in [client.expect("runs"), server.expect("runs")] {
-            let directions: Vec<_> = end.flows.iter().map(|flow| flow.direction).collect();
+            let directions: Vec<_> = end.measured.beside.flows.iter().map(|flow| flow.direction).collect();
             assert_eq!(directions, [Direction::Forward, Direction::Reverse]);
-            for flow in &end.flows {
+            for flow in &end.measured.beside.flows {
                 // 80 Mbit/s for 200 ms are 2 MB.
                 let bytes = flow.series.bytes().0;
                 assert!((1_000_000..4_000_000).contains(&bytes), "{bytes}");

@@ -3,7 +3,7 @@
 use std::{net::UdpSocket, thread, time::Duration};
 
 use units::Nanos;
-use workload::{PingPongLoad, Schedule, Transport};
+use workload::{PingPongSettings, Schedule, Transport};
 
 use super::{data, play, settings};
 use crate::ping_pong::OVERDUE;
@@ -68,8 +68,8 @@ fn a_long_way_is_not_taken_for_a_loss() {
 }
 
 fn long_ways() {
-    let load = PingPongLoad { warmup: Nanos(0), ..settings(Transport::Udp, 64) };
-    let load = PingPongLoad { duration: Nanos::from_millis(1000), ..load };
+    let load = PingPongSettings { warmup: Nanos(0), ..settings(Transport::Udp, 64) };
+    let load = PingPongSettings { duration: Nanos::from_millis(1000), ..load };
     let late = Duration::from_millis(300);
     let Some((client, _)) = on_loopback(|| play(&load, |port| far_proxy(port, late))) else { return };
     let client = client.expect("runs");
@@ -84,7 +84,7 @@ fn check(schedule: Schedule, drops: usize) {
 }
 
 fn lost_are_the_dropped(schedule: Schedule, drops: usize) {
-    let mut load = PingPongLoad { schedule, warmup: Nanos(0), ..settings(Transport::Udp, 64) };
+    let mut load = PingPongSettings { schedule, warmup: Nanos(0), ..settings(Transport::Udp, 64) };
     // A closed loop waits for each that is lost.
     let waits = if schedule == Schedule::Closed { drops as u64 * OVERDUE.0 } else { 0 };
     load.duration = Nanos::from_millis(1000) + Nanos(waits);

@@ -8,9 +8,8 @@ mod stall;
 
 use std::{net::SocketAddr, thread};
 
-use samples::PingPongData;
 use units::{Bytes, Nanos};
-use workload::{PingPongLoad, Transport};
+use workload::{PingPongData, PingPongEnd, PingPongSettings, Transport};
 
 use super::{Server, run_client};
 use crate::{
@@ -18,20 +17,20 @@ use crate::{
     testing::{HERE, TOKEN},
 };
 
-fn settings(transport: Transport, message: u64) -> PingPongLoad {
-    PingPongLoad {
+fn settings(transport: Transport, message: u64) -> PingPongSettings {
+    PingPongSettings {
         transport,
         message: Bytes(message),
         warmup: Nanos::from_millis(50),
-        ..PingPongLoad::new(Nanos::from_millis(200))
+        ..PingPongSettings::new(Nanos::from_millis(200))
     }
 }
 
-fn server_spec(load: &PingPongLoad) -> ServerSpec<PingPongLoad> {
+fn server_spec(load: &PingPongSettings) -> ServerSpec<PingPongSettings> {
     ServerSpec { token: TOKEN, bind: HERE, load: load.clone(), cpus: None }
 }
 
-fn client_spec(load: &PingPongLoad, port: u16) -> ClientSpec<PingPongLoad> {
+fn client_spec(load: &PingPongSettings, port: u16) -> ClientSpec<PingPongSettings> {
     ClientSpec {
         token: TOKEN,
         bind: HERE,
@@ -43,9 +42,9 @@ fn client_spec(load: &PingPongLoad, port: u16) -> ClientSpec<PingPongLoad> {
 
 /// Client and server; between them `by_way_of` gives the port that the client is told.
 fn play(
-    load: &PingPongLoad,
+    load: &PingPongSettings,
     by_way_of: impl FnOnce(u16) -> u16,
-) -> (Result<Outcome, Error>, Result<Outcome, Error>) {
+) -> (Result<Outcome<PingPongEnd>, Error>, Result<Outcome<PingPongEnd>, Error>) {
     let stop = Stop::new();
     let server = Server::open(server_spec(load)).expect("loopback");
     let client = client_spec(load, by_way_of(server.port()));
@@ -56,6 +55,6 @@ fn play(
     })
 }
 
-fn data(end: &Outcome) -> &PingPongData {
-    end.ping_pong.as_ref().expect("a ping-pong")
+fn data(end: &Outcome<PingPongEnd>) -> PingPongData {
+    end.measured.clone().alone()
 }

@@ -8,7 +8,7 @@ use std::{
 
 use sys::clock::{monotonic, sleep_until};
 use units::Nanos;
-use workload::{PingPongLoad, Schedule, Transport};
+use workload::{PingPongSettings, Schedule, Transport};
 
 use super::{data, play, settings};
 use crate::testing::{HERE, in_one_of_five, on_loopback};
@@ -65,15 +65,16 @@ fn pauses() {
     // The closed loop has one message under way: each pause delays one round trip, four or five in all. Among
     // at least 600 these are less than 1 %, so that p99 is an ordinary round trip: far below 10 ms.
     let length = Nanos::from_millis(2000);
-    let closed = PingPongLoad { duration: length, warmup: Nanos(0), ..settings(Transport::Tcp, 64) };
-    let open = PingPongLoad { schedule: Schedule::Open { period: Nanos::from_millis(1) }, ..closed.clone() };
+    let closed = PingPongSettings { duration: length, warmup: Nanos(0), ..settings(Transport::Tcp, 64) };
+    let open =
+        PingPongSettings { schedule: Schedule::Open { period: Nanos::from_millis(1) }, ..closed.clone() };
     let Some((closed, open)) = on_loopback(|| [closed, open].map(|load| play(&load, pausing_proxy)).into())
     else {
         return;
     };
     let (closed, open) = (closed.0.expect("runs"), open.0.expect("runs"));
     let (closed, open) = (data(&closed), data(&open));
-    let p99 = |histogram: &samples::LatencyHistogram| histogram.quantile(0.99).expect("counted");
+    let p99 = |histogram: &workload::LatencyHistogram| histogram.quantile(0.99).expect("counted");
 
     assert_eq!((open.round_trips.count(), open.lost), (2000, Some(0)));
     let since_intended = &open.open_loop.as_ref().expect("an open loop").since_intended;

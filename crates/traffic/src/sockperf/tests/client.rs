@@ -6,9 +6,8 @@ use std::{
     time::Duration,
 };
 
-use samples::PingPongData;
 use units::{Bytes, Nanos};
-use workload::{PingPongLoad, Schedule, Transport, Waiting};
+use workload::{PingPongData, PingPongEnd, PingPongSettings, Schedule, Transport, Waiting};
 
 use super::{PATIENT, SOON};
 use crate::{
@@ -21,16 +20,16 @@ use crate::{
 
 const PERIOD: Nanos = Nanos::from_millis(1);
 
-fn settings(transport: Transport, message: u64) -> PingPongLoad {
-    PingPongLoad { transport, message: Bytes(message), ..PingPongLoad::new(Nanos::from_millis(400)) }
+fn settings(transport: Transport, message: u64) -> PingPongSettings {
+    PingPongSettings { transport, message: Bytes(message), ..PingPongSettings::new(Nanos::from_millis(400)) }
 }
 
-fn spec(server: SocketAddr, load: &PingPongLoad) -> ClientSpec {
+fn spec(server: SocketAddr, load: &PingPongSettings) -> ClientSpec {
     ClientSpec { server, bind: None, load: load.clone(), cpus: None }
 }
 
 /// The client's outcome, and what a server counted.
-fn play(load: &PingPongLoad) -> (Outcome, Served) {
+fn play(load: &PingPongSettings) -> (Outcome<PingPongEnd>, Served) {
     match load.transport {
         Transport::Tcp => {
             let listener = TcpListener::bind((HERE, 0)).expect("loopback");
@@ -53,9 +52,9 @@ fn play(load: &PingPongLoad) -> (Outcome, Served) {
 
 fn play_with(
     address: SocketAddr,
-    load: &PingPongLoad,
+    load: &PingPongSettings,
     serve: impl FnOnce() -> Result<Served> + Send,
-) -> (Outcome, Served) {
+) -> (Outcome<PingPongEnd>, Served) {
     thread::scope(|scope| {
         let server = scope.spawn(serve);
         let outcome = run_client(&spec(address, load), &Stop::new(), &()).expect("it is answered");
@@ -80,31 +79,31 @@ fn what_the_client_sent_is_what_the_server_counted() {
     }
 }
 
-fn what_was_sent_is_what_was_counted(load: &PingPongLoad) {
+fn what_was_sent_is_what_was_counted(load: &PingPongSettings) {
     let (transport, message) = (load.transport, load.message.0);
     let Some((outcome, served)) = on_loopback(|| play(load)) else { return };
-    let data = outcome.ping_pong.expect("a ping-pong's");
+    let data = outcome.measured.alone();
     // One message greets; over UDP another one where the first was not answered in time.
     let greetings = served.counts.received - sent(&data);
     assert!(greetings == 1 || transport == Transport::Udp && greetings < 16, "{load:?}: {greetings}");
     assert_eq!(served.counts.answered, served.counts.received, "{load:?}");
     assert_eq!(served.counts.bytes, served.counts.received * message, "{load:?}");
     assert!(data.round_trips.count() > 10 && data.round_trips.count() < sent(&data), "{load:?}");
-    assert_eq!(data.server, samples::SocketFacts::default(), "the server told nothing");
+    assert_eq!(data.server, workload::SocketFacts::default(), "the server told nothing");
 }
 
 #[test]
 fn an_open_loop_sends_as_many_as_fall_due() {
     for (transport, message) in [(Transport::Udp, 14), (Transport::Tcp, 14), (Transport::Tcp, 40_000)] {
         let load =
-            PingPongLoad { schedule: Schedule::Open { period: PERIOD }, ..settings(transport, message) };
+            PingPongSettings { schedule: Schedule::Open { period: PERIOD }, ..settings(transport, message) };
         let Some((outcome, served, dropped)) = on_loopback(|| {
             let (outcome, served) = play(&load);
             (outcome, served, dropped())
         }) else {
             return;
         };
-        let data = outcome.ping_pong.expect("a ping-pong's");
+        let data = outcome.measured.alone();
         let (lost, came) = (data.lost.expect("counted"), data.round_trips.count());
         assert_eq!(lost + came, 400, "{load:?}");
         assert!(lost <= dropped, "{load:?}: {lost} {dropped}");
@@ -167,7 +166,7 @@ fn what_sockperf_cannot_do_is_refused_with_what_it_can() {
         rate: None,
         message: Bytes(1000),
     };
-    let load = PingPongLoad { under: Some(beside), ..settings(Transport::Tcp, 64) };
+    let load = PingPongSettings { under: Some(beside), ..settings(Transport::Tcp, 64) };
     let error = run_client(&spec(nobody, &load), &Stop::new(), &()).expect_err("no stream").to_string();
     assert!(error.contains("beside"), "{error}");
 }

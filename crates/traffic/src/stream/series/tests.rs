@@ -4,11 +4,11 @@ use super::*;
 
 const MS: u64 = 1_000_000;
 
-fn settings(warmup: u64, interval: u64) -> StreamLoad {
-    StreamLoad {
+fn settings(warmup: u64, interval: u64) -> StreamSettings {
+    StreamSettings {
         warmup: Nanos::from_millis(warmup),
         interval: Nanos::from_millis(interval),
-        ..StreamLoad::new(Until::Elapsed(Nanos::from_secs(1)))
+        ..StreamSettings::new(Until::Elapsed(Nanos::from_secs(1)))
     }
 }
 

@@ -6,7 +6,8 @@ mod send;
 
 use std::{net::TcpStream, time::Duration};
 
-use samples::{EndSeries, ThreadCpu};
+use samples::ThreadCpu;
+use workload::EndSeries;
 
 use super::flow::{Flow, Start};
 use crate::{

@@ -7,10 +7,10 @@ use std::{
     time::Duration,
 };
 
-use samples::{EndSeries, ThreadCpu, ThreadRole};
+use samples::{ThreadCpu, ThreadRole};
 use sys::{clock::monotonic, socket::recv_truncated};
 use units::{Bytes, Nanos};
-use workload::{Mode, Until};
+use workload::{EndSeries, Mode, Until};
 
 use super::sample::Tcp;
 use crate::{

@@ -2,9 +2,9 @@
 
 use std::net::TcpStream;
 
-use samples::TcpSample;
 use sys::socket::{TcpInfo, tcp_info};
 use units::{BitRate, Bytes, Nanos};
+use workload::TcpSample;
 
 use crate::stream::{pulse::Sampled, series::Reading};
 

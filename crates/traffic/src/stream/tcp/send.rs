@@ -6,13 +6,13 @@ use std::{
     net::{Shutdown, TcpStream},
 };
 
-use samples::{EndSeries, SocketFacts, ThreadCpu, ThreadRole};
+use samples::{ThreadCpu, ThreadRole};
 use sys::{
     clock::{monotonic, set_timer_slack},
     socket::{ZeroCopySender, set_send_buffer, tcp_info},
 };
 use units::Nanos;
-use workload::Mode;
+use workload::{EndSeries, Mode, SocketFacts};
 
 use super::sample::Tcp;
 use crate::{

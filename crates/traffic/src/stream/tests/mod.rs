@@ -10,29 +10,28 @@ mod udp;
 
 use std::{net::SocketAddr, thread};
 
-use samples::{DatagramSample, EndSeries};
 use units::{Bytes, Nanos};
-use workload::{Direction, Mode, StreamLoad, Transport, Until};
+use workload::{DatagramSample, Direction, EndSeries, Mode, StreamSettings, Transport, Until};
 
 use super::{Server, run_client};
 use crate::{
-    ClientSpec, Outcome, ServerSpec, Stop,
+    ClientSpec, ServerSpec, Stop, StreamOutcome,
     testing::{HERE, TOKEN, on_loopback},
 };
 
-fn settings(direction: Direction, streams: u32, until: Until) -> StreamLoad {
-    StreamLoad {
+fn settings(direction: Direction, streams: u32, until: Until) -> StreamSettings {
+    StreamSettings {
         streams,
         direction,
         warmup: Nanos::from_millis(100),
         interval: Nanos::from_millis(50),
-        ..StreamLoad::new(until)
+        ..StreamSettings::new(until)
     }
 }
 
 /// Datagrams of 1,000 bytes, slow enough for a busy machine.
-fn datagrams(direction: Direction, streams: u32, until: Until, mode: Mode) -> StreamLoad {
-    StreamLoad {
+fn datagrams(direction: Direction, streams: u32, until: Until, mode: Mode) -> StreamSettings {
+    StreamSettings {
         transport: Transport::Udp,
         mode,
         message: Bytes(1000),
@@ -45,11 +44,11 @@ fn for_300_ms() -> Until {
     Until::Elapsed(Nanos::from_millis(300))
 }
 
-fn server_spec(load: &StreamLoad) -> ServerSpec<StreamLoad> {
+fn server_spec(load: &StreamSettings) -> ServerSpec<StreamSettings> {
     ServerSpec { token: TOKEN, bind: HERE, load: load.clone(), cpus: None }
 }
 
-fn client_spec(load: &StreamLoad, port: u16) -> ClientSpec<StreamLoad> {
+fn client_spec(load: &StreamSettings, port: u16) -> ClientSpec<StreamSettings> {
     ClientSpec {
         token: TOKEN,
         bind: HERE,
@@ -60,7 +59,7 @@ fn client_spec(load: &StreamLoad, port: u16) -> ClientSpec<StreamLoad> {
 }
 
 /// Client and server; `disturb` happens while the server listens.
-fn flow(load: &StreamLoad, disturb: impl FnOnce(u16) + Send) -> Option<(Outcome, Outcome)> {
+fn flow(load: &StreamSettings, disturb: impl FnOnce(u16) + Send) -> Option<(StreamOutcome, StreamOutcome)> {
     on_loopback(|| {
         let stop = Stop::new();
         let server = Server::open(server_spec(load)).expect("loopback");

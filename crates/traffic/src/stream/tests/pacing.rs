@@ -1,8 +1,7 @@
 //! A rate is kept by the schedule, whatever the machine does meanwhile.
 
-use samples::EndSeries;
 use units::{BitRate, Bytes, Nanos};
-use workload::{Direction, Mode, StreamLoad, Until};
+use workload::{Direction, EndSeries, Mode, StreamSettings, Until};
 
 use super::{datagrams, flow, settings, total};
 
@@ -10,8 +9,8 @@ const MESSAGE: u64 = 1000;
 /// From one message to the next, in ns: faster and slower than a thread wakes up.
 const PERIODS: [u64; 2] = [10_000, 500_000];
 
-fn loads(period: u64, until: Until) -> Vec<StreamLoad> {
-    let paced = |load| StreamLoad {
+fn loads(period: u64, until: Until) -> Vec<StreamSettings> {
+    let paced = |load| StreamSettings {
         warmup: Nanos(0),
         message: Bytes(MESSAGE),
         rate: Some(BitRate(MESSAGE as f64 * 8e9 / period as f64)),
@@ -19,12 +18,12 @@ fn loads(period: u64, until: Until) -> Vec<StreamLoad> {
     };
     let mut loads = vec![settings(Direction::Forward, 1, until)];
     loads.extend([Mode::App, Mode::Limit].map(|mode| datagrams(Direction::Forward, 1, until, mode)));
-    loads.push(StreamLoad { mode: Mode::Limit, ..loads[0].clone() });
+    loads.push(StreamSettings { mode: Mode::Limit, ..loads[0].clone() });
     loads.into_iter().map(paced).collect()
 }
 
-fn sender(load: &StreamLoad) -> Option<EndSeries> {
-    Some(flow(load, |_| ())?.0.flows.remove(0).series)
+fn sender(load: &StreamSettings) -> Option<EndSeries> {
+    Some(flow(load, |_| ())?.0.measured.flows.remove(0).series)
 }
 
 #[test]
@@ -39,7 +38,7 @@ fn as_much_is_sent_as_was_due_and_every_message_has_its_lateness() {
 }
 
 /// Checks that no more was sent than was due, and tells whether it was as much.
-fn most_is_sent(load: &StreamLoad, period: u64) -> bool {
+fn most_is_sent(load: &StreamSettings, period: u64) -> bool {
     let Some(series) = sender(load) else { return true };
     let (sent, elapsed) = (total(&series) / MESSAGE, series.elapsed().0);
     let due = elapsed / period + 1;

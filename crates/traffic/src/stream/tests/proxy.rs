@@ -8,9 +8,8 @@ use std::{
     time::Duration,
 };
 
-use samples::DatagramSample;
 use units::{BitRate, Bytes, Nanos};
-use workload::{Direction, Mode, StreamLoad, Until};
+use workload::{DatagramSample, Direction, Mode, StreamSettings, Until};
 
 use super::{client_spec, counts, datagrams, server_spec};
 use crate::{
@@ -80,7 +79,7 @@ fn stand_between(here: &UdpSocket, server: SocketAddr, over: &AtomicBool) {
 }
 
 fn check(direction: Direction, mode: Mode) {
-    let load = StreamLoad {
+    let load = StreamSettings {
         message: Bytes(LENGTH as u64),
         rate: Some(BitRate(LENGTH as f64 * 8.0 * 1000.0)),
         warmup: Nanos(0),
@@ -105,7 +104,7 @@ fn check(direction: Direction, mode: Mode) {
     };
     let (sender, receiver) =
         if direction == Direction::Forward { (&client, &server) } else { (&server, &client) };
-    let (sent, came) = (counts(&sender.flows[0].series), counts(&receiver.flows[0].series));
+    let (sent, came) = (counts(&sender.measured.flows[0].series), counts(&receiver.measured.flows[0].series));
     assert_eq!(sent, DatagramSample { count: COUNT, ..DatagramSample::default() });
     let tenth = COUNT / 10;
     let expected = DatagramSample {

@@ -2,9 +2,8 @@
 
 use std::{net::UdpSocket, thread, time::Duration};
 
-use samples::EndSeries;
 use units::{Bytes, Nanos};
-use workload::{Direction, Mode, StreamLoad, Until};
+use workload::{Direction, EndSeries, Mode, StreamSettings, Until};
 
 use super::{client_spec, counts, datagrams, flow, for_300_ms, server_spec, total};
 use crate::{
@@ -15,16 +14,16 @@ use crate::{
 };
 
 /// A receiver that has to wait for its turn begins late: in one of five times it did not have to.
-fn check(load: &StreamLoad) {
+fn check(load: &StreamSettings) {
     assert!((0..5).any(|_| lasts_as_long_as_asked(load)), "{load:?}");
 }
 
 /// Checks all but how long it lasts, and tells that.
-fn lasts_as_long_as_asked(load: &StreamLoad) -> bool {
+fn lasts_as_long_as_asked(load: &StreamSettings) -> bool {
     let Some((client, server)) = flow(load, |_| ()) else { return true };
     let mut long_enough = true;
-    assert_eq!(client.flows.len(), load.direction.flows().len() * load.streams as usize);
-    for (ours, theirs) in client.flows.iter().zip(&server.flows) {
+    assert_eq!(client.measured.flows.len(), load.direction.flows().len() * load.streams as usize);
+    for (ours, theirs) in client.measured.flows.iter().zip(&server.measured.flows) {
         assert_eq!((ours.id, ours.direction), (theirs.id, theirs.direction));
         let (sender, receiver) = match ours.direction {
             Direction::Reverse => (&theirs.series, &ours.series),
@@ -53,7 +52,7 @@ fn lasts_as_long_as_asked(load: &StreamLoad) -> bool {
     long_enough
 }
 
-fn check_series(series: &EndSeries, load: &StreamLoad, count: u64) {
+fn check_series(series: &EndSeries, load: &StreamSettings, count: u64) {
     // The time of a receiver begins with its first datagram: of those that one call has brought it has none.
     let at_once = series.socket.segments.is_some_and(|most| u64::from(most) >= count);
     for pair in series.intervals.windows(2) {
@@ -86,7 +85,7 @@ fn several_streams_share_a_port_and_an_amount() {
 #[test]
 fn without_a_rate_as_many_leave_as_the_path_takes() {
     for mode in [Mode::App, Mode::Limit] {
-        check(&StreamLoad { rate: None, ..datagrams(Direction::Forward, 1, for_300_ms(), mode) });
+        check(&StreamSettings { rate: None, ..datagrams(Direction::Forward, 1, for_300_ms(), mode) });
     }
 }
 
@@ -95,12 +94,12 @@ fn a_datagram_is_as_short_as_its_head_or_as_long_as_can_be() {
     for message in [16, 40, 65_507] {
         for mode in [Mode::App, Mode::Limit] {
             let load = datagrams(Direction::Forward, 1, Until::Sent(Bytes(message * 50)), mode);
-            check(&StreamLoad { message: Bytes(message), ..load });
+            check(&StreamSettings { message: Bytes(message), ..load });
         }
     }
     for message in [0, 15, 65_508] {
         let load = datagrams(Direction::Forward, 1, for_300_ms(), Mode::App);
-        let load = StreamLoad { message: Bytes(message), ..load };
+        let load = StreamSettings { message: Bytes(message), ..load };
         let error = Server::open(server_spec(&load)).expect_err("no sense").to_string();
         assert!(error.contains("choose 16 to 65507 bytes"), "{error}");
     }
@@ -127,7 +126,7 @@ fn strangers_do_not_disturb_and_are_not_answered() {
         }
     };
     let Some((client, server)) = flow(&load, disturb) else { return };
-    assert_eq!((client.flows.len(), server.flows.len(), answers), (2, 2, 0));
+    assert_eq!((client.measured.flows.len(), server.measured.flows.len(), answers), (2, 2, 0));
 }
 
 #[test]

@@ -16,7 +16,8 @@ pub(crate) use opening::Opening;
 
 use std::net::UdpSocket;
 
-use samples::{EndSeries, ThreadCpu};
+use samples::ThreadCpu;
+use workload::EndSeries;
 
 use super::flow::Flow;
 use crate::{

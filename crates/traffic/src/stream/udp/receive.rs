@@ -5,9 +5,10 @@
 
 use std::{net::UdpSocket, time::Duration};
 
-use samples::{EndSeries, SocketFacts, ThreadCpu, ThreadRole};
+use samples::{ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use units::Nanos;
+use workload::{EndSeries, SocketFacts};
 
 use super::{
     dial::is_refused,

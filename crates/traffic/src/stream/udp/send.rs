@@ -2,13 +2,13 @@
 
 use std::{io, net::UdpSocket};
 
-use samples::{DatagramSample, EndSeries, SocketFacts, ThreadCpu, ThreadRole};
+use samples::{ThreadCpu, ThreadRole};
 use sys::{
     clock::{monotonic, set_timer_slack},
     socket::SendBatch,
 };
 use units::Nanos;
-use workload::Mode;
+use workload::{DatagramSample, EndSeries, Mode, SocketFacts};
 
 use super::{dial::is_refused, format::DatagramFormat, opening};
 use crate::{

@@ -4,8 +4,8 @@
 //! knows whether they came before. One that is older still cannot be told from its duplicate, and counts as
 //! reordered. Numbers begin with 1. Pure: numbers and times are handed in.
 
-use samples::DatagramSample;
 use units::Nanos;
+use workload::DatagramSample;
 
 use crate::stream::{pulse::Sampled, series::Reading};
 

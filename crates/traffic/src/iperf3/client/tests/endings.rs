@@ -4,7 +4,7 @@ use super::*;
 
 /// What the test fails with, and whether the server ended well.
 pub(super) fn failure(
-    load: StreamLoad,
+    load: StreamSettings,
     options: Options,
     flags: &[&str],
     meanwhile: impl FnOnce(&Stock, &Stop, &Moves) + Send,
@@ -25,7 +25,7 @@ pub(super) fn failure(
 
 #[test]
 fn a_stop_is_told_to_the_server_and_a_server_s_stop_is_heard() {
-    let long = StreamLoad { until: Until::Elapsed(Nanos::from_secs(20)), ..tcp() };
+    let long = StreamSettings { until: Until::Elapsed(Nanos::from_secs(20)), ..tcp() };
     let stopped = failure(long.clone(), Options::default(), &[], |_, stop, moves| {
         moves.wait();
         stop.ask();
@@ -43,15 +43,15 @@ fn a_stop_is_told_to_the_server_and_a_server_s_stop_is_heard() {
 
 #[test]
 fn a_server_s_refusal_is_told_in_its_words() {
-    let load = StreamLoad { message: Bytes(1 << 20), ..tcp() };
-    let too_long = StreamLoad { message: Bytes((1 << 20) + 1), ..load };
+    let load = StreamSettings { message: Bytes(1 << 20), ..tcp() };
+    let too_long = StreamSettings { message: Bytes((1 << 20) + 1), ..load };
     on_loopback(|| {
         let Some(_server) = Stock::start(&[]) else { return };
         let error = run_client(&spec(too_long), &Stop::new(), &()).expect_err("iperf3 has no such message");
         assert!(matches!(error, Error::Setting { .. }), "{error}");
         let moves = &Moves::default();
         thread::scope(|scope| {
-            let busy = spec(StreamLoad { until: Until::Elapsed(Nanos::from_secs(5)), ..tcp() });
+            let busy = spec(StreamSettings { until: Until::Elapsed(Nanos::from_secs(5)), ..tcp() });
             let first = scope.spawn(move || run_client(&busy, &Stop::new(), moves));
             moves.wait();
             let error = run_client(&spec(tcp()), &Stop::new(), &()).expect_err("the server is busy");

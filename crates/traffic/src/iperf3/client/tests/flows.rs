@@ -6,7 +6,7 @@ use super::*;
 fn tcp_goes_either_way_and_both_ways_at_once_over_one_stream_and_three() {
     for direction in [Direction::Forward, Direction::Reverse, Direction::Both] {
         for streams in [1, 3] {
-            check(&StreamLoad { direction, streams, ..tcp() }, Options::default());
+            check(&StreamSettings { direction, streams, ..tcp() }, Options::default());
         }
     }
 }
@@ -16,7 +16,7 @@ fn udp_goes_either_way_and_both_ways_at_once_with_counters_of_either_width() {
     for direction in [Direction::Forward, Direction::Reverse, Direction::Both] {
         for (streams, counters_64bit) in [(1, false), (2, true)] {
             let options = Options { counters_64bit, ..Options::default() };
-            check(&StreamLoad { direction, streams, ..udp() }, options);
+            check(&StreamSettings { direction, streams, ..udp() }, options);
         }
     }
 }
@@ -26,7 +26,7 @@ fn an_amount_is_sent_to_the_byte_and_all_of_it_arrives() {
     let until = Until::Sent(Bytes(10_000_001));
     for (streams, blocks) in [(1, None), (3, None), (1, Some(77))] {
         let options = Options { blocks, ..Options::default() };
-        let spec = ClientSpec { options, ..spec(StreamLoad { until, streams, ..tcp() }) };
+        let spec = ClientSpec { options, ..spec(StreamSettings { until, streams, ..tcp() }) };
         // A stock server that has to wait for its turn throws away what it has not read when it hears of the end.
         in_one_of_five(|| {
             let Some((report, server)) = run(&spec, &[]) else { return };
@@ -41,7 +41,7 @@ fn an_amount_is_sent_to_the_byte_and_all_of_it_arrives() {
 #[test]
 fn an_amount_is_received_and_the_test_ended() {
     for (load, least) in [(tcp(), 10_000_000), (udp(), 500_000)] {
-        let load = StreamLoad { until: Until::Sent(Bytes(least)), direction: Direction::Reverse, ..load };
+        let load = StreamSettings { until: Until::Sent(Bytes(least)), direction: Direction::Reverse, ..load };
         let Some((report, _)) = run(&spec(load), &[]) else { return };
         assert!(bytes(&report.here, Direction::Reverse) >= least);
     }
@@ -56,7 +56,7 @@ fn the_start_is_left_out() {
     for (load, direction) in
         [(tcp(), Direction::Forward), (udp(), Direction::Forward), (udp(), Direction::Reverse)]
     {
-        let load = StreamLoad { warmup: SECOND, rate: Some(BitRate(8e6)), direction, ..load };
+        let load = StreamSettings { warmup: SECOND, rate: Some(BitRate(8e6)), direction, ..load };
         let spec = spec(load);
         let Some((report, server)) = run(&spec, &[]) else { return };
         let (sent, received, printed) = seen(&report, &server, direction);

@@ -1,6 +1,7 @@
 //! The client against a standing server of ours.
 
 use std::sync::mpsc;
+use workload::{Mode, StreamSettings};
 
 use super::*;
 use crate::door::{Config, Event, Watcher, serve};
@@ -16,7 +17,7 @@ impl Watcher for Ear {
 }
 
 /// Runs it against a standing server of ours.
-fn run(load: StreamLoad, options: Options) -> Option<Report> {
+fn run(load: StreamSettings, options: Options) -> Option<Report> {
     on_loopback(|| {
         let config = Config::new(vec![SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0)]);
         let (tell, told) = mpsc::channel();
@@ -36,11 +37,11 @@ fn run(load: StreamLoad, options: Options) -> Option<Report> {
 #[test]
 fn tells_its_whole_series_and_both_ends_agree_to_the_byte() {
     for direction in [Direction::Forward, Direction::Reverse, Direction::Both] {
-        let load = StreamLoad { direction, streams: 2, mode: Mode::Limit, ..tcp() };
+        let load = StreamSettings { direction, streams: 2, mode: Mode::Limit, ..tcp() };
         let Some(report) = run(load, Options::default()) else { return };
         assert!(report.peer_is_plumb);
-        assert_eq!(report.here.flows.len(), report.peer.flows.len());
-        for (here, there) in report.here.flows.iter().zip(&report.peer.flows) {
+        assert_eq!(report.here.measured.flows.len(), report.peer.measured.flows.len());
+        for (here, there) in report.here.measured.flows.iter().zip(&report.peer.measured.flows) {
             assert_eq!((here.id, here.direction), (there.id, there.direction));
             assert!(there.series.intervals.len() >= 2, "{}", there.series.intervals.len());
             assert!(there.series.intervals.iter().all(|interval| interval.tcp.is_some()));
@@ -54,16 +55,20 @@ fn tells_its_whole_series_and_both_ends_agree_to_the_byte() {
 fn takes_times_that_iperf3_has_no_word_for_and_datagrams() {
     let until = Until::Elapsed(Nanos::from_millis(300));
     for direction in [Direction::Forward, Direction::Reverse] {
-        let Some(report) = run(StreamLoad { until, direction, ..udp() }, Options::default()) else {
+        let Some(report) = run(StreamSettings { until, direction, ..udp() }, Options::default()) else {
             return;
         };
         let (sent, received) = match direction {
             Direction::Forward => (&report.here, &report.peer),
             _ => (&report.peer, &report.here),
         };
-        let lost = received.flows[0].series.datagrams().unwrap().lost;
+        let lost = received.measured.flows[0].series.datagrams().unwrap().lost;
         assert_eq!(bytes(sent, direction), bytes(received, direction) + lost.unsigned_abs() * 1000);
-        assert!(sent.flows[0].series.elapsed() < SECOND, "{}", sent.flows[0].series.elapsed());
+        assert!(
+            sent.measured.flows[0].series.elapsed() < SECOND,
+            "{}",
+            sent.measured.flows[0].series.elapsed()
+        );
     }
 }
 

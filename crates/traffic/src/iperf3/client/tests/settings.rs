@@ -1,5 +1,7 @@
 //! What a client is set to, and what it hears meanwhile.
 
+use workload::{Interval, Mode, SocketSettings, StreamSettings};
+
 use super::*;
 
 #[test]
@@ -15,7 +17,7 @@ fn every_setting_arrives() {
         busy_poll: None,
     };
     let load =
-        StreamLoad { socket, message: Bytes(32 << 10), rate: Some(BitRate(20e6)), streams: 2, ..tcp() };
+        StreamSettings { socket, message: Bytes(32 << 10), rate: Some(BitRate(20e6)), streams: 2, ..tcp() };
     let options = Options {
         server_output: true,
         title: Some("a title".into()),
@@ -24,7 +26,7 @@ fn every_setting_arrives() {
         repeating_payload: true,
         ..Options::default()
     };
-    let spec = ClientSpec { options, ..spec(StreamLoad { mode: Mode::Limit, ..load }) };
+    let spec = ClientSpec { options, ..spec(StreamSettings { mode: Mode::Limit, ..load }) };
     let Some((report, server)) = run(&spec, &[]) else { return };
     let test = server.start.test_start.unwrap();
     assert_eq!((test.num_streams, test.blksize, test.tos), (2, 32 << 10, Some(32)));
@@ -36,7 +38,7 @@ fn every_setting_arrives() {
     assert_eq!(ports, [42_000, 42_001]);
     let Some(ServerOutput::Json(json)) = report.server_output else { panic!("{:?}", report.server_output) };
     assert_eq!(Output::parse(&json.to_string()).unwrap().start.cookie, server.start.cookie);
-    for flow in &report.here.flows {
+    for flow in &report.here.measured.flows {
         assert_eq!(flow.series.socket.congestion.as_deref(), Some("reno"));
         assert!((2_000_000..3_000_000).contains(&flow.series.bytes().0), "{}", flow.series.bytes().0);
     }
@@ -44,7 +46,9 @@ fn every_setting_arrives() {
 
 #[test]
 fn a_datagram_is_as_long_as_the_control_connection_s_segments_unless_said_otherwise() {
-    let Some((report, server)) = run(&spec(StreamLoad { message: Bytes(0), ..udp() }), &[]) else { return };
+    let Some((report, server)) = run(&spec(StreamSettings { message: Bytes(0), ..udp() }), &[]) else {
+        return;
+    };
     let length = report.load.message.0;
     assert_eq!(i64::try_from(length), Ok(server.start.test_start.unwrap().blksize));
     assert_eq!(length, u64::from(report.control_mss.unwrap()));
@@ -66,7 +70,7 @@ fn intervals_are_told_as_they_end_and_the_beat_once() {
             self.intervals.lock().unwrap().push(flow.sends);
         }
     }
-    let load = StreamLoad { direction: Direction::Both, rate: Some(BitRate(8e6)), ..tcp() };
+    let load = StreamSettings { direction: Direction::Both, rate: Some(BitRate(8e6)), ..tcp() };
     on_loopback(|| {
         let Some(server) = Stock::start(&[]) else { return };
         let ears = Ears::default();

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    kind::Measurement,
     reported::{Quantity, ReportedData},
     stream::EndSeries,
-    trial::Measurement,
 };
 
 /// What a cell is judged by.
