@@ -1,37 +1,104 @@
-//! Settings of devices: what was asked for goes on, everything else back to what the device was made with.
+//! Settings of devices: what was asked for goes on, everything else back to what the device was made with. One file a kind.
 //!
 //! Setting the same twice changes nothing. It must not know why a setting is wanted (factors, scenarios).
 
-mod features;
-mod link;
+mod big_tcp;
+mod kernel;
+mod mtu;
+mod offloads;
 mod queues;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
-use scenario::{DeviceRef, DeviceSettings, Offloads};
+use scenario::{DeviceRef, DeviceSettingKind, DeviceSettings};
 
 use crate::{
     devices::{Device, Devices},
     error::{ConfigureError, ReadError},
     missing::{Element, Missing},
     namespaces::Namespaces,
-    offload::Reader,
-    read_back::{self, LinkFacts, Sizes},
+    probe::Trial,
     refusal::Refusal,
 };
+use kernel::Kernel;
 
-/// What every device that was ever touched had before.
-#[derive(Debug, Default)]
-pub(crate) struct Originals(BTreeMap<DeviceRef, Original>);
+/// A kind of setting, as kernels have it.
+trait DeviceSetting: Send + 'static {
+    /// What a device has of it.
+    type State: Clone + PartialEq + fmt::Display + Send;
 
-#[derive(Debug, Clone)]
-struct Original {
-    mtu: u32,
-    sizes: Sizes,
-    /// The features that can be switched, and whether each was asked for.
-    features: BTreeMap<String, bool>,
-    /// Queues, once any were asked for.
-    queues: Option<u32>,
+    /// Which it is.
+    const KIND: DeviceSettingKind;
+
+    /// How it is found out whether this machine's kernel can; none where that takes another device than a lab's.
+    const TRIAL: Option<Trial>;
+
+    /// What the device has.
+    fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<Self::State, ConfigureError>;
+
+    /// What it is to have: what is asked for, or else what it was made with.
+    fn target(
+        device: &Device,
+        made: &Self::State,
+        asked: &DeviceSettings,
+    ) -> Result<Self::State, ConfigureError>;
+
+    /// Changes what it has now.
+    fn change(
+        kernel: &mut Kernel<'_>,
+        device: &Device,
+        now: &Self::State,
+        target: &Self::State,
+    ) -> Result<(), ConfigureError>;
+
+    /// Waits for what follows from changes.
+    fn settle(_kernel: &Kernel<'_>, _devices: &Devices) -> Result<(), ConfigureError> {
+        Ok(())
+    }
+
+    /// Compares what was read back.
+    fn verify(
+        kernel: &mut Kernel<'_>,
+        device: &Device,
+        made: &Self::State,
+        asked: &DeviceSettings,
+    ) -> Result<(), ConfigureError> {
+        let (target, found) = (Self::target(device, made, asked)?, Self::read(kernel, device)?);
+        if found == target { Ok(()) } else { Err(differs(device, Self::KIND.noun(), &target, &found)) }
+    }
+}
+
+/// What stands for a kind of setting where kinds are gone through.
+fn keeper(kind: DeviceSettingKind) -> Box<dyn Keeper> {
+    match kind {
+        DeviceSettingKind::Mtu => Box::new(Made::<mtu::Mtu>::default()),
+        DeviceSettingKind::BigTcp => Box::new(Made::<big_tcp::BigTcp>::default()),
+        DeviceSettingKind::Offloads => Box::new(Made::<offloads::Switches>::default()),
+        DeviceSettingKind::Queues => Box::new(Made::<queues::Queues>::default()),
+    }
+}
+
+/// What devices had before they were first set.
+pub(crate) struct Originals(BTreeMap<DeviceSettingKind, Box<dyn Keeper>>);
+
+impl Default for Originals {
+    fn default() -> Self {
+        Self(DeviceSettingKind::ALL.into_iter().map(|kind| (kind, keeper(kind))).collect())
+    }
+}
+
+/// How it is found out whether settings can be made.
+pub(crate) fn trials() -> impl Iterator<Item = Trial> {
+    DeviceSettingKind::ALL.into_iter().filter_map(|kind| keeper(kind).trial())
+}
+
+/// The capability that a setting needs of this machine's kernel, by its name in [`crate::probe`].
+#[must_use]
+pub fn setting_needs(kind: DeviceSettingKind) -> Option<&'static str> {
+    keeper(kind).trial().map(|trial| trial.name)
 }
 
 /// Gives every device its settings: see [`crate::Topology::configure`].
@@ -42,28 +109,27 @@ pub(crate) fn configure(
     settings: &BTreeMap<DeviceRef, DeviceSettings>,
 ) -> Result<(), ConfigureError> {
     let none = DeviceSettings::default();
-    let touched = in_order(devices, originals.0.keys().chain(settings.keys()).cloned())?;
-    let mut features = Reader::new(namespaces);
-    let links = Links::read(namespaces, &touched)?;
-    let mut queues_changed = false;
-    for device in &touched {
-        let link = links.of(device)?;
-        let wanted = settings.get(&device.at).unwrap_or(&none);
-        let original = originals.remember(device, link, wanted, &mut features)?;
-        link::set(namespaces, device, original, link, wanted)?;
-        features::set(&mut features, device, original, wanted.offloads)?;
-        queues_changed |= queues::set(&mut features, device, original, wanted)?;
+    let asked = |device: &Device| settings.get(&device.at).unwrap_or(&none);
+    let mut kernel = Kernel::new(namespaces);
+    for device in in_order(devices, settings.keys())? {
+        for (_, keeper) in originals.0.iter_mut().filter(|(kind, _)| kind.is_in(asked(device))) {
+            keeper.remember(&mut kernel, device)?;
+        }
     }
-    if queues_changed {
-        queues::settle(namespaces, devices)?;
+    for keeper in originals.0.values() {
+        let mut changed = false;
+        for device in in_order(devices, keeper.devices().iter())? {
+            changed |= keeper.set(&mut kernel, device, asked(device))?;
+        }
+        if changed {
+            keeper.settle(&kernel, devices)?;
+        }
     }
-    let links = Links::read(namespaces, &touched)?;
-    for device in &touched {
-        let original = &originals.0[&device.at];
-        let wanted = settings.get(&device.at).unwrap_or(&none);
-        link::verify(device, original, links.of(device)?, wanted)?;
-        features::verify(&mut features, device, original, wanted.offloads)?;
-        queues::verify(&mut features, device, original, wanted)?;
+    kernel.forget_links();
+    for keeper in originals.0.values() {
+        for device in in_order(devices, keeper.devices().iter())? {
+            keeper.verify(&mut kernel, device, asked(device))?;
+        }
     }
     Ok(())
 }
@@ -84,71 +150,143 @@ pub(crate) fn of_standing(
 
 /// Takes the setting that is `element` out of `settings`.
 pub(crate) fn leave_out(settings: &mut BTreeMap<DeviceRef, DeviceSettings>, element: &Element) {
-    let Some(settings) = element.device().and_then(|device| settings.get_mut(device)) else { return };
-    match element {
-        Element::Offloads(_) => settings.offloads = Offloads::default(),
-        Element::BigTcp(_) => settings.big_tcp = None,
-        Element::Mtu(_) => settings.mtu = None,
-        Element::Queues(_) => settings.queues = None,
-        _ => {}
+    if let Element::Setting(kind, device) = element
+        && let Some(settings) = settings.get_mut(device)
+    {
+        kind.take_out(settings);
     }
 }
 
-impl Originals {
-    /// What the device had when this was first called for it.
-    fn remember(
-        &mut self,
+/// A kind of setting and what devices were made with.
+trait Keeper: Send {
+    fn trial(&self) -> Option<Trial>;
+    fn devices(&self) -> Vec<DeviceRef>;
+    fn remember(&mut self, kernel: &mut Kernel<'_>, device: &Device) -> Result<(), ConfigureError>;
+    /// Whether anything was changed.
+    fn set(
+        &self,
+        kernel: &mut Kernel<'_>,
         device: &Device,
-        link: &LinkFacts,
-        wanted: &DeviceSettings,
-        features: &mut Reader<'_>,
-    ) -> Result<&Original, ConfigureError> {
-        if !self.0.contains_key(&device.at) {
-            let features = features.read(&device.at)?.wanted();
-            let original = Original { mtu: link.mtu, sizes: link.sizes, features, queues: None };
-            self.0.insert(device.at.clone(), original);
-        }
-        let original = self.0.get_mut(&device.at).expect("it was inserted");
-        if wanted.queues.is_some() && original.queues.is_none() {
-            original.queues = Some(queues::read(features, device)?.now);
-        }
-        Ok(original)
+        asked: &DeviceSettings,
+    ) -> Result<bool, ConfigureError>;
+    fn settle(&self, kernel: &Kernel<'_>, devices: &Devices) -> Result<(), ConfigureError>;
+    fn verify(
+        &self,
+        kernel: &mut Kernel<'_>,
+        device: &Device,
+        asked: &DeviceSettings,
+    ) -> Result<(), ConfigureError>;
+}
+
+struct Made<S: DeviceSetting>(BTreeMap<DeviceRef, S::State>);
+
+impl<S: DeviceSetting> Default for Made<S> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
     }
 }
 
-/// Each device once, what lies below before what lies above: a tunnel's MTU must fit the device under it.
-fn in_order(
-    devices: &Devices,
-    named: impl Iterator<Item = DeviceRef>,
-) -> Result<Vec<&Device>, ConfigureError> {
-    let named: BTreeSet<_> = named.collect();
-    let found = named.into_iter().map(|at| devices.find(&at).ok_or(ConfigureError::NoDevice { device: at }));
-    let mut found = found.collect::<Result<Vec<_>, _>>()?;
+impl<S: DeviceSetting> Keeper for Made<S> {
+    fn trial(&self) -> Option<Trial> {
+        S::TRIAL
+    }
+
+    fn devices(&self) -> Vec<DeviceRef> {
+        self.0.keys().cloned().collect()
+    }
+
+    fn remember(&mut self, kernel: &mut Kernel<'_>, device: &Device) -> Result<(), ConfigureError> {
+        if !self.0.contains_key(&device.at) {
+            self.0.insert(device.at.clone(), S::read(kernel, device)?);
+        }
+        Ok(())
+    }
+
+    fn set(
+        &self,
+        kernel: &mut Kernel<'_>,
+        device: &Device,
+        asked: &DeviceSettings,
+    ) -> Result<bool, ConfigureError> {
+        let target = S::target(device, &self.0[&device.at], asked)?;
+        let now = S::read(kernel, device)?;
+        if now == target {
+            return Ok(false);
+        }
+        S::change(kernel, device, &now, &target).map(|()| true)
+    }
+
+    fn settle(&self, kernel: &Kernel<'_>, devices: &Devices) -> Result<(), ConfigureError> {
+        S::settle(kernel, devices)
+    }
+
+    fn verify(
+        &self,
+        kernel: &mut Kernel<'_>,
+        device: &Device,
+        asked: &DeviceSettings,
+    ) -> Result<(), ConfigureError> {
+        S::verify(kernel, device, &self.0[&device.at], asked)
+    }
+}
+
+/// Each device, what lies below before what lies above: a tunnel's MTU must fit the device under it.
+fn in_order<'d, 'n>(
+    devices: &'d Devices,
+    named: impl Iterator<Item = &'n DeviceRef>,
+) -> Result<Vec<&'d Device>, ConfigureError> {
+    let find =
+        |at: &DeviceRef| devices.find(at).ok_or_else(|| ConfigureError::NoDevice { device: at.clone() });
+    let mut found = named.map(find).collect::<Result<Vec<_>, _>>()?;
     found.sort_by_key(|device| device.kind);
     Ok(found)
 }
 
 /// What a refusal means: that the kernel or the device cannot do this, or that it would not.
-fn refused(device: &Device, element: Element, setting: String, refusal: Refusal) -> ConfigureError {
+fn refused(
+    device: &Device,
+    kind: DeviceSettingKind,
+    setting: impl fmt::Display,
+    refusal: Refusal,
+) -> ConfigureError {
+    let setting = setting.to_string();
     if refusal.is_unsupported() {
-        ConfigureError::Unsupported { element, setting, reason: refusal.to_string() }
+        unsupported(device, kind, setting, refusal.to_string())
     } else {
         ConfigureError::Refused { device: device.at.clone(), setting, refusal }
     }
 }
 
-/// The links of every host that has one of the devices.
-struct Links<'a>(BTreeMap<&'a scenario::HostName, BTreeMap<u32, LinkFacts>>);
+/// The kernel, or the device, cannot do this.
+fn unsupported(
+    device: &Device,
+    kind: DeviceSettingKind,
+    setting: impl fmt::Display,
+    reason: impl Into<String>,
+) -> ConfigureError {
+    let element = Element::Setting(kind, device.at.clone());
+    ConfigureError::Unsupported { element, setting: setting.to_string(), reason: reason.into() }
+}
 
-impl<'a> Links<'a> {
-    fn read(namespaces: &Namespaces, devices: &[&'a Device]) -> Result<Self, ReadError> {
-        let hosts: BTreeSet<_> = devices.iter().map(|device| &device.at.host).collect();
-        let read = |host| Ok((host, read_back::links(namespaces, host, false)?));
-        Ok(Self(hosts.into_iter().map(read).collect::<Result<_, _>>()?))
+/// What a refusal to tell of a setting means: that the device has none, or that it cannot be read.
+fn unread(device: &Device, kind: DeviceSettingKind, refusal: Refusal) -> ConfigureError {
+    if refusal.is_unsupported() {
+        return unsupported(device, kind, kind.noun(), refusal.to_string());
     }
+    let (host, what) = (device.at.host.clone(), format!("the {} of `{}`", kind.noun(), device.at.device));
+    ReadError::Refused { host, what, refusal }.into()
+}
 
-    fn of(&self, device: &Device) -> Result<&LinkFacts, ConfigureError> {
-        let link = self.0.get(&device.at.host).and_then(|links| links.get(&device.index));
-        link.ok_or_else(|| ConfigureError::NoDevice { device: device.at.clone() })
+fn differs(
+    device: &Device,
+    setting: &str,
+    wanted: &impl fmt::Display,
+    found: &impl fmt::Display,
+) -> ConfigureError {
+    ConfigureError::Differs {
+        device: device.at.clone(),
+        setting: setting.to_owned(),
+        wanted: wanted.to_string().into(),
+        found: found.to_string().into(),
     }
 }

@@ -6,12 +6,12 @@
 #![expect(clippy::disallowed_methods, reason = "settings of a namespace's network are files of /proc/sys")]
 
 mod address;
-mod big_tcp;
 mod bridge;
 mod channel;
 mod configure;
 mod devices;
 mod error;
+mod ethtool;
 mod gateway;
 mod held_tap;
 mod message;
@@ -37,6 +37,7 @@ mod veth;
 mod virtio;
 mod vxlan;
 
+pub use configure::setting_needs;
 pub use error::{ConfigureError, RaiseError, ReadError};
 pub use held_tap::{HeldTap, held_tap};
 pub use missing::{Element, Missing};

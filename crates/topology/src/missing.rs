@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use scenario::{DeviceRef, HostName};
+use scenario::{DeviceRef, DeviceSettingKind, HostName};
 
 /// A part of a lab that is raised, or missing, as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,14 +26,8 @@ pub enum Element {
     Gateway(String),
     /// The static route of a host, as `to via next-hop`.
     Route(HostName, String),
-    /// The offloads of a device.
-    Offloads(DeviceRef),
-    /// The BIG TCP sizes of a device.
-    BigTcp(DeviceRef),
-    /// The MTU of a device.
-    Mtu(DeviceRef),
-    /// The queues of a device.
-    Queues(DeviceRef),
+    /// A kind of setting of a device.
+    Setting(DeviceSettingKind, DeviceRef),
 }
 
 impl Element {
@@ -46,9 +40,7 @@ impl Element {
     #[must_use]
     pub fn device(&self) -> Option<&DeviceRef> {
         match self {
-            Self::Offloads(device) | Self::BigTcp(device) | Self::Mtu(device) | Self::Queues(device) => {
-                Some(device)
-            }
+            Self::Setting(_, device) => Some(device),
             _ => None,
         }
     }
@@ -65,10 +57,7 @@ impl fmt::Display for Element {
             Self::Vxlan(name) => write!(f, "vxlan `{name}`"),
             Self::Gateway(name) => write!(f, "gateway `{name}`"),
             Self::Route(host, route) => write!(f, "route `{route}` of host `{host}`"),
-            Self::Offloads(device) => write!(f, "offloads of device `{device}`"),
-            Self::BigTcp(device) => write!(f, "BIG TCP of device `{device}`"),
-            Self::Mtu(device) => write!(f, "MTU of device `{device}`"),
-            Self::Queues(device) => write!(f, "queues of device `{device}`"),
+            Self::Setting(kind, device) => write!(f, "{} of device `{device}`", kind.noun()),
         }
     }
 }

@@ -3,31 +3,35 @@
 //! The old ioctl knows fewer features than the kernel has: switching TSO off by it leaves
 //! `tx-tcp-accecn-segmentation` on. Here an offload is every feature whose name says so.
 
-use std::collections::{BTreeMap, btree_map::Entry};
+use std::collections::BTreeMap;
 
-use nlink::netlink::{
-    Connection, Ethtool,
-    genl::ethtool::{Channels, ChannelsBuilder, Features},
-};
-use scenario::{DeviceRef, HostName, Offloads};
+use nlink::netlink::{Connection, Ethtool, genl::ethtool::Features};
+use scenario::Offloads;
 
-use crate::{error::ReadError, namespaces::Namespaces, refusal::Refusal, rings::QueuesAndRings};
+use crate::{refusal::Refusal, rings::QueuesAndRings};
 
 /// The features of one device at one moment.
 pub(crate) struct FeatureSet(Features);
 
-/// Reads and switches features, and channels beside them, with one connection a host.
-pub(crate) struct Reader<'a> {
-    namespaces: &'a Namespaces,
-    connections: BTreeMap<HostName, Connection<Ethtool>>,
+impl From<Features> for FeatureSet {
+    fn from(features: Features) -> Self {
+        Self(features)
+    }
 }
 
 impl FeatureSet {
-    /// The features of a device in the namespace of the calling thread, its queues and its rings.
-    pub(crate) async fn read_here(device: &str) -> Result<(Self, QueuesAndRings), Refusal> {
-        let connection = Connection::<Ethtool>::new_async().await?;
+    /// The features of a device, its queues and its rings.
+    pub(crate) async fn read(
+        connection: &Connection<Ethtool>,
+        device: &str,
+    ) -> nlink::Result<(Self, QueuesAndRings)> {
         let features = Self(connection.get_features_by_name(device).await?);
-        Ok((features, QueuesAndRings::read(&connection, device).await))
+        Ok((features, QueuesAndRings::read(connection, device).await))
+    }
+
+    /// Those of a device in the namespace of the calling thread.
+    pub(crate) async fn read_here(device: &str) -> Result<(Self, QueuesAndRings), Refusal> {
+        Ok(Self::read(&Connection::<Ethtool>::new_async().await?, device).await?)
     }
 
     /// Every feature that the device has or could have, and whether it is active.
@@ -44,74 +48,6 @@ impl FeatureSet {
     pub(crate) fn wanted(&self) -> BTreeMap<String, bool> {
         let switchable = self.0.hw.iter().filter(|(name, _)| self.0.is_changeable(name));
         switchable.map(|(name, _)| (name.to_owned(), self.0.wanted.is_set(name))).collect()
-    }
-}
-
-impl<'a> Reader<'a> {
-    pub(crate) fn new(namespaces: &'a Namespaces) -> Self {
-        Self { namespaces, connections: BTreeMap::new() }
-    }
-
-    /// The features of the device at `at`.
-    pub(crate) fn read(&mut self, at: &DeviceRef) -> Result<FeatureSet, ReadError> {
-        self.try_read(at).map_err(|refusal| ReadError::Refused {
-            host: at.host.clone(),
-            what: format!("the features of `{}`", at.device),
-            refusal,
-        })
-    }
-
-    /// Switches these features of the device at `at`.
-    pub(crate) fn switch(&mut self, at: &DeviceRef, to: &BTreeMap<String, bool>) -> Result<(), Refusal> {
-        let namespaces = self.namespaces;
-        let connection = self.connection(&at.host)?;
-        let switched = connection.set_features_by_name(at.device.as_str(), |features| {
-            to.iter().fold(
-                features,
-                |features, (name, on)| {
-                    if *on { features.enable(name) } else { features.disable(name) }
-                },
-            )
-        });
-        Ok(namespaces.wait(switched)?)
-    }
-
-    /// The channels of the device at `at`.
-    pub(crate) fn channels(&mut self, at: &DeviceRef) -> Result<Channels, Refusal> {
-        let namespaces = self.namespaces;
-        let connection = self.connection(&at.host)?;
-        Ok(namespaces.wait(connection.get_channels_by_name(at.device.as_str()))?)
-    }
-
-    /// The queues that the device at `at` uses, and the packets that its rings hold.
-    pub(crate) fn queues_and_rings(&mut self, at: &DeviceRef) -> QueuesAndRings {
-        let namespaces = self.namespaces;
-        let Ok(connection) = self.connection(&at.host) else { return QueuesAndRings::default() };
-        namespaces.wait(QueuesAndRings::read(connection, at.device.as_str()))
-    }
-
-    /// Sets the channels of the device at `at`.
-    pub(crate) fn set_channels(
-        &mut self,
-        at: &DeviceRef,
-        to: impl FnOnce(ChannelsBuilder) -> ChannelsBuilder,
-    ) -> Result<(), Refusal> {
-        let namespaces = self.namespaces;
-        let connection = self.connection(&at.host)?;
-        Ok(namespaces.wait(connection.set_channels_by_name(at.device.as_str(), to))?)
-    }
-
-    fn try_read(&mut self, at: &DeviceRef) -> Result<FeatureSet, Refusal> {
-        let namespaces = self.namespaces;
-        let connection = self.connection(&at.host)?;
-        Ok(FeatureSet(namespaces.wait(connection.get_features_by_name(at.device.as_str()))?))
-    }
-
-    fn connection(&mut self, host: &HostName) -> Result<&Connection<Ethtool>, Refusal> {
-        match self.connections.entry(host.clone()) {
-            Entry::Occupied(known) => Ok(known.into_mut()),
-            Entry::Vacant(new) => Ok(new.insert(self.namespaces.ethtool(host)?)),
-        }
     }
 }
 

@@ -7,10 +7,10 @@ pub(crate) mod scratch;
 
 use std::fs::OpenOptions;
 
-use scenario::{DeviceSettings, Lab, Offloads};
-use units::{BitRate, Bytes};
+use scenario::{DeviceSettings, Lab};
+use units::BitRate;
 
-use crate::{gateway, namespaces::Namespaces, snat, topology::Topology};
+use crate::{configure, gateway, namespaces::Namespaces, snat, topology::Topology};
 
 /// One thing that a lab may need.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,34 +21,116 @@ pub struct Capability {
     pub available: bool,
     /// What was done, or why it did not work.
     pub detail: String,
+    /// What a lab needs it for.
+    pub needed_for: &'static str,
+    /// How a kernel comes to have it.
+    pub remedy: &'static str,
+    /// Whether a path of today cannot do without it.
+    pub required: bool,
 }
 
-/// What is tried: its name, what succeeding shows, and the trial.
-type Trial = (&'static str, &'static str, fn() -> Result<(), String>);
+/// How one of them is tried.
+pub(crate) struct Trial {
+    pub(crate) name: &'static str,
+    /// What succeeding shows.
+    pub(crate) done: &'static str,
+    pub(crate) needed_for: &'static str,
+    pub(crate) remedy: &'static str,
+    pub(crate) required: bool,
+    pub(crate) attempt: fn() -> Result<(), String>,
+}
 
 /// Each alone, what others need first.
-const TRIALS: [Trial; 11] = [
-    ("namespaces", "made a network namespace", || raised(&scratch::host())),
-    ("veth", "made a pair between two namespaces", || raised(&scratch::wire())),
-    ("bridge", "made a bridge with a port", || raised(&scratch::bridge())),
-    ("vxlan", "made a tunnel between two namespaces", || raised(&scratch::vxlan())),
-    ("policy-routing", "sent a network through a table of its own", policy_routing),
-    ("nftables-snat", "translated source addresses with nftables", translation),
-    ("forwarding", "let a namespace forward", || raised(&scratch::router())),
-    ("rate-limit", "limited a pair to 1 Gbit/s with tbf", rate_limit),
-    ("offloads", "switched TSO, GSO, GRO and checksums off and read them back", offloads),
-    ("big-tcp", "let a device build packets of 512 KiB", big_tcp),
-    ("tun", "opened /dev/net/tun in a namespace", tun),
+const TRIALS: [Trial; 9] = [
+    Trial {
+        name: "namespaces",
+        done: "made a network namespace",
+        needed_for: "every host of a lab",
+        remedy: "a kernel with CONFIG_NET_NS",
+        required: true,
+        attempt: || raised(&scratch::host()),
+    },
+    Trial {
+        name: "veth",
+        done: "made a pair between two namespaces",
+        needed_for: "wires, guests and pods",
+        remedy: "modprobe veth (CONFIG_VETH)",
+        required: true,
+        attempt: || raised(&scratch::wire()),
+    },
+    Trial {
+        name: "bridge",
+        done: "made a bridge with a port",
+        needed_for: "guests and pods behind a bridge",
+        remedy: "modprobe bridge (CONFIG_BRIDGE)",
+        required: true,
+        attempt: || raised(&scratch::bridge()),
+    },
+    Trial {
+        name: "vxlan",
+        done: "made a tunnel between two namespaces",
+        needed_for: "overlays",
+        remedy: "modprobe vxlan (CONFIG_VXLAN)",
+        required: true,
+        attempt: || raised(&scratch::vxlan()),
+    },
+    Trial {
+        name: "policy-routing",
+        done: "sent a network through a table of its own",
+        needed_for: "egress gateways",
+        remedy: "a kernel with CONFIG_IP_MULTIPLE_TABLES",
+        required: true,
+        attempt: policy_routing,
+    },
+    Trial {
+        name: "nftables-snat",
+        done: "translated source addresses with nftables",
+        needed_for: "egress gateways",
+        remedy: "modprobe nft_chain_nat (CONFIG_NF_TABLES, CONFIG_NFT_NAT)",
+        required: true,
+        attempt: translation,
+    },
+    Trial {
+        name: "forwarding",
+        done: "let a namespace forward",
+        needed_for: "routers and egress gateways",
+        remedy: "mount -o remount,rw /proc/sys (CONFIG_SYSCTL)",
+        required: true,
+        attempt: || raised(&scratch::router()),
+    },
+    Trial {
+        name: "rate-limit",
+        done: "limited a pair to 1 Gbit/s with tbf",
+        needed_for: "wires with a rate limit",
+        remedy: "modprobe sch_tbf (CONFIG_NET_SCH_TBF)",
+        required: false,
+        attempt: rate_limit,
+    },
+    Trial {
+        name: "tun",
+        done: "opened /dev/net/tun in a namespace",
+        needed_for: "networks of virtual machines",
+        remedy: "modprobe tun (CONFIG_TUN)",
+        required: false,
+        attempt: tun,
+    },
 ];
 
 /// Tries each link kind and setting alone.
 #[must_use]
 pub fn probe() -> Vec<Capability> {
-    let judge = |(name, done, trial): &Trial| match trial() {
-        Ok(()) => Capability { name, available: true, detail: (*done).to_owned() },
-        Err(reason) => Capability { name, available: false, detail: reason },
-    };
-    TRIALS.iter().map(judge).collect()
+    TRIALS.iter().map(Trial::judge).chain(configure::trials().map(|trial| trial.judge())).collect()
+}
+
+impl Trial {
+    fn judge(&self) -> Capability {
+        let &Self { name, done, needed_for, remedy, required, attempt } = self;
+        let (available, detail) = match attempt() {
+            Ok(()) => (true, done.to_owned()),
+            Err(reason) => (false, reason),
+        };
+        Capability { name, available, detail, needed_for, remedy, required }
+    }
 }
 
 fn raised(lab: &Lab) -> Result<(), String> {
@@ -79,20 +161,11 @@ fn rate_limit() -> Result<(), String> {
     raised(&lab)
 }
 
-fn offloads() -> Result<(), String> {
-    raised(&with_settings(DeviceSettings { offloads: Offloads::all(false), ..DeviceSettings::default() }))
-}
-
-fn big_tcp() -> Result<(), String> {
-    /// `GSO_MAX_SIZE` of linux/netdevice.h: eight segments of the old largest size.
-    const LARGEST: Bytes = Bytes(8 * 65_535);
-    raised(&with_settings(DeviceSettings { big_tcp: Some(LARGEST), ..DeviceSettings::default() }))
-}
-
-fn with_settings(settings: DeviceSettings) -> Lab {
+/// Whether a device of a pair can be given these settings.
+pub(crate) fn wire_with(settings: DeviceSettings) -> Result<(), String> {
     let mut lab = scratch::wire();
     lab.devices.insert(lab.links[0].ends[0].at.clone(), settings);
-    lab
+    raised(&lab)
 }
 
 fn tun() -> Result<(), String> {
@@ -110,7 +183,7 @@ mod tests {
     #[test]
     fn every_capability_is_either_shown_or_explained() {
         let found = probe();
-        assert_eq!(found.len(), TRIALS.len());
+        assert_eq!(found.len(), 12);
         for capability in &found {
             assert!(!capability.detail.is_empty(), "{capability:?}");
         }

@@ -25,9 +25,10 @@ use crate::{
     channel::Channel,
     devices::Devices,
     error::ReadError,
+    ethtool::Ethtool,
     message::{INET, link_header},
     namespaces::Namespaces,
-    offload::{self, FeatureSet},
+    offload::FeatureSet,
     refusal::Refusal,
     rings::QueuesAndRings,
     state::DeviceKind,
@@ -134,13 +135,18 @@ pub(crate) fn states(
             of_host.insert(&device.at.host, links(namespaces, &at.host, true)?);
         }
     }
-    let mut features = offload::Reader::new(namespaces);
+    let mut ethtool = Ethtool::new(namespaces);
     let state = |at: &DeviceRef| {
         let device = devices.find(at).ok_or_else(|| absent(at))?;
         let link = of_host.get(&at.host).and_then(|links| links.get(&device.index));
         let link = link.ok_or_else(|| absent(at))?;
-        let state =
-            link.state(at.to_string(), device.kind, &features.read(at)?, features.queues_and_rings(at));
+        let read = ethtool.ask(at, async |ethtool, name| FeatureSet::read(ethtool, name).await);
+        let (features, beside) = read.map_err(|refusal| ReadError::Refused {
+            host: at.host.clone(),
+            what: format!("the features of `{}`", at.device),
+            refusal,
+        })?;
+        let state = link.state(at.to_string(), device.kind, &features, beside);
         let virtio = if device.kind == DeviceKind::Virtio { namespaces.negotiated(at) } else { None };
         Ok(DeviceState { spread: namespaces.spread(at), virtio, ..state })
     };

@@ -13,9 +13,10 @@ use super::Raising;
 use crate::{
     devices::Device,
     error::RaiseError,
+    ethtool::Ethtool,
     negotiated,
-    offload::Reader,
     read_back::{self, FORWARDING, LinkFacts, OPERATIONAL, VxlanFacts},
+    rings::QueuesAndRings,
     state::DeviceKind,
 };
 
@@ -110,10 +111,12 @@ impl Raising<'_> {
 
     /// In a guest: whether its devices can what its monitor was to have them offer.
     fn verify_virtio(&self, host: &HostName, vm: &Vm) -> Result<(), RaiseError> {
-        let mut reader = Reader::new(&self.namespaces);
+        let mut ethtool = Ethtool::new(&self.namespaces);
         for nic in self.lab.nics.iter().filter(|nic| nic.at.host == *host) {
             let features = self.namespaces.negotiated(&nic.at);
-            negotiated::verify(nic, &vm.virtio, features.as_deref(), reader.queues_and_rings(&nic.at))?;
+            let beside =
+                ethtool.ask(&nic.at, async |ethtool, name| Ok(QueuesAndRings::read(ethtool, name).await));
+            negotiated::verify(nic, &vm.virtio, features.as_deref(), beside.unwrap_or_default())?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::support::{can_raise, converse, device, overlay, wire};
 use samples::DeviceState;
-use scenario::{DeviceSettings, Forwarding, Offloads};
+use scenario::{DeviceSettingKind, DeviceSettings, Forwarding, Offloads};
 use topology::{ConfigureError, Element, Topology};
 use units::{BitRate, Bytes};
 
@@ -132,7 +132,7 @@ fn a_setting_that_the_kernel_lacks_is_missing_and_the_rest_of_the_lab_stands() {
     let topology = Topology::raise(&lab).unwrap();
     let missing = topology.missing();
     assert_eq!(missing.len(), 1, "{missing:?}");
-    assert_eq!(missing[0].element, Element::BigTcp(device("a:eth0")));
+    assert_eq!(missing[0].element, Element::Setting(DeviceSettingKind::BigTcp, device("a:eth0")));
     assert_eq!(missing[0].devices, [device("a:eth0")]);
     assert_eq!(state(&topology, "a:eth0").mtu, 1400);
 }

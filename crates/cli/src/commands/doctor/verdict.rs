@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use scenario::{Cell, Layer, Offloads, Path, Scenario};
+use scenario::{Cell, DeviceSettingKind, Layer, Path, Scenario};
 use serde::Serialize;
 use workload::Placement;
 
@@ -90,13 +90,11 @@ fn path_needs(scenario: &Scenario, cell: &Cell, path: &Path) -> BTreeSet<&'stati
         if scenario.lab.host(&device.host).is_some_and(|host| host.forwards) {
             needs.insert("forwarding");
         }
-        if let Some(settings) = cell.devices.get(device) {
-            if settings.offloads != Offloads::default() {
-                needs.insert("offloads");
-            }
-            if settings.big_tcp.is_some() {
-                needs.insert("big-tcp");
-            }
+        // What a guest's device can is a matter of the guest's kernel.
+        let settings = cell.devices.get(device).filter(|_| scenario.lab.vm(&device.host).is_none());
+        if let Some(settings) = settings {
+            let set = DeviceSettingKind::ALL.into_iter().filter(|kind| kind.is_in(settings));
+            needs.extend(set.filter_map(topology::setting_needs));
         }
         let limited = scenario.lab.links.iter().filter(|link| link.rate.is_some());
         if limited.flat_map(|link| &link.ends).any(|end| end.at == *device) {
@@ -118,7 +116,7 @@ mod tests {
         Check { group: Group::Paths, id, title: id, status, detail, needed_for, remedy: None, required: true }
     }
 
-    const ALL: [&str; 15] = [
+    const ALL: [&str; 16] = [
         "rights",
         "namespaces",
         "veth",
@@ -128,6 +126,7 @@ mod tests {
         "nftables-snat",
         "forwarding",
         "offloads",
+        "queues",
         "cpus",
         "cubic",
         "rate-limit",
@@ -180,6 +179,8 @@ mod tests {
             ("quick", "veth", "none"),
             ("bridge-multiqueue", "tap", "none"),
             ("bridge-queues", "tap", "all"),
+            ("bridge-queues", "queues", "none"),
+            ("bridge-multiqueue", "queues", "all"),
         ] {
             let verdict = without(name, missing);
             let found = match verdict.able {
