@@ -366,12 +366,7 @@ pub(crate) fn device(name: &str, mtu: u32, features: &[(&str, bool)]) -> DeviceS
         kind: if name.ends_with("vxlan") { "vxlan" } else { "veth" }.into(),
         mtu,
         features: features.iter().map(|(feature, on)| (feature.to_string(), *on)).collect(),
-        gso_max_size: None,
-        gro_max_size: None,
-        queues: None,
-        rings: None,
-        spread: None,
-        virtio: None,
+        ..DeviceState::default()
     }
 }
 

@@ -6,6 +6,7 @@
 mod counters;
 mod cpu;
 mod design;
+mod device_state;
 mod doubt;
 mod environment;
 mod observed;
@@ -27,6 +28,7 @@ pub use counters::{
 };
 pub use cpu::{CpuTimes, CpuUsage, GuestCpu, MachineCpu, ThreadCpu, ThreadRole};
 pub use design::{CellEnd, DesignRecord, EndReason, Objective};
+pub use device_state::{DeviceSettingFact, DeviceState, RxTx};
 pub use doubt::Doubt;
 pub use environment::{Calibration, Environment};
 pub use observed::{MissingProbe, Observed, Overflow, ProbeKind, Stopping, StoppingSlice};
@@ -40,7 +42,7 @@ pub use syscalls::{CallTimes, SyscallCount};
 pub use time::UnixMillis;
 pub use told::{Sent, Told, ToldKind};
 pub use trace::{TRACE_SCHEMA, TargetKind, Trace, TraceEnd, TraceTarget, TracedProcess};
-pub use trial::{Arm, DeviceState, PathCheck, RxTx, Trial};
+pub use trial::{Arm, PathCheck, Trial};
 pub use tries::{TriedRemedy, Tries};
 pub use vm::{Unread, VmAccelerator, VmDevice, VmFacts, VmMaster, VmMonitor, VmNegotiated, VmRole, VmThread};
 pub use way::{PacketWay, WayEvent, WayPoint, WayStep};

@@ -1,15 +1,12 @@
 //! A trial: one workload, on one path, at one setting of the factors; what was recorded of it.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::Bytes;
 
 use workload::Measurement;
 
 use crate::{
-    counters::PathCounters, cpu::CpuUsage, doubt::Doubt, observed::Observed, spread::CpuSpread,
+    counters::PathCounters, cpu::CpuUsage, device_state::DeviceState, doubt::Doubt, observed::Observed,
     syscalls::SyscallCount, time::UnixMillis,
 };
 
@@ -58,45 +55,6 @@ pub struct Trial {
     pub counters: Option<PathCounters>,
     /// Reasons to distrust it.
     pub doubts: Vec<Doubt>,
-}
-
-/// A device as the kernel reported it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct DeviceState {
-    /// `host:device`.
-    pub device: String,
-    /// What it is: `veth`, `bridge`, `vxlan`.
-    pub kind: String,
-    /// Its MTU.
-    pub mtu: u32,
-    /// Offload features by the kernel's names, on or off as active.
-    pub features: BTreeMap<String, bool>,
-    /// The largest packet that segmentation offload may build (IPv4).
-    pub gso_max_size: Option<Bytes>,
-    /// The largest packet that receive offload may build (IPv4).
-    pub gro_max_size: Option<Bytes>,
-    /// Queues that it uses; `None` where it has none, or nobody asked.
-    #[serde(default)]
-    pub queues: Option<RxTx>,
-    /// Packets that its rings hold; `None` where it has none, or nobody asked.
-    #[serde(default)]
-    pub rings: Option<RxTx>,
-    /// The CPUs that its work is spread over; `None` where nobody could read them.
-    #[serde(default)]
-    pub spread: Option<CpuSpread>,
-    /// What the driver of a guest's virtio device and its monitor agreed on, by the names of linux/virtio_net.h in lower
-    /// case; `None` for any other device, and where nobody could read it.
-    #[serde(default)]
-    pub virtio: Option<Vec<String>>,
-}
-
-/// A number for each direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct RxTx {
-    /// Of what is received.
-    pub rx: u32,
-    /// Of what is sent.
-    pub tx: u32,
 }
 
 /// What was checked about a path just before a trial.

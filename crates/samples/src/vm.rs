@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
-use crate::{counters::DeviceCounters, trial::DeviceState};
+use crate::{counters::DeviceCounters, device_state::DeviceState};
 
 /// A virtual machine of QEMU.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -98,17 +98,12 @@ fn devices(a: &Measured<'_>, b: &Measured<'_>) -> Vec<SurroundingChange> {
 
 fn of_device(a: &DeviceState, b: &DeviceState) -> Vec<SurroundingChange> {
     let of = |what: &str| format!("{what} of {}", a.device);
-    let size =
-        |size: Option<units::Bytes>| size.map_or_else(|| "unknown".to_owned(), |size| size.to_string());
-    let mut changes: Vec<SurroundingChange> = [
-        differs(&of("kind"), a.kind.clone(), b.kind.clone(), true),
-        differs(&of("MTU"), a.mtu.to_string(), b.mtu.to_string(), true),
-        differs(&of("largest GSO packet"), size(a.gso_max_size), size(b.gso_max_size), true),
-        differs(&of("largest GRO packet"), size(a.gro_max_size), size(b.gro_max_size), true),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let kind = differs(&of("kind"), a.kind.clone(), b.kind.clone(), true);
+    // What one of the two was not asked for is no difference.
+    let setting =
+        |fact: samples::DeviceSettingFact| differs(&of(fact.noun), (fact.of)(a)?, (fact.of)(b)?, true);
+    let settings = DeviceState::SETTINGS.into_iter().filter_map(setting);
+    let mut changes: Vec<SurroundingChange> = kind.into_iter().chain(settings).collect();
     changes.extend(offloads(a, b));
     changes
 }

@@ -48,12 +48,7 @@ fn a_probed_trial_changes_no_number_of_its_cell() {
             kind: "veth".into(),
             mtu: 576,
             features: Default::default(),
-            gso_max_size: None,
-            gro_max_size: None,
-            queues: None,
-            rings: None,
-            spread: None,
-            virtio: None,
+            ..DeviceState::default()
         });
         trial.observed = None;
     }
@@ -297,12 +292,7 @@ fn on_the_way(blocks: u32) -> Fixture {
                 kind: if name == "node:cni0" { "bridge" } else { "veth" }.into(),
                 mtu: 1500,
                 features: Default::default(),
-                gso_max_size: None,
-                gro_max_size: None,
-                queues: None,
-                rings: None,
-                spread: None,
-                virtio: None,
+                ..DeviceState::default()
             })
             .to_vec();
         let host = HostCounters { host: "gate".into(), tracked: Some(1), translated: Some(1) };

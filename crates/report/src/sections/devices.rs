@@ -1,7 +1,7 @@
 //! The devices of each path as they were set, and the CPUs that their work is spread over. Must not know results.
 
 use findings::Findings;
-use samples::{CpuSpread, DeviceState, RxTx};
+use samples::{CpuSpread, DeviceSettingFact, DeviceState};
 
 use crate::{
     labels,
@@ -28,26 +28,19 @@ pub(super) fn folded(findings: &Findings) -> Vec<Block> {
 
 fn table(devices: &[DeviceState]) -> Table {
     let mut columns = vec![left("Device"), left("Kind")];
-    columns.extend(["MTU", "GSO max", "GRO max"].map(right));
-    let known = |of: fn(&DeviceState) -> Option<RxTx>| devices.iter().any(|device| of(device).is_some());
-    let further: Vec<Further> = FURTHER.into_iter().filter(|(_, of)| known(*of)).collect();
-    columns.extend(further.iter().map(|(title, _)| right(*title)));
+    let known = |fact: &DeviceSettingFact| devices.iter().any(|device| (fact.of)(device).is_some());
+    let settings: Vec<DeviceSettingFact> = DeviceState::SETTINGS.into_iter().filter(known).collect();
+    columns.extend(settings.iter().map(|fact| right(fact.title)));
     let is_spread = devices.iter().any(|device| device.spread.is_some());
     columns.extend(SPREAD.iter().filter(|_| is_spread).map(|(title, _)| left(*title)));
     let is_virtio = devices.iter().any(|device| device.virtio.is_some());
     columns.extend(is_virtio.then(|| left("Virtio agreed on")));
     columns.extend(["On", "Off"].map(left));
-    let rows = devices.iter().map(|device| state(device, &further, is_spread, is_virtio)).collect();
+    let rows = devices.iter().map(|device| state(device, &settings, is_spread, is_virtio)).collect();
     let caption = "RPS: the CPUs that packets of a receive queue are handed on to. XPS: those that choose a transmit queue. \
                    A device without hardware, such as a veth, has no interrupts.";
     Table { columns, rows, caption: is_spread.then(|| Text::of(Tone::Faint, caption)) }
 }
-
-/// A column that is only there where some device knows it.
-type Further = (&'static str, fn(&DeviceState) -> Option<RxTx>);
-
-const FURTHER: [Further; 2] =
-    [("Queues rx/tx", |device| device.queues), ("Rings rx/tx", |device| device.rings)];
 
 /// What the spread of a device says, under a title.
 type SpreadColumn = (&'static str, fn(&CpuSpread) -> String);
@@ -58,22 +51,19 @@ const SPREAD: [SpreadColumn; 3] = [
     ("Interrupts", interrupts),
 ];
 
-fn state(device: &DeviceState, further: &[Further], is_spread: bool, is_virtio: bool) -> Vec<Text> {
+fn state(
+    device: &DeviceState,
+    settings: &[DeviceSettingFact],
+    is_spread: bool,
+    is_virtio: bool,
+) -> Vec<Text> {
     let features = |on: bool| {
         let names =
             device.features.iter().filter(|(_, active)| **active == on).map(|(name, _)| name.as_str());
         names.collect::<Vec<_>>().join(", ")
     };
-    let size = |size: Option<units::Bytes>| size.map_or_else(|| "-".to_owned(), |size| size.0.to_string());
-    let both = |both: RxTx| format!("{}/{}", both.rx, both.tx);
-    let mut row: Vec<Text> = vec![
-        Text::of(Tone::Strong, &device.device),
-        device.kind.as_str().into(),
-        device.mtu.to_string().into(),
-        size(device.gso_max_size).into(),
-        size(device.gro_max_size).into(),
-    ];
-    row.extend(further.iter().map(|(_, of)| of(device).map_or_else(|| "-".into(), |it| both(it).into())));
+    let mut row: Vec<Text> = vec![Text::of(Tone::Strong, &device.device), device.kind.as_str().into()];
+    row.extend(settings.iter().map(|fact| (fact.of)(device).unwrap_or_else(|| "-".to_owned()).into()));
     let spread = SPREAD.iter().filter(|_| is_spread);
     row.extend(spread.map(|(_, of)| device.spread.as_ref().map_or_else(|| "-".into(), |it| of(it).into())));
     let virtio = device.virtio.as_ref().map_or_else(|| "-".to_owned(), |features| features.join(", "));

@@ -131,10 +131,7 @@ fn device(offload: bool) -> DeviceState {
             .into(),
         gso_max_size: Some(Bytes(65_536)),
         gro_max_size: Some(Bytes(65_536)),
-        queues: None,
-        rings: None,
-        spread: None,
-        virtio: None,
+        ..DeviceState::default()
     }
 }
 

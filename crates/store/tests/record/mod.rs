@@ -100,10 +100,7 @@ pub(crate) fn trial(index: u32) -> Trial {
             features: BTreeMap::from([("tx-tcp-segmentation".into(), true)]),
             gso_max_size: None,
             gro_max_size: Some(Bytes(65_536)),
-            queues: None,
-            rings: None,
-            spread: None,
-            virtio: None,
+            ..DeviceState::default()
         }],
         path_check: PathCheck { mtu: Some(1500) },
         syscalls: Vec::new(),

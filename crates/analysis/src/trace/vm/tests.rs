@@ -32,12 +32,7 @@ fn device() -> VmDevice {
         kind: "tap".into(),
         mtu: 1500,
         features: on.into_iter().map(|name| (name.to_owned(), true)).collect::<BTreeMap<_, _>>(),
-        gso_max_size: None,
-        gro_max_size: None,
-        queues: None,
-        rings: None,
-        spread: None,
-        virtio: None,
+        ..DeviceState::default()
     };
     VmDevice {
         netdev: Some("net0".into()),

@@ -43,12 +43,7 @@ mod tests {
             kind: "vxlan".into(),
             mtu: 1450,
             features: [("tx-tcp-segmentation".to_owned(), on)].into(),
-            gso_max_size: None,
-            gro_max_size: None,
-            queues: None,
-            rings: None,
-            spread: None,
-            virtio: None,
+            ..DeviceState::default()
         };
         assert_eq!(hints.of(&device("vxlan0", true)), None);
         let said = hints.of(&device("vxlan0", false)).expect("a hint");
