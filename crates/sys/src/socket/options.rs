@@ -96,13 +96,15 @@ pub fn tos(fd: impl AsFd) -> Result<u8> {
     sockopt::ip_tos(&fd).named("read type of service of", || named(&fd))
 }
 
-/// Allows to bind an address of which old connections still linger (SO_REUSEADDR, socket(7)).
+/// Allows to bind an address of which old connections still linger (SO_REUSEADDR, socket(7)). For TCP: a UDP port is
+/// shared by it with every user of the machine who sets it too.
 pub fn set_reuse_address(fd: impl AsFd, on: bool) -> Result<()> {
     sockopt::set_socket_reuseaddr(&fd, on).named("set SO_REUSEADDR on", || named(&fd))
 }
 
-/// Lets several sockets of one user bind the same address, before each of them does; the kernel spreads what
-/// comes (SO_REUSEPORT, socket(7)).
+/// Lets several sockets of one user bind the same address; the kernel spreads what comes (SO_REUSEPORT, socket(7)).
+/// Each needs it before it is bound, but for the first, which may have had the address to itself until then. Whose a
+/// socket is, is who opened it.
 pub fn set_reuse_port(fd: impl AsFd, on: bool) -> Result<()> {
     sockopt::set_socket_reuseport(&fd, on).named("set SO_REUSEPORT on", || named(&fd))
 }

@@ -91,6 +91,30 @@ fn two_sockets_share_an_address_only_if_both_allow_it() {
 }
 
 #[test]
+fn a_socket_that_was_bound_alone_can_share_its_address_from_then_on() {
+    use rustix::net::{AddressFamily, SocketType, bind, socket};
+    let open = || UdpSocket::from(socket(AddressFamily::INET, SocketType::DGRAM, None).expect("UDP"));
+    let first = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+    let address = first.local_addr().expect("bound");
+    let check = |set: fn(UdpSocket) -> UdpSocket, expected: bool| {
+        let bound = bind(set(open()), &address);
+        assert_eq!(bound.is_ok(), expected, "{bound:?}");
+    };
+    let by_port = |socket| {
+        set_reuse_port(&socket, true).expect("any socket");
+        socket
+    };
+    let by_address = |socket| {
+        set_reuse_address(&socket, true).expect("any socket");
+        socket
+    };
+    check(by_port, false);
+    set_reuse_port(&first, true).expect("any socket");
+    check(by_port, true);
+    check(by_address, false);
+}
+
+#[test]
 fn the_segment_size_follows_the_mtu_of_the_device() {
     let Some(ns) = crate::netns::testing::namespace() else { return };
     ns.run_in(|| {
