@@ -13,6 +13,7 @@ mod peer;
 mod sockperf;
 mod tables;
 mod udp_port;
+mod vanished;
 
 const ROOT: Need = Need::Root;
 const TCPDUMP: Need = Need::Program("tcpdump", "tcpdump");
@@ -25,7 +26,8 @@ fn main() -> ExitCode {
         other_user::play(words);
         return ExitCode::SUCCESS;
     }
-    let cases = [sockperf::CASES, iperf3_client::CASES, iperf3_server::CASES, udp_port::CASES];
+    let cases =
+        [sockperf::CASES, iperf3_client::CASES, iperf3_server::CASES, udp_port::CASES, vanished::CASES];
     alone::run(cases.into_iter().flatten())
 }
 

@@ -63,6 +63,18 @@ fn integer_options_read_back_from_the_kernel() {
 }
 
 #[test]
+fn a_connection_with_keepalive_has_its_times() {
+    let (client, _server) = testing::connected();
+    assert!(!sockopt::socket_keepalive(&client).expect("any socket"));
+    set_keepalive(&client, Duration::from_millis(2500)).expect("TCP");
+    probe_keepalive(&client).expect("TCP");
+    assert!(sockopt::socket_keepalive(&client).expect("any socket"));
+    assert_eq!(sockopt::tcp_user_timeout(&client).expect("TCP"), 2500);
+    assert_eq!(sockopt::tcp_keepidle(&client).expect("TCP"), KEEPALIVE);
+    assert_eq!(sockopt::tcp_keepintvl(&client).expect("TCP"), KEEPALIVE);
+}
+
+#[test]
 fn a_bounded_segment_size_holds_for_the_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
     set_mss(&listener, 1000).expect("TCP");
