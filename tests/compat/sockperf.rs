@@ -11,7 +11,7 @@ use crate::{
     sandbox,
 };
 
-const SOCKPERF: Need = Need::Program("sockperf", "sockperf");
+pub(crate) const SOCKPERF: Need = Need::Program("sockperf", "sockperf");
 
 pub(crate) const CASES: &[Case] = &[
     Case {

@@ -16,9 +16,9 @@ use crate::error::{Error, Result};
 /// The longest wait in the kernel: a loop looks this often whether it was asked to stop.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
 
-/// Whether a call ended only because its wait did.
+/// Whether a call ended only because its wait did. ETIMEDOUT is the end of a connection.
 pub(crate) fn is_wait(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
 /// Sets what was asked for. What concerns TCP only is left out on a UDP socket; a connection that a listener

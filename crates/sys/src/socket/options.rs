@@ -10,6 +10,9 @@ use super::integer::{self, get_int};
 use super::named;
 use crate::error::{Context, Result};
 
+/// The shortest time that keepalive knows.
+const KEEPALIVE: Duration = Duration::from_secs(1);
+
 /// Chooses the congestion control of one TCP socket. ENOENT: the kernel has no such algorithm;
 /// EPERM: it may be used by root only (`net.ipv4.tcp_allowed_congestion_control`).
 pub fn set_congestion(fd: impl AsFd, algorithm: &str) -> Result<()> {
@@ -96,15 +99,33 @@ pub fn tos(fd: impl AsFd) -> Result<u8> {
     sockopt::ip_tos(&fd).named("read type of service of", || named(&fd))
 }
 
-/// Allows to bind an address of which old connections still linger (SO_REUSEADDR, socket(7)).
+/// Allows to bind an address of which old connections still linger (SO_REUSEADDR, socket(7)). For TCP: a UDP port is
+/// shared by it with every user of the machine who sets it too.
 pub fn set_reuse_address(fd: impl AsFd, on: bool) -> Result<()> {
     sockopt::set_socket_reuseaddr(&fd, on).named("set SO_REUSEADDR on", || named(&fd))
 }
 
-/// Lets several sockets of one user bind the same address, before each of them does; the kernel spreads what
-/// comes (SO_REUSEPORT, socket(7)).
+/// Lets several sockets of one user bind the same address; the kernel spreads what comes (SO_REUSEPORT, socket(7)).
+/// Each needs it before it is bound, but for the first, which may have had the address to itself until then. Whose a
+/// socket is, is who opened it.
 pub fn set_reuse_port(fd: impl AsFd, on: bool) -> Result<()> {
     sockopt::set_socket_reuseport(&fd, on).named("set SO_REUSEPORT on", || named(&fd))
+}
+
+/// Ends a TCP connection whose other end has acknowledged nothing for `limit`: ETIMEDOUT. Its kernel is asked once it
+/// was silent for a second, and each second from then on (SO_KEEPALIVE, TCP_USER_TIMEOUT, tcp(7)).
+pub fn set_keepalive(fd: impl AsFd, limit: Duration) -> Result<()> {
+    let milliseconds = u32::try_from(limit.as_millis()).unwrap_or(u32::MAX);
+    sockopt::set_tcp_user_timeout(&fd, milliseconds).named("set TCP_USER_TIMEOUT on", || named(&fd))?;
+    sockopt::set_tcp_keepintvl(&fd, KEEPALIVE).named("set TCP_KEEPINTVL on", || named(&fd))?;
+    probe_keepalive(&fd)?;
+    sockopt::set_socket_keepalive(&fd, true).named("set SO_KEEPALIVE on", || named(&fd))
+}
+
+/// Asks an end that was silent for a second now, and not once a second (see [`set_keepalive`]).
+pub fn probe_keepalive(fd: impl AsFd) -> Result<()> {
+    // Setting it, to whatever it was, starts the timer anew with what is left of it.
+    sockopt::set_tcp_keepidle(&fd, KEEPALIVE).named("set TCP_KEEPIDLE on", || named(&fd))
 }
 
 /// Never fragment, and ignore what the kernel has learned: for probes of an MTU. Only what exceeds the

@@ -34,6 +34,8 @@ pub struct TcpInfo {
     pub lost: u32,
     /// Segments under way that were sent again.
     pub retrans: u32,
+    /// Time since the peer last acknowledged anything, ms.
+    pub last_ack_recv_ms: u32,
     /// Path MTU, bytes.
     pub pmtu: u32,
     /// Smoothed round-trip time, µs.
@@ -124,6 +126,7 @@ fn plain(raw: &Raw) -> TcpInfo {
         unacked: raw.tcpi_unacked,
         lost: raw.tcpi_lost,
         retrans: raw.tcpi_retrans,
+        last_ack_recv_ms: raw.tcpi_last_ack_recv,
         pmtu: raw.tcpi_pmtu,
         rtt_us: raw.tcpi_rtt,
         rttvar_us: raw.tcpi_rttvar,

@@ -22,8 +22,9 @@ pub struct Config {
     pub once: bool,
     /// Whom iperf3 clients have to name themselves as; `None` asks nobody. Other dialects cannot, and are refused.
     pub auth: Option<Auth>,
-    /// How long a client may stay silent before it is given up; with `once`, also how long none may come. Zero
-    /// is 30 s for the first and no end for the second.
+    /// How long a client may stay silent before it is given up, and with `once` also how long none may come. Zero
+    /// is 30 s for the first and no end for the second. One that is sent a stream is given up when its kernel
+    /// acknowledges nothing for this time, for 2 s at least and 10 s at most.
     pub idle_timeout: Nanos,
 }
 

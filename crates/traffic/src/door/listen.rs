@@ -64,7 +64,7 @@ impl Listening {
             if address.port() == 0 {
                 chosen = bound.port();
             }
-            let socket = udp(bound)?;
+            let socket = udp_listener(bound)?;
             if bound.ip().is_unspecified() {
                 sys::socket::set_destination_told(&socket, bound.is_ipv6())?;
             }
@@ -86,17 +86,33 @@ fn is_absent(address: SocketAddr, error: &io::Error) -> bool {
 fn tcp(address: SocketAddr) -> Result<TcpListener> {
     let named = || format!("{address} for TCP");
     let socket = socket(address, Type::STREAM, Protocol::TCP)?;
+    // Connections of an earlier server may linger; nobody can bind an address on which another listens.
+    sys::socket::set_reuse_address(&socket, true)?;
     socket.bind(&address.into()).map_err(Error::socket("bind", named))?;
     socket.listen(BACKLOG).map_err(Error::socket("listen on", named))?;
     Ok(socket.into())
 }
 
-/// A UDP socket on an address that others are bound to as well: of those that fit a datagram, the kernel
-/// chooses the one that is connected to its sender, and else one of those bound to the most of its address.
+/// Bound while nobody else is, and shared from then on, with sockets of this user's only: it has the port to itself
+/// at every moment. SO_REUSEADDR would share a UDP port with every user of the machine.
+fn udp_listener(address: SocketAddr) -> Result<UdpSocket> {
+    let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
+    bind_udp(&socket, address)?;
+    sys::socket::set_reuse_port(&socket, true)?;
+    Ok(socket.into())
+}
+
+/// A further UDP socket on the address of a listener: of those that fit a datagram, the kernel chooses the one that
+/// is connected to its sender, and else one of those bound to the most of its address.
 pub(super) fn udp(address: SocketAddr) -> Result<UdpSocket> {
     let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
-    socket.bind(&address.into()).map_err(Error::socket("bind", || format!("{address} for UDP")))?;
+    sys::socket::set_reuse_port(&socket, true)?;
+    bind_udp(&socket, address)?;
     Ok(socket.into())
+}
+
+fn bind_udp(socket: &Socket, address: SocketAddr) -> Result<()> {
+    socket.bind(&address.into()).map_err(Error::socket("bind", || format!("{address} for UDP")))
 }
 
 fn socket(address: SocketAddr, kind: Type, protocol: Protocol) -> Result<Socket> {
@@ -106,7 +122,6 @@ fn socket(address: SocketAddr, kind: Type, protocol: Protocol) -> Result<Socket>
     if address.is_ipv6() {
         socket.set_only_v6(true).map_err(Error::socket("prepare", named))?;
     }
-    sys::socket::set_reuse_address(&socket, true)?;
     socket.set_nonblocking(true).map_err(Error::socket("prepare", named))?;
     Ok(socket)
 }

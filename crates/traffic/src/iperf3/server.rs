@@ -153,7 +153,8 @@ impl Test<'_> {
             Flow { share, cpu, ..flow((planned.direction, id), socket, load, &told) }
         });
         let flows: Vec<_> = flows.collect();
-        let tap = match control.begin() {
+        let alive = if self.sends() { control.keep_alive(self.patience) } else { Ok(()) };
+        let tap = match alive.and_then(|()| control.begin()) {
             Ok(go) => Tap::new(go, observer),
             Err(error) => return (Ended::Failed(error), Err(Error::Stopped)),
         };
@@ -173,6 +174,10 @@ impl Test<'_> {
         });
         drop(open);
         ended
+    }
+
+    fn sends(&self) -> bool {
+        self.plan.iter().any(|planned| planned.direction == Direction::Reverse)
     }
 
     /// Tells the client what was seen here, and hears what was seen there.

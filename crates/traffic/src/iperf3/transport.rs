@@ -1,7 +1,7 @@
 //! A control connection: what either role's machine says and hears, over a socket.
 
 use std::{
-    io::{Read, Write},
+    io::{ErrorKind, Read, Write},
     net::TcpStream,
 };
 
@@ -37,6 +37,8 @@ pub(super) struct Transport<M> {
     pub(super) machine: Box<M>,
     /// For errors.
     pub(super) name: String,
+    /// Whether the kernel has given the other end up, which did not close the connection.
+    pub(super) is_given_up: bool,
 }
 
 impl<M: Machine> Transport<M> {
@@ -45,7 +47,7 @@ impl<M: Machine> Transport<M> {
         sys::socket::set_nodelay(&socket, true)?;
         socket.set_nonblocking(false).map_err(Error::socket("prepare", || name.clone()))?;
         limit_waits(&socket, TICK)?;
-        Ok(Self { socket, machine, name })
+        Ok(Self { socket, machine, name, is_given_up: false })
     }
 
     /// Hears what has come; waits for it for a moment, unless it is to look only.
@@ -60,7 +62,10 @@ impl<M: Machine> Transport<M> {
             Ok(0) => self.machine.closed(),
             Ok(length) => self.machine.receive(&bytes[..length], now()),
             Err(error) if is_wait(&error) => {}
-            Err(_) => self.machine.closed(),
+            Err(error) => {
+                self.is_given_up |= error.kind() == ErrorKind::TimedOut;
+                self.machine.closed();
+            }
         }
         self.machine.tick(now());
     }

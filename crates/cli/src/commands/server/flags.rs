@@ -75,8 +75,9 @@ pub(super) struct Limits {
     /// How much one test or ping may carry: one that asks for more is refused, one that carries more is ended
     #[arg(long, value_name = "SIZE", value_parser = amount::size)]
     pub(super) max_bytes: Option<Bytes>,
-    /// Give up a client that is silent for so long (seconds) [default: 30]; with --once, end as well if none
-    /// comes in that time [default: never]
+    /// Give up a client that is silent for so long (seconds) [default: 30]: nothing moves, or, of one that is sent a
+    /// stream, its machine gives no sign of life for this time (at least 2, at most 10); with --once, end as well if
+    /// none comes in that time [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds)]
     pub(super) idle_timeout: Option<Nanos>,
 }

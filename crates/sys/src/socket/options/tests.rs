@@ -63,6 +63,18 @@ fn integer_options_read_back_from_the_kernel() {
 }
 
 #[test]
+fn a_connection_with_keepalive_has_its_times() {
+    let (client, _server) = testing::connected();
+    assert!(!sockopt::socket_keepalive(&client).expect("any socket"));
+    set_keepalive(&client, Duration::from_millis(2500)).expect("TCP");
+    probe_keepalive(&client).expect("TCP");
+    assert!(sockopt::socket_keepalive(&client).expect("any socket"));
+    assert_eq!(sockopt::tcp_user_timeout(&client).expect("TCP"), 2500);
+    assert_eq!(sockopt::tcp_keepidle(&client).expect("TCP"), KEEPALIVE);
+    assert_eq!(sockopt::tcp_keepintvl(&client).expect("TCP"), KEEPALIVE);
+}
+
+#[test]
 fn a_bounded_segment_size_holds_for_the_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
     set_mss(&listener, 1000).expect("TCP");
@@ -88,6 +100,30 @@ fn two_sockets_share_an_address_only_if_both_allow_it() {
     bind(open(true), &address).expect("shared");
     let error = bind(open(false), &address).expect_err("taken");
     assert_eq!(error.raw_os_error(), libc::EADDRINUSE);
+}
+
+#[test]
+fn a_socket_that_was_bound_alone_can_share_its_address_from_then_on() {
+    use rustix::net::{AddressFamily, SocketType, bind, socket};
+    let open = || UdpSocket::from(socket(AddressFamily::INET, SocketType::DGRAM, None).expect("UDP"));
+    let first = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+    let address = first.local_addr().expect("bound");
+    let check = |set: fn(UdpSocket) -> UdpSocket, expected: bool| {
+        let bound = bind(set(open()), &address);
+        assert_eq!(bound.is_ok(), expected, "{bound:?}");
+    };
+    let by_port = |socket| {
+        set_reuse_port(&socket, true).expect("any socket");
+        socket
+    };
+    let by_address = |socket| {
+        set_reuse_address(&socket, true).expect("any socket");
+        socket
+    };
+    check(by_port, false);
+    set_reuse_port(&first, true).expect("any socket");
+    check(by_port, true);
+    check(by_address, false);
 }
 
 #[test]

@@ -3,9 +3,11 @@
 use std::{
     net::{SocketAddr, TcpStream},
     sync::mpsc::{Receiver, RecvTimeoutError},
+    thread,
     time::Duration,
 };
 
+use units::Nanos;
 use codecs::iperf3::{
     ErrorCode, Failure, Results,
     server::{Event, Machine},
@@ -20,16 +22,38 @@ use crate::{
     stop::Stop,
 };
 
-/// How often the control connection is looked at while data connections are awaited.
+/// How often the control connection is looked at while data connections, or a sign of life, are awaited.
 const GLANCE: Duration = Duration::from_millis(10);
 
+/// A client that is sent to has to give a sign of life in this time, or in the server's patience if that is shorter.
+const KEEPALIVE: Nanos = Nanos::from_secs(10);
+/// A silent client is first asked after a second, and answers in one.
+const SHORTEST: Nanos = Nanos::from_secs(2);
+/// After so many milliseconds of silence a client is asked at every glance: where most of what is sent to it gets
+/// lost, so do most questions.
+const SILENCE: u32 = 1100;
+
 /// The control connection of one test.
-pub(super) struct Control(Transport<Machine>);
+pub(super) struct Control {
+    line: Transport<Machine>,
+    /// How long the client's kernel may acknowledge nothing, where that is asked.
+    keepalive: Option<Nanos>,
+}
 
 impl Control {
     pub(super) fn new(socket: TcpStream, machine: Box<Machine>) -> Result<Self> {
         let peer = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
-        Transport::new(socket, machine, format!("the control connection of {peer}")).map(Self)
+        let line = Transport::new(socket, machine, format!("the control connection of {peer}"))?;
+        Ok(Self { line, keepalive: None })
+    }
+
+    /// From now on a client that gives no sign of life is given up: one that only receives has nothing to say, and
+    /// one that is gone does not say so. What it would have received is sent to whoever has its address next.
+    pub(super) fn keep_alive(&mut self, patience: Nanos) -> Result<()> {
+        let limit = patience.min(KEEPALIVE).max(SHORTEST);
+        sys::socket::set_keepalive(&self.line.socket, limit.into())?;
+        self.keepalive = Some(limit);
+        Ok(())
     }
 
     /// Asks for `count` data connections and waits until they have come; they are in the order of their coming.
@@ -39,15 +63,15 @@ impl Control {
         arriving: &Receiver<Arrival>,
         stop: &Stop,
     ) -> Result<Vec<Arrival>> {
-        self.0.machine.accept(now());
-        self.0.flush()?;
+        self.line.machine.accept(now());
+        self.line.flush()?;
         let mut arrivals = Vec::with_capacity(count);
         while arrivals.len() < count {
             match arriving.recv_timeout(GLANCE) {
                 Ok(arrival) => arrivals.push(arrival),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                     self.check(stop)?;
-                    self.0.hear(true);
+                    self.line.hear(true);
                     self.expect_nothing()?;
                 }
             }
@@ -59,33 +83,49 @@ impl Control {
     /// The words with which the test begins, and a socket to say them on: they are to be said at the moment when
     /// everything is ready.
     pub(super) fn begin(&mut self) -> Result<(TcpStream, Vec<u8>)> {
-        self.0.machine.streams_created(now());
-        let words = self.0.machine.poll_transmit().unwrap_or_default();
-        let socket = self.0.socket.try_clone().map_err(Error::socket("copy", || self.0.name.clone()))?;
+        self.line.machine.streams_created(now());
+        let words = self.line.machine.poll_transmit().unwrap_or_default();
+        let socket =
+            self.line.socket.try_clone().map_err(Error::socket("copy", || self.line.name.clone()))?;
         Ok((socket, words))
     }
 
     /// Waits for a moment for what the client says; `None` when that was nothing.
     pub(super) fn listen(&mut self) -> Result<Option<Event>> {
-        if let Some(event) = self.0.machine.poll_event() {
+        if let Some(event) = self.line.machine.poll_event() {
             return Ok(Some(event));
         }
-        self.0.hear(false);
-        Ok(self.0.machine.poll_event())
+        let is_silent = self.keepalive.is_some() && self.is_silent()?;
+        if is_silent {
+            sys::socket::probe_keepalive(&self.line.socket)?;
+            thread::sleep(GLANCE);
+        }
+        self.line.hear(is_silent);
+        match self.keepalive {
+            Some(waited) if self.line.is_given_up => {
+                let (object, missing) = (self.line.name.clone(), "a sign of life".into());
+                Err(Error::Silent { object, missing, waited })
+            }
+            _ => Ok(self.line.machine.poll_event()),
+        }
+    }
+
+    fn is_silent(&self) -> Result<bool> {
+        Ok(sys::socket::tcp_info(&self.line.socket)?.last_ack_recv_ms > SILENCE)
     }
 
     pub(super) fn peer(&self) -> Option<SocketAddr> {
-        self.0.socket.peer_addr().ok()
+        self.line.socket.peer_addr().ok()
     }
 
     pub(super) fn mss(&self) -> Option<u32> {
-        sys::socket::mss(&self.0.socket).ok()
+        sys::socket::mss(&self.line.socket).ok()
     }
 
     /// Says what was seen here and returns what was seen there.
     pub(super) fn exchange(&mut self, results: &Results, stop: &Stop) -> Result<Results> {
-        self.0.machine.end_test(results, now());
-        self.0.flush()?;
+        self.line.machine.end_test(results, now());
+        self.line.flush()?;
         let mut theirs = None;
         loop {
             match self.listen()? {
@@ -98,7 +138,7 @@ impl Control {
                 Some(_) => return Err(Error::Iperf3(closed("the client's results"))),
                 None => self.check(stop)?,
             }
-            self.0.flush()?;
+            self.line.flush()?;
         }
         theirs.ok_or_else(|| Error::Iperf3(closed("the client's results")))
     }
@@ -115,17 +155,17 @@ impl Control {
 
     /// The same in two numbers.
     pub(super) fn end(&mut self, (code, number): (ErrorCode, i32), because: Error) -> Error {
-        self.0.machine.refuse(code, number);
+        self.line.machine.refuse(code, number);
         // It may be gone; what ended it is the better reason.
-        let _ = self.0.flush();
+        let _ = self.line.flush();
         because
     }
 
     /// Tells the client that this server was told to end.
     pub(super) fn terminate(&mut self) -> Error {
-        self.0.machine.terminate();
+        self.line.machine.terminate();
         // As above.
-        let _ = self.0.flush();
+        let _ = self.line.flush();
         Error::Stopped
     }
 
@@ -136,13 +176,13 @@ impl Control {
 
     fn fail<T>(&mut self, failure: Failure) -> Result<T> {
         // What the machine has to say about it.
-        let _ = self.0.flush();
+        let _ = self.line.flush();
         Err(Error::Iperf3(failure))
     }
 
     /// While data connections are awaited the client has nothing to say.
     fn expect_nothing(&mut self) -> Result<()> {
-        match self.0.machine.poll_event() {
+        match self.line.machine.poll_event() {
             None => Ok(()),
             Some(Event::Failed(failure)) => self.fail(failure),
             Some(Event::ClientTerminated) => Err(Error::Left),

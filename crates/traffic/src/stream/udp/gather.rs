@@ -38,8 +38,8 @@ pub(in crate::stream) type Gathered = BTreeMap<(Purpose, u32), (UdpSocket, Openi
 /// Binds the port that is asked for, or one of the kernel's choice.
 pub(in crate::stream) fn listen(bind: IpAddr, settings: &SocketSettings) -> Result<UdpSocket> {
     let socket = open(SocketAddr::new(bind, settings.server_port.unwrap_or(0)), settings, false)?;
-    // Only now: the kernel would have chosen a port that somebody else shares.
-    sys::socket::set_reuse_address(&socket, true)?;
+    // Only now: the kernel would have chosen a port that others of this user's sockets share.
+    sys::socket::set_reuse_port(&socket, true)?;
     socket.set_nonblocking(true).map_err(Error::socket("listen on", || format!("{bind} for UDP")))?;
     Ok(socket)
 }
@@ -103,7 +103,8 @@ fn open(address: SocketAddr, settings: &SocketSettings, shared: bool) -> Result<
     let socket = Socket::new(domain(address), Type::DGRAM, Some(Protocol::UDP))
         .map_err(Error::socket("open a socket on", object))?;
     apply(&socket, settings, true)?;
-    sys::socket::set_reuse_address(&socket, shared)?;
+    // With sockets of this user's only; SO_REUSEADDR would let everybody bind the port.
+    sys::socket::set_reuse_port(&socket, shared)?;
     socket.bind(&address.into()).map_err(Error::socket("bind", object))?;
     Ok(socket.into())
 }

@@ -1,0 +1,174 @@
+//! A client whose path is cut without a word, neither RST nor FIN nor ICMP: the server stops sending to it.
+
+use std::{fs, process::Command, thread, time::Duration};
+
+use plumb_tests::{Case, Need, Sandbox, wait_until};
+use sys::netns::NetNs;
+
+use crate::{
+    IPERF3,
+    alone::{alone, each},
+    peer::{PATIENCE, Running, await_listener, iperf3, of_network},
+    sandbox,
+};
+
+const IP: Need = Need::Program("ip", "iproute2");
+const TC: Need = Need::Program("tc", "iproute2");
+
+pub(crate) const CASES: &[Case] = &[
+    Case {
+        name: "a_server_stops_sending_to_a_client_whose_path_was_cut_in_silence",
+        needs: &[IPERF3, IP],
+        test: vanished,
+    },
+    Case {
+        name: "a_client_behind_a_path_that_loses_most_of_what_is_sent_to_it_is_served_to_its_end",
+        needs: &[IPERF3, IP, TC],
+        test: || alone(overloaded),
+    },
+];
+
+/// Flags of the server, a client's without address, and how long the server awaits a sign of life. Flags alone are
+/// stock iperf3's. No client ends before the server's patience with it.
+type Row = (&'static str, &'static str, &'static str);
+
+const ROWS: &[Row] = &[
+    ("--idle-timeout 3", "-u -R -b 20M -t 600", "3.00 s"),
+    ("--idle-timeout 60", "-u -R -b 20M -t 600", "10.0 s"),
+    ("", "-u -R -b 20M -P 2 -t 600", "10.0 s"),
+    ("--idle-timeout 3", "-u --bidir -b 10M -t 600", "3.00 s"),
+    ("--idle-timeout 3", "-R -b 20M -t 600", "3.00 s"),
+    ("--idle-timeout 3", "--bidir -b 10M -t 600", "3.00 s"),
+    ("--idle-timeout 3", "client -u -R -b 20M -t 600", "3.00 s"),
+    ("--idle-timeout 3", "client -u -R -b 20M -t 600 --mode limit", "3.00 s"),
+];
+
+const PORT: &str = "5201";
+/// Packets that a test under way sends in a short time, and many more than one that has ended does.
+const MANY: u64 = 200;
+/// Long enough for a test under way to send [`MANY`].
+const WHILE: Duration = Duration::from_secs(1);
+
+fn vanished() {
+    let sandbox = sandbox();
+    each(ROWS, |row| format!("{row:?}"), |row| cut(&sandbox, row));
+}
+
+fn cut(sandbox: &Sandbox, (of_server, of_client, patience): &Row) {
+    let path = Path::create();
+    let server = path.serve(sandbox, of_server);
+    let client = path.client(sandbox, of_client);
+    let begun = path.sent();
+    assert!(wait_until(PATIENCE, || path.sent() > begun + MANY), "{of_client}: nothing flows");
+    path.cut();
+    let cut = path.sent();
+    server.await_word(&format!("waited {patience} for a sign of life"));
+    let ended = path.sent();
+    if of_client.contains("-u") {
+        assert!(ended > cut + MANY, "{of_client}: the server has sent on for a while: {cut} {ended}");
+    }
+    thread::sleep(WHILE);
+    let afterwards = path.sent();
+    assert!(afterwards < ended + MANY / 4, "{of_client}: it has stopped: {cut} {ended} {afterwards}");
+    drop(client);
+    server.signal("INT");
+    let ended = server.finish();
+    assert_eq!(ended.status, Some(0), "{of_client}: {ended:?}");
+}
+
+/// 39 of 40 packets toward the client are lost, whatever they carry.
+fn overloaded() {
+    let sandbox = sandbox();
+    let path = Path::create();
+    path.limit("2mbit");
+    let server = path.serve(&sandbox, "--idle-timeout 3");
+    let ended = path.client(&sandbox, "-u -R -b 80M -t 12").finish();
+    assert_eq!(ended.status, Some(0), "{ended:?}");
+    server.signal("INT");
+    let ended = server.finish();
+    assert!(ended.out.contains(" sent "), "{ended:?}");
+}
+
+/// A server, a client, and a router between them that can stop forwarding.
+struct Path {
+    server: NetNs,
+    router: NetNs,
+    client: NetNs,
+}
+
+impl Path {
+    fn create() -> Self {
+        let [router, server, client] =
+            ["a router", "a server", "a client"].map(|name| NetNs::create(name).expect("a network"));
+        let of = |ns: &NetNs| ns.proc_path().display().to_string();
+        ip(&router, &format!("link add to-server type veth peer name eth0 netns {}", of(&server)));
+        ip(&router, &format!("link add to-client type veth peer name eth0 netns {}", of(&client)));
+        let ends = [(&server, "to-server", "198.18.0"), (&client, "to-client", "198.18.1")];
+        for (end, device, net) in ends {
+            ip(&router, &format!("addr add {net}.1/24 dev {device}"));
+            ip(&router, &format!("link set {device} up"));
+            ip(end, &format!("addr add {net}.2/24 dev eth0"));
+            ip(end, "link set eth0 up");
+            ip(end, &format!("route add default via {net}.1"));
+        }
+        let path = Self { server, router, client };
+        path.forward("1");
+        path
+    }
+
+    /// From now on nothing gets through, and nobody is told.
+    fn cut(&self) {
+        self.forward("0");
+    }
+
+    fn forward(&self, word: &str) {
+        let write = || fs::write("/proc/sys/net/ipv4/ip_forward", word);
+        self.router.run_in(write).expect("enters").expect("root of its namespace");
+    }
+
+    /// Bounds the rate toward the client; the queue before it has room for so many packets, and not for so many bytes.
+    fn limit(&self, rate: &str) {
+        let add = "tc qdisc add dev to-client";
+        run(&self.router, &format!("{add} root handle 1: tbf rate {rate} burst 5kb latency 1s"));
+        run(&self.router, &format!("{add} parent 1:1 pfifo limit 10"));
+    }
+
+    /// Packets that the server has sent.
+    fn sent(&self) -> u64 {
+        let devices = self.router.run_in(|| of_network("dev")).expect("enters");
+        let device = devices.lines().find_map(|line| line.trim_start().strip_prefix("to-server:"));
+        let packets = device.and_then(|counts| counts.split_whitespace().nth(1));
+        packets.and_then(|packets| packets.parse().ok()).expect("a device counts what it receives")
+    }
+
+    fn serve(&self, sandbox: &Sandbox, flags: &str) -> Running {
+        let words: Vec<_> = ["server", "-p", PORT].into_iter().chain(flags.split_whitespace()).collect();
+        let start = || {
+            let running = Running::start(sandbox.command(&words));
+            await_listener(PORT.parse().expect("a port"));
+            running
+        };
+        self.server.run_in(start).expect("enters")
+    }
+
+    fn client(&self, sandbox: &Sandbox, flags: &str) -> Running {
+        let words: Vec<_> = flags.split_whitespace().collect();
+        let place = "198.18.0.2";
+        let command = match words[0] {
+            flag if flag.starts_with('-') => iperf3(&[&["-c", place, "-p", PORT], &words[..]].concat()),
+            command => sandbox.command(&[&[command, place, "-p", PORT], &words[1..]].concat()),
+        };
+        self.client.run_in(|| Running::start(command)).expect("enters")
+    }
+}
+
+fn ip(ns: &NetNs, words: &str) {
+    run(ns, &format!("ip {words}"));
+}
+
+fn run(ns: &NetNs, line: &str) {
+    let (program, words) = line.split_once(' ').expect("a program and words");
+    let run = || Command::new(program).args(words.split_whitespace()).output();
+    let ended = ns.run_in(run).expect("enters").expect("it is there");
+    assert!(ended.status.success(), "{line}: {}", String::from_utf8_lossy(&ended.stderr));
+}
