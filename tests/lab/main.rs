@@ -10,10 +10,12 @@ mod ends;
 mod evidence;
 mod hint;
 mod measured;
+mod other_users;
 mod packets;
 mod probed;
 
 const ROOT: Need = Need::Root;
+const USERS: Need = Need::OtherUsers;
 const IPERF3: Need = Need::Program("iperf3", "iperf3");
 const TCPDUMP: Need = Need::Program("tcpdump", "tcpdump");
 const ETHTOOL: Need = Need::Program("ethtool", "ethtool");
@@ -157,6 +159,31 @@ const CASES: &[Case] = &[
         test: probed::without_rights_the_probes_are_named_once,
     },
     Case { name: "a_keeper_killed_leaves_only_a_line_for_gc", needs: &[ROOT], test: ends::a_killed_keeper },
+    Case {
+        name: "a_list_of_labs_that_others_could_write_is_refused_and_nothing_is_touched",
+        needs: &[USERS],
+        test: other_users::a_list_that_others_could_write,
+    },
+    Case {
+        name: "an_environment_that_names_another_users_folder_makes_root_touch_nothing",
+        needs: &[USERS],
+        test: other_users::an_environment_of_another_user,
+    },
+    Case {
+        name: "a_process_of_another_user_is_no_holder_of_a_lab",
+        needs: &[USERS],
+        test: other_users::a_holder_of_another_user,
+    },
+    Case {
+        name: "namespaces_of_another_user_are_never_entered",
+        needs: &[USERS],
+        test: other_users::namespaces_of_another_user,
+    },
+    Case {
+        name: "a_user_without_rights_raises_a_lab_enters_it_and_takes_it_down",
+        needs: &[USERS],
+        test: other_users::a_user_without_rights,
+    },
     Case { name: "a_full_disk_is_an_error_and_loses_no_trial", needs: &[ROOT], test: ends::a_full_disk },
 ];
 

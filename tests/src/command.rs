@@ -5,6 +5,8 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
+use crate::need::is_root;
+
 /// A home for one test: its runs and labs are seen by no other.
 pub struct Sandbox {
     plumb: PathBuf,
@@ -26,7 +28,9 @@ impl Sandbox {
     /// A fresh home for `plumb` at this place (`env!("CARGO_BIN_EXE_plumb")`).
     #[must_use]
     pub fn new(plumb: &str) -> Self {
-        Self { plumb: plumb.into(), home: tempfile::tempdir().expect("a temporary folder can be made") }
+        let home = tempfile::tempdir().expect("a temporary folder can be made");
+        std::fs::create_dir(home.path().join("run")).expect("it is ours");
+        Self { plumb: plumb.into(), home }
     }
 
     /// The folder; files in it go with the sandbox.
@@ -41,6 +45,12 @@ impl Sandbox {
         self.home().join("runs.db")
     }
 
+    /// What is /run to this sandbox's labs if root asks for them, and the folder of its user's own otherwise.
+    #[must_use]
+    pub fn run(&self) -> PathBuf {
+        self.home().join("run")
+    }
+
     /// Writes a file into the folder and gives its path as text.
     #[must_use]
     pub fn file(&self, name: &str, text: &str) -> String {
@@ -52,14 +62,24 @@ impl Sandbox {
     /// `plumb` with these arguments, not yet started.
     #[must_use]
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.plumb);
+        let labs_of_root = arguments.first() == Some(&"lab") && is_root();
+        let mut command = if labs_of_root { self.with_own_run() } else { Command::new(&self.plumb) };
         command
             .args(arguments)
             .env("HOME", self.home())
-            .env("XDG_RUNTIME_DIR", self.home())
+            .env("XDG_RUNTIME_DIR", self.run())
             .env("PLUMB_DB", self.database())
             .env("NO_COLOR", "1")
             .stdin(Stdio::null());
+        command
+    }
+
+    /// Root's labs are listed below /run whatever the environment says, so it gets one of its own, in mounts that
+    /// nobody else sees. The process becomes `plumb`: its pid is that of the command.
+    fn with_own_run(&self) -> Command {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", "mount --bind \"$0\" /run && exec \"$@\""]);
+        command.arg(self.run()).arg(&self.plumb);
         command
     }
 

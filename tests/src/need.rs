@@ -9,6 +9,8 @@ use libtest_mimic::{Arguments, Failed, Trial};
 pub enum Need {
     /// Root of the machine.
     Root,
+    /// Root who can become other users: not that of a user namespace with one user.
+    OtherUsers,
     /// A program on the PATH, and the Debian package that brings it.
     Program(&'static str, &'static str),
     /// A program on the PATH, and where its releases are.
@@ -30,6 +32,9 @@ impl Need {
     pub fn unmet(self) -> Option<String> {
         match self {
             Self::Root if !is_root() => Some("needs root".to_owned()),
+            Self::OtherUsers if !(is_root() && has_other_users()) => {
+                Some("needs root who can become other users".to_owned())
+            }
             Self::Program(program, package) if !is_on_path(program) => {
                 Some(format!("needs {program} (apt-get install {package})"))
             }
@@ -91,13 +96,22 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let effective = status
         .lines()
         .find_map(|line| line.strip_prefix("Uid:"))
         .and_then(|ids| ids.split_whitespace().nth(1));
     effective == Some("0")
+}
+
+/// Whether the first range of users that this user namespace has is more than one.
+fn has_other_users() -> bool {
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    map.split_whitespace()
+        .nth(2)
+        .and_then(|count| count.parse().ok())
+        .is_some_and(|count: u64| count > 65_534)
 }
 
 fn is_on_path(program: &str) -> bool {

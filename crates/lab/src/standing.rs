@@ -1,16 +1,16 @@
-//! Labs that stand for someone to look around in: who keeps each one, and where its namespaces are held.
+//! Labs that stand for someone to look around in: who holds each one, and by which descriptors.
 //!
-//! A file per lab says it; the lab itself is held by its keeper's descriptors alone, so that a file whose
-//! keeper is gone is only a leftover to be swept away.
+//! A file per lab says it, in a folder that only its user can write; the lab itself is held by its holder's descriptors
+//! alone, so that a file whose holder is gone is only a leftover to be swept away.
 
 use std::{
-    fs, io,
+    os::fd::{AsFd, AsRawFd},
     path::{Path, PathBuf},
     thread,
     time::Duration,
 };
 
-use machine::Keeper;
+use machine::{Holder, PrivateFolder};
 use samples::UnixMillis;
 use scenario::Scenario;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,9 @@ use thiserror::Error;
 use topology::Topology;
 
 use crate::{machines::absent, stop::Stop, trial::now};
+
+/// What the name of a lab's file has more than the lab's.
+const ENDING: &str = ".json";
 
 /// A lab that stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +30,7 @@ pub struct Standing {
     /// The scenario whose lab it is.
     pub scenario: String,
     /// The process that holds it.
-    pub keeper: Keeper,
+    pub holder: Holder,
     /// When it was raised.
     pub since: UnixMillis,
     /// Its hosts.
@@ -38,7 +41,7 @@ pub struct Standing {
 
 impl Standing {
     fn into_taken(self) -> RegistryError {
-        RegistryError::Taken { name: self.name, pid: self.keeper.pid }
+        RegistryError::Taken { name: self.name, pid: self.holder.pid }
     }
 }
 
@@ -47,8 +50,8 @@ impl Standing {
 pub struct StandingHost {
     /// Its name.
     pub name: String,
-    /// Its network namespace, as held by the keeper.
-    pub namespace: PathBuf,
+    /// The holder's descriptor of its network namespace.
+    pub descriptor: i32,
     /// Its addresses, `device address`.
     pub addresses: Vec<String>,
 }
@@ -56,25 +59,23 @@ pub struct StandingHost {
 /// What can go wrong with standing labs.
 #[derive(Debug, Error)]
 pub enum RegistryError {
-    /// A file of the registry could not be read or written.
-    #[error("cannot {operation} {path}: {source}")]
-    File {
-        /// What was tried.
-        operation: &'static str,
-        /// On what.
-        path: PathBuf,
+    /// A file of the registry says nothing of a lab.
+    #[error("{} is no record of a lab, or another version's: remove it ({source})", file.display())]
+    Record {
+        /// Which.
+        file: PathBuf,
         /// Why.
         #[source]
-        source: io::Error,
+        source: serde_json::Error,
     },
     /// The name is taken.
     #[error(
-        "a lab `{name}` stands already (kept by process {pid}); take it down with `plumb lab down {name}`"
+        "a lab `{name}` stands already (held by process {pid}); take it down with `plumb lab down {name}`"
     )]
     Taken {
         /// Its name.
         name: String,
-        /// Its keeper.
+        /// Its holder.
         pid: u32,
     },
     /// There is none of that name.
@@ -88,42 +89,48 @@ pub enum RegistryError {
     /// The lab could not be raised.
     #[error(transparent)]
     Raise(#[from] topology::RaiseError),
-    /// Something of a process could not be learned or done.
+    /// The registry's folder, or a process, is not as it must be.
     #[error(transparent)]
-    Process(#[from] machine::ProcessError),
+    System(#[from] machine::ProcessError),
 }
 
 /// The labs that stand on this machine, for this user.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Registry {
-    folder: PathBuf,
+    folder: PrivateFolder,
 }
 
 impl Registry {
-    /// The registry in `folder`, which is made when the first lab is entered.
-    #[must_use]
-    pub fn new(folder: PathBuf) -> Self {
-        Self { folder }
-    }
-
-    /// Every lab that is registered, by name; leftovers of keepers that died are among them.
+    /// The registry in `folder`; one that is not there has no labs.
     ///
     /// # Errors
-    /// When the folder cannot be read.
+    /// When another user could have written it.
+    pub fn open(folder: &Path) -> Result<Self, RegistryError> {
+        Ok(Self { folder: PrivateFolder::open(folder)? })
+    }
+
+    /// The same to enter labs, which makes the folder.
+    ///
+    /// # Errors
+    /// When another user could have written it, or it cannot be made.
+    pub fn create(folder: &Path) -> Result<Self, RegistryError> {
+        Ok(Self { folder: PrivateFolder::create(folder)? })
+    }
+
+    /// Every lab that is registered, by name; leftovers of holders that died are among them.
+    ///
+    /// # Errors
+    /// When the folder cannot be read, or a file in it is not this user's or no record.
     pub fn list(&self) -> Result<Vec<Standing>, RegistryError> {
-        let entries = match fs::read_dir(&self.folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(source) => return Err(self.failed("read", &self.folder, source)),
-        };
-        let mut found: Vec<Standing> = entries
-            .filter_map(Result::ok)
-            // A draft is not a lab yet.
-            .filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json"))
-            .filter_map(|entry| fs::read_to_string(entry.path()).ok())
-            .filter_map(|text| serde_json::from_str(&text).ok())
-            .collect();
-        found.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut found = Vec::new();
+        for file in self.folder.names()?.into_iter().filter(|name| name.ends_with(ENDING)) {
+            // One that was taken down meanwhile is not there.
+            if let Some(text) = self.folder.read(&file)? {
+                let lab = parse(&file, &text);
+                found.push(lab.map_err(|source| self.no_record(&file, source))?);
+            }
+        }
+        found.sort_by(|a: &Standing, b| a.name.cmp(&b.name));
         Ok(found)
     }
 
@@ -133,7 +140,7 @@ impl Registry {
     /// When there is none, or several and no name.
     pub fn find(&self, name: Option<&str>) -> Result<Standing, RegistryError> {
         let mut standing: Vec<Standing> =
-            self.list()?.into_iter().filter(|lab| lab.keeper.is_alive()).collect();
+            self.list()?.into_iter().filter(|lab| lab.holder.is_alive()).collect();
         let place = match name {
             Some(name) => standing.iter().position(|lab| lab.name == name),
             None if standing.len() == 1 => Some(0),
@@ -154,7 +161,7 @@ impl Registry {
         ready: impl FnOnce(&Standing),
     ) -> Result<(), RegistryError> {
         match self.list()?.into_iter().find(|lab| lab.name == name) {
-            Some(taken) if taken.keeper.is_alive() => return Err(taken.into_taken()),
+            Some(taken) if taken.holder.is_alive() => return Err(taken.into_taken()),
             Some(_) => self.remove(name)?,
             None => {}
         }
@@ -168,21 +175,21 @@ impl Registry {
         self.remove(name)
     }
 
-    /// Takes a lab down: ends its keeper, with whom its namespaces go.
+    /// Takes a lab down: ends its holder, with whom its namespaces go.
     ///
     /// # Errors
-    /// When the keeper may not be signalled by this user.
+    /// When the holder is another user's process.
     pub fn down(&self, standing: &Standing) -> Result<(), RegistryError> {
-        standing.keeper.end(Duration::from_secs(5))?;
+        standing.holder.end(Duration::from_secs(5))?;
         self.remove(&standing.name)
     }
 
-    /// Sweeps away what keepers that died have left in the registry, and says what it was.
+    /// Sweeps away what holders that died have left in the registry, and says what it was.
     ///
     /// # Errors
     /// When a file cannot be removed.
     pub fn sweep(&self) -> Result<Vec<Standing>, RegistryError> {
-        let dead: Vec<Standing> = self.list()?.into_iter().filter(|lab| !lab.keeper.is_alive()).collect();
+        let dead: Vec<Standing> = self.list()?.into_iter().filter(|lab| !lab.holder.is_alive()).collect();
         for lab in &dead {
             self.remove(&lab.name)?;
         }
@@ -190,47 +197,37 @@ impl Registry {
     }
 
     fn enter(&self, standing: &Standing) -> Result<(), RegistryError> {
-        fs::create_dir_all(&self.folder)
-            .map_err(|source| self.failed("make folder", &self.folder, source))?;
-        let path = self.file(&standing.name);
-        let draft = self.folder.join(format!(".{}.{}.draft", standing.name, standing.keeper.pid));
-        let text = serde_json::to_string_pretty(standing).map_err(io::Error::from);
-        // Written aside and linked: no reader sees half a file, and of two that raise the same name at once
-        // the second fails, where replacing the file would leave the first lab standing unseen.
-        let written =
-            text.and_then(|text| fs::write(&draft, text)).and_then(|()| fs::hard_link(&draft, &path));
-        // Whatever became of it, the draft has served; one that stays is never read.
-        let _ = fs::remove_file(&draft);
-        match written {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+        let file = format!("{}{ENDING}", standing.name);
+        let text = serde_json::to_string_pretty(standing).map_err(|source| self.no_record(&file, source))?;
+        match self.folder.write_new(&file, &text) {
+            Err(error) if error.exists_already() => {
                 let taken = self.list()?.into_iter().find(|lab| lab.name == standing.name);
                 Err(taken.unwrap_or_else(|| standing.clone()).into_taken())
             }
-            written => written.map_err(|source| self.failed("write", &path, source)),
+            written => Ok(written?),
         }
+    }
+
+    fn no_record(&self, file: &str, source: serde_json::Error) -> RegistryError {
+        RegistryError::Record { file: self.folder.path(file), source }
     }
 
     fn remove(&self, name: &str) -> Result<(), RegistryError> {
-        let path = self.file(name);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed("remove", &path, error)),
-            _ => Ok(()),
-        }
+        Ok(self.folder.remove(&format!("{name}{ENDING}"))?)
     }
+}
 
-    fn file(&self, name: &str) -> PathBuf {
-        self.folder.join(format!("{name}.json"))
-    }
-
-    fn failed(&self, operation: &'static str, path: &Path, source: io::Error) -> RegistryError {
-        RegistryError::File { operation, path: path.to_owned(), source }
-    }
+/// What a file says, whose name is the lab's.
+fn parse(file: &str, text: &str) -> Result<Standing, serde_json::Error> {
+    let lab: Standing = serde_json::from_str(text)?;
+    let is_named = file.strip_suffix(ENDING) == Some(lab.name.as_str());
+    is_named.then_some(lab).ok_or_else(|| serde::de::Error::custom("it names another lab"))
 }
 
 fn describe(name: &str, scenario: &Scenario, topology: &Topology) -> Result<Standing, RegistryError> {
     let hosts = topology.namespaces().map(|(host, namespace)| StandingHost {
         name: host.to_string(),
-        namespace: namespace.proc_path(),
+        descriptor: namespace.as_fd().as_raw_fd(),
         addresses: scenario
             .lab
             .addresses()
@@ -241,7 +238,7 @@ fn describe(name: &str, scenario: &Scenario, topology: &Topology) -> Result<Stan
     Ok(Standing {
         name: name.to_owned(),
         scenario: scenario.name.clone(),
-        keeper: Keeper::this_process()?,
+        holder: Holder::this_process()?,
         since: now(),
         hosts: hosts.collect(),
         missing: absent(topology, &scenario.lab),
@@ -266,29 +263,43 @@ fn unknown(name: Option<&str>, standing: &[Standing]) -> RegistryError {
 mod tests {
     use super::*;
 
-    fn standing(name: &str, keeper: Keeper) -> Standing {
+    fn standing(name: &str, holder: Holder) -> Standing {
         let (name, scenario) = (name.to_owned(), "quick".to_owned());
-        Standing { name, scenario, keeper, since: UnixMillis(0), hosts: Vec::new(), missing: Vec::new() }
+        Standing { name, scenario, holder, since: UnixMillis(0), hosts: Vec::new(), missing: Vec::new() }
     }
 
     #[test]
     fn of_two_labs_raised_under_one_name_the_second_is_refused() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let registry = Registry::new(folder.path().join("labs"));
-        let first = Keeper::this_process().expect("Linux");
+        let registry = Registry::create(&folder.path().join("labs")).expect("a folder of our own");
+        let first = Holder::this_process().expect("Linux");
         registry.enter(&standing("twin", first)).expect("writable");
-        let second = Keeper { start_time: first.start_time + 1, ..first };
+        let second = Holder { start_time: first.start_time + 1, ..first };
         let error = registry.enter(&standing("twin", second)).expect_err("taken").to_string();
         assert!(error.contains("stands already"), "{error}");
         assert_eq!(registry.list().expect("readable"), [standing("twin", first)]);
     }
 
     #[test]
-    fn only_labs_whose_keeper_is_gone_are_swept_away() {
+    fn a_file_that_names_another_lab_than_its_name_is_no_record() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let registry = Registry::new(folder.path().join("labs"));
-        let alive = Keeper::this_process().expect("Linux");
-        let dead = Keeper { start_time: alive.start_time + 1, ..alive };
+        let registry = Registry::create(&folder.path().join("labs")).expect("a folder of our own");
+        let lab = standing("../elsewhere", Holder::this_process().expect("Linux"));
+        let text = serde_json::to_string(&lab).expect("it is plain");
+        for text in [text.as_str(), "{}"] {
+            registry.folder.write_new("here.json", text).expect("it is new");
+            let error = registry.list().expect_err("no record").to_string();
+            assert!(error.contains("here.json is no record of a lab"), "{error}");
+            registry.remove("here").expect("it is there");
+        }
+    }
+
+    #[test]
+    fn only_labs_whose_holder_is_gone_are_swept_away() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let registry = Registry::create(&folder.path().join("labs")).expect("a folder of our own");
+        let alive = Holder::this_process().expect("Linux");
+        let dead = Holder { start_time: alive.start_time + 1, ..alive };
         registry.enter(&standing("here", alive)).expect("writable");
         registry.enter(&standing("gone", dead)).expect("writable");
         assert_eq!(registry.list().expect("readable").len(), 2);

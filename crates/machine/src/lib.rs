@@ -8,25 +8,29 @@ mod channel;
 mod error;
 mod firecracker;
 mod guest;
+mod holder;
 mod hypervisor;
-mod keeper;
 mod last_lines;
 mod namespace;
 mod qemu;
 mod rights;
+mod runtime_folder;
 mod visit;
 
 pub use channel::Channel;
 pub use error::MachineError;
 pub use firecracker::{ApiError, Firecracker, FirecrackerError, NamedTap};
 pub use guest::{GuestError, Image, Included, Kernel, Vmlinux};
+pub use holder::Holder;
 pub use hypervisor::hypervisor;
-pub use keeper::Keeper;
 pub use namespace::Namespace;
 pub use qemu::{Accelerator, Monitor, MonitorError, MonitorSays, Nic, NicSays, Qemu, QemuError};
 pub use rights::Rights;
+pub use runtime_folder::runtime_folder;
 /// What can go wrong with a process: the kernel's refusal, naming operation and object.
 pub use sys::Error as ProcessError;
+/// A folder that nobody but this user can write.
+pub use sys::PrivateFolder;
 pub use visit::visit;
 
 use std::time::Duration;

@@ -63,40 +63,13 @@ pub fn start_time(pid: u32) -> Result<u64> {
 /// Whether `pid` is still the process that started at `start_time`, and has not ended (a zombie has).
 #[must_use]
 pub fn is_alive(pid: u32, start_time: u64) -> bool {
-    stat(pid).is_ok_and(|stat| stat.start_time == start_time && !matches!(stat.state, 'Z' | 'X'))
+    stat(pid).is_ok_and(|stat| stat.is_alive_since(start_time))
 }
 
 /// Gives the calling thread a name, and every thread that it starts without one; on the first thread it is the name of
 /// the process (/proc/PID/comm). The kernel keeps 15 bytes.
 pub fn name_own(name: &CStr) -> Result<()> {
     rustix::thread::set_name(name).named("name", || "the calling thread")
-}
-
-/// Asks a process to end (SIGTERM). That it is gone already is no error.
-pub fn terminate(pid: u32) -> Result<()> {
-    send(pid, Signal::TERM, "terminate")
-}
-
-/// Ends a process (SIGKILL). That it is gone already is no error.
-pub fn kill(pid: u32) -> Result<()> {
-    send(pid, Signal::KILL, "kill")
-}
-
-fn send(pid: u32, signal: Signal, operation: &'static str) -> Result<()> {
-    let target = to_pid(pid, operation)?;
-    gone_is_fine(rustix::process::kill_process(target, signal)).named(operation, || format!("process {pid}"))
-}
-
-fn gone_is_fine(result: rustix::io::Result<()>) -> rustix::io::Result<()> {
-    if result == Err(rustix::io::Errno::SRCH) { Ok(()) } else { result }
-}
-
-/// Refuses 0, which would mean the caller's own group, and what would turn negative.
-fn to_pid(pid: u32, operation: &'static str) -> Result<Pid> {
-    i32::try_from(pid)
-        .ok()
-        .and_then(Pid::from_raw)
-        .ok_or_else(|| Error::new(operation, format!("process {pid}"), libc::EINVAL))
 }
 
 /// Only system calls, because it runs between fork and exec.
@@ -118,9 +91,15 @@ fn reset_signals() {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Stat {
+pub(crate) struct Stat {
     state: char,
     start_time: u64,
+}
+
+impl Stat {
+    pub(crate) const fn is_alive_since(&self, start_time: u64) -> bool {
+        self.start_time == start_time && !matches!(self.state, 'Z' | 'X')
+    }
 }
 
 fn stat(pid: u32) -> Result<Stat> {
@@ -130,7 +109,7 @@ fn stat(pid: u32) -> Result<Stat> {
 }
 
 /// Field 2 is the name in brackets and may hold spaces and brackets, so counting starts after the last one.
-fn parse_stat(text: &str) -> Option<Stat> {
+pub(crate) fn parse_stat(text: &str) -> Option<Stat> {
     let mut fields = text[text.rfind(')')? + 1..].split_whitespace();
     let state = fields.next()?.chars().next()?;
     let start_time = fields.nth(18)?.parse().ok()?;
@@ -214,28 +193,6 @@ mod tests {
         let error =
             spawn_in(&mut Command::new("/nonexistent"), None, "agent of node1").expect_err("no such file");
         assert_eq!(error.to_string(), "cannot start agent of node1: No such file or directory (ENOENT)");
-    }
-
-    #[test]
-    fn ending_a_process_is_seen_and_may_be_repeated() {
-        let mut child = spawn_in(&mut sleeper(), None, "sleeper").expect("sleep exists");
-        let (pid, start) = (child.id(), start_time(child.id()).expect("runs"));
-        assert!(is_alive(pid, start));
-        assert!(!is_alive(pid, start + 1), "another process with the same pid");
-        terminate(pid).expect("own child");
-        assert!(ends_within(pid, start, Duration::from_secs(5)), "a zombie counts as ended");
-        child.wait().expect("own child");
-        terminate(pid).and_then(|()| kill(pid)).expect("gone is no error");
-        assert!(start_time(pid).is_err());
-    }
-
-    #[test]
-    fn process_zero_and_negative_ones_are_refused() {
-        for pid in [0, u32::MAX, 1 << 31] {
-            for end in [terminate, kill] {
-                assert_eq!(end(pid).expect_err("means a group").errno(), libc::EINVAL);
-            }
-        }
     }
 
     #[test]

@@ -66,6 +66,12 @@ impl Error {
         )
     }
 
+    /// What was to be made is there already.
+    #[must_use]
+    pub const fn exists_already(&self) -> bool {
+        self.errno == libc::EEXIST
+    }
+
     /// The process or thread is gone.
     #[must_use]
     pub const fn is_gone(&self) -> bool {

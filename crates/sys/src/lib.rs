@@ -19,6 +19,8 @@ pub mod memory_file;
 mod memory_folder;
 pub mod netns;
 pub mod poller;
+mod private_folder;
+pub mod process;
 pub mod ptrace;
 pub mod socket;
 pub mod sysfs;
@@ -31,3 +33,4 @@ pub mod vsock;
 
 pub use error::{Error, Result};
 pub use memory_folder::MemoryFolder;
+pub use private_folder::PrivateFolder;

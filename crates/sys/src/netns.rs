@@ -12,6 +12,7 @@ use std::thread;
 use rustix::thread::{LinkNameSpaceType, UnshareFlags};
 
 use crate::error::{Context, Error, Result};
+use crate::process::Process;
 
 const OWN: &str = "/proc/thread-self/ns/net";
 
@@ -48,6 +49,12 @@ impl NetNs {
         let name = || path.display().to_string();
         let file = File::open(path).named("open network namespace", name)?;
         Self::from_fd(file.into(), &name())
+    }
+
+    /// The namespace that `process` holds by its descriptor of this number.
+    pub fn held_by(process: &Process, descriptor: i32) -> Result<Self> {
+        let file = format!("fd/{descriptor}");
+        Self::from_fd(process.open(&file)?, &format!("{process}, {file}"))
     }
 
     /// Takes a descriptor that refers to a network namespace; anything else is refused with EINVAL.

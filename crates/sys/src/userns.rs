@@ -1,15 +1,23 @@
 //! User namespaces: how a process without rights becomes root of a world of its own, and what it may do.
 //!
 //! It must not know what the rights are wanted for. See user_namespaces(7).
-#![expect(unsafe_code, reason = "unshare")]
+#![expect(unsafe_code, reason = "unshare, and ioctls that rustix has no call for")]
 #![expect(clippy::disallowed_methods, reason = "the maps and the limits are files of /proc")]
 
 use std::fs;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
 use rustix::thread::{CapabilitySet, LinkNameSpaceType, UnshareFlags};
 
 use crate::error::{Context, Error, Result};
+use crate::netns::NetNs;
+use crate::process::{self, Process};
+
+/// `_IO(0xb7, 1)` of linux/nsfs.h, since Linux 4.9.
+const NS_GET_USERNS: u32 = 0xb701;
+/// `_IO(0xb7, 4)` of linux/nsfs.h, since Linux 4.11.
+const NS_GET_OWNER_UID: u32 = 0xb704;
+const ENTER: &str = "enter user namespace of";
 
 /// Makes the calling process root (uid 0, gid 0, all capabilities) of a new user namespace in which only its
 /// own user and group exist. Rights over the devices and namespaces of the host are not gained by it.
@@ -29,26 +37,81 @@ pub fn enter_as_root() -> Result<()> {
     write_map("/proc/self/gid_map", &format!("0 {gid} 1\n"))
 }
 
-/// Enters the user namespace of process `pid`, with all rights in it, if that is not this process's already.
-///
-/// The process must still have a single thread, and must own the namespace: be the user who made it.
-pub fn join(pid: u32) -> Result<()> {
-    let path = format!("/proc/{pid}/ns/user");
-    let theirs = fs::File::open(&path).named("open user namespace", || path.as_str())?;
-    let ours = fs::File::open("/proc/self/ns/user").named("open user namespace", || "/proc/self/ns/user")?;
-    if inode(&theirs, &path)? == inode(&ours, "/proc/self/ns/user")? {
-        // The kernel refuses to enter the namespace one is in.
-        return Ok(());
-    }
-    let object = || format!("process {pid}");
-    rustix::thread::move_into_link_name_space(theirs.as_fd(), Some(LinkNameSpaceType::User))
-        .named("enter user namespace of", object)
-        .map_err(|error| match error.errno() {
-            libc::EINVAL => error.with_hint("the process must still be single-threaded"),
-            libc::EPERM => error.with_hint("only root and the user who made it may enter it"),
-            _ => error,
-        })
+/// A user namespace that is held open.
+#[derive(Debug)]
+pub struct UserNs {
+    fd: OwnedFd,
+    /// Device and inode number, by which namespaces are told apart.
+    identity: (u64, u64),
+    /// Whose it is, in errors.
+    label: String,
 }
+
+impl UserNs {
+    /// The one that `process` is in.
+    pub fn of(process: &Process) -> Result<Self> {
+        Self::from_fd(process.open("ns/user")?, process.to_string())
+    }
+
+    /// The one whose rights are needed in `network`.
+    pub fn owning(network: &NetNs) -> Result<Self> {
+        // SAFETY: NS_GET_USERNS takes no argument, writes no memory and makes a descriptor; `network` is open.
+        let fd = unsafe { libc::ioctl(network.as_fd().as_raw_fd(), NS_GET_USERNS as _) };
+        if fd < 0 {
+            return Err(Error::last("find user namespace of", network.to_string()));
+        }
+        // SAFETY: the kernel has just made it, for nobody else.
+        Self::from_fd(unsafe { OwnedFd::from_raw_fd(fd) }, network.to_string())
+    }
+
+    /// Enters it, with all rights in it, if this process is not in it already. One that another user has made is
+    /// refused: its processes could do as they like with what comes into it.
+    ///
+    /// The process must still have a single thread.
+    pub fn join(&self) -> Result<()> {
+        let ours = fs::File::open("/proc/self/ns/user").named("open", || "/proc/self/ns/user")?;
+        if *self == Self::from_fd(ours.into(), "this process".to_owned())? {
+            // The kernel refuses to enter the namespace one is in.
+            return Ok(());
+        }
+        let refused = |errno, hint: String| Error::new(ENTER, self.label.as_str(), errno).with_hint(hint);
+        let (owner, user) = (self.owner()?, process::user());
+        if owner != user {
+            return Err(refused(libc::EPERM, format!("user {owner} made it, and you are user {user}")));
+        }
+        rustix::thread::move_into_link_name_space(self.fd.as_fd(), Some(LinkNameSpaceType::User))
+            .named(ENTER, || self.label.as_str())
+            .map_err(|error| match error.errno() {
+                libc::EINVAL => error.with_hint("the process must still be single-threaded"),
+                libc::EPERM => error.with_hint("it can be entered from the one that it was made in"),
+                _ => error,
+            })
+    }
+
+    /// The user who made it, as this process's user namespace calls them.
+    fn owner(&self) -> Result<u32> {
+        let mut owner: libc::uid_t = 0;
+        // SAFETY: NS_GET_OWNER_UID writes one `uid_t`; the descriptor is open.
+        let status = unsafe { libc::ioctl(self.fd.as_raw_fd(), NS_GET_OWNER_UID as _, &raw mut owner) };
+        if status < 0 {
+            return Err(Error::last("find who made user namespace of", self.label.as_str()));
+        }
+        Ok(owner)
+    }
+
+    fn from_fd(fd: OwnedFd, label: String) -> Result<Self> {
+        let stat = rustix::fs::fstat(&fd).named("stat user namespace of", || label.as_str())?;
+        Ok(Self { fd, identity: (stat.st_dev, stat.st_ino), label })
+    }
+}
+
+impl PartialEq for UserNs {
+    fn eq(&self, other: &Self) -> bool {
+        self.identity == other.identity
+    }
+}
+
+impl Eq for UserNs {}
 
 /// Whether the calling thread has CAP_NET_ADMIN and CAP_SYS_ADMIN: what namespaces and devices need.
 #[must_use]
@@ -62,10 +125,6 @@ pub fn has_net_admin() -> bool {
 pub fn is_nested() -> bool {
     // Only the first namespace maps all 2^32 - 1 ids onto themselves.
     fs::read_to_string("/proc/self/uid_map").is_ok_and(|map| !maps_everything(&map))
-}
-
-fn inode(file: &fs::File, path: &str) -> Result<u64> {
-    Ok(rustix::fs::fstat(file).named("stat user namespace", || path)?.st_ino)
 }
 
 fn maps_everything(map: &str) -> bool {
@@ -141,14 +200,18 @@ mod tests {
 
     #[test]
     fn joining_the_namespace_one_is_in_changes_nothing_even_with_threads() {
-        join(std::process::id()).expect("already there");
-    }
-
-    #[test]
-    fn a_process_that_does_not_exist_cannot_be_joined() {
-        let error = join(u32::MAX).expect_err("no such process");
-        assert_eq!(error.errno(), libc::ENOENT);
-        assert!(error.to_string().contains("/proc/4294967295/ns/user"), "{error}");
+        let pid = std::process::id();
+        let start_time = crate::child::start_time(pid).expect("this process");
+        let process = Process::own(pid, start_time).expect("it is our own").expect("it runs");
+        let ours = UserNs::of(&process).expect("readable");
+        ours.join().expect("already there");
+        if let Ok(network) = NetNs::create("test") {
+            assert_eq!(
+                UserNs::owning(&network).expect("readable"),
+                ours,
+                "who makes a namespace has rights in it"
+            );
+        }
     }
 
     #[test]

@@ -9,9 +9,10 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use sys::child::{is_alive, kill, spawn_detached, spawn_in, start_time};
+use sys::child::{is_alive, spawn_detached, spawn_in, start_time};
 use sys::netns::{NetNs, bring_loopback_up};
-use sys::userns;
+use sys::process::Process;
+use sys::userns::{self, UserNs};
 
 const START_A_CHILD: &str = "role-start-a-child";
 const START_DETACHED: &str = "role-start-detached";
@@ -96,12 +97,14 @@ fn hold_a_namespace() {
 fn join_a_child() {
     let (mut child, line) = in_role(HOLD_A_NAMESPACE).expect("this program runs again");
     if line == "ready" {
-        let done = userns::join(child.id());
+        let started = start_time(child.id()).expect("it runs");
+        let process = Process::own(child.id(), started).expect("own child").expect("it runs");
+        let done = UserNs::of(&process).and_then(|namespace| namespace.join());
         println!("{:?}", (done, effective_uid(), userns::has_net_admin(), userns::is_nested()));
     } else {
         println!("{line}");
     }
-    kill(child.id()).expect("own child");
+    child.kill().expect("own child");
     child.wait().expect("own child");
 }
 
@@ -119,13 +122,18 @@ fn outlived(role: &str, within: Duration) -> Result<(u32, bool), Failed> {
     let pid: u32 = line.parse()?;
     let started = start_time(pid)?;
     assert!(is_alive(pid, started), "the child runs while its parent does");
-    kill(parent.id())?;
+    parent.kill()?;
     parent.wait()?;
     let begin = Instant::now();
     while is_alive(pid, started) && begin.elapsed() < within {
         std::thread::sleep(Duration::from_millis(5));
     }
     Ok((pid, is_alive(pid, started)))
+}
+
+/// Ends what is nobody's child any more.
+fn kill(pid: u32) -> Result<(), Failed> {
+    Process::own(pid, start_time(pid)?)?.map_or(Ok(()), |process| process.kill()).map_err(Failed::from)
 }
 
 fn child_dies() -> Result<(), Failed> {

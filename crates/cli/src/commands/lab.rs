@@ -1,12 +1,12 @@
 //! `plumb lab`: raise a scenario's lab and keep it standing, look around in it, take it down.
 
-use std::{env, fs, io, os::unix::fs::MetadataExt, path::PathBuf, process::Command};
+use std::{env, io, path::PathBuf, process::Command};
 
 use ::lab::{Registry, Standing, Stop};
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
 use comfy_table::{Table, presets};
-use machine::{Keeper, Rights};
+use machine::{Holder, Rights};
 
 use crate::{
     exit::Exit,
@@ -14,7 +14,7 @@ use crate::{
     interrupt, say, source,
 };
 
-/// The line with which a keeper says that its lab stands.
+/// The line with which a holder says that its lab stands.
 const READY: &str = "ready";
 
 /// What to do with labs.
@@ -67,7 +67,7 @@ pub(crate) struct ShellArgs {
 
 /// Does it.
 pub(crate) fn run(command: &LabCommand) -> anyhow::Result<Exit> {
-    let registry = registry();
+    let registry = registry(matches!(command, LabCommand::Up(_)))?;
     match command {
         LabCommand::Up(args) if args.foreground => keep(&registry, args)?,
         LabCommand::Up(args) => up(&registry, args)?,
@@ -79,27 +79,26 @@ pub(crate) fn run(command: &LabCommand) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Labs are listed where things live that do not survive a reboot, as labs do not.
-fn registry() -> Registry {
-    let named = env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    // Every process owns its folder in /proc, so that this asks who we are.
-    let user = fs::metadata("/proc/self").map_or(0, |own| own.uid());
-    let folder = named.unwrap_or_else(|| match user {
-        0 => PathBuf::from("/run"),
-        user => env::temp_dir().join(format!("plumb-{user}")),
-    });
-    Registry::new(folder.join("plumb/labs"))
+/// Labs are listed where things live that do not survive a reboot, as labs do not. Opened before a lab takes a user
+/// namespace, in which root and other users look alike.
+fn registry(shall_be: bool) -> anyhow::Result<Registry> {
+    let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let folder = machine::runtime_folder(named, &env::temp_dir()).join("plumb/labs");
+    let registry = if shall_be { Registry::create(&folder) } else { Registry::open(&folder) };
+    registry.with_context(|| {
+        format!("labs are listed in {} (root's below /run, others' below XDG_RUNTIME_DIR)", folder.display())
+    })
 }
 
-/// Starts a keeper in the background and waits until the lab stands or cannot.
+/// Starts a holder in the background and waits until the lab stands or cannot.
 fn up(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
     let name = name_of(args)?;
-    let mut keeper = Command::new(super::PROGRAM);
-    keeper.args(["lab", "up", "--foreground", "--name", &name, &args.scenario]);
-    let said = Keeper::start(&mut keeper, "the lab's keeper")?;
+    let mut holder = Command::new(super::PROGRAM);
+    holder.args(["lab", "up", "--foreground", "--name", &name, &args.scenario]);
+    let said = Holder::start(&mut holder, "the lab's holder")?;
     if said != READY {
         return Err(anyhow!(if said.is_empty() {
-            "the lab's keeper ended without a word".to_owned()
+            "the lab's holder ended without a word".to_owned()
         } else {
             said
         }));
@@ -107,7 +106,7 @@ fn up(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
     Ok(show(&registry.find(Some(&name))?)?)
 }
 
-/// Is the keeper.
+/// Is the holder.
 fn keep(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
     let kept = try_keep(registry, args);
     if let Err(error) = &kept {
@@ -143,8 +142,8 @@ fn name_of(args: &UpArgs) -> anyhow::Result<String> {
 }
 
 fn show(lab: &Standing) -> io::Result<()> {
-    let Standing { name, scenario, keeper, .. } = lab;
-    say::line(format_args!("lab {name} stands (scenario {scenario}, kept by process {})", keeper.pid))?;
+    let Standing { name, scenario, holder, .. } = lab;
+    say::line(format_args!("lab {name} stands (scenario {scenario}, held by process {})", holder.pid))?;
     for host in &lab.hosts {
         say::line(format_args!("  {:<12} {}", host.name, host.addresses.join(", ")))?;
     }
@@ -163,15 +162,15 @@ fn list(registry: &Registry) -> anyhow::Result<()> {
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(["LAB", "SCENARIO", "HOSTS", "KEEPER"]);
+    table.set_header(["LAB", "SCENARIO", "HOSTS", "HOLDER"]);
     for lab in &labs {
         let hosts: Vec<&str> = lab.hosts.iter().map(|host| host.name.as_str()).collect();
-        let keeper = if lab.keeper.is_alive() {
-            format!("process {}", lab.keeper.pid)
+        let holder = if lab.holder.is_alive() {
+            format!("process {}", lab.holder.pid)
         } else {
             "gone: `plumb lab gc` sweeps it away".to_owned()
         };
-        table.add_row([lab.name.clone(), lab.scenario.clone(), hosts.join(" "), keeper]);
+        table.add_row([lab.name.clone(), lab.scenario.clone(), hosts.join(" "), holder]);
     }
     Ok(say::line(table)?)
 }
@@ -191,21 +190,21 @@ fn shell(registry: &Registry, args: &ShellArgs) -> anyhow::Result<anyhow::Error>
     };
     let mut command = Command::new(program);
     command.args(rest).env("PLUMB_LAB", &lab.name).env("PLUMB_HOST", &host.name);
-    let error = machine::visit(lab.keeper, &host.namespace, &mut command);
+    let error = machine::visit(lab.holder, host.descriptor, &mut command);
     Ok(anyhow::Error::new(error)
         .context(format!("cannot run {program} in host {} of lab {}", host.name, lab.name)))
 }
 
 fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<()> {
     let labs = match (all, names) {
-        (true, _) => registry.list()?.into_iter().filter(|lab| lab.keeper.is_alive()).collect(),
+        (true, _) => registry.list()?.into_iter().filter(|lab| lab.holder.is_alive()).collect(),
         (false, []) => vec![registry.find(None)?],
         (false, names) => {
             names.iter().map(|name| registry.find(Some(name))).collect::<Result<Vec<_>, _>>()?
         }
     };
     for lab in labs {
-        registry.down(&lab)?;
+        registry.down(&lab).with_context(|| format!("cannot take lab {} down", lab.name))?;
         say::line(format_args!("lab {} is down", lab.name))?;
     }
     Ok(())
@@ -214,8 +213,8 @@ fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<()> 
 fn gc(registry: &Registry) -> anyhow::Result<()> {
     let swept = registry.sweep()?;
     for lab in &swept {
-        let (name, pid) = (&lab.name, lab.keeper.pid);
-        say::line(format_args!("swept away lab {name}: its keeper (process {pid}) is gone"))?;
+        let (name, pid) = (&lab.name, lab.holder.pid);
+        say::line(format_args!("swept away lab {name}: its holder (process {pid}) is gone"))?;
     }
     if swept.is_empty() {
         say::line("nothing to sweep away")?;

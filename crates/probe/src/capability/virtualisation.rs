@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn the_remedy_follows_from_what_the_cpu_shows() {
         // Any call on what does not exist gives the error of a missing device.
-        let absent = sys::userns::join(u32::MAX).expect_err("no such process");
+        let absent = sys::netns::NetNs::open("/proc/self/ns/missing").expect_err("no such file");
         let remedy = |hardware| judge_kvm(Err(absent.clone()), hardware).remedy.expect("one");
         assert!(remedy(Some(true)).starts_with("modprobe"));
         assert!(remedy(Some(false)).contains("VT-x"));

@@ -67,7 +67,7 @@ fn lose(series: &mut EndSeries, missing: i64) {
 mod tests {
     use codecs::iperf3::StreamResults;
     use units::{Bytes, Nanos};
-    use workload::{Interval, StreamEnd};
+    use workload::{FlowEnd, Interval};
 
     use super::*;
 

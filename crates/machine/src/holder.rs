@@ -1,4 +1,4 @@
-//! Processes that keep a lab standing after the command that raised it: found again by pid and start time.
+//! Processes that hold a lab after the command that raised it: found again by pid and start time.
 
 use std::{
     io::{BufRead, BufReader},
@@ -8,17 +8,18 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use sys::process::Process;
 
 /// A process, told apart from a later one of the same pid by when it started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Keeper {
+pub struct Holder {
     /// Its pid.
     pub pid: u32,
     /// When it started, in clock ticks since boot (proc_pid_stat(5), field 22).
     pub start_time: u64,
 }
 
-impl Keeper {
+impl Holder {
     /// The calling process.
     ///
     /// # Errors
@@ -37,7 +38,7 @@ impl Keeper {
         let mut child = sys::child::spawn_detached(command, label)?;
         let mut line = String::new();
         if let Some(output) = child.stdout.take() {
-            // A keeper that dies before it speaks leaves an empty line, which the caller takes for a failure.
+            // A holder that dies before it speaks leaves an empty line, which the caller takes for a failure.
             let _ = BufReader::new(output).read_line(&mut line);
         }
         Ok(line.trim_end().to_owned())
@@ -52,16 +53,19 @@ impl Keeper {
     /// Asks it to end, and ends it if it does not within `patience`. Does nothing when it is gone.
     ///
     /// # Errors
-    /// When this process may not signal it.
+    /// When it is another user's.
     pub fn end(self, patience: Duration) -> Result<(), sys::Error> {
-        if !self.is_alive() {
-            return Ok(());
-        }
-        sys::child::terminate(self.pid)?;
+        let Some(process) = self.process()? else { return Ok(()) };
+        process.terminate()?;
         let begun = Instant::now();
         while self.is_alive() && begun.elapsed() < patience {
             thread::sleep(Duration::from_millis(10));
         }
-        if self.is_alive() { sys::child::kill(self.pid) } else { Ok(()) }
+        if self.is_alive() { process.kill() } else { Ok(()) }
+    }
+
+    /// The process itself, so that no later one of its pid is taken for it; `None` when it is gone.
+    pub(crate) fn process(self) -> Result<Option<Process>, sys::Error> {
+        Process::own(self.pid, self.start_time)
     }
 }

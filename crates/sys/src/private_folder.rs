@@ -1,0 +1,240 @@
+//! Folders that nobody but this user can write: what is read from one was put there by this user.
+//!
+//! Each component of the way to one is looked at and held by its descriptor, so that none can be exchanged after it was
+//! found good; the folder's files are reached by its descriptor alone. It must not know what the files say. See
+//! path_resolution(7), openat(2).
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use crate::error::{Context, Error, Result};
+use crate::{process, userns};
+
+/// More links than these are a loop, as they are to the kernel.
+const MAX_LINKS: u32 = 40;
+/// No file that this user wrote is longer.
+const MAX_BYTES: u64 = 1 << 20;
+/// Write permission of the group and of others.
+const OTHERS_WRITE: u32 = 0o022;
+const STICKY: u32 = 0o1000;
+/// What the kernel calls every user that a user namespace does not know (/proc/sys/kernel/overflowuid).
+const NOBODY: u32 = 65_534;
+
+/// A folder of this user's own, mode 0700; on the way to it nobody else but root can exchange anything. One that is not
+/// there has no files.
+#[derive(Debug)]
+pub struct PrivateFolder {
+    path: PathBuf,
+    folder: Option<OwnedFd>,
+}
+
+impl PrivateFolder {
+    /// Opens the folder if it is there. `path` is absolute.
+    pub fn open(path: &Path) -> Result<Self> {
+        Ok(Self { path: path.to_owned(), folder: walk(path, false)? })
+    }
+
+    /// Opens the folder, and makes what is missing of it.
+    pub fn create(path: &Path) -> Result<Self> {
+        Ok(Self { path: path.to_owned(), folder: walk(path, true)? })
+    }
+
+    /// The names of what lies in it, but for those that begin with a dot, as drafts do.
+    pub fn names(&self) -> Result<Vec<String>> {
+        let Some(folder) = &self.folder else { return Ok(Vec::new()) };
+        let object = || self.describe("");
+        let entries: Vec<_> = Dir::read_from(folder).and_then(Iterator::collect).named("read", object)?;
+        let names = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned());
+        Ok(names.filter(|name| !name.starts_with('.')).collect())
+    }
+
+    /// What a file says; `None` when it is not there. Anything but a regular file that only this user could write is
+    /// an error.
+    pub fn read(&self, name: &str) -> Result<Option<String>> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let object = || self.describe(name);
+        let file = match rustix::fs::openat(self.folder()?, name, flags, Mode::empty()) {
+            Err(Errno::NOENT) => return Ok(None),
+            Err(Errno::LOOP) => return Err(refused(object(), Errno::LOOP, "it is a link: remove it")),
+            file => File::from(file.named("open", object)?),
+        };
+        let stat = rustix::fs::fstat(&file).named("stat", object)?;
+        let mode = stat.st_mode & 0o7777;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Err(refused(object(), Errno::INVAL, "it is no regular file: remove it"));
+        } else if !is_own(&stat) || mode & OTHERS_WRITE != 0 {
+            let hint = format!(
+                "it belongs to user {} and has mode {mode:04o}, so that others may have written it: remove it",
+                stat.st_uid
+            );
+            return Err(refused(object(), Errno::PERM, hint));
+        }
+        let mut text = String::new();
+        file.take(MAX_BYTES).read_to_string(&mut text).named("read", object)?;
+        Ok(Some(text))
+    }
+
+    /// Writes a file that is not there yet; when it is there, the error is EEXIST.
+    pub fn write_new(&self, name: &str, text: &str) -> Result<()> {
+        let folder = self.folder()?;
+        let object = || self.describe(name);
+        let draft = format!(".{name}.{}.draft", std::process::id());
+        // One that a crash has left under the same number.
+        let _ = rustix::fs::unlinkat(folder, &draft, AtFlags::empty());
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file =
+            rustix::fs::openat(folder, &draft, flags, Mode::RUSR | Mode::WUSR).named("write", object)?;
+        // Written aside and linked: no reader sees half a file, and of two that write it at once the second fails, where
+        // replacing it would lose the first.
+        let written = File::from(file).write_all(text.as_bytes()).named("write", object).and_then(|()| {
+            rustix::fs::linkat(folder, &draft, folder, name, AtFlags::empty()).named("write", object)
+        });
+        // Whatever became of it, the draft has served; one that stays is never read.
+        let _ = rustix::fs::unlinkat(folder, &draft, AtFlags::empty());
+        written
+    }
+
+    /// Removes a file. That it is gone already is no error.
+    pub fn remove(&self, name: &str) -> Result<()> {
+        match rustix::fs::unlinkat(self.folder()?, name, AtFlags::empty()) {
+            Err(Errno::NOENT) => Ok(()),
+            removed => removed.named("remove", || self.describe(name)),
+        }
+    }
+
+    /// How its file of that name is called in errors; nothing is reached by it.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    fn folder(&self) -> Result<&OwnedFd> {
+        self.folder.as_ref().ok_or_else(|| Error::new("open", self.describe(""), libc::ENOENT))
+    }
+
+    fn describe(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+}
+
+/// A folder on the way.
+struct Step {
+    folder: OwnedFd,
+    path: PathBuf,
+    is_own: bool,
+    mode: u32,
+}
+
+/// Goes to the folder component by component, makes what is missing if it shall, and looks at each.
+fn walk(path: &Path, make: bool) -> Result<Option<OwnedFd>> {
+    if !path.is_absolute() {
+        return Err(refused(path, Errno::INVAL, "it must be an absolute path"));
+    } else if process::user() == NOBODY && userns::is_nested() {
+        let hint = "here everybody's files look like yours: run as a user whom this user namespace knows";
+        return Err(refused(path, Errno::PERM, hint));
+    }
+    let (mut at, mut rest, mut links) = (root()?, components(path), 0);
+    while let Some(name) = rest.pop() {
+        let path = at.path.join(&name);
+        let operation = if make { "make" } else { "open" };
+        let object = || format!("folder {}", path.display());
+        let Some(next) = reach(&at.folder, &name, make).named(operation, object)? else { return Ok(None) };
+        let stat = rustix::fs::fstat(&next).named("stat", object)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::Symlink {
+            at = good(next, &stat, path)?;
+            continue;
+        }
+        links += 1;
+        if at.mode & OTHERS_WRITE != 0 || links > MAX_LINKS {
+            return Err(refused(&path, Errno::LOOP, "it is a link where others may put one: remove it"));
+        }
+        let target = rustix::fs::readlinkat(&next, "", Vec::new()).named("read link", object)?;
+        let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
+        rest.extend(components(&target));
+        if target.is_absolute() {
+            at = root()?;
+        }
+    }
+    opened(&at).map(Some)
+}
+
+/// What is to be passed, the last first.
+fn components(path: &Path) -> Vec<OsString> {
+    let passed = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::ParentDir);
+    path.components().rev().filter(|part| passed(*part)).map(|part| part.as_os_str().to_owned()).collect()
+}
+
+fn root() -> Result<Step> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let folder = rustix::fs::openat(CWD, "/", flags, Mode::empty()).named("open", || "folder /")?;
+    let stat = rustix::fs::fstat(&folder).named("stat", || "folder /")?;
+    good(folder, &stat, "/".into())
+}
+
+/// The next component, which may be a link.
+fn reach(at: &OwnedFd, name: &OsString, make: bool) -> rustix::io::Result<Option<OwnedFd>> {
+    let open = || {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(at, name, flags, Mode::empty())
+    };
+    match open() {
+        Err(Errno::NOENT) if make => match rustix::fs::mkdirat(at, name, Mode::RWXU) {
+            Ok(()) | Err(Errno::EXIST) => open().map(Some),
+            Err(error) => Err(error),
+        },
+        Err(Errno::NOENT) => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
+/// Refuses a folder in which somebody else than root could exchange what is not theirs.
+fn good(folder: OwnedFd, stat: &Stat, path: PathBuf) -> Result<Step> {
+    let (owner, mode) = (stat.st_uid, stat.st_mode & 0o7777);
+    // Who is root outside is nobody in a user namespace that does not know root.
+    let is_roots = owner == 0 || (owner == NOBODY && userns::is_nested());
+    let is_own = is_own(stat);
+    if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+        Err(refused(&path, Errno::NOTDIR, "remove it"))
+    } else if !is_own && !is_roots {
+        let hint =
+            format!("it belongs to user {owner}, who may exchange what is in it: use a folder of your own");
+        Err(refused(&path, Errno::PERM, hint))
+    } else if mode & OTHERS_WRITE != 0 && mode & STICKY == 0 {
+        let hint =
+            format!("others may exchange what is in it (mode {mode:04o}): `chmod go-w {}`", path.display());
+        Err(refused(&path, Errno::PERM, hint))
+    } else {
+        Ok(Step { folder, path, is_own, mode })
+    }
+}
+
+/// Opens the folder that was gone to for reading, if it is for this user alone.
+fn opened(at: &Step) -> Result<OwnedFd> {
+    let path = at.path.display();
+    if !at.is_own {
+        return Err(refused(&at.path, Errno::PERM, "it belongs to root: use a folder of your own"));
+    } else if at.mode & 0o077 != 0 {
+        let hint = format!("it must be for you alone and is not (mode {:04o}): `chmod 700 {path}`", at.mode);
+        return Err(refused(&at.path, Errno::PERM, hint));
+    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::openat(&at.folder, ".", flags, Mode::empty()).named("open", || format!("folder {path}"))
+}
+
+fn is_own(stat: &Stat) -> bool {
+    stat.st_uid == process::user()
+}
+
+fn refused(path: impl AsRef<Path>, errno: Errno, hint: impl Into<String>) -> Error {
+    Error::new("trust", path.as_ref().display().to_string(), errno.raw_os_error()).with_hint(hint)
+}
+
+#[cfg(test)]
+mod tests;

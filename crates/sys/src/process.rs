@@ -1,0 +1,140 @@
+//! A process that is held: what is asked of it and done to it concerns no later process of its number.
+//!
+//! It must not know what the process does. See proc(5), pidfd_send_signal(2).
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::Signal;
+
+use crate::child;
+use crate::error::{Context, Error, Result};
+
+/// The user that this process acts as, as its user namespace calls them.
+#[must_use]
+pub fn user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// A process of this user.
+#[derive(Debug)]
+pub struct Process {
+    /// Its folder of /proc, which stays that of this process and serves as its pidfd.
+    folder: OwnedFd,
+    pid: u32,
+}
+
+impl Process {
+    /// The process `pid` that started at `start_time`; `None` when that has ended. One of another user is an error.
+    pub fn own(pid: u32, start_time: u64) -> Result<Option<Self>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = match rustix::fs::openat(CWD, format!("/proc/{pid}"), flags, Mode::empty()) {
+            Err(Errno::NOENT) => return Ok(None),
+            folder => folder.named("open", || format!("process {pid}"))?,
+        };
+        let process = Self { folder, pid };
+        let stat = process.read("stat").ok().and_then(|text| child::parse_stat(&text));
+        if !stat.is_some_and(|stat| stat.is_alive_since(start_time)) {
+            return Ok(None);
+        }
+        process.require_own()?;
+        Ok(Some(process))
+    }
+
+    /// Asks it to end (SIGTERM). That it is gone already is no error.
+    pub fn terminate(&self) -> Result<()> {
+        self.send(Signal::TERM, "terminate")
+    }
+
+    /// Ends it (SIGKILL). That it is gone already is no error.
+    pub fn kill(&self) -> Result<()> {
+        self.send(Signal::KILL, "kill")
+    }
+
+    /// Opens a file of its folder.
+    pub(crate) fn open(&self, file: &str) -> Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.folder, file, flags, Mode::empty())
+            .named("open", || format!("/proc/{}/{file}", self.pid))
+    }
+
+    fn send(&self, signal: Signal, operation: &'static str) -> Result<()> {
+        match rustix::process::pidfd_send_signal(&self.folder, signal) {
+            Err(Errno::SRCH) => Ok(()),
+            sent => sent.named(operation, || self.to_string()),
+        }
+    }
+
+    fn read(&self, file: &str) -> Result<String> {
+        let mut text = String::new();
+        let read = File::from(self.open(file)?).read_to_string(&mut text);
+        read.named("read", || format!("/proc/{}/{file}", self.pid))?;
+        Ok(text)
+    }
+
+    /// By what it may do, not by its folder's owner: that is root for every process that cannot be traced.
+    fn require_own(&self) -> Result<()> {
+        let user = user().to_string();
+        let status = self.read("status")?;
+        let users = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or("unknown");
+        let Some(other) = users.split_whitespace().find(|other| *other != user) else { return Ok(()) };
+        let hint = format!("it belongs to user {other}, and you are user {user}");
+        Err(Error::new("act on", self.to_string(), libc::EPERM).with_hint(hint))
+    }
+}
+
+impl std::fmt::Display for Process {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "process {}", self.pid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command};
+
+    use super::*;
+    use crate::userns;
+
+    fn sleeper(user: u32) -> (Child, u64) {
+        let child = Command::new("sleep").arg("60").uid(user).spawn().expect("sleep exists");
+        let start_time = child::start_time(child.id()).expect("it runs");
+        (child, start_time)
+    }
+
+    #[test]
+    fn a_process_is_ended_once_and_ending_it_again_hits_nothing() {
+        let (mut child, start_time) = sleeper(user());
+        let process = Process::own(child.id(), start_time).expect("it is our own").expect("it runs");
+        process.terminate().expect("it is our own");
+        child.wait().expect("own child");
+        assert!(Process::own(child.id(), start_time).expect("gone").is_none());
+        process.terminate().and_then(|()| process.kill()).expect("gone is no error");
+    }
+
+    #[test]
+    fn a_later_process_of_the_same_number_and_what_is_no_process_are_not_found() {
+        let (mut child, start_time) = sleeper(user());
+        assert!(Process::own(child.id(), start_time - 1).expect("readable").is_none());
+        for pid in [0, u32::MAX, 1 << 31] {
+            assert!(Process::own(pid, start_time).expect("no such process").is_none(), "{pid}");
+        }
+        child.kill().and_then(|()| child.wait()).expect("own child");
+    }
+
+    #[test]
+    fn a_process_of_another_user_is_refused_and_its_user_named() {
+        if user() != 0 || userns::is_nested() {
+            return;
+        }
+        let (mut child, start_time) = sleeper(65_534);
+        let error = Process::own(child.id(), start_time).expect_err("it is another's").to_string();
+        assert!(error.contains("belongs to user 65534"), "{error}");
+        assert!(child.try_wait().expect("own child").is_none(), "it still runs");
+        child.kill().and_then(|()| child.wait()).expect("own child");
+    }
+}
