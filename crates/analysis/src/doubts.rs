@@ -51,6 +51,7 @@ fn kind(doubt: &Doubt) -> u8 {
         Doubt::Lossy { .. } => 7,
         Doubt::Interrupted { .. } => 8,
         Doubt::Emulated => 9,
+        Doubt::Strays { .. } => 10,
     }
 }
 
@@ -64,6 +65,7 @@ fn strength(doubt: &Doubt) -> f64 {
         Doubt::RateNotKept { asked, got } => asked.0 - got.0,
         Doubt::LateGenerator { lateness, .. } => lateness.0 as f64,
         Doubt::Lossy { lost, of } => *lost as f64 / (*of).max(1) as f64,
+        Doubt::Strays { strays, of } => *strays as f64 / (*of).max(1) as f64,
         Doubt::Emulated => 1.0,
         Doubt::Interrupted { asked, measured } => {
             asked.map_or(0.0, |asked| asked.0.abs_diff(measured.0) as f64)

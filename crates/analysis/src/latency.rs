@@ -24,7 +24,9 @@ pub(crate) fn together(all: &[&PingPongData]) -> Option<LatencySummary> {
     Some(LatencySummary {
         rate: if elapsed.0 == 0 { 0.0 } else { round_trips.count as f64 / elapsed.seconds() },
         round_trips,
-        lost: all.iter().try_fold(0u64, |sum, data| Some(sum.saturating_add(data.lost?))),
+        lost: all_of(all, |data| data.lost),
+        strays: all_of(all, |data| data.strays),
+        duplicates: all_of(all, |data| data.duplicates),
         open_loop: open_loop(all),
         under: compare::estimate(&all.iter().filter_map(|data| beside(data)).collect::<Vec<_>>()),
         histogram,
@@ -37,6 +39,11 @@ pub(crate) fn ping_pong(trial: &Trial) -> Option<&PingPongData> {
         Measurement::PingPong(data) => Some(data),
         Measurement::Stream(_) | Measurement::Connect(_) | Measurement::Reported(_) => None,
     }
+}
+
+/// A count of all together; `None` where one of them does not tell.
+fn all_of(all: &[&PingPongData], count: fn(&PingPongData) -> Option<u64>) -> Option<u64> {
+    all.iter().try_fold(0u64, |sum, data| Some(sum.saturating_add(count(data)?)))
 }
 
 fn open_loop(all: &[&PingPongData]) -> Option<OpenLoopSummary> {

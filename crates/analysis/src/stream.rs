@@ -67,17 +67,18 @@ pub(crate) fn tcp(trials: &[&[Flow]]) -> Option<TcpSummary> {
 pub(crate) fn datagrams(trials: &[&[Flow]]) -> Option<DatagramSummary> {
     let all = |end: fn(&Flow) -> &EndSeries| flows_of(trials).filter_map(move |flow| end(flow).datagrams());
     let received: Vec<DatagramSample> = all(|flow| &flow.receiver).collect();
-    let count: u64 = received.iter().map(|sample| sample.count).sum();
-    let lost = received.iter().map(|sample| sample.lost).sum::<i64>().max(0).cast_unsigned();
+    let together = received.iter().copied().reduce(|one, other| one.and(&other))?;
+    let (count, lost) = (together.count, together.lost.max(0).cast_unsigned());
     let rates: Vec<f64> = trials.iter().filter_map(|flows| received_per_second(flows)).collect();
     Some(DatagramSummary {
-        sent: all(|flow| &flow.sender).map(|sample| sample.count).sum(),
+        sent: all(|flow| &flow.sender).map(|sample| sample.count).fold(0, u64::saturating_add),
         received: count,
         rate: describe::median(&rates)?,
         lost,
-        loss: if lost == 0 { 0.0 } else { lost as f64 / (count + lost) as f64 },
-        reordered: received.iter().map(|sample| sample.reordered).sum(),
-        duplicates: received.iter().map(|sample| sample.duplicates).sum(),
+        loss: if lost == 0 { 0.0 } else { lost as f64 / (count as f64 + lost as f64) },
+        reordered: together.reordered,
+        duplicates: together.duplicates,
+        strays: together.strays,
         jitter: received.iter().map(|sample| sample.jitter).max()?,
     })
 }
@@ -89,8 +90,8 @@ pub(crate) fn lateness(trials: &[&[Flow]]) -> Option<Distribution> {
 }
 
 fn received_per_second(flows: &[Flow]) -> Option<f64> {
-    let received: u64 =
-        flows.iter().filter_map(|flow| flow.receiver.datagrams()).map(|sample| sample.count).sum();
+    let counts = flows.iter().filter_map(|flow| flow.receiver.datagrams()).map(|sample| sample.count);
+    let received = counts.fold(0, u64::saturating_add);
     let longest = flows.iter().map(|flow| flow.receiver.elapsed()).max().filter(|time| time.0 > 0)?;
     Some(received as f64 / longest.seconds())
 }

@@ -206,6 +206,11 @@ fn of_traffic(error: &traffic::Error) -> Option<String> {
         traffic::Error::Silent { .. } => {
             Some("a firewall may drop what is sent, or the server may be another program".to_owned())
         }
+        traffic::Error::CutShort { .. } => Some(
+            "the server did not say why: see what it printed, whether it still runs, and whether a firewall between \
+             resets connections"
+                .to_owned(),
+        ),
         _ => None,
     }
 }

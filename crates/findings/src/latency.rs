@@ -15,6 +15,10 @@ pub struct LatencySummary {
     pub rate: f64,
     /// Messages that never came back; `None` where a log does not tell.
     pub lost: Option<u64>,
+    /// What came and answers no message that was sent; `None` where nobody counted it.
+    pub strays: Option<u64>,
+    /// Answers to messages that had been answered, or given up, before; `None` where nobody counted them.
+    pub duplicates: Option<u64>,
     /// Of an open loop: what its schedule shows beside.
     pub open_loop: Option<OpenLoopSummary>,
     /// Payload received per second by the stream beside it, in bits per second.

@@ -63,6 +63,9 @@ pub struct DatagramSummary {
     pub reordered: u64,
     /// Came once more.
     pub duplicates: u64,
+    /// Came with a number that was never sent, or with none.
+    #[serde(default)]
+    pub strays: u64,
     /// Interarrival jitter at the end (RFC 3550, section 6.4.1); the largest of any flow.
     pub jitter: Nanos,
 }

@@ -66,6 +66,7 @@ fn of_stream(asked: &StreamSettings, data: &StreamData, cpu: &CpuUsage) -> Vec<D
     if asked.transport == workload::Transport::Tcp {
         doubts.extend(ends_disagree(&data.flows));
     }
+    doubts.extend(stray_datagrams(&data.flows));
     doubts
 }
 
@@ -77,7 +78,20 @@ fn of_ping_pong(asked: &PingPongSettings, data: &PingPongData) -> Vec<Doubt> {
     };
     let rate = asked.under.and_then(|under| under.rate);
     let beside = data.under.as_ref().zip(rate).and_then(|(under, rate)| rate_not_kept(rate, &under.flows));
-    late.into_iter().chain(beside).chain(lossy(data)).collect()
+    late.into_iter().chain(beside).chain(lossy(data)).chain(stray_answers(data)).collect()
+}
+
+fn stray_answers(data: &PingPongData) -> Option<Doubt> {
+    let strays = data.strays.filter(|strays| *strays > 0)?;
+    let of = strays.saturating_add(data.duplicates.unwrap_or(0)).saturating_add(data.round_trips.count());
+    Some(Doubt::Strays { strays, of })
+}
+
+fn stray_datagrams(flows: &[Flow]) -> Option<Doubt> {
+    let received = flows.iter().filter_map(|flow| flow.receiver.datagrams());
+    let all = received.reduce(|one, other| one.and(&other)).filter(|all| all.strays > 0)?;
+    let of = all.count.saturating_add(all.duplicates).saturating_add(all.strays);
+    Some(Doubt::Strays { strays: all.strays, of })
 }
 
 fn lossy(data: &PingPongData) -> Option<Doubt> {

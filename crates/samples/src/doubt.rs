@@ -67,6 +67,13 @@ pub enum Doubt {
         /// Of how many that were sent.
         of: u64,
     },
+    /// Messages came with numbers that were never sent: somebody alters them, or sends in the other end's name.
+    Strays {
+        /// How many.
+        strays: u64,
+        /// Of how many that came.
+        of: u64,
+    },
     /// It was interrupted, and says what was measured till then.
     Interrupted {
         /// What was asked; `None` where bytes were.

@@ -3,7 +3,7 @@
 use std::io;
 
 use thiserror::Error;
-use units::Nanos;
+use units::{Bytes, Nanos};
 
 use crate::refused::Refused;
 
@@ -45,6 +45,16 @@ pub enum Error {
         got: String,
         /// What it should have.
         asked: String,
+    },
+    /// The other end goes on sending after all that was asked.
+    #[error(
+        "{object} does not end: {got} have come, and the end is overdue; is the other end of the same version?"
+    )]
+    Endless {
+        /// The connection.
+        object: String,
+        /// What has come.
+        got: Bytes,
     },
     /// A server would not begin.
     #[error("the server refuses {object}: {because}")]

@@ -142,7 +142,9 @@ fn counted(datagrams: &DatagramSample, sends: bool) -> String {
     let share = Share(lost as f64 / (datagrams.count + lost).max(1) as f64);
     let mut text =
         format!("{} datagrams  lost {lost} ({share})  jitter {}", datagrams.count, datagrams.jitter);
-    for (count, word) in [(datagrams.reordered, "reordered"), (datagrams.duplicates, "duplicate")] {
+    for (count, word) in
+        [(datagrams.reordered, "reordered"), (datagrams.duplicates, "duplicate"), (datagrams.strays, "stray")]
+    {
         if count > 0 {
             text.push_str(&format!("  {count} {word}"));
         }
@@ -234,8 +236,13 @@ mod tests {
     #[test]
     fn a_receiver_of_datagrams_tells_what_is_missing() {
         let mut lines = StreamLines::new(Nanos::from_millis(100), 1);
-        let datagrams =
-            DatagramSample { count: 990, lost: 10, jitter: Nanos(12_000), reordered: 3, duplicates: 0 };
+        let datagrams = DatagramSample {
+            count: 990,
+            lost: 10,
+            jitter: Nanos(12_000),
+            reordered: 3,
+            ..Default::default()
+        };
         let interval = Interval { tcp: None, datagrams: Some(datagrams), ..sample(0) };
         let said = lines.take(FlowId { sends: false, ..SENDER }, &interval);
         let tail = "990 datagrams  lost 10 (1.00 %)  jitter 12.0 µs  3 reordered";

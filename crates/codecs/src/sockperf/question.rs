@@ -38,13 +38,6 @@ impl Question {
         &self.0
     }
 
-    /// The number that it was given last.
-    #[inline]
-    #[must_use]
-    pub fn last(&self) -> u64 {
-        Header::read(&self.0).expect("it was made with a header").sequence
-    }
-
     /// The number of the question that this message answers, if it answers one of this kind.
     #[inline]
     #[must_use]

@@ -102,6 +102,8 @@ impl SamplesLog {
             intervals: self.intervals.finish(Nanos(last - first)),
             elapsed: Nanos(last - first),
             lost: summary.lost(),
+            strays: None,
+            duplicates: None,
             client: SocketFacts::default(),
             server: SocketFacts::default(),
             under: None,

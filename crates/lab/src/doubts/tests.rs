@@ -171,6 +171,25 @@ fn messages_that_get_lost_are_a_doubt_from_one_in_a_hundred_on() {
 }
 
 #[test]
+fn a_single_stray_answer_is_a_doubt_and_a_late_one_is_none() {
+    for (strays, duplicates, doubtful) in
+        [(None, None, false), (Some(0), Some(9), false), (Some(1), Some(9), true)]
+    {
+        let data = PingPongData {
+            round_trips: times(9),
+            elapsed: SECOND,
+            strays,
+            duplicates,
+            ..PingPongData::default()
+        };
+        let load = WorkloadSettings::PingPong(PingPongSettings::new(SECOND));
+        let said = doubts(&load, &Measurement::PingPong(data), &CpuUsage::default());
+        let expected = doubtful.then_some(Doubt::Strays { strays: 1, of: 110 });
+        assert_eq!(said, expected.into_iter().collect::<Vec<_>>(), "{strays:?} {duplicates:?}");
+    }
+}
+
+#[test]
 fn a_late_generator_is_one_that_misses_its_period_or_makes_up_the_tail() {
     for (lateness, period, tail, doubtful) in
         [(20_000, 100_000, 90_000, false), (20_000, 10_000, 90_000, true), (60_000, 100_000, 90_000, true)]

@@ -3,6 +3,8 @@
 use samples::Doubt;
 use units::Share;
 
+use super::count;
+
 /// A reason to distrust a number, as a clause.
 pub(crate) fn doubt(doubt: &Doubt) -> String {
     match doubt {
@@ -38,6 +40,14 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
             "{} of the messages did not come back ({lost} of {of}): the percentiles are those of the others, and a \
              message that was lost would have been the slowest",
             Share(*lost as f64 / (*of).max(1) as f64)
+        ),
+        Doubt::Strays { strays, of } => format!(
+            "{} that came {} a number that was never sent, and no other count has {}: something at the other end or \
+             on the path alters messages, or another sends in its name; capture them at both ends (`tcpdump -x`) to \
+             see where they change",
+            format_args!("{strays} of {}", count(*of, "message", "messages")),
+            if *strays == 1 { "has" } else { "have" },
+            if *strays == 1 { "it" } else { "them" },
         ),
         Doubt::Interrupted { asked: Some(asked), measured } => {
             format!("it was interrupted: {measured} of {asked} were measured")

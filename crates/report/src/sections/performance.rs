@@ -83,12 +83,14 @@ fn tcp(tcp: &TcpSummary) -> Vec<(&'static str, String)> {
 }
 
 fn datagrams(datagrams: &DatagramSummary) -> Vec<(&'static str, String)> {
-    vec![
+    let mut rows = vec![
         ("Datagrams received", format!("{}/s", significant(datagrams.rate, 3))),
         ("Datagrams lost", phrases::lost(datagrams)),
         ("Reordered, duplicate", format!("{}, {}", datagrams.reordered, datagrams.duplicates)),
         ("Jitter (RFC 3550)", datagrams.jitter.to_string()),
-    ]
+    ];
+    rows.extend((datagrams.strays > 0).then(|| ("Stray datagrams", phrases::grouped(datagrams.strays))));
+    rows
 }
 
 /// `TCP (cubic, MSS 1448)`.

@@ -51,6 +51,7 @@ fn streamed(stream: &SoloStream) -> Vec<Line> {
         lines.push(("Datagrams received", format!("{}/s", significant(datagrams.rate, 3)).into()));
         lines.push(("Lost", phrases::lost(datagrams).into()));
         lines.push(("Reordered, duplicate", others.into()));
+        lines.extend(odd("Stray datagrams", Some(datagrams.strays)));
         lines.push(("Jitter (RFC 3550)", datagrams.jitter.to_string().into()));
     }
     lines.extend(
@@ -72,9 +73,17 @@ fn answered(latency: &LatencySummary) -> Vec<Line> {
     let count = format!("{}, {}/s", times.count, significant(latency.rate, 3));
     lines.push(("Round trips", count.into()));
     lines.push(("Lost", phrases::lost_messages(latency).into()));
+    lines.extend(odd("Stray answers", latency.strays));
+    lines.extend(odd("Late or duplicate answers", latency.duplicates));
     let under = latency.under.as_ref().map(|rate| phrases::value(Metric::Throughput, rate.median));
     lines.extend(under.map(|rate| ("Beside it", rate.into())));
     lines
+}
+
+/// What should not come at all is told where it did.
+fn odd(name: &'static str, count: Option<u64>) -> Option<Line> {
+    let count = count.filter(|count| *count > 0)?;
+    Some((name, phrases::grouped(count).into()))
 }
 
 fn connected(connect: &SoloConnect) -> Vec<Line> {

@@ -156,6 +156,8 @@ pub(super) fn ping_pong(path: &str, offload: Option<&str>, median: f64, ratio: O
             },
             rate: 1e9 / median,
             lost: Some(0),
+            strays: Some(0),
+            duplicates: Some(0),
             open_loop: None,
             under: None,
             histogram,

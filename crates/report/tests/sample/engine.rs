@@ -79,6 +79,7 @@ pub(crate) fn datagram_summary() -> DatagramSummary {
         loss: 400.0 / 223_000.0,
         reordered: 12,
         duplicates: 3,
+        strays: 2,
         jitter: Nanos(7_400),
     }
 }
@@ -88,6 +89,8 @@ fn latency(middle: u64, tail: u64) -> LatencySummary {
         round_trips: times(middle, tail),
         rate: 9_990.0,
         lost: Some(1),
+        strays: Some(3),
+        duplicates: Some(1204),
         open_loop: None,
         under: None,
         histogram: LatencyHistogram::new(),

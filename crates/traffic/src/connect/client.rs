@@ -217,17 +217,16 @@ struct Bound<G> {
 }
 
 impl<G: Fn() -> bool> Bound<G> {
-    /// Makes a call that is cut into short waits, until it has an outcome or it is time to give up.
+    /// Makes a call that is cut into short waits, until it has an outcome or it is time to give up: before each, for a
+    /// server that sends a byte now and then never lets a wait end.
     fn ask<T>(&self, mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-        loop {
+        while monotonic() < self.until && (self.goes_on)() {
             match call() {
                 Err(error) if is_under_way(&error) => {}
                 other => return other,
             }
-            if monotonic() >= self.until || !(self.goes_on)() {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
         }
+        Err(io::ErrorKind::TimedOut.into())
     }
 }
 

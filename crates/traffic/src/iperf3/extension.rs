@@ -14,7 +14,7 @@ use serde::{
     Deserialize, Deserializer, Serialize,
     de::{Error as _, SeqAccess, Visitor},
 };
-use workload::{Direction, EndSeries, FlowEnd, StreamEnd};
+use workload::{DatagramSample, Direction, EndSeries, FlowEnd, Interval, StreamEnd};
 
 use crate::outcome::StreamOutcome;
 
@@ -26,6 +26,8 @@ const VERSION: u32 = 1;
 const FLOWS: usize = 256;
 /// Intervals of all connections together that are believed, each a few hundred bytes; [`LONGEST`] holds fewer of ours.
 const INTERVALS: usize = 50_000;
+/// No time (in ns: 39 hours), amount or count of one interval is larger, so that all of them together have a sum.
+const MOST: u64 = 1 << 47;
 
 /// What is told.
 #[derive(Serialize)]
@@ -87,11 +89,22 @@ pub(super) fn understand(told: &Unread, plan: &[PlannedStream]) -> Option<Stream
         .into_iter()
         .all(|direction| many(direction) <= planned(direction));
     let intervals: usize = flows.iter().map(|flow| flow.series.intervals.len()).sum();
-    if version != VERSION || !of_plan || intervals > INTERVALS || threads.len() > 2 * plan.len() {
+    let possible = flows.iter().flat_map(|flow| &flow.series.intervals).all(is_possible);
+    if version != VERSION || !of_plan || intervals > INTERVALS || threads.len() > 2 * plan.len() || !possible
+    {
         return None;
     }
     let flow = |flow: FlowHeard| FlowEnd { id: flow.id, direction: flow.direction, series: flow.series };
     Some(StreamOutcome { measured: StreamEnd { flows: flows.into_iter().map(flow).collect() }, threads })
+}
+
+/// Whether a test can have had it.
+fn is_possible(interval: &Interval) -> bool {
+    let DatagramSample { count, lost, reordered, duplicates, strays, .. } =
+        interval.datagrams.unwrap_or_default();
+    let numbers =
+        [interval.end.0, interval.bytes.0, count, lost.unsigned_abs(), reordered, duplicates, strays];
+    interval.start <= interval.end && numbers.into_iter().all(|number| number <= MOST)
 }
 
 /// Connections, but no more than a test may have.
@@ -141,7 +154,7 @@ impl Write for Bounded {
 #[cfg(test)]
 mod tests {
     use units::{Bytes, Nanos};
-    use workload::{Interval, LatencyHistogram};
+    use workload::LatencyHistogram;
 
     use super::*;
 
@@ -211,5 +224,28 @@ mod tests {
         long.measured.flows[0].series.intervals =
             vec![outcome().measured.flows[0].series.intervals[0]; INTERVALS + 1];
         assert_eq!(understand(&tell(&long, usize::MAX).expect("no limit"), &PLAN), None, "more intervals");
+    }
+    #[test]
+    fn numbers_that_no_test_can_have_are_not_believed() {
+        let with = |change: &dyn Fn(&mut Interval)| {
+            let mut outcome = outcome();
+            change(&mut outcome.measured.flows[0].series.intervals[0]);
+            understand(&tell(&outcome, LONGEST).expect("short"), &PLAN)
+        };
+        let datagrams = |sample| move |interval: &mut Interval| interval.datagrams = Some(sample);
+        let none = DatagramSample::default();
+        assert!(with(&|interval| interval.bytes = Bytes(MOST)).is_some());
+        assert_eq!(with(&|interval| interval.bytes = Bytes(u64::MAX)), None);
+        assert_eq!(with(&|interval| interval.end = Nanos(u64::MAX)), None);
+        assert_eq!(with(&|interval| interval.start = Nanos(6)), None, "it ends at 5");
+        for sample in [
+            DatagramSample { count: u64::MAX, ..none },
+            DatagramSample { lost: i64::MIN, ..none },
+            DatagramSample { reordered: u64::MAX, ..none },
+            DatagramSample { duplicates: u64::MAX, ..none },
+            DatagramSample { strays: u64::MAX, ..none },
+        ] {
+            assert_eq!(with(&datagrams(sample)), None, "{sample:?}");
+        }
     }
 }

@@ -2,7 +2,6 @@
 
 use samples::{ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
-use units::Nanos;
 use workload::{
     LatencyHistogram, MessagesEnd, OpenLoopData, PingPongData, PingPongEnd, PingPongSettings, Schedule,
     StreamEnd, Transport,
@@ -14,8 +13,7 @@ use super::{
     line::Line,
     message::{Format, Message},
     open::Open,
-    recorder::{self, Recorder},
-    seen::Seen,
+    recorder::{self, Noted, Recorder},
     tcp, udp,
     under::Beside,
 };
@@ -92,8 +90,7 @@ pub(crate) fn exchange<F: Format>(
 /// What one thread brings back.
 struct Part {
     thread: ThreadCpu,
-    seen: Seen,
-    elapsed: Nanos,
+    noted: Noted,
     /// Of an open loop: the sender's lateness, the receiver's round trips.
     histogram: Option<LatencyHistogram>,
 }
@@ -115,8 +112,8 @@ fn closed_job<'a, F: Format + 'a>(
         let mut notes = Recorder::new(load, monotonic(), shared);
         let done = shared.ended(closed::run(line, format, length, &mut notes));
         let thread = spent.until_now(END, ThreadRole::Ping);
-        let (elapsed, seen) = notes.finish();
-        done.map(|()| Part { thread, seen, elapsed, histogram: None })
+        let noted = notes.finish();
+        done.map(|()| Part { thread, noted, histogram: None })
     };
     Job { name: line.name().to_owned(), thread: line.thread_name("ping"), work: Box::new(work) }
 }
@@ -136,7 +133,8 @@ fn open_jobs<'a, F: Format + 'a>(
         let spent = Spent::from_now();
         let (lateness, seen) = open.send(writer)?;
         let thread = spent.until_now(END, ThreadRole::Ping);
-        Ok(Part { thread, seen, elapsed: Nanos(0), histogram: Some(lateness) })
+        let noted = Noted { seen, ..Noted::default() };
+        Ok(Part { thread, noted, histogram: Some(lateness) })
     };
     let receive = move || {
         pin(cpus, 1)?;
@@ -146,10 +144,12 @@ fn open_jobs<'a, F: Format + 'a>(
         let mut notes = Recorder::new(load, open.begin()?, shared);
         let done = open.receive(&reader, &mut notes);
         let thread = spent.until_now(END, ThreadRole::Ping);
-        let (elapsed, seen) = notes.finish();
+        let mut noted = notes.finish();
         // Its schedule fills the time that was asked, whenever the last message came back.
-        let elapsed = if shared.ends_early() { elapsed } else { elapsed.max(load.duration) };
-        done.map(|round_trips| Part { thread, seen, elapsed, histogram: Some(round_trips) })
+        if !shared.ends_early() {
+            noted.elapsed = noted.elapsed.max(load.duration);
+        }
+        done.map(|round_trips| Part { thread, noted, histogram: Some(round_trips) })
     };
     vec![
         Job {
@@ -175,18 +175,20 @@ fn outcome(mut parts: Vec<Part>, kept: Kept, line: &Line, cpus: Option<&[u32]>) 
     let mut data = PingPongData {
         round_trips: kept.measured,
         intervals: kept.intervals,
-        elapsed: last.elapsed,
+        elapsed: last.noted.elapsed,
         lost: Some(kept.lost),
+        strays: Some(last.noted.strays),
+        duplicates: Some(last.noted.duplicates),
         client: line.facts(cpus),
         ..PingPongData::default()
     };
-    let mut seen = last.seen;
+    let mut seen = last.noted.seen;
     let mut threads = vec![last.thread];
     if let (Some(sender), Some(round_trips)) = (parts.pop(), last.histogram) {
         let since_intended = std::mem::replace(&mut data.round_trips, round_trips);
         let lateness = sender.histogram.unwrap_or_default();
         data.open_loop = Some(OpenLoopData { since_intended, lateness });
-        seen = seen.and(sender.seen);
+        seen = seen.and(sender.noted.seen);
         threads.insert(0, sender.thread);
     }
     data.client.ran_on = seen.list();

@@ -5,9 +5,11 @@ use units::Nanos;
 
 use super::{
     GRACE, OVERDUE,
+    accept::accept,
     line::{Arrival, Inbox, Line},
-    message::Format,
+    message::{Format, Message},
     recorder::Recorder,
+    window::Window,
 };
 use crate::{
     error::{Error, Result},
@@ -22,11 +24,13 @@ pub(super) fn run<F: Format>(
     notes: &mut Recorder<'_>,
 ) -> Result<()> {
     let mut inbox = line.inbox(Some(length));
+    let window = Window::new(1);
     for number in 0.. {
         let bytes = format.write(number);
+        window.put(number, 0);
         let sent = monotonic();
         line.send(bytes, || patience(line, notes))?;
-        let now = match answered(line, &format, &mut inbox, sent, notes)? {
+        let now = match answered(line, &format, &window, &mut inbox, sent, notes)? {
             Some(now) => {
                 notes.answered(sent, now)?;
                 now
@@ -44,26 +48,31 @@ pub(super) fn run<F: Format>(
     Ok(())
 }
 
-/// When the answer to the last message came; `None` when it is lost. Late answers to earlier ones are dropped.
+/// When the answer to the last message came; `None` when it is lost. Nothing gets lost on a stream, but its answer may
+/// have come under another number.
 #[inline]
 fn answered<F: Format>(
     line: &Line,
     format: &F,
+    window: &Window,
     inbox: &mut Inbox,
     sent: u64,
-    notes: &Recorder<'_>,
+    notes: &mut Recorder<'_>,
 ) -> Result<Option<u64>> {
+    let before = notes.odd();
     loop {
         match line.receive(inbox).map_err(line.broken())? {
-            Arrival::Message(bytes) if format.is_answer(bytes) => return Ok(Some(monotonic())),
-            Arrival::Message(bytes) => match format.end(bytes) {
-                Some(because) => return Err(line.ended(because)),
-                None => patience(line, notes)?,
-            },
-            Arrival::Nothing => patience(line, notes)?,
+            Arrival::Message(bytes) => {
+                if accept(line, format, window, bytes, notes)?.is_some() {
+                    return Ok(Some(monotonic()));
+                }
+            }
+            Arrival::Nothing => {}
             Arrival::End => return Err(line.ended(Refused::Unsaid)),
         }
-        if !line.is_stream() && monotonic() >= sent + OVERDUE.0 {
+        patience(line, notes)?;
+        let may_be_lost = !line.is_stream() || notes.odd() > before;
+        if may_be_lost && monotonic() >= sent + OVERDUE.0 {
             return Ok(None);
         }
     }
@@ -79,12 +88,12 @@ fn patience(line: &Line, notes: &Recorder<'_>) -> Result<()> {
     Ok(())
 }
 
-/// How long the closing exchange of a datagram may take.
-pub(super) fn answered_within<F: Format>(line: &Line, format: &F, inbox: &mut Inbox, wait: Nanos) -> bool {
+/// Whether `message` comes back in time, or the server is gone.
+pub(super) fn answered_within(line: &Line, message: &Message, inbox: &mut Inbox, wait: Nanos) -> bool {
     let until = monotonic() + wait.0;
     while monotonic() < until {
         match line.receive(inbox) {
-            Ok(Arrival::Message(bytes)) if format.is_answer(bytes) => return true,
+            Ok(Arrival::Message(bytes)) if message.is_answered_by(bytes) => return true,
             Ok(Arrival::Message(_) | Arrival::Nothing) => {}
             // The server has closed its socket: it has heard.
             Ok(Arrival::End) | Err(_) => return true,

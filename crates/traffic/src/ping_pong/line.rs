@@ -61,7 +61,6 @@ impl Line {
         Self { socket, waiting, name }
     }
 
-    /// How errors call it.
     /// The name of a thread that does this over it: `udp ping`.
     pub(crate) fn thread_name(&self, what: &str) -> String {
         let transport = match self.socket {
@@ -71,6 +70,7 @@ impl Line {
         format!("{transport} {what}")
     }
 
+    /// How errors call it.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -122,10 +122,11 @@ impl Line {
         Ok(())
     }
 
-    /// Takes the next message out of `inbox`, after waiting for it once where there is none.
+    /// Takes the next message out of `inbox`, after waiting for it once where there is none: a peer that sends a byte now
+    /// and then keeps nobody from looking at the time.
     #[inline]
     pub(crate) fn receive<'a>(&self, inbox: &'a mut Inbox) -> io::Result<Arrival<'a>> {
-        while !inbox.has_message() {
+        if !inbox.has_message() {
             match self.wait(inbox.room()) {
                 Ok(0) if self.is_stream() => return inbox.end(),
                 Ok(0) => return Ok(Arrival::Message(&[])),
@@ -134,7 +135,7 @@ impl Line {
                 Err(error) => return Err(error),
             }
         }
-        Ok(Arrival::Message(inbox.take()))
+        Ok(if inbox.has_message() { Arrival::Message(inbox.take()) } else { Arrival::Nothing })
     }
 
     #[inline]

@@ -17,16 +17,23 @@ pub(crate) trait Format: Clone + Send {
     /// The bytes of message `number`.
     fn write(&mut self, number: u64) -> &[u8];
 
-    /// Whether `received` is the answer to the message that was written last.
-    fn is_answer(&self, received: &[u8]) -> bool;
+    /// What came in, when the messages below `next` have been sent.
+    fn read(&self, received: &[u8], next: u64) -> Reply;
+}
 
-    /// The number of the message that `received` answers; `None` for anything else.
-    fn number_of(&self, received: &[u8]) -> Option<u64>;
-
-    /// Why the server goes no further, if `received`, which is no answer, says so.
-    fn end(&self, _received: &[u8]) -> Option<Refused> {
-        None
-    }
+/// What came in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// The answer to a message of this number: so it says, whether such a message was sent or not.
+    Answer(u64),
+    /// The answer to a message that was sent, and answered, before those of the exchange.
+    Before,
+    /// A word of the greeting, which is said again where its answer was late.
+    Greeting,
+    /// The server goes no further.
+    End(Refused),
+    /// No message of this exchange.
+    Unknown,
 }
 
 /// The bytes of a message, made once.
@@ -59,6 +66,30 @@ impl Message {
     }
 }
 
+impl Message {
+    /// The number of the message that `received` is. Of a number that the message is too short for, its lowest bits are
+    /// known: then it is the latest such one below `next`.
+    #[inline]
+    fn number_of(&self, received: &[u8], next: u64) -> Option<u64> {
+        let (fits, head) = (self.0.len().min(8), self.0.len().min(HEADER));
+        if received.len() != self.0.len() || received[fits..head] != self.0[fits..head] {
+            return None;
+        }
+        let mut number = [0; 8];
+        number[8 - fits..].copy_from_slice(&received[..fits]);
+        Some(latest(u64::from_be_bytes(number), fits as u32 * 8, next))
+    }
+}
+
+/// The latest number below `next` whose lowest `bits` are those of `number`; itself where there is none.
+const fn latest(number: u64, bits: u32, next: u64) -> u64 {
+    if bits >= u64::BITS || number >= next {
+        return number;
+    }
+    let turns = (next - 1 - number) >> bits;
+    number + (turns << bits)
+}
+
 impl Format for Message {
     #[inline]
     fn write(&mut self, number: u64) -> &[u8] {
@@ -66,19 +97,11 @@ impl Format for Message {
     }
 
     #[inline]
-    fn is_answer(&self, received: &[u8]) -> bool {
-        self.is_answered_by(received)
-    }
-
-    #[inline]
-    fn number_of(&self, received: &[u8]) -> Option<u64> {
-        let number = received.first_chunk().map(|bytes| u64::from_be_bytes(*bytes))?;
-        let ours = received.len() == self.0.len() && received.get(8..HEADER) == self.0.get(8..HEADER);
-        ours.then_some(number)
-    }
-
-    fn end(&self, received: &[u8]) -> Option<Refused> {
-        Greeting::decode(received)?.refused()
+    fn read(&self, received: &[u8], next: u64) -> Reply {
+        if let Some(said) = Greeting::decode(received) {
+            return said.refused().map_or(Reply::Greeting, Reply::End);
+        }
+        self.number_of(received, next).map_or(Reply::Unknown, Reply::Answer)
     }
 }
 
@@ -98,6 +121,10 @@ pub(crate) fn is_closing(datagram: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        handshake::{Handshake, Purpose},
+        ping_pong::greeting::{LENGTH, Word},
+    };
 
     const TOKEN: u64 = 0x0102_0304_0506_0708;
 
@@ -118,15 +145,41 @@ mod tests {
 
     #[test]
     fn the_number_of_an_answer_is_read_only_where_length_and_token_are_right() {
-        for length in [16, 17, 1472] {
+        for length in [8, 9, 15, 16, 17, 1472] {
             let mut message = Message::new(length, TOKEN);
             let answer = message.write(0x0102_0304_0506).to_vec();
             message.write(9);
-            assert_eq!(message.number_of(&answer), Some(0x0102_0304_0506));
-            assert_eq!(message.number_of(&answer[..length - 1]), None);
-            assert_eq!(Message::new(length, !TOKEN).number_of(&answer), None);
+            assert_eq!(message.read(&answer, 0), Reply::Answer(0x0102_0304_0506), "{length}");
+            assert_eq!(message.read(&answer[..length - 1], 0), Reply::Unknown, "{length}");
+            let other = Message::new(length, !TOKEN).read(&answer, 0);
+            assert_eq!(other == Reply::Unknown, length > 8, "{length}: the token begins at byte 8");
         }
-        assert_eq!(Message::new(8, TOKEN).number_of(&[]), None);
+        assert_eq!(Message::new(8, TOKEN).read(&[], 0), Reply::Unknown);
+    }
+
+    #[test]
+    fn a_number_that_does_not_fit_is_the_latest_that_was_sent() {
+        for (length, number, next, expected) in
+            [(1, 7, 8, 7), (1, 7, 7, 7), (1, 7, 0x208, 0x207), (1, 0x107, 0x107, 7), (2, 7, 0x208, 7)]
+        {
+            let answer = Message::new(length, TOKEN).write(number).to_vec();
+            let read = Message::new(length, TOKEN).read(&answer, next);
+            assert_eq!(read, Reply::Answer(expected), "{length} B: {number} when {next} is next");
+        }
+        for (number, bits) in [(0, 8), (255, 8), (0, 56), (u64::MAX >> 8, 56), (u64::MAX, 64)] {
+            assert!(latest(number, bits, u64::MAX) <= u64::MAX, "{number} of {bits} bits");
+        }
+    }
+
+    #[test]
+    fn a_greeting_is_none_of_the_messages_and_a_refusal_ends_them() {
+        let handshake = Handshake { token: TOKEN, purpose: Purpose::PingPong, number: 0 };
+        let welcome = Greeting::asking(handshake).with(Word::Welcomes);
+        for message in [Message::new(64, TOKEN), Message::new(LENGTH, TOKEN)] {
+            assert_eq!(message.read(&welcome.encode(), 9), Reply::Greeting);
+            let refusal = welcome.refusing(Refused::Busy).encode();
+            assert_eq!(message.read(&refusal, 9), Reply::End(Refused::Busy));
+        }
     }
 
     #[test]

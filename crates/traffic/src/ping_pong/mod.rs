@@ -5,6 +5,7 @@
 //! message is numbered is a [`Format`], so that other dialects share the loops. It knows nothing of how a
 //! stream moves its bytes.
 
+mod accept;
 mod client;
 mod closed;
 mod echo;
@@ -14,12 +15,12 @@ mod line;
 mod message;
 mod open;
 mod recorder;
-mod ring;
 mod seen;
 mod server;
 mod tcp;
 mod udp;
 mod under;
+mod window;
 
 #[cfg(test)]
 mod tests;
@@ -27,7 +28,7 @@ mod tests;
 pub(crate) use client::{exchange, run_client};
 pub(crate) use greeting::{Cookies, Greeting, Word};
 pub(crate) use line::{Arrival, Carrier, Line};
-pub(crate) use message::{Format, Message};
+pub(crate) use message::{Format, Message, Reply};
 pub(crate) use server::{Server, serve_tcp, serve_udp};
 pub(crate) use udp::{bind, greet};
 

@@ -16,11 +16,12 @@ use workload::{LatencyHistogram, PingPongSettings, Waiting};
 
 use super::{
     GRACE, OVERDUE,
+    accept::{Answer, accept},
     line::{Arrival, Inbox, Line},
     message::Format,
     recorder::Recorder,
-    ring::Ring,
     seen::Seen,
+    window::{Claim, Window},
 };
 use crate::{
     crew::Shared,
@@ -44,7 +45,7 @@ pub(super) struct Open<'a> {
     load: &'a PingPongSettings,
     shared: &'a Shared<'a>,
     period: u64,
-    ring: Ring,
+    window: Window,
     /// When the first message is due.
     begin: AtomicU64,
     /// How many messages the sender has sent, once it has ended.
@@ -60,7 +61,7 @@ impl<'a> Open<'a> {
     ) -> Self {
         let under_way = (REMEMBERED.0 / period.0).clamp(LEAST, MOST);
         let (begin, sent) = (AtomicU64::new(UNKNOWN), AtomicU64::new(UNKNOWN));
-        Self { line, load, shared, period: period.0, ring: Ring::new(under_way as usize), begin, sent }
+        Self { line, load, shared, period: period.0, window: Window::new(under_way as usize), begin, sent }
     }
 
     /// How many messages fall due.
@@ -100,7 +101,7 @@ impl<'a> Open<'a> {
             }
             let bytes = format.write(number);
             let now = monotonic();
-            self.ring.put(number, now - due);
+            self.window.put(number, now - due);
             self.line.send(bytes, || self.may_wait(limit))?;
             sender.sent = number + 1;
             if number >= first {
@@ -170,7 +171,7 @@ impl<'a> Open<'a> {
                 tally.wake = now + TICK.as_nanos() as u64;
                 self.sweep(now, tally, notes)?;
             }
-            if self.is_done(now, tally)? {
+            if self.is_done(now, tally, notes.odd())? {
                 return self.settle(now, tally, notes);
             }
         }
@@ -189,14 +190,9 @@ impl<'a> Open<'a> {
         let now = monotonic();
         match arrival {
             Arrival::Message(bytes) => {
-                let number = format.number_of(bytes);
-                if let Some((number, late)) =
-                    number.and_then(|number| Some((number, self.ring.take(number)?)))
-                {
+                if let Some(answer) = accept(self.line, format, &self.window, bytes, notes)? {
                     tally.settled += 1;
-                    self.answered(number, late, now, tally, notes)?;
-                } else if let Some(because) = format.end(bytes) {
-                    return Err(self.line.ended(because));
+                    self.answered(&answer, now, tally, notes)?;
                 }
             }
             Arrival::Nothing => {}
@@ -206,18 +202,11 @@ impl<'a> Open<'a> {
     }
 
     #[inline]
-    fn answered(
-        &self,
-        number: u64,
-        late: u64,
-        now: u64,
-        tally: &mut Tally,
-        notes: &mut Recorder<'_>,
-    ) -> Result<()> {
-        let due = tally.begin + number * self.period;
+    fn answered(&self, answer: &Answer, now: u64, tally: &mut Tally, notes: &mut Recorder<'_>) -> Result<()> {
+        let due = tally.begin + answer.number * self.period;
         if due >= notes.warm() {
             notes.answered(due, now)?;
-            tally.round_trips.record(Nanos(now.saturating_sub(due + late)));
+            tally.round_trips.record(Nanos(now.saturating_sub(due + answer.late)));
         } else if notes.is_warming() {
             notes.answered(due, now)?;
         }
@@ -235,10 +224,10 @@ impl<'a> Open<'a> {
 
     /// Gives up what is still under way of the messages below `limit`, and counts those that lost their place.
     fn give_up(&self, limit: u64, now: u64, tally: &mut Tally, notes: &mut Recorder<'_>) -> Result<()> {
-        let (mut lost, mut latest) = (self.ring.overrun(), tally.oldest);
+        let (mut lost, mut latest) = (self.window.overrun(), tally.oldest);
         tally.settled += lost;
         for number in tally.oldest..limit {
-            if self.ring.take(number).is_some() {
+            if let Claim::Taken(_) = self.window.take(number) {
                 tally.settled += 1;
                 lost += u64::from(number >= self.first_measured() || notes.is_warming());
                 latest = number;
@@ -251,8 +240,9 @@ impl<'a> Open<'a> {
         notes.lost(lost, tally.begin + latest * self.period, now)
     }
 
+    /// Nothing gets lost on a stream, but as many answers as came under another number are missing.
     #[inline]
-    fn is_done(&self, now: u64, tally: &mut Tally) -> Result<bool> {
+    fn is_done(&self, now: u64, tally: &mut Tally, odd: u64) -> Result<bool> {
         let sent = self.sent.load(Ordering::Acquire);
         if sent == UNKNOWN {
             return Ok(false);
@@ -261,7 +251,7 @@ impl<'a> Open<'a> {
         if tally.settled >= sent {
             return Ok(true);
         }
-        if !self.line.is_stream() {
+        if !self.line.is_stream() || sent - tally.settled <= odd {
             return Ok(now >= ended + OVERDUE.0);
         }
         if now < ended + GRACE.0 {

@@ -41,7 +41,22 @@ pub(super) struct Recorder<'a> {
     given_up: u64,
     answered: u64,
     told: u64,
+    strays: u64,
+    duplicates: u64,
     seen: Seen,
+}
+
+/// What a thread has noted beside its intervals.
+#[derive(Default)]
+pub(super) struct Noted {
+    /// For how long round trips were measured.
+    pub(super) elapsed: Nanos,
+    /// What came and answers no message that was sent.
+    pub(super) strays: u64,
+    /// Answers to messages that had been answered, or given up, before.
+    pub(super) duplicates: u64,
+    /// The CPUs of the thread.
+    pub(super) seen: Seen,
 }
 
 impl<'a> Recorder<'a> {
@@ -64,6 +79,8 @@ impl<'a> Recorder<'a> {
             given_up: begin,
             answered: 0,
             told: 0,
+            strays: 0,
+            duplicates: 0,
             seen: Seen::default(),
         };
         recorder.present.1 = recorder.boundary_after(begin);
@@ -90,6 +107,22 @@ impl<'a> Recorder<'a> {
         self.working.lost += count;
         self.given_up = now;
         Ok(())
+    }
+
+    /// Something came that answers no message that was sent.
+    pub(super) const fn stray(&mut self) {
+        self.strays += 1;
+    }
+
+    /// A message was answered again, or after it was given up.
+    pub(super) const fn duplicate(&mut self) {
+        self.duplicates += 1;
+    }
+
+    /// How much has come that is no round trip.
+    #[inline]
+    pub(super) const fn odd(&self) -> u64 {
+        self.strays + self.duplicates
     }
 
     /// Whether the time is over.
@@ -179,15 +212,16 @@ impl<'a> Recorder<'a> {
         self.returned.max(self.given_up.min(self.end))
     }
 
-    /// Ends the last interval, and says for how long round trips were measured and on which CPUs.
-    pub(super) fn finish(mut self) -> (Nanos, Seen) {
+    /// Ends the last interval, and says what else was noted.
+    pub(super) fn finish(mut self) -> Noted {
         let end = self.measured_end();
         if self.working.round_trips.count() > 0 || self.working.lost > 0 {
             self.date(end);
             self.shared.tell_ping_interval(self.working);
         }
         self.shared.add_round_trips(self.answered - self.told);
-        (Nanos(self.first.map_or(0, |first| end.saturating_sub(first))), self.seen)
+        let elapsed = Nanos(self.first.map_or(0, |first| end.saturating_sub(first)));
+        Noted { elapsed, strays: self.strays, duplicates: self.duplicates, seen: self.seen }
     }
 }
 
@@ -226,7 +260,7 @@ mod tests {
             shared.wait_for_start()?;
             let mut recorder = Recorder::new(load, BEGIN, shared);
             notes(&mut recorder, shared)?;
-            Ok(recorder.finish().0)
+            Ok(recorder.finish().elapsed)
         };
         let job = Job { name: "test".into(), thread: "test".into(), work: Box::new(work) };
         let elapsed = crew::run(vec![job], shared, &heard).expect("runs").remove(0);

@@ -15,7 +15,7 @@ use crate::{
     error::{Error, Result},
     observer::Observer,
     outcome::Outcome,
-    ping_pong::{self, Arrival, Carrier, Format, Line, exchange},
+    ping_pong::{self, Arrival, Carrier, Format, Line, Reply, exchange},
     socket::source,
     stop::Stop,
 };
@@ -147,12 +147,11 @@ impl Format for Messages {
     }
 
     #[inline]
-    fn is_answer(&self, received: &[u8]) -> bool {
-        self.0.answered_by(received) == Some(self.0.last())
-    }
-
-    #[inline]
-    fn number_of(&self, received: &[u8]) -> Option<u64> {
-        self.0.answered_by(received)?.checked_sub(GREETING + 1)
+    fn read(&self, received: &[u8], _next: u64) -> Reply {
+        match self.0.answered_by(received) {
+            Some(GREETING) => Reply::Before,
+            Some(number) => number.checked_sub(GREETING + 1).map_or(Reply::Unknown, Reply::Answer),
+            None => Reply::Unknown,
+        }
     }
 }

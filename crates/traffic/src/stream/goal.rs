@@ -1,6 +1,6 @@
 //! When a sender has done its part, and when the record of a receiver ends.
 
-use units::Nanos;
+use units::{Bytes, Nanos};
 use workload::{StreamSettings, Until};
 
 use super::{
@@ -9,6 +9,9 @@ use super::{
     pulse::{Pulse, Sampled},
 };
 use crate::error::{Error, Result};
+
+/// Bytes that a sender may send beyond its share, which it fills up to a whole message.
+const EXCESS: u64 = 64 << 20;
 
 /// When a sender has done its part.
 pub(super) enum Goal {
@@ -90,12 +93,30 @@ impl Patience {
         let missing = "the end of the stream".into();
         Err(Error::Silent { object: flow.name.clone(), missing, waited: GRACE })
     }
+
+    /// To be asked when something has come: a sender that does not end is not heard for ever. It gives up itself what
+    /// is not taken in time.
+    #[inline]
+    pub(super) fn check_ends<S: Sampled>(
+        &self,
+        flow: &Flow<'_>,
+        pulse: &Pulse<'_, S>,
+        now: u64,
+    ) -> Result<()> {
+        let goes_on = match (self.0, flow.share) {
+            (Some(limit), _) => now >= limit + GRACE.0,
+            (None, Some(share)) => pulse.total().saturating_sub(share) > EXCESS,
+            (None, None) => false,
+        };
+        if !goes_on || flow.is_ended_from_outside() {
+            return Ok(());
+        }
+        Err(Error::Endless { object: flow.name.clone(), got: Bytes(pulse.total()) })
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use units::Bytes;
-
     use super::*;
 
     const MS: u64 = 1_000_000;

@@ -108,7 +108,8 @@ impl Series {
     /// to the last that began before it. A rest shorter than half an interval says little alone and joins the
     /// one before.
     pub(super) fn finish(mut self, now: u64, reading: Reading) -> Vec<Interval> {
-        let told = reading.datagrams.is_some_and(|sample| sample.count > 0 || sample.lost != 0);
+        let told =
+            reading.datagrams.is_some_and(|sample| sample.count > 0 || sample.lost != 0 || sample.strays > 0);
         if now > self.origin + self.start || self.bytes > 0 || told {
             self.cut(now.max(self.origin + self.start), reading);
         }

@@ -25,6 +25,13 @@ pub struct PingPongData {
     /// Messages that did not come back within a second, after which they are given up (UDP); `None` where nobody
     /// tells, as in the logs of some tools: then the intervals tell nothing of them either.
     pub lost: Option<u64>,
+    /// What came and answers no message that was sent, the warm-up's included: its number never left this end, or it
+    /// is no message of this exchange. No round trip; the message that it may belong to is lost. `None` where nobody
+    /// counted them.
+    pub strays: Option<u64>,
+    /// Answers to messages that had been answered, or given up, before, the warm-up's included: no round trips
+    /// either. `None` where nobody counted them.
+    pub duplicates: Option<u64>,
     /// What the kernel gave the client's socket.
     pub client: SocketFacts,
     /// What it gave the server's.

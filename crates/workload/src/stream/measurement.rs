@@ -258,6 +258,10 @@ pub struct DatagramSample {
     pub reordered: u64,
     /// Came once more.
     pub duplicates: u64,
+    /// Came with a number that was never sent, or with none. Only one of which that was found at the end is in `count`
+    /// too.
+    #[serde(default)]
+    pub strays: u64,
     /// Interarrival jitter at its end (RFC 3550, section 6.4.1).
     pub jitter: Nanos,
 }
@@ -267,10 +271,11 @@ impl DatagramSample {
     #[must_use]
     pub const fn and(&self, after: &Self) -> Self {
         Self {
-            count: self.count + after.count,
+            count: self.count.saturating_add(after.count),
             lost: self.lost.saturating_add(after.lost),
-            reordered: self.reordered + after.reordered,
-            duplicates: self.duplicates + after.duplicates,
+            reordered: self.reordered.saturating_add(after.reordered),
+            duplicates: self.duplicates.saturating_add(after.duplicates),
+            strays: self.strays.saturating_add(after.strays),
             jitter: after.jitter,
         }
     }

@@ -314,6 +314,7 @@ fn received_datagrams(measure: &Measure) -> Option<DatagramSample> {
         lost,
         reordered: measure.out_of_order.and_then(|it| u64::try_from(it).ok()).unwrap_or(0),
         duplicates: 0,
+        strays: 0,
         jitter: Nanos((jitter * 1e6).round() as u64),
     })
 }

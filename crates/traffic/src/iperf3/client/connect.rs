@@ -24,6 +24,8 @@ use crate::{
 
 /// How long the control connection may take unless something else is said, and each greeting over UDP.
 const PATIENCE: Nanos = Nanos::from_secs(10);
+/// How long all streams together may take to stand.
+const ALL: Nanos = Nanos::from_secs(60);
 /// How often a connection under way is looked at.
 const GLANCE: Duration = Duration::from_millis(1);
 /// A greeting counts as lost after this long. A stock server takes one that comes again for a datagram of the
@@ -85,7 +87,12 @@ pub(super) fn streams(
     let format =
         if spec.options.counters_64bit { DatagramFormat::Counter64 } else { DatagramFormat::Counter32 };
     let mut streams = Streams { sockets: Vec::new(), connections: Vec::new() };
+    let begun = monotonic();
     for number in 0..plan.len() {
+        if monotonic() - begun > ALL.0 {
+            let missing = format!("its data connections: {number} of {} stand", plan.len());
+            return Err(Error::Silent { object: spec.server.to_string(), missing, waited: ALL });
+        }
         let settings = &load.socket;
         let number = u32::try_from(number).unwrap_or(u32::MAX);
         let dial = Dial { bind: bind(spec), server: spec.server, settings, number };

@@ -21,6 +21,9 @@ const STOPPED: Nanos = Nanos::from_secs(2);
 /// How long the server may take to say what it saw of a test that was ended early.
 const LAST: Nanos = Nanos::from_secs(3);
 
+/// Nothing is awaited for longer, whatever the machine knows of it; its own patience is shorter.
+const LONGEST: Nanos = Nanos::from_secs(60);
+
 /// The control connection of one test.
 pub(super) struct Control<'a> {
     line: Transport<Machine>,
@@ -55,7 +58,7 @@ impl<'a> Control<'a> {
     pub(super) fn look(&mut self) -> Result<()> {
         self.line.hear(true);
         match self.line.machine.poll_event() {
-            Some(Event::Failed(failure)) => Err(failure.into()),
+            Some(Event::Failed(failure)) => Err(self.failed(failure)),
             _ => Ok(()),
         }
     }
@@ -71,7 +74,7 @@ impl<'a> Control<'a> {
         while !self.line.machine.is_asked() && monotonic() - begun < STOPPED.0 {
             self.line.hear(false);
             if let Some(Event::Failed(failure)) = self.line.machine.poll_event() {
-                return Err(failure.into());
+                return Err(self.failed(failure));
             }
         }
         Ok(())
@@ -97,21 +100,35 @@ impl<'a> Control<'a> {
     }
 
     fn await_event(&mut self, is_it: impl Fn(&Event) -> bool) -> Result<Event> {
+        let begun = monotonic();
         loop {
             match self.line.machine.poll_event() {
-                Some(Event::Failed(failure)) => return Err(failure.into()),
+                Some(Event::Failed(failure)) => return Err(self.failed(failure)),
                 Some(event) if is_it(&event) => {
                     self.flush()?;
                     return Ok(event);
                 }
                 Some(_) => {}
                 None if self.stop.is_asked() && monotonic() >= self.until => return Err(Error::Stopped),
+                None if monotonic() - begun >= LONGEST.0 => return Err(self.silent("an answer", LONGEST)),
                 None => {
                     self.flush()?;
                     self.line.hear(false);
                 }
             }
         }
+    }
+
+    /// Who is silent has an address.
+    fn failed(&self, failure: Failure) -> Error {
+        match failure {
+            Failure::Silent { awaited, waited } => self.silent(awaited, waited),
+            other => other.into(),
+        }
+    }
+
+    fn silent(&self, missing: &str, waited: Nanos) -> Error {
+        Error::Silent { object: self.line.name.clone(), missing: missing.to_owned(), waited }
     }
 
     /// Says what the machine has to say. Where that is cut off, the server may have said why.

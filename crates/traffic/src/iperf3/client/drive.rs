@@ -4,7 +4,8 @@
 //! after the server has heard of it, when what was under way has come.
 
 use std::{
-    net::TcpStream,
+    io::ErrorKind,
+    net::{SocketAddr, TcpStream},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     thread::{self, ScopedJoinHandle},
     time::Duration,
@@ -12,7 +13,7 @@ use std::{
 
 use codecs::iperf3::PlannedStream;
 use sys::{clock::monotonic, socket::tcp_info};
-use units::Nanos;
+use units::{Bytes, Nanos};
 use workload::{Direction, StreamSettings, Until};
 
 use super::{
@@ -37,13 +38,15 @@ const DRAINED: Nanos = Nanos::from_millis(250);
 const ARRIVED: Nanos = Nanos::from_secs(10);
 /// What the server's kernel has acknowledged is read within this long.
 const SETTLED: Nanos = Nanos::from_millis(3);
-/// How long the server may take to say why its streams broke.
-const REASON: Nanos = Nanos::from_millis(500);
+/// How long the server may take to say why its streams are gone.
+const REASON: Nanos = Nanos::from_secs(2);
 /// How long nothing may come of an amount that is received.
 const STALLED: Nanos = Nanos::from_secs(30);
 
 /// What is run, and who is told.
 pub(super) struct Drive<'a> {
+    /// For errors.
+    pub(super) server: SocketAddr,
     pub(super) load: &'a StreamSettings,
     pub(super) cpus: Option<&'a [u32]>,
     pub(super) stop: &'a Stop,
@@ -57,6 +60,14 @@ struct Ends {
     receivers: stream::Told,
     /// By force.
     halt: Stop,
+}
+
+/// How the loop ended.
+enum Over {
+    /// The server knows that the test is over.
+    Told,
+    /// Streams of this direction are gone before their time, and the server does not say why.
+    Gone(Direction),
 }
 
 /// What the loop looks at.
@@ -105,7 +116,10 @@ impl Drive<'_> {
                 ends.halt.ask();
             }
             let outcomes = join(runs, || hear(&told, &seen.ears));
-            ended.and(outcomes)
+            match ended? {
+                Over::Told => outcomes,
+                Over::Gone(direction) => Err(self.cut_short(direction, &seen, outcomes.err())),
+            }
         });
         self.observer.ended();
         outcome
@@ -142,7 +156,7 @@ impl Drive<'_> {
         flows.partition(|flow| flow.direction == Direction::Forward)
     }
 
-    /// Watches until the test is over and the server knows.
+    /// Watches until the test is over and the server knows, or until its streams are gone.
     fn until_over(
         &self,
         control: &mut Control<'_>,
@@ -150,8 +164,9 @@ impl Drive<'_> {
         told: &Receiver<Told>,
         seen: &mut Seen<'_>,
         ends: &Ends,
-    ) -> Result<()> {
-        let mut broken = None;
+    ) -> Result<Over> {
+        let [senders, receivers] = runs;
+        let mut missed = None;
         loop {
             match told.recv_timeout(GLANCE) {
                 Ok(word) => seen.ears.hear(&word),
@@ -164,25 +179,61 @@ impl Drive<'_> {
             if self.stop.is_asked() {
                 return Err(Error::Stopped);
             }
-            let [senders, receivers] = runs;
-            let ended = |run: &Option<Run<'_>>| run.as_ref().is_some_and(ScopedJoinHandle::is_finished);
-            // Receivers do not end by themselves; whatever ended them, the server may say it.
-            if ended(receivers) {
-                let now = monotonic();
-                if now - *broken.get_or_insert(now) > REASON.0 {
-                    return Ok(());
-                }
-                continue;
-            }
-            let sent = ended(senders) || senders.is_none();
             let received = receivers.is_none() || self.has_received(seen)?;
-            if sent && received {
+            if let Some(direction) = self.gone(runs, received, seen) {
+                let now = monotonic();
+                // The server may say why.
+                if now - *missed.get_or_insert(now) > REASON.0 {
+                    return Ok(Over::Gone(direction));
+                }
+            } else if received && (senders.is_none() || has_ended(senders)) {
                 break;
             }
         }
         ends.senders.tell();
         self.drain(seen);
-        control.end_test()
+        control.end_test().map(|()| Over::Told)
+    }
+
+    /// Whose streams are gone: receivers do not end by themselves, and senders not before the time.
+    fn gone(
+        &self,
+        [senders, receivers]: &[Option<Run<'_>>; 2],
+        received: bool,
+        seen: &Seen<'_>,
+    ) -> Option<Direction> {
+        if has_ended(receivers) && !received {
+            return Some(Direction::Reverse);
+        }
+        (has_ended(senders) && self.is_early(seen)).then_some(Direction::Forward)
+    }
+
+    /// Whether the time that was asked is not over.
+    fn is_early(&self, seen: &Seen<'_>) -> bool {
+        match self.load.until {
+            Until::Elapsed(time) => monotonic() - seen.begun < (self.load.warmup + time).0,
+            Until::Sent(_) => false,
+        }
+    }
+
+    /// What to say of streams that are gone. That they were reset is said by that already.
+    fn cut_short(&self, direction: Direction, seen: &Seen<'_>, failure: Option<Error>) -> Error {
+        match failure {
+            None => {}
+            Some(Error::Socket { source, .. }) if is_gone(source.kind()) => {}
+            Some(other) => return other,
+        }
+        let object = match self.load.streams {
+            1 => Flow::name_of(direction, 0, Some(self.server)),
+            _ => format!("every connection ({}) with {}", way(direction), self.server),
+        };
+        let (got, asked) = match self.load.until {
+            Until::Elapsed(time) => {
+                (Nanos(monotonic() - seen.begun).to_string(), (self.load.warmup + time).to_string())
+            }
+            Until::Sent(bytes) => (Bytes(seen.received()).to_string(), bytes.to_string()),
+        };
+        Error::CutShort { object, got, asked }
     }
 
     /// Whether what is received is enough.
@@ -228,6 +279,23 @@ impl Seen<'_> {
             .map(|info| info.bytes_received)
             .sum();
         tcp.max(self.ears.received().0)
+    }
+}
+
+fn has_ended(run: &Option<Run<'_>>) -> bool {
+    run.as_ref().is_some_and(ScopedJoinHandle::is_finished)
+}
+
+/// Whether a socket fails so because the other end has closed its own.
+const fn is_gone(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionRefused)
+}
+
+const fn way(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "forward",
+        Direction::Reverse => "reverse",
+        Direction::Both => "both ways",
     }
 }
 

@@ -242,7 +242,8 @@ impl Test<'_> {
         let connections = streams.connections();
         control.await_running()?;
         let cpu = Cpu::now();
-        let drive = Drive { load: self.load, cpus: self.spec.cpus.as_deref(), stop, observer };
+        let (server, cpus) = (self.spec.server, self.spec.cpus.as_deref());
+        let drive = Drive { server, load: self.load, cpus, stop, observer };
         let here = drive.run(control, streams, &plan)?;
         let cpu = cpu.until_now();
         let mut ours = results::results(&here, &plan, workload::Direction::Forward, cpu);

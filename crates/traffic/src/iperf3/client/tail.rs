@@ -1,4 +1,5 @@
-//! Datagrams that were sent, and after which nothing came: iperf3's receivers do not miss them. Pure.
+//! Datagrams that were sent, and after which nothing came: iperf3's receivers do not miss them. What is missing because
+//! of a number that was never sent is not missing. Pure.
 
 use codecs::iperf3::{PlannedStream, Results};
 use workload::{DatagramSample, Direction, EndSeries, StreamEnd, Transport};
@@ -17,7 +18,7 @@ impl Report {
                 let sent = packets(&self.there, planned);
                 if let (Direction::Reverse, Some(sent)) = (planned.direction, sent) {
                     let highest = highest(&flow.series);
-                    lose(&mut flow.series, sent.saturating_sub(highest));
+                    settle_at(&mut flow.series, highest, sent);
                 }
             }
         }
@@ -37,7 +38,7 @@ pub(super) fn settle(
         let theirs = peer.measured.flows.iter_mut().find(|flow| (flow.id, flow.direction) == id);
         let (Some(theirs), Some(seen)) = (theirs, packets(there, planned)) else { continue };
         if planned.direction == Direction::Forward {
-            lose(&mut theirs.series, highest(&ours.series).saturating_sub(seen));
+            settle_at(&mut theirs.series, seen, highest(&ours.series));
         }
     }
 }
@@ -55,11 +56,18 @@ fn highest(series: &EndSeries) -> i64 {
     i64::try_from(all.count).unwrap_or(i64::MAX).saturating_add(all.lost)
 }
 
-/// So many more are missing at the end.
-fn lose(series: &mut EndSeries, missing: i64) {
+/// Of a stream whose highest number seemed to be `highest`, `sent` were sent: more are missing at its end, or fewer in
+/// all, and then one at least has strayed.
+fn settle_at(series: &mut EndSeries, highest: i64, sent: i64) {
+    let missing = sent.saturating_sub(highest);
+    let all = series.datagrams().unwrap_or_default();
+    // What came was sent, whatever the other end says.
+    let known = i64::try_from(all.count).is_ok_and(|count| count <= sent);
+    let strayed = missing < 0 && all.lost > 0 && known;
     let mut samples = series.intervals.iter_mut().rev().filter_map(|interval| interval.datagrams.as_mut());
-    if let Some(DatagramSample { lost, .. }) = samples.next().filter(|_| missing > 0) {
-        *lost = lost.saturating_add(missing);
+    if let Some(DatagramSample { lost, strays, .. }) = samples.next().filter(|_| missing > 0 || strayed) {
+        *lost = lost.saturating_add(missing.max(all.lost.saturating_neg()));
+        *strays = strays.saturating_add(u64::from(strayed));
     }
 }
 
@@ -107,13 +115,19 @@ mod tests {
     fn what_was_sent_and_never_came_is_lost_at_the_end_too() {
         let plan = [PlannedStream { id: 1, direction: Direction::Forward }];
         let sent = outcome(Direction::Forward, [(100, 0), (100, 0), (100, 0)]);
-        for (seen, [count, lost], expected) in
-            [(300, [97, 3], 3), (290, [88, 2], 12), (0, [0, 0], 300), (400, [100, 0], 0)]
-        {
+        for (seen, [count, lost], expected, strays) in [
+            (300, [97, 3], 3, 0),
+            (290, [88, 2], 12, 0),
+            (0, [0, 0], 300, 0),
+            (400, [100, 0], 0, 0),
+            (1 << 17, [297, (1 << 17) - 297], 3, 1),
+            (1 << 17, [301, (1 << 17) - 301], (1 << 17) - 301, 0),
+            (i64::MAX, [0, i64::MAX], 300, 1),
+        ] {
             let mut peer = outcome(Direction::Forward, [(0, 0), (count as u64, lost), (0, 0)]);
             settle(&mut peer, &told(seen), &plan, &sent);
             let found = peer.measured.flows[0].series.datagrams().expect("of UDP");
-            assert_eq!(found.lost, expected, "the highest number was {seen}");
+            assert_eq!((found.lost, found.strays), (expected, strays), "the highest number was {seen}");
         }
     }
 
@@ -136,6 +150,11 @@ mod tests {
             server_output: None,
         };
         assert_eq!(report.settled().flows[0].series.datagrams().map(|sample| sample.lost), Some(30));
+        // A number that was never sent.
+        let here = outcome(Direction::Reverse, [(100, 0), (90, 5), (80, 1 << 17)]);
+        let altered =
+            Report { here, ..report.clone() }.settled().flows[0].series.datagrams().expect("of UDP");
+        assert_eq!((altered.lost, altered.strays), (30, 1));
         assert_eq!(report.here.measured.flows[0].series.datagrams().map(|sample| sample.lost), Some(10));
     }
 }

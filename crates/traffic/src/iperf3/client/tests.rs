@@ -3,6 +3,7 @@
 mod auth;
 mod endings;
 mod flows;
+mod hostile;
 mod our_own;
 mod settings;
 

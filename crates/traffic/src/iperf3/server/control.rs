@@ -7,11 +7,11 @@ use std::{
     time::Duration,
 };
 
-use units::Nanos;
 use codecs::iperf3::{
     ErrorCode, Failure, Results,
     server::{Event, Machine},
 };
+use units::Nanos;
 
 use super::{
     super::transport::{Transport, now},

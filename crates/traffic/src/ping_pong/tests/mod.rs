@@ -5,6 +5,7 @@ mod intervals;
 mod loops;
 mod losses;
 mod stall;
+mod strays;
 
 use std::{net::SocketAddr, thread};
 

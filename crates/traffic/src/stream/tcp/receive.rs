@@ -87,7 +87,10 @@ impl<'a> Receiver<'a> {
             let arrival = self.read()?;
             let now = monotonic();
             match arrival {
-                Arrival::Bytes(bytes) => pulse.count(bytes, now)?,
+                Arrival::Bytes(bytes) => {
+                    pulse.count(bytes, now)?;
+                    patience.check_ends(self.flow, pulse, now)?;
+                }
                 Arrival::End => return Ok(now),
                 Arrival::Nothing => {
                     pulse.count(0, now)?;
@@ -101,11 +104,16 @@ impl<'a> Receiver<'a> {
     }
 
     /// Takes what is still under way. A thread that has to wait for its turn finds it in the socket's buffer,
-    /// however late it comes.
+    /// however late it comes; it then waits for nothing more.
     fn run_down(&mut self, pulse: &mut Pulse<'_, Tcp<'_>>, told: u64) -> Result<u64> {
         sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
         let (mut now, before) = (told, pulse.total());
-        while now < told + RUNDOWN.0 || pulse.total() - before < BUFFERFUL {
+        let mut waits = true;
+        while waits || pulse.total() - before < BUFFERFUL {
+            if waits && now >= told + RUNDOWN.0 {
+                waits = false;
+                self.socket.set_nonblocking(true).map_err(Error::socket("end", || self.flow.name.clone()))?;
+            }
             match self.read()? {
                 Arrival::Bytes(bytes) => {
                     now = monotonic();

@@ -112,6 +112,7 @@ fn check(direction: Direction, mode: Mode) {
         lost: tenth.cast_signed(),
         reordered: tenth,
         duplicates: 2 * tenth,
+        strays: 0,
         jitter: came.jitter,
     };
     assert_eq!(came, expected, "{direction:?} {mode:?}");

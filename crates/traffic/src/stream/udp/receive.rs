@@ -5,6 +5,7 @@
 
 use std::{net::UdpSocket, time::Duration};
 
+use codecs::iperf3::Connect;
 use samples::{ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use units::Nanos;
@@ -15,14 +16,14 @@ use super::{
     format::{DatagramFormat, Head},
     inlet::Inlet,
     opening::Opening,
-    sequence::Arrivals,
+    sequence::{Arrivals, Datagram},
 };
 use crate::{
     crew::{Shared, Spent},
     error::{Error, Result},
     socket::is_wait,
     stream::{
-        QUIET, RUNDOWN,
+        GRACE, QUIET, RUNDOWN,
         flow::{Finish, Flow, Start},
         goal::{Patience, end_of_record},
         pulse::Pulse,
@@ -53,7 +54,7 @@ struct Heard {
     /// Whether the sender ends the stream by saying how many it sent.
     is_closed_by_sender: bool,
     begun: bool,
-    /// How many were sent, and when this was heard first.
+    /// How many were sent, as was said last, and when this was heard first.
     closed: Option<(u64, u64)>,
     /// Most datagrams that one call has brought.
     most: u32,
@@ -94,6 +95,11 @@ impl<'a> Receiver<'a> {
         if self.heard.closed.is_some() {
             self.linger(&mut pulse, found, shared)?;
         }
+        if let Some((sent, _)) = self.heard.closed {
+            let late = pulse.sampled.announce(sent);
+            pulse.add(late);
+        }
+        pulse.sampled.end();
         let facts = SocketFacts { segments: Some(self.heard.most), ..flow.facts() };
         Ok((pulse.finish(end, facts), thread))
     }
@@ -122,14 +128,14 @@ impl<'a> Receiver<'a> {
     fn receive_all(&mut self, pulse: &mut Pulse<'_, Arrivals>) -> Result<u64> {
         let patience = Patience::of(self.flow, pulse.begun());
         loop {
-            if let Some((sent, at)) = self.heard.closed {
-                pulse.sampled.announce(sent);
+            if let Some((_, at)) = self.heard.closed {
                 return Ok(at);
             }
             let Came { bytes, datagrams, now, .. } = self.receive(pulse)?;
             pulse.count(bytes, now)?;
-            if datagrams == 0 {
-                patience.check(self.flow, pulse, now)?;
+            match datagrams {
+                0 => patience.check(self.flow, pulse, now)?,
+                _ => patience.check_ends(self.flow, pulse, now)?,
             }
             if self.flow.is_told() {
                 return self.run_down(pulse, now);
@@ -138,11 +144,16 @@ impl<'a> Receiver<'a> {
     }
 
     /// Takes what is still under way. A thread that has to wait for its turn finds it in the socket's buffer,
-    /// however late it comes.
+    /// however late it comes; it then waits for nothing more.
     fn run_down(&mut self, pulse: &mut Pulse<'_, Arrivals>, told: u64) -> Result<u64> {
         sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
         let (mut latest, mut taken) = (told, 0);
-        while latest < told + RUNDOWN.0 || taken < BUFFERFUL {
+        let mut waits = true;
+        while waits || taken < BUFFERFUL {
+            if waits && latest >= told + RUNDOWN.0 {
+                waits = false;
+                self.socket.set_nonblocking(true).map_err(Error::socket("end", || self.flow.name.clone()))?;
+            }
             let Came { bytes, datagrams, now, .. } = self.receive(pulse)?;
             if datagrams == 0 {
                 break;
@@ -155,10 +166,10 @@ impl<'a> Receiver<'a> {
     }
 
     /// Counts what was overtaken by the sender's last word, which takes no more time, and answers that word when
-    /// it is repeated, and once or twice unasked: the answer may have been lost.
+    /// it is repeated, and once or twice unasked: the answer may have been lost. A sender that does not end is left.
     fn linger(&mut self, pulse: &mut Pulse<'_, Arrivals>, closed: u64, shared: &Shared<'_>) -> Result<()> {
         let (mut heard, mut said) = (closed, closed);
-        while monotonic() - heard < LINGER.0 {
+        while monotonic() - heard < LINGER.0 && monotonic() - closed < GRACE.0 {
             let came = self.receive(pulse)?;
             if came.datagrams > 0 {
                 heard = came.now;
@@ -229,18 +240,19 @@ impl Heard {
         match self.format.read(datagram) {
             Some(Head::Data { number, sent }) => {
                 self.begin(came.now, pulse);
-                let whole = self.format.whole(number, pulse.sampled.highest());
-                // Numbers begin with 1.
-                if whole > 0 && pulse.sampled.note(whole, sent, came.now) {
-                    came.bytes += datagram.len();
-                }
+                let number = self.format.whole(number, pulse.sampled.highest());
+                let datagram = Datagram { number, sent, now: came.now, bytes: datagram.len() };
+                came.bytes += pulse.sampled.note(datagram);
             }
             Some(Head::Closing { sent }) if self.is_closed_by_sender => {
                 self.begin(came.now, pulse);
-                self.closed = self.closed.or(Some((sent, came.now)));
+                // A sender that does not hear its own word again says it once more.
+                self.closed = Some((sent, self.closed.map_or(came.now, |(_, first)| first)));
                 came.closing = true;
             }
-            Some(Head::Closing { .. }) | None => {}
+            // Another stream's greeting, or its answer, said again.
+            None if Connect::parse_request(datagram).or(Connect::parse_reply(datagram)).is_some() => {}
+            Some(Head::Closing { .. }) | None => pulse.sampled.stray(),
         }
     }
 

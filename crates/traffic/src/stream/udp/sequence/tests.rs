@@ -9,16 +9,20 @@ fn totals(arrivals: &mut Arrivals) -> DatagramSample {
     arrivals.sample().datagrams.expect("always")
 }
 
+fn datagram(number: u64, sent: u64, now: u64) -> Datagram {
+    Datagram { number, sent, now, bytes: 100 }
+}
+
 fn after(numbers: &[u64]) -> DatagramSample {
     let mut arrivals = Arrivals::new();
     numbers.iter().for_each(|&number| {
-        arrivals.note(number, 0, 0);
+        arrivals.note(datagram(number, 0, 0));
     });
     totals(&mut arrivals)
 }
 
 fn check(numbers: &[u64], (count, lost, reordered, duplicates): (u64, i64, u64, u64)) {
-    let expected = DatagramSample { count, lost, reordered, duplicates, jitter: Nanos(0) };
+    let expected = DatagramSample { count, lost, reordered, duplicates, ..DatagramSample::default() };
     assert_eq!(after(numbers), expected, "{numbers:?}");
 }
 
@@ -31,7 +35,7 @@ fn every_kind_of_mishap_is_counted_as_itself() {
     check(&[1, 2, 2, 3], (3, 0, 0, 1));
     check(&[3, 2, 1, 1, 3], (3, 0, 2, 2));
     check(&[1, WINDOW + 1, 2, 1], (4, WINDOW.cast_signed() - 3, 2, 0));
-    check(&[1, 2 * WINDOW, WINDOW + 1, WINDOW + 1], (3, 2 * WINDOW.cast_signed() - 3, 1, 1));
+    check(&[1, 2 * WINDOW, WINDOW + 2, WINDOW + 2], (3, 2 * WINDOW.cast_signed() - 3, 1, 1));
     check(&[WINDOW, 2 * WINDOW, WINDOW + 7], (3, 2 * WINDOW.cast_signed() - 3, 1, 0));
 }
 
@@ -39,10 +43,10 @@ fn every_kind_of_mishap_is_counted_as_itself() {
 fn a_late_one_makes_good_what_was_counted_as_lost_before() {
     let mut arrivals = Arrivals::new();
     for number in [1, 4, 5] {
-        arrivals.note(number, 0, 0);
+        arrivals.note(datagram(number, 0, 0));
     }
     assert_eq!(totals(&mut arrivals).lost, 2);
-    arrivals.note(3, 0, 0);
+    arrivals.note(datagram(3, 0, 0));
     assert_eq!(totals(&mut arrivals).lost, -1);
     arrivals.announce(9);
     assert_eq!(totals(&mut arrivals).lost, 4);
@@ -81,11 +85,87 @@ fn fates() -> impl Strategy<Value = Vec<Vec<u64>>> {
 fn a_clock_that_jumps_by_all_its_range_is_only_much_jitter() {
     let mut arrivals = Arrivals::new();
     for number in 1..=1000 {
-        arrivals.note(number, if number % 2 == 0 { 0 } else { u64::from(u32::MAX) * 1_000_000_000 }, number);
+        let sent = if number % 2 == 0 { 0 } else { u64::from(u32::MAX) * 1_000_000_000 };
+        arrivals.note(datagram(number, sent, number));
     }
     let sample = totals(&mut arrivals);
-    assert_eq!((sample.count, sample.lost), (1000, 0));
-    assert!(sample.jitter > Nanos(WILDEST / 2) && sample.jitter <= Nanos(WILDEST), "{}", sample.jitter);
+    assert_eq!((sample.count, sample.lost, sample.jitter), (1000, 0, Nanos(0)));
+}
+
+#[test]
+fn a_time_with_any_bit_altered_spoils_the_jitter_for_a_moment_at_most() {
+    for bit in 0..64 {
+        let mut head = [0; 16];
+        let mut arrivals = Arrivals::new();
+        for number in 1..=1000_u64 {
+            DatagramFormat::Counter64.write(&mut head, number, number * 1_000_000);
+            if number == 500 {
+                head[bit / 8] ^= 0x80 >> (bit % 8);
+            }
+            let Some(Head::Data { number, sent }) = DatagramFormat::Counter64.read(&head) else {
+                panic!("a datagram")
+            };
+            arrivals.note(datagram(number, sent, number * 1_000_000 + 7));
+        }
+        let jitter = totals(&mut arrivals).jitter;
+        assert!(jitter <= Nanos::from_millis(1), "bit {bit}: {jitter}");
+    }
+}
+
+#[test]
+fn a_number_with_any_bit_altered_is_one_loss_and_one_stray_or_duplicate() {
+    for (format, bits) in [(DatagramFormat::Counter32, 32), (DatagramFormat::Counter64, 64)] {
+        for (bit, altered) in (0..bits).flat_map(|bit| [(bit, 1), (bit, 500), (bit, 1000)]) {
+            let (sample, bytes) = with_bit_altered(format, bit, altered);
+            let case = format!("{format:?} {altered} with bit {bit}: {sample:?}");
+            // That it was never sent is known at the end only.
+            let late = (1001..WINDOW).contains(&(altered ^ 1 << bit));
+            assert_eq!((sample.count, sample.lost), (if late { 1000 } else { 999 }, 1), "{case}");
+            assert_eq!(sample.strays + sample.duplicates, 1, "{case}");
+            assert_eq!(bytes, 100 * sample.count as usize, "{case}");
+            if bit >= 18 {
+                assert_eq!((sample.strays, sample.reordered), (1, 0), "{case}");
+            }
+        }
+    }
+}
+
+/// A thousand datagrams, one of them with a bit of its number turned over, and the payload that was counted.
+fn with_bit_altered(format: DatagramFormat, bit: usize, altered: u64) -> (DatagramSample, usize) {
+    let (mut arrivals, mut bytes) = (Arrivals::new(), 0);
+    for number in 1..=1000 {
+        let mut bytes_of = vec![0; 100];
+        format.write(&mut bytes_of, number, 0);
+        if number == altered {
+            bytes_of[format.head() - 1 - bit / 8] ^= 1 << (bit % 8);
+        }
+        match format.read(&bytes_of) {
+            Some(Head::Data { number, sent }) => {
+                let number = format.whole(number, arrivals.highest());
+                bytes += arrivals.note(datagram(number, sent, 0));
+            }
+            Some(Head::Closing { .. }) | None => arrivals.stray(),
+        }
+    }
+    bytes += arrivals.announce(1000);
+    arrivals.end();
+    (totals(&mut arrivals), bytes)
+}
+
+#[test]
+fn after_an_outage_of_any_length_every_datagram_is_counted() {
+    for gap in [WINDOW, WINDOW + 1, 1 << 30, 1 << 50] {
+        let mut arrivals = Arrivals::new();
+        let numbers = (1..=10).chain(gap + 10..gap + 20);
+        let bytes: usize = numbers.map(|number| arrivals.note(datagram(number, 0, 0))).sum();
+        let expected = DatagramSample { count: 20, lost: gap.cast_signed() - 1, ..DatagramSample::default() };
+        assert_eq!((totals(&mut arrivals), bytes), (expected, 2000), "{gap}");
+    }
+    // The last one of a stream, whose sender tells.
+    let mut arrivals = Arrivals::new();
+    let last = 2 * WINDOW;
+    assert_eq!(arrivals.note(datagram(last, 0, 0)) + arrivals.announce(last), 100);
+    assert_eq!((totals(&mut arrivals).count, arrivals.strays), (1, 0));
 }
 
 #[test]
@@ -93,7 +173,7 @@ fn a_number_out_of_all_reason_is_a_great_loss_and_no_more() {
     let mut arrivals = Arrivals::new();
     // More came than the highest number says: the same ones, too old to be known.
     for number in [WINDOW + 1, 1, 1, 1] {
-        arrivals.note(number, 0, 0);
+        arrivals.note(datagram(number, 0, 0));
     }
     totals(&mut arrivals);
     arrivals.announce(u64::MAX >> 1);
@@ -122,13 +202,10 @@ proptest! {
             let format = if is_long { DatagramFormat::Counter64 } else { DatagramFormat::Counter32 };
             match format.read(&head) {
                 Some(Head::Data { number, sent }) => {
-                    let whole = format.whole(number, arrivals.highest());
-                    if whole > 0 {
-                        arrivals.note(whole, sent, now);
-                    }
+                    arrivals.note(datagram(format.whole(number, arrivals.highest()), sent, now));
                 }
-                Some(Head::Closing { sent }) => arrivals.announce(sent),
-                None => {}
+                Some(Head::Closing { sent }) => drop(arrivals.announce(sent)),
+                None => arrivals.stray(),
             }
             if is_cut {
                 sum = sum.and(&totals(&mut arrivals));
@@ -163,7 +240,7 @@ proptest! {
         let sent = fates.len() as u64 * spread;
         let mut arrivals = Arrivals::new();
         for number in order {
-            arrivals.note(number, 0, 0);
+            arrivals.note(datagram(number, 0, 0));
         }
         arrivals.announce(sent);
         let expected = DatagramSample {
@@ -171,7 +248,7 @@ proptest! {
             lost: sent.cast_signed() - came.len() as i64,
             reordered,
             duplicates,
-            jitter: Nanos(0),
+            ..DatagramSample::default()
         };
         prop_assert_eq!(totals(&mut arrivals), expected);
     }
