@@ -10,7 +10,6 @@ TARGET := x86_64-unknown-linux-musl
 PLUMB  := $(or $(CARGO_TARGET_DIR),target)/$(TARGET)/release/plumb
 XTASK  := cargo run --release --quiet --package xtask --
 
-CARGO_DENY := 0.20.2
 CARGO_FUZZ := 0.13.2
 FUZZ_SECONDS := 15
 
@@ -53,7 +52,6 @@ stats: setup-build ## Hold every claim of the statistics on 1,000 synthetic data
 
 .PHONY: lint
 lint: setup-build ## Hold every house rule: fmt, clippy, edges, licences, generated files, ...
-	@cargo deny --version >/dev/null 2>&1 || $(MAKE) --no-print-directory cargo-deny
 	@$(XTASK) check
 
 .PHONY: fuzz
@@ -82,10 +80,6 @@ toolchain:
 	@rustc --print target-libdir --target $(TARGET) | xargs test -d || rustup target add $(TARGET)
 
 # For the machine that builds, not for the target of the workspace; unoptimised builds in a third of the time.
-.PHONY: cargo-deny
-cargo-deny:
-	cargo install --locked --debug --target "$$(rustc --print host-tuple)" --version $(CARGO_DENY) cargo-deny
-
 .PHONY: cargo-fuzz
 cargo-fuzz:
 	cargo install --locked --debug --target "$$(rustc --print host-tuple)" --version $(CARGO_FUZZ) cargo-fuzz
