@@ -10,7 +10,6 @@ TARGET := x86_64-unknown-linux-musl
 PLUMB  := $(or $(CARGO_TARGET_DIR),target)/$(TARGET)/release/plumb
 XTASK  := cargo run --release --quiet --package xtask --
 
-CARGO_FUZZ := 0.13.2
 FUZZ_SECONDS := 15
 
 # COMMAND:PACKAGE or /FILE:PACKAGE; a package is installed when its command or file is missing.
@@ -56,7 +55,6 @@ lint: setup-build ## Hold every house rule: fmt, clippy, edges, licences, genera
 
 .PHONY: fuzz
 fuzz: setup-build ## Arbitrary bytes through every dialect, FUZZ_SECONDS (15) a target
-	@cargo fuzz --version >/dev/null 2>&1 || $(MAKE) --no-print-directory cargo-fuzz
 	@fuzz/run.sh $(FUZZ_SECONDS)
 
 .PHONY: bench
@@ -78,8 +76,3 @@ toolchain:
 	@command -v rustup >/dev/null || command -v cargo >/dev/null || { echo "no Rust toolchain; see https://rustup.rs" >&2; exit 1; }
 	@cargo --version >/dev/null 2>&1 || rustup toolchain install
 	@rustc --print target-libdir --target $(TARGET) | xargs test -d || rustup target add $(TARGET)
-
-# For the machine that builds, not for the target of the workspace; unoptimised builds in a third of the time.
-.PHONY: cargo-fuzz
-cargo-fuzz:
-	cargo install --locked --debug --target "$$(rustc --print host-tuple)" --version $(CARGO_FUZZ) cargo-fuzz
