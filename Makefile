@@ -10,14 +10,12 @@ TARGET := x86_64-unknown-linux-musl
 PLUMB  := $(or $(CARGO_TARGET_DIR),target)/$(TARGET)/release/plumb
 XTASK  := cargo run --release --quiet --package xtask --
 
-CARGO_DENY := 0.20.2
-CARGO_FUZZ := 0.13.2
 FUZZ_SECONDS := 15
 
 # COMMAND:PACKAGE or /FILE:PACKAGE; a package is installed when its command or file is missing.
 TO_BUILD := cc:gcc /usr/include/stdio.h:libc6-dev musl-gcc:musl-tools git:git clang:clang /usr/include/bpf/bpf_helpers.h:libbpf-dev
 GUESTS   := qemu-system-x86_64:qemu-system-x86 /var/lib/dpkg/info/linux-image-cloud-amd64.list:linux-image-cloud-amd64
-TO_TEST  := iperf3:iperf3 tcpdump:tcpdump ethtool:ethtool /bin/kill:procps strace:strace perf:linux-perf setpriv:util-linux unshare:util-linux $(GUESTS)
+TO_TEST  := iperf3:iperf3 sockperf:sockperf ping:iputils-ping tcpdump:tcpdump ethtool:ethtool /bin/kill:procps strace:strace perf:linux-perf setpriv:util-linux unshare:util-linux $(GUESTS)
 TO_BENCH := unshare:util-linux ip:iproute2 ping:iputils-ping iperf3:iperf3 sockperf:sockperf
 # Without these, rows are missing.
 MININET  := mn:mininet brctl:bridge-utils
@@ -53,12 +51,10 @@ stats: setup-build ## Hold every claim of the statistics on 1,000 synthetic data
 
 .PHONY: lint
 lint: setup-build ## Hold every house rule: fmt, clippy, edges, licences, generated files, ...
-	@cargo deny --version >/dev/null 2>&1 || $(MAKE) --no-print-directory cargo-deny
 	@$(XTASK) check
 
 .PHONY: fuzz
 fuzz: setup-build ## Arbitrary bytes through every dialect, FUZZ_SECONDS (15) a target
-	@cargo fuzz --version >/dev/null 2>&1 || $(MAKE) --no-print-directory cargo-fuzz
 	@fuzz/run.sh $(FUZZ_SECONDS)
 
 .PHONY: bench
@@ -80,12 +76,3 @@ toolchain:
 	@command -v rustup >/dev/null || command -v cargo >/dev/null || { echo "no Rust toolchain; see https://rustup.rs" >&2; exit 1; }
 	@cargo --version >/dev/null 2>&1 || rustup toolchain install
 	@rustc --print target-libdir --target $(TARGET) | xargs test -d || rustup target add $(TARGET)
-
-# For the machine that builds, not for the target of the workspace; unoptimised builds in a third of the time.
-.PHONY: cargo-deny
-cargo-deny:
-	cargo install --locked --debug --target "$$(rustc --print host-tuple)" --version $(CARGO_DENY) cargo-deny
-
-.PHONY: cargo-fuzz
-cargo-fuzz:
-	cargo install --locked --debug --target "$$(rustc --print host-tuple)" --version $(CARGO_FUZZ) cargo-fuzz

@@ -1,22 +1,36 @@
 #!/bin/sh
-# Runs every target for so many seconds (the only argument). New inputs are kept beside the build, not in the
-# corpus; a crash ends with its input in artifacts/ and a status that is not zero.
+# Runs every target for so many seconds (the first argument), as many at once as there are CPUs; with a second
+# argument, that target only. New inputs are kept beside the build, not in the corpus; a crash ends with its input in
+# artifacts/ and a status that is not zero.
 set -eu
 cd "$(dirname "$0")"
 seconds=$1
 host=$(rustc --print host-tuple)
 
-for target in $(cargo fuzz list); do
-    found="target/found/$target"
-    mkdir -p "$found"
-    echo "fuzz: $target for $seconds s"
-    log=$(mktemp)
-    cargo fuzz run --sanitizer none --target "$host" "$target" "$found" "corpus/$target" -- \
-        -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=512 -timeout=5 >"$log" 2>&1 || {
-        tail -n 60 "$log"
-        exit 1
-    }
-    # The last lines: runs made and the memory that they took.
-    grep -E '^(Done|stat::|#[0-9]+.*DONE)' "$log" | tail -n 2
-    rm -f "$log"
-done
+# What `cargo fuzz run --sanitizer none` asks of the compiler; to build that takes longer than to run the targets.
+coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
+    -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-sanitizer-coverage-stack-depth
+    -Cllvm-args=-simplifycfg-branch-fold-threshold=0 -Clink-dead-code -Ccodegen-units=1"
+RUSTFLAGS="$(echo $coverage) --cfg fuzzing -Cdebug-assertions"
+export RUSTFLAGS
+
+if [ $# -eq 1 ]; then
+    cargo build --release --quiet --target "$host"
+    for file in fuzz_targets/*.rs; do basename "$file" .rs; done | xargs -P "$(nproc)" -n 1 ./run.sh "$seconds"
+    exit
+fi
+
+target=$2
+found="target/found/$target"
+mkdir -p "$found" "artifacts/$target"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+status=0
+cargo run --release --quiet --target "$host" --bin "$target" -- "$found" "corpus/$target" \
+    -artifact_prefix="artifacts/$target/" -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=512 -timeout=5 \
+    >"$log" 2>&1 || status=1
+# The last lines: runs made and the memory that they took; of a failure, what led to it.
+echo "fuzz: $target for $seconds s
+$(if [ $status -eq 0 ]; then grep -E '^(Done|stat::|#[0-9]+.*DONE)' "$log" | tail -n 2; else tail -n 60 "$log"; fi)"
+exit $status

@@ -20,7 +20,7 @@ pub(crate) fn signal(pid: u32, name: &str) {
 
 pub(crate) fn a_killed_controller_leaves_nothing() {
     let sandbox = sandbox();
-    let before = Leftovers::now();
+    let before = Leftovers::of(&sandbox);
     let file = sandbox.file("long.toml", &wire(8, "400ms"));
     let mut run = sandbox.start(&["run", &file]);
     assert!(wait_until(PATIENCE, || kept(&sandbox) >= 2), "no trial was kept");
@@ -44,7 +44,7 @@ pub(crate) fn a_killed_controller_leaves_nothing() {
 
 pub(crate) fn ctrl_c_lowers_the_lab() {
     let sandbox = sandbox();
-    let before = Leftovers::now();
+    let before = Leftovers::of(&sandbox);
     for name in ["INT", "TERM"] {
         let file = sandbox.file("long.toml", &wire(50, "400ms"));
         let mut run = sandbox.start(&["run", &file]);
@@ -60,7 +60,7 @@ pub(crate) fn ctrl_c_lowers_the_lab() {
 
 pub(crate) fn an_agent_killed_is_named() {
     let sandbox = sandbox();
-    let before = Leftovers::now();
+    let before = Leftovers::of(&sandbox);
     let file = sandbox.file("long.toml", &wire(50, "400ms"));
     let run = sandbox
         .command(&["run", &file])
@@ -68,7 +68,7 @@ pub(crate) fn an_agent_killed_is_named() {
         .spawn()
         .expect("plumb was built");
     assert!(wait_until(PATIENCE, || kept(&sandbox) >= 1), "no trial was kept");
-    let ours: Vec<u32> = Leftovers::now().processes.difference(&before.processes).copied().collect();
+    let ours: Vec<u32> = Leftovers::of(&sandbox).processes.difference(&before.processes).copied().collect();
     let agent = ours.iter().copied().find(|pid| is_agent(*pid)).expect("an agent runs");
     signal(agent, "KILL");
     let output = run.wait_with_output().expect("it was started");
@@ -84,7 +84,7 @@ fn is_agent(pid: u32) -> bool {
 
 pub(crate) fn a_killed_keeper() {
     let sandbox = sandbox();
-    let before = Leftovers::now();
+    let before = Leftovers::of(&sandbox);
     let up = sandbox.succeed(&["lab", "up", "quick"]).out;
     let keeper = up
         .split("process ")

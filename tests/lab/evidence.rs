@@ -127,9 +127,9 @@ pub(crate) fn queues_read_back_are_the_scenarios() {
 
 pub(crate) fn nothing_is_visible_in_the_root_namespace() {
     let sandbox = sandbox();
-    let before = Leftovers::now();
+    let before = Leftovers::of(&sandbox);
     let lab = Standing::of(&sandbox, "quick", "invisible");
-    let during = Leftovers::now();
+    let during = Leftovers::of(&sandbox);
     assert_eq!(during.devices, before.devices);
     assert!(during.namespaces.len() > before.namespaces.len(), "the lab has namespaces of its own");
     assert!(std::fs::read_dir("/run/netns").map_or(0, Iterator::count) == 0, "no namespace has a name");

@@ -28,7 +28,7 @@ values = ["on", "off"]
 
 pub(crate) fn packets_are_counted_by_size_and_queue() {
     let sandbox = sandbox();
-    let before = Leftovers::now();
+    let before = Leftovers::of(&sandbox);
     let file = sandbox.file("sizes.toml", &wire(1, "300ms").replace("\n[schedule]", SETTINGS));
     let _ = sandbox.succeed(&["run", &file, "--probe", "none"]);
     let text = sandbox.succeed(&["report", "latest", "--format", "raw"]).out;

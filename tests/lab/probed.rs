@@ -37,7 +37,7 @@ fn arms(record: &Value) -> BTreeMap<&str, usize> {
 
 pub(crate) fn a_probed_trial_has_what_was_seen() {
     let sandbox = sandbox();
-    let before = Leftovers::now();
+    let before = Leftovers::of(&sandbox);
     let file = sandbox.file("both.toml", &both(3, "300ms"));
     let output = sandbox.succeed(&["run", &file, "--probe", "all"]);
     assert!(output.err.contains("(with probes)"), "{}", output.err);
@@ -98,12 +98,12 @@ fn check_observed(trial: &Value) {
 
 pub(crate) fn a_killed_observer_ends_no_run() {
     let sandbox = sandbox();
-    let before = Leftovers::now();
+    let before = Leftovers::of(&sandbox);
     let file = sandbox.file("long.toml", &wire(6, "400ms"));
     let command = &mut sandbox.command(&["run", &file, "--probe", "cpu,syscalls"]);
     let run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
     let observer = || {
-        let now = Leftovers::now().processes;
+        let now = Leftovers::of(&sandbox).processes;
         now.difference(&before.processes).copied().find(|pid| *pid != run.id() && is_outside(*pid))
     };
     let watched = || observer().is_some() && kept(&sandbox);
@@ -136,10 +136,11 @@ fn is_outside(pid: u32) -> bool {
 
 pub(crate) fn a_killed_controller_takes_its_probes_away() {
     let sandbox = sandbox();
-    let before = Leftovers::now();
+    let before = Leftovers::of(&sandbox);
     let file = sandbox.file("long.toml", &wire(20, "400ms"));
     let mut run = sandbox.start(&["run", &file, "--probe", "cpu,syscalls"]);
-    let loaded = || Leftovers::now().processes.difference(&before.processes).any(|pid| holds_programs(*pid));
+    let loaded =
+        || Leftovers::of(&sandbox).processes.difference(&before.processes).any(|pid| holds_programs(*pid));
     let begun = || loaded() && kept(&sandbox);
     assert!(wait_until(PATIENCE, begun), "no program was loaded, or no trial kept");
     run.kill().expect("SIGKILL can be sent");

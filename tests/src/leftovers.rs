@@ -1,40 +1,47 @@
-//! What a lab could leave behind: processes, network namespaces, devices. Counted before and after.
+//! What a lab could leave behind: processes, network namespaces, devices. Counted before and after. Processes are known
+//! by the sandbox's home in their environment, so that labs of others do not count.
 
 use std::{
     collections::BTreeSet,
     fs,
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
+
+use crate::command::Sandbox;
 
 /// What is there at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftovers {
-    /// Pids of agents and controllers of this program.
+    home: PathBuf,
+    /// Pids of what was started from the sandbox and has not ended.
     pub processes: BTreeSet<u32>,
-    /// Inode numbers of network namespaces that any process is in or holds.
+    /// Inode numbers of network namespaces that one of them is in or holds, but for that of the tests.
     pub namespaces: BTreeSet<String>,
     /// Devices of the namespace that the tests run in.
     pub devices: BTreeSet<String>,
 }
 
 impl Leftovers {
-    /// Looks at the whole machine.
+    /// Looks at what a sandbox has.
     #[must_use]
-    pub fn now() -> Self {
-        let mut found = Self { processes: BTreeSet::new(), namespaces: BTreeSet::new(), devices: devices() };
-        for pid in pids() {
-            if is_plumb(pid) {
-                found.processes.insert(pid);
-            }
-            found.namespaces.extend(held_by(pid));
-        }
-        found
+    pub fn of(sandbox: &Sandbox) -> Self {
+        Self::of_home(sandbox.home())
+    }
+
+    fn of_home(home: &Path) -> Self {
+        let processes: BTreeSet<u32> = started_from(home).collect();
+        let own: BTreeSet<String> = held_by(std::process::id()).collect();
+        let theirs = processes.iter().flat_map(|pid| held_by(*pid));
+        let namespaces = theirs.filter(|namespace| !own.contains(namespace)).collect();
+        Self { home: home.to_owned(), processes, namespaces, devices: devices() }
     }
 
     /// Waits until all is as it was, and otherwise says what is left.
     pub fn are_gone_within(&self, patience: Duration) {
-        let clean = wait_until(patience, || Self::now().is_within(self));
-        assert!(clean, "left behind after {patience:?}: {:?}, before: {self:?}", Self::now());
+        let clean = wait_until(patience, || Self::of_home(&self.home).is_within(self));
+        assert!(clean, "left behind after {patience:?}: {:?}, before: {self:?}", Self::of_home(&self.home));
     }
 
     fn is_within(&self, before: &Self) -> bool {
@@ -68,15 +75,21 @@ pub fn cpu_time(pid: u32) -> Duration {
     Duration::from_millis(ticks.sum::<u64>() * TICK)
 }
 
-fn pids() -> impl Iterator<Item = u32> {
-    let entries = fs::read_dir("/proc").expect("Linux");
-    entries.filter_map(Result::ok).filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+/// Pids of everything that was started from a sandbox and has not ended.
+#[must_use]
+pub fn processes(sandbox: &Sandbox) -> Vec<u32> {
+    started_from(sandbox.home()).collect()
 }
 
-/// A zombie is gone for this purpose: it holds nothing.
-fn is_plumb(pid: u32) -> bool {
-    let name = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
-    name.file_name().is_some_and(|name| name == "plumb")
+/// A zombie has no environment: it is gone for this purpose.
+fn started_from(home: &Path) -> impl Iterator<Item = u32> {
+    let mark = [b"HOME=", home.as_os_str().as_bytes()].concat();
+    let is_marked = move |pid: &u32| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == mark)
+    };
+    let entries = fs::read_dir("/proc").expect("Linux").filter_map(Result::ok);
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_marked)
 }
 
 fn held_by(pid: u32) -> impl Iterator<Item = String> {

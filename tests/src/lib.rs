@@ -10,5 +10,5 @@ mod leftovers;
 mod need;
 
 pub use command::{Output, Sandbox};
-pub use leftovers::{Leftovers, cpu_time, wait_until};
+pub use leftovers::{Leftovers, cpu_time, processes, wait_until};
 pub use need::{Case, Need, in_one_of_three, run};

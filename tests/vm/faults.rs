@@ -31,7 +31,8 @@ struct Run {
 impl Run {
     /// One that has begun its second trial.
     fn in_its_trials() -> Self {
-        let (sandbox, before) = (sandbox(), (Leftovers::now(), Remains::now()));
+        let sandbox = sandbox();
+        let before = (Leftovers::of(&sandbox), Remains::now());
         let file = sandbox.file("run.toml", &scenario("", &streams(1, "500ms", PLANNED)));
         let mut command = sandbox.command(&["run", &file, "--probe", "none"]);
         let mut controller =

@@ -82,7 +82,8 @@ pub(crate) fn number(value: &Value) -> u64 {
 }
 
 pub(crate) fn queues_are_those_of_the_guest() {
-    let (sandbox, before) = (sandbox(), Leftovers::now());
+    let sandbox = sandbox();
+    let before = Leftovers::of(&sandbox);
     let factor = "[factors.queues]\nvary = \"queues\"\ndevices = [\"vm0:eth0\"]\nvalues = [1, 2]\n\n";
     let text = scenario("vcpus = 2", &(factor.to_owned() + &streams(MANY, "700ms", 1)));
     let output = run(&sandbox, &sandbox.file("queues.toml", &text));
@@ -125,7 +126,8 @@ fn check_queues(trial: &Value, emulated: bool) {
 }
 
 pub(crate) fn a_microvm_answers_a_namespace() {
-    let (sandbox, before) = (sandbox(), Leftovers::now());
+    let sandbox = sandbox();
+    let before = Leftovers::of(&sandbox);
     let text = scenario(
         "board = \"microvm\"",
         "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"500ms\"\n\n[schedule]\ntrials = 1\n",

@@ -1,15 +1,15 @@
-//! What a guest could leave behind: processes, files, abstract sockets. Processes are known by the sandbox's home in
-//! their environment, so that guests of others do not count.
+//! What a guest could leave behind: processes, files, abstract sockets.
 
 use std::{
     collections::BTreeSet,
     fs,
-    os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use plumb_tests::{Sandbox, wait_until};
+
+pub(crate) use plumb_tests::processes;
 
 /// Where programs leave files and shared memory.
 const FOLDERS: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
@@ -55,18 +55,6 @@ impl Remains {
             names.filter(|name| !files.iter().any(|file| name.starts_with(file))).collect();
         assert!(left.is_empty(), "left behind in the home: {left:?}");
     }
-}
-
-/// Pids of everything that was started from a sandbox and has not ended.
-pub(crate) fn processes(sandbox: &Sandbox) -> Vec<u32> {
-    let mark = [b"HOME=", sandbox.home().as_os_str().as_bytes()].concat();
-    let entries = fs::read_dir("/proc").expect("Linux").filter_map(Result::ok);
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let is_marked = |pid: &u32| {
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|variable| variable == mark)
-    };
-    pids.filter(is_marked).collect()
 }
 
 /// The monitor of a sandbox's guest, if one runs.

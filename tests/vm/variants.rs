@@ -19,7 +19,8 @@ pub(crate) fn guests_of_shipped_scenarios() {
         ("proxmox-vxlan", "guest-to-guest", &["dev-gateway:eth0", "dev-app02:eth0"][..]),
         ("egress-gateway", "pod-to-target", &["app:eth0"]),
     ] {
-        let (sandbox, before) = (sandbox(), Leftovers::now());
+        let sandbox = sandbox();
+        let before = Leftovers::of(&sandbox);
         let flags = ["--guests", "vm", "--path", path, "--workload", "latency", "--trials", "1"];
         let _ = sandbox.succeed(&[&["run", name, "--probe", "none"], &flags[..]].concat());
         let record = record(&sandbox);

@@ -27,7 +27,8 @@ const LARGEST: u64 = 65_521;
 const PLAIN: &str = "gro = \"off\"\nmrg-rxbuf = \"off\"\nufo = \"off\"\nrx-ring = 512\n";
 
 pub(crate) fn as_asked() {
-    let (sandbox, before) = (sandbox(), Leftovers::now());
+    let sandbox = sandbox();
+    let before = Leftovers::of(&sandbox);
     let cpus: Vec<u32> = allowed(std::process::id()).into_iter().collect();
     let (first, last) = (cpus[0], cpus[cpus.len() - 1]);
     let pinned = format!("{PLAIN}cpus = [{first}]\nmonitor-cpus = [{last}]\n");
@@ -103,7 +104,8 @@ fn allowed(thread: u32) -> BTreeSet<u32> {
 }
 
 pub(crate) fn not_taken() {
-    let (sandbox, before) = (sandbox(), Leftovers::now());
+    let sandbox = sandbox();
+    let before = Leftovers::of(&sandbox);
     // QEMU makes no larger one for a tap device, and does not say so.
     let text = scenario("tx-ring = 1024", &streams(1, "300ms", 1));
     let output = run(&sandbox, &sandbox.file("ring.toml", &text));

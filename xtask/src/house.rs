@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
-use cargo_metadata::{Message, Metadata, MetadataCommand};
+use cargo_metadata::{Artifact, Message, Metadata, MetadataCommand};
 
 /// The workspace as it stands on disk.
 pub(crate) struct House {
@@ -55,17 +55,32 @@ impl House {
     /// # Errors
     /// When it does not build.
     pub(crate) fn plumb(&self) -> Result<PathBuf> {
-        let args = ["build", "--release", "--package", "plumb", "--message-format=json-render-diagnostics"];
-        let mut child = self.cargo(&args).stdout(Stdio::piped()).spawn().context("start cargo build")?;
-        let output = child.stdout.take().context("cargo build has no output")?;
-        let mut binary = None;
+        let built = self.built_by(&["build", "--release", "--package", "plumb"])?;
+        let binary = built.into_iter().filter_map(|artifact| artifact.executable);
+        binary
+            .filter(|path| path.file_name() == Some("plumb"))
+            .last()
+            .map(Into::into)
+            .context("cargo build named no executable called plumb")
+    }
+
+    /// Runs `cargo` with `args`, which build something, and says what came of it.
+    ///
+    /// # Errors
+    /// When it does not build.
+    pub(crate) fn built_by(&self, args: &[&str]) -> Result<Vec<Artifact>> {
+        let mut cargo = self.cargo(args);
+        cargo.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
+        let mut child = cargo.spawn().context("start cargo")?;
+        let output = child.stdout.take().context("cargo has no output")?;
+        let mut built = Vec::new();
         for message in Message::parse_stream(BufReader::new(output)) {
-            if let Message::CompilerArtifact(artifact) = message.context("read what cargo build says")? {
-                binary = artifact.executable.filter(|path| path.file_name() == Some("plumb")).or(binary);
+            if let Message::CompilerArtifact(artifact) = message.context("read what cargo says")? {
+                built.push(artifact);
             }
         }
         ensure!(child.wait()?.success(), "`cargo {}` failed", args.join(" "));
-        binary.map(Into::into).context("cargo build named no executable called plumb")
+        Ok(built)
     }
 }
 

@@ -93,6 +93,8 @@ impl Line {
                 Ok(0) => panic!("the peer has gone"),
                 Ok(more) => got += more,
                 Err(error) if error.kind() == ErrorKind::WouldBlock && spin => {}
+                // Whoever was stopped for a while and goes on is told so by a call with a time limit. See signal(7).
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 // The second is the kernel's word about a datagram to a client that has gone meanwhile.
                 Err(error)
                     if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused) =>

@@ -1,0 +1,78 @@
+//! Programs beside each other: as many at a time as may be, what each prints handed over in one piece.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
+
+use anyhow::Result;
+
+/// How many run at a time.
+const AT_ONCE: usize = 4;
+
+/// Runs all of them with `run`, and hands what one printed to `show` when it has ended; tells whether all ended well.
+///
+/// # Errors
+/// The first of `run`.
+pub(crate) fn run<T: Sync>(
+    programs: &[T],
+    run: &(impl Fn(&T, &mut dyn FnMut(&str)) -> Result<bool> + Sync),
+    show: &mut dyn FnMut(&str),
+) -> Result<bool> {
+    let (ended, came) = mpsc::channel();
+    let left = Mutex::new(programs.iter().collect::<VecDeque<_>>());
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            let ended = ended.clone();
+            scope.spawn(move || {
+                while let Some(program) = next() {
+                    let mut lines = Vec::new();
+                    let well = run(program, &mut |line| lines.push(line.to_owned()));
+                    // Nobody hears it when another could not be run at all.
+                    let _ = ended.send((well, lines));
+                }
+            });
+        }
+        drop(ended);
+        let mut good = true;
+        for (well, lines) in came {
+            lines.iter().for_each(|line| show(line));
+            good &= well?;
+        }
+        Ok(good)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use anyhow::anyhow;
+
+    use super::*;
+
+    #[test]
+    fn programs_run_beside_each_other_and_their_lines_stay_together() {
+        let together = Barrier::new(AT_ONCE);
+        let (names, mut shown) = ((0..AT_ONCE).collect::<Vec<_>>(), Vec::new());
+        let says = |name: &usize, lines: &mut dyn FnMut(&str)| {
+            for _ in 0..3 {
+                together.wait();
+                lines(&name.to_string());
+            }
+            Ok(*name != 1)
+        };
+        let good = run(&names, &says, &mut |line| shown.push(line.to_owned())).expect("all could be run");
+        assert!(!good, "the second did not end well");
+        assert!(shown.chunks(3).all(|lines| lines.iter().all(|line| *line == lines[0])), "{shown:?}");
+        assert_eq!(shown.len(), 3 * AT_ONCE);
+    }
+
+    #[test]
+    fn one_that_cannot_be_run_is_an_error() {
+        let fails = |_: &usize, _: &mut dyn FnMut(&str)| Err(anyhow!("no such program"));
+        assert!(run(&[1, 2], &fails, &mut |_| ()).is_err());
+        let never = |_: &usize, _: &mut dyn FnMut(&str)| Ok(true);
+        assert!(run(&[], &never, &mut |_| ()).expect("nothing to run"));
+    }
+}

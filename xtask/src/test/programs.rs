@@ -1,0 +1,82 @@
+//! Test programs: built by one `cargo test`, run as it would run them. Which mostly wait is said by their packages. Must
+//! not know what they print.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+use cargo_metadata::{Artifact, Package};
+
+use crate::house::House;
+
+/// A program of tests.
+pub(crate) struct Program {
+    /// Its package and what it is there.
+    name: String,
+    path: PathBuf,
+    folder: PathBuf,
+    /// Whether others that wait may run beside it: it measures nothing that they would disturb.
+    pub(crate) waits: bool,
+}
+
+/// Builds those of these packages; of all if none is named.
+///
+/// # Errors
+/// When they do not build.
+pub(crate) fn build(house: &House, packages: &[String]) -> Result<Vec<Program>> {
+    let mut args = vec!["test", "--release", "--no-run"];
+    args.extend(packages.iter().flat_map(|package| ["--package", package]));
+    let built = house.built_by(&args)?;
+    Ok(built.iter().filter_map(|artifact| Program::of(house, artifact)).collect())
+}
+
+impl Program {
+    fn of(house: &House, artifact: &Artifact) -> Option<Self> {
+        let path = artifact.executable.clone().filter(|_| artifact.profile.test)?;
+        let package = house.metadata.packages.iter().find(|package| package.id == artifact.package_id)?;
+        let target = &artifact.target;
+        let kind = if target.is_test() { "tests" } else { "unit tests" };
+        Some(Self {
+            name: format!("{} {kind} {}", package.name, target.name),
+            path: path.into(),
+            folder: package.manifest_path.parent().map_or_else(PathBuf::new, Into::into),
+            waits: waits(package, &target.name),
+        })
+    }
+
+    /// Runs it and hands over every line that it prints, its end included; tells whether it ended well.
+    ///
+    /// # Errors
+    /// When it cannot be started, or what it prints cannot be read.
+    pub(crate) fn run(&self, arguments: &[String], lines: &mut dyn FnMut(&str)) -> Result<bool> {
+        run(Command::new(&self.path).args(arguments), &self.folder, &self.name, lines)
+    }
+}
+
+/// `[package.metadata.tests] waits = [...]` names the test programs of a package that mostly wait.
+fn waits(package: &Package, target: &str) -> bool {
+    let named = package.metadata["tests"]["waits"].as_array();
+    named.into_iter().flatten().any(|name| name == target)
+}
+
+fn run(command: &mut Command, folder: &Path, name: &str, lines: &mut dyn FnMut(&str)) -> Result<bool> {
+    let (output, input) = std::io::pipe().context("make a pipe")?;
+    command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder).stdin(Stdio::null());
+    command.stderr(input.try_clone().context("copy a pipe")?).stdout(input);
+    let mut child = command.spawn().with_context(|| format!("start the {name}"))?;
+    // Or the pipe would never end.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    lines(&format!("\n     Running {name}\n"));
+    let (mut output, mut line) = (BufReader::new(output), Vec::new());
+    // Tests may print bytes that are not text.
+    while output.read_until(b'\n', &mut line).with_context(|| format!("read what the {name} print"))? > 0 {
+        lines(&String::from_utf8_lossy(&line));
+        line.clear();
+    }
+    let status = child.wait().with_context(|| format!("wait for the {name}"))?;
+    if !status.success() {
+        lines(&format!("the {name} ended with {status}\n"));
+    }
+    Ok(status.success())
+}
