@@ -14,7 +14,7 @@ use serde::{
     Deserialize, Deserializer, Serialize,
     de::{Error as _, SeqAccess, Visitor},
 };
-use workload::{DatagramSample, Direction, EndSeries, FlowEnd, Interval, StreamEnd};
+use workload::{DatagramSample, Direction, FlowEnd, Interval, StreamEnd};
 
 use crate::outcome::StreamOutcome;
 
@@ -33,22 +33,8 @@ const MOST: u64 = 1 << 47;
 #[derive(Serialize)]
 struct Telling<'a> {
     version: u32,
-    flows: Vec<FlowTold<'a>>,
+    flows: &'a [FlowEnd],
     threads: &'a [ThreadCpu],
-}
-
-#[derive(Serialize)]
-struct FlowTold<'a> {
-    id: u32,
-    direction: Direction,
-    series: &'a EndSeries,
-}
-
-impl<'a> FlowTold<'a> {
-    const fn of(flow: &'a FlowEnd) -> Self {
-        let FlowEnd { id, direction, series } = flow;
-        Self { id: *id, direction: *direction, series }
-    }
 }
 
 /// What is heard.
@@ -56,21 +42,13 @@ impl<'a> FlowTold<'a> {
 struct Heard {
     version: u32,
     #[serde(deserialize_with = "few")]
-    flows: Vec<FlowHeard>,
+    flows: Vec<FlowEnd>,
     threads: Vec<ThreadCpu>,
-}
-
-#[derive(Deserialize)]
-struct FlowHeard {
-    id: u32,
-    direction: Direction,
-    series: EndSeries,
 }
 
 /// `None` where it would be longer than `limit`; what is too long is not built first.
 pub(super) fn tell(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
-    let flows = outcome.measured.flows.iter().map(FlowTold::of).collect();
-    let telling = Telling { version: VERSION, flows, threads: &outcome.threads };
+    let telling = Telling { version: VERSION, flows: &outcome.measured.flows, threads: &outcome.threads };
     let mut text = Bounded { bytes: Vec::new(), limit };
     serde_json::to_writer(&mut text, &telling).ok()?;
     Unread::new(String::from_utf8(text.bytes).ok()?)
@@ -94,8 +72,7 @@ pub(super) fn understand(told: &Unread, plan: &[PlannedStream]) -> Option<Stream
     {
         return None;
     }
-    let flow = |flow: FlowHeard| FlowEnd { id: flow.id, direction: flow.direction, series: flow.series };
-    Some(StreamOutcome { measured: StreamEnd { flows: flows.into_iter().map(flow).collect() }, threads })
+    Some(StreamOutcome { measured: StreamEnd { flows }, threads })
 }
 
 /// Whether a test can have had it.
@@ -108,10 +85,10 @@ fn is_possible(interval: &Interval) -> bool {
 }
 
 /// Connections, but no more than a test may have.
-fn few<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<FlowHeard>, D::Error> {
+fn few<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<FlowEnd>, D::Error> {
     struct Few;
     impl<'de> Visitor<'de> for Few {
-        type Value = Vec<FlowHeard>;
+        type Value = Vec<FlowEnd>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             write!(f, "at most {FLOWS} connections")
@@ -154,7 +131,7 @@ impl Write for Bounded {
 #[cfg(test)]
 mod tests {
     use units::{Bytes, Nanos};
-    use workload::LatencyHistogram;
+    use workload::{EndSeries, LatencyHistogram};
 
     use super::*;
 
