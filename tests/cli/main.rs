@@ -13,6 +13,7 @@ mod compare;
 mod earlier;
 mod ends;
 mod fallback;
+mod hostile;
 mod tables;
 mod trace;
 mod variants;
@@ -111,6 +112,16 @@ const CASES: &[Case] = &[
         name: "a_busy_server_says_so_to_every_client_of_ours",
         needs: &[],
         test: ends::refused_by_a_busy_server,
+    },
+    Case {
+        name: "a_server_that_closes_its_streams_and_says_nothing_ends_its_client_with_the_reason",
+        needs: &[],
+        test: hostile::streams_that_are_closed,
+    },
+    Case {
+        name: "an_answer_to_what_was_never_sent_is_a_stray_on_the_terminal_and_in_the_document",
+        needs: &[],
+        test: hostile::strays_are_told,
     },
     Case {
         name: "a_limit_that_a_client_meets_is_named_and_is_no_result",

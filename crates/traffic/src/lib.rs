@@ -28,6 +28,8 @@ mod stop;
 mod stream;
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod testing;
 
 pub use calibrate::calibrate;

@@ -1,0 +1,254 @@
+//! Servers of the test that stop, or go on, where they should not, and keep what they hold: clients of our own dialect
+//! and of sockperf's end all the same. Those of iperf3's are tested beside that.
+//!
+//! How long it took is not judged: whoever never ends is given up by the test.
+
+use std::{
+    io::{Read, Write},
+    net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
+    sync::mpsc::channel,
+    thread,
+    time::Duration,
+};
+
+use units::{Bytes, Nanos};
+use workload::{
+    ConnectSettings, Direction, PingPongSettings, Schedule, StreamSettings, Transport, Until,
+    WorkloadSettings,
+};
+
+use crate::{
+    ClientSpec, Stop,
+    dial::give_go,
+    handshake::LENGTH,
+    ping_pong::{Greeting, Word},
+    run_client, sockperf,
+    testing::{HERE, TOKEN, on_loopback},
+};
+
+/// The longest bound of any wait, several times over.
+const WATCHED: Duration = Duration::from_secs(120);
+const SHORT: Nanos = Nanos::from_millis(300);
+/// So often a byte comes.
+const DRIP: Duration = Duration::from_millis(10);
+
+/// What a client asks, of whom, and what it has to say of it: nothing where it ends well.
+struct Case {
+    load: WorkloadSettings,
+    sockperf: bool,
+    server: SocketAddr,
+    says: &'static str,
+}
+
+/// A server over TCP that does this with each of its connections.
+fn over_tcp(serve: fn(TcpStream)) -> SocketAddr {
+    let listener = TcpListener::bind((HERE, 0)).expect("loopback");
+    let address = listener.local_addr().expect("bound");
+    thread::spawn(move || {
+        while let Ok((socket, _)) = listener.accept() {
+            thread::spawn(move || serve(socket));
+        }
+    });
+    address
+}
+
+/// A server over UDP that does this with each datagram.
+fn over_udp(mut serve: impl FnMut(&UdpSocket, &[u8], SocketAddr) + Send + 'static) -> SocketAddr {
+    let socket = UdpSocket::bind((HERE, 0)).expect("loopback");
+    let address = socket.local_addr().expect("bound");
+    thread::spawn(move || {
+        let mut bytes = [0; 2048];
+        while let Ok((length, client)) = socket.recv_from(&mut bytes) {
+            serve(&socket, &bytes[..length], client);
+        }
+    });
+    address
+}
+
+/// Keeps a connection, and reads nothing.
+fn keep(_socket: TcpStream) {
+    loop {
+        thread::park();
+    }
+}
+
+/// Lets the client begin.
+fn go(mut socket: &TcpStream) {
+    socket.read_exact(&mut [0; LENGTH]).expect("a handshake");
+    give_go(socket, "the client").expect("it awaits it");
+}
+
+fn go_and_keep(socket: TcpStream) {
+    go(&socket);
+    keep(socket);
+}
+
+fn go_and_drip(socket: TcpStream) {
+    go(&socket);
+    drip(socket);
+}
+
+fn drip(mut socket: TcpStream) {
+    while socket.write_all(&[0]).is_ok() {
+        thread::sleep(DRIP);
+    }
+}
+
+/// The first connection stands for the whole time, the others get their answer a byte at a time.
+fn connections(socket: TcpStream) {
+    let mut handshake = [0; LENGTH];
+    (&socket).read_exact(&mut handshake).expect("a handshake");
+    if handshake[24..28] == [0; 4] {
+        give_go(&socket, "the client").expect("it awaits it");
+        return keep(socket);
+    }
+    drip(socket);
+}
+
+fn go_and_read(mut socket: TcpStream) {
+    go(&socket);
+    while socket.read(&mut [0; 1 << 16]).is_ok_and(|length| length > 0) {}
+    keep(socket);
+}
+
+fn welcome(socket: &UdpSocket, said: &[u8], client: SocketAddr) {
+    if let Some(said) = Greeting::decode(said) {
+        let _ = socket.send_to(&said.with(Word::Welcomes).encode(), client);
+    }
+}
+
+/// Says a stream's handshake back, with a cookie; true once that has come back.
+fn opened(socket: &UdpSocket, said: &[u8], client: SocketAddr) -> bool {
+    if said.len() != LENGTH + 8 {
+        return false;
+    }
+    let answer = [&said[..LENGTH], &1_u64.to_be_bytes()].concat();
+    let _ = socket.send_to(&answer, client);
+    answer == said
+}
+
+/// Sends a stream of datagrams; after the fifth, where it `closes`, only its closing word.
+fn send_on(closes: bool) -> SocketAddr {
+    over_udp(move |socket, said, client| {
+        if !opened(socket, said, client) {
+            return;
+        }
+        for number in 1_u64.. {
+            let counter = if closes && number == 6 { 1 << 63 | 5 } else { number };
+            let head = [&[0; 8][..], &counter.to_be_bytes()].concat();
+            let datagram = if counter == number { [&head[..], &[0; 84]].concat() } else { head };
+            if socket.send_to(&datagram, client).is_err() {
+                return;
+            }
+            thread::sleep(DRIP);
+        }
+    })
+}
+
+fn ping(transport: Transport, message: u64, schedule: Schedule) -> WorkloadSettings {
+    let load =
+        PingPongSettings { transport, message: Bytes(message), schedule, ..PingPongSettings::new(SHORT) };
+    WorkloadSettings::PingPong(PingPongSettings { warmup: Nanos(0), ..load })
+}
+
+fn stream(transport: Transport, direction: Direction) -> WorkloadSettings {
+    let load = StreamSettings { transport, direction, ..StreamSettings::new(Until::Elapsed(SHORT)) };
+    let message = if transport == Transport::Udp { Bytes(100) } else { load.message };
+    WorkloadSettings::Stream(StreamSettings {
+        warmup: Nanos(0),
+        message,
+        rate: Some(units::BitRate(8e6)),
+        ..load
+    })
+}
+
+fn cases() -> Vec<Case> {
+    let every = Schedule::Open { period: Nanos::from_millis(10) };
+    let tcp = |message, schedule| ping(Transport::Tcp, message, schedule);
+    let udp = ping(Transport::Udp, 64, Schedule::Closed);
+    let connect = || {
+        WorkloadSettings::Connect(ConnectSettings {
+            response: Bytes(16 << 20),
+            ..ConnectSettings::new(Nanos::from_secs(30))
+        })
+    };
+    let deaf = || over_udp(|_, _, _| {});
+    let (go_on, last) = ("the end of the exchange", "the last answers");
+    let cases = [
+        (tcp(64, Schedule::Closed), over_tcp(keep), "the server's word to start"),
+        (tcp(64, Schedule::Closed), over_tcp(go_and_keep), go_on),
+        (tcp(64, every), over_tcp(go_and_keep), last),
+        (tcp(60_000, Schedule::Closed), over_tcp(go_and_drip), go_on),
+        (tcp(60_000, every), over_tcp(go_and_drip), last),
+        (udp.clone(), deaf(), "an answer to the handshake"),
+        (udp, over_udp(welcome), ""),
+        (connect(), over_tcp(keep), "the server's word to start"),
+        (connect(), over_tcp(connections), "cannot make connections to 127.0.0.1:"),
+        (stream(Transport::Tcp, Direction::Reverse), over_tcp(go_and_keep), "the end of the stream"),
+        (stream(Transport::Tcp, Direction::Reverse), over_tcp(go_and_drip), "does not end"),
+        (stream(Transport::Tcp, Direction::Forward), over_tcp(go_and_read), "to read everything"),
+        (stream(Transport::Udp, Direction::Reverse), deaf(), "an answer to the handshake"),
+        (stream(Transport::Udp, Direction::Reverse), send_on(false), "does not end"),
+        (stream(Transport::Udp, Direction::Reverse), send_on(true), ""),
+        (
+            stream(Transport::Udp, Direction::Forward),
+            over_udp(|socket, said, client| {
+                let _ = opened(socket, said, client);
+            }),
+            "to hear the end",
+        ),
+    ];
+    let cases = cases.into_iter().map(|(load, server, says)| Case { load, sockperf: false, server, says });
+    let of_sockperf = [
+        (tcp(64, Schedule::Closed), over_tcp(keep)),
+        (tcp(60_000, every), over_tcp(drip)),
+        (ping(Transport::Udp, 64, Schedule::Closed), deaf()),
+    ];
+    let of_sockperf = of_sockperf.into_iter().map(|(load, server)| Case {
+        load,
+        sockperf: true,
+        server,
+        says: "an answer of sockperf's",
+    });
+    cases.chain(of_sockperf).collect()
+}
+
+fn check(case: &Case) -> Result<(), String> {
+    let Case { load, server, says, .. } = case;
+    let stop = Stop::new();
+    let failure = match load {
+        WorkloadSettings::PingPong(load) if case.sockperf => {
+            let spec = sockperf::ClientSpec { server: *server, bind: None, load: load.clone(), cpus: None };
+            sockperf::run_client(&spec, &stop, &()).err()
+        }
+        load => {
+            let spec =
+                ClientSpec { token: TOKEN, bind: HERE, server: *server, load: load.clone(), cpus: None };
+            run_client(&spec, &stop, &()).err()
+        }
+    };
+    let said = failure.map(|error| error.to_string()).unwrap_or_default();
+    let right = said.contains(says) && said.is_empty() == says.is_empty();
+    let named = says.is_empty() || said.contains("127.0.0.1");
+    if right && named { Ok(()) } else { Err(format!("`{said}` and not `{says}`: {load:?}")) }
+}
+
+#[test]
+fn a_server_that_stops_or_goes_on_is_not_waited_for_without_end() {
+    let wrong = on_loopback(|| {
+        let (tell, told) = channel();
+        let cases = cases();
+        let all = cases.len();
+        for case in cases {
+            let tell = tell.clone();
+            // Not joined: one that never ends is what is looked for.
+            thread::spawn(move || tell.send(check(&case)));
+        }
+        let answers = (0..all).map(|ended| {
+            told.recv_timeout(WATCHED).unwrap_or_else(|_| panic!("{ended} of {all} ended, the others never"))
+        });
+        answers.filter_map(Result::err).collect::<Vec<_>>()
+    });
+    let wrong = wrong.unwrap_or_default();
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
