@@ -29,7 +29,6 @@ impl Sandbox {
     #[must_use]
     pub fn new(plumb: &str) -> Self {
         let home = tempfile::tempdir().expect("a temporary folder can be made");
-        std::fs::create_dir(home.path().join("run")).expect("it is ours");
         Self { plumb: plumb.into(), home }
     }
 
@@ -77,6 +76,7 @@ impl Sandbox {
     /// Root's labs are listed below /run whatever the environment says, so it gets one of its own, in mounts that
     /// nobody else sees. The process becomes `plumb`: its pid is that of the command.
     fn with_own_run(&self) -> Command {
+        std::fs::create_dir_all(self.run()).expect("it is ours");
         let mut command = Command::new("unshare");
         command.args(["--mount", "sh", "-c", "mount --bind \"$0\" /run && exec \"$@\""]);
         command.arg(self.run()).arg(&self.plumb);

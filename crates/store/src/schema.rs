@@ -17,9 +17,7 @@ pub(crate) const CURRENT: u32 = MIGRATIONS.len() as u32;
 
 /// Makes the tables of a new file, brings an older file up to date, and refuses what is not ours or newer.
 pub(crate) fn prepare(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {
-    let explain = place.explain("read the format of");
-    let found = version(connection).map_err(&explain)?;
-    refuse_foreign(connection, place, found)?;
+    let found = format(connection, place)?;
     if found > CURRENT {
         let writer = writer(connection).unwrap_or_else(|| "a later plumb".to_owned());
         return Err(StoreError::Newer { path: place.path.clone(), found, known: CURRENT, writer });
@@ -34,15 +32,19 @@ fn version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-fn refuse_foreign(connection: &Connection, place: &Place, found: u32) -> Result<(), StoreError> {
+/// The format of a file of ours, or of a new one: 0.
+fn format(connection: &mut Connection, place: &Place) -> Result<u32, StoreError> {
     let explain = place.explain("read the format of");
+    // One look: another process that makes the tables meanwhile has made all of them or none.
+    let look = connection.transaction().map_err(&explain)?;
+    let found = version(&look).map_err(&explain)?;
     let application: i32 =
-        connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(&explain)?;
+        look.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(&explain)?;
     let tables: u32 =
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(&explain)?;
+        look.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(&explain)?;
     let new = found == 0 && application == 0 && tables == 0;
     if new || application == APPLICATION {
-        return Ok(());
+        return Ok(found);
     }
     Err(StoreError::Foreign { path: place.path.clone() })
 }

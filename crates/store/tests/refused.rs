@@ -144,6 +144,19 @@ fn a_lock_is_waited_for_and_then_named() {
     release.join().expect("ended");
 }
 
+/// Each look at a file's format would fall between two steps of the other's making it.
+#[test]
+fn a_new_file_that_several_open_at_once_is_nobody_elses() {
+    for _ in 0..100 {
+        let (_folder, path) = place();
+        std::thread::scope(|scope| {
+            for opened in [0; 4].map(|_| scope.spawn(|| Store::open(&path).map(drop))) {
+                opened.join().expect("ended").expect("opens");
+            }
+        });
+    }
+}
+
 #[test]
 fn a_path_that_cannot_be_a_file_is_named() {
     let (folder, _path) = place();
