@@ -56,10 +56,9 @@ impl House {
     /// When it does not build.
     pub(crate) fn plumb(&self) -> Result<PathBuf> {
         let built = self.built_by(&["build", "--release", "--package", "plumb"])?;
-        let binary = built.into_iter().filter_map(|artifact| artifact.executable);
-        binary
-            .filter(|path| path.file_name() == Some("plumb"))
-            .last()
+        let mut executables = built.into_iter().filter_map(|artifact| artifact.executable);
+        executables
+            .rfind(|path| path.file_name() == Some("plumb"))
             .map(Into::into)
             .context("cargo build named no executable called plumb")
     }

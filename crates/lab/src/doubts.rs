@@ -27,10 +27,10 @@ pub fn doubts(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage
     let mut doubts = Vec::new();
     match (load, measurement) {
         (WorkloadSettings::Stream(asked), Measurement::Stream(data)) => {
-            doubts.extend(of_stream(asked, data, cpu))
+            doubts.extend(of_stream(asked, data, cpu));
         }
         (WorkloadSettings::PingPong(asked), Measurement::PingPong(data)) => {
-            doubts.extend(of_ping_pong(asked, data))
+            doubts.extend(of_ping_pong(asked, data));
         }
         _ => {}
     }

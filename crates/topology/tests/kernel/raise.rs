@@ -103,15 +103,19 @@ fn a_rate_limit_holds_and_lets_the_rate_pass() {
 /// How long so many bytes take over the wire.
 #[expect(clippy::disallowed_methods, reason = "what is tested is how long it takes")]
 fn carried(topology: &Topology, bytes: usize) -> Duration {
-    let inside = |host: &str| topology.namespace(&HostName::new(host)).unwrap();
-    let listener = inside("b").run_in(|| TcpListener::bind("198.18.0.2:0").unwrap()).unwrap();
-    let address = listener.local_addr().unwrap();
-    let mut client = inside("a").run_in(|| TcpStream::connect(address).unwrap()).unwrap();
-    let (mut server, _) = listener.accept().unwrap();
+    let inside = |host: &str| topology.namespace(&HostName::new(host)).expect("the wire carries it");
+    let listener = inside("b")
+        .run_in(|| TcpListener::bind("198.18.0.2:0").expect("the wire carries it"))
+        .expect("the wire carries it");
+    let address = listener.local_addr().expect("the wire carries it");
+    let mut client = inside("a")
+        .run_in(|| TcpStream::connect(address).expect("the wire carries it"))
+        .expect("the wire carries it");
+    let (mut server, _) = listener.accept().expect("the wire carries it");
     let begin = Instant::now();
     std::thread::scope(|scope| {
-        scope.spawn(move || client.write_all(&vec![0; bytes]).unwrap());
-        server.read_exact(&mut vec![0; bytes]).unwrap();
+        scope.spawn(move || client.write_all(&vec![0; bytes]).expect("the wire carries it"));
+        server.read_exact(&mut vec![0; bytes]).expect("the wire carries it");
     });
     begin.elapsed()
 }

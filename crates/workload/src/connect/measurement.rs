@@ -36,6 +36,7 @@ impl ConnectData {
 /// What one end recorded of connections.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "one a trial and end: a box would save nothing that counts")]
 pub enum ConnectEnd {
     /// The client.
     Client(ConnectData),

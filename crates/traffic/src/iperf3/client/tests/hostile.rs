@@ -221,6 +221,7 @@ fn check(case: &Case) -> std::result::Result<(), String> {
 
 const ALL_WAYS: [Direction; 3] = [Direction::Forward, Direction::Reverse, Direction::Both];
 
+#[expect(clippy::too_many_lines, reason = "a table: a server, and what is said of it, each")]
 fn cases() -> Vec<Case> {
     use Stops::*;
     let (soon, later) = (Until::Elapsed(Nanos::from_millis(400)), Until::Elapsed(Nanos::from_secs(600)));
