@@ -124,7 +124,7 @@ fn in_order(
     let named: BTreeSet<_> = named.collect();
     let found = named.into_iter().map(|at| devices.find(&at).ok_or(ConfigureError::NoDevice { device: at }));
     let mut found = found.collect::<Result<Vec<_>, _>>()?;
-    found.sort_by_key(|device| device.kind);
+    found.sort_by_key(|device| device.depth);
     Ok(found)
 }
 

@@ -8,8 +8,8 @@ use nlink::netlink::{MessageBuilder, NlMsgType, message::NLM_F_REQUEST, types::l
 use scenario::DeviceRef;
 
 use crate::{
-    channel::Channel, message::link_header, namespaces, offload::FeatureSet, read_back, refusal::Refusal,
-    spread, state::DeviceKind, state::DeviceState,
+    channel::Channel, link::DeviceKind, message::link_header, namespaces, offload::FeatureSet, read_back,
+    refusal::Refusal, spread, state::DeviceState,
 };
 
 /// A tap device.

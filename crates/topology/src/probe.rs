@@ -5,12 +5,10 @@
 
 pub(crate) mod scratch;
 
-use std::fs::OpenOptions;
+use scenario::{DeviceSettings, Lab, Layer, Offloads};
+use units::Bytes;
 
-use scenario::{DeviceSettings, Lab, Offloads};
-use units::{BitRate, Bytes};
-
-use crate::{gateway, namespaces::Namespaces, snat, topology::Topology};
+use crate::{link, topology::Topology};
 
 /// One thing that a lab may need.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,62 +19,85 @@ pub struct Capability {
     pub available: bool,
     /// What was done, or why it did not work.
     pub detail: String,
+    /// What a lab needs it for.
+    pub needed_for: &'static str,
+    /// How a kernel comes to have it.
+    pub remedy: &'static str,
+    /// Whether a path of today cannot do without it.
+    pub required: bool,
 }
 
-/// What is tried: its name, what succeeding shows, and the trial.
-type Trial = (&'static str, &'static str, fn() -> Result<(), String>);
+/// How one of them is tried.
+pub(crate) struct Trial {
+    pub(crate) name: &'static str,
+    /// What succeeding shows.
+    pub(crate) done: &'static str,
+    pub(crate) needed_for: &'static str,
+    pub(crate) remedy: &'static str,
+    pub(crate) required: bool,
+    pub(crate) attempt: fn() -> Result<(), String>,
+}
 
-/// Each alone, what others need first.
-const TRIALS: [Trial; 11] = [
-    ("namespaces", "made a network namespace", || raised(&scratch::host())),
-    ("veth", "made a pair between two namespaces", || raised(&scratch::wire())),
-    ("bridge", "made a bridge with a port", || raised(&scratch::bridge())),
-    ("vxlan", "made a tunnel between two namespaces", || raised(&scratch::vxlan())),
-    ("policy-routing", "sent a network through a table of its own", policy_routing),
-    ("nftables-snat", "translated source addresses with nftables", translation),
-    ("forwarding", "let a namespace forward", || raised(&scratch::router())),
-    ("rate-limit", "limited a pair to 1 Gbit/s with tbf", rate_limit),
-    ("offloads", "switched TSO, GSO, GRO and checksums off and read them back", offloads),
-    ("big-tcp", "let a device build packets of 512 KiB", big_tcp),
-    ("tun", "opened /dev/net/tun in a namespace", tun),
+const NAMESPACES: Trial = Trial {
+    name: "namespaces",
+    done: "made a network namespace",
+    needed_for: "every host of a lab",
+    remedy: "a kernel with CONFIG_NET_NS",
+    required: true,
+    attempt: || raised(&scratch::host()),
+};
+
+const SETTINGS: [Trial; 2] = [
+    Trial {
+        name: "offloads",
+        done: "switched TSO, GSO, GRO and checksums off and read them back",
+        needed_for: "the cost of an offload that is off",
+        remedy: "a kernel with CONFIG_ETHTOOL_NETLINK",
+        required: true,
+        attempt: offloads,
+    },
+    Trial {
+        name: "big-tcp",
+        done: "let a device build packets of 512 KiB",
+        needed_for: "packets above 64 KiB (BIG TCP)",
+        remedy: "Linux 6.3 or later",
+        required: false,
+        attempt: big_tcp,
+    },
 ];
 
-/// Tries each link kind and setting alone.
+/// Tries what each layer and setting takes, alone and each once.
 #[must_use]
 pub fn probe() -> Vec<Capability> {
-    let judge = |(name, done, trial): &Trial| match trial() {
-        Ok(()) => Capability { name, available: true, detail: (*done).to_owned() },
-        Err(reason) => Capability { name, available: false, detail: reason },
-    };
-    TRIALS.iter().map(judge).collect()
+    let mut trials = vec![&NAMESPACES];
+    trials.extend(Layer::ALL.iter().flat_map(|layer| link::trials(*layer)).chain(&SETTINGS));
+    let mut found: Vec<Capability> = Vec::new();
+    for trial in trials {
+        if !found.iter().any(|capability| capability.name == trial.name) {
+            found.push(trial.judge());
+        }
+    }
+    found
 }
 
-fn raised(lab: &Lab) -> Result<(), String> {
+impl Trial {
+    fn judge(&self) -> Capability {
+        let &Self { name, done, needed_for, remedy, required, attempt } = self;
+        let (available, detail) = match attempt() {
+            Ok(()) => (true, done.to_owned()),
+            Err(reason) => (false, reason),
+        };
+        Capability { name, available, detail, needed_for, remedy, required }
+    }
+}
+
+/// Whether all of `lab` can be raised.
+pub(crate) fn raised(lab: &Lab) -> Result<(), String> {
     let topology = Topology::raise(lab).map_err(|error| error.to_string())?;
     match topology.missing() {
         [] => Ok(()),
         [first, ..] => Err(first.to_string()),
     }
-}
-
-fn policy_routing() -> Result<(), String> {
-    let gateway = scratch::gateway();
-    let namespaces = Namespaces::create(&scratch::wire()).map_err(|error| error.to_string())?;
-    let rule = gateway::rule(&gateway, 0).map_err(|refusal| refusal.to_string())?;
-    let verdicts =
-        namespaces.channel(&gateway.node).transact([rule]).map_err(|refusal| refusal.to_string())?;
-    verdicts.into_iter().flatten().next().map_or(Ok(()), |refusal| Err(refusal.to_string()))
-}
-
-fn translation() -> Result<(), String> {
-    let namespaces = Namespaces::create(&scratch::wire()).map_err(|error| error.to_string())?;
-    snat::translate(&namespaces, &[&scratch::gateway()]).map_err(|refusal| refusal.to_string())
-}
-
-fn rate_limit() -> Result<(), String> {
-    let mut lab = scratch::wire();
-    lab.links[0].rate = Some(BitRate(1e9));
-    raised(&lab)
 }
 
 fn offloads() -> Result<(), String> {
@@ -91,16 +112,8 @@ fn big_tcp() -> Result<(), String> {
 
 fn with_settings(settings: DeviceSettings) -> Lab {
     let mut lab = scratch::wire();
-    lab.devices.insert(lab.links[0].ends[0].at.clone(), settings);
+    lab.devices.insert(scratch::near(), settings);
     lab
-}
-
-fn tun() -> Result<(), String> {
-    let topology = Topology::raise(&scratch::host()).map_err(|error| error.to_string())?;
-    let (_, namespace) = topology.namespaces().next().expect("the scratch lab has a host");
-    let open = || OpenOptions::new().read(true).write(true).open("/dev/net/tun").map(drop);
-    let opened = namespace.run_in(open).map_err(|error| error.to_string())?;
-    opened.map_err(|error| format!("cannot open /dev/net/tun: {error}"))
 }
 
 #[cfg(test)]
@@ -110,7 +123,7 @@ mod tests {
     #[test]
     fn every_capability_is_either_shown_or_explained() {
         let found = probe();
-        assert_eq!(found.len(), TRIALS.len());
+        assert_eq!(found.len(), 11);
         for capability in &found {
             assert!(!capability.detail.is_empty(), "{capability:?}");
         }

@@ -1,7 +1,7 @@
 //! What the driver of a device counts for each of its queues, found in its statistics by their names. There is no rule
 //! for these names, only a few manners of writing them. Must not know how statistics are read.
 
-use crate::state::DeviceKind;
+use crate::link::DeviceKind;
 
 /// What was counted for the queues of a device; none where its driver does not count them apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -16,12 +16,13 @@ use scenario::DeviceRef;
 
 use crate::{
     channel::Channel,
+    link::DeviceKind,
     message::{INET, INET6},
     namespaces,
     offload::FeatureSet,
     read_back,
     refusal::Refusal,
-    state::{DeviceKind, DeviceState},
+    state::DeviceState,
 };
 
 /// `RTN_UNICAST`.

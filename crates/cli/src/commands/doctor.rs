@@ -98,7 +98,14 @@ mod tests {
 
     /// A missing path, one that works, and the line of the rights.
     fn blamed(rights: &Result<Rights, &str>) -> [Check; 3] {
-        let found = |available| topology::Capability { name: "vxlan", available, detail: "EPERM".into() };
+        let found = |available| topology::Capability {
+            name: "vxlan",
+            available,
+            detail: "EPERM".into(),
+            needed_for: "overlays",
+            remedy: "modprobe vxlan (CONFIG_VXLAN)",
+            required: true,
+        };
         let line = Check { id: "rights", group: Group::Machine, ..Check::of_path(found(false)) };
         let mut checks = [Check::of_path(found(false)), Check::of_path(found(true)), line];
         blame_rights(&mut checks, rights);

@@ -1,7 +1,7 @@
 //! What a raised lab is, by the kernel's own evidence.
 
 use crate::support::{
-    bridge_with_guests, can_raise, converse, device, egress_gateway, ip, is_whole, overlay, wire,
+    bridge_with_guests, can_raise, converse, device, egress_gateway, ip, is_whole, overlay, wire, wire_of,
 };
 use std::{
     io::{Read, Write},
@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use scenario::{Forwarding, HostName};
+use scenario::{HostName, Link, link::Forwarding};
 use topology::{DeviceKind, Topology};
 
 #[test]
@@ -87,7 +87,7 @@ fn a_rate_limit_holds_and_lets_the_rate_pass() {
     }
     const BYTES: usize = 4_000_000;
     let mut lab = wire();
-    lab.links[0].rate = Some(units::BitRate(80e6));
+    wire_of(&mut lab).rate = Some(units::BitRate(80e6));
     let topology = Topology::raise(&lab).unwrap();
     if !is_whole(&topology, "a_rate_limit_holds_and_lets_the_rate_pass") {
         return;
@@ -127,7 +127,7 @@ fn a_name_that_the_kernel_does_not_take_is_told_with_its_host_and_the_kernels_wo
         return;
     }
     let mut lab = wire();
-    lab.links[0].ends[0].at = device("a:longer-than-15-bytes");
+    wire_of(&mut lab).ends[0].at = device("a:longer-than-15-bytes");
     let Err(error) = Topology::raise(&lab) else { panic!("the kernel has no such names") };
     let text = error.to_string();
     for part in ["link `wire`", "a:longer-than-15-bytes", "make the veth pair"] {
@@ -141,7 +141,8 @@ fn a_tunnel_that_is_larger_than_its_underlay_is_told_and_not_silently_smaller() 
         return;
     }
     let mut lab = overlay(Forwarding::Unicast);
-    lab.vxlans[0].mtu = 1500;
+    let Some(Link::Vxlan(overlay)) = lab.links.last_mut() else { panic!("the overlay comes last") };
+    overlay.mtu = 1500;
     let Err(error) = Topology::raise(&lab) else { panic!("1500 bytes do not fit a tunnel over 1500") };
     assert!(error.to_string().contains("MTU") && error.to_string().contains(":vx"), "{error}");
 }

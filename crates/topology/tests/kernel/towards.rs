@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::support::{can_raise, device, overlay, wire};
-use scenario::{DeviceRef, DeviceSettings, Forwarding, HostName, Offloads};
+use scenario::{DeviceRef, DeviceSettings, HostName, Offloads, link::Forwarding};
 use topology::{Counters, DeviceKind, DeviceState, Refusal, Topology, device_towards};
 
 fn to(address: &str) -> SocketAddr {
