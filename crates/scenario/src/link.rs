@@ -4,6 +4,7 @@
 mod attachment;
 mod bridge;
 mod kind;
+mod macvlan;
 mod nic;
 mod vxlan;
 mod wire;
@@ -21,6 +22,8 @@ pub use bridge::Bridge;
 pub(crate) use bridge::BridgeTable;
 pub use kind::LinkDevice;
 pub(crate) use kind::{LinkKind, LinkTable, Way, WrittenDevice};
+pub use macvlan::Macvlan;
+pub(crate) use macvlan::MacvlanTable;
 pub use nic::Nic;
 pub(crate) use nic::set_queues;
 pub(crate) use vxlan::VxlanTable;
@@ -40,6 +43,8 @@ pub enum Link {
     Nic(Nic),
     /// A bridge.
     Bridge(Bridge),
+    /// A macvlan in bridge mode.
+    Macvlan(Macvlan),
     /// A VXLAN overlay.
     Vxlan(Vxlan),
 }
@@ -51,6 +56,7 @@ impl Link {
             Self::Attachment(link) => link,
             Self::Nic(link) => link,
             Self::Bridge(link) => link,
+            Self::Macvlan(link) => link,
             Self::Vxlan(link) => link,
         }
     }
@@ -116,6 +122,8 @@ sections! {
     pods: GuestTable,
     /// Bridges, by name.
     bridges: BridgeTable,
+    /// Macvlans, by the name of their devices.
+    macvlans: MacvlanTable,
     /// VXLAN overlays, by the name of their devices.
     vxlans: VxlanTable,
 }
@@ -152,6 +160,8 @@ layers! {
     Virtio = "virtio",
     /// A bridge.
     Bridge = "bridge",
+    /// A macvlan: another device on the end of a wire.
+    Macvlan = "macvlan",
     /// A VXLAN tunnel: encapsulated, sent over a wire, decapsulated.
     Vxlan = "vxlan",
     /// An egress gateway: policy route, forwarding, source translation.

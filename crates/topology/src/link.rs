@@ -3,6 +3,7 @@
 
 mod attachment;
 mod bridge;
+mod macvlan;
 mod nic;
 mod rate;
 mod veth;
@@ -116,6 +117,7 @@ pub(crate) fn kind(link: &Link) -> &dyn LinkKind {
         Link::Attachment(link) => link,
         Link::Nic(link) => link,
         Link::Bridge(link) => link,
+        Link::Macvlan(link) => link,
         Link::Vxlan(link) => link,
     }
 }
@@ -127,6 +129,7 @@ pub(crate) fn trials(layer: Layer) -> &'static [Trial] {
         Layer::Veth => &[veth::TRIAL],
         Layer::Virtio => &[nic::TRIAL],
         Layer::Bridge => &[bridge::TRIAL],
+        Layer::Macvlan => &[macvlan::TRIAL],
         Layer::Vxlan => &[vxlan::TRIAL],
         Layer::Gateway => &gateway::TRIALS,
     }
@@ -173,6 +176,8 @@ macro_rules! device_kinds {
 device_kinds! {
     /// One end of a pair.
     Veth = "veth", "veth", true;
+    /// A macvlan.
+    Macvlan = "macvlan", "macvlan", true;
     /// A VXLAN tunnel's device.
     Vxlan = "vxlan", "vxlan", false;
     /// A bridge.

@@ -1,7 +1,8 @@
 //! What a raised lab is, by the kernel's own evidence.
 
 use crate::support::{
-    bridge_with_guests, can_raise, converse, device, egress_gateway, ip, is_whole, overlay, wire, wire_of,
+    bridge_with_guests, can_raise, converse, device, egress_gateway, ip, is_whole, macvlans, overlay, wire,
+    wire_of,
 };
 use std::{
     io::{Read, Write},
@@ -47,6 +48,24 @@ fn an_overlay_carries_tcp_between_guests_with_learning_and_without() {
         assert_eq!(states[0].kind, DeviceKind::Vxlan);
         assert!(states[0].counters.tx_packets > 0, "nothing went through the tunnel: {states:?}");
         assert_eq!(states.iter().map(|state| state.mtu).collect::<Vec<_>>(), [1450, 1450, 1500]);
+    }
+}
+
+/// An answer alone proves nothing: the devices under them could have answered.
+#[test]
+fn packets_between_macvlans_pass_both_of_them() {
+    if !can_raise("packets_between_macvlans_pass_both_of_them") {
+        return;
+    }
+    let topology = Topology::raise(&macvlans()).unwrap();
+    if !is_whole(&topology, "packets_between_macvlans_pass_both_of_them") {
+        return;
+    }
+    assert_eq!(converse(&topology, "a", "b", "198.18.1.2"), ip("198.18.1.1"));
+    for state in topology.device_states(&[device("a:mv-a"), device("b:mv-b")]).unwrap() {
+        assert_eq!((state.kind, state.mtu), (DeviceKind::Macvlan, 1500));
+        let (received, sent) = (state.counters.rx_packets, state.counters.tx_packets);
+        assert!(received > 3 && sent > 3, "{}: {received} in, {sent} out", state.at);
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 use ipnet::Ipv4Net;
 use scenario::{
     DeviceName, DeviceRef, Gateway, Host, HostKind, HostName, Lab, Link, Route,
-    link::{Bridge, Forwarding, LinkEnd, Vxlan, VxlanMember, Wire},
+    link::{Bridge, Forwarding, LinkEnd, Macvlan, Vxlan, VxlanMember, Wire},
 };
 use topology::Topology;
 
@@ -89,6 +89,20 @@ pub(crate) fn wire() -> Lab {
         )],
         ..empty()
     }
+}
+
+/// The same with a macvlan on each end of the wire.
+pub(crate) fn macvlans() -> Lab {
+    let macvlan = |host: &str, address: &str| Macvlan {
+        name: format!("mv-{host}"),
+        at: DeviceRef::new(host, format!("mv-{host}")),
+        over: DeviceName::new("eth0"),
+        address: net(address),
+        mtu: 1500,
+    };
+    let mut lab = wire();
+    lab.links.extend([("a", "198.18.1.1/24"), ("b", "198.18.1.2/24")].map(|(h, to)| macvlan(h, to).into()));
+    lab
 }
 
 /// A host with a bridge and `n` guests behind it.
