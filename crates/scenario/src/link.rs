@@ -6,6 +6,7 @@ mod bridge;
 mod kind;
 mod macvlan;
 mod nic;
+mod vlan;
 mod vxlan;
 mod wire;
 
@@ -26,6 +27,8 @@ pub use macvlan::Macvlan;
 pub(crate) use macvlan::MacvlanTable;
 pub use nic::Nic;
 pub(crate) use nic::set_queues;
+pub use vlan::Vlan;
+pub(crate) use vlan::VlanTable;
 pub(crate) use vxlan::VxlanTable;
 pub use vxlan::{Forwarding, Vxlan, VxlanMember};
 pub(crate) use wire::WireTable;
@@ -45,6 +48,8 @@ pub enum Link {
     Bridge(Bridge),
     /// A macvlan in bridge mode.
     Macvlan(Macvlan),
+    /// A VLAN's device.
+    Vlan(Vlan),
     /// A VXLAN overlay.
     Vxlan(Vxlan),
 }
@@ -57,6 +62,7 @@ impl Link {
             Self::Nic(link) => link,
             Self::Bridge(link) => link,
             Self::Macvlan(link) => link,
+            Self::Vlan(link) => link,
             Self::Vxlan(link) => link,
         }
     }
@@ -124,6 +130,8 @@ sections! {
     bridges: BridgeTable,
     /// Macvlans, by the name of their devices.
     macvlans: MacvlanTable,
+    /// Devices of VLANs, by name.
+    vlans: VlanTable,
     /// VXLAN overlays, by the name of their devices.
     vxlans: VxlanTable,
 }
@@ -162,6 +170,8 @@ layers! {
     Bridge = "bridge",
     /// A macvlan: another device on the end of a wire.
     Macvlan = "macvlan",
+    /// A VLAN: tagged, sent over a wire, untagged.
+    Vlan = "vlan",
     /// A VXLAN tunnel: encapsulated, sent over a wire, decapsulated.
     Vxlan = "vxlan",
     /// An egress gateway: policy route, forwarding, source translation.

@@ -7,6 +7,7 @@ mod macvlan;
 mod nic;
 mod rate;
 mod veth;
+mod vlan;
 mod vxlan;
 mod wire;
 
@@ -118,6 +119,7 @@ pub(crate) fn kind(link: &Link) -> &dyn LinkKind {
         Link::Nic(link) => link,
         Link::Bridge(link) => link,
         Link::Macvlan(link) => link,
+        Link::Vlan(link) => link,
         Link::Vxlan(link) => link,
     }
 }
@@ -130,6 +132,7 @@ pub(crate) fn trials(layer: Layer) -> &'static [Trial] {
         Layer::Virtio => &[nic::TRIAL],
         Layer::Bridge => &[bridge::TRIAL],
         Layer::Macvlan => &[macvlan::TRIAL],
+        Layer::Vlan => &[vlan::TRIAL],
         Layer::Vxlan => &[vxlan::TRIAL],
         Layer::Gateway => &gateway::TRIALS,
     }
@@ -178,6 +181,8 @@ device_kinds! {
     Veth = "veth", "veth", true;
     /// A macvlan.
     Macvlan = "macvlan", "macvlan", true;
+    /// A VLAN's device.
+    Vlan = "vlan", "vlan", true;
     /// A VXLAN tunnel's device.
     Vxlan = "vxlan", "vxlan", false;
     /// A bridge.

@@ -69,3 +69,34 @@ fn a_macvlan_has_the_mtu_of_the_device_under_it() {
     let text = format!("{MACVLAN}[devices.\"a:mv-a\"]\nmtu = 1500\n");
     check_text(&text, "mtu = 1500", "`a:mv-a` has MTU 1500, but `a:eth0` has 9000", "same MTU");
 }
+
+/// The same with VLANs, of which one is bridged to a pod.
+fn vlan() -> String {
+    let vlans = MACVLAN.replace("macvlan", "vlan").replace("over = \"eth0\"", "over = \"eth0\"\nid = 10");
+    vlans
+        + "[vlans.v20-a]\nhost = \"a\"\nover = \"eth0\"\nid = 20\naddress = \"198.18.2.1/24\"\n\
+           [vlans.v20-b]\nhost = \"b\"\nover = \"eth0\"\nid = 20\nbridge = \"br\"\n\
+           [bridges.br]\nhost = \"b\"\n[pods.pod]\nbridge = \"br\"\naddress = \"198.18.2.2/24\"\n\
+           [paths.q]\nfrom = \"a:v20-a\"\nto = \"pod\"\nlayers = [\"vlan\", \"wire\", \"bridge\", \"veth\"]\n"
+}
+
+#[test]
+fn a_frame_reaches_the_device_of_its_own_vlan_alone() {
+    assert_eq!(way(&vlan()), ["a:mv-a", "a:eth0", "b:eth0", "b:mv-b"]);
+    let bridged = vlan().replace("[paths.p]", "[paths.p-]").replace("[paths.q]", "[paths.p]");
+    assert_eq!(way(&bridged), ["a:v20-a", "a:eth0", "b:eth0", "b:v20-b", "b:br", "b:pod", "pod:eth0"]);
+    let text = vlan().replacen("id = 10", "id = 11", 1);
+    check_text(&text, "from = \"a:mv-a\"", "cannot be reached", "nobody that `a:mv-a` is connected to");
+    let untagged = vlan().replacen("from = \"a:mv-a\"", "from = \"a:eth0\"", 1);
+    check_text(&untagged, "from = \"a:eth0\"", "cannot be reached", "no route");
+}
+
+#[test]
+fn a_vlan_has_an_identifier_of_its_own_in_range_and_an_address_or_a_bridge() {
+    let text = vlan().replacen("id = 10", "id = 4095", 1);
+    check_text(&text, "4095", "4095 is not a VLAN identifier", "4094");
+    let text = vlan().replacen("id = 20", "id = 10", 1);
+    check_text(&text, "id = 10", "VLAN 10 on `a:eth0` is `mv-a` already", "another");
+    let text = vlan().replace("bridge = \"br\"\n[bridges", "[bridges");
+    check_text(&text, "v20-b", "the VLAN `v20-b` has neither an address nor a bridge", "");
+}

@@ -1,8 +1,8 @@
 //! What a raised lab is, by the kernel's own evidence.
 
 use crate::support::{
-    bridge_with_guests, can_raise, converse, device, egress_gateway, ip, is_whole, macvlans, overlay, wire,
-    wire_of,
+    bridge_with_guests, can_raise, converse, device, egress_gateway, ip, is_whole, macvlans, overlay, vlans,
+    wire, wire_of,
 };
 use std::{
     io::{Read, Write},
@@ -64,6 +64,29 @@ fn packets_between_macvlans_pass_both_of_them() {
     assert_eq!(converse(&topology, "a", "b", "198.18.1.2"), ip("198.18.1.1"));
     for state in topology.device_states(&[device("a:mv-a"), device("b:mv-b")]).unwrap() {
         assert_eq!((state.kind, state.mtu), (DeviceKind::Macvlan, 1500));
+        let (received, sent) = (state.counters.rx_packets, state.counters.tx_packets);
+        assert!(received > 3 && sent > 3, "{}: {received} in, {sent} out", state.at);
+    }
+}
+
+/// Not every kernel has VLANs.
+#[test]
+fn packets_pass_the_devices_of_a_vlan_or_those_are_missing_and_the_wire_stands() {
+    if !can_raise("packets_pass_the_devices_of_a_vlan_or_those_are_missing_and_the_wire_stands") {
+        return;
+    }
+    let topology = Topology::raise(&vlans()).unwrap();
+    converse(&topology, "a", "b", "198.18.0.2");
+    let both = [device("a:v10-a"), device("b:v10-b")];
+    if let [first, second] = topology.missing() {
+        assert_eq!([&first.devices[..], &second.devices[..]], [&both[..1], &both[1..]]);
+        let text = first.to_string();
+        assert!(text.starts_with("vlan `v10-a`: cannot make vlan device `a:v10-a`: "), "{text}");
+        return;
+    }
+    assert_eq!(topology.missing(), []);
+    assert_eq!(converse(&topology, "a", "b", "198.18.1.2"), ip("198.18.1.1"));
+    for state in topology.device_states(&both).unwrap() {
         let (received, sent) = (state.counters.rx_packets, state.counters.tx_packets);
         assert!(received > 3 && sent > 3, "{}: {received} in, {sent} out", state.at);
     }

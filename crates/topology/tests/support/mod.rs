@@ -10,7 +10,7 @@ use std::{
 use ipnet::Ipv4Net;
 use scenario::{
     DeviceName, DeviceRef, Gateway, Host, HostKind, HostName, Lab, Link, Route,
-    link::{Bridge, Forwarding, LinkEnd, Macvlan, Vxlan, VxlanMember, Wire},
+    link::{Bridge, Forwarding, LinkEnd, Macvlan, Vlan, Vxlan, VxlanMember, Wire},
 };
 use topology::Topology;
 
@@ -102,6 +102,21 @@ pub(crate) fn macvlans() -> Lab {
     };
     let mut lab = wire();
     lab.links.extend([("a", "198.18.1.1/24"), ("b", "198.18.1.2/24")].map(|(h, to)| macvlan(h, to).into()));
+    lab
+}
+
+/// The same with a VLAN's device on each end of the wire.
+pub(crate) fn vlans() -> Lab {
+    let vlan = |host: &str, address: &str| Vlan {
+        name: format!("v10-{host}"),
+        at: DeviceRef::new(host, format!("v10-{host}")),
+        over: DeviceName::new("eth0"),
+        id: 10,
+        address: Some(net(address)),
+        mtu: 1500,
+    };
+    let mut lab = wire();
+    lab.links.extend([("a", "198.18.1.1/24"), ("b", "198.18.1.2/24")].map(|(h, to)| vlan(h, to).into()));
     lab
 }
 
