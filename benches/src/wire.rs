@@ -13,7 +13,10 @@ use std::{
 
 use anyhow::{Context, ensure};
 use ipnet::Ipv4Net;
-use scenario::{DeviceRef, DeviceSettings, Host, HostKind, HostName, Lab, Link, LinkEnd, LinkRole};
+use scenario::{
+    DeviceRef, DeviceSettings, Host, HostKind, HostName, Lab,
+    link::{self, LinkEnd},
+};
 use sys::netns::NetNs;
 use topology::Topology;
 use units::Bytes;
@@ -144,18 +147,11 @@ fn listens(transport: Transport, port: u16) -> bool {
 }
 
 fn lab() -> Lab {
-    let host =
-        |end: End| Host { name: HostName::new(end.host()), kind: HostKind::Host, forwards: false, vm: None };
-    let link_end = |end: End| LinkEnd {
-        at: DeviceRef::new(end.host(), DEVICE),
-        address: Some(Ipv4Net::new(end.address(), PREFIX).expect("30 is a length of a prefix")),
+    let link_end = |end: End| {
+        let address = Ipv4Net::new(end.address(), PREFIX).expect("30 is a length of a prefix");
+        LinkEnd::new(DeviceRef::new(end.host(), DEVICE), Some(address))
     };
-    let link = Link {
-        name: "wire".into(),
-        role: LinkRole::Wire,
-        ends: End::BOTH.map(link_end),
-        mtu: 1500,
-        rate: None,
-    };
-    Lab { hosts: End::BOTH.map(host).into(), links: vec![link], ..Lab::default() }
+    let hosts = End::BOTH.map(|end| Host::new(end.host(), HostKind::Host)).into();
+    let wire = link::Wire::new("wire", End::BOTH.map(link_end), 1500);
+    Lab { hosts, links: vec![wire.into()], ..Lab::default() }
 }

@@ -21,7 +21,7 @@ use crate::{
 const FEW: f64 = 0.5;
 const MANY: f64 = 3.0;
 
-/// Two namespaces on a bridge: nothing in the hypervisor has to boot.
+/// Two namespaces on a bridge, and two on a VLAN: nothing in the hypervisor has to boot.
 const WIRE: &str = r#"schema = 1
 name = "inside"
 title = "Two namespaces on a bridge in a virtual hypervisor"
@@ -39,11 +39,33 @@ address = "198.18.64.83/24"
 bridge = "vmbr0"
 address = "198.18.64.84/24"
 
+[hosts.far]
+
+[wires.trunk]
+between = ["pve:eth0", "far:eth0"]
+
+[vlans.v10-pve]
+host = "pve"
+over = "eth0"
+id = 10
+address = "198.18.1.1/24"
+
+[vlans.v10-far]
+host = "far"
+over = "eth0"
+id = 10
+address = "198.18.1.2/24"
+
 [paths.guest-to-guest]
 from = "client"
 to = "server"
 layers = ["veth", "bridge"]
 baseline = true
+
+[paths.tagged]
+from = "pve"
+to = "far"
+layers = ["vlan", "wire"]
 
 [workloads.latency]
 kind = "ping-pong"
@@ -156,7 +178,23 @@ pub(crate) fn finished_trials_outlive_their_hypervisor() {
     );
     let record = record(&sandbox);
     assert_eq!(trials(&record).len() as u64, number(&record["header"]["planned"]));
+    assert!(packets_of_vlan(&record).iter().all(|packets| *packets > 3), "{record:#}");
     let (status, said) = ended(&sandbox, &run, |controller, _| signal(controller, "KILL"));
     assert_eq!(status, None, "{said}");
     before.has_only_gained(&sandbox, &["inside.toml", "runs.db"]);
+}
+
+/// What each device of the VLAN received, and what it sent, in each trial over it.
+fn packets_of_vlan(record: &Value) -> Vec<u64> {
+    let of_path = |trial: &&Value| trial["cell"].as_str().is_some_and(|cell| cell.starts_with("tagged/"));
+    let trials: Vec<&Value> = trials(record).iter().filter(of_path).collect();
+    assert!(!trials.is_empty(), "no trial was made over the VLAN: {record:#}");
+    let devices = trials.iter().flat_map(|trial| trial["counters"]["devices"].as_array().expect("a list"));
+    let of_vlan = |device: &&Value| device["device"].as_str().is_some_and(|at| at.contains(":v10-"));
+    let packets: Vec<u64> = devices
+        .filter(of_vlan)
+        .flat_map(|at| ["rx_packets", "tx_packets"].map(|way| number(&at[way])))
+        .collect();
+    assert_eq!(packets.len(), 4 * trials.len(), "two devices, each both ways");
+    packets
 }

@@ -8,8 +8,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::house::House;
 
-/// A file under docs/reference that `plumb` prints.
+/// A file that `plumb` prints, or a part of one.
 pub(crate) struct Generated {
+    /// The file; behind a `#` the part, which stands between `<!-- PART -->` and `<!-- /PART -->`.
     pub(crate) path: &'static str,
     /// The arguments of `plumb` that print it.
     pub(crate) verb: &'static str,
@@ -19,6 +20,8 @@ pub(crate) struct Generated {
 #[rustfmt::skip]
 pub(crate) const GENERATED: &[Generated] = &[
     Generated { path: "docs/reference/scenario.schema.json", verb: "schema scenario" },
+    Generated { path: "docs/guide/scenarios.md#lab-tables", verb: "schema lab-tables" },
+    Generated { path: "docs/guide/scenarios.md#layers", verb: "schema layers" },
     Generated { path: "docs/reference/run.schema.json", verb: "schema run" },
     Generated { path: "docs/reference/findings.schema.json", verb: "schema findings" },
     Generated { path: "docs/reference/solo.schema.json", verb: "schema solo" },
@@ -36,15 +39,43 @@ pub(crate) fn run(house: &House) -> Result<ExitCode> {
             println!("skip {}: `plumb {}` is not there yet", file.path, file.verb);
             continue;
         };
-        let path = house.root.join(file.path);
-        fs::create_dir_all(path.parent().context("a generated file lies in a folder")?)?;
-        fs::write(&path, text).with_context(|| format!("write {}", file.path))?;
+        file.write(&house.root, &text).with_context(|| format!("write {}", file.path))?;
         println!("wrote {}", file.path);
     }
     Ok(ExitCode::SUCCESS)
 }
 
 impl Generated {
+    /// What is kept of it today, or nothing.
+    pub(crate) fn stored_in(&self, root: &Path) -> Option<String> {
+        let (path, part) = self.place();
+        let text = fs::read_to_string(root.join(path)).ok()?;
+        let Some([begin, end]) = part else { return Some(text) };
+        let (_, rest) = text.split_once(&begin)?;
+        rest.split_once(&end).map(|(part, _)| part.to_owned())
+    }
+
+    fn write(&self, root: &Path, text: &str) -> Result<()> {
+        let (path, part) = self.place();
+        let path = root.join(path);
+        let Some([begin, end]) = part else {
+            fs::create_dir_all(path.parent().context("a generated file lies in a folder")?)?;
+            return Ok(fs::write(&path, text)?);
+        };
+        let whole = fs::read_to_string(&path)?;
+        let (before, rest) = whole.split_once(&begin).with_context(|| format!("no `{}`", begin.trim()))?;
+        let (_, after) = rest.split_once(&end).with_context(|| format!("no `{}`", end.trim()))?;
+        Ok(fs::write(&path, format!("{before}{begin}{text}{end}{after}"))?)
+    }
+
+    /// The file, and what is before and behind the part.
+    fn place(&self) -> (&'static str, Option<[String; 2]>) {
+        match self.path.split_once('#') {
+            Some((path, part)) => (path, Some([format!("<!-- {part} -->\n"), format!("<!-- /{part} -->\n")])),
+            None => (self.path, None),
+        }
+    }
+
     /// What `plumb` prints, or nothing when it does not know the verb.
     ///
     /// # Errors

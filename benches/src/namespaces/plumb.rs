@@ -7,7 +7,10 @@ use std::{
 
 use anyhow::{Context, ensure};
 use ipnet::Ipv4Net;
-use scenario::{Bridge, DeviceName, DeviceRef, Host, HostKind, HostName, Lab, Link, LinkEnd, LinkRole};
+use scenario::{
+    DeviceName, DeviceRef, Host, HostKind, HostName, Lab, Link,
+    link::{Attachment, Bridge},
+};
 use topology::Topology;
 
 use super::{CHECK, GUESTS, milliseconds, verify};
@@ -55,27 +58,20 @@ fn count(topology: &Topology, host: &str, what: &str) -> anyhow::Result<String> 
 }
 
 fn lab() -> Lab {
-    let host =
-        |name: String| Host { name: HostName::new(name), kind: HostKind::Host, forwards: false, vm: None };
+    let host = |name: String| Host::new(name, HostKind::Host);
     let guests = || (1..=GUESTS).map(|number| (format!("guest{number}"), number));
-    let bridge = Bridge {
-        name: "bridge".into(),
-        at: DeviceRef::new("switch", "br0"),
-        ports: guests().map(|(_, number)| DeviceName::new(format!("port{number}"))).collect(),
-        address: None,
-        mtu: MTU,
-    };
+    let ports = guests().map(|(_, number)| DeviceName::new(format!("port{number}"))).collect();
+    let bridge = Bridge::new("bridge", DeviceRef::new("switch", "br0"), ports, MTU);
     Lab {
         hosts: [host("switch".into())].into_iter().chain(guests().map(|(name, _)| host(name))).collect(),
-        links: guests().map(|(name, number)| attachment(name, number)).collect(),
-        bridges: vec![bridge],
+        links: guests().map(|(name, number)| attachment(name, number)).chain([bridge.into()]).collect(),
         ..Lab::default()
     }
 }
 
-fn attachment(guest: String, number: u8) -> Link {
+fn attachment(name: String, number: u8) -> Link {
     let address = Ipv4Net::new([198, 18, 0, number].into(), 24).expect("24 is a length of a prefix");
-    let inside = LinkEnd { at: DeviceRef::new(guest.clone(), "eth0"), address: Some(address) };
-    let port = LinkEnd { at: DeviceRef::new("switch", format!("port{number}")), address: None };
-    Link { name: guest, role: LinkRole::Attachment, ends: [inside, port], mtu: MTU, rate: None }
+    let at = DeviceRef::new(name.clone(), "eth0");
+    let port = DeviceRef::new("switch", format!("port{number}"));
+    Attachment { name, at, port, address, mtu: MTU }.into()
 }

@@ -73,26 +73,24 @@ impl GuestNetwork {
     pub(crate) fn dressed(&self, agents: &mut Agents) -> Result<Vec<DeviceState>, RunError> {
         let ground = Ground { lab: &self.lab, topology: &self.topology };
         ground.dress_guests(agents)?;
-        let devices: Vec<DeviceRef> =
-            self.lab.nics.iter().flat_map(|nic| [nic.at.clone(), nic.port.clone()]).collect();
+        let devices: Vec<DeviceRef> = self.lab.link_devices().map(|device| device.at.clone()).collect();
         ground.states(agents, &devices)
     }
 }
 
 fn lab(guest: &HostName, vm: &Vm, mtu: u32) -> Lab {
-    let outside = HostName::new(OUTSIDE);
-    let host = |name: &HostName, kind, vm: Option<Vm>| Host { name: name.clone(), kind, forwards: false, vm };
-    let nic = scenario::Nic {
+    let guest_host = Host { vm: Some(vm.clone()), ..Host::new(guest.as_str(), HostKind::Guest) };
+    let nic = scenario::link::Nic {
         name: guest.to_string(),
         at: DeviceRef { host: guest.clone(), device: DeviceName::new(DEVICE) },
-        port: DeviceRef { host: outside.clone(), device: DeviceName::new(guest.as_str()) },
+        port: DeviceRef::new(OUTSIDE, guest.as_str()),
         address: ADDRESS,
         mtu,
         queues: vm.queues,
     };
     Lab {
-        hosts: vec![host(&outside, HostKind::Host, None), host(guest, HostKind::Guest, Some(vm.clone()))],
-        nics: vec![nic],
+        hosts: vec![Host::new(OUTSIDE, HostKind::Host), guest_host],
+        links: vec![nic.into()],
         ..Lab::default()
     }
 }

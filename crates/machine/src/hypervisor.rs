@@ -23,6 +23,7 @@ const MODULES: &[&str] = &[
     "vhost_net",
     "bridge",
     "veth",
+    "8021q",
     "vxlan",
     "nft_chain_nat",
     "nft_masq",

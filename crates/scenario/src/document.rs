@@ -16,14 +16,12 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use toml::Spanned;
 
+pub(crate) use crate::link::{BridgeTable, GuestTable, LinkTables};
 pub(crate) use device_table::DeviceTable;
-pub(crate) use lab_tables::{
-    BridgeTable, GatewayTable, GuestTable, HostTable, MemberTable, RouteTable, Switch, VmTable, VxlanTable,
-    WireTable,
-};
+pub(crate) use lab_tables::{GatewayTable, HostTable, RouteTable, Switch, VmTable};
 pub(crate) use probe_table::{Kinds, ProbeWord, ProbesTable};
-pub(crate) use read::{FIXED, KEYS, read};
-pub(crate) use run_tables::{FactorTable, LayerWord, ObjectiveWord, PathTable, PortsWord, ScheduleTable};
+pub(crate) use read::{FIXED, ReadSection, keys, of_lab, read};
+pub(crate) use run_tables::{FactorTable, ObjectiveWord, PathTable, PortsWord, ScheduleTable};
 pub(crate) use section::{Entry, Section};
 pub(crate) use variant_table::VariantTable;
 pub(crate) use workload_tables::{
@@ -52,24 +50,12 @@ pub(crate) struct Document {
     pub(crate) about: String,
     /// Hosts, by name: each a network namespace of its own.
     pub(crate) hosts: Section<HostTable>,
-    /// Wires between hosts, by name.
-    #[schemars(with = "Option<Section<WireTable>>")]
-    pub(crate) wires: Section<WireTable>,
-    /// Bridges, by name.
-    #[schemars(with = "Option<Section<BridgeTable>>")]
-    pub(crate) bridges: Section<BridgeTable>,
-    /// Guests, by name: virtual machines behind a bridge, or namespaces that stand for them.
-    #[schemars(with = "Option<Section<GuestTable>>")]
-    pub(crate) guests: Section<GuestTable>,
+    /// What connects them.
+    #[schemars(flatten)]
+    pub(crate) links: LinkTables,
     /// Kinds of virtual machine, by name, for guests to be.
     #[schemars(with = "Option<Section<VmTable>>")]
     pub(crate) vms: Section<VmTable>,
-    /// Pods, by name: namespaces behind a bridge.
-    #[schemars(with = "Option<Section<GuestTable>>")]
-    pub(crate) pods: Section<GuestTable>,
-    /// VXLAN overlays, by the name of their devices.
-    #[schemars(with = "Option<Section<VxlanTable>>")]
-    pub(crate) vxlans: Section<VxlanTable>,
     /// Egress gateways, by name.
     #[schemars(with = "Option<Section<GatewayTable>>")]
     pub(crate) gateways: Section<GatewayTable>,
@@ -118,6 +104,6 @@ impl Document {
 
     /// Guests and pods.
     pub(crate) fn attached(&self) -> impl Iterator<Item = &Entry<GuestTable>> {
-        self.guests.iter().chain(self.pods.iter())
+        self.links.guests.iter().chain(self.links.pods.iter())
     }
 }

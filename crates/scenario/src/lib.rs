@@ -12,6 +12,7 @@ mod document;
 mod expand;
 mod factor;
 mod lab;
+pub mod link;
 mod names;
 mod nearest;
 mod order;
@@ -33,15 +34,13 @@ pub use design::{Design, LEAST_PRECISE, Objective};
 pub use diagnosis::{Diagnosis, Place};
 pub use expand::PlanOptions;
 pub use factor::{Factor, Level, Setting, WorkloadSetting};
-pub use lab::{
-    Bridge, DeviceSettingKind, DeviceSettings, Forwarding, Gateway, Host, HostKind, Lab, Link, LinkEnd,
-    LinkRole, Nic, Offloads, Route, Vxlan, VxlanMember, of_host,
-};
+pub use lab::{DeviceSettingKind, DeviceSettings, Gateway, Host, HostKind, Lab, Offloads, Route, of_host};
+pub use link::{Layer, Link, LinkDevice};
 pub use names::{CellId, DeviceName, DeviceRef, FactorName, HostName, PathName, WorkloadName};
-pub use path::{Layer, Path, PathEnd};
+pub use path::{Path, PathEnd};
 pub use plan::{Arm, Cell, Plan, PlannedTrial};
 pub use probes::{ProbeKind, Probes};
 pub use scenario::{Ports, Scenario, Schedule};
-pub use schema::schema;
+pub use schema::{lab_tables, layers, schema};
 pub use vm::{Board, Monitor, VirtioNet, Vm};
 pub use workload::Workload;

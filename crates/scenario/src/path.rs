@@ -1,53 +1,13 @@
 //! A path: from one endpoint to another through named layers.
 
-use std::{fmt, net::Ipv4Addr};
+use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::names::{DeviceRef, HostName, PathName};
-
-/// What a packet passes on its way. The order of the variants is the order of the help text only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Layer {
-    /// A wire between two hosts.
-    Wire,
-    /// The veth pair of a guest or pod.
-    Veth,
-    /// The network device of a virtual machine: its queues, who empties them (the monitor, or vhost), and the tap device.
-    Virtio,
-    /// A bridge.
-    Bridge,
-    /// A VXLAN tunnel: encapsulated, sent over a wire, decapsulated.
-    Vxlan,
-    /// An egress gateway: policy route, forwarding, source translation.
-    Gateway,
-}
-
-impl Layer {
-    /// Every layer.
-    pub const ALL: [Self; 6] =
-        [Self::Wire, Self::Veth, Self::Virtio, Self::Bridge, Self::Vxlan, Self::Gateway];
-
-    /// The word for it in scenarios and reports.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Wire => "wire",
-            Self::Veth => "veth",
-            Self::Virtio => "virtio",
-            Self::Bridge => "bridge",
-            Self::Vxlan => "vxlan",
-            Self::Gateway => "gateway",
-        }
-    }
-}
-
-impl fmt::Display for Layer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
+use crate::{
+    link::Layer,
+    names::{DeviceRef, HostName, PathName},
+};
 
 /// One end of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,8 +15,9 @@ use ipnet::Ipv4Net;
 
 use crate::{
     lab::{Gateway, Lab},
+    link::Layer,
     names::{DeviceRef, HostName},
-    path::{Layer, PathEnd},
+    path::PathEnd,
 };
 use segment::{Segments, Step};
 

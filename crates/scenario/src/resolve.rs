@@ -10,24 +10,17 @@ use std::{collections::BTreeMap, net::Ipv4Addr, ops::Range};
 use ipnet::Ipv4Net;
 
 use crate::{
-    document::{BridgeTable, Document, Entry, GatewayTable, GuestTable, VxlanTable, WireTable},
-    lab::{
-        Bridge, DeviceSettingKind, DeviceSettings, Forwarding, Gateway, Host, HostKind, Lab, Link, LinkEnd,
-        LinkRole, Nic, Route, Vxlan, VxlanMember,
-    },
+    document::{Document, Entry, GatewayTable, GuestTable},
+    lab::{DeviceSettingKind, DeviceSettings, Gateway, Host, HostKind, Lab, Route},
     names::{DeviceName, DeviceRef, HostName},
     vm::Vm,
 };
 pub(crate) use device::device_settings;
-pub(crate) use mtu::ENCAPSULATION;
-use mtu::Mtus;
+pub(crate) use mtu::Mtus;
 pub(crate) use vm::vm;
 
 /// The routing table of the first gateway's diverting route; the kernel's own are 253 to 255.
 const FIRST_TABLE: u32 = 1000;
-
-/// The device of a guest or pod.
-pub(crate) const GUEST_DEVICE: &str = "eth0";
 
 /// A lab and where in the document its parts stand.
 #[derive(Debug)]
@@ -47,9 +40,35 @@ pub(crate) struct Places {
     pub(crate) addresses: Vec<(DeviceRef, Ipv4Net, Range<usize>)>,
     /// What decides the MTU of a device, where the document says it.
     pub(crate) mtus: BTreeMap<DeviceRef, Range<usize>>,
+    /// What puts a device on its network segment.
+    pub(crate) segments: BTreeMap<DeviceRef, Range<usize>>,
 }
 
 impl Places {
+    fn of(document: &Document) -> Self {
+        let mut places = Self::default();
+        for table in document.links.all() {
+            for device in table.devices(document) {
+                if let Some(mtu) = table.mtu() {
+                    places.mtus.insert(device.at.clone(), mtu.span());
+                }
+                places.segments.entry(device.at.clone()).or_insert(device.segment);
+                if let Some((address, place)) = device.address {
+                    places.addresses.push((device.at.clone(), address, place));
+                }
+                places.devices.push((device.at, device.place));
+            }
+        }
+        for entry in document.devices.iter() {
+            if let (Ok(at), Some(mtu)) =
+                (entry.name().parse(), device::place(&entry.table, DeviceSettingKind::Mtu))
+            {
+                places.mtus.insert(at, mtu);
+            }
+        }
+        places
+    }
+
     /// Whether something makes the device.
     pub(crate) fn has(&self, device: &DeviceRef) -> bool {
         self.devices.iter().any(|(at, _)| at == device)
@@ -64,176 +83,57 @@ impl Places {
 
 /// The lab of `document`.
 pub(crate) fn lab(document: &Document) -> Draft {
-    let mut maker = Maker { document, mtus: Mtus::of(document), places: Places::default() };
-    let (links, nics) = maker.links();
-    let bridges: Vec<Bridge> = document.bridges.iter().map(|entry| maker.bridge(entry)).collect();
-    let bare: Vec<(DeviceRef, Ipv4Net)> = maker.places.addresses.iter().map(|a| (a.0.clone(), a.1)).collect();
-    let vxlans: Vec<Vxlan> = document.vxlans.iter().map(|entry| maker.vxlan(entry, &bare)).collect();
-    let devices = maker.devices();
-    let gateways = gateways(document, &vxlans);
-    let mut lab = Lab {
-        hosts: hosts(document),
-        links,
-        nics,
-        bridges,
-        vxlans,
-        gateways,
-        routes: routes(document),
-        devices,
-    };
+    let (mtus, places) = (Mtus::of(document), Places::of(document));
+    let resolver = Resolver { document, mtus, places };
+    let links = document.links.all().filter_map(|table| table.link(&resolver)).collect();
+    let (hosts, routes, devices) = (hosts(document), routes(document), devices(document));
+    let mut lab = Lab { hosts, links, gateways: Vec::new(), routes, devices };
+    lab.gateways = gateways(document, &lab);
     route_back(&mut lab);
     set_forwarding(&mut lab);
-    Draft { lab, places: maker.places }
+    Draft { lab, places: resolver.places }
 }
 
-/// The device of a bridge.
-pub(crate) fn bridge_device(entry: &Entry<BridgeTable>) -> DeviceRef {
-    let device = entry.table.device.as_ref().map_or(entry.name(), |device| device.get_ref());
-    DeviceRef::new(entry.table.host.get_ref(), device)
-}
-
-/// The bridge's port that a guest or pod is attached to, if its bridge exists.
-fn port_of(document: &Document, guest: &Entry<GuestTable>) -> Option<DeviceRef> {
-    let bridge = document.bridges.get(guest.table.bridge.get_ref())?;
-    Some(DeviceRef::new(bridge.table.host.get_ref(), guest.name()))
-}
-
-struct Maker<'d> {
-    document: &'d Document,
+/// What is known of the document while its links are made.
+pub(crate) struct Resolver<'d> {
+    /// The document.
+    pub(crate) document: &'d Document,
     mtus: Mtus,
     places: Places,
 }
 
-impl Maker<'_> {
-    /// Wires and attachments; a guest that is a virtual machine has a device of its own kind.
-    fn links(&mut self) -> (Vec<Link>, Vec<Nic>) {
-        let document = self.document;
-        let mut links: Vec<Link> =
-            document.wires.iter().map(|entry| self.wire(entry.name(), &entry.table)).collect();
-        let mut nics = Vec::new();
-        for (entry, nic) in document.attached().filter_map(|entry| Some((entry, self.nic(entry)?))) {
-            match entry.table.vm {
-                Some(_) => nics.push(nic),
-                None => links.push(attachment(nic)),
-            }
-        }
-        (links, nics)
+impl Resolver<'_> {
+    /// The MTU with which the device is made.
+    pub(crate) fn mtu(&self, device: &DeviceRef) -> u32 {
+        self.mtus.made(device)
     }
 
-    fn wire(&mut self, name: &str, wire: &WireTable) -> Link {
-        let ends = [0, 1].map(|side| {
-            let at = wire.between[side].get_ref().0.clone();
-            self.device(&at, wire.between[side].span(), wire.mtu.as_ref().map(toml::Spanned::span));
-            let written = wire.addresses.as_ref().map(|addresses| &addresses[side]);
-            let address = written.and_then(|address| address.get_ref().0);
-            self.address(&at, address, || written.map_or(0..0, toml::Spanned::span));
-            LinkEnd { at, address }
-        });
-        let rate = wire.rate.as_ref().map(|rate| rate.get_ref().0);
-        let mtu = self.mtus.made(&ends[0].at);
-        Link { name: name.to_owned(), role: LinkRole::Wire, ends, mtu, rate }
-    }
-
-    fn nic(&mut self, guest: &Entry<GuestTable>) -> Option<Nic> {
-        let (at, port) = (DeviceRef::new(guest.name(), GUEST_DEVICE), port_of(self.document, guest)?);
-        let mtu_place = guest.table.mtu.as_ref().map(toml::Spanned::span);
-        self.device(&at, guest.name.span(), mtu_place.clone());
-        self.device(&port, guest.name.span(), mtu_place);
-        let address = guest.table.address.get_ref().0;
-        self.address(&at, Some(address), || guest.table.address.span());
-        let mtu = self.mtus.made(&at);
-        let queues = vm_of(self.document, guest).map_or(1, |vm| vm.queues);
-        Some(Nic { name: guest.name().to_owned(), at, port, address, mtu, queues })
-    }
-
-    fn bridge(&mut self, entry: &Entry<BridgeTable>) -> Bridge {
-        let at = bridge_device(entry);
-        let place = entry.table.device.as_ref().map_or_else(|| entry.name.span(), toml::Spanned::span);
-        self.device(&at, place, entry.table.mtu.as_ref().map(toml::Spanned::span));
-        let address = entry.table.address.as_ref().map(|address| address.get_ref().0);
-        self.address(&at, address, || entry.table.address.as_ref().map_or(0..0, toml::Spanned::span));
-        let (ports, mtu) = (ports(self.document, entry), self.mtus.made(&at));
-        Bridge { name: entry.name().to_owned(), at, ports, address, mtu }
-    }
-
-    fn vxlan(&mut self, entry: &Entry<VxlanTable>, underlay: &[(DeviceRef, Ipv4Net)]) -> Vxlan {
-        let table = &entry.table;
-        let mut mtu = mtu::DEFAULT - ENCAPSULATION;
-        let members = table.members.iter().map(|member| {
-            let at = DeviceRef::new(member.name(), entry.name());
-            self.device(&at, entry.name.span(), table.mtu.as_ref().map(toml::Spanned::span));
-            let address = member.table.address.as_ref().map(|address| address.get_ref().0);
-            self.address(&at, address, || member.table.address.as_ref().map_or(0..0, toml::Spanned::span));
-            mtu = self.mtus.made(&at);
-            let over = DeviceRef::new(member.name(), member.table.over.get_ref());
-            let local =
-                underlay.iter().find(|(device, _)| *device == over).map(|(_, address)| address.addr());
-            let local = local.unwrap_or(Ipv4Addr::UNSPECIFIED);
-            VxlanMember { at, underlay: over.device, local, address }
-        });
-        let members = members.collect();
-        let port = table.port.as_ref().map_or(4789, |port| *port.get_ref());
-        let forwarding = table.fdb.map_or(Forwarding::Unicast, Forwarding::from);
-        Vxlan { name: entry.name().to_owned(), vni: *table.vni.get_ref(), port, forwarding, mtu, members }
-    }
-
-    fn devices(&mut self) -> BTreeMap<DeviceRef, DeviceSettings> {
-        let mut settings = BTreeMap::new();
-        for entry in self.document.devices.iter() {
-            let Ok(at) = entry.name().parse::<DeviceRef>() else { continue };
-            if let Some(place) = device::place(&entry.table, DeviceSettingKind::Mtu) {
-                self.places.mtus.insert(at.clone(), place);
-            }
-            settings.insert(at, device_settings(&entry.table).0);
-        }
-        settings
-    }
-
-    fn device(&mut self, at: &DeviceRef, place: Range<usize>, mtu: Option<Range<usize>>) {
-        self.places.devices.push((at.clone(), place));
-        if let Some(mtu) = mtu {
-            self.places.mtus.insert(at.clone(), mtu);
-        }
-    }
-
-    fn address(&mut self, at: &DeviceRef, address: Option<Ipv4Net>, place: impl FnOnce() -> Range<usize>) {
-        if let Some(address) = address {
-            self.places.addresses.push((at.clone(), address, place()));
-        }
+    /// The address of the device, without its network.
+    pub(crate) fn address(&self, device: &DeviceRef) -> Option<Ipv4Addr> {
+        let mut addresses = self.places.addresses.iter();
+        addresses.find(|(at, ..)| at == device).map(|(_, address, _)| address.addr())
     }
 }
 
-/// The same as a pair of devices.
-fn attachment(nic: Nic) -> Link {
-    let near = LinkEnd { at: nic.at, address: Some(nic.address) };
-    let ends = [near, LinkEnd { at: nic.port, address: None }];
-    Link { name: nic.name, role: LinkRole::Attachment, ends, mtu: nic.mtu, rate: None }
-}
-
-/// The ports of a bridge: those it lists, then guests and pods, then overlays.
-fn ports(document: &Document, bridge: &Entry<BridgeTable>) -> Vec<DeviceName> {
-    let listed = bridge.table.ports.iter().map(|port| port.get_ref().as_str());
-    let attached = document.attached().filter(|guest| guest.table.bridge.get_ref() == bridge.name());
-    let overlays = document.vxlans.iter().filter(|vxlan| {
-        vxlan.table.members.iter().any(|member| {
-            member.name() == bridge.table.host.get_ref()
-                && member.table.bridge.as_ref().is_some_and(|named| named.get_ref() == bridge.name())
-        })
+fn devices(document: &Document) -> BTreeMap<DeviceRef, DeviceSettings> {
+    let known = document.devices.iter().filter_map(|entry| {
+        let at = entry.name().parse::<DeviceRef>().ok()?;
+        Some((at, device_settings(&entry.table).0))
     });
-    listed.chain(attached.map(Entry::name)).chain(overlays.map(Entry::name)).map(DeviceName::new).collect()
+    known.collect()
 }
 
 fn hosts(document: &Document) -> Vec<Host> {
     let host = |name: &str, kind, vm| Host { name: HostName::new(name), kind, forwards: false, vm };
     let hosts = document.hosts.names().map(|name| host(name, HostKind::Host, None));
     let guests =
-        document.guests.iter().map(|guest| host(guest.name(), HostKind::Guest, vm_of(document, guest)));
-    let pods = document.pods.iter().map(|pod| host(pod.name(), HostKind::Pod, vm_of(document, pod)));
+        document.links.guests.iter().map(|guest| host(guest.name(), HostKind::Guest, vm_of(document, guest)));
+    let pods = document.links.pods.iter().map(|pod| host(pod.name(), HostKind::Pod, vm_of(document, pod)));
     hosts.chain(guests).chain(pods).collect()
 }
 
 /// The virtual machine that a guest or pod is, if it is one of a known kind.
-fn vm_of(document: &Document, guest: &Entry<GuestTable>) -> Option<Vm> {
+pub(crate) fn vm_of(document: &Document, guest: &Entry<GuestTable>) -> Option<Vm> {
     Some(vm(&document.vms.get(guest.table.vm.as_ref()?.get_ref())?.table))
 }
 
@@ -250,21 +150,22 @@ fn routes(document: &Document) -> Vec<Route> {
     written.chain(defaults).collect()
 }
 
-fn gateways(document: &Document, vxlans: &[Vxlan]) -> Vec<Gateway> {
-    let tables = FIRST_TABLE..;
-    document.gateways.iter().zip(tables).map(|(entry, table)| gateway(entry, table, vxlans)).collect()
+fn gateways(document: &Document, lab: &Lab) -> Vec<Gateway> {
+    document.gateways.iter().zip(FIRST_TABLE..).map(|(entry, table)| gateway(entry, table, lab)).collect()
 }
 
-fn gateway(entry: &Entry<GatewayTable>, table: u32, vxlans: &[Vxlan]) -> Gateway {
+fn gateway(entry: &Entry<GatewayTable>, table: u32, lab: &Lab) -> Gateway {
     let written = &entry.table;
     let egress = HostName::new(written.egress.get_ref());
+    let tunnel = DeviceName::new(written.tunnel.get_ref());
+    let next_hop = inside(lab, &tunnel, &egress).unwrap_or(Ipv4Addr::UNSPECIFIED);
     Gateway {
         name: entry.name().to_owned(),
         node: HostName::new(written.node.get_ref()),
         sources: written.pods.get_ref().0,
         destinations: written.destinations.get_ref().0,
-        tunnel: DeviceName::new(written.tunnel.get_ref()),
-        next_hop: inside(vxlans, written.tunnel.get_ref(), &egress).unwrap_or(Ipv4Addr::UNSPECIFIED),
+        tunnel,
+        next_hop,
         table,
         egress,
         egress_device: DeviceName::new(written.device.get_ref()),
@@ -272,18 +173,19 @@ fn gateway(entry: &Entry<GatewayTable>, table: u32, vxlans: &[Vxlan]) -> Gateway
     }
 }
 
-/// The address of `host` inside the overlay `name`.
-pub(crate) fn inside(vxlans: &[Vxlan], name: &str, host: &HostName) -> Option<Ipv4Addr> {
-    let vxlan = vxlans.iter().find(|vxlan| vxlan.name == name)?;
-    let member = vxlan.members.iter().find(|member| member.at.host == *host)?;
-    member.address.map(|address| address.addr())
+/// The address of `host` inside the tunnel whose devices are named `tunnel`.
+fn inside(lab: &Lab, tunnel: &DeviceName, host: &HostName) -> Option<Ipv4Addr> {
+    let mut addresses = lab.addresses();
+    addresses.find(|(at, _)| at.host == *host && at.device == *tunnel).map(|(_, address)| address.addr())
 }
 
 /// Gives each egress host the route back to the pods, through the tunnel, unless the document gives it one.
 fn route_back(lab: &mut Lab) {
-    for gateway in &lab.gateways {
-        let Some(via) = inside(&lab.vxlans, gateway.tunnel.as_str(), &gateway.node) else { continue };
-        let back = Route { host: gateway.egress.clone(), to: gateway.sources, via };
+    let back = |gateway: &Gateway| {
+        let via = inside(lab, &gateway.tunnel, &gateway.node)?;
+        Some(Route { host: gateway.egress.clone(), to: gateway.sources, via })
+    };
+    for back in lab.gateways.iter().filter_map(back).collect::<Vec<_>>() {
         let known = |route: &Route| route.host == back.host && route.to.contains(&back.to);
         if !lab.routes.iter().any(known) {
             lab.routes.push(back);

@@ -28,6 +28,59 @@ fn give_words(schema: &mut Value) {
     schema["$defs"]["VaryWord"] = vary;
 }
 
+/// The tables that describe the lab, for the guide: Markdown, in the order of the documents.
+#[must_use]
+pub fn lab_tables() -> String {
+    let root = schema();
+    let row = |key: &'static str| {
+        let named = &root["properties"][key];
+        let (pattern, table) = match &named["items"] {
+            Value::Null => (format!("[{key}.NAME]"), &named["additionalProperties"]),
+            items => (format!("[[{key}]]"), items),
+        };
+        let table = definition(&root, table);
+        let members = table["properties"].as_object().into_iter().flatten().filter_map(|(name, property)| {
+            let member = definition(&root, property.get("additionalProperties")?);
+            Some(table_row(&format!("[{key}.NAME.{name}.NAME]"), member))
+        });
+        [table_row(&pattern, table)].into_iter().chain(members).collect::<String>()
+    };
+    let rows: String = document::of_lab().map(row).collect();
+    format!("| table | what it is | keys |\n| --- | --- | --- |\n{rows}")
+}
+
+/// The layers that packets meet, for the guide: Markdown.
+#[must_use]
+pub fn layers() -> String {
+    let root = schema();
+    let layers = root["$defs"]["Layer"]["oneOf"].as_array().into_iter().flatten();
+    let rows: String = layers
+        .map(|layer| format!("| `{}` | {} |\n", text(&layer["const"]), sentence(&layer["description"])))
+        .collect();
+    format!("| layer | what it is |\n| --- | --- |\n{rows}")
+}
+
+fn definition<'s>(root: &'s Value, at: &'s Value) -> &'s Value {
+    at["$ref"].as_str().and_then(|reference| root.pointer(reference.strip_prefix('#')?)).unwrap_or(at)
+}
+
+fn table_row(pattern: &str, table: &Value) -> String {
+    let keys = table["properties"].as_object().into_iter().flatten();
+    let keys: Vec<String> = keys.map(|(key, _)| format!("`{key}`")).collect();
+    let keys = if keys.is_empty() { "none".to_owned() } else { keys.join(", ") };
+    format!("| `{pattern}` | {} | {keys} |\n", sentence(&table["description"]))
+}
+
+/// The first sentence, without its full stop.
+fn sentence(description: &Value) -> String {
+    let text = text(description).replace('\n', " ");
+    text.split(". ").next().unwrap_or_default().trim_end_matches('.').to_owned()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
 /// The definition of a variant.
 const VARIANT: &str = "Variant";
 
@@ -93,17 +146,9 @@ mod tests {
     use super::*;
     use crate::builtin;
 
-    /// Follows a reference to its definition.
-    fn resolved<'s>(root: &'s Value, at: &'s Value) -> &'s Value {
-        match at["$ref"].as_str() {
-            Some(reference) => root.pointer(&reference[1..]).expect("a definition"),
-            None => at,
-        }
-    }
-
     /// Every key of the document must be in the schema.
     fn check(root: &Value, at: &Value, document: &toml::Value, place: &str) {
-        let at = resolved(root, at);
+        let at = definition(root, at);
         match document {
             toml::Value::Table(table) => {
                 for (key, value) in table {

@@ -1,6 +1,6 @@
 //! Every shipped scenario parses, plans, stays inside its time, and goes exactly the ways that it says.
 
-use scenario::{Arm, HostKind, Layer, Plan, PlanOptions, Scenario, builtin, variant};
+use scenario::{Arm, HostKind, Layer, Link, Plan, PlanOptions, Scenario, builtin, variant};
 use workload::WorkloadSettings;
 
 const SEED: u64 = 7;
@@ -77,11 +77,13 @@ fn streams_are_multiples_of_the_queues_and_a_cap_is_told() {
 #[test]
 fn queues_of_a_factor_are_made_by_the_virtual_machine() {
     let lab = builtin("bridge-multiqueue").lab;
-    for nic in &lab.nics {
+    let nics =
+        || lab.links.iter().filter_map(|link| if let Link::Nic(nic) = link { Some(nic) } else { None });
+    for nic in nics() {
         let vm = lab.vm(&nic.at.host).expect("it is one");
         assert_eq!((nic.queues, vm.queues, vm.vcpus), (2, 2, 2), "{}", nic.name);
     }
-    assert_eq!(lab.nics.len(), 2);
+    assert_eq!(nics().count(), 2);
 }
 
 /// Paths that are held against each other end in guests that differ in nothing else, and none is without its twin.

@@ -1,6 +1,6 @@
 //! A lab with virtual machines falls into what this machine's kernel makes and what the kernel of each guest makes.
 
-use scenario::{HostName, Lab, Scenario, builtin};
+use scenario::{HostName, Lab, Link, Scenario, builtin};
 
 const CHANGED: &str = "[[routes]]\nhost = \"client\"\nto = \"0.0.0.0/0\"\nvia = \"198.18.64.1\"\n\n\
                        [devices.\"client:eth0\"]\nmtu = 4000\n\n\
@@ -22,6 +22,10 @@ fn hosts(lab: &Lab) -> Vec<&str> {
     lab.hosts.iter().map(|host| host.name.as_str()).collect()
 }
 
+fn links(lab: &Lab) -> Vec<&str> {
+    lab.links.iter().map(Link::name).collect()
+}
+
 fn devices(lab: &Lab) -> Vec<String> {
     lab.devices.keys().map(ToString::to_string).collect()
 }
@@ -31,9 +35,8 @@ fn outside_are_the_hosts_the_bridges_and_the_ports_but_no_guest() {
     let lab = lab();
     let outside = lab.outside();
     assert_eq!(hosts(&outside), ["pve"]);
-    assert_eq!(outside.bridges, lab.bridges);
-    let ports: Vec<String> = outside.nics.iter().map(|nic| nic.port.to_string()).collect();
-    assert_eq!(ports, ["pve:client", "pve:server"], "a tap device is made here");
+    assert_eq!(outside.links, lab.links, "a tap device is made here");
+    assert_eq!(links(&outside), ["client", "server", "vmbr0"]);
     assert_eq!(devices(&outside), ["pve:server"]);
     assert_eq!(outside.routes, []);
 }
@@ -44,12 +47,11 @@ fn inside_is_what_the_guest_has_of_its_own() {
     let inside = |host: &str| lab.inside(&HostName::new(host));
     let client = inside("client");
     assert_eq!(hosts(&client), ["client"]);
-    assert_eq!(client.nics.iter().map(|nic| nic.name.as_str()).collect::<Vec<_>>(), ["client"]);
+    assert_eq!(links(&client), ["client"], "no bridge");
     assert_eq!(devices(&client), ["client:eth0"]);
     assert_eq!(client.routes, lab.routes);
-    assert!(client.bridges.is_empty() && client.links.is_empty());
     let server = inside("server");
-    assert_eq!((server.routes.len(), server.nics.len()), (0, 1));
+    assert_eq!((server.routes.len(), server.links.len()), (0, 1));
     assert!(!devices(&server).contains(&"pve:server".to_owned()), "its port is not its own");
 }
 

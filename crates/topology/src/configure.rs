@@ -238,7 +238,7 @@ fn in_order<'d, 'n>(
     let find =
         |at: &DeviceRef| devices.find(at).ok_or_else(|| ConfigureError::NoDevice { device: at.clone() });
     let mut found = named.map(find).collect::<Result<Vec<_>, _>>()?;
-    found.sort_by_key(|device| device.kind);
+    found.sort_by_key(|device| device.depth);
     Ok(found)
 }
 

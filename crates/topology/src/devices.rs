@@ -6,9 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use scenario::{DeviceName, DeviceRef, HostName, Lab, Nic};
+use scenario::{DeviceName, DeviceRef, HostName, Lab, Link, LinkDevice};
 
-use crate::{error::RaiseError, missing::Element, state::DeviceKind, virtio};
+use crate::{
+    error::RaiseError,
+    link::{self, Behind, DeviceKind},
+    missing::Element,
+};
 
 /// `lo` is 1. No index is used twice in a lab: the two ends of a pair with the same index in their two
 /// namespaces look to the kernel like a device of its own, whose carrier it announces up to a second late.
@@ -26,50 +30,49 @@ pub(crate) struct Device {
     pub(crate) element: Element,
     /// The bridge that it is a port of.
     pub(crate) master: Option<DeviceRef>,
+    /// Which of the lab's links makes it.
+    pub(crate) link: usize,
+    /// How many devices are under it, each on the next.
+    pub(crate) depth: usize,
 }
 
 /// The devices of a lab.
 #[derive(Debug, Default)]
 pub(crate) struct Devices {
     by_ref: BTreeMap<DeviceRef, Device>,
-    /// Both directions of every pair.
-    far_ends: BTreeMap<DeviceRef, DeviceRef>,
-    /// What is behind tap devices.
-    guests: BTreeMap<DeviceRef, [u8; 6]>,
+    /// What is at the other end of those of which that is known.
+    behind: BTreeMap<DeviceRef, Behind>,
 }
 
 impl Devices {
     /// Numbers every device of `lab`; says what is named twice or not at all.
     pub(crate) fn of(lab: &Lab) -> Result<Self, RaiseError> {
         let mut devices = Self::default();
-        for link in &lab.links {
-            for end in &link.ends {
-                devices.add(lab, &end.at, DeviceKind::Veth, link.mtu, Element::Link(link.name.clone()))?;
-            }
-            let [one, other] = link.ends.each_ref().map(|end| end.at.clone());
-            devices.far_ends.insert(one.clone(), other.clone());
-            devices.far_ends.insert(other, one);
-        }
-        for nic in &lab.nics {
-            devices.add_nic(lab, nic)?;
-        }
-        for vxlan in &lab.vxlans {
-            for member in &vxlan.members {
-                let element = Element::Vxlan(vxlan.name.clone());
-                devices.add(lab, &member.at, DeviceKind::Vxlan, vxlan.mtu, element)?;
+        let mut under = BTreeMap::new();
+        for (number, link) in lab.links.iter().enumerate() {
+            let (kind, element) = (link::kind(link), link::element(link));
+            for made in link.devices() {
+                if let Some(of_device) = kind.device(made.at, lab) {
+                    let device = devices.add(lab, made, of_device, &element)?;
+                    (device.link, device.mac) = (number, kind.mac(made.at).unwrap_or(device.mac));
+                }
+                devices.behind.extend(kind.behind(made.at).map(|behind| (made.at.clone(), behind)));
+                under.extend(made.under().map(|under| (made.at.clone(), under)));
             }
         }
-        for bridge in &lab.bridges {
-            devices.add(
-                lab,
-                &bridge.at,
-                DeviceKind::Bridge,
-                bridge.mtu,
-                Element::Bridge(bridge.name.clone()),
-            )?;
+        for device in devices.by_ref.values_mut() {
+            // As many as there are is enough, should some stand on each other.
+            let below = |at: &DeviceRef| under.get(at).cloned();
+            device.depth = std::iter::successors(below(&device.at), below).take(under.len()).count();
         }
         devices.enslave(lab)?;
         Ok(devices)
+    }
+
+    /// How many steps come before a link can be made: what its devices stand on is made first.
+    pub(crate) fn depth_of(&self, link: &Link) -> usize {
+        let devices = link.devices();
+        devices.iter().filter_map(|made| Some(self.find(made.at)?.depth)).max().unwrap_or(0)
     }
 
     /// The device at `at`, named by `element`.
@@ -119,8 +122,14 @@ impl Devices {
     fn macs_of_bridge(&self, bridge: &DeviceRef, seen: &mut BTreeSet<DeviceRef>) -> Vec<[u8; 6]> {
         let mut macs: Vec<_> = self.find(bridge).map(|device| device.mac).into_iter().collect();
         for port in self.all().filter(|device| device.master.as_ref() == Some(bridge)) {
-            macs.extend(self.guests.get(&port.at));
-            let far = self.far_ends.get(&port.at).and_then(|at| self.find(at));
+            let far = match self.behind.get(&port.at) {
+                Some(Behind::Device(at)) => self.find(at),
+                Some(Behind::Mac(mac)) => {
+                    macs.push(*mac);
+                    None
+                }
+                None => None,
+            };
             if let Some(far) = far.filter(|_| seen.insert(port.at.clone())) {
                 seen.insert(far.at.clone());
                 match &far.master {
@@ -139,54 +148,39 @@ impl Devices {
         }
     }
 
-    /// Whoever has the bridge makes the tap device; the guest has the other one.
-    fn add_nic(&mut self, lab: &Lab, nic: &Nic) -> Result<(), RaiseError> {
-        let element = Element::Nic(nic.name.clone());
-        let mac = virtio::mac(nic.address.addr());
-        if lab.host(&nic.port.host).is_some() {
-            self.guests.insert(nic.port.clone(), mac);
-            return self.add(lab, &nic.port, DeviceKind::Tap, nic.mtu, element);
-        }
-        self.add(lab, &nic.at, DeviceKind::Virtio, nic.mtu, element)?;
-        if let Some(device) = self.by_ref.get_mut(&nic.at) {
-            device.mac = mac;
-        }
-        Ok(())
-    }
-
     fn add(
         &mut self,
         lab: &Lab,
-        at: &DeviceRef,
+        made: LinkDevice<'_>,
         kind: DeviceKind,
-        mtu: u32,
-        element: Element,
-    ) -> Result<(), RaiseError> {
+        element: &Element,
+    ) -> Result<&mut Device, RaiseError> {
+        let (at, element) = (made.at.clone(), element.clone());
         if lab.host(&at.host).is_none() {
             return Err(RaiseError::Unknown { element, what: format!("host `{}`", at.host) });
         }
-        if self.by_ref.contains_key(at) {
-            return Err(RaiseError::Twice { element, device: at.clone() });
+        if self.by_ref.contains_key(&at) {
+            return Err(RaiseError::Twice { element, device: at });
         }
         let number = u32::try_from(self.by_ref.len()).expect("a lab has far fewer than 2^32 devices");
         let [a, b, c, d] = number.to_be_bytes();
         // Locally administered and unicast (IEEE 802, section 8.2).
         let mac = [0x02, 0x50, a, b, c, d];
-        let index = FIRST_INDEX + number;
-        let device = Device { at: at.clone(), kind, index, mac, mtu, element, master: None };
-        self.by_ref.insert(at.clone(), device);
-        Ok(())
+        let (index, mtu) = (FIRST_INDEX + number, made.mtu);
+        let device =
+            Device { at: at.clone(), kind, index, mac, mtu, element, master: None, link: 0, depth: 0 };
+        Ok(self.by_ref.entry(at).or_insert(device))
     }
 
     fn enslave(&mut self, lab: &Lab) -> Result<(), RaiseError> {
-        for bridge in &lab.bridges {
-            for port in &bridge.ports {
-                let at = DeviceRef { host: bridge.at.host.clone(), device: port.clone() };
+        for link in &lab.links {
+            let master = link.devices().first().map(|device| device.at.clone());
+            for at in link::kind(link).ports() {
                 let port = self.by_ref.get_mut(&at).ok_or_else(|| RaiseError::Unknown {
-                    element: Element::Bridge(bridge.name.clone()),
+                    element: link::element(link),
                     what: format!("port `{at}`"),
                 })?;
-                port.master = Some(bridge.at.clone());
+                port.master.clone_from(&master);
             }
         }
         Ok(())
@@ -195,19 +189,18 @@ impl Devices {
 
 #[cfg(test)]
 mod tests {
-    use scenario::{Bridge, Link, LinkEnd, LinkRole};
+    use scenario::link::{Bridge, LinkEnd, Wire};
 
     use super::*;
     use crate::probe::scratch;
 
     fn pair(name: &str, ends: [&str; 2]) -> Link {
-        let ends = ends.map(|at| LinkEnd { at: at.parse().unwrap(), address: None });
-        Link { name: name.into(), role: LinkRole::Attachment, ends, mtu: 1500, rate: None }
+        Wire::new(name, ends.map(|at| LinkEnd::new(at.parse().unwrap(), None)), 1500).into()
     }
 
     #[test]
     fn no_two_devices_share_an_index_or_a_mac_address() {
-        let lab = scratch::vxlan();
+        let lab = link::smallest_overlay();
         let devices = Devices::of(&lab).unwrap();
         let indexes: BTreeSet<_> = devices.all().map(|device| device.index).collect();
         let macs: BTreeSet<_> = devices.all().map(|device| device.mac).collect();
@@ -217,16 +210,11 @@ mod tests {
 
     #[test]
     fn behind_a_tunnel_on_a_bridge_are_the_bridge_and_the_far_ends_of_its_other_ports() {
-        let mut lab = scratch::vxlan();
-        lab.hosts.push(scratch::named("guest", false));
+        let mut lab = link::smallest_overlay();
+        lab.hosts.push(scratch::named("guest"));
         lab.links.push(pair("guest", ["guest:eth0", "near:guest"]));
-        lab.bridges.push(Bridge {
-            name: "bridge".into(),
-            at: "near:br0".parse().unwrap(),
-            ports: vec![DeviceName::new("vxlan"), DeviceName::new("guest")],
-            address: None,
-            mtu: 1450,
-        });
+        let ports = ["vxlan", "guest"].map(DeviceName::new).into();
+        lab.links.push(Bridge::new("bridge", "near:br0".parse().unwrap(), ports, 1450).into());
         let devices = Devices::of(&lab).unwrap();
         let mac = |at: &str| devices.find(&at.parse().unwrap()).unwrap().mac;
         let behind = |at: &str| devices.macs_behind(devices.find(&at.parse().unwrap()).unwrap());
@@ -244,8 +232,9 @@ mod tests {
 
     #[test]
     fn a_port_that_nothing_makes_is_refused() {
-        let mut lab = scratch::bridge();
-        lab.bridges[0].ports.push(DeviceName::new("eth7"));
+        let mut lab = scratch::wire();
+        let ports = vec![DeviceName::new("eth7")];
+        lab.links.push(Bridge::new("bridge", "near:br0".parse().unwrap(), ports, 1500).into());
         let error = Devices::of(&lab).unwrap_err().to_string();
         assert!(error.contains("near:eth7"), "{error}");
     }

@@ -7,8 +7,61 @@ use nlink::netlink::{MessageBuilder, rule::RuleBuilder};
 use scenario::{DeviceRef, Gateway, Lab};
 
 use crate::{
-    address, devices::Devices, error::RaiseError, message::Request, missing::Element, refusal::Refusal, route,
+    address,
+    devices::Devices,
+    error::RaiseError,
+    message::Request,
+    missing::Element,
+    namespaces::Namespaces,
+    probe::{Trial, raised, scratch},
+    refusal::Refusal,
+    route, snat,
 };
+
+/// The capabilities that a gateway needs, by their names.
+pub const NEEDS: [&str; 3] = [TRIALS[0].name, TRIALS[1].name, TRIALS[2].name];
+
+/// What a gateway takes.
+pub(crate) const TRIALS: [Trial; 3] = [
+    Trial {
+        name: "policy-routing",
+        done: "sent a network through a table of its own",
+        needed_for: "egress gateways",
+        remedy: "a kernel with CONFIG_IP_MULTIPLE_TABLES",
+        required: true,
+        attempt: policy_routing,
+    },
+    Trial {
+        name: "nftables-snat",
+        done: "translated source addresses with nftables",
+        needed_for: "egress gateways",
+        remedy: "modprobe nft_chain_nat (CONFIG_NF_TABLES, CONFIG_NFT_NAT)",
+        required: true,
+        attempt: translation,
+    },
+    Trial {
+        name: "forwarding",
+        done: "let a namespace forward",
+        needed_for: "routers and egress gateways",
+        remedy: "mount -o remount,rw /proc/sys (CONFIG_SYSCTL)",
+        required: true,
+        attempt: || raised(&scratch::router()),
+    },
+];
+
+fn policy_routing() -> Result<(), String> {
+    let gateway = scratch::gateway();
+    let namespaces = Namespaces::create(&scratch::wire()).map_err(|error| error.to_string())?;
+    let rule = rule(&gateway, 0).map_err(|refusal| refusal.to_string())?;
+    let verdicts =
+        namespaces.channel(&gateway.node).transact([rule]).map_err(|refusal| refusal.to_string())?;
+    verdicts.into_iter().flatten().next().map_or(Ok(()), |refusal| Err(refusal.to_string()))
+}
+
+fn translation() -> Result<(), String> {
+    let namespaces = Namespaces::create(&scratch::wire()).map_err(|error| error.to_string())?;
+    snat::translate(&namespaces, &[&scratch::gateway()]).map_err(|refusal| refusal.to_string())
+}
 
 /// Before the kernel's rule for the main table (32766), after the one for local addresses (0).
 const FIRST_PRIORITY: u32 = 1_000;
@@ -58,7 +111,7 @@ pub(crate) fn divert(gateway: &Gateway, number: u32, devices: &Devices) -> Resul
 }
 
 /// The message that adds the rule.
-pub(crate) fn rule(gateway: &Gateway, number: u32) -> Result<MessageBuilder, Refusal> {
+fn rule(gateway: &Gateway, number: u32) -> Result<MessageBuilder, Refusal> {
     let Gateway { sources, destinations, table, .. } = gateway;
     let rule = RuleBuilder::v4()
         .priority(FIRST_PRIORITY + number)

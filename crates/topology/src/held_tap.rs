@@ -8,8 +8,8 @@ use nlink::netlink::{MessageBuilder, NlMsgType, message::NLM_F_REQUEST, types::l
 use samples::{DeviceCounters, DeviceState, VmMaster};
 
 use crate::{
-    channel::Channel, message::link_header, namespaces, offload::FeatureSet, read_back, refusal::Refusal,
-    spread, state::DeviceKind,
+    channel::Channel, link::DeviceKind, message::link_header, namespaces, offload::FeatureSet, read_back,
+    refusal::Refusal, spread,
 };
 
 /// A tap device.

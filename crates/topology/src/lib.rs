@@ -6,7 +6,6 @@
 #![expect(clippy::disallowed_methods, reason = "settings of a namespace's network are files of /proc/sys")]
 
 mod address;
-mod bridge;
 mod channel;
 mod configure;
 mod devices;
@@ -14,6 +13,7 @@ mod error;
 mod ethtool;
 mod gateway;
 mod held_tap;
+mod link;
 mod message;
 mod missing;
 mod namespaces;
@@ -22,7 +22,6 @@ mod offload;
 mod probe;
 mod queue_counts;
 mod raise;
-mod rate;
 mod read_back;
 mod reading;
 mod refusal;
@@ -30,20 +29,16 @@ mod rings;
 mod route;
 mod snat;
 mod spread;
-mod state;
 mod topology;
 mod towards;
-mod veth;
-mod virtio;
-mod vxlan;
 
 pub use configure::setting_needs;
 pub use error::{ConfigureError, RaiseError, ReadError};
+pub use gateway::NEEDS as GATEWAY_NEEDS;
 pub use held_tap::{HeldTap, held_tap};
+pub use link::{DeviceKind, Tap, needs};
 pub use missing::{Element, Missing};
 pub use probe::{Capability, probe};
 pub use refusal::Refusal;
-pub use state::DeviceKind;
 pub use topology::{StandingDevice, Topology};
 pub use towards::device_towards;
-pub use virtio::Tap;

@@ -12,16 +12,15 @@ use scenario::{DeviceRef, DeviceSettingKind, HostName};
 pub enum Element {
     /// A host's namespace.
     Host(HostName),
-    /// The link of that name: a wire, or the attachment of a guest or pod.
-    Link(String),
-    /// The network device of the guest of that name.
-    Nic(String),
-    /// The rate limit of the link of that name.
+    /// A link.
+    Link {
+        /// What its kind is called.
+        noun: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// The rate limit of the wire of that name.
     Rate(String),
-    /// The bridge of that name.
-    Bridge(String),
-    /// The VXLAN overlay of that name.
-    Vxlan(String),
     /// The egress gateway of that name.
     Gateway(String),
     /// The static route of a host, as `to via next-hop`.
@@ -33,7 +32,7 @@ pub enum Element {
 impl Element {
     /// Whether devices come into being with it, so that they are absent without it.
     pub(crate) fn makes_devices(&self) -> bool {
-        matches!(self, Self::Link(_) | Self::Nic(_) | Self::Bridge(_) | Self::Vxlan(_))
+        matches!(self, Self::Link { .. })
     }
 
     /// The device, where the element is a setting of one.
@@ -50,11 +49,8 @@ impl fmt::Display for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Host(name) => write!(f, "host `{name}`"),
-            Self::Link(name) => write!(f, "link `{name}`"),
-            Self::Nic(name) => write!(f, "network device of guest `{name}`"),
+            Self::Link { noun, name } => write!(f, "{noun} `{name}`"),
             Self::Rate(name) => write!(f, "rate limit of link `{name}`"),
-            Self::Bridge(name) => write!(f, "bridge `{name}`"),
-            Self::Vxlan(name) => write!(f, "vxlan `{name}`"),
             Self::Gateway(name) => write!(f, "gateway `{name}`"),
             Self::Route(host, route) => write!(f, "route `{route}` of host `{host}`"),
             Self::Setting(kind, device) => write!(f, "{} of device `{device}`", kind.noun()),

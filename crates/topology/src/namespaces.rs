@@ -33,6 +33,10 @@ const FORWARDING: [(&str, &str); 3] = [
 /// disturb a measurement.
 const WITHOUT_IPV6: (&str, &str) = ("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
 
+/// Lets only the device that has an address answer for it: two devices of a host on one segment would both, and which of the
+/// answers wins is a race.
+const OWN_ADDRESSES: (&str, &str) = ("/proc/sys/net/ipv4/conf/all/arp_ignore", "1");
+
 /// Lets a connection be made anew between the ports of one that has just ended: trials of one cell use the same
 /// ports, so that whatever hashes them chooses alike. The kernel's default allows it on the loopback alone, and only
 /// after a second (ip-sysctl; the delay can be set since Linux 6.14).
@@ -158,8 +162,9 @@ impl Place {
             // Where this cannot be written, whoever connects tries again until the old connection is gone.
             let _ = std::fs::write(file, value);
         }
+        write_here(host, OWN_ADDRESSES)?;
         if host.forwards {
-            forward_here(host)?;
+            FORWARDING.into_iter().try_for_each(|setting| write_here(host, setting))?;
         } else {
             // Where this cannot be written, a host that nothing is routed through forwards nothing either.
             let _ = std::fs::write(FORWARD, "0");
@@ -168,15 +173,12 @@ impl Place {
     }
 }
 
-fn forward_here(host: &Host) -> Result<(), RaiseError> {
-    for (file, value) in FORWARDING {
-        std::fs::write(file, value).map_err(|error| RaiseError::Refused {
-            element: Element::Host(host.name.clone()),
-            operation: format!("write {value} to {file}"),
-            refusal: error.into(),
-        })?;
-    }
-    Ok(())
+fn write_here(host: &Host, (file, value): (&str, &str)) -> Result<(), RaiseError> {
+    std::fs::write(file, value).map_err(|error| RaiseError::Refused {
+        element: Element::Host(host.name.clone()),
+        operation: format!("write {value} to {file}"),
+        refusal: error.into(),
+    })
 }
 
 /// What waits for the kernel's answers, on the thread that asks.

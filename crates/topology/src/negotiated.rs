@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use scenario::{HostName, Nic, VirtioNet};
+use scenario::{HostName, VirtioNet, link::Nic};
 
 use crate::{error::RaiseError, rings::QueuesAndRings};
 

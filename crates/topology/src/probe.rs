@@ -5,12 +5,9 @@
 
 pub(crate) mod scratch;
 
-use std::fs::OpenOptions;
+use scenario::{DeviceSettings, Lab, Layer};
 
-use scenario::{DeviceSettings, Lab};
-use units::BitRate;
-
-use crate::{configure, gateway, namespaces::Namespaces, snat, topology::Topology};
+use crate::{configure, link, topology::Topology};
 
 /// One thing that a lab may need.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,86 +37,28 @@ pub(crate) struct Trial {
     pub(crate) attempt: fn() -> Result<(), String>,
 }
 
-/// Each alone, what others need first.
-const TRIALS: [Trial; 9] = [
-    Trial {
-        name: "namespaces",
-        done: "made a network namespace",
-        needed_for: "every host of a lab",
-        remedy: "a kernel with CONFIG_NET_NS",
-        required: true,
-        attempt: || raised(&scratch::host()),
-    },
-    Trial {
-        name: "veth",
-        done: "made a pair between two namespaces",
-        needed_for: "wires, guests and pods",
-        remedy: "modprobe veth (CONFIG_VETH)",
-        required: true,
-        attempt: || raised(&scratch::wire()),
-    },
-    Trial {
-        name: "bridge",
-        done: "made a bridge with a port",
-        needed_for: "guests and pods behind a bridge",
-        remedy: "modprobe bridge (CONFIG_BRIDGE)",
-        required: true,
-        attempt: || raised(&scratch::bridge()),
-    },
-    Trial {
-        name: "vxlan",
-        done: "made a tunnel between two namespaces",
-        needed_for: "overlays",
-        remedy: "modprobe vxlan (CONFIG_VXLAN)",
-        required: true,
-        attempt: || raised(&scratch::vxlan()),
-    },
-    Trial {
-        name: "policy-routing",
-        done: "sent a network through a table of its own",
-        needed_for: "egress gateways",
-        remedy: "a kernel with CONFIG_IP_MULTIPLE_TABLES",
-        required: true,
-        attempt: policy_routing,
-    },
-    Trial {
-        name: "nftables-snat",
-        done: "translated source addresses with nftables",
-        needed_for: "egress gateways",
-        remedy: "modprobe nft_chain_nat (CONFIG_NF_TABLES, CONFIG_NFT_NAT)",
-        required: true,
-        attempt: translation,
-    },
-    Trial {
-        name: "forwarding",
-        done: "let a namespace forward",
-        needed_for: "routers and egress gateways",
-        remedy: "mount -o remount,rw /proc/sys (CONFIG_SYSCTL)",
-        required: true,
-        attempt: || raised(&scratch::router()),
-    },
-    Trial {
-        name: "rate-limit",
-        done: "limited a pair to 1 Gbit/s with tbf",
-        needed_for: "wires with a rate limit",
-        remedy: "modprobe sch_tbf (CONFIG_NET_SCH_TBF)",
-        required: false,
-        attempt: rate_limit,
-    },
-    Trial {
-        name: "tun",
-        done: "opened /dev/net/tun in a namespace",
-        needed_for: "networks of virtual machines",
-        remedy: "modprobe tun (CONFIG_TUN)",
-        required: false,
-        attempt: tun,
-    },
-];
+const NAMESPACES: Trial = Trial {
+    name: "namespaces",
+    done: "made a network namespace",
+    needed_for: "every host of a lab",
+    remedy: "a kernel with CONFIG_NET_NS",
+    required: true,
+    attempt: || raised(&scratch::host()),
+};
 
-/// Tries each link kind and setting alone.
+/// Tries what each layer and setting takes, alone and each once.
 #[must_use]
 pub fn probe() -> Vec<Capability> {
-    TRIALS.iter().map(Trial::judge).chain(configure::trials().map(|trial| trial.judge())).collect()
+    let settings: Vec<Trial> = configure::trials().collect();
+    let mut trials = vec![&NAMESPACES];
+    trials.extend(Layer::ALL.iter().flat_map(|layer| link::trials(*layer)).chain(&settings));
+    let mut found: Vec<Capability> = Vec::new();
+    for trial in trials {
+        if !found.iter().any(|capability| capability.name == trial.name) {
+            found.push(trial.judge());
+        }
+    }
+    found
 }
 
 impl Trial {
@@ -133,7 +72,8 @@ impl Trial {
     }
 }
 
-fn raised(lab: &Lab) -> Result<(), String> {
+/// Whether all of `lab` can be raised.
+pub(crate) fn raised(lab: &Lab) -> Result<(), String> {
     let topology = Topology::raise(lab).map_err(|error| error.to_string())?;
     match topology.missing() {
         [] => Ok(()),
@@ -141,39 +81,11 @@ fn raised(lab: &Lab) -> Result<(), String> {
     }
 }
 
-fn policy_routing() -> Result<(), String> {
-    let gateway = scratch::gateway();
-    let namespaces = Namespaces::create(&scratch::wire()).map_err(|error| error.to_string())?;
-    let rule = gateway::rule(&gateway, 0).map_err(|refusal| refusal.to_string())?;
-    let verdicts =
-        namespaces.channel(&gateway.node).transact([rule]).map_err(|refusal| refusal.to_string())?;
-    verdicts.into_iter().flatten().next().map_or(Ok(()), |refusal| Err(refusal.to_string()))
-}
-
-fn translation() -> Result<(), String> {
-    let namespaces = Namespaces::create(&scratch::wire()).map_err(|error| error.to_string())?;
-    snat::translate(&namespaces, &[&scratch::gateway()]).map_err(|refusal| refusal.to_string())
-}
-
-fn rate_limit() -> Result<(), String> {
-    let mut lab = scratch::wire();
-    lab.links[0].rate = Some(BitRate(1e9));
-    raised(&lab)
-}
-
 /// Whether a device of a pair can be given these settings.
 pub(crate) fn wire_with(settings: DeviceSettings) -> Result<(), String> {
     let mut lab = scratch::wire();
-    lab.devices.insert(lab.links[0].ends[0].at.clone(), settings);
+    lab.devices.insert(scratch::near(), settings);
     raised(&lab)
-}
-
-fn tun() -> Result<(), String> {
-    let topology = Topology::raise(&scratch::host()).map_err(|error| error.to_string())?;
-    let (_, namespace) = topology.namespaces().next().expect("the scratch lab has a host");
-    let open = || OpenOptions::new().read(true).write(true).open("/dev/net/tun").map(drop);
-    let opened = namespace.run_in(open).map_err(|error| error.to_string())?;
-    opened.map_err(|error| format!("cannot open /dev/net/tun: {error}"))
 }
 
 #[cfg(test)]
@@ -183,7 +95,9 @@ mod tests {
     #[test]
     fn every_capability_is_either_shown_or_explained() {
         let found = probe();
-        assert_eq!(found.len(), 12);
+        let named = |name| found.iter().filter(|capability| capability.name == name).count();
+        assert!(Layer::ALL.iter().flat_map(|layer| link::trials(*layer)).all(|trial| named(trial.name) == 1));
+        assert!(configure::trials().all(|trial| named(trial.name) == 1));
         for capability in &found {
             assert!(!capability.detail.is_empty(), "{capability:?}");
         }

@@ -4,7 +4,7 @@
 use samples::QueueCounters;
 use units::Bytes;
 
-use crate::state::DeviceKind;
+use crate::link::DeviceKind;
 
 /// Of the receive queues in order, then of the transmit queues; none where the driver does not count them apart.
 pub(crate) type OfQueues = [Vec<QueueCounters>; 2];

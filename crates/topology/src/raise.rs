@@ -11,29 +11,28 @@ use std::{
     sync::Mutex,
 };
 
-use scenario::{Gateway, HostName, Lab};
+use scenario::{Gateway, HostName, Lab, Link};
 
 use crate::{
-    address, bridge,
+    address,
     configure::{self, Originals},
     devices::{Device, Devices},
     error::{ConfigureError, RaiseError},
     gateway,
+    link::{self, Site, Taps},
     message::{Request, link_up},
     missing::{Element, Missing},
     namespaces::Namespaces,
-    rate, route, snat,
+    route, snat,
     topology::Topology,
-    veth,
-    virtio::{self, Taps},
-    vxlan,
 };
 
 /// Raises `lab`: see [`Topology::raise`].
 pub(crate) fn raise(lab: &Lab) -> Result<Topology, RaiseError> {
     let outside = lab.outside();
-    let by_name = virtio::opened_by_name(lab);
-    Raising { by_name, ..Raising::outside(&outside)? }.complete()
+    let mut raising = Raising::outside(&outside)?;
+    raising.site.by_name = link::opened_by_name(lab);
+    raising.complete()
 }
 
 /// Dresses a guest: see [`Topology::inside`].
@@ -42,12 +41,7 @@ pub(crate) fn inside(lab: &Lab, host: &HostName) -> Result<Topology, RaiseError>
 }
 
 struct Raising<'a> {
-    lab: &'a Lab,
-    devices: Devices,
-    namespaces: Namespaces,
-    taps: Taps,
-    /// Guests whose monitors open their tap devices by name.
-    by_name: BTreeSet<HostName>,
+    site: Site<'a>,
     missing: Vec<Missing>,
 }
 
@@ -56,24 +50,24 @@ impl<'a> Raising<'a> {
     fn outside(lab: &'a Lab) -> Result<Self, RaiseError> {
         let devices = Devices::of(lab)?;
         check_hosts(lab)?;
-        let namespaces = Namespaces::create(lab)?;
-        let (taps, by_name, missing) = (Taps::new(), BTreeSet::new(), Vec::new());
-        Ok(Self { lab, devices, namespaces, taps, by_name, missing })
+        Ok(Self::at(lab, devices, Namespaces::create(lab)?))
     }
 
     /// In the namespace of this process, which is the guest `host`.
     fn inside(lab: &'a Lab, host: &HostName) -> Result<Self, RaiseError> {
         let mut devices = Devices::of(lab)?;
         let namespaces = Namespaces::own(lab)?;
-        virtio::find(lab, host, &mut devices, &namespaces)?;
-        let (taps, by_name, missing) = (Taps::new(), BTreeSet::new(), Vec::new());
-        Ok(Self { lab, devices, namespaces, taps, by_name, missing })
+        link::find_own(lab, host, &mut devices, &namespaces)?;
+        Ok(Self::at(lab, devices, namespaces))
+    }
+
+    fn at(lab: &'a Lab, devices: Devices, namespaces: Namespaces) -> Self {
+        let site = Site { lab, devices, namespaces, taps: Taps::new(), by_name: BTreeSet::new() };
+        Self { site, missing: Vec::new() }
     }
 
     fn complete(mut self) -> Result<Topology, RaiseError> {
-        self.make_pairs_and_bridges()?;
-        self.make_taps()?;
-        self.make_tunnels()?;
+        self.make_links()?;
         self.wire_up()?;
         self.limit_rates()?;
         self.route()?;
@@ -82,97 +76,74 @@ impl<'a> Raising<'a> {
         self.finish()
     }
 
-    fn make_pairs_and_bridges(&mut self) -> Result<(), RaiseError> {
-        let mut requests = Vec::new();
-        for bridge in &self.lab.bridges {
-            requests.extend(bridge::create(bridge, &self.devices)?);
+    /// One batch for those that stand on nothing, then one for those on them, and so on: an end of a wire is made by the
+    /// batch of the other host.
+    fn make_links(&mut self) -> Result<(), RaiseError> {
+        let mut by_depth: BTreeMap<usize, Vec<&Link>> = BTreeMap::new();
+        for link in &self.site.lab.links {
+            by_depth.entry(self.site.devices.depth_of(link)).or_default().push(link);
         }
-        for link in &self.lab.links {
-            requests.extend(veth::create(link, &self.lab.devices, &self.devices, &self.namespaces)?);
-        }
-        self.carry_out(requests)
-    }
-
-    /// Tap devices are not made by messages. A guest's own device is there already.
-    fn make_taps(&mut self) -> Result<(), RaiseError> {
-        let (lab, mut requests) = (self.lab, Vec::new());
-        for nic in &lab.nics {
-            let element = Element::Nic(nic.name.clone());
-            if let Some(tap) = self.devices.find(&nic.port).cloned() {
-                let queues = nic.queues;
-                let by_name = self.by_name.contains(&nic.at.host);
-                match virtio::create(nic, by_name, &self.devices, &self.namespaces) {
-                    Ok(files) => drop(self.taps.insert(nic.port.clone(), files)),
-                    Err(refusal) => {
-                        let operation = format!("make the tap device `{}` with {queues} queues", nic.port);
+        for links in by_depth.into_values() {
+            let mut requests = Vec::new();
+            for link in links {
+                match link::kind(link).create(&link::element(link), &mut self.site) {
+                    Ok(more) => requests.extend(more),
+                    Err(RaiseError::Refused { element, operation, refusal }) => {
                         self.refused(element, operation, refusal)?;
-                        continue;
                     }
+                    Err(error) => return Err(error),
                 }
-                requests.push(virtio::dress(nic, &tap, &element));
-            } else if let Some(device) = self.devices.find(&nic.at) {
-                requests.push(virtio::dress(nic, device, &element));
             }
+            self.carry_out(requests)?;
         }
-        self.carry_out(requests)
-    }
-
-    fn make_tunnels(&mut self) -> Result<(), RaiseError> {
-        let mut requests = Vec::new();
-        for vxlan in &self.lab.vxlans {
-            requests.extend(vxlan::create(vxlan, &self.devices)?);
-        }
-        self.carry_out(requests)
+        Ok(())
     }
 
     /// Ports, addresses and tunnel ends first, so that nothing is sent before everything is in place; then up.
     fn wire_up(&mut self) -> Result<(), RaiseError> {
         let mut requests = Vec::new();
-        for bridge in &self.lab.bridges {
-            requests.extend(bridge::enslave(bridge, &self.devices)?);
+        for link in &self.site.lab.links {
+            requests.extend(link::kind(link).connect(&link::element(link), &self.site)?);
         }
-        for vxlan in &self.lab.vxlans {
-            requests.extend(vxlan::forward(vxlan, &self.devices)?);
-        }
-        for (at, address) in self.lab.addresses() {
+        for (at, address) in self.site.lab.addresses() {
             // The address of a guest is its own kernel's business.
-            let Some(device) = self.devices.find(at) else { continue };
+            let Some(device) = self.site.devices.find(at) else { continue };
             requests.push(address::add(device, address, &device.element));
         }
-        for gateway in &self.lab.gateways {
-            requests.extend(gateway::address(gateway, self.lab, &self.devices)?);
+        for gateway in &self.site.lab.gateways {
+            requests.extend(gateway::address(gateway, self.site.lab, &self.site.devices)?);
         }
-        requests.extend(self.lab.hosts.iter().map(|host| loopback_up(&host.name)));
-        requests.extend(self.devices.all().map(up));
+        requests.extend(self.site.lab.hosts.iter().map(|host| loopback_up(&host.name)));
+        requests.extend(self.site.devices.all().map(up));
         self.carry_out(requests)
     }
 
     fn limit_rates(&mut self) -> Result<(), RaiseError> {
         let mut requests = Vec::new();
-        for link in &self.lab.links {
-            requests.extend(rate::limit(link, &self.devices)?);
+        for link in &self.site.lab.links {
+            requests.extend(link::kind(link).limit(&self.site)?);
         }
         self.carry_out(requests)
     }
 
     fn route(&mut self) -> Result<(), RaiseError> {
-        let mut requests: Vec<Request> = self.lab.routes.iter().map(route::create_route).collect();
-        for (number, gateway) in (0..).zip(&self.lab.gateways) {
-            requests.extend(gateway::divert(gateway, number, &self.devices)?);
+        let mut requests: Vec<Request> = self.site.lab.routes.iter().map(route::create_route).collect();
+        for (number, gateway) in (0..).zip(&self.site.lab.gateways) {
+            requests.extend(gateway::divert(gateway, number, &self.site.devices)?);
         }
         self.carry_out(requests)
     }
 
     fn translate(&mut self) -> Result<(), RaiseError> {
         let mut of_egress: BTreeMap<&HostName, Vec<&Gateway>> = BTreeMap::new();
-        let lab = self.lab;
+        let lab = self.site.lab;
         for gateway in &lab.gateways {
             if !self.is_missing(&Element::Gateway(gateway.name.clone())) {
                 of_egress.entry(&gateway.egress).or_default().push(gateway);
             }
         }
         for (host, gateways) in of_egress {
-            let Err(refusal) = snat::translate(&self.namespaces, &gateways) else { continue };
+            let Err(refusal) = snat::translate(&self.site.namespaces, &gateways) else { continue };
             for gateway in gateways {
                 let element = Element::Gateway(gateway.name.clone());
                 let operation = format!("translate source addresses in host `{host}` with nftables");
@@ -184,10 +155,10 @@ impl<'a> Raising<'a> {
 
     fn finish(mut self) -> Result<Topology, RaiseError> {
         let mut originals = Originals::default();
-        let mut settings = configure::of_standing(&self.lab.devices, &self.missing);
+        let mut settings = configure::of_standing(&self.site.lab.devices, &self.missing);
         // Each round leaves out one setting that the kernel lacks.
         while let Err(error) =
-            configure::configure(&self.namespaces, &self.devices, &mut originals, &settings)
+            configure::configure(&self.site.namespaces, &self.site.devices, &mut originals, &settings)
         {
             let ConfigureError::Unsupported { element, setting, reason } = error else {
                 return Err(error.into());
@@ -198,11 +169,11 @@ impl<'a> Raising<'a> {
             self.missing.push(Missing { element, devices, reason });
         }
         Ok(Topology {
-            namespaces: self.namespaces,
-            devices: self.devices,
-            gateways: self.lab.gateways.clone(),
-            nics: self.lab.nics.clone(),
-            taps: self.taps,
+            namespaces: self.site.namespaces,
+            devices: self.site.devices,
+            gateways: self.site.lab.gateways.clone(),
+            links: self.site.lab.links.clone(),
+            taps: self.site.taps,
             missing: self.missing,
             originals: Mutex::new(originals),
         })
@@ -247,16 +218,18 @@ fn up(device: &Device) -> Request {
 
 #[cfg(test)]
 mod tests {
-    use scenario::{DeviceName, DeviceRef, Route};
+    use scenario::{DeviceName, DeviceRef, Route, link::Bridge};
 
     use super::*;
     use crate::probe::scratch;
 
-    /// A bridge with the wire and a tunnel as its ports, and a route through the tunnel.
+    /// A tunnel over a wire, which is a bridge's port in one host and has an address in the other, and a route through it.
     fn lab() -> Lab {
-        let mut lab = Lab { vxlans: scratch::vxlan().vxlans, ..scratch::bridge() };
-        lab.vxlans[0].members[1].address = Some("198.18.9.2/24".parse().unwrap());
-        lab.bridges[0].ports.push(DeviceName::new("vxlan"));
+        let mut lab = link::smallest_overlay();
+        let Some(Link::Vxlan(overlay)) = lab.links.last_mut() else { panic!("the overlay comes last") };
+        overlay.members[1].address = Some("198.18.9.2/24".parse().unwrap());
+        let ports = vec![DeviceName::new("vxlan")];
+        lab.links.push(Bridge::new("bridge", DeviceRef::new("near", "br0"), ports, 1450).into());
         let (to, via) = ("198.19.0.0/16".parse().unwrap(), "198.18.9.1".parse().unwrap());
         lab.routes.push(Route { host: HostName::new("far"), to, via });
         lab.devices.insert(DeviceRef::new("far", "vxlan"), scenario::DeviceSettings::default());
@@ -270,7 +243,7 @@ mod tests {
         }
         let lab = lab();
         let mut raising = Raising::outside(&lab).unwrap();
-        let tunnel = Element::Vxlan("vxlan".into());
+        let tunnel = link::element(&lab.links[1]);
         raising.note(tunnel.clone(), "pretended".into());
         let topology = raising.complete().unwrap();
         let missing: Vec<_> = topology.missing().iter().map(|missing| &missing.element).collect();

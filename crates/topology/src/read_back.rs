@@ -4,7 +4,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt,
     net::Ipv4Addr,
 };
 
@@ -26,12 +25,12 @@ use crate::{
     devices::Devices,
     error::ReadError,
     ethtool::Ethtool,
+    link::DeviceKind,
     message::{INET, link_header},
     namespaces::Namespaces,
     offload::FeatureSet,
     refusal::Refusal,
     rings::QueuesAndRings,
-    state::DeviceKind,
 };
 
 /// `RTEXT_FILTER_SKIP_STATS`.
@@ -54,7 +53,8 @@ pub(crate) struct LinkFacts {
     pub(crate) port_state: Option<u8>,
     pub(crate) qdisc: String,
     pub(crate) sizes: Sizes,
-    pub(crate) vxlan: Option<VxlanFacts>,
+    /// What only devices of its kind say: the attributes of `IFLA_INFO_DATA`.
+    pub(crate) data: Vec<u8>,
     /// Of the device itself, without its name.
     pub(crate) counters: DeviceCounters,
 }
@@ -68,22 +68,6 @@ pub(crate) struct Sizes {
     pub(crate) gro_ipv4: u32,
     /// The most that the device takes; the kernel refuses more.
     pub(crate) most: u32,
-}
-
-/// What a tunnel device says of itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct VxlanFacts {
-    pub(crate) vni: u32,
-    pub(crate) port: u16,
-    pub(crate) local: Ipv4Addr,
-    pub(crate) learning: bool,
-}
-
-impl fmt::Display for VxlanFacts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let learning = if self.learning { "learning" } else { "not learning" };
-        write!(f, "VNI {} on port {} from {}, {learning}", self.vni, self.port, self.local)
-    }
 }
 
 /// Every link of a host, by index.
@@ -244,31 +228,16 @@ fn take_link_attribute(facts: &mut LinkFacts, attribute: u16, value: &[u8]) {
 fn take_info(facts: &mut LinkFacts, info: &[u8]) {
     /// `IFLA_BRPORT_STATE`.
     const PORT_STATE: u16 = 1;
-    let mut data = None;
     for (attribute, value) in AttrIter::new(info) {
         if attribute == IflaInfo::Kind as u16 {
             facts.kind = text(value);
         } else if attribute == IflaInfo::Data as u16 {
-            data = Some(value);
+            facts.data = value.to_vec();
         } else if attribute == IflaInfo::SlaveData as u16 {
             let state = AttrIter::new(value).find(|(attribute, _)| *attribute == PORT_STATE);
             facts.port_state = state.and_then(|(_, value)| value.first().copied());
         }
     }
-    if facts.kind == "vxlan" {
-        facts.vxlan = data.and_then(vxlan);
-    }
-}
-
-fn vxlan(data: &[u8]) -> Option<VxlanFacts> {
-    // IFLA_VXLAN_ID, _LOCAL, _LEARNING, _PORT.
-    let find = |wanted: u16| AttrIter::new(data).find(|(attribute, _)| *attribute == wanted).map(|(_, v)| v);
-    Some(VxlanFacts {
-        vni: u32_at(find(1)?)?,
-        local: Ipv4Addr::from(<[u8; 4]>::try_from(find(4)?).ok()?),
-        learning: *find(7)?.first()? != 0,
-        port: u16::from_be_bytes(find(15)?.try_into().ok()?),
-    })
 }
 
 /// The first eight fields of `struct rtnl_link_stats64`.

@@ -10,18 +10,17 @@ use std::{
 };
 
 use samples::{DeviceState, PathCounters};
-use scenario::{DeviceRef, DeviceSettings, Gateway, HostName, Lab, Nic};
+use scenario::{DeviceRef, DeviceSettings, Gateway, HostName, Lab, Link};
 use sys::netns::NetNs;
 
 use crate::{
     configure::{self, Originals},
     devices::Devices,
     error::{ConfigureError, RaiseError, ReadError},
+    link::{self, DeviceKind, Tap, Taps},
     missing::Missing,
     namespaces::Namespaces,
     raise, read_back, reading,
-    state::DeviceKind,
-    virtio::{self, Tap, Taps},
 };
 
 /// A raised lab.
@@ -29,7 +28,7 @@ pub struct Topology {
     pub(crate) namespaces: Namespaces,
     pub(crate) devices: Devices,
     pub(crate) gateways: Vec<Gateway>,
-    pub(crate) nics: Vec<Nic>,
+    pub(crate) links: Vec<Link>,
     pub(crate) taps: Taps,
     pub(crate) missing: Vec<Missing>,
     /// Held through every conversation with the kernel: a socket serves one at a time.
@@ -74,9 +73,9 @@ impl Topology {
 
     /// The tap device of a guest, for its monitor; `None` where the lab has no such guest.
     pub fn tap(&self, guest: &HostName) -> Option<std::io::Result<Tap>> {
-        let nic = self.nics.iter().find(|nic| nic.at.host == *guest)?;
+        let nic = link::nic_of(&self.links, guest)?;
         let queues = self.taps.get(&nic.port)?.iter().map(std::fs::File::try_clone).collect();
-        let mac = virtio::mac(nic.address.addr());
+        let mac = link::mac_of_guest(nic.address.addr());
         Some(std::io::Result::map(queues, |queues| Tap { queues, at: nic.port.clone(), mac }))
     }
 

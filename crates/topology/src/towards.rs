@@ -16,12 +16,12 @@ use samples::DeviceState;
 
 use crate::{
     channel::Channel,
+    link::DeviceKind,
     message::{INET, INET6},
     namespaces,
     offload::FeatureSet,
     read_back,
     refusal::Refusal,
-    state::DeviceKind,
 };
 
 /// `RTN_UNICAST`.

@@ -12,7 +12,7 @@ pub(crate) fn hold(house: &House) -> Result<Verdict> {
     let mut places = Vec::new();
     let mut awaited = Vec::new();
     for file in GENERATED {
-        let stored = std::fs::read_to_string(house.root.join(file.path)).ok();
+        let stored = file.stored_in(&house.root);
         match judge(file, stored.as_deref(), file.printed_by(&plumb)?.as_deref()) {
             Standing::Current => {}
             Standing::Awaited => awaited.push(format!("`plumb {}`", file.verb)),

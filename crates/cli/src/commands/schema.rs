@@ -20,6 +20,12 @@ pub(crate) struct SchemaArgs {
 enum Document {
     /// What users write: `plumb run FILE`
     Scenario,
+    /// The tables of a scenario's lab, in Markdown, for the guide
+    #[value(hide = true)]
+    LabTables,
+    /// The layers that packets meet, in Markdown, for the guide
+    #[value(hide = true)]
+    Layers,
     /// What was recorded: `plumb report --format raw`
     Run,
     /// What the numbers say: `plumb report --format json`
@@ -40,6 +46,8 @@ enum Document {
 pub(crate) fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
     print(&match args.document {
         Document::Scenario => ::scenario::schema(),
+        Document::LabTables => return printed(&::scenario::lab_tables()),
+        Document::Layers => return printed(&::scenario::layers()),
         Document::Run => to_value(schemars::schema_for!(RunRecord))?,
         Document::Findings => to_value(schemars::schema_for!(Findings))?,
         Document::Solo => to_value(schemars::schema_for!(Solo))?,
@@ -48,6 +56,11 @@ pub(crate) fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
         Document::Trace => to_value(schemars::schema_for!(Trace))?,
         Document::TraceContrast => to_value(schemars::schema_for!(TraceContrast))?,
     })?;
+    Ok(Exit::Success)
+}
+
+fn printed(text: &str) -> anyhow::Result<Exit> {
+    say::text(text)?;
     Ok(Exit::Success)
 }
 

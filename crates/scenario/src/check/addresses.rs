@@ -4,12 +4,7 @@ use std::{collections::BTreeMap, net::Ipv4Addr, ops::Range};
 
 use ipnet::Ipv4Net;
 
-use crate::{
-    diagnosis::Problem,
-    document::{Document, Entry, WireTable},
-    names::{DeviceName, DeviceRef},
-    resolve::Draft,
-};
+use crate::{diagnosis::Problem, document::Document, names::DeviceName, resolve::Draft};
 
 /// The range reserved for benchmarks of network devices (RFC 2544, appendix C.2.2).
 const BENCHMARK: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(198, 18, 0, 0), 15);
@@ -24,8 +19,6 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
     }
     clashes(document, draft, problems);
     overlaps(draft, problems);
-    document.wires.iter().for_each(|wire| problems.extend(ends_apart(wire)));
-    addressed_ports(draft, problems);
 }
 
 fn outside(address: Ipv4Addr, place: &Range<usize>) -> Option<Problem> {
@@ -84,29 +77,5 @@ fn overlaps(draft: &Draft, problems: &mut Vec<Problem>) {
             problems.push(Problem::new(place.clone(), message, "overlapping network").help(help));
         }
         others.push((&at.device, network));
-    }
-}
-
-fn ends_apart(wire: &Entry<WireTable>) -> Option<Problem> {
-    let [one, other] = wire.table.addresses.as_ref()?;
-    let (first, second) = (one.get_ref().0?, other.get_ref().0?);
-    let message =
-        format!("the ends of the wire `{}` are in different networks: {first} and {second}", wire.name());
-    let problem = Problem::new(other.span(), message, "another network");
-    (first.trunc() != second.trunc()).then(|| problem.help("give both ends addresses of one network"))
-}
-
-fn addressed_ports(draft: &Draft, problems: &mut Vec<Problem>) {
-    for bridge in &draft.lab.bridges {
-        for port in &bridge.ports {
-            let port = DeviceRef { host: bridge.at.host.clone(), device: port.clone() };
-            let addressed = draft.places.addresses.iter().find(|(at, ..)| *at == port);
-            if let Some((_, _, place)) = addressed {
-                let message =
-                    format!("`{port}` is a port of the bridge `{}` and has an address", bridge.name);
-                let help = "give the address to the bridge, and write `none` for the wire's end";
-                problems.push(Problem::new(place.clone(), message, "a port's address").help(help));
-            }
-        }
     }
 }

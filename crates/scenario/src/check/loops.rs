@@ -26,7 +26,7 @@ fn chain_back_to(document: &Document, guest: &Entry<GuestTable>) -> Option<Vec<S
     let mut chain = vec![format!("`{}`", guest.name())];
     let mut at = guest;
     for _ in document.attached() {
-        let host = document.bridges.get(at.table.bridge.get_ref())?.table.host.get_ref();
+        let host = document.links.bridges.get(at.table.bridge.get_ref())?.table.host.get_ref();
         chain.push(format!("`{host}`"));
         if host == guest.name() {
             return Some(chain);
@@ -37,9 +37,9 @@ fn chain_back_to(document: &Document, guest: &Entry<GuestTable>) -> Option<Vec<S
 }
 
 /// Bridges, wires and overlays that form a loop below routing.
-pub(super) fn segments(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
+pub(super) fn segments(draft: &Draft, problems: &mut Vec<Problem>) {
     let mut groups = Groups::default();
-    for (port, bridge, place) in edges(document, draft) {
+    for (port, bridge, place) in edges(draft) {
         if !groups.join(&port, &bridge) {
             let message = format!("`{port}` closes a loop of bridges: frames would circle in it for ever");
             let help = "take one wire, port or overlay out of the loop; bridges here run no spanning tree";
@@ -48,32 +48,17 @@ pub(super) fn segments(document: &Document, draft: &Draft, problems: &mut Vec<Pr
     }
 }
 
-/// Pairs that a frame passes between without routing, and the place that is to blame for each.
-fn edges(document: &Document, draft: &Draft) -> Vec<(String, String, std::ops::Range<usize>)> {
-    let lab = &draft.lab;
-    let place = |at: &DeviceRef| {
-        let made = draft.places.devices.iter().find(|(known, _)| known == at);
-        made.map_or(0..0, |(_, place)| place.clone())
-    };
+/// Pairs that a frame passes between without routing, and the place that is to blame for each: the devices of a link are
+/// on one segment, and so is each with what stands on it.
+fn edges(draft: &Draft) -> Vec<(String, String, std::ops::Range<usize>)> {
+    let place = |at: &DeviceRef| draft.places.segments.get(at).cloned().unwrap_or(0..0);
     let mut edges = Vec::new();
-    for link in &lab.links {
-        edges.push((link.ends[0].at.to_string(), link.ends[1].at.to_string(), place(&link.ends[0].at)));
-    }
-    for vxlan in &lab.vxlans {
-        let hub = format!("overlay {}", vxlan.name);
-        let of = document.vxlans.get(&vxlan.name);
-        for member in &vxlan.members {
-            let written = of.and_then(|entry| entry.table.members.get(member.at.host.as_str()));
-            let place = written.map_or_else(|| place(&member.at), |member| member.name.span());
-            edges.push((member.at.to_string(), hub.clone(), place));
-        }
-    }
-    for bridge in &lab.bridges {
-        for port in &bridge.ports {
-            let port = DeviceRef { host: bridge.at.host.clone(), device: port.clone() };
-            let blame = place(&port);
-            edges.push((port.to_string(), bridge.at.to_string(), blame));
-        }
+    for (number, link) in draft.lab.links.iter().enumerate() {
+        let hub = format!("link {number}");
+        let devices = link.devices();
+        edges.extend(devices.iter().map(|device| (device.at.to_string(), hub.clone(), place(device.at))));
+        let above = link.kind().above();
+        edges.extend(above.iter().map(|(under, own)| (under.to_string(), own.to_string(), place(under))));
     }
     edges.sort_by_key(|(.., place)| place.start);
     edges

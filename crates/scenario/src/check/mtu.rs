@@ -9,18 +9,16 @@ use crate::{
     diagnosis::Problem,
     document::Document,
     lab::{DeviceSettings, Lab, MTUS},
+    link::LinkTable,
     names::DeviceRef,
-    resolve::{Draft, ENCAPSULATION},
+    resolve::Draft,
 };
 
-/// Of a tap device: less the header of Ethernet (tun_net_initialize in drivers/net/tun.c).
-const MOST_OF_TAP: u32 = *MTUS.end() - 14;
-
 /// Devices whose MTUs do not fit together; the last of them is to blame.
-pub(super) struct Misfit {
-    pub(super) blamed: DeviceRef,
-    pub(super) message: String,
-    pub(super) help: String,
+pub(crate) struct Misfit {
+    pub(crate) blamed: DeviceRef,
+    pub(crate) message: String,
+    pub(crate) help: String,
 }
 
 pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
@@ -48,63 +46,32 @@ fn out_of_range(mtu: u32, place: std::ops::Range<usize>) -> Option<Problem> {
 }
 
 fn written(document: &Document) -> impl Iterator<Item = &Spanned<u32>> {
-    let wires = document.wires.iter().map(|entry| &entry.table.mtu);
-    let bridges = document.bridges.iter().map(|entry| &entry.table.mtu);
-    let guests = document.attached().map(|entry| &entry.table.mtu);
-    let overlays = document.vxlans.iter().map(|entry| &entry.table.mtu);
-    wires.chain(bridges).chain(guests).chain(overlays).flatten()
+    document.links.all().filter_map(LinkTable::mtu)
 }
 
 /// Everything that does not fit together under `settings`.
 pub(super) fn misfits(lab: &Lab, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Vec<Misfit> {
     let set = |at| settings.get(at).and_then(|settings: &DeviceSettings| settings.mtu);
-    let mtus: Mtus<'_> = lab.made_mtus().map(|(at, made)| (at, set(at).unwrap_or(made))).collect();
-    let links =
-        lab.links.iter().filter_map(|link| differ(&mtus, &link.ends[0].at, &link.ends[1].at, "far end"));
-    let mut misfits: Vec<Misfit> = links.collect();
-    for bridge in &lab.bridges {
-        let ports = bridge.ports.iter();
-        let ports = ports.map(|port| DeviceRef { host: bridge.at.host.clone(), device: port.clone() });
-        misfits.extend(ports.filter_map(|port| differ(&mtus, &bridge.at, &port, "bridge")));
+    let mtus = lab.link_devices().map(|device| (device.at, set(device.at).unwrap_or(device.mtu)));
+    let mtus = Fits(mtus.collect());
+    lab.links.iter().flat_map(|link| link.kind().misfits(&mtus)).collect()
+}
+
+/// The MTU of every device, and whether they fit.
+pub(crate) struct Fits<'l>(BTreeMap<&'l DeviceRef, u32>);
+
+impl Fits<'_> {
+    /// The MTU of a device, if the lab has it.
+    pub(crate) fn of(&self, device: &DeviceRef) -> Option<u32> {
+        self.0.get(device).copied()
     }
-    for vxlan in &lab.vxlans {
-        let first = vxlan.members.first().map(|member| &member.at);
-        for member in &vxlan.members {
-            let under = DeviceRef { host: member.at.host.clone(), device: member.underlay.clone() };
-            misfits.extend(first.and_then(|first| differ(&mtus, first, &member.at, "other member")));
-            misfits.extend(too_big_for(&mtus, &member.at, &under));
-        }
+
+    /// One network segment has one MTU: what is too big for the next device there is dropped without a word.
+    pub(crate) fn differ(&self, one: &DeviceRef, other: &DeviceRef, what: &str) -> Option<Misfit> {
+        let (first, second) = (self.of(one)?, self.of(other)?);
+        let message =
+            format!("`{other}` has MTU {second}, but `{one}` has {first}: larger packets would be lost");
+        let help = format!("give a device and its {what} the same MTU");
+        (first != second).then(|| Misfit { blamed: other.clone(), message, help })
     }
-    misfits.extend(lab.nics.iter().filter_map(|nic| too_big_for_tap(&mtus, &nic.port)));
-    misfits
-}
-
-type Mtus<'l> = BTreeMap<&'l DeviceRef, u32>;
-
-/// One network segment has one MTU: what is too big for the next device there is dropped without a word.
-fn differ(mtus: &Mtus<'_>, one: &DeviceRef, other: &DeviceRef, what: &str) -> Option<Misfit> {
-    let (first, second) = (*mtus.get(one)?, *mtus.get(other)?);
-    let message =
-        format!("`{other}` has MTU {second}, but `{one}` has {first}: larger packets would be lost");
-    let help = format!("give a device and its {what} the same MTU");
-    (first != second).then(|| Misfit { blamed: other.clone(), message, help })
-}
-
-fn too_big_for(mtus: &Mtus<'_>, tunnel: &DeviceRef, under: &DeviceRef) -> Option<Misfit> {
-    let (inner, outer) = (*mtus.get(tunnel)?, *mtus.get(under)?);
-    let most = outer.saturating_sub(ENCAPSULATION);
-    let message = format!(
-        "MTU {inner} of `{tunnel}` does not fit the tunnel: `{under}` has {outer}, encapsulation takes {ENCAPSULATION}"
-    );
-    let help = format!("take {most} or less for the overlay, or a larger MTU for the wire under it");
-    (inner > most).then(|| Misfit { blamed: tunnel.clone(), message, help })
-}
-
-fn too_big_for_tap(mtus: &Mtus<'_>, tap: &DeviceRef) -> Option<Misfit> {
-    let mtu = *mtus.get(tap)?;
-    let message = format!(
-        "`{tap}` has MTU {mtu}, but is the tap device of a virtual machine: {MOST_OF_TAP} is its most"
-    );
-    let help = format!("take {MOST_OF_TAP} or less for the guest and all that is on its bridge");
-    (mtu > MOST_OF_TAP).then(|| Misfit { blamed: tap.clone(), message, help })
 }

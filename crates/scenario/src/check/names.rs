@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use crate::{
     diagnosis::Problem,
-    document::{Document, Section, VERSION},
+    document::{Document, LinkTables, Section, VERSION},
     names::DeviceRef,
     resolve::Draft,
 };
@@ -19,15 +19,16 @@ const HOSTS: usize = 1000;
 pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
     head(document, problems);
     section("host", &document.hosts, problems);
-    section("wire", &document.wires, problems);
-    section("bridge", &document.bridges, problems);
-    section("guest", &document.guests, problems);
+    section("guest", &document.links.guests, problems);
+    section("pod", &document.links.pods, problems);
     section("vm", &document.vms, problems);
-    section("pod", &document.pods, problems);
     section("gateway", &document.gateways, problems);
     section("path", &document.paths, problems);
     section("workload", &document.workloads, problems);
     section("factor", &document.factors, problems);
+    for table in document.links.all() {
+        problems.extend(table.noun().and_then(|noun| no_name(noun, table.name())));
+    }
     hosts(document, problems);
     devices(draft, problems);
 }
@@ -53,13 +54,14 @@ pub(super) fn is_slug(name: &str) -> bool {
 }
 
 fn section<T>(kind: &str, section: &Section<T>, problems: &mut Vec<Problem>) {
-    for entry in section.iter().filter(|entry| !is_name(entry.name())) {
-        let message = format!("`{}` cannot be the name of a {kind}", entry.name());
-        let help = format!(
-            "write up to {NAME} letters, digits, dashes, dots or underscores, a letter or digit first"
-        );
-        problems.push(Problem::new(entry.name.span(), message, "this name").help(help));
-    }
+    problems.extend(section.iter().filter_map(|entry| no_name(kind, &entry.name)));
+}
+
+fn no_name(kind: &str, name: &Spanned<String>) -> Option<Problem> {
+    let message = format!("`{}` cannot be the name of a {kind}", name.get_ref());
+    let help =
+        format!("write up to {NAME} letters, digits, dashes, dots or underscores, a letter or digit first");
+    (!is_name(name.get_ref())).then(|| Problem::new(name.span(), message, "this name").help(help))
 }
 
 fn is_name(name: &str) -> bool {
@@ -94,7 +96,10 @@ fn devices(draft: &Draft, problems: &mut Vec<Problem>) {
             && before != place
         {
             let message = format!("the device `{at}` is made twice");
-            let help = "wires, bridges, guests, pods and overlays each make devices; give one of the two another name";
+            let help = format!(
+                "each of {} makes devices; give one of the two another name",
+                LinkTables::KEYS.join(", ")
+            );
             problems.push(Problem::new(place.clone(), message, "once more here").help(help));
         }
     }

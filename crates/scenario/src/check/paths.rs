@@ -5,9 +5,10 @@ use toml::Spanned;
 use super::ends;
 use crate::{
     diagnosis::Problem,
-    document::{Document, Entry, LayerWord, PathTable},
+    document::{Document, Entry, PathTable},
+    link::Layer,
     names::PathName,
-    path::{Layer, Path, PathEnd},
+    path::{Path, PathEnd},
     reach::{Stop, Trip, World},
     resolve::Draft,
 };
@@ -96,10 +97,10 @@ fn unreachable(entry: &Entry<PathTable>, from: &PathEnd, to: &PathEnd, stop: &(b
 
 fn declared(entry: &Entry<PathTable>, met: &[Layer]) -> Vec<Problem> {
     let written = &entry.table.layers;
-    let declared: Vec<Layer> = written.get_ref().iter().map(|layer| Layer::from(*layer.get_ref())).collect();
+    let declared: Vec<Layer> = written.get_ref().iter().map(|layer| *layer.get_ref()).collect();
     let right: Vec<String> = met.iter().map(|layer| format!("\"{layer}\"")).collect();
     let help = format!("write `layers = [{}]`, or change the lab", right.join(", "));
-    let place = |word: &Spanned<LayerWord>| word.span();
+    let place = |word: &Spanned<Layer>| word.span();
     let twice = (1..declared.len()).filter(|&at| declared[..at].contains(&declared[at])).map(|at| {
         let message = format!("the layer `{}` is given twice", declared[at]);
         Problem::new(place(&written.get_ref()[at]), message, "once more here")
@@ -114,17 +115,4 @@ fn declared(entry: &Entry<PathTable>, met: &[Layer]) -> Vec<Problem> {
         Problem::new(written.span(), message, "not all of them").help(help.clone())
     });
     twice.chain(extra).chain(missing).collect()
-}
-
-impl From<LayerWord> for Layer {
-    fn from(word: LayerWord) -> Self {
-        match word {
-            LayerWord::Wire => Self::Wire,
-            LayerWord::Veth => Self::Veth,
-            LayerWord::Virtio => Self::Virtio,
-            LayerWord::Bridge => Self::Bridge,
-            LayerWord::Vxlan => Self::Vxlan,
-            LayerWord::Gateway => Self::Gateway,
-        }
-    }
 }

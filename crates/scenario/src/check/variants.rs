@@ -21,8 +21,8 @@ pub(super) fn check(document: &Document, problems: &mut Vec<Problem>) {
                 let message = format!("a variant cannot change `{key}`");
                 let help = "its name is the scenario's with its own behind it";
                 problems.push(Problem::new(place, message, "not in a variant").help(help));
-            } else if !document::KEYS.contains(&key) {
-                let known = document::KEYS.iter().copied().filter(|key| !document::FIXED.contains(key));
+            } else if !document::keys().any(|known| known == key) {
+                let known = document::keys().filter(|key| !document::FIXED.contains(key));
                 let help = nearest::advice(key, "keys", known);
                 let message = format!("unknown key `{key}`");
                 problems.push(Problem::new(place, message, "not a key here").help(help));

@@ -8,6 +8,7 @@ use super::virtio_net;
 use crate::{
     diagnosis::Problem,
     document::{Document, Entry, VmTable},
+    names::DeviceRef,
     resolve::{self, Draft},
     scenario::Scenario,
     vm::Vm,
@@ -21,8 +22,12 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
         sizes(entry, problems);
         virtio_net::check(&entry.table, problems);
     }
+    let is_own = |at: &DeviceRef| {
+        let mut inside = draft.lab.links.iter().filter(|link| link.is_inside(&at.host));
+        inside.any(|link| link.devices().iter().any(|device| device.at == at))
+    };
     for (at, place) in &draft.places.devices {
-        if draft.lab.vm(&at.host).is_some() && !draft.lab.nics.iter().any(|nic| nic.at == *at) {
+        if draft.lab.vm(&at.host).is_some() && !is_own(at) {
             let message = format!("`{}` is a virtual machine, and can have no device but its own", at.host);
             let help = "put bridges, wires and overlays into hosts";
             problems.push(Problem::new(place.clone(), message, "a device of it").help(help));

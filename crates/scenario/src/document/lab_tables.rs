@@ -1,4 +1,4 @@
-//! The tables that describe the lab, as written. Their field docs are the descriptions in the JSON Schema.
+//! The tables that describe the lab beside its links, as written. Their field docs are the descriptions in the JSON Schema.
 
 use std::net::Ipv4Addr;
 
@@ -6,80 +6,15 @@ use ipnet::Ipv4Net;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
-use units::{BitRate, Bytes};
+use units::Bytes;
 
-use super::{Section, written::As};
-use crate::{
-    lab::Forwarding,
-    names::DeviceRef,
-    vm::{Board, Monitor},
-};
+use super::written::As;
+use crate::vm::{Board, Monitor};
 
 /// A host: a network namespace of its own. It has no settings; what it has is said by wires, bridges and overlays.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HostTable {}
-
-/// A wire between two hosts (a veth pair).
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WireTable {
-    /// Both ends, each written `host:device`. The devices are made for the wire.
-    #[schemars(with = "[As<DeviceRef>; 2]")]
-    pub(crate) between: [Spanned<As<DeviceRef>>; 2],
-    /// The addresses of both ends, in the same order; `none` for an end that is a bridge's port. Left out, neither has one.
-    #[schemars(with = "Option<[As<Option<Ipv4Net>>; 2]>")]
-    pub(crate) addresses: Option<[Spanned<As<Option<Ipv4Net>>>; 2]>,
-    /// The MTU of both ends, in bytes of IP packet. Default: 1500.
-    #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
-    pub(crate) mtu: Option<Spanned<u32>>,
-    /// A limit on what each end sends. Default: none, as fast as memory allows.
-    #[schemars(with = "Option<As<BitRate>>")]
-    pub(crate) rate: Option<Spanned<As<BitRate>>>,
-}
-
-/// A bridge in a host. Guests, pods and VXLAN devices attach themselves by naming it.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct BridgeTable {
-    /// The host that it is in.
-    #[schemars(with = "String")]
-    pub(crate) host: Spanned<String>,
-    /// The name of its device, at most 15 bytes. Default: the table's name.
-    #[schemars(with = "Option<String>", length(max = 15))]
-    pub(crate) device: Option<Spanned<String>>,
-    /// The host's own address on it. Default: none.
-    #[schemars(with = "Option<As<Ipv4Net>>")]
-    pub(crate) address: Option<Spanned<As<Ipv4Net>>>,
-    /// Further ports: devices of the same host, as the end of a wire. Default: none.
-    #[serde(default)]
-    #[schemars(with = "Vec<String>")]
-    pub(crate) ports: Vec<Spanned<String>>,
-    /// Its MTU. Default: the least of its wires and overlays, or 1500.
-    #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
-    pub(crate) mtu: Option<Spanned<u32>>,
-}
-
-/// A guest or pod behind a bridge. Its device is `eth0`; the bridge's port has the name of the guest.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct GuestTable {
-    /// The bridge that it is attached to.
-    #[schemars(with = "String")]
-    pub(crate) bridge: Spanned<String>,
-    /// The address of its `eth0`.
-    #[schemars(with = "As<Ipv4Net>")]
-    pub(crate) address: Spanned<As<Ipv4Net>>,
-    /// The kind of virtual machine that it is, one of `vms`. Default: none, it is a network namespace.
-    #[schemars(with = "Option<String>")]
-    pub(crate) vm: Option<Spanned<String>>,
-    /// The next hop of its default route. Default: it has none.
-    #[schemars(with = "Option<As<Ipv4Addr>>")]
-    pub(crate) gateway: Option<Spanned<As<Ipv4Addr>>>,
-    /// The MTU of its `eth0` and of the bridge's port. Default: the bridge's.
-    #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
-    pub(crate) mtu: Option<Spanned<u32>>,
-}
 
 /// A kind of virtual machine. Its guest boots from this program and a kernel that is installed on the host.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -172,60 +107,6 @@ impl From<BoardWord> for Board {
             BoardWord::Microvm => Self::Microvm,
         }
     }
-}
-
-/// A VXLAN overlay. Its device has the same name in every member: the table's name, at most 15 bytes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct VxlanTable {
-    /// The VXLAN network identifier.
-    #[schemars(with = "u32", range(min = 1, max = 16_777_215))]
-    pub(crate) vni: Spanned<u32>,
-    /// The UDP port of the tunnel. Default: 4789.
-    #[schemars(with = "Option<u16>", range(min = 1))]
-    pub(crate) port: Option<Spanned<u16>>,
-    /// How a member knows where a MAC address lives: `unicast` (entries for every member, nothing is learned) or
-    /// `learning` (it floods and learns). Default: `unicast`.
-    pub(crate) fdb: Option<Fdb>,
-    /// The MTU of its devices. Default: the least of the devices under it, less 50 bytes of encapsulation.
-    #[schemars(with = "Option<u32>", range(min = 576, max = 65485))]
-    pub(crate) mtu: Option<Spanned<u32>>,
-    /// Its members, by host: `[vxlans.vx0.members.node1]`. At least two.
-    pub(crate) members: Section<MemberTable>,
-}
-
-/// How an overlay knows where a MAC address lives.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Fdb {
-    /// Entries for every member, nothing is learned.
-    Unicast,
-    /// Flooding to every member, and learning.
-    Learning,
-}
-
-impl From<Fdb> for Forwarding {
-    fn from(fdb: Fdb) -> Self {
-        match fdb {
-            Fdb::Unicast => Self::Unicast,
-            Fdb::Learning => Self::Learning,
-        }
-    }
-}
-
-/// An overlay's device in one host. It has either an address or a bridge.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct MemberTable {
-    /// The device of the host that carries the tunnel's packets; its address is the tunnel's end.
-    #[schemars(with = "String")]
-    pub(crate) over: Spanned<String>,
-    /// The address of the VXLAN device, if packets are routed into the tunnel.
-    #[schemars(with = "Option<As<Ipv4Net>>")]
-    pub(crate) address: Option<Spanned<As<Ipv4Net>>>,
-    /// The bridge whose port the VXLAN device is, if packets are bridged into the tunnel.
-    #[schemars(with = "Option<String>")]
-    pub(crate) bridge: Option<Spanned<String>>,
 }
 
 /// An egress gateway: what pods of a node send to some destinations is routed through a tunnel to the egress host, and

@@ -3,45 +3,29 @@
 
 use std::ops::Range;
 
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use toml::{
     Spanned,
     de::{DeTable, DeValue, Error, ValueDeserializer},
 };
 
-use super::{Broken, Document, Entry, ScheduleTable, Section, VERSION};
+use super::{Broken, Document, Entry, LinkTables, ScheduleTable, Section, VERSION};
 use crate::{diagnosis::Problem, nearest, variant};
 
 /// Every key at the top of a document.
-pub(crate) const KEYS: &[&str] = &[
-    "schema",
-    "name",
-    "title",
-    "about",
-    "hosts",
-    "wires",
-    "bridges",
-    "guests",
-    "vms",
-    "pods",
-    "vxlans",
-    "gateways",
-    "routes",
-    "devices",
-    "paths",
-    "workloads",
-    "factors",
-    "schedule",
-    "probes",
-    variant::KEY,
-];
+pub(crate) fn keys() -> impl Iterator<Item = &'static str> + Clone {
+    let others = ["paths", "workloads", "factors", "schedule", "probes", variant::KEY];
+    ["schema", "name", "title", "about"].into_iter().chain(of_lab()).chain(others)
+}
+
+/// Those of them that describe the lab.
+pub(crate) fn of_lab() -> impl Iterator<Item = &'static str> + Clone {
+    let others = ["vms", "gateways", "routes", "devices"];
+    ["hosts"].into_iter().chain(LinkTables::KEYS.iter().copied()).chain(others)
+}
 
 /// Those of them that no variant changes.
 pub(crate) const FIXED: &[&str] = &["schema", "name", variant::KEY];
-
-/// The keys that describe the lab.
-const LAB: &[&str] =
-    &["hosts", "wires", "bridges", "guests", "vms", "pods", "vxlans", "gateways", "routes", "devices"];
 
 /// Reads the text. What cannot be read is left out of the document, told, and noted in [`Document::broken`].
 ///
@@ -64,6 +48,12 @@ fn syntax(error: &Error) -> Problem {
     Problem::new(span, format!("this is not valid TOML: {}", error.message()), "here")
 }
 
+/// Reads a section of named tables.
+pub(crate) trait ReadSection {
+    /// The section under `key`; what cannot be read of it is left out and told.
+    fn section<T: DeserializeOwned>(&mut self, key: &str) -> Section<T>;
+}
+
 struct Reader<'t> {
     root: DeTable<'t>,
     problems: Vec<Problem>,
@@ -82,12 +72,8 @@ impl<'t> Reader<'t> {
             title: self.required("title").unwrap_or_default(),
             about: self.optional("about").unwrap_or_default(),
             hosts,
-            wires: self.section("wires"),
-            bridges: self.section("bridges"),
-            guests: self.section("guests"),
+            links: LinkTables::read(self),
             vms: self.section("vms"),
-            pods: self.section("pods"),
-            vxlans: self.section("vxlans"),
             gateways: self.section("gateways"),
             routes: self.list("routes"),
             devices: self.section("devices"),
@@ -102,8 +88,8 @@ impl<'t> Reader<'t> {
     }
 
     fn refuse_unknown_keys(&mut self) {
-        for key in self.root.keys().filter(|key| !KEYS.contains(&key.get_ref().as_ref())) {
-            self.problems.push(unknown_key(key.span(), key.get_ref(), KEYS));
+        for key in self.root.keys().filter(|key| !keys().any(|known| known == key.get_ref())) {
+            self.problems.push(unknown_key(key.span(), key.get_ref(), keys()));
             self.broken.lab = true;
         }
     }
@@ -129,19 +115,12 @@ impl<'t> Reader<'t> {
         self.value(value)
     }
 
-    fn required_section<T: Deserialize<'t>>(&mut self, key: &str, help: &str) -> Section<T> {
+    fn required_section<T: DeserializeOwned>(&mut self, key: &str, help: &str) -> Section<T> {
         let before = self.problems.len();
         let section = self.section(key);
         if section.0.is_empty() && self.problems.len() == before {
             self.problems.push(Problem::new(0..0, format!("the scenario has no {key}"), "here").help(help));
         }
-        section
-    }
-
-    fn section<T: Deserialize<'t>>(&mut self, key: &str) -> Section<T> {
-        let before = self.problems.len();
-        let section = self.entries(key);
-        self.broken.lab |= self.problems.len() > before && LAB.contains(&key);
         section
     }
 
@@ -195,6 +174,15 @@ impl<'t> Reader<'t> {
     }
 }
 
+impl<'t> ReadSection for Reader<'t> {
+    fn section<T: DeserializeOwned>(&mut self, key: &str) -> Section<T> {
+        let before = self.problems.len();
+        let section = self.entries(key);
+        self.broken.lab |= self.problems.len() > before && of_lab().any(|of_lab| of_lab == key);
+        section
+    }
+}
+
 /// Removes the key that stands at `span`, at this level or below; false where no key stands there.
 fn without_key_at(value: &mut Spanned<DeValue<'_>>, span: Option<Range<usize>>) -> bool {
     let Some(span) = span else { return false };
@@ -216,7 +204,9 @@ fn shape(error: &Error, table: &Range<usize>) -> Problem {
     let message = error.message();
     let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     match words.split_first() {
-        Some((typed, valid)) if message.starts_with("unknown field") => unknown_key(span, typed, valid),
+        Some((typed, valid)) if message.starts_with("unknown field") => {
+            unknown_key(span, typed, valid.iter().copied())
+        }
         Some((typed, valid)) if message.starts_with("unknown variant") => unknown_word(span, typed, valid),
         Some((key, _)) if message.starts_with("missing field") => {
             Problem::new(span, format!("`{key}` is missing"), "in this table")
@@ -248,9 +238,13 @@ fn other_type(message: &str) -> Option<String> {
     Some(format!("expected {wanted}, not {found}"))
 }
 
-fn unknown_key(span: Range<usize>, typed: &str, valid: &[&str]) -> Problem {
+fn unknown_key<'a>(
+    span: Range<usize>,
+    typed: &str,
+    valid: impl IntoIterator<Item = &'a str> + Clone,
+) -> Problem {
     let problem = Problem::new(span, format!("unknown key `{typed}`"), "not a key here");
-    problem.help(nearest::advice(typed, "keys", valid.iter().copied()))
+    problem.help(nearest::advice(typed, "keys", valid))
 }
 
 fn unknown_word(span: Range<usize>, typed: &str, valid: &[&str]) -> Problem {

@@ -12,7 +12,7 @@ use super::{
     device_table::Vary,
     written::{As, Value},
 };
-use crate::names::DeviceRef;
+use crate::{link::Layer, names::DeviceRef};
 
 /// A path: from one end to another through named layers. The client is at `from`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -24,34 +24,16 @@ pub(crate) struct PathTable {
     /// The server's end, written alike.
     #[schemars(with = "String", example = &"target")]
     pub(crate) to: Spanned<String>,
-    /// Every layer that a packet meets on its way there: any of `wire`, `veth`, `bridge`, `vxlan`, `gateway`. The
-    /// check follows a packet and refuses the scenario where it meets others.
-    #[schemars(with = "Vec<LayerWord>")]
-    pub(crate) layers: Spanned<Vec<Spanned<LayerWord>>>,
+    /// Every layer that a packet meets on its way there. The check follows a packet and refuses the scenario where it
+    /// meets others.
+    #[schemars(with = "Vec<Layer>")]
+    pub(crate) layers: Spanned<Vec<Spanned<Layer>>>,
     /// Whether the other paths are shown as a share of this one. True for exactly one path.
     #[schemars(with = "Option<bool>")]
     pub(crate) baseline: Option<Spanned<bool>>,
     /// What it shows, in a few words.
     #[serde(default)]
     pub(crate) about: String,
-}
-
-/// A layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum LayerWord {
-    /// A wire between two hosts.
-    Wire,
-    /// The veth pair of a guest or pod.
-    Veth,
-    /// The network device of a virtual machine.
-    Virtio,
-    /// A bridge.
-    Bridge,
-    /// A VXLAN tunnel.
-    Vxlan,
-    /// An egress gateway.
-    Gateway,
 }
 
 /// What a sweep varies. Every cell that it can change is measured at each of its values.

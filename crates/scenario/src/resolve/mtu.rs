@@ -2,28 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use super::{GUEST_DEVICE, bridge_device, device_settings, port_of, ports};
-use crate::{
-    document::{BridgeTable, Document, Entry, VxlanTable},
-    names::DeviceRef,
-};
+use super::device_settings;
+use crate::{document::Document, link::LinkTable, names::DeviceRef};
 
-/// Ethernet's.
-pub(super) const DEFAULT: u32 = 1500;
-
-/// What VXLAN over IPv4 adds to a packet (RFC 7348, section 5): IPv4 20, UDP 8, VXLAN 8, Ethernet 14.
-pub(crate) const ENCAPSULATION: u32 = 50;
-
-/// How deep overlays may stand on bridges that stand on overlays before the default is taken.
+/// How deep links may stand on each other before the default is taken.
 const DEPTH: usize = 8;
 
 /// MTUs by device.
-pub(super) struct Mtus {
+pub(crate) struct Mtus {
     made: BTreeMap<DeviceRef, u32>,
     set: BTreeMap<DeviceRef, u32>,
 }
 
 impl Mtus {
+    /// Ethernet's.
+    pub(crate) const DEFAULT: u32 = 1500;
+
     /// The MTUs of all devices of the document.
     pub(super) fn of(document: &Document) -> Self {
         let set = document.devices.iter().filter_map(|entry| {
@@ -31,84 +25,33 @@ impl Mtus {
             Some((entry.name().parse().ok()?, settings.mtu?))
         });
         let mut mtus = Self { made: BTreeMap::new(), set: set.collect() };
-        mtus.wires(document);
         for _ in 0..DEPTH {
-            mtus.overlays(document);
-            mtus.bridges(document);
+            mtus.learn(document, document.links.all().filter(|table| !table.follows_bridge()));
         }
-        mtus.guests(document);
+        mtus.learn(document, document.links.all().filter(|table| table.follows_bridge()));
         mtus
     }
 
-    /// The MTU with which the device is made.
-    pub(super) fn made(&self, device: &DeviceRef) -> u32 {
-        self.made.get(device).copied().unwrap_or(DEFAULT)
-    }
-
-    /// The MTU that it has in the end, if it is known yet.
-    fn effective(&self, device: &DeviceRef) -> Option<u32> {
-        self.set.get(device).or_else(|| self.made.get(device)).copied()
-    }
-
-    fn wires(&mut self, document: &Document) {
-        for entry in document.wires.iter() {
-            let [one, other] = entry.table.between.each_ref().map(|end| &end.get_ref().0);
-            let written = entry.table.mtu.as_ref().map_or(DEFAULT, |mtu| *mtu.get_ref());
-            // Made as both ends will be, so that what stands on the wire is made to fit that.
-            let set = self.set.get(one).filter(|mtu| self.set.get(other) == Some(mtu));
-            let mtu = set.copied().unwrap_or(written);
-            self.made.extend([(one.clone(), mtu), (other.clone(), mtu)]);
-        }
-    }
-
-    fn overlays(&mut self, document: &Document) {
-        for entry in document.vxlans.iter() {
-            if let Some(mtu) = self.overlay(entry) {
-                let devices =
-                    entry.table.members.iter().map(|member| DeviceRef::new(member.name(), entry.name()));
-                self.made.extend(devices.map(|device| (device, mtu)));
+    fn learn<'d>(&mut self, document: &Document, tables: impl Iterator<Item = &'d dyn LinkTable>) {
+        for table in tables {
+            if let Some(mtu) = table.made_mtu(document, self) {
+                self.made.extend(table.devices(document).into_iter().map(|device| (device.at, mtu)));
             }
         }
     }
 
-    fn overlay(&self, entry: &Entry<VxlanTable>) -> Option<u32> {
-        if let Some(mtu) = &entry.table.mtu {
-            return Some(*mtu.get_ref());
-        }
-        let under = entry.table.members.iter();
-        let under = under.map(|member| DeviceRef::new(member.name(), member.table.over.get_ref()));
-        // A tunnel is made before settings are: it can be no larger than what its underlay is made with.
-        under
-            .filter_map(|over| Some(self.effective(&over)?.min(self.made(&over))))
-            .min()
-            .map(|least| least.saturating_sub(ENCAPSULATION))
+    /// The MTU with which the device is made.
+    pub(crate) fn made(&self, device: &DeviceRef) -> u32 {
+        self.made.get(device).copied().unwrap_or(Self::DEFAULT)
     }
 
-    fn bridges(&mut self, document: &Document) {
-        for entry in document.bridges.iter() {
-            let mtu = self.bridge(document, entry);
-            self.made.insert(bridge_device(entry), mtu);
-        }
+    /// The MTU that a setting gives it.
+    pub(crate) fn set(&self, device: &DeviceRef) -> Option<u32> {
+        self.set.get(device).copied()
     }
 
-    fn bridge(&self, document: &Document, entry: &Entry<BridgeTable>) -> u32 {
-        if let Some(mtu) = &entry.table.mtu {
-            return *mtu.get_ref();
-        }
-        let host = entry.table.host.get_ref();
-        let ports = ports(document, entry);
-        let known = ports.iter().filter_map(|port| self.effective(&DeviceRef::new(host, port.as_str())));
-        known.min().unwrap_or(DEFAULT)
-    }
-
-    fn guests(&mut self, document: &Document) {
-        for guest in document.attached() {
-            let Some(port) = port_of(document, guest) else { continue };
-            let bridge = document.bridges.get(guest.table.bridge.get_ref()).map(bridge_device);
-            let inherited = bridge.and_then(|bridge| self.effective(&bridge)).unwrap_or(DEFAULT);
-            let mtu = guest.table.mtu.as_ref().map_or(inherited, |mtu| *mtu.get_ref());
-            self.made.insert(DeviceRef::new(guest.name(), GUEST_DEVICE), mtu);
-            self.made.insert(port, mtu);
-        }
+    /// The MTU that it has in the end, if it is known yet.
+    pub(crate) fn effective(&self, device: &DeviceRef) -> Option<u32> {
+        self.set(device).or_else(|| self.made.get(device).copied())
     }
 }

@@ -1,6 +1,7 @@
 //! What is said of wrong scenarios, and at which line. Each case is a change to a scenario that is right.
 
 mod lab;
+mod links;
 mod probes;
 mod run;
 mod shape;

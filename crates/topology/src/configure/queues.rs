@@ -12,7 +12,6 @@ use crate::{
     error::ConfigureError,
     probe::{self, Trial},
     read_back::{self, LinkFacts},
-    state::DeviceKind,
 };
 
 /// How often it is looked whether links carry again, and what is left between two looks: 2 s in all.
@@ -105,7 +104,7 @@ impl DeviceSetting for Queues {
                 let carries = |device: &Device| links.get(&device.index).is_none_or(LinkFacts::carries);
                 let silent: Vec<u32> = devices
                     .of_host(host)
-                    .filter(|device| device.kind == DeviceKind::Veth && !carries(device))
+                    .filter(|device| device.kind.tells_state() && !carries(device))
                     .map(|device| device.index)
                     .collect();
                 if silent.is_empty() {

@@ -4,63 +4,40 @@ use std::net::Ipv4Addr;
 
 use ipnet::Ipv4Net;
 use scenario::{
-    Bridge, DeviceName, DeviceRef, Forwarding, Gateway, Host, HostKind, HostName, Lab, Link, LinkEnd,
-    LinkRole, Vxlan, VxlanMember,
+    DeviceName, DeviceRef, Gateway, Host, HostKind, HostName, Lab,
+    link::{LinkEnd, Wire},
 };
 
-const MTU: u32 = 1500;
-const NEAR: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
-const FAR: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
+pub(crate) const MTU: u32 = 1500;
+pub(crate) const NEAR: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
+pub(crate) const FAR: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
 
 /// A host and nothing else.
 pub(crate) fn host() -> Lab {
-    Lab { hosts: vec![named("near", false)], ..Lab::default() }
+    Lab { hosts: vec![named("near")], ..Lab::default() }
 }
 
 /// A host that forwards.
 pub(crate) fn router() -> Lab {
-    Lab { hosts: vec![named("near", true)], ..host() }
+    Lab { hosts: vec![Host { forwards: true, ..named("near") }], ..Lab::default() }
 }
 
 /// Two hosts with a wire.
 pub(crate) fn wire() -> Lab {
-    let end = |host, address| LinkEnd { at: DeviceRef::new(host, "eth0"), address: Some(in_net(address)) };
-    let ends = [end("near", NEAR), end("far", FAR)];
-    let link = Link { name: "wire".into(), role: LinkRole::Wire, ends, mtu: MTU, rate: None };
-    Lab { hosts: vec![named("near", false), named("far", false)], links: vec![link], ..host() }
+    wire_with(|_| {})
 }
 
-/// The wire, its near end a port of a bridge.
-pub(crate) fn bridge() -> Lab {
-    let mut lab = wire();
-    lab.links[0].ends[0].address = None;
-    lab.bridges.push(Bridge {
-        name: "bridge".into(),
-        at: DeviceRef::new("near", "br0"),
-        ports: vec![DeviceName::new("eth0")],
-        address: Some(in_net(NEAR)),
-        mtu: MTU,
-    });
-    lab
+/// The same with a wire that `change` has changed.
+pub(crate) fn wire_with(change: impl FnOnce(&mut Wire)) -> Lab {
+    let end = |at, address| LinkEnd::new(at, Some(in_net(address)));
+    let mut wire = Wire::new("wire", [end(near(), NEAR), end(DeviceRef::new("far", "eth0"), FAR)], MTU);
+    change(&mut wire);
+    Lab { hosts: vec![named("near"), named("far")], links: vec![wire.into()], ..Lab::default() }
 }
 
-/// A tunnel over the wire.
-pub(crate) fn vxlan() -> Lab {
-    let member = |host, local| VxlanMember {
-        at: DeviceRef::new(host, "vxlan"),
-        underlay: DeviceName::new("eth0"),
-        local,
-        address: None,
-    };
-    let overlay = Vxlan {
-        name: "vxlan".into(),
-        vni: 1,
-        port: 4789,
-        forwarding: Forwarding::Unicast,
-        mtu: MTU - 50,
-        members: vec![member("near", NEAR), member("far", FAR)],
-    };
-    Lab { vxlans: vec![overlay], ..wire() }
+/// The near end of the wire.
+pub(crate) fn near() -> DeviceRef {
+    DeviceRef::new("near", "eth0")
 }
 
 /// The far end of the wire as a gateway for the near one.
@@ -81,8 +58,8 @@ pub(crate) fn gateway() -> Gateway {
 }
 
 /// A host of that name.
-pub(crate) fn named(name: &str, forwards: bool) -> Host {
-    Host { name: HostName::new(name), kind: HostKind::Host, forwards, vm: None }
+pub(crate) fn named(name: &str) -> Host {
+    Host::new(name, HostKind::Host)
 }
 
 fn in_net(address: Ipv4Addr) -> Ipv4Net {

@@ -9,7 +9,7 @@ use scenario::{DeviceRef, HostName};
 use super::Raising;
 use crate::{
     error::RaiseError,
-    gateway,
+    gateway, link,
     message::Request,
     missing::{Element, Missing},
     refusal::Refusal,
@@ -34,7 +34,7 @@ impl Raising<'_> {
     }
 
     fn carry_out_in(&mut self, host: &HostName, requests: Vec<Request>) -> Result<(), RaiseError> {
-        let channel = self.namespaces.channel(host);
+        let channel = self.site.namespaces.channel(host);
         let (labels, messages): (Vec<_>, Vec<_>) = requests
             .into_iter()
             .map(|request| ((request.element, request.operation), request.message))
@@ -78,12 +78,12 @@ impl Raising<'_> {
     /// The devices without which a path through `element` is not what it says.
     fn devices_of(&self, element: &Element) -> Vec<DeviceRef> {
         match element {
-            Element::Rate(name) => self.devices.made_by(&Element::Link(name.clone())),
+            Element::Rate(name) => self.site.devices.made_by(&link::element_of_wire(name)),
             Element::Gateway(name) => {
-                let gateway = self.lab.gateways.iter().find(|gateway| gateway.name == *name);
+                let gateway = self.site.lab.gateways.iter().find(|gateway| gateway.name == *name);
                 gateway.map(gateway::device).into_iter().collect()
             }
-            _ => self.devices.made_by(element),
+            _ => self.site.devices.made_by(element),
         }
     }
 
@@ -94,6 +94,6 @@ impl Raising<'_> {
     /// Whether the device was not made; one that only lacks its rate limit or gateway is there.
     pub(super) fn is_absent(&self, at: &DeviceRef) -> bool {
         !self.missing.is_empty()
-            && self.devices.find(at).is_none_or(|device| self.is_missing(&device.element))
+            && self.site.devices.find(at).is_none_or(|device| self.is_missing(&device.element))
     }
 }

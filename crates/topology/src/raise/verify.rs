@@ -7,17 +7,14 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use ipnet::Ipv4Net;
-use scenario::{DeviceRef, Forwarding, HostName, Vm};
+use scenario::{DeviceRef, HostName};
 
 use super::Raising;
 use crate::{
     devices::Device,
     error::RaiseError,
-    ethtool::Ethtool,
-    negotiated,
-    read_back::{self, FORWARDING, LinkFacts, OPERATIONAL, VxlanFacts},
-    rings::QueuesAndRings,
-    state::DeviceKind,
+    link::{self, LinkKind},
+    read_back::{self, LinkFacts},
 };
 
 /// How many links are asked for at once: the answers have to fit the socket's receive buffer.
@@ -29,23 +26,20 @@ const LOOKS: u32 = 1_500;
 impl Raising<'_> {
     /// Reads every device and address back; an error names the first difference.
     pub(super) fn verify(&self) -> Result<(), RaiseError> {
-        for host in &self.lab.hosts {
+        for host in &self.site.lab.hosts {
             let links = self.settle(&host.name)?;
             for device in self.standing(&host.name) {
                 self.verify_device(device, links.get(&device.index))?;
             }
             self.verify_addresses(&host.name)?;
-            if let Some(vm) = &host.vm {
-                self.verify_virtio(&host.name, vm)?;
-            }
         }
-        Ok(())
+        self.site.lab.links.iter().try_for_each(|link| link::kind(link).verify(&self.site))
     }
 
     /// The links of `host` once all of them carry; after a few seconds, as they are.
     fn settle(&self, host: &HostName) -> Result<BTreeMap<u32, LinkFacts>, RaiseError> {
-        let channel = self.namespaces.channel(host);
-        let mut links = read_back::links(&self.namespaces, host, false)?;
+        let channel = self.site.namespaces.channel(host);
+        let mut links = read_back::links(&self.site.namespaces, host, false)?;
         for _ in 0..LOOKS {
             let silent = self.silent(host, &links);
             if silent.is_empty() {
@@ -55,7 +49,7 @@ impl Raising<'_> {
                 // Whatever is wrong with a link shows when all are read again.
                 let _ = channel.transact(read_back::questions(some));
             }
-            links = read_back::links(&self.namespaces, host, false)?;
+            links = read_back::links(&self.site.namespaces, host, false)?;
             if !self.silent(host, &links).is_empty() {
                 channel.pause(LOOK_AGAIN_AFTER);
             }
@@ -71,7 +65,7 @@ impl Raising<'_> {
     }
 
     fn standing<'a>(&'a self, host: &'a HostName) -> impl Iterator<Item = &'a Device> {
-        self.devices.of_host(host).filter(|device| !self.is_absent(&device.at))
+        self.site.devices.of_host(host).filter(|device| !self.is_absent(&device.at))
     }
 
     fn verify_device(&self, device: &Device, link: Option<&LinkFacts>) -> Result<(), RaiseError> {
@@ -84,52 +78,30 @@ impl Raising<'_> {
         compare(at, "MTU", &device.mtu, &link.mtu)?;
         compare(at, "MAC address", &format!("{:02x?}", device.mac), &format!("{:02x?}", link.mac))?;
         let master = device.master.as_ref().filter(|at| !self.is_absent(at));
-        let index = master.and_then(|at| self.devices.find(at)).map_or(0, |bridge| bridge.index);
+        let index = master.and_then(|at| self.site.devices.find(at)).map_or(0, |bridge| bridge.index);
         compare(at, "the bridge with index", &index, &link.master.unwrap_or(0))?;
         compare(at, "carrier", &true, &self.carries(device, link))?;
-        let described = |facts: Option<VxlanFacts>| facts.map(|facts| facts.to_string()).unwrap_or_default();
-        compare(at, "tunnel", &described(self.vxlan_facts(at)), &described(link.vxlan))
+        let kind = self.kind_of(device);
+        compare(at, kind.noun(), &kind.expected(at), &kind.told(&link.data))
     }
 
-    /// A tap device that its monitor opens by name has no carrier until then.
     fn carries(&self, device: &Device, link: &LinkFacts) -> bool {
-        let mut nics = self.lab.nics.iter().filter(|nic| self.by_name.contains(&nic.at.host));
-        nics.any(|nic| nic.port == device.at) || carries(device, link)
+        self.kind_of(device).carries(device, link, &self.site)
     }
 
-    fn vxlan_facts(&self, at: &DeviceRef) -> Option<VxlanFacts> {
-        self.lab.vxlans.iter().find_map(|vxlan| {
-            let member = vxlan.members.iter().find(|member| member.at == *at)?;
-            Some(VxlanFacts {
-                vni: vxlan.vni,
-                port: vxlan.port,
-                local: member.local,
-                learning: vxlan.forwarding == Forwarding::Learning,
-            })
-        })
-    }
-
-    /// In a guest: whether its devices can what its monitor was to have them offer.
-    fn verify_virtio(&self, host: &HostName, vm: &Vm) -> Result<(), RaiseError> {
-        let mut ethtool = Ethtool::new(&self.namespaces);
-        for nic in self.lab.nics.iter().filter(|nic| nic.at.host == *host) {
-            let features = self.namespaces.negotiated(&nic.at);
-            let beside =
-                ethtool.ask(&nic.at, async |ethtool, name| Ok(QueuesAndRings::read(ethtool, name).await));
-            negotiated::verify(nic, &vm.virtio, features.as_deref(), beside.unwrap_or_default())?;
-        }
-        Ok(())
+    fn kind_of(&self, device: &Device) -> &dyn LinkKind {
+        link::kind(&self.site.lab.links[device.link])
     }
 
     fn verify_addresses(&self, host: &HostName) -> Result<(), RaiseError> {
         let wanted: Vec<(&DeviceRef, Ipv4Net)> =
-            self.lab.addresses().filter(|(at, _)| at.host == *host && !self.is_absent(at)).collect();
+            self.site.lab.addresses().filter(|(at, _)| at.host == *host && !self.is_absent(at)).collect();
         if wanted.is_empty() {
             return Ok(());
         }
-        let found = read_back::addresses(&self.namespaces, host)?;
+        let found = read_back::addresses(&self.site.namespaces, host)?;
         for (at, address) in wanted {
-            let index = self.devices.find(at).map(|device| device.index).unwrap_or_default();
+            let index = self.site.devices.find(at).map(|device| device.index).unwrap_or_default();
             if !found.contains(&(index, address)) {
                 let there: Vec<_> =
                     found.iter().filter(|(of, _)| *of == index).map(|(_, net)| *net).collect();
@@ -138,14 +110,6 @@ impl Raising<'_> {
         }
         Ok(())
     }
-}
-
-/// Whether frames pass. A tunnel device says nothing of itself (its state is "unknown"), and a bridge without
-/// ports has no carrier to wait for.
-fn carries(device: &Device, link: &LinkFacts) -> bool {
-    let port_forwards = link.port_state.is_none_or(|state| state == FORWARDING);
-    let operational = device.kind != DeviceKind::Veth || link.operstate == OPERATIONAL;
-    port_forwards && operational
 }
 
 fn compare<T: PartialEq + ToString + ?Sized>(

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::support::{can_raise, converse, device, overlay, wire};
+use crate::support::{can_raise, converse, device, overlay, wire, wire_of};
 use samples::DeviceState;
-use scenario::{DeviceSettingKind, DeviceSettings, Forwarding, Offloads};
+use scenario::{DeviceSettingKind, DeviceSettings, Offloads, link::Forwarding};
 use topology::{ConfigureError, Element, Topology};
 use units::{BitRate, Bytes};
 
@@ -143,7 +143,7 @@ fn a_rate_limit_is_a_token_bucket_at_both_ends() {
         return;
     }
     let mut lab = wire();
-    lab.links[0].rate = Some(BitRate(100e6));
+    wire_of(&mut lab).rate = Some(BitRate(100e6));
     let topology = Topology::raise(&lab).unwrap();
     if topology.missing().is_empty() {
         for at in ["a:eth0", "b:eth0"] {

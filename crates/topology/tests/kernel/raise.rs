@@ -1,7 +1,8 @@
 //! What a raised lab is, by the kernel's own evidence.
 
 use crate::support::{
-    bridge_with_guests, can_raise, converse, device, egress_gateway, ip, is_whole, overlay, wire,
+    bridge_with_guests, can_raise, converse, device, egress_gateway, ip, is_whole, macvlans, overlay, vlans,
+    wire, wire_of,
 };
 use std::{
     io::{Read, Write},
@@ -9,7 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use scenario::{Forwarding, HostName};
+use samples::DeviceCounters;
+use scenario::{DeviceRef, HostName, Link, link::Forwarding};
 use topology::Topology;
 
 #[test]
@@ -51,6 +53,53 @@ fn an_overlay_carries_tcp_between_guests_with_learning_and_without() {
     }
 }
 
+/// An answer alone proves nothing: the devices under them could have answered.
+#[test]
+fn packets_between_macvlans_pass_both_of_them() {
+    if !can_raise("packets_between_macvlans_pass_both_of_them") {
+        return;
+    }
+    let topology = Topology::raise(&macvlans()).unwrap();
+    if !is_whole(&topology, "packets_between_macvlans_pass_both_of_them") {
+        return;
+    }
+    assert_eq!(converse(&topology, "a", "b", "198.18.1.2"), ip("198.18.1.1"));
+    let both = [device("a:mv-a"), device("b:mv-b")];
+    for state in topology.device_states(&both).unwrap() {
+        assert_eq!((state.kind.as_str(), state.mtu), ("macvlan", 1500));
+    }
+    assert_passed(&topology, &both);
+}
+
+/// Not every kernel has VLANs.
+#[test]
+fn packets_pass_the_devices_of_a_vlan_or_those_are_missing_and_the_wire_stands() {
+    if !can_raise("packets_pass_the_devices_of_a_vlan_or_those_are_missing_and_the_wire_stands") {
+        return;
+    }
+    let topology = Topology::raise(&vlans()).unwrap();
+    converse(&topology, "a", "b", "198.18.0.2");
+    let both = [device("a:v10-a"), device("b:v10-b")];
+    if let [first, second] = topology.missing() {
+        assert_eq!([&first.devices[..], &second.devices[..]], [&both[..1], &both[1..]]);
+        let text = first.to_string();
+        assert!(text.starts_with("vlan `v10-a`: cannot make vlan device `a:v10-a`: "), "{text}");
+        return;
+    }
+    assert_eq!(topology.missing(), []);
+    assert_eq!(converse(&topology, "a", "b", "198.18.1.2"), ip("198.18.1.1"));
+    assert_passed(&topology, &both);
+}
+
+/// A conversation passed each of the devices, both ways.
+fn assert_passed(topology: &Topology, devices: &[DeviceRef]) {
+    let counted = topology.reading(devices).unwrap().devices;
+    assert_eq!(counted.len(), devices.len());
+    for DeviceCounters { device, rx_packets, tx_packets, .. } in counted {
+        assert!(rx_packets > 3 && tx_packets > 3, "{device}: {rx_packets} in, {tx_packets} out");
+    }
+}
+
 #[test]
 fn the_target_behind_a_gateway_sees_the_egress_address() {
     if !can_raise("the_target_behind_a_gateway_sees_the_egress_address") {
@@ -86,7 +135,7 @@ fn a_rate_limit_holds_and_lets_the_rate_pass() {
         return;
     }
     let mut lab = wire();
-    lab.links[0].rate = Some(units::BitRate(80e6));
+    wire_of(&mut lab).rate = Some(units::BitRate(80e6));
     let topology = Topology::raise(&lab).unwrap();
     if !is_whole(&topology, "a_rate_limit_holds_and_lets_the_rate_pass") {
         return;
@@ -140,7 +189,7 @@ fn a_name_that_the_kernel_does_not_take_is_told_with_its_host_and_the_kernels_wo
         return;
     }
     let mut lab = wire();
-    lab.links[0].ends[0].at = device("a:longer-than-15-bytes");
+    wire_of(&mut lab).ends[0].at = device("a:longer-than-15-bytes");
     let Err(error) = Topology::raise(&lab) else { panic!("the kernel has no such names") };
     let text = error.to_string();
     for part in ["link `wire`", "a:longer-than-15-bytes", "make the veth pair"] {
@@ -154,7 +203,8 @@ fn a_tunnel_that_is_larger_than_its_underlay_is_told_and_not_silently_smaller() 
         return;
     }
     let mut lab = overlay(Forwarding::Unicast);
-    lab.vxlans[0].mtu = 1500;
+    let Some(Link::Vxlan(overlay)) = lab.links.last_mut() else { panic!("the overlay comes last") };
+    overlay.mtu = 1500;
     let Err(error) = Topology::raise(&lab) else { panic!("1500 bytes do not fit a tunnel over 1500") };
     assert!(error.to_string().contains("MTU") && error.to_string().contains(":vx"), "{error}");
 }

@@ -2,7 +2,7 @@
 
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 
-use crate::support::{can_raise, converse, device, egress_gateway, is_whole, wire};
+use crate::support::{can_raise, converse, device, egress_gateway, is_whole, wire, wire_of};
 use samples::DeviceCounters;
 use scenario::HostName;
 use topology::Topology;
@@ -43,7 +43,7 @@ fn what_a_rate_limit_drops_is_counted_by_its_discipline() {
         return;
     }
     let mut lab = wire();
-    lab.links[0].rate = Some(units::BitRate(1e6));
+    wire_of(&mut lab).rate = Some(units::BitRate(1e6));
     let topology = Topology::raise(&lab).unwrap();
     if !is_whole(&topology, "what_a_rate_limit_drops_is_counted_by_its_discipline") {
         return;

@@ -4,11 +4,11 @@
 
 use std::{fs, fs::File};
 
-use scenario::{Bridge, DeviceName, DeviceSettings, Host, HostName, Lab, Monitor, Nic, Vm};
+use scenario::{DeviceSettings, Host, HostName, Lab, Link, Monitor, Vm, link::Nic};
 use sys::{netns::NetNs, sysfs::Sysfs};
 use topology::Topology;
 
-use crate::support::{can_raise, device, empty, host, net};
+use crate::support::{bridge, can_raise, device, empty, host, net};
 
 /// The MAC address of the port, which is other than that of the guest's device: the lab's first number.
 const PORT: &str = "02:50:00:00:00:00";
@@ -24,16 +24,9 @@ fn lab() -> Lab {
         mtu: 9000,
         queues: 2,
     };
-    let bridge = Bridge {
-        name: "br".into(),
-        at: device("hv:br0"),
-        ports: vec![DeviceName::new("vm0")],
-        address: None,
-        mtu: 9000,
-    };
     let mut lab = empty();
     lab.hosts = vec![host("hv", false), Host { vm: Some(vm), ..host("vm0", false) }];
-    (lab.nics, lab.bridges) = (vec![nic], vec![bridge]);
+    lab.links = vec![nic.into(), bridge("br", "hv:br0", &["vm0"], None, 9000)];
     lab.devices.insert(device("vm0:eth0"), DeviceSettings { mtu: Some(1500), ..DeviceSettings::default() });
     lab
 }
@@ -105,7 +98,8 @@ fn a_tap_device_that_its_monitor_opens_by_name_waits_for_it_and_goes_with_the_na
     }
     let mut lab = lab();
     lab.hosts[1].vm = Some(Vm { monitor: Monitor::Firecracker, ..Vm::default() });
-    lab.nics[0].queues = 1;
+    let Some(Link::Nic(nic)) = lab.links.first_mut() else { panic!("the guest comes first") };
+    nic.queues = 1;
     // How soon the bridge learns that nobody holds its port is the kernel's matter.
     for _ in 0..10 {
         drop(Topology::raise(&lab).unwrap());

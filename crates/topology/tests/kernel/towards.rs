@@ -7,7 +7,7 @@ use std::{
 
 use crate::support::{can_raise, device, overlay, wire};
 use samples::DeviceState;
-use scenario::{DeviceSettings, Forwarding, HostName, Offloads};
+use scenario::{DeviceSettings, HostName, Offloads, link::Forwarding};
 use topology::{Refusal, Topology, device_towards};
 
 fn to(address: &str) -> SocketAddr {

@@ -9,8 +9,8 @@ use std::{
 
 use ipnet::Ipv4Net;
 use scenario::{
-    Bridge, DeviceName, DeviceRef, Forwarding, Gateway, Host, HostKind, HostName, Lab, Link, LinkEnd,
-    LinkRole, Route, Vxlan, VxlanMember,
+    DeviceName, DeviceRef, Gateway, Host, HostKind, HostName, Lab, Link, Route,
+    link::{Bridge, Forwarding, LinkEnd, Macvlan, Vlan, Vxlan, VxlanMember, Wire},
 };
 use topology::Topology;
 
@@ -50,15 +50,28 @@ pub(crate) fn empty() -> Lab {
 }
 
 pub(crate) fn host(name: &str, forwards: bool) -> Host {
-    Host { name: HostName::new(name), kind: HostKind::Host, forwards, vm: None }
+    Host { forwards, ..Host::new(name, HostKind::Host) }
 }
 
 pub(crate) fn end(at: &str, address: Option<&str>) -> LinkEnd {
-    LinkEnd { at: device(at), address: address.map(net) }
+    LinkEnd::new(device(at), address.map(net))
 }
 
 pub(crate) fn link(name: &str, ends: [LinkEnd; 2], mtu: u32) -> Link {
-    Link { name: name.into(), role: LinkRole::Wire, ends, mtu, rate: None }
+    Wire::new(name, ends, mtu).into()
+}
+
+pub(crate) fn bridge(name: &str, at: &str, ports: &[&str], address: Option<&str>, mtu: u32) -> Link {
+    let ports = ports.iter().map(|port| DeviceName::new(*port)).collect();
+    Bridge { address: address.map(net), ..Bridge::new(name, device(at), ports, mtu) }.into()
+}
+
+/// The wire of a lab that was made with it first.
+pub(crate) fn wire_of(lab: &mut Lab) -> &mut Wire {
+    match lab.links.first_mut() {
+        Some(Link::Wire(wire)) => wire,
+        other => panic!("no wire: {other:?}"),
+    }
 }
 
 pub(crate) fn route(host: &str, to: &str, via: &str) -> Route {
@@ -78,6 +91,35 @@ pub(crate) fn wire() -> Lab {
     }
 }
 
+/// The same with a macvlan on each end of the wire.
+pub(crate) fn macvlans() -> Lab {
+    let macvlan = |host: &str, address: &str| Macvlan {
+        name: format!("mv-{host}"),
+        at: DeviceRef::new(host, format!("mv-{host}")),
+        over: DeviceName::new("eth0"),
+        address: net(address),
+        mtu: 1500,
+    };
+    let mut lab = wire();
+    lab.links.extend([("a", "198.18.1.1/24"), ("b", "198.18.1.2/24")].map(|(h, to)| macvlan(h, to).into()));
+    lab
+}
+
+/// The same with a VLAN's device on each end of the wire.
+pub(crate) fn vlans() -> Lab {
+    let vlan = |host: &str, address: &str| Vlan {
+        name: format!("v10-{host}"),
+        at: DeviceRef::new(host, format!("v10-{host}")),
+        over: DeviceName::new("eth0"),
+        id: 10,
+        address: Some(net(address)),
+        mtu: 1500,
+    };
+    let mut lab = wire();
+    lab.links.extend([("a", "198.18.1.1/24"), ("b", "198.18.1.2/24")].map(|(h, to)| vlan(h, to).into()));
+    lab
+}
+
 /// A host with a bridge and `n` guests behind it.
 pub(crate) fn bridge_with_guests(n: u32) -> Lab {
     let guest = |i: u32| Ipv4Addr::from_bits(ip("198.18.0.10").to_bits() + i);
@@ -89,13 +131,9 @@ pub(crate) fn bridge_with_guests(n: u32) -> Lab {
         let ends = [end(&format!("g{i}:eth0"), Some(&address)), end(&format!("hv:g{i}"), None)];
         lab.links.push(link(&format!("g{i}"), ends, 1500));
     }
-    lab.bridges.push(Bridge {
-        name: "br".into(),
-        at: device("hv:br0"),
-        ports: (0..n).map(|i| DeviceName::new(format!("g{i}"))).collect(),
-        address: Some(net("198.18.0.1/16")),
-        mtu: 1500,
-    });
+    let ports: Vec<String> = (0..n).map(|i| format!("g{i}")).collect();
+    let ports: Vec<&str> = ports.iter().map(String::as_str).collect();
+    lab.links.push(bridge("br", "hv:br0", &ports, Some("198.18.0.1/16"), 1500));
     lab
 }
 
@@ -114,19 +152,14 @@ pub(crate) fn overlay(forwarding: Forwarding) -> Lab {
         let address = format!("198.18.1.{n}/24");
         let ends = [end(&format!("g{n}:eth0"), Some(&address)), end(&format!("hv{n}:g{n}"), None)];
         lab.links.push(link(&format!("g{n}"), ends, 1450));
-        lab.bridges.push(Bridge {
-            name: format!("br{n}"),
-            at: device(&format!("hv{n}:br0")),
-            ports: vec![DeviceName::new(format!("g{n}")), DeviceName::new("vx")],
-            address: None,
-            mtu: 1450,
-        });
+        let (name, at, port) = (format!("br{n}"), format!("hv{n}:br0"), format!("g{n}"));
+        lab.links.push(bridge(&name, &at, &[&port, "vx"], None, 1450));
     }
-    lab.vxlans.push(vxlan("vx", forwarding, [("hv1", "198.18.0.1", None), ("hv2", "198.18.0.2", None)]));
+    lab.links.push(vxlan("vx", forwarding, [("hv1", "198.18.0.1", None), ("hv2", "198.18.0.2", None)]));
     lab
 }
 
-pub(crate) fn vxlan(name: &str, forwarding: Forwarding, members: [(&str, &str, Option<&str>); 2]) -> Vxlan {
+pub(crate) fn vxlan(name: &str, forwarding: Forwarding, members: [(&str, &str, Option<&str>); 2]) -> Link {
     let member = |(host, local, address): (&str, &str, Option<&str>)| VxlanMember {
         at: DeviceRef::new(host, name),
         underlay: DeviceName::new("eth0"),
@@ -141,6 +174,7 @@ pub(crate) fn vxlan(name: &str, forwarding: Forwarding, members: [(&str, &str, O
         mtu: 1450,
         members: members.map(member).into(),
     }
+    .into()
 }
 
 /// A pod on a node, an egress host behind a tunnel, and a target that only the egress address may reach.
@@ -160,14 +194,8 @@ pub(crate) fn egress_gateway() -> Lab {
         1500,
     ));
     lab.links.push(link("pod", [end("pod:eth0", Some("198.18.3.2/24")), end("node:pod", None)], 1450));
-    lab.bridges.push(Bridge {
-        name: "pods".into(),
-        at: device("node:pods"),
-        ports: vec![DeviceName::new("pod")],
-        address: Some(net("198.18.3.1/24")),
-        mtu: 1450,
-    });
-    lab.vxlans.push(vxlan(
+    lab.links.push(bridge("pods", "node:pods", &["pod"], Some("198.18.3.1/24"), 1450));
+    lab.links.push(vxlan(
         "vx",
         Forwarding::Unicast,
         [("node", "198.18.0.1", Some("198.18.1.1/24")), ("egress", "198.18.0.2", Some("198.18.1.2/24"))],

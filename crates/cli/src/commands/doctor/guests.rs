@@ -4,6 +4,9 @@ use machine::{Kernel, Qemu};
 
 use super::check::{Check, Group, Status};
 
+/// What a path to a guest needs, by the ids of checks: its tap device, and what the two below look for.
+pub(super) const NEEDS: [&str; 3] = ["tap", "qemu", "guest-kernel"];
+
 /// What every guest needs.
 pub(super) fn checks() -> [Check; 2] {
     let kernel = Kernel::installed();

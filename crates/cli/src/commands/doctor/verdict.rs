@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use scenario::{Cell, DeviceSettingKind, Layer, Path, Scenario};
+use scenario::{Cell, DeviceSettingKind, Layer, Link, Path, Scenario};
 use serde::Serialize;
 use workload::Placement;
 
-use super::check::{Check, Status};
+use super::{
+    check::{Check, Status},
+    guests,
+};
 
 /// What everything else hangs on.
 const RIGHTS: &str = "rights";
@@ -61,7 +64,9 @@ impl Verdict {
 fn needs(scenario: &Scenario, cell: &Cell) -> BTreeSet<&'static str> {
     let mut needs = BTreeSet::from([RIGHTS, "namespaces"]);
     if let Some(path) = scenario.paths.iter().find(|path| path.name == cell.path) {
-        needs.extend(path.layers.iter().flat_map(|layer| layer_needs(*layer)));
+        if path.layers.contains(&Layer::Gateway) {
+            needs.extend(topology::GATEWAY_NEEDS);
+        }
         needs.extend(path_needs(scenario, cell, path));
     }
     if cell.placement == Placement::CrossCpu {
@@ -71,16 +76,6 @@ fn needs(scenario: &Scenario, cell: &Cell) -> BTreeSet<&'static str> {
         needs.insert("cubic");
     }
     needs
-}
-
-fn layer_needs(layer: Layer) -> &'static [&'static str] {
-    match layer {
-        Layer::Wire | Layer::Veth => &["veth"],
-        Layer::Virtio => &["tap", "qemu", "guest-kernel"],
-        Layer::Bridge => &["bridge"],
-        Layer::Vxlan => &["vxlan"],
-        Layer::Gateway => &["policy-routing", "nftables-snat", "forwarding"],
-    }
 }
 
 /// What the devices on the way need, at this cell's settings.
@@ -96,11 +91,12 @@ fn path_needs(scenario: &Scenario, cell: &Cell, path: &Path) -> BTreeSet<&'stati
             let set = DeviceSettingKind::ALL.into_iter().filter(|kind| kind.is_in(settings));
             needs.extend(set.filter_map(topology::setting_needs));
         }
-        let limited = scenario.lab.links.iter().filter(|link| link.rate.is_some());
-        if limited.flat_map(|link| &link.ends).any(|end| end.at == *device) {
-            needs.insert("rate-limit");
+        if scenario.lab.vm(&device.host).is_some() {
+            needs.extend(guests::NEEDS);
         }
     }
+    let passes = |link: &&Link| link.devices().iter().any(|made| path.devices.contains(made.at));
+    needs.extend(scenario.lab.links.iter().filter(passes).flat_map(topology::needs));
     needs
 }
 

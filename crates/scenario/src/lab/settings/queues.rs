@@ -4,6 +4,7 @@
 use super::{DeviceSetting, DeviceSettings};
 use crate::{
     lab::Lab,
+    link,
     names::DeviceRef,
     values::{Values, Word},
 };
@@ -39,7 +40,7 @@ impl DeviceSetting for Queues {
         let Some(vm) = host.and_then(|host| host.vm.as_mut()) else { return };
         vm.queues = vm.queues.max(queues);
         let queues = vm.queues;
-        lab.nics.iter_mut().filter(|nic| nic.at == *device).for_each(|nic| nic.queues = queues);
+        link::set_queues(lab, device, queues);
     }
 }
 

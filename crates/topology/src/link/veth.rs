@@ -1,46 +1,51 @@
-//! Pairs of devices: wires between hosts, and the attachments of guests and pods.
+//! Pairs of devices, which wires between hosts and the attachments of guests and pods are.
 //!
 //! A pair is made in one message, each end in its own namespace; the far end's namespace is told by
 //! descriptor. Source of the attributes: linux/if_link.h, linux/veth.h.
 
-use std::{
-    collections::BTreeMap,
-    os::fd::{AsFd, AsRawFd},
-};
+use std::os::fd::{AsFd, AsRawFd};
 
 use nlink::netlink::{
     MessageBuilder,
     types::link::{IflaAttr, IflaInfo},
 };
-use scenario::{DeviceRef, DeviceSettings, Link};
+use scenario::{DeviceRef, DeviceSettings};
 
+use super::Site;
 use crate::{
-    devices::{Device, Devices},
+    devices::Device,
     error::RaiseError,
     message::{Request, create_link, link_header},
     missing::Element,
-    namespaces::Namespaces,
+    probe::{Trial, raised, scratch},
 };
 
 /// `VETH_INFO_PEER`.
 const PEER: u16 = 1;
 
-/// Makes both ends. The second end's host asks the kernel for it: for an attachment that is the bridge's
-/// host, so that all attachments of a bridge are one batch.
-pub(crate) fn create(
-    link: &Link,
-    settings: &BTreeMap<DeviceRef, DeviceSettings>,
-    devices: &Devices,
-    namespaces: &Namespaces,
+/// What a pair takes.
+pub(super) const TRIAL: Trial = Trial {
+    name: "veth",
+    done: "made a pair between two namespaces",
+    needed_for: "wires, guests and pods",
+    remedy: "modprobe veth (CONFIG_VETH)",
+    required: true,
+    attempt: || raised(&scratch::wire()),
+};
+
+/// Makes both ends; the host of the second asks the kernel for them.
+pub(super) fn create(
+    [far, near]: [&DeviceRef; 2],
+    element: &Element,
+    site: &Site<'_>,
 ) -> Result<Vec<Request>, RaiseError> {
-    let element = Element::Link(link.name.clone());
-    let [far, near] = &link.ends;
-    let (far, near) = (devices.get(&far.at, &element)?, devices.get(&near.at, &element)?);
-    let far_namespace = namespaces.get(&far.at.host).expect("every device was checked to be in a host");
+    let (devices, settings) = (&site.devices, &site.lab.devices);
+    let (far, near) = (devices.get(far, element)?, devices.get(near, element)?);
+    let far_namespace = site.namespaces.get(&far.at.host).expect("every device was checked to be in a host");
     let mut message = create_link(near);
     append_end(&mut message, near, settings.get(&near.at));
     let info = message.nest_start(IflaAttr::Linkinfo as u16);
-    message.append_attr_str(IflaInfo::Kind as u16, near.kind.word());
+    message.append_attr_str(IflaInfo::Kind as u16, near.kind.kernel_word());
     let data = message.nest_start(IflaInfo::Data as u16);
     let peer = message.nest_start(PEER);
     message.append(&link_header(far.index));
@@ -51,7 +56,7 @@ pub(crate) fn create(
     message.nest_end(info);
     Ok(vec![Request {
         host: near.at.host.clone(),
-        element,
+        element: element.clone(),
         needs: vec![],
         operation: format!("make the veth pair `{}` and `{}`", far.at, near.at),
         message,

@@ -8,13 +8,15 @@ use nlink::{
         types::tc::{TcMsg, TcaAttr, tc_handle},
     },
 };
-use scenario::{Link, LinkEnd};
+use scenario::link::{LinkEnd, Wire};
+use units::BitRate;
 
 use crate::{
     devices::Devices,
     error::RaiseError,
     message::{Request, create},
     missing::Element,
+    probe::{Trial, raised, scratch},
 };
 
 /// The bucket holds two of the largest packets that segmentation offload builds without BIG TCP, so that they
@@ -25,9 +27,19 @@ const BURSTS_PER_SECOND: u64 = 1_000;
 /// What may wait in the queue: what flows in 20 ms, as in a switch with modest buffers.
 const QUEUES_PER_SECOND: u64 = 50;
 
-/// Limits what each end of the link sends, if the link has a rate.
-pub(crate) fn limit(link: &Link, devices: &Devices) -> Result<Vec<Request>, RaiseError> {
-    let Some(rate) = link.rate else { return Ok(vec![]) };
+/// What a limit takes.
+pub(super) const TRIAL: Trial = Trial {
+    name: "rate-limit",
+    done: "limited a pair to 1 Gbit/s with tbf",
+    needed_for: "wires with a rate limit",
+    remedy: "modprobe sch_tbf (CONFIG_NET_SCH_TBF)",
+    required: false,
+    attempt: || raised(&scratch::wire_with(|wire| wire.rate = Some(BitRate(1e9)))),
+};
+
+/// Limits what each end of the wire sends, if it has a rate.
+pub(super) fn limit(wire: &Wire, devices: &Devices) -> Result<Vec<Request>, RaiseError> {
+    let Some(rate) = wire.rate else { return Ok(vec![]) };
     // A rate is far below 2^64 bytes per second; the fraction of a byte is lost.
     let bytes_per_second = (rate.0 / 8.0) as u64;
     let burst = LEAST_BURST.max(bytes_per_second / BURSTS_PER_SECOND);
@@ -35,17 +47,17 @@ pub(crate) fn limit(link: &Link, devices: &Devices) -> Result<Vec<Request>, Rais
         .rate(Rate::bytes_per_sec(bytes_per_second))
         .burst(Bytes::new(burst))
         .limit(Bytes::new(burst + bytes_per_second / QUEUES_PER_SECOND));
-    link.ends.iter().map(|end| limit_end(link, end, devices, &bucket, &rate.to_string())).collect()
+    wire.ends.iter().map(|end| limit_end(wire, end, devices, &bucket, &rate.to_string())).collect()
 }
 
 fn limit_end(
-    link: &Link,
+    wire: &Wire,
     end: &LinkEnd,
     devices: &Devices,
     bucket: &TbfConfig,
     rate: &str,
 ) -> Result<Request, RaiseError> {
-    let element = Element::Rate(link.name.clone());
+    let element = Element::Rate(wire.name.clone());
     let device = devices.get(&end.at, &element)?;
     let mut message = create(NlMsgType::RTM_NEWQDISC);
     message.append(&TcMsg::new().with_ifindex(device.index.cast_signed()).with_parent(tc_handle::ROOT));

@@ -1,0 +1,12 @@
+//! Links: what each kind checks of its own, and packets that links send themselves once that is right.
+
+use crate::{diagnosis::Problem, document::Document, reach::World, resolve::Draft};
+
+pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
+    let before = problems.len();
+    document.links.all().for_each(|table| table.check(document, draft, problems));
+    if problems.len() == before {
+        let world = World::new(&draft.lab);
+        document.links.all().for_each(|table| table.walk(&world, draft, problems));
+    }
+}

@@ -1,0 +1,185 @@
+//! The kinds of link, a file each, and the lists that everything else goes through. A new kind is its file, a section of
+//! the document, a layer, a variant of [`Link`] and an arm of [`Link::kind`].
+
+mod attachment;
+mod bridge;
+mod kind;
+mod macvlan;
+mod nic;
+mod vlan;
+mod vxlan;
+mod wire;
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{document::Section, names::HostName};
+
+pub use attachment::Attachment;
+pub(crate) use attachment::GuestTable;
+pub use bridge::Bridge;
+pub(crate) use bridge::BridgeTable;
+pub use kind::LinkDevice;
+pub(crate) use kind::{LinkKind, LinkTable, Way, WrittenDevice};
+pub use macvlan::Macvlan;
+pub(crate) use macvlan::MacvlanTable;
+pub use nic::Nic;
+pub(crate) use nic::set_queues;
+pub use vlan::Vlan;
+pub(crate) use vlan::VlanTable;
+pub(crate) use vxlan::VxlanTable;
+pub use vxlan::{Forwarding, Vxlan, VxlanMember};
+pub(crate) use wire::WireTable;
+pub use wire::{LinkEnd, Wire};
+
+/// A link of any kind: devices, and what connects them below routing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Link {
+    /// A wire between two hosts.
+    Wire(Wire),
+    /// The veth pair of a guest or pod.
+    Attachment(Attachment),
+    /// The network device of a virtual machine.
+    Nic(Nic),
+    /// A bridge.
+    Bridge(Bridge),
+    /// A macvlan in bridge mode.
+    Macvlan(Macvlan),
+    /// A VLAN's device.
+    Vlan(Vlan),
+    /// A VXLAN overlay.
+    Vxlan(Vxlan),
+}
+
+impl Link {
+    pub(crate) fn kind(&self) -> &dyn LinkKind {
+        match self {
+            Self::Wire(link) => link,
+            Self::Attachment(link) => link,
+            Self::Nic(link) => link,
+            Self::Bridge(link) => link,
+            Self::Macvlan(link) => link,
+            Self::Vlan(link) => link,
+            Self::Vxlan(link) => link,
+        }
+    }
+
+    /// Its name in the scenario.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.kind().name()
+    }
+
+    /// What a packet meets that passes it.
+    #[must_use]
+    pub fn layer(&self) -> Layer {
+        self.kind().layer()
+    }
+
+    /// The devices that it makes.
+    #[must_use]
+    pub fn devices(&self) -> Vec<LinkDevice<'_>> {
+        self.kind().devices()
+    }
+
+    /// Whether it is made by the kernel of the virtual machine `host`.
+    #[must_use]
+    pub fn is_inside(&self, host: &HostName) -> bool {
+        self.kind().is_inside(host)
+    }
+}
+
+macro_rules! sections {
+    ($($(#[doc = $doc:literal])* $section:ident: $table:ty,)*) => {
+        /// The sections of the document that make links, in the order in which they are resolved.
+        #[derive(Debug, Clone, JsonSchema)]
+        pub(crate) struct LinkTables {
+            $($(#[doc = $doc])* #[schemars(default)] pub(crate) $section: Section<$table>,)*
+        }
+
+        impl LinkTables {
+            /// Their keys at the top of a document.
+            pub(crate) const KEYS: &[&str] = &[$(stringify!($section)),*];
+
+            /// Reads every section.
+            pub(crate) fn read(reader: &mut impl crate::document::ReadSection) -> Self {
+                Self { $($section: reader.section(stringify!($section)),)* }
+            }
+
+            /// Every table.
+            pub(crate) fn all(&self) -> impl Iterator<Item = &dyn LinkTable> {
+                let mut all: Vec<&dyn LinkTable> = Vec::new();
+                $(all.extend(self.$section.iter().map(|entry| -> &dyn LinkTable { entry }));)*
+                all.into_iter()
+            }
+        }
+    };
+}
+
+sections! {
+    /// Wires between hosts, by name.
+    wires: WireTable,
+    /// Guests, by name: virtual machines behind a bridge, or namespaces that stand for them.
+    guests: GuestTable,
+    /// Pods, by name: namespaces behind a bridge.
+    pods: GuestTable,
+    /// Bridges, by name.
+    bridges: BridgeTable,
+    /// Macvlans, by the name of their devices.
+    macvlans: MacvlanTable,
+    /// Devices of VLANs, by name.
+    vlans: VlanTable,
+    /// VXLAN overlays, by the name of their devices.
+    vxlans: VxlanTable,
+}
+
+macro_rules! layers {
+    ($($(#[doc = $doc:literal])* $layer:ident = $word:literal,)*) => {
+        /// What a packet passes on its way.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        pub enum Layer {
+            $($(#[doc = $doc])* #[serde(rename = $word)] $layer,)*
+        }
+
+        impl Layer {
+            /// Every layer.
+            pub const ALL: &[Self] = &[$(Self::$layer),*];
+
+            /// The word for it in scenarios and reports.
+            #[must_use]
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(Self::$layer => $word,)*
+                }
+            }
+        }
+    };
+}
+
+layers! {
+    /// A wire between two hosts.
+    Wire = "wire",
+    /// The veth pair of a guest or pod.
+    Veth = "veth",
+    /// The network device of a virtual machine: its queues, who empties them (the monitor, or vhost), and the tap device.
+    Virtio = "virtio",
+    /// A bridge.
+    Bridge = "bridge",
+    /// A macvlan: another device on the end of a wire.
+    Macvlan = "macvlan",
+    /// A VLAN: tagged, sent over a wire, untagged.
+    Vlan = "vlan",
+    /// A VXLAN tunnel: encapsulated, sent over a wire, decapsulated.
+    Vxlan = "vxlan",
+    /// An egress gateway: policy route, forwarding, source translation.
+    Gateway = "gateway",
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}

@@ -1,0 +1,147 @@
+//! Attachments: the veth pair of a guest or pod that is a namespace. Owns the tables of guests and pods; one that is a
+//! virtual machine has a device of another kind.
+
+use std::net::Ipv4Addr;
+
+use ipnet::Ipv4Net;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::{BridgeTable, Layer, Link, LinkDevice, LinkKind, LinkTable, Nic, Way, WrittenDevice};
+use crate::{
+    check::{Checker, Fits, Misfit},
+    document::{As, Document, Entry},
+    names::{DeviceName, DeviceRef},
+    resolve::{Mtus, Resolver, vm_of},
+};
+
+/// The device of a guest or pod.
+const DEVICE: &str = "eth0";
+
+/// A guest or pod behind a bridge. Its device is `eth0`; the bridge's port has the name of the guest.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GuestTable {
+    /// The bridge that it is attached to.
+    #[schemars(with = "String")]
+    pub(crate) bridge: Spanned<String>,
+    /// The address of its `eth0`.
+    #[schemars(with = "As<Ipv4Net>")]
+    pub(crate) address: Spanned<As<Ipv4Net>>,
+    /// The kind of virtual machine that it is, one of `vms`. Default: none, it is a network namespace.
+    #[schemars(with = "Option<String>")]
+    pub(crate) vm: Option<Spanned<String>>,
+    /// The next hop of its default route. Default: it has none.
+    #[schemars(with = "Option<As<Ipv4Addr>>")]
+    pub(crate) gateway: Option<Spanned<As<Ipv4Addr>>>,
+    /// The MTU of its `eth0` and of the bridge's port. Default: the bridge's.
+    #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
+    pub(crate) mtu: Option<Spanned<u32>>,
+}
+
+impl Entry<GuestTable> {
+    fn device(&self) -> DeviceRef {
+        DeviceRef::new(self.name(), DEVICE)
+    }
+
+    /// The bridge's port, if the bridge exists.
+    fn port(&self, document: &Document) -> Option<DeviceRef> {
+        let bridge = document.links.bridges.get(self.table.bridge.get_ref())?;
+        Some(DeviceRef::new(bridge.table.host.get_ref(), self.name()))
+    }
+}
+
+impl LinkTable for Entry<GuestTable> {
+    fn name(&self) -> &Spanned<String> {
+        &self.name
+    }
+
+    fn mtu(&self) -> Option<&Spanned<u32>> {
+        self.table.mtu.as_ref()
+    }
+
+    fn devices(&self, document: &Document) -> Vec<WrittenDevice> {
+        let Some(port) = self.port(document) else { return Vec::new() };
+        let address = &self.table.address;
+        let address = Some((address.get_ref().0, address.span()));
+        let device = |at| WrittenDevice::new(at, self.name.span());
+        vec![device(self.device()).with_address(address), device(port)]
+    }
+
+    fn made_mtu(&self, document: &Document, mtus: &Mtus) -> Option<u32> {
+        let bridge = document.links.bridges.get(self.table.bridge.get_ref())?;
+        let inherited = mtus.effective(&bridge.device()).unwrap_or(Mtus::DEFAULT);
+        Some(self.table.mtu.as_ref().map_or(inherited, |mtu| *mtu.get_ref()))
+    }
+
+    fn follows_bridge(&self) -> bool {
+        true
+    }
+
+    fn port_of(&self, bridge: &Entry<BridgeTable>) -> Option<DeviceName> {
+        (self.table.bridge.get_ref() == bridge.name()).then(|| DeviceName::new(self.name()))
+    }
+
+    fn link(&self, resolver: &Resolver<'_>) -> Option<Link> {
+        let (at, port) = (self.device(), self.port(resolver.document)?);
+        let (name, address, mtu) =
+            (self.name().to_owned(), self.table.address.get_ref().0, resolver.mtu(&at));
+        if self.table.vm.is_none() {
+            return Some(Link::Attachment(Attachment { name, at, port, address, mtu }));
+        }
+        let queues = vm_of(resolver.document, self).map_or(1, |vm| vm.queues);
+        Some(Link::Nic(Nic { name, at, port, address, mtu, queues }))
+    }
+
+    fn references(&self, checker: &mut Checker<'_>) {
+        checker.named("bridge", &self.table.bridge, &checker.document.links.bridges);
+        if let Some(vm) = &self.table.vm {
+            checker.named("vm", vm, &checker.document.vms);
+        }
+    }
+}
+
+/// The veth pair of a guest or pod.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attachment {
+    /// The guest's or pod's name.
+    pub name: String,
+    /// The device in the guest or pod.
+    pub at: DeviceRef,
+    /// The far end, the bridge's port.
+    pub port: DeviceRef,
+    /// The address of the guest or pod.
+    pub address: Ipv4Net,
+    /// The MTU of both ends, in bytes of IP packet.
+    pub mtu: u32,
+}
+
+impl From<Attachment> for Link {
+    fn from(attachment: Attachment) -> Self {
+        Self::Attachment(attachment)
+    }
+}
+
+impl LinkKind for Attachment {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn layer(&self) -> Layer {
+        Layer::Veth
+    }
+
+    fn devices(&self) -> Vec<LinkDevice<'_>> {
+        let device = |at, address| LinkDevice { at, mtu: self.mtu, address, over: None };
+        vec![device(&self.at, Some(self.address)), device(&self.port, None)]
+    }
+
+    fn sent(&self, out: &DeviceRef) -> Vec<Way<'_>> {
+        vec![Way::In(if *out == self.at { &self.port } else { &self.at })]
+    }
+
+    fn misfits(&self, mtus: &Fits<'_>) -> Vec<Misfit> {
+        mtus.differ(&self.at, &self.port, "far end").into_iter().collect()
+    }
+}

@@ -1,0 +1,177 @@
+//! Bridges, each in one host.
+
+use ipnet::Ipv4Net;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::{Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice};
+use crate::{
+    check::{Checker, Fits, Misfit},
+    diagnosis::Problem,
+    document::{As, Document, Entry},
+    names::{DeviceName, DeviceRef},
+    resolve::{Draft, Mtus, Resolver},
+};
+
+/// A bridge in a host. Guests, pods and VXLAN devices attach themselves by naming it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BridgeTable {
+    /// The host that it is in.
+    #[schemars(with = "String")]
+    pub(crate) host: Spanned<String>,
+    /// The name of its device, at most 15 bytes. Default: the table's name.
+    #[schemars(with = "Option<String>", length(max = 15))]
+    pub(crate) device: Option<Spanned<String>>,
+    /// The host's own address on it. Default: none.
+    #[schemars(with = "Option<As<Ipv4Net>>")]
+    pub(crate) address: Option<Spanned<As<Ipv4Net>>>,
+    /// Further ports: devices of the same host, as the end of a wire. Default: none.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub(crate) ports: Vec<Spanned<String>>,
+    /// Its MTU. Default: the least of its wires and overlays, or 1500.
+    #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
+    pub(crate) mtu: Option<Spanned<u32>>,
+}
+
+impl Entry<BridgeTable> {
+    /// Its device.
+    pub(crate) fn device(&self) -> DeviceRef {
+        let device = self.table.device.as_ref().map_or(self.name(), |device| device.get_ref());
+        DeviceRef::new(self.table.host.get_ref(), device)
+    }
+
+    fn listed(&self) -> impl Iterator<Item = DeviceName> {
+        self.table.ports.iter().map(|port| DeviceName::new(port.get_ref()))
+    }
+}
+
+impl LinkTable for Entry<BridgeTable> {
+    fn noun(&self) -> Option<&'static str> {
+        Some("bridge")
+    }
+
+    fn name(&self) -> &Spanned<String> {
+        &self.name
+    }
+
+    fn mtu(&self) -> Option<&Spanned<u32>> {
+        self.table.mtu.as_ref()
+    }
+
+    fn devices(&self, _: &Document) -> Vec<WrittenDevice> {
+        let place = self.table.device.as_ref().map_or_else(|| self.name.span(), Spanned::span);
+        let address = self.table.address.as_ref().map(|address| (address.get_ref().0, address.span()));
+        vec![WrittenDevice::new(self.device(), place).with_address(address)]
+    }
+
+    fn made_mtu(&self, document: &Document, mtus: &Mtus) -> Option<u32> {
+        if let Some(mtu) = &self.table.mtu {
+            return Some(*mtu.get_ref());
+        }
+        let others = document.links.all().filter(|table| !table.follows_bridge());
+        let ports = self.listed().chain(others.filter_map(|table| table.port_of(self)));
+        let host = self.table.host.get_ref();
+        let known = ports.filter_map(|port| mtus.effective(&DeviceRef::new(host, port.as_str())));
+        Some(known.min().unwrap_or(Mtus::DEFAULT))
+    }
+
+    fn link(&self, resolver: &Resolver<'_>) -> Option<Link> {
+        let at = self.device();
+        let attached = resolver.document.links.all().filter_map(|table| table.port_of(self));
+        let ports = self.listed().chain(attached).collect();
+        let address = self.table.address.as_ref().map(|address| address.get_ref().0);
+        let mtu = resolver.mtu(&at);
+        Some(Link::Bridge(Bridge { name: self.name().to_owned(), at, ports, address, mtu }))
+    }
+
+    fn references(&self, checker: &mut Checker<'_>) {
+        let help =
+            "guests, pods and overlays become ports by naming the bridge; list only ends of wires here";
+        if checker.host(&self.table.host) {
+            for port in &self.table.ports {
+                checker.wire_end(self.table.host.get_ref(), port, help);
+            }
+        }
+    }
+
+    fn check(&self, document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
+        let host = self.table.host.get_ref();
+        let attached = document.links.all().filter_map(|table| table.port_of(self));
+        for port in self.listed().chain(attached) {
+            let port = DeviceRef::new(host, port.as_str());
+            let addressed = draft.places.addresses.iter().find(|(at, ..)| *at == port);
+            if let Some((_, _, place)) = addressed {
+                let message =
+                    format!("`{port}` is a port of the bridge `{}` and has an address", self.name());
+                let help = "give the address to the bridge, and write `none` for the wire's end";
+                problems.push(Problem::new(place.clone(), message, "a port's address").help(help));
+            }
+        }
+    }
+}
+
+/// A bridge in a host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bridge {
+    /// Its name in the scenario.
+    pub name: String,
+    /// The bridge device.
+    pub at: DeviceRef,
+    /// Its ports: devices of the same host, made by other links.
+    pub ports: Vec<DeviceName>,
+    /// The host's own address on the bridge.
+    pub address: Option<Ipv4Net>,
+    /// Its MTU.
+    pub mtu: u32,
+}
+
+impl Bridge {
+    /// A bridge of which its host has no address.
+    pub fn new(name: impl Into<String>, at: DeviceRef, ports: Vec<DeviceName>, mtu: u32) -> Self {
+        Self { name: name.into(), at, ports, address: None, mtu }
+    }
+
+    /// Its ports as devices of its host.
+    pub fn port_devices(&self) -> impl Iterator<Item = DeviceRef> {
+        self.ports.iter().map(|port| DeviceRef { host: self.at.host.clone(), device: port.clone() })
+    }
+}
+
+impl From<Bridge> for Link {
+    fn from(bridge: Bridge) -> Self {
+        Self::Bridge(bridge)
+    }
+}
+
+impl LinkKind for Bridge {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn layer(&self) -> Layer {
+        Layer::Bridge
+    }
+
+    fn devices(&self) -> Vec<LinkDevice<'_>> {
+        vec![LinkDevice { at: &self.at, mtu: self.mtu, address: self.address, over: None }]
+    }
+
+    fn above(&self) -> Vec<(DeviceRef, &DeviceRef)> {
+        self.port_devices().map(|port| (port, &self.at)).collect()
+    }
+
+    fn sent(&self, _: &DeviceRef) -> Vec<Way<'_>> {
+        self.port_devices().map(Way::Out).collect()
+    }
+
+    fn passes_on(&self) -> bool {
+        true
+    }
+
+    fn misfits(&self, mtus: &Fits<'_>) -> Vec<Misfit> {
+        self.port_devices().filter_map(|port| mtus.differ(&self.at, &port, "bridge")).collect()
+    }
+}

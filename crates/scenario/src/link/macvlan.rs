@@ -1,0 +1,138 @@
+//! Macvlans in bridge mode: one more device of a host, with a MAC address and an address of its own, on a wire's end.
+
+use ipnet::Ipv4Net;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::{Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice};
+use crate::{
+    check::{Checker, Fits, Misfit},
+    diagnosis::Problem,
+    document::{As, Document, Entry},
+    names::{DeviceName, DeviceRef},
+    resolve::{Mtus, Resolver},
+};
+
+/// A macvlan in bridge mode. Its device has the table's name, at most 15 bytes, and the MTU of the device under it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MacvlanTable {
+    /// The host that it is in.
+    #[schemars(with = "String")]
+    pub(crate) host: Spanned<String>,
+    /// The device under it: an end of a wire, and no port of a bridge.
+    #[schemars(with = "String")]
+    pub(crate) over: Spanned<String>,
+    /// Its address.
+    #[schemars(with = "As<Ipv4Net>")]
+    pub(crate) address: Spanned<As<Ipv4Net>>,
+}
+
+impl Entry<MacvlanTable> {
+    fn at(&self) -> DeviceRef {
+        DeviceRef::new(self.table.host.get_ref(), self.name())
+    }
+
+    fn under(&self) -> DeviceRef {
+        DeviceRef::new(self.table.host.get_ref(), self.table.over.get_ref())
+    }
+}
+
+impl LinkTable for Entry<MacvlanTable> {
+    fn name(&self) -> &Spanned<String> {
+        &self.name
+    }
+
+    fn devices(&self, _: &Document) -> Vec<WrittenDevice> {
+        let address = &self.table.address;
+        let address = Some((address.get_ref().0, address.span()));
+        vec![WrittenDevice::new(self.at(), self.name.span()).with_address(address)]
+    }
+
+    /// Settings come when all devices stand, so it is what the device under it is made with.
+    fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
+        Some(mtus.made(&self.under()))
+    }
+
+    fn link(&self, resolver: &Resolver<'_>) -> Option<Link> {
+        let (at, over) = (self.at(), DeviceName::new(self.table.over.get_ref()));
+        let (address, mtu) = (self.table.address.get_ref().0, resolver.mtu(&at));
+        Some(Link::Macvlan(Macvlan { name: self.name().to_owned(), at, over, address, mtu }))
+    }
+
+    fn references(&self, checker: &mut Checker<'_>) {
+        if checker.host(&self.table.host) {
+            on_wire(checker, self.table.host.get_ref(), &self.table.over);
+        }
+    }
+}
+
+/// Complains of a device that nothing can stand on: the kernel lets no port of a bridge have a macvlan, and what is handed
+/// up to it would not come to the bridge.
+pub(super) fn on_wire(checker: &mut Checker<'_>, host: &str, over: &Spanned<String>) {
+    let at = DeviceRef::new(host, over.get_ref());
+    let mut bridges = checker.document.links.bridges.iter().filter(|bridge| bridge.device().host == at.host);
+    let bridge =
+        bridges.find(|bridge| bridge.table.ports.iter().any(|port| port.get_ref() == over.get_ref()));
+    if let Some(bridge) = bridge {
+        let message = format!("`{at}` is a port of the bridge `{}`", bridge.name());
+        let help = "name another end of a wire, or take it out of the bridge";
+        checker.problems.push(Problem::new(over.span(), message, "a port").help(help));
+    }
+    checker.wire_end(host, over, "name a device that is the end of a wire");
+}
+
+/// A macvlan in bridge mode.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Macvlan {
+    /// Its name in the scenario; also that of its device.
+    pub name: String,
+    /// The device.
+    pub at: DeviceRef,
+    /// The device under it, in the same host.
+    pub over: DeviceName,
+    /// Its address.
+    pub address: Ipv4Net,
+    /// Its MTU, in bytes of IP packet.
+    pub mtu: u32,
+}
+
+impl Macvlan {
+    fn under(&self) -> DeviceRef {
+        DeviceRef { host: self.at.host.clone(), device: self.over.clone() }
+    }
+}
+
+impl From<Macvlan> for Link {
+    fn from(macvlan: Macvlan) -> Self {
+        Self::Macvlan(macvlan)
+    }
+}
+
+impl LinkKind for Macvlan {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn layer(&self) -> Layer {
+        Layer::Macvlan
+    }
+
+    fn devices(&self) -> Vec<LinkDevice<'_>> {
+        let (address, over) = (Some(self.address), Some(&self.over));
+        vec![LinkDevice { at: &self.at, mtu: self.mtu, address, over }]
+    }
+
+    fn above(&self) -> Vec<(DeviceRef, &DeviceRef)> {
+        vec![(self.under(), &self.at)]
+    }
+
+    fn sent(&self, _: &DeviceRef) -> Vec<Way<'_>> {
+        vec![Way::Out(self.under())]
+    }
+
+    fn misfits(&self, mtus: &Fits<'_>) -> Vec<Misfit> {
+        mtus.differ(&self.under(), &self.at, "device under it").into_iter().collect()
+    }
+}

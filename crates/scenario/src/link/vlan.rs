@@ -1,0 +1,167 @@
+//! VLANs (IEEE 802.1Q): a device whose frames carry an identifier over a wire's end.
+
+use ipnet::Ipv4Net;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::{
+    BridgeTable, Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice, macvlan::on_wire,
+};
+use crate::{
+    check::{Checker, Fits, Misfit},
+    diagnosis::Problem,
+    document::{As, Document, Entry},
+    names::{DeviceName, DeviceRef},
+    resolve::{Draft, Mtus, Resolver},
+};
+
+/// A VLAN's device (IEEE 802.1Q). It has the table's name, at most 15 bytes, the MTU of the device under it, and either an
+/// address or a bridge.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct VlanTable {
+    /// The host that it is in.
+    #[schemars(with = "String")]
+    pub(crate) host: Spanned<String>,
+    /// The device under it: an end of a wire, and no port of a bridge.
+    #[schemars(with = "String")]
+    pub(crate) over: Spanned<String>,
+    /// The VLAN identifier that its frames carry.
+    #[schemars(with = "u16", range(min = 1, max = 4094))]
+    pub(crate) id: Spanned<u16>,
+    /// Its address, if packets are routed into the VLAN.
+    #[schemars(with = "Option<As<Ipv4Net>>")]
+    pub(crate) address: Option<Spanned<As<Ipv4Net>>>,
+    /// The bridge whose port it is, if frames are bridged into the VLAN.
+    #[schemars(with = "Option<String>")]
+    pub(crate) bridge: Option<Spanned<String>>,
+}
+
+impl Entry<VlanTable> {
+    fn at(&self) -> DeviceRef {
+        DeviceRef::new(self.table.host.get_ref(), self.name())
+    }
+
+    fn under(&self) -> DeviceRef {
+        DeviceRef::new(self.table.host.get_ref(), self.table.over.get_ref())
+    }
+}
+
+impl LinkTable for Entry<VlanTable> {
+    fn name(&self) -> &Spanned<String> {
+        &self.name
+    }
+
+    fn devices(&self, _: &Document) -> Vec<WrittenDevice> {
+        let address = self.table.address.as_ref().map(|address| (address.get_ref().0, address.span()));
+        vec![WrittenDevice::new(self.at(), self.name.span()).with_address(address)]
+    }
+
+    /// Settings come when all devices stand, so it is what the device under it is made with.
+    fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
+        Some(mtus.made(&self.under()))
+    }
+
+    fn port_of(&self, bridge: &Entry<BridgeTable>) -> Option<DeviceName> {
+        let named = self.table.bridge.as_ref()?;
+        (named.get_ref() == bridge.name()).then(|| DeviceName::new(self.name()))
+    }
+
+    fn link(&self, resolver: &Resolver<'_>) -> Option<Link> {
+        let (at, over) = (self.at(), DeviceName::new(self.table.over.get_ref()));
+        let (id, mtu) = (*self.table.id.get_ref(), resolver.mtu(&at));
+        let address = self.table.address.as_ref().map(|address| address.get_ref().0);
+        Some(Link::Vlan(Vlan { name: self.name().to_owned(), at, over, id, address, mtu }))
+    }
+
+    fn references(&self, checker: &mut Checker<'_>) {
+        let table = &self.table;
+        if checker.host(&table.host) {
+            on_wire(checker, table.host.get_ref(), &table.over);
+            let (who, host) = (format!("the VLAN `{}`", self.name()), table.host.get_ref());
+            checker.address_or_bridge(
+                (&who, &self.name),
+                host,
+                table.address.is_some(),
+                table.bridge.as_ref(),
+            );
+        }
+    }
+
+    fn check(&self, document: &Document, _: &Draft, problems: &mut Vec<Problem>) {
+        let id = &self.table.id;
+        if !(1..4095).contains(id.get_ref()) {
+            let message = format!("{} is not a VLAN identifier", id.get_ref());
+            problems.push(Problem::new(id.span(), message, "out of range").help("take one from 1 to 4094"));
+        }
+        let mut before = document.links.vlans.iter().take_while(|other| other.name() != self.name());
+        let same = |other: &&Entry<VlanTable>| {
+            other.under() == self.under() && other.table.id.get_ref() == id.get_ref()
+        };
+        if let Some(other) = before.find(same) {
+            let message =
+                format!("VLAN {} on `{}` is `{}` already", id.get_ref(), self.under(), other.name());
+            problems.push(Problem::new(id.span(), message, "the same VLAN").help("take another identifier"));
+        }
+    }
+}
+
+/// A VLAN's device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vlan {
+    /// Its name in the scenario; also that of its device.
+    pub name: String,
+    /// The device.
+    pub at: DeviceRef,
+    /// The device under it, in the same host.
+    pub over: DeviceName,
+    /// The VLAN identifier, 1 to 4094.
+    pub id: u16,
+    /// Its address; none when it is a bridge's port.
+    pub address: Option<Ipv4Net>,
+    /// Its MTU, in bytes of IP packet: the tag is beside it.
+    pub mtu: u32,
+}
+
+impl Vlan {
+    fn under(&self) -> DeviceRef {
+        DeviceRef { host: self.at.host.clone(), device: self.over.clone() }
+    }
+}
+
+impl From<Vlan> for Link {
+    fn from(vlan: Vlan) -> Self {
+        Self::Vlan(vlan)
+    }
+}
+
+impl LinkKind for Vlan {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn layer(&self) -> Layer {
+        Layer::Vlan
+    }
+
+    fn devices(&self) -> Vec<LinkDevice<'_>> {
+        vec![LinkDevice { at: &self.at, mtu: self.mtu, address: self.address, over: Some(&self.over) }]
+    }
+
+    fn above(&self) -> Vec<(DeviceRef, &DeviceRef)> {
+        vec![(self.under(), &self.at)]
+    }
+
+    fn sent(&self, _: &DeviceRef) -> Vec<Way<'_>> {
+        vec![Way::Out(self.under())]
+    }
+
+    fn tag(&self) -> Option<u16> {
+        Some(self.id)
+    }
+
+    fn misfits(&self, mtus: &Fits<'_>) -> Vec<Misfit> {
+        mtus.differ(&self.under(), &self.at, "device under it").into_iter().collect()
+    }
+}

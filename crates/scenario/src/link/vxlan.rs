@@ -1,0 +1,333 @@
+//! VXLAN overlays (RFC 7348): a device in every member host, and tunnels between them over the members' underlays.
+
+use std::net::Ipv4Addr;
+
+use ipnet::Ipv4Net;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::{BridgeTable, Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice};
+use crate::{
+    check::{Checker, Fits, Misfit},
+    diagnosis::Problem,
+    document::{As, Document, Entry, Section},
+    names::{DeviceName, DeviceRef},
+    reach::World,
+    resolve::{Draft, Mtus, Resolver},
+};
+
+/// What VXLAN over IPv4 adds to a packet (RFC 7348, section 5): IPv4 20, UDP 8, VXLAN 8, Ethernet 14.
+const ENCAPSULATION: u32 = 50;
+/// IANA's.
+const PORT: u16 = 4789;
+
+/// A VXLAN overlay. Its device has the same name in every member: the table's name, at most 15 bytes.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct VxlanTable {
+    /// The VXLAN network identifier.
+    #[schemars(with = "u32", range(min = 1, max = 16_777_215))]
+    pub(crate) vni: Spanned<u32>,
+    /// The UDP port of the tunnel. Default: 4789.
+    #[schemars(with = "Option<u16>", range(min = 1))]
+    pub(crate) port: Option<Spanned<u16>>,
+    /// How a member knows where a MAC address lives: `unicast` (entries for every member, nothing is learned) or
+    /// `learning` (it floods and learns). Default: `unicast`.
+    pub(crate) fdb: Option<Forwarding>,
+    /// The MTU of its devices. Default: the least of the devices under it, less 50 bytes of encapsulation.
+    #[schemars(with = "Option<u32>", range(min = 576, max = 65485))]
+    pub(crate) mtu: Option<Spanned<u32>>,
+    /// Its members, by host: `[vxlans.vx0.members.node1]`. At least two.
+    pub(crate) members: Section<MemberTable>,
+}
+
+/// An overlay's device in one host. It has either an address or a bridge.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MemberTable {
+    /// The device of the host that carries the tunnel's packets; its address is the tunnel's end.
+    #[schemars(with = "String")]
+    pub(crate) over: Spanned<String>,
+    /// The address of the VXLAN device, if packets are routed into the tunnel.
+    #[schemars(with = "Option<As<Ipv4Net>>")]
+    pub(crate) address: Option<Spanned<As<Ipv4Net>>>,
+    /// The bridge whose port the VXLAN device is, if packets are bridged into the tunnel.
+    #[schemars(with = "Option<String>")]
+    pub(crate) bridge: Option<Spanned<String>>,
+}
+
+impl Entry<VxlanTable> {
+    fn port(&self) -> u16 {
+        self.table.port.as_ref().map_or(PORT, |port| *port.get_ref())
+    }
+
+    fn device_in(&self, host: &str) -> DeviceRef {
+        DeviceRef::new(host, self.name())
+    }
+
+    fn member(&self, member: &Entry<MemberTable>, resolver: &Resolver<'_>) -> VxlanMember {
+        let over = DeviceRef::new(member.name(), member.table.over.get_ref());
+        // The end of a tunnel is not inside another.
+        let is_overlay = resolver.document.links.vxlans.get(over.device.as_str()).is_some();
+        let local = resolver.address(&over).filter(|_| !is_overlay);
+        VxlanMember {
+            at: self.device_in(member.name()),
+            underlay: over.device,
+            local: local.unwrap_or(Ipv4Addr::UNSPECIFIED),
+            address: member.table.address.as_ref().map(|address| address.get_ref().0),
+        }
+    }
+
+    fn identifiers(&self, problems: &mut Vec<Problem>) {
+        let (vni, table) = (*self.table.vni.get_ref(), &self.table);
+        if !(1..1 << 24).contains(&vni) {
+            let message = format!("{vni} is not a VXLAN network identifier");
+            problems.push(
+                Problem::new(table.vni.span(), message, "out of range").help("take one from 1 to 16777215"),
+            );
+        }
+        if let Some(port) = table.port.as_ref().filter(|port| *port.get_ref() == 0) {
+            let problem = Problem::new(port.span(), "a UDP port is not 0", "out of range");
+            problems.push(problem.help("4789 is usual"));
+        }
+        if table.members.0.len() < 2 {
+            let message = format!("the overlay `{}` has fewer than two members", self.name());
+            let help = format!("add `[vxlans.{}.members.HOST]` for each host that it connects", self.name());
+            problems.push(Problem::new(self.name.span(), message, "nobody to talk to").help(help));
+        }
+    }
+
+    fn without_local(&self, vxlan: &Vxlan, problems: &mut Vec<Problem>) {
+        for member in vxlan.members.iter().filter(|member| member.local.is_unspecified()) {
+            let Some(written) = self.table.members.get(member.at.host.as_str()) else { continue };
+            let message =
+                format!("`{}:{}` has no address for the tunnel to end at", member.at.host, member.underlay);
+            let help = "an overlay stands on a wire's end or a bridge that has an address";
+            problems.push(Problem::new(written.table.over.span(), message, "no address").help(help));
+        }
+    }
+
+    fn networks(&self, problems: &mut Vec<Problem>) {
+        let mut first: Option<Ipv4Net> = None;
+        for address in self.table.members.iter().filter_map(|member| member.table.address.as_ref()) {
+            let network = address.get_ref().0.trunc();
+            if *first.get_or_insert(network) != network {
+                let message = format!("the members of `{}` are in different networks", self.name());
+                let help = "an overlay is one network: give all members addresses of one prefix";
+                problems.push(Problem::new(address.span(), message, "another network").help(help));
+            }
+        }
+    }
+
+    /// Two overlays with one identifier on one port of a host could not be told apart (and the kernel refuses them).
+    fn duplicates(&self, document: &Document, problems: &mut Vec<Problem>) {
+        let (vni, port) = (*self.table.vni.get_ref(), self.port());
+        let before = document.links.vxlans.iter().take_while(|other| other.name() != self.name());
+        let like = before.filter(|other| *other.table.vni.get_ref() == vni && other.port() == port);
+        let clash = like
+            .filter(|other| self.table.members.names().any(|host| other.table.members.get(host).is_some()))
+            .last();
+        if let Some(other) = clash.map(Entry::name) {
+            let message = format!("VNI {vni} on port {port} is taken by `{other}` in a host that both have");
+            let problem = Problem::new(self.table.vni.span(), message, "the same VNI");
+            problems.push(problem.help("take another VNI"));
+        }
+    }
+}
+
+impl LinkTable for Entry<VxlanTable> {
+    fn name(&self) -> &Spanned<String> {
+        &self.name
+    }
+
+    fn mtu(&self) -> Option<&Spanned<u32>> {
+        self.table.mtu.as_ref()
+    }
+
+    fn devices(&self, _: &Document) -> Vec<WrittenDevice> {
+        let device = |member: &Entry<MemberTable>| {
+            let address = member.table.address.as_ref();
+            let address = address.map(|address| (address.get_ref().0, address.span()));
+            let device = WrittenDevice::new(self.device_in(member.name()), self.name.span());
+            WrittenDevice { segment: member.name.span(), ..device.with_address(address) }
+        };
+        self.table.members.iter().map(device).collect()
+    }
+
+    fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
+        if let Some(mtu) = &self.table.mtu {
+            return Some(*mtu.get_ref());
+        }
+        let under = self.table.members.iter();
+        let under = under.map(|member| DeviceRef::new(member.name(), member.table.over.get_ref()));
+        // A tunnel is made before settings are: it can be no larger than what its underlay is made with.
+        under
+            .filter_map(|over| Some(mtus.effective(&over)?.min(mtus.made(&over))))
+            .min()
+            .map(|least| least.saturating_sub(ENCAPSULATION))
+    }
+
+    fn port_of(&self, bridge: &Entry<BridgeTable>) -> Option<DeviceName> {
+        let member = self.table.members.get(bridge.table.host.get_ref())?;
+        let named = member.table.bridge.as_ref()?;
+        (named.get_ref() == bridge.name()).then(|| DeviceName::new(self.name()))
+    }
+
+    fn link(&self, resolver: &Resolver<'_>) -> Option<Link> {
+        let members: Vec<_> = self.table.members.iter().map(|member| self.member(member, resolver)).collect();
+        let mtu = members.last().map_or(Mtus::DEFAULT - ENCAPSULATION, |member| resolver.mtu(&member.at));
+        Some(Link::Vxlan(Vxlan {
+            name: self.name().to_owned(),
+            vni: *self.table.vni.get_ref(),
+            port: self.port(),
+            forwarding: self.table.fdb.unwrap_or(Forwarding::Unicast),
+            mtu,
+            members,
+        }))
+    }
+
+    fn references(&self, checker: &mut Checker<'_>) {
+        for member in self.table.members.iter() {
+            if checker.host(&member.name) {
+                checker.device_in(member.name(), &member.table.over);
+                let who = format!("the member `{}` of `{}`", member.name(), self.name());
+                let (address, bridge) = (member.table.address.is_some(), member.table.bridge.as_ref());
+                checker.address_or_bridge((&who, &member.name), member.name(), address, bridge);
+            }
+        }
+    }
+
+    fn check(&self, document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
+        self.identifiers(problems);
+        if let Some(vxlan) = meant(draft, self.name()) {
+            self.without_local(vxlan, problems);
+        }
+        self.networks(problems);
+        self.duplicates(document, problems);
+    }
+
+    /// Every member must reach every other over the underlay.
+    fn walk(&self, world: &World<'_>, draft: &Draft, problems: &mut Vec<Problem>) {
+        let Some(vxlan) = meant(draft, self.name()) else { return };
+        for near in &vxlan.members {
+            let others = vxlan.members.iter().filter(|far| far.at != near.at);
+            let stop = others.filter_map(|far| Some((&far.at.host, unreachable(world, near, far)?))).next();
+            let written = self.table.members.get(near.at.host.as_str());
+            if let (Some((far, why)), Some(written)) = (stop, written) {
+                let message =
+                    format!("the tunnel `{}` of `{}` cannot reach `{far}`", vxlan.name, near.at.host);
+                problems.push(Problem::new(written.table.over.span(), message, "this underlay").help(why));
+            }
+        }
+    }
+}
+
+fn meant<'d>(draft: &'d Draft, name: &str) -> Option<&'d Vxlan> {
+    draft.lab.links.iter().find_map(|link| match link {
+        Link::Vxlan(vxlan) if vxlan.name == name => Some(vxlan),
+        _ => None,
+    })
+}
+
+fn unreachable(world: &World<'_>, near: &VxlanMember, far: &VxlanMember) -> Option<String> {
+    let stop = world.under((&near.over(), near.local), far.local).err()?;
+    Some(format!("following a packet to {}, {stop}", far.local))
+}
+
+/// How an overlay knows where a MAC address lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Forwarding {
+    /// Entries for every member, nothing is learned.
+    Unicast,
+    /// Flooding to every member, and learning.
+    Learning,
+}
+
+/// A VXLAN overlay (RFC 7348).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vxlan {
+    /// Its name in the scenario; also the name of its devices.
+    pub name: String,
+    /// The VXLAN network identifier, below 2^24.
+    pub vni: u32,
+    /// The UDP port; 4789 is IANA's.
+    pub port: u16,
+    /// How destinations are known.
+    pub forwarding: Forwarding,
+    /// The MTU of its devices: the underlay's less 50 bytes of encapsulation, unless the scenario says less.
+    pub mtu: u32,
+    /// Its devices, one a host.
+    pub members: Vec<VxlanMember>,
+}
+
+/// An overlay's device in one host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VxlanMember {
+    /// The VXLAN device.
+    pub at: DeviceRef,
+    /// The host's device that carries the encapsulated packets.
+    pub underlay: DeviceName,
+    /// The host's address on it: the tunnel's end.
+    pub local: Ipv4Addr,
+    /// The device's own address inside the overlay; none when it is only a bridge's port.
+    pub address: Option<Ipv4Net>,
+}
+
+impl VxlanMember {
+    fn over(&self) -> DeviceRef {
+        DeviceRef { host: self.at.host.clone(), device: self.underlay.clone() }
+    }
+}
+
+impl From<Vxlan> for Link {
+    fn from(vxlan: Vxlan) -> Self {
+        Self::Vxlan(vxlan)
+    }
+}
+
+impl LinkKind for Vxlan {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn layer(&self) -> Layer {
+        Layer::Vxlan
+    }
+
+    fn devices(&self) -> Vec<LinkDevice<'_>> {
+        let members = self.members.iter().map(|member| LinkDevice {
+            at: &member.at,
+            mtu: self.mtu,
+            address: member.address,
+            over: Some(&member.underlay),
+        });
+        members.collect()
+    }
+
+    fn sent(&self, out: &DeviceRef) -> Vec<Way<'_>> {
+        let Some(near) = self.members.iter().find(|member| member.at == *out) else { return Vec::new() };
+        let others = self.members.iter().filter(|member| member.at != near.at);
+        let (over, local) = (near.over(), near.local);
+        others.map(|far| Way::Tunnel { over: over.clone(), local, remote: far.local, to: &far.at }).collect()
+    }
+
+    fn misfits(&self, mtus: &Fits<'_>) -> Vec<Misfit> {
+        let Some(first) = self.members.first().map(|member| &member.at) else { return Vec::new() };
+        let of_member = |member: &VxlanMember| {
+            [mtus.differ(first, &member.at, "other member"), too_big_for(mtus, &member.at, &member.over())]
+        };
+        self.members.iter().flat_map(of_member).flatten().collect()
+    }
+}
+
+fn too_big_for(mtus: &Fits<'_>, tunnel: &DeviceRef, under: &DeviceRef) -> Option<Misfit> {
+    let (inner, outer) = (mtus.of(tunnel)?, mtus.of(under)?);
+    let most = outer.saturating_sub(ENCAPSULATION);
+    let message = format!(
+        "MTU {inner} of `{tunnel}` does not fit the tunnel: `{under}` has {outer}, encapsulation takes {ENCAPSULATION}"
+    );
+    let help = format!("take {most} or less for the overlay, or a larger MTU for the wire under it");
+    (inner > most).then(|| Misfit { blamed: tunnel.clone(), message, help })
+}

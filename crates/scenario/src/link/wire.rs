@@ -1,0 +1,171 @@
+//! Wires: a veth pair between two hosts.
+
+use ipnet::Ipv4Net;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+use units::BitRate;
+
+use super::{Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice};
+use crate::{
+    check::{Checker, Fits, Misfit},
+    diagnosis::Problem,
+    document::{As, Document, Entry},
+    names::DeviceRef,
+    resolve::{Draft, Mtus, Resolver},
+};
+
+/// A wire between two hosts (a veth pair).
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WireTable {
+    /// Both ends, each written `host:device`. The devices are made for the wire.
+    #[schemars(with = "[As<DeviceRef>; 2]")]
+    pub(crate) between: [Spanned<As<DeviceRef>>; 2],
+    /// The addresses of both ends, in the same order; `none` for an end that is a bridge's port. Left out, neither has one.
+    #[schemars(with = "Option<[As<Option<Ipv4Net>>; 2]>")]
+    pub(crate) addresses: Option<[Spanned<As<Option<Ipv4Net>>>; 2]>,
+    /// The MTU of both ends, in bytes of IP packet. Default: 1500.
+    #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
+    pub(crate) mtu: Option<Spanned<u32>>,
+    /// A limit on what each end sends. Default: none, as fast as memory allows.
+    #[schemars(with = "Option<As<BitRate>>")]
+    pub(crate) rate: Option<Spanned<As<BitRate>>>,
+}
+
+impl LinkTable for Entry<WireTable> {
+    fn noun(&self) -> Option<&'static str> {
+        Some("wire")
+    }
+
+    fn name(&self) -> &Spanned<String> {
+        &self.name
+    }
+
+    fn mtu(&self) -> Option<&Spanned<u32>> {
+        self.table.mtu.as_ref()
+    }
+
+    fn devices(&self, _: &Document) -> Vec<WrittenDevice> {
+        let device = |side: usize| {
+            let end = &self.table.between[side];
+            let address = self.table.addresses.as_ref().map(|addresses| &addresses[side]);
+            let address = address.and_then(|address| Some((address.get_ref().0?, address.span())));
+            WrittenDevice::new(end.get_ref().0.clone(), end.span()).with_address(address)
+        };
+        vec![device(0), device(1)]
+    }
+
+    fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
+        let [one, other] = self.table.between.each_ref().map(|end| mtus.set(&end.get_ref().0));
+        let written = self.table.mtu.as_ref().map_or(Mtus::DEFAULT, |mtu| *mtu.get_ref());
+        // Made as both ends will be, so that what stands on the wire is made to fit that.
+        Some(one.filter(|_| one == other).unwrap_or(written))
+    }
+
+    fn link(&self, resolver: &Resolver<'_>) -> Option<Link> {
+        let end = |side: usize| {
+            let at = self.table.between[side].get_ref().0.clone();
+            let address = self.table.addresses.as_ref().and_then(|written| written[side].get_ref().0);
+            LinkEnd { at, address }
+        };
+        let ends = [end(0), end(1)];
+        let mtu = resolver.mtu(&ends[0].at);
+        let rate = self.table.rate.as_ref().map(|rate| rate.get_ref().0);
+        Some(Link::Wire(Wire { name: self.name().to_owned(), ends, mtu, rate }))
+    }
+
+    fn references(&self, checker: &mut Checker<'_>) {
+        let ends = &self.table.between;
+        for end in ends {
+            checker.host_text(end.get_ref().0.host.as_str(), end);
+        }
+        if ends[0].get_ref().0.host == ends[1].get_ref().0.host {
+            let message = format!("both ends of the wire `{}` are in one host", self.name());
+            let help = "a wire goes from one host to another";
+            checker.problems.push(Problem::new(ends[1].span(), message, "the same host").help(help));
+        }
+    }
+
+    fn check(&self, _: &Document, _: &Draft, problems: &mut Vec<Problem>) {
+        let Some([one, other]) = &self.table.addresses else { return };
+        let (Some(first), Some(second)) = (one.get_ref().0, other.get_ref().0) else { return };
+        if first.trunc() != second.trunc() {
+            let message = format!(
+                "the ends of the wire `{}` are in different networks: {first} and {second}",
+                self.name()
+            );
+            let problem = Problem::new(other.span(), message, "another network");
+            problems.push(problem.help("give both ends addresses of one network"));
+        }
+    }
+}
+
+/// A wire: two devices that are each other's far end (a veth pair).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Wire {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Both ends.
+    pub ends: [LinkEnd; 2],
+    /// The MTU of both ends, in bytes of IP packet.
+    pub mtu: u32,
+    /// A limit on what each end sends, if the wire is to be slower than memory.
+    pub rate: Option<BitRate>,
+}
+
+/// One end of a wire.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkEnd {
+    /// The device, made for this wire.
+    pub at: DeviceRef,
+    /// Its address, if it has one.
+    pub address: Option<Ipv4Net>,
+}
+
+impl LinkEnd {
+    /// The device `at`, with an address if it has one.
+    #[must_use]
+    pub fn new(at: DeviceRef, address: Option<Ipv4Net>) -> Self {
+        Self { at, address }
+    }
+}
+
+impl Wire {
+    /// A wire as fast as memory.
+    pub fn new(name: impl Into<String>, ends: [LinkEnd; 2], mtu: u32) -> Self {
+        Self { name: name.into(), ends, mtu, rate: None }
+    }
+}
+
+impl From<Wire> for Link {
+    fn from(wire: Wire) -> Self {
+        Self::Wire(wire)
+    }
+}
+
+impl LinkKind for Wire {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn layer(&self) -> Layer {
+        Layer::Wire
+    }
+
+    fn devices(&self) -> Vec<LinkDevice<'_>> {
+        let ends = self.ends.iter();
+        let devices =
+            ends.map(|end| LinkDevice { at: &end.at, mtu: self.mtu, address: end.address, over: None });
+        devices.collect()
+    }
+
+    fn sent(&self, out: &DeviceRef) -> Vec<Way<'_>> {
+        let far = self.ends.iter().filter(|end| end.at != *out);
+        far.map(|end| Way::In(&end.at)).collect()
+    }
+
+    fn misfits(&self, mtus: &Fits<'_>) -> Vec<Misfit> {
+        mtus.differ(&self.ends[0].at, &self.ends[1].at, "far end").into_iter().collect()
+    }
+}

@@ -1,0 +1,102 @@
+//! Links that stand on an end of a wire: the way through them, and what they cannot stand on.
+
+use scenario::Scenario;
+
+use super::check_text;
+
+/// Two hosts with a wire, and a device on each of its ends.
+const MACVLAN: &str = r#"
+schema = 1
+name = "macvlan"
+title = "A macvlan on each end of a wire"
+[hosts.a]
+[hosts.b]
+[wires.w]
+between = ["a:eth0", "b:eth0"]
+addresses = ["198.18.0.1/24", "198.18.0.2/24"]
+mtu = 9000
+[macvlans.mv-a]
+host = "a"
+over = "eth0"
+address = "198.18.1.1/24"
+[macvlans.mv-b]
+host = "b"
+over = "eth0"
+address = "198.18.1.2/24"
+[paths.plain]
+from = "a:eth0"
+to = "b:eth0"
+layers = ["wire"]
+baseline = true
+[paths.p]
+from = "a:mv-a"
+to = "b:mv-b"
+layers = ["macvlan", "wire"]
+[workloads.w]
+kind = "stream"
+"#;
+
+/// The devices of the path `p`.
+fn way(text: &str) -> Vec<String> {
+    let scenario = Scenario::parse("test", text)
+        .unwrap_or_else(|diagnosis| panic!("{:#?}", diagnosis.problems().collect::<Vec<_>>()));
+    let path = scenario.paths.iter().find(|path| path.name.as_str() == "p").expect("it has such a path");
+    path.devices.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_packet_passes_a_macvlan_and_the_wire_under_it() {
+    assert_eq!(way(MACVLAN), ["a:mv-a", "a:eth0", "b:eth0", "b:mv-b"]);
+    let lab = Scenario::parse("test", MACVLAN).expect("it parses").lab;
+    let mtu = |device: &str| lab.mtu(&device.parse().expect("a device"), &lab.devices);
+    assert_eq!(mtu("a:mv-a"), Some(9000), "that of the device under it");
+}
+
+#[test]
+fn a_macvlan_stands_on_a_wire_s_end_that_is_no_port() {
+    let text = MACVLAN.replacen("over = \"eth0\"", "over = \"eth1\"", 1);
+    check_text(&text, "\"eth1\"", "unknown device `eth1`", "eth0");
+    let text = MACVLAN.replacen("over = \"eth0\"", "over = \"mv-c\"", 1)
+        + "[macvlans.mv-c]\nhost = \"a\"\nover = \"eth0\"\naddress = \"198.18.3.1/24\"\n";
+    check_text(&text, "\"mv-c\"", "`a:mv-c` is not the end of a wire", "end of a wire");
+    let text = MACVLAN.replace("[\"198.18.0.1/24\", \"198.18.0.2/24\"]", "[\"none\", \"198.18.0.2/24\"]")
+        + "[bridges.br]\nhost = \"a\"\naddress = \"198.18.0.1/24\"\nports = [\"eth0\"]\n";
+    check_text(&text, "over = \"eth0\"", "`a:eth0` is a port of the bridge `br`", "another");
+}
+
+#[test]
+fn a_macvlan_has_the_mtu_of_the_device_under_it() {
+    let text = format!("{MACVLAN}[devices.\"a:mv-a\"]\nmtu = 1500\n");
+    check_text(&text, "mtu = 1500", "`a:mv-a` has MTU 1500, but `a:eth0` has 9000", "same MTU");
+}
+
+/// The same with VLANs, of which one is bridged to a pod.
+fn vlan() -> String {
+    let vlans = MACVLAN.replace("macvlan", "vlan").replace("over = \"eth0\"", "over = \"eth0\"\nid = 10");
+    vlans
+        + "[vlans.v20-a]\nhost = \"a\"\nover = \"eth0\"\nid = 20\naddress = \"198.18.2.1/24\"\n\
+           [vlans.v20-b]\nhost = \"b\"\nover = \"eth0\"\nid = 20\nbridge = \"br\"\n\
+           [bridges.br]\nhost = \"b\"\n[pods.pod]\nbridge = \"br\"\naddress = \"198.18.2.2/24\"\n\
+           [paths.q]\nfrom = \"a:v20-a\"\nto = \"pod\"\nlayers = [\"vlan\", \"wire\", \"bridge\", \"veth\"]\n"
+}
+
+#[test]
+fn a_frame_reaches_the_device_of_its_own_vlan_alone() {
+    assert_eq!(way(&vlan()), ["a:mv-a", "a:eth0", "b:eth0", "b:mv-b"]);
+    let bridged = vlan().replace("[paths.p]", "[paths.p-]").replace("[paths.q]", "[paths.p]");
+    assert_eq!(way(&bridged), ["a:v20-a", "a:eth0", "b:eth0", "b:v20-b", "b:br", "b:pod", "pod:eth0"]);
+    let text = vlan().replacen("id = 10", "id = 11", 1);
+    check_text(&text, "from = \"a:mv-a\"", "cannot be reached", "nobody that `a:mv-a` is connected to");
+    let untagged = vlan().replacen("from = \"a:mv-a\"", "from = \"a:eth0\"", 1);
+    check_text(&untagged, "from = \"a:eth0\"", "cannot be reached", "no route");
+}
+
+#[test]
+fn a_vlan_has_an_identifier_of_its_own_in_range_and_an_address_or_a_bridge() {
+    let text = vlan().replacen("id = 10", "id = 4095", 1);
+    check_text(&text, "4095", "4095 is not a VLAN identifier", "4094");
+    let text = vlan().replacen("id = 20", "id = 10", 1);
+    check_text(&text, "id = 10", "VLAN 10 on `a:eth0` is `mv-a` already", "another");
+    let text = vlan().replace("bridge = \"br\"\n[bridges", "[bridges");
+    check_text(&text, "v20-b", "the VLAN `v20-b` has neither an address nor a bridge", "");
+}

@@ -1,0 +1,220 @@
+//! The kinds of link: what each asks of the kernel, and what is looked at when it stands; a file each. A new kind is its
+//! file, an arm of [`kind`] and of [`trials`], and the kinds of its devices.
+
+mod attachment;
+mod bridge;
+mod macvlan;
+mod nic;
+mod rate;
+mod veth;
+mod vlan;
+mod vxlan;
+mod wire;
+
+use std::collections::BTreeSet;
+
+use scenario::{DeviceRef, HostName, Lab, Layer, Link};
+
+use crate::{
+    devices::{Device, Devices},
+    error::RaiseError,
+    gateway,
+    message::Request,
+    missing::Element,
+    namespaces::Namespaces,
+    probe::Trial,
+    read_back::{FORWARDING, LinkFacts, OPERATIONAL},
+};
+
+pub use nic::Tap;
+pub(crate) use nic::{Taps, find as find_own, mac as mac_of_guest, nic_of, opened_by_name};
+#[cfg(test)]
+pub(crate) use vxlan::smallest as smallest_overlay;
+pub(crate) use wire::element as element_of_wire;
+
+/// Where links are made.
+pub(crate) struct Site<'a> {
+    pub(crate) lab: &'a Lab,
+    pub(crate) devices: Devices,
+    pub(crate) namespaces: Namespaces,
+    pub(crate) taps: Taps,
+    /// Guests whose monitors open their tap devices by name.
+    pub(crate) by_name: BTreeSet<HostName>,
+}
+
+/// What a kind of link asks of the kernel.
+pub(crate) trait LinkKind {
+    /// What it is called in messages, before its name.
+    fn noun(&self) -> &'static str;
+
+    /// The capabilities that it needs, by their names.
+    fn needs(&self) -> Vec<&'static str>;
+
+    /// The kind of its device `at`; `None` for one that another kernel makes.
+    fn device(&self, at: &DeviceRef, lab: &Lab) -> Option<DeviceKind>;
+
+    /// The MAC address of `at`, where the lab's numbers are not to give one.
+    fn mac(&self, _at: &DeviceRef) -> Option<[u8; 6]> {
+        None
+    }
+
+    /// What a frame reaches that is sent out of `at`, where that is known without looking further.
+    fn behind(&self, _at: &DeviceRef) -> Option<Behind> {
+        None
+    }
+
+    /// The devices that are ports of its own.
+    fn ports(&self) -> Vec<DeviceRef> {
+        Vec::new()
+    }
+
+    /// Makes its devices; what they stand on is there.
+    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, RaiseError>;
+
+    /// Connects them, when all devices are there and none is up yet.
+    fn connect(&self, _element: &Element, _site: &Site<'_>) -> Result<Vec<Request>, RaiseError> {
+        Ok(vec![])
+    }
+
+    /// Limits what they send, when they are up.
+    fn limit(&self, _site: &Site<'_>) -> Result<Vec<Request>, RaiseError> {
+        Ok(vec![])
+    }
+
+    /// What the kernel is to say of `at` that it says of devices of this kind only.
+    fn expected(&self, _at: &DeviceRef) -> String {
+        String::new()
+    }
+
+    /// The same as it says it, in the link's `IFLA_INFO_DATA`.
+    fn told(&self, _data: &[u8]) -> String {
+        String::new()
+    }
+
+    /// Whether frames pass `device`.
+    fn carries(&self, device: &Device, link: &LinkFacts, _site: &Site<'_>) -> bool {
+        carries(device, link)
+    }
+
+    /// Looks at what a link does not tell, when all of them carry.
+    fn verify(&self, _site: &Site<'_>) -> Result<(), RaiseError> {
+        Ok(())
+    }
+}
+
+/// What a frame reaches that is sent out of a device.
+#[derive(Debug, Clone)]
+pub(crate) enum Behind {
+    /// The device at the other end.
+    Device(DeviceRef),
+    /// A device of another kernel.
+    Mac([u8; 6]),
+}
+
+/// What is asked of the kernel for a link.
+pub(crate) fn kind(link: &Link) -> &dyn LinkKind {
+    match link {
+        Link::Wire(link) => link,
+        Link::Attachment(link) => link,
+        Link::Nic(link) => link,
+        Link::Bridge(link) => link,
+        Link::Macvlan(link) => link,
+        Link::Vlan(link) => link,
+        Link::Vxlan(link) => link,
+    }
+}
+
+/// What is tried to see whether this kernel has what a layer takes.
+pub(crate) fn trials(layer: Layer) -> &'static [Trial] {
+    match layer {
+        Layer::Wire => &[veth::TRIAL, rate::TRIAL],
+        Layer::Veth => &[veth::TRIAL],
+        Layer::Virtio => &[nic::TRIAL],
+        Layer::Bridge => &[bridge::TRIAL],
+        Layer::Macvlan => &[macvlan::TRIAL],
+        Layer::Vlan => &[vlan::TRIAL],
+        Layer::Vxlan => &[vxlan::TRIAL],
+        Layer::Gateway => &gateway::TRIALS,
+    }
+}
+
+macro_rules! device_kinds {
+    ($($(#[doc = $doc:literal])* $kind:ident = $word:literal, $kernel:literal, $tells:literal;)*) => {
+        /// The kind of a device.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum DeviceKind {
+            $($(#[doc = $doc])* $kind,)*
+        }
+
+        impl DeviceKind {
+            const ALL: &[Self] = &[$(Self::$kind),*];
+
+            /// The word for it in records and reports.
+            #[must_use]
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $word,)*
+                }
+            }
+
+            /// The kernel's word for it; it has none for a network card.
+            pub(crate) fn kernel_word(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $kernel,)*
+                }
+            }
+
+            /// Whether its operational state says when frames pass. A tunnel device says nothing of itself (its state is
+            /// "unknown"), and a bridge without ports has no carrier to wait for.
+            pub(crate) fn tells_state(self) -> bool {
+                match self {
+                    $(Self::$kind => $tells,)*
+                }
+            }
+        }
+    };
+}
+
+// The word for it, the kernel's word, and whether it tells its state.
+device_kinds! {
+    /// One end of a pair.
+    Veth = "veth", "veth", true;
+    /// A macvlan.
+    Macvlan = "macvlan", "macvlan", true;
+    /// A VLAN's device.
+    Vlan = "vlan", "vlan", true;
+    /// A VXLAN tunnel's device.
+    Vxlan = "vxlan", "vxlan", false;
+    /// A bridge.
+    Bridge = "bridge", "bridge", false;
+    /// The host's side of a virtual machine's network device.
+    Tap = "tap", "tun", false;
+    /// The guest's side of it.
+    Virtio = "virtio", "", false;
+    /// Any other, such as a network card; no lab has one.
+    Other = "other", "", false;
+}
+
+impl DeviceKind {
+    /// The kind that the kernel has this word for; a network card's is empty.
+    pub(crate) fn of_word(word: &str) -> Self {
+        let mut known = Self::ALL.iter().filter(|kind| !kind.kernel_word().is_empty());
+        known.find(|kind| kind.kernel_word() == word).copied().unwrap_or(Self::Other)
+    }
+}
+
+/// The part of a lab that a link is.
+pub(crate) fn element(link: &Link) -> Element {
+    Element::Link { noun: kind(link).noun(), name: link.name().to_owned() }
+}
+
+/// The capabilities that a link needs, by their names.
+#[must_use]
+pub fn needs(link: &Link) -> Vec<&'static str> {
+    kind(link).needs()
+}
+
+fn carries(device: &Device, link: &LinkFacts) -> bool {
+    let port_forwards = link.port_state.is_none_or(|state| state == FORWARDING);
+    port_forwards && (!device.kind.tells_state() || link.operstate == OPERATIONAL)
+}

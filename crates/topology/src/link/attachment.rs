@@ -1,0 +1,30 @@
+//! The veth pair of a guest or pod that is a namespace.
+
+use scenario::{DeviceRef, Lab, link::Attachment};
+
+use super::{Behind, DeviceKind, LinkKind, Site, veth};
+use crate::{error::RaiseError, message::Request, missing::Element};
+
+impl LinkKind for Attachment {
+    fn noun(&self) -> &'static str {
+        "link"
+    }
+
+    fn needs(&self) -> Vec<&'static str> {
+        vec![veth::TRIAL.name]
+    }
+
+    fn device(&self, _: &DeviceRef, _: &Lab) -> Option<DeviceKind> {
+        Some(DeviceKind::Veth)
+    }
+
+    fn behind(&self, at: &DeviceRef) -> Option<Behind> {
+        let far = if *at == self.at { &self.port } else { &self.at };
+        Some(Behind::Device(far.clone()))
+    }
+
+    /// The bridge's host asks for the pair, so that all attachments of a bridge are one batch.
+    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, RaiseError> {
+        veth::create([&self.at, &self.port], element, site)
+    }
+}

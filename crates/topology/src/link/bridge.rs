@@ -1,0 +1,94 @@
+//! Bridges and their ports. Source of the attributes: linux/if_link.h.
+
+use nlink::netlink::link::{BridgeLink, LinkConfig};
+use nlink::netlink::types::link::IflaAttr;
+use scenario::{DeviceName, DeviceRef, Lab, link::Bridge};
+
+use super::{DeviceKind, LinkKind, Site};
+use crate::{
+    error::RaiseError,
+    message::{Request, change_link, create_link},
+    missing::Element,
+    probe::{Trial, raised, scratch},
+};
+
+/// What a bridge takes.
+pub(super) const TRIAL: Trial = Trial {
+    name: "bridge",
+    done: "made a bridge with a port",
+    needed_for: "guests and pods behind a bridge",
+    remedy: "modprobe bridge (CONFIG_BRIDGE)",
+    required: true,
+    attempt: || raised(&smallest()),
+};
+
+/// A wire, its near end a port of a bridge.
+pub(super) fn smallest() -> Lab {
+    let mut address = None;
+    let mut lab = scratch::wire_with(|wire| address = wire.ends[0].address.take());
+    let at = DeviceRef::new("near", "br0");
+    let bridge = Bridge::new("bridge", at, vec![DeviceName::new("eth0")], scratch::MTU);
+    lab.links.push(Bridge { address, ..bridge }.into());
+    lab
+}
+
+impl LinkKind for Bridge {
+    fn noun(&self) -> &'static str {
+        "bridge"
+    }
+
+    fn needs(&self) -> Vec<&'static str> {
+        vec![TRIAL.name]
+    }
+
+    fn device(&self, _: &DeviceRef, _: &Lab) -> Option<DeviceKind> {
+        Some(DeviceKind::Bridge)
+    }
+
+    fn ports(&self) -> Vec<DeviceRef> {
+        self.port_devices().collect()
+    }
+
+    /// Makes the bridge with an MTU of its own. The kernel lets a bridge's MTU follow its ports until it is once
+    /// changed to something else than it was (net/bridge/br_device.c), so it is made one byte larger first.
+    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, RaiseError> {
+        let device = site.devices.get(&self.at, element)?;
+        let mut message = create_link(device);
+        BridgeLink::new(self.at.device.as_str())
+            .mtu(device.mtu + 1)
+            .address(device.mac)
+            .write_to(&mut message, None);
+        let mut pin = change_link(device.index);
+        pin.append_attr_u32(IflaAttr::Mtu as u16, device.mtu);
+        let request = |operation, message| Request {
+            host: self.at.host.clone(),
+            element: element.clone(),
+            needs: vec![],
+            operation,
+            message,
+        };
+        Ok(vec![
+            request(format!("make bridge `{}`", self.at), message),
+            request(format!("set the MTU of bridge `{}` to {}", self.at, device.mtu), pin),
+        ])
+    }
+
+    /// Makes every port a port of the bridge. What a port is made by is what is missing without it: the other
+    /// ports still have their bridge.
+    fn connect(&self, element: &Element, site: &Site<'_>) -> Result<Vec<Request>, RaiseError> {
+        let master = site.devices.get(&self.at, element)?.index;
+        let ports = self.port_devices().map(|port| {
+            let port = site.devices.get(&port, element)?;
+            let mut message = change_link(port.index);
+            message.append_attr_u32(IflaAttr::Master as u16, master);
+            Ok(Request {
+                host: self.at.host.clone(),
+                element: port.element.clone(),
+                needs: vec![self.at.clone(), port.at.clone()],
+                operation: format!("make `{}` a port of bridge `{}`", port.at.device, self.at),
+                message,
+            })
+        });
+        ports.collect()
+    }
+}

@@ -1,0 +1,82 @@
+//! Macvlans in bridge mode, each on a device of its host. Source of the attributes: linux/if_link.h.
+
+use std::net::Ipv4Addr;
+
+use ipnet::Ipv4Net;
+use nlink::netlink::{
+    AttrIter,
+    link::{LinkConfig, MacvlanLink, MacvlanMode},
+};
+use scenario::{DeviceName, DeviceRef, Lab, link::Macvlan};
+
+use super::{DeviceKind, LinkKind, Site};
+use crate::{
+    error::RaiseError,
+    message::{Request, create_link},
+    missing::Element,
+    probe::{Trial, raised, scratch},
+    read_back::u32_at,
+};
+
+/// `IFLA_MACVLAN_MODE`.
+const MODE: u16 = 1;
+
+/// What a macvlan takes.
+pub(super) const TRIAL: Trial = Trial {
+    name: "macvlan",
+    done: "made a macvlan on a pair",
+    needed_for: "macvlans",
+    remedy: "modprobe macvlan (CONFIG_MACVLAN)",
+    required: false,
+    attempt: || raised(&smallest()),
+};
+
+/// A macvlan on the near end of a wire.
+fn smallest() -> Lab {
+    let (at, over) = (DeviceRef::new("near", "mv0"), DeviceName::new("eth0"));
+    let address = Ipv4Net::new_assert(Ipv4Addr::new(198, 18, 1, 1), 24);
+    let mut lab = scratch::wire();
+    lab.links.push(Macvlan { name: "mv0".into(), at, over, address, mtu: scratch::MTU }.into());
+    lab
+}
+
+impl LinkKind for Macvlan {
+    fn noun(&self) -> &'static str {
+        "macvlan"
+    }
+
+    fn needs(&self) -> Vec<&'static str> {
+        vec![TRIAL.name]
+    }
+
+    fn device(&self, _: &DeviceRef, _: &Lab) -> Option<DeviceKind> {
+        Some(DeviceKind::Macvlan)
+    }
+
+    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, RaiseError> {
+        let device = site.devices.get(&self.at, element)?;
+        let under = site.devices.get_in(&self.at.host, &self.over, element)?;
+        let mut message = create_link(device);
+        MacvlanLink::with_parent_index(self.at.device.as_str(), under.index)
+            .mode(MacvlanMode::Bridge)
+            .mtu(device.mtu)
+            .address(device.mac)
+            .write_to(&mut message, Some(under.index));
+        Ok(vec![Request {
+            host: self.at.host.clone(),
+            element: element.clone(),
+            needs: vec![under.at.clone()],
+            operation: format!("make macvlan device `{}`", self.at),
+            message,
+        }])
+    }
+
+    fn expected(&self, _: &DeviceRef) -> String {
+        format!("mode {}", MacvlanMode::Bridge as u32)
+    }
+
+    fn told(&self, data: &[u8]) -> String {
+        let mode = AttrIter::new(data).find(|(attribute, _)| *attribute == MODE);
+        mode.and_then(|(_, value)| u32_at(value)).map_or_else(String::new, |mode| format!("mode {mode}"))
+    }
+}

@@ -1,0 +1,185 @@
+//! Network devices of virtual machines: tap devices on the side of the bridge, and the device in the guest, which its
+//! monitor has made and which is found by its MAC address. Must not know what runs the guest.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::{File, OpenOptions},
+    net::Ipv4Addr,
+};
+
+use nlink::netlink::types::link::IflaAttr;
+use scenario::{DeviceRef, HostName, Lab, Link, link::Nic};
+
+use super::{Behind, DeviceKind, LinkKind, Site, carries};
+use crate::{
+    devices::{Device, Devices},
+    error::RaiseError,
+    ethtool::Ethtool,
+    message::{Request, change_link},
+    missing::Element,
+    namespaces::Namespaces,
+    negotiated,
+    probe::{Trial, scratch},
+    read_back::{self, LinkFacts},
+    refusal::Refusal,
+    rings::QueuesAndRings,
+    topology::Topology,
+};
+
+/// The descriptors of the queues of every tap device.
+pub(crate) type Taps = BTreeMap<DeviceRef, Vec<File>>;
+
+/// What a monitor needs to give a guest its network device.
+#[derive(Debug)]
+pub struct Tap {
+    /// A descriptor for each queue; none where the monitor opens it by its name.
+    pub queues: Vec<File>,
+    /// The tap device, and the host that it is in.
+    pub at: DeviceRef,
+    /// The MAC address that the guest's device must have.
+    pub mac: [u8; 6],
+}
+
+/// The MAC address of a guest's device: locally administered and unicast (IEEE 802, section 8.2), other than those that
+/// are numbered, and known to both sides of the machine.
+pub(crate) fn mac(address: Ipv4Addr) -> [u8; 6] {
+    let [a, b, c, d] = address.octets();
+    [0x02, 0x56, a, b, c, d]
+}
+
+/// The guests of `lab` whose monitors open their tap devices by name.
+pub(crate) fn opened_by_name(lab: &Lab) -> BTreeSet<HostName> {
+    let guests = lab.hosts.iter().filter(|host| host.vm.as_ref().is_some_and(|vm| vm.monitor.opens_taps()));
+    guests.map(|host| host.name.clone()).collect()
+}
+
+/// What a tap device takes.
+pub(super) const TRIAL: Trial = Trial {
+    name: "tun",
+    done: "opened /dev/net/tun in a namespace",
+    needed_for: "networks of virtual machines",
+    remedy: "modprobe tun (CONFIG_TUN)",
+    required: false,
+    attempt: tun,
+};
+
+fn tun() -> Result<(), String> {
+    let topology = Topology::raise(&scratch::host()).map_err(|error| error.to_string())?;
+    let (_, namespace) = topology.namespaces().next().expect("the scratch lab has a host");
+    let open = || OpenOptions::new().read(true).write(true).open("/dev/net/tun").map(drop);
+    let opened = namespace.run_in(open).map_err(|error| error.to_string())?;
+    opened.map_err(|error| format!("cannot open /dev/net/tun: {error}"))
+}
+
+impl LinkKind for Nic {
+    fn noun(&self) -> &'static str {
+        "network device of guest"
+    }
+
+    /// What a guest takes beside its tap device is the machine's matter, and that is tried with it.
+    fn needs(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// Whoever has the bridge makes the tap device; the guest has the other one.
+    fn device(&self, at: &DeviceRef, lab: &Lab) -> Option<DeviceKind> {
+        match (*at == self.port, lab.host(&self.port.host).is_some()) {
+            (true, true) => Some(DeviceKind::Tap),
+            (false, false) => Some(DeviceKind::Virtio),
+            _ => None,
+        }
+    }
+
+    fn mac(&self, at: &DeviceRef) -> Option<[u8; 6]> {
+        (*at == self.at).then(|| mac(self.address.addr()))
+    }
+
+    fn behind(&self, at: &DeviceRef) -> Option<Behind> {
+        (*at == self.port).then(|| Behind::Mac(mac(self.address.addr())))
+    }
+
+    /// Tap devices are not made by messages. A guest's own device is there already.
+    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, RaiseError> {
+        if let Some(tap) = site.devices.find(&self.port) {
+            let queues = create(self, tap, site).map_err(|refusal| RaiseError::Refused {
+                element: element.clone(),
+                operation: format!("make the tap device `{}` with {} queues", self.port, self.queues),
+                refusal,
+            })?;
+            let dressed = dress(self, tap, element);
+            site.taps.insert(self.port.clone(), queues);
+            return Ok(vec![dressed]);
+        }
+        Ok(site.devices.find(&self.at).map(|device| dress(self, device, element)).into_iter().collect())
+    }
+
+    /// A tap device that its monitor opens by name has no carrier until then.
+    fn carries(&self, device: &Device, link: &LinkFacts, site: &Site<'_>) -> bool {
+        site.by_name.contains(&self.at.host) || carries(device, link)
+    }
+
+    /// In a guest: whether its device can what its monitor was to have it offer.
+    fn verify(&self, site: &Site<'_>) -> Result<(), RaiseError> {
+        let Some(vm) = site.lab.vm(&self.at.host) else { return Ok(()) };
+        let features = site.namespaces.negotiated(&self.at);
+        let found = Ethtool::new(&site.namespaces)
+            .ask(&self.at, async |ethtool, name| Ok(QueuesAndRings::read(ethtool, name).await));
+        negotiated::verify(self, &vm.virtio, features.as_deref(), found.unwrap_or_default())
+    }
+}
+
+/// The network device of a guest.
+pub(crate) fn nic_of<'l>(links: &'l [Link], guest: &HostName) -> Option<&'l Nic> {
+    links.iter().find_map(|link| match link {
+        Link::Nic(nic) if nic.at.host == *guest => Some(nic),
+        _ => None,
+    })
+}
+
+/// Makes the tap device of `nic`; nobody holds one that is opened by name.
+fn create(nic: &Nic, tap: &Device, site: &Site<'_>) -> Result<Vec<File>, Refusal> {
+    let namespace = site.namespaces.get(&nic.port.host).expect("every device was checked to be in a host");
+    let name = nic.port.device.as_str();
+    let make = || match site.by_name.contains(&nic.at.host) {
+        true => sys::tap::create_for_another(name, tap.index).map(|()| Vec::new()),
+        false => sys::tap::create(name, tap.index, nic.queues),
+    };
+    namespace.run_in(make).flatten().map_err(Refusal::from)
+}
+
+/// What a device is given once it is there: its MTU and the tap's MAC address; a guest's also its name.
+fn dress(nic: &Nic, device: &Device, element: &Element) -> Request {
+    let mut message = change_link(device.index);
+    message.append_attr_u32(IflaAttr::Mtu as u16, device.mtu);
+    if device.at == nic.port {
+        message.append_attr(IflaAttr::Address as u16, &device.mac);
+    } else {
+        message.append_attr_str(IflaAttr::Ifname as u16, device.at.device.as_str());
+    }
+    Request {
+        host: device.at.host.clone(),
+        element: element.clone(),
+        needs: vec![],
+        operation: format!("give `{}` its name, address and MTU {}", device.at, device.mtu),
+        message,
+    }
+}
+
+/// Finds a guest's device by its MAC address.
+pub(crate) fn find(
+    lab: &Lab,
+    host: &HostName,
+    devices: &mut Devices,
+    namespaces: &Namespaces,
+) -> Result<(), RaiseError> {
+    let links = read_back::links(namespaces, host, false)?;
+    let Some(nic) = nic_of(&lab.links, host) else { return Ok(()) };
+    let mac = mac(nic.address.addr());
+    let Some(link) = links.values().find(|link| link.mac == mac) else {
+        let seen: Vec<&str> = links.values().map(|link| link.name.as_str()).collect();
+        let mac: Vec<String> = mac.iter().map(|byte| format!("{byte:02x}")).collect();
+        return Err(RaiseError::NoSuchMac { host: host.clone(), mac: mac.join(":"), found: seen.join(", ") });
+    };
+    devices.found_at(&nic.at, link.index);
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! VLANs' devices (IEEE 802.1Q), each on a device of its host. Source of the attributes: linux/if_link.h.
+
+use nlink::netlink::{
+    AttrIter,
+    link::{LinkConfig, VlanLink},
+};
+use scenario::{DeviceName, DeviceRef, Lab, link::Vlan};
+
+use super::{DeviceKind, LinkKind, Site};
+use crate::{
+    error::RaiseError,
+    message::{Request, create_link},
+    missing::Element,
+    probe::{Trial, raised, scratch},
+};
+
+/// `IFLA_VLAN_ID`.
+const ID: u16 = 1;
+
+/// What a VLAN takes.
+pub(super) const TRIAL: Trial = Trial {
+    name: "vlan",
+    done: "made a VLAN's device on a pair",
+    needed_for: "VLANs",
+    remedy: "modprobe 8021q (CONFIG_VLAN_8021Q)",
+    required: false,
+    attempt: || raised(&smallest()),
+};
+
+/// A VLAN's device on the near end of a wire.
+fn smallest() -> Lab {
+    let (at, over) = (DeviceRef::new("near", "vlan2"), DeviceName::new("eth0"));
+    let vlan = Vlan { name: "vlan2".into(), at, over, id: 2, address: None, mtu: scratch::MTU };
+    let mut lab = scratch::wire();
+    lab.links.push(vlan.into());
+    lab
+}
+
+impl LinkKind for Vlan {
+    fn noun(&self) -> &'static str {
+        "vlan"
+    }
+
+    fn needs(&self) -> Vec<&'static str> {
+        vec![TRIAL.name]
+    }
+
+    fn device(&self, _: &DeviceRef, _: &Lab) -> Option<DeviceKind> {
+        Some(DeviceKind::Vlan)
+    }
+
+    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, RaiseError> {
+        let device = site.devices.get(&self.at, element)?;
+        let under = site.devices.get_in(&self.at.host, &self.over, element)?;
+        let mut message = create_link(device);
+        VlanLink::with_parent_index(self.at.device.as_str(), under.index, self.id)
+            .mtu(device.mtu)
+            .address(device.mac)
+            .write_to(&mut message, Some(under.index));
+        Ok(vec![Request {
+            host: self.at.host.clone(),
+            element: element.clone(),
+            needs: vec![under.at.clone()],
+            operation: format!("make vlan device `{}`", self.at),
+            message,
+        }])
+    }
+
+    fn expected(&self, _: &DeviceRef) -> String {
+        format!("identifier {}", self.id)
+    }
+
+    fn told(&self, data: &[u8]) -> String {
+        let id = AttrIter::new(data).find(|(attribute, _)| *attribute == ID);
+        let id = id.and_then(|(_, value)| Some(u16::from_ne_bytes(value.get(..2)?.try_into().ok()?)));
+        id.map_or_else(String::new, |id| format!("identifier {id}"))
+    }
+}

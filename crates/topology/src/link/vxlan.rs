@@ -1,0 +1,168 @@
+//! VXLAN overlays (RFC 7348): a tunnel device in every member host, and what each knows of the others.
+//!
+//! Source of the attributes: linux/if_link.h, linux/neighbour.h.
+
+use std::net::Ipv4Addr;
+
+use nlink::netlink::{
+    AttrIter, MessageBuilder, NlMsgType,
+    link::{LinkConfig, VxlanLink},
+    message::{NLM_F_APPEND, NLM_F_CREATE, NLM_F_REQUEST},
+    types::neigh::{NdMsg, NdaAttr},
+};
+use scenario::{
+    DeviceName, DeviceRef, Lab,
+    link::{Forwarding, Vxlan, VxlanMember},
+};
+
+use super::{DeviceKind, LinkKind, Site};
+use crate::{
+    devices::Device,
+    error::RaiseError,
+    message::{Request, append_address, create_link},
+    missing::Element,
+    probe::{Trial, raised, scratch},
+    read_back::u32_at,
+};
+
+/// What an overlay takes.
+pub(super) const TRIAL: Trial = Trial {
+    name: "vxlan",
+    done: "made a tunnel between two namespaces",
+    needed_for: "overlays",
+    remedy: "modprobe vxlan (CONFIG_VXLAN)",
+    required: true,
+    attempt: || raised(&smallest()),
+};
+
+/// `AF_BRIDGE`: the neighbour is an entry of a forwarding table.
+const BRIDGE: u8 = 7;
+/// `NUD_NOARP | NUD_PERMANENT`.
+const PERMANENT: u16 = 0x40 | 0x80;
+/// `NTF_SELF`: the table of the tunnel device, not of a bridge above it.
+const SELF: u8 = 0x02;
+/// The entry for every address that has no entry of its own: head-end replication.
+const ALL: [u8; 6] = [0; 6];
+
+/// A tunnel over a wire.
+pub(crate) fn smallest() -> Lab {
+    let mut lab = scratch::wire();
+    let member = |host, local| VxlanMember {
+        at: DeviceRef::new(host, "vxlan"),
+        underlay: DeviceName::new("eth0"),
+        local,
+        address: None,
+    };
+    let overlay = Vxlan {
+        name: "vxlan".into(),
+        vni: 1,
+        port: 4789,
+        forwarding: Forwarding::Unicast,
+        mtu: scratch::MTU - 50,
+        members: vec![member("near", scratch::NEAR), member("far", scratch::FAR)],
+    };
+    lab.links.push(overlay.into());
+    lab
+}
+
+impl LinkKind for Vxlan {
+    fn noun(&self) -> &'static str {
+        "vxlan"
+    }
+
+    fn needs(&self) -> Vec<&'static str> {
+        vec![TRIAL.name]
+    }
+
+    fn device(&self, _: &DeviceRef, _: &Lab) -> Option<DeviceKind> {
+        Some(DeviceKind::Vxlan)
+    }
+
+    /// Makes a tunnel device in every member host, on top of the underlay device.
+    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, RaiseError> {
+        let devices = &site.devices;
+        let members = self.members.iter().map(|member| {
+            let device = devices.get(&member.at, element)?;
+            let underlay = devices.get_in(&member.at.host, &member.underlay, element)?;
+            let mut message = create_link(device);
+            VxlanLink::new(member.at.device.as_str(), self.vni)
+                .mtu(self.mtu)
+                .address(device.mac)
+                .local(member.local)
+                .port(self.port)
+                .learning(self.forwarding == Forwarding::Learning)
+                .write_to(&mut message, Some(underlay.index));
+            Ok(Request {
+                host: member.at.host.clone(),
+                element: element.clone(),
+                needs: vec![underlay.at.clone()],
+                operation: format!("make vxlan device `{}`", member.at),
+                message,
+            })
+        });
+        members.collect()
+    }
+
+    /// Tells every member where the others are: broadcasts go to each of them, and frames to a known address to
+    /// the one that it is behind.
+    fn connect(&self, element: &Element, site: &Site<'_>) -> Result<Vec<Request>, RaiseError> {
+        let devices = &site.devices;
+        let mut requests = Vec::new();
+        for member in &self.members {
+            let device = devices.get(&member.at, element)?;
+            for other in self.members.iter().filter(|other| other.at != member.at) {
+                let behind = devices.macs_behind(devices.get(&other.at, element)?);
+                for mac in std::iter::once(ALL).chain(behind) {
+                    requests.push(Request {
+                        host: member.at.host.clone(),
+                        element: element.clone(),
+                        needs: vec![member.at.clone()],
+                        operation: format!("tell `{}` that `{}` is at {}", member.at, other.at, other.local),
+                        message: entry(device, mac, other),
+                    });
+                }
+            }
+        }
+        Ok(requests)
+    }
+
+    fn expected(&self, at: &DeviceRef) -> String {
+        let member = self.members.iter().find(|member| member.at == *at);
+        let learning = self.forwarding == Forwarding::Learning;
+        member.map_or_else(String::new, |member| described(self.vni, self.port, member.local, learning))
+    }
+
+    fn told(&self, data: &[u8]) -> String {
+        told(data).unwrap_or_default()
+    }
+}
+
+fn described(vni: u32, port: u16, local: Ipv4Addr, learning: bool) -> String {
+    let learning = if learning { "learning" } else { "not learning" };
+    format!("VNI {vni} on port {port} from {local}, {learning}")
+}
+
+fn told(data: &[u8]) -> Option<String> {
+    // IFLA_VXLAN_ID, _LOCAL, _LEARNING, _PORT.
+    let find = |wanted: u16| AttrIter::new(data).find(|(attribute, _)| *attribute == wanted).map(|(_, v)| v);
+    let local = Ipv4Addr::from(<[u8; 4]>::try_from(find(4)?).ok()?);
+    let port = u16::from_be_bytes(find(15)?.try_into().ok()?);
+    Some(described(u32_at(find(1)?)?, port, local, *find(7)?.first()? != 0))
+}
+
+fn entry(device: &Device, mac: [u8; 6], other: &VxlanMember) -> MessageBuilder {
+    // Several members share the entry for all addresses, so entries are appended, not created.
+    let flags = NLM_F_REQUEST | NLM_F_CREATE | NLM_F_APPEND;
+    let mut message = MessageBuilder::new(NlMsgType::RTM_NEWNEIGH, flags);
+    let header = NdMsg {
+        ndm_family: BRIDGE,
+        ndm_ifindex: device.index.cast_signed(),
+        ndm_state: PERMANENT,
+        ndm_flags: SELF,
+        ..NdMsg::default()
+    };
+    message.append(&header);
+    message.append_attr(NdaAttr::Lladdr as u16, &mac);
+    append_address(&mut message, NdaAttr::Dst as u16, other.local);
+    message
+}

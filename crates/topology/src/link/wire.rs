@@ -1,0 +1,40 @@
+//! Wires between hosts: pairs, with a limit on what each end sends if the wire has one.
+
+use scenario::{DeviceRef, Lab, link::Wire};
+
+use super::{Behind, DeviceKind, LinkKind, Site, rate, veth};
+use crate::{error::RaiseError, message::Request, missing::Element};
+
+const NOUN: &str = "link";
+
+/// The wire of that name.
+pub(crate) fn element(name: &str) -> Element {
+    Element::Link { noun: NOUN, name: name.to_owned() }
+}
+
+impl LinkKind for Wire {
+    fn noun(&self) -> &'static str {
+        NOUN
+    }
+
+    fn needs(&self) -> Vec<&'static str> {
+        [veth::TRIAL.name].into_iter().chain(self.rate.map(|_| rate::TRIAL.name)).collect()
+    }
+
+    fn device(&self, _: &DeviceRef, _: &Lab) -> Option<DeviceKind> {
+        Some(DeviceKind::Veth)
+    }
+
+    fn behind(&self, at: &DeviceRef) -> Option<Behind> {
+        let far = self.ends.iter().find(|end| end.at != *at)?;
+        Some(Behind::Device(far.at.clone()))
+    }
+
+    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, RaiseError> {
+        veth::create(self.ends.each_ref().map(|end| &end.at), element, site)
+    }
+
+    fn limit(&self, site: &Site<'_>) -> Result<Vec<Request>, RaiseError> {
+        rate::limit(self, &site.devices)
+    }
+}
