@@ -14,7 +14,7 @@ use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use traffic::{ClientSpec, Outcome, Server, ServerSpec, Stop};
 use units::Nanos;
-use workload::{LatencyHistogram, WorkloadSettings};
+use workload::{EndMeasurement, LatencyHistogram, MessagesEnd, PingPongEnd, WorkloadSettings};
 
 use crate::{
     import, pacing,
@@ -140,9 +140,12 @@ pub(crate) fn obey(order: &str) -> anyhow::Result<()> {
 impl Account {
     /// What the loads that benches have leave in an end's record: streams or a ping-pong, forward.
     fn of(outcome: &Outcome) -> Self {
-        let series = || outcome.flows.iter().map(|flow| &flow.series);
+        let series = || outcome.measured.flows().iter().map(|flow| &flow.series);
         let datagrams = series().filter_map(|series| series.datagrams()).reduce(|all, more| all.and(&more));
-        let ping_pong = outcome.ping_pong.as_ref();
+        let ping_pong = match &outcome.measured {
+            EndMeasurement::PingPong(PingPongEnd { messages: MessagesEnd::Client(data), .. }) => Some(data),
+            _ => None,
+        };
         let open_loop = ping_pong.and_then(|ping| ping.open_loop.as_ref());
         let of_stream = series().find_map(|series| series.lateness.as_ref());
         Self {

@@ -16,7 +16,8 @@ use protocol::{
 use sys::{clock::monotonic, netns};
 use units::{Bytes, Nanos};
 use workload::{
-    Direction, PingPongSettings, SocketSettings, StreamSettings, Transport, Until, WorkloadSettings,
+    Direction, FlowEnd, Measurement, PingPongSettings, SocketSettings, StreamSettings, Transport, Until,
+    WorkloadSettings,
 };
 
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
@@ -167,10 +168,11 @@ fn trial(load: &WorkloadSettings) -> (Agent, EndReport, Agent, EndReport) {
 fn a_stream_between_two_agents_is_reported_by_both() {
     on_loopback(|| {
         let (client, ours, server, theirs) = trial(&stream(Direction::Both, Nanos::from_millis(400)));
-        assert_eq!((ours.flows.len(), theirs.flows.len()), (4, 4));
-        for (here, there) in ours.flows.iter().zip(&theirs.flows) {
+        let flows = [&ours, &theirs].map(|report| report.measured.flows());
+        assert_eq!(flows.map(<[FlowEnd]>::len), [4, 4]);
+        for (here, there) in flows[0].iter().zip(flows[1]) {
             assert_eq!((here.id, here.direction), (there.id, there.direction));
-            let total = |flow: &protocol::FlowReport| -> Bytes {
+            let total = |flow: &FlowEnd| -> Bytes {
                 flow.series.intervals.iter().map(|interval| interval.bytes).sum()
             };
             assert_eq!(total(here), total(there));
@@ -198,8 +200,11 @@ fn ping_pongs() {
     for transport in [Transport::Tcp, Transport::Udp] {
         on_loopback(|| {
             let (client, ours, _server, theirs) = trial(&ping_pong(transport, Nanos::from_millis(300)));
-            let (ping, pong) = (ours.ping_pong.expect("one"), theirs.ping_pong.expect("one"));
-            assert!(ping.round_trips.count() > 100 && pong.round_trips.count() == 0);
+            let Measurement::PingPong(ping) = ours.measured.together(theirs.measured).expect("both ends")
+            else {
+                panic!("a ping-pong")
+            };
+            assert!(ping.round_trips.count() > 100 && ping.server.addresses.is_some());
             assert!(client.beats.iter().map(|beat| beat.round_trips).sum::<u64>() > 100);
             assert!(ping.elapsed >= Nanos::from_millis(150), "{}", ping.elapsed);
         });

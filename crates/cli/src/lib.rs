@@ -12,7 +12,6 @@ mod commands;
 mod dscp;
 mod exit;
 mod failure;
-mod flows;
 mod held;
 mod host;
 mod interrupt;

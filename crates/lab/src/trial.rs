@@ -13,12 +13,12 @@ use workload::{Measurement, PingPongSettings, WorkloadSettings};
 
 use crate::{
     agents::Agents,
-    counters, doubts,
+    counters, cpu, doubts,
     error::RunError,
     event::{Event, Observer},
     exchange::{Exchange, Reports, SHORT, token, unexpected},
     ground::{Ground, Unset},
-    merge, placement, record,
+    placement, record,
     watcher::{Verdict, Watcher},
 };
 
@@ -159,10 +159,10 @@ impl Bench<'_> {
                 let seen = observed.take().filter(|_| verdict == Verdict::Kept).unwrap_or_default();
                 observed = Some(Observed { lost: watcher.gone().to_vec(), ..seen });
             }
-            let measurement =
-                merge::measurement(&client, &server).map_err(|because| unreported(path, because))?;
+            let cpu = cpu::together(&client, &server, guests);
+            let together = client.measured.together(server.measured);
+            let measurement = together.map_err(|because| unreported(path, because))?;
             if verdict == Verdict::Over || attempt == ATTEMPTS || !doubts::is_void(&cell.load, &measurement) {
-                let cpu = merge::cpu(&client, &server, guests);
                 let measured = Measured { started, measurement, cpu, observed, counters };
                 return Ok(Came::Measured(Box::new(measured)));
             }

@@ -13,7 +13,7 @@ mod observe;
 pub use channel::{ChannelError, MAX_LINE, Receiver, Sender};
 pub use conduct::{Commission, Decided, FromConductor, ToConductor, Told};
 pub use message::{
-    ClientOrder, EndReport, FlowReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Reply,
-    ServerOrder, ToAgent, Token, VERSION,
+    ClientOrder, EndReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Reply, ServerOrder,
+    ToAgent, Token, VERSION,
 };
 pub use observe::{ObserveOrder, Observing, Seen, Subject, WatchedDevice, WayOrder};

@@ -6,12 +6,12 @@ use samples::{DeviceCounters, DeviceState, Environment, MachineCpu, SoftnetCount
 use scenario::{DeviceRef, DeviceSettings, HostName, Lab};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
-use workload::{ConnectData, Direction, EndSeries, PingPongData, WorkloadSettings};
+use workload::{EndMeasurement, WorkloadSettings};
 
 use crate::observe::{ObserveOrder, Observing, Seen};
 
 /// The version of this protocol. Both sides must have the same.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The first message of either side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -228,12 +228,8 @@ pub enum Reply {
 /// What one end recorded of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EndReport {
-    /// Of streams, a ping-pong's background too: every connection of this end.
-    pub flows: Vec<FlowReport>,
-    /// Of ping-pongs; the server's has its socket's facts only.
-    pub ping_pong: Option<PingPongData>,
-    /// Of connections; the server's is empty.
-    pub connect: Option<ConnectData>,
+    /// What it measured.
+    pub measured: EndMeasurement,
     /// The traffic threads' CPU time.
     pub threads: Vec<ThreadCpu>,
     /// The machine's CPU time from the first to the last byte at this end.
@@ -241,17 +237,6 @@ pub struct EndReport {
     /// What the machine's backlog queues counted from the first to the last byte at this end; `None` where the kernel
     /// does not tell.
     pub softnet: Option<SoftnetCounters>,
-}
-
-/// One end of one connection.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FlowReport {
-    /// Its number among those of its direction.
-    pub id: u32,
-    /// Which way it flows: never `both`.
-    pub direction: Direction,
-    /// This end's record of it.
-    pub series: EndSeries,
 }
 
 /// What a path carried.

@@ -55,9 +55,9 @@ impl Server {
     /// When the client does not come, connections fail, or neither move nor end.
     pub fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
         match self.0 {
-            Kind::Stream(server) => server.run(stop, observer),
-            Kind::PingPong(server) => server.run(stop, observer),
-            Kind::Connect(server) => server.run(stop, observer),
+            Kind::Stream(server) => server.run(stop, observer).map(Outcome::of_any_kind),
+            Kind::PingPong(server) => server.run(stop, observer).map(Outcome::of_any_kind),
+            Kind::Connect(server) => server.run(stop, observer).map(Outcome::of_any_kind),
         }
     }
 }
@@ -72,8 +72,14 @@ pub fn run_client(
     observer: &dyn Observer,
 ) -> Result<Outcome> {
     match &spec.load {
-        WorkloadSettings::Stream(load) => stream::run_client(&spec.with(load.clone()), stop, observer),
-        WorkloadSettings::PingPong(load) => ping_pong::run_client(&spec.with(load.clone()), stop, observer),
-        WorkloadSettings::Connect(load) => connect::run_client(&spec.with(load.clone()), stop, observer),
+        WorkloadSettings::Stream(load) => {
+            stream::run_client(&spec.with(load.clone()), stop, observer).map(Outcome::of_any_kind)
+        }
+        WorkloadSettings::PingPong(load) => {
+            ping_pong::run_client(&spec.with(load.clone()), stop, observer).map(Outcome::of_any_kind)
+        }
+        WorkloadSettings::Connect(load) => {
+            connect::run_client(&spec.with(load.clone()), stop, observer).map(Outcome::of_any_kind)
+        }
     }
 }

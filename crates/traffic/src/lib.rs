@@ -35,7 +35,7 @@ pub use ends::{Server, run_client};
 pub use error::{Error, Result};
 pub use mtu::{MtuSpec, Passage, probe_mtu};
 pub use observer::{Beat, FlowId, Observer};
-pub use outcome::{FlowOutcome, Outcome};
+pub use outcome::{Outcome, StreamOutcome};
 pub use refused::Refused;
 pub use spec::{ClientSpec, ServerSpec, random_token};
 pub use stop::Stop;

@@ -1,28 +1,24 @@
-//! What one end of a load recorded, whatever the load and the dialect.
+//! What one end of a workload recorded, whatever the kind and the dialect.
 
 use samples::ThreadCpu;
-use workload::{ConnectData, Direction, EndSeries, PingPongData};
+use workload::{EndMeasurement, StreamEnd};
 
 /// What one end recorded.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Outcome {
-    /// Every connection of a stream, a ping-pong's background too, forward ones first.
-    pub flows: Vec<FlowOutcome>,
-    /// Of a ping-pong; the server's has its socket's facts only.
-    pub ping_pong: Option<PingPongData>,
-    /// Of connections; the server's is empty.
-    pub connect: Option<ConnectData>,
+pub struct Outcome<M = EndMeasurement> {
+    /// What it measured.
+    pub measured: M,
     /// The CPU time of the traffic threads, warm-up included.
     pub threads: Vec<ThreadCpu>,
 }
 
-/// One end of one connection.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FlowOutcome {
-    /// Its number among those of its direction.
-    pub id: u32,
-    /// Which way it flows: never `both`.
-    pub direction: Direction,
-    /// This end's record of it.
-    pub series: EndSeries,
+/// What one end of a stream recorded.
+pub type StreamOutcome = Outcome<StreamEnd>;
+
+impl<M: Into<EndMeasurement>> Outcome<M> {
+    /// The same as one of any kind.
+    #[must_use]
+    pub fn of_any_kind(self) -> Outcome {
+        Outcome { measured: self.measured.into(), threads: self.threads }
+    }
 }

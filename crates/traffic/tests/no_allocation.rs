@@ -15,7 +15,7 @@ fn run(load: &StreamSettings, messages: u64) -> (u64, u64) {
     let message = load.message.0;
     let load = StreamSettings { until: Until::Sent(Bytes(messages * message)), ..load.clone() };
     let (taken, outcome) = both_ends::run(WorkloadSettings::Stream(load));
-    (taken, outcome.flows[0].series.bytes().0 / message)
+    (taken, outcome.measured.flows()[0].series.bytes().0 / message)
 }
 
 fn loads() -> Vec<StreamSettings> {

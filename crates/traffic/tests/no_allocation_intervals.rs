@@ -6,7 +6,7 @@ mod both_ends;
 mod counting;
 
 use units::Nanos;
-use workload::{PingPongSettings, Schedule, Transport, WorkloadSettings};
+use workload::{Measurement, PingPongSettings, Schedule, Transport, WorkloadSettings};
 
 /// What may differ for other reasons: a thread was seen on one more CPU, a list has grown.
 const CHANCE: u64 = 40;
@@ -19,7 +19,8 @@ fn run(schedule: Schedule, duration: Nanos) -> (u64, u64) {
     let load =
         PingPongSettings { transport: Transport::Udp, schedule, interval, ..PingPongSettings::new(duration) };
     let (taken, outcome) = both_ends::run(WorkloadSettings::PingPong(load));
-    (taken, outcome.ping_pong.expect("a ping-pong").intervals.len() as u64)
+    let Measurement::PingPong(data) = outcome.measured.alone() else { panic!("a ping-pong") };
+    (taken, data.intervals.len() as u64)
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod both_ends;
 mod counting;
 
 use units::Nanos;
-use workload::{PingPongSettings, Schedule, Transport, Waiting, WorkloadSettings};
+use workload::{Measurement, PingPongSettings, Schedule, Transport, Waiting, WorkloadSettings};
 
 /// What may differ for other reasons: a thread was seen on one more CPU, a channel needs another block.
 const CHANCE: u64 = 40;
@@ -18,7 +18,8 @@ const TRIES: u32 = 2;
 fn run(load: &PingPongSettings, duration: Nanos) -> (u64, u64) {
     let (taken, outcome) =
         both_ends::run(WorkloadSettings::PingPong(PingPongSettings { duration, ..load.clone() }));
-    (taken, outcome.ping_pong.expect("a ping-pong").round_trips.count())
+    let Measurement::PingPong(data) = outcome.measured.alone() else { panic!("a ping-pong") };
+    (taken, data.round_trips.count())
 }
 
 fn loads() -> Vec<PingPongSettings> {

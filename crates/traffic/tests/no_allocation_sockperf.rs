@@ -54,7 +54,7 @@ fn run(load: &PingPongSettings, duration: Nanos) -> (u64, u64) {
         let taken = counting::taken() - before;
         stop.ask();
         server.join().expect("no panic").expect("it could listen");
-        let data = outcome.expect("it is answered").ping_pong.expect("a ping-pong's");
+        let data = outcome.expect("it is answered").measured.alone();
         (taken, data.round_trips.count() + data.lost.expect("we count them"))
     })
 }

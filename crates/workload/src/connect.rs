@@ -3,5 +3,5 @@
 mod measurement;
 mod settings;
 
-pub use measurement::{ConnectData, ConnectInterval};
+pub use measurement::{ConnectData, ConnectEnd, ConnectInterval};
 pub use settings::ConnectSettings;

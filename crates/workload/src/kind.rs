@@ -1,15 +1,19 @@
-//! The kinds: one enum for what is asked of a workload, one for what was measured. Must not know what is particular to one.
+//! The kinds of workloads: one enum for what is asked, one for what an end measured, one for what was measured, and what
+//! every kind tells of itself. Must not know what is particular to one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::Nanos;
+use units::{Bytes, Nanos};
+use workload::Work;
 
 use crate::{
-    connect::{ConnectData, ConnectSettings},
-    ping_pong::{PingPongData, PingPongSettings},
+    column::Column,
+    connect::{self, ConnectData, ConnectEnd, ConnectSettings},
+    metric::Metric,
+    ping_pong::{self, PingPongData, PingPongEnd, PingPongSettings},
     reported::ReportedData,
-    socket::SocketSettings,
-    stream::{StreamData, StreamSettings, Until},
+    socket::{SocketFacts, SocketSettings},
+    stream::{self, FlowEnd, StreamData, StreamEnd, StreamSettings},
 };
 
 /// What is sent.
@@ -25,41 +29,75 @@ pub enum WorkloadSettings {
 }
 
 impl WorkloadSettings {
-    /// How long its traffic flows, the warm-up included; `None` where it ends after a number of bytes.
+    /// What its kind tells of it.
     #[must_use]
-    pub fn duration(&self) -> Option<Nanos> {
+    pub const fn kind(&self) -> &dyn KindSettings {
         match self {
-            Self::Stream(stream) => match stream.until {
-                Until::Elapsed(time) => Some(stream.warmup + time),
-                Until::Sent(_) => None,
-            },
-            Self::PingPong(ping) => Some(ping.warmup + ping.duration),
-            Self::Connect(connect) => Some(connect.warmup + connect.duration),
+            Self::Stream(settings) => settings,
+            Self::PingPong(settings) => settings,
+            Self::Connect(settings) => settings,
         }
     }
 
-    /// What is set on its sockets.
-    #[must_use]
-    pub const fn socket(&self) -> &SocketSettings {
+    /// The same, to be changed.
+    pub const fn kind_mut(&mut self) -> &mut dyn KindSettings {
         match self {
-            Self::Stream(stream) => &stream.socket,
-            Self::PingPong(ping) => &ping.socket,
-            Self::Connect(connect) => &connect.socket,
-        }
-    }
-
-    /// Whether it goes over TCP.
-    #[must_use]
-    pub fn is_tcp(&self) -> bool {
-        match self {
-            Self::Stream(stream) => stream.transport == Transport::Tcp,
-            Self::PingPong(ping) => ping.transport == Transport::Tcp,
-            Self::Connect(_) => true,
+            Self::Stream(settings) => settings,
+            Self::PingPong(settings) => settings,
+            Self::Connect(settings) => settings,
         }
     }
 }
 
-/// The transport of a load.
+/// What the settings of each kind tell of themselves.
+pub trait KindSettings {
+    /// Its word in scenarios and records.
+    fn word(&self) -> &'static str;
+    /// What it is judged by, under whichever schedule.
+    fn metric(&self) -> Metric;
+    /// What its sockets speak.
+    fn transport(&self) -> Transport;
+    /// What is set on its sockets.
+    fn socket(&self) -> &SocketSettings;
+    /// The same, to be changed.
+    fn socket_mut(&mut self) -> &mut SocketSettings;
+    /// For how long it is measured, the warm-up not counted; `None` where it ends after a number of bytes.
+    fn lasts(&self) -> Option<Nanos>;
+    /// How long its traffic flows, the warm-up included; `None` where it ends after a number of bytes.
+    fn flows_for(&self) -> Option<Nanos> {
+        self.lasts().map(|time| self.warmup() + time)
+    }
+    /// The bytes after which it ends, and how many a second were asked for at most.
+    fn sends(&self) -> Option<(Bytes, Option<f64>)> {
+        None
+    }
+    /// What is left out at its start.
+    fn warmup(&self) -> Nanos;
+    /// How often a sample is taken.
+    fn interval(&self) -> Nanos;
+    /// How many traffic threads an end has.
+    fn threads(&self) -> usize;
+    /// Whether both ends ask again and again without sleeping, so that they cannot share a CPU.
+    fn spins(&self) -> bool {
+        false
+    }
+    /// Whether its connections can have ports that are chosen beforehand.
+    fn has_fixed_ports(&self) -> bool {
+        true
+    }
+    /// Whether packets of this size follow each other so that they could be put together.
+    fn fills_packets_of(&self, bytes: u64) -> bool;
+    /// The payload of each of its datagrams, where it sends any.
+    fn datagram(&self) -> Option<Bytes> {
+        None
+    }
+    /// What it sends, in a few words; its sockets and places are told by others.
+    fn in_words(&self) -> Vec<String>;
+    /// How fast it goes, while it does: of bytes received and things done (messages, connections) in a time.
+    fn live(&self, received: Bytes, done: u64, time: Nanos) -> Option<String>;
+}
+
+/// The transport of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
@@ -67,6 +105,94 @@ pub enum Transport {
     Tcp,
     /// Datagrams.
     Udp,
+}
+
+/// What one end measured of a workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "one a trial and end: a box would save nothing that counts")]
+pub enum EndMeasurement {
+    /// Of a stream: its end of every connection.
+    Stream(StreamEnd),
+    /// Of a ping-pong: the round trips, or the facts of the socket that returned them.
+    PingPong(PingPongEnd),
+    /// Of connections: their rate and times; nothing at the server.
+    Connect(ConnectEnd),
+}
+
+impl EndMeasurement {
+    /// What both ends' records make together.
+    ///
+    /// # Errors
+    /// When they do not describe the same traffic.
+    pub fn together(self, server: Self) -> Result<Measurement, String> {
+        match self {
+            Self::Stream(client) => match server {
+                Self::Stream(server) => StreamData::of_ends(&client, &server).map(Measurement::Stream),
+                other => Err(other.beside("stream")),
+            },
+            Self::PingPong(client) => match server {
+                Self::PingPong(server) => client.together(server).map(Measurement::PingPong),
+                other => Err(other.beside("ping-pong")),
+            },
+            Self::Connect(client) => match server {
+                Self::Connect(_) => Ok(Measurement::Connect(client.alone())),
+                other => Err(other.beside("connect")),
+            },
+        }
+    }
+
+    /// What is known where the other end tells nothing, or there is none.
+    #[must_use]
+    pub fn alone(self) -> Measurement {
+        match self {
+            Self::Stream(client) => {
+                Measurement::Stream(StreamData::as_far_as_told(&client, &StreamEnd::default()))
+            }
+            Self::PingPong(client) => Measurement::PingPong(client.alone()),
+            Self::Connect(client) => Measurement::Connect(client.alone()),
+        }
+    }
+
+    /// This end of the connections that carried bytes one way.
+    #[must_use]
+    pub fn flows(&self) -> &[FlowEnd] {
+        match self {
+            Self::Stream(end) => &end.flows,
+            Self::PingPong(end) => &end.beside.flows,
+            Self::Connect(_) => &[],
+        }
+    }
+
+    fn beside(&self, client: &str) -> String {
+        format!("one end reports a {client} and the other a {}", self.word())
+    }
+
+    const fn word(&self) -> &'static str {
+        match self {
+            Self::Stream(_) => "stream",
+            Self::PingPong(_) => "ping-pong",
+            Self::Connect(_) => "connect",
+        }
+    }
+}
+
+impl From<StreamEnd> for EndMeasurement {
+    fn from(end: StreamEnd) -> Self {
+        Self::Stream(end)
+    }
+}
+
+impl From<PingPongEnd> for EndMeasurement {
+    fn from(end: PingPongEnd) -> Self {
+        Self::PingPong(end)
+    }
+}
+
+impl From<ConnectEnd> for EndMeasurement {
+    fn from(end: ConnectEnd) -> Self {
+        Self::Connect(end)
+    }
 }
 
 /// What was measured.
@@ -82,4 +208,62 @@ pub enum Measurement {
     Connect(ConnectData),
     /// Of another tool: what it reported, without samples.
     Reported(ReportedData),
+}
+
+impl Measurement {
+    /// What its kind tells of it.
+    #[must_use]
+    pub const fn kind(&self) -> &dyn KindMeasurement {
+        match self {
+            Self::Stream(data) => data,
+            Self::PingPong(data) => data,
+            Self::Connect(data) => data,
+            Self::Reported(data) => data,
+        }
+    }
+
+    /// Its value in the metric's unit; `None` when nothing was measured or something else was.
+    #[must_use]
+    pub fn value(&self, metric: Metric) -> Option<f64> {
+        let kind = self.kind();
+        (kind.metric() == metric).then(|| kind.value())?.filter(|value| value.is_finite())
+    }
+
+    /// Every column that a kind has to say of a trial, each name once.
+    #[must_use]
+    pub fn columns() -> Vec<(&'static str, &'static str)> {
+        let all = [stream::COLUMNS, ping_pong::COLUMNS, connect::COLUMNS].concat();
+        all.iter()
+            .enumerate()
+            .filter(|(at, column)| !all[..*at].contains(column))
+            .map(|(_, column)| *column)
+            .collect()
+    }
+}
+
+/// What the measurement of each kind tells of itself.
+pub trait KindMeasurement {
+    /// What it is judged by.
+    fn metric(&self) -> Metric;
+    /// Its value in the metric's unit; `None` when nothing was measured.
+    fn value(&self) -> Option<f64>;
+    /// What it carried from its first message to its last, the warm-up included; `None` where nothing, or two kinds of
+    /// things.
+    fn work(&self) -> Option<(Work, f64)>;
+    /// For how long it was measured, at the end where that is furthest from what was asked; `None` where no end tells.
+    fn lasted(&self, asked: Nanos) -> Option<Nanos>;
+    /// Whether nothing came through.
+    fn is_void(&self) -> bool;
+    /// Why it has no value.
+    fn why_no_value(&self) -> &'static str;
+    /// What it came to, in a word.
+    fn in_a_word(&self) -> String;
+    /// What the kernel gave the sockets of each end.
+    fn sockets(&self) -> Vec<(&'static str, &SocketFacts)> {
+        Vec::new()
+    }
+    /// What it has to say in columns of a trial; a name that is not among them is empty.
+    fn columns(&self) -> Vec<Column> {
+        Vec::new()
+    }
 }

@@ -14,16 +14,18 @@ mod reported;
 mod socket;
 mod stream;
 
-pub use connect::{ConnectData, ConnectInterval, ConnectSettings};
+pub use connect::{ConnectData, ConnectEnd, ConnectInterval, ConnectSettings};
 pub use histogram::LatencyHistogram;
-pub use kind::{Measurement, Transport, WorkloadSettings};
+pub use kind::{EndMeasurement, Measurement, Transport, WorkloadSettings};
 pub use metric::Metric;
 pub use ping_pong::{
-    Background, OpenLoopData, PingPongData, PingPongInterval, PingPongSettings, Schedule, Waiting,
+    Background, MessagesEnd, OpenLoopData, PingPongData, PingPongEnd, PingPongInterval, PingPongSettings,
+    Schedule, Waiting,
 };
 pub use placement::Placement;
 pub use reported::{Quantity, ReportedData, ReportedValue};
 pub use socket::{SocketFacts, SocketSettings};
 pub use stream::{
-    DatagramSample, Direction, EndSeries, Flow, Interval, Mode, StreamData, StreamSettings, TcpSample, Until,
+    DatagramSample, Direction, EndSeries, Flow, FlowEnd, Interval, Mode, StreamData, StreamEnd,
+    StreamSettings, TcpSample, Until,
 };

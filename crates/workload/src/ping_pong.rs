@@ -3,5 +3,5 @@
 mod measurement;
 mod settings;
 
-pub use measurement::{OpenLoopData, PingPongData, PingPongInterval};
+pub use measurement::{MessagesEnd, OpenLoopData, PingPongData, PingPongEnd, PingPongInterval};
 pub use settings::{Background, PingPongSettings, Schedule, Waiting};

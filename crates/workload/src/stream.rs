@@ -3,5 +3,5 @@
 mod measurement;
 mod settings;
 
-pub use measurement::{DatagramSample, EndSeries, Flow, Interval, StreamData, TcpSample};
+pub use measurement::{DatagramSample, EndSeries, Flow, FlowEnd, Interval, StreamData, StreamEnd, TcpSample};
 pub use settings::{Direction, Mode, StreamSettings, Until};

@@ -2,6 +2,7 @@
 
 use protocol::{ObserveOrder, Observing, Seen, Subject};
 use samples::{Owner, ProbeKind};
+use workload::Measurement;
 
 use super::*;
 
@@ -39,7 +40,8 @@ fn a_trial_is_watched_from_one_order_to_the_other() {
         let (_client, ours, ..) = trial(&ping_pong(Transport::Udp, Nanos::from_millis(300)));
         let Seen { observed, unread } = seen(&mut observer, TOKEN);
         assert_eq!(unread, []);
-        let round_trips = ours.ping_pong.expect("one").round_trips.count();
+        let Measurement::PingPong(ping) = ours.measured.alone() else { panic!("a ping-pong") };
+        let round_trips = ping.round_trips.count();
         let calls: u64 = observed.syscalls.iter().map(|count| count.calls).sum();
         assert!(calls > 4 * round_trips, "each end sends and receives: {calls} in {round_trips} round trips");
         let cpu = observed.cpu.expect("the probe looked");

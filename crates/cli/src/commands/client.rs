@@ -5,7 +5,7 @@ mod flags;
 mod request;
 mod secret;
 
-use ::workload::{Measurement, WorkloadSettings};
+use ::workload::{Measurement, StreamData, WorkloadSettings};
 use findings::Solo;
 use traffic::{
     Stop,
@@ -16,7 +16,7 @@ pub(crate) use flags::{ClientArgs, PORT};
 
 use crate::{
     exit::Exit,
-    flows, host, interrupt, pin, say,
+    host, interrupt, pin, say,
     trial::{self, Trial},
     watch::{Lines, Watch},
 };
@@ -96,7 +96,8 @@ fn finish(
 ) -> anyhow::Result<Exit> {
     let trial = trial.with(WorkloadSettings::Stream(report.load.clone()));
     let threads = report.here.threads.iter().chain(&report.peer.threads).cloned().collect();
-    let measurement = Measurement::Stream(flows::both_ends(&report.settled(), &report.peer.flows));
+    let measurement =
+        Measurement::Stream(StreamData::as_far_as_told(&report.settled(), &report.peer.measured));
     let solo = trial.end(&measurement, (watch.cpu(), threads), interrupted);
     if args.output.json {
         let error = interrupted.then_some(document::INTERRUPTED);

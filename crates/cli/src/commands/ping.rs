@@ -9,8 +9,9 @@ use std::{
     thread,
 };
 
-use ::workload::{Background, Measurement, PingPongData, PingPongSettings, Placement, WorkloadSettings};
+use ::workload::{Background, Measurement, PingPongSettings, Placement, WorkloadSettings};
 use anyhow::bail;
+use samples::ThreadCpu;
 use traffic::{Outcome, Stop};
 
 use beside::Beside;
@@ -49,6 +50,14 @@ pub(crate) fn run(args: &PingArgs) -> anyhow::Result<Exit> {
     }
 }
 
+/// What this end measured, and what its threads took.
+type Measured = (Measurement, Vec<ThreadCpu>);
+
+/// A server tells nothing of a ping.
+fn alone(outcome: Outcome) -> Measured {
+    (outcome.measured.alone(), outcome.threads)
+}
+
 /// What every kind of ping is told beside its load.
 struct Ping<'a> {
     server: SocketAddr,
@@ -59,7 +68,7 @@ struct Ping<'a> {
 }
 
 impl Ping<'_> {
-    fn measure(&self, load: &WorkloadSettings, sockperf: bool) -> traffic::Result<Outcome> {
+    fn measure(&self, load: &WorkloadSettings, sockperf: bool) -> traffic::Result<Measured> {
         match load {
             WorkloadSettings::PingPong(load) if sockperf => self.sockperf(load.clone()),
             WorkloadSettings::PingPong(load) => match &load.under {
@@ -70,30 +79,32 @@ impl Ping<'_> {
         }
     }
 
-    fn sockperf(&self, load: PingPongSettings) -> traffic::Result<Outcome> {
+    fn sockperf(&self, load: PingPongSettings) -> traffic::Result<Measured> {
         let (server, bind, cpus) = (self.server, self.bind, self.cpus.clone());
         let spec = traffic::sockperf::ClientSpec { server, bind, load, cpus };
-        traffic::sockperf::run_client(&spec, self.stop, self.watch)
+        traffic::sockperf::run_client(&spec, self.stop, self.watch).map(|ended| alone(ended.of_any_kind()))
     }
 
-    fn native(&self, load: WorkloadSettings) -> traffic::Result<Outcome> {
+    fn native(&self, load: WorkloadSettings) -> traffic::Result<Measured> {
         let bind = self.bind.unwrap_or_else(|| unspecified(self.server));
         // A standing server asks for none, and tells by it whose connections are whose.
         let token = traffic::random_token();
         let spec = traffic::ClientSpec { token, bind, server: self.server, load, cpus: self.cpus.clone() };
-        traffic::run_client(&spec, self.stop, self.watch)
+        traffic::run_client(&spec, self.stop, self.watch).map(alone)
     }
 
-    fn under(&self, load: &PingPongSettings, background: &Background) -> traffic::Result<Outcome> {
+    fn under(&self, load: &PingPongSettings, background: &Background) -> traffic::Result<Measured> {
         let alone = WorkloadSettings::PingPong(PingPongSettings { under: None, ..load.clone() });
         thread::scope(|scope| {
             let beside = Beside::start(scope, self.server, self.bind, load, background, self.stop);
             let ping = self.native(alone);
             let under = beside.end(ping.is_err() || self.stop.is_asked());
-            let mut outcome = ping?;
-            let under = Some(under?);
-            outcome.ping_pong = outcome.ping_pong.map(|ping| PingPongData { under, ..ping });
-            Ok(outcome)
+            let (mut measurement, threads) = ping?;
+            let under = under?;
+            if let Measurement::PingPong(ping) = &mut measurement {
+                ping.under = Some(under);
+            }
+            Ok((measurement, threads))
         })
     }
 }
@@ -101,16 +112,10 @@ impl Ping<'_> {
 fn finish(
     args: &PingArgs,
     trial: &Trial,
-    outcome: Outcome,
+    (measurement, threads): Measured,
     watch: &Watch,
     interrupted: bool,
 ) -> anyhow::Result<Exit> {
-    let Outcome { ping_pong, connect, threads, .. } = outcome;
-    let measurement = match (ping_pong, connect) {
-        (Some(ping), _) => Measurement::PingPong(ping),
-        (_, Some(connect)) => Measurement::Connect(connect),
-        (None, None) => bail!("nothing came through"),
-    };
     let solo = trial.end(&measurement, (watch.cpu(), threads), interrupted);
     if args.output.json {
         say::line(serde_json::to_string_pretty(&solo)?)?;

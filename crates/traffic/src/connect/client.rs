@@ -11,7 +11,7 @@ use samples::{ThreadCpu, ThreadRole};
 use socket2::{Protocol, Socket, Type};
 use sys::clock::monotonic;
 use units::Nanos;
-use workload::{ConnectData, ConnectInterval, ConnectSettings, LatencyHistogram, SocketFacts};
+use workload::{ConnectData, ConnectEnd, ConnectInterval, ConnectSettings, LatencyHistogram, SocketFacts};
 
 use super::{
     CONTROL, COUNTED, GRACE, PATIENCE, check,
@@ -44,7 +44,7 @@ pub(crate) fn run_client(
     spec: &ClientSpec<ConnectSettings>,
     stop: &Stop,
     observer: &dyn Observer,
-) -> Result<Outcome> {
+) -> Result<Outcome<ConnectEnd>> {
     check(&spec.load)?;
     let dial = Dial { bind: spec.bind, server: spec.server, settings: &spec.load.socket, number: 0 };
     let handshake = Handshake { token: spec.token, purpose: Purpose::Connect, number: CONTROL };
@@ -270,7 +270,7 @@ impl Notes {
     }
 }
 
-fn outcome(parts: Vec<Part>, grid: &Grid, ended: u64) -> Outcome {
+fn outcome(parts: Vec<Part>, grid: &Grid, ended: u64) -> Outcome<ConnectEnd> {
     let mut data = ConnectData {
         intervals: (0..grid.count()).map(|place| grid.interval(place, ended)).collect(),
         ..ConnectData::default()
@@ -293,7 +293,7 @@ fn outcome(parts: Vec<Part>, grid: &Grid, ended: u64) -> Outcome {
     if ended < grid.end {
         cut(&mut data.intervals, Nanos(ended - grid.begin));
     }
-    Outcome { connect: Some(data), threads, ..Outcome::default() }
+    Outcome { measured: ConnectEnd::Client(data), threads }
 }
 
 /// Of a load that ended early the last intervals were not measured.

@@ -10,7 +10,7 @@ use std::{
 
 use samples::{ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
-use workload::{ConnectData, ConnectSettings};
+use workload::{ConnectEnd, ConnectSettings};
 
 use super::{CONTROL, COUNTED, GRACE, PATIENCE, answer::Desk, check};
 use crate::{
@@ -60,7 +60,7 @@ impl Server {
     ///
     /// # Errors
     /// When the client does not come, or neither ends nor continues.
-    pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
+    pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<ConnectEnd>> {
         let Self { spec, listener, port } = self;
         let expected = [(Purpose::Connect, CONTROL)];
         let control = gather::gather(&listener, spec.token, &expected, stop)?;
@@ -83,7 +83,7 @@ impl Server {
         let watch = || watch(&control, &spec, &name, &over, &shared);
         jobs.push(Job { name: name.clone(), thread: "accept watch".to_owned(), work: Box::new(watch) });
         let threads = crew::run(jobs, &shared, observer)?.into_iter().flatten().collect();
-        Ok(Outcome { threads, connect: Some(ConnectData::default()), ..Outcome::default() })
+        Ok(Outcome { measured: ConnectEnd::Server, threads })
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use units::{Bytes, Nanos};
-use workload::{ConnectData, ConnectSettings, SocketSettings};
+use workload::{ConnectData, ConnectEnd, ConnectSettings, SocketSettings};
 
 use super::{Server, run_client};
 use crate::{
@@ -31,7 +31,7 @@ fn load(clients: u32, request: u64, response: u64) -> ConnectSettings {
 fn play(
     load: &ConnectSettings,
     meanwhile: impl FnOnce(u16),
-) -> (Result<Outcome, Error>, Result<Outcome, Error>) {
+) -> (Result<Outcome<ConnectEnd>, Error>, Result<Outcome<ConnectEnd>, Error>) {
     let stop = Stop::new();
     let spec = ServerSpec { token: TOKEN, bind: HERE, load: load.clone(), cpus: None };
     let server = Server::open(spec).expect("loopback");
@@ -45,8 +45,8 @@ fn play(
     })
 }
 
-fn data(outcome: &Outcome) -> &ConnectData {
-    outcome.connect.as_ref().expect("connections")
+fn data(outcome: &Outcome<ConnectEnd>) -> ConnectData {
+    outcome.measured.clone().alone()
 }
 
 fn check(load: &ConnectSettings) {

@@ -5,7 +5,11 @@ use std::net::SocketAddr;
 use units::Nanos;
 use workload::{Interval, StreamSettings, Transport};
 
-use crate::{error::Error, observer::FlowId, outcome::Outcome};
+use crate::{
+    error::Error,
+    observer::FlowId,
+    outcome::{Outcome, StreamOutcome},
+};
 
 /// Hears of a standing server, on several threads; never on one that measures. Nothing waits for it longer
 /// than it takes.
@@ -120,7 +124,7 @@ pub struct Report {
     /// What this end recorded, as far as it came.
     pub here: Option<Outcome>,
     /// What the other end recorded, where that is a plumb and told it.
-    pub there: Option<Outcome>,
+    pub there: Option<StreamOutcome>,
     /// What the other end told, of iperf3.
     pub results: Option<codecs::iperf3::Results>,
     /// What iperf3's server would have printed with `--json`, of a test that came to its end.

@@ -15,7 +15,7 @@ use codecs::sockperf::Counts;
 use samples::{ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use units::Nanos;
-use workload::ConnectData;
+use workload::ConnectEnd;
 
 use crate::{
     bounds::{Bounds, Ended, Guard},
@@ -42,7 +42,7 @@ pub(super) fn serve(
     arriving: Receiver<(TcpStream, Handshake)>,
     bounds: Bounds,
     stop: &Stop,
-) -> Result<Outcome> {
+) -> Result<Outcome<ConnectEnd>> {
     let name =
         control.peer_addr().map_or_else(|_| "a client".into(), |peer| format!("connections of {peer}"));
     limit_waits(control, TICK)?;
@@ -61,7 +61,7 @@ pub(super) fn serve(
         let threads: Vec<_> = threads.into_iter().filter_map(|thread| thread.join().ok()).collect();
         (ended, threads)
     });
-    ended.map(|()| Outcome { threads, connect: Some(ConnectData::default()), ..Outcome::default() })
+    ended.map(|()| Outcome { measured: ConnectEnd::Server, threads })
 }
 
 /// What the threads share.

@@ -8,7 +8,7 @@ use std::{
 
 use sys::clock::monotonic;
 use units::Nanos;
-use workload::{Interval, Transport};
+use workload::{EndMeasurement, Interval, Transport};
 
 use super::{
     config::Config,
@@ -146,12 +146,17 @@ fn answered(served: Result<sockperf::Served>) -> Served {
         Ended::Limit(what) => Some(Error::Limit(what)),
         Ended::Left | Ended::Silent => None,
     };
-    Served { here: Some(served.outcome), messages: Some(served.counts), failure, ..Served::default() }
+    Served {
+        here: Some(served.outcome.of_any_kind()),
+        messages: Some(served.counts),
+        failure,
+        ..Served::default()
+    }
 }
 
-fn served(outcome: Result<Outcome>) -> Served {
+fn served<M: Into<EndMeasurement>>(outcome: Result<Outcome<M>>) -> Served {
     match outcome {
-        Ok(outcome) => Served { here: Some(outcome), ..Served::default() },
+        Ok(outcome) => Served { here: Some(outcome.of_any_kind()), ..Served::default() },
         Err(error) => Served { failure: Some(error), ..Served::default() },
     }
 }

@@ -14,9 +14,9 @@ use serde::{
     Deserialize, Deserializer, Serialize,
     de::{Error as _, SeqAccess, Visitor},
 };
-use workload::{Direction, EndSeries};
+use workload::{Direction, EndSeries, FlowEnd, StreamEnd};
 
-use crate::outcome::{FlowOutcome, Outcome};
+use crate::outcome::StreamOutcome;
 
 /// The longest that a server tells and a client reads, in bytes of JSON.
 pub(super) const LONGEST: usize = 4 << 20;
@@ -43,8 +43,8 @@ struct FlowTold<'a> {
 }
 
 impl<'a> FlowTold<'a> {
-    const fn of(flow: &'a FlowOutcome) -> Self {
-        let FlowOutcome { id, direction, series } = flow;
+    const fn of(flow: &'a FlowEnd) -> Self {
+        let FlowEnd { id, direction, series } = flow;
         Self { id: *id, direction: *direction, series }
     }
 }
@@ -66,8 +66,8 @@ struct FlowHeard {
 }
 
 /// `None` where it would be longer than `limit`; what is too long is not built first.
-pub(super) fn tell(outcome: &Outcome, limit: usize) -> Option<Unread> {
-    let flows = outcome.flows.iter().map(FlowTold::of).collect();
+pub(super) fn tell(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
+    let flows = outcome.measured.flows.iter().map(FlowTold::of).collect();
     let telling = Telling { version: VERSION, flows, threads: &outcome.threads };
     let mut text = Bounded { bytes: Vec::new(), limit };
     serde_json::to_writer(&mut text, &telling).ok()?;
@@ -75,7 +75,7 @@ pub(super) fn tell(outcome: &Outcome, limit: usize) -> Option<Unread> {
 }
 
 /// `None` for anything that this version would not have told of a test with this plan.
-pub(super) fn understand(told: &Unread, plan: &[PlannedStream]) -> Option<Outcome> {
+pub(super) fn understand(told: &Unread, plan: &[PlannedStream]) -> Option<StreamOutcome> {
     // Ours has nothing to escape; what has may end on a terminal.
     if told.text().len() > LONGEST || told.text().contains(|sign: char| sign == '\\' || sign.is_control()) {
         return None;
@@ -90,8 +90,8 @@ pub(super) fn understand(told: &Unread, plan: &[PlannedStream]) -> Option<Outcom
     if version != VERSION || !of_plan || intervals > INTERVALS || threads.len() > 2 * plan.len() {
         return None;
     }
-    let flow = |flow: FlowHeard| FlowOutcome { id: flow.id, direction: flow.direction, series: flow.series };
-    Some(Outcome { flows: flows.into_iter().map(flow).collect(), threads, ..Outcome::default() })
+    let flow = |flow: FlowHeard| FlowEnd { id: flow.id, direction: flow.direction, series: flow.series };
+    Some(StreamOutcome { measured: StreamEnd { flows: flows.into_iter().map(flow).collect() }, threads })
 }
 
 /// Connections, but no more than a test may have.
@@ -147,7 +147,7 @@ mod tests {
 
     const PLAN: [PlannedStream; 1] = [PlannedStream { id: 1, direction: Direction::Reverse }];
 
-    fn outcome() -> Outcome {
+    fn outcome() -> StreamOutcome {
         let interval = Interval {
             start: Nanos(0),
             end: Nanos(5),
@@ -158,8 +158,8 @@ mod tests {
         };
         let lateness = Some(LatencyHistogram::new());
         let series = EndSeries { intervals: vec![interval], lateness, ..EndSeries::default() };
-        let flows = vec![FlowOutcome { id: 2, direction: Direction::Reverse, series }];
-        Outcome { flows, ..Outcome::default() }
+        let flows = vec![FlowEnd { id: 2, direction: Direction::Reverse, series }];
+        StreamOutcome { measured: StreamEnd { flows }, ..StreamOutcome::default() }
     }
 
     #[test]
@@ -208,7 +208,8 @@ mod tests {
         let read = serde_json::from_str::<Heard>(&many).err().expect("too many").to_string();
         assert!(read.contains("more connections"), "{read}");
         let mut long = outcome();
-        long.flows[0].series.intervals = vec![outcome().flows[0].series.intervals[0]; INTERVALS + 1];
+        long.measured.flows[0].series.intervals =
+            vec![outcome().measured.flows[0].series.intervals[0]; INTERVALS + 1];
         assert_eq!(understand(&tell(&long, usize::MAX).expect("no limit"), &PLAN), None, "more intervals");
     }
 }

@@ -3,19 +3,19 @@
 use codecs::iperf3::{PlannedStream, Results, StreamResults};
 use workload::{DatagramSample, Direction, EndSeries, Interval};
 
-use crate::outcome::Outcome;
+use crate::outcome::StreamOutcome;
 
 /// What is told. `outcome` has the flows of `plan` in its order; this end sends those of direction `sent`; `cpu`
 /// is all, user and system in percent.
 pub(super) fn results(
-    outcome: &Outcome,
+    outcome: &StreamOutcome,
     plan: &[PlannedStream],
     sent: Direction,
     [cpu_util_total, cpu_util_user, cpu_util_system]: [f64; 3],
 ) -> Results {
-    let ends = || plan.iter().zip(&outcome.flows);
+    let ends = || plan.iter().zip(&outcome.measured.flows);
     let sends = |planned: &PlannedStream| planned.direction == sent;
-    let congestion = outcome.flows.iter().find_map(|flow| flow.series.socket.congestion.clone());
+    let congestion = outcome.measured.flows.iter().find_map(|flow| flow.series.socket.congestion.clone());
     let sender_has_retransmits = match (ends().any(|(planned, _)| sends(planned)), &congestion) {
         (false, _) => -1,
         (true, Some(_)) => 1,
@@ -70,10 +70,9 @@ fn whole(number: u64) -> i64 {
 #[cfg(test)]
 mod tests {
     use units::{Bytes, Nanos};
-    use workload::TcpSample;
+    use workload::{FlowEnd, StreamEnd, TcpSample};
 
     use super::*;
-    use crate::outcome::FlowOutcome;
 
     fn interval(second: u64, warmup: bool, tcp: Option<u32>, datagrams: Option<(u64, i64)>) -> Interval {
         Interval {
@@ -93,8 +92,8 @@ mod tests {
 
     fn told(direction: Direction, intervals: Vec<Interval>) -> StreamResults {
         let series = EndSeries { intervals, ..EndSeries::default() };
-        let flows = vec![FlowOutcome { id: 0, direction, series }];
-        let outcome = Outcome { flows, ..Outcome::default() };
+        let flows = vec![FlowEnd { id: 0, direction, series }];
+        let outcome = StreamOutcome { measured: StreamEnd { flows }, ..StreamOutcome::default() };
         let plan = [PlannedStream { id: 3, direction }];
         results(&outcome, &plan, Direction::Reverse, [1.0, 0.5, 0.5]).streams[0]
     }

@@ -34,7 +34,7 @@ use crate::{
     bounds::Limits,
     error::{Error, Result},
     observer::Observer,
-    outcome::Outcome,
+    outcome::{Outcome, StreamOutcome},
     spec::cpu_of,
     stop::Stop,
     stream::{self, Finish, Flow, FlowSocket, SERVER, Start, Told},
@@ -66,7 +66,7 @@ pub(crate) struct Visit {
 #[derive(Debug, Default)]
 pub(crate) struct Served {
     pub(crate) here: Option<Outcome>,
-    pub(crate) there: Option<Outcome>,
+    pub(crate) there: Option<StreamOutcome>,
     pub(crate) results: Option<Results>,
     /// What iperf3's server would have printed with `--json`.
     pub(crate) output: Option<Box<Output>>,
@@ -118,7 +118,7 @@ impl Test<'_> {
         let cpu = Cpu::now();
         let (ended, outcome) = self.flow(control, prepared, stop, observer);
         let cpu = cpu.until_now();
-        served.here = outcome.as_ref().ok().cloned();
+        served.here = outcome.as_ref().ok().cloned().map(Outcome::of_any_kind);
         match (ended, outcome) {
             (Ended::Asked, Ok(outcome)) => self.exchange(control, &outcome, cpu, stop, served),
             (Ended::Asked, Err(error)) | (Ended::Engine, Err(error)) => {
@@ -136,7 +136,7 @@ impl Test<'_> {
         prepared: Prepared,
         stop: &Stop,
         observer: &dyn Observer,
-    ) -> (Ended, Result<Outcome>) {
+    ) -> (Ended, Result<StreamOutcome>) {
         let Prepared { sockets, shares, sending, receiving, cpus } = prepared;
         let (told, own) = (Told::default(), Stop::new());
         // Whoever has sent all that was asked leaves the connection open until the client has seen that.
@@ -179,7 +179,7 @@ impl Test<'_> {
     fn exchange(
         &self,
         control: &mut Control,
-        outcome: &Outcome,
+        outcome: &StreamOutcome,
         cpu: [f64; 3],
         stop: &Stop,
         served: &mut Served,
@@ -224,8 +224,8 @@ fn code_of(error: &Error) -> ErrorCode {
 }
 
 /// Both addresses of every flow, as its socket had them.
-fn connections(outcome: &Outcome) -> Vec<Connection> {
-    let addresses = outcome.flows.iter().map(|flow| flow.series.socket.addresses.as_deref());
+fn connections(outcome: &StreamOutcome) -> Vec<Connection> {
+    let addresses = outcome.measured.flows.iter().map(|flow| flow.series.socket.addresses.as_deref());
     let both = addresses.filter_map(|pair| {
         let (local, remote) = pair?.split_once(" -> ")?;
         Some(Connection { local: local.parse().ok()?, remote: remote.parse().ok()? })

@@ -5,14 +5,14 @@ use std::fmt::Write;
 use codecs::iperf3::PlannedStream;
 use workload::{Direction, EndSeries, Interval, StreamSettings};
 
-use crate::outcome::Outcome;
+use crate::outcome::StreamOutcome;
 
 const RULE: &str = "- - - - - - - - - - - - - - - - - - - - - - - - -\n";
 
 /// Every interval and the summary of each stream.
-pub(super) fn report(outcome: &Outcome, plan: &[PlannedStream], load: &StreamSettings) -> String {
+pub(super) fn report(outcome: &StreamOutcome, plan: &[PlannedStream], load: &StreamSettings) -> String {
     let mut text = String::new();
-    for (planned, flow) in plan.iter().zip(&outcome.flows) {
+    for (planned, flow) in plan.iter().zip(&outcome.measured.flows) {
         if let Some((local, remote)) =
             flow.series.socket.addresses.as_deref().and_then(|pair| pair.split_once(" -> "))
         {
@@ -21,9 +21,9 @@ pub(super) fn report(outcome: &Outcome, plan: &[PlannedStream], load: &StreamSet
         }
     }
     text.push_str(HEAD);
-    let longest = outcome.flows.iter().map(|flow| flow.series.intervals.len()).max().unwrap_or(0);
+    let longest = outcome.measured.flows.iter().map(|flow| flow.series.intervals.len()).max().unwrap_or(0);
     for place in 0..longest {
-        for (planned, flow) in plan.iter().zip(&outcome.flows) {
+        for (planned, flow) in plan.iter().zip(&outcome.measured.flows) {
             if let Some(interval) = flow.series.intervals.get(place) {
                 one(&mut text, planned, interval, load);
             }
@@ -31,7 +31,7 @@ pub(super) fn report(outcome: &Outcome, plan: &[PlannedStream], load: &StreamSet
     }
     text.push_str(RULE);
     text.push_str(HEAD);
-    for (planned, flow) in plan.iter().zip(&outcome.flows) {
+    for (planned, flow) in plan.iter().zip(&outcome.measured.flows) {
         summary(&mut text, planned, &flow.series);
     }
     text
@@ -131,10 +131,9 @@ fn three_digits(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use units::{Bytes, Nanos};
-    use workload::{SocketFacts, TcpSample, Until};
+    use workload::{FlowEnd, SocketFacts, StreamEnd, TcpSample, Until};
 
     use super::*;
-    use crate::outcome::FlowOutcome;
 
     #[test]
     fn a_report_has_every_interval_and_a_summary() {
@@ -153,7 +152,10 @@ mod tests {
             ..EndSeries::default()
         };
         let direction = Direction::Reverse;
-        let outcome = Outcome { flows: vec![FlowOutcome { id: 0, direction, series }], ..Outcome::default() };
+        let outcome = StreamOutcome {
+            measured: StreamEnd { flows: vec![FlowEnd { id: 0, direction, series }] },
+            ..StreamOutcome::default()
+        };
         let load = StreamSettings {
             warmup: Nanos::from_secs(1),
             ..StreamSettings::new(Until::Elapsed(Nanos::from_secs(2)))

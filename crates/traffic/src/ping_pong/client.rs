@@ -3,7 +3,10 @@
 use samples::{ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use units::Nanos;
-use workload::{LatencyHistogram, OpenLoopData, PingPongData, PingPongSettings, Schedule, Transport};
+use workload::{
+    LatencyHistogram, MessagesEnd, OpenLoopData, PingPongData, PingPongEnd, PingPongSettings, Schedule,
+    StreamEnd, Transport,
+};
 
 use super::{
     check, closed,
@@ -36,7 +39,7 @@ pub(crate) fn run_client(
     spec: &ClientSpec<PingPongSettings>,
     stop: &Stop,
     observer: &dyn Observer,
-) -> Result<Outcome> {
+) -> Result<Outcome<PingPongEnd>> {
     check(&spec.load)?;
     let beside = Beside::connect(spec, stop)?;
     let line = match spec.load.transport {
@@ -67,7 +70,7 @@ pub(crate) fn exchange<F: Format>(
     cpus: Option<&[u32]>,
     stop: &Stop,
     observer: &dyn Observer,
-) -> Result<Outcome> {
+) -> Result<Outcome<PingPongEnd>> {
     let shared = Shared::new(stop);
     let keeper = Keeper::new(observer);
     let parts = match load.schedule {
@@ -167,7 +170,7 @@ pub(super) fn pin(cpus: Option<&[u32]>, thread: usize) -> Result<()> {
     cpu_of(cpus, thread).map_or(Ok(()), |cpu| Ok(sys::affinity::pin_thread(&[cpu])?))
 }
 
-fn outcome(mut parts: Vec<Part>, kept: Kept, line: &Line, cpus: Option<&[u32]>) -> Outcome {
+fn outcome(mut parts: Vec<Part>, kept: Kept, line: &Line, cpus: Option<&[u32]>) -> Outcome<PingPongEnd> {
     let last = parts.pop().expect("a crew of one or two");
     let mut data = PingPongData {
         round_trips: kept.measured,
@@ -187,5 +190,6 @@ fn outcome(mut parts: Vec<Part>, kept: Kept, line: &Line, cpus: Option<&[u32]>) 
         threads.insert(0, sender.thread);
     }
     data.client.ran_on = seen.list();
-    Outcome { ping_pong: Some(data), threads, ..Outcome::default() }
+    let measured = PingPongEnd { messages: MessagesEnd::Client(data), beside: StreamEnd::default() };
+    Outcome { measured, threads }
 }

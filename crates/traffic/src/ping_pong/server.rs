@@ -7,7 +7,7 @@ use std::{
 
 use samples::ThreadRole;
 use sys::clock::monotonic;
-use workload::{PingPongData, PingPongSettings, Transport, Waiting};
+use workload::{MessagesEnd, PingPongEnd, PingPongSettings, StreamEnd, Transport, Waiting};
 
 use super::{
     GRACE, check,
@@ -89,7 +89,7 @@ impl Server {
     ///
     /// # Errors
     /// When no client comes, or it neither ends nor continues.
-    pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
+    pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<PingPongEnd>> {
         let Self { spec, listener, socket, .. } = self;
         let (beside, connection) = match listener {
             Some(listener) => Beside::gather(&listener, &spec, stop)?,
@@ -109,7 +109,7 @@ fn serve(
     spec: &ServerSpec<PingPongSettings>,
     stop: &Stop,
     observer: &dyn Observer,
-) -> Result<Outcome> {
+) -> Result<Outcome<PingPongEnd>> {
     let load = &spec.load;
     let inbox = line.inbox(Some(load.message.0 as usize));
     let limit = monotonic() + (under::lead(load) + load.warmup + load.duration + GRACE).0;
@@ -124,7 +124,7 @@ fn serve(
 ///
 /// # Errors
 /// When the connection fails, the client takes more than `bounds` grant, or it was asked to stop.
-pub(crate) fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Result<Outcome> {
+pub(crate) fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Result<Outcome<PingPongEnd>> {
     limit_waits(&socket, TICK)?;
     sys::socket::set_nodelay(&socket, true)?;
     let peer = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
@@ -137,14 +137,19 @@ pub(crate) fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Resul
 ///
 /// # Errors
 /// When the socket fails, the client takes more than `bounds` grant, or it was asked to stop.
-pub(crate) fn serve_udp(socket: UdpSocket, said: Greeting, bounds: Bounds, stop: &Stop) -> Result<Outcome> {
+pub(crate) fn serve_udp(
+    socket: UdpSocket,
+    said: Greeting,
+    bounds: Bounds,
+    stop: &Stop,
+) -> Result<Outcome<PingPongEnd>> {
     limit_waits(&socket, TICK)?;
     let line = udp::welcome(socket, said, Waiting::Block)?;
     serve_any(&line, said.handshake.token, bounds, stop)
         .inspect_err(|error| udp::dismiss(&line, said, Refused::of(error)))
 }
 
-fn serve_any(line: &Line, token: u64, bounds: Bounds, stop: &Stop) -> Result<Outcome> {
+fn serve_any(line: &Line, token: u64, bounds: Bounds, stop: &Stop) -> Result<Outcome<PingPongEnd>> {
     let shared = Shared::new(stop);
     let patience = Patience::Bounds(RefCell::new(Guard::new(bounds, stop, monotonic())));
     let job = Pong { line, inbox: line.inbox(None), token, patience, cpus: None };
@@ -161,7 +166,7 @@ struct Pong<'a> {
 }
 
 impl Pong<'_> {
-    fn run(self, shared: &Shared<'_>) -> Result<Outcome> {
+    fn run(self, shared: &Shared<'_>) -> Result<Outcome<PingPongEnd>> {
         let Self { line, inbox, token, patience, cpus } = self;
         tcp::give_go(line)?;
         let spent = Spent::from_now();
@@ -169,12 +174,16 @@ impl Pong<'_> {
         let thread = spent.until_now(END, ThreadRole::Pong);
         let mut server = line.facts(cpus);
         server.ran_on = seen.list();
-        let data = PingPongData { server, ..PingPongData::default() };
-        Ok(Outcome { ping_pong: Some(data), threads: vec![thread], ..Outcome::default() })
+        let measured = PingPongEnd { messages: MessagesEnd::Server(server), beside: StreamEnd::default() };
+        Ok(Outcome { measured, threads: vec![thread] })
     }
 }
 
-fn crew_of_one<'a>(pong: Pong<'a>, shared: &'a Shared<'a>, observer: &dyn Observer) -> Result<Outcome> {
+fn crew_of_one<'a>(
+    pong: Pong<'a>,
+    shared: &'a Shared<'a>,
+    observer: &dyn Observer,
+) -> Result<Outcome<PingPongEnd>> {
     let (name, thread) = (pong.line.name().to_owned(), pong.line.thread_name("pong"));
     let work = move || {
         pin(pong.cpus, 0)?;

@@ -9,14 +9,14 @@ use std::{
 
 use sys::clock::monotonic;
 use units::Nanos;
-use workload::{Direction, PingPongSettings, Schedule, StreamSettings, Transport, Until};
+use workload::{Direction, PingPongEnd, PingPongSettings, Schedule, StreamSettings, Transport, Until};
 
 use crate::{
     dial::Dial,
     error::{Error, Result},
     gather,
     handshake::{Handshake, Purpose},
-    outcome::Outcome,
+    outcome::{Outcome, StreamOutcome},
     socket::TICK,
     spec::{ClientSpec, ServerSpec, cpu_of},
     stop::Stop,
@@ -105,8 +105,8 @@ impl Beside {
     pub(super) fn while_playing(
         self,
         stop: &Stop,
-        play: impl FnOnce() -> Result<Outcome>,
-    ) -> Result<Outcome> {
+        play: impl FnOnce() -> Result<Outcome<PingPongEnd>>,
+    ) -> Result<Outcome<PingPongEnd>> {
         let Self { load, end, cpus, thread, flows } = self;
         let Some(load) = &load else { return play() };
         let over = Stop::new();
@@ -154,9 +154,13 @@ fn await_flow(stop: &Stop) -> Result<()> {
     Ok(())
 }
 
-fn join(played: Result<Outcome>, streamed: Result<Outcome>) -> Result<Outcome> {
+fn join(
+    played: Result<Outcome<PingPongEnd>>,
+    streamed: Result<StreamOutcome>,
+) -> Result<Outcome<PingPongEnd>> {
     // When both failed, the stream's failure is the echo of the messages'.
     let (played, streamed) = (played?, streamed?);
     let threads = [played.threads, streamed.threads].concat();
-    Ok(Outcome { flows: streamed.flows, threads, ..played })
+    let measured = PingPongEnd { beside: streamed.measured, ..played.measured };
+    Ok(Outcome { measured, threads })
 }

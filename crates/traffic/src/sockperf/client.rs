@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use codecs::sockperf::Question;
 use sys::clock::monotonic;
 use units::{Bytes, Nanos};
-use workload::{PingPongSettings, Transport};
+use workload::{PingPongEnd, PingPongSettings, Transport};
 
 use crate::{
     dial::Dial,
@@ -45,7 +45,7 @@ pub struct ClientSpec {
 ///
 /// # Errors
 /// When a setting makes no sense, nothing answers as sockperf does, or the server ends before its time.
-pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
+pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<PingPongEnd>> {
     let messages = check(&spec.load)?;
     let line = match spec.load.transport {
         Transport::Tcp => over_tcp(spec, stop)?,

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use codecs::sockperf::{Counts, Reply};
 use samples::ThreadCpu;
 use units::{Bytes, Nanos};
-use workload::{Direction, EndSeries, Interval, PingPongData, SocketFacts};
+use workload::{Direction, EndSeries, FlowEnd, Interval, MessagesEnd, PingPongEnd, SocketFacts, StreamEnd};
 
 use crate::{
     bounds::{Ended, Guard},
-    outcome::{FlowOutcome, Outcome},
+    outcome::Outcome,
 };
 
 /// A client that is no longer served.
@@ -20,7 +20,7 @@ pub(crate) struct Served {
     /// Why it is over.
     pub(crate) ended: Ended,
     /// Its thread and socket, and the bytes of its messages as a flow; a server measures no round trip.
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: Outcome<PingPongEnd>,
 }
 
 /// Messages of a client that others than its session take: those that came before it, or past it.
@@ -41,13 +41,11 @@ impl Served {
     ) -> Self {
         socket.ran_on = guard.ran_on();
         let flow = (counts.received > 0).then(|| flow(counts, guard.active(), socket.clone()));
-        let data = PingPongData { server: socket, ..PingPongData::default() };
-        let outcome = Outcome {
-            flows: flow.into_iter().collect(),
-            ping_pong: Some(data),
-            threads: vec![thread],
-            ..Outcome::default()
+        let measured = PingPongEnd {
+            messages: MessagesEnd::Server(socket),
+            beside: StreamEnd { flows: flow.into_iter().collect() },
         };
+        let outcome = Outcome { measured, threads: vec![thread] };
         Self { counts, ended, outcome }
     }
 }
@@ -72,7 +70,7 @@ impl Tally {
     }
 }
 
-fn flow(counts: Counts, active: Nanos, socket: SocketFacts) -> FlowOutcome {
+fn flow(counts: Counts, active: Nanos, socket: SocketFacts) -> FlowEnd {
     let interval = Interval {
         start: Nanos(0),
         end: active,
@@ -82,5 +80,5 @@ fn flow(counts: Counts, active: Nanos, socket: SocketFacts) -> FlowOutcome {
         datagrams: None,
     };
     let series = EndSeries { intervals: vec![interval], socket, ..EndSeries::default() };
-    FlowOutcome { id: 0, direction: Direction::Forward, series }
+    FlowEnd { id: 0, direction: Direction::Forward, series }
 }

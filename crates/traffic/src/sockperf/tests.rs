@@ -8,6 +8,7 @@ use std::{
     thread,
     time::Duration,
 };
+use workload::{MessagesEnd, PingPongEnd};
 
 use codecs::sockperf::{Counts, MAX_MESSAGE, Question};
 use units::{Bytes, Nanos};
@@ -68,10 +69,12 @@ fn every_message_of_a_connection_comes_back_and_is_counted() {
         assert_eq!(served.counts, Counts { received: count, answered: count, bytes });
         assert_eq!(served.ended, Ended::Left);
         assert_eq!(served.outcome.threads.len(), 1);
-        let data = served.outcome.ping_pong.expect("its socket's facts");
-        assert_eq!(data.server.nodelay, Some(true));
-        assert!(data.server.addresses.is_some_and(|addresses| addresses.contains(" -> 127.0.0.1:")));
-        assert_eq!(served.outcome.flows[0].series.bytes(), Bytes(bytes));
+        let PingPongEnd { messages: MessagesEnd::Server(socket), beside } = served.outcome.measured else {
+            panic!("a server's: {:?}", served.outcome)
+        };
+        assert_eq!(socket.nodelay, Some(true));
+        assert!(socket.addresses.is_some_and(|addresses| addresses.contains(" -> 127.0.0.1:")));
+        assert_eq!(beside.flows[0].series.bytes(), Bytes(bytes));
     }
 }
 

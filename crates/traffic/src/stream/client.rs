@@ -8,7 +8,7 @@ use crate::{
     error::Result,
     handshake::{Handshake, Purpose},
     observer::Observer,
-    outcome::Outcome,
+    outcome::StreamOutcome,
     spec::{ClientSpec, cpu_of},
     stop::Stop,
 };
@@ -21,7 +21,7 @@ pub(crate) fn run_client(
     spec: &ClientSpec<StreamSettings>,
     stop: &Stop,
     observer: &dyn Observer,
-) -> Result<Outcome> {
+) -> Result<StreamOutcome> {
     check(&spec.load)?;
     let connect = |(thread, (direction, id)): (usize, (workload::Direction, u32))| {
         let purpose = Purpose::of(direction, spec.load.transport);

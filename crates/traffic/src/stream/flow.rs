@@ -6,7 +6,7 @@ use std::{
 };
 
 use samples::ThreadCpu;
-use workload::{Direction, SocketFacts, StreamSettings};
+use workload::{Direction, FlowEnd, SocketFacts, StreamEnd, StreamSettings};
 
 use super::{
     tcp,
@@ -16,7 +16,7 @@ use crate::{
     crew::{self, Job, Shared},
     error::Result,
     observer::{FlowId, Observer},
-    outcome::{FlowOutcome, Outcome},
+    outcome::StreamOutcome,
     socket::{tcp_facts, udp_facts},
     stop::Stop,
 };
@@ -112,7 +112,7 @@ impl Told {
 ///
 /// # Errors
 /// The first failure, after which the others are ended.
-pub(crate) fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
+pub(crate) fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) -> Result<StreamOutcome> {
     let shared = &Shared::new(stop);
     let mut jobs = Vec::with_capacity(flows.len());
     for flow in flows {
@@ -120,7 +120,7 @@ pub(crate) fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) ->
         jobs.push(Job { name, thread, work: Box::new(move || flow.run(shared)) });
     }
     let (flows, threads) = crew::run(jobs, shared, observer)?.into_iter().unzip();
-    Ok(Outcome { flows, threads, ..Outcome::default() })
+    Ok(StreamOutcome { measured: StreamEnd { flows }, threads })
 }
 
 impl Flow<'_> {
@@ -167,7 +167,7 @@ impl Flow<'_> {
     }
 
     /// Prepares, waits for the others and flows.
-    fn run(self, shared: &Shared<'_>) -> Result<(FlowOutcome, ThreadCpu)> {
+    fn run(self, shared: &Shared<'_>) -> Result<(FlowEnd, ThreadCpu)> {
         if let Some(cpu) = self.cpu {
             sys::affinity::pin_thread(&[cpu])?;
         }
@@ -176,6 +176,6 @@ impl Flow<'_> {
             FlowSocket::Udp(socket, format) => udp::run(&self, socket, *format, shared),
         };
         let (series, thread) = flowed?;
-        Ok((FlowOutcome { id: self.id, direction: self.direction, series }, thread))
+        Ok((FlowEnd { id: self.id, direction: self.direction, series }, thread))
     }
 }

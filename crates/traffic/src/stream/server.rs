@@ -10,7 +10,7 @@ use crate::{
     gather,
     handshake::Purpose,
     observer::Observer,
-    outcome::Outcome,
+    outcome::StreamOutcome,
     spec::{ServerSpec, cpu_of},
     stop::Stop,
 };
@@ -62,7 +62,7 @@ impl Server {
     ///
     /// # Errors
     /// When connections do not come, fail, or neither move nor end.
-    pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
+    pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<StreamOutcome> {
         let places: Vec<_> = connections(&self.spec.load).collect();
         let sockets = self.gather(&places, stop)?;
         let Self { spec, listening, .. } = self;

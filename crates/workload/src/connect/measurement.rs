@@ -33,6 +33,27 @@ impl ConnectData {
     }
 }
 
+/// What one end recorded of connections.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConnectEnd {
+    /// The client.
+    Client(ConnectData),
+    /// The server, which records nothing of them.
+    Server,
+}
+
+impl ConnectEnd {
+    /// What is known of them: the client's record.
+    #[must_use]
+    pub fn alone(self) -> ConnectData {
+        match self {
+            Self::Client(data) => data,
+            Self::Server => ConnectData::default(),
+        }
+    }
+}
+
 /// The connections that ended in one interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectInterval {

@@ -4,7 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::{histogram::LatencyHistogram, socket::SocketFacts, stream::StreamData};
+use crate::{
+    histogram::LatencyHistogram,
+    socket::SocketFacts,
+    stream::{StreamData, StreamEnd},
+};
 
 /// The round trips of a ping-pong.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +31,52 @@ pub struct PingPongData {
     pub server: SocketFacts,
     /// The stream beside it, where there was one.
     pub under: Option<StreamData>,
+}
+
+/// What one end recorded of a ping-pong.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PingPongEnd {
+    /// Of its messages.
+    pub messages: MessagesEnd,
+    /// Of the stream beside them; without connections where there was none.
+    pub beside: StreamEnd,
+}
+
+/// What one end recorded of the messages.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MessagesEnd {
+    /// The client: their round trips. What the server and the stream beside them tell is not in it.
+    Client(PingPongData),
+    /// The server, which measures none: what the kernel gave its socket.
+    Server(SocketFacts),
+}
+
+impl PingPongEnd {
+    /// Both ends' records together.
+    ///
+    /// # Errors
+    /// When they are not of a client and a server, or of different connections beside the messages.
+    pub fn together(self, server: Self) -> Result<PingPongData, String> {
+        let under = (!self.beside.flows.is_empty())
+            .then(|| StreamData::of_ends(&self.beside, &server.beside))
+            .transpose()?;
+        match (self.messages, server.messages) {
+            (MessagesEnd::Client(data), MessagesEnd::Server(server)) => {
+                Ok(PingPongData { server, under, ..data })
+            }
+            _ => Err("both ends report the same end of a ping-pong".to_owned()),
+        }
+    }
+
+    /// What is known where the other end tells nothing.
+    #[must_use]
+    pub fn alone(self) -> PingPongData {
+        match self.messages {
+            MessagesEnd::Client(data) => data,
+            MessagesEnd::Server(server) => PingPongData { server, ..PingPongData::default() },
+        }
+    }
 }
 
 /// What an open loop shows beyond its round trips: the same messages, from when they should have been sent.

@@ -26,6 +26,58 @@ pub struct Flow {
     pub receiver: EndSeries,
 }
 
+/// What one end recorded of a stream.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct StreamEnd {
+    /// Every connection of this end, forward ones first.
+    pub flows: Vec<FlowEnd>,
+}
+
+/// One end of one connection.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FlowEnd {
+    /// Its number among those of its direction.
+    pub id: u32,
+    /// Which way it flows: never `both`.
+    pub direction: Direction,
+    /// This end's record of it.
+    pub series: EndSeries,
+}
+
+impl StreamData {
+    /// Both ends' records together.
+    ///
+    /// # Errors
+    /// When the server tells nothing of one of the client's connections.
+    pub fn of_ends(client: &StreamEnd, server: &StreamEnd) -> Result<Self, String> {
+        match client.flows.iter().find(|flow| server.same(flow).is_none()) {
+            Some(FlowEnd { id, direction, .. }) => {
+                Err(format!("the server does not know connection {id} ({direction:?})"))
+            }
+            None => Ok(Self::as_far_as_told(client, server)),
+        }
+    }
+
+    /// The same where the server need not have told of every connection: an end that told nothing has no intervals.
+    #[must_use]
+    pub fn as_far_as_told(client: &StreamEnd, server: &StreamEnd) -> Self {
+        let pair = |flow: &FlowEnd| {
+            let other = server.same(flow).map(|other| other.series.clone()).unwrap_or_default();
+            Flow::of_ends(flow.id, flow.direction, flow.series.clone(), other)
+        };
+        let mut flows: Vec<Flow> = client.flows.iter().map(pair).collect();
+        flows.sort_by_key(|flow| (flow.direction, flow.id));
+        Self { flows }
+    }
+}
+
+impl StreamEnd {
+    /// The other end's record of the same connection.
+    fn same(&self, other: &FlowEnd) -> Option<&FlowEnd> {
+        self.flows.iter().find(|flow| (flow.id, flow.direction) == (other.id, other.direction))
+    }
+}
+
 impl Flow {
     /// A connection from the records of both its ends: the client sends, but in reverse it receives.
     #[must_use]
@@ -227,6 +279,40 @@ impl DatagramSample {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn end(id: u32, direction: Direction, bytes: u64) -> FlowEnd {
+        let interval = Interval {
+            start: Nanos(0),
+            end: Nanos::from_secs(1),
+            bytes: Bytes(bytes),
+            warmup: false,
+            tcp: None,
+            datagrams: None,
+        };
+        FlowEnd { id, direction, series: EndSeries { intervals: vec![interval], ..EndSeries::default() } }
+    }
+
+    #[test]
+    fn the_client_sends_forward_and_receives_in_reverse() {
+        let client = StreamEnd {
+            flows: vec![
+                end(0, Direction::Reverse, 1),
+                end(0, Direction::Forward, 2),
+                end(1, Direction::Forward, 3),
+            ],
+        };
+        let server = StreamEnd { flows: vec![end(0, Direction::Forward, 4), end(0, Direction::Reverse, 5)] };
+        let data = StreamData::as_far_as_told(&client, &server);
+        let seen: Vec<_> =
+            data.flows.iter().map(|flow| (flow.id, flow.sender.bytes().0, flow.receiver.bytes().0)).collect();
+        assert_eq!(
+            seen,
+            [(0, 2, 4), (1, 3, 0), (0, 5, 1)],
+            "of the second forward one the server told nothing"
+        );
+        let error = StreamData::of_ends(&client, &server).expect_err("one is not known");
+        assert!(error.contains("does not know connection 1"), "{error}");
+    }
 
     #[test]
     fn two_intervals_make_one_whose_counts_add_up_and_whose_state_is_the_later_one() {

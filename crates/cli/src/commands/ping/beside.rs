@@ -14,8 +14,6 @@ use traffic::{
 };
 use units::Nanos;
 
-use crate::flows;
-
 /// It begins before the ping, and goes on for this long beyond it.
 const MARGIN: Nanos = Nanos::from_millis(500);
 /// How often it is looked whether the stream flows or has failed.
@@ -44,7 +42,7 @@ impl<'scope> Beside<'scope> {
         let own = stop.clone();
         let thread = scope.spawn(move || {
             let report = iperf3::run_client(&spec, &own, &Begun(flows))?;
-            Ok(flows::both_ends(&report.settled(), &report.peer.flows))
+            Ok(StreamData::as_far_as_told(&report.settled(), &report.peer.measured))
         });
         await_begin(&flowing, asked, &thread);
         Self { thread, stop }

@@ -1,12 +1,10 @@
 //! What came of each client of a standing server, as a JSON document: iperf3's own for its clients, with an object
 //! `plumb` in it; of others that object alone. One line each.
 
+use ::workload::FlowEnd;
 use serde::Serialize;
 use serde_json::{Value, json};
-use traffic::{
-    FlowOutcome,
-    door::{Client, Dialect, Event, Report, Work},
-};
+use traffic::door::{Client, Dialect, Event, Report, Work};
 
 /// iperf3's document with one object more, which its readers pass over.
 #[derive(Serialize)]
@@ -36,7 +34,7 @@ fn told(client: &Client, report: &Report) -> Value {
         "dialect": dialect(client),
         "load": load(client),
         "lasted_ns": report.lasted,
-        "flows": here.map(|outcome| outcome.flows.iter().map(flow).collect::<Vec<_>>()),
+        "flows": here.map(|outcome| outcome.measured.flows().iter().map(flow).collect::<Vec<_>>()),
         "threads": here.map(|outcome| &outcome.threads),
         "messages": report.messages.map(|messages| json!({
             "received": messages.received, "answered": messages.answered, "bytes": messages.bytes,
@@ -61,7 +59,7 @@ fn load(client: &Client) -> Value {
     }
 }
 
-fn flow(flow: &FlowOutcome) -> Value {
+fn flow(flow: &FlowEnd) -> Value {
     json!({
         "id": flow.id,
         "direction": flow.direction,

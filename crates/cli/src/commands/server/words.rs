@@ -2,9 +2,9 @@
 
 use std::net::SocketAddr;
 
-use ::workload::{Direction, EndSeries, StreamSettings, Transport};
+use ::workload::{Direction, EndSeries, FlowEnd, StreamSettings, Transport};
 use traffic::{
-    FlowOutcome, Outcome,
+    Outcome,
     door::{Client, Dialect, Event, Report, Work},
 };
 
@@ -88,8 +88,9 @@ fn outcome(report: &Report) -> String {
 /// `received 9.41 Gbit/s (1.10 GiB), sent …`.
 fn carried(outcome: &Outcome) -> String {
     let of = |direction: Direction, verb: &str| {
-        let of_it = |flow: &&FlowOutcome| flow.direction == direction;
-        let ends: Vec<&EndSeries> = outcome.flows.iter().filter(of_it).map(|flow| &flow.series).collect();
+        let of_it = |flow: &&FlowEnd| flow.direction == direction;
+        let ends: Vec<&EndSeries> =
+            outcome.measured.flows().iter().filter(of_it).map(|flow| &flow.series).collect();
         let bytes: units::Bytes = ends.iter().map(|end| end.bytes()).sum();
         let rate = EndSeries::rate_together(ends.iter().copied());
         (!ends.is_empty()).then(|| format!("{verb} {rate} ({bytes})"))
@@ -101,7 +102,7 @@ fn carried(outcome: &Outcome) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::workload::{Interval, Until};
+    use ::workload::{Interval, StreamEnd, Until};
     use traffic::door::Refusal;
     use units::{BitRate, Bytes, Nanos};
 
@@ -125,8 +126,10 @@ mod tests {
             datagrams: None,
         };
         let series = EndSeries { intervals: vec![interval], ..EndSeries::default() };
-        let flow = FlowOutcome { id: 0, direction: Direction::Forward, series };
-        let here = (bytes > 0).then(|| Outcome { flows: vec![flow], ..Outcome::default() });
+        let flow = FlowEnd { id: 0, direction: Direction::Forward, series };
+        let here = (bytes > 0).then(|| {
+            Outcome { measured: StreamEnd { flows: vec![flow] }, threads: Vec::new() }.of_any_kind()
+        });
         Report {
             lasted: Nanos::from_secs(1),
             here,

@@ -4,7 +4,7 @@ use std::{net::IpAddr, process::Command};
 
 use sys::clock::monotonic;
 use units::{Bytes, Nanos};
-use workload::{ConnectSettings, PingPongSettings, Schedule, Transport, WorkloadSettings};
+use workload::{ConnectSettings, Measurement, PingPongSettings, Schedule, Transport, WorkloadSettings};
 
 use super::{beside_door, config};
 use crate::{
@@ -44,10 +44,10 @@ fn our_own_loads_are_served_without_a_token() {
             let spec = ClientSpec { token: 0, bind: HERE, server: door.address, load, cpus: None };
             let outcome =
                 run_client(&spec, &Stop::new(), &()).unwrap_or_else(|error| panic!("{work:?}: {error}"));
-            let (round_trips, lost) = match (&outcome.ping_pong, &outcome.connect) {
-                (Some(ping), _) => (ping.round_trips.count(), ping.lost),
-                (_, Some(connect)) => (connect.exchanges.count(), Some(connect.failed)),
-                _ => panic!("{outcome:?}"),
+            let (round_trips, lost) = match outcome.measured.alone() {
+                Measurement::PingPong(ping) => (ping.round_trips.count(), ping.lost),
+                Measurement::Connect(connect) => (connect.exchanges.count(), Some(connect.failed)),
+                other => panic!("{other:?}"),
             };
             assert!(round_trips > 10 && lost == Some(0), "{work:?}: {round_trips} {lost:?}");
             let (client, ended) = door.ended();
@@ -163,7 +163,8 @@ fn a_server_on_every_address_is_found_under_each_of_its_own() {
             let server = (address.parse::<IpAddr>().expect("an address"), port).into();
             let spec = ClientSpec { token: 7, bind: HERE, server, load: ping(transport, 64), cpus: None };
             let outcome = run_client(&spec, &Stop::new(), &()).expect("the door stands");
-            assert!(outcome.ping_pong.is_some_and(|data| data.lost == Some(0)));
+            let Measurement::PingPong(data) = outcome.measured.alone() else { panic!("a ping-pong") };
+            assert_eq!(data.lost, Some(0));
         }
         for address in ["127.0.0.1", "127.7.7.7"] {
             let options = ["-c", address, "-p", &port.to_string(), "-u", "-n", "100K", "-b", "10M"];

@@ -7,11 +7,11 @@ use std::{
 
 use serde_json::Value;
 use units::Nanos;
-use workload::{Direction, EndSeries, StreamSettings, Until};
+use workload::{Direction, EndSeries, FlowEnd, StreamSettings, Until};
 
 use super::{Door, Ended, beside_door, config};
 use crate::{
-    FlowOutcome, Outcome, Stop,
+    Outcome, Stop,
     door::{Config, Work},
     iperf3::{ClientSpec, Options, run_client},
     testing::dropped,
@@ -50,8 +50,8 @@ fn number(json: &Value, path: &str) -> u64 {
     json.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path} in {json:#}")) as u64
 }
 
-fn flows(outcome: &Outcome, direction: Direction) -> Vec<&FlowOutcome> {
-    outcome.flows.iter().filter(|flow| flow.direction == direction).collect()
+fn flows(outcome: &Outcome, direction: Direction) -> Vec<&FlowEnd> {
+    outcome.measured.flows().iter().filter(|flow| flow.direction == direction).collect()
 }
 
 fn bytes(outcome: &Outcome, direction: Direction) -> u64 {
@@ -63,7 +63,7 @@ fn agree(options: &[&str], json: &Value, ended: &Ended, dropped: u64) {
     assert_eq!(ended.failure, None, "{options:?}");
     let here = ended.here.as_ref().expect("a test with an end has a record");
     let client = ended.results.as_ref().expect("a test with an end has the client's results");
-    assert_eq!(client.streams.len(), here.flows.len(), "{options:?}");
+    assert_eq!(client.streams.len(), here.measured.flows().len(), "{options:?}");
     for &direction in BOTH.iter().filter(|direction| !flows(here, **direction).is_empty()) {
         if options.contains(&"-u") {
             agree_on_datagrams(options, json, ended, direction, dropped);
@@ -82,7 +82,7 @@ fn agree_on_datagrams(options: &[&str], json: &Value, ended: &Ended, direction: 
     let here = ended.here.as_ref().expect("seen before");
     let theirs = &ended.results.as_ref().expect("seen before").streams;
     // Streams are told in the order in which they were made; so are ours.
-    let pairs = here.flows.iter().zip(theirs).filter(|(flow, _)| flow.direction == direction);
+    let pairs = here.measured.flows().iter().zip(theirs).filter(|(flow, _)| flow.direction == direction);
     let (mut sent, mut came, mut missed) = (0, 0, 0);
     for (flow, client) in pairs {
         let all = flow.series.intervals.iter().filter_map(|interval| interval.datagrams);
@@ -143,18 +143,22 @@ fn tcp_forward_with_every_option() {
         "127.0.0.1",
         &[
             (&["-t", "1"], ANY),
-            (&["-t", "1", "-P", "4"], |_, here| here.flows.len() == 4),
+            (&["-t", "1", "-P", "4"], |_, here| here.measured.flows().len() == 4),
             (&["-n", "20M"], |_, here| bytes(here, Direction::Forward) == 20 << 20),
             (&["-k", "100", "-l", "10000"], |_, here| bytes(here, Direction::Forward) == 1_000_000),
             (&["-t", "1", "-b", "50M"], |_, here| KEPT.contains(&bytes(here, Direction::Forward))),
             (&["-t", "1", "-w", "100K"], |_, here| {
-                here.flows[0].series.socket.receive_buffer.is_some_and(|size| size.0 == 2 * 102_400)
+                here.measured.flows()[0]
+                    .series
+                    .socket
+                    .receive_buffer
+                    .is_some_and(|size| size.0 == 2 * 102_400)
             }),
             (&["-t", "1", "-C", "cubic"], |_, here| {
-                here.flows[0].series.socket.congestion.as_deref() == Some("cubic")
+                here.measured.flows()[0].series.socket.congestion.as_deref() == Some("cubic")
             }),
             (&["-t", "1", "-N", "-S", "32"], |_, here| {
-                let socket = &here.flows[0].series.socket;
+                let socket = &here.measured.flows()[0].series.socket;
                 (socket.nodelay, socket.dscp) == (Some(true), Some(8))
             }),
         ],
@@ -168,11 +172,16 @@ fn tcp_forward_with_further_options() {
         &[
             (&["-t", "1", "-M", "1000"], |json, _| number(json, "/start/tcp_mss") == 1000),
             (&["-t", "2", "-O", "1", "-i", "0.5"], |_, here| {
-                is_after_the_first_second(&here.flows[0].series)
+                is_after_the_first_second(&here.measured.flows()[0].series)
             }),
             (&["-t", "1", "-Z"], ANY),
             (&["-t", "1", "--cport", "12123"], |_, here| {
-                here.flows[0].series.socket.addresses.as_deref().is_some_and(|pair| pair.ends_with(":12123"))
+                here.measured.flows()[0]
+                    .series
+                    .socket
+                    .addresses
+                    .as_deref()
+                    .is_some_and(|pair| pair.ends_with(":12123"))
             }),
             (&["-t", "1", "--get-server-output"], |json, _| {
                 let text = json["server_output_text"].as_str().unwrap_or_default();
@@ -190,7 +199,7 @@ fn tcp_backwards_and_both_ways() {
         &[
             (&["-t", "1", "-R"], ANY),
             (&["-n", "20M", "-R", "-P", "3"], |json, here| {
-                here.flows.len() == 3 && number(json, "/end/sum_received/bytes") == 20 << 20
+                here.measured.flows().len() == 3 && number(json, "/end/sum_received/bytes") == 20 << 20
             }),
             (&["-n", "5M", "-R"], |_, here| bytes(here, Direction::Reverse) == 5 << 20),
             (&["-k", "50", "-l", "10K", "-R", "-P", "2"], |_, here| {
@@ -202,12 +211,12 @@ fn tcp_backwards_and_both_ways() {
                 KEPT.contains(&bytes(here, Direction::Reverse))
             }),
             (&["-t", "1", "-R", "-C", "cubic", "-M", "900", "-Z", "-N"], |_, here| {
-                let socket = &here.flows[0].series.socket;
+                let socket = &here.measured.flows()[0].series.socket;
                 socket.congestion.as_deref() == Some("cubic") && socket.mss.is_some_and(|mss| mss <= 900)
             }),
             (&["-t", "2", "-R", "-O", "1", "--get-server-output"], |json, here| {
                 json["server_output_text"].as_str().unwrap_or_default().contains("sender")
-                    && is_after_the_first_second(&here.flows[0].series)
+                    && is_after_the_first_second(&here.measured.flows()[0].series)
             }),
             (&["-t", "1", "--bidir", "-P", "2"], |_, here| flows(here, Direction::Reverse).len() == 2),
         ],
@@ -225,11 +234,15 @@ fn udp_with_every_option() {
         "127.0.0.1",
         &[
             (&["-u", "-t", "1"], ANY),
-            (&["-u", "-t", "1", "-b", "20M", "-P", "3", "-l", "1000"], |_, here| here.flows.len() == 3),
+            (&["-u", "-t", "1", "-b", "20M", "-P", "3", "-l", "1000"], |_, here| {
+                here.measured.flows().len() == 3
+            }),
             (&["-u", "-t", "1", "-b", "10M", "-R"], ANY),
-            (&["-u", "-t", "1", "-b", "10M", "--bidir", "-P", "2"], |_, here| here.flows.len() == 4),
+            (&["-u", "-t", "1", "-b", "10M", "--bidir", "-P", "2"], |_, here| {
+                here.measured.flows().len() == 4
+            }),
             (&["-u", "-t", "1", "-b", "10M", "--udp-counters-64bit", "-S", "32"], |_, here| {
-                here.flows[0].series.socket.dscp == Some(8)
+                here.measured.flows()[0].series.socket.dscp == Some(8)
             }),
             (&["-u", "-n", "1M", "-b", "50M", "--cport", "12200", "--get-server-output"], ANY),
             (&["-u", "-t", "2", "-O", "1", "-b", "10M", "-i", "0.5"], ANY),
@@ -252,9 +265,13 @@ fn two_plumbs_tell_each_other_everything() {
             assert_eq!(ended.failure, None, "{direction:?}");
             assert!(report.peer_is_plumb, "{direction:?}");
             let here = ended.here.expect("it came to its end");
-            assert_eq!(report.peer.flows, here.flows, "what the server saw is what the client knows of it");
+            assert_eq!(
+                report.peer.measured.flows,
+                here.measured.flows(),
+                "what the server saw is what the client knows of it"
+            );
             assert!(
-                here.flows.iter().all(|flow| flow.series.intervals.len() > 5),
+                here.measured.flows().iter().all(|flow| flow.series.intervals.len() > 5),
                 "samples as dense as asked"
             );
         }

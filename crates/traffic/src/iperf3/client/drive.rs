@@ -23,7 +23,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     observer::Observer,
-    outcome::Outcome,
+    outcome::StreamOutcome,
     spec::cpu_of,
     stop::Stop,
     stream::{self, CLIENT, Finish, Flow, FlowSocket, Start},
@@ -70,7 +70,7 @@ struct Seen<'a> {
     moved: (u64, u64),
 }
 
-type Run<'s> = ScopedJoinHandle<'s, Result<Outcome>>;
+type Run<'s> = ScopedJoinHandle<'s, Result<StreamOutcome>>;
 
 impl Drive<'_> {
     /// Lets the streams flow until the end; the server has been told of it.
@@ -79,7 +79,7 @@ impl Drive<'_> {
         control: &mut Control<'_>,
         streams: Streams,
         plan: &[PlannedStream],
-    ) -> Result<Outcome> {
+    ) -> Result<StreamOutcome> {
         let ends = Ends::default();
         let (sending, receiving) = (copies(&streams, plan, true)?, copies(&streams, plan, false)?);
         let (senders, receivers) = self.flows(streams, plan, &ends);
@@ -255,8 +255,8 @@ fn hear(told: &Receiver<Told>, ears: &Ears<'_>) {
 }
 
 /// Awaits both runs, hearing what they tell, and puts what they recorded together.
-fn join(runs: [Option<Run<'_>>; 2], hear: impl Fn()) -> Result<Outcome> {
-    let mut all = Outcome::default();
+fn join(runs: [Option<Run<'_>>; 2], hear: impl Fn()) -> Result<StreamOutcome> {
+    let mut all = StreamOutcome::default();
     let mut failure = None;
     for run in runs.into_iter().flatten() {
         while !run.is_finished() {
@@ -265,7 +265,7 @@ fn join(runs: [Option<Run<'_>>; 2], hear: impl Fn()) -> Result<Outcome> {
         }
         match run.join().unwrap_or_else(|_| Err(Error::Panicked { thread: "the streams".into() })) {
             Ok(outcome) => {
-                all.flows.extend(outcome.flows);
+                all.measured.flows.extend(outcome.measured.flows);
                 all.threads.extend(outcome.threads);
             }
             Err(error) => failure = failure.or(Some(error)),

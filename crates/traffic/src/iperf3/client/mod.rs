@@ -34,7 +34,7 @@ use crate::{
     error::{Error, Result},
     iperf3::entropy::random,
     observer::Observer,
-    outcome::Outcome,
+    outcome::StreamOutcome,
     stop::Stop,
 };
 
@@ -107,12 +107,12 @@ pub struct Credentials {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// What this end recorded.
-    pub here: Outcome,
+    pub here: StreamOutcome,
     /// What the server told in iperf3's way.
     pub there: Results,
     /// What the server recorded: its whole series when it is plumb, else one interval a flow, made of `there`. Of
     /// what this end sent over UDP and the server never saw, the end of a stream counts as lost, too.
-    pub peer: Outcome,
+    pub peer: StreamOutcome,
     /// Whether the server is plumb.
     pub peer_is_plumb: bool,
     /// The parameters as they were sent.
@@ -228,7 +228,7 @@ struct Test<'a> {
 }
 
 struct Tested {
-    here: Outcome,
+    here: StreamOutcome,
     there: Results,
     connections: Vec<Connection>,
     cpu: [f64; 3],

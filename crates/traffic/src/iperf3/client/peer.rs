@@ -3,11 +3,12 @@
 use codecs::iperf3::{PlannedStream, Results, StreamResults};
 use units::{Bytes, Nanos};
 use workload::{
-    DatagramSample, Direction, EndSeries, Interval, SocketFacts, StreamSettings, TcpSample, Transport,
+    DatagramSample, Direction, EndSeries, FlowEnd, Interval, SocketFacts, StreamEnd, StreamSettings,
+    TcpSample, Transport,
 };
 
 use super::{super::extension, ServerOutput};
-use crate::outcome::{FlowOutcome, Outcome};
+use crate::outcome::StreamOutcome;
 
 /// What the server recorded, and whether it is plumb. A stock server's flows have one interval each, and no
 /// threads.
@@ -15,21 +16,21 @@ pub(super) fn outcome(
     there: &Results,
     plan: &[PlannedStream],
     load: &StreamSettings,
-    here: &Outcome,
-) -> (Outcome, bool) {
+    here: &StreamOutcome,
+) -> (StreamOutcome, bool) {
     if let Some(outcome) = there.plumb.as_ref().and_then(|told| extension::understand(told, plan)) {
         return (outcome, true);
     }
-    let flows = plan.iter().zip(&here.flows).filter_map(|(planned, ours)| {
+    let flows = plan.iter().zip(&here.measured.flows).filter_map(|(planned, ours)| {
         let theirs = there.streams.iter().find(|stream| stream.id == i64::from(planned.id))?;
         let interval = interval(theirs, planned.direction, load.transport, &ours.series);
         // Kept short, and from having a terminal obey it.
         let congestion = there.congestion_used.as_ref().filter(|name| is_name(name));
         let socket = SocketFacts { congestion: congestion.cloned(), ..SocketFacts::default() };
         let series = EndSeries { intervals: vec![interval], socket, ..EndSeries::default() };
-        Some(FlowOutcome { id: ours.id, direction: ours.direction, series })
+        Some(FlowEnd { id: ours.id, direction: ours.direction, series })
     });
-    (Outcome { flows: flows.collect(), ..Outcome::default() }, false)
+    (StreamOutcome { measured: StreamEnd { flows: flows.collect() }, ..StreamOutcome::default() }, false)
 }
 
 /// What the server printed.

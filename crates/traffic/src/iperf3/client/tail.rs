@@ -1,17 +1,17 @@
 //! Datagrams that were sent, and after which nothing came: iperf3's receivers do not miss them. Pure.
 
 use codecs::iperf3::{PlannedStream, Results};
-use workload::{DatagramSample, Direction, EndSeries, Transport};
+use workload::{DatagramSample, Direction, EndSeries, StreamEnd, Transport};
 
 use super::Report;
-use crate::outcome::{FlowOutcome, Outcome};
+use crate::outcome::StreamOutcome;
 
 impl Report {
     /// The flows of [`Self::here`]; of UDP, what was sent and never came is lost, at the end of a stream too.
     /// iperf3's own numbers leave the end out.
     #[must_use]
-    pub fn settled(&self) -> Vec<FlowOutcome> {
-        let mut flows = self.here.flows.clone();
+    pub fn settled(&self) -> StreamEnd {
+        let mut flows = self.here.measured.flows.clone();
         if self.load.transport == Transport::Udp {
             for (planned, flow) in self.params.streams().iter().zip(&mut flows) {
                 let sent = packets(&self.there, planned);
@@ -21,15 +21,20 @@ impl Report {
                 }
             }
         }
-        flows
+        StreamEnd { flows }
     }
 }
 
 /// The same at the server, of what this end has sent.
-pub(super) fn settle(peer: &mut Outcome, there: &Results, plan: &[PlannedStream], here: &Outcome) {
-    for (planned, ours) in plan.iter().zip(&here.flows) {
+pub(super) fn settle(
+    peer: &mut StreamOutcome,
+    there: &Results,
+    plan: &[PlannedStream],
+    here: &StreamOutcome,
+) {
+    for (planned, ours) in plan.iter().zip(&here.measured.flows) {
         let id = (ours.id, ours.direction);
-        let theirs = peer.flows.iter_mut().find(|flow| (flow.id, flow.direction) == id);
+        let theirs = peer.measured.flows.iter_mut().find(|flow| (flow.id, flow.direction) == id);
         let (Some(theirs), Some(seen)) = (theirs, packets(there, planned)) else { continue };
         if planned.direction == Direction::Forward {
             lose(&mut theirs.series, highest(&ours.series).saturating_sub(seen));
@@ -62,12 +67,12 @@ fn lose(series: &mut EndSeries, missing: i64) {
 mod tests {
     use codecs::iperf3::StreamResults;
     use units::{Bytes, Nanos};
-    use workload::Interval;
+    use workload::{Interval, StreamEnd};
 
     use super::*;
 
     /// A warm-up and two seconds, with these counts and losses.
-    fn outcome(direction: Direction, seconds: [(u64, i64); 3]) -> Outcome {
+    fn outcome(direction: Direction, seconds: [(u64, i64); 3]) -> StreamOutcome {
         let interval = |(second, (count, lost)): (u64, (u64, i64))| Interval {
             start: Nanos::from_secs(second),
             end: Nanos::from_secs(second + 1),
@@ -78,7 +83,10 @@ mod tests {
         };
         let intervals = (0..).zip(seconds).map(interval).collect();
         let series = EndSeries { intervals, ..EndSeries::default() };
-        Outcome { flows: vec![FlowOutcome { id: 0, direction, series }], ..Outcome::default() }
+        StreamOutcome {
+            measured: StreamEnd { flows: vec![FlowEnd { id: 0, direction, series }] },
+            ..StreamOutcome::default()
+        }
     }
 
     fn told(packets: i64) -> Results {
@@ -104,7 +112,7 @@ mod tests {
         {
             let mut peer = outcome(Direction::Forward, [(0, 0), (count as u64, lost), (0, 0)]);
             settle(&mut peer, &told(seen), &plan, &sent);
-            let found = peer.flows[0].series.datagrams().expect("of UDP");
+            let found = peer.measured.flows[0].series.datagrams().expect("of UDP");
             assert_eq!(found.lost, expected, "the highest number was {seen}");
         }
     }
@@ -117,7 +125,7 @@ mod tests {
             load: params.load(),
             here,
             there: told(300),
-            peer: Outcome::default(),
+            peer: StreamOutcome::default(),
             peer_is_plumb: false,
             params,
             connections: Vec::new(),
@@ -127,7 +135,7 @@ mod tests {
             cpu: [0.0; 3],
             server_output: None,
         };
-        assert_eq!(report.settled()[0].series.datagrams().map(|sample| sample.lost), Some(30));
-        assert_eq!(report.here.flows[0].series.datagrams().map(|sample| sample.lost), Some(10));
+        assert_eq!(report.settled().flows[0].series.datagrams().map(|sample| sample.lost), Some(30));
+        assert_eq!(report.here.measured.flows[0].series.datagrams().map(|sample| sample.lost), Some(10));
     }
 }

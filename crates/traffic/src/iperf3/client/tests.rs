@@ -17,7 +17,7 @@ use std::{
 
 use codecs::iperf3::output::Output;
 use units::Bytes;
-use workload::{Direction, Interval, Mode, SocketSettings, Transport, Until};
+use workload::{Direction, SocketSettings, StreamSettings, Transport, Until};
 
 use super::*;
 use crate::{
@@ -120,8 +120,8 @@ fn run_and_look(spec: &ClientSpec, flags: &[&str]) -> Option<(Report, Output, u6
     })?
 }
 
-fn bytes(outcome: &Outcome, direction: Direction) -> u64 {
-    let flows = outcome.flows.iter().filter(|flow| flow.direction == direction);
+fn bytes(outcome: &StreamOutcome, direction: Direction) -> u64 {
+    let flows = outcome.measured.flows.iter().filter(|flow| flow.direction == direction);
     flows.map(|flow| flow.series.bytes().0).sum()
 }
 
@@ -163,7 +163,7 @@ fn check(load: &StreamSettings, options: Options) {
         assert_eq!(there, printed, "{direction:?}: what the server told and what it printed");
         assert!(received + thrown_away >= sent, "{direction:?}: {received} of {sent}, {dropped}: {load:?}");
     }
-    let intervals = report.here.flows.iter().map(|flow| flow.series.measured().count());
+    let intervals = report.here.measured.flows.iter().map(|flow| flow.series.measured().count());
     // A busy machine makes fewer and longer ones.
     assert!(intervals.min().unwrap() >= 1);
 }

@@ -164,7 +164,7 @@ fn with_tcp(measure: Measure, stream: &Stream<'_>) -> Measure {
 
 /// At the sender and at the receiver. With both at once, the end that tells it is the sender.
 fn congestion(facts: &Facts<'_>, streams: &[Stream<'_>]) -> (Option<String>, Option<String>) {
-    let here = facts.here.flows.iter().find_map(|flow| flow.series.socket.congestion.clone());
+    let here = facts.here.measured.flows.iter().find_map(|flow| flow.series.socket.congestion.clone());
     let there = facts.there.and_then(|there| there.congestion_used.clone());
     if streams.iter().any(|stream| stream.sends) { (here, there) } else { (there, here) }
 }

@@ -12,10 +12,10 @@ use std::net::SocketAddr;
 use codecs::iperf3::{Params, PlannedStream, Results, StreamResults, output::Output};
 use samples::UnixMillis;
 use units::Nanos;
-use workload::{Direction, EndSeries, StreamSettings};
+use workload::{Direction, EndSeries, FlowEnd, StreamSettings};
 
 use super::client::{ClientSpec, Connection, Report, ServerOutput};
-use crate::outcome::{FlowOutcome, Outcome};
+use crate::outcome::StreamOutcome;
 
 /// What is told of a test, by one of its ends.
 pub(crate) struct Facts<'a> {
@@ -25,7 +25,7 @@ pub(crate) struct Facts<'a> {
     /// As it was run.
     pub(crate) load: &'a StreamSettings,
     /// The flows of the parameters' plan, in its order.
-    pub(crate) here: &'a Outcome,
+    pub(crate) here: &'a StreamOutcome,
     /// What the other end told, if it did.
     pub(crate) there: Option<&'a Results>,
     /// Those of the flows, in their order.
@@ -98,8 +98,8 @@ impl Facts<'_> {
 
     fn streams<'a>(&'a self, plan: &[PlannedStream]) -> Vec<Stream<'a>> {
         let told = self.there.map_or(&[][..], |there| &there.streams);
-        let streams = plan.iter().zip(&self.here.flows).zip(start::FIRST_SOCKET..);
-        let stream = |((planned, flow), socket): ((&PlannedStream, &'a FlowOutcome), i64)| Stream {
+        let streams = plan.iter().zip(&self.here.measured.flows).zip(start::FIRST_SOCKET..);
+        let stream = |((planned, flow), socket): ((&PlannedStream, &'a FlowEnd), i64)| Stream {
             socket,
             direction: planned.direction,
             sends: planned.direction == self.sent(),

@@ -15,7 +15,7 @@ pub(super) const FIRST_SOCKET: i64 = 5;
 
 impl Facts<'_> {
     pub(super) fn start(&self) -> Start {
-        let facts = self.here.flows.first().map(|flow| &flow.series.socket);
+        let facts = self.here.measured.flows.first().map(|flow| &flow.series.socket);
         let buffer = |bytes: Option<Bytes>| bytes.map(|bytes| signed(bytes.0));
         let tcp = self.load.transport == Transport::Tcp;
         let default_mss = self.control_mss.filter(|_| tcp && self.params.mss == 0);

@@ -1,7 +1,9 @@
 //! Documents of both ends of made-up tests.
 
 use units::Bytes;
-use workload::{DatagramSample, Interval, TcpSample, Transport, Until};
+use workload::{
+    DatagramSample, EndSeries, FlowEnd, Interval, StreamEnd, StreamSettings, TcpSample, Transport, Until,
+};
 
 use super::*;
 
@@ -40,12 +42,15 @@ fn document(load: &StreamSettings, ends: &[u64], every: Nanos, client: bool) -> 
     let plan = params.streams();
     let udp = load.transport == Transport::Udp;
     let warmup = load.warmup.0 / MS;
-    let flow = |planned: &PlannedStream| FlowOutcome {
+    let flow = |planned: &PlannedStream| FlowEnd {
         id: 0,
         direction: planned.direction,
         series: series(warmup, ends, udp),
     };
-    let here = Outcome { flows: plan.iter().map(flow).collect(), ..Outcome::default() };
+    let here = StreamOutcome {
+        measured: StreamEnd { flows: plan.iter().map(flow).collect() },
+        ..StreamOutcome::default()
+    };
     let there = Results {
         cpu_util_total: 50.0,
         cpu_util_user: 20.0,

@@ -126,9 +126,9 @@ fn streams_flow() {
         let load = PingPongSettings { under: Some(under), ..settings(transport, 64) };
         let Some((client, server)) = on_loopback(|| play(&load, |port| port)) else { return };
         for end in [client.expect("runs"), server.expect("runs")] {
-            let directions: Vec<_> = end.flows.iter().map(|flow| flow.direction).collect();
+            let directions: Vec<_> = end.measured.beside.flows.iter().map(|flow| flow.direction).collect();
             assert_eq!(directions, [Direction::Forward, Direction::Reverse]);
-            for flow in &end.flows {
+            for flow in &end.measured.beside.flows {
                 // 80 Mbit/s for 200 ms are 2 MB.
                 let bytes = flow.series.bytes().0;
                 assert!((1_000_000..4_000_000).contains(&bytes), "{bytes}");

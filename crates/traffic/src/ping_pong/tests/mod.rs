@@ -9,7 +9,7 @@ mod stall;
 use std::{net::SocketAddr, thread};
 
 use units::{Bytes, Nanos};
-use workload::{PingPongData, PingPongSettings, Transport};
+use workload::{PingPongData, PingPongEnd, PingPongSettings, Transport};
 
 use super::{Server, run_client};
 use crate::{
@@ -44,7 +44,7 @@ fn client_spec(load: &PingPongSettings, port: u16) -> ClientSpec<PingPongSetting
 fn play(
     load: &PingPongSettings,
     by_way_of: impl FnOnce(u16) -> u16,
-) -> (Result<Outcome, Error>, Result<Outcome, Error>) {
+) -> (Result<Outcome<PingPongEnd>, Error>, Result<Outcome<PingPongEnd>, Error>) {
     let stop = Stop::new();
     let server = Server::open(server_spec(load)).expect("loopback");
     let client = client_spec(load, by_way_of(server.port()));
@@ -55,6 +55,6 @@ fn play(
     })
 }
 
-fn data(end: &Outcome) -> &PingPongData {
-    end.ping_pong.as_ref().expect("a ping-pong")
+fn data(end: &Outcome<PingPongEnd>) -> PingPongData {
+    end.measured.clone().alone()
 }

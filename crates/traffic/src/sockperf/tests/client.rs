@@ -7,7 +7,7 @@ use std::{
 };
 
 use units::{Bytes, Nanos};
-use workload::{PingPongData, PingPongSettings, Schedule, Transport, Waiting};
+use workload::{PingPongData, PingPongEnd, PingPongSettings, Schedule, Transport, Waiting};
 
 use super::{PATIENT, SOON};
 use crate::{
@@ -29,7 +29,7 @@ fn spec(server: SocketAddr, load: &PingPongSettings) -> ClientSpec {
 }
 
 /// The client's outcome, and what a server counted.
-fn play(load: &PingPongSettings) -> (Outcome, Served) {
+fn play(load: &PingPongSettings) -> (Outcome<PingPongEnd>, Served) {
     match load.transport {
         Transport::Tcp => {
             let listener = TcpListener::bind((HERE, 0)).expect("loopback");
@@ -54,7 +54,7 @@ fn play_with(
     address: SocketAddr,
     load: &PingPongSettings,
     serve: impl FnOnce() -> Result<Served> + Send,
-) -> (Outcome, Served) {
+) -> (Outcome<PingPongEnd>, Served) {
     thread::scope(|scope| {
         let server = scope.spawn(serve);
         let outcome = run_client(&spec(address, load), &Stop::new(), &()).expect("it is answered");
@@ -82,7 +82,7 @@ fn what_the_client_sent_is_what_the_server_counted() {
 fn what_was_sent_is_what_was_counted(load: &PingPongSettings) {
     let (transport, message) = (load.transport, load.message.0);
     let Some((outcome, served)) = on_loopback(|| play(load)) else { return };
-    let data = outcome.ping_pong.expect("a ping-pong's");
+    let data = outcome.measured.alone();
     // One message greets; over UDP another one where the first was not answered in time.
     let greetings = served.counts.received - sent(&data);
     assert!(greetings == 1 || transport == Transport::Udp && greetings < 16, "{load:?}: {greetings}");
@@ -103,7 +103,7 @@ fn an_open_loop_sends_as_many_as_fall_due() {
         }) else {
             return;
         };
-        let data = outcome.ping_pong.expect("a ping-pong's");
+        let data = outcome.measured.alone();
         let (lost, came) = (data.lost.expect("counted"), data.round_trips.count());
         assert_eq!(lost + came, 400, "{load:?}");
         assert!(lost <= dropped, "{load:?}: {lost} {dropped}");

@@ -29,8 +29,8 @@ fn strangers_and_slow_peers_do_not_disturb() {
         }
     };
     let Some((client, server)) = flow(&load, disturb) else { return };
-    assert_eq!((client.flows.len(), server.flows.len()), (2, 2));
-    for (ours, theirs) in client.flows.iter().zip(&server.flows) {
+    assert_eq!((client.measured.flows.len(), server.measured.flows.len()), (2, 2));
+    for (ours, theirs) in client.measured.flows.iter().zip(&server.measured.flows) {
         assert_eq!(total(&ours.series), total(&theirs.series));
     }
 }

@@ -15,7 +15,7 @@ use workload::{DatagramSample, Direction, EndSeries, Mode, StreamSettings, Trans
 
 use super::{Server, run_client};
 use crate::{
-    ClientSpec, Outcome, ServerSpec, Stop,
+    ClientSpec, ServerSpec, Stop, StreamOutcome,
     testing::{HERE, TOKEN, on_loopback},
 };
 
@@ -59,7 +59,7 @@ fn client_spec(load: &StreamSettings, port: u16) -> ClientSpec<StreamSettings> {
 }
 
 /// Client and server; `disturb` happens while the server listens.
-fn flow(load: &StreamSettings, disturb: impl FnOnce(u16) + Send) -> Option<(Outcome, Outcome)> {
+fn flow(load: &StreamSettings, disturb: impl FnOnce(u16) + Send) -> Option<(StreamOutcome, StreamOutcome)> {
     on_loopback(|| {
         let stop = Stop::new();
         let server = Server::open(server_spec(load)).expect("loopback");

@@ -5,13 +5,13 @@ use workload::{Direction, EndSeries, Mode, SocketFacts, SocketSettings, StreamSe
 
 use super::{client_spec, datagrams, flow, for_300_ms, server_spec, settings, total};
 use crate::{
-    ClientSpec, Outcome, ServerSpec, Stop,
+    ClientSpec, ServerSpec, Stop, StreamOutcome,
     stream::{Server, run_client},
     testing::on_loopback,
 };
 
-fn series(outcomes: &(Outcome, Outcome)) -> impl Iterator<Item = &EndSeries> {
-    outcomes.0.flows.iter().chain(&outcomes.1.flows).map(|flow| &flow.series)
+fn series(outcomes: &(StreamOutcome, StreamOutcome)) -> impl Iterator<Item = &EndSeries> {
+    outcomes.0.measured.flows.iter().chain(&outcomes.1.measured.flows).map(|flow| &flow.series)
 }
 
 /// Both directions over both transports, with what is asked; `holds` of every socket.
@@ -72,8 +72,12 @@ fn source_ports_are_the_first_and_those_after_it() {
         load.socket.source_port = Some(41_000);
         let Some((client, server)) = flow(&load, |_| ()) else { return };
         let expected: Vec<_> = (41_000..41_004).map(|port| format!("127.0.0.1:{port}")).collect();
-        let addresses = |outcome: &Outcome, end: usize| -> Vec<String> {
-            let pairs = outcome.flows.iter().map(|flow| flow.series.socket.addresses.clone().expect("known"));
+        let addresses = |outcome: &StreamOutcome, end: usize| -> Vec<String> {
+            let pairs = outcome
+                .measured
+                .flows
+                .iter()
+                .map(|flow| flow.series.socket.addresses.clone().expect("known"));
             pairs.map(|pair| pair.split(" -> ").nth(end).expect("a pair").to_owned()).collect()
         };
         assert_eq!((addresses(&client, 0), addresses(&server, 1)), (expected.clone(), expected));
@@ -119,7 +123,7 @@ fn every_thread_runs_on_the_cpu_that_it_was_given() {
         return;
     };
     for outcome in [&outcomes.0, &outcomes.1] {
-        for (thread, flow) in outcome.flows.iter().enumerate() {
+        for (thread, flow) in outcome.measured.flows.iter().enumerate() {
             let cpu = vec![cpus[thread % cpus.len()]];
             assert_eq!(flow.series.socket.cpus.as_ref(), Some(&cpu));
             assert_eq!(flow.series.socket.ran_on, cpu);
@@ -135,7 +139,7 @@ fn limit_moves_the_same_bytes_without_copies() {
         let load =
             StreamSettings { mode: Mode::Limit, message: Bytes(1 << 20), ..settings(direction, 2, until) };
         let Some((client, server)) = flow(&load, |_| ()) else { return };
-        for (ours, theirs) in client.flows.iter().zip(&server.flows) {
+        for (ours, theirs) in client.measured.flows.iter().zip(&server.measured.flows) {
             assert_eq!(total(&ours.series), total(&theirs.series));
             assert!(total(&ours.series) > 0);
             let (sender, receiver) = match ours.direction {
@@ -158,7 +162,7 @@ fn a_spliced_stream_over_a_short_path_has_a_bounded_send_buffer_unless_it_has_a_
             StreamSettings { mode, ..settings(Direction::Forward, 1, Until::Sent(Bytes(50_000_000))) };
         load.socket.window = window;
         let Some((client, _)) = flow(&load, |_| ()) else { return };
-        let facts = &client.flows[0].series.socket;
+        let facts = &client.measured.flows[0].series.socket;
         assert!(
             facts.send_buffer.is_some_and(|bytes| bytes <= Bytes(most)),
             "{mode:?} {window:?}: {facts:?}"

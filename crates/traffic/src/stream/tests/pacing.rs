@@ -23,7 +23,7 @@ fn loads(period: u64, until: Until) -> Vec<StreamSettings> {
 }
 
 fn sender(load: &StreamSettings) -> Option<EndSeries> {
-    Some(flow(load, |_| ())?.0.flows.remove(0).series)
+    Some(flow(load, |_| ())?.0.measured.flows.remove(0).series)
 }
 
 #[test]

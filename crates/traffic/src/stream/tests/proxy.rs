@@ -104,7 +104,7 @@ fn check(direction: Direction, mode: Mode) {
     };
     let (sender, receiver) =
         if direction == Direction::Forward { (&client, &server) } else { (&server, &client) };
-    let (sent, came) = (counts(&sender.flows[0].series), counts(&receiver.flows[0].series));
+    let (sent, came) = (counts(&sender.measured.flows[0].series), counts(&receiver.measured.flows[0].series));
     assert_eq!(sent, DatagramSample { count: COUNT, ..DatagramSample::default() });
     let tenth = COUNT / 10;
     let expected = DatagramSample {

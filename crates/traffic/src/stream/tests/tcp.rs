@@ -37,9 +37,9 @@ fn check_series(series: &EndSeries, load: &StreamSettings) {
 fn check(direction: Direction, streams: u32, until: Until) {
     let load = settings(direction, streams, until);
     let Some((client, server)) = flow(&load, |_| ()) else { return };
-    assert_eq!(client.flows.len(), direction.flows().len() * streams as usize);
-    assert_eq!(client.threads.len(), client.flows.len());
-    for (ours, theirs) in client.flows.iter().zip(&server.flows) {
+    assert_eq!(client.measured.flows.len(), direction.flows().len() * streams as usize);
+    assert_eq!(client.threads.len(), client.measured.flows.len());
+    for (ours, theirs) in client.measured.flows.iter().zip(&server.measured.flows) {
         assert_eq!((ours.id, ours.direction), (theirs.id, theirs.direction));
         assert_eq!(total(&ours.series), total(&theirs.series), "both ends agree to the byte");
         assert!(total(&ours.series) > 0);
@@ -49,8 +49,8 @@ fn check(direction: Direction, streams: u32, until: Until) {
         let (here, there) = (addresses(&ours.series), addresses(&theirs.series));
         assert!(here.split(" -> ").eq(there.split(" -> ").collect::<Vec<_>>().into_iter().rev()));
     }
-    for flow in client.flows.iter().chain(&server.flows) {
-        let is_client = client.flows.iter().any(|ours| std::ptr::eq(ours, flow));
+    for flow in client.measured.flows.iter().chain(&server.measured.flows) {
+        let is_client = client.measured.flows.iter().any(|ours| std::ptr::eq(ours, flow));
         if is_client == (flow.direction == Direction::Forward) {
             let known = |sample: &workload::TcpSample| {
                 let measured = sample.delivery.is_some() && sample.least_rtt.is_some();
@@ -60,8 +60,13 @@ fn check(direction: Direction, streams: u32, until: Until) {
         }
     }
     for direction in direction.flows() {
-        let sent: u64 =
-            client.flows.iter().filter(|flow| flow.direction == *direction).map(|f| total(&f.series)).sum();
+        let sent: u64 = client
+            .measured
+            .flows
+            .iter()
+            .filter(|flow| flow.direction == *direction)
+            .map(|f| total(&f.series))
+            .sum();
         if let Until::Sent(bytes) = until {
             assert_eq!(sent, bytes.0);
         }
@@ -102,12 +107,12 @@ fn streams_last() {
     let load = settings(Direction::Forward, 1, for_300_ms());
     let Some((client, server)) = flow(&load, |_| ()) else { return };
     for (outcome, role) in [(&client, ThreadRole::Send), (&server, ThreadRole::Receive)] {
-        let elapsed = outcome.flows[0].series.elapsed();
+        let elapsed = outcome.measured.flows[0].series.elapsed();
         assert!(elapsed >= Nanos::from_millis(200) && elapsed < Nanos::from_secs(5), "{elapsed}");
         assert_eq!(outcome.threads[0].role, role);
         assert!(outcome.threads[0].elapsed >= Nanos::from_millis(390));
     }
-    assert!(client.flows[0].series.intervals.len() >= 6);
+    assert!(client.measured.flows[0].series.intervals.len() >= 6);
 }
 
 #[test]
@@ -128,7 +133,7 @@ fn congestion_control_and_cpus_are_what_was_asked() {
     }) else {
         return;
     };
-    for flow in client.flows.iter().chain(&server.flows) {
+    for flow in client.measured.flows.iter().chain(&server.measured.flows) {
         assert_eq!(flow.series.socket.congestion.as_deref(), Some("reno"));
         assert_eq!(flow.series.socket.cpus.as_ref(), Some(&cpus));
     }
@@ -191,7 +196,7 @@ fn stalls_are_recorded() {
     }) else {
         return;
     };
-    let series = &outcome.flows[0].series;
+    let series = &outcome.measured.flows[0].series;
     check_series(series, &load);
     let empty: Vec<_> = series.intervals.iter().filter(|interval| interval.bytes == Bytes(0)).collect();
     assert!(empty.len() >= 5, "{:?}", series.intervals);
@@ -222,7 +227,7 @@ fn intervals_are_told_on_the_watching_thread_as_they_end() {
     }) else {
         return;
     };
-    for flow in &outcome.flows {
+    for flow in &outcome.measured.flows {
         let sends = flow.direction == Direction::Forward;
         let id = FlowId { id: flow.id, direction: flow.direction, sends };
         let told: Vec<_> = told.iter().filter(|(of, _)| *of == id).map(|(_, interval)| *interval).collect();
@@ -245,7 +250,7 @@ fn a_load_from_the_same_ports_can_be_made_again() {
             let server = scope.spawn(|| server.run(&stop, &()));
             let client = run_client(&client, &stop, &()).expect("the ports are free again");
             let _ = server.join().expect("no panic").expect("runs");
-            let addresses = client.flows.iter().map(|flow| flow.series.socket.addresses.clone());
+            let addresses = client.measured.flows.iter().map(|flow| flow.series.socket.addresses.clone());
             addresses.map(|addresses| addresses.expect("of TCP")).collect::<Vec<_>>()
         })
     };

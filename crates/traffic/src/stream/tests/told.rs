@@ -12,7 +12,7 @@ use workload::{Direction, Mode, StreamSettings, Transport, Until};
 
 use super::{datagrams, settings, total};
 use crate::{
-    Beat, Observer, Outcome, Stop,
+    Beat, Observer, Stop, StreamOutcome,
     stream::{self, CLIENT, DatagramFormat, Finish, Flow, FlowSocket, SERVER, Start, Told},
     testing::{HERE, on_loopback},
 };
@@ -44,7 +44,11 @@ impl Observer for Came<'_> {
 }
 
 /// Client and server; the sender is told once something has come, and then the receiver.
-fn run(load: &StreamSettings, direction: Direction, format: DatagramFormat) -> Option<(Outcome, Outcome)> {
+fn run(
+    load: &StreamSettings,
+    direction: Direction,
+    format: DatagramFormat,
+) -> Option<(StreamOutcome, StreamOutcome)> {
     on_loopback(|| {
         let (client, server) = connected(load, format);
         let (ours, theirs) = (Told::default(), Told::default());
@@ -89,7 +93,7 @@ fn whoever_is_told_ends_and_both_ends_agree() {
         for mode in [Mode::App, Mode::Limit] {
             let load = StreamSettings { mode, ..settings(direction, 1, long) };
             let Some((client, server)) = run(&load, direction, DatagramFormat::Counter32) else { return };
-            let (ours, theirs) = (&client.flows[0].series, &server.flows[0].series);
+            let (ours, theirs) = (&client.measured.flows[0].series, &server.measured.flows[0].series);
             assert_eq!(total(ours), total(theirs));
             assert!(total(ours) > 0 && ours.elapsed() < Nanos::from_secs(10));
             let load = datagrams(direction, 1, long, mode);
@@ -97,8 +101,8 @@ fn whoever_is_told_ends_and_both_ends_agree() {
                 let Some((client, server)) = run(&load, direction, format) else { return };
                 let (sender, receiver) =
                     if direction == Direction::Forward { (client, server) } else { (server, client) };
-                let sum = |outcome: &Outcome| {
-                    let intervals = outcome.flows[0].series.intervals.iter();
+                let sum = |outcome: &StreamOutcome| {
+                    let intervals = outcome.measured.flows[0].series.intervals.iter();
                     intervals
                         .filter_map(|interval| interval.datagrams)
                         .reduce(|a, b| a.and(&b))
@@ -117,6 +121,6 @@ fn whoever_is_told_ends_and_both_ends_agree() {
 fn a_sender_with_an_amount_ends_by_itself() {
     let load = settings(Direction::Forward, 1, Until::Sent(Bytes(5_000_000)));
     let Some((client, server)) = run(&load, Direction::Forward, DatagramFormat::Counter32) else { return };
-    assert_eq!(total(&client.flows[0].series), 5_000_000);
-    assert_eq!(total(&server.flows[0].series), 5_000_000);
+    assert_eq!(total(&client.measured.flows[0].series), 5_000_000);
+    assert_eq!(total(&server.measured.flows[0].series), 5_000_000);
 }

@@ -22,8 +22,8 @@ fn check(load: &StreamSettings) {
 fn lasts_as_long_as_asked(load: &StreamSettings) -> bool {
     let Some((client, server)) = flow(load, |_| ()) else { return true };
     let mut long_enough = true;
-    assert_eq!(client.flows.len(), load.direction.flows().len() * load.streams as usize);
-    for (ours, theirs) in client.flows.iter().zip(&server.flows) {
+    assert_eq!(client.measured.flows.len(), load.direction.flows().len() * load.streams as usize);
+    for (ours, theirs) in client.measured.flows.iter().zip(&server.measured.flows) {
         assert_eq!((ours.id, ours.direction), (theirs.id, theirs.direction));
         let (sender, receiver) = match ours.direction {
             Direction::Reverse => (&theirs.series, &ours.series),
@@ -126,7 +126,7 @@ fn strangers_do_not_disturb_and_are_not_answered() {
         }
     };
     let Some((client, server)) = flow(&load, disturb) else { return };
-    assert_eq!((client.flows.len(), server.flows.len(), answers), (2, 2, 0));
+    assert_eq!((client.measured.flows.len(), server.measured.flows.len(), answers), (2, 2, 0));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The client against a standing server of ours.
 
 use std::sync::mpsc;
+use workload::{Mode, StreamSettings};
 
 use super::*;
 use crate::door::{Config, Event, Watcher, serve};
@@ -39,8 +40,8 @@ fn tells_its_whole_series_and_both_ends_agree_to_the_byte() {
         let load = StreamSettings { direction, streams: 2, mode: Mode::Limit, ..tcp() };
         let Some(report) = run(load, Options::default()) else { return };
         assert!(report.peer_is_plumb);
-        assert_eq!(report.here.flows.len(), report.peer.flows.len());
-        for (here, there) in report.here.flows.iter().zip(&report.peer.flows) {
+        assert_eq!(report.here.measured.flows.len(), report.peer.measured.flows.len());
+        for (here, there) in report.here.measured.flows.iter().zip(&report.peer.measured.flows) {
             assert_eq!((here.id, here.direction), (there.id, there.direction));
             assert!(there.series.intervals.len() >= 2, "{}", there.series.intervals.len());
             assert!(there.series.intervals.iter().all(|interval| interval.tcp.is_some()));
@@ -61,9 +62,13 @@ fn takes_times_that_iperf3_has_no_word_for_and_datagrams() {
             Direction::Forward => (&report.here, &report.peer),
             _ => (&report.peer, &report.here),
         };
-        let lost = received.flows[0].series.datagrams().unwrap().lost;
+        let lost = received.measured.flows[0].series.datagrams().unwrap().lost;
         assert_eq!(bytes(sent, direction), bytes(received, direction) + lost.unsigned_abs() * 1000);
-        assert!(sent.flows[0].series.elapsed() < SECOND, "{}", sent.flows[0].series.elapsed());
+        assert!(
+            sent.measured.flows[0].series.elapsed() < SECOND,
+            "{}",
+            sent.measured.flows[0].series.elapsed()
+        );
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a client is set to, and what it hears meanwhile.
 
+use workload::{Interval, Mode, SocketSettings, StreamSettings};
+
 use super::*;
 
 #[test]
@@ -36,7 +38,7 @@ fn every_setting_arrives() {
     assert_eq!(ports, [42_000, 42_001]);
     let Some(ServerOutput::Json(json)) = report.server_output else { panic!("{:?}", report.server_output) };
     assert_eq!(Output::parse(&json.to_string()).unwrap().start.cookie, server.start.cookie);
-    for flow in &report.here.flows {
+    for flow in &report.here.measured.flows {
         assert_eq!(flow.series.socket.congestion.as_deref(), Some("reno"));
         assert!((2_000_000..3_000_000).contains(&flow.series.bytes().0), "{}", flow.series.bytes().0);
     }
