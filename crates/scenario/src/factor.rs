@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};
-use workload::{Direction, Mode, Placement, Waiting, WorkloadSettings};
+use workload::{Direction, Mode, Placement, Transport, Waiting, WorkloadSettings};
 
 use std::collections::BTreeMap;
 
@@ -116,7 +116,7 @@ impl Setting {
             Self::Waiting(_) | Self::Open(_) => matches!(load, WorkloadSettings::PingPong(_)),
             Self::Message(_) => !matches!(load, WorkloadSettings::Connect(_)),
             Self::Placement(_) => true,
-            Self::Congestion(_) => load.is_tcp(),
+            Self::Congestion(_) => load.kind().transport() == Transport::Tcp,
         }
     }
 

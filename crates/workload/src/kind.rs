@@ -4,7 +4,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
-use workload::Work;
 
 use crate::{
     column::Column,
@@ -14,7 +13,35 @@ use crate::{
     reported::ReportedData,
     socket::{SocketFacts, SocketSettings},
     stream::{self, FlowEnd, StreamData, StreamEnd, StreamSettings},
+    work::Work,
 };
+
+/// A kind of workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkloadKind {
+    /// Bulk transfer over TCP or UDP: throughput.
+    Stream,
+    /// Messages there and back: round-trip latency.
+    PingPong,
+    /// TCP connections made, used for one request and its answer, and closed: their rate.
+    Connect,
+}
+
+impl WorkloadKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Stream, Self::PingPong, Self::Connect];
+
+    /// As scenarios and records write it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Stream => "stream",
+            Self::PingPong => "ping-pong",
+            Self::Connect => "connect",
+        }
+    }
+}
 
 /// What is sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -51,8 +78,6 @@ impl WorkloadSettings {
 
 /// What the settings of each kind tell of themselves.
 pub trait KindSettings {
-    /// Its word in scenarios and records.
-    fn word(&self) -> &'static str;
     /// What it is judged by, under whichever schedule.
     fn metric(&self) -> Metric;
     /// What its sockets speak.
@@ -129,15 +154,15 @@ impl EndMeasurement {
         match self {
             Self::Stream(client) => match server {
                 Self::Stream(server) => StreamData::of_ends(&client, &server).map(Measurement::Stream),
-                other => Err(other.beside("stream")),
+                other => Err(other.beside(WorkloadKind::Stream)),
             },
             Self::PingPong(client) => match server {
                 Self::PingPong(server) => client.together(server).map(Measurement::PingPong),
-                other => Err(other.beside("ping-pong")),
+                other => Err(other.beside(WorkloadKind::PingPong)),
             },
             Self::Connect(client) => match server {
                 Self::Connect(_) => Ok(Measurement::Connect(client.alone())),
-                other => Err(other.beside("connect")),
+                other => Err(other.beside(WorkloadKind::Connect)),
             },
         }
     }
@@ -164,16 +189,18 @@ impl EndMeasurement {
         }
     }
 
-    fn beside(&self, client: &str) -> String {
-        format!("one end reports a {client} and the other a {}", self.word())
+    /// Its kind.
+    #[must_use]
+    pub const fn kind(&self) -> WorkloadKind {
+        match self {
+            Self::Stream(_) => WorkloadKind::Stream,
+            Self::PingPong(_) => WorkloadKind::PingPong,
+            Self::Connect(_) => WorkloadKind::Connect,
+        }
     }
 
-    const fn word(&self) -> &'static str {
-        match self {
-            Self::Stream(_) => "stream",
-            Self::PingPong(_) => "ping-pong",
-            Self::Connect(_) => "connect",
-        }
+    fn beside(&self, client: WorkloadKind) -> String {
+        format!("one end reports a {} and the other a {}", client.word(), self.kind().word())
     }
 }
 
@@ -229,15 +256,21 @@ impl Measurement {
         (kind.metric() == metric).then(|| kind.value())?.filter(|value| value.is_finite())
     }
 
-    /// Every column that a kind has to say of a trial, each name once.
+    /// The heads of all columns that some kind has of a trial, each once.
     #[must_use]
-    pub fn columns() -> Vec<(&'static str, &'static str)> {
-        let all = [stream::COLUMNS, ping_pong::COLUMNS, connect::COLUMNS].concat();
-        all.iter()
-            .enumerate()
-            .filter(|(at, column)| !all[..*at].contains(column))
-            .map(|(_, column)| *column)
-            .collect()
+    pub fn heads() -> Vec<String> {
+        let kinds = [
+            Column::heads(stream::COLUMNS),
+            Column::heads(ping_pong::COLUMNS),
+            Column::heads(connect::COLUMNS),
+        ];
+        let mut heads: Vec<String> = Vec::new();
+        for head in kinds.concat() {
+            if !heads.contains(&head) {
+                heads.push(head);
+            }
+        }
+        heads
     }
 }
 
@@ -262,8 +295,9 @@ pub trait KindMeasurement {
     fn sockets(&self) -> Vec<(&'static str, &SocketFacts)> {
         Vec::new()
     }
-    /// What it has to say in columns of a trial; a name that is not among them is empty.
-    fn columns(&self) -> Vec<Column> {
-        Vec::new()
+    /// What it says of a trial in the column with this head; `None` where it has no such column, or nothing is known.
+    fn column(&self, head: &str) -> Option<String> {
+        let _ = head;
+        None
     }
 }

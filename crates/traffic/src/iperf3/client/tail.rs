@@ -70,6 +70,7 @@ mod tests {
     use workload::{Interval, StreamEnd};
 
     use super::*;
+    use workload::FlowEnd;
 
     /// A warm-up and two seconds, with these counts and losses.
     fn outcome(direction: Direction, seconds: [(u64, i64); 3]) -> StreamOutcome {
