@@ -58,8 +58,11 @@ pub(crate) trait ShownAlone {
     /// Its numbers, each with a name.
     fn lines(&self) -> Vec<(&'static str, Text)>;
 
-    /// Whether it is a mean over intervals, and how sure that is.
-    fn spread(&self) -> Option<Option<&Spread>>;
+    /// Whether it is a mean over intervals.
+    fn is_mean(&self) -> bool;
+
+    /// How sure the mean is; `None` where there were too few intervals, or it is none.
+    fn spread(&self) -> Option<&Spread>;
 
     /// Its distributions of times, and which of them is drawn.
     fn shape(&self) -> Option<(Vec<Named<'_>>, &Distribution)> {

@@ -1,7 +1,7 @@
 //! `bimodal`: what a cell measured gathers at two levels, so its median must not be trusted.
 
 use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity};
-use workload::Quantity;
+use workload::Metric;
 
 use super::{Context, Rule};
 use crate::{
@@ -67,7 +67,7 @@ fn finding((widest, humps): &(&Measured<'_>, Humps), found: &[(&Measured<'_>, Hu
 
 /// What is shown of a cell: the median of its trials, or of a single stream its average.
 fn shown<'a>(cell: &Measured<'_>, median: &'a str, average: &'a str) -> &'a str {
-    if cell.points.len() == 1 && cell.metric.quantity() != Quantity::Time { average } else { median }
+    if cell.points.len() == 1 && cell.metric != Metric::RoundTrip { average } else { median }
 }
 
 fn levels(cell: &Measured<'_>, humps: &Humps) -> (String, String) {

@@ -1,6 +1,7 @@
 //! `vxlan-cost`: what the VXLAN layer takes at the best settings measured, and how to make it less.
 
 use findings::{Comparison, Difference, Evidence, Finding, Ladder, Remedy, Rung, Severity};
+use workload::Metric;
 
 use super::{Context, Rule, ethtool, sure};
 use crate::words::{list, ratio};
@@ -33,9 +34,9 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 
 fn cost<'a>(ladder: &'a Ladder, rung: &'a Rung) -> Option<Cost<'a>> {
     let cost = rung.cost.as_ref().filter(|_| rung.adds.iter().any(|layer| layer == LAYER))?;
-    let worse = match (ladder.metric.more_is_better(), cost.verdict) {
-        (Some(true), Difference::Lower) => cost.ratio.recip(),
-        (Some(false), Difference::Higher) => cost.ratio,
+    let worse = match (ladder.metric, cost.verdict) {
+        (Metric::Throughput, Difference::Lower) => cost.ratio.recip(),
+        (Metric::RoundTrip, Difference::Higher) => cost.ratio,
         _ => return None,
     };
     Some(Cost { ladder, rung, cost, worse })

@@ -51,8 +51,12 @@ impl ShownAlone for SoloConnect {
         ]
     }
 
-    fn spread(&self) -> Option<Option<&Spread>> {
-        Some(self.rate.spread.as_ref())
+    fn is_mean(&self) -> bool {
+        true
+    }
+
+    fn spread(&self) -> Option<&Spread> {
+        self.rate.spread.as_ref()
     }
 
     /// The whole exchange is drawn.

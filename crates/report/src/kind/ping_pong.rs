@@ -93,7 +93,11 @@ impl ShownAlone for LatencySummary {
         lines
     }
 
-    fn spread(&self) -> Option<Option<&Spread>> {
+    fn is_mean(&self) -> bool {
+        false
+    }
+
+    fn spread(&self) -> Option<&Spread> {
         None
     }
 

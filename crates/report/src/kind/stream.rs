@@ -78,9 +78,13 @@ impl ShownAlone for SoloStream {
         lines
     }
 
-    fn spread(&self) -> Option<Option<&Spread>> {
+    fn is_mean(&self) -> bool {
+        true
+    }
+
+    fn spread(&self) -> Option<&Spread> {
         let sent = self.sent.as_ref().and_then(|sent| sent.spread.as_ref());
-        Some(self.received.spread.as_ref().or(sent))
+        self.received.spread.as_ref().or(sent)
     }
 }
 

@@ -29,10 +29,8 @@ pub(super) fn build(solo: &Solo) -> Option<Section> {
 /// Where the interval comes from, or why there is none. Where the rate jumped, the doubts say it.
 fn certainty(solo: &Solo, outcome: &SoloOutcome) -> Option<String> {
     let too_few = || "There are too few samples for an interval.".to_owned();
-    match kind::alone(outcome).spread()? {
-        Some(spread) => Some(method(spread)),
-        None => solo.shifts.is_empty().then(too_few),
-    }
+    let alone = kind::alone(outcome);
+    alone.spread().map(method).or_else(|| (alone.is_mean() && solo.shifts.is_empty()).then(too_few))
 }
 
 fn method(spread: &Spread) -> String {
