@@ -45,7 +45,7 @@ pub(crate) const ROOMS: &[Room] = &[
     Room { name: "units", level: Nouns, may_enter: &[],
         why: "a quantity does not know what it measures" },
     Room { name: "workload", level: Nouns, may_enter: &["units"],
-        why: "what is sent is asked for, ordered and recorded in the same words, by rooms that may not meet" },
+        why: "what is sent and what came of it is asked for, ordered, measured and recorded in the same words, by rooms that may not meet" },
     Room { name: "scenario", level: Nouns, may_enter: &["workload", "units"],
         why: "the experiment is a document; it does not know how it is built or what comes of it" },
     Room { name: "samples", level: Nouns, may_enter: &["workload", "units"],

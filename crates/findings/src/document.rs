@@ -15,7 +15,7 @@ use crate::{
 use samples::{DesignRecord, Environment, Origin, PathRecord, RunId, RunState, Skipped, UnixMillis};
 
 /// The version of [`Findings`]' shape. A reader refuses another one.
-pub const SCHEMA: u32 = 6;
+pub const SCHEMA: u32 = 7;
 
 /// Everything that analysis says of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

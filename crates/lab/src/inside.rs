@@ -213,12 +213,7 @@ impl<S: Sink> Ledger<'_, S> {
                 None => return,
             },
             Told::Trial { planned, cell } => Event::Trial { planned, cell },
-            Told::Rate { elapsed, rate, round_trips, connections } => Event::Rate {
-                elapsed: *elapsed,
-                rate: *rate,
-                round_trips: *round_trips,
-                connections: *connections,
-            },
+            Told::Rate { elapsed, text } => Event::Rate { elapsed: *elapsed, text },
             Told::Decided(decided) => Event::Decided(decided),
             Told::Notice { text } => Event::Notice(text),
         };

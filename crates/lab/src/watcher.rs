@@ -8,7 +8,7 @@ use protocol::{ObserveOrder, Order, Reply, Seen, Subject, Token, WatchedDevice, 
 use samples::{Environment, MissingProbe, Observed, Owner};
 use scenario::{HostName, Layer, ProbeKind};
 use units::Bytes;
-use workload::{Transport, WorkloadSettings};
+use workload::{PingPongSettings, Transport, WorkloadSettings};
 
 use crate::{
     agents::Agents,
@@ -229,7 +229,7 @@ impl Watcher {
 
     /// The messages of an exchange, if they can be followed.
     fn way(&self, exchange: &Exchange<'_>, port: u16) -> Option<WayOrder> {
-        let WorkloadSettings::PingPong(ping) = &exchange.cell.load else { return None };
+        let ping = PingPongSettings::of(&exchange.cell.load)?;
         // From here nothing of a guest is seen: all that happens in it would be taken for the wake-up of the other end.
         if exchange.path.layers.contains(&Layer::Virtio) {
             return None;

@@ -26,10 +26,7 @@ pub(crate) use read::{FIXED, KEYS, read};
 pub(crate) use run_tables::{FactorTable, LayerWord, ObjectiveWord, PathTable, PortsWord, ScheduleTable};
 pub(crate) use section::{Entry, Section};
 pub(crate) use variant_table::VariantTable;
-pub(crate) use workload_tables::{
-    DirectionWord, KindWord, ModeWord, PlacementValue, ScheduleWord, TransportWord, UnderTable, WaitingWord,
-    WorkloadTable,
-};
+pub(crate) use workload_tables::{Loop, PlacementValue, UnderTable, WorkloadTable};
 pub(crate) use written::As;
 
 /// The version of the language that this program reads.

@@ -1,7 +1,7 @@
 //! What a run watches its trials with, beside the traffic. Must not know how a probe looks, nor what it sees.
 
 use serde::{Deserialize, Serialize};
-use workload::{PingPongSettings, Schedule, Transport, WorkloadSettings};
+use workload::{PingPongSettings, WorkloadSettings};
 
 /// Blocks with probed trials where nobody said how many: enough for an interval, and few beside the others.
 const USUAL_BLOCKS: u32 = 7;
@@ -35,18 +35,11 @@ impl ProbeKind {
     /// Whether it sees anything of such a load.
     #[must_use]
     pub fn sees(self, load: &WorkloadSettings) -> bool {
-        match (self, load) {
-            (Self::Cpu | Self::Syscalls, _) => true,
-            (Self::PacketWay, WorkloadSettings::PingPong(ping)) => is_one_at_a_time(ping),
-            (Self::PacketWay, _) => false,
+        match self {
+            Self::Cpu | Self::Syscalls => true,
+            Self::PacketWay => PingPongSettings::of(load).is_some_and(PingPongSettings::is_one_at_a_time),
         }
     }
-}
-
-/// A message can be told from the next where the next waits for its answer, and from a stream beside it where that is
-/// of another protocol.
-fn is_one_at_a_time(ping: &PingPongSettings) -> bool {
-    ping.schedule == Schedule::Closed && (ping.under.is_none() || ping.transport == Transport::Udp)
 }
 
 /// What a scenario is watched with; the default is nothing.

@@ -121,7 +121,7 @@ fn run(lab: &Lab, plan: &Plan, seed: u64, mut trials: Vec<Trial>) -> (Vec<Trial>
 fn recommended(trials: &[Trial], objective: Objective) -> String {
     let mut cells: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for trial in trials.iter().filter(|trial| trial.arm == samples::Arm::Measure) {
-        let value = trial.measurement.value(trial.measurement.metric()).expect("a stream");
+        let value = trial.measurement.value(trial.measurement.kind().metric()).expect("a stream");
         let (values, cpus) = cells.entry(&trial.cell).or_default();
         values.push(value);
         cpus.push(trial.cpu.machine.busy().seconds());

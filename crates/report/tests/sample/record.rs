@@ -60,7 +60,8 @@ fn cell(workload: &str) -> CellRecord {
 }
 
 fn trial(index: u32, arm: Arm, cell: &str, measurement: Measurement) -> Trial {
-    let machine = MachineCpu { cpus: 2, system: Nanos::from_millis(1820), ..MachineCpu::default() };
+    let (elapsed, system) = (Nanos::from_secs(1), Nanos::from_millis(1820));
+    let machine = MachineCpu { cpus: 2, elapsed, system, ..MachineCpu::default() };
     Trial {
         index,
         block: 0,
