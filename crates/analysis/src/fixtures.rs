@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use samples::{
-    Arm, CellRecord, ConnectData, ConnectInterval, CpuUsage, DatagramSample, DesignRecord, DeviceState,
-    EndSeries, Environment, Flow, ImportRecord, Interval, LatencyHistogram, MachineCpu, Measurement,
-    Observed, OpenLoopData, Origin, PathCheck, PathRecord, PingPongData, ProbeKind, Quantity, ReportedData,
+    Arm, CellRecord, ConnectData, ConnectInterval, CpuUsage, DatagramSample, Design, DeviceState, EndSeries,
+    Environment, Flow, ImportRecord, Interval, LatencyHistogram, MachineCpu, Measurement, Observed,
+    OpenLoopData, Origin, PathCheck, PathRecord, PingPongData, ProbeKind, Quantity, ReportedData,
     ReportedValue, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, Sent, SocketFacts,
     StreamData, TcpSample, ThreadCpu, ThreadRole, Told, ToldKind, Trial, UnixMillis,
 };
@@ -47,7 +47,7 @@ impl Fixture {
             tries: None,
             probes: Vec::new(),
             missing_probes: Vec::new(),
-            design: DesignRecord::default(),
+            design: Design::default(),
             environment: Some(environment()),
             paths: Vec::new(),
             cells: Vec::new(),

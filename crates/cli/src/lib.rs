@@ -26,6 +26,7 @@ mod shared;
 mod source;
 mod trial;
 mod tried;
+mod typed;
 mod variants;
 mod watch;
 mod width;

@@ -5,8 +5,7 @@ use std::time::Duration;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use lab::{Decided, Event};
 
-use samples::{EndSeries, Measurement, Trial};
-use scenario::Arm;
+use samples::{Arm, EndSeries, Measurement, Trial};
 use units::{BitRate, Nanos};
 
 use crate::say;

@@ -6,8 +6,10 @@ use std::{
 };
 
 use protocol::{MtuProbe, Order, Reply};
-use samples::{CpuUsage, Doubt, Measurement, Observed, PathCheck, PathCounters, Skipped, Trial, UnixMillis};
-use scenario::{Arm, Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
+use samples::{
+    Arm, CpuUsage, Doubt, Measurement, Observed, PathCheck, PathCounters, Skipped, Trial, UnixMillis,
+};
+use scenario::{Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
 use units::Nanos;
 use workload::{Load, PingPongLoad};
 
@@ -18,7 +20,7 @@ use crate::{
     event::{Event, Observer},
     exchange::{Exchange, Reports, SHORT, token, unexpected},
     ground::{Ground, Unset},
-    merge, placement, record,
+    merge, placement,
     watcher::{Verdict, Watcher},
 };
 
@@ -120,7 +122,7 @@ impl Bench<'_> {
             index: planned.index,
             block: planned.block,
             cell: cell.id.to_string(),
-            arm: record::arm(planned.arm),
+            arm: planned.arm,
             started,
             measurement,
             cpu,

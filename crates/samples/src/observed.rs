@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
+use workload::{Load, PingPongLoad, Schedule, Transport};
 
 use crate::{owners::OwnedCpu, syscalls::SyscallCount, way::PacketWay};
 
@@ -14,7 +15,7 @@ pub enum ProbeKind {
     Cpu,
     /// System calls, their time split into running, waiting and guest.
     Syscalls,
-    /// The time of messages between the layers of their path.
+    /// The time of messages between the layers of their path (closed-loop ping-pongs).
     PacketWay,
 }
 
@@ -31,6 +32,22 @@ impl ProbeKind {
             Self::PacketWay => "packet-way",
         }
     }
+
+    /// Whether it sees anything of such a load.
+    #[must_use]
+    pub fn sees(self, load: &Load) -> bool {
+        match (self, load) {
+            (Self::Cpu | Self::Syscalls, _) => true,
+            (Self::PacketWay, Load::PingPong(ping)) => is_one_at_a_time(ping),
+            (Self::PacketWay, _) => false,
+        }
+    }
+}
+
+/// A message can be told from the next where the next waits for its answer, and from a stream beside it where that is
+/// of another protocol.
+fn is_one_at_a_time(ping: &PingPongLoad) -> bool {
+    ping.schedule == Schedule::Closed && (ping.under.is_none() || ping.transport == Transport::Udp)
 }
 
 /// What probes saw of one trial.

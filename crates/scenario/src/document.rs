@@ -19,11 +19,9 @@ pub(crate) use lab_tables::{
     BridgeTable, DeviceTable, GatewayTable, GuestTable, HostTable, MemberTable, RouteTable, Switch, VmTable,
     VxlanTable, WireTable,
 };
-pub(crate) use probe_table::{Kinds, ProbeWord, ProbesTable};
+pub(crate) use probe_table::{Kinds, ProbesTable};
 pub(crate) use read::{FIXED, KEYS, read};
-pub(crate) use run_tables::{
-    FactorTable, LayerWord, ObjectiveWord, PathTable, PortsWord, ScheduleTable, VaryWord,
-};
+pub(crate) use run_tables::{FactorTable, LayerWord, PathTable, PortsWord, ScheduleTable, VaryWord};
 pub(crate) use section::{Entry, Section};
 pub(crate) use variant_table::VariantTable;
 pub(crate) use workload_tables::{

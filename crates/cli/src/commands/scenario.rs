@@ -2,10 +2,11 @@
 
 use std::io;
 
-use ::scenario::{Arm, Diagnosis, Objective, Plan, PlanOptions, Scenario, builtin, variant};
+use ::scenario::{Diagnosis, Plan, PlanOptions, Scenario, builtin, variant};
 use clap::{Subcommand, ValueEnum};
 use comfy_table::{Table, presets};
 use lab::Forecast;
+use samples::{Arm, Objective};
 use units::Share;
 
 use crate::{exit::Exit, say, source, variants::Variants};

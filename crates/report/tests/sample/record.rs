@@ -1,8 +1,8 @@
 //! The run that the findings are of: one trial of two cells, with the samples that reports fold away.
 
 use samples::{
-    Arm, CellRecord, CpuUsage, DesignRecord, EndSeries, Environment, Flow, Interval, LatencyHistogram,
-    MachineCpu, Measurement, Origin, PathCheck, PingPongData, RunHeader, RunId, RunRecord, RunState, SCHEMA,
+    Arm, CellRecord, CpuUsage, Design, EndSeries, Environment, Flow, Interval, LatencyHistogram, MachineCpu,
+    Measurement, Origin, PathCheck, PingPongData, RunHeader, RunId, RunRecord, RunState, SCHEMA,
     ScenarioRecord, Sent, Skipped, StreamData, TcpSample, Trial, UnixMillis,
 };
 use units::{Bytes, Nanos};
@@ -38,7 +38,7 @@ fn header() -> RunHeader {
         tries: None,
         probes: Vec::new(),
         missing_probes: Vec::new(),
-        design: DesignRecord::default(),
+        design: Design::default(),
         environment: Some(Environment::default()),
         paths: vec![],
         cells: ["stream", "ping-pong"].map(cell).to_vec(),
