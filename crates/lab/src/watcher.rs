@@ -81,7 +81,7 @@ impl Watcher {
         devices: Vec<WatchedDevice>,
     ) -> Result<Self, RunError> {
         // What boots slowly also thinks slowly.
-        let patience = PATIENCE.max(machine.patience() * 2);
+        let patience = PATIENCE.max(machine.boot().patience * 2);
         let agents = Agents::start(vec![(host.clone(), machine)], tool, stop, &mut |_| ())?;
         let (probes, struck) = (probes.to_vec(), BTreeSet::new());
         let (watching, troubles, lost, gone) = (None, Vec::new(), None, Vec::new());

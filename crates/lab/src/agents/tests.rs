@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use machine::{Channel, MachineError};
+use machine::{Boot, Channel, Condition, MachineError};
 
 use super::*;
 
@@ -42,20 +42,13 @@ impl Machine for Sleepy {
         self.agents.clear();
     }
 
-    fn patience(&self) -> Duration {
-        Duration::from_millis(200)
+    fn boot(&self) -> Boot {
+        let patience = Duration::from_millis(200);
+        Boot { patience, own_kernel: self.boots, may_hang: self.may_hang }
     }
 
-    fn may_hang(&self) -> bool {
-        self.may_hang
-    }
-
-    fn boots(&self) -> bool {
-        self.boots
-    }
-
-    fn last_words(&self) -> String {
-        "yawn".to_owned()
+    fn condition(&self) -> Condition {
+        Condition { last_output: "yawn".to_owned(), ..Condition::default() }
     }
 }
 
