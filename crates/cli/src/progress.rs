@@ -5,8 +5,7 @@ use std::time::Duration;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use lab::{Decided, Event};
 
-use samples::Trial;
-use scenario::Arm;
+use samples::{Arm, Trial};
 use units::Nanos;
 
 use crate::say;

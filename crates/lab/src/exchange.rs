@@ -111,7 +111,7 @@ impl Bench<'_> {
         if path.to.host != path.from.host {
             ends.push(of(&path.to.host, [Owner::Server, Owner::ServerVm]));
         }
-        let subject = |(owner, host)| Subject { owner, pids: self.agents.pids(host), syscalls: true };
+        let subject = |(owner, host)| Subject::of(owner, self.agents.pids(host), true);
         ends.into_iter().map(subject).collect()
     }
 

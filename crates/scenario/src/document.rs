@@ -21,9 +21,9 @@ pub(crate) use lab_tables::{
     BridgeTable, GatewayTable, GuestTable, HostTable, MemberTable, RouteTable, Switch, VmTable, VxlanTable,
     WireTable,
 };
-pub(crate) use probe_table::{Kinds, ProbeWord, ProbesTable};
+pub(crate) use probe_table::{Kinds, ProbesTable};
 pub(crate) use read::{FIXED, KEYS, read};
-pub(crate) use run_tables::{FactorTable, LayerWord, ObjectiveWord, PathTable, PortsWord, ScheduleTable};
+pub(crate) use run_tables::{FactorTable, LayerWord, PathTable, PortsWord, ScheduleTable};
 pub(crate) use section::{Entry, Section};
 pub(crate) use variant_table::VariantTable;
 pub(crate) use workload_tables::{Loop, PlacementValue, UnderTable, WorkloadTable};

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use samples::{Design, Objective, ProbeKind};
 use units::Nanos;
 use workload::WorkloadSettings;
 
 use crate::{
-    design::{Design, MOST_TRIALS, Objective},
+    design::MOST_TRIALS,
     factor::{Level, Setting, WorkloadSetting},
     lab::DeviceSettings,
     names::{CellId, DeviceRef, PathName, WorkloadName},
@@ -15,7 +16,7 @@ use crate::{
     path::Path,
     plan::{Cell, Plan},
     ports,
-    probes::{ProbeKind, Probes},
+    probes::Probes,
     scenario::{Ports, Scenario},
     workload::Workload,
 };
