@@ -81,6 +81,16 @@ const CASES: &[Case] = &[
         needs: &[],
         test: earlier::stored_runs_are_reported_with_the_same_numbers,
     },
+    Case {
+        name: "rows_by_trial_rows_by_cell_and_the_report_agree",
+        needs: &[],
+        test: earlier::rows_by_trial_rows_by_cell_and_the_report_agree,
+    },
+    Case {
+        name: "a_row_says_what_its_cell_is_judged_by_and_nothing_that_is_not_known",
+        needs: &[],
+        test: earlier::a_row_says_what_its_cell_is_judged_by_and_nothing_that_is_not_known,
+    },
     Case { name: "runs_and_files_are_compared", needs: &[], test: compare::runs_and_files_are_compared },
     Case {
         name: "what_is_no_run_is_called_what_it_is",

@@ -55,11 +55,11 @@ pub(crate) fn a_run_is_measured() {
     assert_eq!(cells.len(), 2, "{cells:?}");
     let throughput = cell(&findings, "throughput");
     assert!(throughput["value"]["median"].as_f64() > Some(1e8), "{throughput}");
-    let received = throughput["stream"]["received"]["median"].as_f64();
+    let received = throughput["measured"]["received"]["median"].as_f64();
     assert_eq!(received, throughput["value"]["median"].as_f64());
     assert_eq!(throughput["path_mtu"], 1500);
     let latency = cell(&findings, "latency");
-    assert!(latency["latency"]["round_trips"]["count"].as_u64() > Some(100), "{latency}");
+    assert!(latency["measured"]["round_trips"]["count"].as_u64() > Some(100), "{latency}");
     assert_eq!(findings["noise"].as_array().map(Vec::len), Some(2), "a noise floor for each workload");
     assert_eq!(findings["run"]["state"], "complete");
 }

@@ -140,7 +140,7 @@ pub(crate) fn a_microvm_answers_a_namespace() {
     let findings = sandbox.findings("latest");
     let cells = findings["cells"].as_array().expect("cells");
     assert_eq!(cells.len(), 1, "{cells:?}");
-    assert!(number(&cells[0]["latency"]["round_trips"]["count"]) > 0, "{}", cells[0]);
+    assert!(number(&cells[0]["measured"]["round_trips"]["count"]) > 0, "{}", cells[0]);
     assert!(processes(&sandbox).is_empty());
     before.are_gone_within(PATIENCE);
 }

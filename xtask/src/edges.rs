@@ -45,11 +45,12 @@ pub(crate) const ROOMS: &[Room] = &[
     Room { name: "units", level: Nouns, may_enter: &[],
         why: "a quantity does not know what it measures" },
     Room { name: "workload", level: Nouns, may_enter: &["units"],
-        why: "what is sent is asked for, ordered and recorded in the same words, by rooms that may not meet" },
-    Room { name: "scenario", level: Nouns, may_enter: &["workload", "units"],
-        why: "the experiment is a document; it does not know how it is built or what comes of it" },
+        why: "what is sent and what came of it is asked for, ordered, measured and recorded in the same words, by rooms that may not meet" },
     Room { name: "samples", level: Nouns, may_enter: &["workload", "units"],
         why: "a recorded run can be read without the scenario, the lab or the statistics" },
+    Room { name: "scenario", level: Nouns, may_enter: &["samples", "workload", "units"],
+        why: "the experiment is a document; it does not know how it is built or what comes of it; how trials are chosen, why \
+              each is made and what watches it is said in the words in which it is recorded" },
     Room { name: "findings", level: Nouns, may_enter: &["workload", "samples", "units"],
         why: "a finding can be read alone: it carries its numbers and doubts, and does not point into a run" },
     Room { name: "protocol", level: Nouns, may_enter: &["workload", "samples", "scenario", "units"],
@@ -74,8 +75,9 @@ pub(crate) const ROOMS: &[Room] = &[
               what an image agrees on with its first process" },
     Room { name: "traffic", level: Hands, may_enter: &["codecs", "workload", "samples", "sys", "units"],
         why: "the load knows sockets and orders, not the experiment behind them" },
-    Room { name: "probe", level: Hands, may_enter: &["workload", "samples", "sys", "units"],
-        why: "a probe reads the kernel; of the load it knows the transport, and it knows no threshold" },
+    Room { name: "probe", level: Hands, may_enter: &["protocol", "workload", "samples", "sys", "units"],
+        why: "a probe reads the kernel; whom it watches is said in the order's words; of the load it knows the transport, and \
+              it knows no threshold" },
     Room { name: "store", level: Hands, may_enter: &["samples", "findings", "units"],
         why: "runs are kept without knowing what a number means" },
 

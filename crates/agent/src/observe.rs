@@ -4,7 +4,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use probe::{Probe, ProbeError, Watch};
-use protocol::{ObserveOrder, Observing, Reply, Seen, Token};
+use protocol::{ObserveOrder, Observing, Reply, Seen, Subject, Token};
 use samples::{MissingProbe, ProbeKind};
 use sys::clock::monotonic;
 use units::Nanos;
@@ -153,33 +153,12 @@ impl State {
 }
 
 fn watch(order: &ObserveOrder) -> Watch {
-    let subjects = order.subjects.iter().flat_map(subjects);
-    let device = |device: &protocol::WatchedDevice| probe::WatchedDevice {
-        name: device.name.clone(),
-        kind: device.kind.clone(),
-        namespace: device.namespace,
-        index: device.index,
-    };
-    let way = order.way.as_ref().map(|way| probe::WayWatch {
-        transport: way.transport,
-        server: way.server,
-        port: way.port,
-        message: way.message,
-        every: way.every,
-        devices: way.devices.iter().map(device).collect(),
-    });
-    Watch { subjects: subjects.collect(), way }
+    Watch { subjects: order.subjects.iter().flat_map(parts).collect(), way: order.way.clone() }
 }
 
-fn subjects(subject: &protocol::Subject) -> Vec<probe::Subject> {
-    let watched = probe::Subject {
-        owner: subject.owner,
-        pids: subject.pids.clone(),
-        namespaces: Vec::new(),
-        cgroups: Vec::new(),
-        syscalls: subject.syscalls,
-    };
-    if probe::is_machine(subject.owner) { probe::machine(&watched) } else { vec![watched] }
+/// A virtual machine is told apart into its threads.
+fn parts(subject: &Subject) -> Vec<Subject> {
+    if probe::is_machine(subject.owner) { probe::machine(subject) } else { vec![subject.clone()] }
 }
 
 #[cfg(test)]

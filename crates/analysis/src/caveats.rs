@@ -7,7 +7,7 @@ mod probed;
 use findings::Findings;
 use samples::{RunRecord, RunState};
 use stats::interval;
-use workload::WorkloadSettings;
+use workload::{Transport, WorkloadSettings};
 
 use crate::{
     alone,
@@ -177,7 +177,7 @@ fn congestion(record: &RunRecord, measured: &[Measured<'_>]) -> Option<String> {
 }
 
 fn chosen(load: &WorkloadSettings) -> Option<&str> {
-    load.socket().congestion.as_deref().filter(|_| load.is_tcp())
+    load.kind().socket().congestion.as_deref().filter(|_| load.kind().transport() == Transport::Tcp)
 }
 
 fn unusable(measured: &[Measured<'_>]) -> Option<String> {

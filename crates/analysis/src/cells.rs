@@ -2,11 +2,10 @@
 
 use findings::{CellShift, CellSummary};
 use samples::{DeviceState, Trial};
-use workload::Metric;
 
 use crate::{
-    baseline, compare, connect, counters, cpu, doubts, guests, latency, measured::Measured, noise::Noise,
-    owners, packets, probed, reported, sending, series, sockets, steadiness, stream, syscalls,
+    baseline, compare, counters, cpu, doubts, guests, kind, measured::Measured, noise::Noise, owners,
+    packets, probed, sending, series, sockets, steadiness, syscalls,
 };
 
 /// Every measured cell, in the order of the scenario.
@@ -32,13 +31,11 @@ fn summary(cell: &Measured<'_>, all: &[Measured<'_>], noise: &Noise) -> Option<C
         value,
         values,
         against_baseline: baseline::against(cell, all, noise),
-        stream: if cell.metric == Metric::Throughput { stream::summary(cell, value) } else { None },
-        latency: if cell.metric == Metric::RoundTrip { latency::summary(cell) } else { None },
-        connect: if cell.metric == Metric::ConnectionRate { connect::summary(cell) } else { None },
+        measured: kind::summary(cell, value),
         cpu: cpu::cost(cell),
         guests: guests::medians(cell),
         owners: owners::costs(cell),
-        reported: reported::columns(cell),
+        reported: kind::reported::columns(cell),
         shifts: shifts(cell),
         probed: probed::summary(cell, &syscalls),
         syscalls,
@@ -74,7 +71,10 @@ mod tests {
         fixtures::{Fixture, connections, datagrams_at, open_loop_of, stream_at},
         measured::gather,
     };
+    use findings::{ConnectSummary, LatencySummary, StreamSummary};
     use units::Nanos;
+    use workload::Metric;
+    use workload::Work;
     use workload::{
         ConnectSettings, Direction, Measurement, PingPongSettings, Schedule, StreamSettings, Transport,
         Until, WorkloadSettings,
@@ -110,7 +110,7 @@ mod tests {
             trial.measurement = Measurement::Stream(one);
         });
         let cell = only(&run);
-        let stream = cell.stream.expect("it is a stream");
+        let stream = StreamSummary::of(&cell).cloned().expect("it is a stream");
         let parts = [stream.forward, stream.reverse].map(|part| part.expect("flowed").median);
         assert!(near(cell.value.median, 5e9) && near(parts[0], 4e9) && near(parts[1], 1e9), "{parts:?}");
         assert!(near(stream.sent.expect("it is known").median, 6.5e9), "{:?}", stream.sent);
@@ -127,7 +127,7 @@ mod tests {
             last.end = Nanos(last.start.0 + 1000);
             trial.measurement = Measurement::Stream(data);
         });
-        assert_eq!(only(&run).stream.expect("it is a stream").stability, Some(0.0));
+        assert_eq!(StreamSummary::of(&only(&run)).cloned().expect("it is a stream").stability, Some(0.0));
     }
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
             trial.measurement = crate::fixtures::ping_of(slow);
         });
         let cell = only(&run);
-        let latency = cell.latency.expect("it is a ping-pong");
+        let latency = LatencySummary::of(&cell).cloned().expect("it is a ping-pong");
         let at = |share: f64| {
             let found =
                 latency.round_trips.percentiles.iter().find(|(known, _)| (known - share).abs() < 1e-9);
@@ -148,7 +148,7 @@ mod tests {
         };
         assert!(at(0.75) < 12_000 && at(0.9) > 80_000, "{:?}", latency.round_trips.percentiles);
         assert_eq!((latency.round_trips.count, latency.round_trips.percentiles.len()), (5000, 6));
-        assert!(near(latency.rate, 5000.0 / (4.0 * 0.01 + 0.1)), "{}", latency.rate);
+        assert!(near(latency.rate.expect("it lasted"), 5000.0 / (4.0 * 0.01 + 0.1)), "{:?}", latency.rate);
         assert!(near(cell.value.median, 10_000.0), "{:?}", cell.value);
     }
 
@@ -163,7 +163,10 @@ mod tests {
             }
         });
         let cell = only(&run);
-        assert_eq!((cell.latency.expect("it is a ping-pong").lost, cell.value.trials), (Some(104), 4));
+        assert_eq!(
+            (LatencySummary::of(&cell).cloned().expect("it is a ping-pong").lost, cell.value.trials),
+            (Some(104), 4)
+        );
     }
 
     #[test]
@@ -172,8 +175,11 @@ mod tests {
         run.stream("plain", &[], 8e9).each("plain/bulk", |trial| trial.measurement = stream_at(&[8e9; 4]));
         let cpu = only(&run).cpu.expect("the machine is known");
         // 1.2 busy CPU seconds in the fixture; 4 intervals of 250 ms at 10^9 bytes a second.
-        assert!(near(cpu.per_gigabyte.expect("bytes flowed"), 1.2) && near(cpu.busy, 1.2), "{cpu:?}");
-        assert!(near(cpu.client, 0.5) && cpu.per_million_messages.is_none(), "{cpu:?}");
+        assert!(near(cpu.per_work.expect("bytes flowed").seconds, 1.2) && near(cpu.busy, 1.2), "{cpu:?}");
+        assert!(
+            near(cpu.client, 0.5) && cpu.per_work.is_some_and(|cost| cost.work == Work::Bytes),
+            "{cpu:?}"
+        );
     }
 
     #[test]
@@ -181,7 +187,7 @@ mod tests {
         let mut run = plain();
         run.ping("plain", &[], 50_000.0);
         // 1.2 busy CPUs for 50 µs each.
-        let cost = only(&run).cpu.and_then(|cpu| cpu.per_million_messages).expect("round trips were made");
+        let cost = only(&run).cpu.and_then(|cpu| cpu.per_work).expect("round trips were made").seconds;
         assert!((cost / 60.0 - 1.0).abs() < 0.01, "{cost}");
     }
 
@@ -200,7 +206,7 @@ mod tests {
         // The first interval is the warm-up; a late datagram makes the third one's loss negative.
         let measured = datagrams_at(&[(99, 50), (90, 11), (101, -1), (200, 0)]);
         let cell = with("udp", WorkloadSettings::Stream(load), &measured);
-        let stream = cell.stream.expect("it is a stream");
+        let stream = StreamSummary::of(&cell).cloned().expect("it is a stream");
         let datagrams = stream.datagrams.expect("it is UDP");
         assert_eq!((datagrams.received, datagrams.lost, stream.tcp), (5 * 391, 5 * 10, None));
         assert!(near(datagrams.loss, 10.0 / 401.0) && near(datagrams.rate, 391.0 / 0.75), "{datagrams:?}");
@@ -215,7 +221,7 @@ mod tests {
             ..PingPongSettings::new(Nanos::from_secs(1))
         };
         let cell = with("open", WorkloadSettings::PingPong(load), &open_loop_of(50_000, 9_000, 20));
-        let latency = cell.latency.expect("it is a ping-pong");
+        let latency = LatencySummary::of(&cell).cloned().expect("it is a ping-pong");
         let open = latency.open_loop.as_ref().expect("it is an open loop");
         assert!(latency.round_trips.at(0.99).expect("shown").0 < 56_000, "{latency:?}");
         assert!(open.since_intended.at(0.99).expect("shown").0 > 1_000_000, "{:?}", open.since_intended);
@@ -229,12 +235,12 @@ mod tests {
             WorkloadSettings::Connect(ConnectSettings::new(Nanos::from_secs(2))),
             &connections(),
         );
-        let connect = cell.connect.expect("they are connections");
+        let connect = ConnectSummary::of(&cell).cloned().expect("they are connections");
         assert!(near(cell.value.median, 500.0) && cell.metric == Metric::ConnectionRate, "{:?}", cell.value);
         assert_eq!((connect.exchanges.count, connect.failed), (5000, 15));
         // 1.2 busy CPUs at 500 a second.
-        let cost = cell.cpu.and_then(|cpu| cpu.per_million_connections);
-        assert!(near(cost.expect("made"), 2400.0), "{:?}", cell.cpu);
+        let cost = cell.cpu.and_then(|cpu| cpu.per_work);
+        assert!(near(cost.expect("made").seconds, 2400.0), "{:?}", cell.cpu);
     }
 
     #[test]
@@ -244,8 +250,11 @@ mod tests {
         data.under = Some(under);
         let load = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(1)));
         let cell = with("under", load, &Measurement::PingPong(data));
-        assert!(near(cell.latency.expect("it is one").under.expect("it had one").median, 3e9));
-        assert_eq!(cell.cpu.expect("the machine is known").per_million_messages, None);
+        assert!(near(
+            LatencySummary::of(&cell).cloned().expect("it is one").under.expect("it had one").median,
+            3e9
+        ));
+        assert_eq!(cell.cpu.expect("the machine is known").per_work, None);
     }
 
     #[test]

@@ -1,15 +1,12 @@
 //! What a cell cost in CPU time, system-wide and by end: the median over its trials of each figure.
 
-use findings::CpuCost;
+use findings::{CpuCost, WorkCost};
 use samples::{CpuUsage, MachineCpu};
 use stats::describe;
 use units::Nanos;
-use workload::{ConnectData, Flow, Measurement, PingPongData};
+use workload::Measurement;
 
-use crate::measured::Measured;
-
-const GIGABYTE: f64 = 1e9;
-const MILLION: f64 = 1e6;
+use crate::{kind, measured::Measured};
 
 /// CPU time of a cell's trials; `None` when nobody recorded the machine's.
 pub(crate) fn cost(cell: &Measured<'_>) -> Option<CpuCost> {
@@ -27,9 +24,7 @@ pub(crate) fn cost(cell: &Measured<'_>) -> Option<CpuCost> {
         steal: median(|cost| Some(cost.steal)).unwrap_or(0.0),
         client: median(|cost| Some(cost.client)).unwrap_or(0.0),
         server: median(|cost| Some(cost.server)).unwrap_or(0.0),
-        per_gigabyte: median(|cost| cost.per_gigabyte),
-        per_million_messages: median(|cost| cost.per_million_messages),
-        per_million_connections: median(|cost| cost.per_million_connections),
+        per_work: per_work(&trials),
     })
 }
 
@@ -37,30 +32,36 @@ pub(crate) fn cost(cell: &Measured<'_>) -> Option<CpuCost> {
 pub(crate) fn of_one(measurement: &Measurement, usage: &CpuUsage) -> CpuCost {
     let machine = |part: Nanos| share(part, usage.machine.elapsed).unwrap_or(0.0);
     let cpu = &usage.machine;
-    let busy = share(cpu.busy(), cpu.elapsed);
-    let mut cost = CpuCost {
+    let work = measurement.kind().work();
+    let spent = kind::of(measurement).cpu_per_work(cpu);
+    CpuCost {
         cpus: cpu.cpus,
-        busy: busy.unwrap_or(0.0),
+        busy: busy(cpu).unwrap_or(0.0),
         user: machine(cpu.user),
         system: machine(cpu.system),
         interrupts: machine(cpu.irq + cpu.softirq),
         steal: machine(cpu.steal),
         client: threads(usage, "client"),
         server: threads(usage, "server"),
-        ..CpuCost::default()
-    };
-    match measurement {
-        Measurement::Stream(data) => cost.per_gigabyte = per_gigabyte(&data.flows, cpu),
-        Measurement::PingPong(data) => cost.per_million_messages = per_message(data, busy),
-        Measurement::Connect(data) => cost.per_million_connections = per_connection(data, busy),
-        Measurement::Reported(_) => {}
+        per_work: work.zip(spent).map(|((work, _), seconds)| WorkCost { work, seconds }),
     }
-    cost
+}
+
+/// The median; of what the trials did, the first tells.
+fn per_work(trials: &[CpuCost]) -> Option<WorkCost> {
+    let known: Vec<WorkCost> = trials.iter().filter_map(|cost| cost.per_work).collect();
+    let seconds = describe::median(&known.iter().map(|cost| cost.seconds).collect::<Vec<_>>())?;
+    Some(WorkCost { work: known.first()?.work, seconds })
 }
 
 /// CPUs of the machine that were busy; `None` when nobody recorded it.
 pub(crate) fn machine(usage: &CpuUsage) -> Option<f64> {
-    share(usage.machine.busy(), usage.machine.elapsed)
+    busy(&usage.machine)
+}
+
+/// The same of its own record.
+pub(crate) fn busy(machine: &MachineCpu) -> Option<f64> {
+    share(machine.busy(), machine.elapsed)
 }
 
 /// How many CPUs were busy on average.
@@ -72,21 +73,4 @@ fn share(busy: Nanos, elapsed: Nanos) -> Option<f64> {
 pub(crate) fn threads(usage: &CpuUsage, end: &str) -> f64 {
     let of_end = usage.threads.iter().filter(|thread| thread.end == end);
     of_end.filter_map(|thread| share(thread.busy, thread.elapsed)).sum()
-}
-
-/// The CPU counters span the warm-up, so its bytes count as well.
-fn per_gigabyte(flows: &[Flow], cpu: &MachineCpu) -> Option<f64> {
-    let bytes: f64 = flows.iter().flat_map(|flow| &flow.receiver.intervals).map(|it| it.bytes.0 as f64).sum();
-    (bytes > 0.0 && cpu.elapsed.0 > 0).then(|| cpu.busy().seconds() / bytes * GIGABYTE)
-}
-
-/// The histogram leaves the warm-up out, so the CPU time is taken as a rate. Beside a stream it is mostly that one's.
-fn per_message(data: &PingPongData, busy: Option<f64>) -> Option<f64> {
-    let count = data.round_trips.count();
-    (count > 0 && data.under.is_none())
-        .then(|| busy.map(|busy| busy * data.elapsed.seconds() / count as f64 * MILLION))?
-}
-
-fn per_connection(data: &ConnectData, busy: Option<f64>) -> Option<f64> {
-    data.rate().and_then(|rate| busy.map(|busy| busy / rate * MILLION))
 }

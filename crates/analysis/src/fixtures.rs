@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use samples::{
-    Arm, CellRecord, CpuUsage, DesignRecord, DeviceState, Environment, ImportRecord, MachineCpu, Observed,
-    Origin, PathCheck, PathRecord, ProbeKind, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord,
-    Sent, ThreadCpu, ThreadRole, Told, ToldKind, Trial, UnixMillis,
+    Arm, CellRecord, CpuUsage, Design, DeviceState, Environment, ImportRecord, MachineCpu, Observed, Origin,
+    PathCheck, PathRecord, ProbeKind, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, Sent,
+    ThreadCpu, ThreadRole, Told, ToldKind, Trial, UnixMillis,
 };
 use units::{Bytes, Nanos};
 use workload::{
@@ -49,7 +49,7 @@ impl Fixture {
             tries: None,
             probes: Vec::new(),
             missing_probes: Vec::new(),
-            design: DesignRecord::default(),
+            design: Design::default(),
             environment: Some(environment()),
             paths: Vec::new(),
             cells: Vec::new(),

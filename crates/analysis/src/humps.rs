@@ -1,9 +1,9 @@
 //! Whether what a cell measured gathers at two levels, so that its median is one of them or neither.
 
 use stats::{TwoLevels, bimodal};
-use workload::{LatencyHistogram, Metric};
+use workload::LatencyHistogram;
 
-use crate::{distribution, latency::ping_pong, measured::Measured, series};
+use crate::{kind, measured::Measured};
 
 /// How many points of a distribution of round trips are looked at.
 const POINTS: u32 = 100;
@@ -21,24 +21,15 @@ pub(crate) struct Humps {
 /// The two levels of a cell: of its trials, or else within them.
 pub(crate) fn humps(cell: &Measured<'_>) -> Option<Humps> {
     let found = |of, values: &[f64]| two_levels(values).map(|levels| Humps { of, levels });
-    found("trials", &cell.values()).or_else(|| match cell.metric {
-        Metric::Throughput => {
-            let rates: Vec<f64> =
-                cell.trials().flat_map(|trial| series::of_trial(cell, trial).rates).collect();
-            found("intervals", &rates)
-        }
-        Metric::RoundTrip => found("round trips", &points(&round_trips(cell))),
-        Metric::ConnectionRate | Metric::Latency | Metric::MessageRate | Metric::Count => None,
+    found("trials", &cell.values()).or_else(|| {
+        let (of, values) = kind::within(cell)?;
+        found(of, &values)
     })
 }
 
 /// Two levels that are far enough apart to matter.
 pub(crate) fn two_levels(values: &[f64]) -> Option<TwoLevels> {
     bimodal::two_levels(values).filter(|levels| levels.high > LEAST_RATIO * levels.low)
-}
-
-fn round_trips(cell: &Measured<'_>) -> LatencyHistogram {
-    distribution::merged(cell.trials().filter_map(ping_pong).map(|data| &data.round_trips))
 }
 
 /// Equally spaced points of a distribution: a million round trips need not be spelled out.

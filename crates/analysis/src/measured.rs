@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use samples::{Arm, CellEnd, CellRecord, PathRecord, ProbeKind, RunRecord, Trial};
-use workload::{Metric, WorkloadSettings};
+use workload::Metric;
 
 /// A trial that can be used.
 #[derive(Debug, Clone, Copy)]
@@ -107,10 +107,5 @@ fn is_unwatched(trial: &Trial) -> bool {
 
 /// What was ordered decides, and of another tool's log its first trial.
 fn metric(cell: &CellRecord, first: &Trial) -> Metric {
-    match cell.sent.load() {
-        Some(WorkloadSettings::Stream(_)) => Metric::Throughput,
-        Some(WorkloadSettings::PingPong(_)) => Metric::RoundTrip,
-        Some(WorkloadSettings::Connect(_)) => Metric::ConnectionRate,
-        None => first.measurement.metric(),
-    }
+    cell.sent.load().map_or_else(|| first.measurement.kind().metric(), |load| load.kind().metric())
 }

@@ -3,9 +3,8 @@
 use findings::{OwnerCost, OwnerUnit};
 use samples::{CpuUsage, Trial};
 use stats::describe;
-use workload::{Measurement, Quantity, ReportedValue};
 
-use crate::{cpu, measured::Measured};
+use crate::{cpu, kind, measured::Measured};
 
 /// The owner that every other one's time is a part of: the machine that both ends are on.
 pub(crate) const MACHINE: &str = "machine";
@@ -30,30 +29,17 @@ pub(crate) fn costs(cell: &Measured<'_>) -> Vec<OwnerCost> {
 
 /// What each owner spent on a trial.
 pub(crate) fn of_trial(trial: &Trial) -> Vec<OwnerCost> {
-    match &trial.measurement {
-        Measurement::Reported(data) => data.values.iter().filter_map(reported).collect(),
-        _ => measured(&trial.cpu),
-    }
+    kind::of(&trial.measurement).owners(&trial.cpu)
 }
 
-fn measured(usage: &CpuUsage) -> Vec<OwnerCost> {
+/// What the threads of each end and the machine spent.
+pub(crate) fn measured(usage: &CpuUsage) -> Vec<OwnerCost> {
     let cpus = |owner: &str, value| OwnerCost { owner: owner.to_owned(), value, unit: OwnerUnit::Cpus };
     let known = |end: &str| usage.threads.iter().any(|thread| thread.end == end && thread.elapsed.0 > 0);
     let ends = ENDS.iter().filter(|(end, _)| known(end));
     let mut costs: Vec<OwnerCost> = ends.map(|(end, owner)| cpus(owner, cpu::threads(usage, end))).collect();
     costs.extend(cpu::machine(usage).map(|busy| cpus(MACHINE, busy)));
     costs
-}
-
-/// A column such as `Server VM CPU`, whose owner is the server VM. A share of anything but CPUs has none.
-fn reported(column: &ReportedValue) -> Option<OwnerCost> {
-    let is_cpu = |word: &&str| word.eq_ignore_ascii_case("cpu") || word.eq_ignore_ascii_case("cpus");
-    if column.quantity != Quantity::Share || !column.name.split_whitespace().any(|word| is_cpu(&word)) {
-        return None;
-    }
-    let rest: Vec<&str> = column.name.split_whitespace().filter(|word| !is_cpu(word)).collect();
-    let owner = if rest.is_empty() { "CPU".to_owned() } else { rest.join(" ") };
-    Some(OwnerCost { owner, value: column.value, unit: OwnerUnit::Share })
 }
 
 #[cfg(test)]
@@ -63,6 +49,7 @@ mod tests {
         fixtures::{Fixture, reported_of},
         measured::gather,
     };
+    use workload::Quantity;
 
     fn said(run: &Fixture) -> Vec<(String, f64, OwnerUnit)> {
         let costs = costs(&gather(&run.record)[0]);

@@ -5,7 +5,7 @@
 use findings::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
 use samples::{DeviceCounters, PathCounters};
 use units::Bytes;
-use workload::{Direction, EndSeries, Measurement, StreamData};
+use workload::{Direction, EndSeries, StreamData};
 
 use crate::measured::Measured;
 
@@ -40,7 +40,7 @@ struct Sent {
 impl Sent {
     /// `None` of what is no stream, whose segments nobody counted, or whose data went both ways.
     fn of(cell: &Measured<'_>) -> Option<Self> {
-        let streams = || cell.trials().filter_map(|trial| stream(&trial.measurement));
+        let streams = || cell.trials().filter_map(|trial| StreamData::of(&trial.measurement));
         let (forward, reverse) = streams().map(bytes).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
         let is_forward = forward >= reverse.saturating_mul(ONE_WAY);
         if !is_forward && reverse < forward.saturating_mul(ONE_WAY) {
@@ -51,10 +51,6 @@ impl Sent {
         let back = flows().map(|flow| segments(&flow.receiver)).sum();
         (data > 0).then_some(Self { forward: is_forward, data, back })
     }
-}
-
-fn stream(measurement: &Measurement) -> Option<&StreamData> {
-    if let Measurement::Stream(stream) = measurement { Some(stream) } else { None }
 }
 
 /// Bytes that senders sent forward and in reverse.
@@ -124,6 +120,7 @@ mod tests {
         fixtures::{Fixture, datagrams_at, stream_settings},
         measured::gather,
     };
+    use workload::Measurement;
 
     /// A device that sent so many packets of so many bytes, and got an acknowledgement for every tenth.
     fn device(name: &str, sends: bool, packets: u64, mean: u64) -> DeviceCounters {
@@ -144,7 +141,7 @@ mod tests {
         let cells = gather(&run.record);
         let trial = cells[0].trials().next().expect("it has two");
         let each: u64 =
-            stream(&trial.measurement).map(|it| segments(&it.flows[0].sender)).expect("it is one");
+            StreamData::of(&trial.measurement).map(|it| segments(&it.flows[0].sender)).expect("it is one");
         let all = each * 2;
         let mut devices = vec![
             device("a:eth0", true, all / 50, 70_000),

@@ -1,10 +1,7 @@
 //! What a workload sends, in a few words.
 
 use samples::{Sent, Told, ToldKind};
-use workload::{
-    Background, ConnectSettings, Direction, Mode, PingPongSettings, Schedule, SocketSettings, StreamSettings,
-    Transport, Until, Waiting, WorkloadSettings,
-};
+use workload::{Direction, SocketSettings, Transport, WorkloadSettings};
 
 use crate::words::count;
 
@@ -53,92 +50,16 @@ fn told(told: &Told) -> String {
 
 /// `1 TCP stream forward, app mode, 128 KiB writes, cubic, cross-cpu`.
 pub(crate) fn in_words(load: &WorkloadSettings, placement: &str) -> String {
-    let mut words = match load {
-        WorkloadSettings::Stream(settings) => stream(settings),
-        WorkloadSettings::PingPong(settings) => ping_pong(settings),
-        WorkloadSettings::Connect(settings) => connect(settings),
-    };
-    if load.is_tcp() {
+    let kind = load.kind();
+    let mut words = kind.in_words();
+    if kind.transport() == Transport::Tcp {
         words.push(
-            load.socket().congestion.clone().unwrap_or_else(|| "the kernel's congestion control".into()),
+            kind.socket().congestion.clone().unwrap_or_else(|| "the kernel's congestion control".into()),
         );
     }
-    words.extend(socket(load.socket()));
+    words.extend(socket(kind.socket()));
     words.push(self::placement(placement));
     words.join(", ")
-}
-
-fn stream(settings: &StreamSettings) -> Vec<String> {
-    let (name, unit) = match settings.transport {
-        Transport::Tcp => ("TCP", "writes"),
-        Transport::Udp => ("UDP", "datagrams"),
-    };
-    let mut words =
-        vec![streams(settings.streams, name, settings.direction), mode(settings.transport, settings.mode)];
-    if let Until::Sent(bytes) = settings.until {
-        let both = if settings.direction == Direction::Both { " each way" } else { "" };
-        words.push(format!("{bytes}{both}"));
-    }
-    words.push(format!("{} {unit}", settings.message));
-    words.extend(settings.rate.map(|rate| format!("{rate}{}", each(settings.streams, settings.direction))));
-    words
-}
-
-fn streams(count: u32, name: &str, direction: Direction) -> String {
-    let streams = if count == 1 { "stream" } else { "streams" };
-    let direction = match direction {
-        Direction::Forward => "forward",
-        Direction::Reverse => "in reverse",
-        Direction::Both => "each way",
-    };
-    format!("{count} {name} {streams} {direction}")
-}
-
-fn mode(transport: Transport, mode: Mode) -> String {
-    match (transport, mode) {
-        (_, Mode::App) => "app mode",
-        (Transport::Tcp, Mode::Limit) => "limit mode (no copy)",
-        (Transport::Udp, Mode::Limit) => "limit mode (many datagrams a call)",
-    }
-    .into()
-}
-
-fn each(streams: u32, direction: Direction) -> &'static str {
-    if streams == 1 && direction != Direction::Both { "" } else { " each" }
-}
-
-fn ping_pong(settings: &PingPongSettings) -> Vec<String> {
-    let name = match settings.transport {
-        Transport::Udp => "UDP ping-pong",
-        Transport::Tcp => "TCP ping-pong",
-    };
-    let schedule = match settings.schedule {
-        Schedule::Closed => "closed loop".into(),
-        Schedule::Open { period } => format!("open loop, one every {period}"),
-    };
-    let waiting = match settings.waiting {
-        Waiting::Block => "blocking",
-        Waiting::Spin => "spinning",
-    };
-    let mut words = vec![name.into(), settings.message.to_string(), schedule, waiting.into()];
-    words.extend(settings.under.as_ref().map(beside));
-    words
-}
-
-fn beside(under: &Background) -> String {
-    let Background { mode: how, streams: count, direction, rate, message } = under;
-    let streams = streams(*count, "TCP", *direction);
-    let rate = rate
-        .map_or_else(|| "as fast as it goes".into(), |rate| format!("of {rate}{}", each(*count, *direction)));
-    format!("beside {streams} {rate} ({}, {message} writes)", mode(Transport::Tcp, *how))
-}
-
-fn connect(settings: &ConnectSettings) -> Vec<String> {
-    let clients = if settings.clients == 1 { "client" } else { "clients" };
-    vec![
-        format!("TCP connections of {} {clients}", settings.clients),
-        format!("{} there and {} back on each", settings.request, settings.response),
-    ]
 }
 
 /// What else was asked of the sockets; nothing for what is as the kernel has it.
@@ -177,6 +98,14 @@ fn placement(placement: &str) -> String {
 mod tests {
     use super::*;
     use units::{BitRate, Bytes, Nanos};
+    use workload::Background;
+    use workload::ConnectSettings;
+    use workload::Mode;
+    use workload::PingPongSettings;
+    use workload::Schedule;
+    use workload::StreamSettings;
+    use workload::Until;
+    use workload::Waiting;
 
     const TWO: Nanos = Nanos::from_secs(2);
 

@@ -3,9 +3,9 @@
 use samples::{Sent, Trial};
 use stats::describe;
 use units::Nanos;
-use workload::{ConnectData, ConnectInterval, EndSeries, Flow, Interval, Measurement, WorkloadSettings};
+use workload::Measurement;
 
-use crate::measured::Measured;
+use crate::{kind, measured::Measured};
 
 /// More intervals are looked at in coarser steps: what is found in a series takes up to the square of their number.
 const MOST_INTERVALS: usize = 4096;
@@ -29,14 +29,7 @@ pub(crate) fn of_trial(cell: &Measured<'_>, trial: &Trial) -> Series {
 /// The series of a measurement whose intervals were to have this length; `None` takes the usual one. An interval of
 /// less than half of it is left out: its rate says more of where it was cut than of the path.
 pub(crate) fn of(measurement: &Measurement, asked: Option<Nanos>) -> Series {
-    let series = match measurement {
-        Measurement::Stream(data) => of_stream(&data.flows, asked),
-        Measurement::Connect(data) => of_connections(data, asked),
-        Measurement::PingPong(_) | Measurement::Reported(_) => {
-            Series { of: "client", length: asked.unwrap_or_default(), rates: Vec::new() }
-        }
-    };
-    coarser(series)
+    coarser(kind::of(measurement).series(asked))
 }
 
 /// Neighbours as one, until they are few enough.
@@ -50,57 +43,11 @@ fn coarser(mut series: Series) -> Series {
 
 /// The length of the intervals that plumb ordered; another tool's are as they are.
 pub(crate) fn asked(sent: &Sent) -> Option<Nanos> {
-    sent.load().map(interval)
-}
-
-/// The length of a load's intervals.
-pub(crate) fn interval(load: &WorkloadSettings) -> Nanos {
-    match load {
-        WorkloadSettings::Stream(stream) => stream.interval,
-        WorkloadSettings::PingPong(ping) => ping.interval,
-        WorkloadSettings::Connect(connect) => connect.interval,
-    }
-}
-
-/// The receivers' intervals, or the senders' where some receiver told no more than its total.
-fn of_stream(flows: &[Flow], asked: Option<Nanos>) -> Series {
-    let told = |flow: &Flow| flow.receiver.intervals.len() > 1 || flow.sender.intervals.len() <= 1;
-    let (of, ends): (_, Vec<&EndSeries>) = if flows.iter().all(told) {
-        ("receiver", flows.iter().map(|flow| &flow.receiver).collect())
-    } else {
-        ("sender", flows.iter().map(|flow| &flow.sender).collect())
-    };
-    let length = asked.unwrap_or_else(|| usual(ends.iter().flat_map(|end| end.measured()).map(length)));
-    Series { of, length, rates: together(&ends, length) }
-}
-
-/// The rate of these ends together in each interval after the warm-up, in bits per second.
-fn together(ends: &[&EndSeries], asked: Nanos) -> Vec<f64> {
-    let series: Vec<Vec<&Interval>> = ends.iter().map(|end| end.measured().collect()).collect();
-    let shortest = series.iter().map(Vec::len).min().unwrap_or(0);
-    // Matched before any is left out, so that the same stretch of time is added up.
-    (0..shortest)
-        .map(|index| series.iter().map(|intervals| intervals[index]).collect::<Vec<_>>())
-        .filter(|together| together.iter().all(|interval| length(interval).0 >= asked.0 / 2))
-        .map(|together| together.iter().map(|interval| interval.rate().0).sum())
-        .collect()
-}
-
-fn of_connections(data: &ConnectData, asked: Option<Nanos>) -> Series {
-    let length = |interval: &ConnectInterval| interval.end - interval.start;
-    let measured = || data.intervals.iter().filter(|interval| !interval.warmup);
-    let asked = asked.unwrap_or_else(|| usual(measured().map(length)));
-    let whole = measured().filter(|interval| length(interval).0 >= (asked.0 / 2).max(1));
-    let rates = whole.map(|interval| interval.done as f64 / length(interval).seconds()).collect();
-    Series { of: "client", length: asked, rates }
-}
-
-fn length(interval: &Interval) -> Nanos {
-    interval.end - interval.start
+    sent.load().map(|load| load.kind().interval())
 }
 
 /// The median length.
-fn usual(lengths: impl Iterator<Item = Nanos>) -> Nanos {
+pub(crate) fn usual(lengths: impl Iterator<Item = Nanos>) -> Nanos {
     let lengths: Vec<f64> = lengths.map(|length| length.0 as f64).collect();
     Nanos(describe::median(&lengths).unwrap_or(0.0).round() as u64)
 }

@@ -6,7 +6,10 @@ use workload::{Measurement, SocketFacts};
 /// The ends of these measurements, each with the facts of its first socket.
 pub(crate) fn ends<'a>(measurements: impl Iterator<Item = &'a Measurement>) -> Vec<EndSocket> {
     let mut ends: Vec<EndSocket> = Vec::new();
-    for (end, socket) in measurements.flat_map(sockets).filter(|(_, socket)| is_known(socket)) {
+    for (end, socket) in measurements
+        .flat_map(|measurement| measurement.kind().sockets())
+        .filter(|(_, socket)| is_known(socket))
+    {
         match ends.iter_mut().find(|known| known.end == end) {
             Some(known) => known.socket.ran_on.extend(&socket.ran_on),
             None => ends.push(EndSocket { end: end.to_owned(), socket: socket.clone() }),
@@ -17,18 +20,6 @@ pub(crate) fn ends<'a>(measurements: impl Iterator<Item = &'a Measurement>) -> V
         end.socket.ran_on.dedup();
     }
     ends
-}
-
-fn sockets(measurement: &Measurement) -> Vec<(&'static str, &SocketFacts)> {
-    match measurement {
-        Measurement::Stream(data) => {
-            let senders = data.flows.iter().map(|flow| ("sender", &flow.sender.socket));
-            senders.chain(data.flows.iter().map(|flow| ("receiver", &flow.receiver.socket))).collect()
-        }
-        Measurement::PingPong(data) => vec![("client", &data.client), ("server", &data.server)],
-        Measurement::Connect(data) => vec![("client", &data.client)],
-        Measurement::Reported(_) => Vec::new(),
-    }
 }
 
 /// An end that reported nothing, such as a peer that is no plumb, has nothing to show.

@@ -1,19 +1,14 @@
 //! One trial alone to everything that can be said of it: no baseline, no noise floor, no other trial.
 //! Knows no hint; those are `hints`.
 
-use findings::{
-    SOLO_SCHEMA, Solo, SoloConnect, SoloFlow, SoloLevels, SoloOutcome, SoloRate, SoloStream, Spread,
-};
+use findings::{SOLO_SCHEMA, Solo, SoloLevels};
 use samples::{CpuUsage, DeviceState, Doubt, Environment, UnixMillis};
-use stats::describe;
-use workload::{
-    ConnectData, Direction, EndSeries, Flow, Measurement, Placement, StreamData, WorkloadSettings,
-};
+use workload::{Measurement, Placement, WorkloadSettings};
 
 use crate::{
-    connect, cpu, hints, humps, latency, metric, sending,
+    cpu, hints, humps, kind, sending,
     series::{self, Series},
-    sockets, steadiness, stream,
+    sockets, steadiness,
 };
 
 /// More shifts than this are two levels that it went back and forth between.
@@ -56,7 +51,7 @@ pub fn solo(single: &Single<'_>) -> Solo {
         load: single.load.clone(),
         words: sending::in_words(single.load, &single.placement.to_string()),
         environment: single.environment.cloned(),
-        outcome: outcome(single),
+        outcome: kind::of(single.measurement).alone(&series(single)),
         cpu: cpu::of_one(single.measurement, single.cpu),
         sockets: sockets::ends([single.measurement].into_iter()),
         two_levels: two_levels(single).filter(|_| shifts.is_empty() || shifts.len() > FEW_SHIFTS),
@@ -68,63 +63,8 @@ pub fn solo(single: &Single<'_>) -> Solo {
     solo
 }
 
-fn outcome(single: &Single<'_>) -> Option<SoloOutcome> {
-    let series = series(single);
-    let spread = steadiness::spread(&series);
-    match single.measurement {
-        Measurement::Stream(data) => streamed(data, spread.as_ref(), &series.rates).map(SoloOutcome::Stream),
-        Measurement::PingPong(data) => latency::together(&[data]).map(SoloOutcome::PingPong),
-        Measurement::Connect(data) => connected(data, spread).map(SoloOutcome::Connect),
-        Measurement::Reported(_) => None,
-    }
-}
-
-fn streamed(data: &StreamData, spread: Option<&Spread>, rates: &[f64]) -> Option<SoloStream> {
-    let flows = data.flows.as_slice();
-    let both = |direction| {
-        let other = |flow: &Flow| flow.direction != direction;
-        flows.iter().any(other).then(|| metric::received(flows, Some(direction))).flatten()
-    };
-    let receivers = || flows.iter().map(|flow| &flow.receiver);
-    let spread_of = |end: &str| spread.filter(|spread| spread.of == end).cloned();
-    Some(SoloStream {
-        received: SoloRate { rate: metric::received(flows, None)?, spread: spread_of("receiver") },
-        sent: metric::sent(flows).map(|rate| SoloRate { rate, spread: spread_of("sender") }),
-        forward: both(Direction::Forward),
-        reverse: both(Direction::Reverse),
-        bytes: receivers().map(EndSeries::bytes).sum(),
-        elapsed: receivers().map(EndSeries::elapsed).max()?,
-        flows: flows.iter().map(flow).collect(),
-        tcp: stream::tcp(&[flows]),
-        datagrams: stream::datagrams(&[flows]),
-        lateness: stream::lateness(&[flows]),
-        stability: describe::coefficient_of_variation(rates),
-    })
-}
-
-fn flow(flow: &Flow) -> SoloFlow {
-    let rate = |end: &EndSeries| (end.elapsed().0 > 0).then(|| end.rate().0);
-    let tcp = flow.sender.intervals.iter().any(|interval| interval.tcp.is_some());
-    SoloFlow {
-        id: flow.id,
-        direction: flow.direction,
-        sent: rate(&flow.sender),
-        received: rate(&flow.receiver),
-        retransmits: tcp.then(|| flow.sender.retransmits()),
-    }
-}
-
-fn connected(data: &ConnectData, spread: Option<Spread>) -> Option<SoloConnect> {
-    Some(SoloConnect { rate: SoloRate { rate: data.rate()?, spread }, times: connect::together(&[data])? })
-}
-
 fn two_levels(single: &Single<'_>) -> Option<SoloLevels> {
-    let (of, values) = match single.measurement {
-        Measurement::PingPong(data) => ("round trips", humps::points(&data.round_trips)),
-        Measurement::Stream(_) | Measurement::Connect(_) | Measurement::Reported(_) => {
-            ("intervals", series(single).rates)
-        }
-    };
+    let (of, values) = kind::of(single.measurement).within(&series(single));
     let levels = humps::two_levels(&values)?;
     Some(SoloLevels {
         of: of.to_owned(),
@@ -136,7 +76,7 @@ fn two_levels(single: &Single<'_>) -> Option<SoloLevels> {
 }
 
 fn series(single: &Single<'_>) -> Series {
-    series::of(single.measurement, Some(series::interval(single.load)))
+    series::of(single.measurement, Some(single.load.kind().interval()))
 }
 
 #[cfg(test)]

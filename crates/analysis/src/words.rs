@@ -1,7 +1,7 @@
 //! How numbers and names stand in sentences. Computes nothing.
 
 use findings::{Comparison, Interval};
-use units::{BitRate, Nanos, Share, significant};
+use units::{Share, significant};
 use workload::Metric;
 
 /// `a`, `a and b`, `a, b and c`; beyond five only the first four and how many more there are.
@@ -53,13 +53,7 @@ pub(crate) fn percent(share: f64) -> String {
 
 /// `9.41 Gbit/s` or `49.3 µs`.
 pub(crate) fn value(metric: Metric, value: f64) -> String {
-    match metric {
-        Metric::Throughput => BitRate(value).to_string(),
-        Metric::ConnectionRate => format!("{} connections/s", units::significant(value, 3)),
-        Metric::MessageRate => format!("{} messages/s", units::significant(value, 3)),
-        Metric::Count => units::significant(value, 3),
-        Metric::RoundTrip | Metric::Latency => Nanos(value.max(0.0).round() as u64).to_string(),
-    }
+    metric.show(value)
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod shared;
 mod source;
 mod trial;
 mod tried;
+mod typed;
 mod variants;
 mod watch;
 mod width;

@@ -5,10 +5,8 @@ use std::time::Duration;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use lab::{Decided, Event};
 
-use ::workload::{EndSeries, Measurement};
-use samples::Trial;
-use scenario::Arm;
-use units::{BitRate, Nanos};
+use samples::{Arm, Trial};
+use units::Nanos;
 
 use crate::say;
 
@@ -111,9 +109,7 @@ impl Progress {
                 self.cell = format!("{}{mark}", cell.id);
                 self.message(self.cell.clone());
             }
-            Event::Rate { rate, round_trips, connections, .. } => {
-                self.live(*rate, *round_trips, *connections);
-            }
+            Event::Rate { text, .. } => self.live(text),
             Event::Decided(decided) => self.decided(decided),
             Event::Kept(trial) => self.kept(trial),
             Event::Skipped(skip) => self.line(&format!("skipped {}, because {}", skip.cell, skip.because)),
@@ -142,7 +138,7 @@ impl Progress {
                 Some(choosing) => choosing.made.to_string(),
                 None => format!("{}/{}", trial.index + 1, self.planned),
             };
-            say::aside(format_args!("[{place}] {}  {}", self.cell, outcome(trial)));
+            say::aside(format_args!("[{place}] {}  {}", self.cell, trial.measurement.kind().in_a_word()));
         }
     }
 
@@ -187,14 +183,8 @@ impl Progress {
         }
     }
 
-    fn live(&mut self, rate: Option<BitRate>, round_trips: Option<f64>, connections: Option<f64>) {
-        let now = match (rate, round_trips, connections) {
-            (Some(rate), ..) => rate.to_string(),
-            (_, Some(round_trips), _) => format!("{round_trips:.0} round trips/s"),
-            (.., Some(connections)) => format!("{connections:.0} connections/s"),
-            (None, None, None) => return,
-        };
-        self.last = Some(now);
+    fn live(&mut self, now: &str) {
+        self.last = Some(now.to_owned());
         self.message(format!("{}  {}", self.last.as_deref().unwrap_or_default(), self.cell));
     }
 
@@ -223,23 +213,5 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
-    }
-}
-
-/// What a trial came to, in a word.
-fn outcome(trial: &Trial) -> String {
-    match &trial.measurement {
-        Measurement::Stream(stream) => {
-            EndSeries::rate_together(stream.flows.iter().map(|flow| &flow.receiver)).to_string()
-        }
-        Measurement::Connect(connect) => match connect.rate() {
-            Some(rate) => format!("{rate:.0} connections/s"),
-            None => "no connection".to_owned(),
-        },
-        Measurement::PingPong(ping) => match ping.round_trips.quantile(0.5) {
-            Some(median) => format!("{median} median round trip"),
-            None => "no round trip".to_owned(),
-        },
-        Measurement::Reported(_) => "reported elsewhere".to_owned(),
     }
 }

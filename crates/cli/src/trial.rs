@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use ::workload::{EndSeries, Measurement, Placement, Until, WorkloadSettings};
+use ::workload::{Measurement, Placement, WorkloadSettings};
 use analysis::Single;
 use findings::Solo;
 use jiff::Timestamp;
@@ -87,23 +87,8 @@ impl Trial {
 
 impl Trial {
     fn interrupted(&self, measurement: &Measurement) -> Doubt {
-        let asked = match &self.load {
-            WorkloadSettings::Stream(stream) => match stream.until {
-                Until::Elapsed(time) => Some(time),
-                Until::Sent(_) => None,
-            },
-            WorkloadSettings::PingPong(ping) => Some(ping.duration),
-            WorkloadSettings::Connect(connect) => Some(connect.duration),
-        };
-        let measured = match measurement {
-            Measurement::Stream(stream) => {
-                let ends = stream.flows.iter().flat_map(|flow| [&flow.sender, &flow.receiver]);
-                ends.map(EndSeries::elapsed).max().unwrap_or_default()
-            }
-            Measurement::PingPong(ping) => ping.elapsed,
-            Measurement::Connect(connect) => connect.elapsed,
-            Measurement::Reported(_) => Nanos(0),
-        };
+        let asked = self.load.kind().lasts();
+        let measured = measurement.kind().lasted(Nanos(0)).unwrap_or_default();
         Doubt::Interrupted { asked, measured }
     }
 }

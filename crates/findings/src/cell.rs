@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use samples::{CellEnd, DeviceState, Doubt, PathCounters, SyscallCount};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use workload::{Metric, ReportedValue, SocketFacts};
+use workload::{Metric, ReportedValue, SocketFacts, Work};
 
 use crate::{
     estimate::{Comparison, Estimate},
@@ -41,12 +41,8 @@ pub struct CellSummary {
     pub values: Vec<f64>,
     /// Against the baseline of its workload; `None` for the baseline itself.
     pub against_baseline: Option<Comparison>,
-    /// Of streams.
-    pub stream: Option<StreamSummary>,
-    /// Of ping-pongs.
-    pub latency: Option<LatencySummary>,
-    /// Of connections.
-    pub connect: Option<ConnectSummary>,
+    /// What its kind of workload says beside.
+    pub measured: WorkloadSummary,
     /// What it cost; `None` when nobody recorded the machine's CPU time.
     pub cpu: Option<CpuCost>,
     /// What the kernels of guests counted of their own CPUs, the client's first; the median over the trials.
@@ -144,10 +140,30 @@ pub struct CpuCost {
     pub client: f64,
     /// CPUs that the server's traffic threads used.
     pub server: f64,
-    /// System-wide CPU-seconds per 10^9 bytes received, of streams.
-    pub per_gigabyte: Option<f64>,
-    /// System-wide CPU-seconds per million round trips, of ping-pongs with nothing beside them.
-    pub per_million_messages: Option<f64>,
-    /// System-wide CPU-seconds per million connections, of those.
-    pub per_million_connections: Option<f64>,
+    /// System-wide, for what its workload does; `None` where it did nothing, or not it alone.
+    pub per_work: Option<WorkCost>,
+}
+
+/// CPU time for a unit of work.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkCost {
+    /// What was done.
+    pub work: Work,
+    /// System-wide CPU-seconds for 10^9 bytes, or a million messages or connections.
+    pub seconds: f64,
+}
+
+/// What the trials of a cell say together beside their value, by the kind of its workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "one a cell: a box would save nothing that counts")]
+pub enum WorkloadSummary {
+    /// Of streams.
+    Stream(StreamSummary),
+    /// Of ping-pongs.
+    PingPong(LatencySummary),
+    /// Of connections.
+    Connect(ConnectSummary),
+    /// Nothing more: another tool's word, without samples.
+    Reported,
 }

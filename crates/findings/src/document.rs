@@ -12,10 +12,10 @@ use crate::{
     ladder::{FactorEffect, Ladder},
     probed::RunProbes,
 };
-use samples::{DesignRecord, Environment, Origin, PathRecord, RunId, RunState, Skipped, UnixMillis};
+use samples::{Design, Environment, Origin, PathRecord, RunId, RunState, Skipped, UnixMillis};
 
 /// The version of [`Findings`]' shape. A reader refuses another one.
-pub const SCHEMA: u32 = 6;
+pub const SCHEMA: u32 = 7;
 
 /// Everything that analysis says of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -78,7 +78,7 @@ pub struct RunSummary {
     /// Where its numbers come from.
     pub origin: Origin,
     /// How its trials were chosen.
-    pub design: DesignRecord,
+    pub design: Design,
     /// The machine; `None` when nobody recorded it.
     pub environment: Option<Environment>,
     /// The paths.

@@ -4,15 +4,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::LatencyHistogram;
 
-use crate::{distribution::Distribution, estimate::Estimate};
+use crate::{
+    cell::{CellSummary, WorkloadSummary},
+    distribution::Distribution,
+    estimate::Estimate,
+};
 
 /// The round trips of a cell, all trials' merged. Round trip, never half of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencySummary {
     /// From when each message was sent.
     pub round_trips: Distribution,
-    /// Round trips per second.
-    pub rate: f64,
+    /// Round trips per second; `None` where nobody tells for how long they were made.
+    pub rate: Option<f64>,
     /// Messages that never came back; `None` where a log does not tell.
     pub lost: Option<u64>,
     /// What came and answers no message that was sent; `None` where nobody counted it.
@@ -25,6 +29,20 @@ pub struct LatencySummary {
     pub under: Option<Estimate>,
     /// The round trips themselves.
     pub histogram: LatencyHistogram,
+}
+
+impl LatencySummary {
+    /// That of a cell of ping-pongs; `None` of another kind.
+    #[must_use]
+    pub const fn of(cell: &CellSummary) -> Option<&Self> {
+        if let WorkloadSummary::PingPong(latency) = &cell.measured { Some(latency) } else { None }
+    }
+
+    /// The times that it is judged by: of an open loop since the intended times.
+    #[must_use]
+    pub fn judged(&self) -> &Distribution {
+        self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)
+    }
 }
 
 /// The same messages, seen from when they should have been sent.
@@ -45,4 +63,12 @@ pub struct ConnectSummary {
     pub exchanges: Distribution,
     /// Connections that failed.
     pub failed: u64,
+}
+
+impl ConnectSummary {
+    /// That of a cell of connections; `None` of another kind.
+    #[must_use]
+    pub const fn of(cell: &CellSummary) -> Option<&Self> {
+        if let WorkloadSummary::Connect(connect) = &cell.measured { Some(connect) } else { None }
+    }
 }

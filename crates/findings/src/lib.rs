@@ -22,7 +22,7 @@ mod vm;
 
 pub use alternatives::{Rank, Ranking, TwinPair, Twins};
 pub use answer::{Answer, FrontierPoint, Knee, Recommendation};
-pub use cell::{CellShift, CellSummary, CpuCost, EndSocket, OwnerCost, OwnerUnit};
+pub use cell::{CellShift, CellSummary, CpuCost, EndSocket, OwnerCost, OwnerUnit, WorkCost, WorkloadSummary};
 pub use claim::{Brought, Change, Evidence, Finding, Remedy, Severity};
 pub use contrast::{
     BetweenRuns, CONTRAST_SCHEMA, CellContrast, Checked, Contrast, Gate, GateOutcome, SurroundingChange,
@@ -36,7 +36,7 @@ pub use latency::{ConnectSummary, LatencySummary, OpenLoopSummary};
 pub use packets::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
 pub use probed::{
     CallRates, CpuByOwner, CpuProbeCost, EndCalls, GuestTime, Leg, LostProbe, MachineTimes, OwnerPart,
-    OwnerTime, ProbeCost, ProbedSummary, ProcessCalls, RunProbes, StepKind, StepSummary, WaySummary, Work,
+    OwnerTime, ProbeCost, ProbedSummary, ProcessCalls, RunProbes, StepKind, StepSummary, WaySummary,
 };
 pub use samples::Objective;
 pub use solo::{

@@ -4,7 +4,7 @@ use samples::{MissingProbe, Overflow, Owner, OwnerSource, ProbeKind, SyscallCoun
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
-use workload::Metric;
+use workload::{Metric, Work};
 
 use crate::{distribution::Distribution, estimate::Interval};
 
@@ -139,18 +139,6 @@ pub struct GuestTime {
     pub interrupts: f64,
     /// CPUs that it knows its host to have taken.
     pub steal: f64,
-}
-
-/// What CPU time and calls are held against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Work {
-    /// Payload received: CPU-seconds for a gigabyte (10^9 bytes), calls for a megabyte (10^6 bytes).
-    Bytes,
-    /// Messages that came back: CPU-seconds for a million, calls for one.
-    Messages,
-    /// Connections that were used and closed: CPU-seconds for a million, calls for one.
-    Connections,
 }
 
 /// What one owner had.

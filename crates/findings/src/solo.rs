@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The version of [`Solo`]'s shape. A reader refuses another one.
-pub const SOLO_SCHEMA: u32 = 1;
+pub const SOLO_SCHEMA: u32 = 2;
 
 /// Everything that analysis says of one trial alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -88,6 +88,14 @@ pub struct SoloStream {
     pub lateness: Option<Distribution>,
     /// Standard deviation of the intervals' rates as a share of their mean.
     pub stability: Option<f64>,
+}
+
+impl SoloStream {
+    /// That of a trial of a stream; `None` of another kind, or when nothing came through.
+    #[must_use]
+    pub const fn of(solo: &Solo) -> Option<&Self> {
+        if let Some(SoloOutcome::Stream(stream)) = &solo.outcome { Some(stream) } else { None }
+    }
 }
 
 /// One connection.

@@ -4,15 +4,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
-use crate::{distribution::Distribution, estimate::Estimate};
+use crate::{
+    cell::{CellSummary, WorkloadSummary},
+    distribution::Distribution,
+    estimate::Estimate,
+};
 
 /// The streams of a cell. Rates in bits per second.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamSummary {
     /// What the senders' sockets took: average TX; `None` when no sender told.
     pub sent: Option<Estimate>,
-    /// What the receivers got: average RX (the metric).
-    pub received: Estimate,
+    /// What the receivers got: average RX (the metric); `None` when no receiver told.
+    pub received: Option<Estimate>,
     /// Received forward; `None` when nothing flowed forward.
     pub forward: Option<Estimate>,
     /// Received in reverse.
@@ -25,6 +29,14 @@ pub struct StreamSummary {
     pub lateness: Option<Distribution>,
     /// Standard deviation of the intervals' rates within a trial as a share of their mean; the median trial's.
     pub stability: Option<f64>,
+}
+
+impl StreamSummary {
+    /// That of a cell of streams; `None` of another kind.
+    #[must_use]
+    pub const fn of(cell: &CellSummary) -> Option<&Self> {
+        if let WorkloadSummary::Stream(stream) = &cell.measured { Some(stream) } else { None }
+    }
 }
 
 /// What TCP_INFO said, all trials and connections together, the warm-up left out.

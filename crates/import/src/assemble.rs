@@ -7,7 +7,7 @@ use std::{
 };
 
 use samples::{
-    Arm, CpuUsage, DesignRecord, ImportRecord, Origin, PathCheck, RunHeader, RunId, RunState, SCHEMA,
+    Arm, CpuUsage, Design, ImportRecord, Origin, PathCheck, RunHeader, RunId, RunState, SCHEMA,
     ScenarioRecord, ToldKind, Trial, UnixMillis,
 };
 use sha2::{Digest, Sha256};
@@ -205,7 +205,7 @@ impl Assembler {
             tries: None,
             probes: Vec::new(),
             missing_probes: Vec::new(),
-            design: DesignRecord::default(),
+            design: Design::default(),
             environment: None,
             paths,
             cells,

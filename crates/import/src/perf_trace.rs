@@ -80,8 +80,11 @@ impl Summary {
         if words.is_empty() || words.iter().all(|word| word.bytes().all(|byte| byte == b'-')) {
             return true;
         }
-        if let Some(thread) = thread(text) {
-            self.thread = thread;
+        if let Some(head) = head(text) {
+            self.thread = match head {
+                Head::Thread(name) => Some(name),
+                Head::Total => None,
+            };
             self.columns.clear();
         } else if words[0] == "syscall" && words.contains(&"calls") {
             self.columns = words.iter().map(|word| (*word).to_owned()).collect();
@@ -135,8 +138,15 @@ impl Summary {
     }
 }
 
+/// Whose calls a table counts.
+enum Head {
+    Thread(String),
+    /// Those of all threads.
+    Total,
+}
+
 /// Of `CPU 0/KVM (10396), 35468 events, 100.0%` the thread; of `total, 35468 events` that it is nobody's alone.
-fn thread(text: &str) -> Option<Option<String>> {
+fn head(text: &str) -> Option<Head> {
     let (who, rest) = text.rsplit_once(", ").filter(|(who, _)| who.contains(" events")).unwrap_or((text, ""));
     let (who, events) = who.rsplit_once(", ")?;
     let counted = events.strip_suffix(" events")?;
@@ -144,7 +154,7 @@ fn thread(text: &str) -> Option<Option<String>> {
         return None;
     }
     let name = who.rsplit_once(" (").map_or(who, |(name, _)| name);
-    Some((name != "total").then(|| name.to_owned()))
+    Some(if name == "total" { Head::Total } else { Head::Thread(name.to_owned()) })
 }
 
 /// Nanoseconds of milliseconds as they are written: `2200.756`.

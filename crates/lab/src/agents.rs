@@ -102,7 +102,7 @@ impl Agents {
 
     /// How long a host's machine took until its first process ran, if it was started for the run.
     pub(crate) fn booted_within(&self, host: &HostName) -> Option<Duration> {
-        self.endpoints.get(host)?.machine.booted_within()
+        self.endpoints.get(host)?.machine.condition().booted_within
     }
 
     /// How long a host's agent took from its machine's start until it greeted.
@@ -117,7 +117,7 @@ impl Agents {
 
     /// What is wrong with a host's machine, if anything is and can be learned.
     pub(crate) fn trouble(&self, host: &HostName) -> Option<String> {
-        self.endpoints.get(host)?.machine.trouble()
+        self.endpoints.get(host)?.machine.condition().trouble
     }
 
     /// Asks one agent and waits for its answer.
@@ -206,9 +206,10 @@ impl Agents {
     /// Whether it may start now: more machines that boot than there are CPUs would only slow each other down, and run out
     /// of patience together.
     fn has_room_for(&self, machine: &dyn Machine) -> bool {
-        let booting = |endpoint: &&Endpoint| endpoint.ready_within.is_none() && endpoint.machine.boots();
+        let booting =
+            |endpoint: &&Endpoint| endpoint.ready_within.is_none() && endpoint.machine.boot().own_kernel;
         let cpus = thread::available_parallelism().map_or(1, usize::from);
-        !machine.boots() || self.endpoints.values().filter(booting).count() < cpus
+        !machine.boot().own_kernel || self.endpoints.values().filter(booting).count() < cpus
     }
 
     /// Waits a moment for a greeting, and starts again what has not greeted in time.
@@ -229,9 +230,9 @@ impl Agents {
     /// Starts a machine once more whose start hangs, if that is worth it.
     fn again(&mut self, host: &HostName, tell: &mut dyn FnMut(&str)) -> Result<(), RunError> {
         let Endpoint { machine, starts, .. } = &self.endpoints[host];
-        let (starts, patience) = (*starts, machine.patience());
-        let error = self.silent(host, "the greeting", patience);
-        if !machine.may_hang() || starts == STARTS {
+        let (starts, boot) = (*starts, machine.boot());
+        let error = self.silent(host, "the greeting", boot.patience);
+        if !boot.may_hang || starts == STARTS {
             return Err(error);
         }
         tell(&format!("{error}; it is started once more, and nothing was measured yet"));
@@ -260,22 +261,23 @@ impl Agents {
     }
 
     fn lost(&self, host: &HostName, source: ChannelError) -> RunError {
-        RunError::Agent { host: host.to_string(), source, said: self.last_words(host) }
+        RunError::Agent { host: host.to_string(), source, said: self.last_output(host) }
     }
 
     fn silent(&self, host: &HostName, what: &'static str, waited: Duration) -> RunError {
-        let said = self.last_words(host);
+        let said = self.last_output(host);
         RunError::Silent { host: host.to_string(), what, seconds: waited.as_secs_f64(), said }
     }
 
-    fn last_words(&self, host: &HostName) -> String {
-        self.endpoints.get(host).map(|endpoint| endpoint.machine.last_words()).unwrap_or_default()
+    fn last_output(&self, host: &HostName) -> String {
+        let endpoint = self.endpoints.get(host);
+        endpoint.map(|endpoint| endpoint.machine.condition().last_output).unwrap_or_default()
     }
 }
 
 impl Endpoint {
     fn is_late(&self) -> bool {
-        self.ready_within.is_none() && self.started.elapsed() > self.machine.patience()
+        self.ready_within.is_none() && self.started.elapsed() > self.machine.boot().patience
     }
 }
 

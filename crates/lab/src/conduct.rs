@@ -116,9 +116,7 @@ fn told(event: &Event<'_>) -> Option<Told> {
         Event::Trial { planned, cell } => {
             Told::Trial { planned: planned.clone(), cell: Box::new(cell.clone()) }
         }
-        Event::Rate { elapsed, rate, round_trips, connections } => {
-            Told::Rate { elapsed, rate, round_trips, connections }
-        }
+        Event::Rate { elapsed, text } => Told::Rate { elapsed, text: text.to_owned() },
         Event::Decided(decided) => Told::Decided(decided.clone()),
         Event::Notice(text) => Told::Notice { text: text.to_owned() },
         // Both follow from what is kept.

@@ -2,8 +2,8 @@
 
 use std::thread;
 
-use samples::{Sink, Skipped};
-use scenario::{Arm, PlannedTrial};
+use samples::{Arm, Sink, Skipped};
+use scenario::PlannedTrial;
 
 use crate::{
     design::Design,

@@ -15,8 +15,8 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::Decided;
-use samples::{CellEnd, EndReason, Trial};
-use scenario::{Arm, Objective, Plan, PlannedTrial};
+use samples::{Arm, CellEnd, EndReason, Objective, Trial};
+use scenario::{Plan, PlannedTrial};
 use stats::interval;
 use units::Nanos;
 

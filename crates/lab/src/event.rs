@@ -3,7 +3,7 @@
 use protocol::Decided;
 use samples::{RunHeader, Skipped, Trial};
 use scenario::{Cell, PlannedTrial};
-use units::{BitRate, Nanos};
+use units::Nanos;
 
 /// Something that happened in a run.
 #[derive(Debug)]
@@ -23,12 +23,8 @@ pub enum Event<'a> {
     Rate {
         /// Since the trial's start.
         elapsed: Nanos,
-        /// Of a stream, one beside a ping-pong too.
-        rate: Option<BitRate>,
-        /// Of a ping-pong: round trips per second.
-        round_trips: Option<f64>,
-        /// Of connections: how many per second.
-        connections: Option<f64>,
+        /// In words: `9.41 Gbit/s`.
+        text: &'a str,
     },
     /// A block begins, or the last has ended: what is still measured, and how much of it.
     Decided(&'a Decided),

@@ -10,8 +10,7 @@ use std::{
 use protocol::{ClientOrder, EndReport, Order, Progress, Reply, ServerOrder, Subject, Token};
 use samples::{Observed, Owner};
 use scenario::{Cell, HostName, Path};
-use units::{BitRate, Bytes};
-use workload::{StreamSettings, Until, WorkloadSettings};
+use workload::WorkloadSettings;
 
 use crate::{
     error::RunError,
@@ -112,7 +111,7 @@ impl Bench<'_> {
         if path.to.host != path.from.host {
             ends.push(of(&path.to.host, [Owner::Server, Owner::ServerVm]));
         }
-        let subject = |(owner, host)| Subject { owner, pids: self.agents.pids(host), syscalls: true };
+        let subject = |(owner, host)| Subject::of(owner, self.agents.pids(host), true);
         ends.into_iter().map(subject).collect()
     }
 
@@ -133,35 +132,21 @@ impl Bench<'_> {
 }
 
 fn deadline(load: &WorkloadSettings) -> Duration {
-    match (load, load.duration()) {
-        (_, Some(traffic)) => Duration::from(traffic) + SLACK,
-        (
-            WorkloadSettings::Stream(StreamSettings {
-                until: Until::Sent(bytes),
-                rate: Some(rate),
-                streams,
-                ..
-            }),
-            None,
-        ) => {
-            let seconds = bytes.0 as f64 * 8.0 / (rate.0 * f64::from(*streams)).max(1.0);
-            LONG + Duration::try_from_secs_f64(seconds).unwrap_or(LONG)
+    let kind = load.kind();
+    match (kind.flows_for(), kind.sends()) {
+        (Some(traffic), _) => Duration::from(traffic) + SLACK,
+        (None, Some((bytes, Some(speed)))) => {
+            LONG + Duration::try_from_secs_f64(bytes.0 as f64 / speed.max(1.0)).unwrap_or(LONG)
         }
-        _ => LONG,
+        (None, _) => LONG,
     }
 }
 
 fn show(beat: &Progress, load: &WorkloadSettings, observer: &mut dyn Observer) {
-    let Some(seconds) = Some(beat.covers.seconds()).filter(|seconds| *seconds > 0.0) else { return };
-    let rate = (beat.received > Bytes(0)).then(|| BitRate::of(beat.received, beat.covers));
-    let counted = (beat.round_trips > 0).then(|| beat.round_trips as f64 / seconds);
-    let (round_trips, connections) = match load {
-        WorkloadSettings::Stream(_) => (None, None),
-        WorkloadSettings::PingPong(_) => (counted, None),
-        WorkloadSettings::Connect(_) => (None, counted),
-    };
-    if rate.is_some() || counted.is_some() {
-        observer.event(&Event::Rate { elapsed: beat.elapsed, rate, round_trips, connections });
+    let live =
+        (beat.covers.0 > 0).then(|| load.kind().live(beat.received, beat.round_trips, beat.covers)).flatten();
+    if let Some(text) = live {
+        observer.event(&Event::Rate { elapsed: beat.elapsed, text: &text });
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
 /// were asked for and cannot run here.
 pub(crate) fn begin<S: Sink>(
     request: &Request<'_>,
-    environment: Environment,
+    environment: &Environment,
     missing: &[MissingProbe],
     sink: &mut S,
     observer: &mut dyn Observer,
@@ -33,7 +33,7 @@ pub(crate) fn begin<S: Sink>(
     Ok(())
 }
 
-fn header(request: &Request<'_>, environment: Environment, missing: &[MissingProbe]) -> RunHeader {
+fn header(request: &Request<'_>, environment: &Environment, missing: &[MissingProbe]) -> RunHeader {
     RunHeader {
         schema: SCHEMA,
         id: request.id.clone(),
@@ -45,11 +45,11 @@ fn header(request: &Request<'_>, environment: Environment, missing: &[MissingPro
         state: RunState::Unfinished,
         tool: request.tool.to_owned(),
         origin: Origin::Measured,
-        design: record::design(&request.plan.design),
+        design: request.plan.design,
         tries: request.tries.cloned(),
-        probes: request.plan.probes.iter().map(|kind| record::probe(*kind)).collect(),
+        probes: request.plan.probes.clone(),
         missing_probes: missing.to_vec(),
-        environment: Some(environment),
+        environment: Some(environment.clone()),
         paths: planned_paths(request).map(record::path).collect(),
         cells: request.plan.cells.iter().map(record::cell).collect(),
     }

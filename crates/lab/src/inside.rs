@@ -120,7 +120,7 @@ impl<'a> Hypervisor<'a> {
     }
 
     fn lost(&self, source: ChannelError) -> RunError {
-        RunError::Agent { host: NAME.to_owned(), source, said: self.machine.last_words() }
+        RunError::Agent { host: NAME.to_owned(), source, said: self.machine.condition().last_output }
     }
 
     fn silent(&self, waited: Duration) -> RunError {
@@ -129,7 +129,7 @@ impl<'a> Hypervisor<'a> {
             host: NAME.to_owned(),
             what: "conduct the run",
             seconds,
-            said: self.machine.last_words(),
+            said: self.machine.condition().last_output,
         }
     }
 }
@@ -143,7 +143,7 @@ fn follow<S: Sink>(
     stop: &Stop,
 ) -> Result<Outcome, RunError> {
     let mut ledger = Ledger { request, sink, observer, header: None };
-    let (mut patience, mut asked) = (hypervisor.machine.patience(), false);
+    let (mut patience, mut asked) = (hypervisor.machine.boot().patience, false);
     let mut last = Instant::now();
     loop {
         if stop.is_asked() && !asked {
@@ -213,12 +213,7 @@ impl<S: Sink> Ledger<'_, S> {
                 None => return,
             },
             Told::Trial { planned, cell } => Event::Trial { planned, cell },
-            Told::Rate { elapsed, rate, round_trips, connections } => Event::Rate {
-                elapsed: *elapsed,
-                rate: *rate,
-                round_trips: *round_trips,
-                connections: *connections,
-            },
+            Told::Rate { elapsed, text } => Event::Rate { elapsed: *elapsed, text },
             Told::Decided(decided) => Event::Decided(decided),
             Told::Notice { text } => Event::Notice(text),
         };

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use machine::Machine;
-use samples::{DeviceState, Environment, MissingProbe};
-use scenario::{HostName, ProbeKind};
+use samples::{DeviceState, Environment, MissingProbe, ProbeKind};
+use scenario::HostName;
 
 use crate::{error::RunError, guest_network::GuestNetwork, stop::Stop, watcher::Watcher};
 

@@ -28,7 +28,7 @@ pub fn cpus(placement: &Placement, load: &WorkloadSettings, usable: &[u32]) -> R
                 .into(),
         ),
         Placement::CrossCpu => {
-            let each = threads(load).min(usable.len() / 2);
+            let each = load.kind().threads().min(usable.len() / 2);
             let (client, server) = usable.split_at(usable.len() / 2);
             Ok(Cpus { client: Some(client[..each].to_vec()), server: Some(server[..each].to_vec()) })
         }
@@ -38,18 +38,6 @@ pub fn cpus(placement: &Placement, load: &WorkloadSettings, usable: &[u32]) -> R
             }
             Ok(Cpus { client: Some(client.clone()), server: Some(server.clone()) })
         }
-    }
-}
-
-/// How many traffic threads an end has.
-fn threads(load: &WorkloadSettings) -> usize {
-    match load {
-        WorkloadSettings::PingPong(ping) => {
-            let beside = |under: &workload::Background| under.streams * under.direction.flows().len() as u32;
-            1 + ping.under.as_ref().map_or(0, beside) as usize
-        }
-        WorkloadSettings::Stream(stream) => stream.streams as usize * stream.direction.flows().len(),
-        WorkloadSettings::Connect(connect) => connect.clients as usize,
     }
 }
 

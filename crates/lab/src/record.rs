@@ -1,7 +1,7 @@
 //! A scenario's parts as records: what is kept of them with a run.
 
-use samples::{CellRecord, DesignRecord, Objective, PathRecord, ProbeKind, ScenarioRecord, Sent};
-use scenario::{Cell, Design, Path, Scenario};
+use samples::{CellRecord, PathRecord, ScenarioRecord, Sent};
+use scenario::{Cell, Path, Scenario};
 
 /// The scenario itself, with its text.
 pub(crate) fn scenario(scenario: &Scenario, text: &str) -> ScenarioRecord {
@@ -11,24 +11,6 @@ pub(crate) fn scenario(scenario: &Scenario, text: &str) -> ScenarioRecord {
         about: scenario.about.clone(),
         digest: scenario.digest.clone(),
         text: text.to_owned(),
-    }
-}
-
-/// How trials are chosen.
-pub(crate) fn design(design: &Design) -> DesignRecord {
-    DesignRecord {
-        budget: design.budget,
-        precision: design.precision,
-        objective: objective(design.objective),
-    }
-}
-
-/// What the best setting is sought for.
-pub(crate) fn objective(objective: scenario::Objective) -> Objective {
-    match objective {
-        scenario::Objective::Max => Objective::Max,
-        scenario::Objective::Efficient => Objective::Efficient,
-        scenario::Objective::LowCpu => Objective::LowCpu,
     }
 }
 
@@ -55,23 +37,5 @@ pub(crate) fn cell(cell: &Cell) -> CellRecord {
         sent: Sent::Load(cell.load.clone()),
         placement: cell.placement.to_string(),
         baseline: cell.baseline,
-    }
-}
-
-/// What a trial is watched with.
-pub(crate) fn probe(kind: scenario::ProbeKind) -> ProbeKind {
-    match kind {
-        scenario::ProbeKind::Cpu => ProbeKind::Cpu,
-        scenario::ProbeKind::Syscalls => ProbeKind::Syscalls,
-        scenario::ProbeKind::PacketWay => ProbeKind::PacketWay,
-    }
-}
-
-/// Why a trial is made.
-pub(crate) fn arm(arm: scenario::Arm) -> samples::Arm {
-    match arm {
-        scenario::Arm::Measure => samples::Arm::Measure,
-        scenario::Arm::Again => samples::Arm::Again,
-        scenario::Arm::Probed => samples::Arm::Probed,
     }
 }

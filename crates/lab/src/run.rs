@@ -23,7 +23,7 @@ use crate::{
     skip::Lacks,
     stop::Stop,
     trial::{Bench, Emulated},
-    watch,
+    watch::{self, Watch},
 };
 
 /// What to run.
@@ -77,13 +77,45 @@ pub fn run<S: Sink>(
 ) -> Result<Outcome, RunError> {
     check_plan(request)?;
     observer.event(&Event::Step("raising the lab"));
-    let topology = Topology::raise(&request.scenario.lab)?;
-    observer.event(&Event::Step("starting the agents"));
     let lab = &request.scenario.lab;
+    let topology = Topology::raise(lab)?;
     let ground = Ground { lab, topology: &topology };
     let lacks = Lacks::of(lab, topology.missing(), request.firecracker.as_deref());
-    let ends = ends(request, &lacks);
-    let machines = machines::of(&ends, &topology, request)?;
+    let Endpoints { mut agents, environment, emulated } = start(request, &ground, &lacks, observer, stop)?;
+    let Watch { watcher, missing, plan } = watch::begin(request, &topology, observer, stop)?;
+    let watched = Request { plan: &plan, ..request.clone() };
+    observer.event(&Event::Step("checking the paths"));
+    let skipped = missing_cells(&watched, &lacks);
+    let (agents, usable_cpus) = (&mut agents, &environment.usable_cpus);
+    let mut bench = Bench { ground, agents, watcher, usable_cpus, set: None, emulated };
+    check_paths(&watched, &mut bench, &skipped)?;
+    header::begin(&watched, &environment, &missing, sink, observer)?;
+    let mut course = Course { request: &watched, sink, observer, skipped };
+    let made = course.make(&mut bench, stop)?;
+    let outcome = Outcome { id: request.id.clone(), made, skipped: course.skipped.into_values().collect() };
+    sink.complete(&request.id).map_err(keep)?;
+    observer.event(&Event::Step("lowering the lab"));
+    Ok(outcome)
+}
+
+/// The agents of a run, greeted, and what is known of the machine that they are on.
+struct Endpoints {
+    agents: Agents,
+    environment: Environment,
+    emulated: Emulated,
+}
+
+/// Starts an agent in every end of a path, and has the devices of guests dressed.
+fn start(
+    request: &Request<'_>,
+    ground: &Ground<'_>,
+    lacks: &Lacks<'_>,
+    observer: &mut dyn Observer,
+    stop: &Stop,
+) -> Result<Endpoints, RunError> {
+    observer.event(&Event::Step("starting the agents"));
+    let ends = ends(request, lacks);
+    let machines = machines::of(&ends, ground.topology, request)?;
     if let Some(because) = &machines.emulated {
         observer.event(&Event::Notice(&format!("virtual machines are emulated: {because}")));
     }
@@ -97,21 +129,7 @@ pub fn run<S: Sink>(
     ground.dress_guests(&mut agents)?;
     let inside = request.inside.map(str::to_owned);
     let environment = Environment { inside, ..describe(request, &ends, &mut agents, stop)? };
-    let usable_cpus = environment.usable_cpus.clone();
-    let watch = watch::begin(request, &topology, observer, stop)?;
-    let request = &Request { plan: &watch.plan, ..request.clone() };
-    observer.event(&Event::Step("checking the paths"));
-    let skipped = missing_cells(request, &lacks);
-    let (agents, watcher) = (&mut agents, watch.watcher);
-    let mut bench = Bench { ground, agents, watcher, usable_cpus: &usable_cpus, set: None, emulated };
-    check_paths(request, &mut bench, &skipped)?;
-    header::begin(request, environment, &watch.missing, sink, observer)?;
-    let mut course = Course { request, sink, observer, skipped };
-    let made = course.make(&mut bench, stop)?;
-    let skipped = course.skipped.into_values().collect();
-    sink.complete(&request.id).map_err(keep)?;
-    observer.event(&Event::Step("lowering the lab"));
-    Ok(Outcome { id: request.id.clone(), made, skipped })
+    Ok(Endpoints { agents, environment, emulated })
 }
 
 /// Cells that are skipped, by their identity.

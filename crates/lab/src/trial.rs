@@ -6,8 +6,8 @@ use std::{
 };
 
 use protocol::{MtuProbe, Order, Reply};
-use samples::{CpuUsage, Doubt, Observed, PathCheck, PathCounters, Skipped, Trial, UnixMillis};
-use scenario::{Arm, Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
+use samples::{Arm, CpuUsage, Doubt, Observed, PathCheck, PathCounters, Skipped, Trial, UnixMillis};
+use scenario::{Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
 use units::Nanos;
 use workload::{Measurement, PingPongSettings, WorkloadSettings};
 
@@ -18,7 +18,7 @@ use crate::{
     event::{Event, Observer},
     exchange::{Exchange, Reports, SHORT, token, unexpected},
     ground::{Ground, Unset},
-    placement, record,
+    placement,
     watcher::{Verdict, Watcher},
 };
 
@@ -96,8 +96,10 @@ impl Bench<'_> {
         observer: &mut dyn Observer,
     ) -> Result<Made, RunError> {
         let skip = |because: String| Ok(Made::Skipped(Skipped { cell: cell.id.to_string(), because }));
-        if let Err(because) = self.configure(cell)? {
-            return skip(because);
+        match self.configure(cell) {
+            Ok(()) => {}
+            Err(Unset::Never(because)) => return skip(because),
+            Err(Unset::Error(error)) => return Err(error),
         }
         let cpus = match placement::cpus(&cell.placement, &cell.load, self.usable_cpus) {
             Ok(cpus) => cpus,
@@ -120,7 +122,7 @@ impl Bench<'_> {
             index: planned.index,
             block: planned.block,
             cell: cell.id.to_string(),
-            arm: record::arm(planned.arm),
+            arm: planned.arm,
             started,
             measurement,
             cpu,
@@ -189,20 +191,14 @@ impl Bench<'_> {
         })
     }
 
-    /// Sets the devices as the cell wants them; an inner error is why the kernel cannot.
-    fn configure(&mut self, cell: &Cell) -> Result<Result<(), String>, RunError> {
-        if self.set.as_ref() == Some(&cell.devices) {
-            return Ok(Ok(()));
+    /// Sets the devices as the cell wants them.
+    fn configure(&mut self, cell: &Cell) -> Result<(), Unset> {
+        if self.set.as_ref() != Some(&cell.devices) {
+            self.set = None;
+            self.ground.configure(self.agents, &cell.devices, cell.id.as_str())?;
+            self.set = Some(cell.devices.clone());
         }
-        self.set = None;
-        match self.ground.configure(self.agents, &cell.devices, cell.id.as_str()) {
-            Ok(()) => {
-                self.set = Some(cell.devices.clone());
-                Ok(Ok(()))
-            }
-            Err(Unset::Never(because)) => Ok(Err(because)),
-            Err(Unset::Error(error)) => Err(error),
-        }
+        Ok(())
     }
 
     /// Whether an unfragmented packet of `mtu` bytes goes end to end and one byte more does not.

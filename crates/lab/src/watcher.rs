@@ -5,17 +5,16 @@ use std::{collections::BTreeSet, mem, net::Ipv4Addr, path::PathBuf, time::Durati
 
 use machine::{Machine, Namespace};
 use protocol::{ObserveOrder, Order, Reply, Seen, Subject, Token, WatchedDevice, WayOrder};
-use samples::{Environment, MissingProbe, Observed, Owner};
-use scenario::{HostName, Layer, ProbeKind};
+use samples::{Environment, MissingProbe, Observed, Owner, ProbeKind};
+use scenario::{HostName, Layer};
 use units::Bytes;
-use workload::{Transport, WorkloadSettings};
+use workload::{PingPongSettings, Transport, WorkloadSettings};
 
 use crate::{
     agents::Agents,
     error::RunError,
     event::{Event, Observer},
     exchange::{self, Exchange},
-    record,
     stop::Stop,
 };
 
@@ -82,7 +81,7 @@ impl Watcher {
         devices: Vec<WatchedDevice>,
     ) -> Result<Self, RunError> {
         // What boots slowly also thinks slowly.
-        let patience = PATIENCE.max(machine.patience() * 2);
+        let patience = PATIENCE.max(machine.boot().patience * 2);
         let agents = Agents::start(vec![(host.clone(), machine)], tool, stop, &mut |_| ())?;
         let (probes, struck) = (probes.to_vec(), BTreeSet::new());
         let (watching, troubles, lost, gone) = (None, Vec::new(), None, Vec::new());
@@ -98,7 +97,7 @@ impl Watcher {
         if let Some(because) = &self.lost {
             missing = all_missing(&self.probes, &because.to_string());
         }
-        self.probes.retain(|kind| !missing.iter().any(|missing| missing.probe == record::probe(*kind)));
+        self.probes.retain(|kind| !missing.iter().any(|missing| missing.probe == *kind));
         Ok(missing)
     }
 
@@ -188,7 +187,7 @@ impl Watcher {
         }
         let mut again = false;
         for MissingProbe { probe, because } in mem::take(&mut self.troubles) {
-            let Some(place) = self.probes.iter().position(|kind| record::probe(*kind) == probe) else {
+            let Some(place) = self.probes.iter().position(|kind| *kind == probe) else {
                 continue;
             };
             let next = if self.struck.insert(self.probes[place]) {
@@ -216,8 +215,8 @@ impl Watcher {
         way: Option<WayOrder>,
     ) -> Result<(), RunError> {
         let pids = [std::process::id()].into_iter().chain(self.agents.pids(&self.host)).collect();
-        subjects.push(Subject { owner: Owner::Plumb, pids, syscalls: false });
-        let probes = self.probes.iter().map(|kind| record::probe(*kind)).collect();
+        subjects.push(Subject::of(Owner::Plumb, pids, false));
+        let probes = self.probes.clone();
         let way = way.filter(|_| self.probes.contains(&ProbeKind::PacketWay));
         let order = Order::Observe(ObserveOrder { token, probes, subjects, way });
         if let Some(Reply::Observing(observing)) = self.ask("watch a trial", order)? {
@@ -229,7 +228,7 @@ impl Watcher {
 
     /// The messages of an exchange, if they can be followed.
     fn way(&self, exchange: &Exchange<'_>, port: u16) -> Option<WayOrder> {
-        let WorkloadSettings::PingPong(ping) = &exchange.cell.load else { return None };
+        let ping = PingPongSettings::of(&exchange.cell.load)?;
         // From here nothing of a guest is seen: all that happens in it would be taken for the wake-up of the other end.
         if exchange.path.layers.contains(&Layer::Virtio) {
             return None;
@@ -280,7 +279,7 @@ impl Watcher {
 
 /// All of these, for one reason.
 pub(crate) fn all_missing(probes: &[ProbeKind], because: &str) -> Vec<MissingProbe> {
-    let missing = |kind: &_| MissingProbe { probe: record::probe(*kind), because: because.to_owned() };
+    let missing = |kind: &_| MissingProbe { probe: *kind, because: because.to_owned() };
     probes.iter().map(missing).collect()
 }
 

@@ -29,7 +29,7 @@ pub use tap::NamedTap;
 
 use self::{api::Api, guest_stream::GuestStream, requests::Descriptor};
 use crate::{
-    Machine,
+    Boot, Condition, Machine,
     channel::Channel,
     error::MachineError,
     guest::{Image, Vmlinux},
@@ -214,21 +214,18 @@ impl Machine for Firecracker {
 
     /// A guest boots in a second; where the machine that has KVM is itself emulated, in three when nothing else runs, and
     /// several with several CPUs hinder each other.
-    fn patience(&self) -> Duration {
-        Duration::from_secs(50 + 10 * u64::from(self.vm.vcpus))
+    fn boot(&self) -> Boot {
+        let patience = Duration::from_secs(50 + 10 * u64::from(self.vm.vcpus));
+        Boot { patience, own_kernel: true, may_hang: false }
     }
 
-    fn boots(&self) -> bool {
-        true
-    }
-
-    fn booted_within(&self) -> Option<Duration> {
-        let running = self.running.as_ref()?;
-        Some(running.first_process.get()?.duration_since(running.started))
-    }
-
-    fn last_words(&self) -> String {
-        self.words.text()
+    fn condition(&self) -> Condition {
+        let booted = |running: &Running| Some(running.first_process.get()?.duration_since(running.started));
+        Condition {
+            booted_within: self.running.as_ref().and_then(booted),
+            trouble: None,
+            last_output: self.words.text(),
+        }
     }
 }
 

@@ -51,32 +51,40 @@ pub trait Machine: Send {
     /// Ends the agent, if it still runs, and waits until it is gone.
     fn stop(&mut self);
 
+    /// How it starts; known before it does.
+    fn boot(&self) -> Boot {
+        Boot::default()
+    }
+
+    /// How it is now, or was when it ended.
+    fn condition(&self) -> Condition;
+}
+
+/// How a machine starts. The default is one that runs already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Boot {
     /// How long the agent may take from [`Machine::start`] to its greeting.
-    fn patience(&self) -> Duration {
-        Duration::from_secs(10)
-    }
-
-    /// Whether it starts with a kernel of its own, which takes a CPU until the agent has greeted.
-    fn boots(&self) -> bool {
-        false
-    }
-
+    pub patience: Duration,
+    /// Whether it boots a kernel of its own, which takes a CPU until the agent has greeted.
+    pub own_kernel: bool,
     /// Whether its start may hang without a reason, so that it is worth another try.
-    fn may_hang(&self) -> bool {
-        false
-    }
+    pub may_hang: bool,
+}
 
-    /// How long the machine took from [`Machine::start`] until its first process ran; `None` before it does, and for a
-    /// machine that ran before.
-    fn booted_within(&self) -> Option<Duration> {
-        None
+impl Default for Boot {
+    fn default() -> Self {
+        Self { patience: Duration::from_secs(10), own_kernel: false, may_hang: false }
     }
+}
 
+/// How a machine is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Condition {
+    /// How long it took from [`Machine::start`] until its first process ran; `None` before it does, and for a machine that
+    /// ran before.
+    pub booted_within: Option<Duration>,
     /// What is wrong with the machine under the agent, if anything is and can be learned.
-    fn trouble(&self) -> Option<String> {
-        None
-    }
-
-    /// The last lines that the agent, or the machine under it, wrote where people look for errors.
-    fn last_words(&self) -> String;
+    pub trouble: Option<String>,
+    /// The last lines that the agent, or the machine under it, wrote where people look for errors, with the trouble.
+    pub last_output: String,
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use scenario::HostName;
 use sys::netns::NetNs;
 
-use crate::{Machine, agent::AgentProcess, channel::Channel, error::MachineError};
+use crate::{Condition, Machine, agent::AgentProcess, channel::Channel, error::MachineError};
 
 /// A machine that is a network namespace.
 #[derive(Debug)]
@@ -44,8 +44,8 @@ impl Machine for Namespace {
         self.agent.stop();
     }
 
-    fn last_words(&self) -> String {
-        self.agent.last_words()
+    fn condition(&self) -> Condition {
+        Condition { last_output: self.agent.last_words(), ..Condition::default() }
     }
 }
 
@@ -96,11 +96,11 @@ mod tests {
         assert_eq!(said, "");
         let _ = channel.to_agent.write_all(b"x");
         for _ in 0..100 {
-            if machine.last_words().contains("agent") {
+            if machine.condition().last_output.contains("agent") {
                 return;
             }
             thread::sleep(std::time::Duration::from_millis(10));
         }
-        panic!("no last words: {:?}", machine.last_words());
+        panic!("no last words: {:?}", machine.condition());
     }
 }

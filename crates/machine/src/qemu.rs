@@ -35,7 +35,7 @@ use self::{
     running::{Running, end},
 };
 use crate::{
-    Machine,
+    Boot, Condition, Machine,
     channel::Channel,
     error::MachineError,
     guest::{Image, Kernel},
@@ -194,35 +194,25 @@ impl Machine for Qemu {
     }
 
     /// An emulated guest with one CPU boots in three to four seconds when nothing else runs; each more takes part of one.
-    /// By KVM it boots within one second, but in an emulated hypervisor within six, which has a larger image itself.
-    fn patience(&self) -> Duration {
+    /// By KVM it boots within one second, but in an emulated hypervisor within six, which has a larger image itself. An
+    /// emulated one now and then hangs, whatever it is given to boot.
+    fn boot(&self) -> Boot {
         let least = match self.accelerator {
             Accelerator::Tcg if !self.conducts => 25,
             Accelerator::Tcg | Accelerator::Kvm => 60,
         };
-        Duration::from_secs(least + u64::from(self.vm.vcpus))
+        let patience = Duration::from_secs(least + u64::from(self.vm.vcpus));
+        Boot { patience, own_kernel: true, may_hang: true }
     }
 
-    fn boots(&self) -> bool {
-        true
-    }
-
-    /// An emulated one now and then hangs, whatever it is given to boot.
-    fn may_hang(&self) -> bool {
-        true
-    }
-
-    fn booted_within(&self) -> Option<Duration> {
-        self.running.as_ref()?.booted_within()
-    }
-
-    fn trouble(&self) -> Option<String> {
-        self.running.as_ref()?.trouble()
-    }
-
-    fn last_words(&self) -> String {
-        let words = [Some(self.words.text()).filter(|words| !words.is_empty()), self.trouble()];
-        words.into_iter().flatten().collect::<Vec<_>>().join("\n")
+    fn condition(&self) -> Condition {
+        let trouble = self.running.as_ref().and_then(Running::trouble);
+        let words = [Some(self.words.text()).filter(|words| !words.is_empty()), trouble.clone()];
+        Condition {
+            booted_within: self.running.as_ref().and_then(Running::booted_within),
+            trouble,
+            last_output: words.into_iter().flatten().collect::<Vec<_>>().join("\n"),
+        }
     }
 }
 

@@ -27,7 +27,7 @@ pub use cpu::CpuReading;
 pub use environment::environment;
 pub use error::Error;
 pub use namespace_devices::namespace_devices;
-pub use observe::{Probe, ProbeError, Subject, Watch, WatchedDevice, WayWatch, probe};
+pub use observe::{Probe, ProbeError, Watch, probe};
 pub use stopping::{Slices, stopping};
 pub use target::{
     Qemu, TargetError, control_group, in_control_group, in_namespace, is_alive, is_machine, machine,

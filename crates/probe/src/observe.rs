@@ -1,11 +1,8 @@
 //! Watching with probes: what every probe has in common. Must not know how any of them looks.
 
-use std::net::Ipv4Addr;
-
-use samples::{Observed, Owner, ProbeKind};
+use protocol::{Subject, WayOrder};
+use samples::{Observed, ProbeKind};
 use thiserror::Error;
-use units::Bytes;
-use workload::Transport;
 
 use crate::{cpu_owners, packet_way, syscalls};
 
@@ -49,52 +46,7 @@ pub struct Watch {
     /// Whose processes are whose.
     pub subjects: Vec<Subject>,
     /// The messages to follow.
-    pub way: Option<WayWatch>,
-}
-
-/// Processes of one owner.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Subject {
-    /// Whose.
-    pub owner: Owner,
-    /// Which: a process with all its threads and the children that it makes from then on.
-    pub pids: Vec<u32>,
-    /// Every process of these network namespaces, by inode.
-    pub namespaces: Vec<u64>,
-    /// Every process of these control groups (version 2) and those below, by inode.
-    pub cgroups: Vec<u64>,
-    /// Whether their system calls are counted.
-    pub syscalls: bool,
-}
-
-/// Messages to follow: one is under way at a time.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WayWatch {
-    /// TCP or UDP.
-    pub transport: Transport,
-    /// The server, as the client addresses it.
-    pub server: Ipv4Addr,
-    /// Its port.
-    pub port: u16,
-    /// The size of a message's payload.
-    pub message: Bytes,
-    /// Follow every so many-th.
-    pub every: u32,
-    /// The devices that may be on the way.
-    pub devices: Vec<WatchedDevice>,
-}
-
-/// A device that messages may pass.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WatchedDevice {
-    /// `host:device`.
-    pub name: String,
-    /// What it is: `veth`, `bridge`, `vxlan`.
-    pub kind: String,
-    /// The inode of its network namespace.
-    pub namespace: u64,
-    /// Its number in it.
-    pub index: u32,
+    pub way: Option<WayOrder>,
 }
 
 /// What can go wrong with a probe. Never holds a verifier's log.

@@ -3,7 +3,7 @@
 use samples::{CellEnd, RunHeader, RunId, RunRecord, Skipped, Trial, Tries};
 use scenario::{Cell, Plan, PlannedTrial};
 use serde::{Deserialize, Serialize};
-use units::{BitRate, Nanos};
+use units::Nanos;
 
 use crate::message::Hello;
 
@@ -92,12 +92,8 @@ pub enum Told {
     Rate {
         /// Since its start.
         elapsed: Nanos,
-        /// Of a stream.
-        rate: Option<BitRate>,
-        /// Of a ping-pong, per second.
-        round_trips: Option<f64>,
-        /// Of connections, per second.
-        connections: Option<f64>,
+        /// How fast it goes, in words.
+        text: String,
     },
     /// What the trials so far have decided.
     Decided(Decided),

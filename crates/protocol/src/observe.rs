@@ -22,16 +22,30 @@ pub struct ObserveOrder {
     pub way: Option<WayOrder>,
 }
 
-/// Processes of one owner. Those of [`Owner::ClientVm`] or [`Owner::ServerVm`] are monitors of a virtual machine: their
+/// Processes of one owner, with all their threads and the children that they make from then on. Those of [`Owner::ClientVm`] or [`Owner::ServerVm`] are monitors of a virtual machine: their
 /// vCPU threads, their other threads and their vhost workers are told apart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
     /// Whose.
     pub owner: Owner,
-    /// Numbers of processes, as this agent's machine numbers them.
+    /// Numbers of processes, as the machine that watches numbers them.
     pub pids: Vec<u32>,
+    /// Every process of these network namespaces, by inode (nsfs).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub namespaces: Vec<u64>,
+    /// Every process of these control groups (version 2) and those below, by inode.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cgroups: Vec<u64>,
     /// Whether their system calls are counted.
     pub syscalls: bool,
+}
+
+impl Subject {
+    /// These processes, and no namespace or group.
+    #[must_use]
+    pub const fn of(owner: Owner, pids: Vec<u32>, syscalls: bool) -> Self {
+        Self { owner, pids, namespaces: Vec::new(), cgroups: Vec::new(), syscalls }
+    }
 }
 
 /// Messages to follow: one is under way at a time.

@@ -1,7 +1,7 @@
 //! A page, or the findings themselves, as text. One file for each format; none knows another.
 
 mod bars;
-mod csv;
+pub(crate) mod csv;
 mod json;
 mod markdown;
 mod terminal;

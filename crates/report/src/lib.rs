@@ -5,6 +5,7 @@
 
 mod backends;
 mod contrast;
+mod kind;
 mod labels;
 mod page;
 mod phrases;

@@ -6,7 +6,7 @@ mod doubt;
 mod gain;
 mod traffic;
 
-use findings::{Basis, Comparison, Difference, Estimate, Findings, Interval, RunSummary};
+use findings::{Basis, Comparison, Difference, Estimate, Findings, Interval, RunSummary, WorkCost};
 use samples::{RunState, UnixMillis};
 use units::Share;
 use workload::Metric;
@@ -15,7 +15,7 @@ pub(crate) use self::{
     change::change,
     doubt::doubt,
     gain::{gain, gain_alone},
-    traffic::{judged, lost, lost_messages, middle_and_tail, retransmits, window},
+    traffic::{lost, lost_messages, middle_and_tail, retransmits, window},
 };
 use crate::{
     quantity::{self, Scale},
@@ -132,15 +132,7 @@ pub(crate) fn what_the_mark_means() -> Text {
 
 /// What a workload is measured in, and which way is better.
 pub(crate) fn measured_in(metric: Option<Metric>) -> &'static str {
-    match metric {
-        Some(Metric::Throughput) => "throughput, more is better",
-        Some(Metric::RoundTrip) => "median round trip, less is better",
-        Some(Metric::ConnectionRate) => "connections per second, more is better",
-        Some(Metric::Latency) => "reported latency, less is better",
-        Some(Metric::MessageRate) => "messages per second, more is better",
-        Some(Metric::Count) => "a reported count",
-        None => "nothing",
-    }
+    metric.map_or("nothing", Metric::measured_in)
 }
 
 /// The machine of a run, as far as it is known: `Linux 6.18.0, 2 CPUs`.
@@ -175,6 +167,12 @@ pub(crate) fn no_difference(findings: &Findings, workload: &str, comparison: &Co
         Difference::None => Some(Text::of(Tone::Faint, none(findings, workload))),
         Difference::Unclear => Some(Text::of(Tone::Doubtful, "unclear")),
     }
+}
+
+/// CPU time for a unit of work: `0.341 CPU-s/GB`.
+pub(crate) fn per_work(cost: WorkCost) -> String {
+    let unit = cost.work.for_cpu().1.replace("million", "M");
+    format!("{} CPU-s/{unit}", units::significant(cost.seconds, 3))
 }
 
 /// Whether a comparison is good news, bad news or none.

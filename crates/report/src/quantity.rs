@@ -2,7 +2,7 @@
 //! Must not know sentences.
 
 use findings::Interval;
-use workload::Metric;
+use workload::{Metric, Quantity};
 
 /// U+2212, as wide as a plus.
 const MINUS: &str = "\u{2212}";
@@ -28,11 +28,11 @@ pub(crate) fn with_minus(text: &str) -> String {
 impl Scale {
     /// For a metric's values near `value`.
     pub(crate) fn of(metric: Metric, value: f64) -> Self {
-        let units = match metric {
-            Metric::Throughput => RATES,
-            Metric::RoundTrip | Metric::Latency => TIMES,
-            Metric::ConnectionRate | Metric::MessageRate => FREQUENCIES,
-            Metric::Count => COUNTS,
+        let units = match metric.quantity() {
+            Quantity::BitRate => RATES,
+            Quantity::Time => TIMES,
+            Quantity::PerSecond => FREQUENCIES,
+            Quantity::Share | Quantity::Count | Quantity::Size | Quantity::Plain => COUNTS,
         };
         // Rounded first, so that 999.9 Mbit/s is 1.00 Gbit/s and not 1000 Mbit/s.
         let fits = |(divisor, _): &&(f64, &str)| value.abs() / divisor >= 0.9995;

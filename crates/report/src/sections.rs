@@ -15,7 +15,7 @@ mod environment;
 mod head;
 pub(crate) mod headline;
 mod import;
-mod intervals;
+pub(crate) mod intervals;
 mod ladder;
 pub(crate) mod latency;
 mod machines;

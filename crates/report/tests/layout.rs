@@ -3,7 +3,7 @@
 mod sample;
 
 use console::{measure_text_width, strip_ansi_codes};
-use findings::{Finding, Findings, Remedy, Severity};
+use findings::{Finding, Findings, Remedy, Severity, WorkloadSummary};
 use report::{Format, Options, SoloFormat, render, render_contrast, render_solo};
 use samples::{OwnerSource, RunState, Skipped};
 
@@ -213,8 +213,9 @@ fn what_a_log_does_not_tell_of_tcp_is_no_zero() {
 #[test]
 fn what_only_the_sender_told_is_called_sent() {
     let mut findings = sample::findings();
-    for stream in findings.cells.iter_mut().filter_map(|cell| cell.stream.as_mut()) {
-        (stream.forward, stream.reverse) = (None, None);
+    for cell in &mut findings.cells {
+        let WorkloadSummary::Stream(stream) = &mut cell.measured else { continue };
+        (stream.received, stream.forward, stream.reverse) = (None, None, None);
     }
     let text = render(&findings, None, Format::Terminal, &Options::default());
     assert!(text.contains(" Sent (94 % interval)") && !text.contains("Received"), "{text}");

@@ -6,7 +6,7 @@ use units::Nanos;
 
 /// How the trials of a run were chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct DesignRecord {
+pub struct Design {
     /// Time for all trials; `None` is as long as it takes.
     pub budget: Option<Nanos>,
     /// A cell has enough trials when its median's interval reaches no further than this share of the median to
@@ -42,7 +42,7 @@ impl Objective {
     }
 }
 
-impl DesignRecord {
+impl Design {
     /// Whether trials were chosen by what the earlier ones said.
     #[must_use]
     pub const fn is_adaptive(&self) -> bool {

@@ -27,7 +27,7 @@ pub use counters::{
     DeviceCounters, HostCounters, PathCounters, QdiscCounters, QueueCounters, SoftnetCounters,
 };
 pub use cpu::{CpuTimes, CpuUsage, GuestCpu, MachineCpu, ThreadCpu, ThreadRole};
-pub use design::{CellEnd, DesignRecord, EndReason, Objective};
+pub use design::{CellEnd, Design, EndReason, Objective};
 pub use device_state::{DeviceSettingFact, DeviceState, RxTx};
 pub use doubt::Doubt;
 pub use environment::{Calibration, Environment};

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
+use workload::{PingPongSettings, WorkloadSettings};
 
 use crate::{owners::OwnedCpu, syscalls::SyscallCount, way::PacketWay};
 
@@ -14,7 +15,7 @@ pub enum ProbeKind {
     Cpu,
     /// System calls, their time split into running, waiting and guest.
     Syscalls,
-    /// The time of messages between the layers of their path.
+    /// The time of messages between the layers of their path (closed-loop ping-pongs).
     PacketWay,
 }
 
@@ -29,6 +30,15 @@ impl ProbeKind {
             Self::Cpu => "cpu",
             Self::Syscalls => "syscalls",
             Self::PacketWay => "packet-way",
+        }
+    }
+
+    /// Whether it sees anything of such a load.
+    #[must_use]
+    pub fn sees(self, load: &WorkloadSettings) -> bool {
+        match self {
+            Self::Cpu | Self::Syscalls => true,
+            Self::PacketWay => PingPongSettings::of(load).is_some_and(PingPongSettings::is_one_at_a_time),
         }
     }
 }

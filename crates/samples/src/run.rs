@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    design::{CellEnd, DesignRecord},
+    design::{CellEnd, Design},
     environment::Environment,
     observed::{MissingProbe, ProbeKind},
     origin::Origin,
@@ -66,7 +66,7 @@ pub struct RunHeader {
     pub origin: Origin,
     /// How its trials were chosen.
     #[serde(default)]
-    pub design: DesignRecord,
+    pub design: Design,
     /// The other run whose remedies it tries, if it does.
     #[serde(default)]
     pub tries: Option<Tries>,

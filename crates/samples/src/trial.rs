@@ -16,7 +16,7 @@ use crate::{
 pub enum Arm {
     /// To measure its cell.
     Measure,
-    /// The baseline once more: what equal settings differ by.
+    /// The baseline once more in the same block: what equal settings differ by (the noise floor).
     Again,
     /// Its cell once more in the same block with the probes on: what they saw, and what they cost. No number of
     /// the cell comes from it.

@@ -19,15 +19,12 @@ use toml::Spanned;
 pub(crate) use crate::link::{BridgeTable, GuestTable, LinkTables};
 pub(crate) use device_table::DeviceTable;
 pub(crate) use lab_tables::{GatewayTable, HostTable, RouteTable, Switch, VmTable};
-pub(crate) use probe_table::{Kinds, ProbeWord, ProbesTable};
+pub(crate) use probe_table::{Kinds, ProbesTable};
 pub(crate) use read::{FIXED, ReadSection, keys, of_lab, read};
-pub(crate) use run_tables::{FactorTable, ObjectiveWord, PathTable, PortsWord, ScheduleTable};
+pub(crate) use run_tables::{FactorTable, PathTable, PortsWord, ScheduleTable};
 pub(crate) use section::{Entry, Section};
 pub(crate) use variant_table::VariantTable;
-pub(crate) use workload_tables::{
-    DirectionWord, KindWord, ModeWord, PlacementValue, ScheduleWord, TransportWord, UnderTable, WaitingWord,
-    WorkloadTable,
-};
+pub(crate) use workload_tables::{Loop, PlacementValue, UnderTable, WorkloadTable};
 pub(crate) use written::As;
 
 /// The version of the language that this program reads.

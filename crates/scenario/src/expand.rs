@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use units::{Bytes, Nanos};
-use workload::{StreamSettings, Until, WorkloadSettings};
+use samples::{Design, Objective, ProbeKind};
+use units::Nanos;
+use workload::WorkloadSettings;
 
 use crate::{
-    design::{Design, MOST_TRIALS, Objective},
+    design::MOST_TRIALS,
     factor::{Level, Setting, WorkloadSetting},
     lab::DeviceSettings,
     names::{CellId, DeviceRef, PathName, WorkloadName},
@@ -15,7 +16,7 @@ use crate::{
     path::Path,
     plan::{Cell, Plan},
     ports,
-    probes::{ProbeKind, Probes},
+    probes::Probes,
     scenario::{Ports, Scenario},
     workload::Workload,
 };
@@ -108,14 +109,10 @@ impl Plan {
 
 /// How long its traffic flows, with the warm-up; a guess where it ends after a number of bytes.
 fn duration_estimate(load: &WorkloadSettings) -> Nanos {
-    let (sent, speed) = match load {
-        WorkloadSettings::Stream(StreamSettings { until: Until::Sent(bytes), rate, streams, .. }) => {
-            let rated = rate.map_or(GUESSED_SPEED, |rate| rate.0 / 8.0 * f64::from(*streams));
-            (*bytes, rated.min(GUESSED_SPEED))
-        }
-        _ => (Bytes(0), GUESSED_SPEED),
-    };
-    load.duration().unwrap_or(Nanos((sent.0 as f64 / speed * 1e9) as u64))
+    let kind = load.kind();
+    let (sent, asked) = kind.sends().unwrap_or_default();
+    let speed = asked.unwrap_or(GUESSED_SPEED).min(GUESSED_SPEED);
+    kind.flows_for().unwrap_or(Nanos((sent.0 as f64 / speed * 1e9) as u64))
 }
 
 impl Cell {

@@ -30,7 +30,7 @@ pub mod variant;
 mod vm;
 mod workload;
 
-pub use design::{Design, LEAST_PRECISE, Objective};
+pub use design::{BUDGETS, LEAST_PRECISE, PRECISIONS};
 pub use diagnosis::{Diagnosis, Place};
 pub use expand::PlanOptions;
 pub use factor::{Factor, Level, Setting, WorkloadSetting};
@@ -38,8 +38,8 @@ pub use lab::{DeviceSettingKind, DeviceSettings, Gateway, Host, HostKind, Lab, O
 pub use link::{Layer, Link, LinkDevice};
 pub use names::{CellId, DeviceName, DeviceRef, FactorName, HostName, PathName, WorkloadName};
 pub use path::{Path, PathEnd};
-pub use plan::{Arm, Cell, Plan, PlannedTrial};
-pub use probes::{ProbeKind, Probes};
+pub use plan::{Cell, Plan, PlannedTrial};
+pub use probes::Probes;
 pub use scenario::{Ports, Scenario, Schedule};
 pub use schema::{lab_tables, layers, schema};
 pub use vm::{Board, Monitor, VirtioNet, Vm};

@@ -2,10 +2,11 @@
 
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_pcg::Pcg64;
+use samples::{Arm, ProbeKind};
 
 use crate::{
-    plan::{Arm, Cell, Plan, PlannedTrial},
-    probes::{ProbeKind, Probes},
+    plan::{Cell, Plan, PlannedTrial},
+    probes::Probes,
 };
 
 /// Blocks in which every cell occurs once, each baseline once more, and in the first of them whatever a probe sees

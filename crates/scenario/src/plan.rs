@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use samples::{Arm, Design, ProbeKind};
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 use workload::{Placement, WorkloadSettings};
 
 use crate::{
-    design::Design,
     lab::DeviceSettings,
     names::{CellId, DeviceRef, FactorName, PathName, WorkloadName},
-    probes::ProbeKind,
 };
 
 /// What the trials of a run share: path, workload and levels of the factors, all resolved.
@@ -32,18 +31,6 @@ pub struct Cell {
     pub devices: BTreeMap<DeviceRef, DeviceSettings>,
     /// Whether it is the baseline of its workload: the baseline path at the first level of every factor.
     pub baseline: bool,
-}
-
-/// Why a trial is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Arm {
-    /// To measure its cell.
-    Measure,
-    /// The baseline once more in the same block: what equal settings differ by (the noise floor).
-    Again,
-    /// The cell once more in the same block with the probes on.
-    Probed,
 }
 
 /// One trial to be made.

@@ -18,13 +18,12 @@ const SERVER: u16 = 9_000;
 ///
 /// Loads whose every connection has a port of its own keep the kernel's choice.
 pub(crate) fn fix(load: &mut WorkloadSettings, path: &PathName, workload: &WorkloadName) {
-    let socket = match load {
-        WorkloadSettings::Stream(stream) => &mut stream.socket,
-        WorkloadSettings::PingPong(ping) => &mut ping.socket,
-        WorkloadSettings::Connect(_) => return,
-    };
+    if !load.kind().has_fixed_ports() {
+        return;
+    }
     let digest = Sha256::digest(format!("{path}/{workload}"));
     let chosen = FIRST + u16::from_be_bytes([digest[0], digest[1]]) % CHOICES;
+    let socket = load.kind_mut().socket_mut();
     socket.source_port.get_or_insert(chosen);
     socket.server_port.get_or_insert(SERVER);
 }
@@ -38,7 +37,7 @@ mod tests {
     fn fixed(load: WorkloadSettings, workload: &str) -> (Option<u16>, Option<u16>) {
         let mut load = load;
         fix(&mut load, &PathName::new("a-to-b"), &WorkloadName::new(workload));
-        (load.socket().source_port, load.socket().server_port)
+        (load.kind().socket().source_port, load.kind().socket().server_port)
     }
 
     fn ping(source_port: Option<u16>) -> WorkloadSettings {

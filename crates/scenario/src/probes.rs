@@ -1,53 +1,10 @@
 //! What a run watches its trials with, beside the traffic. Must not know how a probe looks, nor what it sees.
 
+use samples::ProbeKind;
 use serde::{Deserialize, Serialize};
-use workload::{PingPongSettings, Schedule, Transport, WorkloadSettings};
 
 /// Blocks with probed trials where nobody said how many: enough for an interval, and few beside the others.
 const USUAL_BLOCKS: u32 = 7;
-
-/// Something that watches a trial from the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ProbeKind {
-    /// CPU time by its owner.
-    Cpu,
-    /// System calls and their time.
-    Syscalls,
-    /// The time of messages between the layers of their path.
-    PacketWay,
-}
-
-impl ProbeKind {
-    /// Every probe.
-    pub const ALL: [Self; 3] = [Self::Cpu, Self::Syscalls, Self::PacketWay];
-
-    /// As it is written.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Syscalls => "syscalls",
-            Self::PacketWay => "packet-way",
-        }
-    }
-
-    /// Whether it sees anything of such a load.
-    #[must_use]
-    pub fn sees(self, load: &WorkloadSettings) -> bool {
-        match (self, load) {
-            (Self::Cpu | Self::Syscalls, _) => true,
-            (Self::PacketWay, WorkloadSettings::PingPong(ping)) => is_one_at_a_time(ping),
-            (Self::PacketWay, _) => false,
-        }
-    }
-}
-
-/// A message can be told from the next where the next waits for its answer, and from a stream beside it where that is
-/// of another protocol.
-fn is_one_at_a_time(ping: &PingPongSettings) -> bool {
-    ping.schedule == Schedule::Closed && (ping.under.is_none() || ping.transport == Transport::Udp)
-}
 
 /// What a scenario is watched with; the default is nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::{design::Design, factor::Factor, lab::Lab, path::Path, probes::Probes, workload::Workload};
+use crate::{factor::Factor, lab::Lab, path::Path, probes::Probes, workload::Workload};
+use samples::Design;
 
 /// A checked scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use units::Bytes;
-use workload::{Mode, Placement, Transport, WorkloadSettings};
+use workload::{Mode, Placement, StreamSettings, Transport, WorkloadSettings};
 
 use crate::names::{PathName, WorkloadName};
 
@@ -24,11 +24,8 @@ pub struct Workload {
 impl Workload {
     /// Gives a stream whose size of writes is the default the one of its mode.
     pub(crate) fn size_writes(&mut self) {
-        match &mut self.load {
-            WorkloadSettings::Stream(stream) if self.default_message => {
-                stream.message = stream_message(stream.transport, stream.mode);
-            }
-            WorkloadSettings::Stream(_) | WorkloadSettings::PingPong(_) | WorkloadSettings::Connect(_) => {}
+        if let Some(stream) = StreamSettings::of_mut(&mut self.load).filter(|_| self.default_message) {
+            stream.message = stream_message(stream.transport, stream.mode);
         }
     }
 }

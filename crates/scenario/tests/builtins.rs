@@ -1,6 +1,7 @@
 //! Every shipped scenario parses, plans, stays inside its time, and goes exactly the ways that it says.
 
-use scenario::{Arm, HostKind, Layer, Link, Plan, PlanOptions, Scenario, builtin, variant};
+use samples::Arm;
+use scenario::{HostKind, Layer, Link, Plan, PlanOptions, Scenario, builtin, variant};
 use workload::WorkloadSettings;
 
 const SEED: u64 = 7;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use scenario::{Arm, Cell, PathName, Plan, PlanOptions, Scenario, WorkloadName};
+use samples::Arm;
+use scenario::{Cell, PathName, Plan, PlanOptions, Scenario, WorkloadName};
 use units::{BitRate, Bytes, Nanos};
 use workload::{
     Background, Direction, Mode, Placement, Schedule, SocketSettings, Transport, Waiting, WorkloadSettings,

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use scenario::{Arm, Plan, PlanOptions, PlannedTrial, ProbeKind, Scenario, builtin};
+use samples::{Arm, ProbeKind};
+use scenario::{Plan, PlanOptions, PlannedTrial, Scenario, builtin};
 use workload::WorkloadSettings;
 
 fn quick(table: &str) -> Scenario {

@@ -33,8 +33,11 @@ impl StoreError {
 
 /// `runs` are newest first.
 fn choose(text: &str, runs: &[RunListing]) -> Result<RunId, StoreError> {
-    if let Some(scenario) = latest(text) {
-        return newest(text, scenario, runs);
+    if text == "latest" {
+        return newest(text, None, runs);
+    }
+    if let Some(scenario) = text.strip_prefix("latest:") {
+        return newest(text, Some(scenario), runs);
     }
     if let Some(run) = runs.iter().find(|run| run.id.0 == text) {
         return Ok(run.id.clone());
@@ -45,12 +48,6 @@ fn choose(text: &str, runs: &[RunListing]) -> Result<RunId, StoreError> {
         [run] => Ok(run.id.clone()),
         several => Err(StoreError::Ambiguous { text: text.to_owned(), matches: names(several) }),
     }
-}
-
-/// `Some` for `latest` (of any scenario) and `latest:SCENARIO`.
-fn latest(text: &str) -> Option<Option<&str>> {
-    let rest = text.strip_prefix("latest")?;
-    if rest.is_empty() { Some(None) } else { rest.strip_prefix(':').map(Some) }
 }
 
 fn newest(text: &str, scenario: Option<&str>, runs: &[RunListing]) -> Result<RunId, StoreError> {

@@ -1,16 +1,47 @@
-//! The kinds: one enum for what is asked of a workload, one for what was measured. Must not know what is particular to one.
+//! The kinds of workloads: one enum for what is asked, one for what an end measured, one for what was measured, and what
+//! every kind tells of itself. Must not know what is particular to one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::Nanos;
+use units::{Bytes, Nanos};
 
 use crate::{
-    connect::{ConnectData, ConnectEnd, ConnectSettings},
-    ping_pong::{PingPongData, PingPongEnd, PingPongSettings},
+    column::Column,
+    connect::{self, ConnectData, ConnectEnd, ConnectSettings},
+    metric::Metric,
+    ping_pong::{self, PingPongData, PingPongEnd, PingPongSettings},
     reported::ReportedData,
-    socket::SocketSettings,
-    stream::{FlowEnd, StreamData, StreamEnd, StreamSettings, Until},
+    socket::{SocketFacts, SocketSettings},
+    stream::{self, FlowEnd, StreamData, StreamEnd, StreamSettings},
+    work::Work,
 };
+
+/// A kind of workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkloadKind {
+    /// Bulk transfer over TCP or UDP: throughput.
+    Stream,
+    /// Messages there and back: round-trip latency.
+    PingPong,
+    /// TCP connections made, used for one request and its answer, and closed: their rate.
+    Connect,
+}
+
+impl WorkloadKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Stream, Self::PingPong, Self::Connect];
+
+    /// As scenarios and records write it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Stream => "stream",
+            Self::PingPong => "ping-pong",
+            Self::Connect => "connect",
+        }
+    }
+}
 
 /// What is sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,41 +56,73 @@ pub enum WorkloadSettings {
 }
 
 impl WorkloadSettings {
-    /// How long its traffic flows, the warm-up included; `None` where it ends after a number of bytes.
+    /// What its kind tells of it.
     #[must_use]
-    pub fn duration(&self) -> Option<Nanos> {
+    pub const fn kind(&self) -> &dyn KindSettings {
         match self {
-            Self::Stream(stream) => match stream.until {
-                Until::Elapsed(time) => Some(stream.warmup + time),
-                Until::Sent(_) => None,
-            },
-            Self::PingPong(ping) => Some(ping.warmup + ping.duration),
-            Self::Connect(connect) => Some(connect.warmup + connect.duration),
+            Self::Stream(settings) => settings,
+            Self::PingPong(settings) => settings,
+            Self::Connect(settings) => settings,
         }
     }
 
-    /// What is set on its sockets.
-    #[must_use]
-    pub const fn socket(&self) -> &SocketSettings {
+    /// The same, to be changed.
+    pub const fn kind_mut(&mut self) -> &mut dyn KindSettings {
         match self {
-            Self::Stream(stream) => &stream.socket,
-            Self::PingPong(ping) => &ping.socket,
-            Self::Connect(connect) => &connect.socket,
-        }
-    }
-
-    /// Whether it goes over TCP.
-    #[must_use]
-    pub fn is_tcp(&self) -> bool {
-        match self {
-            Self::Stream(stream) => stream.transport == Transport::Tcp,
-            Self::PingPong(ping) => ping.transport == Transport::Tcp,
-            Self::Connect(_) => true,
+            Self::Stream(settings) => settings,
+            Self::PingPong(settings) => settings,
+            Self::Connect(settings) => settings,
         }
     }
 }
 
-/// The transport of a load.
+/// What the settings of each kind tell of themselves.
+pub trait KindSettings {
+    /// What it is judged by, under whichever schedule.
+    fn metric(&self) -> Metric;
+    /// What its sockets speak.
+    fn transport(&self) -> Transport;
+    /// What is set on its sockets.
+    fn socket(&self) -> &SocketSettings;
+    /// The same, to be changed.
+    fn socket_mut(&mut self) -> &mut SocketSettings;
+    /// For how long it is measured, the warm-up not counted; `None` where it ends after a number of bytes.
+    fn lasts(&self) -> Option<Nanos>;
+    /// How long its traffic flows, the warm-up included; `None` where it ends after a number of bytes.
+    fn flows_for(&self) -> Option<Nanos> {
+        self.lasts().map(|time| self.warmup() + time)
+    }
+    /// The bytes after which it ends, and how many a second were asked for at most.
+    fn sends(&self) -> Option<(Bytes, Option<f64>)> {
+        None
+    }
+    /// What is left out at its start.
+    fn warmup(&self) -> Nanos;
+    /// How often a sample is taken.
+    fn interval(&self) -> Nanos;
+    /// How many traffic threads an end has.
+    fn threads(&self) -> usize;
+    /// Whether both ends ask again and again without sleeping, so that they cannot share a CPU.
+    fn spins(&self) -> bool {
+        false
+    }
+    /// Whether its connections can have ports that are chosen beforehand.
+    fn has_fixed_ports(&self) -> bool {
+        true
+    }
+    /// Whether packets of this size follow each other so that they could be put together.
+    fn fills_packets_of(&self, bytes: u64) -> bool;
+    /// The payload of each of its datagrams, where it sends any.
+    fn datagram(&self) -> Option<Bytes> {
+        None
+    }
+    /// What it sends, in a few words; its sockets and places are told by others.
+    fn in_words(&self) -> Vec<String>;
+    /// How fast it goes, while it does: of bytes received and things done (messages, connections) in a time.
+    fn live(&self, received: Bytes, done: u64, time: Nanos) -> Option<String>;
+}
+
+/// The transport of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
@@ -91,15 +154,15 @@ impl EndMeasurement {
         match self {
             Self::Stream(client) => match server {
                 Self::Stream(server) => StreamData::of_ends(&client, &server).map(Measurement::Stream),
-                other => Err(other.beside("stream")),
+                other => Err(other.beside(WorkloadKind::Stream)),
             },
             Self::PingPong(client) => match server {
                 Self::PingPong(server) => client.together(server).map(Measurement::PingPong),
-                other => Err(other.beside("ping-pong")),
+                other => Err(other.beside(WorkloadKind::PingPong)),
             },
             Self::Connect(client) => match server {
                 Self::Connect(_) => Ok(Measurement::Connect(client.alone())),
-                other => Err(other.beside("connect")),
+                other => Err(other.beside(WorkloadKind::Connect)),
             },
         }
     }
@@ -126,16 +189,18 @@ impl EndMeasurement {
         }
     }
 
-    fn beside(&self, client: &str) -> String {
-        format!("one end reports a {client} and the other a {}", self.word())
+    /// Its kind.
+    #[must_use]
+    pub const fn kind(&self) -> WorkloadKind {
+        match self {
+            Self::Stream(_) => WorkloadKind::Stream,
+            Self::PingPong(_) => WorkloadKind::PingPong,
+            Self::Connect(_) => WorkloadKind::Connect,
+        }
     }
 
-    const fn word(&self) -> &'static str {
-        match self {
-            Self::Stream(_) => "stream",
-            Self::PingPong(_) => "ping-pong",
-            Self::Connect(_) => "connect",
-        }
+    fn beside(&self, client: WorkloadKind) -> String {
+        format!("one end reports a {} and the other a {}", client.word(), self.kind().word())
     }
 }
 
@@ -170,4 +235,69 @@ pub enum Measurement {
     Connect(ConnectData),
     /// Of another tool: what it reported, without samples.
     Reported(ReportedData),
+}
+
+impl Measurement {
+    /// What its kind tells of it.
+    #[must_use]
+    pub const fn kind(&self) -> &dyn KindMeasurement {
+        match self {
+            Self::Stream(data) => data,
+            Self::PingPong(data) => data,
+            Self::Connect(data) => data,
+            Self::Reported(data) => data,
+        }
+    }
+
+    /// Its value in the metric's unit; `None` when nothing was measured or something else was.
+    #[must_use]
+    pub fn value(&self, metric: Metric) -> Option<f64> {
+        let kind = self.kind();
+        (kind.metric() == metric).then(|| kind.value())?.filter(|value| value.is_finite())
+    }
+
+    /// The heads of all columns that some kind has of a trial, each once.
+    #[must_use]
+    pub fn heads() -> Vec<String> {
+        let kinds = [
+            Column::heads(stream::COLUMNS),
+            Column::heads(ping_pong::COLUMNS),
+            Column::heads(connect::COLUMNS),
+        ];
+        let mut heads: Vec<String> = Vec::new();
+        for head in kinds.concat() {
+            if !heads.contains(&head) {
+                heads.push(head);
+            }
+        }
+        heads
+    }
+}
+
+/// What the measurement of each kind tells of itself.
+pub trait KindMeasurement {
+    /// What it is judged by.
+    fn metric(&self) -> Metric;
+    /// Its value in the metric's unit; `None` when nothing was measured.
+    fn value(&self) -> Option<f64>;
+    /// What it carried from its first message to its last, the warm-up included; `None` where nothing, or two kinds of
+    /// things.
+    fn work(&self) -> Option<(Work, f64)>;
+    /// For how long it was measured, at the end where that is furthest from what was asked; `None` where no end tells.
+    fn lasted(&self, asked: Nanos) -> Option<Nanos>;
+    /// Whether nothing came through.
+    fn is_void(&self) -> bool;
+    /// Why it has no value.
+    fn why_no_value(&self) -> &'static str;
+    /// What it came to, in a word.
+    fn in_a_word(&self) -> String;
+    /// What the kernel gave the sockets of each end.
+    fn sockets(&self) -> Vec<(&'static str, &SocketFacts)> {
+        Vec::new()
+    }
+    /// What it says of a trial in the column with this head; `None` where it has no such column, or nothing is known.
+    fn column(&self, head: &str) -> Option<String> {
+        let _ = head;
+        None
+    }
 }

@@ -4,6 +4,7 @@
 //! Plain values: a scenario asks for them, orders carry them, records keep them. Nothing here says who sends, over which
 //! path, or what several trials say together.
 
+mod column;
 mod connect;
 mod histogram;
 mod kind;
@@ -13,10 +14,14 @@ mod placement;
 mod reported;
 mod socket;
 mod stream;
+mod work;
 
+pub use column::Column;
 pub use connect::{ConnectData, ConnectEnd, ConnectInterval, ConnectSettings};
 pub use histogram::LatencyHistogram;
-pub use kind::{EndMeasurement, Measurement, Transport, WorkloadSettings};
+pub use kind::{
+    EndMeasurement, KindMeasurement, KindSettings, Measurement, Transport, WorkloadKind, WorkloadSettings,
+};
 pub use metric::Metric;
 pub use ping_pong::{
     Background, MessagesEnd, OpenLoopData, PingPongData, PingPongEnd, PingPongInterval, PingPongSettings,
@@ -29,3 +34,4 @@ pub use stream::{
     DatagramSample, Direction, EndSeries, Flow, FlowEnd, Interval, Mode, StreamData, StreamEnd,
     StreamSettings, TcpSample, Until,
 };
+pub use work::Work;

@@ -1,13 +1,10 @@
-//! The one value by which a trial is judged, and what it is. Must not know other trials.
+//! What results are judged by, and how each of these is called and written. Must not know how it is measured.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use units::{BitRate, Nanos, significant};
 
-use crate::{
-    kind::Measurement,
-    reported::{Quantity, ReportedData},
-    stream::EndSeries,
-};
+use crate::reported::Quantity;
 
 /// What a cell is judged by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -15,7 +12,7 @@ use crate::{
 pub enum Metric {
     /// Payload received per second, all connections together, in bits per second. More is better.
     Throughput,
-    /// Median round trip, in nanoseconds. Less is better.
+    /// Median round trip, in nanoseconds; of an open loop since the intended times. Less is better.
     RoundTrip,
     /// Connections made, used and closed per second, all clients together. More is better.
     ConnectionRate,
@@ -27,68 +24,122 @@ pub enum Metric {
     Count,
 }
 
+/// What is said of a metric.
+#[derive(Debug, Clone, Copy)]
+struct Words {
+    name: &'static str,
+    title: &'static str,
+    measured_in: &'static str,
+    share: &'static str,
+    each: &'static str,
+    more_is_better: Option<bool>,
+    quantity: Quantity,
+}
+
 impl Metric {
+    const fn words(self) -> Words {
+        match self {
+            Self::Throughput => Words {
+                name: "throughput",
+                title: "Received",
+                measured_in: "throughput, more is better",
+                share: "of the throughput",
+                each: "",
+                more_is_better: Some(true),
+                quantity: Quantity::BitRate,
+            },
+            Self::RoundTrip => Words {
+                name: "round trip",
+                title: "Median round trip",
+                measured_in: "median round trip, less is better",
+                share: "of the median round trip",
+                each: "",
+                more_is_better: Some(false),
+                quantity: Quantity::Time,
+            },
+            Self::ConnectionRate => Words {
+                name: "connection rate",
+                title: "Connections",
+                measured_in: "connections per second, more is better",
+                share: "of the rate",
+                each: "connections",
+                more_is_better: Some(true),
+                quantity: Quantity::PerSecond,
+            },
+            Self::Latency => Words {
+                name: "latency",
+                title: "Reported latency",
+                measured_in: "reported latency, less is better",
+                share: "of the median round trip",
+                each: "",
+                more_is_better: Some(false),
+                quantity: Quantity::Time,
+            },
+            Self::MessageRate => Words {
+                name: "message rate",
+                title: "Messages",
+                measured_in: "messages per second, more is better",
+                share: "of the rate",
+                each: "messages",
+                more_is_better: Some(true),
+                quantity: Quantity::PerSecond,
+            },
+            Self::Count => Words {
+                name: "count",
+                title: "Reported count",
+                measured_in: "a reported count",
+                share: "of the rate",
+                each: "",
+                more_is_better: None,
+                quantity: Quantity::Count,
+            },
+        }
+    }
+
+    /// In a sentence: `round trip`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.words().name
+    }
+
+    /// Above a column of its values: `Median round trip`.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        self.words().title
+    }
+
+    /// With which way is better: `median round trip, less is better`.
+    #[must_use]
+    pub const fn measured_in(self) -> &'static str {
+        self.words().measured_in
+    }
+
+    /// What a share is a share of: `of the median round trip`.
+    #[must_use]
+    pub const fn share(self) -> &'static str {
+        self.words().share
+    }
+
     /// Whether a higher value is better; `None` where neither is.
     #[must_use]
     pub const fn more_is_better(self) -> Option<bool> {
-        match self {
-            Self::Throughput | Self::ConnectionRate | Self::MessageRate => Some(true),
-            Self::RoundTrip | Self::Latency => Some(false),
-            Self::Count => None,
+        self.words().more_is_better
+    }
+
+    /// What its values are, and so their unit.
+    #[must_use]
+    pub const fn quantity(self) -> Quantity {
+        self.words().quantity
+    }
+
+    /// A value in a sentence: `9.41 Gbit/s`, `49.3 µs`, `512 connections/s`.
+    #[must_use]
+    pub fn show(self, value: f64) -> String {
+        match self.quantity() {
+            Quantity::BitRate => BitRate(value).to_string(),
+            Quantity::Time => Nanos(value.max(0.0).round() as u64).to_string(),
+            Quantity::PerSecond => format!("{} {}/s", significant(value, 3), self.words().each),
+            Quantity::Share | Quantity::Count | Quantity::Size | Quantity::Plain => significant(value, 3),
         }
     }
-}
-
-impl Measurement {
-    /// What it is judged by.
-    #[must_use]
-    pub fn metric(&self) -> Metric {
-        match self {
-            Self::Stream(_) => Metric::Throughput,
-            Self::PingPong(_) => Metric::RoundTrip,
-            Self::Connect(_) => Metric::ConnectionRate,
-            Self::Reported(data) => reported(data).map_or(Metric::Count, |(metric, _)| metric),
-        }
-    }
-
-    /// Its value in the metric's unit; `None` when nothing was measured or something else was.
-    #[must_use]
-    pub fn value(&self, metric: Metric) -> Option<f64> {
-        let value = match (self, metric) {
-            (Self::Stream(data), Metric::Throughput) => {
-                let receivers = || data.flows.iter().map(|flow| &flow.receiver);
-                let senders = || data.flows.iter().map(|flow| &flow.sender);
-                let lasted = |series: &EndSeries| series.elapsed().0 > 0;
-                // A log without the receiver's word tells at least what was sent; its cell says so.
-                if receivers().any(lasted) {
-                    EndSeries::rate_together(receivers()).0
-                } else {
-                    senders().any(lasted).then(|| EndSeries::rate_together(senders()).0)?
-                }
-            }
-            // Of an open loop since the intended times: from the time of sending a stall counts only once.
-            (Self::PingPong(data), Metric::RoundTrip) => {
-                let open = data.open_loop.as_ref().map(|open| &open.since_intended);
-                open.unwrap_or(&data.round_trips).quantile(0.5)?.0 as f64
-            }
-            (Self::Connect(data), Metric::ConnectionRate) => data.rate()?,
-            (Self::Reported(data), _) => reported(data).filter(|(own, _)| *own == metric)?.1,
-            _ => return None,
-        };
-        value.is_finite().then_some(value)
-    }
-}
-
-/// What a row of reported numbers is judged by: its first rate, else its first time, else its first number.
-fn reported(data: &ReportedData) -> Option<(Metric, f64)> {
-    let by = [
-        (Quantity::BitRate, Metric::Throughput),
-        (Quantity::Time, Metric::Latency),
-        (Quantity::PerSecond, Metric::MessageRate),
-        (Quantity::Count, Metric::Count),
-        (Quantity::Plain, Metric::Count),
-        (Quantity::Share, Metric::Count),
-        (Quantity::Size, Metric::Count),
-    ];
-    by.into_iter().find_map(|(quantity, metric)| Some((metric, data.first(quantity)?.value)))
 }

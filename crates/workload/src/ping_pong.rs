@@ -5,3 +5,185 @@ mod settings;
 
 pub use measurement::{MessagesEnd, OpenLoopData, PingPongData, PingPongEnd, PingPongInterval};
 pub use settings::{Background, PingPongSettings, Schedule, Waiting};
+
+use units::{BitRate, Bytes, Nanos};
+
+use crate::{
+    column::Column,
+    histogram::LatencyHistogram,
+    kind::{KindMeasurement, KindSettings, Measurement, Transport, WorkloadSettings},
+    metric::Metric,
+    socket::{SocketFacts, SocketSettings},
+    stream::{each, mode_in_words, streams_in_words},
+    work::Work,
+};
+
+impl PingPongSettings {
+    /// Those of a ping-pong; `None` of another kind.
+    #[must_use]
+    pub const fn of(settings: &WorkloadSettings) -> Option<&Self> {
+        if let WorkloadSettings::PingPong(ping) = settings { Some(ping) } else { None }
+    }
+
+    /// Whether a message can be told from the next on its way: that one waits for its answer, and a stream beside them is of
+    /// another protocol.
+    #[must_use]
+    pub fn is_one_at_a_time(&self) -> bool {
+        self.schedule == Schedule::Closed && (self.under.is_none() || self.transport == Transport::Udp)
+    }
+}
+
+impl KindSettings for PingPongSettings {
+    fn metric(&self) -> Metric {
+        Metric::RoundTrip
+    }
+
+    fn transport(&self) -> Transport {
+        self.transport
+    }
+
+    fn socket(&self) -> &SocketSettings {
+        &self.socket
+    }
+
+    fn socket_mut(&mut self) -> &mut SocketSettings {
+        &mut self.socket
+    }
+
+    fn lasts(&self) -> Option<Nanos> {
+        Some(self.duration)
+    }
+
+    fn warmup(&self) -> Nanos {
+        self.warmup
+    }
+
+    fn interval(&self) -> Nanos {
+        self.interval
+    }
+
+    fn threads(&self) -> usize {
+        let beside = |under: &Background| under.streams as usize * under.direction.flows().len();
+        1 + self.under.as_ref().map_or(0, beside)
+    }
+
+    fn spins(&self) -> bool {
+        self.waiting == Waiting::Spin
+    }
+
+    fn fills_packets_of(&self, bytes: u64) -> bool {
+        self.under.is_some() || (self.transport == Transport::Tcp && self.message.0 > bytes)
+    }
+
+    fn datagram(&self) -> Option<Bytes> {
+        (self.transport == Transport::Udp).then_some(self.message)
+    }
+
+    fn in_words(&self) -> Vec<String> {
+        let name = match self.transport {
+            Transport::Udp => "UDP ping-pong",
+            Transport::Tcp => "TCP ping-pong",
+        };
+        let schedule = match self.schedule {
+            Schedule::Closed => "closed loop".into(),
+            Schedule::Open { period } => format!("open loop, one every {period}"),
+        };
+        let waiting = match self.waiting {
+            Waiting::Block => "blocking",
+            Waiting::Spin => "spinning",
+        };
+        let mut words = vec![name.into(), self.message.to_string(), schedule, waiting.into()];
+        words.extend(self.under.as_ref().map(beside_in_words));
+        words
+    }
+
+    fn live(&self, received: Bytes, done: u64, time: Nanos) -> Option<String> {
+        let beside = (received > Bytes(0)).then(|| BitRate::of(received, time).to_string());
+        (done > 0).then(|| format!("{:.0} round trips/s", done as f64 / time.seconds())).or(beside)
+    }
+}
+
+fn beside_in_words(under: &Background) -> String {
+    let Background { mode, streams, direction, rate, message } = under;
+    let rate = rate.map_or_else(
+        || "as fast as it goes".into(),
+        |rate| format!("of {rate}{}", each(*streams, *direction)),
+    );
+    let (streams, mode) =
+        (streams_in_words(*streams, "TCP", *direction), mode_in_words(Transport::Tcp, *mode));
+    format!("beside {streams} {rate} ({mode}, {message} writes)")
+}
+
+/// What a trial says in columns.
+pub(crate) const COLUMNS: &[Column<PingPongData>] = &[
+    Column::new("measured", "ns", |data| (data.elapsed.0 > 0).then(|| data.elapsed.0.to_string())),
+    Column::new("round_trips", "", |data| Some(data.round_trips.count().to_string())),
+    Column::new("round_trip_p50", "ns", |data| at(&data.round_trips, 0.5)),
+    Column::new("round_trip_p99", "ns", |data| at(&data.round_trips, 0.99)),
+    Column::new("lost", "", |data| data.lost.map(|lost| lost.to_string())),
+    Column::new("since_intended_p50", "ns", |data| at(&data.open_loop.as_ref()?.since_intended, 0.5)),
+    Column::new("since_intended_p99", "ns", |data| at(&data.open_loop.as_ref()?.since_intended, 0.99)),
+];
+
+fn at(times: &LatencyHistogram, share: f64) -> Option<String> {
+    times.quantile(share).map(|time| time.0.to_string())
+}
+
+impl PingPongData {
+    /// That of a ping-pong; `None` of another kind.
+    #[must_use]
+    pub const fn of(measurement: &Measurement) -> Option<&Self> {
+        if let Measurement::PingPong(data) = measurement { Some(data) } else { None }
+    }
+
+    /// The times that it is judged by: of an open loop since the intended times, as from the time of sending a stall counts
+    /// only once.
+    #[must_use]
+    pub fn judged(&self) -> &LatencyHistogram {
+        self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)
+    }
+}
+
+impl KindMeasurement for PingPongData {
+    fn metric(&self) -> Metric {
+        Metric::RoundTrip
+    }
+
+    fn value(&self) -> Option<f64> {
+        self.judged().quantile(0.5).map(|time| time.0 as f64)
+    }
+
+    /// Of a record without intervals those after the warm-up are all that is known.
+    fn work(&self) -> Option<(Work, f64)> {
+        let all: u64 = self.intervals.iter().map(|interval| interval.round_trips.count()).sum();
+        let messages = all.max(self.round_trips.count());
+        (self.under.is_none() && messages > 0).then_some((Work::Messages, messages as f64))
+    }
+
+    fn lasted(&self, _: Nanos) -> Option<Nanos> {
+        Some(self.elapsed)
+    }
+
+    fn is_void(&self) -> bool {
+        self.round_trips.count() == 0
+    }
+
+    fn why_no_value(&self) -> &'static str {
+        "no message came back"
+    }
+
+    fn in_a_word(&self) -> String {
+        match self.judged().quantile(0.5) {
+            Some(median) => format!("{median} median round trip"),
+            None => "no round trip".to_owned(),
+        }
+    }
+
+    fn sockets(&self) -> Vec<(&'static str, &SocketFacts)> {
+        vec![("client", &self.client), ("server", &self.server)]
+    }
+
+    fn column(&self, head: &str) -> Option<String> {
+        Column::said(COLUMNS, head, self)
+    }
+}

@@ -2,6 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use units::Nanos;
+
+use crate::{
+    kind::{KindMeasurement, Measurement},
+    metric::Metric,
+    work::Work,
+};
 
 /// One row of reported numbers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,4 +54,58 @@ pub enum Quantity {
     Size,
     /// A number without a unit.
     Plain,
+}
+
+impl ReportedData {
+    /// That of what a log reported; `None` of what was measured.
+    #[must_use]
+    pub const fn of(measurement: &Measurement) -> Option<&Self> {
+        if let Measurement::Reported(data) = measurement { Some(data) } else { None }
+    }
+
+    /// The column that it is judged by: its first rate, else its first time, else its first number.
+    #[must_use]
+    pub fn judged(values: &[ReportedValue]) -> Option<(Metric, &ReportedValue)> {
+        let by = [
+            (Quantity::BitRate, Metric::Throughput),
+            (Quantity::Time, Metric::Latency),
+            (Quantity::PerSecond, Metric::MessageRate),
+            (Quantity::Count, Metric::Count),
+            (Quantity::Plain, Metric::Count),
+            (Quantity::Share, Metric::Count),
+            (Quantity::Size, Metric::Count),
+        ];
+        let first = |quantity: Quantity| values.iter().find(|value| value.quantity == quantity);
+        by.into_iter().find_map(|(quantity, metric)| Some((metric, first(quantity)?)))
+    }
+}
+
+impl KindMeasurement for ReportedData {
+    fn metric(&self) -> Metric {
+        Self::judged(&self.values).map_or(Metric::Count, |(metric, _)| metric)
+    }
+
+    fn value(&self) -> Option<f64> {
+        Self::judged(&self.values).map(|(_, column)| column.value)
+    }
+
+    fn work(&self) -> Option<(Work, f64)> {
+        None
+    }
+
+    fn lasted(&self, _: Nanos) -> Option<Nanos> {
+        None
+    }
+
+    fn is_void(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    fn why_no_value(&self) -> &'static str {
+        "the log has no number that a cell could be judged by"
+    }
+
+    fn in_a_word(&self) -> String {
+        "reported elsewhere".to_owned()
+    }
 }

@@ -68,7 +68,7 @@ fn fake(kind: ProbeKind, starts: bool, reads: bool) -> Result<Box<dyn Probe>, Pr
 }
 
 fn order(probes: &[ProbeKind], way: Option<WayOrder>) -> ObserveOrder {
-    let subjects = vec![Subject { owner: Owner::Client, pids: vec![1], syscalls: true }];
+    let subjects = vec![Subject::of(Owner::Client, vec![1], true)];
     ObserveOrder { token: TOKEN, probes: probes.to_vec(), subjects, way }
 }
 

@@ -8,7 +8,7 @@ use super::*;
 
 fn observe(token: Token) -> Order {
     // The agents of these tests are threads of one process: it is the client.
-    let subjects = vec![Subject { owner: Owner::Client, pids: vec![std::process::id()], syscalls: true }];
+    let subjects = vec![Subject::of(Owner::Client, vec![std::process::id()], true)];
     let probes = vec![ProbeKind::Cpu, ProbeKind::Syscalls];
     Order::Observe(ObserveOrder { token, probes, subjects, way: None })
 }

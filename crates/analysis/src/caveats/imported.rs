@@ -1,7 +1,7 @@
 //! What has to be known of numbers that other tools have measured.
 
 use samples::{ImportRecord, RunRecord};
-use workload::Measurement;
+use workload::ReportedData;
 
 use crate::{
     alone::{self, MARGIN},
@@ -45,8 +45,7 @@ fn from_series(measured: &[Measured<'_>]) -> Option<String> {
 
 fn without_samples(measured: &[Measured<'_>]) -> Option<String> {
     let reported = |cell: &&Measured<'_>| {
-        cell.points.len() == 1
-            && cell.trials().all(|trial| matches!(trial.measurement, Measurement::Reported(_)))
+        cell.points.len() == 1 && cell.trials().all(|trial| ReportedData::of(&trial.measurement).is_some())
     };
     let rows = measured.iter().filter(reported).count();
     (rows > 0).then(|| {

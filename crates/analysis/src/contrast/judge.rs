@@ -5,7 +5,6 @@
 
 use findings::{Basis, CellContrast, Comparison, Difference, Verdict};
 use stats::{BetweenRuns, Judged, ab, describe, sweep, verdict};
-use workload::Metric;
 
 use super::{floor::floor, history::History, learned, matching::Pair, outage};
 use crate::{
@@ -153,8 +152,8 @@ impl<'m> Look<'m> {
         if self.a.metric != self.b.metric {
             return unknown(format!(
                 "A is judged by its {} and B by its {}.",
-                name(self.a.metric),
-                name(self.b.metric)
+                self.a.metric.name(),
+                self.b.metric.name()
             ));
         }
         let Some(comparison) = comparison else {
@@ -259,15 +258,4 @@ fn is_near(ratio: &stats::Estimate, floor: f64) -> bool {
         !seen && verdict::reach(interval) <= (verdict::WIDEST_IN_FLOORS * size).max(MARGIN.ln_1p())
     };
     ratio.interval.as_ref().is_some_and(within)
-}
-
-fn name(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Throughput => "throughput",
-        Metric::RoundTrip => "round trip",
-        Metric::ConnectionRate => "connection rate",
-        Metric::Latency => "latency",
-        Metric::MessageRate => "message rate",
-        Metric::Count => "count",
-    }
 }

@@ -30,7 +30,8 @@ fn unanswered(cell: &Measured<'_>, b: &RunRecord) -> Option<CellContrast> {
     let mut trials = 0;
     for trial in tried {
         // Something else was recorded than what A has.
-        if trial.measurement.metric() != cell.metric || trial.measurement.value(cell.metric).is_some() {
+        if trial.measurement.kind().metric() != cell.metric || trial.measurement.value(cell.metric).is_some()
+        {
             return None;
         }
         trials += 1;

@@ -12,7 +12,7 @@ mod small_buffers;
 
 pub use offload_off::offloads_off;
 
-use findings::{Evidence, Finding, Remedy, Severity, Solo, SoloOutcome, TcpSummary};
+use findings::{Evidence, Finding, Remedy, Severity, Solo, SoloStream, TcpSummary};
 
 use crate::solo::Single;
 
@@ -73,10 +73,7 @@ fn named(id: &str, said: Said) -> Finding {
 
 /// What TCP saw of a stream.
 fn tcp(solo: &Solo) -> Option<TcpSummary> {
-    match solo.outcome.as_ref()? {
-        SoloOutcome::Stream(stream) => stream.tcp,
-        SoloOutcome::PingPong(_) | SoloOutcome::Connect(_) => None,
-    }
+    SoloStream::of(solo)?.tcp
 }
 
 #[cfg(test)]

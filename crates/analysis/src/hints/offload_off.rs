@@ -2,7 +2,6 @@
 
 use findings::{Finding, Severity, Solo};
 use samples::DeviceState;
-use workload::{Transport, WorkloadSettings};
 
 use super::{Hint, Said, named};
 use crate::{rules::ethtool, solo::Single, words::list};
@@ -26,13 +25,7 @@ fn look(single: &Single<'_>, solo: &Solo) -> Option<Said> {
 /// Whether packets follow each other so that they can be put together: a message of one packet has none to join.
 fn sends_many(single: &Single<'_>) -> bool {
     let packet = single.devices.iter().map(|device| u64::from(device.mtu)).min().unwrap_or(u64::MAX);
-    match single.load {
-        WorkloadSettings::Stream(_) => true,
-        WorkloadSettings::PingPong(ping) => {
-            ping.under.is_some() || (ping.transport == Transport::Tcp && ping.message.0 > packet)
-        }
-        WorkloadSettings::Connect(connect) => connect.request.max(connect.response).0 > packet,
-    }
+    single.load.kind().fills_packets_of(packet)
 }
 
 fn said(devices: &[DeviceState]) -> Option<Said> {

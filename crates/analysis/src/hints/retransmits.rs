@@ -1,6 +1,6 @@
 //! `retransmits`: a meaningful share of the segments was sent again.
 
-use findings::{Solo, SoloOutcome};
+use findings::{Solo, SoloStream};
 
 use super::{Hint, Said};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 pub(crate) const HINT: Hint = Hint { id: "retransmits", look };
 
 fn look(_: &Single<'_>, solo: &Solo) -> Option<Said> {
-    let Some(SoloOutcome::Stream(stream)) = &solo.outcome else { return None };
+    let stream = SoloStream::of(solo)?;
     let tcp = stream.tcp.filter(|tcp| tcp.retransmits >= FEWEST)?;
     let bytes = stream.sent.as_ref().unwrap_or(&stream.received).rate / 8.0 * stream.elapsed.seconds();
     let share = share_of(&tcp, &solo.sockets, bytes).filter(|share| *share >= WORTH_A_WARNING)?;

@@ -14,7 +14,7 @@ pub(super) fn rates(
 ) -> Option<CallRates> {
     let counted = watched.iter().filter(|(_, seen)| !seen.syscalls.is_empty() || is_counted(probes, seen));
     let (work, carried) = carried::together(counted.map(|(trial, _)| *trial))?;
-    let carried = carried / carried::call_unit(work);
+    let carried = carried / work.for_calls().0;
     let mut ends: Vec<EndCalls> = Vec::new();
     for count in syscalls {
         match ends.iter_mut().find(|known| known.end == count.end) {

@@ -72,6 +72,6 @@ fn cpu_cost(cells: &[&Measured<'_>]) -> Option<CpuProbeCost> {
 /// CPU time for a unit of what was carried, by the kernel's own count.
 fn spent(trial: &Trial) -> Option<f64> {
     let cost = cpu::of_one(&trial.measurement, &trial.cpu);
-    let spent = cost.per_gigabyte.or(cost.per_million_messages).or(cost.per_million_connections)?;
+    let spent = cost.per_work?.seconds;
     (spent > 0.0).then_some(spent)
 }

@@ -28,8 +28,7 @@ pub(super) fn by_owner(watched: &[Watched<'_>]) -> Option<CpuByOwner> {
     let busy = seconds(|cpu| cpu.busy);
     let owned = seconds(owned);
     let carried = carried::together(alike.iter().map(|(trial, _)| *trial));
-    let scale =
-        Scale { elapsed, busy, units: carried.map(|(work, carried)| carried / carried::cost_unit(work)) };
+    let scale = Scale { elapsed, busy, units: carried.map(|(work, carried)| carried / work.for_cpu().0) };
     let shares = || alike.iter().flat_map(|(_, cpu)| &cpu.shares);
     let mut owners: Vec<Owner> = shares().map(|share| share.owner).collect();
     owners.sort_unstable();

@@ -1,12 +1,12 @@
 //! Made records against what is said of what probes saw.
 
-use findings::{CellSummary, Findings, GuestTime, Leg, StepKind, Work};
+use findings::{CellSummary, Findings, GuestTime, Leg, StepKind};
 use samples::{
     Arm, CallTimes, DeviceState, Doubt, GuestCpu, HostCounters, MachineCpu, MissingProbe, OwnedCpu, Owner,
     OwnerShare, OwnerSource, PacketWay, PathCounters, ProbeKind, SyscallCount, WayEvent, WayPoint, WayStep,
 };
 use units::Nanos;
-use workload::{LatencyHistogram, Measurement};
+use workload::{LatencyHistogram, Measurement, Work};
 
 use crate::{
     analyse,

@@ -7,7 +7,7 @@ use units::Nanos;
 use workload::LatencyHistogram;
 
 use super::{Watched, steps::Steps};
-use crate::{distribution, latency::ping_pong, measured::Measured};
+use crate::{distribution, kind::ping_pong::ping_pong, measured::Measured};
 
 /// A trial whose messages were followed, and their way.
 type Followed<'a> = (&'a Trial, &'a PacketWay);

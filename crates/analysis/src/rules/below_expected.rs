@@ -3,7 +3,7 @@
 
 use findings::{CellSummary, Evidence, Finding, Interval, Ladder, Remedy, Rung, Severity};
 use units::{BitRate, Nanos};
-use workload::{Metric, Schedule, Waiting, WorkloadSettings};
+use workload::{PingPongSettings, Quantity, Schedule, StreamSettings, Waiting};
 
 use super::{
     Context, Rule,
@@ -51,9 +51,8 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 
 /// Senders had a rate, and it did not arrive.
 fn of_asked(cell: &CellSummary, measured: &Measured<'_>) -> Option<Short> {
-    let Some(WorkloadSettings::Stream(load)) = measured.record.sent.load() else { return None };
-    let flows = f64::from(load.streams) * load.direction.flows().len() as f64;
-    let asked = BitRate(load.rate?.0 * flows);
+    let load = measured.record.sent.load().and_then(StreamSettings::of)?;
+    let asked = BitRate(load.rate?.0 * f64::from(load.connections()));
     short_of(cell, asked, OF_ASKED, "was asked of it", "asked of the senders")
 }
 
@@ -67,7 +66,7 @@ fn of_link(cell: &CellSummary) -> Option<Short> {
 
 fn short_of(cell: &CellSummary, wanted: BitRate, share: f64, has: &str, what: &str) -> Option<Short> {
     let least = wanted.0 * share;
-    let below = cell.metric == Metric::Throughput && cell.value.median < least;
+    let below = cell.metric.quantity() == Quantity::BitRate && cell.value.median < least;
     let sure = cell
         .value
         .interval
@@ -88,7 +87,7 @@ fn short_of(cell: &CellSummary, wanted: BitRate, share: f64, has: &str, what: &s
 
 /// What waking and calling alone would take on this machine.
 fn of_floor(cell: &CellSummary, measured: &Measured<'_>, context: &Context<'_>) -> Option<Short> {
-    let Some(WorkloadSettings::PingPong(load)) = measured.record.sent.load() else { return None };
+    let load = measured.record.sent.load().and_then(PingPongSettings::of)?;
     let engine = context.findings.run.environment.as_ref()?.engine?;
     let blocks = load.waiting == Waiting::Block && load.under.is_none() && load.schedule == Schedule::Closed;
     let floor = 2.0 * engine.wake_ns + 4.0 * engine.syscall_ns;

@@ -1,6 +1,6 @@
 //! `buffer-limited`: a socket's buffer, and not the path, held the senders back.
 
-use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity, TcpSummary};
+use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity, StreamSummary, TcpSummary};
 use samples::{CpuUsage, Sent, ThreadRole};
 use units::{Bytes, Nanos};
 
@@ -9,8 +9,8 @@ use super::{
     sure::{self, Above},
 };
 use crate::{
+    kind,
     measured::Measured,
-    stream,
     words::{count, percent},
 };
 
@@ -88,11 +88,11 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 
 fn held<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Held<'a>> {
     let fixed = match &measured.record.sent {
-        Sent::Load(load) => load.socket().window,
+        Sent::Load(load) => load.kind().socket().window,
         Sent::Told(_) => None,
     };
-    let (buffer, _) = Buffer::that_holds(cell.stream.as_ref()?.tcp.as_ref()?, fixed.is_some())?;
-    let trials = measured.trials().filter_map(|trial| stream::tcp(&[stream::flows(trial)]));
+    let (buffer, _) = Buffer::that_holds(StreamSummary::of(cell)?.tcp.as_ref()?, fixed.is_some())?;
+    let trials = measured.trials().filter_map(|trial| kind::stream::tcp(&[kind::stream::flows(trial)]));
     let shares: Vec<f64> = trials
         .filter_map(|tcp| match buffer {
             Buffer::Receive => tcp.receive_window_limited,

@@ -1,10 +1,10 @@
 //! `cwnd-limited`: the congestion window, and not the path, sets the rate.
 
-use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity, TcpSummary};
+use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity, StreamSummary, TcpSummary};
 use samples::Trial;
 use stats::describe;
 use units::Nanos;
-use workload::{Flow, Interval, TcpSample, WorkloadSettings};
+use workload::{Flow, Interval, StreamSettings, TcpSample};
 
 use super::{
     Context, Rule,
@@ -12,8 +12,8 @@ use super::{
     sure::{self, Above},
 };
 use crate::{
+    kind::stream::flows,
     measured::Measured,
-    stream::flows,
     words::{count, percent},
 };
 
@@ -47,12 +47,16 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
 }
 
+/// What was asked of a stream that plumb sent.
+fn asked<'a>(measured: &Measured<'a>) -> Option<&'a StreamSettings> {
+    measured.record.sent.load().and_then(StreamSettings::of)
+}
+
 fn full<'a>(cell: &'a CellSummary, measured: &'a Measured<'a>) -> Option<Full<'a>> {
-    let tcp = cell.stream.as_ref()?.tcp?;
-    let asked =
-        matches!(measured.record.sent.load(), Some(WorkloadSettings::Stream(load)) if load.rate.is_some());
+    let tcp = StreamSummary::of(cell)?.tcp?;
+    let paced = asked(measured).is_some_and(|load| load.rate.is_some());
     let is_much = |share: Option<f64>| share.is_some_and(|share| share >= MUCH);
-    if asked || is_much(tcp.receive_window_limited) || is_much(tcp.send_buffer_limited) {
+    if paced || is_much(tcp.receive_window_limited) || is_much(tcp.send_buffer_limited) {
         return None;
     }
     let median_of = |of: fn(&Interval, &TcpSample) -> Option<f64>| -> Vec<f64> {
@@ -140,12 +144,9 @@ fn remedy(worst: &Full<'_>) -> Remedy {
             ..Remedy::manual(action.into(), vec!["plumb client HOST -C bbr".into()])
         };
     }
-    let streams = match worst.measured.record.sent.load() {
-        Some(WorkloadSettings::Stream(load)) => {
-            Some(load.streams.saturating_mul(2)).filter(|streams| *streams <= MOST_STREAMS)
-        }
-        _ => None,
-    };
+    let streams = asked(worst.measured)
+        .map(|load| load.streams.saturating_mul(2))
+        .filter(|streams| *streams <= MOST_STREAMS);
     Remedy {
         change: streams.map(|streams| Change::Streams { streams }),
         ..Remedy::manual(

@@ -1,8 +1,8 @@
 //! `fragmentation`: what is sent is larger than the path carries, so each packet goes in pieces.
 
-use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity};
+use findings::{CellSummary, Change, Evidence, Finding, LatencySummary, Remedy, Severity, StreamSummary};
 use samples::Sent;
-use workload::{Transport, WorkloadSettings};
+use workload::Transport;
 
 use super::{Context, Rule, ethtool::typed_at};
 use crate::{
@@ -62,13 +62,7 @@ fn pieces<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Pieces<'
 /// The payload of each datagram; `None` where none are sent or their size is not known.
 fn datagram(sent: &Sent) -> Option<u64> {
     match sent {
-        Sent::Load(WorkloadSettings::Stream(load)) if load.transport == Transport::Udp => {
-            Some(load.message.0)
-        }
-        Sent::Load(WorkloadSettings::PingPong(load)) if load.transport == Transport::Udp => {
-            Some(load.message.0)
-        }
-        Sent::Load(_) => None,
+        Sent::Load(load) => load.kind().datagram().map(|payload| payload.0),
         Sent::Told(told) => {
             told.message.filter(|_| told.transport == Some(Transport::Udp)).map(|size| size.0)
         }
@@ -115,8 +109,8 @@ fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Finding {
 }
 
 fn evidence(pieces: &Pieces<'_>) -> Evidence {
-    let stream = pieces.cell.stream.as_ref().and_then(|stream| stream.datagrams);
-    let messages = pieces.cell.latency.as_ref().and_then(|latency| latency.lost);
+    let stream = StreamSummary::of(pieces.cell).and_then(|stream| stream.datagrams);
+    let messages = LatencySummary::of(pieces.cell).and_then(|latency| latency.lost);
     let lost = match (stream, messages) {
         (Some(datagrams), _) => format!("; {} of the datagrams were lost", percent(datagrams.loss)),
         (None, Some(lost)) => format!("; {} never came back", count(lost as usize, "message")),

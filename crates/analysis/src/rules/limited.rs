@@ -2,7 +2,7 @@
 
 use findings::{CellSummary, Change, Evidence, Finding, Severity};
 use samples::Doubt;
-use workload::{Mode, WorkloadSettings};
+use workload::{Mode, StreamSettings};
 
 use super::Context;
 use crate::words::{count, percent};
@@ -55,11 +55,7 @@ fn mostly(cell: &CellSummary, busy: fn(&Doubt) -> Option<(&str, f64)>) -> Option
 /// What spares the busy thread of the first cell: cheaper steps, or where it has them already more threads.
 pub(crate) fn relief(finding: &Finding, context: &Context<'_>) -> Option<Change> {
     const MOST_STREAMS: u32 = 128;
-    match context.measured_of(finding.cells.first()?)?.record.sent.load()? {
-        WorkloadSettings::Stream(load) if load.mode == Mode::App => Some(Change::LimitMode),
-        WorkloadSettings::Stream(load) if load.streams <= MOST_STREAMS / 2 => {
-            Some(Change::Streams { streams: load.streams * 2 })
-        }
-        WorkloadSettings::Stream(_) | WorkloadSettings::PingPong(_) | WorkloadSettings::Connect(_) => None,
-    }
+    let load = StreamSettings::of(context.measured_of(finding.cells.first()?)?.record.sent.load()?)?;
+    let more = (load.streams <= MOST_STREAMS / 2).then(|| Change::Streams { streams: load.streams * 2 });
+    if load.mode == Mode::App { Some(Change::LimitMode) } else { more }
 }

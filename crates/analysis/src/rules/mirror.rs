@@ -3,9 +3,9 @@
 
 use std::cmp::Ordering;
 
-use findings::{CellSummary, Comparison, Estimate};
+use findings::{CellSummary, Comparison, Estimate, StreamSummary};
 use samples::Sent;
-use workload::{Direction, WorkloadSettings};
+use workload::{Direction, StreamSettings};
 
 use super::{
     Context,
@@ -96,19 +96,13 @@ fn mean_opposite(one: &str, other: &str) -> bool {
 }
 
 fn loads_reversed(one: &Sent, other: &Sent) -> bool {
-    let (Some(WorkloadSettings::Stream(one)), Some(WorkloadSettings::Stream(other))) =
-        (one.load(), other.load())
-    else {
-        return false;
-    };
-    let forward = |load: &workload::StreamSettings| workload::StreamSettings {
-        direction: Direction::Forward,
-        ..load.clone()
-    };
+    let asked = |sent: &'_ Sent| sent.load().and_then(StreamSettings::of).cloned();
+    let (Some(one), Some(other)) = (asked(one), asked(other)) else { return false };
+    let forward = |load: &StreamSettings| StreamSettings { direction: Direction::Forward, ..load.clone() };
     let both_ways = [one.direction, other.direction];
     both_ways.contains(&Direction::Forward)
         && both_ways.contains(&Direction::Reverse)
-        && forward(one) == forward(other)
+        && forward(&one) == forward(&other)
 }
 
 fn pair<'a>(
@@ -142,7 +136,7 @@ fn keeps(change: &Comparison) -> f64 {
 
 /// Both ways of one cell at the same time.
 fn at_once(cell: &CellSummary) -> Option<Ways<'_>> {
-    let stream = cell.stream.as_ref()?;
+    let stream = StreamSummary::of(cell)?;
     let (forward, reverse) = (stream.forward?, stream.reverse?);
     let forward_is_slower = forward.median.total_cmp(&reverse.median) == Ordering::Less;
     let (slower, faster) = if forward_is_slower { (forward, reverse) } else { (reverse, forward) };

@@ -1,6 +1,7 @@
 //! Sweeps over a device's queues: which cells belong together, and what their CPU time adds up to.
 
 use std::collections::BTreeMap;
+use workload::StreamSettings;
 
 use findings::{CellSummary, OwnerUnit};
 use samples::Sent;
@@ -96,8 +97,7 @@ pub(crate) fn busiest(cell: &CellSummary) -> Option<f64> {
 /// Parallel connections of a cell, where known.
 pub(crate) fn streams(point: &Point<'_>) -> Option<u32> {
     match &point.measured.record.sent {
-        Sent::Load(workload::WorkloadSettings::Stream(load)) => Some(load.streams),
-        Sent::Load(_) => None,
+        Sent::Load(load) => StreamSettings::of(load).map(|load| load.streams),
         Sent::Told(told) => told.streams,
     }
 }

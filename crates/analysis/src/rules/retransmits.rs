@@ -1,11 +1,13 @@
 //! `retransmits`: a meaningful share of a stream's segments was sent again.
 
-use findings::{CellSummary, Change, EndSocket, Evidence, Finding, Remedy, Severity, TcpSummary};
+use findings::{
+    CellSummary, Change, EndSocket, Evidence, Finding, Remedy, Severity, StreamSummary, TcpSummary,
+};
 
 use super::{Context, Rule, slow_congestion_control::paces};
 use crate::{
+    kind::stream::flows,
     measured::Measured,
-    stream::flows,
     words::{count, percent},
 };
 
@@ -97,7 +99,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 }
 
 fn lossy<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Lossy<'a>> {
-    let tcp = cell.stream.as_ref()?.tcp.filter(|tcp| tcp.retransmits >= FEWEST)?;
+    let tcp = StreamSummary::of(cell)?.tcp.filter(|tcp| tcp.retransmits >= FEWEST)?;
     let sent: f64 = measured.trials().flat_map(flows).map(|flow| flow.sender.bytes().0 as f64).sum();
     Some(Lossy { share: share_of(&tcp, &cell.sockets, sent)?, cell, tcp })
 }

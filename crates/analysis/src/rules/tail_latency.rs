@@ -4,13 +4,13 @@ use findings::{CellSummary, Distribution, Evidence, Finding, LatencySummary, Rem
 use samples::Trial;
 use stats::ratio;
 use units::Nanos;
-use workload::{LatencyHistogram, Quantity};
+use workload::{LatencyHistogram, PingPongData, Quantity};
 
 use super::{
     Context, Rule,
     sure::{self, Above},
 };
-use crate::{compare::CONFIDENCE, latency::ping_pong, measured::Measured, words::so_in};
+use crate::{compare::CONFIDENCE, kind::ping_pong::ping_pong, measured::Measured, words::so_in};
 
 pub(crate) const RULE: Rule = Rule { id: "tail-latency", look };
 
@@ -59,7 +59,7 @@ fn recorded<'a>(cell: &'a CellSummary, measured: &Measured<'_>, context: &Contex
     if trials.iter().map(|times| times.count()).sum::<u64>() < FEWEST {
         return None;
     }
-    let latency = cell.latency.as_ref()?;
+    let latency = LatencySummary::of(cell)?;
     let all = merged(latency);
     let (median, tail) = (all.at(0.5)?, all.at(TAIL)?);
     let times = tail.0 as f64 / median.0.max(1) as f64;
@@ -87,8 +87,7 @@ fn merged(latency: &LatencySummary) -> &Distribution {
 
 /// The times of a trial; of an open loop since the intended time, so that a stall counts as often as it is met.
 fn times(trial: &Trial) -> Option<&LatencyHistogram> {
-    let data = ping_pong(trial)?;
-    Some(data.open_loop.as_ref().map_or(&data.round_trips, |open| &open.since_intended))
+    ping_pong(trial).map(PingPongData::judged)
 }
 
 fn share(times: &LatencyHistogram, share: f64) -> Option<f64> {
@@ -190,7 +189,8 @@ fn finding(worst: &Tail<'_>, found: &[Tail<'_>]) -> Finding {
 }
 
 fn evidence(tail: &Tail<'_>) -> Evidence {
-    let longest = tail.cell.latency.as_ref().map(|latency| format!(", the longest {}", merged(latency).max));
+    let longest =
+        LatencySummary::of(tail.cell).map(|latency| format!(", the longest {}", merged(latency).max));
     Evidence {
         what: format!("99.9 % of the messages of {}", tail.cell.id),
         value: format!(
@@ -206,7 +206,7 @@ fn caveats(worst: &Tail<'_>) -> Vec<String> {
     let closed = "In a closed loop a stall is met by one message only, though every application would wait: an open \
                   loop shows the whole of it.";
     let bare = "It rests on percentiles that were reported, without the number of messages behind them.";
-    let bare = (!worst.sure && worst.cell.latency.is_none()).then_some(bare);
+    let bare = (!worst.sure && LatencySummary::of(worst.cell).is_none()).then_some(bare);
     [closed].into_iter().chain(bare).map(str::to_owned).collect()
 }
 

@@ -1,7 +1,7 @@
 //! `vhost-off`: packets of a virtual machine go through its process in user space, and that costs.
 
 use findings::{CellSummary, Comparison, Evidence, Finding, Remedy, Severity};
-use workload::Metric;
+use workload::Quantity;
 
 use super::{
     Context, Rule,
@@ -103,8 +103,8 @@ fn shown(cell: &CellSummary) -> String {
 }
 
 fn evidence(pair: &Pair<'_>) -> Evidence {
-    let what = match pair.off.metric {
-        Metric::RoundTrip | Metric::Latency => "time off against on",
+    let what = match pair.off.metric.quantity() {
+        Quantity::Time => "time off against on",
         _ => "off against on",
     };
     Evidence { what: format!("{what}: {} against {}", pair.off.id, pair.on.id), value: ratio(&pair.change) }

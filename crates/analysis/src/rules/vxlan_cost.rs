@@ -49,7 +49,7 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
         least.rung.adds.iter().map(String::as_str).filter(|layer| *layer != LAYER).collect();
     let together =
         if others.is_empty() { String::new() } else { format!(" (together with {})", list(&others)) };
-    let what = if least.ladder.metric == Metric::Throughput { "throughput" } else { "round trip" };
+    let what = least.ladder.metric.name();
     Some(Finding {
         id: String::new(),
         severity: Severity::Note,

@@ -130,11 +130,7 @@ fn evidence(slow: &Slow<'_>) -> Evidence {
 
 /// The warm-up that is cut; `None` where there is none, as in another tool's log.
 fn cut(slow: &Slow<'_>) -> Option<Nanos> {
-    let warmup = match slow.load? {
-        WorkloadSettings::Stream(stream) => stream.warmup,
-        WorkloadSettings::PingPong(ping) => ping.warmup,
-        WorkloadSettings::Connect(connect) => connect.warmup,
-    };
+    let warmup = slow.load?.kind().warmup();
     (warmup.0 > 0).then_some(warmup)
 }
 

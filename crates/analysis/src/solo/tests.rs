@@ -1,5 +1,6 @@
 //! Single trials and what is said of them.
 
+use findings::{SoloOutcome, SoloStream};
 use units::Nanos;
 use workload::{PingPongSettings, StreamSettings, Until};
 

@@ -7,7 +7,13 @@ use clap::{Args, ValueEnum};
 use findings::{Findings, Objective};
 use samples::RunRecord;
 
-use crate::{exit::Exit, kept, output, say, shared::Shared, tried};
+use crate::{
+    exit::Exit,
+    kept, output, say,
+    shared::Shared,
+    tried,
+    typed::{Word, one_of},
+};
 
 /// Flags of `plumb report`.
 #[derive(Debug, Args)]
@@ -22,20 +28,20 @@ pub(crate) struct ReportArgs {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// What a sweep's recommendation is for [default: what the run was made for, or efficient]
-    #[arg(long, value_enum)]
-    objective: Option<ObjectiveName>,
+    #[arg(long, value_parser = one_of(OBJECTIVES))]
+    objective: Option<Objective>,
 }
 
-/// Objectives by the name that is typed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ObjectiveName {
-    /// The best value; of those that cannot be told apart the cheapest
-    Max,
-    /// The most for the CPU time spent, among settings within 10 % of the best
-    Efficient,
-    /// The least CPU time, among settings within a half of the best
-    LowCpu,
-}
+/// What a setting can be sought for.
+pub(crate) const OBJECTIVES: &[Word<Objective>] = &[
+    ("max", Objective::Max, "The best value; of those that cannot be told apart the cheapest"),
+    (
+        "efficient",
+        Objective::Efficient,
+        "The most for the CPU time spent, among settings within 10 % of the best",
+    ),
+    ("low-cpu", Objective::LowCpu, "The least CPU time, among settings within a half of the best"),
+];
 
 /// Formats by the name that is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -63,7 +69,7 @@ pub(crate) fn run(args: &ReportArgs, shared: &Shared) -> anyhow::Result<Exit> {
     };
     let store = kept::open(shared.db.as_deref())?;
     let (record, findings) = tried::findings(&store, store.load(&store.resolve(&args.run)?)?)?;
-    let objective = args.objective.map(ObjectiveName::objective);
+    let objective = args.objective;
     match destination {
         Some(destination) => {
             destination.write_for(&findings, &record, objective)?;
@@ -81,16 +87,6 @@ pub(crate) fn run(args: &ReportArgs, shared: &Shared) -> anyhow::Result<Exit> {
 /// The report as this terminal shows it best.
 pub(crate) fn for_terminal(findings: &Findings, record: &RunRecord) -> anyhow::Result<String> {
     FormatName::Terminal.write(findings, record, &output::here())
-}
-
-impl ObjectiveName {
-    pub(crate) const fn objective(self) -> Objective {
-        match self {
-            Self::Max => Objective::Max,
-            Self::Efficient => Objective::Efficient,
-            Self::LowCpu => Objective::LowCpu,
-        }
-    }
 }
 
 impl FormatName {

@@ -12,7 +12,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use lab::{Request, Stop};
 use machine::Rights;
-use samples::Skipped;
+use samples::{Objective, Skipped};
 use store::Store;
 use units::Nanos;
 
@@ -20,7 +20,7 @@ use self::job::Job;
 use crate::{
     commands::{
         PROGRAM, TOOL,
-        report::{self, ObjectiveName},
+        report::{self, OBJECTIVES},
     },
     exit::Exit,
     failure::NoRights,
@@ -29,6 +29,7 @@ use crate::{
     say,
     shared::Shared,
     tried,
+    typed::one_of,
     variants::Variants,
 };
 
@@ -54,8 +55,8 @@ pub(crate) struct RunArgs {
     precision: Option<f64>,
     /// What the best setting is sought for, with a budget or a precision, and recommended [default: the scenario's, or
     /// efficient]
-    #[arg(long, value_enum, conflicts_with = "resume")]
-    objective: Option<ObjectiveName>,
+    #[arg(long, value_parser = one_of(OBJECTIVES), conflicts_with = "resume")]
+    objective: Option<Objective>,
     /// Watch trials with these probes, as cpu,syscalls,packet-way: each cell once more with them on, in the first blocks;
     /// all or none [default: the scenario's]
     #[arg(long, value_name = "PROBES", conflicts_with = "resume", value_parser = probe::chosen)]

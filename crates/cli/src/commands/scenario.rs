@@ -2,10 +2,11 @@
 
 use std::io;
 
-use ::scenario::{Arm, Diagnosis, Objective, Plan, PlanOptions, Scenario, builtin, variant};
+use ::scenario::{Diagnosis, Plan, PlanOptions, Scenario, builtin, variant};
 use clap::{Subcommand, ValueEnum};
 use comfy_table::{Table, presets};
 use lab::Forecast;
+use samples::{Arm, Objective};
 use units::Share;
 
 use crate::{exit::Exit, say, source, variants::Variants};
@@ -85,7 +86,7 @@ fn list() -> anyhow::Result<()> {
 
 fn check(name: &str, variants: &Variants, format: CheckFormat) -> anyhow::Result<Exit> {
     match checked(name, variants)? {
-        Ok(scenario) => {
+        Checked::Consistent(scenario) => {
             if format == CheckFormat::Json {
                 say::line("[]")?;
             } else {
@@ -93,25 +94,36 @@ fn check(name: &str, variants: &Variants, format: CheckFormat) -> anyhow::Result
             }
             Ok(Exit::Success)
         }
-        Err(diagnosis) => refuse(diagnosis, format),
+        Checked::Wrong(diagnosis) => refuse(diagnosis, format),
     }
 }
 
 /// The scenario, or what is wrong with it or with any of its variants.
-fn checked(name: &str, variants: &Variants) -> anyhow::Result<Result<Scenario, Diagnosis>> {
+enum Checked {
+    Consistent(Box<Scenario>),
+    Wrong(Diagnosis),
+}
+
+impl From<Result<Scenario, Diagnosis>> for Checked {
+    fn from(parsed: Result<Scenario, Diagnosis>) -> Self {
+        parsed.map_or_else(Self::Wrong, |scenario| Self::Consistent(Box::new(scenario)))
+    }
+}
+
+fn checked(name: &str, variants: &Variants) -> anyhow::Result<Checked> {
     let (source_name, text) = source::text(name)?;
     let plain = match Scenario::parse(&source_name, &text) {
         Ok(scenario) => scenario,
-        Err(diagnosis) => return Ok(Err(diagnosis)),
+        Err(diagnosis) => return Ok(Checked::Wrong(diagnosis)),
     };
     for known in variant::names(&text) {
         let (source_name, text) = Variants::named(&[known]).of(&source_name, &text, &plain)?;
         if let Err(diagnosis) = Scenario::parse(&source_name, &text) {
-            return Ok(Err(diagnosis));
+            return Ok(Checked::Wrong(diagnosis));
         }
     }
     let (source_name, text) = variants.of(&source_name, &text, &plain)?;
-    Ok(Scenario::parse(&source_name, &text))
+    Ok(Scenario::parse(&source_name, &text).into())
 }
 
 fn refuse(diagnosis: Diagnosis, format: CheckFormat) -> anyhow::Result<Exit> {

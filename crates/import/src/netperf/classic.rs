@@ -27,6 +27,17 @@ pub(super) enum Read {
     Something,
 }
 
+/// A row of numbers.
+enum Row {
+    /// None of this test.
+    Foreign,
+    /// Of this test, and not what it should be.
+    Unreadable,
+    /// The first of two that make a result.
+    First,
+    Result(Box<Found>),
+}
+
 /// A test under way.
 #[derive(Debug)]
 pub(super) struct Classic {
@@ -81,15 +92,17 @@ impl Classic {
             return Read::Nothing;
         }
         match self.row(&words) {
-            Some(Ok(found)) => {
+            Row::First => {
                 self.done = true;
-                if let Some(found) = found {
-                    out.found(Found { lines: self.first..=line.number, ..found });
-                    self.first = line.number + 1;
-                }
                 Read::Something
             }
-            Some(Err(())) => {
+            Row::Result(found) => {
+                self.done = true;
+                out.found(Found { lines: self.first..=line.number, ..*found });
+                self.first = line.number + 1;
+                Read::Something
+            }
+            Row::Unreadable => {
                 out.note(format!(
                     "netperf's test at line {} has no result at line {}: left out.",
                     self.first, line.number
@@ -98,10 +111,12 @@ impl Classic {
                 Read::Something
             }
             // The sizes of the other side's sockets.
-            None if self.done && words.len() == 2 && words.iter().all(|word| word.parse::<u64>().is_ok()) => {
+            Row::Foreign
+                if self.done && words.len() == 2 && words.iter().all(|word| word.parse::<u64>().is_ok()) =>
+            {
                 Read::Something
             }
-            None => Read::Nothing,
+            Row::Foreign => Read::Nothing,
         }
     }
 
@@ -142,23 +157,23 @@ impl Classic {
         Read::Nothing
     }
 
-    /// A row of numbers: `None` when it is none of this test, an error when it should be and is not.
-    fn row(&mut self, words: &[&str]) -> Option<Result<Option<Found>, ()>> {
+    /// A row of numbers.
+    fn row(&mut self, words: &[&str]) -> Row {
         let expected: &[usize] = match (self.banner.kind, &self.sent) {
             (Kind::Stream(_), _) => &[5, 9],
             (Kind::Datagrams, None) => &[6, 8],
             (Kind::Datagrams, Some(_)) => &[4, 6],
             (Kind::Transactions | Kind::Connections, _) => &[6, 10],
-            (Kind::Omni, _) => return None,
+            (Kind::Omni, _) => return Row::Foreign,
         };
         if !expected.contains(&words.len()) || words.iter().any(|word| word.contains([',', '=', ':'])) {
-            return None;
+            return Row::Foreign;
         }
         let rate = self.unit.or_else(|| unit("10^6bits/s").filter(|_| self.banner.bare));
-        Some(self.result(words, rate).ok_or(()))
+        self.result(words, rate).unwrap_or(Row::Unreadable)
     }
 
-    fn result(&mut self, words: &[&str], rate: Option<Unit>) -> Option<Option<Found>> {
+    fn result(&mut self, words: &[&str], rate: Option<Unit>) -> Option<Row> {
         let bits = |value: f64| Some(as_written(value * rate?.factor)).filter(|value| value.is_finite());
         match self.banner.kind {
             Kind::Stream(direction) => {
@@ -168,18 +183,18 @@ impl Classic {
                     Some(series) => series.measurement(direction, received, row.seconds),
                     None => reported(value("throughput", Quantity::BitRate, received), row.cpu),
                 };
-                Some(Some(self.found(ToldKind::Stream, Some(direction), row.message, found)))
+                Some(self.found(ToldKind::Stream, Some(direction), row.message, found))
             }
             Kind::Datagrams => match self.sent.take() {
                 None => {
                     self.sent = Some(rows::sent(words)?);
-                    Some(None)
+                    Some(Row::First)
                 }
                 Some(sent) => {
                     let received = rows::received(words)?;
                     let values = datagrams(sent, received, bits(sent.rate)?, bits(received.rate)?);
                     let message = sent.message.unwrap_or(0);
-                    Some(Some(self.found(ToldKind::Stream, Some(Direction::Forward), message, values)))
+                    Some(self.found(ToldKind::Stream, Some(Direction::Forward), message, values))
                 }
             },
             Kind::Transactions | Kind::Connections => {
@@ -191,7 +206,7 @@ impl Classic {
                     (ToldKind::PingPong, "transactions")
                 };
                 let rate = value(name, Quantity::PerSecond, row.per_second);
-                Some(Some(self.found(kind, None, row.request, reported(rate, row.cpu))))
+                Some(self.found(kind, None, row.request, reported(rate, row.cpu)))
             }
             Kind::Omni => None,
         }
@@ -203,11 +218,11 @@ impl Classic {
         direction: Option<Direction>,
         message: u64,
         measurement: Measurement,
-    ) -> Found {
+    ) -> Row {
         let told = told(kind, self.banner.transport, direction, Some(Bytes(message)));
         let mut found = Found::new(FORMAT, self.first..=self.first, told, measurement);
         found.end = Some(End::Client);
-        found
+        Row::Result(Box::new(found))
     }
 }
 

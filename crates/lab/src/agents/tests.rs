@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use machine::{Channel, MachineError};
+use machine::{Boot, Channel, Condition, MachineError};
 
 use super::*;
 
@@ -42,22 +42,15 @@ impl Machine for Sleepy {
         self.agents.clear();
     }
 
-    /// Long where there is something to wait for, so that a busy machine does not make a hang of it.
-    fn patience(&self) -> Duration {
+    /// Patient where there is something to wait for, so that a busy machine does not make a hang of it.
+    fn boot(&self) -> Boot {
         let greets = self.starts.load(Ordering::Relaxed) >= self.greets_at;
-        if greets { Duration::from_secs(60) } else { Duration::from_millis(200) }
+        let patience = if greets { Duration::from_secs(60) } else { Duration::from_millis(200) };
+        Boot { patience, own_kernel: self.boots, may_hang: self.may_hang }
     }
 
-    fn may_hang(&self) -> bool {
-        self.may_hang
-    }
-
-    fn boots(&self) -> bool {
-        self.boots
-    }
-
-    fn last_words(&self) -> String {
-        "yawn".to_owned()
+    fn condition(&self) -> Condition {
+        Condition { last_output: "yawn".to_owned(), ..Condition::default() }
     }
 }
 

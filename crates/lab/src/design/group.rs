@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use scenario::{FactorName, LEAST_PRECISE, Objective, Plan};
+use samples::Objective;
+use scenario::{FactorName, LEAST_PRECISE, Plan};
 use stats::{Contest, interval};
 
 use super::seen::{Point, Seen};
-use crate::record;
 
 // What a scenario may ask for is what the statistics can give.
 const _: () = assert!(LEAST_PRECISE as usize == interval::FEWEST_TO_STOP);
@@ -120,7 +120,7 @@ impl<'a> Field<'a> {
             Objective::Efficient => Point::efficiency,
             Objective::LowCpu => Point::thrift,
         };
-        let share = record::objective(plan.design.objective).least_share();
+        let share = plan.design.objective.least_share();
         let worth = series(of);
         let known = worth.iter().any(|worth| !worth.is_empty());
         let by_worth = known && plan.design.objective != Objective::Max;

@@ -64,7 +64,7 @@ impl Seen {
         let Some(cell) = plan.cells.iter().position(|cell| cell.id.as_str() == trial.cell) else { return };
         self.indices.insert(trial.index);
         self.begun.push((trial.started.0, cell));
-        let metric = trial.measurement.metric();
+        let metric = trial.measurement.kind().metric();
         let machine = &trial.cpu.machine;
         let cpus = (machine.elapsed > Nanos(0)).then(|| machine.busy().seconds() / machine.elapsed.seconds());
         let value = trial.measurement.value(metric).filter(|value| *value > 0.0);

@@ -7,13 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use samples::{CellEnd, CpuUsage, Doubt, EndReason, MachineCpu, PathCheck, Trial, UnixMillis};
-use scenario::{Objective, Plan, PlanOptions, PlannedTrial, Scenario};
+use samples::{CellEnd, CpuUsage, Doubt, EndReason, MachineCpu, Objective, PathCheck, Trial, UnixMillis};
+use scenario::{Plan, PlanOptions, PlannedTrial, Scenario};
 use units::{Bytes, Nanos};
 use workload::{Direction, EndSeries, Flow, Interval, Measurement, StreamData};
 
 use super::Design;
-use crate::record;
 
 const STREAMS: [u32; 5] = [1, 2, 4, 8, 16];
 const MESSAGES: [u32; 4] = [8, 32, 128, 512];
@@ -85,7 +84,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial, started: i64, gbits: f64, cpus: f6
         index: planned.index,
         block: planned.block,
         cell: plan.cells[planned.cell].id.to_string(),
-        arm: record::arm(planned.arm),
+        arm: planned.arm,
         started: UnixMillis(started),
         measurement: Measurement::Stream(StreamData { flows: vec![flow] }),
         cpu: CpuUsage { machine, threads: Vec::new(), guests: Vec::new() },
@@ -121,7 +120,7 @@ fn run(lab: &Lab, plan: &Plan, seed: u64, mut trials: Vec<Trial>) -> (Vec<Trial>
 fn recommended(trials: &[Trial], objective: Objective) -> String {
     let mut cells: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for trial in trials.iter().filter(|trial| trial.arm == samples::Arm::Measure) {
-        let value = trial.measurement.value(trial.measurement.metric()).expect("a stream");
+        let value = trial.measurement.value(trial.measurement.kind().metric()).expect("a stream");
         let (values, cpus) = cells.entry(&trial.cell).or_default();
         values.push(value);
         cpus.push(trial.cpu.machine.busy().seconds());

@@ -1,6 +1,12 @@
 //! Trials that give cause for doubt, and near ones that do not.
 
-use workload::{Background, ConnectData, Direction, Interval, LatencyHistogram, Mode, Transport};
+use samples::{ThreadCpu, ThreadRole};
+use units::Bytes;
+use workload::{
+    Background, ConnectData, Direction, EndSeries, Interval, LatencyHistogram, Measurement, Mode,
+    OpenLoopData, PingPongData, PingPongSettings, Schedule, StreamData, StreamSettings, Transport, Until,
+    WorkloadSettings,
+};
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, io::pipe, thread};
 
-use machine::{Channel, MachineError};
+use machine::{Channel, Condition, MachineError};
 use protocol::{FromAgent, Hello, Observing, Receiver, Sender, ToAgent};
 use units::Nanos;
 use workload::{StreamSettings, Until};
@@ -43,8 +43,8 @@ impl Machine for Fake {
         ENDED.set(true);
     }
 
-    fn last_words(&self) -> String {
-        String::new()
+    fn condition(&self) -> Condition {
+        Condition::default()
     }
 }
 

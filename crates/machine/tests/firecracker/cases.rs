@@ -81,10 +81,10 @@ pub(crate) fn a_guest_boots() {
     let mut channel = machine.start().unwrap_or_else(|error| panic!("{error}"));
     says_back(&mut channel, "hello");
     says_back(&mut channel, "and again");
-    wait_until(|| machine.booted_within().is_some());
+    wait_until(|| machine.condition().booted_within.is_some());
     assert_eq!(machine.pids().len(), 1);
     assert!(machine.start().expect_err("it runs").to_string().contains("vm0 was started already"));
-    assert_eq!(machine.last_words(), "", "its first words are no last words");
+    assert_eq!(machine.condition().last_output, "", "its first words are no last words");
     drop(channel.to_agent);
     let mut rest = Vec::new();
     channel.from_agent.read_to_end(&mut rest).expect("hanging up ends the stream");
@@ -118,8 +118,8 @@ pub(crate) fn a_panic_is_quoted() {
     let mut channel = machine.start().unwrap_or_else(|error| panic!("{error}"));
     let mut said = Vec::new();
     channel.from_agent.read_to_end(&mut said).expect("its end ends the stream");
-    assert_eq!((said.len(), machine.booted_within()), (0, None));
-    wait_until(|| machine.last_words().contains(LAST_WORDS));
+    assert_eq!((said.len(), machine.condition().booted_within), (0, None));
+    wait_until(|| machine.condition().last_output.contains(LAST_WORDS));
 }
 
 pub(crate) fn stopping_ends_it() {

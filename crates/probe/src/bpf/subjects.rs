@@ -1,7 +1,8 @@
 //! Whose a task is, for the maps of subjects.h. Must not know what is watched of it.
 
 use super::{Loaded, failed};
-use crate::observe::{ProbeError, Subject};
+use crate::observe::ProbeError;
+use protocol::Subject;
 
 const PLACES: &str = ".data.places";
 

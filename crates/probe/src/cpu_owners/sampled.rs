@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 
+use protocol::Subject;
 use samples::{MachineCpu, Observed, OwnedCpu, Owner, OwnerSource, ProbeKind};
 
 use super::{
@@ -20,7 +21,7 @@ use super::{
 };
 use crate::{
     cpu::CpuReading,
-    observe::{Probe, ProbeError, Subject, Watch},
+    observe::{Probe, ProbeError, Watch},
 };
 
 /// What was seen, and what to compare with.

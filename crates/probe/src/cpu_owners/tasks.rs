@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 
 use procfs::process::{Process, Stat, Task};
+use protocol::Subject;
 
-use crate::observe::{ProbeError, Subject};
+use crate::observe::ProbeError;
 
 /// Tasks beyond these are not looked at.
 pub(super) const MOST: usize = 65_536;

@@ -5,12 +5,13 @@ mod shell;
 use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
 
+use protocol::Subject;
 use samples::{Observed, OwnedCpu, Owner};
 
 use super::{kernel::Kernel, sampled::Sampled, traced::Traced};
 use crate::{
     bpf::Subjects,
-    observe::{Probe, ProbeError, Subject, Watch},
+    observe::{Probe, ProbeError, Watch},
 };
 use shell::Shell;
 
@@ -32,7 +33,7 @@ fn traced() -> Option<Traced> {
 }
 
 fn subject(owner: Owner, pid: u32) -> Subject {
-    Subject { owner, pids: vec![pid], namespaces: Vec::new(), cgroups: Vec::new(), syscalls: false }
+    Subject::of(owner, vec![pid], false)
 }
 
 fn watch(owner: Owner, pid: u32) -> Watch {

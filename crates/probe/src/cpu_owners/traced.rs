@@ -173,7 +173,7 @@ fn text(bytes: &[u8]) -> String {
 mod tests {
     use super::super::sums::BUCKETS;
     use super::*;
-    use crate::observe::Subject;
+    use protocol::Subject;
 
     fn name(tag: u32, kernel: u32, process: &str, thread: &str) -> Name {
         let mut name = [0; 40];

@@ -1,13 +1,14 @@
 //! The maps of packet_way.bpf.c as values: what to follow goes in, ways and times come out. Layouts mirror packet.h
 //! and trail.h. Must not know what a way means.
 
+use protocol::{Subject, WayOrder};
 use samples::Owner;
 use workload::{LatencyHistogram, Transport};
 
 use super::histogram::{self, BUCKETS};
 use crate::{
     bpf::{Loaded, Subjects, failed},
-    observe::{ProbeError, Subject, WayWatch},
+    observe::ProbeError,
 };
 
 /// `POINTS`, `WAYS` and `COUNTS` of trail.h.
@@ -77,7 +78,7 @@ impl Maps<'_> {
     }
 
     /// Tells the kernel what to follow, and between whom.
-    pub(super) fn follow(&mut self, way: &WayWatch, subjects: &[Subject]) -> Result<(), ProbeError> {
+    pub(super) fn follow(&mut self, way: &WayOrder, subjects: &[Subject]) -> Result<(), ProbeError> {
         let of = |owner| subjects.iter().filter(move |subject| subject.owner == owner);
         let clients = of(Owner::Client).map(|end| (CLIENT, end));
         self.0.tell(&Subjects::of(clients.chain(of(Owner::Server).map(|end| (SERVER, end)))))?;
@@ -105,7 +106,7 @@ impl Maps<'_> {
 }
 
 /// `struct settings` of packet.h: address and port as they are in a packet.
-fn settings(way: &WayWatch, knows_server: bool) -> [u64; SETTINGS] {
+fn settings(way: &WayOrder, knows_server: bool) -> [u64; SETTINGS] {
     let transport = match way.transport {
         Transport::Tcp => 6,
         Transport::Udp => 17,

@@ -8,11 +8,12 @@ mod tests;
 mod ways;
 
 use aya::include_bytes_aligned;
+use protocol::WatchedDevice;
 use samples::{Observed, Overflow, ProbeKind};
 
 use crate::{
     bpf::{Hook, Loaded},
-    observe::{Probe, ProbeError, Watch, WatchedDevice},
+    observe::{Probe, ProbeError, Watch},
 };
 use maps::Maps;
 

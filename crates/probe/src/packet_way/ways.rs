@@ -1,11 +1,12 @@
 //! From the ways that messages took to the one that most took, its points by name. Pure but for the reading of times,
 //! which is handed in. Must not know maps.
 
+use protocol::WatchedDevice;
 use samples::{PacketWay, WayEvent, WayPoint, WayStep};
 use workload::LatencyHistogram;
 
 use super::maps::{Point, Way, Ways};
-use crate::observe::{ProbeError, WatchedDevice};
+use crate::observe::ProbeError;
 
 /// The way that most messages took. `times` reads those of way and place.
 pub(super) fn told(

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use protocol::Subject;
 use samples::{CallTimes, Owner, SyscallCount};
 use units::{Bytes, Nanos};
 
@@ -9,7 +10,6 @@ use super::{
     names::{name, returns_anything, returns_bytes},
     slot::Slot,
 };
-use crate::observe::Subject;
 
 /// Counts by thread and call.
 pub(super) struct Counts {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     fn subject(owner: Owner) -> Subject {
-        Subject { owner, pids: vec![], namespaces: vec![], cgroups: vec![], syscalls: true }
+        Subject::of(owner, vec![], true)
     }
 
     #[test]

@@ -10,11 +10,12 @@ mod slot;
 mod tests;
 mod under_way;
 
+use protocol::Subject;
 use samples::{Observed, Overflow, ProbeKind};
 
 use crate::{
     bpf::{Hook, Loaded, failed},
-    observe::{Probe, ProbeError, Subject, Watch},
+    observe::{Probe, ProbeError, Watch},
 };
 use slot::{Slot, Words};
 

@@ -2,10 +2,10 @@
 //! workers that carry its packets. Must not know what is watched of them.
 
 use procfs::process::Process;
+use protocol::Subject;
 use samples::Owner;
 
 use super::{all, name, number, open};
-use crate::observe::Subject;
 
 /// The monitors of an end's virtual machine as they are watched: their vCPU threads are the owner's, their other threads
 /// [`Owner::Vmm`]'s, and their vhost workers, which may have come since they were looked for last, [`Owner::Vhost`]'s. A
@@ -113,7 +113,7 @@ mod tests {
     }
 
     fn monitors(owner: Owner, pids: &[u32]) -> Subject {
-        Subject { owner, pids: pids.to_vec(), namespaces: Vec::new(), cgroups: Vec::new(), syscalls: true }
+        Subject::of(owner, pids.to_vec(), true)
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use libtest_mimic::Failed;
-use probe::Subject;
+use protocol::Subject;
 use sys::netns::NetNs;
 
 use crate::roles::{CALLS, KNOWN, KNOWN_CALLS};

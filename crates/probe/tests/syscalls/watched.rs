@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
 
-use probe::{Probe, ProbeError, Subject, Watch};
+use probe::{Probe, ProbeError, Watch};
+use protocol::Subject;
 use samples::{Observed, Owner, ProbeKind, SyscallCount};
 
 /// The probe; `None`, and a word why, where the machine has none.
@@ -55,7 +56,7 @@ pub(crate) fn subject(subject: Subject) -> Watch {
 
 /// A subject of the client to be filled in.
 pub(crate) fn nobody() -> Subject {
-    Subject { owner: Owner::Client, pids: vec![], namespaces: vec![], cgroups: vec![], syscalls: true }
+    Subject::of(Owner::Client, vec![], true)
 }
 
 /// What the probe has seen.

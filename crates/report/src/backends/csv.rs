@@ -3,17 +3,17 @@
 //! other tools reported, as `reported.NAME` in base units, and CPUs by owner, as `owner.NAME`.
 //! Must not know the page.
 
-mod cell_columns;
 mod cells;
 mod contrast;
+mod table;
 mod trials;
 
 pub(crate) use cells::cells;
 pub(crate) use contrast::contrast;
 pub(crate) use trials::trials;
 
-use findings::{Basis, Interval};
-use workload::Metric;
+use findings::{Basis, Distribution};
+use workload::{Metric, Quantity};
 
 /// A line of fields.
 fn line(fields: impl IntoIterator<Item = String>) -> String {
@@ -29,21 +29,19 @@ fn quoted(field: &str) -> String {
     }
 }
 
-/// The ends of an interval and its confidence.
-fn ends(interval: Option<Interval>) -> [String; 3] {
-    let end = |of: fn(Interval) -> f64| optional(interval.map(of));
-    [end(|interval| interval.low), end(|interval| interval.high), end(|interval| interval.confidence)]
+/// A metric's word.
+fn word(metric: Metric) -> String {
+    metric.name().replace(' ', "-")
 }
 
-/// A metric's name and the unit of its numbers.
-const fn metric(metric: Metric) -> (&'static str, &'static str) {
-    match metric {
-        Metric::Throughput => ("throughput", "bit/s"),
-        Metric::RoundTrip => ("round-trip", "ns"),
-        Metric::ConnectionRate => ("connection-rate", "1/s"),
-        Metric::Latency => ("latency", "ns"),
-        Metric::MessageRate => ("message-rate", "1/s"),
-        Metric::Count => ("count", ""),
+/// The unit of a metric's numbers.
+const fn unit(metric: Metric) -> &'static str {
+    match metric.quantity() {
+        Quantity::BitRate => "bit/s",
+        Quantity::Time => "ns",
+        Quantity::PerSecond => "1/s",
+        Quantity::Size => "B",
+        Quantity::Share | Quantity::Count | Quantity::Plain => "",
     }
 }
 
@@ -55,9 +53,9 @@ const fn basis(basis: Basis) -> &'static str {
     }
 }
 
-/// Nothing for what is not known: never a zero.
-fn optional(value: Option<impl ToString>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
+/// The time that a share of all does not exceed.
+pub(crate) fn at(times: &Distribution, share: f64) -> Option<String> {
+    times.at(share).map(|time| time.0.to_string())
 }
 
 #[cfg(test)]

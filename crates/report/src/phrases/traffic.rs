@@ -43,12 +43,6 @@ pub(crate) fn lost_messages(latency: &LatencySummary) -> String {
     }
 }
 
-/// The times by which a ping-pong is judged: of an open loop those since the intended times, for the others hide what
-/// a stall delayed.
-pub(crate) fn judged(latency: &LatencySummary) -> &Distribution {
-    latency.open_loop.as_ref().map_or(&latency.round_trips, |open| &open.since_intended)
-}
-
 /// `13.0 µs in the middle, 24.1 µs at 99 %`.
 pub(crate) fn middle_and_tail(times: &Distribution) -> String {
     let at =

@@ -3,7 +3,7 @@
 use findings::{CellSummary, Findings, StreamSummary};
 use workload::Metric;
 
-use super::{Source, headline};
+use super::Source;
 use crate::{
     labels,
     page::{Block, Section, Table, detail, left},
@@ -13,7 +13,7 @@ use crate::{
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let streams = findings.cells.iter().filter_map(|cell| Some((cell, cell.stream.as_ref()?)));
+    let streams = findings.cells.iter().filter_map(|cell| Some((cell, StreamSummary::of(cell)?)));
     let rows: Vec<_> =
         streams.enumerate().map(|(index, (cell, stream))| row(findings, index + 1, cell, stream)).collect();
     if rows.is_empty() {
@@ -27,7 +27,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 fn row(findings: &Findings, number: usize, cell: &CellSummary, stream: &StreamSummary) -> Vec<Text> {
     let rate = |value| phrases::value(Metric::Throughput, value);
     let sent = stream.sent.map(|sent| format!("{} sender - ", rate(sent.median))).unwrap_or_default();
-    let got = if headline::is_of_sender(cell) { "unknown".to_owned() } else { rate(stream.received.median) };
+    let unknown = || "unknown".to_owned();
+    let got = stream.received.map_or_else(unknown, |received| rate(received.median));
     let both = format!("{sent}{got} receiver");
     let share = match &cell.against_baseline {
         Some(comparison) => phrases::share(comparison, Confidence::InHead).into(),
@@ -38,7 +39,10 @@ fn row(findings: &Findings, number: usize, cell: &CellSummary, stream: &StreamSu
         format!("case{number}").into(),
         labels::cell(findings, cell).into(),
         Text::of(Tone::Code, both),
-        phrases::estimate(Metric::Throughput, &stream.received).into(),
+        stream
+            .received
+            .map_or_else(unknown, |received| phrases::estimate(Metric::Throughput, &received))
+            .into(),
         share,
     ]
 }

@@ -2,9 +2,11 @@
 
 use findings::{CellSummary, Difference, Findings};
 use units::significant;
+use workload::Work;
 
 use super::{Source, headline};
 use crate::{
+    kind::{self, Said},
     labels,
     page::{Block, Column, Section, Table, left, right, section},
     phrases::{self, Confidence, Ratios},
@@ -39,14 +41,10 @@ fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
 }
 
 fn caption(cells: &[&CellSummary]) -> Option<Text> {
-    let open = |cell: &&CellSummary| cell.latency.as_ref().is_some_and(|latency| latency.open_loop.is_some());
     let doubted = cells.iter().any(|cell| !cell.doubts.is_empty());
     let doubts = doubted.then_some("! there are doubts about it, listed under Caveats");
-    let schedule = cells
-        .iter()
-        .any(open)
-        .then_some("an open loop's round trips count since each message should have been sent");
-    let said: Vec<&str> = schedule.into_iter().chain(doubts).collect();
+    let of_kind = cells.iter().find_map(|cell| kind::of(cell).caption());
+    let said: Vec<&str> = of_kind.into_iter().chain(doubts).collect();
     (!said.is_empty()).then(|| Text::of(Tone::Faint, said.join("; ")))
 }
 
@@ -60,16 +58,12 @@ fn has_bare_ratio(cell: &CellSummary) -> bool {
     cell.against_baseline.is_some_and(|comparison| comparison.ratio_interval.is_none())
 }
 
-/// A column's title, and what a cell has to say in it.
-type Further = (&'static str, fn(&CellSummary) -> Option<String>);
-
-const FURTHER: [Further; 5] = [
-    ("99 %", tail),
-    ("Retr", |cell| Some(phrases::grouped(cell.stream.as_ref()?.tcp?.retransmits))),
-    ("Lost", lost),
-    ("Failed", |cell| Some(phrases::grouped(cell.connect.as_ref()?.failed))),
-    ("CPU-s/GB", |cell| cell.cpu?.per_gigabyte.map(|cost| significant(cost, 2))),
-];
+/// What a cell has to say beside its value.
+fn further(cell: &CellSummary) -> Vec<Said> {
+    let per_byte = cell.cpu.and_then(|cpu| cpu.per_work).filter(|cost| cost.work == Work::Bytes);
+    let cost = per_byte.map(|cost| ("CPU-s/GB", significant(cost.seconds, 2)));
+    kind::of(cell).further().into_iter().chain(cost).collect()
+}
 
 /// The columns of a table: only such as some cell has something to say in.
 struct Layout<'a> {
@@ -84,12 +78,11 @@ struct Layout<'a> {
     mixed: bool,
     /// How ratios to the baseline are written.
     ratios: Ratios,
-    further: Vec<Further>,
+    further: Vec<&'static str>,
 }
 
 impl<'a> Layout<'a> {
     fn of(cells: &[&'a CellSummary]) -> Self {
-        let said = |(_, of): &Further| cells.iter().any(|cell| of(cell).is_some());
         let common = phrases::common(cells.iter().filter_map(|cell| cell.value.interval));
         let single = cells.iter().all(|cell| is_bare(cell));
         Self {
@@ -101,10 +94,10 @@ impl<'a> Layout<'a> {
                 None => Confidence::Inline,
             },
             common,
-            mixed: !cells.iter().all(|cell| headline::is_of_sender(cell)),
+            mixed: !cells.iter().all(|cell| kind::is_of_sender(cell)),
             compared: cells.iter().any(|cell| cell.against_baseline.is_some()),
             ratios: Ratios::of(cells.iter().filter_map(|cell| cell.against_baseline.as_ref())),
-            further: FURTHER.into_iter().filter(said).collect(),
+            further: kind::titles(cells.iter().map(|cell| further(cell))),
         }
     }
 
@@ -116,7 +109,7 @@ impl<'a> Layout<'a> {
         columns.extend(self.factors.iter().map(|factor| left(*factor)));
         columns.push(right(value));
         columns.extend(self.compared.then(|| right("Of baseline")));
-        columns.extend(self.further.iter().map(|(title, _)| right(*title)));
+        columns.extend(self.further.iter().map(|title| right(*title)));
         columns
     }
 
@@ -129,24 +122,13 @@ impl<'a> Layout<'a> {
         let mut row: Vec<Text> = self.placed.then(path).into_iter().collect();
         row.extend(self.factors.iter().map(|factor| or_dash(cell.levels.get(*factor).cloned())));
         // In a column of what was received it is marked where only the sender told.
-        let sent = if self.mixed && headline::is_of_sender(cell) { " sent" } else { "" };
+        let sent = if self.mixed && kind::is_of_sender(cell) { " sent" } else { "" };
         row.push(Text::from(value).and(Tone::Faint, sent).and(Tone::Doubtful, mark));
         row.extend(self.compared.then(|| against_baseline(findings, cell, self.ratios)));
-        row.extend(self.further.iter().map(|(_, of)| or_dash(of(cell))));
+        let said = further(cell);
+        row.extend(self.further.iter().map(|title| or_dash(kind::said(&said, title))));
         row
     }
-}
-
-fn tail(cell: &CellSummary) -> Option<String> {
-    let answered = cell.latency.as_ref().map(phrases::judged);
-    let times = answered.or(cell.connect.as_ref().map(|connect| &connect.exchanges))?;
-    times.at(0.99).map(|time| time.to_string())
-}
-
-fn lost(cell: &CellSummary) -> Option<String> {
-    let told = cell.latency.as_ref().filter(|latency| latency.lost.is_some());
-    let messages = told.map(phrases::lost_messages);
-    messages.or_else(|| Some(phrases::lost(cell.stream.as_ref()?.datagrams.as_ref()?)))
 }
 
 fn against_baseline(findings: &Findings, cell: &CellSummary, ratios: Ratios) -> Text {

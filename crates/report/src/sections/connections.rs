@@ -20,7 +20,7 @@ type Row<'a> = (&'a CellSummary, &'a ConnectSummary);
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let cells: Vec<Row<'_>> =
-        findings.cells.iter().filter_map(|cell| Some((cell, cell.connect.as_ref()?))).collect();
+        findings.cells.iter().filter_map(|cell| Some((cell, ConnectSummary::of(cell)?))).collect();
     if cells.is_empty() {
         return None;
     }

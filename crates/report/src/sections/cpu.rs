@@ -1,12 +1,12 @@
 //! CPUs that each cell kept busy, and what a gigabyte or a message cost. Must not know rates.
 
 use findings::{CellSummary, CpuCost, Findings};
-use units::significant;
 
 use super::Source;
 use crate::{
     labels,
     page::{Block, Section, Table, detail, left, right},
+    phrases,
     text::Text,
 };
 
@@ -33,10 +33,5 @@ fn row(findings: &Findings, cell: &CellSummary, cpu: &CpuCost) -> Option<Vec<Tex
 }
 
 fn cost(cpu: &CpuCost) -> String {
-    let per_gigabyte = cpu.per_gigabyte.map(|cost| format!("{} CPU-s/GB", significant(cost, 3)));
-    let per_message =
-        || cpu.per_million_messages.map(|cost| format!("{} CPU-s/M round trips", significant(cost, 3)));
-    let per_connection =
-        || cpu.per_million_connections.map(|cost| format!("{} CPU-s/M connections", significant(cost, 3)));
-    per_gigabyte.or_else(per_message).or_else(per_connection).unwrap_or_else(|| "-".to_owned())
+    cpu.per_work.map_or_else(|| "-".to_owned(), phrases::per_work)
 }

@@ -1,10 +1,6 @@
 //! What each end saw from interval to interval, in the first trial of each cell.
 //! Must not know statistics: these are the samples themselves.
 
-mod connections;
-mod round_trips;
-mod stream;
-
 use findings::CellSummary;
 use samples::{Arm, RunRecord};
 use units::Nanos;
@@ -12,7 +8,7 @@ use workload::Measurement;
 
 use super::Source;
 use crate::{
-    labels,
+    kind, labels,
     page::{Block, Section, detail},
     text::{Text, Tone},
 };
@@ -23,7 +19,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         .findings
         .cells
         .iter()
-        .filter_map(|cell| Some((cell, tables(first(record, cell)?)?)))
+        .filter_map(|cell| Some((cell, kind::intervals(first(record, cell)?))))
+        .filter(|(_, blocks)| !blocks.is_empty())
         .map(|(cell, blocks)| Block::Folded { title: labels::cell(source.findings, cell).into(), blocks })
         .collect();
     if folded.is_empty() {
@@ -38,18 +35,8 @@ fn first<'a>(record: &'a RunRecord, cell: &CellSummary) -> Option<&'a Measuremen
     trials.min_by_key(|trial| trial.block).map(|trial| &trial.measurement)
 }
 
-fn tables(measurement: &Measurement) -> Option<Vec<Block>> {
-    let blocks = match measurement {
-        Measurement::Stream(stream) => stream::tables(stream),
-        Measurement::PingPong(ping_pong) => round_trips::tables(ping_pong),
-        Measurement::Connect(connect) => connections::tables(connect),
-        Measurement::Reported(_) => Vec::new(),
-    };
-    (!blocks.is_empty()).then_some(blocks)
-}
-
 /// `0.10-0.20 s`, marked where it lies in the warm-up.
-fn span(start: Nanos, end: Nanos, warmup: bool) -> Text {
+pub(crate) fn span(start: Nanos, end: Nanos, warmup: bool) -> Text {
     let mark = if warmup { " warm-up" } else { "" };
     Text::from(format!("{:.2}-{:.2} s", start.seconds(), end.seconds())).and(Tone::Faint, mark)
 }

@@ -23,7 +23,7 @@ type Row<'a> = (&'a CellSummary, &'a LatencySummary);
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let cells: Vec<Row<'_>> =
-        findings.cells.iter().filter_map(|cell| Some((cell, cell.latency.as_ref()?))).collect();
+        findings.cells.iter().filter_map(|cell| Some((cell, LatencySummary::of(cell)?))).collect();
     if cells.is_empty() {
         return None;
     }
@@ -77,9 +77,9 @@ fn averages(findings: &Findings, cells: &[Row<'_>]) -> Table {
         let mut row = vec![
             labels::cell(findings, cell).into(),
             phrases::estimate(Metric::RoundTrip, &cell.value).into(),
-            phrases::value(Metric::RoundTrip, phrases::judged(latency).mean).into(),
-            phrases::value(Metric::RoundTrip, phrases::judged(latency).deviation).into(),
-            significant(latency.rate, 3).into(),
+            phrases::value(Metric::RoundTrip, latency.judged().mean).into(),
+            phrases::value(Metric::RoundTrip, latency.judged().deviation).into(),
+            latency.rate.map_or_else(|| "unknown".to_owned(), |rate| significant(rate, 3)).into(),
             latency.round_trips.count.to_string().into(),
             phrases::lost_messages(latency).into(),
             share,

@@ -1,8 +1,9 @@
 //! Where the CPU time of each cell went, owner by owner, and what no owner explains. Must not know rates.
 
-use findings::{CellSummary, CpuByOwner, Findings, OwnerPart, Work};
+use findings::{CellSummary, CpuByOwner, Findings, OwnerPart};
 use samples::{Owner, OwnerSource};
 use units::{Share, significant};
+use workload::Work;
 
 use super::Source;
 use crate::{
@@ -88,13 +89,9 @@ fn column(cell: &CellSummary) -> Column {
     right(format!("{}{}", softened(&cell.path), softened(&levels)))
 }
 
-fn unit(work: Option<Work>) -> &'static str {
-    match work {
-        Some(Work::Bytes) => "CPUs busy on average, in brackets CPU-seconds per GB",
-        Some(Work::Messages) => "CPUs busy on average, in brackets CPU-seconds per million round trips",
-        Some(Work::Connections) => "CPUs busy on average, in brackets CPU-seconds per million connections",
-        None => "CPUs busy on average",
-    }
+fn unit(work: Option<Work>) -> String {
+    let cost = work.map(|work| format!(", in brackets CPU-seconds per {}", work.for_cpu().1));
+    format!("CPUs busy on average{}", cost.unwrap_or_default())
 }
 
 fn row(head: Text, cells: &[Owned<'_>], of: impl Fn(&CpuByOwner) -> Text) -> Vec<Text> {

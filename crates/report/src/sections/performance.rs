@@ -5,7 +5,7 @@ use findings::{CellSummary, DatagramSummary, Estimate, StreamSummary, TcpSummary
 use units::{Bytes, Share, significant};
 use workload::{Metric, SocketFacts};
 
-use super::{Source, headline};
+use super::Source;
 use crate::{
     labels,
     page::{Block, Section, Table, detail, left},
@@ -21,7 +21,7 @@ const WORTH_SAYING: f64 = 0.01;
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let streams: Vec<_> =
-        findings.cells.iter().filter_map(|cell| Some((cell, cell.stream.as_ref()?))).collect();
+        findings.cells.iter().filter_map(|cell| Some((cell, StreamSummary::of(cell)?))).collect();
     let summary = |(cell, stream): &(&CellSummary, &StreamSummary)| {
         let title = Text::from(labels::cell(findings, cell));
         let table = Block::Table(table(cell, stream));
@@ -38,7 +38,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 fn table(cell: &CellSummary, stream: &StreamSummary) -> Table {
     let rate = |estimate: &Estimate| phrases::estimate(Metric::Throughput, estimate);
     let mut rows: Vec<_> = stream.sent.iter().map(|sent| ("Avg throughput (TX)", rate(sent))).collect();
-    let received = if headline::is_of_sender(cell) { "unknown".to_owned() } else { rate(&stream.received) };
+    let received = stream.received.as_ref().map_or_else(|| "unknown".to_owned(), rate);
     rows.push(("Avg throughput (RX)", received));
     if let (Some(forward), Some(reverse)) = (&stream.forward, &stream.reverse) {
         rows.extend([("Of this, forward", rate(forward)), ("Of this, reverse", rate(reverse))]);
@@ -98,7 +98,7 @@ fn transport(cell: &CellSummary) -> String {
     let Some(socket) = socket(cell, "sender") else { return "unknown".to_owned() };
     let mss = socket.mss.map(|mss| format!("MSS {mss}"));
     let facts: Vec<String> = socket.congestion.clone().into_iter().chain(mss).collect();
-    let udp = cell.stream.as_ref().is_some_and(|stream| stream.datagrams.is_some());
+    let udp = StreamSummary::of(cell).is_some_and(|stream| stream.datagrams.is_some());
     let name = if udp { "UDP" } else { "TCP" };
     if facts.is_empty() { name.to_owned() } else { format!("{name} ({})", facts.join(", ")) }
 }

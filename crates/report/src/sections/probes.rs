@@ -2,7 +2,6 @@
 
 use findings::{CellSummary, Findings, Interval, LostProbe, ProbeCost};
 use samples::ProbeKind;
-use workload::Metric;
 
 use super::Source;
 use crate::{
@@ -55,11 +54,7 @@ fn lost(lost: &LostProbe) -> Text {
 
 /// `ping-pong: probe cost 1.3 % (0.9 to 1.7, 94 %) of the round trip; 35 pairs of trials; 2.1 % more CPU time for the same work`.
 fn cost(cost: &ProbeCost) -> Text {
-    let of = match cost.metric {
-        Metric::Throughput => "of the throughput",
-        Metric::RoundTrip | Metric::Latency => "of the median round trip",
-        Metric::ConnectionRate | Metric::MessageRate | Metric::Count => "of the rate",
-    };
+    let of = cost.metric.share();
     let pairs = phrases::count(u64::from(cost.pairs), "pair of trials", "pairs of trials");
     let cpu = cost.cpu.map(|cpu| format!("; {} CPU time for the same work", more(cpu.cost, cpu.interval)));
     let is_noise = cost.interval.is_none_or(|interval| interval.low <= 0.0 && interval.high >= 0.0);

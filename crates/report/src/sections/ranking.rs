@@ -1,14 +1,13 @@
 //! Paths that are alternatives, the best first, and their round trips side by side. Must not know how places were found.
 
 use findings::{CellSummary, Difference, Findings, Rank, Ranking};
-use units::significant;
-use workload::Metric;
 
 use super::{
     Source, headline,
     percentiles::{self, Named},
 };
 use crate::{
+    kind::{self, Said},
     labels,
     page::{Block, Section, Table, left, right, section},
     phrases::{self, Confidence},
@@ -36,9 +35,8 @@ fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(heading), Block::Table(table(findings, ranking, &rows))];
     // As the scenario has them, so that the baseline stands first.
     let ranked = findings.cells.iter().filter(|cell| rows.iter().any(|(rank, _)| rank.cell == cell.id));
-    let named: Vec<Named<'_>> = ranked
-        .filter_map(|cell| Some((cell.path.clone(), phrases::judged(cell.latency.as_ref()?))))
-        .collect();
+    let named: Vec<Named<'_>> =
+        ranked.filter_map(|cell| Some((cell.path.clone(), kind::of(cell).judged()?))).collect();
     if !named.is_empty() {
         blocks.push(Block::Heading(format!("{}{settings}, percentiles", ranking.workload).into()));
         blocks.extend(percentiles::tables(&named));
@@ -46,33 +44,23 @@ fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
     blocks
 }
 
-/// A column's title, and what a cell has to say in it.
-type Further = (&'static str, fn(&CellSummary) -> Option<String>);
-
-const FURTHER: [Further; 5] = [
-    ("Change", |cell| Some(phrases::gain_alone(cell.against_baseline.as_ref()?))),
-    ("Mean", |cell| Some(phrases::value(Metric::RoundTrip, phrases::judged(cell.latency.as_ref()?).mean))),
-    ("Std dev", |cell| {
-        Some(phrases::value(Metric::RoundTrip, phrases::judged(cell.latency.as_ref()?).deviation))
-    }),
-    ("Messages/s", |cell| Some(significant(cell.latency.as_ref()?.rate, 3))),
-    ("Retr", |cell| Some(phrases::grouped(cell.stream.as_ref()?.tcp?.retransmits))),
-];
+/// What a cell has to say beside its value.
+fn further(cell: &CellSummary) -> Vec<Said> {
+    let change = cell.against_baseline.as_ref().map(|change| ("Change", phrases::gain_alone(change)));
+    change.into_iter().chain(kind::of(cell).ranked()).collect()
+}
 
 fn table(findings: &Findings, ranking: &Ranking, rows: &[Row<'_>]) -> Table {
     let cells: Vec<&CellSummary> = rows.iter().map(|(_, cell)| *cell).collect();
     let against = cells.iter().filter_map(|cell| cell.against_baseline.as_ref());
     let common = phrases::common(against.filter_map(|comparison| comparison.difference_interval));
     let confidence = if common.is_some() { Confidence::InHead } else { Confidence::Inline };
-    let further: Vec<Further> =
-        FURTHER.into_iter().filter(|(_, of)| cells.iter().any(|cell| of(cell).is_some())).collect();
+    let titles = kind::titles(cells.iter().map(|cell| further(cell)));
     // Other times of round trips stand beside it.
-    let value = match ranking.metric {
-        Metric::RoundTrip => "Median".to_owned(),
-        _ => headline::title(&cells),
-    };
+    let has_times = cells.iter().any(|cell| kind::of(cell).judged().is_some());
+    let value = if has_times { "Median".to_owned() } else { headline::title(&cells) };
     let mut columns = vec![right("Place"), left("Path"), right(value), right("To baseline")];
-    columns.extend(further.iter().map(|(title, _)| right(*title)));
+    columns.extend(titles.iter().map(|title| right(*title)));
     let row = |(rank, cell): &Row<'_>| {
         let mut row = vec![
             rank.place.to_string().into(),
@@ -81,7 +69,8 @@ fn table(findings: &Findings, ranking: &Ranking, rows: &[Row<'_>]) -> Table {
             to_baseline(findings, cell, confidence),
         ];
         let dash = || Text::of(Tone::Faint, "-");
-        row.extend(further.iter().map(|(_, of)| of(cell).map_or_else(dash, Text::from)));
+        let said = further(cell);
+        row.extend(titles.iter().map(|title| kind::said(&said, title).map_or_else(dash, Text::from)));
         row
     };
     let shared = rows.windows(2).any(|two| two[0].0.place == two[1].0.place);

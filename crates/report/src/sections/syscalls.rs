@@ -92,7 +92,7 @@ fn rates(cell: &CellSummary) -> Option<&CallRates> {
 }
 
 /// What the calls of a cell are counted for: `per message`.
-pub(super) fn unit(cell: &CellSummary) -> Option<&'static str> {
+pub(super) fn unit(cell: &CellSummary) -> Option<String> {
     rates(cell).map(|rates| totals::unit(rates.work))
 }
 
@@ -186,7 +186,11 @@ fn ends(rates: &CallRates) -> Text {
     let of = |end: &EndCalls| {
         let name = end.end.as_deref().map_or_else(|| "others".to_owned(), |end| format!("the {end}"));
         let process = end.process.as_ref().map(|process| format!(" ({process})")).unwrap_or_default();
-        format!("of {name}{process} {} {}", glued(&significant(end.rate, 3)), glued(totals::unit(rates.work)))
+        format!(
+            "of {name}{process} {} {}",
+            glued(&significant(end.rate, 3)),
+            glued(&totals::unit(rates.work))
+        )
     };
     let said: Vec<String> = rates.ends.iter().map(of).collect();
     Text::of(Tone::Faint, format!("All system calls {}.", said.join(", ")))

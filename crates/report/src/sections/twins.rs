@@ -40,13 +40,13 @@ fn table(findings: &Findings, twins: &Twins, rows: &[Row<'_>]) -> Table {
     let mut columns = vec![left("Path")];
     columns.extend(factors.iter().map(|factor| left(*factor)));
     columns.extend([format!("Without {}", twins.word), format!("With {}", twins.word), brings].map(right));
-    columns.extend(unit.map(|unit| right(format!("Calls {unit}"))));
+    columns.extend(unit.as_ref().map(|unit| right(format!("Calls {unit}"))));
     let row = |(pair, without, with): &Row<'_>| {
         let median = |cell: &CellSummary| Text::from(phrases::value(cell.metric, cell.value.median));
         let mut row = vec![Text::of(Tone::Strong, &without.path)];
         row.extend(factors.iter().map(|factor| level(without, factor)));
         row.extend([median(without), median(with), change(findings, twins, pair, confidence)]);
-        row.extend(unit.map(|_| calls(without, with)));
+        row.extend(unit.is_some().then(|| calls(without, with)));
         row
     };
     Table { columns, rows: rows.iter().map(row).collect(), caption: None }

@@ -2,7 +2,6 @@
 
 use findings::Findings;
 use samples::{Arm, RunRecord, Trial};
-use workload::Measurement;
 
 use crate::phrases::count;
 
@@ -26,7 +25,7 @@ impl Valueless {
         cells.sort_unstable();
         cells.dedup();
         let mut reasons: Vec<(&'static str, u64)> = Vec::new();
-        for why in trials.iter().map(|trial| why(&trial.measurement)) {
+        for why in trials.iter().map(|trial| trial.measurement.kind().why_no_value()) {
             match reasons.iter_mut().find(|(known, _)| *known == why) {
                 Some((_, trials)) => *trials += 1,
                 None => reasons.push((why, 1)),
@@ -45,15 +44,5 @@ impl Valueless {
             several => several.iter().map(|(why, of)| format!("{of}: {why}")).collect::<Vec<_>>().join("; "),
         };
         format!("{trials} of {cells} {have} no value: {why}.")
-    }
-}
-
-fn why(measurement: &Measurement) -> &'static str {
-    match measurement {
-        Measurement::Stream(data) if data.flows.is_empty() => "no connection was made",
-        Measurement::Stream(_) => "neither end told how much came through in any time",
-        Measurement::PingPong(_) => "no message came back",
-        Measurement::Connect(_) => "no connection was completed",
-        Measurement::Reported(_) => "the log has no number that a cell could be judged by",
     }
 }

@@ -1,10 +1,11 @@
 //! Reasons to distrust the numbers. Must not know the numbers.
 
-use findings::{LevelShift, Solo, SoloLevels, SoloOutcome};
+use findings::{LevelShift, Solo, SoloLevels};
 use units::Share;
 use workload::Metric;
 
 use crate::{
+    kind,
     page::{Block, Section, section},
     phrases,
     text::{Text, Tone},
@@ -19,11 +20,7 @@ pub(super) fn build(solo: &Solo) -> Option<Section> {
 }
 
 fn metric(solo: &Solo) -> Metric {
-    match solo.outcome {
-        Some(SoloOutcome::PingPong(_)) => Metric::RoundTrip,
-        Some(SoloOutcome::Connect(_)) => Metric::ConnectionRate,
-        Some(SoloOutcome::Stream(_)) | None => Metric::Throughput,
-    }
+    solo.outcome.as_ref().map_or(Metric::Throughput, |outcome| kind::alone(outcome).metric())
 }
 
 fn shift(solo: &Solo, shift: &LevelShift) -> Text {

@@ -1,6 +1,6 @@
 //! Each connection of a stream that has several. Must not know their sum.
 
-use findings::{Solo, SoloFlow, SoloOutcome};
+use findings::{Solo, SoloFlow, SoloStream};
 use workload::{Direction, Metric};
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 const MOST: usize = 16;
 
 pub(super) fn build(solo: &Solo) -> Option<Section> {
-    let Some(SoloOutcome::Stream(stream)) = &solo.outcome else { return None };
+    let stream = SoloStream::of(solo)?;
     if stream.flows.len() < 2 {
         return None;
     }

@@ -1,25 +1,17 @@
 //! The shape of a distribution of times, drawn, and its percentiles. Must not know rates.
 
-use findings::{Bucket, Distribution, Solo, SoloOutcome};
+use findings::{Bucket, Distribution, Solo};
 use units::Share;
 
 use crate::{
+    kind,
     page::{Bar, Bars, Block, Section, section},
-    sections::{connections, latency, percentiles},
+    sections::percentiles,
     text::{Text, Tone},
 };
 
 pub(super) fn build(solo: &Solo) -> Option<Section> {
-    let named = match solo.outcome.as_ref()? {
-        SoloOutcome::Stream(_) => return None,
-        SoloOutcome::PingPong(answered) => latency::distributions("Round trip".to_owned(), answered),
-        SoloOutcome::Connect(connect) => connections::distributions("Time", &connect.times).to_vec(),
-    };
-    // Of an open loop the first is from the intended times, of connections the last is the whole exchange.
-    let drawn = match &solo.outcome {
-        Some(SoloOutcome::Connect(connect)) => &connect.times.exchanges,
-        _ => named.first()?.1,
-    };
+    let (named, drawn) = kind::alone(solo.outcome.as_ref()?).shape()?;
     let mut blocks = vec![Block::Bars(bars(drawn)), Block::Heading("Percentiles".into())];
     blocks.extend(percentiles::tables(&named));
     Some(section("Distribution", blocks))

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use findings::{
-    CellSummary, Difference, Findings, ProbedSummary, Rank, Ranking, RunSummary, TwinPair, Twins, Work,
+    CellSummary, Difference, Findings, ProbedSummary, Rank, Ranking, RunSummary, TwinPair, Twins,
 };
 use samples::SyscallCount;
 use units::Nanos;
-use workload::Metric;
+use workload::{Metric, Work};
 
 use super::{
     cells::{cell_id, comparison, ping_pong, stream},

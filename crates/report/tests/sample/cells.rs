@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use findings::{
     Basis, CellSummary, Comparison, CpuCost, Difference, Distribution, EndSocket, Estimate, Interval,
-    LatencySummary, StreamSummary, TcpSummary,
+    LatencySummary, StreamSummary, TcpSummary, WorkCost, WorkloadSummary,
 };
 use samples::{DeviceState, Doubt};
 use units::{Bytes, Nanos};
-use workload::{LatencyHistogram, Metric, SocketFacts};
+use workload::{LatencyHistogram, Metric, SocketFacts, Work};
 
 /// The attained confidence of a median's interval with five trials.
 const FIVE: f64 = 0.9375;
@@ -23,9 +23,7 @@ pub(super) const MACHINE: CpuCost = CpuCost {
     steal: 0.0,
     client: 0.0,
     server: 0.0,
-    per_gigabyte: None,
-    per_million_messages: None,
-    per_million_connections: None,
+    per_work: None,
 };
 
 pub(super) fn levels(offload: Option<&str>) -> BTreeMap<String, String> {
@@ -56,9 +54,7 @@ pub(super) fn cell(
         value: estimate(median),
         values: [0.97, 0.99, 1.0, 1.01, 1.02].map(|share| median * share).to_vec(),
         against_baseline: None,
-        stream: None,
-        latency: None,
-        connect: None,
+        measured: WorkloadSummary::Reported,
         sockets: vec![],
         cpu: Some(MACHINE),
         guests: vec![],
@@ -91,9 +87,9 @@ pub(super) fn stream(path: &str, offload: Option<&str>, gbits: f64, ratio: Optio
     CellSummary {
         load: "1 TCP stream forward, 128 KiB writes, cubic, cross-cpu".into(),
         against_baseline: ratio.map(|ratio| comparison(ratio, bits - 33.04e9, Difference::Lower)),
-        stream: Some(StreamSummary {
+        measured: WorkloadSummary::Stream(StreamSummary {
             sent: Some(estimate(bits * 1.003)),
-            received: estimate(bits),
+            received: Some(estimate(bits)),
             forward: Some(estimate(bits)),
             reverse: None,
             tcp: Some(TcpSummary {
@@ -113,7 +109,12 @@ pub(super) fn stream(path: &str, offload: Option<&str>, gbits: f64, ratio: Optio
             EndSocket { end: "sender".into(), socket: SocketFacts { ran_on: vec![0], ..socket.clone() } },
             EndSocket { end: "receiver".into(), socket },
         ],
-        cpu: Some(CpuCost { client: 0.71, server: 0.93, per_gigabyte: Some(2.56 / gbits), ..MACHINE }),
+        cpu: Some(CpuCost {
+            client: 0.71,
+            server: 0.93,
+            per_work: Some(WorkCost { work: Work::Bytes, seconds: 2.56 / gbits }),
+            ..MACHINE
+        }),
         devices: offload.map(|level| device(level == "on")).into_iter().collect(),
         path_mtu: Some(1450),
         doubts: vec![(Doubt::ReceiverLimited { end: "server".into(), busy: 0.982 }, 5)],
@@ -144,7 +145,7 @@ pub(super) fn ping_pong(path: &str, offload: Option<&str>, median: f64, ratio: O
     CellSummary {
         load: "UDP ping-pong, 64 B, closed loop, cross-cpu".into(),
         against_baseline: ratio.map(|ratio| comparison(ratio, median - 48_400.0, Difference::Higher)),
-        latency: Some(LatencySummary {
+        measured: WorkloadSummary::PingPong(LatencySummary {
             round_trips: Distribution {
                 min: at(0.9),
                 percentiles: shares.iter().map(|(share, factor)| (*share, at(*factor))).collect(),
@@ -154,7 +155,7 @@ pub(super) fn ping_pong(path: &str, offload: Option<&str>, median: f64, ratio: O
                 count: 412_003,
                 buckets: vec![],
             },
-            rate: 1e9 / median,
+            rate: Some(1e9 / median),
             lost: Some(0),
             strays: Some(0),
             duplicates: Some(0),
@@ -162,7 +163,12 @@ pub(super) fn ping_pong(path: &str, offload: Option<&str>, median: f64, ratio: O
             under: None,
             histogram,
         }),
-        cpu: Some(CpuCost { per_million_messages: Some(61.4), client: 0.4, server: 0.38, ..MACHINE }),
+        cpu: Some(CpuCost {
+            per_work: Some(WorkCost { work: Work::Messages, seconds: 61.4 }),
+            client: 0.4,
+            server: 0.38,
+            ..MACHINE
+        }),
         ..cell
     }
 }

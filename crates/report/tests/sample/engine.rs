@@ -2,11 +2,11 @@
 
 use findings::{
     Bucket, CellSummary, ConnectSummary, CpuCost, DatagramSummary, Distribution, EndSocket, LatencySummary,
-    OpenLoopSummary, StreamSummary,
+    OpenLoopSummary, StreamSummary, WorkCost, WorkloadSummary,
 };
 use samples::Doubt;
 use units::{BitRate, Bytes, Nanos};
-use workload::{LatencyHistogram, Metric, SocketFacts};
+use workload::{LatencyHistogram, Metric, SocketFacts, Work};
 
 use super::cells::{cell, estimate};
 
@@ -54,9 +54,9 @@ pub(super) fn datagrams() -> CellSummary {
     CellSummary {
         load: "1 UDP stream forward, limit mode (many datagrams a call), 1.37 KiB datagrams, 500 Mbit/s, cross-cpu".into(),
         baseline: true,
-        stream: Some(StreamSummary {
+        measured: WorkloadSummary::Stream(StreamSummary {
             sent: Some(estimate(500e6)),
-            received: estimate(499.2e6),
+            received: Some(estimate(499.2e6)),
             forward: Some(estimate(499.2e6)),
             reverse: None,
             tcp: None,
@@ -87,7 +87,7 @@ pub(crate) fn datagram_summary() -> DatagramSummary {
 fn latency(middle: u64, tail: u64) -> LatencySummary {
     LatencySummary {
         round_trips: times(middle, tail),
-        rate: 9_990.0,
+        rate: Some(9_990.0),
         lost: Some(1),
         strays: Some(3),
         duplicates: Some(1204),
@@ -109,7 +109,7 @@ pub(super) fn open_loop() -> CellSummary {
     CellSummary {
         load: "UDP ping-pong, 64 B, open loop, one every 100 µs, blocking, same-cpu".into(),
         baseline: true,
-        latency: Some(open_loop_summary()),
+        measured: WorkloadSummary::PingPong(open_loop_summary()),
         doubts: vec![(doubt, 1)],
         ..cell("wire", None, "scheduled", Metric::RoundTrip, 61_000.0)
     }
@@ -119,7 +119,7 @@ pub(super) fn under_load() -> CellSummary {
     CellSummary {
         load: "UDP ping-pong, 64 B, closed loop, blocking, beside 1 TCP stream forward of 1.00 Gbit/s, cross-cpu".into(),
         baseline: true,
-        latency: Some(LatencySummary { under: Some(estimate(998e6)), ..latency(64_000, 181_000) }),
+        measured: WorkloadSummary::PingPong(LatencySummary { under: Some(estimate(998e6)), ..latency(64_000, 181_000) }),
         ..cell("wire", None, "under-load", Metric::RoundTrip, 64_000.0)
     }
 }
@@ -133,8 +133,11 @@ pub(super) fn connections() -> CellSummary {
     CellSummary {
         load: "TCP connections of 1 client, 64 B there and 64 B back on each, cubic, same-cpu".into(),
         baseline: true,
-        connect: Some(connect_summary()),
-        cpu: Some(CpuCost { per_million_connections: Some(97.2), ..super::cells::MACHINE }),
+        measured: WorkloadSummary::Connect(connect_summary()),
+        cpu: Some(CpuCost {
+            per_work: Some(WorkCost { work: Work::Connections, seconds: 97.2 }),
+            ..super::cells::MACHINE
+        }),
         ..cell
     }
 }

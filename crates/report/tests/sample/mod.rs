@@ -3,9 +3,7 @@
 use findings::{
     Brought, Change, Difference, Evidence, Finding, Findings, Remedy, RunProbes, RunSummary, SCHEMA, Severity,
 };
-use samples::{
-    Calibration, DesignRecord, Environment, Origin, PathRecord, RunId, RunState, Skipped, UnixMillis,
-};
+use samples::{Calibration, Design, Environment, Origin, PathRecord, RunId, RunState, Skipped, UnixMillis};
 use units::Bytes;
 use workload::Metric;
 
@@ -102,7 +100,7 @@ fn run() -> RunSummary {
         made: 45,
         tool: "0.1.0".into(),
         origin: Origin::Measured,
-        design: DesignRecord::default(),
+        design: Design::default(),
         environment: Some(environment()),
         paths: vec![path("node-to-node", true), path("vxlan-to-vxlan", false), path("pod-to-target", false)],
     }

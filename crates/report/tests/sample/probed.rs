@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use findings::{
     CallRates, CellSummary, CpuByOwner, CpuProbeCost, DataPackets, DevicePackets, EndCalls, Findings,
     Interval, Leg, LostProbe, OwnerPart, OwnerTime, PacketCut, PacketSize, PacketSummary, ProbeCost,
-    ProbedSummary, ProcessCalls, RunProbes, RunSummary, StepKind, StepSummary, WaySummary, Work,
+    ProbedSummary, ProcessCalls, RunProbes, RunSummary, StepKind, StepSummary, WaySummary,
 };
 use samples::{
     CallTimes, CpuSpread, DeviceCounters, HostCounters, Interrupt, MissingProbe, Overflow, Owner,
@@ -13,7 +13,7 @@ use samples::{
     WayEvent, WayPoint,
 };
 use units::{Bytes, Nanos};
-use workload::Metric;
+use workload::{Metric, Work};
 
 use super::{
     cells::{ping_pong, stream},

@@ -1,7 +1,7 @@
 //! The run that the findings are of: one trial of two cells, with the samples that reports fold away.
 
 use samples::{
-    Arm, CellRecord, CpuUsage, DesignRecord, Environment, MachineCpu, Origin, PathCheck, RunHeader, RunId,
+    Arm, CellRecord, CpuUsage, Design, Environment, MachineCpu, Origin, PathCheck, RunHeader, RunId,
     RunRecord, RunState, SCHEMA, ScenarioRecord, Sent, Skipped, Trial, UnixMillis,
 };
 use units::{Bytes, Nanos};
@@ -40,7 +40,7 @@ fn header() -> RunHeader {
         tries: None,
         probes: Vec::new(),
         missing_probes: Vec::new(),
-        design: DesignRecord::default(),
+        design: Design::default(),
         environment: Some(Environment::default()),
         paths: vec![],
         cells: ["stream", "ping-pong"].map(cell).to_vec(),
@@ -60,7 +60,8 @@ fn cell(workload: &str) -> CellRecord {
 }
 
 fn trial(index: u32, arm: Arm, cell: &str, measurement: Measurement) -> Trial {
-    let machine = MachineCpu { cpus: 2, system: Nanos::from_millis(1820), ..MachineCpu::default() };
+    let (elapsed, system) = (Nanos::from_secs(1), Nanos::from_millis(1820));
+    let machine = MachineCpu { cpus: 2, elapsed, system, ..MachineCpu::default() };
     Trial {
         index,
         block: 0,

@@ -2,11 +2,11 @@
 
 use findings::{
     CpuCost, EndSocket, Evidence, Finding, Interval, LevelShift, Remedy, SOLO_SCHEMA, Severity, Solo,
-    SoloConnect, SoloFlow, SoloLevels, SoloOutcome, SoloRate, SoloStream, Spread, TcpSummary,
+    SoloConnect, SoloFlow, SoloLevels, SoloOutcome, SoloRate, SoloStream, Spread, TcpSummary, WorkCost,
 };
 use samples::{Doubt, UnixMillis};
 use units::{Bytes, Nanos};
-use workload::{Direction, SocketFacts, StreamSettings, Until, WorkloadSettings};
+use workload::{Direction, SocketFacts, StreamSettings, Until, Work, WorkloadSettings};
 
 use super::engine::{connect_summary, datagram_summary, open_loop_summary, times};
 
@@ -20,7 +20,13 @@ fn solo(words: &str, outcome: Option<SoloOutcome>) -> Solo {
         words: words.into(),
         environment: None,
         outcome,
-        cpu: CpuCost { cpus: 2, busy: 1.42, client: 0.61, per_gigabyte: Some(0.341), ..CpuCost::default() },
+        cpu: CpuCost {
+            cpus: 2,
+            busy: 1.42,
+            client: 0.61,
+            per_work: Some(WorkCost { work: Work::Bytes, seconds: 0.341 }),
+            ..CpuCost::default()
+        },
         sockets: vec![],
         shifts: vec![],
         two_levels: None,

@@ -6,7 +6,7 @@ use findings::{
     Answer, CellSummary, Findings, FrontierPoint, Interval, Knee, Objective, OwnerCost, OwnerUnit,
     Recommendation, RunSummary,
 };
-use samples::{CellEnd, DesignRecord, EndReason};
+use samples::{CellEnd, Design, EndReason};
 use units::Nanos;
 use workload::Metric;
 
@@ -32,7 +32,7 @@ pub(crate) fn sweep() -> Findings {
     Findings {
         run: RunSummary {
             title: "How many queues and streams a bridge wants".into(),
-            design: DesignRecord {
+            design: Design {
                 budget: Some(Nanos::from_secs(600)),
                 precision: Some(0.02),
                 objective: Objective::Efficient,

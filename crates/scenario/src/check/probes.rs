@@ -2,14 +2,15 @@
 
 use std::ops::Range;
 
+use samples::ProbeKind;
 use toml::Spanned;
 
 use crate::{
     diagnosis::Problem,
-    document::{Document, Kinds, ProbeWord, ProbesTable},
+    document::{Document, Kinds, ProbesTable},
     expand::PlanOptions,
     plan::Plan,
-    probes::{ProbeKind, Probes},
+    probes::Probes,
     scenario::Scenario,
 };
 
@@ -66,22 +67,14 @@ fn kinds(table: &ProbesTable, problems: &mut Vec<Problem>) -> Vec<ProbeKind> {
             problems.push(problem.help("take one of them out"));
         }
     }
-    let named = |kind: &ProbeKind| written.iter().any(|word| self::kind(*word.get_ref()) == *kind);
+    let named = |kind: &ProbeKind| written.iter().any(|word| word.get_ref() == kind);
     ProbeKind::ALL.into_iter().filter(named).collect()
 }
 
 /// The probes that are named one by one, with their places.
 fn places(table: &ProbesTable) -> Vec<(ProbeKind, Range<usize>)> {
     match table.kinds.as_ref().map(Spanned::get_ref) {
-        Some(Kinds::These(words)) => words.iter().map(|word| (kind(*word.get_ref()), word.span())).collect(),
+        Some(Kinds::These(words)) => words.iter().map(|word| (*word.get_ref(), word.span())).collect(),
         Some(Kinds::All) | None => Vec::new(),
-    }
-}
-
-fn kind(word: ProbeWord) -> ProbeKind {
-    match word {
-        ProbeWord::Cpu => ProbeKind::Cpu,
-        ProbeWord::Syscalls => ProbeKind::Syscalls,
-        ProbeWord::PacketWay => ProbeKind::PacketWay,
     }
 }

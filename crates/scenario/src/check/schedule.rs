@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
+use samples::Design;
 use toml::Spanned;
 use units::Nanos;
 
 use crate::{
-    design::{Design, LEAST_PRECISE, MOST_TRIALS, Objective},
+    design::{BUDGETS, LEAST_PRECISE, MOST_TRIALS, PRECISIONS},
     diagnosis::Problem,
-    document::{Document, ObjectiveWord, PortsWord, ScheduleTable},
+    document::{Document, PortsWord, ScheduleTable},
     scenario::{Ports, Schedule},
 };
 
@@ -59,19 +60,15 @@ fn design(table: &ScheduleTable, problems: &mut Vec<Problem>) -> Design {
         budget: table.budget.as_ref().and_then(|written| {
             let budget = written.get_ref().0;
             let help = "take 1s to a week, as in `10m`";
-            kept(budget, Design::BUDGETS.contains(&budget), written, "budget", help, problems)
+            kept(budget, BUDGETS.contains(&budget), written, "budget", help, problems)
         }),
         precision: table.precision.as_ref().and_then(|written| {
             let share = written.get_ref().0;
             let help = "take 0.1% to 50%, as in `2%`";
-            kept(share, Design::PRECISIONS.contains(&share.0), written, "precision", help, problems)
+            kept(share, PRECISIONS.contains(&share.0), written, "precision", help, problems)
                 .map(|share| share.0)
         }),
-        objective: match table.objective.as_ref().map(Spanned::get_ref) {
-            Some(ObjectiveWord::Max) => Objective::Max,
-            Some(ObjectiveWord::LowCpu) => Objective::LowCpu,
-            Some(ObjectiveWord::Efficient) | None => Objective::Efficient,
-        },
+        objective: table.objective.as_ref().map(|written| *written.get_ref()).unwrap_or_default(),
     }
 }
 

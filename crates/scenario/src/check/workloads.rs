@@ -6,10 +6,11 @@ mod ping_pong;
 mod placement;
 mod socket;
 mod stream;
-mod words;
+
+use std::ops::Range;
 
 use toml::Spanned;
-use workload::WorkloadSettings;
+use workload::{WorkloadKind, WorkloadSettings};
 
 pub(super) use limits::{
     MESSAGES, STREAMS as COUNTS, count_out_of, message_out_of, rate_out_of, stream_messages,
@@ -18,10 +19,29 @@ pub(super) use socket::not_congestion;
 
 use crate::{
     diagnosis::Problem,
-    document::{Document, Entry, KindWord, WorkloadTable},
+    document::{Document, Entry, WorkloadTable},
     names::{PathName, WorkloadName},
     workload::Workload,
 };
+
+/// The settings that not every kind has, and one kind has.
+struct Keys {
+    /// As in "it is a setting of a stream".
+    owner: &'static str,
+    /// As in "and this is a stream".
+    this: &'static str,
+    own: &'static [&'static str],
+    /// Of a setting that it has not, why, where there is more to say than whose it is.
+    why: fn(&str) -> Option<&'static str>,
+}
+
+const fn keys(kind: WorkloadKind) -> &'static Keys {
+    match kind {
+        WorkloadKind::Stream => &stream::KEYS,
+        WorkloadKind::PingPong => &ping_pong::KEYS,
+        WorkloadKind::Connect => &connect::KEYS,
+    }
+}
 
 /// The workloads of the document.
 pub(crate) fn workloads(document: &Document) -> Result<Vec<Workload>, Vec<Problem>> {
@@ -33,10 +53,11 @@ pub(crate) fn workloads(document: &Document) -> Result<Vec<Workload>, Vec<Proble
 fn workload(document: &Document, entry: &Entry<WorkloadTable>, problems: &mut Vec<Problem>) -> Workload {
     let table = &entry.table;
     problems.extend(without_baseline(document, entry));
+    problems.extend(foreign(table));
     let load = match table.kind.get_ref() {
-        KindWord::Stream => WorkloadSettings::Stream(stream::load(table, problems)),
-        KindWord::PingPong => WorkloadSettings::PingPong(ping_pong::load(table, problems)),
-        KindWord::Connect => WorkloadSettings::Connect(connect::load(table, problems)),
+        WorkloadKind::Stream => WorkloadSettings::Stream(stream::load(table, problems)),
+        WorkloadKind::PingPong => WorkloadSettings::PingPong(ping_pong::load(table, problems)),
+        WorkloadKind::Connect => WorkloadSettings::Connect(connect::load(table, problems)),
     };
     limits::times(table, &load, problems);
     Workload {
@@ -64,6 +85,21 @@ fn without_baseline(document: &Document, entry: &Entry<WorkloadTable>) -> Option
     let help = format!("add `{baseline}`: results are shown as a share of it");
     let missing = listed.iter().all(|path| path.get_ref() != baseline);
     missing.then(|| Problem::new(place, message, "without the baseline").help(help))
+}
+
+/// Complains of the settings of other kinds.
+fn foreign(table: &WorkloadTable) -> Vec<Problem> {
+    let keys = keys(*table.kind.get_ref());
+    let others = table.of_kinds().into_iter().filter(|(key, _)| !keys.own.contains(key));
+    let complaint = |(key, place): (&'static str, Range<usize>)| {
+        let owner = WorkloadKind::ALL.iter().map(|kind| self::keys(*kind)).find(|it| it.own.contains(&key));
+        let whose = owner.map_or("another kind", |keys| keys.owner);
+        let why = (keys.why)(key)
+            .map_or_else(|| format!("it is a setting of {whose}, and {}", keys.this), str::to_owned);
+        let message = format!("`{key}` has no effect here: {why}");
+        Problem::new(place, message, "no effect").help("take it out")
+    };
+    others.map(complaint).collect()
 }
 
 /// Complains of a setting that does nothing for this workload.

@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, fmt};
 
+use samples::ProbeKind;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
@@ -19,25 +20,13 @@ pub(crate) struct ProbesTable {
     pub(crate) trials: Option<Spanned<u32>>,
 }
 
-/// A probe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum ProbeWord {
-    /// CPU time by its owner: both ends, soft interrupts, everything else.
-    Cpu,
-    /// System calls of both ends, their time split into running and waiting.
-    Syscalls,
-    /// The time of messages between the layers of their path (closed-loop ping-pongs).
-    PacketWay,
-}
-
 /// Probes by name, or every one.
 #[derive(Debug, Clone)]
 pub(crate) enum Kinds {
     /// The word `all`.
     All,
     /// These.
-    These(Vec<Spanned<ProbeWord>>),
+    These(Vec<Spanned<ProbeKind>>),
 }
 
 impl<'de> Deserialize<'de> for Kinds {
@@ -56,7 +45,7 @@ impl JsonSchema for Kinds {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let word = generator.subschema_for::<ProbeWord>();
+        let word = generator.subschema_for::<ProbeKind>();
         json_schema!({ "anyOf": [{ "const": "all" }, { "type": "array", "items": word, "minItems": 1 }] })
     }
 }

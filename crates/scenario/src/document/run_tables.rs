@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use samples::Objective;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
@@ -105,23 +106,11 @@ pub(crate) struct ScheduleTable {
     #[schemars(with = "Option<As<Share>>")]
     pub(crate) precision: Option<Spanned<As<Share>>>,
     /// What the best setting is sought for. Default: efficient.
-    #[schemars(with = "Option<ObjectiveWord>")]
-    pub(crate) objective: Option<Spanned<ObjectiveWord>>,
+    #[schemars(with = "Option<Objective>")]
+    pub(crate) objective: Option<Spanned<Objective>>,
     /// Where the client's ports come from, of workloads that name none. Default: fixed.
     #[schemars(with = "Option<PortsWord>")]
     pub(crate) ports: Option<PortsWord>,
-}
-
-/// What the best setting is sought for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum ObjectiveWord {
-    /// The best value.
-    Max,
-    /// The most for the CPU time spent, among settings within 10 % of the best.
-    Efficient,
-    /// The least CPU time, among settings within a half of the best.
-    LowCpu,
 }
 
 /// Where the client's ports come from.

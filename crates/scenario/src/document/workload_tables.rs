@@ -1,46 +1,35 @@
 //! The tables that describe what is sent, as written. Their field docs are the descriptions in the JSON Schema.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, ops::Range};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
 use units::{BitRate, Bytes, Nanos};
+use workload::{Direction, Mode, Transport, Waiting, WorkloadKind};
 
 use super::written::As;
-
-/// The kind of a workload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum KindWord {
-    /// Bulk transfer over TCP or UDP: throughput.
-    Stream,
-    /// Messages there and back: round-trip latency.
-    PingPong,
-    /// TCP connections made, used for one request and its answer, and closed: their rate.
-    Connect,
-}
 
 /// What is sent.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WorkloadTable {
     /// `stream` (throughput), `ping-pong` (latency) or `connect` (connections a second).
-    #[schemars(with = "KindWord")]
-    pub(crate) kind: Spanned<KindWord>,
+    #[schemars(with = "WorkloadKind")]
+    pub(crate) kind: Spanned<WorkloadKind>,
     /// Stream, ping-pong: `tcp` or `udp`. Default: `tcp` for a stream, `udp` for a ping-pong.
-    #[schemars(with = "Option<TransportWord>")]
-    pub(crate) transport: Option<Spanned<TransportWord>>,
+    #[schemars(with = "Option<Transport>")]
+    pub(crate) transport: Option<Spanned<Transport>>,
     /// Stream: `app` (ordinary writes and copying reads: what an application gets) or `limit` (no copy at either end, many
     /// datagrams a call: what the path could carry). Default: `app`.
-    #[schemars(with = "Option<ModeWord>")]
-    pub(crate) mode: Option<Spanned<ModeWord>>,
+    #[schemars(with = "Option<Mode>")]
+    pub(crate) mode: Option<Spanned<Mode>>,
     /// Stream: parallel connections in each direction, 1 to 1024. Default: 1.
     #[schemars(with = "Option<u32>", range(min = 1, max = 1024))]
     pub(crate) streams: Option<Spanned<u32>>,
     /// Stream: `forward` (client to server), `reverse` or `both`. Default: `forward`.
-    #[schemars(with = "Option<DirectionWord>")]
-    pub(crate) direction: Option<Spanned<DirectionWord>>,
+    #[schemars(with = "Option<Direction>")]
+    pub(crate) direction: Option<Spanned<Direction>>,
     /// Stream: the rate of payload of each connection. Default: as fast as it goes.
     #[schemars(with = "Option<As<BitRate>>")]
     pub(crate) rate: Option<Spanned<As<BitRate>>>,
@@ -62,15 +51,15 @@ pub(crate) struct WorkloadTable {
     #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) interval: Option<Spanned<As<Nanos>>>,
     /// Ping-pong: `closed` (the next message when the last one is back) or `open` (each at its time). Default: `closed`.
-    #[schemars(with = "Option<ScheduleWord>")]
-    pub(crate) schedule: Option<Spanned<ScheduleWord>>,
+    #[schemars(with = "Option<Loop>")]
+    pub(crate) schedule: Option<Spanned<Loop>>,
     /// Ping-pong, open: from one message to the next. Default: 100us.
     #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) period: Option<Spanned<As<Nanos>>>,
     /// Ping-pong: how both ends wait, `block` (asleep) or `spin` (asking without end; takes a CPU at either end). Default:
     /// `block`.
-    #[schemars(with = "Option<WaitingWord>")]
-    pub(crate) waiting: Option<Spanned<WaitingWord>>,
+    #[schemars(with = "Option<Waiting>")]
+    pub(crate) waiting: Option<Spanned<Waiting>>,
     /// Ping-pong: a TCP stream beside the messages, on the same path for the same time. Default: none.
     #[schemars(with = "Option<UnderTable>")]
     pub(crate) under: Option<Spanned<UnderTable>>,
@@ -117,17 +106,46 @@ pub(crate) struct WorkloadTable {
     pub(crate) paths: Vec<Spanned<String>>,
 }
 
+impl WorkloadTable {
+    /// The keys that not every kind of workload has, as far as they are written.
+    pub(crate) fn of_kinds(&self) -> Vec<(&'static str, Range<usize>)> {
+        fn place<T>(setting: &Option<Spanned<T>>) -> Option<Range<usize>> {
+            setting.as_ref().map(Spanned::span)
+        }
+        [
+            ("transport", place(&self.transport)),
+            ("mode", place(&self.mode)),
+            ("streams", place(&self.streams)),
+            ("direction", place(&self.direction)),
+            ("rate", place(&self.rate)),
+            ("bytes", place(&self.bytes)),
+            ("message", place(&self.message)),
+            ("schedule", place(&self.schedule)),
+            ("period", place(&self.period)),
+            ("waiting", place(&self.waiting)),
+            ("under", place(&self.under)),
+            ("clients", place(&self.clients)),
+            ("request", place(&self.request)),
+            ("response", place(&self.response)),
+            ("source-port", place(&self.source_port)),
+        ]
+        .into_iter()
+        .filter_map(|(key, place)| Some((key, place?)))
+        .collect()
+    }
+}
+
 /// A TCP stream beside a ping-pong.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UnderTable {
     /// `app` or `limit`. Default: `app`.
-    pub(crate) mode: Option<ModeWord>,
+    pub(crate) mode: Option<Mode>,
     /// Parallel connections in each direction, 1 to 1024. Default: 1.
     #[schemars(with = "Option<u32>", range(min = 1, max = 1024))]
     pub(crate) streams: Option<Spanned<u32>>,
     /// `forward` (as the ping-pong's messages go out), `reverse` or `both`. Default: `forward`.
-    pub(crate) direction: Option<DirectionWord>,
+    pub(crate) direction: Option<Direction>,
     /// The rate of each connection. Default: as fast as it goes.
     #[schemars(with = "Option<As<BitRate>>")]
     pub(crate) rate: Option<Spanned<As<BitRate>>>,
@@ -136,56 +154,14 @@ pub(crate) struct UnderTable {
     pub(crate) message: Option<Spanned<As<Bytes>>>,
 }
 
-/// How bytes get into and out of the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum ModeWord {
-    /// As an ordinary application does.
-    App,
-    /// As cheaply as the kernel can.
-    Limit,
-}
-
-/// Which way payload flows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum DirectionWord {
-    /// From client to server.
-    Forward,
-    /// From server to client.
-    Reverse,
-    /// Both at once.
-    Both,
-}
-
-/// A transport.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum TransportWord {
-    /// Connections.
-    Tcp,
-    /// Datagrams.
-    Udp,
-}
-
 /// When the next message of a ping-pong is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum ScheduleWord {
+pub(crate) enum Loop {
     /// When the last one has come back.
     Closed,
     /// Each at its time.
     Open,
-}
-
-/// How an end awaits a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum WaitingWord {
-    /// Asleep in the kernel.
-    Block,
-    /// Asking again and again.
-    Spin,
 }
 
 /// Where the two ends run.

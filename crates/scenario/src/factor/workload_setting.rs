@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};
 use workload::{
-    Direction, Mode, Placement, Schedule, SocketSettings, StreamSettings, Waiting, WorkloadSettings,
+    Direction, Mode, Placement, Schedule, SocketSettings, StreamSettings, Transport, Waiting,
+    WorkloadSettings,
 };
 
 use crate::{names::FactorName, workload::Workload};
@@ -49,11 +50,13 @@ impl WorkloadSetting {
         match self {
             Self::Placement(placement) => put(Some(&mut workload.placement), placement),
             Self::Streams(streams) | Self::StreamsPer { times: streams, .. } => {
-                put(stream(load).map(|stream| &mut stream.streams), streams)
+                put(StreamSettings::of_mut(load).map(|stream| &mut stream.streams), streams)
             }
-            Self::Direction(direction) => put(stream(load).map(|stream| &mut stream.direction), direction),
-            Self::Mode(mode) => put(stream(load).map(|stream| &mut stream.mode), mode),
-            Self::Rate(rate) => put(stream(load).map(|stream| &mut stream.rate), rate),
+            Self::Direction(direction) => {
+                put(StreamSettings::of_mut(load).map(|stream| &mut stream.direction), direction)
+            }
+            Self::Mode(mode) => put(StreamSettings::of_mut(load).map(|stream| &mut stream.mode), mode),
+            Self::Rate(rate) => put(StreamSettings::of_mut(load).map(|stream| &mut stream.rate), rate),
             Self::Congestion(word) => put(tcp(load).map(|socket| &mut socket.congestion), &congestion(word)),
             Self::Waiting(how) => put(waiting(load), how),
             Self::Open(open) => schedule(load).is_some_and(|schedule| {
@@ -72,13 +75,6 @@ impl WorkloadSetting {
 
 fn put<T: Clone>(place: Option<&mut T>, value: &T) -> bool {
     place.map(|place| place.clone_from(value)).is_some()
-}
-
-fn stream(load: &mut WorkloadSettings) -> Option<&mut StreamSettings> {
-    match load {
-        WorkloadSettings::Stream(stream) => Some(stream),
-        WorkloadSettings::PingPong(_) | WorkloadSettings::Connect(_) => None,
-    }
 }
 
 fn message(load: &mut WorkloadSettings) -> Option<&mut Bytes> {
@@ -104,14 +100,7 @@ fn waiting(load: &mut WorkloadSettings) -> Option<&mut Waiting> {
 }
 
 fn tcp(load: &mut WorkloadSettings) -> Option<&mut SocketSettings> {
-    if !load.is_tcp() {
-        return None;
-    }
-    match load {
-        WorkloadSettings::Stream(stream) => Some(&mut stream.socket),
-        WorkloadSettings::PingPong(ping) => Some(&mut ping.socket),
-        WorkloadSettings::Connect(connect) => Some(&mut connect.socket),
-    }
+    (load.kind().transport() == Transport::Tcp).then(|| load.kind_mut().socket_mut())
 }
 
 /// The congestion control that is written as `word`; `kernel` is none in particular.

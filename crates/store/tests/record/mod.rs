@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use samples::{
-    Arm, CellRecord, CpuUsage, DesignRecord, DeviceState, Doubt, Environment, Origin, PathCheck, PathRecord,
+    Arm, CellRecord, CpuUsage, Design, DeviceState, Doubt, Environment, Origin, PathCheck, PathRecord,
     RunHeader, RunId, RunState, SCHEMA, ScenarioRecord, Sent, Trial, UnixMillis,
 };
 use tempfile::TempDir;
@@ -43,11 +43,7 @@ pub(crate) fn header(id: &str, started: i64) -> RunHeader {
         tries: None,
         probes: Vec::new(),
         missing_probes: Vec::new(),
-        design: DesignRecord {
-            budget: Some(Nanos::from_secs(600)),
-            precision: Some(0.02),
-            ..DesignRecord::default()
-        },
+        design: Design { budget: Some(Nanos::from_secs(600)), precision: Some(0.02), ..Design::default() },
         environment: Some(Environment {
             kernel: "6.18.0".into(),
             load_average: Some([0.1 + 0.2, 1e-300, 7.0]),

@@ -1,6 +1,6 @@
 //! Runs as plumb makes them, each with one thing wrong, or nearly.
 
-use samples::{CellEnd, CpuTimes, DesignRecord, Doubt, EndReason, PathCheck, Trial};
+use samples::{CellEnd, CpuTimes, Design, Doubt, EndReason, PathCheck, Trial};
 use units::{BitRate, Bytes, Nanos};
 use workload::{
     Direction, LatencyHistogram, Measurement, PingPongData, PingPongSettings, StreamSettings, TcpSample,
@@ -85,7 +85,7 @@ pub(super) fn swaying(by: f64) -> Fixture {
 pub(super) fn cut_off(reach: f64) -> Fixture {
     let mut run = nested(9e9);
     run.record.header.design =
-        DesignRecord { budget: Some(Nanos::from_secs(60)), precision: Some(0.02), ..DesignRecord::default() };
+        Design { budget: Some(Nanos::from_secs(60)), precision: Some(0.02), ..Design::default() };
     let why = EndReason::Budget { reach: Some(reach) };
     run.record.ends.push(CellEnd { cell: UPPER.into(), why, trials: 6 });
     run

@@ -5,13 +5,14 @@
 use std::{net::IpAddr, path::PathBuf};
 
 use ::workload::{Mode, Placement};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use units::{BitRate, Bytes, Nanos};
 
 use crate::{
     amount, dscp,
     host::{self, Family},
     pin,
+    typed::{Word, one_of},
 };
 
 /// The port that iperf3 and plumb serve on.
@@ -105,8 +106,8 @@ pub(super) struct Traffic {
     #[arg(short = 'Z', long)]
     pub(super) zerocopy: bool,
     /// How bytes are moved: as an application does, or as cheaply as the kernel can [default: app]
-    #[arg(long, value_enum)]
-    pub(super) mode: Option<ModeName>,
+    #[arg(long, value_parser = one_of(MODES))]
+    pub(super) mode: Option<Mode>,
     /// Where threads run: same (both ends on one CPU), cross (each on its own), or lists: CLIENT[/SERVER]
     #[arg(long, value_name = "CPUS", value_parser = pin::placement, conflicts_with = "affinity")]
     pub(super) pin: Option<Placement>,
@@ -178,23 +179,11 @@ pub(super) struct Output {
     pub(super) json: bool,
 }
 
-/// How bytes are moved, as typed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModeName {
-    /// Ordinary writes and copying reads: the number that an application gets
-    App,
-    /// No copy at either end, many datagrams a call: what the path could carry
-    Limit,
-}
-
-impl From<ModeName> for Mode {
-    fn from(name: ModeName) -> Self {
-        match name {
-            ModeName::App => Self::App,
-            ModeName::Limit => Self::Limit,
-        }
-    }
-}
+/// How bytes are moved.
+const MODES: &[Word<Mode>] = &[
+    ("app", Mode::App, "Ordinary writes and copying reads: the number that an application gets"),
+    ("limit", Mode::Limit, "No copy at either end, many datagrams a call: what the path could carry"),
+];
 
 /// `-b`: a rate, and how many are sent at a time.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,7 +3,7 @@
 use ::workload::{Direction, Mode, Placement, SocketSettings, StreamSettings, Transport, Until};
 use units::{BitRate, Bytes, Nanos};
 
-use super::flags::{ClientArgs, ModeName, Traffic};
+use super::flags::{ClientArgs, Traffic};
 use crate::{amount::within, failure::Misuse};
 
 /// How long is measured unless something else is said.
@@ -60,7 +60,7 @@ pub(super) fn load(args: &ClientArgs) -> Result<StreamSettings, Misuse> {
 
 /// As `--mode` says; `-Z` is looked at where it makes a difference.
 fn mode(traffic: &Traffic) -> Mode {
-    traffic.mode.map_or(Mode::App, Mode::from)
+    traffic.mode.unwrap_or(Mode::App)
 }
 
 /// A rate at which hardly anything would leave in the time is refused.
@@ -148,7 +148,7 @@ fn check(args: &ClientArgs) -> Result<(), Misuse> {
     if let Some((flag, _)) = of_tcp.iter().find(|(_, given)| traffic.udp && *given) {
         return Err(Misuse::new(format!("{flag} is for TCP, and -u asks for UDP")));
     }
-    if traffic.zerocopy && traffic.mode == Some(ModeName::App) {
+    if traffic.zerocopy && traffic.mode == Some(Mode::App) {
         return Err(Misuse::new("-Z sends without copying, which is --mode limit, and --mode app copies")
             .hint("leave one of them out"));
     }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use ::workload::{Placement, Transport};
 use scenario::{Cell, DeviceSettingKind, Layer, Link, Path, Scenario};
 use serde::Serialize;
-use workload::Placement;
 
 use super::{
     check::{Check, Status},
@@ -72,7 +72,9 @@ fn needs(scenario: &Scenario, cell: &Cell) -> BTreeSet<&'static str> {
     if cell.placement == Placement::CrossCpu {
         needs.insert("cpus");
     }
-    if cell.load.is_tcp() && cell.load.socket().congestion.as_deref() == Some("cubic") {
+    if cell.load.kind().transport() == Transport::Tcp
+        && cell.load.kind().socket().congestion.as_deref() == Some("cubic")
+    {
         needs.insert("cubic");
     }
     needs

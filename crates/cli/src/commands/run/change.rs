@@ -1,7 +1,7 @@
 //! A remedy's change, put into a cell of a plan. Must not know whether it helps.
 
 use ::scenario::{Cell, DeviceRef, DeviceSettings, Offloads};
-use ::workload::{Mode, Placement, WorkloadSettings};
+use ::workload::{Mode, Placement, StreamSettings};
 use findings::Change;
 use units::Bytes;
 
@@ -18,12 +18,12 @@ pub(super) fn applied(cell: &Cell, change: &Change) -> Option<Cell> {
             set(&mut changed, devices, |settings| settings.offloads = Offloads::all(true))?;
         }
         Change::Mtu { devices, mtu } => set(&mut changed, devices, |settings| settings.mtu = Some(*mtu))?,
-        Change::Congestion { name } => socket(&mut changed.load).congestion = Some(name.clone()),
-        Change::GrowingBuffers => socket(&mut changed.load).window = None,
+        Change::Congestion { name } => changed.load.kind_mut().socket_mut().congestion = Some(name.clone()),
+        Change::GrowingBuffers => changed.load.kind_mut().socket_mut().window = None,
         Change::Placement { place } => changed.placement = placement(place)?,
-        Change::Streams { streams } => stream(&mut changed.load)?.streams = *streams,
+        Change::Streams { streams } => StreamSettings::of_mut(&mut changed.load)?.streams = *streams,
         Change::LimitMode => {
-            let stream = stream(&mut changed.load)?;
+            let stream = StreamSettings::of_mut(&mut changed.load)?;
             stream.mode = Mode::Limit;
             if stream.message == APP_MESSAGE {
                 stream.message = LIMIT_MESSAGE;
@@ -39,21 +39,6 @@ fn set(cell: &mut Cell, devices: &[String], put: impl Fn(&mut DeviceSettings)) -
         put(cell.devices.entry(device).or_default());
     }
     Some(())
-}
-
-fn socket(load: &mut WorkloadSettings) -> &mut ::workload::SocketSettings {
-    match load {
-        WorkloadSettings::Stream(stream) => &mut stream.socket,
-        WorkloadSettings::PingPong(ping) => &mut ping.socket,
-        WorkloadSettings::Connect(connect) => &mut connect.socket,
-    }
-}
-
-fn stream(load: &mut WorkloadSettings) -> Option<&mut ::workload::StreamSettings> {
-    match load {
-        WorkloadSettings::Stream(stream) => Some(stream),
-        _ => None,
-    }
 }
 
 fn placement(place: &str) -> Option<Placement> {

@@ -1,6 +1,6 @@
 //! What is to be measured by a new run: the flags made into a plan, and a name that no other run has.
 
-use ::scenario::{Design, LEAST_PRECISE, Objective, PathName, Plan, PlanOptions, Scenario, WorkloadName};
+use ::scenario::{BUDGETS, LEAST_PRECISE, PRECISIONS, PathName, Plan, PlanOptions, Scenario, WorkloadName};
 use jiff::Timestamp;
 use samples::{RunId, RunRecord, Tries};
 use store::{Claim, Store, StoreError};
@@ -61,7 +61,7 @@ fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> {
         workloads: args.workloads.iter().map(WorkloadName::new).collect(),
         budget: args.budget,
         precision: args.precision,
-        objective: args.objective.map(|name| objective(name.objective())),
+        objective: args.objective,
         probes: args.probe.clone().map(|probes| probes.0),
     };
     for path in &options.paths {
@@ -105,26 +105,17 @@ fn enough_trials(args: &RunArgs) -> anyhow::Result<()> {
         .into())
 }
 
-/// The objective as a scenario has it.
-pub(super) fn objective(objective: samples::Objective) -> Objective {
-    match objective {
-        samples::Objective::Max => Objective::Max,
-        samples::Objective::Efficient => Objective::Efficient,
-        samples::Objective::LowCpu => Objective::LowCpu,
-    }
-}
-
 /// Reads a budget.
 pub(super) fn budget(text: &str) -> Result<Nanos, String> {
     let budget: Nanos = text.parse().map_err(|error: units::ParseQuantityError| error.to_string())?;
-    let fits = Design::BUDGETS.contains(&budget);
+    let fits = BUDGETS.contains(&budget);
     if fits { Ok(budget) } else { Err("take 1s to a week, as in 10m".to_owned()) }
 }
 
 /// Reads a precision.
 pub(super) fn precision(text: &str) -> Result<f64, String> {
     let Share(share) = text.parse().map_err(|error: units::ParseQuantityError| error.to_string())?;
-    let fits = Design::PRECISIONS.contains(&share);
+    let fits = PRECISIONS.contains(&share);
     if fits { Ok(share) } else { Err("take 0.1% to 50%, as in 2%".to_owned()) }
 }
 

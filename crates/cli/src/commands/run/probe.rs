@@ -1,6 +1,6 @@
 //! The probes that a run is watched with: read from a flag, and from what is kept of a run.
 
-use ::scenario::ProbeKind;
+use samples::ProbeKind;
 
 /// Probes that were chosen, none perhaps.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,25 +15,12 @@ pub(crate) fn chosen(text: &str) -> Result<Chosen, String> {
     }
 }
 
-/// Probes as a plan has them.
-pub(super) fn kinds(kept: impl IntoIterator<Item = samples::ProbeKind>) -> Vec<ProbeKind> {
-    kept.into_iter().map(planned).collect()
-}
-
 fn kind(word: &str) -> Result<ProbeKind, String> {
     let known = ProbeKind::ALL.into_iter().find(|kind| kind.word() == word);
     known.ok_or_else(|| {
         let words = ProbeKind::ALL.map(ProbeKind::word).join(", ");
         format!("no probe `{word}`: take some of {words}, or all, or none")
     })
-}
-
-fn planned(kind: samples::ProbeKind) -> ProbeKind {
-    match kind {
-        samples::ProbeKind::Cpu => ProbeKind::Cpu,
-        samples::ProbeKind::Syscalls => ProbeKind::Syscalls,
-        samples::ProbeKind::PacketWay => ProbeKind::PacketWay,
-    }
 }
 
 #[cfg(test)]

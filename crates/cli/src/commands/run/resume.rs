@@ -4,11 +4,7 @@ use ::scenario::{PathName, Plan, PlanOptions, Scenario, WorkloadName};
 use samples::{RunId, RunRecord, RunState};
 use store::Store;
 
-use super::{
-    RunArgs,
-    job::{self, Job},
-    probe, remedies,
-};
+use super::{RunArgs, job::Job, remedies};
 use crate::{
     commands::TOOL,
     failure::Misuse,
@@ -58,7 +54,7 @@ pub(super) fn kept_source(record: &RunRecord) -> anyhow::Result<Source> {
 /// The plan of a run, made anew.
 pub(super) fn kept_plan(record: &RunRecord, scenario: &Scenario) -> Plan {
     let plan = Plan::expand(scenario, record.header.seed, &options_of(record));
-    plan.limited_to(&probe::kinds(record.header.probes.iter().copied()))
+    plan.limited_to(&record.header.probes)
 }
 
 /// Whether the plan made anew is the one that the kept trials were made by, their order included.
@@ -94,8 +90,8 @@ fn options_of(record: &RunRecord) -> PlanOptions {
         workloads,
         budget: header.design.budget,
         precision: header.design.precision,
-        objective: Some(job::objective(header.design.objective)),
-        probes: Some(probe::kinds(asked)),
+        objective: Some(header.design.objective),
+        probes: Some(asked.collect()),
     }
 }
 

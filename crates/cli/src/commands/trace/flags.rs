@@ -7,7 +7,10 @@ use clap::{Args, ValueEnum};
 use samples::ProbeKind;
 use units::Nanos;
 
-use crate::amount;
+use crate::{
+    amount,
+    typed::{Word, one_of},
+};
 
 /// Flags of `plumb trace`.
 #[derive(Debug, Args)]
@@ -75,8 +78,8 @@ pub(super) struct How {
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "1")]
     pub(super) every: Nanos,
     /// What to look at
-    #[arg(long, value_enum, value_delimiter = ',', default_values = ["cpu", "syscalls"])]
-    pub(super) probe: Vec<TraceProbe>,
+    #[arg(long, value_parser = one_of(PROBES), value_delimiter = ',', default_values = ["cpu", "syscalls"])]
+    pub(super) probe: Vec<ProbeKind>,
     /// Where no program can be loaded into the kernel, count system calls by stopping the processes of --pid at each: slow
     #[arg(long, value_enum, conflicts_with_all = ["netns", "cgroup", "qemu", "compare", "command"])]
     pub(super) fallback: Option<Fallback>,
@@ -87,8 +90,8 @@ pub(super) struct How {
 #[command(next_help_heading = "Output")]
 pub(super) struct Output {
     /// Tell system calls apart by this too [default: process; thread of a virtual machine]
-    #[arg(long, value_enum)]
-    pub(super) by: Option<By>,
+    #[arg(long, value_parser = one_of(BY))]
+    pub(super) by: Option<CallsBy>,
     /// So many rows a table at most
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) top: u16,
@@ -100,14 +103,17 @@ pub(super) struct Output {
     pub(super) output: Option<PathBuf>,
 }
 
-/// Probes by the name that is typed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum TraceProbe {
-    /// CPU time of the whole machine by owner
-    Cpu,
-    /// System calls of what is traced
-    Syscalls,
-}
+const PROBES: &[Word<ProbeKind>] = &[
+    ("cpu", ProbeKind::Cpu, "CPU time of the whole machine by owner"),
+    ("syscalls", ProbeKind::Syscalls, "System calls of what is traced"),
+];
+
+/// By whom calls are told apart.
+const BY: &[Word<CallsBy>] = &[
+    ("call", CallsBy::Call, "By kind of call alone"),
+    ("process", CallsBy::Process, "By process as well"),
+    ("thread", CallsBy::Thread, "By thread as well"),
+];
 
 /// What counts where eBPF cannot, as it is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -116,40 +122,10 @@ pub(super) enum Fallback {
     Ptrace,
 }
 
-/// By whom calls are told apart, as it is typed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum By {
-    /// By kind of call alone
-    Call,
-    /// By process as well
-    Process,
-    /// By thread as well
-    Thread,
-}
-
 impl TraceArgs {
     /// Which probes, each once.
     pub(super) fn probes(&self) -> Vec<ProbeKind> {
-        let asked = |kind: &ProbeKind| self.how.probe.iter().any(|probe| probe.kind() == *kind);
+        let asked = |kind: &ProbeKind| self.how.probe.contains(kind);
         ProbeKind::ALL.into_iter().filter(asked).collect()
-    }
-}
-
-impl TraceProbe {
-    const fn kind(self) -> ProbeKind {
-        match self {
-            Self::Cpu => ProbeKind::Cpu,
-            Self::Syscalls => ProbeKind::Syscalls,
-        }
-    }
-}
-
-impl By {
-    pub(super) const fn calls(self) -> CallsBy {
-        match self {
-            Self::Call => CallsBy::Call,
-            Self::Process => CallsBy::Process,
-            Self::Thread => CallsBy::Thread,
-        }
     }
 }

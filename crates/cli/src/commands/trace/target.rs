@@ -2,7 +2,8 @@
 
 use std::process;
 
-use probe::{Qemu, Subject, TargetError, Watch};
+use probe::{Qemu, TargetError, Watch};
+use protocol::Subject;
 use samples::{Owner, TargetKind, TraceTarget, TracedProcess};
 
 use super::{flags::What, held::Held};
@@ -104,7 +105,7 @@ fn target(kind: TargetKind, named: String, processes: Vec<TracedProcess>) -> Tra
 }
 
 const fn subject(owner: Owner, syscalls: bool) -> Subject {
-    Subject { owner, pids: Vec::new(), namespaces: Vec::new(), cgroups: Vec::new(), syscalls }
+    Subject::of(owner, Vec::new(), syscalls)
 }
 
 /// What was asked for is not there: that, and where to look.

@@ -8,7 +8,7 @@ use analysis::CallsBy;
 use findings::TraceContrast;
 use samples::Trace;
 
-use super::flags::{By, TraceArgs};
+use super::flags::TraceArgs;
 use crate::{output, say};
 
 /// How it is written, and where.
@@ -21,8 +21,8 @@ pub(super) struct Written {
 
 /// By whom calls are told apart: of a virtual machine its threads are what matters.
 pub(super) fn by(args: &TraceArgs) -> CallsBy {
-    let usual = if args.what.qemu.is_some() { By::Thread } else { By::Process };
-    args.output.by.unwrap_or(usual).calls()
+    let usual = if args.what.qemu.is_some() { CallsBy::Thread } else { CallsBy::Process };
+    args.output.by.unwrap_or(usual)
 }
 
 impl Written {

@@ -3,31 +3,28 @@
 use std::{path::PathBuf, sync::Arc};
 
 use ::lab::GuestNetwork;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use machine::{Accelerator, Firecracker, Image, Kernel, Machine, Qemu};
 use scenario::{HostName, Monitor, Vm};
 
-use crate::commands::PROGRAM;
+use crate::{
+    commands::PROGRAM,
+    typed::{Word, one_of},
+};
 
 /// Flags that say what runs a guest.
 #[derive(Debug, Args)]
 pub(super) struct MonitorArgs {
     /// What runs the guest; Firecracker needs KVM
-    #[arg(long, value_enum, default_value_t = TypedMonitor::Qemu)]
-    monitor: TypedMonitor,
+    #[arg(long, value_parser = one_of(MONITORS), default_value = "qemu")]
+    monitor: Monitor,
     /// The program that runs guests of Firecracker [default: firecracker on the PATH]
     #[arg(long, value_name = "PATH")]
     firecracker: Option<PathBuf>,
 }
 
-/// Monitors by the name that is typed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum TypedMonitor {
-    /// QEMU
-    Qemu,
-    /// Firecracker
-    Firecracker,
-}
+const MONITORS: &[Word<Monitor>] =
+    &[("qemu", Monitor::Qemu, "QEMU"), ("firecracker", Monitor::Firecracker, "Firecracker")];
 
 /// A machine that waits to be started.
 pub(super) struct Booting {
@@ -40,10 +37,7 @@ pub(super) struct Booting {
 
 impl MonitorArgs {
     pub(super) fn monitor(&self) -> Monitor {
-        match self.monitor {
-            TypedMonitor::Qemu => Monitor::Qemu,
-            TypedMonitor::Firecracker => Monitor::Firecracker,
-        }
+        self.monitor
     }
 
     /// The machine `vm` of `host`, which will boot `kernel`; with what was asked to run its instructions.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use ::lab::{GuestNetwork, Introduction, Stop, introduce};
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use machine::{Accelerator, GuestError, Kernel, Rights};
 use scenario::{Board, HostName, Monitor, Vm};
 use units::{Bytes, Nanos};
@@ -19,6 +19,7 @@ use crate::{
     exit::Exit,
     failure::{Misuse, NoGuest, NoRights},
     interrupt, say,
+    typed::{Word, one_of},
 };
 
 /// What errors and lists of processes call the guest.
@@ -41,21 +42,21 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = amount::size)]
     memory: Bytes,
     /// What its devices are attached to, with QEMU [default: q35]
-    #[arg(long, value_enum)]
-    board: Option<TypedBoard>,
+    #[arg(long, value_parser = one_of(BOARDS))]
+    board: Option<Board>,
     /// A network device with so many queues in each direction, at most one a CPU [default: 1 with --vhost or --mtu,
     /// otherwise no device]
     #[arg(long, value_name = "N", value_parser = vcpus())]
     queues: Option<u32>,
     /// A network device whose packets the host's kernel moves (vhost-net), or QEMU
-    #[arg(long, value_enum)]
-    vhost: Option<Switch>,
+    #[arg(long, value_parser = one_of(SWITCH))]
+    vhost: Option<bool>,
     /// A network device of this MTU [default with a device: 1500]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(576..=65535))]
     mtu: Option<u32>,
     /// What runs its instructions: the CPU's virtualisation, or emulation [default: what this machine has]
-    #[arg(long, value_enum)]
-    accel: Option<TypedAccelerator>,
+    #[arg(long, value_parser = one_of(ACCELERATORS))]
+    accel: Option<Accelerator>,
     /// Kernel to boot (a bzImage) [default: the newest of /boot, one for virtual machines first]
     #[arg(long, value_name = "FILE")]
     kernel: Option<PathBuf>,
@@ -82,50 +83,13 @@ needs root, or a host that allows user namespaces.
 
 Exit status: 0 it ran; 1 it did not; 3 this machine lacks what is needed; 64 a flag makes no sense; 130 interrupted.";
 
-/// Boards by the name that is typed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum TypedBoard {
-    /// A PC with PCI Express
-    Q35,
-    /// QEMU's minimal machine without PCI
-    Microvm,
-}
-
-impl From<TypedBoard> for Board {
-    fn from(typed: TypedBoard) -> Self {
-        match typed {
-            TypedBoard::Q35 => Self::Q35,
-            TypedBoard::Microvm => Self::Microvm,
-        }
-    }
-}
-
-/// On or off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Switch {
-    /// The host's kernel
-    On,
-    /// QEMU
-    Off,
-}
-
-/// Accelerators by the name that is typed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum TypedAccelerator {
-    /// The CPU's own virtualisation
-    Kvm,
-    /// Emulation
-    Tcg,
-}
-
-impl From<TypedAccelerator> for Accelerator {
-    fn from(typed: TypedAccelerator) -> Self {
-        match typed {
-            TypedAccelerator::Kvm => Self::Kvm,
-            TypedAccelerator::Tcg => Self::Tcg,
-        }
-    }
-}
+const BOARDS: &[Word<Board>] = &[
+    ("q35", Board::Q35, "A PC with PCI Express"),
+    ("microvm", Board::Microvm, "QEMU's minimal machine without PCI"),
+];
+const SWITCH: &[Word<bool>] = &[("on", true, "The host's kernel"), ("off", false, "QEMU")];
+const ACCELERATORS: &[Word<Accelerator>] =
+    &[("kvm", Accelerator::Kvm, "The CPU's own virtualisation"), ("tcg", Accelerator::Tcg, "Emulation")];
 
 fn vcpus() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=i64::from(Vm::MOST_VCPUS))
@@ -144,7 +108,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     let kernel = args.kernel()?;
     let host = HostName::new(NAME);
     let network = mtu.map(|mtu| GuestNetwork::raise(&host, &vm, mtu)).transpose()?;
-    let asked = args.accel.map(Accelerator::from);
+    let asked = args.accel;
     let booting = args.monitor.booting((host.clone(), &vm), kernel, network.as_ref(), asked)?;
     let Booting { machine, accelerator, emulated_because } = booting;
     let known = introduce((host, machine), network.as_ref(), TOOL, &stop, &args.probe.0).context(NoGuest)?;
@@ -189,18 +153,18 @@ impl RunArgs {
         if monitor == Monitor::Firecracker {
             self.fits_firecracker()?;
         }
-        let board = self.board.map_or(Board::Q35, Board::from);
-        let vhost = self.vhost == Some(Switch::On);
+        let board = self.board.unwrap_or(Board::Q35);
+        let vhost = self.vhost == Some(true);
         Ok(Vm { monitor, board, vcpus: self.vcpus, memory: self.memory, queues, vhost, ..Vm::default() })
     }
 
     fn fits_firecracker(&self) -> Result<(), Misuse> {
         let wrong = [
             (self.board.is_some(), "--board: Firecracker has one board of its own"),
-            (self.vhost == Some(Switch::On), "--vhost on: Firecracker moves packets itself"),
+            (self.vhost == Some(true), "--vhost on: Firecracker moves packets itself"),
             (self.queues.is_some_and(|queues| queues > 1), "--queues: Firecracker has one queue each way"),
             (self.vcpus > MOST_FIRECRACKER_VCPUS, "--vcpus: Firecracker gives a guest 32 CPUs at most"),
-            (self.accel == Some(TypedAccelerator::Tcg), "--accel tcg: Firecracker runs guests by KVM only"),
+            (self.accel == Some(Accelerator::Tcg), "--accel tcg: Firecracker runs guests by KVM only"),
         ];
         let found = wrong.into_iter().find_map(|(is, message)| is.then_some(message));
         found

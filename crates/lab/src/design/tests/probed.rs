@@ -1,6 +1,6 @@
 //! Trials that are watched: beside which others they are made, and that nothing is decided by them.
 
-use scenario::{Arm, ProbeKind};
+use samples::{Arm, ProbeKind};
 
 use super::*;
 

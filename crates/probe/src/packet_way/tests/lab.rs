@@ -2,12 +2,13 @@
 
 use std::process::Command;
 
+use protocol::{Subject, WatchedDevice, WayOrder};
 use samples::Owner;
 use sys::netns::NetNs;
 use units::Bytes;
 
 use super::play::Play;
-use crate::observe::{Subject, Watch, WatchedDevice, WayWatch};
+use crate::observe::Watch;
 
 /// Hosts by name, each a namespace that goes with this value, and their devices.
 pub(super) struct Lab {
@@ -121,7 +122,7 @@ impl Lab {
             cgroups: vec![],
             syscalls: false,
         };
-        let way = WayWatch {
+        let way = WayOrder {
             transport: play.transport,
             server: play.server,
             port: play.port,

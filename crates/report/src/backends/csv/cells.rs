@@ -1,67 +1,142 @@
-//! One row for each cell. Must not know trials.
+//! One row for each cell. Must not know trials, nor what is particular to a kind of workload.
 
-use findings::{
-    CellSummary, Comparison, ConnectSummary, CpuCost, Difference, Distribution, Estimate, Findings,
-    GuestTime, LatencySummary,
-};
-
+use findings::{CellSummary, Comparison, CpuCost, Difference, Findings};
 use samples::{EndReason, Owner};
+use units::Nanos;
+use workload::Work;
 
-use super::{basis, cell_columns::COLUMNS, ends, line, metric, optional};
-use crate::labels;
+use super::{basis, table::Table, unit, word};
+use crate::{kind, labels};
 
-const PERCENTILES: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.99, 0.999];
+type Cells<'a> = Table<'a, &'a CellSummary>;
 
 pub(crate) fn cells(findings: &Findings) -> String {
-    let factors = labels::factors(findings.cells.iter().map(|cell| &cell.levels));
-    let names = factors.iter().map(|factor| format!("factor.{factor}"));
-    let reported = labels::reported(findings.cells.iter());
-    let columns = reported.iter().map(|column| format!("reported.{column}"));
-    let owners = labels::owners(findings.cells.iter());
-    let owned = owners.iter().map(|owner| format!("owner.{}", labels::owner_key(*owner)));
-    let guests = labels::distinct(guests(findings).map(|guest| guest.end.as_str()));
-    let seen = guests.iter().map(|end| format!("guest.{end}"));
-    let further = names.chain(columns).chain(owned).chain(seen);
-    let head = line(COLUMNS.map(str::to_owned).into_iter().chain(further));
-    let of_cell = |cell: &CellSummary| -> Vec<String> {
-        let owned = owners.iter().map(|it| optional(owner(cell, *it)));
-        owned.chain(guests.iter().map(|end| optional(guest(cell, end)))).collect()
-    };
-    let rows = findings.cells.iter().map(|cell| row(findings, cell, &factors, &reported, of_cell(cell)));
-    [head].into_iter().chain(rows).collect()
+    let table = compared(value(identity(Table::new(), findings)));
+    let table = of_machine(of_kinds(table, &TRANSFER));
+    let table = design(of_kinds(table, &SCHEDULE));
+    let table = probed(table).column("place", "", |cell| place(findings, cell));
+    by_run(of_kinds(table, &[]), findings).write(&findings.cells)
 }
 
-fn row(
-    findings: &Findings,
-    cell: &CellSummary,
-    factors: &[&str],
-    reported: &[&str],
-    cpus: Vec<String>,
-) -> String {
-    let mut fields = identity(findings, cell);
-    fields.extend(value(&cell.value));
-    fields.extend(against(cell.against_baseline.as_ref()));
-    fields.extend(stream(cell));
-    fields.extend(latency(cell.latency.as_ref()));
-    fields.extend(cost(cell));
-    fields.extend(datagrams(cell));
-    fields.extend(schedule(cell));
-    fields.extend(connections(cell.connect.as_ref()));
-    let ended = cell.ended.as_ref().map(|end| ended(&end.why));
-    fields.extend([
-        optional(cell.value.interval.map(|_| basis(cell.value.basis))),
-        optional(ended),
-        cell.shifts.len().to_string(),
-    ]);
-    fields.extend(probed(cell));
-    fields.push(optional(place(findings, cell)));
-    debug_assert_eq!(fields.len(), COLUMNS.len());
-    fields.extend(factors.iter().map(|factor| cell.levels.get(*factor).cloned().unwrap_or_default()));
-    let value =
-        |name: &&str| cell.reported.iter().find(|value| value.name == **name).map(|value| value.value);
-    fields.extend(reported.iter().map(|name| optional(value(name))));
-    fields.extend(cpus);
-    line(fields)
+/// The columns of kinds that stand before those of the machine.
+const TRANSFER: [&str; 17] = [
+    "sent_bits_per_second",
+    "received_bits_per_second",
+    "retransmits",
+    "cwnd_min_bytes",
+    "cwnd_max_bytes",
+    "rtt_under_load_ns",
+    "round_trip_min_ns",
+    "round_trip_p25_ns",
+    "round_trip_p50_ns",
+    "round_trip_p75_ns",
+    "round_trip_p90_ns",
+    "round_trip_p99_ns",
+    "round_trip_p99.9_ns",
+    "round_trip_max_ns",
+    "round_trip_mean_ns",
+    "round_trips",
+    "round_trips_lost",
+];
+
+/// Those that stand behind it.
+const SCHEDULE: [&str; 19] = [
+    "reorderings",
+    "out_of_order_segments",
+    "datagrams_per_second",
+    "datagrams_lost",
+    "datagrams_loss",
+    "datagrams_reordered",
+    "datagrams_duplicate",
+    "jitter_ns",
+    "send_lateness_p50_ns",
+    "send_lateness_p99_ns",
+    "since_intended_p50_ns",
+    "since_intended_p99_ns",
+    "since_intended_p99.9_ns",
+    "beside_bits_per_second",
+    "connect_p50_ns",
+    "connect_p99_ns",
+    "exchange_p50_ns",
+    "exchange_p99_ns",
+    "connections_failed",
+];
+
+/// What kinds of workloads say in these columns; where none are named, in all that are not there yet.
+fn of_kinds<'a>(table: Cells<'a>, heads: &[&'static str]) -> Cells<'a> {
+    let further = || kind::heads().into_iter().filter(|head| !table.has(head)).collect();
+    let heads: Vec<String> =
+        if heads.is_empty() { further() } else { heads.iter().map(ToString::to_string).collect() };
+    heads.into_iter().fold(table, |table, head| {
+        let name = head.clone();
+        table.column(&name, "", move |cell| kind::of(cell).column(&head))
+    })
+}
+
+fn identity<'a>(table: Cells<'a>, findings: &'a Findings) -> Cells<'a> {
+    table
+        .column("run", "", |_| Some(&findings.run.id))
+        .column("cell", "", |cell| Some(&cell.id))
+        .column("path", "", |cell| Some(&cell.path))
+        .column("layers", "", |cell| Some(cell.layers.join(" ")))
+        .column("workload", "", |cell| Some(&cell.workload))
+        .column("load", "", |cell| Some(&cell.load))
+        .column("baseline", "", |cell| Some(cell.baseline))
+        .column("metric", "", |cell| Some(word(cell.metric)))
+        .column("unit", "", |cell| Some(unit(cell.metric)))
+}
+
+fn value(table: Cells<'_>) -> Cells<'_> {
+    table
+        .column("trials", "", |cell| Some(cell.value.trials))
+        .column("median", "", |cell| Some(cell.value.median))
+        .column("low", "", |cell| Some(cell.value.interval?.low))
+        .column("high", "", |cell| Some(cell.value.interval?.high))
+        .column("confidence", "", |cell| Some(cell.value.interval?.confidence))
+        .column("mean", "", |cell| Some(cell.value.mean))
+        .column("standard_deviation", "", |cell| cell.value.deviation)
+}
+
+fn compared(table: Cells<'_>) -> Cells<'_> {
+    table
+        .column("baseline_ratio", "", |cell| Some(cell.against_baseline?.ratio))
+        .column("baseline_ratio_low", "", |cell| Some(cell.against_baseline?.ratio_interval?.low))
+        .column("baseline_ratio_high", "", |cell| Some(cell.against_baseline?.ratio_interval?.high))
+        .column("baseline_ratio_confidence", "", |cell| {
+            Some(cell.against_baseline?.ratio_interval?.confidence)
+        })
+        .column("baseline_difference", "", |cell| Some(cell.against_baseline?.difference))
+        .column("baseline_verdict", "", |cell| Some(verdict(cell.against_baseline.as_ref()?)))
+}
+
+const fn verdict(comparison: &Comparison) -> &'static str {
+    match comparison.verdict {
+        Difference::Lower => "lower",
+        Difference::Higher => "higher",
+        Difference::None => "none",
+        Difference::Unclear => "unclear",
+    }
+}
+
+fn of_machine(table: Cells<'_>) -> Cells<'_> {
+    let per_gigabyte =
+        |cpu: CpuCost| cpu.per_work.filter(|cost| cost.work == Work::Bytes).map(|cost| cost.seconds);
+    table
+        .column("path_mtu", "bytes", |cell| cell.path_mtu)
+        .column("cpus", "", |cell| Some(cell.cpu?.cpus))
+        .column("cpus_busy", "", |cell| Some(cell.cpu?.busy))
+        .column("cpus_interrupts", "", |cell| Some(cell.cpu?.interrupts))
+        .column("cpus_client", "", |cell| Some(cell.cpu?.client))
+        .column("cpus_server", "", |cell| Some(cell.cpu?.server))
+        .column("cpu_seconds_per_gigabyte", "", move |cell| per_gigabyte(cell.cpu?))
+        .column("doubts", "", |cell| Some(cell.doubts.len()))
+}
+
+fn design(table: Cells<'_>) -> Cells<'_> {
+    table
+        .column("interval_basis", "", |cell| cell.value.interval.map(|_| basis(cell.value.basis)))
+        .column("ended", "", |cell| Some(ended(&cell.ended.as_ref()?.why)))
+        .column("level_shifts", "", |cell| Some(cell.shifts.len()))
 }
 
 const fn ended(why: &EndReason) -> &'static str {
@@ -74,140 +149,26 @@ const fn ended(why: &EndReason) -> &'static str {
     }
 }
 
-fn identity(findings: &Findings, cell: &CellSummary) -> Vec<String> {
-    let (metric, unit) = metric(cell.metric);
-    vec![
-        findings.run.id.to_string(),
-        cell.id.clone(),
-        cell.path.clone(),
-        cell.layers.join(" "),
-        cell.workload.clone(),
-        cell.load.clone(),
-        cell.baseline.to_string(),
-        metric.to_owned(),
-        unit.to_owned(),
-    ]
-}
-
-fn value(estimate: &Estimate) -> Vec<String> {
-    let interval = ends(estimate.interval);
-    let [low, high, confidence] = interval;
-    vec![
-        estimate.trials.to_string(),
-        estimate.median.to_string(),
-        low,
-        high,
-        confidence,
-        estimate.mean.to_string(),
-        optional(estimate.deviation),
-    ]
-}
-
-fn against(comparison: Option<&Comparison>) -> Vec<String> {
-    let verdict = |comparison: &Comparison| match comparison.verdict {
-        Difference::Lower => "lower",
-        Difference::Higher => "higher",
-        Difference::None => "none",
-        Difference::Unclear => "unclear",
-    };
-    let [low, high, confidence] = ends(comparison.and_then(|comparison| comparison.ratio_interval));
-    let ratio = optional(comparison.map(|comparison| comparison.ratio));
-    let difference = optional(comparison.map(|comparison| comparison.difference));
-    vec![ratio, low, high, confidence, difference, optional(comparison.map(verdict))]
-}
-
-fn stream(cell: &CellSummary) -> Vec<String> {
-    let stream = cell.stream.as_ref();
-    let tcp = stream.and_then(|stream| stream.tcp);
-    vec![
-        optional(stream.and_then(|stream| stream.sent).map(|sent| sent.median)),
-        optional(stream.map(|stream| stream.received.median)),
-        optional(tcp.map(|tcp| tcp.retransmits)),
-        optional(tcp.and_then(|tcp| tcp.cwnd).map(|cwnd| cwnd.0.0)),
-        optional(tcp.and_then(|tcp| tcp.cwnd).map(|cwnd| cwnd.1.0)),
-        optional(tcp.and_then(|tcp| tcp.rtt).map(|rtt| rtt.0)),
-    ]
-}
-
-fn latency(latency: Option<&LatencySummary>) -> Vec<String> {
-    let times = latency.map(|latency| &latency.round_trips);
-    let mut fields = vec![optional(times.map(|times| times.min.0))];
-    fields.extend(PERCENTILES.map(|share| at(times, share)));
-    fields.extend([
-        optional(times.map(|times| times.max.0)),
-        optional(times.map(|times| times.mean)),
-        optional(times.map(|times| times.count)),
-        optional(latency.and_then(|latency| latency.lost)),
-    ]);
-    fields
-}
-
-fn cost(cell: &CellSummary) -> Vec<String> {
-    let cpu = cell.cpu;
-    let of = |figure: fn(&CpuCost) -> f64| optional(cpu.as_ref().map(figure));
-    let mut fields = vec![optional(cell.path_mtu), optional(cpu.map(|cpu| cpu.cpus))];
-    fields.extend([of(|cpu| cpu.busy), of(|cpu| cpu.interrupts), of(|cpu| cpu.client), of(|cpu| cpu.server)]);
-    fields.extend([optional(cpu.and_then(|cpu| cpu.per_gigabyte)), cell.doubts.len().to_string()]);
-    fields
-}
-
-/// What went wrong on the way, of TCP and of UDP.
-fn datagrams(cell: &CellSummary) -> Vec<String> {
-    let tcp = cell.stream.as_ref().and_then(|stream| stream.tcp);
-    let udp = cell.stream.as_ref().and_then(|stream| stream.datagrams);
-    vec![
-        optional(tcp.and_then(|tcp| tcp.reorderings)),
-        optional(tcp.and_then(|tcp| tcp.out_of_order)),
-        optional(udp.map(|udp| udp.rate)),
-        optional(udp.map(|udp| udp.lost)),
-        optional(udp.map(|udp| udp.loss)),
-        optional(udp.map(|udp| udp.reordered)),
-        optional(udp.map(|udp| udp.duplicates)),
-        optional(udp.map(|udp| udp.jitter.0)),
-    ]
-}
-
-/// What a schedule shows: of a stream with a rate, of an open loop, of a ping-pong with something beside it.
-fn schedule(cell: &CellSummary) -> Vec<String> {
-    let late = cell.stream.as_ref().and_then(|stream| stream.lateness.as_ref());
-    let open = cell.latency.as_ref().and_then(|latency| latency.open_loop.as_ref());
-    let (late, intended) = (late.or(open.map(|open| &open.lateness)), open.map(|open| &open.since_intended));
-    let under = cell.latency.as_ref().and_then(|latency| latency.under);
-    let mut fields = vec![at(late, 0.5), at(late, 0.99)];
-    fields.extend([0.5, 0.99, 0.999].map(|share| at(intended, share)));
-    fields.push(optional(under.map(|rate| rate.median)));
-    fields
-}
-
-fn connections(connect: Option<&ConnectSummary>) -> Vec<String> {
-    let (connects, exchanges) = (connect.map(|it| &it.connects), connect.map(|it| &it.exchanges));
-    let mut fields: Vec<String> =
-        [connects, exchanges].into_iter().flat_map(|times| [at(times, 0.5), at(times, 0.99)]).collect();
-    fields.push(optional(connect.map(|connect| connect.failed)));
-    fields
-}
-
 /// What probes saw; calls are for each megabyte, message or connection.
-fn probed(cell: &CellSummary) -> Vec<String> {
-    let probed = cell.probed.as_ref();
-    let cpu = probed.and_then(|probed| probed.cpu.as_ref());
-    let calls = |end: &str| {
-        let ends = probed.and_then(|probed| probed.calls.as_ref()).map(|calls| calls.ends.as_slice());
-        let found = ends.unwrap_or_default().iter().find(|calls| calls.end.as_deref() == Some(end));
-        optional(found.map(|calls| calls.rate))
-    };
-    let way = cell.way();
-    vec![
-        optional(probed.map(|probed| probed.trials)),
-        optional(cpu.map(|cpu| cpu.busy)),
-        optional(cpu.map(|cpu| cpu.unexplained_share)),
-        calls("client"),
-        calls("server"),
-        optional(way.map(|way| way.sum.0)),
-        optional(way.and_then(|way| way.engine).map(|engine| engine.0)),
-        optional(way.map(|way| way.unexplained)),
-        optional(probed.and_then(|probed| probed.calls.as_ref()).map(|calls| calls.all)),
-    ]
+fn probed(table: Cells<'_>) -> Cells<'_> {
+    let engine = |cell: &CellSummary| -> Option<Nanos> { cell.way()?.engine };
+    table
+        .column("probed_trials", "", |cell| Some(cell.probed.as_ref()?.trials))
+        .column("owners_busy_cpus", "", |cell| Some(cell.probed.as_ref()?.cpu.as_ref()?.busy))
+        .column("owners_unexplained_share", "", |cell| {
+            Some(cell.probed.as_ref()?.cpu.as_ref()?.unexplained_share)
+        })
+        .column("calls_client_per_unit", "", |cell| calls(cell, "client"))
+        .column("calls_server_per_unit", "", |cell| calls(cell, "server"))
+        .column("way_sum", "ns", |cell| Some(cell.way()?.sum.0))
+        .column("way_engine_p50", "ns", move |cell| Some(engine(cell)?.0))
+        .column("way_unexplained_share", "", |cell| Some(cell.way()?.unexplained))
+        .column("calls_per_unit", "", |cell| Some(cell.probed.as_ref()?.calls.as_ref()?.all))
+}
+
+fn calls(cell: &CellSummary, end: &str) -> Option<f64> {
+    let calls = cell.probed.as_ref()?.calls.as_ref()?;
+    calls.ends.iter().find(|calls| calls.end.as_deref() == Some(end)).map(|calls| calls.rate)
 }
 
 /// Its place in a ranking.
@@ -216,21 +177,34 @@ fn place(findings: &Findings, cell: &CellSummary) -> Option<u32> {
     ranks.find(|rank| rank.cell == cell.id).map(|rank| rank.place)
 }
 
-fn guests(findings: &Findings) -> impl Iterator<Item = &GuestTime> {
-    findings.cells.iter().flat_map(|cell| &cell.guests)
-}
-
-/// CPUs of an end's guest, by its own count.
-fn guest(cell: &CellSummary, end: &str) -> Option<f64> {
-    cell.guests.iter().find(|guest| guest.end == end).map(|guest| guest.busy)
+/// Columns that depend on the run: its factors, what other tools reported, CPUs by owner and by guest.
+fn by_run<'a>(table: Cells<'a>, findings: &'a Findings) -> Cells<'a> {
+    let guests = findings.cells.iter().flat_map(|cell| &cell.guests).map(|guest| guest.end.as_str());
+    table
+        .each(
+            labels::factors(findings.cells.iter().map(|cell| &cell.levels)),
+            |factor| format!("factor.{factor}"),
+            |cell, factor| cell.levels.get(factor),
+        )
+        .each(
+            labels::reported(findings.cells.iter()),
+            |column| format!("reported.{column}"),
+            |cell, column| cell.reported.iter().find(|it| it.name == column).map(|it| it.value),
+        )
+        .each(
+            labels::owners(findings.cells.iter()),
+            |owner| format!("owner.{}", labels::owner_key(owner)),
+            |cell, owner| of_owner(cell, owner),
+        )
+        .each(
+            labels::distinct(guests),
+            |end| format!("guest.{end}"),
+            |cell, end| cell.guests.iter().find(|guest| guest.end == end).map(|guest| guest.busy),
+        )
 }
 
 /// CPUs of an owner.
-fn owner(cell: &CellSummary, owner: Owner) -> Option<f64> {
+fn of_owner(cell: &CellSummary, owner: Owner) -> Option<f64> {
     let cpu = cell.probed.as_ref()?.cpu.as_ref()?;
     cpu.owners.iter().find(|time| time.owner == owner).map(|time| time.cpus)
-}
-
-fn at(times: Option<&Distribution>, share: f64) -> String {
-    optional(times.and_then(|times| times.at(share)).map(|time| time.0))
 }

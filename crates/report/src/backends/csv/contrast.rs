@@ -1,103 +1,70 @@
 //! One row for each cell that two runs have, or that one of them alone has. Must not know how runs are compared.
 
-use std::collections::BTreeMap;
+use findings::{CellContrast, Contrast, Estimate, Verdict};
 
-use findings::{CellContrast, Comparison, Contrast, Estimate, Verdict};
-
-use super::{basis, ends, line, metric, optional};
+use super::{basis, table::Table, unit, word};
 use crate::labels;
 
-const COLUMNS: [&str; 29] = [
-    "a",
-    "b",
-    "cell",
-    "cell_b",
-    "path",
-    "workload",
-    "metric",
-    "unit",
-    "verdict",
-    "a_median",
-    "a_low",
-    "a_high",
-    "a_confidence",
-    "a_trials",
-    "b_median",
-    "b_low",
-    "b_high",
-    "b_confidence",
-    "b_trials",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
-    "ratio_confidence",
-    "ratio_basis",
-    "difference",
-    "noise_floor",
-    "p",
-    "in",
-    "why",
-];
+/// A cell, and which of the runs have it.
+struct Row<'a> {
+    cell: &'a str,
+    both: Option<&'a CellContrast>,
+    runs: &'static str,
+}
+
+type Cells<'a> = Table<'a, Row<'a>>;
 
 pub(crate) fn contrast(contrast: &Contrast) -> String {
-    let factors = labels::factors(contrast.cells.iter().map(|cell| &cell.levels));
-    let names = factors.iter().map(|factor| format!("factor.{factor}"));
-    let head = line(COLUMNS.map(str::to_owned).into_iter().chain(names));
-    let both = contrast.cells.iter().map(|cell| row(contrast, cell, &factors));
-    let alone = |cells: &[String], run: &'static str| -> Vec<String> {
-        cells.iter().map(|cell| alone(contrast, cell, run, factors.len())).collect()
+    let alone = |cells: &'_ [String], runs: &'static str| -> Vec<(String, &'static str)> {
+        cells.iter().map(|cell| (cell.clone(), runs)).collect()
     };
-    let rest = alone(&contrast.only_a, "a").into_iter().chain(alone(&contrast.only_b, "b"));
-    [head].into_iter().chain(both).chain(rest).collect()
+    let rest = [alone(&contrast.only_a, "a"), alone(&contrast.only_b, "b")].concat();
+    let both = contrast.cells.iter().map(|cell| Row { cell: &cell.cell, both: Some(cell), runs: "both" });
+    let rest = rest.iter().map(|(cell, runs)| Row { cell, both: None, runs });
+    columns(contrast).write(both.chain(rest))
 }
 
-fn row(contrast: &Contrast, cell: &CellContrast, factors: &[&str]) -> String {
-    let (metric, unit) = metric(cell.metric);
-    let mut fields = runs(contrast).to_vec();
-    fields.extend([cell.cell.clone(), cell.cell_b.clone().unwrap_or_else(|| cell.cell.clone())]);
-    fields.extend([&cell.path, &cell.workload].map(Clone::clone));
-    fields.extend([metric, unit, verdict(cell.verdict)].map(str::to_owned));
-    fields.extend(estimate(&cell.a));
-    fields.extend(estimate(&cell.b));
-    fields.extend(ratio(cell.comparison.as_ref()));
-    fields.extend([optional(cell.floor), optional(cell.p), "both".to_owned()]);
-    fields.push(cell.why.clone().unwrap_or_default());
-    debug_assert_eq!(fields.len(), COLUMNS.len());
-    fields.extend(levels(&cell.levels, factors));
-    line(fields)
+fn columns(contrast: &Contrast) -> Cells<'_> {
+    let table = Table::new()
+        .column("a", "", |_: &Row<'_>| Some(&contrast.a.id))
+        .column("b", "", |_| Some(&contrast.b.id))
+        .column("cell", "", |row| Some(row.cell.to_owned()))
+        .column("cell_b", "", |row| {
+            let both = row.both?;
+            Some(both.cell_b.clone().unwrap_or_else(|| both.cell.clone()))
+        })
+        .column("path", "", |row| Some(row.both?.path.clone()))
+        .column("workload", "", |row| Some(row.both?.workload.clone()))
+        .column("metric", "", |row| Some(word(row.both?.metric)))
+        .column("unit", "", |row| Some(unit(row.both?.metric)))
+        .column("verdict", "", |row| Some(verdict(row.both?.verdict)));
+    let table = estimate(table, "a", |cell| &cell.a);
+    let table = estimate(table, "b", |cell| &cell.b)
+        .column("ratio", "", |row| Some(row.both?.comparison?.ratio))
+        .column("ratio_low", "", |row| Some(row.both?.comparison?.ratio_interval?.low))
+        .column("ratio_high", "", |row| Some(row.both?.comparison?.ratio_interval?.high))
+        .column("ratio_confidence", "", |row| Some(row.both?.comparison?.ratio_interval?.confidence))
+        .column("ratio_basis", "", |row| Some(basis(row.both?.comparison?.basis)))
+        .column("difference", "", |row| Some(row.both?.comparison?.difference))
+        .column("noise_floor", "", |row| row.both?.floor)
+        .column("p", "", |row| row.both?.p)
+        .column("in", "", |row| Some(row.runs))
+        .column("why", "", |row| row.both?.why.clone());
+    table.each(
+        labels::factors(contrast.cells.iter().map(|cell| &cell.levels)),
+        |factor| format!("factor.{factor}"),
+        |row, factor| row.both?.levels.get(factor).cloned(),
+    )
 }
 
-fn alone(contrast: &Contrast, cell: &str, run: &str, factors: usize) -> String {
-    let mut fields = vec![String::new(); COLUMNS.len() + factors];
-    let place = |name: &str| COLUMNS.iter().position(|column| *column == name);
-    let known = [("cell", cell), ("in", run), ("a", &contrast.a.id.0), ("b", &contrast.b.id.0)];
-    for (name, value) in known {
-        if let Some(field) = place(name).and_then(|place| fields.get_mut(place)) {
-            value.clone_into(field);
-        }
-    }
-    line(fields)
-}
-
-fn runs(contrast: &Contrast) -> [String; 2] {
-    [&contrast.a, &contrast.b].map(|run| run.id.0.clone())
-}
-
-fn estimate(estimate: &Estimate) -> Vec<String> {
-    let [low, high, confidence] = ends(estimate.interval);
-    vec![estimate.median.to_string(), low, high, confidence, estimate.trials.to_string()]
-}
-
-fn ratio(comparison: Option<&Comparison>) -> Vec<String> {
-    let [low, high, confidence] = ends(comparison.and_then(|comparison| comparison.ratio_interval));
-    vec![
-        optional(comparison.map(|comparison| comparison.ratio)),
-        low,
-        high,
-        confidence,
-        optional(comparison.map(|comparison| basis(comparison.basis))),
-        optional(comparison.map(|comparison| comparison.difference)),
-    ]
+fn estimate<'a>(table: Cells<'a>, run: &str, of: fn(&CellContrast) -> &Estimate) -> Cells<'a> {
+    let name = |what: &str| format!("{run}_{what}");
+    table
+        .column(&name("median"), "", move |row| Some(of(row.both?).median))
+        .column(&name("low"), "", move |row| Some(of(row.both?).interval?.low))
+        .column(&name("high"), "", move |row| Some(of(row.both?).interval?.high))
+        .column(&name("confidence"), "", move |row| Some(of(row.both?).interval?.confidence))
+        .column(&name("trials"), "", move |row| Some(of(row.both?).trials))
 }
 
 const fn verdict(verdict: Verdict) -> &'static str {
@@ -107,8 +74,4 @@ const fn verdict(verdict: Verdict) -> &'static str {
         Verdict::Same => "same",
         Verdict::Unknown => "unknown",
     }
-}
-
-fn levels(levels: &BTreeMap<String, String>, factors: &[&str]) -> Vec<String> {
-    factors.iter().map(|factor| levels.get(*factor).cloned().unwrap_or_default()).collect()
 }

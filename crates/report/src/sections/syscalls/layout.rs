@@ -1,6 +1,6 @@
 //! The columns of a table of system calls: only such as some call knows. Must not know which calls are shown.
 
-use findings::{CallRates, Work};
+use findings::CallRates;
 use samples::SyscallCount;
 use units::{Nanos, Share, significant};
 
@@ -77,7 +77,7 @@ pub(super) struct Layout {
     whose: bool,
     /// Whether one process made all of them, so that its name says nothing.
     alone: bool,
-    rate: Option<&'static str>,
+    rate: Option<String>,
     /// Whether each call's part of the calls of its end is told.
     shared: bool,
     shown: Vec<Shown>,
@@ -99,7 +99,7 @@ impl Layout {
         Self {
             whose: calls.iter().any(|call| !whose(*call, alone).is_empty()),
             alone,
-            rate: rates.map(|rates| per(rates.work)),
+            rate: rates.map(|rates| format!("Per {}", rates.work.for_calls().1)),
             shared: calls.iter().any(|call| call.share.is_some()),
             shown: columns.iter().filter(known).copied().collect(),
             unknown,
@@ -110,7 +110,7 @@ impl Layout {
         let mut columns: Vec<Column> = self.whose.then(|| left("Whose")).into_iter().collect();
         columns.extend([left("Call"), right("Calls")]);
         columns.extend(self.shared.then(|| right("Share")));
-        columns.extend(self.rate.map(right));
+        columns.extend(self.rate.clone().map(right));
         columns.extend(self.shown.iter().map(|shown| right(shown.title)));
         Table { columns, rows: calls.iter().map(|call| self.row(*call)).collect(), caption: None }
     }
@@ -122,7 +122,7 @@ impl Layout {
         let share = || call.share.map_or_else(unknown, |share| glued(&Share(share).to_string()).into());
         row.extend(self.shared.then(share));
         let rate = || call.rate.map_or_else(unknown, |rate| rare(rate).into());
-        row.extend(self.rate.map(|_| rate()));
+        row.extend(self.rate.is_some().then(rate));
         row.extend(self.shown.iter().map(|shown| (shown.of)(call).map_or_else(unknown, Text::from)));
         row
     }
@@ -131,15 +131,6 @@ impl Layout {
 /// Whether the time of calls was told apart.
 pub(super) const fn is_split(call: &SyscallCount) -> bool {
     call.running.is_some() || call.waiting.is_some() || call.guest.is_some()
-}
-
-/// What calls are counted for, as a column's title.
-pub(super) const fn per(work: Work) -> &'static str {
-    match work {
-        Work::Bytes => "Per MB",
-        Work::Messages => "Per message",
-        Work::Connections => "Per connection",
-    }
 }
 
 /// `2.00`, `0.0071`; what is rarer than one in ten thousand is only called so.

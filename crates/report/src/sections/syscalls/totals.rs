@@ -1,6 +1,7 @@
 //! All system calls of each cell in one line, by end. Must not know single calls.
 
-use findings::{CallRates, CellSummary, Findings, Work};
+use findings::{CallRates, CellSummary, Findings};
+use workload::Work;
 
 use super::layout::rare;
 use crate::{
@@ -25,12 +26,8 @@ pub(super) fn tables(findings: &Findings) -> Vec<Block> {
 }
 
 /// What calls are counted for, within a sentence.
-pub(super) const fn unit(work: Work) -> &'static str {
-    match work {
-        Work::Bytes => "per MB",
-        Work::Messages => "per message",
-        Work::Connections => "per connection",
-    }
+pub(super) fn unit(work: Work) -> String {
+    format!("per {}", work.for_calls().1)
 }
 
 fn table(rows: &[Row<'_>]) -> Table {

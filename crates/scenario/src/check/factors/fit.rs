@@ -2,7 +2,7 @@
 //! the matrix stays small enough to be run.
 
 use std::{collections::BTreeMap, ops::Range};
-use workload::{Placement, Schedule, Waiting, WorkloadSettings};
+use workload::{Placement, Schedule, WorkloadSettings};
 
 use crate::{
     check::{mtu, workloads},
@@ -106,9 +106,9 @@ fn without_period(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenar
 
 /// Two factors, or a factor and a workload, can meet in ends that spin on one CPU.
 fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> {
-    let spins = |load: &WorkloadSettings| matches!(load, WorkloadSettings::PingPong(ping) if ping.waiting == Waiting::Spin);
     let plan = Plan::expand(scenario, 0, &PlanOptions { trials: Some(1), ..PlanOptions::default() });
-    let cell = plan.cells.iter().find(|cell| spins(&cell.load) && cell.placement == Placement::SameCpu)?;
+    let cell =
+        plan.cells.iter().find(|cell| cell.load.kind().spins() && cell.placement == Placement::SameCpu)?;
     let sets = |level: &Level| {
         use WorkloadSetting::{Placement, Waiting};
         matches!(level.setting, Setting::Workload(Waiting(_) | Placement(_)))

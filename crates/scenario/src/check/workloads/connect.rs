@@ -3,15 +3,26 @@
 use units::Nanos;
 use workload::{ConnectSettings, Transport};
 
-use super::{limits, refuse, socket};
+use super::{Keys, limits, socket};
 use crate::{diagnosis::Problem, document::WorkloadTable};
 
 const DURATION: Nanos = Nanos::from_secs(2);
 const WARMUP: Nanos = Nanos::from_millis(300);
 
+pub(super) const KEYS: Keys = Keys {
+    owner: "connections",
+    this: "these are connections",
+    own: &["clients", "request", "response"],
+    why: |key| match key {
+        "message" => Some("connections have a `request` and a `response`"),
+        "transport" => Some("connections are always TCP"),
+        "source-port" => Some("every connection is a new one, and a port cannot be used again at once"),
+        _ => None,
+    },
+};
+
 /// The load of connections.
 pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> ConnectSettings {
-    others(table, problems);
     let usual = ConnectSettings::new(table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0));
     ConnectSettings {
         clients: limits::several(&table.clients, "clients", problems),
@@ -22,22 +33,4 @@ pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Connec
         interval: table.interval.as_ref().map_or(usual.interval, |time| time.get_ref().0),
         ..usual
     }
-}
-
-fn others(table: &WorkloadTable, problems: &mut Vec<Problem>) {
-    let stream = "it is a setting of a stream, and these are connections";
-    refuse(&table.mode, "mode", stream, problems);
-    refuse(&table.streams, "streams", stream, problems);
-    refuse(&table.direction, "direction", stream, problems);
-    refuse(&table.bytes, "bytes", stream, problems);
-    refuse(&table.rate, "rate", stream, problems);
-    refuse(&table.message, "message", "connections have a `request` and a `response`", problems);
-    refuse(&table.transport, "transport", "connections are always TCP", problems);
-    let ping_pong = "it is a setting of a ping-pong, and these are connections";
-    refuse(&table.schedule, "schedule", ping_pong, problems);
-    refuse(&table.period, "period", ping_pong, problems);
-    refuse(&table.waiting, "waiting", ping_pong, problems);
-    refuse(&table.under, "under", ping_pong, problems);
-    let next = "every connection is a new one, and a port cannot be used again at once";
-    refuse(&table.source_port, "source-port", next, problems);
 }

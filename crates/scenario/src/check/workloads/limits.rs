@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use toml::Spanned;
 use units::{BitRate, Bytes, Nanos};
-use workload::{PingPongSettings, Transport, WorkloadSettings};
+use workload::{Transport, WorkloadSettings};
 
 use crate::{
     diagnosis::Problem,
@@ -28,14 +28,7 @@ const FASTEST: BitRate = BitRate(1e12);
 
 /// The times of a workload, against those that it has.
 pub(super) fn times(table: &WorkloadTable, load: &WorkloadSettings, problems: &mut Vec<Problem>) {
-    let duration = match load {
-        WorkloadSettings::Stream(stream) => match stream.until {
-            workload::Until::Elapsed(time) => time,
-            workload::Until::Sent(_) => LONGEST,
-        },
-        WorkloadSettings::PingPong(PingPongSettings { duration, .. }) => *duration,
-        WorkloadSettings::Connect(connect) => connect.duration,
-    };
+    let duration = load.kind().lasts().unwrap_or(LONGEST);
     problems.extend(time_out_of(&table.duration, LEAST_INTERVAL, LONGEST));
     problems.extend(time_out_of(&table.warmup, Nanos(0), LONGEST));
     problems.extend(time_out_of(&table.interval, LEAST_INTERVAL, duration.max(LEAST_INTERVAL)));

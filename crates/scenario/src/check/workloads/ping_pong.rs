@@ -4,10 +4,10 @@ use toml::Spanned;
 use units::{Bytes, Nanos};
 use workload::{Background, Direction, Mode, PingPongSettings, Schedule, Transport, Waiting};
 
-use super::{limits, or, refuse, socket};
+use super::{Keys, limits, or, refuse, socket};
 use crate::{
     diagnosis::Problem,
-    document::{ScheduleWord, TransportWord, UnderTable, WorkloadTable},
+    document::{Loop, UnderTable, WorkloadTable},
     workload::stream_message,
 };
 
@@ -19,16 +19,26 @@ const PERIOD: Nanos = Nanos(100_000);
 const LEAST_PERIOD: Nanos = Nanos(1000);
 const LONGEST_PERIOD: Nanos = Nanos::from_secs(1);
 
+pub(super) const KEYS: Keys = Keys {
+    owner: "a ping-pong",
+    this: "this is a ping-pong",
+    own: &["transport", "message", "schedule", "period", "waiting", "under", "source-port"],
+    why: |key| {
+        let rate =
+            "a ping-pong has no rate of bytes: `schedule = \"open\"` and a `period` set that of its messages";
+        (key == "rate").then_some(rate)
+    },
+};
+
 /// The load of a ping-pong.
 pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> PingPongSettings {
-    others(table, problems);
-    let transport = Transport::from(or(&table.transport, TransportWord::Udp));
+    let transport = or(&table.transport, Transport::Udp);
     let usual = PingPongSettings::new(table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0));
     PingPongSettings {
         transport,
         message: limits::size(&table.message, MESSAGE, &limits::MESSAGES, problems),
         schedule: schedule(table, problems),
-        waiting: table.waiting.as_ref().map_or(Waiting::Block, |word| Waiting::from(*word.get_ref())),
+        waiting: or(&table.waiting, Waiting::Block),
         under: table.under.as_ref().map(|under| beside(under, problems)),
         warmup: table.warmup.as_ref().map_or(WARMUP, |time| time.get_ref().0),
         socket: socket::settings(table, transport, problems),
@@ -37,23 +47,8 @@ pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> PingPo
     }
 }
 
-fn others(table: &WorkloadTable, problems: &mut Vec<Problem>) {
-    let stream = "it is a setting of a stream, and this is a ping-pong";
-    refuse(&table.mode, "mode", stream, problems);
-    refuse(&table.streams, "streams", stream, problems);
-    refuse(&table.direction, "direction", stream, problems);
-    refuse(&table.bytes, "bytes", stream, problems);
-    let rate =
-        "a ping-pong has no rate of bytes: `schedule = \"open\"` and a `period` set that of its messages";
-    refuse(&table.rate, "rate", rate, problems);
-    let connect = "it is a setting of connections, and this is a ping-pong";
-    refuse(&table.clients, "clients", connect, problems);
-    refuse(&table.request, "request", connect, problems);
-    refuse(&table.response, "response", connect, problems);
-}
-
 fn schedule(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Schedule {
-    if or(&table.schedule, ScheduleWord::Closed) == ScheduleWord::Closed {
+    if or(&table.schedule, Loop::Closed) == Loop::Closed {
         let why =
             "a closed loop sends when the last message has come back; an open one has `schedule = \"open\"`";
         refuse(&table.period, "period", why, problems);
@@ -65,12 +60,12 @@ fn schedule(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Schedule {
 
 fn beside(under: &Spanned<UnderTable>, problems: &mut Vec<Problem>) -> Background {
     let under = under.get_ref();
-    let mode = under.mode.map_or(Mode::App, Mode::from);
+    let mode = under.mode.unwrap_or(Mode::App);
     let default = stream_message(Transport::Tcp, mode);
     Background {
         mode,
         streams: limits::several(&under.streams, "streams", problems),
-        direction: under.direction.map_or(Direction::Forward, Direction::from),
+        direction: under.direction.unwrap_or(Direction::Forward),
         rate: limits::rate(&under.rate, problems),
         message: limits::size(&under.message, default, &limits::stream_messages(Transport::Tcp), problems),
     }

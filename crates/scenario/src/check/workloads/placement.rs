@@ -1,6 +1,6 @@
 //! Where the ends of a workload run.
 
-use workload::{Placement, Waiting, WorkloadSettings};
+use workload::{Placement, WorkloadSettings};
 
 use crate::{
     diagnosis::Problem,
@@ -28,8 +28,7 @@ pub(super) fn placement(
         let problem = Problem::new(written.span(), "a list of CPUs is empty", "no CPU to run on");
         problems.push(problem.help("name at least one for each end, as in `{ client = [0], server = [1] }`"));
     }
-    let spins = matches!(load, WorkloadSettings::PingPong(ping) if ping.waiting == Waiting::Spin);
-    if spins && share_a_cpu(&placement) {
+    if load.kind().spins() && share_a_cpu(&placement) {
         let message = "ends that spin cannot share a CPU: each would wait for the other's time slice";
         let problem = Problem::new(written.span(), message, "one CPU for both");
         problems.push(problem.help("write `placement = \"cross-cpu\"`, or `waiting = \"block\"`"));

@@ -3,21 +3,23 @@
 use units::Nanos;
 use workload::{Direction, Mode, StreamSettings, Transport, Until};
 
-use super::{limits, or, refuse, socket};
-use crate::{
-    diagnosis::Problem,
-    document::{TransportWord, WorkloadTable},
-    workload::stream_message,
-};
+use super::{Keys, limits, or, refuse, socket};
+use crate::{diagnosis::Problem, document::WorkloadTable, workload::stream_message};
 
 const DURATION: Nanos = Nanos::from_secs(2);
 const WARMUP: Nanos = Nanos::from_millis(300);
 
+pub(super) const KEYS: Keys = Keys {
+    owner: "a stream",
+    this: "this is a stream",
+    own: &["transport", "mode", "streams", "direction", "rate", "bytes", "message", "source-port"],
+    why: |_| None,
+};
+
 /// The load of a stream.
 pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> StreamSettings {
-    others(table, problems);
-    let transport = Transport::from(or(&table.transport, TransportWord::Tcp));
-    let mode = table.mode.as_ref().map_or(Mode::App, |word| Mode::from(*word.get_ref()));
+    let transport = or(&table.transport, Transport::Tcp);
+    let mode = or(&table.mode, Mode::App);
     let (until, warmup) = extent(table, problems);
     let default = stream_message(transport, mode);
     let usual = StreamSettings::new(until);
@@ -25,10 +27,7 @@ pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Stream
         transport,
         mode,
         streams: limits::several(&table.streams, "streams", problems),
-        direction: table
-            .direction
-            .as_ref()
-            .map_or(Direction::Forward, |word| Direction::from(*word.get_ref())),
+        direction: or(&table.direction, Direction::Forward),
         warmup,
         message: limits::size(&table.message, default, &limits::stream_messages(transport), problems),
         rate: limits::rate(&table.rate, problems),
@@ -36,18 +35,6 @@ pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Stream
         interval: table.interval.as_ref().map_or(usual.interval, |time| time.get_ref().0),
         ..usual
     }
-}
-
-fn others(table: &WorkloadTable, problems: &mut Vec<Problem>) {
-    let ping_pong = "it is a setting of a ping-pong, and this is a stream";
-    refuse(&table.schedule, "schedule", ping_pong, problems);
-    refuse(&table.period, "period", ping_pong, problems);
-    refuse(&table.waiting, "waiting", ping_pong, problems);
-    refuse(&table.under, "under", ping_pong, problems);
-    let connect = "it is a setting of connections, and this is a stream";
-    refuse(&table.clients, "clients", connect, problems);
-    refuse(&table.request, "request", connect, problems);
-    refuse(&table.response, "response", connect, problems);
 }
 
 /// When it ends, and what is left out at its start.

@@ -75,7 +75,7 @@ fn settle_at(series: &mut EndSeries, highest: i64, sent: i64) {
 mod tests {
     use codecs::iperf3::StreamResults;
     use units::{Bytes, Nanos};
-    use workload::{FlowEnd, Interval};
+    use workload::{FlowEnd, Interval, StreamEnd};
 
     use super::*;
 

@@ -1,19 +1,42 @@
 //! The columns that another tool reported for a cell: the median over the trials of each. Must not know what they mean.
 
+use findings::{OwnerCost, OwnerUnit, SoloOutcome};
+use samples::{CpuUsage, MachineCpu};
 use stats::describe;
-use workload::{Measurement, ReportedData, ReportedValue};
+use workload::{Quantity, ReportedData, ReportedValue};
 
-use crate::measured::Measured;
+use super::Analysed;
+use crate::{measured::Measured, series::Series};
+
+impl Analysed for ReportedData {
+    fn cpu_per_work(&self, _: &MachineCpu) -> Option<f64> {
+        None
+    }
+
+    fn alone(&self, _: &Series) -> Option<SoloOutcome> {
+        None
+    }
+
+    fn owners(&self, _: &CpuUsage) -> Vec<OwnerCost> {
+        self.values.iter().filter_map(owner).collect()
+    }
+}
+
+/// A column such as `Server VM CPU`, whose owner is the server VM. A share of anything but CPUs has none.
+fn owner(column: &ReportedValue) -> Option<OwnerCost> {
+    let is_cpu = |word: &&str| word.eq_ignore_ascii_case("cpu") || word.eq_ignore_ascii_case("cpus");
+    if column.quantity != Quantity::Share || !column.name.split_whitespace().any(|word| is_cpu(&word)) {
+        return None;
+    }
+    let rest: Vec<&str> = column.name.split_whitespace().filter(|word| !is_cpu(word)).collect();
+    let owner = if rest.is_empty() { "CPU".to_owned() } else { rest.join(" ") };
+    Some(OwnerCost { owner, value: column.value, unit: OwnerUnit::Share })
+}
 
 /// Every column, in the order of the first trial that has it; none of a cell that was measured.
 pub(crate) fn columns(cell: &Measured<'_>) -> Vec<ReportedValue> {
-    let rows: Vec<&ReportedData> = cell
-        .trials()
-        .filter_map(|trial| match &trial.measurement {
-            Measurement::Reported(data) => Some(data),
-            _ => None,
-        })
-        .collect();
+    let rows: Vec<&ReportedData> =
+        cell.trials().filter_map(|trial| ReportedData::of(&trial.measurement)).collect();
     let mut columns: Vec<ReportedValue> = Vec::new();
     for column in rows.iter().flat_map(|row| &row.values) {
         let same = |other: &&ReportedValue| other.name == column.name && other.quantity == column.quantity;
@@ -34,7 +57,6 @@ mod tests {
         fixtures::{Fixture, reported_of},
         measured::gather,
     };
-    use workload::Quantity;
 
     #[test]
     fn each_column_is_the_median_of_the_rows_that_have_it() {

@@ -1,11 +1,29 @@
 //! The round trips of a cell, and what surrounds them: the schedule of an open loop, the stream beside them.
 
-use findings::{LatencySummary, OpenLoopSummary};
-use samples::{Arm, Trial};
+use findings::{LatencySummary, OpenLoopSummary, SoloOutcome};
+use samples::{Arm, MachineCpu, Trial};
 use units::Nanos;
-use workload::{Measurement, OpenLoopData, PingPongData};
+use workload::{OpenLoopData, PingPongData, Work};
 
-use crate::{compare, distribution, measured::Measured, metric};
+use super::{Analysed, stream};
+use crate::{compare, cpu, distribution, humps, measured::Measured, series::Series};
+
+impl Analysed for PingPongData {
+    fn within(&self, _: &Series) -> (&'static str, Vec<f64>) {
+        ("round trips", humps::points(&self.round_trips))
+    }
+
+    /// The histogram leaves the warm-up out, so the CPU time is taken as a rate. Beside a stream it is mostly that one's.
+    fn cpu_per_work(&self, machine: &MachineCpu) -> Option<f64> {
+        let count = self.round_trips.count();
+        (count > 0 && self.under.is_none()).then_some(())?;
+        Some(cpu::busy(machine)? * self.elapsed.seconds() / count as f64 * Work::Messages.for_cpu().0)
+    }
+
+    fn alone(&self, _: &Series) -> Option<SoloOutcome> {
+        together(&[self]).map(SoloOutcome::PingPong)
+    }
+}
 
 /// The round trips of all trials of a cell; `None` when there are none.
 pub(crate) fn summary(cell: &Measured<'_>) -> Option<LatencySummary> {
@@ -22,7 +40,7 @@ pub(crate) fn together(all: &[&PingPongData]) -> Option<LatencySummary> {
     let elapsed: Nanos = answered.map(|data| data.elapsed).sum();
     let round_trips = distribution::of(&histogram)?;
     Some(LatencySummary {
-        rate: if elapsed.0 == 0 { 0.0 } else { round_trips.count as f64 / elapsed.seconds() },
+        rate: (elapsed.0 > 0).then(|| round_trips.count as f64 / elapsed.seconds()),
         round_trips,
         lost: all_of(all, |data| data.lost),
         strays: all_of(all, |data| data.strays),
@@ -33,12 +51,15 @@ pub(crate) fn together(all: &[&PingPongData]) -> Option<LatencySummary> {
     })
 }
 
+/// The round trips of all trials.
+pub(super) fn within(cell: &Measured<'_>) -> (&'static str, Vec<f64>) {
+    let times = cell.trials().filter_map(ping_pong).map(|data| &data.round_trips);
+    ("round trips", humps::points(&distribution::merged(times)))
+}
+
 /// The round trips of a trial; `None` when it was no ping-pong.
 pub(crate) fn ping_pong(trial: &Trial) -> Option<&PingPongData> {
-    match &trial.measurement {
-        Measurement::PingPong(data) => Some(data),
-        Measurement::Stream(_) | Measurement::Connect(_) | Measurement::Reported(_) => None,
-    }
+    PingPongData::of(&trial.measurement)
 }
 
 /// A count of all together; `None` where one of them does not tell.
@@ -59,5 +80,5 @@ fn open_loop(all: &[&PingPongData]) -> Option<OpenLoopSummary> {
 
 /// What the stream beside a ping-pong carried, in bits per second.
 fn beside(data: &PingPongData) -> Option<f64> {
-    metric::received(&data.under.as_ref()?.flows, None)
+    stream::received(&data.under.as_ref()?.flows, None)
 }

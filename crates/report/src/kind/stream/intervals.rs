@@ -2,9 +2,9 @@
 
 use workload::{DatagramSample, EndSeries, Flow, Interval, StreamData, TcpSample};
 
-use super::span;
 use crate::{
     page::{Block, Column, Table, left, right},
+    sections::intervals::span,
     text::{Text, Tone},
 };
 
@@ -86,7 +86,7 @@ const RECEIVED: &[Extra<DatagramSample>] = &[
 ];
 
 /// Tables of the first connections.
-pub(super) fn tables(stream: &StreamData) -> Vec<Block> {
+pub(crate) fn tables(stream: &StreamData) -> Vec<Block> {
     stream.flows.iter().take(FLOWS).flat_map(flow).chain(left_out(stream)).collect()
 }
 

@@ -2,14 +2,14 @@
 
 use workload::{ConnectData, ConnectInterval};
 
-use super::span;
 use crate::{
     page::{Block, Table, left, right},
+    sections::intervals::span,
     text::Text,
 };
 
 /// One table; none where no intervals were kept.
-pub(super) fn tables(connect: &ConnectData) -> Vec<Block> {
+pub(crate) fn tables(connect: &ConnectData) -> Vec<Block> {
     if connect.intervals.is_empty() {
         return Vec::new();
     }

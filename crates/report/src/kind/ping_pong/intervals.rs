@@ -2,14 +2,14 @@
 
 use workload::{LatencyHistogram, PingPongData, PingPongInterval};
 
-use super::span;
 use crate::{
     page::{Block, Table, left, right},
+    sections::intervals::span,
     text::Text,
 };
 
 /// One table; none where no intervals were kept.
-pub(super) fn tables(ping_pong: &PingPongData) -> Vec<Block> {
+pub(crate) fn tables(ping_pong: &PingPongData) -> Vec<Block> {
     if ping_pong.intervals.is_empty() {
         return Vec::new();
     }

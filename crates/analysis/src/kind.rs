@@ -1,0 +1,67 @@
+//! The kinds of workloads in the analysis: what each says of a trial and of a cell. Must not know what is particular to one.
+
+pub(crate) mod connect;
+pub(crate) mod ping_pong;
+pub(crate) mod reported;
+pub(crate) mod stream;
+
+use findings::{Estimate, OwnerCost, SoloOutcome, WorkloadSummary};
+use samples::{CpuUsage, MachineCpu};
+use units::Nanos;
+use workload::Measurement;
+
+use crate::{measured::Measured, owners, series::Series};
+
+/// What the analysis asks each kind's measurement of a trial.
+pub(crate) trait Analysed {
+    /// Its intervals in time; without rates where it has none.
+    fn series(&self, asked: Option<Nanos>) -> Series {
+        Series { of: "client", length: asked.unwrap_or_default(), rates: Vec::new() }
+    }
+
+    /// What may gather at two levels within the trial, and what it is called.
+    fn within(&self, series: &Series) -> (&'static str, Vec<f64>) {
+        ("intervals", series.rates.clone())
+    }
+
+    /// CPU-seconds of the machine for its unit of work; `None` where it did none, or not it alone.
+    fn cpu_per_work(&self, machine: &MachineCpu) -> Option<f64>;
+
+    /// What it says alone; `None` when nothing came through.
+    fn alone(&self, series: &Series) -> Option<SoloOutcome>;
+
+    /// Who spent CPU time on it.
+    fn owners(&self, usage: &CpuUsage) -> Vec<OwnerCost> {
+        owners::measured(usage)
+    }
+}
+
+/// What its kind says of a measurement.
+pub(crate) const fn of(measurement: &Measurement) -> &dyn Analysed {
+    match measurement {
+        Measurement::Stream(data) => data,
+        Measurement::PingPong(data) => data,
+        Measurement::Connect(data) => data,
+        Measurement::Reported(data) => data,
+    }
+}
+
+/// What the trials of a cell with this value say together, by the first that was measured.
+pub(crate) fn summary(cell: &Measured<'_>, value: Estimate) -> WorkloadSummary {
+    let of_kind = |measurement: &Measurement| match measurement {
+        Measurement::Stream(_) => stream::summary(cell, value).map(WorkloadSummary::Stream),
+        Measurement::PingPong(_) => ping_pong::summary(cell).map(WorkloadSummary::PingPong),
+        Measurement::Connect(_) => connect::summary(cell).map(WorkloadSummary::Connect),
+        Measurement::Reported(_) => None,
+    };
+    cell.trials().find_map(|trial| of_kind(&trial.measurement)).unwrap_or(WorkloadSummary::Reported)
+}
+
+/// What may gather at two levels within the trials of a cell, and what it is called; `None` where nothing is looked at.
+pub(crate) fn within(cell: &Measured<'_>) -> Option<(&'static str, Vec<f64>)> {
+    match &cell.trials().next()?.measurement {
+        Measurement::Stream(_) => Some(stream::within(cell)),
+        Measurement::PingPong(_) => Some(ping_pong::within(cell)),
+        Measurement::Connect(_) | Measurement::Reported(_) => None,
+    }
+}

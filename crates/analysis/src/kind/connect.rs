@@ -1,0 +1,56 @@
+//! The connections of a cell: histograms merged, failures added up.
+
+use findings::{ConnectSummary, SoloConnect, SoloOutcome, SoloRate};
+use samples::{Arm, MachineCpu};
+use units::Nanos;
+use workload::{ConnectData, ConnectInterval, Work};
+
+use super::Analysed;
+use crate::{
+    cpu, distribution,
+    measured::Measured,
+    series::{Series, usual},
+    steadiness,
+};
+
+impl Analysed for ConnectData {
+    fn series(&self, asked: Option<Nanos>) -> Series {
+        let length = |interval: &ConnectInterval| interval.end - interval.start;
+        let measured = || self.intervals.iter().filter(|interval| !interval.warmup);
+        let asked = asked.unwrap_or_else(|| usual(measured().map(length)));
+        let whole = measured().filter(|interval| length(interval).0 >= (asked.0 / 2).max(1));
+        let rates = whole.map(|interval| interval.done as f64 / length(interval).seconds()).collect();
+        Series { of: "client", length: asked, rates }
+    }
+
+    fn cpu_per_work(&self, machine: &MachineCpu) -> Option<f64> {
+        Some(cpu::busy(machine)? / self.rate()? * Work::Connections.for_cpu().0)
+    }
+
+    fn alone(&self, series: &Series) -> Option<SoloOutcome> {
+        let rate = SoloRate { rate: self.rate()?, spread: steadiness::spread(series) };
+        Some(SoloOutcome::Connect(SoloConnect { rate, times: together(&[self])? }))
+    }
+}
+
+/// The connections of all trials of a cell; `None` when there are none.
+pub(crate) fn summary(cell: &Measured<'_>) -> Option<ConnectSummary> {
+    // Trials in which none succeeded count too: they are where most failed.
+    let barren = cell.unusable.iter().copied().filter(|trial| trial.arm == Arm::Measure);
+    together(
+        &cell
+            .trials()
+            .chain(barren)
+            .filter_map(|trial| ConnectData::of(&trial.measurement))
+            .collect::<Vec<_>>(),
+    )
+}
+
+/// Several as one; `None` when no connection succeeded.
+pub(crate) fn together(all: &[&ConnectData]) -> Option<ConnectSummary> {
+    Some(ConnectSummary {
+        connects: distribution::of(&distribution::merged(all.iter().map(|data| &data.connects)))?,
+        exchanges: distribution::of(&distribution::merged(all.iter().map(|data| &data.exchanges)))?,
+        failed: all.iter().fold(0, |sum, data| sum.saturating_add(data.failed)),
+    })
+}

@@ -1,0 +1,236 @@
+//! What the trials of a stream say beside the metric: both ends, both directions, what TCP_INFO saw, what
+//! became of datagrams.
+
+use findings::{
+    DatagramSummary, Distribution, Estimate, SoloFlow, SoloOutcome, SoloRate, SoloStream, StreamSummary,
+    TcpSummary,
+};
+use samples::{MachineCpu, Trial};
+use stats::describe;
+use units::Nanos;
+use workload::{
+    DatagramSample, Direction, EndSeries, Flow, Interval, KindMeasurement, StreamData, TcpSample,
+};
+
+use super::Analysed;
+use crate::{
+    compare, distribution,
+    measured::Measured,
+    series::{self, Series, usual},
+    steadiness,
+};
+
+impl Analysed for StreamData {
+    /// The receivers' intervals, or the senders' where some receiver told no more than its total.
+    fn series(&self, asked: Option<Nanos>) -> Series {
+        let told = |flow: &Flow| flow.receiver.intervals.len() > 1 || flow.sender.intervals.len() <= 1;
+        let (of, ends): (_, Vec<&EndSeries>) = if self.flows.iter().all(told) {
+            ("receiver", self.flows.iter().map(|flow| &flow.receiver).collect())
+        } else {
+            ("sender", self.flows.iter().map(|flow| &flow.sender).collect())
+        };
+        let length = asked.unwrap_or_else(|| usual(ends.iter().flat_map(|end| end.measured()).map(length)));
+        Series { of, length, rates: together(&ends, length) }
+    }
+
+    /// The CPU counters span the warm-up, so its bytes count as well.
+    fn cpu_per_work(&self, machine: &MachineCpu) -> Option<f64> {
+        let (work, bytes) = self.work()?;
+        (machine.elapsed.0 > 0).then(|| machine.busy().seconds() / bytes * work.for_cpu().0)
+    }
+
+    fn alone(&self, series: &Series) -> Option<SoloOutcome> {
+        alone(&self.flows, series).map(SoloOutcome::Stream)
+    }
+}
+
+/// The streams of a cell with this value; `None` when no trial has one.
+pub(crate) fn summary(cell: &Measured<'_>, value: Estimate) -> Option<StreamSummary> {
+    let trials: Vec<&[Flow]> = cell.trials().map(flows).filter(|flows| !flows.is_empty()).collect();
+    (!trials.is_empty()).then(|| StreamSummary {
+        sent: over_trials(cell, sent),
+        // Judged by what was sent where no receiver told what it got.
+        received: trials.iter().any(|flows| received(flows, None).is_some()).then_some(value),
+        forward: over_trials(cell, |flows| received(flows, Some(Direction::Forward))),
+        reverse: over_trials(cell, |flows| received(flows, Some(Direction::Reverse))),
+        tcp: tcp(&trials),
+        datagrams: datagrams(&trials),
+        lateness: lateness(&trials),
+        stability: stability(cell),
+    })
+}
+
+/// The rates of all trials' intervals.
+pub(super) fn within(cell: &Measured<'_>) -> (&'static str, Vec<f64>) {
+    ("intervals", cell.trials().flat_map(|trial| series::of_trial(cell, trial).rates).collect())
+}
+
+/// The connections of a trial; none when it was no stream.
+pub(crate) fn flows(trial: &Trial) -> &[Flow] {
+    StreamData::of(&trial.measurement).map_or(&[], |data| &data.flows)
+}
+
+/// What TCP_INFO said over these trials; `None` when no end has any.
+pub(crate) fn tcp(trials: &[&[Flow]]) -> Option<TcpSummary> {
+    let senders = samples(trials, |flow| &flow.sender);
+    let receivers = samples(trials, |flow| &flow.receiver);
+    if senders.is_empty() && receivers.is_empty() {
+        return None;
+    }
+    let sum =
+        |samples: &[TcpSample], of: fn(&TcpSample) -> u32| samples.iter().map(|it| u64::from(of(it))).sum();
+    // A peer that is no plumb tells its retransmits alone; its zeros are not known ones.
+    let windows = || senders.iter().map(|tcp| tcp.cwnd).filter(|window| window.0 > 0);
+    let rtts = senders.iter().map(|tcp| tcp.rtt.0 as f64).filter(|rtt| *rtt > 0.0);
+    let all_time: Nanos =
+        flows_of(trials).filter(|flow| has_tcp(&flow.sender)).map(|flow| flow.sender.elapsed()).sum();
+    let share = |of: fn(&TcpSample) -> Nanos| {
+        let share =
+            senders.iter().map(of).sum::<Nanos>().seconds() / all_time.seconds().max(f64::MIN_POSITIVE);
+        is_whole(&senders).then_some(share.min(1.0))
+    };
+    let known = |samples: &[TcpSample], count: u64| (count > 0 || is_whole(samples)).then_some(count);
+    Some(TcpSummary {
+        retransmits: sum(&senders, |tcp| tcp.retransmits),
+        reorderings: known(&senders, sum(&senders, |tcp| tcp.reorderings)),
+        out_of_order: known(&receivers, sum(&receivers, |tcp| tcp.out_of_order)),
+        cwnd: windows().min().zip(windows().max()),
+        rtt: describe::median(&rtts.collect::<Vec<_>>()).map(|rtt| Nanos(rtt.round() as u64)),
+        receive_window_limited: share(|tcp| tcp.receive_window_limited),
+        send_buffer_limited: share(|tcp| tcp.send_buffer_limited),
+    })
+}
+
+/// What became of the datagrams of these trials; `None` when there were none.
+pub(crate) fn datagrams(trials: &[&[Flow]]) -> Option<DatagramSummary> {
+    let all = |end: fn(&Flow) -> &EndSeries| flows_of(trials).filter_map(move |flow| end(flow).datagrams());
+    let received: Vec<DatagramSample> = all(|flow| &flow.receiver).collect();
+    let together = received.iter().copied().reduce(|one, other| one.and(&other))?;
+    let (count, lost) = (together.count, together.lost.max(0).cast_unsigned());
+    let rates: Vec<f64> = trials.iter().filter_map(|flows| received_per_second(flows)).collect();
+    Some(DatagramSummary {
+        sent: all(|flow| &flow.sender).map(|sample| sample.count).fold(0, u64::saturating_add),
+        received: count,
+        rate: describe::median(&rates)?,
+        lost,
+        loss: if lost == 0 { 0.0 } else { lost as f64 / (count as f64 + lost as f64) },
+        reordered: together.reordered,
+        duplicates: together.duplicates,
+        strays: together.strays,
+        jitter: received.iter().map(|sample| sample.jitter).max()?,
+    })
+}
+
+/// How late the messages of senders with a rate left; `None` when no sender had one.
+pub(crate) fn lateness(trials: &[&[Flow]]) -> Option<Distribution> {
+    let late = flows_of(trials).filter_map(|flow| flow.sender.lateness.as_ref());
+    distribution::of(&distribution::merged(late))
+}
+
+fn received_per_second(flows: &[Flow]) -> Option<f64> {
+    let counts = flows.iter().filter_map(|flow| flow.receiver.datagrams()).map(|sample| sample.count);
+    let received = counts.fold(0, u64::saturating_add);
+    let longest = flows.iter().map(|flow| flow.receiver.elapsed()).max().filter(|time| time.0 > 0)?;
+    Some(received as f64 / longest.seconds())
+}
+
+fn flows_of<'a>(trials: &[&'a [Flow]]) -> impl Iterator<Item = &'a Flow> {
+    trials.iter().flat_map(|flows| flows.iter())
+}
+
+fn samples(trials: &[&[Flow]], end: fn(&Flow) -> &EndSeries) -> Vec<TcpSample> {
+    flows_of(trials).flat_map(|flow| end(flow).measured()).filter_map(|interval| interval.tcp).collect()
+}
+
+/// Whether these are a kernel's own word, and not what another tool told of it.
+fn is_whole(samples: &[TcpSample]) -> bool {
+    samples.iter().any(TcpSample::is_whole)
+}
+
+fn has_tcp(end: &EndSeries) -> bool {
+    end.measured().any(|interval| interval.tcp.is_some())
+}
+
+fn over_trials(cell: &Measured<'_>, rate: impl Fn(&[Flow]) -> Option<f64>) -> Option<Estimate> {
+    compare::estimate(&cell.trials().filter_map(|trial| rate(flows(trial))).collect::<Vec<_>>())
+}
+
+fn stability(cell: &Measured<'_>) -> Option<f64> {
+    let spreads: Vec<f64> = cell
+        .trials()
+        .filter_map(|trial| describe::coefficient_of_variation(&series::of_trial(cell, trial).rates))
+        .collect();
+    describe::median(&spreads)
+}
+
+/// What the receivers of a direction (or of all) got after the warm-up, in bits per second; `None` when
+/// nothing flowed that way for any time.
+pub(crate) fn received(flows: &[Flow], direction: Option<Direction>) -> Option<f64> {
+    total(flows, direction, |flow| &flow.receiver)
+}
+
+/// What the senders' sockets took after the warm-up, in bits per second.
+fn sent(flows: &[Flow]) -> Option<f64> {
+    total(flows, None, |flow| &flow.sender)
+}
+
+fn total(flows: &[Flow], direction: Option<Direction>, end: fn(&Flow) -> &EndSeries) -> Option<f64> {
+    let ends = || {
+        flows
+            .iter()
+            .filter(move |flow| direction.is_none_or(|direction| flow.direction == direction))
+            .map(end)
+    };
+    ends().any(|series| series.elapsed().0 > 0).then(|| EndSeries::rate_together(ends()).0)
+}
+
+/// The rate of these ends together in each interval after the warm-up, in bits per second.
+fn together(ends: &[&EndSeries], asked: Nanos) -> Vec<f64> {
+    let series: Vec<Vec<&Interval>> = ends.iter().map(|end| end.measured().collect()).collect();
+    let shortest = series.iter().map(Vec::len).min().unwrap_or(0);
+    // Matched before any is left out, so that the same stretch of time is added up.
+    (0..shortest)
+        .map(|index| series.iter().map(|intervals| intervals[index]).collect::<Vec<_>>())
+        .filter(|together| together.iter().all(|interval| length(interval).0 >= asked.0 / 2))
+        .map(|together| together.iter().map(|interval| interval.rate().0).sum())
+        .collect()
+}
+
+fn length(interval: &Interval) -> Nanos {
+    interval.end - interval.start
+}
+
+fn alone(flows: &[Flow], series: &Series) -> Option<SoloStream> {
+    let spread = steadiness::spread(series);
+    let both = |direction| {
+        let other = |flow: &Flow| flow.direction != direction;
+        flows.iter().any(other).then(|| received(flows, Some(direction))).flatten()
+    };
+    let receivers = || flows.iter().map(|flow| &flow.receiver);
+    let spread_of = |end: &str| spread.as_ref().filter(|spread| spread.of == end).cloned();
+    Some(SoloStream {
+        received: SoloRate { rate: received(flows, None)?, spread: spread_of("receiver") },
+        sent: sent(flows).map(|rate| SoloRate { rate, spread: spread_of("sender") }),
+        forward: both(Direction::Forward),
+        reverse: both(Direction::Reverse),
+        bytes: receivers().map(EndSeries::bytes).sum(),
+        elapsed: receivers().map(EndSeries::elapsed).max()?,
+        flows: flows.iter().map(flow).collect(),
+        tcp: tcp(&[flows]),
+        datagrams: datagrams(&[flows]),
+        lateness: lateness(&[flows]),
+        stability: describe::coefficient_of_variation(&series.rates),
+    })
+}
+
+fn flow(flow: &Flow) -> SoloFlow {
+    let rate = |end: &EndSeries| (end.elapsed().0 > 0).then(|| end.rate().0);
+    let tcp = flow.sender.intervals.iter().any(|interval| interval.tcp.is_some());
+    SoloFlow {
+        id: flow.id,
+        direction: flow.direction,
+        sent: rate(&flow.sender),
+        received: rate(&flow.receiver),
+        retransmits: tcp.then(|| flow.sender.retransmits()),
+    }
+}

@@ -1,0 +1,118 @@
+//! The kinds of workloads in a report: what each shows of a cell, of a trial alone and of its intervals. Must not know what is
+//! particular to one.
+
+mod connect;
+mod ping_pong;
+mod reported;
+mod stream;
+
+use findings::{CellSummary, Distribution, SoloOutcome, Spread, WorkloadSummary};
+use workload::{Column, Measurement, Metric};
+
+use crate::{page::Block, phrases, sections::percentiles::Named, text::Text};
+
+pub(crate) use stream::is_of_sender;
+
+/// A name and what a cell has to say under it.
+pub(crate) type Said = (&'static str, String);
+
+/// What a report asks each kind's summary of a cell.
+pub(crate) trait Shown {
+    /// Its value in the column of a spreadsheet with this head; `None` where it has no such column, or nothing is known.
+    fn column(&self, head: &str) -> Option<String>;
+
+    /// Further columns beside its value.
+    fn further(&self) -> Vec<Said>;
+
+    /// Further columns where paths are ranked.
+    fn ranked(&self) -> Vec<Said> {
+        Vec::new()
+    }
+
+    /// The times that it is judged by.
+    fn judged(&self) -> Option<&Distribution> {
+        None
+    }
+
+    /// What has to be known to read its value.
+    fn caption(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// What its kind shows of a cell.
+pub(crate) const fn of(cell: &CellSummary) -> &dyn Shown {
+    match &cell.measured {
+        WorkloadSummary::Stream(summary) => summary,
+        WorkloadSummary::PingPong(summary) => summary,
+        WorkloadSummary::Connect(summary) => summary,
+        WorkloadSummary::Reported => &reported::Reported,
+    }
+}
+
+/// What a report asks each kind of a trial alone.
+pub(crate) trait ShownAlone {
+    /// What its rates or times are in.
+    fn metric(&self) -> Metric;
+
+    /// Its numbers, each with a name.
+    fn lines(&self) -> Vec<(&'static str, Text)>;
+
+    /// Whether it is a mean over intervals.
+    fn is_mean(&self) -> bool;
+
+    /// How sure the mean is; `None` where there were too few intervals, or it is none.
+    fn spread(&self) -> Option<&Spread>;
+
+    /// Its distributions of times, and which of them is drawn.
+    fn shape(&self) -> Option<(Vec<Named<'_>>, &Distribution)> {
+        None
+    }
+}
+
+/// What its kind shows of a trial alone.
+pub(crate) const fn alone(outcome: &SoloOutcome) -> &dyn ShownAlone {
+    match outcome {
+        SoloOutcome::Stream(stream) => stream,
+        SoloOutcome::PingPong(latency) => latency,
+        SoloOutcome::Connect(connect) => connect,
+    }
+}
+
+/// What should not come at all is told where it did.
+fn odd(name: &'static str, count: Option<u64>) -> Option<(&'static str, Text)> {
+    let count = count.filter(|count| *count > 0)?;
+    Some((name, phrases::grouped(count).into()))
+}
+
+/// What each end saw from interval to interval; nothing where no intervals were kept.
+pub(crate) fn intervals(measurement: &Measurement) -> Vec<Block> {
+    match measurement {
+        Measurement::Stream(data) => stream::intervals(data),
+        Measurement::PingPong(data) => ping_pong::intervals(data),
+        Measurement::Connect(data) => connect::intervals(data),
+        Measurement::Reported(_) => Vec::new(),
+    }
+}
+
+/// The heads of all columns that some kind has of a cell in a spreadsheet.
+pub(crate) fn heads() -> Vec<String> {
+    [Column::heads(stream::COLUMNS), Column::heads(ping_pong::COLUMNS), Column::heads(connect::COLUMNS)]
+        .concat()
+}
+
+/// The names under which some of these have something to say, each once.
+pub(crate) fn titles(all: impl Iterator<Item = Vec<Said>>) -> Vec<&'static str> {
+    let mut titles = Vec::new();
+    for (title, _) in all.flatten() {
+        if !titles.contains(&title) {
+            titles.push(title);
+        }
+    }
+    titles
+}
+
+/// What is said under a name.
+pub(crate) fn said(all: &[Said], title: &str) -> Option<String> {
+    all.iter().find(|(known, _)| *known == title).map(|(_, said)| said.clone())
+}

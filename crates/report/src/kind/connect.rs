@@ -1,0 +1,66 @@
+//! What a report shows of connections.
+
+mod intervals;
+
+use findings::{ConnectSummary, Distribution, SoloConnect, Spread};
+use workload::{Column, Metric};
+
+pub(super) use intervals::tables as intervals;
+
+use super::{Said, Shown, ShownAlone, stream::with_spread};
+use crate::{
+    backends::csv::at,
+    phrases,
+    sections::{connections, percentiles::Named},
+    text::Text,
+};
+
+/// Columns of a spreadsheet.
+pub(super) const COLUMNS: &[Column<ConnectSummary>] = &[
+    Column::new("connect_p50", "ns", |connect| at(&connect.connects, 0.5)),
+    Column::new("connect_p99", "ns", |connect| at(&connect.connects, 0.99)),
+    Column::new("exchange_p50", "ns", |connect| at(&connect.exchanges, 0.5)),
+    Column::new("exchange_p99", "ns", |connect| at(&connect.exchanges, 0.99)),
+    Column::new("connections_failed", "", |connect| Some(connect.failed.to_string())),
+];
+
+impl Shown for ConnectSummary {
+    fn column(&self, head: &str) -> Option<String> {
+        Column::said(COLUMNS, head, self)
+    }
+
+    fn further(&self) -> Vec<Said> {
+        let tail = self.exchanges.at(0.99).map(|time| ("99 %", time.to_string()));
+        tail.into_iter().chain([("Failed", phrases::grouped(self.failed))]).collect()
+    }
+}
+
+impl ShownAlone for SoloConnect {
+    fn metric(&self) -> Metric {
+        Metric::ConnectionRate
+    }
+
+    fn lines(&self) -> Vec<(&'static str, Text)> {
+        let ConnectSummary { connects, exchanges, failed } = &self.times;
+        vec![
+            ("Connections", with_spread(Metric::ConnectionRate, &self.rate)),
+            ("To connect", phrases::middle_and_tail(connects).into()),
+            ("Whole exchange", phrases::middle_and_tail(exchanges).into()),
+            ("Made", exchanges.count.to_string().into()),
+            ("Failed", failed.to_string().into()),
+        ]
+    }
+
+    fn is_mean(&self) -> bool {
+        true
+    }
+
+    fn spread(&self) -> Option<&Spread> {
+        self.rate.spread.as_ref()
+    }
+
+    /// The whole exchange is drawn.
+    fn shape(&self) -> Option<(Vec<Named<'_>>, &Distribution)> {
+        Some((connections::distributions("Time", &self.times).to_vec(), &self.times.exchanges))
+    }
+}

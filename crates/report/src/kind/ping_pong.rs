@@ -1,0 +1,110 @@
+//! What a report shows of ping-pongs.
+
+mod intervals;
+
+use findings::{Distribution, LatencySummary, Spread};
+use units::significant;
+use workload::{Column, Metric};
+
+pub(super) use intervals::tables as intervals;
+
+use super::{Said, Shown, ShownAlone, odd};
+use crate::{
+    backends::csv::at,
+    phrases,
+    sections::{latency, percentiles::Named},
+    text::{Text, Tone},
+};
+
+/// Columns of a spreadsheet.
+pub(super) const COLUMNS: &[Column<LatencySummary>] = &[
+    Column::new("round_trip_min", "ns", |latency| Some(latency.round_trips.min.0.to_string())),
+    Column::new("round_trip_p25", "ns", |latency| at(&latency.round_trips, 0.25)),
+    Column::new("round_trip_p50", "ns", |latency| at(&latency.round_trips, 0.5)),
+    Column::new("round_trip_p75", "ns", |latency| at(&latency.round_trips, 0.75)),
+    Column::new("round_trip_p90", "ns", |latency| at(&latency.round_trips, 0.9)),
+    Column::new("round_trip_p99", "ns", |latency| at(&latency.round_trips, 0.99)),
+    Column::new("round_trip_p99.9", "ns", |latency| at(&latency.round_trips, 0.999)),
+    Column::new("round_trip_max", "ns", |latency| Some(latency.round_trips.max.0.to_string())),
+    Column::new("round_trip_mean", "ns", |latency| Some(latency.round_trips.mean.to_string())),
+    Column::new("round_trips", "", |latency| Some(latency.round_trips.count.to_string())),
+    Column::new("round_trips_lost", "", |latency| Some(latency.lost?.to_string())),
+    Column::new("send_lateness_p50", "ns", |latency| at(&latency.open_loop.as_ref()?.lateness, 0.5)),
+    Column::new("send_lateness_p99", "ns", |latency| at(&latency.open_loop.as_ref()?.lateness, 0.99)),
+    Column::new("since_intended_p50", "ns", |latency| at(&latency.open_loop.as_ref()?.since_intended, 0.5)),
+    Column::new("since_intended_p99", "ns", |latency| at(&latency.open_loop.as_ref()?.since_intended, 0.99)),
+    Column::new("since_intended_p99.9", "ns", |latency| {
+        at(&latency.open_loop.as_ref()?.since_intended, 0.999)
+    }),
+    Column::new("beside", "bits_per_second", |latency| Some(latency.under?.median.to_string())),
+];
+
+impl Shown for LatencySummary {
+    fn column(&self, head: &str) -> Option<String> {
+        Column::said(COLUMNS, head, self)
+    }
+
+    fn further(&self) -> Vec<Said> {
+        let tail = LatencySummary::judged(self).at(0.99).map(|time| ("99 %", time.to_string()));
+        let lost = self.lost.map(|_| ("Lost", phrases::lost_messages(self)));
+        tail.into_iter().chain(lost).collect()
+    }
+
+    fn ranked(&self) -> Vec<Said> {
+        let times = LatencySummary::judged(self);
+        let in_time = |value| phrases::value(Metric::RoundTrip, value);
+        let rate = self.rate.map(|rate| ("Messages/s", significant(rate, 3)));
+        [("Mean", in_time(times.mean)), ("Std dev", in_time(times.deviation))]
+            .into_iter()
+            .chain(rate)
+            .collect()
+    }
+
+    fn judged(&self) -> Option<&Distribution> {
+        Some(LatencySummary::judged(self))
+    }
+
+    fn caption(&self) -> Option<&'static str> {
+        self.open_loop
+            .is_some()
+            .then_some("an open loop's round trips count since each message should have been sent")
+    }
+}
+
+impl ShownAlone for LatencySummary {
+    fn metric(&self) -> Metric {
+        Metric::RoundTrip
+    }
+
+    fn lines(&self) -> Vec<(&'static str, Text)> {
+        let times = &self.round_trips;
+        let mut lines = vec![("Round trip", Text::of(Tone::Strong, phrases::middle_and_tail(times)))];
+        if let Some(open) = &self.open_loop {
+            let intended = Text::of(Tone::Strong, phrases::middle_and_tail(&open.since_intended));
+            lines = vec![("Round trip, since intended", intended)];
+            lines.push(("Since sent", phrases::middle_and_tail(times).into()));
+            lines.push(("Sender's lateness", phrases::middle_and_tail(&open.lateness).into()));
+        }
+        let rate = self.rate.map(|rate| format!(", {}/s", significant(rate, 3))).unwrap_or_default();
+        lines.push(("Round trips", format!("{}{rate}", times.count).into()));
+        lines.push(("Lost", phrases::lost_messages(self).into()));
+        lines.extend(odd("Stray answers", self.strays));
+        lines.extend(odd("Late or duplicate answers", self.duplicates));
+        let under = self.under.as_ref().map(|rate| phrases::value(Metric::Throughput, rate.median));
+        lines.extend(under.map(|rate| ("Beside it", rate.into())));
+        lines
+    }
+
+    fn is_mean(&self) -> bool {
+        false
+    }
+
+    fn spread(&self) -> Option<&Spread> {
+        None
+    }
+
+    /// Of an open loop the first is from the intended times.
+    fn shape(&self) -> Option<(Vec<Named<'_>>, &Distribution)> {
+        Some((latency::distributions("Round trip".to_owned(), self), LatencySummary::judged(self)))
+    }
+}

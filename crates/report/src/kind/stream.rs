@@ -1,0 +1,122 @@
+//! What a report shows of streams.
+
+mod intervals;
+
+use findings::{CellSummary, DatagramSummary, SoloRate, SoloStream, Spread, StreamSummary, TcpSummary};
+use units::{Share, significant};
+use workload::{Column, Metric};
+
+pub(super) use intervals::tables as intervals;
+
+use super::{Said, Shown, ShownAlone, odd};
+use crate::{
+    backends::csv::at,
+    phrases,
+    quantity::{self, Scale},
+    text::{Text, Tone, glued},
+};
+
+/// Columns of a spreadsheet.
+pub(super) const COLUMNS: &[Column<StreamSummary>] = &[
+    Column::new("sent", "bits_per_second", |stream| Some(stream.sent?.median.to_string())),
+    Column::new("received", "bits_per_second", |stream| Some(stream.received?.median.to_string())),
+    Column::new("retransmits", "", |stream| Some(stream.tcp?.retransmits.to_string())),
+    Column::new("cwnd_min", "bytes", |stream| Some(stream.tcp?.cwnd?.0.0.to_string())),
+    Column::new("cwnd_max", "bytes", |stream| Some(stream.tcp?.cwnd?.1.0.to_string())),
+    Column::new("rtt_under_load", "ns", |stream| Some(stream.tcp?.rtt?.0.to_string())),
+    Column::new("reorderings", "", |stream| Some(stream.tcp?.reorderings?.to_string())),
+    Column::new("out_of_order_segments", "", |stream| Some(stream.tcp?.out_of_order?.to_string())),
+    Column::new("datagrams_per_second", "", |stream| Some(stream.datagrams?.rate.to_string())),
+    Column::new("datagrams_lost", "", |stream| Some(stream.datagrams?.lost.to_string())),
+    Column::new("datagrams_loss", "", |stream| Some(stream.datagrams?.loss.to_string())),
+    Column::new("datagrams_reordered", "", |stream| Some(stream.datagrams?.reordered.to_string())),
+    Column::new("datagrams_duplicate", "", |stream| Some(stream.datagrams?.duplicates.to_string())),
+    Column::new("jitter", "ns", |stream| Some(stream.datagrams?.jitter.0.to_string())),
+    Column::new("send_lateness_p50", "ns", |stream| at(stream.lateness.as_ref()?, 0.5)),
+    Column::new("send_lateness_p99", "ns", |stream| at(stream.lateness.as_ref()?, 0.99)),
+];
+
+/// Whether a cell's value is what its senders' sockets took, because nobody told what the receivers got.
+pub(crate) fn is_of_sender(cell: &CellSummary) -> bool {
+    StreamSummary::of(cell).is_some_and(|stream| stream.sent.is_some() && stream.received.is_none())
+}
+
+impl Shown for StreamSummary {
+    fn column(&self, head: &str) -> Option<String> {
+        Column::said(COLUMNS, head, self)
+    }
+
+    fn further(&self) -> Vec<Said> {
+        let lost = self.datagrams.as_ref().map(|datagrams| ("Lost", phrases::lost(datagrams)));
+        self.ranked().into_iter().chain(lost).collect()
+    }
+
+    fn ranked(&self) -> Vec<Said> {
+        self.tcp.iter().map(|tcp| ("Retr", phrases::grouped(tcp.retransmits))).collect()
+    }
+}
+
+impl ShownAlone for SoloStream {
+    fn metric(&self) -> Metric {
+        Metric::Throughput
+    }
+
+    fn lines(&self) -> Vec<(&'static str, Text)> {
+        let rate = |value| Text::from(phrases::value(Metric::Throughput, value));
+        let carried = format!("{} in {}", glued(&self.bytes.to_string()), glued(&self.elapsed.to_string()));
+        let mut lines =
+            vec![("Received", with_spread(Metric::Throughput, &self.received)), ("Payload", carried.into())];
+        lines.extend(self.forward.map(|value| ("Of this, forward", rate(value))));
+        lines.extend(self.reverse.map(|value| ("Of this, reverse", rate(value))));
+        lines.extend(self.sent.iter().map(|sent| ("Sent", with_spread(Metric::Throughput, sent))));
+        lines.extend(self.tcp.iter().flat_map(tcp));
+        lines.extend(self.datagrams.iter().flat_map(datagrams));
+        lines.extend(
+            self.lateness.iter().map(|late| ("Sender's lateness", phrases::middle_and_tail(late).into())),
+        );
+        lines.extend(self.stability.map(|share| ("Varies by", Share(share).to_string().into())));
+        lines
+    }
+
+    fn is_mean(&self) -> bool {
+        true
+    }
+
+    fn spread(&self) -> Option<&Spread> {
+        let sent = self.sent.as_ref().and_then(|sent| sent.spread.as_ref());
+        self.received.spread.as_ref().or(sent)
+    }
+}
+
+fn tcp(tcp: &TcpSummary) -> Vec<(&'static str, Text)> {
+    let mut lines = vec![("Retransmissions", phrases::retransmits(tcp).into())];
+    lines.extend(tcp.rtt.map(|rtt| ("Round trip under load", rtt.to_string().into())));
+    lines.extend(tcp.cwnd.map(|cwnd| ("Congestion window", phrases::window(cwnd).into())));
+    lines
+}
+
+fn datagrams(datagrams: &DatagramSummary) -> Vec<(&'static str, Text)> {
+    let others = format!("{}, {}", datagrams.reordered, datagrams.duplicates);
+    let mut lines = vec![
+        ("Datagrams received", format!("{}/s", significant(datagrams.rate, 3)).into()),
+        ("Lost", phrases::lost(datagrams).into()),
+        ("Reordered, duplicate", others.into()),
+    ];
+    lines.extend(odd("Stray datagrams", Some(datagrams.strays)));
+    lines.push(("Jitter (RFC 3550)", datagrams.jitter.to_string().into()));
+    lines
+}
+
+/// `33.1 Gbit/s (32.8 to 33.4, 96 %)`.
+pub(super) fn with_spread(metric: Metric, rate: &SoloRate) -> Text {
+    let scale = Scale::of(metric, rate.rate);
+    let text = Text::of(Tone::Strong, glued(&scale.quantity(rate.rate)));
+    match &rate.spread {
+        Some(Spread { interval, .. }) => {
+            let range =
+                format!(" ({}, {})", scale.range(interval), quantity::confidence(interval.confidence));
+            text.and(Tone::Plain, glued(&range))
+        }
+        None => text,
+    }
+}
