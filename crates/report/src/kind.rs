@@ -13,8 +13,8 @@ use crate::{page::Block, phrases, sections::percentiles::Named, text::Text};
 
 pub(crate) use stream::is_of_sender;
 
-/// A name and what a cell has to say under it.
-pub(crate) type Said = (&'static str, String);
+/// A name and what a cell has to say under it, if anything: all of a kind name the same, in the same order.
+pub(crate) type Said = (&'static str, Option<String>);
 
 /// What a report asks each kind's summary of a cell.
 pub(crate) trait Shown {
@@ -101,12 +101,13 @@ pub(crate) fn heads() -> Vec<String> {
         .concat()
 }
 
-/// The names under which some of these have something to say, each once.
+/// The names under which some of these have something to say, each once, in their order.
 pub(crate) fn titles(all: impl Iterator<Item = Vec<Said>>) -> Vec<&'static str> {
+    let all: Vec<Said> = all.flatten().collect();
     let mut titles = Vec::new();
-    for (title, _) in all.flatten() {
-        if !titles.contains(&title) {
-            titles.push(title);
+    for (title, _) in &all {
+        if !titles.contains(title) && said(&all, title).is_some() {
+            titles.push(*title);
         }
     }
     titles
@@ -114,5 +115,5 @@ pub(crate) fn titles(all: impl Iterator<Item = Vec<Said>>) -> Vec<&'static str> 
 
 /// What is said under a name.
 pub(crate) fn said(all: &[Said], title: &str) -> Option<String> {
-    all.iter().find(|(known, _)| *known == title).map(|(_, said)| said.clone())
+    all.iter().filter(|(known, _)| *known == title).find_map(|(_, said)| said.clone())
 }

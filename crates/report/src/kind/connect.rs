@@ -30,8 +30,8 @@ impl Shown for ConnectSummary {
     }
 
     fn further(&self) -> Vec<Said> {
-        let tail = self.exchanges.at(0.99).map(|time| ("99 %", time.to_string()));
-        tail.into_iter().chain([("Failed", phrases::grouped(self.failed))]).collect()
+        let tail = self.exchanges.at(0.99).map(|time| time.to_string());
+        vec![("99 %", tail), ("Failed", Some(phrases::grouped(self.failed)))]
     }
 }
 

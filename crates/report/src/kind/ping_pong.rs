@@ -45,19 +45,18 @@ impl Shown for LatencySummary {
     }
 
     fn further(&self) -> Vec<Said> {
-        let tail = LatencySummary::judged(self).at(0.99).map(|time| ("99 %", time.to_string()));
-        let lost = self.lost.map(|_| ("Lost", phrases::lost_messages(self)));
-        tail.into_iter().chain(lost).collect()
+        let tail = LatencySummary::judged(self).at(0.99).map(|time| time.to_string());
+        vec![("99 %", tail), ("Lost", self.lost.map(|_| phrases::lost_messages(self)))]
     }
 
     fn ranked(&self) -> Vec<Said> {
         let times = LatencySummary::judged(self);
         let in_time = |value| phrases::value(Metric::RoundTrip, value);
-        let rate = self.rate.map(|rate| ("Messages/s", significant(rate, 3)));
-        [("Mean", in_time(times.mean)), ("Std dev", in_time(times.deviation))]
-            .into_iter()
-            .chain(rate)
-            .collect()
+        vec![
+            ("Mean", Some(in_time(times.mean))),
+            ("Std dev", Some(in_time(times.deviation))),
+            ("Messages/s", self.rate.map(|rate| significant(rate, 3))),
+        ]
     }
 
     fn judged(&self) -> Option<&Distribution> {

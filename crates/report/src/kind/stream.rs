@@ -47,12 +47,12 @@ impl Shown for StreamSummary {
     }
 
     fn further(&self) -> Vec<Said> {
-        let lost = self.datagrams.as_ref().map(|datagrams| ("Lost", phrases::lost(datagrams)));
-        self.ranked().into_iter().chain(lost).collect()
+        let lost = ("Lost", self.datagrams.as_ref().map(phrases::lost));
+        self.ranked().into_iter().chain([lost]).collect()
     }
 
     fn ranked(&self) -> Vec<Said> {
-        self.tcp.iter().map(|tcp| ("Retr", phrases::grouped(tcp.retransmits))).collect()
+        vec![("Retr", self.tcp.map(|tcp| phrases::grouped(tcp.retransmits)))]
     }
 }
 

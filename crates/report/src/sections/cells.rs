@@ -61,8 +61,8 @@ fn has_bare_ratio(cell: &CellSummary) -> bool {
 /// What a cell has to say beside its value.
 fn further(cell: &CellSummary) -> Vec<Said> {
     let per_byte = cell.cpu.and_then(|cpu| cpu.per_work).filter(|cost| cost.work == Work::Bytes);
-    let cost = per_byte.map(|cost| ("CPU-s/GB", significant(cost.seconds, 2)));
-    kind::of(cell).further().into_iter().chain(cost).collect()
+    let cost = ("CPU-s/GB", per_byte.map(|cost| significant(cost.seconds, 2)));
+    kind::of(cell).further().into_iter().chain([cost]).collect()
 }
 
 /// The columns of a table: only such as some cell has something to say in.

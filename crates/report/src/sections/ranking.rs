@@ -46,8 +46,8 @@ fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
 
 /// What a cell has to say beside its value.
 fn further(cell: &CellSummary) -> Vec<Said> {
-    let change = cell.against_baseline.as_ref().map(|change| ("Change", phrases::gain_alone(change)));
-    change.into_iter().chain(kind::of(cell).ranked()).collect()
+    let change = ("Change", cell.against_baseline.as_ref().map(phrases::gain_alone));
+    [change].into_iter().chain(kind::of(cell).ranked()).collect()
 }
 
 fn table(findings: &Findings, ranking: &Ranking, rows: &[Row<'_>]) -> Table {
