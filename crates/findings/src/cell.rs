@@ -156,7 +156,6 @@ pub struct WorkCost {
 /// What the trials of a cell say together beside their value, by the kind of its workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "one a cell: a box would save nothing that counts")]
 pub enum WorkloadSummary {
     /// Of streams.
     Stream(StreamSummary),

@@ -93,7 +93,7 @@ fn packets_pass_the_devices_of_a_vlan_or_those_are_missing_and_the_wire_stands()
 
 /// A conversation passed each of the devices, both ways.
 fn assert_passed(topology: &Topology, devices: &[DeviceRef]) {
-    let counted = topology.reading(devices).unwrap().devices;
+    let counted = topology.reading(devices).expect("counters of devices that stand can be read").devices;
     assert_eq!(counted.len(), devices.len());
     for DeviceCounters { device, rx_packets, tx_packets, .. } in counted {
         assert!(rx_packets > 3 && tx_packets > 3, "{device}: {rx_packets} in, {tx_packets} out");
