@@ -1,10 +1,11 @@
-//! `cargo xtask test`: builds every test program, runs those that mostly wait beside each other and the others one by
-//! one, shows what they print, and ends with one line that counts the tests. Must not know any test.
+//! `cargo xtask test`: builds every test program, runs one for each CPU at a time, the long ones first, shows what
+//! they print, and ends with one line that counts the tests. Must not know any test.
 
 mod beside;
 mod programs;
 mod tally;
 
+use std::num::NonZero;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -44,15 +45,12 @@ pub(crate) fn run(house: &House, request: &Request) -> Result<ExitCode> {
 }
 
 /// Shows and counts every line that they print, and tells whether all ended well.
-fn run_all(programs: Vec<Program>, arguments: &[String], tally: &mut Tally) -> Result<bool> {
-    let (waiting, others): (Vec<_>, Vec<_>) = programs.into_iter().partition(|program| program.waits);
-    let mut show = |line: &str| {
+fn run_all(mut programs: Vec<Program>, arguments: &[String], tally: &mut Tally) -> Result<bool> {
+    programs.sort_by_key(|program| !program.long);
+    let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let run = |program: &Program, lines: &mut dyn FnMut(&str)| program.run(arguments, lines);
+    beside::run(&programs, at_once, &run, &mut |line| {
         print!("{line}");
         tally.read(line.trim_end());
-    };
-    let mut good = beside::run(&waiting, &|program, lines| program.run(arguments, lines), &mut show)?;
-    for program in &others {
-        good &= program.run(arguments, &mut show)?;
-    }
-    Ok(good)
+    })
 }

@@ -21,7 +21,7 @@ pub(crate) use device_table::DeviceTable;
 pub(crate) use lab_tables::{GatewayTable, HostTable, RouteTable, Switch, VmTable};
 pub(crate) use probe_table::{Kinds, ProbesTable};
 pub(crate) use read::{FIXED, ReadSection, keys, of_lab, read};
-pub(crate) use run_tables::{FactorTable, PathTable, PortsWord, ScheduleTable};
+pub(crate) use run_tables::{FactorTable, PathTable, ScheduleTable};
 pub(crate) use section::{Entry, Section};
 pub(crate) use variant_table::VariantTable;
 pub(crate) use workload_tables::{Loop, PlacementValue, UnderTable, WorkloadTable};

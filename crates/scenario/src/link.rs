@@ -136,50 +136,72 @@ sections! {
     vxlans: VxlanTable,
 }
 
-macro_rules! layers {
-    ($($(#[doc = $doc:literal])* $layer:ident = $word:literal,)*) => {
-        /// What a packet passes on its way.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-        pub enum Layer {
-            $($(#[doc = $doc])* #[serde(rename = $word)] $layer,)*
-        }
-
-        impl Layer {
-            /// Every layer.
-            pub const ALL: &[Self] = &[$(Self::$layer),*];
-
-            /// The word for it in scenarios and reports.
-            #[must_use]
-            pub fn word(self) -> &'static str {
-                match self {
-                    $(Self::$layer => $word,)*
-                }
-            }
-        }
-    };
+/// What a packet passes on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layer {
+    /// A wire between two hosts.
+    Wire,
+    /// The veth pair of a guest or pod.
+    Veth,
+    /// The network device of a virtual machine: its queues, who empties them (the monitor, or vhost), and the tap device.
+    Virtio,
+    /// A bridge.
+    Bridge,
+    /// A macvlan: another device on the end of a wire.
+    Macvlan,
+    /// A VLAN: tagged, sent over a wire, untagged.
+    Vlan,
+    /// A VXLAN tunnel: encapsulated, sent over a wire, decapsulated.
+    Vxlan,
+    /// An egress gateway: policy route, forwarding, source translation.
+    Gateway,
 }
 
-layers! {
-    /// A wire between two hosts.
-    Wire = "wire",
-    /// The veth pair of a guest or pod.
-    Veth = "veth",
-    /// The network device of a virtual machine: its queues, who empties them (the monitor, or vhost), and the tap device.
-    Virtio = "virtio",
-    /// A bridge.
-    Bridge = "bridge",
-    /// A macvlan: another device on the end of a wire.
-    Macvlan = "macvlan",
-    /// A VLAN: tagged, sent over a wire, untagged.
-    Vlan = "vlan",
-    /// A VXLAN tunnel: encapsulated, sent over a wire, decapsulated.
-    Vxlan = "vxlan",
-    /// An egress gateway: policy route, forwarding, source translation.
-    Gateway = "gateway",
+impl Layer {
+    /// Every layer.
+    pub const ALL: &[Self] = &[
+        Self::Wire,
+        Self::Veth,
+        Self::Virtio,
+        Self::Bridge,
+        Self::Macvlan,
+        Self::Vlan,
+        Self::Vxlan,
+        Self::Gateway,
+    ];
+
+    /// The word for it in scenarios and reports.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Wire => "wire",
+            Self::Veth => "veth",
+            Self::Virtio => "virtio",
+            Self::Bridge => "bridge",
+            Self::Macvlan => "macvlan",
+            Self::Vlan => "vlan",
+            Self::Vxlan => "vxlan",
+            Self::Gateway => "gateway",
+        }
+    }
 }
 
 impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Layer;
+
+    #[test]
+    fn every_layer_is_listed_by_its_word() {
+        let schema = schemars::schema_for!(Layer).to_value();
+        let written: Vec<_> = schema["oneOf"].as_array().expect("one of words").iter().collect();
+        let words: Vec<_> = written.iter().filter_map(|one| one["const"].as_str()).collect();
+        assert_eq!(Layer::ALL.iter().map(|layer| layer.word()).collect::<Vec<_>>(), words);
     }
 }

@@ -1,5 +1,6 @@
 //! The scenario as meant: checked, every name resolved, every default filled in.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
@@ -48,7 +49,7 @@ pub struct Schedule {
 }
 
 /// Where the client's ports come from, of loads that name none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ports {
     /// From the cell: every trial of it has the same, so that what is chosen by a hash of addresses and ports

@@ -1,5 +1,6 @@
 //! A virtual machine as meant: what its guest sees of it, and how its packets leave it. Says nothing of how it is run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
@@ -93,7 +94,7 @@ impl VirtioNet {
 }
 
 /// What runs a virtual machine.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Monitor {
     /// QEMU.
@@ -128,7 +129,7 @@ impl Monitor {
 }
 
 /// What a virtual machine's devices are attached to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Board {
     /// A PC with PCI Express, as cloud machines and Proxmox guests have.

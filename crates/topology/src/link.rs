@@ -138,68 +138,72 @@ pub(crate) fn trials(layer: Layer) -> &'static [Trial] {
     }
 }
 
-macro_rules! device_kinds {
-    ($($(#[doc = $doc:literal])* $kind:ident = $word:literal, $kernel:literal, $tells:literal;)*) => {
-        /// The kind of a device.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum DeviceKind {
-            $($(#[doc = $doc])* $kind,)*
-        }
-
-        impl DeviceKind {
-            const ALL: &[Self] = &[$(Self::$kind),*];
-
-            /// The word for it in records and reports.
-            #[must_use]
-            pub fn word(self) -> &'static str {
-                match self {
-                    $(Self::$kind => $word,)*
-                }
-            }
-
-            /// The kernel's word for it; it has none for a network card.
-            pub(crate) fn kernel_word(self) -> &'static str {
-                match self {
-                    $(Self::$kind => $kernel,)*
-                }
-            }
-
-            /// Whether its operational state says when frames pass. A tunnel device says nothing of itself (its state is
-            /// "unknown"), and a bridge without ports has no carrier to wait for.
-            pub(crate) fn tells_state(self) -> bool {
-                match self {
-                    $(Self::$kind => $tells,)*
-                }
-            }
-        }
-    };
-}
-
-// The word for it, the kernel's word, and whether it tells its state.
-device_kinds! {
+/// The kind of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceKind {
     /// One end of a pair.
-    Veth = "veth", "veth", true;
+    Veth,
     /// A macvlan.
-    Macvlan = "macvlan", "macvlan", true;
+    Macvlan,
     /// A VLAN's device.
-    Vlan = "vlan", "vlan", true;
+    Vlan,
     /// A VXLAN tunnel's device.
-    Vxlan = "vxlan", "vxlan", false;
+    Vxlan,
     /// A bridge.
-    Bridge = "bridge", "bridge", false;
+    Bridge,
     /// The host's side of a virtual machine's network device.
-    Tap = "tap", "tun", false;
+    Tap,
     /// The guest's side of it.
-    Virtio = "virtio", "", false;
+    Virtio,
     /// Any other, such as a network card; no lab has one.
-    Other = "other", "", false;
+    Other,
 }
 
 impl DeviceKind {
     /// The kind that the kernel has this word for; a network card's is empty.
     pub(crate) fn of_word(word: &str) -> Self {
-        let mut known = Self::ALL.iter().filter(|kind| !kind.kernel_word().is_empty());
-        known.find(|kind| kind.kernel_word() == word).copied().unwrap_or(Self::Other)
+        match word {
+            "veth" => Self::Veth,
+            "macvlan" => Self::Macvlan,
+            "vlan" => Self::Vlan,
+            "vxlan" => Self::Vxlan,
+            "bridge" => Self::Bridge,
+            "tun" => Self::Tap,
+            _ => Self::Other,
+        }
+    }
+
+    /// The word for it in records and reports.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Veth => "veth",
+            Self::Macvlan => "macvlan",
+            Self::Vlan => "vlan",
+            Self::Vxlan => "vxlan",
+            Self::Bridge => "bridge",
+            Self::Tap => "tap",
+            Self::Virtio => "virtio",
+            Self::Other => "other",
+        }
+    }
+
+    /// The kernel's word for it; it has none for a network card.
+    pub(crate) fn kernel_word(self) -> &'static str {
+        match self {
+            Self::Tap => "tun",
+            Self::Virtio | Self::Other => "",
+            Self::Veth | Self::Macvlan | Self::Vlan | Self::Vxlan | Self::Bridge => self.word(),
+        }
+    }
+
+    /// Whether its operational state says when frames pass. A tunnel device says nothing of itself (its state is
+    /// "unknown"), and a bridge without ports has no carrier to wait for.
+    pub(crate) fn tells_state(self) -> bool {
+        match self {
+            Self::Veth | Self::Macvlan | Self::Vlan => true,
+            Self::Vxlan | Self::Bridge | Self::Tap | Self::Virtio | Self::Other => false,
+        }
     }
 }
 

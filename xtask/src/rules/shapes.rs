@@ -9,6 +9,7 @@ use syn::{Fields, Item};
 
 use super::Verdict;
 use crate::house::House;
+use crate::kinds::KINDS;
 use crate::source::{Module, Source};
 
 const ADVICE: &str = "keep the one of the lower crate; a frozen reader of an older version gets a line in \
@@ -85,6 +86,8 @@ struct Shape<'a> {
     krate: &'a str,
     path: String,
     file: &'a str,
+    /// Whether it tells the variants of a kind apart: what crates keep of each of them is not the list of its words.
+    is_kind: bool,
     parts: Parts,
 }
 
@@ -104,7 +107,8 @@ impl Shape<'_> {
                     one.keys().eq(other.keys())
                 }
                 (Parts::Enum(one), Parts::Enum(other)) if one.len() >= NAMES_SUFFICE => {
-                    one.keys().eq(other.keys()) && (one == other || are_words(one) || are_words(other))
+                    let restates = !self.is_kind && (are_words(one) || are_words(other));
+                    one.keys().eq(other.keys()) && (one == other || restates)
                 }
                 (one, other) => one == other,
             }
@@ -121,7 +125,9 @@ fn shapes_of(module: &Module) -> Vec<Shape<'_>> {
         let (name, parts) = parts(item)?;
         let words = [&module.krate].into_iter().chain(&module.path).chain([&name]);
         let path = words.map(String::as_str).collect::<Vec<_>>().join("::");
-        Some(Shape { krate: &module.krate, path, file: &module.file, parts })
+        let kind = format!("{}::{name}", module.krate);
+        let is_kind = KINDS.iter().any(|known| known.enums.contains(&kind.as_str()));
+        Some(Shape { krate: &module.krate, path, file: &module.file, is_kind, parts })
     });
     shapes.collect()
 }
@@ -194,6 +200,15 @@ mod tests {
         for (one, other, expected) in cases {
             assert_eq!(found(&[], one, other).len(), expected, "{one} / {other}");
         }
+    }
+
+    #[test]
+    fn what_a_crate_keeps_of_each_variant_of_a_kind_is_no_list_of_its_words() {
+        let module = |krate: &str, text| Module::parse(krate, vec![], &format!("{krate}.rs"), text).unwrap();
+        let words = || module("workload", "enum WorkloadKind { A, B, C }");
+        let found = |other| violations(&[], &Source { modules: vec![words(), module("b", other)] }).len();
+        assert_eq!(found("enum Kept { A(X), B(Y), C(Z) }"), 0);
+        assert_eq!(found("enum Word { A, B, C }"), 1);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Programs beside each other: as many at a time as may be, what each prints handed over in one piece.
+//! Programs beside each other: one for each CPU, what each prints handed over in one piece.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError, mpsc};
@@ -6,15 +6,13 @@ use std::thread;
 
 use anyhow::Result;
 
-/// How many run at a time.
-const AT_ONCE: usize = 4;
-
-/// Runs all of them with `run`, and hands what one printed to `show` when it has ended; tells whether all ended well.
+/// Runs all of them with `run`, the first ones first and `at_once` at a time, and hands what one printed to `show` when it has ended; tells whether all ended well.
 ///
 /// # Errors
 /// The first of `run`.
 pub(crate) fn run<T: Sync>(
     programs: &[T],
+    at_once: usize,
     run: &(impl Fn(&T, &mut dyn FnMut(&str)) -> Result<bool> + Sync),
     show: &mut dyn FnMut(&str),
 ) -> Result<bool> {
@@ -22,7 +20,7 @@ pub(crate) fn run<T: Sync>(
     let left = Mutex::new(programs.iter().collect::<VecDeque<_>>());
     let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
+        for _ in 0..at_once {
             let ended = ended.clone();
             scope.spawn(move || {
                 while let Some(program) = next() {
@@ -51,6 +49,8 @@ mod tests {
 
     use super::*;
 
+    const AT_ONCE: usize = 4;
+
     #[test]
     fn programs_run_beside_each_other_and_their_lines_stay_together() {
         let together = Barrier::new(AT_ONCE);
@@ -62,7 +62,8 @@ mod tests {
             }
             Ok(*name != 1)
         };
-        let good = run(&names, &says, &mut |line| shown.push(line.to_owned())).expect("all could be run");
+        let good =
+            run(&names, AT_ONCE, &says, &mut |line| shown.push(line.to_owned())).expect("all could be run");
         assert!(!good, "the second did not end well");
         assert!(shown.chunks(3).all(|lines| lines.iter().all(|line| *line == lines[0])), "{shown:?}");
         assert_eq!(shown.len(), 3 * AT_ONCE);
@@ -71,8 +72,8 @@ mod tests {
     #[test]
     fn one_that_cannot_be_run_is_an_error() {
         let fails = |_: &usize, _: &mut dyn FnMut(&str)| Err(anyhow!("no such program"));
-        assert!(run(&[1, 2], &fails, &mut |_| ()).is_err());
+        assert!(run(&[1, 2], AT_ONCE, &fails, &mut |_| ()).is_err());
         let never = |_: &usize, _: &mut dyn FnMut(&str)| Ok(true);
-        assert!(run(&[], &never, &mut |_| ()).expect("nothing to run"));
+        assert!(run(&[], AT_ONCE, &never, &mut |_| ()).expect("nothing to run"));
     }
 }

@@ -1,5 +1,5 @@
-//! Test programs: built by one `cargo test`, run as it would run them. Which mostly wait is said by their packages. Must
-//! not know what they print.
+//! Test programs: built by one `cargo test`, run as it would run them. Which take longest is said by their packages.
+//! Must not know what they print.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ pub(crate) struct Program {
     name: String,
     path: PathBuf,
     folder: PathBuf,
-    /// Whether others that wait may run beside it: it measures nothing that they would disturb.
-    pub(crate) waits: bool,
+    /// Whether it takes long, and should begin before others.
+    pub(crate) long: bool,
 }
 
 /// Builds those of these packages; of all if none is named.
@@ -41,7 +41,7 @@ impl Program {
             name: format!("{} {kind} {}", package.name, target.name),
             path: path.into(),
             folder: package.manifest_path.parent().map_or_else(PathBuf::new, Into::into),
-            waits: waits(package, &target.name),
+            long: is_long(package, &target.name),
         })
     }
 
@@ -54,9 +54,9 @@ impl Program {
     }
 }
 
-/// `[package.metadata.tests] waits = [...]` names the test programs of a package that mostly wait.
-fn waits(package: &Package, target: &str) -> bool {
-    let named = package.metadata["tests"]["waits"].as_array();
+/// `[package.metadata.tests] long = [...]` names the test programs of a package that take long.
+fn is_long(package: &Package, target: &str) -> bool {
+    let named = package.metadata["tests"]["long"].as_array();
     named.into_iter().flatten().any(|name| name == target)
 }
 

@@ -9,8 +9,8 @@ use units::Nanos;
 use crate::{
     design::{BUDGETS, LEAST_PRECISE, MOST_TRIALS, PRECISIONS},
     diagnosis::Problem,
-    document::{Document, PortsWord, ScheduleTable},
-    scenario::{Ports, Schedule},
+    document::{Document, ScheduleTable},
+    scenario::Schedule,
 };
 
 const TRIALS: u32 = 5;
@@ -28,10 +28,7 @@ pub(crate) fn schedule(document: &Document) -> Result<Schedule, Vec<Problem>> {
         let message = format!("a pause of {pause} between trials is out of range");
         problems.push(out_of_range(written.span(), message, format!("take {LONGEST_PAUSE} or less")));
     }
-    let ports = match table.ports {
-        Some(PortsWord::Vary) => Ports::Vary,
-        Some(PortsWord::Fixed) | None => Ports::Fixed,
-    };
+    let ports = table.ports.unwrap_or_default();
     if problems.is_empty() {
         Ok(Schedule { trials, pause, seed: table.seed, design, ports })
     } else {

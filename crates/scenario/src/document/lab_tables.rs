@@ -22,11 +22,11 @@ pub(crate) struct HostTable {}
 pub(crate) struct VmTable {
     /// What runs it: `qemu`, or `firecracker`, which has one board, one queue each way, no vhost-net, and needs KVM.
     /// Default: `qemu`.
-    #[schemars(with = "Option<MonitorWord>")]
-    pub(crate) monitor: Option<Spanned<MonitorWord>>,
+    #[schemars(with = "Option<Monitor>")]
+    pub(crate) monitor: Option<Spanned<Monitor>>,
     /// What its devices are attached to: `q35` (a PC) or `microvm` (virtio-mmio, as Firecracker has). Default: `q35`.
-    #[schemars(with = "Option<BoardWord>")]
-    pub(crate) board: Option<Spanned<BoardWord>>,
+    #[schemars(with = "Option<Board>")]
+    pub(crate) board: Option<Spanned<Board>>,
     /// CPUs of the guest. Default: 1.
     #[schemars(with = "Option<u32>", range(min = 1, max = 255))]
     pub(crate) vcpus: Option<Spanned<u32>>,
@@ -69,44 +69,6 @@ pub(crate) struct VmTable {
     #[serde(default)]
     #[schemars(with = "Vec<u32>")]
     pub(crate) monitor_cpus: Vec<Spanned<u32>>,
-}
-
-/// What runs a virtual machine.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum MonitorWord {
-    /// QEMU.
-    Qemu,
-    /// Firecracker.
-    Firecracker,
-}
-
-impl From<MonitorWord> for Monitor {
-    fn from(word: MonitorWord) -> Self {
-        match word {
-            MonitorWord::Qemu => Self::Qemu,
-            MonitorWord::Firecracker => Self::Firecracker,
-        }
-    }
-}
-
-/// What a virtual machine's devices are attached to.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum BoardWord {
-    /// A PC with PCI Express.
-    Q35,
-    /// QEMU's minimal machine: virtio-mmio.
-    Microvm,
-}
-
-impl From<BoardWord> for Board {
-    fn from(word: BoardWord) -> Self {
-        match word {
-            BoardWord::Q35 => Self::Q35,
-            BoardWord::Microvm => Self::Microvm,
-        }
-    }
 }
 
 /// An egress gateway: what pods of a node send to some destinations is routed through a tunnel to the egress host, and

@@ -13,7 +13,7 @@ use super::{
     device_table::Vary,
     written::{As, Value},
 };
-use crate::{link::Layer, names::DeviceRef};
+use crate::{link::Layer, names::DeviceRef, scenario::Ports};
 
 /// A path: from one end to another through named layers. The client is at `from`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -109,16 +109,6 @@ pub(crate) struct ScheduleTable {
     #[schemars(with = "Option<Objective>")]
     pub(crate) objective: Option<Spanned<Objective>>,
     /// Where the client's ports come from, of workloads that name none. Default: fixed.
-    #[schemars(with = "Option<PortsWord>")]
-    pub(crate) ports: Option<PortsWord>,
-}
-
-/// Where the client's ports come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum PortsWord {
-    /// From the cell: the same in every trial of it.
-    Fixed,
-    /// From the kernel: others in every trial.
-    Vary,
+    #[schemars(with = "Option<Ports>")]
+    pub(crate) ports: Option<Ports>,
 }

@@ -12,8 +12,8 @@ pub(crate) fn vm(table: &VmTable) -> Vm {
     let usual = Vm::default();
     let number = |written: &Option<Spanned<u32>>, usual| written.as_ref().map_or(usual, |n| *n.get_ref());
     Vm {
-        monitor: table.monitor.as_ref().map_or(usual.monitor, |word| (*word.get_ref()).into()),
-        board: table.board.as_ref().map_or(usual.board, |word| (*word.get_ref()).into()),
+        monitor: table.monitor.as_ref().map_or(usual.monitor, |word| *word.get_ref()),
+        board: table.board.as_ref().map_or(usual.board, |word| *word.get_ref()),
         vcpus: number(&table.vcpus, usual.vcpus),
         memory: table.memory.as_ref().map_or(usual.memory, |memory| memory.get_ref().0),
         queues: number(&table.queues, usual.queues),

@@ -87,8 +87,12 @@ fn a_frame_reaches_the_device_of_its_own_vlan_alone() {
     assert_eq!(way(&bridged), ["a:v20-a", "a:eth0", "b:eth0", "b:v20-b", "b:br", "b:pod", "pod:eth0"]);
     let text = vlan().replacen("id = 10", "id = 11", 1);
     check_text(&text, "from = \"a:mv-a\"", "cannot be reached", "nobody that `a:mv-a` is connected to");
-    let untagged = vlan().replacen("from = \"a:mv-a\"", "from = \"a:eth0\"", 1);
-    check_text(&untagged, "from = \"a:eth0\"", "cannot be reached", "no route");
+    let untagged = vlan()
+        .replace("198.18.2.1/24", "198.18.3.1/24")
+        .replace("198.18.0.1/24", "198.18.2.8/24")
+        .replace("198.18.0.2/24", "198.18.2.9/24")
+        .replacen("from = \"a:v20-a\"", "from = \"a:eth0\"", 1);
+    check_text(&untagged, "from = \"a:eth0\"", "cannot be reached", "nobody that `a:eth0` is connected to");
 }
 
 #[test]
