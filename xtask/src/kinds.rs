@@ -33,7 +33,7 @@ pub(crate) const KINDS: &[Kind] = &[
         why: "each phase of a run still lists the links itself" },
     Kind { name: "workload",
         enums: &["workload::WorkloadSettings", "workload::EndMeasurement", "workload::Measurement", "samples::Sent", "samples::ToldKind", "scenario::KindWord",
-            "findings::SoloOutcome", "traffic::Kind", "traffic::Purpose", "traffic::Work", "cli::Lines"],
+            "findings::SoloOutcome", "traffic::Kind", "traffic::Purpose", "server::Work", "cli::Lines"],
         own: &["crates/workload/"],
         words: &["connect", "ping-pong", "stream"],
         budget: 77,

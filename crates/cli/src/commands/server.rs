@@ -17,10 +17,8 @@ use std::{
 };
 
 use anyhow::Context;
-use traffic::{
-    Stop,
-    door::{self, Event, Watcher},
-};
+use server::{Event, Watcher};
+use traffic::Stop;
 
 pub(crate) use flags::ServerArgs;
 
@@ -45,7 +43,7 @@ pub(crate) fn run(args: &ServerArgs) -> anyhow::Result<Exit> {
         measure: Mutex::default(),
         hints: Hints::default(),
     };
-    door::serve(&config, &stop, &teller).context("cannot serve")?;
+    server::serve(&config, &stop, &teller).context("cannot serve")?;
     let failed = args.course.once && teller.failed.load(Ordering::Relaxed);
     Ok(if failed { Exit::Failure } else { Exit::Success })
 }

@@ -26,7 +26,7 @@ const PIECE: usize = 64 << 10;
 /// # Errors
 /// When it fails, says nonsense, takes longer than `limit`, or is not to go on. What it has carried till then, both
 /// ways, is added to `carried` as it passes.
-pub(crate) fn serve(
+pub fn serve(
     socket: &TcpStream,
     said: Handshake,
     limit: Nanos,

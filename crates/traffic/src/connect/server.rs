@@ -14,7 +14,6 @@ use workload::{ConnectEnd, ConnectSettings};
 
 use super::{CONTROL, COUNTED, GRACE, PATIENCE, answer::Desk, check};
 use crate::{
-    crew::{self, Job, Shared, Spent},
     dial,
     error::{Error, Result},
     gather,
@@ -22,8 +21,9 @@ use crate::{
     observer::Observer,
     outcome::Outcome,
     socket::{TICK, is_wait, limit_waits},
-    spec::{ServerSpec, cpu_of},
+    spec::ServerSpec,
     stop::Stop,
+    workers::{self, CpuMeter, Job, Shared, cpu_of},
 };
 
 const END: &str = "server";
@@ -82,7 +82,7 @@ impl Server {
             .collect();
         let watch = || watch(&control, &spec, &name, &over, &shared);
         jobs.push(Job { name: name.clone(), thread: "accept watch".to_owned(), work: Box::new(watch) });
-        let threads = crew::run(jobs, &shared, observer)?.into_iter().flatten().collect();
+        let threads = workers::run(jobs, &shared, observer)?.into_iter().flatten().collect();
         Ok(Outcome { measured: ConnectEnd::Server, threads })
     }
 }
@@ -105,7 +105,7 @@ fn serve(
     };
     let goes_on = || !over.load(Ordering::Relaxed) && shared.check().is_ok();
     shared.wait_for_start()?;
-    let spent = Spent::from_now();
+    let spent = CpuMeter::from_now();
     while goes_on() {
         match listener.accept() {
             // A connection that fails is counted by the client; a stranger's is closed.

@@ -18,12 +18,12 @@ use super::{
     under::Beside,
 };
 use crate::{
-    crew::{self, Job, Shared, Spent},
     error::{Error, Result},
     observer::Observer,
     outcome::Outcome,
-    spec::{ClientSpec, cpu_of},
+    spec::ClientSpec,
     stop::Stop,
+    workers::{self, CpuMeter, Job, Shared, cpu_of},
 };
 
 /// How its threads are called.
@@ -61,7 +61,7 @@ pub(crate) fn run_client(
 ///
 /// # Errors
 /// When the peer ends a connection before its time or is not heard for long.
-pub(crate) fn exchange<F: Format>(
+pub fn exchange<F: Format>(
     line: &Line,
     format: &F,
     load: &PingPongSettings,
@@ -72,10 +72,12 @@ pub(crate) fn exchange<F: Format>(
     let shared = Shared::new(stop);
     let keeper = Keeper::new(observer);
     let parts = match load.schedule {
-        Schedule::Closed => crew::run(vec![closed_job(line, format, load, cpus, &shared)], &shared, &keeper),
+        Schedule::Closed => {
+            workers::run(vec![closed_job(line, format, load, cpus, &shared)], &shared, &keeper)
+        }
         Schedule::Open { period } => {
             let open = Open::new(line, load, period, &shared);
-            crew::run(open_jobs(&open, line, format, load, cpus, &shared), &shared, &keeper)
+            workers::run(open_jobs(&open, line, format, load, cpus, &shared), &shared, &keeper)
         }
     };
     match parts {
@@ -108,7 +110,7 @@ fn closed_job<'a, F: Format + 'a>(
         let length = load.message.0 as usize;
         recorder::prepare(shared);
         shared.wait_for_start()?;
-        let spent = Spent::from_now();
+        let spent = CpuMeter::from_now();
         let mut notes = Recorder::new(load, monotonic(), shared);
         let done = shared.ended(closed::run(line, format, length, &mut notes));
         let thread = spent.until_now(END, ThreadRole::Ping);
@@ -130,7 +132,7 @@ fn open_jobs<'a, F: Format + 'a>(
     let send = move || {
         pin(cpus, 0)?;
         shared.wait_for_start()?;
-        let spent = Spent::from_now();
+        let spent = CpuMeter::from_now();
         let (lateness, seen) = open.send(writer)?;
         let thread = spent.until_now(END, ThreadRole::Ping);
         let noted = Noted { seen, ..Noted::default() };
@@ -140,7 +142,7 @@ fn open_jobs<'a, F: Format + 'a>(
         pin(cpus, 1)?;
         recorder::prepare(shared);
         shared.wait_for_start()?;
-        let spent = Spent::from_now();
+        let spent = CpuMeter::from_now();
         let mut notes = Recorder::new(load, open.begin()?, shared);
         let done = open.receive(&reader, &mut notes);
         let thread = spent.until_now(END, ThreadRole::Ping);
@@ -171,7 +173,7 @@ pub(super) fn pin(cpus: Option<&[u32]>, thread: usize) -> Result<()> {
 }
 
 fn outcome(mut parts: Vec<Part>, kept: Kept, line: &Line, cpus: Option<&[u32]>) -> Outcome<PingPongEnd> {
-    let last = parts.pop().expect("a crew of one or two");
+    let last = parts.pop().expect("one worker or two");
     let mut data = PingPongData {
         round_trips: kept.measured,
         intervals: kept.intervals,

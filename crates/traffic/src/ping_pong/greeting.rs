@@ -25,7 +25,7 @@ const SLOT: Nanos = Nanos::from_secs(10);
 
 /// Who says what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Word {
+pub enum Word {
     /// A client wants to be served.
     Asks,
     /// A server wants the cookie back.
@@ -40,10 +40,10 @@ pub(crate) enum Word {
 
 /// One of these datagrams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Greeting {
-    pub(crate) handshake: Handshake,
-    pub(crate) word: Word,
-    pub(crate) cookie: u64,
+pub struct Greeting {
+    pub handshake: Handshake,
+    pub word: Word,
+    pub cookie: u64,
 }
 
 impl Word {
@@ -60,17 +60,17 @@ impl Word {
 
 impl Greeting {
     /// With which a client begins.
-    pub(crate) const fn asking(handshake: Handshake) -> Self {
+    pub const fn asking(handshake: Handshake) -> Self {
         Self { handshake, word: Word::Asks, cookie: 0 }
     }
 
     /// The same client, another word.
-    pub(crate) const fn with(self, word: Word) -> Self {
+    pub const fn with(self, word: Word) -> Self {
         Self { word, ..self }
     }
 
     /// A server's answer to the same client: that it is not served, and why.
-    pub(crate) const fn refusing(self, because: Refused) -> Self {
+    pub const fn refusing(self, because: Refused) -> Self {
         Self { cookie: because.code(), ..self.with(Word::Refuses) }
     }
 
@@ -79,7 +79,7 @@ impl Greeting {
         (self.word == Word::Refuses).then(|| Refused::from_code(self.cookie))
     }
 
-    pub(crate) fn encode(self) -> [u8; LENGTH] {
+    pub fn encode(self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         bytes[..handshake::LENGTH].copy_from_slice(&self.handshake.encode());
         bytes[32..36].copy_from_slice(&self.word.code().to_be_bytes());
@@ -89,7 +89,7 @@ impl Greeting {
 
     /// `None` for anything else, at a glance where its length is another.
     #[inline]
-    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; LENGTH] = bytes.try_into().ok()?;
         let (said, rest) = bytes.split_first_chunk::<{ handshake::LENGTH }>()?;
         let (word, cookie) = rest.split_first_chunk::<4>()?;
@@ -101,16 +101,16 @@ impl Greeting {
 
 /// Makes cookies and knows its own again, without remembering any.
 #[derive(Debug, Default)]
-pub(crate) struct Cookies(RandomState);
+pub struct Cookies(RandomState);
 
 impl Cookies {
     /// The answer to who asks, or returns what is no cookie.
-    pub(crate) fn offer(&self, said: Greeting, peer: SocketAddr, now: u64) -> Greeting {
+    pub fn offer(&self, said: Greeting, peer: SocketAddr, now: u64) -> Greeting {
         Greeting { cookie: self.cookie(said, peer, now / SLOT.0), ..said.with(Word::Offers) }
     }
 
     /// Whether `said` returns what was offered to `peer` a short time ago.
-    pub(crate) fn know(&self, said: Greeting, peer: SocketAddr, now: u64) -> bool {
+    pub fn know(&self, said: Greeting, peer: SocketAddr, now: u64) -> bool {
         let slot = now / SLOT.0;
         let good = |slot| said.cookie == self.cookie(said, peer, slot);
         said.word == Word::Proves && (good(slot) || slot.checked_sub(1).is_some_and(good))

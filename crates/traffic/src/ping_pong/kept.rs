@@ -6,7 +6,7 @@ use workload::{Interval, LatencyHistogram, PingPongInterval};
 
 use crate::observer::{Beat, FlowId, Observer};
 
-/// Stands between a crew and whoever listens, and keeps every interval.
+/// Stands between a workers and whoever listens, and keeps every interval.
 pub(super) struct Keeper<'a> {
     observer: &'a dyn Observer,
     kept: RefCell<Kept>,
@@ -28,7 +28,7 @@ impl<'a> Keeper<'a> {
         Self { observer, kept: RefCell::default() }
     }
 
-    /// What was heard until the crew had ended.
+    /// What was heard until the workers had ended.
     pub(super) fn into_kept(self) -> Kept {
         self.kept.into_inner()
     }

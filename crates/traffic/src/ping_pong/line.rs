@@ -25,7 +25,7 @@ const LONGEST: usize = 65_535;
 
 /// A connected socket and how it is waited on. The socket's own waits must be limited.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub struct Line {
     socket: Carrier,
     waiting: Waiting,
     /// For errors.
@@ -34,13 +34,13 @@ pub(crate) struct Line {
 
 /// What carries the messages.
 #[derive(Debug)]
-pub(crate) enum Carrier {
+pub enum Carrier {
     Tcp(TcpStream),
     Udp(UdpSocket),
 }
 
 /// What has arrived and was not yet taken.
-pub(crate) struct Inbox {
+pub struct Inbox {
     bytes: Vec<u8>,
     /// Of a stream whose messages have a known length; else whatever arrives together is one.
     message: Option<usize>,
@@ -49,7 +49,7 @@ pub(crate) struct Inbox {
 }
 
 /// What one wait brought.
-pub(crate) enum Arrival<'a> {
+pub enum Arrival<'a> {
     Message(&'a [u8]),
     /// The peer has ended the connection between two messages.
     End,
@@ -57,7 +57,7 @@ pub(crate) enum Arrival<'a> {
 }
 
 impl Line {
-    pub(crate) fn new(socket: Carrier, waiting: Waiting, name: String) -> Self {
+    pub fn new(socket: Carrier, waiting: Waiting, name: String) -> Self {
         Self { socket, waiting, name }
     }
 
@@ -71,12 +71,12 @@ impl Line {
     }
 
     /// How errors call it.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Whether nothing gets lost on it.
-    pub(crate) const fn is_stream(&self) -> bool {
+    pub const fn is_stream(&self) -> bool {
         matches!(self.socket, Carrier::Tcp(_))
     }
 
@@ -89,7 +89,7 @@ impl Line {
     }
 
     /// Room for what arrives; on a stream in messages of `length`, where that is known.
-    pub(crate) fn inbox(&self, length: Option<usize>) -> Inbox {
+    pub fn inbox(&self, length: Option<usize>) -> Inbox {
         let message = length.filter(|_| self.is_stream());
         let room = message.unwrap_or(0).max(LONGEST);
         Inbox { bytes: vec![0; room], message, from: 0, to: 0 }
@@ -98,7 +98,7 @@ impl Line {
     /// Sends a whole message; `wait` is asked whenever a stream had no room for as long as a wait may last. A
     /// datagram that the kernel had no room for is lost, as it may be anywhere else on its way.
     #[inline]
-    pub(crate) fn send(&self, bytes: &[u8], wait: impl Fn() -> Result<()>) -> Result<()> {
+    pub fn send(&self, bytes: &[u8], wait: impl Fn() -> Result<()>) -> Result<()> {
         match &self.socket {
             Carrier::Udp(socket) => match socket.send(bytes) {
                 Ok(_) => Ok(()),
@@ -125,7 +125,7 @@ impl Line {
     /// Takes the next message out of `inbox`, after waiting for it once where there is none: a peer that sends a byte now
     /// and then keeps nobody from looking at the time.
     #[inline]
-    pub(crate) fn receive<'a>(&self, inbox: &'a mut Inbox) -> io::Result<Arrival<'a>> {
+    pub fn receive<'a>(&self, inbox: &'a mut Inbox) -> io::Result<Arrival<'a>> {
         if !inbox.has_message() {
             match self.wait(inbox.room()) {
                 Ok(0) if self.is_stream() => return inbox.end(),
@@ -176,7 +176,7 @@ impl Line {
     }
 
     /// Names it in an error; for `map_err`.
-    pub(crate) fn failed(&self, operation: &'static str) -> impl FnOnce(io::Error) -> Error + use<'_> {
+    pub fn failed(&self, operation: &'static str) -> impl FnOnce(io::Error) -> Error + use<'_> {
         Error::socket(operation, || self.name.clone())
     }
 }
@@ -224,8 +224,10 @@ impl Inbox {
 mod tests {
     use std::net::TcpListener;
 
+    use plumb_tests::on_loopback;
+
     use super::*;
-    use crate::testing::{HERE, on_loopback};
+    use crate::testing::HERE;
 
     fn check(waiting: Waiting) {
         let done = on_loopback(|| {

@@ -13,7 +13,7 @@ pub(crate) const HEADER: usize = 16;
 pub(crate) const CLOSING: u64 = u64::MAX;
 
 /// How the messages of a dialect are numbered and known again.
-pub(crate) trait Format: Clone + Send {
+pub trait Format: Clone + Send {
     /// The bytes of message `number`.
     fn write(&mut self, number: u64) -> &[u8];
 
@@ -23,7 +23,7 @@ pub(crate) trait Format: Clone + Send {
 
 /// What came in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reply {
+pub enum Reply {
     /// The answer to a message of this number: so it says, whether such a message was sent or not.
     Answer(u64),
     /// The answer to a message that was sent, and answered, before those of the exchange.

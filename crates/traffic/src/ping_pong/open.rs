@@ -24,10 +24,10 @@ use super::{
     window::{Claim, Window},
 };
 use crate::{
-    crew::Shared,
     error::{Error, Result},
     refused::Refused,
     socket::TICK,
+    workers::Shared,
 };
 
 /// From the decision to begin to the first message: the receiver stands by then.

@@ -10,7 +10,7 @@ use units::Nanos;
 use workload::{PingPongInterval, PingPongSettings};
 
 use super::seen::Seen;
-use crate::{crew::Shared, error::Result, socket::TICK};
+use crate::{error::Result, socket::TICK, workers::Shared};
 
 /// Histograms that go round: one is filled, the others are under way to the thread that watches and back. Should
 /// all be, because it has been kept waiting for as many intervals, another one is made.
@@ -232,13 +232,13 @@ mod tests {
     use super::*;
     use crate::{
         Observer, Stop,
-        crew::{self, Job},
+        workers::{self, Job},
     };
 
     const MS: u64 = 1_000_000;
     const BEGIN: u64 = 1_000_000 * MS;
 
-    /// What a crew of one told.
+    /// What a worker told.
     #[derive(Default)]
     struct Heard(RefCell<Vec<PingPongInterval>>);
 
@@ -263,7 +263,7 @@ mod tests {
             Ok(recorder.finish().elapsed)
         };
         let job = Job { name: "test".into(), thread: "test".into(), work: Box::new(work) };
-        let elapsed = crew::run(vec![job], shared, &heard).expect("runs").remove(0);
+        let elapsed = workers::run(vec![job], shared, &heard).expect("runs").remove(0);
         (elapsed, heard.0.into_inner())
     }
 

@@ -20,7 +20,6 @@ use super::{
 };
 use crate::{
     bounds::{Bounds, Guard},
-    crew::{self, Job, Shared, Spent},
     error::Result,
     gather,
     observer::Observer,
@@ -29,6 +28,7 @@ use crate::{
     socket::{TICK, limit_waits},
     spec::ServerSpec,
     stop::Stop,
+    workers::{self, CpuMeter, Job, Shared},
 };
 
 /// How its threads are called.
@@ -124,7 +124,7 @@ fn serve(
 ///
 /// # Errors
 /// When the connection fails, the client takes more than `bounds` grant, or it was asked to stop.
-pub(crate) fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Result<Outcome<PingPongEnd>> {
+pub fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Result<Outcome<PingPongEnd>> {
     limit_waits(&socket, TICK)?;
     sys::socket::set_nodelay(&socket, true)?;
     let peer = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
@@ -137,7 +137,7 @@ pub(crate) fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Resul
 ///
 /// # Errors
 /// When the socket fails, the client takes more than `bounds` grant, or it was asked to stop.
-pub(crate) fn serve_udp(
+pub fn serve_udp(
     socket: UdpSocket,
     said: Greeting,
     bounds: Bounds,
@@ -169,7 +169,7 @@ impl Pong<'_> {
     fn run(self, shared: &Shared<'_>) -> Result<Outcome<PingPongEnd>> {
         let Self { line, inbox, token, patience, cpus } = self;
         tcp::give_go(line)?;
-        let spent = Spent::from_now();
+        let spent = CpuMeter::from_now();
         let seen = echo::run(line, inbox, token, &patience, || shared.check())?;
         let thread = spent.until_now(END, ThreadRole::Pong);
         let mut server = line.facts(cpus);
@@ -190,6 +190,6 @@ fn crew_of_one<'a>(
         shared.wait_for_start()?;
         pong.run(shared)
     };
-    let mut outcomes = crew::run(vec![Job { name, thread, work: Box::new(work) }], shared, observer)?;
+    let mut outcomes = workers::run(vec![Job { name, thread, work: Box::new(work) }], shared, observer)?;
     Ok(outcomes.remove(0))
 }

@@ -115,7 +115,7 @@ fn hears(
 }
 
 /// A UDP socket as the load wants it. Its waits are limited to [`TICK`].
-pub(crate) fn bind(address: SocketAddr, settings: &SocketSettings) -> Result<UdpSocket> {
+pub fn bind(address: SocketAddr, settings: &SocketSettings) -> Result<UdpSocket> {
     let object = || format!("{address} for UDP");
     let socket = Socket::new(domain(address), Type::DGRAM, Some(Protocol::UDP))
         .map_err(Error::socket("open a socket on", object))?;

@@ -12,10 +12,10 @@ use super::{
     series::{Reading, Series},
 };
 use crate::{
-    crew::Shared,
     error::{Error, Result},
     observer::FlowId,
     socket::TICK,
+    workers::Shared,
 };
 
 /// CPUs that are kept of those that a thread was seen on.

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use traffic::door::{Auth, Config, Limits};
+use server::{Auth, Config, Limits};
 
 use super::flags::ServerArgs;
 use crate::failure::Misuse;

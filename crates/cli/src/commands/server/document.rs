@@ -4,7 +4,7 @@
 use ::workload::FlowEnd;
 use serde::Serialize;
 use serde_json::{Value, json};
-use traffic::door::{Client, Dialect, Event, Report, Work};
+use server::{Client, Event, Report, ServedProtocol, Work};
 
 /// iperf3's document with one object more, which its readers pass over.
 #[derive(Serialize)]
@@ -31,7 +31,7 @@ fn told(client: &Client, report: &Report) -> Value {
         "number": client.number,
         "peer": client.peer,
         "local": client.local,
-        "dialect": dialect(client),
+        "dialect": protocol(client),
         "load": load(client),
         "lasted_ns": report.lasted,
         "flows": here.map(|outcome| outcome.measured.flows().iter().map(flow).collect::<Vec<_>>()),
@@ -43,11 +43,11 @@ fn told(client: &Client, report: &Report) -> Value {
     })
 }
 
-fn dialect(client: &Client) -> &'static str {
-    match client.dialect {
-        Dialect::Native => "plumb",
-        Dialect::Iperf3 => "iperf3",
-        Dialect::Sockperf => "sockperf",
+fn protocol(client: &Client) -> &'static str {
+    match client.protocol {
+        ServedProtocol::Native => "plumb",
+        ServedProtocol::Iperf3 => "iperf3",
+        ServedProtocol::Sockperf => "sockperf",
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
     fn a_client_is_one_line_of_json() {
         let [peer, local] = ["198.18.0.1:40000", "198.18.0.2:5201"].map(|text| text.parse().expect("valid"));
         let work = Work::PingPong(Transport::Udp);
-        let client = Client { number: 1, peer, local, dialect: Dialect::Sockperf, work };
+        let client = Client { number: 1, peer, local, protocol: ServedProtocol::Sockperf, work };
         let mut report = Report {
             lasted: Nanos::from_secs(2),
             here: None,

@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use plumb_tests::{in_one_of_five, on_loopback};
 use units::{Bytes, Nanos};
 use workload::{Background, Direction, Mode, PingPongSettings, Schedule, Transport};
 
@@ -15,7 +16,7 @@ use crate::{
     handshake::{Handshake, Purpose},
     ping_pong::{Greeting, Server, Word, run_client},
     probe_mtu,
-    testing::{BUSY, HERE, Moves, TOKEN, in_one_of_five, on_loopback},
+    testing::{BUSY, HERE, Moves, TOKEN},
 };
 
 #[test]

@@ -14,7 +14,6 @@ use workload::{EndSeries, Mode, Until};
 
 use super::sample::Tcp;
 use crate::{
-    crew::{Shared, Spent},
     error::{Error, Result},
     socket::is_wait,
     stream::{
@@ -23,6 +22,7 @@ use crate::{
         goal::{Patience, end_of_record},
         pulse::Pulse,
     },
+    workers::{CpuMeter, Shared},
 };
 
 /// The receiver may begin this much after the sender, when its machine is busy.
@@ -67,7 +67,7 @@ impl<'a> Receiver<'a> {
     /// Reads until the end of the stream.
     pub(super) fn run(mut self, shared: &Shared<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let flow = self.flow;
-        let spent = Spent::from_now();
+        let spent = CpuMeter::from_now();
         let mut pulse = Pulse::begin(flow, shared, Tcp::of(self.socket));
         let found = self.receive_all(&mut pulse)?;
         let end = end_of_record(flow.load, pulse.begun(), pulse.latest(), found);

@@ -16,7 +16,6 @@ use workload::{EndSeries, Mode, SocketFacts};
 
 use super::sample::Tcp;
 use crate::{
-    crew::{Shared, Spent},
     error::{Error, Result},
     socket::is_wait,
     stream::{
@@ -26,6 +25,7 @@ use crate::{
         pace::{Pace, await_due},
         pulse::Pulse,
     },
+    workers::{CpuMeter, Shared},
 };
 
 /// The send buffer of a spliced stream over a path of at most [`NEAR`], unless the load has a window: the kernel
@@ -56,7 +56,7 @@ impl<'a> Sender<'a> {
     /// Sends until the end, then waits until the peer has read everything, unless that is the dialect's affair.
     pub(super) fn run(mut self, shared: &Shared<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let Self { flow, socket, .. } = self;
-        let spent = Spent::from_now();
+        let spent = CpuMeter::from_now();
         let mut pulse = Pulse::begin(flow, shared, Tcp::of(socket));
         self.send_all(&mut pulse)?;
         let thread = spent.until_now(flow.end, ThreadRole::Send);

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use plumb_tests::{in_one_of_five, on_loopback};
 use units::{Bytes, Nanos};
 use workload::{Direction, Until};
 
@@ -14,7 +15,7 @@ use super::{client_spec, flow, for_300_ms, server_spec, settings, total};
 use crate::{
     Beat, Error, Observer, Stop,
     stream::{Server, run_client},
-    testing::{BUSY, HERE, Moves, in_one_of_five, on_loopback},
+    testing::{BUSY, HERE, Moves},
 };
 
 #[test]

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use plumb_tests::on_loopback;
 use units::{Bytes, Nanos};
 use workload::{Direction, Mode, StreamSettings, Transport, Until};
 
@@ -14,7 +15,7 @@ use super::{datagrams, settings, total};
 use crate::{
     Beat, Observer, Stop, StreamOutcome,
     stream::{self, CLIENT, DatagramFormat, Finish, Flow, FlowSocket, SERVER, Start, Told},
-    testing::{HERE, on_loopback},
+    testing::HERE,
 };
 
 fn connected(load: &StreamSettings, format: DatagramFormat) -> (FlowSocket, FlowSocket) {

@@ -19,7 +19,6 @@ use super::{
     sequence::{Arrivals, Datagram},
 };
 use crate::{
-    crew::{Shared, Spent},
     error::{Error, Result},
     socket::is_wait,
     stream::{
@@ -28,6 +27,7 @@ use crate::{
         goal::{Patience, end_of_record},
         pulse::Pulse,
     },
+    workers::{CpuMeter, Shared},
 };
 
 /// How long the first datagram may take to come.
@@ -88,7 +88,7 @@ impl<'a> Receiver<'a> {
         let flow = self.flow;
         let mut pulse = Pulse::begin(flow, shared, Arrivals::new());
         self.await_first(&mut pulse, shared)?;
-        let spent = Spent::from_now();
+        let spent = CpuMeter::from_now();
         let found = self.receive_all(&mut pulse)?;
         let end = end_of_record(flow.load, pulse.begun(), pulse.latest(), found);
         let thread = spent.until_now(flow.end, ThreadRole::Receive);

@@ -12,7 +12,6 @@ use workload::{DatagramSample, EndSeries, Mode, SocketFacts};
 
 use super::{dial::is_refused, format::DatagramFormat, opening};
 use crate::{
-    crew::{Shared, Spent},
     error::{Error, Result},
     socket::{TICK, is_wait},
     stream::{
@@ -23,6 +22,7 @@ use crate::{
         pulse::{Pulse, Sampled},
         series::Reading,
     },
+    workers::{CpuMeter, Shared},
 };
 
 /// How long the receiver may take to begin.
@@ -76,7 +76,7 @@ impl<'a> Sender<'a> {
         if let Start::Opening(said) = flow.start {
             self.open(said, shared)?;
         }
-        let spent = Spent::from_now();
+        let spent = CpuMeter::from_now();
         let mut pulse = Pulse::begin(flow, shared, Departures::default());
         self.send_all(&mut pulse)?;
         let thread = spent.until_now(flow.end, ThreadRole::Send);
