@@ -1,4 +1,4 @@
-//! From a peer that has said what it wants to a client that is served: judged, in its turn, on a thread.
+//! From a peer that has said what it wants to a client that is served: checked, queued, on a thread of its own.
 
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 
@@ -13,16 +13,16 @@ use traffic::{
 use workload::Transport;
 
 use super::{
-    admission_check::{Denial, judge},
-    admission_queue::{Turn, WAITING, Waiting},
-    auth_worker::{Judged, Login},
+    admission_check::{Denial, check_limits},
+    admission_queue::{Admission, LIMIT, QueuedTest},
+    auth_worker::{CheckedLogin, Login},
     event::{Event, Refusal},
-    event_loop::Front,
-    pending::{Guest, dismiss},
-    session::{self, House, Place},
-    sessions::{Conversation, Intake, Requests, Sessions, WayIn},
+    event_loop::EventLoop,
+    pending::{PendingConnection, dismiss},
+    session::{self, ServerContext, SessionId},
+    sessions::{Conversation, Ingress, RequestIngress, Sessions, StreamIngress},
 };
-use crate::iperf3::server::{Arrival, Visit};
+use crate::iperf3::server::{AdmittedTest, DataConnection};
 
 /// Data connections of all iperf3 tests together, each with a thread; one test has 256 at most.
 const STREAMS: usize = 1024;
@@ -31,146 +31,149 @@ const UNKNOWN: Denial = Denial { told: (ErrorCode::AUTHORIZATION, 0), because: R
 /// Connections for one request that may wait for a thread of their client.
 const REQUESTS: usize = 256;
 
-impl<'scope> Front<'scope, '_> {
+impl<'scope> EventLoop<'scope, '_> {
     /// A data connection of a test under way.
-    pub(super) fn give_stream(&mut self, order: u64, guest: Guest, cookie: Cookie) {
+    pub(super) fn give_stream(&mut self, order: u64, connection: PendingConnection, cookie: Cookie) {
         // Closing it would do the same, but it is handed on.
-        let _ = self.poller.remove(&guest.socket);
-        if !self.sessions.give(cookie, Arrival::Tcp { order, socket: guest.socket }) {
-            self.hush.refused(guest.peer, Refusal::Parameters, monotonic());
+        let _ = self.poller.remove(&connection.socket);
+        if !self.sessions.give(cookie, DataConnection::Tcp { order, socket: connection.socket }) {
+            self.log.refused(connection.peer, Refusal::Parameters, monotonic());
         }
     }
 
-    /// An iperf3 client has sent its parameters: it is judged, and awaits its turn.
-    pub(super) fn line_up(
+    /// An iperf3 client has sent its parameters: it is checked, and queued.
+    pub(super) fn check_login(
         &mut self,
         order: u64,
-        guest: Guest,
+        connection: PendingConnection,
         cookie: Cookie,
         machine: Box<Machine>,
         params: Box<Params>,
     ) {
-        let (now, Guest { socket, peer, .. }) = (monotonic(), guest);
+        let (now, PendingConnection { socket, peer, .. }) = (monotonic(), connection);
         let Ok(local) = socket.local_addr() else { return };
-        // It is not heard while its login is judged.
+        // It is not read from while its login is checked.
         if self.poller.remove(&socket).is_err() {
-            return self.hush.refused(peer, Refusal::ConnectionLimit, now);
+            return self.log.refused(peer, Refusal::ConnectionLimit, now);
         }
-        let waiting = Waiting { order, socket, peer, local, cookie, machine, params, since: now };
-        match self.clerk.log_in(waiting, self.keys, now) {
-            Login::Needless(waiting) => self.await_turn(waiting, now),
+        let test = QueuedTest { order, socket, peer, local, cookie, machine, params, since: now };
+        match self.auth_worker.log_in(test, self.keys, now) {
+            Login::Needless(test) => self.enqueue(test, now),
             Login::Pending => {}
-            Login::Refused(waiting) => self.refuse(waiting, UNKNOWN, now),
-            Login::Busy(waiting) => waiting.deny(&mut self.hush, now),
+            Login::Refused(test) => self.refuse(test, UNKNOWN, now),
+            Login::Busy(test) => test.deny(&mut self.log, now),
         }
     }
 
-    /// Goes on with those whose login was judged.
-    pub(super) fn hear_clerk(&mut self, now: u64) {
-        while let Some(Judged { mut waiting, known }) = self.clerk.judged() {
+    pub(super) fn take_checked_logins(&mut self, now: u64) {
+        while let Some(CheckedLogin { mut test, known }) = self.auth_worker.next_checked() {
             if known {
-                waiting.since = now;
-                self.await_turn(waiting, now);
+                test.since = now;
+                self.enqueue(test, now);
             } else {
-                self.clerk.failed(waiting.peer.ip(), now);
-                self.refuse(waiting, UNKNOWN, now);
+                self.auth_worker.failed(test.peer.ip(), now);
+                self.refuse(test, UNKNOWN, now);
             }
         }
     }
 
-    fn refuse(&mut self, mut waiting: Waiting, denial: Denial, now: u64) {
-        self.hush.refused(waiting.peer, denial.because, now);
+    fn refuse(&mut self, mut test: QueuedTest, denial: Denial, now: u64) {
+        self.log.refused(test.peer, denial.because, now);
         let (code, number) = denial.told;
-        waiting.machine.refuse(code, number);
-        dismiss(&waiting.socket, &mut waiting.machine);
+        test.machine.refuse(code, number);
+        dismiss(&test.socket, &mut test.machine);
     }
 
-    /// A client that is known awaits its turn, if what it asks for may be served.
-    fn await_turn(&mut self, waiting: Waiting, now: u64) {
-        let (order, peer) = (waiting.order, waiting.peer);
-        if let Err(denial) = judge(&waiting.params, &self.house.config.limits) {
-            return self.refuse(waiting, denial, now);
+    /// A client that is known is queued, if what it asks for may be served.
+    fn enqueue(&mut self, test: QueuedTest, now: u64) {
+        let (order, peer) = (test.order, test.peer);
+        if let Err(denial) = check_limits(&test.params, &self.context.config.limits) {
+            return self.refuse(test, denial, now);
         }
-        if self.poller.add(&waiting.socket, order, Interest::Read).is_err() {
-            return self.hush.refused(peer, Refusal::ConnectionLimit, now);
+        if self.poller.add(&test.socket, order, Interest::Read).is_err() {
+            return self.log.refused(peer, Refusal::ConnectionLimit, now);
         }
-        if self.turns.count() >= WAITING {
-            return waiting.deny(&mut self.hush, now);
+        if self.queue.count() >= LIMIT {
+            return test.deny(&mut self.log, now);
         }
-        self.turns.add(waiting);
-        self.take_turns(now);
-        if let Some(before) = self.turns.place(order).filter(|_| self.house.config.queue) {
-            self.house.watcher.event(Event::Waits { peer, before });
+        self.queue.add(test);
+        self.admit_waiting(now);
+        if let Some(before) = self.queue.position(order).filter(|_| self.context.config.queue) {
+            self.context.watcher.event(Event::Waits { peer, before });
         }
     }
 
-    /// Serves those whose turn it is, and sends those away who have no hope of one.
-    pub(super) fn take_turns(&mut self, now: u64) {
-        while let Some(waiting) = self.turns.next(|waiting| turn(waiting, &self.sessions, &self.house)) {
-            let begun = self.begin_iperf3(waiting);
+    /// Serves those that may begin, and refuses those that have no hope of it.
+    pub(super) fn admit_waiting(&mut self, now: u64) {
+        while let Some(test) = self.queue.next(|test| admission(test, &self.sessions, &self.context)) {
+            let begun = self.begin_iperf3(test);
             self.tell(begun);
         }
-        self.turns.send_away(|waiting| turn(waiting, &self.sessions, &self.house), &mut self.hush, now);
+        self.queue.drop_late(|test| admission(test, &self.sessions, &self.context), &mut self.log, now);
     }
 
-    fn begin_iperf3(&mut self, waiting: Waiting) -> Result<()> {
+    fn begin_iperf3(&mut self, test: QueuedTest) -> Result<()> {
         // It stays with the client's thread, which waits for it in its own way.
-        self.poller.remove(&waiting.socket)?;
-        let Waiting { socket, peer, local, cookie, machine, params, .. } = waiting;
+        self.poller.remove(&test.socket)?;
+        let QueuedTest { socket, peer, local, cookie, machine, params, .. } = test;
         let count = params.streams().len();
-        let (intake, arriving) = Intake::new(cookie, params.transport(), (peer, local), count);
-        let (gathering, poke) = (intake.gathering(), self.poke.clone());
+        let (stream_ingress, arriving) = StreamIngress::new(cookie, params.transport(), (peer, local), count);
+        let (gathering, waker) = (stream_ingress.gathering(), self.waker.clone());
         let load = params.load();
         let gathered = Box::new(move || {
             gathering.store(false, std::sync::atomic::Ordering::Relaxed);
-            poke.poke();
+            waker.wake();
         });
-        let visit = Visit {
+        let admitted = AdmittedTest {
             control: socket,
             cookie,
             machine,
             params,
             load,
             arriving,
-            patience: self.house.config.patience(),
+            patience: self.context.config.patience(),
             gathered,
         };
-        self.begin(peer, local, Some(WayIn::Streams(intake)), move |house, place| {
-            session::iperf3(house, place, visit);
+        self.begin(peer, local, Some(Ingress::Streams(stream_ingress)), move |context, session| {
+            session::iperf3(context, session, admitted);
         })
     }
 
-    pub(super) fn begin_native(&mut self, guest: Guest, said: Handshake) {
+    pub(super) fn begin_native(&mut self, connection: PendingConnection, said: Handshake) {
         match said.purpose {
-            _ if !self.serves_anybody() => self.turn_away(&guest, Refusal::NoLogin, Refused::Login),
-            Purpose::PingPong => self.begin_stream(guest, None, session::ping_pong),
+            _ if !self.serves_anybody() => self.turn_away(&connection, Refusal::NoLogin, Refused::Login),
+            Purpose::PingPong => self.begin_stream(connection, None, session::ping_pong),
             // Which of two it is for a further connection could not say.
             Purpose::Connect if said.number == CONTROL && self.sessions.has_token(said.token) => {
-                self.hush.refused(guest.peer, Refusal::Token, monotonic());
+                self.log.refused(connection.peer, Refusal::Token, monotonic());
             }
             Purpose::Connect if said.number == CONTROL => {
-                let (requests, arriving) = Requests::new(said.token, guest.peer.ip(), REQUESTS);
-                self.begin_stream(guest, Some(WayIn::Requests(requests)), move |house, place, control| {
-                    session::connect(house, place, &control, arriving);
-                });
+                let (requests, arriving) = RequestIngress::new(said.token, connection.peer.ip(), REQUESTS);
+                self.begin_stream(
+                    connection,
+                    Some(Ingress::Requests(requests)),
+                    move |context, session, control| {
+                        session::connect(context, session, &control, arriving);
+                    },
+                );
             }
-            Purpose::Connect => self.give_request(guest, said),
-            _ => self.turn_away(&guest, Refusal::Parameters, Refused::Kind),
+            Purpose::Connect => self.give_request(connection, said),
+            _ => self.turn_away(&connection, Refusal::Parameters, Refused::Kind),
         }
     }
 
     /// A client of our own is told why.
-    fn turn_away(&mut self, guest: &Guest, because: Refusal, word: Refused) {
-        self.hush.refused(guest.peer, because, monotonic());
-        dial::refuse(&guest.socket, word);
+    fn turn_away(&mut self, connection: &PendingConnection, because: Refusal, word: Refused) {
+        self.log.refused(connection.peer, because, monotonic());
+        dial::refuse(&connection.socket, word);
     }
 
-    pub(super) fn begin_sockperf(&mut self, guest: Guest, first: Vec<u8>) {
+    pub(super) fn begin_sockperf(&mut self, connection: PendingConnection, first: Vec<u8>) {
         if !self.serves_anybody() {
-            return self.hush.refused(guest.peer, Refusal::NoLogin, monotonic());
+            return self.log.refused(connection.peer, Refusal::NoLogin, monotonic());
         }
-        self.begin_stream(guest, None, move |house, place, socket| {
-            session::sockperf(house, place, &socket, &first);
+        self.begin_stream(connection, None, move |context, session, socket| {
+            session::sockperf(context, session, &socket, &first);
         });
     }
 
@@ -182,10 +185,10 @@ impl<'scope> Front<'scope, '_> {
         conversation: Conversation,
     ) {
         let ready = socket.set_nonblocking(false).map_err(Error::socket("prepare", || "a UDP socket"));
-        let way_in = Some(WayIn::Datagrams(conversation.clone()));
+        let ingress = Some(Ingress::Datagrams(conversation.clone()));
         let begun = ready.and_then(|()| {
-            self.begin(conversation.peer, local, way_in, move |house, place| {
-                session::datagrams(house, place, socket, &conversation);
+            self.begin(conversation.peer, local, ingress, move |context, session| {
+                session::datagrams(context, session, socket, &conversation);
             })
         });
         self.tell(begun);
@@ -193,39 +196,39 @@ impl<'scope> Front<'scope, '_> {
 
     /// Whether clients are served that cannot prove who they are.
     pub(super) const fn serves_anybody(&self) -> bool {
-        self.house.config.auth.is_none()
+        self.context.config.auth.is_none()
     }
 
     /// Whether one more may be served.
-    pub(super) fn has_place(&self) -> bool {
-        has_place(&self.sessions, &self.house)
+    pub(super) fn has_room(&self) -> bool {
+        has_room(&self.sessions, &self.context)
     }
 
     /// Serves a connection, if there is a place.
     fn begin_stream(
         &mut self,
-        guest: Guest,
-        way_in: Option<WayIn>,
-        work: impl FnOnce(House<'_>, &Place, TcpStream) + Send + 'scope,
+        connection: PendingConnection,
+        ingress: Option<Ingress>,
+        work: impl FnOnce(ServerContext<'_>, &SessionId, TcpStream) + Send + 'scope,
     ) {
-        if !self.has_place() {
-            return self.turn_away(&guest, Refusal::Busy, Refused::Busy);
+        if !self.has_room() {
+            return self.turn_away(&connection, Refusal::Busy, Refused::Busy);
         }
-        let Guest { socket, peer, .. } = guest;
+        let PendingConnection { socket, peer, .. } = connection;
         let begun = self.prepare(&socket, peer).and_then(|local| {
-            self.begin(peer, local, way_in, move |house, place| work(house, place, socket))
+            self.begin(peer, local, ingress, move |context, session| work(context, session, socket))
         });
         self.tell(begun);
     }
 
     /// A connection for one request of a client that is served.
-    fn give_request(&mut self, guest: Guest, said: Handshake) {
-        let Guest { socket, peer, .. } = guest;
+    fn give_request(&mut self, connection: PendingConnection, said: Handshake) {
+        let PendingConnection { socket, peer, .. } = connection;
         let ready = self.prepare(&socket, peer).is_ok();
         if !(ready && self.sessions.give_request(peer.ip(), socket, said)
             || self.sessions.had_token(said.token))
         {
-            self.hush.refused(peer, Refusal::Parameters, monotonic());
+            self.log.refused(peer, Refusal::Parameters, monotonic());
         }
     }
 
@@ -241,39 +244,41 @@ impl<'scope> Front<'scope, '_> {
         &mut self,
         peer: SocketAddr,
         local: SocketAddr,
-        way_in: Option<WayIn>,
-        work: impl FnOnce(House<'_>, &Place) + Send + 'scope,
+        ingress: Option<Ingress>,
+        work: impl FnOnce(ServerContext<'_>, &SessionId) + Send + 'scope,
     ) -> Result<()> {
-        let house = self.house;
+        let context = self.context;
         // A test of iperf3 is told why it ends; whoever has no way to hear so is ended from here.
-        let limit = (!matches!(way_in, Some(WayIn::Streams(_)))).then_some(house.config.limits.duration);
-        let work = move |number, stop: &Stop| work(House { stop, ..house }, &Place { number, peer, local });
-        self.sessions.begin(self.scope, (peer, limit), way_in, &self.poke, work)
+        let limit = (!matches!(ingress, Some(Ingress::Streams(_)))).then_some(context.config.limits.duration);
+        let work = move |number, stop: &Stop| {
+            work(ServerContext { stop, ..context }, &SessionId { number, peer, local })
+        };
+        self.sessions.begin(self.scope, (peer, limit), ingress, &self.waker, work)
     }
 
     /// A client that could not be served is no reason to end.
     fn tell(&self, begun: Result<()>) {
         if let Err(error) = begun {
-            self.house.watcher.event(Event::Trouble { error: &error });
+            self.context.watcher.event(Event::Trouble { error: &error });
         }
     }
 }
 
-fn has_place(sessions: &Sessions<'_>, house: &House<'_>) -> bool {
-    let served = house.config.once && sessions.begun() > 0;
-    !served && sessions.count() < house.config.limits.clients
+fn has_room(sessions: &Sessions<'_>, context: &ServerContext<'_>) -> bool {
+    let served = context.config.once && sessions.begun() > 0;
+    !served && sessions.count() < context.config.limits.clients
 }
 
-fn turn(waiting: &Waiting, sessions: &Sessions<'_>, house: &House<'_>) -> Turn {
-    let place = has_place(sessions, house);
-    let alone = !(house.config.queue && sessions.has_test());
+fn admission(test: &QueuedTest, sessions: &Sessions<'_>, context: &ServerContext<'_>) -> Admission {
+    let place = has_room(sessions, context);
+    let alone = !(context.config.queue && sessions.has_test());
     // Streams over UDP do not say whose they are: tests of one peer gather them one after another.
-    let mixed = waiting.params.transport() == Transport::Udp
-        && sessions.gathering_datagrams(waiting.peer.ip()).is_some();
-    let room = sessions.streams() + waiting.params.streams().len() <= STREAMS;
-    match (place && room && alone && !mixed, (place && room) || house.config.queue) {
-        (true, _) => Turn::Now,
-        (false, true) => Turn::Later,
-        (false, false) => Turn::Busy,
+    let mixed =
+        test.params.transport() == Transport::Udp && sessions.gathering_datagrams(test.peer.ip()).is_some();
+    let room = sessions.streams() + test.params.streams().len() <= STREAMS;
+    match (place && room && alone && !mixed, (place && room) || context.config.queue) {
+        (true, _) => Admission::Now,
+        (false, true) => Admission::Later,
+        (false, false) => Admission::Busy,
     }
 }

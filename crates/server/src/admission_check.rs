@@ -2,7 +2,6 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::Limits;
 use codecs::iperf3::{
     ErrorCode, Params,
     auth::{Claim, Denied, Padding, PrivateKey, Users},
@@ -11,16 +10,17 @@ use traffic::{Error, Result, random_bytes};
 use units::Nanos;
 
 use super::{config::Auth, event::Refusal};
+use crate::Limits;
 
 /// What clients have to prove who they are with.
-pub(super) struct Keys {
+pub(super) struct LoginKeys {
     key: PrivateKey,
     users: Users,
     /// Seconds.
     skew: i64,
 }
 
-impl Keys {
+impl LoginKeys {
     pub(super) fn new(auth: &Auth) -> Result<Self> {
         let key = PrivateKey::from_pem(&auth.private_key).map_err(|error| Error::Setting {
             setting: "the private key",
@@ -43,9 +43,9 @@ impl Keys {
         let open = |padding| Claim::open(token, &self.key, padding, &mut random_bytes);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let now = i64::try_from(now).unwrap_or(i64::MAX);
-        let judged = |claim: Claim| claim.judge(&self.users, now, self.skew);
-        let oaep = open(Padding::Oaep).and_then(judged);
-        let pkcs = open(Padding::Pkcs1v15).and_then(judged);
+        let checked = |claim: Claim| claim.judge(&self.users, now, self.skew);
+        let oaep = open(Padding::Oaep).and_then(checked);
+        let pkcs = open(Padding::Pkcs1v15).and_then(checked);
         oaep.or(pkcs)
     }
 }
@@ -60,7 +60,7 @@ pub(super) struct Denial {
 }
 
 /// Whether a test asks for no more than is allowed.
-pub(super) fn judge(params: &Params, limits: &Limits) -> std::result::Result<(), Denial> {
+pub(super) fn check_limits(params: &Params, limits: &Limits) -> std::result::Result<(), Denial> {
     let load = params.load();
     let flows = f64::from(load.streams) * load.direction.flows().len() as f64;
     let rate = load.rate.map(|rate| rate.0 * flows);

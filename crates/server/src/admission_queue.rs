@@ -1,4 +1,4 @@
-//! iperf3 clients whose tests can be served, until it is their turn.
+//! iperf3 clients whose tests can be served, in a queue for a place.
 
 use std::{
     collections::VecDeque,
@@ -14,21 +14,20 @@ use units::Nanos;
 
 use super::{
     event::Refusal,
-    log_limiter::Hush,
-    pending::{Heard, hear_greeting},
+    log_limiter::LogLimiter,
+    pending::{ParameterRead, read_parameters},
 };
 
-/// Clients that may wait.
-pub(super) const WAITING: usize = 64;
+pub(super) const LIMIT: usize = 64;
 /// How long one waits for a place where there is no queue: the client before it may be taking its leave.
 const MOMENT: Nanos = Nanos::from_millis(500);
 
-/// All of them, in the order in which their parameters came.
+/// In the order in which their parameters came.
 #[derive(Default)]
-pub(super) struct Turns(VecDeque<Waiting>);
+pub(super) struct AdmissionQueue(VecDeque<QueuedTest>);
 
-/// One of them.
-pub(super) struct Waiting {
+/// A client that waits.
+pub(super) struct QueuedTest {
     /// The number of its control connection.
     pub(super) order: u64,
     pub(super) socket: TcpStream,
@@ -40,59 +39,64 @@ pub(super) struct Waiting {
     pub(super) since: u64,
 }
 
-/// What may be done with one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum Admission {
     Now,
     Later,
     /// There is no place, and no queue to wait for one.
     Busy,
 }
 
-impl Turns {
+impl AdmissionQueue {
     pub(super) fn count(&self) -> usize {
         self.0.len()
     }
 
     /// How many come before the client with this number; `None` when it does not wait.
-    pub(super) fn place(&self, order: u64) -> Option<usize> {
-        self.0.iter().position(|waiting| waiting.order == order)
+    pub(super) fn position(&self, order: u64) -> Option<usize> {
+        self.0.iter().position(|test| test.order == order)
     }
 
-    pub(super) fn add(&mut self, waiting: Waiting) {
-        self.0.push_back(waiting);
+    pub(super) fn add(&mut self, test: QueuedTest) {
+        self.0.push_back(test);
     }
 
-    /// The first whose turn it is.
-    pub(super) fn next(&mut self, turn: impl Fn(&Waiting) -> Turn) -> Option<Waiting> {
-        let place = self.0.iter().position(|waiting| turn(waiting) == Turn::Now)?;
-        self.0.remove(place)
+    /// The first that may begin.
+    pub(super) fn next(&mut self, admission: impl Fn(&QueuedTest) -> Admission) -> Option<QueuedTest> {
+        let position = self.0.iter().position(|test| admission(test) == Admission::Now)?;
+        self.0.remove(position)
     }
 
-    /// Sends those away who have found no place for a moment.
-    pub(super) fn send_away(&mut self, turn: impl Fn(&Waiting) -> Turn, hush: &mut Hush<'_>, now: u64) {
-        let late = |waiting: &Waiting| now.saturating_sub(waiting.since) >= MOMENT.0;
-        while let Some(place) = self.0.iter().position(|waiting| turn(waiting) == Turn::Busy && late(waiting))
+    /// Refuses those that have found no place for a moment.
+    pub(super) fn drop_late(
+        &mut self,
+        admission: impl Fn(&QueuedTest) -> Admission,
+        log: &mut LogLimiter<'_>,
+        now: u64,
+    ) {
+        let late = |test: &QueuedTest| now.saturating_sub(test.since) >= MOMENT.0;
+        while let Some(position) =
+            self.0.iter().position(|test| admission(test) == Admission::Busy && late(test))
         {
-            self.0.remove(place).into_iter().for_each(|waiting| waiting.deny(hush, now));
+            self.0.remove(position).into_iter().for_each(|test| test.deny(log, now));
         }
     }
 
-    /// Looks after one that has said something: it has left, or is about to.
-    pub(super) fn stir(&mut self, order: u64, hush: &mut Hush<'_>, now: u64) {
-        let Some(place) = self.place(order) else { return };
-        let waiting = &mut self.0[place];
-        if let Heard::Over(because) = hear_greeting(&waiting.socket, &mut waiting.machine, now) {
-            hush.refused(waiting.peer, because, now);
-            self.0.remove(place);
+    /// Reads from one that has sent something: it has left, or is about to.
+    pub(super) fn check_activity(&mut self, order: u64, log: &mut LogLimiter<'_>, now: u64) {
+        let Some(position) = self.position(order) else { return };
+        let test = &mut self.0[position];
+        if let ParameterRead::Refused(because) = read_parameters(&test.socket, &mut test.machine, now) {
+            log.refused(test.peer, because, now);
+            self.0.remove(position);
         }
     }
 }
 
-impl Waiting {
+impl QueuedTest {
     /// Tells it what a stock server tells a second client.
-    pub(super) fn deny(self, hush: &mut Hush<'_>, now: u64) {
-        hush.refused(self.peer, Refusal::Busy, now);
+    pub(super) fn deny(self, log: &mut LogLimiter<'_>, now: u64) {
+        log.refused(self.peer, Refusal::Busy, now);
         if (&self.socket).write_all(&access_denied()).is_ok() {
             // Gone: it does not matter any more.
             let _ = self.socket.shutdown(Shutdown::Write);

@@ -6,7 +6,7 @@ use traffic::{Error, Result};
 
 /// Prefixes that peers may come from; none allows all.
 #[derive(Debug)]
-pub(super) struct Allowed(Vec<Prefix>);
+pub(super) struct AllowList(Vec<Prefix>);
 
 /// The leading bits of an address, and how many they are.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ struct Prefix {
     length: u8,
 }
 
-impl Allowed {
+impl AllowList {
     /// Fails where a prefix is longer than an address.
     pub(super) fn new(prefixes: &[(IpAddr, u8)]) -> Result<Self> {
         prefixes
@@ -61,12 +61,12 @@ fn bits(address: IpAddr) -> (u128, bool) {
 mod tests {
     use super::*;
 
-    fn allowed(prefixes: &[&str]) -> Allowed {
+    fn allowed(prefixes: &[&str]) -> AllowList {
         let parse = |text: &&str| {
             let (address, length) = text.split_once('/').expect("a prefix");
             (address.parse().expect("an address"), length.parse().expect("a length"))
         };
-        Allowed::new(&prefixes.iter().map(parse).collect::<Vec<_>>()).expect("right lengths")
+        AllowList::new(&prefixes.iter().map(parse).collect::<Vec<_>>()).expect("right lengths")
     }
 
     #[test]
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_prefix_longer_than_its_address_is_refused() {
         for (address, length) in [("10.0.0.0", 33), ("::", 129)] {
-            assert!(Allowed::new(&[(address.parse().expect("valid"), length)]).is_err());
+            assert!(AllowList::new(&[(address.parse().expect("valid"), length)]).is_err());
         }
     }
 }

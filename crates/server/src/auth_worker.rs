@@ -1,4 +1,4 @@
-//! One thread that judges logins, so that the door never waits for a decryption.
+//! One thread that checks logins, so that the event loop never waits for a decryption.
 //!
 //! What awaits it is bounded: when that is full, a client is told that the server is busy.
 
@@ -10,91 +10,96 @@ use std::{
 
 use traffic::Stop;
 
-use super::{admission_check::Keys, admission_queue::Waiting, login_failures::Failures, waker::Poke};
+use super::{
+    admission_check::LoginKeys, admission_queue::QueuedTest, login_failures::Failures, waker::Waker,
+};
 
-/// Logins that may await judgement: a fraction of a second of work.
+/// Logins that may await their check: a fraction of a second of work.
 const LOGINS: usize = 32;
 
-/// The door's side of it.
-pub(super) struct Clerk {
+/// The event loop's side of it.
+pub(super) struct AuthWorker {
     /// `None` where nobody has to log in.
-    desk: Option<Desk>,
+    channels: Option<Channels>,
     failures: Failures,
 }
 
-struct Desk {
-    logins: SyncSender<Waiting>,
-    judged: Receiver<Judged>,
+struct Channels {
+    logins: SyncSender<QueuedTest>,
+    checked: Receiver<CheckedLogin>,
 }
 
-/// Somebody whose login was judged.
-pub(super) struct Judged {
-    pub(super) waiting: Waiting,
+pub(super) struct CheckedLogin {
+    pub(super) test: QueuedTest,
     pub(super) known: bool,
 }
 
 /// What becomes of a login.
 pub(super) enum Login {
     /// Nobody has to.
-    Needless(Waiting),
-    /// It will be [`Clerk::judged`].
+    Needless(QueuedTest),
+    /// It will come out of [`AuthWorker::next_checked`].
     Pending,
     /// It cannot be one, or comes from where too many have failed.
-    Refused(Waiting),
-    /// Too many are being judged.
-    Busy(Waiting),
+    Refused(QueuedTest),
+    /// Too many are being checked.
+    Busy(QueuedTest),
 }
 
-impl Clerk {
-    /// Begins its thread where there are keys; that ends when the clerk is dropped.
+impl AuthWorker {
+    /// Begins its thread where there are keys; that ends when this is dropped.
     pub(super) fn new<'scope>(
         scope: &'scope Scope<'scope, '_>,
-        keys: Option<&'scope Keys>,
+        keys: Option<&'scope LoginKeys>,
         closing: &'scope Stop,
-        poke: &Poke,
+        waker: &Waker,
     ) -> Self {
-        let desk = keys.map(|keys| {
-            let ((logins, coming), (judge, judged)) = (sync_channel(LOGINS), channel());
-            let poke = poke.clone();
-            scope.spawn(move || judge_all(&coming, keys, closing, &judge, &poke));
-            Desk { logins, judged }
+        let channels = keys.map(|keys| {
+            let ((logins, logins_in), (results, checked)) = (sync_channel(LOGINS), channel());
+            let waker = waker.clone();
+            scope.spawn(move || check_all(&logins_in, keys, closing, &results, &waker));
+            Channels { logins, checked }
         });
-        Self { desk, failures: Failures::default() }
+        Self { channels, failures: Failures::default() }
     }
 
-    /// Judges what can be judged at once, and hands on the rest.
-    pub(super) fn log_in(&mut self, waiting: Waiting, keys: Option<&Keys>, now: u64) -> Login {
-        let Some((desk, keys)) = self.desk.as_ref().zip(keys) else { return Login::Needless(waiting) };
-        let peer = waiting.peer.ip();
+    /// Decides what can be decided at once, and hands on the rest.
+    pub(super) fn log_in(&mut self, test: QueuedTest, keys: Option<&LoginKeys>, now: u64) -> Login {
+        let Some((channels, keys)) = self.channels.as_ref().zip(keys) else { return Login::Needless(test) };
+        let peer = test.peer.ip();
         if self.failures.are_many(peer, now) {
-            return Login::Refused(waiting);
+            return Login::Refused(test);
         }
-        if !keys.may_know(&waiting.params) {
+        if !keys.may_know(&test.params) {
             self.failures.add(peer, now);
-            return Login::Refused(waiting);
+            return Login::Refused(test);
         }
-        match desk.logins.try_send(waiting) {
+        match channels.logins.try_send(test) {
             Ok(()) => Login::Pending,
-            Err(TrySendError::Full(waiting) | TrySendError::Disconnected(waiting)) => Login::Busy(waiting),
+            Err(TrySendError::Full(test) | TrySendError::Disconnected(test)) => Login::Busy(test),
         }
     }
 
-    /// The next one that was judged.
-    pub(super) fn judged(&mut self) -> Option<Judged> {
-        self.desk.as_ref()?.judged.try_recv().ok()
+    pub(super) fn next_checked(&mut self) -> Option<CheckedLogin> {
+        self.channels.as_ref()?.checked.try_recv().ok()
     }
 
-    /// Somebody from there has failed.
     pub(super) fn failed(&mut self, peer: IpAddr, now: u64) {
         self.failures.add(peer, now);
     }
 }
 
-fn judge_all(coming: &Receiver<Waiting>, keys: &Keys, closing: &Stop, judge: &Sender<Judged>, poke: &Poke) {
-    while let Ok(waiting) = coming.recv() {
-        let known = !closing.is_asked() && keys.check(&waiting.params).is_ok();
-        // The door is gone: so is everybody at it.
-        let _ = judge.send(Judged { waiting, known });
-        poke.poke();
+fn check_all(
+    logins_in: &Receiver<QueuedTest>,
+    keys: &LoginKeys,
+    closing: &Stop,
+    results: &Sender<CheckedLogin>,
+    waker: &Waker,
+) {
+    while let Ok(test) = logins_in.recv() {
+        let known = !closing.is_asked() && keys.check(&test.params).is_ok();
+        // The event loop is gone: so are its connections.
+        let _ = results.send(CheckedLogin { test, known });
+        waker.wake();
     }
 }

@@ -73,7 +73,7 @@ pub enum Work {
 }
 
 /// What came of a client.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Report {
     /// How long it was served.
     pub lasted: Nanos,

@@ -1,4 +1,4 @@
-//! The sockets of the door: each address for TCP and for UDP, on one port.
+//! Listening sockets: each address for TCP and for UDP, on one port.
 
 use std::{
     io,
@@ -15,13 +15,13 @@ const ATTEMPTS: u32 = 16;
 
 /// Sockets that do not wait, TCP and UDP in the order of their addresses.
 #[derive(Debug)]
-pub(super) struct Listening {
+pub(super) struct Listeners {
     pub(super) tcp: Vec<TcpListener>,
     pub(super) udp: Vec<UdpSocket>,
     pub(super) addresses: Vec<SocketAddr>,
 }
 
-impl Listening {
+impl Listeners {
     /// Listens on every address. A kernel without IPv6 is forgiven where it was only one of several families
     /// in which everything was meant.
     pub(super) fn open(listen: &[SocketAddr]) -> Result<Self> {

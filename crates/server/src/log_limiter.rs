@@ -1,4 +1,4 @@
-//! Telling of those who were turned away, but not of each when they come in crowds. Time is handed in.
+//! Which refusals are logged: each, but of many at once only some. Time is handed in.
 
 use std::{collections::VecDeque, net::SocketAddr};
 
@@ -12,8 +12,8 @@ const ATTEMPT: u64 = 10 * SECOND;
 /// as far as it is remembered.
 const REMEMBERED: usize = 64;
 
-/// Stands between the door and its watcher.
-pub(super) struct Hush<'a> {
+/// Forwards refusals to the watcher.
+pub(super) struct LogLimiter<'a> {
     watcher: &'a dyn Watcher,
     since: u64,
     named: u32,
@@ -22,7 +22,7 @@ pub(super) struct Hush<'a> {
     recent: VecDeque<(SocketAddr, u64)>,
 }
 
-impl<'a> Hush<'a> {
+impl<'a> LogLimiter<'a> {
     pub(super) fn new(watcher: &'a dyn Watcher) -> Self {
         Self { watcher, since: 0, named: 0, more: 0, recent: VecDeque::new() }
     }
@@ -74,9 +74,9 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Heard(Mutex<Vec<u64>>);
+    struct Counts(Mutex<Vec<u64>>);
 
-    impl Watcher for Heard {
+    impl Watcher for Counts {
         fn event(&self, event: Event<'_>) {
             let count = match event {
                 Event::Refused { .. } => 0,
@@ -89,33 +89,33 @@ mod tests {
 
     #[test]
     fn a_crowd_is_counted_and_a_few_are_named() {
-        let heard = Heard::default();
-        let mut hush = Hush::new(&heard);
+        let counts = Counts::default();
+        let mut limiter = LogLimiter::new(&counts);
         for time in [SECOND, SECOND + 5, 3 * SECOND] {
             for port in 0..1000 {
-                hush.refused(SocketAddr::from(([198, 18, 0, 1], port)), Refusal::UnknownProtocol, time);
+                limiter.refused(SocketAddr::from(([198, 18, 0, 1], port)), Refusal::UnknownProtocol, time);
             }
         }
-        hush.flush();
-        hush.flush();
+        limiter.flush();
+        limiter.flush();
         let mut expected = vec![0; 10];
         expected.push(1990);
         expected.extend([0; 10]);
         expected.push(990);
-        assert_eq!(*heard.0.lock().expect("one thread"), expected);
+        assert_eq!(*counts.0.lock().expect("one thread"), expected);
     }
 
     #[test]
     fn a_client_that_asks_again_is_told_of_once() {
-        let heard = Heard::default();
-        let mut hush = Hush::new(&heard);
+        let counts = Counts::default();
+        let mut limiter = LogLimiter::new(&counts);
         let peer = "198.18.0.1:1".parse().expect("an address");
         for time in 1..=15 {
-            hush.refused(peer, Refusal::Address, time * SECOND / 5);
+            limiter.refused(peer, Refusal::Address, time * SECOND / 5);
         }
-        hush.flush();
-        assert_eq!(*heard.0.lock().expect("one thread"), [0]);
-        hush.refused(peer, Refusal::Address, SECOND + ATTEMPT);
-        assert_eq!(*heard.0.lock().expect("one thread"), [0, 0]);
+        limiter.flush();
+        assert_eq!(*counts.0.lock().expect("one thread"), [0]);
+        limiter.refused(peer, Refusal::Address, SECOND + ATTEMPT);
+        assert_eq!(*counts.0.lock().expect("one thread"), [0, 0]);
     }
 }

@@ -24,7 +24,7 @@ pub(super) enum Opening {
     /// The head of sockperf's first message.
     Sockperf,
     /// None of these, whatever follows.
-    Stranger,
+    Unknown,
 }
 
 /// What a single datagram says.
@@ -42,7 +42,7 @@ pub(super) enum Datagram {
 pub(super) fn of_stream(bytes: &[u8]) -> Opening {
     let native = MAGIC.starts_with(&bytes[..bytes.len().min(MAGIC.len())]);
     if native && bytes.len() >= handshake::LENGTH {
-        return Handshake::decode(&bytes[..handshake::LENGTH]).map_or(Opening::Stranger, Opening::Native);
+        return Handshake::decode(&bytes[..handshake::LENGTH]).map_or(Opening::Unknown, Opening::Native);
     }
     if let Some(Some(cookie)) = bytes.first_chunk().map(Cookie::parse) {
         return Opening::Iperf3(cookie);
@@ -54,7 +54,7 @@ pub(super) fn of_stream(bytes: &[u8]) -> Opening {
     let possible =
         [(native, handshake::LENGTH), (sockperf, Header::SIZE), (Cookie::may_begin(bytes), Cookie::SIZE)];
     let needed = possible.iter().filter(|(possible, length)| *possible && *length > bytes.len());
-    needed.map(|(_, length)| *length).min().map_or(Opening::Stranger, Opening::More)
+    needed.map(|(_, length)| *length).min().map_or(Opening::Unknown, Opening::More)
 }
 
 /// Of UDP.
@@ -93,18 +93,18 @@ mod tests {
     }
 
     #[test]
-    fn strangers_are_known_as_soon_as_they_can_be() {
+    fn an_unknown_protocol_is_known_as_soon_as_it_can_be() {
         let mut old = GREETING.encode();
         old[19] = 99;
         let mut huge = PING;
         huge[10] = 1;
         for (bytes, expected) in [
-            (&b"GET / HTTP/1.1\r\n\r\n"[..], Opening::Stranger),
-            (b"\x16\x03\x01", Opening::Stranger),
-            (&[b'a'; 37], Opening::Stranger),
-            (&old, Opening::Stranger),
-            (&huge, Opening::Stranger),
-            (&[0; 14], Opening::Stranger),
+            (&b"GET / HTTP/1.1\r\n\r\n"[..], Opening::Unknown),
+            (b"\x16\x03\x01", Opening::Unknown),
+            (&[b'a'; 37], Opening::Unknown),
+            (&old, Opening::Unknown),
+            (&huge, Opening::Unknown),
+            (&[0; 14], Opening::Unknown),
             (&[], Opening::More(Header::SIZE)),
             (&[0], Opening::More(Header::SIZE)),
             (b"plumb", Opening::More(handshake::LENGTH)),

@@ -21,21 +21,20 @@ use super::{
     opening::{self, LONGEST, Opening},
 };
 
-/// Connections that may be undecided at once.
-pub(super) const CROWD: usize = 1024;
+/// More are not undecided at once.
+pub(super) const LIMIT: usize = 1024;
 /// How long one may take to show its protocol; sockperf's client is silent for 2 s after it has connected.
 const OPENING: Nanos = Nanos::from_secs(5);
-/// How long an iperf3 client may then take to send its parameters.
-const GREETING: Nanos = Nanos::from_secs(5);
+/// How long an iperf3 client may then take for its parameters.
+const PARAMETERS: Nanos = Nanos::from_secs(5);
 /// Bytes that are read at a time; parameters have a few hundred.
 const CHUNK: usize = 1024;
 
-/// All of them, in the order of their coming.
+/// In the order of their coming.
 #[derive(Default)]
-pub(super) struct Guests(BTreeMap<u64, Guest>);
+pub(super) struct PendingConnections(BTreeMap<u64, PendingConnection>);
 
-/// One of them.
-pub(super) struct Guest {
+pub(super) struct PendingConnection {
     pub(super) socket: TcpStream,
     pub(super) peer: SocketAddr,
     until: u64,
@@ -44,18 +43,17 @@ pub(super) struct Guest {
 
 enum Stage {
     Opening { bytes: [u8; LONGEST], length: usize },
-    Greeting(Cookie, Box<Machine>),
+    Parameters(Cookie, Box<Machine>),
 }
 
-/// What a guest has said.
-pub(super) enum Said {
-    /// Not all yet.
-    Nothing,
+/// What the first bytes of a connection ask for.
+pub(super) enum ClientHello {
+    Incomplete,
     /// It cannot be served.
     Refused(Refusal),
-    /// A test of iperf3: ask for its parameters with [`Guest::greet`], unless it is a test under way.
+    /// A test of iperf3: ask for its parameters with [`PendingConnection::request_parameters`], unless it is a test under way.
     Cookie(Cookie),
-    /// What it asks of iperf3. The machine awaits a judgement.
+    /// What it asks of iperf3. The machine awaits the verdict.
     Ready(Cookie, Box<Machine>, Box<Params>),
     /// Our own handshake.
     Native(Handshake),
@@ -63,33 +61,33 @@ pub(super) enum Said {
     Sockperf(Vec<u8>),
 }
 
-impl Guests {
+impl PendingConnections {
     /// Takes one in; the oldest has to go when there are too many.
-    pub(super) fn admit(&mut self, order: u64, guest: Guest) -> Option<Guest> {
-        let gone = if self.0.len() >= CROWD { self.drop_oldest() } else { None };
-        self.0.insert(order, guest);
+    pub(super) fn admit(&mut self, order: u64, connection: PendingConnection) -> Option<PendingConnection> {
+        let gone = if self.0.len() >= LIMIT { self.drop_oldest() } else { None };
+        self.0.insert(order, connection);
         gone
     }
 
-    pub(super) fn drop_oldest(&mut self) -> Option<Guest> {
-        self.0.pop_first().map(|(_, guest)| guest)
+    pub(super) fn drop_oldest(&mut self) -> Option<PendingConnection> {
+        self.0.pop_first().map(|(_, connection)| connection)
     }
 
-    pub(super) fn get(&mut self, order: u64) -> Option<&mut Guest> {
+    pub(super) fn get(&mut self, order: u64) -> Option<&mut PendingConnection> {
         self.0.get_mut(&order)
     }
 
-    pub(super) fn take(&mut self, order: u64) -> Option<Guest> {
+    pub(super) fn take(&mut self, order: u64) -> Option<PendingConnection> {
         self.0.remove(&order)
     }
 
     /// Those whose time is over.
-    pub(super) fn late(&mut self, now: u64) -> impl Iterator<Item = Guest> {
-        self.0.extract_if(.., move |_, guest| now >= guest.until).map(|(_, guest)| guest)
+    pub(super) fn late(&mut self, now: u64) -> impl Iterator<Item = PendingConnection> {
+        self.0.extract_if(.., move |_, connection| now >= connection.until).map(|(_, connection)| connection)
     }
 }
 
-impl Guest {
+impl PendingConnection {
     /// A connection that was accepted now, and does not wait.
     pub(super) fn new(socket: TcpStream, peer: SocketAddr, now: u64) -> Self {
         let stage = Stage::Opening { bytes: [0; LONGEST], length: 0 };
@@ -97,29 +95,29 @@ impl Guest {
     }
 
     /// Takes what has come, and says what it means.
-    pub(super) fn hear(&mut self, now: u64) -> Said {
+    pub(super) fn read(&mut self, now: u64) -> ClientHello {
         match &mut self.stage {
-            Stage::Opening { bytes, length } => hear_opening(&self.socket, bytes, length),
-            Stage::Greeting(cookie, machine) => match hear_greeting(&self.socket, machine, now) {
-                Heard::Nothing => Said::Nothing,
-                Heard::Over(because) => Said::Refused(because),
-                Heard::Params(params) => {
+            Stage::Opening { bytes, length } => read_opening(&self.socket, bytes, length),
+            Stage::Parameters(cookie, machine) => match read_parameters(&self.socket, machine, now) {
+                ParameterRead::Incomplete => ClientHello::Incomplete,
+                ParameterRead::Refused(because) => ClientHello::Refused(because),
+                ParameterRead::Params(params) => {
                     let machine = std::mem::replace(machine, Box::new(Machine::new(Nanos(now))));
-                    Said::Ready(*cookie, machine, params)
+                    ClientHello::Ready(*cookie, machine, params)
                 }
             },
         }
     }
 
     /// Asks an iperf3 client for its parameters.
-    pub(super) fn greet(&mut self, cookie: Cookie, now: u64) -> Said {
+    pub(super) fn request_parameters(&mut self, cookie: Cookie, now: u64) -> ClientHello {
         let mut machine = Box::new(Machine::new(Nanos(now)));
         if !transmit(&self.socket, &mut machine) {
-            return Said::Refused(Refusal::Left);
+            return ClientHello::Refused(Refusal::Left);
         }
-        self.until = now + GREETING.0;
-        self.stage = Stage::Greeting(cookie, machine);
-        self.hear(now)
+        self.until = now + PARAMETERS.0;
+        self.stage = Stage::Parameters(cookie, machine);
+        self.read(now)
     }
 
     /// Closes it: at once, without the minute for which the kernel would remember an orderly end, unless it may
@@ -132,50 +130,49 @@ impl Guest {
     }
 }
 
-fn hear_opening(mut socket: &TcpStream, bytes: &mut [u8; LONGEST], length: &mut usize) -> Said {
+fn read_opening(mut socket: &TcpStream, bytes: &mut [u8; LONGEST], length: &mut usize) -> ClientHello {
     loop {
         match opening::of_stream(&bytes[..*length]) {
-            Opening::Iperf3(cookie) => return Said::Cookie(cookie),
-            Opening::Native(handshake) => return Said::Native(handshake),
-            Opening::Sockperf => return Said::Sockperf(bytes[..*length].to_vec()),
-            Opening::Stranger => return Said::Refused(Refusal::UnknownProtocol),
+            Opening::Iperf3(cookie) => return ClientHello::Cookie(cookie),
+            Opening::Native(handshake) => return ClientHello::Native(handshake),
+            Opening::Sockperf => return ClientHello::Sockperf(bytes[..*length].to_vec()),
+            Opening::Unknown => return ClientHello::Refused(Refusal::UnknownProtocol),
             Opening::More(upto) => match socket.read(&mut bytes[*length..upto]) {
-                Ok(0) => return Said::Refused(Refusal::Left),
+                Ok(0) => return ClientHello::Refused(Refusal::Left),
                 Ok(read) => *length += read,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Said::Nothing,
-                Err(_) => return Said::Refused(Refusal::Left),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return ClientHello::Incomplete,
+                Err(_) => return ClientHello::Refused(Refusal::Left),
             },
         }
     }
 }
 
-/// What came of listening to an iperf3 client.
-pub(super) enum Heard {
-    Nothing,
-    Over(Refusal),
+pub(super) enum ParameterRead {
+    Incomplete,
+    Refused(Refusal),
     Params(Box<Params>),
 }
 
 /// Takes what has come on a control connection, until the parameters are complete.
-pub(super) fn hear_greeting(mut socket: &TcpStream, machine: &mut Machine, now: u64) -> Heard {
+pub(super) fn read_parameters(mut socket: &TcpStream, machine: &mut Machine, now: u64) -> ParameterRead {
     let mut bytes = [0; CHUNK];
     loop {
         match machine.poll_event() {
-            Some(Event::Params(params)) => return Heard::Params(params),
-            Some(Event::ClientTerminated) => return Heard::Over(Refusal::Left),
+            Some(Event::Params(params)) => return ParameterRead::Params(params),
+            Some(Event::ClientTerminated) => return ParameterRead::Refused(Refusal::Left),
             Some(_) => {
                 dismiss(socket, machine);
-                return Heard::Over(Refusal::Parameters);
+                return ParameterRead::Refused(Refusal::Parameters);
             }
             None => {}
         }
         match socket.read(&mut bytes) {
-            Ok(0) => return Heard::Over(Refusal::Left),
+            Ok(0) => return ParameterRead::Refused(Refusal::Left),
             Ok(read) => machine.receive(&bytes[..read], Nanos(now)),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Heard::Nothing,
-            Err(_) => return Heard::Over(Refusal::Left),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return ParameterRead::Incomplete,
+            Err(_) => return ParameterRead::Refused(Refusal::Left),
         }
     }
 }

@@ -1,26 +1,26 @@
-//! Clients that were served of late: what they sent before they knew that they are no longer is no stranger's.
+//! Clients that were served of late: what they sent before they knew that they no longer are is not of an unknown protocol.
 
 use std::{collections::VecDeque, net::SocketAddr};
 
-use super::sessions::WayIn;
+use super::sessions::Ingress;
 
 /// Clients of each kind that are remembered.
 const KEPT: usize = 64;
 
 /// The latest first.
 #[derive(Debug, Default)]
-pub(super) struct Past {
+pub(super) struct RecentlyClosed {
     tokens: VecDeque<u64>,
     peers: VecDeque<SocketAddr>,
 }
 
-impl Past {
+impl RecentlyClosed {
     /// Remembers one that has ended.
-    pub(super) fn note(&mut self, way_in: Option<&WayIn>) {
-        match way_in {
-            Some(WayIn::Requests(requests)) => keep(&mut self.tokens, requests.token()),
-            Some(WayIn::Datagrams(conversation)) => keep(&mut self.peers, conversation.peer),
-            Some(WayIn::Streams(_)) | None => {}
+    pub(super) fn add(&mut self, ingress: Option<&Ingress>) {
+        match ingress {
+            Some(Ingress::Requests(requests)) => keep(&mut self.tokens, requests.token()),
+            Some(Ingress::Datagrams(conversation)) => keep(&mut self.peers, conversation.peer),
+            Some(Ingress::Streams(_)) | None => {}
         }
     }
 
@@ -43,16 +43,16 @@ fn keep<T>(all: &mut VecDeque<T>, new: T) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sessions::{Conversation, Spoken};
+    use crate::sessions::{Conversation, DatagramProtocol};
 
     #[test]
     fn the_latest_are_known_and_older_ones_are_forgotten() {
-        let mut past = Past::default();
+        let mut closed = RecentlyClosed::default();
         let peer = |port| SocketAddr::from(([198, 18, 0, 1], port));
         for port in 1..=100 {
-            past.note(Some(&WayIn::Datagrams(Conversation::new(peer(port), Spoken::Sockperf))));
+            closed.add(Some(&Ingress::Datagrams(Conversation::new(peer(port), DatagramProtocol::Sockperf))));
         }
-        assert!(past.has_peer(peer(100)) && past.has_peer(peer(37)));
-        assert!(!past.has_peer(peer(36)) && !past.has_token(1));
+        assert!(closed.has_peer(peer(100)) && closed.has_peer(peer(37)));
+        assert!(!closed.has_peer(peer(36)) && !closed.has_token(1));
     }
 }

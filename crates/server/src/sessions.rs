@@ -18,57 +18,58 @@ use traffic::{Error, Result, Stop, handshake::Handshake, ping_pong::Greeting};
 use units::Nanos;
 use workload::Transport;
 
-use super::{recently_closed::Past, waker::Poke};
-use crate::{iperf3::server::Arrival, sockperf::Tally};
+use super::{recently_closed::RecentlyClosed, waker::Waker};
+use crate::{iperf3::server::DataConnection, sockperf::SharedCounts};
 
-/// All of them.
 #[derive(Default)]
 pub(super) struct Sessions<'scope> {
-    running: Vec<Running<'scope>>,
+    running: Vec<Session<'scope>>,
     /// All that ever were.
     numbers: u64,
     /// Those of them that take a place.
     begun: u64,
-    past: Past,
+    recently_closed: RecentlyClosed,
 }
 
 /// A client is ended from here when it has had so long a time beyond its own: its thread can tell it why.
 const BACKSTOP: Nanos = Nanos::from_secs(1);
 
-struct Running<'scope> {
+struct Session<'scope> {
     thread: ScopedJoinHandle<'scope, ()>,
-    way_in: Option<WayIn>,
+    ingress: Option<Ingress>,
     stop: Stop,
     /// When it is ended from here.
     until: Option<u64>,
 }
 
-impl Running<'_> {
+impl Session<'_> {
     fn is_alive(&self) -> bool {
         !self.stop.is_asked()
     }
 
     /// Who may be anybody under a borrowed address.
     fn unproven(&self) -> Option<IpAddr> {
-        self.way_in.as_ref().and_then(WayIn::unproven)
+        self.ingress.as_ref().and_then(Ingress::unproven)
     }
 }
 
 /// How further connections of a client reach it.
-pub(super) enum WayIn {
+pub(super) enum Ingress {
     /// The data connections of an iperf3 test.
-    Streams(Intake),
+    Streams(StreamIngress),
     /// Connections for one request each.
-    Requests(Requests),
-    /// Datagrams that came to the door before the client had a socket of its own.
+    Requests(RequestIngress),
+    /// Datagrams that came to the shared socket before the client had a socket of its own.
     Datagrams(Conversation),
 }
 
-impl WayIn {
+impl Ingress {
     /// The peer of a protocol that knows no way to prove an address.
     fn unproven(&self) -> Option<IpAddr> {
         match self {
-            Self::Datagrams(Conversation { peer, spoken: Spoken::Sockperf, .. }) => Some(peer.ip()),
+            Self::Datagrams(Conversation { peer, protocol: DatagramProtocol::Sockperf, .. }) => {
+                Some(peer.ip())
+            }
             _ => None,
         }
     }
@@ -78,20 +79,19 @@ impl WayIn {
 #[derive(Clone)]
 pub(super) struct Conversation {
     pub(super) peer: SocketAddr,
-    pub(super) spoken: Spoken,
-    /// Those that were answered at the door.
-    pub(super) tally: Arc<Tally>,
+    pub(super) protocol: DatagramProtocol,
+    /// Those that were answered on the shared socket.
+    pub(super) counts: Arc<SharedCounts>,
 }
 
 impl Conversation {
-    pub(super) fn new(peer: SocketAddr, spoken: Spoken) -> Self {
-        Self { peer, spoken, tally: Arc::default() }
+    pub(super) fn new(peer: SocketAddr, protocol: DatagramProtocol) -> Self {
+        Self { peer, protocol, counts: Arc::default() }
     }
 }
 
-/// What a peer speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Spoken {
+pub(super) enum DatagramProtocol {
     /// Our own; with this it has proved its address.
     Native(Greeting),
     /// sockperf's.
@@ -99,13 +99,13 @@ pub(super) enum Spoken {
 }
 
 /// Where the connections go that are made for one request each.
-pub(super) struct Requests {
+pub(super) struct RequestIngress {
     token: u64,
     peer: IpAddr,
     arrivals: SyncSender<(TcpStream, Handshake)>,
 }
 
-impl Requests {
+impl RequestIngress {
     /// A way in for at most `count` that wait.
     pub(super) fn new(token: u64, peer: IpAddr, count: usize) -> (Self, Receiver<(TcpStream, Handshake)>) {
         let (arrivals, arriving) = sync_channel(count);
@@ -118,7 +118,7 @@ impl Requests {
 }
 
 /// Where the data connections of an iperf3 test go.
-pub(super) struct Intake {
+pub(super) struct StreamIngress {
     pub(super) cookie: Cookie,
     pub(super) transport: Transport,
     pub(super) peer: IpAddr,
@@ -126,17 +126,17 @@ pub(super) struct Intake {
     /// Whether some are still missing.
     gathering: Arc<AtomicBool>,
     count: usize,
-    arrivals: SyncSender<Arrival>,
+    arrivals: SyncSender<DataConnection>,
 }
 
-impl Intake {
+impl StreamIngress {
     /// A way in for `count` data connections, and where they come out.
     pub(super) fn new(
         cookie: Cookie,
         transport: Transport,
         (peer, local): (SocketAddr, SocketAddr),
         count: usize,
-    ) -> (Self, Receiver<Arrival>) {
+    ) -> (Self, Receiver<DataConnection>) {
         let (arrivals, arriving) = sync_channel(count);
         let gathering = Arc::new(AtomicBool::new(true));
         (Self { cookie, transport, peer: peer.ip(), local, gathering, count, arrivals }, arriving)
@@ -161,7 +161,7 @@ impl<'scope> Sessions<'scope> {
 
     /// Peers served that have not proved their address: all of them, and those of one address.
     pub(super) fn unproven(&self, address: IpAddr) -> (usize, usize) {
-        let all = || self.alive().filter_map(Running::unproven);
+        let all = || self.alive().filter_map(Session::unproven);
         (all().count(), all().filter(|peer| *peer == address).count())
     }
 
@@ -180,12 +180,12 @@ impl<'scope> Sessions<'scope> {
         &mut self,
         scope: &'scope Scope<'scope, 'env>,
         (peer, limit): (SocketAddr, Option<Nanos>),
-        way_in: Option<WayIn>,
-        poke: &Poke,
+        ingress: Option<Ingress>,
+        waker: &Waker,
         work: impl FnOnce(u64, &Stop) + Send + 'scope,
     ) -> Result<()> {
         let number = self.numbers + 1;
-        let (wake, stop) = (Wake(poke.clone()), Stop::new());
+        let (wake, stop) = (WakeOnDrop(waker.clone()), Stop::new());
         let own = stop.clone();
         let body = move || {
             let _wake = wake;
@@ -197,15 +197,15 @@ impl<'scope> Sessions<'scope> {
             .spawn_scoped(scope, body)
             .map_err(Error::socket("start a thread for", named))?;
         self.numbers = number;
-        self.begun += u64::from(way_in.as_ref().and_then(WayIn::unproven).is_none());
+        self.begun += u64::from(ingress.as_ref().and_then(Ingress::unproven).is_none());
         let until = limit.map(|limit| monotonic() + (limit + BACKSTOP).0);
-        self.running.push(Running { thread, way_in, stop, until });
+        self.running.push(Session { thread, ingress, stop, until });
         Ok(())
     }
 
-    /// Asks those to end whose time is over; all of them when the door closes.
+    /// Asks those to end whose time is over; all of them when the server ends.
     pub(super) fn end(&self, closing: bool, now: u64) {
-        let over = |running: &&Running<'_>| closing || running.until.is_some_and(|until| now >= until);
+        let over = |running: &&Session<'_>| closing || running.until.is_some_and(|until| now >= until);
         self.running.iter().filter(over).for_each(|running| running.stop.ask());
     }
 
@@ -215,29 +215,29 @@ impl<'scope> Sessions<'scope> {
         for ended in self.running.extract_if(.., |running| running.thread.is_finished()) {
             // A panic has ended this client only, and its thread has told the panic hook.
             let _ = ended.thread.join();
-            self.past.note(ended.way_in.as_ref());
+            self.recently_closed.add(ended.ingress.as_ref());
         }
         self.running.len() < before
     }
 
     /// Whether a test of iperf3 is under way.
     pub(super) fn has_test(&self) -> bool {
-        self.intakes().next().is_some()
+        self.stream_ingresses().next().is_some()
     }
 
     /// Data connections of all tests under way.
     pub(super) fn streams(&self) -> usize {
-        self.intakes().map(|intake| intake.count).sum()
+        self.stream_ingresses().map(|stream_ingress| stream_ingress.count).sum()
     }
 
     /// Whether a test with this cookie is under way.
     pub(super) fn has(&self, cookie: Cookie) -> bool {
-        self.intakes().any(|intake| intake.cookie == cookie)
+        self.stream_ingresses().any(|stream_ingress| stream_ingress.cookie == cookie)
     }
 
     /// Hands a data connection to the test that it belongs to; false when that awaits no more.
-    pub(super) fn give(&self, cookie: Cookie, arrival: Arrival) -> bool {
-        let test = self.intakes().find(|intake| intake.cookie == cookie);
+    pub(super) fn give(&self, cookie: Cookie, arrival: DataConnection) -> bool {
+        let test = self.stream_ingresses().find(|stream_ingress| stream_ingress.cookie == cookie);
         test.is_some_and(|test| test.is_gathering() && test.arrivals.try_send(arrival).is_ok())
     }
 
@@ -250,14 +250,16 @@ impl<'scope> Sessions<'scope> {
 
     /// Whether datagrams of this peer were served of late, or are about not to be any more.
     pub(super) fn had_peer(&self, peer: SocketAddr) -> bool {
-        let is_its = |way_in: &WayIn| matches!(way_in, WayIn::Datagrams(its) if its.peer == peer);
-        self.past.has_peer(peer) || self.running.iter().filter_map(|it| it.way_in.as_ref()).any(is_its)
+        let is_its = |ingress: &Ingress| matches!(ingress, Ingress::Datagrams(its) if its.peer == peer);
+        self.recently_closed.has_peer(peer)
+            || self.running.iter().filter_map(|it| it.ingress.as_ref()).any(is_its)
     }
 
     /// The same of a client that made connections with this token.
     pub(super) fn had_token(&self, token: u64) -> bool {
-        let is_its = |way_in: &WayIn| matches!(way_in, WayIn::Requests(its) if its.token == token);
-        self.past.has_token(token) || self.running.iter().filter_map(|it| it.way_in.as_ref()).any(is_its)
+        let is_its = |ingress: &Ingress| matches!(ingress, Ingress::Requests(its) if its.token == token);
+        self.recently_closed.has_token(token)
+            || self.running.iter().filter_map(|it| it.ingress.as_ref()).any(is_its)
     }
 
     /// Whether a client that makes connections has this token.
@@ -265,10 +267,10 @@ impl<'scope> Sessions<'scope> {
         self.requests().any(|requests| requests.token == token)
     }
 
-    /// The conversation with a peer whose datagrams still come to the door.
+    /// The conversation with a peer whose datagrams still come to the shared socket.
     pub(super) fn conversation(&self, peer: SocketAddr) -> Option<&Conversation> {
-        let mut all = self.alive().filter_map(|running| match &running.way_in {
-            Some(WayIn::Datagrams(conversation)) => Some(conversation),
+        let mut all = self.alive().filter_map(|running| match &running.ingress {
+            Some(Ingress::Datagrams(conversation)) => Some(conversation),
             _ => None,
         });
         all.find(|conversation| conversation.peer == peer)
@@ -276,35 +278,37 @@ impl<'scope> Sessions<'scope> {
 
     /// The test that awaits UDP streams from there. There is one at most: streams over UDP do not say whose
     /// they are, so tests of one peer gather them one after another.
-    pub(super) fn gathering_datagrams(&self, peer: IpAddr) -> Option<&Intake> {
-        let udp = |intake: &&Intake| intake.transport == Transport::Udp && intake.peer == peer;
-        self.intakes().filter(udp).find(|intake| intake.is_gathering())
+    pub(super) fn gathering_datagrams(&self, peer: IpAddr) -> Option<&StreamIngress> {
+        let udp = |stream_ingress: &&StreamIngress| {
+            stream_ingress.transport == Transport::Udp && stream_ingress.peer == peer
+        };
+        self.stream_ingresses().filter(udp).find(|stream_ingress| stream_ingress.is_gathering())
     }
 
-    fn intakes(&self) -> impl Iterator<Item = &Intake> {
-        self.alive().filter_map(|running| match &running.way_in {
-            Some(WayIn::Streams(intake)) => Some(intake),
+    fn stream_ingresses(&self) -> impl Iterator<Item = &StreamIngress> {
+        self.alive().filter_map(|running| match &running.ingress {
+            Some(Ingress::Streams(stream_ingress)) => Some(stream_ingress),
             _ => None,
         })
     }
 
-    fn requests(&self) -> impl Iterator<Item = &Requests> {
-        self.alive().filter_map(|running| match &running.way_in {
-            Some(WayIn::Requests(requests)) => Some(requests),
+    fn requests(&self) -> impl Iterator<Item = &RequestIngress> {
+        self.alive().filter_map(|running| match &running.ingress {
+            Some(Ingress::Requests(requests)) => Some(requests),
             _ => None,
         })
     }
 
-    fn alive(&self) -> impl Iterator<Item = &Running<'scope>> {
+    fn alive(&self) -> impl Iterator<Item = &Session<'scope>> {
         self.running.iter().filter(|running| running.is_alive())
     }
 }
 
-/// Wakes the door when a client's thread ends, however it does.
-struct Wake(Poke);
+/// Wakes the event loop when a client's thread ends, however it does.
+struct WakeOnDrop(Waker);
 
-impl Drop for Wake {
+impl Drop for WakeOnDrop {
     fn drop(&mut self) {
-        self.0.poke();
+        self.0.wake();
     }
 }

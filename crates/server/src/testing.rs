@@ -9,7 +9,7 @@ use std::{
 
 use units::Bytes;
 
-use traffic::{Beat, Observer};
+use traffic::{Observer, Progress};
 
 pub(crate) const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -18,8 +18,8 @@ pub(crate) const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 pub(crate) struct Moves(AtomicBool);
 
 impl Observer for Moves {
-    fn beat(&self, beat: Beat) {
-        let moves = beat.sent.max(beat.received) > Bytes(0) || beat.round_trips > 0;
+    fn progress(&self, progress: Progress) {
+        let moves = progress.sent.max(progress.received) > Bytes(0) || progress.round_trips > 0;
         self.0.fetch_or(moves, Ordering::Relaxed);
     }
 }

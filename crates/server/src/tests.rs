@@ -1,4 +1,4 @@
-//! The door against stock clients and against strangers, on a loopback of its own.
+//! The server against stock clients and against strangers, on a loopback of its own.
 
 mod clients;
 mod iperf3;
@@ -18,21 +18,21 @@ use traffic::{Error, Stop};
 
 use super::{Client, Config, Event, Refusal, Report, Watcher, serve};
 
-/// What a door told.
+/// What a server told.
 #[derive(Debug)]
-enum Heard {
+enum TestEvent {
     Listening(Vec<SocketAddr>),
     Waits,
     Begins(Client),
     Interval,
-    Ends(Client, Box<Ended>),
+    Ends(Client, Box<ClientEnd>),
     Refused(Refusal),
     MoreRefused,
 }
 
 /// A report whose parts can be kept.
 #[derive(Debug)]
-struct Ended {
+struct ClientEnd {
     here: Option<traffic::Outcome>,
     results: Option<codecs::iperf3::Results>,
     output: Option<codecs::iperf3::output::Output>,
@@ -40,18 +40,20 @@ struct Ended {
 }
 
 /// Hears of everything.
-struct Ear(Mutex<mpsc::Sender<Heard>>);
+struct EventSender(Mutex<mpsc::Sender<TestEvent>>);
 
-impl Watcher for Ear {
+impl Watcher for EventSender {
     fn event(&self, event: Event<'_>) {
         let heard = match event {
-            Event::Listening { addresses, .. } => Heard::Listening(addresses.to_vec()),
-            Event::Waits { .. } => Heard::Waits,
-            Event::Begins { client } => Heard::Begins(client.clone()),
-            Event::Interval { .. } => Heard::Interval,
-            Event::Ends { client, report } => Heard::Ends(client.clone(), Box::new(Ended::of(report))),
-            Event::Refused { because, .. } => Heard::Refused(because),
-            Event::MoreRefused { .. } => Heard::MoreRefused,
+            Event::Listening { addresses, .. } => TestEvent::Listening(addresses.to_vec()),
+            Event::Waits { .. } => TestEvent::Waits,
+            Event::Begins { client } => TestEvent::Begins(client.clone()),
+            Event::Interval { .. } => TestEvent::Interval,
+            Event::Ends { client, report } => {
+                TestEvent::Ends(client.clone(), Box::new(ClientEnd::of(report)))
+            }
+            Event::Refused { because, .. } => TestEvent::Refused(because),
+            Event::MoreRefused { .. } => TestEvent::MoreRefused,
             Event::Trouble { error } => panic!("{error}"),
         };
         // A test that has seen enough does not listen any more.
@@ -59,7 +61,7 @@ impl Watcher for Ear {
     }
 }
 
-impl Ended {
+impl ClientEnd {
     fn of(report: &Report) -> Self {
         Self {
             here: report.here.clone(),
@@ -70,16 +72,16 @@ impl Ended {
     }
 }
 
-/// A door that stands, as a test sees it.
-struct Door {
+/// A server that stands, as a test sees it.
+struct TestServer {
     address: SocketAddr,
-    heard: mpsc::Receiver<Heard>,
+    heard: mpsc::Receiver<TestEvent>,
     stop: Stop,
 }
 
-impl Door {
+impl TestServer {
     /// The next event of this kind, which comes within a time; others are thrown away.
-    fn wait<T>(&self, mut wanted: impl FnMut(Heard) -> Option<T>) -> T {
+    fn wait<T>(&self, mut wanted: impl FnMut(TestEvent) -> Option<T>) -> T {
         let until = std::time::Instant::now() + Duration::from_secs(30);
         loop {
             let left = until.saturating_duration_since(std::time::Instant::now());
@@ -91,9 +93,9 @@ impl Door {
     }
 
     /// The end of the next client.
-    fn ended(&self) -> (Client, Box<Ended>) {
+    fn ended(&self) -> (Client, Box<ClientEnd>) {
         self.wait(|heard| match heard {
-            Heard::Ends(client, ended) => Some((client, ended)),
+            TestEvent::Ends(client, ended) => Some((client, ended)),
             _ => None,
         })
     }
@@ -101,7 +103,7 @@ impl Door {
     /// The next refusal.
     fn refused(&self) -> Refusal {
         self.wait(|heard| match heard {
-            Heard::Refused(because) => Some(because),
+            TestEvent::Refused(because) => Some(because),
             _ => None,
         })
     }
@@ -111,31 +113,31 @@ fn config(ip: &str) -> Config {
     Config::new(vec![SocketAddr::new(ip.parse::<IpAddr>().expect("an address"), 0)])
 }
 
-/// Runs `work` beside a door in a namespace of its own.
-fn beside_door(config: &Config, work: impl FnOnce(&Door) + Send) {
-    on_loopback(|| beside_door_here(config, work));
+/// Runs `work` beside a server in a namespace of its own.
+fn with_server(config: &Config, work: impl FnOnce(&TestServer) + Send) {
+    on_loopback(|| with_server_here(config, work));
 }
 
-fn beside_door_here(config: &Config, work: impl FnOnce(&Door)) {
-    let (ear, heard) = mpsc::channel();
-    let (ear, stop) = (Ear(Mutex::new(ear)), Stop::new());
+fn with_server_here(config: &Config, work: impl FnOnce(&TestServer)) {
+    let (sender, heard) = mpsc::channel();
+    let (sender, stop) = (EventSender(Mutex::new(sender)), Stop::new());
     thread::scope(|scope| {
-        let serving = scope.spawn(|| serve(config, &stop, &ear));
-        let asked = Asks(stop.clone());
-        let address = match heard.recv_timeout(Duration::from_secs(10)).expect("a door opens or fails") {
-            Heard::Listening(addresses) => addresses[0],
+        let serving = scope.spawn(|| serve(config, &stop, &sender));
+        let asked = StopOnDrop(stop.clone());
+        let address = match heard.recv_timeout(Duration::from_secs(10)).expect("a server opens or fails") {
+            TestEvent::Listening(addresses) => addresses[0],
             other => panic!("{other:?}"),
         };
-        work(&Door { address, heard, stop: stop.clone() });
+        work(&TestServer { address, heard, stop: stop.clone() });
         drop(asked);
         serving.join().expect("no panic").expect("nothing but clients may fail");
     });
 }
 
-/// Closes the door, also when a test fails.
-struct Asks(Stop);
+/// Closes the server, also when a test fails.
+struct StopOnDrop(Stop);
 
-impl Drop for Asks {
+impl Drop for StopOnDrop {
     fn drop(&mut self) {
         self.0.ask();
     }

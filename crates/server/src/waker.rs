@@ -1,4 +1,4 @@
-//! Waking the door from the threads of its clients.
+//! Waking the event loop from other threads.
 
 use std::{
     io::{Read, Write},
@@ -11,38 +11,37 @@ use std::{
 
 use traffic::{Error, Result};
 
-/// Wakes the door; every client has one.
 #[derive(Debug, Clone)]
-pub(super) struct Poke(Arc<UnixStream>);
+pub(super) struct Waker(Arc<UnixStream>);
 
-/// The door's end.
+/// What the event loop waits on.
 #[derive(Debug)]
-pub(super) struct Poked(UnixStream);
+pub(super) struct WakeReceiver(UnixStream);
 
-pub(super) fn pair() -> Result<(Poke, Poked)> {
+pub(super) fn pair() -> Result<(Waker, WakeReceiver)> {
     let named = || "a pair of sockets to wake the server";
-    let (poke, poked) = UnixStream::pair().map_err(Error::socket("open", named))?;
-    for end in [&poke, &poked] {
+    let (wake, receiver) = UnixStream::pair().map_err(Error::socket("open", named))?;
+    for end in [&wake, &receiver] {
         end.set_nonblocking(true).map_err(Error::socket("prepare", named))?;
     }
-    Ok((Poke(Arc::new(poke)), Poked(poked)))
+    Ok((Waker(Arc::new(wake)), WakeReceiver(receiver)))
 }
 
-impl Poke {
-    pub(super) fn poke(&self) {
-        // Full: the door is awake already.
+impl Waker {
+    pub(super) fn wake(&self) {
+        // Full: it is awake already.
         let _ = (&*self.0).write(&[1]);
     }
 }
 
-impl Poked {
-    /// Forgets what has come, so that the next poke wakes again.
+impl WakeReceiver {
+    /// Forgets what has come, so that the next call wakes again.
     pub(super) fn clear(&self) {
         while matches!((&self.0).read(&mut [0; 256]), Ok(256)) {}
     }
 }
 
-impl AsFd for Poked {
+impl AsFd for WakeReceiver {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }

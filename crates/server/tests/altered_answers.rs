@@ -14,7 +14,7 @@ use traffic::{
     Stop,
     dial::give_go,
     handshake::LENGTH,
-    ping_pong::{Greeting, Word},
+    ping_pong::{Greeting, GreetingKind},
     run_client,
 };
 use units::{Bytes, Nanos};
@@ -101,7 +101,7 @@ impl Altering {
         while let Ok((length, client)) = socket.recv_from(&mut bytes) {
             let message = &mut bytes[..length];
             let answer = match Greeting::decode(message).filter(|_| self.protocol == Protocol::Native) {
-                Some(said) => said.with(Word::Welcomes).encode().to_vec(),
+                Some(said) => said.with(GreetingKind::Welcomes).encode().to_vec(),
                 None if length == self.size => {
                     self.answer(message);
                     message.to_vec()

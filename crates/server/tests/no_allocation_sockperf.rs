@@ -19,10 +19,10 @@ use units::{Bytes, Nanos};
 use workload::{PingPongSettings, Schedule, Transport};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// What may differ for other reasons: the door looks around ten times a second.
+/// What may differ for other reasons: the server looks around ten times a second.
 const CHANCE: u64 = 60;
 
-/// Where the door is.
+/// Where the server is.
 #[derive(Default)]
 struct Place(OnceLock<SocketAddr>);
 

@@ -96,21 +96,21 @@ fn survives(strangers: u64) {
         let counter = Counter { refused: AtomicU64::new(0), listening: Mutex::new(listening) };
         let (config, stop) = (Config::new(vec![(Ipv4Addr::LOCALHOST, 0).into()]), Stop::new());
         thread::scope(|scope| {
-            let door = scope.spawn(|| serve(&config, &stop, &counter));
+            let serving = scope.spawn(|| serve(&config, &stop, &counter));
             let ends = Ends(stop.clone());
-            let address = address.recv_timeout(Duration::from_secs(10)).expect("a door opens");
+            let address = address.recv_timeout(Duration::from_secs(10)).expect("a server opens");
             let (base, after, came) = crowd(address, strangers);
             let turned_away = settle(|| counter.refused.load(Ordering::Relaxed), |refused| *refused >= came);
             eprintln!("{came} strangers, {turned_away} turned away: {base:?}, then {after:?}");
             assert_eq!(turned_away, came, "everyone is turned away once");
             drop(ends);
-            door.join().expect("no panic").expect("nobody ends the server");
+            serving.join().expect("no panic").expect("nobody ends the server");
         });
     };
     ns.run_in(work).expect("enters its own namespace");
 }
 
-/// Asks the door to close, also when a test fails.
+/// Asks the server to close, also when a test fails.
 struct Ends(Stop);
 
 impl Drop for Ends {
@@ -189,7 +189,7 @@ fn stranger(address: SocketAddr, number: u64) -> Option<TcpStream> {
     socket
         .bind(&SocketAddr::from((Ipv4Addr::new(127, a, b, c), 0)).into())
         .expect("loopback has 2^24 addresses");
-    socket.connect(&address.into()).expect("the door listens");
+    socket.connect(&address.into()).expect("the server listens");
     let mut socket = TcpStream::from(socket);
     let cookie = [b'q'; 36].iter().copied().chain([0]).collect::<Vec<_>>();
     let says: &[u8] = match number % 10 {

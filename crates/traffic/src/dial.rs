@@ -52,7 +52,7 @@ impl Dial<'_> {
         }
     }
 
-    /// Connects and says nothing, for other dialects. The socket's waits are limited to [`TICK`].
+    /// Connects and says nothing, for other protocols. The socket's waits are limited to [`TICK`].
     pub fn connect_plain(&self, stop: &Stop) -> Result<TcpStream> {
         let socket = Socket::new(domain(self.server), Type::STREAM, Some(Protocol::TCP))
             .map_err(Error::socket("open a socket to", || self.server.to_string()))?;

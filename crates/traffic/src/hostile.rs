@@ -21,7 +21,7 @@ use crate::{
     ClientSpec, Stop,
     dial::give_go,
     handshake::LENGTH,
-    ping_pong::{Greeting, Word},
+    ping_pong::{Greeting, GreetingKind},
     run_client,
     testing::{HERE, TOKEN},
 };
@@ -112,7 +112,7 @@ fn go_and_read(mut socket: TcpStream) {
 
 fn welcome(socket: &UdpSocket, said: &[u8], client: SocketAddr) {
     if let Some(said) = Greeting::decode(said) {
-        let _ = socket.send_to(&said.with(Word::Welcomes).encode(), client);
+        let _ = socket.send_to(&said.with(GreetingKind::Welcomes).encode(), client);
     }
 }
 

@@ -36,7 +36,7 @@ pub use ends::{Server, run_client};
 pub use entropy::{random_bytes, random_token};
 pub use error::{Error, Result};
 pub use mtu::{MtuSpec, Passage, probe_mtu};
-pub use observer::{Beat, FlowId, Observer};
+pub use observer::{FlowId, Observer, Progress};
 pub use outcome::{Outcome, StreamOutcome};
 pub use refused::Refused;
 pub use spec::{ClientSpec, ServerSpec};

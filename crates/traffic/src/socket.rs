@@ -1,4 +1,4 @@
-//! What loads and dialects ask of their sockets alike: settings, short waits, and what the kernel really gave.
+//! What loads and protocols ask of their sockets alike: settings, short waits, and what the kernel really gave.
 
 use std::{
     io,

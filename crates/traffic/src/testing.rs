@@ -9,7 +9,7 @@ use std::{
 
 use units::Bytes;
 
-use crate::{Beat, Observer};
+use crate::{Observer, Progress};
 
 pub(crate) const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// What a machine with other work may add to a time, in ns.
@@ -21,8 +21,8 @@ pub(crate) const TOKEN: u64 = 0xFEED_0000_0000_0042;
 pub(crate) struct Moves(AtomicBool);
 
 impl Observer for Moves {
-    fn beat(&self, beat: Beat) {
-        let moves = beat.sent.max(beat.received) > Bytes(0) || beat.round_trips > 0;
+    fn progress(&self, progress: Progress) {
+        let moves = progress.sent.max(progress.received) > Bytes(0) || progress.round_trips > 0;
         self.0.fetch_or(moves, Ordering::Relaxed);
     }
 }

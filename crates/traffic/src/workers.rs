@@ -19,12 +19,12 @@ use workload::{Interval, PingPongInterval};
 
 use crate::{
     error::{Error, Result},
-    observer::{Beat, FlowId, Observer},
+    observer::{FlowId, Observer, Progress},
     stop::Stop,
 };
 
-/// How often a beat is told.
-const BEAT: Duration = Duration::from_millis(100);
+/// How often progress is told.
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// What the threads of one end share. They write to it a few times a second, never per message.
 #[derive(Debug)]
@@ -35,16 +35,16 @@ pub(crate) struct Shared<'a> {
     sent: AtomicU64,
     round_trips: AtomicU64,
     gate: Gate,
-    words: Sender<Word>,
+    events: Sender<WorkerEvent>,
     /// Taken by the thread that watches.
-    heard: Mutex<Option<Receiver<Word>>>,
+    receiver: Mutex<Option<Receiver<WorkerEvent>>>,
     /// Memory for intervals of a ping-pong: the thread that watches returns what it was told with.
     spare: Mutex<Vec<PingPongInterval>>,
 }
 
 /// What a thread tells the one that watches.
 #[derive(Debug)]
-enum Word {
+enum WorkerEvent {
     Ended,
     Interval(FlowId, Interval),
     PingInterval(PingPongInterval),
@@ -61,7 +61,7 @@ pub(crate) struct Job<'a, T> {
 
 impl<'a> Shared<'a> {
     pub(crate) fn new(stop: &'a Stop) -> Self {
-        let (words, heard) = channel();
+        let (events, receiver) = channel();
         Self {
             stop,
             failed: AtomicBool::new(false),
@@ -69,8 +69,8 @@ impl<'a> Shared<'a> {
             sent: AtomicU64::new(0),
             round_trips: AtomicU64::new(0),
             gate: Gate::default(),
-            words,
-            heard: Mutex::new(Some(heard)),
+            events,
+            receiver: Mutex::new(Some(receiver)),
             spare: Mutex::default(),
         }
     }
@@ -113,13 +113,13 @@ impl<'a> Shared<'a> {
     }
 
     /// Tells of an interval of a stream. It may wake the watching thread: a few times a second is enough.
-    pub(crate) fn tell_interval(&self, flow: FlowId, interval: Interval) {
-        self.tell(Word::Interval(flow, interval));
+    pub(crate) fn send_interval(&self, flow: FlowId, interval: Interval) {
+        self.send(WorkerEvent::Interval(flow, interval));
     }
 
     /// Tells of an interval of a ping-pong, whose memory comes back by [`Shared::spare_ping_interval`].
-    pub(crate) fn tell_ping_interval(&self, interval: PingPongInterval) {
-        self.tell(Word::PingInterval(interval));
+    pub(crate) fn send_ping_interval(&self, interval: PingPongInterval) {
+        self.send(WorkerEvent::PingInterval(interval));
     }
 
     /// An empty interval of those that were told or put by; never waits.
@@ -140,9 +140,9 @@ impl<'a> Shared<'a> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(interval);
     }
 
-    fn tell(&self, word: Word) {
+    fn send(&self, event: WorkerEvent) {
         // Nobody listens any more only when the whole load is being given up.
-        let _ = self.words.send(word);
+        let _ = self.events.send(event);
     }
 
     fn fail(&self) {
@@ -160,7 +160,7 @@ pub(crate) fn run<'a, T: Send>(
     observer: &dyn Observer,
 ) -> Result<Vec<T>> {
     thread::scope(|scope| {
-        let heard = shared.heard.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let receiver = shared.receiver.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut threads = Vec::with_capacity(jobs.len());
         let mut failure = None;
         for Job { name, thread, work } in jobs {
@@ -177,7 +177,7 @@ pub(crate) fn run<'a, T: Send>(
         }
         observer.started();
         shared.gate.open();
-        heard.iter().for_each(|heard| watch(heard, threads.len(), shared, observer));
+        receiver.iter().for_each(|receiver| watch(receiver, threads.len(), shared, observer));
         let outcome = join(threads);
         observer.ended();
         let outcome = failure.map_or(outcome, Err);
@@ -232,36 +232,36 @@ impl Drop for Ending<'_> {
         if thread::panicking() {
             self.shared.fail();
         }
-        self.shared.tell(Word::Ended);
+        self.shared.send(WorkerEvent::Ended);
     }
 }
 
-fn watch(heard: &Receiver<Word>, threads: usize, shared: &Shared<'_>, observer: &dyn Observer) {
+fn watch(receiver: &Receiver<WorkerEvent>, threads: usize, shared: &Shared<'_>, observer: &dyn Observer) {
     let started = monotonic();
-    let (mut told, mut running) = (started, threads);
+    let (mut last, mut running) = (started, threads);
     while running > 0 {
-        let since = Duration::from_nanos(monotonic() - told);
-        match heard.recv_timeout(BEAT.saturating_sub(since)) {
-            Ok(Word::Ended) => running -= 1,
-            Ok(Word::Interval(flow, interval)) => observer.interval(flow, &interval),
-            Ok(Word::PingInterval(interval)) => {
+        let since = Duration::from_nanos(monotonic() - last);
+        match receiver.recv_timeout(PROGRESS_EVERY.saturating_sub(since)) {
+            Ok(WorkerEvent::Ended) => running -= 1,
+            Ok(WorkerEvent::Interval(flow, interval)) => observer.interval(flow, &interval),
+            Ok(WorkerEvent::PingInterval(interval)) => {
                 observer.ping_interval(&interval);
                 shared.put_by(interval);
             }
-            Err(RecvTimeoutError::Timeout) => told = beat(started, told, shared, observer),
+            Err(RecvTimeoutError::Timeout) => last = progress(started, last, shared, observer),
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }
     // What has passed since the last one.
-    beat(started, told, shared, observer);
+    progress(started, last, shared, observer);
 }
 
 /// Tells what has passed since `told`, and says what time it is.
-fn beat(started: u64, told: u64, shared: &Shared<'_>, observer: &dyn Observer) -> u64 {
+fn progress(started: u64, last: u64, shared: &Shared<'_>, observer: &dyn Observer) -> u64 {
     let now = monotonic();
-    observer.beat(Beat {
+    observer.progress(Progress {
         elapsed: Nanos(now - started),
-        covers: Nanos(now - told),
+        covers: Nanos(now - last),
         received: Bytes(shared.received.swap(0, Ordering::Relaxed)),
         sent: Bytes(shared.sent.swap(0, Ordering::Relaxed)),
         round_trips: shared.round_trips.swap(0, Ordering::Relaxed),

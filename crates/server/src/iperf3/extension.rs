@@ -28,17 +28,15 @@ const INTERVALS: usize = 50_000;
 /// No time (in ns: 39 hours), amount or count of one interval is larger, so that all of them together have a sum.
 const MOST: u64 = 1 << 47;
 
-/// What is told.
 #[derive(Serialize)]
-struct Telling<'a> {
+struct SentRecord<'a> {
     version: u32,
     flows: &'a [FlowEnd],
     threads: &'a [ThreadCpu],
 }
 
-/// What is heard.
 #[derive(Deserialize)]
-struct Heard {
+struct ReceivedRecord {
     version: u32,
     #[serde(deserialize_with = "few")]
     flows: Vec<FlowEnd>,
@@ -46,20 +44,20 @@ struct Heard {
 }
 
 /// `None` where it would be longer than `limit`; what is too long is not built first.
-pub(super) fn tell(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
-    let telling = Telling { version: VERSION, flows: &outcome.measured.flows, threads: &outcome.threads };
+pub(super) fn encode(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
+    let record = SentRecord { version: VERSION, flows: &outcome.measured.flows, threads: &outcome.threads };
     let mut text = Bounded { bytes: Vec::new(), limit };
-    serde_json::to_writer(&mut text, &telling).ok()?;
+    serde_json::to_writer(&mut text, &record).ok()?;
     Unread::new(String::from_utf8(text.bytes).ok()?)
 }
 
 /// `None` for anything that this version would not have told of a test with this plan.
-pub(super) fn understand(told: &Unread, plan: &[PlannedStream]) -> Option<StreamOutcome> {
+pub(super) fn decode(told: &Unread, plan: &[PlannedStream]) -> Option<StreamOutcome> {
     // Ours has nothing to escape; what has may end on a terminal.
     if told.text().len() > LONGEST || told.text().contains(|sign: char| sign == '\\' || sign.is_control()) {
         return None;
     }
-    let Heard { version, flows, threads } = serde_json::from_str(told.text()).ok()?;
+    let ReceivedRecord { version, flows, threads } = serde_json::from_str(told.text()).ok()?;
     let planned = |direction| plan.iter().filter(|planned| planned.direction == direction).count();
     let many = |direction| flows.iter().filter(|flow| flow.direction == direction).count();
     let of_plan = [Direction::Forward, Direction::Reverse, Direction::Both]
@@ -153,16 +151,16 @@ mod tests {
 
     #[test]
     fn what_was_told_is_understood() {
-        let told = tell(&outcome(), LONGEST).expect("short");
-        assert_eq!(understand(&told, &PLAN), Some(outcome()));
+        let told = encode(&outcome(), LONGEST).expect("short");
+        assert_eq!(decode(&told, &PLAN), Some(outcome()));
     }
 
     #[test]
     fn what_is_too_long_or_of_another_version_is_left_out() {
-        assert_eq!(tell(&outcome(), 100), None);
-        let told = tell(&outcome(), LONGEST).expect("short");
+        assert_eq!(encode(&outcome(), 100), None);
+        let told = encode(&outcome(), LONGEST).expect("short");
         for text in [told.text().replace("\"version\":1", "\"version\":2"), "null".to_owned()] {
-            assert_eq!(understand(&Unread::new(text).expect("JSON"), &PLAN), None);
+            assert_eq!(decode(&Unread::new(text).expect("JSON"), &PLAN), None);
         }
     }
 
@@ -175,38 +173,38 @@ mod tests {
 
     #[test]
     fn what_a_terminal_would_obey_is_not_taken() {
-        let text = tell(&outcome(), LONGEST).expect("short").text().to_owned();
+        let text = encode(&outcome(), LONGEST).expect("short").text().to_owned();
         for name in ["\\u001b[2J", "\u{9b}2J"] {
             let text = text.replacen("\"congestion\":null", &format!("\"congestion\":\"{name}\""), 1);
             assert!(text.contains(name), "{text}");
-            assert_eq!(understand(&Unread::new(text).expect("JSON"), &PLAN), None);
+            assert_eq!(decode(&Unread::new(text).expect("JSON"), &PLAN), None);
         }
     }
 
     #[test]
     fn more_than_the_test_could_have_is_not_believed() {
-        let told = tell(&outcome(), LONGEST).expect("short");
+        let told = encode(&outcome(), LONGEST).expect("short");
         let forward = [PlannedStream { direction: Direction::Forward, ..PLAN[0] }];
-        assert_eq!(understand(&told, &forward), None, "the other way");
-        assert_eq!(understand(&told, &[]), None, "more connections");
+        assert_eq!(decode(&told, &forward), None, "the other way");
+        assert_eq!(decode(&told, &[]), None, "more connections");
         let text = told.text();
         let (flow, end) =
             (text.find("[{").expect("flows") + 1, text.find("}],\"threads").expect("threads") + 1);
         let many = vec![&text[flow..end]; FLOWS + 1].join(",");
         let many = format!("{}{many}{}", &text[..flow], &text[end..]);
-        let read = serde_json::from_str::<Heard>(&many).err().expect("too many").to_string();
+        let read = serde_json::from_str::<ReceivedRecord>(&many).err().expect("too many").to_string();
         assert!(read.contains("more connections"), "{read}");
         let mut long = outcome();
         long.measured.flows[0].series.intervals =
             vec![outcome().measured.flows[0].series.intervals[0]; INTERVALS + 1];
-        assert_eq!(understand(&tell(&long, usize::MAX).expect("no limit"), &PLAN), None, "more intervals");
+        assert_eq!(decode(&encode(&long, usize::MAX).expect("no limit"), &PLAN), None, "more intervals");
     }
     #[test]
     fn numbers_that_no_test_can_have_are_not_believed() {
         let with = |change: &dyn Fn(&mut Interval)| {
             let mut outcome = outcome();
             change(&mut outcome.measured.flows[0].series.intervals[0]);
-            understand(&tell(&outcome, LONGEST).expect("short"), &PLAN)
+            decode(&encode(&outcome, LONGEST).expect("short"), &PLAN)
         };
         let datagrams = |sample| move |interval: &mut Interval| interval.datagrams = Some(sample);
         let none = DatagramSample::default();

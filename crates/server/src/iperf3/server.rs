@@ -14,12 +14,11 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use crate::Limits;
-use codecs::iperf3::{Cookie, ErrorCode, Params, PlannedStream, Results, output::Output, server::Machine};
+use codecs::iperf3::{Cookie, ErrorCode, Params, PlannedStream, server::Machine};
 use samples::UnixMillis;
 use traffic::{
     Error, Observer, Outcome, Result, Stop, StreamOutcome,
-    stream::{self, Finish, Flow, FlowSocket, SERVER, Start, Told},
+    stream::{self, EndFlag, Finish, Flow, FlowSocket, SERVER, Start},
     workers::cpu_of,
 };
 use units::Nanos;
@@ -28,7 +27,7 @@ use workload::{Direction, StreamSettings};
 use self::{
     control::Control,
     prepare::Prepared,
-    watch::{Bounds, Ended, Over, Tap, watch},
+    watch::{CountingObserver, EngineEndGuard, TestBounds, TestEnd, watch},
 };
 use super::{
     Connection,
@@ -36,57 +35,45 @@ use super::{
     document::{Facts, Role},
     extension, results,
 };
+use crate::{Limits, Report};
 
 /// A data connection, with its place in the order in which all connections came.
 #[derive(Debug)]
-pub(crate) enum Arrival {
+pub(crate) enum DataConnection {
     Tcp { order: u64, socket: TcpStream },
     Udp { order: u64, socket: UdpSocket },
 }
 
 /// A test that may begin.
-pub(crate) struct Visit {
+pub(crate) struct AdmittedTest {
     pub(crate) control: TcpStream,
     pub(crate) cookie: Cookie,
     /// It awaits the judgement of the parameters.
     pub(crate) machine: Box<Machine>,
     pub(crate) params: Box<Params>,
     pub(crate) load: StreamSettings,
-    pub(crate) arriving: Receiver<Arrival>,
+    pub(crate) arriving: Receiver<DataConnection>,
     /// How long nothing may move.
     pub(crate) patience: Nanos,
     /// Called once no more data connections are awaited.
     pub(crate) gathered: Box<dyn FnOnce() + Send>,
 }
 
-/// What came of it, as far as it came.
-#[derive(Debug, Default)]
-pub(crate) struct Served {
-    pub(crate) here: Option<Outcome>,
-    pub(crate) there: Option<StreamOutcome>,
-    pub(crate) results: Option<Results>,
-    /// What iperf3's server would have printed with `--json`.
-    pub(crate) output: Option<Box<Output>>,
-    /// Of protocols that count messages.
-    pub(crate) messages: Option<codecs::sockperf::Counts>,
-    pub(crate) failure: Option<Error>,
-}
-
 /// Runs the test to its end.
-pub(crate) fn serve(visit: Visit, limits: &Limits, stop: &Stop, observer: &dyn Observer) -> Served {
-    let mut served = Served::default();
-    let Visit { control, cookie, machine, params, load, arriving, patience, gathered } = visit;
-    let served_well = Control::new(control, machine).and_then(|mut control| {
+pub(crate) fn serve(admitted: AdmittedTest, limits: &Limits, stop: &Stop, observer: &dyn Observer) -> Report {
+    let mut report = Report::default();
+    let AdmittedTest { control, cookie, machine, params, load, arriving, patience, gathered } = admitted;
+    let ended = Control::new(control, machine).and_then(|mut control| {
         let plan = params.streams();
         let arrivals = control.gather(plan.len(), &arriving, stop);
         drop(arriving);
         gathered();
         let test =
             Test { cookie, started: now(), params: &params, load: &load, plan: &plan, limits, patience };
-        test.run(&mut control, arrivals?, stop, observer, &mut served)
+        test.run(&mut control, arrivals?, stop, observer, &mut report)
     });
-    served.failure = served_well.err();
-    served
+    report.failure = ended.err();
+    report
 }
 
 struct Test<'a> {
@@ -103,10 +90,10 @@ impl Test<'_> {
     fn run(
         &self,
         control: &mut Control,
-        arrivals: Vec<Arrival>,
+        arrivals: Vec<DataConnection>,
         stop: &Stop,
         observer: &dyn Observer,
-        served: &mut Served,
+        report: &mut Report,
     ) -> Result<()> {
         let prepared = match prepare::prepare(arrivals, self.params, self.load, self.limits) {
             Ok(prepared) => prepared,
@@ -115,14 +102,14 @@ impl Test<'_> {
         let cpu = Cpu::now();
         let (ended, outcome) = self.flow(control, prepared, stop, observer);
         let cpu = cpu.until_now();
-        served.here = outcome.as_ref().ok().cloned().map(Outcome::of_any_kind);
+        report.here = outcome.as_ref().ok().cloned().map(Outcome::of_any_kind);
         match (ended, outcome) {
-            (Ended::Asked, Ok(outcome)) => self.exchange(control, &outcome, cpu, stop, served),
-            (Ended::Asked, Err(error)) | (Ended::Engine, Err(error)) => {
+            (TestEnd::Asked, Ok(outcome)) => self.exchange(control, &outcome, cpu, stop, report),
+            (TestEnd::Asked, Err(error)) | (TestEnd::Engine, Err(error)) => {
                 control.refuse(code_of(&error), error)
             }
-            (Ended::Engine, Ok(_)) => control.refuse(ErrorCode::STREAM_CLOSED, Error::Stopped),
-            (Ended::Failed(error), _) => Err(error),
+            (TestEnd::Engine, Ok(_)) => control.refuse(ErrorCode::STREAM_CLOSED, Error::Stopped),
+            (TestEnd::Failed(error), _) => Err(error),
         }
     }
 
@@ -133,9 +120,9 @@ impl Test<'_> {
         prepared: Prepared,
         stop: &Stop,
         observer: &dyn Observer,
-    ) -> (Ended, Result<StreamOutcome>) {
+    ) -> (TestEnd, Result<StreamOutcome>) {
         let Prepared { sockets, shares, sending, receiving, cpus } = prepared;
-        let (told, own) = (Told::default(), Stop::new());
+        let (end, own) = (EndFlag::default(), Stop::new());
         // Whoever has sent all that was asked leaves the connection open until the client has seen that.
         let open: Vec<_> = sockets.iter().filter_map(copy).collect();
         let expected = shares.iter().all(Option::is_some);
@@ -147,25 +134,25 @@ impl Test<'_> {
             ids[usize::from(sends)] += 1;
             let load = if sends { &sending } else { &receiving };
             let cpu = cpu_of(cpus.as_deref(), thread);
-            Flow { share, cpu, ..flow((planned.direction, id), socket, load, &told) }
+            Flow { share, cpu, ..flow((planned.direction, id), socket, load, &end) }
         });
         let flows: Vec<_> = flows.collect();
         let alive = if self.sends() { control.keep_alive(self.patience) } else { Ok(()) };
-        let tap = match alive.and_then(|()| control.begin()) {
-            Ok(go) => Tap::new(go, observer),
-            Err(error) => return (Ended::Failed(error), Err(Error::Stopped)),
+        let counting = match alive.and_then(|()| control.begin()) {
+            Ok(go) => CountingObserver::new(go, observer),
+            Err(error) => return (TestEnd::Failed(error), Err(Error::Stopped)),
         };
         let ended = thread::scope(|scope| {
-            let counts = tap.counts();
-            let (told, own) = (&told, &own);
+            let counts = counting.counts();
+            let (end, own) = (&end, &own);
             let plumb = self.params.plumb.is_some();
-            let bounds = Bounds { limits: self.limits, patience: self.patience, stop, plumb };
-            let watching = scope.spawn(move || watch(control, &bounds, &counts, told, own));
-            let _over = Over(&tap);
-            let outcome = stream::run(flows, own, &tap);
-            tap.is_over(expected && outcome.is_ok());
+            let bounds = TestBounds { limits: self.limits, patience: self.patience, stop, plumb };
+            let watching = scope.spawn(move || watch(control, &bounds, &counts, end, own));
+            let _over = EngineEndGuard(&counting);
+            let outcome = stream::run(flows, own, &counting);
+            counting.is_over(expected && outcome.is_ok());
             let ended = watching.join().unwrap_or_else(|_| {
-                Ended::Failed(Error::Panicked { thread: "an iperf3 control connection".into() })
+                TestEnd::Failed(Error::Panicked { thread: "an iperf3 control connection".into() })
             });
             (ended, outcome)
         });
@@ -184,19 +171,19 @@ impl Test<'_> {
         outcome: &StreamOutcome,
         cpu: [f64; 3],
         stop: &Stop,
-        served: &mut Served,
+        report: &mut Report,
     ) -> Result<()> {
         let mut results = results::results(outcome, self.plan, Direction::Reverse, cpu);
         if self.params.get_server_output {
             results.server_output_text = Some(super::text::report(outcome, self.plan, self.load));
         }
         if self.params.plumb.is_some() {
-            results.plumb = extension::tell(outcome, extension::LONGEST);
+            results.plumb = extension::encode(outcome, extension::LONGEST);
         }
         let mut theirs = control.exchange(&results, stop)?;
-        let told = theirs.plumb.take().filter(|_| self.params.plumb.is_some());
-        served.there = told.and_then(|told| extension::understand(&told, self.plan));
-        served.output = control.peer().map(|client| {
+        let record = theirs.plumb.take().filter(|_| self.params.plumb.is_some());
+        report.there = record.and_then(|record| extension::decode(&record, self.plan));
+        report.output = control.peer().map(|client| {
             let facts = Facts {
                 role: Role::Server { client },
                 params: self.params,
@@ -212,7 +199,7 @@ impl Test<'_> {
             };
             Box::new(facts.document())
         });
-        served.results = Some(theirs);
+        report.results = Some(theirs);
         Ok(())
     }
 }
@@ -245,7 +232,7 @@ fn flow<'a>(
     (direction, id): (Direction, u32),
     socket: FlowSocket,
     load: &'a StreamSettings,
-    told: &'a Told,
+    end: &'a EndFlag,
 ) -> Flow<'a> {
     let peer = match &socket {
         FlowSocket::Tcp(socket) => socket.peer_addr().ok(),
@@ -261,7 +248,7 @@ fn flow<'a>(
         cpu: None,
         share: None,
         start: Start::Now,
-        finish: Finish::Told(told),
+        finish: Finish::External(end),
     }
 }
 

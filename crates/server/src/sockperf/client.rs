@@ -10,7 +10,7 @@ use sys::clock::monotonic;
 use traffic::{
     Error, Observer, Outcome, Result, Stop,
     dial::Dial,
-    ping_pong::{self, Arrival, Carrier, Format, Line, Reply, exchange},
+    ping_pong::{self, Arrival, Carrier, Format, MessageSocket, Reply, exchange},
     socket::source,
 };
 use units::{Bytes, Nanos};
@@ -43,12 +43,12 @@ pub struct ClientSpec {
 /// When a setting makes no sense, nothing answers as sockperf does, or the server ends before its time.
 pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<PingPongEnd>> {
     let messages = check(&spec.load)?;
-    let line = match spec.load.transport {
+    let socket = match spec.load.transport {
         Transport::Tcp => over_tcp(spec, stop)?,
         Transport::Udp => over_udp(spec)?,
     };
-    greet(&line, messages.clone(), stop)?;
-    exchange(&line, &messages, &spec.load, spec.cpus.as_deref(), stop, observer)
+    greet(&socket, messages.clone(), stop)?;
+    exchange(&socket, &messages, &spec.load, spec.cpus.as_deref(), stop, observer)
 }
 
 /// The messages that are asked for, if they make sense.
@@ -68,22 +68,22 @@ fn check(load: &PingPongSettings) -> Result<Messages> {
     Ok(Messages(question))
 }
 
-fn over_tcp(spec: &ClientSpec, stop: &Stop) -> Result<Line> {
+fn over_tcp(spec: &ClientSpec, stop: &Stop) -> Result<MessageSocket> {
     let settings = &spec.load.socket;
     let dial = Dial { bind: from(spec), server: spec.server, settings, number: 0 };
     let socket = dial.connect_plain(stop)?;
     sys::socket::set_nodelay(&socket, settings.nodelay.unwrap_or(true))?;
     let name = format!("the sockperf connection with {}", spec.server);
-    Ok(Line::new(Carrier::Tcp(socket), spec.load.waiting, name))
+    Ok(MessageSocket::new(Carrier::Tcp(socket), spec.load.waiting, name))
 }
 
-fn over_udp(spec: &ClientSpec) -> Result<Line> {
+fn over_udp(spec: &ClientSpec) -> Result<MessageSocket> {
     let settings = &spec.load.socket;
     let socket = ping_pong::bind(source(from(spec), settings, 0)?, settings)?;
     let named = || format!("{} over UDP", spec.server);
     socket.connect(spec.server).map_err(Error::socket("connect to", named))?;
     let name = format!("the sockperf datagrams with {}", spec.server);
-    Ok(Line::new(Carrier::Udp(socket), spec.load.waiting, name))
+    Ok(MessageSocket::new(Carrier::Udp(socket), spec.load.waiting, name))
 }
 
 fn from(spec: &ClientSpec) -> IpAddr {
@@ -95,41 +95,41 @@ fn from(spec: &ClientSpec) -> IpAddr {
 }
 
 /// Sends a message until one is answered; over TCP once.
-fn greet(line: &Line, mut messages: Messages, stop: &Stop) -> Result<()> {
+fn greet(socket: &MessageSocket, mut messages: Messages, stop: &Stop) -> Result<()> {
     let begun = monotonic();
     let until = begun + ANSWERED.0 * u64::from(GREETINGS);
     let (length, mut due) = (messages.0.number(GREETING).len(), begun);
-    let mut inbox = line.inbox(Some(length));
+    let mut inbox = socket.inbox(Some(length));
     while monotonic() < until {
         if stop.is_asked() {
             return Err(Error::Stopped);
         }
         if monotonic() >= due {
-            line.send(messages.0.number(GREETING), || wait(stop, line, until))?;
-            due = if line.is_stream() { until } else { due + ANSWERED.0 };
+            socket.send(messages.0.number(GREETING), || wait(stop, socket, until))?;
+            due = if socket.is_stream() { until } else { due + ANSWERED.0 };
         }
-        match line.receive(&mut inbox).map_err(line.failed("receive an answer on"))? {
+        match socket.receive(&mut inbox).map_err(socket.failed("receive an answer on"))? {
             Arrival::Message(bytes) if messages.0.answered_by(bytes) == Some(GREETING) => return Ok(()),
             Arrival::Message(_) | Arrival::Nothing => {}
             Arrival::End => {
                 let source = std::io::ErrorKind::UnexpectedEof.into();
-                return Err(line.failed("get an answer of sockperf's on")(source));
+                return Err(socket.failed("get an answer of sockperf's on")(source));
             }
         }
     }
-    Err(silent(line))
+    Err(silent(socket))
 }
 
-fn wait(stop: &Stop, line: &Line, until: u64) -> Result<()> {
+fn wait(stop: &Stop, socket: &MessageSocket, until: u64) -> Result<()> {
     if stop.is_asked() {
         return Err(Error::Stopped);
     }
-    if monotonic() < until { Ok(()) } else { Err(silent(line)) }
+    if monotonic() < until { Ok(()) } else { Err(silent(socket)) }
 }
 
-fn silent(line: &Line) -> Error {
+fn silent(socket: &MessageSocket) -> Error {
     let waited = Nanos(ANSWERED.0 * u64::from(GREETINGS));
-    Error::Silent { object: line.name().to_owned(), missing: "an answer of sockperf's".into(), waited }
+    Error::Silent { object: socket.name().to_owned(), missing: "an answer of sockperf's".into(), waited }
 }
 
 /// sockperf's messages in our loops, which number theirs from 0.

@@ -12,6 +12,6 @@ mod tests;
 
 pub use client::{ClientSpec, run_client};
 
-pub(crate) use served::{Served, Tally};
+pub(crate) use served::{SessionOutcome, SharedCounts};
 pub(crate) use tcp::serve_tcp;
 pub(crate) use udp::serve_udp_beside;

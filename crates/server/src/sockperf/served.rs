@@ -13,7 +13,7 @@ use workload::{Direction, EndSeries, FlowEnd, Interval, MessagesEnd, PingPongEnd
 
 /// A client that is no longer served.
 #[derive(Debug)]
-pub(crate) struct Served {
+pub(crate) struct SessionOutcome {
     /// Its messages, as sockperf's own server counts them.
     pub(crate) counts: Counts,
     /// Why it is over.
@@ -24,13 +24,13 @@ pub(crate) struct Served {
 
 /// Messages of a client that others than its session take: those that came before it, or past it.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct SharedCounts {
     received: AtomicU64,
     answered: AtomicU64,
     bytes: AtomicU64,
 }
 
-impl Served {
+impl SessionOutcome {
     pub(super) fn new(
         counts: Counts,
         ended: Ended,
@@ -49,7 +49,7 @@ impl Served {
     }
 }
 
-impl Tally {
+impl SharedCounts {
     /// Takes note of a message and what became of it.
     pub(crate) fn note(&self, reply: Reply, length: usize) {
         let mut one = Counts::default();

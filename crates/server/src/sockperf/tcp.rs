@@ -16,13 +16,18 @@ use traffic::{
 };
 use workload::SocketFacts;
 
-use super::Served;
+use super::SessionOutcome;
 
 /// Serves the client of a connection until it ends; `first` is what was read from it before.
 ///
 /// # Errors
 /// When the connection fails, the client says what is no message, or a stop is asked for.
-pub(crate) fn serve_tcp(socket: &TcpStream, first: &[u8], bounds: Bounds, stop: &Stop) -> Result<Served> {
+pub(crate) fn serve_tcp(
+    socket: &TcpStream,
+    first: &[u8],
+    bounds: Bounds,
+    stop: &Stop,
+) -> Result<SessionOutcome> {
     let name = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
     let name = format!("the sockperf connection of {name}");
     socket.set_nonblocking(false).map_err(Error::socket("prepare", || name.clone()))?;
@@ -39,7 +44,7 @@ pub(crate) fn serve_tcp(socket: &TcpStream, first: &[u8], bounds: Bounds, stop: 
     let ended = session.serve()?;
     let thread = spent.until_now("server", ThreadRole::Pong);
     let facts = SocketFacts { addresses, ..tcp_facts(socket, None) };
-    Ok(Served::new(session.stream.counts(), ended, &session.guard, thread, facts))
+    Ok(SessionOutcome::new(session.stream.counts(), ended, &session.guard, thread, facts))
 }
 
 struct Session<'a> {

@@ -19,7 +19,7 @@ use workload::{MessagesEnd, PingPongEnd};
 use codecs::sockperf::{Counts, MAX_MESSAGE, Question};
 use units::{Bytes, Nanos};
 
-use super::{Served, Tally, serve_tcp, serve_udp_beside};
+use super::{SessionOutcome, SharedCounts, serve_tcp, serve_udp_beside};
 use crate::testing::HERE;
 
 const PATIENT: Bounds =
@@ -28,7 +28,7 @@ const PATIENT: Bounds =
 const SOON: Bounds = Bounds { idle: Nanos::from_millis(700), ..PATIENT };
 
 /// Serves what `client` does with its connection.
-fn over_tcp(bounds: Bounds, stop: &Stop, client: impl FnOnce(TcpStream) + Send) -> Result<Served> {
+fn over_tcp(bounds: Bounds, stop: &Stop, client: impl FnOnce(TcpStream) + Send) -> Result<SessionOutcome> {
     let listener = TcpListener::bind((HERE, 0)).expect("loopback");
     let address = listener.local_addr().expect("bound");
     thread::scope(|scope| {
@@ -176,8 +176,8 @@ fn datagrams_come_back_or_are_dropped_and_silence_ends_them() {
         let mut question = Question::new(100).expect("it fits");
         let first = question.number(1).to_vec();
         thread::scope(|scope| {
-            let server =
-                scope.spawn(|| serve_udp_beside(&Tally::default(), &ours, &first, bounds, &Stop::new()));
+            let server = scope
+                .spawn(|| serve_udp_beside(&SharedCounts::default(), &ours, &first, bounds, &Stop::new()));
             let mut answer = [0; 200];
             for number in 1..=50 {
                 if number > 1 {

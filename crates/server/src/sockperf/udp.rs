@@ -12,7 +12,7 @@ use traffic::{
     workers::CpuMeter,
 };
 
-use super::{Served, Tally};
+use super::{SessionOutcome, SharedCounts};
 
 /// Serves the peer that `socket` is connected to until it is silent for long enough; what else comes is dropped.
 /// `first` is a datagram of its that was received elsewhere; it is answered here. `beside` counts those that are
@@ -21,12 +21,12 @@ use super::{Served, Tally};
 /// # Errors
 /// When the socket fails or a stop is asked for.
 pub(crate) fn serve_udp_beside(
-    beside: &Tally,
+    beside: &SharedCounts,
     socket: &UdpSocket,
     first: &[u8],
     bounds: Bounds,
     stop: &Stop,
-) -> Result<Served> {
+) -> Result<SessionOutcome> {
     let name = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
     let name = format!("the sockperf datagrams of {name}");
     socket.set_nonblocking(false).map_err(Error::socket("prepare", || name.clone()))?;
@@ -53,7 +53,7 @@ pub(crate) fn serve_udp_beside(
         }
     };
     let thread = spent.until_now("server", ThreadRole::Pong);
-    Ok(Served::new(beside.and(counts), ended, &guard, thread, udp_facts(socket, None)))
+    Ok(SessionOutcome::new(beside.and(counts), ended, &guard, thread, udp_facts(socket, None)))
 }
 
 #[inline]

@@ -11,8 +11,9 @@ use codecs::iperf3::{Cookie, ErrorCode, Params};
 use units::{BitRate, Bytes, Nanos};
 
 use super::{
-    Door, Heard, beside_door, config,
+    TestEvent, TestServer, config,
     iperf3::{command, run},
+    with_server,
 };
 use crate::{Auth, Config, Limits, Refusal};
 
@@ -26,8 +27,12 @@ pub(super) fn with(limits: impl FnOnce(&mut Limits)) -> Config {
 }
 
 /// A client that runs beside others.
-pub(super) fn start(door: &Door, options: &[&str]) -> Child {
-    command(door, options).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("iperf3 is installed")
+pub(super) fn start(server: &TestServer, options: &[&str]) -> Child {
+    command(server, options)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("iperf3 is installed")
 }
 
 pub(super) fn succeeds(client: Child) {
@@ -37,41 +42,41 @@ pub(super) fn succeeds(client: Child) {
 
 /// A client is refused with these words, and the next one, within the limits, is served.
 fn refused(config: &Config, options: &[&str], words: &str, because: Option<Refusal>) {
-    beside_door(config, |door| {
-        let output = run(door, options);
+    with_server(config, |server| {
+        let output = run(server, options);
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && text.contains(words), "{options:?}: {output:?}");
         match because {
-            Some(because) => assert_eq!(door.refused(), because),
-            None => assert!(door.ended().1.failure.is_some(), "{options:?}"),
+            Some(because) => assert_eq!(server.refused(), because),
+            None => assert!(server.ended().1.failure.is_some(), "{options:?}"),
         }
-        let served = run(door, &["-n", "100K", "-b", "4M"]);
+        let served = run(server, &["-n", "100K", "-b", "4M"]);
         assert!(served.status.success(), "{served:?}");
-        assert_eq!(door.ended().1.failure, None);
+        assert_eq!(server.ended().1.failure, None);
     });
 }
 
 /// A client that says the right things as far as a test lets it.
-fn half_a_client(door: &Door, number: u8) -> (TcpStream, Cookie) {
+fn half_a_client(server: &TestServer, number: u8) -> (TcpStream, Cookie) {
     let cookie = Cookie::from_entropy([number; 36]);
-    let mut control = TcpStream::connect(door.address).expect("the door stands");
+    let mut control = TcpStream::connect(server.address).expect("the server stands");
     control.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
-    control.write_all(cookie.as_bytes()).expect("the door listens");
+    control.write_all(cookie.as_bytes()).expect("the server listens");
     let mut state = [0];
-    control.read_exact(&mut state).expect("the door asks for parameters");
+    control.read_exact(&mut state).expect("the server asks for parameters");
     assert_eq!(state, [9]);
     let params = serde_json::to_vec(&Params { tcp: true, time: 1, parallel: Some(1), ..Params::default() });
     let params = params.expect("JSON");
     let length = u32::try_from(params.len()).expect("short").to_be_bytes();
-    control.write_all(&[&length[..], &params].concat()).expect("the door listens");
-    control.read_exact(&mut state).expect("the door asks for streams");
+    control.write_all(&[&length[..], &params].concat()).expect("the server listens");
+    control.read_exact(&mut state).expect("the server asks for streams");
     assert_eq!(state, [10]);
     (control, cookie)
 }
 
 #[test]
 fn several_clients_are_served_side_by_side() {
-    beside_door(&config("127.0.0.1"), |door| {
+    with_server(&config("127.0.0.1"), |server| {
         let options: [&[&str]; 5] = [
             &["-t", "2"],
             &["-t", "2", "-R"],
@@ -79,13 +84,13 @@ fn several_clients_are_served_side_by_side() {
             &["-u", "-t", "2"],
             &["-u", "-t", "2", "-R"],
         ];
-        let clients: Vec<_> = options.iter().map(|options| start(door, options)).collect();
+        let clients: Vec<_> = options.iter().map(|options| start(server, options)).collect();
         for _ in &clients {
-            assert!(door.wait(|heard| matches!(heard, Heard::Begins(_)).then_some(true)));
+            assert!(server.wait(|heard| matches!(heard, TestEvent::Begins(_)).then_some(true)));
         }
         clients.into_iter().for_each(succeeds);
         for _ in options {
-            assert_eq!(door.ended().1.failure, None);
+            assert_eq!(server.ended().1.failure, None);
         }
     });
 }
@@ -93,13 +98,13 @@ fn several_clients_are_served_side_by_side() {
 #[test]
 fn clients_in_a_queue_are_served_one_after_another() {
     let config = Config { queue: true, ..config("127.0.0.1") };
-    beside_door(&config, |door| {
-        let clients: Vec<_> = (0..3).map(|_| start(door, &["-t", "1"])).collect();
+    with_server(&config, |server| {
+        let clients: Vec<_> = (0..3).map(|_| start(server, &["-t", "1"])).collect();
         let mut order = Vec::new();
         while order.len() < 6 {
-            let step = door.wait(|heard| match heard {
-                Heard::Begins(client) => Some(('+', client.number)),
-                Heard::Ends(client, ended) => {
+            let step = server.wait(|heard| match heard {
+                TestEvent::Begins(client) => Some(('+', client.number)),
+                TestEvent::Ends(client, ended) => {
                     assert_eq!(ended.failure, None);
                     Some(('-', client.number))
                 }
@@ -114,22 +119,22 @@ fn clients_in_a_queue_are_served_one_after_another() {
 
 #[test]
 fn a_client_for_whom_there_is_no_place_is_told_so() {
-    beside_door(&with(|limits| limits.clients = 1), |door| {
-        let first = start(door, &["-t", "2"]);
-        door.wait(|heard| matches!(heard, Heard::Begins(_)).then_some(()));
-        let second = run(door, &["-t", "1"]);
+    with_server(&with(|limits| limits.clients = 1), |server| {
+        let first = start(server, &["-t", "2"]);
+        server.wait(|heard| matches!(heard, TestEvent::Begins(_)).then_some(()));
+        let second = run(server, &["-t", "1"]);
         let text = String::from_utf8_lossy(&second.stderr);
         assert!(!second.status.success() && text.contains("the server is busy"), "{second:?}");
-        assert_eq!(door.refused(), Refusal::Busy);
+        assert_eq!(server.refused(), Refusal::Busy);
         succeeds(first);
     });
 }
 
 #[test]
 fn a_client_that_comes_when_another_leaves_is_served() {
-    beside_door(&with(|limits| limits.clients = 1), |door| {
+    with_server(&with(|limits| limits.clients = 1), |server| {
         for _ in 0..10 {
-            succeeds(start(door, &["-n", "10K"]));
+            succeeds(start(server, &["-n", "10K"]));
         }
     });
 }
@@ -170,83 +175,83 @@ fn whoever_does_not_know_a_password_is_refused() {
     let users = format!("alice,{}\n", hash.split(' ').next().expect("a hash"));
     let auth = Auth { private_key: PRIVATE.to_owned(), users, skew: Nanos::from_secs(10) };
     let config = Config { auth: Some(auth), ..config("127.0.0.1") };
-    beside_door(&config, |door| {
+    with_server(&config, |server| {
         let with = |user: &'static str, password: &'static str| {
             let options = ["-n", "100K", "--username", user, "--rsa-public-key-path", PUBLIC];
-            command(door, &options).env("IPERF3_PASSWORD", password).output().expect("iperf3 is installed")
+            command(server, &options).env("IPERF3_PASSWORD", password).output().expect("iperf3 is installed")
         };
         for (user, password) in [("alice", "wrong"), ("bob", "secret")] {
             let output = with(user, password);
             let text = String::from_utf8_lossy(&output.stderr);
             assert!(!output.status.success() && text.contains("authorization failed"), "{output:?}");
-            assert_eq!(door.refused(), Refusal::Unknown);
+            assert_eq!(server.refused(), Refusal::Unknown);
         }
-        let nobody = run(door, &["-n", "100K"]);
+        let nobody = run(server, &["-n", "100K"]);
         assert!(!nobody.status.success(), "{nobody:?}");
         let output = with("alice", "secret");
         assert!(output.status.success(), "{output:?}");
-        assert_eq!(door.ended().1.failure, None);
+        assert_eq!(server.ended().1.failure, None);
     });
 }
 
 #[test]
 fn a_client_that_vanishes_leaves_the_server_serving() {
-    beside_door(&config("127.0.0.1"), |door| {
+    with_server(&config("127.0.0.1"), |server| {
         for options in [
             &["-t", "30"][..],
             &["-t", "30", "-R"],
             &["-u", "-t", "30", "-b", "1M"],
             &["-u", "-R", "-t", "30"],
         ] {
-            let mut client = start(door, options);
-            door.wait(|heard| matches!(heard, Heard::Interval).then_some(()));
+            let mut client = start(server, options);
+            server.wait(|heard| matches!(heard, TestEvent::Interval).then_some(()));
             client.kill().expect("a child of this test");
             client.wait().expect("a child of this test");
-            assert!(door.ended().1.failure.is_some(), "{options:?}");
+            assert!(server.ended().1.failure.is_some(), "{options:?}");
         }
-        succeeds(start(door, &["-n", "1M"]));
+        succeeds(start(server, &["-n", "1M"]));
     });
 }
 
 #[test]
 fn a_client_without_data_connections_is_given_up_when_it_leaves() {
-    beside_door(&config("127.0.0.1"), |door| {
-        let (control, _) = half_a_client(door, 1);
-        door.wait(|heard| matches!(heard, Heard::Begins(_)).then_some(()));
+    with_server(&config("127.0.0.1"), |server| {
+        let (control, _) = half_a_client(server, 1);
+        server.wait(|heard| matches!(heard, TestEvent::Begins(_)).then_some(()));
         drop(control);
-        assert!(door.ended().1.failure.is_some());
-        let (control, cookie) = half_a_client(door, 2);
+        assert!(server.ended().1.failure.is_some());
+        let (control, cookie) = half_a_client(server, 2);
         sys::socket::set_linger_zero(&control).expect("a socket");
-        let mut data = TcpStream::connect(door.address).expect("the door stands");
-        data.write_all(cookie.as_bytes()).expect("the door listens");
+        let mut data = TcpStream::connect(server.address).expect("the server stands");
+        data.write_all(cookie.as_bytes()).expect("the server listens");
         drop(control);
-        assert!(door.ended().1.failure.is_some());
-        succeeds(start(door, &["-n", "1M"]));
+        assert!(server.ended().1.failure.is_some());
+        succeeds(start(server, &["-n", "1M"]));
     });
 }
 
 #[test]
 fn a_client_that_sends_nothing_is_given_up() {
     let config = Config { idle_timeout: Nanos::from_secs(2), ..config("127.0.0.1") };
-    beside_door(&config, |door| {
-        let (mut control, cookie) = half_a_client(door, 3);
-        let mut data = TcpStream::connect(door.address).expect("the door stands");
-        data.write_all(cookie.as_bytes()).expect("the door listens");
+    with_server(&config, |server| {
+        let (mut control, cookie) = half_a_client(server, 3);
+        let mut data = TcpStream::connect(server.address).expect("the server stands");
+        data.write_all(cookie.as_bytes()).expect("the server listens");
         let mut said = Vec::new();
-        control.read_to_end(&mut said).expect("the door closes the control connection");
+        control.read_to_end(&mut said).expect("the server closes the control connection");
         // Start, run, error 144 ("idle timeout for receiving data") with no number of the system's.
         assert_eq!(said, [1, 2, 0xfe, 0, 0, 0, 144, 0, 0, 0, 0]);
-        assert!(door.ended().1.failure.is_some_and(|failure| failure.contains("any byte to move")));
-        succeeds(start(door, &["-n", "1M"]));
+        assert!(server.ended().1.failure.is_some_and(|failure| failure.contains("any byte to move")));
+        succeeds(start(server, &["-n", "1M"]));
     });
 }
 
 #[test]
 fn a_server_that_is_told_to_end_tells_its_clients() {
-    beside_door(&config("127.0.0.1"), |door| {
-        let client = start(door, &["-t", "30"]);
-        door.wait(|heard| matches!(heard, Heard::Interval).then_some(()));
-        door.stop.ask();
+    with_server(&config("127.0.0.1"), |server| {
+        let client = start(server, &["-t", "30"]);
+        server.wait(|heard| matches!(heard, TestEvent::Interval).then_some(()));
+        server.stop.ask();
         let output = client.wait_with_output().expect("a child of this test");
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && text.contains("the server has terminated"), "{output:?}");
@@ -256,14 +261,14 @@ fn a_server_that_is_told_to_end_tells_its_clients() {
 #[test]
 fn a_server_for_one_client_ends_after_it() {
     let config = Config { once: true, ..config("127.0.0.1") };
-    beside_door(&config, |door| {
-        succeeds(start(door, &["-n", "1M"]));
-        assert_eq!(door.ended().1.failure, None);
+    with_server(&config, |server| {
+        succeeds(start(server, &["-n", "1M"]));
+        assert_eq!(server.ended().1.failure, None);
         let gone = (0..100).any(|_| {
             std::thread::sleep(Duration::from_millis(50));
-            TcpStream::connect(door.address).is_err()
+            TcpStream::connect(server.address).is_err()
         });
-        assert!(gone, "the door still stands");
+        assert!(gone, "the server still stands");
     });
 }
 
@@ -271,11 +276,11 @@ fn a_server_for_one_client_ends_after_it() {
 fn an_address_outside_the_prefixes_is_closed() {
     let mut config = config("127.0.0.1");
     config.allow = vec![("127.0.0.2".parse().expect("an address"), 32)];
-    beside_door(&config, |door| {
-        let output = run(door, &["-n", "1M"]);
+    with_server(&config, |server| {
+        let output = run(server, &["-n", "1M"]);
         assert!(!output.status.success(), "{output:?}");
-        assert_eq!(door.refused(), Refusal::Address);
-        succeeds(start(door, &["-n", "1M", "-B", "127.0.0.2"]));
+        assert_eq!(server.refused(), Refusal::Address);
+        succeeds(start(server, &["-n", "1M", "-B", "127.0.0.2"]));
     });
 }
 

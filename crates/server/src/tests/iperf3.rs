@@ -11,7 +11,7 @@ use traffic::{Outcome, Stop};
 use units::Nanos;
 use workload::{Direction, EndSeries, FlowEnd, StreamSettings, Until};
 
-use super::{Door, Ended, beside_door, config};
+use super::{ClientEnd, TestServer, config, with_server};
 use crate::{
     Config, Work,
     iperf3::{ClientSpec, Options, run_client},
@@ -27,20 +27,20 @@ const KEPT: Range<u64> = 1_000_000..20_000_000;
 const BOTH: &[Direction] = &[Direction::Forward, Direction::Reverse];
 
 /// Runs a stock client with `-J` and these options; what it printed.
-fn client(door: &Door, options: &[&str]) -> Value {
-    let output = run(door, &[options, &["-J"]].concat());
+fn client(server: &TestServer, options: &[&str]) -> Value {
+    let output = run(server, &[options, &["-J"]].concat());
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{options:?}: {text} {}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{options:?}: {error}: {text}"))
 }
 
-pub(super) fn run(door: &Door, options: &[&str]) -> Output {
-    command(door, options).output().expect("iperf3 is installed")
+pub(super) fn run(server: &TestServer, options: &[&str]) -> Output {
+    command(server, options).output().expect("iperf3 is installed")
 }
 
-pub(super) fn command(door: &Door, options: &[&str]) -> Command {
+pub(super) fn command(server: &TestServer, options: &[&str]) -> Command {
     let mut command = Command::new("iperf3");
-    let (ip, port) = (door.address.ip().to_string(), door.address.port().to_string());
+    let (ip, port) = (server.address.ip().to_string(), server.address.port().to_string());
     command.args(["-c", &ip, "-p", &port]).args(options).stdin(Stdio::null());
     command
 }
@@ -59,7 +59,7 @@ fn bytes(outcome: &Outcome, direction: Direction) -> u64 {
 }
 
 /// Both ends agree on what was sent and received.
-fn agree(options: &[&str], json: &Value, ended: &Ended, dropped: u64) {
+fn agree(options: &[&str], json: &Value, ended: &ClientEnd, dropped: u64) {
     assert_eq!(ended.failure, None, "{options:?}");
     let here = ended.here.as_ref().expect("a test with an end has a record");
     let client = ended.results.as_ref().expect("a test with an end has the client's results");
@@ -78,7 +78,7 @@ fn agree(options: &[&str], json: &Value, ended: &Ended, dropped: u64) {
 
 /// What one end sent, the other has received, but for what the kernel has dropped: of that a receiver counts as lost
 /// what it finds missing, and knows nothing of the last. A sender here goes on until the client has ended.
-fn agree_on_datagrams(options: &[&str], json: &Value, ended: &Ended, direction: Direction, dropped: u64) {
+fn agree_on_datagrams(options: &[&str], json: &Value, ended: &ClientEnd, direction: Direction, dropped: u64) {
     let here = ended.here.as_ref().expect("seen before");
     let theirs = &ended.results.as_ref().expect("seen before").streams;
     // Streams are told in the order in which they were made; so are ours.
@@ -111,7 +111,7 @@ fn is_after_the_first_second(series: &EndSeries) -> bool {
 }
 
 /// What a server prints with `--json` is there, and of the same test.
-fn is_like_a_stock_server_s(ended: &Ended, client: &Value) -> bool {
+fn is_like_a_stock_server_s(ended: &ClientEnd, client: &Value) -> bool {
     let output = ended.output.as_ref().map(|output| serde_json::to_value(output).expect("JSON"));
     output.is_some_and(|output| {
         let same =
@@ -121,11 +121,11 @@ fn is_like_a_stock_server_s(ended: &Ended, client: &Value) -> bool {
 }
 
 fn check(ip: &str, cases: &[Case]) {
-    beside_door(&config(ip), |door| {
+    with_server(&config(ip), |server| {
         for (options, holds) in cases {
             let before = dropped();
-            let json = client(door, options);
-            let (client, ended) = door.ended();
+            let json = client(server, options);
+            let (client, ended) = server.ended();
             assert!(matches!(client.work, Work::Stream(_)), "{client:?}");
             agree(options, &json, &ended, dropped() - before);
             assert!(is_like_a_stock_server_s(&ended, &json), "{options:?} {:?}", ended.output);
@@ -254,14 +254,14 @@ fn udp_with_every_option() {
 
 #[test]
 fn two_plumbs_tell_each_other_everything() {
-    beside_door(&config("127.0.0.1"), |door| {
+    with_server(&config("127.0.0.1"), |server| {
         for direction in [Direction::Forward, Direction::Reverse, Direction::Both] {
             let load =
                 StreamSettings { direction, ..StreamSettings::new(Until::Elapsed(Nanos::from_secs(1))) };
             let (bind, cpus, options) = (None, None, Options::default());
-            let spec = ClientSpec { server: door.address, bind, load, cpus, options };
-            let report = run_client(&spec, &Stop::new(), &()).expect("the door stands");
-            let (_, ended) = door.ended();
+            let spec = ClientSpec { server: server.address, bind, load, cpus, options };
+            let report = run_client(&spec, &Stop::new(), &()).expect("the server stands");
+            let (_, ended) = server.ended();
             assert_eq!(ended.failure, None, "{direction:?}");
             assert!(report.peer_is_plumb, "{direction:?}");
             let here = ended.here.expect("it came to its end");
@@ -281,15 +281,15 @@ fn two_plumbs_tell_each_other_everything() {
 #[test]
 fn a_test_that_moves_is_not_silent_however_long_its_intervals_are() {
     let config = Config { idle_timeout: Nanos::from_millis(900), ..config("127.0.0.1") };
-    beside_door(&config, |door| {
+    with_server(&config, |server| {
         for direction in [Direction::Forward, Direction::Reverse] {
             let interval = Nanos::from_secs(10);
             let until = Until::Elapsed(Nanos::from_millis(2500));
             let load = StreamSettings { direction, interval, ..StreamSettings::new(until) };
             let (bind, cpus, options) = (None, None, Options::default());
-            let spec = ClientSpec { server: door.address, bind, load, cpus, options };
+            let spec = ClientSpec { server: server.address, bind, load, cpus, options };
             run_client(&spec, &Stop::new(), &()).expect("it moves all the time");
-            assert_eq!(door.ended().1.failure, None, "{direction:?}");
+            assert_eq!(server.ended().1.failure, None, "{direction:?}");
         }
     });
 }

@@ -1,4 +1,4 @@
-//! Our own protocol and sockperf's at the same door as iperf3's.
+//! Our own protocol and sockperf's at the same server as iperf3's.
 
 use std::{net::IpAddr, process::Command};
 
@@ -7,7 +7,7 @@ use traffic::{ClientSpec, Error, Stop, run_client};
 use units::{Bytes, Nanos};
 use workload::{ConnectSettings, Measurement, PingPongSettings, Schedule, Transport, WorkloadSettings};
 
-use super::{beside_door, config};
+use super::{config, with_server};
 use crate::{ServedProtocol, Work, session::DATAGRAM_IDLE, testing::Moves};
 
 const SHORT: Nanos = Nanos::from_millis(300);
@@ -23,7 +23,7 @@ fn ping(transport: Transport, message: u64) -> WorkloadSettings {
 
 #[test]
 fn our_own_loads_are_served_without_a_token() {
-    beside_door(&config("127.0.0.1"), |door| {
+    with_server(&config("127.0.0.1"), |server| {
         for (load, work) in [
             (ping(Transport::Tcp, 64), Work::PingPong(Transport::Tcp)),
             (ping(Transport::Tcp, 60_000), Work::PingPong(Transport::Tcp)),
@@ -35,7 +35,7 @@ fn our_own_loads_are_served_without_a_token() {
                 Work::Connect,
             ),
         ] {
-            let spec = ClientSpec { token: 0, bind: HERE, server: door.address, load, cpus: None };
+            let spec = ClientSpec { token: 0, bind: HERE, server: server.address, load, cpus: None };
             let outcome =
                 run_client(&spec, &Stop::new(), &()).unwrap_or_else(|error| panic!("{work:?}: {error}"));
             let (round_trips, lost) = match outcome.measured.alone() {
@@ -44,7 +44,7 @@ fn our_own_loads_are_served_without_a_token() {
                 other => panic!("{other:?}"),
             };
             assert!(round_trips > 10 && lost == Some(0), "{work:?}: {round_trips} {lost:?}");
-            let (client, ended) = door.ended();
+            let (client, ended) = server.ended();
             assert_eq!((client.protocol, client.work), (ServedProtocol::Native, work));
             assert_eq!(ended.failure, None);
         }
@@ -55,13 +55,13 @@ fn our_own_loads_are_served_without_a_token() {
 fn a_client_that_a_limit_ends_has_an_error_and_no_result() {
     let mut config = config("127.0.0.1");
     config.limits.duration = Nanos::from_millis(200);
-    beside_door(&config, |door| {
+    with_server(&config, |server| {
         for transport in [Transport::Tcp, Transport::Udp] {
             for schedule in [Schedule::Closed, Schedule::Open { period: Nanos::from_millis(1) }] {
                 let long =
                     PingPongSettings { transport, schedule, ..PingPongSettings::new(Nanos::from_secs(20)) };
                 let load = WorkloadSettings::PingPong(long);
-                let spec = ClientSpec { token: 7, bind: HERE, server: door.address, load, cpus: None };
+                let spec = ClientSpec { token: 7, bind: HERE, server: server.address, load, cpus: None };
                 let begun = monotonic();
                 let error = run_client(&spec, &Stop::new(), &()).expect_err("its time was over");
                 // A connection on which something is under way is reset instead of ended.
@@ -71,7 +71,7 @@ fn a_client_that_a_limit_ends_has_an_error_and_no_result() {
                 };
                 assert!(ended, "{transport:?}, {schedule:?}: {error}");
                 assert!(monotonic() - begun < Nanos::from_secs(10).0, "it was told, and did not find out");
-                let failure = door.ended().1.failure.expect("a limit");
+                let failure = server.ended().1.failure.expect("a limit");
                 assert!(failure.contains("limit of duration"), "{failure}");
             }
         }
@@ -82,9 +82,9 @@ fn a_client_that_a_limit_ends_has_an_error_and_no_result() {
 fn an_interrupted_client_gives_up_its_place() {
     let mut config = config("127.0.0.1");
     config.limits.clients = 1;
-    beside_door(&config, |door| {
+    with_server(&config, |server| {
         let load = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(20)));
-        let spec = ClientSpec { token: 7, bind: HERE, server: door.address, load, cpus: None };
+        let spec = ClientSpec { token: 7, bind: HERE, server: server.address, load, cpus: None };
         let stop = Stop::new();
         let moves = &Moves::default();
         std::thread::scope(|scope| {
@@ -94,7 +94,7 @@ fn an_interrupted_client_gives_up_its_place() {
             assert!(matches!(pinging.join().expect("no panic"), Err(Error::Stopped)));
         });
         let stopped = monotonic();
-        door.ended();
+        server.ended();
         assert!(monotonic() - stopped < DATAGRAM_IDLE.0 / 2, "it was told, and did not find out");
     });
 }
@@ -103,8 +103,8 @@ fn an_interrupted_client_gives_up_its_place() {
 fn a_stock_sockperf_is_served() {
     let mut config = config("127.0.0.1");
     config.idle_timeout = Nanos::from_secs(3);
-    beside_door(&config, |door| {
-        let (ip, port) = (door.address.ip().to_string(), door.address.port().to_string());
+    with_server(&config, |server| {
+        let (ip, port) = (server.address.ip().to_string(), server.address.port().to_string());
         for options in [
             &["ping-pong", "-t", "1"][..],
             &["under-load", "-t", "1", "--mps", "1000"],
@@ -114,7 +114,7 @@ fn a_stock_sockperf_is_served() {
             let output = output.expect("sockperf is installed");
             let text = String::from_utf8_lossy(&output.stdout);
             assert!(output.status.success() && text.contains("percentile 99.000"), "{options:?}: {text}");
-            let (client, ended) = door.ended();
+            let (client, ended) = server.ended();
             assert_eq!(client.protocol, ServedProtocol::Sockperf);
             assert_eq!(ended.failure, None);
         }
@@ -126,7 +126,7 @@ fn a_client_of_ours_is_ended_by_the_limits_too() {
     let mut config = config("127.0.0.1");
     config.limits.duration = Nanos::from_millis(300);
     config.limits.clients = 1;
-    beside_door(&config, |door| {
+    with_server(&config, |server| {
         let load = |time| {
             WorkloadSettings::PingPong(PingPongSettings {
                 transport: Transport::Tcp,
@@ -135,19 +135,19 @@ fn a_client_of_ours_is_ended_by_the_limits_too() {
         };
         let spec = |time| {
             let load = load(Nanos::from_millis(time));
-            ClientSpec { token: 0, bind: HERE, server: door.address, load, cpus: None }
+            ClientSpec { token: 0, bind: HERE, server: server.address, load, cpus: None }
         };
         assert!(run_client(&spec(20_000), &Stop::new(), &()).is_err());
-        assert!(door.ended().1.failure.is_some_and(|failure| failure.contains("limit of duration")));
+        assert!(server.ended().1.failure.is_some_and(|failure| failure.contains("limit of duration")));
         run_client(&spec(50), &Stop::new(), &()).expect("there is a place again");
-        assert_eq!(door.ended().1.failure, None);
+        assert_eq!(server.ended().1.failure, None);
     });
 }
 
 #[test]
 fn a_server_on_every_address_is_found_under_each_of_its_own() {
-    beside_door(&config("0.0.0.0"), |door| {
-        let port = door.address.port();
+    with_server(&config("0.0.0.0"), |server| {
+        let port = server.address.port();
         for (address, transport) in [
             ("127.0.0.1", Transport::Tcp),
             ("127.7.7.7", Transport::Tcp),
@@ -156,7 +156,7 @@ fn a_server_on_every_address_is_found_under_each_of_its_own() {
         ] {
             let server = (address.parse::<IpAddr>().expect("an address"), port).into();
             let spec = ClientSpec { token: 7, bind: HERE, server, load: ping(transport, 64), cpus: None };
-            let outcome = run_client(&spec, &Stop::new(), &()).expect("the door stands");
+            let outcome = run_client(&spec, &Stop::new(), &()).expect("the server stands");
             let Measurement::PingPong(data) = outcome.measured.alone() else { panic!("a ping-pong") };
             assert_eq!(data.lost, Some(0));
         }

@@ -12,7 +12,7 @@ use samples::{ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use workload::{ConnectEnd, ConnectSettings};
 
-use super::{CONTROL, COUNTED, GRACE, PATIENCE, answer::Desk, check};
+use super::{CONTROL, COUNTED, GRACE, PATIENCE, answer::RequestServer, check};
 use crate::{
     dial,
     error::{Error, Result},
@@ -99,7 +99,7 @@ fn serve(
         sys::affinity::pin_thread(&[cpu])?;
     }
     let carried = AtomicU64::new(0);
-    let mut desk = Desk::new(PATIENCE, &carried);
+    let mut requests = RequestServer::new(PATIENCE, &carried);
     let belongs = |said: Handshake| {
         said.token == spec.token && said.purpose == Purpose::Connect && said.number >= COUNTED
     };
@@ -109,7 +109,7 @@ fn serve(
     while goes_on() {
         match listener.accept() {
             // A connection that fails is counted by the client; a stranger's is closed.
-            Ok((socket, _)) => drop(desk.answer(&socket, belongs, goes_on)),
+            Ok((socket, _)) => drop(requests.answer(&socket, belongs, goes_on)),
             Err(error) if is_passing(&error) => {}
             Err(error) => {
                 return Err(Error::socket("accept on", || format!("{:?}", listener.local_addr()))(error));

@@ -2,20 +2,20 @@
 //! or beside a stream.
 //!
 //! Every round trip after the warm-up is counted in a histogram, and each interval has one of its own. How a
-//! message is numbered is a [`Format`], so that other dialects share the loops. It knows nothing of how a
+//! message is numbered is a [`Format`], so that other protocols share the loops. It knows nothing of how a
 //! stream moves its bytes.
 
-mod accept;
+mod answer;
 mod client;
 mod closed;
+mod cpu_set;
 mod echo;
 mod greeting;
-mod kept;
-mod line;
+mod interval_recorder;
 mod message;
+mod message_socket;
 mod open;
 mod recorder;
-mod seen;
 mod server;
 mod tcp;
 mod udp;
@@ -27,10 +27,10 @@ mod tests;
 
 pub use client::exchange;
 pub(crate) use client::run_client;
-pub use greeting::{Cookies, Greeting, Word};
-pub use line::{Arrival, Carrier, Line};
+pub use greeting::{Cookies, Greeting, GreetingKind};
 pub(crate) use message::Message;
 pub use message::{Format, Reply};
+pub use message_socket::{Arrival, Carrier, MessageSocket};
 pub(crate) use server::Server;
 pub use server::{serve_tcp, serve_udp};
 pub use udp::bind;

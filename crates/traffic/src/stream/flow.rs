@@ -1,4 +1,4 @@
-//! One end of one connection, ready to flow, and how all of them are run: the engine of every dialect.
+//! One end of one connection, ready to flow, and how all of them are run: the engine of every protocol.
 
 use std::{
     net::{SocketAddr, TcpStream, UdpSocket},
@@ -87,23 +87,23 @@ pub enum Finish<'a> {
     /// In itself: the sender half-closes, or says by a datagram how many it has sent, and waits until the
     /// receiver has everything.
     HalfClose,
-    /// From outside. A sender ends when the load does, or once told; a receiver once told, when what is still
+    /// From outside. A sender ends when the load does, or once the flag is raised; a receiver once it is, when what is
     /// under way has come, or when its sender has closed. Nothing is closed.
-    Told(&'a Told),
+    External(&'a EndFlag),
 }
 
-/// A flag by which a dialect's control connection ends the record of its streams. Raise it after the peer was
+/// A flag by which a protocol's control connection ends the record of its streams. Raise it after the peer was
 /// told to stop: a receiver goes on for as long as something comes, for half a second at most.
 #[derive(Debug, Default)]
-pub struct Told(AtomicBool);
+pub struct EndFlag(AtomicBool);
 
-impl Told {
+impl EndFlag {
     /// Ends them, within 100 ms.
-    pub fn tell(&self) {
+    pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    fn is_told(&self) -> bool {
+    fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -150,12 +150,12 @@ impl Flow<'_> {
     }
 
     #[inline]
-    pub(super) fn is_told(&self) -> bool {
-        matches!(self.finish, Finish::Told(told) if told.is_told())
+    pub(super) fn is_ended(&self) -> bool {
+        matches!(self.finish, Finish::External(end) if end.is_raised())
     }
 
     pub(super) const fn is_ended_from_outside(&self) -> bool {
-        matches!(self.finish, Finish::Told(_))
+        matches!(self.finish, Finish::External(_))
     }
 
     pub(super) fn facts(&self) -> SocketFacts {

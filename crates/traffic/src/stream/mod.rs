@@ -1,4 +1,4 @@
-//! Streams: bulk transfer over TCP and UDP, one thread a connection; the engine of every dialect's streams too.
+//! Streams: bulk transfer over TCP and UDP, one thread a connection; the engine of every protocol's streams too.
 //!
 //! Each direction that flows has connections of its own. All start together once every one stands. It knows
 //! nothing of ping-pongs.
@@ -6,8 +6,8 @@
 mod client;
 mod flow;
 mod goal;
+mod interval_sampler;
 mod pace;
-mod pulse;
 mod series;
 mod server;
 mod tcp;
@@ -17,7 +17,7 @@ mod udp;
 mod tests;
 
 pub(crate) use client::run_client;
-pub use flow::{CLIENT, Finish, Flow, FlowSocket, SERVER, Start, Told, run};
+pub use flow::{CLIENT, EndFlag, Finish, Flow, FlowSocket, SERVER, Start, run};
 pub(crate) use server::Server;
 pub use udp::DatagramFormat;
 

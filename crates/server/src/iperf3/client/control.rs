@@ -23,7 +23,7 @@ const LONGEST: Nanos = Nanos::from_secs(60);
 
 /// The control connection of one test.
 pub(super) struct Control<'a> {
-    line: Transport<Machine>,
+    transport: Transport<Machine>,
     stop: &'a Stop,
     /// Until then a stop does not keep it from hearing what the server saw.
     until: u64,
@@ -35,7 +35,7 @@ impl<'a> Control<'a> {
         let peer = socket.peer_addr().map_or_else(|_| "the server".into(), |peer| peer.to_string());
         let name = format!("the control connection to {peer}");
         let machine = Box::new(Machine::new(cookie, params, now()));
-        let mut control = Self { line: Transport::new(socket, machine, name)?, stop, until: 0 };
+        let mut control = Self { transport: Transport::new(socket, machine, name)?, stop, until: 0 };
         control.flush()?;
         Ok(control)
     }
@@ -53,8 +53,8 @@ impl<'a> Control<'a> {
 
     /// Looks, without waiting, whether the server has ended the test.
     pub(super) fn look(&mut self) -> Result<()> {
-        self.line.hear(true);
-        match self.line.machine.poll_event() {
+        self.transport.hear(true);
+        match self.transport.machine.poll_event() {
             Some(Event::Failed(failure)) => Err(self.failed(failure)),
             _ => Ok(()),
         }
@@ -66,11 +66,11 @@ impl<'a> Control<'a> {
         if self.stop.keeps() {
             self.until = begun + LAST.0;
         }
-        self.line.machine.end_test(now());
+        self.transport.machine.end_test(now());
         self.flush()?;
-        while !self.line.machine.is_asked() && monotonic() - begun < STOPPED.0 {
-            self.line.hear(false);
-            if let Some(Event::Failed(failure)) = self.line.machine.poll_event() {
+        while !self.transport.machine.is_asked() && monotonic() - begun < STOPPED.0 {
+            self.transport.hear(false);
+            if let Some(Event::Failed(failure)) = self.transport.machine.poll_event() {
                 return Err(self.failed(failure));
             }
         }
@@ -79,7 +79,7 @@ impl<'a> Control<'a> {
 
     /// Says what was seen here and returns what was seen there, once all is said.
     pub(super) fn exchange(&mut self, ours: &Results) -> Result<Results> {
-        self.line.machine.exchange(ours, now());
+        self.transport.machine.exchange(ours, now());
         let event = self.await_event(|event| matches!(event, Event::Results(_)))?;
         // What the server saw counts, even if it does not say its last word.
         let _ = self.await_event(|event| matches!(event, Event::Done));
@@ -91,7 +91,7 @@ impl<'a> Control<'a> {
 
     /// Tells the server that there will be no more, if it does not know.
     pub(super) fn give_up_unless_over(&mut self) {
-        self.line.machine.terminate();
+        self.transport.machine.terminate();
         // It may be gone; what ended the test is the better reason.
         let _ = self.flush();
     }
@@ -99,7 +99,7 @@ impl<'a> Control<'a> {
     fn await_event(&mut self, is_it: impl Fn(&Event) -> bool) -> Result<Event> {
         let begun = monotonic();
         loop {
-            match self.line.machine.poll_event() {
+            match self.transport.machine.poll_event() {
                 Some(Event::Failed(failure)) => return Err(self.failed(failure)),
                 Some(event) if is_it(&event) => {
                     self.flush()?;
@@ -110,7 +110,7 @@ impl<'a> Control<'a> {
                 None if monotonic() - begun >= LONGEST.0 => return Err(self.silent("an answer", LONGEST)),
                 None => {
                     self.flush()?;
-                    self.line.hear(false);
+                    self.transport.hear(false);
                 }
             }
         }
@@ -125,12 +125,12 @@ impl<'a> Control<'a> {
     }
 
     fn silent(&self, missing: &str, waited: Nanos) -> Error {
-        Error::Silent { object: self.line.name.clone(), missing: missing.to_owned(), waited }
+        Error::Silent { object: self.transport.name.clone(), missing: missing.to_owned(), waited }
     }
 
     /// Says what the machine has to say. Where that is cut off, the server may have said why.
     fn flush(&mut self) -> Result<()> {
-        match self.line.flush() {
+        match self.transport.flush() {
             Err(Error::Socket { .. }) => Ok(()),
             flushed => flushed,
         }

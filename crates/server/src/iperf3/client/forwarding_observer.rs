@@ -2,67 +2,66 @@
 
 use std::{cell::Cell, sync::mpsc::Sender};
 
-use traffic::{Beat, FlowId, Observer};
+use traffic::{FlowId, Observer, Progress};
 use units::Bytes;
 use workload::Interval;
 
-/// What the engine told.
-pub(super) enum Told {
-    Beat(Beat),
+pub(super) enum EngineEvent {
+    Progress(Progress),
     Interval(FlowId, Interval),
 }
 
-/// Hears one of the engine's runs. Of two runs only one tells the beat.
-pub(super) struct Relay {
-    to: Sender<Told>,
-    beats: bool,
+/// Forwards events of one of the engine's runs. Of two runs only one forwards progress.
+pub(super) struct ForwardingObserver {
+    to: Sender<EngineEvent>,
+    progress: bool,
 }
 
 /// Hands on what was told, and counts what was received.
-pub(super) struct Ears<'a> {
+pub(super) struct EventSink<'a> {
     observer: &'a dyn Observer,
     received: Cell<u64>,
 }
 
-impl Relay {
-    pub(super) const fn new(to: Sender<Told>, beats: bool) -> Self {
-        Self { to, beats }
+impl ForwardingObserver {
+    pub(super) const fn new(to: Sender<EngineEvent>, progress: bool) -> Self {
+        Self { to, progress }
     }
 
-    fn tell(&self, told: Told) {
+    fn forward(&self, event: EngineEvent) {
         // Nobody listens any more only when the test is being given up.
-        let _ = self.to.send(told);
+        let _ = self.to.send(event);
     }
 }
 
-impl Observer for Relay {
-    fn beat(&self, beat: Beat) {
-        if self.beats {
-            self.tell(Told::Beat(beat));
+impl Observer for ForwardingObserver {
+    fn progress(&self, progress: Progress) {
+        if self.progress {
+            self.forward(EngineEvent::Progress(progress));
         }
     }
 
     fn interval(&self, flow: FlowId, interval: &Interval) {
-        self.tell(Told::Interval(flow, *interval));
+        self.forward(EngineEvent::Interval(flow, *interval));
     }
 }
 
-impl<'a> Ears<'a> {
+impl<'a> EventSink<'a> {
     pub(super) const fn new(observer: &'a dyn Observer) -> Self {
         Self { observer, received: Cell::new(0) }
     }
 
-    pub(super) fn hear(&self, told: &Told) {
-        match told {
-            Told::Beat(beat) => {
-                self.received.set(self.received.get() + beat.received.0);
-                self.observer.beat(*beat);
+    pub(super) fn forward(&self, event: &EngineEvent) {
+        match event {
+            EngineEvent::Progress(progress) => {
+                self.received.set(self.received.get() + progress.received.0);
+                self.observer.progress(*progress);
             }
-            Told::Interval(flow, interval) => self.observer.interval(*flow, interval),
+            EngineEvent::Interval(flow, interval) => self.observer.interval(*flow, interval),
         }
     }
 
-    /// Payload received until the last beat.
+    /// Payload received until the last progress.
     pub(super) const fn received(&self) -> Bytes {
         Bytes(self.received.get())
     }

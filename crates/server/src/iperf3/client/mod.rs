@@ -5,11 +5,11 @@
 
 mod connect;
 mod control;
-mod drive;
 mod forwarding_observer;
 mod peer;
 mod request;
 mod tail;
+mod test_run;
 
 #[cfg(test)]
 mod tests;
@@ -29,7 +29,7 @@ use traffic::{Error, Observer, Result, Stop, StreamOutcome, random_bytes};
 use units::{BitRate, Nanos};
 use workload::{StreamSettings, Transport};
 
-use self::{control::Control, drive::Drive};
+use self::{control::Control, test_run::TestRun};
 use super::{cpu::Cpu, results};
 
 /// How often a server that has refused is asked again,
@@ -188,9 +188,9 @@ fn run(spec: &ClientSpec, pkcs1: bool, stop: &Stop, observer: &dyn Observer) -> 
     let started = request::now();
     let mut control = Control::new(socket, &cookie, &params, stop)?;
     let test = Test { spec, load: &load, params: &params, cookie: &cookie };
-    let tested = test.run(&mut control, stop, observer);
+    let record = test.run(&mut control, stop, observer);
     control.give_up_unless_over();
-    let Tested { here, there, connections, cpu } = tested?;
+    let TestRecord { here, there, connections, cpu } = record?;
     let plan = params.streams();
     let (mut peer, peer_is_plumb) = peer::outcome(&there, &plan, &load, &here);
     if load.transport == Transport::Udp {
@@ -221,7 +221,7 @@ struct Test<'a> {
     cookie: &'a Cookie,
 }
 
-struct Tested {
+struct TestRecord {
     here: StreamOutcome,
     there: Results,
     connections: Vec<Connection>,
@@ -229,7 +229,7 @@ struct Tested {
 }
 
 impl Test<'_> {
-    fn run(&self, control: &mut Control<'_>, stop: &Stop, observer: &dyn Observer) -> Result<Tested> {
+    fn run(&self, control: &mut Control<'_>, stop: &Stop, observer: &dyn Observer) -> Result<TestRecord> {
         let plan = self.params.streams();
         control.await_streams()?;
         let streams = connect::streams(self.spec, self.load, &plan, self.cookie, stop)?;
@@ -237,13 +237,13 @@ impl Test<'_> {
         control.await_running()?;
         let cpu = Cpu::now();
         let (server, cpus) = (self.spec.server, self.spec.cpus.as_deref());
-        let drive = Drive { server, load: self.load, cpus, stop, observer };
-        let here = drive.run(control, streams, &plan)?;
+        let test_run = TestRun { server, load: self.load, cpus, stop, observer };
+        let here = test_run.run(control, streams, &plan)?;
         let cpu = cpu.until_now();
         let mut ours = results::results(&here, &plan, workload::Direction::Forward, cpu);
         ours.plumb = None;
         let there = control.exchange(&ours)?;
-        Ok(Tested { here, there, connections, cpu })
+        Ok(TestRecord { here, there, connections, cpu })
     }
 }
 

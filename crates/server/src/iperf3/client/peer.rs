@@ -18,7 +18,7 @@ pub(super) fn outcome(
     load: &StreamSettings,
     here: &StreamOutcome,
 ) -> (StreamOutcome, bool) {
-    if let Some(outcome) = there.plumb.as_ref().and_then(|told| extension::understand(told, plan)) {
+    if let Some(outcome) = there.plumb.as_ref().and_then(|told| extension::decode(told, plan)) {
         return (outcome, true);
     }
     let flows = plan.iter().zip(&here.measured.flows).filter_map(|(planned, ours)| {

@@ -18,7 +18,7 @@ use std::{
 
 use codecs::iperf3::output::Output;
 use plumb_tests::{dropped, in_one_of_five, on_loopback};
-use traffic::{Beat, FlowId};
+use traffic::{FlowId, Progress};
 use units::Bytes;
 use workload::{Direction, SocketSettings, StreamSettings, Transport, Until};
 

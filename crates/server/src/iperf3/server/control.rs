@@ -16,7 +16,7 @@ use units::Nanos;
 
 use super::{
     super::transport::{Transport, now},
-    Arrival,
+    DataConnection,
 };
 
 /// How often the control connection is looked at while data connections, or a sign of life, are awaited.
@@ -32,7 +32,7 @@ const SILENCE: u32 = 1100;
 
 /// The control connection of one test.
 pub(super) struct Control {
-    line: Transport<Machine>,
+    transport: Transport<Machine>,
     /// How long the client's kernel may acknowledge nothing, where that is asked.
     keepalive: Option<Nanos>,
 }
@@ -40,15 +40,15 @@ pub(super) struct Control {
 impl Control {
     pub(super) fn new(socket: TcpStream, machine: Box<Machine>) -> Result<Self> {
         let peer = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
-        let line = Transport::new(socket, machine, format!("the control connection of {peer}"))?;
-        Ok(Self { line, keepalive: None })
+        let transport = Transport::new(socket, machine, format!("the control connection of {peer}"))?;
+        Ok(Self { transport, keepalive: None })
     }
 
     /// From now on a client that gives no sign of life is given up: one that only receives has nothing to say, and
     /// one that is gone does not say so. What it would have received is sent to whoever has its address next.
     pub(super) fn keep_alive(&mut self, patience: Nanos) -> Result<()> {
         let limit = patience.min(KEEPALIVE).max(SHORTEST);
-        sys::socket::set_keepalive(&self.line.socket, limit.into())?;
+        sys::socket::set_keepalive(&self.transport.socket, limit.into())?;
         self.keepalive = Some(limit);
         Ok(())
     }
@@ -57,72 +57,75 @@ impl Control {
     pub(super) fn gather(
         &mut self,
         count: usize,
-        arriving: &Receiver<Arrival>,
+        arriving: &Receiver<DataConnection>,
         stop: &Stop,
-    ) -> Result<Vec<Arrival>> {
-        self.line.machine.accept(now());
-        self.line.flush()?;
+    ) -> Result<Vec<DataConnection>> {
+        self.transport.machine.accept(now());
+        self.transport.flush()?;
         let mut arrivals = Vec::with_capacity(count);
         while arrivals.len() < count {
             match arriving.recv_timeout(GLANCE) {
                 Ok(arrival) => arrivals.push(arrival),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                     self.check(stop)?;
-                    self.line.hear(true);
+                    self.transport.hear(true);
                     self.expect_nothing()?;
                 }
             }
         }
-        arrivals.sort_by_key(Arrival::order);
+        arrivals.sort_by_key(DataConnection::order);
         Ok(arrivals)
     }
 
     /// The words with which the test begins, and a socket to say them on: they are to be said at the moment when
     /// everything is ready.
     pub(super) fn begin(&mut self) -> Result<(TcpStream, Vec<u8>)> {
-        self.line.machine.streams_created(now());
-        let words = self.line.machine.poll_transmit().unwrap_or_default();
-        let socket =
-            self.line.socket.try_clone().map_err(Error::socket("copy", || self.line.name.clone()))?;
+        self.transport.machine.streams_created(now());
+        let words = self.transport.machine.poll_transmit().unwrap_or_default();
+        let socket = self
+            .transport
+            .socket
+            .try_clone()
+            .map_err(Error::socket("copy", || self.transport.name.clone()))?;
         Ok((socket, words))
     }
 
     /// Waits for a moment for what the client says; `None` when that was nothing.
     pub(super) fn listen(&mut self) -> Result<Option<Event>> {
-        if let Some(event) = self.line.machine.poll_event() {
+        if let Some(event) = self.transport.machine.poll_event() {
             return Ok(Some(event));
         }
         let is_silent = self.keepalive.is_some() && self.is_silent()?;
         if is_silent {
-            sys::socket::probe_keepalive(&self.line.socket)?;
+            sys::socket::probe_keepalive(&self.transport.socket)?;
             thread::sleep(GLANCE);
         }
-        self.line.hear(is_silent);
+        self.transport.hear(is_silent);
         match self.keepalive {
-            Some(waited) if self.line.is_given_up => {
-                let (object, missing) = (self.line.name.clone(), "a sign of life".into());
+            Some(waited) if self.transport.is_given_up => {
+                let (object, missing) = (self.transport.name.clone(), "a sign of life".into());
                 Err(Error::Silent { object, missing, waited })
             }
-            _ => Ok(self.line.machine.poll_event()),
+            _ => Ok(self.transport.machine.poll_event()),
         }
     }
 
     fn is_silent(&self) -> Result<bool> {
-        Ok(sys::socket::tcp_info(&self.line.socket)?.last_ack_recv_ms > SILENCE)
+        Ok(sys::socket::tcp_info(&self.transport.socket)?.last_ack_recv_ms > SILENCE)
     }
 
     pub(super) fn peer(&self) -> Option<SocketAddr> {
-        self.line.socket.peer_addr().ok()
+        self.transport.socket.peer_addr().ok()
     }
 
     pub(super) fn mss(&self) -> Option<u32> {
-        sys::socket::mss(&self.line.socket).ok()
+        sys::socket::mss(&self.transport.socket).ok()
     }
 
     /// Says what was seen here and returns what was seen there.
     pub(super) fn exchange(&mut self, results: &Results, stop: &Stop) -> Result<Results> {
-        self.line.machine.end_test(results, now());
-        self.line.flush()?;
+        self.transport.machine.end_test(results, now());
+        self.transport.flush()?;
         let mut theirs = None;
         loop {
             match self.listen()? {
@@ -135,7 +138,7 @@ impl Control {
                 Some(_) => return Err(Error::Iperf3(closed("the client's results"))),
                 None => self.check(stop)?,
             }
-            self.line.flush()?;
+            self.transport.flush()?;
         }
         theirs.ok_or_else(|| Error::Iperf3(closed("the client's results")))
     }
@@ -152,17 +155,17 @@ impl Control {
 
     /// The same in two numbers.
     pub(super) fn end(&mut self, (code, number): (ErrorCode, i32), because: Error) -> Error {
-        self.line.machine.refuse(code, number);
+        self.transport.machine.refuse(code, number);
         // It may be gone; what ended it is the better reason.
-        let _ = self.line.flush();
+        let _ = self.transport.flush();
         because
     }
 
     /// Tells the client that this server was told to end.
     pub(super) fn terminate(&mut self) -> Error {
-        self.line.machine.terminate();
+        self.transport.machine.terminate();
         // As above.
-        let _ = self.line.flush();
+        let _ = self.transport.flush();
         Error::Stopped
     }
 
@@ -173,13 +176,13 @@ impl Control {
 
     fn fail<T>(&mut self, failure: Failure) -> Result<T> {
         // What the machine has to say about it.
-        let _ = self.line.flush();
+        let _ = self.transport.flush();
         Err(Error::Iperf3(failure))
     }
 
     /// While data connections are awaited the client has nothing to say.
     fn expect_nothing(&mut self) -> Result<()> {
-        match self.line.machine.poll_event() {
+        match self.transport.machine.poll_event() {
             None => Ok(()),
             Some(Event::Failed(failure)) => self.fail(failure),
             Some(Event::ClientTerminated) => Err(Error::Left),
@@ -188,7 +191,7 @@ impl Control {
     }
 }
 
-impl Arrival {
+impl DataConnection {
     const fn order(&self) -> u64 {
         match self {
             Self::Tcp { order, .. } | Self::Udp { order, .. } => *order,

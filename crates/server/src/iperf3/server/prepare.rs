@@ -2,7 +2,6 @@
 
 use std::io::ErrorKind;
 
-use crate::Limits;
 use codecs::iperf3::{ErrorCode, Params};
 use traffic::{
     Error,
@@ -11,7 +10,8 @@ use traffic::{
 use units::{Bytes, Nanos};
 use workload::{Direction, Mode, StreamSettings, Transport, Until};
 
-use super::Arrival;
+use super::DataConnection;
+use crate::Limits;
 
 /// Memory for the messages of all streams of a test together: what a client says is not what is taken.
 const BUFFERS: u64 = 64 << 20;
@@ -44,7 +44,7 @@ pub(super) struct Prepared {
 
 /// Sets the sockets as asked.
 pub(super) fn prepare(
-    arrivals: Vec<Arrival>,
+    arrivals: Vec<DataConnection>,
     params: &Params,
     load: &StreamSettings,
     limits: &Limits,
@@ -55,8 +55,8 @@ pub(super) fn prepare(
     let mut sockets = Vec::with_capacity(arrivals.len());
     for arrival in arrivals {
         let socket = match arrival {
-            Arrival::Tcp { socket, .. } => FlowSocket::Tcp(socket),
-            Arrival::Udp { socket, .. } => FlowSocket::Udp(socket, format),
+            DataConnection::Tcp { socket, .. } => FlowSocket::Tcp(socket),
+            DataConnection::Udp { socket, .. } => FlowSocket::Udp(socket, format),
         };
         set(&socket, params)?;
         sockets.push(socket);

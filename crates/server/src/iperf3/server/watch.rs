@@ -9,14 +9,14 @@ use std::{
     },
 };
 
-use crate::Limits;
 use codecs::iperf3::{ErrorCode, server::Event};
 use sys::clock::monotonic;
-use traffic::{Beat, Error, FlowId, Observer, Stop, stream::Told};
+use traffic::{Error, FlowId, Observer, Progress, Stop, stream::EndFlag};
 use units::{BitRate, Nanos};
 use workload::{Interval, PingPongInterval};
 
 use super::control::{Control, closed};
+use crate::Limits;
 
 /// How long streams may take to end once they were told.
 const ENDING: Nanos = Nanos::from_secs(3);
@@ -26,7 +26,7 @@ const REASON: Nanos = Nanos::from_millis(500);
 const AHEAD: f64 = 1.0;
 
 /// Why the streams ended.
-pub(super) enum Ended {
+pub(super) enum TestEnd {
     /// The client has said that the test is over.
     Asked,
     /// They failed or ended by themselves.
@@ -45,13 +45,13 @@ pub(super) struct Counts {
 }
 
 /// Stands between the engine and whoever observes it: starts the client at the right moment, counts payload.
-pub(super) struct Tap<'a> {
+pub(super) struct CountingObserver<'a> {
     go: (TcpStream, Vec<u8>),
     counts: Arc<Counts>,
     observer: &'a dyn Observer,
 }
 
-impl<'a> Tap<'a> {
+impl<'a> CountingObserver<'a> {
     /// `go` is what lets the client begin.
     pub(super) fn new(go: (TcpStream, Vec<u8>), observer: &'a dyn Observer) -> Self {
         Self { go, counts: Arc::default(), observer }
@@ -68,7 +68,7 @@ impl<'a> Tap<'a> {
     }
 }
 
-impl Observer for Tap<'_> {
+impl Observer for CountingObserver<'_> {
     /// Every thread stands ready: the client's clock begins with this, and ours right after.
     fn started(&self) {
         self.counts.begun.store(monotonic(), Ordering::Relaxed);
@@ -78,9 +78,9 @@ impl Observer for Tap<'_> {
     }
 
     /// Ten times a second, however long the intervals are.
-    fn beat(&self, beat: Beat) {
-        self.counts.bytes.fetch_add(beat.received.0 + beat.sent.0, Ordering::Relaxed);
-        self.observer.beat(beat);
+    fn progress(&self, progress: Progress) {
+        self.counts.bytes.fetch_add(progress.received.0 + progress.sent.0, Ordering::Relaxed);
+        self.observer.progress(progress);
     }
 
     fn interval(&self, flow: FlowId, interval: &Interval) {
@@ -97,7 +97,7 @@ impl Observer for Tap<'_> {
 }
 
 /// What a test may not exceed.
-pub(super) struct Bounds<'a> {
+pub(super) struct TestBounds<'a> {
     pub(super) limits: &'a Limits,
     /// How long nothing may move.
     pub(super) patience: Nanos,
@@ -109,13 +109,13 @@ pub(super) struct Bounds<'a> {
 /// Awaits the end of the test and ends the streams, at last by force.
 pub(super) fn watch(
     control: &mut Control,
-    bounds: &Bounds<'_>,
+    bounds: &TestBounds<'_>,
     counts: &Counts,
-    told: &Told,
+    end: &EndFlag,
     own: &Stop,
-) -> Ended {
+) -> TestEnd {
     let ended = await_end(control, bounds, counts);
-    told.tell();
+    end.raise();
     let since = monotonic();
     while !counts.is_over() {
         if monotonic() - since > ENDING.0 {
@@ -126,25 +126,25 @@ pub(super) fn watch(
     ended
 }
 
-fn await_end(control: &mut Control, bounds: &Bounds<'_>, counts: &Counts) -> Ended {
+fn await_end(control: &mut Control, bounds: &TestBounds<'_>, counts: &Counts) -> TestEnd {
     let mut over = None;
     let mut moved = (0, monotonic());
     let mut meter = Meter::default();
     loop {
         match control.listen() {
-            Ok(Some(Event::TestEnd)) => return Ended::Asked,
-            Ok(Some(Event::Failed(failure))) => return Ended::Failed(Error::Iperf3(failure)),
-            Ok(Some(Event::ClientTerminated)) => return Ended::Failed(Error::Left),
-            Ok(Some(_)) => return Ended::Failed(Error::Iperf3(closed("the end of the test"))),
+            Ok(Some(Event::TestEnd)) => return TestEnd::Asked,
+            Ok(Some(Event::Failed(failure))) => return TestEnd::Failed(Error::Iperf3(failure)),
+            Ok(Some(Event::ClientTerminated)) => return TestEnd::Failed(Error::Left),
+            Ok(Some(_)) => return TestEnd::Failed(Error::Iperf3(closed("the end of the test"))),
             Ok(None) => {}
-            Err(error) => return Ended::Failed(error),
+            Err(error) => return TestEnd::Failed(error),
         }
         if bounds.stop.is_asked() {
-            return Ended::Failed(control.terminate());
+            return TestEnd::Failed(control.terminate());
         }
         if let Some(exceeded) = counts.exceeded(bounds.limits, &mut meter) {
-            let told = if bounds.plumb { exceeded.ours } else { (exceeded.nearest, 0) };
-            return Ended::Failed(control.end(told, Error::Limit(exceeded.what)));
+            let codes = if bounds.plumb { exceeded.ours } else { (exceeded.nearest, 0) };
+            return TestEnd::Failed(control.end(codes, Error::Limit(exceeded.what)));
         }
         let (now, bytes) = (monotonic(), counts.bytes.load(Ordering::Relaxed));
         if bytes != moved.0 {
@@ -155,10 +155,10 @@ fn await_end(control: &mut Control, bounds: &Bounds<'_>, counts: &Counts) -> End
             let object = "a test of iperf3".into();
             let silent = Error::Silent { object, missing, waited: bounds.patience };
             let refused: Result<(), Error> = control.refuse(ErrorCode::NO_MESSAGE, silent);
-            return refused.map_or_else(Ended::Failed, |()| Ended::Engine);
+            return refused.map_or_else(TestEnd::Failed, |()| TestEnd::Engine);
         }
         if counts.is_over_too_soon() && now - *over.get_or_insert(now) > REASON.0 {
-            return Ended::Engine;
+            return TestEnd::Engine;
         }
     }
 }
@@ -223,9 +223,9 @@ impl Meter {
 }
 
 /// The engine is over however it ends, by a panic too: nothing waits for it then.
-pub(super) struct Over<'a, 'b>(pub(super) &'a Tap<'b>);
+pub(super) struct EngineEndGuard<'a, 'b>(pub(super) &'a CountingObserver<'b>);
 
-impl Drop for Over<'_, '_> {
+impl Drop for EngineEndGuard<'_, '_> {
     fn drop(&mut self) {
         if !self.0.counts.is_over() {
             self.0.is_over(false);
@@ -267,9 +267,9 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
         let socket = TcpStream::connect(address).expect("it listens");
-        let tap = Tap::new((socket, Vec::new()), &());
-        tap.beat(Beat { received: Bytes(3), sent: Bytes(4), ..Beat::default() });
-        assert_eq!(tap.counts().bytes.load(Ordering::Relaxed), 7);
+        let counting = CountingObserver::new((socket, Vec::new()), &());
+        counting.progress(Progress { received: Bytes(3), sent: Bytes(4), ..Progress::default() });
+        assert_eq!(counting.counts().bytes.load(Ordering::Relaxed), 7);
     }
 
     #[test]
@@ -277,9 +277,9 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
         let socket = TcpStream::connect(address).expect("it listens");
-        let tap = Tap::new((socket, Vec::new()), &());
-        let counts = tap.counts();
-        drop(Over(&tap));
+        let counting = CountingObserver::new((socket, Vec::new()), &());
+        let counts = counting.counts();
+        drop(EngineEndGuard(&counting));
         assert!(counts.is_over() && counts.is_over_too_soon());
     }
 }

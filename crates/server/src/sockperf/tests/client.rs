@@ -13,7 +13,7 @@ use workload::{PingPongData, PingPongEnd, PingPongSettings, Schedule, Transport,
 
 use super::{PATIENT, SOON};
 use crate::{
-    sockperf::{ClientSpec, Served, Tally, run_client, serve_tcp, serve_udp_beside},
+    sockperf::{ClientSpec, SessionOutcome, SharedCounts, run_client, serve_tcp, serve_udp_beside},
     testing::HERE,
 };
 
@@ -28,7 +28,7 @@ fn spec(server: SocketAddr, load: &PingPongSettings) -> ClientSpec {
 }
 
 /// The client's outcome, and what a server counted.
-fn play(load: &PingPongSettings) -> (Outcome<PingPongEnd>, Served) {
+fn play(load: &PingPongSettings) -> (Outcome<PingPongEnd>, SessionOutcome) {
     match load.transport {
         Transport::Tcp => {
             let listener = TcpListener::bind((HERE, 0)).expect("loopback");
@@ -43,7 +43,7 @@ fn play(load: &PingPongSettings) -> (Outcome<PingPongEnd>, Served) {
                 let mut first = [0; 100_000];
                 let (length, peer) = socket.recv_from(&mut first).expect("it greets");
                 socket.connect(peer).expect("loopback");
-                serve_udp_beside(&Tally::default(), &socket, &first[..length], SOON, &Stop::new())
+                serve_udp_beside(&SharedCounts::default(), &socket, &first[..length], SOON, &Stop::new())
             })
         }
     }
@@ -52,8 +52,8 @@ fn play(load: &PingPongSettings) -> (Outcome<PingPongEnd>, Served) {
 fn play_with(
     address: SocketAddr,
     load: &PingPongSettings,
-    serve: impl FnOnce() -> Result<Served> + Send,
-) -> (Outcome<PingPongEnd>, Served) {
+    serve: impl FnOnce() -> Result<SessionOutcome> + Send,
+) -> (Outcome<PingPongEnd>, SessionOutcome) {
     thread::scope(|scope| {
         let server = scope.spawn(serve);
         let outcome = run_client(&spec(address, load), &Stop::new(), &()).expect("it is answered");

@@ -1,11 +1,11 @@
 //! Whole streams on a private loopback.
 
 mod ends;
+mod external_end;
 mod options;
 mod pacing;
 mod proxy;
 mod tcp;
-mod told;
 mod udp;
 
 use std::{net::SocketAddr, thread};

@@ -3,9 +3,9 @@
 mod dial;
 mod format;
 mod gather;
-mod inlet;
 mod opening;
 mod receive;
+mod receive_method;
 mod send;
 mod sequence;
 

@@ -55,16 +55,16 @@ fn a_datagram_is_as_long_as_the_control_connection_s_segments_unless_said_otherw
 }
 
 #[test]
-fn intervals_are_told_as_they_end_and_the_beat_once() {
-    /// The intervals of connections that send or do not, and what each beat received.
+fn intervals_are_told_as_they_end_and_progress_once() {
+    /// The intervals of connections that send or do not, and what progress told of as received.
     #[derive(Default)]
     struct Ears {
         intervals: Mutex<Vec<bool>>,
-        beats: Mutex<Vec<u64>>,
+        progress: Mutex<Vec<u64>>,
     }
     impl Observer for Ears {
-        fn beat(&self, beat: Beat) {
-            self.beats.lock().unwrap().push(beat.received.0);
+        fn progress(&self, progress: Progress) {
+            self.progress.lock().unwrap().push(progress.received.0);
         }
         fn interval(&self, flow: FlowId, _: &Interval) {
             self.intervals.lock().unwrap().push(flow.sends);
@@ -80,9 +80,9 @@ fn intervals_are_told_as_they_end_and_the_beat_once() {
         for sends in [true, false] {
             assert!(intervals.iter().filter(|sent| **sent == sends).count() >= 2, "{intervals:?}");
         }
-        let beats = ears.beats.into_inner().unwrap();
-        let received: u64 = beats.iter().sum();
-        assert!((1..=20).contains(&beats.len()), "{beats:?}");
+        let progress = ears.progress.into_inner().unwrap();
+        let received: u64 = progress.iter().sum();
+        assert!((1..=20).contains(&progress.len()), "{progress:?}");
         assert!(received > 0 && received <= bytes(&report.here, Direction::Reverse), "{received}");
     });
 }

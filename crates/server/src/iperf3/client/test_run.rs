@@ -24,7 +24,7 @@ use workload::{Direction, StreamSettings, Until};
 use super::{
     connect::Streams,
     control::Control,
-    forwarding_observer::{Ears, Relay, Told},
+    forwarding_observer::{EngineEvent, EventSink, ForwardingObserver},
 };
 
 /// How often the server and the clock are looked at.
@@ -41,7 +41,7 @@ const REASON: Nanos = Nanos::from_secs(2);
 const STALLED: Nanos = Nanos::from_secs(30);
 
 /// What is run, and who is told.
-pub(super) struct Drive<'a> {
+pub(super) struct TestRun<'a> {
     /// For errors.
     pub(super) server: SocketAddr,
     pub(super) load: &'a StreamSettings,
@@ -52,24 +52,24 @@ pub(super) struct Drive<'a> {
 
 /// The flags by which the engine is ended.
 #[derive(Default)]
-struct Ends {
-    senders: stream::Told,
-    receivers: stream::Told,
+struct EndFlags {
+    senders: stream::EndFlag,
+    receivers: stream::EndFlag,
     /// By force.
     halt: Stop,
 }
 
 /// How the loop ended.
-enum Over {
+enum TestEnd {
     /// The server knows that the test is over.
-    Told,
+    Acknowledged,
     /// Streams of this direction are gone before their time, and the server does not say why.
     Gone(Direction),
 }
 
 /// What the loop looks at.
-struct Seen<'a> {
-    ears: Ears<'a>,
+struct LoopState<'a> {
+    events: EventSink<'a>,
     begun: u64,
     /// Copies of the TCP sockets that send, and of those that receive.
     sending: Vec<TcpStream>,
@@ -80,7 +80,7 @@ struct Seen<'a> {
 
 type Run<'s> = ScopedJoinHandle<'s, Result<StreamOutcome>>;
 
-impl Drive<'_> {
+impl TestRun<'_> {
     /// Lets the streams flow until the end; the server has been told of it.
     pub(super) fn run(
         &self,
@@ -88,34 +88,34 @@ impl Drive<'_> {
         streams: Streams,
         plan: &[PlannedStream],
     ) -> Result<StreamOutcome> {
-        let ends = Ends::default();
+        let flags = EndFlags::default();
         let (sending, receiving) = (copies(&streams, plan, true)?, copies(&streams, plan, false)?);
-        let (senders, receivers) = self.flows(streams, plan, &ends);
-        let (tell, told) = channel();
+        let (senders, receivers) = self.flows(streams, plan, &flags);
+        let (sender, engine) = channel();
         let begun = monotonic();
-        let ears = Ears::new(self.observer);
-        let mut seen = Seen { ears, begun, sending, receiving, moved: (begun, 0) };
+        let events = EventSink::new(self.observer);
+        let mut state = LoopState { events, begun, sending, receiving, moved: (begun, 0) };
         self.observer.started();
         let outcome = thread::scope(|scope| {
-            let halt = &ends.halt;
-            let run = |flows: Vec<_>, relay: Relay| {
-                (!flows.is_empty()).then(|| scope.spawn(move || stream::run(flows, halt, &relay)))
+            let halt = &flags.halt;
+            let run = |flows: Vec<_>, observer: ForwardingObserver| {
+                (!flows.is_empty()).then(|| scope.spawn(move || stream::run(flows, halt, &observer)))
             };
-            let beats = receivers.is_empty();
+            let progress = receivers.is_empty();
             let runs = [
-                run(senders, Relay::new(tell.clone(), beats)),
-                run(receivers, Relay::new(tell.clone(), true)),
+                run(senders, ForwardingObserver::new(sender.clone(), progress)),
+                run(receivers, ForwardingObserver::new(sender.clone(), true)),
             ];
-            let ended = self.until_over(control, &runs, &told, &mut seen, &ends);
-            ends.senders.tell();
-            ends.receivers.tell();
+            let ended = self.until_over(control, &runs, &engine, &mut state, &flags);
+            flags.senders.raise();
+            flags.receivers.raise();
             if ended.as_ref().is_err_and(|error| !error.is_stopped()) {
-                ends.halt.ask();
+                flags.halt.ask();
             }
-            let outcomes = join(runs, || hear(&told, &seen.ears));
+            let outcomes = join(runs, || forward_all(&engine, &state.events));
             match ended? {
-                Over::Told => outcomes,
-                Over::Gone(direction) => Err(self.cut_short(direction, &seen, outcomes.err())),
+                TestEnd::Acknowledged => outcomes,
+                TestEnd::Gone(direction) => Err(self.cut_short(direction, &state, outcomes.err())),
             }
         });
         self.observer.ended();
@@ -126,7 +126,7 @@ impl Drive<'_> {
         &'a self,
         streams: Streams,
         plan: &[PlannedStream],
-        ends: &'a Ends,
+        flags: &'a EndFlags,
     ) -> (Vec<Flow<'a>>, Vec<Flow<'a>>) {
         let mut ids = [0, 0];
         let flows = streams.sockets.into_iter().zip(plan).enumerate().map(|(thread, (socket, planned))| {
@@ -147,7 +147,7 @@ impl Drive<'_> {
                 cpu: cpu_of(self.cpus, thread),
                 share: stream::share(self.load, id),
                 start: Start::Now,
-                finish: Finish::Told(if sends { &ends.senders } else { &ends.receivers }),
+                finish: Finish::External(if sends { &flags.senders } else { &flags.receivers }),
             }
         });
         flows.partition(|flow| flow.direction == Direction::Forward)
@@ -158,15 +158,15 @@ impl Drive<'_> {
         &self,
         control: &mut Control<'_>,
         runs: &[Option<Run<'_>>; 2],
-        told: &Receiver<Told>,
-        seen: &mut Seen<'_>,
-        ends: &Ends,
-    ) -> Result<Over> {
+        engine: &Receiver<EngineEvent>,
+        state: &mut LoopState<'_>,
+        flags: &EndFlags,
+    ) -> Result<TestEnd> {
         let [senders, receivers] = runs;
         let mut missed = None;
         loop {
-            match told.recv_timeout(GLANCE) {
-                Ok(word) => seen.ears.hear(&word),
+            match engine.recv_timeout(GLANCE) {
+                Ok(event) => state.events.forward(&event),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
             control.look()?;
@@ -176,20 +176,20 @@ impl Drive<'_> {
             if self.stop.is_asked() {
                 return Err(Error::Stopped);
             }
-            let received = receivers.is_none() || self.has_received(seen)?;
-            if let Some(direction) = self.gone(runs, received, seen) {
+            let received = receivers.is_none() || self.has_received(state)?;
+            if let Some(direction) = self.gone(runs, received, state) {
                 let now = monotonic();
                 // The server may say why.
                 if now - *missed.get_or_insert(now) > REASON.0 {
-                    return Ok(Over::Gone(direction));
+                    return Ok(TestEnd::Gone(direction));
                 }
             } else if received && (senders.is_none() || has_ended(senders)) {
                 break;
             }
         }
-        ends.senders.tell();
-        self.drain(seen);
-        control.end_test().map(|()| Over::Told)
+        flags.senders.raise();
+        self.drain(state);
+        control.end_test().map(|()| TestEnd::Acknowledged)
     }
 
     /// Whose streams are gone: receivers do not end by themselves, and senders not before the time.
@@ -197,24 +197,24 @@ impl Drive<'_> {
         &self,
         [senders, receivers]: &[Option<Run<'_>>; 2],
         received: bool,
-        seen: &Seen<'_>,
+        state: &LoopState<'_>,
     ) -> Option<Direction> {
         if has_ended(receivers) && !received {
             return Some(Direction::Reverse);
         }
-        (has_ended(senders) && self.is_early(seen)).then_some(Direction::Forward)
+        (has_ended(senders) && self.is_early(state)).then_some(Direction::Forward)
     }
 
     /// Whether the time that was asked is not over.
-    fn is_early(&self, seen: &Seen<'_>) -> bool {
+    fn is_early(&self, state: &LoopState<'_>) -> bool {
         match self.load.until {
-            Until::Elapsed(time) => monotonic() - seen.begun < (self.load.warmup + time).0,
+            Until::Elapsed(time) => monotonic() - state.begun < (self.load.warmup + time).0,
             Until::Sent(_) => false,
         }
     }
 
     /// What to say of streams that are gone. That they were reset is said by that already.
-    fn cut_short(&self, direction: Direction, seen: &Seen<'_>, failure: Option<Error>) -> Error {
+    fn cut_short(&self, direction: Direction, state: &LoopState<'_>, failure: Option<Error>) -> Error {
         match failure {
             None => {}
             Some(Error::Socket { source, .. }) if is_gone(source.kind()) => {}
@@ -226,25 +226,25 @@ impl Drive<'_> {
         };
         let (got, asked) = match self.load.until {
             Until::Elapsed(time) => {
-                (Nanos(monotonic() - seen.begun).to_string(), (self.load.warmup + time).to_string())
+                (Nanos(monotonic() - state.begun).to_string(), (self.load.warmup + time).to_string())
             }
-            Until::Sent(bytes) => (Bytes(seen.received()).to_string(), bytes.to_string()),
+            Until::Sent(bytes) => (Bytes(state.received()).to_string(), bytes.to_string()),
         };
         Error::CutShort { object, got, asked }
     }
 
     /// Whether what is received is enough.
-    fn has_received(&self, seen: &mut Seen<'_>) -> Result<bool> {
+    fn has_received(&self, state: &mut LoopState<'_>) -> Result<bool> {
         let now = monotonic();
         let asked = match self.load.until {
-            Until::Elapsed(time) => return Ok(now - seen.begun >= (self.load.warmup + time).0),
+            Until::Elapsed(time) => return Ok(now - state.begun >= (self.load.warmup + time).0),
             Until::Sent(bytes) => bytes.0,
         };
-        let received = seen.received();
-        if received > seen.moved.1 {
-            seen.moved = (now, received);
+        let received = state.received();
+        if received > state.moved.1 {
+            state.moved = (now, received);
         }
-        if now - seen.moved.0 > STALLED.0 {
+        if now - state.moved.0 > STALLED.0 {
             let (object, missing) = ("the streams from the server".into(), "more of them".into());
             return Err(Error::Silent { object, missing, waited: STALLED });
         }
@@ -253,20 +253,20 @@ impl Drive<'_> {
 
     /// Waits until the server's kernel has what was sent, so that both ends count the same as far as they can: a
     /// server closes its streams as soon as it hears of the end.
-    fn drain(&self, seen: &Seen<'_>) {
+    fn drain(&self, state: &LoopState<'_>) {
         let limit = || match self.load.until {
             Until::Sent(_) if !self.stop.is_asked() => ARRIVED,
             _ => DRAINED,
         };
         let begun = monotonic();
-        while seen.sending.iter().any(is_under_way) && monotonic() - begun < limit().0 {
+        while state.sending.iter().any(is_under_way) && monotonic() - begun < limit().0 {
             thread::sleep(Duration::from_micros(200));
         }
         thread::sleep(SETTLED.into());
     }
 }
 
-impl Seen<'_> {
+impl LoopState<'_> {
     /// Payload that has come to this end's kernel, as far as it tells.
     fn received(&self) -> u64 {
         let tcp: u64 = self
@@ -275,7 +275,7 @@ impl Seen<'_> {
             .filter_map(|socket| tcp_info(socket).ok())
             .map(|info| info.bytes_received)
             .sum();
-        tcp.max(self.ears.received().0)
+        tcp.max(self.events.received().0)
     }
 }
 
@@ -312,20 +312,19 @@ fn copies(streams: &Streams, plan: &[PlannedStream], send: bool) -> Result<Vec<T
     copied.map_err(Error::socket("copy", || "a data connection"))
 }
 
-/// Hands on what was told.
-fn hear(told: &Receiver<Told>, ears: &Ears<'_>) {
-    while let Ok(word) = told.try_recv() {
-        ears.hear(&word);
+fn forward_all(engine: &Receiver<EngineEvent>, events: &EventSink<'_>) {
+    while let Ok(event) = engine.try_recv() {
+        events.forward(&event);
     }
 }
 
 /// Awaits both runs, hearing what they tell, and puts what they recorded together.
-fn join(runs: [Option<Run<'_>>; 2], hear: impl Fn()) -> Result<StreamOutcome> {
+fn join(runs: [Option<Run<'_>>; 2], forward_all: impl Fn()) -> Result<StreamOutcome> {
     let mut all = StreamOutcome::default();
     let mut failure = None;
     for run in runs.into_iter().flatten() {
         while !run.is_finished() {
-            hear();
+            forward_all();
             thread::sleep(GLANCE);
         }
         match run.join().unwrap_or_else(|_| Err(Error::Panicked { thread: "the streams".into() })) {
@@ -336,6 +335,6 @@ fn join(runs: [Option<Run<'_>>; 2], hear: impl Fn()) -> Result<StreamOutcome> {
             Err(error) => failure = failure.or(Some(error)),
         }
     }
-    hear();
+    forward_all();
     failure.map_or(Ok(all), Err)
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 /// The CPUs of one thread, or of several.
 #[derive(Debug, Default)]
-pub(super) struct Seen(BTreeSet<u32>);
+pub(super) struct CpuSet(BTreeSet<u32>);
 
-impl Seen {
+impl CpuSet {
     /// Notes the CPU that the calling thread is on; a few times a second.
     pub(super) fn look(&mut self) {
         self.0.insert(sys::affinity::current_cpu());

@@ -14,14 +14,14 @@ const LONGEST: usize = 65_535;
 const MESSAGES: usize = 16;
 
 /// How datagrams get out of the kernel.
-pub(super) enum Inlet {
+pub(super) enum ReceiveMethod {
     /// One a call, as an ordinary application receives it.
     One(Vec<u8>),
     /// Many a call.
     Many(ReceiveBatch),
 }
 
-impl Inlet {
+impl ReceiveMethod {
     /// As the mode wants; a kernel that gathers no datagrams (UDP_GRO) brings them one by one.
     pub(super) fn open(mode: Mode, socket: &UdpSocket) -> Self {
         match mode {

@@ -4,17 +4,17 @@ use std::cell::RefCell;
 
 use workload::{Interval, LatencyHistogram, PingPongInterval};
 
-use crate::observer::{Beat, FlowId, Observer};
+use crate::observer::{FlowId, Observer, Progress};
 
-/// Stands between a workers and whoever listens, and keeps every interval.
-pub(super) struct Keeper<'a> {
+/// Stands between the workers and whoever listens, and records every interval.
+pub(super) struct IntervalRecorder<'a> {
     observer: &'a dyn Observer,
-    kept: RefCell<Kept>,
+    recorded: RefCell<RecordedIntervals>,
 }
 
 /// All intervals of one ping-pong.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct RecordedIntervals {
     /// Every time that was counted after the warm-up.
     pub(super) measured: LatencyHistogram,
     /// What was given up after the warm-up.
@@ -23,24 +23,24 @@ pub(super) struct Kept {
     pub(super) intervals: Vec<PingPongInterval>,
 }
 
-impl<'a> Keeper<'a> {
+impl<'a> IntervalRecorder<'a> {
     pub(super) fn new(observer: &'a dyn Observer) -> Self {
-        Self { observer, kept: RefCell::default() }
+        Self { observer, recorded: RefCell::default() }
     }
 
     /// What was heard until the workers had ended.
-    pub(super) fn into_kept(self) -> Kept {
-        self.kept.into_inner()
+    pub(super) fn into_recorded(self) -> RecordedIntervals {
+        self.recorded.into_inner()
     }
 }
 
-impl Observer for Keeper<'_> {
+impl Observer for IntervalRecorder<'_> {
     fn started(&self) {
         self.observer.started();
     }
 
-    fn beat(&self, beat: Beat) {
-        self.observer.beat(beat);
+    fn progress(&self, progress: Progress) {
+        self.observer.progress(progress);
     }
 
     fn interval(&self, flow: FlowId, interval: &Interval) {
@@ -49,13 +49,13 @@ impl Observer for Keeper<'_> {
 
     fn ping_interval(&self, interval: &PingPongInterval) {
         self.observer.ping_interval(interval);
-        let mut kept = self.kept.borrow_mut();
+        let mut recorded = self.recorded.borrow_mut();
         if !interval.warmup {
-            kept.measured.merge(&interval.round_trips);
-            kept.lost += interval.lost;
+            recorded.measured.merge(&interval.round_trips);
+            recorded.lost += interval.lost;
         }
         let round_trips = interval.round_trips.packed();
-        kept.intervals.push(PingPongInterval { round_trips, ..*interval });
+        recorded.intervals.push(PingPongInterval { round_trips, ..*interval });
     }
 
     fn ended(&self) {

@@ -1,8 +1,8 @@
 //! Which of what comes in is the answer to a message: the one place where a peer's number is believed.
 
 use super::{
-    line::Line,
     message::{Format, Reply},
+    message_socket::MessageSocket,
     recorder::Recorder,
     window::{Claim, Window},
 };
@@ -17,8 +17,8 @@ pub(super) struct Answer {
 
 /// The message that `received` answers. What answers none is noted, and no more is made of it.
 #[inline]
-pub(super) fn accept<F: Format>(
-    line: &Line,
+pub(super) fn match_answer<F: Format>(
+    socket: &MessageSocket,
     format: &F,
     window: &Window,
     received: &[u8],
@@ -32,7 +32,7 @@ pub(super) fn accept<F: Format>(
         },
         Reply::Before => notes.duplicate(),
         Reply::Greeting => {}
-        Reply::End(because) => return Err(line.ended(because)),
+        Reply::End(because) => return Err(socket.ended(because)),
         Reply::Unknown => notes.stray(),
     }
     Ok(None)

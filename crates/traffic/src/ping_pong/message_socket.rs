@@ -25,7 +25,7 @@ const LONGEST: usize = 65_535;
 
 /// A connected socket and how it is waited on. The socket's own waits must be limited.
 #[derive(Debug)]
-pub struct Line {
+pub struct MessageSocket {
     socket: Carrier,
     waiting: Waiting,
     /// For errors.
@@ -56,7 +56,7 @@ pub enum Arrival<'a> {
     Nothing,
 }
 
-impl Line {
+impl MessageSocket {
     pub fn new(socket: Carrier, waiting: Waiting, name: String) -> Self {
         Self { socket, waiting, name }
     }
@@ -181,7 +181,7 @@ impl Line {
     }
 }
 
-impl AsFd for Line {
+impl AsFd for MessageSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match &self.socket {
             Carrier::Tcp(socket) => socket.as_fd(),
@@ -235,10 +235,10 @@ mod tests {
             let mut peer = TcpStream::connect(listener.local_addr().expect("bound")).expect("loopback");
             let (socket, _) = listener.accept().expect("just connected");
             crate::socket::limit_waits(&socket, std::time::Duration::from_millis(20)).expect("any socket");
-            let line = Line::new(Carrier::Tcp(socket), waiting, "test".into());
-            let mut inbox = line.inbox(Some(3));
+            let socket = MessageSocket::new(Carrier::Tcp(socket), waiting, "test".into());
+            let mut inbox = socket.inbox(Some(3));
             let mut next = || loop {
-                match line.receive(&mut inbox).expect("alive") {
+                match socket.receive(&mut inbox).expect("alive") {
                     Arrival::Message(bytes) => return Some(bytes.to_vec()),
                     Arrival::End => return None,
                     Arrival::Nothing => {}

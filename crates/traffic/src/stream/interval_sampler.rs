@@ -30,7 +30,7 @@ pub(super) trait Sampled {
 }
 
 /// The time and the bytes of one connection.
-pub(super) struct Pulse<'a, S> {
+pub(super) struct IntervalSampler<'a, S> {
     shared: &'a Shared<'a>,
     name: &'a str,
     id: FlowId,
@@ -38,7 +38,7 @@ pub(super) struct Pulse<'a, S> {
     series: Series,
     /// Until then nothing but counting is to be done.
     wake: u64,
-    beat: u64,
+    progress: u64,
     begun: u64,
     total: u64,
     told: u64,
@@ -53,17 +53,17 @@ pub(super) struct Pulse<'a, S> {
     is_slow: bool,
 }
 
-impl<'a, S: Sampled> Pulse<'a, S> {
+impl<'a, S: Sampled> IntervalSampler<'a, S> {
     /// The time of the connection begins now.
     pub(super) fn begin(flow: &'a Flow<'_>, shared: &'a Shared<'a>, sampled: S) -> Self {
-        let mut pulse = Self {
+        let mut sampler = Self {
             shared,
             name: &flow.name,
             id: flow.flow_id(),
             sampled,
             series: Series::new(flow.load),
             wake: 0,
-            beat: 0,
+            progress: 0,
             begun: 0,
             total: 0,
             told: 0,
@@ -73,8 +73,8 @@ impl<'a, S: Sampled> Pulse<'a, S> {
             ran_on: Vec::with_capacity(CPUS),
             is_slow: Duration::from(flow.load.interval) >= TICK,
         };
-        pulse.begin_again(monotonic());
-        pulse
+        sampler.begin_again(monotonic());
+        sampler
     }
 
     /// Its time begins only now; nothing has moved before.
@@ -82,8 +82,8 @@ impl<'a, S: Sampled> Pulse<'a, S> {
         self.sampled.begin();
         self.series.begin(now);
         (self.begun, self.latest, self.moved) = (now, now, (now, 0));
-        self.beat = now + TICK.as_nanos() as u64;
-        self.wake = self.beat.min(self.series.boundary());
+        self.progress = now + TICK.as_nanos() as u64;
+        self.wake = self.progress.min(self.series.boundary());
         self.look_where();
     }
 
@@ -146,8 +146,8 @@ impl<'a, S: Sampled> Pulse<'a, S> {
             let reading = self.sampled.sample();
             self.series.cut(now, reading);
         }
-        if now >= self.beat || (ended && self.is_slow) {
-            self.beat = now + TICK.as_nanos() as u64;
+        if now >= self.progress || (ended && self.is_slow) {
+            self.progress = now + TICK.as_nanos() as u64;
             self.look_where();
             self.tell();
             if self.total > self.moved.1 {
@@ -155,7 +155,7 @@ impl<'a, S: Sampled> Pulse<'a, S> {
             }
             self.shared.check()?;
         }
-        self.wake = self.beat.min(self.series.boundary());
+        self.wake = self.progress.min(self.series.boundary());
         Ok(())
     }
 
@@ -186,7 +186,7 @@ impl<'a, S: Sampled> Pulse<'a, S> {
         }
         self.told = self.total;
         let ended = self.series.ended();
-        ended[self.shown..].iter().for_each(|interval| self.shared.tell_interval(self.id, *interval));
+        ended[self.shown..].iter().for_each(|interval| self.shared.send_interval(self.id, *interval));
         self.shown = ended.len();
     }
 

@@ -1,4 +1,4 @@
-//! Streams of other dialects: begun and ended from outside, over sockets that are theirs.
+//! Streams of other protocols: begun and ended from outside, over sockets that are theirs.
 
 use std::{
     net::{TcpListener, TcpStream, UdpSocket},
@@ -13,8 +13,8 @@ use workload::{Direction, Mode, StreamSettings, Transport, Until};
 
 use super::{datagrams, settings, total};
 use crate::{
-    Beat, Observer, Stop, StreamOutcome,
-    stream::{self, CLIENT, DatagramFormat, Finish, Flow, FlowSocket, SERVER, Start, Told},
+    Observer, Progress, Stop, StreamOutcome,
+    stream::{self, CLIENT, DatagramFormat, EndFlag, Finish, Flow, FlowSocket, SERVER, Start},
     testing::HERE,
 };
 
@@ -39,8 +39,8 @@ fn connected(load: &StreamSettings, format: DatagramFormat) -> (FlowSocket, Flow
 struct Came<'a>(&'a AtomicBool);
 
 impl Observer for Came<'_> {
-    fn beat(&self, beat: Beat) {
-        self.0.fetch_or(beat.received > Bytes(0), Ordering::Relaxed);
+    fn progress(&self, progress: Progress) {
+        self.0.fetch_or(progress.received > Bytes(0), Ordering::Relaxed);
     }
 }
 
@@ -52,7 +52,7 @@ fn run(
 ) -> Option<(StreamOutcome, StreamOutcome)> {
     on_loopback(|| {
         let (client, server) = connected(load, format);
-        let (ours, theirs) = (Told::default(), Told::default());
+        let (ours, theirs) = (EndFlag::default(), EndFlag::default());
         let flow = |end, socket, finish| Flow {
             id: 0,
             direction,
@@ -65,8 +65,8 @@ fn run(
             start: Start::Now,
             finish,
         };
-        let client = flow(CLIENT, client, Finish::Told(&ours));
-        let server = flow(SERVER, server, Finish::Told(&theirs));
+        let client = flow(CLIENT, client, Finish::External(&ours));
+        let server = flow(SERVER, server, Finish::External(&theirs));
         let (stop, came) = (Stop::new(), AtomicBool::new(false));
         thread::scope(|scope| {
             let client = scope.spawn(|| stream::run(vec![client], &stop, &Came(&came)).expect("runs"));
@@ -79,16 +79,16 @@ fn run(
             (0..2000).take_while(|_| !is_time()).for_each(|_| thread::sleep(Duration::from_millis(10)));
             let [first, second] =
                 if direction == Direction::Forward { [&ours, &theirs] } else { [&theirs, &ours] };
-            first.tell();
+            first.raise();
             thread::sleep(Duration::from_millis(20));
-            second.tell();
+            second.raise();
             (client.join().expect("no panic"), server.join().expect("no panic"))
         })
     })
 }
 
 #[test]
-fn whoever_is_told_ends_and_both_ends_agree() {
+fn whoever_is_ended_from_outside_ends_and_both_ends_agree() {
     let long = Until::Elapsed(Nanos::from_secs(60));
     for direction in [Direction::Forward, Direction::Reverse] {
         for mode in [Mode::App, Mode::Limit] {
