@@ -251,7 +251,7 @@ impl<'scope> EventLoop<'scope, '_> {
         // A test of iperf3 is told why it ends; whoever has no way to hear so is ended from here.
         let limit = (!matches!(ingress, Some(Ingress::Streams(_)))).then_some(context.config.limits.duration);
         let work = move |number, stop: &Stop| {
-            work(ServerContext { stop, ..context }, &SessionId { number, peer, local })
+            work(ServerContext { stop, ..context }, &SessionId { number, peer, local });
         };
         self.sessions.begin(self.scope, (peer, limit), ingress, &self.waker, work)
     }

@@ -1,6 +1,9 @@
 //! How a standing server is set: where it listens, whom it serves, and how much of it.
 
-use std::net::{IpAddr, SocketAddr};
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::Path,
+};
 
 use units::{BitRate, Bytes, Nanos};
 
@@ -55,6 +58,18 @@ impl std::fmt::Debug for Auth {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Auth").field("skew", &self.skew).finish_non_exhaustive()
     }
+}
+
+/// Where to listen: on these addresses, or where none is named on all of this machine's.
+#[must_use]
+pub fn addresses(bind: &[IpAddr], port: u16) -> Vec<SocketAddr> {
+    let mut all: Vec<IpAddr> = vec![Ipv4Addr::UNSPECIFIED.into()];
+    // A kernel without IPv6 refuses to listen on it.
+    if Path::new("/proc/net/if_inet6").exists() {
+        all.push(Ipv6Addr::UNSPECIFIED.into());
+    }
+    let chosen = if bind.is_empty() { &all } else { bind };
+    chosen.iter().map(|address| SocketAddr::new(*address, port)).collect()
 }
 
 impl Config {

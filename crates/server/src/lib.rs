@@ -3,7 +3,7 @@
 //! One port serves every protocol, told apart by the first bytes. A peer has to show within a deadline, and within
 //! bounds, which one it speaks; until then it costs a socket and a few bytes, never a thread, and never memory that it
 //! has named the size of. What follows is the protocol's own; `traffic` moves the bytes. It prints nothing and keeps no
-//! results; it tells a [`Watcher`].
+//! results: it tells a [`Watcher`], and brings what one needs to log.
 #![expect(clippy::disallowed_methods, reason = "the server waits for its clients and knows the time of day")]
 #![expect(missing_docs, reason = "documented is what a name does not say")]
 
@@ -14,9 +14,12 @@ mod admission_queue;
 mod allow_list;
 mod auth_worker;
 mod config;
+mod document;
 mod event;
+mod event_log;
 mod event_loop;
 pub mod iperf3;
+mod line_limiter;
 mod listeners;
 mod log_limiter;
 mod login_failures;
@@ -35,6 +38,8 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Auth, Config, Limits};
+pub use config::{Auth, Config, Limits, addresses};
+pub use document::document;
 pub use event::{Client, Event, Refusal, Report, ServedProtocol, Watcher, Work};
+pub use event_log::{EventLog, LogTarget};
 pub use event_loop::serve;

@@ -140,10 +140,10 @@ impl EventLoop<'_, '_> {
         match said.kind {
             // What a server says is never answered.
             GreetingKind::Offers | GreetingKind::Welcomes | GreetingKind::Refuses => {
-                self.log.refused(peer, Refusal::UnknownProtocol, now)
+                self.log.refused(peer, Refusal::UnknownProtocol, now);
             }
             GreetingKind::Asks | GreetingKind::Proves if !served => {
-                self.log.refused(peer, Refusal::Parameters, now)
+                self.log.refused(peer, Refusal::Parameters, now);
             }
             GreetingKind::Asks | GreetingKind::Proves if !self.serves_anybody() => {
                 self.log.refused(peer, Refusal::NoLogin, now);
@@ -152,7 +152,7 @@ impl EventLoop<'_, '_> {
             // It came before its sender had a socket of its own, which hears the next one.
             GreetingKind::Proves if self.sessions.conversation(peer).is_some() => {}
             GreetingKind::Proves if self.udp.cookies.know(said, peer, now) => {
-                self.welcome(at, said, peer, now)
+                self.welcome(at, said, peer, now);
             }
             GreetingKind::Asks | GreetingKind::Proves => {
                 let offer = self.udp.cookies.offer(said, peer, now);

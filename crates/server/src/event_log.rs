@@ -1,6 +1,6 @@
-//! What a server says, written by a thread of its own: a reader that is slow or stopped stops no client.
+//! The log of a server, written by a thread of its own: a reader that is slow or stopped stops no client.
 //!
-//! What waits to be written is bounded; what finds no room is counted, and the count is said.
+//! What waits to be written is bounded; what finds no room is counted, and the count is written. It does not know where.
 
 use std::{
     io,
@@ -13,6 +13,10 @@ use std::{
     time::Duration,
 };
 
+use sys::clock::monotonic;
+
+use super::line_limiter::LineLimiter;
+
 /// Lines that may wait to be written,
 const LINES: usize = 4096;
 /// and their bytes: the JSON of a test of many connections takes megabytes.
@@ -20,20 +24,19 @@ const BYTES: usize = 64 << 20;
 /// How long the reader may take for what is left at the end, without taking anything.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Where a line goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum To {
-    /// Standard output.
-    Result,
-    /// Standard error.
-    Aside,
+pub enum LogTarget {
+    Stdout,
+    Stderr,
 }
 
 /// Takes lines from any thread, and never waits.
-pub(super) struct Log {
-    lines: Option<SyncSender<(To, String)>>,
+pub struct EventLog {
+    lines: Option<SyncSender<(LogTarget, String)>>,
     state: Arc<State>,
     over: Mutex<Receiver<()>>,
+    begun: u64,
+    limiter: Mutex<LineLimiter>,
 }
 
 #[derive(Default)]
@@ -44,9 +47,12 @@ struct State {
     dropped: AtomicU64,
 }
 
-impl Log {
-    /// Begins the thread that writes.
-    pub(super) fn start(write: impl FnMut(To, &str) + Send + 'static) -> io::Result<Self> {
+impl EventLog {
+    /// Begins the thread that calls `write`.
+    ///
+    /// # Errors
+    /// When the kernel grants no thread.
+    pub fn start(write: impl FnMut(LogTarget, &str) + Send + 'static) -> io::Result<Self> {
         let (lines, coming) = sync_channel(LINES);
         let (done, over) = channel();
         let state = Arc::new(State::default());
@@ -56,11 +62,24 @@ impl Log {
             // Nobody waits any more: that is as well.
             let _ = done.send(());
         })?;
-        Ok(Self { lines: Some(lines), state, over: Mutex::new(over) })
+        Ok(Self {
+            lines: Some(lines),
+            state,
+            over: Mutex::new(over),
+            begun: monotonic(),
+            limiter: Mutex::default(),
+        })
+    }
+
+    /// Writes a line, unless it is one of many at once.
+    pub fn write_some(&self, to: LogTarget, line: String) {
+        let now = Duration::from_nanos(monotonic() - self.begun);
+        let allowed = self.limiter.lock().unwrap_or_else(PoisonError::into_inner).allows(now);
+        if allowed { self.write(to, line) } else { self.miss() }
     }
 
     /// Writes a line when its turn comes, if there is room until then.
-    pub(super) fn say(&self, to: To, line: String) {
+    pub fn write(&self, to: LogTarget, line: String) {
         let length = line.len();
         let room = self.state.bytes.fetch_add(length, Ordering::Relaxed) + length <= BYTES;
         let taken = room && self.lines.as_ref().is_some_and(|lines| lines.try_send((to, line)).is_ok());
@@ -70,14 +89,13 @@ impl Log {
         }
     }
 
-    /// Counts a line that is not shown.
-    pub(super) fn miss(&self) {
+    fn miss(&self) {
         self.state.dropped.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 /// Waits until all is written, as long as somebody reads.
-impl Drop for Log {
+impl Drop for EventLog {
     fn drop(&mut self) {
         self.lines = None;
         let mut written = self.state.written.load(Ordering::Relaxed);
@@ -92,7 +110,7 @@ impl Drop for Log {
     }
 }
 
-fn write_all(coming: &Receiver<(To, String)>, state: &State, mut write: impl FnMut(To, &str)) {
+fn write_all(coming: &Receiver<(LogTarget, String)>, state: &State, mut write: impl FnMut(LogTarget, &str)) {
     while let Ok((to, line)) = coming.recv() {
         write(to, &line);
         state.bytes.fetch_sub(line.len(), Ordering::Relaxed);
@@ -102,44 +120,44 @@ fn write_all(coming: &Receiver<(To, String)>, state: &State, mut write: impl FnM
     tell_dropped(state, &mut write);
 }
 
-fn tell_dropped(state: &State, write: &mut impl FnMut(To, &str)) {
+fn tell_dropped(state: &State, write: &mut impl FnMut(LogTarget, &str)) {
     let dropped = state.dropped.swap(0, Ordering::Relaxed);
     if dropped > 0 {
-        write(To::Aside, &format!("{dropped} events not shown"));
+        write(LogTarget::Stderr, &format!("{dropped} events not shown"));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    type Heard = Arc<Mutex<Vec<String>>>;
+    type Lines = Arc<Mutex<Vec<String>>>;
 
     /// A log whose reader takes nothing until it is told to.
-    fn stopped() -> (Log, SyncSender<()>, Heard) {
+    fn stopped() -> (EventLog, SyncSender<()>, Lines) {
         let (go, wait) = sync_channel::<()>(1);
-        let heard = Heard::default();
-        let kept = Arc::clone(&heard);
-        let log = Log::start(move |_, line| {
+        let lines = Lines::default();
+        let kept = Arc::clone(&lines);
+        let log = EventLog::start(move |_, line| {
             // Once told, and after whoever tells is gone, it goes on.
             let _ = wait.recv();
             kept.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
         });
-        (log.expect("a thread"), go, heard)
+        (log.expect("a thread"), go, lines)
     }
 
-    fn heard(heard: &Heard) -> Vec<String> {
-        heard.lock().expect("no panic").clone()
+    fn written(lines: &Lines) -> Vec<String> {
+        lines.lock().expect("no panic").clone()
     }
 
     #[test]
     fn a_reader_that_stops_stops_nobody_and_what_it_missed_is_counted() {
         let (log, go, lines) = stopped();
         for number in 0..LINES + 1000 {
-            log.say(To::Result, number.to_string());
+            log.write(LogTarget::Stdout, number.to_string());
         }
         drop(go);
         drop(log);
-        let lines = heard(&lines);
+        let lines = written(&lines);
         let number = |line: &String| line.parse::<usize>().ok();
         let shown = lines.iter().filter_map(number).count();
         let missed: usize = lines
@@ -154,12 +172,12 @@ mod tests {
     fn a_few_lines_that_are_long_wait_no_more_than_many_short_ones() {
         let (log, go, lines) = stopped();
         for _ in 0..70 {
-            log.say(To::Result, "x".repeat(1 << 20));
+            log.write(LogTarget::Stdout, "x".repeat(1 << 20));
         }
-        log.say(To::Result, "short".into());
+        log.write(LogTarget::Stdout, "short".into());
         drop(go);
         drop(log);
-        let lines = heard(&lines);
+        let lines = written(&lines);
         assert_eq!(lines.iter().filter(|line| line.len() == 1 << 20).count(), 64);
         assert!(lines.contains(&"6 events not shown".into()) || lines.contains(&"7 events not shown".into()));
     }
@@ -167,9 +185,9 @@ mod tests {
     #[test]
     fn a_reader_that_never_reads_does_not_keep_the_server_from_ending() {
         let (log, go, lines) = stopped();
-        log.say(To::Result, "unread".into());
+        log.write(LogTarget::Stdout, "unread".into());
         drop(log);
-        assert!(heard(&lines).is_empty());
+        assert!(written(&lines).is_empty());
         drop(go);
     }
 }

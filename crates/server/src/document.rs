@@ -1,10 +1,11 @@
 //! What came of each client of a standing server, as a JSON document: iperf3's own for its clients, with an object
 //! `plumb` in it; of others that object alone. One line each.
 
-use ::workload::FlowEnd;
 use serde::Serialize;
 use serde_json::{Value, json};
-use server::{Client, Event, Report, ServedProtocol, Work};
+use workload::FlowEnd;
+
+use super::{Client, Event, Report, ServedProtocol, Work};
 
 /// iperf3's document with one object more, which its readers pass over.
 #[derive(Serialize)]
@@ -15,9 +16,10 @@ struct Document<'a, T> {
 }
 
 /// The document of a client that is no longer served; `None` of any other event.
-pub(super) fn line(event: &Event<'_>) -> Option<String> {
+#[must_use]
+pub fn document(event: &Event<'_>) -> Option<String> {
     let Event::Ends { client, report } = event else { return None };
-    let plumb = told(client, report);
+    let plumb = record(client, report);
     let whole = report.output.as_ref().and_then(|output| {
         let iperf3 = output.as_ref();
         serde_json::to_string(&Document { iperf3, plumb: plumb.clone() }).ok()
@@ -25,7 +27,7 @@ pub(super) fn line(event: &Event<'_>) -> Option<String> {
     Some(whole.unwrap_or_else(|| plumb.to_string()))
 }
 
-fn told(client: &Client, report: &Report) -> Value {
+fn record(client: &Client, report: &Report) -> Value {
     let here = report.here.as_ref();
     json!({
         "number": client.number,
@@ -74,8 +76,8 @@ fn flow(flow: &FlowEnd) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::workload::Transport;
     use units::Nanos;
+    use workload::Transport;
 
     #[test]
     fn a_client_is_one_line_of_json() {
@@ -91,7 +93,7 @@ mod tests {
             messages: None,
             failure: Some(traffic::Error::Stopped),
         };
-        let said = line(&Event::Ends { client: &client, report: &report }).expect("a line");
+        let said = document(&Event::Ends { client: &client, report: &report }).expect("a line");
         let read: Value = serde_json::from_str(&said).expect("JSON");
         assert!(!said.contains('\n'));
         assert_eq!(
@@ -103,10 +105,10 @@ mod tests {
             (Some("ping-pong"), Some(2_000_000_000))
         );
         assert!(read["failure"].is_string());
-        assert!(line(&Event::Begins { client: &client }).is_none());
+        assert!(document(&Event::Begins { client: &client }).is_none());
 
         report.output = Some(Box::default());
-        let said = line(&Event::Ends { client: &client, report: &report }).expect("a line");
+        let said = document(&Event::Ends { client: &client, report: &report }).expect("a line");
         let read: Value = serde_json::from_str(&said).expect("JSON");
         assert!(
             read["start"].is_object() && read["intervals"].is_array() && read["end"].is_object(),

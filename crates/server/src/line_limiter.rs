@@ -1,4 +1,4 @@
-//! How many events are shown: all, but not all of a crowd. Time is handed in.
+//! How many events are shown: all, but of many at once only some. Time is handed in.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// Counts within the present second.
 #[derive(Debug, Default)]
-pub(super) struct Measure {
+pub(super) struct LineLimiter {
     since: Duration,
     shown: u32,
 }
 
-impl Measure {
+impl LineLimiter {
     /// Whether one more is shown at this time (since any start).
     pub(super) fn allows(&mut self, now: Duration) -> bool {
         if now.saturating_sub(self.since) >= SECOND {
@@ -29,10 +29,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_crowd_some_are_shown_each_second() {
-        let mut measure = Measure::default();
+    fn of_many_at_once_some_are_shown_each_second() {
+        let mut limiter = LineLimiter::default();
         let mut shown =
-            |millis: u64| (0..1000).filter(|_| measure.allows(Duration::from_millis(millis))).count();
+            |millis: u64| (0..1000).filter(|_| limiter.allows(Duration::from_millis(millis))).count();
         assert_eq!([shown(0), shown(999), shown(1000), shown(1500), shown(3000)], [100, 0, 100, 0, 100]);
     }
 }
