@@ -7,8 +7,10 @@
 
 mod command;
 mod leftovers;
+mod loopback;
 mod need;
 
 pub use command::{Output, Sandbox};
 pub use leftovers::{Leftovers, cpu_time, processes, wait_until};
+pub use loopback::{dropped, in_one_of_five, on_loopback};
 pub use need::{Case, Need, in_one_of_three, run};

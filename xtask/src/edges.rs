@@ -39,8 +39,9 @@ pub(crate) const ROOMS: &[Room] = &[
     Room { name: "sys", level: Ground, may_enter: &[],
         why: "system calls know no word of the domain" },
 
-    Room { name: "plumb-tests", level: Ground, may_enter: &[],
-        why: "what tests share knows the program by its command line only, and only tests may enter it" },
+    Room { name: "plumb-tests", level: Ground, may_enter: &["sys"],
+        why: "what tests share knows the program by its command line only, and a kernel to make a private loopback in; only \
+              tests may enter it" },
 
     Room { name: "units", level: Nouns, may_enter: &[],
         why: "a quantity does not know what it measures" },
@@ -74,7 +75,11 @@ pub(crate) const ROOMS: &[Room] = &[
         why: "what an endpoint lives in does not know how links are made or what is measured; of the protocol it knows \
               what an image agrees on with its first process" },
     Room { name: "traffic", level: Hands, may_enter: &["codecs", "workload", "samples", "sys", "units"],
-        why: "the load knows sockets and orders, not the experiment behind them" },
+        why: "the load knows sockets and orders, not the experiment behind them; heads of datagrams and words of refusal are \
+              iperf3's, so that its ends understand ours" },
+    Room { name: "server", level: Hands, may_enter: &["traffic", "codecs", "workload", "samples", "sys", "units"],
+        why: "other tools' protocols are spoken over the engine's sockets and threads; the engine knows none of those who \
+              drive it" },
     Room { name: "probe", level: Hands, may_enter: &["protocol", "workload", "samples", "sys", "units"],
         why: "a probe reads the kernel; whom it watches is said in the order's words; of the load it knows the transport, and \
               it knows no threshold" },
@@ -90,7 +95,7 @@ pub(crate) const ROOMS: &[Room] = &[
         why: "the process beside the traffic obeys: in a guest it has the lab's devices made; it knows no statistics" },
     Room { name: "cli", level: Faces,
         may_enter: &["units", "workload", "scenario", "samples", "findings", "protocol", "stats", "import", "analysis", "report",
-            "topology", "machine", "traffic", "probe", "store", "lab"],
+            "topology", "machine", "traffic", "server", "probe", "store", "lab"],
         why: "the command line wires the rooms; an agent is a process to it, and system calls are beneath it" },
 
     Room { name: "plumb", level: Door, may_enter: &["cli", "agent", "lab", "protocol"],

@@ -32,7 +32,7 @@ pub(crate) const KINDS: &[Kind] = &[
     Kind { name: "workload",
         enums: &["workload::WorkloadKind", "workload::WorkloadSettings", "workload::EndMeasurement",
             "workload::Measurement", "samples::Sent", "samples::ToldKind", "findings::SoloOutcome", "traffic::Kind",
-            "traffic::Purpose", "traffic::Work", "cli::Lines"],
+            "traffic::Purpose", "server::Work", "cli::Lines"],
         own: &["crates/analysis/src/kind.rs", "crates/analysis/src/kind/", "crates/lab/src/doubts.rs",
             "crates/lab/src/doubts/", "crates/report/src/kind.rs", "crates/report/src/kind/",
             "crates/scenario/src/check/workloads/", "crates/traffic/src/ends.rs", "crates/workload/"],

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use probe::{CpuReading, SoftnetReading};
 use protocol::{FromAgent, Progress, Token};
 use samples::{MachineCpu, SoftnetCounters};
-use traffic::{Beat, Observer};
+use traffic::Observer;
 
 use crate::{refusal::Refusal, replies::Replies};
 
@@ -51,8 +51,8 @@ impl Observer for Watch<'_> {
         self.readings.borrow_mut().push(CpuReading::now());
     }
 
-    fn beat(&self, beat: Beat) {
-        let Beat { elapsed, covers, received, round_trips, .. } = beat;
+    fn progress(&self, progress: traffic::Progress) {
+        let traffic::Progress { elapsed, covers, received, round_trips, .. } = progress;
         let token = self.token;
         self.replies.send(&FromAgent::Progress(Progress { token, elapsed, received, round_trips, covers }));
     }

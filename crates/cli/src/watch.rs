@@ -6,7 +6,7 @@ use std::{cell::RefCell, io};
 use ::workload::{Interval, PingPongInterval};
 use probe::CpuReading;
 use samples::MachineCpu;
-use traffic::{Beat, FlowId, Observer};
+use traffic::{FlowId, Observer, Progress};
 use units::Nanos;
 
 use crate::{
@@ -144,8 +144,8 @@ impl Observer for Watch {
         self.heard.borrow_mut().before = CpuReading::now().ok();
     }
 
-    fn beat(&self, beat: Beat) {
-        let lines = self.heard.borrow_mut().connects.take(&beat);
+    fn progress(&self, progress: Progress) {
+        let lines = self.heard.borrow_mut().connects.take(&progress);
         if matches!(self.lines, Lines::Connect { .. }) {
             self.show(lines.into_iter().collect());
         }

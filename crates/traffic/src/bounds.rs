@@ -14,36 +14,22 @@ use crate::{
 /// A rate is held against at least this long a time.
 const SECOND: u64 = 1_000_000_000;
 
-/// Bounds of what is served.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
-    /// Clients at a time. A further iperf3 client is told that the server is busy; any other is closed.
-    pub clients: usize,
-    /// Rate of a test, all its streams together: a test that asks for more is refused, one that asks for none
-    /// is ended when it takes more.
-    pub rate: Option<BitRate>,
-    /// Time of a test: one that asks for more is refused, one without an end is ended.
-    pub duration: Nanos,
-    /// Payload of a test, all its streams together: the same.
-    pub bytes: Option<Bytes>,
-}
-
 /// What a server grants a client.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Bounds {
+pub struct Bounds {
     /// For how long no whole message may come.
-    pub(crate) idle: Nanos,
+    pub idle: Nanos,
     /// How long it is served at all; `None` is without end.
-    pub(crate) duration: Option<Nanos>,
+    pub duration: Option<Nanos>,
     /// The bytes of its messages, all together.
-    pub(crate) bytes: Option<Bytes>,
+    pub bytes: Option<Bytes>,
     /// The rate of its messages, over a second or more.
-    pub(crate) rate: Option<BitRate>,
+    pub rate: Option<BitRate>,
 }
 
 /// Why a client was no longer served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub enum Ended {
     /// It closed the connection.
     Left,
     /// It said nothing more; over UDP that is how a client ends.
@@ -54,7 +40,7 @@ pub(crate) enum Ended {
 
 /// Looks whether a client is within its bounds.
 #[derive(Debug)]
-pub(crate) struct Guard<'a> {
+pub struct Guard<'a> {
     bounds: Bounds,
     stop: &'a Stop,
     begun: u64,
@@ -67,7 +53,7 @@ pub(crate) struct Guard<'a> {
 }
 
 impl<'a> Guard<'a> {
-    pub(crate) const fn new(bounds: Bounds, stop: &'a Stop, now: u64) -> Self {
+    pub const fn new(bounds: Bounds, stop: &'a Stop, now: u64) -> Self {
         let (heard, second, last) = ((now, 0), (now, 0), (now, 0));
         Self { bounds, stop, begun: now, wake: now, heard, second, last, cpus: BTreeSet::new() }
     }
@@ -77,7 +63,7 @@ impl<'a> Guard<'a> {
     /// # Errors
     /// When the server is asked to stop.
     #[inline]
-    pub(crate) fn look(&mut self, counts: Counts, now: u64) -> Result<Option<Ended>> {
+    pub fn look(&mut self, counts: Counts, now: u64) -> Result<Option<Ended>> {
         if counts.received != self.last.1 {
             self.last = (now, counts.received);
         }
@@ -93,12 +79,12 @@ impl<'a> Guard<'a> {
     }
 
     /// From its begin to its last message.
-    pub(crate) const fn active(&self) -> Nanos {
+    pub const fn active(&self) -> Nanos {
         Nanos(self.last.0 - self.begun)
     }
 
     /// The CPUs that the thread was seen on.
-    pub(crate) fn ran_on(&self) -> Vec<u32> {
+    pub fn ran_on(&self) -> Vec<u32> {
         self.cpus.iter().copied().collect()
     }
 

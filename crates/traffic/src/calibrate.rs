@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn every_cost_is_known_and_its_work_is_bounded() {
         // What the hypervisor takes from a thread that runs counts as its time.
-        crate::testing::in_one_of_five(costs_are_known);
+        plumb_tests::in_one_of_five(costs_are_known);
     }
 
     fn costs_are_known() {

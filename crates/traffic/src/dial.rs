@@ -29,12 +29,12 @@ const LINGERING: Nanos = Nanos::from_secs(3);
 const GLANCE: Duration = Duration::from_millis(5);
 
 /// Where from, where to, how.
-pub(crate) struct Dial<'a> {
-    pub(crate) bind: IpAddr,
-    pub(crate) server: SocketAddr,
-    pub(crate) settings: &'a SocketSettings,
+pub struct Dial<'a> {
+    pub bind: IpAddr,
+    pub server: SocketAddr,
+    pub settings: &'a SocketSettings,
     /// Its number among all connections of the load, which a fixed source port counts on from.
-    pub(crate) number: u32,
+    pub number: u32,
 }
 
 impl Dial<'_> {
@@ -52,8 +52,8 @@ impl Dial<'_> {
         }
     }
 
-    /// Connects and says nothing, for other dialects. The socket's waits are limited to [`TICK`].
-    pub(crate) fn connect_plain(&self, stop: &Stop) -> Result<TcpStream> {
+    /// Connects and says nothing, for other protocols. The socket's waits are limited to [`TICK`].
+    pub fn connect_plain(&self, stop: &Stop) -> Result<TcpStream> {
         let socket = Socket::new(domain(self.server), Type::STREAM, Some(Protocol::TCP))
             .map_err(Error::socket("open a socket to", || self.server.to_string()))?;
         apply(&socket, self.settings, true)?;
@@ -111,7 +111,7 @@ pub(crate) fn between(server: SocketAddr, bind: IpAddr) -> String {
 }
 
 /// What was chosen of an address to connect from.
-pub(crate) fn chosen(from: SocketAddr) -> String {
+pub fn chosen(from: SocketAddr) -> String {
     if from.port() == 0 { from.ip().to_string() } else { from.to_string() }
 }
 
@@ -165,18 +165,18 @@ pub(crate) fn check_stands(control: &TcpStream, name: &str) -> Result<()> {
 }
 
 /// Tells a client why it is not, or no longer, served.
-pub(crate) fn refuse(mut socket: &TcpStream, because: Refused) {
+pub fn refuse(mut socket: &TcpStream, because: Refused) {
     // Gone: it does not matter any more.
     let _ = socket.write_all(&because.encode());
 }
 
 /// Lets the client begin.
-pub(crate) fn give_go(mut socket: &TcpStream, name: &str) -> Result<()> {
+pub fn give_go(mut socket: &TcpStream, name: &str) -> Result<()> {
     socket.write_all(&[GO]).map_err(Error::socket("start", || name))
 }
 
 /// Whether a connect goes on in the kernel.
-pub(crate) fn is_under_way(error: &io::Error) -> bool {
+pub fn is_under_way(error: &io::Error) -> bool {
     // EINPROGRESS and EALREADY; the standard library names only the first, and that not yet in stable.
     is_wait(error) || matches!(error.raw_os_error(), Some(115 | 114))
 }

@@ -116,7 +116,7 @@ impl Error {
     }
 
     /// Adds operation and object to what the kernel said; for `map_err`.
-    pub(crate) fn socket<O: Into<String>>(
+    pub fn socket<O: Into<String>>(
         operation: &'static str,
         object: impl FnOnce() -> O,
     ) -> impl FnOnce(io::Error) -> Self {

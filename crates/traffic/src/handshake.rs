@@ -7,18 +7,18 @@
 use workload::{Direction, Transport};
 
 /// Its length on the wire.
-pub(crate) const LENGTH: usize = 32;
+pub const LENGTH: usize = 32;
 /// Where the token lies, here and in every datagram.
 pub(crate) const TOKEN: std::ops::Range<usize> = 8..16;
 /// What the server of a TCP load sends once every connection stands.
-pub(crate) const GO: u8 = b'g';
+pub const GO: u8 = b'g';
 
-pub(crate) const MAGIC: [u8; 8] = *b"plumbtrf";
+pub const MAGIC: [u8; 8] = *b"plumbtrf";
 const VERSION: u32 = 2;
 
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Purpose {
+pub enum Purpose {
     /// A stream from client to server.
     Forward,
     /// A stream from server to client.
@@ -74,15 +74,15 @@ impl Purpose {
 
 /// Who opens a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Handshake {
-    pub(crate) token: u64,
-    pub(crate) purpose: Purpose,
+pub struct Handshake {
+    pub token: u64,
+    pub purpose: Purpose,
     /// The connection's number among those of its purpose.
-    pub(crate) number: u32,
+    pub number: u32,
 }
 
 impl Handshake {
-    pub(crate) fn encode(self) -> [u8; LENGTH] {
+    pub fn encode(self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         bytes[..8].copy_from_slice(&MAGIC);
         bytes[TOKEN].copy_from_slice(&self.token.to_be_bytes());
@@ -93,7 +93,7 @@ impl Handshake {
     }
 
     /// `None` for anything that this version would not have encoded.
-    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (magic, rest) = bytes.split_first_chunk::<8>()?;
         let (token, rest) = rest.split_first_chunk::<8>()?;
         let (version, rest) = rest.split_first_chunk::<4>()?;

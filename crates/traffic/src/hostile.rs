@@ -1,5 +1,4 @@
-//! Servers of the test that stop, or go on, where they should not, and keep what they hold: clients of our own dialect
-//! and of sockperf's end all the same. Those of iperf3's are tested beside that.
+//! Servers of the test that stop, or go on, where they should not, and keep what they hold: clients end all the same.
 //!
 //! How long it took is not judged: whoever never ends is given up by the test.
 
@@ -11,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use plumb_tests::on_loopback;
 use units::{Bytes, Nanos};
 use workload::{
     ConnectSettings, Direction, PingPongSettings, Schedule, StreamSettings, Transport, Until,
@@ -21,9 +21,9 @@ use crate::{
     ClientSpec, Stop,
     dial::give_go,
     handshake::LENGTH,
-    ping_pong::{Greeting, Word},
-    run_client, sockperf,
-    testing::{HERE, TOKEN, on_loopback},
+    ping_pong::{Greeting, GreetingKind},
+    run_client,
+    testing::{HERE, TOKEN},
 };
 
 /// The longest bound of any wait, several times over.
@@ -35,7 +35,6 @@ const DRIP: Duration = Duration::from_millis(10);
 /// What a client asks, of whom, and what it has to say of it: nothing where it ends well.
 struct Case {
     load: WorkloadSettings,
-    sockperf: bool,
     server: SocketAddr,
     says: &'static str,
 }
@@ -113,7 +112,7 @@ fn go_and_read(mut socket: TcpStream) {
 
 fn welcome(socket: &UdpSocket, said: &[u8], client: SocketAddr) {
     if let Some(said) = Greeting::decode(said) {
-        let _ = socket.send_to(&said.with(Word::Welcomes).encode(), client);
+        let _ = socket.send_to(&said.with(GreetingKind::Welcomes).encode(), client);
     }
 }
 
@@ -198,35 +197,13 @@ fn cases() -> Vec<Case> {
             "to hear the end",
         ),
     ];
-    let cases = cases.into_iter().map(|(load, server, says)| Case { load, sockperf: false, server, says });
-    let of_sockperf = [
-        (tcp(64, Schedule::Closed), over_tcp(keep)),
-        (tcp(60_000, every), over_tcp(drip)),
-        (ping(Transport::Udp, 64, Schedule::Closed), deaf()),
-    ];
-    let of_sockperf = of_sockperf.into_iter().map(|(load, server)| Case {
-        load,
-        sockperf: true,
-        server,
-        says: "an answer of sockperf's",
-    });
-    cases.chain(of_sockperf).collect()
+    cases.into_iter().map(|(load, server, says)| Case { load, server, says }).collect()
 }
 
 fn check(case: &Case) -> Result<(), String> {
-    let Case { load, server, says, .. } = case;
-    let stop = Stop::new();
-    let failure = match load {
-        WorkloadSettings::PingPong(load) if case.sockperf => {
-            let spec = sockperf::ClientSpec { server: *server, bind: None, load: load.clone(), cpus: None };
-            sockperf::run_client(&spec, &stop, &()).err()
-        }
-        load => {
-            let spec =
-                ClientSpec { token: TOKEN, bind: HERE, server: *server, load: load.clone(), cpus: None };
-            run_client(&spec, &stop, &()).err()
-        }
-    };
+    let Case { load, server, says } = case;
+    let spec = ClientSpec { token: TOKEN, bind: HERE, server: *server, load: load.clone(), cpus: None };
+    let failure = run_client(&spec, &Stop::new(), &()).err();
     let said = failure.map(|error| error.to_string()).unwrap_or_default();
     let right = said.contains(says) && said.is_empty() == says.is_empty();
     let named = says.is_empty() || said.contains("127.0.0.1");

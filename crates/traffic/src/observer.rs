@@ -8,7 +8,7 @@ pub trait Observer {
     /// All connections stand; the first byte follows.
     fn started(&self) {}
     /// About ten times a second, and once more when the last thread has ended.
-    fn beat(&self, _beat: Beat) {}
+    fn progress(&self, _progress: Progress) {}
     /// A connection of a stream has ended an interval. What is left at its end, if shorter than half of one,
     /// joins the last interval without being told.
     fn interval(&self, _flow: FlowId, _interval: &Interval) {}
@@ -32,12 +32,12 @@ pub struct FlowId {
     pub sends: bool,
 }
 
-/// What passed since the last beat, all connections of this end together.
+/// What passed since the last of it, all connections of this end together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Beat {
+pub struct Progress {
     /// Since the start.
     pub elapsed: Nanos,
-    /// Since the last beat.
+    /// Since the last of it.
     pub covers: Nanos,
     /// Payload received in that time.
     pub received: Bytes,

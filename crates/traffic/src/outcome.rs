@@ -1,4 +1,4 @@
-//! What one end of a workload recorded, whatever the kind and the dialect.
+//! What one end of a workload recorded, whatever the kind and the protocol.
 
 use samples::ThreadCpu;
 use workload::{EndMeasurement, StreamEnd};

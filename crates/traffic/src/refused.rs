@@ -78,7 +78,8 @@ impl Refused {
     }
 
     /// What a client is told that is served no longer.
-    pub(crate) fn of(error: &Error) -> Self {
+    #[must_use]
+    pub fn of(error: &Error) -> Self {
         match error {
             Error::Limit("duration") => Self::Duration,
             Error::Limit("bytes") => Self::Bytes,

@@ -1,4 +1,4 @@
-//! What loads and dialects ask of their sockets alike: settings, short waits, and what the kernel really gave.
+//! What loads and protocols ask of their sockets alike: settings, short waits, and what the kernel really gave.
 
 use std::{
     io,
@@ -14,17 +14,17 @@ use workload::{SocketFacts, SocketSettings};
 use crate::error::{Error, Result};
 
 /// The longest wait in the kernel: a loop looks this often whether it was asked to stop.
-pub(crate) const TICK: Duration = Duration::from_millis(50);
+pub const TICK: Duration = Duration::from_millis(50);
 
 /// Whether a call ended only because its wait did. ETIMEDOUT is the end of a connection.
-pub(crate) fn is_wait(error: &io::Error) -> bool {
+pub fn is_wait(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
 /// Sets what was asked for. What concerns TCP only is left out on a UDP socket; a connection that a listener
 /// accepts has what the listener was given. After a connection was made, its largest segment cannot be chosen
 /// any more and is left out.
-pub(crate) fn apply(socket: &impl AsFd, settings: &SocketSettings, before_connect: bool) -> Result<()> {
+pub fn apply(socket: &impl AsFd, settings: &SocketSettings, before_connect: bool) -> Result<()> {
     let stream = SockRef::from(socket).r#type().is_ok_and(|kind| kind == Type::STREAM);
     if let Some(window) = settings.window {
         let bytes = usize::try_from(window.0).unwrap_or(usize::MAX).min(i32::MAX as usize);
@@ -62,7 +62,7 @@ fn type_of_service(dscp: u8) -> Result<u8> {
 
 /// The address to connect number `number` of a load from: the kernel's choice of a port, or the one asked for
 /// and those after it.
-pub(crate) fn source(bind: std::net::IpAddr, settings: &SocketSettings, number: u32) -> Result<SocketAddr> {
+pub fn source(bind: std::net::IpAddr, settings: &SocketSettings, number: u32) -> Result<SocketAddr> {
     let Some(first) = settings.source_port else { return Ok(SocketAddr::new(bind, 0)) };
     let port = u32::from(first) + number;
     let port = u16::try_from(port).map_err(|_| Error::Setting {
@@ -74,18 +74,18 @@ pub(crate) fn source(bind: std::net::IpAddr, settings: &SocketSettings, number: 
 }
 
 /// The family of an address.
-pub(crate) fn domain(address: SocketAddr) -> Domain {
+pub fn domain(address: SocketAddr) -> Domain {
     Domain::for_address(address)
 }
 
 /// Whether a datagram was lost before it left. EMSGSIZE: the way does not carry it, which an answer to a probe may
 /// meet. ENOBUFS: a full device queue.
-pub(crate) fn is_dropped(error: &io::Error) -> bool {
+pub fn is_dropped(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(90 | 105))
 }
 
 /// What the kernel gave a TCP socket. Buffers grow by themselves, so ask at the end, before it is closed.
-pub(crate) fn tcp_facts(socket: &TcpStream, cpus: Option<&[u32]>) -> SocketFacts {
+pub fn tcp_facts(socket: &TcpStream, cpus: Option<&[u32]>) -> SocketFacts {
     SocketFacts {
         congestion: sys::socket::congestion(socket).ok(),
         mss: sys::socket::mss(socket).ok(),
@@ -95,7 +95,7 @@ pub(crate) fn tcp_facts(socket: &TcpStream, cpus: Option<&[u32]>) -> SocketFacts
 }
 
 /// What the kernel gave a connected UDP socket.
-pub(crate) fn udp_facts(socket: &UdpSocket, cpus: Option<&[u32]>) -> SocketFacts {
+pub fn udp_facts(socket: &UdpSocket, cpus: Option<&[u32]>) -> SocketFacts {
     facts(socket, cpus, (socket.local_addr(), socket.peer_addr()))
 }
 
@@ -116,7 +116,7 @@ fn facts<A: std::fmt::Display>(
 }
 
 /// Waits of at most `tick`, both ways.
-pub(crate) fn limit_waits(socket: impl AsFd, tick: Duration) -> Result<()> {
+pub fn limit_waits(socket: impl AsFd, tick: Duration) -> Result<()> {
     sys::socket::set_receive_timeout(&socket, Some(tick))?;
     sys::socket::set_send_timeout(&socket, Some(tick))?;
     Ok(())

@@ -2,8 +2,6 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::iperf3::entropy::random;
-
 /// The server's part of a load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerSpec<L> {
@@ -31,19 +29,6 @@ pub struct ClientSpec<L> {
     pub load: L,
     /// CPUs of the traffic threads, as the server's.
     pub cpus: Option<Vec<u32>>,
-}
-
-/// A token that nobody else has, so that connections of several clients are told apart; never zero.
-#[must_use]
-pub fn random_token() -> u64 {
-    let mut bytes = [0; 8];
-    random(&mut bytes);
-    u64::from_be_bytes(bytes).max(1)
-}
-
-/// The CPU of thread number `thread` of one end.
-pub(crate) fn cpu_of(cpus: Option<&[u32]>, thread: usize) -> Option<u32> {
-    cpus.and_then(|cpus| cpus.get(thread % cpus.len().max(1)).copied())
 }
 
 impl<L> ServerSpec<L> {

@@ -37,7 +37,8 @@ impl Stop {
     }
 
     /// Whether what was measured till then is wanted.
-    pub(crate) const fn keeps(&self) -> bool {
+    #[must_use]
+    pub const fn keeps(&self) -> bool {
         self.keeps
     }
 

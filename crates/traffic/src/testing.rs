@@ -1,41 +1,28 @@
-//! What the tests of this room share: a private loopback, and what a machine with other work does to a test.
+//! What the tests of this crate share: who they are, and an observer that waits for the first byte.
 
 use std::{
-    fs,
     net::{IpAddr, Ipv4Addr},
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::atomic::{AtomicBool, Ordering},
     thread,
     time::Duration,
 };
 
-use sys::netns::{NetNs, bring_loopback_up};
 use units::Bytes;
 
-use crate::{Beat, Observer};
+use crate::{Observer, Progress};
 
 pub(crate) const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// What a machine with other work may add to a time, in ns.
 pub(crate) const BUSY: u64 = 200_000_000;
 pub(crate) const TOKEN: u64 = 0xFEED_0000_0000_0042;
 
-/// Runs a test of times again, should other work have disturbed it: it has to pass once in five times.
-pub(crate) fn in_one_of_five(test: impl Fn()) {
-    for _ in 0..4 {
-        if catch_unwind(AssertUnwindSafe(&test)).is_ok() {
-            return;
-        }
-    }
-    test();
-}
-
 /// Hears that something moves.
 #[derive(Debug, Default)]
 pub(crate) struct Moves(AtomicBool);
 
 impl Observer for Moves {
-    fn beat(&self, beat: Beat) {
-        let moves = beat.sent.max(beat.received) > Bytes(0) || beat.round_trips > 0;
+    fn progress(&self, progress: Progress) {
+        let moves = progress.sent.max(progress.received) > Bytes(0) || progress.round_trips > 0;
         self.0.fetch_or(moves, Ordering::Relaxed);
     }
 }
@@ -47,43 +34,4 @@ impl Moves {
             thread::sleep(Duration::from_millis(10));
         });
     }
-}
-
-/// Packets that this thread's namespace has dropped until now because nobody took them in time: datagrams that a
-/// full buffer had no room for (see udp(7), `InErrors`), and what its loopback had none for. Nothing else gets lost
-/// on a loopback.
-pub(crate) fn dropped() -> u64 {
-    let read = |of: &str| fs::read_to_string(format!("/proc/thread-self/net/{of}")).expect("procfs");
-    let snmp = read("snmp");
-    let mut udp = snmp.lines().filter_map(|line| line.strip_prefix("Udp: ")).map(str::split_whitespace);
-    let (names, counts) = (udp.next().expect("names"), udp.next().expect("counts"));
-    let errors = names.zip(counts).find(|(name, _)| *name == "InErrors").expect("a counter of any kernel").1;
-    let devices = read("dev");
-    let loopback =
-        devices.lines().find_map(|line| line.trim_start().strip_prefix("lo:")).expect("a loopback");
-    // Bytes, packets, errors, drops.
-    let backlog = loopback.split_whitespace().nth(3).expect("a counter of any device");
-    [errors, backlog].map(|count| count.parse::<u64>().expect("a number")).iter().sum()
-}
-
-/// Runs `work` in a namespace of its own with nothing but a loopback; `None`, with the reason printed,
-/// where this process may not make one.
-///
-/// # Panics
-/// Instead, where the environment has `CI`: what is to prove something may not pass without doing it.
-#[expect(clippy::disallowed_macros, reason = "a test says why it tests nothing")]
-pub(crate) fn on_loopback<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
-    let ns = match NetNs::create("the test") {
-        Ok(ns) => ns,
-        Err(error) => {
-            assert!(std::env::var_os("CI").is_none(), "a test has to be able to make namespaces: {error}");
-            eprintln!("returns early: {error}");
-            return None;
-        }
-    };
-    let inside = || {
-        bring_loopback_up().expect("root of its namespace");
-        work()
-    };
-    Some(ns.run_in(inside).expect("enters its own namespace"))
 }

@@ -1,6 +1,5 @@
 //! Moving a message takes no memory: ten times as many messages, no more allocations.
 
-mod alone;
 mod both_ends;
 mod counting;
 
@@ -40,7 +39,7 @@ fn loads() -> Vec<StreamSettings> {
 
 #[test]
 fn ten_times_the_messages_take_no_more_memory() {
-    alone::on_loopback(|| {
+    plumb_tests::on_loopback(|| {
         for load in loads() {
             let few = run(&load, 1000);
             let many = run(&load, 10_000);

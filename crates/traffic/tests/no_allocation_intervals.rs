@@ -1,7 +1,6 @@
 //! An interval of a ping-pong takes little memory: its histogram goes round between the measuring thread and the
 //! one that watches. That the measuring thread itself makes none is shown beside its recorder.
 
-mod alone;
 mod both_ends;
 mod counting;
 
@@ -25,7 +24,7 @@ fn run(schedule: Schedule, duration: Nanos) -> (u64, u64) {
 
 #[test]
 fn an_interval_takes_little_memory() {
-    alone::on_loopback(|| {
+    plumb_tests::on_loopback(|| {
         for schedule in [Schedule::Closed, Schedule::Open { period: Nanos(100_000) }] {
             let few = run(schedule, Nanos::from_millis(100));
             let many = run(schedule, Nanos::from_millis(1100));

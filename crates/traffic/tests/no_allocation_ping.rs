@@ -1,6 +1,5 @@
 //! A round trip takes no memory: fifty times the time, thousands of messages more, no more allocations.
 
-mod alone;
 mod both_ends;
 mod counting;
 
@@ -42,7 +41,7 @@ fn loads() -> Vec<PingPongSettings> {
 
 #[test]
 fn thousands_of_messages_more_take_no_more_memory() {
-    alone::on_loopback(|| {
+    plumb_tests::on_loopback(|| {
         for load in loads() {
             // So short that even where threads wake ten times as slowly later, the long run has many more.
             let (taken, few) = run(&load, Nanos::from_millis(20));

@@ -7,10 +7,8 @@ mod secret;
 
 use ::workload::{Measurement, StreamData, WorkloadSettings};
 use findings::Solo;
-use traffic::{
-    Stop,
-    iperf3::{self, ClientSpec, Credentials, Options, Report, ServerOutput},
-};
+use server::iperf3::{self, ClientSpec, Credentials, Options, Report, ServerOutput};
+use traffic::Stop;
 
 pub(crate) use flags::{ClientArgs, PORT};
 

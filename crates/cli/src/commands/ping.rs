@@ -81,8 +81,8 @@ impl Ping<'_> {
 
     fn sockperf(&self, load: PingPongSettings) -> traffic::Result<Measured> {
         let (server, bind, cpus) = (self.server, self.bind, self.cpus.clone());
-        let spec = traffic::sockperf::ClientSpec { server, bind, load, cpus };
-        traffic::sockperf::run_client(&spec, self.stop, self.watch).map(|ended| alone(ended.of_any_kind()))
+        let spec = server::sockperf::ClientSpec { server, bind, load, cpus };
+        server::sockperf::run_client(&spec, self.stop, self.watch).map(|ended| alone(ended.of_any_kind()))
     }
 
     fn native(&self, load: WorkloadSettings) -> traffic::Result<Measured> {

@@ -1,9 +1,9 @@
 //! The lines that are printed while connections are made and closed.
 
-use traffic::Beat;
+use traffic::Progress;
 use units::Nanos;
 
-/// Makes lines of beats, which come about ten times a second.
+/// Makes lines of progress, which comes about ten times a second.
 #[derive(Debug)]
 pub(crate) struct ConnectLines {
     every: Nanos,
@@ -21,12 +21,12 @@ impl ConnectLines {
         Self { every, warmup, since: Nanos(0), last: Nanos(0), done: 0, all: 0 }
     }
 
-    /// Takes a beat and gives the line that it completes.
-    pub(crate) fn take(&mut self, beat: &Beat) -> Option<String> {
-        self.done += beat.round_trips;
-        self.all += if self.is_warming() { 0 } else { beat.round_trips };
-        self.last = beat.elapsed;
-        let (end, due) = (self.since + self.every, beat.elapsed + Nanos(beat.covers.0 / 2));
+    /// The line that it completes.
+    pub(crate) fn take(&mut self, progress: &Progress) -> Option<String> {
+        self.done += progress.round_trips;
+        self.all += if self.is_warming() { 0 } else { progress.round_trips };
+        self.last = progress.elapsed;
+        let (end, due) = (self.since + self.every, progress.elapsed + Nanos(progress.covers.0 / 2));
         let warm = self.is_warming() && due >= self.warmup;
         (self.every.0 > 0 && (due >= end || warm)).then(|| self.close())
     }
@@ -41,7 +41,7 @@ impl ConnectLines {
         (self.every.0 > 0 && self.all > 0).then(|| line(self.warmup, self.last, self.all, false))
     }
 
-    /// Beats end a little late, and never far beyond the warm-up.
+    /// Progress comes a little late, and never far beyond the warm-up.
     fn is_warming(&self) -> bool {
         self.since < self.warmup
     }
@@ -66,19 +66,19 @@ mod tests {
 
     const SECOND: Nanos = Nanos::from_secs(1);
 
-    fn said(lines: &mut ConnectLines, beats: std::ops::RangeInclusive<u64>) -> Vec<String> {
+    fn said(lines: &mut ConnectLines, numbers: std::ops::RangeInclusive<u64>) -> Vec<String> {
         let covers = Nanos::from_millis(100);
-        let beat = |beat: u64| Beat {
-            elapsed: Nanos(beat * 100_300_000),
+        let progress = |number: u64| Progress {
+            elapsed: Nanos(number * 100_300_000),
             covers,
             round_trips: 100,
-            ..Beat::default()
+            ..Progress::default()
         };
-        beats.filter_map(|number| lines.take(&beat(number))).collect()
+        numbers.filter_map(|number| lines.take(&progress(number))).collect()
     }
 
     #[test]
-    fn beats_are_put_together_to_lines() {
+    fn progress_is_put_together_to_lines() {
         let mut lines = ConnectLines::new(SECOND, Nanos(0));
         let said = said(&mut lines, 1..=23);
         assert_eq!(said.len(), 2, "{said:?}");

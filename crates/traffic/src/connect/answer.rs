@@ -26,7 +26,7 @@ const PIECE: usize = 64 << 10;
 /// # Errors
 /// When it fails, says nonsense, takes longer than `limit`, or is not to go on. What it has carried till then, both
 /// ways, is added to `carried` as it passes.
-pub(crate) fn serve(
+pub fn serve(
     socket: &TcpStream,
     said: Handshake,
     limit: Nanos,
@@ -35,16 +35,16 @@ pub(crate) fn serve(
 ) -> Result<()> {
     limit_waits(socket, TICK)?;
     let name = || format!("connection {} with {:?}", said.number, socket.peer_addr());
-    let mut desk = Desk::new(limit, carried);
-    desk.begin();
+    let mut server = RequestServer::new(limit, carried);
+    server.begin();
     let mut sizes = [0; SIZES];
     let served =
-        desk.fill(socket, &mut sizes, goes_on).and_then(|()| desk.finish(socket, sizes, HEAD, goes_on));
+        server.fill(socket, &mut sizes, goes_on).and_then(|()| server.finish(socket, sizes, HEAD, goes_on));
     served.map_err(Error::socket("serve", name))
 }
 
 /// What one thread needs to serve, one connection after another.
-pub(super) struct Desk<'a> {
+pub(super) struct RequestServer<'a> {
     piece: Vec<u8>,
     /// Bytes, both ways.
     carried: &'a AtomicU64,
@@ -52,7 +52,7 @@ pub(super) struct Desk<'a> {
     until: u64,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> RequestServer<'a> {
     /// Each connection may take as long as `limit`.
     pub(super) fn new(limit: Nanos, carried: &'a AtomicU64) -> Self {
         Self { piece: vec![0xA5; PIECE], carried, limit, until: 0 }

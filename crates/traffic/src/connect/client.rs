@@ -19,15 +19,15 @@ use super::{
     request::{Exchange, HEAD},
 };
 use crate::{
-    crew::{self, Job, Shared, Spent},
     dial::{self, Dial, is_under_way},
     error::{Error, Result},
     handshake::{Handshake, LENGTH, Purpose},
     observer::Observer,
     outcome::Outcome,
     socket::{TICK, apply, domain, limit_waits, tcp_facts},
-    spec::{ClientSpec, cpu_of},
+    spec::ClientSpec,
     stop::Stop,
+    workers::{self, CpuMeter, Job, Shared, cpu_of},
 };
 
 const END: &str = "client";
@@ -62,7 +62,7 @@ pub(crate) fn run_client(
         };
         Job { name, thread: format!("connect {thread}"), work: Box::new(work) as _ }
     };
-    let parts = crew::run((0..spec.load.clients).map(job).collect(), shared, observer)?;
+    let parts = workers::run((0..spec.load.clients).map(job).collect(), shared, observer)?;
     let ended = monotonic();
     // What failed in its last moments may be the server's doing.
     stands()?;
@@ -124,7 +124,7 @@ impl<'a> Caller<'a> {
         let mut notes = Notes::new(&self.grid);
         let mut facts = None;
         shared.wait_for_start()?;
-        let spent = Spent::from_now();
+        let spent = CpuMeter::from_now();
         let (mut wake, mut done, mut well) = (0, 0, monotonic());
         loop {
             let begun = monotonic();

@@ -15,7 +15,7 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use answer::serve;
+pub use answer::serve;
 pub(crate) use client::run_client;
 pub(crate) use server::Server;
 
@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 const GRACE: Nanos = Nanos::from_secs(5);
 /// The number of the connection that stands for the whole time: through it the server lets the client begin,
 /// and learns of its end. Those that are counted have higher ones.
-pub(crate) const CONTROL: u32 = 0;
+pub const CONTROL: u32 = 0;
 /// The number of every connection that is counted.
 const COUNTED: u32 = 1;
 /// How long one connection may take.

@@ -12,9 +12,8 @@ use samples::{ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use workload::{ConnectEnd, ConnectSettings};
 
-use super::{CONTROL, COUNTED, GRACE, PATIENCE, answer::Desk, check};
+use super::{CONTROL, COUNTED, GRACE, PATIENCE, answer::RequestServer, check};
 use crate::{
-    crew::{self, Job, Shared, Spent},
     dial,
     error::{Error, Result},
     gather,
@@ -22,8 +21,9 @@ use crate::{
     observer::Observer,
     outcome::Outcome,
     socket::{TICK, is_wait, limit_waits},
-    spec::{ServerSpec, cpu_of},
+    spec::ServerSpec,
     stop::Stop,
+    workers::{self, CpuMeter, Job, Shared, cpu_of},
 };
 
 const END: &str = "server";
@@ -82,7 +82,7 @@ impl Server {
             .collect();
         let watch = || watch(&control, &spec, &name, &over, &shared);
         jobs.push(Job { name: name.clone(), thread: "accept watch".to_owned(), work: Box::new(watch) });
-        let threads = crew::run(jobs, &shared, observer)?.into_iter().flatten().collect();
+        let threads = workers::run(jobs, &shared, observer)?.into_iter().flatten().collect();
         Ok(Outcome { measured: ConnectEnd::Server, threads })
     }
 }
@@ -99,17 +99,17 @@ fn serve(
         sys::affinity::pin_thread(&[cpu])?;
     }
     let carried = AtomicU64::new(0);
-    let mut desk = Desk::new(PATIENCE, &carried);
+    let mut requests = RequestServer::new(PATIENCE, &carried);
     let belongs = |said: Handshake| {
         said.token == spec.token && said.purpose == Purpose::Connect && said.number >= COUNTED
     };
     let goes_on = || !over.load(Ordering::Relaxed) && shared.check().is_ok();
     shared.wait_for_start()?;
-    let spent = Spent::from_now();
+    let spent = CpuMeter::from_now();
     while goes_on() {
         match listener.accept() {
             // A connection that fails is counted by the client; a stranger's is closed.
-            Ok((socket, _)) => drop(desk.answer(&socket, belongs, goes_on)),
+            Ok((socket, _)) => drop(requests.answer(&socket, belongs, goes_on)),
             Err(error) if is_passing(&error) => {}
             Err(error) => {
                 return Err(Error::socket("accept on", || format!("{:?}", listener.local_addr()))(error));

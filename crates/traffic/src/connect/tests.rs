@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use plumb_tests::{in_one_of_five, on_loopback};
 use units::{Bytes, Nanos};
 use workload::{ConnectData, ConnectEnd, ConnectSettings, SocketSettings};
 
@@ -15,7 +16,7 @@ use super::{Server, run_client};
 use crate::{
     ClientSpec, Error, Outcome, ServerSpec, Stop,
     handshake::{Handshake, Purpose},
-    testing::{HERE, Moves, TOKEN, in_one_of_five, on_loopback},
+    testing::{HERE, Moves, TOKEN},
 };
 
 fn load(clients: u32, request: u64, response: u64) -> ConnectSettings {

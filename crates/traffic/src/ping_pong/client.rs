@@ -9,21 +9,21 @@ use workload::{
 
 use super::{
     check, closed,
-    kept::{Keeper, Kept},
-    line::Line,
+    interval_recorder::{IntervalRecorder, RecordedIntervals},
     message::{Format, Message},
+    message_socket::MessageSocket,
     open::Open,
     recorder::{self, Noted, Recorder},
     tcp, udp,
     under::Beside,
 };
 use crate::{
-    crew::{self, Job, Shared, Spent},
     error::{Error, Result},
     observer::Observer,
     outcome::Outcome,
-    spec::{ClientSpec, cpu_of},
+    spec::ClientSpec,
     stop::Stop,
+    workers::{self, CpuMeter, Job, Shared, cpu_of},
 };
 
 /// How its threads are called.
@@ -40,29 +40,29 @@ pub(crate) fn run_client(
 ) -> Result<Outcome<PingPongEnd>> {
     check(&spec.load)?;
     let beside = Beside::connect(spec, stop)?;
-    let line = match spec.load.transport {
+    let socket = match spec.load.transport {
         Transport::Tcp => tcp::connect(spec, stop)?,
         Transport::Udp => udp::connect(spec, stop)?,
     };
     beside.while_playing(stop, || {
-        tcp::await_go(&line, stop)?;
+        tcp::await_go(&socket, stop)?;
         let format = Message::new(spec.load.message.0 as usize, spec.token);
-        let outcome = exchange(&line, &format, &spec.load, spec.cpus.as_deref(), stop, observer);
+        let outcome = exchange(&socket, &format, &spec.load, spec.cpus.as_deref(), stop, observer);
         // A server that is not told keeps the client's place until it misses messages.
-        if !line.is_stream() && !matches!(outcome, Err(Error::Ended { .. })) {
-            udp::take_leave(&line, spec.token);
+        if !socket.is_stream() && !matches!(outcome, Err(Error::Ended { .. })) {
+            udp::take_leave(&socket, spec.token);
         }
         outcome
     })
 }
 
-/// Sends messages of any dialect over a line that stands, and records what comes back. The line stays open;
+/// Sends messages of any protocol over a socket that is connected, and records what comes back. It stays open;
 /// a connection on which this has failed ends in a reset.
 ///
 /// # Errors
 /// When the peer ends a connection before its time or is not heard for long.
-pub(crate) fn exchange<F: Format>(
-    line: &Line,
+pub fn exchange<F: Format>(
+    socket: &MessageSocket,
     format: &F,
     load: &PingPongSettings,
     cpus: Option<&[u32]>,
@@ -70,18 +70,20 @@ pub(crate) fn exchange<F: Format>(
     observer: &dyn Observer,
 ) -> Result<Outcome<PingPongEnd>> {
     let shared = Shared::new(stop);
-    let keeper = Keeper::new(observer);
+    let recorder = IntervalRecorder::new(observer);
     let parts = match load.schedule {
-        Schedule::Closed => crew::run(vec![closed_job(line, format, load, cpus, &shared)], &shared, &keeper),
+        Schedule::Closed => {
+            workers::run(vec![closed_job(socket, format, load, cpus, &shared)], &shared, &recorder)
+        }
         Schedule::Open { period } => {
-            let open = Open::new(line, load, period, &shared);
-            crew::run(open_jobs(&open, line, format, load, cpus, &shared), &shared, &keeper)
+            let open = Open::new(socket, load, period, &shared);
+            workers::run(open_jobs(&open, socket, format, load, cpus, &shared), &shared, &recorder)
         }
     };
     match parts {
-        Ok(parts) => Ok(outcome(parts, keeper.into_kept(), line, cpus)),
+        Ok(parts) => Ok(outcome(parts, recorder.into_recorded(), socket, cpus)),
         Err(error) => {
-            line.abort()?;
+            socket.abort()?;
             Err(error)
         }
     }
@@ -96,7 +98,7 @@ struct Part {
 }
 
 fn closed_job<'a, F: Format + 'a>(
-    line: &'a Line,
+    socket: &'a MessageSocket,
     format: &F,
     load: &'a PingPongSettings,
     cpus: Option<&'a [u32]>,
@@ -108,19 +110,19 @@ fn closed_job<'a, F: Format + 'a>(
         let length = load.message.0 as usize;
         recorder::prepare(shared);
         shared.wait_for_start()?;
-        let spent = Spent::from_now();
+        let spent = CpuMeter::from_now();
         let mut notes = Recorder::new(load, monotonic(), shared);
-        let done = shared.ended(closed::run(line, format, length, &mut notes));
+        let done = shared.ended(closed::run(socket, format, length, &mut notes));
         let thread = spent.until_now(END, ThreadRole::Ping);
         let noted = notes.finish();
         done.map(|()| Part { thread, noted, histogram: None })
     };
-    Job { name: line.name().to_owned(), thread: line.thread_name("ping"), work: Box::new(work) }
+    Job { name: socket.name().to_owned(), thread: socket.thread_name("ping"), work: Box::new(work) }
 }
 
 fn open_jobs<'a, F: Format + 'a>(
     open: &'a Open<'a>,
-    line: &'a Line,
+    socket: &'a MessageSocket,
     format: &F,
     load: &'a PingPongSettings,
     cpus: Option<&'a [u32]>,
@@ -130,7 +132,7 @@ fn open_jobs<'a, F: Format + 'a>(
     let send = move || {
         pin(cpus, 0)?;
         shared.wait_for_start()?;
-        let spent = Spent::from_now();
+        let spent = CpuMeter::from_now();
         let (lateness, seen) = open.send(writer)?;
         let thread = spent.until_now(END, ThreadRole::Ping);
         let noted = Noted { seen, ..Noted::default() };
@@ -140,7 +142,7 @@ fn open_jobs<'a, F: Format + 'a>(
         pin(cpus, 1)?;
         recorder::prepare(shared);
         shared.wait_for_start()?;
-        let spent = Spent::from_now();
+        let spent = CpuMeter::from_now();
         let mut notes = Recorder::new(load, open.begin()?, shared);
         let done = open.receive(&reader, &mut notes);
         let thread = spent.until_now(END, ThreadRole::Ping);
@@ -153,13 +155,13 @@ fn open_jobs<'a, F: Format + 'a>(
     };
     vec![
         Job {
-            name: format!("the sender of {}", line.name()),
-            thread: line.thread_name("ping out"),
+            name: format!("the sender of {}", socket.name()),
+            thread: socket.thread_name("ping out"),
             work: Box::new(send),
         },
         Job {
-            name: format!("the receiver of {}", line.name()),
-            thread: line.thread_name("ping in"),
+            name: format!("the receiver of {}", socket.name()),
+            thread: socket.thread_name("ping in"),
             work: Box::new(receive),
         },
     ]
@@ -170,16 +172,21 @@ pub(super) fn pin(cpus: Option<&[u32]>, thread: usize) -> Result<()> {
     cpu_of(cpus, thread).map_or(Ok(()), |cpu| Ok(sys::affinity::pin_thread(&[cpu])?))
 }
 
-fn outcome(mut parts: Vec<Part>, kept: Kept, line: &Line, cpus: Option<&[u32]>) -> Outcome<PingPongEnd> {
-    let last = parts.pop().expect("a crew of one or two");
+fn outcome(
+    mut parts: Vec<Part>,
+    recorded: RecordedIntervals,
+    socket: &MessageSocket,
+    cpus: Option<&[u32]>,
+) -> Outcome<PingPongEnd> {
+    let last = parts.pop().expect("one worker or two");
     let mut data = PingPongData {
-        round_trips: kept.measured,
-        intervals: kept.intervals,
+        round_trips: recorded.measured,
+        intervals: recorded.intervals,
         elapsed: last.noted.elapsed,
-        lost: Some(kept.lost),
+        lost: Some(recorded.lost),
         strays: Some(last.noted.strays),
         duplicates: Some(last.noted.duplicates),
-        client: line.facts(cpus),
+        client: socket.facts(cpus),
         ..PingPongData::default()
     };
     let mut seen = last.noted.seen;

@@ -5,9 +5,9 @@ use units::Nanos;
 
 use super::{
     GRACE, OVERDUE,
-    accept::accept,
-    line::{Arrival, Inbox, Line},
+    answer::match_answer,
     message::{Format, Message},
+    message_socket::{Arrival, Inbox, MessageSocket},
     recorder::Recorder,
     window::Window,
 };
@@ -18,19 +18,19 @@ use crate::{
 
 /// Sends and awaits, until the time is over.
 pub(super) fn run<F: Format>(
-    line: &Line,
+    socket: &MessageSocket,
     mut format: F,
     length: usize,
     notes: &mut Recorder<'_>,
 ) -> Result<()> {
-    let mut inbox = line.inbox(Some(length));
+    let mut inbox = socket.inbox(Some(length));
     let window = Window::new(1);
     for number in 0.. {
         let bytes = format.write(number);
         window.put(number, 0);
         let sent = monotonic();
-        line.send(bytes, || patience(line, notes))?;
-        let now = match answered(line, &format, &window, &mut inbox, sent, notes)? {
+        socket.send(bytes, || patience(socket, notes))?;
+        let now = match answered(socket, &format, &window, &mut inbox, sent, notes)? {
             Some(now) => {
                 notes.answered(sent, now)?;
                 now
@@ -52,7 +52,7 @@ pub(super) fn run<F: Format>(
 /// have come under another number.
 #[inline]
 fn answered<F: Format>(
-    line: &Line,
+    socket: &MessageSocket,
     format: &F,
     window: &Window,
     inbox: &mut Inbox,
@@ -61,17 +61,17 @@ fn answered<F: Format>(
 ) -> Result<Option<u64>> {
     let before = notes.odd();
     loop {
-        match line.receive(inbox).map_err(line.broken())? {
+        match socket.receive(inbox).map_err(socket.broken())? {
             Arrival::Message(bytes) => {
-                if accept(line, format, window, bytes, notes)?.is_some() {
+                if match_answer(socket, format, window, bytes, notes)?.is_some() {
                     return Ok(Some(monotonic()));
                 }
             }
             Arrival::Nothing => {}
-            Arrival::End => return Err(line.ended(Refused::Unsaid)),
+            Arrival::End => return Err(socket.ended(Refused::Unsaid)),
         }
-        patience(line, notes)?;
-        let may_be_lost = !line.is_stream() || notes.odd() > before;
+        patience(socket, notes)?;
+        let may_be_lost = !socket.is_stream() || notes.odd() > before;
         if may_be_lost && monotonic() >= sent + OVERDUE.0 {
             return Ok(None);
         }
@@ -79,20 +79,25 @@ fn answered<F: Format>(
 }
 
 /// Fails when it was asked to stop, and when a stream carries nothing long after the time was over.
-fn patience(line: &Line, notes: &Recorder<'_>) -> Result<()> {
+fn patience(socket: &MessageSocket, notes: &Recorder<'_>) -> Result<()> {
     notes.check()?;
-    if line.is_stream() && monotonic() >= notes.end() + GRACE.0 {
+    if socket.is_stream() && monotonic() >= notes.end() + GRACE.0 {
         let missing = "the end of the exchange".into();
-        return Err(Error::Silent { object: line.name().into(), missing, waited: GRACE });
+        return Err(Error::Silent { object: socket.name().into(), missing, waited: GRACE });
     }
     Ok(())
 }
 
 /// Whether `message` comes back in time, or the server is gone.
-pub(super) fn answered_within(line: &Line, message: &Message, inbox: &mut Inbox, wait: Nanos) -> bool {
+pub(super) fn answered_within(
+    socket: &MessageSocket,
+    message: &Message,
+    inbox: &mut Inbox,
+    wait: Nanos,
+) -> bool {
     let until = monotonic() + wait.0;
     while monotonic() < until {
-        match line.receive(inbox) {
+        match socket.receive(inbox) {
             Ok(Arrival::Message(bytes)) if message.is_answered_by(bytes) => return true,
             Ok(Arrival::Message(_) | Arrival::Nothing) => {}
             // The server has closed its socket: it has heard.

@@ -7,10 +7,10 @@ use sys::clock::monotonic;
 
 use super::{
     GRACE,
-    greeting::{Greeting, Word},
-    line::{Arrival, Inbox, Line},
+    cpu_set::CpuSet,
+    greeting::{Greeting, GreetingKind},
     message::{is_closing, knows},
-    seen::Seen,
+    message_socket::{Arrival, Inbox, MessageSocket},
 };
 use crate::{
     bounds::{Ended, Guard},
@@ -30,13 +30,13 @@ pub(super) enum Patience<'a> {
 /// Returns every message that knows `token`; on a stream every one. A client that has not heard its welcome is
 /// welcomed again, and no other word is answered. Says where the thread ran.
 pub(super) fn run(
-    line: &Line,
+    socket: &MessageSocket,
     mut inbox: Inbox,
     token: u64,
     patience: &Patience<'_>,
     check: impl Fn() -> Result<()>,
-) -> Result<Seen> {
-    let mut seen = Seen::default();
+) -> Result<CpuSet> {
+    let mut seen = CpuSet::default();
     let (mut wake, mut counts) = (monotonic(), Counts::default());
     loop {
         let room = || {
@@ -44,18 +44,18 @@ pub(super) fn run(
             match patience.judge(counts, monotonic())? {
                 None => Ok(()),
                 Some(Ended::Limit(what)) => Err(Error::Limit(what)),
-                Some(Ended::Left | Ended::Silent) => Err(silent(line, "room to send")),
+                Some(Ended::Left | Ended::Silent) => Err(silent(socket, "room to send")),
             }
         };
-        match line.receive(&mut inbox) {
-            Ok(Arrival::Message(bytes)) if line.is_stream() || knows(bytes, token) => {
-                if let Some(said) = Greeting::decode(bytes).filter(|_| !line.is_stream()) {
-                    welcome_again(line, said)?;
+        match socket.receive(&mut inbox) {
+            Ok(Arrival::Message(bytes)) if socket.is_stream() || knows(bytes, token) => {
+                if let Some(said) = Greeting::decode(bytes).filter(|_| !socket.is_stream()) {
+                    welcome_again(socket, said)?;
                 } else {
-                    line.send(bytes, room)?;
+                    socket.send(bytes, room)?;
                     counts.received += 1;
                     counts.bytes += bytes.len() as u64;
-                    if !line.is_stream() && is_closing(bytes) {
+                    if !socket.is_stream() && is_closing(bytes) {
                         return Ok(seen);
                     }
                 }
@@ -63,9 +63,9 @@ pub(super) fn run(
             Ok(Arrival::Message(_) | Arrival::Nothing) => {}
             Ok(Arrival::End) => return Ok(seen),
             // The kernel's word about an earlier datagram, once the client has closed its socket.
-            Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused && !line.is_stream() => {}
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused && !socket.is_stream() => {}
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return Err(Error::Left),
-            Err(error) => return Err(line.failed("receive on")(error)),
+            Err(error) => return Err(socket.failed("receive on")(error)),
         }
         let now = monotonic();
         if now >= wake {
@@ -75,7 +75,7 @@ pub(super) fn run(
             match patience.judge(counts, now)? {
                 None => {}
                 Some(Ended::Limit(what)) => return Err(Error::Limit(what)),
-                Some(Ended::Left | Ended::Silent) => return given_up(line, patience, seen),
+                Some(Ended::Left | Ended::Silent) => return given_up(socket, patience, seen),
             }
         }
     }
@@ -91,21 +91,21 @@ impl Patience<'_> {
 }
 
 /// Its address is the one that this socket is connected to, and has been proved.
-fn welcome_again(line: &Line, said: Greeting) -> Result<()> {
-    if said.word != Word::Proves {
+fn welcome_again(socket: &MessageSocket, said: Greeting) -> Result<()> {
+    if said.kind != GreetingKind::Proves {
         return Ok(());
     }
-    line.send(&said.with(Word::Welcomes).encode(), || Ok(()))
+    socket.send(&said.with(GreetingKind::Welcomes).encode(), || Ok(()))
 }
 
 /// A datagram's farewell may have got lost; a connection has an end.
-fn given_up(line: &Line, patience: &Patience<'_>, seen: Seen) -> Result<Seen> {
+fn given_up(socket: &MessageSocket, patience: &Patience<'_>, seen: CpuSet) -> Result<CpuSet> {
     match patience {
-        Patience::Until(_) if line.is_stream() => Err(silent(line, "the end of the exchange")),
+        Patience::Until(_) if socket.is_stream() => Err(silent(socket, "the end of the exchange")),
         Patience::Until(_) | Patience::Bounds(_) => Ok(seen),
     }
 }
 
-fn silent(line: &Line, missing: &str) -> Error {
-    Error::Silent { object: line.name().into(), missing: missing.into(), waited: GRACE }
+fn silent(socket: &MessageSocket, missing: &str) -> Error {
+    Error::Silent { object: socket.name().into(), missing: missing.into(), waited: GRACE }
 }

@@ -1,9 +1,9 @@
-//! What is said before messages over UDP: four words, so that a server serves only addresses that hear it.
+//! What is said before messages over UDP: four greetings, so that a server serves only addresses that hear it.
 //!
 //! The client asks; the server offers a cookie; the client proves with it that it hears what is sent to its
 //! address; the server welcomes it. A server answers what a client says and nothing else, with as many bytes: two
 //! servers have nothing to say to each other, and an answer is never answered. Layout, big endian: handshake (32),
-//! word (4), cookie (8; zero where there is none; the reason of a word that refuses). Bytes, addresses and time are
+//! kind (4), cookie (8; zero where there is none; the reason of one that refuses). Bytes, addresses and time are
 //! handed in.
 
 use std::{
@@ -25,7 +25,7 @@ const SLOT: Nanos = Nanos::from_secs(10);
 
 /// Who says what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Word {
+pub enum GreetingKind {
     /// A client wants to be served.
     Asks,
     /// A server wants the cookie back.
@@ -40,13 +40,13 @@ pub(crate) enum Word {
 
 /// One of these datagrams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Greeting {
-    pub(crate) handshake: Handshake,
-    pub(crate) word: Word,
-    pub(crate) cookie: u64,
+pub struct Greeting {
+    pub handshake: Handshake,
+    pub kind: GreetingKind,
+    pub cookie: u64,
 }
 
-impl Word {
+impl GreetingKind {
     const ALL: [Self; 5] = [Self::Asks, Self::Offers, Self::Proves, Self::Welcomes, Self::Refuses];
 
     const fn code(self) -> u32 {
@@ -54,66 +54,66 @@ impl Word {
     }
 
     fn from_code(code: u32) -> Option<Self> {
-        Self::ALL.into_iter().find(|word| word.code() == code)
+        Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
 }
 
 impl Greeting {
     /// With which a client begins.
-    pub(crate) const fn asking(handshake: Handshake) -> Self {
-        Self { handshake, word: Word::Asks, cookie: 0 }
+    pub const fn asking(handshake: Handshake) -> Self {
+        Self { handshake, kind: GreetingKind::Asks, cookie: 0 }
     }
 
     /// The same client, another word.
-    pub(crate) const fn with(self, word: Word) -> Self {
-        Self { word, ..self }
+    pub const fn with(self, kind: GreetingKind) -> Self {
+        Self { kind, ..self }
     }
 
     /// A server's answer to the same client: that it is not served, and why.
-    pub(crate) const fn refusing(self, because: Refused) -> Self {
-        Self { cookie: because.code(), ..self.with(Word::Refuses) }
+    pub const fn refusing(self, because: Refused) -> Self {
+        Self { cookie: because.code(), ..self.with(GreetingKind::Refuses) }
     }
 
     /// Why the server refuses, if that is what it says.
     pub(crate) fn refused(self) -> Option<Refused> {
-        (self.word == Word::Refuses).then(|| Refused::from_code(self.cookie))
+        (self.kind == GreetingKind::Refuses).then(|| Refused::from_code(self.cookie))
     }
 
-    pub(crate) fn encode(self) -> [u8; LENGTH] {
+    pub fn encode(self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         bytes[..handshake::LENGTH].copy_from_slice(&self.handshake.encode());
-        bytes[32..36].copy_from_slice(&self.word.code().to_be_bytes());
+        bytes[32..36].copy_from_slice(&self.kind.code().to_be_bytes());
         bytes[36..].copy_from_slice(&self.cookie.to_be_bytes());
         bytes
     }
 
     /// `None` for anything else, at a glance where its length is another.
     #[inline]
-    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; LENGTH] = bytes.try_into().ok()?;
         let (said, rest) = bytes.split_first_chunk::<{ handshake::LENGTH }>()?;
-        let (word, cookie) = rest.split_first_chunk::<4>()?;
+        let (kind, cookie) = rest.split_first_chunk::<4>()?;
         let cookie = u64::from_be_bytes(cookie.try_into().ok()?);
-        let word = Word::from_code(u32::from_be_bytes(*word))?;
-        Some(Self { handshake: Handshake::decode(said)?, word, cookie })
+        let kind = GreetingKind::from_code(u32::from_be_bytes(*kind))?;
+        Some(Self { handshake: Handshake::decode(said)?, kind, cookie })
     }
 }
 
 /// Makes cookies and knows its own again, without remembering any.
 #[derive(Debug, Default)]
-pub(crate) struct Cookies(RandomState);
+pub struct Cookies(RandomState);
 
 impl Cookies {
     /// The answer to who asks, or returns what is no cookie.
-    pub(crate) fn offer(&self, said: Greeting, peer: SocketAddr, now: u64) -> Greeting {
-        Greeting { cookie: self.cookie(said, peer, now / SLOT.0), ..said.with(Word::Offers) }
+    pub fn offer(&self, said: Greeting, peer: SocketAddr, now: u64) -> Greeting {
+        Greeting { cookie: self.cookie(said, peer, now / SLOT.0), ..said.with(GreetingKind::Offers) }
     }
 
     /// Whether `said` returns what was offered to `peer` a short time ago.
-    pub(crate) fn know(&self, said: Greeting, peer: SocketAddr, now: u64) -> bool {
+    pub fn know(&self, said: Greeting, peer: SocketAddr, now: u64) -> bool {
         let slot = now / SLOT.0;
         let good = |slot| said.cookie == self.cookie(said, peer, slot);
-        said.word == Word::Proves && (good(slot) || slot.checked_sub(1).is_some_and(good))
+        said.kind == GreetingKind::Proves && (good(slot) || slot.checked_sub(1).is_some_and(good))
     }
 
     fn cookie(&self, said: Greeting, peer: SocketAddr, slot: u64) -> u64 {
@@ -134,8 +134,8 @@ mod tests {
 
     #[test]
     fn what_was_encoded_is_decoded_and_nothing_of_another_length() {
-        for word in Word::ALL {
-            let greeting = Greeting { cookie: 0x0102_0304_0506_0708, ..ASKS.with(word) };
+        for kind in GreetingKind::ALL {
+            let greeting = Greeting { cookie: 0x0102_0304_0506_0708, ..ASKS.with(kind) };
             let bytes = greeting.encode();
             assert_eq!(Greeting::decode(&bytes), Some(greeting));
             assert_eq!(Greeting::decode(&bytes[..LENGTH - 1]), None);
@@ -152,8 +152,8 @@ mod tests {
         let cookies = Cookies::default();
         let now = 5 * SLOT.0;
         let offer = cookies.offer(ASKS, peer(1), now);
-        assert_eq!(offer.word, Word::Offers);
-        let proof = offer.with(Word::Proves);
+        assert_eq!(offer.kind, GreetingKind::Offers);
+        let proof = offer.with(GreetingKind::Proves);
         assert!(cookies.know(proof, peer(1), now) && cookies.know(proof, peer(1), now + SLOT.0));
         assert!(!cookies.know(proof, peer(1), now + 2 * SLOT.0), "old");
         assert!(!cookies.know(proof, peer(2), now), "another peer's");

@@ -12,8 +12,8 @@ pub(crate) const HEADER: usize = 16;
 /// The number that ends a ping-pong.
 pub(crate) const CLOSING: u64 = u64::MAX;
 
-/// How the messages of a dialect are numbered and known again.
-pub(crate) trait Format: Clone + Send {
+/// How the messages of a protocol are numbered and known again.
+pub trait Format: Clone + Send {
     /// The bytes of message `number`.
     fn write(&mut self, number: u64) -> &[u8];
 
@@ -23,7 +23,7 @@ pub(crate) trait Format: Clone + Send {
 
 /// What came in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reply {
+pub enum Reply {
     /// The answer to a message of this number: so it says, whether such a message was sent or not.
     Answer(u64),
     /// The answer to a message that was sent, and answered, before those of the exchange.
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
     use crate::{
         handshake::{Handshake, Purpose},
-        ping_pong::greeting::{LENGTH, Word},
+        ping_pong::greeting::{GreetingKind, LENGTH},
     };
 
     const TOKEN: u64 = 0x0102_0304_0506_0708;
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn a_greeting_is_none_of_the_messages_and_a_refusal_ends_them() {
         let handshake = Handshake { token: TOKEN, purpose: Purpose::PingPong, number: 0 };
-        let welcome = Greeting::asking(handshake).with(Word::Welcomes);
+        let welcome = Greeting::asking(handshake).with(GreetingKind::Welcomes);
         for message in [Message::new(64, TOKEN), Message::new(LENGTH, TOKEN)] {
             assert_eq!(message.read(&welcome.encode(), 9), Reply::Greeting);
             let refusal = welcome.refusing(Refused::Busy).encode();

@@ -2,20 +2,20 @@
 //! or beside a stream.
 //!
 //! Every round trip after the warm-up is counted in a histogram, and each interval has one of its own. How a
-//! message is numbered is a [`Format`], so that other dialects share the loops. It knows nothing of how a
+//! message is numbered is a [`Format`], so that other protocols share the loops. It knows nothing of how a
 //! stream moves its bytes.
 
-mod accept;
+mod answer;
 mod client;
 mod closed;
+mod cpu_set;
 mod echo;
 mod greeting;
-mod kept;
-mod line;
+mod interval_recorder;
 mod message;
+mod message_socket;
 mod open;
 mod recorder;
-mod seen;
 mod server;
 mod tcp;
 mod udp;
@@ -25,12 +25,16 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use client::{exchange, run_client};
-pub(crate) use greeting::{Cookies, Greeting, Word};
-pub(crate) use line::{Arrival, Carrier, Line};
-pub(crate) use message::{Format, Message, Reply};
-pub(crate) use server::{Server, serve_tcp, serve_udp};
-pub(crate) use udp::{bind, greet};
+pub use client::exchange;
+pub(crate) use client::run_client;
+pub use greeting::{Cookies, Greeting, GreetingKind};
+pub(crate) use message::Message;
+pub use message::{Format, Reply};
+pub use message_socket::{Arrival, Carrier, MessageSocket};
+pub(crate) use server::Server;
+pub use server::{serve_tcp, serve_udp};
+pub use udp::bind;
+pub(crate) use udp::greet;
 
 use units::{Bytes, Nanos};
 use workload::{PingPongSettings, Schedule};
@@ -55,7 +59,7 @@ const OVERDUE: Nanos = Nanos::from_secs(1);
 const AGAIN: Nanos = Nanos::from_millis(200);
 
 /// Refuses settings that make no sense, naming those that do.
-pub(crate) fn check(load: &PingPongSettings) -> Result<()> {
+pub fn check(load: &PingPongSettings) -> Result<()> {
     let setting = |setting, value: String, allowed| Err(Error::Setting { setting, value, allowed });
     if load.message < Bytes(1) || load.message > LARGEST {
         return setting("the message", load.message.0.to_string(), "1 to 60000 bytes");

@@ -16,18 +16,18 @@ use workload::{LatencyHistogram, PingPongSettings, Waiting};
 
 use super::{
     GRACE, OVERDUE,
-    accept::{Answer, accept},
-    line::{Arrival, Inbox, Line},
+    answer::{Answer, match_answer},
+    cpu_set::CpuSet,
     message::Format,
+    message_socket::{Arrival, Inbox, MessageSocket},
     recorder::Recorder,
-    seen::Seen,
     window::{Claim, Window},
 };
 use crate::{
-    crew::Shared,
     error::{Error, Result},
     refused::Refused,
     socket::TICK,
+    workers::Shared,
 };
 
 /// From the decision to begin to the first message: the receiver stands by then.
@@ -41,7 +41,7 @@ const UNKNOWN: u64 = u64::MAX;
 
 /// What the sending and the receiving thread share.
 pub(super) struct Open<'a> {
-    line: &'a Line,
+    socket: &'a MessageSocket,
     load: &'a PingPongSettings,
     shared: &'a Shared<'a>,
     period: u64,
@@ -54,14 +54,14 @@ pub(super) struct Open<'a> {
 
 impl<'a> Open<'a> {
     pub(super) fn new(
-        line: &'a Line,
+        socket: &'a MessageSocket,
         load: &'a PingPongSettings,
         period: Nanos,
         shared: &'a Shared<'a>,
     ) -> Self {
         let under_way = (REMEMBERED.0 / period.0).clamp(LEAST, MOST);
         let (begin, sent) = (AtomicU64::new(UNKNOWN), AtomicU64::new(UNKNOWN));
-        Self { line, load, shared, period: period.0, window: Window::new(under_way as usize), begin, sent }
+        Self { socket, load, shared, period: period.0, window: Window::new(under_way as usize), begin, sent }
     }
 
     /// How many messages fall due.
@@ -75,7 +75,7 @@ impl<'a> Open<'a> {
     }
 
     /// Sends every message at its time; returns how late each was, and where the thread ran.
-    pub(super) fn send<F: Format>(&self, format: F) -> Result<(LatencyHistogram, Seen)> {
+    pub(super) fn send<F: Format>(&self, format: F) -> Result<(LatencyHistogram, CpuSet)> {
         set_timer_slack(1)?;
         let mut sender = Sender::default();
         let done = self.send_all(format, &mut sender);
@@ -102,7 +102,7 @@ impl<'a> Open<'a> {
             let bytes = format.write(number);
             let now = monotonic();
             self.window.put(number, now - due);
-            self.line.send(bytes, || self.may_wait(limit))?;
+            self.socket.send(bytes, || self.may_wait(limit))?;
             sender.sent = number + 1;
             if number >= first {
                 sender.lateness.record(Nanos(now - due));
@@ -136,7 +136,7 @@ impl<'a> Open<'a> {
             return Ok(());
         }
         let missing = "room to send".into();
-        Err(Error::Silent { object: self.line.name().into(), missing, waited: GRACE })
+        Err(Error::Silent { object: self.socket.name().into(), missing, waited: GRACE })
     }
 
     /// When the first message is due, once the sender has said so.
@@ -163,7 +163,7 @@ impl<'a> Open<'a> {
     }
 
     fn receive_all<F: Format>(&self, format: &F, tally: &mut Tally, notes: &mut Recorder<'_>) -> Result<()> {
-        let mut inbox = self.line.inbox(Some(self.load.message.0 as usize));
+        let mut inbox = self.socket.inbox(Some(self.load.message.0 as usize));
         loop {
             let now = self.next(format, &mut inbox, tally, notes)?;
             if now >= tally.wake {
@@ -186,17 +186,17 @@ impl<'a> Open<'a> {
         tally: &mut Tally,
         notes: &mut Recorder<'_>,
     ) -> Result<u64> {
-        let arrival = self.line.receive(inbox).map_err(self.line.broken())?;
+        let arrival = self.socket.receive(inbox).map_err(self.socket.broken())?;
         let now = monotonic();
         match arrival {
             Arrival::Message(bytes) => {
-                if let Some(answer) = accept(self.line, format, &self.window, bytes, notes)? {
+                if let Some(answer) = match_answer(self.socket, format, &self.window, bytes, notes)? {
                     tally.settled += 1;
                     self.answered(&answer, now, tally, notes)?;
                 }
             }
             Arrival::Nothing => {}
-            Arrival::End => return Err(self.line.ended(Refused::Unsaid)),
+            Arrival::End => return Err(self.socket.ended(Refused::Unsaid)),
         }
         Ok(now)
     }
@@ -216,7 +216,7 @@ impl<'a> Open<'a> {
     /// Gives up datagrams that are overdue.
     fn sweep(&self, now: u64, tally: &mut Tally, notes: &mut Recorder<'_>) -> Result<()> {
         let overdue = now.saturating_sub(tally.begin + OVERDUE.0);
-        if self.line.is_stream() || overdue == 0 {
+        if self.socket.is_stream() || overdue == 0 {
             return self.give_up(tally.oldest, now, tally, notes);
         }
         self.give_up((overdue / self.period).min(self.count()), now, tally, notes)
@@ -251,14 +251,14 @@ impl<'a> Open<'a> {
         if tally.settled >= sent {
             return Ok(true);
         }
-        if !self.line.is_stream() || sent - tally.settled <= odd {
+        if !self.socket.is_stream() || sent - tally.settled <= odd {
             return Ok(now >= ended + OVERDUE.0);
         }
         if now < ended + GRACE.0 {
             return Ok(false);
         }
         let missing = "the last answers".into();
-        Err(Error::Silent { object: self.line.name().into(), missing, waited: GRACE })
+        Err(Error::Silent { object: self.socket.name().into(), missing, waited: GRACE })
     }
 
     /// What has not come back by now, or was never sent, is lost.
@@ -281,7 +281,7 @@ fn spin(until: u64) {
 struct Sender {
     sent: u64,
     lateness: LatencyHistogram,
-    seen: Seen,
+    seen: CpuSet,
 }
 
 /// What the receiving thread counts.

@@ -9,8 +9,8 @@ use std::mem;
 use units::Nanos;
 use workload::{PingPongInterval, PingPongSettings};
 
-use super::seen::Seen;
-use crate::{crew::Shared, error::Result, socket::TICK};
+use super::cpu_set::CpuSet;
+use crate::{error::Result, socket::TICK, workers::Shared};
 
 /// Histograms that go round: one is filled, the others are under way to the thread that watches and back. Should
 /// all be, because it has been kept waiting for as many intervals, another one is made.
@@ -30,7 +30,7 @@ pub(super) struct Recorder<'a> {
     interval: u64,
     /// Until then nothing but counting is to be done.
     wake: u64,
-    beat: u64,
+    progress: u64,
     /// When the present interval began and when it ends.
     present: (u64, u64),
     warmup: bool,
@@ -43,7 +43,7 @@ pub(super) struct Recorder<'a> {
     told: u64,
     strays: u64,
     duplicates: u64,
-    seen: Seen,
+    seen: CpuSet,
 }
 
 /// What a thread has noted beside its intervals.
@@ -56,7 +56,7 @@ pub(super) struct Noted {
     /// Answers to messages that had been answered, or given up, before.
     pub(super) duplicates: u64,
     /// The CPUs of the thread.
-    pub(super) seen: Seen,
+    pub(super) seen: CpuSet,
 }
 
 impl<'a> Recorder<'a> {
@@ -70,7 +70,7 @@ impl<'a> Recorder<'a> {
             end: warm + load.duration.0,
             interval: load.interval.0,
             wake: 0,
-            beat: begin,
+            progress: begin,
             present: (begin, begin),
             warmup: warm > begin,
             working: shared.spare_ping_interval().unwrap_or_default(),
@@ -81,7 +81,7 @@ impl<'a> Recorder<'a> {
             told: 0,
             strays: 0,
             duplicates: 0,
-            seen: Seen::default(),
+            seen: CpuSet::default(),
         };
         recorder.present.1 = recorder.boundary_after(begin);
         recorder
@@ -161,14 +161,14 @@ impl<'a> Recorder<'a> {
         if !self.warmup {
             self.first = self.first.or(Some(from));
         }
-        if now >= self.beat {
-            self.beat = now + TICK.as_nanos() as u64;
+        if now >= self.progress {
+            self.progress = now + TICK.as_nanos() as u64;
             self.seen.look();
             self.shared.add_round_trips(self.answered - self.told);
             self.told = self.answered;
             self.shared.check()?;
         }
-        self.wake = self.beat.min(self.present.1);
+        self.wake = self.progress.min(self.present.1);
         Ok(())
     }
 
@@ -195,7 +195,7 @@ impl<'a> Recorder<'a> {
     fn tell(&mut self, end: u64) {
         self.date(end);
         let next = self.shared.spare_ping_interval().unwrap_or_default();
-        self.shared.tell_ping_interval(mem::replace(&mut self.working, next));
+        self.shared.send_ping_interval(mem::replace(&mut self.working, next));
     }
 
     fn date(&mut self, end: u64) {
@@ -217,7 +217,7 @@ impl<'a> Recorder<'a> {
         let end = self.measured_end();
         if self.working.round_trips.count() > 0 || self.working.lost > 0 {
             self.date(end);
-            self.shared.tell_ping_interval(self.working);
+            self.shared.send_ping_interval(self.working);
         }
         self.shared.add_round_trips(self.answered - self.told);
         let elapsed = Nanos(self.first.map_or(0, |first| end.saturating_sub(first)));
@@ -232,13 +232,13 @@ mod tests {
     use super::*;
     use crate::{
         Observer, Stop,
-        crew::{self, Job},
+        workers::{self, Job},
     };
 
     const MS: u64 = 1_000_000;
     const BEGIN: u64 = 1_000_000 * MS;
 
-    /// What a crew of one told.
+    /// What a worker told.
     #[derive(Default)]
     struct Heard(RefCell<Vec<PingPongInterval>>);
 
@@ -263,7 +263,7 @@ mod tests {
             Ok(recorder.finish().elapsed)
         };
         let job = Job { name: "test".into(), thread: "test".into(), work: Box::new(work) };
-        let elapsed = crew::run(vec![job], shared, &heard).expect("runs").remove(0);
+        let elapsed = workers::run(vec![job], shared, &heard).expect("runs").remove(0);
         (elapsed, heard.0.into_inner())
     }
 

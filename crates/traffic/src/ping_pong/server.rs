@@ -14,13 +14,12 @@ use super::{
     client::pin,
     echo::{self, Patience},
     greeting::Greeting,
-    line::{Carrier, Inbox, Line},
+    message_socket::{Carrier, Inbox, MessageSocket},
     tcp, udp,
     under::{self, Beside},
 };
 use crate::{
     bounds::{Bounds, Guard},
-    crew::{self, Job, Shared, Spent},
     error::Result,
     gather,
     observer::Observer,
@@ -29,6 +28,7 @@ use crate::{
     socket::{TICK, limit_waits},
     spec::ServerSpec,
     stop::Stop,
+    workers::{self, CpuMeter, Job, Shared},
 };
 
 /// How its threads are called.
@@ -95,27 +95,27 @@ impl Server {
             Some(listener) => Beside::gather(&listener, &spec, stop)?,
             None => (Beside::default(), None),
         };
-        let line = match (connection, socket) {
+        let socket = match (connection, socket) {
             (Some(connection), _) => tcp::accepted(connection, &spec.load)?,
             (None, Some(socket)) => udp::meet(socket, &spec, stop)?,
             (None, None) => unreachable!("a server of messages over TCP awaits their connection"),
         };
-        beside.while_playing(stop, || serve(&line, &spec, stop, observer))
+        beside.while_playing(stop, || serve(&socket, &spec, stop, observer))
     }
 }
 
 fn serve(
-    line: &Line,
+    socket: &MessageSocket,
     spec: &ServerSpec<PingPongSettings>,
     stop: &Stop,
     observer: &dyn Observer,
 ) -> Result<Outcome<PingPongEnd>> {
     let load = &spec.load;
-    let inbox = line.inbox(Some(load.message.0 as usize));
+    let inbox = socket.inbox(Some(load.message.0 as usize));
     let limit = monotonic() + (under::lead(load) + load.warmup + load.duration + GRACE).0;
     let cpus = spec.cpus.as_deref();
     let shared = Shared::new(stop);
-    let job = Pong { line, inbox, token: spec.token, patience: Patience::Until(limit), cpus };
+    let job = Pong { socket, inbox, token: spec.token, patience: Patience::Until(limit), cpus };
     crew_of_one(job, &shared, observer)
 }
 
@@ -124,12 +124,13 @@ fn serve(
 ///
 /// # Errors
 /// When the connection fails, the client takes more than `bounds` grant, or it was asked to stop.
-pub(crate) fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Result<Outcome<PingPongEnd>> {
+pub fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Result<Outcome<PingPongEnd>> {
     limit_waits(&socket, TICK)?;
     sys::socket::set_nodelay(&socket, true)?;
     let peer = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
-    let line = Line::new(Carrier::Tcp(socket), Waiting::Block, format!("the TCP ping-pong with {peer}"));
-    serve_any(&line, 0, bounds, stop)
+    let socket =
+        MessageSocket::new(Carrier::Tcp(socket), Waiting::Block, format!("the TCP ping-pong with {peer}"));
+    serve_any(&socket, 0, bounds, stop)
 }
 
 /// Welcomes a client and returns its datagrams, until the closing one or until it is silent for too long. The
@@ -137,28 +138,33 @@ pub(crate) fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Resul
 ///
 /// # Errors
 /// When the socket fails, the client takes more than `bounds` grant, or it was asked to stop.
-pub(crate) fn serve_udp(
+pub fn serve_udp(
     socket: UdpSocket,
     said: Greeting,
     bounds: Bounds,
     stop: &Stop,
 ) -> Result<Outcome<PingPongEnd>> {
     limit_waits(&socket, TICK)?;
-    let line = udp::welcome(socket, said, Waiting::Block)?;
-    serve_any(&line, said.handshake.token, bounds, stop)
-        .inspect_err(|error| udp::dismiss(&line, said, Refused::of(error)))
+    let socket = udp::welcome(socket, said, Waiting::Block)?;
+    serve_any(&socket, said.handshake.token, bounds, stop)
+        .inspect_err(|error| udp::dismiss(&socket, said, Refused::of(error)))
 }
 
-fn serve_any(line: &Line, token: u64, bounds: Bounds, stop: &Stop) -> Result<Outcome<PingPongEnd>> {
+fn serve_any(
+    socket: &MessageSocket,
+    token: u64,
+    bounds: Bounds,
+    stop: &Stop,
+) -> Result<Outcome<PingPongEnd>> {
     let shared = Shared::new(stop);
     let patience = Patience::Bounds(RefCell::new(Guard::new(bounds, stop, monotonic())));
-    let job = Pong { line, inbox: line.inbox(None), token, patience, cpus: None };
+    let job = Pong { socket, inbox: socket.inbox(None), token, patience, cpus: None };
     job.run(&shared)
 }
 
 /// The work of a server's thread.
 struct Pong<'a> {
-    line: &'a Line,
+    socket: &'a MessageSocket,
     inbox: Inbox,
     token: u64,
     patience: Patience<'a>,
@@ -167,12 +173,12 @@ struct Pong<'a> {
 
 impl Pong<'_> {
     fn run(self, shared: &Shared<'_>) -> Result<Outcome<PingPongEnd>> {
-        let Self { line, inbox, token, patience, cpus } = self;
-        tcp::give_go(line)?;
-        let spent = Spent::from_now();
-        let seen = echo::run(line, inbox, token, &patience, || shared.check())?;
+        let Self { socket, inbox, token, patience, cpus } = self;
+        tcp::give_go(socket)?;
+        let spent = CpuMeter::from_now();
+        let seen = echo::run(socket, inbox, token, &patience, || shared.check())?;
         let thread = spent.until_now(END, ThreadRole::Pong);
-        let mut server = line.facts(cpus);
+        let mut server = socket.facts(cpus);
         server.ran_on = seen.list();
         let measured = PingPongEnd { messages: MessagesEnd::Server(server), beside: StreamEnd::default() };
         Ok(Outcome { measured, threads: vec![thread] })
@@ -184,12 +190,12 @@ fn crew_of_one<'a>(
     shared: &'a Shared<'a>,
     observer: &dyn Observer,
 ) -> Result<Outcome<PingPongEnd>> {
-    let (name, thread) = (pong.line.name().to_owned(), pong.line.thread_name("pong"));
+    let (name, thread) = (pong.socket.name().to_owned(), pong.socket.thread_name("pong"));
     let work = move || {
         pin(pong.cpus, 0)?;
         shared.wait_for_start()?;
         pong.run(shared)
     };
-    let mut outcomes = crew::run(vec![Job { name, thread, work: Box::new(work) }], shared, observer)?;
+    let mut outcomes = workers::run(vec![Job { name, thread, work: Box::new(work) }], shared, observer)?;
     Ok(outcomes.remove(0))
 }

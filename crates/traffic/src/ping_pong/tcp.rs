@@ -4,7 +4,7 @@ use std::net::TcpStream;
 
 use workload::PingPongSettings;
 
-use super::line::{Carrier, Line};
+use super::message_socket::{Carrier, MessageSocket};
 use crate::{
     dial::{self, Dial},
     error::{Error, Result},
@@ -15,22 +15,22 @@ use crate::{
 };
 
 /// Connects to the server and shows the token. The server has not yet let it begin.
-pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<Line> {
+pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<MessageSocket> {
     let dial = Dial { bind: spec.bind, server: spec.server, settings: &spec.load.socket, number: 0 };
     let handshake = Handshake { token: spec.token, purpose: Purpose::PingPong, number: 0 };
     let socket = dial.connect(handshake, stop)?;
     prepare(&socket, &spec.load)?;
     let name = format!("the TCP ping-pong with {}", spec.server);
-    Ok(Line::new(Carrier::Tcp(socket), spec.load.waiting, name))
+    Ok(MessageSocket::new(Carrier::Tcp(socket), spec.load.waiting, name))
 }
 
 /// The server's end of a connection that has shown the token.
-pub(super) fn accepted(socket: TcpStream, load: &PingPongSettings) -> Result<Line> {
+pub(super) fn accepted(socket: TcpStream, load: &PingPongSettings) -> Result<MessageSocket> {
     limit_waits(&socket, TICK)?;
     apply(&socket, &load.socket, false)?;
     prepare(&socket, load)?;
     let peer = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
-    Ok(Line::new(Carrier::Tcp(socket), load.waiting, format!("the TCP ping-pong with {peer}")))
+    Ok(MessageSocket::new(Carrier::Tcp(socket), load.waiting, format!("the TCP ping-pong with {peer}")))
 }
 
 /// Small messages leave at once, unless it was asked otherwise.
@@ -39,12 +39,12 @@ fn prepare(socket: &TcpStream, load: &PingPongSettings) -> Result<()> {
 }
 
 /// Awaits the server's word to begin.
-pub(super) fn await_go(line: &Line, stop: &Stop) -> Result<()> {
-    let Some(socket) = line.stream() else { return Ok(()) };
-    dial::await_go(socket, line.name(), || if stop.is_asked() { Err(Error::Stopped) } else { Ok(()) })
+pub(super) fn await_go(socket: &MessageSocket, stop: &Stop) -> Result<()> {
+    let Some(stream) = socket.stream() else { return Ok(()) };
+    dial::await_go(stream, socket.name(), || if stop.is_asked() { Err(Error::Stopped) } else { Ok(()) })
 }
 
 /// Lets the client begin.
-pub(super) fn give_go(line: &Line) -> Result<()> {
-    line.stream().map_or(Ok(()), |socket| dial::give_go(socket, line.name()))
+pub(super) fn give_go(socket: &MessageSocket) -> Result<()> {
+    socket.stream().map_or(Ok(()), |stream| dial::give_go(stream, socket.name()))
 }

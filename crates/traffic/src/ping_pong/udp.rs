@@ -13,9 +13,9 @@ use workload::{PingPongSettings, SocketSettings, Waiting};
 use super::{
     AGAIN,
     closed::answered_within,
-    greeting::{Cookies, Greeting, LENGTH, Word},
-    line::{Carrier, Line},
+    greeting::{Cookies, Greeting, GreetingKind, LENGTH},
     message::{CLOSING, HEADER, Message},
+    message_socket::{Carrier, MessageSocket},
 };
 use crate::{
     dial::between,
@@ -35,11 +35,11 @@ const FAREWELLS: u32 = 3;
 const PATIENCE: Nanos = Nanos::from_secs(10);
 
 /// Exchanges the handshake with the server.
-pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<Line> {
+pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<MessageSocket> {
     let handshake = Handshake { token: spec.token, purpose: Purpose::PingPong, number: 0 };
     let socket = greet_with(&spec.load.socket, spec.bind, spec.server, handshake, stop)?;
     let name = format!("the UDP ping-pong with {}", spec.server);
-    Ok(Line::new(Carrier::Udp(socket), spec.load.waiting, name))
+    Ok(MessageSocket::new(Carrier::Udp(socket), spec.load.waiting, name))
 }
 
 /// Opens a socket to `server` and exchanges the handshake. Its waits are limited to [`TICK`].
@@ -66,10 +66,12 @@ fn greet_with(
     for _ in 0..GREETINGS {
         send(&socket, &says.encode()).map_err(Error::socket("send the handshake to", object))?;
         let Some(answer) = hears(&socket, says, object, stop)? else { continue };
-        match answer.word {
-            Word::Welcomes => return Ok(socket),
-            Word::Refuses => return Err(refused(server, answer)),
-            Word::Asks | Word::Offers | Word::Proves => says = answer.with(Word::Proves),
+        match answer.kind {
+            GreetingKind::Welcomes => return Ok(socket),
+            GreetingKind::Refuses => return Err(refused(server, answer)),
+            GreetingKind::Asks | GreetingKind::Offers | GreetingKind::Proves => {
+                says = answer.with(GreetingKind::Proves);
+            }
         }
     }
     let waited = Nanos(AGAIN.0 * u64::from(GREETINGS));
@@ -88,10 +90,10 @@ fn hears(
     object: impl Fn() -> String,
     stop: &Stop,
 ) -> Result<Option<Greeting>> {
-    let is_new = |answer: &Greeting| match answer.word {
-        Word::Offers => answer.cookie != said.cookie,
-        Word::Welcomes | Word::Refuses => true,
-        Word::Asks | Word::Proves => false,
+    let is_new = |answer: &Greeting| match answer.kind {
+        GreetingKind::Offers => answer.cookie != said.cookie,
+        GreetingKind::Welcomes | GreetingKind::Refuses => true,
+        GreetingKind::Asks | GreetingKind::Proves => false,
     };
     let until = monotonic() + AGAIN.0;
     let mut answer = [0; LENGTH + 1];
@@ -115,7 +117,7 @@ fn hears(
 }
 
 /// A UDP socket as the load wants it. Its waits are limited to [`TICK`].
-pub(crate) fn bind(address: SocketAddr, settings: &SocketSettings) -> Result<UdpSocket> {
+pub fn bind(address: SocketAddr, settings: &SocketSettings) -> Result<UdpSocket> {
     let object = || format!("{address} for UDP");
     let socket = Socket::new(domain(address), Type::DGRAM, Some(Protocol::UDP))
         .map_err(Error::socket("open a socket on", object))?;
@@ -126,7 +128,11 @@ pub(crate) fn bind(address: SocketAddr, settings: &SocketSettings) -> Result<Udp
 }
 
 /// Awaits a client that knows the token and hears what is sent to its address; from then on hears it only.
-pub(super) fn meet(socket: UdpSocket, spec: &ServerSpec<PingPongSettings>, stop: &Stop) -> Result<Line> {
+pub(super) fn meet(
+    socket: UdpSocket,
+    spec: &ServerSpec<PingPongSettings>,
+    stop: &Stop,
+) -> Result<MessageSocket> {
     let name = || format!("{:?} over UDP", socket.local_addr());
     let (begun, cookies) = (monotonic(), Cookies::default());
     let mut bytes = [0; LENGTH + 1];
@@ -139,7 +145,7 @@ pub(super) fn meet(socket: UdpSocket, spec: &ServerSpec<PingPongSettings>, stop:
                         socket.connect(peer).map_err(Error::socket("connect", name))?;
                         return welcome(socket, said, spec.load.waiting);
                     }
-                    Some(said) if matches!(said.word, Word::Asks | Word::Proves) => {
+                    Some(said) if matches!(said.kind, GreetingKind::Asks | GreetingKind::Proves) => {
                         // Lost, as it may be on its way: the client asks again.
                         let _ = socket.send_to(&cookies.offer(said, peer, monotonic()).encode(), peer);
                     }
@@ -159,15 +165,15 @@ pub(super) fn meet(socket: UdpSocket, spec: &ServerSpec<PingPongSettings>, stop:
 }
 
 /// Lets a client begin that has proved its address, to which the socket is connected.
-pub(super) fn welcome(socket: UdpSocket, said: Greeting, waiting: Waiting) -> Result<Line> {
+pub(super) fn welcome(socket: UdpSocket, said: Greeting, waiting: Waiting) -> Result<MessageSocket> {
     let peer = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
     let name = format!("the UDP ping-pong with {peer}");
     if said.handshake.purpose == Purpose::Probe {
         sys::socket::set_mtu_probe(&socket)?;
     }
-    send(&socket, &said.with(Word::Welcomes).encode())
+    send(&socket, &said.with(GreetingKind::Welcomes).encode())
         .map_err(Error::socket("answer the handshake of", || name.clone()))?;
-    Ok(Line::new(Carrier::Udp(socket), waiting, name))
+    Ok(MessageSocket::new(Carrier::Udp(socket), waiting, name))
 }
 
 /// A full queue loses the datagram, as any other on its way may.
@@ -179,20 +185,20 @@ fn send(socket: &UdpSocket, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// Tells a client that it is served no longer, which has no other sign of it than silence.
-pub(super) fn dismiss(line: &Line, said: Greeting, because: Refused) {
+pub(super) fn dismiss(socket: &MessageSocket, said: Greeting, because: Refused) {
     for _ in 0..FAREWELLS {
         // Whatever else is wrong with the socket is being reported.
-        let _ = line.send(&said.refusing(because).encode(), || Ok(()));
+        let _ = socket.send(&said.refusing(because).encode(), || Ok(()));
     }
 }
 
 /// Tells the server that it is over. It also ends without hearing so.
-pub(super) fn take_leave(line: &Line, token: u64) {
+pub(super) fn take_leave(socket: &MessageSocket, token: u64) {
     let mut farewell = Message::new(HEADER, token);
-    let mut inbox = line.inbox(None);
+    let mut inbox = socket.inbox(None);
     for _ in 0..FAREWELLS {
-        if line.send(farewell.number(CLOSING), || Ok(())).is_err()
-            || answered_within(line, &farewell, &mut inbox, AGAIN)
+        if socket.send(farewell.number(CLOSING), || Ok(())).is_err()
+            || answered_within(socket, &farewell, &mut inbox, AGAIN)
         {
             return;
         }

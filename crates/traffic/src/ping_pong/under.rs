@@ -1,6 +1,6 @@
 //! The stream beside the messages: over the same path, from before the first message until the last.
 //!
-//! It flows on a crew of its own and is recorded like any stream. It knows nothing of how messages are sent.
+//! It flows on a workers of its own and is recorded like any stream. It knows nothing of how messages are sent.
 
 use std::{
     net::{TcpListener, TcpStream},
@@ -18,9 +18,10 @@ use crate::{
     handshake::{Handshake, Purpose},
     outcome::{Outcome, StreamOutcome},
     socket::TICK,
-    spec::{ClientSpec, ServerSpec, cpu_of},
+    spec::{ClientSpec, ServerSpec},
     stop::Stop,
     stream::{self, CLIENT, Finish, Flow, FlowSocket, SERVER, Start},
+    workers::cpu_of,
 };
 
 /// The stream flows for this long before the first message, as a part of its warm-up,

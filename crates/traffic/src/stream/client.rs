@@ -9,8 +9,9 @@ use crate::{
     handshake::{Handshake, Purpose},
     observer::Observer,
     outcome::StreamOutcome,
-    spec::{ClientSpec, cpu_of},
+    spec::ClientSpec,
     stop::Stop,
+    workers::cpu_of,
 };
 
 /// Makes every connection, flows once the server says so, and waits for the end of all.

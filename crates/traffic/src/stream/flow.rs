@@ -1,4 +1,4 @@
-//! One end of one connection, ready to flow, and how all of them are run: the engine of every dialect.
+//! One end of one connection, ready to flow, and how all of them are run: the engine of every protocol.
 
 use std::{
     net::{SocketAddr, TcpStream, UdpSocket},
@@ -13,47 +13,47 @@ use super::{
     udp::{self, DatagramFormat},
 };
 use crate::{
-    crew::{self, Job, Shared},
     error::Result,
     observer::{FlowId, Observer},
     outcome::StreamOutcome,
     socket::{tcp_facts, udp_facts},
     stop::Stop,
+    workers::{self, Job, Shared},
 };
 
 /// How the end that connects is called.
-pub(crate) const CLIENT: &str = "client";
+pub const CLIENT: &str = "client";
 /// How the end that listens is called.
-pub(crate) const SERVER: &str = "server";
+pub const SERVER: &str = "server";
 
 /// One end of one connection.
 #[derive(Debug)]
-pub(crate) struct Flow<'a> {
+pub struct Flow<'a> {
     /// Its number among those of its direction, from 0.
-    pub(crate) id: u32,
+    pub id: u32,
     /// Which way it flows: never `both`.
-    pub(crate) direction: Direction,
+    pub direction: Direction,
     /// Which end this is: [`CLIENT`] or [`SERVER`].
-    pub(crate) end: &'static str,
+    pub end: &'static str,
     /// For errors.
-    pub(crate) name: String,
+    pub name: String,
     /// Connected.
-    pub(crate) socket: FlowSocket,
+    pub socket: FlowSocket,
     /// What flows. Its direction and its number of streams are not looked at.
-    pub(crate) load: &'a StreamSettings,
+    pub load: &'a StreamSettings,
     /// The only CPU that its thread may run on.
-    pub(crate) cpu: Option<u32>,
+    pub cpu: Option<u32>,
     /// Bytes that it carries, where the load ends with an amount.
-    pub(crate) share: Option<u64>,
+    pub share: Option<u64>,
     /// What both ends say before the first byte.
-    pub(crate) start: Start,
+    pub start: Start,
     /// How it ends.
-    pub(crate) finish: Finish<'a>,
+    pub finish: Finish<'a>,
 }
 
 /// What a connection flows over. Whoever needs it afterwards keeps a `try_clone`.
 #[derive(Debug)]
-pub(crate) enum FlowSocket {
+pub enum FlowSocket {
     /// A connection.
     Tcp(TcpStream),
     /// A connected socket, and how its datagrams are numbered.
@@ -72,7 +72,7 @@ impl FlowSocket {
 
 /// What both ends say before the first byte.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Start {
+pub enum Start {
     /// The server lets the client begin: one byte over TCP.
     Go,
     /// The client begins, over UDP, with this opening, which the server knows.
@@ -83,27 +83,27 @@ pub(crate) enum Start {
 
 /// How a connection ends.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Finish<'a> {
+pub enum Finish<'a> {
     /// In itself: the sender half-closes, or says by a datagram how many it has sent, and waits until the
     /// receiver has everything.
     HalfClose,
-    /// From outside. A sender ends when the load does, or once told; a receiver once told, when what is still
+    /// From outside. A sender ends when the load does, or once the flag is raised; a receiver once it is, when what is
     /// under way has come, or when its sender has closed. Nothing is closed.
-    Told(&'a Told),
+    External(&'a EndFlag),
 }
 
-/// A flag by which a dialect's control connection ends the record of its streams. Raise it after the peer was
+/// A flag by which a protocol's control connection ends the record of its streams. Raise it after the peer was
 /// told to stop: a receiver goes on for as long as something comes, for half a second at most.
 #[derive(Debug, Default)]
-pub(crate) struct Told(AtomicBool);
+pub struct EndFlag(AtomicBool);
 
-impl Told {
+impl EndFlag {
     /// Ends them, within 100 ms.
-    pub(crate) fn tell(&self) {
+    pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    fn is_told(&self) -> bool {
+    fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -112,20 +112,20 @@ impl Told {
 ///
 /// # Errors
 /// The first failure, after which the others are ended.
-pub(crate) fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) -> Result<StreamOutcome> {
+pub fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) -> Result<StreamOutcome> {
     let shared = &Shared::new(stop);
     let mut jobs = Vec::with_capacity(flows.len());
     for flow in flows {
         let (name, thread) = (flow.name.clone(), flow.thread_name());
         jobs.push(Job { name, thread, work: Box::new(move || flow.run(shared)) });
     }
-    let (flows, threads) = crew::run(jobs, shared, observer)?.into_iter().unzip();
+    let (flows, threads) = workers::run(jobs, shared, observer)?.into_iter().unzip();
     Ok(StreamOutcome { measured: StreamEnd { flows }, threads })
 }
 
 impl Flow<'_> {
     /// How a connection is called in errors.
-    pub(crate) fn name_of(direction: Direction, id: u32, peer: Option<SocketAddr>) -> String {
+    pub fn name_of(direction: Direction, id: u32, peer: Option<SocketAddr>) -> String {
         let peer = peer.map_or_else(|| "its peer".into(), |peer| peer.to_string());
         let way = if direction == Direction::Reverse { "reverse" } else { "forward" };
         format!("connection {id} ({way}) with {peer}")
@@ -150,12 +150,12 @@ impl Flow<'_> {
     }
 
     #[inline]
-    pub(super) fn is_told(&self) -> bool {
-        matches!(self.finish, Finish::Told(told) if told.is_told())
+    pub(super) fn is_ended(&self) -> bool {
+        matches!(self.finish, Finish::External(end) if end.is_raised())
     }
 
     pub(super) const fn is_ended_from_outside(&self) -> bool {
-        matches!(self.finish, Finish::Told(_))
+        matches!(self.finish, Finish::External(_))
     }
 
     pub(super) fn facts(&self) -> SocketFacts {

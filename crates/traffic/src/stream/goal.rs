@@ -6,7 +6,7 @@ use workload::{StreamSettings, Until};
 use super::{
     GRACE,
     flow::Flow,
-    pulse::{Pulse, Sampled},
+    interval_sampler::{IntervalSampler, Sampled},
 };
 use crate::error::{Error, Result};
 
@@ -32,26 +32,28 @@ impl Goal {
     }
 
     #[inline]
-    pub(super) fn is_reached<S: Sampled>(&self, pulse: &Pulse<'_, S>, now: u64) -> bool {
+    pub(super) fn is_reached<S: Sampled>(&self, sampler: &IntervalSampler<'_, S>, now: u64) -> bool {
         match self {
-            Self::Elapsed { end, time } => now >= *end && pulse.has_measured(*time, now),
-            Self::Sent(share) => pulse.total() >= *share,
+            Self::Elapsed { end, time } => now >= *end && sampler.has_measured(*time, now),
+            Self::Sent(share) => sampler.total() >= *share,
         }
     }
 
     /// What is left to send.
     #[inline]
-    pub(super) fn left<S: Sampled>(&self, pulse: &Pulse<'_, S>) -> u64 {
+    pub(super) fn left<S: Sampled>(&self, sampler: &IntervalSampler<'_, S>) -> u64 {
         match self {
             Self::Elapsed { .. } => u64::MAX,
-            Self::Sent(share) => share.saturating_sub(pulse.total()),
+            Self::Sent(share) => share.saturating_sub(sampler.total()),
         }
     }
 
     /// No sleep is longer than until then.
-    pub(super) fn wake<S: Sampled>(&self, pulse: &Pulse<'_, S>) -> u64 {
+    pub(super) fn wake<S: Sampled>(&self, sampler: &IntervalSampler<'_, S>) -> u64 {
         match self {
-            Self::Elapsed { end, time } => pulse.measured_until(*time).map_or(*end, |until| until.max(*end)),
+            Self::Elapsed { end, time } => {
+                sampler.measured_until(*time).map_or(*end, |until| until.max(*end))
+            }
             Self::Sent(_) => u64::MAX,
         }
     }
@@ -82,11 +84,16 @@ impl Patience {
     }
 
     /// To be asked when nothing has come for a while.
-    pub(super) fn check<S: Sampled>(&self, flow: &Flow<'_>, pulse: &Pulse<'_, S>, now: u64) -> Result<()> {
+    pub(super) fn check<S: Sampled>(
+        &self,
+        flow: &Flow<'_>,
+        sampler: &IntervalSampler<'_, S>,
+        now: u64,
+    ) -> Result<()> {
         if flow.is_ended_from_outside() {
             return Ok(());
         }
-        let Some(limit) = self.0 else { return pulse.check_moving(now) };
+        let Some(limit) = self.0 else { return sampler.check_moving(now) };
         if now < limit {
             return Ok(());
         }
@@ -100,18 +107,18 @@ impl Patience {
     pub(super) fn check_ends<S: Sampled>(
         &self,
         flow: &Flow<'_>,
-        pulse: &Pulse<'_, S>,
+        sampler: &IntervalSampler<'_, S>,
         now: u64,
     ) -> Result<()> {
         let goes_on = match (self.0, flow.share) {
             (Some(limit), _) => now >= limit + GRACE.0,
-            (None, Some(share)) => pulse.total().saturating_sub(share) > EXCESS,
+            (None, Some(share)) => sampler.total().saturating_sub(share) > EXCESS,
             (None, None) => false,
         };
         if !goes_on || flow.is_ended_from_outside() {
             return Ok(());
         }
-        Err(Error::Endless { object: flow.name.clone(), got: Bytes(pulse.total()) })
+        Err(Error::Endless { object: flow.name.clone(), got: Bytes(sampler.total()) })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Streams: bulk transfer over TCP and UDP, one thread a connection; the engine of every dialect's streams too.
+//! Streams: bulk transfer over TCP and UDP, one thread a connection; the engine of every protocol's streams too.
 //!
 //! Each direction that flows has connections of its own. All start together once every one stands. It knows
 //! nothing of ping-pongs.
@@ -6,8 +6,8 @@
 mod client;
 mod flow;
 mod goal;
+mod interval_sampler;
 mod pace;
-mod pulse;
 mod series;
 mod server;
 mod tcp;
@@ -17,9 +17,9 @@ mod udp;
 mod tests;
 
 pub(crate) use client::run_client;
-pub(crate) use flow::{CLIENT, Finish, Flow, FlowSocket, SERVER, Start, Told, run};
+pub use flow::{CLIENT, EndFlag, Finish, Flow, FlowSocket, SERVER, Start, run};
 pub(crate) use server::Server;
-pub(crate) use udp::DatagramFormat;
+pub use udp::DatagramFormat;
 
 use units::{Bytes, Nanos};
 use workload::{Direction, StreamSettings, Transport, Until};
@@ -41,7 +41,7 @@ fn connections(settings: &StreamSettings) -> impl Iterator<Item = (Direction, u3
 }
 
 /// What connection `id` of a direction sends: all together exactly what was asked. `None`: no limit.
-pub(crate) fn share(settings: &StreamSettings, id: u32) -> Option<u64> {
+pub fn share(settings: &StreamSettings, id: u32) -> Option<u64> {
     match settings.until {
         Until::Elapsed(_) => None,
         Until::Sent(Bytes(bytes)) => {
@@ -52,7 +52,7 @@ pub(crate) fn share(settings: &StreamSettings, id: u32) -> Option<u64> {
 }
 
 /// Refuses settings that make no sense, naming those that do.
-pub(crate) fn check(settings: &StreamSettings) -> Result<()> {
+pub fn check(settings: &StreamSettings) -> Result<()> {
     let setting = |setting, value: String, allowed| Err(Error::Setting { setting, value, allowed });
     if !(1..=1024).contains(&settings.streams) {
         return setting("the number of streams", settings.streams.to_string(), "1 to 1024");

@@ -6,13 +6,8 @@ use workload::{Direction, StreamSettings, Transport};
 
 use super::{DatagramFormat, Finish, Flow, FlowSocket, SERVER, Start, check, connections, flow, share, udp};
 use crate::{
-    error::Result,
-    gather,
-    handshake::Purpose,
-    observer::Observer,
-    outcome::StreamOutcome,
-    spec::{ServerSpec, cpu_of},
-    stop::Stop,
+    error::Result, gather, handshake::Purpose, observer::Observer, outcome::StreamOutcome, spec::ServerSpec,
+    stop::Stop, workers::cpu_of,
 };
 
 /// A server of one stream, listening.

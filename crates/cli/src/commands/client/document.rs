@@ -3,7 +3,7 @@
 use findings::Solo;
 use serde::Serialize;
 use serde_json::{Value, json};
-use traffic::iperf3::{ClientSpec, Report};
+use server::iperf3::{ClientSpec, Report};
 use units::Nanos;
 
 /// iperf3's words for a client that was interrupted.
@@ -25,7 +25,7 @@ pub(super) fn of(
     error: Option<&str>,
     plumb: &Solo,
 ) -> serde_json::Result<String> {
-    let mut iperf3 = traffic::iperf3::document(spec, report, every);
+    let mut iperf3 = server::iperf3::document(spec, report, every);
     iperf3.error = error.map(str::to_owned);
     serde_json::to_string_pretty(&Document { iperf3, plumb })
 }

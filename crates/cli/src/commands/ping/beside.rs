@@ -8,10 +8,8 @@ use std::{
 };
 
 use ::workload::{Background, PingPongSettings, StreamData, StreamSettings, Until};
-use traffic::{
-    Observer, Stop,
-    iperf3::{self, ClientSpec, Options},
-};
+use server::iperf3::{self, ClientSpec, Options};
+use traffic::{Observer, Stop};
 use units::Nanos;
 
 /// It begins before the ping, and goes on for this long beyond it.

@@ -1,12 +1,8 @@
 //! What the flags of `plumb server` come to together: a standing server's settings.
 
-use std::{
-    fs,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-    path::Path,
-};
+use std::{fs, path::Path};
 
-use traffic::door::{Auth, Config, Limits};
+use server::{Auth, Config, Limits};
 
 use super::flags::ServerArgs;
 use crate::failure::Misuse;
@@ -26,21 +22,8 @@ pub(super) fn config(args: &ServerArgs) -> anyhow::Result<Config> {
         once: args.course.once,
         auth: auth(args)?,
         idle_timeout: limits.idle_timeout.unwrap_or_default(),
-        ..Config::new(places(args))
+        ..Config::new(server::addresses(&args.listen.bind, args.listen.port))
     })
-}
-
-fn places(args: &ServerArgs) -> Vec<SocketAddr> {
-    let port = args.listen.port;
-    if !args.listen.bind.is_empty() {
-        return args.listen.bind.iter().map(|address| SocketAddr::new(*address, port)).collect();
-    }
-    let mut all: Vec<IpAddr> = vec![Ipv4Addr::UNSPECIFIED.into()];
-    // A kernel without IPv6 refuses to listen on it.
-    if Path::new("/proc/net/if_inet6").exists() {
-        all.push(Ipv6Addr::UNSPECIFIED.into());
-    }
-    all.into_iter().map(|address| SocketAddr::new(address, port)).collect()
 }
 
 fn auth(args: &ServerArgs) -> anyhow::Result<Option<Auth>> {

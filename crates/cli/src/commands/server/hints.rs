@@ -6,7 +6,7 @@ use std::{
 };
 
 use samples::DeviceState;
-use traffic::door::{Client, Event, Work};
+use server::{Client, Event, Work};
 
 /// Says each hint once.
 #[derive(Debug, Default)]

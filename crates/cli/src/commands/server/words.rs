@@ -3,10 +3,8 @@
 use std::net::SocketAddr;
 
 use ::workload::{Direction, EndSeries, FlowEnd, StreamSettings, Transport};
-use traffic::{
-    Outcome,
-    door::{Client, Dialect, Event, Report, Work},
-};
+use server::{Client, Event, Report, ServedProtocol, Work};
+use traffic::Outcome;
 
 /// The line of an event; `None` where nothing is said.
 pub(super) fn line(event: &Event<'_>) -> Option<String> {
@@ -37,15 +35,15 @@ fn name(client: &Client) -> String {
 
 /// What a client wants.
 fn work(client: &Client) -> String {
-    let dialect = match client.dialect {
-        Dialect::Native => "plumb",
-        Dialect::Iperf3 => "iperf3",
-        Dialect::Sockperf => "sockperf",
+    let protocol = match client.protocol {
+        ServedProtocol::Native => "plumb",
+        ServedProtocol::Iperf3 => "iperf3",
+        ServedProtocol::Sockperf => "sockperf",
     };
     match &client.work {
-        Work::Stream(load) => format!("{dialect}: {}", stream(load)),
-        Work::PingPong(transport) => format!("{dialect}: ping over {}", named(*transport)),
-        Work::Connect => format!("{dialect}: connections"),
+        Work::Stream(load) => format!("{protocol}: {}", stream(load)),
+        Work::PingPong(transport) => format!("{protocol}: ping over {}", named(*transport)),
+        Work::Connect => format!("{protocol}: connections"),
     }
 }
 
@@ -103,13 +101,13 @@ fn carried(outcome: &Outcome) -> String {
 mod tests {
     use super::*;
     use ::workload::{Interval, StreamEnd, Until};
-    use traffic::door::Refusal;
+    use server::Refusal;
     use units::{BitRate, Bytes, Nanos};
 
     fn client(work: Work) -> Client {
         let [peer, local] =
             ["[::ffff:198.18.0.1]:40000", "198.18.0.2:5201"].map(|text| text.parse().expect("valid"));
-        Client { number: 3, peer, local, dialect: Dialect::Iperf3, work }
+        Client { number: 3, peer, local, protocol: ServedProtocol::Iperf3, work }
     }
 
     fn load() -> StreamSettings {

@@ -6,16 +6,17 @@ use std::{
     time::Duration,
 };
 
+use plumb_tests::{in_one_of_five, on_loopback};
 use units::{Bytes, Nanos};
 use workload::{Background, Direction, Mode, PingPongSettings, Schedule, Transport};
 
 use super::{client_spec, data, play, server_spec, settings};
 use crate::{
-    Beat, MtuSpec, Observer, Passage, Stop,
+    MtuSpec, Observer, Passage, Progress, Stop,
     handshake::{Handshake, Purpose},
-    ping_pong::{Greeting, Server, Word, run_client},
+    ping_pong::{Greeting, GreetingKind, Server, run_client},
     probe_mtu,
-    testing::{BUSY, HERE, Moves, TOKEN, in_one_of_five, on_loopback},
+    testing::{BUSY, HERE, Moves, TOKEN},
 };
 
 #[test]
@@ -42,11 +43,11 @@ fn whoever_knows_the_token_and_proves_no_address_is_not_the_client() {
         stranger.set_read_timeout(Some(Duration::from_secs(5))).expect("timeout");
         let handshake = Handshake { token: TOKEN, purpose: Purpose::PingPong, number: 0 };
         let mut answer = [0; 64];
-        for said in [Greeting::asking(handshake), Greeting::asking(handshake).with(Word::Proves)] {
+        for said in [Greeting::asking(handshake), Greeting::asking(handshake).with(GreetingKind::Proves)] {
             stranger.send_to(&said.encode(), (HERE, port)).expect("sent");
             let length = stranger.recv(&mut answer).expect("an offer");
             let offer = Greeting::decode(&answer[..length]).expect("a greeting");
-            assert_eq!(offer.word, Word::Offers);
+            assert_eq!(offer.kind, GreetingKind::Offers);
         }
     };
     let Some((client, server)) = on_loopback(|| {
@@ -100,10 +101,13 @@ fn stops() {
     #[derive(Default)]
     struct Stopper(Stop, std::cell::Cell<u64>);
     impl Observer for Stopper {
-        fn beat(&self, beat: Beat) {
+        fn progress(&self, progress: Progress) {
             // The one that follows the last thread's end covers what is left.
             if !self.0.is_asked() {
-                assert!(beat.covers >= Nanos::from_millis(90) && beat.elapsed >= beat.covers, "{beat:?}");
+                assert!(
+                    progress.covers >= Nanos::from_millis(90) && progress.elapsed >= progress.covers,
+                    "{progress:?}"
+                );
                 self.1.set(sys::clock::monotonic());
                 self.0.ask();
             }

@@ -2,6 +2,7 @@
 
 use std::{cell::RefCell, thread};
 
+use plumb_tests::{in_one_of_five, on_loopback};
 use units::Nanos;
 use workload::{LatencyHistogram, PingPongInterval, PingPongSettings, Schedule, Transport};
 
@@ -9,7 +10,6 @@ use super::{client_spec, data, server_spec, settings};
 use crate::{
     Observer, Stop,
     ping_pong::{Server, run_client},
-    testing::{in_one_of_five, on_loopback},
 };
 
 #[test]

@@ -1,12 +1,12 @@
 //! Closed and open loops, asleep and spinning, alone and beside a stream.
 
+use plumb_tests::{in_one_of_five, on_loopback};
 use units::{BitRate, Bytes, Nanos};
 use workload::{
     Background, Direction, LatencyHistogram, Mode, PingPongSettings, Schedule, Transport, Waiting,
 };
 
 use super::{data, play, settings};
-use crate::testing::{in_one_of_five, on_loopback};
 
 /// A thread that has to wait for its turn makes few round trips, and not in every tenth of a second.
 fn check(transport: Transport, message: u64) {

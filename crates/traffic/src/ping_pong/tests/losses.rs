@@ -2,12 +2,13 @@
 
 use std::{net::UdpSocket, thread, time::Duration};
 
+use plumb_tests::{in_one_of_five, on_loopback};
 use units::Nanos;
 use workload::{PingPongSettings, Schedule, Transport};
 
 use super::{data, play, settings};
 use crate::ping_pong::OVERDUE;
-use crate::testing::{HERE, in_one_of_five, on_loopback};
+use crate::testing::HERE;
 
 /// Passes datagrams on, but not the client's `drops` after the tenth; answers to those below come late.
 fn dropping_proxy(server: u16, drops: usize) -> u16 {

@@ -5,7 +5,6 @@ mod intervals;
 mod loops;
 mod losses;
 mod stall;
-mod strays;
 
 use std::{net::SocketAddr, thread};
 

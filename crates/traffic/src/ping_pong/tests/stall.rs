@@ -6,12 +6,13 @@ use std::{
     thread,
 };
 
+use plumb_tests::{in_one_of_five, on_loopback};
 use sys::clock::{monotonic, sleep_until};
 use units::Nanos;
 use workload::{PingPongSettings, Schedule, Transport};
 
 use super::{data, play, settings};
-use crate::testing::{HERE, in_one_of_five, on_loopback};
+use crate::testing::HERE;
 
 /// How long it stands still, and how often.
 const PAUSE: u64 = 100_000_000;

@@ -11,10 +11,10 @@ use workload::EndSeries;
 
 use super::flow::{Flow, Start};
 use crate::{
-    crew::Shared,
     dial,
     error::Result,
     socket::{TICK, limit_waits},
+    workers::Shared,
 };
 
 /// The shortest wait that is asked of the kernel, whose timers have a few milliseconds.

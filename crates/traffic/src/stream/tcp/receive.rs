@@ -14,15 +14,15 @@ use workload::{EndSeries, Mode, Until};
 
 use super::sample::Tcp;
 use crate::{
-    crew::{Shared, Spent},
     error::{Error, Result},
     socket::is_wait,
     stream::{
         QUIET, RUNDOWN,
         flow::{Finish, Flow},
         goal::{Patience, end_of_record},
-        pulse::Pulse,
+        interval_sampler::IntervalSampler,
     },
+    workers::{CpuMeter, Shared},
 };
 
 /// The receiver may begin this much after the sender, when its machine is busy.
@@ -34,11 +34,11 @@ const BUFFERFUL: u64 = 8 << 20;
 pub(super) struct Receiver<'a> {
     flow: &'a Flow<'a>,
     socket: &'a TcpStream,
-    inlet: Inlet,
+    receive_method: ReceiveMethod,
 }
 
 /// How bytes get out of the kernel.
-enum Inlet {
+enum ReceiveMethod {
     /// Into this buffer.
     Copied(Vec<u8>),
     /// Nowhere, so many at most.
@@ -56,24 +56,24 @@ enum Arrival {
 impl<'a> Receiver<'a> {
     pub(super) fn prepare(flow: &'a Flow<'a>, socket: &'a TcpStream) -> Self {
         let length = flow.load.message.0 as usize;
-        let inlet = match flow.load.mode {
+        let receive_method = match flow.load.mode {
             // Written once, so that every page is there before the time begins.
-            Mode::App => Inlet::Copied(vec![0xA5; length]),
-            Mode::Limit => Inlet::Dropped(length),
+            Mode::App => ReceiveMethod::Copied(vec![0xA5; length]),
+            Mode::Limit => ReceiveMethod::Dropped(length),
         };
-        Self { flow, socket, inlet }
+        Self { flow, socket, receive_method }
     }
 
     /// Reads until the end of the stream.
     pub(super) fn run(mut self, shared: &Shared<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let flow = self.flow;
-        let spent = Spent::from_now();
-        let mut pulse = Pulse::begin(flow, shared, Tcp::of(self.socket));
-        let found = self.receive_all(&mut pulse)?;
-        let end = end_of_record(flow.load, pulse.begun(), pulse.latest(), found);
+        let spent = CpuMeter::from_now();
+        let mut sampler = IntervalSampler::begin(flow, shared, Tcp::of(self.socket));
+        let found = self.receive_all(&mut sampler)?;
+        let end = end_of_record(flow.load, sampler.begun(), sampler.latest(), found);
         let thread = spent.until_now(flow.end, ThreadRole::Receive);
-        let total = pulse.total();
-        let series = pulse.finish(end, flow.facts());
+        let total = sampler.total();
+        let series = sampler.finish(end, flow.facts());
         if matches!(flow.finish, Finish::HalfClose) {
             check_whole(flow, total, thread.elapsed)?;
         }
@@ -81,35 +81,35 @@ impl<'a> Receiver<'a> {
     }
 
     /// Returns when it found that the stream was over.
-    fn receive_all(&mut self, pulse: &mut Pulse<'_, Tcp<'_>>) -> Result<u64> {
-        let patience = Patience::of(self.flow, pulse.begun());
+    fn receive_all(&mut self, sampler: &mut IntervalSampler<'_, Tcp<'_>>) -> Result<u64> {
+        let patience = Patience::of(self.flow, sampler.begun());
         loop {
             let arrival = self.read()?;
             let now = monotonic();
             match arrival {
                 Arrival::Bytes(bytes) => {
-                    pulse.count(bytes, now)?;
-                    patience.check_ends(self.flow, pulse, now)?;
+                    sampler.count(bytes, now)?;
+                    patience.check_ends(self.flow, sampler, now)?;
                 }
                 Arrival::End => return Ok(now),
                 Arrival::Nothing => {
-                    pulse.count(0, now)?;
-                    patience.check(self.flow, pulse, now)?;
+                    sampler.count(0, now)?;
+                    patience.check(self.flow, sampler, now)?;
                 }
             }
-            if self.flow.is_told() {
-                return self.run_down(pulse, now);
+            if self.flow.is_ended() {
+                return self.run_down(sampler, now);
             }
         }
     }
 
     /// Takes what is still under way. A thread that has to wait for its turn finds it in the socket's buffer,
     /// however late it comes; it then waits for nothing more.
-    fn run_down(&mut self, pulse: &mut Pulse<'_, Tcp<'_>>, told: u64) -> Result<u64> {
+    fn run_down(&mut self, sampler: &mut IntervalSampler<'_, Tcp<'_>>, told: u64) -> Result<u64> {
         sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
-        let (mut now, before) = (told, pulse.total());
+        let (mut now, before) = (told, sampler.total());
         let mut waits = true;
-        while waits || pulse.total() - before < BUFFERFUL {
+        while waits || sampler.total() - before < BUFFERFUL {
             if waits && now >= told + RUNDOWN.0 {
                 waits = false;
                 self.socket.set_nonblocking(true).map_err(Error::socket("end", || self.flow.name.clone()))?;
@@ -117,7 +117,7 @@ impl<'a> Receiver<'a> {
             match self.read()? {
                 Arrival::Bytes(bytes) => {
                     now = monotonic();
-                    pulse.count(bytes, now)?;
+                    sampler.count(bytes, now)?;
                 }
                 Arrival::End | Arrival::Nothing => break,
             }
@@ -127,7 +127,7 @@ impl<'a> Receiver<'a> {
 
     #[inline]
     fn read(&mut self) -> Result<Arrival> {
-        match self.inlet.read(self.socket) {
+        match self.receive_method.read(self.socket) {
             Ok(0) => Ok(Arrival::End),
             Ok(bytes) => Ok(Arrival::Bytes(bytes)),
             Err(error) if is_wait(&error) => Ok(Arrival::Nothing),
@@ -136,7 +136,7 @@ impl<'a> Receiver<'a> {
     }
 }
 
-impl Inlet {
+impl ReceiveMethod {
     #[inline]
     fn read(&mut self, mut socket: &TcpStream) -> io::Result<usize> {
         match self {

@@ -6,7 +6,7 @@ use sys::socket::{TcpInfo, tcp_info};
 use units::{BitRate, Bytes, Nanos};
 use workload::TcpSample;
 
-use crate::stream::{pulse::Sampled, series::Reading};
+use crate::stream::{interval_sampler::Sampled, series::Reading};
 
 /// The samples of one connection.
 pub(super) struct Tcp<'a> {

@@ -16,16 +16,16 @@ use workload::{EndSeries, Mode, SocketFacts};
 
 use super::sample::Tcp;
 use crate::{
-    crew::{Shared, Spent},
     error::{Error, Result},
     socket::is_wait,
     stream::{
         GRACE,
         flow::{Finish, Flow},
         goal::Goal,
+        interval_sampler::IntervalSampler,
         pace::{Pace, await_due},
-        pulse::Pulse,
     },
+    workers::{CpuMeter, Shared},
 };
 
 /// The send buffer of a spliced stream over a path of at most [`NEAR`], unless the load has a window: the kernel
@@ -40,7 +40,7 @@ const NEAR: Nanos = Nanos(250_000);
 pub(super) struct Sender<'a> {
     flow: &'a Flow<'a>,
     socket: &'a TcpStream,
-    outlet: Outlet<'a>,
+    transmit_method: TransmitMethod<'a>,
     pace: Option<Pace>,
 }
 
@@ -50,20 +50,20 @@ impl<'a> Sender<'a> {
         if pace.is_some() {
             set_timer_slack(1)?;
         }
-        Ok(Self { flow, socket, outlet: Outlet::open(flow, socket)?, pace })
+        Ok(Self { flow, socket, transmit_method: TransmitMethod::open(flow, socket)?, pace })
     }
 
-    /// Sends until the end, then waits until the peer has read everything, unless that is the dialect's affair.
+    /// Sends until the end, then waits until the peer has read everything, unless that is the protocol's affair.
     pub(super) fn run(mut self, shared: &Shared<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let Self { flow, socket, .. } = self;
-        let spent = Spent::from_now();
-        let mut pulse = Pulse::begin(flow, shared, Tcp::of(socket));
-        self.send_all(&mut pulse)?;
+        let spent = CpuMeter::from_now();
+        let mut sampler = IntervalSampler::begin(flow, shared, Tcp::of(socket));
+        self.send_all(&mut sampler)?;
         let thread = spent.until_now(flow.end, ThreadRole::Send);
-        let facts = SocketFacts { zero_copy: self.outlet.is_zero_copy(), ..flow.facts() };
-        let series = pulse.finish(monotonic(), facts);
+        let facts = SocketFacts { zero_copy: self.transmit_method.is_zero_copy(), ..flow.facts() };
+        let series = sampler.finish(monotonic(), facts);
         // The socket waits again from here on.
-        drop(self.outlet);
+        drop(self.transmit_method);
         if matches!(flow.finish, Finish::HalfClose) {
             await_drained(flow, socket, shared)?;
         }
@@ -71,34 +71,34 @@ impl<'a> Sender<'a> {
         Ok((EndSeries { lateness, skipped, ..series }, thread))
     }
 
-    fn send_all(&mut self, pulse: &mut Pulse<'_, Tcp<'_>>) -> Result<()> {
+    fn send_all(&mut self, sampler: &mut IntervalSampler<'_, Tcp<'_>>) -> Result<()> {
         let message = self.flow.load.message.0;
-        let goal = Goal::of(self.flow, pulse.begun());
-        let mut now = pulse.begun();
+        let goal = Goal::of(self.flow, sampler.begun());
+        let mut now = sampler.begun();
         if let Some(pace) = &mut self.pace {
             pace.begin(now);
         }
         // Of the message under way.
         let mut left = 0;
-        while !goal.is_reached(pulse, now) && !self.flow.is_told() {
+        while !goal.is_reached(sampler, now) && !self.flow.is_ended() {
             if left == 0 {
                 if let Some(pace) = &mut self.pace {
-                    let due = await_due(pace, || pulse.wake().min(goal.wake(pulse)), now);
+                    let due = await_due(pace, || sampler.wake().min(goal.wake(sampler)), now);
                     now = due.now;
                     if due.messages == 0 {
-                        pulse.count(0, now)?;
+                        sampler.count(0, now)?;
                         continue;
                     }
                     pace.leave(1, now);
                 }
-                left = message.min(goal.left(pulse));
+                left = message.min(goal.left(sampler));
             }
             let sent = self.send(left as usize)?;
             now = monotonic();
             left -= sent as u64;
-            pulse.count(sent, now)?;
+            sampler.count(sent, now)?;
             if sent == 0 {
-                self.check_moving(&goal, pulse, now)?;
+                self.check_moving(&goal, sampler, now)?;
             }
         }
         Ok(())
@@ -107,17 +107,17 @@ impl<'a> Sender<'a> {
     /// 0 when the socket took nothing for as long as a wait may last.
     #[inline]
     fn send(&mut self, upto: usize) -> Result<usize> {
-        match self.outlet.send(self.socket, upto) {
+        match self.transmit_method.send(self.socket, upto) {
             Ok(sent) => Ok(sent),
             Err(error) if is_wait(&error) => Ok(0),
             Err(error) => Err(Error::socket("send on", || self.flow.name.clone())(error)),
         }
     }
 
-    fn check_moving(&self, goal: &Goal, pulse: &Pulse<'_, Tcp<'_>>, now: u64) -> Result<()> {
+    fn check_moving(&self, goal: &Goal, sampler: &IntervalSampler<'_, Tcp<'_>>, now: u64) -> Result<()> {
         match goal {
             Goal::Elapsed { .. } => Ok(()),
-            Goal::Sent(_) => pulse.check_moving(now),
+            Goal::Sent(_) => sampler.check_moving(now),
         }
     }
 }
@@ -127,14 +127,14 @@ impl<'a> Sender<'a> {
 /// References to pages won over writes of 1 MiB wherever they were compared. Over a veth pair (MTU 1500, cubic),
 /// to a receiver that drops inside the kernel, the two threads together took 0.06 to 0.08 CPU-s a GB instead of
 /// 0.09 to 0.12 with both ends on one CPU, and 0.16 to 0.20 instead of 0.23 to 0.29 on two.
-enum Outlet<'a> {
+enum TransmitMethod<'a> {
     /// By writes of this message.
     Written(Vec<u8>),
     /// By references to constant pages.
     Spliced(Box<ZeroCopySender<'a>>),
 }
 
-impl<'a> Outlet<'a> {
+impl<'a> TransmitMethod<'a> {
     /// Whatever the mode wants and the kernel has: the record tells which.
     fn open(flow: &Flow<'_>, socket: &'a TcpStream) -> Result<Self> {
         let spliced = match flow.load.mode {

@@ -7,14 +7,15 @@ use std::{
     time::Duration,
 };
 
+use plumb_tests::{in_one_of_five, on_loopback};
 use units::{Bytes, Nanos};
 use workload::{Direction, Until};
 
 use super::{client_spec, flow, for_300_ms, server_spec, settings, total};
 use crate::{
-    Beat, Error, Observer, Stop,
+    Error, Observer, Progress, Stop,
     stream::{Server, run_client},
-    testing::{BUSY, HERE, Moves, in_one_of_five, on_loopback},
+    testing::{BUSY, HERE, Moves},
 };
 
 #[test]
@@ -101,7 +102,7 @@ fn a_server_that_dies_in_the_middle_is_named() {
 }
 
 #[test]
-fn a_stop_ends_both_ends_within_100_ms_and_beats_tell_what_was_received() {
+fn a_stop_ends_both_ends_within_100_ms_and_progress_tells_what_was_received() {
     in_one_of_five(stops);
 }
 
@@ -109,16 +110,16 @@ fn stops() {
     #[derive(Default)]
     struct Stopper(Stop, std::cell::Cell<(u64, u64)>);
     impl Observer for Stopper {
-        fn beat(&self, beat: Beat) {
+        fn progress(&self, progress: Progress) {
             // The one that follows the last thread's end covers what is left.
             if self.0.is_asked() {
                 return;
             }
             let (count, _) = self.1.get();
-            assert!(beat.covers >= Nanos::from_millis(90), "{beat:?}");
-            let received = count + beat.received.0;
+            assert!(progress.covers >= Nanos::from_millis(90), "{progress:?}");
+            let received = count + progress.received.0;
             self.1.set((received, sys::clock::monotonic()));
-            if received > 0 && beat.elapsed > Nanos::from_millis(290) {
+            if received > 0 && progress.elapsed > Nanos::from_millis(290) {
                 self.0.ask();
             }
         }

@@ -1,22 +1,23 @@
 //! Whole streams on a private loopback.
 
 mod ends;
+mod external_end;
 mod options;
 mod pacing;
 mod proxy;
 mod tcp;
-mod told;
 mod udp;
 
 use std::{net::SocketAddr, thread};
 
+use plumb_tests::on_loopback;
 use units::{Bytes, Nanos};
 use workload::{DatagramSample, Direction, EndSeries, Mode, StreamSettings, Transport, Until};
 
 use super::{Server, run_client};
 use crate::{
     ClientSpec, ServerSpec, Stop, StreamOutcome,
-    testing::{HERE, TOKEN, on_loopback},
+    testing::{HERE, TOKEN},
 };
 
 fn settings(direction: Direction, streams: u32, until: Until) -> StreamSettings {

@@ -1,5 +1,6 @@
 //! What is asked of sockets and threads is what they have, at both ends.
 
+use plumb_tests::on_loopback;
 use units::{Bytes, Nanos};
 use workload::{Direction, EndSeries, Mode, SocketFacts, SocketSettings, StreamSettings, Transport, Until};
 
@@ -7,7 +8,6 @@ use super::{client_spec, datagrams, flow, for_300_ms, server_spec, settings, tot
 use crate::{
     ClientSpec, ServerSpec, Stop, StreamOutcome,
     stream::{Server, run_client},
-    testing::on_loopback,
 };
 
 fn series(outcomes: &(StreamOutcome, StreamOutcome)) -> impl Iterator<Item = &EndSeries> {

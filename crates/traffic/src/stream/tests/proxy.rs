@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use plumb_tests::on_loopback;
 use units::{BitRate, Bytes, Nanos};
 use workload::{DatagramSample, Direction, Mode, StreamSettings, Until};
 
@@ -15,7 +16,7 @@ use super::{client_spec, counts, datagrams, server_spec};
 use crate::{
     Stop,
     stream::{Server, run_client},
-    testing::{HERE, on_loopback},
+    testing::HERE,
 };
 
 /// So few, and so small, that they fit the buffer of any socket: none is lost but by the proxy.

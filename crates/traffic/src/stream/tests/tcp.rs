@@ -2,6 +2,7 @@
 
 use std::{io::Write, net::TcpStream, thread, time::Duration};
 
+use plumb_tests::{in_one_of_five, on_loopback};
 use samples::ThreadRole;
 use units::{Bytes, Nanos};
 use workload::{Direction, EndSeries, StreamSettings, Until};
@@ -11,7 +12,7 @@ use crate::{
     ClientSpec, FlowId, Observer, ServerSpec, Stop,
     handshake::{Handshake, Purpose},
     stream::{Server, run_client},
-    testing::{HERE, TOKEN, in_one_of_five, on_loopback},
+    testing::{HERE, TOKEN},
 };
 
 /// What holds for any record: no gaps, the warm-up first and cut at its end, a sample at each interval.

@@ -2,6 +2,7 @@
 
 use std::{net::UdpSocket, thread, time::Duration};
 
+use plumb_tests::on_loopback;
 use units::{Bytes, Nanos};
 use workload::{Direction, EndSeries, Mode, StreamSettings, Until};
 
@@ -10,7 +11,7 @@ use crate::{
     Stop,
     handshake::{Handshake, Purpose},
     stream::{Server, run_client},
-    testing::{HERE, Moves, TOKEN, on_loopback},
+    testing::{HERE, Moves, TOKEN},
 };
 
 /// A receiver that has to wait for its turn begins late: in one of five times it did not have to.

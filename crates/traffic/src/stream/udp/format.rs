@@ -8,7 +8,7 @@ use codecs::iperf3::{CounterWidth, UdpHeader};
 
 /// How a datagram is numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DatagramFormat {
+pub enum DatagramFormat {
     /// With 32 bits, which come round: iperf3's default.
     Counter32,
     /// With 64 bits: iperf3's `--udp-counters-64bit`, and our own.
@@ -34,7 +34,7 @@ const CLOSING: u64 = 1 << 63;
 
 impl DatagramFormat {
     /// The length of the head.
-    pub(crate) const fn head(self) -> usize {
+    pub const fn head(self) -> usize {
         self.width().header()
     }
 

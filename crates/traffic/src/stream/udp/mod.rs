@@ -3,14 +3,14 @@
 mod dial;
 mod format;
 mod gather;
-mod inlet;
 mod opening;
 mod receive;
+mod receive_method;
 mod send;
 mod sequence;
 
 pub(super) use dial::greet;
-pub(crate) use format::DatagramFormat;
+pub use format::DatagramFormat;
 pub(super) use gather::{gather, listen};
 pub(crate) use opening::Opening;
 
@@ -21,9 +21,9 @@ use workload::EndSeries;
 
 use super::flow::Flow;
 use crate::{
-    crew::Shared,
     error::Result,
     socket::{TICK, limit_waits},
+    workers::Shared,
 };
 
 /// The shortest datagram of our own: its head.

@@ -12,7 +12,7 @@ pub(super) const LENGTH: usize = handshake::LENGTH + 8;
 
 /// A handshake, and what the server wants to hear again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Opening {
+pub struct Opening {
     pub(super) handshake: Handshake,
     pub(super) cookie: u64,
 }

@@ -14,20 +14,20 @@ use workload::{EndSeries, SocketFacts};
 use super::{
     dial::is_refused,
     format::{DatagramFormat, Head},
-    inlet::Inlet,
     opening::Opening,
+    receive_method::ReceiveMethod,
     sequence::{Arrivals, Datagram},
 };
 use crate::{
-    crew::{Shared, Spent},
     error::{Error, Result},
     socket::is_wait,
     stream::{
         GRACE, QUIET, RUNDOWN,
         flow::{Finish, Flow, Start},
         goal::{Patience, end_of_record},
-        pulse::Pulse,
+        interval_sampler::IntervalSampler,
     },
+    workers::{CpuMeter, Shared},
 };
 
 /// How long the first datagram may take to come.
@@ -44,12 +44,12 @@ const BUFFERFUL: u64 = 1 << 14;
 pub(super) struct Receiver<'a> {
     flow: &'a Flow<'a>,
     socket: &'a UdpSocket,
-    inlet: Inlet,
-    heard: Heard,
+    receive_method: ReceiveMethod,
+    headers: StreamHeaders,
 }
 
 /// What the datagrams say beside their payload.
-struct Heard {
+struct StreamHeaders {
     format: DatagramFormat,
     /// Whether the sender ends the stream by saying how many it sent.
     is_closed_by_sender: bool,
@@ -62,7 +62,7 @@ struct Heard {
 
 /// What one call brought.
 #[derive(Default)]
-struct Came {
+struct ReceivedBatch {
     /// Payload that came for the first time.
     bytes: usize,
     datagrams: u32,
@@ -73,48 +73,52 @@ struct Came {
 
 impl<'a> Receiver<'a> {
     pub(super) fn prepare(flow: &'a Flow<'a>, socket: &'a UdpSocket, format: DatagramFormat) -> Self {
-        let heard = Heard {
+        let headers = StreamHeaders {
             format,
             is_closed_by_sender: matches!(flow.finish, Finish::HalfClose),
             begun: !matches!(flow.start, Start::Opening(_)),
             closed: None,
             most: 0,
         };
-        Self { flow, socket, inlet: Inlet::open(flow.load.mode, socket), heard }
+        Self { flow, socket, receive_method: ReceiveMethod::open(flow.load.mode, socket), headers }
     }
 
     /// Receives until the end of the stream.
     pub(super) fn run(mut self, shared: &Shared<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let flow = self.flow;
-        let mut pulse = Pulse::begin(flow, shared, Arrivals::new());
-        self.await_first(&mut pulse, shared)?;
-        let spent = Spent::from_now();
-        let found = self.receive_all(&mut pulse)?;
-        let end = end_of_record(flow.load, pulse.begun(), pulse.latest(), found);
+        let mut sampler = IntervalSampler::begin(flow, shared, Arrivals::new());
+        self.await_first(&mut sampler, shared)?;
+        let spent = CpuMeter::from_now();
+        let found = self.receive_all(&mut sampler)?;
+        let end = end_of_record(flow.load, sampler.begun(), sampler.latest(), found);
         let thread = spent.until_now(flow.end, ThreadRole::Receive);
-        if self.heard.closed.is_some() {
-            self.linger(&mut pulse, found, shared)?;
+        if self.headers.closed.is_some() {
+            self.linger(&mut sampler, found, shared)?;
         }
-        if let Some((sent, _)) = self.heard.closed {
-            let late = pulse.sampled.announce(sent);
-            pulse.add(late);
+        if let Some((sent, _)) = self.headers.closed {
+            let late = sampler.sampled.announce(sent);
+            sampler.add(late);
         }
-        pulse.sampled.end();
-        let facts = SocketFacts { segments: Some(self.heard.most), ..flow.facts() };
-        Ok((pulse.finish(end, facts), thread))
+        sampler.sampled.end();
+        let facts = SocketFacts { segments: Some(self.headers.most), ..flow.facts() };
+        Ok((sampler.finish(end, facts), thread))
     }
 
     /// Says that it listens, until the stream has begun.
-    fn await_first(&mut self, pulse: &mut Pulse<'_, Arrivals>, shared: &Shared<'_>) -> Result<()> {
+    fn await_first(
+        &mut self,
+        sampler: &mut IntervalSampler<'_, Arrivals>,
+        shared: &Shared<'_>,
+    ) -> Result<()> {
         let since = monotonic();
-        while !self.heard.begun {
+        while !self.headers.begun {
             if let Start::Opening(said) = self.flow.start
                 && !self.flow.is_server()
             {
                 self.say(&said.encode())?;
             }
-            let came = self.receive(pulse)?;
-            pulse.add(came.bytes);
+            let came = self.receive(sampler)?;
+            sampler.add(came.bytes);
             shared.check()?;
             if monotonic() - since > PATIENCE.0 {
                 let missing = "the first datagram".into();
@@ -125,27 +129,27 @@ impl<'a> Receiver<'a> {
     }
 
     /// Returns when it found that the stream was over.
-    fn receive_all(&mut self, pulse: &mut Pulse<'_, Arrivals>) -> Result<u64> {
-        let patience = Patience::of(self.flow, pulse.begun());
+    fn receive_all(&mut self, sampler: &mut IntervalSampler<'_, Arrivals>) -> Result<u64> {
+        let patience = Patience::of(self.flow, sampler.begun());
         loop {
-            if let Some((_, at)) = self.heard.closed {
+            if let Some((_, at)) = self.headers.closed {
                 return Ok(at);
             }
-            let Came { bytes, datagrams, now, .. } = self.receive(pulse)?;
-            pulse.count(bytes, now)?;
+            let ReceivedBatch { bytes, datagrams, now, .. } = self.receive(sampler)?;
+            sampler.count(bytes, now)?;
             match datagrams {
-                0 => patience.check(self.flow, pulse, now)?,
-                _ => patience.check_ends(self.flow, pulse, now)?,
+                0 => patience.check(self.flow, sampler, now)?,
+                _ => patience.check_ends(self.flow, sampler, now)?,
             }
-            if self.flow.is_told() {
-                return self.run_down(pulse, now);
+            if self.flow.is_ended() {
+                return self.run_down(sampler, now);
             }
         }
     }
 
     /// Takes what is still under way. A thread that has to wait for its turn finds it in the socket's buffer,
     /// however late it comes; it then waits for nothing more.
-    fn run_down(&mut self, pulse: &mut Pulse<'_, Arrivals>, told: u64) -> Result<u64> {
+    fn run_down(&mut self, sampler: &mut IntervalSampler<'_, Arrivals>, told: u64) -> Result<u64> {
         sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
         let (mut latest, mut taken) = (told, 0);
         let mut waits = true;
@@ -154,30 +158,35 @@ impl<'a> Receiver<'a> {
                 waits = false;
                 self.socket.set_nonblocking(true).map_err(Error::socket("end", || self.flow.name.clone()))?;
             }
-            let Came { bytes, datagrams, now, .. } = self.receive(pulse)?;
+            let ReceivedBatch { bytes, datagrams, now, .. } = self.receive(sampler)?;
             if datagrams == 0 {
                 break;
             }
             latest = now;
             taken += u64::from(datagrams);
-            pulse.count(bytes, now)?;
+            sampler.count(bytes, now)?;
         }
         Ok(told)
     }
 
     /// Counts what was overtaken by the sender's last word, which takes no more time, and answers that word when
     /// it is repeated, and once or twice unasked: the answer may have been lost. A sender that does not end is left.
-    fn linger(&mut self, pulse: &mut Pulse<'_, Arrivals>, closed: u64, shared: &Shared<'_>) -> Result<()> {
-        let (mut heard, mut said) = (closed, closed);
-        while monotonic() - heard < LINGER.0 && monotonic() - closed < GRACE.0 {
-            let came = self.receive(pulse)?;
+    fn linger(
+        &mut self,
+        sampler: &mut IntervalSampler<'_, Arrivals>,
+        closed: u64,
+        shared: &Shared<'_>,
+    ) -> Result<()> {
+        let (mut latest, mut said) = (closed, closed);
+        while monotonic() - latest < LINGER.0 && monotonic() - closed < GRACE.0 {
+            let came = self.receive(sampler)?;
             if came.datagrams > 0 {
-                heard = came.now;
+                latest = came.now;
             } else if came.now.saturating_sub(said) >= AGAIN.0 {
                 said = came.now;
                 self.answer(&came)?;
             }
-            pulse.add(came.bytes);
+            sampler.add(came.bytes);
             shared.check()?;
         }
         Ok(())
@@ -185,20 +194,20 @@ impl<'a> Receiver<'a> {
 
     /// One call, and its answer where one is due.
     #[inline]
-    fn receive(&mut self, pulse: &mut Pulse<'_, Arrivals>) -> Result<Came> {
-        let heard = &mut self.heard;
-        let mut came = Came::default();
-        let received = self.inlet.receive(self.socket, |datagram, now| {
+    fn receive(&mut self, sampler: &mut IntervalSampler<'_, Arrivals>) -> Result<ReceivedBatch> {
+        let headers = &mut self.headers;
+        let mut came = ReceivedBatch::default();
+        let received = self.receive_method.receive(self.socket, |datagram, now| {
             came.now = now;
             came.datagrams += 1;
-            heard.hear(datagram, &mut came, pulse);
+            headers.hear(datagram, &mut came, sampler);
         });
         match received {
             Ok(()) => {}
             Err(error) if is_wait(&error) || is_refused(&error) => came.now = monotonic(),
             Err(error) => return Err(Error::socket("receive on", || self.flow.name.clone())(error)),
         }
-        heard.most = heard.most.max(came.datagrams);
+        headers.most = headers.most.max(came.datagrams);
         if came.opening.is_some() || came.closing {
             self.answer(&came)?;
         }
@@ -207,14 +216,14 @@ impl<'a> Receiver<'a> {
 
     /// The sender repeats its first and its last word until it hears them again.
     #[cold]
-    fn answer(&self, came: &Came) -> Result<()> {
+    fn answer(&self, came: &ReceivedBatch) -> Result<()> {
         if let (Some(said), Start::Opening(known)) = (came.opening, self.flow.start)
             && self.flow.is_server()
             && said.greeting() == known.greeting()
         {
             self.say(&known.encode())?;
         }
-        match self.heard.closed {
+        match self.headers.closed {
             Some((sent, _)) => self.say(&DatagramFormat::closing(sent)),
             None => Ok(()),
         }
@@ -230,37 +239,42 @@ impl<'a> Receiver<'a> {
     }
 }
 
-impl Heard {
+impl StreamHeaders {
     #[inline]
-    fn hear(&mut self, datagram: &[u8], came: &mut Came, pulse: &mut Pulse<'_, Arrivals>) {
+    fn hear(
+        &mut self,
+        datagram: &[u8],
+        came: &mut ReceivedBatch,
+        sampler: &mut IntervalSampler<'_, Arrivals>,
+    ) {
         if let Some(said) = Opening::decode(datagram) {
             came.opening = Some(said);
             return;
         }
         match self.format.read(datagram) {
             Some(Head::Data { number, sent }) => {
-                self.begin(came.now, pulse);
-                let number = self.format.whole(number, pulse.sampled.highest());
+                self.begin(came.now, sampler);
+                let number = self.format.whole(number, sampler.sampled.highest());
                 let datagram = Datagram { number, sent, now: came.now, bytes: datagram.len() };
-                came.bytes += pulse.sampled.note(datagram);
+                came.bytes += sampler.sampled.note(datagram);
             }
             Some(Head::Closing { sent }) if self.is_closed_by_sender => {
-                self.begin(came.now, pulse);
+                self.begin(came.now, sampler);
                 // A sender that does not hear its own word again says it once more.
                 self.closed = Some((sent, self.closed.map_or(came.now, |(_, first)| first)));
                 came.closing = true;
             }
             // Another stream's greeting, or its answer, said again.
             None if Connect::parse_request(datagram).or(Connect::parse_reply(datagram)).is_some() => {}
-            Some(Head::Closing { .. }) | None => pulse.sampled.stray(),
+            Some(Head::Closing { .. }) | None => sampler.sampled.stray(),
         }
     }
 
     #[inline]
-    fn begin(&mut self, now: u64, pulse: &mut Pulse<'_, Arrivals>) {
+    fn begin(&mut self, now: u64, sampler: &mut IntervalSampler<'_, Arrivals>) {
         if !self.begun {
             self.begun = true;
-            pulse.begin_again(now);
+            sampler.begin_again(now);
         }
     }
 }

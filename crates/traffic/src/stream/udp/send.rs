@@ -12,17 +12,17 @@ use workload::{DatagramSample, EndSeries, Mode, SocketFacts};
 
 use super::{dial::is_refused, format::DatagramFormat, opening};
 use crate::{
-    crew::{Shared, Spent},
     error::{Error, Result},
     socket::{TICK, is_wait},
     stream::{
         GRACE,
         flow::{Finish, Flow, Start},
         goal::Goal,
+        interval_sampler::{IntervalSampler, Sampled},
         pace::{Pace, await_due},
-        pulse::{Pulse, Sampled},
         series::Reading,
     },
+    workers::{CpuMeter, Shared},
 };
 
 /// How long the receiver may take to begin.
@@ -33,7 +33,7 @@ pub(super) struct Sender<'a> {
     flow: &'a Flow<'a>,
     socket: &'a UdpSocket,
     format: DatagramFormat,
-    outlet: Outlet,
+    transmit_method: TransmitMethod,
     pace: Option<Pace>,
 }
 
@@ -63,26 +63,26 @@ impl<'a> Sender<'a> {
             set_timer_slack(1)?;
         }
         let length = flow.load.message.0 as usize;
-        let outlet = match flow.load.mode {
-            Mode::App => Outlet::One(vec![0xA5; length]),
-            Mode::Limit => Outlet::Many(SendBatch::new(at_once(length), length, true)?),
+        let transmit_method = match flow.load.mode {
+            Mode::App => TransmitMethod::One(vec![0xA5; length]),
+            Mode::Limit => TransmitMethod::Many(SendBatch::new(at_once(length), length, true)?),
         };
-        Ok(Self { flow, socket, format, outlet, pace })
+        Ok(Self { flow, socket, format, transmit_method, pace })
     }
 
-    /// Sends until the end, then says how many there were, unless the end is the dialect's affair.
+    /// Sends until the end, then says how many there were, unless the end is the protocol's affair.
     pub(super) fn run(mut self, shared: &Shared<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let flow = self.flow;
         if let Start::Opening(said) = flow.start {
             self.open(said, shared)?;
         }
-        let spent = Spent::from_now();
-        let mut pulse = Pulse::begin(flow, shared, Departures::default());
-        self.send_all(&mut pulse)?;
+        let spent = CpuMeter::from_now();
+        let mut sampler = IntervalSampler::begin(flow, shared, Departures::default());
+        self.send_all(&mut sampler)?;
         let thread = spent.until_now(flow.end, ThreadRole::Send);
-        let segments = u32::try_from(self.outlet.per_message()).ok();
-        let sent = pulse.sampled.sent;
-        let series = pulse.finish(monotonic(), SocketFacts { segments, ..flow.facts() });
+        let segments = u32::try_from(self.transmit_method.per_message()).ok();
+        let sent = sampler.sampled.sent;
+        let series = sampler.finish(monotonic(), SocketFacts { segments, ..flow.facts() });
         if matches!(flow.finish, Finish::HalfClose) {
             self.close(sent, shared)?;
         }
@@ -90,32 +90,32 @@ impl<'a> Sender<'a> {
         Ok((EndSeries { lateness, skipped, ..series }, thread))
     }
 
-    fn send_all(&mut self, pulse: &mut Pulse<'_, Departures>) -> Result<()> {
+    fn send_all(&mut self, sampler: &mut IntervalSampler<'_, Departures>) -> Result<()> {
         let length = self.flow.load.message.0;
-        let most = self.outlet.capacity() as u64;
-        let goal = Goal::of(self.flow, pulse.begun());
-        let mut now = pulse.begun();
+        let most = self.transmit_method.capacity() as u64;
+        let goal = Goal::of(self.flow, sampler.begun());
+        let mut now = sampler.begun();
         if let Some(pace) = &mut self.pace {
             pace.begin(now);
         }
-        while !goal.is_reached(pulse, now) && !self.flow.is_told() {
-            let mut many = most.min(goal.left(pulse).div_ceil(length));
+        while !goal.is_reached(sampler, now) && !self.flow.is_ended() {
+            let mut many = most.min(goal.left(sampler).div_ceil(length));
             if let Some(pace) = &mut self.pace {
-                let due = await_due(pace, || pulse.wake().min(goal.wake(pulse)), now);
+                let due = await_due(pace, || sampler.wake().min(goal.wake(sampler)), now);
                 now = due.now;
                 many = many.min(due.messages);
                 if many == 0 {
-                    pulse.count(0, now)?;
+                    sampler.count(0, now)?;
                     continue;
                 }
             }
-            let sent = self.send(many as usize, pulse.sampled.sent, now)?;
+            let sent = self.send(many as usize, sampler.sampled.sent, now)?;
             if let Some(pace) = &mut self.pace {
                 pace.leave(sent as u64, now);
             }
             now = monotonic();
-            pulse.sampled.sent += sent as u64;
-            pulse.count(sent * length as usize, now)?;
+            sampler.sampled.sent += sent as u64;
+            sampler.count(sent * length as usize, now)?;
         }
         Ok(())
     }
@@ -126,12 +126,12 @@ impl<'a> Sender<'a> {
         let written = |index: usize, datagram: &mut [u8]| {
             self.format.write(datagram, before + 1 + index as u64, now);
         };
-        match self.outlet.send(self.socket, many, written) {
+        match self.transmit_method.send(self.socket, many, written) {
             Ok(sent) => Ok(sent),
             Err(error) if is_wait(&error) || is_full(&error) => Ok(0),
-            Err(error) if self.outlet.per_message() > 1 && is_uncut(&error) => {
+            Err(error) if self.transmit_method.per_message() > 1 && is_uncut(&error) => {
                 let length = self.flow.load.message.0 as usize;
-                self.outlet = Outlet::Many(SendBatch::new(at_once(length), length, false)?);
+                self.transmit_method = TransmitMethod::Many(SendBatch::new(at_once(length), length, false)?);
                 Ok(0)
             }
             Err(error) => Err(Error::socket("send on", || self.flow.name.clone())(error)),
@@ -195,14 +195,14 @@ impl<'a> Sender<'a> {
 }
 
 /// How datagrams get into the kernel.
-enum Outlet {
+enum TransmitMethod {
     /// One a call, as an ordinary application sends it.
     One(Vec<u8>),
     /// Many a call.
     Many(SendBatch),
 }
 
-impl Outlet {
+impl TransmitMethod {
     fn capacity(&self) -> usize {
         match self {
             Self::One(_) => 1,

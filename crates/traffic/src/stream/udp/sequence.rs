@@ -11,7 +11,7 @@
 use units::Nanos;
 use workload::DatagramSample;
 
-use crate::stream::{pulse::Sampled, series::Reading};
+use crate::stream::{interval_sampler::Sampled, series::Reading};
 
 /// How many numbers below the highest are remembered: 32 KiB of bits, of which a line or two is in use where
 /// order is kept.
@@ -36,7 +36,7 @@ pub(super) struct Arrivals {
     /// Received under numbers that the sender turned out never to have sent.
     unsent: u64,
     jitter: Jitter,
-    told: Told,
+    reported: ReportedCounts,
 }
 
 /// A datagram as it came: when it was sent by any clock, and when it came (ns).
@@ -50,7 +50,7 @@ pub(super) struct Datagram {
 
 /// What was told by samples.
 #[derive(Default)]
-struct Told {
+struct ReportedCounts {
     received: u64,
     reordered: u64,
     duplicates: u64,
@@ -71,7 +71,7 @@ impl Arrivals {
             strays: 0,
             unsent: 0,
             jitter: Jitter::default(),
-            told: Told::default(),
+            reported: ReportedCounts::default(),
         }
     }
 
@@ -208,8 +208,8 @@ impl Sampled for Arrivals {
         let Self { received, reordered, duplicates, strays, .. } = *self;
         // Whatever a stranger's numbers say, the difference is one.
         let lost = self.highest.cast_signed().saturating_sub_unsigned(received - self.unsent);
-        let now = Told { received, reordered, duplicates, strays, lost };
-        let before = std::mem::replace(&mut self.told, now);
+        let now = ReportedCounts { received, reordered, duplicates, strays, lost };
+        let before = std::mem::replace(&mut self.reported, now);
         let datagrams = DatagramSample {
             count: received - before.received,
             lost: lost.saturating_sub(before.lost),

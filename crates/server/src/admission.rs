@@ -1,0 +1,284 @@
+//! From a peer that has said what it wants to a client that is served: checked, queued, on a thread of its own.
+
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+
+use codecs::iperf3::{Cookie, ErrorCode, Params, server::Machine};
+use sys::{clock::monotonic, poller::Interest};
+use traffic::{
+    Error, Refused, Result, Stop,
+    connect::CONTROL,
+    dial,
+    handshake::{Handshake, Purpose},
+};
+use workload::Transport;
+
+use super::{
+    admission_check::{Denial, check_limits},
+    admission_queue::{Admission, LIMIT, QueuedTest},
+    auth_worker::{CheckedLogin, Login},
+    event::{Event, Refusal},
+    event_loop::EventLoop,
+    pending::{PendingConnection, dismiss},
+    session::{self, ServerContext, SessionId},
+    sessions::{Conversation, Ingress, RequestIngress, Sessions, StreamIngress},
+};
+use crate::iperf3::server::{AdmittedTest, DataConnection};
+
+/// Data connections of all iperf3 tests together, each with a thread; one test has 256 at most.
+const STREAMS: usize = 1024;
+/// What a client is told that has not proved who it is, and what the watcher is.
+const UNKNOWN: Denial = Denial { told: (ErrorCode::AUTHORIZATION, 0), because: Refusal::Unknown };
+/// Connections for one request that may wait for a thread of their client.
+const REQUESTS: usize = 256;
+
+impl<'scope> EventLoop<'scope, '_> {
+    /// A data connection of a test under way.
+    pub(super) fn give_stream(&mut self, order: u64, connection: PendingConnection, cookie: Cookie) {
+        // Closing it would do the same, but it is handed on.
+        let _ = self.poller.remove(&connection.socket);
+        if !self.sessions.give(cookie, DataConnection::Tcp { order, socket: connection.socket }) {
+            self.log.refused(connection.peer, Refusal::Parameters, monotonic());
+        }
+    }
+
+    /// An iperf3 client has sent its parameters: it is checked, and queued.
+    pub(super) fn check_login(
+        &mut self,
+        order: u64,
+        connection: PendingConnection,
+        cookie: Cookie,
+        machine: Box<Machine>,
+        params: Box<Params>,
+    ) {
+        let (now, PendingConnection { socket, peer, .. }) = (monotonic(), connection);
+        let Ok(local) = socket.local_addr() else { return };
+        // It is not read from while its login is checked.
+        if self.poller.remove(&socket).is_err() {
+            return self.log.refused(peer, Refusal::ConnectionLimit, now);
+        }
+        let test = QueuedTest { order, socket, peer, local, cookie, machine, params, since: now };
+        match self.auth_worker.log_in(test, self.keys, now) {
+            Login::Needless(test) => self.enqueue(test, now),
+            Login::Pending => {}
+            Login::Refused(test) => self.refuse(test, UNKNOWN, now),
+            Login::Busy(test) => test.deny(&mut self.log, now),
+        }
+    }
+
+    pub(super) fn take_checked_logins(&mut self, now: u64) {
+        while let Some(CheckedLogin { mut test, known }) = self.auth_worker.next_checked() {
+            if known {
+                test.since = now;
+                self.enqueue(test, now);
+            } else {
+                self.auth_worker.failed(test.peer.ip(), now);
+                self.refuse(test, UNKNOWN, now);
+            }
+        }
+    }
+
+    fn refuse(&mut self, mut test: QueuedTest, denial: Denial, now: u64) {
+        self.log.refused(test.peer, denial.because, now);
+        let (code, number) = denial.told;
+        test.machine.refuse(code, number);
+        dismiss(&test.socket, &mut test.machine);
+    }
+
+    /// A client that is known is queued, if what it asks for may be served.
+    fn enqueue(&mut self, test: QueuedTest, now: u64) {
+        let (order, peer) = (test.order, test.peer);
+        if let Err(denial) = check_limits(&test.params, &self.context.config.limits) {
+            return self.refuse(test, denial, now);
+        }
+        if self.poller.add(&test.socket, order, Interest::Read).is_err() {
+            return self.log.refused(peer, Refusal::ConnectionLimit, now);
+        }
+        if self.queue.count() >= LIMIT {
+            return test.deny(&mut self.log, now);
+        }
+        self.queue.add(test);
+        self.admit_waiting(now);
+        if let Some(before) = self.queue.position(order).filter(|_| self.context.config.queue) {
+            self.context.watcher.event(Event::Waits { peer, before });
+        }
+    }
+
+    /// Serves those that may begin, and refuses those that have no hope of it.
+    pub(super) fn admit_waiting(&mut self, now: u64) {
+        while let Some(test) = self.queue.next(|test| admission(test, &self.sessions, &self.context)) {
+            let begun = self.begin_iperf3(test);
+            self.tell(begun);
+        }
+        self.queue.drop_late(|test| admission(test, &self.sessions, &self.context), &mut self.log, now);
+    }
+
+    fn begin_iperf3(&mut self, test: QueuedTest) -> Result<()> {
+        // It stays with the client's thread, which waits for it in its own way.
+        self.poller.remove(&test.socket)?;
+        let QueuedTest { socket, peer, local, cookie, machine, params, .. } = test;
+        let count = params.streams().len();
+        let (stream_ingress, arriving) = StreamIngress::new(cookie, params.transport(), (peer, local), count);
+        let (gathering, waker) = (stream_ingress.gathering(), self.waker.clone());
+        let load = params.load();
+        let gathered = Box::new(move || {
+            gathering.store(false, std::sync::atomic::Ordering::Relaxed);
+            waker.wake();
+        });
+        let admitted = AdmittedTest {
+            control: socket,
+            cookie,
+            machine,
+            params,
+            load,
+            arriving,
+            patience: self.context.config.patience(),
+            gathered,
+        };
+        self.begin(peer, local, Some(Ingress::Streams(stream_ingress)), move |context, session| {
+            session::iperf3(context, session, admitted);
+        })
+    }
+
+    pub(super) fn begin_native(&mut self, connection: PendingConnection, said: Handshake) {
+        match said.purpose {
+            _ if !self.serves_anybody() => self.turn_away(&connection, Refusal::NoLogin, Refused::Login),
+            Purpose::PingPong => self.begin_stream(connection, None, session::ping_pong),
+            // Which of two it is for a further connection could not say.
+            Purpose::Connect if said.number == CONTROL && self.sessions.has_token(said.token) => {
+                self.log.refused(connection.peer, Refusal::Token, monotonic());
+            }
+            Purpose::Connect if said.number == CONTROL => {
+                let (requests, arriving) = RequestIngress::new(said.token, connection.peer.ip(), REQUESTS);
+                self.begin_stream(
+                    connection,
+                    Some(Ingress::Requests(requests)),
+                    move |context, session, control| {
+                        session::connect(context, session, &control, arriving);
+                    },
+                );
+            }
+            Purpose::Connect => self.give_request(connection, said),
+            _ => self.turn_away(&connection, Refusal::Parameters, Refused::Kind),
+        }
+    }
+
+    /// A client of our own is told why.
+    fn turn_away(&mut self, connection: &PendingConnection, because: Refusal, word: Refused) {
+        self.log.refused(connection.peer, because, monotonic());
+        dial::refuse(&connection.socket, word);
+    }
+
+    pub(super) fn begin_sockperf(&mut self, connection: PendingConnection, first: Vec<u8>) {
+        if !self.serves_anybody() {
+            return self.log.refused(connection.peer, Refusal::NoLogin, monotonic());
+        }
+        self.begin_stream(connection, None, move |context, session, socket| {
+            session::sockperf(context, session, &socket, &first);
+        });
+    }
+
+    /// Serves datagrams on a socket that is connected to their sender.
+    pub(super) fn begin_datagrams(
+        &mut self,
+        socket: UdpSocket,
+        local: SocketAddr,
+        conversation: Conversation,
+    ) {
+        let ready = socket.set_nonblocking(false).map_err(Error::socket("prepare", || "a UDP socket"));
+        let ingress = Some(Ingress::Datagrams(conversation.clone()));
+        let begun = ready.and_then(|()| {
+            self.begin(conversation.peer, local, ingress, move |context, session| {
+                session::datagrams(context, session, socket, &conversation);
+            })
+        });
+        self.tell(begun);
+    }
+
+    /// Whether clients are served that cannot prove who they are.
+    pub(super) const fn serves_anybody(&self) -> bool {
+        self.context.config.auth.is_none()
+    }
+
+    /// Whether one more may be served.
+    pub(super) fn has_room(&self) -> bool {
+        has_room(&self.sessions, &self.context)
+    }
+
+    /// Serves a connection, if there is a place.
+    fn begin_stream(
+        &mut self,
+        connection: PendingConnection,
+        ingress: Option<Ingress>,
+        work: impl FnOnce(ServerContext<'_>, &SessionId, TcpStream) + Send + 'scope,
+    ) {
+        if !self.has_room() {
+            return self.turn_away(&connection, Refusal::Busy, Refused::Busy);
+        }
+        let PendingConnection { socket, peer, .. } = connection;
+        let begun = self.prepare(&socket, peer).and_then(|local| {
+            self.begin(peer, local, ingress, move |context, session| work(context, session, socket))
+        });
+        self.tell(begun);
+    }
+
+    /// A connection for one request of a client that is served.
+    fn give_request(&mut self, connection: PendingConnection, said: Handshake) {
+        let PendingConnection { socket, peer, .. } = connection;
+        let ready = self.prepare(&socket, peer).is_ok();
+        if !(ready && self.sessions.give_request(peer.ip(), socket, said)
+            || self.sessions.had_token(said.token))
+        {
+            self.log.refused(peer, Refusal::Parameters, monotonic());
+        }
+    }
+
+    /// Makes a connection one that waits, and says where it came to.
+    fn prepare(&self, socket: &TcpStream, peer: SocketAddr) -> Result<SocketAddr> {
+        let named = || format!("a connection with {peer}");
+        self.poller.remove(socket)?;
+        socket.set_nonblocking(false).map_err(Error::socket("prepare", named))?;
+        socket.local_addr().map_err(Error::socket("read the address of", named))
+    }
+
+    fn begin(
+        &mut self,
+        peer: SocketAddr,
+        local: SocketAddr,
+        ingress: Option<Ingress>,
+        work: impl FnOnce(ServerContext<'_>, &SessionId) + Send + 'scope,
+    ) -> Result<()> {
+        let context = self.context;
+        // A test of iperf3 is told why it ends; whoever has no way to hear so is ended from here.
+        let limit = (!matches!(ingress, Some(Ingress::Streams(_)))).then_some(context.config.limits.duration);
+        let work = move |number, stop: &Stop| {
+            work(ServerContext { stop, ..context }, &SessionId { number, peer, local });
+        };
+        self.sessions.begin(self.scope, (peer, limit), ingress, &self.waker, work)
+    }
+
+    /// A client that could not be served is no reason to end.
+    fn tell(&self, begun: Result<()>) {
+        if let Err(error) = begun {
+            self.context.watcher.event(Event::Trouble { error: &error });
+        }
+    }
+}
+
+fn has_room(sessions: &Sessions<'_>, context: &ServerContext<'_>) -> bool {
+    let served = context.config.once && sessions.begun() > 0;
+    !served && sessions.count() < context.config.limits.clients
+}
+
+fn admission(test: &QueuedTest, sessions: &Sessions<'_>, context: &ServerContext<'_>) -> Admission {
+    let place = has_room(sessions, context);
+    let alone = !(context.config.queue && sessions.has_test());
+    // Streams over UDP do not say whose they are: tests of one peer gather them one after another.
+    let mixed =
+        test.params.transport() == Transport::Udp && sessions.gathering_datagrams(test.peer.ip()).is_some();
+    let room = sessions.streams() + test.params.streams().len() <= STREAMS;
+    match (place && room && alone && !mixed, (place && room) || context.config.queue) {
+        (true, _) => Admission::Now,
+        (false, true) => Admission::Later,
+        (false, false) => Admission::Busy,
+    }
+}

@@ -1,0 +1,92 @@
+//! Whether an iperf3 test may be served: who asks, and for how much. Pure but for randomness and the time of day.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use codecs::iperf3::{
+    ErrorCode, Params,
+    auth::{Claim, Denied, Padding, PrivateKey, Users},
+};
+use traffic::{Error, Result, random_bytes};
+use units::Nanos;
+
+use super::{config::Auth, event::Refusal};
+use crate::Limits;
+
+/// What clients have to prove who they are with.
+pub(super) struct LoginKeys {
+    key: PrivateKey,
+    users: Users,
+    /// Seconds.
+    skew: i64,
+}
+
+impl LoginKeys {
+    pub(super) fn new(auth: &Auth) -> Result<Self> {
+        let key = PrivateKey::from_pem(&auth.private_key).map_err(|error| Error::Setting {
+            setting: "the private key",
+            value: error.to_string(),
+            allowed: "an RSA key in PEM without a passphrase",
+        })?;
+        let skew = i64::try_from(auth.skew.0 / Nanos::from_secs(1).0).unwrap_or(i64::MAX);
+        Ok(Self { key, users: Users::parse(&auth.users), skew })
+    }
+
+    /// Whether it is worth the work to [`check`](Self::check) it.
+    pub(super) fn may_know(&self, params: &Params) -> bool {
+        params.authtoken.as_deref().is_some_and(|token| Claim::may_open(token, &self.key))
+    }
+
+    /// Whether the client is who it says: milliseconds of work. Both paddings are tried: a client's version does
+    /// not tell which.
+    pub(super) fn check(&self, params: &Params) -> std::result::Result<(), Denied> {
+        let token = params.authtoken.as_deref().ok_or(Denied::Absent)?;
+        let open = |padding| Claim::open(token, &self.key, padding, &mut random_bytes);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let now = i64::try_from(now).unwrap_or(i64::MAX);
+        let checked = |claim: Claim| claim.judge(&self.users, now, self.skew);
+        let oaep = open(Padding::Oaep).and_then(checked);
+        let pkcs = open(Padding::Pkcs1v15).and_then(checked);
+        oaep.or(pkcs)
+    }
+}
+
+/// Why a test may not be served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Denial {
+    /// What the client is told: iperf3's number, and one that says more.
+    pub(super) told: (ErrorCode, i32),
+    /// What the watcher is told.
+    pub(super) because: Refusal,
+}
+
+/// Whether a test asks for no more than is allowed.
+pub(super) fn check_limits(params: &Params, limits: &Limits) -> std::result::Result<(), Denial> {
+    let load = params.load();
+    let flows = f64::from(load.streams) * load.direction.flows().len() as f64;
+    let rate = load.rate.map(|rate| rate.0 * flows);
+    // iperf3's clients know no word for most limits: they are told the nearest one.
+    let denied = |ours: (ErrorCode, i32), nearest: ErrorCode| {
+        let told = if params.plumb.is_some() { ours } else { (nearest, 0) };
+        Err(Denial { told, because: Refusal::Limit })
+    };
+    if let Some(limit) = limits.rate.filter(|limit| rate.is_some_and(|asked| asked > limit.0)) {
+        return denied(ErrorCode::of_rate(limit), ErrorCode::TOTAL_RATE);
+    }
+    match (load.until, limits.bytes) {
+        (workload::Until::Elapsed(time), _) if load.warmup + time > limits.duration => {
+            denied(ErrorCode::of_time(limits.duration), too_long(params))
+        }
+        (workload::Until::Sent(bytes), Some(limit)) if bytes > limit => {
+            denied(ErrorCode::of_bytes(limit), ErrorCode::TOTAL_RATE)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Clients before 3.20 know no word for it but one about the duration.
+fn too_long(params: &Params) -> ErrorCode {
+    let version = params.client_version.as_deref().unwrap_or_default();
+    let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().unwrap_or(0));
+    let version = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+    if version >= (3, 20) { ErrorCode::MAX_DURATION } else { ErrorCode::DURATION }
+}

@@ -1,0 +1,193 @@
+//! The log of a server, written by a thread of its own: a reader that is slow or stopped stops no client.
+//!
+//! What waits to be written is bounded; what finds no room is counted, and the count is written. It does not know where.
+
+use std::{
+    io,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel},
+    },
+    thread,
+    time::Duration,
+};
+
+use sys::clock::monotonic;
+
+use super::line_limiter::LineLimiter;
+
+/// Lines that may wait to be written,
+const LINES: usize = 4096;
+/// and their bytes: the JSON of a test of many connections takes megabytes.
+const BYTES: usize = 64 << 20;
+/// How long the reader may take for what is left at the end, without taking anything.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogTarget {
+    Stdout,
+    Stderr,
+}
+
+/// Takes lines from any thread, and never waits.
+pub struct EventLog {
+    lines: Option<SyncSender<(LogTarget, String)>>,
+    state: Arc<State>,
+    over: Mutex<Receiver<()>>,
+    begun: u64,
+    limiter: Mutex<LineLimiter>,
+}
+
+#[derive(Default)]
+struct State {
+    /// That wait.
+    bytes: AtomicUsize,
+    written: AtomicU64,
+    dropped: AtomicU64,
+}
+
+impl EventLog {
+    /// Begins the thread that calls `write`.
+    ///
+    /// # Errors
+    /// When the kernel grants no thread.
+    pub fn start(write: impl FnMut(LogTarget, &str) + Send + 'static) -> io::Result<Self> {
+        let (lines, coming) = sync_channel(LINES);
+        let (done, over) = channel();
+        let state = Arc::new(State::default());
+        let own = Arc::clone(&state);
+        thread::Builder::new().name("log".into()).spawn(move || {
+            write_all(&coming, &own, write);
+            // Nobody waits any more: that is as well.
+            let _ = done.send(());
+        })?;
+        Ok(Self {
+            lines: Some(lines),
+            state,
+            over: Mutex::new(over),
+            begun: monotonic(),
+            limiter: Mutex::default(),
+        })
+    }
+
+    /// Writes a line, unless it is one of many at once.
+    pub fn write_some(&self, to: LogTarget, line: String) {
+        let now = Duration::from_nanos(monotonic() - self.begun);
+        let allowed = self.limiter.lock().unwrap_or_else(PoisonError::into_inner).allows(now);
+        if allowed { self.write(to, line) } else { self.miss() }
+    }
+
+    /// Writes a line when its turn comes, if there is room until then.
+    pub fn write(&self, to: LogTarget, line: String) {
+        let length = line.len();
+        let room = self.state.bytes.fetch_add(length, Ordering::Relaxed) + length <= BYTES;
+        let taken = room && self.lines.as_ref().is_some_and(|lines| lines.try_send((to, line)).is_ok());
+        if !taken {
+            self.state.bytes.fetch_sub(length, Ordering::Relaxed);
+            self.miss();
+        }
+    }
+
+    fn miss(&self) {
+        self.state.dropped.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Waits until all is written, as long as somebody reads.
+impl Drop for EventLog {
+    fn drop(&mut self) {
+        self.lines = None;
+        let mut written = self.state.written.load(Ordering::Relaxed);
+        let over = self.over.get_mut().unwrap_or_else(PoisonError::into_inner);
+        while let Err(RecvTimeoutError::Timeout) = over.recv_timeout(PATIENCE) {
+            let now = self.state.written.load(Ordering::Relaxed);
+            if now == written {
+                return;
+            }
+            written = now;
+        }
+    }
+}
+
+fn write_all(coming: &Receiver<(LogTarget, String)>, state: &State, mut write: impl FnMut(LogTarget, &str)) {
+    while let Ok((to, line)) = coming.recv() {
+        write(to, &line);
+        state.bytes.fetch_sub(line.len(), Ordering::Relaxed);
+        state.written.fetch_add(1, Ordering::Relaxed);
+        tell_dropped(state, &mut write);
+    }
+    tell_dropped(state, &mut write);
+}
+
+fn tell_dropped(state: &State, write: &mut impl FnMut(LogTarget, &str)) {
+    let dropped = state.dropped.swap(0, Ordering::Relaxed);
+    if dropped > 0 {
+        write(LogTarget::Stderr, &format!("{dropped} events not shown"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    type Lines = Arc<Mutex<Vec<String>>>;
+
+    /// A log whose reader takes nothing until it is told to.
+    fn stopped() -> (EventLog, SyncSender<()>, Lines) {
+        let (go, wait) = sync_channel::<()>(1);
+        let lines = Lines::default();
+        let kept = Arc::clone(&lines);
+        let log = EventLog::start(move |_, line| {
+            // Once told, and after whoever tells is gone, it goes on.
+            let _ = wait.recv();
+            kept.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
+        });
+        (log.expect("a thread"), go, lines)
+    }
+
+    fn written(lines: &Lines) -> Vec<String> {
+        lines.lock().expect("no panic").clone()
+    }
+
+    #[test]
+    fn a_reader_that_stops_stops_nobody_and_what_it_missed_is_counted() {
+        let (log, go, lines) = stopped();
+        for number in 0..LINES + 1000 {
+            log.write(LogTarget::Stdout, number.to_string());
+        }
+        drop(go);
+        drop(log);
+        let lines = written(&lines);
+        let number = |line: &String| line.parse::<usize>().ok();
+        let shown = lines.iter().filter_map(number).count();
+        let missed: usize = lines
+            .iter()
+            .filter_map(|line| line.strip_suffix(" events not shown")?.parse::<usize>().ok())
+            .sum();
+        assert!((LINES..=LINES + 1).contains(&shown), "{shown}");
+        assert_eq!(shown + missed, LINES + 1000);
+    }
+
+    #[test]
+    fn a_few_lines_that_are_long_wait_no_more_than_many_short_ones() {
+        let (log, go, lines) = stopped();
+        for _ in 0..70 {
+            log.write(LogTarget::Stdout, "x".repeat(1 << 20));
+        }
+        log.write(LogTarget::Stdout, "short".into());
+        drop(go);
+        drop(log);
+        let lines = written(&lines);
+        assert_eq!(lines.iter().filter(|line| line.len() == 1 << 20).count(), 64);
+        assert!(lines.contains(&"6 events not shown".into()) || lines.contains(&"7 events not shown".into()));
+    }
+
+    #[test]
+    fn a_reader_that_never_reads_does_not_keep_the_server_from_ending() {
+        let (log, go, lines) = stopped();
+        log.write(LogTarget::Stdout, "unread".into());
+        drop(log);
+        assert!(written(&lines).is_empty());
+        drop(go);
+    }
+}

@@ -1,0 +1,264 @@
+//! The event loop: one thread that accepts, reads first bytes, and hands over to sessions.
+//!
+//! It never waits for a peer. Whoever is served has a thread of its own.
+
+use std::{
+    io::{self, ErrorKind},
+    net::{SocketAddr, TcpStream},
+    thread::{self, Scope},
+    time::Duration,
+};
+
+use sys::{
+    clock::monotonic,
+    poller::{Interest, Poller, Ready},
+};
+use traffic::{Error, Refused, Result, Stop, dial};
+use units::Nanos;
+
+use super::{
+    accept_backoff::AcceptBackoff,
+    admission_check::LoginKeys,
+    admission_queue::AdmissionQueue,
+    allow_list::AllowList,
+    auth_worker::AuthWorker,
+    config::Config,
+    event::{Event, Refusal, Watcher},
+    listeners::Listeners,
+    log_limiter::LogLimiter,
+    pending::{ClientHello, PendingConnection, PendingConnections},
+    session::ServerContext,
+    sessions::Sessions,
+    udp_demux::UdpDemux,
+    waker::{self, WakeReceiver, Waker},
+};
+
+/// The longest wait: so often it looks whether it was asked to stop, and who is late.
+const TICK: Duration = Duration::from_millis(100);
+/// Descriptors that one wait tells of.
+const EVENTS: usize = 256;
+/// Connections accepted, or datagrams read, before it is the turn of others.
+pub(super) const BATCH: usize = 64;
+
+/// Tokens of the poller: listening sockets of TCP from here on, of UDP from there on, pending connections above.
+const TCP: u64 = 0;
+const UDP: u64 = 1 << 16;
+const WAKE: u64 = 1 << 17;
+const PENDING: u64 = 1 << 32;
+
+/// Serves whoever comes, until it is asked to stop.
+///
+/// # Errors
+/// When a setting makes no sense or an address cannot be listened on. What goes wrong with a client is told to
+/// `watcher`, and ends nobody else's session.
+pub fn serve(config: &Config, stop: &Stop, watcher: &dyn Watcher) -> Result<()> {
+    let allow_list = AllowList::new(&config.allow)?;
+    let keys = config.auth.as_ref().map(LoginKeys::new).transpose()?;
+    sys::limits::raise_open_files()?;
+    let listeners = Listeners::open(&config.listen)?;
+    let (waker, wake_receiver) = waker::pair()?;
+    watcher.event(Event::Listening { addresses: &listeners.addresses, proven: config.auth.is_some() });
+    thread::scope(|scope| {
+        let event_loop = EventLoop {
+            scope,
+            context: ServerContext { config, closing: stop, stop, watcher },
+            allow_list: &allow_list,
+            keys: keys.as_ref(),
+            auth_worker: AuthWorker::new(scope, keys.as_ref(), stop, &waker),
+            listeners: &listeners,
+            poller: Poller::new(EVENTS)?,
+            pending: PendingConnections::default(),
+            accept_backoff: AcceptBackoff::default(),
+            queue: AdmissionQueue::default(),
+            sessions: Sessions::default(),
+            udp: UdpDemux::default(),
+            log: LogLimiter::new(watcher),
+            waker,
+            wake_receiver,
+            next: PENDING,
+            idle_since: monotonic(),
+        };
+        event_loop.run()
+    })
+}
+
+pub(super) struct EventLoop<'scope, 'env> {
+    pub(super) scope: &'scope Scope<'scope, 'env>,
+    pub(super) context: ServerContext<'env>,
+    pub(super) allow_list: &'env AllowList,
+    pub(super) keys: Option<&'env LoginKeys>,
+    pub(super) auth_worker: AuthWorker,
+    pub(super) listeners: &'env Listeners,
+    pub(super) poller: Poller,
+    pending: PendingConnections,
+    /// Listening sockets of TCP.
+    accept_backoff: AcceptBackoff,
+    pub(super) queue: AdmissionQueue,
+    pub(super) sessions: Sessions<'scope>,
+    pub(super) udp: UdpDemux,
+    pub(super) log: LogLimiter<'env>,
+    pub(super) waker: Waker,
+    wake_receiver: WakeReceiver,
+    /// The number of the next connection: connections are numbered in the order of their coming.
+    next: u64,
+    idle_since: u64,
+}
+
+impl<'scope, 'env> EventLoop<'scope, 'env> {
+    fn run(mut self) -> Result<()> {
+        let ended = self.run_until_over();
+        self.sessions.end(true, monotonic());
+        self.log.flush();
+        ended
+    }
+
+    fn run_until_over(&mut self) -> Result<()> {
+        for (listener, token) in self.listeners.tcp.iter().zip(TCP..) {
+            self.poller.add(listener, token, Interest::Read)?;
+        }
+        for (socket, token) in self.listeners.udp.iter().zip(UDP..) {
+            self.poller.add(socket, token, Interest::Read)?;
+        }
+        self.poller.add(&self.wake_receiver, WAKE, Interest::Read)?;
+        let mut ready = Vec::with_capacity(EVENTS);
+        while !self.is_over() {
+            self.poller.wait(&mut ready, Some(TICK))?;
+            for ready_socket in &ready {
+                self.handle(*ready_socket);
+            }
+            self.housekeep();
+        }
+        Ok(())
+    }
+
+    fn handle(&mut self, ready_socket: Ready) {
+        let place = |from: u64| usize::try_from(ready_socket.token - from).expect("few sockets listen");
+        match ready_socket.token {
+            PENDING.. => self.read(ready_socket.token),
+            WAKE.. => self.wake_receiver.clear(),
+            UDP.. => self.receive(place(UDP)),
+            TCP.. => self.accept(place(TCP)),
+        }
+    }
+
+    /// What has to be looked after now and then, and after each client.
+    fn housekeep(&mut self) {
+        let now = monotonic();
+        for connection in self.pending.late(now) {
+            self.log.refused(connection.peer, Refusal::Slow, now);
+            connection.dismiss();
+        }
+        self.wake_listeners(now);
+        self.log.tick(now);
+        self.sessions.end(false, now);
+        self.sessions.reap();
+        self.take_checked_logins(now);
+        self.admit_waiting(now);
+        if !self.sessions.is_empty() {
+            self.idle_since = now;
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        let Config { once, idle_timeout, .. } = *self.context.config;
+        let served = self.sessions.begun() > 0 && self.sessions.count() == 0;
+        let idle = idle_timeout > Nanos(0) && monotonic() - self.idle_since > idle_timeout.0;
+        self.context.stop.is_asked() || (once && (served || idle))
+    }
+
+    fn accept(&mut self, listener: usize) {
+        for _ in 0..BATCH {
+            match self.listeners.tcp[listener].accept() {
+                Ok((socket, peer)) => self.admit(socket, peer),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                // The peer was gone before it was accepted (accept(2)).
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) => {}
+                Err(error) => return self.make_room(listener, error),
+            }
+        }
+    }
+
+    fn admit(&mut self, socket: TcpStream, peer: SocketAddr) {
+        let now = monotonic();
+        let order = self.next_number();
+        let connection = PendingConnection::new(socket, peer, now);
+        if !self.allow_list.has(peer.ip()) {
+            self.log.refused(peer, Refusal::Address, now);
+            dial::refuse(&connection.socket, Refused::Address);
+            return connection.dismiss();
+        }
+        let watched = connection.socket.set_nonblocking(true).is_ok()
+            && self.poller.add(&connection.socket, order, Interest::Read).is_ok();
+        if !watched {
+            self.log.refused(peer, Refusal::ConnectionLimit, now);
+            return connection.dismiss();
+        }
+        if let Some(gone) = self.pending.admit(order, connection) {
+            self.log.refused(gone.peer, Refusal::ConnectionLimit, now);
+            gone.dismiss();
+        }
+        // Most have sent it by now.
+        self.read(order);
+    }
+
+    /// The number of what comes now.
+    pub(super) fn next_number(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// No more descriptors or memory: the oldest pending connection goes, or the listener is paused.
+    fn make_room(&mut self, listener: usize, error: io::Error) {
+        if let Some(gone) = self.pending.drop_oldest() {
+            self.log.refused(gone.peer, Refusal::ConnectionLimit, monotonic());
+            return gone.dismiss();
+        }
+        let address = || self.listeners.addresses[listener].to_string();
+        let error = Error::socket("accept on", address)(error);
+        self.context.watcher.event(Event::Trouble { error: &error });
+        // Whoever waits there would wake the poller again and again.
+        if self.poller.remove(&self.listeners.tcp[listener]).is_ok() {
+            self.accept_backoff.pause(listener, monotonic());
+        }
+    }
+
+    fn wake_listeners(&mut self, now: u64) {
+        for place in self.accept_backoff.expired(now) {
+            let token = TCP + place as u64;
+            if self.poller.add(&self.listeners.tcp[place], token, Interest::Read).is_err() {
+                self.accept_backoff.pause(place, now);
+            }
+        }
+    }
+
+    fn read(&mut self, order: u64) {
+        let now = monotonic();
+        let Some(connection) = self.pending.get(order) else {
+            return self.queue.check_activity(order, &mut self.log, now);
+        };
+        let mut hello = connection.read(now);
+        if let ClientHello::Cookie(cookie) = hello
+            && !self.sessions.has(cookie)
+        {
+            hello = connection.request_parameters(cookie, now);
+        }
+        if matches!(hello, ClientHello::Incomplete) {
+            return;
+        }
+        let Some(connection) = self.pending.take(order) else { return };
+        match hello {
+            ClientHello::Refused(because) => {
+                self.log.refused(connection.peer, because, now);
+                connection.dismiss();
+            }
+            ClientHello::Cookie(cookie) => self.give_stream(order, connection, cookie),
+            ClientHello::Ready(cookie, machine, params) => {
+                self.check_login(order, connection, cookie, machine, params);
+            }
+            ClientHello::Native(handshake) => self.begin_native(connection, handshake),
+            ClientHello::Sockperf(first) => self.begin_sockperf(connection, first),
+            ClientHello::Incomplete => {}
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What the engine tells on its own threads, handed on to the calling one.
+
+use std::{cell::Cell, sync::mpsc::Sender};
+
+use traffic::{FlowId, Observer, Progress};
+use units::Bytes;
+use workload::Interval;
+
+pub(super) enum EngineEvent {
+    Progress(Progress),
+    Interval(FlowId, Interval),
+}
+
+/// Forwards events of one of the engine's runs. Of two runs only one forwards progress.
+pub(super) struct ForwardingObserver {
+    to: Sender<EngineEvent>,
+    progress: bool,
+}
+
+/// Hands on what was told, and counts what was received.
+pub(super) struct EventSink<'a> {
+    observer: &'a dyn Observer,
+    received: Cell<u64>,
+}
+
+impl ForwardingObserver {
+    pub(super) const fn new(to: Sender<EngineEvent>, progress: bool) -> Self {
+        Self { to, progress }
+    }
+
+    fn forward(&self, event: EngineEvent) {
+        // Nobody listens any more only when the test is being given up.
+        let _ = self.to.send(event);
+    }
+}
+
+impl Observer for ForwardingObserver {
+    fn progress(&self, progress: Progress) {
+        if self.progress {
+            self.forward(EngineEvent::Progress(progress));
+        }
+    }
+
+    fn interval(&self, flow: FlowId, interval: &Interval) {
+        self.forward(EngineEvent::Interval(flow, *interval));
+    }
+}
+
+impl<'a> EventSink<'a> {
+    pub(super) const fn new(observer: &'a dyn Observer) -> Self {
+        Self { observer, received: Cell::new(0) }
+    }
+
+    pub(super) fn forward(&self, event: &EngineEvent) {
+        match event {
+            EngineEvent::Progress(progress) => {
+                self.received.set(self.received.get() + progress.received.0);
+                self.observer.progress(*progress);
+            }
+            EngineEvent::Interval(flow, interval) => self.observer.interval(*flow, interval),
+        }
+    }
+
+    /// Payload received until the last progress.
+    pub(super) const fn received(&self) -> Bytes {
+        Bytes(self.received.get())
+    }
+}

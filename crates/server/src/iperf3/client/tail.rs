@@ -1,0 +1,160 @@
+//! Datagrams that were sent, and after which nothing came: iperf3's receivers do not miss them. What is missing because
+//! of a number that was never sent is not missing. Pure.
+
+use codecs::iperf3::{PlannedStream, Results};
+use traffic::StreamOutcome;
+use workload::{DatagramSample, Direction, EndSeries, StreamEnd, Transport};
+
+use super::Report;
+
+impl Report {
+    /// The flows of [`Self::here`]; of UDP, what was sent and never came is lost, at the end of a stream too.
+    /// iperf3's own numbers leave the end out.
+    #[must_use]
+    pub fn settled(&self) -> StreamEnd {
+        let mut flows = self.here.measured.flows.clone();
+        if self.load.transport == Transport::Udp {
+            for (planned, flow) in self.params.streams().iter().zip(&mut flows) {
+                let sent = packets(&self.there, planned);
+                if let (Direction::Reverse, Some(sent)) = (planned.direction, sent) {
+                    let highest = highest(&flow.series);
+                    settle_at(&mut flow.series, highest, sent);
+                }
+            }
+        }
+        StreamEnd { flows }
+    }
+}
+
+/// The same at the server, of what this end has sent.
+pub(super) fn settle(
+    peer: &mut StreamOutcome,
+    there: &Results,
+    plan: &[PlannedStream],
+    here: &StreamOutcome,
+) {
+    for (planned, ours) in plan.iter().zip(&here.measured.flows) {
+        let id = (ours.id, ours.direction);
+        let theirs = peer.measured.flows.iter_mut().find(|flow| (flow.id, flow.direction) == id);
+        let (Some(theirs), Some(seen)) = (theirs, packets(there, planned)) else { continue };
+        if planned.direction == Direction::Forward {
+            settle_at(&mut theirs.series, seen, highest(&ours.series));
+        }
+    }
+}
+
+/// How many a sender told, or a receiver's highest number.
+fn packets(there: &Results, planned: &PlannedStream) -> Option<i64> {
+    let stream = there.streams.iter().find(|stream| stream.id == i64::from(planned.id))?;
+    Some(stream.packets)
+}
+
+/// The same at this end, the warm-up included.
+fn highest(series: &EndSeries) -> i64 {
+    let samples = series.intervals.iter().filter_map(|interval| interval.datagrams);
+    let all = samples.reduce(|before, after| before.and(&after)).unwrap_or_default();
+    i64::try_from(all.count).unwrap_or(i64::MAX).saturating_add(all.lost)
+}
+
+/// Of a stream whose highest number seemed to be `highest`, `sent` were sent: more are missing at its end, or fewer in
+/// all, and then one at least has strayed.
+fn settle_at(series: &mut EndSeries, highest: i64, sent: i64) {
+    let missing = sent.saturating_sub(highest);
+    let all = series.datagrams().unwrap_or_default();
+    // What came was sent, whatever the other end says.
+    let known = i64::try_from(all.count).is_ok_and(|count| count <= sent);
+    let strayed = missing < 0 && all.lost > 0 && known;
+    let mut samples = series.intervals.iter_mut().rev().filter_map(|interval| interval.datagrams.as_mut());
+    if let Some(DatagramSample { lost, strays, .. }) = samples.next().filter(|_| missing > 0 || strayed) {
+        *lost = lost.saturating_add(missing.max(all.lost.saturating_neg()));
+        *strays = strays.saturating_add(u64::from(strayed));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use codecs::iperf3::StreamResults;
+    use units::{Bytes, Nanos};
+    use workload::{FlowEnd, Interval, StreamEnd};
+
+    use super::*;
+
+    /// A warm-up and two seconds, with these counts and losses.
+    fn outcome(direction: Direction, seconds: [(u64, i64); 3]) -> StreamOutcome {
+        let interval = |(second, (count, lost)): (u64, (u64, i64))| Interval {
+            start: Nanos::from_secs(second),
+            end: Nanos::from_secs(second + 1),
+            bytes: Bytes(count),
+            warmup: second == 0,
+            tcp: None,
+            datagrams: Some(DatagramSample { count, lost, ..DatagramSample::default() }),
+        };
+        let intervals = (0..).zip(seconds).map(interval).collect();
+        let series = EndSeries { intervals, ..EndSeries::default() };
+        StreamOutcome {
+            measured: StreamEnd { flows: vec![FlowEnd { id: 0, direction, series }] },
+            ..StreamOutcome::default()
+        }
+    }
+
+    fn told(packets: i64) -> Results {
+        Results {
+            cpu_util_total: 0.0,
+            cpu_util_user: 0.0,
+            cpu_util_system: 0.0,
+            sender_has_retransmits: -1,
+            congestion_used: None,
+            server_output_text: None,
+            server_output_json: None,
+            streams: vec![StreamResults { id: 1, packets, ..StreamResults::default() }],
+            plumb: None,
+        }
+    }
+
+    #[test]
+    fn what_was_sent_and_never_came_is_lost_at_the_end_too() {
+        let plan = [PlannedStream { id: 1, direction: Direction::Forward }];
+        let sent = outcome(Direction::Forward, [(100, 0), (100, 0), (100, 0)]);
+        for (seen, [count, lost], expected, strays) in [
+            (300, [97, 3], 3, 0),
+            (290, [88, 2], 12, 0),
+            (0, [0, 0], 300, 0),
+            (400, [100, 0], 0, 0),
+            (1 << 17, [297, (1 << 17) - 297], 3, 1),
+            (1 << 17, [301, (1 << 17) - 301], (1 << 17) - 301, 0),
+            (i64::MAX, [0, i64::MAX], 300, 1),
+        ] {
+            let mut peer = outcome(Direction::Forward, [(0, 0), (count as u64, lost), (0, 0)]);
+            settle(&mut peer, &told(seen), &plan, &sent);
+            let found = peer.measured.flows[0].series.datagrams().expect("of UDP");
+            assert_eq!((found.lost, found.strays), (expected, strays), "the highest number was {seen}");
+        }
+    }
+
+    #[test]
+    fn what_this_end_received_lacks_what_the_server_sent_and_iperf3_s_number_stays() {
+        let here = outcome(Direction::Reverse, [(100, 0), (90, 5), (80, 5)]);
+        let params = codecs::iperf3::Params { udp: true, reverse: true, ..Default::default() };
+        let report = Report {
+            load: params.load(),
+            here,
+            there: told(300),
+            peer: StreamOutcome::default(),
+            peer_is_plumb: false,
+            params,
+            connections: Vec::new(),
+            cookie: String::new(),
+            control_mss: None,
+            started: samples::UnixMillis(0),
+            cpu: [0.0; 3],
+            server_output: None,
+        };
+        assert_eq!(report.settled().flows[0].series.datagrams().map(|sample| sample.lost), Some(30));
+        // A number that was never sent.
+        let here = outcome(Direction::Reverse, [(100, 0), (90, 5), (80, 1 << 17)]);
+        let altered =
+            Report { here, ..report.clone() }.settled().flows[0].series.datagrams().expect("of UDP");
+        assert_eq!((altered.lost, altered.strays), (30, 1));
+        assert_eq!(report.here.measured.flows[0].series.datagrams().map(|sample| sample.lost), Some(10));
+    }
+}

@@ -1,0 +1,340 @@
+//! The test itself: its streams flow, until the client finds that it is over.
+//!
+//! Senders end by themselves, and before the server hears of the end: it closes what still sends. Receivers end
+//! after the server has heard of it, when what was under way has come.
+
+use std::{
+    io::ErrorKind,
+    net::{SocketAddr, TcpStream},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    thread::{self, ScopedJoinHandle},
+    time::Duration,
+};
+
+use codecs::iperf3::PlannedStream;
+use sys::{clock::monotonic, socket::tcp_info};
+use traffic::{
+    Error, Observer, Result, Stop, StreamOutcome,
+    stream::{self, CLIENT, Finish, Flow, FlowSocket, Start},
+    workers::cpu_of,
+};
+use units::{Bytes, Nanos};
+use workload::{Direction, StreamSettings, Until};
+
+use super::{
+    connect::Streams,
+    control::Control,
+    forwarding_observer::{EngineEvent, EventSink, ForwardingObserver},
+};
+
+/// How often the server and the clock are looked at.
+const GLANCE: Duration = Duration::from_millis(2);
+/// How long what was sent may take to be acknowledged after a test that time ends,
+const DRAINED: Nanos = Nanos::from_millis(250);
+/// and after one that an amount ends, which is to arrive.
+const ARRIVED: Nanos = Nanos::from_secs(10);
+/// What the server's kernel has acknowledged is read within this long.
+const SETTLED: Nanos = Nanos::from_millis(3);
+/// How long the server may take to say why its streams are gone.
+const REASON: Nanos = Nanos::from_secs(2);
+/// How long nothing may come of an amount that is received.
+const STALLED: Nanos = Nanos::from_secs(30);
+
+/// What is run, and who is told.
+pub(super) struct TestRun<'a> {
+    /// For errors.
+    pub(super) server: SocketAddr,
+    pub(super) load: &'a StreamSettings,
+    pub(super) cpus: Option<&'a [u32]>,
+    pub(super) stop: &'a Stop,
+    pub(super) observer: &'a dyn Observer,
+}
+
+/// The flags by which the engine is ended.
+#[derive(Default)]
+struct EndFlags {
+    senders: stream::EndFlag,
+    receivers: stream::EndFlag,
+    /// By force.
+    halt: Stop,
+}
+
+/// How the loop ended.
+enum TestEnd {
+    /// The server knows that the test is over.
+    Acknowledged,
+    /// Streams of this direction are gone before their time, and the server does not say why.
+    Gone(Direction),
+}
+
+/// What the loop looks at.
+struct LoopState<'a> {
+    events: EventSink<'a>,
+    begun: u64,
+    /// Copies of the TCP sockets that send, and of those that receive.
+    sending: Vec<TcpStream>,
+    receiving: Vec<TcpStream>,
+    /// When bytes were last seen to have come, and how many there were.
+    moved: (u64, u64),
+}
+
+type Run<'s> = ScopedJoinHandle<'s, Result<StreamOutcome>>;
+
+impl TestRun<'_> {
+    /// Lets the streams flow until the end; the server has been told of it.
+    pub(super) fn run(
+        &self,
+        control: &mut Control<'_>,
+        streams: Streams,
+        plan: &[PlannedStream],
+    ) -> Result<StreamOutcome> {
+        let flags = EndFlags::default();
+        let (sending, receiving) = (copies(&streams, plan, true)?, copies(&streams, plan, false)?);
+        let (senders, receivers) = self.flows(streams, plan, &flags);
+        let (sender, engine) = channel();
+        let begun = monotonic();
+        let events = EventSink::new(self.observer);
+        let mut state = LoopState { events, begun, sending, receiving, moved: (begun, 0) };
+        self.observer.started();
+        let outcome = thread::scope(|scope| {
+            let halt = &flags.halt;
+            let run = |flows: Vec<_>, observer: ForwardingObserver| {
+                (!flows.is_empty()).then(|| scope.spawn(move || stream::run(flows, halt, &observer)))
+            };
+            let progress = receivers.is_empty();
+            let runs = [
+                run(senders, ForwardingObserver::new(sender.clone(), progress)),
+                run(receivers, ForwardingObserver::new(sender.clone(), true)),
+            ];
+            let ended = self.until_over(control, &runs, &engine, &mut state, &flags);
+            flags.senders.raise();
+            flags.receivers.raise();
+            if ended.as_ref().is_err_and(|error| !error.is_stopped()) {
+                flags.halt.ask();
+            }
+            let outcomes = join(runs, || forward_all(&engine, &state.events));
+            match ended? {
+                TestEnd::Acknowledged => outcomes,
+                TestEnd::Gone(direction) => Err(self.cut_short(direction, &state, outcomes.err())),
+            }
+        });
+        self.observer.ended();
+        outcome
+    }
+
+    fn flows<'a>(
+        &'a self,
+        streams: Streams,
+        plan: &[PlannedStream],
+        flags: &'a EndFlags,
+    ) -> (Vec<Flow<'a>>, Vec<Flow<'a>>) {
+        let mut ids = [0, 0];
+        let flows = streams.sockets.into_iter().zip(plan).enumerate().map(|(thread, (socket, planned))| {
+            let sends = planned.direction == Direction::Forward;
+            let id = ids[usize::from(sends)];
+            ids[usize::from(sends)] += 1;
+            let peer = match &socket {
+                FlowSocket::Tcp(socket) => socket.peer_addr().ok(),
+                FlowSocket::Udp(socket, _) => socket.peer_addr().ok(),
+            };
+            Flow {
+                id,
+                direction: planned.direction,
+                end: CLIENT,
+                name: Flow::name_of(planned.direction, id, peer),
+                socket,
+                load: self.load,
+                cpu: cpu_of(self.cpus, thread),
+                share: stream::share(self.load, id),
+                start: Start::Now,
+                finish: Finish::External(if sends { &flags.senders } else { &flags.receivers }),
+            }
+        });
+        flows.partition(|flow| flow.direction == Direction::Forward)
+    }
+
+    /// Watches until the test is over and the server knows, or until its streams are gone.
+    fn until_over(
+        &self,
+        control: &mut Control<'_>,
+        runs: &[Option<Run<'_>>; 2],
+        engine: &Receiver<EngineEvent>,
+        state: &mut LoopState<'_>,
+        flags: &EndFlags,
+    ) -> Result<TestEnd> {
+        let [senders, receivers] = runs;
+        let mut missed = None;
+        loop {
+            match engine.recv_timeout(GLANCE) {
+                Ok(event) => state.events.forward(&event),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+            control.look()?;
+            if self.stop.is_asked() && self.stop.keeps() {
+                break;
+            }
+            if self.stop.is_asked() {
+                return Err(Error::Stopped);
+            }
+            let received = receivers.is_none() || self.has_received(state)?;
+            if let Some(direction) = self.gone(runs, received, state) {
+                let now = monotonic();
+                // The server may say why.
+                if now - *missed.get_or_insert(now) > REASON.0 {
+                    return Ok(TestEnd::Gone(direction));
+                }
+            } else if received && (senders.is_none() || has_ended(senders)) {
+                break;
+            }
+        }
+        flags.senders.raise();
+        self.drain(state);
+        control.end_test().map(|()| TestEnd::Acknowledged)
+    }
+
+    /// Whose streams are gone: receivers do not end by themselves, and senders not before the time.
+    fn gone(
+        &self,
+        [senders, receivers]: &[Option<Run<'_>>; 2],
+        received: bool,
+        state: &LoopState<'_>,
+    ) -> Option<Direction> {
+        if has_ended(receivers) && !received {
+            return Some(Direction::Reverse);
+        }
+        (has_ended(senders) && self.is_early(state)).then_some(Direction::Forward)
+    }
+
+    /// Whether the time that was asked is not over.
+    fn is_early(&self, state: &LoopState<'_>) -> bool {
+        match self.load.until {
+            Until::Elapsed(time) => monotonic() - state.begun < (self.load.warmup + time).0,
+            Until::Sent(_) => false,
+        }
+    }
+
+    /// What to say of streams that are gone. That they were reset is said by that already.
+    fn cut_short(&self, direction: Direction, state: &LoopState<'_>, failure: Option<Error>) -> Error {
+        match failure {
+            None => {}
+            Some(Error::Socket { source, .. }) if is_gone(source.kind()) => {}
+            Some(other) => return other,
+        }
+        let object = match self.load.streams {
+            1 => Flow::name_of(direction, 0, Some(self.server)),
+            _ => format!("every connection ({}) with {}", way(direction), self.server),
+        };
+        let (got, asked) = match self.load.until {
+            Until::Elapsed(time) => {
+                (Nanos(monotonic() - state.begun).to_string(), (self.load.warmup + time).to_string())
+            }
+            Until::Sent(bytes) => (Bytes(state.received()).to_string(), bytes.to_string()),
+        };
+        Error::CutShort { object, got, asked }
+    }
+
+    /// Whether what is received is enough.
+    fn has_received(&self, state: &mut LoopState<'_>) -> Result<bool> {
+        let now = monotonic();
+        let asked = match self.load.until {
+            Until::Elapsed(time) => return Ok(now - state.begun >= (self.load.warmup + time).0),
+            Until::Sent(bytes) => bytes.0,
+        };
+        let received = state.received();
+        if received > state.moved.1 {
+            state.moved = (now, received);
+        }
+        if now - state.moved.0 > STALLED.0 {
+            let (object, missing) = ("the streams from the server".into(), "more of them".into());
+            return Err(Error::Silent { object, missing, waited: STALLED });
+        }
+        Ok(received >= asked)
+    }
+
+    /// Waits until the server's kernel has what was sent, so that both ends count the same as far as they can: a
+    /// server closes its streams as soon as it hears of the end.
+    fn drain(&self, state: &LoopState<'_>) {
+        let limit = || match self.load.until {
+            Until::Sent(_) if !self.stop.is_asked() => ARRIVED,
+            _ => DRAINED,
+        };
+        let begun = monotonic();
+        while state.sending.iter().any(is_under_way) && monotonic() - begun < limit().0 {
+            thread::sleep(Duration::from_micros(200));
+        }
+        thread::sleep(SETTLED.into());
+    }
+}
+
+impl LoopState<'_> {
+    /// Payload that has come to this end's kernel, as far as it tells.
+    fn received(&self) -> u64 {
+        let tcp: u64 = self
+            .receiving
+            .iter()
+            .filter_map(|socket| tcp_info(socket).ok())
+            .map(|info| info.bytes_received)
+            .sum();
+        tcp.max(self.events.received().0)
+    }
+}
+
+fn has_ended(run: &Option<Run<'_>>) -> bool {
+    run.as_ref().is_some_and(ScopedJoinHandle::is_finished)
+}
+
+/// Whether a socket fails so because the other end has closed its own.
+const fn is_gone(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionRefused)
+}
+
+const fn way(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "forward",
+        Direction::Reverse => "reverse",
+        Direction::Both => "both ways",
+    }
+}
+
+fn is_under_way(socket: &TcpStream) -> bool {
+    tcp_info(socket).is_ok_and(|info| info.unacked > 0 || info.notsent_bytes > 0)
+}
+
+/// Copies of the TCP sockets that send, or of those that receive.
+fn copies(streams: &Streams, plan: &[PlannedStream], send: bool) -> Result<Vec<TcpStream>> {
+    let of = |(socket, planned): (&FlowSocket, &PlannedStream)| match socket {
+        FlowSocket::Tcp(socket) if (planned.direction == Direction::Forward) == send => {
+            Some(socket.try_clone())
+        }
+        _ => None,
+    };
+    let copied: std::io::Result<Vec<_>> = streams.sockets.iter().zip(plan).filter_map(of).collect();
+    copied.map_err(Error::socket("copy", || "a data connection"))
+}
+
+fn forward_all(engine: &Receiver<EngineEvent>, events: &EventSink<'_>) {
+    while let Ok(event) = engine.try_recv() {
+        events.forward(&event);
+    }
+}
+
+/// Awaits both runs, hearing what they tell, and puts what they recorded together.
+fn join(runs: [Option<Run<'_>>; 2], forward_all: impl Fn()) -> Result<StreamOutcome> {
+    let mut all = StreamOutcome::default();
+    let mut failure = None;
+    for run in runs.into_iter().flatten() {
+        while !run.is_finished() {
+            forward_all();
+            thread::sleep(GLANCE);
+        }
+        match run.join().unwrap_or_else(|_| Err(Error::Panicked { thread: "the streams".into() })) {
+            Ok(outcome) => {
+                all.measured.flows.extend(outcome.measured.flows);
+                all.threads.extend(outcome.threads);
+            }
+            Err(error) => failure = failure.or(Some(error)),
+        }
+    }
+    forward_all();
+    failure.map_or(Ok(all), Err)
+}

@@ -1,0 +1,168 @@
+//! The client against stock iperf3 servers on a private loopback; skipped, with the reason, where there is none.
+
+mod auth;
+mod endings;
+mod flows;
+mod hostile;
+mod our_own;
+mod settings;
+
+use std::{
+    fs,
+    net::{Ipv4Addr, SocketAddr},
+    process::{Child, Command, Output as Printed, Stdio},
+    sync::Mutex,
+    thread,
+    time::{Duration, Instant},
+};
+
+use codecs::iperf3::output::Output;
+use plumb_tests::{dropped, in_one_of_five, on_loopback};
+use traffic::{FlowId, Progress};
+use units::Bytes;
+use workload::{Direction, SocketSettings, StreamSettings, Transport, Until};
+
+use super::*;
+use crate::{iperf3::document, testing::Moves};
+
+const PORT: u16 = 5201;
+/// A second at least: stock servers count in seconds.
+const SECOND: Nanos = Nanos::from_secs(1);
+
+/// A stock server of one test.
+struct Stock(Option<Child>);
+
+impl Stock {
+    /// Starts one that listens; `None`, with the reason printed, where iperf3 is not installed.
+    fn start(flags: &[&str]) -> Option<Self> {
+        Self::start_many(&[&["-1"], flags].concat())
+    }
+
+    /// Starts one that goes on; `None` as above.
+    #[expect(clippy::disallowed_macros, reason = "a test says why it tests nothing")]
+    fn start_many(flags: &[&str]) -> Option<Self> {
+        let mut command = Command::new("iperf3");
+        command.args(["-s", "-J"]).args(flags).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().inspect_err(|error| eprintln!("skipped: no iperf3: {error}")).ok()?;
+        let server = Self(Some(child));
+        let listens = || fs::read_to_string("/proc/thread-self/net/tcp6").unwrap().contains(":1451 ");
+        let begun = Instant::now();
+        while !listens() {
+            assert!(begun.elapsed() < Duration::from_secs(10), "iperf3 does not listen");
+            thread::sleep(Duration::from_millis(5));
+        }
+        Some(server)
+    }
+
+    /// Asks it to end, as Ctrl-C does.
+    fn interrupt(&self) {
+        let pid = self.0.as_ref().unwrap().id().to_string();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    }
+
+    /// What it printed. It ends by itself, but for one that has refused somebody.
+    fn printed(mut self) -> Printed {
+        let mut child = self.0.take().unwrap();
+        let begun = Instant::now();
+        while child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(5) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        // Fails when it has ended.
+        let _ = child.kill();
+        child.wait_with_output().unwrap()
+    }
+
+    fn output(self) -> Output {
+        let printed = self.printed();
+        let text = String::from_utf8(printed.stdout).unwrap();
+        assert!(printed.status.success(), "{text}");
+        Output::parse(&text).unwrap()
+    }
+}
+
+impl Drop for Stock {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+}
+
+fn spec(load: StreamSettings) -> ClientSpec {
+    let server = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), PORT);
+    let load = StreamSettings { interval: Nanos::from_millis(100), ..load };
+    ClientSpec { server, bind: None, load, cpus: None, options: Options::default() }
+}
+
+fn tcp() -> StreamSettings {
+    let socket = SocketSettings { congestion: Some("cubic".into()), ..SocketSettings::kernel() };
+    StreamSettings { socket, ..StreamSettings::new(Until::Elapsed(SECOND)) }
+}
+
+fn udp() -> StreamSettings {
+    let load = StreamSettings::new(Until::Elapsed(SECOND));
+    StreamSettings { transport: Transport::Udp, message: Bytes(1000), rate: Some(BitRate(8e6)), ..load }
+}
+
+/// Runs it against a stock server; `None` where none can be had.
+fn run(spec: &ClientSpec, flags: &[&str]) -> Option<(Report, Output)> {
+    run_and_look(spec, flags).map(|(report, server, _)| (report, server))
+}
+
+/// The same, and how many datagrams the kernel has dropped.
+fn run_and_look(spec: &ClientSpec, flags: &[&str]) -> Option<(Report, Output, u64)> {
+    on_loopback(|| {
+        let server = Stock::start(flags)?;
+        let report = run_client(spec, &Stop::new(), &()).expect("a test runs to its end");
+        Some((report, server.output(), dropped()))
+    })?
+}
+
+fn bytes(outcome: &StreamOutcome, direction: Direction) -> u64 {
+    let flows = outcome.measured.flows.iter().filter(|flow| flow.direction == direction);
+    flows.map(|flow| flow.series.bytes().0).sum()
+}
+
+/// What both ends saw of a direction: sent, received, and what the server printed of it.
+fn seen(report: &Report, server: &Output, direction: Direction) -> (u64, u64, u64) {
+    let (here, there) = (bytes(&report.here, direction), bytes(&report.peer, direction));
+    let other_way = direction == Direction::Reverse && report.params.bidirectional;
+    let end = &server.end;
+    let sums = if other_way {
+        (end.sum_sent_bidir_reverse, end.sum_received_bidir_reverse)
+    } else {
+        (end.sum_sent, end.sum_received)
+    };
+    if direction == Direction::Forward {
+        (here, there, sums.1.unwrap().bytes.cast_unsigned())
+    } else {
+        (there, here, sums.0.unwrap().bytes.cast_unsigned())
+    }
+}
+
+/// Both ends agree, but for what the kernel drops, and for what an end throws away when it closes a stream whose
+/// buffer still has some.
+fn check(load: &StreamSettings, options: Options) {
+    let spec = ClientSpec { options, ..spec(load.clone()) };
+    let Some((report, server, dropped)) = run_and_look(&spec, &[]) else { return };
+    // What the buffers of a stream hold at most: what is received, as the kernel has it by default (tcp(7)), and sent.
+    let buffered = if load.transport == Transport::Tcp { (32 + 4) << 20 } else { 300_000 };
+    let thrown_away = buffered * u64::from(load.streams) + dropped * load.message.0;
+    assert!(!report.peer_is_plumb);
+    assert_eq!(report.cookie, server.start.cookie.clone().unwrap());
+    assert_eq!(report.connections.len(), server.start.connected.len());
+    for (ours, theirs) in report.connections.iter().zip(&server.start.connected) {
+        assert_eq!((ours.local.port(), ours.remote.port()), (theirs.remote_port, theirs.local_port));
+    }
+    for direction in load.direction.flows() {
+        let (sent, received, printed) = seen(&report, &server, *direction);
+        assert!(sent > 0 && received <= sent, "{direction:?}: {received} of {sent}");
+        let there = if *direction == Direction::Forward { received } else { sent };
+        assert_eq!(there, printed, "{direction:?}: what the server told and what it printed");
+        assert!(received + thrown_away >= sent, "{direction:?}: {received} of {sent}, {dropped}: {load:?}");
+    }
+    let intervals = report.here.measured.flows.iter().map(|flow| flow.series.measured().count());
+    // A busy machine makes fewer and longer ones.
+    assert!(intervals.min().unwrap() >= 1);
+}

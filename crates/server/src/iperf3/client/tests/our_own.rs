@@ -1,0 +1,80 @@
+//! The client against a standing server of ours.
+
+use std::sync::mpsc;
+use workload::{Mode, StreamSettings};
+
+use super::*;
+use crate::{Config, Event, Watcher, serve};
+
+struct Ear(Mutex<mpsc::Sender<SocketAddr>>);
+
+impl Watcher for Ear {
+    fn event(&self, event: Event<'_>) {
+        if let Event::Listening { addresses, .. } = event {
+            self.0.lock().unwrap().send(addresses[0]).unwrap();
+        }
+    }
+}
+
+/// Runs it against a standing server of ours.
+fn run(load: StreamSettings, options: Options) -> Option<Report> {
+    on_loopback(|| {
+        let config = Config::new(vec![SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0)]);
+        let (tell, told) = mpsc::channel();
+        let (ear, stop) = (Ear(Mutex::new(tell)), Stop::new());
+        thread::scope(|scope| {
+            let serving = scope.spawn(|| serve(&config, &stop, &ear));
+            let server = told.recv_timeout(Duration::from_secs(10)).expect("it listens");
+            let spec = ClientSpec { server, options, ..spec(load) };
+            let report = run_client(&spec, &Stop::new(), &());
+            stop.ask();
+            serving.join().unwrap().expect("it serves until it is asked to stop");
+            report.expect("a test runs to its end")
+        })
+    })
+}
+
+#[test]
+fn tells_its_whole_series_and_both_ends_agree_to_the_byte() {
+    for direction in [Direction::Forward, Direction::Reverse, Direction::Both] {
+        let load = StreamSettings { direction, streams: 2, mode: Mode::Limit, ..tcp() };
+        let Some(report) = run(load, Options::default()) else { return };
+        assert!(report.peer_is_plumb);
+        assert_eq!(report.here.measured.flows.len(), report.peer.measured.flows.len());
+        for (here, there) in report.here.measured.flows.iter().zip(&report.peer.measured.flows) {
+            assert_eq!((here.id, here.direction), (there.id, there.direction));
+            assert!(there.series.intervals.len() >= 2, "{}", there.series.intervals.len());
+            assert!(there.series.intervals.iter().all(|interval| interval.tcp.is_some()));
+            assert_eq!(here.series.bytes(), there.series.bytes(), "{:?}", here.direction);
+        }
+        assert_eq!(report.peer.threads.len(), report.here.threads.len());
+    }
+}
+
+#[test]
+fn takes_times_that_iperf3_has_no_word_for_and_datagrams() {
+    let until = Until::Elapsed(Nanos::from_millis(300));
+    for direction in [Direction::Forward, Direction::Reverse] {
+        let Some(report) = run(StreamSettings { until, direction, ..udp() }, Options::default()) else {
+            return;
+        };
+        let (sent, received) = match direction {
+            Direction::Forward => (&report.here, &report.peer),
+            _ => (&report.peer, &report.here),
+        };
+        let lost = received.measured.flows[0].series.datagrams().unwrap().lost;
+        assert_eq!(bytes(sent, direction), bytes(received, direction) + lost.unsigned_abs() * 1000);
+        assert!(
+            sent.measured.flows[0].series.elapsed() < SECOND,
+            "{}",
+            sent.measured.flows[0].series.elapsed()
+        );
+    }
+}
+
+#[test]
+fn prints_what_it_is_asked_for() {
+    let options = Options { server_output: true, ..Options::default() };
+    let Some(report) = run(tcp(), options) else { return };
+    assert!(matches!(report.server_output, Some(ServerOutput::Text(text)) if text.contains("bits/sec")));
+}

@@ -1,0 +1,88 @@
+//! What a client is set to, and what it hears meanwhile.
+
+use workload::{Interval, Mode, SocketSettings, StreamSettings};
+
+use super::*;
+
+#[test]
+fn every_setting_arrives() {
+    let socket = SocketSettings {
+        server_port: None,
+        congestion: Some("reno".into()),
+        mss: Some(1200),
+        window: Some(Bytes(200_000)),
+        dscp: Some(8),
+        nodelay: Some(true),
+        source_port: Some(42_000),
+        busy_poll: None,
+    };
+    let load =
+        StreamSettings { socket, message: Bytes(32 << 10), rate: Some(BitRate(20e6)), streams: 2, ..tcp() };
+    let options = Options {
+        server_output: true,
+        title: Some("a title".into()),
+        extra_data: Some("more".into()),
+        zero_copy: true,
+        repeating_payload: true,
+        ..Options::default()
+    };
+    let spec = ClientSpec { options, ..spec(StreamSettings { mode: Mode::Limit, ..load }) };
+    let Some((report, server)) = run(&spec, &[]) else { return };
+    let test = server.start.test_start.unwrap();
+    assert_eq!((test.num_streams, test.blksize, test.tos), (2, 32 << 10, Some(32)));
+    assert_eq!((server.start.target_bitrate, server.start.tcp_mss), (Some(20_000_000), Some(1200)));
+    assert_eq!(server.start.sock_bufsize, Some(200_000));
+    assert_eq!((server.title.as_deref(), server.extra_data.as_deref()), (Some("a title"), Some("more")));
+    assert_eq!(server.end.receiver_tcp_congestion.as_deref(), Some("reno"));
+    let ports: Vec<u16> = report.connections.iter().map(|connection| connection.local.port()).collect();
+    assert_eq!(ports, [42_000, 42_001]);
+    let Some(ServerOutput::Json(json)) = report.server_output else { panic!("{:?}", report.server_output) };
+    assert_eq!(Output::parse(&json.to_string()).unwrap().start.cookie, server.start.cookie);
+    for flow in &report.here.measured.flows {
+        assert_eq!(flow.series.socket.congestion.as_deref(), Some("reno"));
+        assert!((2_000_000..3_000_000).contains(&flow.series.bytes().0), "{}", flow.series.bytes().0);
+    }
+}
+
+#[test]
+fn a_datagram_is_as_long_as_the_control_connection_s_segments_unless_said_otherwise() {
+    let Some((report, server)) = run(&spec(StreamSettings { message: Bytes(0), ..udp() }), &[]) else {
+        return;
+    };
+    let length = report.load.message.0;
+    assert_eq!(i64::try_from(length), Ok(server.start.test_start.unwrap().blksize));
+    assert_eq!(length, u64::from(report.control_mss.unwrap()));
+}
+
+#[test]
+fn intervals_are_told_as_they_end_and_progress_once() {
+    /// The intervals of connections that send or do not, and what progress told of as received.
+    #[derive(Default)]
+    struct Ears {
+        intervals: Mutex<Vec<bool>>,
+        progress: Mutex<Vec<u64>>,
+    }
+    impl Observer for Ears {
+        fn progress(&self, progress: Progress) {
+            self.progress.lock().unwrap().push(progress.received.0);
+        }
+        fn interval(&self, flow: FlowId, _: &Interval) {
+            self.intervals.lock().unwrap().push(flow.sends);
+        }
+    }
+    let load = StreamSettings { direction: Direction::Both, rate: Some(BitRate(8e6)), ..tcp() };
+    on_loopback(|| {
+        let Some(server) = Stock::start(&[]) else { return };
+        let ears = Ears::default();
+        let report = run_client(&spec(load), &Stop::new(), &ears).expect("a test runs to its end");
+        drop(server.output());
+        let intervals = ears.intervals.into_inner().unwrap();
+        for sends in [true, false] {
+            assert!(intervals.iter().filter(|sent| **sent == sends).count() >= 2, "{intervals:?}");
+        }
+        let progress = ears.progress.into_inner().unwrap();
+        let received: u64 = progress.iter().sum();
+        assert!((1..=20).contains(&progress.len()), "{progress:?}");
+        assert!(received > 0 && received <= bytes(&report.here, Direction::Reverse), "{received}");
+    });
+}

@@ -1,0 +1,132 @@
+//! What came of a test, as `iperf3 --json` prints it; either role. Pure.
+
+mod end;
+mod intervals;
+mod start;
+
+#[cfg(test)]
+mod tests;
+
+use std::net::SocketAddr;
+
+use codecs::iperf3::{Params, PlannedStream, Results, StreamResults, output::Output};
+use samples::UnixMillis;
+use traffic::StreamOutcome;
+use units::Nanos;
+use workload::{Direction, EndSeries, FlowEnd, StreamSettings};
+
+use super::client::{ClientSpec, Connection, Report, ServerOutput};
+
+/// What is told of a test, by one of its ends.
+pub(crate) struct Facts<'a> {
+    /// Which end tells it.
+    pub(crate) role: Role,
+    pub(crate) params: &'a Params,
+    /// As it was run.
+    pub(crate) load: &'a StreamSettings,
+    /// The flows of the parameters' plan, in its order.
+    pub(crate) here: &'a StreamOutcome,
+    /// What the other end told, if it did.
+    pub(crate) there: Option<&'a Results>,
+    /// Those of the flows, in their order.
+    pub(crate) connections: &'a [Connection],
+    pub(crate) cookie: &'a str,
+    pub(crate) control_mss: Option<u32>,
+    pub(crate) started: UnixMillis,
+    /// CPU of this process in percent: all, user, system.
+    pub(crate) cpu: [f64; 3],
+    /// How long an interval is to be; zero makes one of all.
+    pub(crate) every: Nanos,
+}
+
+/// Which end tells it, and where the other one is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Client { server: SocketAddr },
+    Server { client: SocketAddr },
+}
+
+/// A stream as both ends have it.
+struct Stream<'a> {
+    /// By which all of its measures are known.
+    socket: i64,
+    direction: Direction,
+    /// Whether the end that tells it sends.
+    sends: bool,
+    here: &'a EndSeries,
+    there: Option<&'a StreamResults>,
+}
+
+/// What came of a client's test, in intervals of this length, which is to be a multiple of the load's.
+#[must_use]
+pub fn document(spec: &ClientSpec, report: &Report, every: Nanos) -> Output {
+    let facts = Facts {
+        role: Role::Client { server: spec.server },
+        params: &report.params,
+        load: &report.load,
+        here: &report.here,
+        there: Some(&report.there),
+        connections: &report.connections,
+        cookie: &report.cookie,
+        control_mss: report.control_mss,
+        started: report.started,
+        cpu: report.cpu,
+        every,
+    };
+    let (json, text) = match &report.server_output {
+        Some(ServerOutput::Json(json)) => (Output::parse(&json.to_string()).ok(), None),
+        Some(ServerOutput::Text(text)) => (None, Some(text.clone())),
+        None => (None, None),
+    };
+    Output { server_output_json: json.map(Box::new), server_output_text: text, ..facts.document() }
+}
+
+impl Facts<'_> {
+    /// The document, but for the other end's own.
+    pub(crate) fn document(&self) -> Output {
+        let plan = self.params.streams();
+        let streams = self.streams(&plan);
+        Output {
+            start: self.start(),
+            intervals: intervals::intervals(self, &streams),
+            end: end::end(self, &streams),
+            title: self.params.title.clone(),
+            extra_data: self.params.extra_data.clone(),
+            ..Output::default()
+        }
+    }
+
+    fn streams<'a>(&'a self, plan: &[PlannedStream]) -> Vec<Stream<'a>> {
+        let told = self.there.map_or(&[][..], |there| &there.streams);
+        let streams = plan.iter().zip(&self.here.measured.flows).zip(start::FIRST_SOCKET..);
+        let stream = |((planned, flow), socket): ((&PlannedStream, &'a FlowEnd), i64)| Stream {
+            socket,
+            direction: planned.direction,
+            sends: planned.direction == self.sent(),
+            here: &flow.series,
+            there: told.iter().find(|told| told.id == i64::from(planned.id)),
+        };
+        streams.map(stream).collect()
+    }
+
+    /// What the end that tells it sends.
+    const fn sent(&self) -> Direction {
+        match self.role {
+            Role::Client { .. } => Direction::Forward,
+            Role::Server { .. } => Direction::Reverse,
+        }
+    }
+}
+
+/// Bytes in a time, in bits a second.
+fn rate(bytes: i64, seconds: f64) -> f64 {
+    if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
+}
+
+fn percent(lost: i64, packets: i64) -> f64 {
+    if packets > 0 { lost as f64 * 100.0 / packets as f64 } else { 0.0 }
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,15 @@
+//! iperf3's protocol over sockets, both roles; the engine of every protocol moves the bytes.
+//!
+//! What travels is `codecs`' business: here it is sent and received, and held against what was measured.
+
+mod client;
+mod cpu;
+mod document;
+mod extension;
+mod results;
+pub(crate) mod server;
+mod text;
+mod transport;
+
+pub use client::{ClientSpec, Connection, Credentials, Options, Report, ServerOutput, run_client};
+pub use document::document;

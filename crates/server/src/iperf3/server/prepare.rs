@@ -1,0 +1,286 @@
+//! Data connections as a client's parameters want them, and the loads that are run on them.
+
+use std::io::ErrorKind;
+
+use codecs::iperf3::{ErrorCode, Params};
+use traffic::{
+    Error,
+    stream::{DatagramFormat, FlowSocket},
+};
+use units::{Bytes, Nanos};
+use workload::{Direction, Mode, StreamSettings, Transport, Until};
+
+use super::DataConnection;
+use crate::Limits;
+
+/// Memory for the messages of all streams of a test together: what a client says is not what is taken.
+const BUFFERS: u64 = 64 << 20;
+/// What a TCP stream takes in limit mode: a pipe of 1 MiB, and pages to fill it with.
+const PIPE: u64 = 2 << 20;
+/// What a UDP stream takes in limit mode, about: room for as many datagrams of any length as one call brings.
+const BATCH: u64 = 1 << 20;
+/// Intervals that are kept of all streams of a test together, each a few hundred bytes.
+const KEPT: u64 = 200_000;
+/// The shortest interval.
+const SHORTEST: Nanos = Nanos::from_millis(10);
+/// Datagrams that may have come before a test.
+const FORGOTTEN: usize = 1000;
+/// How much longer than asked a sender may go on: it is the client that ends a test.
+const LONGER: Nanos = Nanos::from_secs(60);
+
+/// Everything that a test flows over.
+pub(super) struct Prepared {
+    /// In the order of the plan.
+    pub(super) sockets: Vec<FlowSocket>,
+    /// What each is to send; `None` until the client has enough, and of those that receive.
+    pub(super) shares: Vec<Option<u64>>,
+    /// Of the streams that this end sends.
+    pub(super) sending: StreamSettings,
+    /// Of the others.
+    pub(super) receiving: StreamSettings,
+    /// Where the threads run: number n on the one number n, from the start again after the last.
+    pub(super) cpus: Option<Vec<u32>>,
+}
+
+/// Sets the sockets as asked.
+pub(super) fn prepare(
+    arrivals: Vec<DataConnection>,
+    params: &Params,
+    load: &StreamSettings,
+    limits: &Limits,
+) -> Result<Prepared, (ErrorCode, Error)> {
+    let plan = arrivals.len() as u64;
+    let format =
+        if params.udp_counters_64bit { DatagramFormat::Counter64 } else { DatagramFormat::Counter32 };
+    let mut sockets = Vec::with_capacity(arrivals.len());
+    for arrival in arrivals {
+        let socket = match arrival {
+            DataConnection::Tcp { socket, .. } => FlowSocket::Tcp(socket),
+            DataConnection::Udp { socket, .. } => FlowSocket::Udp(socket, format),
+        };
+        set(&socket, params)?;
+        sockets.push(socket);
+    }
+    let one = params.server_affinity.and_then(|cpu| u32::try_from(cpu).ok()).map(|cpu| vec![cpu]);
+    let cpus = params.plumb.as_ref().and_then(|asked| asked.cpus.clone()).or(one);
+    let common = bounded(load, limits);
+    let with = |limit: bool, until: Until| {
+        let asked = if limit { Mode::Limit } else { common.mode };
+        StreamSettings { mode: affordable(asked, load.transport, plan), until, ..common.clone() }
+    };
+    let tcp = load.transport == Transport::Tcp;
+    // A receiver's record is over when the time that was asked is, whenever it hears of the end.
+    let receiving = with(tcp && params.skip_rx_copy, common.until);
+    let sending = with(tcp && params.zerocopy, longer(common.until));
+    let shares = shares(params, load);
+    Ok(Prepared { sockets, shares, sending, receiving, cpus })
+}
+
+/// What each connection of the plan is to send, where the test ends with an amount: as iperf3's server whole
+/// messages, all together the least that is enough. Datagrams get lost, and what is omitted does not count: then
+/// only the client knows when it has enough.
+fn shares(params: &Params, load: &StreamSettings) -> Vec<Option<u64>> {
+    let plan = params.streams();
+    let amount = match load.until {
+        Until::Sent(bytes) if load.transport == Transport::Tcp && params.omit == 0 => Some(bytes.0),
+        _ => None,
+    };
+    let (length, streams) = (load.message.0.max(1), u64::from(load.streams.max(1)));
+    let messages = amount.map(|amount| amount.div_ceil(length));
+    let mut number = 0;
+    let share = |direction| {
+        let messages = messages.filter(|_| direction == Direction::Reverse)?;
+        number += 1;
+        Some((messages / streams + u64::from(number <= messages % streams)).saturating_mul(length))
+    };
+    plan.iter().map(|planned| planned.direction).map(share).collect()
+}
+
+/// The mode that so many streams have memory for: without copies each takes a pipe and pages of its own, or room for
+/// many datagrams.
+const fn affordable(asked: Mode, transport: Transport, flows: u64) -> Mode {
+    let buffer = match transport {
+        Transport::Tcp => PIPE,
+        Transport::Udp => BATCH,
+    };
+    match asked {
+        Mode::Limit if flows.saturating_mul(buffer) <= BUFFERS => Mode::Limit,
+        _ => Mode::App,
+    }
+}
+
+/// The load within bounds of memory. It is the client that says when it is over.
+fn bounded(load: &StreamSettings, limits: &Limits) -> StreamSettings {
+    let flows = u64::from(load.streams) * load.direction.flows().len() as u64;
+    let message = match load.transport {
+        Transport::Tcp => Bytes(load.message.0.min(BUFFERS / flows.max(1))),
+        Transport::Udp => load.message,
+    };
+    let (until, expected) = match load.until {
+        Until::Elapsed(Nanos(0)) | Until::Sent(_) => (Until::Sent(Bytes(u64::MAX)), limits.duration),
+        Until::Elapsed(time) => (load.until, load.warmup + time),
+    };
+    let sparse = Nanos((expected.0 / KEPT).saturating_mul(flows));
+    StreamSettings { message, until, interval: load.interval.max(sparse).max(SHORTEST), ..load.clone() }
+}
+
+/// What a sender is given, which the client ends.
+fn longer(until: Until) -> Until {
+    match until {
+        Until::Elapsed(time) => Until::Elapsed(time + LONGER),
+        Until::Sent(_) => until,
+    }
+}
+
+fn set(socket: &FlowSocket, params: &Params) -> Result<(), (ErrorCode, Error)> {
+    match socket {
+        FlowSocket::Tcp(socket) => {
+            set_tcp(socket, params)?;
+            set_any(socket, params)
+        }
+        FlowSocket::Udp(socket, _) => {
+            drain(socket)?;
+            set_any(socket, params)
+        }
+    }
+}
+
+fn set_tcp(socket: &std::net::TcpStream, params: &Params) -> Result<(), (ErrorCode, Error)> {
+    socket.set_nonblocking(false).map_err(|error| unprepared(ErrorCode::INIT_STREAM, error))?;
+    if params.nodelay {
+        sys::socket::set_nodelay(socket, true).map_err(|error| (ErrorCode::SET_NODELAY, error.into()))?;
+    }
+    if let Some(congestion) = &params.congestion {
+        const UNKNOWN_HERE: i32 = 2;
+        match sys::socket::set_congestion(socket, congestion) {
+            // As iperf3: the client has it, and sends with it.
+            Err(error) if error.errno() == UNKNOWN_HERE => {}
+            other => other.map_err(|error| (ErrorCode::SET_CONGESTION, error.into()))?,
+        }
+    }
+    Ok(())
+}
+
+fn set_any(socket: &impl std::os::fd::AsFd, params: &Params) -> Result<(), (ErrorCode, Error)> {
+    let wanted = usize::try_from(params.window).unwrap_or(0);
+    if wanted > 0 {
+        let refused = |error: sys::Error| (ErrorCode::SET_BUFFER, error.into());
+        sys::socket::set_send_buffer(socket, wanted).map_err(refused)?;
+        sys::socket::set_receive_buffer(socket, wanted).map_err(refused)?;
+        let given = sys::socket::send_buffer(socket).map_err(refused)?;
+        let given = given.min(sys::socket::receive_buffer(socket).map_err(refused)?);
+        if given < wanted {
+            let (setting, value) = ("the window", wanted.to_string());
+            let error =
+                Error::Setting { setting, value, allowed: "what net.core.rmem_max and wmem_max allow" };
+            return Err((ErrorCode::SET_BUFFER_SIZE, error));
+        }
+    }
+    if let Some(tos) = u8::try_from(params.tos).ok().filter(|tos| *tos > 0) {
+        sys::socket::set_tos(socket, tos).map_err(|error| (ErrorCode::SET_TOS, error.into()))?;
+    }
+    if params.fqrate > 0 {
+        let rate = params.fqrate.unsigned_abs() / 8;
+        sys::socket::set_max_pacing_rate(socket, rate)
+            .map_err(|error| (ErrorCode::SET_PACING, error.into()))?;
+    }
+    Ok(())
+}
+
+/// Forgets what has come before the test: the client's repeated wish for a stream, or what others sent to the
+/// server before the socket was this client's.
+fn drain(socket: &std::net::UdpSocket) -> Result<(), (ErrorCode, Error)> {
+    let failed = |error| unprepared(ErrorCode::INIT_STREAM, error);
+    socket.set_nonblocking(true).map_err(failed)?;
+    let mut bytes = [0; 64];
+    for _ in 0..FORGOTTEN {
+        if socket.recv(&mut bytes).is_err_and(|error| error.kind() == ErrorKind::WouldBlock) {
+            break;
+        }
+    }
+    socket.set_nonblocking(false).map_err(failed)
+}
+
+fn unprepared(code: ErrorCode, error: std::io::Error) -> (ErrorCode, Error) {
+    (code, Error::socket("prepare", || "a data connection")(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(params: &Params, expected: &[Option<u64>]) {
+        assert_eq!(shares(params, &params.load()), expected, "{params:?}");
+    }
+
+    #[test]
+    fn an_amount_is_sent_in_whole_messages_and_no_more_than_needed() {
+        let params = Params { tcp: true, reverse: true, len: 1000, ..Params::default() };
+        let some = |shares: &[u64]| shares.iter().copied().map(Some).collect::<Vec<_>>();
+        let with = |num, parallel| Params { num, parallel: Some(parallel), ..params.clone() };
+        check(&with(5000, 1), &some(&[5000]));
+        check(&with(5001, 1), &some(&[6000]));
+        check(&with(5000, 3), &some(&[2000, 2000, 1000]));
+        check(&with(1, 2), &some(&[1000, 0]));
+        check(&Params { blockcount: 7, num: 0, ..with(0, 2) }, &some(&[4000, 3000]));
+        let both = Params { reverse: false, bidirectional: true, ..with(2000, 1) };
+        check(&both, &[None, Some(2000)]);
+    }
+
+    #[test]
+    fn where_only_the_client_knows_there_is_no_share() {
+        let params = Params { tcp: true, reverse: true, num: 5000, parallel: Some(1), ..Params::default() };
+        check(&Params { omit: 1, ..params.clone() }, &[None]);
+        check(&Params { udp: true, tcp: false, ..params.clone() }, &[None]);
+        check(&Params { reverse: false, ..params.clone() }, &[None]);
+        check(&Params { num: 0, time: 5, ..params }, &[None]);
+    }
+
+    #[test]
+    fn what_a_client_says_is_not_what_is_taken() {
+        let params =
+            Params { tcp: true, len: 1 << 20, parallel: Some(128), time: 86_400, ..Params::default() };
+        let asked = StreamSettings { interval: Nanos(1), ..params.load() };
+        let limits = Limits { clients: 1, rate: None, duration: Nanos::from_secs(86_400), bytes: None };
+        let load = bounded(&asked, &limits);
+        assert_eq!(load.message.0 * 128, BUFFERS);
+        assert!(load.interval.0 >= Nanos::from_secs(86_400).0 / KEPT * 128, "{}", load.interval);
+    }
+
+    #[test]
+    fn the_intervals_of_a_test_take_so_much_memory_and_no_more() {
+        let day = Limits { clients: 1, rate: None, duration: Nanos::from_secs(86_400), bytes: None };
+        for (parallel, bidirectional) in [(1, false), (128, false), (128, true)] {
+            let timed = Params { tcp: true, parallel: Some(parallel), bidirectional, ..Params::default() };
+            for params in [Params { num: i64::MAX, ..timed.clone() }, Params { time: 86_400, ..timed }] {
+                let asked = StreamSettings { interval: Nanos(1), ..params.load() };
+                let flows = params.streams().len() as u64;
+                let kept = day.duration.0 / bounded(&asked, &day).interval.0 * flows;
+                assert!(kept <= KEPT + flows, "{kept} of {flows}");
+            }
+        }
+        let asked = Params { tcp: true, time: 10, ..Params::default() }.load();
+        let slow = StreamSettings { interval: Nanos::from_secs(60), ..asked };
+        assert_eq!(bounded(&slow, &day).interval, slow.interval, "who asks for few gets few");
+    }
+
+    #[test]
+    fn what_limit_mode_takes_is_bounded_too() {
+        for (transport, flows, mode) in [
+            (Transport::Tcp, 32, Mode::Limit),
+            (Transport::Tcp, 33, Mode::App),
+            (Transport::Udp, 64, Mode::Limit),
+            (Transport::Udp, 65, Mode::App),
+        ] {
+            assert_eq!(affordable(Mode::Limit, transport, flows), mode, "{transport:?} {flows}");
+            assert_eq!(affordable(Mode::App, transport, flows), Mode::App);
+        }
+    }
+
+    #[test]
+    fn an_amount_beyond_all_bounds_is_no_defect() {
+        let params =
+            Params { tcp: true, reverse: true, blockcount: i64::MAX, len: 1 << 20, ..Params::default() };
+        check(&params, &[Some(u64::MAX)]);
+    }
+}

@@ -1,0 +1,45 @@
+//! The standing server, and the drivers of iperf3's and sockperf's protocols over `codecs`.
+//!
+//! One port serves every protocol, told apart by the first bytes. A peer has to show within a deadline, and within
+//! bounds, which one it speaks; until then it costs a socket and a few bytes, never a thread, and never memory that it
+//! has named the size of. What follows is the protocol's own; `traffic` moves the bytes. It prints nothing and keeps no
+//! results: it tells a [`Watcher`], and brings what one needs to log.
+#![expect(clippy::disallowed_methods, reason = "the server waits for its clients and knows the time of day")]
+#![expect(missing_docs, reason = "documented is what a name does not say")]
+
+mod accept_backoff;
+mod admission;
+mod admission_check;
+mod admission_queue;
+mod allow_list;
+mod auth_worker;
+mod config;
+mod document;
+mod event;
+mod event_log;
+mod event_loop;
+pub mod iperf3;
+mod line_limiter;
+mod listeners;
+mod log_limiter;
+mod login_failures;
+mod opening;
+mod pending;
+mod recently_closed;
+mod requests;
+mod session;
+mod sessions;
+pub mod sockperf;
+mod udp_demux;
+mod waker;
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+pub use config::{Auth, Config, Limits, addresses};
+pub use document::document;
+pub use event::{Client, Event, Refusal, Report, ServedProtocol, Watcher, Work};
+pub use event_log::{EventLog, LogTarget};
+pub use event_loop::serve;

@@ -1,0 +1,115 @@
+//! A client that makes connections for one request each: a few threads serve them as long as it stands.
+
+use std::{
+    io::Read,
+    net::TcpStream,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc::{Receiver, RecvTimeoutError},
+    },
+    thread,
+};
+
+use codecs::sockperf::Counts;
+use samples::{ThreadCpu, ThreadRole};
+use sys::clock::monotonic;
+use traffic::{
+    Error, Outcome, Refused, Result, Stop,
+    bounds::{Bounds, Ended, Guard},
+    connect, dial,
+    handshake::Handshake,
+    socket::{TICK, is_wait, limit_waits},
+    workers::CpuMeter,
+};
+use units::Nanos;
+use workload::ConnectEnd;
+
+/// Threads that serve connections.
+const THREADS: usize = 4;
+/// How long one request and its answer may take.
+const REQUEST: Nanos = Nanos::from_secs(2);
+
+/// Lets the client begin and serves its connections until it closes the one that stands for all, or takes more
+/// than `bounds` grant.
+pub(super) fn serve(
+    control: &TcpStream,
+    arriving: Receiver<(TcpStream, Handshake)>,
+    bounds: Bounds,
+    stop: &Stop,
+) -> Result<Outcome<ConnectEnd>> {
+    let name =
+        control.peer_addr().map_or_else(|_| "a client".into(), |peer| format!("connections of {peer}"));
+    limit_waits(control, TICK)?;
+    let work = Work {
+        arriving: Mutex::new(arriving),
+        over: AtomicBool::new(false),
+        came: AtomicU64::new(0),
+        carried: AtomicU64::new(0),
+    };
+    let (ended, threads) = thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| work.run(stop))).collect();
+        let ended = dial::give_go(control, &name)
+            .and_then(|()| await_end(control, &work, bounds, stop, &name))
+            .inspect_err(|error| dial::refuse(control, Refused::of(error)));
+        work.over.store(true, Ordering::Relaxed);
+        let threads: Vec<_> = threads.into_iter().filter_map(|thread| thread.join().ok()).collect();
+        (ended, threads)
+    });
+    ended.map(|()| Outcome { measured: ConnectEnd::Server, threads })
+}
+
+/// What the threads share.
+struct Work {
+    arriving: Mutex<Receiver<(TcpStream, Handshake)>>,
+    over: AtomicBool,
+    /// Connections.
+    came: AtomicU64,
+    /// Their bytes, both ways.
+    carried: AtomicU64,
+}
+
+impl Work {
+    fn run(&self, stop: &Stop) -> ThreadCpu {
+        let spent = CpuMeter::from_now();
+        let goes_on = || !self.over.load(Ordering::Relaxed) && !stop.is_asked();
+        while goes_on() {
+            let next = self.arriving.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(TICK);
+            match next {
+                Ok((socket, said)) => {
+                    self.came.fetch_add(1, Ordering::Relaxed);
+                    // One that fails is counted by the client.
+                    let _ = connect::serve(&socket, said, REQUEST, &self.carried, goes_on);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        spent.until_now("server", ThreadRole::Pong)
+    }
+
+    fn counts(&self) -> Counts {
+        let received = self.came.load(Ordering::Relaxed);
+        Counts { received, answered: received, bytes: self.carried.load(Ordering::Relaxed) }
+    }
+}
+
+fn await_end(mut control: &TcpStream, work: &Work, bounds: Bounds, stop: &Stop, name: &str) -> Result<()> {
+    let mut guard = Guard::new(bounds, stop, monotonic());
+    loop {
+        match control.read(&mut [0; 16]) {
+            Ok(0) => return Ok(()),
+            Ok(_) => {}
+            Err(error) if is_wait(&error) => {}
+            Err(error) => return Err(Error::socket("await the end of", || name)(error)),
+        }
+        match guard.look(work.counts(), monotonic())? {
+            None => {}
+            Some(Ended::Limit(what)) => return Err(Error::Limit(what)),
+            Some(Ended::Left | Ended::Silent) => {
+                let missing = "a connection".into();
+                return Err(Error::Silent { object: name.to_owned(), missing, waited: bounds.idle });
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! What a client's own thread does: it tells that the client begins, serves it, and tells how it ended.
+
+use std::{
+    net::{SocketAddr, TcpStream, UdpSocket},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::mpsc::Receiver,
+};
+
+use sys::clock::monotonic;
+use traffic::{
+    Error, FlowId, Observer, Outcome, Result, Stop,
+    bounds::{Bounds, Ended},
+    handshake::Handshake,
+    ping_pong,
+};
+use units::Nanos;
+use workload::{EndMeasurement, Interval, Transport};
+
+use super::{
+    config::{Config, Limits},
+    event::{Client, Event, Report, ServedProtocol, Watcher, Work},
+    requests,
+    sessions::{Conversation, DatagramProtocol},
+};
+use crate::{
+    iperf3::server::{self, AdmittedTest},
+    sockperf,
+};
+
+/// The longest that a peer may be silent which nothing but a datagram vouches for.
+pub(super) const DATAGRAM_IDLE: Nanos = Nanos::from_secs(10);
+
+#[derive(Clone, Copy)]
+pub(super) struct ServerContext<'env> {
+    pub(super) config: &'env Config,
+    /// Asked when the server ends.
+    pub(super) closing: &'env Stop,
+    /// Asked when this client has to end; of a client, its own.
+    pub(super) stop: &'env Stop,
+    pub(super) watcher: &'env dyn Watcher,
+}
+
+pub(super) struct SessionId {
+    pub(super) number: u64,
+    pub(super) peer: SocketAddr,
+    pub(super) local: SocketAddr,
+}
+
+impl ServerContext<'_> {
+    /// Tells of a client around what is done for it.
+    fn serve(
+        &self,
+        session: &SessionId,
+        protocol: ServedProtocol,
+        work: Work,
+        serve: impl FnOnce(&dyn Observer) -> Report,
+    ) {
+        let client =
+            Client { number: session.number, peer: session.peer, local: session.local, protocol, work };
+        self.watcher.event(Event::Begins { client: &client });
+        let begun = monotonic();
+        let observer = ForwardingObserver { client: &client, watcher: self.watcher };
+        // The panic hook has told of a defect; whoever was told that the client begins is told that it ends, too.
+        let mut report = catch_unwind(AssertUnwindSafe(|| serve(&observer))).unwrap_or_else(|_| Report {
+            failure: Some(Error::Panicked { thread: format!("client {}", session.number) }),
+            ..Report::default()
+        });
+        report.lasted = Nanos(monotonic() - begun);
+        // Its place is free before anybody hears that it is.
+        self.stop.ask();
+        if matches!(report.failure, Some(Error::Stopped)) && !self.closing.is_asked() {
+            report.failure = Some(Error::Limit("duration"));
+        }
+        self.watcher.event(Event::Ends { client: &client, report: &report });
+    }
+
+    fn patience(&self) -> Nanos {
+        self.config.patience()
+    }
+
+    fn bounds(&self, idle: Nanos) -> Bounds {
+        let Limits { rate, duration, bytes, .. } = self.config.limits;
+        Bounds { idle, duration: Some(duration), bytes, rate }
+    }
+}
+
+/// A test of iperf3.
+pub(super) fn iperf3(context: ServerContext<'_>, session: &SessionId, test: AdmittedTest) {
+    let work = Work::Stream(Box::new(test.load.clone()));
+    context.serve(session, ServedProtocol::Iperf3, work, |observer| {
+        server::serve(test, &context.config.limits, context.stop, observer)
+    });
+}
+
+/// A connection of our own: messages returned, or the one that stands for many.
+pub(super) fn ping_pong(context: ServerContext<'_>, session: &SessionId, socket: TcpStream) {
+    context.serve(session, ServedProtocol::Native, Work::PingPong(Transport::Tcp), |_| {
+        served(ping_pong::serve_tcp(socket, context.bounds(context.patience()), context.stop))
+    });
+}
+
+/// The connection that stands for many, each for one request.
+pub(super) fn connect(
+    context: ServerContext<'_>,
+    session: &SessionId,
+    control: &TcpStream,
+    arriving: Receiver<(TcpStream, Handshake)>,
+) {
+    context.serve(session, ServedProtocol::Native, Work::Connect, |_| {
+        served(requests::serve(control, arriving, context.bounds(context.patience()), context.stop))
+    });
+}
+
+/// Datagrams, of which some have come before.
+pub(super) fn datagrams(
+    context: ServerContext<'_>,
+    session: &SessionId,
+    socket: UdpSocket,
+    conversation: &Conversation,
+) {
+    let idle = context.patience().min(DATAGRAM_IDLE);
+    let work = Work::PingPong(Transport::Udp);
+    match conversation.protocol {
+        DatagramProtocol::Native(said) => context.serve(session, ServedProtocol::Native, work, |_| {
+            served(ping_pong::serve_udp(socket, said, context.bounds(idle), context.stop))
+        }),
+        DatagramProtocol::Sockperf => context.serve(session, ServedProtocol::Sockperf, work, |_| {
+            let (counts, bounds) = (&conversation.counts, context.bounds(idle));
+            answered(sockperf::serve_udp_beside(counts, &socket, &[], bounds, context.stop))
+        }),
+    }
+}
+
+/// A connection of sockperf's, whose first bytes have been read.
+pub(super) fn sockperf(context: ServerContext<'_>, session: &SessionId, socket: &TcpStream, first: &[u8]) {
+    context.serve(session, ServedProtocol::Sockperf, Work::PingPong(Transport::Tcp), |_| {
+        answered(sockperf::serve_tcp(socket, first, context.bounds(context.patience()), context.stop))
+    });
+}
+
+fn answered(served: Result<sockperf::SessionOutcome>) -> Report {
+    let served = match served {
+        Ok(served) => served,
+        Err(error) => return Report { failure: Some(error), ..Report::default() },
+    };
+    let failure = match served.ended {
+        Ended::Limit(what) => Some(Error::Limit(what)),
+        Ended::Left | Ended::Silent => None,
+    };
+    Report {
+        here: Some(served.outcome.of_any_kind()),
+        messages: Some(served.counts),
+        failure,
+        ..Report::default()
+    }
+}
+
+fn served<M: Into<EndMeasurement>>(outcome: Result<Outcome<M>>) -> Report {
+    match outcome {
+        Ok(outcome) => Report { here: Some(outcome.of_any_kind()), ..Report::default() },
+        Err(error) => Report { failure: Some(error), ..Report::default() },
+    }
+}
+
+/// Forwards a client's intervals to the watcher.
+struct ForwardingObserver<'a> {
+    client: &'a Client,
+    watcher: &'a dyn Watcher,
+}
+
+impl Observer for ForwardingObserver<'_> {
+    fn interval(&self, flow: FlowId, interval: &Interval) {
+        self.watcher.event(Event::Interval { client: self.client, flow, interval });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct EventRecorder(Mutex<Vec<String>>);
+
+    impl Watcher for EventRecorder {
+        fn event(&self, event: Event<'_>) {
+            let heard = match event {
+                Event::Begins { .. } => "begins".to_owned(),
+                Event::Ends { report, .. } => format!("{}", report.failure.as_ref().expect("it panicked")),
+                other => panic!("{other:?}"),
+            };
+            self.0.lock().expect("one thread").push(heard);
+        }
+    }
+
+    #[test]
+    fn a_session_that_panics_ends_all_the_same() {
+        let (config, recorder, closing, stop) =
+            (Config::new(Vec::new()), EventRecorder::default(), Stop::new(), Stop::new());
+        let context = ServerContext { config: &config, closing: &closing, stop: &stop, watcher: &recorder };
+        let [peer, local] = ["127.0.0.1:1", "127.0.0.1:2"].map(|text| text.parse().expect("an address"));
+        let session = SessionId { number: 7, peer, local };
+        context.serve(&session, ServedProtocol::Native, Work::Connect, |_| panic!("a defect, for this test"));
+        let heard = recorder.0.into_inner().expect("one thread");
+        assert_eq!(heard.len(), 2);
+        assert!(heard[1].contains("client 7 panicked"), "{heard:?}");
+        assert!(stop.is_asked(), "its place is free");
+    }
+}

@@ -1,0 +1,314 @@
+//! The clients that are being served, a thread each at least.
+//!
+//! It hands data connections to the test that they belong to. It does not know what the threads do.
+
+use std::{
+    net::{IpAddr, SocketAddr, TcpStream},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    thread::{self, Scope, ScopedJoinHandle},
+};
+
+use codecs::iperf3::Cookie;
+use sys::clock::monotonic;
+use traffic::{Error, Result, Stop, handshake::Handshake, ping_pong::Greeting};
+use units::Nanos;
+use workload::Transport;
+
+use super::{recently_closed::RecentlyClosed, waker::Waker};
+use crate::{iperf3::server::DataConnection, sockperf::SharedCounts};
+
+#[derive(Default)]
+pub(super) struct Sessions<'scope> {
+    running: Vec<Session<'scope>>,
+    /// All that ever were.
+    numbers: u64,
+    /// Those of them that take a place.
+    begun: u64,
+    recently_closed: RecentlyClosed,
+}
+
+/// A client is ended from here when it has had so long a time beyond its own: its thread can tell it why.
+const BACKSTOP: Nanos = Nanos::from_secs(1);
+
+struct Session<'scope> {
+    thread: ScopedJoinHandle<'scope, ()>,
+    ingress: Option<Ingress>,
+    stop: Stop,
+    /// When it is ended from here.
+    until: Option<u64>,
+}
+
+impl Session<'_> {
+    fn is_alive(&self) -> bool {
+        !self.stop.is_asked()
+    }
+
+    /// Who may be anybody under a borrowed address.
+    fn unproven(&self) -> Option<IpAddr> {
+        self.ingress.as_ref().and_then(Ingress::unproven)
+    }
+}
+
+/// How further connections of a client reach it.
+pub(super) enum Ingress {
+    /// The data connections of an iperf3 test.
+    Streams(StreamIngress),
+    /// Connections for one request each.
+    Requests(RequestIngress),
+    /// Datagrams that came to the shared socket before the client had a socket of its own.
+    Datagrams(Conversation),
+}
+
+impl Ingress {
+    /// The peer of a protocol that knows no way to prove an address.
+    fn unproven(&self) -> Option<IpAddr> {
+        match self {
+            Self::Datagrams(Conversation { peer, protocol: DatagramProtocol::Sockperf, .. }) => {
+                Some(peer.ip())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Datagrams with one peer.
+#[derive(Clone)]
+pub(super) struct Conversation {
+    pub(super) peer: SocketAddr,
+    pub(super) protocol: DatagramProtocol,
+    /// Those that were answered on the shared socket.
+    pub(super) counts: Arc<SharedCounts>,
+}
+
+impl Conversation {
+    pub(super) fn new(peer: SocketAddr, protocol: DatagramProtocol) -> Self {
+        Self { peer, protocol, counts: Arc::default() }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DatagramProtocol {
+    /// Our own; with this it has proved its address.
+    Native(Greeting),
+    /// sockperf's.
+    Sockperf,
+}
+
+/// Where the connections go that are made for one request each.
+pub(super) struct RequestIngress {
+    token: u64,
+    peer: IpAddr,
+    arrivals: SyncSender<(TcpStream, Handshake)>,
+}
+
+impl RequestIngress {
+    /// A way in for at most `count` that wait.
+    pub(super) fn new(token: u64, peer: IpAddr, count: usize) -> (Self, Receiver<(TcpStream, Handshake)>) {
+        let (arrivals, arriving) = sync_channel(count);
+        (Self { token, peer, arrivals }, arriving)
+    }
+
+    pub(super) const fn token(&self) -> u64 {
+        self.token
+    }
+}
+
+/// Where the data connections of an iperf3 test go.
+pub(super) struct StreamIngress {
+    pub(super) cookie: Cookie,
+    pub(super) transport: Transport,
+    pub(super) peer: IpAddr,
+    pub(super) local: SocketAddr,
+    /// Whether some are still missing.
+    gathering: Arc<AtomicBool>,
+    count: usize,
+    arrivals: SyncSender<DataConnection>,
+}
+
+impl StreamIngress {
+    /// A way in for `count` data connections, and where they come out.
+    pub(super) fn new(
+        cookie: Cookie,
+        transport: Transport,
+        (peer, local): (SocketAddr, SocketAddr),
+        count: usize,
+    ) -> (Self, Receiver<DataConnection>) {
+        let (arrivals, arriving) = sync_channel(count);
+        let gathering = Arc::new(AtomicBool::new(true));
+        (Self { cookie, transport, peer: peer.ip(), local, gathering, count, arrivals }, arriving)
+    }
+
+    fn is_gathering(&self) -> bool {
+        self.gathering.load(Ordering::Relaxed)
+    }
+
+    /// The flag that says so.
+    pub(super) fn gathering(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.gathering)
+    }
+}
+
+impl<'scope> Sessions<'scope> {
+    /// How many places are taken; one that is asked to end, or has asked itself, gives its place to another. Peers
+    /// that have not proved their address take none.
+    pub(super) fn count(&self) -> usize {
+        self.alive().filter(|running| running.unproven().is_none()).count()
+    }
+
+    /// Peers served that have not proved their address: all of them, and those of one address.
+    pub(super) fn unproven(&self, address: IpAddr) -> (usize, usize) {
+        let all = || self.alive().filter_map(Session::unproven);
+        (all().count(), all().filter(|peer| *peer == address).count())
+    }
+
+    /// Whether nobody is served.
+    pub(super) fn is_empty(&self) -> bool {
+        self.alive().next().is_none()
+    }
+
+    /// How many have ever taken a place.
+    pub(super) const fn begun(&self) -> u64 {
+        self.begun
+    }
+
+    /// Serves one more on a thread of its own, for so long at most; `work` is told its number and when to end.
+    pub(super) fn begin<'env>(
+        &mut self,
+        scope: &'scope Scope<'scope, 'env>,
+        (peer, limit): (SocketAddr, Option<Nanos>),
+        ingress: Option<Ingress>,
+        waker: &Waker,
+        work: impl FnOnce(u64, &Stop) + Send + 'scope,
+    ) -> Result<()> {
+        let number = self.numbers + 1;
+        let (wake, stop) = (WakeOnDrop(waker.clone()), Stop::new());
+        let own = stop.clone();
+        let body = move || {
+            let _wake = wake;
+            work(number, &own);
+        };
+        let named = || format!("client {peer}");
+        let thread = thread::Builder::new()
+            .name(format!("client {number}"))
+            .spawn_scoped(scope, body)
+            .map_err(Error::socket("start a thread for", named))?;
+        self.numbers = number;
+        self.begun += u64::from(ingress.as_ref().and_then(Ingress::unproven).is_none());
+        let until = limit.map(|limit| monotonic() + (limit + BACKSTOP).0);
+        self.running.push(Session { thread, ingress, stop, until });
+        Ok(())
+    }
+
+    /// Asks those to end whose time is over; all of them when the server ends.
+    pub(super) fn end(&self, closing: bool, now: u64) {
+        let over = |running: &&Session<'_>| closing || running.until.is_some_and(|until| now >= until);
+        self.running.iter().filter(over).for_each(|running| running.stop.ask());
+    }
+
+    /// Forgets those that have ended. True when there were some.
+    pub(super) fn reap(&mut self) -> bool {
+        let before = self.running.len();
+        for ended in self.running.extract_if(.., |running| running.thread.is_finished()) {
+            // A panic has ended this client only, and its thread has told the panic hook.
+            let _ = ended.thread.join();
+            self.recently_closed.add(ended.ingress.as_ref());
+        }
+        self.running.len() < before
+    }
+
+    /// Whether a test of iperf3 is under way.
+    pub(super) fn has_test(&self) -> bool {
+        self.stream_ingresses().next().is_some()
+    }
+
+    /// Data connections of all tests under way.
+    pub(super) fn streams(&self) -> usize {
+        self.stream_ingresses().map(|stream_ingress| stream_ingress.count).sum()
+    }
+
+    /// Whether a test with this cookie is under way.
+    pub(super) fn has(&self, cookie: Cookie) -> bool {
+        self.stream_ingresses().any(|stream_ingress| stream_ingress.cookie == cookie)
+    }
+
+    /// Hands a data connection to the test that it belongs to; false when that awaits no more.
+    pub(super) fn give(&self, cookie: Cookie, arrival: DataConnection) -> bool {
+        let test = self.stream_ingresses().find(|stream_ingress| stream_ingress.cookie == cookie);
+        test.is_some_and(|test| test.is_gathering() && test.arrivals.try_send(arrival).is_ok())
+    }
+
+    /// Hands a connection for one request to the client that it belongs to; false when there is none, or more
+    /// wait already than may.
+    pub(super) fn give_request(&self, peer: IpAddr, socket: TcpStream, said: Handshake) -> bool {
+        let found = self.requests().find(|requests| requests.token == said.token && requests.peer == peer);
+        found.is_some_and(|requests| requests.arrivals.try_send((socket, said)).is_ok())
+    }
+
+    /// Whether datagrams of this peer were served of late, or are about not to be any more.
+    pub(super) fn had_peer(&self, peer: SocketAddr) -> bool {
+        let is_its = |ingress: &Ingress| matches!(ingress, Ingress::Datagrams(its) if its.peer == peer);
+        self.recently_closed.has_peer(peer)
+            || self.running.iter().filter_map(|it| it.ingress.as_ref()).any(is_its)
+    }
+
+    /// The same of a client that made connections with this token.
+    pub(super) fn had_token(&self, token: u64) -> bool {
+        let is_its = |ingress: &Ingress| matches!(ingress, Ingress::Requests(its) if its.token == token);
+        self.recently_closed.has_token(token)
+            || self.running.iter().filter_map(|it| it.ingress.as_ref()).any(is_its)
+    }
+
+    /// Whether a client that makes connections has this token.
+    pub(super) fn has_token(&self, token: u64) -> bool {
+        self.requests().any(|requests| requests.token == token)
+    }
+
+    /// The conversation with a peer whose datagrams still come to the shared socket.
+    pub(super) fn conversation(&self, peer: SocketAddr) -> Option<&Conversation> {
+        let mut all = self.alive().filter_map(|running| match &running.ingress {
+            Some(Ingress::Datagrams(conversation)) => Some(conversation),
+            _ => None,
+        });
+        all.find(|conversation| conversation.peer == peer)
+    }
+
+    /// The test that awaits UDP streams from there. There is one at most: streams over UDP do not say whose
+    /// they are, so tests of one peer gather them one after another.
+    pub(super) fn gathering_datagrams(&self, peer: IpAddr) -> Option<&StreamIngress> {
+        let udp = |stream_ingress: &&StreamIngress| {
+            stream_ingress.transport == Transport::Udp && stream_ingress.peer == peer
+        };
+        self.stream_ingresses().filter(udp).find(|stream_ingress| stream_ingress.is_gathering())
+    }
+
+    fn stream_ingresses(&self) -> impl Iterator<Item = &StreamIngress> {
+        self.alive().filter_map(|running| match &running.ingress {
+            Some(Ingress::Streams(stream_ingress)) => Some(stream_ingress),
+            _ => None,
+        })
+    }
+
+    fn requests(&self) -> impl Iterator<Item = &RequestIngress> {
+        self.alive().filter_map(|running| match &running.ingress {
+            Some(Ingress::Requests(requests)) => Some(requests),
+            _ => None,
+        })
+    }
+
+    fn alive(&self) -> impl Iterator<Item = &Session<'scope>> {
+        self.running.iter().filter(|running| running.is_alive())
+    }
+}
+
+/// Wakes the event loop when a client's thread ends, however it does.
+struct WakeOnDrop(Waker);
+
+impl Drop for WakeOnDrop {
+    fn drop(&mut self) {
+        self.0.wake();
+    }
+}

@@ -1,0 +1,83 @@
+//! What a server knows of a client that it has served.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use codecs::sockperf::{Counts, Reply};
+use samples::ThreadCpu;
+use traffic::{
+    Outcome,
+    bounds::{Ended, Guard},
+};
+use units::{Bytes, Nanos};
+use workload::{Direction, EndSeries, FlowEnd, Interval, MessagesEnd, PingPongEnd, SocketFacts, StreamEnd};
+
+/// A client that is no longer served.
+#[derive(Debug)]
+pub(crate) struct SessionOutcome {
+    /// Its messages, as sockperf's own server counts them.
+    pub(crate) counts: Counts,
+    /// Why it is over.
+    pub(crate) ended: Ended,
+    /// Its thread and socket, and the bytes of its messages as a flow; a server measures no round trip.
+    pub(crate) outcome: Outcome<PingPongEnd>,
+}
+
+/// Messages of a client that others than its session take: those that came before it, or past it.
+#[derive(Debug, Default)]
+pub(crate) struct SharedCounts {
+    received: AtomicU64,
+    answered: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl SessionOutcome {
+    pub(super) fn new(
+        counts: Counts,
+        ended: Ended,
+        guard: &Guard<'_>,
+        thread: ThreadCpu,
+        mut socket: SocketFacts,
+    ) -> Self {
+        socket.ran_on = guard.ran_on();
+        let flow = (counts.received > 0).then(|| flow(counts, guard.active(), socket.clone()));
+        let measured = PingPongEnd {
+            messages: MessagesEnd::Server(socket),
+            beside: StreamEnd { flows: flow.into_iter().collect() },
+        };
+        let outcome = Outcome { measured, threads: vec![thread] };
+        Self { counts, ended, outcome }
+    }
+}
+
+impl SharedCounts {
+    /// Takes note of a message and what became of it.
+    pub(crate) fn note(&self, reply: Reply, length: usize) {
+        let mut one = Counts::default();
+        one.note(reply, length);
+        self.received.fetch_add(one.received, Ordering::Relaxed);
+        self.answered.fetch_add(one.answered, Ordering::Relaxed);
+        self.bytes.fetch_add(one.bytes, Ordering::Relaxed);
+    }
+
+    /// These and a session's own.
+    pub(super) fn and(&self, own: Counts) -> Counts {
+        Counts {
+            received: own.received + self.received.load(Ordering::Relaxed),
+            answered: own.answered + self.answered.load(Ordering::Relaxed),
+            bytes: own.bytes + self.bytes.load(Ordering::Relaxed),
+        }
+    }
+}
+
+fn flow(counts: Counts, active: Nanos, socket: SocketFacts) -> FlowEnd {
+    let interval = Interval {
+        start: Nanos(0),
+        end: active,
+        bytes: Bytes(counts.bytes),
+        warmup: false,
+        tcp: None,
+        datagrams: None,
+    };
+    let series = EndSeries { intervals: vec![interval], socket, ..EndSeries::default() };
+    FlowEnd { id: 0, direction: Direction::Forward, series }
+}

@@ -1,0 +1,110 @@
+//! Serving a sockperf client over TCP: its messages come back in the place where they were received.
+
+use std::{
+    io::{self, Read, Write},
+    net::TcpStream,
+};
+
+use codecs::sockperf::ServerStream;
+use samples::ThreadRole;
+use sys::clock::monotonic;
+use traffic::{
+    Error, Result, Stop,
+    bounds::{Bounds, Ended, Guard},
+    socket::{TICK, is_wait, limit_waits, tcp_facts},
+    workers::CpuMeter,
+};
+use workload::SocketFacts;
+
+use super::SessionOutcome;
+
+/// Serves the client of a connection until it ends; `first` is what was read from it before.
+///
+/// # Errors
+/// When the connection fails, the client says what is no message, or a stop is asked for.
+pub(crate) fn serve_tcp(
+    socket: &TcpStream,
+    first: &[u8],
+    bounds: Bounds,
+    stop: &Stop,
+) -> Result<SessionOutcome> {
+    let name = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
+    let name = format!("the sockperf connection of {name}");
+    socket.set_nonblocking(false).map_err(Error::socket("prepare", || name.clone()))?;
+    limit_waits(socket, TICK)?;
+    sys::socket::set_nodelay(socket, true)?;
+    // A client that has reset the connection by its end has no address any more.
+    let addresses = tcp_facts(socket, None).addresses;
+    let spent = CpuMeter::from_now();
+    let mut stream = ServerStream::new();
+    stream.space()[..first.len()].copy_from_slice(first);
+    stream.filled(first.len());
+    let guard = Guard::new(bounds, stop, monotonic());
+    let mut session = Session { socket, stream, guard, name, deaf: false };
+    let ended = session.serve()?;
+    let thread = spent.until_now("server", ThreadRole::Pong);
+    let facts = SocketFacts { addresses, ..tcp_facts(socket, None) };
+    Ok(SessionOutcome::new(session.stream.counts(), ended, &session.guard, thread, facts))
+}
+
+struct Session<'a> {
+    socket: &'a TcpStream,
+    stream: ServerStream,
+    guard: Guard<'a>,
+    name: String,
+    /// The client takes no more answers; what it had sent before still counts.
+    deaf: bool,
+}
+
+impl Session<'_> {
+    fn serve(&mut self) -> Result<Ended> {
+        let mut ended = self.answer()?;
+        while ended.is_none() {
+            match { self.socket }.read(self.stream.space()) {
+                Ok(0) => return Ok(Ended::Left),
+                Ok(length) => self.stream.filled(length),
+                Err(error) if is_wait(&error) => {}
+                Err(error) if is_gone(&error) => return Ok(Ended::Left),
+                Err(error) => return Err(Error::socket("receive on", || self.name.as_str())(error)),
+            }
+            ended = match self.answer()? {
+                None => self.guard.look(self.stream.counts(), monotonic())?,
+                ended => ended,
+            };
+        }
+        Ok(ended.expect("the loop goes on until it is"))
+    }
+
+    /// Sends the answers to all that has come.
+    #[inline]
+    fn answer(&mut self) -> Result<Option<Ended>> {
+        let Self { socket, stream, guard, name, deaf } = self;
+        loop {
+            let counts = stream.counts();
+            let Some(mut bytes) = stream.answers().map_err(|violation| {
+                let source = io::Error::new(io::ErrorKind::InvalidData, violation);
+                Error::socket("understand", || name.as_str())(source)
+            })?
+            else {
+                return Ok(None);
+            };
+            while !bytes.is_empty() && !*deaf {
+                match socket.write(bytes) {
+                    Ok(written) => bytes = &bytes[written..],
+                    Err(error) if is_wait(&error) => {}
+                    Err(error) if is_gone(&error) => *deaf = true,
+                    Err(error) => return Err(Error::socket("send on", || name.as_str())(error)),
+                }
+                // A client that asks and does not read is silent.
+                if let (false, Some(ended)) = (bytes.is_empty(), guard.look(counts, monotonic())?) {
+                    return Ok(Some(ended));
+                }
+            }
+        }
+    }
+}
+
+/// A client closes at its end whatever is still on the way to it, which resets the connection.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
+}

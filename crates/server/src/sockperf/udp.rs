@@ -1,0 +1,76 @@
+//! Serving a sockperf client over UDP, on a socket of its own.
+
+use std::{io, net::UdpSocket};
+
+use codecs::sockperf::{Counts, MAX_MESSAGE, Reply, answer_datagram};
+use samples::ThreadRole;
+use sys::clock::monotonic;
+use traffic::{
+    Error, Result, Stop,
+    bounds::{Bounds, Ended, Guard},
+    socket::{TICK, is_dropped, is_wait, limit_waits, udp_facts},
+    workers::CpuMeter,
+};
+
+use super::{SessionOutcome, SharedCounts};
+
+/// Serves the peer that `socket` is connected to until it is silent for long enough; what else comes is dropped.
+/// `first` is a datagram of its that was received elsewhere; it is answered here. `beside` counts those that are
+/// answered elsewhere.
+///
+/// # Errors
+/// When the socket fails or a stop is asked for.
+pub(crate) fn serve_udp_beside(
+    beside: &SharedCounts,
+    socket: &UdpSocket,
+    first: &[u8],
+    bounds: Bounds,
+    stop: &Stop,
+) -> Result<SessionOutcome> {
+    let name = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
+    let name = format!("the sockperf datagrams of {name}");
+    socket.set_nonblocking(false).map_err(Error::socket("prepare", || name.clone()))?;
+    limit_waits(socket, TICK)?;
+    let spent = CpuMeter::from_now();
+    // One byte more than any message, so that a longer datagram is seen to be none.
+    let mut datagram = vec![0; MAX_MESSAGE + 1];
+    let mut counts = Counts::default();
+    let length = first.len().min(datagram.len());
+    datagram[..length].copy_from_slice(&first[..length]);
+    answer(socket, &mut datagram[..length], &mut counts)
+        .map_err(Error::socket("send on", || name.as_str()))?;
+    let mut guard = Guard::new(bounds, stop, monotonic());
+    let ended = loop {
+        match socket.recv(&mut datagram) {
+            Ok(length) => answer(socket, &mut datagram[..length], &mut counts)
+                .map_err(Error::socket("send on", || name.as_str()))?,
+            Err(error) if is_wait(&error) => {}
+            Err(error) if is_gone(&error) => break Ended::Left,
+            Err(error) => return Err(Error::socket("receive on", || name)(error)),
+        }
+        if let Some(ended) = guard.look(counts, monotonic())? {
+            break ended;
+        }
+    };
+    let thread = spent.until_now("server", ThreadRole::Pong);
+    Ok(SessionOutcome::new(beside.and(counts), ended, &guard, thread, udp_facts(socket, None)))
+}
+
+#[inline]
+fn answer(socket: &UdpSocket, datagram: &mut [u8], counts: &mut Counts) -> io::Result<()> {
+    let reply = answer_datagram(datagram);
+    counts.note(reply, datagram.len());
+    if reply != Reply::Answer {
+        return Ok(());
+    }
+    match socket.send(datagram) {
+        // Without room for it, it is lost, as it may be anywhere else on its way; the client counts it so.
+        Err(error) if is_wait(&error) || is_dropped(&error) || is_gone(&error) => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+/// The client has closed its socket: ECONNREFUSED, told on whatever call comes next.
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::ConnectionRefused
+}

@@ -1,0 +1,34 @@
+//! What the tests of this crate share: who they are, and an observer that waits for the first byte.
+
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+
+use units::Bytes;
+
+use traffic::{Observer, Progress};
+
+pub(crate) const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Hears that something moves.
+#[derive(Debug, Default)]
+pub(crate) struct Moves(AtomicBool);
+
+impl Observer for Moves {
+    fn progress(&self, progress: Progress) {
+        let moves = progress.sent.max(progress.received) > Bytes(0) || progress.round_trips > 0;
+        self.0.fetch_or(moves, Ordering::Relaxed);
+    }
+}
+
+impl Moves {
+    /// Waits until something does, for 20 s at most.
+    pub(crate) fn wait(&self) {
+        (0..2000).take_while(|_| !self.0.load(Ordering::Relaxed)).for_each(|_| {
+            thread::sleep(Duration::from_millis(10));
+        });
+    }
+}

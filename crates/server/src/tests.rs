@@ -1,0 +1,144 @@
+//! The server against stock clients and against strangers, on a loopback of its own.
+
+mod clients;
+mod iperf3;
+mod logins;
+mod protocols;
+mod unknown_protocols;
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::{Mutex, mpsc},
+    thread,
+    time::Duration,
+};
+
+use plumb_tests::on_loopback;
+use traffic::{Error, Stop};
+
+use super::{Client, Config, Event, Refusal, Report, Watcher, serve};
+
+/// What a server told.
+#[derive(Debug)]
+enum TestEvent {
+    Listening(Vec<SocketAddr>),
+    Waits,
+    Begins(Client),
+    Interval,
+    Ends(Client, Box<ClientEnd>),
+    Refused(Refusal),
+    MoreRefused,
+}
+
+/// A report whose parts can be kept.
+#[derive(Debug)]
+struct ClientEnd {
+    here: Option<traffic::Outcome>,
+    results: Option<codecs::iperf3::Results>,
+    output: Option<codecs::iperf3::output::Output>,
+    failure: Option<String>,
+}
+
+/// Hears of everything.
+struct EventSender(Mutex<mpsc::Sender<TestEvent>>);
+
+impl Watcher for EventSender {
+    fn event(&self, event: Event<'_>) {
+        let heard = match event {
+            Event::Listening { addresses, .. } => TestEvent::Listening(addresses.to_vec()),
+            Event::Waits { .. } => TestEvent::Waits,
+            Event::Begins { client } => TestEvent::Begins(client.clone()),
+            Event::Interval { .. } => TestEvent::Interval,
+            Event::Ends { client, report } => {
+                TestEvent::Ends(client.clone(), Box::new(ClientEnd::of(report)))
+            }
+            Event::Refused { because, .. } => TestEvent::Refused(because),
+            Event::MoreRefused { .. } => TestEvent::MoreRefused,
+            Event::Trouble { error } => panic!("{error}"),
+        };
+        // A test that has seen enough does not listen any more.
+        let _ = self.0.lock().expect("no panic").send(heard);
+    }
+}
+
+impl ClientEnd {
+    fn of(report: &Report) -> Self {
+        Self {
+            here: report.here.clone(),
+            results: report.results.clone(),
+            output: report.output.as_deref().cloned(),
+            failure: report.failure.as_ref().map(Error::to_string),
+        }
+    }
+}
+
+/// A server that stands, as a test sees it.
+struct TestServer {
+    address: SocketAddr,
+    heard: mpsc::Receiver<TestEvent>,
+    stop: Stop,
+}
+
+impl TestServer {
+    /// The next event of this kind, which comes within a time; others are thrown away.
+    fn wait<T>(&self, mut wanted: impl FnMut(TestEvent) -> Option<T>) -> T {
+        let until = std::time::Instant::now() + Duration::from_secs(30);
+        loop {
+            let left = until.saturating_duration_since(std::time::Instant::now());
+            let heard = self.heard.recv_timeout(left).expect("an event of this kind within 30 s");
+            if let Some(found) = wanted(heard) {
+                return found;
+            }
+        }
+    }
+
+    /// The end of the next client.
+    fn ended(&self) -> (Client, Box<ClientEnd>) {
+        self.wait(|heard| match heard {
+            TestEvent::Ends(client, ended) => Some((client, ended)),
+            _ => None,
+        })
+    }
+
+    /// The next refusal.
+    fn refused(&self) -> Refusal {
+        self.wait(|heard| match heard {
+            TestEvent::Refused(because) => Some(because),
+            _ => None,
+        })
+    }
+}
+
+fn config(ip: &str) -> Config {
+    Config::new(vec![SocketAddr::new(ip.parse::<IpAddr>().expect("an address"), 0)])
+}
+
+/// Runs `work` beside a server in a namespace of its own.
+fn with_server(config: &Config, work: impl FnOnce(&TestServer) + Send) {
+    on_loopback(|| with_server_here(config, work));
+}
+
+fn with_server_here(config: &Config, work: impl FnOnce(&TestServer)) {
+    let (sender, heard) = mpsc::channel();
+    let (sender, stop) = (EventSender(Mutex::new(sender)), Stop::new());
+    thread::scope(|scope| {
+        let serving = scope.spawn(|| serve(config, &stop, &sender));
+        let asked = StopOnDrop(stop.clone());
+        let address = match heard.recv_timeout(Duration::from_secs(10)).expect("a server opens or fails") {
+            TestEvent::Listening(addresses) => addresses[0],
+            other => panic!("{other:?}"),
+        };
+        work(&TestServer { address, heard, stop: stop.clone() });
+        drop(asked);
+        serving.join().expect("no panic").expect("nothing but clients may fail");
+    });
+}
+
+/// Closes the server, also when a test fails.
+struct StopOnDrop(Stop);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.ask();
+    }
+}

@@ -1,0 +1,173 @@
+//! Our own protocol and sockperf's at the same server as iperf3's.
+
+use std::{net::IpAddr, process::Command};
+
+use sys::clock::monotonic;
+use traffic::{ClientSpec, Error, Stop, run_client};
+use units::{Bytes, Nanos};
+use workload::{ConnectSettings, Measurement, PingPongSettings, Schedule, Transport, WorkloadSettings};
+
+use super::{config, with_server};
+use crate::{ServedProtocol, Work, session::DATAGRAM_IDLE, testing::Moves};
+
+const SHORT: Nanos = Nanos::from_millis(300);
+const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+fn ping(transport: Transport, message: u64) -> WorkloadSettings {
+    WorkloadSettings::PingPong(PingPongSettings {
+        transport,
+        message: Bytes(message),
+        ..PingPongSettings::new(SHORT)
+    })
+}
+
+#[test]
+fn our_own_loads_are_served_without_a_token() {
+    with_server(&config("127.0.0.1"), |server| {
+        for (load, work) in [
+            (ping(Transport::Tcp, 64), Work::PingPong(Transport::Tcp)),
+            (ping(Transport::Tcp, 60_000), Work::PingPong(Transport::Tcp)),
+            (ping(Transport::Udp, 64), Work::PingPong(Transport::Udp)),
+            (ping(Transport::Udp, 1), Work::PingPong(Transport::Udp)),
+            (ping(Transport::Udp, 20_000), Work::PingPong(Transport::Udp)),
+            (
+                WorkloadSettings::Connect(ConnectSettings { clients: 2, ..ConnectSettings::new(SHORT) }),
+                Work::Connect,
+            ),
+        ] {
+            let spec = ClientSpec { token: 0, bind: HERE, server: server.address, load, cpus: None };
+            let outcome =
+                run_client(&spec, &Stop::new(), &()).unwrap_or_else(|error| panic!("{work:?}: {error}"));
+            let (round_trips, lost) = match outcome.measured.alone() {
+                Measurement::PingPong(ping) => (ping.round_trips.count(), ping.lost),
+                Measurement::Connect(connect) => (connect.exchanges.count(), Some(connect.failed)),
+                other => panic!("{other:?}"),
+            };
+            assert!(round_trips > 10 && lost == Some(0), "{work:?}: {round_trips} {lost:?}");
+            let (client, ended) = server.ended();
+            assert_eq!((client.protocol, client.work), (ServedProtocol::Native, work));
+            assert_eq!(ended.failure, None);
+        }
+    });
+}
+
+#[test]
+fn a_client_that_a_limit_ends_has_an_error_and_no_result() {
+    let mut config = config("127.0.0.1");
+    config.limits.duration = Nanos::from_millis(200);
+    with_server(&config, |server| {
+        for transport in [Transport::Tcp, Transport::Udp] {
+            for schedule in [Schedule::Closed, Schedule::Open { period: Nanos::from_millis(1) }] {
+                let long =
+                    PingPongSettings { transport, schedule, ..PingPongSettings::new(Nanos::from_secs(20)) };
+                let load = WorkloadSettings::PingPong(long);
+                let spec = ClientSpec { token: 7, bind: HERE, server: server.address, load, cpus: None };
+                let begun = monotonic();
+                let error = run_client(&spec, &Stop::new(), &()).expect_err("its time was over");
+                // A connection on which something is under way is reset instead of ended.
+                let ended = match transport {
+                    Transport::Tcp => matches!(error, Error::Ended { .. } | Error::Socket { .. }),
+                    Transport::Udp => matches!(error, Error::Ended { .. }),
+                };
+                assert!(ended, "{transport:?}, {schedule:?}: {error}");
+                assert!(monotonic() - begun < Nanos::from_secs(10).0, "it was told, and did not find out");
+                let failure = server.ended().1.failure.expect("a limit");
+                assert!(failure.contains("limit of duration"), "{failure}");
+            }
+        }
+    });
+}
+
+#[test]
+fn an_interrupted_client_gives_up_its_place() {
+    let mut config = config("127.0.0.1");
+    config.limits.clients = 1;
+    with_server(&config, |server| {
+        let load = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(20)));
+        let spec = ClientSpec { token: 7, bind: HERE, server: server.address, load, cpus: None };
+        let stop = Stop::new();
+        let moves = &Moves::default();
+        std::thread::scope(|scope| {
+            let pinging = scope.spawn(|| run_client(&spec, &stop, moves));
+            moves.wait();
+            stop.ask();
+            assert!(matches!(pinging.join().expect("no panic"), Err(Error::Stopped)));
+        });
+        let stopped = monotonic();
+        server.ended();
+        assert!(monotonic() - stopped < DATAGRAM_IDLE.0 / 2, "it was told, and did not find out");
+    });
+}
+
+#[test]
+fn a_stock_sockperf_is_served() {
+    let mut config = config("127.0.0.1");
+    config.idle_timeout = Nanos::from_secs(3);
+    with_server(&config, |server| {
+        let (ip, port) = (server.address.ip().to_string(), server.address.port().to_string());
+        for options in [
+            &["ping-pong", "-t", "1"][..],
+            &["under-load", "-t", "1", "--mps", "1000"],
+            &["ping-pong", "--tcp", "-t", "1"],
+        ] {
+            let output = Command::new("sockperf").args(options).args(["-i", &ip, "-p", &port]).output();
+            let output = output.expect("sockperf is installed");
+            let text = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success() && text.contains("percentile 99.000"), "{options:?}: {text}");
+            let (client, ended) = server.ended();
+            assert_eq!(client.protocol, ServedProtocol::Sockperf);
+            assert_eq!(ended.failure, None);
+        }
+    });
+}
+
+#[test]
+fn a_client_of_ours_is_ended_by_the_limits_too() {
+    let mut config = config("127.0.0.1");
+    config.limits.duration = Nanos::from_millis(300);
+    config.limits.clients = 1;
+    with_server(&config, |server| {
+        let load = |time| {
+            WorkloadSettings::PingPong(PingPongSettings {
+                transport: Transport::Tcp,
+                ..PingPongSettings::new(time)
+            })
+        };
+        let spec = |time| {
+            let load = load(Nanos::from_millis(time));
+            ClientSpec { token: 0, bind: HERE, server: server.address, load, cpus: None }
+        };
+        assert!(run_client(&spec(20_000), &Stop::new(), &()).is_err());
+        assert!(server.ended().1.failure.is_some_and(|failure| failure.contains("limit of duration")));
+        run_client(&spec(50), &Stop::new(), &()).expect("there is a place again");
+        assert_eq!(server.ended().1.failure, None);
+    });
+}
+
+#[test]
+fn a_server_on_every_address_is_found_under_each_of_its_own() {
+    with_server(&config("0.0.0.0"), |server| {
+        let port = server.address.port();
+        for (address, transport) in [
+            ("127.0.0.1", Transport::Tcp),
+            ("127.7.7.7", Transport::Tcp),
+            ("127.0.0.1", Transport::Udp),
+            ("127.7.7.7", Transport::Udp),
+        ] {
+            let server = (address.parse::<IpAddr>().expect("an address"), port).into();
+            let spec = ClientSpec { token: 7, bind: HERE, server, load: ping(transport, 64), cpus: None };
+            let outcome = run_client(&spec, &Stop::new(), &()).expect("the server stands");
+            let Measurement::PingPong(data) = outcome.measured.alone() else { panic!("a ping-pong") };
+            assert_eq!(data.lost, Some(0));
+        }
+        for address in ["127.0.0.1", "127.7.7.7"] {
+            let options = ["-c", address, "-p", &port.to_string(), "-u", "-n", "100K", "-b", "10M"];
+            let output = Command::new("iperf3").args(options).output().expect("iperf3 is installed");
+            assert!(output.status.success(), "{address}: {output:?}");
+            let sockperf = ["ping-pong", "-t", "1", "-i", address, "-p", &port.to_string()];
+            let output = Command::new("sockperf").args(sockperf).output().expect("sockperf is installed");
+            let text = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success() && text.contains("percentile 99.000"), "{address}: {text}");
+        }
+    });
+}

@@ -1,0 +1,81 @@
+//! Moving sockperf's messages takes no memory at either end: five times as long, no more allocations.
+#![expect(clippy::disallowed_methods, reason = "a test waits")]
+
+mod counting;
+
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::OnceLock,
+    thread,
+    time::Duration,
+};
+
+use server::{
+    Config, Event, Watcher, serve,
+    sockperf::{ClientSpec, run_client},
+};
+use traffic::Stop;
+use units::{Bytes, Nanos};
+use workload::{PingPongSettings, Schedule, Transport};
+
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+/// What may differ for other reasons: the server looks around ten times a second.
+const CHANCE: u64 = 60;
+
+/// Where the server is.
+#[derive(Default)]
+struct Place(OnceLock<SocketAddr>);
+
+impl Watcher for Place {
+    fn event(&self, event: Event<'_>) {
+        if let Event::Listening { addresses, .. } = event {
+            self.0.get_or_init(|| addresses[0]);
+        }
+    }
+}
+
+/// Allocations of both ends together while messages went to and fro for so long, and how many did.
+fn run(load: &PingPongSettings, duration: Nanos) -> (u64, u64) {
+    let load = PingPongSettings { duration, ..load.clone() };
+    let (stop, place) = (Stop::new(), Place::default());
+    let config = Config::new(vec![SocketAddr::new(HERE, 0)]);
+    thread::scope(|scope| {
+        let server = scope.spawn(|| serve(&config, &stop, &place));
+        let server_at = loop {
+            match place.0.get() {
+                Some(address) => break *address,
+                None => thread::sleep(Duration::from_millis(1)),
+            }
+        };
+        let before = counting::taken();
+        let spec = ClientSpec { server: server_at, bind: None, load, cpus: None };
+        let outcome = run_client(&spec, &Stop::new(), &());
+        let taken = counting::taken() - before;
+        stop.ask();
+        server.join().expect("no panic").expect("it could listen");
+        let data = outcome.expect("it is answered").measured.alone();
+        (taken, data.round_trips.count() + data.lost.expect("we count them"))
+    })
+}
+
+#[test]
+fn a_thousand_messages_more_take_no_more_memory() {
+    plumb_tests::on_loopback(|| {
+        for transport in [Transport::Tcp, Transport::Udp] {
+            for schedule in [Schedule::Closed, Schedule::Open { period: Nanos(200_000) }] {
+                let (message, interval) = (Bytes(200), Nanos::from_secs(60));
+                let load = PingPongSettings {
+                    transport,
+                    schedule,
+                    message,
+                    interval,
+                    ..PingPongSettings::new(Nanos(1))
+                };
+                let few = run(&load, Nanos::from_millis(20));
+                let many = run(&load, Nanos::from_secs(1));
+                assert!(many.1 > few.1 + 1000, "{few:?} and then {many:?}: {load:?}");
+                assert!(few.0 > 0 && many.0 <= few.0 + CHANCE, "{few:?} and then {many:?}: {load:?}");
+            }
+        }
+    });
+}

@@ -1,0 +1,227 @@
+//! A standing server among strangers: garbage, half-open, slow and silent peers leave it serving, and leave
+//! nothing behind. A process of its own, so that its memory, threads and descriptors are the server's.
+#![expect(clippy::disallowed_methods, reason = "a test reads what the kernel says of its own process")]
+
+use std::{
+    collections::VecDeque,
+    io::{Read, Write},
+    net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket},
+    process::Command,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+        mpsc,
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use server::{Config, Event, Watcher, serve};
+use socket2::{Domain, Socket, Type};
+use sys::netns::{NetNs, bring_loopback_up};
+use traffic::Stop;
+
+/// Connections that one thread of strangers holds open.
+const HELD: usize = 1000;
+/// Threads of strangers.
+const THREADS: u64 = 2;
+/// What the server's memory may grow by, in bytes: less than a byte for each of a million.
+const GROWTH: u64 = 16 << 20;
+/// One test at a time counts threads and descriptors.
+static ALONE: Mutex<()> = Mutex::new(());
+
+#[test]
+fn twenty_thousand_strangers_leave_the_server_serving() {
+    survives(20_000);
+}
+
+/// `cargo test --release -p server --test strangers -- --ignored --nocapture`
+#[test]
+#[ignore = "takes some minutes"]
+fn a_million_strangers_leave_the_server_serving() {
+    survives(1_000_000);
+}
+
+/// Counts who was turned away.
+struct Counter {
+    refused: AtomicU64,
+    listening: Mutex<mpsc::Sender<SocketAddr>>,
+}
+
+impl Watcher for Counter {
+    fn event(&self, event: Event<'_>) {
+        match event {
+            Event::Listening { addresses, .. } => {
+                self.listening.lock().expect("no panic").send(addresses[0]).expect("the test waits");
+            }
+            Event::Refused { .. } => {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+            }
+            Event::MoreRefused { count } => {
+                self.refused.fetch_add(count, Ordering::Relaxed);
+            }
+            Event::Trouble { error } => panic!("{error}"),
+            _ => {}
+        }
+    }
+}
+
+/// What a process has taken of the machine.
+#[derive(Debug, Clone, Copy)]
+struct Taken {
+    memory: u64,
+    threads: usize,
+    descriptors: usize,
+}
+
+impl Taken {
+    fn now() -> Self {
+        let statm = std::fs::read_to_string("/proc/self/statm").expect("procfs");
+        let pages: u64 = statm.split(' ').nth(1).expect("a second field").parse().expect("a number");
+        let count = |of: &str| std::fs::read_dir(of).expect("procfs").count();
+        Self { memory: pages * 4096, threads: count("/proc/self/task"), descriptors: count("/proc/self/fd") }
+    }
+}
+
+#[expect(clippy::disallowed_macros, reason = "a test says why it tests nothing, and what it saw")]
+fn survives(strangers: u64) {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let ns = match NetNs::create("the test") {
+        Ok(ns) => ns,
+        Err(error) => return eprintln!("returns early: {error}"),
+    };
+    let work = || {
+        bring_loopback_up().expect("root of its namespace");
+        let (listening, address) = mpsc::channel();
+        let counter = Counter { refused: AtomicU64::new(0), listening: Mutex::new(listening) };
+        let (config, stop) = (Config::new(vec![(Ipv4Addr::LOCALHOST, 0).into()]), Stop::new());
+        thread::scope(|scope| {
+            let serving = scope.spawn(|| serve(&config, &stop, &counter));
+            let ends = Ends(stop.clone());
+            let address = address.recv_timeout(Duration::from_secs(10)).expect("a server opens");
+            let (base, after, came) = crowd(address, strangers);
+            let turned_away = settle(|| counter.refused.load(Ordering::Relaxed), |refused| *refused >= came);
+            eprintln!("{came} strangers, {turned_away} turned away: {base:?}, then {after:?}");
+            assert_eq!(turned_away, came, "everyone is turned away once");
+            drop(ends);
+            serving.join().expect("no panic").expect("nobody ends the server");
+        });
+    };
+    ns.run_in(work).expect("enters its own namespace");
+}
+
+/// Asks the server to close, also when a test fails.
+struct Ends(Stop);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.ask();
+    }
+}
+
+/// Sends strangers, and a real client among and after them. What the process had taken before and afterwards,
+/// and how many strangers came.
+fn crowd(address: SocketAddr, strangers: u64) -> (Taken, Taken, u64) {
+    serves(address);
+    // The first few make whatever is only made once.
+    let few = flood(address, 4000) + datagrams(address);
+    let base = settle(Taken::now, |taken| taken.descriptors < 40);
+    let came = thread::scope(|scope| {
+        let flood = scope.spawn(|| flood(address, strangers));
+        while !flood.is_finished() {
+            serves(address);
+        }
+        flood.join().expect("no panic")
+    });
+    serves(address);
+    let like = |taken: &Taken| taken.threads <= base.threads && taken.descriptors <= base.descriptors;
+    let after = settle(Taken::now, like);
+    assert!(like(&after), "{base:?} {after:?}");
+    assert!(after.memory < base.memory + GROWTH, "{base:?} {after:?}");
+    (base, after, came + few)
+}
+
+/// Looks until it is as wanted, for half a minute at most.
+fn settle<T>(look: impl Fn() -> T, wanted: impl Fn(&T) -> bool) -> T {
+    let begun = Instant::now();
+    loop {
+        let seen = look();
+        if wanted(&seen) || begun.elapsed() > Duration::from_secs(30) {
+            return seen;
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// A stock client is served.
+fn serves(address: SocketAddr) {
+    let (ip, port) = (address.ip().to_string(), address.port().to_string());
+    let output = Command::new("iperf3").args(["-c", &ip, "-p", &port, "-n", "1M"]).output();
+    let output = output.expect("iperf3 is installed");
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// As many strangers, from addresses of their own; how many there were.
+fn flood(address: SocketAddr, strangers: u64) -> u64 {
+    let one = |thread: u64| {
+        let mut held = VecDeque::with_capacity(HELD);
+        for number in (thread..strangers).step_by(THREADS as usize) {
+            if held.len() == HELD {
+                held.pop_front();
+            }
+            held.extend(stranger(address, number));
+        }
+    };
+    thread::scope(|scope| {
+        for thread in 0..THREADS {
+            scope.spawn(move || one(thread));
+        }
+    });
+    strangers
+}
+
+/// One of them; some stay.
+fn stranger(address: SocketAddr, number: u64) -> Option<TcpStream> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a descriptor");
+    // No port waits for a minute after its end.
+    socket.set_linger(Some(Duration::ZERO)).expect("a socket");
+    let [_, a, b, c] = (number as u32 % 0xFF_FFF0 + 2).to_be_bytes();
+    socket
+        .bind(&SocketAddr::from((Ipv4Addr::new(127, a, b, c), 0)).into())
+        .expect("loopback has 2^24 addresses");
+    socket.connect(&address.into()).expect("the server listens");
+    let mut socket = TcpStream::from(socket);
+    let cookie = [b'q'; 36].iter().copied().chain([0]).collect::<Vec<_>>();
+    let says: &[u8] = match number % 10 {
+        0 => b"GET / HTTP/1.1\r\nHost: plumb\r\n\r\n",
+        1 => &[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc],
+        2 | 3 => b"",
+        4 => b"q",
+        // Parameters of 4 GiB, or a part of some.
+        5 => &[&cookie[..], &[0xff; 200]].concat(),
+        6 => &[&cookie[..], &[0, 0, 0xf0, 0, b'{']].concat(),
+        7 => &[&b"plumbtrf"[..], &[0; 24]].concat(),
+        8 => &[0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 0xff, 0xff, 0xff, 0xff],
+        _ => return None,
+    };
+    // It may have been given up for others by now.
+    let _ = socket.write_all(says);
+    if number % 10 == 5 {
+        // It hears that its parameters are refused.
+        let _ = socket.set_read_timeout(Some(Duration::from_secs(10)));
+        while matches!(socket.read(&mut [0; 64]), Ok(1..)) {}
+    }
+    Some(socket)
+}
+
+/// Datagrams of nobody, who is turned away once, however often it tries.
+fn datagrams(address: SocketAddr) -> u64 {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+    socket.set_read_timeout(Some(Duration::from_millis(200))).expect("a socket");
+    for number in 0..100_u8 {
+        socket.send_to(&[number; 40], address).expect("loopback");
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert!(socket.recv(&mut [0; 64]).is_err(), "nobody is answered");
+    1
+}

@@ -1,0 +1,127 @@
+//! Streams of other protocols: begun and ended from outside, over sockets that are theirs.
+
+use std::{
+    net::{TcpListener, TcpStream, UdpSocket},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+
+use plumb_tests::on_loopback;
+use units::{Bytes, Nanos};
+use workload::{Direction, Mode, StreamSettings, Transport, Until};
+
+use super::{datagrams, settings, total};
+use crate::{
+    Observer, Progress, Stop, StreamOutcome,
+    stream::{self, CLIENT, DatagramFormat, EndFlag, Finish, Flow, FlowSocket, SERVER, Start},
+    testing::HERE,
+};
+
+fn connected(load: &StreamSettings, format: DatagramFormat) -> (FlowSocket, FlowSocket) {
+    match load.transport {
+        Transport::Tcp => {
+            let listener = TcpListener::bind((HERE, 0)).expect("loopback");
+            let client = TcpStream::connect(listener.local_addr().expect("bound")).expect("loopback");
+            (FlowSocket::Tcp(client), FlowSocket::Tcp(listener.accept().expect("connected").0))
+        }
+        Transport::Udp => {
+            let sockets = [(); 2].map(|()| UdpSocket::bind((HERE, 0)).expect("loopback"));
+            sockets[0].connect(sockets[1].local_addr().expect("bound")).expect("loopback");
+            sockets[1].connect(sockets[0].local_addr().expect("bound")).expect("loopback");
+            let [client, server] = sockets.map(|socket| FlowSocket::Udp(socket, format));
+            (client, server)
+        }
+    }
+}
+
+/// Hears that something has come.
+struct Came<'a>(&'a AtomicBool);
+
+impl Observer for Came<'_> {
+    fn progress(&self, progress: Progress) {
+        self.0.fetch_or(progress.received > Bytes(0), Ordering::Relaxed);
+    }
+}
+
+/// Client and server; the sender is told once something has come, and then the receiver.
+fn run(
+    load: &StreamSettings,
+    direction: Direction,
+    format: DatagramFormat,
+) -> Option<(StreamOutcome, StreamOutcome)> {
+    on_loopback(|| {
+        let (client, server) = connected(load, format);
+        let (ours, theirs) = (EndFlag::default(), EndFlag::default());
+        let flow = |end, socket, finish| Flow {
+            id: 0,
+            direction,
+            end,
+            name: format!("the {end}'s"),
+            socket,
+            load,
+            cpu: None,
+            share: None,
+            start: Start::Now,
+            finish,
+        };
+        let client = flow(CLIENT, client, Finish::External(&ours));
+        let server = flow(SERVER, server, Finish::External(&theirs));
+        let (stop, came) = (Stop::new(), AtomicBool::new(false));
+        thread::scope(|scope| {
+            let client = scope.spawn(|| stream::run(vec![client], &stop, &Came(&came)).expect("runs"));
+            let server = scope.spawn(|| stream::run(vec![server], &stop, &Came(&came)).expect("runs"));
+            let sender = if direction == Direction::Forward { &client } else { &server };
+            let is_time = || match load.until {
+                Until::Elapsed(_) => came.load(Ordering::Relaxed),
+                Until::Sent(_) => sender.is_finished(),
+            };
+            (0..2000).take_while(|_| !is_time()).for_each(|_| thread::sleep(Duration::from_millis(10)));
+            let [first, second] =
+                if direction == Direction::Forward { [&ours, &theirs] } else { [&theirs, &ours] };
+            first.raise();
+            thread::sleep(Duration::from_millis(20));
+            second.raise();
+            (client.join().expect("no panic"), server.join().expect("no panic"))
+        })
+    })
+}
+
+#[test]
+fn whoever_is_ended_from_outside_ends_and_both_ends_agree() {
+    let long = Until::Elapsed(Nanos::from_secs(60));
+    for direction in [Direction::Forward, Direction::Reverse] {
+        for mode in [Mode::App, Mode::Limit] {
+            let load = StreamSettings { mode, ..settings(direction, 1, long) };
+            let Some((client, server)) = run(&load, direction, DatagramFormat::Counter32) else { return };
+            let (ours, theirs) = (&client.measured.flows[0].series, &server.measured.flows[0].series);
+            assert_eq!(total(ours), total(theirs));
+            assert!(total(ours) > 0 && ours.elapsed() < Nanos::from_secs(10));
+            let load = datagrams(direction, 1, long, mode);
+            for format in [DatagramFormat::Counter32, DatagramFormat::Counter64] {
+                let Some((client, server)) = run(&load, direction, format) else { return };
+                let (sender, receiver) =
+                    if direction == Direction::Forward { (client, server) } else { (server, client) };
+                let sum = |outcome: &StreamOutcome| {
+                    let intervals = outcome.measured.flows[0].series.intervals.iter();
+                    intervals
+                        .filter_map(|interval| interval.datagrams)
+                        .reduce(|a, b| a.and(&b))
+                        .expect("some")
+                };
+                let (sent, came) = (sum(&sender), sum(&receiver));
+                // What is lost at the very end nobody tells the receiver.
+                assert!(came.count > 0 && came.count + came.lost.unsigned_abs() <= sent.count);
+                assert_eq!((came.reordered, came.duplicates), (0, 0));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sender_with_an_amount_ends_by_itself() {
+    let load = settings(Direction::Forward, 1, Until::Sent(Bytes(5_000_000)));
+    let Some((client, server)) = run(&load, Direction::Forward, DatagramFormat::Counter32) else { return };
+    assert_eq!(total(&client.measured.flows[0].series), 5_000_000);
+    assert_eq!(total(&server.measured.flows[0].series), 5_000_000);
+}

@@ -1,0 +1,348 @@
+//! The threads of one end of a load: started together, watched, ended together.
+//!
+//! It does not know what they do. The first failure stops the others; a panic is a failure.
+
+use std::{
+    sync::{
+        Condvar, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    },
+    thread::{self, ScopedJoinHandle},
+    time::Duration,
+};
+
+use samples::{ThreadCpu, ThreadRole};
+use sys::clock::{monotonic, thread_cpu};
+use units::{Bytes, Nanos};
+use workload::{Interval, PingPongInterval};
+
+use crate::{
+    error::{Error, Result},
+    observer::{FlowId, Observer, Progress},
+    stop::Stop,
+};
+
+/// How often progress is told.
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// What the threads of one end share. They write to it a few times a second, never per message.
+#[derive(Debug)]
+pub(crate) struct Shared<'a> {
+    stop: &'a Stop,
+    failed: AtomicBool,
+    received: AtomicU64,
+    sent: AtomicU64,
+    round_trips: AtomicU64,
+    gate: Gate,
+    events: Sender<WorkerEvent>,
+    /// Taken by the thread that watches.
+    receiver: Mutex<Option<Receiver<WorkerEvent>>>,
+    /// Memory for intervals of a ping-pong: the thread that watches returns what it was told with.
+    spare: Mutex<Vec<PingPongInterval>>,
+}
+
+/// What a thread tells the one that watches.
+#[derive(Debug)]
+enum WorkerEvent {
+    Ended,
+    Interval(FlowId, Interval),
+    PingInterval(PingPongInterval),
+}
+
+/// One thread's work; it begins with [`Shared::wait_for_start`].
+pub(crate) struct Job<'a, T> {
+    /// For errors.
+    pub(crate) name: String,
+    /// The name of its thread, of which the kernel keeps 15 bytes.
+    pub(crate) thread: String,
+    pub(crate) work: Box<dyn FnOnce() -> Result<T> + Send + 'a>,
+}
+
+impl<'a> Shared<'a> {
+    pub(crate) fn new(stop: &'a Stop) -> Self {
+        let (events, receiver) = channel();
+        Self {
+            stop,
+            failed: AtomicBool::new(false),
+            received: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
+            round_trips: AtomicU64::new(0),
+            gate: Gate::default(),
+            events,
+            receiver: Mutex::new(Some(receiver)),
+            spare: Mutex::default(),
+        }
+    }
+
+    /// Fails once a stop was asked for or another thread has failed.
+    pub(crate) fn check(&self) -> Result<()> {
+        let ended = self.stop.is_asked() || self.failed.load(Ordering::Relaxed);
+        if ended { Err(Error::Stopped) } else { Ok(()) }
+    }
+
+    /// Whether the load ends before its time, with what was measured till then.
+    pub(crate) fn ends_early(&self) -> bool {
+        self.stop.keeps() && self.stop.is_asked() && !self.failed.load(Ordering::Relaxed)
+    }
+
+    /// How a thread's work came to its end: a stop that keeps what was measured is an end like any other.
+    pub(crate) fn ended(&self, done: Result<()>) -> Result<()> {
+        match done {
+            Err(error) if error.is_stopped() && self.ends_early() => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Waits until all threads are ready.
+    pub(crate) fn wait_for_start(&self) -> Result<()> {
+        self.gate.wait();
+        self.check()
+    }
+
+    pub(crate) fn add_received(&self, bytes: u64) {
+        self.received.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_sent(&self, bytes: u64) {
+        self.sent.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_round_trips(&self, count: u64) {
+        self.round_trips.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Tells of an interval of a stream. It may wake the watching thread: a few times a second is enough.
+    pub(crate) fn send_interval(&self, flow: FlowId, interval: Interval) {
+        self.send(WorkerEvent::Interval(flow, interval));
+    }
+
+    /// Tells of an interval of a ping-pong, whose memory comes back by [`Shared::spare_ping_interval`].
+    pub(crate) fn send_ping_interval(&self, interval: PingPongInterval) {
+        self.send(WorkerEvent::PingInterval(interval));
+    }
+
+    /// An empty interval of those that were told or put by; never waits.
+    pub(crate) fn spare_ping_interval(&self) -> Option<PingPongInterval> {
+        self.spare.try_lock().ok()?.pop()
+    }
+
+    /// How many are put by.
+    #[cfg(test)]
+    pub(crate) fn stock(&self) -> usize {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Empties an interval and puts it by, all its memory written once.
+    pub(crate) fn put_by(&self, mut interval: PingPongInterval) {
+        interval.round_trips.clear();
+        interval.lost = 0;
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(interval);
+    }
+
+    fn send(&self, event: WorkerEvent) {
+        // Nobody listens any more only when the whole load is being given up.
+        let _ = self.events.send(event);
+    }
+
+    fn fail(&self) {
+        self.failed.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs every job on a thread of its own and returns what they made, in order.
+///
+/// # Errors
+/// The first failure that is more than the echo of another one.
+pub(crate) fn run<'a, T: Send>(
+    jobs: Vec<Job<'a, T>>,
+    shared: &'a Shared<'a>,
+    observer: &dyn Observer,
+) -> Result<Vec<T>> {
+    thread::scope(|scope| {
+        let receiver = shared.receiver.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut threads = Vec::with_capacity(jobs.len());
+        let mut failure = None;
+        for Job { name, thread, work } in jobs {
+            let ending = Ending { shared };
+            let body = move || ending.around(work);
+            match thread::Builder::new().name(thread).spawn_scoped(scope, body) {
+                Ok(thread) => threads.push((name, thread)),
+                Err(source) => {
+                    failure = Some(Error::Socket { operation: "start a thread for", object: name, source });
+                    shared.fail();
+                    break;
+                }
+            }
+        }
+        observer.started();
+        shared.gate.open();
+        receiver.iter().for_each(|receiver| watch(receiver, threads.len(), shared, observer));
+        let outcome = join(threads);
+        observer.ended();
+        let outcome = failure.map_or(outcome, Err);
+        // Once a stop was asked for, what failed after it is its echo.
+        outcome.map_err(|error| if shared.stop.is_asked() { Error::Stopped } else { error })
+    })
+}
+
+/// Measures the calling thread's CPU time from now until [`CpuMeter::until_now`].
+pub struct CpuMeter {
+    cpu: u64,
+    at: u64,
+}
+
+impl CpuMeter {
+    pub fn from_now() -> Self {
+        Self { cpu: thread_cpu(), at: monotonic() }
+    }
+
+    pub fn until_now(&self, end: &str, role: ThreadRole) -> ThreadCpu {
+        ThreadCpu {
+            end: end.to_owned(),
+            role,
+            busy: Nanos(thread_cpu() - self.cpu),
+            elapsed: Nanos(monotonic() - self.at),
+        }
+    }
+}
+
+/// The CPU of thread number `thread` of one end.
+pub fn cpu_of(cpus: Option<&[u32]>, thread: usize) -> Option<u32> {
+    cpus.and_then(|cpus| cpus.get(thread % cpus.len().max(1)).copied())
+}
+
+/// Tells that a thread ended, however it did.
+struct Ending<'a> {
+    shared: &'a Shared<'a>,
+}
+
+impl Ending<'_> {
+    fn around<T>(self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let result = work();
+        if result.is_err() {
+            self.shared.fail();
+        }
+        result
+    }
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.shared.fail();
+        }
+        self.shared.send(WorkerEvent::Ended);
+    }
+}
+
+fn watch(receiver: &Receiver<WorkerEvent>, threads: usize, shared: &Shared<'_>, observer: &dyn Observer) {
+    let started = monotonic();
+    let (mut last, mut running) = (started, threads);
+    while running > 0 {
+        let since = Duration::from_nanos(monotonic() - last);
+        match receiver.recv_timeout(PROGRESS_EVERY.saturating_sub(since)) {
+            Ok(WorkerEvent::Ended) => running -= 1,
+            Ok(WorkerEvent::Interval(flow, interval)) => observer.interval(flow, &interval),
+            Ok(WorkerEvent::PingInterval(interval)) => {
+                observer.ping_interval(&interval);
+                shared.put_by(interval);
+            }
+            Err(RecvTimeoutError::Timeout) => last = progress(started, last, shared, observer),
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+    // What has passed since the last one.
+    progress(started, last, shared, observer);
+}
+
+/// Tells what has passed since `told`, and says what time it is.
+fn progress(started: u64, last: u64, shared: &Shared<'_>, observer: &dyn Observer) -> u64 {
+    let now = monotonic();
+    observer.progress(Progress {
+        elapsed: Nanos(now - started),
+        covers: Nanos(now - last),
+        received: Bytes(shared.received.swap(0, Ordering::Relaxed)),
+        sent: Bytes(shared.sent.swap(0, Ordering::Relaxed)),
+        round_trips: shared.round_trips.swap(0, Ordering::Relaxed),
+    });
+    now
+}
+
+fn join<T>(threads: Vec<(String, ScopedJoinHandle<'_, Result<T>>)>) -> Result<Vec<T>> {
+    let mut made = Vec::with_capacity(threads.len());
+    let mut failure: Option<Error> = None;
+    for (name, thread) in threads {
+        match thread.join().unwrap_or(Err(Error::Panicked { thread: name })) {
+            Ok(value) => made.push(value),
+            Err(error) if failure.as_ref().is_none_or(Error::is_stopped) => failure = Some(error),
+            Err(_) => {}
+        }
+    }
+    failure.map_or(Ok(made), Err)
+}
+
+/// Closed until every thread stands before it.
+#[derive(Debug, Default)]
+struct Gate {
+    open: Mutex<bool>,
+    opened: Condvar,
+}
+
+impl Gate {
+    fn open(&self) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.opened.notify_all();
+    }
+
+    fn wait(&self) {
+        let closed = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.opened.wait_while(closed, |open| !*open).unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job<'a>(shared: &'a Shared<'a>, work: impl FnOnce() -> Result<u32> + Send + 'a) -> Job<'a, u32> {
+        let work = move || {
+            shared.wait_for_start()?;
+            work()
+        };
+        Job { name: "test".into(), thread: "test".into(), work: Box::new(work) }
+    }
+
+    fn until_stopped(shared: &Shared<'_>) -> Result<u32> {
+        loop {
+            shared.check()?;
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn a_failure_ends_the_others_and_is_the_one_that_is_told() {
+        let stop = Stop::new();
+        let shared = Shared::new(&stop);
+        let fails = || Err(Error::Setting { setting: "x", value: "y".into(), allowed: "z" });
+        let jobs = vec![job(&shared, || until_stopped(&shared)), job(&shared, fails)];
+        let error = run(jobs, &shared, &()).expect_err("one fails");
+        assert!(matches!(error, Error::Setting { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_panic_ends_the_others_and_becomes_an_error() {
+        let stop = Stop::new();
+        let shared = Shared::new(&stop);
+        let jobs = vec![job(&shared, || until_stopped(&shared)), job(&shared, || panic!("a defect"))];
+        assert!(matches!(run(jobs, &shared, &()), Err(Error::Panicked { .. })));
+    }
+
+    #[test]
+    fn what_the_jobs_made_comes_in_their_order() {
+        let stop = Stop::new();
+        let shared = Shared::new(&stop);
+        let jobs = (0..5).map(|n| job(&shared, move || Ok(n))).collect();
+        assert_eq!(run(jobs, &shared, &()).expect("all succeed"), [0, 1, 2, 3, 4]);
+    }
+}
