@@ -1,6 +1,6 @@
 //! iperf3's options, a row each: the flags, and what shows that they had their effect. Both roles use the same rows.
 
-use codecs::iperf3::output::{Connected, Interval, Measure, Output, TestStart};
+use codecs::iperf3::output::{ConnectionInfo, Interval, Measure, Output, TestStart};
 use serde_json::Value;
 
 /// An option and its proof.
@@ -199,7 +199,7 @@ impl Pair {
     }
 }
 
-fn first(output: &Output) -> &Connected {
+fn first(output: &Output) -> &ConnectionInfo {
     output.start.connected.first().expect("a connection")
 }
 

@@ -4,7 +4,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use probe::{Probe, ProbeError, Watch};
-use protocol::{ObserveOrder, Observing, Reply, Seen, Subject, Token};
+use protocol::{Observation, ObserveOrder, Observing, Reply, Subject, Token};
 use samples::{MissingProbe, ProbeKind};
 use sys::clock::monotonic;
 use units::Nanos;
@@ -69,7 +69,7 @@ impl Probes {
         let Some(watching) = state.watching.take_if(|watching| watching.token == token) else {
             return Err(Refusal::new(format!("trial {token} is not watched here; observe it first")));
         };
-        let mut seen = Seen::default();
+        let mut seen = Observation::default();
         seen.observed.elapsed = Nanos(monotonic().saturating_sub(watching.since));
         for kind in ProbeKind::ALL.into_iter().filter(|kind| watching.kinds.contains(kind)) {
             let Some(probe) = state.loaded.iter_mut().find(|probe| probe.kind() == kind) else { continue };

@@ -5,11 +5,10 @@ use findings::{Findings, RunSummary, SCHEMA};
 use samples::RunRecord;
 
 use crate::{
-    answer, caveats, cells, effects, ladder, measured,
+    caveats, cells, effects, ladder, matched_pairs,
     noise::Noise,
-    probed, ranking,
+    observations, probed, ranking, recommendation,
     rules::{self, Context},
-    twins,
 };
 
 /// Everything that can be said of a run. Equal records give equal findings.
@@ -17,7 +16,7 @@ use crate::{
 /// Never fails: what the trials do not suffice for is absent, and a caveat says so.
 #[must_use]
 pub fn analyse(record: &RunRecord) -> Findings {
-    let measured = measured::gather(record);
+    let measured = observations::gather(record);
     let noise = Noise::of(&measured);
     let mut findings = Findings {
         schema: SCHEMA,
@@ -27,8 +26,8 @@ pub fn analyse(record: &RunRecord) -> Findings {
         ladders: ladder::ladders(&measured, &noise),
         effects: effects::effects(&record.header.cells, &measured, &noise),
         rankings: Vec::new(),
-        twins: twins::twins(&measured, &noise),
-        answers: answer::answers(&measured),
+        twins: matched_pairs::twins(&measured, &noise),
+        answers: recommendation::answers(&measured),
         probes: probed::of_run(record, &measured),
         claims: Vec::new(),
         skipped: record.skipped.clone(),

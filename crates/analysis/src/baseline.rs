@@ -2,10 +2,14 @@
 
 use findings::Comparison;
 
-use crate::{compare, measured::Measured, noise::Noise};
+use crate::{compare, noise::Noise, observations::Observations};
 
 /// `cell` as a share of its workload's baseline; `None` for the baseline itself and where there is none.
-pub(crate) fn against(cell: &Measured<'_>, all: &[Measured<'_>], noise: &Noise) -> Option<Comparison> {
+pub(crate) fn against(
+    cell: &Observations<'_>,
+    all: &[Observations<'_>],
+    noise: &Noise,
+) -> Option<Comparison> {
     let workload = &cell.record.workload;
     let baseline = all.iter().find(|other| other.record.baseline && other.record.workload == *workload)?;
     if cell.record.baseline {

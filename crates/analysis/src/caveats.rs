@@ -10,11 +10,11 @@ use stats::interval;
 use workload::{Transport, WorkloadSettings};
 
 use crate::{
-    alone,
     compare::CONFIDENCE,
-    humps,
-    measured::Measured,
+    modality,
     noise::Noise,
+    observations::Observations,
+    single_trial,
     words::{confident, count, list},
 };
 
@@ -26,7 +26,7 @@ const BUSY_PER_CPU: f64 = 0.5;
 /// Every caveat that applies, the ones that concern all numbers first.
 pub(crate) fn caveats(
     record: &RunRecord,
-    measured: &[Measured<'_>],
+    measured: &[Observations<'_>],
     noise: &Noise,
     findings: &Findings,
 ) -> Vec<String> {
@@ -61,7 +61,7 @@ fn unfinished(record: &RunRecord) -> Option<String> {
 }
 
 /// Cells that were skipped are listed with their reason; these have none.
-fn unmeasured(record: &RunRecord, measured: &[Measured<'_>]) -> Option<String> {
+fn unmeasured(record: &RunRecord, measured: &[Observations<'_>]) -> Option<String> {
     let known = |id: &str| {
         measured.iter().any(|cell| cell.record.id == id) || record.skipped.iter().any(|it| it.cell == id)
     };
@@ -77,8 +77,8 @@ fn unmeasured(record: &RunRecord, measured: &[Measured<'_>]) -> Option<String> {
     })
 }
 
-fn few_trials(measured: &[Measured<'_>]) -> Option<String> {
-    let own = || measured.iter().filter(|cell| !alone::is_told(cell));
+fn few_trials(measured: &[Observations<'_>]) -> Option<String> {
+    let own = || measured.iter().filter(|cell| !single_trial::is_told(cell));
     let fewest = own().map(|cell| cell.points.len()).min().filter(|&n| n < FEW_TRIALS)?;
     let cell = own().find(|cell| cell.points.len() == fewest)?;
     let reach = match interval::median_interval(&cell.values(), CONFIDENCE) {
@@ -88,7 +88,7 @@ fn few_trials(measured: &[Measured<'_>]) -> Option<String> {
                 confident(interval.confidence)
             )
         }
-        None if alone::estimate(cell).is_some() => {
+        None if single_trial::estimate(cell).is_some() => {
             "an interval comes from the intervals within it and knows no other trial".into()
         }
         None => "a median has no interval".into(),
@@ -105,9 +105,9 @@ fn few_trials(measured: &[Measured<'_>]) -> Option<String> {
     ))
 }
 
-fn no_floor(measured: &[Measured<'_>], noise: &Noise) -> Option<String> {
+fn no_floor(measured: &[Observations<'_>], noise: &Noise) -> Option<String> {
     let mut bare: Vec<&str> = Vec::new();
-    let own = measured.iter().filter(|cell| !alone::is_told(cell));
+    let own = measured.iter().filter(|cell| !single_trial::is_told(cell));
     for workload in own.map(|cell| cell.record.workload.as_str()) {
         if noise.floor(workload).is_none() && !bare.contains(&workload) {
             bare.push(workload);
@@ -158,7 +158,7 @@ fn unprivileged(record: &RunRecord) -> Option<String> {
     })
 }
 
-fn congestion(record: &RunRecord, measured: &[Measured<'_>]) -> Option<String> {
+fn congestion(record: &RunRecord, measured: &[Observations<'_>]) -> Option<String> {
     let default = record.header.environment.as_ref()?.congestion_default.as_deref()?;
     let mut used: Vec<&str> = measured
         .iter()
@@ -180,7 +180,7 @@ fn chosen(load: &WorkloadSettings) -> Option<&str> {
     load.kind().socket().congestion.as_deref().filter(|_| load.kind().transport() == Transport::Tcp)
 }
 
-fn unusable(measured: &[Measured<'_>]) -> Option<String> {
+fn unusable(measured: &[Observations<'_>]) -> Option<String> {
     let trials: usize = measured.iter().map(|cell| cell.unusable.len()).sum();
     let ids = ids(measured, |cell| !cell.unusable.is_empty());
     (trials > 0).then(|| {
@@ -193,7 +193,7 @@ fn unusable(measured: &[Measured<'_>]) -> Option<String> {
     })
 }
 
-fn nothing_arrived(measured: &[Measured<'_>]) -> Option<String> {
+fn nothing_arrived(measured: &[Observations<'_>]) -> Option<String> {
     let ids = ids(measured, |cell| cell.points.values().any(|point| point.value <= 0.0));
     (!ids.is_empty()).then(|| {
         format!(
@@ -205,7 +205,7 @@ fn nothing_arrived(measured: &[Measured<'_>]) -> Option<String> {
     })
 }
 
-fn devices_changed(measured: &[Measured<'_>]) -> Option<String> {
+fn devices_changed(measured: &[Observations<'_>]) -> Option<String> {
     let ids = ids(measured, |cell| {
         let mut trials = cell.trials();
         let first = trials.next().map(|trial| &trial.devices);
@@ -219,8 +219,8 @@ fn devices_changed(measured: &[Measured<'_>]) -> Option<String> {
     })
 }
 
-fn free_and_two_humped(measured: &[Measured<'_>]) -> Option<String> {
-    let ids = ids(measured, |cell| cell.record.placement == "free" && humps::humps(cell).is_some());
+fn free_and_two_humped(measured: &[Observations<'_>]) -> Option<String> {
+    let ids = ids(measured, |cell| cell.record.placement == "free" && modality::modality(cell).is_some());
     (!ids.is_empty()).then(|| {
         format!(
             "The ends of {} ran where the scheduler put them, and what was measured gathers at two levels: fix the \
@@ -230,7 +230,7 @@ fn free_and_two_humped(measured: &[Measured<'_>]) -> Option<String> {
     })
 }
 
-fn ids<'a>(measured: &'a [Measured<'_>], applies: impl Fn(&Measured<'_>) -> bool) -> Vec<&'a str> {
+fn ids<'a>(measured: &'a [Observations<'_>], applies: impl Fn(&Observations<'_>) -> bool) -> Vec<&'a str> {
     measured.iter().filter(|cell| applies(cell)).map(|cell| cell.record.id.as_str()).collect()
 }
 

@@ -4,16 +4,17 @@ use findings::{CellShift, CellSummary};
 use samples::{DeviceState, Trial};
 
 use crate::{
-    baseline, compare, counters, cpu, doubts, guests, kind, measured::Measured, noise::Noise, owners,
-    packets, probed, sending, series, sockets, steadiness, syscalls,
+    baseline, compare, counters, cpu, cpu_attribution, guest_cpu, kind, noise::Noise,
+    observations::Observations, packets, probed, series, sockets, steadiness, syscalls, warnings,
+    workload_summary,
 };
 
 /// Every measured cell, in the order of the scenario.
-pub(crate) fn summaries(measured: &[Measured<'_>], noise: &Noise) -> Vec<CellSummary> {
+pub(crate) fn summaries(measured: &[Observations<'_>], noise: &Noise) -> Vec<CellSummary> {
     measured.iter().filter_map(|cell| summary(cell, measured, noise)).collect()
 }
 
-fn summary(cell: &Measured<'_>, all: &[Measured<'_>], noise: &Noise) -> Option<CellSummary> {
+fn summary(cell: &Observations<'_>, all: &[Observations<'_>], noise: &Noise) -> Option<CellSummary> {
     let record = cell.record;
     let values = cell.values();
     let value = compare::value(cell)?;
@@ -24,7 +25,7 @@ fn summary(cell: &Measured<'_>, all: &[Measured<'_>], noise: &Noise) -> Option<C
         path: record.path.clone(),
         layers: cell.layers().to_vec(),
         workload: record.workload.clone(),
-        load: sending::of(&record.sent, &record.placement),
+        load: workload_summary::of(&record.sent, &record.placement),
         levels: record.levels.clone(),
         baseline: record.baseline,
         metric: cell.metric,
@@ -33,8 +34,8 @@ fn summary(cell: &Measured<'_>, all: &[Measured<'_>], noise: &Noise) -> Option<C
         against_baseline: baseline::against(cell, all, noise),
         measured: kind::summary(cell, value),
         cpu: cpu::cost(cell),
-        guests: guests::medians(cell),
-        owners: owners::costs(cell),
+        guests: guest_cpu::medians(cell),
+        owners: cpu_attribution::costs(cell),
         reported: kind::reported::columns(cell),
         shifts: shifts(cell),
         probed: probed::summary(cell, &syscalls),
@@ -45,12 +46,12 @@ fn summary(cell: &Measured<'_>, all: &[Measured<'_>], noise: &Noise) -> Option<C
         sockets: sockets::ends(cell.trials().map(|trial| &trial.measurement)),
         devices: devices(cell),
         path_mtu: cell.trials().filter_map(|trial| trial.path_check.mtu).min(),
-        doubts: doubts::strongest(cell),
+        doubts: warnings::strongest(cell),
     })
 }
 
 /// Where the rate jumped, trial by trial.
-fn shifts(cell: &Measured<'_>) -> Vec<CellShift> {
+fn shifts(cell: &Observations<'_>) -> Vec<CellShift> {
     let of_trial = |trial: &Trial| {
         let found = steadiness::shifts(&series::of_trial(cell, trial));
         let trial = trial.index;
@@ -60,7 +61,7 @@ fn shifts(cell: &Measured<'_>) -> Vec<CellShift> {
 }
 
 /// As its first trial saw them; a caveat says when a later one saw something else.
-fn devices(cell: &Measured<'_>) -> Vec<DeviceState> {
+fn devices(cell: &Observations<'_>) -> Vec<DeviceState> {
     cell.trials().next().map(|trial| trial.devices.clone()).unwrap_or_default()
 }
 
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
     use crate::{
         fixtures::{Fixture, connections, datagrams_at, open_loop_of, stream_at},
-        measured::gather,
+        observations::gather,
     };
     use findings::{ConnectSummary, LatencySummary, StreamSummary};
     use units::Nanos;

@@ -4,8 +4,8 @@ use findings::{Basis, Comparison, Difference, Estimate, Interval};
 use stats::{describe, interval, ratio, verdict};
 
 use crate::{
-    alone,
-    measured::{self, Measured},
+    observations::{self, Observations},
+    single_trial,
 };
 
 /// The confidence asked of every interval; few trials attain less, and each interval says what it attains.
@@ -25,20 +25,20 @@ pub(crate) fn estimate(values: &[f64]) -> Option<Estimate> {
 }
 
 /// A cell's value over its trials, or over the intervals of its only one.
-pub(crate) fn value(cell: &Measured<'_>) -> Option<Estimate> {
-    alone::estimate(cell).or_else(|| estimate(&cell.values()))
+pub(crate) fn value(cell: &Observations<'_>) -> Option<Estimate> {
+    single_trial::estimate(cell).or_else(|| estimate(&cell.values()))
 }
 
 /// `this` against `that` over the blocks that have both; `None` when there is no such block or a value is zero.
 pub(crate) fn compare(
-    this: &Measured<'_>,
-    that: &Measured<'_>,
+    this: &Observations<'_>,
+    that: &Observations<'_>,
     floor: Option<&stats::NoiseFloor>,
 ) -> Option<Comparison> {
-    if alone::is_for(this, that) {
-        return alone::compare(this, that);
+    if single_trial::is_for(this, that) {
+        return single_trial::compare(this, that);
     }
-    let pairs = measured::pairs(&that.points, &this.points);
+    let pairs = observations::pairs(&that.points, &this.points);
     let ratio = ratio::paired_ratio(&pairs, CONFIDENCE)?;
     let difference = ratio::paired_difference(&pairs, CONFIDENCE)?;
     Some(Comparison {

@@ -4,10 +4,10 @@
 use samples::{DeviceCounters, HostCounters, PathCounters, QdiscCounters, QueueCounters, SoftnetCounters};
 use units::Bytes;
 
-use crate::measured::Measured;
+use crate::observations::Observations;
 
 /// All trials' counts; `None` where nobody read them. Those with probes on are left out, as of every number of the cell.
-pub(crate) fn together(cell: &Measured<'_>) -> Option<PathCounters> {
+pub(crate) fn together(cell: &Observations<'_>) -> Option<PathCounters> {
     let mut read = cell.trials().filter_map(|trial| trial.counters.as_ref());
     let first = read.next()?.clone();
     Some(read.fold(first, added))
@@ -80,7 +80,7 @@ fn either<T>(one: Option<T>, other: Option<T>, add: impl Fn(T, T) -> T) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{fixtures::Fixture, measured::gather};
+    use crate::{fixtures::Fixture, observations::gather};
     use samples::Arm;
 
     fn counted(drops: u64, tracked: u64) -> PathCounters {

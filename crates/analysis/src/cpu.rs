@@ -6,10 +6,10 @@ use stats::describe;
 use units::Nanos;
 use workload::Measurement;
 
-use crate::{kind, measured::Measured};
+use crate::{kind, observations::Observations};
 
 /// CPU time of a cell's trials; `None` when nobody recorded the machine's.
-pub(crate) fn cost(cell: &Measured<'_>) -> Option<CpuCost> {
+pub(crate) fn cost(cell: &Observations<'_>) -> Option<CpuCost> {
     let known = cell.trials().filter(|trial| trial.cpu.machine.elapsed.0 > 0);
     let trials: Vec<CpuCost> = known.map(|trial| of_one(&trial.measurement, &trial.cpu)).collect();
     let median = |figure: fn(&CpuCost) -> Option<f64>| {

@@ -5,10 +5,14 @@ use std::collections::BTreeMap;
 use findings::FactorEffect;
 use samples::CellRecord;
 
-use crate::{compare, measured::Measured, noise::Noise};
+use crate::{compare, noise::Noise, observations::Observations};
 
 /// Every effect that was measured, by factor and then in the order of the scenario.
-pub(crate) fn effects(cells: &[CellRecord], measured: &[Measured<'_>], noise: &Noise) -> Vec<FactorEffect> {
+pub(crate) fn effects(
+    cells: &[CellRecord],
+    measured: &[Observations<'_>],
+    noise: &Noise,
+) -> Vec<FactorEffect> {
     first_levels(cells)
         .into_iter()
         .flat_map(|(factor, reference)| {
@@ -29,15 +33,15 @@ fn first_levels(cells: &[CellRecord]) -> BTreeMap<&str, &str> {
 fn effect(
     factor: &str,
     reference: &str,
-    cell: &Measured<'_>,
-    all: &[Measured<'_>],
+    cell: &Observations<'_>,
+    all: &[Observations<'_>],
     noise: &Noise,
 ) -> Option<FactorEffect> {
     let record = cell.record;
     let level = record.levels.get(factor).filter(|level| *level != reference)?;
     let mut wanted = record.levels.clone();
     wanted.insert(factor.into(), reference.into());
-    let same = |other: &&Measured<'_>| {
+    let same = |other: &&Observations<'_>| {
         other.record.path == record.path
             && other.record.workload == record.workload
             && other.record.levels == wanted
@@ -64,7 +68,7 @@ mod tests {
     use super::*;
     use crate::{
         fixtures::{Fixture, egress},
-        measured::gather,
+        observations::gather,
     };
     use findings::Difference;
 

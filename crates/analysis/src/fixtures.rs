@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use samples::{
-    Arm, CellRecord, CpuUsage, Design, DeviceState, Environment, ImportRecord, MachineCpu, Observed, Origin,
-    PathCheck, PathRecord, ProbeKind, RunHeader, RunId, RunRecord, RunState, SCHEMA, ScenarioRecord, Sent,
-    ThreadCpu, ThreadRole, Told, ToldKind, Trial, UnixMillis,
+    Arm, CellRecord, CpuUsage, Design, DeviceState, Environment, ImportRecord, ImportedKind,
+    ImportedSettings, MachineCpu, Origin, PathCheck, PathRecord, ProbeKind, ProbeResults, RunHeader, RunId,
+    RunRecord, RunState, SCHEMA, ScenarioRecord, ThreadCpu, ThreadRole, Trial, UnixMillis, WorkloadSource,
 };
 use units::{Bytes, Nanos};
 use workload::{
@@ -99,7 +99,7 @@ impl Fixture {
         let told = told(&measurement);
         self.cell(path, workload, levels, stream_settings(), move |_| measurement.clone());
         let cell = self.record.header.cells.last_mut().expect("it was just made");
-        (cell.sent, cell.placement) = (Sent::Told(told), "unknown".into());
+        (cell.sent, cell.placement) = (WorkloadSource::Told(told), "unknown".into());
         let id = cell.id.clone();
         self.record.trials.retain(|trial| trial.cell != id || trial.arm == Arm::Measure);
         self.record.header.origin = Origin::Imported(ImportRecord::default());
@@ -130,7 +130,7 @@ impl Fixture {
         let own = self.record.trials.iter().filter(|trial| trial.cell == cell && trial.arm == Arm::Measure);
         let probed: Vec<Trial> = own.map(|trial| Trial { arm: Arm::Probed, ..trial.clone() }).collect();
         for mut trial in probed {
-            (trial.index, trial.observed) = (self.record.header.planned, Some(Observed::default()));
+            (trial.index, trial.observed) = (self.record.header.planned, Some(ProbeResults::default()));
             self.record.trials.push(trial);
             self.record.header.planned += 1;
         }
@@ -139,7 +139,7 @@ impl Fixture {
     }
 
     /// Changes what probes saw of every probed trial of a cell.
-    pub(crate) fn seen(&mut self, cell: &str, change: impl Fn(u32, &mut Observed)) -> &mut Self {
+    pub(crate) fn seen(&mut self, cell: &str, change: impl Fn(u32, &mut ProbeResults)) -> &mut Self {
         self.each(cell, |trial| {
             if let Some(seen) = &mut trial.observed {
                 change(trial.block, seen);
@@ -173,7 +173,7 @@ impl Fixture {
             path: path.into(),
             workload: workload.into(),
             levels,
-            sent: Sent::Load(load),
+            sent: WorkloadSource::Load(load),
             placement: "cross-cpu".into(),
             baseline,
         });
@@ -266,14 +266,14 @@ pub(crate) fn reported_of(columns: &[(&str, Quantity, f64)]) -> Measurement {
     Measurement::Reported(ReportedData { values: columns.iter().map(value).collect() })
 }
 
-fn told(measurement: &Measurement) -> Told {
+fn told(measurement: &Measurement) -> ImportedSettings {
     let (tool, kind) = match measurement {
-        Measurement::Stream(_) => ("iperf3 3.12", ToldKind::Stream),
-        Measurement::PingPong(_) => ("sockperf", ToldKind::PingPong),
-        Measurement::Connect(_) => ("netperf", ToldKind::Connect),
-        Measurement::Reported(_) => ("a table", ToldKind::Other),
+        Measurement::Stream(_) => ("iperf3 3.12", ImportedKind::Stream),
+        Measurement::PingPong(_) => ("sockperf", ImportedKind::PingPong),
+        Measurement::Connect(_) => ("netperf", ImportedKind::Connect),
+        Measurement::Reported(_) => ("a table", ImportedKind::Other),
     };
-    Told {
+    ImportedSettings {
         tool: tool.into(),
         kind,
         transport: None,

@@ -1,12 +1,12 @@
 //! A stored run and what is said of it, both as files, and what must hold for every run.
 
 use proptest::prelude::*;
-use samples::{Doubt, RunRecord};
+use samples::{RunRecord, ValidityWarning};
 use units::Nanos;
 use workload::{LatencyHistogram, Measurement};
 
 use crate::{
-    analyse, contrast,
+    analyse, comparison,
     fixtures::{Fixture, egress, ping_of, stream_at},
     gate,
 };
@@ -24,12 +24,12 @@ fn findings_of(record: &RunRecord) -> String {
 fn golden_run() -> Fixture {
     let mut run = egress(6);
     run.record.trials.retain(|trial| !trial.cell.contains("underlay-offload=off/"));
-    run.record.skipped.push(samples::Skipped {
+    run.record.skipped.push(samples::SkippedCell {
         cell: "pod-to-target/bulk/underlay-offload=off/vxlan-offload=on".into(),
         because: "the kernel has no nf_tables; load the module or build it in".into(),
     });
     run.each("vxlan-to-vxlan/ping/underlay-offload=on/vxlan-offload=on", |trial| {
-        trial.doubts.push(Doubt::Stolen { share: 0.03 });
+        trial.doubts.push(ValidityWarning::Stolen { share: 0.03 });
     });
     run.environment().virtual_machine = true;
     run.environment().congestion_default = Some("bbr".into());
@@ -127,7 +127,7 @@ fn odd_run() -> impl Strategy<Value = RunRecord> {
         for ((keep, kind, size, stray, busy), index) in odd.iter().zip(0..) {
             let Some(trial) = record.trials.get_mut(index * 3) else { break };
             trial.measurement = measurement(*kind, *size);
-            trial.doubts = vec![Doubt::GeneratorLimited { end: "client".into(), busy: *busy }];
+            trial.doubts = vec![ValidityWarning::GeneratorLimited { end: "client".into(), busy: *busy }];
             trial.cpu.machine.elapsed = Nanos(u64::from(*size % 3));
             if !keep {
                 trial.cell = record.header.cells[usize::from(*stray)].id.clone();
@@ -155,9 +155,9 @@ proptest! {
 
     #[test]
     fn odd_runs_have_a_contrast_that_can_be_read_again((a, b) in (odd_run(), odd_run())) {
-        let contrast = contrast(&a, &b, &[]);
+        let contrast = comparison(&a, &b, &[]);
         let json = serde_json::to_string(&contrast).expect("contrasts serialise");
-        let read = serde_json::from_str::<findings::Contrast>(&json);
+        let read = serde_json::from_str::<findings::RunComparison>(&json);
         prop_assert!(read.is_ok(), "{:?}", read.err());
         let gate = gate(&contrast, 0.05);
         prop_assert!(gate.lost.len() + gate.unknown.len() <= contrast.cells.len() + contrast.only_a.len());

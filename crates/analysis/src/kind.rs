@@ -5,15 +5,15 @@ pub(crate) mod ping_pong;
 pub(crate) mod reported;
 pub(crate) mod stream;
 
-use findings::{Estimate, OwnerCost, SoloOutcome, WorkloadSummary};
+use findings::{Estimate, OwnerCost, SingleOutcome, WorkloadSummary};
 use samples::{CpuUsage, MachineCpu};
 use units::Nanos;
 use workload::Measurement;
 
-use crate::{measured::Measured, owners, series::Series};
+use crate::{cpu_attribution, observations::Observations, series::Series};
 
 /// What the analysis asks each kind's measurement of a trial.
-pub(crate) trait Analysed {
+pub(crate) trait KindAnalysis {
     /// Its intervals in time; without rates where it has none.
     fn series(&self, asked: Option<Nanos>) -> Series {
         Series { of: "client", length: asked.unwrap_or_default(), rates: Vec::new() }
@@ -28,16 +28,16 @@ pub(crate) trait Analysed {
     fn cpu_per_work(&self, machine: &MachineCpu) -> Option<f64>;
 
     /// What it says alone; `None` when nothing came through.
-    fn alone(&self, series: &Series) -> Option<SoloOutcome>;
+    fn alone(&self, series: &Series) -> Option<SingleOutcome>;
 
     /// Who spent CPU time on it.
     fn owners(&self, usage: &CpuUsage) -> Vec<OwnerCost> {
-        owners::measured(usage)
+        cpu_attribution::measured(usage)
     }
 }
 
 /// What its kind says of a measurement.
-pub(crate) const fn of(measurement: &Measurement) -> &dyn Analysed {
+pub(crate) const fn of(measurement: &Measurement) -> &dyn KindAnalysis {
     match measurement {
         Measurement::Stream(data) => data,
         Measurement::PingPong(data) => data,
@@ -47,7 +47,7 @@ pub(crate) const fn of(measurement: &Measurement) -> &dyn Analysed {
 }
 
 /// What the trials of a cell with this value say together, by the first that was measured.
-pub(crate) fn summary(cell: &Measured<'_>, value: Estimate) -> WorkloadSummary {
+pub(crate) fn summary(cell: &Observations<'_>, value: Estimate) -> WorkloadSummary {
     let of_kind = |measurement: &Measurement| match measurement {
         Measurement::Stream(_) => stream::summary(cell, value).map(WorkloadSummary::Stream),
         Measurement::PingPong(_) => ping_pong::summary(cell).map(WorkloadSummary::PingPong),
@@ -58,7 +58,7 @@ pub(crate) fn summary(cell: &Measured<'_>, value: Estimate) -> WorkloadSummary {
 }
 
 /// What may gather at two levels within the trials of a cell, and what it is called; `None` where nothing is looked at.
-pub(crate) fn within(cell: &Measured<'_>) -> Option<(&'static str, Vec<f64>)> {
+pub(crate) fn within(cell: &Observations<'_>) -> Option<(&'static str, Vec<f64>)> {
     match &cell.trials().next()?.measurement {
         Measurement::Stream(_) => Some(stream::within(cell)),
         Measurement::PingPong(_) => Some(ping_pong::within(cell)),

@@ -5,15 +5,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use findings::{Ladder, Rung};
+use findings::{CostStep, Ladder};
 use stats::describe;
 
-use crate::{compare, measured::Measured, noise::Noise};
+use crate::{compare, noise::Noise, observations::Observations};
 
 type Levels = BTreeMap<String, String>;
 
 /// One ladder for each workload and setting that at least two nested paths were measured at.
-pub(crate) fn ladders(measured: &[Measured<'_>], noise: &Noise) -> Vec<Ladder> {
+pub(crate) fn ladders(measured: &[Observations<'_>], noise: &Noise) -> Vec<Ladder> {
     let mut workloads: Vec<&str> = Vec::new();
     for cell in measured {
         if !workloads.contains(&cell.record.workload.as_str()) {
@@ -23,8 +23,9 @@ pub(crate) fn ladders(measured: &[Measured<'_>], noise: &Noise) -> Vec<Ladder> {
     workloads.into_iter().flat_map(|workload| of_workload(workload, measured, noise)).collect()
 }
 
-fn of_workload(workload: &str, measured: &[Measured<'_>], noise: &Noise) -> Vec<Ladder> {
-    let cells: Vec<&Measured<'_>> = measured.iter().filter(|cell| cell.record.workload == workload).collect();
+fn of_workload(workload: &str, measured: &[Observations<'_>], noise: &Noise) -> Vec<Ladder> {
+    let cells: Vec<&Observations<'_>> =
+        measured.iter().filter(|cell| cell.record.workload == workload).collect();
     let mut ladders: Vec<Ladder> = Vec::new();
     for levels in richest_settings(&cells) {
         let rungs = rungs(&standing(&cells, levels), noise);
@@ -40,7 +41,7 @@ fn of_workload(workload: &str, measured: &[Measured<'_>], noise: &Noise) -> Vec<
 }
 
 /// The settings that no other cell's setting contains, in the order of the scenario.
-fn richest_settings<'a>(cells: &[&'a Measured<'_>]) -> Vec<&'a Levels> {
+fn richest_settings<'a>(cells: &[&'a Observations<'_>]) -> Vec<&'a Levels> {
     let mut richest: Vec<&Levels> = Vec::new();
     for cell in cells {
         let levels = &cell.record.levels;
@@ -60,8 +61,8 @@ fn agrees(levels: &Levels, setting: &Levels) -> bool {
 
 /// Of each path the cell that takes part at `setting` (one: all its cells have the same factors). The paths with the fewest layers first, otherwise in the
 /// order of the scenario.
-fn standing<'c, 'a>(cells: &[&'c Measured<'a>], setting: &Levels) -> Vec<&'c Measured<'a>> {
-    let mut standing: Vec<&Measured<'_>> = Vec::new();
+fn standing<'c, 'a>(cells: &[&'c Observations<'a>], setting: &Levels) -> Vec<&'c Observations<'a>> {
+    let mut standing: Vec<&Observations<'_>> = Vec::new();
     for cell in cells.iter().filter(|cell| agrees(&cell.record.levels, setting)) {
         if !standing.iter().any(|other| other.record.path == cell.record.path) {
             standing.push(cell);
@@ -71,11 +72,11 @@ fn standing<'c, 'a>(cells: &[&'c Measured<'a>], setting: &Levels) -> Vec<&'c Mea
     standing
 }
 
-fn rungs(standing: &[&Measured<'_>], noise: &Noise) -> Vec<Rung> {
+fn rungs(standing: &[&Observations<'_>], noise: &Noise) -> Vec<CostStep> {
     standing.iter().filter_map(|cell| rung(cell, standing, noise)).collect()
 }
 
-fn rung(cell: &Measured<'_>, standing: &[&Measured<'_>], noise: &Noise) -> Option<Rung> {
+fn rung(cell: &Observations<'_>, standing: &[&Observations<'_>], noise: &Noise) -> Option<CostStep> {
     let own = layers(cell);
     // `max_by_key` keeps the last of equals: the path listed latest is the nearest relative.
     let below = standing
@@ -83,7 +84,7 @@ fn rung(cell: &Measured<'_>, standing: &[&Measured<'_>], noise: &Noise) -> Optio
         .filter(|other| layers(other).len() < own.len() && layers(other).is_subset(&own))
         .max_by_key(|other| layers(other).len());
     let under = below.map(|other| layers(other)).unwrap_or_default();
-    Some(Rung {
+    Some(CostStep {
         cell: cell.record.id.clone(),
         path: cell.record.path.clone(),
         value: describe::median(&cell.values())?,
@@ -93,11 +94,11 @@ fn rung(cell: &Measured<'_>, standing: &[&Measured<'_>], noise: &Noise) -> Optio
     })
 }
 
-fn layers<'a>(cell: &Measured<'a>) -> BTreeSet<&'a str> {
+fn layers<'a>(cell: &Observations<'a>) -> BTreeSet<&'a str> {
     cell.layers().iter().map(String::as_str).collect()
 }
 
-fn same_cells(one: &[Rung], other: &[Rung]) -> bool {
+fn same_cells(one: &[CostStep], other: &[CostStep]) -> bool {
     one.iter().map(|rung| &rung.cell).eq(other.iter().map(|rung| &rung.cell))
 }
 
@@ -108,12 +109,12 @@ mod tests {
     use findings::Difference;
 
     fn of(run: &Fixture) -> Vec<Ladder> {
-        let measured = crate::measured::gather(&run.record);
+        let measured = crate::observations::gather(&run.record);
         ladders(&measured, &Noise::of(&measured))
     }
 
     fn steps(ladder: &Ladder) -> Vec<(String, Option<String>, String)> {
-        let step = |rung: &Rung| (rung.path.clone(), rung.below.clone(), rung.adds.join("+"));
+        let step = |rung: &CostStep| (rung.path.clone(), rung.below.clone(), rung.adds.join("+"));
         ladder.rungs.iter().map(step).collect()
     }
 

@@ -3,49 +3,49 @@
 //! One stored run in, one document out: equal records give equal findings. Owns what is compared with what and
 //! which claims follow; the formulas are `stats`'. Must not know files, clocks, how a run was made or is shown.
 
-mod alone;
 mod analyse;
-mod answer;
 mod baseline;
 mod caveats;
 mod cells;
 mod compare;
-mod contrast;
+mod comparison;
 mod counters;
 mod cpu;
+mod cpu_attribution;
 mod distribution;
-mod doubts;
 mod effects;
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]
 mod golden;
-mod guests;
+mod guest_cpu;
 mod hints;
-mod humps;
 mod kind;
 mod ladder;
-mod measured;
+mod matched_pairs;
+mod modality;
 mod noise;
-mod owners;
+mod observations;
 mod packets;
 mod probed;
 mod ranking;
+mod recommendation;
+mod remedy_results;
 mod rules;
-mod sending;
 mod series;
+mod single_measurement;
+mod single_trial;
 mod sockets;
-mod solo;
 mod steadiness;
 mod syscalls;
 mod trace;
-mod tried;
-mod twins;
+mod warnings;
 mod words;
+mod workload_summary;
 
 pub use analyse::analyse;
-pub use contrast::{contrast, gate};
+pub use comparison::{comparison, gate};
 pub use hints::offloads_off;
-pub use solo::{Single, solo};
-pub use trace::{CallsBy, observed_since, trace, trace_contrast, vm};
-pub use tried::tried;
+pub use remedy_results::remedy_results;
+pub use single_measurement::{Single, single_measurement};
+pub use trace::{CallGrouping, observed_since, trace, trace_contrast, vm};

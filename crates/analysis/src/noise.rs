@@ -7,7 +7,7 @@ use stats::{noise, ratio};
 
 use crate::{
     compare::CONFIDENCE,
-    measured::{self, Measured},
+    observations::{self, Observations},
 };
 
 /// The noise floors of a run.
@@ -18,7 +18,7 @@ pub(crate) struct Noise {
 
 impl Noise {
     /// The floors of the workloads whose baseline was repeated often enough.
-    pub(crate) fn of(measured: &[Measured<'_>]) -> Self {
+    pub(crate) fn of(measured: &[Observations<'_>]) -> Self {
         let baselines = measured.iter().filter(|cell| cell.record.baseline);
         let by_workload =
             baselines.filter_map(|cell| Some((cell.record.workload.clone(), floor(cell)?))).collect();
@@ -36,8 +36,8 @@ impl Noise {
     }
 }
 
-fn floor(baseline: &Measured<'_>) -> Option<(NoiseFloor, stats::NoiseFloor)> {
-    let pairs = measured::pairs(&baseline.points, &baseline.again);
+fn floor(baseline: &Observations<'_>) -> Option<(NoiseFloor, stats::NoiseFloor)> {
+    let pairs = observations::pairs(&baseline.points, &baseline.again);
     let floor = noise::floor(&pairs, CONFIDENCE, noise::USUAL_MINIMUM)?;
     let named = NoiseFloor {
         workload: baseline.record.workload.clone(),
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use crate::{
         fixtures::{Fixture, egress, stream_of},
-        measured::gather,
+        observations::gather,
     };
     use samples::Arm;
 

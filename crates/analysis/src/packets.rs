@@ -7,7 +7,7 @@ use samples::{DeviceCounters, PathCounters};
 use units::Bytes;
 use workload::{Direction, EndSeries, StreamData};
 
-use crate::measured::Measured;
+use crate::observations::Observations;
 
 /// Fewer packets than this are not the traffic that was measured.
 const FEWEST: u64 = 100;
@@ -17,8 +17,8 @@ const ONE_WAY: u64 = 4;
 const CUT: f64 = 0.5;
 
 /// The packets of a cell whose devices counted `counters`; `None` where that was next to nothing.
-pub(crate) fn summary(cell: &Measured<'_>, counters: &PathCounters) -> Option<PacketSummary> {
-    let sent = Sent::of(cell);
+pub(crate) fn summary(cell: &Observations<'_>, counters: &PathCounters) -> Option<PacketSummary> {
+    let sent = SocketTotals::of(cell);
     let devices: Vec<DevicePackets> =
         counters.devices.iter().map(|device| packets(device, sent.as_ref())).collect();
     let passed = |device: &DevicePackets| device.sent.is_some() || device.received.is_some();
@@ -29,7 +29,7 @@ pub(crate) fn summary(cell: &Measured<'_>, counters: &PathCounters) -> Option<Pa
 }
 
 /// What the sockets of a cell sent in all of its trials.
-struct Sent {
+struct SocketTotals {
     /// Whether its data went from the client to the server.
     forward: bool,
     /// Segments of the end that sent the data; of the other one, which acknowledged them.
@@ -37,9 +37,9 @@ struct Sent {
     back: u64,
 }
 
-impl Sent {
+impl SocketTotals {
     /// `None` of what is no stream, whose segments nobody counted, or whose data went both ways.
-    fn of(cell: &Measured<'_>) -> Option<Self> {
+    fn of(cell: &Observations<'_>) -> Option<Self> {
         let streams = || cell.trials().filter_map(|trial| StreamData::of(&trial.measurement));
         let (forward, reverse) = streams().map(bytes).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
         let is_forward = forward >= reverse.saturating_mul(ONE_WAY);
@@ -72,7 +72,7 @@ fn segments(end: &EndSeries) -> u64 {
     end.intervals.iter().map(of).sum()
 }
 
-fn packets(device: &DeviceCounters, sent: Option<&Sent>) -> DevicePackets {
+fn packets(device: &DeviceCounters, sent: Option<&SocketTotals>) -> DevicePackets {
     let (rx, tx) = (device.rx_bytes.0, device.tx_bytes.0);
     // The heavier direction of a device is that of the data.
     let segments = |bytes: u64, other: u64| {
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::{
         fixtures::{Fixture, datagrams_at, stream_settings},
-        measured::gather,
+        observations::gather,
     };
     use workload::Measurement;
 

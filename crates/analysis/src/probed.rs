@@ -1,56 +1,56 @@
 //! What probes saw of a cell, from the trials that they watched alone. Must not know the cell's own numbers.
 
 mod calls;
-mod carried;
 mod cost;
-mod lost;
-mod owners;
+mod cpu_attribution;
+mod failures;
+mod latency_breakdown;
 mod steps;
-mod way;
+mod volume;
 
 use findings::{ProbedSummary, RunProbes};
-use samples::{Observed, Overflow, RunRecord, SyscallCount, Trial};
+use samples::{Overflow, ProbeResults, RunRecord, SyscallCount, Trial};
 
-use crate::{measured::Measured, syscalls};
+use crate::{observations::Observations, syscalls};
 
 /// A trial with what probes saw of it.
-type Watched<'a> = (&'a Trial, &'a Observed);
+type ProbedTrial<'a> = (&'a Trial, &'a ProbeResults);
 
 /// What probes saw of a cell, whose system calls these are; `None` where none watched it.
-pub(crate) fn summary(cell: &Measured<'_>, syscalls: &[SyscallCount]) -> Option<ProbedSummary> {
+pub(crate) fn summary(cell: &Observations<'_>, syscalls: &[SyscallCount]) -> Option<ProbedSummary> {
     let watched = watched(cell);
     (!watched.is_empty()).then(|| ProbedSummary {
         trials: u32::try_from(watched.len()).unwrap_or(u32::MAX),
-        cpu: owners::by_owner(&watched),
+        cpu: cpu_attribution::by_owner(&watched),
         calls: calls::rates(cell.probes, &watched, syscalls),
         under_way: syscalls::under_way(watched.iter().flat_map(|(_, seen)| &seen.under_way)),
-        way: way::together(cell, &watched),
+        way: latency_breakdown::together(cell, &watched),
         overflowed: overflowed(&watched),
     })
 }
 
 /// The probes of a run and what they cost.
-pub(crate) fn of_run(record: &RunRecord, measured: &[Measured<'_>]) -> RunProbes {
+pub(crate) fn of_run(record: &RunRecord, measured: &[Observations<'_>]) -> RunProbes {
     RunProbes {
-        ran: lost::without(record, &record.header.probes),
+        ran: failures::without(record, &record.header.probes),
         missing: record.header.missing_probes.clone(),
-        lost: lost::on_the_way(record),
+        lost: failures::on_the_way(record),
         costs: cost::costs(measured),
     }
 }
 
 /// The share of the kernel's busy time that no owner explains, trial by trial.
-pub(crate) fn unexplained(cell: &Measured<'_>) -> Vec<f64> {
-    watched(cell).iter().filter_map(|(_, seen)| owners::unexplained(seen.cpu.as_ref()?)).collect()
+pub(crate) fn unexplained(cell: &Observations<'_>) -> Vec<f64> {
+    watched(cell).iter().filter_map(|(_, seen)| cpu_attribution::unexplained(seen.cpu.as_ref()?)).collect()
 }
 
 /// The trials of a cell that probes watched, in order of blocks.
-pub(crate) fn watched<'a>(cell: &Measured<'a>) -> Vec<Watched<'a>> {
+pub(crate) fn watched<'a>(cell: &Observations<'a>) -> Vec<ProbedTrial<'a>> {
     let trials = cell.probed.values().map(|point| point.trial);
     trials.filter_map(|trial| Some((trial, trial.observed.as_ref()?))).collect()
 }
 
-fn overflowed(watched: &[Watched<'_>]) -> Vec<Overflow> {
+fn overflowed(watched: &[ProbedTrial<'_>]) -> Vec<Overflow> {
     let mut sums: Vec<Overflow> = Vec::new();
     for overflow in watched.iter().flat_map(|(_, seen)| &seen.overflowed) {
         match sums.iter_mut().find(|sum| sum.probe == overflow.probe) {

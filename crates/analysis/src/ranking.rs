@@ -7,19 +7,19 @@ use findings::{CellSummary, Comparison, Findings, Rank, Ranking};
 
 use crate::{
     compare,
-    measured::Measured,
     noise::Noise,
-    rules::sure::{self, Side},
+    observations::Observations,
+    rules::significance::{self, Side},
 };
 
 /// Two paths are a comparison, not a ranking.
 const FEWEST: usize = 3;
 
-type Cell<'a> = (&'a CellSummary, &'a Measured<'a>);
+type Cell<'a> = (&'a CellSummary, &'a Observations<'a>);
 
 /// One ranking for each workload without a ladder and each setting of its factors. The cells of `findings` are those of
 /// `measured`, in the same order.
-pub(crate) fn rankings(findings: &Findings, measured: &[Measured<'_>], noise: &Noise) -> Vec<Ranking> {
+pub(crate) fn rankings(findings: &Findings, measured: &[Observations<'_>], noise: &Noise) -> Vec<Ranking> {
     let laddered = |workload: &str| findings.ladders.iter().any(|ladder| ladder.workload == workload);
     let mut groups: Vec<Vec<Cell<'_>>> = Vec::new();
     for cell in findings.cells.iter().zip(measured).filter(|(cell, _)| !laddered(&cell.workload)) {
@@ -72,7 +72,7 @@ fn against(this: &Cell<'_>, that: &Cell<'_>, noise: &Noise) -> Option<Comparison
 /// Whether it is established that a cell is worse than the one that leads its place.
 fn is_worse(cell: &Cell<'_>, leader: &Cell<'_>, more_is_better: bool, noise: &Noise) -> bool {
     let Some(change) = against(cell, leader, noise) else { return false };
-    let weighed = sure::weigh(&change, sure::swing([cell.0, leader.0]));
+    let weighed = significance::weigh(&change, significance::swing([cell.0, leader.0]));
     weighed.is_some_and(|weighed| weighed.sure && (weighed.side == Side::Lower) == more_is_better)
 }
 

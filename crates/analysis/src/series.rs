@@ -1,11 +1,11 @@
 //! The intervals of one trial in time, as rates, whoever measured them. Must not know what they come to.
 
-use samples::{Sent, Trial};
+use samples::{Trial, WorkloadSource};
 use stats::describe;
 use units::Nanos;
 use workload::Measurement;
 
-use crate::{kind, measured::Measured};
+use crate::{kind, observations::Observations};
 
 /// More intervals are looked at in coarser steps: what is found in a series takes up to the square of their number.
 const MOST_INTERVALS: usize = 4096;
@@ -22,7 +22,7 @@ pub(crate) struct Series {
 }
 
 /// The series of a trial of a cell; without rates where it recorded none.
-pub(crate) fn of_trial(cell: &Measured<'_>, trial: &Trial) -> Series {
+pub(crate) fn of_trial(cell: &Observations<'_>, trial: &Trial) -> Series {
     of(&trial.measurement, asked(&cell.record.sent))
 }
 
@@ -42,7 +42,7 @@ fn coarser(mut series: Series) -> Series {
 }
 
 /// The length of the intervals that plumb ordered; another tool's are as they are.
-pub(crate) fn asked(sent: &Sent) -> Option<Nanos> {
+pub(crate) fn asked(sent: &WorkloadSource) -> Option<Nanos> {
     sent.load().map(|load| load.kind().interval())
 }
 

@@ -6,11 +6,11 @@ use std::collections::{HashMap, hash_map::Entry};
 use samples::{CallTimes, SyscallCount};
 use units::{Bytes, Nanos};
 
-use crate::{measured::Measured, probed};
+use crate::{observations::Observations, probed};
 
 /// Every kind of call, those with most time first, then those that were made most often. Time is what ran, where that was
 /// told apart: whoever waits longest does least.
-pub(crate) fn together(cell: &Measured<'_>) -> Vec<SyscallCount> {
+pub(crate) fn together(cell: &Observations<'_>) -> Vec<SyscallCount> {
     let beside = cell.trials().flat_map(|trial| &trial.syscalls);
     let probed = probed::watched(cell).into_iter().flat_map(|(_, seen)| &seen.syscalls);
     let mut all = added_up(beside.chain(probed));
@@ -30,7 +30,7 @@ pub(crate) fn under_way<'a>(calls: impl Iterator<Item = &'a SyscallCount>) -> Ve
 fn added_up<'a>(counts: impl Iterator<Item = &'a SyscallCount>) -> Vec<SyscallCount> {
     let mut all: Vec<SyscallCount> = Vec::new();
     // A machine with thousands of threads has as many rows in every trial.
-    let mut places: HashMap<Whose<'_>, usize> = HashMap::new();
+    let mut places: HashMap<CallKey<'_>, usize> = HashMap::new();
     for count in counts {
         match places.entry(whose(count)) {
             Entry::Occupied(known) => add(&mut all[*known.get()], count),
@@ -44,9 +44,9 @@ fn added_up<'a>(counts: impl Iterator<Item = &'a SyscallCount>) -> Vec<SyscallCo
 }
 
 /// Whose call it is, and which: its end, process and thread.
-type Whose<'a> = [Option<&'a str>; 4];
+type CallKey<'a> = [Option<&'a str>; 4];
 
-fn whose(count: &SyscallCount) -> Whose<'_> {
+fn whose(count: &SyscallCount) -> CallKey<'_> {
     [count.end.as_deref(), count.process.as_deref(), count.thread.as_deref(), Some(&count.call)]
 }
 
@@ -82,7 +82,7 @@ fn both<T>(one: Option<T>, other: Option<T>, add: impl Fn(T, T) -> T) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{fixtures::Fixture, measured::gather};
+    use crate::{fixtures::Fixture, observations::gather};
 
     fn count(thread: &str, call: &str, calls: u64, total: Option<u64>) -> SyscallCount {
         SyscallCount {

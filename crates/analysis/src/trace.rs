@@ -1,9 +1,9 @@
 //! What one trace says: its calls added up by who made them, as rates and shares, and its CPU time by owner. Must not
 //! know how it was watched; two of them are held against each other in `trace/contrast.rs`.
 
-mod contrast;
+mod comparison;
 mod interval;
-mod stopping;
+mod ptrace;
 #[cfg(test)]
 mod tests;
 mod vm;
@@ -16,7 +16,7 @@ use units::{Bytes, Nanos};
 
 use crate::syscalls;
 
-pub use contrast::trace_contrast;
+pub use comparison::trace_contrast;
 pub use interval::observed_since;
 pub use vm::vm;
 
@@ -25,7 +25,7 @@ const LONG: Nanos = Nanos::from_millis(900);
 
 /// By whom calls are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CallsBy {
+pub enum CallGrouping {
     /// By kind alone.
     Call,
     /// By kind and the process's name.
@@ -36,7 +36,7 @@ pub enum CallsBy {
 
 /// Says what a trace says.
 #[must_use]
-pub fn trace(trace: &Trace, by: CallsBy) -> TraceSummary {
+pub fn trace(trace: &Trace, by: CallGrouping) -> TraceSummary {
     let seen = &trace.observed;
     // Between slices no call was counted.
     let looked = seen.stopping.as_ref().map_or(seen.elapsed, |stopping| stopping.looked);
@@ -44,7 +44,7 @@ pub fn trace(trace: &Trace, by: CallsBy) -> TraceSummary {
     let timed = |seen: &TracedCall| (seen.count.total, seen.count.calls);
     let mut calls = rows.by(&seen.syscalls, |count| key(count, by));
     calls.sort_by_key(|call| std::cmp::Reverse(timed(call)));
-    let mut threads = rows.by(&seen.syscalls, |count| Key { call: None, ..key(count, CallsBy::Thread) });
+    let mut threads = rows.by(&seen.syscalls, |count| Key { call: None, ..key(count, CallGrouping::Thread) });
     threads.sort_by_key(|thread| std::cmp::Reverse((thread.count.running, timed(thread))));
     TraceSummary {
         target: trace.target.clone(),
@@ -56,7 +56,7 @@ pub fn trace(trace: &Trace, by: CallsBy) -> TraceSummary {
         threads,
         all: rows.by(&seen.syscalls, |_| Key::default()).pop(),
         under_way: under_way(&seen.under_way),
-        stopping: seen.stopping.as_ref().map(stopping::of),
+        stopping: seen.stopping.as_ref().map(ptrace::of),
         cpu: seen.cpu.as_ref().map(cpu),
         devices: trace.devices.iter().filter(|device| counted(device)).cloned().collect(),
         softnet: trace.softnet,
@@ -74,12 +74,12 @@ struct Key {
     call: Option<String>,
 }
 
-fn key(count: &SyscallCount, by: CallsBy) -> Key {
+fn key(count: &SyscallCount, by: CallGrouping) -> Key {
     let call = Some(count.call.clone());
     match by {
-        CallsBy::Call => Key { call, ..Key::default() },
-        CallsBy::Process => Key { call, process: count.process.clone(), ..Key::default() },
-        CallsBy::Thread => {
+        CallGrouping::Call => Key { call, ..Key::default() },
+        CallGrouping::Process => Key { call, process: count.process.clone(), ..Key::default() },
+        CallGrouping::Thread => {
             Key { call, process: count.process.clone(), thread: count.thread.clone(), tid: count.tid }
         }
     }

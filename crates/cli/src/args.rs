@@ -7,7 +7,7 @@ use crate::{
         baseline, check, client, compare, doctor, import, lab, measure, ping, report, run, runs, scenario,
         schema, server, trace, vm,
     },
-    shared::Shared,
+    global_flags::GlobalFlags,
 };
 
 /// Builds virtual network paths, sends real traffic through them, and says what each layer costs and why.
@@ -15,7 +15,7 @@ use crate::{
 #[command(name = "plumb", version, after_help = EXIT_STATUS)]
 pub(crate) struct Args {
     #[command(flatten)]
-    pub(crate) shared: Shared,
+    pub(crate) shared: GlobalFlags,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -81,7 +81,7 @@ pub(crate) enum Command {
     Trace(Box<trace::TraceArgs>),
     /// Become a program when told to (plumb trace starts it)
     #[command(hide = true)]
-    Held(trace::held::HeldArgs),
+    Held(trace::launch::LaunchArgs),
     /// What a virtual machine that runs is, who has its CPU time, and what to set instead, without touching it
     Measure(measure::MeasureArgs),
     /// Virtual machines by themselves: boot one, see what it is

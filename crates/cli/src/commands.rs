@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Schema(args) => schema::run(args),
         Command::Lab(command) => lab::run(command),
         Command::Trace(args) => trace::run(args),
-        Command::Held(args) => trace::held::hold(args),
+        Command::Held(args) => trace::launch::hold(args),
         Command::Measure(args) => measure::run(args),
         Command::Vm(command) => vm::run(command),
         Command::Doctor(args) => doctor::run(args),

@@ -8,7 +8,7 @@ use machine::{FirecrackerError, GuestError, MachineError, QemuError};
 use probe::ProbeError;
 use scenario::Diagnosis;
 
-use crate::{commands::iperf3_flags, exit::Exit, say};
+use crate::{commands::iperf3_flags, exit::Exit, output};
 
 /// What was asked makes no sense.
 #[derive(Debug)]
@@ -47,9 +47,9 @@ impl fmt::Display for NoRights {
 
 /// The context of an error that keeps a run from being checked: its exit status says nothing of a loss.
 #[derive(Debug)]
-pub(crate) struct NotChecked;
+pub(crate) struct CheckFailure;
 
-impl fmt::Display for NotChecked {
+impl fmt::Display for CheckFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the run could not be checked")
     }
@@ -89,13 +89,13 @@ fn of_iperf3(error: &clap::Error) -> Option<String> {
 /// Prints an error with all its causes and a hint.
 pub(crate) fn show(error: &anyhow::Error) -> Exit {
     if let Some(diagnosis) = error.downcast_ref::<Diagnosis>() {
-        say::aside(format_args!("{:?}", miette::Report::new(diagnosis.clone())));
+        output::aside(format_args!("{:?}", miette::Report::new(diagnosis.clone())));
         return Exit::Misuse;
     }
     let label = console::style("error:").red().bold().for_stderr();
-    say::aside(format_args!("{label} {}", causes(error)));
+    output::aside(format_args!("{label} {}", causes(error)));
     if let Some(hint) = hint(error) {
-        say::aside(format_args!("{} {hint}", console::style("hint:").cyan().bold().for_stderr()));
+        output::aside(format_args!("{} {hint}", console::style("hint:").cyan().bold().for_stderr()));
     }
     status(error)
 }
@@ -105,7 +105,7 @@ fn status(error: &anyhow::Error) -> Exit {
         Some(RunError::Interrupted) => Exit::Interrupted,
         Some(RunError::Lacks { .. }) => Exit::Unable,
         _ if error.is::<Misuse>() => Exit::Misuse,
-        _ if error.is::<NotChecked>() => Exit::NotChecked,
+        _ if error.is::<CheckFailure>() => Exit::NotChecked,
         _ if error.is::<NoRights>() || lacks_for_guests(error) => Exit::Unable,
         _ if matches!(error.downcast_ref(), Some(ProbeError::Unavailable { .. })) => Exit::Unable,
         _ if matches!(error.downcast_ref(), Some(traffic::Error::Setting { .. })) => Exit::Misuse,

@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 
-use crate::{failure::Misuse, say};
+use crate::{failure::Misuse, output};
 
 /// Whoever waits longer for an address is told so,
 const SOON: Duration = Duration::from_secs(1);
@@ -97,7 +97,7 @@ fn look_up(name: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     if let Ok(found) = told.recv_timeout(SOON) {
         return Ok(found?);
     }
-    say::aside(format_args!("asking the name servers for {name}"));
+    output::aside(format_args!("asking the name servers for {name}"));
     match told.recv_timeout(PATIENCE) {
         Ok(found) => Ok(found?),
         Err(_) => bail!("no name server answered within {} s; give its address", (SOON + PATIENCE).as_secs()),

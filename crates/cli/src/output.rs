@@ -1,58 +1,55 @@
-//! Where a report goes: this terminal, or a file whose ending tells its format. Must not know what is reported.
+//! Words for the user: results on standard output, everything else on standard error.
+//!
+//! A reader that goes away (`plumb report | head -1`) is no failure; a disk that is full is. Does not know
+//! what is said.
 
-use std::{fs, path::Path};
+use std::{
+    borrow::Cow,
+    fmt::Display,
+    io::{self, ErrorKind, Write},
+};
 
-use ::report::{Format, Options, SoloFormat};
-use anyhow::Context;
-
-use crate::{failure::Misuse, say, width};
-
-/// The columns of a report in a file.
-const COLUMNS: usize = 100;
-
-/// How this terminal shows a report best.
-pub(crate) fn here() -> Options {
-    Options { colour: console::colors_enabled(), width: width::of_page(), ..Options::default() }
-}
-
-/// How a file shows a report best.
-pub(crate) fn in_a_file() -> Options {
-    Options { colour: false, width: COLUMNS, ..Options::default() }
-}
-
-/// The format that a file's ending names.
-pub(crate) fn format_of(path: &Path) -> anyhow::Result<Format> {
-    match path.extension().and_then(|ending| ending.to_str()) {
-        Some("md" | "markdown") => Ok(Format::Markdown),
-        Some("json") => Ok(Format::Json),
-        Some("csv") => Ok(Format::Csv),
-        Some("txt") => Ok(Format::Terminal),
-        _ => {
-            let message = format!("the ending of {} names no format", path.display());
-            Err(Misuse::new(message).hint("use .md, .json, .csv or .txt, or say --format").into())
-        }
+/// Writes a result as it is.
+pub(crate) fn text(text: impl Display) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    match write!(output, "{text}").and_then(|()| output.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.map_err(|error| {
+            io::Error::new(error.kind(), format!("cannot write to standard output: {error}"))
+        }),
     }
 }
 
-/// The same of a page that is no run's, which has no form of rows.
-pub(crate) fn page_format_of(path: &Path) -> anyhow::Result<SoloFormat> {
-    match format_of(path) {
-        Ok(Format::Markdown) => Ok(SoloFormat::Markdown),
-        Ok(Format::Json) => Ok(SoloFormat::Json),
-        Ok(Format::Terminal) => Ok(SoloFormat::Terminal),
-        _ => {
-            let message = format!("the ending of {} names no format of this page", path.display());
-            Err(Misuse::new(message).hint("use .json, .md or .txt").into())
-        }
-    }
+/// Writes a line of a result.
+pub(crate) fn line(line: impl Display) -> io::Result<()> {
+    text(format_args!("{line}\n"))
 }
 
-/// Writes a report to a file. Its folder is made, and that is said, where only it is missing: more is likely a slip.
-pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
-    if let Some(folder) = folder {
-        fs::create_dir(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-        say::aside(format_args!("made the folder {}", folder.display()));
+/// Says something beside the result. A terminal that is gone must not end a run, so nothing is made of that.
+pub(crate) fn aside(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// A text that another machine wrote, with nothing in it that a terminal would obey but ends of lines.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    let obeyed = |sign: char| sign.is_control() && !matches!(sign, '\n' | '\t');
+    if !text.contains(obeyed) {
+        return text.into();
     }
-    fs::write(path, text).with_context(|| format!("cannot write the report to {}", path.display()))
+    let mut shown = String::with_capacity(text.len() * 2);
+    for sign in text.chars() {
+        if obeyed(sign) { shown.extend(sign.escape_default()) } else { shown.push(sign) }
+    }
+    shown.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown_instead() {
+        assert_eq!(harmless("two\n\tlines ü"), "two\n\tlines ü");
+        assert_eq!(harmless("\u{1b}[2J\r\u{9b}x\u{7f}"), "\\u{1b}[2J\\r\\u{9b}x\\u{7f}");
+    }
 }

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
-use lab::{Decided, Event};
+use lab::{DesignDecision, Event};
 
 use samples::{Arm, Trial};
 use units::Nanos;
 
-use crate::say;
+use crate::output;
 
 /// Cells that are named where several are told of.
 const NAMED: usize = 3;
@@ -70,7 +70,10 @@ impl Progress {
             let left = Nanos(progress.each * trials as u64);
             let resumed =
                 if there > 0 { format!("{there} of {planned} trials are there, ") } else { String::new() };
-            say::aside(format_args!("{resumed}{trials} trials to make, about {:.0?}", Duration::from(left)));
+            output::aside(format_args!(
+                "{resumed}{trials} trials to make, about {:.0?}",
+                Duration::from(left)
+            ));
         }
         progress
     }
@@ -83,7 +86,7 @@ impl Progress {
         if progress.is_plain() {
             let resumed = if there > 0 { format!("{there} trials are there, ") } else { String::new() };
             let most = Duration::from(estimate);
-            say::aside(format_args!("{resumed}at most {planned} trials in all, {most:.0?}"));
+            output::aside(format_args!("{resumed}at most {planned} trials in all, {most:.0?}"));
         }
         progress
     }
@@ -138,12 +141,12 @@ impl Progress {
                 Some(choosing) => choosing.made.to_string(),
                 None => format!("{}/{}", trial.index + 1, self.planned),
             };
-            say::aside(format_args!("[{place}] {}  {}", self.cell, trial.measurement.kind().in_a_word()));
+            output::aside(format_args!("[{place}] {}  {}", self.cell, trial.measurement.kind().in_a_word()));
         }
     }
 
     /// Says what the trials so far leave open.
-    fn decided(&mut self, decided: &Decided) {
+    fn decided(&mut self, decided: &DesignDecision) {
         let Some(choosing) = &mut self.choosing else { return };
         choosing.left = decided.trials_left as usize;
         choosing.each = decided.most_left.0 / choosing.left.max(1) as u64;
@@ -199,7 +202,7 @@ impl Progress {
 
     fn line(&self, text: &str) {
         if self.is_plain() {
-            say::aside(format_args!("{text}"));
+            output::aside(format_args!("{text}"));
         } else {
             self.bar.println(text);
         }

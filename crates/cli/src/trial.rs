@@ -5,13 +5,13 @@ use std::net::{IpAddr, SocketAddr};
 
 use ::workload::{Measurement, Placement, WorkloadSettings};
 use analysis::Single;
-use findings::Solo;
+use findings::SingleMeasurement;
 use jiff::Timestamp;
-use report::SoloFormat;
-use samples::{CpuUsage, DeviceState, Doubt, Environment, MachineCpu, ThreadCpu, UnixMillis};
+use report::SingleFormat;
+use samples::{CpuUsage, DeviceState, Environment, MachineCpu, ThreadCpu, UnixMillis, ValidityWarning};
 use units::Nanos;
 
-use crate::{commands::TOOL, output};
+use crate::{commands::TOOL, destination};
 
 /// What is known before the first byte.
 pub(crate) struct Trial {
@@ -61,16 +61,16 @@ impl Trial {
         measurement: &Measurement,
         cpu: (MachineCpu, Vec<ThreadCpu>),
         interrupted: bool,
-    ) -> Solo {
+    ) -> SingleMeasurement {
         let cpu = CpuUsage { machine: cpu.0, threads: cpu.1, guests: Vec::new() };
-        let mut doubts = lab::doubts(&self.load, measurement, &cpu);
+        let mut doubts = lab::warnings(&self.load, measurement, &cpu);
         // Receivers of iperf3's protocol are told when to stop; they do not read to the end of a stream.
-        doubts.retain(|doubt| !matches!(doubt, Doubt::EndsDisagree { .. }));
+        doubts.retain(|doubt| !matches!(doubt, ValidityWarning::EndsDisagree { .. }));
         if interrupted {
-            doubts.retain(|doubt| !matches!(doubt, Doubt::OtherDuration { .. }));
+            doubts.retain(|doubt| !matches!(doubt, ValidityWarning::OtherDuration { .. }));
             doubts.insert(0, self.interrupted(measurement));
         }
-        analysis::solo(&Single {
+        analysis::single_measurement(&Single {
             tool: TOOL,
             started: self.started,
             peer: &self.peer,
@@ -86,14 +86,14 @@ impl Trial {
 }
 
 impl Trial {
-    fn interrupted(&self, measurement: &Measurement) -> Doubt {
+    fn interrupted(&self, measurement: &Measurement) -> ValidityWarning {
         let asked = self.load.kind().lasts();
         let measured = measurement.kind().lasted(Nanos(0)).unwrap_or_default();
-        Doubt::Interrupted { asked, measured }
+        ValidityWarning::Interrupted { asked, measured }
     }
 }
 
 /// The summary, as this terminal shows it best.
-pub(crate) fn summary(solo: &Solo) -> String {
-    report::render_solo(solo, SoloFormat::Terminal, &output::here())
+pub(crate) fn summary(solo: &SingleMeasurement) -> String {
+    report::render_solo(solo, SingleFormat::Terminal, &destination::here())
 }

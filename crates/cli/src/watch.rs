@@ -11,7 +11,7 @@ use units::Nanos;
 
 use crate::{
     live::{StreamLines, connect, ping_pong},
-    say, width,
+    output, width,
 };
 
 /// Longer than any measurement: all of it on one line.
@@ -40,11 +40,11 @@ pub(crate) struct Watch {
     lines: Lines,
     /// What every line begins with.
     prefix: String,
-    heard: RefCell<Heard>,
+    heard: RefCell<TrafficState>,
 }
 
 /// What was heard so far.
-struct Heard {
+struct TrafficState {
     stream: StreamLines,
     /// All of each connection, on a line that is printed at the end if at all.
     totals: StreamLines,
@@ -65,7 +65,7 @@ impl Watch {
             Lines::Connect { every, warmup } => (every, warmup),
             _ => (Nanos(0), Nanos(0)),
         };
-        let heard = Heard {
+        let heard = TrafficState {
             stream: StreamLines::new(every, connections),
             totals: StreamLines::new(ALL, u32::MAX),
             round_trips: PingPongInterval::default(),
@@ -92,7 +92,7 @@ impl Watch {
 
     /// Prints a text with the prefix before each of its lines.
     pub(crate) fn print(&self, text: &str) -> io::Result<()> {
-        text.lines().try_for_each(|line| say::line(format_args!("{}{line}", self.prefix)))
+        text.lines().try_for_each(|line| output::line(format_args!("{}{line}", self.prefix)))
     }
 
     /// Prints what had come of a measurement that has no result.

@@ -38,7 +38,7 @@ pub struct Rank {
 
 /// What one word in their names brings: cells that differ in it alone, in pairs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Twins {
+pub struct MatchedPairs {
     /// The word: `vhost`.
     pub word: String,
     /// The workload.
@@ -46,12 +46,12 @@ pub struct Twins {
     /// What it is measured in.
     pub metric: Metric,
     /// In the order of the scenario.
-    pub pairs: Vec<TwinPair>,
+    pub pairs: Vec<MatchedPair>,
 }
 
 /// A cell with the word and the same without it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TwinPair {
+pub struct MatchedPair {
     /// The cell without it.
     pub without: String,
     /// The cell with it.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use samples::{CellEnd, DeviceState, Doubt, PathCounters, SyscallCount};
+use samples::{CellEnd, DeviceState, PathCounters, SyscallCount, ValidityWarning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Metric, ReportedValue, SocketFacts, Work};
@@ -11,8 +11,8 @@ use crate::{
     estimate::{Comparison, Estimate},
     latency::{ConnectSummary, LatencySummary},
     packets::PacketSummary,
-    probed::{GuestTime, ProbedSummary, WaySummary},
-    solo::LevelShift,
+    probed::{GuestTime, LatencyBreakdown, ProbedSummary},
+    single::LevelShift,
     stream::StreamSummary,
 };
 
@@ -70,13 +70,13 @@ pub struct CellSummary {
     /// The largest IP packet that went end to end unfragmented, where probed.
     pub path_mtu: Option<u32>,
     /// Doubts of its trials, each kind once, the strongest, and how many trials had it.
-    pub doubts: Vec<(Doubt, u32)>,
+    pub doubts: Vec<(ValidityWarning, u32)>,
 }
 
 impl CellSummary {
     /// The way of its messages; `None` where no probe followed them.
     #[must_use]
-    pub fn way(&self) -> Option<&WaySummary> {
+    pub fn way(&self) -> Option<&LatencyBreakdown> {
         self.probed.as_ref()?.way.as_ref()
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    alternatives::{Ranking, Twins},
+    alternatives::{MatchedPairs, Ranking},
     answer::Answer,
     cell::CellSummary,
     claim::Finding,
@@ -12,7 +12,7 @@ use crate::{
     ladder::{FactorEffect, Ladder},
     probed::RunProbes,
 };
-use samples::{Design, Environment, Origin, PathRecord, RunId, RunState, Skipped, UnixMillis};
+use samples::{Design, Environment, Origin, PathRecord, RunId, RunState, SkippedCell, UnixMillis};
 
 /// The version of [`Findings`]' shape. A reader refuses another one.
 pub const SCHEMA: u32 = 7;
@@ -36,7 +36,7 @@ pub struct Findings {
     /// alternatives and not layers upon each other.
     pub rankings: Vec<Ranking>,
     /// What a word in the names of paths brings, such as `vhost`: one for each workload that has cells with and without it.
-    pub twins: Vec<Twins>,
+    pub twins: Vec<MatchedPairs>,
     /// What a sweep comes to: one for each workload whose cells form a sweep.
     pub answers: Vec<Answer>,
     /// What probes watched, and what they cost.
@@ -44,7 +44,7 @@ pub struct Findings {
     /// Claims, the most severe first.
     pub claims: Vec<Finding>,
     /// Cells that could not be measured.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedCell>,
     /// What the reader has to know before believing any of it, in full sentences: emulation, an unfinished
     /// run, too few trials, a loaded host.
     pub caveats: Vec<String>,

@@ -18,12 +18,12 @@ pub struct Ladder {
     /// The setting of the factors that all its rungs share (each path at the factors that apply to it).
     pub levels: BTreeMap<String, String>,
     /// From the path with the fewest layers up.
-    pub rungs: Vec<Rung>,
+    pub rungs: Vec<CostStep>,
 }
 
 /// One path of a ladder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Rung {
+pub struct CostStep {
     /// The cell.
     pub cell: String,
     /// Its path.

@@ -7,7 +7,7 @@ mod alternatives;
 mod answer;
 mod cell;
 mod claim;
-mod contrast;
+mod comparison;
 mod distribution;
 mod document;
 mod estimate;
@@ -15,38 +15,39 @@ mod ladder;
 mod latency;
 mod packets;
 mod probed;
-mod solo;
+mod single;
 mod stream;
 mod trace;
 mod vm;
 
-pub use alternatives::{Rank, Ranking, TwinPair, Twins};
+pub use alternatives::{MatchedPair, MatchedPairs, Rank, Ranking};
 pub use answer::{Answer, FrontierPoint, Knee, Recommendation};
 pub use cell::{CellShift, CellSummary, CpuCost, EndSocket, OwnerCost, OwnerUnit, WorkCost, WorkloadSummary};
 pub use claim::{Brought, Change, Evidence, Finding, Remedy, Severity};
-pub use contrast::{
-    BetweenRuns, CONTRAST_SCHEMA, CellContrast, Checked, Contrast, Gate, GateOutcome, SurroundingChange,
-    Undecided, Verdict,
+pub use comparison::{
+    BetweenRuns, CONTRAST_SCHEMA, CellComparison, CheckReport, Gate, GateOutcome, OpenQuestion,
+    RunComparison, SurroundingChange, Verdict,
 };
 pub use distribution::{Bucket, Distribution};
 pub use document::{Findings, RunSummary, SCHEMA};
 pub use estimate::{Basis, Comparison, Difference, Estimate, Interval, NoiseFloor};
-pub use ladder::{FactorEffect, Ladder, Rung};
+pub use ladder::{CostStep, FactorEffect, Ladder};
 pub use latency::{ConnectSummary, LatencySummary, OpenLoopSummary};
 pub use packets::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
 pub use probed::{
-    CallRates, CpuByOwner, CpuProbeCost, EndCalls, GuestTime, Leg, LostProbe, MachineTimes, OwnerPart,
-    OwnerTime, ProbeCost, ProbedSummary, ProcessCalls, RunProbes, StepKind, StepSummary, WaySummary,
+    CallRates, CpuAttribution, CpuProbeCost, EndCalls, GuestTime, LatencyBreakdown, Leg, LostProbe,
+    MachineTimes, OwnerPart, OwnerTime, ProbeCost, ProbedSummary, ProcessCalls, RunProbes, StepKind,
+    StepSummary,
 };
 pub use samples::Objective;
-pub use solo::{
-    LevelShift, SOLO_SCHEMA, Solo, SoloConnect, SoloFlow, SoloLevels, SoloOutcome, SoloRate, SoloStream,
-    Spread,
+pub use single::{
+    LevelShift, SOLO_SCHEMA, SingleConnect, SingleFlow, SingleLevels, SingleMeasurement, SingleOutcome,
+    SingleRate, SingleStream, Spread,
 };
 pub use stream::{DatagramSummary, StreamSummary, TcpSummary};
 pub use trace::{
-    CallContrast, OwnerContrast, TRACE_CONTRAST_SCHEMA, TraceContrast, TraceSummary, TracedCall, TracedCpu,
-    TracedPace, TracedShare, TracedStopping,
+    CallComparison, OwnerComparison, PtraceCost, TRACE_CONTRAST_SCHEMA, TraceComparison, TraceSummary,
+    TracedCall, TracedCpu, TracedPace, TracedShare,
 };
 pub use vm::{VM_SCHEMA, VmRoleCpu, VmSummary};
 pub use workload::Metric;

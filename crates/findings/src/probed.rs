@@ -1,6 +1,6 @@
 //! What probes saw of a cell, and what they cost the run. No number of a cell but these comes from a probed trial.
 
-use samples::{MissingProbe, Overflow, Owner, OwnerSource, ProbeKind, SyscallCount, WayPoint};
+use samples::{AttributionSource, CpuOwner, HopPoint, MissingProbe, Overflow, ProbeKind, SyscallCount};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
@@ -71,23 +71,23 @@ pub struct ProbedSummary {
     /// Trials that they watched.
     pub trials: u32,
     /// CPU time by its owner.
-    pub cpu: Option<CpuByOwner>,
+    pub cpu: Option<CpuAttribution>,
     /// How often system calls were made for what was carried.
     pub calls: Option<CallRates>,
     /// Calls that had begun and not ended when the probes were read, with their time so far: in no other number. Calls of
     /// equal threads of all trials are one row; its calls are how many they were.
     pub under_way: Vec<SyscallCount>,
     /// The way of its messages.
-    pub way: Option<WaySummary>,
+    pub way: Option<LatencyBreakdown>,
     /// Events that a probe had no room to count, of all trials.
     pub overflowed: Vec<Overflow>,
 }
 
 /// CPU time of the machine by owner: the time of all probed trials over their length, so that owners add up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CpuByOwner {
+pub struct CpuAttribution {
     /// How it was told apart.
-    pub source: OwnerSource,
+    pub source: AttributionSource,
     /// Why no better, where it is known.
     pub because: Option<String>,
     /// CPUs of the machine.
@@ -106,7 +106,7 @@ pub struct CpuByOwner {
     pub work: Option<Work>,
     /// CPU-seconds of `busy` for a unit of that work.
     pub busy_cost: Option<f64>,
-    /// Who had it, in the order of [`Owner`].
+    /// Who had it, in the order of [`CpuOwner`].
     pub owners: Vec<OwnerTime>,
     /// The same in three parts; `None` where neither end is in a virtual machine.
     pub machines: Option<MachineTimes>,
@@ -145,7 +145,7 @@ pub struct GuestTime {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnerTime {
     /// Who.
-    pub owner: Owner,
+    pub owner: CpuOwner,
     /// CPUs.
     pub cpus: f64,
     /// As a share of busy, 0 to 1.
@@ -214,7 +214,7 @@ pub struct EndCalls {
 
 /// The way of a cell's messages through the layers: the one that most took, equal steps of all trials merged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct WaySummary {
+pub struct LatencyBreakdown {
     /// Every so many-th message was followed.
     pub every: u32,
     /// Round trips that were followed to their end.
@@ -240,9 +240,9 @@ pub struct WaySummary {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepSummary {
     /// Where it begins.
-    pub from: WayPoint,
+    pub from: HopPoint,
     /// Where it ends.
-    pub to: WayPoint,
+    pub to: HopPoint,
     /// On which part of the round trip.
     pub leg: Leg,
     /// What happens in it.

@@ -2,16 +2,16 @@
 //! nothing here has an interval.
 
 use samples::{
-    DeviceCounters, MissingProbe, Overflow, Owner, OwnerSource, SoftnetCounters, SyscallCount, TraceEnd,
-    TraceTarget, UnixMillis,
+    AttributionSource, CpuOwner, DeviceCounters, MissingProbe, Overflow, SoftnetCounters, SyscallCount,
+    TraceEnd, TraceTarget, UnixMillis,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::{contrast::SurroundingChange, estimate::Interval};
+use crate::{comparison::SurroundingChange, estimate::Interval};
 
-/// The version of [`TraceContrast`]'s shape. A reader refuses another one.
+/// The version of [`TraceComparison`]'s shape. A reader refuses another one.
 pub const TRACE_CONTRAST_SCHEMA: u32 = 1;
 
 /// What one trace says.
@@ -39,7 +39,7 @@ pub struct TraceSummary {
     pub under_way: Vec<SyscallCount>,
     /// What it took to count calls by stopping at each; `None` where nothing was stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stopping: Option<TracedStopping>,
+    pub stopping: Option<PtraceCost>,
     /// CPU time by owner; `None` when that was not watched.
     pub cpu: Option<TracedCpu>,
     /// Devices that counted something.
@@ -71,7 +71,7 @@ pub struct TracedCall {
 
 /// System calls that were counted by stopping whoever made them: in slices, with rests between.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TracedStopping {
+pub struct PtraceCost {
     /// How long calls were counted: rates and counts are of this time only.
     pub looked: Nanos,
     /// Slices that have a whole rest after them.
@@ -98,7 +98,7 @@ pub struct TracedPace {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TracedCpu {
     /// How it was told apart.
-    pub source: OwnerSource,
+    pub source: AttributionSource,
     /// Why no better, where it is known.
     pub because: Option<String>,
     /// Who had it, the largest first.
@@ -115,7 +115,7 @@ pub struct TracedCpu {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TracedShare {
     /// Whose.
-    pub owner: Owner,
+    pub owner: CpuOwner,
     /// The process, where it matters.
     pub process: Option<String>,
     /// The thread, where it matters.
@@ -130,7 +130,7 @@ pub struct TracedShare {
 
 /// One trace against another: A is the reference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TraceContrast {
+pub struct TraceComparison {
     /// [`TRACE_CONTRAST_SCHEMA`] when it was written.
     pub schema: u32,
     /// The reference.
@@ -140,14 +140,14 @@ pub struct TraceContrast {
     /// What surrounds them and differs, the weightiest first.
     pub surroundings: Vec<SurroundingChange>,
     /// Calls of either, by kind alone; the longest of both first.
-    pub calls: Vec<CallContrast>,
+    pub calls: Vec<CallComparison>,
     /// CPU time of either by owner alone.
-    pub owners: Vec<OwnerContrast>,
+    pub owners: Vec<OwnerComparison>,
 }
 
 /// One kind of call in both traces.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CallContrast {
+pub struct CallComparison {
     /// Which.
     pub call: String,
     /// In A; `None` when there was none.
@@ -164,9 +164,9 @@ pub struct CallContrast {
 
 /// One owner in both traces.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OwnerContrast {
+pub struct OwnerComparison {
     /// Whose.
-    pub owner: Owner,
+    pub owner: CpuOwner,
     /// CPUs in A.
     pub a: f64,
     /// CPUs in B.

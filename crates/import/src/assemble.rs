@@ -7,17 +7,17 @@ use std::{
 };
 
 use samples::{
-    Arm, CpuUsage, Design, ImportRecord, Origin, PathCheck, RunHeader, RunId, RunState, SCHEMA,
-    ScenarioRecord, ToldKind, Trial, UnixMillis,
+    Arm, CpuUsage, Design, ImportRecord, ImportedKind, Origin, PathCheck, RunHeader, RunId, RunState, SCHEMA,
+    ScenarioRecord, Trial, UnixMillis,
 };
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::{
     cells::{Cells, MOST_CELLS},
-    counted::Counted,
-    found::{End, Found},
-    pair::Pool,
+    end_pair::Pool,
+    imported_test::{End, ImportedTest},
+    rate_basis::RateBasis,
     read::FileReport,
 };
 
@@ -51,8 +51,8 @@ pub struct Assembler {
     cells: Cells,
     pool: Pool,
     /// The latest test that is complete, for counts of system calls that follow it.
-    latest: Option<Found>,
-    rows: VecDeque<Found>,
+    latest: Option<ImportedTest>,
+    rows: VecDeque<ImportedTest>,
     /// How many of them are of files before this one, whose rows count.
     rows_before: usize,
     /// Whether a tool's own log was found in this file.
@@ -60,7 +60,7 @@ pub struct Assembler {
     /// Of this file.
     rows_left_out: u64,
     /// Tests of which not all is known that arrived: how many, and the first one's file and lines.
-    in_part: BTreeMap<Counted, (u64, String)>,
+    in_part: BTreeMap<RateBasis, (u64, String)>,
     left_out_of_cells: u64,
     record: ImportRecord,
     trials: u32,
@@ -81,7 +81,7 @@ pub struct Done {
 
 /// What was assembled.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Assembled {
+pub struct Assembly {
     /// The last trials.
     pub rest: Vec<Done>,
     /// The header of the run, complete.
@@ -128,7 +128,7 @@ impl Assembler {
     }
 
     /// Takes a test; the trials that are complete with it come back.
-    pub fn take(&mut self, mut found: Found) -> Vec<Done> {
+    pub fn take(&mut self, mut found: ImportedTest) -> Vec<Done> {
         if let Some(title) = &self.meta.title {
             found.title.insert(0, title.clone());
         }
@@ -214,7 +214,7 @@ impl Assembler {
 
     /// The end of the last file.
     #[must_use]
-    pub fn finish(mut self) -> Assembled {
+    pub fn finish(mut self) -> Assembly {
         let mut trials: Vec<Done> = Vec::new();
         for found in self.pool.drain() {
             trials.extend(self.complete(found));
@@ -230,7 +230,7 @@ impl Assembler {
         }
         let header = RunHeader { state: RunState::Complete, ..self.header() };
         let bounds = self.within_bounds();
-        Assembled { rest: trials, header, bounds }
+        Assembly { rest: trials, header, bounds }
     }
 
     fn title(&self) -> String {
@@ -244,7 +244,7 @@ impl Assembler {
         })
     }
 
-    fn row(&mut self, found: Found) -> Vec<Done> {
+    fn row(&mut self, found: ImportedTest) -> Vec<Done> {
         self.rows.push_back(found);
         if self.rows.len() <= MOST_ROWS {
             return Vec::new();
@@ -260,7 +260,7 @@ impl Assembler {
     }
 
     /// Counts of system calls belong to the test under the same headings before them, or are a cell of their own.
-    fn calls(&mut self, found: Found) -> Vec<Done> {
+    fn calls(&mut self, found: ImportedTest) -> Vec<Done> {
         let test =
             self.pool.under(&found.title).or(self.latest.as_mut().filter(|it| it.title == found.title));
         match test.filter(|test| !found.title.is_empty() || test.lines.end() < found.lines.start()) {
@@ -272,16 +272,16 @@ impl Assembler {
         }
     }
 
-    fn complete(&mut self, found: Found) -> Vec<Done> {
+    fn complete(&mut self, found: ImportedTest) -> Vec<Done> {
         self.latest.replace(found).and_then(|before| self.trial(before)).into_iter().collect()
     }
 
-    fn trial(&mut self, found: Found) -> Option<Done> {
+    fn trial(&mut self, found: ImportedTest) -> Option<Done> {
         let Some((cell, block)) = self.cells.place(&found) else {
             self.left_out_of_cells += 1;
             return None;
         };
-        if let Some(counted) = Counted::of(&found.measurement).filter(|counted| counted.note().is_some()) {
+        if let Some(counted) = RateBasis::of(&found.measurement).filter(|counted| counted.note().is_some()) {
             let place = || format!("{}: {}", found.file, crate::places::lines(&found.lines));
             self.in_part.entry(counted).or_insert_with(|| (0, place())).0 += 1;
         }
@@ -313,6 +313,6 @@ impl Assembler {
     }
 }
 
-fn is_count_of_calls(found: &Found) -> bool {
-    found.told.kind == ToldKind::Other && !found.syscalls.is_empty()
+fn is_count_of_calls(found: &ImportedTest) -> bool {
+    found.told.kind == ImportedKind::Other && !found.syscalls.is_empty()
 }

@@ -3,11 +3,11 @@
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
-use samples::{SyscallCount, Told, ToldKind};
+use samples::{ImportedKind, ImportedSettings, SyscallCount};
 use units::Nanos;
 use workload::{Measurement, Quantity, ReportedData, ReportedValue};
 
-use crate::found::{End, Found};
+use crate::imported_test::{End, ImportedTest};
 
 /// So many kinds of calls are kept, a thread's each for itself; the kernel knows fewer than 500.
 const MOST: usize = 4096;
@@ -76,12 +76,12 @@ impl Calls {
         lines: RangeInclusive<u64>,
         title: &[String],
         values: Vec<ReportedValue>,
-    ) -> Found {
+    ) -> ImportedTest {
         let listed = reported("listed system calls", self.count() as f64);
         let data = ReportedData { values: std::iter::once(listed).chain(values).collect() };
         let end = end_of(title);
         let word = end.map(|end| if end == End::Server { "server" } else { "client" });
-        let mut found = Found::new(format, lines, told(tool), Measurement::Reported(data));
+        let mut found = ImportedTest::new(format, lines, told(tool), Measurement::Reported(data));
         found.end = end;
         found.syscalls = self.all.into_iter().map(|call| record(call, word)).collect();
         found
@@ -123,10 +123,10 @@ fn record(call: Call, end: Option<&str>) -> SyscallCount {
     }
 }
 
-const fn told(tool: String) -> Told {
-    Told {
+const fn told(tool: String) -> ImportedSettings {
+    ImportedSettings {
         tool,
-        kind: ToldKind::Other,
+        kind: ImportedKind::Other,
         transport: None,
         streams: None,
         direction: None,

@@ -6,13 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use samples::{CellRecord, PathRecord, Sent, Told, ToldKind};
+use samples::{CellRecord, ImportedKind, ImportedSettings, PathRecord, WorkloadSource};
 use units::Bytes;
 use workload::{Direction, Transport};
 
 use crate::{
-    counted::Counted,
-    found::{End, Found},
+    imported_test::{End, ImportedTest},
+    rate_basis::RateBasis,
     title::{self, Settings, slug},
 };
 
@@ -63,14 +63,14 @@ impl Cells {
     }
 
     /// The cell of a test, and the number of its trials before this one; `None` where there are too many cells.
-    pub(crate) fn place(&mut self, found: &Found) -> Option<(String, u32)> {
+    pub(crate) fn place(&mut self, found: &ImportedTest) -> Option<(String, u32)> {
         let title = self.settings_of(&found.title);
         let (from, to) = title.path.or_else(|| hosts(found)).unwrap_or_default();
         let path = self.path(&from, &to);
         let mut levels = title.levels;
         levels.extend(found.levels.clone());
-        let counted = Counted::of(&found.measurement);
-        if let Some(unusual) = counted.filter(|counted| *counted != Counted::Received) {
+        let counted = RateBasis::of(&found.measurement);
+        if let Some(unusual) = counted.filter(|counted| *counted != RateBasis::Received) {
             levels.insert(COUNTED.to_owned(), unusual.word().to_owned());
         }
         let workload = title.workload.unwrap_or_else(|| usual_workload(&found.told).to_owned());
@@ -90,7 +90,7 @@ impl Cells {
                 path,
                 workload,
                 levels,
-                sent: Sent::Told(found.told.clone()),
+                sent: WorkloadSource::Told(found.told.clone()),
                 placement: UNKNOWN.to_owned(),
                 baseline: false,
             };
@@ -161,7 +161,7 @@ impl Cells {
     fn context(
         &mut self,
         stem: &str,
-        found: &Found,
+        found: &ImportedTest,
         section: &str,
         words: &mut Vec<String>,
         settings: &mut BTreeMap<&'static str, String>,
@@ -185,14 +185,14 @@ impl Cells {
     }
 
     /// The name, unless another tool's numbers have it: those do not belong into one cell.
-    fn free_name(&self, stem: &str, words: Vec<String>, told: &Told) -> String {
+    fn free_name(&self, stem: &str, words: Vec<String>, told: &ImportedSettings) -> String {
         let joined = |words: &[String]| {
             if words.is_empty() { stem.to_owned() } else { format!("{stem}/{}", words.join(",")) }
         };
         let name = joined(&words);
         let differs = |at: &usize| match &self.cells[*at].record.sent {
-            Sent::Told(other) => (other.kind, family(other)) != (told.kind, family(told)),
-            Sent::Load(_) => true,
+            WorkloadSource::Told(other) => (other.kind, family(other)) != (told.kind, family(told)),
+            WorkloadSource::Load(_) => true,
         };
         if self.by_name.get(&name).is_some_and(differs) {
             let mut words = words;
@@ -249,7 +249,7 @@ fn switches(records: &[CellRecord]) -> Vec<String> {
 }
 
 /// Client and server, as far as they are told.
-fn hosts(found: &Found) -> Option<(String, String)> {
+fn hosts(found: &ImportedTest) -> Option<(String, String)> {
     let role = |role: &str| role.to_owned();
     found.hosts.clone().or_else(|| match (found.end, found.peer.clone()) {
         (Some(End::Client), Some(peer)) => Some((role("client"), peer)),
@@ -258,25 +258,25 @@ fn hosts(found: &Found) -> Option<(String, String)> {
     })
 }
 
-fn usual_workload(told: &Told) -> &'static str {
+fn usual_workload(told: &ImportedSettings) -> &'static str {
     let under_load = told.tool.ends_with(" under-load");
     match (told.kind, told.transport) {
-        (ToldKind::PingPong, Some(Transport::Tcp)) if under_load => "tcp-under-load",
-        (ToldKind::PingPong, Some(Transport::Udp)) if under_load => "udp-under-load",
-        (ToldKind::PingPong, None) if under_load => "under-load",
-        (ToldKind::Stream, Some(Transport::Tcp)) => "tcp-stream",
-        (ToldKind::Stream, Some(Transport::Udp)) => "udp-stream",
-        (ToldKind::Stream, None) => "stream",
-        (ToldKind::PingPong, Some(Transport::Tcp)) => "tcp-ping-pong",
-        (ToldKind::PingPong, Some(Transport::Udp)) => "udp-ping-pong",
-        (ToldKind::PingPong, None) => "ping-pong",
-        (ToldKind::Connect, _) => "connections",
-        (ToldKind::Other, _) => "reported",
+        (ImportedKind::PingPong, Some(Transport::Tcp)) if under_load => "tcp-under-load",
+        (ImportedKind::PingPong, Some(Transport::Udp)) if under_load => "udp-under-load",
+        (ImportedKind::PingPong, None) if under_load => "under-load",
+        (ImportedKind::Stream, Some(Transport::Tcp)) => "tcp-stream",
+        (ImportedKind::Stream, Some(Transport::Udp)) => "udp-stream",
+        (ImportedKind::Stream, None) => "stream",
+        (ImportedKind::PingPong, Some(Transport::Tcp)) => "tcp-ping-pong",
+        (ImportedKind::PingPong, Some(Transport::Udp)) => "udp-ping-pong",
+        (ImportedKind::PingPong, None) => "ping-pong",
+        (ImportedKind::Connect, _) => "connections",
+        (ImportedKind::Other, _) => "reported",
     }
 }
 
 /// Everything that a log tells of its settings.
-fn settings(told: &Told) -> BTreeMap<&'static str, String> {
+fn settings(told: &ImportedSettings) -> BTreeMap<&'static str, String> {
     let direction = told.direction.map(|direction| match direction {
         Direction::Forward => "forward",
         Direction::Reverse => "reverse",
@@ -301,7 +301,7 @@ fn settings(told: &Told) -> BTreeMap<&'static str, String> {
 
 /// The settings that are worth a word in a cell's name: those that are not the usual ones, so that a log that does
 /// not tell them has the same cells.
-fn telling(told: &Told, settings: &BTreeMap<&'static str, String>) -> Vec<String> {
+fn telling(told: &ImportedSettings, settings: &BTreeMap<&'static str, String>) -> Vec<String> {
     let datagrams = |size: Bytes| (1400..=1500).contains(&size.0) || size.0 == 8192;
     let message = match told.transport {
         Some(Transport::Udp) => told.message.is_none_or(datagrams),
@@ -320,7 +320,7 @@ fn telling(told: &Told, settings: &BTreeMap<&'static str, String>) -> Vec<String
 }
 
 /// The tool without its version, but with what it did where that is told.
-fn family(told: &Told) -> String {
+fn family(told: &ImportedSettings) -> String {
     let mut words = told.tool.split_whitespace();
     let first = words.next().unwrap_or_default();
     match words.last() {

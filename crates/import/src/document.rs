@@ -29,7 +29,7 @@ pub(crate) struct Collector {
 
 /// What became of a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Collected {
+pub(crate) enum LineOutcome {
     /// It is no part of a document.
     No,
     /// It is, and more must follow.
@@ -47,7 +47,7 @@ impl Collector {
     }
 
     /// Takes a line.
-    pub(crate) fn line(&mut self, line: &str, number: u64) -> Collected {
+    pub(crate) fn line(&mut self, line: &str, number: u64) -> LineOutcome {
         if self.is_open() {
             if breaks(line, self.text.len()) {
                 return self.broken(number - 1);
@@ -55,7 +55,7 @@ impl Collector {
         } else if begins(line) {
             self.first = number;
         } else {
-            return Collected::No;
+            return LineOutcome::No;
         }
         self.follow(line);
         if self.in_string {
@@ -64,30 +64,30 @@ impl Collector {
         self.text.push_str(line);
         self.text.push('\n');
         if self.is_open() {
-            return Collected::More;
+            return LineOutcome::More;
         }
         let text = std::mem::take(&mut self.text);
         // `{` alone may begin anything with braces: only what goes on as JSON does is a document.
-        let Some(after) = text.trim_start().strip_prefix('{') else { return Collected::No };
+        let Some(after) = text.trim_start().strip_prefix('{') else { return LineOutcome::No };
         if after.trim_start().starts_with(['"', '}']) {
-            Collected::Document { text, lines: self.first..=number }
+            LineOutcome::Document { text, lines: self.first..=number }
         } else {
-            Collected::No
+            LineOutcome::No
         }
     }
 
     /// The end of the file: what was under way broke off.
     pub(crate) fn end(&mut self, last: u64) -> Option<RangeInclusive<u64>> {
         match self.is_open().then(|| self.broken(last)) {
-            Some(Collected::Broken { lines }) => Some(lines),
+            Some(LineOutcome::Broken { lines }) => Some(lines),
             _ => None,
         }
     }
 
-    fn broken(&mut self, last: u64) -> Collected {
+    fn broken(&mut self, last: u64) -> LineOutcome {
         let first = self.first;
         *self = Self::default();
-        Collected::Broken { lines: first..=last.max(first) }
+        LineOutcome::Broken { lines: first..=last.max(first) }
     }
 
     fn follow(&mut self, line: &str) {
@@ -129,21 +129,21 @@ fn breaks(line: &str, length: usize) -> bool {
 mod tests {
     use super::*;
 
-    fn collect(text: &str) -> Vec<Collected> {
+    fn collect(text: &str) -> Vec<LineOutcome> {
         let mut collector = Collector::default();
-        let mut all: Vec<Collected> =
+        let mut all: Vec<LineOutcome> =
             text.lines().zip(1..).map(|(line, number)| collector.line(line, number)).collect();
-        all.extend(collector.end(text.lines().count() as u64).map(|lines| Collected::Broken { lines }));
+        all.extend(collector.end(text.lines().count() as u64).map(|lines| LineOutcome::Broken { lines }));
         all
     }
 
-    fn document(text: &str, lines: RangeInclusive<u64>) -> Collected {
-        Collected::Document { text: text.to_owned(), lines }
+    fn document(text: &str, lines: RangeInclusive<u64>) -> LineOutcome {
+        LineOutcome::Document { text: text.to_owned(), lines }
     }
 
     #[test]
     fn a_document_ends_where_its_braces_balance() {
-        use Collected::{Broken, More, No};
+        use LineOutcome::{Broken, More, No};
         for (text, expected) in [
             ("x\n{\"a\": {}}\n", vec![No, document("{\"a\": {}}\n", 2..=2)]),
             ("{\n\t\"a\": \"}\\\"{\"\n}\n", vec![More, More, document("{\n\t\"a\": \"}\\\"{\"\n}\n", 1..=3)]),

@@ -2,8 +2,8 @@
 //! Must not know what becomes of what they find.
 
 use crate::{
-    document, flent::Flent, found::Found, iperf3, markdown::Markdown, netperf::Netperf, options::Options,
-    perf_trace::PerfTrace, sockperf::Sockperf, strace::Strace,
+    document, flent::Flent, imported_test::ImportedTest, iperf3, markdown::Markdown, netperf::Netperf,
+    options::Options, perf_trace::PerfTrace, sockperf::Sockperf, strace::Strace,
 };
 
 /// A format of lines. It is offered every line that no other format took, and keeps its own state.
@@ -40,7 +40,7 @@ pub(crate) struct Line<'a> {
 pub(crate) struct Out {
     /// The headings above the line, outermost first; formats may look, and need not copy it.
     pub(crate) title: Vec<String>,
-    pub(crate) founds: Vec<Found>,
+    pub(crate) founds: Vec<ImportedTest>,
     pub(crate) notes: Vec<String>,
     pub(crate) table_notes: Vec<String>,
     /// Headings of tables' columns, as they are written.
@@ -49,7 +49,7 @@ pub(crate) struct Out {
 
 impl Out {
     /// Hands on a test that is complete.
-    pub(crate) fn found(&mut self, found: Found) {
+    pub(crate) fn found(&mut self, found: ImportedTest) {
         self.founds.push(found);
     }
 

@@ -6,11 +6,11 @@ use std::{collections::BTreeSet, io::BufRead, mem};
 use samples::ImportedFile;
 
 use crate::{
-    document::{Collected, Collector, Document},
+    document::{Collector, Document, LineOutcome},
     error::ImportError,
     format::{self, Claim, Format, Line, Out},
-    found::Found,
     gzip,
+    imported_test::ImportedTest,
     lines::{LONGEST, LineError, Lines},
     options::Options,
     outline::{Outline, Turn},
@@ -48,7 +48,7 @@ pub fn read<E>(
     name: &str,
     input: &mut dyn BufRead,
     options: &Options,
-    each: &mut dyn FnMut(Found) -> Result<(), E>,
+    each: &mut dyn FnMut(ImportedTest) -> Result<(), E>,
 ) -> Result<FileReport, ImportError<E>> {
     if gzip::begins(input).map_err(|source| ImportError::Read { name: name.to_owned(), source })? {
         return read_text(name, &mut gzip::unpack(input), options, each);
@@ -61,7 +61,7 @@ fn read_text<E>(
     name: &str,
     input: &mut dyn BufRead,
     options: &Options,
-    each: &mut dyn FnMut(Found) -> Result<(), E>,
+    each: &mut dyn FnMut(ImportedTest) -> Result<(), E>,
 ) -> Result<FileReport, ImportError<E>> {
     refuse_other_kinds(name, input)?;
     let mut lines = Lines::new(input);
@@ -101,11 +101,11 @@ struct Reader<'a, E> {
     columns: BTreeSet<String>,
     /// Lines that are too long for a row.
     long: Places,
-    each: &'a mut dyn FnMut(Found) -> Result<(), E>,
+    each: &'a mut dyn FnMut(ImportedTest) -> Result<(), E>,
 }
 
 impl<'a, E> Reader<'a, E> {
-    fn new(options: &Options, each: &'a mut dyn FnMut(Found) -> Result<(), E>) -> Self {
+    fn new(options: &Options, each: &'a mut dyn FnMut(ImportedTest) -> Result<(), E>) -> Self {
         Self {
             formats: format::of_lines(options),
             documents: format::of_documents(options),
@@ -125,8 +125,8 @@ impl<'a, E> Reader<'a, E> {
 
     fn line(&mut self, line: &Line<'_>) -> Result<(), E> {
         match self.collector.line(line.text, line.number) {
-            Collected::More => return Ok(()),
-            Collected::Document { text, lines } => {
+            LineOutcome::More => return Ok(()),
+            LineOutcome::Document { text, lines } => {
                 for document in &mut self.documents {
                     if document.read(&text, lines.clone(), &mut self.out) == Claim::Claimed {
                         break;
@@ -134,14 +134,14 @@ impl<'a, E> Reader<'a, E> {
                 }
                 return self.hand_on();
             }
-            Collected::Broken { lines } => {
+            LineOutcome::Broken { lines } => {
                 // Code has braces too: only what looks like a document that was cut off is worth a note.
                 if lines.end() > lines.start() {
                     let (first, last) = (lines.start(), lines.end());
                     self.out.note(format!("lines {first} to {last}: a JSON document breaks off here"));
                 }
             }
-            Collected::No => {}
+            LineOutcome::No => {}
         }
         if line.text.len() > LONGEST_ROW {
             self.long.add(line.number);

@@ -3,7 +3,7 @@
 
 use std::convert::Infallible;
 
-use import::{FileReport, Found, ImportError, Options, read};
+use import::{FileReport, ImportError, ImportedTest, Options, read};
 use workload::Measurement;
 
 const CAPTURES: [(&str, &[u8], &str, usize); 15] = [
@@ -24,7 +24,7 @@ const CAPTURES: [(&str, &[u8], &str, usize); 15] = [
     ("perf trace -s", include_bytes!("data/perf-trace-summary.txt"), "perf trace -s", 1),
 ];
 
-fn import(bytes: &[u8]) -> Result<(Vec<Found>, FileReport), ImportError<Infallible>> {
+fn import(bytes: &[u8]) -> Result<(Vec<ImportedTest>, FileReport), ImportError<Infallible>> {
     let mut found = Vec::new();
     let mut input = bytes;
     let report = read::<Infallible>("capture", &mut input, &Options::default(), &mut |test| {

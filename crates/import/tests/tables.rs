@@ -2,10 +2,10 @@
 
 use std::convert::Infallible;
 
-use import::{End, FileReport, Found, Options, read};
+use import::{End, FileReport, ImportedTest, Options, read};
 use workload::{Measurement, Quantity, ReportedValue};
 
-fn found(name: &str, text: &str) -> (Vec<Found>, FileReport) {
+fn found(name: &str, text: &str) -> (Vec<ImportedTest>, FileReport) {
     let mut found = Vec::new();
     let report = read::<Infallible>(name, &mut text.as_bytes(), &Options::default(), &mut |test| {
         found.push(test);
@@ -14,20 +14,20 @@ fn found(name: &str, text: &str) -> (Vec<Found>, FileReport) {
     (found, report.expect("it holds tables"))
 }
 
-fn values(found: &Found) -> &[ReportedValue] {
+fn values(found: &ImportedTest) -> &[ReportedValue] {
     let Measurement::Reported(data) = &found.measurement else { panic!("a table reports") };
     &data.values
 }
 
-fn named<'a>(found: &'a [Found], heading: &str, level: &str) -> &'a Found {
-    let is = |found: &&Found| {
+fn named<'a>(found: &'a [ImportedTest], heading: &str, level: &str) -> &'a ImportedTest {
+    let is = |found: &&ImportedTest| {
         found.title.last().is_some_and(|title| title.starts_with(heading))
             && found.levels.get("Configuration").map(String::as_str) == Some(level)
     };
     found.iter().find(is).unwrap_or_else(|| panic!("{level} of {heading}"))
 }
 
-fn value(found: &Found, name: &str) -> f64 {
+fn value(found: &ImportedTest, name: &str) -> f64 {
     values(found).iter().find(|value| value.name == name).unwrap_or_else(|| panic!("{name}")).value
 }
 
@@ -36,7 +36,8 @@ fn the_sweep_of_queues_and_channels_has_a_cell_a_row() {
     let (found, report) = found("queues.md", include_str!("data/queues-and-channels.md"));
     assert_eq!(found.len(), 21);
     let row = |queues: &str, channels: &str| {
-        let is = |found: &&Found| found.levels["Queue"] == queues && found.levels["채널 수"] == channels;
+        let is =
+            |found: &&ImportedTest| found.levels["Queue"] == queues && found.levels["채널 수"] == channels;
         found.iter().find(is).expect("the row")
     };
     let columns: Vec<_> = values(row("8", "16"))
@@ -82,7 +83,7 @@ fn the_comparison_of_machines_has_throughput_latency_and_percentiles() {
 #[test]
 fn lists_of_system_calls_are_those_of_their_configuration_and_end() {
     let (found, report) = found("vmm.md", include_str!("data/vmm-comparison.md"));
-    let lists: Vec<&Found> = found.iter().filter(|found| !found.syscalls.is_empty()).collect();
+    let lists: Vec<&ImportedTest> = found.iter().filter(|found| !found.syscalls.is_empty()).collect();
     assert_eq!(lists.len(), 24);
     assert!(lists.iter().all(|list| list.levels.contains_key("Configuration") && list.end.is_some()));
     let vhost = named(&found, "4.2 Latency Test", "KVM-KVM-vhost");

@@ -26,8 +26,8 @@ const STARTS: u32 = 2;
 /// Every agent of a run. Dropping it ends them.
 pub(crate) struct Agents {
     endpoints: BTreeMap<HostName, Endpoint>,
-    to_us: Sender<Said>,
-    heard: Receiver<Said>,
+    to_us: Sender<AgentEvent>,
+    heard: Receiver<AgentEvent>,
     tool: String,
     next_id: u64,
     stop: Stop,
@@ -45,13 +45,13 @@ struct Endpoint {
 }
 
 /// What was heard of a machine's agent, and of which of its starts.
-struct Said {
+struct AgentEvent {
     host: HostName,
     start: u32,
-    heard: Heard,
+    heard: Incoming,
 }
 
-enum Heard {
+enum Incoming {
     Message(FromAgent),
     Ended(ChannelError),
 }
@@ -249,8 +249,8 @@ impl Agents {
         match self.heard.recv_timeout(GLANCE) {
             // What an earlier start of a machine has left to say is nothing to this one.
             Ok(said) if self.endpoints.get(&said.host).is_none_or(|now| now.starts != said.start) => Ok(None),
-            Ok(Said { host, heard: Heard::Message(message), .. }) => Ok(Some((host, message))),
-            Ok(Said { host, heard: Heard::Ended(source), .. }) => Err(self.lost(&host, source)),
+            Ok(AgentEvent { host, heard: Incoming::Message(message), .. }) => Ok(Some((host, message))),
+            Ok(AgentEvent { host, heard: Incoming::Ended(source), .. }) => Err(self.lost(&host, source)),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(None),
         }
     }
@@ -282,13 +282,13 @@ impl Endpoint {
 }
 
 /// Hands on what an agent says until its channel ends.
-fn listen((host, start): (HostName, u32), from: Box<dyn std::io::Read + Send>, to: Sender<Said>) {
+fn listen((host, start): (HostName, u32), from: Box<dyn std::io::Read + Send>, to: Sender<AgentEvent>) {
     thread::spawn(move || {
         let mut receiver = protocol::Receiver::new(from);
         loop {
-            let heard = receiver.receive().map_or_else(Heard::Ended, Heard::Message);
-            let ended = matches!(heard, Heard::Ended(_));
-            if to.send(Said { host: host.clone(), start, heard }).is_err() || ended {
+            let heard = receiver.receive().map_or_else(Incoming::Ended, Incoming::Message);
+            let ended = matches!(heard, Incoming::Ended(_));
+            if to.send(AgentEvent { host: host.clone(), start, heard }).is_err() || ended {
                 return;
             }
         }

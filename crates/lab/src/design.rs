@@ -7,14 +7,14 @@
 
 mod forecast;
 mod group;
-mod seen;
+mod observations;
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use protocol::Decided;
+use protocol::DesignDecision;
 use samples::{Arm, CellEnd, EndReason, Objective, Trial};
 use scenario::{Plan, PlannedTrial};
 use stats::interval;
@@ -23,7 +23,7 @@ use units::Nanos;
 use forecast::screening_blocks;
 pub use forecast::{Forecast, forecast};
 use group::{Group, Standing};
-use seen::Seen;
+use observations::Observations;
 
 /// Pairs of the baseline and itself that a noise floor needs; it gets no more unless it is in the contest itself.
 const NOISE_PAIRS: usize = 5;
@@ -33,7 +33,7 @@ const NOISE_PAIRS: usize = 5;
 pub struct Design<'p> {
     plan: &'p Plan,
     groups: Vec<Group>,
-    seen: Seen,
+    seen: Observations,
     skipped: BTreeSet<usize>,
     /// Trials that are not made though their cell can be measured, by their index.
     left_out: BTreeSet<u32>,
@@ -78,7 +78,7 @@ impl<'p> Design<'p> {
         let mut design = Self {
             plan,
             groups: Group::all(plan),
-            seen: Seen::default(),
+            seen: Observations::default(),
             skipped: BTreeSet::new(),
             left_out: BTreeSet::new(),
             at: 0,
@@ -166,8 +166,8 @@ impl<'p> Design<'p> {
 
     /// What the trials so far have decided.
     #[must_use]
-    pub fn decided(&self) -> Decided {
-        Decided {
+    pub fn decided(&self) -> DesignDecision {
+        DesignDecision {
             block: self.block().map(|(block, _)| block),
             open: self.open().map(str::to_owned).collect(),
             cells: self.cells() as u32,

@@ -7,7 +7,7 @@ use thiserror::Error;
 pub enum RunError {
     /// The lab could not be raised.
     #[error(transparent)]
-    Raise(#[from] topology::RaiseError),
+    Raise(#[from] topology::CreateError),
     /// A device's settings could not be made.
     #[error("cell {cell}: {source}")]
     Configure {

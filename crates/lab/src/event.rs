@@ -1,7 +1,7 @@
 //! What a run tells while it is under way.
 
-use protocol::Decided;
-use samples::{RunHeader, Skipped, Trial};
+use protocol::DesignDecision;
+use samples::{RunHeader, SkippedCell, Trial};
 use scenario::{Cell, PlannedTrial};
 use units::Nanos;
 
@@ -27,11 +27,11 @@ pub enum Event<'a> {
         text: &'a str,
     },
     /// A block begins, or the last has ended: what is still measured, and how much of it.
-    Decided(&'a Decided),
+    Decided(&'a DesignDecision),
     /// A trial was kept.
     Kept(&'a Trial),
     /// A cell is skipped from here on.
-    Skipped(&'a Skipped),
+    Skipped(&'a SkippedCell),
     /// Something that the user should know.
     Notice(&'a str),
 }

@@ -8,16 +8,16 @@ use std::{
 };
 
 use protocol::{ClientOrder, EndReport, Order, Progress, Reply, ServerOrder, Subject, Token};
-use samples::{Observed, Owner};
+use samples::{CpuOwner, ProbeResults};
 use scenario::{Cell, HostName, Path};
 use workload::WorkloadSettings;
 
 use crate::{
     error::RunError,
     event::{Event, Observer},
+    observer::Watcher,
     placement::Cpus,
-    trial::Bench,
-    watcher::Watcher,
+    trial::TrialRunner,
 };
 
 /// For orders that need no traffic.
@@ -41,10 +41,10 @@ pub(crate) struct Exchange<'a> {
 pub(crate) struct Reports {
     pub(crate) client: EndReport,
     pub(crate) server: EndReport,
-    pub(crate) observed: Option<Observed>,
+    pub(crate) observed: Option<ProbeResults>,
 }
 
-impl Bench<'_> {
+impl TrialRunner<'_> {
     /// Lets both ends send and receive, and collects what they report.
     pub(crate) fn exchange(
         &mut self,
@@ -106,10 +106,10 @@ impl Bench<'_> {
     /// is the client's.
     fn ends(&self, path: &Path) -> Vec<Subject> {
         let is_vm = |host| self.ground.lab.vm(host).is_some();
-        let of = |host, [plain, vm]: [Owner; 2]| (if is_vm(host) { vm } else { plain }, host);
-        let mut ends = vec![of(&path.from.host, [Owner::Client, Owner::ClientVm])];
+        let of = |host, [plain, vm]: [CpuOwner; 2]| (if is_vm(host) { vm } else { plain }, host);
+        let mut ends = vec![of(&path.from.host, [CpuOwner::Client, CpuOwner::ClientVm])];
         if path.to.host != path.from.host {
-            ends.push(of(&path.to.host, [Owner::Server, Owner::ServerVm]));
+            ends.push(of(&path.to.host, [CpuOwner::Server, CpuOwner::ServerVm]));
         }
         let subject = |(owner, host)| Subject::of(owner, self.agents.pids(host), true);
         ends.into_iter().map(subject).collect()

@@ -9,7 +9,7 @@ use samples::DeviceState;
 use scenario::{DeviceName, DeviceRef, Host, HostKind, HostName, Lab, Vm};
 use topology::Topology;
 
-use crate::{agents::Agents, error::RunError, ground::Ground};
+use crate::{agents::Agents, error::RunError, lab_handle::LabHandle};
 
 /// The namespace of the tap device.
 const OUTSIDE: &str = "host";
@@ -71,7 +71,7 @@ impl GuestNetwork {
     /// Has the guest's agent give its device what it is to have; says what its kernel and ours then have: of the device,
     /// and of the tap device.
     pub(crate) fn dressed(&self, agents: &mut Agents) -> Result<Vec<DeviceState>, RunError> {
-        let ground = Ground { lab: &self.lab, topology: &self.topology };
+        let ground = LabHandle { lab: &self.lab, topology: &self.topology };
         ground.dress_guests(agents)?;
         let devices: Vec<DeviceRef> = self.lab.link_devices().map(|device| device.at.clone()).collect();
         ground.states(agents, &devices)

@@ -6,42 +6,42 @@
 #![expect(clippy::disallowed_methods, reason = "lab owns the order of a run in time")]
 
 mod agents;
-mod conduct;
 mod counters;
-mod course;
 mod cpu;
 mod design;
-mod doubts;
 mod error;
 mod event;
 mod exchange;
-mod ground;
 mod guest_network;
 mod header;
-mod inside;
-mod introduction;
+mod lab_handle;
+mod machine_facts;
 mod machines;
+mod nested;
+mod nested_run;
+mod observer;
+mod observer_setup;
+mod persistent_lab;
 mod placement;
 mod record;
 mod run;
+mod run_loop;
 mod skip;
-mod standing;
 mod stop;
 mod trial;
-mod watch;
-mod watcher;
+mod warnings;
 
-pub use conduct::conduct;
 pub use design::{Design, Forecast, forecast};
-pub use doubts::doubts;
 pub use error::RunError;
 pub use event::{Event, Observer};
 pub use guest_network::GuestNetwork;
-pub use inside::{lacks_for_guests, run_inside};
-pub use introduction::{Introduction, introduce};
+pub use machine_facts::{Introduction, introduce};
+pub use nested::{lacks_for_guests, run_inside};
+pub use nested_run::nested_run;
+pub use persistent_lab::{PersistentHost, PersistentLab, Registry, RegistryError};
 pub use placement::{Cpus, cpus};
 /// What the trials so far have decided, for whoever watches.
-pub use protocol::Decided;
+pub use protocol::DesignDecision;
 pub use run::{Outcome, Request, run};
-pub use standing::{Registry, RegistryError, Standing, StandingHost};
 pub use stop::Stop;
+pub use warnings::warnings;

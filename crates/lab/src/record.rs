@@ -1,6 +1,6 @@
 //! A scenario's parts as records: what is kept of them with a run.
 
-use samples::{CellRecord, PathRecord, ScenarioRecord, Sent};
+use samples::{CellRecord, PathRecord, ScenarioRecord, WorkloadSource};
 use scenario::{Cell, Path, Scenario};
 
 /// The scenario itself, with its text.
@@ -34,7 +34,7 @@ pub(crate) fn cell(cell: &Cell) -> CellRecord {
         path: cell.path.to_string(),
         workload: cell.workload.to_string(),
         levels: cell.levels.iter().map(|(factor, level)| (factor.to_string(), level.clone())).collect(),
-        sent: Sent::Load(cell.load.clone()),
+        sent: WorkloadSource::Load(cell.load.clone()),
         placement: cell.placement.to_string(),
         baseline: cell.baseline,
     }

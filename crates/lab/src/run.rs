@@ -8,22 +8,24 @@ use std::{
 
 use machine::Namespace;
 use protocol::{Order, Reply};
-use samples::{Environment, RunId, RunRecord, Sink, Skipped, Tries};
+use samples::{Environment, RemedyTrials, RunId, RunRecord, Sink, SkippedCell};
 use scenario::{Cell, HostName, Path, Plan, Scenario};
 use topology::Topology;
 
 use crate::{
     agents::Agents,
-    course::Course,
     error::RunError,
     event::{Event, Observer},
     exchange::unexpected,
-    ground::Ground,
-    header, machines, record,
-    skip::Lacks,
+    header,
+    lab_handle::LabHandle,
+    machines,
+    observer_setup::{self, Watch},
+    record,
+    run_loop::RunLoop,
+    skip::MissingCapabilities,
     stop::Stop,
-    trial::{Bench, Emulated},
-    watch::{self, Watch},
+    trial::{Emulation, TrialRunner},
 };
 
 /// What to run.
@@ -38,7 +40,7 @@ pub struct Request<'a> {
     /// The identity of the run; that of `resume`, if there is one.
     pub id: RunId,
     /// Whose remedies it tries, if it does.
-    pub tries: Option<&'a Tries>,
+    pub tries: Option<&'a RemedyTrials>,
     /// What is there of this run already.
     pub resume: Option<&'a RunRecord>,
     /// The program whose `agent` personality is started in every endpoint.
@@ -59,7 +61,7 @@ pub struct Outcome {
     /// Trials made now, not counting those that were there already.
     pub made: u32,
     /// Cells that could not be measured.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedCell>,
 }
 
 /// Raises the lab, makes every trial that is not there yet, keeps each as it ends, and lowers the lab.
@@ -79,18 +81,18 @@ pub fn run<S: Sink>(
     observer.event(&Event::Step("raising the lab"));
     let lab = &request.scenario.lab;
     let topology = Topology::raise(lab)?;
-    let ground = Ground { lab, topology: &topology };
-    let lacks = Lacks::of(lab, topology.missing(), request.firecracker.as_deref());
+    let ground = LabHandle { lab, topology: &topology };
+    let lacks = MissingCapabilities::of(lab, topology.missing(), request.firecracker.as_deref());
     let Endpoints { mut agents, environment, emulated } = start(request, &ground, &lacks, observer, stop)?;
-    let Watch { watcher, missing, plan } = watch::begin(request, &topology, observer, stop)?;
+    let Watch { watcher, missing, plan } = observer_setup::begin(request, &topology, observer, stop)?;
     let watched = Request { plan: &plan, ..request.clone() };
     observer.event(&Event::Step("checking the paths"));
     let skipped = missing_cells(&watched, &lacks);
     let (agents, usable_cpus) = (&mut agents, &environment.usable_cpus);
-    let mut bench = Bench { ground, agents, watcher, usable_cpus, set: None, emulated };
+    let mut bench = TrialRunner { ground, agents, watcher, usable_cpus, set: None, emulated };
     check_paths(&watched, &mut bench, &skipped)?;
     header::begin(&watched, &environment, &missing, sink, observer)?;
-    let mut course = Course { request: &watched, sink, observer, skipped };
+    let mut course = RunLoop { request: &watched, sink, observer, skipped };
     let made = course.make(&mut bench, stop)?;
     let outcome = Outcome { id: request.id.clone(), made, skipped: course.skipped.into_values().collect() };
     sink.complete(&request.id).map_err(keep)?;
@@ -102,14 +104,14 @@ pub fn run<S: Sink>(
 struct Endpoints {
     agents: Agents,
     environment: Environment,
-    emulated: Emulated,
+    emulated: Emulation,
 }
 
 /// Starts an agent in every end of a path, and has the devices of guests dressed.
 fn start(
     request: &Request<'_>,
-    ground: &Ground<'_>,
-    lacks: &Lacks<'_>,
+    ground: &LabHandle<'_>,
+    lacks: &MissingCapabilities<'_>,
     observer: &mut dyn Observer,
     stop: &Stop,
 ) -> Result<Endpoints, RunError> {
@@ -120,9 +122,9 @@ fn start(
         observer.event(&Event::Notice(&format!("virtual machines are emulated: {because}")));
     }
     let emulated = match (request.inside, &machines.emulated) {
-        (Some(_), _) => Emulated::Everything,
-        (None, Some(_)) => Emulated::Guests,
-        (None, None) => Emulated::Nothing,
+        (Some(_), _) => Emulation::Everything,
+        (None, Some(_)) => Emulation::Guests,
+        (None, None) => Emulation::Nothing,
     };
     let mut tell = |text: &str| observer.event(&Event::Notice(text));
     let mut agents = Agents::start(machines.waiting, request.tool, stop, &mut tell)?;
@@ -133,7 +135,7 @@ fn start(
 }
 
 /// Cells that are skipped, by their identity.
-pub(crate) type Skips = BTreeMap<String, Skipped>;
+pub(crate) type Skips = BTreeMap<String, SkippedCell>;
 
 /// Equal names are not enough: a default that changed since would mix two loads in one cell.
 fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
@@ -147,7 +149,7 @@ fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
 }
 
 /// The ends of the paths that can be measured.
-fn ends<'a>(request: &'a Request<'_>, lacks: &Lacks<'_>) -> BTreeSet<&'a HostName> {
+fn ends<'a>(request: &'a Request<'_>, lacks: &MissingCapabilities<'_>) -> BTreeSet<&'a HostName> {
     let paths = planned_paths(request).filter(|path| lacks.of_path(path).is_none());
     paths.flat_map(|path| [&path.from.host, &path.to.host]).collect()
 }
@@ -178,7 +180,7 @@ fn describe(
     ask(&mut Agents::start(vec![(host.clone(), machine)], request.tool, stop, &mut |_| ())?, &host)
 }
 
-fn missing_cells(request: &Request<'_>, lacks: &Lacks<'_>) -> Skips {
+fn missing_cells(request: &Request<'_>, lacks: &MissingCapabilities<'_>) -> Skips {
     let found = request.plan.cells.iter().filter_map(|cell| {
         let skip = lacks.of_cell(cell, path_of(request.scenario, cell))?;
         Some((skip.cell.clone(), skip))
@@ -187,7 +189,7 @@ fn missing_cells(request: &Request<'_>, lacks: &Lacks<'_>) -> Skips {
 }
 
 /// Every path with a cell that is to be measured must carry traffic before any is measured.
-fn check_paths(request: &Request<'_>, bench: &mut Bench<'_>, skipped: &Skips) -> Result<(), RunError> {
+fn check_paths(request: &Request<'_>, bench: &mut TrialRunner<'_>, skipped: &Skips) -> Result<(), RunError> {
     for path in planned_paths(request) {
         let needed = |cell: &&Cell| cell.path == path.name && !skipped.contains_key(cell.id.as_str());
         if request.plan.cells.iter().any(|cell| needed(&cell)) {

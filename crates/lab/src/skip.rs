@@ -3,19 +3,19 @@
 use std::path::Path as FilePath;
 
 use machine::{Firecracker, FirecrackerError};
-use samples::Skipped;
+use samples::SkippedCell;
 use scenario::{Cell, HostName, Lab, Monitor, Path, Vm};
 use topology::Missing;
 
 /// What is lacking for a lab.
-pub(crate) struct Lacks<'a> {
+pub(crate) struct MissingCapabilities<'a> {
     lab: &'a Lab,
     missing: &'a [Missing],
     vhost: Option<String>,
     firecracker: Option<FirecrackerError>,
 }
 
-impl<'a> Lacks<'a> {
+impl<'a> MissingCapabilities<'a> {
     /// What `lab` lacks here, beside what was `missing` when it was raised; `firecracker` is where that is, if it was named.
     pub(crate) fn of(lab: &'a Lab, missing: &'a [Missing], firecracker: Option<&FilePath>) -> Self {
         let any = |wants: fn(&Vm) -> bool| lab.hosts.iter().filter_map(|host| host.vm.as_ref()).any(wants);
@@ -34,8 +34,8 @@ impl<'a> Lacks<'a> {
     }
 
     /// Why `cell` on `path` cannot be measured, if it cannot.
-    pub(crate) fn of_cell(&self, cell: &Cell, path: &Path) -> Option<Skipped> {
-        Some(Skipped { cell: cell.id.to_string(), because: self.of_path(path)? })
+    pub(crate) fn of_cell(&self, cell: &Cell, path: &Path) -> Option<SkippedCell> {
+        Some(SkippedCell { cell: cell.id.to_string(), because: self.of_path(path)? })
     }
 
     /// Why nothing can be measured on `path` here, though it could in a machine that has KVM and vhost-net.
@@ -105,7 +105,7 @@ duration = "1s"
         let of = |text: &str| {
             let scenario = Scenario::parse("test", text).expect("parses");
             let vhost = Some("it is not there".to_owned());
-            let lacks = Lacks { lab: &scenario.lab, missing: &[], vhost, firecracker: None };
+            let lacks = MissingCapabilities { lab: &scenario.lab, missing: &[], vhost, firecracker: None };
             lacks.of_path(&scenario.paths[0])
         };
         assert_eq!(of(text), None);
@@ -118,7 +118,7 @@ duration = "1s"
      {
         let of = |text: &str, program: &str| {
             let scenario = Scenario::parse("test", text).expect("parses");
-            let lacks = Lacks::of(&scenario.lab, &[], Some(FilePath::new(program)));
+            let lacks = MissingCapabilities::of(&scenario.lab, &[], Some(FilePath::new(program)));
             (lacks.of_path(&scenario.paths[0]), lacks.of_machine(&scenario.paths[0]))
         };
         let absent = "/nonexistent/firecracker";

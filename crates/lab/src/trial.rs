@@ -6,20 +6,22 @@ use std::{
 };
 
 use protocol::{MtuProbe, Order, Reply};
-use samples::{Arm, CpuUsage, Doubt, Observed, PathCheck, PathCounters, Skipped, Trial, UnixMillis};
+use samples::{
+    Arm, CpuUsage, PathCheck, PathCounters, ProbeResults, SkippedCell, Trial, UnixMillis, ValidityWarning,
+};
 use scenario::{Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
 use units::Nanos;
 use workload::{Measurement, PingPongSettings, WorkloadSettings};
 
 use crate::{
     agents::Agents,
-    counters, cpu, doubts,
+    counters, cpu,
     error::RunError,
     event::{Event, Observer},
     exchange::{Exchange, Reports, SHORT, token, unexpected},
-    ground::{Ground, Unset},
-    placement,
-    watcher::{Verdict, Watcher},
+    lab_handle::{LabHandle, Unset},
+    observer::{Verdict, Watcher},
+    placement, warnings,
 };
 
 /// A trial in which a thread did not run is made again; after so many it is kept with its doubts.
@@ -28,31 +30,31 @@ const ATTEMPTS: u32 = 3;
 const SMALLEST_MTU: u32 = 576;
 
 /// What comes of a planned trial.
-pub(crate) enum Made {
+pub(crate) enum TrialOutcome {
     /// Numbers.
     Trial(Box<Trial>),
     /// Nothing, now or ever here.
-    Skipped(Skipped),
+    Skipped(SkippedCell),
 }
 
 /// What came of the traffic.
-enum Came {
-    Measured(Box<Measured>),
+enum TrafficOutcome {
+    Measured(Box<Measurements>),
     /// This machine never can, because.
     Never(String),
 }
 
-struct Measured {
+struct Measurements {
     started: UnixMillis,
     measurement: Measurement,
     cpu: CpuUsage,
-    observed: Option<Observed>,
+    observed: Option<ProbeResults>,
     counters: PathCounters,
 }
 
 /// What of a run's machines is emulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Emulated {
+pub(crate) enum Emulation {
     Nothing,
     /// Its virtual machines.
     Guests,
@@ -61,18 +63,18 @@ pub(crate) enum Emulated {
 }
 
 /// The standing lab that trials are made in.
-pub(crate) struct Bench<'a> {
-    pub(crate) ground: Ground<'a>,
+pub(crate) struct TrialRunner<'a> {
+    pub(crate) ground: LabHandle<'a>,
     pub(crate) agents: &'a mut Agents,
     /// Who watches probed trials, in a run that has any.
     pub(crate) watcher: Option<Watcher>,
     pub(crate) usable_cpus: &'a [u32],
-    pub(crate) emulated: Emulated,
+    pub(crate) emulated: Emulation,
     /// The settings that the devices have now.
     pub(crate) set: Option<BTreeMap<DeviceRef, DeviceSettings>>,
 }
 
-impl Bench<'_> {
+impl TrialRunner<'_> {
     /// Whether a trial of `cell` can be watched.
     pub(crate) fn sees(&self, cell: &Cell) -> bool {
         self.watcher.as_ref().is_some_and(|watcher| watcher.sees(&cell.load))
@@ -80,9 +82,9 @@ impl Bench<'_> {
 
     fn is_emulated(&self, path: &Path) -> bool {
         match self.emulated {
-            Emulated::Nothing => false,
-            Emulated::Guests => self.ground.has_vm_at(path),
-            Emulated::Everything => true,
+            Emulation::Nothing => false,
+            Emulation::Guests => self.ground.has_vm_at(path),
+            Emulation::Everything => true,
         }
     }
 
@@ -94,8 +96,9 @@ impl Bench<'_> {
         path: &Path,
         mtu: u32,
         observer: &mut dyn Observer,
-    ) -> Result<Made, RunError> {
-        let skip = |because: String| Ok(Made::Skipped(Skipped { cell: cell.id.to_string(), because }));
+    ) -> Result<TrialOutcome, RunError> {
+        let skip =
+            |because: String| Ok(TrialOutcome::Skipped(SkippedCell { cell: cell.id.to_string(), because }));
         match self.configure(cell) {
             Ok(()) => {}
             Err(Unset::Never(because)) => return skip(because),
@@ -110,15 +113,15 @@ impl Bench<'_> {
         let devices = self.ground.states(self.agents, &path.devices)?;
         let path_check = self.check_mtu(path, mtu)?;
         let measured = match self.measure(&exchange, observer)? {
-            Came::Measured(measured) => *measured,
-            Came::Never(because) => return skip(because),
+            TrafficOutcome::Measured(measured) => *measured,
+            TrafficOutcome::Never(because) => return skip(because),
         };
-        let Measured { started, measurement, cpu, observed, counters } = measured;
-        let mut doubts = doubts::doubts(&cell.load, &measurement, &cpu);
+        let Measurements { started, measurement, cpu, observed, counters } = measured;
+        let mut doubts = warnings::warnings(&cell.load, &measurement, &cpu);
         if self.is_emulated(path) {
-            doubts.push(Doubt::Emulated);
+            doubts.push(ValidityWarning::Emulated);
         }
-        Ok(Made::Trial(Box::new(Trial {
+        Ok(TrialOutcome::Trial(Box::new(Trial {
             index: planned.index,
             block: planned.block,
             cell: cell.id.to_string(),
@@ -136,7 +139,11 @@ impl Bench<'_> {
     }
 
     /// Measures, once more where a thread did not run or a probe failed.
-    fn measure(&mut self, exchange: &Exchange<'_>, observer: &mut dyn Observer) -> Result<Came, RunError> {
+    fn measure(
+        &mut self,
+        exchange: &Exchange<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<TrafficOutcome, RunError> {
         let Exchange { path, cell, .. } = *exchange;
         self.watcher.iter_mut().for_each(Watcher::next_trial);
         let mut attempt = 1;
@@ -145,7 +152,9 @@ impl Bench<'_> {
             let before = self.ground.counters(self.agents, &path.devices)?;
             let Reports { client, server, mut observed } = match self.exchange(exchange, observer) {
                 Ok(reports) => reports,
-                Err(RunError::Refused { because, unsupported: true, .. }) => return Ok(Came::Never(because)),
+                Err(RunError::Refused { because, unsupported: true, .. }) => {
+                    return Ok(TrafficOutcome::Never(because));
+                }
                 Err(error) => return Err(error),
             };
             let guests = [&path.from, &path.to].map(|end| self.ground.lab.vm(&end.host).is_some());
@@ -159,14 +168,15 @@ impl Bench<'_> {
             }
             if let Some(watcher) = self.watcher_of(exchange) {
                 let seen = observed.take().filter(|_| verdict == Verdict::Kept).unwrap_or_default();
-                observed = Some(Observed { lost: watcher.gone().to_vec(), ..seen });
+                observed = Some(ProbeResults { lost: watcher.gone().to_vec(), ..seen });
             }
             let cpu = cpu::together(&client, &server, guests);
             let together = client.measured.together(server.measured);
             let measurement = together.map_err(|because| unreported(path, because))?;
-            if verdict == Verdict::Over || attempt == ATTEMPTS || !doubts::is_void(&cell.load, &measurement) {
-                let measured = Measured { started, measurement, cpu, observed, counters };
-                return Ok(Came::Measured(Box::new(measured)));
+            if verdict == Verdict::Over || attempt == ATTEMPTS || !warnings::is_void(&cell.load, &measurement)
+            {
+                let measured = Measurements { started, measurement, cpu, observed, counters };
+                return Ok(TrafficOutcome::Measured(Box::new(measured)));
             }
             attempt += 1;
             let again = format!("{}: a thread did not run for most of the trial; once more", cell.id);

@@ -66,7 +66,7 @@ struct Running {
 }
 
 /// One that was started, and what ends when it does.
-struct Started {
+struct Instance {
     child: Child,
     ended: PipeReader,
 }
@@ -132,7 +132,7 @@ impl Firecracker {
         let folder = MemoryFolder::create("for Firecracker's sockets")?;
         let listener = UnixListener::bind(folder.path(&requests::host_socket()))?;
         let started = Instant::now();
-        let Started { mut child, ended } = self.spawn(&folder)?;
+        let Instance { mut child, ended } = self.spawn(&folder)?;
         let first_process = Arc::new(OnceLock::new());
         self.words.keep(child.stderr.take().expect("asked for as a pipe"), |line| !line.is_empty());
         self.listen(child.stdout.take().expect("asked for as a pipe"), &first_process);
@@ -151,7 +151,7 @@ impl Firecracker {
         }
     }
 
-    fn spawn(&self, folder: &MemoryFolder) -> Result<Started, FirecrackerError> {
+    fn spawn(&self, folder: &MemoryFolder) -> Result<Instance, FirecrackerError> {
         let (ended, life) = std::io::pipe()?;
         let inherited: [(Descriptor, OwnedFd); 4] = [
             (Descriptor::Kernel, self.kernel.file().try_clone()?.into()),
@@ -167,7 +167,7 @@ impl Firecracker {
         command.fd_mappings(mappings.collect()).expect("each descriptor has a number of its own");
         let namespace = self.tap.as_ref().map(|tap| &tap.namespace);
         // With the command go the descriptors here: only so does its end end the pipe.
-        Ok(Started { child: start(&mut command, namespace, &self.program)?, ended })
+        Ok(Instance { child: start(&mut command, namespace, &self.program)?, ended })
     }
 
     fn boot(&self, folder: &MemoryFolder, child: &mut Child) -> Result<(), ApiError> {

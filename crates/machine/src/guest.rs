@@ -9,6 +9,6 @@ mod program;
 mod vmlinux;
 
 pub use error::GuestError;
-pub use image::{Image, Included};
+pub use image::{Image, ImageFile};
 pub use kernel::Kernel;
 pub use vmlinux::Vmlinux;

@@ -19,17 +19,17 @@ const ON_ITS_WAY: Duration = Duration::from_millis(200);
 /// The last lines of any number of streams, in the order in which they came.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LastLines {
-    shared: Arc<Shared>,
+    shared: Arc<State>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
-    kept: Mutex<Kept>,
+struct State {
+    kept: Mutex<Lines>,
     ended: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct Lines {
     lines: VecDeque<String>,
     /// Streams that have not ended.
     open: usize,
@@ -64,7 +64,7 @@ impl LastLines {
 
     /// What is kept, a line each. Waits a moment for streams that have not ended: they may be about to.
     pub(crate) fn text(&self) -> String {
-        let open = |kept: &mut Kept| kept.open > 0;
+        let open = |kept: &mut Lines| kept.open > 0;
         let waited = self.shared.ended.wait_timeout_while(self.lock(), ON_ITS_WAY, open);
         let (kept, _) = waited.unwrap_or_else(PoisonError::into_inner);
         kept.lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
@@ -89,7 +89,7 @@ impl LastLines {
         kept.lines.push_back(line);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, Lines> {
         self.shared.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

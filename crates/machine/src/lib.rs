@@ -12,18 +12,19 @@ mod holder;
 mod hypervisor;
 mod last_lines;
 mod namespace;
+mod namespace_entry;
 mod qemu;
 mod rights;
 mod runtime_folder;
-mod visit;
 
 pub use channel::Channel;
 pub use error::MachineError;
 pub use firecracker::{ApiError, Firecracker, FirecrackerError, NamedTap};
-pub use guest::{GuestError, Image, Included, Kernel, Vmlinux};
+pub use guest::{GuestError, Image, ImageFile, Kernel, Vmlinux};
 pub use holder::Holder;
 pub use hypervisor::hypervisor;
 pub use namespace::Namespace;
+pub use namespace_entry::visit;
 pub use qemu::{Accelerator, Monitor, MonitorError, MonitorSays, Nic, NicSays, Qemu, QemuError};
 pub use rights::Rights;
 pub use runtime_folder::runtime_folder;
@@ -31,7 +32,6 @@ pub use runtime_folder::runtime_folder;
 pub use sys::Error as ProcessError;
 /// A folder that nobody but this user can write.
 pub use sys::PrivateFolder;
-pub use visit::visit;
 
 use std::time::Duration;
 

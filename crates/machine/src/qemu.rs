@@ -4,12 +4,12 @@
 mod accelerator;
 mod arguments;
 mod error;
-mod hangs_up;
+mod instance;
 mod monitor;
 mod nic;
 mod pinning;
 mod qmp;
-mod running;
+mod write_half;
 
 use std::{
     io::Read,
@@ -30,9 +30,9 @@ pub use nic::Nic;
 
 use self::{
     arguments::Descriptor,
-    hangs_up::HangsUp,
+    instance::{Running, end},
     qmp::Qmp,
-    running::{Running, end},
+    write_half::HangsUp,
 };
 use crate::{
     Boot, Condition, Machine,

@@ -31,7 +31,7 @@ fn conducts() -> bool {
 }
 
 fn conduct(input: File, output: File) -> anyhow::Result<()> {
-    Ok(lab::conduct(input, output, PROGRAM.as_ref(), VERSION)?)
+    Ok(lab::nested_run(input, output, PROGRAM.as_ref(), VERSION)?)
 }
 
 fn obey(input: File, output: File) -> anyhow::Result<()> {

@@ -16,7 +16,7 @@ mod file;
 mod namespace_devices;
 mod observe;
 mod packet_way;
-mod stopping;
+mod ptrace;
 mod syscalls;
 mod target;
 mod vm;
@@ -28,7 +28,7 @@ pub use environment::environment;
 pub use error::Error;
 pub use namespace_devices::namespace_devices;
 pub use observe::{Probe, ProbeError, Watch, probe};
-pub use stopping::{Slices, stopping};
+pub use ptrace::{Slices, ptrace_counter};
 pub use target::{
     Qemu, TargetError, control_group, in_control_group, in_namespace, is_alive, is_machine, machine,
     namespace, namespace_of, process, qemu, qemus,

@@ -1,7 +1,7 @@
 //! Watching with probes: what every probe has in common. Must not know how any of them looks.
 
-use protocol::{Subject, WayOrder};
-use samples::{Observed, ProbeKind};
+use protocol::{BreakdownOrder, Subject};
+use samples::{ProbeKind, ProbeResults};
 use thiserror::Error;
 
 use crate::{cpu_owners, packet_way, syscalls};
@@ -34,7 +34,7 @@ pub trait Probe: Send {
     ///
     /// # Errors
     /// When the kernel refuses.
-    fn read(&mut self, seen: &mut Observed) -> Result<(), ProbeError>;
+    fn read(&mut self, seen: &mut ProbeResults) -> Result<(), ProbeError>;
 
     /// Looks no more and costs nothing until the next start. What was seen can still be read.
     fn stop(&mut self);
@@ -46,7 +46,7 @@ pub struct Watch {
     /// Whose processes are whose.
     pub subjects: Vec<Subject>,
     /// The messages to follow.
-    pub way: Option<WayOrder>,
+    pub way: Option<BreakdownOrder>,
 }
 
 /// What can go wrong with a probe. Never holds a verifier's log.

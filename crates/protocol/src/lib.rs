@@ -5,15 +5,15 @@
 //! nothing of how an order is obeyed.
 
 mod channel;
-mod conduct;
 pub mod guest;
 mod message;
+mod nested_run;
 mod observe;
 
 pub use channel::{ChannelError, MAX_LINE, Receiver, Sender};
-pub use conduct::{Commission, Decided, FromConductor, ToConductor, Told};
 pub use message::{
     ClientOrder, EndReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Reply, ServerOrder,
     ToAgent, Token, VERSION,
 };
-pub use observe::{ObserveOrder, Observing, Seen, Subject, WatchedDevice, WayOrder};
+pub use nested_run::{Commission, DesignDecision, FromConductor, RunEvent, ToConductor};
+pub use observe::{BreakdownOrder, Observation, ObserveOrder, Observing, Subject, WatchedDevice};

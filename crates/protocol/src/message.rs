@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 use workload::{EndMeasurement, WorkloadSettings};
 
-use crate::observe::{ObserveOrder, Observing, Seen};
+use crate::observe::{Observation, ObserveOrder, Observing};
 
 /// The version of this protocol. Both sides must have the same.
 pub const VERSION: u32 = 5;
@@ -216,7 +216,7 @@ pub enum Reply {
     /// To `observe`.
     Observing(Observing),
     /// To `observed`.
-    Observed(Seen),
+    Observed(Observation),
     /// To `run` and `collect`.
     Report(EndReport),
     /// To `probe-mtu`.

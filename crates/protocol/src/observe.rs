@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use samples::{MissingProbe, Observed, Owner, ProbeKind};
+use samples::{CpuOwner, MissingProbe, ProbeKind, ProbeResults};
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 use workload::Transport;
@@ -19,15 +19,15 @@ pub struct ObserveOrder {
     /// Whose processes are whose; children that they make count with them.
     pub subjects: Vec<Subject>,
     /// The messages to follow, of a ping-pong.
-    pub way: Option<WayOrder>,
+    pub way: Option<BreakdownOrder>,
 }
 
-/// Processes of one owner, with all their threads and the children that they make from then on. Those of [`Owner::ClientVm`] or [`Owner::ServerVm`] are monitors of a virtual machine: their
+/// Processes of one owner, with all their threads and the children that they make from then on. Those of [`CpuOwner::ClientVm`] or [`CpuOwner::ServerVm`] are monitors of a virtual machine: their
 /// vCPU threads, their other threads and their vhost workers are told apart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
     /// Whose.
-    pub owner: Owner,
+    pub owner: CpuOwner,
     /// Numbers of processes, as the machine that watches numbers them.
     pub pids: Vec<u32>,
     /// Every process of these network namespaces, by inode (nsfs).
@@ -43,14 +43,14 @@ pub struct Subject {
 impl Subject {
     /// These processes, and no namespace or group.
     #[must_use]
-    pub const fn of(owner: Owner, pids: Vec<u32>, syscalls: bool) -> Self {
+    pub const fn of(owner: CpuOwner, pids: Vec<u32>, syscalls: bool) -> Self {
         Self { owner, pids, namespaces: Vec::new(), cgroups: Vec::new(), syscalls }
     }
 }
 
 /// Messages to follow: one is under way at a time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WayOrder {
+pub struct BreakdownOrder {
     /// TCP or UDP.
     pub transport: Transport,
     /// The server's address, as the client writes it: no hop changes it, nor the port.
@@ -87,9 +87,9 @@ pub struct Observing {
 
 /// What an observer has seen.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct Observation {
     /// By all probes together.
-    pub observed: Observed,
+    pub observed: ProbeResults,
     /// The probes that could not be read, whose part is not there.
     pub unread: Vec<MissingProbe>,
 }

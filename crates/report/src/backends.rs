@@ -6,7 +6,7 @@ mod json;
 mod markdown;
 mod terminal;
 
-pub(crate) use csv::{cells as csv_cells, contrast as csv_contrast, trials as csv_trials};
+pub(crate) use csv::{cells as csv_cells, comparison as csv_contrast, trials as csv_trials};
 pub(crate) use json::json;
 pub(crate) use markdown::markdown;
 pub(crate) use terminal::terminal;

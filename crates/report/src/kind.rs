@@ -6,26 +6,26 @@ mod ping_pong;
 mod reported;
 mod stream;
 
-use findings::{CellSummary, Distribution, SoloOutcome, Spread, WorkloadSummary};
+use findings::{CellSummary, Distribution, SingleOutcome, Spread, WorkloadSummary};
 use workload::{Column, Measurement, Metric};
 
-use crate::{page::Block, phrases, sections::percentiles::Named, text::Text};
+use crate::{page::Block, phrases, sections::percentiles::TitledDistribution, text::Text};
 
 pub(crate) use stream::is_of_sender;
 
 /// A name and what a cell has to say under it, if anything: all of a kind name the same, in the same order.
-pub(crate) type Said = (&'static str, Option<String>);
+pub(crate) type Field = (&'static str, Option<String>);
 
 /// What a report asks each kind's summary of a cell.
-pub(crate) trait Shown {
+pub(crate) trait KindReport {
     /// Its value in the column of a spreadsheet with this head; `None` where it has no such column, or nothing is known.
     fn column(&self, head: &str) -> Option<String>;
 
     /// Further columns beside its value.
-    fn further(&self) -> Vec<Said>;
+    fn further(&self) -> Vec<Field>;
 
     /// Further columns where paths are ranked.
-    fn ranked(&self) -> Vec<Said> {
+    fn ranked(&self) -> Vec<Field> {
         Vec::new()
     }
 
@@ -41,12 +41,12 @@ pub(crate) trait Shown {
 }
 
 /// What its kind shows of a cell.
-pub(crate) const fn of(cell: &CellSummary) -> &dyn Shown {
+pub(crate) const fn of(cell: &CellSummary) -> &dyn KindReport {
     match &cell.measured {
         WorkloadSummary::Stream(summary) => summary,
         WorkloadSummary::PingPong(summary) => summary,
         WorkloadSummary::Connect(summary) => summary,
-        WorkloadSummary::Reported => &reported::Reported,
+        WorkloadSummary::Reported => &reported::ReportedCell,
     }
 }
 
@@ -65,17 +65,17 @@ pub(crate) trait ShownAlone {
     fn spread(&self) -> Option<&Spread>;
 
     /// Its distributions of times, and which of them is drawn.
-    fn shape(&self) -> Option<(Vec<Named<'_>>, &Distribution)> {
+    fn shape(&self) -> Option<(Vec<TitledDistribution<'_>>, &Distribution)> {
         None
     }
 }
 
 /// What its kind shows of a trial alone.
-pub(crate) const fn alone(outcome: &SoloOutcome) -> &dyn ShownAlone {
+pub(crate) const fn alone(outcome: &SingleOutcome) -> &dyn ShownAlone {
     match outcome {
-        SoloOutcome::Stream(stream) => stream,
-        SoloOutcome::PingPong(latency) => latency,
-        SoloOutcome::Connect(connect) => connect,
+        SingleOutcome::Stream(stream) => stream,
+        SingleOutcome::PingPong(latency) => latency,
+        SingleOutcome::Connect(connect) => connect,
     }
 }
 
@@ -102,8 +102,8 @@ pub(crate) fn heads() -> Vec<String> {
 }
 
 /// The names under which some of these have something to say, each once, in their order.
-pub(crate) fn titles(all: impl Iterator<Item = Vec<Said>>) -> Vec<&'static str> {
-    let all: Vec<Said> = all.flatten().collect();
+pub(crate) fn titles(all: impl Iterator<Item = Vec<Field>>) -> Vec<&'static str> {
+    let all: Vec<Field> = all.flatten().collect();
     let mut titles = Vec::new();
     for (title, _) in &all {
         if !titles.contains(title) && said(&all, title).is_some() {
@@ -114,6 +114,6 @@ pub(crate) fn titles(all: impl Iterator<Item = Vec<Said>>) -> Vec<&'static str> 
 }
 
 /// What is said under a name.
-pub(crate) fn said(all: &[Said], title: &str) -> Option<String> {
+pub(crate) fn said(all: &[Field], title: &str) -> Option<String> {
     all.iter().filter(|(known, _)| *known == title).find_map(|(_, said)| said.clone())
 }

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use findings::{CellContrast, CellSummary, Contrast, Findings};
-use samples::Owner;
+use findings::{CellComparison, CellSummary, Findings, RunComparison};
+use samples::CpuOwner;
 
 /// The path of cells of which no log tells one.
 const NO_PATH: &str = "unknown";
@@ -31,7 +31,7 @@ pub(crate) fn cell(findings: &Findings, cell: &CellSummary) -> String {
 }
 
 /// The same of a cell that two runs have.
-pub(crate) fn contrast(contrast: &Contrast, cell: &CellContrast) -> String {
+pub(crate) fn contrast(contrast: &RunComparison, cell: &CellComparison) -> String {
     let several = contrasted(contrast).len() > 1 || is_nameless(&cell.path, &cell.levels);
     joined(&cell.path, &cell.levels, several.then_some(&cell.workload))
 }
@@ -53,7 +53,7 @@ pub(crate) fn workloads(findings: &Findings) -> Vec<&str> {
 }
 
 /// The workloads that both runs have, each once, in order.
-pub(crate) fn contrasted(contrast: &Contrast) -> Vec<&str> {
+pub(crate) fn contrasted(contrast: &RunComparison) -> Vec<&str> {
     distinct(contrast.cells.iter().map(|cell| cell.workload.as_str()))
 }
 
@@ -72,45 +72,45 @@ pub(crate) fn reported<'a>(cells: impl IntoIterator<Item = &'a CellSummary>) -> 
 }
 
 /// Whose CPU time: `client`, `soft interrupts`.
-pub(crate) const fn owner(owner: Owner) -> &'static str {
+pub(crate) const fn owner(owner: CpuOwner) -> &'static str {
     match owner {
-        Owner::Client => "client",
-        Owner::Server => "server",
-        Owner::ClientVm => "client's VM (vCPUs)",
-        Owner::ServerVm => "server's VM (vCPUs)",
-        Owner::Vmm => "VMM, I/O threads",
-        Owner::Vhost => "vhost workers",
-        Owner::Softirq => "soft interrupts",
-        Owner::Ksoftirqd => "ksoftirqd",
-        Owner::Irq => "hardware interrupts",
-        Owner::Kernel => "other kernel threads",
-        Owner::Plumb => "plumb itself",
-        Owner::Other => "other processes",
+        CpuOwner::Client => "client",
+        CpuOwner::Server => "server",
+        CpuOwner::ClientVm => "client's VM (vCPUs)",
+        CpuOwner::ServerVm => "server's VM (vCPUs)",
+        CpuOwner::Vmm => "VMM, I/O threads",
+        CpuOwner::Vhost => "vhost workers",
+        CpuOwner::Softirq => "soft interrupts",
+        CpuOwner::Ksoftirqd => "ksoftirqd",
+        CpuOwner::Irq => "hardware interrupts",
+        CpuOwner::Kernel => "other kernel threads",
+        CpuOwner::Plumb => "plumb itself",
+        CpuOwner::Other => "other processes",
     }
 }
 
 /// The same as a part of a column's name: `client`, `softirq`.
-pub(crate) const fn owner_key(owner: Owner) -> &'static str {
+pub(crate) const fn owner_key(owner: CpuOwner) -> &'static str {
     match owner {
-        Owner::Client => "client",
-        Owner::Server => "server",
-        Owner::ClientVm => "client-vm",
-        Owner::ServerVm => "server-vm",
-        Owner::Vmm => "vmm",
-        Owner::Vhost => "vhost",
-        Owner::Softirq => "softirq",
-        Owner::Ksoftirqd => "ksoftirqd",
-        Owner::Irq => "irq",
-        Owner::Kernel => "kernel",
-        Owner::Plumb => "plumb",
-        Owner::Other => "other",
+        CpuOwner::Client => "client",
+        CpuOwner::Server => "server",
+        CpuOwner::ClientVm => "client-vm",
+        CpuOwner::ServerVm => "server-vm",
+        CpuOwner::Vmm => "vmm",
+        CpuOwner::Vhost => "vhost",
+        CpuOwner::Softirq => "softirq",
+        CpuOwner::Ksoftirqd => "ksoftirqd",
+        CpuOwner::Irq => "irq",
+        CpuOwner::Kernel => "kernel",
+        CpuOwner::Plumb => "plumb",
+        CpuOwner::Other => "other",
     }
 }
 
 /// Everyone who had CPU time in some of these cells, each once, in their order.
-pub(crate) fn owners<'a>(cells: impl IntoIterator<Item = &'a CellSummary>) -> Vec<Owner> {
+pub(crate) fn owners<'a>(cells: impl IntoIterator<Item = &'a CellSummary>) -> Vec<CpuOwner> {
     let owned = cells.into_iter().filter_map(|cell| cell.probed.as_ref()?.cpu.as_ref());
-    let mut owners: Vec<Owner> = owned.flat_map(|cpu| &cpu.owners).map(|time| time.owner).collect();
+    let mut owners: Vec<CpuOwner> = owned.flat_map(|cpu| &cpu.owners).map(|time| time.owner).collect();
     owners.sort_unstable();
     owners.dedup();
     owners

@@ -4,7 +4,7 @@
 //! that every format says the same. A section must not know the format; a backend must not know the domain.
 
 mod backends;
-mod contrast;
+mod comparison;
 mod kind;
 mod labels;
 mod page;
@@ -12,11 +12,11 @@ mod phrases;
 mod quantity;
 mod render;
 mod sections;
-mod solo;
+mod single;
 mod text;
 mod trace;
 
 pub use render::{
-    Format, Options, SoloFormat, UnknownFormat, render, render_contrast, render_solo, render_trace,
+    Format, Options, SingleFormat, UnknownFormat, render, render_contrast, render_solo, render_trace,
     render_trace_contrast, render_vm,
 };

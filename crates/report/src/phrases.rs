@@ -2,9 +2,9 @@
 //! Must not know which section they stand in.
 
 mod change;
-mod doubt;
 mod gain;
 mod traffic;
+mod warning;
 
 use findings::{Basis, Comparison, Difference, Estimate, Findings, Interval, RunSummary, WorkCost};
 use samples::{RunState, UnixMillis};
@@ -13,9 +13,9 @@ use workload::Metric;
 
 pub(crate) use self::{
     change::change,
-    doubt::doubt,
     gain::{gain, gain_alone},
     traffic::{lost, lost_messages, middle_and_tail, retransmits, window},
+    warning::warning,
 };
 use crate::{
     quantity::{self, Scale},

@@ -2,10 +2,13 @@
 
 use std::{fmt, str::FromStr};
 
-use findings::{Checked, Contrast, Findings, Gate, Objective, Solo, TraceContrast, TraceSummary, VmSummary};
+use findings::{
+    CheckReport, Findings, Gate, Objective, RunComparison, SingleMeasurement, TraceComparison, TraceSummary,
+    VmSummary,
+};
 use samples::RunRecord;
 
-use crate::{backends, contrast, sections, solo, trace};
+use crate::{backends, comparison, sections, single, trace};
 
 /// What a report is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,17 +106,17 @@ pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, o
 /// row for each cell in either of its formats. Ends with a line feed.
 #[must_use]
 pub fn render_contrast(
-    contrast: &Contrast,
+    contrast: &RunComparison,
     gate: Option<&Gate>,
     format: Format,
     options: &Options,
 ) -> String {
     match (format, gate) {
-        (Format::Terminal, _) => backends::terminal(&contrast::page(contrast, gate), options),
-        (Format::Markdown, _) => backends::markdown(&contrast::page(contrast, gate)),
+        (Format::Terminal, _) => backends::terminal(&comparison::page(contrast, gate), options),
+        (Format::Markdown, _) => backends::markdown(&comparison::page(contrast, gate)),
         (Format::Json, None) => backends::json(contrast),
         (Format::Json, Some(gate)) => {
-            backends::json(&Checked { gate: gate.clone(), contrast: contrast.clone() })
+            backends::json(&CheckReport { gate: gate.clone(), contrast: contrast.clone() })
         }
         (Format::Csv | Format::CsvTrials, _) => backends::csv_contrast(contrast),
     }
@@ -121,7 +124,7 @@ pub fn render_contrast(
 
 /// What the summary of a single trial is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SoloFormat {
+pub enum SingleFormat {
     /// For eyes on a terminal.
     Terminal,
     /// GitHub's Markdown, with the effective configuration.
@@ -132,46 +135,46 @@ pub enum SoloFormat {
 
 /// Writes what one trial says alone. Ends with a line feed.
 #[must_use]
-pub fn render_solo(solo: &Solo, format: SoloFormat, options: &Options) -> String {
+pub fn render_solo(solo: &SingleMeasurement, format: SingleFormat, options: &Options) -> String {
     match format {
-        SoloFormat::Terminal => backends::terminal(&solo::page(solo), options),
-        SoloFormat::Markdown => backends::markdown(&solo::page(solo)),
-        SoloFormat::Json => backends::json(solo),
+        SingleFormat::Terminal => backends::terminal(&single::page(solo), options),
+        SingleFormat::Markdown => backends::markdown(&single::page(solo)),
+        SingleFormat::Json => backends::json(solo),
     }
 }
 
 /// Writes what a trace says, with so many rows a table at most; as JSON everything that is said. Ends with a line feed.
 #[must_use]
-pub fn render_trace(summary: &TraceSummary, top: usize, format: SoloFormat, options: &Options) -> String {
+pub fn render_trace(summary: &TraceSummary, top: usize, format: SingleFormat, options: &Options) -> String {
     match format {
-        SoloFormat::Terminal => backends::terminal(&trace::page(summary, top), options),
-        SoloFormat::Markdown => backends::markdown(&trace::page(summary, top)),
-        SoloFormat::Json => backends::json(summary),
+        SingleFormat::Terminal => backends::terminal(&trace::page(summary, top), options),
+        SingleFormat::Markdown => backends::markdown(&trace::page(summary, top)),
+        SingleFormat::Json => backends::json(summary),
     }
 }
 
 /// Writes what a virtual machine says, with so many rows a table at most. Ends with a line feed.
 #[must_use]
-pub fn render_vm(summary: &VmSummary, top: usize, format: SoloFormat, options: &Options) -> String {
+pub fn render_vm(summary: &VmSummary, top: usize, format: SingleFormat, options: &Options) -> String {
     match format {
-        SoloFormat::Terminal => backends::terminal(&trace::vm_page(summary, top), options),
-        SoloFormat::Markdown => backends::markdown(&trace::vm_page(summary, top)),
-        SoloFormat::Json => backends::json(summary),
+        SingleFormat::Terminal => backends::terminal(&trace::vm_page(summary, top), options),
+        SingleFormat::Markdown => backends::markdown(&trace::vm_page(summary, top)),
+        SingleFormat::Json => backends::json(summary),
     }
 }
 
 /// Writes what one trace says against another. Ends with a line feed.
 #[must_use]
 pub fn render_trace_contrast(
-    contrast: &TraceContrast,
+    contrast: &TraceComparison,
     top: usize,
-    format: SoloFormat,
+    format: SingleFormat,
     options: &Options,
 ) -> String {
     match format {
-        SoloFormat::Terminal => backends::terminal(&trace::contrast_page(contrast, top), options),
-        SoloFormat::Markdown => backends::markdown(&trace::contrast_page(contrast, top)),
-        SoloFormat::Json => backends::json(contrast),
+        SingleFormat::Terminal => backends::terminal(&trace::contrast_page(contrast, top), options),
+        SingleFormat::Markdown => backends::markdown(&trace::contrast_page(contrast, top)),
+        SingleFormat::Json => backends::json(contrast),
     }
 }
 

@@ -1,6 +1,5 @@
 //! The sections of a report and their order. Must not know how any of them is made or shown.
 
-mod answers;
 mod cases;
 mod caveats;
 mod cells;
@@ -8,35 +7,36 @@ pub(crate) mod configuration;
 pub(crate) mod connections;
 mod counters;
 mod cpu;
+mod cpu_attribution;
 mod design;
 mod devices;
 mod effects;
 mod environment;
+mod further;
 mod head;
 pub(crate) mod headline;
 mod import;
 pub(crate) mod intervals;
+mod invalid_trials;
 mod ladder;
 pub(crate) mod latency;
+mod latency_breakdown;
 mod machines;
+mod matched_pairs;
 mod method;
-mod more;
-mod owners;
 mod packets;
 pub(crate) mod percentiles;
 mod performance;
 mod probes;
 mod ranking;
+mod recommendations;
 mod reported;
 mod shifts;
 mod skipped;
 mod speedup;
 mod syscalls;
-mod twins;
-pub(crate) mod under_way;
-mod valueless;
+pub(crate) mod unfinished_calls;
 pub(crate) mod verdict;
-mod way;
 
 use findings::{Findings, Objective};
 use samples::RunRecord;
@@ -59,9 +59,9 @@ type Build = fn(&Source<'_>) -> Option<Section>;
 const ORDER: &[Build] = &[
     head::build,
     verdict::build,
-    answers::build,
+    recommendations::build,
     ladder::build,
-    twins::build,
+    matched_pairs::build,
     speedup::build,
     cells::build,
     ranking::build,
@@ -69,8 +69,8 @@ const ORDER: &[Build] = &[
     shifts::build,
     reported::build,
     machines::build,
-    owners::build,
-    way::build,
+    cpu_attribution::build,
+    latency_breakdown::build,
     syscalls::build,
     counters::build,
     packets::build,
@@ -81,7 +81,7 @@ const ORDER: &[Build] = &[
     latency::build,
     connections::build,
     syscalls::build_times,
-    under_way::build,
+    unfinished_calls::build,
     cpu::build,
     skipped::build,
     import::build,
@@ -90,7 +90,7 @@ const ORDER: &[Build] = &[
     environment::build,
     method::build,
     intervals::build,
-    more::build,
+    further::build,
 ];
 
 /// The report of a run.

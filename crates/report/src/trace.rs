@@ -2,18 +2,18 @@
 //! is made or shown.
 
 mod calls;
-mod contrast;
+mod comparison;
 mod cpu;
 mod devices;
 mod head;
 #[cfg(test)]
 mod tests;
 mod threads;
-mod under_way;
+mod unfinished_calls;
 mod vm;
 mod words;
 
-use findings::{TraceContrast, TraceSummary, VmSummary};
+use findings::{TraceComparison, TraceSummary, VmSummary};
 
 use crate::page::{Page, Section};
 
@@ -28,8 +28,15 @@ struct Source<'a> {
 type Build = fn(&Source<'_>) -> Option<Section>;
 
 /// What is missing comes before any number.
-const ORDER: &[Build] =
-    &[head::build, calls::build, threads::build, under_way::build, cpu::build, devices::build, calls::tails];
+const ORDER: &[Build] = &[
+    head::build,
+    calls::build,
+    threads::build,
+    unfinished_calls::build,
+    cpu::build,
+    devices::build,
+    calls::tails,
+];
 
 /// What one trace says, with so many rows a table at most.
 pub(crate) fn page(trace: &TraceSummary, top: usize) -> Page {
@@ -44,6 +51,6 @@ pub(crate) fn vm_page(summary: &VmSummary, top: usize) -> Page {
 }
 
 /// Trace B against trace A.
-pub(crate) fn contrast_page(contrast: &TraceContrast, top: usize) -> Page {
-    contrast::page(contrast, top)
+pub(crate) fn contrast_page(contrast: &TraceComparison, top: usize) -> Page {
+    comparison::page(contrast, top)
 }

@@ -6,7 +6,7 @@ mod sample;
 
 use std::{env, fs, path::PathBuf};
 
-use report::{Format, Options, SoloFormat, render, render_contrast, render_solo};
+use report::{Format, Options, SingleFormat, render, render_contrast, render_solo};
 
 fn check(name: &str, actual: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -70,13 +70,16 @@ fn every_kind_of_load_has_its_numbers_in_a_report() {
 
 #[test]
 fn a_single_trial_has_a_summary_of_its_own() {
-    let terminal = |solo| render_solo(&solo, SoloFormat::Terminal, &Options::default());
-    check("solo-stream.txt", &terminal(sample::solo::stream()));
-    check("solo-datagrams.txt", &terminal(sample::solo::datagrams()));
-    check("solo-open-loop.txt", &terminal(sample::solo::open_loop()));
-    check("solo-connections.txt", &terminal(sample::solo::connections()));
-    check("solo-nothing.txt", &terminal(sample::solo::nothing()));
-    check("solo-stream.md", &render_solo(&sample::solo::stream(), SoloFormat::Markdown, &Options::default()));
+    let terminal = |solo| render_solo(&solo, SingleFormat::Terminal, &Options::default());
+    check("solo-stream.txt", &terminal(sample::single::stream()));
+    check("solo-datagrams.txt", &terminal(sample::single::datagrams()));
+    check("solo-open-loop.txt", &terminal(sample::single::open_loop()));
+    check("solo-connections.txt", &terminal(sample::single::connections()));
+    check("solo-nothing.txt", &terminal(sample::single::nothing()));
+    check(
+        "solo-stream.md",
+        &render_solo(&sample::single::stream(), SingleFormat::Markdown, &Options::default()),
+    );
 }
 
 #[test]
@@ -153,17 +156,17 @@ fn two_runs_in_json_are_their_document() {
     let (contrast, gate) = (sample::contrast::contrast(), sample::contrast::lost());
     let options = Options::default();
     let bare = render_contrast(&contrast, None, Format::Json, &options);
-    assert_eq!(serde_json::from_str::<findings::Contrast>(&bare).expect("it can be read"), contrast);
+    assert_eq!(serde_json::from_str::<findings::RunComparison>(&bare).expect("it can be read"), contrast);
     let gated = render_contrast(&contrast, Some(&gate), Format::Json, &options);
-    let read = serde_json::from_str::<findings::Checked>(&gated).expect("it can be read");
-    assert_eq!(read, findings::Checked { gate, contrast });
+    let read = serde_json::from_str::<findings::CheckReport>(&gated).expect("it can be read");
+    assert_eq!(read, findings::CheckReport { gate, contrast });
 }
 
 #[test]
 fn a_single_trial_in_json_is_its_document() {
-    let text = render_solo(&sample::solo::stream(), SoloFormat::Json, &Options::default());
+    let text = render_solo(&sample::single::stream(), SingleFormat::Json, &Options::default());
     assert_eq!(
-        serde_json::from_str::<findings::Solo>(&text).expect("it can be read"),
-        sample::solo::stream()
+        serde_json::from_str::<findings::SingleMeasurement>(&text).expect("it can be read"),
+        sample::single::stream()
     );
 }

@@ -4,8 +4,8 @@ mod sample;
 
 use console::{measure_text_width, strip_ansi_codes};
 use findings::{Finding, Findings, Remedy, Severity, WorkloadSummary};
-use report::{Format, Options, SoloFormat, render, render_contrast, render_solo};
-use samples::{OwnerSource, RunState, Skipped};
+use report::{Format, Options, SingleFormat, render, render_contrast, render_solo};
+use samples::{AttributionSource, RunState, SkippedCell};
 
 /// Wide characters, a long word, markup, and an attempt on the terminal.
 const NAMES: [&str; 4] = [
@@ -39,15 +39,15 @@ fn check_width(findings: &Findings, width: usize) {
 #[test]
 fn no_line_of_a_single_trial_is_wider_than_the_terminal() {
     let trials = [
-        sample::solo::stream(),
-        sample::solo::datagrams(),
-        sample::solo::open_loop(),
-        sample::solo::connections(),
-        sample::solo::nothing(),
+        sample::single::stream(),
+        sample::single::datagrams(),
+        sample::single::open_loop(),
+        sample::single::connections(),
+        sample::single::nothing(),
     ];
     for (solo, width) in trials.iter().flat_map(|solo| [60, 72, 80, 100].map(|width| (solo, width))) {
         let text =
-            render_solo(solo, SoloFormat::Terminal, &Options { colour: true, width, ..Options::default() });
+            render_solo(solo, SingleFormat::Terminal, &Options { colour: true, width, ..Options::default() });
         for line in text.lines() {
             assert!(measure_text_width(line) <= width, "{width}: {line}");
         }
@@ -165,7 +165,7 @@ fn a_run_of_skipped_cells_only_says_why() {
     let mut findings = sample::nothing();
     findings.run.state = RunState::Complete;
     findings.skipped =
-        vec![Skipped { cell: "vxlan/stream".into(), because: "no vxlan: modprobe vxlan".into() }];
+        vec![SkippedCell { cell: "vxlan/stream".into(), because: "no vxlan: modprobe vxlan".into() }];
     for format in [Format::Terminal, Format::Markdown] {
         let text = render(&findings, None, format, &Options::default());
         assert!(text.contains("every cell was skipped"), "{text}");
@@ -300,7 +300,8 @@ fn csv_rows_have_as_many_fields_as_the_head() {
 fn why_owners_were_not_told_apart_exactly_stands_under_them() {
     let mut findings = sample::probed::probed();
     for cpu in findings.cells.iter_mut().filter_map(|cell| cell.probed.as_mut()?.cpu.as_mut()) {
-        (cpu.source, cpu.because) = (OwnerSource::Sampled, Some("this user may not load programs".into()));
+        (cpu.source, cpu.because) =
+            (AttributionSource::Sampled, Some("this user may not load programs".into()));
     }
     let text = render(&findings, None, Format::Markdown, &Options::default());
     assert_eq!(text.matches("Not traced exactly: this user may not load programs.").count(), 1, "{text}");

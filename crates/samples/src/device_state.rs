@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-use crate::spread::CpuSpread;
+use crate::affinity::CpuAffinity;
 
 /// A device as the kernel reported it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -32,7 +32,7 @@ pub struct DeviceState {
     pub rings: Option<RxTx>,
     /// The CPUs that its work is spread over; `None` where nobody could read them.
     #[serde(default)]
-    pub spread: Option<CpuSpread>,
+    pub spread: Option<CpuAffinity>,
     /// What the driver of a guest's virtio device and its monitor agreed on, by the names of linux/virtio_net.h in lower
     /// case; `None` for any other device, and where nobody could read it.
     #[serde(default)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use units::Nanos;
 use workload::{PingPongSettings, WorkloadSettings};
 
-use crate::{owners::OwnedCpu, syscalls::SyscallCount, way::PacketWay};
+use crate::{cpu_attribution::OwnedCpu, latency_breakdown::MessagePath, syscalls::SyscallCount};
 
 /// Something that watches a trial from the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ impl ProbeKind {
 
 /// What probes saw of one trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Observed {
+pub struct ProbeResults {
     /// Between the two readings of the probes: the whole trial, its warm-up and its connecting included. Nothing where no
     /// probe was left that saw it.
     pub elapsed: Nanos,
@@ -60,9 +60,9 @@ pub struct Observed {
     pub under_way: Vec<SyscallCount>,
     /// What it took to count system calls by stopping at each, where that was done; `None` where nothing was stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stopping: Option<Stopping>,
+    pub stopping: Option<PtraceSlices>,
     /// The way of messages through the layers (ping-pongs only).
-    pub way: Option<PacketWay>,
+    pub way: Option<MessagePath>,
     /// Events that a probe saw and had no room to count, by probe; none where nothing is missing.
     #[serde(default)]
     pub overflowed: Vec<Overflow>,
@@ -92,18 +92,18 @@ pub struct MissingProbe {
 /// System calls that were counted by stopping whoever made them at each (ptrace): in slices, with rests between in which it
 /// ran as if nobody looked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Stopping {
+pub struct PtraceSlices {
     /// How long calls were counted: rates are over this time.
     pub looked: Nanos,
     /// How long its threads stood still for that, at least, all of them together.
     pub stood: Nanos,
     /// Slices and rests in their order, those that were whole.
-    pub slices: Vec<StoppingSlice>,
+    pub slices: Vec<PtraceSlice>,
 }
 
 /// A time in which calls were counted, or a rest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct StoppingSlice {
+pub struct PtraceSlice {
     /// Whether calls were counted.
     pub looking: bool,
     /// How long it lasted.

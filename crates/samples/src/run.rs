@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::{
     design::{CellEnd, Design},
     environment::Environment,
+    imported::WorkloadSource,
     observed::{MissingProbe, ProbeKind},
     origin::Origin,
+    remedy_trials::RemedyTrials,
     time::UnixMillis,
-    told::Sent,
     trial::Trial,
-    tries::Tries,
 };
 
 /// The version of [`RunRecord`]'s shape. A reader refuses a newer one.
@@ -69,7 +69,7 @@ pub struct RunHeader {
     pub design: Design,
     /// The other run whose remedies it tries, if it does.
     #[serde(default)]
-    pub tries: Option<Tries>,
+    pub tries: Option<RemedyTrials>,
     /// The probes that ran in its probed trials.
     #[serde(default)]
     pub probes: Vec<ProbeKind>,
@@ -130,7 +130,7 @@ pub struct CellRecord {
     /// Levels of the factors that apply, by label.
     pub levels: BTreeMap<String, String>,
     /// What is sent.
-    pub sent: Sent,
+    pub sent: WorkloadSource,
     /// Where the ends run: `free`, `same-cpu` or `cross-cpu`; `unknown` where nobody recorded it.
     pub placement: String,
     /// Whether it is the baseline of its workload.
@@ -139,7 +139,7 @@ pub struct CellRecord {
 
 /// A cell that could not be measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Skipped {
+pub struct SkippedCell {
     /// Which cell.
     pub cell: String,
     /// Why: what is missing and, where there is one, the remedy.
@@ -154,7 +154,7 @@ pub struct RunRecord {
     /// The trials, in the order in which they were made.
     pub trials: Vec<Trial>,
     /// Cells that could not be measured.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedCell>,
     /// Why each cell got no more trials, where that is settled.
     #[serde(default)]
     pub ends: Vec<CellEnd>,
@@ -181,7 +181,7 @@ pub trait Sink {
     ///
     /// # Errors
     /// When it cannot be kept.
-    fn skipped(&mut self, run: &RunId, skipped: &Skipped) -> Result<(), Self::Error>;
+    fn skipped(&mut self, run: &RunId, skipped: &SkippedCell) -> Result<(), Self::Error>;
 
     /// Keeps why a cell gets no more trials; a later word replaces an earlier one.
     ///

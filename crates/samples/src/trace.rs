@@ -8,7 +8,7 @@ use units::Nanos;
 use crate::{
     counters::{DeviceCounters, SoftnetCounters},
     environment::Environment,
-    observed::{MissingProbe, Observed, ProbeKind},
+    observed::{MissingProbe, ProbeKind, ProbeResults},
     time::UnixMillis,
 };
 
@@ -36,7 +36,7 @@ pub struct Trace {
     #[serde(default)]
     pub missing: Vec<MissingProbe>,
     /// What they saw; its time is that of the whole trace.
-    pub observed: Observed,
+    pub observed: ProbeResults,
     /// What the devices of the target's network namespace counted meanwhile; empty where it is not one namespace.
     #[serde(default)]
     pub devices: Vec<DeviceCounters>,

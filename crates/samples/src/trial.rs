@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use workload::Measurement;
 
 use crate::{
-    counters::PathCounters, cpu::CpuUsage, device_state::DeviceState, doubt::Doubt, observed::Observed,
-    syscalls::SyscallCount, time::UnixMillis,
+    counters::PathCounters, cpu::CpuUsage, device_state::DeviceState, observed::ProbeResults,
+    syscalls::SyscallCount, time::UnixMillis, warning::ValidityWarning,
 };
 
 /// Why a trial was made.
@@ -49,12 +49,12 @@ pub struct Trial {
     pub syscalls: Vec<SyscallCount>,
     /// What probes saw of it, when it was made with them.
     #[serde(default)]
-    pub observed: Option<Observed>,
+    pub observed: Option<ProbeResults>,
     /// What devices and the machine counted from just before it to just after; `None` where nobody read them.
     #[serde(default)]
     pub counters: Option<PathCounters>,
     /// Reasons to distrust it.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<ValidityWarning>,
 }
 
 /// What was checked about a path just before a trial.

@@ -127,7 +127,7 @@ pub struct VmDevice {
     /// What the tap device counted meanwhile; received is what the guest sent.
     pub counters: Option<DeviceCounters>,
     /// What the monitor says of it.
-    pub negotiated: Option<VmNegotiated>,
+    pub negotiated: Option<NegotiatedFeatures>,
 }
 
 /// What a tap device is a port of.
@@ -143,7 +143,7 @@ pub struct VmMaster {
 
 /// What a monitor says of a network device.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct VmNegotiated {
+pub struct NegotiatedFeatures {
     /// Its properties that concern traffic, as they were set: `mq`, `mrg_rxbuf`, `host_tso4`, `rx_queue_size`.
     pub set: BTreeMap<String, String>,
     /// The features that the guest's driver took; `None` where the monitor cannot say (before QEMU 7.2).

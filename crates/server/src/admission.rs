@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 use codecs::iperf3::{Cookie, ErrorCode, Params, server::Machine};
 use sys::{clock::monotonic, poller::Interest};
 use traffic::{
-    Error, Refused, Result, Stop,
+    Error, RefusalCode, Result, Stop,
     connect::CONTROL,
     dial,
     handshake::{Handshake, Purpose},
@@ -141,7 +141,7 @@ impl<'scope> EventLoop<'scope, '_> {
 
     pub(super) fn begin_native(&mut self, connection: PendingConnection, said: Handshake) {
         match said.purpose {
-            _ if !self.serves_anybody() => self.turn_away(&connection, Refusal::NoLogin, Refused::Login),
+            _ if !self.serves_anybody() => self.turn_away(&connection, Refusal::NoLogin, RefusalCode::Login),
             Purpose::PingPong => self.begin_stream(connection, None, session::ping_pong),
             // Which of two it is for a further connection could not say.
             Purpose::Connect if said.number == CONTROL && self.sessions.has_token(said.token) => {
@@ -158,12 +158,12 @@ impl<'scope> EventLoop<'scope, '_> {
                 );
             }
             Purpose::Connect => self.give_request(connection, said),
-            _ => self.turn_away(&connection, Refusal::Parameters, Refused::Kind),
+            _ => self.turn_away(&connection, Refusal::Parameters, RefusalCode::Kind),
         }
     }
 
     /// A client of our own is told why.
-    fn turn_away(&mut self, connection: &PendingConnection, because: Refusal, word: Refused) {
+    fn turn_away(&mut self, connection: &PendingConnection, because: Refusal, word: RefusalCode) {
         self.log.refused(connection.peer, because, monotonic());
         dial::refuse(&connection.socket, word);
     }
@@ -212,7 +212,7 @@ impl<'scope> EventLoop<'scope, '_> {
         work: impl FnOnce(ServerContext<'_>, &SessionId, TcpStream) + Send + 'scope,
     ) {
         if !self.has_room() {
-            return self.turn_away(&connection, Refusal::Busy, Refused::Busy);
+            return self.turn_away(&connection, Refusal::Busy, RefusalCode::Busy);
         }
         let PendingConnection { socket, peer, .. } = connection;
         let begun = self.prepare(&socket, peer).and_then(|local| {

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use codecs::iperf3::{
     ErrorCode, Params,
-    auth::{Claim, Denied, Padding, PrivateKey, Users},
+    auth::{Claim, LoginDenial, Padding, PrivateKey, Users},
 };
 use traffic::{Error, Result, random_bytes};
 use units::Nanos;
@@ -38,8 +38,8 @@ impl LoginKeys {
 
     /// Whether the client is who it says: milliseconds of work. Both paddings are tried: a client's version does
     /// not tell which.
-    pub(super) fn check(&self, params: &Params) -> std::result::Result<(), Denied> {
-        let token = params.authtoken.as_deref().ok_or(Denied::Absent)?;
+    pub(super) fn check(&self, params: &Params) -> std::result::Result<(), LoginDenial> {
+        let token = params.authtoken.as_deref().ok_or(LoginDenial::Absent)?;
         let open = |padding| Claim::open(token, &self.key, padding, &mut random_bytes);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let now = i64::try_from(now).unwrap_or(i64::MAX);

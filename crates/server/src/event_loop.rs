@@ -13,7 +13,7 @@ use sys::{
     clock::monotonic,
     poller::{Interest, Poller, Ready},
 };
-use traffic::{Error, Refused, Result, Stop, dial};
+use traffic::{Error, RefusalCode, Result, Stop, dial};
 use units::Nanos;
 
 use super::{
@@ -185,7 +185,7 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         let connection = PendingConnection::new(socket, peer, now);
         if !self.allow_list.has(peer.ip()) {
             self.log.refused(peer, Refusal::Address, now);
-            dial::refuse(&connection.socket, Refused::Address);
+            dial::refuse(&connection.socket, RefusalCode::Address);
             return connection.dismiss();
         }
         let watched = connection.socket.set_nonblocking(true).is_ok()

@@ -15,8 +15,8 @@ use codecs::sockperf::Counts;
 use samples::{ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use traffic::{
-    Error, Outcome, Refused, Result, Stop,
-    bounds::{Bounds, Ended, Guard},
+    Error, Outcome, RefusalCode, Result, Stop,
+    bounds::{Bounds, EndReason, Guard},
     connect, dial,
     handshake::Handshake,
     socket::{TICK, is_wait, limit_waits},
@@ -51,7 +51,7 @@ pub(super) fn serve(
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| work.run(stop))).collect();
         let ended = dial::give_go(control, &name)
             .and_then(|()| await_end(control, &work, bounds, stop, &name))
-            .inspect_err(|error| dial::refuse(control, Refused::of(error)));
+            .inspect_err(|error| dial::refuse(control, RefusalCode::of(error)));
         work.over.store(true, Ordering::Relaxed);
         let threads: Vec<_> = threads.into_iter().filter_map(|thread| thread.join().ok()).collect();
         (ended, threads)
@@ -105,8 +105,8 @@ fn await_end(mut control: &TcpStream, work: &Work, bounds: Bounds, stop: &Stop, 
         }
         match guard.look(work.counts(), monotonic())? {
             None => {}
-            Some(Ended::Limit(what)) => return Err(Error::Limit(what)),
-            Some(Ended::Left | Ended::Silent) => {
+            Some(EndReason::Limit(what)) => return Err(Error::Limit(what)),
+            Some(EndReason::Left | EndReason::Silent) => {
                 let missing = "a connection".into();
                 return Err(Error::Silent { object: name.to_owned(), missing, waited: bounds.idle });
             }

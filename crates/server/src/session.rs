@@ -9,7 +9,7 @@ use std::{
 use sys::clock::monotonic;
 use traffic::{
     Error, FlowId, Observer, Outcome, Result, Stop,
-    bounds::{Bounds, Ended},
+    bounds::{Bounds, EndReason},
     handshake::Handshake,
     ping_pong,
 };
@@ -144,8 +144,8 @@ fn answered(served: Result<sockperf::SessionOutcome>) -> Report {
         Err(error) => return Report { failure: Some(error), ..Report::default() },
     };
     let failure = match served.ended {
-        Ended::Limit(what) => Some(Error::Limit(what)),
-        Ended::Left | Ended::Silent => None,
+        EndReason::Limit(what) => Some(Error::Limit(what)),
+        EndReason::Left | EndReason::Silent => None,
     };
     Report {
         here: Some(served.outcome.of_any_kind()),

@@ -16,7 +16,7 @@ use sys::{
     socket::{receive_addressed, send_addressed},
 };
 use traffic::{
-    Error, Refused, Result,
+    Error, RefusalCode, Result,
     handshake::Purpose,
     ping_pong::{Cookies, Greeting, GreetingKind},
 };
@@ -130,7 +130,7 @@ impl EventLoop<'_, '_> {
         if let Datagram::Native(said) = opening::of_datagram(bytes)
             && matches!(said.kind, GreetingKind::Asks | GreetingKind::Proves)
         {
-            self.send(at, &said.refusing(Refused::Address).encode(), peer);
+            self.send(at, &said.refusing(RefusalCode::Address).encode(), peer);
         }
     }
 
@@ -147,7 +147,7 @@ impl EventLoop<'_, '_> {
             }
             GreetingKind::Asks | GreetingKind::Proves if !self.serves_anybody() => {
                 self.log.refused(peer, Refusal::NoLogin, now);
-                self.send(at, &said.refusing(Refused::Login).encode(), peer);
+                self.send(at, &said.refusing(RefusalCode::Login).encode(), peer);
             }
             // It came before its sender had a socket of its own, which hears the next one.
             GreetingKind::Proves if self.sessions.conversation(peer).is_some() => {}
@@ -164,7 +164,7 @@ impl EventLoop<'_, '_> {
     fn welcome(&mut self, at: Destination, said: Greeting, peer: SocketAddr, now: u64) {
         if !self.has_room() {
             self.log.refused(peer, Refusal::Busy, now);
-            return self.send(at, &said.refusing(Refused::Busy).encode(), peer);
+            return self.send(at, &said.refusing(RefusalCode::Busy).encode(), peer);
         }
         self.promote(at, Conversation::new(peer, DatagramProtocol::Native(said)));
     }

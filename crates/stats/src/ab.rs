@@ -13,7 +13,7 @@ pub const MOST_P: f64 = 0.05;
 
 /// What two samples come to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Judged {
+pub struct AbResult {
     /// The second over the first ([`ratio::unpaired_ratio`]).
     pub ratio: Estimate,
     /// Chance of at least as large a difference if there were none ([`permutation::two_sample`]).
@@ -26,10 +26,10 @@ pub struct Judged {
 /// that two runs of one thing may show, over and above what their trials scatter by.
 ///
 /// `None` for an empty sample or a value that is not finite and positive.
-pub fn judge(a: &[f64], b: &[f64], floor: f64) -> Option<Judged> {
+pub fn judge(a: &[f64], b: &[f64], floor: f64) -> Option<AbResult> {
     let ratio = ratio::unpaired_ratio(a, b, CONFIDENCE)?;
     let p = permutation::two_sample(a, b)?.p;
-    Some(Judged { ratio, p, difference: difference(&ratio, p, floor) })
+    Some(AbResult { ratio, p, difference: difference(&ratio, p, floor) })
 }
 
 /// What a ratio with its p comes to.

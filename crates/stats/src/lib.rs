@@ -20,7 +20,7 @@ pub mod sweep;
 pub mod verdict;
 pub mod warmup;
 
-pub use ab::Judged;
+pub use ab::AbResult;
 pub use bimodal::TwoLevels;
 pub use contest::Contest;
 pub use curve::Plateau;

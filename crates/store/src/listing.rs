@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use rusqlite::{Connection, OptionalExtension, Row};
-use samples::{CellEnd, RunHeader, RunId, RunRecord, RunState, SCHEMA, Skipped, Trial, UnixMillis};
+use samples::{CellEnd, RunHeader, RunId, RunRecord, RunState, SCHEMA, SkippedCell, Trial, UnixMillis};
 
 use crate::{
     baseline,
@@ -186,10 +186,12 @@ fn texts(connection: &Connection, number: i64) -> rusqlite::Result<Vec<(u32, Str
     statement.query_map([number], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
-fn skipped(connection: &Connection, number: i64) -> rusqlite::Result<Vec<Skipped>> {
+fn skipped(connection: &Connection, number: i64) -> rusqlite::Result<Vec<SkippedCell>> {
     let mut statement =
         connection.prepare("SELECT cell, because FROM skipped WHERE run = ?1 ORDER BY number")?;
-    statement.query_map([number], |row| Ok(Skipped { cell: row.get(0)?, because: row.get(1)? }))?.collect()
+    statement
+        .query_map([number], |row| Ok(SkippedCell { cell: row.get(0)?, because: row.get(1)? }))?
+        .collect()
 }
 
 fn ends(connection: &Connection, number: i64) -> rusqlite::Result<Vec<String>> {

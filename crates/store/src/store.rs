@@ -4,7 +4,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
-use samples::{CellEnd, RunHeader, RunId, Sink, Skipped, Trial};
+use samples::{CellEnd, RunHeader, RunId, Sink, SkippedCell, Trial};
 
 use crate::{
     error::{Place, StoreError},
@@ -98,7 +98,7 @@ impl Sink for Store {
         })
     }
 
-    fn skipped(&mut self, run: &RunId, skipped: &Skipped) -> Result<(), StoreError> {
+    fn skipped(&mut self, run: &RunId, skipped: &SkippedCell) -> Result<(), StoreError> {
         self.write("keep a skipped cell in", |transaction| {
             let number = number_of(transaction, run)?;
             let sql = "INSERT OR IGNORE INTO skipped (run, cell, because) VALUES (?1, ?2, ?3)";

@@ -3,7 +3,7 @@
 mod record;
 
 use record::{header, place, trial};
-use samples::{CellEnd, Doubt, EndReason, RunId, RunRecord, RunState, Sink, Skipped};
+use samples::{CellEnd, EndReason, RunId, RunRecord, RunState, Sink, SkippedCell, ValidityWarning};
 use store::{Store, StoreError};
 
 #[test]
@@ -13,8 +13,8 @@ fn a_run_comes_back_byte_for_byte() {
         header: header("quick-20261121-113015", 1000),
         trials: [3, 0, 2, 1].map(trial).to_vec(),
         skipped: vec![
-            Skipped { cell: "b".into(), because: "no vxlan: modprobe vxlan".into() },
-            Skipped { cell: "a".into(), because: String::new() },
+            SkippedCell { cell: "b".into(), because: "no vxlan: modprobe vxlan".into() },
+            SkippedCell { cell: "a".into(), because: String::new() },
         ],
         ends: vec![
             CellEnd { cell: "b".into(), why: EndReason::Precise { reach: 0.1 + 0.2 }, trials: 7 },
@@ -52,7 +52,7 @@ fn every_number_comes_back_to_its_last_bit() {
     while trial.doubts.len() < 2000 {
         bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let share = f64::from_bits(bits);
-        trial.doubts.extend(share.is_finite().then_some(Doubt::Stolen { share }));
+        trial.doubts.extend(share.is_finite().then_some(ValidityWarning::Stolen { share }));
     }
     store.trial(&header.id, &trial).expect("keeps");
     assert_eq!(store.load(&header.id).expect("loads").trials, [trial]);
@@ -117,7 +117,7 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
     store.trial(&header.id, &trial(0)).expect("keeps");
     assert!(matches!(store.trial(&header.id, &trial(0)), Err(StoreError::TrialExists { index: 0, .. })));
     let mut broken = trial(1);
-    broken.doubts = vec![Doubt::Stolen { share: f64::NAN }];
+    broken.doubts = vec![ValidityWarning::Stolen { share: f64::NAN }];
     let error = store.trial(&header.id, &broken).expect_err("could not be read again");
     assert!(error.to_string().contains("trial 1"), "{error}");
     assert_eq!(store.load(&header.id).expect("loads").trials, [trial(0)]);

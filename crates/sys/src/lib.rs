@@ -12,7 +12,7 @@ pub mod child;
 pub mod clock;
 pub mod device_statistics;
 mod error;
-pub mod held_tap;
+pub mod foreign_tap;
 pub mod kvm;
 pub mod limits;
 pub mod memory_file;

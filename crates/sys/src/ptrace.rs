@@ -27,12 +27,12 @@ pub struct Event {
     /// Which thread.
     pub tid: u32,
     /// What it did.
-    pub what: What,
+    pub what: TraceEvent,
 }
 
 /// What a watched thread did. It stands still after all but its end, until it is told to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub enum TraceEvent {
     /// It is about to begin, or to return from, a system call: which, [`call`] tells.
     Call,
     /// It stopped because it was asked to, or because it has just begun; or its process called exec, or made another.
@@ -129,18 +129,18 @@ pub fn wait() -> Result<Option<Event>> {
     Ok(Some(Event { tid: tid.unsigned_abs(), what: what(status) }))
 }
 
-fn what(status: i32) -> What {
+fn what(status: i32) -> TraceEvent {
     if !libc::WIFSTOPPED(status) {
-        return What::Ended;
+        return TraceEvent::Ended;
     }
     let (signal, event) = (libc::WSTOPSIG(status), status >> 16);
     match (signal, event) {
-        (SYSCALL, 0) => What::Call,
+        (SYSCALL, 0) => TraceEvent::Call,
         (libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU, libc::PTRACE_EVENT_STOP) => {
-            What::GroupStop
+            TraceEvent::GroupStop
         }
-        (signal, 0) => What::Signal(signal),
-        _ => What::Stopped,
+        (signal, 0) => TraceEvent::Signal(signal),
+        _ => TraceEvent::Stopped,
     }
 }
 
@@ -247,8 +247,8 @@ mod tests {
             let Some(event) = wait().expect("it waits") else { continue };
             assert_eq!(event.tid, tid);
             let signal = match event.what {
-                What::Ended => break,
-                What::Call => {
+                TraceEvent::Ended => break,
+                TraceEvent::Call => {
                     match call(tid).expect("it stands") {
                         Some(Call::Enter { number }) => entered = Some(number),
                         Some(Call::Exit { value, failed }) => {
@@ -259,8 +259,8 @@ mod tests {
                     }
                     0
                 }
-                What::Signal(signal) => signal,
-                What::Stopped | What::GroupStop => {
+                TraceEvent::Signal(signal) => signal,
+                TraceEvent::Stopped | TraceEvent::GroupStop => {
                     // From here on its calls are seen.
                     if let Some(mut to) = to.take() {
                         std::io::Write::write_all(&mut to, b"x").expect("it reads");

@@ -9,7 +9,7 @@ use nlink::netlink::{
 use crate::{
     devices::Device,
     message::{INET, Request, append_address, create},
-    missing::Element,
+    missing_capabilities::Element,
 };
 
 /// Gives `device` an address.

@@ -18,7 +18,7 @@ use scenario::{DeviceRef, DeviceSettingKind, DeviceSettings};
 use crate::{
     devices::{Device, Devices},
     error::{ConfigureError, ReadError},
-    missing::{Element, Missing},
+    missing_capabilities::{Element, Missing},
     namespaces::Namespaces,
     probe::Trial,
     refusal::Refusal,
@@ -72,17 +72,17 @@ trait DeviceSetting: Send + 'static {
 }
 
 /// What stands for a kind of setting where kinds are gone through.
-fn keeper(kind: DeviceSettingKind) -> Box<dyn Keeper> {
+fn keeper(kind: DeviceSettingKind) -> Box<dyn SettingDriver> {
     match kind {
-        DeviceSettingKind::Mtu => Box::new(Made::<mtu::Mtu>::default()),
-        DeviceSettingKind::BigTcp => Box::new(Made::<big_tcp::BigTcp>::default()),
-        DeviceSettingKind::Offloads => Box::new(Made::<offloads::Switches>::default()),
-        DeviceSettingKind::Queues => Box::new(Made::<queues::Queues>::default()),
+        DeviceSettingKind::Mtu => Box::new(SettingStates::<mtu::Mtu>::default()),
+        DeviceSettingKind::BigTcp => Box::new(SettingStates::<big_tcp::BigTcp>::default()),
+        DeviceSettingKind::Offloads => Box::new(SettingStates::<offloads::Switches>::default()),
+        DeviceSettingKind::Queues => Box::new(SettingStates::<queues::Queues>::default()),
     }
 }
 
 /// What devices had before they were first set.
-pub(crate) struct Originals(BTreeMap<DeviceSettingKind, Box<dyn Keeper>>);
+pub(crate) struct Originals(BTreeMap<DeviceSettingKind, Box<dyn SettingDriver>>);
 
 impl Default for Originals {
     fn default() -> Self {
@@ -158,7 +158,7 @@ pub(crate) fn leave_out(settings: &mut BTreeMap<DeviceRef, DeviceSettings>, elem
 }
 
 /// A kind of setting and what devices were made with.
-trait Keeper: Send {
+trait SettingDriver: Send {
     fn trial(&self) -> Option<Trial>;
     fn devices(&self) -> Vec<DeviceRef>;
     fn remember(&mut self, kernel: &mut Kernel<'_>, device: &Device) -> Result<(), ConfigureError>;
@@ -178,15 +178,15 @@ trait Keeper: Send {
     ) -> Result<(), ConfigureError>;
 }
 
-struct Made<S: DeviceSetting>(BTreeMap<DeviceRef, S::State>);
+struct SettingStates<S: DeviceSetting>(BTreeMap<DeviceRef, S::State>);
 
-impl<S: DeviceSetting> Default for Made<S> {
+impl<S: DeviceSetting> Default for SettingStates<S> {
     fn default() -> Self {
         Self(BTreeMap::new())
     }
 }
 
-impl<S: DeviceSetting> Keeper for Made<S> {
+impl<S: DeviceSetting> SettingDriver for SettingStates<S> {
     fn trial(&self) -> Option<Trial> {
         S::TRIAL
     }

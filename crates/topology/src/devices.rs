@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use scenario::{DeviceName, DeviceRef, HostName, Lab, Link, LinkDevice};
 
 use crate::{
-    error::RaiseError,
+    error::CreateError,
     link::{self, Behind, DeviceKind},
-    missing::Element,
+    missing_capabilities::Element,
 };
 
 /// `lo` is 1. No index is used twice in a lab: the two ends of a pair with the same index in their two
@@ -46,7 +46,7 @@ pub(crate) struct Devices {
 
 impl Devices {
     /// Numbers every device of `lab`; says what is named twice or not at all.
-    pub(crate) fn of(lab: &Lab) -> Result<Self, RaiseError> {
+    pub(crate) fn of(lab: &Lab) -> Result<Self, CreateError> {
         let mut devices = Self::default();
         let mut under = BTreeMap::new();
         for (number, link) in lab.links.iter().enumerate() {
@@ -76,9 +76,9 @@ impl Devices {
     }
 
     /// The device at `at`, named by `element`.
-    pub(crate) fn get(&self, at: &DeviceRef, element: &Element) -> Result<&Device, RaiseError> {
+    pub(crate) fn get(&self, at: &DeviceRef, element: &Element) -> Result<&Device, CreateError> {
         self.find(at)
-            .ok_or_else(|| RaiseError::Unknown { element: element.clone(), what: format!("device `{at}`") })
+            .ok_or_else(|| CreateError::Unknown { element: element.clone(), what: format!("device `{at}`") })
     }
 
     /// The device `name` of `host`, named by `element`.
@@ -87,7 +87,7 @@ impl Devices {
         host: &HostName,
         name: &DeviceName,
         element: &Element,
-    ) -> Result<&Device, RaiseError> {
+    ) -> Result<&Device, CreateError> {
         self.get(&DeviceRef { host: host.clone(), device: name.clone() }, element)
     }
 
@@ -154,13 +154,13 @@ impl Devices {
         made: LinkDevice<'_>,
         kind: DeviceKind,
         element: &Element,
-    ) -> Result<&mut Device, RaiseError> {
+    ) -> Result<&mut Device, CreateError> {
         let (at, element) = (made.at.clone(), element.clone());
         if lab.host(&at.host).is_none() {
-            return Err(RaiseError::Unknown { element, what: format!("host `{}`", at.host) });
+            return Err(CreateError::Unknown { element, what: format!("host `{}`", at.host) });
         }
         if self.by_ref.contains_key(&at) {
-            return Err(RaiseError::Twice { element, device: at });
+            return Err(CreateError::Twice { element, device: at });
         }
         let number = u32::try_from(self.by_ref.len()).expect("a lab has far fewer than 2^32 devices");
         let [a, b, c, d] = number.to_be_bytes();
@@ -172,11 +172,11 @@ impl Devices {
         Ok(self.by_ref.entry(at).or_insert(device))
     }
 
-    fn enslave(&mut self, lab: &Lab) -> Result<(), RaiseError> {
+    fn enslave(&mut self, lab: &Lab) -> Result<(), CreateError> {
         for link in &lab.links {
             let master = link.devices().first().map(|device| device.at.clone());
             for at in link::kind(link).ports() {
-                let port = self.by_ref.get_mut(&at).ok_or_else(|| RaiseError::Unknown {
+                let port = self.by_ref.get_mut(&at).ok_or_else(|| CreateError::Unknown {
                     element: link::element(link),
                     what: format!("port `{at}`"),
                 })?;

@@ -3,11 +3,11 @@
 use scenario::{DeviceRef, HostName};
 use thiserror::Error;
 
-use crate::{missing::Element, refusal::Refusal};
+use crate::{missing_capabilities::Element, refusal::Refusal};
 
 /// Why a lab could not be raised. Whatever stood already is gone when this is returned.
 #[derive(Debug, Error)]
-pub enum RaiseError {
+pub enum CreateError {
     /// The namespaces could not be made or entered.
     #[error("cannot make {hosts} network namespaces: {source}")]
     Namespaces {

@@ -9,9 +9,9 @@ use scenario::{DeviceRef, Gateway, Lab};
 use crate::{
     address,
     devices::Devices,
-    error::RaiseError,
+    error::CreateError,
     message::Request,
-    missing::Element,
+    missing_capabilities::Element,
     namespaces::Namespaces,
     probe::{Trial, raised, scratch},
     refusal::Refusal,
@@ -72,7 +72,7 @@ pub(crate) fn device(gateway: &Gateway) -> DeviceRef {
 }
 
 /// Gives the egress device the egress address, unless the lab gave it that already.
-pub(crate) fn address(gateway: &Gateway, lab: &Lab, devices: &Devices) -> Result<Vec<Request>, RaiseError> {
+pub(crate) fn address(gateway: &Gateway, lab: &Lab, devices: &Devices) -> Result<Vec<Request>, CreateError> {
     let element = Element::Gateway(gateway.name.clone());
     let device = devices.get_in(&gateway.egress, &gateway.egress_device, &element)?;
     let given =
@@ -85,11 +85,11 @@ pub(crate) fn address(gateway: &Gateway, lab: &Lab, devices: &Devices) -> Result
 
 /// Diverts the gateway's traffic into the tunnel: a table of its own with one route, and a rule that leads
 /// there. `number` is the gateway's place among its siblings.
-pub(crate) fn divert(gateway: &Gateway, number: u32, devices: &Devices) -> Result<Vec<Request>, RaiseError> {
+pub(crate) fn divert(gateway: &Gateway, number: u32, devices: &Devices) -> Result<Vec<Request>, CreateError> {
     let element = Element::Gateway(gateway.name.clone());
     let tunnel = devices.get_in(&gateway.node, &gateway.tunnel, &element)?;
     let Gateway { node, sources, destinations, next_hop, table, .. } = gateway;
-    let rule = rule(gateway, number).map_err(|refusal| RaiseError::Refused {
+    let rule = rule(gateway, number).map_err(|refusal| CreateError::Refused {
         element: element.clone(),
         operation: format!("write a rule for {sources}"),
         refusal,

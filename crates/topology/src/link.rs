@@ -17,10 +17,10 @@ use scenario::{DeviceRef, HostName, Lab, Layer, Link};
 
 use crate::{
     devices::{Device, Devices},
-    error::RaiseError,
+    error::CreateError,
     gateway,
     message::Request,
-    missing::Element,
+    missing_capabilities::Element,
     namespaces::Namespaces,
     probe::Trial,
     read_back::{FORWARDING, LinkFacts, OPERATIONAL},
@@ -69,15 +69,15 @@ pub(crate) trait LinkKind {
     }
 
     /// Makes its devices; what they stand on is there.
-    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, RaiseError>;
+    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError>;
 
     /// Connects them, when all devices are there and none is up yet.
-    fn connect(&self, _element: &Element, _site: &Site<'_>) -> Result<Vec<Request>, RaiseError> {
+    fn connect(&self, _element: &Element, _site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         Ok(vec![])
     }
 
     /// Limits what they send, when they are up.
-    fn limit(&self, _site: &Site<'_>) -> Result<Vec<Request>, RaiseError> {
+    fn limit(&self, _site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         Ok(vec![])
     }
 
@@ -97,7 +97,7 @@ pub(crate) trait LinkKind {
     }
 
     /// Looks at what a link does not tell, when all of them carry.
-    fn verify(&self, _site: &Site<'_>) -> Result<(), RaiseError> {
+    fn verify(&self, _site: &Site<'_>) -> Result<(), CreateError> {
         Ok(())
     }
 }

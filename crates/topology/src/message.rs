@@ -11,7 +11,7 @@ use nlink::netlink::{
 };
 use scenario::{DeviceRef, HostName};
 
-use crate::{devices::Device, missing::Element};
+use crate::{devices::Device, missing_capabilities::Element};
 
 /// `AF_INET`.
 pub(crate) const INET: u8 = 2;

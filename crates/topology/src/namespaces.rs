@@ -10,12 +10,15 @@ use std::{
 };
 
 use nlink::netlink::{Connection, Ethtool, Nftables};
-use samples::CpuSpread;
+use samples::CpuAffinity;
 use scenario::{DeviceRef, Host, HostName, Lab};
 use sys::{device_statistics::DeviceStatistics, netns::NetNs, sysfs::Sysfs};
 use tokio::runtime::Runtime;
 
-use crate::{channel::Channel, error::RaiseError, missing::Element, negotiated, refusal::Refusal, spread};
+use crate::{
+    affinity, channel::Channel, error::CreateError, missing_capabilities::Element, refusal::Refusal,
+    virtio_features,
+};
 
 /// Whether a namespace forwards. A new one inherits this, like the settings below, from the machine, so that
 /// each is written (ip-sysctl in the kernel's documentation).
@@ -53,23 +56,23 @@ struct Place {
     namespace: NetNs,
     channel: Channel,
     /// Opened when first asked by.
-    doors: OnceLock<Doors>,
+    doors: OnceLock<NamespaceHandles>,
 }
 
 /// What netlink does not tell of devices, and this does; `None` where the kernel does not let this process.
-struct Doors {
+struct NamespaceHandles {
     sysfs: Option<Sysfs>,
     statistics: Option<DeviceStatistics>,
 }
 
 impl Namespaces {
     /// Makes a namespace for every host of `lab`, ready to forward where the host forwards.
-    pub(crate) fn create(lab: &Lab) -> Result<Self, RaiseError> {
+    pub(crate) fn create(lab: &Lab) -> Result<Self, CreateError> {
         let runtime =
-            runtime().map_err(|refusal| RaiseError::Netlink { whom: "this process".into(), refusal })?;
+            runtime().map_err(|refusal| CreateError::Netlink { whom: "this process".into(), refusal })?;
         let runtime = Arc::new(runtime);
         let made = NetNs::create_many(lab.hosts.len())
-            .map_err(|source| RaiseError::Namespaces { hosts: lab.hosts.len(), source })?;
+            .map_err(|source| CreateError::Namespaces { hosts: lab.hosts.len(), source })?;
         let hosts = on_own_thread(|| {
             lab.hosts
                 .iter()
@@ -81,11 +84,11 @@ impl Namespaces {
     }
 
     /// The namespace of this process as that of the lab's only host: a guest's, which has no other.
-    pub(crate) fn own(lab: &Lab) -> Result<Self, RaiseError> {
+    pub(crate) fn own(lab: &Lab) -> Result<Self, CreateError> {
         let runtime =
-            runtime().map_err(|refusal| RaiseError::Netlink { whom: "this process".into(), refusal })?;
+            runtime().map_err(|refusal| CreateError::Netlink { whom: "this process".into(), refusal })?;
         let runtime = Arc::new(runtime);
-        let own = || NetNs::current().map_err(|source| RaiseError::Namespaces { hosts: 1, source });
+        let own = || NetNs::current().map_err(|source| CreateError::Namespaces { hosts: 1, source });
         let hosts =
             lab.hosts.iter().map(|host| Place::open(&runtime, host, own()?)).collect::<Result<_, _>>()?;
         Ok(Self { hosts, runtime })
@@ -120,15 +123,15 @@ impl Namespaces {
     }
 
     /// The CPUs that the work of the device at `at` is spread over; `None` where that cannot be read.
-    pub(crate) fn spread(&self, at: &DeviceRef) -> Option<CpuSpread> {
+    pub(crate) fn spread(&self, at: &DeviceRef) -> Option<CpuAffinity> {
         let sysfs = self.doors(&at.host)?.sysfs.as_ref()?;
-        spread::read(&sysfs.path(), at.device.as_str())
+        affinity::read(&sysfs.path(), at.device.as_str())
     }
 
     /// What the device at `at` and its monitor have agreed on; `None` for one that is no virtio device.
     pub(crate) fn negotiated(&self, at: &DeviceRef) -> Option<Vec<String>> {
         let sysfs = self.doors(&at.host)?.sysfs.as_ref()?;
-        negotiated::read(&sysfs.path(), at.device.as_str())
+        virtio_features::read(&sysfs.path(), at.device.as_str())
     }
 
     /// What the driver of the device at `at` counts; nothing where it counts nothing, or does not tell.
@@ -137,10 +140,11 @@ impl Namespaces {
         statistics.and_then(|statistics| statistics.read(at.device.as_str()).ok()).unwrap_or_default()
     }
 
-    fn doors(&self, host: &HostName) -> Option<&Doors> {
+    fn doors(&self, host: &HostName) -> Option<&NamespaceHandles> {
         let place = self.hosts.get(host)?;
-        let open = || Doors { sysfs: Sysfs::here().ok(), statistics: DeviceStatistics::here().ok() };
-        let none = Doors { sysfs: None, statistics: None };
+        let open =
+            || NamespaceHandles { sysfs: Sysfs::here().ok(), statistics: DeviceStatistics::here().ok() };
+        let none = NamespaceHandles { sysfs: None, statistics: None };
         Some(place.doors.get_or_init(|| place.namespace.run_in(open).unwrap_or(none)))
     }
 
@@ -152,10 +156,10 @@ impl Namespaces {
 
 impl Place {
     /// Moves the calling thread into `namespace`, whose it is from now on.
-    fn open(runtime: &Arc<Runtime>, host: &Host, namespace: NetNs) -> Result<(HostName, Self), RaiseError> {
-        namespace.enter().map_err(|source| RaiseError::Namespaces { hosts: 1, source })?;
+    fn open(runtime: &Arc<Runtime>, host: &Host, namespace: NetNs) -> Result<(HostName, Self), CreateError> {
+        namespace.enter().map_err(|source| CreateError::Namespaces { hosts: 1, source })?;
         let channel = Channel::open_here(runtime)
-            .map_err(|refusal| RaiseError::Netlink { whom: format!("host `{}`", host.name), refusal })?;
+            .map_err(|refusal| CreateError::Netlink { whom: format!("host `{}`", host.name), refusal })?;
         // A kernel without IPv6 has no such file, and nothing to be kept quiet.
         let _ = std::fs::write(WITHOUT_IPV6.0, WITHOUT_IPV6.1);
         for (file, value) in PORTS_AGAIN {
@@ -173,8 +177,8 @@ impl Place {
     }
 }
 
-fn write_here(host: &Host, (file, value): (&str, &str)) -> Result<(), RaiseError> {
-    std::fs::write(file, value).map_err(|error| RaiseError::Refused {
+fn write_here(host: &Host, (file, value): (&str, &str)) -> Result<(), CreateError> {
+    std::fs::write(file, value).map_err(|error| CreateError::Refused {
         element: Element::Host(host.name.clone()),
         operation: format!("write {value} to {file}"),
         refusal: error.into(),
@@ -187,11 +191,11 @@ pub(crate) fn runtime() -> Result<Runtime, Refusal> {
 }
 
 /// A thread that enters namespaces is not to be used for anything else, so it ends with `work`.
-fn on_own_thread<T: Send>(work: impl FnOnce() -> Result<T, RaiseError> + Send) -> Result<T, RaiseError> {
+fn on_own_thread<T: Send>(work: impl FnOnce() -> Result<T, CreateError> + Send) -> Result<T, CreateError> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("namespaces".into()).spawn_scoped(scope, work);
-        let thread =
-            thread.map_err(|error| RaiseError::Netlink { whom: "a thread".into(), refusal: error.into() })?;
+        let thread = thread
+            .map_err(|error| CreateError::Netlink { whom: "a thread".into(), refusal: error.into() })?;
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }

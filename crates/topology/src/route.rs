@@ -11,7 +11,7 @@ use scenario::Route;
 
 use crate::{
     message::{INET, Request, append_address, create},
-    missing::Element,
+    missing_capabilities::Element,
 };
 
 /// `RT_TABLE_MAIN`.

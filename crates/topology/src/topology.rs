@@ -15,12 +15,13 @@ use sys::netns::NetNs;
 
 use crate::{
     configure::{self, Originals},
+    create,
     devices::Devices,
-    error::{ConfigureError, RaiseError, ReadError},
+    error::{ConfigureError, CreateError, ReadError},
     link::{self, DeviceKind, Tap, Taps},
-    missing::Missing,
+    missing_capabilities::Missing,
     namespaces::Namespaces,
-    raise, read_back, reading,
+    path_counters, read_back,
 };
 
 /// A raised lab.
@@ -47,7 +48,7 @@ impl fmt::Debug for Topology {
 
 /// Where a device of a lab is, in the kernel's numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StandingDevice {
+pub struct PresentDevice {
     /// The device.
     pub at: DeviceRef,
     /// Its kind.
@@ -61,14 +62,14 @@ pub struct StandingDevice {
 impl Topology {
     /// Raises `lab` in namespaces of its own and verifies it by reading back. What the kernel lacks is left
     /// out and told by [`Topology::missing`].
-    pub fn raise(lab: &Lab) -> Result<Self, RaiseError> {
-        raise::raise(lab)
+    pub fn raise(lab: &Lab) -> Result<Self, CreateError> {
+        create::raise(lab)
     }
 
     /// Gives the devices of the guest that this process runs in what `lab` says of `host`, and verifies it by reading
     /// back. They are found by their MAC addresses.
-    pub fn inside(lab: &Lab, host: &HostName) -> Result<Self, RaiseError> {
-        raise::inside(&lab.inside(host), host)
+    pub fn inside(lab: &Lab, host: &HostName) -> Result<Self, CreateError> {
+        create::inside(&lab.inside(host), host)
     }
 
     /// The tap device of a guest, for its monitor; `None` where the lab has no such guest.
@@ -110,18 +111,18 @@ impl Topology {
     }
 
     /// Every device of the lab that could be made, by host.
-    pub fn devices(&self) -> impl Iterator<Item = StandingDevice> {
+    pub fn devices(&self) -> impl Iterator<Item = PresentDevice> {
         let is_missing = |at: &DeviceRef| self.missing.iter().any(|missing| missing.devices.contains(at));
         self.devices.all().filter(move |device| !is_missing(&device.at)).filter_map(|device| {
             let namespace = self.namespaces.get(&device.at.host)?.inode();
-            Some(StandingDevice { at: device.at.clone(), kind: device.kind, namespace, index: device.index })
+            Some(PresentDevice { at: device.at.clone(), kind: device.kind, namespace, index: device.index })
         })
     }
 
     /// What these devices, and the hosts that translate addresses on their path, have counted so far.
     pub fn reading(&self, devices: &[DeviceRef]) -> Result<PathCounters, ReadError> {
         let _turn = self.turn();
-        reading::read(&self.namespaces, &self.devices, &self.gateways, devices)
+        path_counters::read(&self.namespaces, &self.devices, &self.gateways, devices)
     }
 
     fn turn(&self) -> MutexGuard<'_, Originals> {

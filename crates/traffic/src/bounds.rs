@@ -29,7 +29,7 @@ pub struct Bounds {
 
 /// Why a client was no longer served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum EndReason {
     /// It closed the connection.
     Left,
     /// It said nothing more; over UDP that is how a client ends.
@@ -63,7 +63,7 @@ impl<'a> Guard<'a> {
     /// # Errors
     /// When the server is asked to stop.
     #[inline]
-    pub fn look(&mut self, counts: Counts, now: u64) -> Result<Option<Ended>> {
+    pub fn look(&mut self, counts: Counts, now: u64) -> Result<Option<EndReason>> {
         if counts.received != self.last.1 {
             self.last = (now, counts.received);
         }
@@ -88,25 +88,25 @@ impl<'a> Guard<'a> {
         self.cpus.iter().copied().collect()
     }
 
-    fn judge(&mut self, counts: Counts, now: u64) -> Option<Ended> {
+    fn judge(&mut self, counts: Counts, now: u64) -> Option<EndReason> {
         let Bounds { idle, duration, bytes, rate } = self.bounds;
         if counts.received != self.heard.1 {
             self.heard = (now, counts.received);
         } else if now - self.heard.0 >= idle.0 {
-            return Some(Ended::Silent);
+            return Some(EndReason::Silent);
         }
         if bytes.is_some_and(|bytes| counts.bytes > bytes.0) {
-            return Some(Ended::Limit("bytes"));
+            return Some(EndReason::Limit("bytes"));
         }
         if duration.is_some_and(|duration| now - self.begun >= duration.0) {
-            return Some(Ended::Limit("duration"));
+            return Some(EndReason::Limit("duration"));
         }
         let passed = now - self.second.0;
         if passed >= SECOND {
             let bits = (counts.bytes - self.second.1) as f64 * 8.0;
             self.second = (now, counts.bytes);
             if rate.is_some_and(|rate| bits * SECOND as f64 > rate.0 * passed as f64) {
-                return Some(Ended::Limit("rate"));
+                return Some(EndReason::Limit("rate"));
             }
         }
         None
@@ -120,7 +120,7 @@ mod tests {
     const FREE: Bounds = Bounds { idle: Nanos::from_secs(30), duration: None, bytes: None, rate: None };
 
     /// So many messages of 100 bytes a second, looked at ten times a second: when and how it ends.
-    fn check(bounds: Bounds, per_second: u64, expected: Option<(u64, Ended)>) {
+    fn check(bounds: Bounds, per_second: u64, expected: Option<(u64, EndReason)>) {
         let stop = Stop::new();
         let mut guard = Guard::new(bounds, &stop, 1_000);
         let mut ended = None;
@@ -138,14 +138,14 @@ mod tests {
     #[test]
     fn each_bound_ends_a_client_that_passes_it_and_no_other() {
         check(FREE, 10, None);
-        check(FREE, 0, Some((300, Ended::Silent)));
+        check(FREE, 0, Some((300, EndReason::Silent)));
         // 2,100 bytes in the first 2.1 s.
-        check(Bounds { bytes: Some(Bytes(2_000)), ..FREE }, 10, Some((21, Ended::Limit("bytes"))));
+        check(Bounds { bytes: Some(Bytes(2_000)), ..FREE }, 10, Some((21, EndReason::Limit("bytes"))));
         let four_seconds = Some(Nanos::from_secs(4));
-        check(Bounds { duration: four_seconds, ..FREE }, 10, Some((40, Ended::Limit("duration"))));
+        check(Bounds { duration: four_seconds, ..FREE }, 10, Some((40, EndReason::Limit("duration"))));
         // 10 messages of 100 bytes a second are 8,000 bit/s.
         check(Bounds { rate: Some(BitRate(8_000.0)), ..FREE }, 10, None);
-        check(Bounds { rate: Some(BitRate(7_999.0)), ..FREE }, 10, Some((10, Ended::Limit("rate"))));
+        check(Bounds { rate: Some(BitRate(7_999.0)), ..FREE }, 10, Some((10, EndReason::Limit("rate"))));
     }
 
     #[test]

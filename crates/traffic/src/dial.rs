@@ -15,7 +15,7 @@ use workload::SocketSettings;
 use crate::{
     error::{Error, Result},
     handshake::{GO, Handshake},
-    refused::{self, Refused},
+    refused::{self, RefusalCode},
     socket::{TICK, apply, domain, is_wait, limit_waits, source},
     stop::Stop,
 };
@@ -142,7 +142,7 @@ fn refused(socket: &TcpStream, first: u8, name: &str) -> Error {
     let mut word = vec![first];
     // As much as has come: it is sent at once, and the connection is then closed.
     let _ = socket.take(refused::LONGEST as u64 - 1).read_to_end(&mut word);
-    let because = Refused::decode(&word).unwrap_or(Refused::Kind);
+    let because = RefusalCode::decode(&word).unwrap_or(RefusalCode::Kind);
     Error::Refused { object: name.to_owned(), because }
 }
 
@@ -158,14 +158,14 @@ pub(crate) fn check_stands(control: &TcpStream, name: &str) -> Result<()> {
     let mut word = [0; refused::LONGEST];
     let because = match sys::socket::recv_nonblocking(control, &mut word) {
         Err(error) if is_wait(&error) => return Ok(()),
-        Ok(length) => Refused::decode(&word[..length]).unwrap_or(Refused::Unsaid),
-        Err(_) => Refused::Unsaid,
+        Ok(length) => RefusalCode::decode(&word[..length]).unwrap_or(RefusalCode::Unsaid),
+        Err(_) => RefusalCode::Unsaid,
     };
     Err(Error::Ended { object: name.to_owned(), because })
 }
 
 /// Tells a client why it is not, or no longer, served.
-pub fn refuse(mut socket: &TcpStream, because: Refused) {
+pub fn refuse(mut socket: &TcpStream, because: RefusalCode) {
     // Gone: it does not matter any more.
     let _ = socket.write_all(&because.encode());
 }

@@ -5,7 +5,7 @@ use std::io;
 use thiserror::Error;
 use units::{Bytes, Nanos};
 
-use crate::refused::Refused;
+use crate::refused::RefusalCode;
 
 /// The result of everything here that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -62,7 +62,7 @@ pub enum Error {
         /// What was asked of it.
         object: String,
         /// Why.
-        because: Refused,
+        because: RefusalCode,
     },
     /// A server that was willing at first ended it.
     #[error("the server ended {object} ahead of time: {because}")]
@@ -70,7 +70,7 @@ pub enum Error {
         /// The connection or exchange.
         object: String,
         /// Why.
-        because: Refused,
+        because: RefusalCode,
     },
     /// A client of a standing server ended what it had begun, before its time.
     #[error("ended by the client")]

@@ -34,7 +34,7 @@ const UNDECIDED: usize = 256;
 const BACKLOG: i32 = 1024;
 
 /// The connections of a trial by what they are for and their number.
-pub(crate) type Gathered = BTreeMap<(Purpose, u32), TcpStream>;
+pub(crate) type TrialConnections = BTreeMap<(Purpose, u32), TcpStream>;
 
 /// Listens on the port that is asked for, or one of the kernel's choice; what it accepts has its settings.
 pub(crate) fn listen(bind: IpAddr, settings: &SocketSettings) -> Result<TcpListener> {
@@ -64,9 +64,9 @@ pub(crate) fn gather(
     token: u64,
     expected: &[(Purpose, u32)],
     stop: &Stop,
-) -> Result<Gathered> {
-    let mut gathered = Gathered::new();
-    let mut undecided: Vec<Undecided> = Vec::new();
+) -> Result<TrialConnections> {
+    let mut gathered = TrialConnections::new();
+    let mut undecided: Vec<PartialHandshake> = Vec::new();
     let mut latest = monotonic();
     while gathered.len() < expected.len() {
         accept(listener, &mut undecided)?;
@@ -97,16 +97,16 @@ pub(crate) fn gather(
     Ok(gathered)
 }
 
-fn missing(listener: &TcpListener, gathered: &Gathered, expected: &[(Purpose, u32)]) -> Error {
+fn missing(listener: &TcpListener, gathered: &TrialConnections, expected: &[(Purpose, u32)]) -> Error {
     let object = listener.local_addr().map_or_else(|_| "the server".into(), |address| address.to_string());
     let missing = format!("connections: {} of {} came", gathered.len(), expected.len());
     Error::Silent { object, missing, waited: PATIENCE }
 }
 
-fn accept(listener: &TcpListener, undecided: &mut Vec<Undecided>) -> Result<()> {
+fn accept(listener: &TcpListener, undecided: &mut Vec<PartialHandshake>) -> Result<()> {
     while undecided.len() < UNDECIDED {
         match listener.accept() {
-            Ok((socket, _)) => undecided.extend(Undecided::new(socket)),
+            Ok((socket, _)) => undecided.extend(PartialHandshake::new(socket)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
             // The peer was gone before it was accepted (accept(2)).
             Err(error)
@@ -120,7 +120,7 @@ fn accept(listener: &TcpListener, undecided: &mut Vec<Undecided>) -> Result<()> 
 }
 
 /// A connection that has not yet said all of its handshake.
-struct Undecided {
+struct PartialHandshake {
     socket: TcpStream,
     since: u64,
     said: [u8; LENGTH],
@@ -128,12 +128,12 @@ struct Undecided {
 }
 
 enum Verdict {
-    Wait(Undecided),
+    Wait(PartialHandshake),
     Close,
     Said(TcpStream, Handshake),
 }
 
-impl Undecided {
+impl PartialHandshake {
     fn new(socket: TcpStream) -> Option<Self> {
         socket.set_nonblocking(true).ok()?;
         Some(Self { socket, since: monotonic(), said: [0; LENGTH], length: 0 })

@@ -38,6 +38,6 @@ pub use error::{Error, Result};
 pub use mtu::{MtuSpec, Passage, probe_mtu};
 pub use observer::{FlowId, Observer, Progress};
 pub use outcome::{Outcome, StreamOutcome};
-pub use refused::Refused;
+pub use refused::RefusalCode;
 pub use spec::{ClientSpec, ServerSpec};
 pub use stop::Stop;

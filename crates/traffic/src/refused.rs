@@ -15,7 +15,7 @@ const OURS: i32 = 9000;
 
 /// Why a client is refused, and what to do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Refused {
+pub enum RefusalCode {
     /// It did not say, or in a word that is not known here.
     #[error(
         "it did not say why; it may have limits on time, bytes or rate, or was itself ended: see what it prints"
@@ -54,7 +54,7 @@ pub enum Refused {
     Kind,
 }
 
-impl Refused {
+impl RefusalCode {
     const ALL: [Self; 9] = [
         Self::Unsaid,
         Self::Busy,
@@ -121,29 +121,29 @@ mod tests {
 
     #[test]
     fn every_reason_is_understood_over_udp_and_over_tcp() {
-        for refused in Refused::ALL {
-            assert_eq!(Refused::from_code(refused.code()), refused);
-            assert_eq!(Refused::decode(&refused.encode()), Some(refused));
+        for refused in RefusalCode::ALL {
+            assert_eq!(RefusalCode::from_code(refused.code()), refused);
+            assert_eq!(RefusalCode::decode(&refused.encode()), Some(refused));
             assert!(refused.encode().len() <= LONGEST);
         }
-        assert_eq!(Refused::from_code(77), Refused::Unsaid);
+        assert_eq!(RefusalCode::from_code(77), RefusalCode::Unsaid);
         for code in [1, i32::MIN, i32::MAX] {
             let said = [&[0xfe][..], &code.to_be_bytes(), &[0; 4]].concat();
-            assert_eq!(Refused::decode(&said), Some(Refused::Unsaid), "{code}");
+            assert_eq!(RefusalCode::decode(&said), Some(RefusalCode::Unsaid), "{code}");
         }
-        assert_eq!(Refused::decode(b"g"), None);
+        assert_eq!(RefusalCode::decode(b"g"), None);
     }
 
     #[test]
     fn who_is_ended_by_a_limit_is_told_which() {
         for (error, expected) in [
-            (Error::Limit("duration"), Refused::Duration),
-            (Error::Limit("bytes"), Refused::Bytes),
-            (Error::Limit("rate"), Refused::Rate),
-            (Error::Stopped, Refused::Ended),
-            (Error::Left, Refused::Unsaid),
+            (Error::Limit("duration"), RefusalCode::Duration),
+            (Error::Limit("bytes"), RefusalCode::Bytes),
+            (Error::Limit("rate"), RefusalCode::Rate),
+            (Error::Stopped, RefusalCode::Ended),
+            (Error::Left, RefusalCode::Unsaid),
         ] {
-            assert_eq!(Refused::of(&error), expected, "{error}");
+            assert_eq!(RefusalCode::of(&error), expected, "{error}");
         }
     }
 }

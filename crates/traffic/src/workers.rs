@@ -28,7 +28,7 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// What the threads of one end share. They write to it a few times a second, never per message.
 #[derive(Debug)]
-pub(crate) struct Shared<'a> {
+pub(crate) struct SharedState<'a> {
     stop: &'a Stop,
     failed: AtomicBool,
     received: AtomicU64,
@@ -50,7 +50,7 @@ enum WorkerEvent {
     PingInterval(PingPongInterval),
 }
 
-/// One thread's work; it begins with [`Shared::wait_for_start`].
+/// One thread's work; it begins with [`SharedState::wait_for_start`].
 pub(crate) struct Job<'a, T> {
     /// For errors.
     pub(crate) name: String,
@@ -59,7 +59,7 @@ pub(crate) struct Job<'a, T> {
     pub(crate) work: Box<dyn FnOnce() -> Result<T> + Send + 'a>,
 }
 
-impl<'a> Shared<'a> {
+impl<'a> SharedState<'a> {
     pub(crate) fn new(stop: &'a Stop) -> Self {
         let (events, receiver) = channel();
         Self {
@@ -117,7 +117,7 @@ impl<'a> Shared<'a> {
         self.send(WorkerEvent::Interval(flow, interval));
     }
 
-    /// Tells of an interval of a ping-pong, whose memory comes back by [`Shared::spare_ping_interval`].
+    /// Tells of an interval of a ping-pong, whose memory comes back by [`SharedState::spare_ping_interval`].
     pub(crate) fn send_ping_interval(&self, interval: PingPongInterval) {
         self.send(WorkerEvent::PingInterval(interval));
     }
@@ -156,7 +156,7 @@ impl<'a> Shared<'a> {
 /// The first failure that is more than the echo of another one.
 pub(crate) fn run<'a, T: Send>(
     jobs: Vec<Job<'a, T>>,
-    shared: &'a Shared<'a>,
+    shared: &'a SharedState<'a>,
     observer: &dyn Observer,
 ) -> Result<Vec<T>> {
     thread::scope(|scope| {
@@ -214,7 +214,7 @@ pub fn cpu_of(cpus: Option<&[u32]>, thread: usize) -> Option<u32> {
 
 /// Tells that a thread ended, however it did.
 struct Ending<'a> {
-    shared: &'a Shared<'a>,
+    shared: &'a SharedState<'a>,
 }
 
 impl Ending<'_> {
@@ -236,7 +236,12 @@ impl Drop for Ending<'_> {
     }
 }
 
-fn watch(receiver: &Receiver<WorkerEvent>, threads: usize, shared: &Shared<'_>, observer: &dyn Observer) {
+fn watch(
+    receiver: &Receiver<WorkerEvent>,
+    threads: usize,
+    shared: &SharedState<'_>,
+    observer: &dyn Observer,
+) {
     let started = monotonic();
     let (mut last, mut running) = (started, threads);
     while running > 0 {
@@ -257,7 +262,7 @@ fn watch(receiver: &Receiver<WorkerEvent>, threads: usize, shared: &Shared<'_>, 
 }
 
 /// Tells what has passed since `told`, and says what time it is.
-fn progress(started: u64, last: u64, shared: &Shared<'_>, observer: &dyn Observer) -> u64 {
+fn progress(started: u64, last: u64, shared: &SharedState<'_>, observer: &dyn Observer) -> u64 {
     let now = monotonic();
     observer.progress(Progress {
         elapsed: Nanos(now - started),
@@ -305,7 +310,7 @@ impl Gate {
 mod tests {
     use super::*;
 
-    fn job<'a>(shared: &'a Shared<'a>, work: impl FnOnce() -> Result<u32> + Send + 'a) -> Job<'a, u32> {
+    fn job<'a>(shared: &'a SharedState<'a>, work: impl FnOnce() -> Result<u32> + Send + 'a) -> Job<'a, u32> {
         let work = move || {
             shared.wait_for_start()?;
             work()
@@ -313,7 +318,7 @@ mod tests {
         Job { name: "test".into(), thread: "test".into(), work: Box::new(work) }
     }
 
-    fn until_stopped(shared: &Shared<'_>) -> Result<u32> {
+    fn until_stopped(shared: &SharedState<'_>) -> Result<u32> {
         loop {
             shared.check()?;
             thread::sleep(Duration::from_millis(5));
@@ -323,7 +328,7 @@ mod tests {
     #[test]
     fn a_failure_ends_the_others_and_is_the_one_that_is_told() {
         let stop = Stop::new();
-        let shared = Shared::new(&stop);
+        let shared = SharedState::new(&stop);
         let fails = || Err(Error::Setting { setting: "x", value: "y".into(), allowed: "z" });
         let jobs = vec![job(&shared, || until_stopped(&shared)), job(&shared, fails)];
         let error = run(jobs, &shared, &()).expect_err("one fails");
@@ -333,7 +338,7 @@ mod tests {
     #[test]
     fn a_panic_ends_the_others_and_becomes_an_error() {
         let stop = Stop::new();
-        let shared = Shared::new(&stop);
+        let shared = SharedState::new(&stop);
         let jobs = vec![job(&shared, || until_stopped(&shared)), job(&shared, || panic!("a defect"))];
         assert!(matches!(run(jobs, &shared, &()), Err(Error::Panicked { .. })));
     }
@@ -341,7 +346,7 @@ mod tests {
     #[test]
     fn what_the_jobs_made_comes_in_their_order() {
         let stop = Stop::new();
-        let shared = Shared::new(&stop);
+        let shared = SharedState::new(&stop);
         let jobs = (0..5).map(|n| job(&shared, move || Ok(n))).collect();
         assert_eq!(run(jobs, &shared, &()).expect("all succeed"), [0, 1, 2, 3, 4]);
     }

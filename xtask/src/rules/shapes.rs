@@ -44,7 +44,7 @@ const TWINS: &[Twin] = &[
         why: "stats works on plain numbers: the findings' has a schema, and neither may enter the other" },
     Twin { path: "cli::commands::doctor::check::Status",
         why: "a check of doctor is a capability or a link that could be made; its words are printed" },
-    Twin { path: "cli::held::PeekHeader",
+    Twin { path: "cli::launch::PeekHeader",
         why: "a header is read before it is known whether the rest is a run" },
     Twin { path: "cli::live::stream::Key",
         why: "a line of the screen: it is sorted by the order of its fields" },

@@ -2,8 +2,8 @@
 
 use std::{cell::RefCell, net::Ipv4Addr};
 
-use protocol::{Subject, WayOrder};
-use samples::Owner;
+use protocol::{BreakdownOrder, Subject};
+use samples::CpuOwner;
 use units::Bytes;
 use workload::Transport;
 
@@ -41,7 +41,7 @@ impl Probe for Fake {
         if self.starts { Ok(()) } else { Err(failed("attach")) }
     }
 
-    fn read(&mut self, seen: &mut samples::Observed) -> Result<(), ProbeError> {
+    fn read(&mut self, seen: &mut samples::ProbeResults) -> Result<(), ProbeError> {
         done("read", self.kind);
         seen.overflowed.push(samples::Overflow { probe: self.kind, events: 7 });
         if self.reads { Ok(()) } else { Err(failed("read its map")) }
@@ -67,13 +67,13 @@ fn fake(kind: ProbeKind, starts: bool, reads: bool) -> Result<Box<dyn Probe>, Pr
     Ok(Box::new(Fake { kind, starts, reads }))
 }
 
-fn order(probes: &[ProbeKind], way: Option<WayOrder>) -> ObserveOrder {
-    let subjects = vec![Subject::of(Owner::Client, vec![1], true)];
+fn order(probes: &[ProbeKind], way: Option<BreakdownOrder>) -> ObserveOrder {
+    let subjects = vec![Subject::of(CpuOwner::Client, vec![1], true)];
     ObserveOrder { token: TOKEN, probes: probes.to_vec(), subjects, way }
 }
 
-fn way() -> WayOrder {
-    WayOrder {
+fn way() -> BreakdownOrder {
+    BreakdownOrder {
         transport: Transport::Udp,
         server: Ipv4Addr::LOCALHOST,
         port: 9,
@@ -92,7 +92,7 @@ fn missing(reply: Result<Reply, Refusal>) -> Vec<(ProbeKind, String)> {
     }
 }
 
-fn seen(reply: Result<Reply, Refusal>) -> Seen {
+fn seen(reply: Result<Reply, Refusal>) -> Observation {
     match reply.expect("obeys") {
         Reply::Observed(seen) => seen,
         other => panic!("{other:?}"),

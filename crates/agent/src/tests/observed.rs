@@ -1,14 +1,14 @@
 //! A trial that is watched with real probes, where this process may load them.
 
-use protocol::{ObserveOrder, Observing, Seen, Subject};
-use samples::{Owner, ProbeKind};
+use protocol::{Observation, ObserveOrder, Observing, Subject};
+use samples::{CpuOwner, ProbeKind};
 use workload::Measurement;
 
 use super::*;
 
 fn observe(token: Token) -> Order {
     // The agents of these tests are threads of one process: it is the client.
-    let subjects = vec![Subject::of(Owner::Client, vec![std::process::id()], true)];
+    let subjects = vec![Subject::of(CpuOwner::Client, vec![std::process::id()], true)];
     let probes = vec![ProbeKind::Cpu, ProbeKind::Syscalls];
     Order::Observe(ObserveOrder { token, probes, subjects, way: None })
 }
@@ -23,7 +23,7 @@ fn looks(observer: &mut Agent, token: Token) -> bool {
     missing.is_empty()
 }
 
-fn seen(observer: &mut Agent, token: Token) -> Seen {
+fn seen(observer: &mut Agent, token: Token) -> Observation {
     match observer.ask(Order::Observed { token }).expect("it was watched") {
         Reply::Observed(seen) => seen,
         other => panic!("{other:?}"),
@@ -38,14 +38,14 @@ fn a_trial_is_watched_from_one_order_to_the_other() {
             return;
         }
         let (_client, ours, ..) = trial(&ping_pong(Transport::Udp, Nanos::from_millis(300)));
-        let Seen { observed, unread } = seen(&mut observer, TOKEN);
+        let Observation { observed, unread } = seen(&mut observer, TOKEN);
         assert_eq!(unread, []);
         let Measurement::PingPong(ping) = ours.measured.alone() else { panic!("a ping-pong") };
         let round_trips = ping.round_trips.count();
         let calls: u64 = observed.syscalls.iter().map(|count| count.calls).sum();
         assert!(calls > 4 * round_trips, "each end sends and receives: {calls} in {round_trips} round trips");
         let cpu = observed.cpu.expect("the probe looked");
-        let own = cpu.shares.iter().filter(|share| share.owner == Owner::Client);
+        let own = cpu.shares.iter().filter(|share| share.owner == CpuOwner::Client);
         assert!(own.map(|share| share.time).sum::<Nanos>() > Nanos(0), "{cpu:?}");
         assert!(observed.elapsed >= Nanos::from_millis(350), "{}", observed.elapsed);
     });

@@ -4,13 +4,13 @@ use samples::{ImportRecord, RunRecord};
 use workload::ReportedData;
 
 use crate::{
-    alone::{self, MARGIN},
-    measured::Measured,
+    observations::Observations,
+    single_trial::{self, MARGIN},
     words::{count, list, percent},
 };
 
 /// Every caveat that applies to an imported run; none of a measured one.
-pub(super) fn caveats(record: &RunRecord, measured: &[Measured<'_>]) -> Vec<String> {
+pub(super) fn caveats(record: &RunRecord, measured: &[Observations<'_>]) -> Vec<String> {
     let mut caveats = Vec::new();
     caveats.extend(record.header.origin.imported().map(unknown));
     caveats.extend(from_series(measured));
@@ -28,9 +28,11 @@ fn unknown(import: &ImportRecord) -> String {
     )
 }
 
-fn from_series(measured: &[Measured<'_>]) -> Option<String> {
-    let alone =
-        measured.iter().filter(|cell| alone::is_told(cell) && alone::estimate(cell).is_some()).count();
+fn from_series(measured: &[Observations<'_>]) -> Option<String> {
+    let alone = measured
+        .iter()
+        .filter(|cell| single_trial::is_told(cell) && single_trial::estimate(cell).is_some())
+        .count();
     (alone > 0).then(|| {
         format!(
             "{} of {} {} one trial. The interval comes from the intervals within it, and what changes from one trial to \
@@ -43,8 +45,8 @@ fn from_series(measured: &[Measured<'_>]) -> Option<String> {
     })
 }
 
-fn without_samples(measured: &[Measured<'_>]) -> Option<String> {
-    let reported = |cell: &&Measured<'_>| {
+fn without_samples(measured: &[Observations<'_>]) -> Option<String> {
+    let reported = |cell: &&Observations<'_>| {
         cell.points.len() == 1 && cell.trials().all(|trial| ReportedData::of(&trial.measurement).is_some())
     };
     let rows = measured.iter().filter(reported).count();
@@ -59,8 +61,8 @@ fn without_samples(measured: &[Measured<'_>]) -> Option<String> {
     })
 }
 
-fn jumped(measured: &[Measured<'_>]) -> Option<String> {
-    let jumps = |cell: &&Measured<'_>| alone::is_told(cell) && alone::jumped(cell);
+fn jumped(measured: &[Observations<'_>]) -> Option<String> {
+    let jumps = |cell: &&Observations<'_>| single_trial::is_told(cell) && single_trial::jumped(cell);
     let ids: Vec<&str> = measured.iter().filter(jumps).map(|cell| cell.record.id.as_str()).collect();
     (!ids.is_empty()).then(|| {
         format!(

@@ -4,19 +4,19 @@ use findings::Findings;
 use samples::ProbeKind;
 
 use crate::{
-    measured::Measured,
+    observations::Observations,
     words::{count, list},
 };
 
 /// Every caveat that applies.
-pub(super) fn caveats(measured: &[Measured<'_>], findings: &Findings) -> Vec<String> {
+pub(super) fn caveats(measured: &[Observations<'_>], findings: &Findings) -> Vec<String> {
     without_value(measured)
         .into_iter()
         .chain(ProbeKind::ALL.map(|probe| overflowed(probe, findings)).into_iter().flatten())
         .collect()
 }
 
-fn without_value(measured: &[Measured<'_>]) -> Option<String> {
+fn without_value(measured: &[Observations<'_>]) -> Option<String> {
     let trials: usize = measured.iter().map(|cell| cell.unusable_probed).sum();
     let cells: Vec<&str> =
         measured.iter().filter(|cell| cell.unusable_probed > 0).map(|cell| cell.record.id.as_str()).collect();

@@ -1,6 +1,6 @@
 //! Every caveat, with the run that calls for it; an ordinary run calls for none.
 
-use samples::{CellEnd, CpuUsage, EndReason, Objective, RunState, Sent};
+use samples::{CellEnd, CpuUsage, EndReason, Objective, RunState, WorkloadSource};
 use workload::{Measurement, Quantity, WorkloadSettings};
 
 use crate::{
@@ -69,7 +69,7 @@ fn a_congestion_control_that_is_not_the_machines_is_named() {
     let unchosen = |run: &mut Fixture| {
         default(run);
         for cell in &mut run.record.header.cells {
-            if let Sent::Load(WorkloadSettings::Stream(settings)) = &mut cell.sent {
+            if let WorkloadSource::Load(WorkloadSettings::Stream(settings)) = &mut cell.sent {
                 settings.socket.congestion = None;
             }
         }

@@ -1,30 +1,30 @@
 //! `generator-limited` and `receiver-limited`: a thread of ours had no time left.
 
-use findings::{Severity, Solo};
-use samples::Doubt;
+use findings::{Severity, SingleMeasurement};
+use samples::ValidityWarning;
 
-use super::{Hint, Said};
-use crate::{solo::Single, words::percent};
+use super::{Advice, Hint};
+use crate::{single_measurement::Single, words::percent};
 
 pub(crate) const GENERATOR: Hint = Hint { id: "generator-limited", look: sending };
 pub(crate) const RECEIVER: Hint = Hint { id: "receiver-limited", look: receiving };
 
-fn sending(single: &Single<'_>, _: &Solo) -> Option<Said> {
+fn sending(single: &Single<'_>, _: &SingleMeasurement) -> Option<Advice> {
     single.doubts.iter().find_map(|doubt| match doubt {
-        Doubt::GeneratorLimited { end, busy } => Some(said("sending", end, *busy)),
+        ValidityWarning::GeneratorLimited { end, busy } => Some(said("sending", end, *busy)),
         _ => None,
     })
 }
 
-fn receiving(single: &Single<'_>, _: &Solo) -> Option<Said> {
+fn receiving(single: &Single<'_>, _: &SingleMeasurement) -> Option<Advice> {
     single.doubts.iter().find_map(|doubt| match doubt {
-        Doubt::ReceiverLimited { end, busy } => Some(said("receiving", end, *busy)),
+        ValidityWarning::ReceiverLimited { end, busy } => Some(said("receiving", end, *busy)),
         _ => None,
     })
 }
 
-fn said(doing: &str, end: &str, busy: f64) -> Said {
-    Said {
+fn said(doing: &str, end: &str, busy: f64) -> Advice {
+    Advice {
         severity: Severity::Note,
         claim: format!("The {end}'s {doing} thread was busy {} of the time: it may be the limit.", percent(busy)),
         evidence: vec![(format!("busiest {doing} thread"), format!("{} of one CPU", percent(busy)))],

@@ -1,15 +1,15 @@
 //! `slow-governor`: the CPU's frequency is kept low.
 
-use findings::{Severity, Solo};
+use findings::{Severity, SingleMeasurement};
 
-use super::{Hint, Said};
-use crate::solo::Single;
+use super::{Advice, Hint};
+use crate::single_measurement::Single;
 
 pub(crate) const HINT: Hint = Hint { id: "slow-governor", look };
 
-fn look(single: &Single<'_>, _: &Solo) -> Option<Said> {
+fn look(single: &Single<'_>, _: &SingleMeasurement) -> Option<Advice> {
     let governor = single.environment?.governor.as_deref()?;
-    matches!(governor, "powersave" | "conservative").then(|| Said {
+    matches!(governor, "powersave" | "conservative").then(|| Advice {
         severity: Severity::Warning,
         claim: format!("The frequency governor is {governor}: the CPU may run below its speed, most of all for latency."),
         evidence: Vec::new(),

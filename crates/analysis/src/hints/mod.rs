@@ -12,20 +12,20 @@ mod small_buffers;
 
 pub use offload_off::offloads_off;
 
-use findings::{Evidence, Finding, Remedy, Severity, Solo, SoloStream, TcpSummary};
+use findings::{Evidence, Finding, Remedy, Severity, SingleMeasurement, SingleStream, TcpSummary};
 
-use crate::solo::Single;
+use crate::single_measurement::Single;
 
 /// A hint.
 pub(crate) struct Hint {
     /// Its name, and that of its page.
     pub(crate) id: &'static str,
     /// What it says of a trial.
-    pub(crate) look: fn(&Single<'_>, &Solo) -> Option<Said>,
+    pub(crate) look: fn(&Single<'_>, &SingleMeasurement) -> Option<Advice>,
 }
 
 /// What a hint says.
-pub(crate) struct Said {
+pub(crate) struct Advice {
     pub(crate) severity: Severity,
     pub(crate) claim: String,
     /// What was looked at, and what it said.
@@ -47,14 +47,14 @@ pub(crate) const ALL: &[Hint] = &[
 ];
 
 /// Every hint for a trial, the most severe first, otherwise in the order of [`ALL`].
-pub(crate) fn hints(single: &Single<'_>, solo: &Solo) -> Vec<Finding> {
+pub(crate) fn hints(single: &Single<'_>, solo: &SingleMeasurement) -> Vec<Finding> {
     let said = |hint: &Hint| (hint.look)(single, solo).map(|said| named(hint.id, said));
     let mut hints: Vec<Finding> = ALL.iter().filter_map(said).collect();
     hints.sort_by_key(|hint| std::cmp::Reverse(hint.severity));
     hints
 }
 
-fn named(id: &str, said: Said) -> Finding {
+fn named(id: &str, said: Advice) -> Finding {
     Finding {
         id: id.to_owned(),
         severity: said.severity,
@@ -72,8 +72,8 @@ fn named(id: &str, said: Said) -> Finding {
 }
 
 /// What TCP saw of a stream.
-fn tcp(solo: &Solo) -> Option<TcpSummary> {
-    SoloStream::of(solo)?.tcp
+fn tcp(solo: &SingleMeasurement) -> Option<TcpSummary> {
+    SingleStream::of(solo)?.tcp
 }
 
 #[cfg(test)]

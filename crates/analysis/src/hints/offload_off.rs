@@ -1,10 +1,10 @@
 //! `offload-off`: a device on the way builds or takes no large packets.
 
-use findings::{Finding, Severity, Solo};
+use findings::{Finding, Severity, SingleMeasurement};
 use samples::DeviceState;
 
-use super::{Hint, Said, named};
-use crate::{rules::ethtool, solo::Single, words::list};
+use super::{Advice, Hint, named};
+use crate::{rules::ethtool, single_measurement::Single, words::list};
 
 pub(crate) const HINT: Hint = Hint { id: "offload-off", look };
 
@@ -17,7 +17,7 @@ pub fn offloads_off(device: &DeviceState) -> Option<Finding> {
     said(std::slice::from_ref(device)).map(|said| named(HINT.id, said))
 }
 
-fn look(single: &Single<'_>, solo: &Solo) -> Option<Said> {
+fn look(single: &Single<'_>, solo: &SingleMeasurement) -> Option<Advice> {
     solo.outcome.as_ref()?;
     sends_many(single).then(|| said(single.devices)).flatten()
 }
@@ -28,11 +28,11 @@ fn sends_many(single: &Single<'_>) -> bool {
     single.load.kind().fills_packets_of(packet)
 }
 
-fn said(devices: &[DeviceState]) -> Option<Said> {
+fn said(devices: &[DeviceState]) -> Option<Advice> {
     let lacking: Vec<(&DeviceState, Vec<&str>)> =
         devices.iter().map(|device| (device, off(device))).filter(|(_, off)| !off.is_empty()).collect();
     let names: Vec<&str> = lacking.iter().map(|(device, _)| device.device.as_str()).collect();
-    (!lacking.is_empty()).then(|| Said {
+    (!lacking.is_empty()).then(|| Advice {
         severity: Severity::Warning,
         claim: format!("Offloads of {} are off: each packet of a stream is handled by itself.", list(&names)),
         evidence: lacking

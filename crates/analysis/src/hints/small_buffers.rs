@@ -1,18 +1,18 @@
 //! `small-buffers`: a socket's buffer, and not the path, held the sender back.
 
-use findings::{Severity, Solo};
+use findings::{Severity, SingleMeasurement};
 use units::Bytes;
 
-use super::{Hint, Said, tcp};
+use super::{Advice, Hint, tcp};
 use crate::{
     rules::buffer_limited::{Buffer, MUCH, receivers_had_time},
-    solo::Single,
+    single_measurement::Single,
     words::percent,
 };
 
 pub(crate) const HINT: Hint = Hint { id: "small-buffers", look };
 
-fn look(single: &Single<'_>, solo: &Solo) -> Option<Said> {
+fn look(single: &Single<'_>, solo: &SingleMeasurement) -> Option<Advice> {
     let tcp = tcp(solo)?;
     let fixed = single.load.kind().socket().window;
     let (held, share) = Buffer::that_holds(&tcp, fixed.is_some())?;
@@ -23,7 +23,7 @@ fn look(single: &Single<'_>, solo: &Solo) -> Option<Said> {
     }
     let given = buffer(solo, end);
     let asked = fixed.map(|size| format!(" ({size} asked for, {given} given)")).unwrap_or_default();
-    Some(Said {
+    Some(Advice {
         severity: Severity::Warning,
         claim: format!("The {which}{asked} held the sender back for {} of the time.", percent(share)),
         evidence: vec![(format!("the {end}'s buffer as the kernel counts it"), given)],
@@ -41,7 +41,7 @@ fn look(single: &Single<'_>, solo: &Solo) -> Option<Said> {
     })
 }
 
-fn buffer(solo: &Solo, end: &str) -> String {
+fn buffer(solo: &SingleMeasurement, end: &str) -> String {
     let socket = solo.sockets.iter().find(|known| known.end == end).map(|known| &known.socket);
     let size: Option<Bytes> =
         socket.and_then(|socket| if end == "sender" { socket.send_buffer } else { socket.receive_buffer });

@@ -1,20 +1,20 @@
 //! Every hint against a trial that gives it, a near one that does not, and its page.
 
-use samples::{DeviceState, Doubt, Environment, UnixMillis};
+use samples::{DeviceState, Environment, UnixMillis, ValidityWarning};
 use units::{Bytes, Nanos};
 use workload::{Measurement, Placement, WorkloadSettings};
 
 use super::*;
 use crate::{
     fixtures::{cpu, device, environment, stream_at, stream_settings},
-    solo::solo,
+    single_measurement::single_measurement,
 };
 
 /// A trial of a steady stream that a case changes.
 struct Trial {
     load: WorkloadSettings,
     measurement: Measurement,
-    doubts: Vec<Doubt>,
+    doubts: Vec<ValidityWarning>,
     environment: Environment,
     devices: Vec<DeviceState>,
 }
@@ -45,7 +45,7 @@ impl Trial {
     }
 
     fn hints(&self) -> Vec<Finding> {
-        solo(&Single {
+        single_measurement(&Single {
             tool: "0.1.0",
             started: UnixMillis(0),
             peer: "198.18.0.2:5201",
@@ -69,9 +69,13 @@ struct Case {
     says: &'static [&'static str],
 }
 
-fn limited(end: &str, busy: f64, sends: bool) -> Doubt {
+fn limited(end: &str, busy: f64, sends: bool) -> ValidityWarning {
     let end = end.to_owned();
-    if sends { Doubt::GeneratorLimited { end, busy } } else { Doubt::ReceiverLimited { end, busy } }
+    if sends {
+        ValidityWarning::GeneratorLimited { end, busy }
+    } else {
+        ValidityWarning::ReceiverLimited { end, busy }
+    }
 }
 
 const CASES: &[Case] = &[

@@ -1,19 +1,19 @@
 //! The connections of a cell: histograms merged, failures added up.
 
-use findings::{ConnectSummary, SoloConnect, SoloOutcome, SoloRate};
+use findings::{ConnectSummary, SingleConnect, SingleOutcome, SingleRate};
 use samples::{Arm, MachineCpu};
 use units::Nanos;
 use workload::{ConnectData, ConnectInterval, Work};
 
-use super::Analysed;
+use super::KindAnalysis;
 use crate::{
     cpu, distribution,
-    measured::Measured,
+    observations::Observations,
     series::{Series, usual},
     steadiness,
 };
 
-impl Analysed for ConnectData {
+impl KindAnalysis for ConnectData {
     fn series(&self, asked: Option<Nanos>) -> Series {
         let length = |interval: &ConnectInterval| interval.end - interval.start;
         let measured = || self.intervals.iter().filter(|interval| !interval.warmup);
@@ -27,14 +27,14 @@ impl Analysed for ConnectData {
         Some(cpu::busy(machine)? / self.rate()? * Work::Connections.for_cpu().0)
     }
 
-    fn alone(&self, series: &Series) -> Option<SoloOutcome> {
-        let rate = SoloRate { rate: self.rate()?, spread: steadiness::spread(series) };
-        Some(SoloOutcome::Connect(SoloConnect { rate, times: together(&[self])? }))
+    fn alone(&self, series: &Series) -> Option<SingleOutcome> {
+        let rate = SingleRate { rate: self.rate()?, spread: steadiness::spread(series) };
+        Some(SingleOutcome::Connect(SingleConnect { rate, times: together(&[self])? }))
     }
 }
 
 /// The connections of all trials of a cell; `None` when there are none.
-pub(crate) fn summary(cell: &Measured<'_>) -> Option<ConnectSummary> {
+pub(crate) fn summary(cell: &Observations<'_>) -> Option<ConnectSummary> {
     // Trials in which none succeeded count too: they are where most failed.
     let barren = cell.unusable.iter().copied().filter(|trial| trial.arm == Arm::Measure);
     together(

@@ -1,16 +1,16 @@
 //! The round trips of a cell, and what surrounds them: the schedule of an open loop, the stream beside them.
 
-use findings::{LatencySummary, OpenLoopSummary, SoloOutcome};
+use findings::{LatencySummary, OpenLoopSummary, SingleOutcome};
 use samples::{Arm, MachineCpu, Trial};
 use units::Nanos;
 use workload::{OpenLoopData, PingPongData, Work};
 
-use super::{Analysed, stream};
-use crate::{compare, cpu, distribution, humps, measured::Measured, series::Series};
+use super::{KindAnalysis, stream};
+use crate::{compare, cpu, distribution, modality, observations::Observations, series::Series};
 
-impl Analysed for PingPongData {
+impl KindAnalysis for PingPongData {
     fn within(&self, _: &Series) -> (&'static str, Vec<f64>) {
-        ("round trips", humps::points(&self.round_trips))
+        ("round trips", modality::points(&self.round_trips))
     }
 
     /// The histogram leaves the warm-up out, so the CPU time is taken as a rate. Beside a stream it is mostly that one's.
@@ -20,13 +20,13 @@ impl Analysed for PingPongData {
         Some(cpu::busy(machine)? * self.elapsed.seconds() / count as f64 * Work::Messages.for_cpu().0)
     }
 
-    fn alone(&self, _: &Series) -> Option<SoloOutcome> {
-        together(&[self]).map(SoloOutcome::PingPong)
+    fn alone(&self, _: &Series) -> Option<SingleOutcome> {
+        together(&[self]).map(SingleOutcome::PingPong)
     }
 }
 
 /// The round trips of all trials of a cell; `None` when there are none.
-pub(crate) fn summary(cell: &Measured<'_>) -> Option<LatencySummary> {
+pub(crate) fn summary(cell: &Observations<'_>) -> Option<LatencySummary> {
     // Trials from which nothing came back count too: they are where most was lost.
     let silent = cell.unusable.iter().copied().filter(|trial| trial.arm == Arm::Measure);
     let all: Vec<&PingPongData> = cell.trials().chain(silent).filter_map(ping_pong).collect();
@@ -52,9 +52,9 @@ pub(crate) fn together(all: &[&PingPongData]) -> Option<LatencySummary> {
 }
 
 /// The round trips of all trials.
-pub(super) fn within(cell: &Measured<'_>) -> (&'static str, Vec<f64>) {
+pub(super) fn within(cell: &Observations<'_>) -> (&'static str, Vec<f64>) {
     let times = cell.trials().filter_map(ping_pong).map(|data| &data.round_trips);
-    ("round trips", humps::points(&distribution::merged(times)))
+    ("round trips", modality::points(&distribution::merged(times)))
 }
 
 /// The round trips of a trial; `None` when it was no ping-pong.

@@ -1,19 +1,19 @@
 //! The columns that another tool reported for a cell: the median over the trials of each. Must not know what they mean.
 
-use findings::{OwnerCost, OwnerUnit, SoloOutcome};
+use findings::{OwnerCost, OwnerUnit, SingleOutcome};
 use samples::{CpuUsage, MachineCpu};
 use stats::describe;
 use workload::{Quantity, ReportedData, ReportedValue};
 
-use super::Analysed;
-use crate::{measured::Measured, series::Series};
+use super::KindAnalysis;
+use crate::{observations::Observations, series::Series};
 
-impl Analysed for ReportedData {
+impl KindAnalysis for ReportedData {
     fn cpu_per_work(&self, _: &MachineCpu) -> Option<f64> {
         None
     }
 
-    fn alone(&self, _: &Series) -> Option<SoloOutcome> {
+    fn alone(&self, _: &Series) -> Option<SingleOutcome> {
         None
     }
 
@@ -34,7 +34,7 @@ fn owner(column: &ReportedValue) -> Option<OwnerCost> {
 }
 
 /// Every column, in the order of the first trial that has it; none of a cell that was measured.
-pub(crate) fn columns(cell: &Measured<'_>) -> Vec<ReportedValue> {
+pub(crate) fn columns(cell: &Observations<'_>) -> Vec<ReportedValue> {
     let rows: Vec<&ReportedData> =
         cell.trials().filter_map(|trial| ReportedData::of(&trial.measurement)).collect();
     let mut columns: Vec<ReportedValue> = Vec::new();
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
     use crate::{
         fixtures::{Fixture, reported_of},
-        measured::gather,
+        observations::gather,
     };
 
     #[test]

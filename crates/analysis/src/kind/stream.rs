@@ -2,8 +2,8 @@
 //! became of datagrams.
 
 use findings::{
-    DatagramSummary, Distribution, Estimate, SoloFlow, SoloOutcome, SoloRate, SoloStream, StreamSummary,
-    TcpSummary,
+    DatagramSummary, Distribution, Estimate, SingleFlow, SingleOutcome, SingleRate, SingleStream,
+    StreamSummary, TcpSummary,
 };
 use samples::{MachineCpu, Trial};
 use stats::describe;
@@ -12,15 +12,15 @@ use workload::{
     DatagramSample, Direction, EndSeries, Flow, Interval, KindMeasurement, StreamData, TcpSample,
 };
 
-use super::Analysed;
+use super::KindAnalysis;
 use crate::{
     compare, distribution,
-    measured::Measured,
+    observations::Observations,
     series::{self, Series, usual},
     steadiness,
 };
 
-impl Analysed for StreamData {
+impl KindAnalysis for StreamData {
     /// The receivers' intervals, or the senders' where some receiver told no more than its total.
     fn series(&self, asked: Option<Nanos>) -> Series {
         let told = |flow: &Flow| flow.receiver.intervals.len() > 1 || flow.sender.intervals.len() <= 1;
@@ -39,13 +39,13 @@ impl Analysed for StreamData {
         (machine.elapsed.0 > 0).then(|| machine.busy().seconds() / bytes * work.for_cpu().0)
     }
 
-    fn alone(&self, series: &Series) -> Option<SoloOutcome> {
-        alone(&self.flows, series).map(SoloOutcome::Stream)
+    fn alone(&self, series: &Series) -> Option<SingleOutcome> {
+        alone(&self.flows, series).map(SingleOutcome::Stream)
     }
 }
 
 /// The streams of a cell with this value; `None` when no trial has one.
-pub(crate) fn summary(cell: &Measured<'_>, value: Estimate) -> Option<StreamSummary> {
+pub(crate) fn summary(cell: &Observations<'_>, value: Estimate) -> Option<StreamSummary> {
     let trials: Vec<&[Flow]> = cell.trials().map(flows).filter(|flows| !flows.is_empty()).collect();
     (!trials.is_empty()).then(|| StreamSummary {
         sent: over_trials(cell, sent),
@@ -61,7 +61,7 @@ pub(crate) fn summary(cell: &Measured<'_>, value: Estimate) -> Option<StreamSumm
 }
 
 /// The rates of all trials' intervals.
-pub(super) fn within(cell: &Measured<'_>) -> (&'static str, Vec<f64>) {
+pub(super) fn within(cell: &Observations<'_>) -> (&'static str, Vec<f64>) {
     ("intervals", cell.trials().flat_map(|trial| series::of_trial(cell, trial).rates).collect())
 }
 
@@ -151,11 +151,11 @@ fn has_tcp(end: &EndSeries) -> bool {
     end.measured().any(|interval| interval.tcp.is_some())
 }
 
-fn over_trials(cell: &Measured<'_>, rate: impl Fn(&[Flow]) -> Option<f64>) -> Option<Estimate> {
+fn over_trials(cell: &Observations<'_>, rate: impl Fn(&[Flow]) -> Option<f64>) -> Option<Estimate> {
     compare::estimate(&cell.trials().filter_map(|trial| rate(flows(trial))).collect::<Vec<_>>())
 }
 
-fn stability(cell: &Measured<'_>) -> Option<f64> {
+fn stability(cell: &Observations<'_>) -> Option<f64> {
     let spreads: Vec<f64> = cell
         .trials()
         .filter_map(|trial| describe::coefficient_of_variation(&series::of_trial(cell, trial).rates))
@@ -200,7 +200,7 @@ fn length(interval: &Interval) -> Nanos {
     interval.end - interval.start
 }
 
-fn alone(flows: &[Flow], series: &Series) -> Option<SoloStream> {
+fn alone(flows: &[Flow], series: &Series) -> Option<SingleStream> {
     let spread = steadiness::spread(series);
     let both = |direction| {
         let other = |flow: &Flow| flow.direction != direction;
@@ -208,9 +208,9 @@ fn alone(flows: &[Flow], series: &Series) -> Option<SoloStream> {
     };
     let receivers = || flows.iter().map(|flow| &flow.receiver);
     let spread_of = |end: &str| spread.as_ref().filter(|spread| spread.of == end).cloned();
-    Some(SoloStream {
-        received: SoloRate { rate: received(flows, None)?, spread: spread_of("receiver") },
-        sent: sent(flows).map(|rate| SoloRate { rate, spread: spread_of("sender") }),
+    Some(SingleStream {
+        received: SingleRate { rate: received(flows, None)?, spread: spread_of("receiver") },
+        sent: sent(flows).map(|rate| SingleRate { rate, spread: spread_of("sender") }),
         forward: both(Direction::Forward),
         reverse: both(Direction::Reverse),
         bytes: receivers().map(EndSeries::bytes).sum(),
@@ -223,10 +223,10 @@ fn alone(flows: &[Flow], series: &Series) -> Option<SoloStream> {
     })
 }
 
-fn flow(flow: &Flow) -> SoloFlow {
+fn flow(flow: &Flow) -> SingleFlow {
     let rate = |end: &EndSeries| (end.elapsed().0 > 0).then(|| end.rate().0);
     let tcp = flow.sender.intervals.iter().any(|interval| interval.tcp.is_some());
-    SoloFlow {
+    SingleFlow {
         id: flow.id,
         direction: flow.direction,
         sent: rate(&flow.sender),

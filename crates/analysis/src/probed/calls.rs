@@ -1,19 +1,19 @@
 //! How often system calls were made for each message, megabyte or connection. Must not know how long they took.
 
 use findings::{CallRates, EndCalls, ProcessCalls};
-use samples::{Observed, ProbeKind, SyscallCount};
+use samples::{ProbeKind, ProbeResults, SyscallCount};
 
-use super::{Watched, carried};
+use super::{ProbedTrial, volume};
 use crate::syscalls::add;
 
 /// Calls for what the trials carried; `None` where no probe counted calls, or nothing was carried.
 pub(super) fn rates(
     probes: &[ProbeKind],
-    watched: &[Watched<'_>],
+    watched: &[ProbedTrial<'_>],
     syscalls: &[SyscallCount],
 ) -> Option<CallRates> {
     let counted = watched.iter().filter(|(_, seen)| !seen.syscalls.is_empty() || is_counted(probes, seen));
-    let (work, carried) = carried::together(counted.map(|(trial, _)| *trial))?;
+    let (work, carried) = volume::together(counted.map(|(trial, _)| *trial))?;
     let carried = carried / work.for_calls().0;
     let mut ends: Vec<EndCalls> = Vec::new();
     for count in syscalls {
@@ -66,7 +66,7 @@ fn processes(syscalls: &[SyscallCount], ends: &[EndCalls], carried: f64) -> Vec<
 }
 
 /// Whether there were none, and not only none that anybody counted.
-fn is_counted(probes: &[ProbeKind], seen: &Observed) -> bool {
+fn is_counted(probes: &[ProbeKind], seen: &ProbeResults) -> bool {
     let is_lost = seen.lost.iter().any(|lost| lost.probe == ProbeKind::Syscalls);
     let is_full = seen.overflowed.iter().any(|overflow| overflow.probe == ProbeKind::Syscalls);
     probes.contains(&ProbeKind::Syscalls) && !is_lost && !is_full

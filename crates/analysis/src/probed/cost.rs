@@ -8,11 +8,11 @@ use workload::Metric;
 use crate::{
     compare::{self, CONFIDENCE},
     cpu,
-    measured::{self, Measured},
+    observations::{self, Observations},
 };
 
 /// One cost for each workload that has a pair of trials, in the order of the scenario.
-pub(super) fn costs(measured: &[Measured<'_>]) -> Vec<ProbeCost> {
+pub(super) fn costs(measured: &[Observations<'_>]) -> Vec<ProbeCost> {
     let mut workloads: Vec<&str> = Vec::new();
     for cell in measured.iter().filter(|cell| !cell.probed.is_empty()) {
         if !workloads.contains(&cell.record.workload.as_str()) {
@@ -22,14 +22,15 @@ pub(super) fn costs(measured: &[Measured<'_>]) -> Vec<ProbeCost> {
     workloads.into_iter().filter_map(|workload| of_workload(workload, measured)).collect()
 }
 
-fn of_workload(workload: &str, measured: &[Measured<'_>]) -> Option<ProbeCost> {
-    let cells: Vec<&Measured<'_>> = measured.iter().filter(|cell| cell.record.workload == workload).collect();
+fn of_workload(workload: &str, measured: &[Observations<'_>]) -> Option<ProbeCost> {
+    let cells: Vec<&Observations<'_>> =
+        measured.iter().filter(|cell| cell.record.workload == workload).collect();
     let metric = cells.first()?.metric;
     // A pair with a zero has no ratio, and one of them would hide all others.
     let pairs: Vec<(f64, f64)> = cells
         .iter()
         .filter(|cell| cell.metric == metric)
-        .flat_map(|cell| measured::pairs(&cell.points, &cell.probed))
+        .flat_map(|cell| observations::pairs(&cell.points, &cell.probed))
         .filter(|(without, with)| *without > 0.0 && *with > 0.0)
         .collect();
     let estimate = ratio::paired_ratio(&pairs, CONFIDENCE)?;
@@ -55,8 +56,8 @@ fn turned(interval: Interval, of: impl Fn(f64) -> f64) -> Interval {
     Interval { low: one.min(other), high: one.max(other), ..interval }
 }
 
-fn cpu_cost(cells: &[&Measured<'_>]) -> Option<CpuProbeCost> {
-    let of_cell = |cell: &&Measured<'_>| -> Vec<(f64, f64)> {
+fn cpu_cost(cells: &[&Observations<'_>]) -> Option<CpuProbeCost> {
+    let of_cell = |cell: &&Observations<'_>| -> Vec<(f64, f64)> {
         let both = cell.points.iter().filter_map(|(block, without)| Some((without, cell.probed.get(block)?)));
         both.filter_map(|(without, with)| Some((spent(without.trial)?, spent(with.trial)?))).collect()
     };

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use findings::StepKind;
-use samples::{PacketWay, Trial, WayEvent, WayPoint};
+use samples::{HopEvent, HopPoint, MessagePath, Trial};
 
-use crate::measured::Measured;
+use crate::observations::Observations;
 
 /// What is known of the path that steps are named from.
 pub(super) struct Steps<'a> {
@@ -16,9 +16,9 @@ pub(super) struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    pub(super) fn of(cell: &Measured<'a>, trials: &[&'a Trial], way: &PacketWay) -> Self {
+    pub(super) fn of(cell: &Observations<'a>, trials: &[&'a Trial], way: &MessagePath) -> Self {
         let seen = |device: &str| {
-            let at = |point: &WayPoint| point.device.as_deref() == Some(device);
+            let at = |point: &HopPoint| point.device.as_deref() == Some(device);
             way.steps.iter().any(|step| at(&step.from) || at(&step.to))
         };
         let bridge = |device: &str| {
@@ -38,30 +38,30 @@ impl<'a> Steps<'a> {
     }
 
     /// What happens from one point to the next, and how that is called.
-    pub(super) fn named(&self, from: &WayPoint, to: &WayPoint) -> (StepKind, String) {
+    pub(super) fn named(&self, from: &HopPoint, to: &HopPoint) -> (StepKind, String) {
         let there = from.device.as_deref().zip(to.device.as_deref());
         let same_host = there.is_some_and(|(from, to)| host(from) == host(to));
         match (from.event, to.event) {
-            (WayEvent::ClientSends, _) => (StepKind::Send, "send on the client".into()),
-            (WayEvent::ServerReceives, WayEvent::ServerSends) => {
+            (HopEvent::ClientSends, _) => (StepKind::Send, "send on the client".into()),
+            (HopEvent::ServerReceives, HopEvent::ServerSends) => {
                 (StepKind::Program, "the server's program".into())
             }
-            (WayEvent::ServerSends, _) => (StepKind::Send, "send on the server".into()),
-            (_, WayEvent::ServerReceives) => (StepKind::Wakeup, "wake-up of the server".into()),
-            (_, WayEvent::ClientReceives) => (StepKind::Wakeup, "wake-up of the client".into()),
-            (WayEvent::Queued, WayEvent::Transmitted) if from.device == to.device => {
+            (HopEvent::ServerSends, _) => (StepKind::Send, "send on the server".into()),
+            (_, HopEvent::ServerReceives) => (StepKind::Wakeup, "wake-up of the server".into()),
+            (_, HopEvent::ClientReceives) => (StepKind::Wakeup, "wake-up of the client".into()),
+            (HopEvent::Queued, HopEvent::Transmitted) if from.device == to.device => {
                 (StepKind::Queue, "queueing discipline".into())
             }
-            (WayEvent::Transmitted, WayEvent::Queued) if same_host => down(from),
-            (WayEvent::Transmitted, WayEvent::Received) => crossing(from),
-            (WayEvent::Received, WayEvent::Received) if same_host => up(from, to),
-            (WayEvent::Received, WayEvent::Queued) if same_host => self.through(from, to),
+            (HopEvent::Transmitted, HopEvent::Queued) if same_host => down(from),
+            (HopEvent::Transmitted, HopEvent::Received) => crossing(from),
+            (HopEvent::Received, HopEvent::Received) if same_host => up(from, to),
+            (HopEvent::Received, HopEvent::Queued) if same_host => self.through(from, to),
             _ => (StepKind::Other, "on the way".into()),
         }
     }
 
     /// From the device that a packet came in at to the one that it leaves by.
-    fn through(&self, from: &WayPoint, to: &WayPoint) -> (StepKind, String) {
+    fn through(&self, from: &HopPoint, to: &HopPoint) -> (StepKind, String) {
         let name = from.device.as_deref().and_then(host).unwrap_or("?");
         if !is(from, "bridge")
             && !is(to, "bridge")
@@ -75,7 +75,7 @@ impl<'a> Steps<'a> {
 }
 
 /// From a device that others carry to the one below it.
-fn down(from: &WayPoint) -> (StepKind, String) {
+fn down(from: &HopPoint) -> (StepKind, String) {
     match from.kind.as_deref() {
         Some("bridge") => (StepKind::Bridge, format!("bridge {}", device(from))),
         Some(kind) if is_tunnel(kind) => {
@@ -86,7 +86,7 @@ fn down(from: &WayPoint) -> (StepKind, String) {
 }
 
 /// From a device to one that is carried by it.
-fn up(from: &WayPoint, to: &WayPoint) -> (StepKind, String) {
+fn up(from: &HopPoint, to: &HopPoint) -> (StepKind, String) {
     match to.kind.as_deref() {
         Some("bridge") => (StepKind::Bridge, format!("bridge {}", device(to))),
         Some(kind) if is_tunnel(kind) => {
@@ -97,7 +97,7 @@ fn up(from: &WayPoint, to: &WayPoint) -> (StepKind, String) {
     }
 }
 
-fn crossing(from: &WayPoint) -> (StepKind, String) {
+fn crossing(from: &HopPoint) -> (StepKind, String) {
     let over = from.kind.as_deref().unwrap_or("the wire");
     (StepKind::Crossing, format!("over {over}"))
 }
@@ -106,11 +106,11 @@ fn is_tunnel(kind: &str) -> bool {
     matches!(kind, "vxlan" | "geneve" | "gre" | "ipip" | "wireguard")
 }
 
-fn is(point: &WayPoint, kind: &str) -> bool {
+fn is(point: &HopPoint, kind: &str) -> bool {
     point.kind.as_deref() == Some(kind)
 }
 
-fn device(point: &WayPoint) -> &str {
+fn device(point: &HopPoint) -> &str {
     point.device.as_deref().unwrap_or("?")
 }
 

@@ -2,8 +2,9 @@
 
 use findings::{CellSummary, Findings, GuestTime, Leg, StepKind};
 use samples::{
-    Arm, CallTimes, DeviceState, Doubt, GuestCpu, HostCounters, MachineCpu, MissingProbe, OwnedCpu, Owner,
-    OwnerShare, OwnerSource, PacketWay, PathCounters, ProbeKind, SyscallCount, WayEvent, WayPoint, WayStep,
+    Arm, AttributionSource, CallTimes, CpuOwner, DeviceState, GuestCpu, HopEvent, HopPoint, HopStep,
+    HostCounters, MachineCpu, MessagePath, MissingProbe, OwnedCpu, OwnerShare, PathCounters, ProbeKind,
+    SyscallCount, ValidityWarning,
 };
 use units::Nanos;
 use workload::{LatencyHistogram, Measurement, Work};
@@ -40,7 +41,7 @@ fn a_probed_trial_changes_no_number_of_its_cell() {
     for trial in probed.record.trials.iter_mut().filter(|trial| trial.arm == Arm::Probed) {
         let is_stream = trial.cell == BULK;
         trial.measurement = if is_stream { stream_of(1e9) } else { ping_of(90_000.0) };
-        trial.doubts.push(Doubt::Stolen { share: 0.5 });
+        trial.doubts.push(ValidityWarning::Stolen { share: 0.5 });
         trial.cpu.machine.steal = trial.cpu.machine.elapsed;
         trial.path_check.mtu = Some(576);
         trial.devices.push(DeviceState {
@@ -85,8 +86,8 @@ fn probed_trials_without_a_value_are_named_and_hurt_nothing() {
     assert_eq!(probed.trials, 4);
 }
 
-fn owned(busy: u64, shares: &[(Owner, Option<u32>, u64)]) -> OwnedCpu {
-    let share = |&(owner, cpu, millis): &(Owner, Option<u32>, u64)| OwnerShare {
+fn owned(busy: u64, shares: &[(CpuOwner, Option<u32>, u64)]) -> OwnedCpu {
+    let share = |&(owner, cpu, millis): &(CpuOwner, Option<u32>, u64)| OwnerShare {
         owner,
         process: None,
         thread: None,
@@ -94,7 +95,7 @@ fn owned(busy: u64, shares: &[(Owner, Option<u32>, u64)]) -> OwnedCpu {
         time: Nanos::from_millis(millis),
     };
     OwnedCpu {
-        source: OwnerSource::Traced,
+        source: AttributionSource::Traced,
         because: None,
         elapsed: Nanos::from_secs(2),
         cpus: 2,
@@ -109,8 +110,11 @@ fn owners_and_the_rest_add_up_to_what_the_kernel_counted() {
     let mut run = run(4);
     run.seen(BULK, |block, seen| {
         let client = if block == 3 { 1000 } else { 200 };
-        let shares =
-            [(Owner::Softirq, Some(0), 300), (Owner::Softirq, Some(1), 100), (Owner::Client, None, client)];
+        let shares = [
+            (CpuOwner::Softirq, Some(0), 300),
+            (CpuOwner::Softirq, Some(1), 100),
+            (CpuOwner::Client, None, client),
+        ];
         seen.cpu = Some(owned(client + 500, &shares));
     });
     let findings = analyse(&run.record);
@@ -119,7 +123,7 @@ fn owners_and_the_rest_add_up_to_what_the_kernel_counted() {
     let sum: f64 = cpu.owners.iter().map(|owner| owner.cpus).sum();
     assert!(near(sum + cpu.unexplained, cpu.busy) && near(sum, cpu.owned), "{cpu:?}");
     // 1600 ms of the client in four trials of two seconds; 400 ms that nobody had.
-    assert_eq!(cpu.owners[0].owner, Owner::Client);
+    assert_eq!(cpu.owners[0].owner, CpuOwner::Client);
     assert!(near(cpu.owners[0].cpus, 0.2) && near(cpu.unexplained, 0.05), "{cpu:?}");
     assert!(near(cpu.unexplained_share, 0.4 / 3.6) && near(cpu.steal, 0.01), "{cpu:?}");
     let softirq = &cpu.owners[1];
@@ -236,14 +240,14 @@ fn a_cost_is_paired_by_block_and_has_the_sign_of_its_metric() {
     assert!((stream.cpu.expect("the machine is known").cost - (1.0 / 0.98 - 1.0)).abs() < 1e-6);
 }
 
-fn point(event: WayEvent, device: &str, kind: &str) -> WayPoint {
+fn point(event: HopEvent, device: &str, kind: &str) -> HopPoint {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    WayPoint { event, device: some(device), kind: some(kind) }
+    HopPoint { event, device: some(device), kind: some(kind) }
 }
 
 /// From a pod over its bridge and a tunnel to a host that translates, and to the server there.
-fn points() -> Vec<WayPoint> {
-    use WayEvent::{ClientReceives, ClientSends, Queued, Received, ServerReceives, ServerSends, Transmitted};
+fn points() -> Vec<HopPoint> {
+    use HopEvent::{ClientReceives, ClientSends, Queued, Received, ServerReceives, ServerSends, Transmitted};
     vec![
         point(ClientSends, "", ""),
         point(Queued, "pod:eth0", "veth"),
@@ -265,14 +269,14 @@ fn points() -> Vec<WayPoint> {
     ]
 }
 
-fn way(points: &[WayPoint], nanos: u64, followed: u64) -> PacketWay {
+fn way(points: &[HopPoint], nanos: u64, followed: u64) -> MessagePath {
     let times = |nanos: u64| {
         let mut times = LatencyHistogram::new();
         times.record_many(Nanos(nanos), followed);
         times
     };
-    let step = |two: &[WayPoint]| WayStep { from: two[0].clone(), to: two[1].clone(), times: times(nanos) };
-    PacketWay {
+    let step = |two: &[HopPoint]| HopStep { from: two[0].clone(), to: two[1].clone(), times: times(nanos) };
+    MessagePath {
         every: 4,
         followed,
         strayed: 2,
@@ -341,7 +345,7 @@ fn equal_ways_are_merged_and_their_medians_held_against_the_engines() {
     run.each(PING, |trial| {
         trial.measurement = ping_of(if trial.arm == Arm::Probed { 20_000.0 } else { 5_000.0 });
     });
-    let short: Vec<WayPoint> = points().into_iter().filter(|point| point.event != WayEvent::Queued).collect();
+    let short: Vec<HopPoint> = points().into_iter().filter(|point| point.event != HopEvent::Queued).collect();
     run.seen(PING, |block, seen| {
         let (points, followed) = if block == 4 { (short.clone(), 150) } else { (points(), 100) };
         seen.way = Some(way(&points, if block == 0 { 3000 } else { 1000 }, followed));
@@ -364,7 +368,7 @@ fn equal_ways_are_merged_and_their_medians_held_against_the_engines() {
 #[test]
 fn what_was_not_followed_or_counted_has_no_summary() {
     let mut run = run(3);
-    run.seen(PING, |_, seen| seen.way = Some(PacketWay::default()));
+    run.seen(PING, |_, seen| seen.way = Some(MessagePath::default()));
     run.seen(BULK, |_, seen| {
         let probe = ProbeKind::Syscalls;
         seen.overflowed = vec![samples::Overflow { probe, events: 5 }];
@@ -381,13 +385,13 @@ fn what_was_not_followed_or_counted_has_no_summary() {
 fn a_cell_of_guests_says_what_they_had_what_carried_them_and_what_they_saw() {
     let mut run = run(2);
     let times = [
-        (Owner::ClientVm, 600),
-        (Owner::ServerVm, 800),
-        (Owner::Vmm, 100),
-        (Owner::Vhost, 200),
-        (Owner::Irq, 20),
+        (CpuOwner::ClientVm, 600),
+        (CpuOwner::ServerVm, 800),
+        (CpuOwner::Vmm, 100),
+        (CpuOwner::Vhost, 200),
+        (CpuOwner::Irq, 20),
     ];
-    let others = [(Owner::Kernel, 4), (Owner::Plumb, 50), (Owner::Other, 70)];
+    let others = [(CpuOwner::Kernel, 4), (CpuOwner::Plumb, 50), (CpuOwner::Other, 70)];
     let shares: Vec<_> =
         times.into_iter().chain(others).map(|(owner, millis)| (owner, None, millis)).collect();
     run.seen(BULK, |_, seen| seen.cpu = Some(owned(1900, &shares)));
@@ -397,7 +401,7 @@ fn a_cell_of_guests_says_what_they_had_what_carried_them_and_what_they_saw() {
         let cpu = MachineCpu { cpus: 2, elapsed: Nanos::from_secs(1), user, ..MachineCpu::default() };
         trial.cpu.guests = vec![GuestCpu { end: "server".into(), cpu }];
     });
-    run.seen(PING, |_, seen| seen.cpu = Some(owned(500, &[(Owner::Client, None, 500)])));
+    run.seen(PING, |_, seen| seen.cpu = Some(owned(500, &[(CpuOwner::Client, None, 500)])));
     let findings = analyse(&run.record);
     let cpu = |id| cell(&findings, id).probed.as_ref().and_then(|probed| probed.cpu.as_ref()).expect("known");
     let machines = cpu(BULK).machines.expect("there are guests");

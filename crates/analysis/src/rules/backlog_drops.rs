@@ -11,13 +11,13 @@ pub(crate) const RULE: Rule = Rule { id: "backlog-drops", look };
 /// From this share of the packets on it is worth acting on.
 const MUCH: f64 = 1e-4;
 
-type Dropped<'a> = (&'a CellSummary, SoftnetCounters);
+type BacklogDrops<'a> = (&'a CellSummary, SoftnetCounters);
 
 /// One claim for all cells, the one that lost the largest share named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let counted =
         context.findings.cells.iter().filter_map(|cell| Some((cell, cell.counters.as_ref()?.softnet?)));
-    let mut found: Vec<Dropped<'_>> = counted.filter(|(_, softnet)| softnet.dropped > 0).collect();
+    let mut found: Vec<BacklogDrops<'_>> = counted.filter(|(_, softnet)| softnet.dropped > 0).collect();
     found.sort_by(|(_, one), (_, other)| share(other).total_cmp(&share(one)));
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
 }
@@ -32,7 +32,7 @@ fn is_on_path(cell: &CellSummary) -> bool {
     devices.any(|device| device.rx_dropped > 0 || device.tx_dropped > 0)
 }
 
-fn finding((cell, softnet): &Dropped<'_>, found: &[Dropped<'_>]) -> Finding {
+fn finding((cell, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> Finding {
     let others = so_in(found.len());
     Finding {
         id: String::new(),
@@ -67,7 +67,7 @@ fn finding((cell, softnet): &Dropped<'_>, found: &[Dropped<'_>]) -> Finding {
     }
 }
 
-fn evidence((cell, softnet): &Dropped<'_>) -> Evidence {
+fn evidence((cell, softnet): &BacklogDrops<'_>) -> Evidence {
     Evidence {
         what: format!("softnet_stat in the trials of {}", cell.id),
         value: format!(

@@ -1,16 +1,16 @@
 //! `below-expected`: the baseline itself carries less than it should, so everything that is held against it looks
 //! too good.
 
-use findings::{CellSummary, Evidence, Finding, Interval, Ladder, Remedy, Rung, Severity};
+use findings::{CellSummary, CostStep, Evidence, Finding, Interval, Ladder, Remedy, Severity};
 use units::{BitRate, Nanos};
 use workload::{PingPongSettings, Quantity, Schedule, StreamSettings, Waiting};
 
 use super::{
     Context, Rule,
-    sure::{self, Side},
+    significance::{self, Side},
 };
 use crate::{
-    measured::Measured,
+    observations::Observations,
     words::{count, ratio, value},
 };
 
@@ -50,7 +50,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 }
 
 /// Senders had a rate, and it did not arrive.
-fn of_asked(cell: &CellSummary, measured: &Measured<'_>) -> Option<Short> {
+fn of_asked(cell: &CellSummary, measured: &Observations<'_>) -> Option<Short> {
     let load = measured.record.sent.load().and_then(StreamSettings::of)?;
     let asked = BitRate(load.rate?.0 * f64::from(load.connections()));
     short_of(cell, asked, OF_ASKED, "was asked of it", "asked of the senders")
@@ -86,7 +86,7 @@ fn short_of(cell: &CellSummary, wanted: BitRate, share: f64, has: &str, what: &s
 }
 
 /// What waking and calling alone would take on this machine.
-fn of_floor(cell: &CellSummary, measured: &Measured<'_>, context: &Context<'_>) -> Option<Short> {
+fn of_floor(cell: &CellSummary, measured: &Observations<'_>, context: &Context<'_>) -> Option<Short> {
     let load = measured.record.sent.load().and_then(PingPongSettings::of)?;
     let engine = context.findings.run.environment.as_ref()?.engine?;
     let blocks = load.waiting == Waiting::Block && load.under.is_none() && load.schedule == Schedule::Closed;
@@ -110,15 +110,17 @@ fn of_floor(cell: &CellSummary, measured: &Measured<'_>, context: &Context<'_>) 
 
 /// A path that has more layers than the baseline, the lowest rung, and does better all the same.
 fn outdone(ladder: &Ladder, context: &Context<'_>) -> Vec<Short> {
-    let is_baseline =
-        |rung: &&Rung| context.findings.run.paths.iter().any(|path| path.baseline && path.name == rung.path);
+    let is_baseline = |rung: &&CostStep| {
+        context.findings.run.paths.iter().any(|path| path.baseline && path.name == rung.path)
+    };
     let Some(lowest) = ladder.rungs.first().filter(is_baseline) else { return Vec::new() };
     let better = if ladder.metric.more_is_better() == Some(true) { Side::Higher } else { Side::Lower };
-    let short = |rung: &Rung| {
+    let short = |rung: &CostStep| {
         let cost = rung.cost.as_ref().filter(|_| rung.below.as_ref() == Some(&lowest.path))?;
         let both =
             context.findings.cells.iter().filter(|cell| [&rung.cell, &lowest.cell].contains(&&cell.id));
-        let weighed = sure::weigh(cost, sure::swing(both)).filter(|weighed| weighed.side == better)?;
+        let weighed =
+            significance::weigh(cost, significance::swing(both)).filter(|weighed| weighed.side == better)?;
         let layers = count(rung.adds.len(), "layer");
         Some(Short {
             cell: lowest.cell.clone(),

@@ -5,8 +5,8 @@ use workload::Metric;
 
 use super::{Context, Rule};
 use crate::{
-    humps::{Humps, humps},
-    measured::Measured,
+    modality::{Modality, modality},
+    observations::Observations,
     words::{count, percent, value},
 };
 
@@ -17,15 +17,17 @@ const FEW_SHIFTS: usize = 3;
 
 /// One claim for all cells; each has levels of its own in the evidence.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let found: Vec<(&Measured<'_>, Humps)> =
-        context.cells().filter_map(|(told, cell)| Some((cell, unexplained(told, humps(cell)?)?))).collect();
-    let apart = |humps: &Humps| humps.levels.high / humps.levels.low;
+    let found: Vec<(&Observations<'_>, Modality)> = context
+        .cells()
+        .filter_map(|(told, cell)| Some((cell, unexplained(told, modality(cell)?)?)))
+        .collect();
+    let apart = |humps: &Modality| humps.levels.high / humps.levels.low;
     let widest = found.iter().max_by(|one, other| apart(&one.1).total_cmp(&apart(&other.1)));
     widest.map(|widest| finding(widest, &found)).into_iter().collect()
 }
 
 /// Levels within trials that a few jumps say better, with their times, are left to `level-shift`.
-fn unexplained(cell: &CellSummary, humps: Humps) -> Option<Humps> {
+fn unexplained(cell: &CellSummary, humps: Modality) -> Option<Modality> {
     let most = cell
         .shifts
         .iter()
@@ -35,7 +37,10 @@ fn unexplained(cell: &CellSummary, humps: Humps) -> Option<Humps> {
     (humps.of != "intervals" || !few).then_some(humps)
 }
 
-fn finding((widest, humps): &(&Measured<'_>, Humps), found: &[(&Measured<'_>, Humps)]) -> Finding {
+fn finding(
+    (widest, humps): &(&Observations<'_>, Modality),
+    found: &[(&Observations<'_>, Modality)],
+) -> Finding {
     let (low, high) = levels(widest, humps);
     let id = &widest.record.id;
     let claim = match found {
@@ -66,15 +71,15 @@ fn finding((widest, humps): &(&Measured<'_>, Humps), found: &[(&Measured<'_>, Hu
 }
 
 /// What is shown of a cell: the median of its trials, or of a single stream its average.
-fn shown<'a>(cell: &Measured<'_>, median: &'a str, average: &'a str) -> &'a str {
+fn shown<'a>(cell: &Observations<'_>, median: &'a str, average: &'a str) -> &'a str {
     if cell.points.len() == 1 && cell.metric != Metric::RoundTrip { average } else { median }
 }
 
-fn levels(cell: &Measured<'_>, humps: &Humps) -> (String, String) {
+fn levels(cell: &Observations<'_>, humps: &Modality) -> (String, String) {
     (value(cell.metric, humps.levels.low), value(cell.metric, humps.levels.high))
 }
 
-fn evidence(cell: &Measured<'_>, humps: &Humps) -> Evidence {
+fn evidence(cell: &Observations<'_>, humps: &Modality) -> Evidence {
     let (low, high) = levels(cell, humps);
     let share = humps.levels.share_high;
     let value = format!("{} at {low}, {} at {high}", percent(1.0 - share), percent(share));

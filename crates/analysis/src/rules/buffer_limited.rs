@@ -1,16 +1,16 @@
 //! `buffer-limited`: a socket's buffer, and not the path, held the senders back.
 
 use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity, StreamSummary, TcpSummary};
-use samples::{CpuUsage, Sent, ThreadRole};
+use samples::{CpuUsage, ThreadRole, WorkloadSource};
 use units::{Bytes, Nanos};
 
 use super::{
     Context, Rule,
-    sure::{self, Above},
+    significance::{self, Above},
 };
 use crate::{
     kind,
-    measured::Measured,
+    observations::Observations,
     words::{count, percent},
 };
 
@@ -66,7 +66,7 @@ pub(crate) fn receivers_had_time(usage: &CpuUsage) -> Option<bool> {
 }
 
 /// A cell that is held back.
-struct Held<'a> {
+struct LimitedCell<'a> {
     cell: &'a CellSummary,
     buffer: Buffer,
     share: Above,
@@ -78,7 +78,7 @@ struct Held<'a> {
 
 /// One claim for all cells, the one that is held back longest named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let mut found: Vec<Held<'_>> =
+    let mut found: Vec<LimitedCell<'_>> =
         context.cells().filter_map(|(cell, measured)| held(cell, measured)).collect();
     found.sort_by(|one, other| {
         other.share.sure.cmp(&one.share.sure).then(other.share.median.total_cmp(&one.share.median))
@@ -86,10 +86,10 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
 }
 
-fn held<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Held<'a>> {
+fn held<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<LimitedCell<'a>> {
     let fixed = match &measured.record.sent {
-        Sent::Load(load) => load.kind().socket().window,
-        Sent::Told(_) => None,
+        WorkloadSource::Load(load) => load.kind().socket().window,
+        WorkloadSource::Told(_) => None,
     };
     let (buffer, _) = Buffer::that_holds(StreamSummary::of(cell)?.tcp.as_ref()?, fixed.is_some())?;
     let trials = measured.trials().filter_map(|trial| kind::stream::tcp(&[kind::stream::flows(trial)]));
@@ -99,22 +99,22 @@ fn held<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Held<'a>> 
             Buffer::Send => tcp.send_buffer_limited,
         })
         .collect();
-    let share = sure::above(&shares, MUCH)?;
+    let share = significance::above(&shares, MUCH)?;
     let in_time = match buffer {
         Buffer::Receive => receivers(measured),
         Buffer::Send => Some(true),
     };
-    (in_time != Some(false)).then_some(Held { cell, buffer, share, fixed, in_time })
+    (in_time != Some(false)).then_some(LimitedCell { cell, buffer, share, fixed, in_time })
 }
 
 /// Whether the receivers had time in at least half of the trials; `None` where no trial tells.
-fn receivers(measured: &Measured<'_>) -> Option<bool> {
+fn receivers(measured: &Observations<'_>) -> Option<bool> {
     let told: Vec<bool> = measured.trials().filter_map(|trial| receivers_had_time(&trial.cpu)).collect();
     let in_time = told.iter().filter(|in_time| **in_time).count();
     (!told.is_empty()).then_some(2 * in_time >= told.len())
 }
 
-fn finding(worst: &Held<'_>, found: &[Held<'_>]) -> Finding {
+fn finding(worst: &LimitedCell<'_>, found: &[LimitedCell<'_>]) -> Finding {
     let asked = worst.fixed.map(|size| format!(" (fixed at {size})")).unwrap_or_default();
     let others =
         if found.len() > 1 { format!(", the most of {}", count(found.len(), "cell")) } else { String::new() };
@@ -139,14 +139,14 @@ fn finding(worst: &Held<'_>, found: &[Held<'_>]) -> Finding {
     }
 }
 
-fn caveats(worst: &Held<'_>) -> Vec<String> {
+fn caveats(worst: &LimitedCell<'_>) -> Vec<String> {
     let slow = "A receiver that reads slowly fills its window as well.";
     let unknown = "The CPU time of the receivers is not known, so it may be them: look at it first.";
     let unknown = worst.in_time.is_none().then_some(unknown);
     [slow].into_iter().chain(unknown).map(str::to_owned).collect()
 }
 
-fn evidence(held: &Held<'_>) -> Vec<Evidence> {
+fn evidence(held: &LimitedCell<'_>) -> Vec<Evidence> {
     let share = Evidence {
         what: format!("{} held back by the {}", held.cell.id, held.buffer.in_words()),
         value: format!("{} of the time", percent(held.share.median)),
@@ -164,7 +164,7 @@ fn evidence(held: &Held<'_>) -> Vec<Evidence> {
     [share].into_iter().chain(size).collect()
 }
 
-fn remedy(worst: &Held<'_>) -> Remedy {
+fn remedy(worst: &LimitedCell<'_>) -> Remedy {
     if worst.fixed.is_some() {
         let action =
             "Leave the window out, so that buffers grow, or give it at least the rate times the round trip.";

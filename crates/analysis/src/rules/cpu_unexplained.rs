@@ -1,11 +1,11 @@
 //! `cpu-unexplained`: what the kernel counted as busy and what the owners had do not add up.
 
-use findings::{CellSummary, CpuByOwner, Evidence, Finding, Remedy, Severity};
+use findings::{CellSummary, CpuAttribution, Evidence, Finding, Remedy, Severity};
 use units::significant;
 
 use super::{
     Context, Rule,
-    sure::{self, Above},
+    significance::{self, Above},
 };
 use crate::{
     probed,
@@ -19,7 +19,7 @@ const MOST: f64 = 0.05;
 
 struct Open<'a> {
     cell: &'a CellSummary,
-    cpu: &'a CpuByOwner,
+    cpu: &'a CpuAttribution,
     rest: Above,
 }
 
@@ -30,7 +30,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
         .filter_map(|(cell, measured)| {
             let rests: Vec<f64> = probed::unexplained(measured).into_iter().map(f64::abs).collect();
             let cpu = cell.probed.as_ref()?.cpu.as_ref()?;
-            Some(Open { cell, cpu, rest: sure::above(&rests, MOST)? })
+            Some(Open { cell, cpu, rest: significance::above(&rests, MOST)? })
         })
         .collect();
     found.sort_by(|one, other| other.rest.median.total_cmp(&one.rest.median));

@@ -9,11 +9,11 @@ use workload::{Flow, Interval, StreamSettings, TcpSample};
 use super::{
     Context, Rule,
     buffer_limited::MUCH,
-    sure::{self, Above},
+    significance::{self, Above},
 };
 use crate::{
     kind::stream::flows,
-    measured::Measured,
+    observations::Observations,
     words::{count, percent},
 };
 
@@ -29,7 +29,7 @@ const MOST_STREAMS: u32 = 128;
 /// A cell whose window is full while no queue is.
 struct Full<'a> {
     cell: &'a CellSummary,
-    measured: &'a Measured<'a>,
+    measured: &'a Observations<'a>,
     tcp: TcpSummary,
     /// What is under way as a share of the window.
     fill: Above,
@@ -48,11 +48,11 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 }
 
 /// What was asked of a stream that plumb sent.
-fn asked<'a>(measured: &Measured<'a>) -> Option<&'a StreamSettings> {
+fn asked<'a>(measured: &Observations<'a>) -> Option<&'a StreamSettings> {
     measured.record.sent.load().and_then(StreamSettings::of)
 }
 
-fn full<'a>(cell: &'a CellSummary, measured: &'a Measured<'a>) -> Option<Full<'a>> {
+fn full<'a>(cell: &'a CellSummary, measured: &'a Observations<'a>) -> Option<Full<'a>> {
     let tcp = StreamSummary::of(cell)?.tcp?;
     let paced = asked(measured).is_some_and(|load| load.rate.is_some());
     let is_much = |share: Option<f64>| share.is_some_and(|share| share >= MUCH);
@@ -62,7 +62,7 @@ fn full<'a>(cell: &'a CellSummary, measured: &'a Measured<'a>) -> Option<Full<'a
     let median_of = |of: fn(&Interval, &TcpSample) -> Option<f64>| -> Vec<f64> {
         measured.trials().filter_map(|trial| over_intervals(trial, of)).collect()
     };
-    let fill = sure::above(&median_of(under_way), FULL)?;
+    let fill = significance::above(&median_of(under_way), FULL)?;
     let queued = describe::median(&median_of(|_, tcp| Some(tcp.rtt.0 as f64 / known(tcp.least_rtt?)?)));
     let path_is_full = queued.is_some_and(|times| times > QUEUED);
     (!path_is_full).then_some(Full { cell, measured, tcp, fill, queued })

@@ -4,8 +4,8 @@ use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity};
 
 use super::{
     Context, Rule,
-    mirror::{self, Ways},
-    sure::{self, LEAST_RATIO},
+    direction_pairs::{self, DirectionPair},
+    significance::{self, LEAST_RATIO},
 };
 use crate::words::{percent, value};
 
@@ -16,15 +16,21 @@ const MUCH: f64 = 0.5;
 
 /// One claim for all pairs, the widest apart named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let all = mirror::ways(context);
+    let all = direction_pairs::ways(context);
     let looked = all.len();
-    let mut found: Vec<Ways<'_>> = all.into_iter().filter(|ways| ways.keeps <= LEAST_RATIO.recip()).collect();
+    let mut found: Vec<DirectionPair<'_>> =
+        all.into_iter().filter(|ways| ways.keeps <= LEAST_RATIO.recip()).collect();
     // What is established comes first: a wider gap that may be chance says less.
     found.sort_by(|one, other| other.sure.cmp(&one.sure).then(one.keeps.total_cmp(&other.keeps)));
     found.first().map(|worst| finding(worst, &found, looked, context)).into_iter().collect()
 }
 
-fn finding(worst: &Ways<'_>, found: &[Ways<'_>], looked: usize, context: &Context<'_>) -> Finding {
+fn finding(
+    worst: &DirectionPair<'_>,
+    found: &[DirectionPair<'_>],
+    looked: usize,
+    context: &Context<'_>,
+) -> Finding {
     let metric = worst.slower.metric;
     let others = match found.len() - 1 {
         0 => String::new(),
@@ -49,7 +55,7 @@ fn finding(worst: &Ways<'_>, found: &[Ways<'_>], looked: usize, context: &Contex
     }
 }
 
-fn severity(worst: &Ways<'_>) -> Severity {
+fn severity(worst: &DirectionPair<'_>) -> Severity {
     match worst.keeps {
         _ if !worst.sure => Severity::Note,
         keeps if keeps < MUCH => Severity::Serious,
@@ -57,7 +63,7 @@ fn severity(worst: &Ways<'_>) -> Severity {
     }
 }
 
-fn cells(found: &[Ways<'_>]) -> Vec<String> {
+fn cells(found: &[DirectionPair<'_>]) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for id in found.iter().flat_map(|ways| [&ways.slower.id, &ways.faster.id]) {
         if !ids.contains(id) {
@@ -67,15 +73,15 @@ fn cells(found: &[Ways<'_>]) -> Vec<String> {
     ids
 }
 
-fn evidence(ways: &Ways<'_>) -> Evidence {
+fn evidence(ways: &DirectionPair<'_>) -> Evidence {
     Evidence { what: format!("{} against {}", ways.slower_way, ways.faster_way), value: ways.said.clone() }
 }
 
-fn caveats(worst: &Ways<'_>, looked: usize) -> Vec<String> {
+fn caveats(worst: &DirectionPair<'_>, looked: usize) -> Vec<String> {
     let apart = "Ends that differ by design, such as a host and its guest, need not be alike: their ways cost \
                  different work.";
     let own = worst.caveat.map(str::to_owned);
-    [apart.to_owned()].into_iter().chain(own).chain(sure::of_many(looked)).collect()
+    [apart.to_owned()].into_iter().chain(own).chain(significance::of_many(looked)).collect()
 }
 
 fn remedy(slower: &CellSummary, context: &Context<'_>) -> Remedy {

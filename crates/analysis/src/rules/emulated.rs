@@ -1,7 +1,7 @@
 //! `emulated`: the processor is software, so counts hold and times do not compare with hardware.
 
 use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
-use samples::{Doubt, Environment};
+use samples::{Environment, ValidityWarning};
 
 use super::{Context, Rule};
 use crate::words::{count, list};
@@ -65,7 +65,7 @@ fn slow(environment: &Environment) -> Option<Sign> {
 
 /// Cells whose trials say that a machine at one end was emulated.
 fn doubted(context: &Context<'_>) -> Option<Sign> {
-    let says = |cell: &&CellSummary| cell.doubts.iter().any(|(doubt, _)| *doubt == Doubt::Emulated);
+    let says = |cell: &&CellSummary| cell.doubts.iter().any(|(doubt, _)| *doubt == ValidityWarning::Emulated);
     of_cells("an emulated machine at one end", context.findings.cells.iter().filter(says))
 }
 

@@ -1,12 +1,12 @@
 //! `fragmentation`: what is sent is larger than the path carries, so each packet goes in pieces.
 
 use findings::{CellSummary, Change, Evidence, Finding, LatencySummary, Remedy, Severity, StreamSummary};
-use samples::Sent;
+use samples::WorkloadSource;
 use workload::Transport;
 
 use super::{Context, Rule, ethtool::typed_at};
 use crate::{
-    measured::Measured,
+    observations::Observations,
     words::{count, percent, so_in},
 };
 
@@ -48,7 +48,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
 }
 
-fn pieces<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Pieces<'a>> {
+fn pieces<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<Pieces<'a>> {
     let promised = cell.devices.iter().map(|device| device.mtu).min();
     let carried = u64::from(cell.path_mtu.or(promised)?);
     let (packet, of) = match datagram(&measured.record.sent) {
@@ -60,10 +60,10 @@ fn pieces<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Pieces<'
 }
 
 /// The payload of each datagram; `None` where none are sent or their size is not known.
-fn datagram(sent: &Sent) -> Option<u64> {
+fn datagram(sent: &WorkloadSource) -> Option<u64> {
     match sent {
-        Sent::Load(load) => load.kind().datagram().map(|payload| payload.0),
-        Sent::Told(told) => {
+        WorkloadSource::Load(load) => load.kind().datagram().map(|payload| payload.0),
+        WorkloadSource::Told(told) => {
             told.message.filter(|_| told.transport == Some(Transport::Udp)).map(|size| size.0)
         }
     }

@@ -1,7 +1,7 @@
 //! `generator-limited`: a sending thread had no time left, so a faster path would not have shown.
 
 use findings::{Finding, Remedy};
-use samples::Doubt;
+use samples::ValidityWarning;
 
 use super::{
     Context, Rule,
@@ -18,7 +18,7 @@ const WORDS: Words = Words {
 
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let found = limited::look(context, &WORDS, |doubt| match doubt {
-        Doubt::GeneratorLimited { end, busy } => Some((end, *busy)),
+        ValidityWarning::GeneratorLimited { end, busy } => Some((end, *busy)),
         _ => None,
     });
     found.map(|finding| Finding { remedy: Some(remedy(&finding, context)), ..finding }).into_iter().collect()

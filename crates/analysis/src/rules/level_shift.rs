@@ -5,7 +5,7 @@ use units::Nanos;
 
 use super::{Context, Rule};
 use crate::{
-    measured::Measured,
+    observations::Observations,
     words::{count, value},
 };
 
@@ -32,7 +32,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     found.first().map(|worst| finding(worst, &found, context)).into_iter().collect()
 }
 
-fn jumpy<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Jumpy<'a>> {
+fn jumpy<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<Jumpy<'a>> {
     let widest = cell.shifts.iter().max_by(|one, other| size(one).total_cmp(&size(other)))?;
     let own = measured.points.values().find(|point| point.trial.index == widest.trial);
     Some(Jumpy { cell, widest, average: own.map(|point| point.value) })

@@ -1,7 +1,7 @@
 //! What the two rules about busy ends share: cells most of whose trials had one kind of doubt.
 
 use findings::{CellSummary, Change, Evidence, Finding, Severity};
-use samples::Doubt;
+use samples::ValidityWarning;
 use workload::{Mode, StreamSettings};
 
 use super::Context;
@@ -19,7 +19,7 @@ pub(crate) struct Words {
 pub(crate) fn look(
     context: &Context<'_>,
     words: &Words,
-    busy: fn(&Doubt) -> Option<(&str, f64)>,
+    busy: fn(&ValidityWarning) -> Option<(&str, f64)>,
 ) -> Option<Finding> {
     let mut doubted: Vec<(&CellSummary, &str, f64)> =
         context.findings.cells.iter().filter_map(|cell| mostly(cell, busy)).collect();
@@ -47,7 +47,10 @@ pub(crate) fn look(
     })
 }
 
-fn mostly(cell: &CellSummary, busy: fn(&Doubt) -> Option<(&str, f64)>) -> Option<(&CellSummary, &str, f64)> {
+fn mostly(
+    cell: &CellSummary,
+    busy: fn(&ValidityWarning) -> Option<(&str, f64)>,
+) -> Option<(&CellSummary, &str, f64)> {
     let often = cell.doubts.iter().filter(|(_, trials)| trials.saturating_mul(2) >= cell.value.trials);
     often.filter_map(|(doubt, _)| busy(doubt)).map(|(end, busy)| (cell, end, busy)).next()
 }

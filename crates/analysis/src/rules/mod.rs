@@ -8,6 +8,7 @@ pub(crate) mod buffer_limited;
 mod cpu_unexplained;
 mod cwnd_limited;
 mod direction_asymmetry;
+mod direction_pairs;
 mod emulated;
 pub(crate) mod ethtool;
 mod fragmentation;
@@ -15,7 +16,6 @@ mod generator_limited;
 mod imported;
 mod level_shift;
 mod limited;
-mod mirror;
 mod mtu_mismatch;
 mod noisy_host;
 mod offload_off;
@@ -24,11 +24,11 @@ mod qdisc_drops;
 mod queues;
 mod receiver_limited;
 pub(crate) mod retransmits;
+pub(crate) mod significance;
 mod single_queue_bound;
 pub(crate) mod slow_congestion_control;
 mod softirq_bound;
 mod step_dominates;
-pub(crate) mod sure;
 mod tail_latency;
 mod too_many_queues;
 mod too_noisy_to_say;
@@ -40,29 +40,29 @@ mod warm_up_too_short;
 
 use findings::{CellSummary, Comparison, Finding, Findings};
 
-use crate::{compare, measured::Measured, noise::Noise};
+use crate::{compare, noise::Noise, observations::Observations};
 
 /// What a rule may look at.
 pub(crate) struct Context<'a> {
     /// Cells, noise floors, ladders and effects; no claims yet.
     pub(crate) findings: &'a Findings,
     /// The trials behind the cells, in the same order.
-    pub(crate) measured: &'a [Measured<'a>],
+    pub(crate) measured: &'a [Observations<'a>],
 }
 
 impl<'a> Context<'a> {
     /// Every cell with its trials.
-    fn cells(&self) -> impl Iterator<Item = (&'a CellSummary, &'a Measured<'a>)> + use<'a> {
+    fn cells(&self) -> impl Iterator<Item = (&'a CellSummary, &'a Observations<'a>)> + use<'a> {
         self.findings.cells.iter().zip(self.measured)
     }
 
     /// The trials of a cell.
-    fn measured_of(&self, id: &str) -> Option<&'a Measured<'a>> {
+    fn measured_of(&self, id: &str) -> Option<&'a Observations<'a>> {
         self.measured.iter().find(|cell| cell.record.id == id)
     }
 
     /// One cell against another of the same workload or of one that measures the same.
-    fn compare(&self, this: &Measured<'_>, that: &Measured<'_>) -> Option<Comparison> {
+    fn compare(&self, this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
         compare::compare(this, that, Noise::of(self.measured).floor(&this.record.workload))
     }
 }

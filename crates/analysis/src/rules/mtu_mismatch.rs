@@ -4,7 +4,7 @@ use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity};
 
 use super::{Context, Rule};
 use crate::{
-    measured::Measured,
+    observations::Observations,
     words::{count, list},
 };
 
@@ -29,7 +29,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     found.first().map(|first| finding(first, &found)).into_iter().collect()
 }
 
-fn mismatch<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Mismatch<'a>> {
+fn mismatch<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<Mismatch<'a>> {
     let carried = cell.path_mtu?;
     let most = measured.trials().filter_map(|trial| trial.path_check.mtu).max();
     let least = cell.devices.iter().map(|device| device.mtu).min();

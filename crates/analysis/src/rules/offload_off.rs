@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use findings::{CellSummary, Change, Difference, Evidence, FactorEffect, Finding, Remedy, Severity};
 use workload::Metric;
 
-use super::{Context, Rule, ethtool, sure};
+use super::{Context, Rule, ethtool, significance};
 use crate::words::{list, ratio};
 
 pub(crate) const RULE: Rule = Rule { id: "offload-off", look };
@@ -97,7 +97,7 @@ fn caveats(worst: &Loss<'_>, looked: usize) -> Vec<String> {
     let software = "In the lab every device is software: an offload that is on moves work into fewer, larger \
                     packets. A network card that does the work itself can gain more or less.";
     // The one that is told was picked out of as many as were compared; where several agree, chance is no explanation.
-    let many = if worst.keeps < LITTLE { None } else { sure::of_many(looked) };
+    let many = if worst.keeps < LITTLE { None } else { significance::of_many(looked) };
     [software.to_owned()].into_iter().chain(many).collect()
 }
 

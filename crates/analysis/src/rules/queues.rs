@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use workload::StreamSettings;
 
 use findings::{CellSummary, OwnerUnit};
-use samples::Sent;
+use samples::WorkloadSource;
 
 use super::Context;
-use crate::measured::Measured;
+use crate::observations::Observations;
 
 /// A cell at a number of queues.
 #[derive(Clone, Copy)]
 pub(crate) struct Point<'a> {
     pub(crate) queues: u32,
     pub(crate) cell: &'a CellSummary,
-    pub(crate) measured: &'a Measured<'a>,
+    pub(crate) measured: &'a Observations<'a>,
 }
 
 impl Point<'_> {
@@ -97,7 +97,7 @@ pub(crate) fn busiest(cell: &CellSummary) -> Option<f64> {
 /// Parallel connections of a cell, where known.
 pub(crate) fn streams(point: &Point<'_>) -> Option<u32> {
     match &point.measured.record.sent {
-        Sent::Load(load) => StreamSettings::of(load).map(|load| load.streams),
-        Sent::Told(told) => told.streams,
+        WorkloadSource::Load(load) => StreamSettings::of(load).map(|load| load.streams),
+        WorkloadSource::Told(told) => told.streams,
     }
 }

@@ -1,7 +1,7 @@
 //! `receiver-limited`: a receiving thread had no time left, so a faster path would not have shown.
 
 use findings::{Finding, Remedy};
-use samples::Doubt;
+use samples::ValidityWarning;
 
 use super::{
     Context, Rule,
@@ -18,7 +18,7 @@ const WORDS: Words = Words {
 
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let found = limited::look(context, &WORDS, |doubt| match doubt {
-        Doubt::ReceiverLimited { end, busy } => Some((end, *busy)),
+        ValidityWarning::ReceiverLimited { end, busy } => Some((end, *busy)),
         _ => None,
     });
     found.map(|finding| Finding { remedy: Some(remedy(&finding, context)), ..finding }).into_iter().collect()

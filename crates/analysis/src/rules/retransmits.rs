@@ -7,7 +7,7 @@ use findings::{
 use super::{Context, Rule, slow_congestion_control::paces};
 use crate::{
     kind::stream::flows,
-    measured::Measured,
+    observations::Observations,
     words::{count, percent},
 };
 
@@ -98,7 +98,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     lossy.first().map(|worst| finding(worst, &lossy)).into_iter().collect()
 }
 
-fn lossy<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Lossy<'a>> {
+fn lossy<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<Lossy<'a>> {
     let tcp = StreamSummary::of(cell)?.tcp.filter(|tcp| tcp.retransmits >= FEWEST)?;
     let sent: f64 = measured.trials().flat_map(flows).map(|flow| flow.sender.bytes().0 as f64).sum();
     Some(Lossy { share: share_of(&tcp, &cell.sockets, sent)?, cell, tcp })

@@ -5,7 +5,7 @@ use findings::{Evidence, Finding, Remedy, Severity};
 use super::{
     Context, Rule,
     queues::{self, Point, Sweep},
-    sure::{self, LEAST_RATIO, Side},
+    significance::{self, LEAST_RATIO, Side},
 };
 use crate::words::{percent, ratio, value};
 
@@ -47,7 +47,7 @@ fn at_equal_settings(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding
         .filter_map(|(one, more)| Some((one, more, context.compare(more.measured, one.measured)?)))
         .collect();
     let gains = compared.iter().filter_map(|(one, more, change)| {
-        let weighed = sure::weigh(change, sure::swing([one.cell, more.cell]))?;
+        let weighed = significance::weigh(change, significance::swing([one.cell, more.cell]))?;
         (weighed.side == Side::Higher && change.ratio >= LEAST_RATIO)
             .then_some((*one, *more, change, weighed))
     });
@@ -62,7 +62,7 @@ fn at_equal_settings(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding
         },
     );
     finding.caveats.extend(weighed.caveat.map(str::to_owned));
-    finding.caveats.extend(sure::of_many(compared.len()));
+    finding.caveats.extend(significance::of_many(compared.len()));
     Some(finding)
 }
 

@@ -1,15 +1,15 @@
 //! `slow-congestion-control`: bbr paces what a fast path could carry at once.
 
 use findings::{CellSummary, Change, Evidence, FactorEffect, Finding, Remedy, Severity};
-use samples::Sent;
+use samples::WorkloadSource;
 use workload::Metric;
 
 use super::{
     Context, Rule,
-    sure::{self, Side},
+    significance::{self, Side},
 };
 use crate::{
-    measured::Measured,
+    observations::Observations,
     words::{ratio, so_in},
 };
 
@@ -21,7 +21,7 @@ pub(crate) fn paces(name: &str) -> bool {
 }
 
 /// A cell that paces, and what says that it costs.
-struct Paced<'a> {
+struct PacingCell<'a> {
     cell: &'a CellSummary,
     name: String,
     /// What another congestion control got, where that was measured.
@@ -30,13 +30,17 @@ struct Paced<'a> {
 
 /// One claim for all cells that pace.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let mut found: Vec<Paced<'_>> =
+    let mut found: Vec<PacingCell<'_>> =
         context.cells().filter_map(|(cell, measured)| paced(cell, measured, context)).collect();
     found.sort_by_key(|paced| std::cmp::Reverse(paced.against.map(|(_, sure)| sure)));
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
 }
 
-fn paced<'a>(cell: &'a CellSummary, measured: &Measured<'_>, context: &Context<'a>) -> Option<Paced<'a>> {
+fn paced<'a>(
+    cell: &'a CellSummary,
+    measured: &Observations<'_>,
+    context: &Context<'a>,
+) -> Option<PacingCell<'a>> {
     if cell.metric != Metric::Throughput {
         return None;
     }
@@ -44,27 +48,27 @@ fn paced<'a>(cell: &'a CellSummary, measured: &Measured<'_>, context: &Context<'
     let compared: Vec<&FactorEffect> =
         context.findings.effects.iter().filter(|effect| other_name(effect, cell)).collect();
     if compared.is_empty() {
-        return Some(Paced { cell, name, against: None });
+        return Some(PacingCell { cell, name, against: None });
     }
     let both = |effect: &FactorEffect| {
         let ids = [&effect.cell, &effect.reference_cell];
-        sure::swing(context.findings.cells.iter().filter(|cell| ids.contains(&&cell.id)))
+        significance::swing(context.findings.cells.iter().filter(|cell| ids.contains(&&cell.id)))
     };
     let slower = |effect: &&'a FactorEffect| {
         let own_is_lower = if effect.cell == cell.id { Side::Lower } else { Side::Higher };
-        let weighed = sure::weigh(&effect.change, both(effect))?;
+        let weighed = significance::weigh(&effect.change, both(effect))?;
         (weighed.side == own_is_lower).then_some((*effect, weighed.sure))
     };
     let against = compared.iter().filter_map(slower).max_by_key(|(_, sure)| *sure)?;
-    Some(Paced { cell, name, against: Some(against) })
+    Some(PacingCell { cell, name, against: Some(against) })
 }
 
-fn sender(cell: &CellSummary, measured: &Measured<'_>) -> Option<String> {
+fn sender(cell: &CellSummary, measured: &Observations<'_>) -> Option<String> {
     let socket =
         cell.sockets.iter().find(|end| end.end == "sender").and_then(|end| end.socket.congestion.clone());
     socket.or_else(|| match &measured.record.sent {
-        Sent::Told(told) => told.congestion.clone(),
-        Sent::Load(_) => None,
+        WorkloadSource::Told(told) => told.congestion.clone(),
+        WorkloadSource::Load(_) => None,
     })
 }
 
@@ -78,7 +82,7 @@ fn other_name(effect: &FactorEffect, cell: &CellSummary) -> bool {
     paces(own) && !paces(other)
 }
 
-fn finding(worst: &Paced<'_>, found: &[Paced<'_>]) -> Finding {
+fn finding(worst: &PacingCell<'_>, found: &[PacingCell<'_>]) -> Finding {
     let sure = worst.against.is_some_and(|(_, sure)| sure);
     let others = so_in(found.len());
     let cost = match worst.against {

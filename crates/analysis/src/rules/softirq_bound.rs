@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
-use samples::{CpuTimes, MachineCpu, OwnedCpu, Owner, OwnerSource, Trial};
+use samples::{AttributionSource, CpuOwner, CpuTimes, MachineCpu, OwnedCpu, Trial};
 use stats::describe;
 
 use super::{
     Context, Rule,
     ethtool::typed_at,
-    sure::{self, Above},
+    significance::{self, Above},
 };
 use crate::{
-    measured::Measured,
+    observations::Observations,
     probed,
     words::{list, percent, so_in},
 };
@@ -36,7 +36,7 @@ struct Hottest {
 }
 
 /// A cell that one CPU holds back.
-struct Bound<'a> {
+struct SaturatedCpu<'a> {
     cell: &'a CellSummary,
     cpus: Vec<u32>,
     softirq: Above,
@@ -47,7 +47,7 @@ struct Bound<'a> {
 
 /// One claim for all cells, the busiest CPU named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let mut found: Vec<Bound<'_>> =
+    let mut found: Vec<SaturatedCpu<'_>> =
         context.cells().filter_map(|(cell, measured)| bound(cell, measured)).collect();
     found.sort_by(|one, other| {
         other.softirq.sure.cmp(&one.softirq.sure).then(other.softirq.median.total_cmp(&one.softirq.median))
@@ -55,7 +55,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
 }
 
-fn bound<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Bound<'a>> {
+fn bound<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<SaturatedCpu<'a>> {
     if measured.record.placement == SHARED {
         return None;
     }
@@ -63,13 +63,13 @@ fn bound<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Bound<'a>
         probed::watched(measured).iter().filter_map(|(_, seen)| hottest_traced(seen.cpu.as_ref()?)).collect();
     let is_traced = !traced.is_empty();
     let trials = if is_traced { traced } else { measured.trials().filter_map(hottest).collect() };
-    let softirq = sure::above(&trials.iter().map(|trial| trial.softirq).collect::<Vec<_>>(), FULL)?;
+    let softirq = significance::above(&trials.iter().map(|trial| trial.softirq).collect::<Vec<_>>(), FULL)?;
     let idle = describe::median(&trials.iter().map(|trial| trial.idle).collect::<Vec<_>>())?;
     let mut cpus: Vec<u32> =
         trials.iter().filter(|trial| trial.softirq >= FULL).map(|trial| trial.cpu).collect();
     cpus.sort_unstable();
     cpus.dedup();
-    (idle >= IDLE).then_some(Bound { cell, cpus, softirq, idle, traced: is_traced })
+    (idle >= IDLE).then_some(SaturatedCpu { cell, cpus, softirq, idle, traced: is_traced })
 }
 
 fn hottest(trial: &Trial) -> Option<Hottest> {
@@ -83,7 +83,7 @@ fn hottest(trial: &Trial) -> Option<Hottest> {
 
 /// By the exact times of a probe, which knows no other work by its CPU: what is not busy at all idles elsewhere.
 fn hottest_traced(owned: &OwnedCpu) -> Option<Hottest> {
-    let is_softirq = |owner: Owner| matches!(owner, Owner::Softirq | Owner::Ksoftirqd);
+    let is_softirq = |owner: CpuOwner| matches!(owner, CpuOwner::Softirq | CpuOwner::Ksoftirqd);
     let mut by_cpu: BTreeMap<u32, u64> = BTreeMap::new();
     for share in owned.shares.iter().filter(|share| is_softirq(share.owner)) {
         *by_cpu.entry(share.cpu?).or_default() += share.time.0;
@@ -91,14 +91,14 @@ fn hottest_traced(owned: &OwnedCpu) -> Option<Hottest> {
     let (cpu, softirq) = by_cpu.into_iter().max_by_key(|(_, time)| *time)?;
     let elapsed = owned.elapsed.0.max(1) as f64;
     let idle = f64::from(owned.cpus) - (owned.busy.0 + owned.steal.0) as f64 / elapsed;
-    (owned.source == OwnerSource::Traced).then(|| Hottest {
+    (owned.source == AttributionSource::Traced).then(|| Hottest {
         cpu,
         softirq: (softirq as f64 / elapsed).min(1.0),
         idle: idle.max(0.0),
     })
 }
 
-fn finding(worst: &Bound<'_>, found: &[Bound<'_>]) -> Finding {
+fn finding(worst: &SaturatedCpu<'_>, found: &[SaturatedCpu<'_>]) -> Finding {
     let others = so_in(found.len());
     Finding {
         id: String::new(),
@@ -127,7 +127,7 @@ fn finding(worst: &Bound<'_>, found: &[Bound<'_>]) -> Finding {
     }
 }
 
-fn evidence(bound: &Bound<'_>) -> Evidence {
+fn evidence(bound: &SaturatedCpu<'_>) -> Evidence {
     let cpus: Vec<String> = bound.cpus.iter().map(|cpu| format!("CPU {cpu}")).collect();
     Evidence {
         what: format!("{} of {}", list(&cpus), bound.cell.id),
@@ -139,7 +139,7 @@ fn evidence(bound: &Bound<'_>) -> Evidence {
     }
 }
 
-fn remedy(worst: &Bound<'_>) -> Remedy {
+fn remedy(worst: &SaturatedCpu<'_>) -> Remedy {
     let last = worst.cell.devices.last().map_or("DEVICE", |device| device.device.as_str());
     Remedy::manual(
         "Spread the receiving: more queues where the device has them, else receive packet steering over the CPUs \

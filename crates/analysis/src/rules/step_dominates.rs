@@ -1,11 +1,13 @@
 //! `step-dominates`: one step of a message's way takes more than a third of the round trip.
 
-use findings::{CellSummary, Evidence, Finding, Leg, Remedy, Severity, StepKind, StepSummary, WaySummary};
+use findings::{
+    CellSummary, Evidence, Finding, LatencyBreakdown, Leg, Remedy, Severity, StepKind, StepSummary,
+};
 
 use super::{
     Context, Rule,
     ethtool::typed_at,
-    sure::{self, Above},
+    significance::{self, Above},
 };
 use crate::words::{count, percent, so_in};
 
@@ -14,16 +16,16 @@ pub(crate) const RULE: Rule = Rule { id: "step-dominates", look };
 /// From this share of the round trip on.
 const MUCH: f64 = 1.0 / 3.0;
 
-struct Dominated<'a> {
+struct DominantStep<'a> {
     cell: &'a CellSummary,
-    way: &'a WaySummary,
+    way: &'a LatencyBreakdown,
     step: &'a StepSummary,
     share: Above,
 }
 
 /// One claim for each step that dominates, the cell where it takes most named; wake-ups of either end are one.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let mut found: Vec<Dominated<'_>> = context.findings.cells.iter().flat_map(dominated).collect();
+    let mut found: Vec<DominantStep<'_>> = context.findings.cells.iter().flat_map(dominated).collect();
     found.sort_by(|one, other| other.share.median.total_cmp(&one.share.median));
     let mut told: Vec<&str> = Vec::new();
     let mut claims = Vec::new();
@@ -32,7 +34,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
             continue;
         }
         told.push(subject(worst.step));
-        let alike: Vec<&Dominated<'_>> =
+        let alike: Vec<&DominantStep<'_>> =
             found.iter().filter(|other| subject(other.step) == subject(worst.step)).collect();
         claims.push(finding(worst, &alike));
     }
@@ -44,17 +46,17 @@ fn subject(step: &StepSummary) -> &str {
     if step.kind == StepKind::Wakeup { "wake-up" } else { &step.what }
 }
 
-fn dominated(cell: &CellSummary) -> Vec<Dominated<'_>> {
+fn dominated(cell: &CellSummary) -> Vec<DominantStep<'_>> {
     let Some(way) = cell.way().filter(|way| way.steps.len() > 2) else { return Vec::new() };
     let found = way.steps.iter().filter_map(|step| {
-        let share = sure::above(&step.by_trial, MUCH)?;
-        Some(Dominated { cell, way, step, share })
+        let share = significance::above(&step.by_trial, MUCH)?;
+        Some(DominantStep { cell, way, step, share })
     });
     found.collect()
 }
 
-fn finding(worst: &Dominated<'_>, alike: &[&Dominated<'_>]) -> Finding {
-    let Dominated { cell, step, share, .. } = worst;
+fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Finding {
+    let DominantStep { cell, step, share, .. } = worst;
     let beside: Vec<String> = alike
         .iter()
         .filter(|other| other.cell.id == cell.id && other.step.begins.total_cmp(&step.begins).is_ne())
@@ -132,8 +134,8 @@ const fn meaning(step: &StepSummary) -> &'static str {
     }
 }
 
-fn evidence(dominated: &Dominated<'_>) -> Evidence {
-    let Dominated { cell, way, step, share } = dominated;
+fn evidence(dominated: &DominantStep<'_>) -> Evidence {
+    let DominantStep { cell, way, step, share } = dominated;
     Evidence {
         what: format!("{} in {}", step.what, cell.id),
         value: format!(

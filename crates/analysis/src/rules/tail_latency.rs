@@ -8,9 +8,9 @@ use workload::{LatencyHistogram, PingPongData, Quantity};
 
 use super::{
     Context, Rule,
-    sure::{self, Above},
+    significance::{self, Above},
 };
-use crate::{compare::CONFIDENCE, kind::ping_pong::ping_pong, measured::Measured, words::so_in};
+use crate::{compare::CONFIDENCE, kind::ping_pong::ping_pong, observations::Observations, words::so_in};
 
 pub(crate) const RULE: Rule = Rule { id: "tail-latency", look };
 
@@ -54,7 +54,11 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
 }
 
-fn recorded<'a>(cell: &'a CellSummary, measured: &Measured<'_>, context: &Context<'_>) -> Option<Tail<'a>> {
+fn recorded<'a>(
+    cell: &'a CellSummary,
+    measured: &Observations<'_>,
+    context: &Context<'_>,
+) -> Option<Tail<'a>> {
     let trials: Vec<&LatencyHistogram> = measured.trials().filter_map(times).collect();
     if trials.iter().map(|times| times.count()).sum::<u64>() < FEWEST {
         return None;
@@ -68,7 +72,7 @@ fn recorded<'a>(cell: &'a CellSummary, measured: &Measured<'_>, context: &Contex
         .filter_map(|trial| share(trial, TAIL).zip(share(trial, 0.5)))
         .map(|(t, m)| t / m)
         .collect();
-    let above: Option<Above> = sure::above(&far, FAR);
+    let above: Option<Above> = significance::above(&far, FAR);
     let against = growth(measured, context).filter(|_| times >= TELLING);
     (above.is_some() || against.is_some()).then(|| Tail {
         cell,
@@ -96,7 +100,7 @@ fn share(times: &LatencyHistogram, share: f64) -> Option<f64> {
 
 /// How much more the tail has grown than the median, from the blocks that have both; `None` where that is not
 /// established or the cell is the baseline.
-fn growth(measured: &Measured<'_>, context: &Context<'_>) -> Option<Growth> {
+fn growth(measured: &Observations<'_>, context: &Context<'_>) -> Option<Growth> {
     let record = measured.record;
     let baseline = context
         .measured

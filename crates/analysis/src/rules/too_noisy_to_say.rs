@@ -19,14 +19,14 @@ const MOST_TRIALS: f64 = 200.0;
 const MOST_TOLD: usize = 6;
 
 /// A comparison that was asked for.
-struct Asked<'a> {
+struct NoisyComparison<'a> {
     /// What against what.
     what: String,
     cell: &'a str,
     change: &'a Comparison,
 }
 
-impl Asked<'_> {
+impl NoisyComparison<'_> {
     /// How wide, as the ratio of its ends; `None` where the interval answers or is no matter of noise.
     fn width(&self) -> Option<f64> {
         let Interval { low, high, confidence } = self.change.ratio_interval?;
@@ -39,7 +39,7 @@ impl Asked<'_> {
 /// One claim for the run.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let asked = asked(context);
-    let mut wide: Vec<(f64, &Asked<'_>)> =
+    let mut wide: Vec<(f64, &NoisyComparison<'_>)> =
         asked.iter().filter_map(|asked| Some((asked.width()?, asked))).collect();
     wide.sort_by(|one, other| other.0.total_cmp(&one.0));
     let cut: Vec<(&CellSummary, f64)> =
@@ -52,26 +52,30 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 }
 
 /// Effects of factors and costs of layers; where there are neither, every cell against the baseline.
-fn asked<'a>(context: &Context<'a>) -> Vec<Asked<'a>> {
+fn asked<'a>(context: &Context<'a>) -> Vec<NoisyComparison<'a>> {
     let findings = context.findings;
-    let effects = findings.effects.iter().map(|effect| Asked {
+    let effects = findings.effects.iter().map(|effect| NoisyComparison {
         what: format!("{} against {}", effect.cell, effect.reference_cell),
         cell: &effect.cell,
         change: &effect.change,
     });
     let rungs = findings.ladders.iter().flat_map(|ladder| &ladder.rungs).filter_map(|rung| {
         let below = rung.below.as_deref().unwrap_or("the path below");
-        Some(Asked {
+        Some(NoisyComparison {
             what: format!("{} against {below}", rung.cell),
             cell: &rung.cell,
             change: rung.cost.as_ref()?,
         })
     });
-    let mut asked: Vec<Asked<'_>> = effects.chain(rungs).collect();
+    let mut asked: Vec<NoisyComparison<'_>> = effects.chain(rungs).collect();
     if asked.is_empty() {
         let against = findings.cells.iter().filter_map(|cell| {
             let change = cell.against_baseline.as_ref()?;
-            Some(Asked { what: format!("{} against the baseline", cell.id), cell: &cell.id, change })
+            Some(NoisyComparison {
+                what: format!("{} against the baseline", cell.id),
+                cell: &cell.id,
+                change,
+            })
         });
         asked.extend(against);
     }
@@ -88,7 +92,7 @@ fn cut_off<'a>(cell: &'a CellSummary, context: &Context<'_>) -> Option<(&'a Cell
 }
 
 fn finding(
-    wide: &[(f64, &Asked<'_>)],
+    wide: &[(f64, &NoisyComparison<'_>)],
     asked: usize,
     cut: &[(&CellSummary, f64)],
     context: &Context<'_>,
@@ -125,7 +129,7 @@ fn finding(
 }
 
 fn claim(
-    wide: &[(f64, &Asked<'_>)],
+    wide: &[(f64, &NoisyComparison<'_>)],
     asked: usize,
     cut: &[(&CellSummary, f64)],
     context: &Context<'_>,
@@ -149,7 +153,7 @@ fn claim(
     }
 }
 
-fn remedy(wide: &[(f64, &Asked<'_>)], context: &Context<'_>) -> Remedy {
+fn remedy(wide: &[(f64, &NoisyComparison<'_>)], context: &Context<'_>) -> Remedy {
     let trials = wide.first().and_then(|(width, asked)| {
         let cell = context.findings.cells.iter().find(|cell| cell.id == asked.cell)?;
         let times = (width.ln() / 2.0 / WANTED.ln_1p()).powi(2);

@@ -5,11 +5,11 @@ use workload::Quantity;
 
 use super::{
     Context, Rule,
-    sure::{self, Side, Weighed},
+    significance::{self, Side, WeighedDifference},
 };
 use crate::{
-    measured::Measured,
-    twins,
+    matched_pairs,
+    observations::Observations,
     words::{count, ratio, value},
 };
 
@@ -23,7 +23,7 @@ struct Pair<'a> {
     off: &'a CellSummary,
     on: &'a CellSummary,
     change: Comparison,
-    weighed: Option<Weighed>,
+    weighed: Option<WeighedDifference>,
     /// How many times as good it is with vhost.
     gain: f64,
 }
@@ -40,7 +40,7 @@ impl Pair<'_> {
 
 /// One claim for the run: what it costs where it costs most, and where it does not.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let found = twins::pairs(context.measured);
+    let found = matched_pairs::pairs(context.measured);
     let pairs: Vec<Pair<'_>> = found.iter().filter_map(|twins| pair(twins, context)).collect();
     let costly = pairs.iter().filter(|pair| pair.costs());
     let worst =
@@ -48,12 +48,12 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     worst.map(|worst| finding(worst, &pairs)).into_iter().collect()
 }
 
-fn pair<'a>(twins: &twins::Pair<'a>, context: &Context<'a>) -> Option<Pair<'a>> {
-    let summary = |cell: &Measured<'_>| context.findings.cells.iter().find(|it| it.id == cell.record.id);
+fn pair<'a>(twins: &matched_pairs::Pair<'a>, context: &Context<'a>) -> Option<Pair<'a>> {
+    let summary = |cell: &Observations<'_>| context.findings.cells.iter().find(|it| it.id == cell.record.id);
     let (off, on) = (summary(twins.without)?, summary(twins.with)?);
     let more_is_better = on.metric.more_is_better()?;
     let change = context.compare(twins.without, twins.with)?;
-    let weighed = sure::weigh(&change, sure::swing([on, off]));
+    let weighed = significance::weigh(&change, significance::swing([on, off]));
     let side = if change.ratio < 1.0 { Side::Lower } else { Side::Higher };
     let worse = (side == Side::Lower) == more_is_better;
     let apart = change.ratio.max(change.ratio.recip());
@@ -114,7 +114,7 @@ fn caveats(worst: &Pair<'_>, pairs: &[Pair<'_>]) -> Vec<String> {
     let named =
         "Whether vhost was on is read from the names of paths, workloads and levels, not from the machine.";
     let own = worst.weighed.and_then(|weighed| weighed.caveat).map(str::to_owned);
-    [named.to_owned()].into_iter().chain(own).chain(sure::of_many(pairs.len())).collect()
+    [named.to_owned()].into_iter().chain(own).chain(significance::of_many(pairs.len())).collect()
 }
 
 fn remedy() -> Remedy {

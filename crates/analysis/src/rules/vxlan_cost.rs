@@ -1,9 +1,9 @@
 //! `vxlan-cost`: what the VXLAN layer takes at the best settings measured, and how to make it less.
 
-use findings::{Comparison, Difference, Evidence, Finding, Ladder, Remedy, Rung, Severity};
+use findings::{Comparison, CostStep, Difference, Evidence, Finding, Ladder, Remedy, Severity};
 use workload::Metric;
 
-use super::{Context, Rule, ethtool, sure};
+use super::{Context, Rule, ethtool, significance};
 use crate::words::{list, ratio};
 
 pub(crate) const RULE: Rule = Rule { id: "vxlan-cost", look };
@@ -12,7 +12,7 @@ const LAYER: &str = "vxlan";
 /// A rung that adds the layer and whose cost is established.
 struct Cost<'a> {
     ladder: &'a Ladder,
-    rung: &'a Rung,
+    rung: &'a CostStep,
     cost: &'a Comparison,
     /// How many times worse it is than the rung below; above 1.
     worse: f64,
@@ -32,7 +32,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     workloads.into_iter().filter_map(|workload| finding(workload, &costs, context)).collect()
 }
 
-fn cost<'a>(ladder: &'a Ladder, rung: &'a Rung) -> Option<Cost<'a>> {
+fn cost<'a>(ladder: &'a Ladder, rung: &'a CostStep) -> Option<Cost<'a>> {
     let cost = rung.cost.as_ref().filter(|_| rung.adds.iter().any(|layer| layer == LAYER))?;
     let worse = match (ladder.metric, cost.verdict) {
         (Metric::Throughput, Difference::Lower) => cost.ratio.recip(),
@@ -71,7 +71,7 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
 fn caveats(own: &[&Cost<'_>]) -> Vec<String> {
     let layer = "The cost of a layer is the difference between two paths; whatever else differs between them \
                  (hosts, MTU, queues) is in it.";
-    [layer.to_owned()].into_iter().chain(sure::of_many(own.len())).collect()
+    [layer.to_owned()].into_iter().chain(significance::of_many(own.len())).collect()
 }
 
 fn evidence(cost: &Cost<'_>) -> Evidence {
@@ -85,7 +85,7 @@ fn evidence(cost: &Cost<'_>) -> Evidence {
 }
 
 /// Which devices are the underlay's is not known here; the tunnel's own show what they have.
-fn remedy(rung: &Rung, context: &Context<'_>) -> Remedy {
+fn remedy(rung: &CostStep, context: &Context<'_>) -> Remedy {
     let cell = context.findings.cells.iter().find(|cell| cell.id == rung.cell);
     let devices = cell.map(|cell| cell.devices.as_slice()).unwrap_or_default();
     let tunnels = devices.iter().filter(|device| device.kind == LAYER).map(|device| device.device.as_str());

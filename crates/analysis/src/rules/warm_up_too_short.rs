@@ -7,7 +7,7 @@ use workload::WorkloadSettings;
 
 use super::{Context, Rule};
 use crate::{
-    measured::Measured,
+    observations::Observations,
     series,
     words::{count, percent, so_in, value},
 };
@@ -49,7 +49,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
 }
 
-fn slow<'a>(cell: &'a CellSummary, measured: &Measured<'a>) -> Option<Slow<'a>> {
+fn slow<'a>(cell: &'a CellSummary, measured: &Observations<'a>) -> Option<Slow<'a>> {
     let trials: Vec<Option<Late>> = measured
         .trials()
         .map(|trial| {

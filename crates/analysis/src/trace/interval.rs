@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use samples::{CallTimes, Observed, Overflow, OwnedCpu, Owner, OwnerShare, SyscallCount};
+use samples::{CallTimes, CpuOwner, Overflow, OwnedCpu, OwnerShare, ProbeResults, SyscallCount};
 use units::{Bytes, Nanos};
 
 use crate::syscalls;
 
 /// What `now` saw that `before` had not; both count from the same start.
 #[must_use]
-pub fn observed_since(now: &Observed, before: &Observed) -> Observed {
-    Observed {
+pub fn observed_since(now: &ProbeResults, before: &ProbeResults) -> ProbeResults {
+    ProbeResults {
         elapsed: less(now.elapsed, before.elapsed),
         cpu: now.cpu.as_ref().map(|now| before.cpu.as_ref().map_or_else(|| now.clone(), |it| cpu(now, it))),
         syscalls: calls(&now.syscalls, &before.syscalls),
@@ -84,7 +84,7 @@ fn overflowed(now: &[Overflow], before: &[Overflow]) -> Vec<Overflow> {
     now.iter().map(passed).filter(|it| it.events > 0).collect()
 }
 
-type ShareKey<'a> = (Owner, Option<&'a str>, Option<&'a str>, Option<u32>);
+type ShareKey<'a> = (CpuOwner, Option<&'a str>, Option<&'a str>, Option<u32>);
 
 fn share_key(share: &OwnerShare) -> ShareKey<'_> {
     (share.owner, share.process.as_deref(), share.thread.as_deref(), share.cpu)

@@ -2,12 +2,12 @@
 
 use findings::TracedCall;
 use samples::{
-    CallTimes, Environment, Observed, Overflow, OwnedCpu, Owner, OwnerShare, OwnerSource, ProbeKind,
-    SyscallCount, TRACE_SCHEMA, TargetKind, Trace, TraceEnd, TraceTarget, UnixMillis,
+    AttributionSource, CallTimes, CpuOwner, Environment, Overflow, OwnedCpu, OwnerShare, ProbeKind,
+    ProbeResults, SyscallCount, TRACE_SCHEMA, TargetKind, Trace, TraceEnd, TraceTarget, UnixMillis,
 };
 use units::{Bytes, Nanos};
 
-use super::{CallsBy, observed_since, trace, trace_contrast};
+use super::{CallGrouping, observed_since, trace, trace_contrast};
 
 fn count(tid: u32, thread: &str, call: &str, calls: u64, (running, waiting): (u64, u64)) -> SyscallCount {
     SyscallCount {
@@ -25,20 +25,20 @@ fn count(tid: u32, thread: &str, call: &str, calls: u64, (running, waiting): (u6
     }
 }
 
-fn share(owner: Owner, millis: u64) -> OwnerShare {
+fn share(owner: CpuOwner, millis: u64) -> OwnerShare {
     OwnerShare { owner, process: None, thread: None, cpu: None, time: Nanos::from_millis(millis) }
 }
 
 fn made(seconds: u64, syscalls: Vec<SyscallCount>) -> Trace {
     let elapsed = Nanos::from_secs(seconds);
     let cpu = OwnedCpu {
-        source: OwnerSource::Traced,
+        source: AttributionSource::Traced,
         because: None,
         elapsed,
         cpus: 2,
         busy: Nanos::from_millis(1000 * seconds),
         steal: Nanos(0),
-        shares: vec![share(Owner::Softirq, 300 * seconds), share(Owner::Client, 600 * seconds)],
+        shares: vec![share(CpuOwner::Softirq, 300 * seconds), share(CpuOwner::Client, 600 * seconds)],
     };
     Trace {
         schema: TRACE_SCHEMA,
@@ -49,7 +49,7 @@ fn made(seconds: u64, syscalls: Vec<SyscallCount>) -> Trace {
         environment: Environment { cpus: 2, ..Environment::default() },
         probes: vec![ProbeKind::Syscalls],
         missing: Vec::new(),
-        observed: Observed { elapsed, cpu: Some(cpu), syscalls, ..Observed::default() },
+        observed: ProbeResults { elapsed, cpu: Some(cpu), syscalls, ..ProbeResults::default() },
         devices: Vec::new(),
         softnet: None,
     }
@@ -76,13 +76,13 @@ fn said(call: &TracedCall) -> (&str, u64, f64, Option<u64>) {
 
 #[test]
 fn calls_are_added_up_by_whom_they_are_told_apart_by() {
-    let summary = trace(&sample(2), CallsBy::Process);
+    let summary = trace(&sample(2), CallGrouping::Process);
     let all: Vec<_> = summary.calls.iter().map(said).collect();
     assert_eq!(all, [("recvfrom", 4000, 2000.0, Some(833)), ("sendto", 1000, 500.0, Some(167))]);
     let first = &summary.calls[0];
     assert_eq!((first.threads, first.per_call, first.p99_below), (2, Some(Nanos(2500)), Some(Nanos(8))));
     assert_eq!(first.count.waiting, Some(Nanos(8_000_000)));
-    let by_thread = trace(&sample(2), CallsBy::Thread).calls;
+    let by_thread = trace(&sample(2), CallGrouping::Thread).calls;
     assert_eq!(by_thread.len(), 3, "threads of one name are told apart by their numbers");
     let threads: Vec<_> =
         summary.threads.iter().map(|thread| (thread.count.tid, thread.count.calls)).collect();
@@ -92,12 +92,12 @@ fn calls_are_added_up_by_whom_they_are_told_apart_by() {
 
 #[test]
 fn what_owners_had_stands_beside_what_the_kernel_counted_as_busy() {
-    let cpu = trace(&sample(2), CallsBy::Call).cpu.expect("it was watched");
+    let cpu = trace(&sample(2), CallGrouping::Call).cpu.expect("it was watched");
     assert!((cpu.explained - 0.9).abs() < 1e-9 && cpu.busy == Some(1.0), "{cpu:?}");
-    assert_eq!(cpu.shares[0].owner, Owner::Client);
+    assert_eq!(cpu.shares[0].owner, CpuOwner::Client);
     let mut short = made(1, Vec::new());
     short.observed.cpu.as_mut().expect("it was watched").elapsed = Nanos::from_millis(20);
-    assert_eq!(trace(&short, CallsBy::Call).cpu.and_then(|cpu| cpu.busy), None, "two ticks say nothing");
+    assert_eq!(trace(&short, CallGrouping::Call).cpu.and_then(|cpu| cpu.busy), None, "two ticks say nothing");
 }
 
 #[test]
@@ -132,9 +132,9 @@ fn an_interval_holds_what_passed_in_it_and_nothing_else() {
 
 #[test]
 fn what_found_no_room_before_is_not_told_of_a_later_interval() {
-    let lost = |events| Observed {
+    let lost = |events| ProbeResults {
         overflowed: vec![Overflow { probe: ProbeKind::Syscalls, events }],
-        ..Observed::default()
+        ..ProbeResults::default()
     };
     assert_eq!(observed_since(&lost(7), &lost(5)).overflowed, lost(2).overflowed);
     assert_eq!(observed_since(&lost(7), &lost(7)).overflowed, []);
@@ -142,7 +142,7 @@ fn what_found_no_room_before_is_not_told_of_a_later_interval() {
 
 #[test]
 fn threads_that_were_folded_into_one_since_the_reading_before_lose_what_each_of_them_had() {
-    let observed = |syscalls| Observed { syscalls, ..Observed::default() };
+    let observed = |syscalls| ProbeResults { syscalls, ..ProbeResults::default() };
     let before = observed(vec![
         count(11, "pool", "read", 100, (10, 0)),
         count(12, "pool", "read", 50, (5, 0)),
@@ -156,6 +156,6 @@ fn threads_that_were_folded_into_one_since_the_reading_before_lose_what_each_of_
 #[test]
 fn a_trace_without_calls_or_time_has_no_rows_and_no_rates() {
     let unfinished = count(1, "x", "exit_group", 0, (5, 5));
-    let summary = trace(&made(0, vec![unfinished]), CallsBy::Thread);
+    let summary = trace(&made(0, vec![unfinished]), CallGrouping::Thread);
     assert!(summary.calls.is_empty() && summary.threads.is_empty() && summary.all.is_none());
 }

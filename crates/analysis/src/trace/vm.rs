@@ -8,11 +8,11 @@ use findings::{VM_SCHEMA, VmRoleCpu, VmSummary};
 use samples::{Trace, VmFacts, VmRole, VmThread};
 use units::Nanos;
 
-use super::{CallsBy, trace};
+use super::{CallGrouping, trace};
 
 /// Says what a virtual machine says, with what was traced of it meanwhile.
 #[must_use]
-pub fn vm(vm: &VmFacts, seen: &Trace, by: CallsBy) -> VmSummary {
+pub fn vm(vm: &VmFacts, seen: &Trace, by: CallGrouping) -> VmSummary {
     let elapsed = seen.observed.elapsed;
     let mut summary = VmSummary {
         schema: VM_SCHEMA,

@@ -5,7 +5,7 @@ use comfy_table::{Table, presets};
 use store::{Baseline, Store};
 
 use super::{report, runs};
-use crate::{exit::Exit, failure::Misuse, kept, say, shared::Shared};
+use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, store_path};
 
 /// What to do with baselines.
 #[derive(Debug, Subcommand)]
@@ -33,18 +33,18 @@ pub(crate) enum BaselineCommand {
 }
 
 /// Does it.
-pub(crate) fn run(command: &BaselineCommand, shared: &Shared) -> anyhow::Result<Exit> {
-    let mut store = kept::open(shared.db.as_deref())?;
+pub(crate) fn run(command: &BaselineCommand, shared: &GlobalFlags) -> anyhow::Result<Exit> {
+    let mut store = store_path::open(shared.db.as_deref())?;
     match command {
         BaselineCommand::Set { name, run } => set(&mut store, name, run)?,
         BaselineCommand::List => list(&store)?,
         BaselineCommand::Show { name } => {
             let record = store.load(&store.baseline(name)?)?;
-            say::text(report::for_terminal(&analysis::analyse(&record), &record)?)?;
+            output::text(report::for_terminal(&analysis::analyse(&record), &record)?)?;
         }
         BaselineCommand::Remove { name } => {
             let run = store.remove_baseline(name)?;
-            say::line(format_args!("{name} is no baseline any more; run {run} is kept"))?;
+            output::line(format_args!("{name} is no baseline any more; run {run} is kept"))?;
         }
     }
     Ok(Exit::Success)
@@ -61,8 +61,8 @@ fn set(store: &mut Store, name: &str, run: &str) -> anyhow::Result<()> {
         return Err(Misuse::new(message).hint(hint).into());
     }
     match store.set_baseline(name, &run)? {
-        Some(before) if before != run => say::line(format_args!("{name} is {run} now, and was {before}"))?,
-        _ => say::line(format_args!("{name} is {run}"))?,
+        Some(before) if before != run => output::line(format_args!("{name} is {run} now, and was {before}"))?,
+        _ => output::line(format_args!("{name} is {run}"))?,
     }
     Ok(())
 }
@@ -70,7 +70,7 @@ fn set(store: &mut Store, name: &str, run: &str) -> anyhow::Result<()> {
 fn list(store: &Store) -> anyhow::Result<()> {
     let baselines = store.baselines()?;
     if baselines.is_empty() {
-        return Ok(say::line("no baselines are set; `plumb baseline set NAME RUN` gives a run a name")?);
+        return Ok(output::line("no baselines are set; `plumb baseline set NAME RUN` gives a run a name")?);
     }
     let runs = store.runs()?;
     let row = |Baseline { name, run }: &Baseline| {
@@ -83,7 +83,7 @@ fn list(store: &Store) -> anyhow::Result<()> {
     table.load_style(presets::NOTHING);
     table.set_header(["BASELINE", "RUN", "BEGUN (UTC)", "TITLE"]);
     table.add_rows(baselines.iter().map(row));
-    Ok(say::line(table)?)
+    Ok(output::line(table)?)
 }
 
 /// What a run is called by being the newest.

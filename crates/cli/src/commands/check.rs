@@ -5,8 +5,8 @@ use clap::Args;
 use findings::GateOutcome;
 use units::Share;
 
-use super::compare::{History, Shown};
-use crate::{exit::Exit, failure::NotChecked, held::Held, shared::Shared};
+use super::compare::{History, Rendering};
+use crate::{exit::Exit, failure::CheckFailure, global_flags::GlobalFlags, run_reference::References};
 
 /// Flags of `plumb check`.
 #[derive(Debug, Args)]
@@ -23,21 +23,21 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     history: History,
     #[command(flatten)]
-    shown: Shown,
+    shown: Rendering,
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 no cell lost more, and that is established; 1 a cell did, and that is established; \
 2 neither can be told; 64 what was asked makes no sense; 65 it could not be checked, such as a run that cannot be read.";
 
 /// Checks it.
-pub(crate) fn run(args: &CheckArgs, shared: &Shared) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     // A failure must not look like a loss, nor like one that cannot be told.
-    checked(args, shared).context(NotChecked)
+    checked(args, shared).context(CheckFailure)
 }
 
-fn checked(args: &CheckArgs, shared: &Shared) -> anyhow::Result<Exit> {
+fn checked(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let show = args.shown.resolved()?;
-    let mut held = Held::new(shared);
+    let mut held = References::new(shared);
     let (baseline, run) = (held.baseline(&args.against)?, held.load(&args.run)?);
     let contrast = args.history.contrast(&held, &baseline, &run)?;
     let gate = analysis::gate(&contrast, args.max_loss.0);

@@ -6,7 +6,7 @@ mod request;
 mod secret;
 
 use ::workload::{Measurement, StreamData, WorkloadSettings};
-use findings::Solo;
+use findings::SingleMeasurement;
 use server::iperf3::{self, ClientSpec, Credentials, Options, Report, ServerOutput};
 use traffic::Stop;
 
@@ -14,7 +14,7 @@ pub(crate) use flags::{ClientArgs, PORT};
 
 use crate::{
     exit::Exit,
-    host, interrupt, pin, say,
+    host, interrupt, output, pin,
     trial::{self, Trial},
     watch::{Lines, Watch},
 };
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ClientArgs) -> anyhow::Result<Exit> {
         Err(_) if stop.is_asked() => given_up(args, &watch),
         Err(error) => {
             if args.output.json {
-                say::line(document::failed(&error.to_string())?)?;
+                output::line(document::failed(&error.to_string())?)?;
             }
             Err(error.into())
         }
@@ -99,19 +99,19 @@ fn finish(
     let solo = trial.end(&measurement, (watch.cpu(), threads), interrupted);
     if args.output.json {
         let error = interrupted.then_some(document::INTERRUPTED);
-        say::line(document::of(spec, report, args.output.interval, error, &solo)?)?;
+        output::line(document::of(spec, report, args.output.interval, error, &solo)?)?;
     } else {
         print(args, report, &solo, watch)?;
     }
     Ok(if interrupted { Exit::Interrupted } else { Exit::Success })
 }
 
-fn print(args: &ClientArgs, report: &Report, solo: &Solo, watch: &Watch) -> anyhow::Result<()> {
+fn print(args: &ClientArgs, report: &Report, solo: &SingleMeasurement, watch: &Watch) -> anyhow::Result<()> {
     watch.summarise(&trial::summary(solo))?;
     match report.server_output.as_ref().filter(|_| args.output.get_server_output) {
         Some(ServerOutput::Text(text)) => {
             watch.print("\nServer output:")?;
-            watch.print(&say::harmless(text))?;
+            watch.print(&output::harmless(text))?;
         }
         Some(ServerOutput::Json(json)) => {
             watch.print("\nServer output:")?;
@@ -126,7 +126,7 @@ fn print(args: &ClientArgs, report: &Report, solo: &Solo, watch: &Watch) -> anyh
 fn given_up(args: &ClientArgs, watch: &Watch) -> anyhow::Result<Exit> {
     let totals = watch.totals();
     if args.output.json {
-        say::line(document::given_up(&totals)?)?;
+        output::line(document::given_up(&totals)?)?;
         return Ok(Exit::Interrupted);
     }
     watch.given_up(&totals)?;

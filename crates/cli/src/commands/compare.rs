@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use ::report::{Format, Options};
 use clap::{Args, ValueEnum};
-use findings::{Contrast, Gate};
+use findings::{Gate, RunComparison};
 use samples::RunRecord;
 
-use crate::{exit::Exit, held::Held, output, say, shared::Shared};
+use crate::{destination, exit::Exit, global_flags::GlobalFlags, output, run_reference::References};
 
 /// Flags of `plumb compare`.
 #[derive(Debug, Args)]
@@ -19,7 +19,7 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     history: History,
     #[command(flatten)]
-    shown: Shown,
+    shown: Rendering,
 }
 
 /// Where the noise between runs is learned.
@@ -32,10 +32,10 @@ pub(super) struct History {
 
 /// How a contrast is written, and where.
 #[derive(Debug, Args)]
-pub(super) struct Shown {
+pub(super) struct Rendering {
     /// How it is written
     #[arg(long, short, value_enum)]
-    format: Option<ContrastFormat>,
+    format: Option<ComparisonFormat>,
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -46,7 +46,7 @@ pub(super) struct Shown {
 
 /// Formats by the name that is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ContrastFormat {
+enum ComparisonFormat {
     /// For reading here
     Terminal,
     /// GitHub-flavoured, with every interval
@@ -58,9 +58,9 @@ enum ContrastFormat {
 }
 
 /// Compares them.
-pub(crate) fn run(args: &CompareArgs, shared: &Shared) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &CompareArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let show = args.shown.resolved()?;
-    let mut held = Held::new(shared);
+    let mut held = References::new(shared);
     let (a, b) = (held.load(&args.a)?, held.load(&args.b)?);
     show.write(&args.history.contrast(&held, &a, &b)?, None)?;
     Ok(Exit::Success)
@@ -68,19 +68,24 @@ pub(crate) fn run(args: &CompareArgs, shared: &Shared) -> anyhow::Result<Exit> {
 
 impl History {
     /// B against A, beside what further runs show.
-    pub(super) fn contrast(&self, held: &Held<'_>, a: &RunRecord, b: &RunRecord) -> anyhow::Result<Contrast> {
+    pub(super) fn contrast(
+        &self,
+        held: &References<'_>,
+        a: &RunRecord,
+        b: &RunRecord,
+    ) -> anyhow::Result<RunComparison> {
         let others = if self.no_history { Vec::new() } else { held.others(a, b)? };
-        Ok(analysis::contrast(a, b, &others))
+        Ok(analysis::comparison(a, b, &others))
     }
 }
 
-impl Shown {
+impl Rendering {
     /// Format and place; a mistake in them is told before any work.
     pub(super) fn resolved(&self) -> anyhow::Result<Show> {
-        let named = self.format.map(ContrastFormat::format).or(self.json.then_some(Format::Json));
+        let named = self.format.map(ComparisonFormat::format).or(self.json.then_some(Format::Json));
         let format = match (named, &self.output) {
             (Some(format), _) => format,
-            (None, Some(path)) => output::format_of(path)?,
+            (None, Some(path)) => destination::format_of(path)?,
             (None, None) => Format::Terminal,
         };
         Ok(Show { format, path: self.output.clone() })
@@ -95,16 +100,16 @@ pub(super) struct Show {
 
 impl Show {
     /// Writes a contrast there.
-    pub(super) fn write(&self, contrast: &Contrast, gate: Option<&Gate>) -> anyhow::Result<()> {
+    pub(super) fn write(&self, contrast: &RunComparison, gate: Option<&Gate>) -> anyhow::Result<()> {
         let text = |options: &Options| ::report::render_contrast(contrast, gate, self.format, options);
-        let Some(path) = &self.path else { return Ok(say::text(text(&output::here()))?) };
-        output::write(path, &text(&output::in_a_file()))?;
-        say::aside(format_args!("report written to {}", path.display()));
+        let Some(path) = &self.path else { return Ok(output::text(text(&destination::here()))?) };
+        destination::write(path, &text(&destination::in_a_file()))?;
+        output::aside(format_args!("report written to {}", path.display()));
         Ok(())
     }
 }
 
-impl ContrastFormat {
+impl ComparisonFormat {
     const fn format(self) -> Format {
         match self {
             Self::Terminal => Format::Terminal,

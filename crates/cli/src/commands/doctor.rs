@@ -12,7 +12,7 @@ use machine::Rights;
 use scenario::{Plan, PlanOptions, Scenario, builtin};
 use serde::Serialize;
 
-use crate::{commands::TOOL, exit::Exit, say};
+use crate::{commands::TOOL, exit::Exit, output};
 use check::{Check, Group, Status};
 use verdict::Verdict;
 
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
     } else {
         table::render(&document, table::width())
     };
-    say::text(text)?;
+    output::text(text)?;
     Ok(if able { Exit::Success } else { Exit::Unable })
 }
 

@@ -1,6 +1,6 @@
 //! `plumb import`: other tools' logs become a run, whole or not at all.
 
-mod told;
+mod summary;
 
 use std::{
     collections::BTreeSet,
@@ -15,9 +15,9 @@ use clap::Args;
 use jiff::Timestamp;
 use samples::{RunHeader, RunId, RunRecord, UnixMillis};
 
-use self::told::Told;
+use self::summary::Summary;
 use super::TOOL;
-use crate::{exit::Exit, failure::Misuse, kept, say, shared::Shared};
+use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, store_path};
 
 /// Columns that are named where one is not among them.
 const NAMED: usize = 40;
@@ -55,8 +55,8 @@ pub(crate) struct ImportArgs {
 }
 
 /// Imports them.
-pub(crate) fn run(args: &ImportArgs, shared: &Shared) -> anyhow::Result<Exit> {
-    let mut store = kept::open(shared.db.as_deref())?;
+pub(crate) fn run(args: &ImportArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
+    let mut store = store_path::open(shared.db.as_deref())?;
     let meta = Meta {
         name: name(&args.name)?,
         title: args.title.clone(),
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &ImportArgs, shared: &Shared) -> anyhow::Result<Exit> {
         ..meta(RunId(format!("{}-{}", args.name, Timestamp::now().strftime("%Y%m%d-%H%M%S"))))
     };
     let options = Options { factors: args.factor.clone(), metrics: args.metric.clone() };
-    let mut told = Told::new(args.quiet);
+    let mut told = Summary::new(args.quiet);
     let mut assembler = Assembler::new(meta);
     let wanted = assembler.header().id;
     let mut header = None;
@@ -129,7 +129,9 @@ fn known(options: &Options, columns: &BTreeSet<String>) -> anyhow::Result<()> {
     } else {
         format!("the columns are: {}; nothing was imported", shown.join(", "))
     };
-    Err(Misuse::new(format!("no table has a column `{first}`")).hint(say::harmless(&hint).to_string()).into())
+    Err(Misuse::new(format!("no table has a column `{first}`"))
+        .hint(output::harmless(&hint).to_string())
+        .into())
 }
 
 /// Reads one file; what is complete goes to `keep`. Returns the headings of its tables' columns.

@@ -2,7 +2,7 @@
 
 use std::{env, io, path::PathBuf, process::Command};
 
-use ::lab::{Registry, Standing, Stop};
+use ::lab::{PersistentLab, Registry, Stop};
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
 use comfy_table::{Table, presets};
@@ -11,7 +11,7 @@ use machine::{Holder, Rights};
 use crate::{
     exit::Exit,
     failure::{self, Misuse, NoRights},
-    interrupt, say, source,
+    interrupt, output, source,
 };
 
 /// The line with which a holder says that its lab stands.
@@ -111,7 +111,7 @@ fn keep(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
     let kept = try_keep(registry, args);
     if let Err(error) = &kept {
         // The command that started this one reads a line of standard output only.
-        say::line(failure::causes(error))?;
+        output::line(failure::causes(error))?;
     }
     kept
 }
@@ -124,7 +124,7 @@ fn try_keep(registry: &Registry, args: &UpArgs) -> anyhow::Result<()> {
     interrupt::asks(&stop.flag())?;
     registry.keep(&name, &scenario, &stop, |_| {
         // A starter that is gone does not take the lab with it.
-        let _ = say::line(READY);
+        let _ = output::line(READY);
     })?;
     Ok(())
 }
@@ -141,24 +141,24 @@ fn name_of(args: &UpArgs) -> anyhow::Result<String> {
     Ok(name)
 }
 
-fn show(lab: &Standing) -> io::Result<()> {
-    let Standing { name, scenario, holder, .. } = lab;
-    say::line(format_args!("lab {name} stands (scenario {scenario}, held by process {})", holder.pid))?;
+fn show(lab: &PersistentLab) -> io::Result<()> {
+    let PersistentLab { name, scenario, holder, .. } = lab;
+    output::line(format_args!("lab {name} stands (scenario {scenario}, held by process {})", holder.pid))?;
     for host in &lab.hosts {
-        say::line(format_args!("  {:<12} {}", host.name, host.addresses.join(", ")))?;
+        output::line(format_args!("  {:<12} {}", host.name, host.addresses.join(", ")))?;
     }
     for missing in &lab.missing {
-        say::line(format_args!("  missing: {missing}"))?;
+        output::line(format_args!("  missing: {missing}"))?;
     }
     let Some(host) = lab.hosts.first() else { return Ok(()) };
     let (enter, leave) = (format!("plumb lab shell {}", host.name), format!("plumb lab down {name}"));
-    say::line(format_args!("go in with `{enter}`, take it down with `{leave}`"))
+    output::line(format_args!("go in with `{enter}`, take it down with `{leave}`"))
 }
 
 fn list(registry: &Registry) -> anyhow::Result<()> {
     let labs = registry.list()?;
     if labs.is_empty() {
-        return Ok(say::line("no lab stands; `plumb lab up SCENARIO` raises one")?);
+        return Ok(output::line("no lab stands; `plumb lab up SCENARIO` raises one")?);
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -172,7 +172,7 @@ fn list(registry: &Registry) -> anyhow::Result<()> {
         };
         table.add_row([lab.name.clone(), lab.scenario.clone(), hosts.join(" "), holder]);
     }
-    Ok(say::line(table)?)
+    Ok(output::line(table)?)
 }
 
 /// Comes back only with an error: this process becomes the command.
@@ -205,7 +205,7 @@ fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<()> 
     };
     for lab in labs {
         registry.down(&lab).with_context(|| format!("cannot take lab {} down", lab.name))?;
-        say::line(format_args!("lab {} is down", lab.name))?;
+        output::line(format_args!("lab {} is down", lab.name))?;
     }
     Ok(())
 }
@@ -214,10 +214,10 @@ fn gc(registry: &Registry) -> anyhow::Result<()> {
     let swept = registry.sweep()?;
     for lab in &swept {
         let (name, pid) = (&lab.name, lab.holder.pid);
-        say::line(format_args!("swept away lab {name}: its holder (process {pid}) is gone"))?;
+        output::line(format_args!("swept away lab {name}: its holder (process {pid}) is gone"))?;
     }
     if swept.is_empty() {
-        say::line("nothing to sweep away")?;
+        output::line("nothing to sweep away")?;
     }
     Ok(())
 }

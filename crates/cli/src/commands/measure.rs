@@ -3,7 +3,7 @@
 
 mod flags;
 mod merged;
-mod named;
+mod selection;
 mod taps;
 
 use std::sync::{
@@ -11,8 +11,8 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use ::report::{Options, SoloFormat};
-use analysis::CallsBy;
+use ::report::{Options, SingleFormat};
+use analysis::CallGrouping;
 use findings::VmSummary;
 use probe::VmReading;
 use samples::TraceEnd;
@@ -21,18 +21,18 @@ pub(crate) use flags::MeasureArgs;
 
 use self::taps::Taps;
 use super::trace;
-use crate::{exit::Exit, interrupt, output, say};
+use crate::{destination, exit::Exit, interrupt, output};
 
 /// Looks, and prints.
 pub(crate) fn run(args: &MeasureArgs) -> anyhow::Result<Exit> {
     let file = args
         .output
         .as_ref()
-        .map(|path| Ok::<_, anyhow::Error>((path, output::page_format_of(path)?)))
+        .map(|path| Ok::<_, anyhow::Error>((path, destination::page_format_of(path)?)))
         .transpose()?;
     let stop = Arc::new(AtomicBool::new(false));
     interrupt::asks(&stop)?;
-    let named::Named { qemu, monitor } = named::find(&args.qemu)?;
+    let selection::SelectedMachine { qemu, monitor } = selection::find(&args.qemu)?;
     let before = VmReading::of(&qemu).map_err(trace::target::misuse)?;
     let taps = Taps::of(qemu.pid, &before);
     let trace = trace::of_qemu(qemu.clone(), &args.qemu, args.length, &stop)?;
@@ -43,21 +43,21 @@ pub(crate) fn run(args: &MeasureArgs) -> anyhow::Result<Exit> {
     if let Some(said) = &monitor {
         merged::put_in(said, &mut facts);
     }
-    let summary = analysis::vm(&facts, &trace, CallsBy::Thread);
+    let summary = analysis::vm(&facts, &trace, CallGrouping::Thread);
     let top = usize::from(args.top);
     if let Some((path, format)) = file {
-        output::write(path, &text(&summary, top, format, &output::in_a_file()))?;
-        say::aside(format_args!("written to {}", path.display()));
+        destination::write(path, &text(&summary, top, format, &destination::in_a_file()))?;
+        output::aside(format_args!("written to {}", path.display()));
     }
-    let here = if args.json { SoloFormat::Json } else { SoloFormat::Terminal };
-    say::text(text(&summary, top, here, &output::here()))?;
+    let here = if args.json { SingleFormat::Json } else { SingleFormat::Terminal };
+    output::text(text(&summary, top, here, &destination::here()))?;
     if ended {
-        say::aside(format_args!("error: the virtual machine ended meanwhile"));
+        output::aside(format_args!("error: the virtual machine ended meanwhile"));
         return Ok(Exit::Failure);
     }
     Ok(if stop.load(Ordering::Relaxed) { Exit::Interrupted } else { Exit::Success })
 }
 
-fn text(summary: &VmSummary, top: usize, format: SoloFormat, options: &Options) -> String {
+fn text(summary: &VmSummary, top: usize, format: SingleFormat, options: &Options) -> String {
     ::report::render_vm(summary, top, format, options)
 }

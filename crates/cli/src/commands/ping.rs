@@ -1,6 +1,6 @@
 //! `plumb ping`: round trips to a standing server, or connections made and closed.
 
-mod beside;
+mod background_stream;
 mod flags;
 mod request;
 
@@ -14,14 +14,14 @@ use anyhow::bail;
 use samples::ThreadCpu;
 use traffic::{Outcome, Stop};
 
-use beside::Beside;
+use background_stream::BackgroundStream;
 pub(crate) use flags::PingArgs;
 
 use crate::{
     commands::client::PORT,
     exit::Exit,
     failure::Misuse,
-    host, interrupt, pin, say,
+    host, interrupt, output, pin,
     trial::{self, Trial},
     watch::{Lines, Watch},
 };
@@ -51,10 +51,10 @@ pub(crate) fn run(args: &PingArgs) -> anyhow::Result<Exit> {
 }
 
 /// What this end measured, and what its threads took.
-type Measured = (Measurement, Vec<ThreadCpu>);
+type EndResult = (Measurement, Vec<ThreadCpu>);
 
 /// A server tells nothing of a ping.
-fn alone(outcome: Outcome) -> Measured {
+fn alone(outcome: Outcome) -> EndResult {
     (outcome.measured.alone(), outcome.threads)
 }
 
@@ -68,7 +68,7 @@ struct Ping<'a> {
 }
 
 impl Ping<'_> {
-    fn measure(&self, load: &WorkloadSettings, sockperf: bool) -> traffic::Result<Measured> {
+    fn measure(&self, load: &WorkloadSettings, sockperf: bool) -> traffic::Result<EndResult> {
         match load {
             WorkloadSettings::PingPong(load) if sockperf => self.sockperf(load.clone()),
             WorkloadSettings::PingPong(load) => match &load.under {
@@ -79,13 +79,13 @@ impl Ping<'_> {
         }
     }
 
-    fn sockperf(&self, load: PingPongSettings) -> traffic::Result<Measured> {
+    fn sockperf(&self, load: PingPongSettings) -> traffic::Result<EndResult> {
         let (server, bind, cpus) = (self.server, self.bind, self.cpus.clone());
         let spec = server::sockperf::ClientSpec { server, bind, load, cpus };
         server::sockperf::run_client(&spec, self.stop, self.watch).map(|ended| alone(ended.of_any_kind()))
     }
 
-    fn native(&self, load: WorkloadSettings) -> traffic::Result<Measured> {
+    fn native(&self, load: WorkloadSettings) -> traffic::Result<EndResult> {
         let bind = self.bind.unwrap_or_else(|| unspecified(self.server));
         // A standing server asks for none, and tells by it whose connections are whose.
         let token = traffic::random_token();
@@ -93,10 +93,10 @@ impl Ping<'_> {
         traffic::run_client(&spec, self.stop, self.watch).map(alone)
     }
 
-    fn under(&self, load: &PingPongSettings, background: &Background) -> traffic::Result<Measured> {
+    fn under(&self, load: &PingPongSettings, background: &Background) -> traffic::Result<EndResult> {
         let alone = WorkloadSettings::PingPong(PingPongSettings { under: None, ..load.clone() });
         thread::scope(|scope| {
-            let beside = Beside::start(scope, self.server, self.bind, load, background, self.stop);
+            let beside = BackgroundStream::start(scope, self.server, self.bind, load, background, self.stop);
             let ping = self.native(alone);
             let under = beside.end(ping.is_err() || self.stop.is_asked());
             let (mut measurement, threads) = ping?;
@@ -112,13 +112,13 @@ impl Ping<'_> {
 fn finish(
     args: &PingArgs,
     trial: &Trial,
-    (measurement, threads): Measured,
+    (measurement, threads): EndResult,
     watch: &Watch,
     interrupted: bool,
 ) -> anyhow::Result<Exit> {
     let solo = trial.end(&measurement, (watch.cpu(), threads), interrupted);
     if args.output.json {
-        say::line(serde_json::to_string_pretty(&solo)?)?;
+        output::line(serde_json::to_string_pretty(&solo)?)?;
     } else {
         watch.summarise(&trial::summary(&solo))?;
     }
@@ -134,7 +134,7 @@ fn given_up(args: &PingArgs, watch: &Watch) -> anyhow::Result<Exit> {
     let totals = watch.totals();
     if args.output.json {
         let document = serde_json::json!({ "error": "interrupted", "till_then": totals });
-        say::line(serde_json::to_string_pretty(&document)?)?;
+        output::line(serde_json::to_string_pretty(&document)?)?;
     } else {
         watch.given_up(&totals)?;
     }

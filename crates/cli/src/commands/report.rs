@@ -8,11 +8,11 @@ use findings::{Findings, Objective};
 use samples::RunRecord;
 
 use crate::{
+    destination,
     exit::Exit,
-    kept, output, say,
-    shared::Shared,
-    tried,
-    typed::{Word, one_of},
+    global_flags::GlobalFlags,
+    output, remedy_results, store_path,
+    value_parsers::{Word, one_of},
 };
 
 /// Flags of `plumb report`.
@@ -61,24 +61,24 @@ enum FormatName {
 }
 
 /// Reports it.
-pub(crate) fn run(args: &ReportArgs, shared: &Shared) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let destination = match (&args.output, args.format) {
         (Some(path), Some(format)) => Some(Destination { path: path.clone(), format }),
         (Some(path), None) => Some(Destination::parse(path)?),
         (None, _) => None,
     };
-    let store = kept::open(shared.db.as_deref())?;
-    let (record, findings) = tried::findings(&store, store.load(&store.resolve(&args.run)?)?)?;
+    let store = store_path::open(shared.db.as_deref())?;
+    let (record, findings) = remedy_results::findings(&store, store.load(&store.resolve(&args.run)?)?)?;
     let objective = args.objective;
     match destination {
         Some(destination) => {
             destination.write_for(&findings, &record, objective)?;
-            say::aside(format_args!("report written to {}", destination.path.display()));
+            output::aside(format_args!("report written to {}", destination.path.display()));
         }
         None => {
-            let options = Options { objective, ..output::here() };
+            let options = Options { objective, ..destination::here() };
             let format = args.format.unwrap_or(FormatName::Terminal);
-            say::text(format.write(&findings, &record, &options)?)?;
+            output::text(format.write(&findings, &record, &options)?)?;
         }
     }
     Ok(Exit::Success)
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &ReportArgs, shared: &Shared) -> anyhow::Result<Exit> {
 
 /// The report as this terminal shows it best.
 pub(crate) fn for_terminal(findings: &Findings, record: &RunRecord) -> anyhow::Result<String> {
-    FormatName::Terminal.write(findings, record, &output::here())
+    FormatName::Terminal.write(findings, record, &destination::here())
 }
 
 impl FormatName {
@@ -113,7 +113,7 @@ pub(crate) struct Destination {
 impl Destination {
     /// Takes the format from the file's ending.
     pub(crate) fn parse(path: &Path) -> anyhow::Result<Self> {
-        let format = match output::format_of(path)? {
+        let format = match destination::format_of(path)? {
             Format::Markdown => FormatName::Markdown,
             Format::Json => FormatName::Json,
             Format::Csv => FormatName::Csv,
@@ -138,7 +138,7 @@ impl Destination {
         record: &RunRecord,
         objective: Option<Objective>,
     ) -> anyhow::Result<()> {
-        let options = Options { objective, ..output::in_a_file() };
-        output::write(&self.path, &self.format.write(findings, record, &options)?)
+        let options = Options { objective, ..destination::in_a_file() };
+        destination::write(&self.path, &self.format.write(findings, record, &options)?)
     }
 }

@@ -12,7 +12,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use lab::{Request, Stop};
 use machine::Rights;
-use samples::{Objective, Skipped};
+use samples::{Objective, SkippedCell};
 use store::Store;
 use units::Nanos;
 
@@ -24,12 +24,11 @@ use crate::{
     },
     exit::Exit,
     failure::NoRights,
-    interrupt, kept,
+    global_flags::GlobalFlags,
+    interrupt, output,
     progress::Progress,
-    say,
-    shared::Shared,
-    tried,
-    typed::one_of,
+    remedy_results, store_path,
+    value_parsers::one_of,
     variants::Variants,
 };
 
@@ -101,7 +100,7 @@ pub(crate) enum Place {
 }
 
 /// Runs it.
-pub(crate) fn run(args: &RunArgs, shared: &Shared) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let output = args.output.as_deref().map(report::Destination::parse).transpose()?;
     // Mistakes in what was asked come first: showing them takes no rights.
     let new = if args.resume.is_none() { Some(job::planned(args)?) } else { None };
@@ -111,7 +110,7 @@ pub(crate) fn run(args: &RunArgs, shared: &Shared) -> anyhow::Result<Exit> {
     }
     // Before anything starts a thread: a user namespace can only be entered by a process with one.
     let rights = Rights::acquire().context(NoRights)?;
-    let mut store = kept::open(shared.db.as_deref())?;
+    let mut store = store_path::open(shared.db.as_deref())?;
     let job = match new {
         Some((source, plan)) => job::fresh(source, plan, &store)?,
         None => resume::resumed(args, args.resume.as_deref().unwrap_or_default(), &store)?,
@@ -134,7 +133,7 @@ fn measure(
     rights: Rights,
     store: &mut Store,
     stop: &Stop,
-) -> anyhow::Result<Vec<Skipped>> {
+) -> anyhow::Result<Vec<SkippedCell>> {
     let there = job.resume.as_ref().map_or(0, |record| record.trials.len());
     let (planned, estimate) = (job.plan.trials.len(), job.plan.duration_estimate());
     let mut progress = match lab::forecast(&job.plan) {
@@ -185,18 +184,18 @@ fn finish(
     args: &RunArgs,
     job: &Job,
     store: &Store,
-    skipped: &[Skipped],
+    skipped: &[SkippedCell],
     output: Option<&report::Destination>,
 ) -> anyhow::Result<Exit> {
-    let (record, findings) = tried::findings(store, store.load(&job.id)?)?;
+    let (record, findings) = remedy_results::findings(store, store.load(&job.id)?)?;
     if args.quiet {
-        say::line(&job.id)?;
+        output::line(&job.id)?;
     } else {
-        say::text(report::for_terminal(&findings, &record)?)?;
+        output::text(report::for_terminal(&findings, &record)?)?;
     }
     if let Some(destination) = output {
         destination.write(&findings, &record)?;
-        say::aside(format_args!("report written to {}", destination.path().display()));
+        output::aside(format_args!("report written to {}", destination.path().display()));
     }
     let nothing = record.trials.is_empty() && !skipped.is_empty();
     Ok(if nothing { Exit::Unable } else { Exit::Success })

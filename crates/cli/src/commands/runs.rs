@@ -6,7 +6,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use samples::{RunState, UnixMillis};
 use store::{Baseline, RunListing, Store};
 
-use crate::{exit::Exit, kept, say, shared::Shared, tried, width};
+use crate::{exit::Exit, global_flags::GlobalFlags, output, remedy_results, store_path, width};
 
 /// Flags of `plumb runs`.
 #[derive(Debug, Args)]
@@ -29,8 +29,8 @@ enum RunsCommand {
 }
 
 /// Lists or removes.
-pub(crate) fn run(args: &RunsArgs, shared: &Shared) -> anyhow::Result<Exit> {
-    let mut store = kept::open(shared.db.as_deref())?;
+pub(crate) fn run(args: &RunsArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
+    let mut store = store_path::open(shared.db.as_deref())?;
     match args.command.as_ref().unwrap_or(&RunsCommand::List) {
         RunsCommand::List => list(&store)?,
         RunsCommand::Remove { runs } => {
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &RunsArgs, shared: &Shared) -> anyhow::Result<Exit> {
             let ids = runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>, _>>()?;
             for id in ids {
                 store.remove(&id)?;
-                say::line(format_args!("removed {id}"))?;
+                output::line(format_args!("removed {id}"))?;
             }
         }
     }
@@ -59,7 +59,7 @@ fn list(store: &Store) -> anyhow::Result<()> {
     let runs = store.runs()?;
     if runs.is_empty() {
         let path = store.path().display();
-        return Ok(say::line(format_args!("no runs are kept in {path}; `plumb run quick` makes one"))?);
+        return Ok(output::line(format_args!("no runs are kept in {path}; `plumb run quick` makes one"))?);
     }
     let baselines = store.baselines()?;
     let mut rows = vec![HEAD.map(str::to_owned)];
@@ -68,7 +68,7 @@ fn list(store: &Store) -> anyhow::Result<()> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.add_rows(rows.into_iter().map(|row| cut(row, &columns)));
-    Ok(say::line(table)?)
+    Ok(output::line(table)?)
 }
 
 /// Which columns are shown, and how wide the title may be; without a width all of all.
@@ -101,7 +101,7 @@ fn row(run: &RunListing, all: &[RunListing], baselines: &[Baseline]) -> [String;
         RunState::Complete => "complete",
         RunState::Unfinished => "unfinished",
     };
-    let parent = tried::parent(&run.id, all.iter().map(|other| &other.id));
+    let parent = remedy_results::parent(&run.id, all.iter().map(|other| &other.id));
     let state = parent.map_or_else(|| state.to_owned(), |of| format!("{state}, remedies of {of}"));
     let state = if run.imported { format!("{state}, imported") } else { state };
     let names: Vec<&str> =
@@ -147,8 +147,9 @@ mod tests {
     #[test]
     fn a_run_that_tried_remedies_is_known_by_its_name() {
         let kept = ["quick-1", "quick-1-remedies", "quick-1-2"].map(|name| samples::RunId(name.into()));
-        let parent =
-            |name: &str| tried::parent(&samples::RunId(name.into()), kept.iter()).map(|run| run.0.clone());
+        let parent = |name: &str| {
+            remedy_results::parent(&samples::RunId(name.into()), kept.iter()).map(|run| run.0.clone())
+        };
         assert_eq!(parent("quick-1-remedies").as_deref(), Some("quick-1"));
         assert_eq!(parent("quick-1-remedies-2").as_deref(), Some("quick-1"));
         assert_eq!(parent("quick-1-2"), None);

@@ -9,7 +9,7 @@ use lab::Forecast;
 use samples::{Arm, Objective};
 use units::Share;
 
-use crate::{exit::Exit, say, source, variants::Variants};
+use crate::{exit::Exit, output, source, variants::Variants};
 
 /// What to do with scenarios.
 #[derive(Debug, Subcommand)]
@@ -54,7 +54,7 @@ pub(crate) enum CheckFormat {
 pub(crate) fn run(command: &ScenarioCommand) -> anyhow::Result<Exit> {
     match command {
         ScenarioCommand::List => list()?,
-        ScenarioCommand::Show { scenario, variants } => say::text(shown(scenario, variants)?)?,
+        ScenarioCommand::Show { scenario, variants } => output::text(shown(scenario, variants)?)?,
         ScenarioCommand::Check { scenario, variants, format } => return check(scenario, variants, *format),
         ScenarioCommand::Schema => super::schema::print(&::scenario::schema())?,
     }
@@ -81,45 +81,45 @@ fn list() -> anyhow::Result<()> {
         let variants = variant::names(builtin.text).join(", ");
         table.add_row([builtin.name.to_owned(), variants, minutes(takes.seconds()), scenario.title]);
     }
-    Ok(say::line(table)?)
+    Ok(output::line(table)?)
 }
 
 fn check(name: &str, variants: &Variants, format: CheckFormat) -> anyhow::Result<Exit> {
     match checked(name, variants)? {
-        Checked::Consistent(scenario) => {
+        CheckResult::Consistent(scenario) => {
             if format == CheckFormat::Json {
-                say::line("[]")?;
+                output::line("[]")?;
             } else {
                 print_plan(&scenario, &Plan::expand(&scenario, 0, &PlanOptions::default()))?;
             }
             Ok(Exit::Success)
         }
-        Checked::Wrong(diagnosis) => refuse(diagnosis, format),
+        CheckResult::Wrong(diagnosis) => refuse(diagnosis, format),
     }
 }
 
 /// The scenario, or what is wrong with it or with any of its variants.
-enum Checked {
+enum CheckResult {
     Consistent(Box<Scenario>),
     Wrong(Diagnosis),
 }
 
-impl From<Result<Scenario, Diagnosis>> for Checked {
+impl From<Result<Scenario, Diagnosis>> for CheckResult {
     fn from(parsed: Result<Scenario, Diagnosis>) -> Self {
         parsed.map_or_else(Self::Wrong, |scenario| Self::Consistent(Box::new(scenario)))
     }
 }
 
-fn checked(name: &str, variants: &Variants) -> anyhow::Result<Checked> {
+fn checked(name: &str, variants: &Variants) -> anyhow::Result<CheckResult> {
     let (source_name, text) = source::text(name)?;
     let plain = match Scenario::parse(&source_name, &text) {
         Ok(scenario) => scenario,
-        Err(diagnosis) => return Ok(Checked::Wrong(diagnosis)),
+        Err(diagnosis) => return Ok(CheckResult::Wrong(diagnosis)),
     };
     for known in variant::names(&text) {
         let (source_name, text) = Variants::named(&[known]).of(&source_name, &text, &plain)?;
         if let Err(diagnosis) = Scenario::parse(&source_name, &text) {
-            return Ok(Checked::Wrong(diagnosis));
+            return Ok(CheckResult::Wrong(diagnosis));
         }
     }
     let (source_name, text) = variants.of(&source_name, &text, &plain)?;
@@ -132,12 +132,12 @@ fn refuse(diagnosis: Diagnosis, format: CheckFormat) -> anyhow::Result<Exit> {
         CheckFormat::Short => {
             for place in diagnosis.problems() {
                 let (name, message) = (diagnosis.source_name(), &place.message);
-                say::line(format_args!("{name}:{}:{}: {message}", place.line, place.column))?;
+                output::line(format_args!("{name}:{}:{}: {message}", place.line, place.column))?;
             }
         }
         CheckFormat::Json => {
             let places: Vec<_> = diagnosis.problems().collect();
-            say::line(serde_json::to_string_pretty(&places)?)?;
+            output::line(serde_json::to_string_pretty(&places)?)?;
         }
     }
     Ok(Exit::Misuse)
@@ -145,17 +145,17 @@ fn refuse(diagnosis: Diagnosis, format: CheckFormat) -> anyhow::Result<Exit> {
 
 /// Prints what a plan would measure and how long it would take.
 pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
-    say::line(format_args!("{}: {}", scenario.name, scenario.title))?;
-    say::line("paths:")?;
+    output::line(format_args!("{}: {}", scenario.name, scenario.title))?;
+    output::line("paths:")?;
     for path in &scenario.paths {
         let layers: Vec<&str> = path.layers.iter().map(|layer| layer.word()).collect();
         let mark = if path.baseline { "  (baseline)" } else { "" };
         let (from, to) = (&path.from.device, &path.to.device);
-        say::line(format_args!("  {}: {from} -> {to} through {}{mark}", path.name, layers.join(", ")))?;
+        output::line(format_args!("  {}: {from} -> {to} through {}{mark}", path.name, layers.join(", ")))?;
     }
-    say::line("cells:")?;
+    output::line("cells:")?;
     for cell in &plan.cells {
-        say::line(format_args!("  {}", cell.id))?;
+        output::line(format_args!("  {}", cell.id))?;
     }
     let takes = minutes(plan.duration_estimate().seconds());
     let (trials, cells) = (plan.trials.len(), plan.cells.len());
@@ -163,10 +163,10 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
     let times = format!("each cell once in each of {blocks} blocks, baselines twice{}", probed(plan));
     match lab::forecast(plan) {
         Some(forecast) => {
-            say::line(format_args!("at most {trials} trials of {cells} cells: {times}"))?;
+            output::line(format_args!("at most {trials} trials of {cells} cells: {times}"))?;
             print_design(plan, &forecast)
         }
-        None => say::line(format_args!("{trials} trials of {cells} cells, about {takes}: {times}")),
+        None => output::line(format_args!("{trials} trials of {cells} cells, about {takes}: {times}")),
     }
 }
 
@@ -182,15 +182,15 @@ fn probed(plan: &Plan) -> String {
 fn print_design(plan: &Plan, forecast: &Forecast) -> io::Result<()> {
     let (design, screening) = (plan.design, minutes(forecast.screening.seconds()));
     let times = if forecast.screening_blocks == 1 { "once" } else { "twice" };
-    say::line("with a budget or a precision, trials are chosen as the run goes on:")?;
+    output::line("with a budget or a precision, trials are chosen as the run goes on:")?;
     let first = forecast.screening_trials;
-    say::line(format_args!("  first every cell {times}: {first} trials, about {screening}"))?;
-    say::line(format_args!(
+    output::line(format_args!("  first every cell {times}: {first} trials, about {screening}"))?;
+    output::line(format_args!(
         "  then only cells that can still be {}, or where a curve may flatten",
         sought(design.objective)
     ))?;
     if let Some(precision) = design.precision.map(Share) {
-        say::line(format_args!("  a cell ends when its median is known to {precision} either way"))?;
+        output::line(format_args!("  a cell ends when its median is known to {precision} either way"))?;
     }
     let most = minutes(forecast.most.seconds());
     let bound = match design.budget {
@@ -198,10 +198,10 @@ fn print_design(plan: &Plan, forecast: &Forecast) -> io::Result<()> {
         Some(_) => "all trials take no longer",
         None => "if no cell ends earlier",
     };
-    say::line(format_args!("  at most {most} in all: {bound}"))?;
+    output::line(format_args!("  at most {most} in all: {bound}"))?;
     if forecast.is_too_short() {
         let least = minutes(forecast.pass.seconds().ceil());
-        say::line(format_args!(
+        output::line(format_args!(
             "  `plumb run` refuses that budget: to measure every cell once takes about {least}"
         ))?;
     }

@@ -1,11 +1,11 @@
 //! `plumb schema`: the JSON Schemas of the documents that cross walls.
 
 use clap::{Args, ValueEnum};
-use findings::{Checked, Contrast, Findings, Solo, TraceContrast};
+use findings::{CheckReport, Findings, RunComparison, SingleMeasurement, TraceComparison};
 use samples::{RunRecord, Trace};
 use serde_json::{Value, to_value};
 
-use crate::{exit::Exit, say};
+use crate::{exit::Exit, output};
 
 /// Flags of `plumb schema`.
 #[derive(Debug, Args)]
@@ -50,21 +50,21 @@ pub(crate) fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
         Document::Layers => return printed(&::scenario::layers()),
         Document::Run => to_value(schemars::schema_for!(RunRecord))?,
         Document::Findings => to_value(schemars::schema_for!(Findings))?,
-        Document::Solo => to_value(schemars::schema_for!(Solo))?,
-        Document::Contrast => to_value(schemars::schema_for!(Contrast))?,
-        Document::Check => to_value(schemars::schema_for!(Checked))?,
+        Document::Solo => to_value(schemars::schema_for!(SingleMeasurement))?,
+        Document::Contrast => to_value(schemars::schema_for!(RunComparison))?,
+        Document::Check => to_value(schemars::schema_for!(CheckReport))?,
         Document::Trace => to_value(schemars::schema_for!(Trace))?,
-        Document::TraceContrast => to_value(schemars::schema_for!(TraceContrast))?,
+        Document::TraceContrast => to_value(schemars::schema_for!(TraceComparison))?,
     })?;
     Ok(Exit::Success)
 }
 
 fn printed(text: &str) -> anyhow::Result<Exit> {
-    say::text(text)?;
+    output::text(text)?;
     Ok(Exit::Success)
 }
 
 /// Prints one schema, as files of it are kept.
 pub(crate) fn print(schema: &Value) -> anyhow::Result<()> {
-    Ok(say::line(serde_json::to_string_pretty(schema)?)?)
+    Ok(output::line(serde_json::to_string_pretty(schema)?)?)
 }

@@ -14,7 +14,7 @@ use traffic::Stop;
 pub(crate) use flags::ServerArgs;
 
 use self::hints::Hints;
-use crate::{exit::Exit, interrupt, say};
+use crate::{exit::Exit, interrupt, output};
 
 /// Serves.
 pub(crate) fn run(args: &ServerArgs) -> anyhow::Result<Exit> {
@@ -66,9 +66,9 @@ impl Watcher for EventPrinter {
 /// A reader that is gone does not end a server.
 fn write(target: LogTarget, line: &str) {
     // Some of it is what a peer has sent.
-    let line = say::harmless(line);
+    let line = output::harmless(line);
     match target {
-        LogTarget::Stdout => drop(say::line(line)),
-        LogTarget::Stderr => say::aside(line),
+        LogTarget::Stdout => drop(output::line(line)),
+        LogTarget::Stderr => output::aside(line),
     }
 }

@@ -1,13 +1,13 @@
 //! `plumb trace`: what something that runs anyway does in system calls and with the CPUs, without a lab.
 
-mod contrast;
+mod comparison;
 mod flags;
-pub(crate) mod held;
+pub(crate) mod launch;
 mod live;
+mod rendering;
+mod session;
 pub(crate) mod target;
-mod waiting;
-mod watching;
-mod written;
+mod wait;
 
 use std::sync::{
     Arc,
@@ -22,37 +22,37 @@ use units::Nanos;
 pub(crate) use flags::TraceArgs;
 
 use self::{
-    held::Held,
+    launch::Launch,
     live::Live,
-    target::Found,
-    waiting::{Alive, Waiting},
-    watching::{Fallback, Probes, Seen},
-    written::Written,
+    rendering::Destination,
+    session::{Fallback, Observations, Probes},
+    target::Resolved,
+    wait::{Alive, Waiting},
 };
 use super::TOOL;
-use crate::{exit::Exit, interrupt, say};
+use crate::{exit::Exit, interrupt, output};
 
 /// Traces and prints, or compares two traces.
 pub(crate) fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
-    let written = Written::resolved(args)?;
+    let written = Destination::resolved(args)?;
     match &args.what.compare {
-        Some(files) => contrast::run(files, &written),
+        Some(files) => comparison::run(files, &written),
         None => trace(args, &written),
     }
 }
 
-fn trace(args: &TraceArgs, written: &Written) -> anyhow::Result<Exit> {
+fn trace(args: &TraceArgs, written: &Destination) -> anyhow::Result<Exit> {
     let waiting = Waiting::asked(args)?;
     let stop = Arc::new(AtomicBool::new(false));
     interrupt::asks(&stop)?;
-    let held = Held::start(&args.command)?;
+    let held = Launch::start(&args.command)?;
     let found = target::find(&args.what, held.as_ref())?;
     let probes = Probes::load(&args.probes(), Fallback::of(args))?;
     if written.is_json() {
         probes
             .missing()
             .iter()
-            .for_each(|it| say::aside(format_args!("note: without {}: {}", it.probe.word(), it.because)));
+            .for_each(|it| output::aside(format_args!("note: without {}: {}", it.probe.word(), it.because)));
     }
     let mut live = Live::new(args);
     let session = Session::begin(found);
@@ -71,7 +71,7 @@ fn trace(args: &TraceArgs, written: &Written) -> anyhow::Result<Exit> {
     Ok(match &trace.ended {
         _ if stop.load(Ordering::Relaxed) => Exit::Interrupted,
         // A program that failed is no success, as its caller would have seen without the trace.
-        TraceEnd::TargetEnded { how: Some(how) } if how != waiting::WELL => Exit::Failure,
+        TraceEnd::TargetEnded { how: Some(how) } if how != wait::WELL => Exit::Failure,
         _ => Exit::Success,
     })
 }
@@ -94,18 +94,18 @@ pub(crate) fn of_qemu(
 
 /// What is known before anything is seen.
 struct Session {
-    found: Found,
+    found: Resolved,
     started: UnixMillis,
     environment: Environment,
 }
 
 impl Session {
-    fn begin(found: Found) -> Self {
+    fn begin(found: Resolved) -> Self {
         let started = UnixMillis(Timestamp::now().as_millisecond());
         Self { found, started, environment: probe::environment() }
     }
 
-    fn trace(&self, seen: Seen, ended: TraceEnd) -> Trace {
+    fn trace(&self, seen: Observations, ended: TraceEnd) -> Trace {
         Trace {
             schema: TRACE_SCHEMA,
             tool: TOOL.to_owned(),

@@ -1,7 +1,7 @@
 //! `plumb vm`: virtual machines by themselves, without a scenario.
 
-mod booting;
 mod document;
+mod machine;
 mod run;
 
 use clap::Subcommand;

@@ -15,10 +15,10 @@ mod inbox;
 mod number;
 pub mod output;
 mod params;
+mod raw_json;
 mod results;
 pub mod server;
 mod state;
-mod unread;
 
 #[cfg(test)]
 mod tests;
@@ -29,6 +29,6 @@ pub use datagram::{Connect, CounterWidth, UdpHeader};
 pub use failure::Failure;
 pub use inbox::{MAX_CLIENT_RESULTS, MAX_PARAMS, MAX_SERVER_RESULTS};
 pub use params::{Extension, Params, PlannedStream, Unsayable};
+pub use raw_json::Unread;
 pub use results::{Results, StreamResults};
 pub use state::State;
-pub use unread::Unread;

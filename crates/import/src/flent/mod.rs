@@ -10,7 +10,7 @@ mod streams;
 
 use std::ops::RangeInclusive;
 
-use samples::{Told, ToldKind, UnixMillis};
+use samples::{ImportedKind, ImportedSettings, UnixMillis};
 use workload::{Measurement, StreamData};
 
 use self::{
@@ -20,7 +20,7 @@ use self::{
 use crate::{
     document::Document,
     format::{Claim, Out},
-    found::{End, Found},
+    imported_test::{End, ImportedTest},
 };
 
 /// How the records call it.
@@ -91,14 +91,14 @@ impl Test<'_> {
             out.found(self.found(
                 "round trips by netperf",
                 Measurement::Reported(means),
-                ToldKind::PingPong,
+                ImportedKind::PingPong,
                 out,
             ));
         }
     }
 
-    fn streams(&self, data: &StreamData, out: &Out) -> Found {
-        let mut found = self.found("", Measurement::Stream(data.clone()), ToldKind::Stream, out);
+    fn streams(&self, data: &StreamData, out: &Out) -> ImportedTest {
+        let mut found = self.found("", Measurement::Stream(data.clone()), ImportedKind::Stream, out);
         let series = || self.file.series.iter().filter(|series| matches!(series.kind, Kind::Stream { .. }));
         let mut directions = data.flows.iter().map(|flow| flow.direction);
         let one = directions.next().filter(|first| directions.all(|other| other == *first));
@@ -121,15 +121,15 @@ impl Test<'_> {
         let (data, outside) = pings::round_trips(series, span);
         if data.round_trips.count() > 0 {
             let data = workload::PingPongData { under: under.cloned(), ..data };
-            let found = self.found(&series.name, Measurement::PingPong(data), ToldKind::PingPong, out);
+            let found = self.found(&series.name, Measurement::PingPong(data), ImportedKind::PingPong, out);
             out.found(found);
         }
         outside
     }
 
-    fn found(&self, what: &str, measurement: Measurement, kind: ToldKind, out: &Out) -> Found {
+    fn found(&self, what: &str, measurement: Measurement, kind: ImportedKind, out: &Out) -> ImportedTest {
         let version = self.file.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
-        let told = Told {
+        let told = ImportedSettings {
             tool: format!("flent{version}"),
             kind,
             transport: None,
@@ -139,7 +139,7 @@ impl Test<'_> {
             congestion: None,
             rate: None,
         };
-        let mut found = Found::new(FORMAT, self.lines.clone(), told, measurement);
+        let mut found = ImportedTest::new(FORMAT, self.lines.clone(), told, measurement);
         found.title.clone_from(&out.title);
         found.title.extend(self.file.title.clone());
         found.title.push(format!("{} {what}", self.file.name).trim().to_owned());

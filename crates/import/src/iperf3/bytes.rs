@@ -7,7 +7,7 @@
 
 use units::{Bytes, Nanos};
 
-use super::row::{Printed, Row};
+use super::row::{Figure, Row};
 
 /// Times are printed to 10 ms: both ends of an interval together may be this far off.
 const ROUNDING: f64 = 0.01;
@@ -17,13 +17,13 @@ const SHORT: f64 = 0.1;
 
 /// How long the row's interval was, and what it carried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Carried {
+pub(super) struct IntervalVolume {
     pub(super) elapsed: Nanos,
     pub(super) bytes: Bytes,
 }
 
 /// What a row says; `None` where no time passed and nothing was carried, or its numbers contradict each other.
-pub(super) fn of(row: &Row) -> Option<Carried> {
+pub(super) fn of(row: &Row) -> Option<IntervalVolume> {
     let printed = (row.end - row.start).seconds();
     let (transfer, rate) = (row.transfer, row.rate);
     if printed < SHORT && transfer.value > 0.0 && rate.value > 0.0 {
@@ -31,7 +31,7 @@ pub(super) fn of(row: &Row) -> Option<Carried> {
         let off = elapsed * (relative(transfer) + relative(rate));
         let fits = (elapsed - printed).abs() <= ROUNDING + off;
         let bytes = Bytes(transfer.value.round() as u64);
-        return fits.then(|| Carried { elapsed: Nanos((elapsed * 1e9).round() as u64), bytes });
+        return fits.then(|| IntervalVolume { elapsed: Nanos((elapsed * 1e9).round() as u64), bytes });
     }
     if printed == 0.0 {
         return None;
@@ -45,11 +45,11 @@ pub(super) fn of(row: &Row) -> Option<Carried> {
     }
     let by_rate = relative(rate) <= relative(transfer) + ROUNDING / printed;
     let bytes = if by_rate { expected } else { transfer.value };
-    Some(Carried { elapsed: row.end - row.start, bytes: Bytes(bytes.round() as u64) })
+    Some(IntervalVolume { elapsed: row.end - row.start, bytes: Bytes(bytes.round() as u64) })
 }
 
 /// How far off the number may be, as a share of it.
-fn relative(number: Printed) -> f64 {
+fn relative(number: Figure) -> f64 {
     if number.value > 0.0 { number.within / number.value } else { f64::INFINITY }
 }
 
@@ -58,11 +58,11 @@ mod tests {
     use units::BitRate;
 
     use super::*;
-    use crate::iperf3::row::{Bracketed, bracketed};
+    use crate::iperf3::row::{BracketLine, bracketed};
 
-    fn carried(text: &str) -> Option<Carried> {
+    fn carried(text: &str) -> Option<IntervalVolume> {
         match bracketed(&format!("[  5] {text}")) {
-            Some(Bracketed::Row(row)) => of(&row),
+            Some(BracketLine::Row(row)) => of(&row),
             other => panic!("{text}: {other:?}"),
         }
     }

@@ -6,7 +6,7 @@ use workload::Transport;
 
 /// Settings that were asked for.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct CommandSettings {
     pub(super) transport: Option<Transport>,
     pub(super) message: Option<Bytes>,
     pub(super) congestion: Option<String>,
@@ -15,7 +15,7 @@ pub(super) struct Asked {
 }
 
 /// Reads a command line, with or without a prompt; `None` for any other line.
-pub(super) fn parse(text: &str) -> Option<Asked> {
+pub(super) fn parse(text: &str) -> Option<CommandSettings> {
     let (before, after) = text.split_once("iperf3 ")?;
     let prompt = before.trim_end();
     let is_prompt =
@@ -23,7 +23,7 @@ pub(super) fn parse(text: &str) -> Option<Asked> {
     if !is_prompt || !after.trim_start().starts_with('-') {
         return None;
     }
-    let mut asked = Asked::default();
+    let mut asked = CommandSettings::default();
     let mut words = after.split_whitespace().take(100);
     while let Some(word) = words.next() {
         let (flag, mut value) = match word.split_once('=') {
@@ -95,6 +95,6 @@ mod tests {
             assert_eq!(parse(text), None, "{text}");
         }
         let script = parse(r#"    iperf3 -c "$SERVER" -P "$CHANNELS" -l "$SIZE""#).expect("a command");
-        assert_eq!(script, Asked::default());
+        assert_eq!(script, CommandSettings::default());
     }
 }

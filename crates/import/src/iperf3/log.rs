@@ -6,12 +6,12 @@
 
 use std::ops::RangeInclusive;
 
-use samples::{Doubt, ThreadCpu, ThreadRole, Told, ToldKind, UnixMillis};
+use samples::{ImportedKind, ImportedSettings, ThreadCpu, ThreadRole, UnixMillis, ValidityWarning};
 use units::{BitRate, Bytes, Nanos};
 use workload::{Direction, EndSeries, Flow, Interval, Measurement, SocketFacts, StreamData, Transport};
 
 use super::cpu::Cpu;
-use crate::found::{End, Found};
+use crate::imported_test::{End, ImportedTest};
 
 /// A thread that was busy for more than this share was at its limit, as in plumb's own trials.
 const AT_ITS_LIMIT: f64 = 0.97;
@@ -55,7 +55,7 @@ pub(super) struct Stream {
 
 impl Log {
     /// The test, as far as this log tells it.
-    pub(super) fn into_found(self) -> Found {
+    pub(super) fn into_found(self) -> ImportedTest {
         let end = self.end.unwrap_or(End::Client);
         let (told, threads, doubts) = (self.told(end), self.threads(end), self.doubts(end));
         let connections = self.streams.iter().filter_map(|stream| stream.connection(end)).collect();
@@ -67,7 +67,7 @@ impl Log {
         }
         flows.sort_by_key(|flow| flow.direction);
         let measurement = Measurement::Stream(StreamData { flows });
-        Found {
+        ImportedTest {
             end: self.end,
             hosts: self.hosts,
             peer: self.peer,
@@ -75,11 +75,11 @@ impl Log {
             started: self.started,
             threads,
             doubts,
-            ..Found::new(self.format, self.lines, told, measurement)
+            ..ImportedTest::new(self.format, self.lines, told, measurement)
         }
     }
 
-    fn told(&self, end: End) -> Told {
+    fn told(&self, end: End) -> ImportedSettings {
         let directions: Vec<Direction> = self.streams.iter().map(|stream| stream.direction(end)).collect();
         let count = |wanted| directions.iter().filter(|direction| **direction == wanted).count() as u32;
         let (forward, reverse) = (count(Direction::Forward), count(Direction::Reverse));
@@ -89,9 +89,9 @@ impl Log {
             _ => Direction::Both,
         };
         let tool = self.version.as_ref().map_or_else(|| "iperf3".to_owned(), |it| format!("iperf3 {it}"));
-        Told {
+        ImportedSettings {
             tool,
-            kind: ToldKind::Stream,
+            kind: ImportedKind::Stream,
             transport: self.transport,
             streams: Some(forward.max(reverse)),
             direction: Some(direction),
@@ -121,7 +121,7 @@ impl Log {
     }
 
     /// Before 3.16 one thread did everything; its share of a CPU tells whether it was the limit.
-    fn doubts(&self, end: End) -> Vec<Doubt> {
+    fn doubts(&self, end: End) -> Vec<ValidityWarning> {
         let Some(cpu) = self.cpu.filter(|_| self.version.is_some() && !self.has_threads()) else {
             return Vec::new();
         };
@@ -129,9 +129,9 @@ impl Log {
         let of = |end: End, percent: f64, sends: bool| {
             let (end, busy) = (word(end).to_owned(), percent / 100.0);
             (busy > AT_ITS_LIMIT).then_some(if sends {
-                Doubt::GeneratorLimited { end, busy }
+                ValidityWarning::GeneratorLimited { end, busy }
             } else {
-                Doubt::ReceiverLimited { end, busy }
+                ValidityWarning::ReceiverLimited { end, busy }
             })
         };
         of(end, cpu.own, sends).into_iter().chain(of(other(end), cpu.other, !sends)).collect()

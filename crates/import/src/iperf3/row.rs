@@ -6,7 +6,7 @@
 
 use units::{Bytes, Nanos};
 
-use crate::found::End;
+use crate::imported_test::End;
 
 /// A row of an interval or of the summary.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,9 +17,9 @@ pub(super) struct Row {
     pub(super) start: Nanos,
     pub(super) end: Nanos,
     /// Bytes.
-    pub(super) transfer: Printed,
+    pub(super) transfer: Figure,
     /// Bits per second.
-    pub(super) rate: Printed,
+    pub(super) rate: Figure,
     pub(super) rest: Rest,
     pub(super) omitted: bool,
     /// Of a summary: whose it is.
@@ -49,7 +49,7 @@ pub(super) enum Side {
 
 /// A number as printed: what it was lies within half of its last digit's unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Printed {
+pub(super) struct Figure {
     pub(super) value: f64,
     pub(super) within: f64,
 }
@@ -69,7 +69,7 @@ pub(super) enum Rest {
 
 /// What a line in brackets is.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Bracketed {
+pub(super) enum BracketLine {
     Row(Row),
     /// It begins as a row and does not go on as one.
     Mangled,
@@ -102,15 +102,15 @@ pub(super) enum Bracketed {
 const MOST_BRACKETS: usize = 8;
 
 /// Reads what stands in or behind brackets, whatever stands before them (`--timestamps`); `None` for other lines.
-pub(super) fn bracketed(text: &str) -> Option<Bracketed> {
+pub(super) fn bracketed(text: &str) -> Option<BracketLine> {
     text.match_indices('[').take(MOST_BRACKETS).find_map(|(at, _)| at_bracket(&text[at..]))
 }
 
-fn at_bracket(text: &str) -> Option<Bracketed> {
+fn at_bracket(text: &str) -> Option<BracketLine> {
     let (label, mut rest) = label(text)?;
     if label == "ID" {
         let has = |word: &str| rest.contains(word);
-        return has("Interval").then(|| Bracketed::Header {
+        return has("Interval").then(|| BracketLine::Header {
             segments: has("Retr"),
             sent: has("Total Datagrams") && !has("Lost/Total"),
             received: has("Lost/Total"),
@@ -131,13 +131,13 @@ fn at_bracket(text: &str) -> Option<Bracketed> {
         return connection(id, words);
     }
     if let (Id::Stream(id), "Sent") = (id, first) {
-        return (words.nth(1) == Some("datagrams")).then_some(Bracketed::Sent { id });
+        return (words.nth(1) == Some("datagrams")).then_some(BracketLine::Sent { id });
     }
     let (start, end) =
         first.split_once('-').filter(|_| first.starts_with(|sign: char| sign.is_ascii_digit()))?;
     (words.next()? == "sec").then(|| {
         let span = seconds(start).zip(seconds(end));
-        span.and_then(|(start, end)| numbers(words, id, tag, start, end)).unwrap_or(Bracketed::Mangled)
+        span.and_then(|(start, end)| numbers(words, id, tag, start, end)).unwrap_or(BracketLine::Mangled)
     })
 }
 
@@ -163,15 +163,17 @@ fn tag(word: &str) -> Option<Tag> {
     Some(Tag { sends, end })
 }
 
-fn connection<'a>(id: u32, words: impl Iterator<Item = &'a str>) -> Option<Bracketed> {
+fn connection<'a>(id: u32, words: impl Iterator<Item = &'a str>) -> Option<BracketLine> {
     let words: Vec<&str> = words.take(9).collect();
     match words[..] {
-        [local, "port", port, "connected", "to", remote, "port", other, ..] => Some(Bracketed::Connection {
-            id,
-            local: format!("{local}:{port}"),
-            remote: format!("{remote}:{other}"),
-        }),
-        [_, "port", _, "connected", "with", ..] => Some(Bracketed::OlderTool),
+        [local, "port", port, "connected", "to", remote, "port", other, ..] => {
+            Some(BracketLine::Connection {
+                id,
+                local: format!("{local}:{port}"),
+                remote: format!("{remote}:{other}"),
+            })
+        }
+        [_, "port", _, "connected", "with", ..] => Some(BracketLine::OlderTool),
         _ => None,
     }
 }
@@ -182,11 +184,11 @@ fn numbers<'a>(
     tag: Option<Tag>,
     start: Nanos,
     end: Nanos,
-) -> Option<Bracketed> {
+) -> Option<BracketLine> {
     let number = words.next()?;
     let unit = words.next()?;
     if unit == "datagrams" {
-        return Some(Bracketed::OutOfOrder { id, count: number.parse().ok()? });
+        return Some(BracketLine::OutOfOrder { id, count: number.parse().ok()? });
     }
     let transfer = printed(number, prefix(unit, "Bytes", 1024.0)?)?;
     let (number, unit) = (words.next()?, words.next()?);
@@ -203,7 +205,17 @@ fn numbers<'a>(
     let omitted = left.last() == Some(&"(omitted)");
     left.truncate(left.len() - usize::from(omitted));
     let rest = rest(&left)?;
-    (end >= start).then_some(Bracketed::Row(Row { id, tag, start, end, transfer, rate, rest, omitted, side }))
+    (end >= start).then_some(BracketLine::Row(Row {
+        id,
+        tag,
+        start,
+        end,
+        transfer,
+        rate,
+        rest,
+        omitted,
+        side,
+    }))
 }
 
 fn rest(words: &[&str]) -> Option<Rest> {
@@ -239,14 +251,14 @@ fn prefix(unit: &str, base: &str, step: f64) -> Option<f64> {
 }
 
 /// A number that is finite and not negative, in base units.
-fn printed(number: &str, factor: f64) -> Option<Printed> {
+fn printed(number: &str, factor: f64) -> Option<Figure> {
     let plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let value: f64 = number.parse().ok().filter(|_| plain)?;
     let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let within = 0.5 * 10f64.powi(-(decimals.min(20) as i32)) * factor;
     let value = value * factor;
     // More than any link or disk: the log is damaged.
-    (value < 1e18).then_some(Printed { value, within })
+    (value < 1e18).then_some(Figure { value, within })
 }
 
 /// Seconds with two decimals, exactly.
@@ -262,7 +274,7 @@ mod tests {
 
     fn row(text: &str) -> Row {
         match bracketed(text) {
-            Some(Bracketed::Row(row)) => row,
+            Some(BracketLine::Row(row)) => row,
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -353,7 +365,7 @@ mod tests {
             "[  5]   0.00-99999999999   sec  3.17 GBytes  27.3 Gbits/sec",
             "[  5]   0.00-1.00   sec  127 KBytes  1.04 Mbits/sec  nan ms  0/90 (0%)",
         ] {
-            assert_eq!(bracketed(text), Some(Bracketed::Mangled), "{text}");
+            assert_eq!(bracketed(text), Some(BracketLine::Mangled), "{text}");
         }
     }
 
@@ -376,7 +388,7 @@ mod tests {
 
     #[test]
     fn heads_connections_and_late_datagrams_are_told_apart() {
-        let header = |segments, sent, received| Some(Bracketed::Header { segments, sent, received });
+        let header = |segments, sent, received| Some(BracketLine::Header { segments, sent, received });
         for (text, expected) in [
             ("[ ID] Interval           Transfer     Bitrate         Retr  Cwnd", header(true, false, false)),
             ("[ ID] Interval           Transfer     Bandwidth", header(false, false, false)),
@@ -390,12 +402,15 @@ mod tests {
             ),
             (
                 "[SUM]  0.0-10.0 sec  12 datagrams received out-of-order",
-                Some(Bracketed::OutOfOrder { id: Id::Sum, count: 12 }),
+                Some(BracketLine::OutOfOrder { id: Id::Sum, count: 12 }),
             ),
-            ("[  3] local 10.0.0.1 port 5001 connected with 10.0.0.2 port 40000", Some(Bracketed::OlderTool)),
+            (
+                "[  3] local 10.0.0.1 port 5001 connected with 10.0.0.2 port 40000",
+                Some(BracketLine::OlderTool),
+            ),
             (
                 "[  5] local ::1 port 5201 connected to ::1 port 38166",
-                Some(Bracketed::Connection { id: 5, local: "::1:5201".into(), remote: "::1:38166".into() }),
+                Some(BracketLine::Connection { id: 5, local: "::1:5201".into(), remote: "::1:38166".into() }),
             ),
         ] {
             assert_eq!(bracketed(text), expected, "{text}");

@@ -10,11 +10,11 @@ use workload::Interval;
 use self::connection::{Connection, interval, since_zero, size, without_the_lost};
 pub(super) use self::outcome::place;
 use super::{
-    command::Asked,
+    command::CommandSettings,
     cpu::Cpu,
     row::{Id, Rest, Row, Side, Tag},
 };
-use crate::{found::End, series::MOST};
+use crate::{imported_test::End, series::MOST};
 
 /// iperf3 makes 128 connections in each direction at most.
 const MOST_STREAMS: usize = 256;
@@ -31,7 +31,7 @@ pub(super) struct Test {
     /// The other end, as `Connecting to` or `Accepted connection from` names it.
     pub(super) peer: Option<String>,
     pub(super) version: Option<String>,
-    pub(super) asked: Asked,
+    pub(super) asked: CommandSettings,
     pub(super) time: Option<String>,
     pub(super) reverse: bool,
     pub(super) cpu: Option<Cpu>,
@@ -50,7 +50,7 @@ pub(super) struct Test {
     /// Sums over all connections, for logs that show nothing else: what this end sends, or all, and what it receives.
     sums: [Connection; 2],
     kept: usize,
-    damaged: Damaged,
+    damaged: Gaps,
 }
 
 /// The heads of the columns that count.
@@ -63,7 +63,7 @@ struct Heads {
 
 /// Lines that were left out.
 #[derive(Debug, Clone, Copy, Default)]
-struct Damaged {
+struct Gaps {
     first: u64,
     count: u64,
 }

@@ -3,14 +3,14 @@
 use std::mem;
 
 use super::{
-    command::Asked,
-    row::{Bracketed, bracketed},
-    said::{Said, said},
+    command::CommandSettings,
+    messages::{Message, message},
+    row::{BracketLine, bracketed},
     test::{Belongs, Test},
 };
 use crate::{
     format::{Claim, Format, Line, Out},
-    found::End,
+    imported_test::End,
 };
 
 /// Reads iperf3's text, of clients and servers, one test after the other.
@@ -19,7 +19,7 @@ pub(crate) struct Text {
     test: Option<Test>,
     version: Option<String>,
     time: Option<String>,
-    asked: Asked,
+    asked: CommandSettings,
     /// Within what iperf 2 has printed.
     older: bool,
 }
@@ -29,7 +29,7 @@ impl Format for Text {
         if let Some(bracketed) = bracketed(line.text) {
             return self.bracketed(bracketed, line, out);
         }
-        match said(line.text) {
+        match message(line.text) {
             Some(said) => {
                 self.said(said, line.number, out);
                 Claim::Claimed
@@ -46,95 +46,95 @@ impl Format for Text {
 }
 
 impl Text {
-    fn bracketed(&mut self, bracketed: Bracketed, line: &Line<'_>, out: &mut Out) -> Claim {
-        if bracketed == Bracketed::OlderTool {
+    fn bracketed(&mut self, bracketed: BracketLine, line: &Line<'_>, out: &mut Out) -> Claim {
+        if bracketed == BracketLine::OlderTool {
             self.older_tool(line.number, out);
         }
         if self.older {
             return Claim::Claimed;
         }
         match bracketed {
-            Bracketed::Row(_) | Bracketed::Mangled if self.is_cut(&bracketed, line) => {
+            BracketLine::Row(_) | BracketLine::Mangled if self.is_cut(&bracketed, line) => {
                 self.test(line.number).damaged(line.number);
             }
-            Bracketed::Row(row) => {
+            BracketLine::Row(row) => {
                 if self.test(line.number).row(&row, line.number) == Belongs::Next {
                     self.next_test(line.number, out).row(&row, line.number);
                 }
             }
-            Bracketed::Header { segments, sent, received } => {
+            BracketLine::Header { segments, sent, received } => {
                 if self.test(line.number).heads(segments, sent, received) == Belongs::Next {
                     self.next_test(line.number, out).heads(segments, sent, received);
                 }
             }
-            Bracketed::Connection { id, local, remote } => {
+            BracketLine::Connection { id, local, remote } => {
                 if self.test.as_ref().is_some_and(Test::has_rows) {
                     self.finish(out);
                 }
                 self.test(line.number).connection(id, local, remote);
             }
-            Bracketed::OutOfOrder { id, count } => {
+            BracketLine::OutOfOrder { id, count } => {
                 if let Some(test) = &mut self.test {
                     test.reaches(line.number);
                     test.out_of_order(id, count);
                 }
             }
-            Bracketed::Sent { id } => {
+            BracketLine::Sent { id } => {
                 if let Some(test) = &mut self.test {
                     test.reaches(line.number);
                     test.plain_summary(id);
                 }
             }
-            Bracketed::Mangled | Bracketed::OlderTool => {}
+            BracketLine::Mangled | BracketLine::OlderTool => {}
         }
         Claim::Claimed
     }
 
     /// A damaged row, or one that the end of the file may have cut within its last number.
-    fn is_cut(&self, bracketed: &Bracketed, line: &Line<'_>) -> bool {
+    fn is_cut(&self, bracketed: &BracketLine, line: &Line<'_>) -> bool {
         match bracketed {
-            Bracketed::Row(row) => !line.whole && row.side.is_none(),
+            BracketLine::Row(row) => !line.whole && row.side.is_none(),
             // A lone one is somebody else's line that looks like one.
             _ => self.test.is_some(),
         }
     }
 
-    fn said(&mut self, said: Said, line: u64, out: &mut Out) {
+    fn said(&mut self, said: Message, line: u64, out: &mut Out) {
         match said {
-            Said::Connecting { host } => self.begin(End::Client, host, line, out),
-            Said::Accepted { host } => self.begin(End::Server, host, line, out),
-            Said::Listening => {
+            Message::Connecting { host } => self.begin(End::Client, host, line, out),
+            Message::Accepted { host } => self.begin(End::Server, host, line, out),
+            Message::Listening => {
                 self.finish(out);
                 self.older = false;
             }
-            Said::Done => {
+            Message::Done => {
                 if let Some(test) = &mut self.test {
                     test.reaches(line);
                 }
                 self.finish(out);
             }
-            Said::Failed(why) => self.failed(why, line, out),
-            Said::Version(version) => self.version = Some(version),
-            Said::Time(time) => self.time = Some(time),
-            Said::Command(asked) => {
+            Message::Failed(why) => self.failed(why, line, out),
+            Message::Version(version) => self.version = Some(version),
+            Message::Time(time) => self.time = Some(time),
+            Message::Command(asked) => {
                 self.finish(out);
                 self.asked = asked;
             }
-            Said::OlderTool => self.older_tool(line, out),
-            Said::Ruler | Said::Else => {}
+            Message::OlderTool => self.older_tool(line, out),
+            Message::Ruler | Message::Else => {}
             about => self.about(about),
         }
     }
 
     /// What is said about the test that is under way.
-    fn about(&mut self, said: Said) {
+    fn about(&mut self, said: Message) {
         let Some(test) = &mut self.test else { return };
         match said {
-            Said::Reverse => test.reverse = true,
-            Said::Cpu(cpu) => test.cpu = Some(cpu),
-            Said::Rate(rate) => test.asked.rate = Some(units::BitRate(rate)),
-            Said::Congestion(name) => test.congestion = Some(name),
-            Said::Starting { udp, message } => {
+            Message::Reverse => test.reverse = true,
+            Message::Cpu(cpu) => test.cpu = Some(cpu),
+            Message::Rate(rate) => test.asked.rate = Some(units::BitRate(rate)),
+            Message::Congestion(name) => test.congestion = Some(name),
+            Message::Starting { udp, message } => {
                 test.asked.transport = udp.then_some(workload::Transport::Udp).or(test.asked.transport);
                 test.asked.message = message.map(units::Bytes).or(test.asked.message);
             }

@@ -6,7 +6,7 @@
 use units::Nanos;
 use workload::{Quantity, ReportedValue};
 
-use super::{known::Known, row::plain};
+use super::{known_settings::KnownSettings, row::plain};
 use crate::{
     calls::{Call, Calls, reported},
     format::{Claim, Line, Out},
@@ -40,7 +40,7 @@ struct Open {
 
 impl List {
     /// Takes an entry of a list.
-    pub(super) fn line(&mut self, line: &Line<'_>, known: &Known, out: &mut Out) -> Claim {
+    pub(super) fn line(&mut self, line: &Line<'_>, known: &KnownSettings, out: &mut Out) -> Claim {
         let text = plain(line.text);
         let Some((ordinal, rest)) = numbered(&text) else {
             return self.beside(line, &text);
@@ -64,7 +64,7 @@ impl List {
     }
 
     /// The list has ended.
-    pub(super) fn end(&mut self, known: &Known, out: &mut Out) {
+    pub(super) fn end(&mut self, known: &KnownSettings, out: &mut Out) {
         let Some(open) = self.open.take() else { return };
         if !open.wrong.is_empty() {
             out.note(format!(
@@ -209,7 +209,7 @@ mod tests {
 
     fn read(title: &str, text: &str) -> Out {
         let mut out = Out { title: vec!["Calls".to_owned(), title.to_owned()], ..Out::default() };
-        let mut known = Known::default();
+        let mut known = KnownSettings::default();
         known.learn("Configuration", "BM-BM");
         let mut list = List::default();
         for (text, number) in text.lines().zip(1..) {

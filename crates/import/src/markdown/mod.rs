@@ -3,14 +3,14 @@
 mod cell;
 pub(crate) mod column;
 mod faults;
-mod known;
+mod known_settings;
 mod list;
 mod row;
 mod statistics;
 mod table;
 
 use self::{
-    known::Known,
+    known_settings::KnownSettings,
     list::List,
     row::{Row, row, rule},
     table::Table,
@@ -27,7 +27,7 @@ const SHOWN: usize = 300;
 #[derive(Debug, Default)]
 pub(crate) struct Markdown {
     options: Options,
-    known: Known,
+    known: KnownSettings,
     /// The line before, if it may be the heading of a table.
     before: Option<(u64, Row)>,
     table: Option<Table>,

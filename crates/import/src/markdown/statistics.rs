@@ -8,22 +8,22 @@ use workload::ReportedValue;
 use super::{
     cell::{self, Cell},
     column::{Column, Scale, columns},
-    known::Known,
+    known_settings::KnownSettings,
 };
 use crate::{options::Options, statistic};
 
 /// A table turned round.
 #[derive(Debug)]
-pub(super) struct Transposed {
+pub(super) struct Transposition {
     pub(super) lines: RangeInclusive<u64>,
-    pub(super) cells: Vec<Turned>,
+    pub(super) cells: Vec<ColumnAsRow>,
     /// Cells that are no numbers: line, column, text.
     pub(super) wrong: Vec<(u64, String, String)>,
 }
 
 /// What was a column.
 #[derive(Debug)]
-pub(super) struct Turned {
+pub(super) struct ColumnAsRow {
     /// Factor and level, where there is more than one column.
     pub(super) level: Option<(String, String)>,
     /// By statistic; the one that stands for all comes first.
@@ -31,7 +31,11 @@ pub(super) struct Turned {
 }
 
 /// Turns a table round if it is one of these: a list of statistics beside columns of one quantity.
-pub(super) fn cells(headings: &[String], rows: &[(u64, Vec<String>)], known: &Known) -> Option<Transposed> {
+pub(super) fn cells(
+    headings: &[String],
+    rows: &[(u64, Vec<String>)],
+    known: &KnownSettings,
+) -> Option<Transposition> {
     let names: Vec<String> =
         rows.iter().map(|(_, row)| statistic::statistic(row.first()?)).collect::<Option<_>>()?;
     let lines = rows.first()?.0..=rows.last()?.0;
@@ -46,9 +50,9 @@ pub(super) fn cells(headings: &[String], rows: &[(u64, Vec<String>)], known: &Kn
             rows.iter().zip(&names).map(|((line, row), name)| (*line, name.as_str(), row[at].as_str()));
         let values = values(column, *scale, texts, &mut wrong);
         let level = (measured.len() > 1).then(|| (factor.clone(), column.name.clone()));
-        cells.extend((!values.is_empty()).then_some(Turned { level, values }));
+        cells.extend((!values.is_empty()).then_some(ColumnAsRow { level, values }));
     }
-    Some(Transposed { lines, cells, wrong })
+    Some(Transposition { lines, cells, wrong })
 }
 
 /// The columns with their scales, if they are all values of one quantity; each may have a unit of its own.

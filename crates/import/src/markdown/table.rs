@@ -3,20 +3,20 @@
 
 use std::{mem, ops::RangeInclusive};
 
-use samples::{Told, ToldKind};
+use samples::{ImportedKind, ImportedSettings};
 use workload::{Measurement, Quantity, ReportedData, ReportedValue};
 
 use super::{
     cell::{self, Cell},
     column::{Column, Role, columns, is_blank},
     faults::Faults,
-    known::Known,
+    known_settings::KnownSettings,
     row::Row,
     statistics,
 };
 use crate::{
     format::{Line, Out, TABLE},
-    found::Found,
+    imported_test::ImportedTest,
     options::Options,
 };
 
@@ -45,7 +45,7 @@ impl Table {
         row: Row,
         line: &Line<'_>,
         options: &Options,
-        known: &mut Known,
+        known: &mut KnownSettings,
         out: &mut Out,
     ) {
         let cut = (self.heading.closed || !line.whole) && !row.closed;
@@ -63,7 +63,7 @@ impl Table {
     }
 
     /// No row follows.
-    pub(super) fn end(mut self, options: &Options, known: &mut Known, out: &mut Out) {
+    pub(super) fn end(mut self, options: &Options, known: &mut KnownSettings, out: &mut Out) {
         if self.columns.is_empty() {
             match statistics::cells(&self.heading.cells, &self.waiting, known) {
                 Some(transposed) => self.transposed(transposed, out),
@@ -77,7 +77,7 @@ impl Table {
     }
 
     /// Says what the columns are by the rows that wait.
-    fn settle(&mut self, options: &Options, known: &mut Known) {
+    fn settle(&mut self, options: &Options, known: &mut KnownSettings) {
         let rows: Vec<Vec<String>> = self.waiting.iter().map(|(_, cells)| cells.clone()).collect();
         self.columns = columns(&self.heading.cells, &rows, options);
         for (column, at) in self.columns.iter().zip(0..).filter(|(column, _)| column.role == Role::Factor) {
@@ -120,7 +120,7 @@ impl Table {
         }
     }
 
-    fn transposed(&mut self, transposed: statistics::Transposed, out: &mut Out) {
+    fn transposed(&mut self, transposed: statistics::Transposition, out: &mut Out) {
         for (line, column, text) in &transposed.wrong {
             self.faults.wrong(*line, column, text);
         }
@@ -133,10 +133,10 @@ impl Table {
 }
 
 /// A test of which somebody has reported numbers.
-fn reported(values: Vec<ReportedValue>, lines: RangeInclusive<u64>, out: &Out) -> Found {
-    let told = Told {
+fn reported(values: Vec<ReportedValue>, lines: RangeInclusive<u64>, out: &Out) -> ImportedTest {
+    let told = ImportedSettings {
         tool: "a table".to_owned(),
-        kind: if speaks_of_round_trips(&out.title) { ToldKind::PingPong } else { ToldKind::Other },
+        kind: if speaks_of_round_trips(&out.title) { ImportedKind::PingPong } else { ImportedKind::Other },
         transport: None,
         streams: None,
         direction: None,
@@ -144,12 +144,12 @@ fn reported(values: Vec<ReportedValue>, lines: RangeInclusive<u64>, out: &Out) -
         congestion: None,
         rate: None,
     };
-    Found::new(TABLE, lines, told, Measurement::Reported(ReportedData { values }))
+    ImportedTest::new(TABLE, lines, told, Measurement::Reported(ReportedData { values }))
 }
 
-fn with(mut found: Found, values: Vec<ReportedValue>) -> Found {
+fn with(mut found: ImportedTest, values: Vec<ReportedValue>) -> ImportedTest {
     if values.iter().any(|value| value.quantity == Quantity::BitRate) {
-        found.told.kind = ToldKind::Stream;
+        found.told.kind = ImportedKind::Stream;
     }
     found.measurement = Measurement::Reported(ReportedData { values });
     found

@@ -3,7 +3,7 @@
 use workload::{Measurement, Quantity};
 
 use super::*;
-use crate::found::Found;
+use crate::imported_test::ImportedTest;
 
 fn read(text: &str) -> Out {
     read_with(text, &Options::default(), "Latency Comparison")
@@ -26,7 +26,7 @@ type Levels<'a> = Vec<(&'a str, &'a str)>;
 type Values<'a> = Vec<(&'a str, Quantity, f64)>;
 
 /// Levels and values of a row.
-fn said(found: &Found) -> (Levels<'_>, Values<'_>) {
+fn said(found: &ImportedTest) -> (Levels<'_>, Values<'_>) {
     let Measurement::Reported(data) = &found.measurement else { panic!("a table reports") };
     let levels = found.levels.iter().map(|(factor, level)| (factor.as_str(), level.as_str()));
     let values = data.values.iter().map(|value| (value.name.as_str(), value.quantity, value.value));

@@ -1,7 +1,7 @@
 //! A classic test: headings, perhaps interim results, and the row of results.
 //! Must not know values that the user chose.
 
-use samples::{Told, ToldKind};
+use samples::{ImportedKind, ImportedSettings};
 use units::Bytes;
 use workload::{Direction, Measurement, Quantity, ReportedData, ReportedValue, Transport};
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     format::{Line, Out},
-    found::{End, Found},
+    imported_test::{End, ImportedTest},
     quantity::as_written,
     unit::{Unit, unit},
 };
@@ -22,7 +22,7 @@ pub(super) const FORMAT: &str = "netperf text";
 
 /// What became of a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Read {
+pub(super) enum LineOutcome {
     Nothing,
     Something,
 }
@@ -35,7 +35,7 @@ enum Row {
     Unreadable,
     /// The first of two that make a result.
     First,
-    Result(Box<Found>),
+    Result(Box<ImportedTest>),
 }
 
 /// A test under way.
@@ -70,37 +70,37 @@ impl Classic {
         self.chosen = true;
     }
 
-    pub(super) fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Read {
+    pub(super) fn line(&mut self, line: &Line<'_>, out: &mut Out) -> LineOutcome {
         let text = line.text.trim();
         if text.starts_with("!!! Desired confidence") {
             let first = self.first;
             out.note(format!("netperf's test at line {first} did not reach the confidence that was asked."));
-            return Read::Something;
+            return LineOutcome::Something;
         }
         if text.starts_with("!!!") {
-            return Read::Something;
+            return LineOutcome::Something;
         }
         if let Some(result) = text.strip_prefix("Interim result: ") {
             self.interim.line(result, line, out);
-            return Read::Something;
+            return LineOutcome::Something;
         }
         let words: Vec<&str> = text.split_whitespace().collect();
         if !text.starts_with(|c: char| c.is_ascii_digit()) {
             return self.heading(text);
         }
         if !line.whole {
-            return Read::Nothing;
+            return LineOutcome::Nothing;
         }
         match self.row(&words) {
             Row::First => {
                 self.done = true;
-                Read::Something
+                LineOutcome::Something
             }
             Row::Result(found) => {
                 self.done = true;
-                out.found(Found { lines: self.first..=line.number, ..*found });
+                out.found(ImportedTest { lines: self.first..=line.number, ..*found });
                 self.first = line.number + 1;
-                Read::Something
+                LineOutcome::Something
             }
             Row::Unreadable => {
                 out.note(format!(
@@ -108,15 +108,15 @@ impl Classic {
                     self.first, line.number
                 ));
                 self.done = true;
-                Read::Something
+                LineOutcome::Something
             }
             // The sizes of the other side's sockets.
             Row::Foreign
                 if self.done && words.len() == 2 && words.iter().all(|word| word.parse::<u64>().is_ok()) =>
             {
-                Read::Something
+                LineOutcome::Something
             }
-            Row::Foreign => Read::Nothing,
+            Row::Foreign => LineOutcome::Nothing,
         }
     }
 
@@ -133,7 +133,7 @@ impl Classic {
     }
 
     /// A line of headings tells the unit.
-    fn heading(&mut self, text: &str) -> Read {
+    fn heading(&mut self, text: &str) -> LineOutcome {
         const WORDS: [&str; 12] = [
             "Recv",
             "Send",
@@ -152,9 +152,9 @@ impl Classic {
             !self.done && text.split_whitespace().next().is_some_and(|word| WORDS.contains(&word));
         if is_heading {
             self.unit = unit_in(text).or(self.unit);
-            return Read::Something;
+            return LineOutcome::Something;
         }
-        Read::Nothing
+        LineOutcome::Nothing
     }
 
     /// A row of numbers.
@@ -183,7 +183,7 @@ impl Classic {
                     Some(series) => series.measurement(direction, received, row.seconds),
                     None => reported(value("throughput", Quantity::BitRate, received), row.cpu),
                 };
-                Some(self.found(ToldKind::Stream, Some(direction), row.message, found))
+                Some(self.found(ImportedKind::Stream, Some(direction), row.message, found))
             }
             Kind::Datagrams => match self.sent.take() {
                 None => {
@@ -194,16 +194,16 @@ impl Classic {
                     let received = rows::received(words)?;
                     let values = datagrams(sent, received, bits(sent.rate)?, bits(received.rate)?);
                     let message = sent.message.unwrap_or(0);
-                    Some(self.found(ToldKind::Stream, Some(Direction::Forward), message, values))
+                    Some(self.found(ImportedKind::Stream, Some(Direction::Forward), message, values))
                 }
             },
             Kind::Transactions | Kind::Connections => {
                 let row = rows::transactions(words)?;
                 let connections = self.banner.kind == Kind::Connections;
                 let (kind, name) = if connections {
-                    (ToldKind::Connect, "connections")
+                    (ImportedKind::Connect, "connections")
                 } else {
-                    (ToldKind::PingPong, "transactions")
+                    (ImportedKind::PingPong, "transactions")
                 };
                 let rate = value(name, Quantity::PerSecond, row.per_second);
                 Some(self.found(kind, None, row.request, reported(rate, row.cpu)))
@@ -214,13 +214,13 @@ impl Classic {
 
     fn found(
         &self,
-        kind: ToldKind,
+        kind: ImportedKind,
         direction: Option<Direction>,
         message: u64,
         measurement: Measurement,
     ) -> Row {
         let told = told(kind, self.banner.transport, direction, Some(Bytes(message)));
-        let mut found = Found::new(FORMAT, self.first..=self.first, told, measurement);
+        let mut found = ImportedTest::new(FORMAT, self.first..=self.first, told, measurement);
         found.end = Some(End::Client);
         Row::Result(Box::new(found))
     }
@@ -228,16 +228,16 @@ impl Classic {
 
 /// What was sent, as far as netperf tells.
 pub(super) fn told(
-    kind: ToldKind,
+    kind: ImportedKind,
     transport: Option<Transport>,
     direction: Option<Direction>,
     message: Option<Bytes>,
-) -> Told {
-    Told {
+) -> ImportedSettings {
+    ImportedSettings {
         tool: "netperf".to_owned(),
         kind,
         transport,
-        streams: (kind == ToldKind::Stream).then_some(1),
+        streams: (kind == ImportedKind::Stream).then_some(1),
         direction,
         message,
         congestion: None,

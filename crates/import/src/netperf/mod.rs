@@ -6,15 +6,15 @@
 //! stands above it, and nowhere else.
 
 mod banner;
-mod chosen;
 mod classic;
 mod interim;
 mod rows;
+mod selected_values;
 
 use self::{
     banner::{Banner, banner, command},
-    chosen::Chosen,
-    classic::{Classic, Read},
+    classic::{Classic, LineOutcome},
+    selected_values::Chosen,
 };
 use crate::format::{Claim, Format, Line, Out};
 
@@ -46,8 +46,8 @@ impl Format for Netperf {
         }
         let Some(test) = &mut self.test else { return Claim::Declined };
         match test.line(line, out) {
-            Read::Nothing => Claim::Declined,
-            Read::Something => Claim::Claimed,
+            LineOutcome::Nothing => Claim::Declined,
+            LineOutcome::Something => Claim::Claimed,
         }
     }
 

@@ -1,11 +1,11 @@
 //! Real outputs of netperf 2.7, and what may be wrong with one.
 
-use samples::ToldKind;
+use samples::ImportedKind;
 use units::{Bytes, Nanos};
 use workload::{Direction, EndSeries, Measurement, Quantity, Transport};
 
 use super::*;
-use crate::found::Found;
+use crate::imported_test::ImportedTest;
 
 fn read(text: &str) -> Out {
     let mut out = Out::default();
@@ -19,13 +19,13 @@ fn read(text: &str) -> Out {
     out
 }
 
-fn values(found: &Found) -> Vec<(&str, Quantity, f64)> {
+fn values(found: &ImportedTest) -> Vec<(&str, Quantity, f64)> {
     let Measurement::Reported(data) = &found.measurement else { panic!("reported") };
     data.values.iter().map(|value| (value.name.as_str(), value.quantity, value.value)).collect()
 }
 
 /// The first value of each test.
-fn first(out: &Out) -> Vec<(ToldKind, &str, f64)> {
+fn first(out: &Out) -> Vec<(ImportedKind, &str, f64)> {
     let first = |found| (values(found)[0].0, values(found)[0].2);
     out.founds.iter().map(|found| (found.told.kind, first(found).0, first(found).1)).collect()
 }
@@ -33,7 +33,7 @@ fn first(out: &Out) -> Vec<(ToldKind, &str, f64)> {
 #[test]
 fn classic_tests_are_read_with_their_units() {
     let out = read(include_str!("../../tests/data/netperf-classic.txt"));
-    use ToldKind::{Connect, PingPong, Stream};
+    use ImportedKind::{Connect, PingPong, Stream};
     assert_eq!(
         first(&out),
         [

@@ -9,7 +9,7 @@ mod summary;
 
 use self::{
     samples_log::SamplesLog,
-    summary::{Summary, Taken},
+    summary::{LineOutcome, Summary},
 };
 use crate::format::{Claim, Format, Line, Out};
 
@@ -33,9 +33,9 @@ impl Format for Sockperf {
         }
         let Some(summary) = &mut self.summary else { return Claim::Declined };
         match summary.line(line, out) {
-            Taken::No => Claim::Declined,
-            Taken::More => Claim::Claimed,
-            Taken::All => {
+            LineOutcome::No => Claim::Declined,
+            LineOutcome::More => Claim::Claimed,
+            LineOutcome::All => {
                 self.finish(out);
                 Claim::Claimed
             }

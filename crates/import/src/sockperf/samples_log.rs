@@ -4,14 +4,14 @@
 //! A round trip is the time of receiving less the time of sending, which are told to the nanosecond; the last column
 //! is half of it or the whole, rounded.
 
-use samples::ToldKind;
+use samples::ImportedKind;
 use units::Nanos;
 use workload::{LatencyHistogram, Measurement, PingPongData, SocketFacts};
 
 use super::summary::Summary;
 use crate::{
     format::{Line, Out},
-    found::{End, Found},
+    imported_test::{End, ImportedTest},
     places::Places,
     round_trips::Intervals,
 };
@@ -108,8 +108,8 @@ impl SamplesLog {
             server: SocketFacts::default(),
             under: None,
         };
-        let told = summary.told(ToldKind::PingPong);
-        let mut found = Found::new(FORMAT, self.first..=self.last, told, Measurement::PingPong(data));
+        let told = summary.told(ImportedKind::PingPong);
+        let mut found = ImportedTest::new(FORMAT, self.first..=self.last, told, Measurement::PingPong(data));
         found.end = Some(End::Client);
         out.found(found);
     }

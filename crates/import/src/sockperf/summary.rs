@@ -3,13 +3,13 @@
 
 use std::ops::RangeInclusive;
 
-use samples::{Told, ToldKind};
+use samples::{ImportedKind, ImportedSettings};
 use units::Bytes;
 use workload::{Direction, Measurement, Quantity, ReportedData, ReportedValue, Transport};
 
 use crate::{
     format::{Line, Out},
-    found::{End, Found},
+    imported_test::{End, ImportedTest},
     quantity::{leading_number, whole},
     statistic,
 };
@@ -19,7 +19,7 @@ const FORMAT: &str = "sockperf text";
 
 /// What became of a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum LineOutcome {
     /// It does not belong here.
     No,
     /// It does, and more may follow.
@@ -85,28 +85,28 @@ impl Summary {
     }
 
     /// Takes a line.
-    pub(super) fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Taken {
+    pub(super) fn line(&mut self, line: &Line<'_>, out: &mut Out) -> LineOutcome {
         let text = said(line.text);
         if !line.text.trim_start().starts_with("sockperf") && !self.plain(text) {
-            return Taken::No;
+            return LineOutcome::No;
         }
         self.last = line.number;
         if !line.whole {
             self.unread.get_or_insert(line.number);
-            return Taken::More;
+            return LineOutcome::More;
         }
         if let Some(error) = text.strip_prefix("ERROR: ") {
             out.note(format!("sockperf failed at line {}: {error}", line.number));
         }
         if text.starts_with("No messages were received") {
             out.note(format!("sockperf's test at line {} got no answer.", self.first));
-            return Taken::All;
+            return LineOutcome::All;
         }
         match self.take(text) {
             Some(taken) => taken,
             None => {
                 self.unread.get_or_insert(line.number);
-                Taken::More
+                LineOutcome::More
             }
         }
     }
@@ -135,7 +135,7 @@ impl Summary {
     }
 
     /// Keeps what a line says; `None` when it should say a number and does not.
-    fn take(&mut self, text: &str) -> Option<Taken> {
+    fn take(&mut self, text: &str) -> Option<LineOutcome> {
         if let Some(version) = text.strip_prefix("== version #") {
             self.version = version
                 .split_whitespace()
@@ -161,20 +161,20 @@ impl Summary {
             self.rate = Some(leading_number(rate)?.0);
         } else if let Some(bandwidth) = text.strip_prefix("Summary: BandWidth is ") {
             self.bandwidth = Some(leading_number(bandwidth)?.0 * MEGABYTE);
-            return Some(Taken::All);
+            return Some(LineOutcome::All);
         } else if let Some(size) = after(text, "using msg-size=") {
             self.message = leading_number(size.trim_end_matches('.')).map(|(size, _)| Bytes(size as u64));
         }
-        Some(Taken::More)
+        Some(LineOutcome::More)
     }
 
-    fn percentile(&mut self, text: &str) -> Option<Taken> {
+    fn percentile(&mut self, text: &str) -> Option<LineOutcome> {
         let (name, value) = text.split_once('=')?;
         let name = name.trim().trim_end_matches(" observation");
         let name = statistic::statistic(name)?;
         let last = name == "min";
         self.times.push((name, leading_number(value.trim())?.0));
-        Some(if last && !self.of_log { Taken::All } else { Taken::More })
+        Some(if last && !self.of_log { LineOutcome::All } else { LineOutcome::More })
     }
 
     /// Hands on the test. Returns whether it was said that halves were doubled.
@@ -211,14 +211,14 @@ impl Summary {
     }
 
     /// What was sent, as far as it is told.
-    pub(super) fn told(&self, kind: ToldKind) -> Told {
+    pub(super) fn told(&self, kind: ImportedKind) -> ImportedSettings {
         let version = self.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
-        Told {
+        ImportedSettings {
             tool: format!("sockperf{version}{}", if self.is_under_load() { UNDER_LOAD } else { "" }),
             kind,
             transport: self.transport,
             streams: None,
-            direction: (kind == ToldKind::Stream).then_some(Direction::Forward),
+            direction: (kind == ImportedKind::Stream).then_some(Direction::Forward),
             message: self.message,
             congestion: None,
             rate: None,
@@ -250,13 +250,13 @@ impl Summary {
     }
 
     /// What a sender of `throughput` mode counted; nobody received it as far as this log tells.
-    fn throughput(&self, bandwidth: f64, lines: RangeInclusive<u64>) -> Found {
+    fn throughput(&self, bandwidth: f64, lines: RangeInclusive<u64>) -> ImportedTest {
         let mut values = vec![value("sent", Quantity::BitRate, bandwidth)];
         values.extend(self.rate.map(|rate| value("messages", Quantity::PerSecond, rate)));
-        self.found(ToldKind::Stream, lines, values)
+        self.found(ImportedKind::Stream, lines, values)
     }
 
-    fn ping_pong(mut self, whole: bool, lines: RangeInclusive<u64>) -> Found {
+    fn ping_pong(mut self, whole: bool, lines: RangeInclusive<u64>) -> ImportedTest {
         let nanos = if whole { 1e3 } else { 2e3 };
         self.times.sort_by_key(|(name, _)| statistic::rank(name));
         let mut values: Vec<ReportedValue> = self
@@ -270,12 +270,17 @@ impl Summary {
             values.push(value("sent messages", Quantity::Count, sent as f64));
         }
         values.extend(self.dropped.map(|dropped| value("dropped messages", Quantity::Count, dropped as f64)));
-        self.found(ToldKind::PingPong, lines, values)
+        self.found(ImportedKind::PingPong, lines, values)
     }
 
-    fn found(&self, kind: ToldKind, lines: RangeInclusive<u64>, values: Vec<ReportedValue>) -> Found {
+    fn found(
+        &self,
+        kind: ImportedKind,
+        lines: RangeInclusive<u64>,
+        values: Vec<ReportedValue>,
+    ) -> ImportedTest {
         let measurement = Measurement::Reported(ReportedData { values });
-        let mut found = Found::new(FORMAT, lines, self.told(kind), measurement);
+        let mut found = ImportedTest::new(FORMAT, lines, self.told(kind), measurement);
         found.end = Some(End::Client);
         found
     }

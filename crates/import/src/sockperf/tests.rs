@@ -4,7 +4,7 @@ use units::{Bytes, Nanos};
 use workload::{Measurement, Quantity};
 
 use super::*;
-use crate::found::Found;
+use crate::imported_test::ImportedTest;
 
 /// Without the codes of terminals, which the reader of lines takes out.
 fn read(text: &str) -> Out {
@@ -20,7 +20,7 @@ fn read(text: &str) -> Out {
     out
 }
 
-fn value(found: &Found, name: &str) -> Option<(Quantity, f64)> {
+fn value(found: &ImportedTest, name: &str) -> Option<(Quantity, f64)> {
     let Measurement::Reported(data) = &found.measurement else { panic!("a summary is reported") };
     data.values.iter().find(|value| value.name == name).map(|value| (value.quantity, value.value))
 }

@@ -1,7 +1,7 @@
 //! What iperf3 3.12 really prints, read as a user would import it: each capture from both of its ends.
 
 use crate::imported::{Run, import};
-use samples::{Doubt, Sent, Trial};
+use samples::{Trial, ValidityWarning, WorkloadSource};
 use workload::{Direction, EndSeries, Flow, Measurement, Transport};
 
 /// A capture, and what is known of it from the command that made it.
@@ -89,7 +89,7 @@ fn check(case: &Case) {
     let Case { name, streams, direction, transport, intervals, notes } = case;
     let run = pair(name);
     assert_eq!(run.trials.len(), 1, "{name}: both ends make one trial: {:?}", run.notes());
-    let Sent::Told(told) = &run.header.cells[0].sent else { panic!("{name}: nothing was ordered") };
+    let WorkloadSource::Told(told) = &run.header.cells[0].sent else { panic!("{name}: nothing was ordered") };
     assert_eq!((told.streams, told.direction), (Some(*streams), Some(*direction)), "{name}");
     assert_eq!(told.transport, Some(*transport), "{name}");
     let flows = flows(&run.trials[0]);
@@ -187,7 +187,7 @@ fn a_log_that_holds_the_servers_output_is_one_trial_of_both_ends() {
 #[test]
 fn verbose_output_tells_version_time_cpu_and_congestion_control() {
     let run = pair("verbose.txt");
-    let Sent::Told(told) = &run.header.cells[0].sent else { panic!("nothing was ordered") };
+    let WorkloadSource::Told(told) = &run.header.cells[0].sent else { panic!("nothing was ordered") };
     assert_eq!((told.tool.as_str(), told.congestion.as_deref()), ("iperf3 3.12", Some("cubic")));
     assert_eq!(told.message, Some(units::Bytes(131_072)));
     let trial = &run.trials[0];
@@ -196,7 +196,7 @@ fn verbose_output_tells_version_time_cpu_and_congestion_control() {
     let ends: Vec<&str> = trial.cpu.threads.iter().map(|thread| thread.end.as_str()).collect();
     assert_eq!(ends, ["client", "server"]);
     let udp = pair("verbose-udp.txt");
-    let Sent::Told(told) = &udp.header.cells[0].sent else { panic!("nothing was ordered") };
+    let WorkloadSource::Told(told) = &udp.header.cells[0].sent else { panic!("nothing was ordered") };
     assert_eq!(told.rate, Some(units::BitRate(1e7)));
 }
 
@@ -209,7 +209,9 @@ fn a_thread_at_its_limit_is_a_doubt() {
         let run = crate::imported::import_texts(&[("a.txt", text.as_bytes())]).expect("it is a log");
         run.trials[0].doubts.clone()
     };
-    assert!(matches!(&limited("99.1")[..], [Doubt::GeneratorLimited { end, .. }] if end == "client"));
+    assert!(
+        matches!(&limited("99.1")[..], [ValidityWarning::GeneratorLimited { end, .. }] if end == "client")
+    );
     assert_eq!(limited("60.0"), []);
 }
 

@@ -9,7 +9,7 @@ use samples::Objective;
 use scenario::{FactorName, LEAST_PRECISE, Plan};
 use stats::{Contest, interval};
 
-use super::seen::{Point, Seen};
+use super::observations::{Observations, Point};
 
 // What a scenario may ask for is what the statistics can give.
 const _: () = assert!(LEAST_PRECISE as usize == interval::FEWEST_TO_STOP);
@@ -50,7 +50,7 @@ impl Group {
     pub(super) fn standings(
         &self,
         plan: &Plan,
-        seen: &Seen,
+        seen: &Observations,
         skipped: &BTreeSet<usize>,
         block: u32,
     ) -> Vec<(usize, Standing)> {
@@ -73,7 +73,7 @@ impl Group {
     }
 
     /// Whether something came through in its trials before `block` and nobody recorded what it cost.
-    pub(super) fn lacks_cpu(&self, seen: &Seen, block: u32) -> bool {
+    pub(super) fn lacks_cpu(&self, seen: &Observations, block: u32) -> bool {
         let points = || self.cells.iter().flat_map(|cell| seen.before(*cell, block));
         points().any(|point| point.goodness().is_some()) && points().all(|point| point.efficiency().is_none())
     }
@@ -81,7 +81,7 @@ impl Group {
 
 /// The cells that are out, and the others. Where nothing came through in a trial of each, those without a value are out;
 /// where no cell has any, nobody is: whoever has the first may be the best.
-fn without_the_out(seen: &Seen, cells: Vec<usize>, block: u32) -> (Vec<usize>, Vec<usize>) {
+fn without_the_out(seen: &Observations, cells: Vec<usize>, block: u32) -> (Vec<usize>, Vec<usize>) {
     let empty = |cell: &usize| seen.values(*cell, block).is_empty();
     let silent = |cell: &usize| empty(cell) || seen.was_silent(*cell, block);
     if !cells.iter().all(silent) {
@@ -110,7 +110,7 @@ struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    fn of(plan: &Plan, seen: &Seen, cells: &'a [usize], block: u32) -> Self {
+    fn of(plan: &Plan, seen: &Observations, cells: &'a [usize], block: u32) -> Self {
         let series = |of: fn(&Point) -> Option<f64>| -> Vec<Vec<f64>> {
             cells.iter().map(|cell| seen.before(*cell, block).filter_map(of).collect()).collect()
         };

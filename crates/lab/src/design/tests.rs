@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use samples::{CellEnd, CpuUsage, Doubt, EndReason, MachineCpu, Objective, PathCheck, Trial, UnixMillis};
+use samples::{
+    CellEnd, CpuUsage, EndReason, MachineCpu, Objective, PathCheck, Trial, UnixMillis, ValidityWarning,
+};
 use scenario::{Plan, PlanOptions, PlannedTrial, Scenario};
 use units::{Bytes, Nanos};
 use workload::{Direction, EndSeries, Flow, Interval, Measurement, StreamData};
@@ -348,7 +350,8 @@ fn cells_that_all_fail_at_times_are_judged_by_what_they_bring() {
 #[test]
 fn a_trial_that_ran_too_short_is_no_reason_for_or_against_its_cell() {
     let plan = plan(13, &precisely(Objective::Max));
-    let short = Doubt::OtherDuration { asked: Nanos::from_secs(1), measured: Nanos::from_millis(100) };
+    let short =
+        ValidityWarning::OtherDuration { asked: Nanos::from_secs(1), measured: Nanos::from_millis(100) };
     let worst = plan.cells[16].id.to_string();
     let (trials, ends) = run_changed(&plan, 13, |trial| {
         if trial.cell == worst && trial.block == 0 {

@@ -13,22 +13,22 @@ use sys::poller::{Interest, Poller};
 
 /// A stream to an agent that may not yet be there.
 pub(super) struct GuestStream {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
 }
 
 /// The half that reads. An agent that never comes has said nothing.
 pub(super) struct FromGuest {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     stream: Option<UnixStream>,
 }
 
 /// The half that writes.
 pub(super) struct ToGuest {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     stream: Option<UnixStream>,
 }
 
-struct Shared {
+struct SharedState {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -44,7 +44,7 @@ impl GuestStream {
     /// The first stream that connects to `listener` before `ended` does.
     pub(super) fn awaited(listener: UnixListener, ended: PipeReader) -> Self {
         let state = Mutex::new(State::Awaited(Vec::new()));
-        let shared = Arc::new(Shared { state, changed: Condvar::new() });
+        let shared = Arc::new(SharedState { state, changed: Condvar::new() });
         let there = Arc::clone(&shared);
         thread::spawn(move || there.becomes(accept(&listener, &ended)));
         Self { shared }
@@ -76,7 +76,7 @@ fn accept(listener: &UnixListener, ended: &PipeReader) -> io::Result<UnixStream>
     }
 }
 
-impl Shared {
+impl SharedState {
     fn becomes(&self, stream: io::Result<UnixStream>) {
         let mut state = self.lock();
         *state = match (&*state, stream) {

@@ -36,7 +36,7 @@ impl Image {
         kernel: &Kernel,
         program: &Path,
         modules: &[&str],
-        files: &[Included],
+        files: &[ImageFile],
     ) -> Result<Self, GuestError> {
         let modules = Modules::read(&kernel.modules)?.in_order(modules)?;
         let mut archive = Archive {
@@ -56,7 +56,7 @@ impl Image {
             order.push('\n');
         }
         archive.add(&Path::new(MODULES).join(MODULE_ORDER), FILE_MODE, order.as_bytes())?;
-        for Included { from, to } in files {
+        for ImageFile { from, to } in files {
             archive.add(to, PROGRAM_MODE, &read("the file", from)?)?;
         }
         Ok(Self { file: archive.finish()? })
@@ -71,7 +71,7 @@ impl Image {
 
 /// A file of this machine that a guest is to have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Included {
+pub struct ImageFile {
     /// Here.
     pub from: PathBuf,
     /// In the guest, an absolute path.

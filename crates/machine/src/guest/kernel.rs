@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{error::GuestError, image::Included, modules::Modules};
+use super::{error::GuestError, image::ImageFile, modules::Modules};
 
 const KERNELS: &str = "/boot";
 const MODULES: &str = "/lib/modules";
@@ -66,17 +66,17 @@ impl Kernel {
     ///
     /// # Errors
     /// When a module or their lists cannot be found.
-    pub(crate) fn as_installed(&self, modules: &[&str]) -> Result<Vec<Included>, GuestError> {
+    pub(crate) fn as_installed(&self, modules: &[&str]) -> Result<Vec<ImageFile>, GuestError> {
         let release = self.modules.file_name().unwrap_or_default();
         let mut name = OsString::from(PREFIX);
         name.push(release);
         let folder = Path::new(MODULES).join(release);
-        let mut files = vec![Included { from: self.image.clone(), to: Path::new(KERNELS).join(name) }];
+        let mut files = vec![ImageFile { from: self.image.clone(), to: Path::new(KERNELS).join(name) }];
         let lists = ["modules.dep", "modules.builtin"].map(|list| self.modules.join(list));
         let lists = lists.into_iter().filter(|list| list.exists());
         for file in lists.chain(Modules::read(&self.modules)?.in_order(modules)?) {
             let below = file.strip_prefix(&self.modules).unwrap_or(&file);
-            files.push(Included { to: folder.join(below), from: file });
+            files.push(ImageFile { to: folder.join(below), from: file });
         }
         Ok(files)
     }

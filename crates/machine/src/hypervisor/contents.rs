@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     firecracker::{self, Firecracker},
-    guest::{Included, Kernel},
+    guest::{ImageFile, Kernel},
     qemu::{PROGRAM, Qemu, QemuError},
 };
 
@@ -22,26 +22,26 @@ const FIRMWARE: &[&str] =
     &["bios-256k.bin", "bios-microvm.bin", "kvmvapic.bin", "linuxboot.bin", "linuxboot_dma.bin", "pvh.bin"];
 
 /// All of them; of the kernel's modules, those that guests need. Firecracker is among them where there is one.
-pub(super) fn of(kernel: &Kernel, firecracker: Option<&Path>) -> Result<Vec<Included>, QemuError> {
+pub(super) fn of(kernel: &Kernel, firecracker: Option<&Path>) -> Result<Vec<ImageFile>, QemuError> {
     let program = on_path(PROGRAM).ok_or(QemuError::NotInstalled)?;
     let mut files =
-        vec![kept(LINKER), Included { from: program.clone(), to: Path::new("/usr/bin").join(PROGRAM) }];
+        vec![kept(LINKER), ImageFile { from: program.clone(), to: Path::new("/usr/bin").join(PROGRAM) }];
     files.extend(libraries(&program)?.into_iter().map(kept));
     files.extend(Path::new(LINKER_CACHE).exists().then(|| kept(LINKER_CACHE)));
     files.extend(firmware(&program)?);
     let mut modules = Qemu::MODULES.to_vec();
     if let Some(from) = firecracker.map(Path::to_owned).or_else(|| on_path(firecracker::PROGRAM)) {
         files.extend(libraries(&from)?.into_iter().map(kept));
-        files.push(Included { from, to: Path::new("/usr/bin").join(firecracker::PROGRAM) });
+        files.push(ImageFile { from, to: Path::new("/usr/bin").join(firecracker::PROGRAM) });
         modules.extend(Firecracker::MODULES);
     }
     files.extend(kernel.as_installed(&modules)?);
     Ok(files)
 }
 
-fn kept(path: impl Into<PathBuf>) -> Included {
+fn kept(path: impl Into<PathBuf>) -> ImageFile {
     let path = path.into();
-    Included { from: path.clone(), to: path }
+    ImageFile { from: path.clone(), to: path }
 }
 
 fn on_path(program: &str) -> Option<PathBuf> {
@@ -62,7 +62,7 @@ fn library(line: &str) -> Option<PathBuf> {
     Some(PathBuf::from(path))
 }
 
-fn firmware(program: &Path) -> Result<Vec<Included>, QemuError> {
+fn firmware(program: &Path) -> Result<Vec<ImageFile>, QemuError> {
     let said = output(Command::new(program).args(["-L", "help"]))?;
     let folders: Vec<&Path> = said.lines().map(Path::new).collect();
     let find = |name: &&str| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file());
@@ -70,7 +70,7 @@ fn firmware(program: &Path) -> Result<Vec<Included>, QemuError> {
     // All in the folder that QEMU looks into first.
     let into = |from: PathBuf| {
         let name = from.file_name()?.to_owned();
-        Some(Included { from, to: Path::new("/usr/share/qemu").join(name) })
+        Some(ImageFile { from, to: Path::new("/usr/share/qemu").join(name) })
     };
     Ok(found.filter_map(into).collect())
 }

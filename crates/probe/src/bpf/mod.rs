@@ -27,7 +27,7 @@ pub(crate) struct Hook {
 }
 
 /// An object in the kernel: its maps, and its programs, attached or not.
-pub(crate) struct Loaded {
+pub(crate) struct BpfObject {
     ebpf: Ebpf,
     hooks: Vec<Hook>,
     links: Vec<(&'static str, Link)>,
@@ -52,7 +52,7 @@ impl Hook {
     }
 }
 
-impl Loaded {
+impl BpfObject {
     /// Loads an object (`include_bytes_aligned!`) and those of its programs that have a hook; attaches nothing.
     /// `sizes` are the numbers of entries of maps, where they differ from those in the object.
     ///
@@ -186,8 +186,8 @@ pub(crate) fn failed(operation: &str, map: &str, because: &dyn std::fmt::Display
 
 /// Loads an object and says everything that the kernel said, for whoever writes a program.
 #[cfg(test)]
-pub(crate) fn load_or_panic(object: &[u8], hooks: &[Hook]) -> Option<Loaded> {
-    match Loaded::load(object, hooks, &[]) {
+pub(crate) fn load_or_panic(object: &[u8], hooks: &[Hook]) -> Option<BpfObject> {
+    match BpfObject::load(object, hooks, &[]) {
         Ok(loaded) => Some(loaded),
         Err(Refusal::Rights(_) | Refusal::OtherNumbers | Refusal::NoTypes(_)) => None,
         Err(refusal) => panic!("{refusal:#?}"),

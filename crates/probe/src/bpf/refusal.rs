@@ -13,7 +13,7 @@ const FIRST_PID_NAMESPACE: u64 = 0xefff_fffc;
 #[derive(Debug)]
 pub(super) enum Refusal {
     /// Programs of two instructions are refused too.
-    Rights(Lack),
+    Rights(MissingCapability),
     /// This process and the kernel's programs number processes differently.
     OtherNumbers,
     /// The kernel does not tell its types.
@@ -28,7 +28,7 @@ pub(super) enum Refusal {
 
 /// What is needed to load any program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Lack {
+pub(super) struct MissingCapability {
     /// A right, rather than a part of the kernel.
     permission: bool,
     /// All capabilities of a user namespace do not count.
@@ -41,7 +41,7 @@ pub(super) struct Lack {
 
 impl Refusal {
     pub(super) fn rights(error: &sys::Error) -> Self {
-        Self::Rights(Lack {
+        Self::Rights(MissingCapability {
             permission: error.is_permission(),
             nested: sys::userns::is_nested(),
             root: fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0),
@@ -92,7 +92,7 @@ impl Refusal {
     }
 }
 
-impl Lack {
+impl MissingCapability {
     fn told(&self) -> (String, String) {
         let capabilities = "CAP_BPF and CAP_PERFMON";
         match self {
@@ -135,7 +135,7 @@ fn root_cause(error: &(dyn std::error::Error + 'static)) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bpf::{Hook, Loaded};
+    use crate::bpf::{BpfObject, Hook};
 
     fn can_load() -> bool {
         sys::bpf::try_load().is_ok() && Refusal::numbers().is_ok()
@@ -164,18 +164,19 @@ mod tests {
             (false, true, "as in a container", "--cap-add BPF,PERFMON"),
             (false, false, "CAP_BPF and CAP_PERFMON", "sudo"),
         ] {
-            let lack = Lack { permission: true, nested, root, words: "EPERM".into() };
+            let lack = MissingCapability { permission: true, nested, root, words: "EPERM".into() };
             let told = words(&Refusal::Rights(lack));
             assert!(told.contains(because) && told.contains(remedy), "{told}");
         }
-        let absent = Lack { permission: false, nested: false, root: true, words: "ENOSYS".into() };
+        let absent =
+            MissingCapability { permission: false, nested: false, root: true, words: "ENOSYS".into() };
         assert!(words(&Refusal::Rights(absent)).contains("CONFIG_BPF_SYSCALL"));
     }
 
     #[test]
     fn a_verifiers_log_is_never_told() {
         let object = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/refused.bpf.o"));
-        let told = match Loaded::new(object, &[Hook::needed("wrong", "sys_enter")], &[]) {
+        let told = match BpfObject::new(object, &[Hook::needed("wrong", "sys_enter")], &[]) {
             Ok(_) => panic!("it reads where it must not"),
             Err(error) => error.to_string(),
         };
@@ -188,7 +189,7 @@ mod tests {
     #[test]
     fn a_tracepoint_that_the_kernel_lacks_is_named_unless_it_is_optional() {
         let object = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/syscalls.bpf.o"));
-        let load = |hook| Loaded::new(object, &[hook], &[]);
+        let load = |hook| BpfObject::new(object, &[hook], &[]);
         if !can_load() {
             return;
         }

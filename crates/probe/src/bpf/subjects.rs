@@ -1,6 +1,6 @@
 //! Whose a task is, for the maps of subjects.h. Must not know what is watched of it.
 
-use super::{Loaded, failed};
+use super::{BpfObject, failed};
 use crate::observe::ProbeError;
 use protocol::Subject;
 
@@ -34,7 +34,7 @@ impl Subjects {
     }
 }
 
-impl Loaded {
+impl BpfObject {
     /// Tells an object whose programs are not attached who is whose from now on.
     pub(crate) fn tell(&mut self, subjects: &Subjects) -> Result<(), ProbeError> {
         self.replace("processes", &subjects.processes)?;
@@ -49,12 +49,12 @@ impl Loaded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use samples::Owner;
+    use samples::CpuOwner;
 
     #[test]
     fn what_a_subject_is_told_by_has_its_number() {
         let client = Subject {
-            owner: Owner::Client,
+            owner: CpuOwner::Client,
             pids: vec![7, 8],
             namespaces: vec![4_026_531_840, u64::MAX],
             cgroups: vec![u64::MAX],

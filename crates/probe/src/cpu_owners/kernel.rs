@@ -10,7 +10,7 @@ use aya::{
 
 use super::sums::{Cpu, Sums, empty, steady};
 use crate::{
-    bpf::{Hook, Loaded, Subjects, failed},
+    bpf::{BpfObject, Hook, Subjects, failed},
     observe::ProbeError,
 };
 
@@ -53,14 +53,14 @@ const HOOKS: [Hook; 18] = [
 
 /// The object in the kernel.
 pub(super) struct Kernel {
-    loaded: Loaded,
+    loaded: BpfObject,
     era: u64,
 }
 
 impl Kernel {
     pub(super) fn load() -> Result<Self, ProbeError> {
         let object = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/cpu_owners.bpf.o"));
-        let mut loaded = Loaded::new(object, &HOOKS, &[("cpus", possible_cpus()?)])?;
+        let mut loaded = BpfObject::new(object, &HOOKS, &[("cpus", possible_cpus()?)])?;
         for name in ["start", "each_task"] {
             load_one(&mut loaded, name).map_err(|_| refused(name))?;
         }
@@ -152,7 +152,7 @@ impl Kernel {
     }
 }
 
-fn load_one(loaded: &mut Loaded, name: &str) -> Result<(), ProgramError> {
+fn load_one(loaded: &mut BpfObject, name: &str) -> Result<(), ProgramError> {
     match loaded.program(name) {
         Some(Program::RawTracePoint(program)) => RawTracePoint::load(program),
         Some(Program::Iter(program)) => Iter::load(program, "task", &Btf::from_sys_fs()?),

@@ -1,21 +1,21 @@
 //! CPU time of the whole machine by its owner. Must not know the load.
 //!
 //! # How it is told apart
-//! [`traced`] looks at each switch of tasks and at each interrupt, and adds up in the kernel. Where programs are
-//! refused, [`sampled`] takes the difference of what /proc says of every task. The result says which it was.
+//! [`kernel_sums`] looks at each switch of tasks and at each interrupt, and adds up in the kernel. Where programs are
+//! refused, [`proc_sampling`] takes the difference of what /proc says of every task. The result says which it was.
 mod kernel;
+mod kernel_sums;
 mod machine;
 mod names;
-mod sampled;
+mod proc_sampling;
 mod shares;
 mod sums;
 mod tasks;
-mod traced;
 
 #[cfg(test)]
 mod tests;
 
-use samples::{Observed, Overflow, OwnedCpu, ProbeKind};
+use samples::{Overflow, OwnedCpu, ProbeKind, ProbeResults};
 
 use crate::observe::{Probe, ProbeError};
 
@@ -24,16 +24,15 @@ use crate::observe::{Probe, ProbeError};
 /// # Errors
 /// [`ProbeError::Unavailable`] when /proc cannot be read either.
 pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
-    match traced::Traced::new() {
+    match kernel_sums::KernelSums::new() {
         Ok(probe) => Ok(Box::new(probe)),
-        Err(refusal) => {
-            sampled::Sampled::new(refusal.to_string()).map(|probe| Box::new(probe) as Box<dyn Probe>)
-        }
+        Err(refusal) => proc_sampling::ProcSampling::new(refusal.to_string())
+            .map(|probe| Box::new(probe) as Box<dyn Probe>),
     }
 }
 
 /// Puts in what was found, and how many events found no room.
-fn tell((cpu, left_out): (OwnedCpu, u64), seen: &mut Observed) {
+fn tell((cpu, left_out): (OwnedCpu, u64), seen: &mut ProbeResults) {
     seen.elapsed = seen.elapsed.max(cpu.elapsed);
     seen.cpu = Some(cpu);
     if left_out > 0 {

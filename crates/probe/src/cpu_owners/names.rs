@@ -1,6 +1,6 @@
 //! Whose a task is, by its names and by the subject that it belongs to. Must not know how either was found out.
 
-use samples::Owner;
+use samples::CpuOwner;
 
 use crate::target::{is_machine, is_vcpu, is_vhost};
 
@@ -8,7 +8,7 @@ use crate::target::{is_machine, is_vcpu, is_vhost};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Names {
     /// The owner of the subject that it belongs to.
-    pub(super) subject: Option<Owner>,
+    pub(super) subject: Option<CpuOwner>,
     /// A thread of the kernel.
     pub(super) kernel: bool,
     /// The process; empty for a thread of the kernel.
@@ -19,48 +19,48 @@ pub(super) struct Names {
 
 /// Who is shown as having had the time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Shown {
-    pub(super) owner: Owner,
+pub(super) struct OwnerName {
+    pub(super) owner: CpuOwner,
     pub(super) process: Option<String>,
     pub(super) thread: Option<String>,
     pub(super) cpu: Option<u32>,
 }
 
-impl Shown {
+impl OwnerName {
     /// An owner's time that is not told apart further.
-    pub(super) const fn all_of(owner: Owner) -> Self {
+    pub(super) const fn all_of(owner: CpuOwner) -> Self {
         Self { owner, process: None, thread: None, cpu: None }
     }
 
     /// What belongs to a CPU.
-    pub(super) const fn on(owner: Owner, cpu: u32) -> Self {
+    pub(super) const fn on(owner: CpuOwner, cpu: u32) -> Self {
         Self { owner, process: None, thread: None, cpu: Some(cpu) }
     }
 }
 
 impl Names {
     /// Whose the task is, and what of its names matters.
-    pub(super) fn shown(&self) -> Shown {
+    pub(super) fn shown(&self) -> OwnerName {
         let thread = named(&self.thread).filter(|thread| *thread != self.process);
         let process = named(&self.process);
         let owner = self.owner();
         match owner {
-            Owner::Ksoftirqd => Shown { owner, process: None, cpu: per_cpu(&self.thread), thread },
-            Owner::Kernel => Shown { owner, process: None, cpu: None, thread: pool(&self.thread) },
-            Owner::Other => Shown { owner, process, thread: None, cpu: None },
-            _ => Shown { owner, process, thread, cpu: None },
+            CpuOwner::Ksoftirqd => OwnerName { owner, process: None, cpu: per_cpu(&self.thread), thread },
+            CpuOwner::Kernel => OwnerName { owner, process: None, cpu: None, thread: pool(&self.thread) },
+            CpuOwner::Other => OwnerName { owner, process, thread: None, cpu: None },
+            _ => OwnerName { owner, process, thread, cpu: None },
         }
     }
 
-    fn owner(&self) -> Owner {
+    fn owner(&self) -> CpuOwner {
         match self.subject {
-            Some(Owner::Vhost) => Owner::Vhost,
-            _ if self.kernel && self.thread.starts_with("ksoftirqd/") => Owner::Ksoftirqd,
-            _ if self.kernel => Owner::Kernel,
-            Some(_) if is_vhost(&self.thread) => Owner::Vhost,
-            Some(owner) if is_machine(owner) && !is_vcpu(&self.thread) => Owner::Vmm,
+            Some(CpuOwner::Vhost) => CpuOwner::Vhost,
+            _ if self.kernel && self.thread.starts_with("ksoftirqd/") => CpuOwner::Ksoftirqd,
+            _ if self.kernel => CpuOwner::Kernel,
+            Some(_) if is_vhost(&self.thread) => CpuOwner::Vhost,
+            Some(owner) if is_machine(owner) && !is_vcpu(&self.thread) => CpuOwner::Vmm,
             Some(owner) => owner,
-            None => Owner::Other,
+            None => CpuOwner::Other,
         }
     }
 }
@@ -85,59 +85,62 @@ fn named(name: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn shown(subject: Option<Owner>, kernel: bool, process: &str, thread: &str) -> Shown {
+    fn shown(subject: Option<CpuOwner>, kernel: bool, process: &str, thread: &str) -> OwnerName {
         Names { subject, kernel, process: process.into(), thread: thread.into() }.shown()
     }
 
-    fn check(owner: Owner, subject: Option<Owner>, kernel: bool, thread: &str) {
+    fn check(owner: CpuOwner, subject: Option<CpuOwner>, kernel: bool, thread: &str) {
         let process = if kernel { "" } else { "a process" };
         assert_eq!(shown(subject, kernel, process, thread).owner, owner, "{subject:?} {kernel} {thread}");
     }
 
     #[test]
     fn a_thread_belongs_to_its_subject_to_the_kernel_or_to_others() {
-        check(Owner::Client, Some(Owner::Client), false, "send-0");
-        check(Owner::Plumb, Some(Owner::Plumb), false, "plumb");
-        check(Owner::Other, None, false, "");
-        check(Owner::Kernel, None, true, "rcu_preempt");
-        check(Owner::Kernel, Some(Owner::Client), true, "rcu_preempt");
-        check(Owner::Ksoftirqd, None, true, "ksoftirqd/1");
-        check(Owner::Other, None, false, "ksoftirqd/1");
+        check(CpuOwner::Client, Some(CpuOwner::Client), false, "send-0");
+        check(CpuOwner::Plumb, Some(CpuOwner::Plumb), false, "plumb");
+        check(CpuOwner::Other, None, false, "");
+        check(CpuOwner::Kernel, None, true, "rcu_preempt");
+        check(CpuOwner::Kernel, Some(CpuOwner::Client), true, "rcu_preempt");
+        check(CpuOwner::Ksoftirqd, None, true, "ksoftirqd/1");
+        check(CpuOwner::Other, None, false, "ksoftirqd/1");
     }
 
     #[test]
     fn a_virtual_machine_s_threads_are_its_processors_or_its_monitor_s() {
-        let guest = Some(Owner::ServerVm);
+        let guest = Some(CpuOwner::ServerVm);
         for vcpu in ["CPU 0/KVM", "CPU 12/TCG", "ALL CPUs/TCG", "fc_vcpu 0", "vcpu3", "crosvm_vcpu1"] {
-            check(Owner::ServerVm, guest, false, vcpu);
+            check(CpuOwner::ServerVm, guest, false, vcpu);
         }
         for other in ["qemu-system-x86", "IO mon_iothread", "fc_api", "vcpu", "CPU", "firecracker"] {
-            check(Owner::Vmm, guest, false, other);
+            check(CpuOwner::Vmm, guest, false, other);
         }
     }
 
     #[test]
     fn a_vhost_worker_of_a_watched_guest_is_one_whoever_s_thread_it_is() {
-        for (subject, kernel) in
-            [(Owner::Vhost, true), (Owner::ClientVm, false), (Owner::ServerVm, false), (Owner::Client, false)]
-        {
-            check(Owner::Vhost, Some(subject), kernel, "vhost-4711");
+        for (subject, kernel) in [
+            (CpuOwner::Vhost, true),
+            (CpuOwner::ClientVm, false),
+            (CpuOwner::ServerVm, false),
+            (CpuOwner::Client, false),
+        ] {
+            check(CpuOwner::Vhost, Some(subject), kernel, "vhost-4711");
         }
-        check(Owner::Client, Some(Owner::Client), false, "vhost-user");
+        check(CpuOwner::Client, Some(CpuOwner::Client), false, "vhost-user");
     }
 
     #[test]
     fn a_vhost_worker_of_a_guest_that_is_not_watched_is_the_kernel_s_or_its_process_s() {
-        check(Owner::Kernel, None, true, "vhost-4711");
-        check(Owner::Kernel, Some(Owner::ClientVm), true, "vhost-4711");
-        check(Owner::Other, None, false, "vhost-4711");
+        check(CpuOwner::Kernel, None, true, "vhost-4711");
+        check(CpuOwner::Kernel, Some(CpuOwner::ClientVm), true, "vhost-4711");
+        check(CpuOwner::Other, None, false, "vhost-4711");
     }
 
     #[test]
     fn names_are_kept_where_they_matter() {
-        let names = |shown: Shown| (shown.process, shown.thread, shown.cpu);
+        let names = |shown: OwnerName| (shown.process, shown.thread, shown.cpu);
         let text = |name: &str| Some(name.to_owned());
-        let client = Some(Owner::Client);
+        let client = Some(CpuOwner::Client);
         assert_eq!(names(shown(client, false, "plumb", "send-0")), (text("plumb"), text("send-0"), None));
         assert_eq!(names(shown(client, false, "plumb", "plumb")), (text("plumb"), None, None));
         assert_eq!(names(shown(None, false, "sshd", "sshd")), (text("sshd"), None, None));

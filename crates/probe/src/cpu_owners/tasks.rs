@@ -28,7 +28,7 @@ pub(super) struct Id {
 
 /// What is known of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct KnownTask {
     pub(super) pid: u32,
     pub(super) parent: u32,
     pub(super) kernel: bool,
@@ -41,7 +41,7 @@ pub(super) struct Seen {
 /// All tasks at one moment, or nearly: reading them takes a while.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tasks {
-    pub(super) seen: HashMap<Id, Seen>,
+    pub(super) seen: HashMap<Id, KnownTask>,
     /// How many there was no room for.
     pub(super) missed: u64,
 }
@@ -73,9 +73,9 @@ impl Tasks {
     }
 }
 
-fn seen(leader: &Stat, task: &Task, stat: Stat) -> Seen {
+fn seen(leader: &Stat, task: &Task, stat: Stat) -> KnownTask {
     let kernel = stat.flags & KERNEL_THREAD != 0;
-    Seen {
+    KnownTask {
         pid: leader.pid.unsigned_abs(),
         parent: leader.ppid.unsigned_abs(),
         kernel,
@@ -134,7 +134,7 @@ mod tests {
         let pid = std::process::id();
         let inode = |path: String| std::fs::metadata(path).expect("Linux").ino();
         let mut subject = Subject {
-            owner: samples::Owner::Client,
+            owner: samples::CpuOwner::Client,
             pids: Vec::new(),
             namespaces: vec![inode(format!("/proc/{pid}/ns/net"))],
             cgroups: Vec::new(),

@@ -6,9 +6,9 @@ use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
 
 use protocol::Subject;
-use samples::{Observed, OwnedCpu, Owner};
+use samples::{CpuOwner, OwnedCpu, ProbeResults};
 
-use super::{kernel::Kernel, sampled::Sampled, traced::Traced};
+use super::{kernel::Kernel, kernel_sums::KernelSums, proc_sampling::ProcSampling};
 use crate::{
     bpf::Subjects,
     observe::{Probe, ProbeError, Watch},
@@ -21,8 +21,8 @@ const MS: u64 = 1_000_000;
 const SPIN: &str = "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done";
 
 #[expect(clippy::disallowed_macros, reason = "a skipped test says so")]
-fn traced() -> Option<Traced> {
-    match Traced::new() {
+fn traced() -> Option<KernelSums> {
+    match KernelSums::new() {
         Ok(probe) => Some(probe),
         Err(ProbeError::Unavailable { because, .. }) if sys::bpf::try_load().is_err() => {
             println!("skipped: {because}");
@@ -32,16 +32,16 @@ fn traced() -> Option<Traced> {
     }
 }
 
-fn subject(owner: Owner, pid: u32) -> Subject {
+fn subject(owner: CpuOwner, pid: u32) -> Subject {
     Subject::of(owner, vec![pid], false)
 }
 
-fn watch(owner: Owner, pid: u32) -> Watch {
+fn watch(owner: CpuOwner, pid: u32) -> Watch {
     Watch { subjects: vec![subject(owner, pid)], way: None }
 }
 
 fn read(probe: &mut dyn Probe) -> OwnedCpu {
-    let mut seen = Observed::default();
+    let mut seen = ProbeResults::default();
     probe.read(&mut seen).expect("started");
     assert_eq!(seen.overflowed, [], "there is room for all");
     let cpu = seen.cpu.expect("started");
@@ -49,7 +49,7 @@ fn read(probe: &mut dyn Probe) -> OwnedCpu {
     cpu
 }
 
-fn of(cpu: &OwnedCpu, owner: Owner) -> u64 {
+fn of(cpu: &OwnedCpu, owner: CpuOwner) -> u64 {
     cpu.shares.iter().filter(|share| share.owner == owner).map(|share| share.time.0).sum()
 }
 
@@ -69,9 +69,9 @@ fn in_one_of_five(test: impl Fn()) {
 }
 
 /// The kernel's own count of a task has interrupts in it, and has not what the hypervisor took.
-fn assert_time(cpu: &OwnedCpu, owner: Owner, known: u64, percent: u64) {
+fn assert_time(cpu: &OwnedCpu, owner: CpuOwner, known: u64, percent: u64) {
     let found = of(cpu, owner);
-    let apart = of(cpu, Owner::Softirq) + of(cpu, Owner::Irq) + cpu.steal.0;
+    let apart = of(cpu, CpuOwner::Softirq) + of(cpu, CpuOwner::Irq) + cpu.steal.0;
     let allowed = known * percent / 100 + apart;
     assert!(found.abs_diff(known) <= allowed, "{found} ns, known {known} ± {allowed}: {cpu:#?}");
 }
@@ -88,11 +88,11 @@ fn cpu_a_spinning_process_has_its_time_to_within_one_percent() {
     in_one_of_five(|| {
         let Some(mut probe) = traced() else { return };
         let shell = Shell::new(SPIN, None);
-        probe.start(&watch(Owner::Client, shell.pid())).expect("watched");
+        probe.start(&watch(CpuOwner::Client, shell.pid())).expect("watched");
         let before = shell.time();
         shell.run();
         let known = shell.time() - before;
-        assert_time(&read(&mut probe), Owner::Client, known, 1);
+        assert_time(&read(&mut probe), CpuOwner::Client, known, 1);
     });
 }
 
@@ -101,9 +101,9 @@ fn cpu_children_count_with_their_parent_and_keep_their_time_when_they_end() {
     in_one_of_five(|| {
         let Some(mut probe) = traced() else { return };
         let shell = Shell::new(&format!("({SPIN}) & ({SPIN}; ({SPIN})) & wait"), None);
-        probe.start(&watch(Owner::Server, shell.pid())).expect("watched");
+        probe.start(&watch(CpuOwner::Server, shell.pid())).expect("watched");
         shell.run();
-        assert_time(&read(&mut probe), Owner::Server, shell.family_time(), 5);
+        assert_time(&read(&mut probe), CpuOwner::Server, shell.family_time(), 5);
     });
 }
 
@@ -112,11 +112,11 @@ fn cpu_a_subject_that_ended_keeps_its_time() {
     in_one_of_five(|| {
         let Some(mut probe) = traced() else { return };
         let shell = Shell::new(SPIN, None);
-        probe.start(&watch(Owner::Client, shell.pid())).expect("watched");
+        probe.start(&watch(CpuOwner::Client, shell.pid())).expect("watched");
         shell.run();
         let known = shell.time();
         drop(shell);
-        assert_time(&read(&mut probe), Owner::Client, known, 3);
+        assert_time(&read(&mut probe), CpuOwner::Client, known, 3);
     });
 }
 
@@ -125,11 +125,11 @@ fn cpu_ten_thousand_short_processes_are_all_counted() {
     in_one_of_five(|| {
         let Some(mut probe) = traced() else { return };
         let shell = Shell::new("i=0; while [ $i -lt 10000 ]; do (:); i=$((i+1)); done", None);
-        probe.start(&watch(Owner::Client, shell.pid())).expect("watched");
+        probe.start(&watch(CpuOwner::Client, shell.pid())).expect("watched");
         shell.run();
         let cpu = read(&mut probe);
-        assert_time(&cpu, Owner::Client, shell.family_time(), 5);
-        let shares = cpu.shares.iter().filter(|share| share.owner == Owner::Client).count();
+        assert_time(&cpu, CpuOwner::Client, shell.family_time(), 5);
+        let shares = cpu.shares.iter().filter(|share| share.owner == CpuOwner::Client).count();
         assert!(shares <= 2, "one name: {cpu:#?}");
     });
 }
@@ -138,13 +138,13 @@ fn cpu_ten_thousand_short_processes_are_all_counted() {
 fn cpu_a_thread_is_told_by_the_name_that_it_gives_itself() {
     in_one_of_five(|| {
         let Some(mut probe) = traced() else { return };
-        probe.start(&watch(Owner::Client, std::process::id())).expect("watched");
+        probe.start(&watch(CpuOwner::Client, std::process::id())).expect("watched");
         let thread = std::thread::Builder::new().name("named-later".into());
         thread.spawn(|| spin(150 * MS)).expect("a thread").join().expect("no panic");
         let cpu = read(&mut probe);
         let named = cpu.shares.iter().find(|share| share.thread.as_deref() == Some("named-later"));
         let time = named.map_or(0, |share| share.time.0);
-        let apart = of(&cpu, Owner::Softirq) + of(&cpu, Owner::Irq) + cpu.steal.0;
+        let apart = of(&cpu, CpuOwner::Softirq) + of(&cpu, CpuOwner::Irq) + cpu.steal.0;
         assert!(time + apart >= 148 * MS, "{cpu:#?}");
     });
 }
@@ -156,19 +156,20 @@ fn cpu_processes_of_a_namespace_or_a_control_group_belong_to_its_owner() {
         let Ok(namespace) = sys::netns::NetNs::create("of a test") else { return };
         let shell = Shell::new(SPIN, Some(&namespace));
         let inode = std::fs::metadata(format!("/proc/{}/ns/net", shell.pid())).expect("alive").ino();
-        let of_namespace = Subject { pids: Vec::new(), namespaces: vec![inode], ..subject(Owner::Server, 0) };
+        let of_namespace =
+            Subject { pids: Vec::new(), namespaces: vec![inode], ..subject(CpuOwner::Server, 0) };
         let group = std::fs::read_to_string("/proc/self/cgroup").expect("Linux");
         let group = group.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or_default();
         let group = std::fs::metadata(format!("/sys/fs/cgroup{group}")).map(|folder| folder.ino());
         let cgroups = group.into_iter().collect();
-        let of_group = Subject { pids: Vec::new(), cgroups, ..subject(Owner::Client, 0) };
+        let of_group = Subject { pids: Vec::new(), cgroups, ..subject(CpuOwner::Client, 0) };
         let grouped = !of_group.cgroups.is_empty();
         probe.start(&Watch { subjects: vec![of_namespace, of_group], way: None }).expect("watched");
         shell.run();
         spin(50 * MS);
         let cpu = read(&mut probe);
-        assert_time(&cpu, Owner::Server, shell.time(), 5);
-        assert!(!grouped || of(&cpu, Owner::Client) >= 45 * MS, "{cpu:#?}");
+        assert_time(&cpu, CpuOwner::Server, shell.time(), 5);
+        assert!(!grouped || of(&cpu, CpuOwner::Client) >= 45 * MS, "{cpu:#?}");
     });
 }
 
@@ -179,10 +180,10 @@ fn cpu_a_flood_over_loopback_shows_as_soft_interrupts() {
     probe.start(&Watch::default()).expect("watched");
     let spent = namespace.run_in(flood).and_then(|sent| sent).expect("a namespace of its own");
     let cpu = read(&mut probe);
-    assert!(of(&cpu, Owner::Softirq) >= spent / 20, "{spent} ns of sending: {cpu:#?}");
+    assert!(of(&cpu, CpuOwner::Softirq) >= spent / 20, "{spent} ns of sending: {cpu:#?}");
     let by_cpu =
-        cpu.shares.iter().filter(|share| share.owner == Owner::Softirq).all(|share| share.cpu.is_some());
-    assert!(by_cpu || of(&cpu, Owner::Softirq) == 0, "{cpu:#?}");
+        cpu.shares.iter().filter(|share| share.owner == CpuOwner::Softirq).all(|share| share.cpu.is_some());
+    assert!(by_cpu || of(&cpu, CpuOwner::Softirq) == 0, "{cpu:#?}");
 }
 
 /// Sends for 300 ms of CPU time; how much it was.
@@ -254,29 +255,29 @@ fn cpu_two_probes_see_the_same() {
     in_one_of_five(|| {
         let (Some(mut one), Some(mut other)) = (traced(), traced()) else { return };
         let shell = Shell::new(SPIN, None);
-        one.start(&watch(Owner::Client, shell.pid())).expect("watched");
-        other.start(&watch(Owner::Server, shell.pid())).expect("watched");
+        one.start(&watch(CpuOwner::Client, shell.pid())).expect("watched");
+        other.start(&watch(CpuOwner::Server, shell.pid())).expect("watched");
         shell.run();
         one.stop();
         let (one, other) = (read(&mut one), read(&mut other));
-        assert_time(&one, Owner::Client, of(&other, Owner::Server), 1);
-        assert_time(&other, Owner::Server, shell.time(), 1);
+        assert_time(&one, CpuOwner::Client, of(&other, CpuOwner::Server), 1);
+        assert_time(&other, CpuOwner::Server, shell.time(), 1);
     });
 }
 
 #[test]
 fn cpu_what_was_seen_can_be_read_after_the_stop_and_grows_no_more() {
     let Some(mut probe) = traced() else { return };
-    probe.start(&watch(Owner::Client, std::process::id())).expect("watched");
+    probe.start(&watch(CpuOwner::Client, std::process::id())).expect("watched");
     spin(50 * MS);
     probe.stop();
     let stopped = read(&mut probe);
-    assert!(of(&stopped, Owner::Client) >= 45 * MS, "{stopped:#?}");
+    assert!(of(&stopped, CpuOwner::Client) >= 45 * MS, "{stopped:#?}");
     spin(50 * MS);
     assert_eq!(read(&mut probe), stopped);
     probe.start(&Watch::default()).expect("watched again");
     let again = read(&mut probe);
-    assert_eq!(of(&again, Owner::Client), 0, "it forgets: {again:#?}");
+    assert_eq!(of(&again, CpuOwner::Client), 0, "it forgets: {again:#?}");
 }
 
 #[test]
@@ -299,9 +300,9 @@ fn cpu_nothing_of_it_runs_after_the_stop() {
 #[test]
 fn cpu_the_probe_without_programs_finds_the_same_spinning_process() {
     in_one_of_five(|| {
-        let mut probe = Sampled::new("the kernel has no BTF; use another".to_owned()).expect("/proc");
+        let mut probe = ProcSampling::new("the kernel has no BTF; use another".to_owned()).expect("/proc");
         let shell = Shell::new(&format!("({SPIN}) & {SPIN}; wait"), None);
-        probe.start(&watch(Owner::Client, shell.pid())).expect("watched");
+        probe.start(&watch(CpuOwner::Client, shell.pid())).expect("watched");
         let before = shell.time();
         shell.run();
         let known = shell.time() - before;
@@ -309,6 +310,6 @@ fn cpu_the_probe_without_programs_finds_the_same_spinning_process() {
         let cpu = read(&mut probe);
         assert_eq!(cpu.because.as_deref(), Some("the kernel has no BTF; use another"));
         // What a tick has not yet added, of a task that runs, is not there; nor is the child, which ended.
-        assert!(of(&cpu, Owner::Client).abs_diff(known) <= known / 50 + 5 * MS, "{known}: {cpu:#?}");
+        assert!(of(&cpu, CpuOwner::Client).abs_diff(known) <= known / 50 + 5 * MS, "{known}: {cpu:#?}");
     });
 }

@@ -1,13 +1,13 @@
 //! The maps of packet_way.bpf.c as values: what to follow goes in, ways and times come out. Layouts mirror packet.h
 //! and trail.h. Must not know what a way means.
 
-use protocol::{Subject, WayOrder};
-use samples::Owner;
+use protocol::{BreakdownOrder, Subject};
+use samples::CpuOwner;
 use workload::{LatencyHistogram, Transport};
 
 use super::histogram::{self, BUCKETS};
 use crate::{
-    bpf::{Loaded, Subjects, failed},
+    bpf::{BpfObject, Subjects, failed},
     observe::ProbeError,
 };
 
@@ -26,22 +26,22 @@ const CLIENT: u32 = 1;
 const SERVER: u32 = 2;
 
 /// The maps of a loaded object.
-pub(super) struct Maps<'a>(pub(super) &'a mut Loaded);
+pub(super) struct Maps<'a>(pub(super) &'a mut BpfObject);
 
 /// What the kernel has seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Ways {
+pub(super) struct RouteMaps {
     /// Messages that were followed and not to their end.
     pub(super) lost: u64,
     /// Events that had no place.
     pub(super) events_left_out: u64,
     /// In the order in which they were first taken.
-    pub(super) ways: Vec<Way>,
+    pub(super) ways: Vec<MessageRoute>,
 }
 
 /// A sequence of points that messages passed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Way {
+pub(super) struct MessageRoute {
     /// How many messages.
     pub(super) taken: u64,
     pub(super) points: Vec<Point>,
@@ -78,20 +78,20 @@ impl Maps<'_> {
     }
 
     /// Tells the kernel what to follow, and between whom.
-    pub(super) fn follow(&mut self, way: &WayOrder, subjects: &[Subject]) -> Result<(), ProbeError> {
+    pub(super) fn follow(&mut self, way: &BreakdownOrder, subjects: &[Subject]) -> Result<(), ProbeError> {
         let of = |owner| subjects.iter().filter(move |subject| subject.owner == owner);
-        let clients = of(Owner::Client).map(|end| (CLIENT, end));
-        self.0.tell(&Subjects::of(clients.chain(of(Owner::Server).map(|end| (SERVER, end)))))?;
-        set(self.0, "wanted", 0, settings(way, of(Owner::Server).next().is_some()))
+        let clients = of(CpuOwner::Client).map(|end| (CLIENT, end));
+        self.0.tell(&Subjects::of(clients.chain(of(CpuOwner::Server).map(|end| (SERVER, end)))))?;
+        set(self.0, "wanted", 0, settings(way, of(CpuOwner::Server).next().is_some()))
     }
 
     /// What was seen until now.
-    pub(super) fn ways(&mut self) -> Result<Ways, ProbeError> {
+    pub(super) fn ways(&mut self) -> Result<RouteMaps, ProbeError> {
         let ways = (0..self.used()?)
             .map(|way| Ok(read_way(&get(self.0, "ways", way)?)))
             .collect::<Result<_, _>>()?;
         let lost = get(self.0, "counts", LOST)?;
-        Ok(Ways { lost, events_left_out: get(self.0, "counts", EVENTS_LEFT_OUT)?, ways })
+        Ok(RouteMaps { lost, events_left_out: get(self.0, "counts", EVENTS_LEFT_OUT)?, ways })
     }
 
     /// The times of a way from the point before `place` to it; those of the whole way for place 0.
@@ -106,7 +106,7 @@ impl Maps<'_> {
 }
 
 /// `struct settings` of packet.h: address and port as they are in a packet.
-fn settings(way: &WayOrder, knows_server: bool) -> [u64; SETTINGS] {
+fn settings(way: &BreakdownOrder, knows_server: bool) -> [u64; SETTINGS] {
     let transport = match way.transport {
         Transport::Tcp => 6,
         Transport::Udp => 17,
@@ -122,7 +122,7 @@ fn settings(way: &WayOrder, knows_server: bool) -> [u64; SETTINGS] {
 }
 
 /// `struct way` of trail.h.
-fn read_way(words: &[u64; WAY]) -> Way {
+fn read_way(words: &[u64; WAY]) -> MessageRoute {
     let points = words[2..].chunks_exact(3).take(words[0] as usize);
     let read = |words: &[u64]| Point {
         event: (words[0] >> 56) as u8,
@@ -130,7 +130,7 @@ fn read_way(words: &[u64; WAY]) -> Way {
         index: (words[0] >> 32) as u32 & 0x00ff_ffff,
         device: read_name([words[1], words[2]]),
     };
-    Way { taken: words[1], points: points.map(read).collect() }
+    MessageRoute { taken: words[1], points: points.map(read).collect() }
 }
 
 /// Of at most 15 bytes, then a zero.
@@ -140,10 +140,10 @@ fn read_name(words: [u64; 2]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
-fn get<V: aya::Pod>(loaded: &mut Loaded, map: &str, at: u32) -> Result<V, ProbeError> {
+fn get<V: aya::Pod>(loaded: &mut BpfObject, map: &str, at: u32) -> Result<V, ProbeError> {
     loaded.array::<V>(map)?.get(&at, 0).map_err(|error| failed("read", map, &error))
 }
 
-fn set<V: aya::Pod>(loaded: &mut Loaded, map: &str, at: u32, value: V) -> Result<(), ProbeError> {
+fn set<V: aya::Pod>(loaded: &mut BpfObject, map: &str, at: u32, value: V) -> Result<(), ProbeError> {
     loaded.array::<V>(map)?.set(at, value, 0).map_err(|error| failed("write", map, &error))
 }

@@ -3,16 +3,16 @@
 
 mod histogram;
 mod maps;
+mod routes;
 #[cfg(test)]
 mod tests;
-mod ways;
 
 use aya::include_bytes_aligned;
 use protocol::WatchedDevice;
-use samples::{Observed, Overflow, ProbeKind};
+use samples::{Overflow, ProbeKind, ProbeResults};
 
 use crate::{
-    bpf::{Hook, Loaded},
+    bpf::{BpfObject, Hook},
     observe::{Probe, ProbeError, Watch},
 };
 use maps::Maps;
@@ -33,13 +33,13 @@ const HOOKS: [Hook; 6] = [
 /// # Errors
 /// When they cannot run here.
 pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
-    let loaded = Loaded::new(OBJECT, &HOOKS, &[])?;
-    Ok(Box::new(PacketWayProbe { loaded, following: None }))
+    let loaded = BpfObject::new(OBJECT, &HOOKS, &[])?;
+    Ok(Box::new(LatencyBreakdownProbe { loaded, following: None }))
 }
 
 /// The programs, and what they follow.
-struct PacketWayProbe {
-    loaded: Loaded,
+struct LatencyBreakdownProbe {
+    loaded: BpfObject,
     following: Option<Following>,
 }
 
@@ -49,7 +49,7 @@ struct Following {
     devices: Vec<WatchedDevice>,
 }
 
-impl Probe for PacketWayProbe {
+impl Probe for LatencyBreakdownProbe {
     fn kind(&self) -> ProbeKind {
         ProbeKind::PacketWay
     }
@@ -66,11 +66,11 @@ impl Probe for PacketWayProbe {
         Ok(())
     }
 
-    fn read(&mut self, seen: &mut Observed) -> Result<(), ProbeError> {
+    fn read(&mut self, seen: &mut ProbeResults) -> Result<(), ProbeError> {
         let Some(following) = &self.following else { return Ok(()) };
         let mut maps = Maps(&mut self.loaded);
         let ways = maps.ways()?;
-        seen.way = Some(ways::told(&ways, following.every, &following.devices, |way, place| {
+        seen.way = Some(routes::told(&ways, following.every, &following.devices, |way, place| {
             maps.times(way, place)
         })?);
         let events = ways.events_left_out;

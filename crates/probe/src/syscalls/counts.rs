@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use protocol::Subject;
-use samples::{CallTimes, Owner, SyscallCount};
+use samples::{CallTimes, CpuOwner, SyscallCount};
 use units::{Bytes, Nanos};
 
 use super::{
@@ -89,8 +89,8 @@ fn process_names<'a>(slots: &[&'a Slot]) -> HashMap<u32, ((bool, u64), &'a str)>
 fn end(subjects: &[Subject], place: u32) -> Option<&'static str> {
     let subject = subjects.get(usize::try_from(place).ok()?.checked_sub(1)?)?;
     match subject.owner {
-        Owner::Client | Owner::ClientVm => Some("client"),
-        Owner::Server | Owner::ServerVm => Some("server"),
+        CpuOwner::Client | CpuOwner::ClientVm => Some("client"),
+        CpuOwner::Server | CpuOwner::ServerVm => Some("server"),
         _ => None,
     }
 }
@@ -120,7 +120,7 @@ mod tests {
         }
     }
 
-    fn subject(owner: Owner) -> Subject {
+    fn subject(owner: CpuOwner) -> Subject {
         Subject::of(owner, vec![], true)
     }
 
@@ -128,7 +128,7 @@ mod tests {
     fn threads_and_processes_have_the_names_by_which_they_were_last_seen() {
         let ended = [slot(10, 0, 100, "sh"), slot(10, 1, 300, "qemu"), slot(11, 0, 200, "qemu")];
         let under_way = [Slot { calls: 0, ..slot(11, 16, 400, "CPU 0/KVM") }];
-        let counts = counts(&ended, &under_way, &[subject(Owner::Plumb), subject(Owner::ServerVm)]);
+        let counts = counts(&ended, &under_way, &[subject(CpuOwner::Plumb), subject(CpuOwner::ServerVm)]);
         let names: Vec<_> = counts.ended.iter().map(|one| (one.tid, one.thread.as_deref())).collect();
         assert_eq!(
             names,

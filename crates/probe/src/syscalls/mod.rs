@@ -11,10 +11,10 @@ mod tests;
 mod under_way;
 
 use protocol::Subject;
-use samples::{Observed, Overflow, ProbeKind};
+use samples::{Overflow, ProbeKind, ProbeResults};
 
 use crate::{
-    bpf::{Hook, Loaded, failed},
+    bpf::{BpfObject, Hook, failed},
     observe::{Probe, ProbeError, Watch},
 };
 use slot::{Slot, Words};
@@ -45,7 +45,7 @@ pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
 
 /// The probe.
 struct Syscalls {
-    loaded: Loaded,
+    loaded: BpfObject,
     slots: u32,
     /// Counts the starts.
     epoch: u32,
@@ -56,7 +56,7 @@ struct Syscalls {
 
 impl Syscalls {
     fn new(slots: u32) -> Result<Self, ProbeError> {
-        let mut loaded = Loaded::new(OBJECT, &HOOKS, &[("slots", slots)])?;
+        let mut loaded = BpfObject::new(OBJECT, &HOOKS, &[("slots", slots)])?;
         under_way::load(&mut loaded)?;
         Ok(Self { loaded, slots, epoch: 0, subjects: Vec::new(), stopped: Some(Vec::new()) })
     }
@@ -84,7 +84,7 @@ impl Probe for Syscalls {
         self.loaded.attach()
     }
 
-    fn read(&mut self, seen: &mut Observed) -> Result<(), ProbeError> {
+    fn read(&mut self, seen: &mut ProbeResults) -> Result<(), ProbeError> {
         let counters = settings::counters(&mut self.loaded)?;
         let ended = self.slots(counters.taken.min(self.slots))?;
         let under_way = match &self.stopped {

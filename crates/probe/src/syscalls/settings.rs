@@ -2,7 +2,7 @@
 //! watch, and their marks. Must not know what was counted.
 
 use crate::{
-    bpf::{Loaded, Subjects, failed},
+    bpf::{BpfObject, Subjects, failed},
     observe::{ProbeError, Watch},
 };
 
@@ -24,7 +24,7 @@ pub(super) struct Counters {
 }
 
 /// Tells the program, which must not be attached, whom to watch from now on and that it has seen nothing yet.
-pub(super) fn begin(loaded: &mut Loaded, watch: &Watch, epoch: u32, slots: u32) -> Result<(), ProbeError> {
+pub(super) fn begin(loaded: &mut BpfObject, watch: &Watch, epoch: u32, slots: u32) -> Result<(), ProbeError> {
     let subjects = (1..).zip(&watch.subjects).filter(|(_, subject)| subject.syscalls);
     let subjects = Subjects::of(subjects);
     loaded.tell(&subjects)?;
@@ -35,7 +35,7 @@ pub(super) fn begin(loaded: &mut Loaded, watch: &Watch, epoch: u32, slots: u32) 
 }
 
 /// Reads the counters.
-pub(super) fn counters(loaded: &mut Loaded) -> Result<Counters, ProbeError> {
+pub(super) fn counters(loaded: &mut BpfObject) -> Result<Counters, ProbeError> {
     let words = loaded.array::<Words>(SETTINGS)?.get(&0, 0);
     let words = words.map_err(|error| failed("read", SETTINGS, &error))?;
     Ok(Counters { taken: u32::try_from(words[1]).unwrap_or(u32::MAX), overflowed: words[2] })

@@ -1,6 +1,6 @@
 //! What takes another number of slots than the usual one. The rest is tested from outside, in tests/syscalls.
 
-use samples::Owner;
+use samples::CpuOwner;
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn with_room_for(slots: u32) -> Option<Syscalls> {
 
 fn own_process() -> Watch {
     let subject = Subject {
-        owner: Owner::Client,
+        owner: CpuOwner::Client,
         pids: vec![std::process::id()],
         namespaces: vec![],
         cgroups: vec![],
@@ -38,7 +38,7 @@ fn calls_that_find_no_room_are_told_as_missing() {
         kinds.iter().for_each(|call| call());
     }
     probe.stop();
-    let mut seen = Observed::default();
+    let mut seen = ProbeResults::default();
     probe.read(&mut seen).expect("it can be read");
     let counted: u64 = seen.syscalls.iter().map(|count| count.calls).sum();
     let missing: u64 = seen.overflowed.iter().map(|overflow| overflow.events).sum();
@@ -55,7 +55,7 @@ fn enough_room_misses_nothing() {
         drop(std::env::current_dir());
     }
     probe.stop();
-    let mut seen = Observed::default();
+    let mut seen = ProbeResults::default();
     probe.read(&mut seen).expect("it can be read");
     let of = |call: &str| {
         seen.syscalls.iter().filter(|count| count.call == call).map(|count| count.calls).sum::<u64>()

@@ -9,20 +9,20 @@ use aya::{
 };
 
 use super::slot::{Slot, halves, text};
-use crate::{bpf::Loaded, observe::ProbeError};
+use crate::{bpf::BpfObject, observe::ProbeError};
 
 const PROGRAM: &str = "each_task";
 /// `struct under_way` of records.h in words.
 const WORDS: usize = 11;
 
 /// Loads the program that goes through the tasks.
-pub(super) fn load(loaded: &mut Loaded) -> Result<(), ProbeError> {
+pub(super) fn load(loaded: &mut BpfObject) -> Result<(), ProbeError> {
     let btf = Btf::from_sys_fs().map_err(|_| unreadable("the kernel tells its types no more"))?;
     program(loaded)?.load("task", &btf).map_err(|_| unreadable("the kernel does not take its program"))
 }
 
 /// One slot without a count for each call that is under way; the times are those so far.
-pub(super) fn calls(loaded: &mut Loaded) -> Result<Vec<Slot>, ProbeError> {
+pub(super) fn calls(loaded: &mut BpfObject) -> Result<Vec<Slot>, ProbeError> {
     let program = program(loaded)?;
     let link = program.attach().and_then(|id| program.take_link(id));
     let link = link.map_err(|_| unreadable("the kernel does not attach its program"))?;
@@ -32,7 +32,7 @@ pub(super) fn calls(loaded: &mut Loaded) -> Result<Vec<Slot>, ProbeError> {
     Ok((0..).zip(bytes.chunks_exact(WORDS * 8)).map(|(place, record)| slot(place, record)).collect())
 }
 
-fn program(loaded: &mut Loaded) -> Result<&mut Iter, ProbeError> {
+fn program(loaded: &mut BpfObject) -> Result<&mut Iter, ProbeError> {
     match loaded.program(PROGRAM) {
         Some(Program::Iter(program)) => Ok(program),
         _ => Err(unreadable("the object lacks its program")),

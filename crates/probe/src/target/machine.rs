@@ -3,27 +3,27 @@
 
 use procfs::process::Process;
 use protocol::Subject;
-use samples::Owner;
+use samples::CpuOwner;
 
 use super::{all, name, number, open};
 
 /// The monitors of an end's virtual machine as they are watched: their vCPU threads are the owner's, their other threads
-/// [`Owner::Vmm`]'s, and their vhost workers, which may have come since they were looked for last, [`Owner::Vhost`]'s. A
+/// [`CpuOwner::Vmm`]'s, and their vhost workers, which may have come since they were looked for last, [`CpuOwner::Vhost`]'s. A
 /// monitor that does not name its threads (QEMU without `debug-threads=on`) is the end's as a whole.
 #[must_use]
 pub fn machine(monitors: &Subject) -> Vec<Subject> {
     let workers: Vec<u32> = monitors.pids.iter().copied().flat_map(vhost_workers).collect();
     let owned = |owner, pids| Subject { owner, pids, ..monitors.clone() };
     let (named, whole): (Vec<u32>, Vec<u32>) = monitors.pids.iter().partition(|pid| names_its_threads(**pid));
-    let workers = Subject { syscalls: false, ..owned(Owner::Vhost, workers) };
+    let workers = Subject { syscalls: false, ..owned(CpuOwner::Vhost, workers) };
     let parts = [owned(monitors.owner, named), owned(end(monitors.owner), whole), workers];
     parts.into_iter().filter(|part| !part.pids.is_empty()).collect()
 }
 
 /// Whether these processes are the monitor of a virtual machine at an end.
 #[must_use]
-pub const fn is_machine(owner: Owner) -> bool {
-    matches!(owner, Owner::ClientVm | Owner::ServerVm)
+pub const fn is_machine(owner: CpuOwner) -> bool {
+    matches!(owner, CpuOwner::ClientVm | CpuOwner::ServerVm)
 }
 
 /// Kernel threads that carry the packets of this process's guest: `vhost-<pid>`. Since Linux 6.4 they are threads of the
@@ -53,10 +53,10 @@ pub(crate) fn is_vcpu(thread: &str) -> bool {
     qemu || all_in_one || numbered
 }
 
-const fn end(machine: Owner) -> Owner {
+const fn end(machine: CpuOwner) -> CpuOwner {
     match machine {
-        Owner::ClientVm => Owner::Client,
-        Owner::ServerVm => Owner::Server,
+        CpuOwner::ClientVm => CpuOwner::Client,
+        CpuOwner::ServerVm => CpuOwner::Server,
         other => other,
     }
 }
@@ -112,7 +112,7 @@ mod tests {
         hold
     }
 
-    fn monitors(owner: Owner, pids: &[u32]) -> Subject {
+    fn monitors(owner: CpuOwner, pids: &[u32]) -> Subject {
         Subject::of(owner, pids.to_vec(), true)
     }
 
@@ -122,19 +122,22 @@ mod tests {
         let (_folder, mut worker) = process_named(&format!("vhost-{}", id()));
         // Its number begins as that of the monitor does, or ends so.
         let (_folder, mut other) = process_named(&format!("vhost-{}1", id()));
-        let found = machine(&monitors(Owner::ServerVm, &[id()]));
+        let found = machine(&monitors(CpuOwner::ServerVm, &[id()]));
         let (worker_pid, _) = (worker.id(), [&mut worker, &mut other].map(|child| child.kill()));
         let said: Vec<_> = found.iter().map(|it| (it.owner, &it.pids[..], it.syscalls)).collect();
-        assert_eq!(said, [(Owner::ServerVm, &[id()][..], true), (Owner::Vhost, &[worker_pid][..], false)]);
+        assert_eq!(
+            said,
+            [(CpuOwner::ServerVm, &[id()][..], true), (CpuOwner::Vhost, &[worker_pid][..], false)]
+        );
         [worker, other].iter_mut().for_each(|child| drop(child.wait()));
     }
 
     #[test]
     fn a_monitor_whose_threads_have_no_names_is_the_end_s_as_a_whole() {
         let (_folder, mut monitor) = process_named("qemu-system-x86");
-        let found = machine(&monitors(Owner::ClientVm, &[monitor.id()]));
-        assert_eq!(found, [monitors(Owner::Client, &[monitor.id()])]);
+        let found = machine(&monitors(CpuOwner::ClientVm, &[monitor.id()]));
+        assert_eq!(found, [monitors(CpuOwner::Client, &[monitor.id()])]);
         assert!(monitor.kill().and_then(|()| monitor.wait()).is_ok());
-        assert_eq!(machine(&monitors(Owner::ClientVm, &[])), []);
+        assert_eq!(machine(&monitors(CpuOwner::ClientVm, &[])), []);
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
 use probe::Probe;
-use samples::{Observed, SyscallCount};
+use samples::{ProbeResults, SyscallCount};
 use units::Nanos;
 
 use crate::roles::{CALLS, GUEST, SPLIT};
@@ -102,7 +102,7 @@ fn told(said: &str, kind: &str) -> Told {
 }
 
 /// The count of the first thread.
-fn longest(seen: &Observed, pid: u32, names: &[&str]) -> SyscallCount {
+fn longest(seen: &ProbeResults, pid: u32, names: &[&str]) -> SyscallCount {
     let mut counts =
         seen.syscalls.iter().filter(|count| count.tid == Some(pid) && names.contains(&count.call.as_str()));
     counts.next().unwrap_or_else(|| panic!("no {names:?}: {:#?}", seen.syscalls)).clone()

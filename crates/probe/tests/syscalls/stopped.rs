@@ -9,7 +9,7 @@ use std::{
 };
 
 use libtest_mimic::Failed;
-use probe::{Probe, ProbeError, Slices, stopping};
+use probe::{Probe, ProbeError, Slices, ptrace_counter};
 
 use crate::{
     roles::{CALLS, COME_AND_GO, KNOWN, KNOWN_CALLS},
@@ -24,7 +24,7 @@ const BY_CHANCE: [&str; 6] = ["futex", "read", "restart_syscall", "sched_yield",
 
 /// Everything is counted: it never rests.
 fn whole() -> Box<dyn Probe> {
-    stopping(None)
+    ptrace_counter(None)
 }
 
 /// Lets it begin and end. A watched child is waited for by the thread that watches, and so not here.
@@ -131,8 +131,10 @@ fn copier() -> Child {
 }
 
 pub(crate) fn let_go() -> Done {
-    let mut probe =
-        stopping(Some(Slices { looking: Duration::from_millis(60), resting: Duration::from_millis(60) }));
+    let mut probe = ptrace_counter(Some(Slices {
+        looking: Duration::from_millis(60),
+        resting: Duration::from_millis(60),
+    }));
     let mut child = copier();
     if !started(&mut *probe, child.id()) {
         let _ = child.kill();

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use probe::{Probe, ProbeError, Watch};
 use protocol::Subject;
-use samples::{Observed, Owner, ProbeKind, SyscallCount};
+use samples::{CpuOwner, ProbeKind, ProbeResults, SyscallCount};
 
 /// The probe; `None`, and a word why, where the machine has none.
 pub(crate) fn probe_or_skip(test: &str) -> Option<Box<dyn Probe>> {
@@ -56,18 +56,18 @@ pub(crate) fn subject(subject: Subject) -> Watch {
 
 /// A subject of the client to be filled in.
 pub(crate) fn nobody() -> Subject {
-    Subject::of(Owner::Client, vec![], true)
+    Subject::of(CpuOwner::Client, vec![], true)
 }
 
 /// What the probe has seen.
-pub(crate) fn seen(probe: &mut dyn Probe) -> Observed {
-    let mut seen = Observed::default();
+pub(crate) fn seen(probe: &mut dyn Probe) -> ProbeResults {
+    let mut seen = ProbeResults::default();
     probe.read(&mut seen).expect("what it counted can be read");
     seen
 }
 
 /// Runs a role to its end under the probe.
-pub(crate) fn observe(probe: &mut dyn Probe, role: &str, arguments: &[&str]) -> Observed {
+pub(crate) fn observe(probe: &mut dyn Probe, role: &str, arguments: &[&str]) -> ProbeResults {
     let child = waiting(role, arguments);
     probe.start(&pids(&[child.id()])).expect("it could be loaded");
     finish(child);
@@ -77,11 +77,11 @@ pub(crate) fn observe(probe: &mut dyn Probe, role: &str, arguments: &[&str]) -> 
 }
 
 /// The sum of a number over all counts of a call.
-pub(crate) fn sum(seen: &Observed, call: &str, of: impl Fn(&SyscallCount) -> u64) -> u64 {
+pub(crate) fn sum(seen: &ProbeResults, call: &str, of: impl Fn(&SyscallCount) -> u64) -> u64 {
     seen.syscalls.iter().filter(|count| count.call == call).map(of).sum()
 }
 
 /// How often a call was made.
-pub(crate) fn calls(seen: &Observed, call: &str) -> u64 {
+pub(crate) fn calls(seen: &ProbeResults, call: &str) -> u64 {
     sum(seen, call, |count| count.calls)
 }

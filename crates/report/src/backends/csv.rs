@@ -4,12 +4,12 @@
 //! Must not know the page.
 
 mod cells;
-mod contrast;
+mod comparison;
 mod table;
 mod trials;
 
 pub(crate) use cells::cells;
-pub(crate) use contrast::contrast;
+pub(crate) use comparison::comparison;
 pub(crate) use trials::trials;
 
 use findings::{Basis, Distribution};

@@ -2,16 +2,16 @@
 
 mod intervals;
 
-use findings::{ConnectSummary, Distribution, SoloConnect, Spread};
+use findings::{ConnectSummary, Distribution, SingleConnect, Spread};
 use workload::{Column, Metric};
 
 pub(super) use intervals::tables as intervals;
 
-use super::{Said, Shown, ShownAlone, stream::with_spread};
+use super::{Field, KindReport, ShownAlone, stream::with_spread};
 use crate::{
     backends::csv::at,
     phrases,
-    sections::{connections, percentiles::Named},
+    sections::{connections, percentiles::TitledDistribution},
     text::Text,
 };
 
@@ -24,18 +24,18 @@ pub(super) const COLUMNS: &[Column<ConnectSummary>] = &[
     Column::new("connections_failed", "", |connect| Some(connect.failed.to_string())),
 ];
 
-impl Shown for ConnectSummary {
+impl KindReport for ConnectSummary {
     fn column(&self, head: &str) -> Option<String> {
         Column::said(COLUMNS, head, self)
     }
 
-    fn further(&self) -> Vec<Said> {
+    fn further(&self) -> Vec<Field> {
         let tail = self.exchanges.at(0.99).map(|time| time.to_string());
         vec![("99 %", tail), ("Failed", Some(phrases::grouped(self.failed)))]
     }
 }
 
-impl ShownAlone for SoloConnect {
+impl ShownAlone for SingleConnect {
     fn metric(&self) -> Metric {
         Metric::ConnectionRate
     }
@@ -60,7 +60,7 @@ impl ShownAlone for SoloConnect {
     }
 
     /// The whole exchange is drawn.
-    fn shape(&self) -> Option<(Vec<Named<'_>>, &Distribution)> {
+    fn shape(&self) -> Option<(Vec<TitledDistribution<'_>>, &Distribution)> {
         Some((connections::distributions("Time", &self.times).to_vec(), &self.times.exchanges))
     }
 }

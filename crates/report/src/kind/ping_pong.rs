@@ -8,11 +8,11 @@ use workload::{Column, Metric};
 
 pub(super) use intervals::tables as intervals;
 
-use super::{Said, Shown, ShownAlone, odd};
+use super::{Field, KindReport, ShownAlone, odd};
 use crate::{
     backends::csv::at,
     phrases,
-    sections::{latency, percentiles::Named},
+    sections::{latency, percentiles::TitledDistribution},
     text::{Text, Tone},
 };
 
@@ -39,17 +39,17 @@ pub(super) const COLUMNS: &[Column<LatencySummary>] = &[
     Column::new("beside", "bits_per_second", |latency| Some(latency.under?.median.to_string())),
 ];
 
-impl Shown for LatencySummary {
+impl KindReport for LatencySummary {
     fn column(&self, head: &str) -> Option<String> {
         Column::said(COLUMNS, head, self)
     }
 
-    fn further(&self) -> Vec<Said> {
+    fn further(&self) -> Vec<Field> {
         let tail = LatencySummary::judged(self).at(0.99).map(|time| time.to_string());
         vec![("99 %", tail), ("Lost", self.lost.map(|_| phrases::lost_messages(self)))]
     }
 
-    fn ranked(&self) -> Vec<Said> {
+    fn ranked(&self) -> Vec<Field> {
         let times = LatencySummary::judged(self);
         let in_time = |value| phrases::value(Metric::RoundTrip, value);
         vec![
@@ -103,7 +103,7 @@ impl ShownAlone for LatencySummary {
     }
 
     /// Of an open loop the first is from the intended times.
-    fn shape(&self) -> Option<(Vec<Named<'_>>, &Distribution)> {
+    fn shape(&self) -> Option<(Vec<TitledDistribution<'_>>, &Distribution)> {
         Some((latency::distributions("Round trip".to_owned(), self), LatencySummary::judged(self)))
     }
 }

@@ -1,16 +1,16 @@
 //! What a report shows of cells that another tool reported: nothing beside their columns.
 
-use super::{Said, Shown};
+use super::{Field, KindReport};
 
 /// Of such a cell.
-pub(super) struct Reported;
+pub(super) struct ReportedCell;
 
-impl Shown for Reported {
+impl KindReport for ReportedCell {
     fn column(&self, _: &str) -> Option<String> {
         None
     }
 
-    fn further(&self) -> Vec<Said> {
+    fn further(&self) -> Vec<Field> {
         Vec::new()
     }
 }

@@ -2,13 +2,13 @@
 
 mod intervals;
 
-use findings::{CellSummary, DatagramSummary, SoloRate, SoloStream, Spread, StreamSummary, TcpSummary};
+use findings::{CellSummary, DatagramSummary, SingleRate, SingleStream, Spread, StreamSummary, TcpSummary};
 use units::{Share, significant};
 use workload::{Column, Metric};
 
 pub(super) use intervals::tables as intervals;
 
-use super::{Said, Shown, ShownAlone, odd};
+use super::{Field, KindReport, ShownAlone, odd};
 use crate::{
     backends::csv::at,
     phrases,
@@ -41,22 +41,22 @@ pub(crate) fn is_of_sender(cell: &CellSummary) -> bool {
     StreamSummary::of(cell).is_some_and(|stream| stream.sent.is_some() && stream.received.is_none())
 }
 
-impl Shown for StreamSummary {
+impl KindReport for StreamSummary {
     fn column(&self, head: &str) -> Option<String> {
         Column::said(COLUMNS, head, self)
     }
 
-    fn further(&self) -> Vec<Said> {
+    fn further(&self) -> Vec<Field> {
         let lost = ("Lost", self.datagrams.as_ref().map(phrases::lost));
         self.ranked().into_iter().chain([lost]).collect()
     }
 
-    fn ranked(&self) -> Vec<Said> {
+    fn ranked(&self) -> Vec<Field> {
         vec![("Retr", self.tcp.map(|tcp| phrases::grouped(tcp.retransmits)))]
     }
 }
 
-impl ShownAlone for SoloStream {
+impl ShownAlone for SingleStream {
     fn metric(&self) -> Metric {
         Metric::Throughput
     }
@@ -108,7 +108,7 @@ fn datagrams(datagrams: &DatagramSummary) -> Vec<(&'static str, Text)> {
 }
 
 /// `33.1 Gbit/s (32.8 to 33.4, 96 %)`.
-pub(super) fn with_spread(metric: Metric, rate: &SoloRate) -> Text {
+pub(super) fn with_spread(metric: Metric, rate: &SingleRate) -> Text {
     let scale = Scale::of(metric, rate.rate);
     let text = Text::of(Tone::Strong, glued(&scale.quantity(rate.rate)));
     match &rate.spread {

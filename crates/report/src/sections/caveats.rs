@@ -4,7 +4,7 @@
 use std::mem;
 
 use findings::{Basis, CellSummary, Findings};
-use samples::Doubt;
+use samples::ValidityWarning;
 
 use super::Source;
 use crate::{
@@ -15,11 +15,11 @@ use crate::{
 };
 
 /// A doubt about a cell, and in how many of its trials.
-type Doubted<'a> = (&'a CellSummary, &'a Doubt, u32);
+type CellWarning<'a> = (&'a CellSummary, &'a ValidityWarning, u32);
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let doubted: Vec<Doubted<'_>> = findings
+    let doubted: Vec<CellWarning<'_>> = findings
         .cells
         .iter()
         .flat_map(|cell| cell.doubts.iter().map(move |(doubt, trials)| (cell, doubt, *trials)))
@@ -47,8 +47,8 @@ fn has_marks(findings: &Findings) -> bool {
     cells.chain(effects).any(|basis| basis == Basis::Intervals)
 }
 
-fn by_kind<'a>(doubted: &[Doubted<'a>]) -> Vec<Vec<Doubted<'a>>> {
-    let mut kinds: Vec<Vec<Doubted<'a>>> = Vec::new();
+fn by_kind<'a>(doubted: &[CellWarning<'a>]) -> Vec<Vec<CellWarning<'a>>> {
+    let mut kinds: Vec<Vec<CellWarning<'a>>> = Vec::new();
     for &entry in doubted {
         let kind = mem::discriminant(entry.1);
         match kinds.iter_mut().find(|others| mem::discriminant(others[0].1) == kind) {
@@ -59,7 +59,7 @@ fn by_kind<'a>(doubted: &[Doubted<'a>]) -> Vec<Vec<Doubted<'a>>> {
     kinds
 }
 
-fn summary(findings: &Findings, kind: &[Doubted<'_>]) -> Text {
+fn summary(findings: &Findings, kind: &[CellWarning<'_>]) -> Text {
     let first = one(findings, &kind[0]);
     match kind.len() {
         1 => first,
@@ -67,9 +67,9 @@ fn summary(findings: &Findings, kind: &[Doubted<'_>]) -> Text {
     }
 }
 
-fn one(findings: &Findings, (cell, doubt, trials): &Doubted<'_>) -> Text {
+fn one(findings: &Findings, (cell, doubt, trials): &CellWarning<'_>) -> Text {
     let often = format!(" ({trials} of {})", phrases::count(u64::from(cell.value.trials), "trial", "trials"));
     Text::of(Tone::Strong, labels::cell(findings, cell))
-        .and(Tone::Plain, format!(": {}", phrases::doubt(doubt)))
+        .and(Tone::Plain, format!(": {}", phrases::warning(doubt)))
         .and(Tone::Faint, often)
 }

@@ -6,7 +6,7 @@ use workload::Work;
 
 use super::{Source, headline};
 use crate::{
-    kind::{self, Said},
+    kind::{self, Field},
     labels,
     page::{Block, Column, Section, Table, left, right, section},
     phrases::{self, Confidence, Ratios},
@@ -59,7 +59,7 @@ fn has_bare_ratio(cell: &CellSummary) -> bool {
 }
 
 /// What a cell has to say beside its value.
-fn further(cell: &CellSummary) -> Vec<Said> {
+fn further(cell: &CellSummary) -> Vec<Field> {
     let per_byte = cell.cpu.and_then(|cpu| cpu.per_work).filter(|cost| cost.work == Work::Bytes);
     let cost = ("CPU-s/GB", per_byte.map(|cost| significant(cost.seconds, 2)));
     kind::of(cell).further().into_iter().chain([cost]).collect()

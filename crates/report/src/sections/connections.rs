@@ -6,7 +6,7 @@ use workload::Metric;
 
 use super::{
     Source,
-    percentiles::{self, Named},
+    percentiles::{self, TitledDistribution},
 };
 use crate::{
     labels,
@@ -24,7 +24,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if cells.is_empty() {
         return None;
     }
-    let named: Vec<Named<'_>> = cells
+    let named: Vec<TitledDistribution<'_>> = cells
         .iter()
         .flat_map(|(cell, connect)| distributions(&labels::cell(findings, cell), connect))
         .collect();
@@ -34,7 +34,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 }
 
 /// Connecting alone, and the whole of it.
-pub(crate) fn distributions<'a>(label: &str, connect: &'a ConnectSummary) -> [Named<'a>; 2] {
+pub(crate) fn distributions<'a>(label: &str, connect: &'a ConnectSummary) -> [TitledDistribution<'a>; 2] {
     [(format!("{label}, connect"), &connect.connects), (format!("{label}, exchange"), &connect.exchanges)]
 }
 

@@ -14,11 +14,11 @@ use crate::{
 /// So many devices that dropped are shown.
 const OPEN: usize = 12;
 
-type Counted<'a> = (&'a CellSummary, &'a PathCounters);
+type CountedPath<'a> = (&'a CellSummary, &'a PathCounters);
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let counted: Vec<Counted<'_>> =
+    let counted: Vec<CountedPath<'_>> =
         findings.cells.iter().filter_map(|cell| Some((cell, cell.counters.as_ref()?))).collect();
     if counted.is_empty() {
         return None;
@@ -29,7 +29,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Drops on the way", blocks))
 }
 
-fn devices(findings: &Findings, counted: &[Counted<'_>]) -> Block {
+fn devices(findings: &Findings, counted: &[CountedPath<'_>]) -> Block {
     let lossy: Vec<(&CellSummary, &DeviceCounters)> = counted
         .iter()
         .flat_map(|(cell, counters)| counters.devices.iter().map(move |device| (*cell, device)))
@@ -71,7 +71,7 @@ fn is_lossy(device: &DeviceCounters) -> bool {
 }
 
 /// The machine's queues of packets that wait for a soft interrupt.
-fn backlog(findings: &Findings, counted: &[Counted<'_>]) -> Option<Block> {
+fn backlog(findings: &Findings, counted: &[CountedPath<'_>]) -> Option<Block> {
     let known = || counted.iter().filter_map(|(cell, counters)| Some((*cell, counters.softnet?)));
     known().next()?;
     let full: Vec<Text> = known()
@@ -94,8 +94,8 @@ fn backlog(findings: &Findings, counted: &[Counted<'_>]) -> Option<Block> {
     })
 }
 
-fn all(findings: &Findings, counted: &[Counted<'_>]) -> Vec<Block> {
-    let of_cell = |(cell, counters): &Counted<'_>| {
+fn all(findings: &Findings, counted: &[CountedPath<'_>]) -> Vec<Block> {
+    let of_cell = |(cell, counters): &CountedPath<'_>| {
         let heading = Block::Heading(Text::of(Tone::Strong, labels::cell(findings, cell)));
         let mut blocks = vec![heading, Block::Table(device_table(&counters.devices))];
         let mut items: Vec<Text> = counters.hosts.iter().filter_map(host).collect();

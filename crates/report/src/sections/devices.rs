@@ -1,7 +1,7 @@
 //! The devices of each path as they were set, and the CPUs that their work is spread over. Must not know results.
 
 use findings::Findings;
-use samples::{CpuSpread, DeviceSettingFact, DeviceState};
+use samples::{CpuAffinity, DeviceSettingFact, DeviceState};
 
 use crate::{
     labels,
@@ -43,9 +43,9 @@ fn table(devices: &[DeviceState]) -> Table {
 }
 
 /// What the spread of a device says, under a title.
-type SpreadColumn = (&'static str, fn(&CpuSpread) -> String);
+type AffinityColumn = (&'static str, fn(&CpuAffinity) -> String);
 
-const SPREAD: [SpreadColumn; 3] = [
+const SPREAD: [AffinityColumn; 3] = [
     ("RPS", |spread| queues(&spread.rps)),
     ("XPS", |spread| queues(&spread.xps)),
     ("Interrupts", interrupts),
@@ -79,7 +79,7 @@ fn queues(queues: &[Vec<u32>]) -> String {
     if set.is_empty() { "off".to_owned() } else { set.join("; ") }
 }
 
-fn interrupts(spread: &CpuSpread) -> String {
+fn interrupts(spread: &CpuAffinity) -> String {
     let told = |interrupt: &samples::Interrupt| {
         let name = interrupt.name.clone().unwrap_or_else(|| interrupt.number.to_string());
         format!("{name}: CPU {}", cpus(&interrupt.cpus))
@@ -117,8 +117,8 @@ mod tests {
         assert_eq!(queues(&[vec![], vec![]]), "off");
         assert_eq!(queues(&[vec![], vec![0, 1]]), "queue 1: CPU 0-1");
         let named = samples::Interrupt { number: 38, name: Some("virtio2-input.0".into()), cpus: vec![1] };
-        let spread = CpuSpread { interrupts: vec![named], ..CpuSpread::default() };
+        let spread = CpuAffinity { interrupts: vec![named], ..CpuAffinity::default() };
         assert_eq!(interrupts(&spread), "virtio2-input.0: CPU 1");
-        assert_eq!(interrupts(&CpuSpread::default()), "none");
+        assert_eq!(interrupts(&CpuAffinity::default()), "none");
     }
 }

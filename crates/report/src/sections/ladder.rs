@@ -1,7 +1,7 @@
 //! The cost ladder: a bar for each path, and what the layers that it adds take.
 //! Must not know how nested paths were found.
 
-use findings::{Comparison, Difference, Findings, Ladder, Rung};
+use findings::{Comparison, CostStep, Difference, Findings, Ladder};
 
 use super::Source;
 use crate::{
@@ -41,7 +41,7 @@ fn bars(findings: &Findings, ladder: &Ladder) -> Block {
     Block::Bars(Bars { rows: ladder.rungs.iter().map(|rung| bar(findings, ladder, rung)).collect() })
 }
 
-fn bar(findings: &Findings, ladder: &Ladder, rung: &Rung) -> Bar {
+fn bar(findings: &Findings, ladder: &Ladder, rung: &CostStep) -> Bar {
     let cell = findings.cells.iter().find(|cell| cell.id == rung.cell);
     let text = cell.map_or_else(
         || phrases::value(ladder.metric, rung.value),
@@ -57,7 +57,7 @@ fn bar(findings: &Findings, ladder: &Ladder, rung: &Rung) -> Bar {
 }
 
 /// `+ vxlan: −6.90 Gbit/s (…), 79.1 % of wire (…)`.
-fn note(findings: &Findings, ladder: &Ladder, rung: &Rung, cost: &Comparison) -> Text {
+fn note(findings: &Findings, ladder: &Ladder, rung: &CostStep, cost: &Comparison) -> Text {
     let tone = phrases::tone(ladder.metric, cost);
     let lead = Text::from(format!("+ {}: ", rung.adds.join(", ")));
     let below = rung.below.as_deref().unwrap_or("the rung below");

@@ -6,7 +6,7 @@ use workload::Metric;
 
 use super::{
     Source,
-    percentiles::{self, Named},
+    percentiles::{self, TitledDistribution},
 };
 use crate::{
     labels,
@@ -27,7 +27,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if cells.is_empty() {
         return None;
     }
-    let named: Vec<Named<'_>> = cells
+    let named: Vec<TitledDistribution<'_>> = cells
         .iter()
         .flat_map(|(cell, latency)| distributions(labels::cell(findings, cell), latency))
         .collect();
@@ -43,7 +43,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 }
 
 /// The round trips, and of an open loop what its schedule shows.
-pub(crate) fn distributions(label: String, latency: &LatencySummary) -> Vec<Named<'_>> {
+pub(crate) fn distributions(label: String, latency: &LatencySummary) -> Vec<TitledDistribution<'_>> {
     let Some(open) = &latency.open_loop else { return vec![(label, &latency.round_trips)] };
     vec![
         (format!("{label}, since intended"), &open.since_intended),

@@ -20,10 +20,10 @@ const GUESTS: &str = "Guest: what its own kernel counts as busy of its CPUs, whi
      something else for its own, unless the host tells it, and does not see what the host does for it.";
 
 /// A column: its title, and what a cell has to say in it.
-type Shown = (&'static str, fn(&CellSummary) -> Option<String>);
+type MachineColumn = (&'static str, fn(&CellSummary) -> Option<String>);
 
 /// As in write-ups: the server, what carries, the client.
-const COLUMNS: [Shown; 5] = [
+const COLUMNS: [MachineColumn; 5] = [
     ("Server VM", |cell| vm(cell, |machines| machines.server)),
     ("Its guest", |cell| guest(cell, "server")),
     ("Hypervisor", |cell| vm(cell, |machines| Some(machines.hypervisor))),
@@ -37,7 +37,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if cells.is_empty() {
         return None;
     }
-    let columns: Vec<Shown> =
+    let columns: Vec<MachineColumn> =
         COLUMNS.into_iter().filter(|(_, of)| cells.iter().any(|cell| of(cell).is_some())).collect();
     let (open, folded) = cells.split_at(OPEN.min(cells.len()));
     let mut blocks = vec![Block::Table(Table {
@@ -63,7 +63,7 @@ fn caption(cells: &[&CellSummary]) -> String {
     ["CPUs busy on average", &of_host, ". ", machines, " ", GUESTS].concat().replace("  ", " ")
 }
 
-fn table(findings: &Findings, columns: &[Shown], cells: &[&CellSummary]) -> Table {
+fn table(findings: &Findings, columns: &[MachineColumn], cells: &[&CellSummary]) -> Table {
     let heads: Vec<Column> =
         [left("Cell")].into_iter().chain(columns.iter().map(|(title, _)| right(*title))).collect();
     let row = |cell: &&CellSummary| {

@@ -14,11 +14,11 @@ use crate::{
 /// So many cells are shown.
 const OPEN: usize = 12;
 
-type Counted<'a> = (&'a CellSummary, &'a PacketSummary);
+type PacketRow<'a> = (&'a CellSummary, &'a PacketSummary);
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let counted: Vec<Counted<'_>> =
+    let counted: Vec<PacketRow<'_>> =
         findings.cells.iter().filter_map(|cell| Some((cell, cell.packets.as_ref()?))).collect();
     if counted.is_empty() {
         return None;
@@ -32,7 +32,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 }
 
 /// What offloads came to, cell by cell.
-fn data(findings: &Findings, counted: &[Counted<'_>]) -> Option<Table> {
+fn data(findings: &Findings, counted: &[PacketRow<'_>]) -> Option<Table> {
     let known: Vec<(&CellSummary, &DataPackets)> =
         counted.iter().filter_map(|(cell, packets)| Some((*cell, packets.data.as_ref()?))).collect();
     if known.is_empty() {
@@ -76,7 +76,7 @@ fn per_packet(segments: f64) -> String {
     format!("{segments:.decimals$}")
 }
 
-fn of_cell(findings: &Findings, (cell, packets): &Counted<'_>) -> Vec<Block> {
+fn of_cell(findings: &Findings, (cell, packets): &PacketRow<'_>) -> Vec<Block> {
     let heading = Block::Heading(Text::of(Tone::Strong, labels::cell(findings, cell)));
     let devices = cell.counters.iter().flat_map(|counters| &counters.devices);
     let rows: Vec<Vec<Text>> = devices.flat_map(queues).collect();

@@ -12,14 +12,14 @@ use crate::{
 const ABREAST: usize = 5;
 
 /// A distribution and what stands over it.
-pub(crate) type Named<'a> = (String, &'a Distribution);
+pub(crate) type TitledDistribution<'a> = (String, &'a Distribution);
 
 /// Tables of all of them.
-pub(crate) fn tables(named: &[Named<'_>]) -> Vec<Block> {
+pub(crate) fn tables(named: &[TitledDistribution<'_>]) -> Vec<Block> {
     named.chunks(ABREAST).map(|named| Block::Table(table(named))).collect()
 }
 
-fn table(named: &[Named<'_>]) -> Table {
+fn table(named: &[TitledDistribution<'_>]) -> Table {
     let mut columns = vec![left("Percentile")];
     columns.extend(named.iter().map(|(name, _)| right(name)));
     let across = |name: String, time: &dyn Fn(&Distribution) -> Option<Nanos>| {

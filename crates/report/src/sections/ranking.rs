@@ -4,10 +4,10 @@ use findings::{CellSummary, Difference, Findings, Rank, Ranking};
 
 use super::{
     Source, headline,
-    percentiles::{self, Named},
+    percentiles::{self, TitledDistribution},
 };
 use crate::{
-    kind::{self, Said},
+    kind::{self, Field},
     labels,
     page::{Block, Section, Table, left, right, section},
     phrases::{self, Confidence},
@@ -35,7 +35,7 @@ fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(heading), Block::Table(table(findings, ranking, &rows))];
     // As the scenario has them, so that the baseline stands first.
     let ranked = findings.cells.iter().filter(|cell| rows.iter().any(|(rank, _)| rank.cell == cell.id));
-    let named: Vec<Named<'_>> =
+    let named: Vec<TitledDistribution<'_>> =
         ranked.filter_map(|cell| Some((cell.path.clone(), kind::of(cell).judged()?))).collect();
     if !named.is_empty() {
         blocks.push(Block::Heading(format!("{}{settings}, percentiles", ranking.workload).into()));
@@ -45,7 +45,7 @@ fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
 }
 
 /// What a cell has to say beside its value.
-fn further(cell: &CellSummary) -> Vec<Said> {
+fn further(cell: &CellSummary) -> Vec<Field> {
     let change = ("Change", cell.against_baseline.as_ref().map(phrases::gain_alone));
     [change].into_iter().chain(kind::of(cell).ranked()).collect()
 }

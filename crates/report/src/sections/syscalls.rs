@@ -10,7 +10,7 @@ use samples::SyscallCount;
 use units::significant;
 
 use self::{
-    layout::{Call, Layout, Told, is_split},
+    layout::{Call, CallColumns, Layout, is_split},
     shape::SHAPE,
 };
 use super::Source;
@@ -73,7 +73,7 @@ pub(super) fn build_times(source: &Source<'_>) -> Option<Section> {
     let of_cell = |cell: &CellSummary| {
         let rates = rates(cell)?;
         let calls = calls(cell, Some(rates));
-        let table = Layout::of(&calls, Some(rates), Told::Times).table(&calls);
+        let table = Layout::of(&calls, Some(rates), CallColumns::Times).table(&calls);
         Some(Block::Folded { title: labels::cell(findings, cell).into(), blocks: vec![Block::Table(table)] })
     };
     let mut blocks: Vec<Block> = findings.cells.iter().filter_map(of_cell).collect();
@@ -126,14 +126,14 @@ fn of_cell(findings: &Findings, cell: &CellSummary) -> Vec<Block> {
         Some(rates) => most_of_each_process(cell, rates),
         None => first(calls(cell, None)),
     };
-    let layout = Layout::of(&open, rates, Told::Composition);
+    let layout = Layout::of(&open, rates, CallColumns::Composition);
     let heading = Block::Heading(Text::of(Tone::Strong, labels::cell(findings, cell)));
     let mut blocks = vec![heading, Block::Table(layout.table(&open))];
     if !folded.is_empty() {
         let more = phrases::count(folded.len() as u64, "more call", "more calls");
         blocks.push(Block::Paragraph(Text::of(Tone::Faint, format!("and {more}"))));
         // What a probe counted stands whole among the times.
-        let rest = || Block::Table(Layout::of(&folded, rates, Told::Composition).table(&folded));
+        let rest = || Block::Table(Layout::of(&folded, rates, CallColumns::Composition).table(&folded));
         blocks.extend(rates.is_none().then(|| Block::Folded { title: more.into(), blocks: vec![rest()] }));
     }
     blocks.extend(rates.map(|rates| Block::Paragraph(ends(rates))));
@@ -154,16 +154,16 @@ fn calls<'a>(cell: &'a CellSummary, rates: Option<&CallRates>) -> Vec<Call<'a>> 
 }
 
 /// What is open, and the rest.
-type Parted<'a> = (Vec<Call<'a>>, Vec<Call<'a>>);
+type Partition<'a> = (Vec<Call<'a>>, Vec<Call<'a>>);
 
-fn first(mut calls: Vec<Call<'_>>) -> Parted<'_> {
+fn first(mut calls: Vec<Call<'_>>) -> Partition<'_> {
     let rest = calls.split_off(OPEN.min(calls.len()));
     (calls, rest)
 }
 
 /// Of each process those that it makes most often.
-fn most_of_each_process<'a>(cell: &'a CellSummary, rates: &'a CallRates) -> Parted<'a> {
-    let (mut open, mut rest): Parted<'_> = (Vec::new(), Vec::new());
+fn most_of_each_process<'a>(cell: &'a CellSummary, rates: &'a CallRates) -> Partition<'a> {
+    let (mut open, mut rest): Partition<'_> = (Vec::new(), Vec::new());
     for process in &rates.processes {
         let count = &process.count;
         let same =

@@ -3,7 +3,7 @@
 
 use findings::{Brought, Difference, Evidence, Finding, Remedy, Severity};
 
-use super::{Source, valueless::Valueless};
+use super::{Source, invalid_trials::Valueless};
 use crate::{
     page::{Block, Section, section},
     phrases::{self, Confidence},

@@ -16,35 +16,38 @@ use crate::{
 
 /// A column that is only there where some row has it.
 #[derive(Clone, Copy)]
-pub(super) struct Shown {
+pub(super) struct OptionalColumn {
     pub(super) title: &'static str,
     pub(super) of: fn(&TracedCall) -> Option<String>,
 }
 
-const PROCESS: Shown = Shown { title: "Process", of: |row| row.count.process.clone() };
-const THREAD: Shown = Shown { title: "Thread", of: |row| row.count.thread.clone() };
-const NUMBERED_THREAD: Shown = Shown { title: "Thread", of: thread };
+const PROCESS: OptionalColumn = OptionalColumn { title: "Process", of: |row| row.count.process.clone() };
+const THREAD: OptionalColumn = OptionalColumn { title: "Thread", of: |row| row.count.thread.clone() };
+const NUMBERED_THREAD: OptionalColumn = OptionalColumn { title: "Thread", of: thread };
 
-const NUMBERS: &[Shown] = &[
-    Shown { title: "Share", of: |row| row.share.map(|share| Share(share).to_string()) },
-    Shown { title: "Calls", of: |row| Some(phrases::grouped(row.count.calls)) },
-    Shown { title: "Calls/s", of: |row| Some(words::per_second(row.rate)) },
-    Shown { title: "Per\u{a0}call", of: |row| row.per_call.map(|time| time.to_string()) },
-    Shown { title: "Running", of: |row| row.count.running.map(|time| time.to_string()) },
-    Shown { title: "Waiting", of: |row| row.count.waiting.map(|time| time.to_string()) },
-    Shown {
+const NUMBERS: &[OptionalColumn] = &[
+    OptionalColumn { title: "Share", of: |row| row.share.map(|share| Share(share).to_string()) },
+    OptionalColumn { title: "Calls", of: |row| Some(phrases::grouped(row.count.calls)) },
+    OptionalColumn { title: "Calls/s", of: |row| Some(words::per_second(row.rate)) },
+    OptionalColumn { title: "Per\u{a0}call", of: |row| row.per_call.map(|time| time.to_string()) },
+    OptionalColumn { title: "Running", of: |row| row.count.running.map(|time| time.to_string()) },
+    OptionalColumn { title: "Waiting", of: |row| row.count.waiting.map(|time| time.to_string()) },
+    OptionalColumn {
         title: "In\u{a0}guest",
         of: |row| row.count.guest.filter(|time| time.0 > 0).map(|time| time.to_string()),
     },
-    Shown {
+    OptionalColumn {
         title: "Bytes",
         of: |row| row.count.bytes.filter(|bytes| bytes.0 > 0).map(|bytes| bytes.to_string()),
     },
 ];
 
-const TAILS: &[Shown] = &[
-    Shown { title: "99\u{a0}%\u{a0}<", of: |row| row.p99_below.map(|time| time.to_string()) },
-    Shown { title: "Failed", of: |row| row.count.errors.filter(|errors| *errors > 0).map(phrases::grouped) },
+const TAILS: &[OptionalColumn] = &[
+    OptionalColumn { title: "99\u{a0}%\u{a0}<", of: |row| row.p99_below.map(|time| time.to_string()) },
+    OptionalColumn {
+        title: "Failed",
+        of: |row| row.count.errors.filter(|errors| *errors > 0).map(phrases::grouped),
+    },
 ];
 
 const NONE: &str = "None began and ended meanwhile; a call that a thread is in all the time is not counted.";
@@ -87,12 +90,12 @@ pub(super) fn tails(source: &Source<'_>) -> Option<Section> {
 
 /// The columns of a table of calls.
 struct Columns {
-    whose: Vec<Shown>,
-    numbers: Vec<Shown>,
+    whose: Vec<OptionalColumn>,
+    numbers: Vec<OptionalColumn>,
 }
 
 impl Columns {
-    fn of(calls: &[TracedCall], numbers: &[Shown]) -> Self {
+    fn of(calls: &[TracedCall], numbers: &[OptionalColumn]) -> Self {
         let thread = if has_namesakes(calls) { NUMBERED_THREAD } else { THREAD };
         let mut whose = present(&[PROCESS, thread], calls);
         // A column that says the same in each row says nothing.
@@ -129,11 +132,11 @@ fn has_namesakes(calls: &[TracedCall]) -> bool {
 }
 
 /// The columns that some row has something in.
-pub(super) fn present(columns: &[Shown], rows: &[TracedCall]) -> Vec<Shown> {
+pub(super) fn present(columns: &[OptionalColumn], rows: &[TracedCall]) -> Vec<OptionalColumn> {
     columns.iter().filter(|shown| rows.iter().any(|row| (shown.of)(row).is_some())).copied().collect()
 }
 
-pub(super) fn cell(shown: Shown, row: &TracedCall) -> Text {
+pub(super) fn cell(shown: OptionalColumn, row: &TracedCall) -> Text {
     (shown.of)(row).map_or_else(|| Text::of(Tone::Faint, "-"), |said| glued(&said).into())
 }
 

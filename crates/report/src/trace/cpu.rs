@@ -1,7 +1,7 @@
 //! Whose CPU time it was, and what nobody had. Must not know system calls.
 
 use findings::{TracedCpu, TracedShare};
-use samples::{Owner, OwnerSource};
+use samples::{AttributionSource, CpuOwner};
 use units::{Share, significant};
 
 use super::{Source, words};
@@ -64,14 +64,14 @@ fn row(owner: Text, which: String, cpus: f64, all: f64) -> Vec<Text> {
 
 fn caption(cpu: &TracedCpu) -> String {
     let said = match cpu.source {
-        OwnerSource::Traced if cpu.busy.is_none() => {
+        AttributionSource::Traced if cpu.busy.is_none() => {
             "CPUs in use on average. Too short to be held against what the kernel counts as busy, in ticks of 10 ms."
         }
-        OwnerSource::Traced => {
+        AttributionSource::Traced => {
             "CPUs in use on average. Soft interrupts stand apart from whoever they interrupted; what the kernel counted \
              as busy and no owner had is unexplained."
         }
-        OwnerSource::Sampled => {
+        AttributionSource::Sampled => {
             "CPUs in use on average, from /proc: soft interrupts are in the time of whoever they interrupted."
         }
     };
@@ -80,21 +80,26 @@ fn caption(cpu: &TracedCpu) -> String {
 }
 
 /// Who is traced first, everybody else last; within these the largest first.
-fn owners(shares: &[TracedShare]) -> Vec<Owner> {
-    let mut owners: Vec<Owner> = Vec::new();
+fn owners(shares: &[TracedShare]) -> Vec<CpuOwner> {
+    let mut owners: Vec<CpuOwner> = Vec::new();
     for share in shares {
         if !owners.contains(&share.owner) {
             owners.push(share.owner);
         }
     }
-    owners.sort_by_key(|owner| (!is_traced(*owner), *owner == Owner::Other));
+    owners.sort_by_key(|owner| (!is_traced(*owner), *owner == CpuOwner::Other));
     owners
 }
 
-const fn is_traced(owner: Owner) -> bool {
+const fn is_traced(owner: CpuOwner) -> bool {
     matches!(
         owner,
-        Owner::Client | Owner::Server | Owner::ClientVm | Owner::ServerVm | Owner::Vmm | Owner::Vhost
+        CpuOwner::Client
+            | CpuOwner::Server
+            | CpuOwner::ClientVm
+            | CpuOwner::ServerVm
+            | CpuOwner::Vmm
+            | CpuOwner::Vhost
     )
 }
 

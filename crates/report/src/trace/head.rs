@@ -1,6 +1,6 @@
 //! How long was looked, why it ended, and what could not be seen. Must not know any number of a call.
 
-use findings::{TraceSummary, TracedStopping};
+use findings::{PtraceCost, TraceSummary};
 use units::significant;
 
 use super::{Source, words};
@@ -20,7 +20,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 }
 
 /// That calls were counted by stopping at them, in what part of the time, and at what cost.
-fn stopping(stopping: &TracedStopping) -> Block {
+fn stopping(stopping: &PtraceCost) -> Block {
     let looked = significant(stopping.looked.seconds(), 3);
     let pairs = phrases::count(u64::from(stopping.pairs), "slice", "slices");
     let pace = stopping.pace.map_or_else(

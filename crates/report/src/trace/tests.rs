@@ -2,12 +2,12 @@
 
 use findings::{TraceSummary, TracedCall, TracedCpu, TracedShare};
 use samples::{
-    MissingProbe, Overflow, Owner, OwnerSource, ProbeKind, SyscallCount, TargetKind, TraceEnd, TraceTarget,
-    TracedProcess, UnixMillis,
+    AttributionSource, CpuOwner, MissingProbe, Overflow, ProbeKind, SyscallCount, TargetKind, TraceEnd,
+    TraceTarget, TracedProcess, UnixMillis,
 };
 use units::{Bytes, Nanos};
 
-use crate::{Options, SoloFormat, render_trace};
+use crate::{Options, SingleFormat, render_trace};
 
 fn call(
     process: &str,
@@ -33,7 +33,7 @@ fn call(
     TracedCall { count, threads: 1, rate: calls as f64 / 2.0, share: Some(0.5), per_call, p99_below: None }
 }
 
-fn share(owner: Owner, thread: &str, cpus: f64) -> TracedShare {
+fn share(owner: CpuOwner, thread: &str, cpus: f64) -> TracedShare {
     let thread = Some(thread.to_owned());
     TracedShare { owner, process: None, thread, cpu: None, time: Nanos((cpus * 2e9) as u64), cpus }
 }
@@ -44,12 +44,12 @@ fn machine() -> TraceSummary {
         call("qemu", ("qemu", 10), "ppoll", (30_000, 1_000_000, 1_900_000_000)),
     ];
     let cpu = TracedCpu {
-        source: OwnerSource::Traced,
+        source: AttributionSource::Traced,
         because: None,
         shares: vec![
-            share(Owner::Other, "rustc", 0.9),
-            share(Owner::ClientVm, "CPU 0/KVM", 0.6),
-            share(Owner::Vhost, "vhost-10", 0.3),
+            share(CpuOwner::Other, "rustc", 0.9),
+            share(CpuOwner::ClientVm, "CPU 0/KVM", 0.6),
+            share(CpuOwner::Vhost, "vhost-10", 0.3),
         ],
         explained: 1.8,
         busy: Some(1.79),
@@ -79,7 +79,7 @@ fn machine() -> TraceSummary {
 }
 
 fn page(trace: &TraceSummary, top: usize) -> String {
-    render_trace(trace, top, SoloFormat::Terminal, &Options::default())
+    render_trace(trace, top, SingleFormat::Terminal, &Options::default())
 }
 
 /// Whether these stand in the page, in this order.
@@ -107,7 +107,7 @@ fn a_machine_shows_its_threads_by_name_and_whose_time_is_whose() {
 fn why_owners_were_not_traced_exactly_is_told() {
     let mut sampled = machine();
     let cpu = sampled.cpu.as_mut().expect("it has owners");
-    (cpu.source, cpu.because) = (OwnerSource::Sampled, Some("the kernel has no BTF".into()));
+    (cpu.source, cpu.because) = (AttributionSource::Sampled, Some("the kernel has no BTF".into()));
     let page = page(&sampled, 12).split_whitespace().collect::<Vec<_>>().join(" ");
     check(&page, &["from /proc: soft interrupts", "Not traced exactly: the kernel has no BTF."]);
 }
@@ -123,7 +123,7 @@ fn columns_that_say_nothing_are_left_out() {
     moved.calls[1].count.errors = Some(3);
     moved.calls[1].count.guest = Some(Nanos(5));
     check(&self::page(&moved, 12), &["In guest", "Bytes", "4.00 KiB"]);
-    let full = render_trace(&moved, 12, SoloFormat::Markdown, &Options::default());
+    let full = render_trace(&moved, 12, SingleFormat::Markdown, &Options::default());
     check(&full, &["slow or fail", "Failed", "ppoll", "3"]);
 }
 

@@ -4,7 +4,7 @@ use findings::TracedCall;
 
 use super::{
     Source,
-    calls::{Shown, cell, present, thread},
+    calls::{OptionalColumn, cell, present, thread},
     words,
 };
 use crate::{
@@ -13,12 +13,12 @@ use crate::{
     text::{Text, Tone},
 };
 
-const COLUMNS: &[Shown] = &[
-    Shown { title: "Calls", of: |row| Some(phrases::grouped(row.count.calls)) },
-    Shown { title: "Calls/s", of: |row| Some(words::per_second(row.rate)) },
-    Shown { title: "Running", of: |row| row.count.running.map(|time| time.to_string()) },
-    Shown { title: "Waiting", of: |row| row.count.waiting.map(|time| time.to_string()) },
-    Shown {
+const COLUMNS: &[OptionalColumn] = &[
+    OptionalColumn { title: "Calls", of: |row| Some(phrases::grouped(row.count.calls)) },
+    OptionalColumn { title: "Calls/s", of: |row| Some(words::per_second(row.rate)) },
+    OptionalColumn { title: "Running", of: |row| row.count.running.map(|time| time.to_string()) },
+    OptionalColumn { title: "Waiting", of: |row| row.count.waiting.map(|time| time.to_string()) },
+    OptionalColumn {
         title: "In\u{a0}guest",
         of: |row| row.count.guest.filter(|time| time.0 > 0).map(|time| time.to_string()),
     },

@@ -7,7 +7,7 @@ mod roles;
 
 use findings::VmSummary;
 
-use super::{Source, calls, cpu, head, threads, under_way, words};
+use super::{Source, calls, cpu, head, threads, unfinished_calls, words};
 use crate::{
     page::{Block, Page, Section, section},
     sections::verdict,
@@ -27,7 +27,7 @@ pub(crate) fn page(summary: &VmSummary, top: usize) -> Page {
         devices::offloads(summary),
         calls::build(&source),
         threads::build(&source),
-        under_way::build(&source),
+        unfinished_calls::build(&source),
         cpu::build(&source),
         calls::tails(&source),
     ];

@@ -1,7 +1,7 @@
 //! What a trace is of, why it ended and whose time is whose, in words. Must not know tables.
 
 use findings::{TraceSummary, TracedPace};
-use samples::{Owner, TargetKind, TraceEnd, TraceTarget, TracedProcess};
+use samples::{CpuOwner, TargetKind, TraceEnd, TraceTarget, TracedProcess};
 use units::{Share, significant};
 
 use crate::phrases;
@@ -49,19 +49,19 @@ pub(super) fn end(trace: &TraceSummary) -> Option<String> {
 }
 
 /// Whose CPU time, as this kind of target has it. A QEMU that does not name its threads is one.
-pub(super) const fn owner(owner: Owner, kind: TargetKind) -> &'static str {
+pub(super) const fn owner(owner: CpuOwner, kind: TargetKind) -> &'static str {
     match (owner, kind) {
-        (Owner::Client | Owner::Server, TargetKind::Qemu) => "QEMU",
-        (Owner::Client | Owner::Server, _) => "traced",
-        (Owner::ClientVm | Owner::ServerVm, _) => "guest's CPUs",
-        (Owner::Vmm, _) => "QEMU, other threads",
-        (Owner::Vhost, _) => "vhost",
-        (Owner::Softirq, _) => "soft interrupts",
-        (Owner::Ksoftirqd, _) => "ksoftirqd",
-        (Owner::Irq, _) => "interrupts",
-        (Owner::Kernel, _) => "kernel threads",
-        (Owner::Plumb, _) => "this plumb",
-        (Owner::Other, _) => "other processes",
+        (CpuOwner::Client | CpuOwner::Server, TargetKind::Qemu) => "QEMU",
+        (CpuOwner::Client | CpuOwner::Server, _) => "traced",
+        (CpuOwner::ClientVm | CpuOwner::ServerVm, _) => "guest's CPUs",
+        (CpuOwner::Vmm, _) => "QEMU, other threads",
+        (CpuOwner::Vhost, _) => "vhost",
+        (CpuOwner::Softirq, _) => "soft interrupts",
+        (CpuOwner::Ksoftirqd, _) => "ksoftirqd",
+        (CpuOwner::Irq, _) => "interrupts",
+        (CpuOwner::Kernel, _) => "kernel threads",
+        (CpuOwner::Plumb, _) => "this plumb",
+        (CpuOwner::Other, _) => "other processes",
     }
 }
 

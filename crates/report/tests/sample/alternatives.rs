@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use findings::{
-    CellSummary, Difference, Findings, ProbedSummary, Rank, Ranking, RunSummary, TwinPair, Twins,
+    CellSummary, Difference, Findings, MatchedPair, MatchedPairs, ProbedSummary, Rank, Ranking, RunSummary,
 };
 use samples::SyscallCount;
 use units::Nanos;
@@ -68,13 +68,13 @@ fn ranking(workload: &str, metric: Metric, order: &[usize]) -> Ranking {
     Ranking { workload: workload.into(), metric, levels: BTreeMap::new(), ranks }
 }
 
-fn twins(workload: &str, metric: Metric, ratio: f64, verdict: Difference) -> Twins {
-    let pair = TwinPair {
+fn twins(workload: &str, metric: Metric, ratio: f64, verdict: Difference) -> MatchedPairs {
+    let pair = MatchedPair {
         without: cell_id("qemu", None, workload),
         with: cell_id("qemu-vhost", None, workload),
         change: comparison(ratio, 1.0, verdict),
     };
-    Twins { word: "vhost".into(), workload: workload.into(), metric, pairs: vec![pair] }
+    MatchedPairs { word: "vhost".into(), workload: workload.into(), metric, pairs: vec![pair] }
 }
 
 /// With more kinds of calls at one end than are shown open.

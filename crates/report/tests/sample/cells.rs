@@ -6,7 +6,7 @@ use findings::{
     Basis, CellSummary, Comparison, CpuCost, Difference, Distribution, EndSocket, Estimate, Interval,
     LatencySummary, StreamSummary, TcpSummary, WorkCost, WorkloadSummary,
 };
-use samples::{DeviceState, Doubt};
+use samples::{DeviceState, ValidityWarning};
 use units::{Bytes, Nanos};
 use workload::{LatencyHistogram, Metric, SocketFacts, Work};
 
@@ -117,7 +117,7 @@ pub(super) fn stream(path: &str, offload: Option<&str>, gbits: f64, ratio: Optio
         }),
         devices: offload.map(|level| device(level == "on")).into_iter().collect(),
         path_mtu: Some(1450),
-        doubts: vec![(Doubt::ReceiverLimited { end: "server".into(), busy: 0.982 }, 5)],
+        doubts: vec![(ValidityWarning::ReceiverLimited { end: "server".into(), busy: 0.982 }, 5)],
         ..cell
     }
 }

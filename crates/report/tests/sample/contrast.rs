@@ -1,8 +1,8 @@
 //! Contrasts made by hand: the egress gateway before and after a kernel was replaced, and a log against a run.
 
 use findings::{
-    Basis, BetweenRuns, CONTRAST_SCHEMA, CellContrast, CellSummary, Comparison, Contrast, Difference,
-    Estimate, Gate, GateOutcome, Interval, RunSummary, SurroundingChange, Undecided, Verdict,
+    Basis, BetweenRuns, CONTRAST_SCHEMA, CellComparison, CellSummary, Comparison, Difference, Estimate, Gate,
+    GateOutcome, Interval, OpenQuestion, RunComparison, RunSummary, SurroundingChange, Verdict,
 };
 use samples::{RunId, UnixMillis};
 
@@ -12,9 +12,9 @@ use super::{
 };
 
 /// One cell of each verdict, another kernel, a cell in one run only.
-pub(crate) fn contrast() -> Contrast {
+pub(crate) fn contrast() -> RunComparison {
     let (a, b) = runs();
-    Contrast {
+    RunComparison {
         schema: CONTRAST_SCHEMA,
         a,
         b,
@@ -43,7 +43,7 @@ pub(crate) fn lost() -> Gate {
         most_loss: 0.05,
         outcome: GateOutcome::Lost,
         lost: vec![contrast().cells[1].cell.clone()],
-        unknown: vec![Undecided {
+        unknown: vec![OpenQuestion {
             cell: contrast().cells[2].cell.clone(),
             why: "B has 2 trials of it, too few for an interval".into(),
         }],
@@ -51,14 +51,14 @@ pub(crate) fn lost() -> Gate {
 }
 
 /// The same where further runs of the scenario show what runs differ by: in one cell by much.
-pub(crate) fn learned() -> Contrast {
+pub(crate) fn learned() -> RunComparison {
     let mut contrast = contrast();
     contrast.surroundings.clear();
     contrast.cells.retain(|cell| cell.comparison.is_some());
     let wide = held(&stream("node-to-node", None, 33.04, None), 1.12, Verdict::Same);
     let interval = Some(Interval { low: 0.936, high: 1.312, confidence: 0.94 });
     let wide_ratio = wide.comparison.map(|ratio| Comparison { ratio_interval: interval, ..ratio });
-    contrast.cells[0] = CellContrast { comparison: wide_ratio, ..wide };
+    contrast.cells[0] = CellComparison { comparison: wide_ratio, ..wide };
     let unsteady = "By their trials alone the ratio is 93.60 % to 131.20 %. The same means here that they are no farther apart \
                     than two of the 6 runs of this scenario may be, 22.40 %.";
     for (cell, floor) in contrast.cells.iter_mut().zip([0.224, 0.031, 0.02]) {
@@ -74,18 +74,18 @@ pub(crate) fn learned() -> Contrast {
 pub(crate) fn hidden() -> Gate {
     let open = learned().cells[0].cell.clone();
     let why = "The noise between 6 runs of this scenario, 22.40 %, hides a loss of 5 %.".into();
-    Gate { unknown: vec![Undecided { cell: open, why }], ..lost() }
+    Gate { unknown: vec![OpenQuestion { cell: open, why }], ..lost() }
 }
 
 /// One cell of one trial each, the same in both.
-pub(crate) fn same() -> Contrast {
+pub(crate) fn same() -> RunComparison {
     let (a, b) = runs();
     let single =
         |estimate: Estimate| Estimate { basis: Basis::Intervals, trials: 1, deviation: None, ..estimate };
     let cell = held(&stream("node-to-node", None, 33.04, None), 1.004, Verdict::Same);
     let within = Comparison { basis: Basis::Intervals, ..comparison(1.004, 0.1e9, Difference::None) };
-    let cell = CellContrast { a: single(cell.a), b: single(cell.b), comparison: Some(within), ..cell };
-    Contrast {
+    let cell = CellComparison { a: single(cell.a), b: single(cell.b), comparison: Some(within), ..cell };
+    RunComparison {
         surroundings: vec![],
         cells: vec![cell],
         history: vec![],
@@ -99,9 +99,9 @@ pub(crate) fn same() -> Contrast {
 }
 
 /// Runs of different scenarios.
-pub(crate) fn nothing_in_common() -> Contrast {
+pub(crate) fn nothing_in_common() -> RunComparison {
     let only = |of: &str| (1..9).map(|number| format!("{of}{number}/stream")).collect();
-    Contrast { cells: vec![], only_a: only("here"), only_b: only("there"), ..contrast() }
+    RunComparison { cells: vec![], only_a: only("here"), only_b: only("there"), ..contrast() }
 }
 
 /// What a gate says where nothing can be held against anything.
@@ -123,11 +123,11 @@ fn changed(what: &str, a: &str, b: &str, weighty: bool) -> SurroundingChange {
     SurroundingChange { what: what.into(), a: a.into(), b: b.into(), weighty }
 }
 
-fn held(cell: &CellSummary, ratio: f64, verdict: Verdict) -> CellContrast {
+fn held(cell: &CellSummary, ratio: f64, verdict: Verdict) -> CellComparison {
     let b = estimate(cell.value.median * ratio);
     let difference = if ratio < 1.0 { Difference::Lower } else { Difference::Higher };
     let difference = if verdict == Verdict::Same { Difference::None } else { difference };
-    CellContrast {
+    CellComparison {
         cell: cell.id.clone(),
         cell_b: None,
         path: cell.path.clone(),
@@ -145,9 +145,9 @@ fn held(cell: &CellSummary, ratio: f64, verdict: Verdict) -> CellContrast {
     }
 }
 
-fn unknown(cell: &CellSummary) -> CellContrast {
+fn unknown(cell: &CellSummary) -> CellComparison {
     let few = Estimate { interval: None, trials: 2, ..cell.value };
-    CellContrast {
+    CellComparison {
         b: few,
         comparison: None,
         p: None,

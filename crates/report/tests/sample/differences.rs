@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Difference, FactorEffect, Ladder, NoiseFloor, Rung};
+use findings::{CostStep, Difference, FactorEffect, Ladder, NoiseFloor};
 use workload::Metric;
 
 use super::cells::{cell_id, comparison, levels};
@@ -14,7 +14,7 @@ pub(super) fn floor(workload: &str, floor: f64) -> NoiseFloor {
 
 pub(super) fn stream_ladder(offload: &str) -> Ladder {
     let (vxlan, pod) = if offload == "on" { (19.23, 18.87) } else { (4.61, 4.55) };
-    let rung = |path: &str, value: f64| Rung {
+    let rung = |path: &str, value: f64| CostStep {
         cell: cell_id(path, (path != "node-to-node").then_some(offload), "stream"),
         path: path.into(),
         value: value * 1e9,
@@ -28,13 +28,13 @@ pub(super) fn stream_ladder(offload: &str) -> Ladder {
         levels: levels(Some(offload)),
         rungs: vec![
             rung("node-to-node", 33.04),
-            Rung {
+            CostStep {
                 below: Some("node-to-node".into()),
                 adds: vec!["vxlan".into()],
                 cost: Some(comparison(vxlan / 33.04, (vxlan - 33.04) * 1e9, Difference::Lower)),
                 ..rung("vxlan-to-vxlan", vxlan)
             },
-            Rung {
+            CostStep {
                 below: Some("vxlan-to-vxlan".into()),
                 adds: vec!["veth".into(), "bridge".into(), "gateway".into()],
                 cost: Some(comparison(pod / vxlan, (pod - vxlan) * 1e9, Difference::None)),
@@ -45,7 +45,7 @@ pub(super) fn stream_ladder(offload: &str) -> Ladder {
 }
 
 pub(super) fn ping_pong_ladder() -> Ladder {
-    let rung = |path: &str, offload, value| Rung {
+    let rung = |path: &str, offload, value| CostStep {
         cell: cell_id(path, offload, "ping-pong"),
         path: path.into(),
         value,
@@ -59,7 +59,7 @@ pub(super) fn ping_pong_ladder() -> Ladder {
         levels: levels(Some("on")),
         rungs: vec![
             rung("node-to-node", None, 48_400.0),
-            Rung {
+            CostStep {
                 below: Some("node-to-node".into()),
                 adds: ["veth", "bridge", "vxlan", "gateway"].map(str::to_owned).to_vec(),
                 cost: Some(comparison(1.61, 29_500.0, Difference::Higher)),

@@ -4,7 +4,7 @@ use findings::{
     Bucket, CellSummary, ConnectSummary, CpuCost, DatagramSummary, Distribution, EndSocket, LatencySummary,
     OpenLoopSummary, StreamSummary, WorkCost, WorkloadSummary,
 };
-use samples::Doubt;
+use samples::ValidityWarning;
 use units::{BitRate, Bytes, Nanos};
 use workload::{LatencyHistogram, Metric, SocketFacts, Work};
 
@@ -65,7 +65,7 @@ pub(super) fn datagrams() -> CellSummary {
             stability: Some(0.004),
         }),
         sockets: vec![EndSocket { end: "sender".into(), socket }],
-        doubts: vec![(Doubt::RateNotKept { asked: BitRate(520e6), got: BitRate(500e6) }, 2)],
+        doubts: vec![(ValidityWarning::RateNotKept { asked: BitRate(520e6), got: BitRate(500e6) }, 2)],
         ..cell
     }
 }
@@ -104,8 +104,11 @@ pub(crate) fn open_loop_summary() -> LatencySummary {
 }
 
 pub(super) fn open_loop() -> CellSummary {
-    let doubt =
-        Doubt::LateGenerator { lateness: Nanos(240_000), period: Nanos(100_000), tail: Nanos(1_204_000) };
+    let doubt = ValidityWarning::LateGenerator {
+        lateness: Nanos(240_000),
+        period: Nanos(100_000),
+        tail: Nanos(1_204_000),
+    };
     CellSummary {
         load: "UDP ping-pong, 64 B, open loop, one every 100 µs, blocking, same-cpu".into(),
         baseline: true,

@@ -1,10 +1,10 @@
 //! A run between guests: the time of either as its host and as it sees it, with vhost and without, and with nobody watching.
 
 use findings::{
-    CellSummary, CpuByOwner, Findings, GuestTime, MachineTimes, OwnerTime, ProbedSummary, RunProbes,
+    CellSummary, CpuAttribution, Findings, GuestTime, MachineTimes, OwnerTime, ProbedSummary, RunProbes,
     RunSummary,
 };
-use samples::{Owner, OwnerSource, ProbeKind};
+use samples::{AttributionSource, CpuOwner, ProbeKind};
 
 use super::{cells::stream, nothing, run};
 
@@ -14,7 +14,7 @@ pub(crate) fn machines() -> Findings {
         let levels = [("vhost".to_owned(), vhost.to_owned())].into();
         CellSummary { levels, cpu: None, guests: guests(0.5), ..cell }
     };
-    let watched = |cell: CellSummary, owners: CpuByOwner| {
+    let watched = |cell: CellSummary, owners: CpuAttribution| {
         let probed = ProbedSummary { trials: 5, cpu: Some(owners), ..ProbedSummary::default() };
         CellSummary { probed: Some(probed), ..cell }
     };
@@ -36,20 +36,25 @@ fn guests(busy: f64) -> Vec<GuestTime> {
     vec![guest("client", busy), guest("server", busy * 1.25)]
 }
 
-fn owners(vmm: f64, vhost: f64) -> CpuByOwner {
-    let time =
-        |(owner, cpus): (Owner, f64)| OwnerTime { owner, cpus, share: cpus / 3.0, cost: None, parts: vec![] };
+fn owners(vmm: f64, vhost: f64) -> CpuAttribution {
+    let time = |(owner, cpus): (CpuOwner, f64)| OwnerTime {
+        owner,
+        cpus,
+        share: cpus / 3.0,
+        cost: None,
+        parts: vec![],
+    };
     let all = [
-        (Owner::ClientVm, 0.81),
-        (Owner::ServerVm, 0.94),
-        (Owner::Vmm, vmm),
-        (Owner::Vhost, vhost),
-        (Owner::Softirq, 0.11),
+        (CpuOwner::ClientVm, 0.81),
+        (CpuOwner::ServerVm, 0.94),
+        (CpuOwner::Vmm, vmm),
+        (CpuOwner::Vhost, vhost),
+        (CpuOwner::Softirq, 0.11),
     ];
     let owned: f64 = all.iter().map(|(_, cpus)| cpus).sum();
     let hypervisor = vmm + vhost + 0.11;
-    CpuByOwner {
-        source: OwnerSource::Traced,
+    CpuAttribution {
+        source: AttributionSource::Traced,
         because: None,
         cpus: 4,
         busy: owned + 0.01,

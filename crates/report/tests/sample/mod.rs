@@ -3,7 +3,9 @@
 use findings::{
     Brought, Change, Difference, Evidence, Finding, Findings, Remedy, RunProbes, RunSummary, SCHEMA, Severity,
 };
-use samples::{Calibration, Design, Environment, Origin, PathRecord, RunId, RunState, Skipped, UnixMillis};
+use samples::{
+    Calibration, Design, Environment, Origin, PathRecord, RunId, RunState, SkippedCell, UnixMillis,
+};
 use units::Bytes;
 use workload::Metric;
 
@@ -21,7 +23,7 @@ pub(crate) mod imported;
 pub(crate) mod machines;
 pub(crate) mod probed;
 pub(crate) mod record;
-pub(crate) mod solo;
+pub(crate) mod single;
 pub(crate) mod sweep;
 
 /// Two workloads, three paths, one factor, one claim of each severity.
@@ -49,7 +51,7 @@ pub(crate) fn findings() -> Findings {
         answers: vec![],
         probes: RunProbes::default(),
         claims: claims(),
-        skipped: vec![Skipped {
+        skipped: vec![SkippedCell {
             cell: "pod-to-target/geneve".into(),
             because: "this kernel has no geneve (modprobe geneve, or a kernel with CONFIG_GENEVE)".into(),
         }],

@@ -3,14 +3,14 @@
 use std::cmp::Reverse;
 
 use findings::{
-    CallRates, CellSummary, CpuByOwner, CpuProbeCost, DataPackets, DevicePackets, EndCalls, Findings,
-    Interval, Leg, LostProbe, OwnerPart, OwnerTime, PacketCut, PacketSize, PacketSummary, ProbeCost,
-    ProbedSummary, ProcessCalls, RunProbes, RunSummary, StepKind, StepSummary, WaySummary,
+    CallRates, CellSummary, CpuAttribution, CpuProbeCost, DataPackets, DevicePackets, EndCalls, Findings,
+    Interval, LatencyBreakdown, Leg, LostProbe, OwnerPart, OwnerTime, PacketCut, PacketSize, PacketSummary,
+    ProbeCost, ProbedSummary, ProcessCalls, RunProbes, RunSummary, StepKind, StepSummary,
 };
 use samples::{
-    CallTimes, CpuSpread, DeviceCounters, HostCounters, Interrupt, MissingProbe, Overflow, Owner,
-    OwnerSource, PathCounters, ProbeKind, QdiscCounters, QueueCounters, RxTx, SoftnetCounters, SyscallCount,
-    WayEvent, WayPoint,
+    AttributionSource, CallTimes, CpuAffinity, CpuOwner, DeviceCounters, HopEvent, HopPoint, HostCounters,
+    Interrupt, MissingProbe, Overflow, PathCounters, ProbeKind, QdiscCounters, QueueCounters, RxTx,
+    SoftnetCounters, SyscallCount,
 };
 use units::{Bytes, Nanos};
 use workload::{Metric, Work};
@@ -92,10 +92,10 @@ fn carried(cell: CellSummary, by: f64) -> CellSummary {
     CellSummary { probed: Some(probed), syscalls, counters, packets, ..cell }
 }
 
-fn spread() -> CpuSpread {
+fn spread() -> CpuAffinity {
     let interrupt =
         |number: u32, name: &str, cpu: u32| Interrupt { number, name: Some(name.into()), cpus: vec![cpu] };
-    CpuSpread {
+    CpuAffinity {
         rps: vec![vec![], vec![0, 1, 2, 5]],
         xps: vec![vec![], vec![]],
         interrupts: vec![interrupt(38, "virtio2-input.0", 1), interrupt(39, "virtio2-output.0", 0)],
@@ -123,7 +123,7 @@ fn packets() -> PacketSummary {
     }
 }
 
-fn messages(cell: CellSummary, way: WaySummary) -> CellSummary {
+fn messages(cell: CellSummary, way: LatencyBreakdown) -> CellSummary {
     let syscalls = vec![
         call("client", "recvfrom", 90_412, 9_100, 12),
         call("client", "sendto", 90_412, 3_100, 11),
@@ -212,9 +212,9 @@ fn processes(calls: &[SyscallCount], carried: f64) -> Vec<ProcessCalls> {
     processes
 }
 
-fn owners(work: Work, by: f64) -> CpuByOwner {
+fn owners(work: Work, by: f64) -> CpuAttribution {
     let unit = |cpus: f64| Some(cpus / if work == Work::Bytes { 3.37 } else { 0.09 });
-    let time = |owner: Owner, cpus: f64, parts: Vec<OwnerPart>| OwnerTime {
+    let time = |owner: CpuOwner, cpus: f64, parts: Vec<OwnerPart>| OwnerTime {
         owner,
         cpus: cpus * by,
         share: cpus / 1.3,
@@ -227,8 +227,8 @@ fn owners(work: Work, by: f64) -> CpuByOwner {
         cpu,
         cpus: cpus * by,
     };
-    CpuByOwner {
-        source: OwnerSource::Traced,
+    CpuAttribution {
+        source: AttributionSource::Traced,
         because: None,
         cpus: 2,
         busy: 1.3 * by,
@@ -239,18 +239,18 @@ fn owners(work: Work, by: f64) -> CpuByOwner {
         work: Some(work),
         busy_cost: unit(1.3 * by),
         owners: vec![
-            time(Owner::Client, 0.41, vec![part(Some("plumb"), Some("ping"), None, 0.41)]),
-            time(Owner::Server, 0.33, vec![part(Some("plumb"), Some("pong"), None, 0.33)]),
+            time(CpuOwner::Client, 0.41, vec![part(Some("plumb"), Some("ping"), None, 0.41)]),
+            time(CpuOwner::Server, 0.33, vec![part(Some("plumb"), Some("pong"), None, 0.33)]),
             time(
-                Owner::Softirq,
+                CpuOwner::Softirq,
                 0.48,
                 vec![part(None, None, Some(1), 0.37), part(None, None, Some(0), 0.11)],
             ),
-            time(Owner::Ksoftirqd, 0.03, vec![part(None, Some("ksoftirqd/1"), Some(1), 0.03)]),
-            time(Owner::Irq, 0.006, vec![]),
-            time(Owner::Kernel, 0.011, vec![]),
-            time(Owner::Plumb, 0.005, vec![]),
-            time(Owner::Other, 0.015, vec![part(Some("sshd"), None, None, 0.015)]),
+            time(CpuOwner::Ksoftirqd, 0.03, vec![part(None, Some("ksoftirqd/1"), Some(1), 0.03)]),
+            time(CpuOwner::Irq, 0.006, vec![]),
+            time(CpuOwner::Kernel, 0.011, vec![]),
+            time(CpuOwner::Plumb, 0.005, vec![]),
+            time(CpuOwner::Other, 0.015, vec![part(Some("sshd"), None, None, 0.015)]),
         ],
         machines: None,
         guests: vec![],
@@ -285,11 +285,11 @@ fn with_queues(device: DeviceCounters) -> DeviceCounters {
 }
 
 /// Step, device where it ends, its kind, median in nanoseconds.
-type Row = (StepKind, &'static str, Option<&'static str>, &'static str, WayEvent, u64);
+type Row = (StepKind, &'static str, Option<&'static str>, &'static str, HopEvent, u64);
 
-fn short_way() -> WaySummary {
+fn short_way() -> LatencyBreakdown {
+    use HopEvent::{ClientReceives, Queued, Received, ServerReceives, ServerSends, Transmitted};
     use StepKind::{Crossing, Program, Queue, Send, Wakeup};
-    use WayEvent::{ClientReceives, Queued, Received, ServerReceives, ServerSends, Transmitted};
     way(
         10_900,
         &[
@@ -306,11 +306,11 @@ fn short_way() -> WaySummary {
     )
 }
 
-fn long_way() -> WaySummary {
+fn long_way() -> LatencyBreakdown {
+    use HopEvent::{ClientReceives, Queued, Received, ServerReceives, ServerSends, Transmitted};
     use StepKind::{
         Bridge, Crossing, Decapsulation, Encapsulation, Forwarding, Program, Queue, Send, Wakeup,
     };
-    use WayEvent::{ClientReceives, Queued, Received, ServerReceives, ServerSends, Transmitted};
     way(
         29_400,
         &[
@@ -351,20 +351,20 @@ fn long_way() -> WaySummary {
     )
 }
 
-fn way(engine: u64, rows: &[Row]) -> WaySummary {
-    let point = |row: &Row| WayPoint {
+fn way(engine: u64, rows: &[Row]) -> LatencyBreakdown {
+    let point = |row: &Row| HopPoint {
         event: row.4,
         device: row.2.map(Into::into),
         kind: row.2.map(|_| row.3.to_owned()),
     };
-    let mut from = WayPoint { event: WayEvent::ClientSends, device: None, kind: None };
+    let mut from = HopPoint { event: HopEvent::ClientSends, device: None, kind: None };
     let (mut begins, mut leg) = (0u64, Leg::There);
     let mut steps = Vec::new();
     for row in rows {
         let share = |nanos: u64| nanos as f64 / engine as f64;
         leg = match from.event {
-            WayEvent::ServerReceives => Leg::Server,
-            WayEvent::ServerSends => Leg::Back,
+            HopEvent::ServerReceives => Leg::Server,
+            HopEvent::ServerSends => Leg::Back,
             _ => leg,
         };
         steps.push(StepSummary {
@@ -381,7 +381,7 @@ fn way(engine: u64, rows: &[Row]) -> WaySummary {
         });
         begins += row.5;
     }
-    WaySummary {
+    LatencyBreakdown {
         every: 16,
         followed: 21_034,
         strayed: 12,

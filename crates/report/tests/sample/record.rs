@@ -2,7 +2,7 @@
 
 use samples::{
     Arm, CellRecord, CpuUsage, Design, Environment, MachineCpu, Origin, PathCheck, RunHeader, RunId,
-    RunRecord, RunState, SCHEMA, ScenarioRecord, Sent, Skipped, Trial, UnixMillis,
+    RunRecord, RunState, SCHEMA, ScenarioRecord, SkippedCell, Trial, UnixMillis, WorkloadSource,
 };
 use units::{Bytes, Nanos};
 use workload::{
@@ -16,7 +16,7 @@ pub(crate) fn record() -> RunRecord {
         trial(1, Arm::Measure, "node-to-node/stream", stream(6)),
         trial(2, Arm::Measure, "node-to-node/ping-pong", ping_pong()),
     ];
-    RunRecord { header: header(), trials, skipped: Vec::<Skipped>::new(), ends: Vec::new() }
+    RunRecord { header: header(), trials, skipped: Vec::<SkippedCell>::new(), ends: Vec::new() }
 }
 
 fn header() -> RunHeader {
@@ -53,7 +53,7 @@ fn cell(workload: &str) -> CellRecord {
         path: "node-to-node".into(),
         workload: workload.into(),
         levels: [("vxlan-offload".to_owned(), "on, \"both\"".to_owned())].into(),
-        sent: Sent::Load(WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(2)))),
+        sent: WorkloadSource::Load(WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(2)))),
         placement: "cross-cpu".into(),
         baseline: true,
     }

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// A factor, and how it is written.
-struct Written<'d> {
+struct WrittenFactor<'d> {
     entry: &'d Entry<FactorTable>,
     vary: Vary,
     factor: Factor,
@@ -32,13 +32,13 @@ struct Written<'d> {
 pub(crate) fn factors(document: &Document) -> Result<Vec<Factor>, Vec<Problem>> {
     let mut problems = Vec::new();
     let read = |entry| written(entry, &mut problems);
-    let factors: Vec<Written<'_>> = document.factors.iter().filter_map(read).collect();
+    let factors: Vec<WrittenFactor<'_>> = document.factors.iter().filter_map(read).collect();
     rivals(&factors, &mut problems);
     problems.extend(multiples::unknown(document, &factors));
     if problems.is_empty() { Ok(factors.into_iter().map(|one| one.factor).collect()) } else { Err(problems) }
 }
 
-fn written<'d>(entry: &'d Entry<FactorTable>, problems: &mut Vec<Problem>) -> Option<Written<'d>> {
+fn written<'d>(entry: &'d Entry<FactorTable>, problems: &mut Vec<Problem>) -> Option<WrittenFactor<'d>> {
     let table = &entry.table;
     let vary = Vary::read(&table.vary).map_err(|problem| problems.push(problem)).ok()?;
     devices(entry, vary, problems);
@@ -49,7 +49,7 @@ fn written<'d>(entry: &'d Entry<FactorTable>, problems: &mut Vec<Problem>) -> Op
         devices: table.devices.iter().map(|device| device.get_ref().0.clone()).collect(),
         levels: levels(entry, vary, problems),
     };
-    Some(Written { entry, vary, factor })
+    Some(WrittenFactor { entry, vary, factor })
 }
 
 fn levels(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<Problem>) -> Vec<Level> {
@@ -111,7 +111,7 @@ fn devices(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<Problem>) 
 }
 
 /// Two factors that set one thing: the later one would hide the earlier.
-fn rivals(factors: &[Written<'_>], problems: &mut Vec<Problem>) {
+fn rivals(factors: &[WrittenFactor<'_>], problems: &mut Vec<Problem>) {
     for (index, one) in factors.iter().enumerate() {
         if let Some(rival) = factors[..index].iter().find(|other| same_thing(other, one)) {
             let (rival, name) = (rival.entry.name(), one.entry.name());
@@ -122,7 +122,7 @@ fn rivals(factors: &[Written<'_>], problems: &mut Vec<Problem>) {
     }
 }
 
-fn same_thing(one: &Written<'_>, other: &Written<'_>) -> bool {
+fn same_thing(one: &WrittenFactor<'_>, other: &WrittenFactor<'_>) -> bool {
     let (Some(first), Some(second)) = (one.factor.levels.first(), other.factor.levels.first()) else {
         return false;
     };

@@ -1,6 +1,6 @@
 //! Links: what each kind checks of its own, and packets that links send themselves once that is right.
 
-use crate::{diagnosis::Problem, document::Document, reach::World, resolve::Draft};
+use crate::{diagnosis::Problem, document::Document, packet_walk::World, resolve::Draft};
 
 pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
     let before = problems.len();

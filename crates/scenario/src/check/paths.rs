@@ -8,8 +8,8 @@ use crate::{
     document::{Document, Entry, PathTable},
     link::Layer,
     names::PathName,
+    packet_walk::{Stop, Trip, World},
     path::{Path, PathEnd},
-    reach::{Stop, Trip, World},
     resolve::Draft,
 };
 

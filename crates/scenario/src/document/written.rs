@@ -11,7 +11,7 @@ use units::{BitRate, Bytes, Nanos, Share};
 use crate::names::DeviceRef;
 
 /// A value that is written as text.
-pub(crate) trait Written: Sized {
+pub(crate) trait TextValue: Sized {
     /// What it is, for the message when something else stands there.
     const WHAT: &'static str;
     /// Valid texts, for editors.
@@ -28,13 +28,13 @@ pub(crate) trait Written: Sized {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct As<T>(pub(crate) T);
 
-impl<'de, T: Written> Deserialize<'de> for As<T> {
+impl<'de, T: TextValue> Deserialize<'de> for As<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(TextVisitor(PhantomData)).map(Self)
     }
 }
 
-impl<T: Written> JsonSchema for As<T> {
+impl<T: TextValue> JsonSchema for As<T> {
     fn schema_name() -> Cow<'static, str> {
         Cow::Borrowed(T::WHAT)
     }
@@ -51,7 +51,7 @@ impl<T: Written> JsonSchema for As<T> {
 
 struct TextVisitor<T>(PhantomData<T>);
 
-impl<T: Written> de::Visitor<'_> for TextVisitor<T> {
+impl<T: TextValue> de::Visitor<'_> for TextVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -70,7 +70,7 @@ impl<T: Written> de::Visitor<'_> for TextVisitor<T> {
     }
 }
 
-impl Written for Bytes {
+impl TextValue for Bytes {
     const WHAT: &'static str = "a size";
     const EXAMPLES: &'static [&'static str] = &["128KiB", "64", "10GB"];
 
@@ -83,7 +83,7 @@ impl Written for Bytes {
     }
 }
 
-impl Written for Nanos {
+impl TextValue for Nanos {
     const WHAT: &'static str = "a time with its unit";
     const EXAMPLES: &'static [&'static str] = &["2s", "300ms", "1m"];
 
@@ -92,7 +92,7 @@ impl Written for Nanos {
     }
 }
 
-impl Written for BitRate {
+impl TextValue for BitRate {
     const WHAT: &'static str = "a rate with its unit";
     const EXAMPLES: &'static [&'static str] = &["10Gbit/s", "500Mbit/s"];
 
@@ -101,7 +101,7 @@ impl Written for BitRate {
     }
 }
 
-impl Written for Share {
+impl TextValue for Share {
     const WHAT: &'static str = "a share";
     const EXAMPLES: &'static [&'static str] = &["2%", "0.5%"];
 
@@ -110,7 +110,7 @@ impl Written for Share {
     }
 }
 
-impl Written for DeviceRef {
+impl TextValue for DeviceRef {
     const WHAT: &'static str = "a device of a host";
     const EXAMPLES: &'static [&'static str] = &["node1:eth0"];
 
@@ -119,7 +119,7 @@ impl Written for DeviceRef {
     }
 }
 
-impl Written for Ipv4Addr {
+impl TextValue for Ipv4Addr {
     const WHAT: &'static str = "an IPv4 address";
     const EXAMPLES: &'static [&'static str] = &["198.18.1.1"];
 
@@ -129,7 +129,7 @@ impl Written for Ipv4Addr {
     }
 }
 
-impl Written for Ipv4Net {
+impl TextValue for Ipv4Net {
     const WHAT: &'static str = "an IPv4 address with its prefix length";
     const EXAMPLES: &'static [&'static str] = &["198.18.1.1/24"];
 
@@ -140,7 +140,7 @@ impl Written for Ipv4Net {
 }
 
 /// An address, or the word `none`.
-impl Written for Option<Ipv4Net> {
+impl TextValue for Option<Ipv4Net> {
     const WHAT: &'static str = "an IPv4 address with its prefix length, or none";
     const EXAMPLES: &'static [&'static str] = &["198.18.1.1/24", "none"];
 
@@ -153,7 +153,7 @@ impl Written for Option<Ipv4Net> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Value(pub(crate) String);
 
-impl Written for Value {
+impl TextValue for Value {
     const WHAT: &'static str = "a text or a whole number";
     const EXAMPLES: &'static [&'static str] = &["on", "off", "128KiB", "9000"];
 

@@ -11,7 +11,7 @@ use crate::{
     diagnosis::Problem,
     document::{BridgeTable, Document, Entry},
     names::{DeviceName, DeviceRef, HostName},
-    reach::World,
+    packet_walk::World,
     resolve::{Draft, Mtus, Resolver},
 };
 

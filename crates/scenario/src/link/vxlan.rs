@@ -13,7 +13,7 @@ use crate::{
     diagnosis::Problem,
     document::{As, Document, Entry, Section},
     names::{DeviceName, DeviceRef},
-    reach::World,
+    packet_walk::World,
     resolve::{Draft, Mtus, Resolver},
 };
 

@@ -6,7 +6,7 @@ use codecs::sockperf::{Counts, Reply};
 use samples::ThreadCpu;
 use traffic::{
     Outcome,
-    bounds::{Ended, Guard},
+    bounds::{EndReason, Guard},
 };
 use units::{Bytes, Nanos};
 use workload::{Direction, EndSeries, FlowEnd, Interval, MessagesEnd, PingPongEnd, SocketFacts, StreamEnd};
@@ -17,7 +17,7 @@ pub(crate) struct SessionOutcome {
     /// Its messages, as sockperf's own server counts them.
     pub(crate) counts: Counts,
     /// Why it is over.
-    pub(crate) ended: Ended,
+    pub(crate) ended: EndReason,
     /// Its thread and socket, and the bytes of its messages as a flow; a server measures no round trip.
     pub(crate) outcome: Outcome<PingPongEnd>,
 }
@@ -33,7 +33,7 @@ pub(crate) struct SharedCounts {
 impl SessionOutcome {
     pub(super) fn new(
         counts: Counts,
-        ended: Ended,
+        ended: EndReason,
         guard: &Guard<'_>,
         thread: ThreadCpu,
         mut socket: SocketFacts,

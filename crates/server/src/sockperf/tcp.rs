@@ -10,7 +10,7 @@ use samples::ThreadRole;
 use sys::clock::monotonic;
 use traffic::{
     Error, Result, Stop,
-    bounds::{Bounds, Ended, Guard},
+    bounds::{Bounds, EndReason, Guard},
     socket::{TICK, is_wait, limit_waits, tcp_facts},
     workers::CpuMeter,
 };
@@ -57,14 +57,14 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    fn serve(&mut self) -> Result<Ended> {
+    fn serve(&mut self) -> Result<EndReason> {
         let mut ended = self.answer()?;
         while ended.is_none() {
             match { self.socket }.read(self.stream.space()) {
-                Ok(0) => return Ok(Ended::Left),
+                Ok(0) => return Ok(EndReason::Left),
                 Ok(length) => self.stream.filled(length),
                 Err(error) if is_wait(&error) => {}
-                Err(error) if is_gone(&error) => return Ok(Ended::Left),
+                Err(error) if is_gone(&error) => return Ok(EndReason::Left),
                 Err(error) => return Err(Error::socket("receive on", || self.name.as_str())(error)),
             }
             ended = match self.answer()? {
@@ -77,7 +77,7 @@ impl Session<'_> {
 
     /// Sends the answers to all that has come.
     #[inline]
-    fn answer(&mut self) -> Result<Option<Ended>> {
+    fn answer(&mut self) -> Result<Option<EndReason>> {
         let Self { socket, stream, guard, name, deaf } = self;
         loop {
             let counts = stream.counts();

@@ -12,7 +12,7 @@ use std::{
 };
 use traffic::{
     Result, Stop,
-    bounds::{Bounds, Ended},
+    bounds::{Bounds, EndReason},
 };
 use workload::{MessagesEnd, PingPongEnd};
 
@@ -68,7 +68,7 @@ fn every_message_of_a_connection_comes_back_and_is_counted() {
         };
         let bytes = count * length as u64;
         assert_eq!(served.counts, Counts { received: count, answered: count, bytes });
-        assert_eq!(served.ended, Ended::Left);
+        assert_eq!(served.ended, EndReason::Left);
         assert_eq!(served.outcome.threads.len(), 1);
         let PingPongEnd { messages: MessagesEnd::Server(socket), beside } = served.outcome.measured else {
             panic!("a server's: {:?}", served.outcome)
@@ -116,7 +116,7 @@ fn a_client_that_stops_or_does_not_read_is_given_up() {
         })
     });
     for served in [silent, deaf].into_iter().flatten() {
-        assert_eq!(served.expect("no failure").ended, Ended::Silent);
+        assert_eq!(served.expect("no failure").ended, EndReason::Silent);
     }
 }
 
@@ -132,7 +132,7 @@ fn bytes_and_a_stop_end_a_client_that_goes_on() {
     let Some(served) = on_loopback(|| over_tcp(limited, &Stop::new(), flood).expect("no failure")) else {
         return;
     };
-    assert_eq!(served.ended, Ended::Limit("bytes"));
+    assert_eq!(served.ended, EndReason::Limit("bytes"));
     assert!(served.counts.bytes > 100_000);
     let stopped = on_loopback(|| {
         let stop = Stop::new();
@@ -193,5 +193,5 @@ fn datagrams_come_back_or_are_dropped_and_silence_ends_them() {
     });
     let Some(served) = served else { return };
     assert_eq!(served.counts, Counts { received: 50, answered: 50, bytes: 5000 });
-    assert_eq!(served.ended, Ended::Silent);
+    assert_eq!(served.ended, EndReason::Silent);
 }

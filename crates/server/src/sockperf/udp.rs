@@ -7,7 +7,7 @@ use samples::ThreadRole;
 use sys::clock::monotonic;
 use traffic::{
     Error, Result, Stop,
-    bounds::{Bounds, Ended, Guard},
+    bounds::{Bounds, EndReason, Guard},
     socket::{TICK, is_dropped, is_wait, limit_waits, udp_facts},
     workers::CpuMeter,
 };
@@ -45,7 +45,7 @@ pub(crate) fn serve_udp_beside(
             Ok(length) => answer(socket, &mut datagram[..length], &mut counts)
                 .map_err(Error::socket("send on", || name.as_str()))?,
             Err(error) if is_wait(&error) => {}
-            Err(error) if is_gone(&error) => break Ended::Left,
+            Err(error) if is_gone(&error) => break EndReason::Left,
             Err(error) => return Err(Error::socket("receive on", || name)(error)),
         }
         if let Some(ended) = guard.look(counts, monotonic())? {

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use samples::{
-    Arm, CellRecord, CpuUsage, Design, DeviceState, Doubt, Environment, Origin, PathCheck, PathRecord,
-    RunHeader, RunId, RunState, SCHEMA, ScenarioRecord, Sent, Trial, UnixMillis,
+    Arm, CellRecord, CpuUsage, Design, DeviceState, Environment, Origin, PathCheck, PathRecord, RunHeader,
+    RunId, RunState, SCHEMA, ScenarioRecord, Trial, UnixMillis, ValidityWarning, WorkloadSource,
 };
 use tempfile::TempDir;
 use units::{BitRate, Bytes, Nanos};
@@ -69,7 +69,7 @@ fn cell() -> CellRecord {
         path: "wire".into(),
         workload: "stream".into(),
         levels: BTreeMap::from([("offload".into(), "on".into())]),
-        sent: Sent::Load(WorkloadSettings::Stream(StreamSettings {
+        sent: WorkloadSource::Load(WorkloadSettings::Stream(StreamSettings {
             direction: Direction::Both,
             warmup: Nanos(1),
             ..StreamSettings::new(Until::Sent(Bytes(1 << 40)))
@@ -104,8 +104,8 @@ pub(crate) fn trial(index: u32) -> Trial {
         counters: None,
         // Not exact in binary, and one that a careless reader of numbers gets wrong in the last bit.
         doubts: vec![
-            Doubt::Stolen { share: 0.1 + 0.2 },
-            Doubt::GeneratorLimited { end: "client".into(), busy: 51.248_178_143_210_5 },
+            ValidityWarning::Stolen { share: 0.1 + 0.2 },
+            ValidityWarning::GeneratorLimited { end: "client".into(), busy: 51.248_178_143_210_5 },
         ],
     }
 }

@@ -3,7 +3,7 @@
 use scenario::{DeviceRef, Lab, link::Attachment};
 
 use super::{Behind, DeviceKind, LinkKind, Site, veth};
-use crate::{error::RaiseError, message::Request, missing::Element};
+use crate::{error::CreateError, message::Request, missing_capabilities::Element};
 
 impl LinkKind for Attachment {
     fn noun(&self) -> &'static str {
@@ -24,7 +24,7 @@ impl LinkKind for Attachment {
     }
 
     /// The bridge's host asks for the pair, so that all attachments of a bridge are one batch.
-    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, RaiseError> {
+    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
         veth::create([&self.at, &self.port], element, site)
     }
 }

@@ -6,9 +6,9 @@ use scenario::{DeviceName, DeviceRef, Lab, link::Bridge};
 
 use super::{DeviceKind, LinkKind, Site};
 use crate::{
-    error::RaiseError,
+    error::CreateError,
     message::{Request, change_link, create_link},
-    missing::Element,
+    missing_capabilities::Element,
     probe::{Trial, raised, scratch},
 };
 
@@ -51,7 +51,7 @@ impl LinkKind for Bridge {
 
     /// Makes the bridge with an MTU of its own. The kernel lets a bridge's MTU follow its ports until it is once
     /// changed to something else than it was (net/bridge/br_device.c), so it is made one byte larger first.
-    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, RaiseError> {
+    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
         let device = site.devices.get(&self.at, element)?;
         let mut message = create_link(device);
         BridgeLink::new(self.at.device.as_str())
@@ -75,7 +75,7 @@ impl LinkKind for Bridge {
 
     /// Makes every port a port of the bridge. What a port is made by is what is missing without it: the other
     /// ports still have their bridge.
-    fn connect(&self, element: &Element, site: &Site<'_>) -> Result<Vec<Request>, RaiseError> {
+    fn connect(&self, element: &Element, site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         let master = site.devices.get(&self.at, element)?.index;
         let ports = self.port_devices().map(|port| {
             let port = site.devices.get(&port, element)?;

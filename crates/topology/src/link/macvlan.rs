@@ -11,9 +11,9 @@ use scenario::{DeviceName, DeviceRef, Lab, link::Macvlan};
 
 use super::{DeviceKind, LinkKind, Site};
 use crate::{
-    error::RaiseError,
+    error::CreateError,
     message::{Request, create_link},
-    missing::Element,
+    missing_capabilities::Element,
     probe::{Trial, raised, scratch},
     read_back::u32_at,
 };
@@ -53,7 +53,7 @@ impl LinkKind for Macvlan {
         Some(DeviceKind::Macvlan)
     }
 
-    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, RaiseError> {
+    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
         let device = site.devices.get(&self.at, element)?;
         let under = site.devices.get_in(&self.at.host, &self.over, element)?;
         let mut message = create_link(device);

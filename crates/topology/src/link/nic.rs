@@ -13,17 +13,17 @@ use scenario::{DeviceRef, HostName, Lab, Link, link::Nic};
 use super::{Behind, DeviceKind, LinkKind, Site, carries};
 use crate::{
     devices::{Device, Devices},
-    error::RaiseError,
+    error::CreateError,
     ethtool::Ethtool,
     message::{Request, change_link},
-    missing::Element,
+    missing_capabilities::Element,
     namespaces::Namespaces,
-    negotiated,
     probe::{Trial, scratch},
     read_back::{self, LinkFacts},
     refusal::Refusal,
     rings::QueuesAndRings,
     topology::Topology,
+    virtio_features,
 };
 
 /// The descriptors of the queues of every tap device.
@@ -99,9 +99,9 @@ impl LinkKind for Nic {
     }
 
     /// Tap devices are not made by messages. A guest's own device is there already.
-    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, RaiseError> {
+    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
         if let Some(tap) = site.devices.find(&self.port) {
-            let queues = create(self, tap, site).map_err(|refusal| RaiseError::Refused {
+            let queues = create(self, tap, site).map_err(|refusal| CreateError::Refused {
                 element: element.clone(),
                 operation: format!("make the tap device `{}` with {} queues", self.port, self.queues),
                 refusal,
@@ -119,12 +119,12 @@ impl LinkKind for Nic {
     }
 
     /// In a guest: whether its device can what its monitor was to have it offer.
-    fn verify(&self, site: &Site<'_>) -> Result<(), RaiseError> {
+    fn verify(&self, site: &Site<'_>) -> Result<(), CreateError> {
         let Some(vm) = site.lab.vm(&self.at.host) else { return Ok(()) };
         let features = site.namespaces.negotiated(&self.at);
         let found = Ethtool::new(&site.namespaces)
             .ask(&self.at, async |ethtool, name| Ok(QueuesAndRings::read(ethtool, name).await));
-        negotiated::verify(self, &vm.virtio, features.as_deref(), found.unwrap_or_default())
+        virtio_features::verify(self, &vm.virtio, features.as_deref(), found.unwrap_or_default())
     }
 }
 
@@ -171,14 +171,18 @@ pub(crate) fn find(
     host: &HostName,
     devices: &mut Devices,
     namespaces: &Namespaces,
-) -> Result<(), RaiseError> {
+) -> Result<(), CreateError> {
     let links = read_back::links(namespaces, host, false)?;
     let Some(nic) = nic_of(&lab.links, host) else { return Ok(()) };
     let mac = mac(nic.address.addr());
     let Some(link) = links.values().find(|link| link.mac == mac) else {
         let seen: Vec<&str> = links.values().map(|link| link.name.as_str()).collect();
         let mac: Vec<String> = mac.iter().map(|byte| format!("{byte:02x}")).collect();
-        return Err(RaiseError::NoSuchMac { host: host.clone(), mac: mac.join(":"), found: seen.join(", ") });
+        return Err(CreateError::NoSuchMac {
+            host: host.clone(),
+            mac: mac.join(":"),
+            found: seen.join(", "),
+        });
     };
     devices.found_at(&nic.at, link.index);
     Ok(())

@@ -13,9 +13,9 @@ use units::BitRate;
 
 use crate::{
     devices::Devices,
-    error::RaiseError,
+    error::CreateError,
     message::{Request, create},
-    missing::Element,
+    missing_capabilities::Element,
     probe::{Trial, raised, scratch},
 };
 
@@ -38,7 +38,7 @@ pub(super) const TRIAL: Trial = Trial {
 };
 
 /// Limits what each end of the wire sends, if it has a rate.
-pub(super) fn limit(wire: &Wire, devices: &Devices) -> Result<Vec<Request>, RaiseError> {
+pub(super) fn limit(wire: &Wire, devices: &Devices) -> Result<Vec<Request>, CreateError> {
     let Some(rate) = wire.rate else { return Ok(vec![]) };
     // A rate is far below 2^64 bytes per second; the fraction of a byte is lost.
     let bytes_per_second = (rate.0 / 8.0) as u64;
@@ -56,14 +56,14 @@ fn limit_end(
     devices: &Devices,
     bucket: &TbfConfig,
     rate: &str,
-) -> Result<Request, RaiseError> {
+) -> Result<Request, CreateError> {
     let element = Element::Rate(wire.name.clone());
     let device = devices.get(&end.at, &element)?;
     let mut message = create(NlMsgType::RTM_NEWQDISC);
     message.append(&TcMsg::new().with_ifindex(device.index.cast_signed()).with_parent(tc_handle::ROOT));
     message.append_attr_str(TcaAttr::Kind as u16, bucket.kind());
     let options = message.nest_start(TcaAttr::Options as u16);
-    bucket.write_options(&mut message).map_err(|error| RaiseError::Refused {
+    bucket.write_options(&mut message).map_err(|error| CreateError::Refused {
         element: element.clone(),
         operation: format!("limit `{}` to {rate}", end.at),
         refusal: error.into(),

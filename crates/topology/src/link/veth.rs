@@ -14,9 +14,9 @@ use scenario::{DeviceRef, DeviceSettings};
 use super::Site;
 use crate::{
     devices::Device,
-    error::RaiseError,
+    error::CreateError,
     message::{Request, create_link, link_header},
-    missing::Element,
+    missing_capabilities::Element,
     probe::{Trial, raised, scratch},
 };
 
@@ -38,7 +38,7 @@ pub(super) fn create(
     [far, near]: [&DeviceRef; 2],
     element: &Element,
     site: &Site<'_>,
-) -> Result<Vec<Request>, RaiseError> {
+) -> Result<Vec<Request>, CreateError> {
     let (devices, settings) = (&site.devices, &site.lab.devices);
     let (far, near) = (devices.get(far, element)?, devices.get(near, element)?);
     let far_namespace = site.namespaces.get(&far.at.host).expect("every device was checked to be in a host");

@@ -8,9 +8,9 @@ use scenario::{DeviceName, DeviceRef, Lab, link::Vlan};
 
 use super::{DeviceKind, LinkKind, Site};
 use crate::{
-    error::RaiseError,
+    error::CreateError,
     message::{Request, create_link},
-    missing::Element,
+    missing_capabilities::Element,
     probe::{Trial, raised, scratch},
 };
 
@@ -49,7 +49,7 @@ impl LinkKind for Vlan {
         Some(DeviceKind::Vlan)
     }
 
-    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, RaiseError> {
+    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
         let device = site.devices.get(&self.at, element)?;
         let under = site.devices.get_in(&self.at.host, &self.over, element)?;
         let mut message = create_link(device);

@@ -18,9 +18,9 @@ use scenario::{
 use super::{DeviceKind, LinkKind, Site};
 use crate::{
     devices::Device,
-    error::RaiseError,
+    error::CreateError,
     message::{Request, append_address, create_link},
-    missing::Element,
+    missing_capabilities::Element,
     probe::{Trial, raised, scratch},
     read_back::u32_at,
 };
@@ -79,7 +79,7 @@ impl LinkKind for Vxlan {
     }
 
     /// Makes a tunnel device in every member host, on top of the underlay device.
-    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, RaiseError> {
+    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
         let devices = &site.devices;
         let members = self.members.iter().map(|member| {
             let device = devices.get(&member.at, element)?;
@@ -105,7 +105,7 @@ impl LinkKind for Vxlan {
 
     /// Tells every member where the others are: broadcasts go to each of them, and frames to a known address to
     /// the one that it is behind.
-    fn connect(&self, element: &Element, site: &Site<'_>) -> Result<Vec<Request>, RaiseError> {
+    fn connect(&self, element: &Element, site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         let devices = &site.devices;
         let mut requests = Vec::new();
         for member in &self.members {

@@ -3,7 +3,7 @@
 use scenario::{DeviceRef, Lab, link::Wire};
 
 use super::{Behind, DeviceKind, LinkKind, Site, rate, veth};
-use crate::{error::RaiseError, message::Request, missing::Element};
+use crate::{error::CreateError, message::Request, missing_capabilities::Element};
 
 const NOUN: &str = "link";
 
@@ -30,11 +30,11 @@ impl LinkKind for Wire {
         Some(Behind::Device(far.at.clone()))
     }
 
-    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, RaiseError> {
+    fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
         veth::create(self.ends.each_ref().map(|end| &end.at), element, site)
     }
 
-    fn limit(&self, site: &Site<'_>) -> Result<Vec<Request>, RaiseError> {
+    fn limit(&self, site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         rate::limit(self, &site.devices)
     }
 }

@@ -1,10 +1,10 @@
 //! Labs raised in the real kernel, and what it says of them. Skipped where namespaces cannot be made.
 
 mod configure;
+mod create;
+mod outgoing_device;
+mod path_counters;
 mod queues;
-mod raise;
-mod reading;
 #[path = "../support/mod.rs"]
 mod support;
 mod taps;
-mod towards;

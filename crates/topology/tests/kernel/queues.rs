@@ -3,7 +3,7 @@
 
 use std::{fs, net::UdpSocket, thread, time::Duration};
 
-use samples::{CpuSpread, QueueCounters};
+use samples::{CpuAffinity, QueueCounters};
 use scenario::{DeviceSettings, HostName, Lab, Offloads};
 use sys::sysfs::Sysfs;
 use topology::Topology;
@@ -111,7 +111,7 @@ fn the_cpus_that_were_set_for_queues_in_a_namespace_are_told() {
     let Some(before) = spread("b:eth0").filter(|_| topology.missing().is_empty()) else { return };
     assert_eq!(
         before,
-        CpuSpread { rps: vec![vec![], vec![]], xps: vec![vec![], vec![]], interrupts: vec![] }
+        CpuAffinity { rps: vec![vec![], vec![]], xps: vec![vec![], vec![]], interrupts: vec![] }
     );
     topology.namespace(&HostName::new("b")).unwrap().run_in(set).unwrap().unwrap();
     let after = spread("b:eth0").unwrap();

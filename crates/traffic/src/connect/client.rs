@@ -27,7 +27,7 @@ use crate::{
     socket::{TICK, apply, domain, limit_waits, tcp_facts},
     spec::ClientSpec,
     stop::Stop,
-    workers::{self, CpuMeter, Job, Shared, cpu_of},
+    workers::{self, CpuMeter, Job, SharedState, cpu_of},
 };
 
 const END: &str = "client";
@@ -52,7 +52,7 @@ pub(crate) fn run_client(
     let name = format!("connections to {}", spec.server);
     dial::await_go(&control, &name, || if stop.is_asked() { Err(Error::Stopped) } else { Ok(()) })?;
     let grid = Grid::new(&spec.load, monotonic());
-    let shared = &Shared::new(stop);
+    let shared = &SharedState::new(stop);
     let stands = &|| dial::check_stands(&control, &name);
     let job = |thread: u32| {
         let (name, caller) = (name.clone(), Caller::new(spec, grid));
@@ -114,7 +114,7 @@ impl<'a> Caller<'a> {
         mut self,
         thread: u32,
         name: &str,
-        shared: &Shared<'_>,
+        shared: &SharedState<'_>,
         stands: &dyn Fn() -> Result<()>,
     ) -> Result<Part> {
         let cpu = cpu_of(self.spec.cpus.as_deref(), thread as usize);
@@ -178,7 +178,7 @@ impl<'a> Caller<'a> {
         limit_waits(&socket, TICK).map_err(io::Error::other)?;
         socket.bind(&SocketAddr::new(spec.bind, 0).into())?;
         let begun = monotonic();
-        let bound = Bound { until: begun + PATIENCE.0, goes_on };
+        let bound = Deadline { until: begun + PATIENCE.0, goes_on };
         bound.ask(|| socket.connect(&spec.server.into()))?;
         let connected = monotonic();
         let socket = TcpStream::from(socket);
@@ -191,7 +191,7 @@ impl<'a> Caller<'a> {
     }
 
     /// Sends the request and reads the response and the end that follows it.
-    fn exchange(&mut self, mut socket: &TcpStream, bound: &Bound<impl Fn() -> bool>) -> io::Result<()> {
+    fn exchange(&mut self, mut socket: &TcpStream, bound: &Deadline<impl Fn() -> bool>) -> io::Result<()> {
         let mut sent = 0;
         while sent < self.request.len() {
             sent += bound.ask(|| socket.write(&self.request[sent..]))?;
@@ -211,12 +211,12 @@ impl<'a> Caller<'a> {
 }
 
 /// How long a connection may wait.
-struct Bound<G> {
+struct Deadline<G> {
     until: u64,
     goes_on: G,
 }
 
-impl<G: Fn() -> bool> Bound<G> {
+impl<G: Fn() -> bool> Deadline<G> {
     /// Makes a call that is cut into short waits, until it has an outcome or it is time to give up: before each, for a
     /// server that sends a byte now and then never lets a wait end.
     fn ask<T>(&self, mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {

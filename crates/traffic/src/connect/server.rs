@@ -23,7 +23,7 @@ use crate::{
     socket::{TICK, is_wait, limit_waits},
     spec::ServerSpec,
     stop::Stop,
-    workers::{self, CpuMeter, Job, Shared, cpu_of},
+    workers::{self, CpuMeter, Job, SharedState, cpu_of},
 };
 
 const END: &str = "server";
@@ -71,7 +71,7 @@ impl Server {
         let name = format!("connections to {}:{port}", spec.bind);
         listener.set_nonblocking(false).map_err(Error::socket("await", || name.clone()))?;
         let over = AtomicBool::new(false);
-        let shared = Shared::new(stop);
+        let shared = SharedState::new(stop);
         let serve = |thread: u32| serve(&listener, &spec, thread, &over, &shared);
         let mut jobs: Vec<_> = (0..spec.load.clients + SPARE)
             .map(|thread| Job {
@@ -93,7 +93,7 @@ fn serve(
     spec: &ServerSpec<ConnectSettings>,
     thread: u32,
     over: &AtomicBool,
-    shared: &Shared<'_>,
+    shared: &SharedState<'_>,
 ) -> Result<Option<ThreadCpu>> {
     if let Some(cpu) = cpu_of(spec.cpus.as_deref(), thread as usize) {
         sys::affinity::pin_thread(&[cpu])?;
@@ -131,7 +131,7 @@ fn watch(
     spec: &ServerSpec<ConnectSettings>,
     name: &str,
     over: &AtomicBool,
-    shared: &Shared<'_>,
+    shared: &SharedState<'_>,
 ) -> Result<Option<ThreadCpu>> {
     use std::io::Read;
     shared.wait_for_start()?;

@@ -13,9 +13,9 @@ use super::{
     message::{Format, Message},
     message_socket::MessageSocket,
     open::Open,
-    recorder::{self, Noted, Recorder},
+    recorder::{self, Recorder, ThreadNotes},
     tcp, udp,
-    under::Beside,
+    under::BackgroundStream,
 };
 use crate::{
     error::{Error, Result},
@@ -23,7 +23,7 @@ use crate::{
     outcome::Outcome,
     spec::ClientSpec,
     stop::Stop,
-    workers::{self, CpuMeter, Job, Shared, cpu_of},
+    workers::{self, CpuMeter, Job, SharedState, cpu_of},
 };
 
 /// How its threads are called.
@@ -39,7 +39,7 @@ pub(crate) fn run_client(
     observer: &dyn Observer,
 ) -> Result<Outcome<PingPongEnd>> {
     check(&spec.load)?;
-    let beside = Beside::connect(spec, stop)?;
+    let beside = BackgroundStream::connect(spec, stop)?;
     let socket = match spec.load.transport {
         Transport::Tcp => tcp::connect(spec, stop)?,
         Transport::Udp => udp::connect(spec, stop)?,
@@ -69,7 +69,7 @@ pub fn exchange<F: Format>(
     stop: &Stop,
     observer: &dyn Observer,
 ) -> Result<Outcome<PingPongEnd>> {
-    let shared = Shared::new(stop);
+    let shared = SharedState::new(stop);
     let recorder = IntervalRecorder::new(observer);
     let parts = match load.schedule {
         Schedule::Closed => {
@@ -92,7 +92,7 @@ pub fn exchange<F: Format>(
 /// What one thread brings back.
 struct Part {
     thread: ThreadCpu,
-    noted: Noted,
+    noted: ThreadNotes,
     /// Of an open loop: the sender's lateness, the receiver's round trips.
     histogram: Option<LatencyHistogram>,
 }
@@ -102,7 +102,7 @@ fn closed_job<'a, F: Format + 'a>(
     format: &F,
     load: &'a PingPongSettings,
     cpus: Option<&'a [u32]>,
-    shared: &'a Shared<'a>,
+    shared: &'a SharedState<'a>,
 ) -> Job<'a, Part> {
     let format = format.clone();
     let work = move || {
@@ -126,7 +126,7 @@ fn open_jobs<'a, F: Format + 'a>(
     format: &F,
     load: &'a PingPongSettings,
     cpus: Option<&'a [u32]>,
-    shared: &'a Shared<'a>,
+    shared: &'a SharedState<'a>,
 ) -> Vec<Job<'a, Part>> {
     let (writer, reader) = (format.clone(), format.clone());
     let send = move || {
@@ -135,7 +135,7 @@ fn open_jobs<'a, F: Format + 'a>(
         let spent = CpuMeter::from_now();
         let (lateness, seen) = open.send(writer)?;
         let thread = spent.until_now(END, ThreadRole::Ping);
-        let noted = Noted { seen, ..Noted::default() };
+        let noted = ThreadNotes { seen, ..ThreadNotes::default() };
         Ok(Part { thread, noted, histogram: Some(lateness) })
     };
     let receive = move || {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    refused::Refused,
+    refused::RefusalCode,
 };
 
 /// Sends and awaits, until the time is over.
@@ -68,7 +68,7 @@ fn answered<F: Format>(
                 }
             }
             Arrival::Nothing => {}
-            Arrival::End => return Err(socket.ended(Refused::Unsaid)),
+            Arrival::End => return Err(socket.ended(RefusalCode::Unsaid)),
         }
         patience(socket, notes)?;
         let may_be_lost = !socket.is_stream() || notes.odd() > before;

@@ -13,7 +13,7 @@ use super::{
     message_socket::{Arrival, Inbox, MessageSocket},
 };
 use crate::{
-    bounds::{Ended, Guard},
+    bounds::{EndReason, Guard},
     error::{Error, Result},
     socket::TICK,
 };
@@ -43,8 +43,8 @@ pub(super) fn run(
             check()?;
             match patience.judge(counts, monotonic())? {
                 None => Ok(()),
-                Some(Ended::Limit(what)) => Err(Error::Limit(what)),
-                Some(Ended::Left | Ended::Silent) => Err(silent(socket, "room to send")),
+                Some(EndReason::Limit(what)) => Err(Error::Limit(what)),
+                Some(EndReason::Left | EndReason::Silent) => Err(silent(socket, "room to send")),
             }
         };
         match socket.receive(&mut inbox) {
@@ -74,17 +74,17 @@ pub(super) fn run(
             wake = now + TICK.as_nanos() as u64;
             match patience.judge(counts, now)? {
                 None => {}
-                Some(Ended::Limit(what)) => return Err(Error::Limit(what)),
-                Some(Ended::Left | Ended::Silent) => return given_up(socket, patience, seen),
+                Some(EndReason::Limit(what)) => return Err(Error::Limit(what)),
+                Some(EndReason::Left | EndReason::Silent) => return given_up(socket, patience, seen),
             }
         }
     }
 }
 
 impl Patience<'_> {
-    fn judge(&self, counts: Counts, now: u64) -> Result<Option<Ended>> {
+    fn judge(&self, counts: Counts, now: u64) -> Result<Option<EndReason>> {
         match self {
-            Self::Until(limit) => Ok((now >= *limit).then_some(Ended::Silent)),
+            Self::Until(limit) => Ok((now >= *limit).then_some(EndReason::Silent)),
             Self::Bounds(guard) => guard.borrow_mut().look(counts, now),
         }
     }

@@ -15,7 +15,7 @@ use units::Nanos;
 
 use crate::{
     handshake::{self, Handshake},
-    refused::Refused,
+    refused::RefusalCode,
 };
 
 /// The length of all of them.
@@ -70,13 +70,13 @@ impl Greeting {
     }
 
     /// A server's answer to the same client: that it is not served, and why.
-    pub const fn refusing(self, because: Refused) -> Self {
+    pub const fn refusing(self, because: RefusalCode) -> Self {
         Self { cookie: because.code(), ..self.with(GreetingKind::Refuses) }
     }
 
     /// Why the server refuses, if that is what it says.
-    pub(crate) fn refused(self) -> Option<Refused> {
-        (self.kind == GreetingKind::Refuses).then(|| Refused::from_code(self.cookie))
+    pub(crate) fn refused(self) -> Option<RefusalCode> {
+        (self.kind == GreetingKind::Refuses).then(|| RefusalCode::from_code(self.cookie))
     }
 
     pub fn encode(self) -> [u8; LENGTH] {

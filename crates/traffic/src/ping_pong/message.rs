@@ -5,7 +5,7 @@
 //! known by its peer's address alone. Pure: bytes in, values out.
 
 use super::greeting::Greeting;
-use crate::{handshake::TOKEN, refused::Refused};
+use crate::{handshake::TOKEN, refused::RefusalCode};
 
 /// Number and token, complete.
 pub(crate) const HEADER: usize = 16;
@@ -31,7 +31,7 @@ pub enum Reply {
     /// A word of the greeting, which is said again where its answer was late.
     Greeting,
     /// The server goes no further.
-    End(Refused),
+    End(RefusalCode),
     /// No message of this exchange.
     Unknown,
 }
@@ -178,8 +178,8 @@ mod tests {
         let welcome = Greeting::asking(handshake).with(GreetingKind::Welcomes);
         for message in [Message::new(64, TOKEN), Message::new(LENGTH, TOKEN)] {
             assert_eq!(message.read(&welcome.encode(), 9), Reply::Greeting);
-            let refusal = welcome.refusing(Refused::Busy).encode();
-            assert_eq!(message.read(&refusal, 9), Reply::End(Refused::Busy));
+            let refusal = welcome.refusing(RefusalCode::Busy).encode();
+            assert_eq!(message.read(&refusal, 9), Reply::End(RefusalCode::Busy));
         }
     }
 

@@ -13,7 +13,7 @@ use workload::{SocketFacts, Waiting};
 
 use crate::{
     error::{Error, Result},
-    refused::Refused,
+    refused::RefusalCode,
     socket::{is_dropped, is_wait, tcp_facts, udp_facts},
 };
 
@@ -161,7 +161,7 @@ impl MessageSocket {
     }
 
     /// That the server would go no further.
-    pub(crate) fn ended(&self, because: Refused) -> Error {
+    pub(crate) fn ended(&self, because: RefusalCode) -> Error {
         Error::Ended { object: self.name.clone(), because }
     }
 
@@ -169,7 +169,7 @@ impl MessageSocket {
     pub(crate) fn broken(&self) -> impl FnOnce(io::Error) -> Error + use<'_> {
         |error| match error.kind() {
             io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof if self.is_stream() => {
-                self.ended(Refused::Unsaid)
+                self.ended(RefusalCode::Unsaid)
             }
             _ => self.failed("receive on")(error),
         }

@@ -25,9 +25,9 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    refused::Refused,
+    refused::RefusalCode,
     socket::TICK,
-    workers::Shared,
+    workers::SharedState,
 };
 
 /// From the decision to begin to the first message: the receiver stands by then.
@@ -43,7 +43,7 @@ const UNKNOWN: u64 = u64::MAX;
 pub(super) struct Open<'a> {
     socket: &'a MessageSocket,
     load: &'a PingPongSettings,
-    shared: &'a Shared<'a>,
+    shared: &'a SharedState<'a>,
     period: u64,
     window: Window,
     /// When the first message is due.
@@ -57,7 +57,7 @@ impl<'a> Open<'a> {
         socket: &'a MessageSocket,
         load: &'a PingPongSettings,
         period: Nanos,
-        shared: &'a Shared<'a>,
+        shared: &'a SharedState<'a>,
     ) -> Self {
         let under_way = (REMEMBERED.0 / period.0).clamp(LEAST, MOST);
         let (begin, sent) = (AtomicU64::new(UNKNOWN), AtomicU64::new(UNKNOWN));
@@ -196,7 +196,7 @@ impl<'a> Open<'a> {
                 }
             }
             Arrival::Nothing => {}
-            Arrival::End => return Err(self.socket.ended(Refused::Unsaid)),
+            Arrival::End => return Err(self.socket.ended(RefusalCode::Unsaid)),
         }
         Ok(now)
     }

@@ -10,20 +10,20 @@ use units::Nanos;
 use workload::{PingPongInterval, PingPongSettings};
 
 use super::cpu_set::CpuSet;
-use crate::{error::Result, socket::TICK, workers::Shared};
+use crate::{error::Result, socket::TICK, workers::SharedState};
 
 /// Histograms that go round: one is filled, the others are under way to the thread that watches and back. Should
 /// all be, because it has been kept waiting for as many intervals, another one is made.
 const STOCK: usize = 4;
 
 /// Makes the memory of a recorder, before its time begins.
-pub(super) fn prepare(shared: &Shared<'_>) {
+pub(super) fn prepare(shared: &SharedState<'_>) {
     (0..STOCK).for_each(|_| shared.put_by(PingPongInterval::default()));
 }
 
 /// The round trips of one thread.
 pub(super) struct Recorder<'a> {
-    shared: &'a Shared<'a>,
+    shared: &'a SharedState<'a>,
     begin: u64,
     warm: u64,
     end: u64,
@@ -48,7 +48,7 @@ pub(super) struct Recorder<'a> {
 
 /// What a thread has noted beside its intervals.
 #[derive(Default)]
-pub(super) struct Noted {
+pub(super) struct ThreadNotes {
     /// For how long round trips were measured.
     pub(super) elapsed: Nanos,
     /// What came and answers no message that was sent.
@@ -61,7 +61,7 @@ pub(super) struct Noted {
 
 impl<'a> Recorder<'a> {
     /// Its time begins at `begin`; its memory is there ([`prepare`]).
-    pub(super) fn new(load: &PingPongSettings, begin: u64, shared: &'a Shared<'a>) -> Self {
+    pub(super) fn new(load: &PingPongSettings, begin: u64, shared: &'a SharedState<'a>) -> Self {
         let warm = begin + load.warmup.0;
         let mut recorder = Self {
             shared,
@@ -213,7 +213,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Ends the last interval, and says what else was noted.
-    pub(super) fn finish(mut self) -> Noted {
+    pub(super) fn finish(mut self) -> ThreadNotes {
         let end = self.measured_end();
         if self.working.round_trips.count() > 0 || self.working.lost > 0 {
             self.date(end);
@@ -221,7 +221,7 @@ impl<'a> Recorder<'a> {
         }
         self.shared.add_round_trips(self.answered - self.told);
         let elapsed = Nanos(self.first.map_or(0, |first| end.saturating_sub(first)));
-        Noted { elapsed, strays: self.strays, duplicates: self.duplicates, seen: self.seen }
+        ThreadNotes { elapsed, strays: self.strays, duplicates: self.duplicates, seen: self.seen }
     }
 }
 
@@ -251,10 +251,10 @@ mod tests {
     /// Notes as `notes` does, by times that are handed in; how long was measured, and the intervals.
     fn record(
         load: &PingPongSettings,
-        notes: impl FnOnce(&mut Recorder<'_>, &Shared<'_>) -> Result<()> + Send,
+        notes: impl FnOnce(&mut Recorder<'_>, &SharedState<'_>) -> Result<()> + Send,
     ) -> (Nanos, Vec<PingPongInterval>) {
         let (stop, heard) = (Stop::new(), Heard::default());
-        let shared = &Shared::new(&stop);
+        let shared = &SharedState::new(&stop);
         let work = move || {
             prepare(shared);
             shared.wait_for_start()?;

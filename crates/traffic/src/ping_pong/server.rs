@@ -16,7 +16,7 @@ use super::{
     greeting::Greeting,
     message_socket::{Carrier, Inbox, MessageSocket},
     tcp, udp,
-    under::{self, Beside},
+    under::{self, BackgroundStream},
 };
 use crate::{
     bounds::{Bounds, Guard},
@@ -24,11 +24,11 @@ use crate::{
     gather,
     observer::Observer,
     outcome::Outcome,
-    refused::Refused,
+    refused::RefusalCode,
     socket::{TICK, limit_waits},
     spec::ServerSpec,
     stop::Stop,
-    workers::{self, CpuMeter, Job, Shared},
+    workers::{self, CpuMeter, Job, SharedState},
 };
 
 /// How its threads are called.
@@ -92,8 +92,8 @@ impl Server {
     pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<PingPongEnd>> {
         let Self { spec, listener, socket, .. } = self;
         let (beside, connection) = match listener {
-            Some(listener) => Beside::gather(&listener, &spec, stop)?,
-            None => (Beside::default(), None),
+            Some(listener) => BackgroundStream::gather(&listener, &spec, stop)?,
+            None => (BackgroundStream::default(), None),
         };
         let socket = match (connection, socket) {
             (Some(connection), _) => tcp::accepted(connection, &spec.load)?,
@@ -114,7 +114,7 @@ fn serve(
     let inbox = socket.inbox(Some(load.message.0 as usize));
     let limit = monotonic() + (under::lead(load) + load.warmup + load.duration + GRACE).0;
     let cpus = spec.cpus.as_deref();
-    let shared = Shared::new(stop);
+    let shared = SharedState::new(stop);
     let job = Pong { socket, inbox, token: spec.token, patience: Patience::Until(limit), cpus };
     crew_of_one(job, &shared, observer)
 }
@@ -147,7 +147,7 @@ pub fn serve_udp(
     limit_waits(&socket, TICK)?;
     let socket = udp::welcome(socket, said, Waiting::Block)?;
     serve_any(&socket, said.handshake.token, bounds, stop)
-        .inspect_err(|error| udp::dismiss(&socket, said, Refused::of(error)))
+        .inspect_err(|error| udp::dismiss(&socket, said, RefusalCode::of(error)))
 }
 
 fn serve_any(
@@ -156,7 +156,7 @@ fn serve_any(
     bounds: Bounds,
     stop: &Stop,
 ) -> Result<Outcome<PingPongEnd>> {
-    let shared = Shared::new(stop);
+    let shared = SharedState::new(stop);
     let patience = Patience::Bounds(RefCell::new(Guard::new(bounds, stop, monotonic())));
     let job = Pong { socket, inbox: socket.inbox(None), token, patience, cpus: None };
     job.run(&shared)
@@ -172,7 +172,7 @@ struct Pong<'a> {
 }
 
 impl Pong<'_> {
-    fn run(self, shared: &Shared<'_>) -> Result<Outcome<PingPongEnd>> {
+    fn run(self, shared: &SharedState<'_>) -> Result<Outcome<PingPongEnd>> {
         let Self { socket, inbox, token, patience, cpus } = self;
         tcp::give_go(socket)?;
         let spent = CpuMeter::from_now();
@@ -187,7 +187,7 @@ impl Pong<'_> {
 
 fn crew_of_one<'a>(
     pong: Pong<'a>,
-    shared: &'a Shared<'a>,
+    shared: &'a SharedState<'a>,
     observer: &dyn Observer,
 ) -> Result<Outcome<PingPongEnd>> {
     let (name, thread) = (pong.socket.name().to_owned(), pong.socket.thread_name("pong"));

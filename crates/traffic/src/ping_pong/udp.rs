@@ -21,7 +21,7 @@ use crate::{
     dial::between,
     error::{Error, Result},
     handshake::{Handshake, Purpose},
-    refused::Refused,
+    refused::RefusalCode,
     socket::{TICK, apply, domain, is_wait, limit_waits, source},
     spec::{ClientSpec, ServerSpec},
     stop::Stop,
@@ -79,7 +79,7 @@ fn greet_with(
 }
 
 fn refused(server: SocketAddr, answer: Greeting) -> Error {
-    let because = answer.refused().unwrap_or(Refused::Unsaid);
+    let because = answer.refused().unwrap_or(RefusalCode::Unsaid);
     Error::Refused { object: format!("the UDP ping-pong with {server}"), because }
 }
 
@@ -185,7 +185,7 @@ fn send(socket: &UdpSocket, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// Tells a client that it is served no longer, which has no other sign of it than silence.
-pub(super) fn dismiss(socket: &MessageSocket, said: Greeting, because: Refused) {
+pub(super) fn dismiss(socket: &MessageSocket, said: Greeting, because: RefusalCode) {
     for _ in 0..FAREWELLS {
         // Whatever else is wrong with the socket is being reported.
         let _ = socket.send(&said.refusing(because).encode(), || Ok(()));

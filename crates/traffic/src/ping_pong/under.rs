@@ -31,7 +31,7 @@ const SLACK: Nanos = Nanos::from_millis(20);
 
 /// One end of the stream, before it flows; without connections where there is none.
 #[derive(Debug, Default)]
-pub(super) struct Beside {
+pub(super) struct BackgroundStream {
     load: Option<StreamSettings>,
     end: &'static str,
     cpus: Option<Vec<u32>>,
@@ -61,7 +61,7 @@ pub(super) const fn lead(load: &PingPongSettings) -> Nanos {
     if load.under.is_some() { LEAD } else { Nanos(0) }
 }
 
-impl Beside {
+impl BackgroundStream {
     /// The client's end: makes every connection of the stream.
     pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<Self> {
         let Some(load) = load(&spec.load) else { return Ok(Self::default()) };

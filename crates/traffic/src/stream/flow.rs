@@ -18,7 +18,7 @@ use crate::{
     outcome::StreamOutcome,
     socket::{tcp_facts, udp_facts},
     stop::Stop,
-    workers::{self, Job, Shared},
+    workers::{self, Job, SharedState},
 };
 
 /// How the end that connects is called.
@@ -113,7 +113,7 @@ impl EndFlag {
 /// # Errors
 /// The first failure, after which the others are ended.
 pub fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) -> Result<StreamOutcome> {
-    let shared = &Shared::new(stop);
+    let shared = &SharedState::new(stop);
     let mut jobs = Vec::with_capacity(flows.len());
     for flow in flows {
         let (name, thread) = (flow.name.clone(), flow.thread_name());
@@ -167,7 +167,7 @@ impl Flow<'_> {
     }
 
     /// Prepares, waits for the others and flows.
-    fn run(self, shared: &Shared<'_>) -> Result<(FlowEnd, ThreadCpu)> {
+    fn run(self, shared: &SharedState<'_>) -> Result<(FlowEnd, ThreadCpu)> {
         if let Some(cpu) = self.cpu {
             sys::affinity::pin_thread(&[cpu])?;
         }

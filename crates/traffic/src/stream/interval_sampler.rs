@@ -15,7 +15,7 @@ use crate::{
     error::{Error, Result},
     observer::FlowId,
     socket::TICK,
-    workers::Shared,
+    workers::SharedState,
 };
 
 /// CPUs that are kept of those that a thread was seen on.
@@ -31,7 +31,7 @@ pub(super) trait Sampled {
 
 /// The time and the bytes of one connection.
 pub(super) struct IntervalSampler<'a, S> {
-    shared: &'a Shared<'a>,
+    shared: &'a SharedState<'a>,
     name: &'a str,
     id: FlowId,
     pub(super) sampled: S,
@@ -55,7 +55,7 @@ pub(super) struct IntervalSampler<'a, S> {
 
 impl<'a, S: Sampled> IntervalSampler<'a, S> {
     /// The time of the connection begins now.
-    pub(super) fn begin(flow: &'a Flow<'_>, shared: &'a Shared<'a>, sampled: S) -> Self {
+    pub(super) fn begin(flow: &'a Flow<'_>, shared: &'a SharedState<'a>, sampled: S) -> Self {
         let mut sampler = Self {
             shared,
             name: &flow.name,

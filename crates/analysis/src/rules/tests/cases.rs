@@ -1,7 +1,7 @@
 //! For every rule a run that triggers it and one near it that does not.
 
 use findings::Severity::{self, Note, Serious, Warning};
-use samples::Doubt;
+use samples::ValidityWarning;
 
 use super::{made, told, watched};
 use crate::fixtures::{Fixture, egress};
@@ -18,12 +18,12 @@ pub(super) struct Case {
     pub(super) change: Option<&'static str>,
 }
 
-fn busy_sender(busy: f64) -> Doubt {
-    Doubt::GeneratorLimited { end: "client".into(), busy }
+fn busy_sender(busy: f64) -> ValidityWarning {
+    ValidityWarning::GeneratorLimited { end: "client".into(), busy }
 }
 
-fn busy_receiver(busy: f64) -> Doubt {
-    Doubt::ReceiverLimited { end: "server".into(), busy }
+fn busy_receiver(busy: f64) -> ValidityWarning {
+    ValidityWarning::ReceiverLimited { end: "server".into(), busy }
 }
 
 pub(super) const CASES: &[Case] = &[

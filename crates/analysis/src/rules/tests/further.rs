@@ -1,7 +1,7 @@
 //! What single rules have to get right beyond their case.
 
 use findings::{Finding, Severity};
-use samples::Doubt;
+use samples::ValidityWarning;
 use units::Nanos;
 
 use super::{change, claims, made, told, watched};
@@ -180,7 +180,7 @@ fn a_slow_system_call_on_a_virtual_machine_may_mean_emulation() {
 
 #[test]
 fn cells_whose_trials_say_so_were_emulated_and_the_others_at_most_may_have_been() {
-    let mut run = made::doubted(1, |_| Doubt::Emulated);
+    let mut run = made::doubted(1, |_| ValidityWarning::Emulated);
     check(&run, "emulated", Severity::Warning, &["1 cell was", "that is emulated", "at one end"]);
     assert_eq!(only(&run, "emulated").cells, ["vxlan-to-vxlan/bulk"]);
     let engine = samples::Calibration { clock_ns: 200.0, syscall_ns: 3000.0, wake_ns: 60_000.0 };

@@ -1,6 +1,6 @@
 //! Runs as plumb makes them, each with one thing wrong, or nearly.
 
-use samples::{CellEnd, CpuTimes, Design, Doubt, EndReason, PathCheck, Trial};
+use samples::{CellEnd, CpuTimes, Design, EndReason, PathCheck, Trial, ValidityWarning};
 use units::{BitRate, Bytes, Nanos};
 use workload::{
     Direction, LatencyHistogram, Measurement, PingPongData, PingPongSettings, StreamSettings, TcpSample,
@@ -128,7 +128,7 @@ pub(super) fn windowed_by_receiver(millis: u64, busy_millis: u64) -> Fixture {
 
 fn stream_load(run: &mut Fixture, cell: &str, change: impl Fn(&mut StreamSettings)) {
     for record in run.record.header.cells.iter_mut().filter(|record| record.id == cell) {
-        let samples::Sent::Load(WorkloadSettings::Stream(load)) = &mut record.sent else {
+        let samples::WorkloadSource::Load(WorkloadSettings::Stream(load)) = &mut record.sent else {
             unreachable!("it is a stream")
         };
         change(load);
@@ -160,7 +160,7 @@ pub(super) fn interrupted(softirq_millis: u64, other_millis: u64) -> Fixture {
     run
 }
 
-pub(super) fn doubted(trials: u32, doubt: fn(f64) -> Doubt) -> Fixture {
+pub(super) fn doubted(trials: u32, doubt: fn(f64) -> ValidityWarning) -> Fixture {
     let mut run = nested(9e9);
     let add = |trial: &mut Trial| trial.doubts.push(doubt(0.9 + 0.04 * f64::from(trial.block)));
     run.each(UPPER, |trial| {

@@ -2,8 +2,8 @@
 
 use findings::Evidence;
 use samples::{
-    DeviceCounters, OwnedCpu, Owner, OwnerShare, OwnerSource, PacketWay, PathCounters, QdiscCounters,
-    SoftnetCounters, WayEvent, WayPoint, WayStep,
+    AttributionSource, CpuOwner, DeviceCounters, HopEvent, HopPoint, HopStep, MessagePath, OwnedCpu,
+    OwnerShare, PathCounters, QdiscCounters, SoftnetCounters,
 };
 use units::{Bytes, Nanos};
 use workload::LatencyHistogram;
@@ -31,8 +31,10 @@ pub(super) fn unowned(millis: u64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).stream("plain", &[], 10e9).probed(BULK);
     run.seen(BULK, |_, seen| {
-        seen.cpu =
-            Some(owned(vec![share(Owner::Client, None, 500), share(Owner::Server, None, 700 - millis)]));
+        seen.cpu = Some(owned(vec![
+            share(CpuOwner::Client, None, 500),
+            share(CpuOwner::Server, None, 700 - millis),
+        ]));
     });
     run
 }
@@ -42,9 +44,9 @@ pub(super) fn traced_softirq(millis: u64) -> Fixture {
     let mut run = nested(9e9);
     run.probed(super::made::UPPER).seen(super::made::UPPER, |_, seen| {
         seen.cpu = Some(owned(vec![
-            share(Owner::Softirq, Some(1), millis),
-            share(Owner::Softirq, Some(0), 20),
-            share(Owner::Client, None, 200),
+            share(CpuOwner::Softirq, Some(1), millis),
+            share(CpuOwner::Softirq, Some(0), 20),
+            share(CpuOwner::Client, None, 200),
         ]));
     });
     run
@@ -52,7 +54,7 @@ pub(super) fn traced_softirq(millis: u64) -> Fixture {
 
 pub(super) fn owned(shares: Vec<OwnerShare>) -> OwnedCpu {
     OwnedCpu {
-        source: OwnerSource::Traced,
+        source: AttributionSource::Traced,
         because: None,
         elapsed: Nanos::from_secs(1),
         cpus: 2,
@@ -62,7 +64,7 @@ pub(super) fn owned(shares: Vec<OwnerShare>) -> OwnedCpu {
     }
 }
 
-pub(super) fn share(owner: Owner, cpu: Option<u32>, millis: u64) -> OwnerShare {
+pub(super) fn share(owner: CpuOwner, cpu: Option<u32>, millis: u64) -> OwnerShare {
     OwnerShare { owner, process: None, thread: None, cpu, time: Nanos::from_millis(millis) }
 }
 
@@ -75,22 +77,22 @@ pub(super) fn tunnelled(micros: u64) -> Fixture {
     run
 }
 
-fn way(micros: u64) -> PacketWay {
-    let at = |event, device: &str| WayPoint {
+fn way(micros: u64) -> MessagePath {
+    let at = |event, device: &str| HopPoint {
         event,
         device: (!device.is_empty()).then(|| device.to_owned()),
         kind: (!device.is_empty())
             .then(|| if device.ends_with("vxlan") { "vxlan" } else { "veth" }.to_owned()),
     };
     let points = [
-        at(WayEvent::ClientSends, ""),
-        at(WayEvent::Queued, "a:vxlan"),
-        at(WayEvent::Transmitted, "a:vxlan"),
-        at(WayEvent::Queued, "a:eth0"),
-        at(WayEvent::Received, "b:eth0"),
-        at(WayEvent::ServerReceives, ""),
-        at(WayEvent::ServerSends, ""),
-        at(WayEvent::ClientReceives, ""),
+        at(HopEvent::ClientSends, ""),
+        at(HopEvent::Queued, "a:vxlan"),
+        at(HopEvent::Transmitted, "a:vxlan"),
+        at(HopEvent::Queued, "a:eth0"),
+        at(HopEvent::Received, "b:eth0"),
+        at(HopEvent::ServerReceives, ""),
+        at(HopEvent::ServerSends, ""),
+        at(HopEvent::ClientReceives, ""),
     ];
     let times = |nanos: u64| {
         let mut times = LatencyHistogram::new();
@@ -98,12 +100,12 @@ fn way(micros: u64) -> PacketWay {
         times
     };
     let took = |index: usize| if index == 2 { micros * 1000 } else { 1500 };
-    let steps = points.windows(2).enumerate().map(|(index, two)| WayStep {
+    let steps = points.windows(2).enumerate().map(|(index, two)| HopStep {
         from: two[0].clone(),
         to: two[1].clone(),
         times: times(took(index)),
     });
-    PacketWay { every: 8, followed: 100, strayed: 1, whole: times(20_000), steps: steps.collect() }
+    MessagePath { every: 8, followed: 100, strayed: 1, whole: times(20_000), steps: steps.collect() }
 }
 
 /// Devices and backlog queues that dropped so many of 100,000 packets in each trial.

@@ -15,13 +15,13 @@ pub(super) fn claims(summary: &VmSummary) -> Vec<Finding> {
         .devices
         .iter()
         .flat_map(|device| devices::LOOKS.iter().filter_map(move |look| look(summary, device)));
-    let mut claims: Vec<Finding> = of_machine.chain(of_devices).map(Said::finding).collect();
+    let mut claims: Vec<Finding> = of_machine.chain(of_devices).map(ClaimDraft::finding).collect();
     claims.sort_by_key(|claim| std::cmp::Reverse(claim.severity));
     claims
 }
 
 /// A claim in the making.
-struct Said {
+struct ClaimDraft {
     id: &'static str,
     severity: Severity,
     claim: String,
@@ -31,7 +31,7 @@ struct Said {
     commands: Vec<String>,
 }
 
-impl Said {
+impl ClaimDraft {
     fn finding(self) -> Finding {
         Finding {
             id: self.id.to_owned(),

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use findings::{Severity, VmSummary};
 use samples::{
-    DeviceCounters, DeviceState, Environment, Observed, TRACE_SCHEMA, TargetKind, Trace, TraceEnd,
-    TraceTarget, UnixMillis, VmAccelerator, VmDevice, VmFacts, VmMaster, VmNegotiated, VmRole, VmThread,
+    DeviceCounters, DeviceState, Environment, NegotiatedFeatures, ProbeResults, TRACE_SCHEMA, TargetKind,
+    Trace, TraceEnd, TraceTarget, UnixMillis, VmAccelerator, VmDevice, VmFacts, VmMaster, VmRole, VmThread,
 };
 use units::Nanos;
 
-use super::{CallsBy, vm};
+use super::{CallGrouping, vm};
 
 const SECOND: Nanos = Nanos::from_secs(1);
 
@@ -77,11 +77,11 @@ fn said(facts: &VmFacts) -> VmSummary {
         environment: Environment { cpus: 2, ..Environment::default() },
         probes: Vec::new(),
         missing: Vec::new(),
-        observed: Observed { elapsed: SECOND, ..Observed::default() },
+        observed: ProbeResults { elapsed: SECOND, ..ProbeResults::default() },
         devices: Vec::new(),
         softnet: None,
     };
-    vm(facts, &trace, CallsBy::Thread)
+    vm(facts, &trace, CallGrouping::Thread)
 }
 
 #[test]
@@ -152,7 +152,8 @@ fn each_setting_that_is_wrong_has_its_claim_and_nothing_else_has() {
         &["to the guest", "tx-tcp-segmentation"],
     );
     let taken = ["VIRTIO_NET_F_CSUM", "VIRTIO_NET_F_HOST_TSO6"].map(str::to_owned).to_vec();
-    let negotiated = VmNegotiated { features: Some(taken), driver: Some(true), ..VmNegotiated::default() };
+    let negotiated =
+        NegotiatedFeatures { features: Some(taken), driver: Some(true), ..NegotiatedFeatures::default() };
     let refused = |vm: &mut VmFacts| vm.devices[0].negotiated = Some(negotiated.clone());
     check(refused, "offload-off", Warning, &["from the guest", "VIRTIO_NET_F_HOST_TSO4"]);
     check(
@@ -198,7 +199,8 @@ fn what_is_not_known_is_not_claimed() {
     let mut facts = sound();
     // A guest whose driver is not up has taken no offload, and no loss is to be seen in that.
     features(&mut facts).insert("tx-tcp-segmentation".into(), false);
-    facts.devices[0].negotiated = Some(VmNegotiated { driver: Some(false), ..VmNegotiated::default() });
+    facts.devices[0].negotiated =
+        Some(NegotiatedFeatures { driver: Some(false), ..NegotiatedFeatures::default() });
     assert_eq!(said(&facts).claims, []);
     // What is no virtio device has neither vhost nor queues to be set.
     let mut facts = sound();

@@ -1,6 +1,6 @@
 //! What is printed with --json: iperf3's document, and ours in it.
 
-use findings::Solo;
+use findings::SingleMeasurement;
 use serde::Serialize;
 use serde_json::{Value, json};
 use server::iperf3::{ClientSpec, Report};
@@ -14,7 +14,7 @@ pub(super) const INTERRUPTED: &str = "interrupt - the client has terminated";
 struct Document<'a, T> {
     #[serde(flatten)]
     iperf3: T,
-    plumb: &'a Solo,
+    plumb: &'a SingleMeasurement,
 }
 
 /// The document of a test, with an interval as often as said, and with what kept it from its end.
@@ -23,7 +23,7 @@ pub(super) fn of(
     report: &Report,
     every: Nanos,
     error: Option<&str>,
-    plumb: &Solo,
+    plumb: &SingleMeasurement,
 ) -> serde_json::Result<String> {
     let mut iperf3 = server::iperf3::document(spec, report, every);
     iperf3.error = error.map(str::to_owned);

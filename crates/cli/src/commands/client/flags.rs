@@ -12,7 +12,7 @@ use crate::{
     amount, dscp,
     host::{self, Family},
     pin,
-    typed::{Word, one_of},
+    value_parsers::{Word, one_of},
 };
 
 /// The port that iperf3 and plumb serve on.

@@ -1,7 +1,7 @@
 //! What a monitor said, put in beside what was read from outside. Must not know how either was come by.
 
 use machine::MonitorSays;
-use samples::{VmAccelerator, VmFacts, VmMonitor, VmNegotiated, VmRole};
+use samples::{NegotiatedFeatures, VmAccelerator, VmFacts, VmMonitor, VmRole};
 
 /// Where both know something, the monitor is believed: it is the machine itself.
 pub(super) fn put_in(said: &MonitorSays, facts: &mut VmFacts) {
@@ -29,7 +29,7 @@ pub(super) fn put_in(said: &MonitorSays, facts: &mut VmFacts) {
         let is_its = |device: &&mut samples::VmDevice| device.netdev.is_some() && device.netdev == nic.netdev;
         if let Some(device) = facts.devices.iter_mut().find(is_its) {
             device.model = Some(nic.model.clone());
-            device.negotiated = Some(VmNegotiated {
+            device.negotiated = Some(NegotiatedFeatures {
                 set: nic.set.clone(),
                 features: nic.features.clone(),
                 driver: nic.driver,

@@ -3,19 +3,19 @@
 
 use probe::{VmQueue, VmReading};
 use samples::{DeviceCounters, DeviceState, Unread, VmFacts};
-use topology::{HeldTap, Refusal};
+use topology::{ForeignTapState, Refusal};
 use units::Bytes;
 
 /// The first queue of each device, and what the device said then.
 pub(super) struct Taps {
     pid: u32,
-    begun: Vec<(VmQueue, Result<HeldTap, Refusal>)>,
+    begun: Vec<(VmQueue, Result<ForeignTapState, Refusal>)>,
 }
 
 impl Taps {
     /// Those that are held open at this reading.
     pub(super) fn of(pid: u32, reading: &VmReading) -> Self {
-        let mut begun: Vec<(VmQueue, Result<HeldTap, Refusal>)> = Vec::new();
+        let mut begun: Vec<(VmQueue, Result<ForeignTapState, Refusal>)> = Vec::new();
         for queue in reading.queues() {
             if !begun.iter().any(|(known, _)| known.tap == queue.tap) {
                 let tap = read(pid, &queue);
@@ -49,8 +49,8 @@ impl Taps {
     }
 }
 
-fn read(pid: u32, queue: &VmQueue) -> Result<HeldTap, Refusal> {
-    topology::held_tap(pid, queue.descriptor, &queue.tap)
+fn read(pid: u32, queue: &VmQueue) -> Result<ForeignTapState, Refusal> {
+    topology::foreign_tap(pid, queue.descriptor, &queue.tap)
 }
 
 fn passed(tap: &str, now: &DeviceCounters, begun: &DeviceCounters) -> DeviceCounters {

@@ -2,7 +2,7 @@
 
 use ::scenario::{BUDGETS, LEAST_PRECISE, PRECISIONS, PathName, Plan, PlanOptions, Scenario, WorkloadName};
 use jiff::Timestamp;
-use samples::{RunId, RunRecord, Tries};
+use samples::{RemedyTrials, RunId, RunRecord};
 use store::{Claim, Store, StoreError};
 use units::{Nanos, Share};
 
@@ -18,7 +18,7 @@ pub(super) struct Job {
     pub(super) plan: Plan,
     pub(super) id: RunId,
     /// Whose remedies it tries, if it does.
-    pub(super) tries: Option<Tries>,
+    pub(super) tries: Option<RemedyTrials>,
     pub(super) resume: Option<RunRecord>,
     /// Keeps other processes from making the same run.
     pub(super) _claim: Claim,

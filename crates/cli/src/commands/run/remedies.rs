@@ -3,7 +3,7 @@
 
 use ::scenario::{Cell, CellId, FactorName, Plan, Scenario, WorkloadName};
 use findings::Findings;
-use samples::{RunRecord, TriedRemedy, Tries};
+use samples::{RemedyTrial, RemedyTrials, RunRecord};
 use store::Store;
 
 use super::{
@@ -11,7 +11,7 @@ use super::{
     job::{self, Job},
     resume,
 };
-use crate::{say, tried};
+use crate::{output, remedy_results};
 
 /// Trials with and without a remedy: fewer have no interval of 90 %.
 const FEWEST: u32 = 5;
@@ -23,25 +23,25 @@ pub(super) fn job(main: &RunRecord, store: &Store) -> anyhow::Result<Option<Job>
     let source = resume::kept_source(main)?;
     let (plan, tries) = plan(main, &source.scenario);
     if plan.cells.is_empty() {
-        say::aside(format_args!("no finding has a remedy that the lab can apply"));
+        output::aside(format_args!("no finding has a remedy that the lab can apply"));
         return Ok(None);
     }
-    let (id, claim) = job::free_id(&tried::name(&main.header.id), store)?;
+    let (id, claim) = job::free_id(&remedy_results::name(&main.header.id), store)?;
     Ok(Some(Job { source, plan, id, tries: Some(tries), resume: None, _claim: claim }))
 }
 
 /// What is tried of a run's remedies. It follows from the run alone, so that it can be resumed.
-pub(super) fn plan(main: &RunRecord, scenario: &Scenario) -> (Plan, Tries) {
+pub(super) fn plan(main: &RunRecord, scenario: &Scenario) -> (Plan, RemedyTrials) {
     let of_main = resume::kept_plan(main, scenario);
     let pairs = pairs(&analysis::analyse(main), &of_main);
-    let (cells, remedies): (Vec<[Cell; 2]>, Vec<TriedRemedy>) = pairs.into_iter().unzip();
+    let (cells, remedies): (Vec<[Cell; 2]>, Vec<RemedyTrial>) = pairs.into_iter().unzip();
     let blocks = if of_main.design.is_adaptive() { FEWEST } else { main.header.blocks.max(FEWEST) };
     let plan = Plan::of(cells.into_iter().flatten().collect(), blocks, main.header.seed, of_main.pause);
-    (plan, Tries { of: main.header.id.clone(), remedies })
+    (plan, RemedyTrials { of: main.header.id.clone(), remedies })
 }
 
 /// For each claim with a change, its first cell without it and with it; the same change of a cell only once.
-fn pairs(findings: &Findings, plan: &Plan) -> Vec<([Cell; 2], TriedRemedy)> {
+fn pairs(findings: &Findings, plan: &Plan) -> Vec<([Cell; 2], RemedyTrial)> {
     let mut seen = Vec::new();
     let mut pairs = Vec::new();
     for claim in &findings.claims {
@@ -59,7 +59,7 @@ fn pairs(findings: &Findings, plan: &Plan) -> Vec<([Cell; 2], TriedRemedy)> {
 
 /// Each pair is a workload of its own, whose baseline is the cell as it was: its repetitions are the noise that the
 /// remedy is held against.
-fn pair(finding: &str, cell: &Cell, changed: Cell) -> ([Cell; 2], TriedRemedy) {
+fn pair(finding: &str, cell: &Cell, changed: Cell) -> ([Cell; 2], RemedyTrial) {
     let arm = |cell: Cell, word: &str| {
         let mut levels = cell.levels.clone();
         levels.insert(FactorName::new(REMEDY), word.to_owned());
@@ -71,7 +71,7 @@ fn pair(finding: &str, cell: &Cell, changed: Cell) -> ([Cell; 2], TriedRemedy) {
             ..cell
         }
     };
-    let tried = TriedRemedy {
+    let tried = RemedyTrial {
         finding: finding.to_owned(),
         cell: cell.id.to_string(),
         without: format!("{}/{finding}=without", cell.id),

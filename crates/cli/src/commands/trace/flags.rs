@@ -2,14 +2,14 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use analysis::CallsBy;
+use analysis::CallGrouping;
 use clap::{Args, ValueEnum};
 use samples::ProbeKind;
 use units::Nanos;
 
 use crate::{
     amount,
-    typed::{Word, one_of},
+    value_parsers::{Word, one_of},
 };
 
 /// Flags of `plumb trace`.
@@ -17,12 +17,12 @@ use crate::{
 #[command(after_help = AFTER_HELP, override_usage = USAGE)]
 pub(crate) struct TraceArgs {
     #[command(flatten)]
-    pub(super) what: What,
+    pub(super) what: Target,
     /// Start this program and trace it, with all that it starts, to its end
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["what", "length"])]
     pub(super) command: Vec<OsString>,
     #[command(flatten)]
-    pub(super) how: How,
+    pub(super) how: Method,
     #[command(flatten)]
     pub(super) output: Output,
 }
@@ -49,7 +49,7 @@ sense, or there is no such process, namespace or machine; 130 interrupted (what 
 #[derive(Debug, Args)]
 #[group(id = "what", multiple = false)]
 #[command(next_help_heading = "What")]
-pub(crate) struct What {
+pub(crate) struct Target {
     /// Processes by number, with all their threads and what they start from then on
     #[arg(short, long, value_name = "PID", value_delimiter = ',', num_args = 1..)]
     pub(super) pid: Vec<u32>,
@@ -70,7 +70,7 @@ pub(crate) struct What {
 /// How it is traced.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How")]
-pub(super) struct How {
+pub(super) struct Method {
     /// Look for so long (seconds) [default: 10]
     #[arg(id = "length", long = "for", value_name = "SECONDS", value_parser = amount::seconds)]
     pub(super) length: Option<Nanos>,
@@ -91,7 +91,7 @@ pub(super) struct How {
 pub(super) struct Output {
     /// Tell system calls apart by this too [default: process; thread of a virtual machine]
     #[arg(long, value_parser = one_of(BY))]
-    pub(super) by: Option<CallsBy>,
+    pub(super) by: Option<CallGrouping>,
     /// So many rows a table at most
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) top: u16,
@@ -109,10 +109,10 @@ const PROBES: &[Word<ProbeKind>] = &[
 ];
 
 /// By whom calls are told apart.
-const BY: &[Word<CallsBy>] = &[
-    ("call", CallsBy::Call, "By kind of call alone"),
-    ("process", CallsBy::Process, "By process as well"),
-    ("thread", CallsBy::Thread, "By thread as well"),
+const BY: &[Word<CallGrouping>] = &[
+    ("call", CallGrouping::Call, "By kind of call alone"),
+    ("process", CallGrouping::Process, "By process as well"),
+    ("thread", CallGrouping::Thread, "By thread as well"),
 ];
 
 /// What counts where eBPF cannot, as it is typed.

@@ -1,12 +1,12 @@
 //! What happened in the last interval, shown in place on a terminal. Must not know how a page is made.
 
-use ::report::SoloFormat;
-use analysis::CallsBy;
+use ::report::SingleFormat;
+use analysis::CallGrouping;
 use console::Term;
-use samples::{Observed, Trace};
+use samples::{ProbeResults, Trace};
 
-use super::{flags::TraceArgs, watching::Seen, written};
-use crate::{output, say};
+use super::{flags::TraceArgs, rendering, session::Observations};
+use crate::{destination, output};
 
 /// Lines of a terminal that stay free.
 const FREE: usize = 1;
@@ -19,21 +19,25 @@ const LEAST: usize = 3;
 pub(super) struct Live {
     /// `None` where nobody looks on.
     terminal: Option<Term>,
-    by: CallsBy,
+    by: CallGrouping,
     top: usize,
     shown: usize,
-    before: Option<Observed>,
+    before: Option<ProbeResults>,
 }
 
 impl Live {
     /// A program that was started has the terminal for itself.
     pub(super) fn new(args: &TraceArgs) -> Self {
         let terminal = Some(Term::stderr()).filter(|term| term.is_term() && args.command.is_empty());
-        Self { terminal, by: written::by(args), top: usize::from(args.output.top), shown: 0, before: None }
+        Self { terminal, by: rendering::by(args), top: usize::from(args.output.top), shown: 0, before: None }
     }
 
     /// Shows what was seen since the last time.
-    pub(super) fn show(&mut self, seen: Seen, trace: impl FnOnce(Seen) -> Trace) -> anyhow::Result<()> {
+    pub(super) fn show(
+        &mut self,
+        seen: Observations,
+        trace: impl FnOnce(Observations) -> Trace,
+    ) -> anyhow::Result<()> {
         let Some(terminal) = &self.terminal else { return Ok(()) };
         let all = seen.observed.clone();
         let passed = match &self.before {
@@ -42,11 +46,11 @@ impl Live {
         };
         self.before = Some(all);
         // Devices and queues count from the beginning; the end shows them.
-        let trace = trace(Seen { observed: passed, devices: Vec::new(), softnet: None, ..seen });
+        let trace = trace(Observations { observed: passed, devices: Vec::new(), softnet: None, ..seen });
         let summary = analysis::trace(&trace, self.by);
         let rows = usize::from(terminal.size().0).saturating_sub(FREE);
         let top = (rows.saturating_sub(AROUND) / TABLES).clamp(LEAST, self.top.max(LEAST));
-        let page = ::report::render_trace(&summary, top, SoloFormat::Terminal, &output::here());
+        let page = ::report::render_trace(&summary, top, SingleFormat::Terminal, &destination::here());
         let lines: Vec<&str> = page.lines().take(rows).collect();
         terminal.clear_last_lines(self.shown)?;
         terminal.write_line(&lines.join("\n"))?;
@@ -59,7 +63,7 @@ impl Live {
         if let Some(terminal) = self.terminal.take() {
             // A terminal that is gone must not end a trace.
             if let Err(error) = terminal.clear_last_lines(self.shown) {
-                say::aside(error);
+                output::aside(error);
             }
         }
     }

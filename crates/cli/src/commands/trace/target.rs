@@ -4,13 +4,13 @@ use std::process;
 
 use probe::{Qemu, TargetError, Watch};
 use protocol::Subject;
-use samples::{Owner, TargetKind, TraceTarget, TracedProcess};
+use samples::{CpuOwner, TargetKind, TraceTarget, TracedProcess};
 
-use super::{flags::What, held::Held};
+use super::{flags::Target, launch::Launch};
 use crate::failure::Misuse;
 
 /// What is traced, as it was found.
-pub(super) struct Found {
+pub(super) struct Resolved {
     pub(super) target: TraceTarget,
     /// What the probes are told of it.
     subjects: Vec<Subject>,
@@ -18,22 +18,22 @@ pub(super) struct Found {
     pub(super) namespace: Option<u64>,
 }
 
-impl Found {
+impl Resolved {
     /// What the probes watch; this plumb is told apart from other processes.
     pub(super) fn watch(&self) -> Watch {
-        let own = Subject { pids: vec![process::id()], ..subject(Owner::Plumb, false) };
+        let own = Subject { pids: vec![process::id()], ..subject(CpuOwner::Plumb, false) };
         Watch { subjects: self.subjects.iter().cloned().chain([own]).collect(), way: None }
     }
 }
 
 /// Finds it.
-pub(super) fn find(what: &What, held: Option<&Held>) -> anyhow::Result<Found> {
+pub(super) fn find(what: &Target, held: Option<&Launch>) -> anyhow::Result<Resolved> {
     let found = match (what, held) {
         (_, Some(held)) => Ok(of_command(held)),
-        (What { netns: Some(named), .. }, _) => namespace(named),
-        (What { cgroup: Some(named), .. }, _) => control_group(named),
-        (What { qemu: Some(named), .. }, _) => qemu(named),
-        (What { pid, .. }, _) if !pid.is_empty() => processes(pid),
+        (Target { netns: Some(named), .. }, _) => namespace(named),
+        (Target { cgroup: Some(named), .. }, _) => control_group(named),
+        (Target { qemu: Some(named), .. }, _) => qemu(named),
+        (Target { pid, .. }, _) if !pid.is_empty() => processes(pid),
         _ => {
             let hint =
                 "say --pid PID, --netns NAME, --cgroup PATH, --qemu NAME, or the program itself after `--`";
@@ -43,12 +43,12 @@ pub(super) fn find(what: &What, held: Option<&Held>) -> anyhow::Result<Found> {
     Ok(found.map_err(misuse)?)
 }
 
-fn of_command(held: &Held) -> Found {
+fn of_command(held: &Launch) -> Resolved {
     let processes = vec![TracedProcess { pid: held.pid(), name: held.name().to_owned() }];
     of(TargetKind::Command, held.line().to_owned(), processes)
 }
 
-fn processes(pids: &[u32]) -> Result<Found, TargetError> {
+fn processes(pids: &[u32]) -> Result<Resolved, TargetError> {
     let mut found = Vec::new();
     for pid in pids {
         let process = probe::process(*pid)?;
@@ -60,37 +60,37 @@ fn processes(pids: &[u32]) -> Result<Found, TargetError> {
     Ok(of(TargetKind::Processes, named, found))
 }
 
-fn namespace(named: &str) -> Result<Found, TargetError> {
+fn namespace(named: &str) -> Result<Resolved, TargetError> {
     let inode = probe::namespace(named)?;
     let target = target(TargetKind::Namespace, named.to_owned(), probe::in_namespace(inode));
-    let subjects = vec![Subject { namespaces: vec![inode], ..subject(Owner::Client, true) }];
-    Ok(Found { target, subjects, namespace: Some(inode) })
+    let subjects = vec![Subject { namespaces: vec![inode], ..subject(CpuOwner::Client, true) }];
+    Ok(Resolved { target, subjects, namespace: Some(inode) })
 }
 
-fn control_group(named: &str) -> Result<Found, TargetError> {
+fn control_group(named: &str) -> Result<Resolved, TargetError> {
     let (inode, folder) = probe::control_group(named)?;
     let target = target(TargetKind::ControlGroup, named.to_owned(), probe::in_control_group(&folder));
-    let subjects = vec![Subject { cgroups: vec![inode], ..subject(Owner::Client, true) }];
-    Ok(Found { namespace: shared_namespace(&target.processes), target, subjects })
+    let subjects = vec![Subject { cgroups: vec![inode], ..subject(CpuOwner::Client, true) }];
+    Ok(Resolved { namespace: shared_namespace(&target.processes), target, subjects })
 }
 
-fn qemu(named: &str) -> Result<Found, TargetError> {
+fn qemu(named: &str) -> Result<Resolved, TargetError> {
     probe::qemu(named).map(|qemu| of_qemu(qemu, named))
 }
 
 /// A QEMU, called so where its guest has no name.
-pub(super) fn of_qemu(qemu: Qemu, named: &str) -> Found {
+pub(super) fn of_qemu(qemu: Qemu, named: &str) -> Resolved {
     let guest = qemu.guest.unwrap_or_else(|| named.to_owned());
     let process = TracedProcess { pid: qemu.pid, name: qemu.process };
-    let monitor = Subject { pids: vec![qemu.pid], ..subject(Owner::ClientVm, true) };
+    let monitor = Subject { pids: vec![qemu.pid], ..subject(CpuOwner::ClientVm, true) };
     let found = of(TargetKind::Qemu, guest, vec![process]);
-    Found { subjects: probe::machine(&monitor), ..found }
+    Resolved { subjects: probe::machine(&monitor), ..found }
 }
 
-fn of(kind: TargetKind, named: String, processes: Vec<TracedProcess>) -> Found {
+fn of(kind: TargetKind, named: String, processes: Vec<TracedProcess>) -> Resolved {
     let pids = processes.iter().map(|process| process.pid).collect();
-    let subjects = vec![Subject { pids, ..subject(Owner::Client, true) }];
-    Found { namespace: shared_namespace(&processes), target: target(kind, named, processes), subjects }
+    let subjects = vec![Subject { pids, ..subject(CpuOwner::Client, true) }];
+    Resolved { namespace: shared_namespace(&processes), target: target(kind, named, processes), subjects }
 }
 
 /// The one namespace that all of them are in.
@@ -104,7 +104,7 @@ fn target(kind: TargetKind, named: String, processes: Vec<TracedProcess>) -> Tra
     TraceTarget { kind, named, processes }
 }
 
-const fn subject(owner: Owner, syscalls: bool) -> Subject {
+const fn subject(owner: CpuOwner, syscalls: bool) -> Subject {
     Subject::of(owner, Vec::new(), syscalls)
 }
 

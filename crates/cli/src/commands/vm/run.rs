@@ -10,16 +10,16 @@ use scenario::{Board, HostName, Monitor, Vm};
 use units::{Bytes, Nanos};
 
 use super::{
-    booting::{Booting, MonitorArgs},
     document::{Document, Guest, Network},
+    machine::{Booting, MonitorArgs},
 };
 use crate::{
     amount,
     commands::{TOOL, run::probe},
     exit::Exit,
     failure::{Misuse, NoGuest, NoRights},
-    interrupt, say,
-    typed::{Word, one_of},
+    interrupt, output,
+    value_parsers::{Word, one_of},
 };
 
 /// What errors and lists of processes call the guest.
@@ -132,7 +132,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         missing_probes: missing,
     };
     let text = if args.json { serde_json::to_string_pretty(&document)? + "\n" } else { document.table() };
-    say::text(text)?;
+    output::text(text)?;
     Ok(Exit::Success)
 }
 

@@ -49,7 +49,7 @@ pub struct Claim {
 
 /// Why a client may not run its test. It is told nothing of this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Denied {
+pub enum LoginDenial {
     /// It sent no token.
     #[error("the client said nothing of who it is")]
     Absent,
@@ -99,10 +99,10 @@ impl Claim {
         key: &PrivateKey,
         padding: Padding,
         entropy: Entropy<'_>,
-    ) -> Result<Self, Denied> {
-        let secret = STANDARD.decode(token).map_err(|_| Denied::Unreadable)?;
-        let text = key.decrypt(padding, &secret, entropy).ok_or(Denied::Unreadable)?;
-        Self::parse(&text).ok_or(Denied::Unreadable)
+    ) -> Result<Self, LoginDenial> {
+        let secret = STANDARD.decode(token).map_err(|_| LoginDenial::Unreadable)?;
+        let text = key.decrypt(padding, &secret, entropy).ok_or(LoginDenial::Unreadable)?;
+        Self::parse(&text).ok_or(LoginDenial::Unreadable)
     }
 
     /// Whether a token may be one for this key, by its length: all that can be said without work.
@@ -115,13 +115,13 @@ impl Claim {
     ///
     /// # Errors
     /// When it may not.
-    pub fn judge(&self, users: &Users, now: i64, skew: i64) -> Result<(), Denied> {
+    pub fn judge(&self, users: &Users, now: i64, skew: i64) -> Result<(), LoginDenial> {
         let known = users.know(&self.credentials);
         let seconds = now.saturating_sub(self.at);
         if seconds.unsigned_abs() > skew.unsigned_abs() {
-            return Err(Denied::Skewed { seconds, allowed: skew });
+            return Err(LoginDenial::Skewed { seconds, allowed: skew });
         }
-        if known { Ok(()) } else { Err(Denied::Unknown) }
+        if known { Ok(()) } else { Err(LoginDenial::Unknown) }
     }
 
     fn parse(text: &[u8]) -> Option<Self> {

@@ -7,7 +7,7 @@ mod start;
 use serde::{Deserialize, Serialize};
 
 pub use measure::Measure;
-pub use start::{Connected, Endpoint, Start, TestStart, Timestamp};
+pub use start::{ConnectionInfo, Endpoint, Start, TestStart, Timestamp};
 
 use super::number::real;
 

@@ -9,7 +9,7 @@ use crate::iperf3::number::{maybe_real, maybe_whole, whole};
 #[serde(default)]
 pub struct Start {
     /// Each data connection, in the order in which they were made.
-    pub connected: Vec<Connected>,
+    pub connected: Vec<ConnectionInfo>,
     /// `iperf 3.12`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
@@ -57,7 +57,7 @@ pub struct Start {
 /// A data connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Connected {
+pub struct ConnectionInfo {
     /// Its socket, by which the measures name it.
     #[serde(deserialize_with = "whole")]
     pub socket: i64,

@@ -1,6 +1,6 @@
 //! Tokens: one of a stock client, and our own.
 
-use crate::iperf3::auth::{Claim, Credentials, Denied, KeyError, Padding, PrivateKey, PublicKey, Users};
+use crate::iperf3::auth::{Claim, Credentials, KeyError, LoginDenial, Padding, PrivateKey, PublicKey, Users};
 use serde_json::Value;
 
 use super::capture::Capture;
@@ -42,7 +42,7 @@ fn captured(name: &str) -> String {
 #[test]
 fn a_stock_client_s_token_says_who_it_is_and_when() {
     for (name, password, verdict) in
-        [("auth", "rossi", Ok(())), ("auth-refused", "wrong", Err(Denied::Unknown))]
+        [("auth", "rossi", Ok(())), ("auth-refused", "wrong", Err(LoginDenial::Unknown))]
     {
         let claim = Claim::open(&captured(name), &private(), Padding::Pkcs1v15, &mut counting()).unwrap();
         assert_eq!(claim.credentials, mario(password));
@@ -62,7 +62,11 @@ fn a_token_of_another_length_than_the_key_is_not_worked_on() {
         assert!(!Claim::may_open(token, &private()));
         let mut worked = false;
         let opened = Claim::open(token, &private(), Padding::Oaep, &mut |_| worked = true);
-        assert_eq!((opened, worked), (Err(Denied::Unreadable), false), "blinding comes before decryption");
+        assert_eq!(
+            (opened, worked),
+            (Err(LoginDenial::Unreadable), false),
+            "blinding comes before decryption"
+        );
     }
 }
 
@@ -73,7 +77,7 @@ fn our_own_token_is_opened_again_with_either_padding_and_not_with_the_other() {
         let claim = Claim { credentials: mario("rossi"), at: AT };
         assert_eq!(Claim::open(&token, &private(), padding, &mut counting()), Ok(claim));
         let refused = Claim::open(&token, &private(), other, &mut counting());
-        assert_eq!(refused, Err(Denied::Unreadable), "{padding:?}");
+        assert_eq!(refused, Err(LoginDenial::Unreadable), "{padding:?}");
     }
 }
 
@@ -82,8 +86,8 @@ fn a_token_that_is_too_old_or_too_new_is_refused() {
     let claim = Claim { credentials: mario("rossi"), at: AT };
     for (now, verdict) in [
         (AT - 10, Ok(())),
-        (AT + 11, Err(Denied::Skewed { seconds: 11, allowed: 10 })),
-        (AT - 11, Err(Denied::Skewed { seconds: -11, allowed: 10 })),
+        (AT + 11, Err(LoginDenial::Skewed { seconds: 11, allowed: 10 })),
+        (AT - 11, Err(LoginDenial::Skewed { seconds: -11, allowed: 10 })),
     ] {
         assert_eq!(claim.judge(&users(), now, 10), verdict, "{now}");
     }
@@ -95,7 +99,7 @@ fn a_token_that_is_too_old_or_too_new_is_refused() {
 fn what_is_no_token_is_unreadable() {
     for token in ["", "not base64!", "AAAA", &"A".repeat(344), &"/".repeat(344)] {
         let opened = Claim::open(token, &private(), Padding::Pkcs1v15, &mut counting());
-        assert_eq!(opened, Err(Denied::Unreadable), "{token}");
+        assert_eq!(opened, Err(LoginDenial::Unreadable), "{token}");
     }
 }
 

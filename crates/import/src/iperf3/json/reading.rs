@@ -7,7 +7,7 @@ use units::{BitRate, Bytes, Nanos};
 use workload::{DatagramSample, Interval, SocketFacts, TcpSample, Transport};
 
 use crate::{
-    found::{End, Found},
+    imported_test::{End, ImportedTest},
     iperf3::{
         cpu::Cpu,
         log::{Log, Stream},
@@ -29,7 +29,7 @@ const MOST_BYTES: i64 = 1 << 60;
 pub(super) struct Reading {
     start: Start,
     end: Option<End>,
-    streams: Vec<Seen>,
+    streams: Vec<ConnectionState>,
     cursor: usize,
     kept: usize,
     damaged: u64,
@@ -37,7 +37,7 @@ pub(super) struct Reading {
 
 /// What was seen of one connection.
 #[derive(Debug, Clone)]
-struct Seen {
+struct ConnectionState {
     socket: i64,
     sends: Option<bool>,
     series: Series,
@@ -47,7 +47,7 @@ struct Seen {
 
 /// What came of it.
 pub(super) struct Outcome {
-    pub(super) found: Option<Found>,
+    pub(super) found: Option<ImportedTest>,
     pub(super) notes: Vec<String>,
 }
 
@@ -111,9 +111,9 @@ impl Reading {
         }
     }
 
-    fn seen(&mut self, socket: i64) -> Option<&mut Seen> {
+    fn seen(&mut self, socket: i64) -> Option<&mut ConnectionState> {
         let next = (self.cursor + 1) % self.streams.len().max(1);
-        let is = |seen: &Seen| seen.socket == socket;
+        let is = |seen: &ConnectionState| seen.socket == socket;
         let known = if self.streams.get(next).is_some_and(is) {
             Some(next)
         } else {
@@ -122,7 +122,12 @@ impl Reading {
         self.cursor = match known {
             Some(at) => at,
             None if self.streams.len() < MOST_STREAMS => {
-                self.streams.push(Seen { socket, sends: None, series: Series::default(), zero: Nanos(0) });
+                self.streams.push(ConnectionState {
+                    socket,
+                    sends: None,
+                    series: Series::default(),
+                    zero: Nanos(0),
+                });
                 self.streams.len() - 1
             }
             None => return None,
@@ -168,7 +173,7 @@ impl Reading {
         Outcome { found: Some(self.log(summary, streams, lines).into_found()), notes }
     }
 
-    fn stream(&self, seen: Seen, ends: &[EndStream], summary: &Summary) -> Stream {
+    fn stream(&self, seen: ConnectionState, ends: &[EndStream], summary: &Summary) -> Stream {
         let of = |measure: &&Measure| measure.socket == Some(seen.socket);
         let find = |pick: fn(&EndStream) -> Option<&Measure>| ends.iter().filter_map(pick).find(of);
         let sender = find(|end| end.sender.as_ref());

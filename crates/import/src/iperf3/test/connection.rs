@@ -7,7 +7,7 @@ use crate::{
     iperf3::{
         bytes,
         log::Stream,
-        row::{Printed, Rest, Row, Tag},
+        row::{Figure, Rest, Row, Tag},
     },
     series::Series,
 };
@@ -100,7 +100,7 @@ pub(super) fn interval(row: &Row, rest: Rest) -> Option<Interval> {
 /// after it (3.12): it goes from zero to its end, and its rate is meaningless.
 pub(super) fn since_zero(row: &Row, rest: Rest) -> Option<Interval> {
     let elapsed = row.end.seconds();
-    let rate = Printed { value: row.transfer.value * 8.0 / elapsed.max(0.01), within: 0.0 };
+    let rate = Figure { value: row.transfer.value * 8.0 / elapsed.max(0.01), within: 0.0 };
     interval(&Row { start: Nanos(0), rate, ..row.clone() }, rest)
 }
 

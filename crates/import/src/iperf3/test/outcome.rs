@@ -4,9 +4,9 @@
 use units::Bytes;
 use workload::{Interval, Transport};
 
-use super::{Damaged, ROUNDED, Test, connection::Connection};
+use super::{Gaps, ROUNDED, Test, connection::Connection};
 use crate::{
-    found::{End, Found},
+    imported_test::{End, ImportedTest},
     iperf3::{log::Log, time},
 };
 
@@ -16,7 +16,7 @@ const DIFFER: f64 = 0.03;
 /// What came of a test.
 pub(in crate::iperf3) struct Outcome {
     /// The test, if anything of it was whole.
-    pub(in crate::iperf3) found: Option<Found>,
+    pub(in crate::iperf3) found: Option<ImportedTest>,
     /// What is missing.
     pub(in crate::iperf3) notes: Vec<String>,
 }
@@ -37,7 +37,7 @@ impl Test {
                 std::mem::take(&mut self.sums).into_iter().filter(Connection::has_anything).collect();
         }
         if self.damaged.count > 0 {
-            let Damaged { first, count } = self.damaged;
+            let Gaps { first, count } = self.damaged;
             notes.push(format!("{place}: {count} lines that are damaged, or that contradict others, were left out; the first is line {first}"));
         }
         let failure = self.failure.as_ref().map(|why| format!(", iperf3 says \"{why}\"")).unwrap_or_default();

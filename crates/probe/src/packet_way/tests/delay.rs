@@ -57,7 +57,7 @@ fn undisturbed(times: &LatencyHistogram) -> u64 {
     times.quantile(0.1).expect("messages were followed").0
 }
 
-fn ready() -> Option<(PacketWayProbe, Lab, Play)> {
+fn ready() -> Option<(LatencyBreakdownProbe, Lab, Play)> {
     let play = Play { messages: 2000, every: 2, ..Play::new(Transport::Udp, 64, [198, 18, 64, 2]) };
     Some((probe_here()?, labs::overlay()?, play))
 }

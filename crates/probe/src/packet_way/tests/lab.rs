@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use protocol::{Subject, WatchedDevice, WayOrder};
-use samples::Owner;
+use protocol::{BreakdownOrder, Subject, WatchedDevice};
+use samples::CpuOwner;
 use sys::netns::NetNs;
 use units::Bytes;
 
@@ -122,7 +122,7 @@ impl Lab {
             cgroups: vec![],
             syscalls: false,
         };
-        let way = WayOrder {
+        let way = BreakdownOrder {
             transport: play.transport,
             server: play.server,
             port: play.port,
@@ -131,7 +131,7 @@ impl Lab {
             devices: self.devices.clone(),
         };
         Watch {
-            subjects: vec![subject(Owner::Client, ends[0]), subject(Owner::Server, ends[1])],
+            subjects: vec![subject(CpuOwner::Client, ends[0]), subject(CpuOwner::Server, ends[1])],
             way: Some(way),
         }
     }

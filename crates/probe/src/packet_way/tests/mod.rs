@@ -9,7 +9,7 @@ mod order;
 mod play;
 mod shell;
 
-use samples::{Observed, PacketWay, WayEvent, WayPoint};
+use samples::{HopEvent, HopPoint, MessagePath, ProbeResults};
 use workload::LatencyHistogram;
 
 use super::*;
@@ -19,22 +19,22 @@ use play::Play;
 
 /// `None`, with the reason printed, where programs cannot be loaded. A program that the kernel finds wrong is a
 /// failure with everything that it said.
-fn probe_here() -> Option<PacketWayProbe> {
+fn probe_here() -> Option<LatencyBreakdownProbe> {
     let Some(loaded) = load_or_panic(OBJECT, &HOOKS) else {
         skip(&"eBPF programs cannot be loaded here");
         return None;
     };
-    Some(PacketWayProbe { loaded, following: None })
+    Some(LatencyBreakdownProbe { loaded, following: None })
 }
 
 /// Plays while the probe follows.
-fn follow(probe: &mut PacketWayProbe, lab: &Lab, ends: [&str; 2], play: &Play) -> PacketWay {
+fn follow(probe: &mut LatencyBreakdownProbe, lab: &Lab, ends: [&str; 2], play: &Play) -> MessagePath {
     let seen = follow_all(probe, lab, ends, play);
     assert_eq!(seen.overflowed, []);
     seen.way.expect("a way was watched")
 }
 
-fn follow_all(probe: &mut PacketWayProbe, lab: &Lab, ends: [&str; 2], play: &Play) -> Observed {
+fn follow_all(probe: &mut LatencyBreakdownProbe, lab: &Lab, ends: [&str; 2], play: &Play) -> ProbeResults {
     probe.start(&lab.watch(ends, play)).expect("it was loaded");
     let measured = play.run(lab, ends);
     probe.stop();
@@ -43,27 +43,27 @@ fn follow_all(probe: &mut PacketWayProbe, lab: &Lab, ends: [&str; 2], play: &Pla
     seen
 }
 
-fn read(probe: &mut PacketWayProbe) -> Observed {
-    let mut seen = Observed::default();
+fn read(probe: &mut LatencyBreakdownProbe) -> ProbeResults {
+    let mut seen = ProbeResults::default();
     probe.read(&mut seen).expect("maps can be read");
     seen
 }
 
 /// `client-sends`, `queued a:eth0`, ...
-fn points(way: &PacketWay) -> Vec<String> {
+fn points(way: &MessagePath) -> Vec<String> {
     let first = way.steps.first().map(|step| &step.from);
     first.into_iter().chain(way.steps.iter().map(|step| &step.to)).map(told).collect()
 }
 
-fn told(point: &WayPoint) -> String {
+fn told(point: &HopPoint) -> String {
     let word = match point.event {
-        WayEvent::ClientSends => "client-sends",
-        WayEvent::Queued => "queued",
-        WayEvent::Transmitted => "transmitted",
-        WayEvent::Received => "received",
-        WayEvent::ServerReceives => "server-receives",
-        WayEvent::ServerSends => "server-sends",
-        WayEvent::ClientReceives => "client-receives",
+        HopEvent::ClientSends => "client-sends",
+        HopEvent::Queued => "queued",
+        HopEvent::Transmitted => "transmitted",
+        HopEvent::Received => "received",
+        HopEvent::ServerReceives => "server-receives",
+        HopEvent::ServerSends => "server-sends",
+        HopEvent::ClientReceives => "client-receives",
     };
     point.device.as_ref().map_or_else(|| word.to_owned(), |device| format!("{word} {device}"))
 }
@@ -73,7 +73,7 @@ fn median(times: &LatencyHistogram) -> u64 {
 }
 
 #[expect(clippy::disallowed_macros, reason = "by this a failed test is understood")]
-fn show(way: &PacketWay, measured: u64) {
+fn show(way: &MessagePath, measured: u64) {
     let at = |times: &LatencyHistogram, share| times.quantile(share).map_or(0, |time| time.0);
     let line = |times, what: &str| println!("{:>8} {:>8} ns  {what}", at(times, 0.5), at(times, 0.99));
     way.steps.iter().for_each(|step| line(&step.times, &told(&step.to)));

@@ -67,7 +67,13 @@ const GATEWAY: [&str; 16] = [
     "client-receives",
 ];
 
-pub(super) fn check(probe: &mut PacketWayProbe, lab: &Lab, ends: [&str; 2], play: &Play, expected: &[&str]) {
+pub(super) fn check(
+    probe: &mut LatencyBreakdownProbe,
+    lab: &Lab,
+    ends: [&str; 2],
+    play: &Play,
+    expected: &[&str],
+) {
     let way = follow(probe, lab, ends, play);
     assert_eq!(points(&way), expected);
     assert_eq!((way.every, way.followed + way.strayed), (play.every, u64::from(play.messages / play.every)));

@@ -1,7 +1,7 @@
 //! One row for each cell. Must not know trials, nor what is particular to a kind of workload.
 
 use findings::{CellSummary, Comparison, CpuCost, Difference, Findings};
-use samples::{EndReason, Owner};
+use samples::{CpuOwner, EndReason};
 use units::Nanos;
 use workload::Work;
 
@@ -204,7 +204,7 @@ fn by_run<'a>(table: Cells<'a>, findings: &'a Findings) -> Cells<'a> {
 }
 
 /// CPUs of an owner.
-fn of_owner(cell: &CellSummary, owner: Owner) -> Option<f64> {
+fn of_owner(cell: &CellSummary, owner: CpuOwner) -> Option<f64> {
     let cpu = cell.probed.as_ref()?.cpu.as_ref()?;
     cpu.owners.iter().find(|time| time.owner == owner).map(|time| time.cpus)
 }

@@ -26,26 +26,26 @@ pub(super) struct Call<'a> {
 
 /// A column that is only there where some call knows it.
 #[derive(Clone, Copy)]
-pub(super) struct Shown {
+pub(super) struct OptionalColumn {
     title: &'static str,
     of: fn(Call<'_>) -> Option<String>,
 }
 
 /// What is told of calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum CallColumns {
     /// What they are made up of: how often, and how long one takes.
     Composition,
     /// How long they took, all together.
     Times,
 }
 
-const fn shown(title: &'static str, of: fn(Call<'_>) -> Option<String>) -> Shown {
-    Shown { title, of }
+const fn shown(title: &'static str, of: fn(Call<'_>) -> Option<String>) -> OptionalColumn {
+    OptionalColumn { title, of }
 }
 
 /// Where nobody split the time.
-const WHOLE: &[Shown] = &[
+const WHOLE: &[OptionalColumn] = &[
     shown("Failed", |call| call.count.errors.map(phrases::grouped)),
     shown("Elapsed", |call| time(call.count.total)),
     shown("Share", share_of_time),
@@ -53,7 +53,7 @@ const WHOLE: &[Shown] = &[
 ];
 
 /// Where a probe did, what one call takes: together the parts are the whole.
-const COMPOSED: &[Shown] = &[
+const COMPOSED: &[OptionalColumn] = &[
     shown("Per call", |call| each(call, call.count.total)),
     shown("Running", |call| each(call, call.count.running)),
     shown("Waiting", |call| each(call, call.count.waiting)),
@@ -61,7 +61,7 @@ const COMPOSED: &[Shown] = &[
 ];
 
 /// The same of all of them.
-const TIMED: &[Shown] = &[
+const TIMED: &[OptionalColumn] = &[
     shown("Failed", |call| call.count.errors.filter(|errors| *errors > 0).map(phrases::grouped)),
     shown("Elapsed", |call| time(call.count.total)),
     shown("Share", share_of_end_s_time),
@@ -80,22 +80,22 @@ pub(super) struct Layout {
     rate: Option<String>,
     /// Whether each call's part of the calls of its end is told.
     shared: bool,
-    shown: Vec<Shown>,
+    shown: Vec<OptionalColumn>,
     /// What stands where a call lacks something that others have.
     unknown: &'static str,
 }
 
 impl Layout {
-    pub(super) fn of(calls: &[Call<'_>], rates: Option<&CallRates>, told: Told) -> Self {
+    pub(super) fn of(calls: &[Call<'_>], rates: Option<&CallRates>, told: CallColumns) -> Self {
         let is_split = calls.iter().any(|call| is_split(call.count));
         let (columns, unknown) = match (is_split, told) {
-            (true, Told::Composition) => (COMPOSED, "-"),
-            (true, Told::Times) => (TIMED, "-"),
+            (true, CallColumns::Composition) => (COMPOSED, "-"),
+            (true, CallColumns::Times) => (TIMED, "-"),
             (false, _) => (WHOLE, "unknown"),
         };
         let process = |call: &Call<'_>| call.count.process.clone();
         let alone = is_split && calls.windows(2).all(|two| process(&two[0]) == process(&two[1]));
-        let known = |shown: &&Shown| calls.iter().any(|call| (shown.of)(*call).is_some());
+        let known = |shown: &&OptionalColumn| calls.iter().any(|call| (shown.of)(*call).is_some());
         Self {
             whose: calls.iter().any(|call| !whose(*call, alone).is_empty()),
             alone,

@@ -2,7 +2,7 @@
 //! threads.
 
 use findings::VmSummary;
-use samples::{VmDevice, VmNegotiated};
+use samples::{NegotiatedFeatures, VmDevice};
 use units::{BitRate, Bytes};
 
 use crate::{
@@ -108,7 +108,7 @@ fn of_device(device: &VmDevice) -> Vec<Block> {
     vec![Block::Heading(Text::of(Tone::Strong, name(device))), Block::KeyValues(pairs)]
 }
 
-fn negotiated(said: &VmNegotiated) -> Vec<(String, Text)> {
+fn negotiated(said: &NegotiatedFeatures) -> Vec<(String, Text)> {
     let set = said.set.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(", ");
     let mut pairs = vec![("set in QEMU".to_owned(), Text::from(set))];
     pairs.extend(

@@ -8,7 +8,7 @@ use samples::{
 use units::{Bytes, Nanos};
 
 use super::*;
-use crate::{Options, SoloFormat, render_vm};
+use crate::{Options, SingleFormat, render_vm};
 
 fn summary() -> VmSummary {
     let thread = |tid, cpus: &[u32]| VmThread {
@@ -94,7 +94,7 @@ fn trace() -> findings::TraceSummary {
 }
 
 fn shown(summary: &VmSummary) -> String {
-    let text = render_vm(summary, 10, SoloFormat::Terminal, &Options { width: 160, ..Options::default() });
+    let text = render_vm(summary, 10, SingleFormat::Terminal, &Options { width: 160, ..Options::default() });
     text.replace('\u{a0}', " ")
 }
 
@@ -131,6 +131,6 @@ fn a_machine_is_shown_with_what_to_set_before_its_numbers() {
 fn a_machine_without_fault_is_told_so_and_its_json_is_the_document() {
     let fine = VmSummary { claims: Vec::new(), ..summary() };
     assert!(shown(&fine).contains("Nothing to act on"));
-    let json = render_vm(&fine, 10, SoloFormat::Json, &Options::default());
+    let json = render_vm(&fine, 10, SingleFormat::Json, &Options::default());
     assert_eq!(serde_json::from_str::<VmSummary>(&json).ok(), Some(fine));
 }

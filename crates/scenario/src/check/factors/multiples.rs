@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Vary, Written, too_few, twice, workload_words::STREAMS};
+use super::{Vary, WrittenFactor, too_few, twice, workload_words::STREAMS};
 use crate::{
     check::workloads,
     diagnosis::Problem,
@@ -53,7 +53,7 @@ pub(super) fn levels(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<
 }
 
 /// Multiples of what is no factor of queues. One whose values cannot be read is as good as any here.
-pub(super) fn unknown(document: &Document, factors: &[Written<'_>]) -> Vec<Problem> {
+pub(super) fn unknown(document: &Document, factors: &[WrittenFactor<'_>]) -> Vec<Problem> {
     let numbers = factors.iter().filter(|one| one.vary.is_counted());
     let names: Vec<&str> = numbers.map(|one| one.entry.name()).collect();
     let written = document.factors.iter().filter_map(|entry| entry.table.of.as_ref());

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use codecs::iperf3::output::{Connected, Endpoint, Start, TestStart, Timestamp};
+use codecs::iperf3::output::{ConnectionInfo, Endpoint, Start, TestStart, Timestamp};
 use jiff::{Timestamp as Instant, fmt::rfc2822::DateTimePrinter};
 use samples::UnixMillis;
 use units::Bytes;
@@ -42,10 +42,10 @@ impl Facts<'_> {
         }
     }
 
-    fn connected(&self) -> Vec<Connected> {
+    fn connected(&self) -> Vec<ConnectionInfo> {
         let connected = |(connection, socket): (&Connection, i64)| {
             let (local, remote) = (endpoint(connection.local), endpoint(connection.remote));
-            Connected {
+            ConnectionInfo {
                 socket,
                 local_host: local.host,
                 local_port: local.port,

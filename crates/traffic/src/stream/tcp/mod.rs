@@ -14,7 +14,7 @@ use crate::{
     dial,
     error::Result,
     socket::{TICK, limit_waits},
-    workers::Shared,
+    workers::SharedState,
 };
 
 /// The shortest wait that is asked of the kernel, whose timers have a few milliseconds.
@@ -24,7 +24,7 @@ const SHORTEST: Duration = Duration::from_millis(5);
 pub(super) fn run(
     flow: &Flow<'_>,
     socket: &TcpStream,
-    shared: &Shared<'_>,
+    shared: &SharedState<'_>,
 ) -> Result<(EndSeries, ThreadCpu)> {
     limit_waits(socket, TICK.min(flow.load.interval.into()).max(SHORTEST))?;
     let flowed = if flow.sends() {
@@ -43,7 +43,7 @@ pub(super) fn run(
     flowed
 }
 
-fn start(flow: &Flow<'_>, socket: &TcpStream, shared: &Shared<'_>) -> Result<()> {
+fn start(flow: &Flow<'_>, socket: &TcpStream, shared: &SharedState<'_>) -> Result<()> {
     shared.wait_for_start()?;
     match flow.start {
         Start::Go if flow.is_server() => dial::give_go(socket, &flow.name),

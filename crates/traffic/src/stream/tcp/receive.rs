@@ -22,7 +22,7 @@ use crate::{
         goal::{Patience, end_of_record},
         interval_sampler::IntervalSampler,
     },
-    workers::{CpuMeter, Shared},
+    workers::{CpuMeter, SharedState},
 };
 
 /// The receiver may begin this much after the sender, when its machine is busy.
@@ -65,7 +65,7 @@ impl<'a> Receiver<'a> {
     }
 
     /// Reads until the end of the stream.
-    pub(super) fn run(mut self, shared: &Shared<'_>) -> Result<(EndSeries, ThreadCpu)> {
+    pub(super) fn run(mut self, shared: &SharedState<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let flow = self.flow;
         let spent = CpuMeter::from_now();
         let mut sampler = IntervalSampler::begin(flow, shared, Tcp::of(self.socket));

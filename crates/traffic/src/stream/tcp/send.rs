@@ -25,7 +25,7 @@ use crate::{
         interval_sampler::IntervalSampler,
         pace::{Pace, await_due},
     },
-    workers::{CpuMeter, Shared},
+    workers::{CpuMeter, SharedState},
 };
 
 /// The send buffer of a spliced stream over a path of at most [`NEAR`], unless the load has a window: the kernel
@@ -54,7 +54,7 @@ impl<'a> Sender<'a> {
     }
 
     /// Sends until the end, then waits until the peer has read everything, unless that is the protocol's affair.
-    pub(super) fn run(mut self, shared: &Shared<'_>) -> Result<(EndSeries, ThreadCpu)> {
+    pub(super) fn run(mut self, shared: &SharedState<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let Self { flow, socket, .. } = self;
         let spent = CpuMeter::from_now();
         let mut sampler = IntervalSampler::begin(flow, shared, Tcp::of(socket));
@@ -188,7 +188,7 @@ const fn is_short(least_rtt: u32) -> bool {
 }
 
 /// Half-closes, and waits for the peer to close: it does so once it has read the last byte.
-fn await_drained(flow: &Flow<'_>, mut socket: &TcpStream, shared: &Shared<'_>) -> Result<()> {
+fn await_drained(flow: &Flow<'_>, mut socket: &TcpStream, shared: &SharedState<'_>) -> Result<()> {
     socket.shutdown(Shutdown::Write).map_err(Error::socket("half-close", || flow.name.clone()))?;
     let begun = monotonic();
     loop {

@@ -33,7 +33,7 @@ const GLANCE: Duration = Duration::from_millis(1);
 const AT_ONCE: usize = 256;
 
 /// The sockets of a trial by what they are for and their number.
-pub(in crate::stream) type Gathered = BTreeMap<(Purpose, u32), (UdpSocket, Opening)>;
+pub(in crate::stream) type TrialSockets = BTreeMap<(Purpose, u32), (UdpSocket, Opening)>;
 
 /// Binds the port that is asked for, or one of the kernel's choice.
 pub(in crate::stream) fn listen(bind: IpAddr, settings: &SocketSettings) -> Result<UdpSocket> {
@@ -51,9 +51,9 @@ pub(in crate::stream) fn gather(
     expected: &[(Purpose, u32)],
     settings: &SocketSettings,
     stop: &Stop,
-) -> Result<Gathered> {
+) -> Result<TrialSockets> {
     let here = listener.local_addr().map_err(Error::socket("read the address of", || "a server"))?;
-    let mut gathered = Gathered::new();
+    let mut gathered = TrialSockets::new();
     let mut latest = monotonic();
     while gathered.len() < expected.len() {
         for _ in 0..AT_ONCE {
@@ -110,7 +110,7 @@ fn open(address: SocketAddr, settings: &SocketSettings, shared: bool) -> Result<
 }
 
 /// Whose answer was lost greets again, and is heard by the socket that it has by now.
-fn answer_again(gathered: &Gathered) -> Result<()> {
+fn answer_again(gathered: &TrialSockets) -> Result<()> {
     let mut bytes = [0; LENGTH + 1];
     for place in gathered.values() {
         match sys::socket::recv_nonblocking(&place.0, &mut bytes) {

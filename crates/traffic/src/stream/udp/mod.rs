@@ -23,7 +23,7 @@ use super::flow::Flow;
 use crate::{
     error::Result,
     socket::{TICK, limit_waits},
-    workers::Shared,
+    workers::SharedState,
 };
 
 /// The shortest datagram of our own: its head.
@@ -36,7 +36,7 @@ pub(super) fn run(
     flow: &Flow<'_>,
     socket: &UdpSocket,
     format: DatagramFormat,
-    shared: &Shared<'_>,
+    shared: &SharedState<'_>,
 ) -> Result<(EndSeries, ThreadCpu)> {
     limit_waits(socket, TICK)?;
     if flow.sends() {

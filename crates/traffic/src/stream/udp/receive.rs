@@ -27,7 +27,7 @@ use crate::{
         goal::{Patience, end_of_record},
         interval_sampler::IntervalSampler,
     },
-    workers::{CpuMeter, Shared},
+    workers::{CpuMeter, SharedState},
 };
 
 /// How long the first datagram may take to come.
@@ -84,7 +84,7 @@ impl<'a> Receiver<'a> {
     }
 
     /// Receives until the end of the stream.
-    pub(super) fn run(mut self, shared: &Shared<'_>) -> Result<(EndSeries, ThreadCpu)> {
+    pub(super) fn run(mut self, shared: &SharedState<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let flow = self.flow;
         let mut sampler = IntervalSampler::begin(flow, shared, Arrivals::new());
         self.await_first(&mut sampler, shared)?;
@@ -108,7 +108,7 @@ impl<'a> Receiver<'a> {
     fn await_first(
         &mut self,
         sampler: &mut IntervalSampler<'_, Arrivals>,
-        shared: &Shared<'_>,
+        shared: &SharedState<'_>,
     ) -> Result<()> {
         let since = monotonic();
         while !self.headers.begun {
@@ -175,7 +175,7 @@ impl<'a> Receiver<'a> {
         &mut self,
         sampler: &mut IntervalSampler<'_, Arrivals>,
         closed: u64,
-        shared: &Shared<'_>,
+        shared: &SharedState<'_>,
     ) -> Result<()> {
         let (mut latest, mut said) = (closed, closed);
         while monotonic() - latest < LINGER.0 && monotonic() - closed < GRACE.0 {

@@ -22,7 +22,7 @@ use crate::{
         pace::{Pace, await_due},
         series::Reading,
     },
-    workers::{CpuMeter, Shared},
+    workers::{CpuMeter, SharedState},
 };
 
 /// How long the receiver may take to begin.
@@ -71,7 +71,7 @@ impl<'a> Sender<'a> {
     }
 
     /// Sends until the end, then says how many there were, unless the end is the protocol's affair.
-    pub(super) fn run(mut self, shared: &Shared<'_>) -> Result<(EndSeries, ThreadCpu)> {
+    pub(super) fn run(mut self, shared: &SharedState<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let flow = self.flow;
         if let Start::Opening(said) = flow.start {
             self.open(said, shared)?;
@@ -139,7 +139,7 @@ impl<'a> Sender<'a> {
     }
 
     /// Says that it begins and awaits the answer, or awaits it from the client and begins.
-    fn open(&self, said: opening::Opening, shared: &Shared<'_>) -> Result<()> {
+    fn open(&self, said: opening::Opening, shared: &SharedState<'_>) -> Result<()> {
         let mut bytes = [0; opening::LENGTH + 1];
         let begun = monotonic();
         while monotonic() - begun < PATIENCE.0 {
@@ -162,7 +162,7 @@ impl<'a> Sender<'a> {
     }
 
     /// Says how many were sent until the receiver says it back, or is gone because it has heard it.
-    fn close(&self, sent: u64, shared: &Shared<'_>) -> Result<()> {
+    fn close(&self, sent: u64, shared: &SharedState<'_>) -> Result<()> {
         let closing = DatagramFormat::closing(sent);
         let mut bytes = [0; opening::LENGTH + 1];
         let begun = monotonic();

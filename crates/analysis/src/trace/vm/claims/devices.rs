@@ -5,11 +5,11 @@ use findings::{Severity, VmSummary};
 use samples::{VmDevice, VmRole};
 use units::significant;
 
-use super::{Manager, Said, of_a_cpu, queues};
+use super::{ClaimDraft, Manager, of_a_cpu, queues};
 use crate::words::list;
 
 /// Every look at a device.
-pub(super) const LOOKS: [fn(&VmSummary, &VmDevice) -> Option<Said>; 5] =
+pub(super) const LOOKS: [fn(&VmSummary, &VmDevice) -> Option<ClaimDraft>; 5] =
     [vhost_off, queues::single, queues::too_many, offload_off, mtu_mismatch];
 
 /// With fewer packets a second a device is as good as idle.
@@ -47,14 +47,14 @@ pub(super) fn packets(summary: &VmSummary, device: &VmDevice) -> Option<(String,
     Some((format!("packets a second over {}, both ways", name(device)), significant(rate, 3)))
 }
 
-fn vhost_off(summary: &VmSummary, device: &VmDevice) -> Option<Said> {
+fn vhost_off(summary: &VmSummary, device: &VmDevice) -> Option<ClaimDraft> {
     if !is_virtio(device) || device.vhost != Some(false) {
         return None;
     }
     let main = summary.roles.iter().find(|role| role.role == VmRole::Main);
     let main = main.map(|main| ("QEMU's main loop, which moves them".to_owned(), of_a_cpu(main.cpus)));
     let evidence = packets(summary, device).into_iter().chain(main).chain(calls(summary, device));
-    Some(Said {
+    Some(ClaimDraft {
         id: "vhost-off",
         severity: severity(summary, device),
         claim: format!(
@@ -91,7 +91,7 @@ fn vhost_commands(summary: &VmSummary) -> Vec<String> {
 }
 
 /// What a tap device has of offloads is what the guest's driver took: packets to the guest that need not be cut or summed.
-fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<Said> {
+fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<ClaimDraft> {
     let state = device.state.as_ref()?;
     // A guest that has not started its driver has taken none.
     let up = device.negotiated.as_ref().and_then(|it| it.driver).unwrap_or(true);
@@ -99,7 +99,7 @@ fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<Said> {
     if !up || evidence.is_empty() {
         return None;
     }
-    Some(Said {
+    Some(ClaimDraft {
         id: "offload-off",
         severity: severity(summary, device),
         claim: format!(
@@ -139,10 +139,10 @@ fn refused(device: &VmDevice) -> Vec<&'static str> {
     wanted.into_iter().filter(|name| !taken.iter().any(|it| it == name)).collect()
 }
 
-fn mtu_mismatch(_: &VmSummary, device: &VmDevice) -> Option<Said> {
+fn mtu_mismatch(_: &VmSummary, device: &VmDevice) -> Option<ClaimDraft> {
     let (state, master) = (device.state.as_ref()?, device.master.as_ref()?);
     let (own, its) = (state.mtu, master.mtu);
-    (own != its).then(|| Said {
+    (own != its).then(|| ClaimDraft {
         id: "mtu-mismatch",
         severity: Severity::Warning,
         claim: format!(

@@ -5,10 +5,10 @@ use findings::{Severity, VmSummary};
 use samples::{VmAccelerator, VmRole};
 use units::Share;
 
-use super::Said;
+use super::ClaimDraft;
 
 /// Every look at the machine.
-pub(super) const LOOKS: [fn(&VmSummary) -> Option<Said>; 3] = [emulated, crowded, throttled];
+pub(super) const LOOKS: [fn(&VmSummary) -> Option<ClaimDraft>; 3] = [emulated, crowded, throttled];
 
 /// Waiting for a CPU of the host for more than this share of the time that it wants one is felt in every latency.
 const CROWDED: f64 = 0.05;
@@ -17,8 +17,8 @@ const RUNS: f64 = 0.05;
 /// Standing still for more than this share of the time.
 const THROTTLED: f64 = 0.01;
 
-fn emulated(summary: &VmSummary) -> Option<Said> {
-    (summary.vm.accelerator == Some(VmAccelerator::Emulation)).then(|| Said {
+fn emulated(summary: &VmSummary) -> Option<ClaimDraft> {
+    (summary.vm.accelerator == Some(VmAccelerator::Emulation)).then(|| ClaimDraft {
         id: "emulated",
         severity: Severity::Warning,
         claim: "Its processor is emulated: counts hold, its times and rates do not compare with hardware."
@@ -31,7 +31,7 @@ fn emulated(summary: &VmSummary) -> Option<Said> {
 }
 
 /// Not what a virtual machine does, but what others on the host leave it.
-fn crowded(summary: &VmSummary) -> Option<Said> {
+fn crowded(summary: &VmSummary) -> Option<ClaimDraft> {
     let crowded = |role: &VmRole| {
         let found = summary.roles.iter().find(|it| it.role == *role && it.cpus > RUNS)?;
         found.waited.filter(|waited| *waited > CROWDED).map(|waited| (*role, waited))
@@ -43,7 +43,7 @@ fn crowded(summary: &VmSummary) -> Option<Said> {
         let who = if *role == VmRole::Cpu { "the guest's CPUs" } else { "vhost workers" };
         (format!("waited, {who}"), Share(*waited).to_string())
     };
-    Some(Said {
+    Some(ClaimDraft {
         id: "noisy-host",
         severity: Severity::Warning,
         claim: format!(
@@ -57,12 +57,12 @@ fn crowded(summary: &VmSummary) -> Option<Said> {
     })
 }
 
-fn throttled(summary: &VmSummary) -> Option<Said> {
+fn throttled(summary: &VmSummary) -> Option<ClaimDraft> {
     let elapsed = summary.trace.elapsed;
     let (limit, throttled) = summary.vm.cpu_limit.zip(summary.vm.throttled)?;
     let share = throttled.0 as f64 / elapsed.0.max(1) as f64;
     let group = summary.vm.control_group.clone().unwrap_or_default();
-    (share > THROTTLED).then(|| Said {
+    (share > THROTTLED).then(|| ClaimDraft {
         id: "noisy-host",
         severity: Severity::Warning,
         claim: format!(

@@ -5,7 +5,7 @@ use findings::{Severity, VmSummary};
 use samples::{VmDevice, VmRole};
 
 use super::{
-    Manager, Said,
+    ClaimDraft, Manager,
     devices::{UNMEASURED, is_virtio, name, packets},
     of_a_cpu,
 };
@@ -14,7 +14,7 @@ use super::{
 const FULL: f64 = 0.8;
 
 /// One queue where there could be more.
-pub(super) fn single(summary: &VmSummary, device: &VmDevice) -> Option<Said> {
+pub(super) fn single(summary: &VmSummary, device: &VmDevice) -> Option<ClaimDraft> {
     let cpus = summary.vm.cpus.filter(|cpus| *cpus > 1)?;
     if !is_virtio(device) || device.queues != 1 {
         return None;
@@ -33,7 +33,7 @@ pub(super) fn single(summary: &VmSummary, device: &VmDevice) -> Option<Said> {
     };
     let idle = "The thread that moves its packets has time left: at this load the queue is not the limit.";
     let carried = carrier.map(|(who, busy)| (who.to_owned(), of_a_cpu(busy)));
-    Some(Said {
+    Some(ClaimDraft {
         id: "single-queue-bound",
         severity: if full { Severity::Warning } else { Severity::Note },
         claim,
@@ -45,9 +45,9 @@ pub(super) fn single(summary: &VmSummary, device: &VmDevice) -> Option<Said> {
 }
 
 /// More queues than CPUs that could serve them.
-pub(super) fn too_many(summary: &VmSummary, device: &VmDevice) -> Option<Said> {
+pub(super) fn too_many(summary: &VmSummary, device: &VmDevice) -> Option<ClaimDraft> {
     let cpus = summary.vm.cpus.filter(|cpus| device.queues > *cpus)?;
-    Some(Said {
+    Some(ClaimDraft {
         id: "too-many-queues",
         severity: Severity::Note,
         claim: format!("{} uses {} queues for {cpus} CPUs of the guest.", name(device), device.queues),

@@ -1,0 +1,128 @@
+//! What surrounds two runs and differs: machine, tool, scenario, settings. Must not know any value that was measured.
+
+use findings::{RunComparison, SurroundingChange};
+use samples::{Environment, Origin, RunHeader, RunRecord};
+use units::significant;
+
+use super::{matching::Pair, settings};
+
+/// A difference of the load average, for each CPU, that something else on the machine must have made.
+const MUCH_LOAD: f64 = 0.25;
+/// How much slower or faster the machine's own steps may be without being told.
+const ALIKE_STEPS: f64 = 1.25;
+
+const SCENARIO: &str = "scenario";
+const CPU_MODEL: &str = "CPU model";
+const CPUS: &str = "CPUs";
+const ARCHITECTURE: &str = "architecture";
+/// What runs of one scenario may differ by as well: neighbours come and go.
+pub(super) const LOAD_AVERAGE: &str = "load average before";
+
+/// Everything that differs, what may alone explain a difference first.
+pub(super) fn changes(a: &RunRecord, b: &RunRecord, pairs: &[Pair<'_, '_>]) -> Vec<SurroundingChange> {
+    let mut changes = of_runs(a, b);
+    if let (Some(a), Some(b)) = (&a.header.environment, &b.header.environment) {
+        changes.extend(of_machines(a, b));
+    }
+    changes.extend(settings::changes(pairs));
+    changes.sort_by_key(|change| !change.weighty);
+    changes
+}
+
+/// Whether the runs were made on different machines, as far as that is known.
+pub(super) fn other_machine(contrast: &RunComparison) -> bool {
+    contrast.surroundings.iter().any(|change| [CPU_MODEL, CPUS, ARCHITECTURE].contains(&change.what.as_str()))
+}
+
+/// Whether the runs are of scenarios of different names.
+pub(super) fn other_scenario(contrast: &RunComparison) -> bool {
+    contrast.surroundings.iter().any(|change| change.what == SCENARIO)
+}
+
+/// A change, when the two differ.
+pub(crate) fn differs(what: &str, a: String, b: String, weighty: bool) -> Option<SurroundingChange> {
+    (a != b).then(|| SurroundingChange { what: what.to_owned(), a, b, weighty })
+}
+
+fn of_runs(a: &RunRecord, b: &RunRecord) -> Vec<SurroundingChange> {
+    let (a, b) = (&a.header, &b.header);
+    let [name, text] = of_scenarios(a, b);
+    [
+        name,
+        text,
+        differs("plumb", a.tool.clone(), b.tool.clone(), true),
+        differs("measured by", by(&a.origin), by(&b.origin), true),
+        differs("blocks", a.blocks.to_string(), b.blocks.to_string(), false),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Name and text; logs of other tools are of no scenario.
+fn of_scenarios(a: &RunHeader, b: &RunHeader) -> [Option<SurroundingChange>; 2] {
+    if a.origin.imported().is_some() || b.origin.imported().is_some() {
+        return [None, None];
+    }
+    let (a, b) = (&a.scenario, &b.scenario);
+    let first = |digest: &str| format!("{} ...", digest.chars().take(12).collect::<String>());
+    let known = a.name == b.name && !a.digest.is_empty() && !b.digest.is_empty();
+    let text = known.then(|| differs("scenario's text", first(&a.digest), first(&b.digest), true));
+    [differs(SCENARIO, a.name.clone(), b.name.clone(), true), text.flatten()]
+}
+
+fn by(origin: &Origin) -> String {
+    match origin {
+        Origin::Measured => "plumb".to_owned(),
+        Origin::Imported(_) => "other tools".to_owned(),
+    }
+}
+
+pub(crate) fn of_machines(a: &Environment, b: &Environment) -> Vec<SurroundingChange> {
+    let (one, other) = (a, b);
+    let yes = |on: bool| if on { "yes" } else { "no" }.to_owned();
+    // What one run does not know may be as in the other.
+    let known = |what: &str, of: fn(&Environment) -> Option<String>, weighty: bool| {
+        differs(what, of(one)?, of(other)?, weighty)
+    };
+    let whole =
+        |what: &str, of: fn(&Environment) -> String, weighty| differs(what, of(one), of(other), weighty);
+    [
+        known(CPU_MODEL, |it| it.cpu_model.clone(), true),
+        whole(CPUS, |it| it.cpus.to_string(), true),
+        whole(ARCHITECTURE, |it| it.architecture.clone(), true),
+        whole("kernel", |it| it.kernel.clone(), true),
+        known("default congestion control", |it| it.congestion_default.clone(), true),
+        known("frequency governor", |it| it.governor.clone(), true),
+        differs("virtual machine", yes(a.virtual_machine), yes(b.virtual_machine), true),
+        differs("root", yes(a.privileged), yes(b.privileged), true),
+        load_average(a, b),
+        steps(a, b),
+        whole("usable CPUs", |it| it.usable_cpus.len().to_string(), true),
+        known("clock source", |it| it.clock_source.clone(), false),
+        whole("memory", |it| it.memory.to_string(), false),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn load_average(a: &Environment, b: &Environment) -> Option<SurroundingChange> {
+    let each = |it: &Environment| Some(it.load_average?[0] / f64::from(it.cpus.max(1)));
+    if (each(a)? - each(b)?).abs() <= MUCH_LOAD {
+        return None;
+    }
+    let words = |it: &Environment| it.load_average.map(|load| format!("{:.2}", load[0]));
+    differs(LOAD_AVERAGE, words(a)?, words(b)?, true)
+}
+
+/// The machine's own speed, by what the engine's steps cost on it.
+fn steps(a: &Environment, b: &Environment) -> Option<SurroundingChange> {
+    let cost = |it: &Environment| it.engine.map(|engine| engine.syscall_ns).filter(|cost| *cost > 0.0);
+    let (one, other) = (cost(a)?, cost(b)?);
+    if (one.max(other) / one.min(other)) <= ALIKE_STEPS {
+        return None;
+    }
+    let words = |cost| format!("{} ns", significant(cost, 3));
+    differs("cost of a system call", words(one), words(other), false)
+}

@@ -1,0 +1,261 @@
+//! Cell by cell: the ratio of two runs and what it comes to.
+//!
+//! Trials of two runs are not made in the same blocks, so nothing pairs them. What a run has in common with itself
+//! (placements, addresses, neighbours) is not in the scatter of its trials; the floor stands for that.
+
+use findings::{Basis, CellComparison, Comparison, Difference, Verdict};
+use stats::{AbResult, BetweenRuns, ab, describe, sweep, verdict};
+
+use super::{between_runs, floor::floor, history::History, matching::Pair, outage};
+use crate::{
+    compare,
+    noise::Noise,
+    observations::Observations,
+    single_trial::{self, MARGIN},
+    words::{count, percent},
+};
+
+/// Nothing is called the same whose interval leaves a larger difference open, whatever noise is assumed: everything would
+/// be.
+const MOST_OPEN: f64 = 0.35;
+
+/// With fewer trials of each of two runs no exchange of labels is rare enough: two in C(8, 4) = 70 are.
+const ENOUGH: usize = 4;
+
+/// Every cell of both runs, in the order of A.
+pub(super) fn cells(pairs: &[Pair<'_, '_>], floors: &[Noise; 2], history: &History) -> Vec<CellComparison> {
+    let looks: Vec<Look<'_>> = pairs.iter().map(|pair| Look::at(*pair, floors, history)).collect();
+    // Of many cells one would seem to differ by chance alone.
+    let among_runs =
+        between_runs::chances(looks.iter().map(|look| (look.learned, look.trials.map(|it| it.ratio.value))));
+    let p = chances(pairs)
+        .into_iter()
+        .zip(among_runs)
+        .map(|(trials, runs)| Some(trials?.max(runs.unwrap_or(0.0))));
+    looks.iter().zip(p).filter_map(|(look, p)| look.judged(p.filter(|_| look.trials.is_some()))).collect()
+}
+
+/// The p of every pair among all of them; cells of one workload are expected to scatter alike.
+fn chances(pairs: &[Pair<'_, '_>]) -> Vec<Option<f64>> {
+    let mut workloads: Vec<&str> = Vec::new();
+    let values: Vec<[Vec<f64>; 2]> = pairs.iter().map(|(a, b)| one_metric(a, b)).collect();
+    let cells: Vec<sweep::Cell<'_>> = pairs
+        .iter()
+        .zip(&values)
+        .map(|((a, _), [of_a, of_b])| {
+            let workload = a.record.workload.as_str();
+            let group = workloads.iter().position(|known| *known == workload).unwrap_or_else(|| {
+                workloads.push(workload);
+                workloads.len() - 1
+            });
+            sweep::Cell { a: of_a, b: of_b, group }
+        })
+        .collect();
+    sweep::p(&cells)
+}
+
+/// The values of both; none where they are of two metrics.
+fn one_metric(a: &Observations<'_>, b: &Observations<'_>) -> [Vec<f64>; 2] {
+    if a.metric == b.metric { [a.values(), b.values()] } else { Default::default() }
+}
+
+/// What the trials of a cell in both runs say, before other cells are heeded.
+struct Look<'m> {
+    a: &'m Observations<'m>,
+    b: &'m Observations<'m>,
+    /// The larger of what is assumed of two runs and what further runs show.
+    floor: Option<f64>,
+    learned: Option<BetweenRuns>,
+    trials: Option<AbResult>,
+}
+
+impl<'m> Look<'m> {
+    fn at<'a: 'm>((a, b): Pair<'m, 'a>, noise: &[Noise; 2], history: &History) -> Self {
+        let same_metric = a.metric == b.metric;
+        let enough = same_metric && a.points.len() > 1 && b.points.len() > 1;
+        let assumed = same_metric.then(|| floor(a, b, noise)).flatten();
+        let learned = assumed.and_then(|_| history.learned(a));
+        let floor = assumed.map(|floor| floor.max(learned.map_or(0.0, |learned| learned.relative)));
+        let trials = enough.then(|| ab::judge(&a.values(), &b.values(), floor.unwrap_or(MARGIN))).flatten();
+        Self { a, b, floor, learned, trials }
+    }
+
+    fn judged(&self, p: Option<f64>) -> Option<CellComparison> {
+        let (a, b) = (compare::value(self.a)?, compare::value(self.b)?);
+        let record = self.a.record;
+        let comparison = self.comparison(p);
+        let (verdict, why) = self.verdict(comparison.as_ref(), p);
+        Some(CellComparison {
+            cell: record.id.clone(),
+            cell_b: (self.b.record.id != record.id).then(|| self.b.record.id.clone()),
+            path: record.path.clone(),
+            workload: record.workload.clone(),
+            levels: record.levels.clone(),
+            metric: self.a.metric,
+            a,
+            b,
+            comparison,
+            floor: self.floor,
+            between_runs: self.learned.map(between_runs::named),
+            p,
+            verdict,
+            why,
+        })
+    }
+
+    /// B over A.
+    fn comparison(&self, p: Option<f64>) -> Option<Comparison> {
+        if self.a.metric != self.b.metric {
+            return None;
+        }
+        let Some((judged, p)) = self.trials.zip(p) else { return self.alone() };
+        let floor = self.floor.unwrap_or(MARGIN);
+        let difference = match (ab::difference(&judged.ratio, p, floor), self.learned) {
+            (stats::Difference::WithinNoise | stats::Difference::Unclear, Some(runs))
+                if between_runs::is_same(&judged.ratio, floor, &runs) =>
+            {
+                Difference::None
+            }
+            (stats::Difference::WithinNoise, _) if !is_telling(&judged.ratio) => Difference::Unclear,
+            (stats::Difference::Unclear, _) if is_telling(&judged.ratio) && is_near(&judged.ratio, floor) => {
+                Difference::None
+            }
+            (other, _) => compare::said(other),
+        };
+        Some(Comparison {
+            ratio: judged.ratio.value,
+            ratio_interval: judged.ratio.interval.map(compare::named),
+            difference: describe::median(&self.b.values())? - describe::median(&self.a.values())?,
+            difference_interval: None,
+            verdict: difference,
+            basis: Basis::Trials,
+        })
+    }
+
+    /// One trial on either side: the series, with a margin for what they do not know.
+    fn alone(&self) -> Option<Comparison> {
+        let mut comparison = single_trial::compare(self.b, self.a)?;
+        comparison.verdict = match comparison.ratio_interval.filter(|_| comparison.basis == Basis::Intervals)
+        {
+            Some(interval) if interval.high < 1.0 / (1.0 + MARGIN) => Difference::Lower,
+            Some(interval) if interval.low > 1.0 + MARGIN => Difference::Higher,
+            Some(interval) if interval.low >= 1.0 / (1.0 + MARGIN) && interval.high <= 1.0 + MARGIN => {
+                Difference::None
+            }
+            _ => Difference::Unclear,
+        };
+        Some(comparison)
+    }
+
+    fn verdict(&self, comparison: Option<&Comparison>, p: Option<f64>) -> (Verdict, Option<String>) {
+        let unknown = |why: String| (Verdict::Unknown, Some(why));
+        if self.a.metric != self.b.metric {
+            return unknown(format!(
+                "A is judged by its {} and B by its {}.",
+                self.a.metric.name(),
+                self.b.metric.name()
+            ));
+        }
+        let Some(comparison) = comparison else {
+            if let Some((verdict, why)) = outage::between(self.a, self.b) {
+                return (verdict, Some(why));
+            }
+            return unknown(
+                "In at least one trial nothing arrived, and a ratio with zero means nothing.".into(),
+            );
+        };
+        match (comparison.verdict, self.a.metric.more_is_better()) {
+            (Difference::None, _) => (Verdict::Same, self.left_open(comparison)),
+            (Difference::Unclear, _) => unknown(self.open(comparison, p)),
+            (_, None) => unknown("It differs, and of this number neither more nor less is better.".into()),
+            (Difference::Higher, Some(more)) => (if more { Verdict::Better } else { Verdict::Worse }, None),
+            (Difference::Lower, Some(more)) => (if more { Verdict::Worse } else { Verdict::Better }, None),
+        }
+    }
+
+    /// What may still differ where it is called the same, if that is much or rests on an allowance.
+    fn left_open(&self, comparison: &Comparison) -> Option<String> {
+        let interval = comparison.ratio_interval?;
+        let (low, high) = (percent(interval.low), percent(interval.high));
+        if self.floor.is_none() {
+            return Some(format!(
+                "The same within an allowance of {}: the ratio is {low} to {high}, and so much is added on either side for \
+                 what one trial, or another tool's log, does not tell of other trials. Several trials of each setting that \
+                 plumb makes itself need less.",
+                percent(MARGIN)
+            ));
+        }
+        let most = interval.high.max(interval.low.recip()) - 1.0;
+        if let Some((learned, floor)) = self.learned.zip(self.floor) {
+            return (most > floor).then(|| between_runs::left_open((low, high), &learned));
+        }
+        (most > MARGIN).then(|| {
+            format!(
+                "The same means here that the ratio is {low} to {high}: more trials would narrow it. Where more than {} is \
+                 left open nothing is called the same.",
+                percent(MOST_OPEN)
+            )
+        })
+    }
+
+    /// Why it cannot be told.
+    fn open(&self, comparison: &Comparison, p: Option<f64>) -> String {
+        let (a, b) = (self.a.points.len(), self.b.points.len());
+        let Some(interval) = comparison.ratio_interval else {
+            if single_trial::jumped(self.a) || single_trial::jumped(self.b) {
+                return "The rate jumped within its only trial: its mean is of no level, and another trial may stay elsewhere."
+                    .into();
+            }
+            let trials = format!("A has {} and B {}", count(a, "trial"), b);
+            return format!("{trials}, and nothing within them says how much they vary.");
+        };
+        if comparison.basis == Basis::Intervals {
+            return format!(
+                "One trial each: the interval of the ratio, {} to {}, does not exclude differences of {}, as trials of one \
+                 setting may show. Several trials of each are needed.",
+                percent(interval.low),
+                percent(interval.high),
+                percent(MARGIN)
+            );
+        }
+        if !verdict::is_sure(interval.confidence) {
+            let reached = crate::words::confident(interval.confidence);
+            return format!(
+                "With {a} trials in A and {b} in B an interval reaches a confidence of {reached} only: {ENOUGH} of each are \
+                 the least that establish a difference."
+            );
+        }
+        let floor = self.floor.unwrap_or(MARGIN);
+        match p {
+            Some(p) if p > ab::MOST_P && !(interval.low..=interval.high).contains(&1.0) => format!(
+                "It may be chance: with so many cells and so few trials a difference like this one has a probability of {}.",
+                percent(p)
+            ),
+            _ => format!(
+                "The interval leaves open whether it is {} or {} of what it was, at a noise of {}: more trials would narrow it.",
+                percent(interval.low),
+                percent(interval.high),
+                percent(floor)
+            ),
+        }
+    }
+}
+
+/// Whether an interval is sure and narrow enough to call anything the same.
+fn is_telling(ratio: &stats::Estimate) -> bool {
+    let bound = 1.0 + MOST_OPEN;
+    let tells = |interval: &stats::Interval| {
+        verdict::is_sure(interval.confidence) && interval.low >= bound.recip() && interval.high <= bound
+    };
+    ratio.interval.as_ref().is_some_and(tells)
+}
+
+/// Whether no difference is seen and none beyond what trials of one setting often show is left open.
+fn is_near(ratio: &stats::Estimate, floor: f64) -> bool {
+    let size = floor.ln_1p();
+    let within = |interval: &stats::Interval| {
+        let seen = ratio.value.ln().abs() > size && !interval.contains(1.0);
+        !seen && verdict::reach(interval) <= (verdict::WIDEST_IN_FLOORS * size).max(MARGIN.ln_1p())
+    };
+    ratio.interval.as_ref().is_some_and(within)
+}

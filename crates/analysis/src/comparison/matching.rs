@@ -1,0 +1,47 @@
+//! Which cell of one run is which of the other. Must not know what they measured.
+
+use crate::observations::Observations;
+
+/// A cell in both runs.
+pub(super) type Pair<'m, 'a> = (&'m Observations<'a>, &'m Observations<'a>);
+
+/// What two runs have in common, and what not.
+pub(super) struct Matching<'m, 'a> {
+    /// In the order of A.
+    pub(super) pairs: Vec<Pair<'m, 'a>>,
+    pub(super) only_a: Vec<String>,
+    pub(super) only_b: Vec<String>,
+}
+
+/// Matches measured cells by their identity, else by path, workload and levels.
+pub(super) fn matched<'m, 'a>(a: &'m [Observations<'a>], b: &'m [Observations<'a>]) -> Matching<'m, 'a> {
+    let mut matched = Matching { pairs: Vec::new(), only_a: Vec::new(), only_b: Vec::new() };
+    let mut taken = vec![false; b.len()];
+    // All identities first: a cell that is like another in all but its name must not take that one's partner.
+    let by_id: Vec<Option<usize>> =
+        a.iter().map(|cell| take(&mut taken, b, |it| it.record.id == cell.record.id)).collect();
+    for (cell, found) in a.iter().zip(by_id) {
+        match found.or_else(|| take(&mut taken, b, |other| alike(cell, other))) {
+            Some(place) => matched.pairs.push((cell, &b[place])),
+            None => matched.only_a.push(cell.record.id.clone()),
+        }
+    }
+    let left = b.iter().zip(taken).filter(|(_, taken)| !taken);
+    matched.only_b = left.map(|(cell, _)| cell.record.id.clone()).collect();
+    matched
+}
+
+fn take(
+    taken: &mut [bool],
+    cells: &[Observations<'_>],
+    fits: impl Fn(&Observations<'_>) -> bool,
+) -> Option<usize> {
+    let place = (0..cells.len()).find(|place| !taken[*place] && fits(&cells[*place]))?;
+    taken[place] = true;
+    Some(place)
+}
+
+fn alike(one: &Observations<'_>, other: &Observations<'_>) -> bool {
+    let (one, other) = (one.record, other.record);
+    one.path == other.path && one.workload == other.workload && one.levels == other.levels
+}

@@ -1,0 +1,77 @@
+//! Cells through which nothing came in one run and something in the other: of these there is no ratio, and yet no doubt.
+
+use findings::{Basis, CellComparison, Estimate, Verdict};
+use samples::{Arm, RunRecord};
+
+use crate::{compare, observations::Observations, words::count};
+
+/// In fewer trials silence may be chance.
+const ENOUGH: usize = 4;
+
+/// The verdict on a cell where every trial of one run brought something and none of the other.
+pub(super) fn between(a: &Observations<'_>, b: &Observations<'_>) -> Option<(Verdict, String)> {
+    // A time of nothing is no silence.
+    a.metric.more_is_better().filter(|more| *more)?;
+    let (a, b) = (a.values(), b.values());
+    if passes(&a) && is_silent(&b) {
+        return Some((Verdict::Worse, words("B", b.len(), "A", a.len())));
+    }
+    (is_silent(&a) && passes(&b)).then(|| (Verdict::Better, words("A", a.len(), "B", b.len())))
+}
+
+/// The cells of A alone that B tried as well, often enough and without any answer.
+pub(super) fn silent(a: &[Observations<'_>], b: &RunRecord, only_a: &[String]) -> Vec<CellComparison> {
+    a.iter().filter(|cell| only_a.contains(&cell.record.id)).filter_map(|cell| unanswered(cell, b)).collect()
+}
+
+fn unanswered(cell: &Observations<'_>, b: &RunRecord) -> Option<CellComparison> {
+    let record = cell.record;
+    let tried = b.trials.iter().filter(|trial| trial.cell == record.id && trial.arm == Arm::Measure);
+    let mut trials = 0;
+    for trial in tried {
+        // Something else was recorded than what A has.
+        if trial.measurement.kind().metric() != cell.metric || trial.measurement.value(cell.metric).is_some()
+        {
+            return None;
+        }
+        trials += 1;
+    }
+    let values = cell.values();
+    (trials >= ENOUGH && passes(&values)).then_some(())?;
+    Some(CellComparison {
+        cell: record.id.clone(),
+        cell_b: None,
+        path: record.path.clone(),
+        workload: record.workload.clone(),
+        levels: record.levels.clone(),
+        metric: cell.metric,
+        a: compare::value(cell)?,
+        b: nothing(trials),
+        comparison: None,
+        floor: None,
+        between_runs: None,
+        p: None,
+        verdict: Verdict::Worse,
+        why: Some(words("B", trials, "A", values.len())),
+    })
+}
+
+fn nothing(trials: usize) -> Estimate {
+    let trials = u32::try_from(trials).unwrap_or(u32::MAX);
+    Estimate { median: 0.0, mean: 0.0, deviation: None, interval: None, trials, basis: Basis::Trials }
+}
+
+fn passes(values: &[f64]) -> bool {
+    values.len() >= ENOUGH && values.iter().all(|value| *value > 0.0)
+}
+
+fn is_silent(values: &[f64]) -> bool {
+    values.len() >= ENOUGH && values.iter().all(|value| *value == 0.0)
+}
+
+fn words(silent: &str, none: usize, other: &str, all: usize) -> String {
+    format!(
+        "Nothing came through in any of the {} of {silent}, and in each of the {all} of {other} something did.",
+        count(none, "trial")
+    )
+}

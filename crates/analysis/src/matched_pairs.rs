@@ -1,0 +1,172 @@
+//! Cells that differ in one word of what names them: with it, and without it. Must not judge what it brings.
+
+use findings::{MatchedPair, MatchedPairs};
+use samples::CellRecord;
+
+use crate::{compare, noise::Noise, observations::Observations};
+
+/// The word that is known.
+pub(crate) const VHOST: &str = "vhost";
+
+/// A cell with the word, and the same without it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pair<'a> {
+    pub(crate) with: &'a Observations<'a>,
+    pub(crate) without: &'a Observations<'a>,
+    /// Whether the word is a factor's name, so that the two are among the factor's effects.
+    is_factor: bool,
+}
+
+/// What the word brings, workload by workload. Levels of a factor of that name are left to its effects.
+pub(crate) fn twins(measured: &[Observations<'_>], noise: &Noise) -> Vec<MatchedPairs> {
+    let mut all: Vec<MatchedPairs> = Vec::new();
+    for pair in pairs(measured).iter().filter(|pair| !pair.is_factor) {
+        let workload = &pair.without.record.workload;
+        let Some(change) = compare::compare(pair.with, pair.without, noise.floor(workload)) else { continue };
+        let found = MatchedPair {
+            without: pair.without.record.id.clone(),
+            with: pair.with.record.id.clone(),
+            change,
+        };
+        let metric = pair.without.metric;
+        match all.iter_mut().find(|twins| (&twins.workload, twins.metric) == (workload, metric)) {
+            Some(twins) => twins.pairs.push(found),
+            None => {
+                let (word, workload) = (VHOST.into(), workload.clone());
+                all.push(MatchedPairs { word, workload, metric, pairs: vec![found] });
+            }
+        }
+    }
+    all
+}
+
+/// Every pair, in the order of the cells that have the word.
+pub(crate) fn pairs<'a>(measured: &'a [Observations<'a>]) -> Vec<Pair<'a>> {
+    let cells: Vec<PairSide<'a>> = measured.iter().map(sided).collect();
+    cells.iter().filter(|cell| cell.on == Some(true)).filter_map(|on| pair(on, &cells)).collect()
+}
+
+/// A cell with the word taken out of all that names it, and what the word said.
+struct PairSide<'a> {
+    cell: &'a Observations<'a>,
+    /// Equal for cells that differ in the word alone.
+    key: String,
+    /// `None` where the word does not stand.
+    on: Option<bool>,
+    is_factor: bool,
+}
+
+fn pair<'a>(on: &PairSide<'a>, cells: &[PairSide<'a>]) -> Option<Pair<'a>> {
+    let same = |other: &&PairSide<'_>| other.key == on.key && other.cell.metric == on.cell.metric;
+    let off = cells.iter().filter(|other| other.on == Some(false)).find(same);
+    let off = off.or_else(|| cells.iter().filter(|other| other.on.is_none()).find(same))?;
+    Some(Pair { with: on.cell, without: off.cell, is_factor: on.is_factor })
+}
+
+fn sided<'a>(cell: &'a Observations<'a>) -> PairSide<'a> {
+    let CellRecord { path, workload, levels, .. } = cell.record;
+    let (mut on, mut is_factor) = (None, false);
+    let mut key = Vec::new();
+    let factors = levels.iter().map(|(factor, level)| (factor.as_str(), level.as_str()));
+    for (name, text) in [("path", path.as_str()), ("workload", workload.as_str())].into_iter().chain(factors)
+    {
+        let (rest, said) = if name.to_lowercase().contains(VHOST) {
+            is_factor = true;
+            (String::new(), Some(!is_off(text)))
+        } else {
+            without_the_word(text)
+        };
+        on = said.or(on);
+        if !rest.is_empty() {
+            key.push(format!("{name}={rest}"));
+        }
+    }
+    PairSide { cell, key: key.join("/"), on, is_factor }
+}
+
+fn is_off(level: &str) -> bool {
+    matches!(
+        level.trim().to_lowercase().as_str(),
+        "off" | "no" | "false" | "0" | "without" | "disabled" | "none"
+    )
+}
+
+/// The text without the word and what belongs to it, and what it said of vhost.
+fn without_the_word(text: &str) -> (String, Option<bool>) {
+    let text = text.to_lowercase().replace("vhost-net", VHOST).replace("vhost_net", VHOST);
+    let between = |letter: char| matches!(letter, '-' | '_' | ' ' | '+' | ',' | '/' | '=' | '>');
+    let words: Vec<&str> = text.split(between).filter(|word| !word.is_empty()).collect();
+    let Some(at) = words.iter().position(|word| *word == VHOST) else { return (words.join("-"), None) };
+    let beside = |index: Option<usize>| index.and_then(|index| words.get(index).copied()).unwrap_or_default();
+    let (before, after) = (beside(at.checked_sub(1)), beside(Some(at + 1)));
+    let off = matches!(before, "without" | "no") || is_off(after);
+    let belongs = |index: usize, word: &str| {
+        index == at
+            || (index + 1 == at && matches!(word, "with" | "without" | "no"))
+            || (index == at + 1 && matches!(word, "on" | "off"))
+    };
+    let rest: Vec<&str> = words
+        .iter()
+        .enumerate()
+        .filter(|(index, word)| !belongs(*index, word))
+        .map(|(_, word)| *word)
+        .collect();
+    (rest.join("-"), Some(!off))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::Fixture;
+
+    #[test]
+    fn names_with_and_without_the_word_share_what_is_left() {
+        for (text, rest, on) in [
+            ("KVM-KVM-vhost", "kvm-kvm", Some(true)),
+            ("KVM-KVM", "kvm-kvm", None),
+            ("with vhost-net + VM0->VM1", "vm0-vm1", Some(true)),
+            ("without vhost-net + VM0->VM1", "vm0-vm1", Some(false)),
+            ("no-vhost", "", Some(false)),
+            ("vhost=off", "", Some(false)),
+            ("ghost", "ghost", None),
+        ] {
+            assert_eq!(without_the_word(text), (rest.to_owned(), on), "{text}");
+        }
+    }
+
+    #[test]
+    fn each_pair_of_paths_stands_once_with_what_the_word_changes() {
+        let mut run = Fixture::new(6);
+        for path in ["host-to-vm", "host-to-vm-vhost", "vm-to-vm", "vm-to-vm-vhost"] {
+            run.path(path, &["bridge", "virtio"]);
+        }
+        for way in ["forward", "reverse"] {
+            run.stream("host-to-vm", &[("direction", way)], 16e9);
+            run.stream("host-to-vm-vhost", &[("direction", way)], 24e9);
+        }
+        run.ping("vm-to-vm", &[], 60e3).ping("vm-to-vm-vhost", &[], 45e3);
+        let twins = crate::analyse(&run.record).twins;
+        let said = |twins: &MatchedPairs| {
+            let pairs = twins.pairs.iter();
+            pairs.map(|pair| (pair.without.clone(), pair.with.clone(), pair.change.ratio)).collect::<Vec<_>>()
+        };
+        let of_streams = said(&twins[0]);
+        assert_eq!((twins.len(), of_streams.len(), twins[1].workload.as_str()), (2, 2, "ping"));
+        for ((without, with, ratio), way) in of_streams.into_iter().zip(["forward", "reverse"]) {
+            assert_eq!(without, format!("host-to-vm/bulk/direction={way}"));
+            assert_eq!(with, format!("host-to-vm-vhost/bulk/direction={way}"));
+            assert!((ratio - 1.5).abs() < 0.02, "{ratio}");
+        }
+        assert!((said(&twins[1])[0].2 - 0.75).abs() < 0.01, "{twins:?}");
+    }
+
+    #[test]
+    fn levels_of_a_factor_of_that_name_are_left_to_its_effects() {
+        let mut run = Fixture::new(6);
+        run.path("guest", &["virtio"]);
+        run.stream("guest", &[("vhost", "off")], 1e9).stream("guest", &[("vhost", "on")], 2e9);
+        let findings = crate::analyse(&run.record);
+        assert!(findings.twins.is_empty() && findings.effects.len() == 1, "{:?}", findings.twins);
+        assert!(findings.claims.iter().any(|claim| claim.id == "vhost-off"), "{:?}", findings.claims);
+    }
+}

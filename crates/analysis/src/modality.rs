@@ -1,0 +1,42 @@
+//! Whether what a cell measured gathers at two levels, so that its median is one of them or neither.
+
+use stats::{TwoLevels, bimodal};
+use workload::LatencyHistogram;
+
+use crate::{kind, observations::Observations};
+
+/// How many points of a distribution of round trips are looked at.
+const POINTS: u32 = 100;
+/// Levels nearer than a tenth are told apart easily on a quiet host, and matter to nobody.
+const LEAST_RATIO: f64 = 1.1;
+
+/// Two levels, and of what, in the metric's unit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Modality {
+    /// What gathers: `trials`, `intervals`, `round trips`.
+    pub(crate) of: &'static str,
+    pub(crate) levels: TwoLevels,
+}
+
+/// The two levels of a cell: of its trials, or else within them.
+pub(crate) fn modality(cell: &Observations<'_>) -> Option<Modality> {
+    let found = |of, values: &[f64]| two_levels(values).map(|levels| Modality { of, levels });
+    found("trials", &cell.values()).or_else(|| {
+        let (of, values) = kind::within(cell)?;
+        found(of, &values)
+    })
+}
+
+/// Two levels that are far enough apart to matter.
+pub(crate) fn two_levels(values: &[f64]) -> Option<TwoLevels> {
+    bimodal::two_levels(values).filter(|levels| levels.high > LEAST_RATIO * levels.low)
+}
+
+/// Equally spaced points of a distribution: a million round trips need not be spelled out.
+pub(crate) fn points(times: &LatencyHistogram) -> Vec<f64> {
+    if times.count() < u64::from(POINTS) {
+        return Vec::new();
+    }
+    let share = |index: u32| (f64::from(index) + 0.5) / f64::from(POINTS);
+    (0..POINTS).filter_map(|index| times.quantile(share(index))).map(|time| time.0 as f64).collect()
+}

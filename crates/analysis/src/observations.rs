@@ -1,0 +1,111 @@
+//! A cell's trials brought together, each with its value. Must not know what the values come to.
+
+use std::collections::{BTreeMap, HashMap};
+
+use samples::{Arm, CellEnd, CellRecord, PathRecord, ProbeKind, RunRecord, Trial};
+use workload::Metric;
+
+/// A trial that can be used.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Point<'a> {
+    pub(crate) trial: &'a Trial,
+    /// In the metric's unit; finite and not negative.
+    pub(crate) value: f64,
+}
+
+/// A cell that has at least one trial that can be used.
+#[derive(Debug)]
+pub(crate) struct Observations<'a> {
+    pub(crate) record: &'a CellRecord,
+    /// `None` when the header lacks it.
+    pub(crate) path: Option<&'a PathRecord>,
+    pub(crate) metric: Metric,
+    /// The trials that measure it, by block.
+    pub(crate) points: BTreeMap<u32, Point<'a>>,
+    /// The baseline's repetitions, by block.
+    pub(crate) again: BTreeMap<u32, Point<'a>>,
+    /// Of its trials with the probes on, by block: no number of the cell comes from these.
+    pub(crate) probed: BTreeMap<u32, Point<'a>>,
+    /// The probes that the run began with.
+    pub(crate) probes: &'a [ProbeKind],
+    /// Why it got no more trials, where that is settled.
+    pub(crate) ended: Option<&'a CellEnd>,
+    /// Trials without a value: nothing came through, or something else than the load was recorded.
+    pub(crate) unusable: Vec<&'a Trial>,
+    /// The same of those with the probes on.
+    pub(crate) unusable_probed: usize,
+}
+
+impl<'a> Observations<'a> {
+    /// Each trial's value, in order of blocks.
+    pub(crate) fn values(&self) -> Vec<f64> {
+        self.points.values().map(|point| point.value).collect()
+    }
+
+    /// The trials that measure it, in order of blocks.
+    pub(crate) fn trials(&self) -> impl Iterator<Item = &'a Trial> {
+        self.points.values().map(|point| point.trial)
+    }
+
+    /// The layers of its path.
+    pub(crate) fn layers(&self) -> &'a [String] {
+        self.path.map_or(&[], |path| &path.layers)
+    }
+}
+
+/// The value pairs of the blocks that have both, first and second.
+pub(crate) fn pairs(first: &BTreeMap<u32, Point<'_>>, second: &BTreeMap<u32, Point<'_>>) -> Vec<(f64, f64)> {
+    first.iter().filter_map(|(block, one)| second.get(block).map(|other| (one.value, other.value))).collect()
+}
+
+/// Every cell that has a value, in the order of the scenario.
+pub(crate) fn gather(record: &RunRecord) -> Vec<Observations<'_>> {
+    let mut trials: HashMap<&str, Vec<&Trial>> = HashMap::new();
+    for trial in &record.trials {
+        trials.entry(trial.cell.as_str()).or_default().push(trial);
+    }
+    let of_cell = |cell: &CellRecord| trials.get(cell.id.as_str()).map(Vec::as_slice).unwrap_or_default();
+    record.header.cells.iter().filter_map(|cell| of(cell, of_cell(cell), record)).collect()
+}
+
+fn of<'a>(cell: &'a CellRecord, trials: &[&'a Trial], record: &'a RunRecord) -> Option<Observations<'a>> {
+    let metric = metric(cell, trials.first()?);
+    let mut measured = Observations {
+        record: cell,
+        path: record.header.paths.iter().find(|path| path.name == cell.path),
+        metric,
+        points: BTreeMap::new(),
+        again: BTreeMap::new(),
+        probed: BTreeMap::new(),
+        probes: &record.header.probes,
+        ended: record.ends.iter().find(|end| end.cell == cell.id),
+        unusable: Vec::new(),
+        unusable_probed: 0,
+    };
+    for trial in trials.iter().copied().filter(|trial| !is_unwatched(trial)) {
+        let Some(value) = trial.measurement.value(measured.metric) else {
+            match trial.arm {
+                Arm::Probed => measured.unusable_probed += 1,
+                Arm::Measure | Arm::Again => measured.unusable.push(trial),
+            }
+            continue;
+        };
+        let arm = match trial.arm {
+            Arm::Measure => &mut measured.points,
+            Arm::Again => &mut measured.again,
+            Arm::Probed => &mut measured.probed,
+        };
+        arm.insert(trial.block, Point { trial, value });
+    }
+    (!measured.points.is_empty()).then_some(measured)
+}
+
+/// Made to be watched, and by the end of it no probe was left.
+fn is_unwatched(trial: &Trial) -> bool {
+    trial.observed.as_ref().is_some_and(|seen| seen.elapsed.0 == 0 && !seen.lost.is_empty())
+}
+
+/// What was ordered decides, and of another tool's log its first trial.
+fn metric(cell: &CellRecord, first: &Trial) -> Metric {
+    cell.sent.load().map_or_else(|| first.measurement.kind().metric(), |load| load.kind().metric())
+}

@@ -1,0 +1,117 @@
+//! The ways of messages of all probed trials as one: equal steps merged, their medians held against the round trip.
+
+use findings::{LatencyBreakdown, Leg, StepSummary};
+use samples::{HopEvent, HopPoint, MessagePath, Trial};
+use stats::describe;
+use units::Nanos;
+use workload::LatencyHistogram;
+
+use super::{ProbedTrial, steps::Steps};
+use crate::{distribution, kind::ping_pong::ping_pong, observations::Observations};
+
+/// A trial whose messages were followed, and their way.
+type TracedTrial<'a> = (&'a Trial, &'a MessagePath);
+
+/// The way that most messages took; `None` where none was followed.
+pub(super) fn together(cell: &Observations<'_>, watched: &[ProbedTrial<'_>]) -> Option<LatencyBreakdown> {
+    let all: Vec<TracedTrial<'_>> =
+        watched.iter().filter_map(|(trial, seen)| Some((*trial, seen.way.as_ref()?))).collect();
+    let most = most_taken(&all)?;
+    let (taken, others): (Vec<TracedTrial<'_>>, Vec<TracedTrial<'_>>) =
+        all.iter().partition(|(_, way)| is_same(way, most));
+    let whole = distribution::of(&distribution::merged(taken.iter().map(|(_, way)| &way.whole)))?;
+    let engine = distribution::merged(taken.iter().filter_map(|(trial, _)| round_trips(trial)));
+    let engine = engine.quantile(0.5);
+    let reference = engine.or(whole.at(0.5))?;
+    let steps = steps(cell, &taken, most, reference);
+    let sum = steps.iter().map(|step| step.p50).sum();
+    Some(LatencyBreakdown {
+        every: most.every,
+        followed: taken.iter().map(|(_, way)| way.followed).sum(),
+        strayed: taken.iter().map(|(_, way)| way.strayed).sum::<u64>()
+            + others.iter().map(|(_, way)| way.followed + way.strayed).sum::<u64>(),
+        whole,
+        engine,
+        sum,
+        unexplained: 1.0 - of(sum, reference),
+        unexplained_in_trial: unexplained_in_trial(&taken)?,
+        steps,
+    })
+}
+
+/// One of the trials whose way most messages took.
+fn most_taken<'a>(all: &[TracedTrial<'a>]) -> Option<&'a MessagePath> {
+    let followed = |way: &MessagePath| -> u64 {
+        all.iter().filter(|(_, other)| is_same(other, way)).map(|(_, other)| other.followed).sum()
+    };
+    let known = all.iter().map(|(_, way)| *way).filter(|way| way.followed > 0 && !way.steps.is_empty());
+    // The first of equals, so that equal records give equal findings.
+    known.rev().max_by_key(|way| followed(way))
+}
+
+fn is_same(one: &MessagePath, other: &MessagePath) -> bool {
+    let points = |way: &MessagePath| -> Vec<(HopPoint, HopPoint)> {
+        way.steps.iter().map(|step| (step.from.clone(), step.to.clone())).collect()
+    };
+    points(one) == points(other)
+}
+
+fn round_trips(trial: &Trial) -> Option<&LatencyHistogram> {
+    ping_pong(trial).map(|data| &data.round_trips)
+}
+
+fn steps(
+    cell: &Observations<'_>,
+    taken: &[TracedTrial<'_>],
+    most: &MessagePath,
+    whole: Nanos,
+) -> Vec<StepSummary> {
+    let trials: Vec<&Trial> = taken.iter().map(|(trial, _)| *trial).collect();
+    let names = Steps::of(cell, &trials, most);
+    let mut leg = Leg::There;
+    let mut begins = Nanos(0);
+    let mut steps = Vec::new();
+    for (index, step) in most.steps.iter().enumerate() {
+        let times = distribution::merged(taken.iter().map(|(_, way)| &way.steps[index].times));
+        let (Some(p50), Some(p99)) = (times.quantile(0.5), times.quantile(0.99)) else { continue };
+        leg = match step.from.event {
+            HopEvent::ServerReceives => Leg::Server,
+            HopEvent::ServerSends => Leg::Back,
+            _ => leg,
+        };
+        let (kind, what) = names.named(&step.from, &step.to);
+        steps.push(StepSummary {
+            from: step.from.clone(),
+            to: step.to.clone(),
+            leg,
+            kind,
+            what,
+            p50,
+            p99,
+            share: of(p50, whole),
+            begins: of(begins, whole),
+            by_trial: taken.iter().filter_map(|followed| share_in(followed, index)).collect(),
+        });
+        begins = begins + p50;
+    }
+    steps
+}
+
+fn unexplained_in_trial(taken: &[TracedTrial<'_>]) -> Option<f64> {
+    let rest = |(trial, way): &TracedTrial<'_>| Some(1.0 - of(way.sum_of_medians()?, reference(trial, way)?));
+    describe::median(&taken.iter().filter_map(rest).collect::<Vec<_>>())
+}
+
+/// The median round trip of a trial as the engine measured it, or else as the probe saw it.
+fn reference(trial: &Trial, way: &MessagePath) -> Option<Nanos> {
+    round_trips(trial).and_then(|times| times.quantile(0.5)).or(way.whole.quantile(0.5))
+}
+
+/// What a step took of its trial's own round trip.
+fn share_in((trial, way): &TracedTrial<'_>, index: usize) -> Option<f64> {
+    Some(of(way.steps[index].times.quantile(0.5)?, reference(trial, way)?))
+}
+
+fn of(part: Nanos, whole: Nanos) -> f64 {
+    part.0 as f64 / whole.0.max(1) as f64
+}

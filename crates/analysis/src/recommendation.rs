@@ -1,0 +1,46 @@
+//! What a sweep comes to: knees, what is worth its CPU time, what to set. Knows no formula; reads no trial itself.
+
+mod choice;
+mod cpu;
+mod frontier;
+mod knees;
+mod number;
+mod reasons;
+mod separation;
+mod sweep;
+
+use findings::Answer;
+
+use crate::observations::Observations;
+
+use sweep::Sweep;
+
+/// One answer for each workload on each path whose cells form a sweep, in the order of the scenario.
+pub(crate) fn answers(measured: &[Observations<'_>]) -> Vec<Answer> {
+    let mut places: Vec<(&str, &str)> = Vec::new();
+    for cell in measured {
+        let place = (cell.record.workload.as_str(), cell.record.path.as_str());
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    let sweep = |(workload, path)| Sweep::of(workload, path, measured);
+    places.into_iter().filter_map(sweep).map(|sweep| answer(&sweep)).collect()
+}
+
+fn answer(sweep: &Sweep<'_>) -> Answer {
+    let knees = knees::knees(sweep);
+    let frontier = frontier::frontier(sweep);
+    Answer {
+        workload: sweep.workload.to_owned(),
+        path: sweep.path.to_owned(),
+        metric: sweep.metric,
+        recommendations: choice::recommendations(sweep, &knees, &frontier),
+        knees,
+        frontier,
+        owners: sweep.owners.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

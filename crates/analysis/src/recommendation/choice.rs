@@ -1,0 +1,103 @@
+//! What to set for each objective. Words are `why`'s.
+
+use findings::{FrontierPoint, Knee, Objective, Recommendation};
+
+use super::{
+    reasons,
+    separation::Apart,
+    sweep::{Setting, Sweep},
+};
+
+/// What was chosen for an objective, by place among the settings.
+pub(super) struct Choice {
+    pub(super) objective: Objective,
+    pub(super) chosen: usize,
+    /// Those that had the share of the best value that the objective asks for.
+    pub(super) considered: Vec<usize>,
+    /// Those that cannot be told apart from the chosen one.
+    pub(super) ties: Vec<usize>,
+    /// How far apart single numbers may lie by chance; `None` where trials were repeated.
+    pub(super) tolerance: Option<f64>,
+}
+
+/// A recommendation for each objective that the numbers suffice for: without CPU time only for the most.
+pub(super) fn recommendations(
+    sweep: &Sweep<'_>,
+    knees: &[Knee],
+    frontier: &[FrontierPoint],
+) -> Vec<Recommendation> {
+    let choices = [
+        most(sweep),
+        by_cpu(sweep, Objective::Efficient, efficiency),
+        by_cpu(sweep, Objective::LowCpu, thrift),
+    ];
+    let told = |choice: Choice| {
+        let setting = &sweep.settings[choice.chosen];
+        let id = |place: &usize| sweep.settings[*place].cell.id.clone();
+        Recommendation {
+            objective: choice.objective,
+            cell: setting.cell.id.clone(),
+            levels: setting.cell.levels.clone(),
+            value: setting.value,
+            cpu: setting.cpu.as_ref().map(|cpu| cpu.total),
+            why: reasons::sentences(sweep, &choice, knees, frontier),
+            ties: choice.ties.iter().map(id).collect(),
+        }
+    };
+    choices.into_iter().flatten().map(told).collect()
+}
+
+/// Of the settings that cannot be told apart from the best one the cheapest.
+fn most(sweep: &Sweep<'_>) -> Option<Choice> {
+    let goods: Vec<Vec<f64>> = sweep.settings.iter().map(|setting| setting.goods.clone()).collect();
+    let apart = Apart::of(&goods);
+    let best = apart.best()?;
+    let alike: Vec<usize> = (0..goods.len()).filter(|place| apart.is_like(*place, best)).collect();
+    let cost = |place: &usize| sweep.settings[*place].cpu.as_ref().map(|cpu| cpu.total);
+    let priced = alike.iter().filter_map(|place| Some((*place, cost(place)?)));
+    let cheapest = priced.min_by(|one, other| one.1.total_cmp(&other.1));
+    let chosen = cheapest.map_or(best, |(place, _)| place);
+    Some(Choice {
+        objective: Objective::Max,
+        chosen,
+        considered: (0..goods.len()).collect(),
+        ties: alike.into_iter().filter(|place| *place != chosen).collect(),
+        tolerance: apart.tolerance(),
+    })
+}
+
+/// The one with the best score by CPU time of those near enough to the best.
+fn by_cpu(sweep: &Sweep<'_>, objective: Objective, score: fn(&Setting<'_>) -> Vec<f64>) -> Option<Choice> {
+    let best = sweep.settings.iter().map(Setting::good).fold(0.0, f64::max);
+    let near =
+        |setting: &Setting<'_>| setting.cpu.is_some() && setting.good() >= objective.least_share() * best;
+    let considered: Vec<usize> =
+        (0..sweep.settings.len()).filter(|place| near(&sweep.settings[*place])).collect();
+    let scores: Vec<Vec<f64>> = considered.iter().map(|place| score(&sweep.settings[*place])).collect();
+    let apart = Apart::of(&scores);
+    let first = apart.best()?;
+    let ties = (0..scores.len()).filter(|other| *other != first && apart.is_like(*other, first));
+    Some(Choice {
+        objective,
+        chosen: considered[first],
+        ties: ties.map(|place| considered[place]).collect(),
+        considered,
+        tolerance: apart.tolerance(),
+    })
+}
+
+/// The metric for the CPU time spent, trial by trial.
+fn efficiency(setting: &Setting<'_>) -> Vec<f64> {
+    let Some(cpu) = &setting.cpu else { return Vec::new() };
+    if cpu.trials.len() == setting.goods.len() {
+        setting.goods.iter().zip(&cpu.trials).map(|(good, cpu)| good / cpu).collect()
+    } else {
+        vec![setting.good() / cpu.total]
+    }
+}
+
+/// How little CPU time was spent, trial by trial.
+fn thrift(setting: &Setting<'_>) -> Vec<f64> {
+    let Some(cpu) = &setting.cpu else { return Vec::new() };
+    cpu.trials.iter().map(|cpu| cpu.recip()).collect()
+}

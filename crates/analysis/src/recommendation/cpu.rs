@@ -1,0 +1,53 @@
+//! CPU time of a sweep's settings, added up over the owners that all of them know. Must not know the metric.
+
+use findings::{OwnerCost, OwnerUnit};
+use samples::Trial;
+
+use crate::{
+    cpu_attribution::{self, MACHINE},
+    observations::Observations,
+};
+
+/// CPU time of a setting.
+pub(super) struct Cpu {
+    /// All owners added; positive.
+    pub(super) total: f64,
+    /// The median over the trials, by owner.
+    pub(super) owners: Vec<OwnerCost>,
+    /// All owners added, trial by trial.
+    pub(super) trials: Vec<f64>,
+}
+
+/// The owners that every cell knows, in one unit. The machine's time holds that of the threads on it, and stands for all.
+pub(super) fn owners(cells: &[&Observations<'_>]) -> (Vec<String>, Option<OwnerUnit>) {
+    let all: Vec<Vec<OwnerCost>> = cells.iter().map(|cell| cpu_attribution::costs(cell)).collect();
+    let Some(first) = all.first().and_then(|costs| costs.last().or(costs.first())) else {
+        return Default::default();
+    };
+    let everywhere = |cost: &&OwnerCost| {
+        cost.unit == first.unit
+            && all.iter().all(|costs| costs.iter().any(|it| it.owner == cost.owner && it.unit == cost.unit))
+    };
+    let mut names: Vec<String> = all[0].iter().filter(everywhere).map(|cost| cost.owner.clone()).collect();
+    if names.iter().any(|name| name == MACHINE) {
+        names = vec![MACHINE.to_owned()];
+    }
+    let unit = (!names.is_empty()).then_some(first.unit);
+    (names, unit)
+}
+
+/// CPU time of a cell; `None` without owners, or when they spent none that could be seen.
+pub(super) fn of(cell: &Observations<'_>, names: &[String]) -> Option<Cpu> {
+    let owners: Vec<OwnerCost> =
+        cpu_attribution::costs(cell).into_iter().filter(|cost| names.contains(&cost.owner)).collect();
+    let total: f64 = owners.iter().map(|cost| cost.value).sum();
+    let trials = cell.trials().filter_map(|trial| of_trial(trial, names)).collect();
+    (total > 0.0 && total.is_finite()).then_some(Cpu { total, owners, trials })
+}
+
+fn of_trial(trial: &Trial, names: &[String]) -> Option<f64> {
+    let costs = cpu_attribution::of_trial(trial);
+    let of = |name: &String| costs.iter().find(|cost| cost.owner == *name).map(|cost| cost.value);
+    let total: f64 = names.iter().map(of).sum::<Option<f64>>()?;
+    (total > 0.0).then_some(total)
+}

@@ -1,0 +1,287 @@
+//! Why a setting was recommended and no other, in sentences with the numbers. Chooses nothing.
+
+use std::collections::BTreeMap;
+
+use findings::{FrontierPoint, Knee, Objective, OwnerUnit};
+use units::significant;
+
+use super::{
+    choice::Choice,
+    cpu::Cpu,
+    sweep::{Setting, Sweep},
+};
+use crate::words::{self, count, list, percent};
+
+/// CPU times that differ by no more than this share are no reason to choose one.
+const ALIKE_CPU: f64 = 0.02;
+
+/// The reasons for a choice, the main one first.
+pub(super) fn sentences(
+    sweep: &Sweep<'_>,
+    choice: &Choice,
+    knees: &[Knee],
+    frontier: &[FrontierPoint],
+) -> Vec<String> {
+    let why = Reasons { sweep, choice, setting: &sweep.settings[choice.chosen] };
+    let mut sentences = match choice.objective {
+        Objective::Max => why.most(),
+        Objective::Efficient => why.efficient(),
+        Objective::LowCpu => why.low_cpu(),
+    };
+    match choice.objective {
+        Objective::Max => sentences.extend(knees.iter().map(|knee| why.knee(knee))),
+        Objective::Efficient => sentences.extend(why.steps(frontier)),
+        Objective::LowCpu => {}
+    }
+    sentences.extend(why.ties());
+    sentences.extend(left_out(sweep));
+    if choice.objective != Objective::Max {
+        sentences.extend(alike_cpu(sweep));
+        sentences.extend(why.owners());
+    }
+    sentences
+}
+
+/// Settings that could not take part.
+fn left_out(sweep: &Sweep<'_>) -> Option<String> {
+    (!sweep.silent.is_empty()).then(|| {
+        format!("Not considered, since nothing arrived in at least one trial: {}.", list(&sweep.silent))
+    })
+}
+
+/// Says it where CPU time tells no setting from another.
+fn alike_cpu(sweep: &Sweep<'_>) -> Option<String> {
+    let costs: Option<Vec<f64>> =
+        sweep.settings.iter().map(|setting| Some(setting.cpu.as_ref()?.total)).collect();
+    let costs = costs?;
+    let (least, most) =
+        costs.iter().fold((f64::INFINITY, 0.0f64), |(least, most), cost| (least.min(*cost), most.max(*cost)));
+    (most <= least * (1.0 + ALIKE_CPU)).then(|| {
+        format!(
+            "CPU time does not tell the settings apart: all of them lie within {} of each other, as where every CPU is \
+             busy all the time.",
+            percent(ALIKE_CPU)
+        )
+    })
+}
+
+struct Reasons<'s, 'a> {
+    sweep: &'s Sweep<'a>,
+    choice: &'s Choice,
+    setting: &'s Setting<'a>,
+}
+
+impl Reasons<'_, '_> {
+    fn most(&self) -> Vec<String> {
+        let most = if self.sweep.more_is_better() { "most" } else { "least" };
+        let best = self.best();
+        let all = count(self.sweep.settings.len(), "setting");
+        if best.cell.id == self.setting.cell.id {
+            return vec![format!("{} is the {most} of {all}.", self.value(best))];
+        }
+        let cost = |setting: &Setting<'_>| setting.cpu.as_ref().map(|cpu| self.cpu(cpu.total));
+        let instead =
+            cost(self.setting).zip(cost(best)).map(|(own, best)| format!(", {own} instead of {best}"));
+        vec![format!(
+            "The {most} of {all} is {} at {}; this one, with {}, is the cheapest of the {} that cannot be told apart{}.",
+            self.value(best),
+            name(&best.cell.levels),
+            self.value(self.setting),
+            self.choice.ties.len() + 1,
+            instead.unwrap_or_default()
+        )]
+    }
+
+    fn efficient(&self) -> Vec<String> {
+        let others = self.others_by(|setting| Some(setting.good() / setting.cpu.as_ref()?.total));
+        let next = others
+            .first()
+            .map(|other| format!("; next is {} with {}", name(&other.cell.levels), self.yields(other)));
+        let own = self.yields(self.setting);
+        let most =
+            format!("{} has most for its CPU time: {own}{}.", self.of_those(), next.unwrap_or_default());
+        vec![self.beside_the_best(), most]
+    }
+
+    fn low_cpu(&self) -> Vec<String> {
+        let others = self.others_by(|setting| Some(setting.cpu.as_ref()?.total.recip()));
+        let next = others
+            .first()
+            .map(|other| format!("; next is {} with {}", name(&other.cell.levels), self.cost(other)));
+        let own = self.cost(self.setting);
+        let least = format!("{} costs least: {own}{}.", self.of_those(), next.unwrap_or_default());
+        vec![least, self.beside_the_best()]
+    }
+
+    /// `Of the 8 settings within 10 % of the best it`.
+    fn of_those(&self) -> String {
+        let share = percent(1.0 - self.choice.objective.least_share());
+        match self.choice.considered.len() {
+            0 | 1 => format!("It is the only setting within {share} of the best, and so"),
+            several => format!("Of the {} within {share} of the best it", count(several, "setting")),
+        }
+    }
+
+    fn beside_the_best(&self) -> String {
+        let best = self.best();
+        if best.cell.id == self.setting.cell.id {
+            return format!("{} is the best of all as well.", self.value(best));
+        }
+        let off = (self.setting.value / best.value - 1.0).abs();
+        let side = if self.sweep.more_is_better() { "below" } else { "above" };
+        format!(
+            "{} is {} {side} the best ({} at {}), at {} instead of {}.",
+            self.value(self.setting),
+            percent(off),
+            self.value(best),
+            name(&best.cell.levels),
+            self.cost(self.setting),
+            self.cost(best)
+        )
+    }
+
+    /// The frontier on both sides of the chosen setting.
+    fn steps(&self, frontier: &[FrontierPoint]) -> Vec<String> {
+        let Some(at) = frontier.iter().position(|point| point.cell == self.setting.cell.id) else {
+            return Vec::new();
+        };
+        let below = at.checked_sub(1).map(|below| {
+            let point = &frontier[below];
+            let off = percent((point.value / self.best().value - 1.0).abs());
+            let before = format!("One step down the frontier, {} has", name(&point.levels));
+            let value = words::value(self.sweep.metric, point.value);
+            let brought = self.marginal(&frontier[at]).map(|brought| format!(": from there on {brought}"));
+            let cpu = self.cpu(point.cpu);
+            format!("{before} {value} ({off} off the best) at {cpu}{}.", brought.unwrap_or_default())
+        });
+        let above = frontier.get(at + 1).and_then(|point| {
+            Some(format!("One step up, to {}, {}.", name(&point.levels), self.marginal(point)?))
+        });
+        below.into_iter().chain(above).collect()
+    }
+
+    /// `each 1 % of CPU more brings 0.913 Gbit/s`.
+    fn marginal(&self, point: &FrontierPoint) -> Option<String> {
+        let (size, unit) = self.unit();
+        let brought = point.marginal?.abs() * size;
+        let verb = if self.sweep.more_is_better() { "brings" } else { "saves" };
+        Some(format!("each {unit} more {verb} {}", words::value(self.sweep.metric, brought)))
+    }
+
+    fn knee(&self, knee: &Knee) -> String {
+        let Knee { factor, level, .. } = knee;
+        let plateau = words::value(self.sweep.metric, knee.plateau);
+        let better = if self.sweep.more_is_better() { "more" } else { "less" };
+        if knee.curve.last().is_some_and(|(last, _)| last == level) {
+            return format!(
+                "No plateau of {factor} was seen up to its last level, {level}: there may be {better} beyond."
+            );
+        }
+        let open = match knee.plausible.as_slice() {
+            [first, .., last] => format!(" (where it begins, the numbers leave {first} to {last} open)"),
+            _ => String::new(),
+        };
+        let falls = knee.falls_at.as_ref().map(|level| format!(", and from {level} on it is worse again"));
+        format!(
+            "From {factor}={level} on{open} there is hardly {better}: the plateau is {plateau}{}.",
+            falls.unwrap_or_default()
+        )
+    }
+
+    /// How ties were found where nothing was repeated.
+    fn ties(&self) -> Option<String> {
+        let tolerance = self.choice.tolerance.filter(|_| !self.choice.ties.is_empty())?;
+        Some(format!("Single numbers that differ by less than {} are not told apart.", percent(tolerance)))
+    }
+
+    /// Whose CPU time it is, and whether any of them alone would lead elsewhere.
+    fn owners(&self) -> Vec<String> {
+        let Some(cpu) = &self.setting.cpu else { return Vec::new() };
+        let owners: Vec<String> =
+            cpu.owners.iter().map(|cost| format!("{} ({})", cost.owner, self.cpu(cost.value))).collect();
+        if self.sweep.owners.len() < 2 {
+            return vec![format!("CPU time is that of {}.", list(&owners))];
+        }
+        let shares = match self.sweep.unit {
+            Some(OwnerUnit::Share) => ", each a share of its owner's own CPUs, whose number is not known",
+            _ => "",
+        };
+        let mut said = vec![format!("CPU time is that of {}, added up{shares}.", list(&owners))];
+        let others: Vec<String> = self.sweep.owners.iter().filter_map(|owner| self.by_one(owner)).collect();
+        said.push(if others.is_empty() {
+            "The CPU time of each of them alone leads to the same setting.".to_owned()
+        } else {
+            format!("Alone, {}.", others.join("; "))
+        });
+        said
+    }
+
+    /// What an owner's CPU time alone leads to, where that is another setting.
+    fn by_one(&self, owner: &str) -> Option<String> {
+        let score = |setting: &Setting<'_>| {
+            let cost = setting.cpu.as_ref()?.owners.iter().find(|cost| cost.owner == owner)?.value;
+            let good = if self.choice.objective == Objective::LowCpu { 1.0 } else { setting.good() };
+            (cost > 0.0).then(|| good / cost)
+        };
+        let own = score(self.setting)?;
+        let first = *self.others_by(score).first()?;
+        (score(first)? > own)
+            .then(|| format!("the CPU time of {owner} leads to {}", name(&first.cell.levels)))
+    }
+
+    /// The other considered settings, the highest score first.
+    fn others_by(&self, score: impl Fn(&Setting<'_>) -> Option<f64>) -> Vec<&Setting<'_>> {
+        let others = self.choice.considered.iter().filter(|place| **place != self.choice.chosen);
+        let mut scored: Vec<(f64, &Setting<'_>)> = others
+            .map(|place| &self.sweep.settings[*place])
+            .filter_map(|setting| Some((score(setting)?, setting)))
+            .collect();
+        scored.sort_by(|one, other| other.0.total_cmp(&one.0));
+        scored.into_iter().map(|(_, setting)| setting).collect()
+    }
+
+    fn best(&self) -> &Setting<'_> {
+        let settings = self.sweep.settings.iter();
+        settings.max_by(|one, other| one.good().total_cmp(&other.good())).unwrap_or(self.setting)
+    }
+
+    fn value(&self, setting: &Setting<'_>) -> String {
+        words::value(self.sweep.metric, setting.value)
+    }
+
+    fn cost(&self, setting: &Setting<'_>) -> String {
+        setting.cpu.as_ref().map_or_else(|| "unknown CPU time".to_owned(), |cpu: &Cpu| self.cpu(cpu.total))
+    }
+
+    /// What a setting has for its CPU time.
+    fn yields(&self, setting: &Setting<'_>) -> String {
+        let Some(cpu) = &setting.cpu else { return "an unknown yield".to_owned() };
+        let (size, unit) = self.unit();
+        if self.sweep.more_is_better() {
+            let yields = setting.value / cpu.total * size;
+            return format!("{} for each {unit}", words::value(self.sweep.metric, yields));
+        }
+        format!("{} at {}", self.value(setting), self.cpu(cpu.total))
+    }
+
+    fn cpu(&self, cpu: f64) -> String {
+        match self.sweep.unit {
+            Some(OwnerUnit::Share) => format!("{} % of CPU", significant(cpu * 100.0, 3)),
+            _ => format!("{} CPUs", significant(cpu, 3)),
+        }
+    }
+
+    /// The amount of CPU time that yields are told for, and its name.
+    fn unit(&self) -> (f64, &'static str) {
+        match self.sweep.unit {
+            Some(OwnerUnit::Share) => (0.01, "1 % of CPU"),
+            _ => (1.0, "CPU"),
+        }
+    }
+}
+
+/// `queues=8, streams=16`.
+fn name(levels: &BTreeMap<String, String>) -> String {
+    let levels: Vec<String> = levels.iter().map(|(factor, level)| format!("{factor}={level}")).collect();
+    levels.join(", ")
+}

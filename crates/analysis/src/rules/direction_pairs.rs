@@ -1,0 +1,186 @@
+//! Which cells measure the two ways of one path, and how they compare: paths whose names are each other's reversal,
+//! levels `forward` and `reverse`, workloads that differ in nothing but their direction, both ways at once.
+
+use std::cmp::Ordering;
+
+use findings::{CellSummary, Comparison, Estimate, StreamSummary};
+use samples::WorkloadSource;
+use workload::{Direction, StreamSettings};
+
+use super::{
+    Context,
+    significance::{self, Side},
+};
+use crate::{observations::Observations, words::ratio};
+
+/// What stands between the two ends in a path's name, the longest first.
+const BETWEEN: [&str; 5] = ["->", "→", "-to-", "_to_", " to "];
+/// Levels that mean the two ways.
+const OPPOSITE: [(&str, &str); 3] = [("forward", "reverse"), ("upload", "download"), ("send", "receive")];
+
+/// Two ways that differ, as far as the comparison can tell.
+pub(crate) struct DirectionPair<'a> {
+    pub(crate) slower: &'a CellSummary,
+    pub(crate) faster: &'a CellSummary,
+    /// How the ways are called.
+    pub(crate) slower_way: String,
+    pub(crate) faster_way: String,
+    /// In the metric's unit.
+    pub(crate) slower_value: f64,
+    pub(crate) faster_value: f64,
+    /// The share of the better way that the worse one reaches, 0 to 1.
+    pub(crate) keeps: f64,
+    /// Whether it is established.
+    pub(crate) sure: bool,
+    pub(crate) caveat: Option<&'static str>,
+    /// The comparison in words, the slower against the faster way.
+    pub(crate) said: String,
+}
+
+/// Every pair of ways that were seen to differ.
+pub(crate) fn ways<'a>(context: &Context<'a>) -> Vec<DirectionPair<'a>> {
+    let cells: Vec<(&CellSummary, &Observations<'_>)> = context.cells().collect();
+    let mut ways: Vec<DirectionPair<'_>> = Vec::new();
+    for (index, one) in cells.iter().enumerate() {
+        ways.extend(at_once(one.0));
+        let others = cells[index + 1..].iter().filter(|other| opposite(one.1, other.1));
+        ways.extend(others.filter_map(|other| pair(context, *one, *other)));
+    }
+    ways
+}
+
+fn opposite(one: &Observations<'_>, other: &Observations<'_>) -> bool {
+    let (a, b) = (one.record, other.record);
+    if one.metric != other.metric {
+        return false;
+    }
+    let workload = a.workload == b.workload;
+    let (path, levels) = (a.path == b.path, a.levels == b.levels);
+    (workload && levels && reversed(&a.path, &b.path))
+        || (workload && path && levels_reversed(&a.levels, &b.levels))
+        || (path && levels && loads_reversed(&a.sent, &b.sent))
+}
+
+/// Whether one name is the other from its end to its start.
+fn reversed(one: &str, other: &str) -> bool {
+    let ends = |name: &str| -> Option<(String, String)> {
+        let name = name.to_lowercase();
+        let (from, to) = BETWEEN.iter().find_map(|between| name.split_once(between))?;
+        Some((from.trim().to_owned(), to.trim().to_owned()))
+    };
+    match (ends(one), ends(other)) {
+        (Some((from, to)), Some((other_from, other_to))) => {
+            from != to && from == other_to && to == other_from
+        }
+        _ => false,
+    }
+}
+
+type Levels = std::collections::BTreeMap<String, String>;
+
+/// Whether all levels are equal but one, which means the two ways.
+fn levels_reversed(one: &Levels, other: &Levels) -> bool {
+    if !one.keys().eq(other.keys()) {
+        return false;
+    }
+    let mut differ = one.iter().filter(|(factor, level)| other.get(*factor) != Some(level));
+    match (differ.next(), differ.next()) {
+        (Some((factor, level)), None) => other.get(factor).is_some_and(|label| mean_opposite(level, label)),
+        _ => false,
+    }
+}
+
+fn mean_opposite(one: &str, other: &str) -> bool {
+    let (one, other) = (one.to_lowercase(), other.to_lowercase());
+    OPPOSITE.iter().any(|(a, b)| (one == *a && other == *b) || (one == *b && other == *a))
+}
+
+fn loads_reversed(one: &WorkloadSource, other: &WorkloadSource) -> bool {
+    let asked = |sent: &'_ WorkloadSource| sent.load().and_then(StreamSettings::of).cloned();
+    let (Some(one), Some(other)) = (asked(one), asked(other)) else { return false };
+    let forward = |load: &StreamSettings| StreamSettings { direction: Direction::Forward, ..load.clone() };
+    let both_ways = [one.direction, other.direction];
+    both_ways.contains(&Direction::Forward)
+        && both_ways.contains(&Direction::Reverse)
+        && forward(&one) == forward(&other)
+}
+
+fn pair<'a>(
+    context: &Context<'a>,
+    one: (&'a CellSummary, &'a Observations<'a>),
+    other: (&'a CellSummary, &'a Observations<'a>),
+) -> Option<DirectionPair<'a>> {
+    let more_is_better = one.0.metric.more_is_better()?;
+    let one_is_worse = (one.0.value.median < other.0.value.median) == more_is_better;
+    let (slower, faster) = if one_is_worse { (one, other) } else { (other, one) };
+    let change = context.compare(slower.1, faster.1)?;
+    let weighed = significance::weigh(&change, significance::swing([slower.0, faster.0]))?;
+    let worse = (weighed.side == Side::Lower) == more_is_better;
+    worse.then(|| DirectionPair {
+        slower: slower.0,
+        faster: faster.0,
+        slower_way: slower.0.id.clone(),
+        faster_way: faster.0.id.clone(),
+        slower_value: slower.0.value.median,
+        faster_value: faster.0.value.median,
+        keeps: keeps(&change),
+        sure: weighed.sure,
+        caveat: weighed.caveat,
+        said: ratio(&change),
+    })
+}
+
+fn keeps(change: &Comparison) -> f64 {
+    if change.ratio > 1.0 { change.ratio.recip() } else { change.ratio }
+}
+
+/// Both ways of one cell at the same time.
+fn at_once(cell: &CellSummary) -> Option<DirectionPair<'_>> {
+    let stream = StreamSummary::of(cell)?;
+    let (forward, reverse) = (stream.forward?, stream.reverse?);
+    let forward_is_slower = forward.median.total_cmp(&reverse.median) == Ordering::Less;
+    let (slower, faster) = if forward_is_slower { (forward, reverse) } else { (reverse, forward) };
+    let (slower_name, faster_name) =
+        if forward_is_slower { ("forward", "reverse") } else { ("reverse", "forward") };
+    let sure = apart(&slower, &faster);
+    (slower.median > 0.0).then(|| DirectionPair {
+        slower: cell,
+        faster: cell,
+        slower_way: format!("{} {slower_name}", cell.id),
+        faster_way: format!("{} {faster_name}", cell.id),
+        slower_value: slower.median,
+        faster_value: faster.median,
+        keeps: slower.median / faster.median,
+        sure,
+        caveat: (!sure)
+            .then_some("The intervals of the two ways are not apart, or too few trials have none."),
+        said: format!("{}x, both ways at once", units::significant(slower.median / faster.median, 3)),
+    })
+}
+
+/// Whether the intervals of both do not meet.
+fn apart(slower: &Estimate, faster: &Estimate) -> bool {
+    match (slower.interval, faster.interval) {
+        (Some(low), Some(high)) => low.high < high.low && low.confidence.min(high.confidence) >= 0.9,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_each_others_reversal_whatever_stands_between_the_ends() {
+        for (one, other, are) in [
+            ("vm0-to-vm1", "vm1-to-vm0", true),
+            ("VM0->VM1", "vm1->vm0", true),
+            ("Host to VM", "VM to Host", true),
+            ("vm-to-vm", "vm-to-vm", false),
+            ("host-to-vm", "vm-to-guest", false),
+            ("plain", "nialp", false),
+        ] {
+            assert_eq!(reversed(one, other), are, "{one}, {other}");
+        }
+    }
+}

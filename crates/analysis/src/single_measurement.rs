@@ -1,0 +1,83 @@
+//! One trial alone to everything that can be said of it: no baseline, no noise floor, no other trial.
+//! Knows no hint; those are `hints`.
+
+use findings::{SOLO_SCHEMA, SingleLevels, SingleMeasurement};
+use samples::{CpuUsage, DeviceState, Environment, UnixMillis, ValidityWarning};
+use workload::{Measurement, Placement, WorkloadSettings};
+
+use crate::{
+    cpu, hints, kind, modality,
+    series::{self, Series},
+    sockets, steadiness, workload_summary,
+};
+
+/// More shifts than this are two levels that it went back and forth between.
+const FEW_SHIFTS: usize = 3;
+
+/// A trial and what surrounds it.
+#[derive(Debug, Clone, Copy)]
+pub struct Single<'a> {
+    /// The version of plumb that measured.
+    pub tool: &'a str,
+    /// When it began.
+    pub started: UnixMillis,
+    /// What it was measured against, as the user named it.
+    pub peer: &'a str,
+    /// What was sent.
+    pub load: &'a WorkloadSettings,
+    /// Where the threads of the ends ran.
+    pub placement: &'a Placement,
+    /// What was measured. An end that told nothing has no intervals; one that told only a total has one.
+    pub measurement: &'a Measurement,
+    /// CPU time beside it.
+    pub cpu: &'a CpuUsage,
+    /// Reasons to distrust it.
+    pub doubts: &'a [ValidityWarning],
+    /// The machine at this end, where known.
+    pub environment: Option<&'a Environment>,
+    /// The devices on the way, where known.
+    pub devices: &'a [DeviceState],
+}
+
+/// Everything that can be said of a trial alone. Equal trials give equal documents.
+#[must_use]
+pub fn single_measurement(single: &Single<'_>) -> SingleMeasurement {
+    let shifts = steadiness::shifts(&series(single));
+    let mut solo = SingleMeasurement {
+        schema: SOLO_SCHEMA,
+        tool: single.tool.to_owned(),
+        started: single.started,
+        peer: single.peer.to_owned(),
+        load: single.load.clone(),
+        words: workload_summary::in_words(single.load, &single.placement.to_string()),
+        environment: single.environment.cloned(),
+        outcome: kind::of(single.measurement).alone(&series(single)),
+        cpu: cpu::of_one(single.measurement, single.cpu),
+        sockets: sockets::ends([single.measurement].into_iter()),
+        two_levels: two_levels(single).filter(|_| shifts.is_empty() || shifts.len() > FEW_SHIFTS),
+        shifts,
+        doubts: single.doubts.to_vec(),
+        hints: Vec::new(),
+    };
+    solo.hints = hints::hints(single, &solo);
+    solo
+}
+
+fn two_levels(single: &Single<'_>) -> Option<SingleLevels> {
+    let (of, values) = kind::of(single.measurement).within(&series(single));
+    let levels = modality::two_levels(&values)?;
+    Some(SingleLevels {
+        of: of.to_owned(),
+        low: levels.low,
+        high: levels.high,
+        share_high: levels.share_high,
+        unpinned: *single.placement == Placement::Free,
+    })
+}
+
+fn series(single: &Single<'_>) -> Series {
+    series::of(single.measurement, Some(single.load.kind().interval()))
+}
+
+#[cfg(test)]
+mod tests;

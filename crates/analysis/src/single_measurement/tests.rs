@@ -1,0 +1,122 @@
+//! Single trials and what is said of them.
+
+use findings::{SingleOutcome, SingleStream};
+use units::Nanos;
+use workload::{PingPongSettings, StreamSettings, Until};
+
+use super::*;
+use crate::fixtures::{connections, cpu, open_loop_of, ping_of, stream_at, stream_settings};
+
+/// What is said of a trial that nothing else is known of.
+fn of(load: &WorkloadSettings, measurement: &Measurement) -> SingleMeasurement {
+    single_measurement(&Single {
+        tool: "0.1.0",
+        started: UnixMillis(0),
+        peer: "198.18.0.2:5201",
+        load,
+        placement: &Placement::Free,
+        measurement,
+        cpu: &cpu(),
+        doubts: &[],
+        environment: None,
+        devices: &[],
+    })
+}
+
+fn streaming(load: &WorkloadSettings, measurement: &Measurement) -> SingleStream {
+    match of(load, measurement).outcome {
+        Some(SingleOutcome::Stream(stream)) => stream,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The warm-up and so many intervals about a rate, one percent to either side in turn.
+fn steady(rate: f64, intervals: usize) -> Vec<f64> {
+    (0..=intervals).map(|index| rate * if index % 2 == 0 { 0.99 } else { 1.01 }).collect()
+}
+
+#[test]
+fn a_steady_stream_has_a_rate_and_an_interval_from_its_own_samples() {
+    let stream = streaming(&stream_settings(), &stream_at(&steady(8e9, 20)));
+    let spread = stream.received.spread.expect("twenty samples");
+    assert!((stream.received.rate / 8e9 - 1.0).abs() < 1e-3, "{}", stream.received.rate);
+    assert!(spread.interval.low < 8e9 && spread.interval.high > 8e9, "{spread:?}");
+    assert_eq!((&*spread.of, spread.intervals), ("receiver", 20));
+    assert_eq!((stream.bytes.0, stream.elapsed), (5_000_000_000, Nanos::from_secs(5)));
+}
+
+#[test]
+fn a_peer_that_told_only_a_total_gives_the_rate_and_this_end_the_interval() {
+    let Measurement::Stream(mut data) = stream_at(&steady(8e9, 20)) else { unreachable!() };
+    let receiver = &mut data.flows[0].receiver;
+    let total = workload::Interval {
+        start: Nanos(0),
+        end: Nanos::from_secs(5),
+        bytes: units::Bytes(4_000_000_000),
+        warmup: false,
+        tcp: None,
+        datagrams: None,
+    };
+    receiver.intervals = vec![total];
+    let stream = streaming(&stream_settings(), &Measurement::Stream(data));
+    assert!((stream.received.rate - 6.4e9).abs() < 1.0, "{}", stream.received.rate);
+    assert_eq!(stream.received.spread, None, "the sender's would not hold what was received");
+    let sent = stream.sent.expect("it is known");
+    let interval = sent.spread.as_ref().expect("twenty samples").interval;
+    assert!(interval.low < sent.rate && interval.high > sent.rate, "{sent:?}");
+}
+
+#[test]
+fn a_stream_whose_receiver_told_nothing_has_no_outcome() {
+    let Measurement::Stream(mut data) = stream_at(&steady(8e9, 20)) else { unreachable!() };
+    data.flows[0].receiver.intervals.clear();
+    assert_eq!(of(&stream_settings(), &Measurement::Stream(data)).outcome, None);
+}
+
+#[test]
+fn a_rate_that_jumped_is_told_as_a_shift_and_has_no_interval() {
+    let rates = [steady(4e9, 15), steady(8e9, 15)].concat();
+    let said = of(&stream_settings(), &stream_at(&rates));
+    assert_eq!((said.shifts.len(), said.two_levels.is_none()), (1, true), "{said:?}");
+    // The first of the rates is the warm-up.
+    assert_eq!(said.shifts[0].at, Nanos::from_millis(15 * 250));
+    let Some(SingleOutcome::Stream(stream)) = said.outcome else { panic!("a stream") };
+    assert_eq!(stream.received.spread, None);
+}
+
+#[test]
+fn round_trips_at_two_levels_are_told_with_the_likely_cause() {
+    let (Measurement::PingPong(mut low), Measurement::PingPong(high)) =
+        (ping_of(11_000.0), ping_of(49_000.0))
+    else {
+        unreachable!()
+    };
+    low.round_trips.merge(&high.round_trips);
+    let load = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(1)));
+    let levels = of(&load, &Measurement::PingPong(low)).two_levels.expect("two of them");
+    assert!(levels.unpinned && (levels.low / 11_000.0 - 1.0).abs() < 0.02, "{levels:?}");
+    assert_eq!(levels.of, "round trips");
+}
+
+#[test]
+fn an_open_loop_and_connections_have_their_distributions() {
+    let load = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(1)));
+    let Some(SingleOutcome::PingPong(latency)) = of(&load, &open_loop_of(50_000, 9_000, 20)).outcome else {
+        panic!("a ping-pong")
+    };
+    assert!(latency.open_loop.is_some() && !latency.round_trips.buckets.is_empty());
+    let load = WorkloadSettings::Connect(workload::ConnectSettings::new(Nanos::from_secs(2)));
+    let Some(SingleOutcome::Connect(connect)) = of(&load, &connections()).outcome else {
+        panic!("connections")
+    };
+    let spread = connect.rate.spread.expect("twenty samples");
+    assert!(spread.interval.low < 500.0 && spread.interval.high > 500.0, "{spread:?}");
+}
+
+#[test]
+fn a_solo_document_can_be_read_again() {
+    let load = WorkloadSettings::Stream(StreamSettings::new(Until::Elapsed(Nanos::from_secs(5))));
+    let said = of(&load, &stream_at(&steady(8e9, 20)));
+    let text = serde_json::to_string(&said).expect("it serialises");
+    assert_eq!(serde_json::from_str::<SingleMeasurement>(&text).expect("it can be read"), said);
+}

@@ -1,0 +1,206 @@
+//! Cells of one trial: what the intervals within it say of its rate, and of one such trial against another.
+//!
+//! What changes from one trial to the next (placement, neighbours, the order of connections) is not in these intervals,
+//! so a difference is called one only with a margin for it, and only of imported runs: plumb's own can make more trials.
+
+use findings::{Basis, Comparison, Difference, Estimate, Interval};
+use stats::{describe, ratio, series as series_of};
+
+use crate::{
+    compare::{self, CONFIDENCE},
+    observations::Observations,
+    series, steadiness,
+};
+
+/// A difference between two runs of other tools is called one only when its interval excludes less than this: trials of
+/// one setting often differ by as much.
+pub(crate) const MARGIN: f64 = 0.1;
+
+/// The value of a cell with one trial, its interval from the trial's own series; `None` with more trials than one, or
+/// where the series says nothing. Of a series that jumped it is the interval of the mean over what was seen, and wide;
+/// a caveat says that another trial may stay at its levels for other times.
+pub(crate) fn estimate(cell: &Observations<'_>) -> Option<Estimate> {
+    let value = only_value(cell)?;
+    let interval = series_of::mean_estimate(&rates(cell)?, CONFIDENCE)?.interval?;
+    // The value counts all bytes over all time, a last short interval's included.
+    let interval = Interval {
+        low: interval.low.clamp(0.0, value),
+        high: interval.high.max(value),
+        confidence: interval.confidence,
+    };
+    Some(Estimate {
+        median: value,
+        mean: value,
+        deviation: None,
+        interval: Some(interval),
+        trials: 1,
+        basis: Basis::Intervals,
+    })
+}
+
+/// `this` against `that` where at least one has a single trial, or another tool made them: no block pairs them.
+pub(crate) fn compare(this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
+    let (ratio, basis) = ratio_of(this, that)?;
+    let medians = describe::median(&this.values())? - describe::median(&that.values())?;
+    let told = is_told(this) && is_told(that);
+    // A mean over levels depends on how long each was held: no difference follows from one trial of it.
+    let is_steady = !jumped(this) && !jumped(that);
+    Some(Comparison {
+        ratio: ratio.value,
+        ratio_interval: ratio.interval.map(compare::named),
+        difference: medians,
+        difference_interval: None,
+        verdict: if told && is_steady { verdict(&ratio) } else { Difference::Unclear },
+        basis,
+    })
+}
+
+/// Whether two cells are compared by [`compare`].
+pub(crate) fn is_for(this: &Observations<'_>, that: &Observations<'_>) -> bool {
+    is_told(this) || is_told(that) || (this.points.len() == 1 && that.points.len() == 1)
+}
+
+/// Whether another tool measured it.
+pub(crate) fn is_told(cell: &Observations<'_>) -> bool {
+    cell.record.sent.load().is_none()
+}
+
+/// Whether the rate of a cell's only trial jumped and stayed.
+pub(crate) fn jumped(cell: &Observations<'_>) -> bool {
+    let only = cell.trials().next().filter(|_| cell.points.len() == 1);
+    only.is_some_and(|trial| !steadiness::shifts(&series::of_trial(cell, trial)).is_empty())
+}
+
+fn ratio_of(this: &Observations<'_>, that: &Observations<'_>) -> Option<(stats::Estimate, Basis)> {
+    let trials = ratio::unpaired_ratio(&that.values(), &this.values(), CONFIDENCE)?;
+    if trials.interval.is_some() {
+        return Some((trials, Basis::Trials));
+    }
+    let by_series = || {
+        only_value(this).and(only_value(that))?;
+        let ratio = series_of::ratio_estimate(&rates(that)?, &rates(this)?, CONFIDENCE)?;
+        let interval = ratio.interval.map(|interval| stats::Interval {
+            low: interval.low.min(trials.value),
+            high: interval.high.max(trials.value),
+            ..interval
+        })?;
+        Some(stats::Estimate { value: trials.value, interval: Some(interval) })
+    };
+    Some(by_series().map_or((trials, Basis::Trials), |ratio| (ratio, Basis::Intervals)))
+}
+
+fn verdict(ratio: &stats::Estimate) -> Difference {
+    let sure = |interval: &stats::Interval| stats::verdict::is_sure(interval.confidence);
+    match ratio.interval.filter(sure) {
+        Some(interval) if interval.high < 1.0 / (1.0 + MARGIN) => Difference::Lower,
+        Some(interval) if interval.low > 1.0 + MARGIN => Difference::Higher,
+        _ => Difference::Unclear,
+    }
+}
+
+fn only_value(cell: &Observations<'_>) -> Option<f64> {
+    let mut values = cell.points.values().map(|point| point.value);
+    values.next().filter(|_| values.next().is_none())
+}
+
+/// The only trial's rates.
+fn rates(cell: &Observations<'_>) -> Option<Vec<f64>> {
+    Some(series::of_trial(cell, cell.trials().next()?).rates)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        analyse,
+        fixtures::{Fixture, reported_of, stream_at},
+    };
+    use workload::{Measurement, Quantity};
+
+    /// The warm-up and fifty intervals about a rate, two percent to either side in turn.
+    fn about(rate: f64) -> Measurement {
+        let at = |index: usize| rate * [0.98, 1.0, 1.02, 1.01, 0.99][index * 7 % 5];
+        stream_at(&(0..51).map(at).collect::<Vec<_>>())
+    }
+
+    fn imported(rates: [f64; 2]) -> findings::Findings {
+        let mut run = Fixture::new(1);
+        run.path("host-to-vm", &[]);
+        run.told("host-to-vm", "tcp", &[("vhost", "on")], about(rates[0]));
+        run.told("host-to-vm", "tcp", &[("vhost", "off")], about(rates[1]));
+        analyse(&run.record)
+    }
+
+    #[test]
+    fn one_trial_has_an_interval_from_its_own_series() {
+        let value = imported([27.4e9, 16.2e9]).cells[0].value;
+        let interval = value.interval.expect("fifty intervals say enough");
+        assert_eq!((value.basis, value.trials), (Basis::Intervals, 1));
+        assert!((26.9e9..value.median).contains(&interval.low), "{value:?}");
+        assert!((value.median..27.9e9).contains(&interval.high), "{value:?}");
+    }
+
+    #[test]
+    fn a_difference_is_called_one_only_beyond_the_margin() {
+        for (rates, wanted) in [
+            ([27.4e9, 16.2e9], Difference::Lower),
+            ([16.2e9, 27.4e9], Difference::Higher),
+            ([20e9, 18.5e9], Difference::Unclear),
+            ([20e9, 20e9], Difference::Unclear),
+        ] {
+            let findings = imported(rates);
+            let [effect] = findings.effects.as_slice() else { panic!("{:?}", findings.effects) };
+            assert_eq!(
+                (effect.change.verdict, effect.change.basis),
+                (wanted, Basis::Intervals),
+                "{effect:?}"
+            );
+            assert!((effect.change.ratio / (rates[1] / rates[0]) - 1.0).abs() < 1e-3);
+            assert_eq!(findings.cells[1].against_baseline, Some(effect.change));
+        }
+    }
+
+    #[test]
+    fn a_series_with_a_jump_has_a_wide_interval_and_no_difference() {
+        let jump: Vec<f64> = (0..51)
+            .map(|at| if at < 26 { 12.6e9 } else { 20e9 } * if at % 2 == 0 { 0.99 } else { 1.01 })
+            .collect();
+        let mut run = Fixture::new(1);
+        run.path("host-to-vm", &[]);
+        run.told("host-to-vm", "tcp", &[("vhost", "on")], about(40e9));
+        run.told("host-to-vm", "tcp", &[("vhost", "off")], stream_at(&jump));
+        let findings = analyse(&run.record);
+        let (value, change) = (findings.cells[1].value, findings.effects[0].change);
+        let interval = value.interval.expect("fifty intervals");
+        assert_eq!(findings.cells[1].shifts.len(), 1);
+        assert!(interval.low < 14e9 && interval.high > 18.5e9, "{interval:?}");
+        assert!(change.ratio_interval.is_some_and(|ratio| ratio.high < 0.65), "{change:?}");
+        assert_eq!(change.verdict, Difference::Unclear, "{change:?}");
+    }
+
+    #[test]
+    fn a_run_of_our_own_with_one_block_has_intervals_and_no_verdict() {
+        let mut run = Fixture::new(1);
+        run.path("plain", &["wire"]);
+        run.stream("plain", &[("offload", "on")], 1e9).stream("plain", &[("offload", "off")], 1e9);
+        run.each("plain/bulk/offload=on", |trial| trial.measurement = about(20e9));
+        run.each("plain/bulk/offload=off", |trial| trial.measurement = about(4e9));
+        let change = analyse(&run.record).effects[0].change;
+        assert_eq!((change.verdict, change.basis), (Difference::Unclear, Basis::Intervals));
+        assert!(change.ratio_interval.expect("fifty intervals each").high < 0.21, "{change:?}");
+    }
+
+    #[test]
+    fn rows_of_a_table_are_compared_without_an_interval() {
+        let mut run = Fixture::new(1);
+        run.path("bridge", &[]);
+        for (queues, rate) in [("1", 12.7e9), ("2", 27.8e9)] {
+            let row = reported_of(&[("Bandwidth", Quantity::BitRate, rate)]);
+            run.told("bridge", "table", &[("queues", queues)], row);
+        }
+        let findings = analyse(&run.record);
+        let change = findings.effects[0].change;
+        assert!((change.ratio - 27.8 / 12.7).abs() < 1e-9 && change.ratio_interval.is_none(), "{change:?}");
+        assert_eq!((change.verdict, findings.cells[0].value.interval), (Difference::Unclear, None));
+    }
+}

@@ -1,0 +1,92 @@
+//! One trace against another: by rates, so that their lengths need not be equal. Must not know how it is shown.
+
+use std::collections::BTreeSet;
+
+use findings::{
+    CallComparison, OwnerComparison, SurroundingChange, TRACE_CONTRAST_SCHEMA, TraceComparison, TraceSummary,
+    TracedCall,
+};
+use samples::{CpuOwner, Trace};
+use units::Nanos;
+
+use super::{CallGrouping, trace};
+use crate::comparison::{differs, of_machines};
+
+/// Holds trace B against trace A.
+#[must_use]
+pub fn trace_contrast(a: &Trace, b: &Trace) -> TraceComparison {
+    let mut surroundings = surroundings(a, b);
+    surroundings.sort_by_key(|change| !change.weighty);
+    let (a, b) = (trace(a, CallGrouping::Call), trace(b, CallGrouping::Call));
+    TraceComparison {
+        schema: TRACE_CONTRAST_SCHEMA,
+        surroundings,
+        calls: calls(&a, &b),
+        owners: owners(&a, &b),
+        a,
+        b,
+    }
+}
+
+fn surroundings(a: &Trace, b: &Trace) -> Vec<SurroundingChange> {
+    let probes = |trace: &Trace| trace.probes.iter().map(|probe| probe.word()).collect::<Vec<_>>().join(", ");
+    let mut changes = of_machines(&a.environment, &b.environment);
+    changes.extend(differs("plumb", a.tool.clone(), b.tool.clone(), true));
+    changes.extend(differs("probes", probes(a), probes(b), true));
+    changes
+}
+
+fn calls(a: &TraceSummary, b: &TraceSummary) -> Vec<CallComparison> {
+    let names: BTreeSet<&str> = a.calls.iter().chain(&b.calls).map(|call| call.count.call.as_str()).collect();
+    let of =
+        |side: &TraceSummary, name: &str| side.calls.iter().find(|call| call.count.call == name).cloned();
+    let mut calls: Vec<CallComparison> = names
+        .into_iter()
+        .map(|name| {
+            let (one, other) = (of(a, name), of(b, name));
+            CallComparison {
+                call: name.to_owned(),
+                rate_ratio: ratio(one.as_ref().map(|it| it.rate), other.as_ref().map(|it| it.rate)),
+                per_call_ratio: ratio(per_call(one.as_ref()), per_call(other.as_ref())),
+                running_ratio: ratio(running(one.as_ref(), a.elapsed), running(other.as_ref(), b.elapsed)),
+                a: one,
+                b: other,
+            }
+        })
+        .collect();
+    let weight = |call: &CallComparison| {
+        let share = |side: &Option<TracedCall>| side.as_ref().and_then(|it| it.share).unwrap_or_default();
+        share(&call.a).max(share(&call.b))
+    };
+    calls.sort_by(|one, other| weight(other).total_cmp(&weight(one)));
+    calls
+}
+
+fn per_call(call: Option<&TracedCall>) -> Option<f64> {
+    Some(call?.per_call?.0 as f64)
+}
+
+fn running(call: Option<&TracedCall>, elapsed: Nanos) -> Option<f64> {
+    Some(call?.count.running?.0 as f64 / (elapsed.0.max(1)) as f64)
+}
+
+fn ratio(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    Some(b? / a.filter(|a| *a > 0.0)?)
+}
+
+fn owners(a: &TraceSummary, b: &TraceSummary) -> Vec<OwnerComparison> {
+    let (Some(one), Some(other)) = (&a.cpu, &b.cpu) else { return Vec::new() };
+    let all: BTreeSet<CpuOwner> = one.shares.iter().chain(&other.shares).map(|share| share.owner).collect();
+    let mut owners: Vec<OwnerComparison> = all
+        .into_iter()
+        .map(|owner| {
+            let cpus = |side: &findings::TracedCpu| {
+                side.shares.iter().filter(|share| share.owner == owner).map(|share| share.cpus).sum::<f64>()
+            };
+            let (a, b) = (cpus(one), cpus(other));
+            OwnerComparison { owner, a, b, ratio: ratio(Some(a), Some(b)) }
+        })
+        .collect();
+    owners.sort_by(|one, other| other.a.max(other.b).total_cmp(&one.a.max(one.b)));
+    owners
+}

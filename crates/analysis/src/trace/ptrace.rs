@@ -1,0 +1,78 @@
+//! What it took to count calls by stopping at each: how far what was watched got in a slice, against the rest after it. Must
+//! not know any call.
+
+use findings::{Interval, PtraceCost, TracedPace};
+use samples::{PtraceSlice, PtraceSlices};
+
+/// In a shorter rest, or with fewer reads and writes in it, there is nothing to compare with.
+const FEW: u64 = 20;
+const CONFIDENCE: f64 = 0.95;
+
+/// Says what it took.
+pub(super) fn of(stopping: &PtraceSlices) -> PtraceCost {
+    let pairs: Vec<(&PtraceSlice, &PtraceSlice)> = stopping
+        .slices
+        .windows(2)
+        .filter_map(|two| match two {
+            [slice, rest] if slice.looking && !rest.looking => Some((rest, slice)),
+            _ => None,
+        })
+        .collect();
+    let rate = |amount: u64, slice: &PtraceSlice| amount as f64 / slice.elapsed.seconds().max(1e-9);
+    let moved = |slice: &PtraceSlice| rate(slice.moved, slice);
+    let cpu = |slice: &PtraceSlice| rate(slice.cpu.0, slice);
+    let moving = pairs.iter().filter(|(rest, _)| rest.moved >= FEW);
+    PtraceCost {
+        looked: stopping.looked,
+        pairs: pairs.len() as u32,
+        pace: pace(&moving.map(|(rest, slice)| (moved(rest), moved(slice))).collect::<Vec<_>>()),
+        cpu: pace(&pairs.iter().map(|(rest, slice)| (cpu(rest), cpu(slice))).collect::<Vec<_>>()),
+        stood: stopping.stood.0 as f64 / stopping.looked.0.max(1) as f64,
+    }
+}
+
+/// Pairs of a rest and the slice before it. Where one of either is nought no ratio is known.
+fn pace(pairs: &[(f64, f64)]) -> Option<TracedPace> {
+    let estimate = stats::ratio::paired_ratio(pairs, CONFIDENCE)?;
+    let interval =
+        estimate.interval.map(|it| Interval { low: it.low, high: it.high, confidence: it.confidence });
+    Some(TracedPace { ratio: estimate.value, interval })
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Nanos;
+
+    use super::*;
+
+    fn slice(looking: bool, millis: u64, moved: u64) -> PtraceSlice {
+        let elapsed = Nanos::from_millis(millis);
+        PtraceSlice { looking, elapsed, cpu: Nanos::from_millis(millis / 2), moved }
+    }
+
+    #[test]
+    fn a_slice_is_held_against_the_rest_after_it() {
+        let two = [slice(true, 400, 400), slice(false, 200, 2000)];
+        let slices = [two, two, two].concat();
+        let stopping =
+            PtraceSlices { looked: Nanos::from_millis(1200), stood: Nanos::from_millis(600), slices };
+        let said = of(&stopping);
+        assert_eq!((said.pairs, said.stood), (3, 0.5));
+        let pace = said.pace.expect("it moved");
+        assert!((pace.ratio - 0.1).abs() < 1e-9 && pace.interval.is_some(), "{pace:?}");
+        assert!(said.cpu.is_some_and(|cpu| (cpu.ratio - 1.0).abs() < 1e-9), "{:?}", said.cpu);
+    }
+
+    #[test]
+    fn without_rests_or_without_reads_nothing_is_known_of_the_pace() {
+        for slices in [
+            vec![],
+            vec![slice(true, 400, 400)],
+            vec![slice(false, 200, 400), slice(true, 400, 400)],
+            vec![slice(true, 400, 2), slice(false, 200, 3)],
+        ] {
+            let said = of(&PtraceSlices { slices: slices.clone(), ..PtraceSlices::default() });
+            assert_eq!(said.pace, None, "{slices:?}");
+        }
+    }
+}

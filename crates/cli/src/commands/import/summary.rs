@@ -1,0 +1,122 @@
+//! What `plumb import` says of the tests that it finds, as they come. Must not know how they are read or kept.
+
+use std::{io, ops::RangeInclusive};
+
+use ::import::Done;
+use samples::RunHeader;
+
+use crate::output;
+
+/// Lines about tests; of more only the number.
+const TOLD: u32 = 40;
+
+/// What a row of a table says of itself.
+const TABLE: &str = "a table";
+
+/// What is said about the tests that were found.
+#[derive(Default)]
+pub(super) struct Summary {
+    quiet: bool,
+    tests: usize,
+    lines: u32,
+    /// Of a test of which no line was said.
+    untold: usize,
+    /// A table whose rows are coming in.
+    table: Option<Table>,
+}
+
+/// Rows of one table: one line says them all.
+struct Table {
+    lines: RangeInclusive<u64>,
+    title: String,
+    rows: usize,
+    /// The cell of the first row.
+    cell: String,
+}
+
+impl Summary {
+    /// Nothing but the run's name, where `quiet`.
+    pub(super) fn new(quiet: bool) -> Self {
+        Self { quiet, ..Self::default() }
+    }
+
+    /// Says a test, or that it is one more row of the table before.
+    pub(super) fn test(&mut self, done: &Done) -> io::Result<()> {
+        self.tests += 1;
+        if self.quiet {
+            return Ok(());
+        }
+        let title = done.title.last().map_or_else(|| "no heading".to_owned(), |title| format!("\"{title}\""));
+        let (first, last) = (*done.lines.start(), *done.lines.end());
+        if done.what != TABLE {
+            self.end_table()?;
+            return self.line(&done.lines, &done.what, &title, &done.trial.cell, 1);
+        }
+        if let Some(table) = &mut self.table
+            && table.title == title
+            && (first == table.lines.end() + 1 || table.lines == done.lines)
+        {
+            table.lines = *table.lines.start()..=last;
+            table.rows += 1;
+            return Ok(());
+        }
+        self.end_table()?;
+        self.table = Some(Table { lines: done.lines.clone(), title, rows: 1, cell: done.trial.cell.clone() });
+        Ok(())
+    }
+
+    /// Says what came of all of them.
+    pub(super) fn end(&mut self, header: &RunHeader) -> io::Result<()> {
+        if self.quiet {
+            return output::line(&header.id);
+        }
+        self.end_table()?;
+        if self.untold > 0 {
+            output::line(format_args!("... and {} more", self.untold))?;
+        }
+        let record = header.origin.imported().cloned().unwrap_or_default();
+        for file in &record.files {
+            let (name, formats) = (output::harmless(&file.name), file.formats.join(", "));
+            let lines = counted(usize::try_from(file.lines).unwrap_or(usize::MAX), "line");
+            output::line(format_args!("{name}: {formats} in {lines}"))?;
+        }
+        for note in &record.notes {
+            output::aside(format_args!("note: {}", output::harmless(note)));
+        }
+        let (id, cells) = (&header.id, counted(header.cells.len(), "cell"));
+        let trials = counted(self.tests, "trial");
+        output::line(format_args!("imported {trials} in {cells} as {id}; `plumb report {id}` shows them"))
+    }
+
+    fn end_table(&mut self) -> io::Result<()> {
+        let Some(table) = self.table.take() else { return Ok(()) };
+        let (what, cell) = if table.rows == 1 {
+            (TABLE.to_owned(), table.cell)
+        } else {
+            (format!("{TABLE}, {} rows", table.rows), format!("{} and so on", table.cell))
+        };
+        self.line(&table.lines, &what, &table.title, &cell, table.rows)
+    }
+
+    fn line(
+        &mut self,
+        lines: &RangeInclusive<u64>,
+        what: &str,
+        title: &str,
+        cell: &str,
+        tests: usize,
+    ) -> io::Result<()> {
+        if self.lines == TOLD {
+            self.untold += tests;
+            return Ok(());
+        }
+        self.lines += 1;
+        let (first, last) = (lines.start(), lines.end());
+        let text = format!("lines {first:>5} to {last:>5}  {what}  {title}  as {cell}");
+        output::line(output::harmless(&text))
+    }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

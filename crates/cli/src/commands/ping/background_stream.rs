@@ -1,0 +1,100 @@
+//! The stream beside a ping: to the same server at the same time, in iperf3's protocol, which a standing server serves.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    thread::{Scope, ScopedJoinHandle},
+    time::Duration,
+};
+
+use ::workload::{Background, PingPongSettings, StreamData, StreamSettings, Until};
+use server::iperf3::{self, ClientSpec, Options};
+use traffic::{Observer, Stop};
+use units::Nanos;
+
+/// It begins before the ping, and goes on for this long beyond it.
+const MARGIN: Nanos = Nanos::from_millis(500);
+/// How often it is looked whether the stream flows or has failed.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// A stream that flows.
+pub(super) struct BackgroundStream<'scope> {
+    thread: ScopedJoinHandle<'scope, traffic::Result<StreamData>>,
+    stop: Stop,
+}
+
+impl<'scope> BackgroundStream<'scope> {
+    /// Starts it and waits until it flows; one that fails at once is told of by [`Self::end`].
+    pub(super) fn start<'env>(
+        scope: &'scope Scope<'scope, 'env>,
+        server: SocketAddr,
+        bind: Option<IpAddr>,
+        ping: &PingPongSettings,
+        background: &Background,
+        asked: &Stop,
+    ) -> Self {
+        let (flows, flowing) = sync_channel(1);
+        let load = stream(ping, background);
+        let spec = ClientSpec { server, bind, load, cpus: None, options: Options::default() };
+        let stop = Stop::keeping();
+        let own = stop.clone();
+        let thread = scope.spawn(move || {
+            let report = iperf3::run_client(&spec, &own, &Begun(flows))?;
+            Ok(StreamData::as_far_as_told(&report.settled(), &report.peer.measured))
+        });
+        await_begin(&flowing, asked, &thread);
+        Self { thread, stop }
+    }
+
+    /// Waits for its end; gives it up where the ping has failed.
+    pub(super) fn end(self, ping_failed: bool) -> traffic::Result<StreamData> {
+        if ping_failed {
+            self.stop.ask();
+        }
+        self.thread
+            .join()
+            .unwrap_or_else(|_| Err(traffic::Error::Panicked { thread: "the stream beside".into() }))
+    }
+}
+
+fn stream(ping: &PingPongSettings, background: &Background) -> StreamSettings {
+    let Background { mode, streams, direction, rate, message } = *background;
+    let until = Until::Elapsed(ping.warmup + ping.duration + MARGIN);
+    StreamSettings { mode, streams, direction, rate, message, ..StreamSettings::new(until) }
+}
+
+fn await_begin<T>(flowing: &Receiver<()>, asked: &Stop, thread: &ScopedJoinHandle<'_, T>) {
+    while let Err(RecvTimeoutError::Timeout) = flowing.recv_timeout(GLANCE) {
+        if asked.is_asked() || thread.is_finished() {
+            return;
+        }
+    }
+}
+
+/// Tells once that the stream flows.
+struct Begun(SyncSender<()>);
+
+impl Observer for Begun {
+    fn started(&self) {
+        // Nobody waits any more where the ping was given up.
+        let _ = self.0.try_send(());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::workload::{Direction, Mode};
+    use units::{BitRate, Bytes};
+
+    #[test]
+    fn the_stream_lasts_longer_than_the_ping() {
+        let ping =
+            PingPongSettings { warmup: Nanos::from_secs(1), ..PingPongSettings::new(Nanos::from_secs(3)) };
+        let rate = Some(BitRate(1e9));
+        let (mode, direction, message) = (Mode::App, Direction::Forward, Bytes(1 << 17));
+        let load = stream(&ping, &Background { mode, streams: 2, direction, rate, message });
+        assert_eq!((load.streams, load.rate), (2, rate));
+        assert_eq!(load.until, Until::Elapsed(Nanos::from_millis(4500)));
+    }
+}

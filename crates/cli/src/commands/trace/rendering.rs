@@ -1,0 +1,71 @@
+//! Where a trace goes and as what: tables here, the document for programs, a file by its ending. Must not know what is
+//! in it.
+
+use std::path::PathBuf;
+
+use ::report::{Options, SingleFormat};
+use analysis::CallGrouping;
+use findings::TraceComparison;
+use samples::Trace;
+
+use super::flags::TraceArgs;
+use crate::{destination, output};
+
+/// How it is written, and where.
+pub(super) struct Destination {
+    json: bool,
+    file: Option<(PathBuf, SingleFormat)>,
+    by: CallGrouping,
+    top: usize,
+}
+
+/// By whom calls are told apart: of a virtual machine its threads are what matters.
+pub(super) fn by(args: &TraceArgs) -> CallGrouping {
+    let usual = if args.what.qemu.is_some() { CallGrouping::Thread } else { CallGrouping::Process };
+    args.output.by.unwrap_or(usual)
+}
+
+impl Destination {
+    /// As the flags say; a mistake in them is told before any work.
+    pub(super) fn resolved(args: &TraceArgs) -> anyhow::Result<Self> {
+        let file = args
+            .output
+            .output
+            .as_ref()
+            .map(|path| Ok::<_, anyhow::Error>((path.clone(), destination::page_format_of(path)?)));
+        Ok(Self {
+            json: args.output.json,
+            file: file.transpose()?,
+            by: by(args),
+            top: usize::from(args.output.top),
+        })
+    }
+
+    pub(super) const fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Writes a trace.
+    pub(super) fn write(&self, trace: &Trace) -> anyhow::Result<()> {
+        let summary = analysis::trace(trace, self.by);
+        self.put(|format, options| match format {
+            // Everything that was recorded, so that it can be compared.
+            SingleFormat::Json => Ok(serde_json::to_string_pretty(trace)? + "\n"),
+            _ => Ok(::report::render_trace(&summary, self.top, format, options)),
+        })
+    }
+
+    /// Writes what one trace says against another.
+    pub(super) fn write_contrast(&self, contrast: &TraceComparison) -> anyhow::Result<()> {
+        self.put(|format, options| Ok(::report::render_trace_contrast(contrast, self.top, format, options)))
+    }
+
+    fn put(&self, text: impl Fn(SingleFormat, &Options) -> anyhow::Result<String>) -> anyhow::Result<()> {
+        if let Some((path, format)) = &self.file {
+            destination::write(path, &text(*format, &destination::in_a_file())?)?;
+            output::aside(format_args!("written to {}", path.display()));
+        }
+        let here = if self.json { SingleFormat::Json } else { SingleFormat::Terminal };
+        Ok(output::text(text(here, &destination::here())?)?)
+    }
+}

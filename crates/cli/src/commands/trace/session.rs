@@ -1,0 +1,178 @@
+//! Probes from their loading to what they saw, and the counters of devices beside them. Must not know what is traced.
+
+use std::time::Instant;
+
+use anyhow::Context;
+use probe::{Probe, ProbeError, Slices, SoftnetReading};
+use samples::{DeviceCounters, MissingProbe, ProbeKind, ProbeResults, SoftnetCounters};
+use units::Bytes;
+
+use super::{
+    flags::{self, TraceArgs},
+    target::Resolved,
+};
+
+/// Probes that are ready to look.
+pub(super) struct Probes {
+    loaded: Vec<Box<dyn Probe>>,
+    missing: Vec<MissingProbe>,
+}
+
+impl Probes {
+    /// Loads these; what this machine lacks is missing, and an error where nothing is left.
+    pub(super) fn load(kinds: &[ProbeKind], fallback: Fallback) -> anyhow::Result<Self> {
+        let mut probes = Self { loaded: Vec::new(), missing: Vec::new() };
+        let mut refused = None;
+        for kind in kinds {
+            match probe::probe(*kind) {
+                Ok(probe) => probes.loaded.push(probe),
+                Err(ProbeError::Unavailable { .. }) if fallback.stands_in(*kind) => {
+                    probes.loaded.push(probe::ptrace_counter(Some(Slices::default())));
+                }
+                Err(error) if matches!(error, ProbeError::Unavailable { .. }) => {
+                    let error = fallback.offered(*kind, error);
+                    probes.missing.push(MissingProbe { probe: *kind, because: error.to_string() });
+                    refused = refused.or(Some(error));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        match refused {
+            Some(error) if probes.loaded.is_empty() => Err(error).context("nothing can be traced here"),
+            _ => Ok(probes),
+        }
+    }
+
+    pub(super) fn missing(&self) -> &[MissingProbe] {
+        &self.missing
+    }
+
+    /// Looks from now on.
+    pub(super) fn start(mut self, found: &Resolved) -> anyhow::Result<Watching> {
+        let watch = found.watch();
+        for probe in &mut self.loaded {
+            probe.start(&watch)?;
+        }
+        let (namespace, softnet) = (found.namespace, SoftnetReading::now());
+        let devices = counters(namespace);
+        Ok(Watching { probes: self, namespace, devices, softnet, since: Instant::now() })
+    }
+}
+
+/// What stands in for a probe of system calls that this kernel does not let run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fallback {
+    /// Nothing can: not processes by number are watched.
+    None,
+    /// It could, were it asked for.
+    Possible,
+    /// It was asked for.
+    Asked,
+}
+
+impl Fallback {
+    /// As the flags say.
+    pub(super) fn of(args: &TraceArgs) -> Self {
+        match args.how.fallback {
+            Some(flags::Fallback::Ptrace) => Self::Asked,
+            None if args.what.pid.is_empty() => Self::None,
+            None => Self::Possible,
+        }
+    }
+
+    fn stands_in(self, kind: ProbeKind) -> bool {
+        self == Self::Asked && kind == ProbeKind::Syscalls
+    }
+
+    /// The error with the way out that there is.
+    fn offered(self, kind: ProbeKind, error: ProbeError) -> ProbeError {
+        match error {
+            ProbeError::Unavailable { because, remedy }
+                if self == Self::Possible && kind == ProbeKind::Syscalls =>
+            {
+                let remedy = format!("{remedy}; or count them slowly, by `--fallback ptrace`");
+                ProbeError::Unavailable { because, remedy }
+            }
+            other => other,
+        }
+    }
+}
+
+/// What was seen.
+pub(super) struct Observations {
+    pub(super) probes: Vec<ProbeKind>,
+    pub(super) missing: Vec<MissingProbe>,
+    pub(super) observed: ProbeResults,
+    pub(super) devices: Vec<DeviceCounters>,
+    pub(super) softnet: Option<SoftnetCounters>,
+}
+
+/// Probes that look.
+pub(super) struct Watching {
+    probes: Probes,
+    /// The target's network namespace, where it has one.
+    namespace: Option<u64>,
+    /// At the beginning.
+    devices: Vec<DeviceCounters>,
+    softnet: Option<SoftnetReading>,
+    since: Instant,
+}
+
+impl Watching {
+    /// What was seen until now.
+    pub(super) fn now(&mut self) -> anyhow::Result<Observations> {
+        let mut observed = ProbeResults { elapsed: self.since.elapsed().into(), ..ProbeResults::default() };
+        for probe in &mut self.probes.loaded {
+            probe.read(&mut observed)?;
+        }
+        // Whoever is traced is one end of nothing.
+        observed.syscalls.iter_mut().for_each(|count| count.end = None);
+        let now = counters(self.namespace);
+        Ok(Observations {
+            probes: self.probes.loaded.iter().map(|probe| probe.kind()).collect(),
+            missing: self.probes.missing.clone(),
+            observed,
+            devices: now.iter().map(|device| passed(device, &self.devices)).collect(),
+            softnet: SoftnetReading::now().zip(self.softnet).map(|(now, before)| now.since(&before)),
+        })
+    }
+
+    /// Looks no more.
+    pub(super) fn end(mut self) -> anyhow::Result<Observations> {
+        let elapsed = self.since.elapsed().into();
+        self.probes.loaded.iter_mut().for_each(|probe| probe.stop());
+        let mut seen = self.now()?;
+        seen.observed.elapsed = elapsed;
+        Ok(seen)
+    }
+}
+
+/// The devices of a network namespace, read through a process that is in it.
+fn counters(namespace: Option<u64>) -> Vec<DeviceCounters> {
+    let Some(inode) = namespace else { return Vec::new() };
+    let own = std::process::id();
+    if probe::namespace_of(own) == Some(inode) {
+        return probe::namespace_devices(own);
+    }
+    let inside = probe::in_namespace(inode);
+    inside.first().map(|process| probe::namespace_devices(process.pid)).unwrap_or_default()
+}
+
+/// What a device counted since the beginning; one that was not there then began at nought.
+fn passed(now: &DeviceCounters, before: &[DeviceCounters]) -> DeviceCounters {
+    let zero = DeviceCounters::default();
+    let before = before.iter().find(|device| device.device == now.device).unwrap_or(&zero);
+    let bytes = |now: Bytes, before: Bytes| Bytes(now.0.saturating_sub(before.0));
+    DeviceCounters {
+        device: now.device.clone(),
+        rx_packets: now.rx_packets.saturating_sub(before.rx_packets),
+        rx_bytes: bytes(now.rx_bytes, before.rx_bytes),
+        rx_dropped: now.rx_dropped.saturating_sub(before.rx_dropped),
+        rx_errors: now.rx_errors.saturating_sub(before.rx_errors),
+        tx_packets: now.tx_packets.saturating_sub(before.tx_packets),
+        tx_bytes: bytes(now.tx_bytes, before.tx_bytes),
+        tx_dropped: now.tx_dropped.saturating_sub(before.tx_dropped),
+        tx_errors: now.tx_errors.saturating_sub(before.tx_errors),
+        ..DeviceCounters::default()
+    }
+}

@@ -1,0 +1,138 @@
+//! Waiting for the end of a trace: its time, the user, or what is traced. Must not know what is seen meanwhile.
+
+use std::{
+    io,
+    os::unix::process::ExitStatusExt,
+    process::ExitStatus,
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, RecvTimeoutError},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use samples::{TargetKind, TraceEnd};
+use units::Nanos;
+
+use super::{flags::TraceArgs, target::Resolved};
+use crate::{amount, failure::Misuse};
+
+/// How a program ends that did what it was asked.
+pub(super) const WELL: &str = "status 0";
+/// The length of a trace that sets none.
+const USUAL: Nanos = Nanos::from_secs(10);
+/// The shortest and the longest.
+const LENGTHS: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(86_400));
+/// No reading is worth more of a CPU.
+const OFTENEST: Nanos = Nanos::from_millis(100);
+const GLANCE: Duration = Duration::from_millis(20);
+/// A program that was interrupted with the trace has so long to end.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How long is waited, and how often something is shown.
+pub(super) struct Waiting {
+    length: Option<Nanos>,
+    every: Option<Duration>,
+}
+
+impl Waiting {
+    /// As the flags say.
+    pub(super) fn asked(args: &TraceArgs) -> Result<Self, Misuse> {
+        Self::of(args.how.length, args.how.every, args.command.is_empty())
+    }
+
+    /// For this length, or where none is set the usual one if something `runs_on`; shown so often, never for nought.
+    pub(super) fn of(length: Option<Nanos>, every: Nanos, runs_on: bool) -> Result<Self, Misuse> {
+        let length = match length {
+            Some(length) => Some(amount::within("--for", length, LENGTHS)?),
+            None if runs_on => Some(USUAL),
+            None => None,
+        };
+        let every =
+            if every.0 == 0 { None } else { Some(amount::within("--every", every, (OFTENEST, LENGTHS.1))?) };
+        Ok(Self { length, every: every.map(Duration::from) })
+    }
+
+    /// Waits for it; `tick` is called every so often.
+    pub(super) fn for_end(
+        &self,
+        target: &Alive,
+        stop: &AtomicBool,
+        mut tick: impl FnMut() -> anyhow::Result<()>,
+    ) -> anyhow::Result<TraceEnd> {
+        let begun = Instant::now();
+        let mut next = self.every;
+        loop {
+            if let Some(ended) = target.ended(self.rest(begun.elapsed()).min(GLANCE)) {
+                return Ok(ended);
+            }
+            if stop.load(Ordering::Relaxed) {
+                let interrupted = TraceEnd::Interrupted { asked: self.length };
+                return Ok(target.ended(target.grace()).unwrap_or(interrupted));
+            }
+            if self.rest(begun.elapsed()).is_zero() {
+                return Ok(TraceEnd::TimeOver);
+            }
+            if let Some(due) = next.filter(|due| begun.elapsed() >= *due) {
+                tick()?;
+                next = self.every.map(|every| begun.elapsed().max(due) + every);
+            }
+        }
+    }
+
+    fn rest(&self, passed: Duration) -> Duration {
+        self.length.map_or(Duration::MAX, |length| Duration::from(length).saturating_sub(passed))
+    }
+}
+
+/// What may end.
+pub(super) enum Alive {
+    /// A program that tells how it ends.
+    Started(Receiver<io::Result<ExitStatus>>),
+    /// Processes, of which one at least is left.
+    Processes(Vec<u32>),
+    /// Something that others may join at any time.
+    Always,
+}
+
+impl Alive {
+    /// Of what was found.
+    pub(super) fn of(found: &Resolved) -> Self {
+        match found.target.kind {
+            TargetKind::Processes | TargetKind::Qemu | TargetKind::Command => {
+                Self::Processes(found.target.processes.iter().map(|process| process.pid).collect())
+            }
+            TargetKind::Namespace | TargetKind::ControlGroup => Self::Always,
+        }
+    }
+
+    /// How it ended, within this time.
+    fn ended(&self, patience: Duration) -> Option<TraceEnd> {
+        let how = match self {
+            Self::Started(told) => match told.recv_timeout(patience) {
+                Ok(status) => status.ok().map(said),
+                Err(RecvTimeoutError::Timeout) => return None,
+                Err(RecvTimeoutError::Disconnected) => None,
+            },
+            Self::Processes(pids) if !pids.iter().any(|pid| probe::is_alive(*pid)) => None,
+            Self::Processes(_) | Self::Always => {
+                thread::sleep(patience);
+                return None;
+            }
+        };
+        Some(TraceEnd::TargetEnded { how })
+    }
+
+    fn grace(&self) -> Duration {
+        if matches!(self, Self::Started(_)) { GRACE } else { Duration::ZERO }
+    }
+}
+
+fn said(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("status {code}"),
+        (_, Some(signal)) => format!("signal {signal}"),
+        _ => "an unknown status".to_owned(),
+    }
+}

@@ -1,0 +1,13 @@
+//! The flags that every subcommand takes.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Flags that every subcommand takes.
+#[derive(Debug, Args)]
+pub(crate) struct GlobalFlags {
+    /// Where runs are kept [default: $XDG_DATA_HOME/plumb/runs.db]
+    #[arg(long, global = true, value_name = "FILE", env = "PLUMB_DB", hide_env_values = true)]
+    pub(crate) db: Option<PathBuf>,
+}

@@ -1,0 +1,199 @@
+//! A run as it is named to be compared: one that is kept, a baseline, or a file. Must not know what comparing is.
+
+use std::{
+    fs::File,
+    io::{BufRead, BufReader},
+    path::Path,
+};
+
+use anyhow::{Context, anyhow};
+use samples::{RunRecord, SCHEMA};
+use serde::Deserialize;
+use store::{Store, StoreError};
+
+use crate::{commands::import, failure::Misuse, global_flags::GlobalFlags, store_path};
+
+/// The noise between runs is learned from so many further ones at most: older ones are of an older machine.
+const MOST_OTHERS: usize = 10;
+
+/// Where named runs are looked up; the store is opened when the first one needs it.
+pub(crate) struct References<'a> {
+    shared: &'a GlobalFlags,
+    store: Option<Store>,
+}
+
+impl<'a> References<'a> {
+    pub(crate) fn new(shared: &'a GlobalFlags) -> Self {
+        Self { shared, store: None }
+    }
+
+    /// The run that `text` means: a file that is there, else a run's name, its beginning, `latest`,
+    /// `latest:SCENARIO` or `baseline:NAME`.
+    pub(crate) fn load(&mut self, text: &str) -> anyhow::Result<RunRecord> {
+        let path = Path::new(text);
+        if !is_never_a_file(text) && path.is_file() {
+            return read(path);
+        }
+        let store = self.store()?;
+        match store.resolve(text) {
+            Ok(id) => Ok(store.load(&id)?),
+            Err(StoreError::Unknown { .. }) if text.contains(['/', '.']) => {
+                let message = format!("there is no file {text}, and no run is called so");
+                Err(Misuse::new(message).hint("`plumb runs list` shows the runs that are kept").into())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The run that a baseline's name stands for; where there is no such baseline, what [`Self::load`] makes of it.
+    pub(crate) fn baseline(&mut self, text: &str) -> anyhow::Result<RunRecord> {
+        let store = self.store()?;
+        match store.baseline(text) {
+            Ok(id) => Ok(store.load(&id)?),
+            Err(StoreError::NoBaseline { hint, .. }) => self.load(text).map_err(|error| {
+                // The user may have meant either: what there is of both is told, once.
+                match error.downcast_ref() {
+                    Some(StoreError::Unknown { hint: runs, .. }) => {
+                        anyhow!("no baseline and no run is called `{text}`; {hint}; of the runs, {runs}")
+                    }
+                    _ => error,
+                }
+            }),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The newest further runs of A's scenario, from the store that a run was looked up in; none where both are files.
+    ///
+    /// What cannot be read is left out: to learn less of the noise is no failure.
+    pub(crate) fn others(&self, a: &RunRecord, b: &RunRecord) -> anyhow::Result<Vec<RunRecord>> {
+        let (Some(store), digest) = (&self.store, &a.header.scenario.digest) else { return Ok(Vec::new()) };
+        if digest.is_empty() || a.header.origin.imported().is_some() {
+            return Ok(Vec::new());
+        }
+        let listed = store.runs_of(digest)?;
+        let others = listed.iter().filter(|run| ![&a.header.id, &b.header.id].contains(&&run.id));
+        Ok(others.filter_map(|run| store.load(&run.id).ok()).take(MOST_OTHERS).collect())
+    }
+
+    fn store(&mut self) -> anyhow::Result<&mut Store> {
+        Ok(match &mut self.store {
+            Some(store) => store,
+            none => none.insert(store_path::open(self.shared.db.as_deref())?),
+        })
+    }
+}
+
+fn is_never_a_file(text: &str) -> bool {
+    text == "latest" || text.starts_with("latest:") || text.starts_with("baseline:")
+}
+
+fn read(path: &Path) -> anyhow::Result<RunRecord> {
+    let name = path.display();
+    let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
+    let mut input = BufReader::new(file);
+    let first = first_character(&mut input).with_context(|| format!("cannot read {name}"))?;
+    if first == Some(b'{') {
+        let text = std::io::read_to_string(input).with_context(|| format!("cannot read {name}"))?;
+        if let Some(record) = record(path, &text)? {
+            return Ok(record);
+        }
+    }
+    import::record(path)
+}
+
+/// The first character that is no space; spaces before it are skipped.
+fn first_character(input: &mut impl BufRead) -> std::io::Result<Option<u8>> {
+    loop {
+        let buffer = input.fill_buf()?;
+        let Some(first) = buffer.first().copied() else { return Ok(None) };
+        if !first.is_ascii_whitespace() {
+            return Ok(Some(first));
+        }
+        input.consume(1);
+    }
+}
+
+/// What a document is, readable whatever its shape.
+#[derive(Debug, Deserialize)]
+struct Peek {
+    header: Option<PeekHeader>,
+    schema: Option<u32>,
+}
+
+#[derive(Debug, Deserialize)]
+struct PeekHeader {
+    schema: u32,
+    tool: String,
+}
+
+/// The run record in a JSON text; `None` for a document of another kind.
+fn record(path: &Path, text: &str) -> anyhow::Result<Option<RunRecord>> {
+    let name = path.display();
+    let peek = match serde_json::from_str::<Peek>(text) {
+        Ok(peek) => peek,
+        Err(error) if begins_like_a_record(text) => {
+            return Err(error).with_context(|| format!("cannot read the run record {name}"));
+        }
+        Err(_) => return Ok(None),
+    };
+    match peek {
+        Peek { header: Some(header), .. } if header.schema == SCHEMA => serde_json::from_str(text)
+            .map(Some)
+            .with_context(|| format!("{name} says that it is a run record of shape {SCHEMA}, and is not")),
+        Peek { header: Some(header), .. } => Err(other_shape(path, &header).into()),
+        Peek { schema: Some(_), .. } => {
+            let message = format!("{name} is a report, which holds no trials: no run can be compared by it");
+            Err(Misuse::new(message).hint("`plumb report RUN --format raw` writes a run's record").into())
+        }
+        Peek { .. } => Ok(None),
+    }
+}
+
+/// A record begins with its header; one that was cut off still does.
+fn begins_like_a_record(text: &str) -> bool {
+    let inside = text.trim_start().strip_prefix('{').unwrap_or_default();
+    inside.trim_start().starts_with("\"header\"")
+}
+
+fn other_shape(path: &Path, header: &PeekHeader) -> Misuse {
+    let PeekHeader { schema, tool } = header;
+    let message = format!(
+        "{} is a run record of shape {schema}, written by plumb {tool}, and this plumb reads shape {SCHEMA} only",
+        path.display()
+    );
+    Misuse::new(message).hint("compare it with that plumb, or measure again")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, said: &str) {
+        let error = record(Path::new("a.json"), text).expect_err("is no record");
+        let all = format!("{error:#}");
+        assert!(all.contains("a.json") && all.contains(said), "{text}: {all}");
+    }
+
+    #[test]
+    fn a_document_that_is_no_run_record_is_called_what_it_is() {
+        check(r#"{"header":{"schema":1,"tool":"0.0.9"},"trials":[]}"#, "shape 1, written by plumb 0.0.9");
+        check(r#"{"schema":3,"run":{}}"#, "is a report");
+        check(&format!(r#"{{"header":{{"schema":{SCHEMA},"tool":"x"}}}}"#), "and is not");
+        check(r#"{"header":"#, "EOF");
+    }
+
+    #[test]
+    fn a_document_of_another_tool_is_left_to_the_importers() {
+        for text in [r#"{"start":{"version":"iperf 3.12"}}"#, "{}", "{}{}", "{ truncated"] {
+            let read = record(Path::new("a.json"), text);
+            assert!(read.is_ok_and(|read| read.is_none()), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_of_the_store_are_never_files() {
+        assert!(["latest", "latest:quick", "baseline:main"].into_iter().all(is_never_a_file));
+        assert!(!["latest.json", "quick-2026", "./latest"].into_iter().any(is_never_a_file));
+    }
+}

@@ -1,0 +1,149 @@
+//! The lines of iperf3 that are no tables. Must not know what was said before.
+
+use super::{command, cpu::Cpu};
+
+/// What a line says.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Message {
+    /// A client has begun.
+    Connecting { host: String },
+    /// A server has a client.
+    Accepted { host: String },
+    /// A server waits for the next.
+    Listening,
+    /// The client of a reverse test says so.
+    Reverse,
+    /// The summary follows.
+    Ruler,
+    /// The client has ended.
+    Done,
+    /// It failed, or somebody ended it: in its own words.
+    Failed(String),
+    /// `iperf 3.12`, of `-V`.
+    Version(String),
+    /// When it began, of `-V`.
+    Time(String),
+    /// Settings, of `-V`.
+    Starting { udp: bool, message: Option<u64> },
+    /// Each stream's rate in bits per second, of `-V`.
+    Rate(f64),
+    /// CPU time, of `-V`.
+    Cpu(Cpu),
+    /// The sender's congestion control, of `-V`.
+    Congestion(String),
+    /// It was started like this.
+    Command(command::CommandSettings),
+    /// Something of iperf3's that tells nothing here.
+    Else,
+    /// A line of iperf 2.
+    OlderTool,
+}
+
+/// Reads the whole line and what stands behind the telling words.
+type Reader = fn(&str, &str) -> Option<Message>;
+
+/// Words that a line of iperf3 holds, a telling one of each; looked for one after the other.
+const LINES: &[(&str, Reader)] = &[
+    ("- - - - -", |_, _| Some(Message::Ruler)),
+    ("Connecting to host ", |_, after| Some(Message::Connecting { host: host(after)? })),
+    ("Accepted connection from ", |_, after| Some(Message::Accepted { host: host(after)? })),
+    ("Server listening on TCP port", |_, _| Some(Message::OlderTool)),
+    ("Server listening on UDP port", |_, _| Some(Message::OlderTool)),
+    ("Client connecting to ", |_, _| Some(Message::OlderTool)),
+    ("Server listening on ", |_, _| Some(Message::Listening)),
+    ("Reverse mode, remote host ", |_, _| Some(Message::Reverse)),
+    ("iperf Done.", |_, _| Some(Message::Done)),
+    ("iperf3: ", |_, after| failed(after)),
+    ("iperf 3.", |line, after| version(line, after)),
+    ("Starting Test: ", |_, after| Some(starting(after))),
+    ("Target Bitrate: ", |_, after| {
+        after.trim().parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0).map(Message::Rate)
+    }),
+    ("CPU Utilization: ", |line, _| Cpu::parse(line).map(Message::Cpu)),
+    ("snd_tcp_congestion ", |_, after| {
+        Some(Message::Congestion(after.split_whitespace().next()?.to_owned()))
+    }),
+    ("rcv_tcp_congestion ", |_, _| Some(Message::Else)),
+    ("Test Complete. Summary Results:", |_, _| Some(Message::Ruler)),
+    ("iperf3 -", |line, _| command::parse(line).map(Message::Command)),
+    ("Time: ", |line, after| line.starts_with("Time: ").then(|| Message::Time(after.trim().to_owned()))),
+];
+
+/// What the line says; `None` where it is not iperf3's.
+pub(super) fn message(text: &str) -> Option<Message> {
+    // No line of a shell or of prose that holds one of these by chance is this long.
+    if text.len() > 1000 {
+        return None;
+    }
+    LINES.iter().find_map(|(words, read)| {
+        let at = text.find(words)?;
+        read(text, &text[at + words.len()..])
+    })
+}
+
+fn host(after: &str) -> Option<String> {
+    let (host, port) = after.split_once(", port ")?;
+    let sensible = !host.is_empty() && host.len() <= 255 && !host.contains(char::is_whitespace);
+    (sensible && port.starts_with(|sign: char| sign.is_ascii_digit())).then(|| host.to_owned())
+}
+
+fn failed(after: &str) -> Option<Message> {
+    let fatal = after.starts_with("error") || after.starts_with("interrupt");
+    fatal.then(|| Message::Failed(after.trim().chars().take(200).collect()))
+}
+
+fn version(line: &str, after: &str) -> Option<Message> {
+    let number: String = after.chars().take_while(|sign| !sign.is_whitespace()).take(24).collect();
+    (line.starts_with("iperf 3.") && !number.is_empty()).then(|| Message::Version(format!("3.{number}")))
+}
+
+fn starting(after: &str) -> Message {
+    let message = after.split(", ").find_map(|part| part.strip_suffix(" byte blocks")?.parse().ok());
+    Message::Starting { udp: after.starts_with("protocol: UDP"), message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_that_tells_something_is_known() {
+        let text = str::to_owned;
+        for (line, expected) in [
+            ("Connecting to host 10.1.0.101, port 5201", Message::Connecting { host: text("10.1.0.101") }),
+            ("Sat Nov 21 2026 Accepted connection from ::1, port 4", Message::Accepted { host: text("::1") }),
+            ("Server listening on 5201 (test #2)", Message::Listening),
+            ("Server listening on 5201", Message::Listening),
+            ("Server listening on TCP port 5001", Message::OlderTool),
+            ("Reverse mode, remote host ::1 is sending", Message::Reverse),
+            ("iperf Done.", Message::Done),
+            (
+                "^Ciperf3: interrupt - the server has terminated",
+                Message::Failed(text("interrupt - the server has terminated")),
+            ),
+            ("iperf 3.12", Message::Version(text("3.12"))),
+            ("Time: Sat, 21 Nov 2026 18:00:15 GMT", Message::Time(text("Sat, 21 Nov 2026 18:00:15 GMT"))),
+            (
+                "Starting Test: protocol: TCP, 1 streams, 131072 byte blocks, omitting 0 seconds, 1 second test, tos 0",
+                Message::Starting { udp: false, message: Some(131_072) },
+            ),
+            ("snd_tcp_congestion cubic", Message::Congestion(text("cubic"))),
+            ("- - - - - - - - - - - - - - - - - - - - - - - - -", Message::Ruler),
+        ] {
+            assert_eq!(message(line), Some(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn prose_about_it_says_nothing() {
+        for line in [
+            "",
+            "We ran iperf3: it was fast",
+            "Connecting to host is hard",
+            "iperf 3.12 is old, iperf 3. too",
+        ] {
+            let harmless = message(line).is_none_or(|said| matches!(said, Message::Version(_)));
+            assert!(harmless, "{line}: {:?}", message(line));
+        }
+    }
+}

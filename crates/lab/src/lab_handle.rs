@@ -1,0 +1,148 @@
+//! The lab as it stands, asked as one: what this machine's kernel made of it, and what the kernels of guests made, which
+//! only their agents can reach. Must not know what a trial is.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use protocol::{Order, Reply};
+use samples::{DeviceState, PathCounters};
+use scenario::{DeviceRef, DeviceSettings, HostName, Lab, Path, of_host};
+use topology::{ConfigureError, ReadError, Topology};
+
+use crate::{agents::Agents, error::RunError, exchange::unexpected};
+
+/// For settings and readings of a guest's devices, on a machine with other work.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A lab that stands.
+#[derive(Clone, Copy)]
+pub(crate) struct LabHandle<'a> {
+    /// As meant.
+    pub(crate) lab: &'a Lab,
+    /// What this machine's kernel made of it.
+    pub(crate) topology: &'a Topology,
+}
+
+/// Why settings were not made.
+pub(crate) enum Unset {
+    /// A kernel or a device cannot.
+    Never(String),
+    /// Anything else.
+    Error(RunError),
+}
+
+impl From<RunError> for Unset {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Refused { because, unsupported: true, .. } => Self::Never(because),
+            error => Self::Error(error),
+        }
+    }
+}
+
+impl LabHandle<'_> {
+    /// Gives the devices of every guest that has an agent what the lab says of them.
+    pub(crate) fn dress_guests(&self, agents: &mut Agents) -> Result<(), RunError> {
+        let guests: Vec<HostName> = self.guests(agents);
+        for host in guests {
+            let order = Order::Dress { lab: Box::new(self.lab.inside(&host)), host: host.clone() };
+            agents.ask(&host, "dress its devices", order, PATIENCE)?;
+        }
+        Ok(())
+    }
+
+    /// Sets every device as asked; what is not named goes back to what it was. `cell` names the cell in errors.
+    pub(crate) fn configure(
+        &self,
+        agents: &mut Agents,
+        settings: &BTreeMap<DeviceRef, DeviceSettings>,
+        cell: &str,
+    ) -> Result<(), Unset> {
+        let mut ours = settings.clone();
+        ours.retain(|at, _| self.lab.vm(&at.host).is_none());
+        self.topology.configure(&ours).map_err(|error| match error {
+            ConfigureError::Unsupported { .. } => Unset::Never(error.to_string()),
+            source => Unset::Error(RunError::Configure { cell: cell.to_owned(), source }),
+        })?;
+        for host in self.guests(agents) {
+            let order = Order::Configure { devices: of_host(settings, &host) };
+            agents.ask(&host, "set its devices", order, PATIENCE)?;
+        }
+        Ok(())
+    }
+
+    /// The state of these devices, in this order.
+    pub(crate) fn states(
+        &self,
+        agents: &mut Agents,
+        devices: &[DeviceRef],
+    ) -> Result<Vec<DeviceState>, RunError> {
+        let mut states = self.topology.device_states(&self.outside(devices))?;
+        for (host, devices) in self.inside(agents, devices) {
+            match agents.ask(&host, "read its devices", Order::ReadStates { devices }, PATIENCE)? {
+                Reply::DeviceStates { states: more } => states.extend(more),
+                other => return Err(unexpected(&host, &other)),
+            }
+        }
+        states.sort_by_key(|state| place(devices, &state.device));
+        Ok(states)
+    }
+
+    /// What these devices counted since they were made, in this order, and the hosts on their way.
+    pub(crate) fn counters(
+        &self,
+        agents: &mut Agents,
+        devices: &[DeviceRef],
+    ) -> Result<PathCounters, RunError> {
+        let mut counters = self.topology.reading(&self.outside(devices))?;
+        for (host, devices) in self.inside(agents, devices) {
+            match agents.ask(&host, "read its counters", Order::ReadCounters { devices }, PATIENCE)? {
+                Reply::DeviceCounters { counters: more } => counters.devices.extend(more),
+                other => return Err(unexpected(&host, &other)),
+            }
+        }
+        counters.devices.sort_by_key(|counters| place(devices, &counters.device));
+        Ok(counters)
+    }
+
+    /// Why a trial on `path` came to nothing: a device that is gone, or a machine in trouble, tells more than what that led
+    /// to.
+    pub(crate) fn explain(&self, agents: &Agents, path: &Path, error: RunError) -> RunError {
+        let led_to = matches!(error, RunError::Refused { unsupported: false, .. } | RunError::Silent { .. });
+        match self.topology.device_states(&self.outside(&path.devices)) {
+            Err(gone @ ReadError::Absent { .. }) if led_to => return gone.into(),
+            _ => {}
+        }
+        let RunError::Refused { host, what, because, unsupported: false } = error else { return error };
+        let ends = [&path.from.host, &path.to.host].into_iter();
+        let troubles = ends.filter_map(|end| Some(format!("; host {end}: {}", agents.trouble(end)?)));
+        let because = troubles.fold(because, |because, trouble| because + &trouble);
+        RunError::Refused { host, what, because, unsupported: false }
+    }
+
+    /// Whether either end of the path is a virtual machine.
+    pub(crate) fn has_vm_at(&self, path: &Path) -> bool {
+        [&path.from.host, &path.to.host].into_iter().any(|host| self.lab.vm(host).is_some())
+    }
+
+    fn outside(&self, devices: &[DeviceRef]) -> Vec<DeviceRef> {
+        devices.iter().filter(|at| self.lab.vm(&at.host).is_none()).cloned().collect()
+    }
+
+    /// Those of each guest that has any of them.
+    fn inside(&self, agents: &Agents, devices: &[DeviceRef]) -> Vec<(HostName, Vec<DeviceRef>)> {
+        let of = |host: HostName| {
+            let devices: Vec<_> = devices.iter().filter(|at| at.host == host).cloned().collect();
+            (!devices.is_empty()).then_some((host, devices))
+        };
+        self.guests(agents).into_iter().filter_map(of).collect()
+    }
+
+    fn guests(&self, agents: &Agents) -> Vec<HostName> {
+        agents.hosts().filter(|host| self.lab.vm(host).is_some()).cloned().collect()
+    }
+}
+
+/// Where in `devices` the one of that name is.
+fn place(devices: &[DeviceRef], name: &str) -> Option<usize> {
+    devices.iter().position(|at| at.to_string() == name)
+}

@@ -1,0 +1,149 @@
+//! Conducting a run for a controller in another machine: everything that the run keeps and tells goes to it. Must not
+//! know where it is kept.
+
+use std::{
+    io::{Read, Write},
+    path::Path,
+    sync::{Mutex, MutexGuard, PoisonError},
+    thread,
+};
+
+use protocol::{ChannelError, Commission, FromConductor, Hello, Receiver, RunEvent, Sender, ToConductor};
+use samples::{CellEnd, RunHeader, RunId, Sink, SkippedCell, Trial};
+use scenario::Scenario;
+
+use crate::{
+    error::RunError,
+    event::Event,
+    run::{Outcome, Request, run},
+    stop::Stop,
+};
+
+/// Conducts the one run that the other side asks for; `agent` is the program of this side's endpoints, `tool` its version.
+///
+/// # Errors
+/// When the channel breaks, or the other side speaks another protocol. That the run fails is told to the other side.
+pub fn nested_run<R, W>(from: R, to: W, agent: &Path, tool: &str) -> Result<(), ChannelError>
+where
+    R: Read + Send + 'static,
+    W: Write + Send,
+{
+    let mut from = Receiver::new(from);
+    let outside = Outside { to: Mutex::new(Sender::new(to)) };
+    outside.send(&FromConductor::Hello(Hello::new(tool)))?;
+    let commission = loop {
+        match from.receive()? {
+            ToConductor::Hello(hello) => hello.accept()?,
+            ToConductor::Conduct(commission) => break commission,
+            ToConductor::Stop => return Ok(()),
+        }
+    };
+    let stop = Stop::new();
+    heed(from, stop.clone());
+    let last = match carry_out(&commission, agent, tool, &outside, &stop) {
+        Ok(Outcome { made, skipped, .. }) => FromConductor::Over { made, skipped },
+        Err(error) => FromConductor::Failed {
+            interrupted: matches!(error, RunError::Interrupted),
+            because: error.to_string(),
+        },
+    };
+    outside.send(&last)
+}
+
+/// Whoever commissioned the run may ask for its end; without them nobody wants it.
+fn heed<R: Read + Send + 'static>(mut from: Receiver<R>, stop: Stop) {
+    thread::spawn(move || {
+        while let Ok(message) = from.receive::<ToConductor>() {
+            if message == ToConductor::Stop {
+                break;
+            }
+        }
+        stop.ask();
+    });
+}
+
+fn carry_out<W: Write + Send>(
+    commission: &Commission,
+    agent: &Path,
+    tool: &str,
+    outside: &Outside<W>,
+    stop: &Stop,
+) -> Result<Outcome, RunError> {
+    let scenario = Scenario::parse("the run's scenario", &commission.text)
+        .map_err(|diagnosis| RunError::Inside { because: format!("{diagnosis:?}") })?;
+    let request = Request {
+        scenario: &scenario,
+        text: &commission.text,
+        plan: &commission.plan,
+        id: commission.id.clone(),
+        tries: commission.tries.as_ref(),
+        resume: commission.resume.as_ref(),
+        agent: agent.to_owned(),
+        firecracker: None,
+        tool,
+        inside: Some(&commission.because),
+    };
+    let mut observer = |event: &Event<'_>| outside.tell(event);
+    run(&request, &mut &*outside, &mut observer, stop)
+}
+
+/// The other side, as sink and observer of a run.
+struct Outside<W> {
+    to: Mutex<Sender<W>>,
+}
+
+impl<W: Write> Outside<W> {
+    fn send(&self, message: &FromConductor) -> Result<(), ChannelError> {
+        self.lock().send(message)
+    }
+
+    /// Nothing is lost with what could not be told; what could not be kept ends the run.
+    fn tell(&self, event: &Event<'_>) {
+        if let Some(told) = told(event) {
+            let _ = self.send(&FromConductor::Told(told));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Sender<W>> {
+        self.to.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn told(event: &Event<'_>) -> Option<RunEvent> {
+    Some(match *event {
+        Event::Step(text) => RunEvent::Step { text: text.to_owned() },
+        Event::Begun(_) => RunEvent::Begun,
+        Event::Trial { planned, cell } => {
+            RunEvent::Trial { planned: planned.clone(), cell: Box::new(cell.clone()) }
+        }
+        Event::Rate { elapsed, text } => RunEvent::Rate { elapsed, text: text.to_owned() },
+        Event::Decided(decided) => RunEvent::Decided(decided.clone()),
+        Event::Notice(text) => RunEvent::Notice { text: text.to_owned() },
+        // Both follow from what is kept.
+        Event::Kept(_) | Event::Skipped(_) => return None,
+    })
+}
+
+impl<W: Write> Sink for &Outside<W> {
+    type Error = ChannelError;
+
+    fn begin(&mut self, header: &RunHeader) -> Result<(), ChannelError> {
+        self.send(&FromConductor::Begin(Box::new(header.clone())))
+    }
+
+    fn trial(&mut self, _: &RunId, trial: &Trial) -> Result<(), ChannelError> {
+        self.send(&FromConductor::Trial(Box::new(trial.clone())))
+    }
+
+    fn skipped(&mut self, _: &RunId, skipped: &SkippedCell) -> Result<(), ChannelError> {
+        self.send(&FromConductor::Skip(skipped.clone()))
+    }
+
+    fn ended(&mut self, _: &RunId, end: &CellEnd) -> Result<(), ChannelError> {
+        self.send(&FromConductor::End(end.clone()))
+    }
+
+    fn complete(&mut self, _: &RunId) -> Result<(), ChannelError> {
+        self.send(&FromConductor::Complete)
+    }
+}

@@ -1,0 +1,106 @@
+//! Whether a run is watched: who watches it, with what, and what is missing for that. Must not know how.
+
+use std::collections::BTreeMap;
+
+use protocol::WatchedDevice;
+use samples::{MissingProbe, ProbeKind};
+use scenario::Plan;
+use topology::Topology;
+
+use crate::{
+    error::RunError,
+    event::{Event, Observer},
+    observer::{Watcher, all_missing},
+    run::Request,
+    stop::Stop,
+};
+
+/// How a run is watched.
+pub(crate) struct Watch {
+    /// Who watches it; nobody where nothing is left to watch with.
+    pub(crate) watcher: Option<Watcher>,
+    /// The probes that were asked for and cannot run here.
+    pub(crate) missing: Vec<MissingProbe>,
+    /// The plan without trials in which nothing could be seen.
+    pub(crate) plan: Plan,
+}
+
+/// Starts the observer of a run that has probes, and says what is missing, once.
+pub(crate) fn begin(
+    request: &Request<'_>,
+    topology: &Topology,
+    observer: &mut dyn Observer,
+    stop: &Stop,
+) -> Result<Watch, RunError> {
+    let plan = request.plan.clone();
+    if plan.probes.is_empty() {
+        return Ok(Watch { watcher: None, missing: Vec::new(), plan });
+    }
+    observer.event(&Event::Step("loading the probes"));
+    let (agent, tool) = (request.agent.clone(), request.tool);
+    let (watcher, missing) = match Watcher::start(agent, tool, stop, &plan.probes, devices(topology)) {
+        Ok((watcher, missing)) => (Some(watcher), missing),
+        Err(RunError::Interrupted) => return Err(RunError::Interrupted),
+        Err(error) => (None, all_missing(&plan.probes, &error.to_string())),
+    };
+    for text in words(&missing) {
+        observer.event(&Event::Notice(&text));
+    }
+    // A resumed run keeps its plan: its trials are known by their places in it.
+    let probes = watcher.as_ref().map_or(&[][..], Watcher::probes);
+    let plan = if request.resume.is_none() { plan.limited_to(probes) } else { plan };
+    let mut watcher = watcher.filter(|watcher| !watcher.probes().is_empty());
+    if let (Some(watcher), Some(resumed)) = (&mut watcher, request.resume) {
+        let had = |probe: &MissingProbe| resumed.header.probes.contains(&probe.probe);
+        watcher.goes_without(&missing.iter().filter(|probe| had(probe)).cloned().collect::<Vec<_>>());
+    }
+    Ok(Watch { watcher, missing, plan })
+}
+
+/// Every device of the lab, as an observer finds it.
+fn devices(topology: &Topology) -> Vec<WatchedDevice> {
+    let device = |device: topology::PresentDevice| WatchedDevice {
+        name: device.at.to_string(),
+        kind: device.kind.word().to_owned(),
+        namespace: device.namespace,
+        index: device.index,
+    };
+    topology.devices().map(device).collect()
+}
+
+/// What is missing, the probes that lack the same together.
+fn words(missing: &[MissingProbe]) -> Vec<String> {
+    let mut because: BTreeMap<&str, Vec<ProbeKind>> = BTreeMap::new();
+    for probe in missing {
+        because.entry(&probe.because).or_default().push(probe.probe);
+    }
+    let text = |(because, probes): (&str, Vec<ProbeKind>)| {
+        let names: Vec<&str> = probes.iter().map(|probe| probe.word()).collect();
+        let probe = if names.len() > 1 { "probes" } else { "probe" };
+        format!("without {probe} {}: {because}", names.join(", "))
+    };
+    because.into_iter().map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_that_lack_the_same_are_told_together() {
+        let missing = |probe, because: &str| MissingProbe { probe, because: because.to_owned() };
+        let rights = "no rights; run as root";
+        let told = words(&[
+            missing(ProbeKind::Cpu, rights),
+            missing(ProbeKind::Syscalls, rights),
+            missing(ProbeKind::PacketWay, "no such tracepoint"),
+        ]);
+        assert_eq!(
+            told,
+            [
+                "without probes cpu, syscalls: no rights; run as root",
+                "without probe packet-way: no such tracepoint"
+            ]
+        );
+    }
+}

@@ -1,0 +1,100 @@
+//! The course of a run: its trials one after another, each kept as it ends. Must not know how one is made.
+
+use std::thread;
+
+use samples::{Arm, Sink, SkippedCell};
+use scenario::PlannedTrial;
+
+use crate::{
+    design::Design,
+    error::RunError,
+    event::{Event, Observer},
+    run::{Request, Skips, keep, path_of},
+    stop::Stop,
+    trial::{TrialOutcome, TrialRunner},
+};
+
+/// What the trials of a run have in common, and where they go.
+pub(crate) struct RunLoop<'a, S> {
+    pub(crate) request: &'a Request<'a>,
+    pub(crate) sink: &'a mut S,
+    pub(crate) observer: &'a mut dyn Observer,
+    pub(crate) skipped: Skips,
+}
+
+impl<S: Sink> RunLoop<'_, S> {
+    /// Makes every trial that is not there yet; how many that were.
+    pub(crate) fn make(&mut self, bench: &mut TrialRunner<'_>, stop: &Stop) -> Result<u32, RunError> {
+        for skip in self.skipped.values().cloned().collect::<Vec<_>>() {
+            self.keep_skip(&skip)?;
+        }
+        let request = self.request;
+        let mut design = Design::new(request.plan, request.resume.iter().flat_map(|record| &record.trials));
+        self.skipped.keys().for_each(|cell| design.skip(cell));
+        let (mut made, mut block) = (0, None);
+        while let Some(planned) = design.next_trial() {
+            if block.replace(planned.block) != Some(planned.block) {
+                self.decide(&mut design)?;
+            }
+            if stop.is_asked() {
+                return Err(RunError::Interrupted);
+            }
+            made += self.trial(bench, &mut design, planned)?;
+        }
+        self.decide(&mut design)?;
+        Ok(made)
+    }
+
+    /// Makes one trial; how many came of it.
+    fn trial(
+        &mut self,
+        bench: &mut TrialRunner<'_>,
+        design: &mut Design<'_>,
+        planned: &PlannedTrial,
+    ) -> Result<u32, RunError> {
+        let scenario = self.request.scenario;
+        let cell = &self.request.plan.cells[planned.cell];
+        if planned.arm == Arm::Probed && !bench.sees(cell) {
+            design.leave_out(planned);
+            return Ok(0);
+        }
+        self.observer.event(&Event::Trial { planned, cell });
+        let path = path_of(scenario, cell);
+        let mut made = 0;
+        let ground = bench.ground;
+        let came = bench.make(planned, cell, path, cell.path_mtu(scenario), self.observer);
+        match came.map_err(|error| ground.explain(bench.agents, path, error))? {
+            TrialOutcome::Trial(trial) => {
+                self.sink.trial(&self.request.id, &trial).map_err(keep)?;
+                self.observer.event(&Event::Kept(&trial));
+                design.saw(&trial);
+                made = 1;
+            }
+            TrialOutcome::Skipped(skip) => {
+                self.keep_skip(&skip)?;
+                design.skip(&skip.cell);
+                self.skipped.insert(skip.cell.clone(), skip);
+            }
+        }
+        thread::sleep(scenario.schedule.pause.into());
+        Ok(made)
+    }
+
+    /// Keeps and tells what the trials so far have decided.
+    fn decide(&mut self, design: &mut Design<'_>) -> Result<(), RunError> {
+        for end in design.ends() {
+            self.sink.ended(&self.request.id, &end).map_err(keep)?;
+        }
+        if let Some(text) = design.other_objective() {
+            self.observer.event(&Event::Notice(text));
+        }
+        self.observer.event(&Event::Decided(&design.decided()));
+        Ok(())
+    }
+
+    fn keep_skip(&mut self, skip: &SkippedCell) -> Result<(), RunError> {
+        self.sink.skipped(&self.request.id, skip).map_err(keep)?;
+        self.observer.event(&Event::Skipped(skip));
+        Ok(())
+    }
+}

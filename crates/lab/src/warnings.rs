@@ -1,0 +1,72 @@
+//! Why a trial's numbers may deserve no trust, as far as the trial alone shows it.
+//! Must not know other trials: what they show together is for the analysis.
+
+mod ping_pong;
+mod stream;
+
+use samples::{CpuUsage, ValidityWarning};
+use units::{BitRate, Nanos};
+use workload::{EndSeries, Flow, Measurement, PingPongSettings, StreamSettings, WorkloadSettings};
+
+/// A hypervisor that takes this share of the machine's time away disturbs a measurement.
+const STOLEN: f64 = 0.02;
+/// A measured time that differs by more than this share from what was asked is doubtful.
+const TOLERANCE: f64 = 0.1;
+/// A sender that stays below its rate by more than this share did not keep it: a schedule catches up with a stall.
+const KEPT: f64 = 0.97;
+
+/// What is doubtful about a trial. An end that told nothing (its intervals are empty) gives no cause.
+#[must_use]
+pub fn warnings(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage) -> Vec<ValidityWarning> {
+    let mut doubts = of_kind(load, measurement, cpu);
+    doubts.extend(stolen(cpu));
+    doubts.extend(other_duration(load, measurement));
+    doubts
+}
+
+/// What only its kind can tell.
+fn of_kind(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage) -> Vec<ValidityWarning> {
+    let found = match measurement {
+        Measurement::Stream(data) => StreamSettings::of(load).map(|asked| stream::warnings(asked, data, cpu)),
+        Measurement::PingPong(data) => {
+            PingPongSettings::of(load).map(|asked| ping_pong::warnings(asked, data))
+        }
+        Measurement::Connect(_) | Measurement::Reported(_) => None,
+    };
+    found.unwrap_or_default()
+}
+
+/// Whether a trial says nothing of its cell: a thread did not run for most of it, or nothing arrived.
+pub(crate) fn is_void(load: &WorkloadSettings, measurement: &Measurement) -> bool {
+    let short = |(asked, measured): (Nanos, Nanos)| measured.0 < asked.0 / 2;
+    measurement.kind().is_void() || durations(load, measurement).is_some_and(short)
+}
+
+fn rate_not_kept(asked: BitRate, flows: &[Flow]) -> Option<ValidityWarning> {
+    let known = || flows.iter().map(|flow| &flow.sender).filter(|sender| sender.elapsed().0 > 0);
+    let got = known().map(EndSeries::rate).min_by(|one, other| one.0.total_cmp(&other.0))?;
+    let skipped = known().any(|sender| sender.skipped > Some(Nanos(0)));
+    (skipped || got.0 < asked.0 * KEPT).then_some(ValidityWarning::RateNotKept { asked, got })
+}
+
+fn stolen(cpu: &CpuUsage) -> Option<ValidityWarning> {
+    let possible = cpu.machine.elapsed.0 as f64 * f64::from(cpu.machine.cpus);
+    let share = cpu.machine.steal.0 as f64 / possible.max(1.0);
+    (share >= STOLEN).then_some(ValidityWarning::Stolen { share })
+}
+
+fn other_duration(load: &WorkloadSettings, measurement: &Measurement) -> Option<ValidityWarning> {
+    let (asked, measured) = durations(load, measurement)?;
+    let off = measured.0.abs_diff(asked.0) as f64 / asked.0.max(1) as f64;
+    (off > TOLERANCE).then_some(ValidityWarning::OtherDuration { asked, measured })
+}
+
+/// What was asked, and what was measured at the end where it differs most; `None` where bytes were asked.
+fn durations(load: &WorkloadSettings, measurement: &Measurement) -> Option<(Nanos, Nanos)> {
+    let asked = load.kind().lasts()?;
+    let measured = measurement.kind().lasted(asked)?;
+    Some((asked, measured))
+}
+
+#[cfg(test)]
+mod tests;

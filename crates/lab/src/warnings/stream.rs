@@ -1,0 +1,57 @@
+//! What is doubtful about a stream.
+
+use samples::{CpuUsage, ThreadCpu, ThreadRole, ValidityWarning};
+use units::Bytes;
+use workload::{EndSeries, Flow, StreamData, StreamSettings};
+
+use super::rate_not_kept;
+
+/// A thread this busy may itself be the limit.
+const AT_ITS_LIMIT: f64 = 0.97;
+
+pub(super) fn warnings(asked: &StreamSettings, data: &StreamData, cpu: &CpuUsage) -> Vec<ValidityWarning> {
+    let slow = asked.rate.and_then(|rate| rate_not_kept(rate, &data.flows));
+    let mut doubts = Vec::new();
+    // A sender that kept its rate was no limit, however busy it was with keeping it.
+    if asked.rate.is_none() || slow.is_some() {
+        doubts.extend(
+            busiest(cpu, ThreadRole::Send).map(|(end, busy)| ValidityWarning::GeneratorLimited { end, busy }),
+        );
+        doubts.extend(
+            busiest(cpu, ThreadRole::Receive)
+                .map(|(end, busy)| ValidityWarning::ReceiverLimited { end, busy }),
+        );
+    }
+    doubts.extend(slow);
+    if asked.transport == workload::Transport::Tcp {
+        doubts.extend(ends_disagree(&data.flows));
+    }
+    doubts.extend(stray_datagrams(&data.flows));
+    doubts
+}
+
+fn stray_datagrams(flows: &[Flow]) -> Option<ValidityWarning> {
+    let received = flows.iter().filter_map(|flow| flow.receiver.datagrams());
+    let all = received.reduce(|one, other| one.and(&other)).filter(|all| all.strays > 0)?;
+    let of = all.count.saturating_add(all.duplicates).saturating_add(all.strays);
+    Some(ValidityWarning::Strays { strays: all.strays, of })
+}
+
+fn busiest(cpu: &CpuUsage, role: ThreadRole) -> Option<(String, f64)> {
+    let share = |thread: &ThreadCpu| thread.busy.0 as f64 / thread.elapsed.0.max(1) as f64;
+    cpu.threads
+        .iter()
+        .filter(|thread| thread.role == role)
+        .map(|thread| (thread.end.clone(), share(thread)))
+        .filter(|(_, busy)| *busy >= AT_ITS_LIMIT)
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// TCP's receivers read to the end of the stream, so whatever was sent must have been received.
+fn ends_disagree(flows: &[Flow]) -> Option<ValidityWarning> {
+    let all = |series: &EndSeries| series.intervals.iter().map(|interval| interval.bytes).sum::<Bytes>();
+    let told = |flow: &&Flow| !flow.sender.intervals.is_empty() && !flow.receiver.intervals.is_empty();
+    let sent: Bytes = flows.iter().filter(told).map(|flow| all(&flow.sender)).sum();
+    let received: Bytes = flows.iter().filter(told).map(|flow| all(&flow.receiver)).sum();
+    (sent != received).then_some(ValidityWarning::EndsDisagree { sent, received })
+}

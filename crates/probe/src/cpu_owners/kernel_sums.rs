@@ -1,0 +1,226 @@
+//! The exact probe: sums of the kernel's programs, by owner. Must not know how the programs add up.
+
+use samples::{AttributionSource, CpuOwner, MachineCpu, OwnedCpu, ProbeKind, ProbeResults};
+use units::Nanos;
+
+use super::{
+    kernel::{FIRST_UNNAMED, Kernel, Name, TAGS, WAKING},
+    machine,
+    names::{Names, OwnerName},
+    not_started,
+    shares::shares,
+    sums::Sums,
+    tell,
+};
+use crate::{
+    bpf::Subjects,
+    cpu::CpuReading,
+    observe::{Probe, ProbeError, Watch},
+};
+
+/// Its programs in the kernel, and what was seen.
+pub(super) struct KernelSums {
+    kernel: Kernel,
+    owners: Vec<CpuOwner>,
+    state: State,
+}
+
+enum State {
+    Idle,
+    Running(Reading),
+    Stopped(Result<(OwnedCpu, u64), ProbeError>),
+}
+
+/// What the programs added up, and what /proc/stat said beside it.
+struct Reading {
+    sums: Vec<Sums>,
+    machine: CpuReading,
+}
+
+/// The two readings are made again when the second took longer than this, per CPU and once.
+const CLOSE: u64 = 1_000_000;
+const TRIES: u32 = 20;
+/// They are not for a slow machine: where all of them together took this long, none is close, and more would only be
+/// work that the reading sees.
+const LONGEST: u64 = 20_000_000;
+
+impl Reading {
+    fn now(kernel: &mut Kernel) -> Result<Self, ProbeError> {
+        let (mut tries, first) = (0, sys::clock::monotonic());
+        loop {
+            let machine = machine::exact_reading()?;
+            let begun = sys::clock::monotonic();
+            let reading = Self { sums: kernel.sums()?, machine };
+            let ended = sys::clock::monotonic();
+            let took = ended - begun;
+            tries += 1;
+            if tries == TRIES || ended - first > LONGEST || took < CLOSE * (1 + reading.sums.len() as u64) {
+                return Ok(reading);
+            }
+        }
+    }
+
+    fn since(self, earlier: &Self) -> (Vec<Sums>, MachineCpu) {
+        let sums = self.sums.into_iter().zip(&earlier.sums).map(|(now, then)| now.since(then)).collect();
+        (sums, self.machine.since(&earlier.machine))
+    }
+}
+
+impl KernelSums {
+    /// Loads the programs.
+    pub(super) fn new() -> Result<Self, ProbeError> {
+        Ok(Self { kernel: Kernel::load()?, owners: Vec::new(), state: State::Idle })
+    }
+
+    fn seen(&mut self) -> Result<(OwnedCpu, u64), ProbeError> {
+        let now = Reading::now(&mut self.kernel)?;
+        let (sums, machine) = match &self.state {
+            State::Running(before) => now.since(before),
+            _ => return Err(not_started()),
+        };
+        let names = self.kernel.names()?;
+        let stolen = sums.iter().map(|cpu| cpu.stolen).sum();
+        let seen = OwnedCpu {
+            source: AttributionSource::Traced,
+            because: None,
+            elapsed: machine.elapsed,
+            cpus: machine.cpus,
+            busy: machine::busy(&machine, Nanos(stolen)),
+            steal: machine.steal,
+            shares: shares(times(&sums, &names, &self.owners)),
+        };
+        Ok((seen, self.kernel.unnamed()?))
+    }
+}
+
+impl Probe for KernelSums {
+    fn kind(&self) -> ProbeKind {
+        ProbeKind::Cpu
+    }
+
+    fn start(&mut self, watch: &Watch) -> Result<(), ProbeError> {
+        self.state = State::Idle;
+        self.owners = owners(watch);
+        self.kernel.start(&subjects(watch, &self.owners))?;
+        self.state = State::Running(Reading::now(&mut self.kernel)?);
+        Ok(())
+    }
+
+    fn read(&mut self, seen: &mut ProbeResults) -> Result<(), ProbeError> {
+        let found = match &self.state {
+            State::Running(_) => self.seen()?,
+            State::Stopped(seen) => seen.clone()?,
+            State::Idle => return Err(not_started()),
+        };
+        tell(found, seen);
+        Ok(())
+    }
+
+    fn stop(&mut self) {
+        if matches!(self.state, State::Running(_)) {
+            self.state = State::Stopped(self.seen());
+        }
+        self.kernel.stop();
+    }
+}
+
+/// The owners of subjects, each once; a tag is a place in this list, counted from one.
+fn owners(watch: &Watch) -> Vec<CpuOwner> {
+    let mut owners: Vec<CpuOwner> = watch.subjects.iter().map(|subject| subject.owner).collect();
+    owners.sort_unstable();
+    owners.dedup();
+    owners.truncate(TAGS - 1);
+    owners
+}
+
+fn subjects(watch: &Watch, owners: &[CpuOwner]) -> Subjects {
+    let tag = |owner| owners.iter().position(|known| *known == owner).map(|place| place as u32 + 1);
+    Subjects::of(watch.subjects.iter().filter_map(|subject| Some((tag(subject.owner)?, subject))))
+}
+
+/// Who had how much: named buckets, those of tasks that found no name, and each CPU's interrupts.
+fn times(sums: &[Sums], names: &[(Name, u32)], owners: &[CpuOwner]) -> Vec<(OwnerName, u64)> {
+    let total = |bucket: usize| sums.iter().map(|cpu| cpu.by_bucket.get(bucket).copied().unwrap_or(0)).sum();
+    let named = names.iter().map(|(name, bucket)| (decoded(name, owners).shown(), total(*bucket as usize)));
+    let unnamed = (0..TAGS).map(|tag| {
+        let owner = tag.checked_sub(1).and_then(|place| owners.get(place)).copied();
+        (OwnerName::all_of(owner.unwrap_or(CpuOwner::Other)), total(FIRST_UNNAMED + tag))
+    });
+    let interrupts = (0..).zip(sums).flat_map(|(cpu, sums)| {
+        [(OwnerName::on(CpuOwner::Softirq, cpu), sums.softirq), (OwnerName::on(CpuOwner::Irq, cpu), sums.irq)]
+    });
+    let idle_task = OwnerName { thread: Some("swapper".to_owned()), ..OwnerName::all_of(CpuOwner::Kernel) };
+    named.chain(unnamed).chain(interrupts).chain([(idle_task, total(WAKING))]).collect()
+}
+
+/// `struct name` of the object.
+fn decoded(name: &Name, owners: &[CpuOwner]) -> Names {
+    let number = |at: usize| u32::from_ne_bytes([name[at], name[at + 1], name[at + 2], name[at + 3]]);
+    let place = (number(0) as usize).checked_sub(1);
+    Names {
+        subject: place.and_then(|place| owners.get(place)).copied(),
+        kernel: number(4) != 0,
+        process: text(&name[8..24]),
+        thread: text(&name[24..40]),
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes.split(|byte| *byte == 0).next().unwrap_or(&[])).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sums::BUCKETS;
+    use super::*;
+    use protocol::Subject;
+
+    fn name(tag: u32, kernel: u32, process: &str, thread: &str) -> Name {
+        let mut name = [0; 40];
+        name[..4].copy_from_slice(&tag.to_ne_bytes());
+        name[4..8].copy_from_slice(&kernel.to_ne_bytes());
+        name[8..8 + process.len()].copy_from_slice(process.as_bytes());
+        name[24..24 + thread.len()].copy_from_slice(thread.as_bytes());
+        name
+    }
+
+    fn subject(owner: CpuOwner, pids: &[u32]) -> Subject {
+        Subject { owner, pids: pids.to_vec(), namespaces: vec![7], cgroups: Vec::new(), syscalls: false }
+    }
+
+    #[test]
+    fn subjects_of_one_owner_share_a_tag() {
+        let [one, two, three] = [
+            subject(CpuOwner::Server, &[1]),
+            subject(CpuOwner::Client, &[2, 3]),
+            subject(CpuOwner::Server, &[4]),
+        ];
+        let watch = Watch { subjects: vec![one.clone(), two.clone(), three.clone()], way: None };
+        let owners = owners(&watch);
+        assert_eq!(owners, [CpuOwner::Client, CpuOwner::Server]);
+        assert_eq!(subjects(&watch, &owners), Subjects::of([(2, &one), (1, &two), (2, &three)]));
+    }
+
+    #[test]
+    fn buckets_interrupts_and_tasks_without_a_name_all_have_an_owner() {
+        let mut by_bucket = vec![0; BUCKETS];
+        (by_bucket[0], by_bucket[1], by_bucket[2], by_bucket[40]) = (999, 1, 20, 300);
+        let sums = [
+            Sums { by_bucket: by_bucket.clone(), softirq: 4000, irq: 0, stolen: 7 },
+            Sums { by_bucket, softirq: 0, irq: 50_000, stolen: 7 },
+        ];
+        let times = times(&sums, &[(name(1, 0, "plumb", "ping"), 40)], &[CpuOwner::Client]);
+        let of = |owner| times.iter().filter(|(shown, _)| shown.owner == owner).map(|(_, time)| time).sum();
+        let found: [u64; 4] = [CpuOwner::Client, CpuOwner::Other, CpuOwner::Softirq, CpuOwner::Irq].map(of);
+        assert_eq!(found, [640, 2, 4000, 50_000], "idle time is nobody's");
+    }
+
+    #[test]
+    fn a_name_is_read_as_the_kernel_wrote_it() {
+        let names =
+            decoded(&name(2, 0, "qemu-system-x86", "CPU 0/KVM"), &[CpuOwner::Client, CpuOwner::ServerVm]);
+        assert_eq!(names.subject, Some(CpuOwner::ServerVm));
+        assert_eq!((names.process.as_str(), names.thread.as_str()), ("qemu-system-x86", "CPU 0/KVM"));
+        assert!(decoded(&name(0, 1, "", "kcompactd0"), &[]).kernel);
+    }
+}

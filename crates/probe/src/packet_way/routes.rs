@@ -1,0 +1,113 @@
+//! From the ways that messages took to the one that most took, its points by name. Pure but for the reading of times,
+//! which is handed in. Must not know maps.
+
+use protocol::WatchedDevice;
+use samples::{HopEvent, HopPoint, HopStep, MessagePath};
+use workload::LatencyHistogram;
+
+use super::maps::{MessageRoute, Point, RouteMaps};
+use crate::observe::ProbeError;
+
+/// The way that most messages took. `times` reads those of way and place.
+pub(super) fn told(
+    seen: &RouteMaps,
+    every: u32,
+    devices: &[WatchedDevice],
+    mut times: impl FnMut(usize, usize) -> Result<LatencyHistogram, ProbeError>,
+) -> Result<MessagePath, ProbeError> {
+    let all: u64 = seen.ways.iter().map(|way| way.taken).sum();
+    let Some((number, way)) = most_taken(&seen.ways) else {
+        return Ok(MessagePath { every, strayed: seen.lost, ..MessagePath::default() });
+    };
+    let points: Vec<HopPoint> = way.points.iter().map(|point| point_named(point, devices)).collect();
+    let steps = (1..).zip(points.windows(2)).map(|(place, ends)| {
+        let times = times(number, place)?.packed();
+        Ok(HopStep { from: ends[0].clone(), to: ends[1].clone(), times })
+    });
+    let steps = steps.collect::<Result<_, _>>()?;
+    let whole = times(number, 0)?.packed();
+    Ok(MessagePath { every, followed: way.taken, strayed: seen.lost + all - way.taken, whole, steps })
+}
+
+/// The first of those that are equal, so that a reading can be repeated.
+fn most_taken(ways: &[MessageRoute]) -> Option<(usize, &MessageRoute)> {
+    ways.iter().enumerate().rev().max_by_key(|(_, way)| way.taken).filter(|(_, way)| way.taken > 0)
+}
+
+fn point_named(point: &Point, devices: &[WatchedDevice]) -> HopPoint {
+    let event = event_of(point.event);
+    if point.namespace == 0 {
+        return HopPoint { event, device: None, kind: None };
+    }
+    let known = devices.iter().find(|known| known.namespace == point.namespace && known.index == point.index);
+    let name = known.map_or_else(|| format!("?:{}", point.device), |known| known.name.clone());
+    HopPoint { event, device: Some(name), kind: known.map(|known| known.kind.clone()) }
+}
+
+/// `enum event` of trail.h.
+const fn event_of(number: u8) -> HopEvent {
+    match number {
+        0 => HopEvent::ClientSends,
+        1 => HopEvent::Queued,
+        2 => HopEvent::Transmitted,
+        3 => HopEvent::Received,
+        4 => HopEvent::ServerReceives,
+        5 => HopEvent::ServerSends,
+        _ => HopEvent::ClientReceives,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Nanos;
+
+    use super::*;
+
+    fn way(taken: u64, points: &[(u8, u64, u32)]) -> MessageRoute {
+        let point = |&(event, namespace, index): &(u8, u64, u32)| Point {
+            event,
+            namespace,
+            index,
+            device: "eth0".into(),
+        };
+        MessageRoute { taken, points: points.iter().map(point).collect() }
+    }
+
+    fn here() -> WatchedDevice {
+        WatchedDevice { name: "a:eth0".into(), kind: "veth".into(), namespace: 7, index: 2 }
+    }
+
+    #[test]
+    fn the_way_that_most_took_is_told_and_the_others_have_strayed() {
+        let usual = [(0, 0, 0), (1, 7, 2), (3, 8, 2), (6, 0, 0)];
+        let seen = RouteMaps {
+            lost: 2,
+            events_left_out: 0,
+            ways: vec![way(3, &usual[..2]), way(40, &usual), way(1, &usual[1..])],
+        };
+        let times = |number: usize, place: usize| {
+            let mut histogram = LatencyHistogram::new();
+            histogram.record(Nanos((1000 * number + place) as u64));
+            Ok(histogram)
+        };
+        let told = told(&seen, 8, &[here()], times).expect("times can be read");
+        assert_eq!((told.every, told.followed, told.strayed), (8, 40, 6));
+        assert_eq!(told.whole.max(), Some(Nanos(1000)));
+        let names: Vec<_> = told.steps.iter().map(|step| step.to.device.as_deref()).collect();
+        assert_eq!(names, [Some("a:eth0"), Some("?:eth0"), None]);
+        assert_eq!(told.steps[0].to.kind.as_deref(), Some("veth"));
+        assert_eq!(told.steps[1].to.kind, None);
+        assert_eq!(told.steps[2].times.max(), Some(Nanos(1003)));
+        assert_eq!(
+            (told.steps[0].from.event, told.steps[2].to.event),
+            (HopEvent::ClientSends, HopEvent::ClientReceives)
+        );
+    }
+
+    #[test]
+    fn without_a_message_there_is_no_step() {
+        let seen = RouteMaps { lost: 3, ..RouteMaps::default() };
+        let told = told(&seen, 1, &[], |_, _| panic!("nothing to read")).expect("nothing is read");
+        assert_eq!((told.followed, told.strayed, told.steps.len()), (0, 3, 0));
+    }
+}

@@ -1,0 +1,45 @@
+//! The page of one run against another, and the order of its sections. Must not know how any of them is made or
+//! shown.
+
+mod answer;
+mod caveats;
+mod cells;
+mod environment;
+mod full;
+mod head;
+mod unmatched;
+
+use findings::{Gate, RunComparison};
+
+use crate::page::{Page, Section};
+
+/// What sections are made from.
+struct Source<'a> {
+    contrast: &'a RunComparison,
+    /// What was asked of it, if anything was.
+    gate: Option<&'a Gate>,
+}
+
+/// A section, or nothing where the contrast has nothing to say on it.
+type Build = fn(&Source<'_>) -> Option<Section>;
+
+/// What surrounds both runs comes before any number, and what it all comes to last.
+const ORDER: &[Build] = &[
+    head::build,
+    environment::build,
+    caveats::build,
+    cells::build,
+    full::build,
+    unmatched::build,
+    answer::build,
+];
+
+/// Run B against run A.
+pub(crate) fn page(contrast: &RunComparison, gate: Option<&Gate>) -> Page {
+    let source = Source { contrast, gate };
+    let title = format!("{} (B) against {} (A)", contrast.b.id, contrast.a.id);
+    Page {
+        title: title.replace(char::is_control, " "),
+        sections: ORDER.iter().filter_map(|build| build(&source)).collect(),
+    }
+}

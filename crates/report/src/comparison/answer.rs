@@ -1,0 +1,160 @@
+//! What it all comes to, in one sentence; and what the gate says, where one was asked. Must not know how either was
+//! reached.
+
+use findings::{CellComparison, Gate, GateOutcome, OpenQuestion, RunComparison, Verdict};
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Section, section},
+    phrases::{self, Confidence},
+    text::{Text, Tone},
+};
+
+/// So many cells are named; of more only the number is told.
+const NAMED: usize = 4;
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let mut blocks = vec![Block::Paragraph(sentence(source.contrast))];
+    if let Some(gate) = source.gate {
+        blocks.push(Block::Paragraph(passed_or_not(source.contrast, gate)));
+        let open: Vec<Text> = reasons(source.contrast, &gate.unknown);
+        blocks.extend((!open.is_empty()).then_some(Block::List(open)));
+    }
+    Some(section("What it comes to", blocks))
+}
+
+fn sentence(contrast: &RunComparison) -> Text {
+    let of = |verdict| contrast.cells.iter().filter(move |cell| cell.verdict == verdict);
+    let count = |verdict| of(verdict).count();
+    let cells = contrast.cells.len();
+    let (tone, said) = match (count(Verdict::Worse), count(Verdict::Better), count(Verdict::Unknown)) {
+        _ if cells == 0 => {
+            (Tone::Doubtful, "nothing can be said: the runs have no cell in common".to_owned())
+        }
+        (0, 0, 0) => (Tone::Good, format!("B is the same as A within noise{}", everywhere(contrast))),
+        (0, 0, unknown) if unknown == cells => {
+            (Tone::Doubtful, format!("it cannot be told whether B differs from A{}", everywhere(contrast)))
+        }
+        (worse, 0, _) if worse == cells => (Tone::Bad, format!("B is worse than A{}", everywhere(contrast))),
+        (0, better, _) if better == cells => {
+            (Tone::Good, format!("B is better than A{}", everywhere(contrast)))
+        }
+        (worse, better, _) => (overall(worse, better), counted(contrast)),
+    };
+    Text::of(tone, capital(&said)).and(Tone::Plain, extremes(contrast)).and(Tone::Plain, ".")
+}
+
+fn overall(worse: usize, better: usize) -> Tone {
+    match (worse, better) {
+        (0, 0) => Tone::Doubtful,
+        (0, _) => Tone::Good,
+        _ => Tone::Bad,
+    }
+}
+
+fn everywhere(contrast: &RunComparison) -> String {
+    match contrast.cells.len() {
+        1 => " in the one cell that both have".to_owned(),
+        cells => format!(" in all {cells} cells that both have"),
+    }
+}
+
+/// `of 8 cells B is worse in 1 and the same within noise in 7`.
+fn counted(contrast: &RunComparison) -> String {
+    let words = [
+        (Verdict::Worse, "worse"),
+        (Verdict::Better, "better"),
+        (Verdict::Same, "the same within noise"),
+        (Verdict::Unknown, "unknown"),
+    ];
+    let said: Vec<String> = words
+        .into_iter()
+        .map(|(verdict, word)| (contrast.cells.iter().filter(|cell| cell.verdict == verdict).count(), word))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{word} in {count}"))
+        .collect();
+    format!("of {} cells that both have, B is {}", contrast.cells.len(), listed(&said))
+}
+
+/// The cells that lost and gained most, with their ratios.
+fn extremes(contrast: &RunComparison) -> String {
+    let said: Vec<String> = [(Verdict::Worse, "the worst"), (Verdict::Better, "the best")]
+        .into_iter()
+        .filter_map(|(verdict, word)| {
+            let (cell, share) = furthest(contrast, verdict)?;
+            Some(format!("{word} is {} at {share} of A", labels::contrast(contrast, cell)))
+        })
+        .collect();
+    if said.is_empty() { String::new() } else { format!("; {}", said.join(", ")) }
+}
+
+fn furthest(contrast: &RunComparison, verdict: Verdict) -> Option<(&CellComparison, String)> {
+    let compared = contrast.cells.iter().filter(|cell| cell.verdict == verdict);
+    let compared = compared.filter_map(|cell| Some((cell, cell.comparison.as_ref()?)));
+    // Twice as much is as far away as half.
+    let distance = |ratio: f64| ratio.ln().abs();
+    let (cell, comparison) =
+        compared.max_by(|(_, a), (_, b)| distance(a.ratio).total_cmp(&distance(b.ratio)))?;
+    Some((cell, phrases::share(comparison, Confidence::Inline)))
+}
+
+fn passed_or_not(contrast: &RunComparison, gate: &Gate) -> Text {
+    let most = phrases::percent(gate.most_loss);
+    match gate.outcome {
+        GateOutcome::Passed => Text::of(Tone::Good, "Passed: ")
+            .and(Tone::Plain, format!("no cell lost more than {most}, and that is established.")),
+        GateOutcome::Lost => {
+            let others = if gate.unknown.is_empty() { "" } else { " Of these it cannot be told:" };
+            let lost = names(contrast, &gate.lost);
+            let said = format!("a loss of more than {most} is established in {lost}.{others}");
+            Text::of(Tone::Bad, "Lost: ").and(Tone::Plain, said)
+        }
+        GateOutcome::CannotTell if gate.unknown.is_empty() => Text::of(Tone::Doubtful, "Cannot tell: ")
+            .and(Tone::Plain, format!("there is nothing that a loss of more than {most} could be seen in.")),
+        GateOutcome::CannotTell => Text::of(Tone::Doubtful, "Cannot tell: ").and(
+            Tone::Plain,
+            format!("no loss of more than {most} is established, nor that there is none, in what follows."),
+        ),
+    }
+}
+
+/// Each reason once, with the cells that it leaves open.
+fn reasons(contrast: &RunComparison, unknown: &[OpenQuestion]) -> Vec<Text> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for open in unknown {
+        match reasons.iter_mut().find(|(why, _)| *why == open.why) {
+            Some((_, cells)) => cells.push(open.cell.clone()),
+            None => reasons.push((&open.why, vec![open.cell.clone()])),
+        }
+    }
+    let said = |(why, cells): &(&str, Vec<String>)| {
+        Text::of(Tone::Strong, names(contrast, cells)).and(Tone::Plain, format!(": {why}"))
+    };
+    reasons.iter().map(said).collect()
+}
+
+fn names(contrast: &RunComparison, ids: &[String]) -> String {
+    let named: Vec<String> = ids.iter().take(NAMED).map(|id| name(contrast, id)).collect();
+    let more = ids.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    named.join("; ") + &more
+}
+
+fn name(contrast: &RunComparison, id: &str) -> String {
+    let cell = contrast.cells.iter().find(|cell| cell.cell == id);
+    cell.map_or_else(|| id.to_owned(), |cell| labels::contrast(contrast, cell))
+}
+
+fn listed(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}

@@ -1,0 +1,45 @@
+//! Which two runs these are. Must not know what they differ in.
+
+use findings::{BetweenRuns, RunComparison, RunSummary};
+
+use super::Source;
+use crate::{
+    page::{Block, Depth, Section},
+    phrases,
+    text::{Text, glued},
+};
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let contrast = source.contrast;
+    let runs = [("A, the reference", &contrast.a), ("B", &contrast.b)];
+    let mut lines = runs.map(|(which, run)| (which.to_owned(), line(run))).to_vec();
+    lines.extend(noise(contrast).map(|noise| ("Noise".to_owned(), noise.into())));
+    Some(Section { title: None, depth: Depth::Always, blocks: vec![Block::KeyValues(lines)] })
+}
+
+/// Where what two runs may differ by comes from.
+fn noise(contrast: &RunComparison) -> Option<String> {
+    let learned: Vec<&BetweenRuns> =
+        contrast.cells.iter().filter_map(|cell| cell.between_runs.as_ref()).collect();
+    let found = contrast.history.len();
+    if learned.is_empty() {
+        return (found > 0).then(|| {
+            format!("between runs assumed: only {found} runs of the scenario were made as A was, which are too few to learn from")
+        });
+    }
+    let (least, most) = learned
+        .iter()
+        .fold((f64::INFINITY, 0.0f64), |(least, most), cell| (least.min(cell.floor), most.max(cell.floor)));
+    let size = match (phrases::rough(least), phrases::rough(most)) {
+        (least, most) if least == most => most,
+        (least, most) => format!("{least} to {most}, by cell"),
+    };
+    Some(format!("between runs learned from {found} runs of the scenario, A among them: {size}"))
+}
+
+fn line(run: &RunSummary) -> Text {
+    let mut facts = vec![run.id.0.clone(), phrases::moment(run.started), phrases::machine(run)];
+    facts.push(phrases::trials(run));
+    let facts: Vec<String> = facts.iter().map(|fact| glued(fact)).collect();
+    facts.join(" · ").into()
+}

@@ -1,0 +1,140 @@
+//! The way of a message through the layers, as a waterfall: each step begins where the one before it ended.
+//! Must not know streams.
+
+use findings::{CellSummary, Findings, LatencyBreakdown, Leg, StepKind, StepSummary};
+use samples::HopEvent;
+use units::Share;
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Section, Table, left, right, section},
+    phrases,
+    quantity::with_minus,
+    text::{Text, Tone, glued},
+};
+
+/// So many ways are shown open, the longest ones.
+const OPEN: usize = 1;
+/// The characters that a round trip takes.
+const WIDE: f64 = 18.0;
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let way = |cell| Some((cell, CellSummary::way(cell)?));
+    let mut ways: Vec<(&CellSummary, &LatencyBreakdown)> = findings.cells.iter().filter_map(way).collect();
+    ways.sort_by_key(|(_, way)| std::cmp::Reverse(way.steps.len()));
+    let (open, folded) = ways.split_at(OPEN.min(ways.len()));
+    let mut blocks: Vec<Block> = open.iter().flat_map(|(cell, way)| waterfall(findings, cell, way)).collect();
+    if !folded.is_empty() {
+        let said = format!("The longest of {} ways.", ways.len());
+        blocks.push(Block::Paragraph(Text::of(Tone::Faint, said)));
+        let more = folded.iter().flat_map(|(cell, way)| waterfall(findings, cell, way)).collect();
+        let title = phrases::count(folded.len() as u64, "more way", "more ways");
+        blocks.push(Block::Folded { title: title.into(), blocks: more });
+    }
+    (!blocks.is_empty()).then(|| section("The way of a message", blocks))
+}
+
+fn waterfall(findings: &Findings, cell: &CellSummary, way: &LatencyBreakdown) -> Vec<Block> {
+    let columns =
+        vec![left("Step"), left("Up to"), right("50 %"), right("99 %"), right("Share"), left("Round trip")];
+    // Steps that add up to more than the round trip are all drawn.
+    let whole = way.steps.last().map_or(1.0, |step| (step.begins + step.share).max(1.0));
+    let table =
+        Table { columns, rows: way.steps.iter().map(|step| row(step, whole)).collect(), caption: None };
+    let heading = Text::of(Tone::Strong, labels::cell(findings, cell));
+    vec![
+        Block::Heading(heading),
+        Block::Table(table),
+        Block::Paragraph(sums(way)),
+        Block::Paragraph(Text::of(Tone::Faint, followed(way))),
+    ]
+}
+
+fn row(step: &StepSummary, whole: f64) -> Vec<Text> {
+    let tone = match step.kind {
+        StepKind::Program => Tone::Faint,
+        _ => Tone::Plain,
+    };
+    let place = match &step.to.device {
+        Some(device) => device.as_str().into(),
+        None => Text::of(Tone::Faint, in_words(step.to.event)),
+    };
+    vec![
+        Text::of(Tone::Faint, arrow(step.leg)).and(tone, format!(" {}", step.what)),
+        place,
+        glued(&step.p50.to_string()).into(),
+        glued(&step.p99.to_string()).into(),
+        glued(&Share(step.share).to_string()).into(),
+        bar(step, whole),
+    ]
+}
+
+/// A point that is no device's.
+const fn in_words(event: HopEvent) -> &'static str {
+    match event {
+        HopEvent::ClientSends => "the client sends",
+        HopEvent::ServerReceives => "the server receives",
+        HopEvent::ServerSends => "the server sends",
+        HopEvent::ClientReceives => "the client receives",
+        HopEvent::Queued | HopEvent::Transmitted | HopEvent::Received => "?",
+    }
+}
+
+const fn arrow(leg: Leg) -> &'static str {
+    match leg {
+        Leg::There => "→",
+        Leg::Server => "•",
+        Leg::Back => "←",
+    }
+}
+
+/// `····███·········`: where in the round trip it lies.
+fn bar(step: &StepSummary, whole: f64) -> Text {
+    let columns = |share: f64| (share / whole * WIDE).clamp(0.0, WIDE);
+    let begin = columns(step.begins).floor() as usize;
+    let drawn = match columns(step.share).round() as usize {
+        // A step that is shorter than a character is a thin line at its place.
+        0 => "▏".to_owned(),
+        wide => "█".repeat(wide),
+    };
+    let begin = begin.min((WIDE as usize).saturating_sub(drawn.chars().count()));
+    let after = (WIDE as usize).saturating_sub(begin + drawn.chars().count());
+    Text::of(Tone::Code, format!("{}{drawn}{}", "·".repeat(begin), "·".repeat(after)))
+}
+
+fn sums(way: &LatencyBreakdown) -> Text {
+    let said = |what: &str, time: units::Nanos| format!("{what} {}", glued(&time.to_string()));
+    let engine = match way.engine {
+        Some(engine) => said("; median round trip as the engine measured it", engine),
+        None => "; the engine measured no round trip".to_owned(),
+    };
+    Text::of(Tone::Strong, said("Sum of the steps' medians", way.sum)).and(
+        Tone::Plain,
+        format!(
+            "{engine}; unexplained rest {}, within single trials {} in the middle.",
+            rest(way.unexplained),
+            rest(way.unexplained_in_trial)
+        ),
+    )
+}
+
+fn rest(share: f64) -> String {
+    glued(&with_minus(&Share(share).to_string()))
+}
+
+fn followed(way: &LatencyBreakdown) -> String {
+    let whole = way.whole.at(0.5).map_or_else(String::new, |time| {
+        format!(" From the client's send to its return they took {} in the middle.", glued(&time.to_string()))
+    });
+    let every = if way.every > 1 { format!(", one message in {}", way.every) } else { String::new() };
+    let strayed = match way.strayed {
+        0 => String::new(),
+        strayed => format!(" {} took another way or were lost from sight.", phrases::grouped(strayed)),
+    };
+    format!(
+        "{} followed{every}.{whole}{strayed} Medians do not add up exactly, least of all where trials differ: a small rest means nothing.",
+        phrases::count(way.followed, "round trip was", "round trips were")
+    )
+}

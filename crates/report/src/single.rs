@@ -1,0 +1,25 @@
+//! The page of one trial alone, and the order of its sections. Must not know how any of them is made or shown.
+
+mod configuration;
+mod distribution;
+mod flows;
+mod hints;
+mod outcome;
+mod warnings;
+
+use findings::SingleMeasurement;
+
+use crate::page::{Page, Section};
+
+/// A section, or nothing where the trial has nothing to say on it.
+type Build = fn(&SingleMeasurement) -> Option<Section>;
+
+/// The answer, what it is made of, what to think of it.
+const ORDER: &[Build] =
+    &[outcome::build, flows::build, distribution::build, hints::build, warnings::build, configuration::build];
+
+/// The summary of a trial.
+pub(crate) fn page(solo: &SingleMeasurement) -> Page {
+    let title = format!("{}, with {}", solo.words, solo.peer).replace(char::is_control, " ");
+    Page { title, sections: ORDER.iter().filter_map(|build| build(solo)).collect() }
+}

@@ -1,0 +1,13 @@
+//! What the kernel really gave the sockets, and the machine at this end. Must not know results.
+
+use findings::SingleMeasurement;
+
+use crate::{
+    page::{Block, Section, detail},
+    sections::configuration,
+};
+
+pub(super) fn build(solo: &SingleMeasurement) -> Option<Section> {
+    let table = Block::Table(configuration::table(&solo.sockets));
+    (!solo.sockets.is_empty()).then(|| detail("Effective configuration", vec![table]))
+}

@@ -1,0 +1,13 @@
+//! What is likely to limit, and what to do about it. Must not know how a hint was reached.
+
+use findings::SingleMeasurement;
+
+use crate::{
+    page::{Block, Section, section},
+    sections::verdict,
+};
+
+pub(super) fn build(solo: &SingleMeasurement) -> Option<Section> {
+    let blocks: Vec<Block> = solo.hints.iter().flat_map(verdict::claim).collect();
+    (!blocks.is_empty()).then(|| section("Hints", blocks))
+}

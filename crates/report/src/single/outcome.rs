@@ -1,0 +1,72 @@
+//! What was measured, in a few lines. Must not know what to think of it.
+
+use findings::{EndSocket, SingleMeasurement, SingleOutcome, Spread};
+use units::significant;
+
+use crate::{
+    kind,
+    page::{Block, Section, section},
+    phrases,
+    text::{Text, Tone, glued},
+};
+
+type Line = (&'static str, Text);
+
+pub(super) fn build(solo: &SingleMeasurement) -> Option<Section> {
+    let Some(outcome) = &solo.outcome else {
+        let nothing = Text::of(Tone::Bad, "Nothing came through.");
+        return Some(section("Result", vec![Block::Paragraph(nothing)]));
+    };
+    let mut lines = kind::alone(outcome).lines();
+    lines.extend(buffers(solo));
+    lines.extend(cpu(solo));
+    let lines = lines.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let mut blocks = vec![Block::KeyValues(lines)];
+    blocks.extend(certainty(solo, outcome).map(|said| Block::Paragraph(Text::of(Tone::Faint, said))));
+    Some(section("Result", blocks))
+}
+
+/// Where the interval comes from, or why there is none. Where the rate jumped, the doubts say it.
+fn certainty(solo: &SingleMeasurement, outcome: &SingleOutcome) -> Option<String> {
+    let too_few = || "There are too few samples for an interval.".to_owned();
+    let alone = kind::alone(outcome);
+    alone.spread().map(method).or_else(|| (alone.is_mean() && solo.shifts.is_empty()).then(too_few))
+}
+
+fn method(spread: &Spread) -> String {
+    format!(
+        "The interval is for the mean of {} samples of {} at the {}, worth {} independent ones; what changes from one \
+         trial to the next is not in it.",
+        spread.intervals,
+        spread.length,
+        spread.of,
+        significant(spread.worth, 2)
+    )
+}
+
+/// What the kernel made of the buffers that were asked for, as it counts them: it doubles a size for its own
+/// bookkeeping, has a least one, and a greatest (socket(7)).
+fn buffers(solo: &SingleMeasurement) -> Option<Line> {
+    let asked = solo.load.kind().socket().window?;
+    let of = |end: &EndSocket| {
+        let sizes = [("send", end.socket.send_buffer), ("receive", end.socket.receive_buffer)];
+        let sizes = sizes.map(|(which, size)| Some(format!("{which} {}", glued(&size?.to_string()))));
+        let sizes: Vec<String> = sizes.into_iter().flatten().collect();
+        (!sizes.is_empty()).then(|| format!("; the {} has {}", end.end, sizes.join(", ")))
+    };
+    let given: String = solo.sockets.iter().filter_map(of).collect();
+    Some(("Buffers", format!("{} asked for{given}", glued(&asked.to_string())).into()))
+}
+
+/// The machine with whatever else runs on it, and of that the threads that send and receive.
+fn cpu(solo: &SingleMeasurement) -> Vec<Line> {
+    let cpu = &solo.cpu;
+    let cost = cpu.per_work.map(|cost| format!(", {}", phrases::per_work(cost)));
+    let busy = format!("{:.2} of {} CPUs busy{}", cpu.busy, cpu.cpus, cost.unwrap_or_default());
+    let machine = (cpu.cpus > 0).then(|| ("All of this machine", busy.into()));
+    let ends = [(cpu.client, "at this end"), (cpu.server, "at the server")];
+    let ends = ends.into_iter().filter(|(threads, _)| *threads > 0.0);
+    let threads: Vec<String> = ends.map(|(threads, end)| format!("{threads:.2} CPUs {end}")).collect();
+    let threads = (!threads.is_empty()).then(|| ("Traffic threads", threads.join(", ").into()));
+    machine.into_iter().chain(threads).collect()
+}

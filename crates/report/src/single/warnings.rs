@@ -1,0 +1,49 @@
+//! Reasons to distrust the numbers. Must not know the numbers.
+
+use findings::{LevelShift, SingleLevels, SingleMeasurement};
+use units::Share;
+use workload::Metric;
+
+use crate::{
+    kind,
+    page::{Block, Section, section},
+    phrases,
+    text::{Text, Tone},
+};
+
+pub(super) fn build(solo: &SingleMeasurement) -> Option<Section> {
+    let shifts = solo.shifts.iter().map(|shift| self::shift(solo, shift));
+    let levels = solo.two_levels.iter().map(|levels| two_levels(solo, levels));
+    let doubts = solo.doubts.iter().map(|doubt| Text::of(Tone::Doubtful, phrases::warning(doubt)));
+    let items: Vec<Text> = shifts.chain(levels).chain(doubts).collect();
+    (!items.is_empty()).then(|| section("Doubts", vec![Block::List(items)]))
+}
+
+fn metric(solo: &SingleMeasurement) -> Metric {
+    solo.outcome.as_ref().map_or(Metric::Throughput, |outcome| kind::alone(outcome).metric())
+}
+
+fn shift(solo: &SingleMeasurement, shift: &LevelShift) -> Text {
+    let value = |value| phrases::value(metric(solo), value);
+    let said = format!(
+        "the rate jumped after {}, from {} to {}: the mean is of two levels",
+        shift.at,
+        value(shift.before),
+        value(shift.after)
+    );
+    Text::of(Tone::Doubtful, said)
+}
+
+fn two_levels(solo: &SingleMeasurement, levels: &SingleLevels) -> Text {
+    let value = |value| phrases::value(metric(solo), value);
+    let said = format!(
+        "the {} gather at two levels, about {} and {} ({} at the upper one), so the middle is neither",
+        levels.of,
+        value(levels.low),
+        value(levels.high),
+        Share(levels.share_high)
+    );
+    let unpinned =
+        "; the threads were not pinned, which is the usual cause: fix their CPUs and measure again";
+    Text::of(Tone::Doubtful, if levels.unpinned { said + unpinned } else { said })
+}

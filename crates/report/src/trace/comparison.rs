@@ -1,0 +1,127 @@
+//! Trace B against trace A: what surrounds them, calls side by side, CPU time side by side. Must not know either alone.
+
+use findings::{CallComparison, OwnerComparison, TraceComparison, TracedCall};
+use samples::TargetKind;
+use units::{Nanos, significant};
+
+use super::{head, words};
+use crate::{
+    page::{Block, Depth, Page, Section, Table, left, right, section},
+    phrases,
+    text::{Text, Tone, glued},
+};
+
+/// Nearer than this to 1 a ratio is not marked.
+const ALIKE: f64 = 1.1;
+/// Beyond this a ratio is only a direction.
+const MOST: f64 = 1000.0;
+
+pub(super) fn page(contrast: &TraceComparison, top: usize) -> Page {
+    let title = "Trace B against trace A".to_owned();
+    let sections = [head(contrast), Some(surroundings(contrast)), calls(contrast, top), owners(contrast)];
+    Page { title, sections: sections.into_iter().flatten().collect() }
+}
+
+fn head(contrast: &TraceComparison) -> Option<Section> {
+    let side = |name: &str, trace: &findings::TraceSummary| {
+        let said = format!("{}; {}", words::target(&trace.target), words::length(trace));
+        (name.to_owned(), Text::from(said))
+    };
+    let mut blocks = vec![Block::KeyValues(vec![side("A", &contrast.a), side("B", &contrast.b)])];
+    let caveat = "One trace each: how much two traces of the same thing differ is not known, and no difference here is \
+                  an established one.";
+    blocks.push(Block::Paragraph(Text::of(Tone::Doubtful, caveat)));
+    blocks.extend([&contrast.a, &contrast.b].into_iter().flat_map(head::missing));
+    Some(Section { title: None, depth: Depth::Always, blocks })
+}
+
+fn surroundings(contrast: &TraceComparison) -> Section {
+    if contrast.surroundings.is_empty() {
+        let same = "Nothing that was recorded of the machine differs.";
+        return section("What surrounds them", vec![Block::Paragraph(same.into())]);
+    }
+    let row = |change: &findings::SurroundingChange| {
+        let what = Text::of(Tone::Strong, &change.what);
+        let what = if change.weighty { what.and(Tone::Doubtful, "\u{a0}!") } else { what };
+        vec![what, change.a.as_str().into(), change.b.as_str().into()]
+    };
+    let rows = contrast.surroundings.iter().map(row).collect();
+    let columns = ["Differs", "In A", "In B"].map(left).to_vec();
+    let caption = Some(Text::of(Tone::Faint, "! alone it may explain a difference of the numbers"));
+    section("What surrounds them", vec![Block::Table(Table { columns, rows, caption })])
+}
+
+fn calls(contrast: &TraceComparison, top: usize) -> Option<Section> {
+    if contrast.calls.is_empty() {
+        return None;
+    }
+    let numbers =
+        ["Calls/s\u{a0}A", "B", "B/A", "Per\u{a0}call\u{a0}A", "B", "B/A", "Running/s\u{a0}A", "B", "B/A"]
+            .map(right);
+    let columns = [left("Call")].into_iter().chain(numbers).collect();
+    let lengths = (contrast.a.elapsed, contrast.b.elapsed);
+    let rows = contrast.calls.iter().take(top).map(|call| call_row(call, lengths)).collect();
+    let caption = "Calls a second, mean time of a call, and time on a CPU for each second of the trace.";
+    let mut blocks =
+        vec![Block::Table(Table { columns, rows, caption: Some(Text::of(Tone::Faint, caption)) })];
+    let more = contrast.calls.len().saturating_sub(top);
+    if more > 0 {
+        let said = format!("and {}", phrases::count(more as u64, "more call", "more calls"));
+        blocks.push(Block::Paragraph(Text::of(Tone::Faint, said)));
+    }
+    Some(section("System calls", blocks))
+}
+
+fn call_row(call: &CallComparison, (in_a, in_b): (Nanos, Nanos)) -> Vec<Text> {
+    let rate = |side: Option<&TracedCall>| known(side.map(|it| words::per_second(it.rate)));
+    let per_call =
+        |side: Option<&TracedCall>| known(side.and_then(|it| it.per_call).map(|time| time.to_string()));
+    let running = |side: Option<&TracedCall>, length: Nanos| {
+        let time = side.and_then(|it| it.count.running);
+        known(time.map(|time| Nanos((time.0 as f64 / length.seconds().max(1e-9)) as u64).to_string()))
+    };
+    let (a, b) = (call.a.as_ref(), call.b.as_ref());
+    vec![
+        Text::of(Tone::Strong, &call.call),
+        rate(a),
+        rate(b),
+        ratio(call.rate_ratio),
+        per_call(a),
+        per_call(b),
+        ratio(call.per_call_ratio),
+        running(a, in_a),
+        running(b, in_b),
+        ratio(call.running_ratio),
+    ]
+}
+
+fn owners(contrast: &TraceComparison) -> Option<Section> {
+    if contrast.owners.is_empty() {
+        return None;
+    }
+    // Words of one kind only where both traces are of it.
+    let kind = Some(contrast.a.target.kind).filter(|kind| *kind == contrast.b.target.kind);
+    let kind = kind.unwrap_or(TargetKind::Processes);
+    let cpus = |cpus: f64| Text::from(format!("{cpus:.3}"));
+    let row = |it: &OwnerComparison| {
+        vec![Text::of(Tone::Strong, words::owner(it.owner, kind)), cpus(it.a), cpus(it.b), ratio(it.ratio)]
+    };
+    let columns = vec![left("Owner"), right("CPUs in A"), right("in B"), right("B/A")];
+    let rows = contrast.owners.iter().map(row).collect();
+    Some(section("CPU time", vec![Block::Table(Table { columns, rows, caption: None })]))
+}
+
+fn known(said: Option<String>) -> Text {
+    said.map_or_else(|| Text::of(Tone::Faint, "-"), |said| glued(&said).into())
+}
+
+fn ratio(ratio: Option<f64>) -> Text {
+    let Some(ratio) = ratio else { return Text::of(Tone::Faint, "-") };
+    let tone = if (1.0 / ALIKE..=ALIKE).contains(&ratio) { Tone::Faint } else { Tone::Strong };
+    let said = match ratio {
+        ratio if ratio > MOST => format!("> {MOST}x"),
+        ratio if ratio < 1.0 / MOST => format!("< {}x", 1.0 / MOST),
+        ratio => format!("{}x", significant(ratio, 3)),
+    };
+    Text::of(tone, glued(&said))
+}

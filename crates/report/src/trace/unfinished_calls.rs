@@ -1,0 +1,26 @@
+//! System calls that have not ended: what a thread sleeps in that no count shows. Must not know those that have.
+
+use super::Source;
+use crate::{
+    page::{Block, Section, Table, section},
+    phrases,
+    sections::unfinished_calls,
+    text::{Text, Tone},
+};
+
+const CAPTION: &str = "Begun in this time and not ended: in none of the other tables.";
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let calls = &source.trace.under_way;
+    let (shown, folded) = calls.split_at(source.top.min(calls.len()));
+    if shown.is_empty() {
+        return None;
+    }
+    let caption = Some(Text::of(Tone::Faint, CAPTION));
+    let mut blocks = vec![Block::Table(Table { caption, ..unfinished_calls::table(shown) })];
+    if !folded.is_empty() {
+        let more = phrases::count(folded.len() as u64, "more call", "more calls");
+        blocks.push(Block::Paragraph(Text::of(Tone::Faint, format!("and {more}"))));
+    }
+    Some(section("Under way", blocks))
+}

@@ -1,0 +1,84 @@
+//! Reasons to distrust a number.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{BitRate, Bytes, Nanos};
+
+/// A reason to distrust a number; it travels with it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum ValidityWarning {
+    /// A sending thread was busy nearly all the time: it, and not the path, may be the limit.
+    GeneratorLimited {
+        /// Which end.
+        end: String,
+        /// Its busiest thread's share of one CPU, 0 to 1.
+        busy: f64,
+    },
+    /// A receiving thread was busy nearly all the time.
+    ReceiverLimited {
+        /// Which end.
+        end: String,
+        /// Its busiest thread's share of one CPU, 0 to 1.
+        busy: f64,
+    },
+    /// The hypervisor took CPU time away.
+    Stolen {
+        /// Share of the machine's time, 0 to 1.
+        share: f64,
+    },
+    /// The measured part was clearly shorter or longer than asked, at one end of one connection at least.
+    OtherDuration {
+        /// What was asked.
+        asked: Nanos,
+        /// What was measured where it differs most.
+        measured: Nanos,
+    },
+    /// Both ends disagree on what was carried, although the receiver read to the end of the stream.
+    EndsDisagree {
+        /// Payload the sender's socket took.
+        sent: Bytes,
+        /// Payload the receiver got.
+        received: Bytes,
+    },
+    /// A machine at one end was emulated: what was counted holds, times and rates do not compare with hardware.
+    Emulated,
+    /// A sender did not keep the rate that it was given, or skipped a part of its schedule after a stall: its
+    /// thread, its CPU or the path had no room for it.
+    RateNotKept {
+        /// What was asked of each connection.
+        asked: BitRate,
+        /// What the slowest sender's socket took.
+        got: BitRate,
+    },
+    /// The generator of an open loop sent late, so that what it measured is its own lateness as well.
+    LateGenerator {
+        /// Lateness that 99 % of its messages did not exceed.
+        lateness: Nanos,
+        /// From one message to the next.
+        period: Nanos,
+        /// Time from the intended one to the return that 99 % did not exceed.
+        tail: Nanos,
+    },
+    /// Of the messages so many did not come back that the percentiles of the others are not those of all.
+    Lossy {
+        /// How many were given up.
+        lost: u64,
+        /// Of how many that were sent.
+        of: u64,
+    },
+    /// Messages came with numbers that were never sent: somebody alters them, or sends in the other end's name.
+    Strays {
+        /// How many.
+        strays: u64,
+        /// Of how many that came.
+        of: u64,
+    },
+    /// It was interrupted, and says what was measured till then.
+    Interrupted {
+        /// What was asked; `None` where bytes were.
+        asked: Option<Nanos>,
+        /// What was measured.
+        measured: Nanos,
+    },
+}

@@ -1,0 +1,307 @@
+//! Walks a packet through the lab as meant: which devices it passes, which layers it meets, and where it stops.
+//!
+//! It models what decides the way: policy routes of gateways, connected and static routes, bridges, links, tunnels over
+//! their underlay, and source translation with its way back. It knows nothing of documents or of traffic.
+
+mod segment;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    net::Ipv4Addr,
+};
+
+use ipnet::Ipv4Net;
+
+use crate::{
+    lab::{Gateway, Lab},
+    link::Layer,
+    names::{DeviceRef, HostName},
+    path::PathEnd,
+};
+use segment::{Segments, Step};
+
+/// How many tunnels may lie inside each other.
+const TUNNEL_DEPTH: usize = 4;
+
+/// What a packet met on its way.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Trip {
+    /// Every device that it passed, in order.
+    pub(crate) devices: Vec<DeviceRef>,
+    /// Every layer, each once, in the order of first meeting.
+    pub(crate) layers: Vec<Layer>,
+    /// The translation of its source, if a gateway made one.
+    pub(crate) translation: Option<Translation>,
+}
+
+impl Trip {
+    fn meet(&mut self, layer: Layer) {
+        if !self.layers.contains(&layer) {
+            self.layers.push(layer);
+        }
+    }
+}
+
+/// A source translation: the egress host turns `inner` into `outer`, and back in replies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Translation {
+    host: HostName,
+    inner: Ipv4Addr,
+    outer: Ipv4Addr,
+}
+
+/// Why a packet does not arrive: the host where it stops, and what is missing there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stop {
+    /// The host.
+    pub(crate) host: HostName,
+    /// The reason.
+    pub(crate) why: StopReason,
+}
+
+/// What is missing where a packet stops.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum StopReason {
+    /// No route leads to the destination.
+    NoRoute(Ipv4Addr),
+    /// The host is not a router.
+    NotARouter,
+    /// Nobody on the device's network segment has the address.
+    NobodyThere(DeviceRef, Ipv4Addr),
+    /// The packet has been at this host before.
+    Loop,
+    /// Tunnels inside tunnels, too deep.
+    TunnelDepth,
+    /// The route to a tunnel's far end leaves by another device than the tunnel's.
+    OtherUnderlay(DeviceRef, DeviceRef),
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = &self.host;
+        match &self.why {
+            StopReason::NoRoute(to) => write!(f, "it stops at `{host}`, which has no route to {to}"),
+            StopReason::NotARouter => write!(
+                f,
+                "it stops at `{host}`, which is not the next hop of any route and so does not forward"
+            ),
+            StopReason::NobodyThere(device, address) => {
+                write!(
+                    f,
+                    "it stops at `{host}`: nobody that `{device}` is connected to has the address {address}"
+                )
+            }
+            StopReason::Loop => write!(f, "it comes back to `{host}`: the routes form a loop"),
+            StopReason::TunnelDepth => {
+                write!(f, "it stops at `{host}`: more than {TUNNEL_DEPTH} tunnels inside each other")
+            }
+            StopReason::OtherUnderlay(meant, taken) => {
+                write!(
+                    f,
+                    "it stops at `{host}`: the tunnel is over `{meant}`, but the route to its end leaves by `{taken}`"
+                )
+            }
+        }
+    }
+}
+
+/// A lab, prepared for walks.
+pub(crate) struct World<'l> {
+    lab: &'l Lab,
+    segments: Segments<'l>,
+    addresses: BTreeMap<&'l HostName, Vec<(&'l DeviceRef, Ipv4Net)>>,
+    routers: BTreeSet<&'l HostName>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Packet {
+    source: Ipv4Addr,
+    destination: Ipv4Addr,
+}
+
+/// Where a host sends a packet next.
+struct Hop<'l> {
+    device: DeviceRef,
+    next: Ipv4Addr,
+    diverted: Option<&'l Gateway>,
+}
+
+impl<'l> World<'l> {
+    /// Prepares walks through `lab`.
+    pub(crate) fn new(lab: &'l Lab) -> Self {
+        let mut addresses: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (at, address) in lab.addresses() {
+            addresses.entry(&at.host).or_default().push((at, address));
+        }
+        let routers = lab.hosts.iter().filter(|host| host.forwards).map(|host| &host.name).collect();
+        Self { lab, segments: Segments::new(lab), addresses, routers }
+    }
+
+    /// The way of a packet from one end to the other.
+    ///
+    /// # Errors
+    /// Where and why it stops.
+    pub(crate) fn there(&self, from: &PathEnd, to: &PathEnd) -> Result<Trip, Stop> {
+        let packet = Packet { source: from.address, destination: to.address };
+        self.walk(&from.host, packet, None, None, 0)
+    }
+
+    /// The way of the reply to a packet that made `trip`.
+    ///
+    /// # Errors
+    /// Where and why it stops.
+    pub(crate) fn back(&self, from: &PathEnd, to: &PathEnd, trip: &Trip) -> Result<Trip, Stop> {
+        let translation = trip.translation.as_ref();
+        let destination = translation.map_or(from.address, |translation| translation.outer);
+        self.walk(&to.host, Packet { source: to.address, destination }, translation, None, 0)
+    }
+
+    /// The way of a tunnel's packet between two of its ends, out of the device that the tunnel is over.
+    ///
+    /// # Errors
+    /// Where and why it stops.
+    pub(crate) fn under(&self, from: (&DeviceRef, Ipv4Addr), to: Ipv4Addr) -> Result<Trip, Stop> {
+        self.tunnel(from, to, 0)
+    }
+
+    fn tunnel(
+        &self,
+        (over, local): (&DeviceRef, Ipv4Addr),
+        to: Ipv4Addr,
+        depth: usize,
+    ) -> Result<Trip, Stop> {
+        let packet = Packet { source: local, destination: to };
+        self.walk(&over.host, packet, None, Some(over), depth)
+    }
+
+    fn walk(
+        &self,
+        start: &HostName,
+        mut packet: Packet,
+        reply_to: Option<&Translation>,
+        over: Option<&DeviceRef>,
+        depth: usize,
+    ) -> Result<Trip, Stop> {
+        let (mut trip, mut host, mut seen) = (Trip::default(), start.clone(), BTreeSet::new());
+        loop {
+            if let Some(reply) = reply_to.filter(|t| t.host == host && t.outer == packet.destination) {
+                packet.destination = reply.inner;
+            }
+            if self.owns(&host, packet.destination) {
+                return Ok(trip);
+            }
+            if !seen.insert((host.clone(), packet.destination)) {
+                return Err(Stop { host, why: StopReason::Loop });
+            }
+            if host != *start && !self.routers.contains(&host) {
+                return Err(Stop { host, why: StopReason::NotARouter });
+            }
+            let hop = self.route(&host, packet)?;
+            if let Some(over) = over.filter(|over| host == *start && **over != hop.device) {
+                return Err(Stop { host, why: StopReason::OtherUnderlay(over.clone(), hop.device) });
+            }
+            if hop.diverted.is_some() {
+                trip.meet(Layer::Gateway);
+            }
+            if reply_to.is_none() {
+                self.translate(&hop.device, &mut packet, &mut trip);
+            }
+            host = self.cross(&hop, &mut trip, depth)?;
+        }
+    }
+
+    fn route(&self, host: &HostName, packet: Packet) -> Result<Hop<'l>, Stop> {
+        let diverting = |gateway: &&Gateway| {
+            gateway.node == *host
+                && gateway.sources.contains(&packet.source)
+                && gateway.destinations.contains(&packet.destination)
+        };
+        if let Some(gateway) = self.lab.gateways.iter().find(diverting) {
+            let device = DeviceRef { host: host.clone(), device: gateway.tunnel.clone() };
+            return Ok(Hop { device, next: gateway.next_hop, diverted: Some(gateway) });
+        }
+        let stop = || Stop { host: host.clone(), why: StopReason::NoRoute(packet.destination) };
+        self.lookup(host, packet.destination).ok_or_else(stop)
+    }
+
+    /// The longest prefix that holds the destination; of equals, the connected one.
+    fn lookup(&self, host: &HostName, destination: Ipv4Addr) -> Option<Hop<'l>> {
+        let connected =
+            self.connected(host, destination).map(|(prefix, device)| (prefix, 1, device, destination));
+        let mine =
+            self.lab.routes.iter().filter(|route| route.host == *host && route.to.contains(&destination));
+        let statics = mine.filter_map(|route| {
+            let (_, device) = self.connected(host, route.via)?;
+            Some((route.to.prefix_len(), 0, device, route.via))
+        });
+        let best = connected.into_iter().chain(statics).max_by_key(|(prefix, direct, ..)| (*prefix, *direct));
+        best.map(|(_, _, device, next)| Hop { device: device.clone(), next, diverted: None })
+    }
+
+    fn connected(&self, host: &HostName, address: Ipv4Addr) -> Option<(u8, &'l DeviceRef)> {
+        let networks = self.addresses.get(host)?.iter().filter(|(_, network)| network.contains(&address));
+        networks.map(|(at, network)| (network.prefix_len(), *at)).max_by_key(|(prefix, _)| *prefix)
+    }
+
+    fn owns(&self, host: &HostName, address: Ipv4Addr) -> bool {
+        let mut assigned = self.addresses.get(host).into_iter().flatten();
+        assigned.any(|(_, has)| has.addr() == address)
+            || self.lab.gateways.iter().any(|g| g.egress == *host && g.egress_address == address)
+    }
+
+    /// Whether the device answers for the address.
+    fn answers(&self, device: &DeviceRef, address: Ipv4Addr) -> bool {
+        let mut assigned = self.addresses.get(&device.host).into_iter().flatten();
+        let assigned = assigned.any(|(at, has)| *at == device && has.addr() == address);
+        let egress = |gateway: &Gateway| {
+            gateway.egress == device.host
+                && gateway.egress_device == device.device
+                && gateway.egress_address == address
+        };
+        assigned || self.lab.gateways.iter().any(egress)
+    }
+
+    fn translate(&self, out: &DeviceRef, packet: &mut Packet, trip: &mut Trip) {
+        let leaving = |gateway: &&Gateway| {
+            gateway.egress == out.host
+                && gateway.egress_device == out.device
+                && gateway.sources.contains(&packet.source)
+                && gateway.destinations.contains(&packet.destination)
+        };
+        let Some(gateway) = self.lab.gateways.iter().find(leaving) else { return };
+        let (inner, outer) = (packet.source, gateway.egress_address);
+        trip.translation = Some(Translation { host: out.host.clone(), inner, outer });
+        trip.meet(Layer::Gateway);
+        packet.source = outer;
+    }
+
+    /// Carries the packet over the hop's network segment; gives the host where it comes out.
+    fn cross(&self, hop: &Hop<'_>, trip: &mut Trip, depth: usize) -> Result<HostName, Stop> {
+        let nobody = || Stop {
+            host: hop.device.host.clone(),
+            why: StopReason::NobodyThere(hop.device.clone(), hop.next),
+        };
+        let way =
+            self.segments.way(&hop.device, |device| self.answers(device, hop.next)).ok_or_else(nobody)?;
+        let mut last = hop.device.host.clone();
+        for step in way {
+            match step {
+                Step::Device(device) => {
+                    last = device.host.clone();
+                    trip.devices.push(device.clone());
+                }
+                Step::Layer(layer) => trip.meet(layer),
+                Step::Tunnel { over, local, remote } => {
+                    if depth >= TUNNEL_DEPTH {
+                        return Err(Stop { host: over.host, why: StopReason::TunnelDepth });
+                    }
+                    let inner = self.tunnel((&over, local), remote, depth + 1)?;
+                    trip.devices.extend(inner.devices);
+                    inner.layers.into_iter().for_each(|layer| trip.meet(layer));
+                }
+            }
+        }
+        Ok(last)
+    }
+}

@@ -1,0 +1,130 @@
+//! Over which CPUs the work of a device is spread: the masks of its queues in sysfs (scaling.rst in the kernel's
+//! documentation), and its interrupts (irq-affinity.rst). Must not know how the sysfs of a namespace is come by.
+
+use std::{fs, path::Path};
+
+use samples::{CpuAffinity, Interrupt};
+
+/// Where the kernel tells of interrupts; the same in every namespace.
+const INTERRUPTS: &str = "/proc/interrupts";
+const OF_INTERRUPT: &str = "/proc/irq";
+
+/// That of a device, in the sysfs that shows it; `None` where it cannot be read.
+pub(crate) fn read(sysfs: &Path, device: &str) -> Option<CpuAffinity> {
+    let device = sysfs.join("class/net").join(device);
+    let masks = |queue: &str, mask: &str| masks(&device.join("queues"), queue, mask);
+    let rps = masks("rx-", "rps_cpus");
+    // A device without queues at all is one that is not there, or of a sysfs that was taken away.
+    (!rps.is_empty()).then(|| CpuAffinity {
+        rps,
+        xps: masks("tx-", "xps_cpus"),
+        interrupts: interrupts(&device),
+    })
+}
+
+/// The masks of all queues of one direction. A queue that is alone has no `xps_cpus`: nothing is to be chosen.
+fn masks(queues: &Path, queue: &str, mask: &str) -> Vec<Vec<u32>> {
+    let of = |number: u32| {
+        let text = fs::read_to_string(queues.join(format!("{queue}{number}")).join(mask)).ok()?;
+        cpus_of_mask(text.trim())
+    };
+    (0..).map_while(of).collect()
+}
+
+/// A mask of CPUs as the kernel writes it: hexadecimal words of 32 bits, the highest first.
+fn cpus_of_mask(text: &str) -> Option<Vec<u32>> {
+    let words: Vec<u32> =
+        text.split(',').map(|word| u32::from_str_radix(word, 16).ok()).collect::<Option<_>>()?;
+    let numbered = (0..).zip(words.into_iter().rev());
+    Some(
+        numbered
+            .flat_map(|(at, word)| {
+                (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at * 32 + bit)
+            })
+            .collect(),
+    )
+}
+
+/// A list of CPUs as the kernel writes it: `0-3,8`.
+fn cpus_of_list(text: &str) -> Option<Vec<u32>> {
+    let part = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+    };
+    let parts = text.trim().split(',').filter(|part| !part.is_empty()).map(part);
+    Some(parts.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// Those of the hardware behind a device: its own or, of a virtio device, those of what it is plugged into.
+fn interrupts(device: &Path) -> Vec<Interrupt> {
+    let hardware = device.join("device");
+    let found =
+        ["msi_irqs", "../msi_irqs"].into_iter().find_map(|list| fs::read_dir(hardware.join(list)).ok());
+    let Some(found) = found else { return Vec::new() };
+    let numbers = found.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let names = fs::read_to_string(INTERRUPTS).unwrap_or_default();
+    let mut interrupts: Vec<Interrupt> = numbers
+        .map(|number| Interrupt { number, name: name(&names, number), cpus: affinity(number) })
+        .collect();
+    interrupts.sort_by_key(|interrupt| interrupt.number);
+    interrupts
+}
+
+fn affinity(number: u32) -> Vec<u32> {
+    let list = |file: &str| fs::read_to_string(format!("{OF_INTERRUPT}/{number}/{file}")).ok();
+    // What was asked for may be more CPUs than the interrupt's controller can address.
+    let list = list("effective_affinity_list").or_else(|| list("smp_affinity_list"));
+    list.and_then(|list| cpus_of_list(&list)).unwrap_or_default()
+}
+
+/// The last column of the line that begins with the number.
+fn name(table: &str, number: u32) -> Option<String> {
+    let number = format!("{number}:");
+    let line = table.lines().find(|line| line.trim_start().starts_with(&number))?;
+    line.split_whitespace().last().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_and_lists_are_read_as_the_kernel_writes_them() {
+        for (text, expected) in [
+            ("0", Some(vec![])),
+            ("3", Some(vec![0, 1])),
+            ("00000001,00000000,80000002", Some(vec![1, 31, 64])),
+            ("", None),
+            ("lunch", None),
+        ] {
+            assert_eq!(cpus_of_mask(text), expected, "{text}");
+        }
+        for (text, expected) in
+            [("0-2,8\n", Some(vec![0, 1, 2, 8])), ("1", Some(vec![1])), ("\n", Some(vec![])), ("a-b", None)]
+        {
+            assert_eq!(cpus_of_list(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_interrupt_has_the_name_in_its_own_line() {
+        let table = "           CPU0       CPU1\n 38:          0      20835 PCI-MSIX-0000:00:03.0   1-edge      \
+                     virtio2-input.0\n138:  1  1  edge  other\n";
+        assert_eq!(name(table, 38).as_deref(), Some("virtio2-input.0"));
+        assert_eq!(name(table, 8), None);
+    }
+
+    #[test]
+    fn the_interrupts_of_a_card_that_this_machine_has_are_told_with_their_cpus() {
+        let devices = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
+        for device in devices.filter_map(|entry| entry.file_name().into_string().ok()) {
+            let Some(spread) = read(Path::new("/sys"), &device) else { continue };
+            let hardware = Path::new("/sys/class/net").join(&device).join("device");
+            assert!(hardware.exists() || spread.interrupts.is_empty(), "{device}: {spread:?}");
+            for interrupt in &spread.interrupts {
+                assert!(interrupt.number > 0 && !interrupt.cpus.is_empty(), "{device}: {interrupt:?}");
+            }
+        }
+        assert_eq!(read(Path::new("/sys"), "no-such-device"), None);
+    }
+}

@@ -1,0 +1,272 @@
+//! The order in which a lab comes to stand, and what is done with a refusal.
+//!
+//! Each step is one batch of messages per namespace. A refusal that means "this kernel cannot" makes the
+//! element missing, and whatever needs its devices is left out with it; any other ends the raise.
+
+mod verdict;
+mod verify;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Mutex,
+};
+
+use scenario::{Gateway, HostName, Lab, Link};
+
+use crate::{
+    address,
+    configure::{self, Originals},
+    devices::{Device, Devices},
+    error::{ConfigureError, CreateError},
+    gateway,
+    link::{self, Site, Taps},
+    message::{Request, link_up},
+    missing_capabilities::{Element, Missing},
+    namespaces::Namespaces,
+    route, snat,
+    topology::Topology,
+};
+
+/// Raises `lab`: see [`Topology::raise`].
+pub(crate) fn raise(lab: &Lab) -> Result<Topology, CreateError> {
+    let outside = lab.outside();
+    let mut raising = Raising::outside(&outside)?;
+    raising.site.by_name = link::opened_by_name(lab);
+    raising.complete()
+}
+
+/// Dresses a guest: see [`Topology::inside`].
+pub(crate) fn inside(lab: &Lab, host: &HostName) -> Result<Topology, CreateError> {
+    Raising::inside(lab, host)?.complete()
+}
+
+struct Raising<'a> {
+    site: Site<'a>,
+    missing: Vec<Missing>,
+}
+
+impl<'a> Raising<'a> {
+    /// In namespaces of its own, for each host of the lab.
+    fn outside(lab: &'a Lab) -> Result<Self, CreateError> {
+        let devices = Devices::of(lab)?;
+        check_hosts(lab)?;
+        Ok(Self::at(lab, devices, Namespaces::create(lab)?))
+    }
+
+    /// In the namespace of this process, which is the guest `host`.
+    fn inside(lab: &'a Lab, host: &HostName) -> Result<Self, CreateError> {
+        let mut devices = Devices::of(lab)?;
+        let namespaces = Namespaces::own(lab)?;
+        link::find_own(lab, host, &mut devices, &namespaces)?;
+        Ok(Self::at(lab, devices, namespaces))
+    }
+
+    fn at(lab: &'a Lab, devices: Devices, namespaces: Namespaces) -> Self {
+        let site = Site { lab, devices, namespaces, taps: Taps::new(), by_name: BTreeSet::new() };
+        Self { site, missing: Vec::new() }
+    }
+
+    fn complete(mut self) -> Result<Topology, CreateError> {
+        self.make_links()?;
+        self.wire_up()?;
+        self.limit_rates()?;
+        self.route()?;
+        self.translate()?;
+        self.verify()?;
+        self.finish()
+    }
+
+    /// One batch for those that stand on nothing, then one for those on them, and so on: an end of a wire is made by the
+    /// batch of the other host.
+    fn make_links(&mut self) -> Result<(), CreateError> {
+        let mut by_depth: BTreeMap<usize, Vec<&Link>> = BTreeMap::new();
+        for link in &self.site.lab.links {
+            by_depth.entry(self.site.devices.depth_of(link)).or_default().push(link);
+        }
+        for links in by_depth.into_values() {
+            let mut requests = Vec::new();
+            for link in links {
+                match link::kind(link).create(&link::element(link), &mut self.site) {
+                    Ok(more) => requests.extend(more),
+                    Err(CreateError::Refused { element, operation, refusal }) => {
+                        self.refused(element, operation, refusal)?;
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            self.carry_out(requests)?;
+        }
+        Ok(())
+    }
+
+    /// Ports, addresses and tunnel ends first, so that nothing is sent before everything is in place; then up.
+    fn wire_up(&mut self) -> Result<(), CreateError> {
+        let mut requests = Vec::new();
+        for link in &self.site.lab.links {
+            requests.extend(link::kind(link).connect(&link::element(link), &self.site)?);
+        }
+        for (at, address) in self.site.lab.addresses() {
+            // The address of a guest is its own kernel's business.
+            let Some(device) = self.site.devices.find(at) else { continue };
+            requests.push(address::add(device, address, &device.element));
+        }
+        for gateway in &self.site.lab.gateways {
+            requests.extend(gateway::address(gateway, self.site.lab, &self.site.devices)?);
+        }
+        requests.extend(self.site.lab.hosts.iter().map(|host| loopback_up(&host.name)));
+        requests.extend(self.site.devices.all().map(up));
+        self.carry_out(requests)
+    }
+
+    fn limit_rates(&mut self) -> Result<(), CreateError> {
+        let mut requests = Vec::new();
+        for link in &self.site.lab.links {
+            requests.extend(link::kind(link).limit(&self.site)?);
+        }
+        self.carry_out(requests)
+    }
+
+    fn route(&mut self) -> Result<(), CreateError> {
+        let mut requests: Vec<Request> = self.site.lab.routes.iter().map(route::create_route).collect();
+        for (number, gateway) in (0..).zip(&self.site.lab.gateways) {
+            requests.extend(gateway::divert(gateway, number, &self.site.devices)?);
+        }
+        self.carry_out(requests)
+    }
+
+    fn translate(&mut self) -> Result<(), CreateError> {
+        let mut of_egress: BTreeMap<&HostName, Vec<&Gateway>> = BTreeMap::new();
+        let lab = self.site.lab;
+        for gateway in &lab.gateways {
+            if !self.is_missing(&Element::Gateway(gateway.name.clone())) {
+                of_egress.entry(&gateway.egress).or_default().push(gateway);
+            }
+        }
+        for (host, gateways) in of_egress {
+            let Err(refusal) = snat::translate(&self.site.namespaces, &gateways) else { continue };
+            for gateway in gateways {
+                let element = Element::Gateway(gateway.name.clone());
+                let operation = format!("translate source addresses in host `{host}` with nftables");
+                self.refused(element, operation, refusal.clone())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Topology, CreateError> {
+        let mut originals = Originals::default();
+        let mut settings = configure::of_standing(&self.site.lab.devices, &self.missing);
+        // Each round leaves out one setting that the kernel lacks.
+        while let Err(error) =
+            configure::configure(&self.site.namespaces, &self.site.devices, &mut originals, &settings)
+        {
+            let ConfigureError::Unsupported { element, setting, reason } = error else {
+                return Err(error.into());
+            };
+            configure::leave_out(&mut settings, &element);
+            let reason = format!("cannot set {setting}: {reason}");
+            let devices = element.device().cloned().into_iter().collect();
+            self.missing.push(Missing { element, devices, reason });
+        }
+        Ok(Topology {
+            namespaces: self.site.namespaces,
+            devices: self.site.devices,
+            gateways: self.site.lab.gateways.clone(),
+            links: self.site.lab.links.clone(),
+            taps: self.site.taps,
+            missing: self.missing,
+            originals: Mutex::new(originals),
+        })
+    }
+}
+
+fn check_hosts(lab: &Lab) -> Result<(), CreateError> {
+    let routes = lab.routes.iter().map(|route| (route::element(route), &route.host));
+    let gateways = lab.gateways.iter().flat_map(|gateway| {
+        let element = Element::Gateway(gateway.name.clone());
+        [(element.clone(), &gateway.node), (element, &gateway.egress)]
+    });
+    for (element, host) in routes.chain(gateways) {
+        if lab.host(host).is_none() {
+            return Err(CreateError::Unknown { element, what: format!("host `{host}`") });
+        }
+    }
+    Ok(())
+}
+
+fn loopback_up(host: &HostName) -> Request {
+    /// The kernel makes `lo` first in every namespace.
+    const LOOPBACK: u32 = 1;
+    Request {
+        host: host.clone(),
+        element: Element::Host(host.clone()),
+        needs: vec![],
+        operation: "bring `lo` up".into(),
+        message: link_up(LOOPBACK),
+    }
+}
+
+fn up(device: &Device) -> Request {
+    Request {
+        host: device.at.host.clone(),
+        element: device.element.clone(),
+        needs: vec![device.at.clone()],
+        operation: format!("bring `{}` up", device.at),
+        message: link_up(device.index),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use scenario::{DeviceName, DeviceRef, Route, link::Bridge};
+
+    use super::*;
+    use crate::probe::scratch;
+
+    /// A tunnel over a wire, which is a bridge's port in one host and has an address in the other, and a route through it.
+    fn lab() -> Lab {
+        let mut lab = link::smallest_overlay();
+        let Some(Link::Vxlan(overlay)) = lab.links.last_mut() else { panic!("the overlay comes last") };
+        overlay.members[1].address = Some("198.18.9.2/24".parse().unwrap());
+        let ports = vec![DeviceName::new("vxlan")];
+        lab.links.push(Bridge::new("bridge", DeviceRef::new("near", "br0"), ports, 1450).into());
+        let (to, via) = ("198.19.0.0/16".parse().unwrap(), "198.18.9.1".parse().unwrap());
+        lab.routes.push(Route { host: HostName::new("far"), to, via });
+        lab.devices.insert(DeviceRef::new("far", "vxlan"), scenario::DeviceSettings::default());
+        lab
+    }
+
+    #[test]
+    fn what_leads_through_a_missing_tunnel_is_left_out_and_the_rest_stands() {
+        if !scratch::can_raise("what_leads_through_a_missing_tunnel_is_left_out_and_the_rest_stands") {
+            return;
+        }
+        let lab = lab();
+        let mut raising = Raising::outside(&lab).unwrap();
+        let tunnel = link::element(&lab.links[1]);
+        raising.note(tunnel.clone(), "pretended".into());
+        let topology = raising.complete().unwrap();
+        let missing: Vec<_> = topology.missing().iter().map(|missing| &missing.element).collect();
+        assert_eq!(missing, [&tunnel, &route::element(&lab.routes[0])]);
+        let devices = ["near", "far"].map(|host| DeviceRef::new(host, "vxlan"));
+        assert!(devices.iter().all(|device| topology.missing()[0].devices.contains(device)));
+        let bridge = DeviceRef::new("near", "br0");
+        assert_eq!(
+            topology.device_states(std::slice::from_ref(&bridge)).unwrap()[0].device,
+            bridge.to_string()
+        );
+        topology.configure(&lab.devices).unwrap();
+    }
+
+    #[test]
+    fn a_lab_that_names_what_it_does_not_have_is_refused_before_anything_is_made() {
+        let mut lab = scratch::wire();
+        lab.routes.push(Route {
+            host: HostName::new("nowhere"),
+            to: "198.19.0.0/16".parse().unwrap(),
+            via: "198.18.0.1".parse().unwrap(),
+        });
+        let Err(error) = Raising::outside(&lab) else { panic!("the lab has no host `nowhere`") };
+        assert!(error.to_string().contains("names host `nowhere`"), "{error}");
+    }
+}

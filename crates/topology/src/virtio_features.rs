@@ -1,0 +1,166 @@
+//! What the driver of a virtio network device and its monitor have agreed on: the device's feature bits, in sysfs, and
+//! whether that is what a guest's device was to have. Must not know how a monitor is told of it.
+
+use std::{fs, path::Path};
+
+use scenario::{HostName, VirtioNet, link::Nic};
+
+use crate::{error::CreateError, rings::QueuesAndRings};
+
+/// Bits and their names in linux/virtio_net.h, virtio_ring.h and virtio_config.h, without `VIRTIO_NET_F_` and the like, in
+/// lower case.
+const NAMES: [(usize, &str); 36] = [
+    (0, "csum"),
+    (1, "guest_csum"),
+    (2, "ctrl_guest_offloads"),
+    (3, "mtu"),
+    (5, "mac"),
+    (6, "gso"),
+    (7, "guest_tso4"),
+    (8, "guest_tso6"),
+    (9, "guest_ecn"),
+    (10, "guest_ufo"),
+    (11, "host_tso4"),
+    (12, "host_tso6"),
+    (13, "host_ecn"),
+    (14, "host_ufo"),
+    (15, "mrg_rxbuf"),
+    (16, "status"),
+    (17, "ctrl_vq"),
+    (18, "ctrl_rx"),
+    (19, "ctrl_vlan"),
+    (20, "ctrl_rx_extra"),
+    (21, "guest_announce"),
+    (22, "mq"),
+    (23, "ctrl_mac_addr"),
+    (28, "indirect_desc"),
+    (29, "event_idx"),
+    (32, "version_1"),
+    (33, "access_platform"),
+    (34, "ring_packed"),
+    (35, "in_order"),
+    (54, "guest_uso4"),
+    (55, "guest_uso6"),
+    (56, "host_uso"),
+    (57, "hash_report"),
+    (60, "rss"),
+    (61, "rsc_ext"),
+    (63, "speed_duplex"),
+];
+
+/// The features of a device, in the sysfs that shows it; `None` for one that is no virtio device.
+pub(crate) fn read(sysfs: &Path, device: &str) -> Option<Vec<String>> {
+    features(fs::read_to_string(sysfs.join("class/net").join(device).join("device/features")).ok()?.trim())
+}
+
+/// Insists that the device of `nic` came to have what it was to have.
+pub(crate) fn verify(
+    nic: &Nic,
+    virtio: &VirtioNet,
+    features: Option<&[String]>,
+    found: QueuesAndRings,
+) -> Result<(), CreateError> {
+    let host = &nic.at.host;
+    for (name, on) in virtio.features() {
+        // A driver that does not tell has not taken it, as far as anybody knows.
+        let is_on = features.map(|features| features.iter().any(|feature| feature == name));
+        let word = |on: bool| if on { "on" } else { "off" };
+        compare(host, name, &word(on), is_on.map(word).as_ref())?;
+    }
+    let (queues, rings) = (found.queues, found.rings);
+    compare(host, "queues", &nic.queues, queues.map(|queues| queues.rx).as_ref())?;
+    if let Some(places) = &virtio.rx_ring {
+        compare(host, "rx-ring", places, rings.map(|rings| rings.rx).as_ref())?;
+    }
+    if let Some(places) = &virtio.tx_ring {
+        compare(host, "tx-ring", places, rings.map(|rings| rings.tx).as_ref())?;
+    }
+    Ok(())
+}
+
+fn compare<T: PartialEq + ToString>(
+    host: &HostName,
+    setting: &'static str,
+    wanted: &T,
+    found: Option<&T>,
+) -> Result<(), CreateError> {
+    if found == Some(wanted) {
+        return Ok(());
+    }
+    Err(CreateError::NotTaken {
+        host: host.clone(),
+        setting,
+        wanted: wanted.to_string().into(),
+        found: found.map_or_else(|| "unknown".into(), |found| found.to_string().into()),
+    })
+}
+
+/// The names of the bits that are set; the kernel writes bit 0 first (features_show in drivers/virtio/virtio.c).
+fn features(bits: &str) -> Option<Vec<String>> {
+    let known = |bit: usize| NAMES.iter().find(|(number, _)| *number == bit).map(|(_, name)| *name);
+    let name = |bit: usize| known(bit).map_or_else(|| format!("bit {bit}"), str::to_owned);
+    let is_text_of_bits = !bits.is_empty() && bits.bytes().all(|bit| matches!(bit, b'0' | b'1'));
+    let set = bits.bytes().enumerate().filter(|(_, bit)| *bit == b'1');
+    is_text_of_bits.then(|| set.map(|(bit, _)| name(bit)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use samples::RxTx;
+
+    #[test]
+    fn bits_have_the_names_of_the_kernels_headers() {
+        for (bits, expected) in [
+            ("1100", Some(vec!["csum", "guest_csum"])),
+            ("00001", Some(vec!["bit 4"])),
+            ("0", Some(vec![])),
+            ("", None),
+            ("0x79bfffe7", None),
+        ] {
+            let expected = expected.map(|names| names.into_iter().map(str::to_owned).collect());
+            assert_eq!(features(bits), expected, "{bits}");
+        }
+        let of_64 = format!("{}1", "0".repeat(63));
+        assert_eq!(features(&of_64), Some(vec!["speed_duplex".to_owned()]));
+        assert!(NAMES.is_sorted_by_key(|(bit, _)| *bit));
+    }
+
+    fn check(virtio: VirtioNet, features: Option<&[&str]>, expected: &str) {
+        let nic = Nic {
+            name: "vm0".into(),
+            at: "vm0:eth0".parse().unwrap(),
+            port: "pve:vm0".parse().unwrap(),
+            address: "198.18.0.7/24".parse().unwrap(),
+            mtu: 1500,
+            queues: 2,
+        };
+        let pair = |rx, tx| Some(RxTx { rx, tx });
+        let found = QueuesAndRings { queues: pair(2, 2), rings: pair(1024, 256) };
+        let features: Option<Vec<String>> =
+            features.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+        let verdict = verify(&nic, &virtio, features.as_deref(), found).map_err(|error| error.to_string());
+        match expected {
+            "" => assert_eq!(verdict, Ok(()), "{virtio:?}"),
+            expected => {
+                let said = verdict.expect_err("it differs");
+                assert!(said.contains(expected), "`{expected}` is not in {said}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_not_taken_is_named_with_what_was_wanted_and_what_was_found() {
+        let none = VirtioNet::default();
+        check(none, None, "");
+        check(VirtioNet { mrg_rxbuf: Some(false), rx_ring: Some(1024), ..none }, Some(&["csum"]), "");
+        check(
+            VirtioNet { csum: Some(true), ..none },
+            Some(&["csum"]),
+            "virtual machine `vm0` has guest_csum off where on was asked for",
+        );
+        check(VirtioNet { gro: Some(false), ..none }, Some(&["guest_tso6"]), "guest_tso6 on where off");
+        check(VirtioNet { gro: Some(false), ..none }, None, "guest_tso4 unknown where off");
+        check(VirtioNet { tx_ring: Some(1024), ..none }, Some(&[]), "tx-ring 256 where 1024");
+    }
+}
