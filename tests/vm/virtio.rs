@@ -118,3 +118,45 @@ pub(crate) fn not_taken() {
     assert!(processes(&sandbox).is_empty());
     before.are_gone_within(PATIENCE);
 }
+
+/// What each cell's trials had in the rings of the guest's device, and why other cells were left out.
+fn rings(sandbox: &Sandbox) -> (BTreeSet<(String, u64, u64)>, String) {
+    let record = record(sandbox);
+    let of_trial = |trial: &Value| {
+        let cell = trial["cell"].as_str().expect("a name").to_owned();
+        let counted = named(&trial["counters"]["devices"], "vm0:eth0");
+        let passed = ["rx_packets", "tx_packets"].map(|way| number(&counted[way]));
+        assert!(passed.iter().all(|packets| *packets > 3), "{cell}: no message passes: {counted}");
+        let rings = &named(&trial["devices"], "vm0:eth0")["rings"];
+        (cell, number(&rings["rx"]), number(&rings["tx"]))
+    };
+    (trials(&record).iter().map(of_trial).collect(), record["skipped"].to_string())
+}
+
+/// A level is set in a running guest, again and again in the order of the trials, and messages pass at each.
+pub(crate) fn ring_sizes() {
+    let sandbox = sandbox();
+    let before = Leftovers::of(&sandbox);
+    let factor = |word: &str, values: &str| {
+        format!("[factors.{word}]\nvary = \"{word}\"\ndevices = [\"vm0:eth0\"]\nvalues = {values}\n\n")
+    };
+    let ping = "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"200ms\"\nwarmup = \"50ms\"\n\n\
+                [schedule]\ntrials = 2\npause = \"1ms\"\n";
+    let more = factor("rx-ring", "[64, 1024]") + &factor("tx-ring", "[128, 1024]") + ping;
+    let output = run(&sandbox, &sandbox.file("rings.toml", &scenario("", &more)));
+    assert_eq!(output.status, Some(0), "{output:?}");
+    let (had, skipped) = rings(&sandbox);
+    let cell = |rx: u64| (format!("to-vm/latency/rx-ring={rx},tx-ring=128"), rx, 128);
+    assert_eq!(had, BTreeSet::from([cell(64), cell(1024)]), "{skipped}");
+    assert!(skipped.contains("a transmit ring of 1024 places: it has at most 256"), "{skipped}");
+    let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;
+    assert!(page.contains("1024/128"), "{page}");
+    // Without PCI, QEMU offers the most places that it has.
+    let more = factor("rx-ring", "[1024, 128]") + ping;
+    let output = run(&sandbox, &sandbox.file("fixed.toml", &scenario("board = \"microvm\"", &more)));
+    assert_eq!(output.status, Some(0), "{output:?}");
+    let (had, skipped) = rings(&sandbox);
+    assert_eq!(had, BTreeSet::from([("to-vm/latency/rx-ring=1024".to_owned(), 1024, 1024)]), "{skipped}");
+    assert!(skipped.contains("cannot reset one queue alone"), "{skipped}");
+    before.are_gone_within(PATIENCE);
+}

@@ -7,6 +7,7 @@ mod kernel;
 mod mtu;
 mod offloads;
 mod queues;
+mod rings;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -78,6 +79,7 @@ fn keeper(kind: DeviceSettingKind) -> Box<dyn Keeper> {
         DeviceSettingKind::BigTcp => Box::new(Made::<big_tcp::BigTcp>::default()),
         DeviceSettingKind::Offloads => Box::new(Made::<offloads::Switches>::default()),
         DeviceSettingKind::Queues => Box::new(Made::<queues::Queues>::default()),
+        DeviceSettingKind::Rings => Box::new(Made::<rings::Rings>::default()),
     }
 }
 

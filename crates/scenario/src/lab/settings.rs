@@ -5,6 +5,7 @@ mod big_tcp;
 mod mtu;
 mod offloads;
 mod queues;
+mod rings;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,7 @@ use crate::{
 };
 pub(crate) use mtu::RANGE as MTUS;
 pub use offloads::Offloads;
+use rings::RingSizes;
 
 /// Settings of one device; what is `None` is left as the kernel made it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +32,9 @@ pub struct DeviceSettings {
     pub big_tcp: Option<Bytes>,
     /// Queues of each direction. Those of the lab itself are what the device is made with: the most that it can have.
     pub queues: Option<u32>,
+    /// Places in the rings of its queues.
+    #[serde(default)]
+    pub rings: RingSizes,
 }
 
 /// A kind of setting.
@@ -43,11 +48,13 @@ pub enum DeviceSettingKind {
     Offloads,
     /// Queues.
     Queues,
+    /// Ring sizes.
+    Rings,
 }
 
 impl DeviceSettingKind {
     /// All of them, in the order in which they are set.
-    pub const ALL: [Self; 4] = [Self::Mtu, Self::BigTcp, Self::Offloads, Self::Queues];
+    pub const ALL: [Self; 5] = [Self::Mtu, Self::BigTcp, Self::Offloads, Self::Queues, Self::Rings];
 
     fn setting(self) -> &'static dyn DeviceSetting {
         match self {
@@ -55,6 +62,7 @@ impl DeviceSettingKind {
             Self::BigTcp => &big_tcp::BigTcp,
             Self::Offloads => &offloads::Switches,
             Self::Queues => &queues::Queues,
+            Self::Rings => &rings::Rings,
         }
     }
 

@@ -202,3 +202,23 @@ fn multiples_of_queues_need_a_factor_of_queues() {
     let (from, to) = ("vary = \"streams\"", "vary = \"message\"");
     check(name, (from, to), to, "`message` has no multiples", "vary = \"streams\"");
 }
+
+#[test]
+fn a_ring_has_a_power_of_two_of_places_and_is_set_once() {
+    let (name, from) = ("bridge-multiqueue", "[factors.streams]");
+    let table = |settings: &str| format!("[devices.\"client:eth0\"]\n{settings}\n\n{from}");
+    for (line, value) in [
+        ("ring-size = 300", "300"),
+        ("rx-ring = 16", "16"),
+        ("tx-ring = \"64KiB\"", "64KiB"),
+        ("rx-ring = 65536", "65536"),
+    ] {
+        let message = format!("`{value}` is not a value of");
+        check(name, (from, &table(line)), line, &message, "a power of two from 32 to 32768");
+    }
+    let factor = |name: &str, word: &str| {
+        format!("[factors.{name}]\nvary = \"{word}\"\ndevices = [\"client:eth0\"]\nvalues = [256, 512]\n\n")
+    };
+    let both = factor("one", "ring-size") + &factor("two", "tx-ring") + from;
+    check(name, (from, &both), "vary = \"tx-ring\"", "`one` and `two` set the same thing", "make them one");
+}
