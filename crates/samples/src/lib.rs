@@ -28,7 +28,7 @@ pub use counters::{
 };
 pub use cpu::{CpuTimes, CpuUsage, GuestCpu, MachineCpu, ThreadCpu, ThreadRole};
 pub use design::{CellEnd, Design, EndReason, Objective};
-pub use device_state::{DeviceSettingFact, DeviceState, RxTx};
+pub use device_state::{Coalescing, DeviceSettingFact, DeviceState, RxTx};
 pub use doubt::Doubt;
 pub use environment::{Calibration, Environment};
 pub use observed::{MissingProbe, Observed, Overflow, ProbeKind, Stopping, StoppingSlice};

@@ -3,6 +3,7 @@
 //! Setting the same twice changes nothing. It must not know why a setting is wanted (factors, scenarios).
 
 mod big_tcp;
+mod coalescing;
 mod kernel;
 mod mtu;
 mod offloads;
@@ -80,6 +81,7 @@ fn keeper(kind: DeviceSettingKind) -> Box<dyn Keeper> {
         DeviceSettingKind::Offloads => Box::new(Made::<offloads::Switches>::default()),
         DeviceSettingKind::Queues => Box::new(Made::<queues::Queues>::default()),
         DeviceSettingKind::Rings => Box::new(Made::<rings::Rings>::default()),
+        DeviceSettingKind::Coalescing => Box::new(Made::<coalescing::Interrupts>::default()),
     }
 }
 

@@ -2,6 +2,7 @@
 //! so that it can be set. How a kernel is told of it is for `topology`.
 
 mod big_tcp;
+mod coalescing;
 mod mtu;
 mod offloads;
 mod queues;
@@ -9,6 +10,7 @@ mod rings;
 
 use std::collections::BTreeMap;
 
+use samples::Coalescing;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
@@ -35,6 +37,9 @@ pub struct DeviceSettings {
     /// Places in the rings of its queues.
     #[serde(default)]
     pub rings: RingSizes,
+    /// When it interrupts.
+    #[serde(default)]
+    pub coalescing: Coalescing,
 }
 
 /// A kind of setting.
@@ -50,11 +55,14 @@ pub enum DeviceSettingKind {
     Queues,
     /// Ring sizes.
     Rings,
+    /// Coalescing of interrupts.
+    Coalescing,
 }
 
 impl DeviceSettingKind {
     /// All of them, in the order in which they are set.
-    pub const ALL: [Self; 5] = [Self::Mtu, Self::BigTcp, Self::Offloads, Self::Queues, Self::Rings];
+    pub const ALL: [Self; 6] =
+        [Self::Mtu, Self::BigTcp, Self::Offloads, Self::Queues, Self::Rings, Self::Coalescing];
 
     fn setting(self) -> &'static dyn DeviceSetting {
         match self {
@@ -63,6 +71,7 @@ impl DeviceSettingKind {
             Self::Offloads => &offloads::Switches,
             Self::Queues => &queues::Queues,
             Self::Rings => &rings::Rings,
+            Self::Coalescing => &coalescing::Interrupts,
         }
     }
 
