@@ -174,6 +174,16 @@ const CASES: &[Case] = &[
         test: virtio::not_taken,
     },
     Case {
+        name: "a_guest_s_rings_have_the_sizes_of_each_level_up_to_those_that_its_monitor_made",
+        needs: MEASURED,
+        test: virtio::ring_sizes,
+    },
+    Case {
+        name: "a_guest_s_device_coalesces_as_each_level_says_where_its_driver_can",
+        needs: MEASURED,
+        test: virtio::coalescing,
+    },
+    Case {
         name: "shipped_scenarios_run_with_their_guests_as_virtual_machines",
         needs: MEASURED,
         test: variants::guests_of_shipped_scenarios,

@@ -118,3 +118,78 @@ pub(crate) fn not_taken() {
     assert!(processes(&sandbox).is_empty());
     before.are_gone_within(PATIENCE);
 }
+
+/// A few messages, each cell twice.
+const PING: &str = "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"200ms\"\nwarmup = \"50ms\"\n\n\
+                    [schedule]\ntrials = 2\npause = \"1ms\"\n";
+
+/// A factor of the guest's device, named as its word.
+fn factor(word: &str, values: &str) -> String {
+    format!("[factors.{word}]\nvary = \"{word}\"\ndevices = [\"vm0:eth0\"]\nvalues = {values}\n\n")
+}
+
+/// The cell of a trial in which messages passed the guest's device.
+fn carried(trial: &Value) -> String {
+    let counted = named(&trial["counters"]["devices"], "vm0:eth0");
+    let passed = ["rx_packets", "tx_packets"].map(|way| number(&counted[way]));
+    assert!(passed.iter().all(|packets| *packets > 3), "no message passes: {trial}");
+    trial["cell"].as_str().expect("a name").to_owned()
+}
+
+/// What each cell's trials had in the rings of the guest's device, and why other cells were left out.
+fn rings(sandbox: &Sandbox) -> (BTreeSet<(String, u64, u64)>, String) {
+    let record = record(sandbox);
+    let of_trial = |trial: &Value| {
+        let cell = carried(trial);
+        let rings = &named(&trial["devices"], "vm0:eth0")["rings"];
+        (cell, number(&rings["rx"]), number(&rings["tx"]))
+    };
+    (trials(&record).iter().map(of_trial).collect(), record["skipped"].to_string())
+}
+
+/// A level is set in a running guest, again and again in the order of the trials, and messages pass at each.
+pub(crate) fn ring_sizes() {
+    let sandbox = sandbox();
+    let before = Leftovers::of(&sandbox);
+    let more = factor("rx-ring", "[64, 1024]") + &factor("tx-ring", "[128, 1024]") + PING;
+    let output = run(&sandbox, &sandbox.file("rings.toml", &scenario("", &more)));
+    assert_eq!(output.status, Some(0), "{output:?}");
+    let (had, skipped) = rings(&sandbox);
+    let cell = |rx: u64| (format!("to-vm/latency/rx-ring={rx},tx-ring=128"), rx, 128);
+    assert_eq!(had, BTreeSet::from([cell(64), cell(1024)]), "{skipped}");
+    assert!(skipped.contains("a transmit ring of 1024 places: it has at most 256"), "{skipped}");
+    let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;
+    assert!(page.contains("1024/128"), "{page}");
+    // Without PCI, QEMU offers the most places that it has.
+    let more = factor("rx-ring", "[1024, 128]") + PING;
+    let output = run(&sandbox, &sandbox.file("fixed.toml", &scenario("board = \"microvm\"", &more)));
+    assert_eq!(output.status, Some(0), "{output:?}");
+    let (had, skipped) = rings(&sandbox);
+    assert_eq!(had, BTreeSet::from([("to-vm/latency/rx-ring=1024".to_owned(), 1024, 1024)]), "{skipped}");
+    assert!(skipped.contains("cannot reset one queue alone"), "{skipped}");
+    before.are_gone_within(PATIENCE);
+}
+
+/// Its driver takes some values under way, some while the device is down, and none that its monitor does not offer.
+pub(crate) fn coalescing() {
+    let sandbox = sandbox();
+    let before = Leftovers::of(&sandbox);
+    let more = factor("tx-frames", "[1, 0]") + &factor("rx-usecs", "[0, 50]") + PING;
+    let output = run(&sandbox, &sandbox.file("coalescing.toml", &scenario("", &more)));
+    assert_eq!(output.status, Some(0), "{output:?}");
+    let record = record(&sandbox);
+    let of_trial = |trial: &Value| {
+        let had = &named(&trial["devices"], "vm0:eth0")["coalescing"];
+        let [rx_frames, rx_usecs] = ["rx_frames", "rx_usecs"].map(|name| number(&had[name]));
+        assert_eq!((rx_frames, rx_usecs), (1, 0), "as virtio has it: {had}");
+        (carried(trial), had["tx_frames"].as_u64().unwrap_or(0))
+    };
+    let had: BTreeSet<(String, u64)> = trials(&record).iter().map(of_trial).collect();
+    let cell = |frames: u64| (format!("to-vm/latency/tx-frames={frames},rx-usecs=0"), frames);
+    let skipped = record["skipped"].to_string();
+    assert_eq!(had, BTreeSet::from([cell(0), cell(1)]), "{skipped}");
+    assert!(skipped.contains("tx-frames 0 or 1, and no times"), "{skipped}");
+    let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;
+    assert!(page.contains("Coalescing"), "{page}");
+    before.are_gone_within(PATIENCE);
+}

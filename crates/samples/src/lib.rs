@@ -30,7 +30,7 @@ pub use counters::{
 pub use cpu::{CpuTimes, CpuUsage, GuestCpu, MachineCpu, ThreadCpu, ThreadRole};
 pub use cpu_attribution::{AttributionSource, CpuOwner, OwnedCpu, OwnerShare};
 pub use design::{CellEnd, Design, EndReason, Objective};
-pub use device_state::{DeviceSettingFact, DeviceState, RxTx};
+pub use device_state::{Coalescing, DeviceSettingFact, DeviceState, RxTx};
 pub use environment::{Calibration, Environment};
 pub use imported::{ImportedKind, ImportedSettings, WorkloadSource};
 pub use latency_breakdown::{HopEvent, HopPoint, HopStep, MessagePath};

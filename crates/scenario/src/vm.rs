@@ -74,6 +74,10 @@ pub struct VirtioNet {
 }
 
 impl VirtioNet {
+    /// Places that a ring can have: VIRTIO_NET_RX_QUEUE_MIN_SIZE and VIRTQUEUE_MAX_SIZE of QEMU's
+    /// include/hw/virtio/virtio-net.h; every power of two from the first to the last.
+    pub const RINGS: [u32; 3] = [256, 512, 1024];
+
     /// Its features in both directions, by their names in linux/virtio_net.h without `VIRTIO_NET_F_`, in lower case, and
     /// whether each is to be there. Each needs those before it.
     #[must_use]
@@ -117,6 +121,12 @@ impl Monitor {
     /// Whether it has more than one board.
     #[must_use]
     pub fn has_boards(self) -> bool {
+        self == Self::Qemu
+    }
+
+    /// Whether its network devices can have rings of other sizes than its own.
+    #[must_use]
+    pub fn sizes_rings(self) -> bool {
         self == Self::Qemu
     }
 

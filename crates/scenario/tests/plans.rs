@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use samples::Arm;
-use scenario::{Cell, PathName, Plan, PlanOptions, Scenario, WorkloadName};
+use scenario::{Cell, HostName, PathName, Plan, PlanOptions, Scenario, WorkloadName, builtin};
 use units::{BitRate, Bytes, Nanos};
 use workload::{
     Background, Direction, Mode, Placement, Schedule, SocketSettings, Transport, Waiting, WorkloadSettings,
@@ -147,6 +147,30 @@ fn a_device_is_made_with_the_queues_that_its_table_or_a_factor_asks_for() {
     assert_eq!(cells.len(), 8, "each direction's checksums are a factor of its own");
     let of_cell = |cell: &Cell| cell.devices[&"a:eth0".parse().expect("a device")].queues;
     assert!(cells.iter().all(|cell| matches!(of_cell(cell), Some(1 | 2))));
+}
+
+/// What a guest's monitor is to make so that a factor can set it later.
+#[test]
+fn a_guest_has_room_in_its_receive_rings_for_the_most_that_a_factor_asks_for() {
+    let factor = |word: &str, values: &str| {
+        let device = "devices = [\"client:eth0\"]";
+        format!("[factors.ring]\nvary = \"{word}\"\n{device}\nvalues = {values}\n\n[factors.queues]")
+    };
+    for (word, values, made) in [
+        ("rx-ring", "[128, 256]", None),
+        ("rx-ring", "[256, 512]", Some(512)),
+        ("ring-size", "[1024, 512]", Some(1024)),
+        // More than QEMU has: what the device says of it tells the cell's end.
+        ("rx-ring", "[256, 4096]", Some(1024)),
+        ("tx-ring", "[256, 1024]", None),
+    ] {
+        let text = builtin::find("bridge-multiqueue").expect("shipped").text;
+        let text = text.replacen("[factors.queues]", &factor(word, values), 1);
+        let scenario = Scenario::parse("rings", &text).expect("it parses");
+        let of = |host: &str| scenario.lab.vm(&HostName::new(host)).expect("a virtual machine").virtio;
+        assert_eq!((of("client").rx_ring, of("client").tx_ring), (made, None), "{word} {values}");
+        assert_eq!(of("server").rx_ring, None, "it was not asked for");
+    }
 }
 
 #[test]

@@ -3,10 +3,12 @@
 //! Setting the same twice changes nothing. It must not know why a setting is wanted (factors, scenarios).
 
 mod big_tcp;
+mod coalescing;
 mod kernel;
 mod mtu;
 mod offloads;
 mod queues;
+mod rings;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -72,12 +74,14 @@ trait DeviceSetting: Send + 'static {
 }
 
 /// What stands for a kind of setting where kinds are gone through.
-fn keeper(kind: DeviceSettingKind) -> Box<dyn SettingDriver> {
+fn driver(kind: DeviceSettingKind) -> Box<dyn SettingDriver> {
     match kind {
         DeviceSettingKind::Mtu => Box::new(SettingStates::<mtu::Mtu>::default()),
         DeviceSettingKind::BigTcp => Box::new(SettingStates::<big_tcp::BigTcp>::default()),
         DeviceSettingKind::Offloads => Box::new(SettingStates::<offloads::Switches>::default()),
         DeviceSettingKind::Queues => Box::new(SettingStates::<queues::Queues>::default()),
+        DeviceSettingKind::Rings => Box::new(SettingStates::<rings::Rings>::default()),
+        DeviceSettingKind::Coalescing => Box::new(SettingStates::<coalescing::Interrupts>::default()),
     }
 }
 
@@ -86,19 +90,19 @@ pub(crate) struct Originals(BTreeMap<DeviceSettingKind, Box<dyn SettingDriver>>)
 
 impl Default for Originals {
     fn default() -> Self {
-        Self(DeviceSettingKind::ALL.into_iter().map(|kind| (kind, keeper(kind))).collect())
+        Self(DeviceSettingKind::ALL.into_iter().map(|kind| (kind, driver(kind))).collect())
     }
 }
 
 /// How it is found out whether settings can be made.
 pub(crate) fn trials() -> impl Iterator<Item = Trial> {
-    DeviceSettingKind::ALL.into_iter().filter_map(|kind| keeper(kind).trial())
+    DeviceSettingKind::ALL.into_iter().filter_map(|kind| driver(kind).trial())
 }
 
 /// The capability that a setting needs of this machine's kernel, by its name in [`crate::probe`].
 #[must_use]
 pub fn setting_needs(kind: DeviceSettingKind) -> Option<&'static str> {
-    keeper(kind).trial().map(|trial| trial.name)
+    driver(kind).trial().map(|trial| trial.name)
 }
 
 /// Gives every device its settings: see [`crate::Topology::configure`].
@@ -112,23 +116,23 @@ pub(crate) fn configure(
     let asked = |device: &Device| settings.get(&device.at).unwrap_or(&none);
     let mut kernel = Kernel::new(namespaces);
     for device in in_order(devices, settings.keys())? {
-        for (_, keeper) in originals.0.iter_mut().filter(|(kind, _)| kind.is_in(asked(device))) {
-            keeper.remember(&mut kernel, device)?;
+        for (_, driver) in originals.0.iter_mut().filter(|(kind, _)| kind.is_in(asked(device))) {
+            driver.remember(&mut kernel, device)?;
         }
     }
-    for keeper in originals.0.values() {
+    for driver in originals.0.values() {
         let mut changed = false;
-        for device in in_order(devices, keeper.devices().iter())? {
-            changed |= keeper.set(&mut kernel, device, asked(device))?;
+        for device in in_order(devices, driver.devices().iter())? {
+            changed |= driver.set(&mut kernel, device, asked(device))?;
         }
         if changed {
-            keeper.settle(&kernel, devices)?;
+            driver.settle(&kernel, devices)?;
         }
     }
     kernel.forget_links();
-    for keeper in originals.0.values() {
-        for device in in_order(devices, keeper.devices().iter())? {
-            keeper.verify(&mut kernel, device, asked(device))?;
+    for driver in originals.0.values() {
+        for device in in_order(devices, driver.devices().iter())? {
+            driver.verify(&mut kernel, device, asked(device))?;
         }
     }
     Ok(())

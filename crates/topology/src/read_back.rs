@@ -10,13 +10,14 @@ use std::{
 use ipnet::Ipv4Net;
 use nlink::netlink::{
     AttrIter, MessageBuilder, NlMsgType,
+    genl::ethtool::Coalesce,
     message::NLM_F_REQUEST,
     types::{
         addr::{IfAddrMsg, IfaAttr},
         link::{IfInfoMsg, IflaAttr, IflaInfo},
     },
 };
-use samples::{DeviceCounters, DeviceState};
+use samples::{Coalescing, DeviceCounters, DeviceState};
 use scenario::{DeviceRef, HostName};
 use units::Bytes;
 
@@ -132,9 +133,23 @@ pub(crate) fn states(
         })?;
         let state = link.state(at.to_string(), device.kind, &features, beside);
         let virtio = if device.kind == DeviceKind::Virtio { namespaces.negotiated(at) } else { None };
-        Ok(DeviceState { spread: namespaces.spread(at), virtio, ..state })
+        let found = ethtool.ask(at, async |ethtool, name| ethtool.get_coalesce_by_name(name).await);
+        let coalescing = found.ok().map(|found| coalescing(&found));
+        Ok(DeviceState { coalescing, spread: namespaces.spread(at), virtio, ..state })
     };
     wanted.iter().map(state).collect()
+}
+
+/// Coalescing as ethtool tells it.
+pub(crate) fn coalescing(found: &Coalesce) -> Coalescing {
+    Coalescing {
+        rx_usecs: found.rx_usecs,
+        rx_frames: found.rx_max_frames,
+        tx_usecs: found.tx_usecs,
+        tx_frames: found.tx_max_frames,
+        adaptive_rx: found.use_adaptive_rx,
+        adaptive_tx: found.use_adaptive_tx,
+    }
 }
 
 /// The link with that index where `channel` speaks.
@@ -173,6 +188,7 @@ impl LinkFacts {
             gro_max_size: Some(Bytes(gro_ipv4.into())),
             queues: beside.queues,
             rings: beside.rings,
+            coalescing: None,
             spread: None,
             virtio: None,
         }

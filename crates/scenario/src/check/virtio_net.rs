@@ -7,11 +7,9 @@ use crate::{
     diagnosis::Problem,
     document::{Switch, VmTable},
     resolve,
+    vm::VirtioNet,
 };
 
-/// Places that a ring can have: VIRTIO_NET_RX_QUEUE_MIN_SIZE and VIRTQUEUE_MAX_SIZE of QEMU's
-/// include/hw/virtio/virtio-net.h; every power of two from the first to the last.
-const RINGS: [u32; 3] = [256, 512, 1024];
 /// The kernel's own limit (CONFIG_NR_CPUS) is at most this.
 const CPUS: u32 = 8192;
 
@@ -35,7 +33,9 @@ fn needs_csum(table: &VmTable, problems: &mut Vec<Problem>) {
 
 fn rings(table: &VmTable, problems: &mut Vec<Problem>) {
     for (name, ring) in [("rx-ring", &table.rx_ring), ("tx-ring", &table.tx_ring)] {
-        let Some(ring) = ring.as_ref().filter(|ring| !RINGS.contains(ring.get_ref())) else { continue };
+        let Some(ring) = ring.as_ref().filter(|ring| !VirtioNet::RINGS.contains(ring.get_ref())) else {
+            continue;
+        };
         let message = format!("`{name}` is {}, not 256, 512 or 1024", ring.get_ref());
         problems.push(Problem::new(ring.span(), message, "no size of a ring"));
     }

@@ -2,12 +2,15 @@
 //! so that it can be set. How a kernel is told of it is for `topology`.
 
 mod big_tcp;
+mod coalescing;
 mod mtu;
 mod offloads;
 mod queues;
+mod rings;
 
 use std::collections::BTreeMap;
 
+use samples::Coalescing;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
@@ -18,6 +21,7 @@ use crate::{
 };
 pub(crate) use mtu::RANGE as MTUS;
 pub use offloads::Offloads;
+use rings::RingSizes;
 
 /// Settings of one device; what is `None` is left as the kernel made it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +34,12 @@ pub struct DeviceSettings {
     pub big_tcp: Option<Bytes>,
     /// Queues of each direction. Those of the lab itself are what the device is made with: the most that it can have.
     pub queues: Option<u32>,
+    /// Places in the rings of its queues.
+    #[serde(default)]
+    pub rings: RingSizes,
+    /// When it interrupts.
+    #[serde(default)]
+    pub coalescing: Coalescing,
 }
 
 /// A kind of setting.
@@ -43,11 +53,16 @@ pub enum DeviceSettingKind {
     Offloads,
     /// Queues.
     Queues,
+    /// Ring sizes.
+    Rings,
+    /// Coalescing of interrupts.
+    Coalescing,
 }
 
 impl DeviceSettingKind {
     /// All of them, in the order in which they are set.
-    pub const ALL: [Self; 4] = [Self::Mtu, Self::BigTcp, Self::Offloads, Self::Queues];
+    pub const ALL: [Self; 6] =
+        [Self::Mtu, Self::BigTcp, Self::Offloads, Self::Queues, Self::Rings, Self::Coalescing];
 
     fn setting(self) -> &'static dyn DeviceSetting {
         match self {
@@ -55,6 +70,8 @@ impl DeviceSettingKind {
             Self::BigTcp => &big_tcp::BigTcp,
             Self::Offloads => &offloads::Switches,
             Self::Queues => &queues::Queues,
+            Self::Rings => &rings::Rings,
+            Self::Coalescing => &coalescing::Interrupts,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Paths, workloads, factors and the schedule.
 
-use super::{changed, check, check_text};
+use super::{changed, check, check_text, problems};
 
 #[test]
 fn unknown_paths_workloads_and_devices_of_factors_and_workloads_are_found() {
@@ -201,4 +201,46 @@ fn multiples_of_queues_need_a_factor_of_queues() {
     check(name, ("values = [1, 2, 4]", ""), "vary = \"queues\"", "`values` is missing", "");
     let (from, to) = ("vary = \"streams\"", "vary = \"message\"");
     check(name, (from, to), to, "`message` has no multiples", "vary = \"streams\"");
+}
+
+#[test]
+fn a_ring_has_a_power_of_two_of_places_and_is_set_once() {
+    let (name, from) = ("bridge-multiqueue", "[factors.streams]");
+    let table = |settings: &str| format!("[devices.\"client:eth0\"]\n{settings}\n\n{from}");
+    for (line, value) in [
+        ("ring-size = 300", "300"),
+        ("rx-ring = 16", "16"),
+        ("tx-ring = \"64KiB\"", "64KiB"),
+        ("rx-ring = 65536", "65536"),
+    ] {
+        let message = format!("`{value}` is not a value of");
+        check(name, (from, &table(line)), line, &message, "a power of two from 32 to 32768");
+    }
+    let factor = |name: &str, word: &str| {
+        format!("[factors.{name}]\nvary = \"{word}\"\ndevices = [\"client:eth0\"]\nvalues = [256, 512]\n\n")
+    };
+    let both = factor("one", "ring-size") + &factor("two", "tx-ring") + from;
+    check(name, (from, &both), "vary = \"tx-ring\"", "`one` and `two` set the same thing", "make them one");
+}
+
+#[test]
+fn interrupts_are_coalesced_by_ethtool_s_words_each_set_once() {
+    let (name, from) = ("bridge-multiqueue", "[factors.streams]");
+    let table = |settings: &str| format!("[devices.\"client:eth0\"]\n{settings}\n\n{from}");
+    for (line, message, help) in [
+        ("rx-usecs = \"50us\"", "`50us` is not a value of `rx-usecs`", "a whole number, without a unit"),
+        ("tx-frames = 70000", "70000 packets are out of range", "take 0 to 65535"),
+        ("adaptive-rx = 1", "`1` is not a value of `adaptive-rx`", "`on`, `off`"),
+        ("rx-frame = 1", "`rx-frame`", "did you mean `rx-frames`"),
+    ] {
+        check(name, (from, &table(line)), line, message, help);
+    }
+    let factor = |name: &str, word: &str| {
+        format!("[factors.{name}]\nvary = \"{word}\"\ndevices = [\"client:eth0\"]\nvalues = [0, 1]\n\n")
+    };
+    let twice =
+        factor("one", "tx-frames") + &factor("other", "rx-frames") + &factor("two", "tx-frames") + from;
+    let problems = problems(&changed(name, from, &twice));
+    let said: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
+    assert_eq!(said, ["the factors `one` and `two` set the same thing"]);
 }

@@ -192,3 +192,23 @@ fn a_pair_has_the_queues_that_are_asked_for_up_to_those_that_it_was_made_with() 
     assert!(matches!(error, ConfigureError::Unsupported { .. }), "a tunnel has no queues to set: {error}");
     topology.configure(&BTreeMap::new()).unwrap();
 }
+
+/// What a guest's own device makes of them is tried with guests, in tests/vm.
+#[test]
+fn a_device_without_rings_is_a_reason_that_names_it_and_the_rest_is_set() {
+    if !can_raise("a_device_without_rings_is_a_reason_that_names_it_and_the_rest_is_set") {
+        return;
+    }
+    let mut rings = DeviceSettings { mtu: Some(1400), ..DeviceSettings::default() };
+    rings.rings.rx = Some(256);
+    let mut lab = wire();
+    let topology = Topology::raise(&lab).unwrap();
+    let error = set(&topology, "a:eth0", rings.clone()).unwrap_err();
+    assert!(matches!(error, ConfigureError::Unsupported { .. }), "{error}");
+    assert!(error.to_string().contains("ring size of device `a:eth0`"), "{error}");
+    lab.devices.insert(device("a:eth0"), rings);
+    let topology = Topology::raise(&lab).unwrap();
+    let missing: Vec<&Element> = topology.missing().iter().map(|missing| &missing.element).collect();
+    assert_eq!(missing, [&Element::Setting(DeviceSettingKind::Rings, device("a:eth0"))]);
+    assert_eq!(state(&topology, "a:eth0").mtu, 1400);
+}

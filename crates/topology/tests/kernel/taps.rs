@@ -2,11 +2,12 @@
 //! with the topology. No guest is needed for that.
 #![expect(clippy::disallowed_methods, reason = "a test looks into sysfs")]
 
-use std::{fs, fs::File};
+use std::{collections::BTreeMap, fs, fs::File};
 
+use samples::Coalescing;
 use scenario::{DeviceSettings, Host, HostName, Lab, Link, Monitor, Vm, link::Nic};
 use sys::{netns::NetNs, sysfs::Sysfs};
-use topology::Topology;
+use topology::{ConfigureError, Topology};
 
 use crate::support::{bridge, can_raise, device, empty, host, net};
 
@@ -112,4 +113,31 @@ fn a_tap_device_that_its_monitor_opens_by_name_waits_for_it_and_goes_with_the_na
     let opened = inside.run_in(|| sys::tap::create("vm0", 0, 1)).expect("it can be entered");
     drop(opened.expect("nobody else has opened it"));
     assert_eq!(facts(&inside).expect("it is there"), ("br0".to_owned(), PORT.to_owned(), 2));
+}
+
+/// A tap device has `rx-frames` alone; what a guest's own device makes of the rest is tried with guests, in tests/vm.
+#[test]
+fn a_device_coalesces_as_is_asked_as_far_as_its_driver_can_and_goes_back() {
+    if !can_tap("a_device_coalesces_as_is_asked_as_far_as_its_driver_can_and_goes_back") {
+        return;
+    }
+    let topology = Topology::raise(&lab()).unwrap();
+    let now = || topology.device_states(&[device("hv:vm0")]).unwrap().remove(0).coalescing;
+    let set = |coalescing: Coalescing| {
+        let settings = DeviceSettings { coalescing, ..DeviceSettings::default() };
+        topology.configure(&BTreeMap::from([(device("hv:vm0"), settings)]))
+    };
+    let frames = |frames| Coalescing { rx_frames: Some(frames), ..Coalescing::NONE };
+    assert_eq!(now(), Some(frames(0)), "as it is made");
+    for wanted in [32, 8] {
+        set(frames(wanted)).unwrap();
+        assert_eq!(now(), Some(frames(wanted)));
+    }
+    let error = set(Coalescing { rx_usecs: Some(50), ..frames(8) }).unwrap_err();
+    assert!(matches!(error, ConfigureError::Unsupported { .. }), "{error}");
+    assert!(error.to_string().contains("rx-usecs 50: its driver has rx-frames alone"), "{error}");
+    topology.configure(&BTreeMap::new()).unwrap();
+    assert_eq!(now(), Some(frames(0)), "as it was made");
+    let bridge = topology.device_states(&[device("hv:br0")]).unwrap().remove(0);
+    assert_eq!(bridge.coalescing, None);
 }

@@ -1,0 +1,95 @@
+//! Ring sizes of a device: the places for packets that each of its queues has. A ring can have no more than the device is
+//! made with, which of a guest's device its monitor says.
+
+use serde::{Deserialize, Serialize};
+
+use super::{DeviceSetting, DeviceSettings};
+use crate::{
+    diagnosis::Problem,
+    lab::Lab,
+    names::DeviceRef,
+    values::{Label, Values, Word},
+    vm::VirtioNet,
+};
+
+/// The fewest places: with less than a largest packet takes (`MAX_SKB_FRAGS` and 2), a driver that has stopped to send never
+/// begins again. A virtio ring has a power of two of them (VIRTIO 1.2, section 2.7), 32768 at most.
+const FEWEST: u32 = 32;
+const MOST: u32 = 32_768;
+
+/// Places in the ring of each queue; `None` is left alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RingSizes {
+    /// Of each receive queue.
+    pub rx: Option<u32>,
+    /// Of each transmit queue.
+    pub tx: Option<u32>,
+}
+
+pub(super) struct Rings;
+
+impl DeviceSetting for Rings {
+    fn noun(&self) -> &'static str {
+        "ring size"
+    }
+
+    fn words(&self) -> &'static [Word<DeviceSettings>] {
+        &WORDS
+    }
+
+    fn put(&self, settings: &mut DeviceSettings, other: &DeviceSettings) {
+        let (own, other) = (settings.rings, other.rings);
+        settings.rings = RingSizes { rx: other.rx.or(own.rx), tx: other.tx.or(own.tx) };
+    }
+
+    fn take_out(&self, settings: &mut DeviceSettings) {
+        settings.rings = RingSizes::default();
+    }
+
+    fn meet(&self, one: &DeviceSettings, other: &DeviceSettings) -> bool {
+        let (one, other) = (one.rings, other.rings);
+        (one.rx.is_some() && other.rx.is_some()) || (one.tx.is_some() && other.tx.is_some())
+    }
+
+    /// A guest's receive ring has the usual places unless its monitor is told of more. Its transmit ring can have no more:
+    /// QEMU gives none to a tap device.
+    fn make_room(&self, lab: &mut Lab, device: &DeviceRef, settings: &DeviceSettings) {
+        let [usual, .., most] = VirtioNet::RINGS;
+        let Some(rx) = settings.rings.rx.filter(|rx| *rx > usual) else { return };
+        let host = lab.hosts.iter_mut().find(|host| host.name == device.host);
+        let vm = host.and_then(|host| host.vm.as_mut()).filter(|vm| vm.monitor.sizes_rings());
+        if let Some(vm) = vm {
+            vm.virtio.rx_ring = vm.virtio.rx_ring.max(Some(rx.min(most)));
+        }
+    }
+}
+
+static WORDS: [Word<DeviceSettings>; 3] = [
+    word("ring-size", "Places in the rings of devices, both ways: powers of two from 32.", |label| {
+        read(label).map(|size| of(RingSizes { rx: Some(size), tx: Some(size) }))
+    }),
+    word("rx-ring", "Places in the receive rings of devices: powers of two from 32.", |label| {
+        read(label).map(|size| of(RingSizes { rx: Some(size), tx: None }))
+    }),
+    word("tx-ring", "Places in the transmit rings of devices: powers of two from 32.", |label| {
+        read(label).map(|size| of(RingSizes { rx: None, tx: Some(size) }))
+    }),
+];
+
+const fn word(
+    word: &'static str,
+    about: &'static str,
+    read: fn(&Label<'_>) -> Result<DeviceSettings, Problem>,
+) -> Word<DeviceSettings> {
+    Word { word, about, values: Values::Texts(&["256", "512", "1024"], read) }
+}
+
+fn read(label: &Label<'_>) -> Result<u32, Problem> {
+    let size = label.text.parse().ok();
+    let fits = |size: &u32| size.is_power_of_two() && (FEWEST..=MOST).contains(size);
+    size.filter(fits).ok_or_else(|| label.refused(format!("take a power of two from {FEWEST} to {MOST}")))
+}
+
+fn of(rings: RingSizes) -> DeviceSettings {
+    DeviceSettings { rings, ..DeviceSettings::default() }
+}

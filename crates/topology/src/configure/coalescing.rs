@@ -1,0 +1,186 @@
+//! Coalescing of a device's interrupts, by ethtool over generic netlink. Each driver has some of its parameters, and takes
+//! some values of each.
+
+use nlink::netlink::{
+    AttrIter, MessageBuilder, NlMsgType,
+    genl::ethtool::CoalesceBuilder,
+    message::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST},
+    types::route::{RtMsg, RtaAttr},
+};
+use samples::Coalescing;
+use scenario::{DeviceSettingKind, DeviceSettings};
+
+use super::{DeviceSetting, Kernel, mtu::out_of_bounds, unread, unsupported};
+use crate::{
+    devices::Device,
+    error::ConfigureError,
+    link::DeviceKind,
+    message::{INET, link_header, link_up},
+    probe::Trial,
+    read_back,
+    refusal::{Refusal, errno},
+};
+
+/// `virtnet_set_coalesce` in drivers/net/virtio_net.c.
+const OF_VIRTIO: &str = "a virtio device takes rx-frames 1 and tx-frames 0 or 1, and no times, unless its monitor offers to \
+                         coalesce (VIRTIO_NET_F_NOTF_COAL), which QEMU does not";
+
+/// `IFF_UP`.
+const UP: u32 = 1;
+
+pub(super) struct Interrupts;
+
+impl DeviceSetting for Interrupts {
+    type State = Coalescing;
+
+    const KIND: DeviceSettingKind = DeviceSettingKind::Coalescing;
+    /// A device of a pair has none, and what a guest's can do is known when it runs.
+    const TRIAL: Option<Trial> = None;
+
+    fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<Coalescing, ConfigureError> {
+        let found = kernel.ethtool(device, async |ethtool, name| ethtool.get_coalesce_by_name(name).await);
+        Ok(read_back::coalescing(&found.map_err(|refusal| unread(device, Self::KIND, refusal))?))
+    }
+
+    fn target(
+        device: &Device,
+        made: &Coalescing,
+        asked: &DeviceSettings,
+    ) -> Result<Coalescing, ConfigureError> {
+        let (asked, made_with) = (asked.coalescing, made);
+        for ((word, asked), (_, made)) in asked.each().into_iter().zip(made.each()) {
+            if let (Some(value), None) = (asked, made) {
+                let reason = format!("its driver has {}", parameters(made_with));
+                return Err(unsupported(device, Self::KIND, format!("{word} {value}"), reason));
+            }
+        }
+        Ok(asked.or(*made_with))
+    }
+
+    fn change(
+        kernel: &mut Kernel<'_>,
+        device: &Device,
+        now: &Coalescing,
+        target: &Coalescing,
+    ) -> Result<(), ConfigureError> {
+        let set = |kernel: &mut Kernel<'_>| {
+            kernel.ethtool(device, async |ethtool, name| {
+                ethtool.set_coalesce_by_name(name, |builder| changes(builder, now, target)).await
+            })
+        };
+        // With and without tx-frames its driver frees what was sent by other means, and they are not changed under way.
+        let swaps = (now.tx_frames == Some(0)) != (target.tx_frames == Some(0));
+        let is_virtio = device.kind == DeviceKind::Virtio;
+        let done = if is_virtio && swaps { while_down(kernel, device, set) } else { set(kernel) };
+        done.map_err(|refusal| match refusal.errno() {
+            errno::EINVAL | errno::EOPNOTSUPP if is_virtio => {
+                unsupported(device, Self::KIND, target, OF_VIRTIO)
+            }
+            _ => out_of_bounds(device, Self::KIND, target.to_string(), refusal),
+        })
+    }
+}
+
+/// Those that a driver has, in words.
+fn parameters(made: &Coalescing) -> String {
+    let words: Vec<&str> = made.each().into_iter().filter_map(|(word, value)| value.map(|_| word)).collect();
+    match words.as_slice() {
+        [] => "none".to_owned(),
+        [only] => format!("{only} alone"),
+        [before @ .., last] => format!("{} and {last}", before.join(", ")),
+    }
+}
+
+/// Only what differs: a driver need not have the rest.
+fn changes(builder: CoalesceBuilder, now: &Coalescing, target: &Coalescing) -> CoalesceBuilder {
+    fn if_other<T: PartialEq>(
+        builder: CoalesceBuilder,
+        (now, target): (Option<T>, Option<T>),
+        set: fn(CoalesceBuilder, T) -> CoalesceBuilder,
+    ) -> CoalesceBuilder {
+        match target {
+            Some(value) if now.as_ref() != Some(&value) => set(builder, value),
+            _ => builder,
+        }
+    }
+    let builder = if_other(builder, (now.rx_usecs, target.rx_usecs), CoalesceBuilder::rx_usecs);
+    let builder = if_other(builder, (now.rx_frames, target.rx_frames), CoalesceBuilder::rx_max_frames);
+    let builder = if_other(builder, (now.tx_usecs, target.tx_usecs), CoalesceBuilder::tx_usecs);
+    let builder = if_other(builder, (now.tx_frames, target.tx_frames), CoalesceBuilder::tx_max_frames);
+    let builder = if_other(builder, (now.adaptive_rx, target.adaptive_rx), CoalesceBuilder::use_adaptive_rx);
+    if_other(builder, (now.adaptive_tx, target.adaptive_tx), CoalesceBuilder::use_adaptive_tx)
+}
+
+/// Does `work` with the device down, and brings it up again with the routes by it, which the kernel drops meanwhile.
+fn while_down(
+    kernel: &mut Kernel<'_>,
+    device: &Device,
+    work: impl FnOnce(&mut Kernel<'_>) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
+    let routes = routes_by(kernel, device)?;
+    let mut down = link_header(device.index);
+    down.ifi_change = UP;
+    let mut message = MessageBuilder::new(NlMsgType::RTM_NEWLINK, NLM_F_REQUEST);
+    message.append(&down);
+    kernel.change_link(device, message)?;
+    let done = work(kernel);
+    kernel.change_link(device, link_up(device.index))?;
+    // Those of its own addresses are there again, and are refused.
+    kernel.namespaces.channel(&device.at.host).transact(routes.iter().map(|route| again(route)))?;
+    done
+}
+
+/// The IPv4 routes by a device, as the kernel tells them: what it tells it takes (rtnetlink(7), as `ip route restore`).
+fn routes_by(kernel: &Kernel<'_>, device: &Device) -> Result<Vec<Vec<u8>>, Refusal> {
+    let mut request = MessageBuilder::new(NlMsgType::RTM_GETROUTE, NLM_F_REQUEST);
+    request.append(&RtMsg { rtm_family: INET, ..RtMsg::default() });
+    let mut routes = kernel.namespaces.channel(&device.at.host).dump(request)?;
+    routes.retain(|route| {
+        let mut attributes = AttrIter::new(route.get(RtMsg::SIZE..).unwrap_or_default());
+        attributes.any(|(attribute, value)| {
+            attribute == RtaAttr::Oif as u16 && value == device.index.to_ne_bytes().as_slice()
+        })
+    });
+    Ok(routes)
+}
+
+fn again(route: &[u8]) -> MessageBuilder {
+    let mut message = MessageBuilder::new(NlMsgType::RTM_NEWROUTE, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL);
+    message.append_bytes(route);
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use scenario::{HostName, Route};
+
+    use super::*;
+    use crate::{probe::scratch, topology::Topology};
+
+    #[test]
+    fn a_device_that_was_down_has_the_routes_that_it_had() {
+        if !scratch::can_raise("a_device_that_was_down_has_the_routes_that_it_had") {
+            return;
+        }
+        let mut lab = scratch::wire();
+        let to = "198.18.9.0/24".parse().unwrap();
+        lab.routes = vec![Route { host: HostName::new("near"), to, via: scratch::FAR }];
+        let topology = Topology::raise(&lab).unwrap();
+        let mut kernel = Kernel::new(&topology.namespaces);
+        let device = topology.devices.find(&scratch::near()).unwrap();
+        let routes =
+            |kernel: &Kernel<'_>| routes_by(kernel, device).unwrap().into_iter().collect::<BTreeSet<_>>();
+        let before = routes(&kernel);
+        assert!(before.len() > 2, "its address's and the lab's");
+        let mut meanwhile = None;
+        while_down(&mut kernel, device, |kernel| {
+            meanwhile = Some(routes(kernel));
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(meanwhile.map(|routes| routes.is_empty()), Some(true), "the kernel drops them");
+        assert_eq!(routes(&kernel), before);
+    }
+}
