@@ -7,8 +7,8 @@ use anyhow::Result;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use crate::house::House;
 use crate::rules::{RULES, Verdict};
+use crate::workspace::Workspace;
 
 /// What to check.
 #[derive(Args)]
@@ -19,11 +19,11 @@ pub(crate) struct Request {
 }
 
 /// Runs all rules, the later ones also when an earlier one fails.
-pub(crate) fn run(house: &House, request: &Request) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
     let chosen = |name: &str| request.only.is_empty() || request.only.iter().any(|only| only == name);
     let mut failed = 0;
     for rule in RULES.iter().filter(|rule| chosen(rule.name)) {
-        let verdict = (rule.hold)(house).unwrap_or_else(|error| Verdict::cannot_tell(&error));
+        let verdict = (rule.hold)(workspace).unwrap_or_else(|error| Verdict::cannot_tell(&error));
         println!("{}", line(rule.name, &verdict));
         failed += u32::from(matches!(verdict, Verdict::Broken { .. }));
     }

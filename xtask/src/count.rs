@@ -12,10 +12,10 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::declared::Declared;
-use crate::house::House;
 use crate::kinds::KINDS;
 use crate::matches;
 use crate::source::Source;
+use crate::workspace::Workspace;
 
 /// What to count.
 #[derive(Args)]
@@ -29,8 +29,8 @@ pub(crate) struct Request {
 }
 
 /// Prints the counts.
-pub(crate) fn run(house: &House, request: &Request) -> Result<ExitCode> {
-    let source = Source::read(request.repo.as_ref().unwrap_or(&house.root))?;
+pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
+    let source = Source::read(request.repo.as_ref().unwrap_or(&workspace.root))?;
     let lines = source.lines();
     section("Product lines, comments included, tests apart", lines.values().sum());
     for (krate, lines) in lines {

@@ -6,7 +6,7 @@ use std::{fs, str};
 
 use anyhow::{Context, Result, bail};
 
-use crate::house::House;
+use crate::workspace::Workspace;
 
 /// A file that `plumb` prints, or a part of one.
 pub(crate) struct Generated {
@@ -32,14 +32,14 @@ pub(crate) const GENERATED: &[Generated] = &[
 ];
 
 /// Writes all of them.
-pub(crate) fn run(house: &House) -> Result<ExitCode> {
-    let plumb = house.plumb()?;
+pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
+    let plumb = workspace.plumb()?;
     for file in GENERATED {
         let Some(text) = file.printed_by(&plumb)? else {
             println!("skip {}: `plumb {}` is not there yet", file.path, file.verb);
             continue;
         };
-        file.write(&house.root, &text).with_context(|| format!("write {}", file.path))?;
+        file.write(&workspace.root, &text).with_context(|| format!("write {}", file.path))?;
         println!("wrote {}", file.path);
     }
     Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! House rules as code: one file per verb. Knows cargo, git and the tree, and no room from the inside.
+//! House rules as code: one file per verb. Knows cargo, git and the tree, and no crate from the inside.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -10,12 +10,12 @@ mod count;
 mod declared;
 mod edges;
 mod generate;
-mod house;
 mod kinds;
 mod matches;
 mod rules;
 mod source;
 mod test;
+mod workspace;
 
 use std::process::ExitCode;
 
@@ -44,11 +44,11 @@ fn main() -> ExitCode {
 }
 
 fn run(verb: Verb) -> Result<ExitCode> {
-    let house = house::House::open()?;
+    let workspace = workspace::Workspace::open()?;
     match verb {
-        Verb::Check(request) => check::run(&house, &request),
-        Verb::Count(request) => count::run(&house, &request),
-        Verb::Generate => generate::run(&house),
-        Verb::Test(request) => test::run(&house, &request),
+        Verb::Check(request) => check::run(&workspace, &request),
+        Verb::Count(request) => count::run(&workspace, &request),
+        Verb::Generate => generate::run(&workspace),
+        Verb::Test(request) => test::run(&workspace, &request),
     }
 }

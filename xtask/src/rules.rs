@@ -15,12 +15,12 @@ mod words;
 
 use anyhow::Result;
 
-use crate::house::House;
+use crate::workspace::Workspace;
 
 /// A rule: what it is called and how it is held against the tree.
 pub(crate) struct Rule {
     pub(crate) name: &'static str,
-    pub(crate) hold: fn(&House) -> Result<Verdict>,
+    pub(crate) hold: fn(&Workspace) -> Result<Verdict>,
 }
 
 /// All rules, the quick ones first.

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 
-use crate::house::House;
+use crate::workspace::Workspace;
 use programs::Program;
 use tally::Tally;
 
@@ -27,9 +27,9 @@ pub(crate) struct Request {
 }
 
 /// Builds and runs; the exit status tells whether every test program ended well.
-pub(crate) fn run(house: &House, request: &Request) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
     let mut tally = Tally::default();
-    let good = match programs::build(house, &request.package) {
+    let good = match programs::build(workspace, &request.package) {
         Ok(programs) => run_all(programs, &request.arguments, &mut tally)?,
         Err(error) => {
             eprintln!("error: {error:#}");

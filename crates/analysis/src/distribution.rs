@@ -26,7 +26,6 @@ pub(crate) fn of(histogram: &LatencyHistogram) -> Option<Distribution> {
     })
 }
 
-/// All of them as one.
 pub(crate) fn merged<'a>(histograms: impl Iterator<Item = &'a LatencyHistogram>) -> LatencyHistogram {
     let mut all = LatencyHistogram::new();
     histograms.for_each(|histogram| all.merge(histogram));

@@ -15,7 +15,6 @@ const MOST_INTERVALS: usize = 4096;
 pub(crate) struct Series {
     /// Whose: `receiver`, `sender`, `client`.
     pub(crate) of: &'static str,
-    /// The length of each.
     pub(crate) length: Nanos,
     /// In order of time: bits per second, or connections per second.
     pub(crate) rates: Vec<f64>,

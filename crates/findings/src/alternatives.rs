@@ -11,7 +11,6 @@ use crate::estimate::Comparison;
 /// Paths of which none adds layers to another, from the best to the worst.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ranking {
-    /// The workload.
     pub workload: String,
     /// What it is measured in.
     pub metric: Metric,
@@ -26,9 +25,7 @@ pub struct Ranking {
 pub struct Rank {
     /// From 1; paths that the numbers do not tell apart share one.
     pub place: u32,
-    /// The cell.
     pub cell: String,
-    /// Its path.
     pub path: String,
     /// Its median, in the metric's unit.
     pub value: f64,
@@ -41,7 +38,6 @@ pub struct Rank {
 pub struct MatchedPairs {
     /// The word: `vhost`.
     pub word: String,
-    /// The workload.
     pub workload: String,
     /// What it is measured in.
     pub metric: Metric,

@@ -12,9 +12,7 @@ use crate::{cell::OwnerCost, estimate::Interval};
 /// The answer to a sweep of one workload on one path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
-    /// The workload.
     pub workload: String,
-    /// The path.
     pub path: String,
     /// What it is measured in.
     pub metric: Metric,
@@ -31,7 +29,6 @@ pub struct Answer {
 /// From which level of a factor on the metric grows no more.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Knee {
-    /// The factor.
     pub factor: String,
     /// The first level at which the metric has reached its plateau.
     pub level: String,
@@ -39,7 +36,6 @@ pub struct Knee {
     pub plausible: Vec<String>,
     /// The plateau, in the metric's unit.
     pub plateau: f64,
-    /// Its interval.
     pub plateau_interval: Option<Interval>,
     /// At each level: label and the best median over the other factors, in the metric's unit.
     pub curve: Vec<(String, f64)>,
@@ -50,9 +46,7 @@ pub struct Knee {
 /// A setting on the frontier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FrontierPoint {
-    /// The cell.
     pub cell: String,
-    /// Its levels.
     pub levels: BTreeMap<String, String>,
     /// Its metric.
     pub value: f64,
@@ -67,11 +61,8 @@ pub struct FrontierPoint {
 /// What to set for an objective.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Recommendation {
-    /// For what.
     pub objective: Objective,
-    /// The cell.
     pub cell: String,
-    /// Its levels.
     pub levels: BTreeMap<String, String>,
     /// Its metric.
     pub value: f64,

@@ -21,11 +21,9 @@ use crate::{
 pub struct CellSummary {
     /// Its identity.
     pub id: String,
-    /// Its path.
     pub path: String,
     /// The layers of its path.
     pub layers: Vec<String>,
-    /// Its workload.
     pub workload: String,
     /// What the workload sends, in a few words: `1 TCP stream forward, 128 KiB writes, cubic, cross-cpu`.
     pub load: String,
@@ -88,7 +86,6 @@ pub struct OwnerCost {
     pub owner: String,
     /// How much, in `unit`; the median over the trials.
     pub value: f64,
-    /// In what.
     pub unit: OwnerUnit,
 }
 
@@ -157,9 +154,7 @@ pub struct WorkCost {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum WorkloadSummary {
-    /// Of streams.
     Stream(StreamSummary),
-    /// Of ping-pongs.
     PingPong(LatencySummary),
     /// Of connections.
     Connect(ConnectSummary),

@@ -74,22 +74,15 @@ impl Remedy {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Change {
     /// Segmentation, checksum and receive offloads of devices on, `host:device` each.
-    OffloadsOn {
-        /// Which.
-        devices: Vec<String>,
-    },
+    OffloadsOn { devices: Vec<String> },
     /// One MTU for devices, `host:device` each.
     Mtu {
-        /// Which.
         devices: Vec<String>,
         /// How large, in bytes of IP packet.
         mtu: u32,
     },
     /// Another congestion control at both ends.
-    Congestion {
-        /// Its name.
-        name: String,
-    },
+    Congestion { name: String },
     /// Buffers that grow as the kernel likes.
     GrowingBuffers,
     /// Where the two ends run.
@@ -109,7 +102,6 @@ pub enum Change {
 /// What a change brought in a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Brought {
-    /// The cell as it was.
     pub cell: String,
     /// What is compared.
     pub metric: Metric,

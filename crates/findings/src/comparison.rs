@@ -44,9 +44,7 @@ pub struct RunComparison {
 pub struct SurroundingChange {
     /// What: `kernel`, `congestion control`, `scenario`, `offload tx-tcp-segmentation of client:eth0`.
     pub what: String,
-    /// In A.
     pub a: String,
-    /// In B.
     pub b: String,
     /// Whether it alone may explain a difference of the numbers.
     pub weighty: bool,
@@ -59,17 +57,12 @@ pub struct CellComparison {
     pub cell: String,
     /// Its identity in B, where that differs.
     pub cell_b: Option<String>,
-    /// Its path.
     pub path: String,
-    /// Its workload.
     pub workload: String,
-    /// Its levels.
     pub levels: BTreeMap<String, String>,
     /// What it is judged by.
     pub metric: Metric,
-    /// In A.
     pub a: Estimate,
-    /// In B.
     pub b: Estimate,
     /// B over A; `None` when that cannot be said of these numbers.
     pub comparison: Option<Comparison>,

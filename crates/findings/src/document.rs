@@ -22,7 +22,6 @@ pub const SCHEMA: u32 = 7;
 pub struct Findings {
     /// [`SCHEMA`] when it was written.
     pub schema: u32,
-    /// Which run.
     pub run: RunSummary,
     /// Every measured cell, in the order of the scenario.
     pub cells: Vec<CellSummary>,
@@ -81,6 +80,5 @@ pub struct RunSummary {
     pub design: Design,
     /// The machine; `None` when nobody recorded it.
     pub environment: Option<Environment>,
-    /// The paths.
     pub paths: Vec<PathRecord>,
 }

@@ -70,11 +70,9 @@ pub enum Difference {
 pub struct Comparison {
     /// This over that: 0.9 is a tenth less.
     pub ratio: f64,
-    /// Interval of the ratio.
     pub ratio_interval: Option<Interval>,
     /// This less that, in the metric's unit.
     pub difference: f64,
-    /// Interval of the difference.
     pub difference_interval: Option<Interval>,
     /// What it comes to.
     pub verdict: Difference,
@@ -86,7 +84,6 @@ pub struct Comparison {
 /// What the baseline differs from itself by.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NoiseFloor {
-    /// The workload.
     pub workload: String,
     /// The baseline's cell.
     pub cell: String,

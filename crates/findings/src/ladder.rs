@@ -11,7 +11,6 @@ use crate::estimate::Comparison;
 /// What each layer of nested paths takes, at one workload and one setting of the factors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ladder {
-    /// The workload.
     pub workload: String,
     /// What the rungs are measured in.
     pub metric: Metric,
@@ -24,9 +23,7 @@ pub struct Ladder {
 /// One path of a ladder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CostStep {
-    /// The cell.
     pub cell: String,
-    /// Its path.
     pub path: String,
     /// Its median, in the metric's unit.
     pub value: f64,
@@ -41,15 +38,12 @@ pub struct CostStep {
 /// What a factor's level changes against its first level, all else equal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FactorEffect {
-    /// The factor.
     pub factor: String,
     /// The level it had first: the reference.
     pub reference: String,
     /// The level compared with it.
     pub level: String,
-    /// The path.
     pub path: String,
-    /// The workload.
     pub workload: String,
     /// What it is measured in.
     pub metric: Metric,

@@ -14,7 +14,6 @@ pub struct PacketSummary {
     pub data: Option<DataPackets>,
 }
 
-/// The packets of one device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DevicePackets {
     /// `host:device`.

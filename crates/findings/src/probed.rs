@@ -8,7 +8,6 @@ use workload::{Metric, Work};
 
 use crate::{distribution::Distribution, estimate::Interval};
 
-/// The probes of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunProbes {
     /// Those that watched its probed trials.
@@ -24,7 +23,6 @@ pub struct RunProbes {
 /// A probe that failed on the way: some trials were watched without it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LostProbe {
-    /// Which.
     pub probe: ProbeKind,
     /// Why, the first time.
     pub because: String,
@@ -39,7 +37,6 @@ pub struct LostProbe {
 /// What all probes of a run together cost a workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeCost {
-    /// The workload.
     pub workload: String,
     /// What it is measured in.
     pub metric: Metric,
@@ -50,7 +47,6 @@ pub struct ProbeCost {
     /// By how much probed trials are worse: the share of the rate that is lost, or of the time that is added. Negative
     /// where they were better.
     pub cost: f64,
-    /// Interval of the cost.
     pub interval: Option<Interval>,
     /// The same of the CPU time that was spent for each byte, message or connection; `None` where nobody recorded it.
     pub cpu: Option<CpuProbeCost>,
@@ -61,7 +57,6 @@ pub struct ProbeCost {
 pub struct CpuProbeCost {
     /// The share that is added.
     pub cost: f64,
-    /// Its interval.
     pub interval: Option<Interval>,
 }
 
@@ -131,7 +126,6 @@ pub struct MachineTimes {
 pub struct GuestTime {
     /// Which end: `client` or `server`.
     pub end: String,
-    /// CPUs that it has.
     pub cpus: u32,
     /// Of these, busy on average.
     pub busy: f64,
@@ -144,9 +138,7 @@ pub struct GuestTime {
 /// What one owner had.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnerTime {
-    /// Who.
     pub owner: CpuOwner,
-    /// CPUs.
     pub cpus: f64,
     /// As a share of busy, 0 to 1.
     pub share: f64,
@@ -165,7 +157,6 @@ pub struct OwnerPart {
     pub thread: Option<String>,
     /// Where, of what belongs to a CPU.
     pub cpu: Option<u32>,
-    /// CPUs.
     pub cpus: f64,
 }
 
@@ -199,7 +190,6 @@ pub struct ProcessCalls {
     pub rate: f64,
 }
 
-/// All calls of one end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EndCalls {
     /// `client`, `server`, or what carries them; `None` where it is not known.

@@ -55,9 +55,7 @@ pub struct SingleMeasurement {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum SingleOutcome {
-    /// Of a stream.
     Stream(SingleStream),
-    /// Of a ping-pong.
     PingPong(LatencySummary),
     /// Of connections.
     Connect(SingleConnect),
@@ -133,7 +131,6 @@ pub struct Spread {
     pub of: String,
     /// How many of them.
     pub intervals: u32,
-    /// The length of each.
     pub length: Nanos,
     /// So many independent ones would say as much.
     pub worth: f64,
@@ -146,7 +143,6 @@ pub struct LevelShift {
     pub at: Nanos,
     /// The level before, in the unit of the outcome.
     pub before: f64,
-    /// The level after.
     pub after: f64,
 }
 
@@ -155,7 +151,6 @@ pub struct LevelShift {
 pub struct SingleConnect {
     /// Connections made, used and closed per second.
     pub rate: SingleRate,
-    /// Their times.
     pub times: ConnectSummary,
 }
 

@@ -61,7 +61,6 @@ pub struct TcpSummary {
 /// The datagrams of UDP streams, all trials and flows together, the warm-up left out.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DatagramSummary {
-    /// Sent.
     pub sent: u64,
     /// Received, duplicates not counted.
     pub received: u64,

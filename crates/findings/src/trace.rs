@@ -148,11 +148,9 @@ pub struct TraceComparison {
 /// One kind of call in both traces.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallComparison {
-    /// Which.
     pub call: String,
     /// In A; `None` when there was none.
     pub a: Option<TracedCall>,
-    /// In B.
     pub b: Option<TracedCall>,
     /// Calls a second, B over A.
     pub rate_ratio: Option<f64>,

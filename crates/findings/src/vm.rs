@@ -30,7 +30,6 @@ pub struct VmSummary {
 /// CPU time of the threads of one role.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VmRoleCpu {
-    /// What they are for.
     pub role: VmRole,
     /// How many they are.
     pub threads: u32,

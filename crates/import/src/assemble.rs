@@ -35,7 +35,6 @@ pub struct Meta {
     pub title: Option<String>,
     /// The version of plumb.
     pub tool: String,
-    /// Now.
     pub now: UnixMillis,
     /// Whether tests of several files with equal settings are trials of one cell.
     pub together: bool,
@@ -69,7 +68,6 @@ pub struct Assembler {
 /// A trial, and where it came from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Done {
-    /// The trial.
     pub trial: Trial,
     /// What it was made of, in words: `iperf3 3.12, both ends`.
     pub what: String,

@@ -102,7 +102,6 @@ impl Cells {
         Some((cell.record.id.clone(), cell.trials - 1))
     }
 
-    /// Trials of the cell that has the most.
     pub(crate) fn most_trials(&self) -> u32 {
         self.cells.iter().map(|cell| cell.trials).max().unwrap_or(0)
     }

@@ -77,6 +77,5 @@ pub enum End {
     Client,
     /// The server's.
     Server,
-    /// Both in one.
     Both,
 }

@@ -90,7 +90,6 @@ impl Agents {
         }
     }
 
-    /// Every host that has an agent.
     pub(crate) fn hosts(&self) -> impl Iterator<Item = &HostName> {
         self.endpoints.keys()
     }

@@ -11,7 +11,6 @@ pub enum RunError {
     /// A device's settings could not be made.
     #[error("cell {cell}: {source}")]
     Configure {
-        /// The cell.
         cell: String,
         /// Why.
         #[source]
@@ -26,7 +25,6 @@ pub enum RunError {
     /// An agent ended, or spoke nonsense.
     #[error("the agent of host {host} is lost: {source}{}", last_words(.said))]
     Agent {
-        /// Its host.
         host: String,
         /// What happened to the channel.
         #[source]
@@ -37,7 +35,6 @@ pub enum RunError {
     /// An agent did not answer in time.
     #[error("the agent of host {host} did not answer {what} in {seconds:.0} s{}", last_words(.said))]
     Silent {
-        /// Its host.
         host: String,
         /// What was asked.
         what: &'static str,
@@ -49,7 +46,6 @@ pub enum RunError {
     /// An agent refused an order.
     #[error("the agent of host {host} could not {what}: {because}")]
     Refused {
-        /// Its host.
         host: String,
         /// What was asked.
         what: &'static str,
@@ -69,7 +65,6 @@ pub enum RunError {
         "path {path} carries nothing: {to} did not answer {from}; look at it with `plumb lab up` and `plumb lab shell`"
     )]
     Unreachable {
-        /// The path.
         path: String,
         /// The client's end.
         from: String,
@@ -78,10 +73,7 @@ pub enum RunError {
     },
     /// The run to be resumed was planned otherwise.
     #[error("run {run} was planned by another plumb, whose cells differ from today's; begin it anew")]
-    OtherPlan {
-        /// Which run.
-        run: String,
-    },
+    OtherPlan { run: String },
     /// The run ended early where it was conducted.
     #[error("in the virtual hypervisor: {because}")]
     Inside {

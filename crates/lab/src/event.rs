@@ -14,9 +14,7 @@ pub enum Event<'a> {
     Begun(&'a RunHeader),
     /// A trial begins.
     Trial {
-        /// Which.
         planned: &'a PlannedTrial,
-        /// Its cell.
         cell: &'a Cell,
     },
     /// A trial is under way: the live rate over the last tenth of a second.
@@ -28,7 +26,6 @@ pub enum Event<'a> {
     },
     /// A block begins, or the last has ended: what is still measured, and how much of it.
     Decided(&'a DesignDecision),
-    /// A trial was kept.
     Kept(&'a Trial),
     /// A cell is skipped from here on.
     Skipped(&'a SkippedCell),

@@ -14,7 +14,6 @@ use crate::{error::RunError, run::Request};
 
 /// Machines that wait to be started, and what is known of them.
 pub(crate) struct Machines {
-    /// Each with its host.
     pub(crate) waiting: Vec<(HostName, Box<dyn Machine>)>,
     /// Why virtual machines among them are emulated, if any is.
     pub(crate) emulated: Option<String>,

@@ -119,7 +119,6 @@ impl Watcher {
         &mut self.agents
     }
 
-    /// The probes that it has.
     pub(crate) fn probes(&self) -> &[ProbeKind] {
         &self.probes
     }

@@ -25,7 +25,6 @@ const ENDING: &str = ".json";
 /// A lab that stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersistentLab {
-    /// Its name.
     pub name: String,
     /// The scenario whose lab it is.
     pub scenario: String,
@@ -33,7 +32,6 @@ pub struct PersistentLab {
     pub holder: Holder,
     /// When it was raised.
     pub since: UnixMillis,
-    /// Its hosts.
     pub hosts: Vec<PersistentHost>,
     /// What of it the kernel lacks, and what only a run has.
     pub missing: Vec<String>,
@@ -48,7 +46,6 @@ impl PersistentLab {
 /// A host of a standing lab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersistentHost {
-    /// Its name.
     pub name: String,
     /// The holder's descriptor of its network namespace.
     pub descriptor: i32,
@@ -62,7 +59,6 @@ pub enum RegistryError {
     /// A file of the registry says nothing of a lab.
     #[error("{} is no record of a lab, or another version's: remove it ({source})", file.display())]
     Record {
-        /// Which.
         file: PathBuf,
         /// Why.
         #[source]
@@ -73,7 +69,6 @@ pub enum RegistryError {
         "a lab `{name}` stands already (held by process {pid}); take it down with `plumb lab down {name}`"
     )]
     Taken {
-        /// Its name.
         name: String,
         /// Its holder.
         pid: u32,

@@ -14,7 +14,6 @@ pub(crate) fn scenario(scenario: &Scenario, text: &str) -> ScenarioRecord {
     }
 }
 
-/// A path.
 pub(crate) fn path(path: &Path) -> PathRecord {
     PathRecord {
         name: path.name.to_string(),
@@ -27,7 +26,6 @@ pub(crate) fn path(path: &Path) -> PathRecord {
     }
 }
 
-/// A cell.
 pub(crate) fn cell(cell: &Cell) -> CellRecord {
     CellRecord {
         id: cell.id.to_string(),

@@ -31,7 +31,6 @@ use crate::{
 /// What to run.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
-    /// The scenario.
     pub scenario: &'a Scenario,
     /// Its text, kept with the run.
     pub text: &'a str,
@@ -56,7 +55,6 @@ pub struct Request<'a> {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// Which run.
     pub id: RunId,
     /// Trials made now, not counting those that were there already.
     pub made: u32,

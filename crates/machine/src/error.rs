@@ -10,7 +10,6 @@ pub enum MachineError {
     /// The agent could not be started.
     #[error("cannot start the agent of host {host}: {source}")]
     Start {
-        /// Which host.
         host: String,
         /// Why.
         #[source]
@@ -18,17 +17,13 @@ pub enum MachineError {
     },
     /// It was started already.
     #[error("the agent of host {host} was started already")]
-    Started {
-        /// Which host.
-        host: String,
-    },
+    Started { host: String },
     /// Its guest has nothing to boot.
     #[error(transparent)]
     Guest(#[from] GuestError),
     /// The virtual machine could not be started.
     #[error("cannot start virtual machine {host}: {source}")]
     Qemu {
-        /// Which host.
         host: String,
         /// Why.
         #[source]
@@ -37,7 +32,6 @@ pub enum MachineError {
     /// The virtual machine could not be started.
     #[error("cannot start virtual machine {host}: {source}")]
     Firecracker {
-        /// Which host.
         host: String,
         /// Why.
         #[source]

@@ -13,7 +13,6 @@ use sys::process::Process;
 /// A process, told apart from a later one of the same pid by when it started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// Its pid.
     pub pid: u32,
     /// When it started, in clock ticks since boot (proc_pid_stat(5), field 22).
     pub start_time: u64,

@@ -40,7 +40,6 @@ pub trait Probe: Send {
     fn stop(&mut self);
 }
 
-/// What to watch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Watch {
     /// Whose processes are whose.

@@ -27,7 +27,6 @@ pub enum TargetError {
     /// A namespace could not be found.
     #[error("no network namespace is called `{named}`: {because}")]
     NoNamespace {
-        /// As it was named.
         named: String,
         /// Why not.
         because: String,
@@ -35,7 +34,6 @@ pub enum TargetError {
     /// A control group could not be found.
     #[error("no control group is called `{named}`: {because}")]
     NoControlGroup {
-        /// As it was named.
         named: String,
         /// Why not.
         because: String,
@@ -43,7 +41,6 @@ pub enum TargetError {
     /// No virtual machine is called so.
     #[error("no QEMU is called `{named}`")]
     NoQemu {
-        /// As it was named.
         named: String,
         /// What the machines that run are called.
         running: Vec<String>,
@@ -51,7 +48,6 @@ pub enum TargetError {
     /// Several virtual machines are called so.
     #[error("{} QEMUs are called `{named}`", pids.len())]
     SeveralQemus {
-        /// As it was named.
         named: String,
         /// Their numbers.
         pids: Vec<u32>,

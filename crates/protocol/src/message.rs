@@ -124,9 +124,7 @@ pub struct ClientOrder {
     pub token: Token,
     /// The address to connect from.
     pub bind: Ipv4Addr,
-    /// The server.
     pub server: Ipv4Addr,
-    /// Its port.
     pub port: u16,
     /// What to send.
     pub load: WorkloadSettings,
@@ -142,15 +140,12 @@ pub struct MtuProbe {
     pub token: Token,
     /// The address to send from.
     pub bind: Ipv4Addr,
-    /// The server.
     pub server: Ipv4Addr,
-    /// Its port.
     pub port: u16,
     /// The IP packet that should pass, in bytes; one byte more should not.
     pub mtu: u32,
 }
 
-/// From the agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum FromAgent {
@@ -158,7 +153,6 @@ pub enum FromAgent {
     Hello(Hello),
     /// A trial under way, about ten times a second; for the live view only.
     Progress(Progress),
-    /// The answer to a request.
     Reply {
         /// The request's.
         id: u64,
@@ -200,22 +194,18 @@ pub enum Reply {
     Environment(Environment),
     /// To `read-states`.
     DeviceStates {
-        /// Of each device.
         states: Vec<DeviceState>,
     },
     /// To `read-counters`.
     DeviceCounters {
-        /// Of each device.
         counters: Vec<DeviceCounters>,
     },
     /// To `serve`.
     Listening {
-        /// Where.
         port: u16,
     },
     /// To `observe`.
     Observing(Observing),
-    /// To `observed`.
     Observed(Observation),
     /// To `run` and `collect`.
     Report(EndReport),
@@ -228,7 +218,6 @@ pub enum Reply {
 /// What one end recorded of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EndReport {
-    /// What it measured.
     pub measured: EndMeasurement,
     /// The traffic threads' CPU time.
     pub threads: Vec<ThreadCpu>,

@@ -7,7 +7,6 @@ use units::Nanos;
 
 use crate::message::Hello;
 
-/// To the conductor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum ToConductor {
@@ -75,19 +74,11 @@ pub enum FromConductor {
 #[serde(tag = "what", rename_all = "kebab-case")]
 pub enum RunEvent {
     /// A step begins.
-    Step {
-        /// Which.
-        text: String,
-    },
+    Step { text: String },
     /// The lab stands and the run begins.
     Begun,
     /// A trial begins.
-    Trial {
-        /// Which.
-        planned: PlannedTrial,
-        /// Its cell.
-        cell: Box<Cell>,
-    },
+    Trial { planned: PlannedTrial, cell: Box<Cell> },
     /// A trial is under way.
     Rate {
         /// Since its start.

@@ -85,7 +85,6 @@ impl Ratios {
         if comparisons.any(|comparison| comparison.ratio >= SEVERAL) { Self::Times } else { Self::Percent }
     }
 
-    /// One of them.
     pub(crate) fn said(self, comparison: &Comparison, confidence: Confidence) -> String {
         match self {
             Self::Percent => ratio_in(Scale::percent(comparison.ratio), comparison, confidence),

@@ -53,7 +53,6 @@ pub struct DeviceCounters {
 pub struct QueueCounters {
     /// Packets that it took.
     pub packets: u64,
-    /// Their bytes.
     pub bytes: Bytes,
     /// Packets that it dropped.
     pub dropped: u64,

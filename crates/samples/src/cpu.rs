@@ -21,7 +21,6 @@ pub struct CpuUsage {
 pub struct GuestCpu {
     /// Which end: `client` or `server`.
     pub end: String,
-    /// All its CPUs.
     pub cpu: MachineCpu,
 }
 
@@ -52,7 +51,6 @@ pub struct MachineCpu {
 /// The time of one CPU, from /proc/stat (resolution 10 ms).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuTimes {
-    /// Which.
     pub cpu: u32,
     /// At work: everything but idle and steal.
     pub busy: Nanos,

@@ -10,7 +10,6 @@ use units::Nanos;
 pub enum CpuOwner {
     /// The client: the agent that it runs in.
     Client,
-    /// The server.
     Server,
     /// The vCPU threads of the client's virtual machine.
     ClientVm,

@@ -53,9 +53,7 @@ impl Design {
 /// Why a cell got no more trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellEnd {
-    /// Which cell.
     pub cell: String,
-    /// Why.
     pub why: EndReason,
     /// Trials that measure it.
     pub trials: u32,

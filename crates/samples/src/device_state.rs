@@ -16,7 +16,6 @@ pub struct DeviceState {
     pub device: String,
     /// What it is: `veth`, `bridge`, `vxlan`.
     pub kind: String,
-    /// Its MTU.
     pub mtu: u32,
     /// Offload features by the kernel's names, on or off as active.
     pub features: BTreeMap<String, bool>,

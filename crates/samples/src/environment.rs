@@ -19,7 +19,6 @@ pub struct Environment {
     pub usable_cpus: Vec<u32>,
     /// Frequency governor of the first CPU.
     pub governor: Option<String>,
-    /// Memory.
     pub memory: Bytes,
     /// Whether the CPU says that it is virtual.
     pub virtual_machine: bool,

@@ -83,7 +83,6 @@ pub struct Overflow {
 /// A probe that was asked for and cannot run here, or not any more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MissingProbe {
-    /// Which.
     pub probe: ProbeKind,
     /// What is missing, and what to do.
     pub because: String,

@@ -41,7 +41,6 @@ pub struct ImportedFile {
     pub name: String,
     /// SHA-256 of its bytes, in hex.
     pub digest: String,
-    /// Lines that it has.
     pub lines: u64,
     /// What was found in it: `iperf3 text`, `Markdown table`.
     pub formats: Vec<String>,

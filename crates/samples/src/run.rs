@@ -47,7 +47,6 @@ pub struct RunHeader {
     pub schema: u32,
     /// Its identity.
     pub id: RunId,
-    /// The scenario that was run.
     pub scenario: ScenarioRecord,
     /// The seed of the order of trials.
     pub seed: u64,
@@ -87,22 +86,18 @@ pub struct RunHeader {
 /// A scenario, kept whole so that a run can be resumed and read without its file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScenarioRecord {
-    /// Its name.
     pub name: String,
-    /// Its title.
     pub title: String,
     /// What it shows.
     pub about: String,
     /// SHA-256 of its text, in hex.
     pub digest: String,
-    /// Its text.
     pub text: String,
 }
 
 /// A path that was measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathRecord {
-    /// Its name.
     pub name: String,
     /// What it shows.
     pub about: String,
@@ -123,13 +118,11 @@ pub struct PathRecord {
 pub struct CellRecord {
     /// Its identity.
     pub id: String,
-    /// Its path.
     pub path: String,
     /// Its workload's name.
     pub workload: String,
     /// Levels of the factors that apply, by label.
     pub levels: BTreeMap<String, String>,
-    /// What is sent.
     pub sent: WorkloadSource,
     /// Where the ends run: `free`, `same-cpu` or `cross-cpu`; `unknown` where nobody recorded it.
     pub placement: String,
@@ -140,7 +133,6 @@ pub struct CellRecord {
 /// A cell that could not be measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkippedCell {
-    /// Which cell.
     pub cell: String,
     /// Why: what is missing and, where there is one, the remedy.
     pub because: String,

@@ -45,7 +45,6 @@ pub struct Trace {
     pub softnet: Option<SoftnetCounters>,
 }
 
-/// What a trace is of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TraceTarget {
     /// What kind of thing.
@@ -72,12 +71,10 @@ pub enum TargetKind {
     Command,
 }
 
-/// A process that was traced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TracedProcess {
     /// Its number.
     pub pid: u32,
-    /// Its name.
     pub name: String,
 }
 
@@ -87,7 +84,6 @@ pub struct TracedProcess {
 pub enum TraceEnd {
     /// The time that was asked for was over.
     TimeOver,
-    /// It was interrupted.
     Interrupted {
         /// After so long it would have ended; `None` where no time was set.
         asked: Option<Nanos>,

@@ -80,14 +80,12 @@ impl VmRole {
     pub const ALL: [Self; 5] = [Self::Cpu, Self::Vhost, Self::Main, Self::Io, Self::Other];
 }
 
-/// A thread of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VmThread {
     /// Its number.
     pub tid: u32,
     /// Its name: `CPU 0/KVM`, `vhost-1200`.
     pub name: String,
-    /// What it is for.
     pub role: VmRole,
     /// The CPUs that it may run on.
     pub cpus: Vec<u32>,
@@ -108,7 +106,6 @@ pub struct VmDevice {
     pub backend: String,
     /// What the guest sees: `virtio-net-pci`, `e1000`.
     pub model: Option<String>,
-    /// Its tap device.
     pub tap: Option<String>,
     /// Queues that are in use.
     pub queues: u32,
@@ -133,11 +130,9 @@ pub struct VmDevice {
 /// What a tap device is a port of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VmMaster {
-    /// Its name.
     pub name: String,
     /// What it is: `bridge`, `openvswitch`.
     pub kind: String,
-    /// Its MTU.
     pub mtu: u32,
 }
 
@@ -170,7 +165,6 @@ pub struct VmMonitor {
 /// Something that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unread {
-    /// What.
     pub what: String,
     /// Why not.
     pub because: String,

@@ -10,14 +10,12 @@ use units::{BitRate, Bytes, Nanos};
 pub enum ValidityWarning {
     /// A sending thread was busy nearly all the time: it, and not the path, may be the limit.
     GeneratorLimited {
-        /// Which end.
         end: String,
         /// Its busiest thread's share of one CPU, 0 to 1.
         busy: f64,
     },
     /// A receiving thread was busy nearly all the time.
     ReceiverLimited {
-        /// Which end.
         end: String,
         /// Its busiest thread's share of one CPU, 0 to 1.
         busy: f64,
@@ -29,7 +27,6 @@ pub enum ValidityWarning {
     },
     /// The measured part was clearly shorter or longer than asked, at one end of one connection at least.
     OtherDuration {
-        /// What was asked.
         asked: Nanos,
         /// What was measured where it differs most.
         measured: Nanos,
@@ -78,7 +75,6 @@ pub enum ValidityWarning {
     Interrupted {
         /// What was asked; `None` where bytes were.
         asked: Option<Nanos>,
-        /// What was measured.
         measured: Nanos,
     },
 }

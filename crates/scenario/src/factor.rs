@@ -21,7 +21,6 @@ pub(crate) use workload_setting::congestion;
 /// devices to the paths that pass one of the devices, and only to `paths` and `workloads` where the scenario lists some.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Factor {
-    /// Its name.
     pub name: FactorName,
     /// The paths it is confined to; empty means all.
     pub paths: Vec<PathName>,
@@ -89,7 +88,6 @@ pub struct Level {
 pub enum Setting {
     /// These settings of the factor's devices.
     Devices(DeviceSettings),
-    /// A setting of workloads.
     Workload(WorkloadSetting),
 }
 

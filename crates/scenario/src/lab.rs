@@ -102,7 +102,6 @@ pub enum HostKind {
 /// A host of the lab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
-    /// Its name.
     pub name: HostName,
     /// What it stands for.
     pub kind: HostKind,

@@ -44,7 +44,6 @@ pub enum Link {
     Attachment(Attachment),
     /// The network device of a virtual machine.
     Nic(Nic),
-    /// A bridge.
     Bridge(Bridge),
     /// A macvlan in bridge mode.
     Macvlan(Macvlan),
@@ -146,7 +145,6 @@ pub enum Layer {
     Veth,
     /// The network device of a virtual machine: its queues, who empties them (the monitor, or vhost), and the tap device.
     Virtio,
-    /// A bridge.
     Bridge,
     /// A macvlan: another device on the end of a wire.
     Macvlan,

@@ -60,9 +60,7 @@ name!(
 /// A device and the host it is in. Written `host:device`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceRef {
-    /// Where the device is.
     pub host: HostName,
-    /// The device.
     pub device: DeviceName,
 }
 

@@ -54,9 +54,7 @@ pub(crate) struct Translation {
 /// Why a packet does not arrive: the host where it stops, and what is missing there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stop {
-    /// The host.
     pub(crate) host: HostName,
-    /// The reason.
     pub(crate) why: StopReason,
 }
 

@@ -9,7 +9,6 @@ use crate::{
     names::{DeviceRef, HostName, PathName},
 };
 
-/// One end of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathEnd {
     /// The host whose agent sends or receives.
@@ -23,7 +22,6 @@ pub struct PathEnd {
 /// A path of the scenario. The client is at `from`; `forward` traffic flows from there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Path {
-    /// Its name.
     pub name: PathName,
     /// What it shows, in a few words for the report.
     pub about: String,

@@ -17,9 +17,7 @@ use crate::{
 pub struct Cell {
     /// Its identity.
     pub id: CellId,
-    /// The path.
     pub path: PathName,
-    /// The workload.
     pub workload: WorkloadName,
     /// Levels of the factors that apply, by label.
     pub levels: BTreeMap<FactorName, String>,

@@ -25,9 +25,7 @@ const FIRST_TABLE: u32 = 1000;
 /// A lab and where in the document its parts stand.
 #[derive(Debug)]
 pub(crate) struct Draft {
-    /// The lab.
     pub(crate) lab: Lab,
-    /// The places.
     pub(crate) places: Places,
 }
 
@@ -96,7 +94,6 @@ pub(crate) fn lab(document: &Document) -> Draft {
 
 /// What is known of the document while its links are made.
 pub(crate) struct Resolver<'d> {
-    /// The document.
     pub(crate) document: &'d Document,
     mtus: Mtus,
     places: Places,

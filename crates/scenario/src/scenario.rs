@@ -20,9 +20,7 @@ pub struct Scenario {
     pub lab: Lab,
     /// The paths, in the order of the document; exactly one is the baseline.
     pub paths: Vec<Path>,
-    /// The workloads.
     pub workloads: Vec<Workload>,
-    /// The factors.
     pub factors: Vec<Factor>,
     /// How it is run.
     pub schedule: Schedule,

@@ -34,7 +34,6 @@ pub(crate) enum Values<S: 'static> {
         range: RangeInclusive<u32>,
         /// A number that is out of the range, as the beginning of a sentence: `0 queues are`.
         said: fn(u32) -> String,
-        /// What a number sets.
         set: fn(u32) -> S,
     },
     /// Anything else: texts like these, and what reads them.
@@ -45,7 +44,6 @@ pub(crate) enum Values<S: 'static> {
 pub(crate) struct Label<'a> {
     /// The word that it is a value of.
     pub(crate) word: &'a str,
-    /// Its text.
     pub(crate) text: &'a str,
     /// Where it stands.
     pub(crate) place: Range<usize>,
@@ -83,7 +81,6 @@ impl<S: Clone> Word<S> {
 }
 
 impl Label<'_> {
-    /// A size.
     pub(crate) fn size(&self) -> Result<Bytes, Problem> {
         self.quantity("not a size")
     }

@@ -101,7 +101,6 @@ impl VirtioNet {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Monitor {
-    /// QEMU.
     #[default]
     Qemu,
     /// Firecracker: one board, one queue each way, and packets that it moves itself. It needs KVM.

@@ -9,7 +9,6 @@ use crate::names::{PathName, WorkloadName};
 /// A workload of the scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
-    /// Its name.
     pub name: WorkloadName,
     /// What is sent.
     pub load: WorkloadSettings,

@@ -5,7 +5,6 @@
 //! has named the size of. What follows is the protocol's own; `traffic` moves the bytes. It prints nothing and keeps no
 //! results: it tells a [`Watcher`], and brings what one needs to log.
 #![expect(clippy::disallowed_methods, reason = "the server waits for its clients and knows the time of day")]
-#![expect(missing_docs, reason = "documented is what a name does not say")]
 
 mod accept_backoff;
 mod admission;

@@ -12,9 +12,7 @@ use crate::{
 /// A name and the run that it stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Baseline {
-    /// Its name.
     pub name: String,
-    /// The run.
     pub run: RunId,
 }
 

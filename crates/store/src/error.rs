@@ -13,7 +13,6 @@ pub enum StoreError {
     /// The folder of the file could not be created.
     #[error("cannot create the folder {folder} for the runs: {source}; choose one that can be written")]
     Folder {
-        /// Which folder.
         folder: PathBuf,
         /// Why not.
         source: io::Error,
@@ -50,10 +49,7 @@ pub enum StoreError {
     },
     /// Another process is making this run.
     #[error("run {run} is under way in another process; wait until it ends, or end it and resume")]
-    UnderWay {
-        /// Which run.
-        run: RunId,
-    },
+    UnderWay { run: RunId },
     /// There is no space left.
     #[error(
         "no space left to write {path}; what was kept before is whole: free some space, then resume the run"
@@ -103,7 +99,6 @@ pub enum StoreError {
     Older {
         /// Which file.
         path: PathBuf,
-        /// Which run.
         run: RunId,
         /// The shape it has.
         found: u32,
@@ -117,7 +112,6 @@ pub enum StoreError {
     Unreadable {
         /// Which file.
         path: PathBuf,
-        /// Which run.
         run: RunId,
         /// Which record.
         what: String,
@@ -127,7 +121,6 @@ pub enum StoreError {
     /// A record would not come back as it is; it was not kept.
     #[error("cannot keep {what} of run {run}: {reason}; it holds a number that is not finite")]
     Unkeepable {
-        /// Which run.
         run: RunId,
         /// Which record.
         what: String,
@@ -136,18 +129,10 @@ pub enum StoreError {
     },
     /// A run of this identity is there already.
     #[error("run {run} is kept already; resume it, or start a new one under another identity")]
-    RunExists {
-        /// Which run.
-        run: RunId,
-    },
+    RunExists { run: RunId },
     /// This trial is there already: another process works on the same run.
     #[error("trial {index} of run {run} is kept already; is another process resuming the same run?")]
-    TrialExists {
-        /// Which run.
-        run: RunId,
-        /// Which trial.
-        index: u32,
-    },
+    TrialExists { run: RunId, index: u32 },
     /// No such run.
     #[error("no run is called `{text}`; {hint}")]
     Unknown {
@@ -164,7 +149,6 @@ pub enum StoreError {
         /// The runs that begin so, newest first.
         matches: String,
     },
-    /// No baseline has this name.
     #[error("no baseline is called `{name}`; {hint}")]
     NoBaseline {
         /// What was asked for.
@@ -177,12 +161,7 @@ pub enum StoreError {
         "run {run} is the baseline {names}, and is kept for that; take the name away first \
          (plumb baseline remove NAME), or give it to another run (plumb baseline set NAME RUN)"
     )]
-    IsBaseline {
-        /// Which run.
-        run: RunId,
-        /// Its names as a baseline.
-        names: String,
-    },
+    IsBaseline { run: RunId, names: String },
     /// Anything else that SQLite says.
     #[error("cannot {doing} {path}: {source}")]
     Sqlite {

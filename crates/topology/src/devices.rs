@@ -101,7 +101,6 @@ impl Devices {
         self.by_ref.values()
     }
 
-    /// The devices of one host.
     pub(crate) fn of_host<'a>(&'a self, host: &'a HostName) -> impl Iterator<Item = &'a Device> {
         self.all().filter(move |device| device.at.host == *host)
     }

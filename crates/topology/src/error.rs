@@ -29,7 +29,6 @@ pub enum CreateError {
     Unknown {
         /// The part of the lab.
         element: Element,
-        /// What is unknown.
         what: String,
     },
     /// Two parts of the lab make the same device.
@@ -37,7 +36,6 @@ pub enum CreateError {
     Twice {
         /// The second part.
         element: Element,
-        /// The device.
         device: DeviceRef,
     },
     /// The kernel refused, and not because it lacks the feature.
@@ -55,9 +53,7 @@ pub enum CreateError {
         "device `{device}` has {what} {found} where {wanted} was asked for; this is a bug of Plumbline or the kernel"
     )]
     Differs {
-        /// The device.
         device: DeviceRef,
-        /// What differs.
         what: &'static str,
         /// What the lab asks for.
         wanted: Box<str>,
@@ -70,7 +66,6 @@ pub enum CreateError {
          this machine's kernel did not take that; leave it out, or ask for what is there"
     )]
     NotTaken {
-        /// Which.
         host: HostName,
         /// The setting, by its name in a scenario or that of the feature.
         setting: &'static str,
@@ -82,7 +77,6 @@ pub enum CreateError {
     /// A guest has not the device that its monitor was to give it.
     #[error("host `{host}` has no device with the MAC address {mac}, only {found}")]
     NoSuchMac {
-        /// Which.
         host: HostName,
         /// The MAC address.
         mac: String,
@@ -102,10 +96,7 @@ pub enum CreateError {
 pub enum ConfigureError {
     /// The lab has no such device, or it is missing.
     #[error("the lab has no device `{device}`")]
-    NoDevice {
-        /// The device.
-        device: DeviceRef,
-    },
+    NoDevice { device: DeviceRef },
     /// The kernel or the device cannot do this.
     #[error("{element}: cannot set {setting}: {reason}; leave it out, or take another device")]
     Unsupported {
@@ -116,10 +107,8 @@ pub enum ConfigureError {
         /// Why, in the kernel's words where it has any.
         reason: String,
     },
-    /// The kernel refused.
     #[error("cannot set {setting} of device `{device}`: {refusal}; {}", refusal.remedy())]
     Refused {
-        /// The device.
         device: DeviceRef,
         /// The setting and its value.
         setting: String,
@@ -131,7 +120,6 @@ pub enum ConfigureError {
         "device `{device}` has {setting} {found} after {wanted} was asked for; another setting of the device may forbid it"
     )]
     Differs {
-        /// The device.
         device: DeviceRef,
         /// What was set.
         setting: String,
@@ -148,12 +136,9 @@ pub enum ConfigureError {
 /// Why the state of a lab could not be read.
 #[derive(Debug, Error)]
 pub enum ReadError {
-    /// The kernel refused.
     #[error("cannot read {what} in host `{host}`: {refusal}; {}", refusal.remedy())]
     Refused {
-        /// Where.
         host: HostName,
-        /// What was read.
         what: String,
         /// The kernel's reason.
         refusal: Refusal,
@@ -161,7 +146,6 @@ pub enum ReadError {
     /// It is not there.
     #[error("host `{host}` has no {what}; something outside the lab removed it, or it was never raised")]
     Absent {
-        /// Where.
         host: HostName,
         /// What was looked for.
         what: String,

@@ -138,18 +138,15 @@ pub(crate) fn trials(layer: Layer) -> &'static [Trial] {
     }
 }
 
-/// The kind of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceKind {
     /// One end of a pair.
     Veth,
-    /// A macvlan.
     Macvlan,
     /// A VLAN's device.
     Vlan,
     /// A VXLAN tunnel's device.
     Vxlan,
-    /// A bridge.
     Bridge,
     /// The host's side of a virtual machine's network device.
     Tap,

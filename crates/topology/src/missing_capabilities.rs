@@ -12,11 +12,9 @@ use scenario::{DeviceRef, DeviceSettingKind, HostName};
 pub enum Element {
     /// A host's namespace.
     Host(HostName),
-    /// A link.
     Link {
         /// What its kind is called.
         noun: &'static str,
-        /// Its name.
         name: String,
     },
     /// The rate limit of the wire of that name.
@@ -25,7 +23,6 @@ pub enum Element {
     Gateway(String),
     /// The static route of a host, as `to via next-hop`.
     Route(HostName, String),
-    /// A kind of setting of a device.
     Setting(DeviceSettingKind, DeviceRef),
 }
 
@@ -61,7 +58,6 @@ impl fmt::Display for Element {
 /// An element that the kernel does not support; everything else was raised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
-    /// What is missing.
     pub element: Element,
     /// The devices that are not there, or are there without it: a path that passes one of them cannot be
     /// what it says.

@@ -99,7 +99,6 @@ impl Namespaces {
         self.hosts.get(host).map(|place| &place.namespace)
     }
 
-    /// Every host and its namespace.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&HostName, &NetNs)> {
         self.hosts.iter().map(|(name, place)| (name, &place.namespace))
     }

@@ -49,9 +49,7 @@ impl fmt::Debug for Topology {
 /// Where a device of a lab is, in the kernel's numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PresentDevice {
-    /// The device.
     pub at: DeviceRef,
-    /// Its kind.
     pub kind: DeviceKind,
     /// The inode of its host's network namespace (nsfs).
     pub namespace: u64,
@@ -92,7 +90,6 @@ impl Topology {
         self.namespaces.get(host)
     }
 
-    /// Every host and its namespace.
     pub fn namespaces(&self) -> impl Iterator<Item = (&HostName, &NetNs)> {
         self.namespaces.iter()
     }

@@ -78,9 +78,7 @@ pub enum Error {
     /// A setting makes no sense.
     #[error("{setting} cannot be {value}: choose {allowed}")]
     Setting {
-        /// Which.
         setting: &'static str,
-        /// What it was.
         value: String,
         /// What it may be.
         allowed: &'static str,
@@ -96,10 +94,7 @@ pub enum Error {
     Stopped,
     /// A defect of this program.
     #[error("the traffic thread of {thread} panicked; please report this")]
-    Panicked {
-        /// Which.
-        thread: String,
-    },
+    Panicked { thread: String },
 }
 
 impl Error {

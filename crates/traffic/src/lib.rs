@@ -4,7 +4,6 @@
 //! the clock, which is no system call; nothing is allocated, locked or published per message. This room
 //! knows settings and series; it does not know who asked, over which path, or what the numbers mean.
 #![expect(clippy::disallowed_methods, reason = "traffic owns waiting between its sends and receives")]
-#![expect(missing_docs, reason = "documented is what a name does not say")]
 
 pub mod bounds;
 mod calibrate;

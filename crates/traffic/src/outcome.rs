@@ -6,7 +6,6 @@ use workload::{EndMeasurement, StreamEnd};
 /// What one end recorded.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome<M = EndMeasurement> {
-    /// What it measured.
     pub measured: M,
     /// The CPU time of the traffic threads, warm-up included.
     pub threads: Vec<ThreadCpu>,

@@ -12,7 +12,6 @@ pub struct Column<R: ?Sized> {
 }
 
 impl<R: ?Sized> Column<R> {
-    /// A column.
     #[must_use]
     pub const fn new(name: &'static str, unit: &'static str, of: fn(&R) -> Option<String>) -> Self {
         Self { name, unit, of }

@@ -16,7 +16,6 @@ use crate::{
     work::Work,
 };
 
-/// A kind of workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkloadKind {
@@ -189,7 +188,6 @@ impl EndMeasurement {
         }
     }
 
-    /// Its kind.
     #[must_use]
     pub const fn kind(&self) -> WorkloadKind {
         match self {

@@ -30,7 +30,6 @@ impl ReportedData {
 pub struct ReportedValue {
     /// Its column, without the unit: `Server VM CPU`, `p99`.
     pub name: String,
-    /// What it is.
     pub quantity: Quantity,
     /// In the base unit of its quantity; finite.
     pub value: f64,

@@ -7,7 +7,7 @@ use cargo_metadata::{CargoOpt, MetadataCommand, Package};
 use spdx::{Expression, Licensee, ParseMode};
 
 use super::Verdict;
-use crate::house::House;
+use crate::workspace::Workspace;
 
 /// What the one binary is built for: crates for other systems are not looked at.
 const TARGET: &str = "x86_64-unknown-linux-musl";
@@ -33,7 +33,7 @@ const BANNED: &[(&str, &str)] = &[
     ("openssl-sys", OPENSSL),
     ("native-tls", "leads to openssl; use rustls"),
     ("rustables", "GPL-3.0, and nlink speaks nftables"),
-    ("chrono", "jiff is the calendar of the house; two would disagree"),
+    ("chrono", "jiff is the calendar of the workspace; two would disagree"),
 ];
 
 /// The only place that crates come from, beside this tree.
@@ -42,9 +42,9 @@ const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 const ADVICE: &str = "take another crate, or accept this one in xtask/src/rules/deny.rs and say why";
 
 /// Looks at every locked dependency.
-pub(crate) fn hold(house: &House) -> Result<Verdict> {
+pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let metadata = MetadataCommand::new()
-        .current_dir(&house.root)
+        .current_dir(&workspace.root)
         .features(CargoOpt::AllFeatures)
         .other_options(["--locked", "--filter-platform", TARGET].map(str::to_owned))
         .exec()

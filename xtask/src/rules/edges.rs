@@ -1,33 +1,33 @@
-//! Rule `edges`: rooms enter only the rooms that the table names, and heavy crates stay in theirs.
+//! Rule `edges`: crates enter only the crates that the table names, and heavy crates stay in theirs.
 //! Owns the comparison; the table itself, with its reasons, is in edges.rs.
 
 use anyhow::Result;
 use cargo_metadata::{DependencyKind, Metadata};
 
 use super::Verdict;
-use crate::edges::{KEPT, Kept, ROOMS, Room};
-use crate::house::House;
+use crate::edges::{CRATES, CrateRule, RESTRICTED, Restricted};
+use crate::workspace::Workspace;
 
 const ADVICE: &str = "take the arrow out, or change the table in xtask/src/edges.rs and say why";
 
 /// Compares the workspace's manifests with the table.
-pub(crate) fn hold(house: &House) -> Result<Verdict> {
-    Ok(Verdict::broken(ADVICE, violations(&Table::HOUSE, &Graph::of(&house.metadata))))
+pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
+    Ok(Verdict::broken(ADVICE, violations(&Table::OURS, &Graph::of(&workspace.metadata))))
 }
 
 /// What is allowed.
 struct Table<'a> {
-    rooms: &'a [Room],
-    kept: &'a [Kept],
+    crates: &'a [CrateRule],
+    kept: &'a [Restricted],
 }
 
 impl Table<'static> {
-    const HOUSE: Self = Self { rooms: ROOMS, kept: KEPT };
+    const OURS: Self = Self { crates: CRATES, kept: RESTRICTED };
 }
 
 impl<'a> Table<'a> {
-    fn room(&self, name: &str) -> Option<&'a Room> {
-        self.rooms.iter().find(|room| room.name == name)
+    fn rule(&self, name: &str) -> Option<&'a CrateRule> {
+        self.crates.iter().find(|rule| rule.name == name)
     }
 }
 
@@ -76,11 +76,11 @@ impl Graph {
 
 /// Everything in the graph that the table does not allow, a line each.
 fn violations(table: &Table, graph: &Graph) -> Vec<String> {
-    let unknown = graph.packages.iter().filter(|package| table.room(&package.name).is_none());
+    let unknown = graph.packages.iter().filter(|package| table.rule(&package.name).is_none());
     let unknown =
-        unknown.map(|Package { name, manifest }| format!("{manifest}: the table has no room `{name}`"));
-    let absent = table.rooms.iter().filter(|room| !graph.has_package(room.name));
-    let absent = absent.map(|room| format!("the table has a room `{}`, the workspace has not", room.name));
+        unknown.map(|Package { name, manifest }| format!("{manifest}: the table has no crate `{name}`"));
+    let absent = table.crates.iter().filter(|rule| !graph.has_package(rule.name));
+    let absent = absent.map(|rule| format!("the table has a crate `{}`, the workspace has not", rule.name));
     let arrows = graph.arrows.iter().filter_map(|arrow| {
         if graph.has_package(&arrow.to) {
             forbidden_room(table, arrow)
@@ -92,21 +92,21 @@ fn violations(table: &Table, graph: &Graph) -> Vec<String> {
 }
 
 fn forbidden_room(table: &Table, arrow: &Arrow) -> Option<String> {
-    let from = table.room(&arrow.from.name)?;
-    let lower = table.room(&arrow.to).is_some_and(|to| to.level < from.level);
-    if from.may_enter.contains(&arrow.to.as_str()) || arrow.kind == DependencyKind::Development && lower {
+    let from = table.rule(&arrow.from.name)?;
+    let lower = table.rule(&arrow.to).is_some_and(|to| to.level < from.level);
+    if from.may_use.contains(&arrow.to.as_str()) || arrow.kind == DependencyKind::Development && lower {
         return None;
     }
-    let allowed = if from.may_enter.is_empty() { "no room".to_owned() } else { from.may_enter.join(", ") };
+    let allowed = if from.may_use.is_empty() { "no crate".to_owned() } else { from.may_use.join(", ") };
     Some(format!("{}; `{}` may enter {allowed}: {}", described(arrow), from.name, from.why))
 }
 
 fn forbidden_crate(table: &Table, arrow: &Arrow) -> Option<String> {
     let kept = table.kept.iter().find(|kept| kept.krate == arrow.to)?;
-    if kept.rooms.contains(&arrow.from.name.as_str()) {
+    if kept.crates.contains(&arrow.from.name.as_str()) {
         return None;
     }
-    Some(format!("{}; `{}` stays in {}: {}", described(arrow), kept.krate, kept.rooms.join(", "), kept.why))
+    Some(format!("{}; `{}` stays in {}: {}", described(arrow), kept.krate, kept.crates.join(", "), kept.why))
 }
 
 fn described(arrow: &Arrow) -> String {
@@ -132,16 +132,16 @@ mod tests {
     /// The violations that today's graph gets when one arrow is added to it.
     fn added(from: &str, to: &str, kind: DependencyKind) -> Vec<String> {
         let mut graph = todays_graph();
-        let before = violations(&Table::HOUSE, &graph);
+        let before = violations(&Table::OURS, &graph);
         let from = graph.packages.iter().find(|package| package.name == from).unwrap().clone();
         graph.arrows.push(Arrow { from, to: to.to_owned(), kind });
-        let after = violations(&Table::HOUSE, &graph);
+        let after = violations(&Table::OURS, &graph);
         after.into_iter().filter(|line| !before.contains(line)).collect()
     }
 
     #[test]
     fn the_house_keeps_to_its_edge_table() {
-        let found = violations(&Table::HOUSE, &todays_graph());
+        let found = violations(&Table::OURS, &todays_graph());
         assert!(found.is_empty(), "{ADVICE}:\n{}", found.join("\n"));
     }
 
@@ -164,7 +164,7 @@ mod tests {
             ("traffic", "tokio", Normal, 1),
             ("cli", "rusqlite", Normal, 1),
             ("probe", "libc", Development, 1),
-            // Tests of a room may look down, neither up nor sideways.
+            // Tests of a crate may look down, neither up nor sideways.
             ("report", "scenario", Development, 0),
             ("scenario", "topology", Development, 1),
             ("traffic", "topology", Development, 1),
@@ -187,18 +187,18 @@ mod tests {
         graph.packages.retain(|package| package.name != "report");
         graph.arrows.retain(|arrow| arrow.from.name != "report" && arrow.to != "report");
         graph.packages.push(Package { name: "helpers".into(), manifest: "crates/helpers/Cargo.toml".into() });
-        let found = violations(&Table::HOUSE, &graph).join("\n");
-        assert!(found.contains("crates/helpers/Cargo.toml: the table has no room `helpers`"), "{found}");
-        assert!(found.contains("the table has a room `report`, the workspace has not"), "{found}");
+        let found = violations(&Table::OURS, &graph).join("\n");
+        assert!(found.contains("crates/helpers/Cargo.toml: the table has no crate `helpers`"), "{found}");
+        assert!(found.contains("the table has a crate `report`, the workspace has not"), "{found}");
     }
 
     #[test]
     fn the_table_points_down_only() {
-        for room in ROOMS {
-            for entered in room.may_enter {
-                let entered = Table::HOUSE.room(entered).unwrap();
-                assert!(entered.level <= room.level, "{} -> {}", room.name, entered.name);
-                assert!(!entered.may_enter.contains(&room.name), "{} <-> {}", room.name, entered.name);
+        for rule in CRATES {
+            for entered in rule.may_use {
+                let entered = Table::OURS.rule(entered).unwrap();
+                assert!(entered.level <= rule.level, "{} -> {}", rule.name, entered.name);
+                assert!(!entered.may_use.contains(&rule.name), "{} <-> {}", rule.name, entered.name);
             }
         }
     }

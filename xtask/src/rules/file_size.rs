@@ -4,15 +4,15 @@
 use anyhow::Result;
 
 use super::Verdict;
-use crate::house::House;
+use crate::workspace::Workspace;
 
 const MOST_LINES: usize = 600;
 
 /// Counts the lines of every Rust file.
-pub(crate) fn hold(house: &House) -> Result<Verdict> {
+pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let mut places = Vec::new();
-    for path in house.rust_files() {
-        let lines = house.text(path)?.map_or(0, |text| text.lines().count());
+    for path in workspace.rust_files() {
+        let lines = workspace.text(path)?.map_or(0, |text| text.lines().count());
         if lines > MOST_LINES {
             places.push(format!("{path}: {lines} lines"));
         }

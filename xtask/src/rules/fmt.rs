@@ -3,17 +3,17 @@
 use anyhow::{Context, Result};
 
 use super::Verdict;
-use crate::house::House;
+use crate::workspace::Workspace;
 
 /// Asks rustfmt for the files that it would change.
-pub(crate) fn hold(house: &House) -> Result<Verdict> {
+pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let args = ["fmt", "--all", "--", "--check", "--files-with-diff"];
-    let output = house.cargo(&args).output().context("start cargo fmt")?;
+    let output = workspace.cargo(&args).output().context("start cargo fmt")?;
     if output.status.success() {
         return Ok(Verdict::Held);
     }
     let said = [output.stdout, output.stderr].concat();
-    let root = format!("{}/", house.root.display());
+    let root = format!("{}/", workspace.root.display());
     let places = String::from_utf8_lossy(&said).lines().map(|line| line.replace(&root, "")).collect();
     Ok(Verdict::Broken { advice: "run `cargo fmt --all`".to_owned(), places })
 }

@@ -4,15 +4,15 @@ use anyhow::Result;
 
 use super::Verdict;
 use crate::generate::{GENERATED, Generated};
-use crate::house::House;
+use crate::workspace::Workspace;
 
 /// Compares every generated file with what `plumb` prints.
-pub(crate) fn hold(house: &House) -> Result<Verdict> {
-    let plumb = house.plumb()?;
+pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
+    let plumb = workspace.plumb()?;
     let mut places = Vec::new();
     let mut awaited = Vec::new();
     for file in GENERATED {
-        let stored = file.stored_in(&house.root);
+        let stored = file.stored_in(&workspace.root);
         match judge(file, stored.as_deref(), file.printed_by(&plumb)?.as_deref()) {
             Standing::Current => {}
             Standing::Awaited => awaited.push(format!("`plumb {}`", file.verb)),

@@ -1,21 +1,21 @@
-//! Rule `kinds`: no more files match on a kind than its budget has room for, and no budget has room to spare. The table is
+//! Rule `kinds`: no more files match on a kind than its budget has crate for, and no budget has crate to spare. The table is
 //! in kinds.rs, what a match is in matches.rs, what declares a kind in declared.rs.
 
 use anyhow::Result;
 
 use super::Verdict;
 use crate::declared::Declared;
-use crate::house::House;
 use crate::kinds::{KINDS, Kind};
 use crate::matches::{self, Found};
 use crate::source::Source;
+use crate::workspace::Workspace;
 
 const ADVICE: &str = "ask the kind's descriptor or trait, or move this into the kind's own files; budgets and their reasons \
                       are in xtask/src/kinds.rs";
 
 /// Counts the files that match on each kind.
-pub(crate) fn hold(house: &House) -> Result<Verdict> {
-    Ok(Verdict::broken(ADVICE, violations(KINDS, &Source::read(&house.root)?)))
+pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
+    Ok(Verdict::broken(ADVICE, violations(KINDS, &Source::read(&workspace.root)?)))
 }
 
 fn violations(kinds: &[Kind], source: &Source) -> Vec<String> {

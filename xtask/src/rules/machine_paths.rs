@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::Verdict;
-use crate::house::House;
+use crate::workspace::Workspace;
 
 const ADVICE: &str =
     "say it without the place of one machine: relative to the project, or by its standard name";
@@ -18,11 +18,11 @@ const STANDARD: &[&str] = &["dev", "etc", "mnt", "opt", "proc", "run", "srv", "s
 const NEEDED: &[(&str, &str)] = &[];
 
 /// Looks through every text file that git knows.
-pub(crate) fn hold(house: &House) -> Result<Verdict> {
-    let own = marks_of_this_machine(&house.root);
+pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
+    let own = marks_of_this_machine(&workspace.root);
     let mut places = Vec::new();
-    for path in house.files.iter().filter(|path| NEEDED.iter().all(|(needed, _)| needed != path)) {
-        let text = house.text(path)?.unwrap_or_default();
+    for path in workspace.files.iter().filter(|path| NEEDED.iter().all(|(needed, _)| needed != path)) {
+        let text = workspace.text(path)?.unwrap_or_default();
         for (at, line) in text.lines().enumerate() {
             if let Some(mark) = mark_in(line, path.ends_with(".rs"), &own) {
                 places.push(format!("{path}:{}: {mark}", at + 1));

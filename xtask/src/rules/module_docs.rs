@@ -3,15 +3,15 @@
 use anyhow::Result;
 
 use super::Verdict;
-use crate::house::House;
+use crate::workspace::Workspace;
 
 const ADVICE: &str = "begin these files with `//!`: what the file owns and what it must not know";
 
 /// Reads the first line of every Rust file.
-pub(crate) fn hold(house: &House) -> Result<Verdict> {
+pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let mut places = Vec::new();
-    for path in house.rust_files() {
-        if !house.text(path)?.is_some_and(|text| begins_with_docs(&text)) {
+    for path in workspace.rust_files() {
+        if !workspace.text(path)?.is_some_and(|text| begins_with_docs(&text)) {
             places.push(path.to_owned());
         }
     }

@@ -8,9 +8,9 @@ use quote::ToTokens;
 use syn::{Fields, Item};
 
 use super::Verdict;
-use crate::house::House;
 use crate::kinds::KINDS;
 use crate::source::{Module, Source};
+use crate::workspace::Workspace;
 
 const ADVICE: &str = "keep the one of the lower crate; a frozen reader of an older version gets a line in \
                       xtask/src/rules/shapes.rs";
@@ -44,7 +44,7 @@ const TWINS: &[Twin] = &[
         why: "stats works on plain numbers: the findings' has a schema, and neither may enter the other" },
     Twin { path: "cli::commands::doctor::check::Status",
         why: "a check of doctor is a capability or a link that could be made; its words are printed" },
-    Twin { path: "cli::launch::PeekHeader",
+    Twin { path: "cli::run_reference::PeekHeader",
         why: "a header is read before it is known whether the rest is a run" },
     Twin { path: "cli::live::stream::Key",
         why: "a line of the screen: it is sorted by the order of its fields" },
@@ -55,8 +55,8 @@ const TWINS: &[Twin] = &[
 ];
 
 /// Compares the types of all crates.
-pub(crate) fn hold(house: &House) -> Result<Verdict> {
-    Ok(Verdict::broken(ADVICE, violations(TWINS, &Source::read(&house.root)?)))
+pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
+    Ok(Verdict::broken(ADVICE, violations(TWINS, &Source::read(&workspace.root)?)))
 }
 
 fn violations(twins: &[Twin], source: &Source) -> Vec<String> {
@@ -207,7 +207,7 @@ mod tests {
         let module = |krate: &str, text| Module::parse(krate, vec![], &format!("{krate}.rs"), text).unwrap();
         let words = || module("workload", "enum WorkloadKind { A, B, C }");
         let found = |other| violations(&[], &Source { modules: vec![words(), module("b", other)] }).len();
-        assert_eq!(found("enum Kept { A(X), B(Y), C(Z) }"), 0);
+        assert_eq!(found("enum Restricted { A(X), B(Y), C(Z) }"), 0);
         assert_eq!(found("enum Word { A, B, C }"), 1);
     }
 

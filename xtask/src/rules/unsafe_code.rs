@@ -4,22 +4,22 @@
 use anyhow::Result;
 
 use super::Verdict;
-use crate::house::House;
+use crate::workspace::Workspace;
 
 const ROOM: &str = "crates/sys/";
 const ADVICE: &str =
     "move unsafe code behind a safe function of `sys`, and keep `[lints] workspace = true` everywhere";
 
 /// Looks for attributes that lift the lint, and for packages outside the lints.
-pub(crate) fn hold(house: &House) -> Result<Verdict> {
+pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let mut places = Vec::new();
-    for path in house.rust_files().filter(|path| !path.starts_with(ROOM)) {
-        let text = house.text(path)?.unwrap_or_default();
+    for path in workspace.rust_files().filter(|path| !path.starts_with(ROOM)) {
+        let text = workspace.text(path)?.unwrap_or_default();
         let lifted = text.lines().enumerate().filter(|(_, line)| lifts_the_ban(line));
         places.extend(lifted.map(|(at, _)| format!("{path}:{}: lifts the lint `unsafe_code`", at + 1)));
     }
-    for path in house.files.iter().filter(|path| path.ends_with("/Cargo.toml")) {
-        if !house.text(path)?.is_some_and(|text| is_under_the_lints(&text)) {
+    for path in workspace.files.iter().filter(|path| path.ends_with("/Cargo.toml")) {
+        if !workspace.text(path)?.is_some_and(|text| is_under_the_lints(&text)) {
             places.push(format!("{path}: lacks `[lints] workspace = true`"));
         }
     }

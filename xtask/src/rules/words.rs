@@ -5,22 +5,22 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::Verdict;
-use crate::house::House;
+use crate::workspace::Workspace;
 
 const BANNED: &[&str] = &["util", "utils", "common", "helper", "helpers", "types"];
 const ADVICE: &str = "name these after what they own; a name that fits everything keeps nothing out";
 
 /// Looks at crates, paths and `mod` lines.
-pub(crate) fn hold(house: &House) -> Result<Verdict> {
-    let packages = house.metadata.workspace_packages();
+pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
+    let packages = workspace.metadata.workspace_packages();
     let names = packages.iter().map(|package| package.name.as_str());
     let mut places: Vec<String> =
         names.filter(|name| is_banned(name)).map(|name| format!("crate {name}")).collect();
-    for path in house.rust_files() {
+    for path in workspace.rust_files() {
         if path_is_banned(path) {
             places.push(path.to_owned());
         }
-        let text = house.text(path)?.unwrap_or_default();
+        let text = workspace.text(path)?.unwrap_or_default();
         let inline = text.lines().filter_map(inline_module).filter(|name| is_banned(name));
         places.extend(inline.map(|name| format!("{path}: mod {name}")));
     }

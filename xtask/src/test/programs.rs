@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 use cargo_metadata::{Artifact, Package};
 
-use crate::house::House;
+use crate::workspace::Workspace;
 
 /// A program of tests.
 pub(crate) struct Program {
@@ -24,17 +24,17 @@ pub(crate) struct Program {
 ///
 /// # Errors
 /// When they do not build.
-pub(crate) fn build(house: &House, packages: &[String]) -> Result<Vec<Program>> {
+pub(crate) fn build(workspace: &Workspace, packages: &[String]) -> Result<Vec<Program>> {
     let mut args = vec!["test", "--release", "--no-run"];
     args.extend(packages.iter().flat_map(|package| ["--package", package]));
-    let built = house.built_by(&args)?;
-    Ok(built.iter().filter_map(|artifact| Program::of(house, artifact)).collect())
+    let built = workspace.built_by(&args)?;
+    Ok(built.iter().filter_map(|artifact| Program::of(workspace, artifact)).collect())
 }
 
 impl Program {
-    fn of(house: &House, artifact: &Artifact) -> Option<Self> {
+    fn of(workspace: &Workspace, artifact: &Artifact) -> Option<Self> {
         let path = artifact.executable.clone().filter(|_| artifact.profile.test)?;
-        let package = house.metadata.packages.iter().find(|package| package.id == artifact.package_id)?;
+        let package = workspace.metadata.packages.iter().find(|package| package.id == artifact.package_id)?;
         let target = &artifact.target;
         let kind = if target.is_test() { "tests" } else { "unit tests" };
         Some(Self {

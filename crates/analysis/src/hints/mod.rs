@@ -16,7 +16,6 @@ use findings::{Evidence, Finding, Remedy, Severity, SingleMeasurement, SingleStr
 
 use crate::single_measurement::Single;
 
-/// A hint.
 pub(crate) struct Hint {
     /// Its name, and that of its page.
     pub(crate) id: &'static str,

@@ -16,7 +16,6 @@ use crate::observations::Observations;
 /// Fewer settings are no sweep.
 const FEWEST: usize = 3;
 
-/// A sweep.
 pub(super) struct Sweep<'a> {
     pub(super) workload: &'a str,
     pub(super) path: &'a str,

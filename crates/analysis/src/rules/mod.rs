@@ -67,7 +67,6 @@ impl<'a> Context<'a> {
     }
 }
 
-/// A rule.
 pub(crate) struct Rule {
     /// Its name, and that of its page.
     pub(crate) id: &'static str,

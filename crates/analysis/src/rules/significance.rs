@@ -14,7 +14,6 @@ const BEYOND_REPETITION: f64 = 1.25;
 /// Which side of a comparison is lower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// This one.
     Lower,
     /// The other one.
     Higher,

@@ -15,7 +15,6 @@ impl Unread {
         RawValue::from_string(text).ok().map(Self)
     }
 
-    /// Its text.
     #[must_use]
     pub fn text(&self) -> &str {
         self.0.get()

@@ -31,7 +31,6 @@ pub struct Results {
     /// The server's report as JSON, where the client asked for it and the server writes JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_output_json: Option<Unread>,
-    /// Each stream.
     pub streams: Vec<StreamResults>,
     /// What one plumb tells another beyond that; iperf3 does not look at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -45,7 +45,6 @@ pub(super) enum Kind {
     Other,
 }
 
-/// A sample.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
     /// Seconds since 1970.

@@ -6,7 +6,6 @@
 pub(super) struct Cpu {
     /// Of the end that wrote this.
     pub(super) own: f64,
-    /// Of the other one.
     pub(super) other: f64,
 }
 

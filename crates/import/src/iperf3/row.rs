@@ -67,7 +67,6 @@ pub(super) enum Rest {
     Received { jitter: Nanos, lost: i64, total: u64 },
 }
 
-/// What a line in brackets is.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum BracketLine {
     Row(Row),

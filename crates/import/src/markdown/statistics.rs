@@ -21,7 +21,6 @@ pub(super) struct Transposition {
     pub(super) wrong: Vec<(u64, String, String)>,
 }
 
-/// What was a column.
 #[derive(Debug)]
 pub(super) struct ColumnAsRow {
     /// Factor and level, where there is more than one column.

@@ -15,7 +15,6 @@ pub struct Forecast {
     pub pass: Nanos,
     /// Blocks in which every cell is measured.
     pub screening_blocks: u32,
-    /// Trials in them.
     pub screening_trials: u32,
     /// The time that they take, about.
     pub screening: Nanos,

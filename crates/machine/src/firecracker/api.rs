@@ -38,7 +38,6 @@ pub enum ApiError {
         #[source]
         source: io::Error,
     },
-    /// It refused.
     #[error("Firecracker refuses `PUT {path} {body}` with status {status}: {reason}")]
     Refused {
         /// What was asked for.

@@ -24,10 +24,7 @@ pub enum FirecrackerError {
     },
     /// It is another program.
     #[error("{} is not Firecracker: it does not say so when it is asked for its --version", program.display())]
-    Other {
-        /// The program.
-        program: PathBuf,
-    },
+    Other { program: PathBuf },
     /// It runs guests by KVM only.
     #[error("Firecracker needs KVM, by which no guest can be run: {0}")]
     NoKvm(#[source] sys::Error),

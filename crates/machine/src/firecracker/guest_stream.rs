@@ -50,7 +50,6 @@ impl GuestStream {
         Self { shared }
     }
 
-    /// Its halves.
     pub(super) fn halves(self) -> (FromGuest, ToGuest) {
         let from = FromGuest { shared: Arc::clone(&self.shared), stream: None };
         (from, ToGuest { shared: self.shared, stream: None })

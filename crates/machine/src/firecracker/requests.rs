@@ -12,7 +12,6 @@ use super::tap::NamedTap;
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub(super) enum Descriptor {
-    /// The kernel.
     Kernel = 10,
     /// The guest's image.
     Image,

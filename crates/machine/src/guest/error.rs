@@ -19,7 +19,6 @@ pub enum GuestError {
     /// A file could not be read.
     #[error("cannot read {what} {path}: {source}")]
     Read {
-        /// What it is for.
         what: &'static str,
         /// The file.
         path: PathBuf,
@@ -36,12 +35,8 @@ pub enum GuestError {
         /// The kernel's file.
         image: PathBuf,
     },
-    /// The file is no kernel.
     #[error("{image} is no kernel that a PC could boot (a bzImage, or an ELF file)")]
-    NoKernelFile {
-        /// The file.
-        image: PathBuf,
-    },
+    NoKernelFile { image: PathBuf },
     /// The kernel cannot be taken out of its file.
     #[error(
         "cannot unpack the kernel in {image}: {reason}; name another with --kernel, or an uncompressed one (vmlinux)"
@@ -59,7 +54,6 @@ pub enum GuestError {
     NoModule {
         /// Its name.
         module: String,
-        /// The folder of its modules.
         folder: PathBuf,
     },
     /// The program is nothing that a guest could run.

@@ -42,7 +42,6 @@ pub struct Monitor {
     version: String,
 }
 
-/// What it says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MonitorSays {
     /// Its version: `7.2.22`.

@@ -51,7 +51,6 @@ pub enum QmpError {
         #[source]
         source: io::Error,
     },
-    /// It refused.
     #[error("QEMU refuses `{command}`: {reason}")]
     Refused {
         /// What it was asked.
@@ -64,7 +63,6 @@ pub enum QmpError {
     Strange {
         /// What it was asked.
         command: &'static str,
-        /// Its answer.
         answer: String,
     },
 }

@@ -101,7 +101,6 @@ impl BpfObject {
         Array::try_from(self.map(name)?).map_err(|error| failed("open", name, &error))
     }
 
-    /// A hash map of the object.
     pub(crate) fn hash<K: aya::Pod, V: aya::Pod>(
         &mut self,
         name: &str,
@@ -130,7 +129,6 @@ impl BpfObject {
         Ok(())
     }
 
-    /// Any map of the object.
     pub(crate) fn map(&mut self, name: &str) -> Result<&mut aya::maps::Map, ProbeError> {
         self.ebpf.map_mut(name).ok_or_else(|| failed("open", name, &"the program has no such map"))
     }

@@ -26,7 +26,6 @@ pub(super) struct Id {
     pub(super) started: u64,
 }
 
-/// What is known of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct KnownTask {
     pub(super) pid: u32,

@@ -26,7 +26,6 @@ use crate::observe::{Probe, ProbeError, Watch};
 pub struct Slices {
     /// Counting.
     pub looking: Duration,
-    /// Resting.
     pub resting: Duration,
 }
 

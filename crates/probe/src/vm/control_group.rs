@@ -7,7 +7,6 @@ use procfs::process::Process;
 
 use crate::{file::line, target};
 
-/// A control group.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ControlGroup {
     /// As /proc/PID/cgroup has it.

@@ -2,7 +2,6 @@
 
 use super::{Field, KindReport};
 
-/// Of such a cell.
 pub(super) struct ReportedCell;
 
 impl KindReport for ReportedCell {

@@ -14,7 +14,6 @@ const ABREAST: usize = 5;
 /// A distribution and what stands over it.
 pub(crate) type TitledDistribution<'a> = (String, &'a Distribution);
 
-/// Tables of all of them.
 pub(crate) fn tables(named: &[TitledDistribution<'_>]) -> Vec<Block> {
     named.chunks(ABREAST).map(|named| Block::Table(table(named))).collect()
 }

@@ -21,7 +21,6 @@ use crate::{
     names::{FactorName, PathName, WorkloadName},
 };
 
-/// A factor, and how it is written.
 struct WrittenFactor<'d> {
     entry: &'d Entry<FactorTable>,
     vary: Vary,

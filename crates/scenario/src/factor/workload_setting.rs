@@ -10,7 +10,6 @@ use workload::{
 
 use crate::{names::FactorName, workload::Workload};
 
-/// A setting of workloads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkloadSetting {

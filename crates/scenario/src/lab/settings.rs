@@ -28,7 +28,6 @@ use rings::RingSizes;
 pub struct DeviceSettings {
     /// The MTU, where it differs from what the device was made with.
     pub mtu: Option<u32>,
-    /// Offloads.
     pub offloads: Offloads,
     /// The largest packet that segmentation and receive offload may build (BIG TCP above 64 KiB).
     pub big_tcp: Option<Bytes>,
@@ -42,16 +41,12 @@ pub struct DeviceSettings {
     pub coalescing: Coalescing,
 }
 
-/// A kind of setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeviceSettingKind {
-    /// The MTU.
     Mtu,
     /// The sizes of BIG TCP.
     BigTcp,
-    /// Offloads.
     Offloads,
-    /// Queues.
     Queues,
     /// Ring sizes.
     Rings,
@@ -166,7 +161,6 @@ fn make_room_for(lab: &mut Lab, device: &DeviceRef, settings: &DeviceSettings) {
     DeviceSettingKind::ALL.into_iter().for_each(|kind| kind.setting().make_room(lab, device, settings));
 }
 
-/// The settings of the devices of one host.
 #[must_use]
 pub fn of_host(
     settings: &BTreeMap<DeviceRef, DeviceSettings>,

@@ -118,13 +118,11 @@ impl LinkTable for Entry<BridgeTable> {
 pub struct Bridge {
     /// Its name in the scenario.
     pub name: String,
-    /// The bridge device.
     pub at: DeviceRef,
     /// Its ports: devices of the same host, made by other links.
     pub ports: Vec<DeviceName>,
     /// The host's own address on the bridge.
     pub address: Option<Ipv4Net>,
-    /// Its MTU.
     pub mtu: u32,
 }
 

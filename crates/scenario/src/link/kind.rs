@@ -53,7 +53,6 @@ pub(crate) trait LinkTable {
 /// A device that a table makes, and where that is said.
 #[derive(Debug, Clone)]
 pub(crate) struct WrittenDevice {
-    /// The device.
     pub(crate) at: DeviceRef,
     /// What names it.
     pub(crate) place: Range<usize>,
@@ -108,11 +107,9 @@ pub(crate) trait LinkKind {
 /// A device that a link makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkDevice<'l> {
-    /// The device.
     pub at: &'l DeviceRef,
     /// The MTU that it is made with, in bytes of IP packet.
     pub mtu: u32,
-    /// Its address.
     pub address: Option<Ipv4Net>,
     /// The device of the same host that it stands on.
     pub over: Option<&'l DeviceName>,
@@ -134,7 +131,6 @@ pub(crate) enum Way<'l> {
     Out(DeviceRef),
     /// In by the device at the other end of a tunnel.
     Tunnel {
-        /// The device that the tunnel is over.
         over: DeviceRef,
         /// The near end.
         local: Ipv4Addr,

@@ -88,7 +88,6 @@ pub(super) fn on_wire(checker: &mut Checker<'_>, host: &str, over: &Spanned<Stri
 pub struct Macvlan {
     /// Its name in the scenario; also that of its device.
     pub name: String,
-    /// The device.
     pub at: DeviceRef,
     /// The device under it, in the same host.
     pub over: DeviceName,

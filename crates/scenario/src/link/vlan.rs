@@ -112,7 +112,6 @@ impl LinkTable for Entry<VlanTable> {
 pub struct Vlan {
     /// Its name in the scenario; also that of its device.
     pub name: String,
-    /// The device.
     pub at: DeviceRef,
     /// The device under it, in the same host.
     pub over: DeviceName,

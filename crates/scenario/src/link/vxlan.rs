@@ -265,7 +265,6 @@ pub struct Vxlan {
 /// An overlay's device in one host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VxlanMember {
-    /// The VXLAN device.
     pub at: DeviceRef,
     /// The host's device that carries the encapsulated packets.
     pub underlay: DeviceName,

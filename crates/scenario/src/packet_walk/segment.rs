@@ -14,13 +14,10 @@ use crate::{
 /// One thing that a frame meets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step<'l> {
-    /// A device.
     Device(&'l DeviceRef),
-    /// A layer.
     Layer(Layer),
     /// A tunnel's underlay, to be walked as a packet of its own.
     Tunnel {
-        /// The device that the tunnel is over.
         over: DeviceRef,
         /// The near end.
         local: Ipv4Addr,

@@ -18,7 +18,6 @@ use crate::{
     refused::RefusalCode,
 };
 
-/// The length of all of them.
 pub(crate) const LENGTH: usize = handshake::LENGTH + 4 + 8;
 /// A cookie is good for as long as this, and up to twice as long.
 const SLOT: Nanos = Nanos::from_secs(10);

@@ -55,7 +55,6 @@ pub(super) struct ThreadNotes {
     pub(super) strays: u64,
     /// Answers to messages that had been answered, or given up, before.
     pub(super) duplicates: u64,
-    /// The CPUs of the thread.
     pub(super) seen: CpuSet,
 }
 

@@ -94,7 +94,8 @@ impl Patience {
             return Ok(());
         }
         let Some(limit) = self.0 else { return sampler.check_moving(now) };
-        if now < limit {
+        // One that still sends has lost its end, not its voice: that is for `check_ends` to say.
+        if now < limit || sampler.is_moving(now) {
             return Ok(());
         }
         let missing = "the end of the stream".into();

@@ -159,9 +159,14 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         Ok(())
     }
 
+    /// Whether something has moved lately.
+    pub(super) fn is_moving(&self, now: u64) -> bool {
+        now.saturating_sub(self.moved.0) < GRACE.0 || self.total > self.moved.1
+    }
+
     /// Fails when nothing has moved for long; for streams without an end in time.
     pub(super) fn check_moving(&self, now: u64) -> Result<()> {
-        if now.saturating_sub(self.moved.0) < GRACE.0 || self.total > self.moved.1 {
+        if self.is_moving(now) {
             return Ok(());
         }
         Err(Error::Silent { object: self.name.into(), missing: "any byte to move".into(), waited: GRACE })

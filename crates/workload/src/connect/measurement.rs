@@ -38,7 +38,6 @@ impl ConnectData {
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::large_enum_variant, reason = "one a trial and end: a box would save nothing that counts")]
 pub enum ConnectEnd {
-    /// The client.
     Client(ConnectData),
     /// The server, which records nothing of them.
     Server,

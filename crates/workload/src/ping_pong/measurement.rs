@@ -43,7 +43,6 @@ pub struct PingPongData {
 /// What one end recorded of a ping-pong.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PingPongEnd {
-    /// Of its messages.
     pub messages: MessagesEnd,
     /// Of the stream beside them; without connections where there was none.
     pub beside: StreamEnd,

@@ -168,7 +168,6 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Its rate.
     #[must_use]
     pub fn rate(&self) -> BitRate {
         BitRate::of(self.bytes, self.end - self.start)
@@ -200,7 +199,6 @@ pub struct TcpSample {
     pub cwnd: Bytes,
     /// Smoothed round-trip time.
     pub rtt: Nanos,
-    /// Its variation.
     pub rtt_variation: Nanos,
     /// The rate at which the socket paces; `None` when it does not.
     pub pacing: Option<BitRate>,

@@ -14,7 +14,6 @@ pub struct Measure {
     /// From, in seconds since the start of the test.
     #[serde(deserialize_with = "real")]
     pub start: f64,
-    /// To.
     #[serde(deserialize_with = "real")]
     pub end: f64,
     /// How long it was.
@@ -59,7 +58,6 @@ pub struct Measure {
     /// Shortest.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub min_rtt: Option<i64>,
-    /// Mean.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub mean_rtt: Option<i64>,
     /// Jitter in milliseconds, of UDP (RFC 1889).

@@ -17,14 +17,12 @@ use super::number::real;
 pub struct Output {
     /// What was agreed.
     pub start: Start,
-    /// Each interval.
     pub intervals: Vec<Interval>,
     /// The summary; empty where the test failed.
     pub end: End,
     /// `-T`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// `--extra-data`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extra_data: Option<String>,
     /// The server's own output, of `--get-server-output` where the server writes JSON.
@@ -38,11 +36,9 @@ pub struct Output {
     pub error: Option<String>,
 }
 
-/// One interval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Interval {
-    /// Each stream.
     pub streams: Vec<Measure>,
     /// The streams that this end sends, or else those that it receives.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,16 +52,13 @@ pub struct Interval {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct End {
-    /// Each stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<Vec<EndStream>>,
     /// Of UDP: what was sent, with the receiver's losses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum: Option<Measure>,
-    /// What was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_sent: Option<Measure>,
-    /// What was received of that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_received: Option<Measure>,
     /// With `--bidir`, the same of the other way.
@@ -98,7 +91,6 @@ pub struct EndStream {
     /// At its receiver.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receiver: Option<Measure>,
-    /// Of UDP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp: Option<Measure>,
 }

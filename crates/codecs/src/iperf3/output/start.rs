@@ -91,7 +91,6 @@ pub struct Timestamp {
 pub struct Endpoint {
     /// Name or address.
     pub host: String,
-    /// Port.
     pub port: u16,
 }
 

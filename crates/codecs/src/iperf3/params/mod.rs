@@ -91,13 +91,10 @@ pub struct Params {
     /// What the client's sockets have; never known when this is sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_used: Option<String>,
-    /// `--get-server-output`.
     #[serde(deserialize_with = "flag", serialize_with = "one", skip_serializing_if = "no")]
     pub get_server_output: bool,
-    /// `--udp-counters-64bit`.
     #[serde(deserialize_with = "flag", serialize_with = "one", skip_serializing_if = "no")]
     pub udp_counters_64bit: bool,
-    /// `--repeating-payload`.
     #[serde(deserialize_with = "flag", serialize_with = "one", skip_serializing_if = "no")]
     pub repeating_payload: bool,
     /// `-Z`: senders do not copy.

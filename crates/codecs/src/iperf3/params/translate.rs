@@ -31,7 +31,6 @@ const ALLOWED: &str = "1 to 128 streams of at most 1 MiB a write or 16 to 65507 
 pub struct Unsayable {
     /// Which setting.
     pub what: &'static str,
-    /// What it was.
     pub value: String,
     /// What it may be.
     pub allowed: &'static str,

@@ -36,16 +36,10 @@ pub enum MonitorError {
          is none of QMP",
         at.display(), PATIENCE.as_secs()
     )]
-    Taken {
-        /// Which.
-        at: PathBuf,
-    },
+    Taken { at: PathBuf },
     /// Something else greeted.
     #[error("what listens at {} is no monitor of QMP", at.display())]
-    Foreign {
-        /// Where.
-        at: PathBuf,
-    },
+    Foreign { at: PathBuf },
     /// It ended meanwhile, or said nothing for long.
     #[error("the monitor does not answer `{command}`: {source}")]
     Silent {

@@ -17,9 +17,7 @@ use crate::{
 /// A word that a factor can vary.
 #[derive(Clone, Copy)]
 pub(super) enum Vary {
-    /// A setting of devices.
     Devices(DeviceSettingKind, &'static Word<DeviceSettings>),
-    /// A setting of workloads.
     Workload(&'static Word<WorkloadSetting>),
 }
 

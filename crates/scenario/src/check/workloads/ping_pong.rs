@@ -30,7 +30,6 @@ pub(super) const KEYS: Keys = Keys {
     },
 };
 
-/// The load of a ping-pong.
 pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> PingPongSettings {
     let transport = or(&table.transport, Transport::Udp);
     let usual = PingPongSettings::new(table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0));

@@ -16,7 +16,6 @@ pub(super) const KEYS: Keys = Keys {
     why: |_| None,
 };
 
-/// The load of a stream.
 pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> StreamSettings {
     let transport = or(&table.transport, Transport::Tcp);
     let mode = or(&table.mode, Mode::App);

@@ -75,7 +75,6 @@ pub struct Options {
     pub server_cpus: Option<Vec<u32>>,
     /// `-T`.
     pub title: Option<String>,
-    /// `--extra-data`.
     pub extra_data: Option<String>,
     /// Who this is, for a server that asks.
     pub credentials: Option<Credentials>,

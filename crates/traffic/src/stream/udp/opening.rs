@@ -7,7 +7,6 @@
 
 use crate::handshake::{self, Handshake};
 
-/// The length of all of them.
 pub(super) const LENGTH: usize = handshake::LENGTH + 8;
 
 /// A handshake, and what the server wants to hear again.

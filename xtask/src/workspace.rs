@@ -10,14 +10,14 @@ use anyhow::{Context, Result, bail, ensure};
 use cargo_metadata::{Artifact, Message, Metadata, MetadataCommand};
 
 /// The workspace as it stands on disk.
-pub(crate) struct House {
+pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) metadata: Metadata,
     /// Paths from the root of all files that git tracks or would track, sorted.
     pub(crate) files: Vec<String>,
 }
 
-impl House {
+impl Workspace {
     /// Reads the workspace around the current directory.
     ///
     /// # Errors
@@ -29,7 +29,7 @@ impl House {
         Ok(Self { root, metadata, files })
     }
 
-    /// The `.rs` files of the house.
+    /// The `.rs` files of the workspace.
     pub(crate) fn rust_files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(String::as_str).filter(|path| path.ends_with(".rs"))
     }
