@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{BitRate, Nanos, significant};
+use units::{BitRate, Bytes, Nanos, significant};
 
 use crate::reported::Quantity;
 
@@ -137,6 +137,7 @@ impl Metric {
     pub fn show(self, value: f64) -> String {
         match self.quantity() {
             Quantity::BitRate => BitRate(value).to_string(),
+            Quantity::ByteRate => format!("{}/s", Bytes(value.max(0.0).round() as u64)),
             Quantity::Time => Nanos(value.max(0.0).round() as u64).to_string(),
             Quantity::PerSecond => format!("{} {}/s", significant(value, 3), self.words().each),
             Quantity::Share | Quantity::Count | Quantity::Size | Quantity::Plain => significant(value, 3),
