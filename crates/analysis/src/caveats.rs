@@ -177,7 +177,8 @@ fn congestion(record: &RunRecord, measured: &[Measured<'_>]) -> Option<String> {
 }
 
 fn chosen(load: &WorkloadSettings) -> Option<&str> {
-    load.kind().socket().congestion.as_deref().filter(|_| load.kind().transport() == Transport::Tcp)
+    let socket = load.kind().socket().filter(|_| load.kind().transport() == Some(Transport::Tcp))?;
+    socket.congestion.as_deref()
 }
 
 fn unusable(measured: &[Measured<'_>]) -> Option<String> {

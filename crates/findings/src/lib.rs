@@ -22,7 +22,7 @@ mod vm;
 
 pub use alternatives::{Rank, Ranking, TwinPair, Twins};
 pub use answer::{Answer, FrontierPoint, Knee, Recommendation};
-pub use cell::{CellShift, CellSummary, CpuCost, EndSocket, OwnerCost, OwnerUnit, WorkCost, WorkloadSummary};
+pub use cell::*;
 pub use claim::{Brought, Change, Evidence, Finding, Remedy, Severity};
 pub use contrast::{
     BetweenRuns, CONTRAST_SCHEMA, CellContrast, Checked, Contrast, Gate, GateOutcome, SurroundingChange,

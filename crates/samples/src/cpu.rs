@@ -95,4 +95,6 @@ pub enum ThreadRole {
     Ping,
     /// Returns messages.
     Pong,
+    /// Has no peer.
+    Alone,
 }

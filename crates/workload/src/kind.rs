@@ -80,12 +80,22 @@ impl WorkloadSettings {
 pub trait KindSettings {
     /// What it is judged by, under whichever schedule.
     fn metric(&self) -> Metric;
-    /// What its sockets speak.
-    fn transport(&self) -> Transport;
+    /// What its sockets speak; `None` where it has none.
+    fn transport(&self) -> Option<Transport> {
+        None
+    }
     /// What is set on its sockets.
-    fn socket(&self) -> &SocketSettings;
+    fn socket(&self) -> Option<&SocketSettings> {
+        None
+    }
     /// The same, to be changed.
-    fn socket_mut(&mut self) -> &mut SocketSettings;
+    fn socket_mut(&mut self) -> Option<&mut SocketSettings> {
+        None
+    }
+    /// Whether it goes from one end of a path to the other. One that does not has one end, at a host.
+    fn has_peer(&self) -> bool {
+        self.transport().is_some()
+    }
     /// For how long it is measured, the warm-up not counted; `None` where it ends after a number of bytes.
     fn lasts(&self) -> Option<Nanos>;
     /// How long its traffic flows, the warm-up included; `None` where it ends after a number of bytes.
@@ -111,7 +121,10 @@ pub trait KindSettings {
         true
     }
     /// Whether packets of this size follow each other so that they could be put together.
-    fn fills_packets_of(&self, bytes: u64) -> bool;
+    fn fills_packets_of(&self, bytes: u64) -> bool {
+        let _ = bytes;
+        false
+    }
     /// The payload of each of its datagrams, where it sends any.
     fn datagram(&self) -> Option<Bytes> {
         None

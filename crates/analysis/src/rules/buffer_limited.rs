@@ -88,7 +88,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 
 fn held<'a>(cell: &'a CellSummary, measured: &Measured<'_>) -> Option<Held<'a>> {
     let fixed = match &measured.record.sent {
-        Sent::Load(load) => load.kind().socket().window,
+        Sent::Load(load) => load.kind().socket()?.window,
         Sent::Told(_) => None,
     };
     let (buffer, _) = Buffer::that_holds(StreamSummary::of(cell)?.tcp.as_ref()?, fixed.is_some())?;

@@ -1,6 +1,7 @@
 //! Workloads: settings of the right kind and in range, and every default. One kind a file.
 
 mod connect;
+mod hosts;
 mod limits;
 mod ping_pong;
 mod placement;
@@ -12,6 +13,7 @@ use std::ops::Range;
 use toml::Spanned;
 use workload::{WorkloadKind, WorkloadSettings};
 
+pub(crate) use hosts::hosts;
 pub(super) use limits::{
     MESSAGES, STREAMS as COUNTS, count_out_of, message_out_of, rate_out_of, stream_messages,
 };
@@ -52,7 +54,6 @@ pub(crate) fn workloads(document: &Document) -> Result<Vec<Workload>, Vec<Proble
 
 fn workload(document: &Document, entry: &Entry<WorkloadTable>, problems: &mut Vec<Problem>) -> Workload {
     let table = &entry.table;
-    problems.extend(without_baseline(document, entry));
     problems.extend(foreign(table));
     let load = match table.kind.get_ref() {
         WorkloadKind::Stream => WorkloadSettings::Stream(stream::load(table, problems)),
@@ -60,13 +61,30 @@ fn workload(document: &Document, entry: &Entry<WorkloadTable>, problems: &mut Ve
         WorkloadKind::Connect => WorkloadSettings::Connect(connect::load(table, problems)),
     };
     limits::times(table, &load, problems);
+    let paths = match load.kind().has_peer() {
+        true => {
+            problems.extend(without_baseline(document, entry));
+            problems.extend(without_path(document, entry));
+            paths(document, table)
+        }
+        false => hosts::of(document, entry, problems),
+    };
     Workload {
         name: WorkloadName::new(entry.name()),
         placement: placement::placement(table, &load, problems),
         load,
         default_message: table.message.is_none(),
-        paths: paths(document, table),
+        paths,
     }
+}
+
+fn without_path(document: &Document, entry: &Entry<WorkloadTable>) -> Option<Problem> {
+    let none = document.paths.0.is_empty() && document.broken.names.is_empty();
+    none.then(|| {
+        let message = "the scenario has no paths";
+        let help = "say what is measured: add `[paths.NAME]`";
+        Problem::new(entry.table.kind.span(), message, "goes over a path").help(help)
+    })
 }
 
 /// The paths that it runs on, in the order of the document.

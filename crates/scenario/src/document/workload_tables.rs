@@ -104,6 +104,10 @@ pub(crate) struct WorkloadTable {
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub(crate) paths: Vec<Spanned<String>>,
+    /// Of workloads with one end: the hosts that they run at; the others are shown as a share of the first.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub(crate) hosts: Vec<Spanned<String>>,
 }
 
 impl WorkloadTable {
@@ -128,6 +132,7 @@ impl WorkloadTable {
             ("request", place(&self.request)),
             ("response", place(&self.response)),
             ("source-port", place(&self.source_port)),
+            ("hosts", self.hosts.first().map(Spanned::span)),
         ]
         .into_iter()
         .filter_map(|(key, place)| Some((key, place?)))
