@@ -271,7 +271,7 @@ fn told(measurement: &Measurement) -> Told {
         Measurement::Stream(_) => ("iperf3 3.12", ToldKind::Stream),
         Measurement::PingPong(_) => ("sockperf", ToldKind::PingPong),
         Measurement::Connect(_) => ("netperf", ToldKind::Connect),
-        Measurement::Reported(_) => ("a table", ToldKind::Other),
+        Measurement::FirstTouch(_) | Measurement::Reported(_) => ("a table", ToldKind::Other),
     };
     Told {
         tool: tool.into(),

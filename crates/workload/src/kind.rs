@@ -8,6 +8,7 @@ use units::{Bytes, Nanos};
 use crate::{
     column::Column,
     connect::{self, ConnectData, ConnectEnd, ConnectSettings},
+    first_touch::{self, FirstTouchData, FirstTouchSettings},
     metric::Metric,
     ping_pong::{self, PingPongData, PingPongEnd, PingPongSettings},
     reported::ReportedData,
@@ -26,11 +27,13 @@ pub enum WorkloadKind {
     PingPong,
     /// TCP connections made, used for one request and its answer, and closed: their rate.
     Connect,
+    /// Memory touched for the first time: its rate. It has one end, at a host.
+    FirstTouch,
 }
 
 impl WorkloadKind {
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Stream, Self::PingPong, Self::Connect];
+    pub const ALL: [Self; 4] = [Self::Stream, Self::PingPong, Self::Connect, Self::FirstTouch];
 
     /// As scenarios and records write it.
     #[must_use]
@@ -39,6 +42,7 @@ impl WorkloadKind {
             Self::Stream => "stream",
             Self::PingPong => "ping-pong",
             Self::Connect => "connect",
+            Self::FirstTouch => "first-touch",
         }
     }
 }
@@ -53,6 +57,8 @@ pub enum WorkloadSettings {
     PingPong(PingPongSettings),
     /// Connections made, used once and closed: their rate.
     Connect(ConnectSettings),
+    /// Memory touched for the first time: its rate.
+    FirstTouch(FirstTouchSettings),
 }
 
 impl WorkloadSettings {
@@ -63,6 +69,7 @@ impl WorkloadSettings {
             Self::Stream(settings) => settings,
             Self::PingPong(settings) => settings,
             Self::Connect(settings) => settings,
+            Self::FirstTouch(settings) => settings,
         }
     }
 
@@ -72,6 +79,7 @@ impl WorkloadSettings {
             Self::Stream(settings) => settings,
             Self::PingPong(settings) => settings,
             Self::Connect(settings) => settings,
+            Self::FirstTouch(settings) => settings,
         }
     }
 }
@@ -156,6 +164,8 @@ pub enum EndMeasurement {
     PingPong(PingPongEnd),
     /// Of connections: their rate and times; nothing at the server.
     Connect(ConnectEnd),
+    /// Of first touches of memory, which have no other end.
+    FirstTouch(FirstTouchData),
 }
 
 impl EndMeasurement {
@@ -177,6 +187,7 @@ impl EndMeasurement {
                 Self::Connect(_) => Ok(Measurement::Connect(client.alone())),
                 other => Err(other.beside(WorkloadKind::Connect)),
             },
+            Self::FirstTouch(_) => Err(server.beside(WorkloadKind::FirstTouch)),
         }
     }
 
@@ -189,6 +200,7 @@ impl EndMeasurement {
             }
             Self::PingPong(client) => Measurement::PingPong(client.alone()),
             Self::Connect(client) => Measurement::Connect(client.alone()),
+            Self::FirstTouch(data) => Measurement::FirstTouch(data),
         }
     }
 
@@ -198,7 +210,7 @@ impl EndMeasurement {
         match self {
             Self::Stream(end) => &end.flows,
             Self::PingPong(end) => &end.beside.flows,
-            Self::Connect(_) => &[],
+            Self::Connect(_) | Self::FirstTouch(_) => &[],
         }
     }
 
@@ -209,6 +221,7 @@ impl EndMeasurement {
             Self::Stream(_) => WorkloadKind::Stream,
             Self::PingPong(_) => WorkloadKind::PingPong,
             Self::Connect(_) => WorkloadKind::Connect,
+            Self::FirstTouch(_) => WorkloadKind::FirstTouch,
         }
     }
 
@@ -235,6 +248,12 @@ impl From<ConnectEnd> for EndMeasurement {
     }
 }
 
+impl From<FirstTouchData> for EndMeasurement {
+    fn from(data: FirstTouchData) -> Self {
+        Self::FirstTouch(data)
+    }
+}
+
 /// What was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -246,6 +265,8 @@ pub enum Measurement {
     PingPong(PingPongData),
     /// Of connections: their rate and times.
     Connect(ConnectData),
+    /// Of first touches of memory: their rate and page faults.
+    FirstTouch(FirstTouchData),
     /// Of another tool: what it reported, without samples.
     Reported(ReportedData),
 }
@@ -258,6 +279,7 @@ impl Measurement {
             Self::Stream(data) => data,
             Self::PingPong(data) => data,
             Self::Connect(data) => data,
+            Self::FirstTouch(data) => data,
             Self::Reported(data) => data,
         }
     }
@@ -276,6 +298,7 @@ impl Measurement {
             Column::heads(stream::COLUMNS),
             Column::heads(ping_pong::COLUMNS),
             Column::heads(connect::COLUMNS),
+            Column::heads(first_touch::COLUMNS),
         ];
         let mut heads: Vec<String> = Vec::new();
         for head in kinds.concat() {

@@ -16,6 +16,8 @@ pub enum Metric {
     RoundTrip,
     /// Connections made, used and closed per second, all clients together. More is better.
     ConnectionRate,
+    /// Memory touched for the first time per second, all threads together, in bytes. More is better.
+    TouchRate,
     /// A time that another tool reported and that need not be a median round trip, in nanoseconds. Less is better.
     Latency,
     /// Messages or transactions per second that another tool reported. More is better.
@@ -65,6 +67,15 @@ impl Metric {
                 each: "connections",
                 more_is_better: Some(true),
                 quantity: Quantity::PerSecond,
+            },
+            Self::TouchRate => Words {
+                name: "touch rate",
+                title: "Touched",
+                measured_in: "memory touched per second, more is better",
+                share: "of the rate",
+                each: "",
+                more_is_better: Some(true),
+                quantity: Quantity::ByteRate,
             },
             Self::Latency => Words {
                 name: "latency",

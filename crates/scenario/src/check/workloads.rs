@@ -1,6 +1,7 @@
 //! Workloads: settings of the right kind and in range, and every default. One kind a file.
 
 mod connect;
+mod first_touch;
 mod hosts;
 mod limits;
 mod ping_pong;
@@ -42,6 +43,7 @@ const fn keys(kind: WorkloadKind) -> &'static Keys {
         WorkloadKind::Stream => &stream::KEYS,
         WorkloadKind::PingPong => &ping_pong::KEYS,
         WorkloadKind::Connect => &connect::KEYS,
+        WorkloadKind::FirstTouch => &first_touch::KEYS,
     }
 }
 
@@ -59,6 +61,7 @@ fn workload(document: &Document, entry: &Entry<WorkloadTable>, problems: &mut Ve
         WorkloadKind::Stream => WorkloadSettings::Stream(stream::load(table, problems)),
         WorkloadKind::PingPong => WorkloadSettings::PingPong(ping_pong::load(table, problems)),
         WorkloadKind::Connect => WorkloadSettings::Connect(connect::load(table, problems)),
+        WorkloadKind::FirstTouch => WorkloadSettings::FirstTouch(first_touch::load(table, problems)),
     };
     limits::times(table, &load, problems);
     let paths = match load.kind().has_peer() {
