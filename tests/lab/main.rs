@@ -74,6 +74,11 @@ const CASES: &[Case] = &[
     },
     Case { name: "a_run_is_measured_kept_and_reported", needs: &[ROOT], test: measured::a_run_is_measured },
     Case {
+        name: "memory_is_touched_for_the_first_time_at_hosts_without_a_path",
+        needs: &[ROOT],
+        test: measured::memory_is_touched_at_hosts,
+    },
+    Case {
         name: "switching_the_vxlan_offloads_off_costs_throughput_and_the_report_says_how_to_mend_it",
         needs: &[ROOT],
         test: measured::vxlan_offload_off_is_found,

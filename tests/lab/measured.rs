@@ -64,6 +64,61 @@ pub(crate) fn a_run_is_measured() {
     assert_eq!(findings["run"]["state"], "complete");
 }
 
+/// One end, no path: the page faults are the kernel's own evidence of what was touched.
+pub(crate) fn memory_is_touched_at_hosts() {
+    let sandbox = sandbox();
+    let touch = |name: &str, more: &str| {
+        format!(
+            "[workloads.{name}]\nkind = \"first-touch\"\nhosts = [\"left\", \"right\"]\nmemory = \"32MiB\"\n\
+             duration = \"300ms\"\nwarmup = \"50ms\"\ninterval = \"50ms\"\n{more}\n"
+        )
+    };
+    let text = wire(3, "200ms") + &touch("small", "threads = 2") + &touch("huge", "huge-pages = true");
+    let output = sandbox.succeed(&["run", &sandbox.file("memory.toml", &text)]);
+    assert!(output.err.contains("left/small") && output.err.contains("iB/s"), "{}", output.err);
+    let findings = sandbox.findings("latest");
+    let at = |id: &str| {
+        let cells = findings["cells"].as_array().expect("cells");
+        cells
+            .iter()
+            .find(|cell| cell["id"] == id)
+            .unwrap_or_else(|| panic!("no {id}: {}", findings["skipped"]))
+    };
+    for host in ["left", "right"] {
+        let small = at(&format!("{host}/small"));
+        assert_eq!(
+            (&small["metric"], &small["layers"]),
+            (&"touch-rate".into(), &Value::Array(vec![])),
+            "{small}"
+        );
+        let faults = small["measured"]["faults_per_gib"].as_f64().expect("they were counted");
+        assert!((262_144.0..266_000.0).contains(&faults), "a fault for each page of 4 KiB: {small}");
+        assert!(small["value"]["median"].as_f64() > Some(0.0), "{small}");
+        assert_eq!(small["cpu"]["per_work"]["work"], "memory", "{small}");
+        assert!(small["path_mtu"].is_null() && small["counters"].is_null(), "it is on no path: {small}");
+        assert_eq!(
+            (&small["sockets"], &small["devices"]),
+            (&Value::Array(vec![]), &Value::Array(vec![])),
+            "{small}"
+        );
+        assert_eq!(small["baseline"], host == "left", "{small}");
+        let skipped = findings["skipped"].to_string();
+        if !skipped.contains("huge pages") {
+            let fewer = at(&format!("{host}/huge"))["measured"]["faults_per_gib"].as_f64();
+            assert!(fewer < Some(faults), "{host}: {findings}");
+        }
+    }
+    assert!(at("wire/throughput")["path_mtu"].is_u64(), "paths are measured beside it");
+    let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;
+    for part in
+        ["first touch of 32.0 MiB by 2 threads, small pages", "Faults/GiB", "4.00 KiB", "CPU-s/GiB", "iB/s"]
+    {
+        assert!(page.contains(part), "no `{part}` in:\n{page}");
+    }
+    let csv = sandbox.succeed(&["report", "latest", "--format", "csv-trials"]).out;
+    assert!(csv.lines().next().is_some_and(|heads| heads.contains("touched_bytes")), "{csv}");
+}
+
 pub(crate) fn vxlan_offload_off_is_found() {
     in_one_of_three(offloads_are_found);
 }

@@ -177,7 +177,8 @@ fn congestion(record: &RunRecord, measured: &[Observations<'_>]) -> Option<Strin
 }
 
 fn chosen(load: &WorkloadSettings) -> Option<&str> {
-    load.kind().socket().congestion.as_deref().filter(|_| load.kind().transport() == Transport::Tcp)
+    let socket = load.kind().socket().filter(|_| load.kind().transport() == Some(Transport::Tcp))?;
+    socket.congestion.as_deref()
 }
 
 fn unusable(measured: &[Observations<'_>]) -> Option<String> {

@@ -72,13 +72,13 @@ mod tests {
         fixtures::{Fixture, connections, datagrams_at, open_loop_of, stream_at},
         observations::gather,
     };
-    use findings::{ConnectSummary, LatencySummary, StreamSummary};
-    use units::Nanos;
+    use findings::{ConnectSummary, LatencySummary, StreamSummary, WorkloadSummary};
+    use units::{Bytes, Nanos};
     use workload::Metric;
     use workload::Work;
     use workload::{
-        ConnectSettings, Direction, Measurement, PingPongSettings, Schedule, StreamSettings, Transport,
-        Until, WorkloadSettings,
+        ConnectSettings, Direction, FirstTouchData, FirstTouchInterval, FirstTouchSettings, Measurement,
+        PingPongSettings, Schedule, StreamSettings, Transport, Until, WorkloadSettings,
     };
 
     fn only(run: &Fixture) -> CellSummary {
@@ -242,6 +242,37 @@ mod tests {
         // 1.2 busy CPUs at 500 a second.
         let cost = cell.cpu.and_then(|cpu| cpu.per_work);
         assert!(near(cost.expect("made").seconds, 2400.0), "{:?}", cell.cpu);
+    }
+
+    #[test]
+    fn first_touches_are_judged_by_the_rate_of_touching_and_cost_what_the_whole_time_took() {
+        let interval = |index: u64| FirstTouchInterval {
+            start: Nanos::from_millis(100 * index),
+            end: Nanos::from_millis(100 * (index + 1)),
+            warmup: index == 0,
+            touched: Bytes(64 << 20),
+            touching: Nanos::from_millis(50),
+        };
+        let data = FirstTouchData {
+            touched: Bytes(1 << 30),
+            touching: Nanos::from_millis(800),
+            elapsed: Nanos::from_millis(1600),
+            minor_faults: 262_140,
+            major_faults: 4,
+            intervals: (0..17).map(interval).collect(),
+        };
+        let load = WorkloadSettings::FirstTouch(FirstTouchSettings::new(Nanos::from_secs(2)));
+        let cell = with("touch", load, &Measurement::FirstTouch(data));
+        assert_eq!(cell.metric, Metric::TouchRate);
+        assert!(near(cell.value.median, (1_u64 << 30) as f64 / 0.8), "{:?}", cell.value);
+        let WorkloadSummary::FirstTouch(touch) = &cell.measured else { panic!("{:?}", cell.measured) };
+        assert!(
+            near(touch.faults_per_gib, 262_144.0) && touch.major_faults == 20,
+            "of five trials: {touch:?}"
+        );
+        // 1.2 busy CPUs for 1.6 s.
+        let cost = cell.cpu.and_then(|cpu| cpu.per_work).expect("a GiB was touched");
+        assert!(near(cost.seconds, 1.92) && cost.work == Work::Memory, "{cost:?}");
     }
 
     #[test]

@@ -72,5 +72,6 @@ fn share(busy: Nanos, elapsed: Nanos) -> Option<f64> {
 /// CPUs that the traffic threads of an end used.
 pub(crate) fn threads(usage: &CpuUsage, end: &str) -> f64 {
     let of_end = usage.threads.iter().filter(|thread| thread.end == end);
-    of_end.filter_map(|thread| share(thread.busy, thread.elapsed)).sum()
+    // Not `sum`, which is a negative zero of an end that there is not.
+    of_end.filter_map(|thread| share(thread.busy, thread.elapsed)).fold(0.0, |sum, busy| sum + busy)
 }

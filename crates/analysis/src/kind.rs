@@ -1,6 +1,7 @@
 //! The kinds of workloads in the analysis: what each says of a trial and of a cell. Must not know what is particular to one.
 
 pub(crate) mod connect;
+pub(crate) mod first_touch;
 pub(crate) mod ping_pong;
 pub(crate) mod reported;
 pub(crate) mod stream;
@@ -42,6 +43,7 @@ pub(crate) const fn of(measurement: &Measurement) -> &dyn KindAnalysis {
         Measurement::Stream(data) => data,
         Measurement::PingPong(data) => data,
         Measurement::Connect(data) => data,
+        Measurement::FirstTouch(data) => data,
         Measurement::Reported(data) => data,
     }
 }
@@ -52,6 +54,7 @@ pub(crate) fn summary(cell: &Observations<'_>, value: Estimate) -> WorkloadSumma
         Measurement::Stream(_) => stream::summary(cell, value).map(WorkloadSummary::Stream),
         Measurement::PingPong(_) => ping_pong::summary(cell).map(WorkloadSummary::PingPong),
         Measurement::Connect(_) => connect::summary(cell).map(WorkloadSummary::Connect),
+        Measurement::FirstTouch(_) => first_touch::summary(cell).map(WorkloadSummary::FirstTouch),
         Measurement::Reported(_) => None,
     };
     cell.trials().find_map(|trial| of_kind(&trial.measurement)).unwrap_or(WorkloadSummary::Reported)
@@ -62,6 +65,6 @@ pub(crate) fn within(cell: &Observations<'_>) -> Option<(&'static str, Vec<f64>)
     match &cell.trials().next()?.measurement {
         Measurement::Stream(_) => Some(stream::within(cell)),
         Measurement::PingPong(_) => Some(ping_pong::within(cell)),
-        Measurement::Connect(_) | Measurement::Reported(_) => None,
+        Measurement::Connect(_) | Measurement::FirstTouch(_) | Measurement::Reported(_) => None,
     }
 }

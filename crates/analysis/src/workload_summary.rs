@@ -52,12 +52,14 @@ fn told(told: &ImportedSettings) -> String {
 pub(crate) fn in_words(load: &WorkloadSettings, placement: &str) -> String {
     let kind = load.kind();
     let mut words = kind.in_words();
-    if kind.transport() == Transport::Tcp {
-        words.push(
-            kind.socket().congestion.clone().unwrap_or_else(|| "the kernel's congestion control".into()),
-        );
+    if let Some(settings) = kind.socket() {
+        if kind.transport() == Some(Transport::Tcp) {
+            words.push(
+                settings.congestion.clone().unwrap_or_else(|| "the kernel's congestion control".into()),
+            );
+        }
+        words.extend(socket(settings));
     }
-    words.extend(socket(kind.socket()));
     words.push(self::placement(placement));
     words.join(", ")
 }

@@ -150,6 +150,17 @@ pub struct WorkCost {
     pub seconds: f64,
 }
 
+/// First touches of memory, all trials added up.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FirstTouchSummary {
+    /// Page faults for a GiB: 262144 are one for each page of 4 KiB, 512 one for each huge page of 2 MiB.
+    pub faults_per_gib: f64,
+    /// Page faults that needed no input or output.
+    pub minor_faults: u64,
+    /// Those that did.
+    pub major_faults: u64,
+}
+
 /// What the trials of a cell say together beside their value, by the kind of its workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -158,6 +169,8 @@ pub enum WorkloadSummary {
     PingPong(LatencySummary),
     /// Of connections.
     Connect(ConnectSummary),
+    /// Of first touches of memory.
+    FirstTouch(FirstTouchSummary),
     /// Nothing more: another tool's word, without samples.
     Reported,
 }

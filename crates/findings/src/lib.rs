@@ -22,7 +22,7 @@ mod vm;
 
 pub use alternatives::{MatchedPair, MatchedPairs, Rank, Ranking};
 pub use answer::{Answer, FrontierPoint, Knee, Recommendation};
-pub use cell::{CellShift, CellSummary, CpuCost, EndSocket, OwnerCost, OwnerUnit, WorkCost, WorkloadSummary};
+pub use cell::*;
 pub use claim::{Brought, Change, Evidence, Finding, Remedy, Severity};
 pub use comparison::{
     BetweenRuns, CONTRAST_SCHEMA, CellComparison, CheckReport, Gate, GateOutcome, OpenQuestion,

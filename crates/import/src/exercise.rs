@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use samples::{RunId, Trial, UnixMillis};
-use workload::{EndSeries, Measurement};
+use workload::{EndSeries, Measurement, ReportedData, StreamData};
 
 use crate::{Assembler, Meta, Options, read};
 
@@ -59,14 +59,11 @@ fn import_with(bytes: &[u8], options: &Options) {
 }
 
 fn measurement(measurement: &Measurement) {
-    match measurement {
-        Measurement::Stream(stream) => {
-            stream.flows.iter().flat_map(|flow| [&flow.sender, &flow.receiver]).for_each(series);
-        }
-        Measurement::Reported(data) => {
-            assert!(data.values.iter().all(|value| value.value.is_finite()), "{:?}", data.values);
-        }
-        Measurement::PingPong(_) | Measurement::Connect(_) => {}
+    if let Some(stream) = StreamData::of(measurement) {
+        stream.flows.iter().flat_map(|flow| [&flow.sender, &flow.receiver]).for_each(series);
+    }
+    if let Some(data) = ReportedData::of(measurement) {
+        assert!(data.values.iter().all(|value| value.value.is_finite()), "{:?}", data.values);
     }
 }
 

@@ -4,10 +4,14 @@ use protocol::EndReport;
 use samples::{CpuUsage, GuestCpu};
 
 /// CPU time: the machine's, as an end saw it that is on the machine itself; that of guests, which see their own only; and
-/// both ends' threads. Without an end on it the machine's is not known. `guests` says which end is in one.
-pub(crate) fn together(client: &EndReport, server: &EndReport, guests: [bool; 2]) -> CpuUsage {
-    let threads = client.threads.iter().chain(&server.threads).cloned().collect();
-    let ends = || [("client", client), ("server", server)].into_iter().zip(guests);
+/// both ends' threads. Without an end on it the machine's is not known. `guests` says which end is in one; a workload with one
+/// end has no server.
+pub(crate) fn together(client: &EndReport, server: Option<&EndReport>, guests: [bool; 2]) -> CpuUsage {
+    let ends = || {
+        let both = [("client", Some(client)), ("server", server)].into_iter().zip(guests);
+        both.filter_map(|((name, end), is_guest)| Some(((name, end?), is_guest)))
+    };
+    let threads = ends().flat_map(|((_, end), _)| end.threads.iter().cloned()).collect();
     let machine = ends().find(|(_, is_guest)| !is_guest).map(|((_, end), _)| end.machine.clone());
     let guest = |((name, end), is_guest): ((&str, &EndReport), bool)| {
         is_guest.then(|| GuestCpu { end: name.to_owned(), cpu: end.machine.clone() })
@@ -36,7 +40,7 @@ mod tests {
             ([true, false], busy(4), vec![("client", busy(3))]),
             ([true, true], MachineCpu::default(), vec![("client", busy(3)), ("server", busy(4))]),
         ] {
-            let found = together(&end(busy(3)), &end(busy(4)), guests);
+            let found = together(&end(busy(3)), Some(&end(busy(4))), guests);
             let told: Vec<_> = found.guests.iter().map(|it| (it.end.as_str(), it.cpu.clone())).collect();
             assert_eq!((found.machine, told), (machine, of_guests), "{guests:?}");
         }

@@ -1,5 +1,5 @@
-//! What goes on between the two ends of a path in one trial: serve, watch, run, collect. Must not know what is thought
-//! of it.
+//! What goes on between the two ends of a path in one trial, or at a host where there is one end: serve, watch, run,
+//! collect. Must not know what is thought of it.
 
 use std::{
     collections::hash_map::RandomState,
@@ -40,7 +40,8 @@ pub(crate) struct Exchange<'a> {
 /// What both ends reported, and what was seen of it.
 pub(crate) struct Reports {
     pub(crate) client: EndReport,
-    pub(crate) server: EndReport,
+    /// `None` of a workload with one end.
+    pub(crate) server: Option<EndReport>,
     pub(crate) observed: Option<ProbeResults>,
 }
 
@@ -62,12 +63,14 @@ impl TrialRunner<'_> {
         }
         let replies = replies?;
         let observed = self.watcher_of(exchange).map_or(Ok(None), Watcher::end)?;
-        match <[Reply; 2]>::try_from(replies) {
-            Ok([Reply::Report(client), Reply::Report(server)]) => Ok(Reports { client, server, observed }),
-            Ok([Reply::Report(_), other]) => Err(unexpected(&exchange.path.to.host, &other)),
-            Ok([other, _]) => Err(unexpected(&exchange.path.from.host, &other)),
-            Err(replies) => unreachable!("asked for two replies, got {}", replies.len()),
-        }
+        let mut replies = replies.into_iter();
+        let mut report = |host| match replies.next() {
+            Some(Reply::Report(report)) => Ok(Some(report)),
+            Some(other) => Err(unexpected(host, &other)),
+            None => Ok(None),
+        };
+        let client = report(&exchange.path.from.host)?.expect("there is a reply for each request");
+        Ok(Reports { client, server: report(&exchange.path.to.host)?, observed })
     }
 
     fn between(
@@ -77,7 +80,11 @@ impl TrialRunner<'_> {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Reply>, RunError> {
         let Exchange { path, cell, cpus, .. } = *exchange;
-        let port = self.serve(path, token, cell.load.clone(), cpus.server.clone())?;
+        let has_peer = cell.load.kind().has_peer();
+        let port = match has_peer {
+            true => self.serve(path, token, cell.load.clone(), cpus.server.clone())?,
+            false => 0,
+        };
         let ends = self.ends(path);
         if let Some(watcher) = self.watcher_of(exchange) {
             watcher.begin(token, exchange, port, ends)?;
@@ -91,10 +98,12 @@ impl TrialRunner<'_> {
             cpus: cpus.client.clone(),
         });
         let deadline = deadline(&cell.load);
-        let client = self.agents.request(&path.from.host, "run the client", order, deadline)?;
-        let collect = Order::Collect { token };
-        let server = self.agents.request(&path.to.host, "run the server", collect, deadline)?;
-        self.agents.wait(&[client, server], |beat| show(beat, &cell.load, observer))
+        let mut requests = vec![self.agents.request(&path.from.host, "run the client", order, deadline)?];
+        if has_peer {
+            let collect = Order::Collect { token };
+            requests.push(self.agents.request(&path.to.host, "run the server", collect, deadline)?);
+        }
+        self.agents.wait(&requests, |beat| show(beat, &cell.load, observer))
     }
 
     /// Who watches it, if anybody does.

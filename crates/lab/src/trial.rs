@@ -111,7 +111,7 @@ impl TrialRunner<'_> {
         let probed = planned.arm == Arm::Probed;
         let exchange = Exchange { path, cell, cpus: &cpus, probed };
         let devices = self.ground.states(self.agents, &path.devices)?;
-        let path_check = self.check_mtu(path, mtu)?;
+        let path_check = if path.is_host() { PathCheck::default() } else { self.check_mtu(path, mtu)? };
         let measured = match self.measure(&exchange, observer)? {
             TrafficOutcome::Measured(measured) => *measured,
             TrafficOutcome::Never(because) => return skip(because),
@@ -133,7 +133,8 @@ impl TrialRunner<'_> {
             path_check,
             syscalls: Vec::new(),
             observed,
-            counters: Some(counters),
+            // A host alone has no device on its way.
+            counters: (!path.is_host()).then_some(counters),
             doubts,
         })))
     }
@@ -158,8 +159,8 @@ impl TrialRunner<'_> {
                 Err(error) => return Err(error),
             };
             let guests = [&path.from, &path.to].map(|end| self.ground.lab.vm(&end.host).is_some());
-            let on_machine = [&client, &server].into_iter().zip(guests).find(|(_, is_guest)| !is_guest);
-            let softnet = on_machine.and_then(|(end, _)| end.softnet);
+            let ends = [Some(&client), server.as_ref()].into_iter().zip(guests);
+            let softnet = ends.filter(|(_, is_guest)| !is_guest).find_map(|(end, _)| end?.softnet);
             let after = self.ground.counters(self.agents, &path.devices)?;
             let counters = counters::between(&before, &after, softnet);
             let verdict = self.verdict(exchange, observer);
@@ -170,8 +171,11 @@ impl TrialRunner<'_> {
                 let seen = observed.take().filter(|_| verdict == Verdict::Kept).unwrap_or_default();
                 observed = Some(ProbeResults { lost: watcher.gone().to_vec(), ..seen });
             }
-            let cpu = cpu::together(&client, &server, guests);
-            let together = client.measured.together(server.measured);
+            let cpu = cpu::together(&client, server.as_ref(), guests);
+            let together = match server {
+                Some(server) => client.measured.together(server.measured),
+                None => Ok(client.measured.alone()),
+            };
             let measurement = together.map_err(|because| unreported(path, because))?;
             if verdict == Verdict::Over || attempt == ATTEMPTS || !warnings::is_void(&cell.load, &measurement)
             {

@@ -6,7 +6,10 @@ mod stream;
 
 use samples::{CpuUsage, ValidityWarning};
 use units::{BitRate, Nanos};
-use workload::{EndSeries, Flow, Measurement, PingPongSettings, StreamSettings, WorkloadSettings};
+use workload::{
+    EndSeries, Flow, Measurement, PingPongData, PingPongSettings, StreamData, StreamSettings,
+    WorkloadSettings,
+};
 
 /// A hypervisor that takes this share of the machine's time away disturbs a measurement.
 const STOLEN: f64 = 0.02;
@@ -26,14 +29,10 @@ pub fn warnings(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsa
 
 /// What only its kind can tell.
 fn of_kind(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage) -> Vec<ValidityWarning> {
-    let found = match measurement {
-        Measurement::Stream(data) => StreamSettings::of(load).map(|asked| stream::warnings(asked, data, cpu)),
-        Measurement::PingPong(data) => {
-            PingPongSettings::of(load).map(|asked| ping_pong::warnings(asked, data))
-        }
-        Measurement::Connect(_) | Measurement::Reported(_) => None,
-    };
-    found.unwrap_or_default()
+    let of_stream = StreamSettings::of(load).zip(StreamData::of(measurement));
+    let of_ping = PingPongSettings::of(load).zip(PingPongData::of(measurement));
+    let found = of_stream.map(|(asked, data)| stream::warnings(asked, data, cpu));
+    found.or_else(|| of_ping.map(|(asked, data)| ping_pong::warnings(asked, data))).unwrap_or_default()
 }
 
 /// Whether a trial says nothing of its cell: a thread did not run for most of it, or nothing arrived.

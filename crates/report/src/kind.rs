@@ -2,6 +2,7 @@
 //! particular to one.
 
 mod connect;
+mod first_touch;
 mod ping_pong;
 mod reported;
 mod stream;
@@ -46,6 +47,7 @@ pub(crate) const fn of(cell: &CellSummary) -> &dyn KindReport {
         WorkloadSummary::Stream(summary) => summary,
         WorkloadSummary::PingPong(summary) => summary,
         WorkloadSummary::Connect(summary) => summary,
+        WorkloadSummary::FirstTouch(summary) => summary,
         WorkloadSummary::Reported => &reported::ReportedCell,
     }
 }
@@ -91,14 +93,20 @@ pub(crate) fn intervals(measurement: &Measurement) -> Vec<Block> {
         Measurement::Stream(data) => stream::intervals(data),
         Measurement::PingPong(data) => ping_pong::intervals(data),
         Measurement::Connect(data) => connect::intervals(data),
+        Measurement::FirstTouch(data) => first_touch::intervals(data),
         Measurement::Reported(_) => Vec::new(),
     }
 }
 
 /// The heads of all columns that some kind has of a cell in a spreadsheet.
 pub(crate) fn heads() -> Vec<String> {
-    [Column::heads(stream::COLUMNS), Column::heads(ping_pong::COLUMNS), Column::heads(connect::COLUMNS)]
-        .concat()
+    [
+        Column::heads(stream::COLUMNS),
+        Column::heads(ping_pong::COLUMNS),
+        Column::heads(connect::COLUMNS),
+        Column::heads(first_touch::COLUMNS),
+    ]
+    .concat()
 }
 
 /// The names under which some of these have something to say, each once, in their order.

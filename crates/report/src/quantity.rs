@@ -16,6 +16,8 @@ pub(crate) struct Scale {
 }
 
 const RATES: [(f64, &str); 4] = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")];
+const BYTE_RATES: [(f64, &str); 4] =
+    [((1_u64 << 30) as f64, "GiB/s"), ((1_u64 << 20) as f64, "MiB/s"), (1024.0, "KiB/s"), (1.0, "B/s")];
 const FREQUENCIES: [(f64, &str); 4] = [(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")];
 const COUNTS: [(f64, &str); 4] = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
 const TIMES: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
@@ -30,6 +32,7 @@ impl Scale {
     pub(crate) fn of(metric: Metric, value: f64) -> Self {
         let units = match metric.quantity() {
             Quantity::BitRate => RATES,
+            Quantity::ByteRate => BYTE_RATES,
             Quantity::Time => TIMES,
             Quantity::PerSecond => FREQUENCIES,
             Quantity::Share | Quantity::Count | Quantity::Size | Quantity::Plain => COUNTS,

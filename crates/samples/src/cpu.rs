@@ -93,4 +93,6 @@ pub enum ThreadRole {
     Ping,
     /// Returns messages.
     Pong,
+    /// Has no peer.
+    Alone,
 }

@@ -31,7 +31,7 @@ pub(crate) use probes::{fit as probes_fit, probes};
 pub(crate) use references::Checker;
 pub(crate) use schedule::schedule;
 pub(crate) use vms::fit as vms_fit;
-pub(crate) use workloads::workloads;
+pub(crate) use workloads::{hosts, workloads};
 
 /// Problems that can be seen without resolving names: the names themselves, and what they refer to.
 pub(crate) fn words(document: &Document, draft: &Draft) -> Vec<Problem> {

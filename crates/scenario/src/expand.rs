@@ -166,7 +166,9 @@ fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<
     if scenario.schedule.ports == Ports::Fixed {
         ports::fix(&mut given.load, &path.name, &workload.name);
     }
-    let baseline = path.baseline && choice.iter().all(|level| level.unwrap_or(0) == 0);
+    // Of hosts, the first that the workload names.
+    let is_first = path.baseline || (path.is_host() && workload.paths.first() == Some(&path.name));
+    let baseline = is_first && choice.iter().all(|level| level.unwrap_or(0) == 0);
     let id = CellId::new(slug(path, workload, &words));
     Cell {
         id,

@@ -34,11 +34,12 @@ fn understand(document: &Document, text: &str, mut problems: Vec<Problem>) -> Re
     let factors = gather(check::factors(document), &mut problems);
     let schedule = gather(check::schedule(document), &mut problems);
     let probes = gather(check::probes(document), &mut problems);
-    let (Some(paths), Some(workloads), Some(factors), Some(schedule), Some(probes)) =
+    let (Some(mut paths), Some(workloads), Some(factors), Some(schedule), Some(probes)) =
         (paths, workloads, factors, schedule, probes)
     else {
         return Err(problems);
     };
+    paths.extend(check::hosts(&workloads));
     let (name, title, about) =
         (document.name.get_ref().clone(), document.title.clone(), document.about.clone());
     let digest = hex(&Sha256::digest(text));

@@ -1,4 +1,4 @@
-//! A path: from one endpoint to another through named layers.
+//! A path: from one endpoint to another through named layers; or a host alone, for what has one end.
 
 use std::net::Ipv4Addr;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     link::Layer,
-    names::{DeviceRef, HostName, PathName},
+    names::{DeviceName, DeviceRef, HostName, PathName},
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,4 +35,27 @@ pub struct Path {
     pub devices: Vec<DeviceRef>,
     /// Whether the other paths are shown as a share of this one; true for exactly one path.
     pub baseline: bool,
+}
+
+impl Path {
+    /// A host alone, where workloads with one end run: its agent's orders go there, and nothing is carried.
+    pub(crate) fn at(host: &HostName) -> Self {
+        let device = DeviceRef { host: host.clone(), device: DeviceName::new("lo") };
+        let end = PathEnd { host: host.clone(), device, address: Ipv4Addr::LOCALHOST };
+        Self {
+            name: PathName::new(host.as_str()),
+            about: String::new(),
+            from: end.clone(),
+            to: end,
+            layers: Vec::new(),
+            devices: Vec::new(),
+            baseline: false,
+        }
+    }
+
+    /// Whether it is a host alone.
+    #[must_use]
+    pub fn is_host(&self) -> bool {
+        self.from == self.to
+    }
 }

@@ -23,7 +23,7 @@ pub(crate) fn fix(load: &mut WorkloadSettings, path: &PathName, workload: &Workl
     }
     let digest = Sha256::digest(format!("{path}/{workload}"));
     let chosen = FIRST + u16::from_be_bytes([digest[0], digest[1]]) % CHOICES;
-    let socket = load.kind_mut().socket_mut();
+    let Some(socket) = load.kind_mut().socket_mut() else { return };
     socket.source_port.get_or_insert(chosen);
     socket.server_port.get_or_insert(SERVER);
 }
@@ -37,7 +37,8 @@ mod tests {
     fn fixed(load: WorkloadSettings, workload: &str) -> (Option<u16>, Option<u16>) {
         let mut load = load;
         fix(&mut load, &PathName::new("a-to-b"), &WorkloadName::new(workload));
-        (load.kind().socket().source_port, load.kind().socket().server_port)
+        let socket = load.kind().socket().expect("both kinds have sockets");
+        (socket.source_port, socket.server_port)
     }
 
     fn ping(source_port: Option<u16>) -> WorkloadSettings {

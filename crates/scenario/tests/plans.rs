@@ -337,3 +337,19 @@ fn a_stream_of_so_many_bytes_at_a_rate_takes_as_long_as_that() {
     let (fast, slow) = (seconds(""), seconds("rate = \"80Mbit/s\"\nstreams = 2"));
     assert!(fast < 1.0 && (10.0..11.0).contains(&slow), "{fast} {slow}");
 }
+
+/// A host stands for a path: others are compared with the first, and no factor of devices applies.
+#[test]
+fn a_workload_with_one_end_has_a_cell_at_each_of_its_hosts() {
+    let text = "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[workloads.touch]\n\
+                kind = \"first-touch\"\nhosts = [\"b\", \"a\"]\nhuge-pages = true\nthreads = 2";
+    let scenario = Scenario::parse("touch", text).expect("no path is needed");
+    assert!(scenario.paths.iter().all(|path| path.is_host() && path.layers.is_empty()));
+    let plan = Plan::expand(&scenario, 1, &PlanOptions::default());
+    let cells: Vec<(&str, bool)> = plan.cells.iter().map(|cell| (cell.id.as_str(), cell.baseline)).collect();
+    assert_eq!(cells, [("b/touch", true), ("a/touch", false)]);
+    let words = plan.cells[0].load.kind().in_words().join(", ");
+    assert_eq!(words, "first touch of 256 MiB by 2 threads, huge pages");
+    let one = PlanOptions { paths: vec![PathName::new("a")], ..PlanOptions::default() };
+    assert_eq!(Plan::expand(&scenario, 1, &one).cells.len(), 1, "chosen as a path is");
+}

@@ -6,6 +6,7 @@
 
 pub mod affinity;
 pub mod allocation;
+pub mod anonymous_memory;
 pub mod boot;
 pub mod bpf;
 pub mod child;

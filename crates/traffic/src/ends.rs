@@ -1,10 +1,12 @@
 //! Either end of any load: which kind it is is decided here and nowhere else.
 
+mod first_touch;
+
 use workload::WorkloadSettings;
 
 use crate::{
     connect,
-    error::Result,
+    error::{Error, Result},
     observer::Observer,
     outcome::Outcome,
     ping_pong,
@@ -36,6 +38,7 @@ impl Server {
                 Kind::PingPong(ping_pong::Server::open(spec.with(load.clone()))?)
             }
             WorkloadSettings::Connect(load) => Kind::Connect(connect::Server::open(spec.with(load.clone()))?),
+            WorkloadSettings::FirstTouch(_) => return Err(no_server(&spec.load)),
         }))
     }
 
@@ -62,6 +65,11 @@ impl Server {
     }
 }
 
+fn no_server(load: &WorkloadSettings) -> Error {
+    let value = load.kind().in_words().join(", ");
+    Error::Setting { setting: "the load of a server", value, allowed: "one with two ends" }
+}
+
 /// Runs the client's end of a load.
 ///
 /// # Errors
@@ -80,6 +88,9 @@ pub fn run_client(
         }
         WorkloadSettings::Connect(load) => {
             connect::run_client(&spec.with(load.clone()), stop, observer).map(Outcome::of_any_kind)
+        }
+        WorkloadSettings::FirstTouch(load) => {
+            first_touch::run(&spec.with(load.clone()), stop, observer).map(Outcome::of_any_kind)
         }
     }
 }

@@ -21,16 +21,16 @@ impl KindSettings for ConnectSettings {
         Metric::ConnectionRate
     }
 
-    fn transport(&self) -> Transport {
-        Transport::Tcp
+    fn transport(&self) -> Option<Transport> {
+        Some(Transport::Tcp)
     }
 
-    fn socket(&self) -> &SocketSettings {
-        &self.socket
+    fn socket(&self) -> Option<&SocketSettings> {
+        Some(&self.socket)
     }
 
-    fn socket_mut(&mut self) -> &mut SocketSettings {
-        &mut self.socket
+    fn socket_mut(&mut self) -> Option<&mut SocketSettings> {
+        Some(&mut self.socket)
     }
 
     fn lasts(&self) -> Option<Nanos> {

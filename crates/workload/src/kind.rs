@@ -8,6 +8,7 @@ use units::{Bytes, Nanos};
 use crate::{
     column::Column,
     connect::{self, ConnectData, ConnectEnd, ConnectSettings},
+    first_touch::{self, FirstTouchData, FirstTouchSettings},
     metric::Metric,
     ping_pong::{self, PingPongData, PingPongEnd, PingPongSettings},
     reported::ReportedData,
@@ -25,11 +26,13 @@ pub enum WorkloadKind {
     PingPong,
     /// TCP connections made, used for one request and its answer, and closed: their rate.
     Connect,
+    /// Memory touched for the first time: its rate. It has one end, at a host.
+    FirstTouch,
 }
 
 impl WorkloadKind {
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Stream, Self::PingPong, Self::Connect];
+    pub const ALL: [Self; 4] = [Self::Stream, Self::PingPong, Self::Connect, Self::FirstTouch];
 
     /// As scenarios and records write it.
     #[must_use]
@@ -38,6 +41,7 @@ impl WorkloadKind {
             Self::Stream => "stream",
             Self::PingPong => "ping-pong",
             Self::Connect => "connect",
+            Self::FirstTouch => "first-touch",
         }
     }
 }
@@ -52,6 +56,8 @@ pub enum WorkloadSettings {
     PingPong(PingPongSettings),
     /// Connections made, used once and closed: their rate.
     Connect(ConnectSettings),
+    /// Memory touched for the first time: its rate.
+    FirstTouch(FirstTouchSettings),
 }
 
 impl WorkloadSettings {
@@ -62,6 +68,7 @@ impl WorkloadSettings {
             Self::Stream(settings) => settings,
             Self::PingPong(settings) => settings,
             Self::Connect(settings) => settings,
+            Self::FirstTouch(settings) => settings,
         }
     }
 
@@ -71,6 +78,7 @@ impl WorkloadSettings {
             Self::Stream(settings) => settings,
             Self::PingPong(settings) => settings,
             Self::Connect(settings) => settings,
+            Self::FirstTouch(settings) => settings,
         }
     }
 }
@@ -79,12 +87,22 @@ impl WorkloadSettings {
 pub trait KindSettings {
     /// What it is judged by, under whichever schedule.
     fn metric(&self) -> Metric;
-    /// What its sockets speak.
-    fn transport(&self) -> Transport;
+    /// What its sockets speak; `None` where it has none.
+    fn transport(&self) -> Option<Transport> {
+        None
+    }
     /// What is set on its sockets.
-    fn socket(&self) -> &SocketSettings;
+    fn socket(&self) -> Option<&SocketSettings> {
+        None
+    }
     /// The same, to be changed.
-    fn socket_mut(&mut self) -> &mut SocketSettings;
+    fn socket_mut(&mut self) -> Option<&mut SocketSettings> {
+        None
+    }
+    /// Whether it goes from one end of a path to the other. One that does not has one end, at a host.
+    fn has_peer(&self) -> bool {
+        self.transport().is_some()
+    }
     /// For how long it is measured, the warm-up not counted; `None` where it ends after a number of bytes.
     fn lasts(&self) -> Option<Nanos>;
     /// How long its traffic flows, the warm-up included; `None` where it ends after a number of bytes.
@@ -110,7 +128,10 @@ pub trait KindSettings {
         true
     }
     /// Whether packets of this size follow each other so that they could be put together.
-    fn fills_packets_of(&self, bytes: u64) -> bool;
+    fn fills_packets_of(&self, bytes: u64) -> bool {
+        let _ = bytes;
+        false
+    }
     /// The payload of each of its datagrams, where it sends any.
     fn datagram(&self) -> Option<Bytes> {
         None
@@ -142,6 +163,8 @@ pub enum EndMeasurement {
     PingPong(PingPongEnd),
     /// Of connections: their rate and times; nothing at the server.
     Connect(ConnectEnd),
+    /// Of first touches of memory, which have no other end.
+    FirstTouch(FirstTouchData),
 }
 
 impl EndMeasurement {
@@ -163,6 +186,7 @@ impl EndMeasurement {
                 Self::Connect(_) => Ok(Measurement::Connect(client.alone())),
                 other => Err(other.beside(WorkloadKind::Connect)),
             },
+            Self::FirstTouch(_) => Err(server.beside(WorkloadKind::FirstTouch)),
         }
     }
 
@@ -175,6 +199,7 @@ impl EndMeasurement {
             }
             Self::PingPong(client) => Measurement::PingPong(client.alone()),
             Self::Connect(client) => Measurement::Connect(client.alone()),
+            Self::FirstTouch(data) => Measurement::FirstTouch(data),
         }
     }
 
@@ -184,7 +209,7 @@ impl EndMeasurement {
         match self {
             Self::Stream(end) => &end.flows,
             Self::PingPong(end) => &end.beside.flows,
-            Self::Connect(_) => &[],
+            Self::Connect(_) | Self::FirstTouch(_) => &[],
         }
     }
 
@@ -194,6 +219,7 @@ impl EndMeasurement {
             Self::Stream(_) => WorkloadKind::Stream,
             Self::PingPong(_) => WorkloadKind::PingPong,
             Self::Connect(_) => WorkloadKind::Connect,
+            Self::FirstTouch(_) => WorkloadKind::FirstTouch,
         }
     }
 
@@ -220,6 +246,12 @@ impl From<ConnectEnd> for EndMeasurement {
     }
 }
 
+impl From<FirstTouchData> for EndMeasurement {
+    fn from(data: FirstTouchData) -> Self {
+        Self::FirstTouch(data)
+    }
+}
+
 /// What was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -231,6 +263,8 @@ pub enum Measurement {
     PingPong(PingPongData),
     /// Of connections: their rate and times.
     Connect(ConnectData),
+    /// Of first touches of memory: their rate and page faults.
+    FirstTouch(FirstTouchData),
     /// Of another tool: what it reported, without samples.
     Reported(ReportedData),
 }
@@ -243,6 +277,7 @@ impl Measurement {
             Self::Stream(data) => data,
             Self::PingPong(data) => data,
             Self::Connect(data) => data,
+            Self::FirstTouch(data) => data,
             Self::Reported(data) => data,
         }
     }
@@ -261,6 +296,7 @@ impl Measurement {
             Column::heads(stream::COLUMNS),
             Column::heads(ping_pong::COLUMNS),
             Column::heads(connect::COLUMNS),
+            Column::heads(first_touch::COLUMNS),
         ];
         let mut heads: Vec<String> = Vec::new();
         for head in kinds.concat() {

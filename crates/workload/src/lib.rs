@@ -1,11 +1,12 @@
-//! What is sent and what came of it: the settings of streams, ping-pongs and connections, what one end measured, and what
-//! both ends' records make together. One module a kind.
+//! What is sent or done and what came of it: the settings of streams, ping-pongs, connections and first touches of memory,
+//! what one end measured, and what both ends' records make together. One module a kind.
 //!
 //! Plain values: a scenario asks for them, orders carry them, records keep them. Nothing here says who sends, over which
 //! path, or what several trials say together.
 
 mod column;
 mod connect;
+mod first_touch;
 mod histogram;
 mod kind;
 mod metric;
@@ -18,6 +19,7 @@ mod work;
 
 pub use column::Column;
 pub use connect::{ConnectData, ConnectEnd, ConnectInterval, ConnectSettings};
+pub use first_touch::{FirstTouchData, FirstTouchInterval, FirstTouchSettings};
 pub use histogram::LatencyHistogram;
 pub use kind::{
     EndMeasurement, KindMeasurement, KindSettings, Measurement, Transport, WorkloadKind, WorkloadSettings,

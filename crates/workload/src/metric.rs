@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{BitRate, Nanos, significant};
+use units::{BitRate, Bytes, Nanos, significant};
 
 use crate::reported::Quantity;
 
@@ -16,6 +16,8 @@ pub enum Metric {
     RoundTrip,
     /// Connections made, used and closed per second, all clients together. More is better.
     ConnectionRate,
+    /// Memory touched for the first time per second, all threads together, in bytes. More is better.
+    TouchRate,
     /// A time that another tool reported and that need not be a median round trip, in nanoseconds. Less is better.
     Latency,
     /// Messages or transactions per second that another tool reported. More is better.
@@ -65,6 +67,15 @@ impl Metric {
                 each: "connections",
                 more_is_better: Some(true),
                 quantity: Quantity::PerSecond,
+            },
+            Self::TouchRate => Words {
+                name: "touch rate",
+                title: "Touched",
+                measured_in: "memory touched per second, more is better",
+                share: "of the rate",
+                each: "",
+                more_is_better: Some(true),
+                quantity: Quantity::ByteRate,
             },
             Self::Latency => Words {
                 name: "latency",
@@ -137,6 +148,7 @@ impl Metric {
     pub fn show(self, value: f64) -> String {
         match self.quantity() {
             Quantity::BitRate => BitRate(value).to_string(),
+            Quantity::ByteRate => format!("{}/s", Bytes(value.max(0.0).round() as u64)),
             Quantity::Time => Nanos(value.max(0.0).round() as u64).to_string(),
             Quantity::PerSecond => format!("{} {}/s", significant(value, 3), self.words().each),
             Quantity::Share | Quantity::Count | Quantity::Size | Quantity::Plain => significant(value, 3),

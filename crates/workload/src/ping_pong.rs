@@ -25,6 +25,11 @@ impl PingPongSettings {
         if let WorkloadSettings::PingPong(ping) = settings { Some(ping) } else { None }
     }
 
+    /// The same, to be changed.
+    pub const fn of_mut(settings: &mut WorkloadSettings) -> Option<&mut Self> {
+        if let WorkloadSettings::PingPong(ping) = settings { Some(ping) } else { None }
+    }
+
     /// Whether a message can be told from the next on its way: that one waits for its answer, and a stream beside them is of
     /// another protocol.
     #[must_use]
@@ -38,16 +43,16 @@ impl KindSettings for PingPongSettings {
         Metric::RoundTrip
     }
 
-    fn transport(&self) -> Transport {
-        self.transport
+    fn transport(&self) -> Option<Transport> {
+        Some(self.transport)
     }
 
-    fn socket(&self) -> &SocketSettings {
-        &self.socket
+    fn socket(&self) -> Option<&SocketSettings> {
+        Some(&self.socket)
     }
 
-    fn socket_mut(&mut self) -> &mut SocketSettings {
-        &mut self.socket
+    fn socket_mut(&mut self) -> Option<&mut SocketSettings> {
+        Some(&mut self.socket)
     }
 
     fn lasts(&self) -> Option<Nanos> {

@@ -41,6 +41,8 @@ pub struct ReportedValue {
 pub enum Quantity {
     /// Bits per second.
     BitRate,
+    /// Bytes per second.
+    ByteRate,
     /// A time that messages took, in nanoseconds; a whole round trip only where `name` says so.
     Time,
     /// Messages, transactions or connections per second.
@@ -73,6 +75,7 @@ impl ReportedData {
             (Quantity::Plain, Metric::Count),
             (Quantity::Share, Metric::Count),
             (Quantity::Size, Metric::Count),
+            (Quantity::ByteRate, Metric::Count),
         ];
         let first = |quantity: Quantity| values.iter().find(|value| value.quantity == quantity);
         by.into_iter().find_map(|(quantity, metric)| Some((metric, first(quantity)?)))

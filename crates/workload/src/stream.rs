@@ -40,16 +40,16 @@ impl KindSettings for StreamSettings {
         Metric::Throughput
     }
 
-    fn transport(&self) -> Transport {
-        self.transport
+    fn transport(&self) -> Option<Transport> {
+        Some(self.transport)
     }
 
-    fn socket(&self) -> &SocketSettings {
-        &self.socket
+    fn socket(&self) -> Option<&SocketSettings> {
+        Some(&self.socket)
     }
 
-    fn socket_mut(&mut self) -> &mut SocketSettings {
-        &mut self.socket
+    fn socket_mut(&mut self) -> Option<&mut SocketSettings> {
+        Some(&mut self.socket)
     }
 
     fn lasts(&self) -> Option<Nanos> {

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+const GIB: f64 = (1_u64 << 30) as f64;
+
 /// What CPU time and calls are held against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -13,6 +15,8 @@ pub enum Work {
     Messages,
     /// Connections that were used and closed: CPU-seconds for a million, calls for one.
     Connections,
+    /// Memory touched for the first time: CPU-seconds and calls for a GiB.
+    Memory,
 }
 
 impl Work {
@@ -23,6 +27,7 @@ impl Work {
             Self::Bytes => (1e9, "GB"),
             Self::Messages => (1e6, "million round trips"),
             Self::Connections => (1e6, "million connections"),
+            Self::Memory => (GIB, "GiB"),
         }
     }
 
@@ -33,6 +38,7 @@ impl Work {
             Self::Bytes => (1e6, "MB"),
             Self::Messages => (1.0, "message"),
             Self::Connections => (1.0, "connection"),
+            Self::Memory => (GIB, "GiB"),
         }
     }
 }

@@ -11,7 +11,7 @@ fn look(_: &Single<'_>, solo: &SingleMeasurement) -> Option<Advice> {
     tcp(solo)?;
     let uses = |congestion: &Option<String>| congestion.as_deref().is_some_and(paces);
     let end = solo.sockets.iter().find(|end| end.end == "sender" && uses(&end.socket.congestion))?;
-    let chosen = uses(&solo.load.kind().socket().congestion);
+    let chosen = uses(&solo.load.kind().socket()?.congestion);
     let whose = if chosen { "as was asked for" } else { "the machine's default" };
     Some(Advice {
         severity: Severity::Warning,

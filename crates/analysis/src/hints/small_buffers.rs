@@ -14,7 +14,7 @@ pub(crate) const HINT: Hint = Hint { id: "small-buffers", look };
 
 fn look(single: &Single<'_>, solo: &SingleMeasurement) -> Option<Advice> {
     let tcp = tcp(solo)?;
-    let fixed = single.load.kind().socket().window;
+    let fixed = single.load.kind().socket()?.window;
     let (held, share) = Buffer::that_holds(&tcp, fixed.is_some())?;
     let (which, end) = (held.in_words(), held.end());
     let reads_late = held == Buffer::Receive && receivers_had_time(single.cpu) == Some(false);

@@ -88,7 +88,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 
 fn held<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<LimitedCell<'a>> {
     let fixed = match &measured.record.sent {
-        WorkloadSource::Load(load) => load.kind().socket().window,
+        WorkloadSource::Load(load) => load.kind().socket()?.window,
         WorkloadSource::Told(_) => None,
     };
     let (buffer, _) = Buffer::that_holds(StreamSummary::of(cell)?.tcp.as_ref()?, fixed.is_some())?;

@@ -148,6 +148,10 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
     output::line(format_args!("{}: {}", scenario.name, scenario.title))?;
     output::line("paths:")?;
     for path in &scenario.paths {
+        if path.is_host() {
+            output::line(format_args!("  {}: the host itself", path.name))?;
+            continue;
+        }
         let layers: Vec<&str> = path.layers.iter().map(|layer| layer.word()).collect();
         let mark = if path.baseline { "  (baseline)" } else { "" };
         let (from, to) = (&path.from.device, &path.to.device);

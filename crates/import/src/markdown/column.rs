@@ -223,6 +223,7 @@ mod tests {
             Role::Words => 'w',
             Role::Value(scale) => match scale.quantity {
                 Quantity::BitRate => 'B',
+                Quantity::ByteRate => 'Y',
                 Quantity::Time => 'T',
                 Quantity::PerSecond => 'S',
                 Quantity::Share => '%',

@@ -38,6 +38,7 @@ fn word(metric: Metric) -> String {
 const fn unit(metric: Metric) -> &'static str {
     match metric.quantity() {
         Quantity::BitRate => "bit/s",
+        Quantity::ByteRate => "B/s",
         Quantity::Time => "ns",
         Quantity::PerSecond => "1/s",
         Quantity::Size => "B",

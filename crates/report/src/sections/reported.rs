@@ -64,9 +64,10 @@ fn shown(reported: &ReportedValue) -> String {
         Quantity::Time => in_unit(Metric::Latency),
         Quantity::PerSecond => in_unit(Metric::MessageRate),
         Quantity::Share => Share(value).to_string(),
+        Quantity::ByteRate if value >= 0.0 => format!("{}/s", Bytes(value.round() as u64)),
         Quantity::Size if value >= 0.0 => Bytes(value.round() as u64).to_string(),
         Quantity::Count if value >= 0.0 && value.fract() == 0.0 => phrases::grouped(value as u64),
         Quantity::Count => format!("{value}"),
-        Quantity::Size | Quantity::Plain => significant(value, 3),
+        Quantity::Size | Quantity::ByteRate | Quantity::Plain => significant(value, 3),
     }
 }

@@ -47,7 +47,7 @@ fn method(spread: &Spread) -> String {
 /// What the kernel made of the buffers that were asked for, as it counts them: it doubles a size for its own
 /// bookkeeping, has a least one, and a greatest (socket(7)).
 fn buffers(solo: &SingleMeasurement) -> Option<Line> {
-    let asked = solo.load.kind().socket().window?;
+    let asked = solo.load.kind().socket()?.window?;
     let of = |end: &EndSocket| {
         let sizes = [("send", end.socket.send_buffer), ("receive", end.socket.receive_buffer)];
         let sizes = sizes.map(|(which, size)| Some(format!("{which} {}", glued(&size?.to_string()))));

@@ -144,6 +144,9 @@ impl<'c> Checker<'c> {
     fn loads(&mut self) {
         for workload in self.document.workloads.iter() {
             self.all_named("path", &workload.table.paths, &self.document.paths);
+            for host in workload.table.hosts.iter().filter(|_| !self.document.broken.lab) {
+                self.host(host);
+            }
         }
         for factor in self.document.factors.iter() {
             self.all_named("path", &factor.table.paths, &self.document.paths);

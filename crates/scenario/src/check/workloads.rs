@@ -1,6 +1,8 @@
 //! Workloads: settings of the right kind and in range, and every default. One kind a file.
 
 mod connect;
+mod first_touch;
+mod hosts;
 mod limits;
 mod ping_pong;
 mod placement;
@@ -12,6 +14,7 @@ use std::ops::Range;
 use toml::Spanned;
 use workload::{WorkloadKind, WorkloadSettings};
 
+pub(crate) use hosts::hosts;
 pub(super) use limits::{
     MESSAGES, STREAMS as COUNTS, count_out_of, message_out_of, rate_out_of, stream_messages,
 };
@@ -40,6 +43,7 @@ const fn keys(kind: WorkloadKind) -> &'static Keys {
         WorkloadKind::Stream => &stream::KEYS,
         WorkloadKind::PingPong => &ping_pong::KEYS,
         WorkloadKind::Connect => &connect::KEYS,
+        WorkloadKind::FirstTouch => &first_touch::KEYS,
     }
 }
 
@@ -52,21 +56,38 @@ pub(crate) fn workloads(document: &Document) -> Result<Vec<Workload>, Vec<Proble
 
 fn workload(document: &Document, entry: &Entry<WorkloadTable>, problems: &mut Vec<Problem>) -> Workload {
     let table = &entry.table;
-    problems.extend(without_baseline(document, entry));
     problems.extend(foreign(table));
     let load = match table.kind.get_ref() {
         WorkloadKind::Stream => WorkloadSettings::Stream(stream::load(table, problems)),
         WorkloadKind::PingPong => WorkloadSettings::PingPong(ping_pong::load(table, problems)),
         WorkloadKind::Connect => WorkloadSettings::Connect(connect::load(table, problems)),
+        WorkloadKind::FirstTouch => WorkloadSettings::FirstTouch(first_touch::load(table, problems)),
     };
     limits::times(table, &load, problems);
+    let paths = match load.kind().has_peer() {
+        true => {
+            problems.extend(without_baseline(document, entry));
+            problems.extend(without_path(document, entry));
+            paths(document, table)
+        }
+        false => hosts::of(document, entry, problems),
+    };
     Workload {
         name: WorkloadName::new(entry.name()),
         placement: placement::placement(table, &load, problems),
         load,
         default_message: table.message.is_none(),
-        paths: paths(document, table),
+        paths,
     }
+}
+
+fn without_path(document: &Document, entry: &Entry<WorkloadTable>) -> Option<Problem> {
+    let none = document.paths.0.is_empty() && document.broken.names.is_empty();
+    none.then(|| {
+        let message = "the scenario has no paths";
+        let help = "say what is measured: add `[paths.NAME]`";
+        Problem::new(entry.table.kind.span(), message, "goes over a path").help(help)
+    })
 }
 
 /// The paths that it runs on, in the order of the document.

@@ -64,7 +64,6 @@ impl<'t> Reader<'t> {
     fn document(&mut self) -> Document {
         self.refuse_unknown_keys();
         let hosts = self.required_section("hosts", "a lab has at least one host: add `[hosts.NAME]`");
-        let paths = self.required_section("paths", "say what is measured: add `[paths.NAME]`");
         let workloads = self.required_section("workloads", "say what is sent: add `[workloads.NAME]`");
         Document {
             schema: self.required("schema").unwrap_or_else(|| Spanned::new(0..0, VERSION)),
@@ -77,7 +76,7 @@ impl<'t> Reader<'t> {
             gateways: self.section("gateways"),
             routes: self.list("routes"),
             devices: self.section("devices"),
-            paths,
+            paths: self.section("paths"),
             workloads,
             factors: self.section("factors"),
             schedule: self.optional::<ScheduleTable>("schedule").unwrap_or_default(),

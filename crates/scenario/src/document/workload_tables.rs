@@ -14,7 +14,7 @@ use super::written::As;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WorkloadTable {
-    /// `stream` (throughput), `ping-pong` (latency) or `connect` (connections a second).
+    /// `stream` (throughput), `ping-pong` (latency), `connect` (connections a second) or `first-touch` (memory).
     #[schemars(with = "WorkloadKind")]
     pub(crate) kind: Spanned<WorkloadKind>,
     /// Stream, ping-pong: `tcp` or `udp`. Default: `tcp` for a stream, `udp` for a ping-pong.
@@ -72,6 +72,16 @@ pub(crate) struct WorkloadTable {
     /// Connect: what the server answers. Default: 64.
     #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) response: Option<Spanned<As<Bytes>>>,
+    /// First-touch: what all threads have mapped together, 2MiB for each at least. Default: 256MiB.
+    #[schemars(with = "Option<As<Bytes>>")]
+    pub(crate) memory: Option<Spanned<As<Bytes>>>,
+    /// First-touch: threads, each with its part of the memory, 1 to 1024. Default: 1.
+    #[schemars(with = "Option<u32>", range(min = 1, max = 1024))]
+    pub(crate) threads: Option<Spanned<u32>>,
+    /// First-touch: whether the kernel is told to make huge pages of the memory, or none. Default: false.
+    #[serde(rename = "huge-pages")]
+    #[schemars(with = "Option<bool>")]
+    pub(crate) huge_pages: Option<Spanned<bool>>,
     /// TCP: the congestion control of every socket, or `kernel` for the host's own choice. Default: `cubic`, as hosts
     /// differ in theirs.
     #[schemars(with = "Option<String>", example = &"cubic", example = &"bbr")]
@@ -104,6 +114,10 @@ pub(crate) struct WorkloadTable {
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub(crate) paths: Vec<Spanned<String>>,
+    /// Of workloads with one end: the hosts that they run at; the others are shown as a share of the first.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub(crate) hosts: Vec<Spanned<String>>,
 }
 
 impl WorkloadTable {
@@ -127,7 +141,11 @@ impl WorkloadTable {
             ("clients", place(&self.clients)),
             ("request", place(&self.request)),
             ("response", place(&self.response)),
+            ("memory", place(&self.memory)),
+            ("threads", place(&self.threads)),
+            ("huge-pages", place(&self.huge_pages)),
             ("source-port", place(&self.source_port)),
+            ("hosts", self.hosts.first().map(Spanned::span)),
         ]
         .into_iter()
         .filter_map(|(key, place)| Some((key, place?)))

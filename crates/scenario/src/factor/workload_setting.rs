@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};
 use workload::{
-    Direction, Mode, Placement, Schedule, SocketSettings, StreamSettings, Transport, Waiting,
-    WorkloadSettings,
+    Direction, Mode, PingPongSettings, Placement, Schedule, SocketSettings, StreamSettings, Transport,
+    Waiting, WorkloadSettings,
 };
 
 use crate::{names::FactorName, workload::Workload};
@@ -47,7 +47,9 @@ impl WorkloadSetting {
     pub(crate) fn put(&self, workload: &mut Workload) -> bool {
         let load = &mut workload.load;
         match self {
-            Self::Placement(placement) => put(Some(&mut workload.placement), placement),
+            Self::Placement(placement) => {
+                put(load.kind().has_peer().then_some(&mut workload.placement), placement)
+            }
             Self::Streams(streams) | Self::StreamsPer { times: streams, .. } => {
                 put(StreamSettings::of_mut(load).map(|stream| &mut stream.streams), streams)
             }
@@ -77,29 +79,23 @@ fn put<T: Clone>(place: Option<&mut T>, value: &T) -> bool {
 }
 
 fn message(load: &mut WorkloadSettings) -> Option<&mut Bytes> {
-    match load {
-        WorkloadSettings::Stream(stream) => Some(&mut stream.message),
-        WorkloadSettings::PingPong(ping) => Some(&mut ping.message),
-        WorkloadSettings::Connect(_) => None,
+    if StreamSettings::of(load).is_some() {
+        return StreamSettings::of_mut(load).map(|stream| &mut stream.message);
     }
+    PingPongSettings::of_mut(load).map(|ping| &mut ping.message)
 }
 
 fn schedule(load: &mut WorkloadSettings) -> Option<&mut Schedule> {
-    match load {
-        WorkloadSettings::PingPong(ping) => Some(&mut ping.schedule),
-        WorkloadSettings::Stream(_) | WorkloadSettings::Connect(_) => None,
-    }
+    PingPongSettings::of_mut(load).map(|ping| &mut ping.schedule)
 }
 
 fn waiting(load: &mut WorkloadSettings) -> Option<&mut Waiting> {
-    match load {
-        WorkloadSettings::PingPong(ping) => Some(&mut ping.waiting),
-        WorkloadSettings::Stream(_) | WorkloadSettings::Connect(_) => None,
-    }
+    PingPongSettings::of_mut(load).map(|ping| &mut ping.waiting)
 }
 
 fn tcp(load: &mut WorkloadSettings) -> Option<&mut SocketSettings> {
-    (load.kind().transport() == Transport::Tcp).then(|| load.kind_mut().socket_mut())
+    let is_tcp = load.kind().transport() == Some(Transport::Tcp);
+    load.kind_mut().socket_mut().filter(|_| is_tcp)
 }
 
 /// The congestion control that is written as `word`; `kernel` is none in particular.

@@ -135,3 +135,43 @@ fn values_of_what_is_sent_mean_something() {
         check("quick", ("[schedule]", &factor(vary, values)), values, message, help);
     }
 }
+
+/// A lab of two hosts and no path, where memory is touched.
+fn at_hosts(settings: &str) -> String {
+    format!(
+        "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[workloads.x]\nkind = \"first-touch\"\n{settings}\n"
+    )
+}
+
+#[test]
+fn a_workload_with_one_end_runs_at_hosts_that_it_names() {
+    let hosts = "hosts = [\"a\"]\n";
+    for (settings, at, message, help) in [
+        ("", "kind =", "`x` does not say at which hosts it runs", "add `hosts ="),
+        ("hosts = [\"a\", \"c\"]", "hosts", "unknown host `c`", "`a`, `b`"),
+        ("hosts = [\"a\", \"a\"]", "hosts", "the host `a` is given twice", ""),
+        (&format!("{hosts}placement = \"same-cpu\""), "placement", "it has one end", "take it out"),
+        (&format!("{hosts}congestion = \"bbr\""), "congestion", "no sockets", "take it out"),
+        (&format!("{hosts}streams = 2"), "streams", "a setting of a stream, and this is a first touch", ""),
+        (
+            &format!("{hosts}memory = \"1MiB\""),
+            "memory",
+            "1.00 MiB of memory are out of range",
+            "take 2.00 MiB to",
+        ),
+        (&format!("{hosts}threads = 4\nmemory = \"7MiB\""), "memory", "out of range", "take 8.00 MiB to"),
+        (&format!("{hosts}threads = 0"), "threads", "0 threads are out of range", "1 to 1024"),
+    ] {
+        check_text(&at_hosts(settings), at, message, help);
+    }
+    let path = "[paths.a]\nfrom = \"a\"\nto = \"b\"\nlayers = [\"wire\"]\nbaseline = true\n";
+    check_text(&at_hosts(&format!("{hosts}{path}")), "hosts", "`a` is a host and a path", "rename the path");
+    check_text(&at_hosts(&format!("{hosts}paths = [\"p\"]")), "paths", "goes over no path", "name the hosts");
+    check_text(&with("stream", "hosts = [\"a\"]"), "hosts", "a setting of a first touch", "take it out");
+}
+
+#[test]
+fn a_workload_with_two_ends_needs_a_path() {
+    let text = at_hosts("").replace("first-touch", "stream");
+    check_text(&text, "kind =", "the scenario has no paths", "add `[paths.NAME]`");
+}

@@ -72,8 +72,9 @@ fn needs(scenario: &Scenario, cell: &Cell) -> BTreeSet<&'static str> {
     if cell.placement == Placement::CrossCpu {
         needs.insert("cpus");
     }
-    if cell.load.kind().transport() == Transport::Tcp
-        && cell.load.kind().socket().congestion.as_deref() == Some("cubic")
+    let socket = cell.load.kind().socket();
+    if cell.load.kind().transport() == Some(Transport::Tcp)
+        && socket.is_some_and(|socket| socket.congestion.as_deref() == Some("cubic"))
     {
         needs.insert("cubic");
     }

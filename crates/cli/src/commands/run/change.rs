@@ -18,8 +18,10 @@ pub(super) fn applied(cell: &Cell, change: &Change) -> Option<Cell> {
             set(&mut changed, devices, |settings| settings.offloads = Offloads::all(true))?;
         }
         Change::Mtu { devices, mtu } => set(&mut changed, devices, |settings| settings.mtu = Some(*mtu))?,
-        Change::Congestion { name } => changed.load.kind_mut().socket_mut().congestion = Some(name.clone()),
-        Change::GrowingBuffers => changed.load.kind_mut().socket_mut().window = None,
+        Change::Congestion { name } => {
+            changed.load.kind_mut().socket_mut()?.congestion = Some(name.clone());
+        }
+        Change::GrowingBuffers => changed.load.kind_mut().socket_mut()?.window = None,
         Change::Placement { place } => changed.placement = placement(place)?,
         Change::Streams { streams } => StreamSettings::of_mut(&mut changed.load)?.streams = *streams,
         Change::LimitMode => {

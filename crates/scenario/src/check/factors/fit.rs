@@ -2,7 +2,7 @@
 //! the matrix stays small enough to be run.
 
 use std::{collections::BTreeMap, ops::Range};
-use workload::{Placement, Schedule, WorkloadSettings};
+use workload::{PingPongSettings, Placement, Schedule, StreamSettings};
 
 use crate::{
     check::{mtu, workloads},
@@ -71,9 +71,9 @@ fn pairs(scenario: &Scenario) -> impl Iterator<Item = (&Path, &Workload)> {
 /// What a message may have depends on the workloads that the factor applies to.
 fn messages(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) -> Vec<Problem> {
     let loads = pairs(scenario).filter(|(path, workload)| factor.applies_to(path, workload));
-    let ranges = loads.map(|(_, workload)| match &workload.load {
-        WorkloadSettings::Stream(stream) => workloads::stream_messages(stream.transport),
-        WorkloadSettings::PingPong(_) | WorkloadSettings::Connect(_) => workloads::MESSAGES,
+    let ranges = loads.map(|(_, workload)| match StreamSettings::of(&workload.load) {
+        Some(stream) => workloads::stream_messages(stream.transport),
+        None => workloads::MESSAGES,
     });
     let Some(range) = ranges.reduce(|a, b| *a.start().max(b.start())..=*a.end().min(b.end())) else {
         return Vec::new();
@@ -92,7 +92,9 @@ fn without_period(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenar
         .levels
         .iter()
         .position(|level| level.setting == Setting::Workload(WorkloadSetting::Open(true)))?;
-    let closed = |workload: &Workload| matches!(&workload.load, WorkloadSettings::PingPong(ping) if ping.schedule == Schedule::Closed);
+    let closed = |workload: &Workload| {
+        PingPongSettings::of(&workload.load).is_some_and(|ping| ping.schedule == Schedule::Closed)
+    };
     let (_, workload) =
         pairs(scenario).find(|(path, workload)| factor.applies_to(path, workload) && closed(workload))?;
     let place = entry.table.places()[open].clone();

@@ -1,0 +1,56 @@
+//! What touches memory for the first time.
+
+use std::ops::RangeInclusive;
+
+use units::{Bytes, Nanos};
+use workload::FirstTouchSettings;
+
+use super::{Keys, limits, or, refuse};
+use crate::{diagnosis::Problem, document::WorkloadTable};
+
+const DURATION: Nanos = Nanos::from_secs(2);
+const WARMUP: Nanos = Nanos::from_millis(300);
+/// What all threads have together.
+const MEMORY: RangeInclusive<u64> = 2 << 20..=1 << 40;
+/// What a thread needs of it at least.
+const LEAST_SHARE: u64 = 2 << 20;
+
+pub(super) const KEYS: Keys = Keys {
+    owner: "a first touch of memory",
+    this: "this is a first touch of memory",
+    own: &["memory", "threads", "huge-pages", "hosts"],
+    why: |_| None,
+};
+
+/// The load of a first touch.
+pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> FirstTouchSettings {
+    let usual = FirstTouchSettings::new(table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0));
+    without_sockets(table, problems);
+    let memory = limits::size_or(&table.memory, usual.memory);
+    let threads = limits::several(&table.threads, "threads", problems);
+    let least = LEAST_SHARE.saturating_mul(u64::from(threads)).max(*MEMORY.start());
+    if let Some(written) = table.memory.as_ref().filter(|_| !(least..=*MEMORY.end()).contains(&memory.0)) {
+        let message = format!("{memory} of memory are out of range");
+        let help =
+            format!("take {} to {}: each thread has 2 MiB or more", Bytes(least), Bytes(*MEMORY.end()));
+        problems.push(Problem::new(written.span(), message, "out of range").help(help));
+    }
+    FirstTouchSettings {
+        memory,
+        threads,
+        huge_pages: or(&table.huge_pages, usual.huge_pages),
+        warmup: table.warmup.as_ref().map_or(WARMUP, |time| time.get_ref().0),
+        interval: table.interval.as_ref().map_or(usual.interval, |time| time.get_ref().0),
+        ..usual
+    }
+}
+
+fn without_sockets(table: &WorkloadTable, problems: &mut Vec<Problem>) {
+    const WHY: &str = "it has one end, and no sockets";
+    refuse(&table.congestion, "congestion", WHY, problems);
+    refuse(&table.mss, "mss", WHY, problems);
+    refuse(&table.window, "window", WHY, problems);
+    refuse(&table.dscp, "dscp", WHY, problems);
+    refuse(&table.nodelay, "nodelay", WHY, problems);
+    refuse(&table.busy_poll, "busy-poll", WHY, problems);
+}

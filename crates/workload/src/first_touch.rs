@@ -1,0 +1,210 @@
+//! Memory touched for the first time: an anonymous mapping of each thread, every page of which is written to once, given
+//! back and mapped anew. One end, at a host. Only the touching is timed; mapping and giving back costs CPU time, not rate.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Nanos};
+
+use crate::{
+    column::Column,
+    kind::{KindMeasurement, KindSettings, Measurement},
+    metric::Metric,
+    work::Work,
+};
+
+/// Bytes of a GiB.
+const GIB: f64 = (1_u64 << 30) as f64;
+
+/// Memory that threads touch for the first time, again and again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FirstTouchSettings {
+    /// What all threads have mapped together.
+    pub memory: Bytes,
+    /// Threads, each with its own part of the memory.
+    pub threads: u32,
+    /// Whether the kernel is told to make huge pages of it, or none (madvise(2)).
+    pub huge_pages: bool,
+    /// How long it is measured, the warm-up not counted.
+    pub duration: Nanos,
+    /// Left out at the start.
+    pub warmup: Nanos,
+    /// How often a sample is taken.
+    pub interval: Nanos,
+}
+
+impl FirstTouchSettings {
+    /// 256 MiB by one thread in small pages, no warm-up, a sample every 100 ms.
+    #[must_use]
+    pub const fn new(duration: Nanos) -> Self {
+        Self {
+            memory: Bytes(256 << 20),
+            threads: 1,
+            huge_pages: false,
+            duration,
+            warmup: Nanos(0),
+            interval: Nanos::from_millis(100),
+        }
+    }
+}
+
+/// What its threads recorded together.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FirstTouchData {
+    /// Touched after the warm-up.
+    pub touched: Bytes,
+    /// What the threads spent with it, an average of them.
+    pub touching: Nanos,
+    /// From the end of the warm-up to the end of the last thread.
+    pub elapsed: Nanos,
+    /// Page faults after the warm-up that needed no input or output.
+    pub minor_faults: u64,
+    /// Those that did: something was swapped out for it.
+    pub major_faults: u64,
+    /// All threads together in the order of time, the warm-up included.
+    pub intervals: Vec<FirstTouchInterval>,
+}
+
+/// What was touched in one interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FirstTouchInterval {
+    /// From this time, since the first touch.
+    pub start: Nanos,
+    /// To this time.
+    pub end: Nanos,
+    /// Whether it lies in the warm-up.
+    pub warmup: bool,
+    /// Touched by all threads.
+    pub touched: Bytes,
+    /// What the threads spent with it, an average of them.
+    pub touching: Nanos,
+}
+
+impl FirstTouchInterval {
+    /// Bytes a second; `None` where nothing was touched.
+    #[must_use]
+    pub fn rate(&self) -> Option<f64> {
+        rate(self.touched, self.touching)
+    }
+}
+
+impl FirstTouchData {
+    /// That of first touches; `None` of another kind.
+    #[must_use]
+    pub const fn of(measurement: &Measurement) -> Option<&Self> {
+        if let Measurement::FirstTouch(data) = measurement { Some(data) } else { None }
+    }
+
+    /// Bytes a second, all threads together, while they touch; `None` when nothing was touched.
+    #[must_use]
+    pub fn rate(&self) -> Option<f64> {
+        rate(self.touched, self.touching)
+    }
+
+    /// Page faults for a GiB; 262144 are one for each page of 4 KiB.
+    #[must_use]
+    pub fn faults_per_gib(&self) -> Option<f64> {
+        let faults = self.minor_faults + self.major_faults;
+        (self.touched.0 > 0).then(|| faults as f64 / self.touched.0 as f64 * GIB)
+    }
+}
+
+fn rate(touched: Bytes, touching: Nanos) -> Option<f64> {
+    (touched.0 > 0 && touching.0 > 0).then(|| touched.0 as f64 / touching.seconds())
+}
+
+impl KindSettings for FirstTouchSettings {
+    fn metric(&self) -> Metric {
+        Metric::TouchRate
+    }
+
+    fn lasts(&self) -> Option<Nanos> {
+        Some(self.duration)
+    }
+
+    fn warmup(&self) -> Nanos {
+        self.warmup
+    }
+
+    fn interval(&self) -> Nanos {
+        self.interval
+    }
+
+    fn threads(&self) -> usize {
+        self.threads as usize
+    }
+
+    fn in_words(&self) -> Vec<String> {
+        let threads = if self.threads == 1 { "thread" } else { "threads" };
+        let pages = if self.huge_pages { "huge pages" } else { "small pages" };
+        vec![format!("first touch of {} by {} {threads}", self.memory, self.threads), pages.to_owned()]
+    }
+
+    fn live(&self, received: Bytes, _: u64, time: Nanos) -> Option<String> {
+        let rate = rate(received, time)?;
+        Some(format!("{} touched", Metric::TouchRate.show(rate)))
+    }
+}
+
+/// What a trial says in columns.
+pub(crate) const COLUMNS: &[Column<FirstTouchData>] = &[
+    Column::new("measured", "ns", |data| (data.elapsed.0 > 0).then(|| data.elapsed.0.to_string())),
+    Column::new("touched", "bytes", |data| Some(data.touched.0.to_string())),
+    Column::new("minor_faults", "", |data| Some(data.minor_faults.to_string())),
+    Column::new("major_faults", "", |data| Some(data.major_faults.to_string())),
+];
+
+impl KindMeasurement for FirstTouchData {
+    fn metric(&self) -> Metric {
+        Metric::TouchRate
+    }
+
+    fn value(&self) -> Option<f64> {
+        self.rate()
+    }
+
+    fn work(&self) -> Option<(Work, f64)> {
+        let all: u64 = self.intervals.iter().map(|interval| interval.touched.0).sum();
+        let touched = all.max(self.touched.0);
+        (touched > 0).then_some((Work::Memory, touched as f64))
+    }
+
+    fn lasted(&self, _: Nanos) -> Option<Nanos> {
+        Some(self.elapsed)
+    }
+
+    fn is_void(&self) -> bool {
+        self.touched == Bytes(0)
+    }
+
+    fn why_no_value(&self) -> &'static str {
+        "no memory was touched"
+    }
+
+    fn in_a_word(&self) -> String {
+        self.rate().map_or_else(|| "nothing touched".to_owned(), |rate| Metric::TouchRate.show(rate))
+    }
+
+    fn column(&self, head: &str) -> Option<String> {
+        Column::said(COLUMNS, head, self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_that_of_touching_and_faults_are_told_for_a_gib() {
+        let mut data = FirstTouchData { touched: Bytes(1 << 29), ..FirstTouchData::default() };
+        assert_eq!((data.value(), data.faults_per_gib()), (None, Some(0.0)), "no time was measured");
+        (data.touching, data.elapsed) = (Nanos::from_millis(250), Nanos::from_millis(400));
+        (data.minor_faults, data.major_faults) = (131_071, 1);
+        assert_eq!(data.value(), Some(GIB * 2.0), "not by the 400 ms in which memory was given back too");
+        assert_eq!(data.faults_per_gib(), Some(262_144.0));
+        assert_eq!(data.in_a_word(), "2.00 GiB/s");
+        assert_eq!(data.column("touched_bytes").as_deref(), Some("536870912"));
+        assert_eq!(FirstTouchData::default().value(), None);
+        assert!(FirstTouchData::default().is_void());
+        assert!(!FirstTouchSettings::new(Nanos::from_secs(1)).has_peer());
+    }
+}
