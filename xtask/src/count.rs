@@ -2,6 +2,7 @@
 //! Must not judge a number: what has a bound is a rule.
 
 mod circles;
+mod commits;
 mod echoes;
 mod names;
 
@@ -23,6 +24,9 @@ pub(crate) struct Request {
     /// Count in this checkout instead, such as one of an earlier commit
     #[arg(long, value_name = "DIR")]
     repo: Option<PathBuf>,
+    /// Count the files of the product that this commit touches instead; may be given several times
+    #[arg(long, value_name = "REVISION", conflicts_with = "repo")]
+    commit: Vec<String>,
     /// Also name what was counted
     #[arg(long)]
     list: bool,
@@ -30,6 +34,14 @@ pub(crate) struct Request {
 
 /// Prints the counts.
 pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
+    for commit in &request.commit {
+        let files = commits::touched(&workspace.root, commit)?;
+        println!("{commit}: {} files", files.len());
+        list(request, &files);
+    }
+    if !request.commit.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
     let source = Source::read(request.repo.as_ref().unwrap_or(&workspace.root))?;
     let lines = source.lines();
     section("Product lines, comments included, tests apart", lines.values().sum());
