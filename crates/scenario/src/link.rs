@@ -145,6 +145,7 @@ pub enum Layer {
     Veth,
     /// The network device of a virtual machine: its queues, who empties them (the monitor, or vhost), and the tap device.
     Virtio,
+    /// A bridge.
     Bridge,
     /// A macvlan: another device on the end of a wire.
     Macvlan,

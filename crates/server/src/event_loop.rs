@@ -185,8 +185,8 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         let connection = PendingConnection::new(socket, peer, now);
         if !self.allow_list.has(peer.ip()) {
             self.log.refused(peer, Refusal::Address, now);
-            dial::refuse(&connection.socket, RefusalCode::Address);
-            return connection.dismiss();
+            // Closed in order: a reset would end the client's connect before it has read why.
+            return dial::refuse(&connection.socket, RefusalCode::Address);
         }
         let watched = connection.socket.set_nonblocking(true).is_ok()
             && self.poller.add(&connection.socket, order, Interest::Read).is_ok();
