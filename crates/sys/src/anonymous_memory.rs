@@ -37,6 +37,9 @@ impl AnonymousMemory {
         let mapped = unsafe { rustix::mm::mmap_anonymous(ptr::null_mut(), mapped_length, access, kind) };
         let mapped = mapped.named("map", object)?;
         let memory = Self { mapped, mapped_length, offset: mapped.align_offset(HUGE_PAGE), length };
+        // A process that is forked off meanwhile would have every page copied, and so fault, when it is touched again.
+        // SAFETY: the range is what was mapped above, and the advice changes no content.
+        let _ = unsafe { rustix::mm::madvise(mapped, mapped_length, Advice::LinuxDontFork) };
         let advice = if huge { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
         // SAFETY: the range lies within what was mapped above, and the advice changes no content.
         let advised = unsafe { rustix::mm::madvise(mapped, mapped_length, advice) };
