@@ -48,7 +48,11 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
 fn run_all(mut programs: Vec<Program>, arguments: &[String], tally: &mut Tally) -> Result<bool> {
     programs.sort_by_key(|program| !program.long);
     let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let run = |program: &Program, lines: &mut dyn FnMut(&str)| program.run(arguments, lines);
+    let run = |program: &Program, lines: &mut dyn FnMut(&str)| {
+        // What it prints comes when it has ended.
+        eprintln!("begins: {}", program.name);
+        program.run(arguments, lines)
+    };
     beside::run(&programs, at_once, &run, &mut |line| {
         print!("{line}");
         tally.read(line.trim_end());

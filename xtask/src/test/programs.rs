@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 /// A program of tests.
 pub(crate) struct Program {
     /// Its package and what it is there.
-    name: String,
+    pub(crate) name: String,
     path: PathBuf,
     folder: PathBuf,
     /// Whether it takes long, and should begin before others.
