@@ -60,7 +60,10 @@ pub(crate) fn in_words(load: &WorkloadSettings, placement: &str) -> String {
         }
         words.extend(socket(settings));
     }
-    words.push(self::placement(placement));
+    // What has one end is placed by its host alone.
+    if kind.socket().is_some() || placement != "free" {
+        words.push(self::placement(placement));
+    }
     words.join(", ")
 }
 

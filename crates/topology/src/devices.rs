@@ -10,7 +10,7 @@ use scenario::{DeviceName, DeviceRef, HostName, Lab, Link, LinkDevice};
 
 use crate::{
     error::CreateError,
-    link::{self, Behind, DeviceKind},
+    link::{self, DeviceKind, Peer},
     missing_capabilities::Element,
 };
 
@@ -41,7 +41,7 @@ pub(crate) struct Device {
 pub(crate) struct Devices {
     by_ref: BTreeMap<DeviceRef, Device>,
     /// What is at the other end of those of which that is known.
-    behind: BTreeMap<DeviceRef, Behind>,
+    behind: BTreeMap<DeviceRef, Peer>,
 }
 
 impl Devices {
@@ -122,8 +122,8 @@ impl Devices {
         let mut macs: Vec<_> = self.find(bridge).map(|device| device.mac).into_iter().collect();
         for port in self.all().filter(|device| device.master.as_ref() == Some(bridge)) {
             let far = match self.behind.get(&port.at) {
-                Some(Behind::Device(at)) => self.find(at),
-                Some(Behind::Mac(mac)) => {
+                Some(Peer::Device(at)) => self.find(at),
+                Some(Peer::Mac(mac)) => {
                     macs.push(*mac);
                     None
                 }

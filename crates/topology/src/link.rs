@@ -59,7 +59,7 @@ pub(crate) trait LinkKind {
     }
 
     /// What a frame reaches that is sent out of `at`, where that is known without looking further.
-    fn behind(&self, _at: &DeviceRef) -> Option<Behind> {
+    fn behind(&self, _at: &DeviceRef) -> Option<Peer> {
         None
     }
 
@@ -104,7 +104,7 @@ pub(crate) trait LinkKind {
 
 /// What a frame reaches that is sent out of a device.
 #[derive(Debug, Clone)]
-pub(crate) enum Behind {
+pub(crate) enum Peer {
     /// The device at the other end.
     Device(DeviceRef),
     /// A device of another kernel.

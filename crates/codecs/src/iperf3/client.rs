@@ -9,7 +9,7 @@ use units::Nanos;
 
 use super::{
     Cookie, ErrorCode, Failure, MAX_SERVER_RESULTS, Params, Results, State,
-    failure::Byte,
+    failure::UnexpectedByte,
     inbox::{Due, Inbox, Item, frame, read},
 };
 
@@ -201,7 +201,7 @@ impl Machine {
                 self.tell(Event::Done, Phase::Over, now);
             }
             (phase, _) => {
-                self.fail(Failure::Unexpected { awaited: phase.awaited(), got: Byte::of(byte) });
+                self.fail(Failure::Unexpected { awaited: phase.awaited(), got: UnexpectedByte::of(byte) });
             }
         }
     }

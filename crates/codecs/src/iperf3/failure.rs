@@ -31,7 +31,7 @@ pub enum Failure {
         /// What would have followed.
         awaited: &'static str,
         /// The state, or the byte.
-        got: Byte,
+        got: UnexpectedByte,
     },
     /// The peer announced more than will be read.
     #[error("the {what} would take {length} bytes; at most {limit} are read")]
@@ -69,7 +69,7 @@ pub enum Failure {
 
 /// A byte where a state was due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Byte {
+pub enum UnexpectedByte {
     /// A state, at the wrong time.
     #[error("{0:?}")]
     State(State),
@@ -78,7 +78,7 @@ pub enum Byte {
     Byte(u8),
 }
 
-impl Byte {
+impl UnexpectedByte {
     pub(super) fn of(byte: u8) -> Self {
         State::from_byte(byte).map_or(Self::Byte(byte), Self::State)
     }

@@ -10,7 +10,7 @@ use units::Nanos;
 
 use super::{
     ErrorCode, Failure, MAX_CLIENT_RESULTS, MAX_PARAMS, Params, Results, State,
-    failure::Byte,
+    failure::UnexpectedByte,
     inbox::{Due, Inbox, Item, frame, read},
 };
 
@@ -204,7 +204,7 @@ impl Machine {
             (Phase::Running, Some(State::TestEnd)) => self.tell(Event::TestEnd, Phase::Ending, now),
             (Phase::Closing, Some(State::IperfDone)) => self.tell(Event::Done, Phase::Over, now),
             (phase, _) => {
-                self.fail(Failure::Unexpected { awaited: phase.awaited(), got: Byte::of(byte) });
+                self.fail(Failure::Unexpected { awaited: phase.awaited(), got: UnexpectedByte::of(byte) });
             }
         }
     }

@@ -62,6 +62,21 @@ impl<'c> Checker<'c> {
         false
     }
 
+    /// Complains of a device of `host` that nothing can stand on: the kernel lets no port of a bridge have a macvlan, and
+    /// what is handed up to it would not come to the bridge.
+    pub(crate) fn free_wire_end(&mut self, host: &str, device: &Spanned<String>) {
+        let at = DeviceRef::new(host, device.get_ref());
+        let bridges = self.document.links.bridges.iter().filter(|bridge| bridge.device().host == at.host);
+        for bridge in
+            bridges.filter(|bridge| bridge.table.ports.iter().any(|port| port.get_ref() == device.get_ref()))
+        {
+            let message = format!("`{at}` is a port of the bridge `{}`", bridge.name());
+            let help = "name another end of a wire, or take it out of the bridge";
+            self.problems.push(Problem::new(device.span(), message, "a port").help(help));
+        }
+        self.wire_end(host, device, "name a device that is the end of a wire");
+    }
+
     /// A device that `place` names in `host` has either an address or a bridge.
     pub(crate) fn address_or_bridge(
         &mut self,

@@ -8,7 +8,6 @@ use toml::Spanned;
 use super::{Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice};
 use crate::{
     check::{Checker, Fits, Misfit},
-    diagnosis::Problem,
     document::{As, Document, Entry},
     names::{DeviceName, DeviceRef},
     resolve::{Mtus, Resolver},
@@ -63,24 +62,9 @@ impl LinkTable for Entry<MacvlanTable> {
 
     fn references(&self, checker: &mut Checker<'_>) {
         if checker.host(&self.table.host) {
-            on_wire(checker, self.table.host.get_ref(), &self.table.over);
+            checker.free_wire_end(self.table.host.get_ref(), &self.table.over);
         }
     }
-}
-
-/// Complains of a device that nothing can stand on: the kernel lets no port of a bridge have a macvlan, and what is handed
-/// up to it would not come to the bridge.
-pub(super) fn on_wire(checker: &mut Checker<'_>, host: &str, over: &Spanned<String>) {
-    let at = DeviceRef::new(host, over.get_ref());
-    let mut bridges = checker.document.links.bridges.iter().filter(|bridge| bridge.device().host == at.host);
-    let bridge =
-        bridges.find(|bridge| bridge.table.ports.iter().any(|port| port.get_ref() == over.get_ref()));
-    if let Some(bridge) = bridge {
-        let message = format!("`{at}` is a port of the bridge `{}`", bridge.name());
-        let help = "name another end of a wire, or take it out of the bridge";
-        checker.problems.push(Problem::new(over.span(), message, "a port").help(help));
-    }
-    checker.wire_end(host, over, "name a device that is the end of a wire");
 }
 
 /// A macvlan in bridge mode.

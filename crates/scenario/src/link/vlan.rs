@@ -5,9 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::{
-    BridgeTable, Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice, macvlan::on_wire,
-};
+use super::{BridgeTable, Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice};
 use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
@@ -78,7 +76,7 @@ impl LinkTable for Entry<VlanTable> {
     fn references(&self, checker: &mut Checker<'_>) {
         let table = &self.table;
         if checker.host(&table.host) {
-            on_wire(checker, table.host.get_ref(), &table.over);
+            checker.free_wire_end(table.host.get_ref(), &table.over);
             let (who, host) = (format!("the VLAN `{}`", self.name()), table.host.get_ref());
             checker.address_or_bridge(
                 (&who, &self.name),

@@ -2,7 +2,7 @@
 
 use scenario::{DeviceRef, Lab, link::Attachment};
 
-use super::{Behind, DeviceKind, LinkKind, Site, veth};
+use super::{DeviceKind, LinkKind, Peer, Site, veth};
 use crate::{error::CreateError, message::Request, missing_capabilities::Element};
 
 impl LinkKind for Attachment {
@@ -18,9 +18,9 @@ impl LinkKind for Attachment {
         Some(DeviceKind::Veth)
     }
 
-    fn behind(&self, at: &DeviceRef) -> Option<Behind> {
+    fn behind(&self, at: &DeviceRef) -> Option<Peer> {
         let far = if *at == self.at { &self.port } else { &self.at };
-        Some(Behind::Device(far.clone()))
+        Some(Peer::Device(far.clone()))
     }
 
     /// The bridge's host asks for the pair, so that all attachments of a bridge are one batch.

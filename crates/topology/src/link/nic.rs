@@ -10,7 +10,7 @@ use std::{
 use nlink::netlink::types::link::IflaAttr;
 use scenario::{DeviceRef, HostName, Lab, Link, link::Nic};
 
-use super::{Behind, DeviceKind, LinkKind, Site, carries};
+use super::{DeviceKind, LinkKind, Peer, Site, carries};
 use crate::{
     devices::{Device, Devices},
     error::CreateError,
@@ -94,8 +94,8 @@ impl LinkKind for Nic {
         (*at == self.at).then(|| mac(self.address.addr()))
     }
 
-    fn behind(&self, at: &DeviceRef) -> Option<Behind> {
-        (*at == self.port).then(|| Behind::Mac(mac(self.address.addr())))
+    fn behind(&self, at: &DeviceRef) -> Option<Peer> {
+        (*at == self.port).then(|| Peer::Mac(mac(self.address.addr())))
     }
 
     /// Tap devices are not made by messages. A guest's own device is there already.

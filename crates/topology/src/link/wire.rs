@@ -2,7 +2,7 @@
 
 use scenario::{DeviceRef, Lab, link::Wire};
 
-use super::{Behind, DeviceKind, LinkKind, Site, rate, veth};
+use super::{DeviceKind, LinkKind, Peer, Site, rate, veth};
 use crate::{error::CreateError, message::Request, missing_capabilities::Element};
 
 const NOUN: &str = "link";
@@ -25,9 +25,9 @@ impl LinkKind for Wire {
         Some(DeviceKind::Veth)
     }
 
-    fn behind(&self, at: &DeviceRef) -> Option<Behind> {
+    fn behind(&self, at: &DeviceRef) -> Option<Peer> {
         let far = self.ends.iter().find(|end| end.at != *at)?;
-        Some(Behind::Device(far.at.clone()))
+        Some(Peer::Device(far.at.clone()))
     }
 
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
