@@ -10,8 +10,8 @@ use workload::{Measurement, PingPongSettings, Schedule, Transport, Waiting, Work
 const CHANCE: u64 = 40;
 /// Messages that the long run has beyond the short one's; one allocation in fifty would show.
 const MORE: u64 = 2_000;
-/// How often it is tried again on a machine with other work.
-const TRIES: u32 = 2;
+/// How long the long run may take: on a machine with other work each message of a thread that spins takes a time slice.
+const LONG: [u64; 5] = [1, 2, 4, 16, 64];
 
 /// Allocations of both ends together, from the listening socket to the records, and the round trips made.
 fn run(load: &PingPongSettings, duration: Nanos) -> (u64, u64) {
@@ -46,11 +46,12 @@ fn thousands_of_messages_more_take_no_more_memory() {
             // So short that even where threads wake ten times as slowly later, the long run has many more.
             let (taken, few) = run(&load, Nanos::from_millis(20));
             let is_fine = |taken_by_many, many| taken_by_many <= taken + CHANCE && many > few + MORE;
-            // Whoever waits long for the other end to come looks for it often: that is no message's fault.
-            let (mut taken_by_many, mut many) = run(&load, Nanos::from_millis(1000));
-            for _ in 0..TRIES {
-                if !is_fine(taken_by_many, many) {
-                    (taken_by_many, many) = run(&load, Nanos::from_millis(1000));
+            let (mut taken_by_many, mut many) = (0, 0);
+            for seconds in LONG {
+                // Whoever waits long for the other end to come looks for it often: that is no message's fault.
+                (taken_by_many, many) = run(&load, Nanos::from_secs(seconds));
+                if is_fine(taken_by_many, many) {
+                    break;
                 }
             }
             assert!(many > few + MORE, "{few} and then {many}: {load:?}");
