@@ -6,6 +6,7 @@ use std::{process::ExitCode, time::Duration};
 use plumb_tests::{Case, Need, Sandbox, run};
 
 mod chosen;
+mod disturbed;
 mod ends;
 mod evidence;
 mod hint;
@@ -66,6 +67,21 @@ const CASES: &[Case] = &[
         name: "a_standing_lab_says_that_its_virtual_machines_are_not_there",
         needs: &[ROOT, TAP],
         test: evidence::a_lab_without_its_virtual_machines,
+    },
+    Case {
+        name: "a_burst_of_other_work_is_named_and_what_it_disturbed_is_made_again",
+        needs: &[ROOT],
+        test: disturbed::a_burst_is_named_and_its_trials_are_made_again,
+    },
+    Case {
+        name: "a_run_beside_other_work_says_so_first_and_a_gate_cannot_tell",
+        needs: &[ROOT],
+        test: disturbed::a_run_beside_other_work_says_so_and_a_gate_cannot_tell,
+    },
+    Case {
+        name: "a_trial_in_which_an_agent_stood_still_is_made_again",
+        needs: &[ROOT],
+        test: disturbed::a_trial_in_which_an_agent_stood_still_is_made_again,
     },
     Case {
         name: "every_builtin_scenario_runs_to_its_end",

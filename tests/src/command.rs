@@ -69,6 +69,8 @@ impl Sandbox {
             .env("XDG_RUNTIME_DIR", self.run())
             .env("PLUMB_DB", self.database())
             .env("NO_COLOR", "1")
+            // Beside other tests every trial is disturbed.
+            .env("PLUMB_KEEP_DISTURBED", "true")
             .stdin(Stdio::null());
         command
     }

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: builds every test program, runs one for each CPU at a time, the long ones first, shows what
+//! `cargo xtask test`: builds every test program, runs one more at a time than there are CPUs, the long ones first, shows what
 //! they print, and ends with one line that counts the tests. Must not know any test.
 
 mod beside;
@@ -47,7 +47,8 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
 /// Shows and counts every line that they print, and tells whether all ended well.
 fn run_all(mut programs: Vec<Program>, arguments: &[String], tally: &mut Tally) -> Result<bool> {
     programs.sort_by_key(|program| !program.long);
-    let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
+    // A long one waits for much of its time: for guests to boot, for trials to end.
+    let at_once = std::thread::available_parallelism().map_or(1, NonZero::get) + 1;
     let run = |program: &Program, lines: &mut dyn FnMut(&str)| {
         // What it prints comes when it has ended.
         eprintln!("begins: {}", program.name);

@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use probe::{Probe, ProbeError, Watch};
+use probe::{Probe, ProbeError, ProcessTimes, Watch};
 use protocol::{Observation, ObserveOrder, Observing, Reply, Subject, Token};
 use samples::{MissingProbe, ProbeKind};
 use sys::clock::monotonic;
@@ -35,6 +35,8 @@ struct Watching {
     token: Token,
     since: u64,
     kinds: Vec<ProbeKind>,
+    /// `None` where /proc does not tell.
+    processes: Option<ProcessTimes>,
 }
 
 impl Probes {
@@ -47,7 +49,7 @@ impl Probes {
         let mut state = self.lock();
         state.check()?;
         let watch = watch(order);
-        let mut watching = Watching { token: order.token, since: 0, kinds: Vec::new() };
+        let mut watching = Watching { token: order.token, since: 0, kinds: Vec::new(), processes: None };
         let mut missing = Vec::new();
         // Backwards, so that what counts CPU time comes last and does not count what the others cost to begin with.
         for kind in ProbeKind::ALL.into_iter().rev().filter(|kind| order.probes.contains(kind)) {
@@ -57,6 +59,7 @@ impl Probes {
                 Err(probe) => missing.push(probe),
             }
         }
+        watching.processes = ProcessTimes::from_now(watch.subjects).ok();
         watching.since = monotonic();
         state.watching = Some(watching);
         missing.reverse();
@@ -71,6 +74,7 @@ impl Probes {
         };
         let mut seen = Observation::default();
         seen.observed.elapsed = Nanos(monotonic().saturating_sub(watching.since));
+        seen.host = watching.processes.and_then(|processes| processes.until_now().ok());
         for kind in ProbeKind::ALL.into_iter().filter(|kind| watching.kinds.contains(kind)) {
             let Some(probe) = state.loaded.iter_mut().find(|probe| probe.kind() == kind) else { continue };
             if let Err(error) = probe.read(&mut seen.observed) {

@@ -8,6 +8,6 @@ use crate::{refusal::Refusal, watch::Watch};
 /// One end's report, with what was read of the machine beside it.
 pub(crate) fn of(outcome: Outcome, watch: Watch<'_>) -> Result<EndReport, Refusal> {
     let Outcome { measured, threads } = outcome;
-    let softnet = watch.softnet();
-    Ok(EndReport { measured, threads, machine: watch.machine()?, softnet })
+    let (softnet, stalled) = (watch.softnet(), watch.stalled());
+    Ok(EndReport { measured, threads, machine: watch.machine()?, softnet, stalled })
 }

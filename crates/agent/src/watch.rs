@@ -1,11 +1,13 @@
 //! Listens to a trial under way: passes its progress on, and reads the machine's CPU time at both its ends.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use probe::{CpuReading, SoftnetReading};
 use protocol::{FromAgent, Progress, Token};
 use samples::{MachineCpu, SoftnetCounters};
+use sys::clock::monotonic;
 use traffic::Observer;
+use units::Nanos;
 
 use crate::{refusal::Refusal, replies::Replies};
 
@@ -15,11 +17,22 @@ pub(crate) struct Watch<'a> {
     token: Token,
     readings: RefCell<Vec<Result<CpuReading, probe::Error>>>,
     softnet: RefCell<Vec<Option<SoftnetReading>>>,
+    /// The last sign that this process runs, and the longest time from one to the next.
+    signs: Cell<(Option<u64>, u64)>,
 }
+
+/// From one sign to the next, where nothing holds this process up.
+const USUAL: Nanos = Nanos::from_millis(100);
 
 impl<'a> Watch<'a> {
     pub(crate) fn new(replies: &'a Replies, token: Token) -> Self {
-        Self { replies, token, readings: RefCell::default(), softnet: RefCell::default() }
+        Self {
+            replies,
+            token,
+            readings: RefCell::default(),
+            softnet: RefCell::default(),
+            signs: Cell::default(),
+        }
     }
 
     /// What the machine's backlog queues counted meanwhile; `None` where the kernel does not tell.
@@ -28,6 +41,17 @@ impl<'a> Watch<'a> {
             [Some(before), Some(after)] => Some(after.since(before)),
             _ => None,
         }
+    }
+
+    /// The longest time without a sign of this process, beyond what is usual.
+    pub(crate) fn stalled(&self) -> Nanos {
+        Nanos(self.signs.get().1.saturating_sub(USUAL.0))
+    }
+
+    fn sign(&self) {
+        let (last, longest) = self.signs.get();
+        let now = monotonic();
+        self.signs.set((Some(now), longest.max(last.map_or(0, |last| now - last))));
     }
 
     /// The machine's CPU time between the trial's first and last byte.
@@ -47,17 +71,20 @@ impl<'a> Watch<'a> {
 
 impl Observer for Watch<'_> {
     fn started(&self) {
+        self.sign();
         self.softnet.borrow_mut().push(SoftnetReading::now());
         self.readings.borrow_mut().push(CpuReading::now());
     }
 
     fn progress(&self, progress: traffic::Progress) {
+        self.sign();
         let traffic::Progress { elapsed, covers, received, round_trips, .. } = progress;
         let token = self.token;
         self.replies.send(&FromAgent::Progress(Progress { token, elapsed, received, round_trips, covers }));
     }
 
     fn ended(&self) {
+        self.sign();
         self.readings.borrow_mut().push(CpuReading::now());
         self.softnet.borrow_mut().push(SoftnetReading::now());
     }

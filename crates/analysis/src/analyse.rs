@@ -35,6 +35,7 @@ pub fn analyse(record: &RunRecord) -> Findings {
     };
     findings.rankings = ranking::rankings(&findings, &measured, &noise);
     findings.claims = rules::claims(&Context { findings: &findings, measured: &measured });
+    recommendation::withhold(&mut findings);
     findings.caveats = caveats::caveats(record, &measured, &noise, &findings);
     findings
 }

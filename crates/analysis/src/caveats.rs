@@ -1,6 +1,7 @@
 //! What a reader has to know before believing any number of a run, in full sentences.
 
 mod design;
+mod disturbed;
 mod imported;
 mod probed;
 
@@ -31,6 +32,7 @@ pub(crate) fn caveats(
     findings: &Findings,
 ) -> Vec<String> {
     let mut caveats = Vec::new();
+    caveats.extend(disturbed::caveats(record, measured));
     caveats.extend(unfinished(record));
     caveats.extend(unmeasured(record, measured));
     caveats.extend(imported::caveats(record, measured));

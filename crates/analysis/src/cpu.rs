@@ -1,7 +1,7 @@
 //! What a cell cost in CPU time, system-wide and by end: the median over its trials of each figure.
 
 use findings::{CpuCost, WorkCost};
-use samples::{CpuUsage, MachineCpu};
+use samples::CpuUsage;
 use stats::describe;
 use units::Nanos;
 use workload::Measurement;
@@ -18,6 +18,7 @@ pub(crate) fn cost(cell: &Observations<'_>) -> Option<CpuCost> {
     Some(CpuCost {
         cpus: trials.iter().map(|cost| cost.cpus).max()?,
         busy: median(|cost| Some(cost.busy)).unwrap_or(0.0),
+        others: median(|cost| Some(cost.others)).unwrap_or(0.0),
         user: median(|cost| Some(cost.user)).unwrap_or(0.0),
         system: median(|cost| Some(cost.system)).unwrap_or(0.0),
         interrupts: median(|cost| Some(cost.interrupts)).unwrap_or(0.0),
@@ -33,10 +34,11 @@ pub(crate) fn of_one(measurement: &Measurement, usage: &CpuUsage) -> CpuCost {
     let machine = |part: Nanos| share(part, usage.machine.elapsed).unwrap_or(0.0);
     let cpu = &usage.machine;
     let work = measurement.kind().work();
-    let spent = kind::of(measurement).cpu_per_work(cpu);
+    let spent = kind::of(measurement).cpu_per_work(usage);
     CpuCost {
         cpus: cpu.cpus,
-        busy: busy(cpu).unwrap_or(0.0),
+        busy: usage.own_cpus().unwrap_or(0.0),
+        others: usage.other_cpus().unwrap_or(0.0),
         user: machine(cpu.user),
         system: machine(cpu.system),
         interrupts: machine(cpu.irq + cpu.softirq),
@@ -52,16 +54,6 @@ fn per_work(trials: &[CpuCost]) -> Option<WorkCost> {
     let known: Vec<WorkCost> = trials.iter().filter_map(|cost| cost.per_work).collect();
     let seconds = describe::median(&known.iter().map(|cost| cost.seconds).collect::<Vec<_>>())?;
     Some(WorkCost { work: known.first()?.work, seconds })
-}
-
-/// CPUs of the machine that were busy; `None` when nobody recorded it.
-pub(crate) fn machine(usage: &CpuUsage) -> Option<f64> {
-    busy(&usage.machine)
-}
-
-/// The same of its own record.
-pub(crate) fn busy(machine: &MachineCpu) -> Option<f64> {
-    share(machine.busy(), machine.elapsed)
 }
 
 /// How many CPUs were busy on average.

@@ -38,7 +38,7 @@ pub(crate) fn measured(usage: &CpuUsage) -> Vec<OwnerCost> {
     let known = |end: &str| usage.threads.iter().any(|thread| thread.end == end && thread.elapsed.0 > 0);
     let ends = ENDS.iter().filter(|(end, _)| known(end));
     let mut costs: Vec<OwnerCost> = ends.map(|(end, owner)| cpus(owner, cpu::threads(usage, end))).collect();
-    costs.extend(cpu::machine(usage).map(|busy| cpus(MACHINE, busy)));
+    costs.extend(usage.own_cpus().map(|busy| cpus(MACHINE, busy)));
     costs
 }
 

@@ -202,6 +202,7 @@ impl Fixture {
             observed: None,
             counters: None,
             doubts: Vec::new(),
+            discarded: Vec::new(),
         });
         self.record.header.planned += 1;
     }
@@ -388,6 +389,7 @@ pub(crate) fn cpu() -> CpuUsage {
         },
         threads: vec![thread("client", ThreadRole::Send), thread("server", ThreadRole::Receive)],
         guests: Vec::new(),
+        processes: None,
     }
 }
 

@@ -7,7 +7,7 @@ pub(crate) mod reported;
 pub(crate) mod stream;
 
 use findings::{Estimate, OwnerCost, SingleOutcome, WorkloadSummary};
-use samples::{CpuUsage, MachineCpu};
+use samples::CpuUsage;
 use units::Nanos;
 use workload::Measurement;
 
@@ -26,7 +26,7 @@ pub(crate) trait KindAnalysis {
     }
 
     /// CPU-seconds of the machine for its unit of work; `None` where it did none, or not it alone.
-    fn cpu_per_work(&self, machine: &MachineCpu) -> Option<f64>;
+    fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64>;
 
     /// What it says alone; `None` when nothing came through.
     fn alone(&self, series: &Series) -> Option<SingleOutcome>;

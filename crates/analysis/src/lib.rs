@@ -13,6 +13,7 @@ mod counters;
 mod cpu;
 mod cpu_attribution;
 mod distribution;
+mod disturbance;
 mod effects;
 #[cfg(test)]
 mod fixtures;

@@ -5,6 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use samples::{Arm, CellEnd, CellRecord, PathRecord, ProbeKind, RunRecord, Trial};
 use workload::Metric;
 
+use crate::disturbance::is_disturbed;
+
+/// Fewer trials have no interval that says anything.
+const FEWEST_ALONE: usize = 3;
+
 /// A trial that can be used.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Point<'a> {
@@ -30,6 +35,8 @@ pub(crate) struct Observations<'a> {
     pub(crate) probes: &'a [ProbeKind],
     /// Why it got no more trials, where that is settled.
     pub(crate) ended: Option<&'a CellEnd>,
+    /// Trials that others disturbed or whose process stood still, where others are enough without them.
+    pub(crate) left_out: Vec<&'a Trial>,
     /// Trials without a value: nothing came through, or something else than the load was recorded.
     pub(crate) unusable: Vec<&'a Trial>,
     /// The same of those with the probes on.
@@ -79,10 +86,16 @@ fn of<'a>(cell: &'a CellRecord, trials: &[&'a Trial], record: &'a RunRecord) -> 
         probed: BTreeMap::new(),
         probes: &record.header.probes,
         ended: record.ends.iter().find(|end| end.cell == cell.id),
+        left_out: Vec::new(),
         unusable: Vec::new(),
         unusable_probed: 0,
     };
+    let enough = suffices_undisturbed(trials);
     for trial in trials.iter().copied().filter(|trial| !is_unwatched(trial)) {
+        if enough && is_disturbed(trial) && trial.arm != Arm::Probed {
+            measured.left_out.push(trial);
+            continue;
+        }
         let Some(value) = trial.measurement.value(measured.metric) else {
             match trial.arm {
                 Arm::Probed => measured.unusable_probed += 1,
@@ -98,6 +111,13 @@ fn of<'a>(cell: &'a CellRecord, trials: &[&'a Trial], record: &'a RunRecord) -> 
         arm.insert(trial.block, Point { trial, value });
     }
     (!measured.points.is_empty()).then_some(measured)
+}
+
+/// Whether most trials of a cell were left alone, and enough for an interval: then the others tell nothing more.
+fn suffices_undisturbed(trials: &[&Trial]) -> bool {
+    let made = || trials.iter().filter(|trial| trial.arm == Arm::Measure);
+    let alone = made().filter(|trial| !is_disturbed(trial)).count();
+    alone >= FEWEST_ALONE && 2 * alone > made().count()
 }
 
 /// Made to be watched, and by the end of it no probe was left.

@@ -9,9 +9,9 @@ mod reasons;
 mod separation;
 mod sweep;
 
-use findings::Answer;
+use findings::{Answer, Finding, Findings, RunSummary};
 
-use crate::observations::Observations;
+use crate::{observations::Observations, rules};
 
 use sweep::Sweep;
 
@@ -40,6 +40,28 @@ fn answer(sweep: &Sweep<'_>) -> Answer {
         frontier,
         owners: sweep.owners.clone(),
     }
+}
+
+/// Withholds what rests on numbers of which a serious finding says that they cannot be trusted.
+pub(crate) fn withhold(findings: &mut Findings) {
+    let Findings { answers, claims, run, .. } = findings;
+    for answer in answers {
+        for recommendation in &mut answer.recommendations {
+            let doubted = claims
+                .iter()
+                .find(|claim| rules::distrusts(claim) && claim.cells.contains(&recommendation.cell));
+            recommendation.withheld =
+                doubted.map(|claim| withheld(claim, run, answer.path.as_str(), &answer.workload));
+        }
+    }
+}
+
+fn withheld(claim: &Finding, run: &RunSummary, path: &str, workload: &str) -> String {
+    let again = match run.origin.imported() {
+        Some(_) => "Repeat the measurement of this cell, several times.".to_owned(),
+        None => format!("Repeat it: `plumb run {} --path {path} --workload {workload}`.", run.scenario),
+    };
+    format!("{} {again}", claim.claim)
 }
 
 #[cfg(test)]

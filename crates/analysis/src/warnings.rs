@@ -52,6 +52,8 @@ fn kind(doubt: &ValidityWarning) -> u8 {
         ValidityWarning::Interrupted { .. } => 8,
         ValidityWarning::Emulated => 9,
         ValidityWarning::Strays { .. } => 10,
+        ValidityWarning::Disturbed { .. } => 11,
+        ValidityWarning::Stalled { .. } => 12,
     }
 }
 
@@ -61,7 +63,8 @@ fn strength(doubt: &ValidityWarning) -> f64 {
         ValidityWarning::GeneratorLimited { busy, .. } | ValidityWarning::ReceiverLimited { busy, .. } => {
             *busy
         }
-        ValidityWarning::Stolen { share } => *share,
+        ValidityWarning::Stolen { share } | ValidityWarning::Disturbed { share, .. } => *share,
+        ValidityWarning::Stalled { stalled, .. } => stalled.0 as f64,
         ValidityWarning::OtherDuration { asked, measured } => asked.0.abs_diff(measured.0) as f64,
         ValidityWarning::EndsDisagree { sent, received } => sent.0.abs_diff(received.0) as f64,
         ValidityWarning::RateNotKept { asked, got } => asked.0 - got.0,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use lab::{DesignDecision, Event};
 
-use samples::{Arm, Trial};
+use samples::{Arm, Trial, ValidityWarning};
 use units::Nanos;
 
 use crate::output;
@@ -131,7 +131,12 @@ impl Progress {
     }
 
     fn kept(&mut self, trial: &Trial) {
-        if let Some(choosing) = &mut self.choosing {
+        // One that was disturbed was counted when it was made first.
+        let again = trial
+            .discarded
+            .iter()
+            .any(|attempt| matches!(attempt.because, ValidityWarning::Disturbed { .. }));
+        if let Some(choosing) = self.choosing.as_mut().filter(|_| !again) {
             choosing.made += 1;
             choosing.left = choosing.left.saturating_sub(1);
         }

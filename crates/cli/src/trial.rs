@@ -62,7 +62,7 @@ impl Trial {
         cpu: (MachineCpu, Vec<ThreadCpu>),
         interrupted: bool,
     ) -> SingleMeasurement {
-        let cpu = CpuUsage { machine: cpu.0, threads: cpu.1, guests: Vec::new() };
+        let cpu = CpuUsage { machine: cpu.0, threads: cpu.1, ..CpuUsage::default() };
         let mut doubts = lab::warnings(&self.load, measurement, &cpu);
         // Receivers of iperf3's protocol are told when to stop; they do not read to the end of a stream.
         doubts.retain(|doubt| !matches!(doubt, ValidityWarning::EndsDisagree { .. }));

@@ -72,4 +72,7 @@ pub struct Recommendation {
     pub why: Vec<String>,
     /// Cells that the numbers do not tell apart from it.
     pub ties: Vec<String>,
+    /// Why it must not be followed, and what to repeat: a serious finding says that its numbers cannot be trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<String>,
 }

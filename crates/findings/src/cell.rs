@@ -123,8 +123,11 @@ pub struct EndSocket {
 pub struct CpuCost {
     /// CPUs of the machine.
     pub cpus: u32,
-    /// CPUs that were busy on average, system-wide.
+    /// CPUs that were busy on average, system-wide, but for those of processes that have no part in it.
     pub busy: f64,
+    /// CPUs of those.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub others: f64,
     /// Of these, in user space.
     pub user: f64,
     /// In the kernel for a task.
@@ -139,6 +142,11 @@ pub struct CpuCost {
     pub server: f64,
     /// System-wide, for what its workload does; `None` where it did nothing, or not it alone.
     pub per_work: Option<WorkCost>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 /// CPU time for a unit of work.

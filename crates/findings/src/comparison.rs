@@ -77,6 +77,9 @@ pub struct CellComparison {
     /// its share of the chance, and never less than the ranks' own; where the noise between runs was learned, no less than
     /// Student's of the ratio beside that noise. Both are adjusted for the number of cells (Benjamini and Hochberg).
     pub p: Option<f64>,
+    /// In which run, if in any, others used the CPUs in most trials, and who: then nothing of the runs follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbed: Option<String>,
     /// What it comes to.
     pub verdict: Verdict,
     /// Why, in one sentence, where the verdict is unknown, or the same and much is left open.

@@ -305,6 +305,7 @@ impl Assembler {
             observed: None,
             counters: None,
             doubts: found.doubts,
+            discarded: Vec::new(),
         };
         let what = format!("{}{ends}", found.told.tool);
         Some(Done { trial, what, title: found.title, lines: found.lines })

@@ -1,6 +1,6 @@
 //! CPU time of a trial, from what both ends saw of it. Must not know what to think of it.
 
-use protocol::EndReport;
+use protocol::{EndReport, HostCpu};
 use samples::{CpuUsage, GuestCpu};
 
 /// CPU time: the machine's, as an end saw it that is on the machine itself; that of guests, which see their own only; and
@@ -16,7 +16,17 @@ pub(crate) fn together(client: &EndReport, server: Option<&EndReport>, guests: [
     let guest = |((name, end), is_guest): ((&str, &EndReport), bool)| {
         is_guest.then(|| GuestCpu { end: name.to_owned(), cpu: end.machine.clone() })
     };
-    CpuUsage { machine: machine.unwrap_or_default(), threads, guests: ends().filter_map(guest).collect() }
+    let guests = ends().filter_map(guest).collect();
+    CpuUsage { machine: machine.unwrap_or_default(), threads, guests, processes: None }
+}
+
+/// With what an observer saw of the machine. Where no end is on it, nobody else has.
+pub(crate) fn beside(mut usage: CpuUsage, host: Option<HostCpu>) -> CpuUsage {
+    let Some(HostCpu { machine, processes }) = host else { return usage };
+    if usage.machine.elapsed.0 == 0 {
+        usage.machine = machine;
+    }
+    CpuUsage { processes: Some(processes), ..usage }
 }
 
 #[cfg(test)]
@@ -28,7 +38,7 @@ mod tests {
 
     fn end(machine: MachineCpu) -> EndReport {
         let measured = EndMeasurement::Stream(StreamEnd::default());
-        EndReport { measured, threads: Vec::new(), machine, softnet: None }
+        EndReport { measured, threads: Vec::new(), machine, softnet: None, stalled: Nanos(0) }
     }
 
     #[test]

@@ -15,10 +15,12 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::DesignDecision;
-use samples::{Arm, CellEnd, EndReason, Objective, Trial};
+use samples::{Arm, CellEnd, DiscardedAttempt, EndReason, Objective, Trial};
 use scenario::{Plan, PlannedTrial};
 use stats::interval;
 use units::Nanos;
+
+use crate::trial::ATTEMPTS;
 
 use forecast::screening_blocks;
 pub use forecast::{Forecast, forecast};
@@ -121,6 +123,15 @@ impl<'p> Design<'p> {
             self.at += 1;
         }
         None
+    }
+
+    /// A trial that others disturbed and that has attempts left, with those that it had.
+    #[must_use]
+    pub fn to_remake(&self) -> Option<(&'p PlannedTrial, Vec<DiscardedAttempt>)> {
+        let mut open = self.seen.disturbed().filter(|(_, attempts)| attempts.len() < ATTEMPTS);
+        let (index, attempts) = open.next()?;
+        let planned = self.plan.trials.iter().find(|trial| trial.index == index)?;
+        Some((planned, attempts.to_vec()))
     }
 
     /// Cells whose end is known and was not told yet, or is another one than was told.

@@ -7,8 +7,8 @@ use std::{
     time::Duration,
 };
 
-use protocol::{ClientOrder, EndReport, Order, Progress, Reply, ServerOrder, Subject, Token};
-use samples::{CpuOwner, ProbeResults};
+use protocol::{ClientOrder, EndReport, Observation, Order, Progress, Reply, ServerOrder, Subject, Token};
+use samples::CpuOwner;
 use scenario::{Cell, HostName, Path};
 use workload::WorkloadSettings;
 
@@ -42,7 +42,8 @@ pub(crate) struct Reports {
     pub(crate) client: EndReport,
     /// `None` of a workload with one end.
     pub(crate) server: Option<EndReport>,
-    pub(crate) observed: Option<ProbeResults>,
+    /// `None` where nobody looks.
+    pub(crate) seen: Option<Observation>,
 }
 
 impl TrialRunner<'_> {
@@ -59,10 +60,10 @@ impl TrialRunner<'_> {
             let Exchange { path, .. } = exchange;
             let _ = self.agents.request(&path.to.host, "end the server", Order::Abandon { token }, SHORT);
             let _ = self.agents.request(&path.from.host, "end the client", Order::Abandon { token }, SHORT);
-            self.watcher_of(exchange).into_iter().for_each(|watcher| watcher.abandon(token));
+            self.watcher.iter_mut().for_each(|watcher| watcher.abandon(token));
         }
         let replies = replies?;
-        let observed = self.watcher_of(exchange).map_or(Ok(None), Watcher::end)?;
+        let seen = self.watcher.as_mut().map_or(Ok(None), Watcher::end)?;
         let mut replies = replies.into_iter();
         let mut report = |host| match replies.next() {
             Some(Reply::Report(report)) => Ok(Some(report)),
@@ -70,7 +71,7 @@ impl TrialRunner<'_> {
             None => Ok(None),
         };
         let client = report(&exchange.path.from.host)?.expect("there is a reply for each request");
-        Ok(Reports { client, server: report(&exchange.path.to.host)?, observed })
+        Ok(Reports { client, server: report(&exchange.path.to.host)?, seen })
     }
 
     fn between(
@@ -86,7 +87,7 @@ impl TrialRunner<'_> {
             false => 0,
         };
         let ends = self.ends(path);
-        if let Some(watcher) = self.watcher_of(exchange) {
+        if let Some(watcher) = &mut self.watcher {
             watcher.begin(token, exchange, port, ends)?;
         }
         let order = Order::Run(ClientOrder {
@@ -106,13 +107,13 @@ impl TrialRunner<'_> {
         self.agents.wait(&requests, |beat| show(beat, &cell.load, observer))
     }
 
-    /// Who watches it, if anybody does.
+    /// Who watches it with probes, if anybody does.
     pub(crate) fn watcher_of(&mut self, exchange: &Exchange<'_>) -> Option<&mut Watcher> {
         self.watcher.as_mut().filter(|_| exchange.probed)
     }
 
     /// Whose processes are whose: those of an end in a virtual machine are its monitor. An end's host that is both ends'
-    /// is the client's.
+    /// is the client's; machines that the trial does not use are the run's own.
     fn ends(&self, path: &Path) -> Vec<Subject> {
         let is_vm = |host| self.ground.lab.vm(host).is_some();
         let of = |host, [plain, vm]: [CpuOwner; 2]| (if is_vm(host) { vm } else { plain }, host);
@@ -120,8 +121,11 @@ impl TrialRunner<'_> {
         if path.to.host != path.from.host {
             ends.push(of(&path.to.host, [CpuOwner::Server, CpuOwner::ServerVm]));
         }
+        let others = self.agents.hosts().filter(|host| **host != path.from.host && **host != path.to.host);
+        let idle =
+            Subject::of(CpuOwner::Plumb, others.flat_map(|host| self.agents.pids(host)).collect(), false);
         let subject = |(owner, host)| Subject::of(owner, self.agents.pids(host), true);
-        ends.into_iter().map(subject).collect()
+        ends.into_iter().map(subject).chain([idle]).collect()
     }
 
     /// Opens a server at the path's far end; its port.

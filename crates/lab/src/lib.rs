@@ -9,6 +9,7 @@ mod agents;
 mod counters;
 mod cpu;
 mod design;
+mod disturbance;
 mod error;
 mod event;
 mod exchange;

@@ -73,6 +73,7 @@ fn commission(request: &Request<'_>, because: &str) -> Commission {
         id: request.id.clone(),
         tries: request.tries.cloned(),
         resume: request.resume.cloned(),
+        keep_disturbed: request.keep_disturbed,
         because: because.to_owned(),
     }
 }

@@ -81,6 +81,7 @@ fn carry_out<W: Write + Send>(
         agent: agent.to_owned(),
         firecracker: None,
         tool,
+        keep_disturbed: commission.keep_disturbed,
         inside: Some(&commission.because),
     };
     let mut observer = |event: &Event<'_>| outside.tell(event);

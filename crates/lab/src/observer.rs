@@ -1,17 +1,18 @@
 //! The observer of a run: one more agent, on the machine itself and in no host of the lab, that carries no traffic and
-//! watches trials with probes. What it cannot do is told once and ends no run. Must not know how a probe looks.
+//! says who had the CPUs in every trial, and in some watches with probes. What it cannot do is told once and ends no run. Must not know how a probe looks.
 
-use std::{collections::BTreeSet, mem, net::Ipv4Addr, path::PathBuf, time::Duration};
+use std::{collections::BTreeSet, mem, net::Ipv4Addr, path::PathBuf, thread, time::Duration};
 
 use machine::{Machine, Namespace};
 use protocol::{BreakdownOrder, Observation, ObserveOrder, Order, Reply, Subject, Token, WatchedDevice};
-use samples::{CpuOwner, Environment, MissingProbe, ProbeKind, ProbeResults};
+use samples::{CpuOwner, CpuUsage, Environment, MissingProbe, ProbeKind};
 use scenario::{HostName, Layer};
 use units::Bytes;
 use workload::{PingPongSettings, Transport, WorkloadSettings};
 
 use crate::{
     agents::Agents,
+    cpu,
     error::RunError,
     event::{Event, Observer},
     exchange::{self, Exchange},
@@ -91,7 +92,7 @@ impl Watcher {
     /// Tries every probe; those that cannot run are gone from now on.
     pub(crate) fn try_probes(&mut self) -> Result<Vec<MissingProbe>, RunError> {
         let token = exchange::token();
-        self.observe(token, Vec::new(), Some(self.nowhere()))?;
+        self.observe(token, Vec::new(), &self.probes.clone(), Some(self.nowhere()))?;
         self.abandon(token);
         let mut missing = mem::take(&mut self.troubles);
         if let Some(because) = &self.lost {
@@ -143,7 +144,8 @@ impl Watcher {
         self.struck.clear();
     }
 
-    /// Begins to watch the exchange of a token, whose server listens on `port`. What fails is kept for the verdict.
+    /// Begins to watch the exchange of a token, whose server listens on `port`, with probes where it is to be probed. What
+    /// fails is kept for the verdict.
     pub(crate) fn begin(
         &mut self,
         token: Token,
@@ -151,19 +153,29 @@ impl Watcher {
         port: u16,
         ends: Vec<Subject>,
     ) -> Result<(), RunError> {
-        self.observe(token, ends, self.way(exchange, port))
+        match exchange.probed {
+            true => self.observe(token, ends, &self.probes.clone(), self.way(exchange, port)),
+            false => self.observe(token, ends, &[], None),
+        }
     }
 
     /// Ends watching; what was seen, if anything was.
-    pub(crate) fn end(&mut self) -> Result<Option<ProbeResults>, RunError> {
+    pub(crate) fn end(&mut self) -> Result<Option<Observation>, RunError> {
         let Some(token) = self.watching.take() else { return Ok(None) };
         match self.ask("read its probes", Order::Observed { token })? {
-            Some(Reply::Observed(Observation { observed, unread })) => {
-                self.troubles.extend(unread);
-                Ok(Some(observed))
+            Some(Reply::Observed(mut observation)) => {
+                self.troubles.append(&mut observation.unread);
+                Ok(Some(observation))
             }
             _ => Ok(None),
         }
+    }
+
+    /// What the machine does in so long, with nothing of ours running; `None` where nobody can tell.
+    pub(crate) fn idle_for(&mut self, time: Duration) -> Result<Option<CpuUsage>, RunError> {
+        self.observe(exchange::token(), Vec::new(), &[], None)?;
+        thread::sleep(time);
+        Ok(self.end()?.map(|seen| cpu::beside(CpuUsage::default(), seen.host)))
     }
 
     /// Ends watching a trial that came to nothing.
@@ -211,13 +223,13 @@ impl Watcher {
         &mut self,
         token: Token,
         mut subjects: Vec<Subject>,
+        probes: &[ProbeKind],
         way: Option<BreakdownOrder>,
     ) -> Result<(), RunError> {
         let pids = [std::process::id()].into_iter().chain(self.agents.pids(&self.host)).collect();
         subjects.push(Subject::of(CpuOwner::Plumb, pids, false));
-        let probes = self.probes.clone();
-        let way = way.filter(|_| self.probes.contains(&ProbeKind::PacketWay));
-        let order = Order::Observe(ObserveOrder { token, probes, subjects, way });
+        let way = way.filter(|_| probes.contains(&ProbeKind::PacketWay));
+        let order = Order::Observe(ObserveOrder { token, probes: probes.to_vec(), subjects, way });
         if let Some(Reply::Observing(observing)) = self.ask("watch a trial", order)? {
             self.watching = Some(token);
             self.troubles.extend(observing.missing);

@@ -17,7 +17,7 @@ use crate::{
 
 /// How a run is watched.
 pub(crate) struct Watch {
-    /// Who watches it; nobody where nothing is left to watch with.
+    /// Who watches it, with the probes that can run here; nobody where it did not start.
     pub(crate) watcher: Option<Watcher>,
     /// The probes that were asked for and cannot run here.
     pub(crate) missing: Vec<MissingProbe>,
@@ -33,15 +33,18 @@ pub(crate) fn begin(
     stop: &Stop,
 ) -> Result<Watch, RunError> {
     let plan = request.plan.clone();
-    if plan.probes.is_empty() {
-        return Ok(Watch { watcher: None, missing: Vec::new(), plan });
+    if !plan.probes.is_empty() {
+        observer.event(&Event::Step("loading the probes"));
     }
-    observer.event(&Event::Step("loading the probes"));
     let (agent, tool) = (request.agent.clone(), request.tool);
     let (watcher, missing) = match Watcher::start(agent, tool, stop, &plan.probes, devices(topology)) {
         Ok((watcher, missing)) => (Some(watcher), missing),
         Err(RunError::Interrupted) => return Err(RunError::Interrupted),
-        Err(error) => (None, all_missing(&plan.probes, &error.to_string())),
+        Err(error) => {
+            let text = format!("who else uses the CPUs will not be known: {error}");
+            observer.event(&Event::Notice(&text));
+            (None, all_missing(&plan.probes, &error.to_string()))
+        }
     };
     for text in words(&missing) {
         observer.event(&Event::Notice(&text));
@@ -49,7 +52,7 @@ pub(crate) fn begin(
     // A resumed run keeps its plan: its trials are known by their places in it.
     let probes = watcher.as_ref().map_or(&[][..], Watcher::probes);
     let plan = if request.resume.is_none() { plan.limited_to(probes) } else { plan };
-    let mut watcher = watcher.filter(|watcher| !watcher.probes().is_empty());
+    let mut watcher = watcher;
     if let (Some(watcher), Some(resumed)) = (&mut watcher, request.resume) {
         let had = |probe: &MissingProbe| resumed.header.probes.contains(&probe.probe);
         watcher.goes_without(&missing.iter().filter(|probe| had(probe)).cloned().collect::<Vec<_>>());

@@ -11,6 +11,11 @@ pub struct Cpus {
     pub server: Option<Vec<u32>>,
 }
 
+impl Cpus {
+    /// Both ends anywhere.
+    pub(crate) const FREE: Self = Self { client: None, server: None };
+}
+
 /// Chooses CPUs out of `usable`.
 ///
 /// # Errors

@@ -48,6 +48,8 @@ pub struct Request<'a> {
     pub firecracker: Option<PathBuf>,
     /// The version of plumb.
     pub tool: &'a str,
+    /// Whether trials that others disturbed are kept as they are, instead of made again.
+    pub keep_disturbed: bool,
     /// Why it is conducted on this machine, if this is a virtual hypervisor that was booted for it.
     pub inside: Option<&'a str>,
 }

@@ -1,18 +1,33 @@
 //! The course of a run: its trials one after another, each kept as it ends. Must not know how one is made.
 
-use std::thread;
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
-use samples::{Arm, Sink, SkippedCell};
-use scenario::PlannedTrial;
+use samples::{Arm, DiscardedAttempt, Sink, SkippedCell, ValidityWarning};
+use scenario::{Plan, PlannedTrial};
 
 use crate::{
     design::Design,
+    disturbance,
     error::RunError,
     event::{Event, Observer},
     run::{Request, Skips, keep, path_of},
     stop::Stop,
     trial::{TrialOutcome, TrialRunner},
 };
+
+/// How long one looks whether others leave the CPUs alone.
+const GLANCE: Duration = Duration::from_millis(300);
+/// The share of the time of a run that waiting for others and making disturbed trials again may add to it.
+const ALLOWED: f64 = 1.0 / 3.0;
+
+/// How long trials may be made again.
+fn allowance(plan: &Plan) -> Duration {
+    let planned = plan.duration_estimate();
+    Duration::from(plan.design.budget.map_or(planned, |budget| budget.min(planned))).mul_f64(ALLOWED)
+}
 
 /// What the trials of a run have in common, and where they go.
 pub(crate) struct RunLoop<'a, S> {
@@ -39,18 +54,72 @@ impl<S: Sink> RunLoop<'_, S> {
             if stop.is_asked() {
                 return Err(RunError::Interrupted);
             }
-            made += self.trial(bench, &mut design, planned)?;
+            made += self.trial(bench, &mut design, planned, Vec::new())?;
         }
+        self.remake(bench, &mut design, stop)?;
         self.decide(&mut design)?;
         Ok(made)
     }
 
-    /// Makes one trial; how many came of it.
+    /// Makes trials that others disturbed once more, when they leave the CPUs to us, for as long as is allowed.
+    fn remake(
+        &mut self,
+        bench: &mut TrialRunner<'_>,
+        design: &mut Design<'_>,
+        stop: &Stop,
+    ) -> Result<(), RunError> {
+        if self.request.keep_disturbed {
+            return Ok(());
+        }
+        let until = Instant::now() + allowance(self.request.plan);
+        while let Some((planned, attempts)) = design.to_remake() {
+            let estimate = Duration::from(self.request.plan.trial_estimate(planned.cell));
+            if let Some(ValidityWarning::Disturbed { by, .. }) =
+                attempts.last().map(|attempt| &attempt.because)
+            {
+                let cell = &self.request.plan.cells[planned.cell].id;
+                let text = format!("{cell} was disturbed by {}; once more", disturbance::names(by));
+                self.observer.event(&Event::Notice(&text));
+            }
+            if !self.await_quiet(bench, until, stop)? || Instant::now() + estimate > until {
+                let text = "others still use the CPUs: trials that they disturbed are kept as they are";
+                self.observer.event(&Event::Notice(text));
+                return Ok(());
+            }
+            self.trial(bench, design, planned, attempts)?;
+        }
+        Ok(())
+    }
+
+    /// Whether others left the CPUs alone before that time; where nobody can tell, they do.
+    fn await_quiet(
+        &mut self,
+        bench: &mut TrialRunner<'_>,
+        until: Instant,
+        stop: &Stop,
+    ) -> Result<bool, RunError> {
+        let mut told = false;
+        while Instant::now() < until {
+            if stop.is_asked() {
+                return Err(RunError::Interrupted);
+            }
+            let Some(by) = bench.disturbers(GLANCE)? else { return Ok(true) };
+            if !told {
+                let text = format!("waiting for {} to leave the CPUs", disturbance::names(&by));
+                self.observer.event(&Event::Notice(&text));
+                told = true;
+            }
+        }
+        Ok(false)
+    }
+
+    /// Makes one trial after these attempts; how many came of it.
     fn trial(
         &mut self,
         bench: &mut TrialRunner<'_>,
         design: &mut Design<'_>,
         planned: &PlannedTrial,
+        attempts: Vec<DiscardedAttempt>,
     ) -> Result<u32, RunError> {
         let scenario = self.request.scenario;
         let cell = &self.request.plan.cells[planned.cell];
@@ -64,7 +133,8 @@ impl<S: Sink> RunLoop<'_, S> {
         let ground = bench.ground;
         let came = bench.make(planned, cell, path, cell.path_mtu(scenario), self.observer);
         match came.map_err(|error| ground.explain(bench.agents, path, error))? {
-            TrialOutcome::Trial(trial) => {
+            TrialOutcome::Trial(mut trial) => {
+                trial.discarded.splice(..0, attempts);
                 self.sink.trial(&self.request.id, &trial).map_err(keep)?;
                 self.observer.event(&Event::Kept(&trial));
                 design.saw(&trial);

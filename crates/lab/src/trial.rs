@@ -2,12 +2,13 @@
 
 use std::{
     collections::BTreeMap,
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use protocol::{MtuProbe, Order, Reply};
 use samples::{
-    Arm, CpuUsage, PathCheck, PathCounters, ProbeResults, SkippedCell, Trial, UnixMillis, ValidityWarning,
+    Arm, CpuUsage, DiscardedAttempt, Disturber, PathCheck, PathCounters, ProbeResults, SkippedCell, Trial,
+    UnixMillis, ValidityWarning,
 };
 use scenario::{Cell, DeviceRef, DeviceSettings, Path, PlannedTrial};
 use units::Nanos;
@@ -15,17 +16,18 @@ use workload::{Measurement, PingPongSettings, WorkloadSettings};
 
 use crate::{
     agents::Agents,
-    counters, cpu,
+    counters, cpu, disturbance,
     error::RunError,
     event::{Event, Observer},
     exchange::{Exchange, Reports, SHORT, token, unexpected},
     lab_handle::{LabHandle, Unset},
     observer::{Verdict, Watcher},
-    placement, warnings,
+    placement::{self, Cpus},
+    warnings,
 };
 
-/// A trial in which a thread did not run is made again; after so many it is kept with its doubts.
-const ATTEMPTS: u32 = 3;
+/// A trial that says nothing of its cell is made again; after so many it is kept with its doubts.
+pub(crate) const ATTEMPTS: usize = 3;
 /// A packet that every IPv4 path must carry (RFC 791).
 const SMALLEST_MTU: u32 = 576;
 
@@ -50,6 +52,8 @@ struct Measurements {
     cpu: CpuUsage,
     observed: Option<ProbeResults>,
     counters: PathCounters,
+    stalled: Option<ValidityWarning>,
+    discarded: Vec<DiscardedAttempt>,
 }
 
 /// What of a run's machines is emulated.
@@ -78,6 +82,15 @@ impl TrialRunner<'_> {
     /// Whether a trial of `cell` can be watched.
     pub(crate) fn sees(&self, cell: &Cell) -> bool {
         self.watcher.as_ref().is_some_and(|watcher| watcher.sees(&cell.load))
+    }
+
+    /// Who else has the CPUs in so long, if anybody has enough to disturb.
+    pub(crate) fn disturbers(&mut self, time: Duration) -> Result<Option<Vec<Disturber>>, RunError> {
+        let usage = self.watcher.as_mut().map_or(Ok(None), |watcher| watcher.idle_for(time))?;
+        Ok(usage.and_then(|usage| disturbance::of(&usage, &Cpus::FREE)).and_then(|found| match found {
+            ValidityWarning::Disturbed { by, .. } => Some(by),
+            _ => None,
+        }))
     }
 
     fn is_emulated(&self, path: &Path) -> bool {
@@ -116,8 +129,10 @@ impl TrialRunner<'_> {
             TrafficOutcome::Measured(measured) => *measured,
             TrafficOutcome::Never(because) => return skip(because),
         };
-        let Measurements { started, measurement, cpu, observed, counters } = measured;
+        let Measurements { started, measurement, cpu, observed, counters, stalled, discarded } = measured;
         let mut doubts = warnings::warnings(&cell.load, &measurement, &cpu);
+        doubts.extend(stalled);
+        doubts.extend(disturbance::of(&cpu, &cpus));
         if self.is_emulated(path) {
             doubts.push(ValidityWarning::Emulated);
         }
@@ -136,10 +151,11 @@ impl TrialRunner<'_> {
             // A host alone has no device on its way.
             counters: (!path.is_host()).then_some(counters),
             doubts,
+            discarded,
         })))
     }
 
-    /// Measures, once more where a thread did not run or a probe failed.
+    /// Measures, once more where a process did not run or a probe failed.
     fn measure(
         &mut self,
         exchange: &Exchange<'_>,
@@ -147,11 +163,11 @@ impl TrialRunner<'_> {
     ) -> Result<TrafficOutcome, RunError> {
         let Exchange { path, cell, .. } = *exchange;
         self.watcher.iter_mut().for_each(Watcher::next_trial);
-        let mut attempt = 1;
+        let mut discarded = Vec::new();
         loop {
             let started = now();
             let before = self.ground.counters(self.agents, &path.devices)?;
-            let Reports { client, server, mut observed } = match self.exchange(exchange, observer) {
+            let Reports { client, server, seen } = match self.exchange(exchange, observer) {
                 Ok(reports) => reports,
                 Err(RunError::Refused { because, unsupported: true, .. }) => {
                     return Ok(TrafficOutcome::Never(because));
@@ -167,23 +183,27 @@ impl TrialRunner<'_> {
             if verdict == Verdict::Again {
                 continue;
             }
-            if let Some(watcher) = self.watcher_of(exchange) {
-                let seen = observed.take().filter(|_| verdict == Verdict::Kept).unwrap_or_default();
-                observed = Some(ProbeResults { lost: watcher.gone().to_vec(), ..seen });
-            }
-            let cpu = cpu::together(&client, server.as_ref(), guests);
+            let (probed, host) = seen.map_or((None, None), |seen| (Some(seen.observed), seen.host));
+            let observed = self.watcher_of(exchange).map(|watcher| ProbeResults {
+                lost: watcher.gone().to_vec(),
+                ..probed.filter(|_| verdict == Verdict::Kept).unwrap_or_default()
+            });
+            let cpu = cpu::beside(cpu::together(&client, server.as_ref(), guests), host);
+            let stalled = warnings::stalled(&cell.load, [Some(&client), server.as_ref()], guests);
             let together = match server {
                 Some(server) => client.measured.together(server.measured),
                 None => Ok(client.measured.alone()),
             };
             let measurement = together.map_err(|because| unreported(path, because))?;
-            if verdict == Verdict::Over || attempt == ATTEMPTS || !warnings::is_void(&cell.load, &measurement)
-            {
-                let measured = Measurements { started, measurement, cpu, observed, counters };
+            let void = stalled.clone().or_else(|| warnings::void(&cell.load, &measurement));
+            let Some(because) = void.filter(|_| verdict != Verdict::Over && discarded.len() + 1 < ATTEMPTS)
+            else {
+                let measured =
+                    Measurements { started, measurement, cpu, observed, counters, stalled, discarded };
                 return Ok(TrafficOutcome::Measured(Box::new(measured)));
-            }
-            attempt += 1;
-            let again = format!("{}: a thread did not run for most of the trial; once more", cell.id);
+            };
+            discarded.push(DiscardedAttempt { started, because });
+            let again = format!("{}: a process did not run for a part of the trial; once more", cell.id);
             observer.event(&Event::Notice(&again));
         }
     }

@@ -4,6 +4,7 @@
 mod ping_pong;
 mod stream;
 
+use protocol::EndReport;
 use samples::{CpuUsage, ValidityWarning};
 use units::{BitRate, Nanos};
 use workload::{
@@ -15,6 +16,8 @@ use workload::{
 const STOLEN: f64 = 0.02;
 /// A measured time that differs by more than this share from what was asked is doubtful.
 const TOLERANCE: f64 = 0.1;
+/// A process that was not seen for less than this was only scheduled late.
+const SHORTEST_STALL: Nanos = Nanos::from_millis(100);
 /// A sender that stays below its rate by more than this share did not keep it: a schedule catches up with a stall.
 const KEPT: f64 = 0.97;
 
@@ -35,10 +38,30 @@ fn of_kind(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage) -
     found.or_else(|| of_ping.map(|(asked, data)| ping_pong::warnings(asked, data))).unwrap_or_default()
 }
 
-/// Whether a trial says nothing of its cell: a thread did not run for most of it, or nothing arrived.
-pub(crate) fn is_void(load: &WorkloadSettings, measurement: &Measurement) -> bool {
-    let short = |(asked, measured): (Nanos, Nanos)| measured.0 < asked.0 / 2;
-    measurement.kind().is_void() || durations(load, measurement).is_some_and(short)
+/// Why a trial says nothing of its cell, if so: a thread did not run for most of it, or nothing arrived.
+pub(crate) fn void(load: &WorkloadSettings, measurement: &Measurement) -> Option<ValidityWarning> {
+    let lasted = durations(load, measurement);
+    let short = lasted.is_some_and(|(asked, measured)| measured.0 < asked.0 / 2);
+    (short || measurement.kind().is_void()).then(|| ValidityWarning::Interrupted {
+        asked: load.kind().lasts(),
+        measured: lasted.map_or(Nanos(0), |(_, measured)| measured),
+    })
+}
+
+/// The end whose process did not run for the longest time, if that is a part of the trial that counts. Of a guest's end its
+/// own clock would have to tell.
+pub(crate) fn stalled(
+    load: &WorkloadSettings,
+    ends: [Option<&EndReport>; 2],
+    guests: [bool; 2],
+) -> Option<ValidityWarning> {
+    let asked = load.kind().lasts().unwrap_or(SHORTEST_STALL);
+    let bound = SHORTEST_STALL.max(Nanos((asked.0 as f64 * TOLERANCE) as u64));
+    let ends = ends.into_iter().zip(guests).zip(["client", "server"]);
+    let known = ends.filter(|((_, is_guest), _)| !is_guest);
+    let longest = known.filter_map(|((end, _), name)| Some((end?.stalled, name))).max()?;
+    let (stalled, end) = longest;
+    (stalled >= bound).then(|| ValidityWarning::Stalled { end: end.to_owned(), stalled })
 }
 
 fn rate_not_kept(asked: BitRate, flows: &[Flow]) -> Option<ValidityWarning> {

@@ -24,6 +24,7 @@ mod vm;
 pub use capability::{Area, Capability, State, capabilities};
 pub use counters::SoftnetReading;
 pub use cpu::CpuReading;
+pub use cpu_owners::ProcessTimes;
 pub use environment::environment;
 pub use error::Error;
 pub use namespace_devices::namespace_devices;

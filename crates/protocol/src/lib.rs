@@ -16,4 +16,4 @@ pub use message::{
     ToAgent, Token, VERSION,
 };
 pub use nested_run::{Commission, DesignDecision, FromConductor, RunEvent, ToConductor};
-pub use observe::{BreakdownOrder, Observation, ObserveOrder, Observing, Subject, WatchedDevice};
+pub use observe::{BreakdownOrder, HostCpu, Observation, ObserveOrder, Observing, Subject, WatchedDevice};

@@ -11,7 +11,7 @@ use workload::{EndMeasurement, WorkloadSettings};
 use crate::observe::{Observation, ObserveOrder, Observing};
 
 /// The version of this protocol. Both sides must have the same.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// The first message of either side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -226,6 +226,8 @@ pub struct EndReport {
     /// What the machine's backlog queues counted from the first to the last byte at this end; `None` where the kernel
     /// does not tell.
     pub softnet: Option<SoftnetCounters>,
+    /// The longest time for which this process gave no sign of itself, beyond what is usual.
+    pub stalled: Nanos,
 }
 
 /// What a path carried.

@@ -31,6 +31,8 @@ pub struct Commission {
     pub tries: Option<RemedyTrials>,
     /// What is there of it already.
     pub resume: Option<RunRecord>,
+    /// Whether trials that others disturbed are kept as they are.
+    pub keep_disturbed: bool,
     /// Why it is conducted there.
     pub because: String,
 }

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use samples::{CpuOwner, MissingProbe, ProbeKind, ProbeResults};
+use samples::{CpuOwner, MachineCpu, MissingProbe, OwnedCpu, ProbeKind, ProbeResults};
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 use workload::Transport;
@@ -92,4 +92,15 @@ pub struct Observation {
     pub observed: ProbeResults,
     /// The probes that could not be read, whose part is not there.
     pub unread: Vec<MissingProbe>,
+    /// The machine's CPU time meanwhile, whatever the probes; `None` where /proc does not tell.
+    pub host: Option<HostCpu>,
+}
+
+/// CPU time of the machine that an observer is on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HostCpu {
+    /// By what it was for.
+    pub machine: MachineCpu,
+    /// By process.
+    pub processes: OwnedCpu,
 }

@@ -159,12 +159,12 @@ pub(crate) fn common(intervals: impl IntoIterator<Item = Interval>) -> Option<St
     shown.all(|other| other == first).then_some(first)
 }
 
-/// What a comparison comes to when it is not an established difference; `None` when it is one.
-pub(crate) fn no_difference(findings: &Findings, workload: &str, comparison: &Comparison) -> Option<Text> {
+/// A comparison's number with what it was judged to be, where that is no established difference.
+pub(crate) fn judged(findings: &Findings, workload: &str, comparison: &Comparison, number: Text) -> Text {
     match comparison.verdict {
-        Difference::Lower | Difference::Higher => None,
-        Difference::None => Some(Text::of(Tone::Faint, none(findings, workload))),
-        Difference::Unclear => Some(Text::of(Tone::Doubtful, "unclear")),
+        Difference::Lower | Difference::Higher => number,
+        Difference::None => number.and(Tone::Faint, not_significant(findings, workload)),
+        Difference::Unclear => number.and(Tone::Doubtful, ", unclear"),
     }
 }
 
@@ -210,13 +210,11 @@ pub(crate) fn count(number: u64, one: &str, several: &str) -> String {
     format!("{number_in_words} {}", if number == 1 { one } else { several })
 }
 
-fn none(findings: &Findings, workload: &str) -> String {
-    match findings.noise.iter().find(|noise| noise.workload == workload) {
-        Some(noise) => {
-            format!("none above the noise floor of {}", glued(&Share(noise.floor).to_string()))
-        }
-        None => "none".to_owned(),
-    }
+/// `, not significant (noise floor 2.10 %)`.
+fn not_significant(findings: &Findings, workload: &str) -> String {
+    let noise = findings.noise.iter().find(|noise| noise.workload == workload);
+    let floor = noise.map(|noise| format!(" (noise floor {})", glued(&Share(noise.floor).to_string())));
+    format!(", not significant{}", floor.unwrap_or_default())
 }
 
 fn ratio_in(scale: Scale, comparison: &Comparison, confidence: Confidence) -> String {

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
+use crate::cpu_attribution::OwnedCpu;
+
 /// CPU time while a trial was measured (warm-up included: counters are read at both its ends).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuUsage {
@@ -14,6 +16,26 @@ pub struct CpuUsage {
     /// Of ends that are in a virtual machine, what its guest's kernel counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guests: Vec<GuestCpu>,
+    /// The machine's by process, as /proc told it just before the trial and just after; `None` where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processes: Option<OwnedCpu>,
+}
+
+impl CpuUsage {
+    /// CPUs that were busy on average, those of processes that have no part in what was measured left out; `None` when nobody
+    /// recorded the machine's time.
+    #[must_use]
+    pub fn own_cpus(&self) -> Option<f64> {
+        let busy = self.machine.cpus_busy()?;
+        Some((busy - self.other_cpus().unwrap_or(0.0)).max(0.0))
+    }
+
+    /// CPUs of those processes; `None` when nobody looked.
+    #[must_use]
+    pub fn other_cpus(&self) -> Option<f64> {
+        let around = self.processes.as_ref().filter(|around| around.elapsed.0 > 0)?;
+        Some(around.others().map(|(_, time)| time).sum::<Nanos>().seconds() / around.elapsed.seconds())
+    }
 }
 
 /// A guest's CPU time as its own kernel counts it.
@@ -65,6 +87,12 @@ impl MachineCpu {
     #[must_use]
     pub fn busy(&self) -> Nanos {
         self.user + self.system + self.irq + self.softirq
+    }
+
+    /// The same in CPUs on average; `None` of a reading that nobody made.
+    #[must_use]
+    pub fn cpus_busy(&self) -> Option<f64> {
+        (self.elapsed.0 > 0).then(|| self.busy().seconds() / self.elapsed.seconds())
     }
 }
 

@@ -53,6 +53,14 @@ pub struct OwnedCpu {
     pub shares: Vec<OwnerShare>,
 }
 
+impl OwnedCpu {
+    /// Time of processes that have no part in what is measured, by name.
+    pub fn others(&self) -> impl Iterator<Item = (Option<&str>, Nanos)> {
+        let others = self.shares.iter().filter(|share| share.owner == CpuOwner::Other);
+        others.map(|share| (share.process.as_deref(), share.time))
+    }
+}
+
 /// How CPU time was told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

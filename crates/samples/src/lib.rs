@@ -47,4 +47,4 @@ pub use trial::{Arm, PathCheck, Trial};
 pub use vm::{
     NegotiatedFeatures, Unread, VmAccelerator, VmDevice, VmFacts, VmMaster, VmMonitor, VmRole, VmThread,
 };
-pub use warning::ValidityWarning;
+pub use warning::{DiscardedAttempt, Disturber, ValidityWarning};

@@ -163,7 +163,8 @@ pub trait Sink {
     /// When it cannot be kept; nothing was kept then.
     fn begin(&mut self, header: &RunHeader) -> Result<(), Self::Error>;
 
-    /// Keeps a finished trial, whole or not at all.
+    /// Keeps a finished trial, whole or not at all; one with discarded attempts in the place of the last of these, if
+    /// that was kept.
     ///
     /// # Errors
     /// When it cannot be kept; nothing was kept then.

@@ -6,8 +6,13 @@ use serde::{Deserialize, Serialize};
 use workload::Measurement;
 
 use crate::{
-    counters::PathCounters, cpu::CpuUsage, device_state::DeviceState, observed::ProbeResults,
-    syscalls::SyscallCount, time::UnixMillis, warning::ValidityWarning,
+    counters::PathCounters,
+    cpu::CpuUsage,
+    device_state::DeviceState,
+    observed::ProbeResults,
+    syscalls::SyscallCount,
+    time::UnixMillis,
+    warning::{DiscardedAttempt, ValidityWarning},
 };
 
 /// Why a trial was made.
@@ -55,6 +60,9 @@ pub struct Trial {
     pub counters: Option<PathCounters>,
     /// Reasons to distrust it.
     pub doubts: Vec<ValidityWarning>,
+    /// The attempts before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub discarded: Vec<DiscardedAttempt>,
 }
 
 /// What was checked about a path just before a trial.

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes, Nanos};
 
+use crate::time::UnixMillis;
+
 /// A reason to distrust a number; it travels with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -24,6 +26,19 @@ pub enum ValidityWarning {
     Stolen {
         /// Share of the machine's time, 0 to 1.
         share: f64,
+    },
+    /// Other processes, or the hypervisor, had so much of the CPUs that the trial could use.
+    Disturbed {
+        /// Share of those CPUs' time, 0 to 1.
+        share: f64,
+        /// The processes that had the most, largest first, with the CPUs that each kept busy; `None` is the hypervisor.
+        by: Vec<Disturber>,
+    },
+    /// A process of the trial did not run for a while: it was stopped, or starved.
+    Stalled {
+        end: String,
+        /// The longest time without a sign of it.
+        stalled: Nanos,
     },
     /// The measured part was clearly shorter or longer than asked, at one end of one connection at least.
     OtherDuration {
@@ -77,4 +92,22 @@ pub enum ValidityWarning {
         asked: Option<Nanos>,
         measured: Nanos,
     },
+}
+
+/// Who took CPU time from a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Disturber {
+    /// The process; `None` where it is the hypervisor.
+    pub process: Option<String>,
+    /// CPUs that it kept busy.
+    pub cpus: f64,
+}
+
+/// A trial that was thrown away and made again, by its cause and never by its result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DiscardedAttempt {
+    /// When it began.
+    pub started: UnixMillis,
+    /// Why it says nothing of its cell.
+    pub because: ValidityWarning,
 }

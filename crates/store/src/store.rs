@@ -94,6 +94,10 @@ impl Sink for Store {
         let text = record::trial_text(run, trial)?;
         self.write("keep a trial in", |transaction| {
             let number = number_of(transaction, run)?;
+            if !trial.discarded.is_empty() {
+                let sql = "DELETE FROM trial WHERE run = ?1 AND place = ?2";
+                transaction.execute(sql, (number, trial.index))?;
+            }
             insert_trial(transaction, run, number, trial, &text)
         })
     }

@@ -3,7 +3,10 @@
 mod record;
 
 use record::{header, place, trial};
-use samples::{CellEnd, EndReason, RunId, RunRecord, RunState, Sink, SkippedCell, ValidityWarning};
+use samples::{
+    CellEnd, DiscardedAttempt, Disturber, EndReason, RunId, RunRecord, RunState, Sink, SkippedCell, Trial,
+    ValidityWarning,
+};
 use store::{Store, StoreError};
 
 #[test]
@@ -38,6 +41,25 @@ fn a_run_comes_back_byte_for_byte() {
     let again = Store::open(&path).expect("opens again").load(&run).expect("loads again");
     let text = |record: &RunRecord| serde_json::to_string(record).expect("serialises");
     assert_eq!(text(&again), text(&kept));
+}
+
+#[test]
+fn a_trial_made_again_takes_the_place_of_the_attempt_that_was_kept() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).expect("opens");
+    let header = header("quick-20261121-113015", 0);
+    store.begin(&header).expect("begins");
+    let (first, second) = (trial(0), trial(1));
+    store.trial(&header.id, &first).expect("keeps");
+    store.trial(&header.id, &second).expect("keeps");
+    let because = ValidityWarning::Disturbed {
+        share: 0.4,
+        by: vec![Disturber { process: Some("cc1".into()), cpus: 0.8 }],
+    };
+    let discarded = vec![DiscardedAttempt { started: first.started, because }];
+    let again = Trial { discarded, doubts: Vec::new(), ..first };
+    store.trial(&header.id, &again).expect("keeps it in the other's place");
+    assert_eq!(store.load(&header.id).expect("loads").trials, [second, again]);
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn a_trial_is_watched_from_one_order_to_the_other() {
             return;
         }
         let (_client, ours, ..) = trial(&ping_pong(Transport::Udp, Nanos::from_millis(300)));
-        let Observation { observed, unread } = seen(&mut observer, TOKEN);
+        let Observation { observed, unread, host } = seen(&mut observer, TOKEN);
         assert_eq!(unread, []);
         let Measurement::PingPong(ping) = ours.measured.alone() else { panic!("a ping-pong") };
         let round_trips = ping.round_trips.count();
@@ -48,7 +48,23 @@ fn a_trial_is_watched_from_one_order_to_the_other() {
         let own = cpu.shares.iter().filter(|share| share.owner == CpuOwner::Client);
         assert!(own.map(|share| share.time).sum::<Nanos>() > Nanos(0), "{cpu:?}");
         assert!(observed.elapsed >= Nanos::from_millis(350), "{}", observed.elapsed);
+        let by_process = host.expect("/proc can be read").processes;
+        let own = by_process.shares.iter().filter(|share| share.owner == CpuOwner::Client);
+        assert!(own.map(|share| share.time).sum::<Nanos>() > Nanos(0), "{by_process:?}");
     });
+}
+
+/// Without a probe, and without the right to load one.
+#[test]
+fn who_else_has_the_cpus_is_told_without_probes() {
+    let mut observer = Agent::greeted();
+    let order = ObserveOrder { token: TOKEN, probes: Vec::new(), subjects: Vec::new(), way: None };
+    assert_eq!(observer.ask(Order::Observe(order)), Ok(Reply::Observing(Observing::default())));
+    let until = sys::clock::monotonic() + 200_000_000;
+    while sys::clock::monotonic() < until {}
+    let host = seen(&mut observer, TOKEN).host.expect("/proc can be read");
+    let all = host.processes.others().map(|(_, time)| time).sum::<Nanos>();
+    assert!(all >= Nanos::from_millis(100), "this process is nobody's: {host:?}");
 }
 
 #[test]

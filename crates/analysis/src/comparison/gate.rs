@@ -54,6 +54,9 @@ enum Loss {
 
 impl Loss {
     fn of(cell: &CellComparison, most_loss: f64) -> Self {
+        if let Some(why) = &cell.disturbed {
+            return Self::Open(why.clone());
+        }
         // Of what went out there is no ratio.
         if cell.verdict == Verdict::Worse && cell.comparison.is_none() {
             return Self::Established;

@@ -8,11 +8,11 @@ use stats::{AbResult, BetweenRuns, ab, describe, sweep, verdict};
 
 use super::{between_runs, floor::floor, history::History, matching::Pair, outage};
 use crate::{
-    compare,
+    compare, disturbance,
     noise::Noise,
     observations::Observations,
     single_trial::{self, MARGIN},
-    words::{count, percent},
+    words::{count, list, percent},
 };
 
 /// Nothing is called the same whose interval leaves a larger difference open, whatever noise is assumed: everything would
@@ -84,7 +84,11 @@ impl<'m> Look<'m> {
         let (a, b) = (compare::value(self.a)?, compare::value(self.b)?);
         let record = self.a.record;
         let comparison = self.comparison(p);
-        let (verdict, why) = self.verdict(comparison.as_ref(), p);
+        let disturbed = self.disturbed();
+        let (verdict, why) = match &disturbed {
+            Some(why) => (Verdict::Unknown, Some(why.clone())),
+            None => self.verdict(comparison.as_ref(), p),
+        };
         Some(CellComparison {
             cell: record.id.clone(),
             cell_b: (self.b.record.id != record.id).then(|| self.b.record.id.clone()),
@@ -98,9 +102,18 @@ impl<'m> Look<'m> {
             floor: self.floor,
             between_runs: self.learned.map(between_runs::named),
             p,
+            disturbed,
             verdict,
             why,
         })
+    }
+
+    fn disturbed(&self) -> Option<String> {
+        let of = |run: &str, cell| disturbance::of_cell(cell).map(|why| format!("{why} in {run}"));
+        let runs: Vec<String> = [of("A", self.a), of("B", self.b)].into_iter().flatten().collect();
+        let runs: Vec<&str> = runs.iter().map(String::as_str).collect();
+        (!runs.is_empty())
+            .then(|| format!("Others used the CPUs in {}: what differs may be their doing.", list(&runs)))
     }
 
     /// B over A.

@@ -51,6 +51,7 @@ fn unanswered(cell: &Observations<'_>, b: &RunRecord) -> Option<CellComparison> 
         floor: None,
         between_runs: None,
         p: None,
+        disturbed: None,
         verdict: Verdict::Worse,
         why: Some(words("B", trials, "A", values.len())),
     })

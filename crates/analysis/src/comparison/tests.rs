@@ -1,6 +1,7 @@
 //! Runs against each other: what is called what, and what is said before.
 
 mod between_runs;
+mod disturbed;
 
 use findings::{Basis, CellComparison, GateOutcome, Verdict};
 use samples::ValidityWarning;

@@ -1,13 +1,13 @@
 //! The connections of a cell: histograms merged, failures added up.
 
 use findings::{ConnectSummary, SingleConnect, SingleOutcome, SingleRate};
-use samples::{Arm, MachineCpu};
+use samples::{Arm, CpuUsage};
 use units::Nanos;
 use workload::{ConnectData, ConnectInterval, Work};
 
 use super::KindAnalysis;
 use crate::{
-    cpu, distribution,
+    distribution,
     observations::Observations,
     series::{Series, usual},
     steadiness,
@@ -23,8 +23,8 @@ impl KindAnalysis for ConnectData {
         Series { of: "client", length: asked, rates }
     }
 
-    fn cpu_per_work(&self, machine: &MachineCpu) -> Option<f64> {
-        Some(cpu::busy(machine)? / self.rate()? * Work::Connections.for_cpu().0)
+    fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
+        Some(usage.own_cpus()? / self.rate()? * Work::Connections.for_cpu().0)
     }
 
     fn alone(&self, series: &Series) -> Option<SingleOutcome> {

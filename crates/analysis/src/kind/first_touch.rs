@@ -1,13 +1,12 @@
 //! The first touches of a cell: page faults added up.
 
 use findings::{FirstTouchSummary, SingleOutcome};
-use samples::MachineCpu;
+use samples::CpuUsage;
 use units::{Bytes, Nanos};
 use workload::{FirstTouchData, FirstTouchInterval, Work};
 
 use super::KindAnalysis;
 use crate::{
-    cpu,
     observations::Observations,
     series::{Series, usual},
 };
@@ -22,10 +21,10 @@ impl KindAnalysis for FirstTouchData {
     }
 
     /// With mapping the memory and giving it back.
-    fn cpu_per_work(&self, machine: &MachineCpu) -> Option<f64> {
+    fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         let rate = (self.touched.0 > 0 && self.elapsed.0 > 0)
             .then(|| self.touched.0 as f64 / self.elapsed.seconds())?;
-        Some(cpu::busy(machine)? / rate * Work::Memory.for_cpu().0)
+        Some(usage.own_cpus()? / rate * Work::Memory.for_cpu().0)
     }
 
     /// No command measures it without a scenario.

@@ -1,12 +1,12 @@
 //! The round trips of a cell, and what surrounds them: the schedule of an open loop, the stream beside them.
 
 use findings::{LatencySummary, OpenLoopSummary, SingleOutcome};
-use samples::{Arm, MachineCpu, Trial};
+use samples::{Arm, CpuUsage, Trial};
 use units::Nanos;
 use workload::{OpenLoopData, PingPongData, Work};
 
 use super::{KindAnalysis, stream};
-use crate::{compare, cpu, distribution, modality, observations::Observations, series::Series};
+use crate::{compare, distribution, modality, observations::Observations, series::Series};
 
 impl KindAnalysis for PingPongData {
     fn within(&self, _: &Series) -> (&'static str, Vec<f64>) {
@@ -14,10 +14,10 @@ impl KindAnalysis for PingPongData {
     }
 
     /// The histogram leaves the warm-up out, so the CPU time is taken as a rate. Beside a stream it is mostly that one's.
-    fn cpu_per_work(&self, machine: &MachineCpu) -> Option<f64> {
+    fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         let count = self.round_trips.count();
         (count > 0 && self.under.is_none()).then_some(())?;
-        Some(cpu::busy(machine)? * self.elapsed.seconds() / count as f64 * Work::Messages.for_cpu().0)
+        Some(usage.own_cpus()? * self.elapsed.seconds() / count as f64 * Work::Messages.for_cpu().0)
     }
 
     fn alone(&self, _: &Series) -> Option<SingleOutcome> {

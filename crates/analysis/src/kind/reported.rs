@@ -1,7 +1,7 @@
 //! The columns that another tool reported for a cell: the median over the trials of each. Must not know what they mean.
 
 use findings::{OwnerCost, OwnerUnit, SingleOutcome};
-use samples::{CpuUsage, MachineCpu};
+use samples::CpuUsage;
 use stats::describe;
 use workload::{Quantity, ReportedData, ReportedValue};
 
@@ -9,7 +9,7 @@ use super::KindAnalysis;
 use crate::{observations::Observations, series::Series};
 
 impl KindAnalysis for ReportedData {
-    fn cpu_per_work(&self, _: &MachineCpu) -> Option<f64> {
+    fn cpu_per_work(&self, _: &CpuUsage) -> Option<f64> {
         None
     }
 

@@ -5,7 +5,7 @@ use findings::{
     DatagramSummary, Distribution, Estimate, SingleFlow, SingleOutcome, SingleRate, SingleStream,
     StreamSummary, TcpSummary,
 };
-use samples::{MachineCpu, Trial};
+use samples::{CpuUsage, Trial};
 use stats::describe;
 use units::Nanos;
 use workload::{
@@ -34,9 +34,9 @@ impl KindAnalysis for StreamData {
     }
 
     /// The CPU counters span the warm-up, so its bytes count as well.
-    fn cpu_per_work(&self, machine: &MachineCpu) -> Option<f64> {
+    fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         let (work, bytes) = self.work()?;
-        (machine.elapsed.0 > 0).then(|| machine.busy().seconds() / bytes * work.for_cpu().0)
+        Some(usage.own_cpus()? * usage.machine.elapsed.seconds() / bytes * work.for_cpu().0)
     }
 
     fn alone(&self, series: &Series) -> Option<SingleOutcome> {

@@ -42,6 +42,7 @@ pub(super) fn recommendations(
             cpu: setting.cpu.as_ref().map(|cpu| cpu.total),
             why: reasons::sentences(sweep, &choice, knees, frontier),
             ties: choice.ties.iter().map(id).collect(),
+            withheld: None,
         }
     };
     choices.into_iter().flatten().map(told).collect()

@@ -200,3 +200,28 @@ fn settings_without_numbers_and_few_cells_are_no_sweep() {
     assert_eq!(swept(&[("1", 1e9, 1.0), ("2", 2e9, 1.0)], 5), []);
     assert_eq!(swept(&[("few", 1e9, 1.0), ("some", 2e9, 1.0), ("many", 3e9, 1.0)], 5), []);
 }
+
+#[test]
+fn nothing_is_recommended_whose_numbers_a_serious_finding_says_cannot_be_trusted() {
+    let sweep = |busy: bool| {
+        let mut run = Fixture::new(6);
+        run.path("plain", &["wire"]);
+        [("1", 1e9), ("2", 2e9), ("4", 4e9)].iter().for_each(|(level, rate)| {
+            run.stream("plain", &[("streams", level)], *rate);
+        });
+        run.each("plain/bulk/streams=4", |trial| {
+            let by = vec![samples::Disturber { process: Some("cc1".into()), cpus: 1.2 }];
+            trial.doubts.extend(busy.then_some(samples::ValidityWarning::Disturbed { share: 0.6, by }));
+        });
+        let answers = analyse(&run.record).answers;
+        recommended(&answers[0], Objective::Max).clone()
+    };
+    let (quiet, busy) = (sweep(false), sweep(true));
+    assert_eq!((quiet.cell.as_str(), quiet.withheld), ("plain/bulk/streams=4", None));
+    assert_eq!((busy.cell, busy.value), (quiet.cell, quiet.value), "the numbers are told all the same");
+    let why = busy.withheld.expect("it is disturbed");
+    assert!(
+        why.contains("`cc1` had up to 1.20 CPUs") && why.contains("--path plain --workload bulk`."),
+        "{why}"
+    );
+}

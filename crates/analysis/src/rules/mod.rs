@@ -9,6 +9,7 @@ mod cpu_unexplained;
 mod cwnd_limited;
 mod direction_asymmetry;
 mod direction_pairs;
+pub(crate) mod disturbed;
 mod emulated;
 pub(crate) mod ethtool;
 mod fragmentation;
@@ -38,7 +39,7 @@ mod wait_mistaken_for_work;
 mod waiting;
 mod warm_up_too_short;
 
-use findings::{CellSummary, Comparison, Finding, Findings};
+use findings::{CellSummary, Comparison, Finding, Findings, Severity};
 
 use crate::{compare, noise::Noise, observations::Observations};
 
@@ -76,6 +77,8 @@ pub(crate) struct Rule {
 
 /// Every rule.
 pub(crate) const ALL: &[Rule] = &[
+    // What every other number rests on comes first.
+    disturbed::RULE,
     offload_off::RULE,
     vhost_off::RULE,
     mtu_mismatch::RULE,
@@ -107,6 +110,20 @@ pub(crate) const ALL: &[Rule] = &[
     probe_cost::RULE,
     imported::RULE,
 ];
+
+/// Rules whose serious claims say that the numbers of their cells cannot be trusted.
+const DISTRUSTING: [&str; 5] = [
+    disturbed::RULE.id,
+    bimodal::RULE.id,
+    level_shift::RULE.id,
+    noisy_host::RULE.id,
+    warm_up_too_short::RULE.id,
+];
+
+/// Whether a claim says that the numbers of its cells cannot be trusted.
+pub(crate) fn distrusts(claim: &Finding) -> bool {
+    claim.severity == Severity::Serious && DISTRUSTING.contains(&claim.id.as_str())
+}
 
 /// What all rules claim, the most severe first, otherwise in the order of [`ALL`].
 pub(crate) fn claims(context: &Context<'_>) -> Vec<Finding> {

@@ -76,6 +76,9 @@ pub(crate) struct RunArgs {
     /// Measure only this workload (may be repeated)
     #[arg(long = "workload", value_name = "WORKLOAD", conflicts_with = "resume")]
     workloads: Vec<String>,
+    /// Keep trials in which other work had the CPUs, instead of making them again (for up to a third of the run's time)
+    #[arg(long, env = "PLUMB_KEEP_DISTURBED", hide_env = true, value_parser = clap::builder::BoolishValueParser::new())]
+    keep_disturbed: bool,
     /// Show the plan and what it would take, and measure nothing
     #[arg(long, conflicts_with = "resume")]
     dry_run: bool,
@@ -154,6 +157,7 @@ fn measure(
         agent: PROGRAM.into(),
         firecracker: args.firecracker.clone(),
         tool: TOOL,
+        keep_disturbed: args.keep_disturbed,
         inside: None,
     };
     let inside = reason_to_go_inside(job, args);

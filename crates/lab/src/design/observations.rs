@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use samples::{Arm, Trial, ValidityWarning};
+use samples::{Arm, DiscardedAttempt, Trial, ValidityWarning};
 use scenario::Plan;
 use units::Nanos;
 use workload::Metric;
@@ -17,6 +17,8 @@ const SHORTEST_BREAK: Nanos = Nanos::from_secs(60);
 pub(super) struct Observations {
     indices: BTreeSet<u32>,
     points: BTreeMap<usize, Vec<Point>>,
+    /// Of trials that others disturbed, by their index: this attempt and those before it.
+    disturbed: BTreeMap<u32, Vec<DiscardedAttempt>>,
     /// When each began, and its cell, in the order in which they were made.
     begun: Vec<(i64, usize)>,
 }
@@ -24,6 +26,7 @@ pub(super) struct Observations {
 /// A trial.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Point {
+    index: u32,
     block: u32,
     arm: Arm,
     metric: Metric,
@@ -59,24 +62,37 @@ impl Point {
 }
 
 impl Observations {
-    /// Takes a trial; one whose cell is not in the plan is left out.
+    /// Takes a trial, in the place of an earlier attempt; one whose cell is not in the plan is left out.
     pub(super) fn take(&mut self, plan: &Plan, trial: &Trial) {
         let Some(cell) = plan.cells.iter().position(|cell| cell.id.as_str() == trial.cell) else { return };
         self.indices.insert(trial.index);
         self.begun.push((trial.started.0, cell));
         let metric = trial.measurement.kind().metric();
-        let machine = &trial.cpu.machine;
-        let cpus = (machine.elapsed > Nanos(0)).then(|| machine.busy().seconds() / machine.elapsed.seconds());
         let value = trial.measurement.value(metric).filter(|value| *value > 0.0);
+        let disturbance =
+            trial.doubts.iter().find(|doubt| matches!(doubt, ValidityWarning::Disturbed { .. }));
+        self.disturbed.remove(&trial.index);
+        if let Some(because) = disturbance.cloned() {
+            let own = DiscardedAttempt { started: trial.started, because };
+            self.disturbed.insert(trial.index, trial.discarded.iter().cloned().chain([own]).collect());
+        }
         let point = Point {
+            index: trial.index,
             block: trial.block,
             arm: trial.arm,
             metric,
             value: value.filter(|_| !trial.doubts.iter().any(is_void)),
             silent: value.is_none(),
-            cpus,
+            cpus: trial.cpu.own_cpus(),
         };
-        self.points.entry(cell).or_default().push(point);
+        let points = self.points.entry(cell).or_default();
+        points.retain(|known| known.index != trial.index);
+        points.push(point);
+    }
+
+    /// The trials that others disturbed, by their index, with the attempts so far.
+    pub(super) fn disturbed(&self) -> impl Iterator<Item = (u32, &[DiscardedAttempt])> {
+        self.disturbed.iter().map(|(index, attempts)| (*index, attempts.as_slice()))
     }
 
     /// Whether the trial of that index is there.
@@ -130,11 +146,13 @@ impl Observations {
     }
 }
 
-/// Whether a trial says nothing of its cell: it did not run for most of its time.
+/// Whether a trial says little of its cell: it did not run for most of its time, or others had the CPUs.
 fn is_void(doubt: &ValidityWarning) -> bool {
     match doubt {
         ValidityWarning::OtherDuration { asked, measured } => measured.0 < asked.0 / 2,
-        ValidityWarning::Interrupted { .. } => true,
+        ValidityWarning::Interrupted { .. }
+        | ValidityWarning::Disturbed { .. }
+        | ValidityWarning::Stalled { .. } => true,
         _ => false,
     }
 }

@@ -1,6 +1,7 @@
 //! The design against simulated labs: what it saves, whether it finds what the full matrix finds, and that a run that
 //! was killed goes on alike.
 
+mod disturbed;
 mod probed;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,13 +90,14 @@ fn trial(plan: &Plan, planned: &PlannedTrial, started: i64, gbits: f64, cpus: f6
         arm: planned.arm,
         started: UnixMillis(started),
         measurement: Measurement::Stream(StreamData { flows: vec![flow] }),
-        cpu: CpuUsage { machine, threads: Vec::new(), guests: Vec::new() },
+        cpu: CpuUsage { machine, ..CpuUsage::default() },
         devices: Vec::new(),
         path_check: PathCheck::default(),
         syscalls: Vec::new(),
         observed: None,
         counters: None,
         doubts: Vec::new(),
+        discarded: Vec::new(),
     }
 }
 

@@ -82,7 +82,7 @@ fn failing(times: &'static [&'static [samples::ProbeKind]]) -> impl FnMut(Order)
 
 /// Watches a stream once: what was told, and what becomes of the trial.
 fn watch(watcher: &mut Watcher) -> (Vec<String>, Verdict) {
-    watcher.observe(Token(1), Vec::new(), None).expect("nobody interrupts");
+    watcher.observe(Token(1), Vec::new(), &ProbeKind::ALL, None).expect("nobody interrupts");
     watcher.end().expect("nobody interrupts");
     let mut told = Vec::new();
     let mut tell = |event: &Event<'_>| match event {

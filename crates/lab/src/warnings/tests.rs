@@ -52,11 +52,11 @@ fn times(nanos: u64) -> LatencyHistogram {
 #[test]
 fn a_trial_in_which_a_thread_did_not_run_is_void_and_one_a_little_long_is_doubtful() {
     let load = stream(|_| {});
-    for (millis, bytes, void, doubtful) in
+    for (millis, bytes, is_void, doubtful) in
         [(1000, 9, false, false), (1200, 9, false, true), (400, 9, true, true), (1000, 0, true, false)]
     {
         let measured = carried(end(bytes, millis), end(bytes, millis));
-        assert_eq!(is_void(&load, &measured), void, "{millis} ms, {bytes} B");
+        assert_eq!(void(&load, &measured).is_some(), is_void, "{millis} ms, {bytes} B");
         let said = warnings(&load, &measured, &CpuUsage::default());
         let other = matches!(said.as_slice(), [ValidityWarning::OtherDuration { .. }]);
         assert_eq!(other, doubtful, "{millis} ms, {bytes} B: {said:?}");
@@ -68,11 +68,11 @@ fn a_trial_without_a_connection_or_a_round_trip_is_void() {
     let ping = WorkloadSettings::PingPong(PingPongSettings::new(SECOND));
     let connect = WorkloadSettings::Connect(workload::ConnectSettings::new(SECOND));
     let full = |times| PingPongData { round_trips: times, elapsed: SECOND, ..PingPongData::default() };
-    assert!(is_void(&ping, &Measurement::PingPong(full(LatencyHistogram::new()))));
-    assert!(!is_void(&ping, &Measurement::PingPong(full(times(9)))));
+    assert!(void(&ping, &Measurement::PingPong(full(LatencyHistogram::new()))).is_some());
+    assert_eq!(void(&ping, &Measurement::PingPong(full(times(9)))), None);
     let made = |times| ConnectData { exchanges: times, elapsed: SECOND, ..ConnectData::default() };
-    assert!(is_void(&connect, &Measurement::Connect(made(LatencyHistogram::new()))));
-    assert!(!is_void(&connect, &Measurement::Connect(made(times(9)))));
+    assert!(void(&connect, &Measurement::Connect(made(LatencyHistogram::new()))).is_some());
+    assert_eq!(void(&connect, &Measurement::Connect(made(times(9)))), None);
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 
+pub use proc_sampling::ProcessTimes;
 use samples::{Overflow, OwnedCpu, ProbeKind, ProbeResults};
 
 use crate::observe::{Probe, ProbeError};

@@ -1,14 +1,15 @@
 //! The probe without programs: the difference of what /proc says of every task before and after.
 //!
-//! Must not know of eBPF. What it cannot see is in nobody's share: the time of tasks that came and went between two
-//! readings, and the last of those that ended. Soft interrupts are in the time of the task that they came into;
+//! Must not know of eBPF. A process that came and went between two readings is in the share of the one that waited for
+//! it, as /proc counts the time of such children. What it cannot see is in nobody's share: the time of threads that came
+//! and went, and the last of those that ended. Soft interrupts are in the time of the task that they came into;
 //! kernels that count interrupts apart (`CONFIG_IRQ_TIME_ACCOUNTING`) leave them out of it, so that those are taken
 //! from /proc/stat. Such a kernel is known by the column irq, which stays at nothing where only ticks are counted: a
 //! tick is an interrupt itself and never meets another one.
 
 use std::collections::HashMap;
 
-use protocol::Subject;
+use protocol::{HostCpu, Subject};
 use samples::{AttributionSource, CpuOwner, MachineCpu, OwnedCpu, ProbeKind, ProbeResults};
 
 use super::{
@@ -24,17 +25,56 @@ use crate::{
     observe::{Probe, ProbeError, Watch},
 };
 
+/// The CPU time of every process from one moment on.
+pub struct ProcessTimes {
+    subjects: Vec<Subject>,
+    before: Reading,
+}
+
+impl ProcessTimes {
+    /// Begins now; `subjects` tell whose processes are whose.
+    ///
+    /// # Errors
+    /// [`ProbeError::Unavailable`] when /proc cannot be read.
+    pub fn from_now(subjects: Vec<Subject>) -> Result<Self, ProbeError> {
+        Ok(Self { subjects, before: Reading::now()? })
+    }
+
+    /// What passed till now.
+    ///
+    /// # Errors
+    /// [`ProbeError::Unavailable`] when /proc cannot be read.
+    pub fn until_now(&self) -> Result<HostCpu, ProbeError> {
+        Ok(self.passed()?.0)
+    }
+
+    /// The same, and how many tasks there was no room for.
+    fn passed(&self) -> Result<(HostCpu, u64), ProbeError> {
+        let after = Reading::now()?;
+        let machine = after.machine.since(&self.before.machine);
+        let tasks = times(&self.before.tasks, &after.tasks, &self.subjects);
+        let processes = OwnedCpu {
+            source: AttributionSource::Sampled,
+            because: None,
+            elapsed: machine.elapsed,
+            cpus: machine.cpus,
+            busy: machine::busy(&machine, machine.steal),
+            steal: machine.steal,
+            shares: shares(tasks.into_iter().chain(interrupts(&machine))),
+        };
+        Ok((HostCpu { machine, processes }, after.tasks.missed))
+    }
+}
+
 /// What was seen, and what to compare with.
 #[derive(Default)]
 pub(super) struct ProcSampling {
     /// Why not the exact probe.
     because: String,
-    subjects: Vec<Subject>,
-    before: Option<Reading>,
+    began: Option<ProcessTimes>,
     stopped: Option<Result<(OwnedCpu, u64), ProbeError>>,
 }
 
-#[derive(Clone)]
 struct Reading {
     tasks: Tasks,
     machine: CpuReading,
@@ -47,20 +87,9 @@ impl ProcSampling {
         Reading::now().map(|_| Self { because, ..Self::default() })
     }
 
-    fn seen(&self, before: &Reading) -> Result<(OwnedCpu, u64), ProbeError> {
-        let after = Reading::now()?;
-        let stat = after.machine.since(&before.machine);
-        let tasks = times(&before.tasks, &after.tasks, &self.subjects);
-        let seen = OwnedCpu {
-            source: AttributionSource::Sampled,
-            because: Some(self.because.clone()),
-            elapsed: stat.elapsed,
-            cpus: stat.cpus,
-            busy: machine::busy(&stat, stat.steal),
-            steal: stat.steal,
-            shares: shares(tasks.into_iter().chain(interrupts(&stat))),
-        };
-        Ok((seen, after.tasks.missed))
+    fn seen(&self, began: &ProcessTimes) -> Result<(OwnedCpu, u64), ProbeError> {
+        let (HostCpu { processes, .. }, missed) = began.passed()?;
+        Ok((OwnedCpu { because: Some(self.because.clone()), ..processes }, missed))
     }
 }
 
@@ -77,16 +106,15 @@ impl Probe for ProcSampling {
     }
 
     fn start(&mut self, watch: &Watch) -> Result<(), ProbeError> {
-        self.subjects.clone_from(&watch.subjects);
         self.stopped = None;
-        self.before = Some(Reading::now()?);
+        self.began = Some(ProcessTimes::from_now(watch.subjects.clone())?);
         Ok(())
     }
 
     fn read(&mut self, seen: &mut ProbeResults) -> Result<(), ProbeError> {
-        let found = match (&self.stopped, &self.before) {
+        let found = match (&self.stopped, &self.began) {
             (Some(stopped), _) => stopped.clone()?,
-            (None, Some(before)) => self.seen(before)?,
+            (None, Some(began)) => self.seen(began)?,
             (None, None) => return Err(not_started()),
         };
         tell(found, seen);
@@ -94,8 +122,8 @@ impl Probe for ProcSampling {
     }
 
     fn stop(&mut self) {
-        if let Some(before) = self.before.take() {
-            self.stopped = Some(self.seen(&before));
+        if let Some(began) = self.began.take() {
+            self.stopped = Some(self.seen(&began));
         }
     }
 }
@@ -103,17 +131,37 @@ impl Probe for ProcSampling {
 /// The time of each task between two readings, by who is shown.
 fn times(before: &Tasks, after: &Tasks, subjects: &[Subject]) -> Vec<(OwnerName, u64)> {
     let families = Families::new(before, after, subjects);
+    let gone = gone(before, after);
     let time = |(id, now): (&Id, &KnownTask)| {
-        let then = before.seen.get(id).map_or(0, |then| then.time);
+        let then = before.seen.get(id).map_or(0, |then| then.time + then.children);
+        let known = gone.get(id).copied().unwrap_or(0);
         let names = Names {
             subject: if now.kernel { families.named(now.pid) } else { families.subject(now) },
             kernel: now.kernel,
             process: now.process.clone(),
             thread: now.thread.clone(),
         };
-        (names.shown(), now.time.saturating_sub(then))
+        (names.shown(), (now.time + now.children).saturating_sub(then + known))
     };
     after.seen.iter().map(time).filter(|(_, time)| *time > 0).collect()
+}
+
+/// What had been seen of processes that ended since, by the one that waited for them: it is in its children's time now.
+fn gone(before: &Tasks, after: &Tasks) -> HashMap<Id, u64> {
+    let is_first = |(id, task): &(&Id, &KnownTask)| id.tid == task.pid;
+    let processes: HashMap<u32, &Id> =
+        before.seen.iter().filter(is_first).map(|(id, task)| (task.pid, id)).collect();
+    let is_gone = |id: &Id| !after.seen.contains_key(id);
+    let mut known = HashMap::new();
+    for (_, task) in before.seen.iter().filter(is_first).filter(|(id, _)| is_gone(id)) {
+        let parents = std::iter::successors(processes.get(&task.parent).copied(), |id| {
+            processes.get(&before.seen[*id].parent).copied()
+        });
+        if let Some(waited) = parents.take(processes.len()).find(|id| !is_gone(id)) {
+            *known.entry(*waited).or_default() += task.whole + task.children;
+        }
+    }
+    known
 }
 
 /// Interrupts that the kernel counts apart from tasks.
@@ -162,7 +210,17 @@ mod tests {
         let seen = |&(tid, pid, parent, name, time): &(u32, u32, u32, &str, u64)| {
             let kernel = parent == 2;
             let process = if kernel { String::new() } else { name.to_owned() };
-            (Id { tid, started: 7 }, KnownTask { pid, parent, kernel, process, thread: name.into(), time })
+            let task = KnownTask {
+                pid,
+                parent,
+                kernel,
+                process,
+                thread: name.into(),
+                time,
+                whole: time,
+                children: 0,
+            };
+            (Id { tid, started: 7 }, task)
         };
         Tasks { seen: list.iter().map(seen).collect(), missed: 0 }
     }
@@ -202,6 +260,16 @@ mod tests {
         after.seen.insert(Id { tid: 10, started: 8 }, seen);
         let times: Vec<u64> = times(&before, &after, &[]).into_iter().map(|(_, time)| time).collect();
         assert_eq!(times, [30]);
+    }
+
+    #[test]
+    fn who_waited_has_the_time_of_children_that_ended_but_not_what_was_seen_of_them_before() {
+        let before = tasks(&[(5, 5, 1, "make", 10), (6, 6, 5, "gcc", 40), (7, 7, 6, "cc1", 300)]);
+        let mut after = tasks(&[(5, 5, 1, "make", 30)]);
+        // gcc and cc1 went on for 5 and 600; another compiler came and went with 1,000.
+        after.seen.values_mut().for_each(|make| make.children = 45 + 900 + 1_000);
+        let times = times(&before, &after, &[]);
+        assert_eq!(times.into_iter().map(|(_, time)| time).collect::<Vec<_>>(), [20 + 5 + 600 + 1_000]);
     }
 
     #[test]

@@ -35,6 +35,10 @@ pub(super) struct KnownTask {
     pub(super) thread: String,
     /// CPU time since it was made, in nanoseconds.
     pub(super) time: u64,
+    /// Of a process's first thread: that of all its threads, ended ones included.
+    pub(super) whole: u64,
+    /// Of a process's first thread: that of its children that ended and were waited for.
+    pub(super) children: u64,
 }
 
 /// All tasks at one moment, or nearly: reading them takes a while.
@@ -74,20 +78,27 @@ impl Tasks {
 
 fn seen(leader: &Stat, task: &Task, stat: Stat) -> KnownTask {
     let kernel = stat.flags & KERNEL_THREAD != 0;
+    let first = task.tid == leader.pid;
     KnownTask {
         pid: leader.pid.unsigned_abs(),
         parent: leader.ppid.unsigned_abs(),
         kernel,
         process: if kernel { String::new() } else { leader.comm.clone() },
         time: time(task, &stat),
+        whole: if first { ticks(leader.utime + leader.stime) } else { 0 },
+        children: if first { ticks(leader.cutime.unsigned_abs() + leader.cstime.unsigned_abs()) } else { 0 },
         thread: stat.comm,
     }
+}
+
+fn ticks(count: u64) -> u64 {
+    count * (1_000_000_000 / procfs::ticks_per_second())
 }
 
 fn time(task: &Task, stat: &Stat) -> u64 {
     match task.schedstat() {
         Ok(exact) if exact.pcount > 0 || exact.sum_exec_runtime > 0 => exact.sum_exec_runtime,
-        _ => (stat.utime + stat.stime) * (1_000_000_000 / procfs::ticks_per_second()),
+        _ => ticks(stat.utime + stat.stime),
     }
 }
 

@@ -303,13 +303,13 @@ fn cpu_the_probe_without_programs_finds_the_same_spinning_process() {
         let mut probe = ProcSampling::new("the kernel has no BTF; use another".to_owned()).expect("/proc");
         let shell = Shell::new(&format!("({SPIN}) & {SPIN}; wait"), None);
         probe.start(&watch(CpuOwner::Client, shell.pid())).expect("watched");
-        let before = shell.time();
+        let before = shell.family_time();
         shell.run();
-        let known = shell.time() - before;
+        let known = shell.family_time() - before;
         probe.stop();
         let cpu = read(&mut probe);
         assert_eq!(cpu.because.as_deref(), Some("the kernel has no BTF; use another"));
-        // What a tick has not yet added, of a task that runs, is not there; nor is the child, which ended.
-        assert!(of(&cpu, CpuOwner::Client).abs_diff(known) <= known / 50 + 5 * MS, "{known}: {cpu:#?}");
+        // The child, which ended, is there in ticks; what a tick has not yet added, of a task that runs, is not.
+        assert!(of(&cpu, CpuOwner::Client).abs_diff(known) <= known / 50 + 40 * MS, "{known}: {cpu:#?}");
     });
 }

@@ -1,6 +1,6 @@
 //! The summary: one row for each cell, one table for each workload. Must not know the samples within trials.
 
-use findings::{CellSummary, Difference, Findings};
+use findings::{CellSummary, Findings};
 use units::significant;
 use workload::Work;
 
@@ -140,9 +140,5 @@ fn against_baseline(findings: &Findings, cell: &CellSummary, ratios: Ratios) -> 
     }
     let tone = phrases::tone(cell.metric, comparison);
     let share = Text::of(tone, ratios.said(comparison, Confidence::InHead));
-    match phrases::no_difference(findings, &cell.workload, comparison) {
-        Some(none) if comparison.verdict == Difference::None => none,
-        Some(unclear) => unclear.and(Tone::Plain, ": ").then(share),
-        None => share,
-    }
+    phrases::judged(findings, &cell.workload, comparison, share)
 }

@@ -10,26 +10,42 @@ use crate::{
     text::Text,
 };
 
+/// Who had less than so many CPUs in every cell is not shown.
+const SHOWN: f64 = 0.05;
+
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let first = findings.cells.iter().find_map(|cell| cell.cpu)?;
-    let mut columns = vec![left("Cell")];
-    columns.extend(["Busy", "User", "System", "Interrupts", "Stolen", "Client", "Server", "Cost"].map(right));
+    let others = findings.cells.iter().any(|cell| cell.cpu.is_some_and(|cpu| cpu.others >= SHOWN));
+    let mut columns = vec![left("Cell"), right("Busy")];
+    columns.extend(others.then(|| right("Others")));
+    columns.extend(["User", "System", "Interrupts", "Stolen", "Client", "Server", "Cost"].map(right));
+    let whole = if others {
+        "Busy is the whole machine without other processes, which are apart; user, system and interrupts are with them"
+    } else {
+        "Busy is the whole machine"
+    };
     let caption = format!(
-        "CPUs in use on average, of {}, median of the trials. Busy is the whole machine; client and server \
+        "CPUs in use on average, of {}, median of the trials. {whole}; client and server \
          are the traffic threads alone, without the kernel work done for them in interrupts.",
         first.cpus
     );
-    let rows = findings.cells.iter().filter_map(|cell| row(findings, cell, &cell.cpu?)).collect();
+    let rows = findings.cells.iter().filter_map(|cell| row(findings, cell, &cell.cpu?, others)).collect();
     Some(detail("CPU", vec![Block::Table(Table { columns, rows, caption: Some(caption.into()) })]))
 }
 
-fn row(findings: &Findings, cell: &CellSummary, cpu: &CpuCost) -> Option<Vec<Text>> {
+fn row(findings: &Findings, cell: &CellSummary, cpu: &CpuCost, others: bool) -> Option<Vec<Text>> {
     let CpuCost { busy, user, system, interrupts, steal, client, server, .. } = *cpu;
-    let cpus =
-        [busy, user, system, interrupts, steal, client, server].map(|cpus| format!("{cpus:.2}").into());
+    let of_others = others.then_some(cpu.others);
+    let cpus = [busy].into_iter().chain(of_others).chain([user, system, interrupts, steal, client, server]);
     let label = labels::cell(findings, cell).into();
-    Some([label].into_iter().chain(cpus).chain([cost(cpu).into()]).collect())
+    Some(
+        [label]
+            .into_iter()
+            .chain(cpus.map(|cpus| format!("{cpus:.2}").into()))
+            .chain([cost(cpu).into()])
+            .collect(),
+    )
 }
 
 fn cost(cpu: &CpuCost) -> String {

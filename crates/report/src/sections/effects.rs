@@ -1,6 +1,6 @@
 //! What each factor's levels change, all else equal. Must not know why.
 
-use findings::{Difference, FactorEffect, Findings};
+use findings::{FactorEffect, Findings};
 
 use super::{Source, speedup};
 use crate::{
@@ -62,9 +62,5 @@ fn change(findings: &Findings, effect: &FactorEffect, confidence: Confidence) ->
     let tone = phrases::tone(effect.metric, &effect.change);
     let share = Text::of(tone, phrases::share(&effect.change, confidence));
     let difference = Text::from(phrases::difference(effect.metric, &effect.change, confidence));
-    match phrases::no_difference(findings, &effect.workload, &effect.change) {
-        Some(none) if effect.change.verdict == Difference::None => [share, none],
-        Some(unclear) => [share, unclear.and(Tone::Plain, ", ").then(difference)],
-        None => [share, difference],
-    }
+    [share, phrases::judged(findings, &effect.workload, &effect.change, difference)]
 }

@@ -1,7 +1,7 @@
 //! The cost ladder: a bar for each path, and what the layers that it adds take.
 //! Must not know how nested paths were found.
 
-use findings::{Comparison, CostStep, Difference, Findings, Ladder};
+use findings::{Comparison, CostStep, Findings, Ladder};
 
 use super::Source;
 use crate::{
@@ -61,13 +61,7 @@ fn note(findings: &Findings, ladder: &Ladder, rung: &CostStep, cost: &Comparison
     let tone = phrases::tone(ladder.metric, cost);
     let lead = Text::from(format!("+ {}: ", rung.adds.join(", ")));
     let below = rung.below.as_deref().unwrap_or("the rung below");
-    if cost.verdict == Difference::None {
-        return lead.then(phrases::no_difference(findings, &ladder.workload, cost).unwrap_or_default());
-    }
-    let lead = match phrases::no_difference(findings, &ladder.workload, cost) {
-        Some(unclear) => lead.then(unclear).and(Tone::Plain, ", "),
-        None => lead,
-    };
-    lead.and(tone, phrases::difference(ladder.metric, cost, Confidence::Inline))
-        .and(Tone::Plain, format!(", {} of {below}", phrases::share(cost, Confidence::InHead)))
+    let number = Text::of(tone, phrases::difference(ladder.metric, cost, Confidence::Inline))
+        .and(Tone::Plain, format!(", {} of {below}", phrases::share(cost, Confidence::InHead)));
+    lead.then(phrases::judged(findings, &ladder.workload, cost, number))
 }

@@ -1,6 +1,6 @@
 //! What a word in the names of paths brings, such as `vhost`: the same with it and without it. Must not know why.
 
-use findings::{CellSummary, Difference, Findings, MatchedPair, MatchedPairs};
+use findings::{CellSummary, Findings, MatchedPair, MatchedPairs};
 
 use super::{Source, syscalls};
 use crate::{
@@ -59,10 +59,9 @@ fn level(cell: &CellSummary, factor: &str) -> Text {
 fn change(findings: &Findings, twins: &MatchedPairs, pair: &MatchedPair, confidence: Confidence) -> Text {
     let tone = phrases::tone(twins.metric, &pair.change);
     let said = Text::of(tone, phrases::gain(&pair.change, confidence));
-    match phrases::no_difference(findings, &twins.workload, &pair.change) {
-        Some(none) if pair.change.verdict == Difference::None => none,
-        Some(unclear) if pair.change.ratio_interval.is_some() => unclear.and(Tone::Plain, ": ").then(said),
-        Some(_) | None => said,
+    match pair.change.ratio_interval {
+        Some(_) => phrases::judged(findings, &twins.workload, &pair.change, said),
+        None => said,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Paths that are alternatives, the best first, and their round trips side by side. Must not know how places were found.
 
-use findings::{CellSummary, Difference, Findings, Rank, Ranking};
+use findings::{CellSummary, Findings, Rank, Ranking};
 
 use super::{
     Source, headline,
@@ -87,11 +87,8 @@ fn to_baseline(findings: &Findings, cell: &CellSummary, confidence: Confidence) 
     };
     let tone = phrases::tone(cell.metric, comparison);
     let said = Text::of(tone, phrases::difference(cell.metric, comparison, confidence));
-    match phrases::no_difference(findings, &cell.workload, comparison) {
-        Some(none) if comparison.verdict == Difference::None => none,
-        Some(unclear) if comparison.difference_interval.is_some() => {
-            unclear.and(Tone::Plain, ": ").then(said)
-        }
-        Some(_) | None => said,
+    match comparison.difference_interval {
+        Some(_) => phrases::judged(findings, &cell.workload, comparison, said),
+        None => said,
     }
 }

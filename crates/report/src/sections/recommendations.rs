@@ -47,13 +47,17 @@ fn recommended(answer: &Answer, recommendation: &Recommendation, tone: Tone) -> 
     let cpu = recommendation
         .cpu
         .map_or_else(String::new, |cpu| format!(" for {}", glued(&frontier::cpu_time(cpu, unit))));
-    Text::of(tone, format!("{}: ", name(recommendation.objective)))
-        .and(Tone::Strong, levels)
-        .and(Tone::Plain, format!(", {value}{cpu}"))
+    let told = match &recommendation.withheld {
+        Some(_) => Text::of(Tone::Doubtful, format!("{}: none yet. ", name(recommendation.objective)))
+            .and(Tone::Plain, "The best numbers are those of "),
+        None => Text::of(tone, format!("{}: ", name(recommendation.objective))),
+    };
+    told.and(Tone::Strong, levels).and(Tone::Plain, format!(", {value}{cpu}"))
 }
 
 fn reasons(recommendation: &Recommendation) -> Option<Block> {
-    let mut items: Vec<Text> = recommendation.why.iter().map(|why| why.as_str().into()).collect();
+    let but = recommendation.withheld.iter().map(|why| Text::of(Tone::Doubtful, format!("But: {why}")));
+    let mut items: Vec<Text> = but.chain(recommendation.why.iter().map(|why| why.as_str().into())).collect();
     let ties = recommendation.ties.join("; ");
     items.extend((!ties.is_empty()).then(|| format!("Not to be told apart from it: {ties}.").into()));
     (!items.is_empty()).then_some(Block::List(items))

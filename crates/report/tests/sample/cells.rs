@@ -16,6 +16,7 @@ const FIVE: f64 = 0.9375;
 /// What every cell cost the machine.
 pub(super) const MACHINE: CpuCost = CpuCost {
     cpus: 2,
+    others: 0.0,
     busy: 1.82,
     user: 0.08,
     system: 1.1,

@@ -140,6 +140,7 @@ fn held(cell: &CellSummary, ratio: f64, verdict: Verdict) -> CellComparison {
         floor: Some(0.021),
         between_runs: None,
         p: Some(if verdict == Verdict::Same { 0.61 } else { 0.0079 }),
+        disturbed: None,
         verdict,
         why: None,
     }
@@ -151,6 +152,7 @@ fn unknown(cell: &CellSummary) -> CellComparison {
         b: few,
         comparison: None,
         p: None,
+        disturbed: None,
         why: Some("B has 2 trials of it, too few for an interval".into()),
         ..held(cell, 1.0, Verdict::Unknown)
     }

@@ -69,13 +69,14 @@ fn trial(index: u32, arm: Arm, cell: &str, measurement: Measurement) -> Trial {
         arm,
         started: UnixMillis(1_795_260_616_000 + i64::from(index)),
         measurement,
-        cpu: CpuUsage { machine, threads: vec![], guests: vec![] },
+        cpu: CpuUsage { machine, ..CpuUsage::default() },
         devices: vec![],
         path_check: PathCheck::default(),
         syscalls: vec![],
         observed: None,
         counters: None,
         doubts: vec![],
+        discarded: vec![],
     }
 }
 

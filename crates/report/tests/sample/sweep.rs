@@ -141,5 +141,6 @@ fn recommended(objective: Objective, row: usize, ties: &[&str]) -> Recommendatio
         cpu: Some(client + server),
         why: vec!["It has 94.0 % of the best for 68.3 % of its CPU time.".into()],
         ties: ties.iter().map(ToString::to_string).collect(),
+        withheld: None,
     }
 }

@@ -28,6 +28,15 @@ fn busy_receiver(busy: f64) -> ValidityWarning {
 
 pub(super) const CASES: &[Case] = &[
     Case {
+        rule: "disturbed",
+        triggers: || made::disturbed(|block| block < 4),
+        // Enough trials are left without these.
+        spares: || made::disturbed(|block| block < 2),
+        severity: Serious,
+        says: &["in 4 of 6 trials `cc1` had up to 1.20 CPUs", "4 of 6 trials"],
+        change: None,
+    },
+    Case {
         rule: "offload-off",
         triggers: || egress(6),
         // The same devices and settings, too few blocks to establish anything.

@@ -303,3 +303,14 @@ pub(super) fn pinged() -> Fixture {
     run.path("plain", &["wire"]).measured("plain", "ping", ping_settings(), &ping_of(40_000.0));
     run
 }
+
+/// A stream whose trials in these blocks another process disturbed.
+pub(super) fn disturbed(blocks: fn(u32) -> bool) -> Fixture {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]).stream("plain", &[], 1e9).each("plain/bulk", |trial| {
+        let by = vec![samples::Disturber { process: Some("cc1".into()), cpus: 1.2 }];
+        let disturbed = ValidityWarning::Disturbed { share: 0.6, by };
+        trial.doubts.extend(blocks(trial.block).then_some(disturbed));
+    });
+    run
+}

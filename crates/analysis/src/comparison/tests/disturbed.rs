@@ -1,0 +1,38 @@
+//! A run beside other work: nothing of the runs follows from it.
+
+use samples::Disturber;
+
+use super::*;
+
+/// Six trials at this rate, of which those in the first blocks were disturbed.
+fn run(rate: f64, disturbed: u32) -> RunRecord {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]).stream("plain", &[], rate).each("plain/bulk", |trial| {
+        let by = vec![Disturber { process: Some("stress".into()), cpus: 1.6 }];
+        let doubt = ValidityWarning::Disturbed { share: 0.8, by };
+        trial.doubts.extend((trial.block < disturbed).then_some(doubt));
+    });
+    run.record
+}
+
+#[test]
+fn what_a_busy_machine_lost_or_hid_is_neither_a_loss_nor_none() {
+    for (a, b, outcome) in [
+        (run(66e9, 0), run(13e9, 0), GateOutcome::Lost),
+        (run(66e9, 0), run(13e9, 6), GateOutcome::CannotTell),
+        (run(13e9, 6), run(13e9, 0), GateOutcome::CannotTell),
+        // Those that were left alone are enough.
+        (run(66e9, 0), run(13e9, 1), GateOutcome::Lost),
+    ] {
+        let contrast = contrast(&a, &b);
+        let gate = gate(&contrast, 0.05);
+        assert_eq!(gate.outcome, outcome, "{gate:#?}");
+        for open in &gate.unknown {
+            assert!(open.why.contains("6 of 6 trials (`stress` had up to 1.60 CPUs) in "), "{open:?}");
+        }
+        assert!(
+            contrast.cells.iter().all(|cell| cell.comparison.is_some()),
+            "the number is told all the same"
+        );
+    }
+}

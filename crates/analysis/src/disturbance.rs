@@ -1,0 +1,60 @@
+//! Which trials others disturbed, and who. Must not know what was measured.
+
+use std::collections::BTreeMap;
+
+use samples::{Disturber, Trial, ValidityWarning};
+
+use crate::{observations::Observations, words::list};
+
+/// Who had less of a CPU than this is not named.
+const NAMED: f64 = 0.05;
+/// Nor are more than these.
+const MOST_NAMED: usize = 3;
+
+/// Whether a trial says less of its cell than of what else the machine did: by its cause, never by its value.
+pub(crate) fn is_disturbed(trial: &Trial) -> bool {
+    trial.doubts.iter().any(disturbs)
+}
+
+fn disturbs(doubt: &ValidityWarning) -> bool {
+    matches!(doubt, ValidityWarning::Disturbed { .. } | ValidityWarning::Stalled { .. })
+}
+
+/// Why the numbers of a cell are those of a busy machine, if most of its trials were disturbed.
+pub(crate) fn of_cell(cell: &Observations<'_>) -> Option<String> {
+    let (disturbed, all) = (cell.trials().filter(|trial| is_disturbed(trial)).count(), cell.trials().count());
+    (2 * disturbed > all).then(|| {
+        format!("{disturbed} of {all} trials ({})", by(cell.trials().flat_map(|trial| &trial.doubts)))
+    })
+}
+
+/// Who had the CPUs, with the most that each had: `cc1` had up to 1.20 CPUs.
+pub(crate) fn by<'a>(doubts: impl Iterator<Item = &'a ValidityWarning>) -> String {
+    let mut had: BTreeMap<Option<&str>, f64> = BTreeMap::new();
+    let mut stalled = false;
+    for doubt in doubts {
+        match doubt {
+            ValidityWarning::Disturbed { by, .. } => {
+                for Disturber { process, cpus } in by {
+                    let most = had.entry(process.as_deref()).or_default();
+                    *most = most.max(*cpus);
+                }
+            }
+            ValidityWarning::Stalled { .. } | ValidityWarning::Interrupted { .. } => stalled = true,
+            _ => {}
+        }
+    }
+    let mut had: Vec<(Option<&str>, f64)> = had.into_iter().collect();
+    had.sort_by(|one, other| other.1.total_cmp(&one.1));
+    let named = had.iter().take(MOST_NAMED).enumerate().filter(|(at, (_, cpus))| *at == 0 || *cpus >= NAMED);
+    let mut words: Vec<String> = named
+        .map(|(_, (process, cpus))| {
+            let who = process.map_or_else(|| "the hypervisor".to_owned(), |name| format!("`{name}`"));
+            format!("{who} had up to {cpus:.2} CPUs")
+        })
+        .collect();
+    if stalled {
+        words.push("a process of the run did not run".into());
+    }
+    list(&words)
+}

@@ -1,0 +1,52 @@
+//! `disturbed`: other processes, or the hypervisor, had the CPUs in trials that the numbers rest on.
+
+use findings::{Evidence, Finding, Remedy, Severity};
+use samples::Trial;
+
+use super::{Context, Rule};
+use crate::{
+    disturbance::{self, by, is_disturbed},
+    words::count,
+};
+
+pub(crate) const RULE: Rule = Rule { id: "disturbed", look };
+
+/// One claim for the run. Trials that were made again, or are left out, are in no number.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let disturbed: Vec<&Trial> =
+        context.measured.iter().flat_map(|cell| cell.trials()).filter(|trial| is_disturbed(trial)).collect();
+    let all = context.measured.iter().flat_map(|cell| cell.trials()).count();
+    if disturbed.is_empty() { Vec::new() } else { vec![finding(context, &disturbed, all)] }
+}
+
+fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Finding {
+    let of = |id: &str| disturbed.iter().filter(|trial| trial.cell == id).count();
+    let cells = || context.cells().filter(|(cell, _)| of(&cell.id) > 0);
+    let serious = cells().any(|(_, trials)| disturbance::of_cell(trials).is_some());
+    let trials = format!("{} of {}", disturbed.len(), count(all, "trial"));
+    Finding {
+        id: String::new(),
+        severity: if serious { Severity::Serious } else { Severity::Warning },
+        claim: format!(
+            "The machine was busy: in {trials} {}, so the numbers are those of a shared machine.",
+            by(disturbed.iter().flat_map(|trial| &trial.doubts))
+        ),
+        cells: cells().map(|(cell, _)| cell.id.clone()).collect(),
+        evidence: cells()
+            .map(|(cell, trials)| Evidence {
+                what: format!("Disturbed, {}", cell.id),
+                value: format!("{} of {}", of(&cell.id), count(trials.points.len(), "trial")),
+            })
+            .collect(),
+        caveats: vec![
+            "Where both ends may run on any CPU, others do not count that leave twice the CPUs that the path keeps busy."
+                .into(),
+        ],
+        remedy: Some(Remedy {
+            action: "Stop what else uses the CPUs, or pin the ends to CPUs of their own, and repeat the run.".into(),
+            commands: Vec::new(),
+            change: None,
+            brought: Vec::new(),
+        }),
+    }
+}

@@ -1,0 +1,64 @@
+//! Trials that others disturbed: which are made again, how often, and that a resumed run goes on alike.
+
+use samples::Disturber;
+
+use super::*;
+
+fn disturb(trial: &mut Trial) {
+    let by = vec![Disturber { process: Some("cc1".into()), cpus: 0.8 }];
+    trial.doubts.push(ValidityWarning::Disturbed { share: 0.4, by });
+}
+
+/// Makes the plan's own trials, of which those with these indices are disturbed.
+fn made(plan: &Plan, disturbed: &[u32]) -> Vec<Trial> {
+    let mut design = Design::new(plan, []);
+    let mut trials = Vec::new();
+    while let Some(planned) = design.next_trial() {
+        let mut trial = SATURATING.make(plan, planned, 3, 0);
+        if disturbed.contains(&planned.index) {
+            disturb(&mut trial);
+        }
+        design.saw(&trial);
+        trials.push(trial);
+    }
+    trials
+}
+
+#[test]
+fn a_disturbed_trial_is_made_again_until_it_is_not_or_was_three_times() {
+    let plan = plan(3, &PlanOptions { trials: Some(2), ..PlanOptions::default() });
+    let trials = made(&plan, &[4, 9]);
+    // From what is kept, as a resumed run has it.
+    let mut design = Design::new(&plan, &trials);
+    assert!(design.next_trial().is_none());
+    let mut attempts = Vec::new();
+    while let Some((planned, before)) = design.to_remake() {
+        attempts.push((planned.index, before.len()));
+        let mut trial = SATURATING.make(&plan, planned, 3, 0);
+        trial.discarded = before;
+        if planned.index == 9 {
+            disturb(&mut trial);
+        }
+        design.saw(&trial);
+    }
+    assert_eq!(attempts, [(4, 1), (9, 1), (9, 2)]);
+}
+
+#[test]
+fn a_disturbed_trial_decides_nothing_and_its_next_attempt_does() {
+    let plan = plan(3, &precisely(Objective::Max));
+    let mut trials = made(&plan, &[]);
+    let best = recommended(&trials, Objective::Max);
+    let place = trials.iter().position(|trial| trial.cell == best).expect("it was measured");
+    let (mut disturbed, whole) = (trials[place].clone(), trials[place].clone());
+    disturb(&mut disturbed);
+    trials[place] = disturbed;
+    let values = |trials: &[Trial]| {
+        let design = Design::new(&plan, trials);
+        let cell = plan.cells.iter().position(|cell| cell.id.as_str() == best).expect("it is planned");
+        design.seen.values(cell, u32::MAX).len()
+    };
+    let without = values(&trials);
+    trials.push(whole);
+    assert_eq!(values(&trials), without + 1);
+}

@@ -1,0 +1,179 @@
+//! Who else was at work while a trial was made: by what others had of the CPUs, and never by what was measured.
+
+use std::{collections::BTreeMap, collections::BTreeSet};
+
+use samples::{CpuUsage, Disturber, OwnedCpu, ValidityWarning};
+use units::Nanos;
+
+use crate::placement::Cpus;
+
+/// A trial is disturbed from this share on of the time of the CPUs that it could use.
+const BOUND: f64 = 0.05;
+/// Where a trial may run anywhere, others do not disturb it that leave so many times the CPUs that it keeps busy.
+const ROOM: f64 = 2.0;
+/// It keeps no fewer busy than its two ends.
+const ENDS: f64 = 2.0;
+/// Who had less of a CPU is not named.
+const NAMED: f64 = 0.01;
+/// Nor are more than these.
+const MOST_NAMED: usize = 3;
+
+/// Whether a trial on these CPUs was disturbed, and by whom.
+pub(crate) fn of(usage: &CpuUsage, cpus: &Cpus) -> Option<ValidityWarning> {
+    let around = usage.processes.as_ref().filter(|around| around.elapsed.0 > 0)?;
+    let share = match pinned(cpus) {
+        Some(pinned) => on_pinned(usage, around, &pinned),
+        None => anywhere(around),
+    };
+    (share >= BOUND).then(|| ValidityWarning::Disturbed { share, by: by(around) })
+}
+
+/// The CPUs of both ends, where both have theirs.
+fn pinned(cpus: &Cpus) -> Option<BTreeSet<u32>> {
+    let (client, server) = (cpus.client.as_ref()?, cpus.server.as_ref()?);
+    Some(client.iter().chain(server).copied().collect())
+}
+
+fn anywhere(around: &OwnedCpu) -> f64 {
+    let others = others(around);
+    let left = f64::from(around.cpus) - others;
+    let kept_busy = (cpus_of(around, around.busy) - others).max(ENDS);
+    if left >= ROOM * kept_busy { 0.0 } else { others / f64::from(around.cpus.max(1)) }
+}
+
+/// Others may have been on other CPUs: what they had of these is what neither the trial's threads nor soft interrupts had.
+fn on_pinned(usage: &CpuUsage, around: &OwnedCpu, pinned: &BTreeSet<u32>) -> f64 {
+    let machine = &usage.machine;
+    let there: Vec<_> = machine.by_cpu.iter().filter(|cpu| pinned.contains(&cpu.cpu)).collect();
+    let had: Nanos = there.iter().map(|cpu| cpu.busy + cpu.steal).sum();
+    let own: Nanos =
+        usage.threads.iter().map(|thread| thread.busy).chain(there.iter().map(|cpu| cpu.softirq)).sum();
+    let of_others = match machine.elapsed.0 {
+        0 => others(around),
+        elapsed => others(around).min(had.0.saturating_sub(own.0) as f64 / elapsed as f64),
+    };
+    of_others / pinned.len().max(1) as f64
+}
+
+/// CPUs that other processes and the hypervisor had.
+fn others(around: &OwnedCpu) -> f64 {
+    let processes: Nanos = around.others().map(|(_, time)| time).sum();
+    cpus_of(around, processes + around.steal)
+}
+
+fn by(around: &OwnedCpu) -> Vec<Disturber> {
+    let mut times: BTreeMap<Option<&str>, Nanos> = BTreeMap::from([(None, around.steal)]);
+    for (process, time) in around.others() {
+        let sum = times.entry(process.or(Some("others"))).or_default();
+        *sum = *sum + time;
+    }
+    let named = times.into_iter().map(|(process, time)| Disturber {
+        process: process.map(str::to_owned),
+        cpus: cpus_of(around, time),
+    });
+    let mut named: Vec<Disturber> = named.filter(|one| one.cpus >= NAMED).collect();
+    named.sort_by(|one, other| other.cpus.total_cmp(&one.cpus));
+    named.truncate(MOST_NAMED);
+    named
+}
+
+/// `cc1 (0.85 CPUs) and sshd (0.02 CPUs)`.
+pub(crate) fn names(by: &[Disturber]) -> String {
+    let name = |one: &Disturber| {
+        let who = one.process.as_deref().map_or("the hypervisor".to_owned(), |name| format!("`{name}`"));
+        format!("{who} ({:.2} CPUs)", one.cpus)
+    };
+    by.iter().map(name).collect::<Vec<_>>().join(" and ")
+}
+
+fn cpus_of(around: &OwnedCpu, time: Nanos) -> f64 {
+    time.0 as f64 / around.elapsed.0 as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use samples::{AttributionSource, CpuOwner, CpuTimes, MachineCpu, OwnerShare, ThreadCpu, ThreadRole};
+
+    fn share(owner: CpuOwner, process: &str, millis: u64) -> OwnerShare {
+        OwnerShare {
+            owner,
+            process: Some(process.into()),
+            thread: None,
+            cpu: None,
+            time: Nanos::from_millis(millis),
+        }
+    }
+
+    /// One second on so many CPUs, of which the trial keeps one and a half busy.
+    fn second(cpus: u32, others: &[(&str, u64)], steal: u64) -> CpuUsage {
+        let of_others = others.iter().map(|(name, millis)| share(CpuOwner::Other, name, *millis));
+        let shares: Vec<OwnerShare> = of_others
+            .chain([share(CpuOwner::Client, "plumb", 700), share(CpuOwner::Server, "plumb", 800)])
+            .collect();
+        let around = OwnedCpu {
+            source: AttributionSource::Sampled,
+            because: None,
+            elapsed: Nanos::from_secs(1),
+            cpus,
+            busy: shares.iter().map(|share| share.time).sum(),
+            steal: Nanos::from_millis(steal),
+            shares,
+        };
+        CpuUsage { processes: Some(around), ..CpuUsage::default() }
+    }
+
+    fn found(usage: &CpuUsage, cpus: &Cpus) -> Option<(u32, Vec<String>)> {
+        of(usage, cpus).map(|warning| match warning {
+            ValidityWarning::Disturbed { share, by } => {
+                let names = by.into_iter().map(|one| one.process.unwrap_or_else(|| "hypervisor".into()));
+                ((share * 100.0).round() as u32, names.collect())
+            }
+            other => panic!("{other:?}"),
+        })
+    }
+
+    #[test]
+    fn other_processes_and_the_hypervisor_disturb_from_a_twentieth_of_the_cpus_on() {
+        for (usage, wanted) in [
+            (second(2, &[("cc1", 300), ("sshd", 15), ("cron", 2)], 0), Some((16, vec!["cc1", "sshd"]))),
+            (second(2, &[("cc1", 90)], 0), None),
+            (second(2, &[("cc1", 60)], 50), Some((6, vec!["cc1", "hypervisor"]))),
+            (CpuUsage::default(), None),
+        ] {
+            let wanted = wanted.map(|(share, by)| (share, by.into_iter().map(str::to_owned).collect()));
+            assert_eq!(found(&usage, &Cpus::FREE), wanted, "{usage:?}");
+        }
+    }
+
+    #[test]
+    fn who_leaves_room_on_a_large_machine_does_not_disturb_what_may_run_anywhere() {
+        assert_eq!(found(&second(64, &[("qemu", 10_000)], 0), &Cpus::FREE), None);
+        assert!(found(&second(64, &[("qemu", 60_500)], 0), &Cpus::FREE).is_some());
+        assert!(found(&second(4, &[("stress", 1_000)], 0), &Cpus::FREE).is_some());
+    }
+
+    #[test]
+    fn pinned_threads_are_disturbed_on_their_own_cpus_only() {
+        let cpus = Cpus { client: Some(vec![2]), server: Some(vec![3]) };
+        let mut usage = second(64, &[("stress", 2_000)], 0);
+        let thread = |end: &str, millis| ThreadCpu {
+            end: end.into(),
+            role: ThreadRole::Send,
+            busy: Nanos::from_millis(millis),
+            elapsed: Nanos::from_secs(1),
+        };
+        usage.threads = vec![thread("client", 700), thread("server", 800)];
+        let busy = |cpu, millis| CpuTimes { cpu, busy: Nanos::from_millis(millis), ..CpuTimes::default() };
+        let machine = |there| MachineCpu {
+            cpus: 64,
+            elapsed: Nanos::from_secs(1),
+            by_cpu: vec![busy(2, 720), busy(3, there), busy(5, 1_000)],
+            ..MachineCpu::default()
+        };
+        usage.machine = machine(820);
+        assert_eq!(found(&usage, &cpus), None);
+        usage.machine = machine(1_000);
+        assert_eq!(found(&usage, &cpus).map(|(share, _)| share), Some(11));
+    }
+}

@@ -1,0 +1,141 @@
+//! Runs beside other work, which this test makes: who it was is told, and what it disturbed is not taken for the path's.
+
+use std::{
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use plumb_tests::{Sandbox, processes, wait_until};
+use serde_json::Value;
+
+use crate::{ends::signal, sandbox, wire};
+
+/// What the other work is called.
+const NOISE: &str = "other-work";
+
+/// Spins on a CPU until it is dropped.
+struct Noise(Child);
+
+impl Noise {
+    fn at(home: &Path) -> Self {
+        let shell = home.join(NOISE);
+        if !shell.exists() {
+            std::fs::copy("/bin/sh", &shell).expect("there is a shell");
+        }
+        // Without the sandbox's home in its environment, by which the run's own processes are known.
+        let spin = Command::new(shell).args(["-c", "while :; do :; done"]).env_clear().spawn();
+        Self(spin.expect("it is a shell"))
+    }
+}
+
+impl Drop for Noise {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn record(sandbox: &Sandbox) -> Value {
+    let text = sandbox.succeed(&["report", "latest", "--format", "raw"]).out;
+    serde_json::from_str(&text).expect("a run record")
+}
+
+fn trials(record: &Value) -> &[Value] {
+    record["trials"].as_array().expect("a list")
+}
+
+/// Who disturbed, of the doubts of a trial or of the attempts before it.
+fn disturbers(causes: impl IntoIterator<Item = Value>) -> Vec<String> {
+    let disturbed = causes.into_iter().filter(|cause| cause["kind"] == "disturbed");
+    let by = disturbed.flat_map(|cause| cause["by"].as_array().expect("a list").clone());
+    by.filter_map(|one| one["process"].as_str().map(str::to_owned)).collect()
+}
+
+fn doubts(trial: &Value) -> Vec<Value> {
+    trial["doubts"].as_array().expect("a list").clone()
+}
+
+fn discarded(trial: &Value) -> Vec<Value> {
+    let attempts = trial["discarded"].as_array().into_iter().flatten();
+    attempts.map(|attempt| attempt["because"].clone()).collect()
+}
+
+/// Both CPUs of a machine with two: what is left to the traffic is less than half.
+fn noise(sandbox: &Sandbox) -> Vec<Noise> {
+    let cpus = std::thread::available_parallelism().map_or(2, usize::from);
+    (0..cpus).map(|_| Noise::at(sandbox.home())).collect()
+}
+
+pub(crate) fn a_burst_is_named_and_its_trials_are_made_again() {
+    let sandbox = sandbox();
+    let file = sandbox.file("wire.toml", &wire(16, "400ms"));
+    let mut command = sandbox.command(&["run", &file]);
+    command.env_remove("PLUMB_KEEP_DISTURBED").stdout(Stdio::null()).stderr(Stdio::piped());
+    let noise = noise(&sandbox);
+    let run = command.spawn().expect("plumb was built");
+    std::thread::sleep(Duration::from_secs(2));
+    drop(noise);
+    let output = run.wait_with_output().expect("it was started");
+    assert_eq!(output.status.code(), Some(0));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let record = record(&sandbox);
+    let named = |causes: Vec<Value>| disturbers(causes).iter().any(|name| name == NOISE);
+    // Where other tests did not leave the CPUs alone in time, it stays in, with its cause.
+    let again = trials(&record).iter().filter(|trial| named(discarded(trial))).count();
+    let kept = trials(&record).iter().filter(|trial| named(doubts(trial))).count();
+    assert!(again + kept > 0, "{said}");
+    assert!(kept == 0 || said.contains("others still use the CPUs"), "{said}");
+    if again > 0 {
+        assert!(said.contains(&format!("was disturbed by `{NOISE}`")), "{said}");
+        let caveats = sandbox.findings("latest")["caveats"].to_string();
+        assert!(caveats.contains("made again") && caveats.contains(NOISE), "{caveats}");
+    }
+}
+
+pub(crate) fn a_run_beside_other_work_says_so_and_a_gate_cannot_tell() {
+    let sandbox = sandbox();
+    let file = sandbox.file("wire.toml", &wire(5, "300ms"));
+    let _ = sandbox.succeed(&["run", &file, "--quiet"]);
+    let _ = sandbox.succeed(&["baseline", "set", "before", "latest"]);
+    let noise = noise(&sandbox);
+    let _ = sandbox.succeed(&["run", &file, "--quiet"]);
+    drop(noise);
+    let findings = sandbox.findings("latest");
+    let first = &findings["claims"][0];
+    assert_eq!((&first["id"], &first["severity"]), (&"disturbed".into(), &"serious".into()), "{findings}");
+    assert!(first["claim"].as_str().expect("text").contains(NOISE), "{first}");
+    for cell in findings["cells"].as_array().expect("cells") {
+        let cpus = |part: &str| cell["cpu"][part].as_f64().expect("a number");
+        assert!(cpus("others") > 0.2 && cpus("busy") + cpus("others") < cpus("cpus") + 0.2, "{cell}");
+    }
+    let check = sandbox.plumb(&["check", "latest", "--against", "before"]);
+    assert!(check.status == Some(2) && check.out.contains(NOISE), "{check:?}");
+}
+
+pub(crate) fn a_trial_in_which_an_agent_stood_still_is_made_again() {
+    let sandbox = sandbox();
+    let file = sandbox.file("wire.toml", &wire(12, "500ms"));
+    let mut run = sandbox.start(&["run", &file]);
+    // One at each end, and the observer.
+    let agents =
+        || processes(&sandbox).into_iter().filter(|pid| name(*pid) == "plumb-agent").collect::<Vec<_>>();
+    assert!(wait_until(Duration::from_secs(20), || agents().len() == 3), "no agents were started");
+    // Somewhere in a trial or between two: one of so many falls into a trial.
+    for round in 0..6 {
+        std::thread::sleep(Duration::from_millis(700));
+        let Some(agent) = agents().get(round % 3).copied() else { break };
+        signal(agent, "STOP");
+        std::thread::sleep(Duration::from_secs(1));
+        signal(agent, "CONT");
+    }
+    assert_eq!(run.wait().expect("it was started").code(), Some(0));
+    let record = record(&sandbox);
+    let stalled = |causes: Vec<Value>| causes.iter().any(|cause| cause["kind"] == "stalled");
+    assert!(trials(&record).iter().any(|trial| stalled(discarded(trial))), "{record}");
+    assert!(!trials(&record).iter().any(|trial| stalled(doubts(trial))), "none of them is kept");
+}
+
+fn name(pid: u32) -> String {
+    std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
+}
