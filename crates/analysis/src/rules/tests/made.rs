@@ -55,6 +55,28 @@ pub(super) fn beginning(first: &[f64]) -> Fixture {
     run
 }
 
+/// One imported trial of sixty intervals whose rate is this at each share of its time, 1 % to either side in turn.
+pub(super) fn going(rate: impl Fn(f64) -> f64) -> Fixture {
+    let noisy = |at: usize| rate(at as f64 / 60.0) * if at % 2 == 0 { 0.99 } else { 1.01 };
+    let rates: Vec<f64> = [rate(0.0)].into_iter().chain((0..60).map(noisy)).collect();
+    let mut run = Fixture::new(1);
+    run.path("plain", &["wire"]).told("plain", "bulk", &[], stream_at(&rates));
+    run
+}
+
+/// Slow waves of several lengths: no level, and no line.
+pub(super) fn wandering(at: f64) -> f64 {
+    let wave = |times: f64, phase: f64| (std::f64::consts::TAU * (times * at + phase)).sin();
+    10e9 * (1.0 + 0.12 * wave(1.7, 0.0) + 0.1 * wave(3.1, 0.3) + 0.08 * wave(5.3, 0.6))
+}
+
+/// A thousand datagrams that arrived and so many that did not, in one trial.
+pub(super) fn losing(lost: i64) -> Fixture {
+    let mut run = Fixture::new(1);
+    run.path("plain", &["wire"]).told("plain", "udp", &[], datagrams_at(&[(0, 0), (500, 0), (500, lost)]));
+    run
+}
+
 fn unpinned(mut run: Fixture, cell: &str) -> Fixture {
     let cells = run.record.header.cells.iter_mut();
     cells.filter(|known| known.id == cell).for_each(|known| known.placement = "free".into());
