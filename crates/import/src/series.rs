@@ -37,6 +37,18 @@ impl Series {
         self.pending.map(|(interval, _)| interval).or(self.kept.last().copied()).map(|interval| interval.end)
     }
 
+    /// What the intervals after the warm-up carried.
+    pub(crate) fn bytes(&self) -> f64 {
+        let last = self.pending.iter().map(|(interval, _)| interval);
+        self.kept.iter().chain(last).filter(|it| !it.warmup).map(|it| it.bytes.0 as f64).sum()
+    }
+
+    /// How long the last interval is; 0 without one.
+    pub(crate) fn last_length(&self) -> Nanos {
+        let last = self.pending.map(|(interval, _)| interval).or(self.kept.last().copied());
+        last.map(|interval| interval.end - interval.start).unwrap_or_default()
+    }
+
     /// How many intervals of the log make one of these.
     pub(crate) const fn stride(&self) -> u32 {
         self.stride
