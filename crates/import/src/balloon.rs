@@ -51,11 +51,14 @@ impl Format for Balloon {
             }
             return Claim::Claimed;
         }
-        self.row(line, out);
         Claim::Declined
     }
 
     fn end(&mut self, _out: &mut Out) {}
+
+    fn row_beside(&mut self, row: &Line<'_>, out: &mut Out) {
+        self.row(row, out);
+    }
 
     /// A table may follow far below.
     fn finish(&mut self, out: &mut Out) {
@@ -103,9 +106,10 @@ impl Balloon {
         };
         match (self.changes.iter().find(same), began) {
             (Some(other), Some(began)) => format!(
-                " Nanoseconds they are: lines {} and {} then both begin at {began:.4} s",
+                " Nanoseconds they are: the changes of lines {} and {} then both begin at {:.4} s",
                 change.line.min(other.line),
-                change.line.max(other.line)
+                change.line.max(other.line),
+                f64::midpoint(began, other.began().unwrap_or(began))
             ),
             _ => " Its unit is not told".to_owned(),
         }
@@ -183,7 +187,9 @@ mod tests {
     fn read(text: &str) -> Out {
         let (mut out, mut balloon) = (Out::default(), Balloon::default());
         for (line, number) in text.lines().zip(1..) {
-            let _ = balloon.line(&Line { number, text: line, whole: true }, &mut out);
+            let line = Line { number, text: line, whole: true };
+            let _ = balloon.line(&line, &mut out);
+            balloon.row_beside(&line, &mut out);
         }
         balloon.finish(&mut out);
         out
@@ -225,7 +231,7 @@ mod tests {
             "13.3 s, so 6 GiB came at 0.45 GiB/s, not 1.08G/s",
         ]) {
             assert!(note.contains(words), "{note}");
-            assert!(note.contains("lines 1 and 2 then both begin at 8.250"), "{note}");
+            assert!(note.contains("the changes of lines 1 and 2 then both begin at 8.2506 s"), "{note}");
         }
     }
 }

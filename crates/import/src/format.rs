@@ -14,6 +14,9 @@ pub(crate) trait Format {
     /// No more lines belong to what is under way: a heading, the end of a code block or of the file.
     fn end(&mut self, out: &mut Out);
 
+    /// A row of a table, whoever takes it: it may repeat what a log says.
+    fn row_beside(&mut self, _row: &Line<'_>, _out: &mut Out) {}
+
     /// The end of the file.
     fn finish(&mut self, out: &mut Out) {
         self.end(out);

@@ -154,6 +154,9 @@ impl<'a, E> Reader<'a, E> {
             self.turn()?;
             self.out.title = self.outline.title();
         } else {
+            if line.text.trim_start().starts_with('|') {
+                self.formats.iter_mut().for_each(|format| format.row_beside(line, &mut self.out));
+            }
             self.offer(line);
         }
         self.hand_on()

@@ -63,7 +63,7 @@ impl File {
         let known = &metadata.series;
         let old = version.and_then(|version| version.as_u64()).unwrap_or(1) < TRANSFORMED;
         let mut all: Vec<Series> =
-            raw_values.into_iter().filter_map(|(name, raw)| series(name, raw.iter(), known)).collect();
+            raw_values.into_iter().filter_map(|(name, raw)| series(name, &raw, known)).collect();
         for series in all.iter_mut().filter(|_| old) {
             transform::apply(series, results.get(&series.name));
         }
@@ -71,7 +71,7 @@ impl File {
             // Before flent kept them, what it computed of them is all there is.
             let sampled = |(name, values): (String, Vec<Value>)| {
                 let points = x_values.iter().zip(values).map(|(at, val)| json!({"t": at, "val": val}));
-                series(name, points.collect::<Vec<_>>().iter(), known)
+                series(name, &points.collect::<Vec<_>>(), known)
             };
             all =
                 results.into_iter().filter_map(sampled).filter(|series| !is_computed(&series.name)).collect();
@@ -132,12 +132,8 @@ struct Metadata {
 }
 
 /// A series; `None` of what flent has computed, which has no samples of its own.
-fn series<'a>(
-    name: String,
-    raw: impl Iterator<Item = &'a Value> + Clone,
-    known: &BTreeMap<String, Value>,
-) -> Option<Series> {
-    let mut samples: Vec<Sample> = raw.clone().filter_map(sample).collect();
+fn series(name: String, raw: &[Value], known: &BTreeMap<String, Value>) -> Option<Series> {
+    let mut samples: Vec<Sample> = raw.iter().filter_map(sample).collect();
     if samples.is_empty() {
         return None;
     }
@@ -149,7 +145,7 @@ fn series<'a>(
     let has = |word: &str| words.contains(&word);
     let transport = if has("TCP") { Some(Transport::Tcp) } else { has("UDP").then_some(Transport::Udp) };
     // Single answers are numbered; means stand for a time.
-    let single = raw.clone().any(|sample| sample.get("seq").is_some())
+    let single = raw.iter().any(|sample| sample.get("seq").is_some())
         && samples.iter().all(|sample| sample.lasts.is_none());
     let kind = kind(&name, text("UNITS"), text("RUNNER"), single);
     let congestion = text("CONG_CONTROL").map(str::to_owned);

@@ -393,3 +393,29 @@ fn what_stands_before_lines_changes_nothing() {
         }
     }
 }
+
+#[test]
+fn a_balloons_changes_are_nanoseconds_whatever_a_table_beside_them_says() {
+    let text = "### Current balloon speed\n\n```bash\n\
+                [   19.069262] balloon: hetero size change has taken 10818601803\n\
+                [   21.589000] balloon: size change has taken 13338485865\n```\n\n\
+                | Inflate | Time                             | Speed   |\n\
+                | ------- | -------------------------------- | ------- |\n\
+                | 4G      | 10818601803/2.4GHz=4.5077507512s | 1.59G/s |\n\
+                | 6G      | 13338485865/2.4GHz=5.5577024438s | 1.08G/s |\n";
+    let run = import_texts(&[("dmesg.md", text.as_bytes())]).expect("a log");
+    assert_eq!(
+        all_told(&run),
+        [
+            "- size change 10818601803 size 4294967296 speed 396998371",
+            "- size change 13338485865 size 6442450944 speed 482997171"
+        ]
+    );
+    for words in [
+        "4 GiB came at 0.37 GiB/s, not 1.59G/s",
+        "6 GiB came at 0.45 GiB/s, not 1.08G/s",
+        "both begin at 8.2506 s",
+    ] {
+        assert!(run.notes().iter().any(|note| note.contains(words)), "{words}: {:?}", run.notes());
+    }
+}

@@ -57,7 +57,7 @@ pub(super) fn beginning(first: &[f64]) -> Fixture {
 
 /// One imported trial of sixty intervals whose rate is this at each share of its time, 1 % to either side in turn.
 pub(super) fn going(rate: impl Fn(f64) -> f64) -> Fixture {
-    let noisy = |at: usize| rate(at as f64 / 60.0) * if at % 2 == 0 { 0.99 } else { 1.01 };
+    let noisy = |at: usize| rate(at as f64 / 60.0) * if at.is_multiple_of(2) { 0.99 } else { 1.01 };
     let rates: Vec<f64> = [rate(0.0)].into_iter().chain((0..60).map(noisy)).collect();
     let mut run = Fixture::new(1);
     run.path("plain", &["wire"]).told("plain", "bulk", &[], stream_at(&rates));

@@ -47,6 +47,7 @@ struct ConnectionState {
 }
 
 /// What the summary says of one connection.
+#[derive(Clone, Copy)]
 struct Summaries {
     sends: bool,
     own: Option<Interval>,
@@ -152,7 +153,11 @@ impl Reading {
                 self.damaged
             ));
         }
-        let ends = summary.streams.clone().unwrap_or_default();
+        let mut ends = summary.streams.clone().unwrap_or_default();
+        let by_sums = ends.is_empty() && self.take_sums(summary, &mut ends);
+        if by_sums {
+            notes.push("only sums over all connections are there, read as one connection".to_owned());
+        }
         if self.streams.is_empty() {
             // `-i 0` has a summary alone.
             let sockets = ends
@@ -175,7 +180,39 @@ impl Reading {
         if ends.is_empty() {
             notes.push("this test has no summary, it was cut off; what is there is kept".to_owned());
         }
-        Outcome { found: Some(self.log(summary, streams, lines).into_found()), notes }
+        let test = self.start.test_start.as_ref();
+        if let Some(test) = test.filter(|test| !matches!(test.protocol.as_str(), "TCP" | "UDP" | "")) {
+            notes.push(format!("this test is of {}; its transport is left open", test.protocol));
+        }
+        let mut found = self.log(summary, streams, lines).into_found();
+        if by_sums {
+            found.told.streams =
+                test.and_then(|test| u32::try_from(test.num_streams).ok()).filter(|it| *it > 0);
+        }
+        Outcome { found: Some(found), notes }
+    }
+
+    /// Takes the sums of a one-way test for its only connection, where the summary has no more than those.
+    fn take_sums(&mut self, summary: &Summary, ends: &mut Vec<EndStream>) -> bool {
+        let both_ways = self.start.test_start.as_ref().is_some_and(|test| test.bidir == Some(1));
+        if both_ways || summary.sum_sent.or(summary.sum_received).or(summary.sum).is_none() {
+            return false;
+        }
+        let socket = self.streams.first().map_or(0, |seen| seen.socket);
+        let of = |sum: Option<Measure>| sum.map(|sum| Measure { socket: Some(socket), ..sum });
+        let is_udp = summary.sum.is_some_and(|sum| sum.lost_packets.is_some());
+        let (sender, receiver) = (of(summary.sum_sent), of(summary.sum_received));
+        let udp = of(summary.sum).filter(|_| is_udp);
+        ends.push(if is_udp {
+            EndStream { udp, ..EndStream::default() }
+        } else {
+            EndStream { sender, receiver, udp: None }
+        });
+        let alone = self.streams.len() == 1;
+        if !alone {
+            self.streams.clear();
+        }
+        !alone
     }
 
     /// Every connection. Where the intervals of one are not what its summary sums up, the summaries count.
