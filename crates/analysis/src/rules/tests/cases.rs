@@ -95,7 +95,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         rule: "unsteady",
-        triggers: || made::going(made::wandering),
+        triggers: made::wandering,
         spares: || made::going(|_| 10e9),
         severity: Note,
         says: &["In trial 1 of plain/bulk", "unsteady", "between "],

@@ -64,10 +64,20 @@ pub(super) fn going(rate: impl Fn(f64) -> f64) -> Fixture {
     run
 }
 
-/// Slow waves of several lengths: no level, and no line.
-pub(super) fn wandering(at: f64) -> f64 {
-    let wave = |times: f64, phase: f64| (std::f64::consts::TAU * (times * at + phase)).sin();
-    10e9 * (1.0 + 0.12 * wave(1.7, 0.0) + 0.1 * wave(3.1, 0.3) + 0.08 * wave(5.3, 0.6))
+/// Rates in Gbit/s of noise of which each error carries 80 % of the one before: no level, and no line.
+const WAVE: [f64; 60] = [
+    10.92, 11.03, 10.19, 11.98, 10.14, 10.15, 10.99, 11.42, 11.74, 10.48, 12.13, 11.07, 10.84, 10.69, 10.57,
+    9.99, 11.45, 11.24, 11.94, 10.12, 10.68, 10.37, 10.69, 10.78, 11.05, 10.78, 10.72, 10.73, 10.82, 10.74,
+    10.27, 10.64, 9.76, 11.73, 12.20, 13.20, 12.47, 10.81, 9.28, 8.72, 8.42, 8.40, 8.39, 9.31, 7.29, 9.38,
+    9.20, 9.51, 7.98, 8.62, 7.58, 8.53, 9.10, 9.45, 9.41, 9.29, 9.15, 10.16, 10.21, 10.40,
+];
+
+/// One imported trial of [`WAVE`].
+pub(super) fn wandering() -> Fixture {
+    let rates: Vec<f64> = WAVE.iter().take(1).chain(&WAVE).map(|rate| rate * 1e9).collect();
+    let mut run = Fixture::new(1);
+    run.path("plain", &["wire"]).told("plain", "bulk", &[], stream_at(&rates));
+    run
 }
 
 /// A thousand datagrams that arrived and so many that did not, in one trial.
