@@ -12,11 +12,10 @@ use samples::{
 };
 use sha2::{Digest, Sha256};
 use thiserror::Error;
-use workload::{Interval, Measurement};
 
 use crate::{
     cells::{Cells, MOST_CELLS},
-    end_pair::Pool,
+    end_pair::{Pool, series},
     imported_test::{End, ImportedTest},
     rate_basis::RateBasis,
     read::FileReport,
@@ -349,15 +348,6 @@ impl Assembler {
         let what = format!("{}{ends}", found.told.tool);
         Some(Done { trial, what, title: found.title, lines: found.lines })
     }
-}
-
-/// The series of both ends of a stream's connections.
-fn series(found: &mut ImportedTest) -> impl Iterator<Item = &mut Vec<Interval>> {
-    let flows = match &mut found.measurement {
-        Measurement::Stream(stream) => stream.flows.as_mut_slice(),
-        _ => &mut [],
-    };
-    flows.iter_mut().flat_map(|flow| [&mut flow.sender.intervals, &mut flow.receiver.intervals])
 }
 
 fn is_count_of_calls(found: &ImportedTest) -> bool {

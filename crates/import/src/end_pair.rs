@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use workload::{Direction, Flow, Measurement, StreamData};
+use workload::{Direction, Flow, Interval, Measurement, StreamData};
 
 use crate::{
     imported_test::{End, ImportedTest},
@@ -101,6 +101,15 @@ fn flows(found: &ImportedTest) -> &[Flow] {
         Measurement::Stream(stream) => &stream.flows,
         _ => &[],
     }
+}
+
+/// The series of both ends of a stream's connections.
+pub(crate) fn series(found: &mut ImportedTest) -> impl Iterator<Item = &mut Vec<Interval>> {
+    let flows = match &mut found.measurement {
+        Measurement::Stream(stream) => stream.flows.as_mut_slice(),
+        _ => &mut [],
+    };
+    flows.iter_mut().flat_map(|flow| [&mut flow.sender.intervals, &mut flow.receiver.intervals])
 }
 
 fn intervals(found: &ImportedTest) -> usize {

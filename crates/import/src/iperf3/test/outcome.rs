@@ -65,10 +65,10 @@ impl Test {
         let asked = self.asked.streams.filter(|_| by_sums).or_else(|| listed.filter(|_| only_sums));
         let (log, agreements) = self.into_log();
         notes.extend(Agreement::note(&agreements).map(|what| format!("{place}: {what}")));
-        if log.transport.is_none() {
+        let mut found = log.into_found();
+        if found.told.transport.is_none() {
             notes.push(format!("{place}: this test is of SCTP; its transport is left open"));
         }
-        let mut found = log.into_found();
         if by_sums {
             found.told.streams = asked;
         }
@@ -147,11 +147,12 @@ impl Test {
 
     /// Columns tell, or else what was asked; SCTP's columns are those of TCP.
     fn transport(&self) -> Option<Transport> {
-        match self.asked.transport {
+        let asked = self.asked.transport;
+        match asked {
             Some(Protocol::Other) => None,
             _ if self.udp => Some(Transport::Udp),
             _ if self.counts_segments => Some(Transport::Tcp),
-            Some(Protocol::Known(transport)) => Some(transport),
+            Some(Protocol::Known(known)) => Some(known),
             None => Some(Transport::Tcp),
         }
     }
