@@ -110,7 +110,7 @@ impl Test {
         let peer = self.streams.first().and_then(|it| it.remote.as_deref().map(address)).flatten();
         let hosts = own.zip(peer);
         let hosts = hosts.map(|(own, peer)| if end == Some(End::Server) { (peer, own) } else { (own, peer) });
-        let transport = self.transport();
+        let transport = self.by_columns();
         let sends = self.sends(end);
         let of = |connection: &Connection| connection.tag.map(|tag| tag.sends).or(sends);
         let knows_direction = self.streams.iter().all(|connection| of(connection).is_some());
@@ -146,7 +146,7 @@ impl Test {
     }
 
     /// Columns tell, or else what was asked; SCTP's columns are those of TCP.
-    fn transport(&self) -> Option<Transport> {
+    fn by_columns(&self) -> Option<Transport> {
         let asked = self.asked.transport;
         match asked {
             Some(Protocol::Other) => None,
