@@ -3,36 +3,37 @@
 //! What changes from one trial to the next (placement, neighbours, the order of connections) is not in these intervals,
 //! so a difference is called one only with a margin for it, and only of imported runs: plumb's own can make more trials.
 
-use findings::{Basis, Comparison, Difference, Estimate, Interval};
+use findings::{Basis, Comparison, Difference, Estimate};
 use stats::{describe, ratio, series as series_of};
 
 use crate::{
     compare::{self, CONFIDENCE},
+    kind::stream::flows,
     observations::Observations,
-    series, steadiness,
+    series::{self, Series},
+    steadiness,
 };
 
 /// A difference between two runs of other tools is called one only when its interval excludes less than this: trials of
 /// one setting often differ by as much.
 pub(crate) const MARGIN: f64 = 0.1;
 
+/// The mean of a value's own intervals may be off it by this share.
+const SAME: f64 = 0.01;
+
 /// The value of a cell with one trial, its interval from the trial's own series; `None` with more trials than one, or
 /// where the series says nothing. Of a series that jumped it is the interval of the mean over what was seen, and wide;
 /// a caveat says that another trial may stay at its levels for other times.
 pub(crate) fn estimate(cell: &Observations<'_>) -> Option<Estimate> {
     let value = only_value(cell)?;
-    let interval = series_of::mean_estimate(&rates(cell)?, CONFIDENCE)?.interval?;
-    // The value counts all bytes over all time, a last short interval's included.
-    let interval = Interval {
-        low: interval.low.clamp(0.0, value),
-        high: interval.high.max(value),
-        confidence: interval.confidence,
-    };
+    let mean = series_of::mean_estimate(&rates(cell)?, CONFIDENCE)?;
+    // The value counts all bytes over all time, a last short interval's included: the interval is about that.
+    let interval = about(mean, value)?;
     Some(Estimate {
         median: value,
         mean: value,
         deviation: None,
-        interval: Some(interval),
+        interval: Some(compare::named(interval)),
         trials: 1,
         basis: Basis::Intervals,
     })
@@ -79,12 +80,7 @@ fn ratio_of(this: &Observations<'_>, that: &Observations<'_>) -> Option<(stats::
     let by_series = || {
         only_value(this).and(only_value(that))?;
         let ratio = series_of::ratio_estimate(&rates(that)?, &rates(this)?, CONFIDENCE)?;
-        let interval = ratio.interval.map(|interval| stats::Interval {
-            low: interval.low.min(trials.value),
-            high: interval.high.max(trials.value),
-            ..interval
-        })?;
-        Some(stats::Estimate { value: trials.value, interval: Some(interval) })
+        Some(stats::Estimate { value: trials.value, interval: Some(about(ratio, trials.value)?) })
     };
     Some(by_series().map_or((trials, Basis::Trials), |ratio| (ratio, Basis::Intervals)))
 }
@@ -103,9 +99,21 @@ fn only_value(cell: &Observations<'_>) -> Option<f64> {
     values.next().filter(|_| values.next().is_none())
 }
 
-/// The only trial's rates.
+/// The interval of an estimate about a value that is nearly the same.
+fn about(estimate: stats::Estimate, value: f64) -> Option<stats::Interval> {
+    let by = value / estimate.value;
+    let interval = estimate.interval.filter(|_| by.is_finite())?;
+    Some(stats::Interval { low: (interval.low * by).max(0.0), high: interval.high * by, ..interval })
+}
+
+/// The only trial's rates, where they are those of its value: not what a sender sent of which another amount arrived, nor
+/// intervals that are not all there.
 fn rates(cell: &Observations<'_>) -> Option<Vec<f64>> {
-    Some(series::of_trial(cell, cell.trials().next()?).rates)
+    let trial = cell.trials().next()?;
+    let Series { of, rates, .. } = series::of_trial(cell, trial);
+    let lost = flows(trial).iter().any(|flow| flow.receiver.datagrams().is_some_and(|it| it.lost != 0));
+    let (mean, value) = (describe::mean(&rates)?, only_value(cell)?);
+    ((mean - value).abs() <= SAME * value && !(of == "sender" && lost)).then_some(rates)
 }
 
 #[cfg(test)]

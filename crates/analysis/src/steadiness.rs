@@ -1,7 +1,8 @@
 //! What the intervals of one trial say of its rate: how sure it is, and where it jumped. Knows no load.
 
 use findings::{LevelShift, Spread};
-use stats::levels::{self, Level};
+pub(crate) use stats::course::Course;
+use stats::{course, levels::Level};
 use units::Nanos;
 
 use crate::{
@@ -26,9 +27,14 @@ pub(crate) fn spread(series: &Series) -> Option<Spread> {
     })
 }
 
+/// What the rate did in time.
+pub(crate) fn course(series: &Series) -> Course {
+    course::course(&series.rates).unwrap_or(Course::Steady)
+}
+
 /// Where the rate jumped.
 pub(crate) fn shifts(series: &Series) -> Vec<LevelShift> {
-    let levels = levels::levels(&series.rates).unwrap_or_default();
+    let Course::Levels(levels) = course(series) else { return Vec::new() };
     let shift = |pair: &[Level]| LevelShift {
         at: Nanos(series.length.0 * pair[1].start as u64),
         before: pair[0].value,

@@ -15,14 +15,22 @@ use thiserror::Error;
 
 use crate::{
     cells::{Cells, MOST_CELLS},
-    end_pair::Pool,
+    end_pair::{Pool, series},
     imported_test::{End, ImportedTest},
     rate_basis::RateBasis,
     read::FileReport,
+    series::Series,
 };
 
 /// Rows of tables that are kept back until it is known whether the files hold the tools' own logs as well.
 const MOST_ROWS: usize = 20_000;
+
+/// Intervals of all tests together that are kept as they are: four hours and a half of both ends, a sample a second. Of
+/// tests that come after, the series are made coarser, so that neither the store nor a report of thousands of them grows with
+/// their length.
+const MOST_INTERVALS: usize = 1 << 15;
+/// To so many intervals: what thousands of tests say is in how they differ from each other.
+const FEW: usize = 8;
 
 /// What the run is called and how its tests are taken together.
 #[derive(Debug, Clone)]
@@ -61,6 +69,10 @@ pub struct Assembler {
     /// Tests of which not all is known that arrived: how many, and the first one's file and lines.
     in_part: BTreeMap<RateBasis, (u64, String)>,
     left_out_of_cells: u64,
+    /// Intervals of the trials so far.
+    intervals: usize,
+    /// Tests whose series were made coarser, and the first one's place.
+    coarser: Option<(u64, String)>,
     record: ImportRecord,
     trials: u32,
 }
@@ -114,6 +126,8 @@ impl Assembler {
             rows_left_out: 0,
             in_part: BTreeMap::new(),
             left_out_of_cells: 0,
+            intervals: 0,
+            coarser: None,
             record: ImportRecord::default(),
             trials: 0,
         }
@@ -226,6 +240,12 @@ impl Assembler {
             let more = if more > 0 { format!(", and {more} more like it") } else { String::new() };
             self.record.notes.push(format!("{first}{more}: {what}"));
         }
+        if let Some((tests, first)) = self.coarser.take() {
+            self.record.notes.push(format!(
+                "{first}: from here on intervals were added up to at most {FEW} each, in {tests} tests, as there are more \
+                 than {MOST_INTERVALS}"
+            ));
+        }
         let header = RunHeader { state: RunState::Complete, ..self.header() };
         let bounds = self.within_bounds();
         Assembly { rest: trials, header, bounds }
@@ -270,11 +290,30 @@ impl Assembler {
         }
     }
 
+    /// Makes its series coarser where those of others are many already.
+    fn bound(&mut self, found: &mut ImportedTest) {
+        let count: usize = series(found).map(|intervals| intervals.len()).sum();
+        self.intervals += count;
+        if self.intervals <= MOST_INTERVALS {
+            return;
+        }
+        let mut any = false;
+        for intervals in series(found).filter(|intervals| intervals.len() > FEW) {
+            *intervals = Series::of(std::mem::take(intervals)).into_at_most(FEW);
+            any = true;
+        }
+        if any {
+            let place = format!("{}: {}", found.file, crate::places::lines(&found.lines));
+            self.coarser.get_or_insert((0, place)).0 += 1;
+        }
+    }
+
     fn complete(&mut self, found: ImportedTest) -> Vec<Done> {
         self.latest.replace(found).and_then(|before| self.trial(before)).into_iter().collect()
     }
 
-    fn trial(&mut self, found: ImportedTest) -> Option<Done> {
+    fn trial(&mut self, mut found: ImportedTest) -> Option<Done> {
+        self.bound(&mut found);
         let Some((cell, block)) = self.cells.place(&found) else {
             self.left_out_of_cells += 1;
             return None;

@@ -1,9 +1,9 @@
 //! Which two logs are the two ends of one test, and what they are together.
 //! Must not know formats, nor what becomes of a test.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
-use workload::{Direction, Flow, Measurement, StreamData};
+use workload::{Direction, Flow, Interval, Measurement, StreamData};
 
 use crate::{
     imported_test::{End, ImportedTest},
@@ -24,6 +24,9 @@ pub(crate) struct Pool {
     /// Each with what its headings say: many logs may ask for it.
     waiting: VecDeque<(ImportedTest, Settings)>,
     intervals: usize,
+    /// How many of them tell of each connection, and how many of none: only those can be another's end.
+    by_connection: HashMap<String, usize>,
+    unnamed: usize,
 }
 
 impl Pool {
@@ -36,20 +39,48 @@ impl Pool {
         // The latest first: ends of one test mostly follow each other.
         let is_other_end =
             |(other, said): &(ImportedTest, Settings)| are_ends_of_one((other, said), (&found, &settings));
-        if let Some(at) = self.waiting.iter().rposition(is_other_end) {
+        let other = self.may_hold_other_end(&found).then(|| self.waiting.iter().rposition(is_other_end));
+        if let Some(at) = other.flatten() {
             let (other, _) = self.waiting.remove(at).expect("its position was found");
-            self.intervals -= intervals(&other);
+            self.leaves(&other);
             return vec![together(other, found)];
         }
-        self.intervals += intervals(&found);
+        self.comes(&found);
         self.waiting.push_back((found, settings));
         let mut expired = Vec::new();
         while self.intervals > MOST_INTERVALS || self.waiting.len() > MOST_LOGS {
             let Some((oldest, _)) = self.waiting.pop_front() else { break };
-            self.intervals -= intervals(&oldest);
+            self.leaves(&oldest);
             expired.push(oldest);
         }
         expired
+    }
+
+    /// Whether it is worth looking: thousands of logs may wait, and none of another connection is the other end.
+    fn may_hold_other_end(&self, found: &ImportedTest) -> bool {
+        let known = |connection: &String| self.by_connection.contains_key(connection);
+        found.connections.is_empty() || self.unnamed > 0 || found.connections.iter().any(known)
+    }
+
+    fn comes(&mut self, found: &ImportedTest) {
+        self.intervals += intervals(found);
+        self.unnamed += usize::from(found.connections.is_empty());
+        for connection in &found.connections {
+            *self.by_connection.entry(connection.clone()).or_default() += 1;
+        }
+    }
+
+    fn leaves(&mut self, found: &ImportedTest) {
+        self.intervals -= intervals(found);
+        self.unnamed -= usize::from(found.connections.is_empty());
+        for connection in &found.connections {
+            if let Some(count) = self.by_connection.get_mut(connection) {
+                *count -= 1;
+                if *count == 0 {
+                    self.by_connection.remove(connection);
+                }
+            }
+        }
     }
 
     /// A log that waits under the same headings, the latest first.
@@ -59,7 +90,8 @@ impl Pool {
 
     /// All that still wait.
     pub(crate) fn drain(&mut self) -> Vec<ImportedTest> {
-        self.intervals = 0;
+        (self.intervals, self.unnamed) = (0, 0);
+        self.by_connection.clear();
         self.waiting.drain(..).map(|(found, _)| found).collect()
     }
 }
@@ -69,6 +101,15 @@ fn flows(found: &ImportedTest) -> &[Flow] {
         Measurement::Stream(stream) => &stream.flows,
         _ => &[],
     }
+}
+
+/// The series of both ends of a stream's connections.
+pub(crate) fn series(found: &mut ImportedTest) -> impl Iterator<Item = &mut Vec<Interval>> {
+    let flows = match &mut found.measurement {
+        Measurement::Stream(stream) => stream.flows.as_mut_slice(),
+        _ => &mut [],
+    };
+    flows.iter_mut().flat_map(|flow| [&mut flow.sender.intervals, &mut flow.receiver.intervals])
 }
 
 fn intervals(found: &ImportedTest) -> usize {

@@ -2,8 +2,8 @@
 //! Must not know what becomes of what they find.
 
 use crate::{
-    document, flent::Flent, imported_test::ImportedTest, iperf3, markdown::Markdown, netperf::Netperf,
-    options::Options, perf_trace::PerfTrace, sockperf::Sockperf, strace::Strace,
+    balloon::Balloon, document, flent::Flent, imported_test::ImportedTest, iperf3, markdown::Markdown,
+    netperf::Netperf, options::Options, perf_trace::PerfTrace, sockperf::Sockperf, strace::Strace,
 };
 
 /// A format of lines. It is offered every line that no other format took, and keeps its own state.
@@ -13,6 +13,14 @@ pub(crate) trait Format {
 
     /// No more lines belong to what is under way: a heading, the end of a code block or of the file.
     fn end(&mut self, out: &mut Out);
+
+    /// A row of a table, whoever takes it: it may repeat what a log says.
+    fn row_beside(&mut self, _row: &Line<'_>, _out: &mut Out) {}
+
+    /// The end of the file.
+    fn finish(&mut self, out: &mut Out) {
+        self.end(out);
+    }
 }
 
 /// Whether a format took a line.
@@ -45,6 +53,8 @@ pub(crate) struct Out {
     pub(crate) table_notes: Vec<String>,
     /// Headings of tables' columns, as they are written.
     pub(crate) columns: Vec<String>,
+    /// Lines that look like a log and were not read, each with whose they are.
+    pub(crate) unread: Vec<(&'static str, u64)>,
 }
 
 impl Out {
@@ -58,6 +68,11 @@ impl Out {
         self.notes.push(note.into());
     }
 
+    /// Counts a line that looks like a log and is not read: it is told once a file, with how many others are `whose`.
+    pub(crate) fn unread(&mut self, whose: &'static str, line: u64) {
+        self.unread.push((whose, line));
+    }
+
     /// The same of a table: nobody needs it where tables are left out.
     pub(crate) fn note_on_table(&mut self, note: impl Into<String>) {
         self.table_notes.push(note.into());
@@ -67,7 +82,7 @@ impl Out {
 /// What tables are found as: in files that hold the tools' own logs too they mostly repeat those.
 pub(crate) const TABLE: &str = "Markdown table";
 
-/// Every format of lines, the most distinct ones first.
+/// Every format of lines, the most distinct ones first, and tables last.
 pub(crate) fn of_lines(options: &Options) -> Vec<Box<dyn Format>> {
     vec![
         Box::new(iperf3::Text::default()),
@@ -75,6 +90,7 @@ pub(crate) fn of_lines(options: &Options) -> Vec<Box<dyn Format>> {
         Box::new(Netperf::default()),
         Box::new(Strace::default()),
         Box::new(PerfTrace::default()),
+        Box::new(Balloon::default()),
         Box::new(Markdown::new(options)),
     ]
 }
@@ -85,5 +101,4 @@ pub(crate) fn of_documents(_options: &Options) -> Vec<Box<dyn document::Document
 }
 
 /// What is recognised, as errors tell it.
-pub const KNOWN: &str =
-    "iperf3 (text, JSON), sockperf, netperf, flent, strace -c, perf trace -s, Markdown tables";
+pub const KNOWN: &str = "iperf3 (text, JSON), sockperf, netperf, flent, strace -c, perf trace -s, a balloon's kernel log, Markdown tables";

@@ -4,6 +4,7 @@
 //! unknown, and what could not be read becomes a note with its lines, never a number.
 
 mod assemble;
+mod balloon;
 mod calls;
 mod cells;
 mod document;
@@ -22,6 +23,7 @@ mod options;
 mod outline;
 mod perf_trace;
 mod places;
+mod prefix;
 mod quantity;
 mod rate_basis;
 mod read;
@@ -32,6 +34,7 @@ mod statistic;
 mod strace;
 mod title;
 mod unit;
+mod unread;
 
 pub use assemble::{Assembler, Assembly, Done, Meta, TooManyCells};
 pub use error::ImportError;

@@ -40,6 +40,10 @@ impl Format for PerfTrace {
             self.open = Some(Summary::new(line.number));
             return Claim::Claimed;
         }
+        if self.open.is_none() && (head(text).is_some() || is_columns(text)) {
+            // Its title was left out.
+            self.open = Some(Summary::new(line.number));
+        }
         let Some(summary) = &mut self.open else { return Claim::Declined };
         if summary.takes(text, line) {
             return Claim::Claimed;
@@ -86,7 +90,7 @@ impl Summary {
                 Head::Total => None,
             };
             self.columns.clear();
-        } else if words[0] == "syscall" && words.contains(&"calls") {
+        } else if is_columns(text) {
             self.columns = words.iter().map(|word| (*word).to_owned()).collect();
             self.milliseconds = false;
         } else if words.iter().all(|word| word.starts_with('(') && word.ends_with(')')) {
@@ -136,6 +140,12 @@ impl Summary {
             running: None,
         })
     }
+}
+
+/// `syscall            calls  errors  total       min       avg       max      stddev`.
+fn is_columns(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    words.next() == Some("syscall") && words.next() == Some("calls") && words.any(|word| word == "total")
 }
 
 /// Whose calls a table counts.

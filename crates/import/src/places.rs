@@ -26,6 +26,11 @@ impl Places {
         }
     }
 
+    /// How often it happened.
+    pub(crate) const fn count(&self) -> u64 {
+        self.first.len() as u64 + self.more
+    }
+
     /// Whether it never happened.
     pub(crate) const fn is_empty(&self) -> bool {
         self.first.is_empty()

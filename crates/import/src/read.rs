@@ -1,12 +1,17 @@
 //! One file from its first line to its last: every line is offered to the formats, every test handed on at once.
 //! Must not know which tests belong together, nor where they are kept.
 
-use std::{collections::BTreeSet, io::BufRead, mem};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::BufRead,
+    mem,
+    ops::RangeInclusive,
+};
 
 use samples::ImportedFile;
 
 use crate::{
-    document::{Collector, Document, LineOutcome},
+    document::{self, Collector, Document},
     error::ImportError,
     format::{self, Claim, Format, Line, Out},
     gzip,
@@ -15,6 +20,7 @@ use crate::{
     options::Options,
     outline::{Outline, Turn},
     places::{self, Places},
+    prefix, unread,
 };
 
 /// Longer lines are no row of a log; only a document may stand in one.
@@ -101,6 +107,8 @@ struct Reader<'a, E> {
     columns: BTreeSet<String>,
     /// Lines that are too long for a row.
     long: Places,
+    /// Lines that look like a log and were not read, by whose they are.
+    unread: BTreeMap<&'static str, Places>,
     each: &'a mut dyn FnMut(ImportedTest) -> Result<(), E>,
 }
 
@@ -119,29 +127,24 @@ impl<'a, E> Reader<'a, E> {
             more_notes: 0,
             columns: BTreeSet::new(),
             long: Places::NONE,
+            unread: BTreeMap::new(),
             each,
         }
     }
 
     fn line(&mut self, line: &Line<'_>) -> Result<(), E> {
-        match self.collector.line(line.text, line.number) {
-            LineOutcome::More => return Ok(()),
-            LineOutcome::Document { text, lines } => {
-                for document in &mut self.documents {
-                    if document.read(&text, lines.clone(), &mut self.out) == Claim::Claimed {
-                        break;
-                    }
-                }
-                return self.hand_on();
-            }
-            LineOutcome::Broken { lines } => {
-                // Code has braces too: only what looks like a document that was cut off is worth a note.
-                if lines.end() > lines.start() {
-                    let (first, last) = (lines.start(), lines.end());
-                    self.out.note(format!("lines {first} to {last}: a JSON document breaks off here"));
-                }
-            }
-            LineOutcome::No => {}
+        let line = &Line { text: prefix::unquoted(line.text), ..*line };
+        let collected = self.collector.line(line.text, line.number);
+        for (text, lines) in collected.documents {
+            self.document(&text, &lines);
+        }
+        if let Some(lines) = collected.broken.filter(|lines| lines.end() > lines.start()) {
+            // Code has braces too: only what looks like a document that was cut off is worth a note.
+            let (first, last) = (lines.start(), lines.end());
+            self.out.note(format!("lines {first} to {last}: a JSON document breaks off here"));
+        }
+        if collected.claim == Claim::Claimed {
+            return self.hand_on();
         }
         if line.text.len() > LONGEST_ROW {
             self.long.add(line.number);
@@ -151,19 +154,51 @@ impl<'a, E> Reader<'a, E> {
             self.turn()?;
             self.out.title = self.outline.title();
         } else {
+            if line.text.trim_start().starts_with('|') {
+                self.formats.iter_mut().for_each(|format| format.row_beside(line, &mut self.out));
+            }
             self.offer(line);
         }
         self.hand_on()
     }
 
+    /// To every document's format, and what none takes again in its parts: others keep documents in theirs.
+    fn document(&mut self, text: &str, lines: &RangeInclusive<u64>) {
+        let (documents, out) = (&mut self.documents, &mut self.out);
+        let mut read = |text: &str| {
+            documents.iter_mut().any(|document| document.read(text, lines.clone(), out) == Claim::Claimed)
+        };
+        let outcome = document::read_with_parts(text, &mut read);
+        if let Some(why) = outcome.complaint() {
+            self.out.note(format!("{}: {why}", places::lines(lines)));
+        }
+    }
+
+    /// Without what stands before it, and else as it is: a line that means nothing ends what is under way. A row of a
+    /// table may begin with a date of its own.
     fn offer(&mut self, line: &Line<'_>) {
+        let bare = prefix::stripped(line.text).map(|text| Line { text, ..*line });
+        let in_table = self.latest + 1 == self.formats.len();
+        let (first, second) = if in_table { (Some(*line), bare) } else { (bare, Some(*line)) };
+        for line in [first, second].into_iter().flatten() {
+            if self.offer_to_all(&line) == Claim::Claimed {
+                return;
+            }
+        }
+        if let Some(whose) = unread::whose(line.text) {
+            self.out.unread(whose, line.number);
+        }
+    }
+
+    fn offer_to_all(&mut self, line: &Line<'_>) -> Claim {
         let order = [self.latest].into_iter().chain((0..self.formats.len()).filter(|at| *at != self.latest));
         for at in order {
             if self.formats[at].line(line, &mut self.out) == Claim::Claimed {
                 self.latest = at;
-                return;
+                return Claim::Claimed;
             }
         }
+        Claim::Declined
     }
 
     /// What is under way has ended.
@@ -180,6 +215,9 @@ impl<'a, E> Reader<'a, E> {
             for note in new.drain(..) {
                 if kept.len() < MOST_NOTES { kept.push(note) } else { self.more_notes += 1 }
             }
+        }
+        for (whose, line) in self.out.unread.drain(..) {
+            self.unread.entry(whose).or_default().add(line);
         }
         for column in self.out.columns.drain(..) {
             if self.columns.len() < MOST_COLUMNS {
@@ -206,7 +244,14 @@ impl<'a, E> Reader<'a, E> {
             let place = places::lines(&lines);
             self.out.note(format!("{place}: a JSON document breaks off at the end of the file"));
         }
-        self.turn()
+        self.turn()?;
+        self.formats.iter_mut().for_each(|format| format.finish(&mut self.out));
+        self.hand_on()?;
+        for (whose, places) in &self.unread {
+            let what = if places.count() == 1 { "this is" } else { "these are" };
+            self.notes.push(format!("{places}: {what} {whose}"));
+        }
+        Ok(())
     }
 
     fn report(mut self, name: &str, lines: Lines<'_>) -> Result<FileReport, ImportError<E>> {

@@ -27,6 +27,23 @@ impl Default for Series {
 }
 
 impl Series {
+    /// One that is complete.
+    pub(crate) const fn of(intervals: Vec<Interval>) -> Self {
+        Self { kept: intervals, pending: None, stride: 1 }
+    }
+
+    /// Makes one of every two until so many are left, or none follow one another any more.
+    pub(crate) fn into_at_most(mut self, most: usize) -> Vec<Interval> {
+        let mut before = usize::MAX;
+        while self.len() > most && self.len() < before {
+            before = self.len();
+            self.halve();
+        }
+        self.kept.extend(self.pending.take().map(|(interval, _)| interval));
+        self.kept.shrink_to_fit();
+        self.kept
+    }
+
     /// Intervals that are kept.
     pub(crate) fn len(&self) -> usize {
         self.kept.len() + usize::from(self.pending.is_some())
@@ -35,6 +52,18 @@ impl Series {
     /// When the last interval ended.
     pub(crate) fn end(&self) -> Option<Nanos> {
         self.pending.map(|(interval, _)| interval).or(self.kept.last().copied()).map(|interval| interval.end)
+    }
+
+    /// What the intervals after the warm-up carried.
+    pub(crate) fn bytes(&self) -> f64 {
+        let last = self.pending.iter().map(|(interval, _)| interval);
+        self.kept.iter().chain(last).filter(|it| !it.warmup).map(|it| it.bytes.0 as f64).sum()
+    }
+
+    /// How long the last interval is; 0 without one.
+    pub(crate) fn last_length(&self) -> Nanos {
+        let last = self.pending.map(|(interval, _)| interval).or(self.kept.last().copied());
+        last.map(|interval| interval.end - interval.start).unwrap_or_default()
     }
 
     /// How many intervals of the log make one of these.
@@ -147,6 +176,16 @@ mod tests {
             spans(series),
             [(0, 2, 20), (2, 3, 10), (3, 5, 20), (5, 7, 20), (7, 9, 20), (9, 11, 20), (11, 12, 10)]
         );
+    }
+
+    #[test]
+    fn a_series_has_no_more_than_so_many_intervals_of_all_its_time() {
+        let all: Vec<Interval> = (3..63).map(second).collect();
+        let few = Series::of(all).into_at_most(16);
+        assert_eq!((few.len(), few[0].start, few[14].end), (15, Nanos::from_secs(3), Nanos::from_secs(63)));
+        assert_eq!(few.iter().map(|it| it.bytes.0).sum::<u64>(), 600);
+        let apart: Vec<Interval> = (0..60).map(|at| second(3 + 3 * at)).collect();
+        assert_eq!(Series::of(apart).into_at_most(16).len(), 60);
     }
 
     #[test]

@@ -129,7 +129,7 @@ impl Sums {
 
 /// The values, but none farther than [`MOST_OFF`] deviations from the median of the five about it: what lies alone is
 /// no level (Hampel's identifier; Davies & Gather, Journal of the American Statistical Association 88, 1993).
-fn clipped(values: &[f64]) -> Option<Vec<f64>> {
+pub(crate) fn clipped(values: &[f64]) -> Option<Vec<f64>> {
     let most = MOST_OFF * (variance_of_steps(values, 1)? / 2.0).sqrt();
     if most == 0.0 {
         return Some(values.to_vec());
@@ -170,17 +170,19 @@ fn level(values: &[f64], start: usize, end: usize) -> Option<Level> {
     Some(Level { start, end, value: describe::median(&values[start..end])? })
 }
 
-fn join(values: &[f64], found: Vec<Level>) -> Option<Vec<Level>> {
-    let mut levels: Vec<Level> = Vec::with_capacity(found.len());
-    for next in found {
-        match levels.last_mut() {
-            Some(last) if (next.value - last.value).abs() < LEAST_JUMP * last.value.abs() => {
-                *last = level(values, last.start, next.end)?;
-            }
-            _ => levels.push(next),
-        }
+/// Neighbours that are no jump apart as one, the most alike first: each join moves the median that the next are held
+/// against.
+fn join(values: &[f64], mut levels: Vec<Level>) -> Option<Vec<Level>> {
+    let apart = |pair: &[Level]| (pair[1].value - pair[0].value).abs() / pair[0].value.abs();
+    loop {
+        let alike = |(_, apart): &(usize, f64)| *apart < LEAST_JUMP;
+        let pairs = levels.windows(2).map(apart).enumerate().filter(alike);
+        let Some((at, _)) = pairs.min_by(|(_, one), (_, other)| one.total_cmp(other)) else {
+            return Some(levels);
+        };
+        levels[at] = level(values, levels[at].start, levels[at + 1].end)?;
+        levels.remove(at + 1);
     }
-    Some(levels)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 pub mod ab;
 pub mod bimodal;
 pub mod contest;
+pub mod course;
 pub mod curve;
 pub mod describe;
 mod distribution;

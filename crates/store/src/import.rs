@@ -25,6 +25,8 @@ pub struct Importing<'a> {
     spool: Transaction<'a>,
     place: &'a Place,
     run: RunId,
+    /// The text of a trial: many short ones take no new memory.
+    text: Vec<u8>,
 }
 
 impl Store {
@@ -54,7 +56,7 @@ impl Store {
         let explain = self.place.explain("prepare an import into");
         let spool = self.connection.transaction().map_err(&explain)?;
         spool.execute_batch(SPOOL).map_err(&explain)?;
-        let mut importing = Importing { spool, place: &self.place, run: run.clone() };
+        let mut importing = Importing { spool, place: &self.place, run: run.clone(), text: Vec::new() };
         let header = work(&mut importing)?;
         importing.spool.commit().map_err(&explain)?;
         Ok(header)
@@ -96,10 +98,10 @@ impl Importing<'_> {
     /// # Errors
     /// When it cannot be kept: then `work` has to give up.
     pub fn trial(&mut self, trial: &Trial) -> Result<(), StoreError> {
-        let text = record::trial_text(&self.run, trial)?;
+        let text = record::trial_text_into(&mut self.text, &self.run, trial)?;
         let sql = "INSERT INTO temp.spool (place, cell, block, record) VALUES (?1, ?2, ?3, ?4)";
         let exists = || StoreError::TrialExists { run: self.run.clone(), index: trial.index };
-        insert(&self.spool, sql, (trial.index, &trial.cell, trial.block, &text), exists)
+        insert(&self.spool, sql, (trial.index, &trial.cell, trial.block, text), exists)
             .map_err(|error| error.explained(self.place.explain("keep a trial in")))
     }
 }

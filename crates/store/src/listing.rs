@@ -82,15 +82,11 @@ impl Store {
         let snapshot = self.connection.unchecked_transaction().map_err(&explain)?;
         let found = header(&snapshot, run).map_err(&explain)?;
         let (number, complete, text) = found.ok_or_else(|| StoreError::no_such_run(run))?;
-        let trials = texts(&snapshot, number).map_err(&explain)?;
+        let header = self.header(run, &text, complete)?;
+        let trials = self.trials(&snapshot, run, number)?;
         let skipped = skipped(&snapshot, number).map_err(&explain)?;
         let ends = ends(&snapshot, number).map_err(&explain)?;
-        Ok(RunRecord {
-            header: self.header(run, &text, complete)?,
-            trials: self.trials(run, &trials)?,
-            skipped,
-            ends: self.ends(run, &ends)?,
-        })
+        Ok(RunRecord { header, trials, skipped, ends: self.ends(run, &ends)? })
     }
 
     /// Forgets a run and all its trials.
@@ -126,11 +122,21 @@ impl Store {
         }
     }
 
-    fn trials(&self, run: &RunId, texts: &[(u32, String)]) -> Result<Vec<Trial>, StoreError> {
-        let read = |(index, text): &(u32, String)| {
-            record::trial_of(text).map_err(|reason| self.unreadable(run, &format!("trial {index}"), reason))
-        };
-        texts.iter().map(read).collect()
+    /// Each is read where it stands: the texts of thousands together would be more than what is read of them.
+    fn trials(&self, snapshot: &Connection, run: &RunId, number: i64) -> Result<Vec<Trial>, StoreError> {
+        let explain = self.place.explain("read a run from");
+        let sql = "SELECT place, record FROM trial WHERE run = ?1 ORDER BY number";
+        let mut statement = snapshot.prepare_cached(sql).map_err(&explain)?;
+        let mut rows = statement.query([number]).map_err(&explain)?;
+        let mut trials = Vec::new();
+        while let Some(row) = rows.next().map_err(&explain)? {
+            let place: u32 = row.get(0).map_err(&explain)?;
+            let text = row.get_ref(1).and_then(|text| Ok(text.as_str()?)).map_err(&explain)?;
+            let unreadable = |reason| self.unreadable(run, &format!("trial {place}"), reason);
+            trials.push(record::trial_of(text).map_err(unreadable)?);
+        }
+        trials.shrink_to_fit();
+        Ok(trials)
     }
 
     fn ends(&self, run: &RunId, texts: &[String]) -> Result<Vec<CellEnd>, StoreError> {
@@ -178,12 +184,6 @@ fn state(complete: bool) -> RunState {
 fn header(connection: &Connection, run: &RunId) -> rusqlite::Result<Option<(i64, bool, String)>> {
     let sql = "SELECT number, complete, header FROM run WHERE id = ?1";
     connection.query_row(sql, [&run.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
-}
-
-fn texts(connection: &Connection, number: i64) -> rusqlite::Result<Vec<(u32, String)>> {
-    let mut statement =
-        connection.prepare("SELECT place, record FROM trial WHERE run = ?1 ORDER BY number")?;
-    statement.query_map([number], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
 fn skipped(connection: &Connection, number: i64) -> rusqlite::Result<Vec<SkippedCell>> {

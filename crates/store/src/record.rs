@@ -18,6 +18,19 @@ pub(crate) fn trial_text(run: &RunId, trial: &Trial) -> Result<String, StoreErro
         .map_err(|error| unkeepable(run, format!("trial {}", trial.index), &error))
 }
 
+/// The text of an imported trial, in a buffer that is used again. It is not read once more as that of a measured one, whose
+/// loss nobody could mend: the log can be imported again, and the importer hands on finite numbers alone.
+pub(crate) fn trial_text_into<'a>(
+    buffer: &'a mut Vec<u8>,
+    run: &RunId,
+    trial: &Trial,
+) -> Result<&'a str, StoreError> {
+    buffer.clear();
+    serde_json::to_writer(&mut *buffer, trial)
+        .map_err(|error| unkeepable(run, format!("trial {}", trial.index), &error))?;
+    Ok(std::str::from_utf8(buffer).expect("JSON is written as UTF-8"))
+}
+
 pub(crate) fn end_text(run: &RunId, end: &CellEnd) -> Result<String, StoreError> {
     serde_json::to_string(end)
         .and_then(|text| serde_json::from_str::<CellEnd>(&text).map(|_| text))

@@ -185,7 +185,7 @@ pub(crate) fn insert(
     columns: impl rusqlite::Params,
     exists: impl FnOnce() -> StoreError,
 ) -> Result<(), WriteError> {
-    match transaction.execute(sql, columns) {
+    match transaction.prepare_cached(sql).and_then(|mut statement| statement.execute(columns)) {
         Ok(_) => Ok(()),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
             Err(WriteError::Refused(exists()))

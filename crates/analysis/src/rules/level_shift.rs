@@ -67,7 +67,7 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Fin
         evidence: found.iter().flat_map(|jumpy| evidence(jumpy.cell)).collect(),
         caveats: vec![
             "Of a hundred steady series up to five seem to jump by chance, the further the more they scatter.".into(),
-            "A rate that drifts slowly is told as a few jumps.".into(),
+            "A rate that drifts is told by `trend`, one that wanders by `unsteady`.".into(),
         ],
         remedy: Some(remedy(free)),
     }

@@ -7,6 +7,7 @@ mod bimodal;
 pub(crate) mod buffer_limited;
 mod cpu_unexplained;
 mod cwnd_limited;
+mod datagram_loss;
 mod direction_asymmetry;
 mod direction_pairs;
 pub(crate) mod disturbed;
@@ -33,6 +34,8 @@ mod step_dominates;
 mod tail_latency;
 mod too_many_queues;
 mod too_noisy_to_say;
+mod trend;
+mod unsteady;
 mod vhost_off;
 mod vxlan_cost;
 mod wait_mistaken_for_work;
@@ -85,12 +88,15 @@ pub(crate) const ALL: &[Rule] = &[
     fragmentation::RULE,
     bimodal::RULE,
     level_shift::RULE,
+    trend::RULE,
+    unsteady::RULE,
     warm_up_too_short::RULE,
     noisy_host::RULE,
     too_noisy_to_say::RULE,
     emulated::RULE,
     direction_asymmetry::RULE,
     retransmits::RULE,
+    datagram_loss::RULE,
     slow_congestion_control::RULE,
     buffer_limited::RULE,
     cwnd_limited::RULE,

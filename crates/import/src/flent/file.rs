@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use workload::{Direction, Transport};
+
+use super::transform;
 
 /// What a file holds.
 #[derive(Debug)]
@@ -57,34 +59,60 @@ pub(super) struct Sample {
 impl File {
     /// Reads a document.
     pub(super) fn read(text: &str) -> Result<Self, serde_json::Error> {
-        let document: Document = serde_json::from_str(text)?;
-        let metadata = document.metadata;
+        let Document { version, metadata, raw_values, results, x_values } = serde_json::from_str(text)?;
         let known = &metadata.series;
-        let series =
-            document.raw_values.into_iter().filter_map(|(name, raw)| series(name, &raw, known)).collect();
+        let old = version.and_then(|version| version.as_u64()).unwrap_or(1) < TRANSFORMED;
+        let mut all: Vec<Series> =
+            raw_values.into_iter().filter_map(|(name, raw)| series(name, &raw, known)).collect();
+        for series in all.iter_mut().filter(|_| old) {
+            transform::apply(series, results.get(&series.name));
+        }
+        if all.is_empty() {
+            // Before flent kept them, what it computed of them is all there is.
+            let sampled = |(name, values): (String, Vec<Value>)| {
+                let points = x_values.iter().zip(values).map(|(at, val)| json!({"t": at, "val": val}));
+                series(name, &points.collect::<Vec<_>>(), known)
+            };
+            all =
+                results.into_iter().filter_map(sampled).filter(|series| !is_computed(&series.name)).collect();
+        }
         let told = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
         Ok(Self {
             version: told(metadata.version),
             name: told(metadata.name).unwrap_or_else(|| "flent".to_owned()),
             title: told(metadata.title),
             hosts: told(metadata.local_host).zip(told(metadata.host)),
-            series,
+            series: all,
         })
     }
 
     /// When its first sample was taken.
     pub(super) fn started(&self) -> Option<f64> {
-        let first = self.series.iter().filter_map(|series| Some(series.samples.first()?.at));
+        // Times of what flent computed count from the start of the test.
+        let first =
+            self.series.iter().filter_map(|series| Some(series.samples.first()?.at).filter(|at| *at > 1e9));
         first.min_by(f64::total_cmp)
     }
 }
 
 #[derive(Deserialize)]
+#[serde(default)]
+#[derive(Default)]
 struct Document {
-    #[serde(default)]
+    version: Option<Value>,
     metadata: Metadata,
-    #[serde(default)]
     raw_values: BTreeMap<String, Vec<Value>>,
+    results: BTreeMap<String, Vec<Value>>,
+    x_values: Vec<Value>,
+}
+
+/// Since this version of the file samples have the unit that is told of them.
+const TRANSFORMED: u64 = 4;
+
+/// Sums and averages of other series, and parts of one.
+fn is_computed(name: &str) -> bool {
+    let name = name.to_lowercase();
+    is_part(&name) || [" avg", " sum", "totals"].iter().any(|end| name.ends_with(end))
 }
 
 #[derive(Default, Deserialize)]
@@ -116,28 +144,40 @@ fn series(name: String, raw: &[Value], known: &BTreeMap<String, Value>) -> Optio
     let words: Vec<&str> = name.split_whitespace().collect();
     let has = |word: &str| words.contains(&word);
     let transport = if has("TCP") { Some(Transport::Tcp) } else { has("UDP").then_some(Transport::Udp) };
-    let kind = kind(&name, text("UNITS"), text("RUNNER"));
+    // Single answers are numbered; means stand for a time.
+    let single = raw.iter().any(|sample| sample.get("seq").is_some())
+        && samples.iter().all(|sample| sample.lasts.is_none());
+    let kind = kind(&name, text("UNITS"), text("RUNNER"), single);
     let congestion = text("CONG_CONTROL").map(str::to_owned);
     let received = number("BYTES_RECVD").zip(number("ELAPSED_TIME"));
     Some(Series { kind, transport, congestion, received, samples, name })
 }
 
-fn kind(name: &str, units: Option<&str>, runner: Option<&str>) -> Kind {
+fn kind(name: &str, units: Option<&str>, runner: Option<&str>, single: bool) -> Kind {
     let lower = name.to_lowercase();
-    let rate = units.is_none_or(|units| units == "Mbits/s");
+    let rate = units.is_none_or(|units| units == "Mbits/s") && !is_part(name);
     let time = units.map_or(lower.contains("(ms)"), |units| units == "ms");
-    let pings = runner.map_or(lower.contains("icmp"), |runner| runner.starts_with("Ping"));
+    let pings = match runner {
+        Some(runner) => single || ["Ping", "Irtt"].iter().any(|tool| runner.starts_with(tool)),
+        None => single || lower.contains("icmp"),
+    };
+    let latency = lower.contains("latency");
     if lower.contains("download") && rate {
         Kind::Stream { direction: Direction::Reverse }
     } else if lower.contains("upload") && rate {
         Kind::Stream { direction: Direction::Forward }
-    } else if !lower.contains("ping") || !time {
+    } else if !(latency || lower.contains("ping")) || !time {
         Kind::Other
-    } else if pings {
+    } else if pings && !latency {
         Kind::RoundTrips
     } else {
         Kind::MeanRoundTrips
     }
+}
+
+/// Of `TCP upload::1::tcp_cwnd` it is; `TCP upload::1` is a stream.
+fn is_part(name: &str) -> bool {
+    name.rsplit_once("::").is_some_and(|(_, part)| !part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// A sample with a time and a value; other ones are gaps.

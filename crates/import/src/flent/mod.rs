@@ -1,4 +1,4 @@
-//! flent's data files: JSON with the samples of every series (flent 2.x, file versions 3 and 4,
+//! flent's data files: JSON with the samples of every series (flent 0.x to 2.x, file versions 1 to 4,
 //! <https://flent.org>). Must not know that they mostly come compressed.
 //!
 //! Streams become one test of as many connections, each round-trip series a test beside it. Sums and averages that
@@ -7,6 +7,7 @@
 mod file;
 mod pings;
 mod streams;
+mod transform;
 
 use std::ops::RangeInclusive;
 
@@ -87,13 +88,19 @@ impl Test<'_> {
                 "flent's data at line {first}: {more} series of round trips are more than are read of one file: left out."
             ));
         }
-        if let Some(means) = pings::means(self.file, span) {
-            out.found(self.found(
-                "round trips by netperf",
-                Measurement::Reported(means),
-                ImportedKind::PingPong,
-                out,
+        for (what, means) in pings::means(self.file, span) {
+            out.found(self.found(what, Measurement::Reported(means), ImportedKind::PingPong, out));
+        }
+        let other = self.file.series.iter().filter(|series| series.kind == Kind::Other);
+        let unread: Vec<String> = other.map(|series| format!("`{}`", series.name)).collect();
+        if !unread.is_empty() {
+            out.note(format!(
+                "flent's data at line {first}: series of other kinds are not read: {}.",
+                unread.join(", ")
             ));
+        }
+        if self.file.series.is_empty() {
+            out.note(format!("flent's data at line {first} has no samples of any series: not read."));
         }
     }
 

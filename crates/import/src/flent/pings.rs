@@ -32,22 +32,37 @@ pub(super) fn round_trips(series: &Series, span: Option<Span>) -> (PingPongData,
     (data, outside as u64)
 }
 
-/// The mean round trip of each series that has only means: all the time over all the round trips in it.
-pub(super) fn means(file: &File, span: Option<Span>) -> Option<ReportedData> {
-    let series = file.series.iter().filter(|series| series.kind == Kind::MeanRoundTrips);
-    let values: Vec<ReportedValue> = series
-        .filter_map(|series| {
-            let samples = series.samples.iter().filter(|sample| is_in(sample, span) && sample.value > 0.0);
-            let (time, count) = samples.fold((0.0, 0.0), |(time, count), sample| {
-                let lasts = sample.lasts.unwrap_or(0.0);
-                (time + lasts, count + lasts * 1e3 / sample.value)
-            });
-            let mean = as_written(time * 1e9 / count);
-            let name = format!("mean, {}", series.name);
-            mean.is_finite().then_some(ReportedValue { name, quantity: Quantity::Time, value: mean })
-        })
-        .collect();
-    (!values.is_empty()).then_some(ReportedData { values })
+/// The mean round trip of each series that has only means, and by what they were made. netperf tells for how long each
+/// stands, so that the mean is all the time over all the round trips in it; other means stand beside each other.
+pub(super) fn means(file: &File, span: Option<Span>) -> Vec<(&'static str, ReportedData)> {
+    let of = |timed: bool| {
+        let series = file.series.iter().filter(|series| series.kind == Kind::MeanRoundTrips);
+        let series = series.filter(|series| is_timed(series) == timed);
+        let values: Vec<ReportedValue> = series.filter_map(|series| mean(series, span, timed)).collect();
+        let what = if timed { "round trips by netperf" } else { "times of requests" };
+        (!values.is_empty()).then_some((what, ReportedData { values }))
+    };
+    [of(true), of(false)].into_iter().flatten().collect()
+}
+
+fn is_timed(series: &Series) -> bool {
+    series.samples.iter().any(|sample| sample.lasts.is_some())
+}
+
+fn mean(series: &Series, span: Option<Span>, timed: bool) -> Option<ReportedValue> {
+    let samples = series.samples.iter().filter(|sample| is_in(sample, span) && sample.value > 0.0);
+    let (time, count) = samples.fold((0.0, 0.0), |(time, count), sample| {
+        let (lasts, round_trips) = if timed {
+            let lasts = sample.lasts.unwrap_or(0.0);
+            (lasts, lasts * 1e3 / sample.value)
+        } else {
+            (sample.value / 1e3, 1.0)
+        };
+        (time + lasts, count + round_trips)
+    });
+    let mean = as_written(time * 1e9 / count);
+    let name = format!("mean, {}", series.name);
+    mean.is_finite().then_some(ReportedValue { name, quantity: Quantity::Time, value: mean })
 }
 
 fn is_in(sample: &Sample, span: Option<Span>) -> bool {

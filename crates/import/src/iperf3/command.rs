@@ -4,10 +4,15 @@
 use units::{BitRate, Bytes};
 use workload::Transport;
 
+use super::messages::Protocol;
+
 /// Settings that were asked for.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct CommandSettings {
-    pub(super) transport: Option<Transport>,
+    pub(super) transport: Option<Protocol>,
+    /// A client was started: without `-R` or `--bidir` it sends.
+    pub(super) client: bool,
+    pub(super) streams: Option<u32>,
     pub(super) message: Option<Bytes>,
     pub(super) congestion: Option<String>,
     pub(super) rate: Option<BitRate>,
@@ -16,7 +21,7 @@ pub(super) struct CommandSettings {
 
 /// Reads a command line, with or without a prompt; `None` for any other line.
 pub(super) fn parse(text: &str) -> Option<CommandSettings> {
-    let (before, after) = text.split_once("iperf3 ")?;
+    let (before, after) = text.split_once("iperf3 ").or_else(|| text.split_once("iperf3.exe "))?;
     let prompt = before.trim_end();
     let is_prompt =
         prompt.is_empty() || prompt.ends_with(['$', '#', '%', '>', '/']) || prompt.ends_with("sudo");
@@ -34,7 +39,12 @@ pub(super) fn parse(text: &str) -> Option<CommandSettings> {
             _ => (word, None),
         };
         match flag {
-            "-u" | "--udp" => asked.transport = Some(Transport::Udp),
+            "-u" | "--udp" => asked.transport = Some(Protocol::Known(Transport::Udp)),
+            "--sctp" => asked.transport = Some(Protocol::Other),
+            "-c" | "--client" => asked.client = true,
+            "-P" | "--parallel" => {
+                asked.streams = value.take().or_else(|| words.next()).and_then(|word| word.parse().ok());
+            }
             "-R" | "--reverse" => asked.reverse = true,
             "-l" | "--length" => asked.message = value.take().or_else(|| words.next()).and_then(size),
             "-C" | "--congestion" => {
@@ -82,7 +92,8 @@ mod tests {
     #[test]
     fn a_command_tells_what_was_asked() {
         let asked = parse(" $ iperf3 --client 192.0.2.1 -u -b 100M/16 --length=1400 -P4").expect("a command");
-        assert_eq!(asked.transport, Some(Transport::Udp));
+        assert_eq!(asked.transport, Some(Protocol::Known(Transport::Udp)));
+        assert_eq!((asked.client, asked.streams), (true, Some(4)));
         assert_eq!((asked.rate, asked.message), (Some(BitRate(1e8)), Some(Bytes(1400))));
         let asked = parse("root@a:~# iperf3 -c b -l 64K -R -C cubic").expect("a command");
         assert_eq!((asked.message, asked.reverse), (Some(Bytes(65_536)), true));
@@ -95,6 +106,6 @@ mod tests {
             assert_eq!(parse(text), None, "{text}");
         }
         let script = parse(r#"    iperf3 -c "$SERVER" -P "$CHANNELS" -l "$SIZE""#).expect("a command");
-        assert_eq!(script, CommandSettings::default());
+        assert_eq!(script, CommandSettings { client: true, ..CommandSettings::default() });
     }
 }

@@ -26,6 +26,8 @@ pub(super) struct Log {
     /// `3.12`.
     pub(super) version: Option<String>,
     pub(super) transport: Option<Transport>,
+    /// Whether lines that tell the direction are there; without them this end is read as the one that sends.
+    pub(super) knows_direction: bool,
     pub(super) message: Option<Bytes>,
     pub(super) congestion: Option<String>,
     pub(super) rate: Option<BitRate>,
@@ -94,7 +96,7 @@ impl Log {
             kind: ImportedKind::Stream,
             transport: self.transport,
             streams: Some(forward.max(reverse)),
-            direction: Some(direction),
+            direction: self.knows_direction.then_some(direction),
             message: self.message,
             congestion: self.congestion.clone(),
             rate: self.rate,

@@ -1,5 +1,7 @@
 //! The lines of iperf3 that are no tables. Must not know what was said before.
 
+use workload::Transport;
+
 use super::{command, cpu::Cpu};
 
 /// What a line says.
@@ -24,7 +26,7 @@ pub(super) enum Message {
     /// When it began, of `-V`.
     Time(String),
     /// Settings, of `-V`.
-    Starting { udp: bool, message: Option<u64> },
+    Starting { protocol: Protocol, message: Option<u64> },
     /// Each stream's rate in bits per second, of `-V`.
     Rate(f64),
     /// CPU time, of `-V`.
@@ -37,6 +39,14 @@ pub(super) enum Message {
     Else,
     /// A line of iperf 2.
     OlderTool,
+}
+
+/// The transport that a test says it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Protocol {
+    Known(Transport),
+    /// SCTP.
+    Other,
 }
 
 /// Reads the whole line and what stands behind the telling words.
@@ -66,6 +76,7 @@ const LINES: &[(&str, Reader)] = &[
     ("rcv_tcp_congestion ", |_, _| Some(Message::Else)),
     ("Test Complete. Summary Results:", |_, _| Some(Message::Ruler)),
     ("iperf3 -", |line, _| command::parse(line).map(Message::Command)),
+    ("iperf3.exe -", |line, _| command::parse(line).map(Message::Command)),
     ("Time: ", |line, after| line.starts_with("Time: ").then(|| Message::Time(after.trim().to_owned()))),
 ];
 
@@ -99,7 +110,12 @@ fn version(line: &str, after: &str) -> Option<Message> {
 
 fn starting(after: &str) -> Message {
     let message = after.split(", ").find_map(|part| part.strip_suffix(" byte blocks")?.parse().ok());
-    Message::Starting { udp: after.starts_with("protocol: UDP"), message }
+    let protocol = match after.strip_prefix("protocol: ").and_then(|it| it.split(',').next()) {
+        Some("UDP") => Protocol::Known(Transport::Udp),
+        Some("TCP") | None => Protocol::Known(Transport::Tcp),
+        Some(_) => Protocol::Other,
+    };
+    Message::Starting { protocol, message }
 }
 
 #[cfg(test)]
@@ -125,7 +141,7 @@ mod tests {
             ("Time: Sat, 21 Nov 2026 18:00:15 GMT", Message::Time(text("Sat, 21 Nov 2026 18:00:15 GMT"))),
             (
                 "Starting Test: protocol: TCP, 1 streams, 131072 byte blocks, omitting 0 seconds, 1 second test, tos 0",
-                Message::Starting { udp: false, message: Some(131_072) },
+                Message::Starting { protocol: Protocol::Known(Transport::Tcp), message: Some(131_072) },
             ),
             ("snd_tcp_congestion cubic", Message::Congestion(text("cubic"))),
             ("- - - - - - - - - - - - - - - - - - - - - - - - -", Message::Ruler),

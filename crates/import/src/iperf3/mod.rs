@@ -3,6 +3,7 @@
 //! Learnt from <https://github.com/esnet/iperf> (src/iperf_locale.c, iperf_api.c, units.c) and from what the
 //! programs print; see tests/data. Must not know which logs belong together.
 
+mod agreement;
 mod bytes;
 mod command;
 mod cpu;

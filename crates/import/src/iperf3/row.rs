@@ -93,12 +93,17 @@ pub(super) enum BracketLine {
     Sent {
         id: u32,
     },
-    /// iperf 2 says `connected with`.
+    /// iperf 2 says `connected with`, and has heads of its own.
     OlderTool,
+    /// A row as iperf 2 writes it.
+    OlderRow,
 }
 
 /// Before a row stands a time, perhaps in brackets of its own: more of them is no row of this tool.
 const MOST_BRACKETS: usize = 8;
+
+/// Heads of columns that only iperf 2 has.
+const OLDER_HEADS: [&str; 5] = ["Write/Err", "NetPwr", "Reads", "Rtry", "Latency avg"];
 
 /// Reads what stands in or behind brackets, whatever stands before them (`--timestamps`); `None` for other lines.
 pub(super) fn bracketed(text: &str) -> Option<BracketLine> {
@@ -109,6 +114,9 @@ fn at_bracket(text: &str) -> Option<BracketLine> {
     let (label, mut rest) = label(text)?;
     if label == "ID" {
         let has = |word: &str| rest.contains(word);
+        if OLDER_HEADS.iter().any(|word| has(word)) {
+            return Some(BracketLine::OlderTool);
+        }
         return has("Interval").then(|| BracketLine::Header {
             segments: has("Retr"),
             sent: has("Total Datagrams") && !has("Lost/Total"),
@@ -134,10 +142,29 @@ fn at_bracket(text: &str) -> Option<BracketLine> {
     }
     let (start, end) =
         first.split_once('-').filter(|_| first.starts_with(|sign: char| sign.is_ascii_digit()))?;
-    (words.next()? == "sec").then(|| {
-        let span = seconds(start).zip(seconds(end));
-        span.and_then(|(start, end)| numbers(words, id, tag, start, end)).unwrap_or(BracketLine::Mangled)
-    })
+    // iperf 2 writes `0.0- 1.0 sec`.
+    let end = if end.is_empty() { words.next()? } else { end };
+    if words.next()? != "sec" {
+        return None;
+    }
+    // iperf3 has such times in a line alone that counts datagrams.
+    let counts_alone = words.clone().nth(1) == Some("datagrams");
+    if !counts_alone && is_of_older_tool(start, end) {
+        return Some(BracketLine::OlderRow);
+    }
+    let span = seconds(start).zip(seconds(end));
+    let row = span.and_then(|(start, end)| numbers(words, id, tag, start, end));
+    Some(row.unwrap_or(BracketLine::Mangled))
+}
+
+/// iperf3 writes times with two decimals, iperf 2 with one or four.
+fn is_of_older_tool(start: &str, end: &str) -> bool {
+    let decimals = |time: &str| {
+        let (whole, decimals) = time.split_once('.')?;
+        let plain = [whole, decimals].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+        plain.then_some(decimals.len())
+    };
+    matches!((decimals(start), decimals(end)), (Some(1), Some(1)) | (Some(4), Some(4)))
 }
 
 /// `[ label ]` and what follows it.
@@ -405,6 +432,13 @@ mod tests {
             ),
             (
                 "[  3] local 10.0.0.1 port 5001 connected with 10.0.0.2 port 40000",
+                Some(BracketLine::OlderTool),
+            ),
+            ("[  3]  0.0- 1.0 sec  2.25 MBytes  18.9 Mbits/sec", Some(BracketLine::OlderRow)),
+            ("[SUM]  0.0-10.1 sec  1.10 GBytes   934 Mbits/sec", Some(BracketLine::OlderRow)),
+            ("[  1] 0.0000-10.0130 sec  1.10 GBytes   944 Mbits/sec", Some(BracketLine::OlderRow)),
+            (
+                "[ ID] Interval       Transfer     Bandwidth       Write/Err  Rtry",
                 Some(BracketLine::OlderTool),
             ),
             (

@@ -19,6 +19,9 @@ use crate::{imported_test::End, series::MOST};
 /// iperf3 makes 128 connections in each direction at most.
 const MOST_STREAMS: usize = 256;
 
+/// What UDP can carry in a datagram, and iperf3's own header of 12 bytes.
+const SIZES: std::ops::RangeInclusive<f64> = 11.5..=66_000.0;
+
 /// Both ends of an interval are rounded to 10 ms.
 const ROUNDED: Nanos = Nanos(11_000_000);
 
@@ -44,6 +47,8 @@ pub(super) struct Test {
     summary: bool,
     has_sides: bool,
     udp: bool,
+    /// Segments sent again were counted: it is TCP.
+    counts_segments: bool,
     streams: Vec<Connection>,
     /// Where the next row's connection is likely to be found.
     cursor: usize,
@@ -68,6 +73,18 @@ struct Gaps {
     count: u64,
 }
 
+/// Whether an interval was kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    Yes,
+    No,
+}
+
+/// Which of the sums a row adds to.
+fn sum_of(tag: Option<Tag>) -> usize {
+    usize::from(tag.is_some_and(|tag| !tag.sends))
+}
+
 /// Whether a row belongs to this test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Belongs {
@@ -84,6 +101,11 @@ impl Test {
     /// The last line of it so far.
     pub(super) const fn reaches(&mut self, line: u64) {
         self.last = line;
+    }
+
+    /// Whether more was read than heads of columns.
+    pub(super) fn has_anything(&self) -> bool {
+        self.has_rows() || self.damaged.count > 0 || self.end.is_some() || !self.streams.is_empty()
     }
 
     /// Whether an interval or a summary was read.
@@ -141,17 +163,20 @@ impl Test {
     /// Takes a row.
     pub(super) fn row(&mut self, row: &Row, line: u64) -> Belongs {
         if row.side.is_some() || (self.summary && self.is_plain_summary(row)) {
+            if self.is_repeated(row) {
+                return Belongs::Next;
+            }
             self.reaches(line);
             self.summary_row(row, line);
             return Belongs::Here;
         }
-        if self.summary || self.has_sides {
-            // Under the summary's heads it can only be a row of it whose last word is gone.
-            if self.heads.is_some() {
-                self.damaged(line);
-                return Belongs::Here;
-            }
+        if self.begins_anew(row) {
             return Belongs::Next;
+        }
+        if self.summary || self.has_sides {
+            // It can only be a row of the summary whose last word is gone.
+            self.damaged(line);
+            return Belongs::Here;
         }
         self.reaches(line);
         let rest = self.rest_of(row);
@@ -159,9 +184,39 @@ impl Test {
             self.damaged(line);
             return Belongs::Here;
         }
-        self.udp |= matches!(rest, Rest::Sent { .. } | Rest::Received { .. });
+        self.counts(rest);
         self.interval(row, rest, line);
         Belongs::Here
+    }
+
+    /// Whether a summary has had this row: of tests whose other lines were left out, it is the next one's.
+    fn is_repeated(&self, row: &Row) -> bool {
+        let known = match row.id {
+            Id::Stream(id) => self.streams.iter().find(|it| it.id == id && it.tag == row.tag),
+            Id::Sum => self.sums.get(sum_of(row.tag)),
+        };
+        known.is_some_and(|it| match row.side {
+            Some(Side::Sender) => it.has_sender_row,
+            Some(Side::Receiver) => it.has_receiver_row,
+            None => false,
+        })
+    }
+
+    /// Whether the clock begins anew: with an interval that is far from being the whole test again.
+    fn begins_anew(&self, row: &Row) -> bool {
+        let known = |it: &&Connection| match row.id {
+            Id::Stream(id) => it.id == id && it.tag == row.tag,
+            Id::Sum => false,
+        };
+        let reached = |it: &Connection| {
+            let summary = [it.of_sender, it.of_receiver].into_iter().flatten().map(|summary| summary.end);
+            let warms_up = it.series.ends_in_warmup() && it.zero == Nanos(0) && !row.omitted;
+            let series = it.series.end().filter(|_| !warms_up).map(|end| Nanos(end.0 - it.zero.0));
+            summary.chain(series).max()
+        };
+        let halfway = Nanos(row.end.0.saturating_mul(2));
+        let restarts = row.start == Nanos(0) && row.end > Nanos(0);
+        restarts && self.streams.iter().filter(known).filter_map(reached).any(|reached| halfway <= reached)
     }
 
     /// A summary of UDP before 3.2: one row without a word, of what was sent and what of it was lost.
@@ -175,14 +230,19 @@ impl Test {
             && self.streams.iter().chain(&self.sums).any(whole)
     }
 
-    /// A single number is a count of retransmits where the heads say so: of sums and summaries.
+    /// A single number is a count of retransmits where the heads say so, of sums and summaries. Without heads it is
+    /// one in a summary, where datagrams never stand alone, and where datagrams could not be as large or as small.
     fn rest_of(&self, row: &Row) -> Rest {
-        match row.rest {
-            Rest::Sent { datagrams } if self.heads.is_some_and(|heads| heads.segments) => {
-                Rest::Segments { retransmits: u32::try_from(datagrams).unwrap_or(u32::MAX), cwnd: None }
-            }
-            rest => rest,
+        let Rest::Sent { datagrams } = row.rest else { return row.rest };
+        let possible = || SIZES.contains(&(row.transfer.value / datagrams.max(1) as f64));
+        let retransmits = match self.heads {
+            Some(heads) if heads.segments || heads.sent => heads.segments,
+            _ => row.side.is_some() || self.counts_segments || !possible(),
+        };
+        if retransmits {
+            return Rest::Segments { retransmits: u32::try_from(datagrams).unwrap_or(u32::MAX), cwnd: None };
         }
+        row.rest
     }
 
     /// Whether columns are missing that the heads name: the line was cut off.
@@ -196,25 +256,38 @@ impl Test {
         }
     }
 
+    /// Columns tell the transport.
+    const fn counts(&mut self, rest: Rest) {
+        self.udp |= matches!(rest, Rest::Sent { .. } | Rest::Received { .. });
+        self.counts_segments |= matches!(rest, Rest::Segments { .. });
+    }
+
     fn interval(&mut self, row: &Row, rest: Rest, line: u64) {
         let nothing = row.end - row.start < ROUNDED && row.transfer.value == 0.0;
         if nothing {
             return;
         }
-        if self.is_needless(row) {
-            return;
+        if self.keep(row, rest) == Kept::No && !self.is_beside_its_parts(row) {
+            self.damaged(line);
         }
-        let Some(connection) = self.connection_of(row) else { return self.damaged(line) };
+        if self.kept > MOST {
+            self.halve(line);
+        }
+    }
+
+    /// Puts an interval where it belongs, unless it contradicts itself or others.
+    fn keep(&mut self, row: &Row, rest: Rest) -> Kept {
+        let Some(connection) = self.connection_of(row) else { return Kept::No };
         let begins = connection.series.ends_in_warmup() && !row.omitted && connection.zero == Nanos(0);
         let interval = interval(row, rest).or_else(|| since_zero(row, rest).filter(|_| begins));
-        let Some(mut interval) = interval else { return self.damaged(line) };
+        let Some(mut interval) = interval else { return Kept::No };
         if begins && interval.start < ROUNDED {
             connection.zero = connection.series.end().unwrap_or_default();
         }
         interval.start = interval.start + connection.zero;
         interval.end = interval.end + connection.zero;
         if connection.series.end().is_some_and(|end| interval.start + ROUNDED < end) {
-            return self.damaged(line);
+            return Kept::No;
         }
         let receives = matches!(rest, Rest::Received { .. });
         let sends = matches!(rest, Rest::Segments { .. } | Rest::Sent { .. });
@@ -222,9 +295,7 @@ impl Test {
         connection.sizes = [connection.sizes[1], size(&interval, rest)];
         connection.series.push(interval);
         self.kept += 1;
-        if self.kept > MOST {
-            self.halve(line);
-        }
+        Kept::Yes
     }
 
     fn halve(&mut self, line: u64) {
@@ -247,24 +318,21 @@ impl Test {
 
     fn summary_row(&mut self, row: &Row, line: u64) {
         let rest = self.rest_of(row);
-        self.udp |= matches!(rest, Rest::Sent { .. } | Rest::Received { .. });
+        self.counts(rest);
         self.has_sides = true;
         // A client that never heard from its server prints zero bytes; datagrams that were lost it was told.
         let told = |interval: &Interval| interval.datagrams.is_some_and(|it| it.lost > 0);
         let interval = interval(row, rest).filter(|interval| interval.bytes.0 > 0 || told(interval));
-        if self.is_needless(row) {
-            return;
-        }
         let Some(connection) = self.connection_of(row) else { return self.damaged(line) };
         match row.side {
-            Some(Side::Sender) => connection.of_sender = interval,
-            Some(Side::Receiver) => connection.of_receiver = interval,
+            Some(Side::Sender) => (connection.of_sender, connection.has_sender_row) = (interval, true),
+            Some(Side::Receiver) => (connection.of_receiver, connection.has_receiver_row) = (interval, true),
             None => connection.plain = interval,
         }
     }
 
     /// Sums beside what they are the sums of.
-    fn is_needless(&self, row: &Row) -> bool {
+    fn is_beside_its_parts(&self, row: &Row) -> bool {
         row.id == Id::Sum && self.streams.iter().any(Connection::has_anything)
     }
 
@@ -272,7 +340,7 @@ impl Test {
         match row.id {
             Id::Stream(id) => self.find(id, row.tag, true),
             Id::Sum => {
-                let sum = &mut self.sums[usize::from(row.tag.is_some_and(|tag| !tag.sends))];
+                let sum = &mut self.sums[sum_of(row.tag)];
                 sum.tag = row.tag;
                 Some(sum)
             }

@@ -13,6 +13,11 @@ use crate::{
     imported_test::End,
 };
 
+/// Whose lines are left out.
+const OLDER: &str = "of iperf 2, which is not read";
+/// A row without a test whose damage it could be.
+const ROWS: &str = "like rows of iperf3, but damaged, and left out";
+
 /// Reads iperf3's text, of clients and servers, one test after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Text {
@@ -47,10 +52,21 @@ impl Format for Text {
 
 impl Text {
     fn bracketed(&mut self, bracketed: BracketLine, line: &Line<'_>, out: &mut Out) -> Claim {
-        if bracketed == BracketLine::OlderTool {
-            self.older_tool(line.number, out);
+        match bracketed {
+            BracketLine::OlderTool => {
+                self.older_tool(line.number, out);
+                return Claim::Claimed;
+            }
+            // No more than that it is one: what follows may be of iperf3 again.
+            BracketLine::OlderRow => {
+                self.leave_to_older_tool(out);
+                out.unread(OLDER, line.number);
+                return Claim::Claimed;
+            }
+            _ => {}
         }
         if self.older {
+            out.unread(OLDER, line.number);
             return Claim::Claimed;
         }
         match bracketed {
@@ -85,7 +101,8 @@ impl Text {
                     test.plain_summary(id);
                 }
             }
-            BracketLine::Mangled | BracketLine::OlderTool => {}
+            BracketLine::Mangled => out.unread(ROWS, line.number),
+            BracketLine::OlderTool | BracketLine::OlderRow => {}
         }
         Claim::Claimed
     }
@@ -134,8 +151,8 @@ impl Text {
             Message::Cpu(cpu) => test.cpu = Some(cpu),
             Message::Rate(rate) => test.asked.rate = Some(units::BitRate(rate)),
             Message::Congestion(name) => test.congestion = Some(name),
-            Message::Starting { udp, message } => {
-                test.asked.transport = udp.then_some(workload::Transport::Udp).or(test.asked.transport);
+            Message::Starting { protocol, message } => {
+                test.asked.transport = Some(protocol);
                 test.asked.message = message.map(units::Bytes).or(test.asked.message);
             }
             _ => {}
@@ -164,11 +181,17 @@ impl Text {
     }
 
     fn older_tool(&mut self, line: u64, out: &mut Out) {
-        self.finish(out);
-        if !self.older {
-            out.note(format!("line {line}: this is of iperf 2, which is not read"));
-        }
+        self.leave_to_older_tool(out);
+        out.unread(OLDER, line);
         self.older = true;
+    }
+
+    /// Heads of columns are alike: a test that has no more than those was none.
+    fn leave_to_older_tool(&mut self, out: &mut Out) {
+        if self.test.as_ref().is_some_and(|test| !test.has_anything()) {
+            self.test = None;
+        }
+        self.finish(out);
     }
 
     /// The test that is under way, or a new one.

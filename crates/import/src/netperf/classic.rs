@@ -49,6 +49,8 @@ pub(super) struct Classic {
     /// A result has been read: more of them may follow without headings.
     done: bool,
     chosen: bool,
+    /// A command announced it, and nothing of it has come: that is no log yet.
+    announced: bool,
 }
 
 impl Classic {
@@ -62,7 +64,18 @@ impl Classic {
             sent: None,
             done: false,
             chosen: false,
+            announced: false,
         }
+    }
+
+    /// A test whose command is all that was read.
+    pub(super) fn announced(banner: Banner, line: u64) -> Self {
+        Self { announced: true, ..Self::new(banner, line) }
+    }
+
+    /// Whether nothing but its command has come.
+    pub(super) const fn is_announced_alone(&self) -> bool {
+        self.announced
     }
 
     /// Its results stand as chosen values.
@@ -71,6 +84,12 @@ impl Classic {
     }
 
     pub(super) fn line(&mut self, line: &Line<'_>, out: &mut Out) -> LineOutcome {
+        let outcome = self.take(line, out);
+        self.announced &= outcome == LineOutcome::Nothing;
+        outcome
+    }
+
+    fn take(&mut self, line: &Line<'_>, out: &mut Out) -> LineOutcome {
         let text = line.text.trim();
         if text.starts_with("!!! Desired confidence") {
             let first = self.first;
@@ -127,7 +146,7 @@ impl Classic {
                 "netperf's test at line {} breaks off before what was received: not read.",
                 self.first
             ));
-        } else if !self.done && !self.chosen && !self.banner.bare {
+        } else if !self.done && !self.chosen && !self.banner.bare && !self.announced {
             out.note(format!("netperf's test at line {} has no result: not read.", self.first));
         }
     }

@@ -30,6 +30,8 @@ pub(crate) struct Netperf {
 impl Format for Netperf {
     fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         if let Some(banner) = banner(line.text) {
+            // The command above it announced the same test.
+            self.test = self.test.take().filter(|test| !test.is_announced_alone());
             self.end(out);
             self.latest = Some(banner.clone());
             self.test = Some(Classic::new(banner, line.number));
@@ -38,7 +40,7 @@ impl Format for Netperf {
         if let Some(banner) = command(line.text) {
             self.end(out);
             self.latest = Some(banner.clone());
-            self.test = Some(Classic::new(banner, line.number));
+            self.test = Some(Classic::announced(banner, line.number));
             return Claim::Declined;
         }
         if self.chosen_value(line, out) == Claim::Claimed {

@@ -17,6 +17,9 @@ use crate::{
 /// How the records call it.
 const FORMAT: &str = "sockperf text";
 
+/// How statistics begin where the lines above them were left out.
+const STATISTICS: [&str; 3] = ["[Valid Duration]", "[Total Run]", "========= Printing statistics"];
+
 /// What became of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LineOutcome {
@@ -81,13 +84,14 @@ impl Summary {
         let told = said(text);
         told.starts_with("== version #")
             || text.starts_with("test was performed using the following parameters:")
-            || (!under_way && (told.starts_with("[Valid Duration]") || told.starts_with("[Total Run]")))
+            || (!under_way && STATISTICS.iter().any(|words| told.starts_with(words)))
     }
 
     /// Takes a line.
     pub(super) fn line(&mut self, line: &Line<'_>, out: &mut Out) -> LineOutcome {
         let text = said(line.text);
-        if !line.text.trim_start().starts_with("sockperf") && !self.plain(text) {
+        let named = line.text.contains(NAME) || line.text.trim_start().starts_with("sockperf");
+        if !named && !self.plain(text) {
             return LineOutcome::No;
         }
         self.last = line.number;
@@ -151,6 +155,8 @@ impl Summary {
             self.whole = Some(average.starts_with("rtt"));
             self.times.push(("mean".to_owned(), leading_number(after(average, "=")?)?.0));
             if let Some(deviation) = after(average, "std-dev=") {
+                // Since 3.8 other measures of the spread follow.
+                let deviation = deviation.split([',', ')']).next().unwrap_or_default();
                 self.times.push(("standard deviation".to_owned(), leading_number(deviation)?.0));
             }
         } else if let Some(percentile) = text.strip_prefix("---> ") {
@@ -299,10 +305,13 @@ fn value(name: &str, quantity: Quantity, value: f64) -> ReportedValue {
     ReportedValue { name: name.to_owned(), quantity, value: crate::quantity::as_written(value) }
 }
 
+/// What stands before what it says; a channel or a time may stand before that.
+const NAME: &str = "sockperf: ";
+
 /// A line without the tool's name before it.
 fn said(text: &str) -> &str {
     let text = text.trim();
-    text.strip_prefix("sockperf:").map_or(text, str::trim_start)
+    text.split_once(NAME).map_or(text, |(_, said)| said.trim_start())
 }
 
 fn after<'a>(text: &'a str, mark: &str) -> Option<&'a str> {

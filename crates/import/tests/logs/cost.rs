@@ -99,3 +99,32 @@ fn what_is_missing_is_said_of_the_file_in_which_it_is() {
         run.notes().iter().find(|note| note.contains("nobody tells what arrived")).expect("it is told");
     assert!(said.starts_with("first.txt: lines 1 to 5"), "{said}");
 }
+
+#[test]
+fn series_of_thousands_of_tests_are_made_coarser_and_the_rates_stay() {
+    let mut text = String::new();
+    for port in 0..1000 {
+        writeln!(text, "{CLIENT}\n[  5] local 198.18.0.1 port {port} connected to 198.18.0.2 port 5201")
+            .expect("memory");
+        for second in 0..60 {
+            let end = second + 1;
+            writeln!(
+                text,
+                "[  5]   {second}.00-{end}.00   sec   100 MBytes   839 Mbits/sec    1   1.00 MBytes"
+            )
+            .expect("memory");
+        }
+        writeln!(text, "[  5]   0.00-60.00   sec   5.86 GBytes   839 Mbits/sec    60   sender")
+            .expect("memory");
+    }
+    let run = run("many.txt", &text);
+    assert_eq!(run.trials.len(), 1000);
+    let (first, last) = (&run.trials[0], &run.trials[999]);
+    assert_eq!((intervals(first), intervals(last)), (60, 8));
+    let rate = |trial: &Trial| trial.measurement.value(workload::Metric::Throughput).expect("a rate");
+    assert!((rate(first) / rate(last) - 1.0).abs() < 1e-9);
+    let Measurement::Stream(stream) = &last.measurement else { panic!("a stream") };
+    assert_eq!(stream.flows[0].sender.retransmits(), 60);
+    let said = run.notes().iter().find(|note| note.contains("more than 32768")).expect("it is told");
+    assert!(said.contains("in 454 tests"), "{said}");
+}

@@ -6,5 +6,6 @@ mod bad_input;
 mod cost;
 mod imported;
 mod iperf3;
+mod partial;
 mod unknown;
 mod write_ups;

@@ -1,6 +1,10 @@
 //! How often jumps, humps and knees are found where they are, and where there are none. Knows no comparison.
 
-use stats::{bimodal, curve, levels, warmup};
+use stats::{
+    bimodal,
+    course::{Course, course},
+    curve, warmup,
+};
 
 use crate::{
     alarms::{FALSE_ALARMS, scaled},
@@ -10,7 +14,7 @@ use crate::{
 
 /// Every case.
 pub(crate) fn cases() -> Vec<Case> {
-    [shapes(), jumps(), warm_ups(), knees()].into_iter().flatten().collect()
+    [shapes(), jumps(), drifts(), warm_ups(), knees()].into_iter().flatten().collect()
 }
 
 fn shapes() -> Vec<Case> {
@@ -42,10 +46,12 @@ struct Chain {
     warm_ups: [(usize, f64); 2],
 }
 
-const CHAINS: [Chain; 5] = [
+const CHAINS: [Chain; 6] = [
     chain(Shape::Normal, 0.0, [0.5, 0.8, 0.95, 0.95], [0.8, 0.95]),
     chain(Shape::Normal, 0.3, [0.4, 0.8, 0.95, 0.95], [0.85, 0.9]),
     chain(Shape::Normal, 0.6, [0.7, 0.9, 0.95, 0.95], [0.85, 0.9]),
+    // The likeness of few values is known badly: what waves like these is rather said to wander.
+    chain(Shape::Normal, 0.8, [0.5, 0.6, 0.7, 0.8], [0.5, 0.5]),
     chain(Shape::Skewed, 0.3, [0.95, 0.95, 0.95, 0.95], [0.95, 0.95]),
     chain(Shape::Heavy, 0.0, [0.25, 0.6, 0.95, 0.95], [0.55, 0.8]),
 ];
@@ -67,17 +73,47 @@ fn jumps() -> Vec<Case> {
             for scatter in [0.05, 0.15] {
                 let data = format!("{} {:.0} % AR(1) {carry} n={n}", shape.name(), 100.0 * scatter);
                 cases.push(Case::new("level shift: false alarm", data, FALSE_ALARMS, move |draws| {
-                    Some(levels::levels(&steady(draws, n, shape, carry, scatter))?.len() > 1)
+                    Some(matches!(course(&steady(draws, n, shape, carry, scatter))?, Course::Levels(_)))
+                }));
+                let data = format!("{} {:.0} % AR(1) {carry} n={n}", shape.name(), 100.0 * scatter);
+                cases.push(Case::new("drift: false alarm", data, FALSE_ALARMS, move |draws| {
+                    Some(matches!(course(&steady(draws, n, shape, carry, scatter))?, Course::Drift { .. }))
                 }));
             }
             let data = format!("{} 5 % AR(1) {carry} n={n}", shape.name());
             cases.push(Case::new("level shift of 30 %: placed to 1", data, (least, 1.0), move |draws| {
                 let mut values = steady(draws, n, shape, carry, 0.05);
                 values.iter_mut().skip(n / 3).for_each(|x| *x *= 1.3);
-                let found = levels::levels(&values)?;
+                let Course::Levels(found) = course(&values)? else { return Some(false) };
                 Some(found.len() == 2 && found[1].start.abs_diff(n / 3) <= 1)
             }));
         }
+    }
+    cases
+}
+
+/// Straight lines downwards: by this share over the series, with this scatter.
+fn drifts() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (change, scatter, n, least) in [
+        (0.1, 0.02, 20, 0.85),
+        (0.1, 0.02, 60, 0.95),
+        (0.2, 0.02, 60, 0.95),
+        (0.2, 0.05, 60, 0.9),
+        (0.2, 0.05, 300, 0.95),
+    ] {
+        let of = move |draws: &mut Draws| {
+            let mut values = steady(draws, n, Shape::Normal, 0.0, scatter);
+            values.iter_mut().enumerate().for_each(|(at, x)| *x *= 1.0 - change * at as f64 / n as f64);
+            course(&values)
+        };
+        let data = format!("-{:.0} %, scatter {:.0} %, n={n}", 100.0 * change, 100.0 * scatter);
+        cases.push(Case::new("drift: found", data.clone(), (least, 1.0), move |draws| {
+            Some(matches!(of(draws)?, Course::Drift { .. }))
+        }));
+        cases.push(Case::new("drift: told as a jump", data, FALSE_ALARMS, move |draws| {
+            Some(matches!(of(draws)?, Course::Levels(_)))
+        }));
     }
     cases
 }

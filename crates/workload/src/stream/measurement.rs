@@ -3,7 +3,7 @@
 use super::settings::Direction;
 use crate::{histogram::LatencyHistogram, socket::SocketFacts};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use units::{BitRate, Bytes, Nanos};
 
 /// The connections of a stream.
@@ -92,6 +92,7 @@ impl Flow {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EndSeries {
     /// Samples in order of time, without gaps, the warm-up's included.
+    #[serde(deserialize_with = "read_without_room")]
     pub intervals: Vec<Interval>,
     /// What the kernel really gave this socket.
     pub socket: SocketFacts,
@@ -101,6 +102,13 @@ pub struct EndSeries {
     /// How much of its schedule a sender with a rate gave up after the warm-up: after a stall it makes up for
     /// what fell due in the last second of it, and the time before that is skipped.
     pub skipped: Option<Nanos>,
+}
+
+/// A list that takes no more memory than it needs: of many short ones the room to grow would be half of all.
+fn read_without_room<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Interval>, D::Error> {
+    let mut intervals = Vec::deserialize(from)?;
+    intervals.shrink_to_fit();
+    Ok(intervals)
 }
 
 impl EndSeries {

@@ -94,6 +94,31 @@ pub(super) const CASES: &[Case] = &[
         change: None,
     },
     Case {
+        rule: "trend",
+        triggers: || made::going(|at| 10e9 * (1.0 - 0.2 * at)),
+        // It jumps, once.
+        spares: || made::going(|at| if at < 0.5 { 10e9 } else { 8e9 }),
+        severity: Note,
+        says: &["In trial 1 of plain/bulk", "from 10.00 Gbit/s to 8.0", "(-19.6 %)", "in 15.0 s"],
+        change: None,
+    },
+    Case {
+        rule: "unsteady",
+        triggers: made::wandering,
+        spares: || made::going(|_| 10e9),
+        severity: Note,
+        says: &["In trial 1 of plain/bulk", "unsteady", "between "],
+        change: None,
+    },
+    Case {
+        rule: "datagram-loss",
+        triggers: || made::losing(250),
+        spares: || made::losing(9),
+        severity: Serious,
+        says: &["lost 20.0 % of its datagrams", "250 of 1250", "nstat -az UdpRcvbufErrors"],
+        change: None,
+    },
+    Case {
         rule: "warm-up-too-short",
         triggers: || made::beginning(&[1e9, 3e9, 6e9]),
         // Within a tenth of the level it is no beginning.

@@ -55,6 +55,38 @@ pub(super) fn beginning(first: &[f64]) -> Fixture {
     run
 }
 
+/// One imported trial of sixty intervals whose rate is this at each share of its time, 1 % to either side in turn.
+pub(super) fn going(rate: impl Fn(f64) -> f64) -> Fixture {
+    let noisy = |at: usize| rate(at as f64 / 60.0) * if at.is_multiple_of(2) { 0.99 } else { 1.01 };
+    let rates: Vec<f64> = [rate(0.0)].into_iter().chain((0..60).map(noisy)).collect();
+    let mut run = Fixture::new(1);
+    run.path("plain", &["wire"]).told("plain", "bulk", &[], stream_at(&rates));
+    run
+}
+
+/// Rates in Gbit/s of noise of which each error carries 80 % of the one before: no level, and no line.
+const WAVE: [f64; 60] = [
+    10.92, 11.03, 10.19, 11.98, 10.14, 10.15, 10.99, 11.42, 11.74, 10.48, 12.13, 11.07, 10.84, 10.69, 10.57,
+    9.99, 11.45, 11.24, 11.94, 10.12, 10.68, 10.37, 10.69, 10.78, 11.05, 10.78, 10.72, 10.73, 10.82, 10.74,
+    10.27, 10.64, 9.76, 11.73, 12.20, 13.20, 12.47, 10.81, 9.28, 8.72, 8.42, 8.40, 8.39, 9.31, 7.29, 9.38,
+    9.20, 9.51, 7.98, 8.62, 7.58, 8.53, 9.10, 9.45, 9.41, 9.29, 9.15, 10.16, 10.21, 10.40,
+];
+
+/// One imported trial of [`WAVE`].
+pub(super) fn wandering() -> Fixture {
+    let rates: Vec<f64> = WAVE.iter().take(1).chain(&WAVE).map(|rate| rate * 1e9).collect();
+    let mut run = Fixture::new(1);
+    run.path("plain", &["wire"]).told("plain", "bulk", &[], stream_at(&rates));
+    run
+}
+
+/// A thousand datagrams that arrived and so many that did not, in one trial.
+pub(super) fn losing(lost: i64) -> Fixture {
+    let mut run = Fixture::new(1);
+    run.path("plain", &["wire"]).told("plain", "udp", &[], datagrams_at(&[(0, 0), (500, 0), (500, lost)]));
+    run
+}
+
 fn unpinned(mut run: Fixture, cell: &str) -> Fixture {
     let cells = run.record.header.cells.iter_mut();
     cells.filter(|known| known.id == cell).for_each(|known| known.placement = "free".into());

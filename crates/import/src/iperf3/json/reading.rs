@@ -9,6 +9,7 @@ use workload::{DatagramSample, Interval, SocketFacts, TcpSample, Transport};
 use crate::{
     imported_test::{End, ImportedTest},
     iperf3::{
+        agreement::Agreement,
         cpu::Cpu,
         log::{Log, Stream},
         time,
@@ -43,6 +44,14 @@ struct ConnectionState {
     series: Series,
     /// Where the clock was set back to zero, after what `-O` leaves out.
     zero: Nanos,
+}
+
+/// What the summary says of one connection.
+#[derive(Clone, Copy)]
+struct Summaries {
+    sends: bool,
+    own: Option<Interval>,
+    other: Option<Interval>,
 }
 
 /// What came of it.
@@ -144,7 +153,11 @@ impl Reading {
                 self.damaged
             ));
         }
-        let ends = summary.streams.clone().unwrap_or_default();
+        let mut ends = summary.streams.clone().unwrap_or_default();
+        let by_sums = ends.is_empty() && self.take_sums(summary, &mut ends);
+        if by_sums {
+            notes.push("only sums over all connections are there, read as one connection".to_owned());
+        }
         if self.streams.is_empty() {
             // `-i 0` has a summary alone.
             let sockets = ends
@@ -158,11 +171,8 @@ impl Reading {
         if let Some(stride) = strides.filter(|stride| *stride > 1) {
             notes.push(format!("the series is long; {stride} intervals each were added up to one"));
         }
-        let streams: Vec<Stream> = std::mem::take(&mut self.streams)
-            .into_iter()
-            .map(|seen| self.stream(seen, &ends, summary))
-            .filter(|stream| !stream.own.is_empty() || stream.other.is_some())
-            .collect();
+        let (streams, agreements) = self.streams(&ends, summary);
+        notes.extend(Agreement::note(&agreements));
         if streams.is_empty() {
             notes.push("a test of iperf3 without any interval was left out".to_owned());
             return Outcome { found: None, notes };
@@ -170,10 +180,58 @@ impl Reading {
         if ends.is_empty() {
             notes.push("this test has no summary, it was cut off; what is there is kept".to_owned());
         }
-        Outcome { found: Some(self.log(summary, streams, lines).into_found()), notes }
+        let test = self.start.test_start.as_ref();
+        if let Some(test) = test.filter(|test| !matches!(test.protocol.as_str(), "TCP" | "UDP" | "")) {
+            notes.push(format!("this test is of {}; its transport is left open", test.protocol));
+        }
+        let mut found = self.log(summary, streams, lines).into_found();
+        if by_sums {
+            found.told.streams =
+                test.and_then(|test| u32::try_from(test.num_streams).ok()).filter(|it| *it > 0);
+        }
+        Outcome { found: Some(found), notes }
     }
 
-    fn stream(&self, seen: ConnectionState, ends: &[EndStream], summary: &Summary) -> Stream {
+    /// Takes the sums of a one-way test for its only connection, where the summary has no more than those.
+    fn take_sums(&mut self, summary: &Summary, ends: &mut Vec<EndStream>) -> bool {
+        let both_ways = self.start.test_start.as_ref().is_some_and(|test| test.bidir == Some(1));
+        if both_ways || summary.sum_sent.or(summary.sum_received).or(summary.sum).is_none() {
+            return false;
+        }
+        let socket = self.streams.first().map_or(0, |seen| seen.socket);
+        let of = |sum: Option<Measure>| sum.map(|sum| Measure { socket: Some(socket), ..sum });
+        let is_udp = summary.sum.is_some_and(|sum| sum.lost_packets.is_some());
+        let (sender, receiver) = (of(summary.sum_sent), of(summary.sum_received));
+        let udp = of(summary.sum).filter(|_| is_udp);
+        ends.push(if is_udp {
+            EndStream { udp, ..EndStream::default() }
+        } else {
+            EndStream { sender, receiver, udp: None }
+        });
+        let alone = self.streams.len() == 1;
+        if !alone {
+            self.streams.clear();
+        }
+        !alone
+    }
+
+    /// Every connection. Where the intervals of one are not what its summary sums up, the summaries count.
+    fn streams(&mut self, ends: &[EndStream], summary: &Summary) -> (Vec<Stream>, Vec<Agreement>) {
+        let seen = std::mem::take(&mut self.streams);
+        let told: Vec<Summaries> = seen.iter().map(|seen| self.summaries(seen, ends)).collect();
+        let agreement = |(seen, told): (&ConnectionState, &Summaries)| {
+            Agreement::of(&seen.series.clone().into_intervals(), seen.series.stride(), told.own.as_ref()?)
+        };
+        let agreements: Vec<Agreement> = seen.iter().zip(&told).filter_map(agreement).collect();
+        let by_summary = agreements.iter().any(Agreement::is_broken);
+        let streams =
+            seen.into_iter().zip(told).map(|(seen, told)| self.stream(seen, told, by_summary, summary));
+        let carries = |stream: &Stream| !stream.own.is_empty() || stream.other.is_some();
+        (streams.filter(carries).collect(), agreements)
+    }
+
+    /// What the summary says of a connection at both its ends.
+    fn summaries(&self, seen: &ConnectionState, ends: &[EndStream]) -> Summaries {
         let of = |measure: &&Measure| measure.socket == Some(seen.socket);
         let find = |pick: fn(&EndStream) -> Option<&Measure>| ends.iter().filter_map(pick).find(of);
         let sender = find(|end| end.sender.as_ref());
@@ -189,21 +247,23 @@ impl Reading {
         };
         // No byte is what a client prints that never heard from its server, too; datagrams that were lost are told.
         let carried = |it: &Interval| it.bytes.0 > 0 || it.datagrams.is_some_and(|it| it.lost > 0);
+        Summaries { sends, own: summary_of(sends).filter(carried), other: summary_of(!sends).filter(carried) }
+    }
+
+    fn stream(&self, seen: ConnectionState, told: Summaries, by_summary: bool, summary: &Summary) -> Stream {
         let mut own = seen.series.into_intervals();
-        if own.is_empty() {
-            own.extend(summary_of(sends).filter(carried));
+        if own.is_empty() || (by_summary && told.own.is_some()) {
+            own = told.own.into_iter().collect();
         }
-        // A server does not wait for what the client says in the end.
-        let other = summary_of(!sends).filter(|it| carried(it) && self.end != Some(End::Server));
         let connected = self.start.connected.iter().find(|it| it.socket == seen.socket);
-        let socket = self.socket(sends, summary);
         Stream {
-            sends,
+            sends: told.sends,
             local: connected.map(|it| format!("{}:{}", it.local_host, it.local_port)),
             remote: connected.map(|it| format!("{}:{}", it.remote_host, it.remote_port)),
             own,
-            other,
-            socket,
+            // A server does not wait for what the client says in the end.
+            other: told.other.filter(|_| self.end != Some(End::Server)),
+            socket: self.socket(told.sends, summary),
         }
     }
 
@@ -262,6 +322,7 @@ impl Reading {
                 .and_then(|it| it.strip_prefix("iperf "))
                 .map(str::to_owned),
             transport,
+            knows_direction: test.is_some() || self.end.is_some(),
             message: test.and_then(|test| u64::try_from(test.blksize).ok()).filter(|it| *it > 0).map(Bytes),
             congestion: summary.sender_tcp_congestion.clone(),
             rate: rate.filter(|rate| *rate > 0).map(|rate| BitRate(rate as f64)),

@@ -5,6 +5,7 @@ use workload::{DatagramSample, Interval, SocketFacts, TcpSample};
 
 use crate::{
     iperf3::{
+        agreement::{self, Agreement},
         bytes,
         log::Stream,
         row::{Figure, Rest, Row, Tag},
@@ -26,6 +27,9 @@ pub(super) struct Connection {
     pub(super) sends: Option<bool>,
     pub(super) of_sender: Option<Interval>,
     pub(super) of_receiver: Option<Interval>,
+    /// Whether the summary had these rows, also where they tell of nothing.
+    pub(super) has_sender_row: bool,
+    pub(super) has_receiver_row: bool,
     /// A row of a summary without a word.
     pub(super) plain: Option<Interval>,
     /// Bytes a datagram of the last interval but one, and of the last, at a UDP sender.
@@ -48,30 +52,43 @@ impl Connection {
         }
     }
 
-    /// The stream, and what its intervals and its summary come to where both are there.
+    /// What this end's summary says, and the other's.
+    fn summaries(&self, sends: bool) -> (Option<Interval>, Option<Interval>) {
+        if sends { (self.of_sender, self.of_receiver) } else { (self.of_receiver, self.of_sender) }
+    }
+
+    /// How this end's intervals agree with its summary, of a test that has intervals; `None` without a summary.
+    pub(super) fn agreement(&self, sends: bool) -> Option<Agreement> {
+        let summary = self.summaries(sends).0?;
+        let own = self.series.clone().into_intervals();
+        Agreement::of(&own, self.series.stride(), &summary)
+            .or_else(|| Some(Agreement::of_summary_alone(&summary)))
+    }
+
+    /// The time within the series of which no interval tells.
+    pub(super) fn gaps(&self) -> Nanos {
+        agreement::gaps(&self.series.clone().into_intervals(), self.series.stride())
+    }
+
+    /// The stream; with `by_summary` its intervals give way to the summary.
     pub(super) fn into_stream(
         self,
         sends: bool,
         knows_other: bool,
+        by_summary: bool,
         congestion: &Option<String>,
-    ) -> (Stream, Option<(f64, f64)>) {
-        let (summary, other) =
-            if sends { (self.of_sender, self.of_receiver) } else { (self.of_receiver, self.of_sender) };
+    ) -> Stream {
+        let (summary, other) = self.summaries(sends);
         let mut own = self.series.into_intervals();
-        let measured = || own.iter().filter(|it| !it.warmup).map(|it| it.bytes.0 as f64).sum::<f64>();
-        let sum = summary.filter(|_| !own.is_empty()).map(|summary| (measured(), summary.bytes.0 as f64));
-        if own.is_empty() {
-            own.extend(summary);
-        } else if let (Some(last), Some(summary)) = (own.last_mut(), summary) {
-            // Only the summary counts what came late.
-            if let (Some(datagrams), Some(all)) = (&mut last.datagrams, summary.datagrams) {
-                datagrams.reordered = all.reordered;
-            }
+        match summary {
+            Some(summary) if own.is_empty() || by_summary => own = vec![summary],
+            Some(summary) => agreement::add_what_the_summary_counts_alone(&mut own, &summary),
+            None => {}
         }
         let congestion = if sends { congestion.clone() } else { None };
         let socket = SocketFacts { congestion, ..SocketFacts::default() };
         let other = other.filter(|_| knows_other);
-        (Stream { sends, local: self.local, remote: self.remote, own, other, socket }, sum)
+        Stream { sends, local: self.local, remote: self.remote, own, other, socket }
     }
 }
 

@@ -1,17 +1,16 @@
 //! What a test comes to when its log has ended: whose it is, who sends, and what is missing.
 //! Must not know rows.
 
-use units::Bytes;
 use workload::{Interval, Transport};
 
 use super::{Gaps, ROUNDED, Test, connection::Connection};
 use crate::{
     imported_test::{End, ImportedTest},
-    iperf3::{log::Log, time},
+    iperf3::{agreement::Agreement, log::Log, messages::Protocol, time},
 };
 
-/// Intervals and summary of a test may differ by this share: both are rounded, and the summary's time is exact.
-const DIFFER: f64 = 0.03;
+/// By what share a sum is more than what rounding makes of its parts.
+const MORE: f64 = 0.03;
 
 /// What came of a test.
 pub(in crate::iperf3) struct Outcome {
@@ -29,10 +28,14 @@ impl Test {
         if !self.has_sides {
             self.trim();
         }
+        let listed = u32::try_from(self.streams.len()).ok().filter(|listed| *listed > 0);
         self.streams.retain(Connection::has_anything);
         let only_sums = self.streams.is_empty() && self.sums.iter().any(Connection::has_anything);
-        if only_sums {
-            notes.push(format!("{place}: only sums over all connections are there, read as one connection"));
+        let by_sums = only_sums || self.sums_tell_more();
+        if by_sums {
+            let what =
+                if only_sums { "only sums over all connections are" } else { "not all connections are" };
+            notes.push(format!("{place}: {what} there, so their sum is read as one connection"));
             self.streams =
                 std::mem::take(&mut self.sums).into_iter().filter(Connection::has_anything).collect();
         }
@@ -54,13 +57,37 @@ impl Test {
         if let Some(stride) = strides.filter(|stride| *stride > 1) {
             notes.push(format!("{place}: the series is long; {stride} intervals each were added up to one"));
         }
-        let log = self.into_log(only_sums);
-        notes.extend(disagreement(&log.1).map(|what| format!("{place}: {what}")));
-        let mut found = log.0.into_found();
-        if only_sums {
-            found.told.streams = None;
+        if !self.has_sides
+            && let Some(gap) = self.streams.iter().map(Connection::gaps).max().filter(|gap| gap.0 > 0)
+        {
+            notes.push(format!("{place}: rows are missing, {gap} in all: the rate is that of the others"));
+        }
+        let asked = self.asked.streams.filter(|_| by_sums).or_else(|| listed.filter(|_| only_sums));
+        let (log, agreements) = self.into_log();
+        notes.extend(Agreement::note(&agreements).map(|what| format!("{place}: {what}")));
+        let mut found = log.into_found();
+        if found.told.transport.is_none() {
+            notes.push(format!("{place}: this test is of SCTP; its transport is left open"));
+        }
+        if by_sums {
+            found.told.streams = asked;
         }
         Outcome { found: Some(found), notes }
+    }
+
+    /// Whether the sums over all connections hold more than the connections that are there: some were left out.
+    fn sums_tell_more(&self) -> bool {
+        self.sums.iter().enumerate().any(|(at, sum)| {
+            let parts = || self.streams.iter().filter(move |it| super::sum_of(it.tag) == at);
+            let more = |of: fn(&Connection) -> Option<f64>| {
+                let all: f64 = parts().filter_map(of).sum();
+                of(sum).map(|sum| sum > all * (1.0 + MORE))
+            };
+            more(|it| it.of_sender.map(|it| it.bytes.0 as f64))
+                .or_else(|| more(|it| it.of_receiver.map(|it| it.bytes.0 as f64)))
+                .or_else(|| more(|it| it.series.end().map(|_| it.series.bytes())))
+                .unwrap_or(false)
+        })
     }
 
     /// Without the intervals that some connections have and others have no more: the log was cut in their midst.
@@ -68,41 +95,66 @@ impl Test {
         self.streams.iter_mut().for_each(Connection::drop_cut_number);
         let ends = || self.streams.iter().filter_map(|connection| connection.series.end());
         let Some(least) = ends().min() else { return };
-        self.streams.iter_mut().for_each(|connection| connection.series.trim(least + ROUNDED));
+        // A sum that goes on for longer is of rows that were left out.
+        let ends_with_them = |sum: &&mut Connection| {
+            sum.series.end().is_some_and(|end| end.0 <= least.0 + 3 * sum.series.last_length().0 / 2)
+        };
+        let sums = self.sums.iter_mut().filter(ends_with_them);
+        self.streams.iter_mut().chain(sums).for_each(|connection| connection.series.trim(least + ROUNDED));
     }
 
-    fn into_log(self, only_sums: bool) -> (Log, Vec<(f64, f64)>) {
+    fn into_log(self) -> (Log, Vec<Agreement>) {
         let end = self.whose();
         let local = |connection: &Connection| connection.local.as_deref().map(address);
         let own = self.streams.first().and_then(local).flatten();
         let peer = self.streams.first().and_then(|it| it.remote.as_deref().map(address)).flatten();
         let hosts = own.zip(peer);
         let hosts = hosts.map(|(own, peer)| if end == Some(End::Server) { (peer, own) } else { (own, peer) });
-        let udp = self.udp || self.asked.transport == Some(Transport::Udp);
-        let reverses: Vec<bool> = self.streams.iter().map(|it| self.sends(it, end)).collect();
-        let mut sums = Vec::new();
-        let mut streams = Vec::with_capacity(self.streams.len());
-        for (connection, sends) in self.streams.into_iter().zip(reverses) {
-            let (stream, sum) = connection.into_stream(sends, end != Some(End::Server), &self.congestion);
-            sums.extend(sum.filter(|_| !only_sums));
-            streams.push(stream);
-        }
+        let transport = self.by_columns();
+        let sends = self.sends(end);
+        let of = |connection: &Connection| connection.tag.map(|tag| tag.sends).or(sends);
+        let knows_direction = self.streams.iter().all(|connection| of(connection).is_some());
+        let way = |connection: &Connection| of(connection).unwrap_or(end != Some(End::Server));
+        let has_rows = self.streams.iter().any(|connection| connection.series.len() > 0);
+        let agreements: Vec<Agreement> = match has_rows {
+            true => self.streams.iter().filter_map(|it| it.agreement(way(it))).collect(),
+            false => Vec::new(),
+        };
+        let by_summary = agreements.iter().any(Agreement::is_broken);
+        let knows_other = end != Some(End::Server);
+        let streams = self.streams.into_iter().map(|connection| {
+            let sends = way(&connection);
+            connection.into_stream(sends, knows_other, by_summary, &self.congestion)
+        });
         let log = Log {
             format: "iperf3 text",
             lines: self.first..=self.last,
             end,
             version: self.version,
-            transport: Some(if udp { Transport::Udp } else { Transport::Tcp }),
+            transport,
+            knows_direction,
             message: self.asked.message,
+            streams: streams.collect(),
             congestion: self.congestion.or(self.asked.congestion),
             rate: self.asked.rate,
             hosts,
             peer: self.peer,
             cpu: self.cpu,
             started: self.time.as_deref().and_then(time::of_version_line),
-            streams,
         };
-        (log, sums)
+        (log, agreements)
+    }
+
+    /// Columns tell, or else what was asked; SCTP's columns are those of TCP.
+    fn by_columns(&self) -> Option<Transport> {
+        let asked = self.asked.transport;
+        match asked {
+            Some(Protocol::Other) => None,
+            _ if self.udp => Some(Transport::Udp),
+            _ if self.counts_segments => Some(Transport::Tcp),
+            Some(Protocol::Known(known)) => Some(known),
+            None => Some(Transport::Tcp),
+        }
     }
 
     /// Whose log it is: its first line says so, or its tags, or its summary: only a client knows both ends.
@@ -116,35 +168,24 @@ impl Test {
         })
     }
 
-    /// Whether this end sends: its tag says so, or its columns. Else a client sends unless the test is reversed, and
-    /// a server receives unless its summary tells of sending alone.
-    fn sends(&self, connection: &Connection, end: Option<End>) -> bool {
-        let told = connection.tag.map(|tag| tag.sends).or(connection.sends);
-        told.unwrap_or_else(|| match end {
-            Some(End::Server) => connection.of_sender.is_some() && connection.of_receiver.is_none(),
-            _ => {
-                // Linux shows retransmits to whoever sends; a summary alone has them from the other end.
-                let counted = |interval: &Interval| interval.tcp.is_some();
-                let from_afar =
-                    self.interval_heads.is_some() && connection.of_sender.as_ref().is_some_and(counted);
-                !(self.reverse || self.asked.reverse || from_afar)
-            }
-        })
+    /// Whether this end sends what has no tag, which is one way for all: columns say so. Else a client sends unless
+    /// the test is reversed, and a server receives unless its summary tells of sending alone. `None` where the lines
+    /// that would tell are missing.
+    fn sends(&self, end: Option<End>) -> Option<bool> {
+        let all = || self.streams.iter().filter(|it| it.tag.is_none());
+        if let Some(sends) = all().chain(&self.sums).find_map(|it| it.sends) {
+            return Some(sends);
+        }
+        if end == Some(End::Server) {
+            return Some(all().any(|it| it.of_sender.is_some() && it.of_receiver.is_none()));
+        }
+        // Linux shows retransmits to whoever sends; a summary alone has them from the other end.
+        let counted = |interval: &Interval| interval.tcp.is_some();
+        let from_afar = self.interval_heads.is_some_and(|heads| !heads.segments)
+            && all().any(|it| it.of_sender.as_ref().is_some_and(counted));
+        let began = self.peer.is_some() || self.asked.client;
+        if self.reverse || self.asked.reverse || from_afar { Some(false) } else { began.then_some(true) }
     }
-}
-
-/// Says where intervals and summary do not agree: lines are missing, or were changed.
-fn disagreement(sums: &[(f64, f64)]) -> Option<String> {
-    let (intervals, summaries) = sums.iter().fold((0.0, 0.0), |all, sum| (all.0 + sum.0, all.1 + sum.1));
-    let differ = summaries > 0.0 && (intervals / summaries - 1.0).abs() > DIFFER;
-    let bytes = |value: f64| Bytes(value as u64);
-    differ.then(|| {
-        format!(
-            "the intervals add up to {} and the summary says {}: lines are missing or were changed",
-            bytes(intervals),
-            bytes(summaries)
-        )
-    })
 }
 
 /// `lines 5 to 20`.

@@ -1,0 +1,90 @@
+//! `datagram-loss`: a meaningful share of a UDP stream's datagrams did not arrive.
+
+use findings::{CellSummary, DatagramSummary, Evidence, Finding, Remedy, Severity, StreamSummary};
+
+use super::{Context, Rule};
+use crate::words::{count, percent, value};
+
+pub(crate) const RULE: Rule = Rule { id: "datagram-loss", look };
+
+/// One in a hundred is heard in a call and halves what a loss-based congestion control would reach.
+const WORTH_A_WARNING: f64 = 0.01;
+/// From one in ten on what was sent says little of the path.
+const SERIOUS: f64 = 0.1;
+/// Fewer than these are an accident.
+const FEWEST: u64 = 10;
+
+/// A cell that loses, and how much.
+struct Lossy<'a> {
+    cell: &'a CellSummary,
+    stream: &'a StreamSummary,
+    datagrams: DatagramSummary,
+}
+
+/// One claim for all cells together, the worst one named.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let lossy = |cell: &'_ &CellSummary| {
+        let summary = StreamSummary::of(cell).and_then(|stream| stream.datagrams);
+        summary.is_some_and(|it| it.lost >= FEWEST && it.loss >= WORTH_A_WARNING)
+    };
+    let cells = context.findings.cells.iter().filter(lossy);
+    let mut found: Vec<Lossy<'_>> = cells
+        .filter_map(|cell| {
+            let stream = StreamSummary::of(cell)?;
+            Some(Lossy { cell, stream, datagrams: stream.datagrams? })
+        })
+        .collect();
+    found.sort_by(|one, other| other.datagrams.loss.total_cmp(&one.datagrams.loss));
+    found.first().map(|worst| finding(worst, &found)).into_iter().collect()
+}
+
+fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>]) -> Finding {
+    let others =
+        if found.len() > 1 { format!(" {} lose.", count(found.len(), "result")) } else { String::new() };
+    Finding {
+        id: String::new(),
+        severity: if worst.datagrams.loss >= SERIOUS { Severity::Serious } else { Severity::Warning },
+        claim: format!(
+            "{} lost {} of its datagrams: {}.{others}",
+            worst.cell.id,
+            percent(worst.datagrams.loss),
+            rates(worst)
+        ),
+        cells: found.iter().map(|lossy| lossy.cell.id.clone()).collect(),
+        evidence: found.iter().map(evidence).collect(),
+        caveats: vec![
+            "A test without a rate, or with one above what the path carries, is meant to lose; what arrived is then \
+             what the path carries under that load."
+                .into(),
+        ],
+        remedy: Some(Remedy::manual(
+            format!(
+                "Send at a rate that the path carries, and raise it until losses begin. Look for full queues and small \
+                 receive buffers on the way. The path is that of {}.",
+                worst.cell.path
+            ),
+            vec![
+                "nstat -az UdpRcvbufErrors UdpInErrors".into(),
+                "ip -s -s link".into(),
+                "tc -s qdisc".into(),
+            ],
+        )),
+    }
+}
+
+/// `99.8 Mbit/s sent, 29.0 Mbit/s received`.
+fn rates(lossy: &Lossy<'_>) -> String {
+    let told = |estimate: Option<findings::Estimate>, what: &str| {
+        estimate.map(|it| format!("{} {what}", value(lossy.cell.metric, it.median)))
+    };
+    let both = [told(lossy.stream.sent, "sent"), told(lossy.stream.received, "received")];
+    both.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn evidence(lossy: &Lossy<'_>) -> Evidence {
+    let DatagramSummary { received, lost, loss, .. } = lossy.datagrams;
+    Evidence {
+        what: format!("datagrams lost, {}", lossy.cell.id),
+        value: format!("{lost} of {}, {}; {}", received.saturating_add(lost), percent(loss), rates(lossy)),
+    }
+}

@@ -1,0 +1,108 @@
+//! `trend`: within a trial the rate went up or down all the time, so that its mean holds for no other length.
+
+use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use units::Nanos;
+
+use super::{Context, Rule};
+use crate::{
+    observations::Observations,
+    series,
+    steadiness::{self, Course},
+    words::{count, percent, value},
+};
+
+pub(crate) const RULE: Rule = Rule { id: "trend", look };
+
+/// From a quarter on, as of jumps.
+const MUCH: f64 = 0.25;
+/// So many drifts are told one by one.
+const MOST_TOLD: usize = 6;
+
+/// A trial that drifted.
+struct Drift<'a> {
+    cell: &'a CellSummary,
+    trial: u32,
+    from: f64,
+    to: f64,
+    lasted: Nanos,
+}
+
+/// One claim for all cells, the widest drift named.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let mut found: Vec<Drift<'_>> =
+        context.cells().flat_map(|(cell, measured)| drifts(cell, measured)).collect();
+    found.sort_by(|one, other| other.size().total_cmp(&one.size()));
+    found.first().map(|widest| finding(widest, &found)).into_iter().collect()
+}
+
+fn drifts<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Vec<Drift<'a>> {
+    let of_trial = |trial: &samples::Trial| {
+        let series = series::of_trial(measured, trial);
+        let Course::Drift { from, to } = steadiness::course(&series) else { return None };
+        let lasted = Nanos(series.length.0 * series.rates.len() as u64);
+        Some(Drift { cell, trial: trial.index, from, to, lasted })
+    };
+    measured.trials().filter_map(of_trial).collect()
+}
+
+impl Drift<'_> {
+    /// As a share of where it began.
+    fn change(&self) -> f64 {
+        self.to / self.from - 1.0
+    }
+
+    fn size(&self) -> f64 {
+        self.change().abs()
+    }
+
+    /// `from 10.0 Gbit/s to 8.00 Gbit/s (-20.0 %) in 60.0 s`.
+    fn in_words(&self) -> String {
+        let sign = if self.change() < 0.0 { "-" } else { "+" };
+        let level = |rate: f64| value(self.cell.metric, rate);
+        let (from, to, size) = (level(self.from), level(self.to), percent(self.size()));
+        format!("from {from} to {to} ({sign}{size}) in {}", self.lasted)
+    }
+}
+
+fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Finding {
+    let mut cells: Vec<String> = Vec::new();
+    for drift in found {
+        if !cells.contains(&drift.cell.id) {
+            cells.push(drift.cell.id.clone());
+        }
+    }
+    let others =
+        if found.len() > 1 { format!(" {} drifted.", count(found.len(), "trial")) } else { String::new() };
+    let mut evidence: Vec<Evidence> = found.iter().take(MOST_TOLD).map(evidence).collect();
+    if found.len() > MOST_TOLD {
+        let value = count(found.len() - MOST_TOLD, "more drift");
+        evidence.push(Evidence { what: "in the other trials".into(), value });
+    }
+    Finding {
+        id: String::new(),
+        severity: if widest.size() >= MUCH { Severity::Warning } else { Severity::Note },
+        claim: format!(
+            "In trial {} of {} the rate drifted {}: its average holds for no other length of test.{others}",
+            widest.trial.saturating_add(1),
+            widest.cell.id,
+            widest.in_words()
+        ),
+        cells,
+        evidence,
+        caveats: vec![
+            "Of a hundred steady series up to five seem to drift where neighbours are very alike.".into(),
+            "The ends are those of a straight line; the rate may have gone in a curve.".into(),
+        ],
+        remedy: Some(Remedy::manual(
+            "Measure for longer, to see where it ends, and look for what changes slowly: a temperature and the \
+             frequency it allows, a token bucket or cache that fills, memory that becomes short, a neighbour."
+                .into(),
+            vec!["turbostat --interval 1".into()],
+        )),
+    }
+}
+
+fn evidence(drift: &Drift<'_>) -> Evidence {
+    let what = format!("trial {} of {}", drift.trial.saturating_add(1), drift.cell.id);
+    Evidence { what, value: drift.in_words() }
+}

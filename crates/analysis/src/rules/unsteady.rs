@@ -1,0 +1,84 @@
+//! `unsteady`: within a trial the rate wandered as far as a jump would go, without levels.
+
+use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+
+use super::{Context, Rule};
+use crate::{
+    observations::Observations,
+    series,
+    steadiness::{self, Course},
+    words::{count, value},
+};
+
+pub(crate) const RULE: Rule = Rule { id: "unsteady", look };
+
+/// So many trials are told one by one.
+const MOST_TOLD: usize = 6;
+
+/// A trial that wandered.
+struct Wander<'a> {
+    cell: &'a CellSummary,
+    trial: u32,
+    low: f64,
+    high: f64,
+}
+
+/// One claim for all cells, the widest named.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let mut found: Vec<Wander<'_>> =
+        context.cells().flat_map(|(cell, measured)| wanders(cell, measured)).collect();
+    found.sort_by(|one, other| (other.high / other.low).total_cmp(&(one.high / one.low)));
+    found.first().map(|widest| finding(widest, &found)).into_iter().collect()
+}
+
+fn wanders<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Vec<Wander<'a>> {
+    let of_trial = |trial: &samples::Trial| match steadiness::course(&series::of_trial(measured, trial)) {
+        Course::Unsteady { low, high } => Some(Wander { cell, trial: trial.index, low, high }),
+        _ => None,
+    };
+    measured.trials().filter_map(of_trial).collect()
+}
+
+impl Wander<'_> {
+    fn place(&self) -> String {
+        format!("trial {} of {}", self.trial.saturating_add(1), self.cell.id)
+    }
+
+    fn in_words(&self) -> String {
+        let level = |rate: f64| value(self.cell.metric, rate);
+        format!("between {} and {}", level(self.low), level(self.high))
+    }
+}
+
+fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Finding {
+    let mut cells: Vec<String> = Vec::new();
+    for wander in found {
+        if !cells.contains(&wander.cell.id) {
+            cells.push(wander.cell.id.clone());
+        }
+    }
+    let others = if found.len() > 1 {
+        format!(" So it was in {}.", count(found.len(), "trial"))
+    } else {
+        String::new()
+    };
+    let evidence = |wander: &Wander<'_>| Evidence { what: wander.place(), value: wander.in_words() };
+    Finding {
+        id: String::new(),
+        severity: Severity::Note,
+        claim: format!(
+            "In {} the rate is unsteady: it wandered {}, without levels that it kept.{others}",
+            widest.place(),
+            widest.in_words()
+        ),
+        cells,
+        evidence: found.iter().take(MOST_TOLD).map(evidence).collect(),
+        caveats: vec!["A jump that is small against the noise is told alike.".into()],
+        remedy: Some(Remedy::manual(
+            "Rest no comparison on one such trial: make several, or much longer ones. A sawtooth is the congestion \
+             control's; look at the queue in front of the bottleneck and at other traffic."
+                .into(),
+            vec!["ss -tin".into()],
+        )),
+    }
+}

@@ -1,0 +1,237 @@
+//! The kernel log of a guest whose virtio balloon tells how long it took to change its size, and a table that makes
+//! speeds of it. Must not know other drivers.
+//!
+//! `[   19.069262] balloon: hetero size change has taken 10818601803`: the number has no unit. The time in brackets is when
+//! it ended; taken for nanoseconds it tells when it began, which must be after the boot, and changes that were ordered
+//! together begin together.
+
+use samples::{ImportedKind, ImportedSettings};
+use workload::{Measurement, Quantity, ReportedData, ReportedValue};
+
+use crate::{
+    format::{Claim, Format, Line, Out},
+    imported_test::ImportedTest,
+    quantity::leading_number,
+};
+
+/// How the records call it.
+const FORMAT: &str = "balloon's kernel log";
+/// Changes that begin within this time of each other were ordered together, in seconds.
+const TOGETHER: f64 = 0.01;
+/// More of them are no log of a test.
+const MOST: usize = 1000;
+
+/// Reads what the driver says, and what a table beside it says of the same numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Balloon {
+    changes: Vec<Change>,
+}
+
+/// A change of the balloon's size.
+#[derive(Debug, Clone)]
+struct Change {
+    line: u64,
+    title: Vec<String>,
+    /// As it is written.
+    taken: u64,
+    /// When it ended, in seconds since the boot.
+    ended: Option<f64>,
+    /// Gibibytes, where a table tells.
+    size: Option<f64>,
+}
+
+impl Format for Balloon {
+    fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
+        if let Some((taken, ended)) = change(line.text).filter(|_| line.whole || ended_by_itself(line.text)) {
+            if self.changes.len() < MOST {
+                let title = out.title.clone();
+                self.changes.push(Change { line: line.number, title, taken, ended, size: None });
+            } else {
+                out.unread("of a balloon, more than are read of one file", line.number);
+            }
+            return Claim::Claimed;
+        }
+        Claim::Declined
+    }
+
+    fn end(&mut self, _out: &mut Out) {}
+
+    fn row_beside(&mut self, row: &Line<'_>, out: &mut Out) {
+        self.row(row, out);
+    }
+
+    /// A table may follow far below.
+    fn finish(&mut self, out: &mut Out) {
+        for change in std::mem::take(&mut self.changes) {
+            if change.began().is_some_and(|began| began < 0.0) {
+                out.note(format!(
+                    "line {}: {} are no nanoseconds, as they would have begun before the boot: not read",
+                    change.line, change.taken
+                ));
+            } else {
+                out.found(change.found());
+            }
+        }
+    }
+}
+
+impl Balloon {
+    /// A row of a table that divides one of the numbers by a clock: `| 4G | 10818601803/2.4GHz=4.5077507512s | 1.59G/s |`.
+    fn row(&mut self, line: &Line<'_>, out: &mut Out) {
+        let cells: Vec<&str> = line.text.trim().trim_matches('|').split('|').map(str::trim).collect();
+        let Some((taken, clock)) = cells.iter().find_map(|cell| divided(cell)) else { return };
+        let Some(at) = self.changes.iter().position(|change| change.taken == taken) else { return };
+        let size = cells.iter().find_map(|cell| gibibytes(cell));
+        let change = &mut self.changes[at];
+        change.size = size.or(change.size);
+        let seconds = change.seconds();
+        let speed = |size: f64| format!("{:.2} GiB/s", size / seconds);
+        let said = cells.last().copied().unwrap_or_default();
+        let result = size
+            .map_or_else(String::new, |size| format!(", so {size} GiB came at {}, not {said}", speed(size)));
+        let change = self.changes[at].clone();
+        out.note(format!(
+            "line {}: {taken} is divided by {clock}, as if it were cycles. As nanoseconds it is {seconds:.1} s{result}.{}",
+            line.number,
+            self.together(&change)
+        ));
+    }
+
+    /// Whether another change began at the same time, if both are nanoseconds: with cycles of any clock that would be chance.
+    fn together(&self, change: &Change) -> String {
+        let began = change.began();
+        let same = |other: &&Change| {
+            other.line != change.line
+                && other.began().zip(began).is_some_and(|(one, other)| (one - other).abs() < TOGETHER)
+        };
+        match (self.changes.iter().find(same), began) {
+            (Some(other), Some(began)) => format!(
+                " Nanoseconds they are: the changes of lines {} and {} then both begin at {:.4} s",
+                change.line.min(other.line),
+                change.line.max(other.line),
+                f64::midpoint(began, other.began().unwrap_or(began))
+            ),
+            _ => " Its unit is not told".to_owned(),
+        }
+    }
+}
+
+impl Change {
+    fn seconds(&self) -> f64 {
+        self.taken as f64 / 1e9
+    }
+
+    /// When it began, if its unit is nanoseconds.
+    fn began(&self) -> Option<f64> {
+        self.ended.map(|ended| ended - self.seconds())
+    }
+
+    fn found(self) -> ImportedTest {
+        let seconds = self.seconds();
+        let value = |name: &str, quantity, value| ReportedValue { name: name.to_owned(), quantity, value };
+        let bytes = self.size.map(|size| size * 1_073_741_824.0);
+        let mut values = vec![value("size change", Quantity::Time, self.taken as f64)];
+        values.extend(bytes.map(|bytes| value("size", Quantity::Size, bytes)));
+        values.extend(
+            bytes.map(|bytes| value("speed", Quantity::ByteRate, bytes / seconds)).filter(|_| seconds > 0.0),
+        );
+        let told = ImportedSettings {
+            tool: "virtio balloon".to_owned(),
+            kind: ImportedKind::Other,
+            transport: None,
+            streams: None,
+            direction: None,
+            message: None,
+            congestion: None,
+            rate: None,
+        };
+        let measurement = Measurement::Reported(ReportedData { values });
+        let mut found = ImportedTest::new(FORMAT, self.line..=self.line, told, measurement);
+        found.title = self.title;
+        found.levels.extend(self.size.map(|size| ("inflate".to_owned(), format!("{size} GiB"))));
+        found
+    }
+}
+
+/// What was taken, and when it ended.
+fn change(text: &str) -> Option<(u64, Option<f64>)> {
+    let (before, after) = text.split_once("size change has taken ")?;
+    let (head, _) = before.split_once("balloon")?;
+    let taken: u64 = after.split(|sign: char| !sign.is_ascii_digit()).next()?.parse().ok()?;
+    let ended = head.rsplit_once('[').and_then(|(_, time)| time.split_once(']')?.0.trim().parse().ok());
+    (taken > 0).then_some((taken, ended.filter(|ended: &f64| ended.is_finite())))
+}
+
+/// Whether something stands behind the number, so that it was not cut off.
+fn ended_by_itself(text: &str) -> bool {
+    text.ends_with(|sign: char| !sign.is_ascii_digit())
+}
+
+/// `10818601803/2.4GHz=4.5s`.
+fn divided(cell: &str) -> Option<(u64, &str)> {
+    let (taken, rest) = cell.split_once('/')?;
+    let clock = rest.split(['=', ' ']).next()?;
+    clock.ends_with("Hz").then_some((taken.trim().parse().ok()?, clock))
+}
+
+/// `4G`, `4 GiB`.
+fn gibibytes(cell: &str) -> Option<f64> {
+    let (size, unit) = leading_number(cell)?;
+    (matches!(unit.trim(), "G" | "GB" | "GiB") && size > 0.0).then_some(size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Out {
+        let (mut out, mut balloon) = (Out::default(), Balloon::default());
+        for (line, number) in text.lines().zip(1..) {
+            let line = Line { number, text: line, whole: true };
+            let _ = balloon.line(&line, &mut out);
+            balloon.row_beside(&line, &mut out);
+        }
+        balloon.finish(&mut out);
+        out
+    }
+
+    const LOG: &str = "[   19.069262] balloon: hetero size change has taken 10818601803\n\
+                       [   21.589000] balloon: size change has taken 13338485865\n";
+
+    fn values(out: &Out) -> Vec<Vec<f64>> {
+        let of = |found: &ImportedTest| match &found.measurement {
+            Measurement::Reported(data) => data.values.iter().map(|value| value.value).collect(),
+            _ => Vec::new(),
+        };
+        out.founds.iter().map(of).collect()
+    }
+
+    #[test]
+    fn what_a_change_took_is_nanoseconds() {
+        let out = read(LOG);
+        assert_eq!(values(&out), [[10_818_601_803.0], [13_338_485_865.0]]);
+        assert_eq!(out.notes, Vec::<String>::new());
+        let early = read("[    3.000000] balloon: size change has taken 10818601803\n");
+        assert!(early.founds.is_empty() && early.notes[0].contains("before the boot"), "{:?}", early.notes);
+    }
+
+    #[test]
+    fn a_table_that_takes_them_for_cycles_is_questioned() {
+        let out = read(&format!(
+            "{LOG}| Inflate | Time | Speed |\n| 4G | 10818601803/2.4GHz=4.5077507512s | 1.59G/s |\n\
+             | 6G | 13338485865/2.4GHz=5.5577024438s | 1.08G/s |\n"
+        ));
+        let gibibyte = 1_073_741_824.0;
+        for (values, (size, speed)) in values(&out).iter().zip([(4.0, 0.37), (6.0, 0.45)]) {
+            assert_eq!(values[1], size * gibibyte);
+            assert!((values[2] / gibibyte - speed).abs() < 0.005, "{values:?}");
+        }
+        for (note, words) in out.notes.iter().zip([
+            "it is 10.8 s, so 4 GiB came at 0.37 GiB/s, not 1.59G/s",
+            "13.3 s, so 6 GiB came at 0.45 GiB/s, not 1.08G/s",
+        ]) {
+            assert!(note.contains(words), "{note}");
+            assert!(note.contains("the changes of lines 1 and 2 then both begin at 8.2506 s"), "{note}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Whether the intervals of one end are all that its summary sums up: else the summary counts.
+//! Must not know text from JSON.
+
+use units::{Bytes, Nanos};
+use workload::Interval;
+
+/// Intervals and summary of a test may differ by this share: both are rounded, and the summary's time is exact.
+const DIFFER: f64 = 0.03;
+
+/// Less than this share of an interval missing is where the test ended, and no row.
+const PART: f64 = 0.6;
+
+/// Both ends of an interval are rounded to 10 ms.
+const ROUNDED: f64 = 0.011;
+
+/// Bytes and seconds.
+type Span = (f64, f64);
+
+/// Intervals beside their summary.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Agreement {
+    intervals: Span,
+    summary: Span,
+    /// Their times differ by at least one interval.
+    lacks_rows: bool,
+}
+
+impl Agreement {
+    /// `stride` intervals of the log are one of these; `None` without any.
+    pub(super) fn of(own: &[Interval], stride: u32, summary: &Interval) -> Option<Self> {
+        let usual = usual(own, stride)?;
+        let intervals: Span = (measured(own).map(|it| it.bytes.0 as f64).sum(), covered(own));
+        let summary: Span = (summary.bytes.0 as f64, (summary.end - summary.start).seconds());
+        let lacks_rows = (summary.1 - intervals.1).abs() > PART * usual + 2.0 * ROUNDED;
+        Some(Self { intervals, summary, lacks_rows })
+    }
+
+    /// A connection of which only the summary is there, beside others with intervals.
+    pub(super) fn of_summary_alone(summary: &Interval) -> Self {
+        let summary = (summary.bytes.0 as f64, (summary.end - summary.start).seconds());
+        Self { intervals: (0.0, 0.0), summary, lacks_rows: true }
+    }
+
+    /// Whether the summary counts in the place of these intervals.
+    pub(super) fn is_broken(&self) -> bool {
+        self.lacks_rows || self.differs()
+    }
+
+    fn differs(&self) -> bool {
+        self.summary.0 > 0.0 && (self.intervals.0 / self.summary.0 - 1.0).abs() > DIFFER
+    }
+
+    /// What is wrong with the intervals of these connections; `None` where nothing is.
+    pub(super) fn note(all: &[Self]) -> Option<String> {
+        let told = |of: fn(&Self) -> Span| {
+            let (bytes, seconds) =
+                all.iter().map(of).fold((0.0, 0.0_f64), |sum, it| (sum.0 + it.0, sum.1.max(it.1)));
+            format!("{} in {seconds:.2} s", Bytes(bytes as u64))
+        };
+        all.iter().any(Self::is_broken).then(|| {
+            format!(
+                "the intervals add up to {} and the summary says {}: lines are missing or were changed, so the \
+                 summary counts",
+                told(|it| it.intervals),
+                told(|it| it.summary)
+            )
+        })
+    }
+}
+
+/// Retransmits and late datagrams that no interval tells of, to the last one.
+pub(super) fn add_what_the_summary_counts_alone(own: &mut [Interval], summary: &Interval) {
+    let warms_up = own.iter().any(|interval| interval.warmup);
+    let counted =
+        own.iter().filter_map(|it| it.tcp).fold(0_u32, |sum, tcp| sum.saturating_add(tcp.retransmits));
+    let Some(last) = own.last_mut() else { return };
+    if let (Some(datagrams), Some(all)) = (&mut last.datagrams, summary.datagrams) {
+        datagrams.reordered = all.reordered;
+    }
+    if let (Some(tcp), Some(all)) = (&mut last.tcp, summary.tcp.filter(|_| !warms_up)) {
+        tcp.retransmits = tcp.retransmits.saturating_add(all.retransmits.saturating_sub(counted));
+    }
+}
+
+/// The time between intervals, and before the first, of which none tells, where it comes to at least one.
+pub(super) fn gaps(own: &[Interval], stride: u32) -> Nanos {
+    let Some(usual) = usual(own, stride) else { return Nanos(0) };
+    let starts = own.iter().map(|interval| interval.start.seconds());
+    let ends = [0.0].into_iter().chain(own.iter().map(|interval| interval.end.seconds()));
+    let gaps: f64 = starts.zip(ends).map(|(start, end)| start - end).filter(|gap| *gap > PART * usual).sum();
+    Nanos((gaps * 1e9) as u64)
+}
+
+/// How long an interval of the log mostly is.
+fn usual(own: &[Interval], stride: u32) -> Option<f64> {
+    let mut lengths: Vec<f64> = measured(own).map(|it| (it.end - it.start).seconds()).collect();
+    lengths.sort_by(f64::total_cmp);
+    Some(lengths.get(lengths.len() / 2)? / f64::from(stride.max(1)))
+}
+
+fn covered(own: &[Interval]) -> f64 {
+    measured(own).map(|it| (it.end - it.start).seconds()).sum()
+}
+
+fn measured(own: &[Interval]) -> impl Iterator<Item = &Interval> {
+    own.iter().filter(|interval| !interval.warmup)
+}

@@ -1,0 +1,421 @@
+//! Logs of which parts were left out, and logs behind what other programs put before their lines: what is there counts
+//! for what it is, the summary before rows that are not all there, and what was not read is told.
+
+use samples::{ImportedSettings, Trial, WorkloadSource};
+use workload::{Direction, EndSeries, Measurement, Transport};
+
+use crate::imported::{Run, import, import_texts};
+
+/// Settings and results of a trial in words, as far as they are known.
+fn told(run: &Run, trial: &Trial) -> String {
+    let cell = run.header.cells.iter().find(|cell| cell.id == trial.cell).expect("its cell");
+    let WorkloadSource::Told(ImportedSettings { transport, direction, streams, .. }) = &cell.sent else {
+        panic!("it is imported")
+    };
+    let mut words = vec![match transport {
+        Some(Transport::Tcp) => "tcp".to_owned(),
+        Some(Transport::Udp) => "udp".to_owned(),
+        None => "-".to_owned(),
+    }];
+    words.extend(streams.map(|streams| format!("x{streams}")));
+    words.extend(direction.map(|direction| match direction {
+        Direction::Forward => "forward".to_owned(),
+        Direction::Reverse => "reverse".to_owned(),
+        Direction::Both => "both".to_owned(),
+    }));
+    match &trial.measurement {
+        Measurement::Stream(data) => {
+            let sum =
+                |of: fn(&EndSeries) -> u64, ends: &[&EndSeries]| ends.iter().map(|end| of(end)).sum::<u64>();
+            let senders: Vec<&EndSeries> = data.flows.iter().map(|flow| &flow.sender).collect();
+            let receivers: Vec<&EndSeries> = data.flows.iter().map(|flow| &flow.receiver).collect();
+            for (end, what) in [(&senders, "sent"), (&receivers, "received")] {
+                let rate = EndSeries::rate_together(end.iter().copied());
+                let known = end.iter().any(|series| !series.intervals.is_empty());
+                words.extend(known.then(|| format!("{what} {rate}")));
+            }
+            words.push(format!("retransmits {}", sum(EndSeries::retransmits, &senders)));
+            let lost = |end: &EndSeries| end.datagrams().map_or(0, |it| it.lost.max(0).cast_unsigned());
+            words.push(format!("lost {}", sum(lost, &receivers)));
+        }
+        Measurement::Reported(data) => {
+            words.extend(data.values.iter().take(3).map(|it| format!("{} {:.0}", it.name, it.value)));
+        }
+        Measurement::PingPong(data) => words.push(format!("{} round trips", data.round_trips.count())),
+        other => panic!("{other:?}"),
+    }
+    words.join(" ")
+}
+
+fn all_told(run: &Run) -> Vec<String> {
+    run.trials.iter().map(|trial| told(run, trial)).collect()
+}
+
+/// A file of tests/data/partial, what its tests are, and words of the notes on it.
+struct Case {
+    file: &'static str,
+    tests: &'static [&'static str],
+    notes: &'static [&'static str],
+}
+
+const CASES: &[Case] = &[
+    Case {
+        file: "reverse-rows-left-out.txt",
+        tests: &["tcp x4 reverse sent 29.9 Mbit/s received 29.8 Mbit/s retransmits 0 lost 0"],
+        notes: &["so the summary counts"],
+    },
+    Case {
+        file: "quoted-gap.txt",
+        tests: &["tcp x1 forward sent 355 kbit/s retransmits 9 lost 0"],
+        notes: &["so the summary counts", "nobody tells what arrived"],
+    },
+    Case {
+        file: "udp-summaries-alone.log",
+        tests: &[
+            "udp x1 sent 18.1 Mbit/s received 18.0 Mbit/s retransmits 0 lost 0",
+            "udp x1 sent 22.4 Mbit/s received 22.3 Mbit/s retransmits 0 lost 0",
+            "udp x1 sent 17.6 Mbit/s received 17.5 Mbit/s retransmits 0 lost 0",
+            "udp x1 sent 34.2 Mbit/s received 7.99 Mbit/s retransmits 0 lost 22694",
+            "udp x1 sent 18.5 Mbit/s received 4.85 Mbit/s retransmits 0 lost 6908",
+        ],
+        notes: &[],
+    },
+    Case {
+        file: "parallel-rows-left-out.md",
+        tests: &["tcp x4 forward sent 70.9 Gbit/s received 70.9 Gbit/s retransmits 8763 lost 0"],
+        notes: &["the summary says 495 GiB in 60.00 s"],
+    },
+    Case {
+        file: "summaries-without-heads.md",
+        tests: &[
+            "tcp x1 forward sent 2.00 Gbit/s received 1.99 Gbit/s retransmits 0 lost 0",
+            "tcp x1 forward sent 7.07 Gbit/s received 7.05 Gbit/s retransmits 33354 lost 0",
+        ],
+        notes: &[],
+    },
+    Case {
+        file: "clock-and-summary-disagree.txt",
+        tests: &["tcp x1 forward sent 12.7 Gbit/s received 12.7 Gbit/s retransmits 0 lost 0"],
+        notes: &["add up to 36.7 GiB in 30.00 s and the summary says 44.4 GiB in 30.00 s"],
+    },
+    Case {
+        file: "udp-flood.client.txt",
+        tests: &["udp x1 forward sent 99.8 Mbit/s received 29.0 Mbit/s retransmits 0 lost 10803"],
+        notes: &[],
+    },
+    Case {
+        file: "one-interval-left.client.json",
+        tests: &["tcp x1 forward sent 23.5 Gbit/s received 23.5 Gbit/s retransmits 0 lost 0"],
+        notes: &["add up to 2.80 GiB in 1.00 s and the summary says 27.4 GiB in 10.00 s"],
+    },
+    Case {
+        file: "sctp.client.txt",
+        tests: &["- x1 forward sent 940 Mbit/s received 937 Mbit/s retransmits 0 lost 0"],
+        notes: &["of SCTP"],
+    },
+    Case {
+        file: "sctp-cut-off.server.txt",
+        tests: &["- x2 forward received 5.77 Mbit/s retransmits 0 lost 0"],
+        notes: &["it was cut off", "of SCTP"],
+    },
+    Case {
+        file: "sockperf-behind-a-channel.txt",
+        tests: &["- p50 176340 mean 177224 standard deviation 4854"],
+        notes: &["half round trips"],
+    },
+    Case {
+        file: "sockperf-3.10.txt",
+        tests: &["- p50 141818 mean 148766 standard deviation 31436"],
+        notes: &["half round trips"],
+    },
+    Case {
+        file: "netperf-under-its-command.txt",
+        tests: &["tcp x1 forward throughput 915550000"],
+        notes: &[],
+    },
+    Case { file: "perf-trace-without-title.txt", tests: &["- listed system calls 112578"], notes: &[] },
+    Case { file: "perf-trace-of-one-thread.md", tests: &["- listed system calls 165950"], notes: &[] },
+    Case {
+        file: "flent-version-2.flent",
+        tests: &[
+            "tcp x1 forward sent 19.7 Mbit/s received 19.7 Mbit/s retransmits 0 lost 0",
+            "- 15 round trips",
+            "- mean, Ping (ms) UDP BE1 50000000",
+        ],
+        notes: &["while nothing else was sent", "are not read: `VoIP`"],
+    },
+    Case { file: "flent-http.flent", tests: &["- mean, HTTP latency 1457500"], notes: &[] },
+];
+
+#[test]
+fn what_is_there_counts_for_what_it_is() {
+    for case in CASES {
+        let run = import(&[&format!("partial/{}", case.file)]);
+        let mut told = all_told(&run);
+        let mut expected: Vec<String> = case.tests.iter().map(|test| (*test).to_owned()).collect();
+        told.sort();
+        expected.sort();
+        assert_eq!(told, expected, "{}: {:?}", case.file, run.notes());
+        assert_eq!(run.notes().len(), case.notes.len(), "{}: {:?}", case.file, run.notes());
+        for words in case.notes {
+            assert!(run.notes().iter().any(|note| note.contains(words)), "{words}: {:?}", run.notes());
+        }
+    }
+}
+
+/// Texts, what their tests are, and words of the notes on them.
+const TEXTS: &[(&str, &[&str], &[&str])] = &[
+    // Receivers' lines of a server whose others were left out, one a test.
+    (
+        "[  5]   0.00-10.04  sec  1.10 GBytes   940 Mbits/sec                  receiver\n\
+         [  5]   0.00-10.04  sec  1.09 GBytes   930 Mbits/sec                  receiver\n",
+        &[
+            "tcp x1 forward received 940 Mbit/s retransmits 0 lost 0",
+            "tcp x1 forward received 930 Mbit/s retransmits 0 lost 0",
+        ],
+        &[],
+    ),
+    // Sums alone, of two tests.
+    (
+        "[SUM]   0.00-10.00  sec  10.0 GBytes  8.59 Gbits/sec  12             sender\n\
+         [SUM]   0.00-10.00  sec  9.99 GBytes  8.58 Gbits/sec                  receiver\n\
+         [SUM]   0.00-10.00  sec  11.0 GBytes  9.45 Gbits/sec    0             sender\n\
+         [SUM]   0.00-10.00  sec  11.0 GBytes  9.45 Gbits/sec                  receiver\n",
+        &[
+            "tcp sent 8.59 Gbit/s received 8.58 Gbit/s retransmits 12 lost 0",
+            "tcp sent 9.45 Gbit/s received 9.45 Gbit/s retransmits 0 lost 0",
+        ],
+        &["only sums", "only sums"],
+    ),
+    // One connection of several is left beside the sum of all.
+    (
+        "$ iperf3 -c 192.0.2.1 -P 8\n\
+         [ ID] Interval           Transfer     Bitrate         Retr\n\
+         [  5]   0.00-10.00  sec  1.25 GBytes  1.07 Gbits/sec   10             sender\n\
+         [  5]   0.00-10.00  sec  1.24 GBytes  1.07 Gbits/sec                  receiver\n\
+         ...\n\
+         [SUM]   0.00-10.00  sec  10.0 GBytes  8.59 Gbits/sec   92             sender\n\
+         [SUM]   0.00-10.00  sec  9.99 GBytes  8.58 Gbits/sec                  receiver\n",
+        &["tcp x8 forward sent 8.59 Gbit/s received 8.58 Gbit/s retransmits 92 lost 0"],
+        &["not all connections are there"],
+    ),
+    // Rows of three tests and no line between them.
+    (
+        "[  5]   0.00-1.00   sec   112 MBytes   940 Mbits/sec    0   1.00 MBytes\n\
+         [  5]   1.00-2.00   sec   112 MBytes   940 Mbits/sec    3   1.00 MBytes\n\
+         [  5]   0.00-1.00   sec   224 MBytes  1.88 Gbits/sec    0   1.00 MBytes\n\
+         [  5]   1.00-2.00   sec   224 MBytes  1.88 Gbits/sec    0   1.00 MBytes\n\
+         [  5]   0.00-2.00   sec   448 MBytes  1.88 Gbits/sec    0             sender\n\
+         [  5]   0.00-2.00   sec   448 MBytes  1.88 Gbits/sec                  receiver\n\
+         [  5]   0.00-1.00   sec   336 MBytes  2.82 Gbits/sec    0   1.00 MBytes\n",
+        &[
+            "tcp x1 forward sent 940 Mbit/s retransmits 3 lost 0",
+            "tcp x1 forward sent 1.88 Gbit/s received 1.88 Gbit/s retransmits 0 lost 0",
+            "tcp x1 forward sent 2.82 Gbit/s retransmits 0 lost 0",
+        ],
+        &["no summary", "no summary", "nobody tells"],
+    ),
+    // Rows in the midst of a test without a summary.
+    (
+        "Connecting to host 192.0.2.1, port 5201\n\
+         [  5] local 192.0.2.2 port 1 connected to 192.0.2.1 port 5201\n\
+         [ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n\
+         [  5]   0.00-1.00   sec   112 MBytes   940 Mbits/sec    0   1.00 MBytes\n\
+         [...]\n\
+         [  5]   8.00-9.00   sec   112 MBytes   940 Mbits/sec    0   1.00 MBytes\n",
+        &["tcp x1 forward sent 940 Mbit/s retransmits 0 lost 0"],
+        &["no summary", "rows are missing, 7.00 s in all", "nobody tells"],
+    ),
+    // A segment that was sent again in a row that is not printed.
+    (
+        "Connecting to host 192.0.2.1, port 5201\n\
+         [ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n\
+         [  5]   0.00-1.00   sec   112 MBytes   940 Mbits/sec    2   1.00 MBytes\n\
+         [ ID] Interval           Transfer     Bitrate         Retr\n\
+         [  5]   0.00-1.00   sec   112 MBytes   940 Mbits/sec    5             sender\n",
+        &["tcp x1 forward sent 940 Mbit/s retransmits 5 lost 0"],
+        &["nobody tells"],
+    ),
+    // A sender of datagrams without heads; its counts fit them.
+    (
+        "[  5]   0.00-1.00   sec   129 KBytes  1.05 Mbits/sec  91\n\
+         [  5]   1.00-2.00   sec   128 KBytes  1.05 Mbits/sec  90\n",
+        &["udp x1 forward sent 1.05 Mbit/s retransmits 0 lost 0"],
+        &["no summary", "nobody tells"],
+    ),
+    // A whole test beside one of iperf 2.
+    (
+        "[  3]  0.0-10.0 sec  1.10 GBytes   944 Mbits/sec\n\
+         [  5]   0.00-10.00  sec  1.10 GBytes   940 Mbits/sec    0             sender\n\
+         [  5]   0.00-10.00  sec  1.09 GBytes   930 Mbits/sec                  receiver\n",
+        &["tcp x1 sent 940 Mbit/s received 930 Mbit/s retransmits 0 lost 0"],
+        &["line 1: this is of iperf 2"],
+    ),
+    // An SCTP client by its command alone.
+    (
+        "$ iperf3 -c 192.0.2.1 --sctp\n\
+         [  5]   0.00-10.00  sec  1.10 GBytes   940 Mbits/sec                  sender\n\
+         [  5]   0.00-10.00  sec  1.09 GBytes   930 Mbits/sec                  receiver\n",
+        &["- x1 forward sent 940 Mbit/s received 930 Mbit/s retransmits 0 lost 0"],
+        &["of SCTP"],
+    ),
+    // Another tool's results beside.
+    (
+        "[  5]   0.00-10.00  sec  1.10 GBytes   940 Mbits/sec    0             sender\n\
+         5 packets transmitted, 5 received, 0% packet loss, time 4005ms\n\
+         rtt min/avg/max/mdev = 0.026/0.036/0.045/0.006 ms\n",
+        &["tcp x1 sent 940 Mbit/s retransmits 0 lost 0"],
+        &["lines 2 and 3: these are of ping, which is not read", "nobody tells"],
+    ),
+];
+
+#[test]
+fn other_logs_of_these_kinds_are_read_alike() {
+    for (text, tests, notes) in TEXTS {
+        let run =
+            import_texts(&[("a.log", text.as_bytes())]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let mut told = all_told(&run);
+        let mut expected: Vec<String> = tests.iter().map(|test| (*test).to_owned()).collect();
+        told.sort();
+        expected.sort();
+        assert_eq!(told, expected, "{text}{:?}", run.notes());
+        assert_eq!(run.notes().len(), notes.len(), "{text}{:?}", run.notes());
+        for words in *notes {
+            assert!(run.notes().iter().any(|note| note.contains(words)), "{words}: {:?}", run.notes());
+        }
+    }
+}
+
+#[test]
+fn what_is_not_read_is_refused_by_its_name() {
+    let file = |name: &str| std::fs::read_to_string(format!("tests/data/partial/{name}")).expect("a log");
+    for (text, words) in [
+        (file("iperf2-rows.txt"), "lines 1, 2, 3 and 2 more: these are of iperf 2, which is not read"),
+        (file("iperf2-sums.md"), "lines 4, 5 and 6: these are of iperf 2"),
+        ("[  1] 0.0000-10.0130 sec  1.10 GBytes   944 Mbits/sec\n".to_owned(), "line 1: this is of iperf 2"),
+        (
+            "[ ID] Interval            Transfer    Bandwidth       Write/Err  Rtry     Cwnd/RTT(var)        NetPwr\n\
+             [  1] 0.00-1.00 sec  1.10 GBytes  9.44 Gbits/sec  9000/0          0       1024K/100(10) us  11800\n"
+                .to_owned(),
+            "lines 1 and 2: these are of iperf 2",
+        ),
+        (
+            "20250402013050,10.0.0.1,5001,10.0.0.2,40000,3,0.0-10.0,1180000,944000\n".to_owned(),
+            "line 1: this is of iperf 2",
+        ),
+        (
+            "{\"streams\": [{\"bits_per_second\": 1}]}\n".to_owned(),
+            "line 1: this JSON document looks like a log",
+        ),
+        ("{\"start\": {}, \"intervals\": [1,],\n \"end\": {}}\n".to_owned(), "lines 1 to 2: this is no valid JSON"),
+        ("5 packets transmitted, 5 received, 0% packet loss, time 4005ms\n".to_owned(), "of ping"),
+    ] {
+        let error = import_texts(&[("a.log", text.as_bytes())]).expect_err("nothing is in it");
+        assert!(error.starts_with("nothing to import in a.log: ") && error.contains(words), "{error}");
+    }
+}
+
+/// How documents stand beside each other, and what they stand in.
+#[test]
+fn documents_are_read_whatever_stands_between_them() {
+    let read = |name: &str| std::fs::read_to_string(format!("tests/data/iperf3/{name}")).expect("a capture");
+    let (one, other) = (read("tcp.client.json"), read("udp.client.json"));
+    let of = |text: &str| {
+        let run = import_texts(&[("a.json", text.as_bytes())]).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(run.notes(), &[] as &[String]);
+        all_told(&run)
+    };
+    let expected = of(&format!("{one}\n{other}\n"));
+    assert_eq!(expected.len(), 2);
+    let (a, b) = (one.trim_end(), other.trim_end());
+    let flat = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("");
+    let indented = |text: &str| text.lines().map(|line| format!("  {line}\n")).collect::<String>();
+    let unindented = |text: &str| text.lines().map(|line| format!("{}\n", line.trim())).collect::<String>();
+    let nan = b.replacen("\"lost_percent\":\t0", "\"lost_percent\":\t-nan", 1);
+    assert_ne!(nan, b);
+    for text in [
+        format!("{a}{b}"),
+        format!("[{a},{b}]"),
+        format!("[\n{},\n{}]\n", indented(a).trim_end(), indented(b).trim_end()),
+        format!("[{},{}]", flat(a), flat(b)),
+        format!("{}{}", flat(a), flat(b)),
+        format!("{}\n{}\n", unindented(a), unindented(b)),
+        format!("{{\"runs\": [{a}, {{\"result\": {b}}}]}}"),
+        format!("{{\"first\": {a}, \"second\": {b}}}"),
+        format!("{a}\n{nan}\n"),
+        format!("{a}\n{}", nan.replace("-nan", "NaN")),
+        format!("[{a},{}]", nan.replace("-nan", "-inf")),
+        format!("{a}\r\n{}", b.replace('\n', "\r\n")),
+    ] {
+        assert_eq!(of(&text), expected, "{}", &text[..60]);
+    }
+}
+
+/// Every log behind what mails, containers and journals put before its lines.
+#[test]
+fn what_stands_before_lines_changes_nothing() {
+    let logs = [
+        "iperf3/tcp.client.txt",
+        "iperf3/udp-lossy.client.txt",
+        "iperf3/bidir-parallel.client.txt",
+        "iperf3/verbose.client.txt",
+        "iperf3/tcp.client.json",
+        "partial/reverse-rows-left-out.txt",
+        "partial/sctp.client.txt",
+        "partial/sockperf-3.10.txt",
+        "partial/perf-trace-without-title.txt",
+        "sockperf-ping-pong.txt",
+        "netperf-classic.txt",
+        "netperf-keyed.txt",
+        "strace-summary.txt",
+        "perf-trace-summary.txt",
+    ];
+    for name in logs {
+        let text = std::fs::read_to_string(format!("tests/data/{name}")).expect("a log");
+        let plain = import_texts(&[("a.log", text.as_bytes())]).expect("a log");
+        for before in [
+            "> ",
+            "> > ",
+            "[OUTPUT] ",
+            "2025-04-02 01:30:50 ",
+            "2025-04-02T01:30:50.123456Z ",
+            "[2025-04-02 01:30:50] ",
+            "client-1  | ",
+            "Nov 21 18:00:15 host runner[4711]: ",
+        ] {
+            for end in ["\n", "\r\n"] {
+                let lines: String = text.lines().map(|line| format!("{before}{line}{end}")).collect();
+                let run = import_texts(&[("a.log", lines.as_bytes())])
+                    .unwrap_or_else(|error| panic!("{name} behind {before}: {error}"));
+                assert_eq!(all_told(&run), all_told(&plain), "{name} behind {before:?}: {:?}", run.notes());
+                assert_eq!(run.notes(), plain.notes(), "{name} behind {before:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_balloons_changes_are_nanoseconds_whatever_a_table_beside_them_says() {
+    let text = "### Current balloon speed\n\n```bash\n\
+                [   19.069262] balloon: hetero size change has taken 10818601803\n\
+                [   21.589000] balloon: size change has taken 13338485865\n```\n\n\
+                | Inflate | Time                             | Speed   |\n\
+                | ------- | -------------------------------- | ------- |\n\
+                | 4G      | 10818601803/2.4GHz=4.5077507512s | 1.59G/s |\n\
+                | 6G      | 13338485865/2.4GHz=5.5577024438s | 1.08G/s |\n";
+    let run = import_texts(&[("dmesg.md", text.as_bytes())]).expect("a log");
+    assert_eq!(
+        all_told(&run),
+        [
+            "- size change 10818601803 size 4294967296 speed 396998371",
+            "- size change 13338485865 size 6442450944 speed 482997171"
+        ]
+    );
+    for words in [
+        "4 GiB came at 0.37 GiB/s, not 1.59G/s",
+        "6 GiB came at 0.45 GiB/s, not 1.08G/s",
+        "both begin at 8.2506 s",
+    ] {
+        assert!(run.notes().iter().any(|note| note.contains(words)), "{words}: {:?}", run.notes());
+    }
+}

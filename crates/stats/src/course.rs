@@ -1,0 +1,214 @@
+//! What a series does in time: it keeps its level, drifts, jumps between levels, or wanders. Must not know what the values
+//! measure.
+
+use crate::{
+    describe,
+    levels::{self, Level},
+};
+
+/// A drift of less than this share of the mean over the whole series is not called one, however sure: 5 %.
+pub const LEAST_DRIFT: f64 = 0.05;
+
+/// What a slope has to bring, in logarithms of how many values there are: as a change does in [`levels::levels`].
+const SLOPE: f64 = 3.0;
+/// What each jump has to bring: it has a place too, which was looked for in errors that were taken to be less alike.
+const JUMP: f64 = 5.0;
+/// The likeness of neighbours is taken to be less than this: beyond it nothing is left that could be a level.
+const MOST_LIKENESS: f64 = 0.97;
+/// Below this a sum of squares is rounding.
+const LEAST_SQUARES: f64 = 1e-300;
+
+/// What a series does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Course {
+    /// It keeps its level.
+    Steady,
+    /// It goes from the first value to the second, as a straight line fits it best.
+    Drift { from: f64, to: f64 },
+    /// It jumps; at least two levels.
+    Levels(Vec<Level>),
+    /// It wanders between these values as far as jumps would be, but neighbours are so alike that it needs none.
+    Unsteady { low: f64, high: f64 },
+}
+
+/// What a series does; `None` for no values or values that are not finite.
+///
+/// Four descriptions are held against each other: one level, a straight line, the levels that [`levels::levels`] finds, each with
+/// errors of which neighbours are alike (a first-order chain), by n ln(s / n) + k ln n, where s is the sum of squares of
+/// what the chain cannot foresee and k is 0 of one level, 3 of a line and 5 of each jump. What a chain of alike neighbours explains
+/// needs no jumps: change points that look for independent noise find some in it (Shi, Gallagher, Lund & Killick,
+/// Environmetrics 33, 2022).
+pub fn course(values: &[f64]) -> Option<Course> {
+    let found = levels::levels(values)?;
+    if values.len() < 2 * levels::FEWEST {
+        return Some(Course::Steady);
+    }
+    let values = levels::clipped(values)?;
+    let mean = describe::mean(&values)?;
+    let line = Line::through(&values, mean);
+    let level = cost(&values, |_| mean, 0.0);
+    let drift = cost(&values, |at| line.at(at), SLOPE);
+    let jumps = jumps(&values, &found);
+    if jumps.is_some_and(|jumps| jumps < level.min(drift)) {
+        return Some(Course::Levels(found));
+    }
+    if drift < level {
+        let (from, to) = (line.at(0), line.at(values.len() - 1));
+        let much = (to - from).abs() >= LEAST_DRIFT * mean.abs();
+        return Some(if much { Course::Drift { from, to } } else { Course::Steady });
+    }
+    let ends = found.iter().map(|level| level.value);
+    let (low, high) =
+        ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)));
+    Some(if found.len() > 1 { Course::Unsteady { low, high } } else { Course::Steady })
+}
+
+/// What levels cost as a description; `None` of a single one.
+fn jumps(values: &[f64], found: &[Level]) -> Option<f64> {
+    let means: Option<Vec<f64>> =
+        found.iter().map(|level| describe::mean(&values[level.start..level.end])).collect();
+    let means = means.filter(|means| means.len() > 1)?;
+    let mut expected = Vec::with_capacity(values.len());
+    for (level, mean) in found.iter().zip(means) {
+        expected.resize(level.end, mean);
+    }
+    Some(cost(values, |at| expected[at], JUMP * (found.len() - 1) as f64))
+}
+
+/// How badly a description fits, and what it has to bring for its numbers.
+fn cost(values: &[f64], expected: impl Fn(usize) -> f64, penalty: f64) -> f64 {
+    let errors: Vec<f64> = values.iter().enumerate().map(|(at, value)| value - expected(at)).collect();
+    let n = errors.len() as f64;
+    let square = |errors: &[f64]| errors.iter().map(|error| error * error).sum::<f64>();
+    let together: f64 = errors.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    let before = square(&errors[..errors.len() - 1]);
+    let likeness = if before > 0.0 { (together / before).clamp(0.0, MOST_LIKENESS) } else { 0.0 };
+    let unforeseen: Vec<f64> = errors.windows(2).map(|pair| pair[1] - likeness * pair[0]).collect();
+    let first = errors[0] * errors[0] * (1.0 - likeness * likeness);
+    let rest = (first + square(&unforeseen)).max(LEAST_SQUARES);
+    n * (rest / n).ln() - (1.0 - likeness * likeness).ln() + penalty * n.ln()
+}
+
+/// A straight line by least squares.
+struct Line {
+    middle: f64,
+    mean: f64,
+    slope: f64,
+}
+
+impl Line {
+    fn through(values: &[f64], mean: f64) -> Self {
+        let middle = (values.len() - 1) as f64 / 2.0;
+        let (products, squares) =
+            values.iter().enumerate().fold((0.0, 0.0), |(products, squares), (at, value)| {
+                let away = at as f64 - middle;
+                (products + away * (value - mean), squares + away * away)
+            });
+        Self { middle, mean, slope: if squares > 0.0 { products / squares } else { 0.0 } }
+    }
+
+    fn at(&self, at: usize) -> f64 {
+        self.mean + self.slope * (at as f64 - self.middle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distribution::normal_quantile;
+    use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    /// Errors of variance 1, each `carry` of the last one.
+    fn errors(rng: &mut Pcg64Mcg, n: usize, carry: f64) -> Vec<f64> {
+        let mut draw = || normal_quantile(rng.random_range(1e-9..1.0));
+        let mut error = draw();
+        let mut next = || {
+            error = carry * error + (1.0 - carry * carry).sqrt() * draw();
+            error
+        };
+        (0..n).map(|_| next()).collect()
+    }
+
+    /// How many of 400 series are of which course: steady, drifting, of levels, unsteady.
+    fn courses(n: usize, carry: f64, value: impl Fn(usize, f64) -> f64) -> [usize; 4] {
+        let mut rng = Pcg64Mcg::seed_from_u64(n as u64);
+        let mut counts = [0; 4];
+        for _ in 0..400 {
+            let values: Vec<f64> =
+                errors(&mut rng, n, carry).iter().enumerate().map(|(at, error)| value(at, *error)).collect();
+            counts[match course(&values).unwrap() {
+                Course::Steady => 0,
+                Course::Drift { .. } => 1,
+                Course::Levels(_) => 2,
+                Course::Unsteady { .. } => 3,
+            }] += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn noise_of_alike_neighbours_is_said_to_jump_in_no_more_than_five_of_a_hundred_series() {
+        for (scatter, carry) in [(0.05, 0.0), (0.15, 0.3), (0.15, 0.6), (0.05, 0.8), (0.15, 0.8)] {
+            for n in [20, 30, 60, 100, 300] {
+                let [_, drifting, jumping, _] = courses(n, carry, |_, error| 1.0 + scatter * error);
+                let told = format!("scatter {scatter}, carry {carry}, n = {n}: {jumping}, {drifting} of 400");
+                assert!(jumping <= 20 && drifting <= 20, "{told}");
+            }
+        }
+    }
+
+    /// 60 rates of such noise (carry 0.8, scatter 15 %) in Gbit/s of which the search alone makes a jump.
+    #[test]
+    fn a_wave_of_alike_neighbours_is_no_jump() {
+        let text = include_str!("../tests/reference/wave.tsv");
+        let wave: Vec<f64> = text.split_whitespace().map(|rate| rate.parse().unwrap()).collect();
+        assert_eq!(levels::levels(&wave).unwrap().len(), 2);
+        assert!(matches!(course(&wave), Some(Course::Unsteady { .. })), "{:?}", course(&wave));
+    }
+
+    #[test]
+    fn a_drift_is_no_jump() {
+        for (change, scatter, n) in [(0.2, 0.02, 60), (0.1, 0.02, 60), (0.4, 0.05, 60), (0.2, 0.02, 20)] {
+            let line =
+                |at: usize, error: f64| (1.0 + scatter * error) * (1.0 - change * at as f64 / n as f64);
+            let [_, drifting, jumping, _] = courses(n, 0.0, line);
+            assert!(drifting >= 360 && jumping <= 8, "{change} in {n}: {drifting}, {jumping} of 400");
+        }
+        let values: Vec<f64> = (0..60).map(|at| 10.0 - f64::from(at) / 30.0).collect();
+        let Some(Course::Drift { from, to }) = course(&values) else { panic!("{:?}", course(&values)) };
+        assert!((from - 10.0).abs() < 0.05 && (to - 8.03).abs() < 0.05, "{from} to {to}");
+    }
+
+    #[test]
+    fn a_jump_is_no_drift() {
+        for (scatter, carry, n) in [(0.05, 0.0, 60), (0.05, 0.6, 60), (0.05, 0.3, 100)] {
+            let jump = |at: usize, error: f64| (1.0 + scatter * error) * if at < n / 3 { 1.0 } else { 1.3 };
+            let [_, drifting, jumping, _] = courses(n, carry, jump);
+            assert!(jumping >= 390 && drifting <= 4, "carry {carry}, n = {n}: {jumping}, {drifting} of 400");
+        }
+        let step = [[5.0; 20], [9.0; 20]].concat();
+        assert!(matches!(course(&step), Some(Course::Levels(levels)) if levels.len() == 2));
+    }
+
+    #[test]
+    fn what_goes_to_and_fro_without_end_is_of_no_level() {
+        let saw: Vec<f64> = (0..300).map(|at| 60.0 + f64::from(at % 30)).collect();
+        assert!(matches!(course(&saw), Some(Course::Unsteady { .. } | Course::Steady)), "{:?}", course(&saw));
+    }
+
+    #[test]
+    fn few_or_equal_values_are_steady() {
+        assert_eq!(course(&[1.0, 9.0]), Some(Course::Steady));
+        assert_eq!(course(&[5.0; 50]), Some(Course::Steady));
+        assert_eq!((course(&[]), course(&[f64::NAN; 20])), (None, None));
+    }
+
+    proptest! {
+        #[test]
+        fn no_input_panics(v in prop::collection::vec(prop::num::f64::ANY, 0..60)) {
+            let _ = course(&v);
+        }
+    }
+}
