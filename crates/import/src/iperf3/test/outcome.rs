@@ -110,7 +110,9 @@ impl Test {
         let peer = self.streams.first().and_then(|it| it.remote.as_deref().map(address)).flatten();
         let hosts = own.zip(peer);
         let hosts = hosts.map(|(own, peer)| if end == Some(End::Server) { (peer, own) } else { (own, peer) });
-        let transport = self.by_columns();
+        // SCTP's columns are those of TCP.
+        let known = self.asked.transport != Some(Protocol::Other);
+        let transport = known.then(|| if self.is_udp() { Transport::Udp } else { Transport::Tcp });
         let sends = self.sends(end);
         let of = |connection: &Connection| connection.tag.map(|tag| tag.sends).or(sends);
         let knows_direction = self.streams.iter().all(|connection| of(connection).is_some());
@@ -145,16 +147,10 @@ impl Test {
         (log, agreements)
     }
 
-    /// Columns tell, or else what was asked; SCTP's columns are those of TCP.
-    fn by_columns(&self) -> Option<Transport> {
-        let asked = self.asked.transport;
-        match asked {
-            Some(Protocol::Other) => None,
-            _ if self.udp => Some(Transport::Udp),
-            _ if self.counts_segments => Some(Transport::Tcp),
-            Some(Protocol::Known(known)) => Some(known),
-            None => Some(Transport::Tcp),
-        }
+    /// Columns tell, or else what was asked.
+    fn is_udp(&self) -> bool {
+        let asked = self.asked.transport == Some(Protocol::Known(Transport::Udp));
+        self.udp || (asked && !self.counts_segments)
     }
 
     /// Whose log it is: its first line says so, or its tags, or its summary: only a client knows both ends.
