@@ -13,6 +13,7 @@ pub mod interval;
 pub mod levels;
 pub mod multiple;
 pub mod noise;
+pub mod paired;
 pub mod permutation;
 pub mod ratio;
 pub mod series;
