@@ -27,10 +27,9 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Cell by cell", blocks))
 }
 
-/// The verdict as a user would say it; of the same within what runs were seen to differ by, how much that is.
+/// The verdict as a user would say it; of the same, within how much.
 fn verdict(cell: &CellComparison) -> Text {
-    let learned = cell.between_runs.and(cell.floor);
-    let said = match (cell.verdict, learned) {
+    let said = match (cell.verdict, cell.floor) {
         (Verdict::Better, _) => "better".to_owned(),
         (Verdict::Worse, _) => "worse".to_owned(),
         (Verdict::Same, Some(floor)) => format!("same within {}", glued(&noise(floor))),

@@ -89,21 +89,35 @@ fn whole_floor(a: &[f64], b: &[f64]) -> Option<f64> {
 }
 
 fn whole_floors() -> Vec<Case> {
+    let judged = |draws: &mut Draws, n: usize, kind: Option<Shape>, between: f64, kept: f64| {
+        let a = run(draws, n, kind, 0.02, between);
+        let b = scaled(&run(draws, n, kind, 0.02, between), kept);
+        Some(ab::judge(&a, &b, whole_floor(&a, &b)?)?.difference)
+    };
     let mut cases = Vec::new();
-    for n in [5, 10] {
+    for n in [3, 4, 5, 6, 8, 10, 15, 20] {
         for (name, kind) in KINDS {
             let data = format!("{name} 2 % n={n}, runs 1 % apart, floor with the trials' reach");
             cases.push(Case::new("A/B: false alarm", data, FALSE_ALARMS, move |draws| {
-                let (a, b) = (run(draws, n, kind, 0.02, 0.01), run(draws, n, kind, 0.02, 0.01));
-                Some(is_alarm(ab::judge(&a, &b, whole_floor(&a, &b)?)?.difference))
+                Some(is_alarm(judged(draws, n, kind, 0.01, 1.0)?))
             }));
         }
-        let data = format!("normal 1 % n={n}, runs 0.7 % apart, floor with the trials' reach, 5 % lost");
-        cases.push(Case::new("A/B: loss found", data, (0.5, 1.0), move |draws| {
-            let a = run(draws, n, Some(Shape::Normal), 0.01, 0.007);
-            let b = scaled(&run(draws, n, Some(Shape::Normal), 0.01, 0.007), 0.95);
-            Some(ab::judge(&a, &b, whole_floor(&a, &b)?)?.difference == Difference::Lower)
-        }));
+        // What is asked: a tenth is found from five trials on, a twentieth from twenty on.
+        for lost in [0.01, 0.02, 0.03, 0.05, 0.07, 0.1] {
+            let data = format!(
+                "normal 2 % n={n}, runs 0.7 % apart, floor with the trials' reach, {:.0} % lost",
+                100.0 * lost
+            );
+            let once = move |draws: &mut Draws| {
+                Some(judged(draws, n, Some(Shape::Normal), 0.007, 1.0 - lost)? == Difference::Lower)
+            };
+            let asked = (n >= 5 && lost >= 0.1) || (n >= 20 && lost >= 0.05);
+            cases.push(if asked {
+                Case::new("A/B: loss found", data, (0.8, 1.0), once)
+            } else {
+                Case::figure("A/B: loss found", data, once)
+            });
+        }
     }
     cases
 }
