@@ -4,7 +4,7 @@
 //! (placements, addresses, neighbours) is not in the scatter of its trials; the floor stands for that.
 
 use findings::{Basis, CellComparison, Comparison, Difference, Interval, Verdict};
-use stats::{AbResult, BetweenRuns, ab, describe, sweep, verdict};
+use stats::{AbResult, BetweenRuns, ab, describe, noise, sweep, verdict};
 
 use super::{between_runs, floor::floor, history::History, matching::Pair, outage};
 use crate::{
@@ -73,10 +73,10 @@ struct Look<'m> {
 }
 
 impl<'m> Look<'m> {
-    fn at<'a: 'm>((a, b): Pair<'m, 'a>, noise: &[Noise; 2], history: &History) -> Self {
+    fn at<'a: 'm>((a, b): Pair<'m, 'a>, floors: &[Noise; 2], history: &History) -> Self {
         let same_metric = a.metric == b.metric;
         let few = single_trial::is_few(a) || single_trial::is_few(b);
-        let assumed = if few { Some(ALLOWANCE) } else { floor(a, b, noise) }.filter(|_| same_metric);
+        let assumed = if few { Some(ALLOWANCE) } else { floor(a, b, floors) }.filter(|_| same_metric);
         let learned = assumed.filter(|_| !few).and_then(|_| history.learned(a));
         let floor = assumed.map(|floor| floor.max(learned.map_or(0.0, |learned| learned.relative)));
         let judged = |floor| ab::judge(&a.values(), &b.values(), floor);
@@ -138,15 +138,16 @@ impl<'m> Look<'m> {
     /// Too few trials on a side to say what another would give: an allowance stands for that.
     fn of_few(&self) -> Option<Comparison> {
         let mut comparison = single_trial::compare(self.b, self.a)?;
-        let reaches = |interval: &Interval, by: f64| {
-            interval.low >= 1.0 / (1.0 + by)
-                && interval.high <= 1.0 + by
-                && is_known(interval, comparison.basis)
+        let usual = 1.0 + noise::USUAL_BETWEEN_RUNS;
+        let is_same = |interval: &Interval| {
+            let near = interval.low >= 1.0 / (1.0 + MARGIN) && interval.high <= 1.0 + MARGIN;
+            let apart = interval.low > usual || interval.high < 1.0 / usual;
+            near && !apart && is_known(interval, comparison.basis)
         };
         comparison.verdict = match comparison.ratio_interval {
             Some(interval) if interval.high < 1.0 / (1.0 + ALLOWANCE) => Difference::Lower,
             Some(interval) if interval.low > 1.0 + ALLOWANCE => Difference::Higher,
-            Some(interval) if reaches(&interval, MARGIN) => Difference::None,
+            Some(interval) if is_same(&interval) => Difference::None,
             _ => Difference::Unclear,
         };
         Some(comparison)
