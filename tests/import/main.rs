@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests read files")]
 
 mod bad;
+mod compared;
 mod long;
 mod vhost;
 
@@ -22,6 +23,11 @@ const CASES: &[Case] = &[
     Case { name: "nothing_is_kept_when_one_file_cannot_be_read", needs: &[], test: bad::nothing_half_stored },
     Case { name: "a_part_that_is_cut_off_is_told_with_its_lines", needs: &[], test: bad::cut_off },
     Case { name: "columns_and_names_that_mean_nothing_are_refused", needs: &[], test: bad::wrong_words },
+    Case {
+        name: "more_trials_tell_more_of_two_imported_runs",
+        needs: &[],
+        test: compared::more_trials_tell_more,
+    },
     Case {
         name: "a_long_log_of_both_ends_takes_less_than_100_mb",
         needs: &[],

@@ -1,7 +1,7 @@
 //! From values and pairs to estimates and comparisons: hands plain numbers to `stats` and names what returns.
 
 use findings::{Basis, Comparison, Difference, Estimate, Interval};
-use stats::{describe, interval, ratio, verdict};
+use stats::{describe, interval, paired, ratio, verdict};
 
 use crate::{
     observations::{self, Observations},
@@ -29,7 +29,8 @@ pub(crate) fn value(cell: &Observations<'_>) -> Option<Estimate> {
     single_trial::estimate(cell).or_else(|| estimate(&cell.values()))
 }
 
-/// `this` against `that` over the blocks that have both; `None` when there is no such block or a value is zero.
+/// `this` against `that` over the blocks that have both; `None` when there is no such block or a value is zero. What they
+/// differ by in the metric's unit is the ratio's, at the median of `that`.
 pub(crate) fn compare(
     this: &Observations<'_>,
     that: &Observations<'_>,
@@ -39,13 +40,18 @@ pub(crate) fn compare(
         return single_trial::compare(this, that);
     }
     let pairs = observations::pairs(&that.points, &this.points);
-    let ratio = ratio::paired_ratio(&pairs, CONFIDENCE)?;
-    let difference = ratio::paired_difference(&pairs, CONFIDENCE)?;
+    let ratio = match floor {
+        Some(floor) => paired::ratio(&pairs, floor.scatter, CONFIDENCE),
+        None => ratio::paired_ratio(&pairs, CONFIDENCE),
+    }?;
+    let level = describe::median(&pairs.iter().map(|(that, _)| *that).collect::<Vec<_>>())?;
+    let less = |ratio: f64| level * (ratio - 1.0);
+    let interval = ratio.interval.map(named);
     Some(Comparison {
         ratio: ratio.value,
-        ratio_interval: ratio.interval.map(named),
-        difference: difference.value,
-        difference_interval: difference.interval.map(named),
+        ratio_interval: interval,
+        difference: less(ratio.value),
+        difference_interval: interval.map(|it| Interval { low: less(it.low), high: less(it.high), ..it }),
         verdict: floor.map_or(Difference::Unclear, |floor| said(verdict::verdict(&ratio, floor))),
         basis: Basis::Trials,
     })

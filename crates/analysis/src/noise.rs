@@ -1,9 +1,10 @@
-//! What the baseline differs from itself by, per workload: its two trials of each block, paired.
+//! What the baseline differs from itself by, per workload: its two trials of each block, paired, and judged as every other
+//! comparison of the workload is.
 
 use std::collections::BTreeMap;
 
 use findings::NoiseFloor;
-use stats::{noise, ratio};
+use stats::{interval, noise, paired};
 
 use crate::{
     compare::CONFIDENCE,
@@ -20,9 +21,9 @@ impl Noise {
     /// The floors of the workloads whose baseline was repeated often enough.
     pub(crate) fn of(measured: &[Observations<'_>]) -> Self {
         let baselines = measured.iter().filter(|cell| cell.record.baseline);
-        let by_workload =
-            baselines.filter_map(|cell| Some((cell.record.workload.clone(), floor(cell)?))).collect();
-        Self { by_workload }
+        let of = |cell| Some((cell, floor(cell, scatter(cell, measured)?)?));
+        let by_workload = baselines.filter_map(of).map(|(cell, floor)| (cell.record.workload.clone(), floor));
+        Self { by_workload: by_workload.collect() }
     }
 
     /// Every floor, by workload.
@@ -36,14 +37,50 @@ impl Noise {
     }
 }
 
-fn floor(baseline: &Observations<'_>) -> Option<(NoiseFloor, stats::NoiseFloor)> {
+/// Confidence of how well a run knows a median, where its trials suffice: from six on, one outlier does not count.
+const REACH: f64 = 0.75;
+
+/// How well the worse of two cells knows its median, as a share of it.
+pub(crate) fn reach(a: &Observations<'_>, b: &Observations<'_>) -> Option<f64> {
+    if a.metric != b.metric {
+        return None;
+    }
+    let of = |cell: &Observations<'_>| {
+        let estimate = interval::median_estimate(&cell.values(), REACH)?;
+        let interval = estimate.interval.filter(|interval| interval.low > 0.0)?;
+        let reach = (interval.high / estimate.value).max(estimate.value / interval.low) - 1.0;
+        reach.is_finite().then_some(reach)
+    };
+    Some(of(a)?.max(of(b)?))
+}
+
+/// What two series of trials that were not made in the same blocks may differ by, for all that is known of either.
+pub(crate) fn assumed(reach: f64) -> f64 {
+    noise::USUAL_BETWEEN_RUNS.hypot(reach)
+}
+
+/// What the pairs of a workload scatter by: those of the baseline with itself, and of each other cell with it.
+fn scatter(baseline: &Observations<'_>, measured: &[Observations<'_>]) -> Option<f64> {
+    let others = measured.iter().filter(|cell| {
+        !cell.record.baseline
+            && cell.record.workload == baseline.record.workload
+            && cell.metric == baseline.metric
+    });
+    let against = |points| observations::pairs(&baseline.points, points);
+    // Where nothing came through there is no ratio.
+    let any = |pairs: &Vec<(f64, f64)>| pairs.iter().all(|(one, other)| *one > 0.0 && *other > 0.0);
+    let others = others.map(|cell| against(&cell.points)).filter(any);
+    paired::scatter(&others.chain([against(&baseline.again)]).collect::<Vec<_>>())
+}
+
+fn floor(baseline: &Observations<'_>, scatter: f64) -> Option<(NoiseFloor, stats::NoiseFloor)> {
     let pairs = observations::pairs(&baseline.points, &baseline.again);
-    let floor = noise::floor(&pairs, CONFIDENCE, noise::USUAL_MINIMUM)?;
+    let floor = noise::floor(&pairs, scatter, CONFIDENCE, noise::USUAL_MINIMUM)?;
     let named = NoiseFloor {
         workload: baseline.record.workload.clone(),
         cell: baseline.record.id.clone(),
         floor: floor.relative,
-        ratio: ratio::paired_ratio(&pairs, CONFIDENCE)?.value,
+        ratio: paired::ratio(&pairs, scatter, CONFIDENCE)?.value,
         pairs: u32::try_from(floor.pairs).unwrap_or(u32::MAX),
     };
     Some((named, floor))
@@ -87,6 +124,21 @@ mod tests {
         let noise = Noise::of(&gather(&run.record));
         let floor = noise.floors().next().expect("three pairs are left");
         assert!(floor.pairs == 3 && floor.floor < 0.05, "{floor:?}");
+    }
+
+    #[test]
+    fn one_burst_of_other_work_moves_a_floor_by_little() {
+        let floor = |run: &Fixture| Noise::of(&gather(&run.record)).floors().next().expect("six pairs").floor;
+        let mut run = Fixture::new(6);
+        run.path("plain", &["wire"]).path("tunnel", &["wire", "vxlan"]);
+        run.stream("plain", &[], 10e9).stream("tunnel", &[], 9e9);
+        let before = floor(&run);
+        run.each("plain/bulk", |trial| {
+            if trial.block == 2 && trial.arm == Arm::Again {
+                trial.measurement = stream_of(3e9);
+            }
+        });
+        assert!(floor(&run) < 1.5 * before, "{before} {}", floor(&run));
     }
 
     #[test]

@@ -1,22 +1,26 @@
-//! Cells of one trial: what the intervals within it say of its rate, and of one such trial against another.
+//! Cells of one trial: what the intervals within it say of its rate, and of one such trial against another; and trials that
+//! no block pairs, since another tool made them.
 //!
-//! What changes from one trial to the next (placement, neighbours, the order of connections) is not in these intervals,
-//! so a difference is called one only with a margin for it, and only of imported runs: plumb's own can make more trials.
+//! What changes from one trial to the next (placement, neighbours, the order of connections) is not in the intervals within
+//! one, so a difference is called one only with a margin for it, and only of imported runs: plumb's own can make more trials.
 
-use findings::{Basis, Comparison, Difference, Estimate};
-use stats::{describe, ratio, series as series_of};
+use findings::{Basis, Comparison, Difference, Estimate, Interval};
+use stats::{ab, describe, ratio, series as series_of};
 
 use crate::{
     compare::{self, CONFIDENCE},
     kind::stream::flows,
+    noise,
     observations::Observations,
     series::{self, Series},
     steadiness,
 };
 
-/// A difference between two runs of other tools is called one only when its interval excludes less than this: trials of
+/// A difference between few trials of other tools is called one only when its interval excludes less than this: trials of
 /// one setting often differ by as much.
 pub(crate) const MARGIN: f64 = 0.1;
+/// With so many trials of other tools, what they scatter by says what to make of a difference.
+pub(crate) const FEWEST_TOLD: usize = 5;
 
 /// The mean of a value's own intervals may be off it by this share.
 const SAME: f64 = 0.01;
@@ -51,9 +55,27 @@ pub(crate) fn compare(this: &Observations<'_>, that: &Observations<'_>) -> Optio
         ratio_interval: ratio.interval.map(compare::named),
         difference: medians,
         difference_interval: None,
-        verdict: if told && is_steady { verdict(&ratio) } else { Difference::Unclear },
+        verdict: match by_scatter(this, that) {
+            Some(verdict) => verdict,
+            None if told && is_steady => verdict(&ratio),
+            None => Difference::Unclear,
+        },
         basis,
     })
+}
+
+/// What trials come to that are enough on either side, judged as those of two runs are: another tool's follow each other.
+fn by_scatter(this: &Observations<'_>, that: &Observations<'_>) -> Option<Difference> {
+    if is_few(this) || is_few(that) {
+        return None;
+    }
+    let floor = noise::assumed(noise::reach(this, that)?);
+    Some(compare::said(ab::judge(&that.values(), &this.values(), floor)?.difference))
+}
+
+/// Whether a cell has too few trials for their scatter to say what another one would give.
+pub(crate) fn is_few(cell: &Observations<'_>) -> bool {
+    cell.points.len() < if is_told(cell) { FEWEST_TOLD } else { 2 }
 }
 
 /// Whether two cells are compared by [`compare`].

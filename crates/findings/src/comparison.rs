@@ -67,11 +67,12 @@ pub struct CellComparison {
     /// B over A; `None` when that cannot be said of these numbers.
     pub comparison: Option<Comparison>,
     /// Differences smaller than this share are called none: the larger of what is assumed of two runs and what further runs
-    /// show; `None` where another tool made a run, or its trials do not say how much they scatter.
+    /// show; of too few trials, which do not tell what another would give, an allowance. `None` where there is no ratio.
     pub floor: Option<f64>,
     /// What further runs of the scenario show of it; `None` where there are too few.
     pub between_runs: Option<BetweenRuns>,
-    /// Probability of a difference at least as large if both were the same; `None` with too few trials.
+    /// Probability of a difference at least as large if both were the same; `None` with too few trials, which an allowance
+    /// judges.
     ///
     /// Of the trials it is the smaller of the ranks' (a permutation test) and Student's of the logarithms, each divided by
     /// its share of the chance, and never less than the ranks' own; where the noise between runs was learned, no less than

@@ -16,6 +16,8 @@ mod places;
 mod resampled;
 #[path = "../tests/simulations/runs.rs"]
 mod runs;
+#[path = "../tests/simulations/steps.rs"]
+mod steps;
 
 use std::process::ExitCode;
 
@@ -44,7 +46,10 @@ fn main() -> ExitCode {
     println!("Seed {}.\n", request.seed);
     let intervals = simulated(coverage::cases());
     let others: Vec<Case> =
-        [alarms::cases(), runs::cases(), places::cases(), resampled::cases()].into_iter().flatten().collect();
+        [alarms::cases(), steps::cases(), runs::cases(), places::cases(), resampled::cases()]
+            .into_iter()
+            .flatten()
+            .collect();
     let others = simulated(others);
     let all = || intervals.iter().chain(&others);
     let refuted = request.claims(all());

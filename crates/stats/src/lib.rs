@@ -14,6 +14,7 @@ pub mod interval;
 pub mod levels;
 pub mod multiple;
 pub mod noise;
+pub mod paired;
 pub mod permutation;
 pub mod ratio;
 pub mod series;

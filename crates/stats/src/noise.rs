@@ -3,7 +3,7 @@
 
 use std::f64::consts::{PI, SQRT_2};
 
-use crate::{describe, distribution, ratio};
+use crate::{describe, distribution, paired};
 
 /// A floor that no repeated measurement on a shared machine should go below: 0.5 %.
 pub const USUAL_MINIMUM: f64 = 0.005;
@@ -28,22 +28,23 @@ pub struct NoiseFloor {
     pub confidence: f64,
     /// Number of baseline pairs it rests on.
     pub pairs: usize,
+    /// What the log ratios of the workload's pairs scatter by ([`paired::scatter`]).
+    pub scatter: f64,
 }
 
-/// Floor from pairs (baseline, baseline again), one a block: the largest ratio, in either direction, that the interval
-/// of [`ratio::paired_ratio`] at `confidence` cannot exclude, as a relative difference; never below `minimum`.
+/// Floor from pairs (baseline, baseline again), one a block, by the estimator that effects have ([`paired::ratio`]): half its
+/// interval's width, which is the smallest ratio that could be told from 1, or the baseline's own ratio to itself where
+/// that is larger; as a relative difference, never below `minimum`. `scatter` is that of all pairs of the workload.
 ///
 /// The interval is that of the estimate over all blocks, so compare estimates over about as many blocks with it.
-/// `None` for fewer than two pairs, values that are not finite and positive, a negative minimum, or a confidence
-/// outside (0, 1).
-pub fn floor(pairs: &[(f64, f64)], confidence: f64, minimum: f64) -> Option<NoiseFloor> {
-    let interval = ratio::paired_ratio(pairs, confidence)?.interval?;
-    if !(minimum.is_finite() && minimum >= 0.0) {
-        return None;
-    }
-    let seen = interval.high.max(1.0 / interval.low) - 1.0;
-    let floor =
-        NoiseFloor { relative: seen.max(minimum), confidence: interval.confidence, pairs: pairs.len() };
+/// `None` for fewer than two pairs, values that are not finite and positive, a negative minimum, a scatter that is not
+/// positive, or a confidence outside (0, 1).
+pub fn floor(pairs: &[(f64, f64)], scatter: f64, confidence: f64, minimum: f64) -> Option<NoiseFloor> {
+    let ratio = paired::ratio(pairs, scatter, confidence)?;
+    let interval = ratio.interval.filter(|_| minimum.is_finite() && minimum >= 0.0)?;
+    let half = (interval.high / interval.low).ln() / 2.0;
+    let relative = half.max(ratio.value.ln().abs()).exp_m1().max(minimum);
+    let floor = NoiseFloor { relative, confidence: interval.confidence, pairs: pairs.len(), scatter };
     floor.relative.is_finite().then_some(floor)
 }
 
@@ -168,17 +169,31 @@ mod tests {
     }
 
     #[test]
-    fn the_floor_is_the_larger_side_of_the_interval() {
-        let pairs = [(1.0, 1.01), (1.0, 0.99), (1.0, 1.0), (1.0, 1.03), (1.0, 0.98)];
-        let got = floor(&pairs, 0.95, 0.005).unwrap();
-        assert!((got.relative - 0.03).abs() < 1e-9, "{got:?}");
-        assert_eq!((got.confidence, got.pairs), (0.9375, 5));
+    fn the_floor_is_what_could_be_told_from_nothing_or_what_the_baseline_shows() {
+        let about = |ratio: f64| [1.0, 1.02, 0.98, 1.01, 0.99, 1.0].map(|off| (1.0, ratio * off));
+        let got = floor(&about(1.0), 0.01, 0.95, 0.005).unwrap();
+        let interval = paired::ratio(&about(1.0), 0.01, 0.95).unwrap().interval.unwrap();
+        assert!(
+            (got.relative - (interval.high - 1.0)).abs() < 1e-3 && got.pairs == 6,
+            "{got:?} {interval:?}"
+        );
+        let shifted = floor(&about(1.1), 0.01, 0.95, 0.005).unwrap();
+        assert!((shifted.relative - 0.1).abs() < 0.01, "{shifted:?}");
+    }
+
+    #[test]
+    fn one_disturbed_pair_leaves_the_floor_nearly_where_it_was() {
+        let mut pairs = [1.0, 1.02, 0.98, 1.01, 0.99, 1.0].map(|off| (1.0, off));
+        let before = floor(&pairs, 0.015, 0.95, 0.005).unwrap().relative;
+        pairs[3].0 = 0.33;
+        let after = floor(&pairs, 0.015, 0.95, 0.005).unwrap().relative;
+        assert!(after < 1.3 * before && after > 0.8 * before, "{before} {after}");
     }
 
     #[test]
     fn a_silent_baseline_has_the_minimum() {
-        let got = floor(&[(2.0, 2.0), (3.0, 3.0)], 0.95, 0.005).unwrap();
+        let got = floor(&[(2.0, 2.0), (3.0, 3.0)], 0.001, 0.95, 0.005).unwrap();
         assert_eq!(got.relative, 0.005);
-        assert_eq!(floor(&[(2.0, 2.0)], 0.95, 0.005), None);
+        assert_eq!(floor(&[(2.0, 2.0)], 0.001, 0.95, 0.005), None);
     }
 }

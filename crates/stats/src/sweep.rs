@@ -1,14 +1,12 @@
 //! Two runs of many cells: each cell's p, fine enough that one lost cell of many is found with five trials a side, and
 //! adjusted so that many cells of equals seldom raise an alarm. Must not know what the cells are.
 
-use crate::{describe, distribution::student_tail, multiple, permutation};
+use crate::{describe, distribution::student_tail, multiple, paired::LEAST_SCATTER, permutation};
 
 /// The share of the chance of an alarm that Student's test may spend; the ranks have the rest.
 ///
 /// With four values each the least p of the ranks, 2 in 70, must stay below 5 % when divided by what they have.
 pub const STUDENTS_SHARE: f64 = 0.2;
-/// Logarithms are taken to scatter by so much at least (0.1 %): equal values are as the instrument rounded them.
-const LEAST_SCATTER: f64 = 0.001;
 
 /// A cell in two independent runs.
 #[derive(Debug, Clone, Copy)]

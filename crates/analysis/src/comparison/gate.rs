@@ -4,7 +4,7 @@ use findings::{CellComparison, Gate, GateOutcome, OpenQuestion, RunComparison, V
 use stats::{Estimate, Interval, ab, verdict};
 
 use super::environment;
-use crate::{single_trial::MARGIN, words::percent};
+use crate::words::percent;
 
 /// What can be said of losses beyond `most_loss` (0.05 is 5 %) of run B against run A.
 ///
@@ -78,12 +78,13 @@ fn without_a_change(cell: &CellComparison) -> String {
 }
 
 fn open(cell: &CellComparison, change: &Interval, most_loss: f64) -> String {
-    let noise = cell.floor.unwrap_or(MARGIN);
+    let noise = cell.floor.unwrap_or_default();
     if noise >= most_loss {
         let whose = match &cell.between_runs {
             Some(runs) if runs.floor >= noise => {
                 format!("The noise between {} runs of this scenario", runs.runs)
             }
+            _ if cell.p.is_none() => "The allowance for so few trials".to_owned(),
             _ => "The noise of two runs".to_owned(),
         };
         return format!("{whose}, {}, hides a loss of {}.", percent(noise), asked(most_loss));
@@ -111,7 +112,7 @@ fn change(cell: &CellComparison) -> Option<Interval> {
         return None;
     }
     let ratio = Estimate { value: comparison.ratio, interval: Some(interval) };
-    let change = ab::change(&ratio, cell.floor.unwrap_or(MARGIN))?;
+    let change = ab::change(&ratio, cell.floor?)?;
     Some(if more {
         change
     } else {

@@ -3,17 +3,20 @@
 //! Trials of two runs are not made in the same blocks, so nothing pairs them. What a run has in common with itself
 //! (placements, addresses, neighbours) is not in the scatter of its trials; the floor stands for that.
 
-use findings::{Basis, CellComparison, Comparison, Difference, Verdict};
-use stats::{AbResult, BetweenRuns, ab, describe, sweep, verdict};
+use findings::{Basis, CellComparison, Comparison, Difference, Interval, Verdict};
+use stats::{AbResult, BetweenRuns, ab, describe, noise, sweep, verdict};
 
 use super::{between_runs, floor::floor, history::History, matching::Pair, outage};
 use crate::{
     compare, disturbance,
     noise::Noise,
     observations::Observations,
-    single_trial::{self, MARGIN},
+    single_trial::{self, FEWEST_TOLD, MARGIN},
     words::{count, list, percent},
 };
+
+/// What another trial may give, at another time, where there are too few to say: a difference has to exceed it.
+pub(super) const ALLOWANCE: f64 = 0.25;
 
 /// Nothing is called the same whose interval leaves a larger difference open, whatever noise is assumed: everything would
 /// be.
@@ -63,20 +66,21 @@ fn one_metric(a: &Observations<'_>, b: &Observations<'_>) -> [Vec<f64>; 2] {
 struct Look<'m> {
     a: &'m Observations<'m>,
     b: &'m Observations<'m>,
-    /// The larger of what is assumed of two runs and what further runs show.
+    /// The larger of what is assumed of two runs and what further runs show; of few trials [`ALLOWANCE`].
     floor: Option<f64>,
     learned: Option<BetweenRuns>,
     trials: Option<AbResult>,
 }
 
 impl<'m> Look<'m> {
-    fn at<'a: 'm>((a, b): Pair<'m, 'a>, noise: &[Noise; 2], history: &History) -> Self {
+    fn at<'a: 'm>((a, b): Pair<'m, 'a>, floors: &[Noise; 2], history: &History) -> Self {
         let same_metric = a.metric == b.metric;
-        let enough = same_metric && a.points.len() > 1 && b.points.len() > 1;
-        let assumed = same_metric.then(|| floor(a, b, noise)).flatten();
-        let learned = assumed.and_then(|_| history.learned(a));
+        let few = single_trial::is_few(a) || single_trial::is_few(b);
+        let assumed = if few { Some(ALLOWANCE) } else { floor(a, b, floors) }.filter(|_| same_metric);
+        let learned = assumed.filter(|_| !few).and_then(|_| history.learned(a));
         let floor = assumed.map(|floor| floor.max(learned.map_or(0.0, |learned| learned.relative)));
-        let trials = enough.then(|| ab::judge(&a.values(), &b.values(), floor.unwrap_or(MARGIN))).flatten();
+        let judged = |floor| ab::judge(&a.values(), &b.values(), floor);
+        let trials = floor.filter(|_| !few).and_then(judged);
         Self { a, b, floor, learned, trials }
     }
 
@@ -121,8 +125,7 @@ impl<'m> Look<'m> {
         if self.a.metric != self.b.metric {
             return None;
         }
-        let Some((judged, p)) = self.trials.zip(p) else { return self.alone() };
-        let floor = self.floor.unwrap_or(MARGIN);
+        let Some(((judged, p), floor)) = self.trials.zip(p).zip(self.floor) else { return self.of_few() };
         let difference = match (ab::difference(&judged.ratio, p, floor), self.learned) {
             (stats::Difference::WithinNoise | stats::Difference::Unclear, Some(runs))
                 if between_runs::is_same(&judged.ratio, floor, &runs) =>
@@ -145,16 +148,19 @@ impl<'m> Look<'m> {
         })
     }
 
-    /// One trial on either side: the series, with a margin for what they do not know.
-    fn alone(&self) -> Option<Comparison> {
+    /// Too few trials on a side to say what another would give: an allowance stands for that.
+    fn of_few(&self) -> Option<Comparison> {
         let mut comparison = single_trial::compare(self.b, self.a)?;
-        comparison.verdict = match comparison.ratio_interval.filter(|_| comparison.basis == Basis::Intervals)
-        {
-            Some(interval) if interval.high < 1.0 / (1.0 + MARGIN) => Difference::Lower,
-            Some(interval) if interval.low > 1.0 + MARGIN => Difference::Higher,
-            Some(interval) if interval.low >= 1.0 / (1.0 + MARGIN) && interval.high <= 1.0 + MARGIN => {
-                Difference::None
-            }
+        let usual = 1.0 + noise::USUAL_BETWEEN_RUNS;
+        let is_same = |interval: &Interval| {
+            let near = interval.low >= 1.0 / (1.0 + MARGIN) && interval.high <= 1.0 + MARGIN;
+            let apart = interval.low > usual || interval.high < 1.0 / usual;
+            near && !apart && is_known(interval, comparison.basis)
+        };
+        comparison.verdict = match comparison.ratio_interval {
+            Some(interval) if interval.high < 1.0 / (1.0 + ALLOWANCE) => Difference::Lower,
+            Some(interval) if interval.low > 1.0 + ALLOWANCE => Difference::Higher,
+            Some(interval) if is_same(&interval) => Difference::None,
             _ => Difference::Unclear,
         };
         Some(comparison)
@@ -190,12 +196,11 @@ impl<'m> Look<'m> {
     fn left_open(&self, comparison: &Comparison) -> Option<String> {
         let interval = comparison.ratio_interval?;
         let (low, high) = (percent(interval.low), percent(interval.high));
-        if self.floor.is_none() {
+        if self.trials.is_none() {
             return Some(format!(
-                "The same within an allowance of {}: the ratio is {low} to {high}, and so much is added on either side for \
-                 what one trial, or another tool's log, does not tell of other trials. Several trials of each setting that \
-                 plumb makes itself need less.",
-                percent(MARGIN)
+                "The same within an allowance of {}: the ratio is {low} to {high}, and so few trials do not tell what another \
+                 would give; {FEWEST_TOLD} of each need less.",
+                percent(ALLOWANCE)
             ));
         }
         let most = interval.high.max(interval.low.recip()) - 1.0;
@@ -222,13 +227,13 @@ impl<'m> Look<'m> {
             let trials = format!("A has {} and B {}", count(a, "trial"), b);
             return format!("{trials}, and nothing within them says how much they vary.");
         };
-        if comparison.basis == Basis::Intervals {
+        let (low, high) = (percent(interval.low), percent(interval.high));
+        if self.trials.is_none() {
             return format!(
-                "One trial each: the interval of the ratio, {} to {}, does not exclude differences of {}, as trials of one \
-                 setting may show. Several trials of each are needed.",
-                percent(interval.low),
-                percent(interval.high),
-                percent(MARGIN)
+                "With {} in A and {b} in B a difference is called one only beyond an allowance of {}, and the ratio is {low} to \
+                 {high}: {FEWEST_TOLD} of each need less.",
+                count(a, "trial"),
+                percent(ALLOWANCE)
             );
         }
         if !verdict::is_sure(interval.confidence) {
@@ -238,20 +243,27 @@ impl<'m> Look<'m> {
                  the least that establish a difference."
             );
         }
-        let floor = self.floor.unwrap_or(MARGIN);
+        let noise = percent(self.floor.unwrap_or(ALLOWANCE));
+        let apart = !(interval.low..=interval.high).contains(&1.0);
         match p {
-            Some(p) if p > ab::MOST_P && !(interval.low..=interval.high).contains(&1.0) => format!(
+            Some(p) if p > ab::MOST_P && apart => format!(
                 "It may be chance: with so many cells and so few trials a difference like this one has a probability of {}.",
                 percent(p)
             ),
+            _ if apart => format!(
+                "By their trials B is {low} to {high} of A, and two runs of one thing may differ by {noise}: it may be that alone."
+            ),
             _ => format!(
-                "The interval leaves open whether it is {} or {} of what it was, at a noise of {}: more trials would narrow it.",
-                percent(interval.low),
-                percent(interval.high),
-                percent(floor)
+                "The interval leaves open whether it is {low} or {high} of what it was, at a noise of {noise}: more trials would \
+                 narrow it."
             ),
         }
     }
+}
+
+/// Whether an interval holds what it is of: that of a trial's own series, or a sure one.
+fn is_known(interval: &Interval, basis: Basis) -> bool {
+    basis == Basis::Intervals || verdict::is_sure(interval.confidence)
 }
 
 /// Whether an interval is sure and narrow enough to call anything the same.

@@ -2,6 +2,7 @@
 
 mod between_runs;
 mod disturbed;
+mod imported;
 
 use findings::{Basis, CellComparison, GateOutcome, Verdict};
 use samples::ValidityWarning;
@@ -444,7 +445,9 @@ fn an_allowance_for_what_is_not_known_is_said_with_its_size() {
     let only = &contrast.cells[0];
     let why = only.why.as_deref().unwrap_or_default();
     assert!(
-        only.verdict == Verdict::Same && why.contains("allowance of 10") && why.contains("Several trials"),
+        only.verdict == Verdict::Same
+            && why.contains("allowance of 25")
+            && why.contains("5 of each need less"),
         "{only:#?}"
     );
     assert_eq!(gate(&contrast, 0.05).outcome, GateOutcome::CannotTell);
@@ -479,12 +482,13 @@ fn about(rate: f64) -> Measurement {
 }
 
 #[test]
-fn imported_runs_are_judged_with_a_margin_and_nothing_unknown_is_called_a_change() {
+fn single_trials_are_judged_with_an_allowance_and_nothing_unknown_is_called_a_change() {
     for (rates, wanted) in [
         ([27.4e9, 16.2e9], Verdict::Worse),
         ([16.2e9, 27.4e9], Verdict::Better),
         ([20e9, 19.8e9], Verdict::Same),
         ([20e9, 18.18e9], Verdict::Unknown),
+        ([20e9, 16.5e9], Verdict::Unknown),
     ] {
         let contrast = contrast(&imported(about(rates[0])).record, &imported(about(rates[1])).record);
         let only = &contrast.cells[0];
@@ -493,7 +497,7 @@ fn imported_runs_are_judged_with_a_margin_and_nothing_unknown_is_called_a_change
             (wanted, Basis::Intervals),
             "{only:#?}"
         );
-        assert_eq!((only.floor, only.p, contrast.surroundings.len()), (None, None, 0));
+        assert_eq!((only.floor, only.p, contrast.surroundings.len()), (Some(0.25), None, 0));
         assert!(
             contrast.caveats[0].contains("The machine of either run is not known"),
             "{:?}",

@@ -1,11 +1,11 @@
 //! What has to be known before a contrast of two runs is believed, in full sentences.
 
-use findings::{Basis, RunComparison, SurroundingChange};
+use findings::{CellComparison, RunComparison, SurroundingChange};
 use samples::{RunRecord, RunState};
 
-use super::environment;
+use super::{environment, judge::ALLOWANCE};
 use crate::{
-    single_trial::MARGIN,
+    single_trial::FEWEST_TOLD,
     words::{count, list, percent},
 };
 
@@ -20,7 +20,7 @@ pub(super) fn caveats(a: &RunRecord, b: &RunRecord, contrast: &RunComparison) ->
     caveats.extend(scenarios(contrast));
     caveats.extend(unfinished(a, b));
     caveats.extend(several_changes(contrast));
-    caveats.extend(single_trials(contrast));
+    caveats.extend(few_trials(contrast));
     caveats.extend(noisy(contrast));
     caveats
 }
@@ -88,8 +88,8 @@ fn several_changes(contrast: &RunComparison) -> Option<String> {
 }
 
 fn noisy(contrast: &RunComparison) -> Option<String> {
-    let floors: Vec<f64> =
-        contrast.cells.iter().filter_map(|cell| cell.floor).filter(|it| *it > MUCH_NOISE).collect();
+    let judged = contrast.cells.iter().filter(|cell| !is_of_few(cell));
+    let floors: Vec<f64> = judged.filter_map(|cell| cell.floor).filter(|it| *it > MUCH_NOISE).collect();
     let most = floors.iter().copied().fold(0.0, f64::max);
     (!floors.is_empty()).then(|| {
         format!(
@@ -102,16 +102,20 @@ fn noisy(contrast: &RunComparison) -> Option<String> {
     })
 }
 
-fn single_trials(contrast: &RunComparison) -> Option<String> {
-    let by_series = |basis: Option<Basis>| basis == Some(Basis::Intervals);
-    let cells = contrast.cells.iter().filter(|cell| by_series(cell.comparison.map(|it| it.basis))).count();
+/// Whether an allowance stands for what its trials do not say.
+fn is_of_few(cell: &CellComparison) -> bool {
+    cell.p.is_none() && cell.comparison.is_some_and(|it| it.ratio_interval.is_some())
+}
+
+fn few_trials(contrast: &RunComparison) -> Option<String> {
+    let cells = contrast.cells.iter().filter(|cell| is_of_few(cell)).count();
     (cells > 0).then(|| {
         format!(
-            "{} {} one trial in either run: the interval comes from the intervals within it and knows no other trial, so a \
-             difference is called one only beyond {}.",
+            "{} {} one trial in a run, or fewer than {FEWEST_TOLD} of another tool: these do not tell what another would give, \
+             so a difference is called one only beyond an allowance of {}.",
             count(cells, "cell"),
             if cells == 1 { "has" } else { "have" },
-            percent(MARGIN)
+            percent(ALLOWANCE)
         )
     })
 }

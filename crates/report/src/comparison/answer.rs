@@ -103,7 +103,8 @@ fn passed_or_not(contrast: &RunComparison, gate: &Gate) -> Text {
     let most = phrases::percent(gate.most_loss);
     match gate.outcome {
         GateOutcome::Passed => Text::of(Tone::Good, "Passed: ")
-            .and(Tone::Plain, format!("no cell lost more than {most}, and that is established.")),
+            .and(Tone::Plain, format!("no cell lost more than {most}, and that is established."))
+            .and(Tone::Plain, below(contrast)),
         GateOutcome::Lost => {
             let others = if gate.unknown.is_empty() { "" } else { " Of these it cannot be told:" };
             let lost = names(contrast, &gate.lost);
@@ -117,6 +118,16 @@ fn passed_or_not(contrast: &RunComparison, gate: &Gate) -> Text {
             format!("no loss of more than {most} is established, nor that there is none, in what follows."),
         ),
     }
+}
+
+/// The cells that differ all the same.
+fn below(contrast: &RunComparison) -> String {
+    let worse = contrast.cells.iter().filter(|cell| cell.verdict == Verdict::Worse);
+    let worse: Vec<String> = worse.map(|cell| cell.cell.clone()).collect();
+    if worse.is_empty() {
+        return String::new();
+    }
+    format!(" Different, but below that threshold: {}.", names(contrast, &worse))
 }
 
 /// Each reason once, with the cells that it leaves open.

@@ -63,15 +63,15 @@ fn workload_table(contrast: &RunComparison, workload: &str) -> Vec<Block> {
         .map_or("B of A".to_owned(), |common| format!("B of A {}", glued(&format!("({common} interval)"))));
     let ratios = Ratios::of(cells.iter().filter_map(|cell| cell.comparison.as_ref()));
     let placed = labels::are_placed(cells.iter().map(|cell| cell.path.as_str()));
-    let learned = cells.iter().any(|cell| cell.between_runs.is_some());
+    let judged = cells.iter().any(|cell| cell.floor.is_some());
     let mut columns: Vec<Column> = placed.then(|| left("Path")).into_iter().collect();
     columns.extend(factors.iter().map(|factor| left(*factor)));
     columns.extend([right("A"), right("B"), right(ratio)]);
-    columns.extend(learned.then(|| right("Noise")));
+    columns.extend(judged.then(|| right("Noise")));
     columns.push(left("Verdict"));
     let table = Table {
         columns,
-        rows: cells.iter().map(|cell| row(cell, (placed, learned), &factors, (ratios, confidence))).collect(),
+        rows: cells.iter().map(|cell| row(cell, (placed, judged), &factors, (ratios, confidence))).collect(),
         caption: None,
     };
     let measured = phrases::measured_in(cells.first().map(|cell| cell.metric));
@@ -81,7 +81,7 @@ fn workload_table(contrast: &RunComparison, workload: &str) -> Vec<Block> {
 
 fn row(
     cell: &CellComparison,
-    (placed, learned): (bool, bool),
+    (placed, judged): (bool, bool),
     factors: &[&str],
     (ratios, confidence): (Ratios, Confidence),
 ) -> Vec<Text> {
@@ -96,7 +96,7 @@ fn row(
     row.extend(factors.iter().map(level));
     row.extend([value(cell.a.median), value(cell.b.median), ratio]);
     let noise = || cell.floor.map_or(Text::of(Tone::Faint, "-"), |floor| noise(floor).into());
-    row.extend(learned.then(noise));
+    row.extend(judged.then(noise));
     row.push(verdict(cell));
     row
 }

@@ -1,7 +1,7 @@
 //! Our numbers beside those of reference implementations: the tables and the scripts that made them lie here too.
 //! Knows no simulation.
 
-use stats::{bimodal, noise, permutation, ratio, series};
+use stats::{bimodal, noise, paired, permutation, ratio, series};
 
 /// The fields of each row, comments left out.
 fn rows(table: &str) -> Vec<Vec<&str>> {
@@ -51,6 +51,18 @@ fn ratios_have_the_estimates_and_intervals_of_r() {
             near(got, numbers(field)[0], 1e-9, &row);
         }
         assert!(interval.confidence >= confidence);
+    }
+}
+
+#[test]
+fn biweights_of_pairs_are_the_roots_that_scipy_finds() {
+    for row in rows(include_str!("paired.tsv")) {
+        let pairs: Vec<(f64, f64)> = numbers(row[1]).iter().map(|log| (2.0, 2.0 * log.exp())).collect();
+        let got = paired::ratio(&pairs, numbers(row[0])[0], 0.95).expect("positive values");
+        let interval = got.interval.expect("five pairs at least");
+        for (got, wanted) in [got.value, interval.low, interval.high].into_iter().zip(numbers(row[2])) {
+            near(got.ln(), wanted, 1e-7, &row);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! How often verdicts on two samples are wrong, and how often they find what is there. Knows no series.
 
-use stats::{Difference, ab, interval, noise, permutation, ratio, sweep, verdict};
+use stats::{Difference, ab, interval, noise, permutation, sweep};
 
 use crate::{
     case::Case,
@@ -11,7 +11,7 @@ pub(crate) const FALSE_ALARMS: (f64, f64) = (0.0, 0.05);
 
 /// Every case.
 pub(crate) fn cases() -> Vec<Case> {
-    [tests(), within_a_run(), verdicts(), whole_floors(), sweeps(), pooled()].into_iter().flatten().collect()
+    [tests(), verdicts(), whole_floors(), sweeps(), pooled()].into_iter().flatten().collect()
 }
 
 pub(crate) fn scaled(values: &[f64], factor: f64) -> Vec<f64> {
@@ -23,7 +23,7 @@ fn run(draws: &mut Draws, n: usize, kind: Option<Shape>, scatter: f64, between: 
     let own = (between * draws.normal()).exp();
     let trials = match kind {
         Some(shape) => draws.rates(n, shape, scatter),
-        None => draws.disturbed(n, scatter),
+        None => draws.disturbed(n, scatter, 0.7),
     };
     scaled(&trials, own)
 }
@@ -53,34 +53,6 @@ const KINDS: [(&str, Option<Shape>); 5] = [
     ("two humps", Some(Shape::TwoHumps)),
     ("disturbed", None),
 ];
-
-/// Paths of one run, as many baseline pairs as blocks: trials that scatter by 5 %, no least floor.
-fn within_a_run() -> Vec<Case> {
-    let judged = |draws: &mut Draws, n: usize, kept: f64| {
-        let mut pairs = |kept: f64| -> Vec<(f64, f64)> {
-            let (a, b) = (draws.rates(n, Shape::Normal, 0.05), draws.rates(n, Shape::Normal, 0.05));
-            a.into_iter().zip(scaled(&b, kept)).collect()
-        };
-        let floor = noise::floor(&pairs(1.0), ab::CONFIDENCE, 0.0)?;
-        Some(verdict::verdict(&ratio::paired_ratio(&pairs(kept), ab::CONFIDENCE)?, &floor))
-    };
-    let mut cases = Vec::new();
-    for n in [3, 5, 8, 12] {
-        let data = |lost: f64| format!("normal 5 % n={n}, {:.0} % lost", 100.0 * lost);
-        cases.push(Case::new("within a run: false alarm", data(0.0), FALSE_ALARMS, move |draws| {
-            Some(is_alarm(judged(draws, n, 1.0)?))
-        }));
-        cases.push(Case::figure("within a run: same within noise", data(0.0), move |draws| {
-            Some(judged(draws, n, 1.0)? == Difference::WithinNoise)
-        }));
-        for lost in [0.1, 0.2] {
-            cases.push(Case::figure("within a run: loss found", data(lost), move |draws| {
-                Some(judged(draws, n, 1.0 - lost)? == Difference::Lower)
-            }));
-        }
-    }
-    cases
-}
 
 /// Two runs of one thing whose levels scatter by 0.7 %, as the floor of 2 % stands for; and with a loss.
 fn verdicts() -> Vec<Case> {
@@ -117,21 +89,35 @@ fn whole_floor(a: &[f64], b: &[f64]) -> Option<f64> {
 }
 
 fn whole_floors() -> Vec<Case> {
+    let judged = |draws: &mut Draws, n: usize, kind: Option<Shape>, between: f64, kept: f64| {
+        let a = run(draws, n, kind, 0.02, between);
+        let b = scaled(&run(draws, n, kind, 0.02, between), kept);
+        Some(ab::judge(&a, &b, whole_floor(&a, &b)?)?.difference)
+    };
     let mut cases = Vec::new();
-    for n in [5, 10] {
+    for n in [3, 4, 5, 6, 8, 10, 15, 20] {
         for (name, kind) in KINDS {
             let data = format!("{name} 2 % n={n}, runs 1 % apart, floor with the trials' reach");
             cases.push(Case::new("A/B: false alarm", data, FALSE_ALARMS, move |draws| {
-                let (a, b) = (run(draws, n, kind, 0.02, 0.01), run(draws, n, kind, 0.02, 0.01));
-                Some(is_alarm(ab::judge(&a, &b, whole_floor(&a, &b)?)?.difference))
+                Some(is_alarm(judged(draws, n, kind, 0.01, 1.0)?))
             }));
         }
-        let data = format!("normal 1 % n={n}, runs 0.7 % apart, floor with the trials' reach, 5 % lost");
-        cases.push(Case::new("A/B: loss found", data, (0.5, 1.0), move |draws| {
-            let a = run(draws, n, Some(Shape::Normal), 0.01, 0.007);
-            let b = scaled(&run(draws, n, Some(Shape::Normal), 0.01, 0.007), 0.95);
-            Some(ab::judge(&a, &b, whole_floor(&a, &b)?)?.difference == Difference::Lower)
-        }));
+        // What is asked: a tenth is found from five trials on, a twentieth from twenty on.
+        for lost in [0.01, 0.02, 0.03, 0.05, 0.07, 0.1] {
+            let data = format!(
+                "normal 2 % n={n}, runs 0.7 % apart, floor with the trials' reach, {:.0} % lost",
+                100.0 * lost
+            );
+            let once = move |draws: &mut Draws| {
+                Some(judged(draws, n, Some(Shape::Normal), 0.007, 1.0 - lost)? == Difference::Lower)
+            };
+            let asked = (n >= 5 && lost >= 0.1) || (n >= 20 && lost >= 0.05);
+            cases.push(if asked {
+                Case::new("A/B: loss found", data, (0.8, 1.0), once)
+            } else {
+                Case::figure("A/B: loss found", data, once)
+            });
+        }
     }
     cases
 }

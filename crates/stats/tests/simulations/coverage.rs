@@ -90,7 +90,7 @@ fn paired() -> Vec<Case> {
         let data = format!("only the second disturbed n={n}");
         cases.push(Case::new("paired ratio", data, held, move |draws| {
             let pairs: Vec<(f64, f64)> = (0..n)
-                .map(|_| (draws.rates(1, Shape::Normal, 0.03)[0], draws.disturbed(1, 0.03)[0]))
+                .map(|_| (draws.rates(1, Shape::Normal, 0.03)[0], draws.disturbed(1, 0.03, 0.7)[0]))
                 .collect();
             holds(ratio::paired_ratio(&pairs, 0.95)?.interval, 1.0)
         }));

@@ -82,11 +82,11 @@ impl Draws {
         (0..n).map(|_| 10.0 * (scale * self.error(shape)).exp()).collect()
     }
 
-    /// Positive values as of a machine with neighbours: one in ten is 30 % lower.
-    pub(crate) fn disturbed(&mut self, n: usize, scale: f64) -> Vec<f64> {
+    /// Positive values as of a machine with neighbours: of one in ten so much is kept.
+    pub(crate) fn disturbed(&mut self, n: usize, scale: f64, kept: f64) -> Vec<f64> {
         (0..n)
             .map(|_| {
-                let slow = if self.chance(0.1) { 0.7 } else { 1.0 };
+                let slow = if self.chance(0.1) { kept } else { 1.0 };
                 10.0 * slow * (scale * self.normal()).exp()
             })
             .collect()

@@ -6,6 +6,7 @@ mod coverage;
 mod draws;
 mod places;
 mod runs;
+mod steps;
 
 use case::{Case, SEED, Shown};
 
@@ -51,6 +52,11 @@ fn verdicts_are_wrong_as_rarely_as_they_say() {
 }
 
 #[test]
+fn steps_of_a_run_are_judged_as_well_as_they_say_with_trials_disturbed() {
+    check(&steps::cases());
+}
+
+#[test]
 fn what_runs_differ_by_is_learned_as_well_as_it_says() {
     check(&runs::cases());
 }
@@ -81,7 +87,8 @@ fn wrong_methods_are_refuted() {
 
 #[test]
 fn no_claim_allows_everything() {
-    for case in [coverage::cases(), alarms::cases(), runs::cases(), places::cases()].into_iter().flatten() {
+    let all = [coverage::cases(), alarms::cases(), steps::cases(), runs::cases(), places::cases()];
+    for case in all.into_iter().flatten() {
         let (least, most) = case.claim.unwrap_or((0.5, 0.5));
         assert!(least > 0.0 || most < 0.5, "{}, {} cannot be refuted", case.method, case.data);
     }

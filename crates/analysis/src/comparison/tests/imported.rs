@@ -1,0 +1,97 @@
+//! Runs of another tool held against each other: by their trials where these are enough, else by an allowance.
+
+use super::*;
+
+/// As many trials of one cell about this rate, which scatter by 2 %.
+fn trials(count: u32, seed: u64, rate: f64) -> RunRecord {
+    let mut draw = Draw(0x1a90_0000 + seed);
+    let mut run = Fixture::new(count);
+    run.path("a-to-b", &[]).told("a-to-b", "tcp", &[], about(rate));
+    for trial in &mut run.record.trials {
+        trial.measurement = about(rate * draw.about_one(0.02));
+    }
+    run.record
+}
+
+/// Forty pairs of runs, the second of which keeps so much: each cell with what a gate at 5 % says.
+fn forty(count: u32, kept: f64) -> Vec<(CellComparison, GateOutcome)> {
+    let pair = |seed: u64| {
+        let (a, b) = (trials(count, 2 * seed, 10e9), trials(count, 2 * seed + 1, 10e9 * kept));
+        let contrast = contrast(&a, &b);
+        let outcome = gate(&contrast, 0.05).outcome;
+        (contrast.cells.into_iter().next().expect("one cell"), outcome)
+    };
+    (0..40).map(pair).collect()
+}
+
+fn of(pairs: &[(CellComparison, GateOutcome)], verdict: Verdict) -> usize {
+    pairs.iter().filter(|(cell, _)| cell.verdict == verdict).count()
+}
+
+#[test]
+fn a_twentieth_less_in_twenty_trials_is_worse_and_never_the_same() {
+    let pairs = forty(20, 0.95);
+    assert!(of(&pairs, Verdict::Worse) >= 36 && of(&pairs, Verdict::Same) == 0, "{pairs:#?}");
+    let floors: Vec<f64> = pairs.iter().filter_map(|(cell, _)| cell.floor).collect();
+    assert!(floors.len() == 40 && floors.iter().all(|floor| (0.02..0.03).contains(floor)), "{floors:?}");
+}
+
+#[test]
+fn more_trials_find_more_of_a_tenth() {
+    let found = [1, 3, 5, 10, 20].map(|count| of(&forty(count, 0.9), Verdict::Worse));
+    assert!(found.is_sorted() && found[1] == 0 && found[2] >= 30 && found[3] == 40, "{found:?}");
+}
+
+#[test]
+fn what_is_far_off_is_found_with_few_trials_too() {
+    for count in 1..5 {
+        assert_eq!(of(&forty(count, 0.6), Verdict::Worse), 40, "{count}");
+    }
+}
+
+#[test]
+fn equal_runs_are_hardly_ever_different_and_a_gate_passes() {
+    for (count, same, passed) in [(1, 20, 0), (5, 38, 0), (10, 38, 20), (20, 38, 38)] {
+        let pairs = forty(count, 1.0);
+        let alarms = of(&pairs, Verdict::Worse) + of(&pairs, Verdict::Better);
+        let passes = pairs.iter().filter(|(_, outcome)| *outcome == GateOutcome::Passed).count();
+        assert!(
+            alarms <= 2 && of(&pairs, Verdict::Same) >= same && passes >= passed,
+            "{count}: {alarms} {passes}"
+        );
+    }
+}
+
+#[test]
+fn what_the_noise_between_runs_does_not_explain_is_never_the_same() {
+    for (count, kept) in [(5, 0.94), (10, 0.96), (20, 0.97), (20, 0.98), (20, 1.04)] {
+        for (cell, _) in forty(count, kept) {
+            let (floor, change) = (cell.floor.expect("five trials"), cell.comparison.expect("a ratio"));
+            let interval = change.ratio_interval.expect("five trials");
+            let apart = interval.high * (1.0 + floor) < 1.0 || interval.low / (1.0 + floor) > 1.0;
+            assert!(!apart || cell.verdict != Verdict::Same, "{cell:#?}");
+            assert_eq!(cell.verdict == Verdict::Unknown, cell.why.is_some() && cell.verdict != Verdict::Same);
+        }
+    }
+}
+
+#[test]
+fn why_it_is_unknown_is_one_sentence_that_names_the_noise() {
+    let whys = [(1, 0.85), (4, 0.85), (5, 0.95), (20, 0.97)].map(|(count, kept)| {
+        let unknown = forty(count, kept).into_iter().find(|(cell, _)| cell.verdict == Verdict::Unknown);
+        unknown.and_then(|(cell, _)| cell.why).unwrap_or_else(|| panic!("{count} {kept}"))
+    });
+    for (why, part) in whys.iter().zip(["allowance of 25", "allowance of 25", "%", "may differ by 2."]) {
+        assert!(why.contains(part) && why.matches(". ").count() == 0, "{why}");
+    }
+}
+
+#[test]
+fn what_is_worse_by_less_than_the_threshold_passes() {
+    let pairs = forty(20, 0.95);
+    let loosely = |seed: u64| {
+        let contrast = contrast(&trials(20, 2 * seed, 10e9), &trials(20, 2 * seed + 1, 9.5e9));
+        gate(&contrast, 0.15).outcome
+    };
+    assert!(of(&pairs, Verdict::Worse) > 0 && (0..5).all(|seed| loosely(seed) == GateOutcome::Passed));
+}
