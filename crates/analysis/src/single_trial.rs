@@ -4,7 +4,7 @@
 //! What changes from one trial to the next (placement, neighbours, the order of connections) is not in the intervals within
 //! one, so a difference is called one only with a margin for it, and only of imported runs: plumb's own can make more trials.
 
-use findings::{Basis, Comparison, Difference, Estimate, Interval};
+use findings::{Basis, Comparison, Difference, Estimate};
 use stats::{ab, describe, ratio, series as series_of};
 
 use crate::{
