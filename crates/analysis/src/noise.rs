@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use findings::NoiseFloor;
-use stats::{interval, noise, paired};
+use stats::{noise, paired};
 
 use crate::{
     compare::CONFIDENCE,
@@ -35,28 +35,6 @@ impl Noise {
     pub(crate) fn floor(&self, workload: &str) -> Option<&stats::NoiseFloor> {
         self.by_workload.get(workload).map(|(_, floor)| floor)
     }
-}
-
-/// Confidence of how well a run knows a median, where its trials suffice: from six on, one outlier does not count.
-const REACH: f64 = 0.75;
-
-/// How well the worse of two cells knows its median, as a share of it.
-pub(crate) fn reach(a: &Observations<'_>, b: &Observations<'_>) -> Option<f64> {
-    if a.metric != b.metric {
-        return None;
-    }
-    let of = |cell: &Observations<'_>| {
-        let estimate = interval::median_estimate(&cell.values(), REACH)?;
-        let interval = estimate.interval.filter(|interval| interval.low > 0.0)?;
-        let reach = (interval.high / estimate.value).max(estimate.value / interval.low) - 1.0;
-        reach.is_finite().then_some(reach)
-    };
-    Some(of(a)?.max(of(b)?))
-}
-
-/// What two series of trials that were not made in the same blocks may differ by, for all that is known of either.
-pub(crate) fn assumed(reach: f64) -> f64 {
-    noise::USUAL_BETWEEN_RUNS.hypot(reach)
 }
 
 /// What the pairs of a workload scatter by: those of the baseline with itself, and of each other cell with it.

@@ -5,12 +5,11 @@
 //! one, so a difference is called one only with a margin for it, and only of imported runs: plumb's own can make more trials.
 
 use findings::{Basis, Comparison, Difference, Estimate};
-use stats::{ab, describe, ratio, series as series_of};
+use stats::{ab, describe, noise, ratio, series as series_of};
 
 use crate::{
     compare::{self, CONFIDENCE},
     kind::stream::flows,
-    noise,
     observations::Observations,
     series::{self, Series},
     steadiness,
@@ -69,8 +68,8 @@ fn by_scatter(this: &Observations<'_>, that: &Observations<'_>) -> Option<Differ
     if is_few(this) || is_few(that) {
         return None;
     }
-    let floor = noise::assumed(noise::reach(this, that)?);
-    Some(compare::said(ab::judge(&that.values(), &this.values(), floor)?.difference))
+    let judged = ab::judge(&that.values(), &this.values(), noise::USUAL_BETWEEN_RUNS)?;
+    Some(compare::said(judged.difference))
 }
 
 /// Whether a cell has too few trials for their scatter to say what another one would give.

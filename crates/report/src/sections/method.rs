@@ -50,7 +50,7 @@ fn order(findings: &Findings) -> Text {
 fn numbers() -> Text {
     "Values are medians over the trials, the warm-up left out. The brackets hold an interval for the median, \
      or for the ratio of what was measured in the same blocks, and the confidence that this number of trials \
-     really attains, which may be less than 95 %. A difference smaller than the noise floor is called none; \
+     really attains, which may be less than 95 %. Of such a ratio, blocks that were disturbed weigh little. A difference smaller than the noise floor is called none; \
      one whose interval does not settle it is called unclear."
         .into()
 }

@@ -33,7 +33,7 @@ fn a_twentieth_less_in_twenty_trials_is_worse_and_never_the_same() {
     let pairs = forty(20, 0.95);
     assert!(of(&pairs, Verdict::Worse) >= 36 && of(&pairs, Verdict::Same) == 0, "{pairs:#?}");
     let floors: Vec<f64> = pairs.iter().filter_map(|(cell, _)| cell.floor).collect();
-    assert!(floors.len() == 40 && floors.iter().all(|floor| (0.02..0.03).contains(floor)), "{floors:?}");
+    assert!(floors.len() == 40 && floors.iter().all(|floor| *floor == 0.02), "{floors:?}");
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn what_is_far_off_is_found_with_few_trials_too() {
 
 #[test]
 fn equal_runs_are_hardly_ever_different_and_a_gate_passes() {
-    for (count, same, passed) in [(1, 20, 0), (5, 38, 0), (10, 38, 20), (20, 38, 38)] {
+    for (count, same, passed) in [(1, 20, 0), (5, 36, 0), (10, 36, 20), (20, 36, 36)] {
         let pairs = forty(count, 1.0);
         let alarms = of(&pairs, Verdict::Worse) + of(&pairs, Verdict::Better);
         let passes = pairs.iter().filter(|(_, outcome)| *outcome == GateOutcome::Passed).count();
@@ -81,7 +81,7 @@ fn why_it_is_unknown_is_one_sentence_that_names_the_noise() {
         let unknown = forty(count, kept).into_iter().find(|(cell, _)| cell.verdict == Verdict::Unknown);
         unknown.and_then(|(cell, _)| cell.why).unwrap_or_else(|| panic!("{count} {kept}"))
     });
-    for (why, part) in whys.iter().zip(["allowance of 25", "allowance of 25", "%", "may differ by 2."]) {
+    for (why, part) in whys.iter().zip(["allowance of 25", "allowance of 25", "%", "may differ by 2"]) {
         assert!(why.contains(part) && why.matches(". ").count() == 0, "{why}");
     }
 }
