@@ -1,6 +1,7 @@
 //! Runs beside other work, which this test makes: who it was is told, and what it disturbed is not taken for the path's.
 
 use std::{
+    io::{BufRead, BufReader},
     path::Path,
     process::{Child, Command, Stdio},
     time::Duration,
@@ -72,13 +73,16 @@ pub(crate) fn a_burst_is_named_and_its_trials_are_made_again() {
     let file = sandbox.file("wire.toml", &wire(16, "400ms"));
     let mut command = sandbox.command(&["run", &file]);
     command.env_remove("PLUMB_KEEP_DISTURBED").stdout(Stdio::null()).stderr(Stdio::piped());
-    let noise = noise(&sandbox);
-    let run = command.spawn().expect("plumb was built");
-    std::thread::sleep(Duration::from_secs(2));
-    drop(noise);
-    let output = run.wait_with_output().expect("it was started");
-    assert_eq!(output.status.code(), Some(0));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let mut noise = Some(noise(&sandbox));
+    let mut run = command.spawn().expect("plumb was built");
+    let mut said = String::new();
+    for line in BufReader::new(run.stderr.take().expect("asked for as a pipe")).lines() {
+        let line = line.expect("text");
+        noise.take_if(|_| line.starts_with("[5/"));
+        said.push_str(&line);
+        said.push('\n');
+    }
+    assert_eq!(run.wait().expect("it was started").code(), Some(0), "{said}");
     let record = record(&sandbox);
     let named = |causes: Vec<Value>| disturbers(causes).iter().any(|name| name == NOISE);
     // Where other tests did not leave the CPUs alone in time, it stays in, with its cause.

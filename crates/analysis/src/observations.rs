@@ -7,8 +7,8 @@ use workload::Metric;
 
 use crate::disturbance::is_disturbed;
 
-/// Fewer trials have no interval that says anything.
-const FEWEST_ALONE: usize = 3;
+/// Fewer trials establish no difference.
+const FEWEST_ALONE: usize = 5;
 
 /// A trial that can be used.
 #[derive(Debug, Clone, Copy)]

@@ -31,7 +31,7 @@ pub(super) const CASES: &[Case] = &[
         rule: "disturbed",
         triggers: || made::disturbed(|block| block < 4),
         // Enough trials are left without these.
-        spares: || made::disturbed(|block| block < 2),
+        spares: || made::disturbed(|block| block < 1),
         severity: Serious,
         says: &["in 4 of 6 trials `cc1` had up to 1.20 CPUs", "4 of 6 trials"],
         change: None,
