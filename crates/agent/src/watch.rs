@@ -6,7 +6,7 @@ use probe::{CpuReading, SoftnetReading};
 use protocol::{FromAgent, Progress, Token};
 use samples::{MachineCpu, SoftnetCounters};
 use sys::clock::monotonic;
-use traffic::Observer;
+use traffic::{Observer, PROGRESS_EVERY};
 use units::Nanos;
 
 use crate::{refusal::Refusal, replies::Replies};
@@ -20,9 +20,6 @@ pub(crate) struct Watch<'a> {
     /// The last sign that this process runs, and the longest time from one to the next.
     signs: Cell<(Option<u64>, u64)>,
 }
-
-/// From one sign to the next, where nothing holds this process up.
-const USUAL: Nanos = Nanos::from_millis(100);
 
 impl<'a> Watch<'a> {
     pub(crate) fn new(replies: &'a Replies, token: Token) -> Self {
@@ -45,7 +42,7 @@ impl<'a> Watch<'a> {
 
     /// The longest time without a sign of this process, beyond what is usual.
     pub(crate) fn stalled(&self) -> Nanos {
-        Nanos(self.signs.get().1.saturating_sub(USUAL.0))
+        Nanos(self.signs.get().1.saturating_sub(Nanos::from(PROGRESS_EVERY).0))
     }
 
     fn sign(&self) {

@@ -103,7 +103,7 @@ fn few_trials(measured: &[Observations<'_>]) -> Option<String> {
         few,
         count(own().count(), "cell"),
         if few == 1 { "has" } else { "have" },
-        confident(1.0 - 2.0 * 0.5f64.powi(FEW_TRIALS as i32))
+        confident(CONFIDENCE)
     ))
 }
 

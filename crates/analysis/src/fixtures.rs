@@ -277,16 +277,7 @@ fn told(measurement: &Measurement) -> ImportedSettings {
         Measurement::Connect(_) => ("netperf", ImportedKind::Connect),
         Measurement::FirstTouch(_) | Measurement::Reported(_) => ("a table", ImportedKind::Other),
     };
-    ImportedSettings {
-        tool: tool.into(),
-        kind,
-        transport: None,
-        streams: None,
-        direction: None,
-        message: None,
-        congestion: None,
-        rate: None,
-    }
+    ImportedSettings::of(tool, kind)
 }
 
 /// A trial of 1000 round trips around `nanos`.

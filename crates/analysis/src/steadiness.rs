@@ -1,8 +1,8 @@
 //! What the intervals of one trial say of its rate: how sure it is, and where it jumped. Knows no load.
 
 use findings::{LevelShift, Spread};
-pub(crate) use stats::course::Course;
-use stats::{course, levels::Level};
+pub(crate) use stats::stationarity::Stationarity;
+use stats::{levels::Level, stationarity};
 use units::Nanos;
 
 use crate::{
@@ -28,13 +28,13 @@ pub(crate) fn spread(series: &Series) -> Option<Spread> {
 }
 
 /// What the rate did in time.
-pub(crate) fn course(series: &Series) -> Course {
-    course::course(&series.rates).unwrap_or(Course::Steady)
+pub(crate) fn stationarity(series: &Series) -> Stationarity {
+    stationarity::stationarity(&series.rates).unwrap_or(Stationarity::Steady)
 }
 
 /// Where the rate jumped.
 pub(crate) fn shifts(series: &Series) -> Vec<LevelShift> {
-    let Course::Levels(levels) = course(series) else { return Vec::new() };
+    let Stationarity::Levels(levels) = stationarity(series) else { return Vec::new() };
     let shift = |pair: &[Level]| LevelShift {
         at: Nanos(series.length.0 * pair[1].start as u64),
         before: pair[0].value,

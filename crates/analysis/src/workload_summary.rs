@@ -216,16 +216,7 @@ mod tests {
 
     #[test]
     fn what_another_tools_log_does_not_tell_is_not_said() {
-        let bare = ImportedSettings {
-            tool: "iperf3".into(),
-            kind: ImportedKind::Stream,
-            transport: None,
-            streams: None,
-            direction: None,
-            message: None,
-            congestion: None,
-            rate: None,
-        };
+        let bare = ImportedSettings::of("iperf3", ImportedKind::Stream);
         let full = ImportedSettings {
             transport: Some(Transport::Tcp),
             streams: Some(4),
@@ -234,7 +225,7 @@ mod tests {
             congestion: Some("cubic".into()),
             ..bare.clone()
         };
-        let table = ImportedSettings { tool: "a table".into(), kind: ImportedKind::Other, ..bare.clone() };
+        let table = ImportedSettings::of("a table", ImportedKind::Other);
         for (told, words) in [
             (bare, "iperf3: streams"),
             (full, "iperf3: 4 TCP streams in reverse, 128 KiB messages, cubic"),

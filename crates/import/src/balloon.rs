@@ -135,16 +135,7 @@ impl Change {
         values.extend(
             bytes.map(|bytes| value("speed", Quantity::ByteRate, bytes / seconds)).filter(|_| seconds > 0.0),
         );
-        let told = ImportedSettings {
-            tool: "virtio balloon".to_owned(),
-            kind: ImportedKind::Other,
-            transport: None,
-            streams: None,
-            direction: None,
-            message: None,
-            congestion: None,
-            rate: None,
-        };
+        let told = ImportedSettings::of("virtio balloon", ImportedKind::Other);
         let measurement = Measurement::Reported(ReportedData { values });
         let mut found = ImportedTest::new(FORMAT, self.line..=self.line, told, measurement);
         found.title = self.title;

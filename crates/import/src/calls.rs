@@ -81,7 +81,12 @@ impl Calls {
         let data = ReportedData { values: std::iter::once(listed).chain(values).collect() };
         let end = end_of(title);
         let word = end.map(|end| if end == End::Server { "server" } else { "client" });
-        let mut found = ImportedTest::new(format, lines, told(tool), Measurement::Reported(data));
+        let mut found = ImportedTest::new(
+            format,
+            lines,
+            ImportedSettings::of(tool, ImportedKind::Other),
+            Measurement::Reported(data),
+        );
         found.end = end;
         found.syscalls = self.all.into_iter().map(|call| record(call, word)).collect();
         found
@@ -120,19 +125,6 @@ fn record(call: Call, end: Option<&str>) -> SyscallCount {
         waiting: None,
         guest: None,
         ..SyscallCount::default()
-    }
-}
-
-const fn told(tool: String) -> ImportedSettings {
-    ImportedSettings {
-        tool,
-        kind: ImportedKind::Other,
-        transport: None,
-        streams: None,
-        direction: None,
-        message: None,
-        congestion: None,
-        rate: None,
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct Collector {
 
 /// What became of a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Collected {
+pub(crate) struct LineOutcome {
     /// Documents that end with it, each with its lines: some write `}{` between them, or an array of them.
     pub(crate) documents: Vec<(String, RangeInclusive<u64>)>,
     /// A document that was under way broke off before this line.
@@ -53,27 +53,27 @@ impl Collector {
     }
 
     /// Takes a line.
-    pub(crate) fn line(&mut self, line: &str, number: u64) -> Collected {
-        let mut collected = Collected { documents: Vec::new(), broken: None, claim: Claim::Declined };
+    pub(crate) fn line(&mut self, line: &str, number: u64) -> LineOutcome {
+        let mut outcome = LineOutcome { documents: Vec::new(), broken: None, claim: Claim::Declined };
         let mut line = if self.prefixed { prefix::stripped(line).unwrap_or(line) } else { line };
         if self.is_open() {
             if self.breaks(line) {
-                collected.broken = Some(self.broken(number - 1));
-                return collected;
+                outcome.broken = Some(self.broken(number - 1));
+                return outcome;
             }
             self.indented |= line.starts_with([' ', '\t']);
         } else if !begins(between(line)) {
             match prefix::stripped(line).filter(|bare| begins(between(bare))) {
                 Some(bare) => (line, self.prefixed) = (bare, true),
-                None => return collected,
+                None => return outcome,
             }
         }
-        self.take(line, number, &mut collected);
-        collected
+        self.take(line, number, &mut outcome);
+        outcome
     }
 
     /// What a line adds to the document under way, and those that begin behind it.
-    fn take(&mut self, line: &str, number: u64, collected: &mut Collected) {
+    fn take(&mut self, line: &str, number: u64, outcome: &mut LineOutcome) {
         let mut rest = line;
         loop {
             if !self.is_open() {
@@ -85,13 +85,13 @@ impl Collector {
             }
             let end = self.follow(rest);
             if self.in_string {
-                collected.broken = Some(self.broken(number));
-                collected.claim = Claim::Declined;
+                outcome.broken = Some(self.broken(number));
+                outcome.claim = Claim::Declined;
                 return;
             }
             self.text.push_str(&rest[..end.unwrap_or(rest.len())]);
             self.text.push('\n');
-            collected.claim = Claim::Claimed;
+            outcome.claim = Claim::Claimed;
             let Some(end) = end else { return };
             rest = &rest[end..];
             let (text, lines) = (std::mem::take(&mut self.text), self.first..=number);
@@ -99,9 +99,9 @@ impl Collector {
             // `{` alone may begin anything with braces: only what goes on as JSON does is a document.
             let after = text.trim_start().strip_prefix('{').map(str::trim_start);
             if after.is_some_and(|after| after.starts_with(['"', '}'])) {
-                collected.documents.push((text, lines));
+                outcome.documents.push((text, lines));
             } else {
-                collected.claim = Claim::Declined;
+                outcome.claim = Claim::Declined;
             }
         }
     }
@@ -266,10 +266,10 @@ mod tests {
         let mut collector = Collector::default();
         let mut all = Vec::new();
         for (line, number) in text.lines().zip(1..) {
-            let collected = collector.line(line, number);
-            all.extend(collected.broken.map(|lines| format!("!{lines:?}")));
-            let documents: Vec<&str> = collected.documents.iter().map(|(text, _)| text.trim_end()).collect();
-            all.push(match (collected.claim, &documents[..]) {
+            let outcome = collector.line(line, number);
+            all.extend(outcome.broken.map(|lines| format!("!{lines:?}")));
+            let documents: Vec<&str> = outcome.documents.iter().map(|(text, _)| text.trim_end()).collect();
+            all.push(match (outcome.claim, &documents[..]) {
                 (Claim::Declined, _) => ".".to_owned(),
                 (Claim::Claimed, []) => "+".to_owned(),
                 (Claim::Claimed, documents) => documents.join("|"),

@@ -228,9 +228,9 @@ impl Agents {
 
     /// Starts a machine once more whose start hangs, if that is worth it.
     fn again(&mut self, host: &HostName, tell: &mut dyn FnMut(&str)) -> Result<(), RunError> {
-        let Endpoint { machine, starts, .. } = &self.endpoints[host];
+        let Endpoint { machine, starts, started, .. } = &self.endpoints[host];
         let (starts, boot) = (*starts, machine.boot());
-        let error = self.silent(host, "the greeting", boot.patience);
+        let error = self.silent(host, "the greeting", started.elapsed());
         if !boot.may_hang || starts == STARTS {
             return Err(error);
         }
@@ -276,7 +276,9 @@ impl Agents {
 
 impl Endpoint {
     fn is_late(&self) -> bool {
-        self.ready_within.is_none() && self.started.elapsed() > self.machine.boot().patience
+        let patience = self.machine.boot().patience;
+        let waited = || self.started.elapsed().saturating_sub(self.machine.starved());
+        self.ready_within.is_none() && self.started.elapsed() > patience && waited() > patience
     }
 }
 

@@ -128,9 +128,14 @@ impl<'p> Design<'p> {
     /// A trial that others disturbed and that has attempts left, with those that it had.
     #[must_use]
     pub fn to_remake(&self) -> Option<(&'p PlannedTrial, Vec<DiscardedAttempt>)> {
-        let mut open = self.seen.disturbed().filter(|(_, attempts)| attempts.len() < ATTEMPTS);
-        let (index, attempts) = open.next()?;
-        let planned = self.plan.trials.iter().find(|trial| trial.index == index)?;
+        let open = self.seen.disturbed().filter(|(_, attempts)| attempts.len() < ATTEMPTS);
+        let mut planned = open.filter_map(|(index, attempts)| {
+            Some((self.plan.trials.iter().find(|trial| trial.index == index)?, attempts))
+        });
+        let can_be_made = |trial: &PlannedTrial| {
+            !self.skipped.contains(&trial.cell) && !self.left_out.contains(&trial.index)
+        };
+        let (planned, attempts) = planned.find(|(trial, _)| can_be_made(trial))?;
         Some((planned, attempts.to_vec()))
     }
 

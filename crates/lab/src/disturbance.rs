@@ -77,15 +77,6 @@ fn by(around: &OwnedCpu) -> Vec<Disturber> {
     named
 }
 
-/// `cc1 (0.85 CPUs) and sshd (0.02 CPUs)`.
-pub(crate) fn names(by: &[Disturber]) -> String {
-    let name = |one: &Disturber| {
-        let who = one.process.as_deref().map_or("the hypervisor".to_owned(), |name| format!("`{name}`"));
-        format!("{who} ({:.2} CPUs)", one.cpus)
-    };
-    by.iter().map(name).collect::<Vec<_>>().join(" and ")
-}
-
 fn cpus_of(around: &OwnedCpu, time: Nanos) -> f64 {
     time.0 as f64 / around.elapsed.0 as f64
 }

@@ -25,8 +25,8 @@ use crate::{
 
 /// What errors call the machine.
 const NAME: &str = "hypervisor";
-/// Its guests boot in it one instruction at a time, and until they have, nothing is told.
-const PATIENCE: Duration = Duration::from_secs(240);
+/// Its guests boot in it one instruction at a time, each twice if it must, and until they have, nothing is told.
+const PATIENCE: Duration = Duration::from_secs(400);
 /// What it may take to lower the lab when the end is asked for.
 const LAST_PATIENCE: Duration = Duration::from_secs(20);
 const GLANCE: Duration = Duration::from_millis(50);
@@ -120,6 +120,16 @@ impl<'a> Hypervisor<'a> {
         }
     }
 
+    fn now(&self) -> (Instant, Duration) {
+        (Instant::now(), self.machine.starved())
+    }
+
+    /// Whether it ran for so long since then; time without a CPU does not count.
+    fn is_late(&self, (since, starved): (Instant, Duration), patience: Duration) -> bool {
+        let waited = || since.elapsed().saturating_sub(self.machine.starved().saturating_sub(starved));
+        since.elapsed() > patience && waited() > patience
+    }
+
     fn lost(&self, source: ChannelError) -> RunError {
         RunError::Agent { host: NAME.to_owned(), source, said: self.machine.condition().last_output }
     }
@@ -145,21 +155,22 @@ fn follow<S: Sink>(
 ) -> Result<Outcome, RunError> {
     let mut ledger = Ledger { request, sink, observer, header: None };
     let (mut patience, mut asked) = (hypervisor.machine.boot().patience, false);
-    let mut last = Instant::now();
+    // When it spoke last, and how long it had been starved by then.
+    let mut last = (Instant::now(), Duration::ZERO);
     loop {
         if stop.is_asked() && !asked {
             hypervisor.send(&ToConductor::Stop)?;
-            (patience, asked, last) = (LAST_PATIENCE, true, Instant::now());
+            (patience, asked, last) = (LAST_PATIENCE, true, hypervisor.now());
         }
         let Some(said) = hypervisor.hear()? else {
-            match last.elapsed() > patience {
+            match hypervisor.is_late(last, patience) {
                 true if asked => return Err(RunError::Interrupted),
-                true => return Err(hypervisor.silent(patience)),
+                true => return Err(hypervisor.silent(last.0.elapsed())),
                 false => continue,
             }
         };
         if !asked {
-            (patience, last) = (PATIENCE, Instant::now());
+            (patience, last) = (PATIENCE, hypervisor.now());
         }
         match said {
             FromConductor::Hello(hello) => hello.accept().map_err(|source| hypervisor.lost(source))?,

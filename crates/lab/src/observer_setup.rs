@@ -37,7 +37,7 @@ pub(crate) fn begin(
         observer.event(&Event::Step("loading the probes"));
     }
     let (agent, tool) = (request.agent.clone(), request.tool);
-    let (watcher, missing) = match Watcher::start(agent, tool, stop, &plan.probes, devices(topology)) {
+    let (mut watcher, missing) = match Watcher::start(agent, tool, stop, &plan.probes, devices(topology)) {
         Ok((watcher, missing)) => (Some(watcher), missing),
         Err(RunError::Interrupted) => return Err(RunError::Interrupted),
         Err(error) => {
@@ -52,7 +52,6 @@ pub(crate) fn begin(
     // A resumed run keeps its plan: its trials are known by their places in it.
     let probes = watcher.as_ref().map_or(&[][..], Watcher::probes);
     let plan = if request.resume.is_none() { plan.limited_to(probes) } else { plan };
-    let mut watcher = watcher;
     if let (Some(watcher), Some(resumed)) = (&mut watcher, request.resume) {
         let had = |probe: &MissingProbe| resumed.header.probes.contains(&probe.probe);
         watcher.goes_without(&missing.iter().filter(|probe| had(probe)).cloned().collect::<Vec<_>>());

@@ -5,12 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use samples::{Arm, DiscardedAttempt, Sink, SkippedCell, ValidityWarning};
+use samples::{Arm, DiscardedAttempt, Disturber, Sink, SkippedCell, ValidityWarning};
 use scenario::{Plan, PlannedTrial};
 
 use crate::{
     design::Design,
-    disturbance,
     error::RunError,
     event::{Event, Observer},
     run::{Request, Skips, keep, path_of},
@@ -74,17 +73,24 @@ impl<S: Sink> RunLoop<'_, S> {
         let until = Instant::now() + allowance(self.request.plan);
         while let Some((planned, attempts)) = design.to_remake() {
             let estimate = Duration::from(self.request.plan.trial_estimate(planned.cell));
+            let why_not = if !self.await_quiet(bench, until, stop)? {
+                Some("others still use the CPUs")
+            } else if Instant::now() + estimate > until {
+                Some("the time for making trials again is over")
+            } else {
+                None
+            };
+            if let Some(why) = why_not {
+                let text = format!("{why}: the other trials that were disturbed are kept as they are");
+                self.observer.event(&Event::Notice(&text));
+                return Ok(());
+            }
             if let Some(ValidityWarning::Disturbed { by, .. }) =
                 attempts.last().map(|attempt| &attempt.because)
             {
                 let cell = &self.request.plan.cells[planned.cell].id;
-                let text = format!("{cell} was disturbed by {}; once more", disturbance::names(by));
+                let text = format!("{cell} was disturbed by {}; once more", Disturber::all(by));
                 self.observer.event(&Event::Notice(&text));
-            }
-            if !self.await_quiet(bench, until, stop)? || Instant::now() + estimate > until {
-                let text = "others still use the CPUs: trials that they disturbed are kept as they are";
-                self.observer.event(&Event::Notice(text));
-                return Ok(());
             }
             self.trial(bench, design, planned, attempts)?;
         }
@@ -105,7 +111,7 @@ impl<S: Sink> RunLoop<'_, S> {
             }
             let Some(by) = bench.disturbers(GLANCE)? else { return Ok(true) };
             if !told {
-                let text = format!("waiting for {} to leave the CPUs", disturbance::names(&by));
+                let text = format!("waiting for {} to leave the CPUs", Disturber::all(&by));
                 self.observer.event(&Event::Notice(&text));
                 told = true;
             }

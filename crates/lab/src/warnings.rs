@@ -55,13 +55,13 @@ pub(crate) fn stalled(
     ends: [Option<&EndReport>; 2],
     guests: [bool; 2],
 ) -> Option<ValidityWarning> {
-    let asked = load.kind().lasts().unwrap_or(SHORTEST_STALL);
-    let bound = SHORTEST_STALL.max(Nanos((asked.0 as f64 * TOLERANCE) as u64));
     let ends = ends.into_iter().zip(guests).zip(["client", "server"]);
     let known = ends.filter(|((_, is_guest), _)| !is_guest);
-    let longest = known.filter_map(|((end, _), name)| Some((end?.stalled, name))).max()?;
-    let (stalled, end) = longest;
-    (stalled >= bound).then(|| ValidityWarning::Stalled { end: end.to_owned(), stalled })
+    let longest = known.filter_map(|((end, _), name)| Some((end?, name))).max_by_key(|(end, _)| end.stalled);
+    let (end, name) = longest?;
+    let lasted = load.kind().lasts().unwrap_or(end.machine.elapsed);
+    let bound = SHORTEST_STALL.max(Nanos((lasted.0 as f64 * TOLERANCE) as u64));
+    (end.stalled >= bound).then(|| ValidityWarning::Stalled { end: name.to_owned(), stalled: end.stalled })
 }
 
 fn rate_not_kept(asked: BitRate, flows: &[Flow]) -> Option<ValidityWarning> {

@@ -16,6 +16,7 @@ mod namespace_entry;
 mod qemu;
 mod rights;
 mod runtime_folder;
+mod starvation;
 
 pub use channel::Channel;
 pub use error::MachineError;
@@ -56,6 +57,11 @@ pub trait Machine: Send {
         Boot::default()
     }
 
+    /// How long it was ready to run and had no CPU: so much longer may all take that is asked of it.
+    fn starved(&self) -> Duration {
+        starvation::longest_wait(&self.pids())
+    }
+
     /// How it is now, or was when it ended.
     fn condition(&self) -> Condition;
 }
@@ -63,7 +69,7 @@ pub trait Machine: Send {
 /// How a machine starts. The default is one that runs already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Boot {
-    /// How long the agent may take from [`Machine::start`] to its greeting.
+    /// How long the agent may take from [`Machine::start`] to its greeting, beyond what it was [starved](Machine::starved).
     pub patience: Duration,
     /// Whether it boots a kernel of its own, which takes a CPU until the agent has greeted.
     pub own_kernel: bool,

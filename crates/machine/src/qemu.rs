@@ -194,12 +194,13 @@ impl Machine for Qemu {
     }
 
     /// An emulated guest with one CPU boots in three to four seconds when nothing else runs; each more takes part of one.
-    /// By KVM it boots within one second, but in an emulated hypervisor within six, which has a larger image itself. An
-    /// emulated one now and then hangs, whatever it is given to boot.
+    /// By KVM it boots within one second, but in an emulated hypervisor within six, and there nobody sees how long that one was
+    /// starved. A hypervisor has a larger image itself. An emulated one now and then hangs, whatever it is given to boot.
     fn boot(&self) -> Boot {
         let least = match self.accelerator {
             Accelerator::Tcg if !self.conducts => 25,
-            Accelerator::Tcg | Accelerator::Kvm => 60,
+            Accelerator::Tcg => 60,
+            Accelerator::Kvm => 180,
         };
         let patience = Duration::from_secs(least + u64::from(self.vm.vcpus));
         Boot { patience, own_kernel: true, may_hang: true }

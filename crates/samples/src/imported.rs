@@ -47,6 +47,23 @@ pub struct ImportedSettings {
     pub rate: Option<BitRate>,
 }
 
+impl ImportedSettings {
+    /// Settings of which no more is told.
+    #[must_use]
+    pub fn of(tool: impl Into<String>, kind: ImportedKind) -> Self {
+        Self {
+            tool: tool.into(),
+            kind,
+            transport: None,
+            streams: None,
+            direction: None,
+            message: None,
+            congestion: None,
+            rate: None,
+        }
+    }
+}
+
 /// What kind of load a log tells of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

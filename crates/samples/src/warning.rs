@@ -103,6 +103,24 @@ pub struct Disturber {
     pub cpus: f64,
 }
 
+impl Disturber {
+    /// A process as text names it; `None` is the hypervisor.
+    #[must_use]
+    pub fn name(process: Option<&str>) -> String {
+        process.map_or_else(|| "the hypervisor".to_owned(), |name| format!("`{name}`"))
+    }
+
+    /// `cc1` (0.85 CPUs) and `sshd` (0.02 CPUs).
+    #[must_use]
+    pub fn all(by: &[Self]) -> String {
+        let one = |one: &Self| format!("{} ({:.2} CPUs)", Self::name(one.process.as_deref()), one.cpus);
+        match by {
+            [] => "other processes".to_owned(),
+            _ => by.iter().map(one).collect::<Vec<_>>().join(" and "),
+        }
+    }
+}
+
 /// A trial that was thrown away and made again, by its cause and never by its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DiscardedAttempt {

@@ -6,7 +6,6 @@
 pub mod ab;
 pub mod bimodal;
 pub mod contest;
-pub mod course;
 pub mod curve;
 pub mod describe;
 mod distribution;
@@ -18,6 +17,7 @@ pub mod paired;
 pub mod permutation;
 pub mod ratio;
 pub mod series;
+pub mod stationarity;
 pub mod sweep;
 pub mod verdict;
 pub mod warmup;

@@ -35,7 +35,7 @@ pub use ends::{Server, run_client};
 pub use entropy::{random_bytes, random_token};
 pub use error::{Error, Result};
 pub use mtu::{MtuSpec, Passage, probe_mtu};
-pub use observer::{FlowId, Observer, Progress};
+pub use observer::{FlowId, Observer, PROGRESS_EVERY, Progress};
 pub use outcome::{Outcome, StreamOutcome};
 pub use refused::RefusalCode;
 pub use spec::{ClientSpec, ServerSpec};

@@ -1,13 +1,18 @@
 //! What a trial tells while it runs. It does not know who listens.
 
+use std::time::Duration;
+
 use units::{Bytes, Nanos};
 use workload::{Direction, Interval, PingPongInterval};
+
+/// How often progress is told.
+pub const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// Hears of a trial under way, on the thread that awaits its end; never from a thread that measures.
 pub trait Observer {
     /// All connections stand; the first byte follows.
     fn started(&self) {}
-    /// About ten times a second, and once more when the last thread has ended.
+    /// Every [`PROGRESS_EVERY`], and once more when the last thread has ended.
     fn progress(&self, _progress: Progress) {}
     /// A connection of a stream has ended an interval. What is left at its end, if shorter than half of one,
     /// joins the last interval without being told.

@@ -19,12 +19,9 @@ use workload::{Interval, PingPongInterval};
 
 use crate::{
     error::{Error, Result},
-    observer::{FlowId, Observer, Progress},
+    observer::{FlowId, Observer, PROGRESS_EVERY, Progress},
     stop::Stop,
 };
-
-/// How often progress is told.
-const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// What the threads of one end share. They write to it a few times a second, never per message.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use super::{Context, Rule};
 use crate::{
     observations::Observations,
     series,
-    steadiness::{self, Course},
+    steadiness::{self, Stationarity},
     words::{count, percent, value},
 };
 
@@ -38,7 +38,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 fn drifts<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Vec<Drift<'a>> {
     let of_trial = |trial: &samples::Trial| {
         let series = series::of_trial(measured, trial);
-        let Course::Drift { from, to } = steadiness::course(&series) else { return None };
+        let Stationarity::Drift { from, to } = steadiness::stationarity(&series) else { return None };
         let lasted = Nanos(series.length.0 * series.rates.len() as u64);
         Some(Drift { cell, trial: trial.index, from, to, lasted })
     };

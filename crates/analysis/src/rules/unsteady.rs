@@ -6,7 +6,7 @@ use super::{Context, Rule};
 use crate::{
     observations::Observations,
     series,
-    steadiness::{self, Course},
+    steadiness::{self, Stationarity},
     words::{count, value},
 };
 
@@ -32,8 +32,9 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 }
 
 fn wanders<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Vec<Wander<'a>> {
-    let of_trial = |trial: &samples::Trial| match steadiness::course(&series::of_trial(measured, trial)) {
-        Course::Unsteady { low, high } => Some(Wander { cell, trial: trial.index, low, high }),
+    let of_trial = |trial: &samples::Trial| match steadiness::stationarity(&series::of_trial(measured, trial))
+    {
+        Stationarity::Unsteady { low, high } => Some(Wander { cell, trial: trial.index, low, high }),
         _ => None,
     };
     measured.trials().filter_map(of_trial).collect()

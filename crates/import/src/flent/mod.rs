@@ -136,16 +136,7 @@ impl Test<'_> {
 
     fn found(&self, what: &str, measurement: Measurement, kind: ImportedKind, out: &Out) -> ImportedTest {
         let version = self.file.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
-        let told = ImportedSettings {
-            tool: format!("flent{version}"),
-            kind,
-            transport: None,
-            streams: None,
-            direction: None,
-            message: None,
-            congestion: None,
-            rate: None,
-        };
+        let told = ImportedSettings::of(format!("flent{version}"), kind);
         let mut found = ImportedTest::new(FORMAT, self.lines.clone(), told, measurement);
         found.title.clone_from(&out.title);
         found.title.extend(self.file.title.clone());

@@ -134,16 +134,8 @@ impl Table {
 
 /// A test of which somebody has reported numbers.
 fn reported(values: Vec<ReportedValue>, lines: RangeInclusive<u64>, out: &Out) -> ImportedTest {
-    let told = ImportedSettings {
-        tool: "a table".to_owned(),
-        kind: if speaks_of_round_trips(&out.title) { ImportedKind::PingPong } else { ImportedKind::Other },
-        transport: None,
-        streams: None,
-        direction: None,
-        message: None,
-        congestion: None,
-        rate: None,
-    };
+    let kind = if speaks_of_round_trips(&out.title) { ImportedKind::PingPong } else { ImportedKind::Other };
+    let told = ImportedSettings::of("a table", kind);
     ImportedTest::new(TABLE, lines, told, Measurement::Reported(ReportedData { values }))
 }
 

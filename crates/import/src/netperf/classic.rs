@@ -253,14 +253,11 @@ pub(super) fn told(
     message: Option<Bytes>,
 ) -> ImportedSettings {
     ImportedSettings {
-        tool: "netperf".to_owned(),
-        kind,
         transport,
         streams: (kind == ImportedKind::Stream).then_some(1),
         direction,
         message,
-        congestion: None,
-        rate: None,
+        ..ImportedSettings::of("netperf", kind)
     }
 }
 

@@ -219,15 +219,12 @@ impl Summary {
     /// What was sent, as far as it is told.
     pub(super) fn told(&self, kind: ImportedKind) -> ImportedSettings {
         let version = self.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+        let tool = format!("sockperf{version}{}", if self.is_under_load() { UNDER_LOAD } else { "" });
         ImportedSettings {
-            tool: format!("sockperf{version}{}", if self.is_under_load() { UNDER_LOAD } else { "" }),
-            kind,
             transport: self.transport,
-            streams: None,
             direction: (kind == ImportedKind::Stream).then_some(Direction::Forward),
             message: self.message,
-            congestion: None,
-            rate: None,
+            ..ImportedSettings::of(tool, kind)
         }
     }
 

@@ -1,11 +1,11 @@
 //! Trials that give cause for doubt, and near ones that do not.
 
-use samples::{ThreadCpu, ThreadRole};
+use samples::{MachineCpu, ThreadCpu, ThreadRole};
 use units::Bytes;
 use workload::{
-    Background, ConnectData, Direction, EndSeries, Interval, LatencyHistogram, Measurement, Mode,
-    OpenLoopData, PingPongData, PingPongSettings, Schedule, StreamData, StreamSettings, Transport, Until,
-    WorkloadSettings,
+    Background, ConnectData, Direction, EndMeasurement, EndSeries, Interval, LatencyHistogram, Measurement,
+    Mode, OpenLoopData, PingPongData, PingPongSettings, Schedule, StreamData, StreamEnd, StreamSettings,
+    Transport, Until, WorkloadSettings,
 };
 
 use super::*;
@@ -60,6 +60,37 @@ fn a_trial_in_which_a_thread_did_not_run_is_void_and_one_a_little_long_is_doubtf
         let said = warnings(&load, &measured, &CpuUsage::default());
         let other = matches!(said.as_slice(), [ValidityWarning::OtherDuration { .. }]);
         assert_eq!(other, doubtful, "{millis} ms, {bytes} B: {said:?}");
+    }
+}
+
+#[test]
+fn an_end_that_gave_no_sign_for_a_tenth_of_the_trial_stalled() {
+    let bytes = WorkloadSettings::Stream(StreamSettings::new(Until::Sent(Bytes(1))));
+    let report = |millis, stalled| EndReport {
+        measured: EndMeasurement::Stream(StreamEnd::default()),
+        machine: MachineCpu { elapsed: Nanos::from_millis(millis), ..MachineCpu::default() },
+        threads: Vec::new(),
+        softnet: None,
+        stalled: Nanos::from_millis(stalled),
+    };
+    for (load, millis, stalled, is_told) in [
+        (stream(|_| {}), 1000, 99, false),
+        (stream(|_| {}), 1000, 100, true),
+        (bytes.clone(), 5000, 499, false),
+        (bytes, 5000, 500, true),
+    ] {
+        let (quiet, late) = (report(millis, 0), report(millis, stalled));
+        let told = super::stalled(&load, [Some(&quiet), Some(&late)], [false; 2]);
+        let end = told.map(|doubt| match doubt {
+            ValidityWarning::Stalled { end, .. } => end,
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(end.as_deref(), is_told.then_some("server"), "{stalled} of {millis} ms");
+        assert_eq!(
+            super::stalled(&load, [Some(&quiet), Some(&late)], [false, true]),
+            None,
+            "a guest's own clock"
+        );
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn warning(doubt: &ValidityWarning) -> String {
             format!("the hypervisor took {} of the CPU time away", Share(*share))
         }
         ValidityWarning::Disturbed { share, by } => {
-            format!("{} took {} of the CPU time", disturbers(by), Share(*share))
+            format!("{} took {} of the CPU time", Disturber::all(by), Share(*share))
         }
         ValidityWarning::Stalled { end, stalled } => format!("the {end}'s process did not run for {stalled}"),
         ValidityWarning::OtherDuration { asked, measured } => {
@@ -61,19 +61,5 @@ pub(crate) fn warning(doubt: &ValidityWarning) -> String {
         ValidityWarning::Interrupted { asked: None, measured } => {
             format!("it was interrupted after {measured}, before all was sent that was asked")
         }
-    }
-}
-
-/// `cc1 (0.85 CPUs) and sshd (0.02 CPUs)`.
-fn disturbers(by: &[Disturber]) -> String {
-    let name = |one: &Disturber| {
-        let who =
-            one.process.as_deref().map_or_else(|| "the hypervisor".to_owned(), |name| format!("`{name}`"));
-        format!("{who} ({:.2} CPUs)", one.cpus)
-    };
-    if by.is_empty() {
-        "other processes".to_owned()
-    } else {
-        by.iter().map(name).collect::<Vec<_>>().join(" and ")
     }
 }

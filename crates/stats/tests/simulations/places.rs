@@ -1,9 +1,9 @@
 //! How often jumps, humps and knees are found where they are, and where there are none. Knows no comparison.
 
 use stats::{
-    bimodal,
-    course::{Course, course},
-    curve, warmup,
+    bimodal, curve,
+    stationarity::{Stationarity, stationarity},
+    warmup,
 };
 
 use crate::{
@@ -73,18 +73,24 @@ fn jumps() -> Vec<Case> {
             for scatter in [0.05, 0.15] {
                 let data = format!("{} {:.0} % AR(1) {carry} n={n}", shape.name(), 100.0 * scatter);
                 cases.push(Case::new("level shift: false alarm", data, FALSE_ALARMS, move |draws| {
-                    Some(matches!(course(&steady(draws, n, shape, carry, scatter))?, Course::Levels(_)))
+                    Some(matches!(
+                        stationarity(&steady(draws, n, shape, carry, scatter))?,
+                        Stationarity::Levels(_)
+                    ))
                 }));
                 let data = format!("{} {:.0} % AR(1) {carry} n={n}", shape.name(), 100.0 * scatter);
                 cases.push(Case::new("drift: false alarm", data, FALSE_ALARMS, move |draws| {
-                    Some(matches!(course(&steady(draws, n, shape, carry, scatter))?, Course::Drift { .. }))
+                    Some(matches!(
+                        stationarity(&steady(draws, n, shape, carry, scatter))?,
+                        Stationarity::Drift { .. }
+                    ))
                 }));
             }
             let data = format!("{} 5 % AR(1) {carry} n={n}", shape.name());
             cases.push(Case::new("level shift of 30 %: placed to 1", data, (least, 1.0), move |draws| {
                 let mut values = steady(draws, n, shape, carry, 0.05);
                 values.iter_mut().skip(n / 3).for_each(|x| *x *= 1.3);
-                let Course::Levels(found) = course(&values)? else { return Some(false) };
+                let Stationarity::Levels(found) = stationarity(&values)? else { return Some(false) };
                 Some(found.len() == 2 && found[1].start.abs_diff(n / 3) <= 1)
             }));
         }
@@ -105,14 +111,14 @@ fn drifts() -> Vec<Case> {
         let of = move |draws: &mut Draws| {
             let mut values = steady(draws, n, Shape::Normal, 0.0, scatter);
             values.iter_mut().enumerate().for_each(|(at, x)| *x *= 1.0 - change * at as f64 / n as f64);
-            course(&values)
+            stationarity(&values)
         };
         let data = format!("-{:.0} %, scatter {:.0} %, n={n}", 100.0 * change, 100.0 * scatter);
         cases.push(Case::new("drift: found", data.clone(), (least, 1.0), move |draws| {
-            Some(matches!(of(draws)?, Course::Drift { .. }))
+            Some(matches!(of(draws)?, Stationarity::Drift { .. }))
         }));
         cases.push(Case::new("drift: told as a jump", data, FALSE_ALARMS, move |draws| {
-            Some(matches!(of(draws)?, Course::Levels(_)))
+            Some(matches!(of(draws)?, Stationarity::Levels(_)))
         }));
     }
     cases

@@ -45,6 +45,20 @@ fn a_disturbed_trial_is_made_again_until_it_is_not_or_was_three_times() {
 }
 
 #[test]
+fn what_cannot_be_made_any_more_is_not_asked_for_again() {
+    let plan = plan(3, &PlanOptions { trials: Some(2), ..PlanOptions::default() });
+    let trials = made(&plan, &[4, 9]);
+    let mut design = Design::new(&plan, &trials);
+    let (planned, _) = design.to_remake().expect("a disturbed trial");
+    assert_eq!(planned.index, 4);
+    design.skip(plan.cells[planned.cell].id.as_str());
+    let (planned, _) = design.to_remake().expect("the other disturbed trial");
+    assert_eq!(planned.index, 9);
+    design.leave_out(planned);
+    assert!(design.to_remake().is_none());
+}
+
+#[test]
 fn the_next_attempt_of_a_disturbed_trial_stands_in_its_place() {
     let plan = plan(3, &precisely(Objective::Max));
     let mut trials = made(&plan, &[]);

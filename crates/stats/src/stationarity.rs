@@ -20,7 +20,7 @@ const LEAST_SQUARES: f64 = 1e-300;
 
 /// What a series does.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Course {
+pub enum Stationarity {
     /// It keeps its level.
     Steady,
     /// It goes from the first value to the second, as a straight line fits it best.
@@ -38,10 +38,10 @@ pub enum Course {
 /// what the chain cannot foresee and k is 0 of one level, 3 of a line and 5 of each jump. What a chain of alike neighbours explains
 /// needs no jumps: change points that look for independent noise find some in it (Shi, Gallagher, Lund & Killick,
 /// Environmetrics 33, 2022).
-pub fn course(values: &[f64]) -> Option<Course> {
+pub fn stationarity(values: &[f64]) -> Option<Stationarity> {
     let found = levels::levels(values)?;
     if values.len() < 2 * levels::FEWEST {
-        return Some(Course::Steady);
+        return Some(Stationarity::Steady);
     }
     let values = levels::clipped(values)?;
     let mean = describe::mean(&values)?;
@@ -50,17 +50,17 @@ pub fn course(values: &[f64]) -> Option<Course> {
     let drift = cost(&values, |at| line.at(at), SLOPE);
     let jumps = jumps(&values, &found);
     if jumps.is_some_and(|jumps| jumps < level.min(drift)) {
-        return Some(Course::Levels(found));
+        return Some(Stationarity::Levels(found));
     }
     if drift < level {
         let (from, to) = (line.at(0), line.at(values.len() - 1));
         let much = (to - from).abs() >= LEAST_DRIFT * mean.abs();
-        return Some(if much { Course::Drift { from, to } } else { Course::Steady });
+        return Some(if much { Stationarity::Drift { from, to } } else { Stationarity::Steady });
     }
     let ends = found.iter().map(|level| level.value);
     let (low, high) =
         ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)));
-    Some(if found.len() > 1 { Course::Unsteady { low, high } } else { Course::Steady })
+    Some(if found.len() > 1 { Stationarity::Unsteady { low, high } } else { Stationarity::Steady })
 }
 
 /// What levels cost as a description; `None` of a single one.
@@ -131,28 +131,28 @@ mod tests {
         (0..n).map(|_| next()).collect()
     }
 
-    /// How many of 400 series are of which course: steady, drifting, of levels, unsteady.
-    fn courses(n: usize, carry: f64, value: impl Fn(usize, f64) -> f64) -> [usize; 4] {
+    /// How many of 400 series are steady, drifting, of levels, unsteady.
+    fn counts(n: usize, carry: f64, value: impl Fn(usize, f64) -> f64) -> [usize; 4] {
         let mut rng = Pcg64Mcg::seed_from_u64(n as u64);
-        let mut counts = [0; 4];
+        let mut found = [0; 4];
         for _ in 0..400 {
             let values: Vec<f64> =
                 errors(&mut rng, n, carry).iter().enumerate().map(|(at, error)| value(at, *error)).collect();
-            counts[match course(&values).unwrap() {
-                Course::Steady => 0,
-                Course::Drift { .. } => 1,
-                Course::Levels(_) => 2,
-                Course::Unsteady { .. } => 3,
+            found[match stationarity(&values).unwrap() {
+                Stationarity::Steady => 0,
+                Stationarity::Drift { .. } => 1,
+                Stationarity::Levels(_) => 2,
+                Stationarity::Unsteady { .. } => 3,
             }] += 1;
         }
-        counts
+        found
     }
 
     #[test]
     fn noise_of_alike_neighbours_is_said_to_jump_in_no_more_than_five_of_a_hundred_series() {
         for (scatter, carry) in [(0.05, 0.0), (0.15, 0.3), (0.15, 0.6), (0.05, 0.8), (0.15, 0.8)] {
             for n in [20, 30, 60, 100, 300] {
-                let [_, drifting, jumping, _] = courses(n, carry, |_, error| 1.0 + scatter * error);
+                let [_, drifting, jumping, _] = counts(n, carry, |_, error| 1.0 + scatter * error);
                 let told = format!("scatter {scatter}, carry {carry}, n = {n}: {jumping}, {drifting} of 400");
                 assert!(jumping <= 20 && drifting <= 20, "{told}");
             }
@@ -165,7 +165,11 @@ mod tests {
         let text = include_str!("../tests/reference/wave.tsv");
         let wave: Vec<f64> = text.split_whitespace().map(|rate| rate.parse().unwrap()).collect();
         assert_eq!(levels::levels(&wave).unwrap().len(), 2);
-        assert!(matches!(course(&wave), Some(Course::Unsteady { .. })), "{:?}", course(&wave));
+        assert!(
+            matches!(stationarity(&wave), Some(Stationarity::Unsteady { .. })),
+            "{:?}",
+            stationarity(&wave)
+        );
     }
 
     #[test]
@@ -173,11 +177,13 @@ mod tests {
         for (change, scatter, n) in [(0.2, 0.02, 60), (0.1, 0.02, 60), (0.4, 0.05, 60), (0.2, 0.02, 20)] {
             let line =
                 |at: usize, error: f64| (1.0 + scatter * error) * (1.0 - change * at as f64 / n as f64);
-            let [_, drifting, jumping, _] = courses(n, 0.0, line);
+            let [_, drifting, jumping, _] = counts(n, 0.0, line);
             assert!(drifting >= 360 && jumping <= 8, "{change} in {n}: {drifting}, {jumping} of 400");
         }
         let values: Vec<f64> = (0..60).map(|at| 10.0 - f64::from(at) / 30.0).collect();
-        let Some(Course::Drift { from, to }) = course(&values) else { panic!("{:?}", course(&values)) };
+        let Some(Stationarity::Drift { from, to }) = stationarity(&values) else {
+            panic!("{:?}", stationarity(&values))
+        };
         assert!((from - 10.0).abs() < 0.05 && (to - 8.03).abs() < 0.05, "{from} to {to}");
     }
 
@@ -185,30 +191,34 @@ mod tests {
     fn a_jump_is_no_drift() {
         for (scatter, carry, n) in [(0.05, 0.0, 60), (0.05, 0.6, 60), (0.05, 0.3, 100)] {
             let jump = |at: usize, error: f64| (1.0 + scatter * error) * if at < n / 3 { 1.0 } else { 1.3 };
-            let [_, drifting, jumping, _] = courses(n, carry, jump);
+            let [_, drifting, jumping, _] = counts(n, carry, jump);
             assert!(jumping >= 390 && drifting <= 4, "carry {carry}, n = {n}: {jumping}, {drifting} of 400");
         }
         let step = [[5.0; 20], [9.0; 20]].concat();
-        assert!(matches!(course(&step), Some(Course::Levels(levels)) if levels.len() == 2));
+        assert!(matches!(stationarity(&step), Some(Stationarity::Levels(levels)) if levels.len() == 2));
     }
 
     #[test]
     fn what_goes_to_and_fro_without_end_is_of_no_level() {
         let saw: Vec<f64> = (0..300).map(|at| 60.0 + f64::from(at % 30)).collect();
-        assert!(matches!(course(&saw), Some(Course::Unsteady { .. } | Course::Steady)), "{:?}", course(&saw));
+        assert!(
+            matches!(stationarity(&saw), Some(Stationarity::Unsteady { .. } | Stationarity::Steady)),
+            "{:?}",
+            stationarity(&saw)
+        );
     }
 
     #[test]
     fn few_or_equal_values_are_steady() {
-        assert_eq!(course(&[1.0, 9.0]), Some(Course::Steady));
-        assert_eq!(course(&[5.0; 50]), Some(Course::Steady));
-        assert_eq!((course(&[]), course(&[f64::NAN; 20])), (None, None));
+        assert_eq!(stationarity(&[1.0, 9.0]), Some(Stationarity::Steady));
+        assert_eq!(stationarity(&[5.0; 50]), Some(Stationarity::Steady));
+        assert_eq!((stationarity(&[]), stationarity(&[f64::NAN; 20])), (None, None));
     }
 
     proptest! {
         #[test]
         fn no_input_panics(v in prop::collection::vec(prop::num::f64::ANY, 0..60)) {
-            let _ = course(&v);
+            let _ = stationarity(&v);
         }
     }
 }
