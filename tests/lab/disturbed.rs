@@ -108,13 +108,17 @@ pub(crate) fn a_run_beside_other_work_says_so_and_a_gate_cannot_tell() {
     let findings = sandbox.findings("latest");
     let first = &findings["claims"][0];
     assert_eq!((&first["id"], &first["severity"]), (&"disturbed".into(), &"serious".into()), "{findings}");
-    assert!(first["claim"].as_str().expect("text").contains(NOISE), "{first}");
+    // Of many others, as of tests beside this one, those that had most are named.
+    let by = disturbers(trials(&record(&sandbox)).iter().flat_map(doubts));
+    let is_named = |text: &str| by.iter().any(|name| text.contains(&format!("`{name}`")));
+    assert!(by.iter().any(|name| name == NOISE) || by.len() >= 3, "{by:?}");
+    assert!(is_named(first["claim"].as_str().expect("text")), "{first}");
     for cell in findings["cells"].as_array().expect("cells") {
         let cpus = |part: &str| cell["cpu"][part].as_f64().expect("a number");
         assert!(cpus("others") > 0.2 && cpus("busy") + cpus("others") < cpus("cpus") + 0.2, "{cell}");
     }
     let check = sandbox.plumb(&["check", "latest", "--against", "before"]);
-    assert!(check.status == Some(2) && check.out.contains(NOISE), "{check:?}");
+    assert!(check.status == Some(2) && is_named(&check.out), "{check:?}");
 }
 
 pub(crate) fn a_trial_in_which_an_agent_stood_still_is_made_again() {

@@ -77,7 +77,8 @@ fn perf_once(probe: &mut dyn probe::Probe) -> Result<Told, Failed> {
     let mut shell = Command::new("sh");
     shell.args(["-c", "read go; exec perf trace -s -m 16M -- \"$0\" \"$1\""]).arg(program).arg(KNOWN);
     let mut tracer = shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
-    probe.start(&pids(&[tracer.id()])).expect("it could be loaded");
+    let started = tracer.id();
+    probe.start(&pids(&[started])).expect("it could be loaded");
     // A line for the shell, and a byte for the program.
     tracer.stdin.take().expect("piped").write_all(b"\ng")?;
     let said = end(tracer);
@@ -88,7 +89,8 @@ fn perf_once(probe: &mut dyn probe::Probe) -> Result<Told, Failed> {
         )));
     }
     assert!(told.len() >= 8, "a first thread, four others and three children: {said}");
-    let first = *told.keys().min().expect("it is not empty");
+    // Numbers start again from below: the first is the next one after the tracer's.
+    let first = *told.keys().min_by_key(|thread| thread.wrapping_sub(started)).expect("it is not empty");
     let ours = ours_by_thread(probe);
     let mut lost = None;
     for (thread, told) in &mut told {
