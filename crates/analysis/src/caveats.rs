@@ -5,18 +5,21 @@ mod disturbed;
 mod imported;
 mod probed;
 
+use std::collections::BTreeSet;
+
 use findings::Findings;
 use samples::{RunRecord, RunState};
 use stats::interval;
+use units::Confidence;
 use workload::{Transport, WorkloadSettings};
 
 use crate::{
     compare::CONFIDENCE,
-    modality,
+    judged, modality,
     noise::Noise,
     observations::Observations,
     single_trial,
-    words::{confident, count, list},
+    words::{count, list},
 };
 
 /// Fewer trials than this cannot establish a difference.
@@ -39,6 +42,7 @@ pub(crate) fn caveats(
     caveats.extend(design::caveats(record, findings));
     caveats.extend(few_trials(measured));
     caveats.extend(no_floor(measured, noise));
+    caveats.extend(two_ratios(findings));
     caveats.extend(loaded(record));
     caveats.extend(virtual_machine(record));
     caveats.extend(unprivileged(record));
@@ -87,7 +91,7 @@ fn few_trials(measured: &[Observations<'_>]) -> Option<String> {
         Some(interval) => {
             format!(
                 "the interval of a median reaches a confidence of {} at most",
-                confident(interval.confidence)
+                Confidence(interval.confidence)
             )
         }
         None if single_trial::estimate(cell).is_some() => {
@@ -103,7 +107,7 @@ fn few_trials(measured: &[Observations<'_>]) -> Option<String> {
         few,
         count(own().count(), "cell"),
         if few == 1 { "has" } else { "have" },
-        confident(CONFIDENCE)
+        Confidence(CONFIDENCE)
     ))
 }
 
@@ -120,6 +124,21 @@ fn no_floor(measured: &[Observations<'_>], noise: &Noise) -> Option<String> {
             "The baseline of {} was not repeated in at least two blocks, so there is no noise floor and no \
              difference is called one.",
             list(&bare)
+        )
+    })
+}
+
+/// Somebody who divides one value by the other gets another number than is shown.
+fn two_ratios(findings: &Findings) -> Option<String> {
+    let apart = judged::all(findings).filter(|judged| judged.comparison.ratio_of_medians.is_some());
+    let cells: BTreeSet<&str> = apart.map(|judged| judged.cell).collect();
+    let cells: Vec<&str> = cells.into_iter().collect();
+    (!cells.is_empty()).then(|| {
+        format!(
+            "In comparisons of {} the ratio of the trials that were made beside each other is more than a tenth off that of \
+             the two medians; the first is shown and judged, and the second stands behind it: the machine was not alike in \
+             all blocks, or trials are missing in some.",
+            list(&cells)
         )
     })
 }

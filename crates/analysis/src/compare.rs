@@ -1,7 +1,7 @@
 //! From values and pairs to estimates and comparisons: hands plain numbers to `stats` and names what returns.
 
 use findings::{Basis, Comparison, Difference, Estimate, Interval};
-use stats::{describe, interval, paired, ratio, verdict};
+use stats::{describe, interval, ratio, verdict};
 
 use crate::{
     observations::{self, Observations},
@@ -10,6 +10,9 @@ use crate::{
 
 /// The confidence asked of every interval; few trials attain less, and each interval says what it attains.
 pub(crate) const CONFIDENCE: f64 = 0.95;
+
+/// Two ratios of the same that are apart by more than this factor are seen to be.
+const VISIBLE: f64 = 1.1;
 
 /// The values' median with its exact interval; `None` without values.
 pub(crate) fn estimate(values: &[f64]) -> Option<Estimate> {
@@ -40,21 +43,31 @@ pub(crate) fn compare(
         return single_trial::compare(this, that);
     }
     let pairs = observations::pairs(&that.points, &this.points);
-    let ratio = match floor {
-        Some(floor) => paired::ratio(&pairs, floor.scatter, CONFIDENCE),
-        None => ratio::paired_ratio(&pairs, CONFIDENCE),
-    }?;
+    let (ratio, verdict) = match floor {
+        Some(floor) => {
+            let (ratio, difference) = verdict::of_pairs(&pairs, floor, CONFIDENCE)?;
+            (ratio, said(difference))
+        }
+        None => (ratio::paired_ratio(&pairs, CONFIDENCE)?, Difference::Unclear),
+    };
     let level = describe::median(&pairs.iter().map(|(that, _)| *that).collect::<Vec<_>>())?;
     let less = |ratio: f64| level * (ratio - 1.0);
     let interval = ratio.interval.map(named);
     Some(Comparison {
         ratio: ratio.value,
+        ratio_of_medians: of_medians(this, that, ratio.value),
         ratio_interval: interval,
         difference: less(ratio.value),
         difference_interval: interval.map(|it| Interval { low: less(it.low), high: less(it.high), ..it }),
-        verdict: floor.map_or(Difference::Unclear, |floor| said(verdict::verdict(&ratio, floor))),
+        verdict,
         basis: Basis::Trials,
     })
+}
+
+/// The ratio of the medians, where a reader who divides them would wonder about the other one.
+pub(crate) fn of_medians(this: &Observations<'_>, that: &Observations<'_>, ratio: f64) -> Option<f64> {
+    let medians = describe::median(&this.values())? / describe::median(&that.values())?;
+    (medians.is_normal() && (medians / ratio).ln().abs() > VISIBLE.ln()).then_some(medians)
 }
 
 /// An interval as findings hold it.

@@ -9,6 +9,8 @@ mod caveats;
 mod cells;
 mod compare;
 mod comparison;
+#[cfg(test)]
+mod consistency;
 mod counters;
 mod cpu;
 mod cpu_attribution;
@@ -21,6 +23,7 @@ mod fixtures;
 mod golden;
 mod guest_cpu;
 mod hints;
+mod judged;
 mod kind;
 mod ladder;
 mod matched_pairs;

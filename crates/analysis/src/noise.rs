@@ -21,9 +21,8 @@ impl Noise {
     /// The floors of the workloads whose baseline was repeated often enough.
     pub(crate) fn of(measured: &[Observations<'_>]) -> Self {
         let baselines = measured.iter().filter(|cell| cell.record.baseline);
-        let of = |cell| Some((cell, floor(cell, scatter(cell, measured)?)?));
-        let by_workload = baselines.filter_map(of).map(|(cell, floor)| (cell.record.workload.clone(), floor));
-        Self { by_workload: by_workload.collect() }
+        let of = |cell: &Observations<'_>| Some((cell.record.workload.clone(), floor(cell, measured)?));
+        Self { by_workload: baselines.filter_map(of).collect() }
     }
 
     /// Every floor, by workload.
@@ -37,8 +36,11 @@ impl Noise {
     }
 }
 
-/// What the pairs of a workload scatter by: those of the baseline with itself, and of each other cell with it.
-fn scatter(baseline: &Observations<'_>, measured: &[Observations<'_>]) -> Option<f64> {
+/// From the pairs of the baseline with itself, and those of each other cell of its workload with it.
+fn floor(
+    baseline: &Observations<'_>,
+    measured: &[Observations<'_>],
+) -> Option<(NoiseFloor, stats::NoiseFloor)> {
     let others = measured.iter().filter(|cell| {
         !cell.record.baseline
             && cell.record.workload == baseline.record.workload
@@ -47,18 +49,14 @@ fn scatter(baseline: &Observations<'_>, measured: &[Observations<'_>]) -> Option
     let against = |points| observations::pairs(&baseline.points, points);
     // Where nothing came through there is no ratio.
     let any = |pairs: &Vec<(f64, f64)>| pairs.iter().all(|(one, other)| *one > 0.0 && *other > 0.0);
-    let others = others.map(|cell| against(&cell.points)).filter(any);
-    paired::scatter(&others.chain([against(&baseline.again)]).collect::<Vec<_>>())
-}
-
-fn floor(baseline: &Observations<'_>, scatter: f64) -> Option<(NoiseFloor, stats::NoiseFloor)> {
-    let pairs = observations::pairs(&baseline.points, &baseline.again);
-    let floor = noise::floor(&pairs, scatter, CONFIDENCE, noise::USUAL_MINIMUM)?;
+    let pairs = against(&baseline.again);
+    let others = others.map(|cell| against(&cell.points)).filter(any).collect();
+    let floor = noise::of_workload(&pairs, others, CONFIDENCE)?;
     let named = NoiseFloor {
         workload: baseline.record.workload.clone(),
         cell: baseline.record.id.clone(),
         floor: floor.relative,
-        ratio: paired::ratio(&pairs, scatter, CONFIDENCE)?.value,
+        ratio: paired::ratio(&pairs, floor.scatter, CONFIDENCE)?.value,
         pairs: u32::try_from(floor.pairs).unwrap_or(u32::MAX),
     };
     Some((named, floor))

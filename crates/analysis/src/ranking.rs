@@ -3,14 +3,9 @@
 
 use std::cmp::Ordering;
 
-use findings::{CellSummary, Comparison, Findings, Rank, Ranking};
+use findings::{CellSummary, Comparison, Difference, Findings, Rank, Ranking};
 
-use crate::{
-    compare,
-    noise::Noise,
-    observations::Observations,
-    rules::significance::{self, Side},
-};
+use crate::{compare, noise::Noise, observations::Observations};
 
 /// Two paths are a comparison, not a ranking.
 const FEWEST: usize = 3;
@@ -44,10 +39,11 @@ fn ranking(mut cells: Vec<Cell<'_>>, noise: &Noise) -> Option<Ranking> {
     cells.sort_by(|one, other| better_first(one.0, other.0, more_is_better));
     let best = *cells.first()?;
     let mut ranks: Vec<Rank> = Vec::new();
-    let (mut leader, mut place) = (best, 1);
-    for (number, cell) in (1u32..).zip(&cells) {
-        if number > 1 && is_worse(cell, &leader, more_is_better, noise) {
-            (leader, place) = (*cell, number);
+    // Where those of the place begin.
+    let (mut first, mut place) = (0, 1);
+    for (index, (number, cell)) in (1u32..).zip(&cells).enumerate() {
+        if cells[first..index].iter().any(|other| is_worse(cell, other, more_is_better, noise)) {
+            (first, place) = (index, number);
         }
         ranks.push(Rank {
             place,
@@ -69,11 +65,10 @@ fn against(this: &Cell<'_>, that: &Cell<'_>, noise: &Noise) -> Option<Comparison
     compare::compare(this.1, that.1, noise.floor(&this.0.workload))
 }
 
-/// Whether it is established that a cell is worse than the one that leads its place.
-fn is_worse(cell: &Cell<'_>, leader: &Cell<'_>, more_is_better: bool, noise: &Noise) -> bool {
-    let Some(change) = against(cell, leader, noise) else { return false };
-    let weighed = significance::weigh(&change, significance::swing([cell.0, leader.0]));
-    weighed.is_some_and(|weighed| weighed.sure && (weighed.side == Side::Lower) == more_is_better)
+/// Whether it is established that a cell is worse than another one.
+fn is_worse(cell: &Cell<'_>, other: &Cell<'_>, more_is_better: bool, noise: &Noise) -> bool {
+    let worse = if more_is_better { Difference::Lower } else { Difference::Higher };
+    against(cell, other, noise).is_some_and(|change| change.verdict == worse)
 }
 
 #[cfg(test)]

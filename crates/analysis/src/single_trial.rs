@@ -15,9 +15,11 @@ use crate::{
     steadiness,
 };
 
-/// A difference between few trials of other tools is called one only when its interval excludes less than this: trials of
-/// one setting often differ by as much.
+/// What another trial may give where there are too few to say: a difference has to exceed it. Trials of one setting, one after
+/// another, often differ by as much.
 pub(crate) const MARGIN: f64 = 0.1;
+/// The same of another run, at another time.
+pub(crate) const ALLOWANCE: f64 = 0.25;
 /// With so many trials of other tools, what they scatter by says what to make of a difference.
 pub(crate) const FEWEST_TOLD: usize = 5;
 
@@ -45,22 +47,45 @@ pub(crate) fn estimate(cell: &Observations<'_>) -> Option<Estimate> {
 /// `this` against `that` where at least one has a single trial, or another tool made them: no block pairs them.
 pub(crate) fn compare(this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
     let (ratio, basis) = ratio_of(this, that)?;
-    let medians = describe::median(&this.values())? - describe::median(&that.values())?;
-    let told = is_told(this) && is_told(that);
-    // A mean over levels depends on how long each was held: no difference follows from one trial of it.
-    let is_steady = !jumped(this) && !jumped(that);
-    Some(Comparison {
+    let comparison = Comparison {
         ratio: ratio.value,
+        ratio_of_medians: compare::of_medians(this, that, ratio.value),
         ratio_interval: ratio.interval.map(compare::named),
-        difference: medians,
+        difference: describe::median(&this.values())? - describe::median(&that.values())?,
         difference_interval: None,
-        verdict: match by_scatter(this, that) {
-            Some(verdict) => verdict,
-            None if told && is_steady => verdict(&ratio),
-            None => Difference::Unclear,
-        },
+        verdict: Difference::Unclear,
         basis,
-    })
+    };
+    let verdict = match by_scatter(this, that) {
+        Some(verdict) => verdict,
+        None if is_told(this) && is_told(that) && is_known(&comparison) => {
+            beyond(MARGIN, this, that, &comparison)
+        }
+        None => Difference::Unclear,
+    };
+    Some(Comparison { verdict, ..comparison })
+}
+
+/// What few trials establish: a difference beyond such an allowance, and beyond what their rates jumped by within them, since a
+/// mean over levels depends on how long each was held.
+pub(crate) fn beyond(
+    allowance: f64,
+    this: &Observations<'_>,
+    that: &Observations<'_>,
+    comparison: &Comparison,
+) -> Difference {
+    let beyond = (1.0 + allowance) * swing(this) * swing(that);
+    match comparison.ratio_interval {
+        Some(interval) if interval.high < beyond.recip() => Difference::Lower,
+        Some(interval) if interval.low > beyond => Difference::Higher,
+        _ => Difference::Unclear,
+    }
+}
+
+/// Whether its interval holds what it is of: that of a trial's own series, or a sure one.
+pub(crate) fn is_known(comparison: &Comparison) -> bool {
+    comparison.basis == Basis::Intervals
+        || comparison.ratio_interval.is_some_and(|it| stats::verdict::is_sure(it.confidence))
 }
 
 /// What trials come to that are enough on either side, judged as those of two runs are: another tool's follow each other.
@@ -89,8 +114,16 @@ pub(crate) fn is_told(cell: &Observations<'_>) -> bool {
 
 /// Whether the rate of a cell's only trial jumped and stayed.
 pub(crate) fn jumped(cell: &Observations<'_>) -> bool {
+    swing(cell) > 1.0
+}
+
+/// The highest level over the lowest of a cell's only trial; 1 where its rate kept its level.
+fn swing(cell: &Observations<'_>) -> f64 {
     let only = cell.trials().next().filter(|_| cell.points.len() == 1);
-    only.is_some_and(|trial| !steadiness::shifts(&series::of_trial(cell, trial)).is_empty())
+    let shifts = only.map(|trial| steadiness::shifts(&series::of_trial(cell, trial))).unwrap_or_default();
+    let levels = || shifts.iter().flat_map(|shift| [shift.before, shift.after]);
+    let (low, high) = (levels().fold(f64::INFINITY, f64::min), levels().fold(0.0, f64::max));
+    if shifts.is_empty() { 1.0 } else { high / low.max(f64::MIN_POSITIVE) }
 }
 
 fn ratio_of(this: &Observations<'_>, that: &Observations<'_>) -> Option<(stats::Estimate, Basis)> {
@@ -104,15 +137,6 @@ fn ratio_of(this: &Observations<'_>, that: &Observations<'_>) -> Option<(stats::
         Some(stats::Estimate { value: trials.value, interval: Some(about(ratio, trials.value)?) })
     };
     Some(by_series().map_or((trials, Basis::Trials), |ratio| (ratio, Basis::Intervals)))
-}
-
-fn verdict(ratio: &stats::Estimate) -> Difference {
-    let sure = |interval: &stats::Interval| stats::verdict::is_sure(interval.confidence);
-    match ratio.interval.filter(sure) {
-        Some(interval) if interval.high < 1.0 / (1.0 + MARGIN) => Difference::Lower,
-        Some(interval) if interval.low > 1.0 + MARGIN => Difference::Higher,
-        _ => Difference::Unclear,
-    }
 }
 
 fn only_value(cell: &Observations<'_>) -> Option<f64> {
@@ -190,21 +214,23 @@ mod tests {
     }
 
     #[test]
-    fn a_series_with_a_jump_has_a_wide_interval_and_no_difference() {
+    fn a_series_with_a_jump_has_a_wide_interval_and_differs_only_beyond_its_levels() {
         let jump: Vec<f64> = (0..51)
             .map(|at| if at < 26 { 12.6e9 } else { 20e9 } * if at % 2 == 0 { 0.99 } else { 1.01 })
             .collect();
-        let mut run = Fixture::new(1);
-        run.path("host-to-vm", &[]);
-        run.told("host-to-vm", "tcp", &[("vhost", "on")], about(40e9));
-        run.told("host-to-vm", "tcp", &[("vhost", "off")], stream_at(&jump));
-        let findings = analyse(&run.record);
-        let (value, change) = (findings.cells[1].value, findings.effects[0].change);
-        let interval = value.interval.expect("fifty intervals");
-        assert_eq!(findings.cells[1].shifts.len(), 1);
-        assert!(interval.low < 14e9 && interval.high > 18.5e9, "{interval:?}");
-        assert!(change.ratio_interval.is_some_and(|ratio| ratio.high < 0.65), "{change:?}");
-        assert_eq!(change.verdict, Difference::Unclear, "{change:?}");
+        for (reference, wanted) in [(80e9, Difference::Lower), (30e9, Difference::Unclear)] {
+            let mut run = Fixture::new(1);
+            run.path("host-to-vm", &[]);
+            run.told("host-to-vm", "tcp", &[("vhost", "on")], about(reference));
+            run.told("host-to-vm", "tcp", &[("vhost", "off")], stream_at(&jump));
+            let findings = analyse(&run.record);
+            let (value, change) = (findings.cells[1].value, findings.effects[0].change);
+            let interval = value.interval.expect("fifty intervals");
+            assert_eq!(findings.cells[1].shifts.len(), 1);
+            assert!(interval.low < 14e9 && interval.high > 18.5e9, "{interval:?}");
+            assert!(change.ratio_interval.is_some_and(|ratio| ratio.high < 1.0), "{change:?}");
+            assert_eq!(change.verdict, wanted, "{change:?}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! How numbers and names stand in sentences. Computes nothing.
 
 use findings::{Comparison, Interval};
-use units::{Share, significant};
+use units::{Confidence, Share, significant};
 use workload::Metric;
 
 /// `a`, `a and b`, `a, b and c`; beyond five only the first four and how many more there are.
@@ -26,24 +26,21 @@ pub(crate) fn so_in(cells: usize) -> String {
     if cells > 1 { format!(" So it is in {}.", count(cells, "cell")) } else { String::new() }
 }
 
-/// `0.31x (0.28 to 0.35, 93.8 %)`.
+/// `0.31x (0.28 to 0.35, 94 %)`.
 pub(crate) fn ratio(comparison: &Comparison) -> String {
     let digits = |value: f64| significant(value, 3);
+    let medians = comparison.ratio_of_medians;
+    let medians = medians.map(|ratio| format!("; medians {}x", digits(ratio))).unwrap_or_default();
     match comparison.ratio_interval {
         Some(Interval { low, high, confidence }) => format!(
-            "{}x ({} to {}, {})",
+            "{}x ({} to {}, {}{medians})",
             digits(comparison.ratio),
             digits(low),
             digits(high),
-            confident(confidence)
+            Confidence(confidence)
         ),
-        None => format!("{}x (too few trials for an interval)", digits(comparison.ratio)),
+        None => format!("{}x (too few trials for an interval{medians})", digits(comparison.ratio)),
     }
-}
-
-/// `93.8 %`.
-pub(crate) fn confident(confidence: f64) -> String {
-    format!("{} %", significant(confidence * 100.0, 3))
 }
 
 /// `3.10 %`.
@@ -77,12 +74,13 @@ mod tests {
     fn a_ratio_says_what_its_interval_attains() {
         let comparison = Comparison {
             ratio: 0.3123,
+            ratio_of_medians: None,
             ratio_interval: Some(Interval { low: 0.28, high: 0.351, confidence: 0.9375 }),
             difference: -1.0,
             difference_interval: None,
             verdict: Difference::Lower,
             basis: findings::Basis::Trials,
         };
-        assert_eq!(ratio(&comparison), "0.312x (0.280 to 0.351, 93.8 %)");
+        assert_eq!(ratio(&comparison), "0.312x (0.280 to 0.351, 94 %)");
     }
 }

@@ -68,8 +68,11 @@ pub enum Difference {
 /// One thing against another: measured in the same blocks, or else a trial's intervals against another's.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
-    /// This over that: 0.9 is a tenth less.
+    /// This over that: 0.9 is a tenth less. Where trials are paired by blocks it comes from the pairs' ratios.
     pub ratio: f64,
+    /// The ratio of the two medians, where that is visibly another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_of_medians: Option<f64>,
     pub ratio_interval: Option<Interval>,
     /// This less that, in the metric's unit.
     pub difference: f64,

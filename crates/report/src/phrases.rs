@@ -18,7 +18,7 @@ pub(crate) use self::{
     warning::warning,
 };
 use crate::{
-    quantity::{self, Scale},
+    quantity::Scale,
     text::{Text, Tone, glued},
 };
 
@@ -49,7 +49,7 @@ pub(crate) fn estimate_with(metric: Metric, estimate: &Estimate, confidence: Con
     match &estimate.interval {
         Some(interval) => {
             let range = scale.range(interval);
-            format!("{value} {}", bracket(&range, interval, estimate.basis, confidence))
+            format!("{value} {}", bracket(&range, interval, (estimate.basis, None), confidence))
         }
         None if confidence == Confidence::Nowhere => value,
         None => {
@@ -105,7 +105,7 @@ pub(crate) fn difference(metric: Metric, comparison: &Comparison, confidence: Co
     match &comparison.difference_interval {
         Some(interval) => {
             let range = scale.signed_range(interval);
-            format!("{value} {}", bracket(&range, interval, comparison.basis, confidence))
+            format!("{value} {}", bracket(&range, interval, besides(comparison), confidence))
         }
         None if confidence == Confidence::Nowhere => value,
         None => format!("{value} {}", glued("(no interval)")),
@@ -154,7 +154,7 @@ pub(crate) fn trials(run: &RunSummary) -> String {
 
 /// The confidence that all of some intervals have, to the digits that are shown; `None` when they differ.
 pub(crate) fn common(intervals: impl IntoIterator<Item = Interval>) -> Option<String> {
-    let mut shown = intervals.into_iter().map(|interval| quantity::confidence(interval.confidence));
+    let mut shown = intervals.into_iter().map(|interval| units::Confidence(interval.confidence).to_string());
     let first = shown.next()?;
     shown.all(|other| other == first).then_some(first)
 }
@@ -222,18 +222,32 @@ fn ratio_in(scale: Scale, comparison: &Comparison, confidence: Confidence) -> St
     match &comparison.ratio_interval {
         Some(interval) => {
             let range = scale.range(interval);
-            format!("{value} {}", bracket(&range, interval, comparison.basis, confidence))
+            format!("{value} {}", bracket(&range, interval, besides(comparison), confidence))
         }
         None if confidence == Confidence::Nowhere => value,
         None => format!("{value} {}", glued("(no interval)")),
     }
 }
 
-fn bracket(range: &str, interval: &Interval, basis: Basis, confidence: Confidence) -> String {
+/// What a comparison's interval rests on, and the medians' ratio where that is another one.
+const fn besides(comparison: &Comparison) -> (Basis, Option<f64>) {
+    (comparison.basis, comparison.ratio_of_medians)
+}
+
+fn bracket(
+    range: &str,
+    interval: &Interval,
+    (basis, medians): (Basis, Option<f64>),
+    confidence: Confidence,
+) -> String {
     let mark = if basis == Basis::Intervals { WITHIN } else { "" };
+    let medians = medians.map(|ratio| format!("; medians {}", Scale::times(ratio).quantity(ratio)));
+    let medians = medians.unwrap_or_default();
     glued(&match confidence {
-        Confidence::Inline => format!("({range}, {}){mark}", quantity::confidence(interval.confidence)),
-        Confidence::InHead | Confidence::Nowhere => format!("({range}){mark}"),
+        Confidence::Inline => {
+            format!("({range}, {}{medians}){mark}", units::Confidence(interval.confidence))
+        }
+        Confidence::InHead | Confidence::Nowhere => format!("({range}{medians}){mark}"),
     })
 }
 
@@ -269,6 +283,7 @@ mod tests {
     fn a_comparison_is_a_share_or_several_times_with_its_interval() {
         let mut against = Comparison {
             ratio: 0.942,
+            ratio_of_medians: None,
             ratio_interval: interval(0.93, 0.951),
             difference: -0.58e9,
             difference_interval: interval(-0.66e9, -0.49e9),
@@ -281,6 +296,9 @@ mod tests {
             plain(&difference(Metric::Throughput, &against, Confidence::Inline)),
             "−580 Mbit/s (−660 to −490, 94 %)"
         );
+        against.ratio_of_medians = Some(0.73);
+        assert_eq!(plain(&share(&against, Confidence::Inline)), "94.2 % (93.0 to 95.1, 94 %; medians 0.73x)");
+        against.ratio_of_medians = None;
         (against.ratio, against.ratio_interval) = (4.2, interval(4.0, 4.44));
         assert_eq!(plain(&share(&against, Confidence::InHead)), "4.20x (4.00 to 4.44)");
     }

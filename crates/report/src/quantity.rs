@@ -89,13 +89,6 @@ impl Scale {
     }
 }
 
-/// A confidence: `94 %`. Rounded down above 99 %, so that nothing is ever certain.
-pub(crate) fn confidence(share: f64) -> String {
-    let percent = share * 100.0;
-    let shown = if percent > 99.0 { (percent * 10.0).floor() / 10.0 } else { percent.round() };
-    if shown.fract() == 0.0 { format!("{shown:.0} %") } else { format!("{shown:.1} %") }
-}
-
 fn decimals(value: f64) -> usize {
     match value.abs() {
         v if v < 9.995 => 2,
@@ -132,12 +125,5 @@ mod tests {
         assert_eq!(scale.signed(-6.9e9), "−6.90");
         assert_eq!(scale.signed(6.9e9), "+6.90");
         assert_eq!(scale.signed(-1.0), "+0.00");
-    }
-
-    #[test]
-    fn no_confidence_is_rounded_up_to_certainty() {
-        for (share, text) in [(0.9375, "94 %"), (0.95, "95 %"), (0.998_047, "99.8 %"), (0.999_99, "99.9 %")] {
-            assert_eq!(confidence(share), text);
-        }
     }
 }

@@ -48,6 +48,17 @@ pub fn floor(pairs: &[(f64, f64)], scatter: f64, confidence: f64, minimum: f64) 
     floor.relative.is_finite().then_some(floor)
 }
 
+/// The floor of a workload, from the pairs of its baseline with itself and those of every other cell with the baseline: what all
+/// of them scatter by is what any of them does. At least [`USUAL_MINIMUM`]. `None` as [`floor`] and [`paired::scatter`].
+pub fn of_workload(
+    again: &[(f64, f64)],
+    mut others: Vec<Vec<(f64, f64)>>,
+    confidence: f64,
+) -> Option<NoiseFloor> {
+    others.push(again.to_vec());
+    floor(again, paired::scatter(&others)?, confidence, USUAL_MINIMUM)
+}
+
 /// What runs of one thing differ by, learned from several of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BetweenRuns {

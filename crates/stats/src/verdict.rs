@@ -2,6 +2,7 @@
 
 use crate::interval::{Estimate, Interval};
 use crate::noise::NoiseFloor;
+use crate::paired;
 
 /// Least confidence that the interval and the floor must attain before a difference is called one: 0.9, which five
 /// paired blocks reach.
@@ -46,6 +47,13 @@ pub fn verdict(ratio: &Estimate, floor: &NoiseFloor) -> Difference {
         (true, _, true) => Difference::Higher,
         _ => Difference::Unclear,
     }
+}
+
+/// The ratio (second over first) of a workload's pairs, one a block, and what it comes to beside the workload's floor. `None`
+/// as [`paired::ratio`].
+pub fn of_pairs(pairs: &[(f64, f64)], floor: &NoiseFloor, confidence: f64) -> Option<(Estimate, Difference)> {
+    let ratio = paired::ratio(pairs, floor.scatter, confidence)?;
+    Some((ratio, verdict(&ratio, floor)))
 }
 
 /// Whether a confidence is at least [`LEAST_CONFIDENCE`], but for rounding.

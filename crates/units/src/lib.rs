@@ -13,4 +13,4 @@ pub use bitrate::BitRate;
 pub use bytes::Bytes;
 pub use nanos::Nanos;
 pub use parse::ParseQuantityError;
-pub use share::{Share, significant};
+pub use share::{Confidence, Share, significant};

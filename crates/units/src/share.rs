@@ -27,6 +27,18 @@ impl fmt::Display for Share {
     }
 }
 
+/// A confidence, 0 to 1. Printed as `94 %`; rounded down above 99 %, so that nothing is ever certain.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Confidence(pub f64);
+
+impl fmt::Display for Confidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = self.0 * 100.0;
+        let shown = if percent > 99.0 { (percent * 10.0).floor() / 10.0 } else { percent.round() };
+        if shown.fract() == 0.0 { write!(f, "{shown:.0} %") } else { write!(f, "{shown:.1} %") }
+    }
+}
+
 /// `value` with `digits` significant digits and no exponent, as tables want it: `9.41`, `94.1`, `941`.
 #[must_use]
 pub fn significant(value: f64, digits: usize) -> String {
@@ -56,6 +68,13 @@ mod tests {
         for (text, thousandths) in [("2%", Some(20.0)), ("0.5 %", Some(5.0)), ("2", None), ("-1%", None)] {
             let read = text.parse::<Share>().ok().map(|share| (share.0 * 1000.0).round());
             assert_eq!(read, thousandths, "{text}");
+        }
+    }
+
+    #[test]
+    fn no_confidence_is_rounded_up_to_certainty() {
+        for (share, text) in [(0.9375, "94 %"), (0.95, "95 %"), (0.998_047, "99.8 %"), (0.999_99, "99.9 %")] {
+            assert_eq!(Confidence(share).to_string(), text);
         }
     }
 

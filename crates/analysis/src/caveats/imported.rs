@@ -67,7 +67,7 @@ fn jumped(measured: &[Observations<'_>]) -> Option<String> {
     (!ids.is_empty()).then(|| {
         format!(
             "The rate of {} jumped from one level to another within its only trial: its mean says how long it stayed at \
-             each, and another trial may stay elsewhere. So no difference to it is called one.",
+             each, and another trial may stay elsewhere. So a difference to it is called one only beyond these levels.",
             list(&ids)
         )
     })

@@ -46,7 +46,7 @@ fn cells_without_trials_are_named() {
 
 #[test]
 fn few_trials_say_what_confidence_they_reach() {
-    for (blocks, reach) in [(3, "confidence of 75.0 % at most"), (4, "confidence of 87.5 % at most")] {
+    for (blocks, reach) in [(3, "confidence of 75 % at most"), (4, "confidence of 88 % at most")] {
         let caveats = analyse(&egress(blocks).record).caveats;
         assert!(caveats.len() == 1 && caveats[0].contains(reach), "{caveats:#?}");
     }
@@ -114,8 +114,10 @@ fn two_levels_on_free_cpus_are_the_placements_doing() {
         humped(run);
         run.record.header.cells.iter_mut().for_each(|cell| cell.placement = "free".into());
     };
-    check(humped, &[]);
-    check(free, &["The ends of vxlan-to-vxlan/ping"]);
+    // Of pairs with two humps the ratio is none that the medians have.
+    let apart = "In comparisons of vxlan-to-vxlan/ping";
+    check(humped, &[apart]);
+    check(free, &[apart, "The ends of vxlan-to-vxlan/ping"]);
 }
 
 /// The warm-up and so many intervals about each rate.

@@ -11,12 +11,9 @@ use crate::{
     compare, disturbance,
     noise::Noise,
     observations::Observations,
-    single_trial::{self, FEWEST_TOLD, MARGIN},
+    single_trial::{self, ALLOWANCE, FEWEST_TOLD, MARGIN},
     words::{count, list, percent},
 };
-
-/// What another trial may give, at another time, where there are too few to say: a difference has to exceed it.
-pub(super) const ALLOWANCE: f64 = 0.25;
 
 /// Nothing is called the same whose interval leaves a larger difference open, whatever noise is assumed: everything would
 /// be.
@@ -140,6 +137,7 @@ impl<'m> Look<'m> {
         };
         Some(Comparison {
             ratio: judged.ratio.value,
+            ratio_of_medians: compare::of_medians(self.b, self.a, judged.ratio.value),
             ratio_interval: judged.ratio.interval.map(compare::named),
             difference: describe::median(&self.b.values())? - describe::median(&self.a.values())?,
             difference_interval: None,
@@ -155,13 +153,13 @@ impl<'m> Look<'m> {
         let is_same = |interval: &Interval| {
             let near = interval.low >= 1.0 / (1.0 + MARGIN) && interval.high <= 1.0 + MARGIN;
             let apart = interval.low > usual || interval.high < 1.0 / usual;
-            near && !apart && is_known(interval, comparison.basis)
+            near && !apart && single_trial::is_known(&comparison)
         };
-        comparison.verdict = match comparison.ratio_interval {
-            Some(interval) if interval.high < 1.0 / (1.0 + ALLOWANCE) => Difference::Lower,
-            Some(interval) if interval.low > 1.0 + ALLOWANCE => Difference::Higher,
-            Some(interval) if is_same(&interval) => Difference::None,
-            _ => Difference::Unclear,
+        comparison.verdict = match single_trial::beyond(ALLOWANCE, self.b, self.a, &comparison) {
+            Difference::Unclear if comparison.ratio_interval.as_ref().is_some_and(is_same) => {
+                Difference::None
+            }
+            verdict => verdict,
         };
         Some(comparison)
     }
@@ -237,7 +235,7 @@ impl<'m> Look<'m> {
             );
         }
         if !verdict::is_sure(interval.confidence) {
-            let reached = crate::words::confident(interval.confidence);
+            let reached = units::Confidence(interval.confidence);
             return format!(
                 "With {a} trials in A and {b} in B an interval reaches a confidence of {reached} only: {ENOUGH} of each are \
                  the least that establish a difference."
@@ -259,11 +257,6 @@ impl<'m> Look<'m> {
             ),
         }
     }
-}
-
-/// Whether an interval holds what it is of: that of a trial's own series, or a sure one.
-fn is_known(interval: &Interval, basis: Basis) -> bool {
-    basis == Basis::Intervals || verdict::is_sure(interval.confidence)
 }
 
 /// Whether an interval is sure and narrow enough to call anything the same.

@@ -3,9 +3,9 @@
 use findings::{CellComparison, RunComparison, SurroundingChange};
 use samples::{RunRecord, RunState};
 
-use super::{environment, judge::ALLOWANCE};
+use super::environment;
 use crate::{
-    single_trial::FEWEST_TOLD,
+    single_trial::{ALLOWANCE, FEWEST_TOLD},
     words::{count, list, percent},
 };
 

@@ -117,10 +117,7 @@ fn outdone(ladder: &Ladder, context: &Context<'_>) -> Vec<Short> {
     let better = if ladder.metric.more_is_better() == Some(true) { Side::Higher } else { Side::Lower };
     let short = |rung: &CostStep| {
         let cost = rung.cost.as_ref().filter(|_| rung.below.as_ref() == Some(&lowest.path))?;
-        let both =
-            context.findings.cells.iter().filter(|cell| [&rung.cell, &lowest.cell].contains(&&cell.id));
-        let weighed =
-            significance::weigh(cost, significance::swing(both)).filter(|weighed| weighed.side == better)?;
+        let weighed = significance::weigh(cost).filter(|weighed| weighed.side == better)?;
         let layers = count(rung.adds.len(), "layer");
         Some(Short {
             cell: lowest.cell.clone(),

@@ -114,7 +114,7 @@ fn pair<'a>(
     let one_is_worse = (one.0.value.median < other.0.value.median) == more_is_better;
     let (slower, faster) = if one_is_worse { (one, other) } else { (other, one) };
     let change = context.compare(slower.1, faster.1)?;
-    let weighed = significance::weigh(&change, significance::swing([slower.0, faster.0]))?;
+    let weighed = significance::weigh(&change)?;
     let worse = (weighed.side == Side::Lower) == more_is_better;
     worse.then(|| DirectionPair {
         slower: slower.0,

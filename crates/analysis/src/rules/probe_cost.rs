@@ -2,9 +2,10 @@
 
 use findings::{Evidence, Finding, Interval, ProbeCost, Remedy, Severity};
 use stats::verdict;
+use units::Confidence;
 
 use super::{Context, Rule};
-use crate::words::{confident, count, list, percent};
+use crate::words::{count, list, percent};
 
 pub(crate) const RULE: Rule = Rule { id: "probe-cost", look };
 
@@ -68,7 +69,7 @@ fn evidence(cost: &ProbeCost) -> Evidence {
             " ({} to {}, {})",
             percent(interval.low),
             percent(interval.high),
-            confident(interval.confidence)
+            Confidence(interval.confidence)
         )
     };
     Evidence {

@@ -1,16 +1,13 @@
 //! How far a comparison or a figure can be believed, and what has to be said beside it. Must not know what was
 //! compared.
 
-use findings::{Basis, CellSummary, Comparison, Difference};
+use findings::{Basis, Comparison, Difference};
 use stats::verdict::is_sure;
 
 use crate::compare;
 
 /// What is called a difference where no noise floor says it: a tenth.
 pub(crate) const LEAST_RATIO: f64 = 1.1;
-/// A single steady trial against another establishes what no repetition would undo: a quarter.
-const BEYOND_REPETITION: f64 = 1.25;
-
 /// Which side of a comparison is lower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -23,7 +20,7 @@ pub(crate) enum Side {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WeighedDifference {
     pub(crate) side: Side,
-    /// Whether it is established; otherwise it may be told as a note only.
+    /// Whether the comparison's verdict establishes it; otherwise it may be told as a note only.
     pub(crate) sure: bool,
     /// What has to be said beside it.
     pub(crate) caveat: Option<&'static str>,
@@ -31,47 +28,27 @@ pub(crate) struct WeighedDifference {
 
 const ONE_TRIAL: &str = "It rests on the intervals within single trials: what changes from one trial to the next is \
                          not in it. Repeat it before acting on it.";
-const SHIFTED: &str =
-    "The rate jumped within a single trial, so another trial could give another mean: repeat it.";
 const BARE: &str =
     "It rests on single numbers without an interval: nothing says how far they would vary if repeated.";
-const NO_FLOOR: &str =
-    "There is no noise floor to hold it against: it may be what the same setting differs from itself by.";
+const OPEN: &str = "It is not established: so few trials, or the noise of this run, leave it open whether the same setting \
+                    would differ from itself by as much.";
 
-/// What a comparison shows; `None` where it shows no difference worth telling, or cannot tell. `swing` is what
-/// [`swing`] says of both sides together.
-pub(crate) fn weigh(comparison: &Comparison, swing: f64) -> Option<WeighedDifference> {
+/// What a comparison shows; `None` where it shows no difference worth telling, or cannot tell.
+pub(crate) fn weigh(comparison: &Comparison) -> Option<WeighedDifference> {
     let ratio = comparison.ratio;
     let side = if ratio < 1.0 { Side::Lower } else { Side::Higher };
-    let once = comparison.basis == Basis::Intervals;
+    let once = (comparison.basis == Basis::Intervals).then_some(ONE_TRIAL);
+    let unsure =
+        |caveat| apart(ratio).then_some(WeighedDifference { side, sure: false, caveat: Some(caveat) });
     match (comparison.verdict, comparison.ratio_interval) {
         (Difference::None, _) => None,
-        (Difference::Lower | Difference::Higher, _) if !once => {
-            Some(WeighedDifference { side, sure: true, caveat: None })
+        (Difference::Lower | Difference::Higher, _) => {
+            Some(WeighedDifference { side, sure: true, caveat: once })
         }
-        (_, None) => apart(ratio).then_some(WeighedDifference { side, sure: false, caveat: Some(BARE) }),
-        (_, Some(interval)) if interval.low <= 1.0 && interval.high >= 1.0 => None,
-        (_, Some(interval)) if once => {
-            let beyond = BEYOND_REPETITION * swing;
-            let sure = interval.low > beyond || interval.high < beyond.recip();
-            let caveat = Some(if swing > 1.0 && !sure { SHIFTED } else { ONE_TRIAL });
-            apart(ratio).then_some(WeighedDifference { side, sure, caveat })
-        }
-        (_, Some(_)) => {
-            apart(ratio).then_some(WeighedDifference { side, sure: false, caveat: Some(NO_FLOOR) })
-        }
+        (Difference::Unclear, None) => unsure(BARE),
+        (Difference::Unclear, Some(interval)) if interval.low <= 1.0 && interval.high >= 1.0 => None,
+        (Difference::Unclear, Some(_)) => unsure(once.unwrap_or(OPEN)),
     }
-}
-
-/// By how much the rate of these cells jumped within their trials: the highest level over the lowest, multiplied; 1
-/// where none did. So far another trial may be off as well.
-pub(crate) fn swing<'a>(cells: impl IntoIterator<Item = &'a CellSummary>) -> f64 {
-    let of = |cell: &CellSummary| {
-        let levels = || cell.shifts.iter().flat_map(|it| [it.shift.before, it.shift.after]);
-        let (low, high) = (levels().fold(f64::INFINITY, f64::min), levels().fold(0.0, f64::max));
-        if cell.shifts.is_empty() { 1.0 } else { high / low.max(f64::MIN_POSITIVE) }
-    };
-    cells.into_iter().map(of).product()
 }
 
 fn apart(ratio: f64) -> bool {
@@ -112,25 +89,32 @@ mod tests {
 
     fn comparison(ratio: f64, interval: Option<(f64, f64)>, verdict: Difference, basis: Basis) -> Comparison {
         let ratio_interval = interval.map(|(low, high)| Interval { low, high, confidence: 0.95 });
-        Comparison { ratio, ratio_interval, difference: 0.0, difference_interval: None, verdict, basis }
+        Comparison {
+            ratio,
+            ratio_of_medians: None,
+            ratio_interval,
+            difference: 0.0,
+            difference_interval: None,
+            verdict,
+            basis,
+        }
     }
 
     #[test]
-    fn a_difference_is_sure_only_where_interval_and_floor_or_a_steady_trial_say_so() {
+    fn a_difference_is_sure_only_where_the_verdict_says_so() {
         let (trials, once) = (Basis::Trials, Basis::Intervals);
-        for (given, swing, sure) in [
-            (comparison(0.5, Some((0.4, 0.6)), Difference::Lower, trials), 1.0, Some(true)),
-            (comparison(0.5, Some((0.4, 0.6)), Difference::Unclear, trials), 1.0, Some(false)),
-            (comparison(0.5, Some((0.4, 1.6)), Difference::Unclear, trials), 1.0, None),
-            (comparison(0.97, Some((0.96, 0.98)), Difference::None, trials), 1.0, None),
-            (comparison(0.5, None, Difference::Unclear, trials), 1.0, Some(false)),
-            (comparison(0.95, None, Difference::Unclear, trials), 1.0, None),
-            (comparison(2.8, Some((2.7, 2.9)), Difference::Unclear, once), 1.0, Some(true)),
-            (comparison(2.8, Some((2.7, 2.9)), Difference::Higher, once), 2.5, Some(false)),
-            (comparison(1.2, Some((1.15, 1.25)), Difference::Higher, once), 1.0, Some(false)),
-            (comparison(1.05, Some((1.04, 1.06)), Difference::Higher, once), 1.0, None),
+        for (given, sure) in [
+            (comparison(0.5, Some((0.4, 0.6)), Difference::Lower, trials), Some(true)),
+            (comparison(0.5, Some((0.4, 0.6)), Difference::Unclear, trials), Some(false)),
+            (comparison(0.5, Some((0.4, 1.6)), Difference::Unclear, trials), None),
+            (comparison(0.97, Some((0.96, 0.98)), Difference::None, trials), None),
+            (comparison(0.5, None, Difference::Unclear, trials), Some(false)),
+            (comparison(0.95, None, Difference::Unclear, trials), None),
+            (comparison(2.8, Some((2.7, 2.9)), Difference::Higher, once), Some(true)),
+            (comparison(1.2, Some((1.15, 1.25)), Difference::Unclear, once), Some(false)),
+            (comparison(1.05, Some((1.04, 1.06)), Difference::Unclear, once), None),
         ] {
-            assert_eq!(weigh(&given, swing).map(|weighed| weighed.sure), sure, "{given:?}");
+            assert_eq!(weigh(&given).map(|weighed| weighed.sure), sure, "{given:?}");
         }
     }
 

@@ -47,7 +47,7 @@ fn at_equal_settings(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding
         .filter_map(|(one, more)| Some((one, more, context.compare(more.measured, one.measured)?)))
         .collect();
     let gains = compared.iter().filter_map(|(one, more, change)| {
-        let weighed = significance::weigh(change, significance::swing([one.cell, more.cell]))?;
+        let weighed = significance::weigh(change)?;
         (weighed.side == Side::Higher && change.ratio >= LEAST_RATIO)
             .then_some((*one, *more, change, weighed))
     });

@@ -50,13 +50,9 @@ fn paced<'a>(
     if compared.is_empty() {
         return Some(PacingCell { cell, name, against: None });
     }
-    let both = |effect: &FactorEffect| {
-        let ids = [&effect.cell, &effect.reference_cell];
-        significance::swing(context.findings.cells.iter().filter(|cell| ids.contains(&&cell.id)))
-    };
     let slower = |effect: &&'a FactorEffect| {
         let own_is_lower = if effect.cell == cell.id { Side::Lower } else { Side::Higher };
-        let weighed = significance::weigh(&effect.change, both(effect))?;
+        let weighed = significance::weigh(&effect.change)?;
         (weighed.side == own_is_lower).then_some((*effect, weighed.sure))
     };
     let against = compared.iter().filter_map(slower).max_by_key(|(_, sure)| *sure)?;

@@ -53,7 +53,7 @@ fn pair<'a>(twins: &matched_pairs::Pair<'a>, context: &Context<'a>) -> Option<Pa
     let (off, on) = (summary(twins.without)?, summary(twins.with)?);
     let more_is_better = on.metric.more_is_better()?;
     let change = context.compare(twins.without, twins.with)?;
-    let weighed = significance::weigh(&change, significance::swing([on, off]));
+    let weighed = significance::weigh(&change);
     let side = if change.ratio < 1.0 { Side::Lower } else { Side::Higher };
     let worse = (side == Side::Lower) == more_is_better;
     let apart = change.ratio.max(change.ratio.recip());
@@ -69,16 +69,21 @@ fn finding(worst: &Pair<'_>, pairs: &[Pair<'_>]) -> Finding {
     let against = others.iter().min_by(|one, other| one.gain.total_cmp(&other.gain)).map(|pair| {
         format!(" Not so in {}: {} with vhost, {} without.", pair.on.id, shown(pair.on), shown(pair.off))
     });
+    // Their ratio is another one than that of the two values before it.
+    let medians = worst.change.ratio_of_medians;
+    let medians = medians
+        .map(|ratio| format!(" in pairs of trials, {}x by these medians", units::significant(ratio, 3)));
     Finding {
         id: String::new(),
         severity: severity(worst),
         claim: format!(
-            "vhost is off in {}, and that costs: {} against {} with it ({}x the {}); so it is in {} of {}.{}",
+            "vhost is off in {}, and that costs: {} against {} with it ({}x the {}{}); so it is in {} of {}.{}",
             worst.off.id,
             shown(worst.off),
             shown(worst.on),
             units::significant(worst.gain.recip(), 3),
             if metric.more_is_better() == Some(true) { "rate" } else { "speed" },
+            medians.unwrap_or_default(),
             costly,
             count(pairs.len(), "comparison"),
             against.unwrap_or_default()

@@ -3,7 +3,7 @@
 mod intervals;
 
 use findings::{CellSummary, DatagramSummary, SingleRate, SingleStream, Spread, StreamSummary, TcpSummary};
-use units::{Share, significant};
+use units::{Confidence, Share, significant};
 use workload::{Column, Metric};
 
 pub(super) use intervals::tables as intervals;
@@ -12,7 +12,7 @@ use super::{Field, KindReport, ShownAlone, odd};
 use crate::{
     backends::csv::at,
     phrases,
-    quantity::{self, Scale},
+    quantity::Scale,
     text::{Text, Tone, glued},
 };
 
@@ -113,8 +113,7 @@ pub(super) fn with_spread(metric: Metric, rate: &SingleRate) -> Text {
     let text = Text::of(Tone::Strong, glued(&scale.quantity(rate.rate)));
     match &rate.spread {
         Some(Spread { interval, .. }) => {
-            let range =
-                format!(" ({}, {})", scale.range(interval), quantity::confidence(interval.confidence));
+            let range = format!(" ({}, {})", scale.range(interval), Confidence(interval.confidence));
             text.and(Tone::Plain, glued(&range))
         }
         None => text,

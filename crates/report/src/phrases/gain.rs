@@ -2,7 +2,7 @@
 
 use findings::{Comparison, Interval};
 
-use super::{Confidence, SEVERAL, bracket, times};
+use super::{Confidence, SEVERAL, besides, bracket, times};
 use crate::{quantity::Scale, text::glued};
 
 /// `+69.1 % (+60.2 to +75.0)`, `−26.0 % (−30.1 to −22.4)`, or `2.31x (2.20 to 2.45)` when it is several times.
@@ -17,7 +17,7 @@ pub(crate) fn gain(comparison: &Comparison, confidence: Confidence) -> String {
     };
     let scale = Scale::percent(comparison.ratio - 1.0);
     let change = Interval { low: interval.low - 1.0, high: interval.high - 1.0, ..interval };
-    format!("{value} {}", bracket(&scale.signed_range(&change), &interval, comparison.basis, confidence))
+    format!("{value} {}", bracket(&scale.signed_range(&change), &interval, besides(comparison), confidence))
 }
 
 /// The same without its interval: `+69.1 %`, `2.31x`.
@@ -43,6 +43,7 @@ mod tests {
         ] {
             let comparison = Comparison {
                 ratio,
+                ratio_of_medians: None,
                 ratio_interval: Some(Interval { low, high, confidence: 0.95 }),
                 difference: 0.0,
                 difference_interval: None,

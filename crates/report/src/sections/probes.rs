@@ -2,13 +2,14 @@
 
 use findings::{CellSummary, Findings, Interval, LostProbe, ProbeCost};
 use samples::ProbeKind;
+use units::Confidence;
 
 use super::Source;
 use crate::{
     labels,
     page::{Block, Section, section},
     phrases,
-    quantity::{Scale, confidence},
+    quantity::Scale,
     text::{Text, Tone, glued},
 };
 
@@ -69,7 +70,7 @@ fn share(value: f64, interval: Option<Interval>) -> String {
     let scale = Scale::percent(value);
     let range = interval.map_or_else(
         || "(no interval)".to_owned(),
-        |interval| format!("({}, {})", scale.range(&interval), confidence(interval.confidence)),
+        |interval| format!("({}, {})", scale.range(&interval), Confidence(interval.confidence)),
     );
     glued(&format!("{} {range}", scale.quantity(value)))
 }

@@ -193,6 +193,7 @@ pub(super) fn comparison(ratio: f64, difference: f64, verdict: Difference) -> Co
     let ends = |value: f64| interval((value * 0.98).min(value * 1.03), (value * 0.98).max(value * 1.03));
     Comparison {
         ratio,
+        ratio_of_medians: None,
         ratio_interval: ends(ratio),
         difference,
         difference_interval: ends(difference),

@@ -311,7 +311,7 @@ pub(super) const CASES: &[Case] = &[
         triggers: || watched::slowed(0.08, 0.01),
         spares: || watched::slowed(0.04, 0.01),
         severity: Warning,
-        says: &["cpu, syscalls and packet-way", "8.01 % of what bulk", "6 pairs in blocks", "96.9 %"],
+        says: &["cpu, syscalls and packet-way", "8.01 % of what bulk", "6 pairs in blocks", "97 %"],
         change: None,
     },
     Case {

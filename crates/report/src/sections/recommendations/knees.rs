@@ -1,12 +1,13 @@
 //! From which level of a factor on the metric grows no more, with the curve. Must not know CPU time.
 
 use findings::Knee;
+use units::Confidence;
 use workload::Metric;
 
 use crate::{
     page::{Bar, Bars, Block},
     phrases,
-    quantity::{self, Scale},
+    quantity::Scale,
     text::{Text, Tone, glued},
 };
 
@@ -36,7 +37,7 @@ fn plateau(metric: Metric, knee: &Knee) -> String {
     let scale = Scale::of(metric, knee.plateau);
     let value = glued(&scale.quantity(knee.plateau));
     let range = |interval: &findings::Interval| {
-        let confidence = quantity::confidence(interval.confidence);
+        let confidence = Confidence(interval.confidence);
         format!(" {}", glued(&format!("({}, {confidence})", scale.range(interval))))
     };
     value + &knee.plateau_interval.as_ref().map_or_else(String::new, range)

@@ -1,0 +1,159 @@
+//! No two places of a page contradict each other, whatever was measured.
+
+use findings::{Difference, Findings, Severity};
+use proptest::prelude::*;
+use samples::{Arm, RunRecord};
+
+use crate::{
+    analyse,
+    fixtures::{Fixture, egress, ping_of, reported_of, stream_at},
+    judged::{self, Judged},
+};
+
+/// What of these findings contradicts something else of them.
+fn contradictions(findings: &Findings) -> Vec<String> {
+    let all: Vec<Judged<'_>> = judged::all(findings).collect();
+    two_verdicts(&all).chain(places(findings, &all)).chain(claimed(findings)).collect()
+}
+
+/// A pair of cells that is judged in two ways.
+fn two_verdicts<'a>(all: &'a [Judged<'a>]) -> impl Iterator<Item = String> + 'a {
+    all.iter().enumerate().flat_map(move |(index, one)| {
+        all[index + 1..].iter().filter_map(move |other| {
+            let same = (one.cell, one.reference) == (other.cell, other.reference);
+            let turned = (one.cell, one.reference) == (other.reference, other.cell);
+            let differ = (same && one.comparison != other.comparison)
+                || (turned && one.comparison.verdict != mirrored(other.comparison.verdict));
+            differ.then(|| format!("{one:?} and {other:?}"))
+        })
+    })
+}
+
+fn mirrored(verdict: Difference) -> Difference {
+    match verdict {
+        Difference::Lower => Difference::Higher,
+        Difference::Higher => Difference::Lower,
+        other => other,
+    }
+}
+
+/// A place in a ranking that a verdict on the same cells denies.
+fn places<'a>(findings: &'a Findings, all: &'a [Judged<'a>]) -> impl Iterator<Item = String> + 'a {
+    findings.rankings.iter().flat_map(move |ranking| {
+        let place = |cell: &str| Some(ranking.ranks.iter().find(|rank| rank.cell == cell)?.place);
+        all.iter().filter_map(move |judged| {
+            let (own, reference) = (place(judged.cell)?, place(judged.reference)?);
+            let is_better = match judged.comparison.verdict {
+                Difference::Lower => !ranking.metric.more_is_better()?,
+                Difference::Higher => ranking.metric.more_is_better()?,
+                Difference::None | Difference::Unclear => return None,
+            };
+            let as_ranked = if is_better { own < reference } else { own > reference };
+            (!as_ranked).then(|| format!("places {own} and {reference} of {judged:?}"))
+        })
+    })
+}
+
+/// Two ways that are established to differ, and share a place.
+fn claimed(findings: &Findings) -> impl Iterator<Item = String> + '_ {
+    let apart = findings.claims.iter().filter(|claim| {
+        claim.id == "direction-asymmetry" && claim.severity != Severity::Note && claim.cells.len() == 2
+    });
+    apart.flat_map(move |claim| {
+        findings.rankings.iter().filter_map(move |ranking| {
+            let place = |cell: &String| Some(ranking.ranks.iter().find(|rank| rank.cell == *cell)?.place);
+            let (one, other) = (place(&claim.cells[0])?, place(&claim.cells[1])?);
+            (one == other).then(|| format!("place {one} of both: {}", claim.claim))
+        })
+    })
+}
+
+/// The network half of write-up 003: one log a cell, and the two ways 20 % apart.
+#[test]
+fn two_ways_of_which_one_is_said_to_be_slower_share_no_place() {
+    for keeps in [0.6, 0.7, 0.796, 0.9, 0.99] {
+        let mut run = Fixture::new(1);
+        for (path, rate) in [("host-to-vm", 20e9), ("vm-to-host", keeps * 20e9), ("vm-to-vm", 8e9)] {
+            let rates: Vec<f64> = (0..51).map(|at| rate * (1.0 + 0.01 * f64::from(at * 7 % 5 - 2))).collect();
+            run.path(path, &[]).told(path, "tcp", &[], stream_at(&rates));
+        }
+        let findings = analyse(&run.record);
+        assert!(!findings.rankings.is_empty());
+        assert_eq!(contradictions(&findings), Vec::<String>::new(), "{keeps}");
+    }
+}
+
+/// Where a finding and the ranking had two thresholds, nothing showed it.
+#[test]
+fn what_contradicts_is_found() {
+    let mut run = Fixture::new(6);
+    for (path, rate) in [("one", 20e9), ("two", 10e9), ("three", 5e9)] {
+        run.path(path, &["wire"]).stream(path, &[], rate);
+    }
+    let mut findings = analyse(&run.record);
+    assert_eq!(contradictions(&findings), Vec::<String>::new());
+    findings.rankings[0].ranks.iter_mut().for_each(|rank| rank.place = 1);
+    assert!(!contradictions(&findings).is_empty());
+}
+
+/// Paths that are alternatives or stand on each other, by plumb or by other tools, of one trial to eight.
+fn any_run() -> impl Strategy<Value = RunRecord> {
+    let path = (0.3..3.0f64, 0.0..0.4f64, any::<u64>());
+    let shape = (1..9u32, any::<bool>(), any::<bool>(), 0..3u8);
+    (shape, prop::collection::vec(path, 2..6)).prop_map(|((blocks, told, nested, kind), paths)| {
+        let mut run = Fixture::new(blocks);
+        let names = ["a-to-b", "b-to-a", "c-vhost", "c", "d-to-e"];
+        let layers = ["wire", "bridge", "vxlan", "nat", "tap"];
+        for (index, (_, name)) in paths.iter().zip(names).enumerate() {
+            run.path(name, if nested { &layers[..=index] } else { &layers[index..=index] });
+        }
+        for ((level, scatter, seed), name) in paths.iter().zip(names) {
+            let value = |trial: u32| {
+                let noise = f64::from(seed.rotate_right(trial * 7) as u32 & 127) / 127.0 - 0.5;
+                1e4 * level * (1.0 + scatter * noise)
+            };
+            let rates = |trial| (0..30_u32).map(|at| value(trial + at % 3) * 1e6).collect::<Vec<_>>();
+            let measure = |trial: u32| match kind {
+                0 => stream_at(&rates(trial)),
+                1 => ping_of(value(trial)),
+                _ => reported_of(&[("Bandwidth", workload::Quantity::BitRate, value(trial) * 1e6)]),
+            };
+            if told {
+                run.told(name, "log", &[], measure(0));
+            } else if kind == 1 {
+                run.ping(name, &[], value(0));
+            } else {
+                run.stream(name, &[], value(0) * 1e6);
+            }
+            let workload = if told {
+                "log"
+            } else if kind == 1 {
+                "ping"
+            } else {
+                "bulk"
+            };
+            run.each(&format!("{name}/{workload}"), |trial| {
+                if told || kind < 2 {
+                    trial.measurement = measure(trial.block + if trial.arm == Arm::Again { 11 } else { 0 });
+                }
+            });
+        }
+        run.record
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn no_two_places_of_a_page_contradict(record in any_run()) {
+        prop_assert_eq!(contradictions(&analyse(&record)), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn the_layers_of_a_ladder_are_judged_once() {
+    for blocks in 1..8 {
+        assert_eq!(contradictions(&analyse(&egress(blocks).record)), Vec::<String>::new(), "{blocks} blocks");
+    }
+}
