@@ -8,6 +8,7 @@
 mod forecast;
 mod group;
 mod observations;
+mod unclear;
 
 #[cfg(test)]
 mod tests;
@@ -165,6 +166,7 @@ impl<'p> Design<'p> {
         let block = self.round.block.unwrap_or(0);
         if self.told_of_cpu
             || !self.plan.design.is_adaptive()
+            || self.plan.design.until_clear
             || self.plan.design.objective == Objective::Max
             || !self.groups.iter().any(|group| group.lacks_cpu(&self.seen, block))
         {
@@ -282,6 +284,7 @@ impl<'p> Design<'p> {
         let why = match standing {
             Standing::Precise(reach) => EndReason::Precise { reach },
             _ if trials >= planned => EndReason::Planned,
+            Standing::Settled if self.plan.design.until_clear => EndReason::Clear,
             Standing::Settled => EndReason::Settled,
             Standing::Out => EndReason::Unusable { trials: self.seen.unusable(cell) as u32 },
             Standing::Open if self.spent => {

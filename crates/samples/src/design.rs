@@ -15,6 +15,9 @@ pub struct Design {
     /// What the best setting is sought for, where trials are chosen by what the earlier ones said.
     #[serde(default)]
     pub objective: Objective,
+    /// Whether the trials go where a comparison is unclear, until none is, instead of where the best setting may be.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub until_clear: bool,
 }
 
 /// What the user wants of a setting.
@@ -46,7 +49,7 @@ impl Design {
     /// Whether trials were chosen by what the earlier ones said.
     #[must_use]
     pub const fn is_adaptive(&self) -> bool {
-        self.budget.is_some() || self.precision.is_some()
+        self.budget.is_some() || self.precision.is_some() || self.until_clear
     }
 }
 
@@ -77,6 +80,8 @@ pub enum EndReason {
     },
     /// It cannot be among the best any more, nor next to the knee: the time went to others.
     Settled,
+    /// Each comparison of it is established, or within the noise.
+    Clear,
     /// Nothing came through in some of its trials, or none can be used: it is out, whatever the others brought.
     Unusable {
         /// How many of its trials cannot be used.

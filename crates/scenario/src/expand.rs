@@ -18,6 +18,7 @@ use crate::{
     ports,
     probes::Probes,
     scenario::{Ports, Scenario},
+    steps,
     workload::Workload,
 };
 
@@ -52,6 +53,8 @@ impl PlanOptions {
             budget: self.budget.or(written.budget),
             precision: self.precision.or(written.precision),
             objective: self.objective.unwrap_or(written.objective),
+            // Who asks for a precision or an objective seeks a setting.
+            until_clear: written.until_clear && self.precision.is_none() && self.objective.is_none(),
         }
     }
 
@@ -84,14 +87,16 @@ impl Plan {
         let design = options.design(&scenario.schedule.design);
         let probes = options.probes(&scenario.probes);
         let trials = order::trials(&cells, options.trials(scenario, &design), &probes, seed);
-        Self { seed, cells, trials, pause: scenario.schedule.pause, design, probes: probes.kinds }
+        let steps = if design.until_clear { steps::steps(&cells, &scenario.paths) } else { Vec::new() };
+        Self { seed, cells, steps, trials, pause: scenario.schedule.pause, design, probes: probes.kinds }
     }
 
     /// So many blocks of these cells: each once in a block, baselines twice.
     #[must_use]
     pub fn of(cells: Vec<Cell>, blocks: u32, seed: u64, pause: Nanos) -> Self {
         let trials = order::trials(&cells, blocks, &Probes::default(), seed);
-        Self { seed, cells, trials, pause, design: Design::default(), probes: Vec::new() }
+        let (design, probes, steps) = (Design::default(), Vec::new(), Vec::new());
+        Self { seed, cells, steps, trials, pause, design, probes }
     }
 
     /// How long the run will take, about: warm-up, traffic and pause of every trial, and what goes on around it.

@@ -10,6 +10,7 @@ use workload::{Placement, WorkloadSettings};
 use crate::{
     lab::DeviceSettings,
     names::{CellId, DeviceRef, FactorName, PathName, WorkloadName},
+    steps::Step,
 };
 
 /// What the trials of a run share: path, workload and levels of the factors, all resolved.
@@ -51,6 +52,9 @@ pub struct Plan {
     pub seed: u64,
     /// The cells, in the order of the document.
     pub cells: Vec<Cell>,
+    /// Which of them are held against which, where the design asks.
+    #[serde(default)]
+    pub steps: Vec<Step>,
     /// The trials, in the order in which they are made.
     pub trials: Vec<PlannedTrial>,
     /// Left between two trials.

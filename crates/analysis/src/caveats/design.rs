@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use findings::{Basis, Comparison, Difference, Findings};
-use samples::{EndReason, Objective, RunRecord};
+use findings::{Basis, Difference, Findings};
+use samples::{Design, EndReason, Objective, RunRecord};
 
-use crate::words::{count, list, percent};
+use crate::{
+    judged::{self, Judged},
+    words::{count, list, percent},
+};
 
 /// The most of which a comparison finds a difference where there is none; a test of `stats` holds it.
 const FALSE_ALARMS: f64 = 0.05;
@@ -20,7 +23,7 @@ pub(super) fn caveats(record: &RunRecord, findings: &Findings) -> Vec<String> {
 /// The design falls back to the value alone for cells that compete when nobody recorded what any of them cost.
 fn without_cpu(record: &RunRecord) -> Option<String> {
     let design = &record.header.design;
-    if !design.is_adaptive() || design.objective == Objective::Max {
+    if !design.is_adaptive() || design.until_clear || design.objective == Objective::Max {
         return None;
     }
     let mut known: BTreeMap<(&str, &str), bool> = BTreeMap::new();
@@ -39,10 +42,13 @@ fn out_of_time(record: &RunRecord) -> Option<String> {
     let is_over = |why: &EndReason| matches!(why, EndReason::Budget { .. });
     let ended: Vec<&str> =
         record.ends.iter().filter(|end| is_over(&end.why)).map(|end| end.cell.as_str()).collect();
-    let asked = record.header.design.precision.map_or_else(
-        || "it had all its trials".to_owned(),
-        |precision| format!("its interval was within the {} that was asked", percent(precision)),
-    );
+    let asked = match record.header.design {
+        Design { until_clear: true, .. } => "what it is compared with was clear".to_owned(),
+        Design { precision: Some(precision), .. } => {
+            format!("its interval was within the {} that was asked", percent(precision))
+        }
+        Design { .. } => "it had all its trials".to_owned(),
+    };
     (!ended.is_empty()).then(|| {
         format!(
             "The time was over before {} of {} had enough trials, that is before {asked}: {}.",
@@ -74,33 +80,11 @@ fn many_comparisons(findings: &Findings) -> Option<String> {
 
 /// Every comparison that could establish something, once: what, with what, and whether it did.
 fn comparisons(findings: &Findings) -> BTreeSet<(&str, &str, bool)> {
-    let baseline = |workload: &str| {
-        findings
-            .cells
-            .iter()
-            .find(|cell| cell.baseline && cell.workload == workload)
-            .map(|cell| cell.id.as_str())
-    };
-    let cells = findings
-        .cells
-        .iter()
-        .filter_map(|cell| judged(&cell.id, baseline(&cell.workload)?, cell.against_baseline.as_ref()?));
-    let rungs = findings.ladders.iter().flat_map(|ladder| {
-        ladder.rungs.iter().filter_map(|rung| {
-            let below = ladder.rungs.iter().find(|other| Some(&other.path) == rung.below.as_ref())?;
-            judged(&rung.cell, &below.cell, rung.cost.as_ref()?)
-        })
-    });
-    let effects = findings.effects.iter();
-    let effects = effects.filter_map(|effect| judged(&effect.cell, &effect.reference_cell, &effect.change));
-    cells.chain(rungs).chain(effects).collect()
+    judged::all(findings).filter_map(judged).collect()
 }
 
-fn judged<'a>(
-    cell: &'a str,
-    reference: &'a str,
-    comparison: &Comparison,
-) -> Option<(&'a str, &'a str, bool)> {
+fn judged<'a>(judged: Judged<'a>) -> Option<(&'a str, &'a str, bool)> {
+    let Judged { cell, reference, comparison } = judged;
     let found = matches!(comparison.verdict, Difference::Lower | Difference::Higher);
     let could = found || comparison.verdict == Difference::None;
     (could && comparison.basis == Basis::Trials).then_some((cell, reference, found))

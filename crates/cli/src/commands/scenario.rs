@@ -185,14 +185,22 @@ fn probed(plan: &Plan) -> String {
 /// Prints what of a plan is certain where trials are chosen as the run goes on.
 fn print_design(plan: &Plan, forecast: &Forecast) -> io::Result<()> {
     let (design, screening) = (plan.design, minutes(forecast.screening.seconds()));
-    let times = if forecast.screening_blocks == 1 { "once" } else { "twice" };
-    output::line("with a budget or a precision, trials are chosen as the run goes on:")?;
+    let times = match forecast.screening_blocks {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        blocks => format!("{blocks} times"),
+    };
+    output::line("trials are chosen as the run goes on:")?;
     let first = forecast.screening_trials;
     output::line(format_args!("  first every cell {times}: {first} trials, about {screening}"))?;
-    output::line(format_args!(
-        "  then only cells that can still be {}, or where a curve may flatten",
-        sought(design.objective)
-    ))?;
+    if design.until_clear {
+        output::line("  then only cells in comparisons that are unclear, until none is")?;
+    } else {
+        output::line(format_args!(
+            "  then only cells that can still be {}, or where a curve may flatten",
+            sought(design.objective)
+        ))?;
+    }
     if let Some(precision) = design.precision.map(Share) {
         output::line(format_args!("  a cell ends when its median is known to {precision} either way"))?;
     }

@@ -5,6 +5,8 @@ use units::Nanos;
 
 /// Blocks in which every cell is measured before any is left out.
 const SCREENING: u32 = 2;
+/// So many blocks establish a difference.
+const FEWEST_TO_ESTABLISH: u32 = stats::paired::FEWEST_TO_WEIGH as u32;
 /// The part of a budget that screening may take; where two blocks take more, one must do.
 const SCREENING_SHARE: f64 = 0.6;
 
@@ -52,6 +54,11 @@ pub fn forecast(plan: &Plan) -> Option<Forecast> {
 
 /// In how many blocks every cell is measured.
 pub(super) fn screening_blocks(plan: &Plan) -> u32 {
+    if plan.design.until_clear {
+        let fits =
+            |blocks: &u32| plan.design.budget.is_none_or(|budget| blocks_take(plan, *blocks) <= budget);
+        return (1..=FEWEST_TO_ESTABLISH).rev().find(fits).unwrap_or(1);
+    }
     let affordable =
         |budget: Nanos| blocks_take(plan, SCREENING).seconds() <= SCREENING_SHARE * budget.seconds();
     if plan.design.budget.is_none_or(affordable) { SCREENING } else { 1 }

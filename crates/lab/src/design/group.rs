@@ -1,7 +1,7 @@
 //! Cells that compete: those of one workload on one path. Which of them can still change the answer.
 //!
 //! The answer is the best setting for the objective, the best value, and the knee of each factor whose levels are
-//! numbers. Must not know how trials are chosen from it.
+//! numbers; or, of all cells of a workload, what they come to beside each other. Must not know how trials are chosen from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,10 @@ use samples::Objective;
 use scenario::{FactorName, LEAST_PRECISE, Plan};
 use stats::{Contest, interval};
 
-use super::observations::{Observations, Point};
+use super::{
+    observations::{Observations, Point},
+    unclear,
+};
 
 // What a scenario may ask for is what the statistics can give.
 const _: () = assert!(LEAST_PRECISE as usize == interval::FEWEST_TO_STOP);
@@ -41,7 +44,9 @@ impl Group {
     pub(super) fn all(plan: &Plan) -> Vec<Self> {
         let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (place, cell) in plan.cells.iter().enumerate() {
-            groups.entry((&cell.workload, &cell.path)).or_default().push(place);
+            // What layers cost is seen across paths.
+            let path = (!plan.design.until_clear).then_some(&cell.path);
+            groups.entry((&cell.workload, path)).or_default().push(place);
         }
         groups.into_values().map(|cells| Self { cells }).collect()
     }
@@ -57,6 +62,13 @@ impl Group {
         let cells = self.cells.iter().copied().filter(|cell| !skipped.contains(cell));
         let (tried, untried): (Vec<usize>, Vec<usize>) =
             cells.partition(|cell| seen.before(*cell, block).next().is_some());
+        if plan.design.until_clear {
+            let unclear = unclear::cells(plan, seen, &tried, block);
+            let standing =
+                |cell: &usize| if unclear.contains(cell) { Standing::Open } else { Standing::Settled };
+            let judged = tried.iter().map(|cell| (*cell, standing(cell)));
+            return judged.chain(untried.into_iter().map(|cell| (cell, Standing::Open))).collect();
+        }
         let (out, cells) = without_the_out(seen, tried, block);
         let open = Field::of(plan, seen, &cells, block).open(plan);
         let standing = |(place, cell): (usize, &usize)| {

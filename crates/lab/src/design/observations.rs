@@ -111,6 +111,17 @@ impl Observations {
         self.before(cell, block).filter_map(|point| point.value).collect()
     }
 
+    /// The values of two cells in the blocks before `block` that have both, those of the first one first.
+    pub(super) fn paired(&self, first: (usize, Arm), second: (usize, Arm), block: u32) -> Vec<(f64, f64)> {
+        let of = |(cell, arm): (usize, Arm)| {
+            let points = self.points.get(&cell).into_iter().flatten();
+            let points = points.filter(move |point| point.arm == arm && point.block < block);
+            points.filter_map(|point| Some((point.block, point.value?))).collect::<BTreeMap<_, _>>()
+        };
+        let seconds = of(second);
+        of(first).into_iter().filter_map(|(block, value)| Some((value, *seconds.get(&block)?))).collect()
+    }
+
     /// Whether nothing came through in one of its trials before `block`.
     pub(super) fn was_silent(&self, cell: usize, block: u32) -> bool {
         self.before(cell, block).any(|point| point.silent)

@@ -3,6 +3,7 @@
 
 mod disturbed;
 mod probed;
+mod unclear;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -235,7 +236,9 @@ fn every_cell_has_two_trials_at_least_and_an_end_with_its_reason() {
             EndReason::Precise { reach } => assert!(reach <= 0.02 && end.trials >= 5, "{end:?}"),
             EndReason::Settled => assert!(end.trials >= 2, "{end:?}"),
             EndReason::Planned => assert_eq!(end.trials, 20, "{end:?}"),
-            EndReason::Budget { .. } | EndReason::Unusable { .. } => panic!("no budget, no failure: {end:?}"),
+            EndReason::Budget { .. } | EndReason::Unusable { .. } | EndReason::Clear => {
+                panic!("no budget, no failure, nothing to be cleared: {end:?}")
+            }
         }
     }
     let count = |why: fn(&EndReason) -> bool| ends.iter().filter(|end| why(&end.why)).count();

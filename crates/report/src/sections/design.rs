@@ -42,12 +42,12 @@ fn saved(run: &RunSummary, hurried: bool) -> Text {
     let budget = run.design.budget.map(|budget| format!("{budget} for all trials"));
     let precision = run.design.precision.map(|share| format!("medians to within {}", Share(share)));
     let sought = match run.design.objective {
-        Objective::Max => "the most",
-        Objective::Efficient => "the most for its CPU time",
-        Objective::LowCpu => "the least CPU time",
+        _ if run.design.until_clear => "blocks until every comparison is clear",
+        Objective::Max => "the setting with the most",
+        Objective::Efficient => "the setting with the most for its CPU time",
+        Objective::LowCpu => "the setting with the least CPU time",
     };
-    let asked: Vec<String> =
-        budget.into_iter().chain(precision).chain([format!("the setting with {sought}")]).collect();
+    let asked: Vec<String> = budget.into_iter().chain(precision).chain([sought.to_owned()]).collect();
     Text::of(Tone::Strong, made).and(Tone::Plain, format!(" Asked for: {}.", asked.join(", ")))
 }
 
@@ -65,6 +65,10 @@ const REASONS: &[Reason] = &[
     Reason {
         is: |why| matches!(why, EndReason::Settled),
         said: "it cannot be among the best any more, nor next to the knee, so that the time went to others",
+    },
+    Reason {
+        is: |why| matches!(why, EndReason::Clear),
+        said: "each comparison of it is established, or within the noise",
     },
     Reason { is: |why| matches!(why, EndReason::Budget { .. }), said: "the time was over" },
     Reason {
@@ -102,6 +106,7 @@ fn why(why: &EndReason) -> String {
         }
         EndReason::Budget { reach: None } => "the time was over, with too few for an interval".to_owned(),
         EndReason::Settled => "cannot be among the best, nor next to the knee".to_owned(),
+        EndReason::Clear => "each comparison is clear".to_owned(),
         EndReason::Unusable { trials } => {
             format!("out: {trials} of its trials brought nothing that can be used")
         }

@@ -36,6 +36,7 @@ pub(crate) fn sweep() -> Findings {
                 budget: Some(Nanos::from_secs(600)),
                 precision: Some(0.02),
                 objective: Objective::Efficient,
+                until_clear: false,
             },
             planned: 189,
             made: 62,

@@ -53,7 +53,7 @@ fn trials(table: &ScheduleTable, design: &Design, problems: &mut Vec<Problem>) -
 }
 
 fn design(table: &ScheduleTable, problems: &mut Vec<Problem>) -> Design {
-    Design {
+    let design = Design {
         budget: table.budget.as_ref().and_then(|written| {
             let budget = written.get_ref().0;
             let help = "take 1s to a week, as in `10m`";
@@ -66,7 +66,16 @@ fn design(table: &ScheduleTable, problems: &mut Vec<Problem>) -> Design {
                 .map(|share| share.0)
         }),
         objective: table.objective.as_ref().map(|written| *written.get_ref()).unwrap_or_default(),
+        until_clear: table.until.is_some(),
+    };
+    let seeks = table.precision.as_ref().map(|written| ("precision", written.span()));
+    let seeks = seeks.or(table.objective.as_ref().map(|written| ("objective", written.span())));
+    if let Some((key, place)) = seeks.filter(|_| design.until_clear) {
+        let message = format!("`{key}` seeks a setting, `until` spends the trials on what is unclear");
+        let help = format!("take `{key}` or `until` out");
+        problems.push(Problem::new(place, message, "not beside `until`").help(help));
     }
+    design
 }
 
 fn kept<T: std::fmt::Display, W>(

@@ -85,6 +85,14 @@ impl FactorTable {
     }
 }
 
+/// When a run has enough trials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum StoppingRule {
+    /// Each comparison is established, or within the noise.
+    Clear,
+}
+
 /// How the scenario is run.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -108,6 +116,9 @@ pub(crate) struct ScheduleTable {
     /// What the best setting is sought for. Default: efficient.
     #[schemars(with = "Option<Objective>")]
     pub(crate) objective: Option<Spanned<Objective>>,
+    /// Until when blocks are added to the first five, within the budget: `clear`, until each comparison is established or within
+    /// the noise. Not beside `precision` and `objective`, which seek a setting.
+    pub(crate) until: Option<StoppingRule>,
     /// Where the client's ports come from, of workloads that name none. Default: fixed.
     #[schemars(with = "Option<Ports>")]
     pub(crate) ports: Option<Ports>,

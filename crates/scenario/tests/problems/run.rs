@@ -85,7 +85,7 @@ fn a_matrix_that_nobody_can_run_is_refused() {
 fn there_is_at_least_one_trial() {
     check(
         "quick",
-        ("trials = 6", "trials = 0"),
+        ("trials = 10", "trials = 0"),
         "trials = 0",
         "0 trials of each cell are out of range",
         "1 to 1000",
@@ -171,6 +171,12 @@ fn a_budget_and_a_precision_are_in_range_and_leave_trials_enough() {
         ("ports = \"fix\"", "`fix` is not one of the words", "did you mean `fixed`?"),
     ] {
         check("egress-gateway", (from, &schedule(line)), line, message, help);
+    }
+    for (line, help) in
+        [("precision = \"2%\"", "take `precision` or"), ("objective = \"max\"", "take `objective` or")]
+    {
+        let both = schedule(&format!("until = \"clear\"\n{line}"));
+        check("egress-gateway", (from, &both), line, "seeks a setting, `until` spends", help);
     }
     let few = "[schedule]\nprecision = \"2%\"\ntrials = 4 #";
     check(

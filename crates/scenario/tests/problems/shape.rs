@@ -31,7 +31,7 @@ fn mistakes_in_different_tables_are_told_together_and_in_order() {
 #[test]
 fn a_value_that_cannot_be_read_does_not_hide_what_is_wrong_elsewhere() {
     let text = changed("quick", "duration = \"800ms\"", "duration = \"800mb\"").replacen(
-        "trials = 6",
+        "trials = 10",
         "trials = 0",
         1,
     );

@@ -145,6 +145,7 @@ const fn ended(why: &EndReason) -> &'static str {
         EndReason::Precise { .. } => "precise",
         EndReason::Budget { .. } => "budget",
         EndReason::Settled => "settled",
+        EndReason::Clear => "clear",
         EndReason::Unusable { .. } => "unusable",
     }
 }

@@ -1,0 +1,96 @@
+//! Blocks that go on until every comparison is clear: which cells they hold, when they end, and what it costs in false alarms.
+
+use samples::Arm;
+
+use super::{super::Observations, *};
+
+const TEXT: &str = "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[wires.w]\nbetween = [\"a:eth0\", \"b:eth0\"]\n\
+    addresses = [\"198.18.0.1/24\", \"198.18.0.2/24\"]\n[vxlans.vx]\nvni = 1\n[vxlans.vx.members.a]\nover = \"eth0\"\n\
+    address = \"198.18.1.1/24\"\n[vxlans.vx.members.b]\nover = \"eth0\"\naddress = \"198.18.1.2/24\"\n\
+    [paths.p]\nfrom = \"a:eth0\"\nto = \"b:eth0\"\nlayers = [\"wire\"]\nbaseline = true\n\
+    [paths.q]\nfrom = \"a:vx\"\nto = \"b:vx\"\nlayers = [\"vxlan\", \"wire\"]\n\
+    [workloads.one]\nkind = \"stream\"\nduration = \"1s\"\n[workloads.two]\nkind = \"stream\"\nduration = \"1s\"\n\
+    [schedule]\ntrials = 12\nuntil = \"clear\"\n";
+
+fn plan(seed: u64) -> Plan {
+    Plan::expand(&Scenario::parse("test", TEXT).expect("a scenario"), seed, &PlanOptions::default())
+}
+
+/// Makes a run; `rate` is the true one of a cell, and what its trials scatter by.
+fn run(plan: &Plan, seed: u64, rate: impl Fn(&str) -> (f64, f64)) -> (Vec<Trial>, Vec<CellEnd>) {
+    let mut design = Design::new(plan, []);
+    let (mut trials, mut now) = (Vec::new(), 0);
+    while let Some(planned) = design.next_trial() {
+        let mut random = Pcg64Mcg::seed_from_u64(seed ^ (u64::from(planned.index) << 20));
+        let sum: f64 = (0..12).map(|_| random.random_range(-0.5..0.5)).sum();
+        let (level, scatter) = rate(plan.cells[planned.cell].id.as_str());
+        let trial = trial(plan, planned, now, level * (scatter * sum).exp(), 1.0);
+        now += took(plan, planned.cell);
+        design.saw(&trial);
+        trials.push(trial);
+    }
+    let ends = design.ends();
+    (trials, ends)
+}
+
+fn trials_of(trials: &[Trial], cell: &str) -> usize {
+    trials.iter().filter(|trial| trial.cell == cell && trial.arm == Arm::Measure).count()
+}
+
+#[test]
+fn only_a_workload_whose_step_is_unclear_gets_more_blocks() {
+    let plan = plan(3);
+    let (trials, ends) = run(&plan, 1, |cell| match cell {
+        "p/one" => (10.0, 0.01),
+        "q/one" => (8.0, 0.01),
+        "p/two" => (10.0, 0.2),
+        _ => (8.5, 0.2),
+    });
+    for (cell, more) in [("p/one", false), ("q/one", false), ("p/two", true), ("q/two", true)] {
+        assert_eq!(trials_of(&trials, cell) > 5, more, "{cell}: {}", trials_of(&trials, cell));
+    }
+    let clear = ends.iter().filter(|end| end.why == EndReason::Clear).map(|end| end.cell.as_str());
+    assert!(clear.collect::<BTreeSet<_>>().is_superset(&BTreeSet::from(["p/one", "q/one"])), "{ends:?}");
+    // A noise floor needs the baseline beside itself as often as what is held against it.
+    let again = |cell| trials.iter().filter(|trial| trial.cell == cell && trial.arm == Arm::Again).count();
+    assert_eq!(again("p/two"), trials_of(&trials, "p/two"));
+}
+
+/// Each further look at the numbers could find a difference that is none.
+#[test]
+fn equal_paths_are_called_different_in_no_more_than_one_of_twenty_runs() {
+    let plan = plan(3);
+    let (mut alarms, mut judged, mut blocks) = (0, 0, 0);
+    for seed in 0..200 {
+        let (trials, _) = run(&plan, seed << 40, |_| (10.0, 0.03));
+        blocks += trials_of(&trials, "q/one");
+        let mut seen = Observations::default();
+        trials.iter().for_each(|trial| seen.take(&plan, trial));
+        for workload in ["one", "two"] {
+            let of = |path: &str| {
+                let id = format!("{path}/{workload}");
+                plan.cells.iter().position(|cell| cell.id.as_str() == id).expect("a cell of the plan")
+            };
+            let arms = |one, other| seen.paired(one, other, u32::MAX);
+            let (base, cell) = ((of("p"), Arm::Measure), (of("q"), Arm::Measure));
+            let pairs = arms(base, cell);
+            let floor =
+                stats::noise::of_workload(&arms(base, (of("p"), Arm::Again)), vec![pairs.clone()], 0.95);
+            let (_, difference) =
+                stats::verdict::of_pairs(&pairs, &floor.expect("pairs"), 0.95).expect("a ratio");
+            judged += 1;
+            alarms += usize::from(matches!(difference, stats::Difference::Lower | stats::Difference::Higher));
+        }
+    }
+    assert!(alarms * 20 <= judged, "{alarms} of {judged}");
+    assert!(blocks < 200 * 8, "{blocks} blocks in 200 runs: most are clear after five or six");
+}
+
+#[test]
+fn the_time_ends_what_stays_unclear() {
+    let text = TEXT.replace("until =", "budget = \"40s\"\nuntil =");
+    let plan = Plan::expand(&Scenario::parse("test", &text).expect("a scenario"), 3, &PlanOptions::default());
+    let (trials, ends) = run(&plan, 1, |cell| if cell.starts_with('p') { (10.0, 0.3) } else { (9.0, 0.3) });
+    let over = ends.iter().any(|end| matches!(end.why, EndReason::Budget { .. }));
+    assert!(over && trials_of(&trials, "q/two") < 12, "{} trials, {ends:?}", trials.len());
+}
