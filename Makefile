@@ -53,6 +53,10 @@ stats: setup-build ## Hold every claim of the statistics on 1,000 synthetic data
 lint: setup-build ## Hold every house rule: fmt, clippy, edges, licences, generated files, ...
 	@$(XTASK) check
 
+.PHONY: soak
+soak: setup ## What takes an hour and more: how often plumb is right beside other work (ARGS="NAME", ROUNDS=n)
+	@$(if $(ROUNDS),SOAK_ROUNDS=$(ROUNDS)) cargo test --release --quiet --workspace --test soak -- $(ARGS)
+
 .PHONY: fuzz
 fuzz: setup-build ## Arbitrary bytes through every dialect, FUZZ_SECONDS (15) a target
 	@fuzz/run.sh $(FUZZ_SECONDS)

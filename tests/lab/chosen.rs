@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeSet, thread, time::Duration};
 
-use plumb_tests::{Sandbox, in_one_of_three, wait_until};
+use plumb_tests::{in_one_of_three, trials, wait_until, wire};
 use serde_json::Value;
 
-use crate::{PATIENCE, sandbox, wire};
+use crate::{PATIENCE, sandbox};
 
 /// Writes of sizes that differ so much that no noise hides it.
 const SIZES: &str =
@@ -14,15 +14,6 @@ const SIZES: &str =
 /// A sweep of sizes on a wire.
 fn sweep(schedule: &str) -> String {
     wire(12, "150ms").replace("[schedule]\n", &format!("{SIZES}[schedule]\n{schedule}\n"))
-}
-
-fn raw(sandbox: &Sandbox) -> Value {
-    let text = sandbox.succeed(&["report", "latest", "--format", "raw"]).out;
-    serde_json::from_str(&text).expect("a run record")
-}
-
-fn trials(record: &Value) -> &Vec<Value> {
-    record["trials"].as_array().expect("a list")
 }
 
 pub(crate) fn a_run_with_a_precision_stops_early() {
@@ -36,7 +27,7 @@ fn runs_stop_early() {
     assert!(checked.contains("first every cell twice") && checked.contains("at most"), "{checked}");
     let output = sandbox.succeed(&["run", &file]);
     assert!(output.err.contains("of 5 cells can still change the answer"), "{}", output.err);
-    let record = raw(&sandbox);
+    let record = sandbox.record();
     let (planned, made) = (record["header"]["planned"].as_u64().expect("a count"), trials(&record).len());
     assert_eq!(
         (planned, &record["header"]["state"]),
@@ -63,9 +54,9 @@ pub(crate) fn a_killed_run_with_a_budget() {
     thread::sleep(Duration::from_secs(3));
     run.kill().expect("SIGKILL can be sent");
     run.wait().expect("it was started");
-    let before: Vec<Value> = trials(&raw(&sandbox)).iter().map(|trial| trial["index"].clone()).collect();
+    let before: Vec<Value> = trials(&sandbox.record()).iter().map(|trial| trial["index"].clone()).collect();
     let _ = sandbox.succeed(&["run", "--resume", "--quiet"]);
-    let record = raw(&sandbox);
+    let record = sandbox.record();
     let after: Vec<Value> = trials(&record).iter().map(|trial| trial["index"].clone()).collect();
     assert_eq!(after[..before.len()], before, "what was there is kept");
     let once: BTreeSet<u64> = after.iter().filter_map(Value::as_u64).collect();
@@ -89,7 +80,7 @@ pub(crate) fn ports_are_fixed_or_vary() {
         let text = two.replace("[schedule]\n", &format!("[schedule]\nports = \"{ports}\"\n"));
         let file = sandbox.file(&format!("{ports}.toml"), &text);
         let _ = sandbox.succeed(&["run", &file, "--quiet"]);
-        let record = raw(&sandbox);
+        let record = sandbox.record();
         let flows =
             trials(&record).iter().flat_map(|trial| trial["measurement"]["flows"].as_array().expect("flows"));
         let pairs: Vec<String> =

@@ -2,49 +2,14 @@
 
 use std::{
     io::{BufRead, BufReader},
-    path::Path,
-    process::{Child, Command, Stdio},
+    process::Stdio,
     time::Duration,
 };
 
-use plumb_tests::{Sandbox, processes, wait_until};
+use plumb_tests::{OtherWork, Sandbox, agents, signal, trials, wait_until, wire};
 use serde_json::Value;
 
-use crate::{ends::signal, sandbox, wire};
-
-/// What the other work is called.
-const NOISE: &str = "other-work";
-
-/// Spins on a CPU until it is dropped.
-struct Noise(Child);
-
-impl Noise {
-    fn at(home: &Path) -> Self {
-        let shell = home.join(NOISE);
-        if !shell.exists() {
-            std::fs::copy("/bin/sh", &shell).expect("there is a shell");
-        }
-        // Without the sandbox's home in its environment, by which the run's own processes are known.
-        let spin = Command::new(shell).args(["-c", "while :; do :; done"]).env_clear().spawn();
-        Self(spin.expect("it is a shell"))
-    }
-}
-
-impl Drop for Noise {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn record(sandbox: &Sandbox) -> Value {
-    let text = sandbox.succeed(&["report", "latest", "--format", "raw"]).out;
-    serde_json::from_str(&text).expect("a run record")
-}
-
-fn trials(record: &Value) -> &[Value] {
-    record["trials"].as_array().expect("a list")
-}
+use crate::sandbox;
 
 /// Who disturbed, of the doubts of a trial or of the attempts before it.
 fn disturbers(causes: impl IntoIterator<Item = Value>) -> Vec<String> {
@@ -63,9 +28,8 @@ fn discarded(trial: &Value) -> Vec<Value> {
 }
 
 /// Both CPUs of a machine with two: what is left to the traffic is less than half.
-fn noise(sandbox: &Sandbox) -> Vec<Noise> {
-    let cpus = std::thread::available_parallelism().map_or(2, usize::from);
-    (0..cpus).map(|_| Noise::at(sandbox.home())).collect()
+fn noise(sandbox: &Sandbox) -> Vec<OtherWork> {
+    OtherWork::on_cpus(std::thread::available_parallelism().map_or(2, usize::from), sandbox.home())
 }
 
 pub(crate) fn a_burst_is_named_and_its_trials_are_made_again() {
@@ -83,17 +47,17 @@ pub(crate) fn a_burst_is_named_and_its_trials_are_made_again() {
         said.push('\n');
     }
     assert_eq!(run.wait().expect("it was started").code(), Some(0), "{said}");
-    let record = record(&sandbox);
-    let named = |causes: Vec<Value>| disturbers(causes).iter().any(|name| name == NOISE);
+    let record = sandbox.record();
+    let named = |causes: Vec<Value>| disturbers(causes).iter().any(|name| name == OtherWork::NAME);
     // Where other tests did not leave the CPUs alone in time, it stays in, with its cause.
     let again = trials(&record).iter().filter(|trial| named(discarded(trial))).count();
     let kept = trials(&record).iter().filter(|trial| named(doubts(trial))).count();
     assert!(again + kept > 0, "{said}");
     assert!(kept == 0 || said.contains("others still use the CPUs"), "{said}");
     if again > 0 {
-        assert!(said.contains(&format!("was disturbed by `{NOISE}`")), "{said}");
+        assert!(said.contains(&format!("was disturbed by `{}`", OtherWork::NAME)), "{said}");
         let caveats = sandbox.findings("latest")["caveats"].to_string();
-        assert!(caveats.contains("made again") && caveats.contains(NOISE), "{caveats}");
+        assert!(caveats.contains("made again") && caveats.contains(OtherWork::NAME), "{caveats}");
     }
 }
 
@@ -109,9 +73,9 @@ pub(crate) fn a_run_beside_other_work_says_so_and_a_gate_cannot_tell() {
     let first = &findings["claims"][0];
     assert_eq!((&first["id"], &first["severity"]), (&"disturbed".into(), &"serious".into()), "{findings}");
     // Of many others, as of tests beside this one, those that had most are named.
-    let by = disturbers(trials(&record(&sandbox)).iter().flat_map(doubts));
+    let by = disturbers(trials(&sandbox.record()).iter().flat_map(doubts));
     let is_named = |text: &str| by.iter().any(|name| text.contains(&format!("`{name}`")));
-    assert!(by.iter().any(|name| name == NOISE) || by.len() >= 3, "{by:?}");
+    assert!(by.iter().any(|name| name == OtherWork::NAME) || by.len() >= 3, "{by:?}");
     assert!(is_named(first["claim"].as_str().expect("text")), "{first}");
     for cell in findings["cells"].as_array().expect("cells") {
         let cpus = |part: &str| cell["cpu"][part].as_f64().expect("a number");
@@ -125,25 +89,18 @@ pub(crate) fn a_trial_in_which_an_agent_stood_still_is_made_again() {
     let sandbox = sandbox();
     let file = sandbox.file("wire.toml", &wire(12, "500ms"));
     let mut run = sandbox.start(&["run", &file]);
-    // One at each end, and the observer.
-    let agents =
-        || processes(&sandbox).into_iter().filter(|pid| name(*pid) == "plumb-agent").collect::<Vec<_>>();
-    assert!(wait_until(Duration::from_secs(20), || agents().len() == 3), "no agents were started");
+    assert!(wait_until(Duration::from_secs(20), || agents(&sandbox).len() == 3), "no agents were started");
     // Somewhere in a trial or between two: one of so many falls into a trial.
     for round in 0..6 {
         std::thread::sleep(Duration::from_millis(700));
-        let Some(agent) = agents().get(round % 3).copied() else { break };
+        let Some(agent) = agents(&sandbox).get(round % 3).copied() else { break };
         signal(agent, "STOP");
         std::thread::sleep(Duration::from_secs(1));
         signal(agent, "CONT");
     }
     assert_eq!(run.wait().expect("it was started").code(), Some(0));
-    let record = record(&sandbox);
+    let record = sandbox.record();
     let stalled = |causes: Vec<Value>| causes.iter().any(|cause| cause["kind"] == "stalled");
     assert!(trials(&record).iter().any(|trial| stalled(discarded(trial))), "{record}");
     assert!(!trials(&record).iter().any(|trial| stalled(doubts(trial))), "none of them is kept");
-}
-
-fn name(pid: u32) -> String {
-    std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
 }

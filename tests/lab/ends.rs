@@ -2,20 +2,15 @@
 
 use std::{fs, process::Command, thread, time::Duration};
 
-use plumb_tests::{Leftovers, Sandbox, wait_until};
+use plumb_tests::{Leftovers, Sandbox, signal, wait_until, wire};
 
-use crate::{PATIENCE, sandbox, wire};
+use crate::{PATIENCE, sandbox};
 
 /// How many trials of the only run are kept.
 fn kept(sandbox: &Sandbox) -> u64 {
     let list = sandbox.plumb(&["runs"]).out;
     let trials = list.lines().nth(1).and_then(|line| line.split_whitespace().find(|word| word.contains('/')));
     trials.and_then(|word| word.split('/').next()?.parse().ok()).unwrap_or(0)
-}
-
-pub(crate) fn signal(pid: u32, name: &str) {
-    let status = Command::new("kill").args(["-s", name, &pid.to_string()]).status().expect("kill is there");
-    assert!(status.success());
 }
 
 pub(crate) fn a_killed_controller_leaves_nothing() {

@@ -98,7 +98,7 @@ pub(crate) fn guests_on_one_bridge_never_touch_the_wire() {
 
 pub(crate) fn offloads_read_back_are_the_scenarios() {
     let sandbox = sandbox();
-    let text = crate::wire(5, "1s")
+    let text = plumb_tests::wire(5, "1s")
         + "[devices.\"left:eth0\"]\ntso = \"off\"\ngro = \"off\"\ntx-checksum = \"on\"\n";
     let file = sandbox.file("offloads.toml", &text);
     let _lab = Standing::of(&sandbox, &file, "offloads");

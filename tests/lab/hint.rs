@@ -2,10 +2,10 @@
 
 use std::process::Child;
 
-use plumb_tests::{Sandbox, wait_until};
+use plumb_tests::{Sandbox, wait_until, wire};
 use serde_json::Value;
 
-use crate::{PATIENCE, evidence::Standing, sandbox, wire};
+use crate::{PATIENCE, evidence::Standing, sandbox};
 
 const SERVER: &str = "198.18.0.2";
 /// What comes before the client, so that another user starts it.

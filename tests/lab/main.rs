@@ -214,36 +214,3 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn sandbox() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_plumb"))
 }
-
-/// Two hosts on a wire: the smallest scenario, with as many trials and as long ones as a test wants.
-fn wire(trials: u32, duration: &str) -> String {
-    format!(
-        r#"schema = 1
-name = "two-hosts"
-title = "Two hosts on a wire"
-
-[hosts.left]
-[hosts.right]
-
-[wires.between]
-between = ["left:eth0", "right:eth0"]
-addresses = ["198.18.0.1/24", "198.18.0.2/24"]
-
-[paths.wire]
-from = "left"
-to = "right"
-layers = ["wire"]
-baseline = true
-
-[workloads.throughput]
-kind = "stream"
-duration = "{duration}"
-warmup = "100ms"
-placement = "same-cpu"
-
-[schedule]
-trials = {trials}
-pause = "1ms"
-"#
-    )
-}

@@ -2,10 +2,10 @@
 
 use std::process::Command;
 
-use plumb_tests::{Sandbox, in_one_of_three};
+use plumb_tests::{Sandbox, in_one_of_three, wire};
 use serde_json::Value;
 
-use crate::{sandbox, wire};
+use crate::sandbox;
 
 pub(crate) fn every_builtin_runs() {
     let sandbox = sandbox();

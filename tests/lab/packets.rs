@@ -1,10 +1,10 @@
 //! Packets as devices really passed them on: how many segments one stood for, which queue it took, and what the devices
 //! were set to meanwhile.
 
-use plumb_tests::Leftovers;
+use plumb_tests::{Leftovers, trials, wire};
 use serde_json::Value;
 
-use crate::{PATIENCE, sandbox, wire};
+use crate::{PATIENCE, sandbox};
 
 /// Devices of one and of two queues, which build large packets or do not. Receive offload lets a veth count its queues.
 const SETTINGS: &str = r#"
@@ -31,9 +31,8 @@ pub(crate) fn packets_are_counted_by_size_and_queue() {
     let before = Leftovers::of(&sandbox);
     let file = sandbox.file("sizes.toml", &wire(1, "300ms").replace("\n[schedule]", SETTINGS));
     let _ = sandbox.succeed(&["run", &file, "--probe", "none"]);
-    let text = sandbox.succeed(&["report", "latest", "--format", "raw"]).out;
-    let record: Value = serde_json::from_str(&text).expect("a run record");
-    let trials = record["trials"].as_array().expect("a list");
+    let record = sandbox.record();
+    let trials = trials(&record);
     assert!(trials.len() >= 4, "{}", trials.len());
     trials.iter().for_each(check_trial);
     let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;

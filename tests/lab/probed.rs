@@ -3,28 +3,10 @@
 
 use std::{collections::BTreeMap, fs, process::Stdio};
 
-use plumb_tests::{Leftovers, Sandbox, wait_until};
+use plumb_tests::{Leftovers, Sandbox, signal, trials, wait_until, wire, wire_with_latency};
 use serde_json::Value;
 
-use crate::{PATIENCE, ends::signal, measured::unprivileged, sandbox, wire};
-
-/// A stream and a ping-pong on a wire.
-fn both(trials: u32, duration: &str) -> String {
-    let ping = format!(
-        "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"{duration}\"\nwarmup = \"100ms\"\n\
-         placement = \"same-cpu\"\n\n[schedule]"
-    );
-    wire(trials, duration).replace("[schedule]", &ping)
-}
-
-fn raw(sandbox: &Sandbox) -> Value {
-    let text = sandbox.succeed(&["report", "latest", "--format", "raw"]).out;
-    serde_json::from_str(&text).expect("a run record")
-}
-
-fn trials(record: &Value) -> &Vec<Value> {
-    record["trials"].as_array().expect("a list")
-}
+use crate::{PATIENCE, measured::unprivileged, sandbox};
 
 /// How many trials there are of each arm.
 fn arms(record: &Value) -> BTreeMap<&str, usize> {
@@ -38,10 +20,10 @@ fn arms(record: &Value) -> BTreeMap<&str, usize> {
 pub(crate) fn a_probed_trial_has_what_was_seen() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
-    let file = sandbox.file("both.toml", &both(3, "300ms"));
+    let file = sandbox.file("both.toml", &wire_with_latency(3, "300ms"));
     let output = sandbox.succeed(&["run", &file, "--probe", "all"]);
     assert!(output.err.contains("(with probes)"), "{}", output.err);
-    let record = raw(&sandbox);
+    let record = sandbox.record();
     assert_eq!(record["header"]["probes"], serde_json::json!(["cpu", "syscalls", "packet-way"]));
     assert_eq!(record["header"]["missing_probes"], serde_json::json!([]));
     assert_eq!(arms(&record), BTreeMap::from([("measure", 6), ("again", 6), ("probed", 6)]));
@@ -113,7 +95,7 @@ pub(crate) fn a_killed_observer_ends_no_run() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert_eq!(said.matches("the run goes on without probes").count(), 1, "{said}");
-    let record = raw(&sandbox);
+    let record = sandbox.record();
     let arms = arms(&record);
     assert_eq!((arms["measure"], arms["again"]), (6, 6), "what is not watched is kept whole");
     assert!(arms.get("probed").is_none_or(|probed| *probed < 6), "{arms:?}");
@@ -149,7 +131,7 @@ pub(crate) fn a_killed_controller_takes_its_probes_away() {
     before.are_gone_within(PATIENCE);
     let resumed = sandbox.succeed(&["run", "--resume", "--quiet"]);
     assert!(!resumed.err.contains("plans differ"), "{}", resumed.err);
-    assert_eq!(arms(&raw(&sandbox)), BTreeMap::from([("measure", 20), ("again", 20), ("probed", 7)]));
+    assert_eq!(arms(&sandbox.record()), BTreeMap::from([("measure", 20), ("again", 20), ("probed", 7)]));
 }
 
 /// Whether a process holds programs that it loaded into the kernel.
@@ -162,13 +144,13 @@ fn holds_programs(pid: u32) -> bool {
 
 pub(crate) fn without_rights_the_probes_are_named_once() {
     let sandbox = sandbox();
-    let file = sandbox.file("both.toml", &both(2, "200ms"));
+    let file = sandbox.file("both.toml", &wire_with_latency(2, "200ms"));
     let output = unprivileged(&sandbox, &["run", &file, "--probe", "syscalls,packet-way"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert_eq!(said.matches("without probe").count(), 1, "{said}");
     assert!(said.contains("[8/8]") && !said.contains("(with probes)"), "{said}");
-    let record = raw(&sandbox);
+    let record = sandbox.record();
     assert_eq!(arms(&record), BTreeMap::from([("measure", 4), ("again", 4)]));
     assert_eq!(record["header"]["planned"], 8);
     let missing = record["header"]["missing_probes"].as_array().expect("a list");

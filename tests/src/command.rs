@@ -114,12 +114,25 @@ impl Sandbox {
         self.succeed(&arguments).out
     }
 
+    /// The record of the latest run.
+    #[must_use]
+    pub fn record(&self) -> serde_json::Value {
+        let output = self.succeed(&["report", "latest", "--format", "raw"]);
+        serde_json::from_str(&output.out).expect("a run record is JSON")
+    }
+
     /// The findings of a run as JSON.
     #[must_use]
     pub fn findings(&self, run: &str) -> serde_json::Value {
         let output = self.succeed(&["report", run, "--format", "json"]);
         serde_json::from_str(&output.out).expect("the JSON report is JSON")
     }
+}
+
+/// The trials of a run record.
+#[must_use]
+pub fn trials(record: &serde_json::Value) -> &[serde_json::Value] {
+    record["trials"].as_array().expect("a list")
 }
 
 impl From<std::process::Output> for Output {

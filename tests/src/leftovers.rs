@@ -6,6 +6,7 @@ use std::{
     fs,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
+    process::Command,
     time::{Duration, Instant},
 };
 
@@ -49,6 +50,24 @@ impl Leftovers {
             && self.namespaces.is_subset(&before.namespaces)
             && self.devices.is_subset(&before.devices)
     }
+}
+
+/// Sends a signal, such as `STOP`, to a process that a test started.
+pub fn signal(pid: u32, name: &str) {
+    let status = Command::new("kill").args(["-s", name, &pid.to_string()]).status().expect("kill is there");
+    assert!(status.success(), "kill -s {name} {pid}");
+}
+
+/// What a process is called; empty of one that has ended.
+#[must_use]
+pub fn name(pid: u32) -> String {
+    fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
+}
+
+/// The agents of a run that was started from a sandbox: one at each end, and the observer.
+#[must_use]
+pub fn agents(sandbox: &Sandbox) -> Vec<u32> {
+    processes(sandbox).into_iter().filter(|pid| name(*pid) == "plumb-agent").collect()
 }
 
 /// Whether `holds` becomes true in time.

@@ -1,7 +1,7 @@
 //! What the tests of the whole program share: requirements, commands, and looking for what is left behind.
 //!
 //! The tests themselves are beside this: tests/cli needs no rights but for tracing, tests/lab raises real labs, tests/vm
-//! boots guests. They belong to the package `plumb`, whose binary they run. Knows nothing of the program's inside.
+//! boots guests, tests/soak takes hours. They belong to the package `plumb`, whose binary they run. Knows nothing of the program's inside.
 #![expect(clippy::disallowed_methods, reason = "tests read /proc, files and the clock")]
 #![expect(clippy::disallowed_macros, reason = "skipped tests say why")]
 
@@ -9,8 +9,12 @@ mod command;
 mod leftovers;
 mod loopback;
 mod need;
+mod other_work;
+mod scenario;
 
-pub use command::{Output, Sandbox};
-pub use leftovers::{Leftovers, cpu_time, processes, wait_until};
+pub use command::{Output, Sandbox, trials};
+pub use leftovers::{Leftovers, agents, cpu_time, name, processes, signal, wait_until};
 pub use loopback::{dropped, in_one_of_five, on_loopback};
 pub use need::{Case, Need, in_one_of_three, run};
+pub use other_work::OtherWork;
+pub use scenario::{wire, wire_with_latency};

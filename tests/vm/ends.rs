@@ -1,12 +1,12 @@
 //! How a guest ends when it is not left in peace.
 
 use std::{
-    process::{Child, Command, Stdio},
+    process::{Child, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
-use plumb_tests::{Sandbox, cpu_time, wait_until};
+use plumb_tests::{Sandbox, cpu_time, signal, wait_until};
 
 use crate::{
     boots::{boot, ready},
@@ -32,11 +32,6 @@ fn well_begun(sandbox: &Sandbox) -> (Child, u32) {
     let (controller, monitor) = booting(sandbox);
     assert!(wait_until(SOON, || cpu_time(monitor) >= WELL_BEGUN), "its monitor gets no CPU");
     (controller, monitor)
-}
-
-pub(crate) fn signal(pid: u32, name: &str) {
-    let status = Command::new("kill").args(["-s", name, &pid.to_string()]).status().expect("kill is there");
-    assert!(status.success());
 }
 
 pub(crate) fn a_killed_controller_leaves_no_monitor() {

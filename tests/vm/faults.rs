@@ -6,11 +6,10 @@ use std::{
     time::Duration,
 };
 
-use plumb_tests::{Leftovers, Sandbox, wait_until};
+use plumb_tests::{Leftovers, Sandbox, signal, trials, wait_until};
 
 use crate::{
-    ends::signal,
-    measured::{record, scenario, streams, trials},
+    measured::{scenario, streams},
     remains::{Remains, monitor, processes},
     sandbox,
 };
@@ -73,7 +72,7 @@ impl Run {
         assert!(wait_until(PATIENCE, || left().is_empty()), "{:?}", left());
         let (processes_and_devices, files) = self.before;
         processes_and_devices.are_gone_within(PATIENCE);
-        let kept = trials(&record(&self.sandbox)).len();
+        let kept = trials(&self.sandbox.record()).len();
         assert!((1..PLANNED as usize).contains(&kept), "{kept} trials were kept: {}", self.said);
         files.has_only_gained(&self.sandbox, &["run.toml", "runs.db"]);
     }

@@ -1,5 +1,6 @@
 //! Guests of Firecracker: measured where the program is, and left out with its reason where it is not.
 
+use plumb_tests::trials;
 use serde_json::Value;
 
 use crate::sandbox;
@@ -60,10 +61,10 @@ pub(crate) fn a_guest_is_measured() {
     let output = sandbox.plumb(&["run", &file, "--probe", "none"]);
     assert_eq!(output.status, Some(0), "{output:?}");
     assert_eq!(measured(&sandbox.findings("latest")), 2, "{output:?}");
-    let record = sandbox.succeed(&["report", "latest", "--format", "raw"]).out;
-    let record: Value = serde_json::from_str(&record).expect("a run record");
-    let trials = record["trials"].as_array().expect("a list");
-    let trial = trials.iter().find(|trial| trial["cell"].as_str().is_some_and(|cell| cell.contains("to-vm")));
+    let record = sandbox.record();
+    let trial = trials(&record)
+        .iter()
+        .find(|trial| trial["cell"].as_str().is_some_and(|cell| cell.contains("to-vm")));
     let devices = &trial.expect("it was measured")["devices"];
     let device = devices.as_array().into_iter().flatten().find(|state| state["device"] == "vm0:eth0");
     let device = device.unwrap_or_else(|| panic!("no vm0:eth0 in {devices}"));

@@ -6,12 +6,11 @@ use std::{
     process::Stdio,
 };
 
-use plumb_tests::Sandbox;
+use plumb_tests::{Sandbox, signal, trials};
 use serde_json::Value;
 
 use crate::{
-    ends::signal,
-    measured::{number, record, scenario, trials},
+    measured::{number, scenario},
     remains::{Remains, monitor, processes},
     sandbox,
 };
@@ -83,7 +82,7 @@ pub(crate) fn vhost_makes_calls_needless() {
         sandbox.plumb(&[&["run", "vhost", "--inside", "hypervisor", "--trials", "1"], &paths[..]].concat());
     assert_eq!(output.status, Some(0), "{output:?}");
     assert!(output.err.contains("it runs in a virtual hypervisor, which is emulated"), "{}", output.err);
-    let record = record(&sandbox);
+    let record = sandbox.record();
     assert_eq!(record["header"]["environment"]["inside"], "it was asked for");
     for trial in trials(&record) {
         assert!(trial["doubts"].as_array().is_some_and(|doubts| !doubts.is_empty()), "{trial:#}");
@@ -114,7 +113,7 @@ pub(crate) fn time_in_a_guest_is_neither_work_nor_a_wait() {
     let file = sandbox.file("microvm.toml", &scenario("board = \"microvm\"\nmemory = \"256MiB\"", ping));
     let output = sandbox.plumb(&["run", &file, "--inside", "hypervisor", "--probe", "syscalls"]);
     assert_eq!(output.status, Some(0), "{output:?}");
-    let record = record(&sandbox);
+    let record = sandbox.record();
     let watched = trials(&record).iter().find(|trial| trial["arm"] == "probed").expect("it was watched");
     let calls = watched["observed"]["syscalls"].as_array().expect("a list").iter();
     let mut of_cpu = calls.filter(|call| call["thread"] == "CPU 0/KVM" && call["call"] == "ioctl");
@@ -180,7 +179,7 @@ pub(crate) fn finished_trials_outlive_their_hypervisor() {
     assert_eq!(status, Some(1), "{said}");
     assert!(said.contains("the agent of host hypervisor is lost") && said.contains("--resume"), "{said}");
     assert!(processes(&sandbox).is_empty(), "a hypervisor is left");
-    assert!(trials(&record(&sandbox)).len() >= 2, "{said}");
+    assert!(trials(&sandbox.record()).len() >= 2, "{said}");
     let output = sandbox.plumb(&["run", "--resume"]);
     assert_eq!(output.status, Some(0), "{output:?}");
     assert!(
@@ -188,7 +187,7 @@ pub(crate) fn finished_trials_outlive_their_hypervisor() {
         "a run goes on where it began: {}",
         output.err
     );
-    let record = record(&sandbox);
+    let record = sandbox.record();
     assert_eq!(trials(&record).len() as u64, number(&record["header"]["planned"]));
     assert!(packets_of_vlan(&record).iter().all(|packets| *packets > 3), "{record:#}");
     let (status, said) = ended(&sandbox, &run, |controller, _| signal(controller, "KILL"));

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use plumb_tests::{Leftovers, Output, Sandbox};
+use plumb_tests::{Leftovers, Output, Sandbox, trials};
 use serde_json::Value;
 
 use crate::{remains::processes, sandbox};
@@ -63,15 +63,6 @@ pub(crate) fn run(sandbox: &Sandbox, file: &str) -> Output {
     sandbox.plumb(&["run", file, "--probe", "none"])
 }
 
-pub(crate) fn record(sandbox: &Sandbox) -> Value {
-    let text = sandbox.succeed(&["report", "latest", "--format", "raw"]).out;
-    serde_json::from_str(&text).expect("a run record")
-}
-
-pub(crate) fn trials(record: &Value) -> &[Value] {
-    record["trials"].as_array().expect("a list")
-}
-
 pub(crate) fn named<'a>(list: &'a Value, device: &str) -> &'a Value {
     let found = list.as_array().into_iter().flatten().find(|one| one["device"] == device);
     found.unwrap_or_else(|| panic!("no {device} in {list}"))
@@ -88,7 +79,7 @@ pub(crate) fn queues_are_those_of_the_guest() {
     let text = scenario("vcpus = 2", &(factor.to_owned() + &streams(MANY, "700ms", 1)));
     let output = run(&sandbox, &sandbox.file("queues.toml", &text));
     assert_eq!(output.status, Some(0), "{output:?}");
-    let record = record(&sandbox);
+    let record = sandbox.record();
     for trial in trials(&record) {
         check_queues(trial, output.err.contains("virtual machines are emulated"));
     }
@@ -175,7 +166,7 @@ pub(crate) fn the_shipped_grid_runs() {
     let text = shown[..budget].replace("\"1s\"", "\"300ms\"") + "[schedule]\ntrials = 1\n";
     let output = run(&sandbox, &sandbox.file("grid.toml", &text));
     assert_eq!(output.status, Some(0), "{output:?}");
-    let record = record(&sandbox);
+    let record = sandbox.record();
     let cells: BTreeSet<&str> = trials(&record).iter().filter_map(|trial| trial["cell"].as_str()).collect();
     assert_eq!(cells.len(), 6, "{cells:?}");
     for (trial, device) in trials(&record).iter().flat_map(|trial| ["client", "server"].map(|d| (trial, d))) {

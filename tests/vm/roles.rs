@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use plumb_tests::Sandbox;
+use plumb_tests::{Sandbox, trials};
 use serde_json::Value;
 
 use crate::{
-    measured::{number, record, scenario, streams, trials},
+    measured::{number, scenario, streams},
     sandbox,
 };
 
@@ -16,7 +16,7 @@ pub(crate) fn a_monitor_s_threads_are_told_apart() {
     let file = sandbox.file("roles.toml", &scenario("vcpus = 2", &streams(2, "700ms", 1)));
     let output = sandbox.plumb(&["run", &file, "--probe", "cpu,syscalls"]);
     assert_eq!(output.status, Some(0), "{output:?}");
-    let record = record(&sandbox);
+    let record = sandbox.record();
     let watched: Vec<&Value> = trials(&record).iter().filter(|trial| trial["arm"] == "probed").collect();
     assert!(!watched.is_empty(), "{}", output.err);
     for trial in watched {

@@ -2,14 +2,9 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use plumb_tests::Leftovers;
+use plumb_tests::{Leftovers, trials};
 
-use crate::{
-    boots::boot,
-    measured::{number, record, trials},
-    remains::processes,
-    sandbox,
-};
+use crate::{boots::boot, measured::number, remains::processes, sandbox};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -23,7 +18,7 @@ pub(crate) fn guests_of_shipped_scenarios() {
         let before = Leftovers::of(&sandbox);
         let flags = ["--guests", "vm", "--path", path, "--workload", "latency", "--trials", "1"];
         let _ = sandbox.succeed(&[&["run", name, "--probe", "none"], &flags[..]].concat());
-        let record = record(&sandbox);
+        let record = sandbox.record();
         assert_eq!(record["header"]["scenario"]["name"], format!("{name}-vm"));
         let through: Vec<_> = trials(&record)
             .iter()

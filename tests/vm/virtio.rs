@@ -9,11 +9,11 @@ use std::{
     time::Duration,
 };
 
-use plumb_tests::{Leftovers, Sandbox};
+use plumb_tests::{Leftovers, Sandbox, trials};
 use serde_json::Value;
 
 use crate::{
-    measured::{named, number, record, run, scenario, streams, trials},
+    measured::{named, number, run, scenario, streams},
     remains::{monitor, processes},
     sandbox,
 };
@@ -34,7 +34,7 @@ pub(crate) fn as_asked() {
     let pinned = format!("{PLAIN}cpus = [{first}]\nmonitor-cpus = [{last}]\n");
     let text = scenario(&pinned, &streams(1, "300ms", 3)).replace("9000", &LARGEST.to_string());
     run_pinned(&sandbox, &sandbox.file("plain.toml", &text), (first, last));
-    let record = record(&sandbox);
+    let record = sandbox.record();
     let trial = trials(&record).first().expect("three were made");
     assert_eq!(number(&trial["path_check"]["mtu"]), LARGEST, "{trial}");
     let state = named(&trial["devices"], "vm0:eth0");
@@ -138,7 +138,7 @@ fn carried(trial: &Value) -> String {
 
 /// What each cell's trials had in the rings of the guest's device, and why other cells were left out.
 fn rings(sandbox: &Sandbox) -> (BTreeSet<(String, u64, u64)>, String) {
-    let record = record(sandbox);
+    let record = sandbox.record();
     let of_trial = |trial: &Value| {
         let cell = carried(trial);
         let rings = &named(&trial["devices"], "vm0:eth0")["rings"];
@@ -177,7 +177,7 @@ pub(crate) fn coalescing() {
     let more = factor("tx-frames", "[1, 0]") + &factor("rx-usecs", "[0, 50]") + PING;
     let output = run(&sandbox, &sandbox.file("coalescing.toml", &scenario("", &more)));
     assert_eq!(output.status, Some(0), "{output:?}");
-    let record = record(&sandbox);
+    let record = sandbox.record();
     let of_trial = |trial: &Value| {
         let had = &named(&trial["devices"], "vm0:eth0")["coalescing"];
         let [rx_frames, rx_usecs] = ["rx_frames", "rx_usecs"].map(|name| number(&had[name]));

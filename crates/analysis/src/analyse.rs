@@ -7,7 +7,7 @@ use samples::RunRecord;
 use crate::{
     caveats, cells, effects, ladder, matched_pairs,
     noise::Noise,
-    observations, probed, ranking, recommendation,
+    observations, probed, ranking, recommendation, rule,
     rules::{self, Context},
 };
 
@@ -34,7 +34,7 @@ pub fn analyse(record: &RunRecord) -> Findings {
         caveats: Vec::new(),
     };
     findings.rankings = ranking::rankings(&findings, &measured, &noise);
-    findings.claims = rules::claims(&Context { findings: &findings, measured: &measured });
+    findings.claims = rule::claims(rules::ALL, &Context { findings: &findings, measured: &measured });
     recommendation::withhold(&mut findings);
     findings.caveats = caveats::caveats(record, &measured, &noise, &findings);
     findings

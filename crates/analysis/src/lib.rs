@@ -35,6 +35,7 @@ mod probed;
 mod ranking;
 mod recommendation;
 mod remedy_results;
+mod rule;
 mod rules;
 mod series;
 mod single_measurement;

@@ -6,7 +6,9 @@ use samples::{CpuUsage, DeviceState, Environment, UnixMillis, ValidityWarning};
 use workload::{Measurement, Placement, WorkloadSettings};
 
 use crate::{
-    cpu, hints, kind, modality,
+    cpu,
+    hints::{self, SingleTrial},
+    kind, modality, rule,
     series::{self, Series},
     sockets, steadiness, workload_summary,
 };
@@ -59,7 +61,7 @@ pub fn single_measurement(single: &Single<'_>) -> SingleMeasurement {
         doubts: single.doubts.to_vec(),
         hints: Vec::new(),
     };
-    solo.hints = hints::hints(single, &solo);
+    solo.hints = rule::claims(hints::ALL, &SingleTrial { single, summary: &solo });
     solo
 }
 

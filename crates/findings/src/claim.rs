@@ -37,6 +37,44 @@ pub struct Finding {
     pub remedy: Option<Remedy>,
 }
 
+impl Finding {
+    /// A claim with nothing behind it yet; the rule that makes it names it.
+    #[must_use]
+    pub fn new(severity: Severity, claim: impl Into<String>) -> Self {
+        let claim = claim.into();
+        Self {
+            id: String::new(),
+            severity,
+            claim,
+            cells: vec![],
+            evidence: vec![],
+            caveats: vec![],
+            remedy: None,
+        }
+    }
+
+    /// The same with what was seen.
+    #[must_use]
+    pub fn seen(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
+        self.evidence.extend(evidence);
+        self
+    }
+
+    /// The same with when it could be wrong.
+    #[must_use]
+    pub fn unless<C: Into<String>>(mut self, caveats: impl IntoIterator<Item = C>) -> Self {
+        self.caveats.extend(caveats.into_iter().map(Into::into));
+        self
+    }
+
+    /// The same with what to do by hand.
+    #[must_use]
+    pub fn remedied(mut self, action: impl Into<String>, commands: Vec<String>) -> Self {
+        self.remedy = Some(Remedy::manual(action.into(), commands));
+        self
+    }
+}
+
 /// A number behind a claim.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
@@ -44,6 +82,13 @@ pub struct Evidence {
     pub what: String,
     /// What it said, with unit and interval: `0.31x (0.28 to 0.35, 95 %)`.
     pub value: String,
+}
+
+impl Evidence {
+    /// What was looked at, and what it said in words.
+    pub fn new(what: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { what: what.into(), value: value.into() }
+    }
 }
 
 /// What to do.

@@ -142,10 +142,10 @@ impl Firecracker {
             Err(source) => {
                 let status = end(&mut child).and_then(|status| status.code());
                 let words = self.words.text();
-                // One that was ended just now has no exit status of its own.
-                Err(match status {
-                    Some(status) => FirecrackerError::Ended { status, words },
-                    None => FirecrackerError::Api { source, words },
+                // What it refuses says more than how it ended; one that was ended just now has no exit status of its own.
+                Err(match (status, &source) {
+                    (_, ApiError::Refused { .. }) | (None, _) => FirecrackerError::Api { source, words },
+                    (Some(status), _) => FirecrackerError::Ended { status, words },
                 })
             }
         }

@@ -6,7 +6,9 @@ mod gain;
 mod traffic;
 mod warning;
 
-use findings::{Basis, Comparison, Difference, Estimate, Findings, Interval, RunSummary, WorkCost};
+use findings::{
+    Basis, CellSummary, Comparison, Difference, Estimate, Findings, Interval, RunSummary, WorkCost,
+};
 use samples::{RunState, UnixMillis};
 use units::Share;
 use workload::Metric;
@@ -166,6 +168,30 @@ pub(crate) fn judged(findings: &Findings, workload: &str, comparison: &Compariso
         Difference::None => number.and(Tone::Faint, not_significant(findings, workload)),
         Difference::Unclear => number.and(Tone::Doubtful, ", unclear"),
     }
+}
+
+/// A cell as a share of the baseline, with what that was judged to be: `94.2 % (93.0 to 95.1)`; `baseline` for that itself.
+pub(crate) fn of_baseline(findings: &Findings, cell: &CellSummary) -> Text {
+    against_baseline(findings, cell, |it| (share(it, Confidence::InHead), it.ratio_interval))
+}
+
+/// How much more or less than the baseline, likewise: `+3.71 us (+3.48 to +3.92)`.
+pub(crate) fn to_baseline(findings: &Findings, cell: &CellSummary, confidence: Confidence) -> Text {
+    against_baseline(findings, cell, |it| (difference(cell.metric, it, confidence), it.difference_interval))
+}
+
+fn against_baseline(
+    findings: &Findings,
+    cell: &CellSummary,
+    said: impl Fn(&Comparison) -> (String, Option<Interval>),
+) -> Text {
+    let Some(comparison) = &cell.against_baseline else {
+        return Text::of(Tone::Faint, if cell.baseline { "baseline" } else { "-" });
+    };
+    let (said, interval) = said(comparison);
+    let number = Text::of(tone(cell.metric, comparison), said);
+    // Without an interval it is unclear, and says that it has none.
+    if interval.is_some() { judged(findings, &cell.workload, comparison, number) } else { number }
 }
 
 /// CPU time for a unit of work: `0.341 CPU-s/GB`.

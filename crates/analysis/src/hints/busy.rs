@@ -1,36 +1,38 @@
 //! `generator-limited` and `receiver-limited`: a thread of ours had no time left.
 
-use findings::{Severity, SingleMeasurement};
+use findings::{Evidence, Finding, Severity};
 use samples::ValidityWarning;
 
-use super::{Advice, Hint};
-use crate::{single_measurement::Single, words::percent};
+use super::{Rule, SingleTrial};
+use crate::words::percent;
 
-pub(crate) const GENERATOR: Hint = Hint { id: "generator-limited", look: sending };
-pub(crate) const RECEIVER: Hint = Hint { id: "receiver-limited", look: receiving };
+pub(super) const GENERATOR: Rule = Rule { id: "generator-limited", look: sending };
+pub(super) const RECEIVER: Rule = Rule { id: "receiver-limited", look: receiving };
 
-fn sending(single: &Single<'_>, _: &SingleMeasurement) -> Option<Advice> {
-    single.doubts.iter().find_map(|doubt| match doubt {
-        ValidityWarning::GeneratorLimited { end, busy } => Some(said("sending", end, *busy)),
+fn sending(trial: &SingleTrial<'_>) -> Vec<Finding> {
+    let limited = trial.single.doubts.iter().find_map(|doubt| match doubt {
+        ValidityWarning::GeneratorLimited { end, busy } => Some(finding("sending", end, *busy)),
         _ => None,
-    })
+    });
+    limited.into_iter().collect()
 }
 
-fn receiving(single: &Single<'_>, _: &SingleMeasurement) -> Option<Advice> {
-    single.doubts.iter().find_map(|doubt| match doubt {
-        ValidityWarning::ReceiverLimited { end, busy } => Some(said("receiving", end, *busy)),
+fn receiving(trial: &SingleTrial<'_>) -> Vec<Finding> {
+    let limited = trial.single.doubts.iter().find_map(|doubt| match doubt {
+        ValidityWarning::ReceiverLimited { end, busy } => Some(finding("receiving", end, *busy)),
         _ => None,
-    })
+    });
+    limited.into_iter().collect()
 }
 
-fn said(doing: &str, end: &str, busy: f64) -> Advice {
-    Advice {
-        severity: Severity::Note,
-        claim: format!("The {end}'s {doing} thread was busy {} of the time: it may be the limit.", percent(busy)),
-        evidence: vec![(format!("busiest {doing} thread"), format!("{} of one CPU", percent(busy)))],
-        caveats: vec!["Over virtual devices the kernel does much of the path's work on a thread's time."],
-        action: "Try more parallel streams (-P 2), or limit mode (--mode limit) for what the path could carry without copies."
-            .into(),
-        commands: Vec::new(),
-    }
+fn finding(doing: &str, end: &str, busy: f64) -> Finding {
+    let claim =
+        format!("The {end}'s {doing} thread was busy {} of the time: it may be the limit.", percent(busy));
+    Finding::new(Severity::Note, claim)
+        .seen([Evidence::new(format!("busiest {doing} thread"), format!("{} of one CPU", percent(busy)))])
+        .unless(["Over virtual devices the kernel does much of the path's work on a thread's time."])
+        .remedied(
+            "Try more parallel streams (-P 2), or limit mode (--mode limit) for what the path could carry without copies.",
+            vec![],
+        )
 }

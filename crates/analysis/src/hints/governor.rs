@@ -1,20 +1,23 @@
 //! `slow-governor`: the CPU's frequency is kept low.
 
-use findings::{Severity, SingleMeasurement};
+use findings::{Finding, Severity};
 
-use super::{Advice, Hint};
-use crate::single_measurement::Single;
+use super::{Rule, SingleTrial};
 
-pub(crate) const HINT: Hint = Hint { id: "slow-governor", look };
+pub(super) const RULE: Rule = Rule { id: "slow-governor", look: |trial| look(trial).into_iter().collect() };
 
-fn look(single: &Single<'_>, _: &SingleMeasurement) -> Option<Advice> {
-    let governor = single.environment?.governor.as_deref()?;
-    matches!(governor, "powersave" | "conservative").then(|| Advice {
-        severity: Severity::Warning,
-        claim: format!("The frequency governor is {governor}: the CPU may run below its speed, most of all for latency."),
-        evidence: Vec::new(),
-        caveats: vec!["With the drivers intel_pstate and amd_pstate in active mode powersave still raises the frequency under load."],
-        action: "Measure with the governor performance beside it:".into(),
-        commands: vec!["cpupower frequency-set -g performance".into()],
+fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
+    let governor = trial.single.environment?.governor.as_deref()?;
+    let claim = format!(
+        "The frequency governor is {governor}: the CPU may run below its speed, most of all for latency."
+    );
+    matches!(governor, "powersave" | "conservative").then(|| {
+        Finding::new(Severity::Warning, claim)
+            .unless(["With the drivers intel_pstate and amd_pstate in active mode powersave still raises the frequency \
+                      under load."])
+            .remedied(
+                "Measure with the governor performance beside it:",
+                vec!["cpupower frequency-set -g performance".into()],
+            )
     })
 }

@@ -1,12 +1,12 @@
 //! `offload-off`: a device on the way builds or takes no large packets.
 
-use findings::{Finding, Severity, SingleMeasurement};
+use findings::{Evidence, Finding, Severity};
 use samples::DeviceState;
 
-use super::{Advice, Hint, named};
+use super::{Rule, SingleTrial};
 use crate::{rules::ethtool, single_measurement::Single, words::list};
 
-pub(crate) const HINT: Hint = Hint { id: "offload-off", look };
+pub(super) const RULE: Rule = Rule { id: "offload-off", look };
 
 /// What a stream cannot well do without.
 const WANTED: [&str; 3] = ["tx-tcp-segmentation", "tx-generic-segmentation", "rx-gro"];
@@ -14,12 +14,14 @@ const WANTED: [&str; 3] = ["tx-tcp-segmentation", "tx-generic-segmentation", "rx
 /// The claim of a server's machine, which knows only what it has received and sent.
 #[must_use]
 pub fn offloads_off(device: &DeviceState) -> Option<Finding> {
-    said(std::slice::from_ref(device)).map(|said| named(HINT.id, said))
+    RULE.named(of_devices(std::slice::from_ref(device))).pop()
 }
 
-fn look(single: &Single<'_>, solo: &SingleMeasurement) -> Option<Advice> {
-    solo.outcome.as_ref()?;
-    sends_many(single).then(|| said(single.devices)).flatten()
+fn look(trial: &SingleTrial<'_>) -> Vec<Finding> {
+    if trial.summary.outcome.is_none() || !sends_many(trial.single) {
+        return vec![];
+    }
+    of_devices(trial.single.devices)
 }
 
 /// Whether packets follow each other so that they can be put together: a message of one packet has none to join.
@@ -28,21 +30,24 @@ fn sends_many(single: &Single<'_>) -> bool {
     single.load.kind().fills_packets_of(packet)
 }
 
-fn said(devices: &[DeviceState]) -> Option<Advice> {
+fn of_devices(devices: &[DeviceState]) -> Vec<Finding> {
     let lacking: Vec<(&DeviceState, Vec<&str>)> =
         devices.iter().map(|device| (device, off(device))).filter(|(_, off)| !off.is_empty()).collect();
+    if lacking.is_empty() {
+        return vec![];
+    }
     let names: Vec<&str> = lacking.iter().map(|(device, _)| device.device.as_str()).collect();
-    (!lacking.is_empty()).then(|| Advice {
-        severity: Severity::Warning,
-        claim: format!("Offloads of {} are off: each packet of a stream is handled by itself.", list(&names)),
-        evidence: lacking
-            .iter()
-            .map(|(device, off)| (format!("off on {}", device.device), off.join(", ")))
-            .collect(),
-        caveats: vec!["Only a comparison shows what it costs; a scenario with a factor `offload` makes it."],
-        action: "Switch them on, and read them back with ethtool -k: a driver may refuse one.".into(),
-        commands: lacking.iter().map(|(device, off)| ethtool::switch_on(&device.device, off)).collect(),
-    })
+    let claim =
+        format!("Offloads of {} are off: each packet of a stream is handled by itself.", list(&names));
+    let seen = |(device, off): &(&DeviceState, Vec<&str>)| {
+        Evidence::new(format!("off on {}", device.device), off.join(", "))
+    };
+    let commands = lacking.iter().map(|(device, off)| ethtool::switch_on(&device.device, off)).collect();
+    let finding = Finding::new(Severity::Warning, claim)
+        .seen(lacking.iter().map(seen))
+        .unless(["Only a comparison shows what it costs; a scenario with a factor `offload` makes it."])
+        .remedied("Switch them on, and read them back with ethtool -k: a driver may refuse one.", commands);
+    vec![finding]
 }
 
 /// The wanted ones that the kernel reported, and reported off.

@@ -1,28 +1,25 @@
 //! `retransmits`: a meaningful share of the segments was sent again.
 
-use findings::{SingleMeasurement, SingleStream};
+use findings::{Evidence, Finding, SingleStream};
 
-use super::{Advice, Hint};
+use super::{Rule, SingleTrial};
 use crate::{
     rules::retransmits::{FEWEST, Kind, WORTH_A_WARNING, severity, share_of},
-    single_measurement::Single,
     words::percent,
 };
 
-pub(crate) const HINT: Hint = Hint { id: "retransmits", look };
+pub(super) const RULE: Rule = Rule { id: "retransmits", look: |trial| look(trial).into_iter().collect() };
 
-fn look(_: &Single<'_>, solo: &SingleMeasurement) -> Option<Advice> {
-    let stream = SingleStream::of(solo)?;
+fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
+    let stream = SingleStream::of(trial.summary)?;
     let tcp = stream.tcp.filter(|tcp| tcp.retransmits >= FEWEST)?;
     let bytes = stream.sent.as_ref().unwrap_or(&stream.received).rate / 8.0 * stream.elapsed.seconds();
-    let share = share_of(&tcp, &solo.sockets, bytes).filter(|share| *share >= WORTH_A_WARNING)?;
+    let share = share_of(&tcp, &trial.summary.sockets, bytes).filter(|share| *share >= WORTH_A_WARNING)?;
     let kind = Kind::of(&tcp);
-    Some(Advice {
-        severity: severity(share, kind),
-        claim: format!("{} of the segments were sent again; {}.", percent(share), kind.in_words(&tcp)),
-        evidence: vec![("segments sent again".into(), tcp.retransmits.to_string())],
-        caveats: vec!["The share is of full-sized segments; smaller ones would make it less."],
-        action: kind.remedy().into(),
-        commands: vec!["ip -s link".into(), "tc -s qdisc".into()],
-    })
+    let claim = format!("{} of the segments were sent again; {}.", percent(share), kind.in_words(&tcp));
+    let finding = Finding::new(severity(share, kind), claim)
+        .seen([Evidence::new("segments sent again", tcp.retransmits.to_string())])
+        .unless(["The share is of full-sized segments; smaller ones would make it less."])
+        .remedied(kind.remedy(), vec!["ip -s link".into(), "tc -s qdisc".into()]);
+    Some(finding)
 }

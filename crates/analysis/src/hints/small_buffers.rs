@@ -1,48 +1,46 @@
 //! `small-buffers`: a socket's buffer, and not the path, held the sender back.
 
-use findings::{Severity, SingleMeasurement};
+use findings::{Evidence, Finding, Severity, SingleMeasurement};
 use units::Bytes;
 
-use super::{Advice, Hint, tcp};
+use super::{Rule, SingleTrial};
 use crate::{
     rules::buffer_limited::{Buffer, MUCH, receivers_had_time},
-    single_measurement::Single,
     words::percent,
 };
 
-pub(crate) const HINT: Hint = Hint { id: "small-buffers", look };
+pub(super) const RULE: Rule = Rule { id: "small-buffers", look: |trial| look(trial).into_iter().collect() };
 
-fn look(single: &Single<'_>, solo: &SingleMeasurement) -> Option<Advice> {
-    let tcp = tcp(solo)?;
-    let fixed = single.load.kind().socket()?.window;
+fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
+    let tcp = trial.tcp()?;
+    let fixed = trial.single.load.kind().socket()?.window;
     let (held, share) = Buffer::that_holds(&tcp, fixed.is_some())?;
     let (which, end) = (held.in_words(), held.end());
-    let reads_late = held == Buffer::Receive && receivers_had_time(single.cpu) == Some(false);
+    let reads_late = held == Buffer::Receive && receivers_had_time(trial.single.cpu) == Some(false);
     if share < MUCH || reads_late {
         return None;
     }
-    let given = buffer(solo, end);
+    let given = buffer(trial.summary, end);
     let asked = fixed.map(|size| format!(" ({size} asked for, {given} given)")).unwrap_or_default();
-    Some(Advice {
-        severity: Severity::Warning,
-        claim: format!("The {which}{asked} held the sender back for {} of the time.", percent(share)),
-        evidence: vec![(format!("the {end}'s buffer as the kernel counts it"), given)],
-        caveats: vec!["A receiver that reads slowly fills its window as well: look at its CPU first."],
-        action: match fixed {
-            Some(_) => {
-                "Leave the window out, so that it grows, or give it the rate times the round trip.".into()
-            }
-            None => "Let buffers grow further, on the receiver's machine:".into(),
-        },
-        commands: match fixed {
-            Some(_) => Vec::new(),
-            None => vec!["sysctl -w net.ipv4.tcp_rmem=\"4096 131072 67108864\"".into()],
-        },
-    })
+    let (action, commands) = match fixed {
+        Some(_) => {
+            ("Leave the window out, so that it grows, or give it the rate times the round trip.", vec![])
+        }
+        None => (
+            "Let buffers grow further, on the receiver's machine:",
+            vec!["sysctl -w net.ipv4.tcp_rmem=\"4096 131072 67108864\"".into()],
+        ),
+    };
+    let claim = format!("The {which}{asked} held the sender back for {} of the time.", percent(share));
+    let finding = Finding::new(Severity::Warning, claim)
+        .seen([Evidence::new(format!("the {end}'s buffer as the kernel counts it"), given)])
+        .unless(["A receiver that reads slowly fills its window as well: look at its CPU first."])
+        .remedied(action, commands);
+    Some(finding)
 }
 
-fn buffer(solo: &SingleMeasurement, end: &str) -> String {
-    let socket = solo.sockets.iter().find(|known| known.end == end).map(|known| &known.socket);
+fn buffer(summary: &SingleMeasurement, end: &str) -> String {
+    let socket = summary.sockets.iter().find(|known| known.end == end).map(|known| &known.socket);
     let size: Option<Bytes> =
         socket.and_then(|socket| if end == "sender" { socket.send_buffer } else { socket.receive_buffer });
     size.map_or_else(|| "unknown".into(), |size| size.to_string())

@@ -1,5 +1,6 @@
 //! Every hint against a trial that gives it, a near one that does not, and its page.
 
+use findings::{Finding, Severity};
 use samples::{DeviceState, Environment, UnixMillis, ValidityWarning};
 use units::{Bytes, Nanos};
 use workload::{Measurement, Placement, WorkloadSettings};

@@ -44,7 +44,12 @@ mod warm_up_too_short;
 
 use findings::{CellSummary, Comparison, Finding, Findings, Severity};
 
-use crate::{compare, noise::Noise, observations::Observations};
+use crate::{
+    compare,
+    noise::Noise,
+    observations::Observations,
+    rule::{self, Subject},
+};
 
 /// What a rule may look at.
 pub(crate) struct Context<'a> {
@@ -71,12 +76,13 @@ impl<'a> Context<'a> {
     }
 }
 
-pub(crate) struct Rule {
-    /// Its name, and that of its page.
-    pub(crate) id: &'static str,
-    /// What it claims about a run, the strongest first.
-    pub(crate) look: fn(&Context<'_>) -> Vec<Finding>,
+pub(crate) enum Run {}
+
+impl Subject for Run {
+    type Of<'a> = Context<'a>;
 }
+
+pub(crate) type Rule = rule::Rule<Run>;
 
 /// Every rule.
 pub(crate) const ALL: &[Rule] = &[
@@ -129,19 +135,6 @@ const DISTRUSTING: [&str; 5] = [
 /// Whether a claim says that the numbers of its cells cannot be trusted.
 pub(crate) fn distrusts(claim: &Finding) -> bool {
     claim.severity == Severity::Serious && DISTRUSTING.contains(&claim.id.as_str())
-}
-
-/// What all rules claim, the most severe first, otherwise in the order of [`ALL`].
-pub(crate) fn claims(context: &Context<'_>) -> Vec<Finding> {
-    let mut claims: Vec<Finding> = ALL.iter().flat_map(|rule| named(rule, context)).collect();
-    claims.sort_by_key(|claim| std::cmp::Reverse(claim.severity));
-    claims
-}
-
-fn named(rule: &Rule, context: &Context<'_>) -> Vec<Finding> {
-    let mut claims = (rule.look)(context);
-    claims.iter_mut().for_each(|claim| claim.id = rule.id.into());
-    claims
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use samples::{Trace, VmFacts, VmRole, VmThread};
 use units::Nanos;
 
 use super::{CallGrouping, trace};
+use crate::rule;
 
 /// Says what a virtual machine says, with what was traced of it meanwhile.
 #[must_use]
@@ -22,7 +23,7 @@ pub fn vm(vm: &VmFacts, seen: &Trace, by: CallGrouping) -> VmSummary {
         trace: trace(seen, by),
         claims: Vec::new(),
     };
-    summary.claims = claims::claims(&summary);
+    summary.claims = rule::claims(claims::ALL, &summary);
     summary
 }
 

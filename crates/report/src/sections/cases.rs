@@ -7,7 +7,7 @@ use super::Source;
 use crate::{
     labels,
     page::{Block, Section, Table, detail, left},
-    phrases::{self, Confidence},
+    phrases,
     text::{Text, Tone},
 };
 
@@ -30,11 +30,6 @@ fn row(findings: &Findings, number: usize, cell: &CellSummary, stream: &StreamSu
     let unknown = || "unknown".to_owned();
     let got = stream.received.map_or_else(unknown, |received| rate(received.median));
     let both = format!("{sent}{got} receiver");
-    let share = match &cell.against_baseline {
-        Some(comparison) => phrases::share(comparison, Confidence::InHead).into(),
-        None if cell.baseline => "baseline".into(),
-        None => Text::default(),
-    };
     vec![
         format!("case{number}").into(),
         labels::cell(findings, cell).into(),
@@ -43,6 +38,6 @@ fn row(findings: &Findings, number: usize, cell: &CellSummary, stream: &StreamSu
             .received
             .map_or_else(unknown, |received| phrases::estimate(Metric::Throughput, &received))
             .into(),
-        share,
+        phrases::of_baseline(findings, cell),
     ]
 }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     labels,
     page::{Block, Section, Table, detail, left, right},
-    phrases::{self, Confidence},
+    phrases,
     text::Text,
 };
 
@@ -42,16 +42,12 @@ fn rates(findings: &Findings, cells: &[Row<'_>]) -> Table {
     let mut columns = vec![left("Cell")];
     columns.extend(["Connections per second", "Made", "Failed", "Of baseline"].map(right));
     let row = |(cell, connect): &Row<'_>| -> Vec<Text> {
-        let share = cell
-            .against_baseline
-            .as_ref()
-            .map_or("baseline".into(), |c| phrases::share(c, Confidence::InHead).into());
         vec![
             labels::cell(findings, cell).into(),
             phrases::estimate(Metric::ConnectionRate, &cell.value).into(),
             connect.exchanges.count.to_string().into(),
             connect.failed.to_string().into(),
-            share,
+            phrases::of_baseline(findings, cell),
         ]
     };
     let caption =

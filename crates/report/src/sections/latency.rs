@@ -61,15 +61,6 @@ fn averages(findings: &Findings, cells: &[Row<'_>]) -> Table {
     let loaded = cells.iter().any(|(_, latency)| latency.under.is_some());
     columns.extend(loaded.then(|| right("Beside it")));
     let row = |(cell, latency): &Row<'_>| {
-        let share = cell
-            .against_baseline
-            .as_ref()
-            .map_or("baseline".into(), |c| phrases::share(c, Confidence::InHead).into());
-        let difference = cell.against_baseline.as_ref();
-        let difference = difference.map_or_else(
-            || "-".into(),
-            |it| phrases::difference(Metric::RoundTrip, it, Confidence::InHead).into(),
-        );
         let under = latency
             .under
             .as_ref()
@@ -82,8 +73,8 @@ fn averages(findings: &Findings, cells: &[Row<'_>]) -> Table {
             latency.rate.map_or_else(|| "unknown".to_owned(), |rate| significant(rate, 3)).into(),
             latency.round_trips.count.to_string().into(),
             phrases::lost_messages(latency).into(),
-            share,
-            difference,
+            phrases::of_baseline(findings, cell),
+            phrases::to_baseline(findings, cell, Confidence::InHead),
         ];
         row.extend(loaded.then_some(under));
         row

@@ -66,7 +66,7 @@ fn table(findings: &Findings, ranking: &Ranking, rows: &[Row<'_>]) -> Table {
             rank.place.to_string().into(),
             Text::of(Tone::Strong, &rank.path),
             phrases::value(ranking.metric, rank.value).into(),
-            to_baseline(findings, cell, confidence),
+            phrases::to_baseline(findings, cell, confidence),
         ];
         let dash = || Text::of(Tone::Faint, "-");
         let said = further(cell);
@@ -78,17 +78,4 @@ fn table(findings: &Findings, ranking: &Ranking, rows: &[Row<'_>]) -> Table {
     let said: Vec<String> = said.into_iter().chain(shared.then(|| SHARED.to_owned())).collect();
     let caption = (!said.is_empty()).then(|| Text::of(Tone::Faint, said.join(" ")));
     Table { columns, rows: rows.iter().map(row).collect(), caption }
-}
-
-/// `+15.6 µs (+14.9 to +16.2)`.
-fn to_baseline(findings: &Findings, cell: &CellSummary, confidence: Confidence) -> Text {
-    let Some(comparison) = &cell.against_baseline else {
-        return Text::of(Tone::Faint, if cell.baseline { "baseline" } else { "-" });
-    };
-    let tone = phrases::tone(cell.metric, comparison);
-    let said = Text::of(tone, phrases::difference(cell.metric, comparison, confidence));
-    match comparison.difference_interval {
-        Some(_) => phrases::judged(findings, &cell.workload, comparison, said),
-        None => said,
-    }
 }

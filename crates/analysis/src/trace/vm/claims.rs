@@ -5,45 +5,29 @@ mod devices;
 mod machine;
 mod queues;
 
-use findings::{Evidence, Finding, Remedy, Severity, VmSummary};
+use findings::VmSummary;
 
-/// Every claim, the most severe first.
-pub(super) fn claims(summary: &VmSummary) -> Vec<Finding> {
-    let of_machine = machine::LOOKS.iter().filter_map(|look| look(summary));
-    let of_devices = summary
-        .vm
-        .devices
-        .iter()
-        .flat_map(|device| devices::LOOKS.iter().filter_map(move |look| look(summary, device)));
-    let mut claims: Vec<Finding> = of_machine.chain(of_devices).map(ClaimDraft::finding).collect();
-    claims.sort_by_key(|claim| std::cmp::Reverse(claim.severity));
-    claims
+use crate::rule::{self, Subject};
+
+pub(super) enum Vm {}
+
+impl Subject for Vm {
+    type Of<'a> = VmSummary;
 }
 
-/// A claim in the making.
-struct ClaimDraft {
-    id: &'static str,
-    severity: Severity,
-    claim: String,
-    evidence: Vec<(String, String)>,
-    caveats: Vec<&'static str>,
-    action: String,
-    commands: Vec<String>,
-}
+type Rule = rule::Rule<Vm>;
 
-impl ClaimDraft {
-    fn finding(self) -> Finding {
-        Finding {
-            id: self.id.to_owned(),
-            severity: self.severity,
-            claim: self.claim,
-            cells: Vec::new(),
-            evidence: self.evidence.into_iter().map(|(what, value)| Evidence { what, value }).collect(),
-            caveats: self.caveats.into_iter().map(str::to_owned).collect(),
-            remedy: Some(Remedy::manual(self.action, self.commands)),
-        }
-    }
-}
+/// Every rule, those about the machine as a whole first.
+pub(super) const ALL: &[Rule] = &[
+    machine::EMULATED,
+    machine::WAITING_FOR_CPUS,
+    machine::OUT_OF_QUOTA,
+    devices::VHOST_OFF,
+    queues::SINGLE,
+    queues::TOO_MANY,
+    devices::OFFLOAD_OFF,
+    devices::MTU_MISMATCH,
+];
 
 /// Who manages the machine decides what has to be typed.
 enum Manager<'a> {

@@ -1,16 +1,18 @@
 //! Claims about a network device: who moves its packets, its offloads and its MTU. Must not know its queues, nor the machine
 //! but for what moves the packets.
 
-use findings::{Severity, VmSummary};
+use std::collections::BTreeMap;
+
+use findings::{Evidence, Finding, Severity, VmSummary};
 use samples::{VmDevice, VmRole};
 use units::significant;
 
-use super::{ClaimDraft, Manager, of_a_cpu, queues};
+use super::{Manager, Rule, of_a_cpu};
 use crate::words::list;
 
-/// Every look at a device.
-pub(super) const LOOKS: [fn(&VmSummary, &VmDevice) -> Option<ClaimDraft>; 5] =
-    [vhost_off, queues::single, queues::too_many, offload_off, mtu_mismatch];
+pub(super) const VHOST_OFF: Rule = Rule { id: "vhost-off", look: |vm| of_each(vm, vhost_off) };
+pub(super) const OFFLOAD_OFF: Rule = Rule { id: "offload-off", look: |vm| of_each(vm, offload_off) };
+pub(super) const MTU_MISMATCH: Rule = Rule { id: "mtu-mismatch", look: |vm| of_each(vm, mtu_mismatch) };
 
 /// With fewer packets a second a device is as good as idle.
 const TRAFFIC: f64 = 1000.0;
@@ -20,6 +22,14 @@ pub(super) const UNMEASURED: &str =
 /// What the host must be able to leave to the guest, by the kernel's names.
 const OFFLOADS: [&str; 4] =
     ["tx-checksum-ip-generic", "tx-scatter-gather", "tx-tcp-segmentation", "tx-tcp6-segmentation"];
+
+/// What is said of each device of the machine.
+pub(super) fn of_each(
+    summary: &VmSummary,
+    look: impl Fn(&VmSummary, &VmDevice) -> Option<Finding>,
+) -> Vec<Finding> {
+    summary.vm.devices.iter().filter_map(|device| look(summary, device)).collect()
+}
 
 /// `tap100i0`, or what else it is called.
 pub(super) fn name(device: &VmDevice) -> &str {
@@ -42,41 +52,39 @@ fn severity(summary: &VmSummary, device: &VmDevice) -> Severity {
     if busy { Severity::Warning } else { Severity::Note }
 }
 
-pub(super) fn packets(summary: &VmSummary, device: &VmDevice) -> Option<(String, String)> {
+pub(super) fn packets(summary: &VmSummary, device: &VmDevice) -> Option<Evidence> {
     let rate = rate(summary, device)?;
-    Some((format!("packets a second over {}, both ways", name(device)), significant(rate, 3)))
+    Some(Evidence::new(format!("packets a second over {}, both ways", name(device)), significant(rate, 3)))
 }
 
-fn vhost_off(summary: &VmSummary, device: &VmDevice) -> Option<ClaimDraft> {
+fn vhost_off(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     if !is_virtio(device) || device.vhost != Some(false) {
         return None;
     }
     let main = summary.roles.iter().find(|role| role.role == VmRole::Main);
-    let main = main.map(|main| ("QEMU's main loop, which moves them".to_owned(), of_a_cpu(main.cpus)));
+    let main = main.map(|main| Evidence::new("QEMU's main loop, which moves them", of_a_cpu(main.cpus)));
     let evidence = packets(summary, device).into_iter().chain(main).chain(calls(summary, device));
-    Some(ClaimDraft {
-        id: "vhost-off",
-        severity: severity(summary, device),
-        claim: format!(
-            "vhost is off for {}: QEMU's main loop moves its packets, by system calls.",
-            name(device)
-        ),
-        evidence: evidence.collect(),
-        caveats: vec![
+    let claim =
+        format!("vhost is off for {}: QEMU's main loop moves its packets, by system calls.", name(device));
+    let finding = Finding::new(severity(summary, device), claim)
+        .seen(evidence)
+        .unless([
             UNMEASURED,
             "vhost is no win in every direction: one published log has 1.69 and 0.40 times.",
-        ],
-        action: "Let the kernel move the packets; that takes a new start of the guest.".into(),
-        commands: vhost_commands(summary),
-    })
+        ])
+        .remedied(
+            "Let the kernel move the packets; that takes a new start of the guest.",
+            vhost_commands(summary),
+        );
+    Some(finding)
 }
 
 /// System calls of the whole process for each packet, where there are enough of these.
-fn calls(summary: &VmSummary, device: &VmDevice) -> Option<(String, String)> {
+fn calls(summary: &VmSummary, device: &VmDevice) -> Option<Evidence> {
     let counted = device.counters.as_ref().filter(|_| rate(summary, device) > Some(TRAFFIC))?;
     let calls = summary.trace.all.as_ref()?.count.calls as f64;
     let said = significant(calls / (counted.rx_packets + counted.tx_packets) as f64, 3);
-    Some(("system calls of QEMU for each of them".into(), said))
+    Some(Evidence::new("system calls of QEMU for each of them", said))
 }
 
 fn vhost_commands(summary: &VmSummary) -> Vec<String> {
@@ -91,7 +99,7 @@ fn vhost_commands(summary: &VmSummary) -> Vec<String> {
 }
 
 /// What a tap device has of offloads is what the guest's driver took: packets to the guest that need not be cut or summed.
-fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<ClaimDraft> {
+fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     let state = device.state.as_ref()?;
     // A guest that has not started its driver has taken none.
     let up = device.negotiated.as_ref().and_then(|it| it.driver).unwrap_or(true);
@@ -99,34 +107,32 @@ fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<ClaimDraft> {
     if !up || evidence.is_empty() {
         return None;
     }
-    Some(ClaimDraft {
-        id: "offload-off",
-        severity: severity(summary, device),
-        claim: format!(
-            "Offloads of {} are off: packets are cut and summed by a CPU on their way.",
-            name(device)
-        ),
-        evidence: evidence.into_iter().chain(packets(summary, device)).collect(),
-        caveats: vec![UNMEASURED, "A guest that boots, or whose driver is not up yet, has taken none."],
-        action: "Have the device offer them and the guest take them: on the host nothing can be switched."
-            .into(),
-        commands: vec![
-            "ethtool -K DEVICE tso on gso on gro on tx on rx on  # in the guest".into(),
-            "qemu-system-x86_64 ... -device virtio-net-pci,csum=on,guest_csum=on,host_tso4=on,guest_tso4=on"
-                .into(),
-        ],
-    })
+    let claim =
+        format!("Offloads of {} are off: packets are cut and summed by a CPU on their way.", name(device));
+    let finding = Finding::new(severity(summary, device), claim)
+        .seen(evidence.into_iter().chain(packets(summary, device)))
+        .unless([UNMEASURED, "A guest that boots, or whose driver is not up yet, has taken none."])
+        .remedied(
+            "Have the device offer them and the guest take them: on the host nothing can be switched.",
+            vec![
+                "ethtool -K DEVICE tso on gso on gro on tx on rx on  # in the guest".into(),
+                "qemu-system-x86_64 ... -device virtio-net-pci,csum=on,guest_csum=on,host_tso4=on,guest_tso4=on"
+                    .into(),
+            ],
+        );
+    Some(finding)
 }
 
-fn offloads(device: &VmDevice, features: &std::collections::BTreeMap<String, bool>) -> Vec<(String, String)> {
+fn offloads(device: &VmDevice, features: &BTreeMap<String, bool>) -> Vec<Evidence> {
     let off: Vec<&str> = OFFLOADS.into_iter().filter(|name| features.get(*name) == Some(&false)).collect();
     let refused = refused(device);
     let headless = (device.header == Some(false))
-        .then(|| ("header that tells of offloads".to_owned(), "none, so there can be none".to_owned()));
-    let off =
-        (!off.is_empty()).then(|| (format!("off on {}, for packets to the guest", name(device)), list(&off)));
-    let refused = (!refused.is_empty())
-        .then(|| ("not taken by the guest's driver, for packets from the guest".to_owned(), list(&refused)));
+        .then(|| Evidence::new("header that tells of offloads", "none, so there can be none"));
+    let off = (!off.is_empty())
+        .then(|| Evidence::new(format!("off on {}, for packets to the guest", name(device)), list(&off)));
+    let refused = (!refused.is_empty()).then(|| {
+        Evidence::new("not taken by the guest's driver, for packets from the guest", list(&refused))
+    });
     [headless, off, refused].into_iter().flatten().collect()
 }
 
@@ -139,26 +145,27 @@ fn refused(device: &VmDevice) -> Vec<&'static str> {
     wanted.into_iter().filter(|name| !taken.iter().any(|it| it == name)).collect()
 }
 
-fn mtu_mismatch(_: &VmSummary, device: &VmDevice) -> Option<ClaimDraft> {
+fn mtu_mismatch(_: &VmSummary, device: &VmDevice) -> Option<Finding> {
     let (state, master) = (device.state.as_ref()?, device.master.as_ref()?);
     let (own, its) = (state.mtu, master.mtu);
-    (own != its).then(|| ClaimDraft {
-        id: "mtu-mismatch",
-        severity: Severity::Warning,
-        claim: format!(
-            "{} has an MTU of {own}, and {}, which it is a port of, of {its}.",
-            name(device),
-            master.name
-        ),
-        evidence: vec![
-            (format!("MTU of {}", name(device)), own.to_string()),
-            (format!("MTU of {}", master.name), its.to_string()),
-        ],
-        caveats: vec!["The guest's own MTU is not seen from here: it decides on what the guest sends."],
-        action: "Give all of them, and the guest's device, one MTU.".into(),
-        commands: vec![
-            format!("ip link set {} mtu {its}", name(device)),
-            "ip link set DEVICE mtu MTU  # in the guest".into(),
-        ],
+    let claim = format!(
+        "{} has an MTU of {own}, and {}, which it is a port of, of {its}.",
+        name(device),
+        master.name
+    );
+    (own != its).then(|| {
+        Finding::new(Severity::Warning, claim)
+            .seen([
+                Evidence::new(format!("MTU of {}", name(device)), own.to_string()),
+                Evidence::new(format!("MTU of {}", master.name), its.to_string()),
+            ])
+            .unless(["The guest's own MTU is not seen from here: it decides on what the guest sends."])
+            .remedied(
+                "Give all of them, and the guest's device, one MTU.",
+                vec![
+                    format!("ip link set {} mtu {its}", name(device)),
+                    "ip link set DEVICE mtu MTU  # in the guest".into(),
+                ],
+            )
     })
 }

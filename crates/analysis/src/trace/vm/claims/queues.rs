@@ -1,20 +1,23 @@
 //! Claims about a device's queues against the guest's CPUs and the thread that moves the packets of one. Must not know
 //! offloads.
 
-use findings::{Severity, VmSummary};
+use findings::{Evidence, Finding, Severity, VmSummary};
 use samples::{VmDevice, VmRole};
 
 use super::{
-    ClaimDraft, Manager,
-    devices::{UNMEASURED, is_virtio, name, packets},
+    Manager, Rule,
+    devices::{UNMEASURED, is_virtio, name, of_each, packets},
     of_a_cpu,
 };
+
+pub(super) const SINGLE: Rule = Rule { id: "single-queue-bound", look: |vm| of_each(vm, single) };
+pub(super) const TOO_MANY: Rule = Rule { id: "too-many-queues", look: |vm| of_each(vm, too_many) };
 
 /// A thread that is busier has hardly any time left.
 const FULL: f64 = 0.8;
 
 /// One queue where there could be more.
-pub(super) fn single(summary: &VmSummary, device: &VmDevice) -> Option<ClaimDraft> {
+fn single(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     let cpus = summary.vm.cpus.filter(|cpus| *cpus > 1)?;
     if !is_virtio(device) || device.queues != 1 {
         return None;
@@ -32,30 +35,27 @@ pub(super) fn single(summary: &VmSummary, device: &VmDevice) -> Option<ClaimDraf
         (false, _) => format!("{} has {given} queues, and the guest uses one of them.", name(device)),
     };
     let idle = "The thread that moves its packets has time left: at this load the queue is not the limit.";
-    let carried = carrier.map(|(who, busy)| (who.to_owned(), of_a_cpu(busy)));
-    Some(ClaimDraft {
-        id: "single-queue-bound",
-        severity: if full { Severity::Warning } else { Severity::Note },
-        claim,
-        evidence: carried.into_iter().chain(packets(summary, device)).collect(),
-        caveats: [UNMEASURED].into_iter().chain((!full).then_some(idle)).collect(),
-        action: "Give the device more queues, up to the guest's CPUs, and have the guest use them.".into(),
-        commands: commands(summary, device, given, cpus),
-    })
+    let carried = carrier.map(|(who, busy)| Evidence::new(who, of_a_cpu(busy)));
+    let finding = Finding::new(if full { Severity::Warning } else { Severity::Note }, claim)
+        .seen(carried.into_iter().chain(packets(summary, device)))
+        .unless([UNMEASURED].into_iter().chain((!full).then_some(idle)))
+        .remedied(
+            "Give the device more queues, up to the guest's CPUs, and have the guest use them.",
+            commands(summary, device, given, cpus),
+        );
+    Some(finding)
 }
 
 /// More queues than CPUs that could serve them.
-pub(super) fn too_many(summary: &VmSummary, device: &VmDevice) -> Option<ClaimDraft> {
+fn too_many(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     let cpus = summary.vm.cpus.filter(|cpus| device.queues > *cpus)?;
-    Some(ClaimDraft {
-        id: "too-many-queues",
-        severity: Severity::Note,
-        claim: format!("{} uses {} queues for {cpus} CPUs of the guest.", name(device), device.queues),
-        evidence: packets(summary, device).into_iter().collect(),
-        caveats: vec![UNMEASURED],
-        action: "Have the guest use as many queues as it has CPUs.".into(),
-        commands: vec![format!("ethtool -L DEVICE combined {cpus}  # in the guest")],
-    })
+    let claim = format!("{} uses {} queues for {cpus} CPUs of the guest.", name(device), device.queues);
+    let finding =
+        Finding::new(Severity::Note, claim).seen(packets(summary, device)).unless([UNMEASURED]).remedied(
+            "Have the guest use as many queues as it has CPUs.",
+            vec![format!("ethtool -L DEVICE combined {cpus}  # in the guest")],
+        );
+    Some(finding)
 }
 
 /// Who moves the packets of one queue: one thread at most.

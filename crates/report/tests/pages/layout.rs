@@ -1,11 +1,11 @@
 //! Whatever the names and the width: nothing is wider than the terminal, nothing breaks the markup.
 
-mod sample;
-
 use console::{measure_text_width, strip_ansi_codes};
 use findings::{Finding, Findings, Remedy, Severity, WorkloadSummary};
 use report::{Format, Options, SingleFormat, render, render_contrast, render_solo};
 use samples::{AttributionSource, RunState, SkippedCell};
+
+use crate::sample;
 
 /// Wide characters, a long word, markup, and an attempt on the terminal.
 const NAMES: [&str; 4] = [

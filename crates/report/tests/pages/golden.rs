@@ -1,12 +1,11 @@
 //! Each format of a whole report against the file that was read and found good.
-//! `UPDATE_GOLDEN=1 cargo test -p report` writes the files anew: read the difference before keeping it.
-#![expect(clippy::disallowed_methods, reason = "reads and writes the golden files")]
-
-mod sample;
+//! `UPDATE_GOLDEN=1 cargo test -p report --test pages golden` writes the files anew: read the difference before keeping it.
 
 use std::{env, fs, path::PathBuf};
 
 use report::{Format, Options, SingleFormat, render, render_contrast, render_solo};
+
+use crate::sample;
 
 fn check(name: &str, actual: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);

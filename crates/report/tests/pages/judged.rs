@@ -1,0 +1,137 @@
+//! Wherever a page shows a comparison it shows the same number with the same judgement, whatever that is.
+
+use std::collections::BTreeMap;
+
+use findings::{Basis, Comparison, Difference, Findings, Interval};
+use report::{Format, Options, render};
+
+use crate::sample;
+
+const VERDICTS: [Difference; 4] =
+    [Difference::Lower, Difference::None, Difference::Higher, Difference::Unclear];
+
+/// Every comparison that a page may show, by the two cells.
+fn comparisons(findings: &mut Findings) -> Vec<(String, &mut Comparison)> {
+    let mut all = Vec::new();
+    let named = |one: &str, other: &str| format!("{one} against {other}");
+    let baselines: BTreeMap<String, String> = findings
+        .cells
+        .iter()
+        .filter(|cell| cell.baseline)
+        .map(|cell| (cell.workload.clone(), cell.id.clone()))
+        .collect();
+    for cell in &mut findings.cells {
+        let name = baselines.get(&cell.workload).map(|baseline| named(&cell.id, baseline));
+        all.extend(name.zip(cell.against_baseline.as_mut()));
+    }
+    for ladder in &mut findings.ladders {
+        let cells: BTreeMap<String, String> =
+            ladder.rungs.iter().map(|rung| (rung.path.clone(), rung.cell.clone())).collect();
+        for rung in &mut ladder.rungs {
+            let name = rung.below.as_ref().map(|below| named(&rung.cell, &cells[below]));
+            all.extend(name.zip(rung.cost.as_mut()));
+        }
+    }
+    for effect in &mut findings.effects {
+        all.push((named(&effect.cell, &effect.reference_cell), &mut effect.change));
+    }
+    for pair in findings.twins.iter_mut().flat_map(|twins| &mut twins.pairs) {
+        all.push((named(&pair.with, &pair.without), &mut pair.change));
+    }
+    for ranking in &mut findings.rankings {
+        let best = ranking.ranks.first().map(|rank| rank.cell.clone()).unwrap_or_default();
+        for rank in &mut ranking.ranks {
+            all.extend(rank.against_best.as_mut().map(|comparison| (named(&rank.cell, &best), comparison)));
+        }
+    }
+    all
+}
+
+/// One whose numbers no other has, and whose digits can be found on a page.
+fn numbered(number: usize, verdict: Difference) -> Comparison {
+    let (ratio, difference) = (0.2 + 0.02 * number as f64, 1e6 * (101 + 7 * number) as f64);
+    let around = |value: f64, by: f64| Some(Interval { low: value - by, high: value + by, confidence: 0.95 });
+    Comparison {
+        ratio,
+        ratio_of_medians: None,
+        ratio_interval: around(ratio, 0.003),
+        difference,
+        difference_interval: around(difference, 1e6),
+        verdict,
+        basis: Basis::Trials,
+    }
+}
+
+/// Its intervals as a page may write them: shares, several times, differences.
+fn written(comparison: &Comparison) -> Vec<String> {
+    let digits = |value: f64| units::significant(value, 3).trim_end_matches('0').to_owned();
+    let range = |interval: Interval, scale: f64, sign: &str| {
+        format!("({sign}{} to {sign}{}", digits(interval.low * scale), digits(interval.high * scale))
+    };
+    let ratio = comparison.ratio_interval.expect("it was given one");
+    let difference = comparison.difference_interval.expect("it was given one");
+    vec![range(ratio, 100.0, ""), range(ratio, 1.0, ""), range(difference, 1e-6, "+")]
+}
+
+/// What stands behind each place at which a page shows it, to the end of the line or another one.
+fn shown<'a>(page: &'a str, comparison: &Comparison, others: &[String]) -> Vec<&'a str> {
+    let places = written(comparison);
+    let behind = |line: &'a str| {
+        let at = places.iter().find_map(|place| line.find(place.as_str()))?;
+        let end = others.iter().filter_map(|other| line[at..].find(other.as_str())).min();
+        Some(&line[at..end.map_or(line.len(), |end| at + end)])
+    };
+    page.lines().filter_map(behind).collect()
+}
+
+fn check(name: &str, findings: &Findings) -> usize {
+    let options = Options { colour: false, width: 400, ..Options::default() };
+    let mut places = 0;
+    for turn in 0..VERDICTS.len() {
+        let (mut findings, mut given) = (findings.clone(), BTreeMap::<String, Comparison>::new());
+        for (cells, comparison) in comparisons(&mut findings) {
+            let number = given.len();
+            let verdict = VERDICTS[(number + turn) % VERDICTS.len()];
+            *comparison = *given.entry(cells).or_insert_with(|| numbered(number, verdict));
+        }
+        for format in [Format::Markdown, Format::Terminal] {
+            let page = render(&findings, None, format, &options).replace('\u{a0}', " ");
+            for (cells, comparison) in &given {
+                let others: Vec<String> = given
+                    .iter()
+                    .filter(|(other, _)| *other != cells)
+                    .flat_map(|(_, it)| written(it))
+                    .collect();
+                for behind in shown(&page, comparison, &others) {
+                    places += 1;
+                    let said = [behind.contains("not significant"), behind.contains("unclear")];
+                    let right = match comparison.verdict {
+                        Difference::None => [true, false],
+                        Difference::Unclear => [false, true],
+                        Difference::Lower | Difference::Higher => [false, false],
+                    };
+                    assert_eq!(
+                        said, right,
+                        "{name}, {format:?}, {cells}, {:?}: {behind}",
+                        comparison.verdict
+                    );
+                }
+            }
+        }
+    }
+    places
+}
+
+#[test]
+fn every_number_has_its_judgement_beside_it() {
+    let samples = [
+        ("egress", sample::findings()),
+        ("alternatives", sample::alternatives::alternatives()),
+        ("sweep", sample::sweep::sweep()),
+        ("machines", sample::machines::machines()),
+        ("probed", sample::probed::probed()),
+        ("imported", sample::imported::imported()),
+    ];
+    let places: usize = samples.iter().map(|(name, findings)| check(name, findings)).sum();
+    assert!(places > 100, "only {places} places were found");
+}

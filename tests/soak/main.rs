@@ -1,0 +1,62 @@
+//! What takes too long for every change: the whole program for minutes and hours beside other work, stops and faults, and
+//! how often it is right. `make soak`; each prints what it counted.
+#![expect(clippy::disallowed_methods, reason = "a soak waits, and makes other work meanwhile")]
+#![expect(clippy::disallowed_macros, reason = "what was counted is printed")]
+
+mod equal;
+mod neighbours;
+mod steps;
+mod stops;
+
+use std::process::ExitCode;
+
+use plumb_tests::{Case, Need, Sandbox, run};
+
+const CASES: &[Case] = &[
+    Case {
+        name: "quick_beside_bursts_of_other_work_says_what_it_says_alone",
+        needs: &[Need::Root],
+        test: neighbours::bursts_beside_quick,
+    },
+    Case {
+        name: "quick_beside_four_loops_says_so_and_a_gate_cannot_tell",
+        needs: &[Need::Root],
+        test: neighbours::loops_beside_all_of_quick,
+    },
+    Case {
+        name: "no_trial_in_which_an_agent_was_stopped_is_kept",
+        needs: &[Need::Root],
+        test: stops::no_stopped_trial_is_kept,
+    },
+    Case {
+        name: "equal_runs_are_hardly_ever_called_different",
+        needs: &[Need::Root],
+        test: equal::equal_runs,
+    },
+];
+
+fn main() -> ExitCode {
+    run(CASES)
+}
+
+/// A run that makes disturbed trials again, as users have it.
+fn sandbox() -> Sandbox {
+    Sandbox::new(env!("CARGO_BIN_EXE_plumb"))
+}
+
+/// Starts `plumb` as users have it: tests keep disturbed trials, as they run beside each other.
+fn command(sandbox: &Sandbox, arguments: &[&str]) -> std::process::Command {
+    let mut command = sandbox.command(arguments);
+    command.env_remove("PLUMB_KEEP_DISTURBED");
+    command
+}
+
+/// So many of a soak's rounds: `SOAK_ROUNDS` if it is set.
+fn rounds(usual: usize) -> usize {
+    std::env::var("SOAK_ROUNDS").ok().map_or(usual, |text| text.parse().expect("SOAK_ROUNDS is a number"))
+}
+
+/// Spreads rounds evenly from 0 to 1, each far from those before it: multiples of the golden ratio, without their whole part.
+fn spread(round: usize, stream: usize) -> f64 {
+    ((round * 2 + stream + 1) as f64 * 0.618_033_988_749_895).fract()
+}

@@ -1,0 +1,117 @@
+//! `quick` beside other work, for a part of its time and for all of it.
+
+use std::{
+    process::Stdio,
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use plumb_tests::{OtherWork, Sandbox, trials};
+use serde_json::Value;
+
+use crate::{
+    command, rounds, sandbox, spread,
+    steps::{self, Agreement, Steps},
+};
+
+/// The quietest that a run takes.
+const RUN: f64 = 45.0;
+
+/// What a run came to.
+struct Made {
+    steps: Steps,
+    /// Trials that were made again, and all that were kept.
+    again: usize,
+    kept: usize,
+}
+
+/// A run of `quick`, beside two loops for 5 to 15 s where a burst is asked for.
+fn quick(sandbox: &Sandbox, burst: Option<usize>) -> Made {
+    let began = Instant::now();
+    let mut run = command(sandbox, &["run", "quick", "--quiet"])
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("plumb was built");
+    let mut said = String::from("alone");
+    if let Some(round) = burst {
+        let (after, lasts) = (spread(round, 0) * (RUN - 15.0), 5.0 + 10.0 * spread(round, 1));
+        sleep(Duration::from_secs_f64(after));
+        let work = OtherWork::on_cpus(2, sandbox.home());
+        sleep(Duration::from_secs_f64(lasts));
+        drop(work);
+        said = format!("beside two loops after {after:.1} s, for {lasts:.1} s");
+    }
+    assert!(run.wait().expect("it was started").success());
+    let (findings, record) = (sandbox.findings("latest"), sandbox.record());
+    let again = trials(&record)
+        .iter()
+        .filter(|trial| trial["discarded"].as_array().is_some_and(|all| !all.is_empty()));
+    let made = Made { steps: steps::of(&findings), again: again.count(), kept: trials(&record).len() };
+    println!(
+        "  {said}: {:.0} s, {} of {} trials made again",
+        began.elapsed().as_secs_f64(),
+        made.again,
+        made.kept
+    );
+    made
+}
+
+pub(crate) fn bursts_beside_quick() {
+    let (mut quiet, mut disturbed) = (Vec::new(), Vec::new());
+    for round in 0..rounds(10) {
+        quiet.push(quick(&sandbox(), None));
+        disturbed.push(quick(&sandbox(), Some(round)));
+    }
+    let (again, kept) =
+        quiet.iter().fold((0, 0), |(again, kept), made| (again + made.again, kept + made.kept));
+    let quiet: Vec<Steps> = quiet.into_iter().map(|made| made.steps).collect();
+    let disturbed: Vec<Steps> = disturbed.into_iter().map(|made| made.steps).collect();
+    let truth = steps::pooled(&quiet);
+    for (name, ratio) in &truth {
+        println!("  {name}: {ratio:.3}x");
+    }
+    let (alone, beside) = (Agreement::of(&quiet, &truth), Agreement::of(&disturbed, &truth));
+    println!(
+        "  alone: {alone:?}\n  beside bursts: {beside:?}\n  made again when alone: {again} of {kept} trials"
+    );
+    assert!(alone.reversed.is_empty() && beside.reversed.is_empty(), "a step is reversed");
+    assert!(
+        beside.covered * 10 >= beside.intervals * 9,
+        "the quiet values are covered less than nine times in ten"
+    );
+    let (complete, runs) = (alone.complete + beside.complete, alone.runs + beside.runs);
+    assert!(complete * 20 >= runs * 17, "every large step is established in {complete} of {runs} runs only");
+}
+
+pub(crate) fn loops_beside_all_of_quick() {
+    let sandbox = sandbox();
+    let _ = quick(&sandbox, None);
+    let before = sandbox.findings("latest");
+    let _ = sandbox.succeed(&["baseline", "set", "before", "latest"]);
+    let work = OtherWork::on_cpus(4, sandbox.home());
+    let said = command(&sandbox, &["run", "quick"]).output().expect("plumb was built");
+    drop(work);
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    let findings = sandbox.findings("latest");
+    let first = &findings["claims"][0];
+    println!("  {}", first["claim"]);
+    assert_eq!(first["id"], "disturbed", "{first}");
+    let answer = said.lines().take(24).collect::<Vec<_>>().join("\n");
+    assert!(answer.contains(OtherWork::NAME), "the first screen names who it was:\n{answer}");
+    for (cell, then) in cells(&findings).zip(cells(&before)) {
+        let (now, then) = (cost(cell), cost(then));
+        println!("  {}: {now:.3} CPU-s for a unit of work, alone {then:.3}", cell["id"]);
+        assert!(now < 1.5 * then, "CPU time of others is charged to {}", cell["id"]);
+    }
+    let check = sandbox.plumb(&["check", "latest", "--against", "before"]);
+    assert_eq!(check.status, Some(2), "{check:?}");
+}
+
+fn cells(findings: &Value) -> impl Iterator<Item = &Value> {
+    findings["cells"].as_array().expect("a list").iter()
+}
+
+/// CPU time for a unit of work, of both ends.
+fn cost(cell: &Value) -> f64 {
+    cell["cpu"]["per_work"]["seconds"].as_f64().unwrap_or(f64::NAN)
+}

@@ -1,0 +1,88 @@
+//! The steps of a run's ladders: what a layer costs, as one run says it and as several say it together.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// A step that is a fifth or more has to be found.
+const LARGE: f64 = 0.2;
+
+/// What a run says of a step.
+pub(crate) struct Step {
+    ratio: f64,
+    low: f64,
+    high: f64,
+    /// `lower`, `higher`, `none` or `unclear`.
+    verdict: String,
+}
+
+/// By workload, path and the path below.
+pub(crate) type Steps = BTreeMap<String, Step>;
+
+/// Those of a run's findings.
+pub(crate) fn of(findings: &Value) -> Steps {
+    let mut steps = Steps::new();
+    for ladder in findings["ladders"].as_array().expect("a list") {
+        for rung in ladder["rungs"].as_array().expect("a list") {
+            let (cost, below) = (&rung["cost"], &rung["below"]);
+            let Some(ratio) = cost["ratio"].as_f64() else { continue };
+            let interval = |end: &str| cost["ratio_interval"][end].as_f64().unwrap_or(f64::NAN);
+            let verdict = cost["verdict"].as_str().expect("a word").to_owned();
+            let name = format!("{} {} over {below}", ladder["workload"], rung["path"]).replace('"', "");
+            let _ = steps.insert(name, Step { ratio, low: interval("low"), high: interval("high"), verdict });
+        }
+    }
+    steps
+}
+
+/// What quiet runs say of a step: the median of their ratios.
+pub(crate) fn pooled(quiet: &[Steps]) -> BTreeMap<String, f64> {
+    let mut ratios: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for (name, step) in quiet.iter().flatten() {
+        ratios.entry(name.clone()).or_default().push(step.ratio);
+    }
+    let median = |mut all: Vec<f64>| {
+        all.sort_by(f64::total_cmp);
+        all[all.len() / 2]
+    };
+    ratios.into_iter().map(|(name, all)| (name, median(all))).collect()
+}
+
+/// How many runs say what the quiet ones say.
+#[derive(Debug, Default)]
+pub(crate) struct Agreement {
+    pub(crate) runs: usize,
+    /// Steps whose interval has the quiet value in it, of all that have an interval.
+    pub(crate) covered: usize,
+    pub(crate) intervals: usize,
+    /// Runs that establish every large step.
+    pub(crate) complete: usize,
+    /// Steps that are established to be the reverse of a large one.
+    pub(crate) reversed: Vec<String>,
+}
+
+impl Agreement {
+    pub(crate) fn of(runs: &[Steps], quiet: &BTreeMap<String, f64>) -> Self {
+        let mut agreement = Self { runs: runs.len(), ..Self::default() };
+        for run in runs {
+            let mut complete = true;
+            for (name, step) in run {
+                let Some(truth) = quiet.get(name) else { continue };
+                if step.low.is_finite() {
+                    agreement.intervals += 1;
+                    agreement.covered += usize::from(step.low <= *truth && *truth <= step.high);
+                }
+                let (same, reverse) = if *truth < 1.0 { ("lower", "higher") } else { ("higher", "lower") };
+                if (truth - 1.0).abs() < LARGE {
+                    continue;
+                }
+                complete &= step.verdict == same;
+                if step.verdict == reverse {
+                    agreement.reversed.push(format!("{name}: {:.3}x instead of {truth:.3}x", step.ratio));
+                }
+            }
+            agreement.complete += usize::from(complete);
+        }
+        agreement
+    }
+}
