@@ -126,7 +126,7 @@ pub(crate) fn vxlan_offload_off_is_found() {
 fn offloads_are_found() {
     let sandbox = sandbox();
     let arguments =
-        ["run", "egress-gateway", "--path", "vxlan-to-vxlan", "--workload", "throughput", "--seed", "7"];
+        ["run", "egress-gateway", "--path", "vxlan-to-vxlan", "--workload", "throughput", "--trials", "7"];
     let output = sandbox.succeed(&arguments);
     let findings = sandbox.findings("latest");
     let effects = findings["effects"].as_array().expect("effects");

@@ -9,6 +9,7 @@ mod kinds;
 mod lints;
 mod machine_paths;
 mod module_docs;
+mod phrases;
 mod shapes;
 mod unsafe_code;
 mod words;
@@ -29,6 +30,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "module-docs", hold: module_docs::hold },
     Rule { name: "file-size", hold: file_size::hold },
     Rule { name: "words", hold: words::hold },
+    Rule { name: "phrases", hold: phrases::hold },
     Rule { name: "unsafe", hold: unsafe_code::hold },
     Rule { name: "kinds", hold: kinds::hold },
     Rule { name: "shapes", hold: shapes::hold },

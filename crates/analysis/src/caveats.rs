@@ -245,7 +245,7 @@ fn free_and_two_humped(measured: &[Observations<'_>]) -> Option<String> {
     let ids = ids(measured, |cell| cell.record.placement == "free" && modality::modality(cell).is_some());
     (!ids.is_empty()).then(|| {
         format!(
-            "The ends of {} ran where the scheduler put them, and what was measured gathers at two levels: fix the \
+            "The ends of {} ran where the scheduler put them, and what was measured is bimodal: fix the \
              placement (same-cpu or cross-cpu) before comparing.",
             list(&ids)
         )

@@ -1,4 +1,4 @@
-//! One run against another: what surrounds them, then cell by cell. Knows no formula.
+//! Two runs compared: environment, then cell by cell. Knows no formula.
 
 mod between_runs;
 mod environment;

@@ -20,7 +20,7 @@ pub(crate) trait KindAnalysis {
         Series { of: "client", length: asked.unwrap_or_default(), rates: Vec::new() }
     }
 
-    /// What may gather at two levels within the trial, and what it is called.
+    /// What may be bimodal within the trial, and what it is called.
     fn within(&self, series: &Series) -> (&'static str, Vec<f64>) {
         ("intervals", series.rates.clone())
     }
@@ -60,7 +60,7 @@ pub(crate) fn summary(cell: &Observations<'_>, value: Estimate) -> WorkloadSumma
     cell.trials().find_map(|trial| of_kind(&trial.measurement)).unwrap_or(WorkloadSummary::Reported)
 }
 
-/// What may gather at two levels within the trials of a cell, and what it is called; `None` where nothing is looked at.
+/// What may be bimodal within the trials of a cell, and what it is called; `None` where nothing is looked at.
 pub(crate) fn within(cell: &Observations<'_>) -> Option<(&'static str, Vec<f64>)> {
     match &cell.trials().next()?.measurement {
         Measurement::Stream(_) => Some(stream::within(cell)),

@@ -1,4 +1,4 @@
-//! Whether what a cell measured gathers at two levels, so that its median is one of them or neither.
+//! Whether what a cell measured is bimodal, so that its median is one of two levels or neither.
 
 use stats::{TwoLevels, bimodal};
 use workload::LatencyHistogram;

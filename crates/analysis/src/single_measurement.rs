@@ -16,7 +16,7 @@ use crate::{
 /// More shifts than this are two levels that it went back and forth between.
 const FEW_SHIFTS: usize = 3;
 
-/// A trial and what surrounds it.
+/// A trial and its environment.
 #[derive(Debug, Clone, Copy)]
 pub struct Single<'a> {
     /// The version of plumb that measured.

@@ -4,8 +4,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     commands::{
-        baseline, check, client, compare, doctor, import, lab, measure, ping, report, run, runs, scenario,
-        schema, server, trace, vm,
+        baseline, check, client, compare, doctor, explain, import, lab, measure, ping, report, run, runs,
+        scenario, schema, server, trace, vm,
     },
     global_flags::GlobalFlags,
 };
@@ -42,23 +42,23 @@ fn numeric(subcommand: clap::Command) -> clap::Command {
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 done; 1 tried and failed (of `check`: a loss is established); \
-2 of `check` alone: it cannot be told; 3 nothing can be measured here; 64 what was asked makes no sense; \
+2 of `check` alone: it cannot be told; 3 nothing can be measured here; 64 usage error; \
 65 of `check` alone: it could not be checked; 130 interrupted (finished trials are kept).";
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Measure a scenario: raise its lab, make its trials, report
+    /// Measure a scenario: create its lab, make its trials, report
     Run(run::RunArgs),
     /// Report a run that was measured before
     Report(report::ReportArgs),
     /// List or remove runs that are kept
     Runs(runs::RunsArgs),
-    /// Hold one run against another: what surrounds them, then cell by cell
+    /// Compare two runs: environment, then results
     Compare(compare::CompareArgs),
-    /// Tell by the exit status whether a run lost against a baseline
+    /// Exit non-zero on a regression against a baseline
     Check(check::CheckArgs),
-    /// Name runs that others are held against
+    /// Name runs that others are compared with
     #[command(subcommand)]
     Baseline(baseline::BaselineCommand),
     /// Take in what other tools have measured: logs of iperf3, sockperf and others, tables
@@ -72,12 +72,14 @@ pub(crate) enum Command {
     /// List, show and check scenarios
     #[command(subcommand)]
     Scenario(scenario::ScenarioCommand),
+    /// Explain a finding: what it looks at, when it is wrong, what to do
+    Explain(explain::ExplainArgs),
     /// Print the JSON Schema of a document, for editors and programs
     Schema(schema::SchemaArgs),
-    /// Raise a lab and keep it standing, to look around in it
+    /// Create a lab and keep it up, to look around in it
     #[command(subcommand)]
     Lab(lab::LabCommand),
-    /// What something that runs anyway does in system calls, and who has the CPUs
+    /// Trace a running program's system calls and CPU use
     Trace(Box<trace::TraceArgs>),
     /// Become a program when told to (plumb trace starts it)
     #[command(hide = true)]

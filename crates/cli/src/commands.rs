@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod client;
 pub(crate) mod compare;
 pub(crate) mod doctor;
+pub(crate) mod explain;
 pub(crate) mod import;
 pub(crate) mod iperf3_flags;
 pub(crate) mod lab;
@@ -46,6 +47,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Server(args) => server::run(args),
         Command::Scenario(command) => scenario::run(command),
         Command::Schema(args) => schema::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Lab(command) => lab::run(command),
         Command::Trace(args) => trace::run(args),
         Command::Held(args) => trace::launch::hold(args),

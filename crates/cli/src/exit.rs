@@ -15,7 +15,7 @@ pub enum Exit {
     CannotTell,
     /// 3: nothing could be measured here: every cell was skipped, or this machine lacks what is needed.
     Unable,
-    /// 64: what was asked makes no sense: a flag, a scenario, a name. Not the usual 2, which is a verdict here; the
+    /// 64: a usage error: a flag, a scenario, a name. Not the usual 2, which is a verdict here; the
     /// number is EX_USAGE of sysexits.h.
     Misuse,
     /// 65, of `plumb check` alone: it could not be checked, such as a run that cannot be read; never taken for a loss.

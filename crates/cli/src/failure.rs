@@ -10,7 +10,7 @@ use scenario::Diagnosis;
 
 use crate::{commands::iperf3_flags, exit::Exit, output};
 
-/// What was asked makes no sense.
+/// A usage error.
 #[derive(Debug)]
 pub(crate) struct Misuse {
     message: String,
@@ -176,7 +176,7 @@ fn of_guest(error: &RunError) -> Option<String> {
                 .to_owned(),
         ),
         RunError::Agent { .. } => Some(
-            "the last words are those of QEMU and of the guest's console; a kernel needs the modules of its own \
+            "the last output is that of QEMU and of the guest's console; a kernel needs the modules of its own \
              release (--kernel, --modules), and more than a little memory (--memory)"
                 .to_owned(),
         ),

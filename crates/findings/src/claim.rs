@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::Metric;
 
-use crate::estimate::Comparison;
+use crate::{estimate::Comparison, evidence::Evidence};
 
 /// How much it matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -29,7 +29,7 @@ pub struct Finding {
     pub claim: String,
     /// The cells that it speaks of.
     pub cells: Vec<String>,
-    /// The numbers behind it.
+    /// What stands behind it.
     pub evidence: Vec<Evidence>,
     /// When it could be wrong.
     pub caveats: Vec<String>,
@@ -72,22 +72,6 @@ impl Finding {
     pub fn remedied(mut self, action: impl Into<String>, commands: Vec<String>) -> Self {
         self.remedy = Some(Remedy::manual(action.into(), commands));
         self
-    }
-}
-
-/// A number behind a claim.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Evidence {
-    /// What was looked at: `vxlan-offload=off against on`.
-    pub what: String,
-    /// What it said, with unit and interval: `0.31x (0.28 to 0.35, 95 %)`.
-    pub value: String,
-}
-
-impl Evidence {
-    /// What was looked at, and what it said in words.
-    pub fn new(what: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { what: what.into(), value: value.into() }
     }
 }
 

@@ -1,4 +1,4 @@
-//! One run against another: what surrounds them first, then cell by cell.
+//! Two runs compared: environment first, then cell by cell.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub struct RunComparison {
     pub a: RunSummary,
     /// What is held against it.
     pub b: RunSummary,
-    /// What surrounds them and differs, the weightiest first.
+    /// Where their environments differ, the weightiest first.
     pub surroundings: Vec<SurroundingChange>,
     /// The runs of A's scenario in A's surroundings, A among them and the oldest first, from which the noise between runs
     /// is learned; of too few nothing is learned. Empty where none were looked for.

@@ -1,7 +1,10 @@
 //! Numbers with what is known of their uncertainty.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use units::{Confidence, significant};
 
 /// An interval for an unknown value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -84,6 +87,22 @@ pub struct Comparison {
     pub basis: Basis,
 }
 
+/// Its ratio: `0.312x (0.280 to 0.351, 94 %)`.
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = |value: f64| significant(value, 3);
+        let medians = self.ratio_of_medians.map(|ratio| format!("; medians {}x", digits(ratio)));
+        let medians = medians.unwrap_or_default();
+        write!(f, "{}x ", digits(self.ratio))?;
+        match self.ratio_interval {
+            Some(Interval { low, high, confidence }) => {
+                write!(f, "({} to {}, {}{medians})", digits(low), digits(high), Confidence(confidence))
+            }
+            None => write!(f, "(too few trials for an interval{medians})"),
+        }
+    }
+}
+
 /// What the baseline differs from itself by.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NoiseFloor {
@@ -96,4 +115,25 @@ pub struct NoiseFloor {
     pub ratio: f64,
     /// How many pairs of trials.
     pub pairs: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_says_what_its_interval_attains() {
+        let comparison = Comparison {
+            ratio: 0.3123,
+            ratio_of_medians: None,
+            ratio_interval: Some(Interval { low: 0.28, high: 0.351, confidence: 0.9375 }),
+            difference: -1.0,
+            difference_interval: None,
+            verdict: Difference::Lower,
+            basis: Basis::Trials,
+        };
+        assert_eq!(comparison.to_string(), "0.312x (0.280 to 0.351, 94 %)");
+        let apart = Comparison { ratio_interval: None, ratio_of_medians: Some(0.73), ..comparison };
+        assert_eq!(apart.to_string(), "0.312x (too few trials for an interval; medians 0.730x)");
+    }
 }

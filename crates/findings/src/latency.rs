@@ -1,4 +1,4 @@
-//! What ping-pongs and connections say: distributions of times, and what surrounds them.
+//! What ping-pongs and connections say: distributions of times, and what was measured beside them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -11,6 +11,7 @@ mod comparison;
 mod distribution;
 mod document;
 mod estimate;
+mod evidence;
 mod ladder;
 mod latency;
 mod packets;
@@ -23,7 +24,7 @@ mod vm;
 pub use alternatives::{MatchedPair, MatchedPairs, Rank, Ranking};
 pub use answer::{Answer, FrontierPoint, Knee, Recommendation};
 pub use cell::*;
-pub use claim::{Brought, Change, Evidence, Finding, Remedy, Severity};
+pub use claim::{Brought, Change, Finding, Remedy, Severity};
 pub use comparison::{
     BetweenRuns, CONTRAST_SCHEMA, CellComparison, CheckReport, Gate, GateOutcome, OpenQuestion,
     RunComparison, SurroundingChange, Verdict,
@@ -31,6 +32,7 @@ pub use comparison::{
 pub use distribution::{Bucket, Distribution};
 pub use document::{Findings, RunSummary, SCHEMA};
 pub use estimate::{Basis, Comparison, Difference, Estimate, Interval, NoiseFloor};
+pub use evidence::{Evidence, Number, Unit};
 pub use ladder::{CostStep, FactorEffect, Ladder};
 pub use latency::{ConnectSummary, LatencySummary, OpenLoopSummary};
 pub use packets::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};

@@ -137,7 +137,7 @@ pub struct TraceComparison {
     pub a: TraceSummary,
     /// What is held against it.
     pub b: TraceSummary,
-    /// What surrounds them and differs, the weightiest first.
+    /// Where their environments differ, the weightiest first.
     pub surroundings: Vec<SurroundingChange>,
     /// Calls of either, by kind alone; the longest of both first.
     pub calls: Vec<CallComparison>,

@@ -119,6 +119,20 @@ impl Agents {
         self.endpoints.get(host)?.machine.condition().trouble
     }
 
+    /// Starts a machine that fell silent once more, and waits for its greeting; `false` where that is not worth it: it cannot
+    /// hang, or did before.
+    pub(crate) fn start_again(&mut self, host: &HostName) -> Result<bool, RunError> {
+        let Endpoint { machine, starts, .. } = &self.endpoints[host];
+        if !machine.boot().may_hang || *starts == STARTS {
+            return Ok(false);
+        }
+        self.restart(host)?;
+        while self.endpoints[host].ready_within.is_none() {
+            self.await_greeting(&mut |_| ())?;
+        }
+        Ok(true)
+    }
+
     /// Asks one agent and waits for its answer.
     pub(crate) fn ask(
         &mut self,
@@ -235,7 +249,11 @@ impl Agents {
             return Err(error);
         }
         tell(&format!("{error}; it is started once more, and nothing was measured yet"));
-        let Endpoint { mut machine, .. } = self.endpoints.remove(host).expect("it was found just now");
+        self.restart(host)
+    }
+
+    fn restart(&mut self, host: &HostName) -> Result<(), RunError> {
+        let Endpoint { mut machine, starts, .. } = self.endpoints.remove(host).expect("it has an agent");
         machine.stop();
         self.begin(host, machine, starts + 1)
     }

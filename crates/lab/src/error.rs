@@ -91,7 +91,7 @@ pub enum RunError {
 fn last_words(said: &str) -> String {
     match said.lines().count() {
         0 => String::new(),
-        1 => format!("; its last words: {said}"),
-        _ => format!("; its last words:\n{said}"),
+        1 => format!("; its last output: {said}"),
+        _ => format!("; its last output:\n{said}"),
     }
 }

@@ -39,9 +39,24 @@ pub fn introduce(
     probes: &[ProbeKind],
 ) -> Result<Introduction, RunError> {
     let mut watcher = Watcher::greeted((host.clone(), machine), tool, stop, probes, Vec::new())?;
+    match known(&mut watcher, &host, network, probes) {
+        // What hangs so soon after its greeting hangs as it boots.
+        Err(RunError::Silent { .. }) if watcher.start_again(probes)? => {
+            known(&mut watcher, &host, network, probes)
+        }
+        known => known,
+    }
+}
+
+fn known(
+    watcher: &mut Watcher,
+    host: &HostName,
+    network: Option<&GuestNetwork>,
+    probes: &[ProbeKind],
+) -> Result<Introduction, RunError> {
     let agents = watcher.agents();
-    let ready_within = agents.ready_within(&host).unwrap_or_default();
-    let (booted_within, hung_starts) = (agents.booted_within(&host), agents.hung_starts(&host));
+    let ready_within = agents.ready_within(host).unwrap_or_default();
+    let (booted_within, hung_starts) = (agents.booted_within(host), agents.hung_starts(host));
     let devices = network.map(|network| network.dressed(watcher.agents())).transpose()?.unwrap_or_default();
     let missing = if probes.is_empty() { Vec::new() } else { watcher.try_probes()? };
     if let Some(error) = watcher.loss() {

@@ -89,6 +89,13 @@ impl Watcher {
         Ok(Self { agents, host, probes, devices, watching, troubles, struck, patience, lost, gone })
     }
 
+    /// Starts its machine once more, which fell silent, if that is worth it; it tries these probes anew.
+    pub(crate) fn start_again(&mut self, probes: &[ProbeKind]) -> Result<bool, RunError> {
+        (self.probes, self.lost, self.watching) = (probes.to_vec(), None, None);
+        self.troubles.clear();
+        self.agents.start_again(&self.host)
+    }
+
     /// Tries every probe; those that cannot run are gone from now on.
     pub(crate) fn try_probes(&mut self) -> Result<Vec<MissingProbe>, RunError> {
         let token = exchange::token();

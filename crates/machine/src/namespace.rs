@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_channel_reaches_the_program_and_ends_with_it() {
-        // `cat agent` fails at once: its complaint is the machine's last words, and the channel ends.
+        // `cat agent` fails at once: its complaint is the machine's last output, and the channel ends.
         let Some(mut machine) = machine("/bin/cat") else { return };
         let mut channel = machine.start().expect("cat is everywhere");
         let mut said = String::new();
@@ -101,6 +101,6 @@ mod tests {
             }
             thread::sleep(std::time::Duration::from_millis(10));
         }
-        panic!("no last words: {:?}", machine.condition());
+        panic!("no last output: {:?}", machine.condition());
     }
 }

@@ -1,6 +1,6 @@
 //! Chooses a personality: the command line, the agent that a controller starts in an endpoint, or the first process of a
 //! guest, which obeys as an agent does or conducts runs.
-#![expect(clippy::disallowed_macros, reason = "an agent's last words go to standard error")]
+#![expect(clippy::disallowed_macros, reason = "an agent's last output goes to standard error")]
 
 use std::{
     env, fmt,

@@ -1,4 +1,4 @@
-//! What the kernel says beside a trial: CPU time, system calls, the way of a message, the machine it ran on, and
+//! What the kernel says beside a trial: CPU time, system calls, the latency breakdown, the machine it ran on, and
 //! what that machine can do.
 //!
 //! Reads /proc and /sys and loads programs into the kernel, never on the path of a message. Knows nothing of the

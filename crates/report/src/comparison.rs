@@ -23,7 +23,7 @@ struct Source<'a> {
 /// A section, or nothing where the contrast has nothing to say on it.
 type Build = fn(&Source<'_>) -> Option<Section>;
 
-/// What surrounds both runs comes before any number, and what it all comes to last.
+/// The environments come before any number, and the answer last.
 const ORDER: &[Build] = &[
     head::build,
     environment::build,

@@ -49,7 +49,7 @@ const PENDING: u64 = 1 << 32;
 /// Serves whoever comes, until it is asked to stop.
 ///
 /// # Errors
-/// When a setting makes no sense or an address cannot be listened on. What goes wrong with a client is told to
+/// When a setting is invalid or an address cannot be listened on. What goes wrong with a client is told to
 /// `watcher`, and ends nobody else's session.
 pub fn serve(config: &Config, stop: &Stop, watcher: &dyn Watcher) -> Result<()> {
     let allow_list = AllowList::new(&config.allow)?;

@@ -70,7 +70,7 @@ impl Store {
     }
 }
 
-/// Why a transaction was given up: SQLite could not, or the record makes no sense here.
+/// Why a transaction was given up: SQLite could not, or the record is invalid here.
 pub(crate) enum WriteError {
     Sqlite(rusqlite::Error),
     Refused(StoreError),

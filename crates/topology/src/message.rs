@@ -26,7 +26,7 @@ pub(crate) struct Request {
     pub(crate) host: HostName,
     /// The part of the lab that it is made for.
     pub(crate) element: Element,
-    /// The devices that it needs; without one of them the request makes no sense.
+    /// The devices that it needs; without one of them there is nothing to ask for.
     pub(crate) needs: Vec<DeviceRef>,
     /// What it does, as a verb phrase for an error message.
     pub(crate) operation: String,

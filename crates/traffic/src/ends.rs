@@ -30,7 +30,7 @@ impl Server {
     /// Listens on a port of the kernel's choice.
     ///
     /// # Errors
-    /// When a setting makes no sense, the address is not this machine's, or the kernel lacks what was asked.
+    /// When a setting is invalid, the address is not this machine's, or the kernel lacks what was asked.
     pub fn open(spec: &ServerSpec<WorkloadSettings>) -> Result<Self> {
         Ok(Self(match &spec.load {
             WorkloadSettings::Stream(load) => Kind::Stream(stream::Server::open(spec.with(load.clone()))?),
@@ -73,7 +73,7 @@ fn no_server(load: &WorkloadSettings) -> Error {
 /// Runs the client's end of a load.
 ///
 /// # Errors
-/// When a setting makes no sense, the server cannot be reached, or a connection fails or stalls.
+/// When a setting is invalid, the server cannot be reached, or a connection fails or stalls.
 pub fn run_client(
     spec: &ClientSpec<WorkloadSettings>,
     stop: &Stop,

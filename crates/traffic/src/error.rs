@@ -75,7 +75,7 @@ pub enum Error {
     /// A client of a standing server ended what it had begun, before its time.
     #[error("ended by the client")]
     Left,
-    /// A setting makes no sense.
+    /// A setting is invalid.
     #[error("{setting} cannot be {value}: choose {allowed}")]
     Setting {
         setting: &'static str,

@@ -1,4 +1,4 @@
-//! What surrounds two runs and differs: machine, tool, scenario, settings. Must not know any value that was measured.
+//! The environments of two runs, where they differ: machine, tool, scenario, settings. Must not know any value that was measured.
 
 use findings::{RunComparison, SurroundingChange};
 use samples::{Environment, Origin, RunHeader, RunRecord};

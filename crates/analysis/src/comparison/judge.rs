@@ -219,7 +219,7 @@ impl<'m> Look<'m> {
         let (a, b) = (self.a.points.len(), self.b.points.len());
         let Some(interval) = comparison.ratio_interval else {
             if single_trial::jumped(self.a) || single_trial::jumped(self.b) {
-                return "The rate jumped within its only trial: its mean is of no level, and another trial may stay elsewhere."
+                return "The level shifted within its only trial: its mean matches neither level, and another trial may stay elsewhere."
                     .into();
             }
             let trials = format!("A has {} and B {}", count(a, "trial"), b);

@@ -29,7 +29,7 @@ fn finding(doing: &str, end: &str, busy: f64) -> Finding {
     let claim =
         format!("The {end}'s {doing} thread was busy {} of the time: it may be the limit.", percent(busy));
     Finding::new(Severity::Note, claim)
-        .seen([Evidence::new(format!("busiest {doing} thread"), format!("{} of one CPU", percent(busy)))])
+        .seen([Evidence::new(format!("busiest {doing} thread")).share(busy).say(" of one CPU")])
         .unless(["Over virtual devices the kernel does much of the path's work on a thread's time."])
         .remedied(
             "Try more parallel streams (-P 2), or limit mode (--mode limit) for what the path could carry without copies.",

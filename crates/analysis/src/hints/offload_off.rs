@@ -40,7 +40,7 @@ fn of_devices(devices: &[DeviceState]) -> Vec<Finding> {
     let claim =
         format!("Offloads of {} are off: each packet of a stream is handled by itself.", list(&names));
     let seen = |(device, off): &(&DeviceState, Vec<&str>)| {
-        Evidence::new(format!("off on {}", device.device), off.join(", "))
+        Evidence::new(format!("off on {}", device.device)).say(off.join(", "))
     };
     let commands = lacking.iter().map(|(device, off)| ethtool::switch_on(&device.device, off)).collect();
     let finding = Finding::new(Severity::Warning, claim)

@@ -1,4 +1,4 @@
-//! `retransmits`: a meaningful share of the segments was sent again.
+//! `retransmits`: many of the segments were sent again.
 
 use findings::{Evidence, Finding, SingleStream};
 
@@ -16,9 +16,9 @@ fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
     let bytes = stream.sent.as_ref().unwrap_or(&stream.received).rate / 8.0 * stream.elapsed.seconds();
     let share = share_of(&tcp, &trial.summary.sockets, bytes).filter(|share| *share >= WORTH_A_WARNING)?;
     let kind = Kind::of(&tcp);
-    let claim = format!("{} of the segments were sent again; {}.", percent(share), kind.in_words(&tcp));
+    let claim = format!("{} of the segments were retransmitted; {}.", percent(share), kind.in_words(&tcp));
     let finding = Finding::new(severity(share, kind), claim)
-        .seen([Evidence::new("segments sent again", tcp.retransmits.to_string())])
+        .seen([Evidence::new("segments sent again").count(tcp.retransmits)])
         .unless(["The share is of full-sized segments; smaller ones would make it less."])
         .remedied(kind.remedy(), vec!["ip -s link".into(), "tc -s qdisc".into()]);
     Some(finding)

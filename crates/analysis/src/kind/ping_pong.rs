@@ -1,4 +1,4 @@
-//! The round trips of a cell, and what surrounds them: the schedule of an open loop, the stream beside them.
+//! The round trips of a cell, and what is measured beside them: the schedule of an open loop, the stream beside them.
 
 use findings::{LatencySummary, OpenLoopSummary, SingleOutcome};
 use samples::{Arm, CpuUsage, Trial};

@@ -68,13 +68,10 @@ fn finding((cell, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> Fi
 }
 
 fn evidence((cell, softnet): &BacklogDrops<'_>) -> Evidence {
-    Evidence {
-        what: format!("softnet_stat in the trials of {}", cell.id),
-        value: format!(
-            "{} of {} dropped; the budget ran out {}",
-            softnet.dropped,
-            softnet.processed.saturating_add(softnet.dropped),
-            count(usize::try_from(softnet.squeezed).unwrap_or(usize::MAX), "time")
-        ),
-    }
+    Evidence::new(format!("softnet_stat in the trials of {}", cell.id))
+        .count(softnet.dropped)
+        .say(" of ")
+        .count(softnet.processed.saturating_add(softnet.dropped))
+        .say(" dropped; the budget ran out ")
+        .say(count(usize::try_from(softnet.squeezed).unwrap_or(usize::MAX), "time"))
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     observations::Observations,
-    words::{count, ratio, value},
+    words::{count, value},
 };
 
 pub(crate) const RULE: Rule = Rule { id: "below-expected", look };
@@ -74,10 +74,10 @@ fn short_of(cell: &CellSummary, wanted: BitRate, share: f64, has: &str, what: &s
     below.then(|| Short {
         cell: cell.id.clone(),
         claim: format!("{} carries {} where {wanted} {has}", cell.id, value(cell.metric, cell.value.median)),
-        evidence: Evidence {
-            what: format!("{what}, {}", cell.id),
-            value: format!("{wanted}; {} arrived", value(cell.metric, cell.value.median)),
-        },
+        evidence: Evidence::new(format!("{what}, {}", cell.id))
+            .say(format!("{wanted}; "))
+            .metric(cell.metric, cell.value.median)
+            .say(" arrived"),
         sure,
         caveat: (!sure).then_some(
             "The interval of the baseline reaches the expected rate, or there are too few trials for one.",
@@ -99,10 +99,8 @@ fn of_floor(cell: &CellSummary, measured: &Observations<'_>, context: &Context<'
             value(cell.metric, cell.value.median),
             units::significant(cell.value.median / floor, 2)
         ),
-        evidence: Evidence {
-            what: "two wake-ups and four system calls on this machine".into(),
-            value: Nanos(floor.round() as u64).to_string(),
-        },
+        evidence: Evidence::new("two wake-ups and four system calls on this machine")
+            .time(Nanos(floor.round() as u64)),
         sure: false,
         caveat: Some("A real wire, a bridge or a slow device adds time that this sum does not have."),
     })
@@ -121,13 +119,8 @@ fn outdone(ladder: &Ladder, context: &Context<'_>) -> Vec<Short> {
         let layers = count(rung.adds.len(), "layer");
         Some(Short {
             cell: lowest.cell.clone(),
-            claim: format!(
-                "{} has {layers} more than {} and does better ({})",
-                rung.cell,
-                lowest.cell,
-                ratio(cost)
-            ),
-            evidence: Evidence { what: format!("{} against {}", rung.cell, lowest.cell), value: ratio(cost) },
+            claim: format!("{} has {layers} more than {} and does better ({})", rung.cell, lowest.cell, cost),
+            evidence: Evidence::new(format!("{} against {}", rung.cell, lowest.cell)).ratio(cost),
             sure: weighed.sure,
             caveat: Some(
                 "The richer path may differ in more than layers: its hosts, their CPUs, where its ends run.",

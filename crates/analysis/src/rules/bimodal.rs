@@ -1,4 +1,4 @@
-//! `bimodal`: what a cell measured gathers at two levels, so its median must not be trusted.
+//! `bimodal`: what a cell measured is bimodal, and its median one of two levels or neither.
 
 use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity};
 use workload::Metric;
@@ -7,7 +7,7 @@ use super::{Context, Rule};
 use crate::{
     modality::{Modality, modality},
     observations::Observations,
-    words::{count, percent, value},
+    words::{count, value},
 };
 
 pub(crate) const RULE: Rule = Rule { id: "bimodal", look };
@@ -45,13 +45,13 @@ fn finding(
     let id = &widest.record.id;
     let claim = match found {
         [_] => format!(
-            "The {} of {id} gather at two levels, about {low} and {high}: {} must not be trusted.",
+            "The {} of {id} are bimodal ({low} and {high}): do not use {}.",
             humps.of,
             shown(widest, "its median", "its average")
         ),
         several => format!(
-            "{} gather at two levels, furthest apart {id} (about {low} and {high}): {} must not be trusted.",
-            count(several.len(), "cell"),
+            "{} are bimodal, most of all {id} ({low} and {high}): do not use {}.",
+            count(several.len(), "result"),
             shown(widest, "their medians", "their averages")
         ),
     };
@@ -82,8 +82,11 @@ fn levels(cell: &Observations<'_>, humps: &Modality) -> (String, String) {
 fn evidence(cell: &Observations<'_>, humps: &Modality) -> Evidence {
     let (low, high) = levels(cell, humps);
     let share = humps.levels.share_high;
-    let value = format!("{} at {low}, {} at {high}", percent(1.0 - share), percent(share));
-    Evidence { what: format!("{} of {}", humps.of, cell.record.id), value }
+    Evidence::new(format!("{} of {}", humps.of, cell.record.id))
+        .share(1.0 - share)
+        .say(format!(" at {low}, "))
+        .share(share)
+        .say(format!(" at {high}"))
 }
 
 fn remedy(free: bool) -> Remedy {

@@ -147,19 +147,17 @@ fn caveats(worst: &LimitedCell<'_>) -> Vec<String> {
 }
 
 fn evidence(held: &LimitedCell<'_>) -> Vec<Evidence> {
-    let share = Evidence {
-        what: format!("{} held back by the {}", held.cell.id, held.buffer.in_words()),
-        value: format!("{} of the time", percent(held.share.median)),
-    };
+    let share = Evidence::new(format!("{} held back by the {}", held.cell.id, held.buffer.in_words()))
+        .share(held.share.median)
+        .say(" of the time");
     let end = held.buffer.end();
     let socket = held.cell.sockets.iter().find(|known| known.end == end).map(|known| &known.socket);
     let size = socket.and_then(|socket| match held.buffer {
         Buffer::Receive => socket.receive_buffer,
         Buffer::Send => socket.send_buffer,
     });
-    let size = size.map(|size| Evidence {
-        what: format!("the {end}'s buffer as the kernel counts it, {}", held.cell.id),
-        value: size.to_string(),
+    let size = size.map(|size| {
+        Evidence::new(format!("the {end}'s buffer as the kernel counts it, {}", held.cell.id)).size(size)
     });
     [share].into_iter().chain(size).collect()
 }

@@ -1,7 +1,6 @@
 //! `cpu-unexplained`: what the kernel counted as busy and what the owners had do not add up.
 
-use findings::{CellSummary, CpuAttribution, Evidence, Finding, Remedy, Severity};
-use units::significant;
+use findings::{CellSummary, CpuAttribution, Evidence, Finding, Remedy, Severity, Unit};
 
 use super::{
     Context, Rule,
@@ -75,14 +74,10 @@ fn finding(worst: &Open<'_>, found: &[Open<'_>]) -> Finding {
 }
 
 fn evidence(open: &Open<'_>) -> Evidence {
-    let cpus = |cpus: f64| significant(cpus, 3);
-    Evidence {
-        what: format!("CPUs busy in {}", open.cell.id),
-        value: format!(
-            "{} as the kernel counted, {} by owner; the rest in the median trial {}",
-            cpus(open.cpu.busy),
-            cpus(open.cpu.owned),
-            percent(open.rest.median)
-        ),
-    }
+    Evidence::new(format!("CPUs busy in {}", open.cell.id))
+        .about(open.cpu.busy, Unit::Cpus)
+        .say(" as the kernel counted, ")
+        .about(open.cpu.owned, Unit::Cpus)
+        .say(" by owner; the rest in the median trial ")
+        .share(open.rest.median)
 }

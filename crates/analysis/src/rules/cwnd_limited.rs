@@ -124,14 +124,12 @@ fn evidence(full: &Full<'_>) -> Evidence {
     let times = full.queued.map_or("of unknown length at least".into(), |times| {
         format!("{} times the least one", units::significant(times, 3))
     });
-    Evidence {
-        what: format!("window of {}", full.cell.id),
-        value: format!(
-            "{window}, {} of it under way; round trip {rtt}, {times}; {} segments sent again",
-            percent(full.fill.median),
-            full.tcp.retransmits
-        ),
-    }
+    Evidence::new(format!("window of {}", full.cell.id))
+        .say(format!("{window}, "))
+        .share(full.fill.median)
+        .say(format!(" of it under way; round trip {rtt}, {times}; "))
+        .count(full.tcp.retransmits)
+        .say(" segments sent again")
 }
 
 fn remedy(worst: &Full<'_>) -> Remedy {

@@ -1,4 +1,4 @@
-//! `datagram-loss`: a meaningful share of a UDP stream's datagrams did not arrive.
+//! `datagram-loss`: many of a UDP stream's datagrams did not arrive.
 
 use findings::{CellSummary, DatagramSummary, Evidence, Finding, Remedy, Severity, StreamSummary};
 
@@ -83,8 +83,11 @@ fn rates(lossy: &Lossy<'_>) -> String {
 
 fn evidence(lossy: &Lossy<'_>) -> Evidence {
     let DatagramSummary { received, lost, loss, .. } = lossy.datagrams;
-    Evidence {
-        what: format!("datagrams lost, {}", lossy.cell.id),
-        value: format!("{lost} of {}, {}; {}", received.saturating_add(lost), percent(loss), rates(lossy)),
-    }
+    Evidence::new(format!("datagrams lost, {}", lossy.cell.id))
+        .count(lost)
+        .say(" of ")
+        .count(received.saturating_add(lost))
+        .say(", ")
+        .share(loss)
+        .say(format!("; {}", rates(lossy)))
 }

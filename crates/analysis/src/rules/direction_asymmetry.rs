@@ -1,13 +1,13 @@
 //! `direction-asymmetry`: one way carries less than the other.
 
-use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity};
+use findings::{CellSummary, Change, Evidence, Finding, Number, Remedy, Severity, Unit};
 
 use super::{
     Context, Rule,
     direction_pairs::{self, DirectionPair},
     significance::{self, LEAST_RATIO},
 };
-use crate::words::{percent, value};
+use crate::words::{capital, percent, value};
 
 pub(crate) const RULE: Rule = Rule { id: "direction-asymmetry", look };
 
@@ -34,14 +34,15 @@ fn finding(
     let metric = worst.slower.metric;
     let others = match found.len() - 1 {
         0 => String::new(),
-        1 => " One more pair of ways differs.".into(),
-        more => format!(" {more} more pairs of ways differ."),
+        1 => " One more pair of directions differs.".into(),
+        more => format!(" {more} more pairs of directions differ."),
     };
     Finding {
         id: String::new(),
         severity: severity(worst),
         claim: format!(
-            "The two ways are not alike: {} gets {}, {} of what {} gets ({}).{others}",
+            "{} is asymmetric: {} gets {}, {} of what {} gets ({}).{others}",
+            capital(metric.name()),
             worst.slower_way,
             value(metric, worst.slower_value),
             percent(worst.keeps),
@@ -74,7 +75,11 @@ fn cells(found: &[DirectionPair<'_>]) -> Vec<String> {
 }
 
 fn evidence(ways: &DirectionPair<'_>) -> Evidence {
-    Evidence { what: format!("{} against {}", ways.slower_way, ways.faster_way), value: ways.said.clone() }
+    let evidence = Evidence::new(format!("{} against {}", ways.slower_way, ways.faster_way));
+    match &ways.change {
+        Some(change) => evidence.ratio(change),
+        None => evidence.number(Number::new(ways.keeps, Unit::Ratio)).say(", both ways at once"),
+    }
 }
 
 fn caveats(worst: &DirectionPair<'_>, looked: usize) -> Vec<String> {

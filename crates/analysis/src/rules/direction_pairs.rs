@@ -11,7 +11,7 @@ use super::{
     Context,
     significance::{self, Side},
 };
-use crate::{observations::Observations, words::ratio};
+use crate::observations::Observations;
 
 /// What stands between the two ends in a path's name, the longest first.
 const BETWEEN: [&str; 5] = ["->", "→", "-to-", "_to_", " to "];
@@ -33,8 +33,8 @@ pub(crate) struct DirectionPair<'a> {
     /// Whether it is established.
     pub(crate) sure: bool,
     pub(crate) caveat: Option<&'static str>,
-    /// The comparison in words, the slower against the faster way.
-    pub(crate) said: String,
+    /// The slower against the faster way; `None` of two ways at once, which are of one trial.
+    pub(crate) change: Option<Comparison>,
 }
 
 /// Every pair of ways that were seen to differ.
@@ -126,7 +126,7 @@ fn pair<'a>(
         keeps: keeps(&change),
         sure: weighed.sure,
         caveat: weighed.caveat,
-        said: ratio(&change),
+        change: Some(change),
     })
 }
 
@@ -154,7 +154,7 @@ fn at_once(cell: &CellSummary) -> Option<DirectionPair<'_>> {
         sure,
         caveat: (!sure)
             .then_some("The intervals of the two ways are not apart, or too few trials have none."),
-        said: format!("{}x, both ways at once", units::significant(slower.median / faster.median, 3)),
+        change: None,
     })
 }
 

@@ -33,9 +33,10 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Finding {
         ),
         cells: cells().map(|(cell, _)| cell.id.clone()).collect(),
         evidence: cells()
-            .map(|(cell, trials)| Evidence {
-                what: format!("Disturbed, {}", cell.id),
-                value: format!("{} of {}", of(&cell.id), count(trials.points.len(), "trial")),
+            .map(|(cell, trials)| {
+                Evidence::new(format!("Disturbed, {}", cell.id))
+                    .count(of(&cell.id) as u64)
+                    .say(format!(" of {}", count(trials.points.len(), "trial")))
             })
             .collect(),
         caveats: vec![

@@ -1,6 +1,6 @@
 //! `emulated`: the processor is software, so counts hold and times do not compare with hardware.
 
-use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use findings::{CellSummary, Evidence, Finding, Remedy, Severity, Unit};
 use samples::{Environment, ValidityWarning};
 
 use super::{Context, Rule};
@@ -45,7 +45,7 @@ fn model(environment: &Environment) -> Option<Sign> {
     let model = environment.cpu_model.as_ref()?;
     let known = MODELS.iter().any(|word| model.to_lowercase().contains(word));
     known.then(|| Sign {
-        evidence: Evidence { what: "the processor".into(), value: model.clone() },
+        evidence: Evidence::new("the processor").say(model),
         sure: environment.virtual_machine,
         cells: Vec::new(),
     })
@@ -54,10 +54,9 @@ fn model(environment: &Environment) -> Option<Sign> {
 fn slow(environment: &Environment) -> Option<Sign> {
     let nanos = environment.engine?.syscall_ns;
     (environment.virtual_machine && nanos > SLOW_CALL_NANOS).then(|| Sign {
-        evidence: Evidence {
-            what: "the cheapest system call on this virtual machine".into(),
-            value: format!("{} ns", units::significant(nanos, 3)),
-        },
+        evidence: Evidence::new("the cheapest system call on this virtual machine")
+            .about(nanos, Unit::Nanoseconds)
+            .say(" ns"),
         sure: false,
         cells: Vec::new(),
     })
@@ -84,7 +83,7 @@ fn named(context: &Context<'_>) -> Option<Sign> {
 
 fn of_cells<'a>(what: &str, cells: impl Iterator<Item = &'a CellSummary>) -> Option<Sign> {
     let cells: Vec<String> = cells.map(|cell| cell.id.clone()).collect();
-    let evidence = Evidence { what: what.into(), value: list(&cells) };
+    let evidence = Evidence::new(what).say(list(&cells));
     (!cells.is_empty()).then_some(Sign { evidence, sure: true, cells })
 }
 

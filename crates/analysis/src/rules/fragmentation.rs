@@ -116,15 +116,12 @@ fn evidence(pieces: &Pieces<'_>) -> Evidence {
         (None, Some(lost)) => format!("; {} never came back", count(lost as usize, "message")),
         (None, None) => String::new(),
     };
-    Evidence {
-        what: format!("{} of {}", pieces.of, pieces.cell.id),
-        value: format!(
-            "{} bytes over a path of {}: {} pieces{lost}",
-            pieces.packet,
-            pieces.carried,
-            pieces.number()
-        ),
-    }
+    Evidence::new(format!("{} of {}", pieces.of, pieces.cell.id)).say(format!(
+        "{} bytes over a path of {}: {} pieces{lost}",
+        pieces.packet,
+        pieces.carried,
+        pieces.number()
+    ))
 }
 
 fn remedy(worst: &Pieces<'_>) -> Remedy {

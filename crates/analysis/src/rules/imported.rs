@@ -23,20 +23,15 @@ fn finding(record: &ImportRecord, context: &Context<'_>) -> Finding {
     let cells = context.findings.cells.len();
     let subjects: Vec<&str> = unknown.iter().map(|(subject, _)| *subject).collect();
     let told_of = count(cells, "cell");
-    let told =
-        unknown.iter().map(|(subject, value)| Evidence { what: (*subject).to_owned(), value: value.clone() });
-    let notes = record
-        .notes
-        .iter()
-        .take(MOST_NOTES)
-        .map(|note| Evidence { what: "note".into(), value: note.clone() });
+    let told = unknown.iter().map(|(subject, told)| Evidence::new(*subject).say(told));
+    let notes = record.notes.iter().take(MOST_NOTES).map(|note| Evidence::new("note").say(note));
     Finding {
         id: String::new(),
         severity: Severity::Note,
         claim: if subjects.is_empty() {
             format!("The logs of {told_of} tell all that the rules ask for.")
         } else {
-            format!("Of {told_of} the logs do not tell {}: no rule could look at it.", list(&subjects))
+            format!("Not in the logs of {told_of}, so not checked: {}.", list(&subjects))
         },
         cells: context.findings.cells.iter().map(|cell| cell.id.clone()).collect(),
         evidence: record.files.iter().map(file).chain(told).chain(notes).collect(),
@@ -57,7 +52,7 @@ fn finding(record: &ImportRecord, context: &Context<'_>) -> Finding {
 
 fn file(file: &ImportedFile) -> Evidence {
     let formats = if file.formats.is_empty() { "nothing that is known".into() } else { list(&file.formats) };
-    Evidence { what: file.name.clone(), value: format!("{formats}, {}", count(file.lines as usize, "line")) }
+    Evidence::new(&file.name).say(format!("{formats}, {}", count(file.lines as usize, "line")))
 }
 
 /// What is unknown, and of how much.

@@ -1,4 +1,4 @@
-//! `level-shift`: within a trial the rate jumped to another level, so that its mean is of no level.
+//! `level-shift`: within a trial the rate jumped to another level, so that its mean matches neither.
 
 use findings::{CellShift, CellSummary, Change, Evidence, Finding, LevelShift, Remedy, Severity};
 use units::Nanos;
@@ -57,7 +57,7 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Fin
         id: String::new(),
         severity: if size(worst.widest) >= MUCH { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "In trial {} of {} the rate jumped {}: {}.{others}",
+            "Level shift in trial {} of {}: {}; {}.{others}",
             ordinal(worst.widest),
             cell.id,
             jump(cell, worst.widest),
@@ -80,8 +80,10 @@ const fn ordinal(shift: &CellShift) -> u32 {
 
 fn average(jumpy: &Jumpy<'_>) -> String {
     jumpy.average.map_or_else(
-        || "an average over it is of no level".to_owned(),
-        |average| format!("the trial's average, {}, is of no level", value(jumpy.cell.metric, average)),
+        || "its average matches neither level".to_owned(),
+        |average| {
+            format!("the trial's average, {}, matches neither level", value(jumpy.cell.metric, average))
+        },
     )
 }
 
@@ -101,14 +103,11 @@ fn evidence(cell: &CellSummary) -> Vec<Evidence> {
         .shifts
         .iter()
         .take(MOST_TOLD)
-        .map(|shift| Evidence {
-            what: format!("trial {} of {}", ordinal(shift), cell.id),
-            value: jump(cell, shift),
-        })
+        .map(|shift| Evidence::new(format!("trial {} of {}", ordinal(shift), cell.id)).say(jump(cell, shift)))
         .collect();
     if cell.shifts.len() > MOST_TOLD {
         let value = count(cell.shifts.len() - MOST_TOLD, "more jump");
-        told.push(Evidence { what: cell.id.clone(), value });
+        told.push(Evidence::new(&cell.id).say(value));
     }
     told
 }

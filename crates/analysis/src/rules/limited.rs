@@ -37,9 +37,10 @@ pub(crate) fn look(
         cells: doubted.iter().map(|(cell, _, _)| cell.id.clone()).collect(),
         evidence: doubted
             .iter()
-            .map(|(cell, end, busy)| Evidence {
-                what: format!("busiest {doing} thread at the {end}, {}", cell.id),
-                value: format!("{} of one CPU", percent(*busy)),
+            .map(|(cell, end, busy)| {
+                Evidence::new(format!("busiest {doing} thread at the {end}, {}", cell.id))
+                    .share(*busy)
+                    .say(" of one CPU")
             })
             .collect(),
         caveats: vec![words.caveat.into()],

@@ -1,6 +1,6 @@
 //! `mtu-mismatch`: a path carries less than its devices say, or not always the same.
 
-use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity};
+use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity, Unit};
 
 use super::{Context, Rule};
 use crate::{
@@ -89,8 +89,7 @@ fn expected(mismatch: &Mismatch<'_>) -> String {
 }
 
 fn evidence(mismatch: &Mismatch<'_>) -> Evidence {
-    Evidence {
-        what: format!("largest packet that passed unfragmented, {}", mismatch.cell.id),
-        value: format!("{} bytes{}", mismatch.carried, expected(mismatch)),
-    }
+    Evidence::new(format!("largest packet that passed unfragmented, {}", mismatch.cell.id))
+        .about(f64::from(mismatch.carried), Unit::Bytes)
+        .say(format!(" bytes{}", expected(mismatch)))
 }

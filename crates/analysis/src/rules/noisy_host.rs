@@ -40,14 +40,16 @@ fn finding(floors: &[&NoiseFloor], robbed: &[&CellSummary]) -> Finding {
             .collect(),
         evidence: floors
             .iter()
-            .map(|noise| Evidence {
-                what: format!("{} against itself, {} pairs", noise.cell, noise.pairs),
-                value: format!("differences up to {}", percent(noise.floor)),
+            .map(|noise| {
+                Evidence::new(format!("{} against itself, {} pairs", noise.cell, noise.pairs))
+                    .say("differences up to ")
+                    .share(noise.floor)
             })
-            .chain(robbed.iter().map(|cell| Evidence {
-                what: format!("CPU time stolen, {}", cell.id),
-                value: percent(stolen(cell)),
-            }))
+            .chain(
+                robbed
+                    .iter()
+                    .map(|cell| Evidence::new(format!("CPU time stolen, {}", cell.id)).share(stolen(cell))),
+            )
             .collect(),
         caveats: vec!["A floor from few pairs is wide because they are few; more trials narrow it.".into()],
         remedy: Some(Remedy {

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use findings::{CellSummary, Change, Difference, Evidence, FactorEffect, Finding, Remedy, Severity};
+use findings::{CellSummary, Change, Difference, Evidence, FactorEffect, Finding, Remedy, Severity, Unit};
 use workload::Metric;
 
 use super::{Context, Rule, ethtool, significance};
-use crate::words::{list, ratio};
+use crate::words::list;
 
 pub(crate) const RULE: Rule = Rule { id: "offload-off", look };
 
@@ -117,40 +117,40 @@ fn claim(worst: &Loss<'_>, off: &Off) -> String {
          {path} gets {} of what it gets at {factor}={reference}.",
         list(&devices),
         worst.level,
-        ratio(change),
+        change,
     )
 }
 
 fn evidence(effect: &FactorEffect) -> Evidence {
     let others: Vec<String> =
         effect.others.iter().map(|(factor, level)| format!(", {factor}={level}")).collect();
-    Evidence {
-        what: format!(
-            "{}={} against {} ({}, {}{})",
-            effect.factor,
-            effect.level,
-            effect.reference,
-            effect.path,
-            effect.workload,
-            others.concat()
-        ),
-        value: ratio(&effect.change),
-    }
+    Evidence::new(format!(
+        "{}={} against {} ({}, {}{})",
+        effect.factor,
+        effect.level,
+        effect.reference,
+        effect.path,
+        effect.workload,
+        others.concat()
+    ))
+    .ratio(&effect.change)
 }
 
 fn features((device, features): (&String, &BTreeSet<String>)) -> Evidence {
     let names: Vec<&str> = features.iter().map(String::as_str).collect();
-    Evidence { what: format!("off on {device} as the kernel reported it"), value: names.join(", ") }
+    Evidence::new(format!("off on {device} as the kernel reported it")).say(names.join(", "))
 }
 
 /// What it came to on the way, where devices and sockets were counted.
 fn packets(slower: &CellSummary) -> Option<Evidence> {
     let data = slower.packets.as_ref()?.data.as_ref()?;
     let cut = data.cut.as_ref().map(|cut| format!(", cut at {}", cut.device)).unwrap_or_default();
-    Some(Evidence {
-        what: format!("segments a packet in {}", slower.id),
-        value: format!("{:.1} at the sender, {:.1} at the receiver{cut}", data.first, data.last),
-    })
+    let evidence = Evidence::new(format!("segments a packet in {}", slower.id))
+        .about(data.first, Unit::Count)
+        .say(" at the sender, ")
+        .about(data.last, Unit::Count)
+        .say(format!(" at the receiver{cut}"));
+    Some(evidence)
 }
 
 fn remedy(off: &Off) -> Remedy {

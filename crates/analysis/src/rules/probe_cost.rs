@@ -1,8 +1,7 @@
 //! `probe-cost`: probes slow what they watch by so much that what they say of time holds less.
 
-use findings::{Evidence, Finding, Interval, ProbeCost, Remedy, Severity};
+use findings::{Evidence, Finding, Number, ProbeCost, Remedy, Severity, Unit};
 use stats::verdict;
-use units::Confidence;
 
 use super::{Context, Rule};
 use crate::words::{count, list, percent};
@@ -64,20 +63,10 @@ fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Fin
 }
 
 fn evidence(cost: &ProbeCost) -> Evidence {
-    let range = |interval: &Interval| {
-        format!(
-            " ({} to {}, {})",
-            percent(interval.low),
-            percent(interval.high),
-            Confidence(interval.confidence)
-        )
-    };
-    Evidence {
-        what: format!(
-            "{} with probes against without, {} in blocks",
-            cost.workload,
-            count(cost.pairs as usize, "pair")
-        ),
-        value: format!("{}{}", percent(cost.cost), cost.interval.as_ref().map(range).unwrap_or_default()),
-    }
+    Evidence::new(format!(
+        "{} with probes against without, {} in blocks",
+        cost.workload,
+        count(cost.pairs as usize, "pair")
+    ))
+    .number(Number { interval: cost.interval, ..Number::new(cost.cost, Unit::Share) })
 }

@@ -94,13 +94,15 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
             qdisc.kind, qdisc.drops, qdisc.overlimits, qdisc.requeues
         )
     });
-    Evidence {
-        what: format!("{} in the trials of {}", device.device, lossy.cell.id),
-        value: format!(
-            "{} of {} in and {} of {} out dropped{qdisc}",
-            device.rx_dropped, device.rx_packets, device.tx_dropped, device.tx_packets
-        ),
-    }
+    Evidence::new(format!("{} in the trials of {}", device.device, lossy.cell.id))
+        .count(device.rx_dropped)
+        .say(" of ")
+        .count(device.rx_packets)
+        .say(" in and ")
+        .count(device.tx_dropped)
+        .say(" of ")
+        .count(device.tx_packets)
+        .say(format!(" out dropped{qdisc}"))
 }
 
 fn remedy(device: &DeviceCounters) -> Remedy {

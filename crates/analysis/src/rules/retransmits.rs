@@ -1,4 +1,4 @@
-//! `retransmits`: a meaningful share of a stream's segments was sent again.
+//! `retransmits`: a stream retransmitted many of its segments.
 
 use findings::{
     CellSummary, Change, EndSocket, Evidence, Finding, Remedy, Severity, StreamSummary, TcpSummary,
@@ -111,10 +111,10 @@ fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>]) -> Finding {
         id: String::new(),
         severity: severity(worst.share, kind),
         claim: format!(
-            "{} sent a meaningful share of segments again, most of all {}: {}; {}.",
-            count(ids.len(), "cell"),
+            "{} retransmitted {} of its segments{}; {}.",
             worst.cell.id,
             percent(worst.share),
+            if ids.len() > 1 { format!(", the most of {}", count(ids.len(), "result")) } else { String::new() },
             kind.in_words(&worst.tcp)
         ),
         cells: ids.iter().map(ToString::to_string).collect(),
@@ -160,8 +160,9 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
     let late = out_of_order.map(|segments| format!("{segments} segments came out of order"));
     let beside: Vec<String> = seen.into_iter().chain(late).collect();
     let beside = if beside.is_empty() { String::new() } else { format!("; {}", beside.join(", ")) };
-    Evidence {
-        what: format!("segments sent again, {}", lossy.cell.id),
-        value: format!("{retransmits}, {} of all{beside}", percent(lossy.share)),
-    }
+    Evidence::new(format!("segments sent again, {}", lossy.cell.id))
+        .count(retransmits)
+        .say(", ")
+        .share(lossy.share)
+        .say(format!(" of all{beside}"))
 }

@@ -7,7 +7,7 @@ use super::{
     queues::{self, Point, Sweep},
     significance::{self, LEAST_RATIO, Side},
 };
-use crate::words::{percent, ratio, value};
+use crate::words::value;
 
 pub(crate) const RULE: Rule = Rule { id: "single-queue-bound", look };
 
@@ -56,10 +56,7 @@ fn at_equal_settings(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding
     let mut finding = finding(sweep, one, more, !weighed.sure);
     finding.evidence.insert(
         0,
-        Evidence {
-            what: format!("{}={} against 1, all else equal", sweep.factor, more.queues),
-            value: ratio(change),
-        },
+        Evidence::new(format!("{}={} against 1, all else equal", sweep.factor, more.queues)).ratio(change),
     );
     finding.caveats.extend(weighed.caveat.map(str::to_owned));
     finding.caveats.extend(significance::of_many(compared.len()));
@@ -135,7 +132,13 @@ fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -
             rate(more)
         )
     };
-    let told = |point: &Point<'_>| Evidence { what: point.cell.id.clone(), value: describe(point) };
+    let told = |point: &Point<'_>| {
+        let rate = Evidence::new(&point.cell.id).metric(point.cell.metric, point.value());
+        match queues::busiest(point.cell) {
+            Some(busy) => rate.say(", the busiest machine at ").share(busy).say(" of its CPUs"),
+            None => rate,
+        }
+    };
     let own = sweep.points.iter().filter(|point| point.queues == 1 || point.cell.id == more.cell.id);
     Finding {
         id: String::new(),
@@ -148,14 +151,6 @@ fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -
                 .into(),
         ],
         remedy: Some(remedy()),
-    }
-}
-
-fn describe(point: &Point<'_>) -> String {
-    let rate = value(point.cell.metric, point.value());
-    match queues::busiest(point.cell) {
-        Some(busy) => format!("{rate}, the busiest machine at {} of its CPUs", percent(busy)),
-        None => rate,
     }
 }
 

@@ -8,10 +8,7 @@ use super::{
     Context, Rule,
     significance::{self, Side},
 };
-use crate::{
-    observations::Observations,
-    words::{ratio, so_in},
-};
+use crate::{observations::Observations, words::so_in};
 
 pub(crate) const RULE: Rule = Rule { id: "slow-congestion-control", look };
 
@@ -84,20 +81,18 @@ fn finding(worst: &PacingCell<'_>, found: &[PacingCell<'_>]) -> Finding {
     let cost = match worst.against {
         Some((effect, _)) => format!(
             "at {}={} against {} throughput is {}",
-            effect.factor,
-            effect.level,
-            effect.reference,
-            ratio(&effect.change)
+            effect.factor, effect.level, effect.reference, effect.change
         ),
         None => "it paces, and on fast paths with short round trips carries less at more CPU time than cubic"
             .into(),
     };
-    let evidence = found.iter().map(|paced| Evidence {
-        what: format!("the sender's congestion control, {}", paced.cell.id),
-        value: match paced.against {
-            Some((effect, _)) => format!("{}; {} {}", paced.name, effect.cell, ratio(&effect.change)),
-            None => paced.name.clone(),
-        },
+    let evidence = found.iter().map(|paced| {
+        let name =
+            Evidence::new(format!("the sender's congestion control, {}", paced.cell.id)).say(&paced.name);
+        match paced.against {
+            Some((effect, _)) => name.say(format!("; {} ", effect.cell)).ratio(&effect.change),
+            None => name,
+        }
     });
     let mut caveats =
         vec!["On long paths that lose packets bbr may carry more: there it is the better choice.".to_owned()];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use findings::{CellSummary, Evidence, Finding, Remedy, Severity, Unit};
 use samples::{AttributionSource, CpuOwner, CpuTimes, MachineCpu, OwnedCpu, Trial};
 use stats::describe;
 
@@ -129,14 +129,11 @@ fn finding(worst: &SaturatedCpu<'_>, found: &[SaturatedCpu<'_>]) -> Finding {
 
 fn evidence(bound: &SaturatedCpu<'_>) -> Evidence {
     let cpus: Vec<String> = bound.cpus.iter().map(|cpu| format!("CPU {cpu}")).collect();
-    Evidence {
-        what: format!("{} of {}", list(&cpus), bound.cell.id),
-        value: format!(
-            "{} in soft interrupts; {} other CPUs idle on average",
-            percent(bound.softirq.median),
-            units::significant(bound.idle, 2)
-        ),
-    }
+    Evidence::new(format!("{} of {}", list(&cpus), bound.cell.id))
+        .share(bound.softirq.median)
+        .say(" in soft interrupts; ")
+        .about(bound.idle, Unit::Cpus)
+        .say(" other CPUs idle on average")
 }
 
 fn remedy(worst: &SaturatedCpu<'_>) -> Remedy {

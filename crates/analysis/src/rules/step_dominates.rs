@@ -136,16 +136,16 @@ const fn meaning(step: &StepSummary) -> &'static str {
 
 fn evidence(dominated: &DominantStep<'_>) -> Evidence {
     let DominantStep { cell, way, step, share } = dominated;
-    Evidence {
-        what: format!("{} in {}", step.what, cell.id),
-        value: format!(
-            "{} in the middle and {} at 99 %, {} of the round trip; {} followed",
-            step.p50,
-            step.p99,
-            percent(share.median),
-            count(usize::try_from(way.followed).unwrap_or(usize::MAX), "round trip")
-        ),
-    }
+    Evidence::new(format!("{} in {}", step.what, cell.id))
+        .say("median ")
+        .time(step.p50)
+        .say(", p99 ")
+        .time(step.p99)
+        .say(", ")
+        .share(share.median)
+        .say(" of the round trip; ")
+        .say(count(usize::try_from(way.followed).unwrap_or(usize::MAX), "round trip"))
+        .say(" followed")
 }
 
 fn remedy(step: &StepSummary) -> Remedy {

@@ -179,7 +179,7 @@ fn finding(worst: &Tail<'_>, found: &[Tail<'_>]) -> Finding {
         id: String::new(),
         severity: if worst.sure { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "One in a thousand messages of {} takes {} or longer, {} times the median of {}{grown}.{others}",
+            "The p99.9 of {} is {}, {}x the median of {}{grown}.{others}",
             worst.cell.id,
             worst.tail,
             units::significant(worst.times, 3),
@@ -193,16 +193,14 @@ fn finding(worst: &Tail<'_>, found: &[Tail<'_>]) -> Finding {
 }
 
 fn evidence(tail: &Tail<'_>) -> Evidence {
-    let longest =
-        LatencySummary::of(tail.cell).map(|latency| format!(", the longest {}", merged(latency).max));
-    Evidence {
-        what: format!("99.9 % of the messages of {}", tail.cell.id),
-        value: format!(
-            "within {}, half of them within {}{}",
-            tail.tail,
-            tail.median,
-            longest.unwrap_or_default()
-        ),
+    let most = Evidence::new(format!("99.9 % of the messages of {}", tail.cell.id))
+        .say("within ")
+        .time(tail.tail)
+        .say(", half of them within ")
+        .time(tail.median);
+    match LatencySummary::of(tail.cell) {
+        Some(latency) => most.say(", the longest ").time(merged(latency).max),
+        None => most,
     }
 }
 

@@ -1,6 +1,6 @@
 //! `too-many-queues`: more queues cost CPU time and bring hardly more.
 
-use findings::{Evidence, Finding, Remedy, Severity};
+use findings::{Evidence, Finding, Number, Remedy, Severity, Unit};
 
 use super::{
     Context, Rule,
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     compare::CONFIDENCE,
-    words::{count, list, value},
+    words::{count, list},
 };
 
 pub(crate) const RULE: Rule = Rule { id: "too-many-queues", look };
@@ -78,8 +78,8 @@ fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], conte
         id: String::new(),
         severity: if sure { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "More than {} hardly pay: against {}, the setting that costs least, {} queues at theirs bring at most {} \
-             for at least {} the CPU time.",
+            "Beyond {}, the setting that costs least ({}), {} queues bring at most {} the throughput for at least {} the CPU \
+             time.",
             count(reference.queues as usize, "queue"),
             reference.cell.id,
             list(&levels),
@@ -135,14 +135,12 @@ fn no_more(waste: &Waste<'_>, reference: &Point<'_>, context: &Context<'_>) -> b
 
 fn evidence(point: &Point<'_>, beside: &str) -> Evidence {
     let cpu = queues::cpu(point.cell).unwrap_or(0.0);
-    let cpu = match point.cell.cpu {
-        Some(_) => format!("{} CPUs busy", units::significant(cpu, 3)),
-        None => format!("CPU shares that add up to {}", crate::words::percent(cpu)),
+    let rate = Evidence::new(&point.cell.id).metric(point.cell.metric, point.value());
+    let with_cpu = match point.cell.cpu {
+        Some(_) => rate.say(", ").number(Number::new(cpu, Unit::Cpus)).say(" busy"),
+        None => rate.say(", CPU shares that add up to ").share(cpu),
     };
-    Evidence {
-        what: point.cell.id.clone(),
-        value: format!("{}, {cpu}{beside}", value(point.cell.metric, point.value())),
-    }
+    with_cpu.say(beside)
 }
 
 fn remedy(sweep: &Sweep<'_>, reference: &Point<'_>) -> Remedy {

@@ -5,7 +5,7 @@ use samples::EndReason;
 use stats::verdict::is_sure;
 
 use super::{Context, Rule};
-use crate::words::{count, percent, ratio};
+use crate::words::{count, percent};
 
 pub(crate) const RULE: Rule = Rule { id: "too-noisy-to-say", look };
 
@@ -102,13 +102,13 @@ fn finding(
     cells.extend(cut.iter().map(|(cell, _)| cell.id.clone()));
     cells.sort_unstable();
     cells.dedup();
-    let comparisons = wide
-        .iter()
-        .take(MOST_TOLD)
-        .map(|(_, asked)| Evidence { what: asked.what.clone(), value: ratio(asked.change) });
-    let budgets = cut.iter().take(MOST_TOLD).map(|(cell, reach)| Evidence {
-        what: format!("{} when its time was over", cell.id),
-        value: format!("its interval reached {} to either side", percent(*reach)),
+    let comparisons =
+        wide.iter().take(MOST_TOLD).map(|(_, asked)| Evidence::new(&asked.what).ratio(asked.change));
+    let budgets = cut.iter().take(MOST_TOLD).map(|(cell, reach)| {
+        Evidence::new(format!("{} when its time was over", cell.id))
+            .say("its interval reached ")
+            .share(*reach)
+            .say(" to either side")
     });
     Finding {
         id: String::new(),
@@ -120,7 +120,7 @@ fn finding(
             "That no difference is shown does not show that there is none: it may be anything within the \
              interval."
                 .into(),
-            "Cells whose values gather at two levels have wide intervals however many trials there are \
+            "Bimodal results have wide intervals however many trials there are \
              (`bimodal`)."
                 .into(),
         ],
@@ -146,7 +146,7 @@ fn claim(
             wide.len(),
             count(asked, "comparison"),
             widest.what,
-            ratio(widest.change),
+            widest.change,
             if empty { String::new() } else { format!("; {}", budget()) }
         ),
         (None, _) => format!("Too noisy to be as precise as was asked: {}.", budget()),

@@ -63,7 +63,11 @@ fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Finding {
     } else {
         String::new()
     };
-    let evidence = |wander: &Wander<'_>| Evidence { what: wander.place(), value: wander.in_words() };
+    let evidence = |wander: &Wander<'_>| {
+        let metric = wander.cell.metric;
+        let low = Evidence::new(wander.place()).say("between ").metric(metric, wander.low);
+        low.say(" and ").metric(metric, wander.high)
+    };
     Finding {
         id: String::new(),
         severity: Severity::Note,

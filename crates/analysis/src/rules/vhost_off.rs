@@ -10,7 +10,7 @@ use super::{
 use crate::{
     matched_pairs,
     observations::Observations,
-    words::{count, ratio, value},
+    words::{count, value},
 };
 
 pub(crate) const RULE: Rule = Rule { id: "vhost-off", look };
@@ -112,7 +112,7 @@ fn evidence(pair: &Pair<'_>) -> Evidence {
         Quantity::Time => "time off against on",
         _ => "off against on",
     };
-    Evidence { what: format!("{what}: {} against {}", pair.off.id, pair.on.id), value: ratio(&pair.change) }
+    Evidence::new(format!("{what}: {} against {}", pair.off.id, pair.on.id)).ratio(&pair.change)
 }
 
 fn caveats(worst: &Pair<'_>, pairs: &[Pair<'_>]) -> Vec<String> {

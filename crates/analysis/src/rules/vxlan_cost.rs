@@ -4,7 +4,7 @@ use findings::{Comparison, CostStep, Difference, Evidence, Finding, Ladder, Reme
 use workload::Metric;
 
 use super::{Context, Rule, ethtool, significance};
-use crate::words::{list, ratio};
+use crate::words::list;
 
 pub(crate) const RULE: Rule = Rule { id: "vxlan-cost", look };
 
@@ -56,7 +56,7 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
         claim: format!(
             "With the VXLAN layer{together} {workload} over {} has {} of the {what} of {}{}.",
             least.rung.path,
-            ratio(least.cost),
+            least.cost,
             least.rung.below.as_deref().unwrap_or("the path below"),
             if own.len() > 1 { ", at the setting where the layer costs least" } else { "" }
         ),
@@ -78,10 +78,8 @@ fn evidence(cost: &Cost<'_>) -> Evidence {
     let levels: Vec<String> =
         cost.ladder.levels.iter().map(|(factor, level)| format!(", {factor}={level}")).collect();
     let below = cost.rung.below.as_deref().unwrap_or("the path below");
-    Evidence {
-        what: format!("{} against {below} ({}{})", cost.rung.path, cost.ladder.workload, levels.concat()),
-        value: ratio(cost.cost),
-    }
+    Evidence::new(format!("{} against {below} ({}{})", cost.rung.path, cost.ladder.workload, levels.concat()))
+        .ratio(cost.cost)
 }
 
 /// Which devices are the underlay's is not known here; the tunnel's own show what they have.

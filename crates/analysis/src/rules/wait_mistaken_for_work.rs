@@ -88,19 +88,25 @@ fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Finding {
 }
 
 fn evidence(unsplit: &Unsplit<'_>) -> Vec<Evidence> {
-    let share = |count: &SyscallCount| {
+    let seen = |what: String, count: &SyscallCount| {
         let time = count.total.unwrap_or_default();
-        format!("{time}, {} of all", percent(time.0 as f64 / unsplit.total.0.max(1) as f64))
+        Evidence::new(what)
+            .time(time)
+            .say(", ")
+            .share(time.0 as f64 / unsplit.total.0.max(1) as f64)
+            .say(" of all in ")
+            .count(count.calls)
+            .say(" calls, ")
+            .time(each(count))
+            .say(" each")
     };
-    let idle = unsplit.idle.iter().take(MOST_TOLD).map(|count| Evidence {
-        what: format!("{} of {}: {}", who(count), unsplit.cell.id, Kind::of(count).in_words()),
-        value: format!("{} in {} calls, {} each", share(count), count.calls, each(count)),
+    let idle = unsplit.idle.iter().take(MOST_TOLD).map(|count| {
+        seen(format!("{} of {}: {}", who(count), unsplit.cell.id, Kind::of(count).in_words()), count)
     });
     let work = unsplit.cell.syscalls.iter().filter(|count| Kind::of(count) == Kind::Work);
     let most = work.max_by_key(|count| count.total).filter(|count| count.total.is_some());
-    let most = most.map(|count| Evidence {
-        what: format!("the most that may be work in {}: {}", unsplit.cell.id, who(count)),
-        value: format!("{} in {} calls, {} each", share(count), count.calls, each(count)),
+    let most = most.map(|count| {
+        seen(format!("the most that may be work in {}: {}", unsplit.cell.id, who(count)), count)
     });
     idle.chain(most).collect()
 }

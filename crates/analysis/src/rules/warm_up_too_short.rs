@@ -9,7 +9,7 @@ use super::{Context, Rule};
 use crate::{
     observations::Observations,
     series,
-    words::{count, percent, so_in, value},
+    words::{count, so_in, value},
 };
 
 pub(crate) const RULE: Rule = Rule { id: "warm-up-too-short", look };
@@ -117,15 +117,12 @@ fn of_trials(slow: &Slow<'_>) -> String {
 fn evidence(slow: &Slow<'_>) -> Evidence {
     let change = slow.ratio - 1.0;
     let more = if change < 0.0 { "less" } else { "more" };
-    Evidence {
-        what: slow.cell.id.clone(),
-        value: format!(
-            "settles after {} in {}; without it {} {more}",
-            slow.after,
-            of_trials(slow),
-            percent(change.abs())
-        ),
-    }
+    Evidence::new(&slow.cell.id)
+        .say("settles after ")
+        .time(slow.after)
+        .say(format!(" in {}; without it ", of_trials(slow)))
+        .share(change.abs())
+        .say(format!(" {more}"))
 }
 
 /// The warm-up that is cut; `None` where there is none, as in another tool's log.

@@ -27,7 +27,7 @@ pub(crate) struct CheckArgs {
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 no cell lost more, and that is established; 1 a cell did, and that is established; \
-2 neither can be told; 64 what was asked makes no sense; 65 it could not be checked, such as a run that cannot be read.";
+2 neither can be told; 64 usage error; 65 it could not be checked, such as a run that cannot be read.";
 
 /// Checks it.
 pub(crate) fn run(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {

@@ -1,4 +1,4 @@
-//! `plumb measure`: a virtual machine that runs anyway, looked at from outside: what it is, who has its CPU time, what its
+//! `plumb measure`: a running virtual machine, looked at from outside: what it is, who has its CPU time, what its
 //! devices carry, and what to set instead.
 
 mod flags;

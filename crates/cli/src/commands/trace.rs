@@ -1,4 +1,4 @@
-//! `plumb trace`: what something that runs anyway does in system calls and with the CPUs, without a lab.
+//! `plumb trace`: a running program's system calls and CPU use, without a lab.
 
 mod comparison;
 mod flags;

@@ -87,6 +87,20 @@ fn a_machine_that_hangs_as_it_starts_is_started_once_more_and_that_is_told() {
 }
 
 #[test]
+fn one_that_falls_silent_after_its_greeting_is_started_once_more() {
+    for may_hang in [true, false] {
+        let host = HostName::new("vm0");
+        let sleepy =
+            Sleepy { greets_at: 1, starts: Arc::default(), may_hang, boots: true, agents: Vec::new() };
+        let machines: Vec<(HostName, Box<dyn Machine>)> = vec![(host.clone(), Box::new(sleepy))];
+        let mut agents = Agents::start(machines, "test", &Stop::new(), &mut |_| ()).expect("it greets");
+        assert_eq!(agents.start_again(&host).expect("it greets again"), may_hang);
+        assert_eq!(agents.hung_starts(&host), u32::from(may_hang));
+        assert!(!agents.start_again(&host).expect("nothing is started"), "twice is enough");
+    }
+}
+
+#[test]
 fn one_that_cannot_hang_is_not_started_again() {
     check(2, false, 1, 0, Some("did not answer the greeting"));
 }

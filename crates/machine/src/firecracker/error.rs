@@ -72,5 +72,5 @@ impl FirecrackerError {
 }
 
 fn said(words: &str) -> String {
-    if words.is_empty() { String::new() } else { format!("; its last words:\n{words}") }
+    if words.is_empty() { String::new() } else { format!("; last console output:\n{words}") }
 }

@@ -70,5 +70,5 @@ impl QemuError {
 }
 
 fn said(words: &str) -> String {
-    if words.is_empty() { String::new() } else { format!("; its last words:\n{words}") }
+    if words.is_empty() { String::new() } else { format!("; last console output:\n{words}") }
 }

@@ -1,5 +1,5 @@
 //! QEMU's monitor protocol: one JSON object a line. Commands are answered in time or not at all; events that say how a
-//! guest ends are kept among its last words. Source: docs/interop/qmp-spec.txt and qapi/run-state.json of QEMU 7.2.
+//! guest ends are kept among its last output. Source: docs/interop/qmp-spec.txt and qapi/run-state.json of QEMU 7.2.
 
 use std::{
     io::{self, ErrorKind, Write},

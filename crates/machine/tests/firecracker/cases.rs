@@ -84,7 +84,7 @@ pub(crate) fn a_guest_boots() {
     wait_until(|| machine.condition().booted_within.is_some());
     assert_eq!(machine.pids().len(), 1);
     assert!(machine.start().expect_err("it runs").to_string().contains("vm0 was started already"));
-    assert_eq!(machine.condition().last_output, "", "its first words are no last words");
+    assert_eq!(machine.condition().last_output, "", "its first words are no last output");
     drop(channel.to_agent);
     let mut rest = Vec::new();
     channel.from_agent.read_to_end(&mut rest).expect("hanging up ends the stream");

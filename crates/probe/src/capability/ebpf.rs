@@ -8,7 +8,7 @@ use super::{Area, Capability, Subject};
 const EBPF: Subject = Subject {
     id: "ebpf",
     title: "eBPF",
-    needed_for: "probes: CPU time by its owner, system calls, the way of a message",
+    needed_for: "probes: CPU attribution, system calls, latency breakdown",
     area: Area::Machine,
     required: false,
 };

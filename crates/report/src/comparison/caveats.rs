@@ -15,7 +15,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mark = marked.then(phrases::what_the_mark_means);
     let items: Vec<Text> =
         mark.into_iter().chain(contrast.caveats.iter().map(|caveat| caveat.as_str().into())).collect();
-    (!items.is_empty()).then(|| section("Caveats", vec![Block::List(items)]))
+    (!items.is_empty()).then(|| section("Limitations", vec![Block::List(items)]))
 }
 
 fn within_a_trial(cell: &CellComparison) -> bool {

@@ -1,5 +1,5 @@
 //! Cell by cell: both medians, their ratio with its interval, and what it comes to; a table for each workload.
-//! Must not know what surrounds the runs.
+//! Must not know the runs' environments.
 
 use findings::{CellComparison, Comparison, RunComparison, Verdict};
 

@@ -1,4 +1,4 @@
-//! What surrounds the two runs and differs. Must not know their numbers.
+//! The environments of two runs, where they differ. Must not know their numbers.
 
 use findings::SurroundingChange;
 
@@ -12,7 +12,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let changes = &source.contrast.surroundings;
     if changes.is_empty() {
         let same = "Nothing that was recorded of machine and scenario differs.";
-        return Some(section("What surrounds them", vec![Block::Paragraph(same.into())]));
+        return Some(section("Environment", vec![Block::Paragraph(same.into())]));
     }
     let weighty = changes.iter().any(|change| change.weighty);
     let caption = "! alone it may explain a difference of the numbers";
@@ -21,7 +21,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         rows: changes.iter().map(row).collect(),
         caption: weighty.then(|| Text::of(Tone::Faint, caption)),
     };
-    Some(section("What surrounds them", vec![Block::Table(table)]))
+    Some(section("Environment", vec![Block::Table(table)]))
 }
 
 fn row(change: &SurroundingChange) -> Vec<Text> {

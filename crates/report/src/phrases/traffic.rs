@@ -43,11 +43,11 @@ pub(crate) fn lost_messages(latency: &LatencySummary) -> String {
     }
 }
 
-/// `13.0 µs in the middle, 24.1 µs at 99 %`.
+/// `median 13.0 µs, p99 24.1 µs`.
 pub(crate) fn middle_and_tail(times: &Distribution) -> String {
     let at =
         |share: f64| times.at(share).map_or_else(|| "unknown".to_owned(), |time| glued(&time.to_string()));
-    format!("{} in the middle, {} at {}", at(0.5), at(0.99), glued("99 %"))
+    format!("median {}, p99 {}", at(0.5), at(0.99))
 }
 
 fn kilobytes(bytes: Bytes) -> String {

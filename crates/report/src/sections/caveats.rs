@@ -34,9 +34,9 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut blocks = vec![Block::List(items)];
     if kinds.iter().any(|kind| kind.len() > 1) {
         let each = doubted.iter().map(|doubted| one(findings, doubted)).collect();
-        blocks.push(Block::Folded { title: "Doubts by cell".into(), blocks: vec![Block::List(each)] });
+        blocks.push(Block::Folded { title: "Warnings by result".into(), blocks: vec![Block::List(each)] });
     }
-    Some(section("Caveats", blocks))
+    Some(section("Limitations", blocks))
 }
 
 /// Whether an interval on the page was computed within a single trial.

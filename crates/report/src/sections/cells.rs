@@ -42,7 +42,7 @@ fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
 
 fn caption(cells: &[&CellSummary]) -> Option<Text> {
     let doubted = cells.iter().any(|cell| !cell.doubts.is_empty());
-    let doubts = doubted.then_some("! there are doubts about it, listed under Caveats");
+    let doubts = doubted.then_some("! has warnings, listed under Limitations");
     let of_kind = cells.iter().find_map(|cell| kind::of(cell).caption());
     let said: Vec<&str> = of_kind.into_iter().chain(doubts).collect();
     (!said.is_empty()).then(|| Text::of(Tone::Faint, said.join("; ")))

@@ -1,4 +1,4 @@
-//! The way of a message through the layers, as a waterfall: each step begins where the one before it ended.
+//! What each hop of a message through the layers takes, as a waterfall: each step begins where the one before it ended.
 //! Must not know streams.
 
 use findings::{CellSummary, Findings, LatencyBreakdown, Leg, StepKind, StepSummary};
@@ -33,7 +33,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         let title = phrases::count(folded.len() as u64, "more way", "more ways");
         blocks.push(Block::Folded { title: title.into(), blocks: more });
     }
-    (!blocks.is_empty()).then(|| section("The way of a message", blocks))
+    (!blocks.is_empty()).then(|| section("Latency breakdown", blocks))
 }
 
 fn waterfall(findings: &Findings, cell: &CellSummary, way: &LatencyBreakdown) -> Vec<Block> {
@@ -113,7 +113,7 @@ fn sums(way: &LatencyBreakdown) -> Text {
     Text::of(Tone::Strong, said("Sum of the steps' medians", way.sum)).and(
         Tone::Plain,
         format!(
-            "{engine}; unexplained rest {}, within single trials {} in the middle.",
+            "{engine}; unexplained rest {}, within single trials a median of {}.",
             rest(way.unexplained),
             rest(way.unexplained_in_trial)
         ),
@@ -126,7 +126,7 @@ fn rest(share: f64) -> String {
 
 fn followed(way: &LatencyBreakdown) -> String {
     let whole = way.whole.at(0.5).map_or_else(String::new, |time| {
-        format!(" From the client's send to its return they took {} in the middle.", glued(&time.to_string()))
+        format!(" From the client's send to its return the median was {}.", glued(&time.to_string()))
     });
     let every = if way.every > 1 { format!(", one message in {}", way.every) } else { String::new() };
     let strayed = match way.strayed {

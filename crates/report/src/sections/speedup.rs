@@ -148,8 +148,8 @@ fn ratio(effect: &FactorEffect, confidence: Confidence) -> Text {
     let times = Text::of(phrases::tone(effect.metric, change), phrases::times(change, confidence));
     match change.verdict {
         Difference::Lower | Difference::Higher => times,
-        Difference::None => times.and(Tone::Faint, " within noise"),
-        Difference::Unclear => times.and(Tone::Doubtful, " unclear"),
+        Difference::None => times.and(Tone::Faint, ", not significant"),
+        Difference::Unclear => times.and(Tone::Doubtful, ", unclear"),
     }
 }
 

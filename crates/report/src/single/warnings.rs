@@ -16,7 +16,7 @@ pub(super) fn build(solo: &SingleMeasurement) -> Option<Section> {
     let levels = solo.two_levels.iter().map(|levels| two_levels(solo, levels));
     let doubts = solo.doubts.iter().map(|doubt| Text::of(Tone::Doubtful, phrases::warning(doubt)));
     let items: Vec<Text> = shifts.chain(levels).chain(doubts).collect();
-    (!items.is_empty()).then(|| section("Doubts", vec![Block::List(items)]))
+    (!items.is_empty()).then(|| section("Warnings", vec![Block::List(items)]))
 }
 
 fn metric(solo: &SingleMeasurement) -> Metric {
@@ -37,7 +37,7 @@ fn shift(solo: &SingleMeasurement, shift: &LevelShift) -> Text {
 fn two_levels(solo: &SingleMeasurement, levels: &SingleLevels) -> Text {
     let value = |value| phrases::value(metric(solo), value);
     let said = format!(
-        "the {} gather at two levels, about {} and {} ({} at the upper one), so the middle is neither",
+        "the {} are bimodal, {} and {} ({} at the upper one): their median is neither",
         levels.of,
         value(levels.low),
         value(levels.high),

@@ -1,4 +1,4 @@
-//! Trace B against trace A: what surrounds them, calls side by side, CPU time side by side. Must not know either alone.
+//! Two traces compared: environment, calls side by side, CPU time side by side. Must not know either alone.
 
 use findings::{CallComparison, OwnerComparison, TraceComparison, TracedCall};
 use samples::TargetKind;
@@ -38,7 +38,7 @@ fn head(contrast: &TraceComparison) -> Option<Section> {
 fn surroundings(contrast: &TraceComparison) -> Section {
     if contrast.surroundings.is_empty() {
         let same = "Nothing that was recorded of the machine differs.";
-        return section("What surrounds them", vec![Block::Paragraph(same.into())]);
+        return section("Environment", vec![Block::Paragraph(same.into())]);
     }
     let row = |change: &findings::SurroundingChange| {
         let what = Text::of(Tone::Strong, &change.what);
@@ -48,7 +48,7 @@ fn surroundings(contrast: &TraceComparison) -> Section {
     let rows = contrast.surroundings.iter().map(row).collect();
     let columns = ["Differs", "In A", "In B"].map(left).to_vec();
     let caption = Some(Text::of(Tone::Faint, "! alone it may explain a difference of the numbers"));
-    section("What surrounds them", vec![Block::Table(Table { columns, rows, caption })])
+    section("Environment", vec![Block::Table(Table { columns, rows, caption })])
 }
 
 fn calls(contrast: &TraceComparison, top: usize) -> Option<Section> {

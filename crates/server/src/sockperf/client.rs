@@ -40,7 +40,7 @@ pub struct ClientSpec {
 /// Measures round trips to a sockperf server. What it could tell of itself stays unknown.
 ///
 /// # Errors
-/// When a setting makes no sense, nothing answers as sockperf does, or the server ends before its time.
+/// When a setting is invalid, nothing answers as sockperf does, or the server ends before its time.
 pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<PingPongEnd>> {
     let messages = check(&spec.load)?;
     let socket = match spec.load.transport {

@@ -39,7 +39,7 @@ const PIECE: usize = 64 << 10;
 /// Makes connections on every thread until the time is over.
 ///
 /// # Errors
-/// When a setting makes no sense, the server cannot be reached, or no connection succeeds for long.
+/// When a setting is invalid, the server cannot be reached, or no connection succeeds for long.
 pub(crate) fn run_client(
     spec: &ClientSpec<ConnectSettings>,
     stop: &Stop,

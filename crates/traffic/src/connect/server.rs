@@ -42,7 +42,7 @@ impl Server {
     /// Listens on a port of the kernel's choice.
     ///
     /// # Errors
-    /// When a setting makes no sense, the address is not this machine's, or the kernel lacks what was asked.
+    /// When a setting is invalid, the address is not this machine's, or the kernel lacks what was asked.
     pub(crate) fn open(spec: ServerSpec<ConnectSettings>) -> Result<Self> {
         check(&spec.load)?;
         let listener = gather::listen(spec.bind, &spec.load.socket)?;

@@ -25,7 +25,7 @@ const STEP: usize = HUGE_PAGE;
 /// Touches memory on every thread until the time is over.
 ///
 /// # Errors
-/// When a setting makes no sense, there is not so much memory, or the kernel has no huge pages.
+/// When a setting is invalid, there is not so much memory, or the kernel has no huge pages.
 pub(super) fn run(
     spec: &ClientSpec<FirstTouchSettings>,
     stop: &Stop,

@@ -32,7 +32,7 @@ const END: &str = "client";
 /// Sends messages and takes their answers until the time is over.
 ///
 /// # Errors
-/// When a setting makes no sense, the server cannot be reached, or ends the connection before its time.
+/// When a setting is invalid, the server cannot be reached, or ends the connection before its time.
 pub(crate) fn run_client(
     spec: &ClientSpec<PingPongSettings>,
     stop: &Stop,

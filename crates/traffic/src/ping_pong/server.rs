@@ -52,7 +52,7 @@ impl Server {
     /// both are needed.
     ///
     /// # Errors
-    /// When a setting makes no sense, the address is not this machine's, or the kernel lacks what was asked.
+    /// When a setting is invalid, the address is not this machine's, or the kernel lacks what was asked.
     pub(crate) fn open(spec: ServerSpec<PingPongSettings>) -> Result<Self> {
         check(&spec.load)?;
         if spec.load.transport == Transport::Udp && spec.load.under.is_none() {

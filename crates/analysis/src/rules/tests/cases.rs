@@ -81,7 +81,7 @@ pub(super) const CASES: &[Case] = &[
         triggers: || made::levels(&[5e9, 9e9]),
         spares: || made::levels(&[8.6e9, 9e9]),
         severity: Serious,
-        says: &["5.01 Gbit/s", "9.02 Gbit/s", "must not be trusted"],
+        says: &["5.01 Gbit/s", "9.02 Gbit/s", "are bimodal", "do not use"],
         change: Some("placement"),
     },
     Case {
@@ -236,8 +236,8 @@ pub(super) const CASES: &[Case] = &[
         spares: || told::queues(|queues, _| queues <= 16),
         severity: Note,
         says: &[
-            "More than 16 queues hardly pay: against",
-            "32 and 40 queues at theirs bring at most 1.08x",
+            "Beyond 16 queues, the setting that costs least",
+            "32 and 40 queues bring at most 1.08x",
             "It holds at that setting only: ",
             "Queue=16",
             "CPU shares that add up to 44.0 %",
@@ -263,7 +263,7 @@ pub(super) const CASES: &[Case] = &[
         triggers: || made::tailed(8),
         spares: || made::tailed(3),
         severity: Warning,
-        says: &["320 µs or longer", "times the median of 41.0 µs", "open loop"],
+        says: &["is 320 µs", "x the median of 41.0 µs", "open loop"],
         change: None,
     },
     Case {
@@ -348,7 +348,7 @@ pub(super) const CASES: &[Case] = &[
         spares: || made::nested(9e9),
         severity: Note,
         says: &[
-            "Of 8 cells the logs do not tell",
+            "Not in the logs of 8 cells, so not checked",
             "vhost.log",
             "iperf3 text, 120 lines",
             "CPU time",

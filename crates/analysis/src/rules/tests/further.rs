@@ -29,7 +29,7 @@ fn the_asymmetry_of_a_whole_log_names_the_widest_pair_and_counts_the_others() {
         &run,
         "direction-asymmetry",
         Severity::Serious,
-        &["vm1-to-vm0/iperf3/vhost=on", "One more pair of ways differs"],
+        &["vm1-to-vm0/iperf3/vhost=on", "One more pair of directions differs"],
     );
 }
 
@@ -101,7 +101,7 @@ fn more_queues_that_cost_more_and_bring_no_more_are_a_warning_where_intervals_sa
         &run,
         "too-many-queues",
         Severity::Warning,
-        &["More than 1 queue hardly pay", "1.50x the CPU time"],
+        &["Beyond 1 queue, the setting that costs least", "1.50x the CPU time"],
     );
     assert_eq!(claims(&made::queued(&[("1", 10e9, 800), ("2", 10.1e9, 900)]), "too-many-queues"), []);
 }
@@ -140,7 +140,7 @@ fn a_tail_that_grew_beyond_the_median_is_told_against_the_baseline() {
         &told::percentiles(64.7, 576.6),
         "tail-latency",
         Severity::Note,
-        &["577 µs or longer", "8.91 times"],
+        &["is 577 µs", "8.91x the median"],
     );
     assert_eq!(claims(&told::percentiles(64.7, 107.8), "tail-latency"), []);
 }
@@ -259,14 +259,14 @@ fn a_jump_is_told_with_the_average_of_its_own_trial_which_is_counted_from_one() 
     let trial = run.record.trials.iter().find(|trial| trial.block == 3 && trial.cell == "plain/bulk");
     let number = trial.expect("it has four").index + 1;
     let said = only(&run, "level-shift");
-    assert!(said.claim.contains(&format!("In trial {number} of plain/bulk ")), "{said:#?}");
-    assert!(said.claim.contains("and stayed: the trial's average, 15."), "{said:#?}");
+    assert!(said.claim.contains(&format!("Level shift in trial {number} of plain/bulk: ")), "{said:#?}");
+    assert!(said.claim.contains("and stayed; the trial's average, 15."), "{said:#?}");
 }
 
 #[test]
 fn a_rate_that_comes_back_is_not_said_to_have_stayed() {
     let said = only(&jumped(&[10e9, 20e9, 14e9]), "level-shift");
-    assert!(said.claim.contains(", for 5.00 s: "), "{said:#?}");
+    assert!(said.claim.contains(", for 5.00 s; "), "{said:#?}");
 }
 
 #[test]

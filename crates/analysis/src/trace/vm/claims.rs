@@ -5,7 +5,7 @@ mod devices;
 mod machine;
 mod queues;
 
-use findings::VmSummary;
+use findings::{Evidence, VmSummary};
 
 use crate::rule::{self, Subject};
 
@@ -46,7 +46,7 @@ impl<'a> Manager<'a> {
     }
 }
 
-/// `3.4 %` of one CPU, `120 %` of more.
-fn of_a_cpu(cpus: f64) -> String {
-    format!("{} of a CPU", units::Share(cpus))
+/// What somebody had of CPUs: `3.4 %` of one CPU, `120 %` of more.
+fn of_a_cpu(who: &str, cpus: f64) -> Evidence {
+    Evidence::new(who).share(cpus).say(" of a CPU")
 }

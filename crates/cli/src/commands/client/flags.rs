@@ -42,7 +42,7 @@ The interval of confidence, doubts and hints stand in the closing summary, and i
 How many connections a second: plumb ping HOST --connect.
 
 Exit status: 0 measured; 1 no connection, refused, or broken off; 3 this machine's kernel lacks what was asked; \
-64 a flag makes no sense, or not with the others; 130 interrupted (what was measured is printed).";
+64 usage error; 130 interrupted (what was measured is printed).";
 
 /// How the server is reached.
 #[derive(Debug, Args)]

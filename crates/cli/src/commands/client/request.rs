@@ -136,7 +136,7 @@ fn message(traffic: &Traffic) -> Result<Bytes, Misuse> {
     }
 }
 
-/// What makes no sense together.
+/// What does not fit together.
 fn check(args: &ClientArgs) -> Result<(), Misuse> {
     let ClientArgs { traffic, socket, output, .. } = args;
     let of_tcp = [

@@ -38,5 +38,5 @@ Nothing of the machine is changed or stopped, and its guest is asked nothing: al
 its devices, and by probes in the host's kernel. A monitor takes one client at a time; it is asked only when its path is given, \
 by commands that read, and let go before anything is measured. Root sees most; without, what is missing is said.
 
-Exit status: 0 measured; 1 it failed, or the machine ended meanwhile; 64 a flag makes no sense, or there is no such machine; \
+Exit status: 0 measured; 1 it failed, or the machine ended meanwhile; 64 usage error, or there is no such machine; \
 130 interrupted (what was seen is printed).";

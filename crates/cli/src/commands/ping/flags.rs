@@ -34,7 +34,7 @@ the last one came back; then times count from when each should have left, so tha
 stand beside those from when it did leave.
 
 Exit status: 0 measured; 1 no connection, refused, broken off, or nothing came back; 3 this machine's kernel \
-lacks what was asked; 64 a flag makes no sense, or not with the others; 130 interrupted (what was measured is \
+lacks what was asked; 64 usage error; 130 interrupted (what was measured is \
 printed).";
 
 /// What a ping is.

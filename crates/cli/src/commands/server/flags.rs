@@ -26,7 +26,7 @@ Serves plumb client and plumb ping, stock iperf3 clients, and stock sockperf cli
 port. Who is none of these is closed after a few bytes or seconds, and gets nothing.
 
 Exit status: 0 ended after Ctrl-C, or served the one client of --once; 1 could not listen, or that client's \
-test failed; 64 a flag makes no sense.";
+test failed; 64 usage error.";
 
 /// Where and for whom it serves.
 #[derive(Debug, Args)]

@@ -81,7 +81,7 @@ With --queues, --vhost or --mtu it has a network device, whose other side is a t
 it. What guest and host then say of it is printed: queues, rings, MTU, offloads, and what driver and QEMU agreed on. That \
 needs root, or a host that allows user namespaces.
 
-Exit status: 0 it ran; 1 it did not; 3 this machine lacks what is needed; 64 a flag makes no sense; 130 interrupted.";
+Exit status: 0 it ran; 1 it did not; 3 this machine lacks what is needed; 64 usage error; 130 interrupted.";
 
 const BOARDS: &[Word<Board>] = &[
     ("q35", Board::Q35, "A PC with PCI Express"),

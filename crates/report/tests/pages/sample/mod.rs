@@ -150,7 +150,7 @@ fn path(name: &str, baseline: bool) -> PathRecord {
 }
 
 fn claims() -> Vec<Finding> {
-    let evidence = |what: &str, value: &str| Evidence { what: what.into(), value: value.into() };
+    let evidence = |what: &str, value: &str| Evidence::new(what).say(value);
     vec![
         Finding {
             id: "offload-off".into(),

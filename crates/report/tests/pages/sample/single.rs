@@ -100,7 +100,7 @@ fn hint() -> Finding {
         severity: Severity::Warning,
         claim: "The sender used bbr, the machine's default: it paces.".into(),
         cells: vec![],
-        evidence: vec![Evidence { what: "congestion control".into(), value: "bbr".into() }],
+        evidence: vec![Evidence::new("congestion control").say("bbr")],
         caveats: vec!["On long paths that lose packets bbr may carry more; measure both.".into()],
         remedy: Some(Remedy {
             action: "Measure with cubic beside it.".into(),
@@ -121,7 +121,7 @@ pub(crate) fn datagrams() -> SingleMeasurement {
     solo(words, Some(SingleOutcome::Stream(outcome)))
 }
 
-/// An open loop whose round trips gather at two levels.
+/// An open loop whose round trips are bimodal.
 pub(crate) fn open_loop() -> SingleMeasurement {
     let levels = SingleLevels {
         of: "round trips".into(),

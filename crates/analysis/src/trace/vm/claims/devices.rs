@@ -3,9 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Evidence, Finding, Severity, VmSummary};
+use findings::{Evidence, Finding, Severity, Unit, VmSummary};
 use samples::{VmDevice, VmRole};
-use units::significant;
 
 use super::{Manager, Rule, of_a_cpu};
 use crate::words::list;
@@ -54,7 +53,8 @@ fn severity(summary: &VmSummary, device: &VmDevice) -> Severity {
 
 pub(super) fn packets(summary: &VmSummary, device: &VmDevice) -> Option<Evidence> {
     let rate = rate(summary, device)?;
-    Some(Evidence::new(format!("packets a second over {}, both ways", name(device)), significant(rate, 3)))
+    let evidence = Evidence::new(format!("packets a second over {}, both ways", name(device)));
+    Some(evidence.about(rate, Unit::PerSecond))
 }
 
 fn vhost_off(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
@@ -62,7 +62,7 @@ fn vhost_off(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
         return None;
     }
     let main = summary.roles.iter().find(|role| role.role == VmRole::Main);
-    let main = main.map(|main| Evidence::new("QEMU's main loop, which moves them", of_a_cpu(main.cpus)));
+    let main = main.map(|main| of_a_cpu("QEMU's main loop, which moves them", main.cpus));
     let evidence = packets(summary, device).into_iter().chain(main).chain(calls(summary, device));
     let claim =
         format!("vhost is off for {}: QEMU's main loop moves its packets, by system calls.", name(device));
@@ -83,8 +83,8 @@ fn vhost_off(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
 fn calls(summary: &VmSummary, device: &VmDevice) -> Option<Evidence> {
     let counted = device.counters.as_ref().filter(|_| rate(summary, device) > Some(TRAFFIC))?;
     let calls = summary.trace.all.as_ref()?.count.calls as f64;
-    let said = significant(calls / (counted.rx_packets + counted.tx_packets) as f64, 3);
-    Some(Evidence::new("system calls of QEMU for each of them", said))
+    let each = calls / (counted.rx_packets + counted.tx_packets) as f64;
+    Some(Evidence::new("system calls of QEMU for each of them").about(each, Unit::Count))
 }
 
 fn vhost_commands(summary: &VmSummary) -> Vec<String> {
@@ -127,11 +127,11 @@ fn offloads(device: &VmDevice, features: &BTreeMap<String, bool>) -> Vec<Evidenc
     let off: Vec<&str> = OFFLOADS.into_iter().filter(|name| features.get(*name) == Some(&false)).collect();
     let refused = refused(device);
     let headless = (device.header == Some(false))
-        .then(|| Evidence::new("header that tells of offloads", "none, so there can be none"));
+        .then(|| Evidence::new("header that tells of offloads").say("none, so there can be none"));
     let off = (!off.is_empty())
-        .then(|| Evidence::new(format!("off on {}, for packets to the guest", name(device)), list(&off)));
+        .then(|| Evidence::new(format!("off on {}, for packets to the guest", name(device))).say(list(&off)));
     let refused = (!refused.is_empty()).then(|| {
-        Evidence::new("not taken by the guest's driver, for packets from the guest", list(&refused))
+        Evidence::new("not taken by the guest's driver, for packets from the guest").say(list(&refused))
     });
     [headless, off, refused].into_iter().flatten().collect()
 }
@@ -156,8 +156,8 @@ fn mtu_mismatch(_: &VmSummary, device: &VmDevice) -> Option<Finding> {
     (own != its).then(|| {
         Finding::new(Severity::Warning, claim)
             .seen([
-                Evidence::new(format!("MTU of {}", name(device)), own.to_string()),
-                Evidence::new(format!("MTU of {}", master.name), its.to_string()),
+                Evidence::new(format!("MTU of {}", name(device))).count(own.into()),
+                Evidence::new(format!("MTU of {}", master.name)).count(its.into()),
             ])
             .unless(["The guest's own MTU is not seen from here: it decides on what the guest sends."])
             .remedied(

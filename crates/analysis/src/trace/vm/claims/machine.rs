@@ -24,7 +24,7 @@ fn emulated(summary: &VmSummary) -> Option<Finding> {
     let claim = "Its processor is emulated: counts hold, its times and rates do not compare with hardware.";
     (summary.vm.accelerator == Some(VmAccelerator::Emulation)).then(|| {
         Finding::new(Severity::Warning, claim)
-            .seen([Evidence::new("machines of KVM that it holds open", "none")])
+            .seen([Evidence::new("machines of KVM that it holds open").say("none")])
             .unless(["Without the right to see what it holds open, its command line is believed."])
             .remedied(
                 "Run it by KVM, where the host's CPU can.",
@@ -44,7 +44,7 @@ fn crowded(summary: &VmSummary) -> Option<Finding> {
     let whose = if role == VmRole::Cpu { "The guest's CPUs" } else { "Its vhost workers" };
     let evidence = |(role, waited): &(VmRole, f64)| {
         let who = if *role == VmRole::Cpu { "the guest's CPUs" } else { "vhost workers" };
-        Evidence::new(format!("waited, {who}"), Share(*waited).to_string())
+        Evidence::new(format!("waited, {who}")).share(*waited)
     };
     let claim = format!(
         "{whose} waited for a CPU of the host in {} of the time that they wanted one: others run there too.",
@@ -71,7 +71,7 @@ fn throttled(summary: &VmSummary) -> Option<Finding> {
     );
     (share > THROTTLED).then(|| {
         Finding::new(Severity::Warning, claim)
-            .seen([Evidence::new("stood still, of the time", Share(share).to_string())])
+            .seen([Evidence::new("stood still, of the time").share(share)])
             .unless(["The kernel adds up the standstill on every CPU."])
             .remedied(
                 "Raise the limit, or take it away. Since Linux 6.4 vhost workers are under it as well.",

@@ -1,7 +1,7 @@
 //! Claims about a device's queues against the guest's CPUs and the thread that moves the packets of one. Must not know
 //! offloads.
 
-use findings::{Evidence, Finding, Severity, VmSummary};
+use findings::{Finding, Severity, VmSummary};
 use samples::{VmDevice, VmRole};
 
 use super::{
@@ -35,7 +35,7 @@ fn single(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
         (false, _) => format!("{} has {given} queues, and the guest uses one of them.", name(device)),
     };
     let idle = "The thread that moves its packets has time left: at this load the queue is not the limit.";
-    let carried = carrier.map(|(who, busy)| Evidence::new(who, of_a_cpu(busy)));
+    let carried = carrier.map(|(who, busy)| of_a_cpu(who, busy));
     let finding = Finding::new(if full { Severity::Warning } else { Severity::Note }, claim)
         .seen(carried.into_iter().chain(packets(summary, device)))
         .unless([UNMEASURED].into_iter().chain((!full).then_some(idle)))

@@ -1,0 +1,110 @@
+//! `plumb explain`: what a finding looks at, when it is wrong, and what to do, as docs/findings has it.
+
+use clap::{Args, builder::PossibleValuesParser};
+
+use crate::{exit::Exit, output};
+
+/// Flags of `plumb explain`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  plumb explain offload-off\n  plumb explain --list")]
+pub(crate) struct ExplainArgs {
+    /// The finding, by the name that a report gives it
+    #[arg(value_parser = PossibleValuesParser::new(PAGES.iter().map(|(id, _)| *id)), hide_possible_values = true, required_unless_present = "list")]
+    finding: Option<String>,
+
+    /// List all findings, a line each
+    #[arg(long, conflicts_with = "finding")]
+    list: bool,
+}
+
+macro_rules! pages {
+    ($($id:literal),* $(,)?) => {
+        &[$(($id, include_str!(concat!("../../../../docs/findings/", $id, ".md")))),*]
+    };
+}
+
+/// Every finding's page.
+const PAGES: &[(&str, &str)] = pages![
+    "backlog-drops",
+    "below-expected",
+    "bimodal",
+    "buffer-limited",
+    "cpu-unexplained",
+    "cwnd-limited",
+    "datagram-loss",
+    "direction-asymmetry",
+    "disturbed",
+    "emulated",
+    "fragmentation",
+    "generator-limited",
+    "imported",
+    "level-shift",
+    "mtu-mismatch",
+    "noisy-host",
+    "offload-off",
+    "probe-cost",
+    "qdisc-drops",
+    "receiver-limited",
+    "retransmits",
+    "single-queue-bound",
+    "slow-congestion-control",
+    "slow-governor",
+    "small-buffers",
+    "softirq-bound",
+    "step-dominates",
+    "tail-latency",
+    "too-many-queues",
+    "too-noisy-to-say",
+    "trend",
+    "unsteady",
+    "vhost-off",
+    "vxlan-cost",
+    "wait-mistaken-for-work",
+    "warm-up-too-short",
+];
+
+/// Prints a page, or the list of them.
+pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
+    match &args.finding {
+        Some(finding) => output::text(page(finding))?,
+        None => output::text(list())?,
+    }
+    Ok(Exit::Success)
+}
+
+fn page(finding: &str) -> &'static str {
+    PAGES.iter().find(|(id, _)| *id == finding).map(|(_, page)| *page).expect("clap knows the names")
+}
+
+fn list() -> String {
+    let width = PAGES.iter().map(|(id, _)| id.len()).max().unwrap_or_default();
+    PAGES.iter().map(|(id, page)| format!("{id:width$}  {}\n", summary(page))).collect()
+}
+
+/// The first sentence below the heading.
+fn summary(page: &str) -> String {
+    let paragraph = page.split("\n\n").nth(1).unwrap_or_default().replace('\n', " ");
+    let end = paragraph.find(". ").map_or(paragraph.len(), |end| end + 1);
+    paragraph[..end].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_page_of_a_finding_can_be_explained() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/findings");
+        let files = std::fs::read_dir(folder).expect("there are pages");
+        let names =
+            files.map(|file| file.expect("it can be listed").file_name().into_string().expect("plain"));
+        let mut ids: Vec<String> =
+            names.filter(|name| name != "README.md").map(|name| name.replace(".md", "")).collect();
+        ids.sort();
+        assert_eq!(ids, PAGES.iter().map(|(id, _)| *id).collect::<Vec<_>>());
+        for (id, page) in PAGES {
+            let summary = summary(page);
+            assert!(summary.ends_with('.') && summary.len() > 20, "{id}: {summary}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What stands behind a claim: numbers with their units and intervals, and the only place where they are written.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{BitRate, Bytes, Confidence, Nanos, Share, significant};
+use workload::{Metric, Quantity};
+
+use crate::estimate::{Comparison, Interval};
+
+/// What was looked at, and what it said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// What was looked at: `vxlan-offload=off against on`.
+    pub what: String,
+    /// What it said, as it is written, with unit and interval: `0.31x (0.28 to 0.35, 95 %)`.
+    pub value: String,
+    /// The numbers of that, in their order; none where only words say it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub numbers: Vec<Number>,
+}
+
+/// A number of evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Number {
+    pub value: f64,
+    pub unit: Unit,
+    /// Where it lies, in the same unit; `None` where nobody can say, or it was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+}
+
+/// What a number of evidence is measured in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// One thing over another: 0.9 is a tenth less.
+    Ratio,
+    /// Of a whole: 0 to 1.
+    Share,
+    BitsPerSecond,
+    BytesPerSecond,
+    Nanoseconds,
+    PerSecond,
+    Bytes,
+    /// CPUs that were busy, on average.
+    Cpus,
+    /// Of things, or a number without a unit.
+    Count,
+}
+
+impl Evidence {
+    /// Of what was looked at; what it said comes piece by piece.
+    pub fn new(what: impl Into<String>) -> Self {
+        Self { what: what.into(), value: String::new(), numbers: Vec::new() }
+    }
+
+    /// Words between numbers, or instead of them.
+    #[must_use]
+    pub fn say(mut self, words: impl AsRef<str>) -> Self {
+        self.value.push_str(words.as_ref());
+        self
+    }
+
+    /// One thing over another, from the same blocks or not.
+    #[must_use]
+    pub fn ratio(self, comparison: &Comparison) -> Self {
+        let number =
+            Number { interval: comparison.ratio_interval, ..Number::new(comparison.ratio, Unit::Ratio) };
+        self.written(number, &comparison.to_string())
+    }
+
+    /// What a cell is judged by.
+    #[must_use]
+    pub fn metric(self, metric: Metric, value: f64) -> Self {
+        self.written(Number::new(value, metric.quantity().into()), &metric.show(value))
+    }
+
+    #[must_use]
+    pub fn number(self, number: Number) -> Self {
+        self.written(number, &number.to_string())
+    }
+
+    #[must_use]
+    pub fn share(self, share: f64) -> Self {
+        self.number(Number::new(share, Unit::Share))
+    }
+
+    #[must_use]
+    pub fn time(self, time: Nanos) -> Self {
+        self.number(Number::new(time.0 as f64, Unit::Nanoseconds))
+    }
+
+    #[must_use]
+    pub fn size(self, size: Bytes) -> Self {
+        self.number(Number::new(size.0 as f64, Unit::Bytes))
+    }
+
+    #[must_use]
+    pub fn count(self, count: u64) -> Self {
+        self.written(Number::new(count as f64, Unit::Count), &count.to_string())
+    }
+
+    /// CPUs, or a rate, to three digits; its unit stands in the words beside it.
+    #[must_use]
+    pub fn about(self, value: f64, unit: Unit) -> Self {
+        self.written(Number::new(value, unit), &significant(value, 3))
+    }
+
+    fn written(mut self, number: Number, text: &str) -> Self {
+        self.value.push_str(text);
+        self.numbers.push(number);
+        self
+    }
+}
+
+impl Number {
+    /// One without an interval.
+    #[must_use]
+    pub const fn new(value: f64, unit: Unit) -> Self {
+        Self { value, unit, interval: None }
+    }
+}
+
+impl From<Quantity> for Unit {
+    fn from(quantity: Quantity) -> Self {
+        match quantity {
+            Quantity::BitRate => Self::BitsPerSecond,
+            Quantity::ByteRate => Self::BytesPerSecond,
+            Quantity::Time => Self::Nanoseconds,
+            Quantity::PerSecond => Self::PerSecond,
+            Quantity::Share => Self::Share,
+            Quantity::Size => Self::Bytes,
+            Quantity::Count | Quantity::Plain => Self::Count,
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let show = |value: f64| match self.unit {
+            Unit::Ratio => format!("{}x", significant(value, 3)),
+            Unit::Share => Share(value).to_string(),
+            Unit::BitsPerSecond => BitRate(value).to_string(),
+            Unit::BytesPerSecond => format!("{}/s", Bytes(value.max(0.0).round() as u64)),
+            Unit::Nanoseconds => Nanos(value.max(0.0).round() as u64).to_string(),
+            Unit::PerSecond => format!("{}/s", significant(value, 3)),
+            Unit::Bytes => Bytes(value.max(0.0).round() as u64).to_string(),
+            Unit::Cpus => format!("{} CPUs", significant(value, 3)),
+            Unit::Count => significant(value, 3),
+        };
+        write!(f, "{}", show(self.value))?;
+        self.interval.map_or(Ok(()), |Interval { low, high, confidence }| {
+            write!(f, " ({} to {}, {})", show(low), show(high), Confidence(confidence))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_what_is_kept_as_numbers() {
+        let interval = Some(Interval { low: 0.01, high: 0.03, confidence: 0.9375 });
+        let evidence = Evidence::new("datagrams lost")
+            .count(12)
+            .say(" of ")
+            .count(600)
+            .say(", ")
+            .number(Number { interval, ..Number::new(0.02, Unit::Share) });
+        assert_eq!(evidence.value, "12 of 600, 2.00 % (1.00 % to 3.00 %, 94 %)");
+        assert_eq!(
+            evidence.numbers.iter().map(|number| number.value).collect::<Vec<_>>(),
+            [12.0, 600.0, 0.02]
+        );
+    }
+}
