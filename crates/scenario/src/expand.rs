@@ -76,14 +76,7 @@ impl Plan {
     /// Expands `scenario`; equal seeds and options give equal plans.
     #[must_use]
     pub fn expand(scenario: &Scenario, seed: u64, options: &PlanOptions) -> Self {
-        let mut cells = Vec::new();
-        for path in scenario.paths.iter().filter(|path| wants_path(options, path)) {
-            for workload in scenario.workloads.iter().filter(|workload| wants_workload(options, workload)) {
-                if workload.paths.contains(&path.name) {
-                    cells.extend(cells_of(scenario, path, workload));
-                }
-            }
-        }
+        let cells = cells(scenario, options);
         let design = options.design(&scenario.schedule.design);
         let probes = options.probes(&scenario.probes);
         let trials = order::trials(&cells, options.trials(scenario, &design), &probes, seed);
@@ -139,6 +132,19 @@ fn wants_workload(options: &PlanOptions, workload: &Workload) -> bool {
 }
 
 /// The cells of a path and workload: every combination of the levels of the factors that apply.
+/// The cells of a plan alone: a matrix may be too large for anything else.
+pub(crate) fn cells(scenario: &Scenario, options: &PlanOptions) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for path in scenario.paths.iter().filter(|path| wants_path(options, path)) {
+        for workload in scenario.workloads.iter().filter(|workload| wants_workload(options, workload)) {
+            if workload.paths.contains(&path.name) {
+                cells.extend(cells_of(scenario, path, workload));
+            }
+        }
+    }
+    cells
+}
+
 fn cells_of(scenario: &Scenario, path: &Path, workload: &Workload) -> Vec<Cell> {
     let mut choices: Vec<Vec<Option<usize>>> = vec![Vec::new()];
     for factor in &scenario.factors {

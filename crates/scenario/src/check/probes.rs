@@ -8,8 +8,7 @@ use toml::Spanned;
 use crate::{
     diagnosis::Problem,
     document::{Document, Kinds, ProbesTable},
-    expand::PlanOptions,
-    plan::Plan,
+    expand::{self, PlanOptions},
     probes::Probes,
     scenario::Scenario,
 };
@@ -38,8 +37,7 @@ pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
         let help = format!("take {blocks} or less: that is how many trials each cell gets");
         problems.push(Problem::new(written.span(), message, "more than there are").help(help));
     }
-    let options = PlanOptions { trials: Some(1), ..PlanOptions::default() };
-    let cells = Plan::expand(scenario, 0, &options).cells;
+    let cells = expand::cells(scenario, &PlanOptions::default());
     for (kind, place) in places(table) {
         if !cells.iter().any(|cell| kind.sees(&cell.load)) {
             let message = "no workload has messages whose way can be followed";

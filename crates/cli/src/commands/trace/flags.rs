@@ -42,8 +42,8 @@ System calls are counted and timed in the kernel; nothing is sent for each. Thei
 (on a CPU), waiting (asleep, or in a queue for a CPU) and, of a virtual machine, in its guest. It needs root (or \
 CAP_BPF and CAP_PERFMON) and a kernel with BTF; `plumb doctor` tells.
 
-Exit status: 0 traced; 1 it failed, or the program that was started did; 3 this machine cannot trace; 64 a flag makes no \
-sense, or there is no such process, namespace or machine; 130 interrupted (what was seen is printed).";
+Exit status: 0 traced; 1 it failed, or the program that was started did; 3 this machine cannot trace; 64 usage error, \
+or there is no such process, namespace or machine; 130 interrupted (what was seen is printed).";
 
 /// What is traced.
 #[derive(Debug, Args)]

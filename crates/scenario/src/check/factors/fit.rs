@@ -8,12 +8,11 @@ use crate::{
     check::{mtu, workloads},
     diagnosis::Problem,
     document::{Document, Entry, FactorTable},
-    expand::PlanOptions,
+    expand::{self, PlanOptions},
     factor::{Factor, Level, Setting, WorkloadSetting},
     lab::{DeviceSettingKind, DeviceSettings, Lab},
     names::DeviceRef,
     path::Path,
-    plan::Plan,
     scenario::Scenario,
     workload::Workload,
 };
@@ -108,9 +107,8 @@ fn without_period(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenar
 
 /// Two factors, or a factor and a workload, can meet in ends that spin on one CPU.
 fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> {
-    let plan = Plan::expand(scenario, 0, &PlanOptions { trials: Some(1), ..PlanOptions::default() });
-    let cell =
-        plan.cells.iter().find(|cell| cell.load.kind().spins() && cell.placement == Placement::SameCpu)?;
+    let cells = expand::cells(scenario, &PlanOptions::default());
+    let cell = cells.iter().find(|cell| cell.load.kind().spins() && cell.placement == Placement::SameCpu)?;
     let sets = |level: &Level| {
         use WorkloadSetting::{Placement, Waiting};
         matches!(level.setting, Setting::Workload(Waiting(_) | Placement(_)))
