@@ -161,7 +161,8 @@ fn settings_of_the_other_kind_of_workload_are_refused() {
 
 #[test]
 fn a_budget_and_a_precision_are_in_range_and_leave_trials_enough() {
-    let (from, schedule) = ("[schedule]", |line: &str| format!("[schedule]\n{line}"));
+    let from = "[schedule]\ntrials = 10\nbudget = \"5m\"\nuntil = \"clear\"\n";
+    let schedule = |line: &str| format!("[schedule]\n{line}\n");
     for (line, message, help) in [
         ("budget = \"100ms\"", "a budget of 100 ms is out of range", "as in `10m`"),
         ("budget = 10", "a time with its unit", ""),
@@ -178,14 +179,8 @@ fn a_budget_and_a_precision_are_in_range_and_leave_trials_enough() {
         let both = schedule(&format!("until = \"clear\"\n{line}"));
         check("egress-gateway", (from, &both), line, "seeks a setting, `until` spends", help);
     }
-    let few = "[schedule]\nprecision = \"2%\"\ntrials = 4 #";
-    check(
-        "bridge-streams",
-        ("[schedule]\ntrials = ", few),
-        "trials = 4",
-        "no cell can be precise with 4",
-        "5 or more",
-    );
+    let few = schedule("precision = \"2%\"\ntrials = 4");
+    check("egress-gateway", (from, &few), "trials = 4", "no cell can be precise with 4", "5 or more");
 }
 
 #[test]
