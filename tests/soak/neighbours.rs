@@ -30,6 +30,7 @@ fn quick(sandbox: &Sandbox, burst: Option<usize>) -> Made {
     let began = Instant::now();
     let mut run = command(sandbox, &["run", "quick", "--quiet"])
         .stdout(Stdio::null())
+        .stderr(Stdio::null())
         .spawn()
         .expect("plumb was built");
     let mut said = String::from("alone");
@@ -101,7 +102,8 @@ pub(crate) fn loops_beside_all_of_quick() {
     for (cell, then) in cells(&findings).zip(cells(&before)) {
         let (now, then) = (cost(cell), cost(then));
         println!("  {}: {now:.3} CPU-s for a unit of work, alone {then:.3}", cell["id"]);
-        assert!(now < 1.5 * then, "CPU time of others is charged to {}", cell["id"]);
+        // Smaller batches and colder caches make it up to twice; the loops' own time would make it five times.
+        assert!(now < 2.5 * then, "CPU time of others is charged to {}", cell["id"]);
     }
     let check = sandbox.plumb(&["check", "latest", "--against", "before"]);
     assert_eq!(check.status, Some(2), "{check:?}");
