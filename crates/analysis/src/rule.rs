@@ -6,6 +6,7 @@ use findings::Finding;
 
 /// What a rule looks at: a run, a trial on its own, a virtual machine.
 pub(crate) trait Subject {
+    /// The same, borrowed for as long.
     type Of<'a>;
 }
 

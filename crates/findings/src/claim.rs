@@ -55,21 +55,21 @@ impl Finding {
 
     /// The same with what was seen.
     #[must_use]
-    pub fn seen(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
+    pub fn with_evidence(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
         self.evidence.extend(evidence);
         self
     }
 
     /// The same with when it could be wrong.
     #[must_use]
-    pub fn unless<C: Into<String>>(mut self, caveats: impl IntoIterator<Item = C>) -> Self {
+    pub fn with_limits<C: Into<String>>(mut self, caveats: impl IntoIterator<Item = C>) -> Self {
         self.caveats.extend(caveats.into_iter().map(Into::into));
         self
     }
 
     /// The same with what to do by hand.
     #[must_use]
-    pub fn remedied(mut self, action: impl Into<String>, commands: Vec<String>) -> Self {
+    pub fn with_remedy(mut self, action: impl Into<String>, commands: Vec<String>) -> Self {
         self.remedy = Some(Remedy::manual(action.into(), commands));
         self
     }

@@ -58,7 +58,7 @@ impl Evidence {
 
     /// Words between numbers, or instead of them.
     #[must_use]
-    pub fn say(mut self, words: impl AsRef<str>) -> Self {
+    pub fn text(mut self, words: impl AsRef<str>) -> Self {
         self.value.push_str(words.as_ref());
         self
     }
@@ -104,7 +104,7 @@ impl Evidence {
 
     /// CPUs, or a rate, to three digits; its unit stands in the words beside it.
     #[must_use]
-    pub fn about(self, value: f64, unit: Unit) -> Self {
+    pub fn rounded(self, value: f64, unit: Unit) -> Self {
         self.written(Number::new(value, unit), &significant(value, 3))
     }
 
@@ -166,9 +166,9 @@ mod tests {
         let interval = Some(Interval { low: 0.01, high: 0.03, confidence: 0.9375 });
         let evidence = Evidence::new("datagrams lost")
             .count(12)
-            .say(" of ")
+            .text(" of ")
             .count(600)
-            .say(", ")
+            .text(", ")
             .number(Number { interval, ..Number::new(0.02, Unit::Share) });
         assert_eq!(evidence.value, "12 of 600, 2.00 % (1.00 % to 3.00 %, 94 %)");
         assert_eq!(

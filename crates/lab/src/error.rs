@@ -23,7 +23,7 @@ pub enum RunError {
     #[error(transparent)]
     Machine(#[from] machine::MachineError),
     /// An agent ended, or spoke nonsense.
-    #[error("the agent of host {host} is lost: {source}{}", last_words(.said))]
+    #[error("the agent of host {host} is lost: {source}{}", last_output(.said))]
     Agent {
         host: String,
         /// What happened to the channel.
@@ -33,7 +33,7 @@ pub enum RunError {
         said: String,
     },
     /// An agent did not answer in time.
-    #[error("the agent of host {host} did not answer {what} in {seconds:.0} s{}", last_words(.said))]
+    #[error("the agent of host {host} did not answer {what} in {seconds:.0} s{}", last_output(.said))]
     Silent {
         host: String,
         /// What was asked.
@@ -88,7 +88,7 @@ pub enum RunError {
     Interrupted,
 }
 
-fn last_words(said: &str) -> String {
+fn last_output(said: &str) -> String {
     match said.lines().count() {
         0 => String::new(),
         1 => format!("; its last output: {said}"),

@@ -64,7 +64,7 @@ impl AgentProcess {
     }
 
     /// The last lines that it wrote to its error output.
-    pub(crate) fn last_words(&self) -> String {
+    pub(crate) fn last_output(&self) -> String {
         self.errors.text()
     }
 }

@@ -45,7 +45,7 @@ impl Machine for Namespace {
     }
 
     fn condition(&self) -> Condition {
-        Condition { last_output: self.agent.last_words(), ..Condition::default() }
+        Condition { last_output: self.agent.last_output(), ..Condition::default() }
     }
 }
 

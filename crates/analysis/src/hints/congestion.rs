@@ -20,8 +20,8 @@ fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
         end.socket.congestion.as_deref().unwrap_or("bbr")
     );
     let finding = Finding::new(Severity::Warning, claim)
-        .unless(["On long paths that lose packets bbr may carry more; measure both."])
-        .remedied(
+        .with_limits(["On long paths that lose packets bbr may carry more; measure both."])
+        .with_remedy(
             "Measure with cubic beside it: `plumb client HOST -C cubic`. To make it the default:",
             vec!["sysctl -w net.ipv4.tcp_congestion_control=cubic".into()],
         );

@@ -13,9 +13,9 @@ fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
     );
     matches!(governor, "powersave" | "conservative").then(|| {
         Finding::new(Severity::Warning, claim)
-            .unless(["With the drivers intel_pstate and amd_pstate in active mode powersave still raises the frequency \
+            .with_limits(["With the drivers intel_pstate and amd_pstate in active mode powersave still raises the frequency \
                       under load."])
-            .remedied(
+            .with_remedy(
                 "Measure with the governor performance beside it:",
                 vec!["cpupower frequency-set -g performance".into()],
             )

@@ -32,13 +32,11 @@ impl SingleTrial<'_> {
     }
 }
 
-pub(crate) enum Alone {}
-
-impl Subject for Alone {
+impl Subject for SingleTrial<'_> {
     type Of<'a> = SingleTrial<'a>;
 }
 
-type Rule = rule::Rule<Alone>;
+type Rule = rule::Rule<SingleTrial<'static>>;
 
 /// Every hint.
 pub(crate) const ALL: &[Rule] = &[

@@ -40,13 +40,16 @@ fn of_devices(devices: &[DeviceState]) -> Vec<Finding> {
     let claim =
         format!("Offloads of {} are off: each packet of a stream is handled by itself.", list(&names));
     let seen = |(device, off): &(&DeviceState, Vec<&str>)| {
-        Evidence::new(format!("off on {}", device.device)).say(off.join(", "))
+        Evidence::new(format!("off on {}", device.device)).text(off.join(", "))
     };
     let commands = lacking.iter().map(|(device, off)| ethtool::switch_on(&device.device, off)).collect();
     let finding = Finding::new(Severity::Warning, claim)
-        .seen(lacking.iter().map(seen))
-        .unless(["Only a comparison shows what it costs; a scenario with a factor `offload` makes it."])
-        .remedied("Switch them on, and read them back with ethtool -k: a driver may refuse one.", commands);
+        .with_evidence(lacking.iter().map(seen))
+        .with_limits(["Only a comparison shows what it costs; a scenario with a factor `offload` makes it."])
+        .with_remedy(
+            "Switch them on, and read them back with ethtool -k: a driver may refuse one.",
+            commands,
+        );
     vec![finding]
 }
 

@@ -33,9 +33,9 @@ fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
     };
     let claim = format!("The {which}{asked} held the sender back for {} of the time.", percent(share));
     let finding = Finding::new(Severity::Warning, claim)
-        .seen([Evidence::new(format!("the {end}'s buffer as the kernel counts it")).say(given)])
-        .unless(["A receiver that reads slowly fills its window as well: look at its CPU first."])
-        .remedied(action, commands);
+        .with_evidence([Evidence::new(format!("the {end}'s buffer as the kernel counts it")).text(given)])
+        .with_limits(["A receiver that reads slowly fills its window as well: look at its CPU first."])
+        .with_remedy(action, commands);
     Some(finding)
 }
 

@@ -70,8 +70,8 @@ fn finding((cell, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> Fi
 fn evidence((cell, softnet): &BacklogDrops<'_>) -> Evidence {
     Evidence::new(format!("softnet_stat in the trials of {}", cell.id))
         .count(softnet.dropped)
-        .say(" of ")
+        .text(" of ")
         .count(softnet.processed.saturating_add(softnet.dropped))
-        .say(" dropped; the budget ran out ")
-        .say(count(usize::try_from(softnet.squeezed).unwrap_or(usize::MAX), "time"))
+        .text(" dropped; the budget ran out ")
+        .text(count(usize::try_from(softnet.squeezed).unwrap_or(usize::MAX), "time"))
 }

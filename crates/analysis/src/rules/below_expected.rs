@@ -75,9 +75,9 @@ fn short_of(cell: &CellSummary, wanted: BitRate, share: f64, has: &str, what: &s
         cell: cell.id.clone(),
         claim: format!("{} carries {} where {wanted} {has}", cell.id, value(cell.metric, cell.value.median)),
         evidence: Evidence::new(format!("{what}, {}", cell.id))
-            .say(format!("{wanted}; "))
+            .text(format!("{wanted}; "))
             .metric(cell.metric, cell.value.median)
-            .say(" arrived"),
+            .text(" arrived"),
         sure,
         caveat: (!sure).then_some(
             "The interval of the baseline reaches the expected rate, or there are too few trials for one.",

@@ -84,9 +84,9 @@ fn evidence(cell: &Observations<'_>, humps: &Modality) -> Evidence {
     let share = humps.levels.share_high;
     Evidence::new(format!("{} of {}", humps.of, cell.record.id))
         .share(1.0 - share)
-        .say(format!(" at {low}, "))
+        .text(format!(" at {low}, "))
         .share(share)
-        .say(format!(" at {high}"))
+        .text(format!(" at {high}"))
 }
 
 fn remedy(free: bool) -> Remedy {

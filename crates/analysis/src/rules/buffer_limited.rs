@@ -149,7 +149,7 @@ fn caveats(worst: &LimitedCell<'_>) -> Vec<String> {
 fn evidence(held: &LimitedCell<'_>) -> Vec<Evidence> {
     let share = Evidence::new(format!("{} held back by the {}", held.cell.id, held.buffer.in_words()))
         .share(held.share.median)
-        .say(" of the time");
+        .text(" of the time");
     let end = held.buffer.end();
     let socket = held.cell.sockets.iter().find(|known| known.end == end).map(|known| &known.socket);
     let size = socket.and_then(|socket| match held.buffer {

@@ -75,9 +75,9 @@ fn finding(worst: &Open<'_>, found: &[Open<'_>]) -> Finding {
 
 fn evidence(open: &Open<'_>) -> Evidence {
     Evidence::new(format!("CPUs busy in {}", open.cell.id))
-        .about(open.cpu.busy, Unit::Cpus)
-        .say(" as the kernel counted, ")
-        .about(open.cpu.owned, Unit::Cpus)
-        .say(" by owner; the rest in the median trial ")
+        .rounded(open.cpu.busy, Unit::Cpus)
+        .text(" as the kernel counted, ")
+        .rounded(open.cpu.owned, Unit::Cpus)
+        .text(" by owner; the rest in the median trial ")
         .share(open.rest.median)
 }

@@ -125,11 +125,11 @@ fn evidence(full: &Full<'_>) -> Evidence {
         format!("{} times the least one", units::significant(times, 3))
     });
     Evidence::new(format!("window of {}", full.cell.id))
-        .say(format!("{window}, "))
+        .text(format!("{window}, "))
         .share(full.fill.median)
-        .say(format!(" of it under way; round trip {rtt}, {times}; "))
+        .text(format!(" of it under way; round trip {rtt}, {times}; "))
         .count(full.tcp.retransmits)
-        .say(" segments sent again")
+        .text(" segments sent again")
 }
 
 fn remedy(worst: &Full<'_>) -> Remedy {

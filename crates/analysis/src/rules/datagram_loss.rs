@@ -85,9 +85,9 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
     let DatagramSummary { received, lost, loss, .. } = lossy.datagrams;
     Evidence::new(format!("datagrams lost, {}", lossy.cell.id))
         .count(lost)
-        .say(" of ")
+        .text(" of ")
         .count(received.saturating_add(lost))
-        .say(", ")
+        .text(", ")
         .share(loss)
-        .say(format!("; {}", rates(lossy)))
+        .text(format!("; {}", rates(lossy)))
 }

@@ -78,7 +78,7 @@ fn evidence(ways: &DirectionPair<'_>) -> Evidence {
     let evidence = Evidence::new(format!("{} against {}", ways.slower_way, ways.faster_way));
     match &ways.change {
         Some(change) => evidence.ratio(change),
-        None => evidence.number(Number::new(ways.keeps, Unit::Ratio)).say(", both ways at once"),
+        None => evidence.number(Number::new(ways.keeps, Unit::Ratio)).text(", both ways at once"),
     }
 }
 

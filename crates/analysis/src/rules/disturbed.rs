@@ -36,7 +36,7 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Finding {
             .map(|(cell, trials)| {
                 Evidence::new(format!("Disturbed, {}", cell.id))
                     .count(of(&cell.id) as u64)
-                    .say(format!(" of {}", count(trials.points.len(), "trial")))
+                    .text(format!(" of {}", count(trials.points.len(), "trial")))
             })
             .collect(),
         caveats: vec![

@@ -45,7 +45,7 @@ fn model(environment: &Environment) -> Option<Sign> {
     let model = environment.cpu_model.as_ref()?;
     let known = MODELS.iter().any(|word| model.to_lowercase().contains(word));
     known.then(|| Sign {
-        evidence: Evidence::new("the processor").say(model),
+        evidence: Evidence::new("the processor").text(model),
         sure: environment.virtual_machine,
         cells: Vec::new(),
     })
@@ -55,8 +55,8 @@ fn slow(environment: &Environment) -> Option<Sign> {
     let nanos = environment.engine?.syscall_ns;
     (environment.virtual_machine && nanos > SLOW_CALL_NANOS).then(|| Sign {
         evidence: Evidence::new("the cheapest system call on this virtual machine")
-            .about(nanos, Unit::Nanoseconds)
-            .say(" ns"),
+            .rounded(nanos, Unit::Nanoseconds)
+            .text(" ns"),
         sure: false,
         cells: Vec::new(),
     })
@@ -83,7 +83,7 @@ fn named(context: &Context<'_>) -> Option<Sign> {
 
 fn of_cells<'a>(what: &str, cells: impl Iterator<Item = &'a CellSummary>) -> Option<Sign> {
     let cells: Vec<String> = cells.map(|cell| cell.id.clone()).collect();
-    let evidence = Evidence::new(what).say(list(&cells));
+    let evidence = Evidence::new(what).text(list(&cells));
     (!cells.is_empty()).then_some(Sign { evidence, sure: true, cells })
 }
 

@@ -116,7 +116,7 @@ fn evidence(pieces: &Pieces<'_>) -> Evidence {
         (None, Some(lost)) => format!("; {} never came back", count(lost as usize, "message")),
         (None, None) => String::new(),
     };
-    Evidence::new(format!("{} of {}", pieces.of, pieces.cell.id)).say(format!(
+    Evidence::new(format!("{} of {}", pieces.of, pieces.cell.id)).text(format!(
         "{} bytes over a path of {}: {} pieces{lost}",
         pieces.packet,
         pieces.carried,

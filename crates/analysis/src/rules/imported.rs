@@ -23,8 +23,8 @@ fn finding(record: &ImportRecord, context: &Context<'_>) -> Finding {
     let cells = context.findings.cells.len();
     let subjects: Vec<&str> = unknown.iter().map(|(subject, _)| *subject).collect();
     let told_of = count(cells, "cell");
-    let told = unknown.iter().map(|(subject, told)| Evidence::new(*subject).say(told));
-    let notes = record.notes.iter().take(MOST_NOTES).map(|note| Evidence::new("note").say(note));
+    let told = unknown.iter().map(|(subject, told)| Evidence::new(*subject).text(told));
+    let notes = record.notes.iter().take(MOST_NOTES).map(|note| Evidence::new("note").text(note));
     Finding {
         id: String::new(),
         severity: Severity::Note,
@@ -52,7 +52,7 @@ fn finding(record: &ImportRecord, context: &Context<'_>) -> Finding {
 
 fn file(file: &ImportedFile) -> Evidence {
     let formats = if file.formats.is_empty() { "nothing that is known".into() } else { list(&file.formats) };
-    Evidence::new(&file.name).say(format!("{formats}, {}", count(file.lines as usize, "line")))
+    Evidence::new(&file.name).text(format!("{formats}, {}", count(file.lines as usize, "line")))
 }
 
 /// What is unknown, and of how much.

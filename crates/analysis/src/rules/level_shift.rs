@@ -103,11 +103,13 @@ fn evidence(cell: &CellSummary) -> Vec<Evidence> {
         .shifts
         .iter()
         .take(MOST_TOLD)
-        .map(|shift| Evidence::new(format!("trial {} of {}", ordinal(shift), cell.id)).say(jump(cell, shift)))
+        .map(|shift| {
+            Evidence::new(format!("trial {} of {}", ordinal(shift), cell.id)).text(jump(cell, shift))
+        })
         .collect();
     if cell.shifts.len() > MOST_TOLD {
         let value = count(cell.shifts.len() - MOST_TOLD, "more jump");
-        told.push(Evidence::new(&cell.id).say(value));
+        told.push(Evidence::new(&cell.id).text(value));
     }
     told
 }

@@ -40,7 +40,7 @@ pub(crate) fn look(
             .map(|(cell, end, busy)| {
                 Evidence::new(format!("busiest {doing} thread at the {end}, {}", cell.id))
                     .share(*busy)
-                    .say(" of one CPU")
+                    .text(" of one CPU")
             })
             .collect(),
         caveats: vec![words.caveat.into()],

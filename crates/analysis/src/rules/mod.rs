@@ -76,13 +76,11 @@ impl<'a> Context<'a> {
     }
 }
 
-pub(crate) enum Run {}
-
-impl Subject for Run {
+impl Subject for Context<'_> {
     type Of<'a> = Context<'a>;
 }
 
-pub(crate) type Rule = rule::Rule<Run>;
+pub(crate) type Rule = rule::Rule<Context<'static>>;
 
 /// Every rule.
 pub(crate) const ALL: &[Rule] = &[

@@ -90,6 +90,6 @@ fn expected(mismatch: &Mismatch<'_>) -> String {
 
 fn evidence(mismatch: &Mismatch<'_>) -> Evidence {
     Evidence::new(format!("largest packet that passed unfragmented, {}", mismatch.cell.id))
-        .about(f64::from(mismatch.carried), Unit::Bytes)
-        .say(format!(" bytes{}", expected(mismatch)))
+        .rounded(f64::from(mismatch.carried), Unit::Bytes)
+        .text(format!(" bytes{}", expected(mismatch)))
 }

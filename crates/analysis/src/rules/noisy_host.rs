@@ -42,7 +42,7 @@ fn finding(floors: &[&NoiseFloor], robbed: &[&CellSummary]) -> Finding {
             .iter()
             .map(|noise| {
                 Evidence::new(format!("{} against itself, {} pairs", noise.cell, noise.pairs))
-                    .say("differences up to ")
+                    .text("differences up to ")
                     .share(noise.floor)
             })
             .chain(

@@ -138,7 +138,7 @@ fn evidence(effect: &FactorEffect) -> Evidence {
 
 fn features((device, features): (&String, &BTreeSet<String>)) -> Evidence {
     let names: Vec<&str> = features.iter().map(String::as_str).collect();
-    Evidence::new(format!("off on {device} as the kernel reported it")).say(names.join(", "))
+    Evidence::new(format!("off on {device} as the kernel reported it")).text(names.join(", "))
 }
 
 /// What it came to on the way, where devices and sockets were counted.
@@ -146,10 +146,10 @@ fn packets(slower: &CellSummary) -> Option<Evidence> {
     let data = slower.packets.as_ref()?.data.as_ref()?;
     let cut = data.cut.as_ref().map(|cut| format!(", cut at {}", cut.device)).unwrap_or_default();
     let evidence = Evidence::new(format!("segments a packet in {}", slower.id))
-        .about(data.first, Unit::Count)
-        .say(" at the sender, ")
-        .about(data.last, Unit::Count)
-        .say(format!(" at the receiver{cut}"));
+        .rounded(data.first, Unit::Count)
+        .text(" at the sender, ")
+        .rounded(data.last, Unit::Count)
+        .text(format!(" at the receiver{cut}"));
     Some(evidence)
 }
 

@@ -96,13 +96,13 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
     });
     Evidence::new(format!("{} in the trials of {}", device.device, lossy.cell.id))
         .count(device.rx_dropped)
-        .say(" of ")
+        .text(" of ")
         .count(device.rx_packets)
-        .say(" in and ")
+        .text(" in and ")
         .count(device.tx_dropped)
-        .say(" of ")
+        .text(" of ")
         .count(device.tx_packets)
-        .say(format!(" out dropped{qdisc}"))
+        .text(format!(" out dropped{qdisc}"))
 }
 
 fn remedy(device: &DeviceCounters) -> Remedy {

@@ -162,7 +162,7 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
     let beside = if beside.is_empty() { String::new() } else { format!("; {}", beside.join(", ")) };
     Evidence::new(format!("segments sent again, {}", lossy.cell.id))
         .count(retransmits)
-        .say(", ")
+        .text(", ")
         .share(lossy.share)
-        .say(format!(" of all{beside}"))
+        .text(format!(" of all{beside}"))
 }

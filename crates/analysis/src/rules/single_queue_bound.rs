@@ -135,7 +135,7 @@ fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -
     let told = |point: &Point<'_>| {
         let rate = Evidence::new(&point.cell.id).metric(point.cell.metric, point.value());
         match queues::busiest(point.cell) {
-            Some(busy) => rate.say(", the busiest machine at ").share(busy).say(" of its CPUs"),
+            Some(busy) => rate.text(", the busiest machine at ").share(busy).text(" of its CPUs"),
             None => rate,
         }
     };

@@ -88,9 +88,9 @@ fn finding(worst: &PacingCell<'_>, found: &[PacingCell<'_>]) -> Finding {
     };
     let evidence = found.iter().map(|paced| {
         let name =
-            Evidence::new(format!("the sender's congestion control, {}", paced.cell.id)).say(&paced.name);
+            Evidence::new(format!("the sender's congestion control, {}", paced.cell.id)).text(&paced.name);
         match paced.against {
-            Some((effect, _)) => name.say(format!("; {} ", effect.cell)).ratio(&effect.change),
+            Some((effect, _)) => name.text(format!("; {} ", effect.cell)).ratio(&effect.change),
             None => name,
         }
     });

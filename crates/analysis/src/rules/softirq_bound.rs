@@ -131,9 +131,9 @@ fn evidence(bound: &SaturatedCpu<'_>) -> Evidence {
     let cpus: Vec<String> = bound.cpus.iter().map(|cpu| format!("CPU {cpu}")).collect();
     Evidence::new(format!("{} of {}", list(&cpus), bound.cell.id))
         .share(bound.softirq.median)
-        .say(" in soft interrupts; ")
-        .about(bound.idle, Unit::Cpus)
-        .say(" other CPUs idle on average")
+        .text(" in soft interrupts; ")
+        .rounded(bound.idle, Unit::Cpus)
+        .text(" other CPUs idle on average")
 }
 
 fn remedy(worst: &SaturatedCpu<'_>) -> Remedy {

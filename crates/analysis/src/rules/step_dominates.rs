@@ -137,15 +137,15 @@ const fn meaning(step: &StepSummary) -> &'static str {
 fn evidence(dominated: &DominantStep<'_>) -> Evidence {
     let DominantStep { cell, way, step, share } = dominated;
     Evidence::new(format!("{} in {}", step.what, cell.id))
-        .say("median ")
+        .text("median ")
         .time(step.p50)
-        .say(", p99 ")
+        .text(", p99 ")
         .time(step.p99)
-        .say(", ")
+        .text(", ")
         .share(share.median)
-        .say(" of the round trip; ")
-        .say(count(usize::try_from(way.followed).unwrap_or(usize::MAX), "round trip"))
-        .say(" followed")
+        .text(" of the round trip; ")
+        .text(count(usize::try_from(way.followed).unwrap_or(usize::MAX), "round trip"))
+        .text(" followed")
 }
 
 fn remedy(step: &StepSummary) -> Remedy {

@@ -194,12 +194,12 @@ fn finding(worst: &Tail<'_>, found: &[Tail<'_>]) -> Finding {
 
 fn evidence(tail: &Tail<'_>) -> Evidence {
     let most = Evidence::new(format!("99.9 % of the messages of {}", tail.cell.id))
-        .say("within ")
+        .text("within ")
         .time(tail.tail)
-        .say(", half of them within ")
+        .text(", half of them within ")
         .time(tail.median);
     match LatencySummary::of(tail.cell) {
-        Some(latency) => most.say(", the longest ").time(merged(latency).max),
+        Some(latency) => most.text(", the longest ").time(merged(latency).max),
         None => most,
     }
 }

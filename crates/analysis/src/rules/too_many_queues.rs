@@ -137,10 +137,10 @@ fn evidence(point: &Point<'_>, beside: &str) -> Evidence {
     let cpu = queues::cpu(point.cell).unwrap_or(0.0);
     let rate = Evidence::new(&point.cell.id).metric(point.cell.metric, point.value());
     let with_cpu = match point.cell.cpu {
-        Some(_) => rate.say(", ").number(Number::new(cpu, Unit::Cpus)).say(" busy"),
-        None => rate.say(", CPU shares that add up to ").share(cpu),
+        Some(_) => rate.text(", ").number(Number::new(cpu, Unit::Cpus)).text(" busy"),
+        None => rate.text(", CPU shares that add up to ").share(cpu),
     };
-    with_cpu.say(beside)
+    with_cpu.text(beside)
 }
 
 fn remedy(sweep: &Sweep<'_>, reference: &Point<'_>) -> Remedy {

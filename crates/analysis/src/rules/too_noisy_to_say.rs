@@ -106,9 +106,9 @@ fn finding(
         wide.iter().take(MOST_TOLD).map(|(_, asked)| Evidence::new(&asked.what).ratio(asked.change));
     let budgets = cut.iter().take(MOST_TOLD).map(|(cell, reach)| {
         Evidence::new(format!("{} when its time was over", cell.id))
-            .say("its interval reached ")
+            .text("its interval reached ")
             .share(*reach)
-            .say(" to either side")
+            .text(" to either side")
     });
     Finding {
         id: String::new(),

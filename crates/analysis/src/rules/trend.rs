@@ -76,7 +76,7 @@ fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Finding {
     let mut evidence: Vec<Evidence> = found.iter().take(MOST_TOLD).map(evidence).collect();
     if found.len() > MOST_TOLD {
         let value = count(found.len() - MOST_TOLD, "more drift");
-        evidence.push(Evidence::new("in the other trials").say(value));
+        evidence.push(Evidence::new("in the other trials").text(value));
     }
     Finding {
         id: String::new(),
@@ -104,5 +104,5 @@ fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Finding {
 
 fn evidence(drift: &Drift<'_>) -> Evidence {
     let what = format!("trial {} of {}", drift.trial.saturating_add(1), drift.cell.id);
-    Evidence::new(what).say(drift.in_words())
+    Evidence::new(what).text(drift.in_words())
 }

@@ -65,8 +65,8 @@ fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Finding {
     };
     let evidence = |wander: &Wander<'_>| {
         let metric = wander.cell.metric;
-        let low = Evidence::new(wander.place()).say("between ").metric(metric, wander.low);
-        low.say(" and ").metric(metric, wander.high)
+        let low = Evidence::new(wander.place()).text("between ").metric(metric, wander.low);
+        low.text(" and ").metric(metric, wander.high)
     };
     Finding {
         id: String::new(),

@@ -92,13 +92,13 @@ fn evidence(unsplit: &Unsplit<'_>) -> Vec<Evidence> {
         let time = count.total.unwrap_or_default();
         Evidence::new(what)
             .time(time)
-            .say(", ")
+            .text(", ")
             .share(time.0 as f64 / unsplit.total.0.max(1) as f64)
-            .say(" of all in ")
+            .text(" of all in ")
             .count(count.calls)
-            .say(" calls, ")
+            .text(" calls, ")
             .time(each(count))
-            .say(" each")
+            .text(" each")
     };
     let idle = unsplit.idle.iter().take(MOST_TOLD).map(|count| {
         seen(format!("{} of {}: {}", who(count), unsplit.cell.id, Kind::of(count).in_words()), count)

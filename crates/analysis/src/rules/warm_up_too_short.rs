@@ -118,11 +118,11 @@ fn evidence(slow: &Slow<'_>) -> Evidence {
     let change = slow.ratio - 1.0;
     let more = if change < 0.0 { "less" } else { "more" };
     Evidence::new(&slow.cell.id)
-        .say("settles after ")
+        .text("settles after ")
         .time(slow.after)
-        .say(format!(" in {}; without it ", of_trials(slow)))
+        .text(format!(" in {}; without it ", of_trials(slow)))
         .share(change.abs())
-        .say(format!(" {more}"))
+        .text(format!(" {more}"))
 }
 
 /// The warm-up that is cut; `None` where there is none, as in another tool's log.

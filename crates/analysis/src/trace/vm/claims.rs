@@ -9,13 +9,11 @@ use findings::{Evidence, VmSummary};
 
 use crate::rule::{self, Subject};
 
-pub(super) enum Vm {}
-
-impl Subject for Vm {
-    type Of<'a> = VmSummary;
+impl Subject for VmSummary {
+    type Of<'a> = Self;
 }
 
-type Rule = rule::Rule<Vm>;
+type Rule = rule::Rule<VmSummary>;
 
 /// Every rule, those about the machine as a whole first.
 pub(super) const ALL: &[Rule] = &[
@@ -48,5 +46,5 @@ impl<'a> Manager<'a> {
 
 /// What somebody had of CPUs: `3.4 %` of one CPU, `120 %` of more.
 fn of_a_cpu(who: &str, cpus: f64) -> Evidence {
-    Evidence::new(who).share(cpus).say(" of a CPU")
+    Evidence::new(who).share(cpus).text(" of a CPU")
 }

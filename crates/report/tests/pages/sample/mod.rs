@@ -150,7 +150,7 @@ fn path(name: &str, baseline: bool) -> PathRecord {
 }
 
 fn claims() -> Vec<Finding> {
-    let evidence = |what: &str, value: &str| Evidence::new(what).say(value);
+    let evidence = |what: &str, value: &str| Evidence::new(what).text(value);
     vec![
         Finding {
             id: "offload-off".into(),

@@ -100,7 +100,7 @@ fn hint() -> Finding {
         severity: Severity::Warning,
         claim: "The sender used bbr, the machine's default: it paces.".into(),
         cells: vec![],
-        evidence: vec![Evidence::new("congestion control").say("bbr")],
+        evidence: vec![Evidence::new("congestion control").text("bbr")],
         caveats: vec!["On long paths that lose packets bbr may carry more; measure both.".into()],
         remedy: Some(Remedy {
             action: "Measure with cubic beside it.".into(),

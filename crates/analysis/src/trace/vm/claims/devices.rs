@@ -54,7 +54,7 @@ fn severity(summary: &VmSummary, device: &VmDevice) -> Severity {
 pub(super) fn packets(summary: &VmSummary, device: &VmDevice) -> Option<Evidence> {
     let rate = rate(summary, device)?;
     let evidence = Evidence::new(format!("packets a second over {}, both ways", name(device)));
-    Some(evidence.about(rate, Unit::PerSecond))
+    Some(evidence.rounded(rate, Unit::PerSecond))
 }
 
 fn vhost_off(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
@@ -67,12 +67,12 @@ fn vhost_off(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     let claim =
         format!("vhost is off for {}: QEMU's main loop moves its packets, by system calls.", name(device));
     let finding = Finding::new(severity(summary, device), claim)
-        .seen(evidence)
-        .unless([
+        .with_evidence(evidence)
+        .with_limits([
             UNMEASURED,
             "vhost is no win in every direction: one published log has 1.69 and 0.40 times.",
         ])
-        .remedied(
+        .with_remedy(
             "Let the kernel move the packets; that takes a new start of the guest.",
             vhost_commands(summary),
         );
@@ -84,7 +84,7 @@ fn calls(summary: &VmSummary, device: &VmDevice) -> Option<Evidence> {
     let counted = device.counters.as_ref().filter(|_| rate(summary, device) > Some(TRAFFIC))?;
     let calls = summary.trace.all.as_ref()?.count.calls as f64;
     let each = calls / (counted.rx_packets + counted.tx_packets) as f64;
-    Some(Evidence::new("system calls of QEMU for each of them").about(each, Unit::Count))
+    Some(Evidence::new("system calls of QEMU for each of them").rounded(each, Unit::Count))
 }
 
 fn vhost_commands(summary: &VmSummary) -> Vec<String> {
@@ -110,9 +110,9 @@ fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     let claim =
         format!("Offloads of {} are off: packets are cut and summed by a CPU on their way.", name(device));
     let finding = Finding::new(severity(summary, device), claim)
-        .seen(evidence.into_iter().chain(packets(summary, device)))
-        .unless([UNMEASURED, "A guest that boots, or whose driver is not up yet, has taken none."])
-        .remedied(
+        .with_evidence(evidence.into_iter().chain(packets(summary, device)))
+        .with_limits([UNMEASURED, "A guest that boots, or whose driver is not up yet, has taken none."])
+        .with_remedy(
             "Have the device offer them and the guest take them: on the host nothing can be switched.",
             vec![
                 "ethtool -K DEVICE tso on gso on gro on tx on rx on  # in the guest".into(),
@@ -127,11 +127,12 @@ fn offloads(device: &VmDevice, features: &BTreeMap<String, bool>) -> Vec<Evidenc
     let off: Vec<&str> = OFFLOADS.into_iter().filter(|name| features.get(*name) == Some(&false)).collect();
     let refused = refused(device);
     let headless = (device.header == Some(false))
-        .then(|| Evidence::new("header that tells of offloads").say("none, so there can be none"));
-    let off = (!off.is_empty())
-        .then(|| Evidence::new(format!("off on {}, for packets to the guest", name(device))).say(list(&off)));
+        .then(|| Evidence::new("header that tells of offloads").text("none, so there can be none"));
+    let off = (!off.is_empty()).then(|| {
+        Evidence::new(format!("off on {}, for packets to the guest", name(device))).text(list(&off))
+    });
     let refused = (!refused.is_empty()).then(|| {
-        Evidence::new("not taken by the guest's driver, for packets from the guest").say(list(&refused))
+        Evidence::new("not taken by the guest's driver, for packets from the guest").text(list(&refused))
     });
     [headless, off, refused].into_iter().flatten().collect()
 }
@@ -155,12 +156,12 @@ fn mtu_mismatch(_: &VmSummary, device: &VmDevice) -> Option<Finding> {
     );
     (own != its).then(|| {
         Finding::new(Severity::Warning, claim)
-            .seen([
+            .with_evidence([
                 Evidence::new(format!("MTU of {}", name(device))).count(own.into()),
                 Evidence::new(format!("MTU of {}", master.name)).count(its.into()),
             ])
-            .unless(["The guest's own MTU is not seen from here: it decides on what the guest sends."])
-            .remedied(
+            .with_limits(["The guest's own MTU is not seen from here: it decides on what the guest sends."])
+            .with_remedy(
                 "Give all of them, and the guest's device, one MTU.",
                 vec![
                     format!("ip link set {} mtu {its}", name(device)),

@@ -24,9 +24,9 @@ fn emulated(summary: &VmSummary) -> Option<Finding> {
     let claim = "Its processor is emulated: counts hold, its times and rates do not compare with hardware.";
     (summary.vm.accelerator == Some(VmAccelerator::Emulation)).then(|| {
         Finding::new(Severity::Warning, claim)
-            .seen([Evidence::new("machines of KVM that it holds open").say("none")])
-            .unless(["Without the right to see what it holds open, its command line is believed."])
-            .remedied(
+            .with_evidence([Evidence::new("machines of KVM that it holds open").text("none")])
+            .with_limits(["Without the right to see what it holds open, its command line is believed."])
+            .with_remedy(
                 "Run it by KVM, where the host's CPU can.",
                 vec!["plumb doctor".into(), "qemu-system-x86_64 ... -accel kvm -cpu host".into()],
             )
@@ -51,9 +51,9 @@ fn crowded(summary: &VmSummary) -> Option<Finding> {
         Share(worst)
     );
     let finding = Finding::new(Severity::Warning, claim)
-        .seen(roles.iter().map(evidence))
-        .unless(["A guest that has more CPUs than the host crowds itself."])
-        .remedied(
+        .with_evidence(roles.iter().map(evidence))
+        .with_limits(["A guest that has more CPUs than the host crowds itself."])
+        .with_remedy(
             "Give its CPUs and its vhost workers CPUs of their own, or let less run on the host.",
             vec!["taskset -cp CPUS TID".into()],
         );
@@ -71,9 +71,9 @@ fn throttled(summary: &VmSummary) -> Option<Finding> {
     );
     (share > THROTTLED).then(|| {
         Finding::new(Severity::Warning, claim)
-            .seen([Evidence::new("stood still, of the time").share(share)])
-            .unless(["The kernel adds up the standstill on every CPU."])
-            .remedied(
+            .with_evidence([Evidence::new("stood still, of the time").share(share)])
+            .with_limits(["The kernel adds up the standstill on every CPU."])
+            .with_remedy(
                 "Raise the limit, or take it away. Since Linux 6.4 vhost workers are under it as well.",
                 vec![format!("echo max > /sys/fs/cgroup{group}/cpu.max")],
             )

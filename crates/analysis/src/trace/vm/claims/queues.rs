@@ -37,9 +37,9 @@ fn single(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     let idle = "The thread that moves its packets has time left: at this load the queue is not the limit.";
     let carried = carrier.map(|(who, busy)| of_a_cpu(who, busy));
     let finding = Finding::new(if full { Severity::Warning } else { Severity::Note }, claim)
-        .seen(carried.into_iter().chain(packets(summary, device)))
-        .unless([UNMEASURED].into_iter().chain((!full).then_some(idle)))
-        .remedied(
+        .with_evidence(carried.into_iter().chain(packets(summary, device)))
+        .with_limits([UNMEASURED].into_iter().chain((!full).then_some(idle)))
+        .with_remedy(
             "Give the device more queues, up to the guest's CPUs, and have the guest use them.",
             commands(summary, device, given, cpus),
         );
@@ -50,8 +50,10 @@ fn single(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
 fn too_many(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     let cpus = summary.vm.cpus.filter(|cpus| device.queues > *cpus)?;
     let claim = format!("{} uses {} queues for {cpus} CPUs of the guest.", name(device), device.queues);
-    let finding =
-        Finding::new(Severity::Note, claim).seen(packets(summary, device)).unless([UNMEASURED]).remedied(
+    let finding = Finding::new(Severity::Note, claim)
+        .with_evidence(packets(summary, device))
+        .with_limits([UNMEASURED])
+        .with_remedy(
             "Have the guest use as many queues as it has CPUs.",
             vec![format!("ethtool -L DEVICE combined {cpus}  # in the guest")],
         );
