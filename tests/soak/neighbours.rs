@@ -73,7 +73,7 @@ pub(crate) fn bursts_beside_quick() {
     }
     let (alone, beside) = (Agreement::of(&quiet, &truth), Agreement::of(&disturbed, &truth));
     println!(
-        "  alone: {alone:?}\n  beside bursts: {beside:?}\n  made again when alone: {again} of {kept} trials"
+        "  alone: {alone:#?}\n  beside bursts: {beside:#?}\n  made again when alone: {again} of {kept} trials"
     );
     assert!(alone.reversed.is_empty() && beside.reversed.is_empty(), "a step is reversed");
     assert!(

@@ -57,6 +57,8 @@ pub(crate) struct Agreement {
     pub(crate) intervals: usize,
     /// Runs that establish every large step.
     pub(crate) complete: usize,
+    /// Large steps that are not.
+    pub(crate) missed: Vec<String>,
     /// Steps that are established to be the reverse of a large one.
     pub(crate) reversed: Vec<String>,
 }
@@ -76,7 +78,11 @@ impl Agreement {
                 if (truth - 1.0).abs() < LARGE {
                     continue;
                 }
-                complete &= step.verdict == same;
+                if step.verdict != same {
+                    complete = false;
+                    let Step { ratio, low, high, verdict } = step;
+                    agreement.missed.push(format!("{name}: {verdict}, {ratio:.3}x ({low:.3} to {high:.3})"));
+                }
                 if step.verdict == reverse {
                     agreement.reversed.push(format!("{name}: {:.3}x instead of {truth:.3}x", step.ratio));
                 }
