@@ -32,18 +32,22 @@ pub struct NoiseFloor {
     pub scatter: f64,
 }
 
-/// Floor from pairs (baseline, baseline again), one a block, by the estimator that effects have ([`paired::ratio`]): half its
-/// interval's width, which is the smallest ratio that could be told from 1, or the baseline's own ratio to itself where
-/// that is larger; as a relative difference, never below `minimum`. `scatter` is that of all pairs of the workload.
+/// Floor from pairs (baseline, baseline again), one a block: the smallest ratio that pairs of this workload could tell from 1
+/// ([`paired::undisturbed_reach`]), or the baseline's ratio to itself ([`paired::ratio`]) where that is larger and excludes
+/// 1; as a relative difference, never below `minimum`. `scatter` is that of all pairs of the workload. With fewer pairs than
+/// [`paired::FEWEST_TO_WEIGH`] half the width of their own interval stands for the first.
 ///
-/// The interval is that of the estimate over all blocks, so compare estimates over about as many blocks with it.
+/// A baseline that scatters more than its workload does not raise it: what that costs a comparison is in the comparison's own
+/// interval. It is for estimates over about as many blocks.
 /// `None` for fewer than two pairs, values that are not finite and positive, a negative minimum, a scatter that is not
 /// positive, or a confidence outside (0, 1).
 pub fn floor(pairs: &[(f64, f64)], scatter: f64, confidence: f64, minimum: f64) -> Option<NoiseFloor> {
     let ratio = paired::ratio(pairs, scatter, confidence)?;
     let interval = ratio.interval.filter(|_| minimum.is_finite() && minimum >= 0.0)?;
-    let half = (interval.high / interval.low).ln() / 2.0;
-    let relative = half.max(ratio.value.ln().abs()).exp_m1().max(minimum);
+    let told = paired::undisturbed_reach(pairs.len(), scatter, confidence)
+        .unwrap_or_else(|| (interval.high / interval.low).ln() / 2.0);
+    let own = if interval.contains(1.0) { 0.0 } else { ratio.value.ln().abs() };
+    let relative = told.max(own).exp_m1().max(minimum);
     let floor = NoiseFloor { relative, confidence: interval.confidence, pairs: pairs.len(), scatter };
     floor.relative.is_finite().then_some(floor)
 }
@@ -183,11 +187,8 @@ mod tests {
     fn the_floor_is_what_could_be_told_from_nothing_or_what_the_baseline_shows() {
         let about = |ratio: f64| [1.0, 1.02, 0.98, 1.01, 0.99, 1.0].map(|off| (1.0, ratio * off));
         let got = floor(&about(1.0), 0.01, 0.95, 0.005).unwrap();
-        let interval = paired::ratio(&about(1.0), 0.01, 0.95).unwrap().interval.unwrap();
-        assert!(
-            (got.relative - (interval.high - 1.0)).abs() < 1e-3 && got.pairs == 6,
-            "{got:?} {interval:?}"
-        );
+        let told = paired::undisturbed_reach(6, 0.01, 0.95).unwrap();
+        assert!((got.relative - told.exp_m1()).abs() < 1e-9 && got.pairs == 6, "{got:?} {told}");
         let shifted = floor(&about(1.1), 0.01, 0.95, 0.005).unwrap();
         assert!((shifted.relative - 0.1).abs() < 0.01, "{shifted:?}");
     }
@@ -199,6 +200,13 @@ mod tests {
         pairs[3].0 = 0.33;
         let after = floor(&pairs, 0.015, 0.95, 0.005).unwrap().relative;
         assert!(after < 1.3 * before && after > 0.8 * before, "{before} {after}");
+    }
+
+    #[test]
+    fn a_repetition_that_scatters_on_its_own_hides_nothing_of_others() {
+        let again = [1.0, 0.35, 1.01, 0.33, 1.02, 0.98].map(|off| (1.0, off));
+        let got = floor(&again, 0.015, 0.95, 0.005).unwrap();
+        assert!(got.relative < 0.02, "{got:?}");
     }
 
     #[test]

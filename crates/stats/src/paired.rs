@@ -64,8 +64,8 @@ pub fn ratio(pairs: &[(f64, f64)], shared: f64, confidence: f64) -> Option<Estim
     let cut = (CUT_BY_SHARED * shared).max(CUT_BY_OWN * own);
     let value = biweight(&logs, middle, cut);
     let freedom = logs.len() as f64 - 1.0;
-    let half = |share: f64, error: f64| Some(student_quantile(confidence, share * freedom)? * error);
     let weights: f64 = logs.iter().map(|log| weight(log - value, cut)).sum();
+    let half = |share: f64, error: f64| Some(student_quantile(confidence, share * freedom)? * error);
     let by_shared = half(SHARED_FREEDOM, shared / weights.max(1.0).sqrt());
     let by_own = half(OWN_FREEDOM, standard_error(&logs, value, cut));
     let interval = by_shared.zip(by_own).map(|(shared, own)| {
@@ -75,6 +75,13 @@ pub fn ratio(pairs: &[(f64, f64)], shared: f64, confidence: f64) -> Option<Estim
     let fits = |x: f64| x.is_finite() && x > 0.0;
     let all = fits(value.exp()) && interval.is_none_or(|it| fits(it.low) && fits(it.high));
     all.then(|| Estimate { value: value.exp(), interval })
+}
+
+/// How far from its ratio, as a logarithm, the interval of so many pairs reaches by their own scatter, if that is the workload's
+/// and none was disturbed. `None` with fewer than [`FEWEST_TO_WEIGH`], or for a confidence outside (0, 1).
+pub fn undisturbed_reach(pairs: usize, shared: f64, confidence: f64) -> Option<f64> {
+    let n = (pairs >= FEWEST_TO_WEIGH).then_some(pairs as f64)?;
+    Some(student_quantile(confidence, OWN_FREEDOM * (n - 1.0))? * shared / n.sqrt())
 }
 
 fn logs(pairs: &[(f64, f64)]) -> Option<Vec<f64>> {

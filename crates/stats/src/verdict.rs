@@ -21,7 +21,7 @@ pub enum Difference {
     Lower,
     /// The second is higher than the first: interval above 1, estimate beyond the floor.
     Higher,
-    /// The estimate is no larger than what the baseline shows against itself.
+    /// No larger than the floor, or not told from 1, by an interval that excludes a large difference.
     WithinNoise,
     /// Too few or too scattered trials to say.
     Unclear,
@@ -37,15 +37,16 @@ pub fn verdict(ratio: &Estimate, floor: &NoiseFloor) -> Difference {
         return Difference::Unclear;
     }
     let size = floor.relative.ln_1p();
-    if ratio.value.ln().abs() <= size {
-        let tells = is_near(&interval, size) && reach(&interval) <= MOST_OPEN.ln_1p();
-        return if tells { Difference::WithinNoise } else { Difference::Unclear };
-    }
     let sure = is_sure(interval.confidence) && is_sure(floor.confidence);
-    match (sure, interval.high < 1.0, interval.low > 1.0) {
-        (true, true, _) => Difference::Lower,
-        (true, _, true) => Difference::Higher,
-        _ => Difference::Unclear,
+    let small = ratio.value.ln().abs() <= size;
+    if small || interval.contains(1.0) {
+        let tells = is_near(&interval, size) && reach(&interval) <= MOST_OPEN.ln_1p();
+        return if tells && (small || sure) { Difference::WithinNoise } else { Difference::Unclear };
+    }
+    match (sure, interval.high < 1.0) {
+        (true, true) => Difference::Lower,
+        (true, false) => Difference::Higher,
+        (false, _) => Difference::Unclear,
     }
 }
 
@@ -84,6 +85,8 @@ mod tests {
             (0.80, 0.75, 0.85, 0.95, Difference::Lower),
             (1.20, 1.10, 1.30, 0.95, Difference::Higher),
             (1.01, 1.005, 1.015, 0.95, Difference::WithinNoise),
+            (1.03, 0.99, 1.05, 0.95, Difference::WithinNoise),
+            (1.03, 0.99, 1.05, 0.75, Difference::Unclear),
             (1.01, 0.80, 1.30, 0.95, Difference::Unclear),
             (1.20, 0.90, 1.50, 0.95, Difference::Unclear),
             (0.80, 0.75, 0.85, 0.75, Difference::Unclear),

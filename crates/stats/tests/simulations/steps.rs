@@ -26,10 +26,12 @@ enum Trials {
     OneDisturbed,
     /// The step's own cell scatters three times as much as all others.
     Uneven,
+    /// Every third one of the baseline's repetition, slowed to a third.
+    AgainDisturbed,
 }
 
 impl Trials {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Shaped(Shape::Normal),
         Self::Shaped(Shape::Skewed),
         Self::Shaped(Shape::Heavy),
@@ -37,6 +39,7 @@ impl Trials {
         Self::Disturbed,
         Self::OneDisturbed,
         Self::Uneven,
+        Self::AgainDisturbed,
     ];
 
     fn name(self) -> &'static str {
@@ -45,6 +48,7 @@ impl Trials {
             Self::Disturbed => "a tenth slowed to a third",
             Self::OneDisturbed => "a tenth of the cell slowed to a third",
             Self::Uneven => "the cell scatters thrice as much",
+            Self::AgainDisturbed => "every third repetition slowed to a third",
         }
     }
 
@@ -54,7 +58,9 @@ impl Trials {
             (Self::Shaped(shape), _) => draws.rates(n, shape, scatter),
             (Self::Disturbed, _) | (Self::OneDisturbed, true) => draws.disturbed(n, scatter, LEFT),
             (Self::Uneven, true) => draws.rates(n, Shape::Normal, 3.0 * scatter),
-            (Self::OneDisturbed | Self::Uneven, false) => draws.rates(n, Shape::Normal, scatter),
+            (Self::OneDisturbed | Self::Uneven | Self::AgainDisturbed, _) => {
+                draws.rates(n, Shape::Normal, scatter)
+            }
         }
     }
 }
@@ -73,7 +79,12 @@ fn step(
     };
     let baseline = cell(false);
     let against = |values: Vec<f64>| baseline.iter().copied().zip(values).collect::<Vec<_>>();
-    let again = against(cell(false));
+    let mut again = against(cell(false));
+    if matches!(trials, Trials::AgainDisturbed) {
+        for pair in again.iter_mut().step_by(3) {
+            pair.1 *= LEFT;
+        }
+    }
     let mut comparisons = vec![again.clone(), against(scaled(&cell(true), kept))];
     comparisons.extend((1..CELLS).map(|_| against(cell(false))));
     let shared = paired::scatter(&comparisons)?;
@@ -133,7 +144,7 @@ fn alarms() -> Vec<Case> {
 /// How often a step is found, and what is claimed of one of a tenth with a tenth of the trials disturbed.
 fn found() -> Vec<Case> {
     let mut cases = Vec::new();
-    for trials in [Trials::Shaped(Shape::Normal), Trials::Disturbed] {
+    for trials in [Trials::Shaped(Shape::Normal), Trials::Disturbed, Trials::AgainDisturbed] {
         for scatter in [0.02, 0.05] {
             for n in [5, 6, 8, 10, 12, 20] {
                 for lost in [0.02, 0.05, 0.1, 0.2] {
