@@ -44,7 +44,17 @@ impl Observer for Came<'_> {
     }
 }
 
-/// Client and server; the sender is told once something has come, and then the receiver.
+/// Whether this has been read to its end, or is no TCP stream, whose end can be seen.
+fn is_read_out(receiver: Option<&TcpStream>) -> bool {
+    receiver.is_none_or(|socket| matches!(socket.peek(&mut [0]), Ok(0)))
+}
+
+/// Looks for it now and then, for a while.
+fn wait(is_time: impl Fn() -> bool) {
+    (0..2000).take_while(|_| !is_time()).for_each(|_| thread::sleep(Duration::from_millis(10)));
+}
+
+/// Client and server; the sender is told once something has come, and the receiver once it has read all of it.
 fn run(
     load: &StreamSettings,
     direction: Direction,
@@ -52,6 +62,11 @@ fn run(
 ) -> Option<(StreamOutcome, StreamOutcome)> {
     on_loopback(|| {
         let (client, server) = connected(load, format);
+        let receiver = if direction == Direction::Forward { &server } else { &client };
+        let receiver = match receiver {
+            FlowSocket::Tcp(socket) => Some(socket.try_clone().expect("a descriptor")),
+            FlowSocket::Udp(..) => None,
+        };
         let (ours, theirs) = (EndFlag::default(), EndFlag::default());
         let flow = |end, socket, finish| Flow {
             id: 0,
@@ -76,11 +91,11 @@ fn run(
                 Until::Elapsed(_) => came.load(Ordering::Relaxed),
                 Until::Sent(_) => sender.is_finished(),
             };
-            (0..2000).take_while(|_| !is_time()).for_each(|_| thread::sleep(Duration::from_millis(10)));
+            wait(is_time);
             let [first, second] =
                 if direction == Direction::Forward { [&ours, &theirs] } else { [&theirs, &ours] };
             first.raise();
-            thread::sleep(Duration::from_millis(20));
+            wait(|| sender.is_finished() && is_read_out(receiver.as_ref()));
             second.raise();
             (client.join().expect("no panic"), server.join().expect("no panic"))
         })
