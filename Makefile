@@ -1,5 +1,6 @@
 # Every target works from a fresh clone with a Rust toolchain (rustup) and apt; see `make help`.
-# One profile for all of them, so that dependencies are built once.
+# One profile, and no --package, for all of them: a package alone has other features than the workspace, and is built anew with all
+# that it depends on.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -8,7 +9,7 @@ SHELL := /bin/sh
 
 TARGET := x86_64-unknown-linux-musl
 PLUMB  := $(or $(CARGO_TARGET_DIR),target)/$(TARGET)/release/plumb
-XTASK  := cargo run --release --quiet --package xtask --
+XTASK  := cargo run --release --quiet --bin xtask --
 
 FUZZ_SECONDS := 15
 
@@ -32,7 +33,7 @@ setup: toolchain ## Install what building and testing need and this machine lack
 
 .PHONY: build
 build: setup-build ## Build the release binary
-	cargo build --release --package plumb
+	cargo build --release --bin plumb
 	@echo "built $(PLUMB)"
 
 .PHONY: demo
@@ -47,7 +48,7 @@ test: setup ## Run every test; the last line counts passed, failed and skipped
 
 .PHONY: stats
 stats: setup-build ## Hold every claim of the statistics on 1,000 synthetic data sets a case (under 3 minutes; SEED=n)
-	@cargo run --release --quiet --package stats --example simulations -- $(if $(SEED),seed=$(SEED))
+	@cargo run --release --quiet --example simulations -- $(if $(SEED),seed=$(SEED))
 
 .PHONY: lint
 lint: setup-build ## Hold every house rule: fmt, clippy, edges, licences, generated files, ...
@@ -67,8 +68,8 @@ bench: setup-build ## Compare plumb with its peers, side by side (ARGS="--only N
 	@xtask/setup.sh $(MININET) >&2 || echo "bench: goes on without Mininet" >&2
 	@xtask/setup.sh $(PERF) >&2 || echo "bench: goes on without counts of system calls" >&2
 	@xtask/setup.sh $(TRACERS) >&2 || echo "bench: goes on without other tracers" >&2
-	@cargo build --release --quiet --package plumb
-	@cargo run --release --quiet --package plumb-benches -- $(ARGS)
+	@cargo build --release --quiet --bin plumb
+	@cargo run --release --quiet --bin plumb-benches -- $(ARGS)
 
 .PHONY: setup-build
 setup-build: toolchain

@@ -46,6 +46,9 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
 
 /// Shows and counts every line that they print, and tells whether all ended well.
 fn run_all(mut programs: Vec<Program>, arguments: &[String], tally: &mut Tally) -> Result<bool> {
+    if !arguments.is_empty() {
+        programs = Program::whole(programs);
+    }
     programs.sort_by_key(|program| !program.long);
     // A long one waits for much of its time: for guests to boot, for trials to end.
     let at_once = std::thread::available_parallelism().map_or(1, NonZero::get) + 1;

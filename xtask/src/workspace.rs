@@ -55,7 +55,7 @@ impl Workspace {
     /// # Errors
     /// When it does not build.
     pub(crate) fn plumb(&self) -> Result<PathBuf> {
-        let built = self.built_by(&["build", "--release", "--package", "plumb"])?;
+        let built = self.built_by(&["build", "--release", "--bin", "plumb"])?;
         let mut executables = built.into_iter().filter_map(|artifact| artifact.executable);
         executables
             .rfind(|path| path.file_name() == Some("plumb"))

@@ -18,6 +18,8 @@ pub(crate) struct Program {
     folder: PathBuf,
     /// Whether it takes long, and should begin before others.
     pub(crate) long: bool,
+    /// Which of its tests.
+    part: Vec<String>,
 }
 
 /// Builds those of these packages; of all if none is named.
@@ -28,21 +30,37 @@ pub(crate) fn build(workspace: &Workspace, packages: &[String]) -> Result<Vec<Pr
     let mut args = vec!["test", "--release", "--no-run"];
     args.extend(packages.iter().flat_map(|package| ["--package", package]));
     let built = workspace.built_by(&args)?;
-    Ok(built.iter().filter_map(|artifact| Program::of(workspace, artifact)).collect())
+    Ok(built.iter().flat_map(|artifact| Program::of(workspace, artifact)).collect())
 }
 
 impl Program {
-    fn of(workspace: &Workspace, artifact: &Artifact) -> Option<Self> {
-        let path = artifact.executable.clone().filter(|_| artifact.profile.test)?;
-        let package = workspace.metadata.packages.iter().find(|package| package.id == artifact.package_id)?;
+    /// One, or the two parts of one.
+    fn of(workspace: &Workspace, artifact: &Artifact) -> Vec<Self> {
+        let is_its = |package: &&Package| package.id == artifact.package_id;
+        let path = artifact.executable.clone().filter(|_| artifact.profile.test);
+        let (Some(path), Some(package)) = (path, workspace.metadata.packages.iter().find(is_its)) else {
+            return Vec::new();
+        };
         let target = &artifact.target;
         let kind = if target.is_test() { "tests" } else { "unit tests" };
-        Some(Self {
-            name: format!("{} {kind} {}", package.name, target.name),
-            path: path.into(),
+        let program = |part: &[&str]| Self {
+            name: format!("{} {kind} {}", package.name, [&[target.name.as_str()], part].concat().join(" ")),
+            path: path.clone().into(),
             folder: package.manifest_path.parent().map_or_else(PathBuf::new, Into::into),
             long: is_long(package, &target.name),
-        })
+            part: part.iter().map(|&word| word.to_owned()).collect(),
+        };
+        // `apart = { PROGRAM = "WORD" }`: its tests with this in their names run beside its others.
+        match package.metadata["tests"]["apart"][&target.name].as_str() {
+            Some(word) => vec![program(&[word]), program(&["--skip", word])],
+            None => vec![program(&[])],
+        }
+    }
+
+    /// Each program once and whole: what is asked for by name is in one of its parts.
+    pub(crate) fn whole(programs: Vec<Self>) -> Vec<Self> {
+        let one_each = programs.into_iter().filter(|program| program.part.len() != 1);
+        one_each.map(|program| Self { part: Vec::new(), ..program }).collect()
     }
 
     /// Runs it and hands over every line that it prints, its end included; tells whether it ended well.
@@ -50,7 +68,7 @@ impl Program {
     /// # Errors
     /// When it cannot be started, or what it prints cannot be read.
     pub(crate) fn run(&self, arguments: &[String], lines: &mut dyn FnMut(&str)) -> Result<bool> {
-        run(Command::new(&self.path).args(arguments), &self.folder, &self.name, lines)
+        run(Command::new(&self.path).args(&self.part).args(arguments), &self.folder, &self.name, lines)
     }
 }
 
