@@ -54,7 +54,7 @@ pub(crate) fn a_sweep_in_a_table_is_answered() {
     assert!(frontier.clone().any(|point| is_setting(&point["levels"], "8", "16")), "{}", answer["frontier"]);
     assert!(!frontier.clone().any(|point| point["levels"]["Queue"] == "32"), "{}", answer["frontier"]);
 
-    let shown = sandbox.succeed(&["report"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = sandbox.succeed(&["report", "--full"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(shown.contains("128 were used"), "the cap is said: {shown}");
 }
 

@@ -3,7 +3,7 @@
 use std::net::{TcpListener, TcpStream};
 
 use codecs::iperf3::output::Output;
-use plumb_tests::{Case, Output as Ended, Sandbox};
+use plumb_tests::{Case, Output as Ended, Sandbox, in_one_of_three};
 use serde_json::Value;
 
 use crate::{
@@ -40,6 +40,11 @@ pub(crate) const CASES: &[Case] = &[
         name: "plumb_client_interrupted_prints_what_it_measured",
         needs: &[IPERF3],
         test: || alone(interrupted),
+    },
+    Case {
+        name: "trials_of_plumb_client_are_kept_and_a_loss_of_five_percent_between_two_runs_is_found",
+        needs: &[IPERF3],
+        test: || in_one_of_three(kept),
     },
     Case {
         name: "the_type_of_service_is_in_the_packets_of_whoever_sends",
@@ -208,6 +213,31 @@ fn interrupted() {
     let there = server.finish();
     assert_eq!(there.status, Some(0), "the server has had an orderly end: {there:?}");
     assert!(there.out.contains("receiver"), "and prints its summary: {there:?}");
+}
+
+fn kept() {
+    let sandbox = sandbox();
+    let server = Server::of_many(&[]);
+    for (rate, name) in [("20M", "before"), ("19M", "after")] {
+        let ended =
+            server.measure(&sandbox, &format!("-C cubic -b {rate} -l 8K -t 1 --repeat 5 --pause 100ms"));
+        assert_eq!(ended.status, Some(0), "{ended:?}");
+        assert!(ended.err.contains("kept as client-"), "{}", ended.err);
+        let (_, summary) = ended.out.split_once("Summary").expect("what the trials come to");
+        assert!(summary.contains("5 of 5 trials"), "{summary}");
+        let _ = sandbox.succeed(&["baseline", "set", name, "latest"]);
+    }
+    let compared = sandbox.succeed(&["compare", "baseline:before", "baseline:after", "--json"]).out;
+    let compared: Value = serde_json::from_str(&compared).expect("JSON");
+    assert_eq!(compared["cells"][0]["verdict"], "worse", "{compared}");
+    let check = sandbox.plumb(&["check", "baseline:after", "--against", "before", "--max-loss", "1%"]);
+    assert_eq!(check.status, Some(1), "{check:?}");
+    let ended = server.measure(&sandbox, "-t 300ms --no-keep");
+    assert!(ended.status == Some(0) && !ended.err.contains("kept"), "{ended:?}");
+    let runs: Value = serde_json::from_str(&sandbox.succeed(&["runs", "--json"]).out).expect("JSON");
+    let named: Vec<&Value> =
+        runs.as_array().expect("a list").iter().map(|run| &run["baselines"][0]).collect();
+    assert_eq!(named, ["after", "before"], "{runs}");
 }
 
 fn logging_in() {

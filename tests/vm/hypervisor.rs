@@ -101,7 +101,7 @@ pub(crate) fn vhost_makes_calls_needless() {
             assert!(packets > 0.9 && calls > MANY, "{}: {packets} of {calls} calls a message", cell["id"]);
         }
     }
-    let page = sandbox.succeed(&["report", "latest"]).out;
+    let page = sandbox.succeed(&["report", "latest", "--full"]).out;
     assert!(page.contains("vhost workers") && page.contains("in a virtual hypervisor"), "{page}");
 }
 

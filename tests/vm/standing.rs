@@ -137,7 +137,7 @@ pub(crate) fn a_free_monitor_tells_more_and_is_let_go() {
     for part in [
         NAME,
         "3 CPUs, model EPYC, emulated",
-        "Verdict",
+        "Findings",
         "vhost is off for tap7",
         "CPU time by role",
         "br0 (bridge)",

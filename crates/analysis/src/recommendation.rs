@@ -11,7 +11,7 @@ mod sweep;
 
 use findings::{Answer, Finding, Findings, RunSummary};
 
-use crate::{observations::Observations, rules};
+use crate::observations::Observations;
 
 use sweep::Sweep;
 
@@ -47,9 +47,8 @@ pub(crate) fn withhold(findings: &mut Findings) {
     let Findings { answers, claims, run, .. } = findings;
     for answer in answers {
         for recommendation in &mut answer.recommendations {
-            let doubted = claims
-                .iter()
-                .find(|claim| rules::distrusts(claim) && claim.cells.contains(&recommendation.cell));
+            let doubted =
+                claims.iter().find(|claim| claim.distrusts() && claim.cells.contains(&recommendation.cell));
             recommendation.withheld =
                 doubted.map(|claim| withheld(claim, run, answer.path.as_str(), &answer.workload));
         }

@@ -7,6 +7,7 @@ use crate::{
         baseline, check, client, compare, doctor, explain, import, lab, measure, ping, report, run, runs,
         scenario, schema, server, trace, vm,
     },
+    examples,
     global_flags::GlobalFlags,
 };
 
@@ -28,7 +29,7 @@ impl Args {
     pub(crate) fn typed() -> Result<Self, clap::Error> {
         let tree =
             OF_NUMBERS.into_iter().fold(Self::command(), |tree, name| tree.mut_subcommand(name, numeric));
-        let matches = tree.try_get_matches()?;
+        let matches = examples::on_every_page(tree).try_get_matches()?;
         Self::from_arg_matches(&matches)
     }
 }

@@ -8,6 +8,13 @@ use clap::Args;
 #[derive(Debug, Args)]
 pub(crate) struct GlobalFlags {
     /// Where runs are kept [default: $XDG_DATA_HOME/plumb/runs.db]
-    #[arg(long, global = true, value_name = "FILE", env = "PLUMB_DB", hide_env_values = true)]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Everywhere",
+        value_name = "FILE",
+        env = "PLUMB_DB",
+        hide_env_values = true
+    )]
     pub(crate) db: Option<PathBuf>,
 }

@@ -8,12 +8,15 @@ use analysis::Single;
 use findings::SingleMeasurement;
 use jiff::Timestamp;
 use report::SingleFormat;
-use samples::{CpuUsage, DeviceState, Environment, MachineCpu, ThreadCpu, UnixMillis, ValidityWarning};
+use samples::{
+    Arm, CpuUsage, DeviceState, Environment, MachineCpu, PathCheck, ThreadCpu, UnixMillis, ValidityWarning,
+};
 use units::Nanos;
 
 use crate::{commands::TOOL, destination};
 
 /// What is known before the first byte.
+#[derive(Clone)]
 pub(crate) struct Trial {
     started: UnixMillis,
     peer: String,
@@ -27,8 +30,7 @@ impl Trial {
     /// Looks at the machine and the clock.
     pub(crate) fn begin(peer: String, load: WorkloadSettings, placement: Placement) -> Self {
         let environment = Environment { engine: Some(traffic::calibrate()), ..probe::environment() };
-        let started = UnixMillis(Timestamp::now().as_millisecond());
-        Self { started, peer, load, placement, environment, devices: Vec::new() }
+        Self { started: now(), peer, load, placement, environment, devices: Vec::new() }
     }
 
     /// The same with the device by which the peer is reached, where there is one and the kernel tells.
@@ -40,6 +42,27 @@ impl Trial {
     /// The same with the load as it was run.
     pub(crate) fn with(self, load: WorkloadSettings) -> Self {
         Self { load, ..self }
+    }
+
+    /// The same, to be measured now.
+    pub(crate) fn now(&self) -> Self {
+        Self { started: now(), ..self.clone() }
+    }
+
+    pub(crate) const fn started(&self) -> UnixMillis {
+        self.started
+    }
+
+    pub(crate) fn peer(&self) -> &str {
+        &self.peer
+    }
+
+    pub(crate) const fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    pub(crate) fn devices(&self) -> &[DeviceState] {
+        &self.devices
     }
 
     /// CPUs that this process may use.
@@ -55,30 +78,50 @@ impl Trial {
         &self.placement
     }
 
-    /// What can be said of it; whether it ended before its time.
+    /// The trial as it is kept, its place in a run apart; `interrupted` where it ended before its time.
     pub(crate) fn end(
         &self,
-        measurement: &Measurement,
+        measurement: Measurement,
         cpu: (MachineCpu, Vec<ThreadCpu>),
         interrupted: bool,
-    ) -> SingleMeasurement {
+    ) -> samples::Trial {
         let cpu = CpuUsage { machine: cpu.0, threads: cpu.1, ..CpuUsage::default() };
-        let mut doubts = lab::warnings(&self.load, measurement, &cpu);
+        let mut doubts = lab::warnings(&self.load, &measurement, &cpu);
         // Receivers of iperf3's protocol are told when to stop; they do not read to the end of a stream.
         doubts.retain(|doubt| !matches!(doubt, ValidityWarning::EndsDisagree { .. }));
         if interrupted {
             doubts.retain(|doubt| !matches!(doubt, ValidityWarning::OtherDuration { .. }));
-            doubts.insert(0, self.interrupted(measurement));
+            doubts.insert(0, self.interrupted(&measurement));
         }
+        samples::Trial {
+            index: 0,
+            block: 0,
+            cell: String::new(),
+            arm: Arm::Measure,
+            started: self.started,
+            measurement,
+            cpu,
+            devices: self.devices.clone(),
+            path_check: PathCheck::default(),
+            syscalls: Vec::new(),
+            observed: None,
+            counters: None,
+            doubts,
+            discarded: Vec::new(),
+        }
+    }
+
+    /// What can be said of it alone.
+    pub(crate) fn alone(&self, made: &samples::Trial) -> SingleMeasurement {
         analysis::single_measurement(&Single {
             tool: TOOL,
             started: self.started,
             peer: &self.peer,
             load: &self.load,
             placement: &self.placement,
-            measurement,
-            cpu: &cpu,
-            doubts: &doubts,
+            measurement: &made.measurement,
+            cpu: &made.cpu,
+            doubts: &made.doubts,
             environment: Some(&self.environment),
             devices: &self.devices,
         })
@@ -91,6 +134,10 @@ impl Trial {
         let measured = measurement.kind().lasted(Nanos(0)).unwrap_or_default();
         ValidityWarning::Interrupted { asked, measured }
     }
+}
+
+fn now() -> UnixMillis {
+    UnixMillis(Timestamp::now().as_millisecond())
 }
 
 /// The summary, as this terminal shows it best.

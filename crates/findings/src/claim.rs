@@ -38,6 +38,35 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Rules whose claims say how far the numbers can be trusted, and nothing of the path.
+    pub const OF_THE_MEASUREMENT: [&str; 13] = [
+        "bimodal",
+        "cpu-unexplained",
+        "disturbed",
+        "emulated",
+        "imported",
+        "level-shift",
+        "noisy-host",
+        "probe-cost",
+        "too-noisy-to-say",
+        "trend",
+        "unsteady",
+        "wait-mistaken-for-work",
+        "warm-up-too-short",
+    ];
+
+    /// Whether it says how far the numbers can be trusted, and nothing of the path.
+    #[must_use]
+    pub fn is_of_the_measurement(&self) -> bool {
+        Self::OF_THE_MEASUREMENT.contains(&self.id.as_str())
+    }
+
+    /// Whether it says that the numbers of its cells cannot be trusted.
+    #[must_use]
+    pub fn distrusts(&self) -> bool {
+        self.severity == Severity::Serious && self.is_of_the_measurement()
+    }
+
     /// A claim with nothing behind it yet; the rule that makes it names it.
     #[must_use]
     pub fn new(severity: Severity, claim: impl Into<String>) -> Self {

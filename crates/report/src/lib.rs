@@ -17,6 +17,6 @@ mod text;
 mod trace;
 
 pub use render::{
-    Format, Options, SingleFormat, UnknownFormat, render, render_contrast, render_solo, render_trace,
-    render_trace_contrast, render_vm,
+    Format, Options, SingleFormat, Summary, UnknownFormat, View, render, render_contrast, render_solo,
+    render_trace, render_trace_contrast, render_vm, section_names,
 };

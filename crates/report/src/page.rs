@@ -19,12 +19,35 @@ pub(crate) struct Section {
     pub(crate) blocks: Vec<Block>,
 }
 
-/// In which form of a report a section appears: a backend shows the brief or the full one.
+/// In which formats a section appears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
     Always,
+    /// Where there is room for everything.
     OnlyFull,
-    OnlyBrief,
+}
+
+impl Section {
+    /// The same in every format, with nothing folded.
+    pub(crate) fn unfolded(self) -> Self {
+        Self {
+            depth: Depth::Always,
+            blocks: self.blocks.into_iter().flat_map(Block::unfolded).collect(),
+            ..self
+        }
+    }
+}
+
+impl Block {
+    fn unfolded(self) -> Vec<Self> {
+        match self {
+            Self::Folded { title, blocks } => [Self::Heading(title)]
+                .into_iter()
+                .chain(blocks.into_iter().flat_map(Self::unfolded))
+                .collect(),
+            other => vec![other],
+        }
+    }
 }
 
 /// A piece of a section.

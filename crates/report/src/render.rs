@@ -72,6 +72,32 @@ impl fmt::Display for UnknownFormat {
 
 impl std::error::Error for UnknownFormat {}
 
+/// What of a run's report is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum View {
+    /// The summary, the chart or table of the numbers, and the findings.
+    Short,
+    /// Every section.
+    Full,
+    /// One section, nothing of it folded.
+    Section(&'static str),
+}
+
+/// Where the summary stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Summary {
+    /// For a page that is read from its top.
+    #[default]
+    First,
+    /// For a terminal that ends below it.
+    Last,
+}
+
+/// The names of a report's sections, for [`View::Section`].
+pub fn section_names() -> impl Iterator<Item = &'static str> {
+    sections::names()
+}
+
 /// How a report is laid out; formats that have no layout ignore it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
@@ -81,11 +107,14 @@ pub struct Options {
     pub width: usize,
     /// Whose recommendation of a sweep stands first; `None` is what the run was made for.
     pub objective: Option<Objective>,
+    /// `None` is short on a terminal, and full elsewhere.
+    pub view: Option<View>,
+    pub summary: Summary,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { colour: false, width: 100, objective: None }
+        Self { colour: false, width: 100, objective: None, view: None, summary: Summary::First }
     }
 }
 
@@ -94,8 +123,10 @@ impl Default for Options {
 #[must_use]
 pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, options: &Options) -> String {
     match format {
-        Format::Terminal => backends::terminal(&sections::page(findings, record, options.objective), options),
-        Format::Markdown => backends::markdown(&sections::page(findings, record, options.objective)),
+        Format::Terminal => {
+            backends::terminal(&sections::page(findings, record, options, View::Short), options)
+        }
+        Format::Markdown => backends::markdown(&sections::page(findings, record, options, View::Full)),
         Format::Json => backends::json(findings),
         Format::Csv => backends::csv_cells(findings),
         Format::CsvTrials => backends::csv_trials(findings, record),

@@ -12,7 +12,6 @@ mod design;
 mod devices;
 mod effects;
 mod environment;
-mod further;
 mod head;
 pub(crate) mod headline;
 mod import;
@@ -34,6 +33,7 @@ mod reported;
 mod shifts;
 mod skipped;
 mod speedup;
+mod summary;
 mod syscalls;
 pub(crate) mod unfinished_calls;
 pub(crate) mod verdict;
@@ -41,7 +41,10 @@ pub(crate) mod verdict;
 use findings::{Findings, Objective};
 use samples::RunRecord;
 
-use crate::page::{Page, Section};
+use crate::{
+    page::{Block, Page, Section, section},
+    render::{Options, Summary, View},
+};
 
 /// What sections are made from.
 pub(crate) struct Source<'a> {
@@ -55,48 +58,114 @@ pub(crate) struct Source<'a> {
 /// A section, or nothing where the run has nothing to say on it.
 type Build = fn(&Source<'_>) -> Option<Section>;
 
+/// Where a section stands.
+struct Entry {
+    /// What it is asked for by.
+    name: &'static str,
+    place: Place,
+    build: Build,
+}
+
+/// In which pages a section is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Every one: it says which run this is.
+    Head,
+    /// The short one, too.
+    Short,
+    /// The short one, too, where no other shows the numbers.
+    Chart,
+    Full,
+}
+
+const fn entry(name: &'static str, place: Place, build: Build) -> Entry {
+    Entry { name, place, build }
+}
+
 /// From the answer to the evidence.
-const ORDER: &[Build] = &[
-    head::build,
-    verdict::build,
-    recommendations::build,
-    ladder::build,
-    matched_pairs::build,
-    speedup::build,
-    cells::build,
-    ranking::build,
-    effects::build,
-    shifts::build,
-    reported::build,
-    machines::build,
-    cpu_attribution::build,
-    latency_breakdown::build,
-    syscalls::build,
-    counters::build,
-    packets::build,
-    probes::build,
-    design::build,
-    cases::build,
-    performance::build,
-    latency::build,
-    connections::build,
-    syscalls::build_times,
-    unfinished_calls::build,
-    cpu::build,
-    skipped::build,
-    import::build,
-    caveats::build,
-    configuration::build,
-    environment::build,
-    method::build,
-    intervals::build,
-    further::build,
+const ORDER: &[Entry] = &[
+    entry("head", Place::Head, head::build),
+    entry("summary", Place::Short, summary::build),
+    entry("recommendations", Place::Short, recommendations::build),
+    entry("layers", Place::Short, ladder::build),
+    entry("matched-pairs", Place::Short, matched_pairs::build),
+    entry("ranking", Place::Short, ranking::build),
+    entry("levels", Place::Short, speedup::build),
+    entry("results", Place::Chart, cells::build),
+    entry("findings", Place::Short, verdict::build),
+    entry("settings", Place::Full, effects::build),
+    entry("jumps", Place::Full, shifts::build),
+    entry("reported", Place::Full, reported::build),
+    entry("virtual-machines", Place::Full, machines::build),
+    entry("cpu-attribution", Place::Full, cpu_attribution::build),
+    entry("latency-breakdown", Place::Full, latency_breakdown::build),
+    entry("system-calls", Place::Full, syscalls::build),
+    entry("drops", Place::Full, counters::build),
+    entry("packets", Place::Full, packets::build),
+    entry("probes", Place::Full, probes::build),
+    entry("design", Place::Full, design::build),
+    entry("cases", Place::Full, cases::build),
+    entry("performance", Place::Full, performance::build),
+    entry("latency", Place::Full, latency::build),
+    entry("connections", Place::Full, connections::build),
+    entry("system-call-times", Place::Full, syscalls::build_times),
+    entry("unfinished-calls", Place::Full, unfinished_calls::build),
+    entry("cpu-time", Place::Full, cpu::build),
+    entry("skipped", Place::Short, skipped::build),
+    entry("import", Place::Full, import::build),
+    entry("limitations", Place::Full, caveats::build),
+    entry("configuration", Place::Full, configuration::build),
+    entry("environment", Place::Full, environment::build),
+    entry("method", Place::Full, method::build),
+    entry("intervals", Place::Full, intervals::build),
 ];
 
+/// What sections are asked for by, in the order of a report.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    ORDER.iter().filter(|entry| entry.place != Place::Head).map(|entry| entry.name)
+}
+
 /// The report of a run.
-pub(crate) fn page(findings: &Findings, record: Option<&RunRecord>, objective: Option<Objective>) -> Page {
-    let objective = objective.unwrap_or(findings.run.design.objective);
+pub(crate) fn page(findings: &Findings, record: Option<&RunRecord>, options: &Options, usual: View) -> Page {
+    let objective = options.objective.unwrap_or(findings.run.design.objective);
     let source = Source { findings, record, objective };
     let title = findings.run.title.replace(char::is_control, " ");
-    Page { title, sections: ORDER.iter().filter_map(|build| build(&source)).collect() }
+    let mut sections = match options.view.unwrap_or(usual) {
+        View::Full => built(&source, |_| true).map(|(_, section)| section).collect(),
+        View::Short => short(&source),
+        View::Section(name) => {
+            let wanted = built(&source, |entry| entry.place == Place::Head || entry.name == name);
+            let mut wanted: Vec<Section> = wanted.map(|(_, section)| section.unfolded()).collect();
+            if wanted.len() == 1 {
+                wanted
+                    .push(section(name, vec![Block::Paragraph("This run has nothing to say here.".into())]));
+            }
+            wanted
+        }
+    };
+    if options.summary == Summary::Last
+        && let Some(place) =
+            sections.iter().position(|section| section.title.as_deref() == Some(summary::TITLE))
+    {
+        let summary = sections.remove(place);
+        sections.push(summary);
+    }
+    Page { title, sections }
+}
+
+/// The summary, what shows the numbers, and the findings.
+fn short(source: &Source<'_>) -> Vec<Section> {
+    let shown: Vec<(&Entry, Section)> = built(source, |entry| entry.place != Place::Full).collect();
+    let charts = ["recommendations", "layers", "matched-pairs", "ranking", "levels"];
+    let charted = shown.iter().any(|(entry, _)| charts.contains(&entry.name));
+    let kept = shown.into_iter().filter(|(entry, _)| !charted || entry.place != Place::Chart);
+    kept.map(|(_, section)| section).collect()
+}
+
+/// Those sections that the run has something to say in.
+fn built<'a>(
+    source: &'a Source<'_>,
+    wanted: impl Fn(&Entry) -> bool + 'a,
+) -> impl Iterator<Item = (&'static Entry, Section)> + 'a {
+    ORDER.iter().filter(move |entry| wanted(entry)).filter_map(|entry| Some((entry, (entry.build)(source)?)))
 }

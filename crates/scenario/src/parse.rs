@@ -42,7 +42,7 @@ fn understand(document: &Document, text: &str, mut problems: Vec<Problem>) -> Re
     paths.extend(check::hosts(&workloads));
     let (name, title, about) =
         (document.name.get_ref().clone(), document.title.clone(), document.about.clone());
-    let digest = hex(&Sha256::digest(text));
+    let digest = digest(text);
     let lab = lab::make_room(draft.lab, factors.iter().flat_map(Factor::device_settings));
     let scenario = Scenario { name, title, about, lab, paths, workloads, factors, schedule, probes, digest };
     if problems.is_empty() {
@@ -69,6 +69,8 @@ fn gather<T>(result: Result<T, Vec<Problem>>, problems: &mut Vec<Problem>) -> Op
     result.map_err(|more| problems.extend(more)).ok()
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// SHA-256 of a scenario's text, in hex.
+#[must_use]
+pub fn digest(text: &str) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -38,6 +38,25 @@ impl Store {
             Err(TryLockError::Error(error)) => Err(cannot(error)),
         }
     }
+
+    /// Claims a new run called `wanted`, or so with a number behind it where another run is called that already.
+    ///
+    /// # Errors
+    /// When the lock's file cannot be made, or the runs cannot be read.
+    pub fn claim_new(&self, wanted: &str) -> Result<(RunId, Claim), StoreError> {
+        let mut id = RunId(wanted.to_owned());
+        for number in 2.. {
+            // Claimed before it is looked for: a run that begins just now is not in the store yet.
+            let claim = self.claim(&id);
+            let known = self.runs()?.iter().any(|run| run.id == id);
+            match claim {
+                Ok(claim) if !known => return Ok((id, claim)),
+                Ok(_) | Err(StoreError::UnderWay { .. }) => id = RunId(format!("{wanted}-{number}")),
+                Err(error) => return Err(error),
+            }
+        }
+        unreachable!("there are more numbers than runs")
+    }
 }
 
 impl Drop for Claim {

@@ -42,7 +42,7 @@ mod wait_mistaken_for_work;
 mod waiting;
 mod warm_up_too_short;
 
-use findings::{CellSummary, Comparison, Finding, Findings, Severity};
+use findings::{CellSummary, Comparison, Findings};
 
 use crate::{
     compare,
@@ -120,20 +120,6 @@ pub(crate) const ALL: &[Rule] = &[
     probe_cost::RULE,
     imported::RULE,
 ];
-
-/// Rules whose serious claims say that the numbers of their cells cannot be trusted.
-const DISTRUSTING: [&str; 5] = [
-    disturbed::RULE.id,
-    bimodal::RULE.id,
-    level_shift::RULE.id,
-    noisy_host::RULE.id,
-    warm_up_too_short::RULE.id,
-];
-
-/// Whether a claim says that the numbers of its cells cannot be trusted.
-pub(crate) fn distrusts(claim: &Finding) -> bool {
-    claim.severity == Severity::Serious && DISTRUSTING.contains(&claim.id.as_str())
-}
 
 #[cfg(test)]
 mod tests;

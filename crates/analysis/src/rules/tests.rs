@@ -49,6 +49,13 @@ fn every_rule_speaks_when_it_should_and_only_then() {
 }
 
 #[test]
+fn what_is_said_of_the_measurement_is_said_by_rules() {
+    for id in Finding::OF_THE_MEASUREMENT {
+        assert!(ALL.iter().any(|rule| rule.id == id), "{id}");
+    }
+}
+
+#[test]
 fn every_rule_has_a_case_and_a_page() {
     for rule in ALL {
         assert!(CASES.iter().any(|case| case.rule == rule.id), "{} has no case", rule.id);

@@ -2,10 +2,17 @@
 
 use clap::Subcommand;
 use comfy_table::{Table, presets};
+use serde_json::json;
 use store::{Baseline, Store};
 
 use super::{report, runs};
-use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, store_path};
+use crate::{
+    exit::Exit,
+    failure::Misuse,
+    global_flags::GlobalFlags,
+    list_format::{self, ListFormat},
+    output, store_path,
+};
 
 /// What to do with baselines.
 #[derive(Debug, Subcommand)]
@@ -19,7 +26,7 @@ pub(crate) enum BaselineCommand {
         run: String,
     },
     /// List the baselines
-    List,
+    List(ListFormat),
     /// Report a baseline's run
     Show {
         /// Its name
@@ -37,7 +44,7 @@ pub(crate) fn run(command: &BaselineCommand, shared: &GlobalFlags) -> anyhow::Re
     let mut store = store_path::open(shared.db.as_deref())?;
     match command {
         BaselineCommand::Set { name, run } => set(&mut store, name, run)?,
-        BaselineCommand::List => list(&store)?,
+        BaselineCommand::List(format) => list(&store, *format)?,
         BaselineCommand::Show { name } => {
             let record = store.load(&store.baseline(name)?)?;
             output::text(report::for_terminal(&analysis::analyse(&record), &record)?)?;
@@ -67,8 +74,11 @@ fn set(store: &mut Store, name: &str, run: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn list(store: &Store) -> anyhow::Result<()> {
+fn list(store: &Store, format: ListFormat) -> anyhow::Result<()> {
     let baselines = store.baselines()?;
+    if format.json {
+        return list_format::json(baselines.iter().map(|it| json!({ "baseline": it.name, "run": it.run })));
+    }
     if baselines.is_empty() {
         return Ok(output::line("no baselines are set; `plumb baseline set NAME RUN` gives a run a name")?);
     }

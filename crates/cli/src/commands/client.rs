@@ -14,26 +14,40 @@ pub(crate) use flags::{ClientArgs, PORT};
 
 use crate::{
     exit::Exit,
-    host, interrupt, output, pin,
+    global_flags::GlobalFlags,
+    host, interrupt,
+    kept_trials::{self, KeptTrials},
+    output, pin,
     trial::{self, Trial},
     watch::{Lines, Watch},
 };
 
 /// Measures and prints.
-pub(crate) fn run(args: &ClientArgs) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &ClientArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let load = WorkloadSettings::Stream(request::load(args)?);
     let reach = &args.reach;
     let server = host::resolve(&args.host, reach.port, reach.family, reach.bind)?;
     let trial = Trial::begin(host::named(&args.host, reach.port), load, request::placement(args));
     let trial = trial.towards(server, reach.bind);
     let spec = spec(args, &trial, server)?;
-    let watch = watch(args, &spec);
     let stop = Stop::keeping();
     interrupt::asks(&stop.flag())?;
-    let measured = iperf3::run_client(&spec, &stop, &watch);
+    let kept = KeptTrials::new("client", shared.db.as_deref(), &args.repetition, args.output.json);
+    kept_trials::repeat(&args.repetition, kept, &stop, |kept| once(args, &spec, trial.now(), &stop, kept))
+}
+
+fn once(
+    args: &ClientArgs,
+    spec: &ClientSpec,
+    trial: Trial,
+    stop: &Stop,
+    kept: &mut KeptTrials,
+) -> anyhow::Result<Exit> {
+    let watch = watch(args, spec);
+    let measured = iperf3::run_client(spec, stop, &watch);
     watch.end()?;
     match measured {
-        Ok(report) => finish(args, &spec, trial, &report, &watch, stop.is_asked()),
+        Ok(report) => finish(args, spec, trial, &report, &watch, stop.is_asked(), kept),
         Err(_) if stop.is_asked() => given_up(args, &watch),
         Err(error) => {
             if args.output.json {
@@ -91,17 +105,22 @@ fn finish(
     report: &Report,
     watch: &Watch,
     interrupted: bool,
+    kept: &mut KeptTrials,
 ) -> anyhow::Result<Exit> {
     let trial = trial.with(WorkloadSettings::Stream(report.load.clone()));
     let threads = report.here.threads.iter().chain(&report.peer.threads).cloned().collect();
     let measurement =
         Measurement::Stream(StreamData::as_far_as_told(&report.settled(), &report.peer.measured));
-    let solo = trial.end(&measurement, (watch.cpu(), threads), interrupted);
+    let made = trial.end(measurement, (watch.cpu(), threads), interrupted);
+    let solo = trial.alone(&made);
     if args.output.json {
         let error = interrupted.then_some(document::INTERRUPTED);
         output::line(document::of(spec, report, args.output.interval, error, &solo)?)?;
     } else {
         print(args, report, &solo, watch)?;
+    }
+    if !interrupted {
+        kept.keep(&trial, trial.load(), made);
     }
     Ok(if interrupted { Exit::Interrupted } else { Exit::Success })
 }

@@ -6,7 +6,6 @@ use crate::{exit::Exit, output};
 
 /// Flags of `plumb explain`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  plumb explain offload-off\n  plumb explain --list")]
 pub(crate) struct ExplainArgs {
     /// The finding, by the name that a report gives it
     #[arg(value_parser = PossibleValuesParser::new(PAGES.iter().map(|(id, _)| *id)), hide_possible_values = true, required_unless_present = "list")]

@@ -7,11 +7,14 @@ use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
 use comfy_table::{Table, presets};
 use machine::{Holder, Rights};
+use serde_json::json;
 
 use crate::{
     exit::Exit,
     failure::{self, Misuse, NoRights},
-    interrupt, output, source,
+    interrupt,
+    list_format::{self, ListFormat},
+    output, source,
 };
 
 /// The line with which a holder says that its lab stands.
@@ -23,7 +26,7 @@ pub(crate) enum LabCommand {
     /// Raise a scenario's lab and keep it standing
     Up(UpArgs),
     /// List the labs that stand
-    List,
+    List(ListFormat),
     /// Run a shell, or a command, in a host of a standing lab
     Shell(ShellArgs),
     /// Take standing labs down
@@ -71,7 +74,7 @@ pub(crate) fn run(command: &LabCommand) -> anyhow::Result<Exit> {
     match command {
         LabCommand::Up(args) if args.foreground => keep(&registry, args)?,
         LabCommand::Up(args) => up(&registry, args)?,
-        LabCommand::List => list(&registry)?,
+        LabCommand::List(format) => list(&registry, *format)?,
         LabCommand::Shell(args) => return Err(shell(&registry, args)?),
         LabCommand::Down { names, all } => down(&registry, names, *all)?,
         LabCommand::Gc => gc(&registry)?,
@@ -155,8 +158,15 @@ fn show(lab: &PersistentLab) -> io::Result<()> {
     output::line(format_args!("go in with `{enter}`, take it down with `{leave}`"))
 }
 
-fn list(registry: &Registry) -> anyhow::Result<()> {
+fn list(registry: &Registry, format: ListFormat) -> anyhow::Result<()> {
     let labs = registry.list()?;
+    if format.json {
+        return list_format::json(labs.iter().map(|lab| {
+            let hosts: Vec<&str> = lab.hosts.iter().map(|host| host.name.as_str()).collect();
+            let holder = lab.holder.is_alive().then_some(lab.holder.pid);
+            json!({ "lab": lab.name, "scenario": lab.scenario, "hosts": hosts, "holder": holder })
+        }));
+    }
     if labs.is_empty() {
         return Ok(output::line("no lab stands; `plumb lab up SCENARIO` raises one")?);
     }

@@ -21,7 +21,10 @@ use crate::{
     commands::client::PORT,
     exit::Exit,
     failure::Misuse,
-    host, interrupt, output, pin,
+    global_flags::GlobalFlags,
+    host, interrupt,
+    kept_trials::{self, KeptTrials},
+    output, pin,
     trial::{self, Trial},
     watch::{Lines, Watch},
 };
@@ -30,24 +33,28 @@ use crate::{
 const SOCKPERF_PORT: u16 = 11_111;
 
 /// Measures and prints.
-pub(crate) fn run(args: &PingArgs) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &PingArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let load = request::load(args)?;
     let placement = placement(args)?;
     let port = args.reach.port.unwrap_or(if args.kind.sockperf { SOCKPERF_PORT } else { PORT });
     let server = host::resolve(&args.host, port, args.reach.family, args.reach.bind)?;
     let trial = Trial::begin(host::named(&args.host, port), load, placement).towards(server, args.reach.bind);
     let cpus = pin::cpus(trial.placement(), trial.load(), trial.usable_cpus())?.client;
-    let watch = Watch::new(lines(args, trial.load()), String::new());
     let stop = Stop::keeping();
     interrupt::asks(&stop.flag())?;
-    let ping = Ping { server, bind: args.reach.bind, cpus, stop: &stop, watch: &watch };
-    let outcome = ping.measure(trial.load(), args.kind.sockperf);
-    watch.end()?;
-    match outcome {
-        Ok(outcome) => finish(args, &trial, outcome, &watch, stop.is_asked()),
-        Err(_) if stop.is_asked() => given_up(args, &watch),
-        Err(error) => Err(error.into()),
-    }
+    let kept = KeptTrials::new("ping", shared.db.as_deref(), &args.repetition, args.output.json);
+    kept_trials::repeat(&args.repetition, kept, &stop, |kept| {
+        let watch = Watch::new(lines(args, trial.load()), String::new());
+        let ping = Ping { server, bind: args.reach.bind, cpus: cpus.clone(), stop: &stop, watch: &watch };
+        let trial = trial.now();
+        let outcome = ping.measure(trial.load(), args.kind.sockperf);
+        watch.end()?;
+        match outcome {
+            Ok(outcome) => finish(args, &trial, outcome, &watch, stop.is_asked(), kept),
+            Err(_) if stop.is_asked() => given_up(args, &watch),
+            Err(error) => Err(error.into()),
+        }
+    })
 }
 
 /// What this end measured, and what its threads took.
@@ -115,8 +122,10 @@ fn finish(
     (measurement, threads): EndResult,
     watch: &Watch,
     interrupted: bool,
+    kept: &mut KeptTrials,
 ) -> anyhow::Result<Exit> {
-    let solo = trial.end(&measurement, (watch.cpu(), threads), interrupted);
+    let made = trial.end(measurement, (watch.cpu(), threads), interrupted);
+    let solo = trial.alone(&made);
     if args.output.json {
         output::line(serde_json::to_string_pretty(&solo)?)?;
     } else {
@@ -124,7 +133,10 @@ fn finish(
     }
     match solo.outcome {
         _ if interrupted => Ok(Exit::Interrupted),
-        Some(_) => Ok(Exit::Success),
+        Some(_) => {
+            kept.keep(trial, trial.load(), made);
+            Ok(Exit::Success)
+        }
         None => bail!("nothing came through"),
     }
 }

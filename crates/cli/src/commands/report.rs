@@ -1,9 +1,12 @@
 //! `plumb report`: a run that was measured before, in any format.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::IsTerminal,
+    path::{Path, PathBuf},
+};
 
-use ::report::{Format, Options};
-use clap::{Args, ValueEnum};
+use ::report::{Format, Options, Summary, View, section_names};
+use clap::{Args, ValueEnum, builder::PossibleValuesParser};
 use findings::{Findings, Objective};
 use samples::RunRecord;
 
@@ -11,7 +14,7 @@ use crate::{
     destination,
     exit::Exit,
     global_flags::GlobalFlags,
-    output, remedy_results, store_path,
+    output, pager, remedy_results, store_path,
     value_parsers::{Word, one_of},
 };
 
@@ -30,6 +33,15 @@ pub(crate) struct ReportArgs {
     /// What a sweep's recommendation is for [default: what the run was made for, or efficient]
     #[arg(long, value_parser = one_of(OBJECTIVES))]
     objective: Option<Objective>,
+    /// Every section, beside the summary, the chart and the findings
+    #[arg(long, conflicts_with = "section")]
+    full: bool,
+    /// This section alone, with all of its details
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(section_names()))]
+    section: Option<String>,
+    /// Print what is longer than the terminal without a pager
+    #[arg(long)]
+    no_pager: bool,
 }
 
 /// What a setting can be sought for.
@@ -69,24 +81,33 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
     };
     let store = store_path::open(shared.db.as_deref())?;
     let (record, findings) = remedy_results::findings(&store, store.load(&store.resolve(&args.run)?)?)?;
-    let objective = args.objective;
+    let asked = |options| Options { objective: args.objective, view: args.view(), ..options };
     match destination {
         Some(destination) => {
-            destination.write_for(&findings, &record, objective)?;
+            destination.write_as(&findings, &record, &asked(destination::in_a_file()))?;
             output::aside(format_args!("report written to {}", destination.path.display()));
         }
         None => {
-            let options = Options { objective, ..destination::here() };
             let format = args.format.unwrap_or(FormatName::Terminal);
-            output::text(format.write(&findings, &record, &options)?)?;
+            let text = format.write(&findings, &record, &asked(destination::here()))?;
+            let paged = format == FormatName::Terminal && !args.no_pager;
+            if paged { pager::text(&text)? } else { output::text(text)? }
         }
     }
     Ok(Exit::Success)
 }
 
-/// The report as this terminal shows it best.
+impl ReportArgs {
+    fn view(&self) -> Option<View> {
+        let named = |name: &String| section_names().find(|section| section == name).map(View::Section);
+        self.section.as_ref().and_then(named).or(self.full.then_some(View::Full))
+    }
+}
+
+/// The report as this terminal shows it best: what its reader sees last is the summary.
 pub(crate) fn for_terminal(findings: &Findings, record: &RunRecord) -> anyhow::Result<String> {
-    FormatName::Terminal.write(findings, record, &destination::here())
+    let summary = if std::io::stdout().is_terminal() { Summary::Last } else { Summary::First };
+    FormatName::Terminal.write(findings, record, &Options { summary, ..destination::here() })
 }
 
 impl FormatName {
@@ -129,16 +150,10 @@ impl Destination {
 
     /// Writes the report; the folder is made if it is not there.
     pub(crate) fn write(&self, findings: &Findings, record: &RunRecord) -> anyhow::Result<()> {
-        self.write_for(findings, record, None)
+        self.write_as(findings, record, &destination::in_a_file())
     }
 
-    fn write_for(
-        &self,
-        findings: &Findings,
-        record: &RunRecord,
-        objective: Option<Objective>,
-    ) -> anyhow::Result<()> {
-        let options = Options { objective, ..destination::in_a_file() };
-        destination::write(&self.path, &self.format.write(findings, record, &options)?)
+    fn write_as(&self, findings: &Findings, record: &RunRecord, options: &Options) -> anyhow::Result<()> {
+        destination::write(&self.path, &self.format.write(findings, record, options)?)
     }
 }

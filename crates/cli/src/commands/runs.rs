@@ -4,22 +4,30 @@ use clap::{Args, Subcommand};
 use comfy_table::{Table, presets};
 use jiff::{Timestamp, tz::TimeZone};
 use samples::{RunState, UnixMillis};
+use serde_json::json;
 use store::{Baseline, RunListing, Store};
 
-use crate::{exit::Exit, global_flags::GlobalFlags, output, remedy_results, store_path, width};
+use crate::{
+    exit::Exit,
+    global_flags::GlobalFlags,
+    list_format::{self, ListFormat},
+    output, remedy_results, store_path, width,
+};
 
 /// Flags of `plumb runs`.
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
     #[command(subcommand)]
     command: Option<RunsCommand>,
+    #[command(flatten)]
+    format: ListFormat,
 }
 
 /// What to do with runs.
 #[derive(Debug, Subcommand)]
 enum RunsCommand {
     /// List the runs that are kept, newest first
-    List,
+    List(ListFormat),
     /// Forget runs and all their trials
     Remove {
         /// Runs' names, or beginnings that mean one
@@ -31,8 +39,9 @@ enum RunsCommand {
 /// Lists or removes.
 pub(crate) fn run(args: &RunsArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let mut store = store_path::open(shared.db.as_deref())?;
-    match args.command.as_ref().unwrap_or(&RunsCommand::List) {
-        RunsCommand::List => list(&store)?,
+    match args.command.as_ref().unwrap_or(&RunsCommand::List(args.format)) {
+        RunsCommand::List(ListFormat { json: true }) => list_json(&store)?,
+        RunsCommand::List(_) => list(&store)?,
         RunsCommand::Remove { runs } => {
             // All are looked up first: a slip in the second name must not cost the first run.
             let ids = runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>, _>>()?;
@@ -69,6 +78,26 @@ fn list(store: &Store) -> anyhow::Result<()> {
     table.load_style(presets::NOTHING);
     table.add_rows(rows.into_iter().map(|row| cut(row, &columns)));
     Ok(output::line(table)?)
+}
+
+fn list_json(store: &Store) -> anyhow::Result<()> {
+    let (runs, baselines) = (store.runs()?, store.baselines()?);
+    let entry = |run: &RunListing| {
+        let names = baselines.iter().filter(|named| named.run == run.id).map(|named| &named.name);
+        json!({
+            "run": run.id,
+            "scenario": run.scenario,
+            "title": run.title,
+            "begun": list_format::moment(run.started),
+            "state": run.state,
+            "trials": run.made,
+            "planned": run.planned,
+            "imported": run.imported,
+            "baselines": names.collect::<Vec<_>>(),
+            "remedies_of": remedy_results::parent(&run.id, runs.iter().map(|other| &other.id)),
+        })
+    };
+    list_format::json(runs.iter().map(entry))
 }
 
 /// Which columns are shown, and how wide the title may be; without a width all of all.

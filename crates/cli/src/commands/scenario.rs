@@ -1,21 +1,38 @@
 //! `plumb scenario`: list, show and check scenarios.
 
-use std::io;
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
 
-use ::scenario::{Diagnosis, Plan, PlanOptions, Scenario, builtin, variant};
-use clap::{Subcommand, ValueEnum};
+use ::scenario::{Diagnosis, Plan, PlanOptions, Scenario, builtin, template, variant};
+use anyhow::Context;
+use clap::{
+    Args, Subcommand, ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser},
+};
 use comfy_table::{Table, presets};
 use lab::Forecast;
 use samples::{Arm, Objective};
-use units::Share;
+use serde_json::json;
+use units::{Nanos, Share};
 
-use crate::{exit::Exit, output, source, variants::Variants};
+use crate::{
+    exit::Exit,
+    failure::Misuse,
+    list_format::{self, ListFormat},
+    output, source,
+    variants::Variants,
+};
 
 /// What to do with scenarios.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ScenarioCommand {
     /// List the built-in scenarios
-    List,
+    List(ListFormat),
+    /// Write a commented scenario to begin with
+    New(NewArgs),
     /// Print a scenario's document
     Show {
         /// A built-in scenario's name, or a scenario file
@@ -39,6 +56,19 @@ pub(crate) enum ScenarioCommand {
     Schema,
 }
 
+/// What a scenario is begun with.
+#[derive(Debug, Args)]
+pub(crate) struct NewArgs {
+    /// What it is called, and its file: NAME.toml
+    name: String,
+    /// What is in its lab
+    #[arg(long, value_name = "LAB", default_value = "two-guests", value_parser = a_template())]
+    with: String,
+    /// Write to this file instead; `-` is standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
 /// How mistakes are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CheckFormat {
@@ -53,12 +83,38 @@ pub(crate) enum CheckFormat {
 /// Does it.
 pub(crate) fn run(command: &ScenarioCommand) -> anyhow::Result<Exit> {
     match command {
-        ScenarioCommand::List => list()?,
+        ScenarioCommand::List(format) => list(*format)?,
+        ScenarioCommand::New(args) => new(args)?,
         ScenarioCommand::Show { scenario, variants } => output::text(shown(scenario, variants)?)?,
         ScenarioCommand::Check { scenario, variants, format } => return check(scenario, variants, *format),
         ScenarioCommand::Schema => super::schema::print(&::scenario::schema())?,
     }
     Ok(Exit::Success)
+}
+
+fn a_template() -> PossibleValuesParser {
+    let value = |template: &template::Template| PossibleValue::new(template.name).help(template.about);
+    PossibleValuesParser::new(template::ALL.iter().map(value))
+}
+
+/// Writes one that can be run as it is; a file that is there stays.
+fn new(args: &NewArgs) -> anyhow::Result<()> {
+    let NewArgs { name, with, output } = args;
+    let chosen = template::ALL.iter().find(|template| template.name == with);
+    let text = chosen.context("clap lets only these names pass")?.named(name);
+    let _ = Scenario::parse(name, &text)?;
+    let path = output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
+    if path.as_os_str() == "-" {
+        return Ok(output::text(text)?);
+    }
+    let file = File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+    if let Err(error) = file {
+        let message = format!("cannot write {}: {error}", path.display());
+        return Err(Misuse::new(message).hint("choose another name, or --output FILE").into());
+    }
+    let path = if path.components().count() > 1 { path } else { Path::new(".").join(path) };
+    let shown = path.display();
+    Ok(output::line(format_args!("wrote {shown}; `plumb scenario check {shown}`, then `plumb run {shown}`"))?)
 }
 
 /// Without variants it is shown as it is, whatever is wrong with it.
@@ -70,16 +126,32 @@ fn shown(name: &str, variants: &Variants) -> anyhow::Result<String> {
     }
 }
 
-fn list() -> anyhow::Result<()> {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["SCENARIO", "VARIANTS", "TAKES", "SHOWS"]);
-    for builtin in builtin::all() {
+/// A built-in scenario.
+struct Listed {
+    scenario: Scenario,
+    variants: Vec<String>,
+    takes: Nanos,
+}
+
+fn list(format: ListFormat) -> anyhow::Result<()> {
+    let listed = |builtin: &builtin::Builtin| -> anyhow::Result<Listed> {
         let scenario = Scenario::parse(builtin.name, builtin.text)?;
         let plan = Plan::expand(&scenario, 0, &PlanOptions::default());
         let takes = lab::forecast(&plan).map_or_else(|| plan.duration_estimate(), |forecast| forecast.most);
-        let variants = variant::names(builtin.text).join(", ");
-        table.add_row([builtin.name.to_owned(), variants, minutes(takes.seconds()), scenario.title]);
+        Ok(Listed { scenario, variants: variant::names(builtin.text), takes })
+    };
+    let all: Vec<Listed> = builtin::all().iter().map(listed).collect::<anyhow::Result<_>>()?;
+    if format.json {
+        return list_format::json(all.iter().map(|Listed { scenario, variants, takes }| {
+            let (name, title, seconds) = (&scenario.name, &scenario.title, takes.seconds());
+            json!({ "scenario": name, "title": title, "variants": variants, "takes_seconds": seconds })
+        }));
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["SCENARIO", "VARIANTS", "TAKES", "SHOWS"]);
+    for Listed { scenario, variants, takes } in all {
+        table.add_row([scenario.name, variants.join(", "), minutes(takes.seconds()), scenario.title]);
     }
     Ok(output::line(table)?)
 }

@@ -8,7 +8,7 @@ use console::measure_text_width;
 use self::escape::{fence, html, inline};
 use super::bars;
 use crate::{
-    page::{Align, Block, Column, Depth, Page, Table},
+    page::{Align, Block, Column, Page, Table},
     text::Text,
 };
 
@@ -17,7 +17,7 @@ const CHART: usize = 100;
 
 pub(crate) fn markdown(page: &Page) -> String {
     let mut parts = vec![format!("# {}", inline(&Text::from(page.title.as_str())))];
-    for section in page.sections.iter().filter(|section| section.depth != Depth::OnlyBrief) {
+    for section in &page.sections {
         parts.extend(section.title.iter().map(|title| format!("## {}", inline(&title.as_str().into()))));
         parts.extend(section.blocks.iter().map(block));
     }

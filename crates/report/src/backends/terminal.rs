@@ -33,8 +33,6 @@ fn section(section: &Section, width: usize) -> Vec<Line> {
     if let Some(title) = &section.title {
         lines.push(Line::new());
         lines.extend(wrap(&Text::of(Tone::Strong, title), width));
-    } else if section.depth == Depth::OnlyBrief {
-        lines.push(Line::new());
     }
     let indent = if section.title.is_some() { INDENT } else { 0 };
     for (index, block) in section.blocks.iter().enumerate() {

@@ -6,7 +6,7 @@ use workload::Metric;
 use super::Source;
 use crate::{
     labels,
-    page::{Block, Section, Table, detail, left},
+    page::{Block, Section, Table, left, section},
     phrases,
     text::{Text, Tone},
 };
@@ -21,7 +21,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     let columns = ["Case", "Item", "Detail", "Receiver with interval", "Of baseline"].map(left).to_vec();
     let caption = "The receiver's rate counts; the sender's is what its socket took.";
-    Some(detail("Cases", vec![Block::Table(Table { columns, rows, caption: Some(caption.into()) })]))
+    Some(section("Cases", vec![Block::Table(Table { columns, rows, caption: Some(caption.into()) })]))
 }
 
 fn row(findings: &Findings, number: usize, cell: &CellSummary, stream: &StreamSummary) -> Vec<Text> {

@@ -7,7 +7,7 @@ use workload::SocketFacts;
 use super::Source;
 use crate::{
     labels,
-    page::{Block, Section, Table, detail, left},
+    page::{Block, Section, Table, left, section},
     text::{Text, Tone},
 };
 
@@ -22,7 +22,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let lead = "What the kernel gave the first socket of each end, and every CPU that a thread of that end was seen on.";
     let lead = Block::Paragraph(lead.into());
     (!blocks.is_empty())
-        .then(|| detail("Effective configuration", [lead].into_iter().chain(blocks).collect()))
+        .then(|| section("Effective configuration", [lead].into_iter().chain(blocks).collect()))
 }
 
 /// Each configuration once, with the names of the cells that had it. Ports and addresses always differ.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     labels,
-    page::{Block, Section, Table, detail, left, right},
+    page::{Block, Section, Table, left, right, section},
     phrases,
     text::Text,
 };
@@ -30,7 +30,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         .collect();
     let mut blocks = vec![Block::Table(rates(findings, &cells)), Block::Heading("Percentiles".into())];
     blocks.extend(percentiles::tables(&named));
-    Some(detail("Connections", blocks))
+    Some(section("Connections", blocks))
 }
 
 /// Connecting alone, and the whole of it.

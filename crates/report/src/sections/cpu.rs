@@ -5,7 +5,7 @@ use findings::{CellSummary, CpuCost, Findings};
 use super::Source;
 use crate::{
     labels,
-    page::{Block, Section, Table, detail, left, right},
+    page::{Block, Section, Table, left, right, section},
     phrases,
     text::Text,
 };
@@ -31,7 +31,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         first.cpus
     );
     let rows = findings.cells.iter().filter_map(|cell| row(findings, cell, &cell.cpu?, others)).collect();
-    Some(detail("CPU", vec![Block::Table(Table { columns, rows, caption: Some(caption.into()) })]))
+    Some(section("CPU", vec![Block::Table(Table { columns, rows, caption: Some(caption.into()) })]))
 }
 
 fn row(findings: &Findings, cell: &CellSummary, cpu: &CpuCost, others: bool) -> Option<Vec<Text>> {

@@ -5,13 +5,10 @@ use findings::{FactorEffect, Findings};
 use super::{Source, speedup};
 use crate::{
     labels,
-    page::{Block, Column, Depth, Section, Table, left, right, section},
+    page::{Block, Column, Section, Table, left, right, section},
     phrases::{self, Confidence},
     text::{Text, Tone, glued, softened},
 };
-
-/// So many effects of a sweep stand in the brief form beside its answer.
-const MOST_OF_A_SWEEP: usize = 8;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
@@ -28,12 +25,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         rows: effects.iter().map(|effect| row(effect).collect()).collect(),
         caption: None,
     };
-    // Side by side they are shorter, of a sweep the answer is; without an interval none of them says anything.
+    // Without an interval none of them says anything.
     let bare = effects.iter().all(|effect| effect.change.ratio_interval.is_none());
-    let swept = !findings.answers.is_empty() && effects.len() > MOST_OF_A_SWEEP;
-    let depth = if bare || swept || speedup::shows_all(findings) { Depth::OnlyFull } else { Depth::Always };
-    let section = section("What each setting changes", vec![Block::Table(table)]);
-    (!effects.is_empty()).then_some(Section { depth, ..section })
+    let said = !bare && !speedup::shows_all(findings);
+    said.then(|| section("What each setting changes", vec![Block::Table(table)]))
 }
 
 fn columns(several: bool, others: bool, confidence: Option<&str>) -> Vec<Column> {

@@ -5,7 +5,7 @@ use workload::Metric;
 
 use super::{Source, devices};
 use crate::{
-    page::{Block, Section, Table, detail, left},
+    page::{Block, Section, Table, left, section},
     phrases,
     text::{Text, Tone},
 };
@@ -18,7 +18,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         blocks.extend([Block::Heading("Paths".into()), Block::Table(paths(&findings.run.paths))]);
     }
     blocks.extend(devices::folded(findings));
-    (!blocks.is_empty()).then(|| detail("Environment", blocks))
+    (!blocks.is_empty()).then(|| section("Environment", blocks))
 }
 
 fn machine(environment: &Environment) -> Vec<(String, Text)> {

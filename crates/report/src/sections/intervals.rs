@@ -9,7 +9,7 @@ use workload::Measurement;
 use super::Source;
 use crate::{
     kind, labels,
-    page::{Block, Section, detail},
+    page::{Block, Section, section},
     text::{Text, Tone},
 };
 
@@ -27,7 +27,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         return None;
     }
     let lead = "The first trial of each cell, as its ends recorded it; the totals leave the warm-up out.";
-    Some(detail("Interval data", [Block::Paragraph(lead.into())].into_iter().chain(folded).collect()))
+    Some(section("Interval data", [Block::Paragraph(lead.into())].into_iter().chain(folded).collect()))
 }
 
 fn first<'a>(record: &'a RunRecord, cell: &CellSummary) -> Option<&'a Measurement> {

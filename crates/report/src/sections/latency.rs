@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     labels,
-    page::{Block, Section, Table, detail, left, right},
+    page::{Block, Section, Table, left, right, section},
     phrases::{self, Confidence},
 };
 
@@ -39,7 +39,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if cells.iter().any(|(_, latency)| latency.open_loop.is_some()) {
         blocks.push(Block::Paragraph(OPEN_LOOP.into()));
     }
-    Some(detail("Latency", blocks))
+    Some(section("Latency", blocks))
 }
 
 /// The round trips, and of an open loop what its schedule shows.

@@ -5,7 +5,7 @@ use units::Share;
 
 use super::Source;
 use crate::{
-    page::{Block, Section, detail},
+    page::{Block, Section, section},
     phrases,
     text::Text,
 };
@@ -20,7 +20,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if !findings.noise.is_empty() {
         blocks.push(Block::List(findings.noise.iter().map(noise).collect()));
     }
-    Some(detail("Method", blocks))
+    Some(section("Method", blocks))
 }
 
 fn order(findings: &Findings) -> Text {

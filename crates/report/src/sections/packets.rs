@@ -6,7 +6,7 @@ use samples::{DeviceCounters, QueueCounters};
 use super::Source;
 use crate::{
     labels,
-    page::{Block, Section, Table, detail, left, right, section},
+    page::{Block, Section, Table, left, right, section},
     phrases::grouped,
     text::{Text, Tone},
 };
@@ -26,9 +26,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut blocks: Vec<Block> = data(findings, &counted).into_iter().map(Block::Table).collect();
     let all = counted.iter().flat_map(|counted| of_cell(findings, counted)).collect();
     blocks.push(Block::Folded { title: "Packets by device".into(), blocks: all });
-    // Where no cell carries segments there is nothing to look at first.
-    let made: fn(String, Vec<Block>) -> Section = if blocks.len() > 1 { section } else { detail };
-    Some(made("Packets on the way".to_owned(), blocks))
+    Some(section("Packets on the way".to_owned(), blocks))
 }
 
 /// What offloads came to, cell by cell.

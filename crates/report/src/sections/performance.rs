@@ -8,7 +8,7 @@ use workload::{Metric, SocketFacts};
 use super::Source;
 use crate::{
     labels,
-    page::{Block, Section, Table, detail, left},
+    page::{Block, Section, Table, left, section},
     phrases,
     text::{Text, Tone},
 };
@@ -32,7 +32,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         }
     };
     let blocks: Vec<Block> = streams.iter().flat_map(summary).collect();
-    (!blocks.is_empty()).then(|| detail("Performance summary", blocks))
+    (!blocks.is_empty()).then(|| section("Performance summary", blocks))
 }
 
 fn table(cell: &CellSummary, stream: &StreamSummary) -> Table {

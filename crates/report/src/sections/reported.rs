@@ -7,13 +7,10 @@ use workload::{Metric, Quantity, ReportedValue};
 use super::{Source, headline};
 use crate::{
     labels,
-    page::{Block, Column, Depth, Section, Table, left, right, section},
+    page::{Block, Column, Section, Table, left, right, section},
     phrases,
     text::{Text, Tone, softened},
 };
-
-/// With more rows than these it is only in the full report.
-const BRIEF: usize = 12;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
@@ -24,9 +21,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         let heading = Block::Heading(Text::of(Tone::Strong, workload));
         if cells.is_empty() { Vec::new() } else { vec![heading, Block::Table(table(&cells))] }
     });
-    let depth = if cells.len() > BRIEF { Depth::OnlyFull } else { Depth::Always };
-    let section = Section { depth, ..section("As reported", tables.collect()) };
-    (!cells.is_empty()).then_some(section)
+    (!cells.is_empty()).then(|| section("As reported", tables.collect()))
 }
 
 /// Whether it has columns beyond the one that stands under Results.

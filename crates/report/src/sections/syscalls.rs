@@ -16,7 +16,7 @@ use self::{
 use super::Source;
 use crate::{
     labels,
-    page::{Block, Section, detail, section},
+    page::{Block, Section, section},
     phrases,
     text::{Text, Tone, glued},
 };
@@ -83,7 +83,7 @@ pub(super) fn build_times(source: &Source<'_>) -> Option<Section> {
     blocks.push(Block::Paragraph(
         Text::from("Share: of the time of all calls of its end. ").and(Tone::Plain, SHAPE),
     ));
-    Some(detail("Time in system calls", blocks))
+    Some(section("Time in system calls", blocks))
 }
 
 /// How often system calls were made for what a cell carried; `None` where no probe counted.

@@ -7,7 +7,7 @@ use units::Nanos;
 use super::Source;
 use crate::{
     labels,
-    page::{Block, Section, Table, detail, left, right},
+    page::{Block, Section, Table, left, right, section},
     text::{Text, Tone, glued},
 };
 
@@ -22,7 +22,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         return None;
     }
     blocks.push(Block::Paragraph(Text::of(Tone::Faint, WHAT)));
-    Some(detail("System calls under way at the end", blocks))
+    Some(section("System calls under way at the end", blocks))
 }
 
 fn of_cell(findings: &Findings, cell: &CellSummary) -> Option<Block> {

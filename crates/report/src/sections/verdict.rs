@@ -29,7 +29,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         let without = Valueless::of(record, findings);
         (without.trials > 0).then(|| Block::Paragraph(Text::of(Tone::Doubtful, without.in_words())))
     });
-    Some(section("Verdict", blocks.into_iter().chain(without).collect()))
+    Some(section("Findings", blocks.into_iter().chain(without).collect()))
 }
 
 const RATIOS: &str = "Block by block: the median of the blocks' ratios, which need not be the ratio of the two medians beside it.";

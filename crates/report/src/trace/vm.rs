@@ -38,7 +38,7 @@ fn claims(summary: &VmSummary) -> Section {
     let blocks: Vec<Block> = summary.claims.iter().flat_map(verdict::claim).collect();
     let nothing = "Nothing to act on: no setting that is seen from here is known to cost anything.";
     let nothing = || vec![Block::Paragraph(Text::of(Tone::Good, nothing))];
-    section("Verdict", if blocks.is_empty() { nothing() } else { blocks })
+    section("Findings", if blocks.is_empty() { nothing() } else { blocks })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::{env, fs, path::PathBuf};
 
-use report::{Format, Options, SingleFormat, render, render_contrast, render_solo};
+use report::{Format, Options, SingleFormat, View, render, render_contrast, render_solo};
 
 use crate::sample;
 
@@ -17,8 +17,13 @@ fn check(name: &str, actual: &str) {
     assert!(golden == actual, "{name} differs, first in line {:?}:\n{actual}", differs.map(|line| line + 1));
 }
 
+/// Every section, in so many columns.
+fn full(width: usize) -> Options {
+    Options { width, view: Some(View::Full), ..Options::default() }
+}
+
 #[test]
-fn a_terminal_shows_verdict_ladder_and_cells() {
+fn a_terminal_shows_summary_ladder_and_findings() {
     let options = Options { colour: false, width: 100, ..Options::default() };
     check("egress.txt", &render(&sample::findings(), None, Format::Terminal, &options));
 }
@@ -62,7 +67,7 @@ fn a_run_without_trials_says_so() {
 
 #[test]
 fn every_kind_of_load_has_its_numbers_in_a_report() {
-    check("engine.txt", &render(&sample::engine(), None, Format::Terminal, &Options::default()));
+    check("engine.txt", &render(&sample::engine(), None, Format::Terminal, &full(100)));
     check("engine.md", &render(&sample::engine(), None, Format::Markdown, &Options::default()));
     check("engine.csv", &render(&sample::engine(), None, Format::Csv, &Options::default()));
 }
@@ -86,6 +91,10 @@ fn a_sweep_says_what_to_set_and_what_was_saved() {
     let narrow = Options { width: 80, ..Options::default() };
     let sweep = sample::sweep::sweep();
     check("sweep.txt", &render(&sweep, None, Format::Terminal, &narrow));
+    check(
+        "alternatives-short.txt",
+        &render(&sample::alternatives::alternatives(), None, Format::Terminal, &narrow),
+    );
     check("sweep.md", &render(&sweep, None, Format::Markdown, &Options::default()));
     let frugal = Options { objective: Some(findings::Objective::LowCpu), ..narrow };
     let text = render(&sweep, None, Format::Terminal, &frugal);
@@ -96,7 +105,7 @@ fn a_sweep_says_what_to_set_and_what_was_saved() {
 #[test]
 fn what_probes_saw_is_shown_owner_by_owner_step_by_step_and_call_by_call() {
     let probed = sample::probed::probed();
-    check("probed.txt", &render(&probed, None, Format::Terminal, &Options::default()));
+    check("probed.txt", &render(&probed, None, Format::Terminal, &full(100)));
     check("probed.md", &render(&probed, None, Format::Markdown, &Options::default()));
     check("probed.csv", &render(&probed, None, Format::Csv, &Options::default()));
 }
@@ -104,7 +113,7 @@ fn what_probes_saw_is_shown_owner_by_owner_step_by_step_and_call_by_call() {
 #[test]
 fn alternatives_are_ranked_and_twins_held_against_each_other() {
     let four = sample::alternatives::alternatives();
-    check("alternatives.txt", &render(&four, None, Format::Terminal, &Options::default()));
+    check("alternatives.txt", &render(&four, None, Format::Terminal, &full(100)));
     check("alternatives.md", &render(&four, None, Format::Markdown, &Options::default()));
     check("alternatives.csv", &render(&four, None, Format::Csv, &Options::default()));
 }
@@ -112,15 +121,14 @@ fn alternatives_are_ranked_and_twins_held_against_each_other() {
 #[test]
 fn the_time_of_guests_is_shown_as_their_host_and_as_they_see_it() {
     let machines = sample::machines::machines();
-    check("machines.txt", &render(&machines, None, Format::Terminal, &Options::default()));
+    check("machines.txt", &render(&machines, None, Format::Terminal, &full(100)));
     check("machines.md", &render(&machines, None, Format::Markdown, &Options::default()));
     check("machines.csv", &render(&machines, None, Format::Csv, &Options::default()));
 }
 
 #[test]
 fn what_was_imported_is_shown_as_far_as_it_is_known() {
-    let narrow = Options { width: 80, ..Options::default() };
-    check("imported.txt", &render(&sample::imported::imported(), None, Format::Terminal, &narrow));
+    check("imported.txt", &render(&sample::imported::imported(), None, Format::Terminal, &full(80)));
     let options = Options::default();
     check("imported.md", &render(&sample::imported::imported(), None, Format::Markdown, &options));
     check("imported.csv", &render(&sample::imported::imported(), None, Format::Csv, &options));

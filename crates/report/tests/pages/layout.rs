@@ -2,10 +2,16 @@
 
 use console::{measure_text_width, strip_ansi_codes};
 use findings::{Finding, Findings, Remedy, Severity, WorkloadSummary};
-use report::{Format, Options, SingleFormat, render, render_contrast, render_solo};
+use report::{
+    Format, Options, SingleFormat, Summary, View, render, render_contrast, render_solo, section_names,
+};
 use samples::{AttributionSource, RunState, SkippedCell};
 
 use crate::sample;
+
+/// Every section.
+const FULL: Options =
+    Options { colour: false, width: 100, objective: None, view: Some(View::Full), summary: Summary::First };
 
 /// Wide characters, a long word, markup, and an attempt on the terminal.
 const NAMES: [&str; 4] = [
@@ -28,11 +34,12 @@ fn renamed(name: &str) -> Findings {
 }
 
 fn check_width(findings: &Findings, width: usize) {
-    let text =
-        render(findings, None, Format::Terminal, &Options { colour: true, width, ..Options::default() });
-    for line in text.lines() {
-        let taken = measure_text_width(line);
-        assert!(taken <= width.max(60), "{taken} columns of {width}: {line}");
+    for view in [View::Short, View::Full] {
+        let options = Options { colour: true, width, view: Some(view), ..Options::default() };
+        for line in render(findings, None, Format::Terminal, &options).lines() {
+            let taken = measure_text_width(line);
+            assert!(taken <= width.max(60), "{taken} columns of {width}: {line}");
+        }
     }
 }
 
@@ -94,6 +101,82 @@ fn no_line_of_a_contrast_is_wider_than_the_terminal() {
             }
         }
     }
+}
+
+/// The lines under the summary's title.
+fn summary(text: &str) -> Vec<&str> {
+    let after = text.lines().skip_while(|line| *line != "Summary").skip(1);
+    after.take_while(|line| !line.is_empty()).collect()
+}
+
+#[test]
+fn the_summary_has_twelve_lines_at_most() {
+    let runs = [
+        sample::findings(),
+        sample::engine(),
+        sample::sweep::sweep(),
+        sample::imported::imported(),
+        sample::probed::probed(),
+        sample::machines::machines(),
+        sample::alternatives::alternatives(),
+    ];
+    for (findings, name) in runs.iter().flat_map(|findings| ["", NAMES[1]].map(|name| (findings, name))) {
+        let mut findings = findings.clone();
+        findings
+            .claims
+            .iter_mut()
+            .for_each(|claim| claim.claim = format!("{} {name}", claim.claim).repeat(2));
+        findings.cells.iter_mut().for_each(|cell| cell.path.insert_str(0, name));
+        let options = Options { width: 80, ..Options::default() };
+        let text = render(&findings, None, Format::Terminal, &options);
+        let lines = summary(&text);
+        assert!((3..=12).contains(&lines.len()), "{} lines:\n{text}", lines.len());
+        assert!(lines.iter().all(|line| measure_text_width(line) <= 80), "{text}");
+    }
+}
+
+#[test]
+fn a_run_ends_with_the_summary_and_a_report_begins_with_it() {
+    let text = |summary| {
+        render(&sample::findings(), None, Format::Terminal, &Options { summary, ..Options::default() })
+    };
+    let (first, last) = (text(Summary::First), text(Summary::Last));
+    assert!(last.ends_with(&format!("{}\n", summary(&first).join("\n"))), "{last}");
+    assert!(first.find("\nSummary") < first.find("\nFindings"), "{first}");
+}
+
+#[test]
+fn a_section_is_shown_alone_and_every_one_in_full() {
+    let text = |view| {
+        render(
+            &sample::probed::probed(),
+            None,
+            Format::Terminal,
+            &Options { view: Some(view), ..Options::default() },
+        )
+    };
+    let full = text(View::Full);
+    for name in section_names() {
+        let alone = text(View::Section(name));
+        let title = alone.lines().skip_while(|line| !line.is_empty()).nth(1).expect("a title");
+        let nothing = alone.contains("This run has nothing to say here.");
+        assert_eq!(full.lines().any(|line| line == title), !nothing, "{name}:\n{alone}");
+    }
+    let short = text(View::Short);
+    assert!(short.lines().count() < full.lines().count() && !short.contains("System calls\n"), "{short}");
+}
+
+#[test]
+fn a_serious_doubt_about_the_numbers_stands_first_and_nothing_rests_on_them() {
+    let mut findings = sample::findings();
+    let cells = findings.cells.iter().map(|cell| cell.id.clone()).collect();
+    let doubt =
+        Finding { id: "disturbed".into(), cells, ..Finding::new(Severity::Serious, "Others had the CPUs.") };
+    findings.claims.insert(0, doubt);
+    let text = render(&findings, None, Format::Terminal, &Options::default());
+    let lines = summary(&text);
+    assert!(lines[0].contains("Caution") && lines[0].contains("Others had the CPUs."), "{text}");
+    assert!(!lines.iter().any(|line| line.contains("Why") || line.contains("ethtool")), "{text}");
 }
 
 #[test]
@@ -217,7 +300,7 @@ fn what_only_the_sender_told_is_called_sent() {
         let WorkloadSummary::Stream(stream) = &mut cell.measured else { continue };
         (stream.received, stream.forward, stream.reverse) = (None, None, None);
     }
-    let text = render(&findings, None, Format::Terminal, &Options::default());
+    let text = render(&findings, None, Format::Terminal, &FULL);
     assert!(text.contains(" Sent (94 % interval)") && !text.contains("Received"), "{text}");
     let text = render(&findings, None, Format::Markdown, &Options::default());
     assert!(text.contains("unknown receiver"), "{text}");
@@ -232,8 +315,9 @@ fn ratios_without_an_interval_stand_bare_and_in_one_style() {
         comparison.verdict = ::findings::Difference::Unclear;
         comparison.ratio = ratios.next().expect("it is endless");
     }
-    let text = render(&findings, None, Format::Terminal, &Options::default());
-    let results = text.split("Results").nth(1).expect("there are some");
+    let text = render(&findings, None, Format::Terminal, &FULL);
+    let results = text.split("Results").nth(1).and_then(|rest| rest.split("\nFindings").next());
+    let results = results.expect("there are some");
     assert!(!results.contains("unclear") && !results.contains("no interval)"), "{text}");
     assert!(results.contains("2.50x") && results.contains("1.50x"), "{text}");
     assert!(results.contains("A number without brackets stands alone"), "{text}");

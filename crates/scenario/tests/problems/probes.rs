@@ -30,7 +30,7 @@ fn each_probe_is_named_once_and_at_least_one() {
 
 #[test]
 fn no_more_blocks_are_probed_than_there_are() {
-    check("trials = 11", "trials = 11", "11 blocks cannot hold probed trials", "take 10 or less");
+    check("trials = 21", "trials = 21", "21 blocks cannot hold probed trials", "take 20 or less");
     check("trials = 0", "trials = 0", "out of range", "take 1 or more");
 }
 

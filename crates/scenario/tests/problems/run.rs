@@ -85,7 +85,7 @@ fn a_matrix_that_nobody_can_run_is_refused() {
 fn there_is_at_least_one_trial() {
     check(
         "quick",
-        ("trials = 10", "trials = 0"),
+        ("trials = 20", "trials = 0"),
         "trials = 0",
         "0 trials of each cell are out of range",
         "1 to 1000",
@@ -148,7 +148,7 @@ fn settings_of_the_other_kind_of_workload_are_refused() {
     let (from, to) = ("kind = \"ping-pong\"", "kind = \"ping-pong\"\nstreams = 2\ncongestion = \"bbr\"");
     check("quick", (from, to), "streams = 2", "`streams` has no effect here", "take it out");
     check("quick", (from, to), "congestion = \"bbr\"", "UDP has no congestion control", "take it out");
-    let (from, to) = ("duration = \"800ms\"", "duration = \"800ms\"\nbytes = \"1GB\"");
+    let (from, to) = ("duration = \"300ms\"", "duration = \"300ms\"\nbytes = \"1GB\"");
     check("quick", (from, to), "bytes = \"1GB\"", "not both", "");
     check(
         "quick",

@@ -11,6 +11,7 @@ use units::{BitRate, Bytes, Nanos};
 use crate::{
     amount, dscp,
     host::{self, Family},
+    kept_trials::Repetition,
     pin,
     value_parsers::{Word, one_of},
 };
@@ -32,6 +33,8 @@ pub(crate) struct ClientArgs {
     pub(super) socket: SocketFlags,
     #[command(flatten)]
     pub(super) login: Login,
+    #[command(flatten)]
+    pub(super) repetition: Repetition,
     #[command(flatten)]
     pub(super) output: Output,
 }

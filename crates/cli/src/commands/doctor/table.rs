@@ -80,8 +80,11 @@ fn rows(check: &Check) -> Vec<Row> {
     rows
 }
 
+/// What is added of a scenario whose guests have no KVM.
+const EMULATED: &str = "; its guests are emulated: counts and ratios hold, times and rates do not, and it takes several times as long";
+
 fn scenario_row(verdict: &Verdict, checks: &[Check]) -> Row {
-    let Verdict { name, cells, able, lacks, lost_paths } = verdict;
+    let Verdict { name, cells, able, lacks, lost_paths, emulated } = verdict;
     let title =
         |id: &&'static str| checks.iter().find(|check| check.id == *id).map_or(*id, |check| check.title);
     let without = lacks.iter().map(title).collect::<Vec<_>>().join(", ");
@@ -96,7 +99,8 @@ fn scenario_row(verdict: &Verdict, checks: &[Check]) -> Row {
             ("!", format!("{some} of {cells} cells can be measured; missing: {without}{lost}"))
         }
     };
-    [mark.to_owned(), name.clone(), detail]
+    let slow = if *emulated && *able > 0 { EMULATED } else { "" };
+    [mark.to_owned(), name.clone(), detail + slow]
 }
 
 fn verdict_line(scenarios: &[Verdict]) -> String {
@@ -141,7 +145,7 @@ mod tests {
 
     fn verdict(name: &str, able: usize) -> Verdict {
         let (lacks, lost_paths) = (BTreeSet::from(["vxlan"]), BTreeSet::from(["overlay".to_owned()]));
-        Verdict { name: name.into(), cells: 4, able, lacks, lost_paths }
+        Verdict { name: name.into(), cells: 4, able, lacks, lost_paths, emulated: false }
     }
 
     fn rendered(checks: Vec<Check>, scenarios: Vec<Verdict>) -> String {

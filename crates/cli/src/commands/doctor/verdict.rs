@@ -14,6 +14,9 @@ use super::{
 /// What everything else hangs on.
 const RIGHTS: &str = "rights";
 
+/// What virtual machines run on at full speed.
+const KVM: &str = "kvm";
+
 /// How much of a scenario can run here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Verdict {
@@ -26,18 +29,24 @@ pub(super) struct Verdict {
     pub(super) lacks: BTreeSet<&'static str>,
     /// The paths of which no cell can be measured.
     pub(super) lost_paths: BTreeSet<String>,
+    /// Whether its virtual machines are emulated here, so that their times and rates say nothing of real ones.
+    pub(super) emulated: bool,
 }
 
 impl Verdict {
     /// Judges a scenario by its cells.
     pub(super) fn of(scenario: &Scenario, cells: &[Cell], checks: &[Check]) -> Self {
         let works = |id: &str| checks.iter().any(|check| check.id == id && check.status != Status::Missing);
+        let has_guests = scenario.lab.hosts.iter().any(|host| host.vm.is_some());
+        let emulated =
+            has_guests && !checks.iter().any(|check| check.id == KVM && check.status == Status::Works);
         let mut verdict = Self {
             name: scenario.name.clone(),
             cells: cells.len(),
             able: 0,
             lacks: BTreeSet::new(),
             lost_paths: scenario.paths.iter().map(|path| path.name.to_string()).collect(),
+            emulated,
         };
         for cell in cells {
             let mut lacking: Vec<_> = needs(scenario, cell).into_iter().filter(|id| !works(id)).collect();

@@ -29,11 +29,6 @@ pub(crate) struct MeasureArgs {
 }
 
 const AFTER_HELP: &str = "\
-Examples:
-  plumb measure --qemu web                  by its guest's name, for 10 s
-  plumb measure --qemu 1200 --for 30s       by its process
-  plumb measure --qemu /run/web.qmp         by its monitor, which also tells what the guest's driver took
-
 Nothing of the machine is changed or stopped, and its guest is asked nothing: all is read from /proc, from the host's side of \
 its devices, and by probes in the host's kernel. A monitor takes one client at a time; it is asked only when its path is given, \
 by commands that read, and let go before anything is measured. Root sees most; without, what is missing is said.

@@ -9,6 +9,7 @@ use units::{BitRate, Bytes, Nanos};
 use crate::{
     amount, dscp,
     host::{self, Family},
+    kept_trials::Repetition,
     pin,
 };
 
@@ -24,6 +25,8 @@ pub(crate) struct PingArgs {
     pub(super) reach: Reach,
     #[command(flatten)]
     pub(super) traffic: Traffic,
+    #[command(flatten)]
+    pub(super) repetition: Repetition,
     #[command(flatten)]
     pub(super) output: Output,
 }
@@ -121,11 +124,17 @@ pub(super) struct Output {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Under(pub(super) Option<BitRate>);
 
+/// Less than this is a unit that was forgotten.
+const LEAST_UNDER: BitRate = BitRate(1e4);
+
 fn under(text: &str) -> Result<Under, String> {
     if text == "max" {
         return Ok(Under(None));
     }
     let rate = amount::rate(text)?;
+    if let Some(rate) = rate.filter(|rate| *rate < LEAST_UNDER) {
+        return Err(format!("`{text}` is {rate}, which no path feels: write a unit, as 1M or 1G, or max"));
+    }
     rate.map(|rate| Under(Some(rate)))
         .ok_or_else(|| "a stream of nought is none: write a rate as 1G, or max".to_owned())
 }

@@ -3,7 +3,7 @@
 use ::scenario::{BUDGETS, LEAST_PRECISE, PRECISIONS, PathName, Plan, PlanOptions, Scenario, WorkloadName};
 use jiff::Timestamp;
 use samples::{RemedyTrials, RunId, RunRecord};
-use store::{Claim, Store, StoreError};
+use store::{Claim, Store};
 use units::{Nanos, Share};
 
 use super::RunArgs;
@@ -34,24 +34,8 @@ pub(super) fn planned(args: &RunArgs) -> anyhow::Result<(Source, Plan)> {
 /// The job of a new run.
 pub(super) fn fresh(source: Source, plan: Plan, store: &Store) -> anyhow::Result<Job> {
     let stamp = Timestamp::now().strftime("%Y%m%d-%H%M%S");
-    let (id, claim) = free_id(&format!("{}-{stamp}", source.scenario.name), store)?;
+    let (id, claim) = store.claim_new(&format!("{}-{stamp}", source.scenario.name))?;
     Ok(Job { source, plan, id, tries: None, resume: None, _claim: claim })
-}
-
-/// `wanted`, or with a number behind it when another run of the same second has it already.
-pub(super) fn free_id(wanted: &str, store: &Store) -> anyhow::Result<(RunId, Claim)> {
-    let mut id = RunId(wanted.to_owned());
-    for number in 2.. {
-        // Claimed before it is looked for: a run that begins just now is not in the store yet.
-        let claim = store.claim(&id);
-        let known = store.runs()?.iter().any(|run| run.id == id);
-        match claim {
-            Ok(claim) if !known => return Ok((id, claim)),
-            Ok(_) | Err(StoreError::UnderWay { .. }) => id = RunId(format!("{wanted}-{number}")),
-            Err(error) => return Err(error.into()),
-        }
-    }
-    unreachable!("there are more numbers than runs")
 }
 
 fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> {

@@ -6,11 +6,7 @@ use findings::Findings;
 use samples::{RemedyTrial, RemedyTrials, RunRecord};
 use store::Store;
 
-use super::{
-    change,
-    job::{self, Job},
-    resume,
-};
+use super::{change, job::Job, resume};
 use crate::{output, remedy_results};
 
 /// Trials with and without a remedy: fewer have no interval of 90 %.
@@ -26,7 +22,7 @@ pub(super) fn job(main: &RunRecord, store: &Store) -> anyhow::Result<Option<Job>
         output::aside(format_args!("no finding has a remedy that the lab can apply"));
         return Ok(None);
     }
-    let (id, claim) = job::free_id(&remedy_results::name(&main.header.id), store)?;
+    let (id, claim) = store.claim_new(&remedy_results::name(&main.header.id))?;
     Ok(Some(Job { source, plan, id, tries: Some(tries), resume: None, _claim: claim }))
 }
 

@@ -32,12 +32,6 @@ const USAGE: &str = "plumb trace --pid PID | --netns NAME | --cgroup PATH | --qe
        plumb trace --compare A.json B.json";
 
 const AFTER_HELP: &str = "\
-Examples:
-  plumb trace --pid $(pidof iperf3)          what it does, for 10 s
-  plumb trace --qemu web --for 30s           a virtual machine: vCPUs, QEMU, vhost threads
-  plumb trace -o a.json -- iperf3 -c host    a program from its beginning to its end
-  plumb trace --compare a.json b.json        two traces side by side
-
 System calls are counted and timed in the kernel; nothing is sent for each. Their time is split into running \
 (on a CPU), waiting (asleep, or in a queue for a CPU) and, of a virtual machine, in its guest. It needs root (or \
 CAP_BPF and CAP_PERFMON) and a kernel with BTF; `plumb doctor` tells.

@@ -1,0 +1,111 @@
+//! Every comparison of a run: what a layer, a level or a word in the paths' names changes. Must not know which are shown.
+
+use std::cmp::Ordering;
+
+use findings::{Comparison, Findings};
+use workload::Metric;
+
+use super::TWO_LINES;
+use crate::{
+    labels,
+    phrases::{self, Confidence},
+    text::Text,
+};
+
+/// One of them.
+pub(super) struct Difference<'a> {
+    what: String,
+    pub(super) workload: &'a str,
+    metric: Metric,
+    change: &'a Comparison,
+    /// Both cells.
+    pub(super) cells: [&'a str; 2],
+}
+
+/// Those of layers, then of factors' levels, then of words.
+pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
+    let mut all = Vec::new();
+    for ladder in &findings.ladders {
+        for rung in &ladder.rungs {
+            let below =
+                rung.below.as_ref().and_then(|below| ladder.rungs.iter().find(|other| other.path == *below));
+            if let (Some(change), Some(below)) = (&rung.cost, below) {
+                let settings =
+                    labels::levels(&ladder.levels).map(|levels| format!(" ({levels})")).unwrap_or_default();
+                all.push(Difference {
+                    what: format!("{} over {}{settings}", rung.adds.join(", "), below.path),
+                    workload: &ladder.workload,
+                    metric: ladder.metric,
+                    change,
+                    cells: [&rung.cell, &below.cell],
+                });
+            }
+        }
+    }
+    all.extend(findings.effects.iter().map(|effect| Difference {
+        what: format!("{} {} instead of {}, {}", effect.factor, effect.level, effect.reference, effect.path),
+        workload: &effect.workload,
+        metric: effect.metric,
+        change: &effect.change,
+        cells: [&effect.cell, &effect.reference_cell],
+    }));
+    let path = |id: &str| {
+        findings
+            .cells
+            .iter()
+            .find(|cell| cell.id == id)
+            .map_or_else(|| id.to_owned(), |cell| cell.path.clone())
+    };
+    all.extend(findings.twins.iter().flat_map(|twins| {
+        twins.pairs.iter().map(move |pair| Difference {
+            what: format!("{}, {} against {}", twins.word, path(&pair.with), path(&pair.without)),
+            workload: &twins.workload,
+            metric: twins.metric,
+            change: &pair.change,
+            cells: [&pair.with, &pair.without],
+        })
+    }));
+    all
+}
+
+impl Difference<'_> {
+    pub(super) fn is_established(&self) -> bool {
+        matches!(self.change.verdict, findings::Difference::Lower | findings::Difference::Higher)
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.change.verdict == findings::Difference::Unclear
+    }
+
+    /// How far its ratio is from 1, either way.
+    pub(super) fn size(&self) -> f64 {
+        self.change.ratio.ln().abs()
+    }
+
+    pub(super) fn cmp_size(&self, other: &Self) -> Ordering {
+        self.size().total_cmp(&other.size())
+    }
+
+    /// `vxlan over node-to-node: −41.8 % (−43.0 to −40.1, 94 %) of stream`.
+    pub(super) fn text(&self, findings: &Findings) -> Text {
+        let several = labels::workloads(findings).len() > 1;
+        let workload = if several { format!(" of {}", self.workload) } else { String::new() };
+        let gain = phrases::gain(self.change, Confidence::Inline);
+        let what = super::short(
+            &self.what,
+            TWO_LINES.saturating_sub(gain.chars().count() + workload.chars().count() + 4),
+        );
+        Text::from(format!("{what}: "))
+            .and(phrases::tone(self.metric, self.change), gain)
+            .and(crate::text::Tone::Plain, workload)
+    }
+}
+
+/// What stands behind the number of a difference that is not established.
+pub(super) const fn judgement(change: &Comparison) -> &'static str {
+    match change.verdict {
+        findings::Difference::Lower | findings::Difference::Higher => "",
+        findings::Difference::None => " (not significant)",
+        findings::Difference::Unclear => " (unclear)",
+    }
+}

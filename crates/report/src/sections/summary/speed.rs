@@ -1,0 +1,64 @@
+//! How fast: the ends of a workload's ladder or ranking, or the best and the worst of its results. Must not know what they differ by.
+
+use findings::{CellSummary, Findings};
+
+use crate::{labels, phrases};
+
+/// One line; the settings that all of it shares stand there where they fit.
+pub(super) fn of(findings: &Findings, workload: &str, room: usize) -> String {
+    let (ends, settings) = ends(findings, workload);
+    let line = format!("{}{ends}", lead(findings, workload));
+    let whole = format!("{line}{settings}");
+    if whole.chars().count() <= room { whole } else { super::short(&line, room) }
+}
+
+/// Which workload a line is about, where there are several.
+pub(super) fn lead(findings: &Findings, workload: &str) -> String {
+    if labels::workloads(findings).len() > 1 { format!("{workload}: ") } else { String::new() }
+}
+
+/// What they are, and the settings that they share.
+fn ends(findings: &Findings, workload: &str) -> (String, String) {
+    let cells: Vec<&CellSummary> = findings.cells.iter().filter(|cell| cell.workload == workload).collect();
+    let ladder = super::ladder(findings, workload)
+        .and_then(|ladder| Some((&ladder.levels, &ladder.rungs.first()?.cell, &ladder.rungs.last()?.cell)));
+    let ranking = || {
+        let ranking = findings.rankings.iter().find(|ranking| ranking.workload == workload)?;
+        Some((&ranking.levels, &ranking.ranks.first()?.cell, &ranking.ranks.last()?.cell))
+    };
+    let named = |id: &str| {
+        cells.iter().find(|cell| cell.id == id).map(|cell| format!("{} {}", cell.path, value(cell)))
+    };
+    if let Some((levels, one, other)) = ladder.or_else(ranking)
+        && let (Some(one), Some(other)) = (named(one), named(other))
+    {
+        let settings = labels::levels(levels).map(|levels| format!(" ({levels})"));
+        return (format!("{one}, {other}"), settings.unwrap_or_default());
+    }
+    (best_and_worst(&cells), String::new())
+}
+
+fn best_and_worst(cells: &[&CellSummary]) -> String {
+    let by_value =
+        |one: &&&CellSummary, other: &&&CellSummary| one.value.median.total_cmp(&other.value.median);
+    match (cells, cells.iter().max_by(by_value), cells.iter().min_by(by_value)) {
+        ([only], ..) => named(only, phrases::estimate(only.metric, &only.value)),
+        (_, Some(most), Some(least)) => {
+            let more = most.metric.more_is_better().unwrap_or(true);
+            let (best, worst) = if more { (most, least) } else { (least, most) };
+            format!("{} to {}; {} results", named(best, value(best)), named(worst, value(worst)), cells.len())
+        }
+        _ => String::new(),
+    }
+}
+
+fn value(cell: &CellSummary) -> String {
+    phrases::value(cell.metric, cell.value.median)
+}
+
+/// `9.41 Gbit/s (pod-to-target, offload=off)`; the number alone where only the workload names it.
+fn named(cell: &CellSummary, value: String) -> String {
+    let path = labels::are_placed([cell.path.as_str()].into_iter()).then(|| cell.path.clone());
+    let parts: Vec<String> = path.into_iter().chain(labels::levels(&cell.levels)).collect();
+    if parts.is_empty() { value } else { format!("{value} ({})", parts.join(", ")) }
+}
