@@ -42,7 +42,7 @@ pub(crate) const CASES: &[Case] = &[
         test: || alone(interrupted),
     },
     Case {
-        name: "trials_of_plumb_client_are_kept_and_a_loss_of_five_percent_between_two_runs_is_found",
+        name: "trials_of_plumb_client_are_kept_and_a_loss_of_a_fifth_between_two_runs_is_found",
         needs: &[IPERF3],
         test: || in_one_of_three(kept),
     },
@@ -218,7 +218,8 @@ fn interrupted() {
 fn kept() {
     let sandbox = sandbox();
     let server = Server::of_many(&[]);
-    for (rate, name) in [("20M", "before"), ("19M", "after")] {
+    // What two runs of one rate differ by beside other work is some 4 % here.
+    for (rate, name) in [("20M", "before"), ("16M", "after")] {
         let ended =
             server.measure(&sandbox, &format!("-C cubic -b {rate} -l 8K -t 1 --repeat 5 --pause 100ms"));
         assert_eq!(ended.status, Some(0), "{ended:?}");
@@ -230,7 +231,7 @@ fn kept() {
     let compared = sandbox.succeed(&["compare", "baseline:before", "baseline:after", "--json"]).out;
     let compared: Value = serde_json::from_str(&compared).expect("JSON");
     assert_eq!(compared["cells"][0]["verdict"], "worse", "{compared}");
-    let check = sandbox.plumb(&["check", "baseline:after", "--against", "before", "--max-loss", "1%"]);
+    let check = sandbox.plumb(&["check", "baseline:after", "--against", "before", "--max-loss", "5%"]);
     assert_eq!(check.status, Some(1), "{check:?}");
     let ended = server.measure(&sandbox, "-t 300ms --no-keep");
     assert!(ended.status == Some(0) && !ended.err.contains("kept"), "{ended:?}");

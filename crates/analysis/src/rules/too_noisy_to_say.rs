@@ -9,7 +9,7 @@ use crate::words::{count, percent};
 
 pub(crate) const RULE: Rule = Rule { id: "too-noisy-to-say", look };
 
-/// An interval that holds 1 and is narrower than this says that there is hardly a difference: an answer.
+/// An interval that is narrower than this says that there is hardly a difference: an answer.
 const NARROW: f64 = 1.1;
 /// So narrow it should become, to either side, for the number of trials that is told.
 const WANTED: f64 = 0.05;
@@ -30,7 +30,7 @@ impl NoisyComparison<'_> {
     /// How wide, as the ratio of its ends; `None` where the interval answers or is no matter of noise.
     fn width(&self) -> Option<f64> {
         let Interval { low, high, confidence } = self.change.ratio_interval?;
-        let open = self.change.verdict == Difference::Unclear && low <= 1.0 && high >= 1.0;
+        let open = self.change.verdict == Difference::Unclear;
         // Where it is not sure there are too few trials, whatever the noise, and a caveat says so.
         (open && low > 0.0 && high / low > NARROW && is_sure(confidence)).then(|| high / low)
     }

@@ -118,14 +118,21 @@ fn labelled(label: &str, lines: impl Iterator<Item = Text>) -> Vec<Row> {
     lines.enumerate().map(|(place, text)| row(if place == 0 { label } else { "" }, text)).collect()
 }
 
-/// The workloads whose established differences are the largest, in the order of the scenario.
+/// The workloads whose established differences are the largest, those of which neither more nor less is better last, in the order
+/// of the scenario.
 fn deciding<'a>(findings: &'a Findings, differences: &[Difference<'_>]) -> Vec<&'a str> {
     let mut ranked: Vec<(usize, &str)> = labels::workloads(findings).into_iter().enumerate().collect();
     let size = |workload: &str| {
         let own = differences.iter().filter(|it| it.workload == workload && it.is_established());
         own.map(Difference::size).fold(0.0, f64::max)
     };
-    ranked.sort_by(|(_, one), (_, other)| size(other).total_cmp(&size(one)));
+    let judged = |workload: &str| {
+        let mut cells = findings.cells.iter().filter(|cell| cell.workload == workload);
+        cells.any(|cell| cell.metric.more_is_better().is_some())
+    };
+    ranked.sort_by(|(_, one), (_, other)| {
+        judged(other).cmp(&judged(one)).then(size(other).total_cmp(&size(one)))
+    });
     ranked.truncate(WORKLOADS);
     ranked.sort_unstable_by_key(|(place, _)| *place);
     ranked.into_iter().map(|(_, workload)| workload).collect()
