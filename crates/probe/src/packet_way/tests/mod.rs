@@ -68,10 +68,6 @@ fn told(point: &HopPoint) -> String {
     point.device.as_ref().map_or_else(|| word.to_owned(), |device| format!("{word} {device}"))
 }
 
-fn median(times: &LatencyHistogram) -> u64 {
-    times.quantile(0.5).expect("messages were followed").0
-}
-
 #[expect(clippy::disallowed_macros, reason = "by this a failed test is understood")]
 fn show(way: &MessagePath, measured: u64) {
     let at = |times: &LatencyHistogram, share| times.quantile(share).map_or(0, |time| time.0);
