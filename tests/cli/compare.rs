@@ -1,4 +1,4 @@
-//! Runs held against each other, without rights: tables of another tool stand in for runs.
+//! Runs compared with each other, without rights: tables of another tool stand in for runs.
 
 use plumb_tests::Sandbox;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Runs of iperf3 logs held against each other, as a user does it: what is found of a loss, and what is not found of none.
+//! Runs of iperf3 logs compared with each other, as a user does it: what is found of a loss, and what is not found of none.
 
 use std::f64::consts::TAU;
 

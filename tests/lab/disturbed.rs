@@ -87,10 +87,11 @@ pub(crate) fn a_run_beside_other_work_says_so_and_a_gate_cannot_tell() {
 
 pub(crate) fn a_trial_in_which_an_agent_stood_still_is_made_again() {
     let sandbox = sandbox();
-    let file = sandbox.file("wire.toml", &wire(12, "500ms"));
+    // Long trials: what lies between two is a small part.
+    let file = sandbox.file("wire.toml", &wire(8, "1500ms"));
     let mut run = sandbox.start(&["run", &file]);
     assert!(wait_until(Duration::from_secs(20), || agents(&sandbox).len() == 3), "no agents were started");
-    // Somewhere in a trial or between two: one of so many falls into a trial.
+    // One of so many falls into a trial.
     for round in 0..6 {
         std::thread::sleep(Duration::from_millis(700));
         let Some(agent) = agents(&sandbox).get(round % 3).copied() else { break };

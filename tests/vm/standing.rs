@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::{self, BufRead as _, BufReader, Write as _},
     os::unix::net::UnixStream,
     process::{Child, Command, Stdio},
     time::Duration,
@@ -37,14 +38,26 @@ impl Standing {
             .spawn()
             .expect("util-linux has it");
         let standing = Self(child);
-        let there = || UnixStream::connect(monitor).is_ok();
-        assert!(wait_until(Duration::from_secs(30), there), "QEMU opens its monitor");
+        let there = || UnixStream::connect(monitor).is_ok_and(|monitor| answers(&monitor).is_ok());
+        assert!(wait_until(Duration::from_secs(60), there), "QEMU opens its monitor");
         standing
     }
 
     fn pid(&self) -> String {
         self.0.id().to_string()
     }
+}
+
+/// Waits until the main loop runs: by then all devices of the command line are there.
+fn answers(monitor: &UnixStream) -> io::Result<()> {
+    monitor.set_read_timeout(Some(Duration::from_secs(60)))?;
+    (&mut &*monitor).write_all(b"{\"execute\":\"qmp_capabilities\"}{\"execute\":\"query-status\"}\n")?;
+    for line in BufReader::new(monitor).lines() {
+        if line?.contains("prelaunch") {
+            return Ok(());
+        }
+    }
+    Err(io::ErrorKind::UnexpectedEof.into())
 }
 
 impl Drop for Standing {

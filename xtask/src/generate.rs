@@ -16,7 +16,7 @@ pub(crate) struct Generated {
     pub(crate) verb: &'static str,
 }
 
-/// All generated files. Each is held against what `plumb` prints as soon as `plumb` knows its verb.
+/// All generated files. Each is compared with what `plumb` prints as soon as `plumb` knows its verb.
 #[rustfmt::skip]
 pub(crate) const GENERATED: &[Generated] = &[
     Generated { path: "docs/reference/scenario.schema.json", verb: "schema scenario" },

@@ -5,6 +5,7 @@
     reason = "a tool for the developer's terminal: it reads the tree, writes generated files and prints"
 )]
 
+mod captures;
 mod check;
 mod count;
 mod declared;
@@ -26,6 +27,8 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Verb {
+    /// Write what `plumb` leaves on a terminal into docs/guide/screens.md
+    Captures(captures::Request),
     /// Hold every house rule against the tree, one line a rule
     Check(check::Request),
     /// Count what tells whether the code gets simpler
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
 fn run(verb: Verb) -> Result<ExitCode> {
     let workspace = workspace::Workspace::open()?;
     match verb {
+        Verb::Captures(request) => captures::run(&workspace, &request),
         Verb::Check(request) => check::run(&workspace, &request),
         Verb::Count(request) => count::run(&workspace, &request),
         Verb::Generate => generate::run(&workspace),

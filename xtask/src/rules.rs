@@ -18,7 +18,7 @@ use anyhow::Result;
 
 use crate::workspace::Workspace;
 
-/// A rule: what it is called and how it is held against the tree.
+/// A rule: what it is called and how it is checked.
 pub(crate) struct Rule {
     pub(crate) name: &'static str,
     pub(crate) hold: fn(&Workspace) -> Result<Verdict>,

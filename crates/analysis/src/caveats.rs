@@ -173,7 +173,7 @@ fn virtual_machine(record: &RunRecord) -> Option<String> {
 
 fn unprivileged(record: &RunRecord) -> Option<String> {
     (!record.header.environment.as_ref()?.privileged).then(|| {
-        "The lab was raised in a user namespace without root: settings that only the machine's root may change \
+        "The lab was created in a user namespace without root: settings that only the machine's root may change \
          are the kernel's defaults."
             .into()
     })

@@ -1,5 +1,5 @@
 //! What one trace says: its calls added up by who made them, as rates and shares, and its CPU time by owner. Must not
-//! know how it was watched; two of them are held against each other in `trace/contrast.rs`.
+//! know how it was watched; two of them are compared with each other in `trace/contrast.rs`.
 
 mod comparison;
 mod interval;
@@ -20,7 +20,7 @@ pub use comparison::trace_contrast;
 pub use interval::observed_since;
 pub use vm::vm;
 
-/// From this length on what /proc/stat counts in ticks of 10 ms can be held against what was traced.
+/// From this length on what /proc/stat counts in ticks of 10 ms can be compared with what was traced.
 const LONG: Nanos = Nanos::from_millis(900);
 
 /// By whom calls are told apart.

@@ -52,7 +52,7 @@ const EXAMPLES: &[Examples] = &[
         "baseline",
         &[
             ("plumb baseline set main latest", "the last run is called main"),
-            ("plumb baseline list", "what others are held against"),
+            ("plumb baseline list", "what others are compared with"),
         ],
     ),
     (

@@ -25,7 +25,7 @@ pub struct Finding {
     pub id: String,
     /// How much it matters.
     pub severity: Severity,
-    /// The claim in one sentence.
+    /// The claim; its first sentence stands alone.
     pub claim: String,
     /// The cells that it speaks of.
     pub cells: Vec<String>,
@@ -54,6 +54,21 @@ impl Finding {
         "wait-mistaken-for-work",
         "warm-up-too-short",
     ];
+
+    /// Rules whose claims say what the numbers of layers and directions say already, and no cause.
+    const RESTATING: [&str; 2] = ["direction-asymmetry", "vxlan-cost"];
+
+    /// Whether it names no cause of what it tells.
+    #[must_use]
+    pub fn restates(&self) -> bool {
+        Self::RESTATING.contains(&self.id.as_str())
+    }
+
+    /// The first sentence of the claim, which stands alone.
+    #[must_use]
+    pub fn lead(&self) -> &str {
+        first_sentence(&self.claim)
+    }
 
     /// Whether it says how far the numbers can be trusted, and nothing of the path.
     #[must_use]
@@ -125,6 +140,22 @@ impl Remedy {
     pub const fn manual(action: String, commands: Vec<String>) -> Self {
         Self { action, commands, change: None, brought: Vec::new() }
     }
+
+    /// The first sentence of what to do, which stands alone.
+    #[must_use]
+    pub fn lead(&self) -> &str {
+        first_sentence(&self.action)
+    }
+}
+
+/// Without its full stop. That of a number, as in `3. Results`, ends none.
+fn first_sentence(text: &str) -> &str {
+    let ends = |(at, _): &(usize, &str)| {
+        let word = text[..*at].rsplit(' ').next().unwrap_or_default();
+        !word.chars().all(|letter| letter.is_ascii_digit())
+    };
+    let end = text.match_indices(". ").find(ends).map_or(text.len(), |(at, _)| at);
+    text[..end].trim_end_matches('.')
 }
 
 /// A change of a scenario that the lab can apply to a cell.

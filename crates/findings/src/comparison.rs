@@ -22,7 +22,7 @@ pub struct RunComparison {
     pub schema: u32,
     /// The reference.
     pub a: RunSummary,
-    /// What is held against it.
+    /// What is compared with it.
     pub b: RunSummary,
     /// Where their environments differ, the weightiest first.
     pub surroundings: Vec<SurroundingChange>,

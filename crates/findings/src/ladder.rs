@@ -12,9 +12,9 @@ use crate::estimate::Comparison;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ladder {
     pub workload: String,
-    /// What the rungs are measured in.
+    /// What its paths are measured in.
     pub metric: Metric,
-    /// The setting of the factors that all its rungs share (each path at the factors that apply to it).
+    /// The setting of the factors that all its paths share (each path at the factors that apply to it).
     pub levels: BTreeMap<String, String>,
     /// From the path with the fewest layers up.
     pub rungs: Vec<CostStep>,
@@ -27,11 +27,11 @@ pub struct CostStep {
     pub path: String,
     /// Its median, in the metric's unit.
     pub value: f64,
-    /// The path without the added layers: the rung it stands on; `None` for the lowest.
+    /// The path without the added layers: the path it stands on; `None` for the lowest.
     pub below: Option<String>,
     /// The layers that it has and the one below has not.
     pub adds: Vec<String>,
-    /// Against the rung below: the cost of the added layers.
+    /// Against the path below: the cost of the added layers.
     pub cost: Option<Comparison>,
 }
 

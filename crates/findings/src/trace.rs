@@ -135,7 +135,7 @@ pub struct TraceComparison {
     pub schema: u32,
     /// The reference.
     pub a: TraceSummary,
-    /// What is held against it.
+    /// What is compared with it.
     pub b: TraceSummary,
     /// Where their environments differ, the weightiest first.
     pub surroundings: Vec<SurroundingChange>,

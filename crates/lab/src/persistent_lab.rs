@@ -244,7 +244,7 @@ fn describe(name: &str, scenario: &Scenario, topology: &Topology) -> Result<Pers
 fn unknown(name: Option<&str>, standing: &[PersistentLab]) -> RegistryError {
     let names: Vec<&str> = standing.iter().map(|lab| lab.name.as_str()).collect();
     let standing = match names.as_slice() {
-        [] => "`plumb lab up SCENARIO` raises one".to_owned(),
+        [] => "`plumb lab up SCENARIO` creates one".to_owned(),
         names => format!("say which by its name (`--lab` for a shell): {}", names.join(", ")),
     };
     let name = match (name, names.is_empty()) {

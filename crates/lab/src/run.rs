@@ -78,7 +78,7 @@ pub fn run<S: Sink>(
     stop: &Stop,
 ) -> Result<Outcome, RunError> {
     check_plan(request)?;
-    observer.event(&Event::Step("raising the lab"));
+    observer.event(&Event::Step("creating the lab"));
     let lab = &request.scenario.lab;
     let topology = Topology::raise(lab)?;
     let ground = LabHandle { lab, topology: &topology };
@@ -96,7 +96,7 @@ pub fn run<S: Sink>(
     let made = course.make(&mut bench, stop)?;
     let outcome = Outcome { id: request.id.clone(), made, skipped: course.skipped.into_values().collect() };
     sink.complete(&request.id).map_err(keep)?;
-    observer.event(&Event::Step("lowering the lab"));
+    observer.event(&Event::Step("removing the lab"));
     Ok(outcome)
 }
 

@@ -9,4 +9,4 @@ mod terminal;
 pub(crate) use csv::{cells as csv_cells, comparison as csv_contrast, trials as csv_trials};
 pub(crate) use json::json;
 pub(crate) use markdown::markdown;
-pub(crate) use terminal::terminal;
+pub(crate) use terminal::{terminal, wrapped_lines};

@@ -30,6 +30,14 @@ pub(crate) fn cell(findings: &Findings, cell: &CellSummary) -> String {
     joined(&cell.path, &cell.levels, several.then_some(&cell.workload))
 }
 
+/// A text with the labels of cells in place of their identifiers.
+pub(crate) fn named(findings: &Findings, text: &str) -> String {
+    let mut cells: Vec<&CellSummary> = findings.cells.iter().collect();
+    // An identifier may begin with another.
+    cells.sort_by_key(|cell| std::cmp::Reverse(cell.id.len()));
+    cells.into_iter().fold(text.to_owned(), |text, it| text.replace(&it.id, &cell(findings, it)))
+}
+
 /// The same of a cell that two runs have.
 pub(crate) fn contrast(contrast: &RunComparison, cell: &CellComparison) -> String {
     let several = contrasted(contrast).len() > 1 || is_nameless(&cell.path, &cell.levels);

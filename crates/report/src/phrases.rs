@@ -37,7 +37,7 @@ pub(crate) enum Confidence {
 const SEVERAL: f64 = 2.0;
 
 /// Stands behind an interval that was computed within a single trial.
-const WITHIN: &str = "*";
+pub(crate) const WITHIN: &str = "*";
 
 /// `9.41 Gbit/s (9.20 to 9.60, 94 %)`.
 pub(crate) fn estimate(metric: Metric, estimate: &Estimate) -> String {
@@ -66,7 +66,7 @@ pub(crate) fn value(metric: Metric, value: f64) -> String {
     glued(&Scale::of(metric, value).quantity(value))
 }
 
-/// A ratio as a share of what it is held against: `94.2 % (93.0 to 95.1)`, or `4.20x` when it is several times.
+/// A ratio as a share of what it is compared with: `94.2 % (93.0 to 95.1)`, or `4.20x` when it is several times.
 pub(crate) fn share(comparison: &Comparison, confidence: Confidence) -> String {
     let ratio = comparison.ratio;
     let scale = if ratio < SEVERAL { Scale::percent(ratio) } else { Scale::times(ratio) };

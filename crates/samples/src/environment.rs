@@ -30,7 +30,7 @@ pub struct Environment {
     pub congestion_available: Vec<String>,
     /// Load averages over 1, 5 and 15 minutes, before the run.
     pub load_average: Option<[f64; 3]>,
-    /// Whether the lab was raised as root of the machine; otherwise in a user namespace.
+    /// Whether the lab was created as root of the machine; otherwise in a user namespace.
     pub privileged: bool,
     /// What the engine's own steps cost here.
     pub engine: Option<Calibration>,

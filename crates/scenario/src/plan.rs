@@ -52,7 +52,7 @@ pub struct Plan {
     pub seed: u64,
     /// The cells, in the order of the document.
     pub cells: Vec<Cell>,
-    /// Which of them are held against which, where the design asks.
+    /// Which of them are compared with which, where the design asks.
     #[serde(default)]
     pub steps: Vec<Step>,
     /// The trials, in the order in which they are made.

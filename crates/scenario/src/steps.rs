@@ -1,4 +1,4 @@
-//! Which cells of a plan are held against which: what its layers cost and what its factors change. Must not know numbers.
+//! Which cells of a plan are compared with which: what its layers cost and what its factors change. Must not know numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{link::Layer, names::PathName, path::Path, plan::Cell};
 
-/// A cell and what it is held against, by their places in [`crate::Plan::cells`].
+/// A cell and what it is compared with, by their places in [`crate::Plan::cells`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Step {
     pub cell: usize,

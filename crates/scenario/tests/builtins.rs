@@ -89,7 +89,7 @@ fn queues_of_a_factor_are_made_by_the_virtual_machine() {
     assert_eq!(nics().count(), 2);
 }
 
-/// Paths that are held against each other end in guests that differ in nothing else, and none is without its twin.
+/// Paths that are compared with each other end in guests that differ in nothing else, and none is without its twin.
 #[test]
 fn twins_of_shipped_scenarios_differ_in_vhost_alone() {
     for (name, suffix, pairs) in [("vhost", "-vhost", 2), ("four-configurations", "-vhost", 1)] {

@@ -33,7 +33,7 @@ pub enum Stationarity {
 
 /// What a series does; `None` for no values or values that are not finite.
 ///
-/// Four descriptions are held against each other: one level, a straight line, the levels that [`levels::levels`] finds, each with
+/// Four descriptions are compared with each other: one level, a straight line, the levels that [`levels::levels`] finds, each with
 /// errors of which neighbours are alike (a first-order chain), by n ln(s / n) + k ln n, where s is the sum of squares of
 /// what the chain cannot foresee and k is 0 of one level, 3 of a line and 5 of each jump. What a chain of alike neighbours explains
 /// needs no jumps: change points that look for independent noise find some in it (Shi, Gallagher, Lund & Killick,

@@ -11,7 +11,7 @@ pub const LONGEST: f64 = 0.2;
 /// values or values that are not finite.
 ///
 /// The series is divided where its mean changes ([`levels::levels`]), into parts as short as one value. The first part
-/// that reaches beyond [`LONGEST`] of the series and is long enough for a level is what the rest is held against: parts
+/// that reaches beyond [`LONGEST`] of the series and is long enough for a level is what the rest is compared with: parts
 /// are cut from the front while their mean is off its mean by [`levels::LEAST_JUMP`] or more.
 pub fn cut(values: &[f64]) -> usize {
     let found = (values.len() >= FEWEST).then(|| leading(values)).flatten();

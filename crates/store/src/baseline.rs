@@ -1,4 +1,4 @@
-//! Runs that others are held against, by names that users gave them.
+//! Runs that others are compared with, by names that users gave them.
 //! Must not know what such a run holds, nor what a comparison comes to.
 
 use rusqlite::{Connection, OptionalExtension, Transaction};
@@ -72,7 +72,7 @@ impl Store {
     }
 }
 
-/// Keeps a run that others are held against.
+/// Keeps a run that others are compared with.
 pub(crate) fn refuse_removal(
     transaction: &Transaction<'_>,
     number: i64,

@@ -156,7 +156,7 @@ pub enum StoreError {
         /// What there is.
         hint: String,
     },
-    /// Others are held against this run.
+    /// Others are compared with this run.
     #[error(
         "run {run} is the baseline {names}, and is kept for that; take the name away first \
          (plumb baseline remove NAME), or give it to another run (plumb baseline set NAME RUN)"

@@ -37,7 +37,7 @@ fn a_run_that_is_a_baseline_stays() {
     store.trial(&run, &trial(0)).expect("keeps");
     store.set_baseline("main", &run).expect("sets");
     store.set_baseline("v1.0", &run).expect("sets");
-    let error = store.remove(&run).expect_err("others are held against it");
+    let error = store.remove(&run).expect_err("others are compared with it");
     assert!(matches!(error, StoreError::IsBaseline { .. }), "{error:?}");
     let said = error.to_string();
     assert!(said.contains("`main` and `v1.0`") && said.contains("plumb baseline remove"), "{said}");
@@ -45,7 +45,7 @@ fn a_run_that_is_a_baseline_stays() {
     for name in ["main", "v1.0"] {
         assert_eq!(store.remove_baseline(name).expect("is there"), run);
     }
-    store.remove(&run).expect("nothing is held against it any more");
+    store.remove(&run).expect("nothing is compared with it any more");
 }
 
 #[test]

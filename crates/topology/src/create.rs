@@ -114,7 +114,10 @@ impl<'a> Raising<'a> {
             requests.extend(gateway::address(gateway, self.site.lab, &self.site.devices)?);
         }
         requests.extend(self.site.lab.hosts.iter().map(|host| loopback_up(&host.name)));
-        requests.extend(self.site.devices.all().map(up));
+        // A VLAN's device comes up when the one under it is.
+        let mut devices: Vec<&Device> = self.site.devices.all().collect();
+        devices.sort_by_key(|device| device.depth);
+        requests.extend(devices.into_iter().map(up));
         self.carry_out(requests)
     }
 

@@ -144,7 +144,7 @@ pub enum ReadError {
         refusal: Refusal,
     },
     /// It is not there.
-    #[error("host `{host}` has no {what}; something outside the lab removed it, or it was never raised")]
+    #[error("host `{host}` has no {what}; something outside the lab removed it, or it was never created")]
     Absent {
         host: HostName,
         /// What was looked for.

@@ -11,7 +11,7 @@ use crate::{
     stop::Stop,
 };
 
-/// A rate is held against at least this long a time.
+/// A rate is compared with at least this long a time.
 const SECOND: u64 = 1_000_000_000;
 
 /// What a server grants a client.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 const GIB: f64 = (1_u64 << 30) as f64;
 
-/// What CPU time and calls are held against.
+/// What CPU time and calls are compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Work {

@@ -1,4 +1,4 @@
-//! CPU time of a cell's probed trials by owner, held against what the kernel itself counted as busy.
+//! CPU time of a cell's probed trials by owner, compared with what the kernel itself counted as busy.
 //!
 //! Times and lengths of all trials are added up before they are divided: medians of the owners would not add up to the
 //! median of busy, and then a reader could not tell an unexplained rest from arithmetic.

@@ -1,4 +1,4 @@
-//! The ways of messages of all probed trials as one: equal steps merged, their medians held against the round trip.
+//! The ways of messages of all probed trials as one: equal steps merged, their medians compared with the round trip.
 
 use findings::{LatencyBreakdown, Leg, StepSummary};
 use samples::{HopEvent, HopPoint, MessagePath, Trial};

@@ -38,11 +38,10 @@ fn finding((cell, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> Fi
         id: String::new(),
         severity: if is_on_path(cell) && share(softnet) >= MUCH { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "While {} was measured the machine's CPUs dropped {} because their backlog queue was full: {} of all that came \
-             through these queues.{others}",
-            cell.id,
+            "Backlog queues of CPUs were full: {} dropped, {} of what came through them, in {}.{others}",
             count(usize::try_from(softnet.dropped).unwrap_or(usize::MAX), "packet"),
-            percent(share(softnet))
+            percent(share(softnet)),
+            cell.id
         ),
         cells: found.iter().map(|(cell, _)| cell.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
@@ -55,8 +54,8 @@ fn finding((cell, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> Fi
             "A TCP sender without congestion fills any queue: a longer one drops later and delays more.".into(),
         ],
         remedy: Some(Remedy::manual(
-            "Make the queue longer, so that it holds what comes between two soft interrupts; give one soft interrupt more \
-             room where its budget runs out; spread the packets over more CPUs."
+            "Make the backlog queue longer, so that it holds what comes between two soft interrupts. Give one soft \
+             interrupt more room where its budget runs out, and spread the packets over more CPUs."
                 .into(),
             vec![
                 "sysctl -w net.core.netdev_max_backlog=10000".into(),

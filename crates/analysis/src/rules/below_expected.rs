@@ -1,4 +1,4 @@
-//! `below-expected`: the baseline itself carries less than it should, so everything that is held against it looks
+//! `below-expected`: the baseline itself carries less than it should, so everything that is compared with it looks
 //! too good.
 
 use findings::{CellSummary, CostStep, Evidence, Finding, Interval, Ladder, Remedy, Severity};
@@ -136,13 +136,13 @@ fn finding(worst: &Short, found: &[Short]) -> Finding {
     Finding {
         id: String::new(),
         severity: if worst.sure { Severity::Warning } else { Severity::Note },
-        claim: format!("The baseline falls short: {}. What is held against it looks better than it is.", worst.claim),
+        claim: format!("The baseline falls short: {}. What is compared with it looks better than it is.", worst.claim),
         cells,
         evidence: found.iter().map(|short| short.evidence.clone()).collect(),
         caveats: worst.caveat.map(str::to_owned).into_iter().collect(),
         remedy: Some(Remedy::manual(
-            "Get the baseline right first: look at its own findings (a busy sender or receiver, retransmits, \
-             offloads, placement), then measure the layers again."
+            "Get the baseline right first, then measure the layers again. Look at its own findings: a busy sender or \
+             receiver, retransmits, offloads, placement."
                 .into(),
             vec!["ethtool DEVICE  # speed, duplex".into(), "plumb client HOST --mode limit".into()],
         )),

@@ -126,7 +126,7 @@ fn finding(worst: &LimitedCell<'_>, found: &[LimitedCell<'_>]) -> Finding {
             Severity::Note
         },
         claim: format!(
-            "The {}{asked} held the senders of {} back for {} of the time{others}: it, and not the path, is the \
+            "The {}{asked} held the senders of {} back for {} of the time{others}. It, and not the path, is the \
              limit.",
             worst.buffer.in_words(),
             worst.cell.id,
@@ -169,7 +169,7 @@ fn remedy(worst: &LimitedCell<'_>) -> Remedy {
         return Remedy { change: Some(Change::GrowingBuffers), ..Remedy::manual(action.into(), Vec::new()) };
     }
     Remedy::manual(
-        "Let buffers grow further, on the receiver's machine, to at least the rate times the round trip; if its CPU \
+        "Let buffers grow further, on the receiver's machine, to at least the rate times the round trip. If its CPU \
          is busy, a larger buffer hides that and cures nothing."
             .into(),
         vec!["sysctl -w net.ipv4.tcp_rmem=\"4096 131072 67108864\"".into()],

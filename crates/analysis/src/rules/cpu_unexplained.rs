@@ -38,34 +38,30 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 
 fn finding(worst: &Open<'_>, found: &[Open<'_>]) -> Finding {
     let others = so_in(found.len());
-    let which = if worst.cpu.unexplained < 0.0 {
-        "more than the kernel counted as busy"
-    } else {
-        "less than the kernel counted as busy"
-    };
+    let which = if worst.cpu.unexplained < 0.0 { "more than" } else { "less than" };
     let is_sure = found.iter().any(|open| open.rest.sure);
     Finding {
         id: String::new(),
         severity: if is_sure { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "The CPU time of {} does not close: its owners had {which}, by {} of it. Do not read shares of owners closer \
-             than that.{others}",
+            "CPU attribution of {} is {} {which} what the kernel counted as busy. Do not read its shares closer than \
+             that.{others}",
             worst.cell.id,
             percent(worst.rest.median)
         ),
         cells: found.iter().map(|open| open.cell.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         caveats: vec![
-            "Busy is what /proc/stat does not count as idle, which it shows in hundredths of a second. Owners told apart \
-             from /proc alone are held against it at any moment: half a second may then be off by several percent. The \
-             exact probe waits for the moment when it moves on."
+            "Busy is what /proc/stat does not count as idle, in hundredths of a second. Attribution from /proc alone is \
+             compared with it at any moment: half a second may then be off by several percent. The exact probe waits \
+             for the moment when it moves on."
                 .into(),
             "An idle CPU that is woken works before anything can be seen of it, a microsecond or two in a virtual \
              machine: where messages wake CPUs tens of thousands of times a second, that is some percent."
                 .into(),
         ],
         remedy: Some(Remedy::manual(
-            "Make longer trials, so that rounding weighs less; see whether a probe had no room for some events; leave \
+            "Make longer trials, so that rounding weighs less. See whether a probe had no room for some events; leave \
              other work off the machine."
                 .into(),
             vec!["plumb run SCENARIO --probe cpu".into(), "cat /proc/stat".into()],

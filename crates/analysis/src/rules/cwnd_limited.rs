@@ -106,8 +106,8 @@ fn finding(worst: &Full<'_>, found: &[Full<'_>]) -> Finding {
         id: String::new(),
         severity: if is_sure(worst) { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "The congestion window sets the rate of {}: {} of it is under way all the time, and no queue on the \
-             path is full{others}.",
+            "The congestion window limits {}: {} of it is in flight all the time, and no queue of the path is \
+             full{others}.",
             worst.cell.id,
             percent(worst.fill.median.min(1.0))
         ),
@@ -134,9 +134,8 @@ fn evidence(full: &Full<'_>) -> Evidence {
 
 fn remedy(worst: &Full<'_>) -> Remedy {
     if worst.tcp.retransmits > 0 {
-        let action = "Segments were sent again, and each loss makes the window smaller: find the drops first \
-                      (`retransmits`), or let a congestion control send that does not take every loss for \
-                      congestion.";
+        let action = "Find the drops first (`retransmits`): each loss makes the window smaller. Or let a congestion \
+                      control send that does not take every loss for congestion.";
         return Remedy {
             change: Some(Change::Congestion { name: "bbr".into() }),
             ..Remedy::manual(action.into(), vec!["plumb client HOST -C bbr".into()])
@@ -148,8 +147,8 @@ fn remedy(worst: &Full<'_>) -> Remedy {
     Remedy {
         change: streams.map(|streams| Change::Streams { streams }),
         ..Remedy::manual(
-            "Nothing was lost, so the window was still growing, or something caps it: measure for longer with a \
-             longer warm-up, start with a larger window, or use more connections, each with a window of its own."
+            "Measure for longer, start with a larger window, or use more connections, each with a window of its own. \
+             Nothing was lost, so the window was still growing, or something caps it."
                 .into(),
             vec!["ip route change PREFIX via GATEWAY initcwnd 100".into(), "plumb client HOST -P 4".into()],
         )

@@ -60,7 +60,7 @@ fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>]) -> Finding {
         remedy: Some(Remedy::manual(
             format!(
                 "Send at a rate that the path carries, and raise it until losses begin. Look for full queues and small \
-                 receive buffers on the way. The path is that of {}.",
+                 receive buffers on {}.",
                 worst.cell.path
             ),
             vec![

@@ -94,9 +94,8 @@ fn remedy(slower: &CellSummary, context: &Context<'_>) -> Remedy {
     Remedy {
         change: free.then(|| Change::Placement { place: "cross-cpu".into() }),
         ..Remedy::manual(
-            "Hold the two ends against each other: offloads and queues of their devices, the CPU and memory node \
-             that their threads run on, what else runs there. Then swap the ends: what moves with them is theirs, \
-             what stays is the path's."
+            "Compare both ends: offloads and queues of their devices, CPU and NUMA node of their threads, what else \
+             runs there. Then swap the ends: what moves with them is theirs, what stays is the path's."
                 .into(),
             vec!["ethtool -k DEVICE".into(), "ethtool -l DEVICE".into(), "taskset -cp THREAD".into()],
         )

@@ -6,7 +6,7 @@ use samples::Trial;
 use super::{Context, Rule};
 use crate::{
     disturbance::{self, by, is_disturbed},
-    words::count,
+    words::{capital, count},
 };
 
 pub(crate) const RULE: Rule = Rule { id: "disturbed", look };
@@ -28,8 +28,8 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Finding {
         id: String::new(),
         severity: if serious { Severity::Serious } else { Severity::Warning },
         claim: format!(
-            "The machine was busy: in {trials} {}, so the numbers are those of a shared machine.",
-            by(disturbed.iter().flat_map(|trial| &trial.doubts))
+            "The machine was busy in {trials}: these numbers are those of a shared machine. {}.",
+            capital(&by(disturbed.iter().flat_map(|trial| &trial.doubts)))
         ),
         cells: cells().map(|(cell, _)| cell.id.clone()).collect(),
         evidence: cells()

@@ -102,11 +102,10 @@ fn finding(signs: &[Sign], cells: Vec<String>) -> Finding {
         id: String::new(),
         severity: if sure { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "{} {} measured on a processor that {} emulated: counts and their ratios hold, times and rates do not \
-             compare with hardware.",
-            count(cells.len(), "cell"),
-            if cells.len() == 1 { "was" } else { "were" },
-            if sure { "is" } else { "may be" }
+            "The processor {} emulated in {}: times and rates do not compare with hardware. Counts and their ratios \
+             hold.",
+            if sure { "was" } else { "may have been" },
+            count(cells.len(), "result")
         ),
         cells,
         evidence: signs.iter().map(|sign| sign.evidence.clone()).collect(),

@@ -93,8 +93,8 @@ fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Finding {
         id: String::new(),
         severity: if worst.probed { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "The {} of {} make packets of {} bytes and the path carries {}: each goes in {} pieces, and one lost \
-             piece loses all of it.{others}",
+            "The {} of {} make packets of {} bytes and the path carries {}: each goes in {} fragments. One that is \
+             lost loses all of it.{others}",
             worst.of,
             worst.cell.id,
             worst.packet,

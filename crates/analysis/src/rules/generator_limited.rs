@@ -28,7 +28,7 @@ fn remedy(finding: &Finding, context: &Context<'_>) -> Remedy {
     Remedy {
         change: limited::relief(finding, context),
         ..Remedy::manual(
-            "Send with more parallel streams, larger messages or in limit mode: if the rate rises, the sender was \
+            "Send with more parallel streams, larger messages or in limit mode. If the rate rises, the sender was \
              the limit."
                 .into(),
             Vec::new(),

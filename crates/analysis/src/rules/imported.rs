@@ -22,7 +22,7 @@ fn finding(record: &ImportRecord, context: &Context<'_>) -> Finding {
     let unknown = unknown(context);
     let cells = context.findings.cells.len();
     let subjects: Vec<&str> = unknown.iter().map(|(subject, _)| *subject).collect();
-    let told_of = count(cells, "cell");
+    let told_of = count(cells, "result");
     let told = unknown.iter().map(|(subject, told)| Evidence::new(*subject).text(told));
     let notes = record.notes.iter().take(MOST_NOTES).map(|note| Evidence::new("note").text(note));
     Finding {
@@ -42,7 +42,7 @@ fn finding(record: &ImportRecord, context: &Context<'_>) -> Finding {
              difference.".into(),
         ],
         remedy: Some(Remedy::manual(
-            "Measure it with plumb where you can; else keep both ends' logs, several repetitions, and the \
+            "Measure it with plumb where you can. Else keep both ends' logs, several repetitions, and the \
              environment beside them."
                 .into(),
             vec!["plumb client HOST:5201  # against the same iperf3 server".into()],

@@ -6,7 +6,7 @@ use units::Nanos;
 use super::{Context, Rule};
 use crate::{
     observations::Observations,
-    words::{count, value},
+    words::{capital, count, value},
 };
 
 pub(crate) const RULE: Rule = Rule { id: "level-shift", look };
@@ -48,7 +48,7 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Fin
     let cell = worst.cell;
     let others = match found.len() {
         1 => String::new(),
-        cells => format!(" In {} a rate jumped.", count(cells, "cell")),
+        cells => format!(" {} have level shifts.", count(cells, "result")),
     };
     let free = found.iter().any(|jumpy| {
         context.measured_of(&jumpy.cell.id).is_some_and(|measured| measured.record.placement == "free")
@@ -57,11 +57,11 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Fin
         id: String::new(),
         severity: if size(worst.widest) >= MUCH { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "Level shift in trial {} of {}: {}; {}.{others}",
-            ordinal(worst.widest),
+            "Level shift in {} (trial {} of the run): {}. {}.{others}",
             cell.id,
+            ordinal(worst.widest),
             jump(cell, worst.widest),
-            average(worst)
+            capital(&average(worst))
         ),
         cells: found.iter().map(|jumpy| jumpy.cell.id.clone()).collect(),
         evidence: found.iter().flat_map(|jumpy| evidence(jumpy.cell)).collect(),
@@ -118,9 +118,9 @@ fn remedy(free: bool) -> Remedy {
     Remedy {
         change: free.then(|| Change::Placement { place: "cross-cpu".into() }),
         ..Remedy::manual(
-            "Read the levels apart, with their times, and look for what happened then: a thread that moved to \
-             another CPU or memory node, a frequency, a neighbour. Fix the placement of the ends (and of the \
-             threads of a virtual machine) and measure again."
+            "Fix the placement of the ends, and of a virtual machine's threads, and measure again. Read the levels \
+             apart, with their times, and look for what happened then: a thread that moved to another CPU or NUMA \
+             node, a frequency, a neighbour."
                 .into(),
             vec!["taskset -cp THREAD".into(), "perf sched timehist".into()],
         )

@@ -30,9 +30,9 @@ pub(crate) fn look(
         id: String::new(),
         severity: Severity::Note,
         claim: format!(
-            "In {} a {doing} thread was busy up to {} of the time: it, and not the path, may be the limit.",
-            count(doubted.len(), "cell"),
-            percent(most)
+            "A {doing} thread was busy up to {} of the time in {}: it may be the limit, and not the path.",
+            percent(most),
+            count(doubted.len(), "result")
         ),
         cells: doubted.iter().map(|(cell, _, _)| cell.id.clone()).collect(),
         evidence: doubted

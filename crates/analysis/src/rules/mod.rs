@@ -37,6 +37,8 @@ mod too_noisy_to_say;
 mod trend;
 mod unsteady;
 mod vhost_off;
+mod vhost_pairs;
+mod vhost_slower;
 mod vxlan_cost;
 mod wait_mistaken_for_work;
 mod waiting;
@@ -88,6 +90,7 @@ pub(crate) const ALL: &[Rule] = &[
     disturbed::RULE,
     offload_off::RULE,
     vhost_off::RULE,
+    vhost_slower::RULE,
     mtu_mismatch::RULE,
     fragmentation::RULE,
     bimodal::RULE,

@@ -5,7 +5,7 @@ use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity, Unit};
 use super::{Context, Rule};
 use crate::{
     observations::Observations,
-    words::{count, list},
+    words::{list, so_in},
 };
 
 pub(crate) const RULE: Rule = Rule { id: "mtu-mismatch", look };
@@ -46,15 +46,11 @@ fn finding(first: &Mismatch<'_>, found: &[Mismatch<'_>]) -> Finding {
         id: String::new(),
         severity: Severity::Warning,
         claim: format!(
-            "{} smaller packets than expected: {} passes {} bytes unfragmented{}.",
-            if found.len() == 1 {
-                "1 cell carries".into()
-            } else {
-                format!("{} carry", count(found.len(), "cell"))
-            },
+            "{} passes only {} bytes unfragmented{}.{}",
             first.cell.path,
             first.carried,
-            expected(first)
+            expected(first),
+            so_in(found.len())
         ),
         cells: ids.iter().map(ToString::to_string).collect(),
         evidence: found.iter().map(evidence).collect(),
@@ -71,7 +67,7 @@ fn remedy(first: &Mismatch<'_>) -> Remedy {
         change: first.ends.clone().map(|devices| Change::Mtu { devices, mtu: first.carried }),
         ..Remedy::manual(
             format!(
-                "Give every device on the way of {} the same MTU, less 50 bytes inside a VXLAN tunnel, and let ICMP \
+                "Give every device on the way of {} the same MTU, less 50 bytes inside a VXLAN tunnel. Let ICMP \
                  'fragmentation needed' pass.",
                 list(&[first.cell.path.as_str()])
             ),

@@ -41,7 +41,7 @@ fn finding(floors: &[&NoiseFloor], robbed: &[&CellSummary]) -> Finding {
         evidence: floors
             .iter()
             .map(|noise| {
-                Evidence::new(format!("{} against itself, {} pairs", noise.cell, noise.pairs))
+                Evidence::new(format!("{} repeated, {} pairs", noise.cell, noise.pairs))
                     .text("differences up to ")
                     .share(noise.floor)
             })
@@ -68,13 +68,13 @@ fn claim(floors: &[&NoiseFloor], robbed: &[&CellSummary]) -> String {
     let worst = floors.iter().map(|noise| noise.floor).fold(0.0, f64::max);
     let most = robbed.iter().map(|cell| stolen(cell)).fold(0.0, f64::max);
     let floor = format!(
-        "the baseline of {} differs from itself by up to {}, so smaller costs cannot be seen",
+        "the baseline of {} varies by up to {} from trial to trial, so smaller differences cannot be seen",
         list(&workloads),
         percent(worst)
     );
-    let steal = format!("the hypervisor took up to {} of the CPU time away", percent(most));
+    let steal = format!("up to {} of the CPU time was stolen by the hypervisor (steal)", percent(most));
     match (floors.is_empty(), robbed.is_empty()) {
-        (false, false) => format!("The host is noisy: {floor}, and {steal}."),
+        (false, false) => format!("The host is noisy: {floor}. Beside that {steal}."),
         (false, true) => format!("The host is noisy: {floor}."),
         (true, _) => format!("The host is noisy: {steal}."),
     }

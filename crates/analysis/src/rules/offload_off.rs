@@ -113,10 +113,8 @@ fn claim(worst: &Loss<'_>, off: &Off) -> String {
     let devices: Vec<&str> = off.keys().map(String::as_str).collect();
     let FactorEffect { factor, level, reference, path, workload, change, .. } = worst.effect;
     format!(
-        "Offloads of {} are off at {factor}={}, and that costs throughput: at {factor}={level}, {workload} over \
-         {path} gets {} of what it gets at {factor}={reference}.",
+        "Offloads of {} are off at {factor}={level}: {workload} over {path} gets {} of what it gets at {reference}.",
         list(&devices),
-        worst.level,
         change,
     )
 }
@@ -158,8 +156,7 @@ fn remedy(off: &Off) -> Remedy {
         ethtool::switch_on(device, &features.iter().map(String::as_str).collect::<Vec<_>>())
     });
     Remedy {
-        action: "Switch the offloads on, each in its host, and read them back with ethtool -k: a driver may \
-                 refuse one."
+        action: "Switch the offloads on, each in its host. Read them back with ethtool -k: a driver may refuse one."
             .into(),
         commands: commands.collect(),
         change: Some(Change::OffloadsOn { devices: off.keys().cloned().collect() }),

@@ -45,16 +45,17 @@ fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Fin
         id: String::new(),
         severity: if is_sure(worst) { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "The probes ({}) cost {} of what {} is measured by: what they say of time there holds less.",
-            list(&probes),
+            "Probes cost {} in {}: times and shares of CPU time that they tell are those of the slower trial. They \
+             were {}.",
             percent(worst.cost),
-            worst.workload
+            worst.workload,
+            list(&probes)
         ),
         cells: context.findings.cells.iter().filter(of).map(|cell| cell.id.clone()).collect(),
         evidence: dear.iter().map(|cost| evidence(cost)).collect(),
         caveats,
         remedy: Some(Remedy::manual(
-            "Use one probe at a time, and of messages follow fewer; the counts of the dearest probe, system calls, are \
+            "Use one probe at a time, and of messages follow fewer. The counts of the dearest probe, system calls, are \
              good at any cost."
                 .into(),
             vec!["plumb run SCENARIO --probe cpu".into(), "plumb run SCENARIO --probe packet-way".into()],

@@ -114,8 +114,7 @@ fn remedy(device: &DeviceCounters) -> Remedy {
             typed_at(&device.device, |device| format!("tc qdisc replace dev {device} root fq_codel"));
         return Remedy::manual(action.into(), vec![show, replace]);
     }
-    let action = "See why the device drops: a ring that is too short, a peer that is down or has no room, a packet that is too \
-                  long.";
+    let action = "See why the device drops: a short ring, a peer that is down or has no room, a packet that is too long.";
     let statistics = typed_at(&device.device, |device| format!("ethtool -S {device}"));
     let ring = typed_at(&device.device, |device| format!("ethtool -g {device}"));
     Remedy::manual(action.into(), vec![statistics, ring, show])

@@ -28,8 +28,8 @@ fn remedy(finding: &Finding, context: &Context<'_>) -> Remedy {
     Remedy {
         change: limited::relief(finding, context),
         ..Remedy::manual(
-            "Receive on more parallel streams or in limit mode, and switch generic receive offload on at the \
-             receiver's device: if the rate rises, the receiver was the limit."
+            "Receive on more parallel streams or in limit mode, and switch GRO on at the receiver's device. If the \
+             rate rises, the receiver was the limit."
                 .into(),
             Vec::new(),
         )

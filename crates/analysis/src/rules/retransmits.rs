@@ -8,7 +8,7 @@ use super::{Context, Rule, slow_congestion_control::paces};
 use crate::{
     kind::stream::flows,
     observations::Observations,
-    words::{count, percent},
+    words::{capital, count, percent},
 };
 
 pub(crate) const RULE: Rule = Rule { id: "retransmits", look };
@@ -111,11 +111,11 @@ fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>]) -> Finding {
         id: String::new(),
         severity: severity(worst.share, kind),
         claim: format!(
-            "{} retransmitted {} of its segments{}; {}.",
+            "{} retransmitted {} of its segments{}. {}.",
             worst.cell.id,
             percent(worst.share),
             if ids.len() > 1 { format!(", the most of {}", count(ids.len(), "result")) } else { String::new() },
-            kind.in_words(&worst.tcp)
+            capital(&kind.in_words(&worst.tcp))
         ),
         cells: ids.iter().map(ToString::to_string).collect(),
         evidence: lossy.iter().map(evidence).collect(),

@@ -55,7 +55,7 @@ fn apart(ratio: f64) -> bool {
     ratio > 0.0 && (ratio >= LEAST_RATIO || ratio <= LEAST_RATIO.recip())
 }
 
-/// A figure of each trial, held against a threshold.
+/// A figure of each trial, compared with a threshold.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Above {
     /// The median over the trials, at or above the threshold.

@@ -124,12 +124,12 @@ fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -
         )
     } else {
         format!(
-            "One queue {} the limit of {}: it carries {}, {} queues carry {} ({gained}).",
+            "One queue {} the limit: it carries {} at most, {} queues carry {} ({gained}). So in {}.",
             if unsure { "may be" } else { "is" },
-            one.cell.workload,
             rate(one),
             more.queues,
-            rate(more)
+            rate(more),
+            one.cell.workload
         )
     };
     let told = |point: &Point<'_>| {
@@ -156,8 +156,8 @@ fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -
 
 fn remedy() -> Remedy {
     Remedy::manual(
-        "Give the device more queues, as many as there are virtual CPUs to serve them, and spread connections over \
-         them; then look at where it saturates (`too-many-queues`)."
+        "Give the device more queues, up to one for each virtual CPU, and spread connections over them. Then look at \
+         where it saturates (`too-many-queues`)."
             .into(),
         vec![
             "qm set VMID --net0 virtio=MAC,bridge=BRIDGE,queues=8".into(),

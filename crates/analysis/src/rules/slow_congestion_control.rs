@@ -118,7 +118,7 @@ fn remedy() -> Remedy {
     Remedy {
         change: Some(Change::Congestion { name: "cubic".into() }),
         ..Remedy::manual(
-            "Measure with cubic beside it; to make it the default, or that of one route:".into(),
+            "Measure with cubic beside it. To make it the default, or that of one route:".into(),
             vec![
                 "sysctl -w net.ipv4.tcp_congestion_control=cubic".into(),
                 "ip route change PREFIX via GATEWAY congctl cubic".into(),

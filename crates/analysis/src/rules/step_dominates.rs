@@ -87,7 +87,7 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Finding {
         evidence: alike.iter().map(|dominated| evidence(dominated)).collect(),
         caveats: vec![
             "It is of messages that a probe followed, in trials that it made slower: see what the probes cost.".into(),
-            "Medians of steps are held against the median round trip; a step that is short in most messages and long in \
+            "Medians of steps are compared with the median round trip; a step that is short in most messages and long in \
              some shows at its 99 % alone."
                 .into(),
         ],
@@ -153,8 +153,8 @@ fn remedy(step: &StepSummary) -> Remedy {
     let at = |command: fn(&str) -> String| typed_at(device, command);
     let (action, commands): (&str, Vec<String>) = match step.kind {
         StepKind::Wakeup => (
-            "Keep the waiting thread's CPU awake: poll the socket instead of sleeping, forbid deep idle states, or put \
-             both ends' threads where a CPU is awake anyway.",
+            "Keep the waiting thread's CPU awake: poll the socket (busy_poll), or forbid deep idle states. Or put both \
+             ends' threads where a CPU is awake anyway.",
             vec![
                 "sysctl -w net.core.busy_poll=50 net.core.busy_read=50".into(),
                 "cpupower idle-set --disable-by-latency 10".into(),
@@ -172,7 +172,8 @@ fn remedy(step: &StepSummary) -> Remedy {
             ],
         ),
         StepKind::Encapsulation | StepKind::Decapsulation => (
-            "Check the tunnel's checksums and offloads; a network card that offloads the tunnel takes the work off the CPU.",
+            "Check the tunnel's checksums and offloads. A network card that offloads the tunnel takes the work off the \
+             CPU.",
             vec![
                 at(|device| format!("ethtool -k {device}")),
                 at(|device| format!("ip -d link show {device}")),
@@ -186,8 +187,8 @@ fn remedy(step: &StepSummary) -> Remedy {
             ],
         ),
         StepKind::Forwarding => (
-            "Shorten what each packet goes through: put rules for established connections first, use a flow table, \
-             or leave out connection tracking where nothing needs it.",
+            "Shorten what each packet goes through: rules for established connections first, or a flow table. Leave \
+             out connection tracking where nothing needs it.",
             vec!["nft list ruleset".into(), "conntrack -S".into()],
         ),
         StepKind::Send => (

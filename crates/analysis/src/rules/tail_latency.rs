@@ -169,7 +169,7 @@ fn finding(worst: &Tail<'_>, found: &[Tail<'_>]) -> Finding {
     let others = so_in(found.len());
     let grown = worst.against.as_ref().map_or(String::new(), |growth| {
         format!(
-            ", and against the baseline the tail is {} to {} times as long while the median is {} times",
+            " Against the baseline the tail is {} to {} times as long while the median is {} times.",
             units::significant(growth.tail.low, 3),
             units::significant(growth.tail.high, 3),
             units::significant(growth.median, 3)
@@ -179,7 +179,7 @@ fn finding(worst: &Tail<'_>, found: &[Tail<'_>]) -> Finding {
         id: String::new(),
         severity: if worst.sure { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "The p99.9 of {} is {}, {}x the median of {}{grown}.{others}",
+            "The p99.9 of {} is {}, {}x the median of {}.{grown}{others}",
             worst.cell.id,
             worst.tail,
             units::significant(worst.times, 3),
@@ -214,8 +214,8 @@ fn caveats(worst: &Tail<'_>) -> Vec<String> {
 
 fn remedy() -> Remedy {
     Remedy::manual(
-        "Look for what stops the path for that long: a full queue beside a stream (look at the same without it), a \
-         CPU that falls asleep, interrupts or other work on the CPUs of the ends, retransmission timers."
+        "Look for what stalls the path for that long. A full queue beside a stream (look at the same without it), a \
+         CPU in a deep idle state, interrupts or other work on the CPUs of the ends, retransmission timers."
             .into(),
         vec!["tc -s qdisc".into(), "perf sched timehist".into(), "cat /proc/interrupts".into()],
     )

@@ -10,7 +10,7 @@ mod watched;
 
 use std::path::Path;
 
-use findings::{Finding, Severity};
+use findings::{Finding, Remedy, Severity};
 
 use super::ALL;
 use crate::{
@@ -20,6 +20,9 @@ use crate::{
 };
 use cases::CASES;
 use made::nested;
+
+/// Two lines and a half of a summary on 80 columns.
+const MOST_OF_A_LEAD: usize = 160;
 
 fn claims(run: &Fixture, rule: &str) -> Vec<Finding> {
     analyse(&run.record).claims.into_iter().filter(|claim| claim.id == rule).collect()
@@ -43,6 +46,9 @@ fn every_rule_speaks_when_it_should_and_only_then() {
         let text = format!("{:?}", said[0]);
         for word in case.says {
             assert!(text.contains(word), "{}: `{word}` is not in {said:#?}", case.rule);
+        }
+        for lead in [said[0].lead(), said[0].remedy.as_ref().map_or("", Remedy::lead)] {
+            assert!(lead.chars().count() <= MOST_OF_A_LEAD, "{}: too long for a summary: {lead}", case.rule);
         }
         assert_eq!(claims(&(case.spares)(), case.rule), [], "{}", case.rule);
     }
@@ -127,5 +133,5 @@ fn stolen_time_alone_makes_a_host_noisy() {
     let mut run = nested(9e9);
     run.each("plain/bulk", |trial| trial.cpu.machine.steal = trial.cpu.machine.elapsed);
     let said = claims(&run, "noisy-host");
-    assert!(said[0].claim.contains("the hypervisor took up to 50.0 %"), "{said:#?}");
+    assert!(said[0].claim.contains("up to 50.0 % of the CPU time was stolen"), "{said:#?}");
 }

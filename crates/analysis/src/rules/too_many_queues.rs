@@ -32,7 +32,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 }
 
 /// The fewest queues that are as good as the best are the reference, at the setting that costs least; every larger
-/// number is held against it at its own cheapest setting.
+/// number is compared with it at its own cheapest setting.
 fn claim(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding> {
     let best = sweep.best(|_| true).filter(|best| best.value() > 0.0)?;
     let good = |point: &&Point<'_>| point.value() >= GOOD * best.value() && queues::cpu(point.cell).is_some();
@@ -78,13 +78,13 @@ fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], conte
         id: String::new(),
         severity: if sure { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "Beyond {}, the setting that costs least ({}), {} queues bring at most {} the throughput for at least {} the CPU \
-             time.",
+            "Beyond {}, {} queues bring at most {} the throughput for at least {} the CPU time. The setting that costs \
+             least is {}.",
             count(reference.queues as usize, "queue"),
-            reference.cell.id,
             list(&levels),
             times(most_gain),
-            times(least_cost)
+            times(least_cost),
+            reference.cell.id
         ),
         cells: points.map(|point| point.cell.id.clone()).collect(),
         evidence: [evidence(reference, "")].into_iter().chain(told).collect(),
@@ -147,7 +147,7 @@ fn remedy(sweep: &Sweep<'_>, reference: &Point<'_>) -> Remedy {
     let queues = reference.queues;
     Remedy::manual(
         format!(
-            "Set {}={queues}, as in {}: what is gained beyond it is within a tenth, and the CPU time is free for \
+            "Set {}={queues}, as in {}. What is gained beyond it is within a tenth, and the CPU time is free for \
              others.",
             sweep.factor, reference.cell.id
         ),

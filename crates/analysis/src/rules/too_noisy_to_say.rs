@@ -142,12 +142,12 @@ fn claim(
     };
     match (wide.first(), cut.is_empty()) {
         (Some((_, widest)), empty) => format!(
-            "{} of {} cannot be answered, the intervals are too wide: {} is {}{}.",
+            "{} of {} cannot be answered, the intervals are too wide{}. The widest is that of {}: {}.",
             wide.len(),
             count(asked, "comparison"),
+            if empty { String::new() } else { format!("; {}", budget()) },
             widest.what,
-            widest.change,
-            if empty { String::new() } else { format!("; {}", budget()) }
+            widest.change
         ),
         (None, _) => format!("Too noisy to be as precise as was asked: {}.", budget()),
     }

@@ -82,10 +82,11 @@ fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Finding {
         id: String::new(),
         severity: if widest.size() >= MUCH { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "In trial {} of {} the rate drifted {}: its average holds for no other length of test.{others}",
-            widest.trial.saturating_add(1),
+            "The rate of {} drifted {} (trial {} of the run): its average holds for no other length of \
+             test.{others}",
             widest.cell.id,
-            widest.in_words()
+            widest.in_words(),
+            widest.trial.saturating_add(1)
         ),
         cells,
         evidence,
@@ -94,7 +95,7 @@ fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Finding {
             "The ends are those of a straight line; the rate may have gone in a curve.".into(),
         ],
         remedy: Some(Remedy::manual(
-            "Measure for longer, to see where it ends, and look for what changes slowly: a temperature and the \
+            "Measure for longer, to see where it ends. Look for what changes slowly: a temperature and the \
              frequency it allows, a token bucket or cache that fills, memory that becomes short, a neighbour."
                 .into(),
             vec!["turbostat --interval 1".into()],

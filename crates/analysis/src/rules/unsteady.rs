@@ -58,11 +58,8 @@ fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Finding {
             cells.push(wander.cell.id.clone());
         }
     }
-    let others = if found.len() > 1 {
-        format!(" So it was in {}.", count(found.len(), "trial"))
-    } else {
-        String::new()
-    };
+    let others =
+        if found.len() > 1 { format!(" {} are.", count(found.len(), "trial")) } else { String::new() };
     let evidence = |wander: &Wander<'_>| {
         let metric = wander.cell.metric;
         let low = Evidence::new(wander.place()).text("between ").metric(metric, wander.low);
@@ -72,7 +69,7 @@ fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Finding {
         id: String::new(),
         severity: Severity::Note,
         claim: format!(
-            "In {} the rate is unsteady: it wandered {}, without levels that it kept.{others}",
+            "The rate of {} is unsteady: it wandered {}, without levels that it kept.{others}",
             widest.place(),
             widest.in_words()
         ),
@@ -80,7 +77,7 @@ fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Finding {
         evidence: found.iter().take(MOST_TOLD).map(evidence).collect(),
         caveats: vec!["A jump that is small against the noise is told alike.".into()],
         remedy: Some(Remedy::manual(
-            "Rest no comparison on one such trial: make several, or much longer ones. A sawtooth is the congestion \
+            "Make several trials, or much longer ones: rest no comparison on one like this. A sawtooth is the congestion \
              control's; look at the queue in front of the bottleneck and at other traffic."
                 .into(),
             vec!["ss -tin".into()],

@@ -88,9 +88,9 @@ fn remedy(rung: &CostStep, context: &Context<'_>) -> Remedy {
     let devices = cell.map(|cell| cell.devices.as_slice()).unwrap_or_default();
     let tunnels = devices.iter().filter(|device| device.kind == LAYER).map(|device| device.device.as_str());
     Remedy {
-        action: "Keep segmentation and checksum offloads on at the VXLAN device and at the underlay's (a card needs \
-                 tx-udp_tnl-segmentation to segment inside the tunnel), generic receive offload on at the receiving \
-                 underlay, and raise the underlay's MTU where every switch carries it."
+        action: "Keep segmentation, checksum and receive offloads on at the VXLAN device and its underlay. A card needs \
+                 tx-udp_tnl-segmentation to segment inside the tunnel. Raise the underlay's MTU where every switch \
+                 carries it."
             .into(),
         commands: tunnels
             .map(|device| ethtool::typed_at(device, |name| format!("ethtool -k {name}")))

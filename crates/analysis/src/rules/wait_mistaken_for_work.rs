@@ -68,8 +68,8 @@ fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Finding {
         id: String::new(),
         severity: if worst.share >= MOST { Severity::Warning } else { Severity::Note },
         claim: format!(
-            "{} of the {} that were counted inside system calls of {} are not known to be running: calls of a kind that \
-             waits or runs a guest ({}). Do not read their total as their cost.{others}",
+            "{} of the {} inside system calls of {} are not known to be work. These calls wait or run a guest ({}): \
+             do not read their total as their cost.{others}",
             percent(worst.share),
             worst.total,
             worst.cell.id,
@@ -129,7 +129,7 @@ fn who(count: &SyscallCount) -> String {
 
 fn remedy() -> Remedy {
     Remedy::manual(
-        "Count the time that threads run beside the time inside calls, and compare only what ran. For a virtual CPU \
+        "Compare the time that threads ran, not the time inside their calls. For a virtual CPU \
          count its exits and their reasons: a long KVM_RUN is a guest at work, or one that has nothing to do."
             .into(),
         vec![

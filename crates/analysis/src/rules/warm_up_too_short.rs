@@ -90,7 +90,7 @@ fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Finding {
             of_trials(worst),
             worst.cell.id,
             worst.after,
-            if cut(worst).is_some() { "the warm-up that is cut" } else { "the beginning, of which nothing is cut" },
+            if cut(worst).is_some() { "the warm-up that is cut" } else { "the beginning, none of which is cut" },
             value(worst.cell.metric, worst.cell.value.median),
             value(worst.cell.metric, worst.cell.value.median * worst.ratio),
         ),

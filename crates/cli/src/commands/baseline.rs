@@ -1,4 +1,4 @@
-//! `plumb baseline`: names for runs that others are held against.
+//! `plumb baseline`: names for runs that others are compared with.
 
 use clap::Subcommand;
 use comfy_table::{Table, presets};
@@ -59,7 +59,7 @@ pub(crate) fn run(command: &BaselineCommand, shared: &GlobalFlags) -> anyhow::Re
 
 fn set(store: &mut Store, name: &str, run: &str) -> anyhow::Result<()> {
     let run = store.resolve(run)?;
-    // What cannot be read can be held against nothing.
+    // What cannot be read can be compared with nothing.
     let record = store.load(&run)?;
     if let Some(tries) = &record.header.tries {
         let message = format!("run {run} tried the remedies of {}, and can be no baseline", tries.of);

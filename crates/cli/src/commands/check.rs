@@ -14,7 +14,7 @@ use crate::{exit::Exit, failure::CheckFailure, global_flags::GlobalFlags, run_re
 pub(crate) struct CheckArgs {
     /// The run: its name or the beginning of it, `latest`, `latest:SCENARIO`, or a file
     run: String,
-    /// What it is held against: a baseline's name, or a run named likewise
+    /// What it is compared with: a baseline's name, or a run named likewise
     #[arg(long, value_name = "BASELINE")]
     against: String,
     /// A loss beyond this share of the baseline fails

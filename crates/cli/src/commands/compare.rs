@@ -14,7 +14,7 @@ use crate::{destination, exit::Exit, global_flags::GlobalFlags, output, run_refe
 pub(crate) struct CompareArgs {
     /// The reference: a run's name or the beginning of it, `latest`, `latest:SCENARIO`, `baseline:NAME`, or a file
     a: String,
-    /// What is held against it, named likewise
+    /// What is compared with it, named likewise
     b: String,
     #[command(flatten)]
     history: History,

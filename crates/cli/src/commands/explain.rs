@@ -57,6 +57,7 @@ const PAGES: &[(&str, &str)] = pages![
     "trend",
     "unsteady",
     "vhost-off",
+    "vhost-slower",
     "vxlan-cost",
     "wait-mistaken-for-work",
     "warm-up-too-short",

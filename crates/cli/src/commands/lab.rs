@@ -168,7 +168,7 @@ fn list(registry: &Registry, format: ListFormat) -> anyhow::Result<()> {
         }));
     }
     if labs.is_empty() {
-        return Ok(output::line("no lab stands; `plumb lab up SCENARIO` raises one")?);
+        return Ok(output::line("no lab stands; `plumb lab up SCENARIO` creates one")?);
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);

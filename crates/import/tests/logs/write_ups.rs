@@ -58,7 +58,7 @@ fn eight_pairs_of_logs_are_eight_cells_of_a_path_and_a_level_each() {
     }
     let order: Vec<&str> =
         run.header.cells.iter().take(2).map(|cell| cell.levels["vhost-net"].as_str()).collect();
-    assert_eq!(order, ["off", "on"], "what is off is what the other is held against");
+    assert_eq!(order, ["off", "on"], "what is off is what the other is compared with");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::observations::Observations;
 /// The confidence that reports ask of every interval.
 const CONFIDENCE: f64 = 0.95;
 
-/// Of a workload's cells those whose comparison is not clear by the blocks before `block`, with what they are held against.
+/// Of a workload's cells those whose comparison is not clear by the blocks before `block`, with what they are compared with.
 pub(super) fn cells(plan: &Plan, seen: &Observations, workload: &[usize], block: u32) -> BTreeSet<usize> {
     let steps = || plan.steps.iter().filter(|step| workload.contains(&step.cell));
     let floor = floor(plan, seen, workload, block);

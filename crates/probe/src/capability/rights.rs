@@ -5,7 +5,7 @@ use super::{Area, Capability, Subject};
 const RIGHTS: Subject = Subject {
     id: "rights",
     title: "rights",
-    needed_for: "raising any lab",
+    needed_for: "creating any lab",
     area: Area::Machine,
     required: true,
 };

@@ -1,4 +1,4 @@
-//! What the kernel itself counted as busy between two readings of /proc/stat: what the owners are held against.
+//! What the kernel itself counted as busy between two readings of /proc/stat: what the owners are compared with.
 //!
 //! # How exact it is
 //! Kernels without `CONFIG_VIRT_CPU_ACCOUNTING_GEN` and `CONFIG_IRQ_TIME_ACCOUNTING` (`CONFIG_TICK_CPU_ACCOUNTING`)

@@ -18,6 +18,11 @@ const NARROWEST: usize = 60;
 const INDENT: usize = 2;
 const PROMPT: &str = "  $ ";
 
+/// How many lines of a width a text takes.
+pub(crate) fn wrapped_lines(text: &Text, width: usize) -> usize {
+    wrap(text, width).len()
+}
+
 /// Sets a page; no line is wider than the options' width but for a command's single word that is.
 pub(crate) fn terminal(page: &Page, options: &Options) -> String {
     let width = options.width.max(NARROWEST);

@@ -35,7 +35,7 @@ fn machine(environment: &Environment) -> Vec<(String, Text)> {
     let available = environment.congestion_available.join(", ");
     let congestion = format!("{} (available: {available})", or_unknown(&environment.congestion_default));
     let lab =
-        if environment.privileged { "raised as root" } else { "raised in a user namespace, without root" };
+        if environment.privileged { "created as root" } else { "created in a user namespace, without root" };
     let engine = environment.engine.map_or_else(unknown, |engine| {
         let [clock, call, wake] = [engine.clock_ns, engine.syscall_ns, engine.wake_ns].map(nanos);
         format!("the clock {clock}, a system call {call}, a sleeping thread {wake} late (medians)")

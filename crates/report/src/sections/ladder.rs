@@ -60,7 +60,7 @@ fn bar(findings: &Findings, ladder: &Ladder, rung: &CostStep) -> Bar {
 fn note(findings: &Findings, ladder: &Ladder, rung: &CostStep, cost: &Comparison) -> Text {
     let tone = phrases::tone(ladder.metric, cost);
     let lead = Text::from(format!("+ {}: ", rung.adds.join(", ")));
-    let below = rung.below.as_deref().unwrap_or("the rung below");
+    let below = rung.below.as_deref().unwrap_or("the path below");
     let number = Text::of(tone, phrases::difference(ladder.metric, cost, Confidence::Inline))
         .and(Tone::Plain, format!(", {} of {below}", phrases::share(cost, Confidence::InHead)));
     lead.then(phrases::judged(findings, &ladder.workload, cost, number))

@@ -5,10 +5,11 @@ mod difference;
 mod speed;
 mod trust;
 
-use findings::{CostStep, Finding, Findings, Ladder, Objective};
+use findings::{Comparison, CostStep, Finding, Findings, Ladder, Objective, Severity};
 
 use super::Source;
 use crate::{
+    backends::wrapped_lines,
     labels,
     page::{Block, Section, section},
     phrases,
@@ -16,14 +17,35 @@ use crate::{
 };
 use difference::Difference;
 
-/// So many workloads have lines of their own: those whose established differences are the largest.
-const WORKLOADS: usize = 2;
 /// So many lines it has at most ...
 const LINES: usize = 12;
 /// ... each with so many characters beside the labels, on 80 columns.
-const LINE: usize = 64;
-/// What the longest lines may take: two.
-const TWO_LINES: usize = 124;
+const LINE: usize = 66;
+/// What a text may take: two of them.
+const TWO_LINES: usize = 2 * LINE - 4;
+
+/// How much it may say.
+#[derive(Clone, Copy)]
+struct Scope {
+    /// So many workloads have lines of their own: those whose established differences are the largest.
+    workloads: usize,
+    /// So many characters a line of theirs may have.
+    room: usize,
+    /// Whether it names the first finding that warns of the measurement.
+    warnings: bool,
+}
+
+/// From the most to the least; the first that fits is taken, and no sentence is cut.
+const SCOPES: [Scope; 5] = [
+    Scope { workloads: 2, room: TWO_LINES, warnings: true },
+    Scope { workloads: 2, room: TWO_LINES, warnings: false },
+    Scope { workloads: 2, room: LINE, warnings: false },
+    Scope { workloads: 1, room: TWO_LINES, warnings: false },
+    Scope { workloads: 1, room: LINE, warnings: false },
+];
+
+/// What sections below say as well, in the order in which it goes where names leave no room.
+const DISPENSABLE: [&str; 4] = ["Each layer", "Set", "Why", "Largest"];
 
 /// A line: what it tells, and what.
 type Row = (String, Text);
@@ -38,19 +60,34 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let differences = difference::all(findings);
     let answer = Answer {
         source,
-        workloads: deciding(findings, &differences),
+        workloads: ranked(findings, &differences),
         largest: differences.iter().filter(|it| it.is_established()).max_by(|one, other| one.cmp_size(other)),
         distrust: findings.claims.iter().find(|claim| claim.distrusts()),
         differences: &differences,
     };
-    let roomy = answer.rows(TWO_LINES);
-    let rows = if lines(&roomy) <= LINES { roomy } else { answer.rows(LINE) };
+    let mut rows = answer.rows(SCOPES[0]);
+    for scope in &SCOPES[1..] {
+        if lines(&rows) > LINES {
+            rows = answer.rows(*scope);
+        }
+    }
+    // Names may be of any length.
+    for label in DISPENSABLE {
+        if lines(&rows) > LINES {
+            let mut of_it = false;
+            rows.retain(|(it, _)| {
+                of_it = it == label || (of_it && it.is_empty());
+                !of_it
+            });
+        }
+    }
     Some(section(TITLE, vec![Block::KeyValues(rows)]))
 }
 
 /// What the summary is chosen from.
 struct Answer<'a> {
     source: &'a Source<'a>,
+    /// All, those first that decide.
     workloads: Vec<&'a str>,
     differences: &'a [Difference<'a>],
     largest: Option<&'a Difference<'a>>,
@@ -59,27 +96,42 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// The rows, those of workloads with so much room each.
-    fn rows(&self, room: usize) -> Vec<Row> {
+    fn rows(&self, scope: Scope) -> Vec<Row> {
         let findings = self.source.findings;
-        let caution = |claim: &Finding| row("Caution", Text::of(Tone::Bad, short(&claim.claim, TWO_LINES)));
+        let shown = self.shown(scope.workloads);
+        let caution =
+            |claim: &Finding| row("Caution", Text::of(Tone::Bad, labels::named(findings, claim.lead())));
         let mut rows: Vec<Row> = self.distrust.map(caution).into_iter().collect();
-        let speeds = self.workloads.iter().map(|workload| speed::of(findings, workload, room));
+        let speeds = shown.iter().map(|workload| speed::of(findings, workload, scope.room));
         rows.extend(labelled("Speed", speeds.map(Text::from)));
-        let ladders = self.workloads.iter().filter_map(|workload| ladder(findings, workload));
-        rows.extend(labelled("Each layer", ladders.map(|ladder| layers(findings, ladder, room).into())));
+        let ladders = shown.iter().filter_map(|workload| ladder(findings, workload));
+        rows.extend(labelled(
+            "Each layer",
+            ladders.map(|ladder| layers(findings, ladder, scope.room).into()),
+        ));
         rows.extend(match self.largest {
             Some(largest) => Some(row("Largest", largest.text(findings))),
-            None => none_established(self.differences),
+            None => none_established(findings, self.differences),
         });
         let why = self.why();
-        rows.extend(why.map(|claim| row("Why", short(&claim.claim, TWO_LINES).into())));
+        rows.extend(why.map(|claim| row("Why", labels::named(findings, claim.lead()).into())));
         let open = why.is_none() && self.distrust.is_none() && self.largest.is_some();
         rows.extend(open.then(|| row("Why", Text::of(Tone::Faint, self.unexplained()))));
-        rows.extend(set(self.source, why.or(self.distrust), room));
-        rows.push(row("Trust", trust::text(findings, self.differences)));
-        rows.push(row("More", more(findings, self.workloads.len())));
+        rows.extend(set(self.source, why.or(self.distrust)));
+        let warns = |claim: &&Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
+        let warning =
+            findings.claims.iter().find(warns).filter(|_| scope.warnings && self.distrust.is_none());
+        let marked = rows.iter().any(|(_, text)| text.characters().contains(phrases::WITHIN));
+        rows.push(row("Trust", trust::text(findings, self.differences, warning, marked)));
+        rows.push(row("More", more(findings, shown.len())));
         rows
+    }
+
+    /// So many of the workloads that decide, in the order of the scenario.
+    fn shown(&self, most: usize) -> Vec<&str> {
+        let first = &self.workloads[..most.min(self.workloads.len())];
+        let all = labels::workloads(self.source.findings);
+        all.into_iter().filter(|workload| first.contains(workload)).collect()
     }
 
     const fn unexplained(&self) -> &'static str {
@@ -90,23 +142,25 @@ impl Answer<'_> {
         }
     }
 
-    /// The first claim about the largest difference, or else about any; none about numbers that cannot be relied on.
+    /// A claim about the largest difference, or else about any, one that names a cause first; none about numbers that cannot be
+    /// relied on.
     fn why(&self) -> Option<&Finding> {
         let of = |claim: &Finding, cell: &str| claim.cells.iter().any(|its| its == cell);
         let doubted = |claim: &Finding| {
             self.distrust.is_some_and(|doubt| doubt.cells.iter().any(|cell| of(claim, cell)))
         };
         let claims = &self.source.findings.claims;
-        let said = || claims.iter().filter(|claim| !claim.is_of_the_measurement() && !doubted(claim));
-        let largest =
-            |claim: &&Finding| self.largest.is_some_and(|it| it.cells.iter().any(|cell| of(claim, cell)));
-        said().find(largest).or_else(|| said().next())
+        let said = claims.iter().filter(|claim| !claim.is_of_the_measurement() && !doubted(claim));
+        said.min_by_key(|claim| {
+            let of_largest = self.largest.is_some_and(|it| it.cells.iter().any(|cell| of(claim, cell)));
+            (claim.restates(), !of_largest)
+        })
     }
 }
 
-/// What the rows take on 80 columns, about.
+/// What the rows take on 80 columns.
 fn lines(rows: &[Row]) -> usize {
-    rows.iter().map(|(_, text)| text.characters().chars().count().div_ceil(LINE).max(1)).sum()
+    rows.iter().map(|(_, text)| wrapped_lines(text, LINE)).sum()
 }
 
 fn row(label: &str, text: Text) -> Row {
@@ -118,10 +172,9 @@ fn labelled(label: &str, lines: impl Iterator<Item = Text>) -> Vec<Row> {
     lines.enumerate().map(|(place, text)| row(if place == 0 { label } else { "" }, text)).collect()
 }
 
-/// The workloads whose established differences are the largest, those of which neither more nor less is better last, in the order
-/// of the scenario.
-fn deciding<'a>(findings: &'a Findings, differences: &[Difference<'_>]) -> Vec<&'a str> {
-    let mut ranked: Vec<(usize, &str)> = labels::workloads(findings).into_iter().enumerate().collect();
+/// All workloads, those first whose established differences are the largest, those last of which neither more nor less is better.
+fn ranked<'a>(findings: &'a Findings, differences: &[Difference<'_>]) -> Vec<&'a str> {
+    let mut ranked = labels::workloads(findings);
     let size = |workload: &str| {
         let own = differences.iter().filter(|it| it.workload == workload && it.is_established());
         own.map(Difference::size).fold(0.0, f64::max)
@@ -130,53 +183,68 @@ fn deciding<'a>(findings: &'a Findings, differences: &[Difference<'_>]) -> Vec<&
         let mut cells = findings.cells.iter().filter(|cell| cell.workload == workload);
         cells.any(|cell| cell.metric.more_is_better().is_some())
     };
-    ranked.sort_by(|(_, one), (_, other)| {
-        judged(other).cmp(&judged(one)).then(size(other).total_cmp(&size(one)))
-    });
-    ranked.truncate(WORKLOADS);
-    ranked.sort_unstable_by_key(|(place, _)| *place);
-    ranked.into_iter().map(|(_, workload)| workload).collect()
+    ranked.sort_by(|one, other| judged(other).cmp(&judged(one)).then(size(other).total_cmp(&size(one))));
+    ranked
 }
 
 fn ladder<'a>(findings: &'a Findings, workload: &str) -> Option<&'a Ladder> {
     findings.ladders.iter().find(|ladder| ladder.workload == workload)
 }
 
-/// `stream: vxlan −41.8 %; veth, bridge, gateway −1.90 % (not significant)`, the largest where not all fit.
+/// `stream: vxlan −41.8 %; not significant: veth, bridge −1.90 %`, as many of the smallest left out as do not fit.
 fn layers(findings: &Findings, ladder: &Ladder, room: usize) -> String {
-    let cost = |rung: &CostStep| {
-        let cost = rung.cost.as_ref()?;
-        let said =
-            format!("{} {}{}", rung.adds.join(", "), phrases::gain_alone(cost), difference::judgement(cost));
-        Some((cost.ratio.ln().abs(), said))
-    };
-    let mut steps: Vec<(f64, String)> = ladder.rungs.iter().filter_map(cost).collect();
+    let mut steps: Vec<(&CostStep, &Comparison)> =
+        ladder.rungs.iter().filter_map(|rung| Some((rung, rung.cost.as_ref()?))).collect();
     let (lead, all) = (speed::lead(findings, &ladder.workload), steps.len());
     loop {
-        let said: Vec<&str> = steps.iter().map(|(_, said)| said.as_str()).collect();
-        let more = if steps.len() < all { format!("; {} more", all - steps.len()) } else { String::new() };
-        let line = format!("{lead}{}{more}", said.join("; "));
-        let least = steps.iter().enumerate().min_by(|(_, one), (_, other)| one.0.total_cmp(&other.0));
+        let line = format!("{lead}{}", steps_in_words(&steps, all - steps.len()));
+        let least = steps
+            .iter()
+            .enumerate()
+            .min_by(|(_, one), (_, other)| one.1.ratio.ln().abs().total_cmp(&other.1.ratio.ln().abs()));
         match least.map(|(place, _)| place) {
             Some(place) if line.chars().count() > room && steps.len() > 1 => drop(steps.remove(place)),
-            _ => return short(&line, room),
+            _ => return line,
         }
     }
 }
 
+fn steps_in_words(steps: &[(&CostStep, &Comparison)], left_out: usize) -> String {
+    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+    for (rung, cost) in steps {
+        let judgement = difference::judgement(cost);
+        let said = format!("{} {}", rung.adds.join(" + "), phrases::gain_alone(cost));
+        match groups.iter_mut().find(|(word, _)| *word == judgement) {
+            Some((_, group)) => group.push(said),
+            None => groups.push((judgement, vec![said])),
+        }
+    }
+    groups.sort_by_key(|(judgement, _)| !judgement.is_empty());
+    let mut said: Vec<String> =
+        groups.into_iter().map(|(judgement, steps)| format!("{judgement}{}", steps.join(", "))).collect();
+    if left_out > 0 {
+        said.push(format!("{left_out} smaller"));
+    }
+    said.join("; ")
+}
+
 /// What to say where nothing is established.
-fn none_established(differences: &[Difference<'_>]) -> Option<Row> {
-    let open = differences.iter().filter(|it| it.is_open()).count();
-    let said = match (differences.len(), open) {
-        (0, _) => return None,
-        (_, 0) => "no difference beyond the noise",
+fn none_established(findings: &Findings, differences: &[Difference<'_>]) -> Option<Row> {
+    let said = match differences.iter().filter(|it| it.is_open()).count() {
+        _ if differences.is_empty() => return None,
+        0 => "no difference beyond the noise",
+        _ if has_single_trials(findings) => "one trial a result: differences cannot be told from noise",
         _ => "no difference is established: more trials may show one",
     };
     Some(row("Largest", Text::of(Tone::Doubtful, said)))
 }
 
+fn has_single_trials(findings: &Findings) -> bool {
+    findings.cells.iter().all(|cell| cell.value.trials <= 1)
+}
+
 /// What a sweep recommends, or else the remedy of what was told.
-fn set(source: &Source<'_>, told: Option<&Finding>, room: usize) -> Option<Row> {
+fn set(source: &Source<'_>, told: Option<&Finding>) -> Option<Row> {
     let chosen = source.findings.answers.iter().find_map(|answer| {
         let of = |objective| answer.recommendations.iter().find(move |it| it.objective == objective);
         Some((answer, of(source.objective)?))
@@ -184,15 +252,35 @@ fn set(source: &Source<'_>, told: Option<&Finding>, room: usize) -> Option<Row> 
     if let Some((answer, chosen)) = chosen {
         let levels = labels::levels(&chosen.levels).unwrap_or_else(|| chosen.cell.clone());
         let value = phrases::value(answer.metric, chosen.value);
+        let unsure = if has_single_trials(source.findings) { ", by one trial each" } else { "" };
         let said = match &chosen.withheld {
-            Some(why) => Text::of(Tone::Doubtful, short(&format!("none yet: {why}"), TWO_LINES)),
+            Some(why) => Text::of(Tone::Doubtful, format!("none yet: {why}")),
             None => Text::of(Tone::Good, levels)
-                .and(Tone::Plain, format!(": {value}, {}", objective(source.objective))),
+                .and(Tone::Plain, format!(": {value}, {}{unsure}", objective(source.objective))),
         };
         return Some(row("Set", said));
     }
     let remedy = told?.remedy.as_ref()?;
-    Some(row("Set", Text::of(Tone::Good, short(&remedy.action, room))))
+    let said = Text::of(Tone::Good, labels::named(source.findings, remedy.lead()));
+    let command = remedy.commands.first().filter(|command| {
+        remedy.lead().chars().count() + command.chars().count() + 2 <= TWO_LINES && !has_placeholder(command)
+    });
+    Some(row(
+        "Set",
+        match command {
+            Some(command) => said.and(Tone::Plain, ": ").and(Tone::Code, command.clone()),
+            None => said,
+        },
+    ))
+}
+
+/// Whether a command is to be completed before it can be typed, as `taskset -cp THREAD` is.
+fn has_placeholder(command: &str) -> bool {
+    let typed = command.split("  #").next().unwrap_or_default();
+    typed.contains('…')
+        || typed
+            .split_whitespace()
+            .any(|word| word.len() > 2 && word.chars().all(|letter| letter.is_ascii_uppercase()))
 }
 
 const fn objective(sought: Objective) -> &'static str {
@@ -213,20 +301,4 @@ fn more(findings: &Findings, shown: usize) -> Text {
     };
     Text::of(Tone::Faint, format!("{others}all sections: "))
         .and(Tone::Code, format!("plumb report {} --full", findings.run.id))
-}
-
-/// As much of a text as fits so many characters, cut between words.
-fn short(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    for word in text.split(' ') {
-        if kept.chars().count() + word.chars().count() + 2 > most {
-            break;
-        }
-        kept = if kept.is_empty() { word.to_owned() } else { format!("{kept} {word}") };
-    }
-    let kept = kept.trim_end_matches([',', ':', ';']);
-    format!("{kept}…")
 }

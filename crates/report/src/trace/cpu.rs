@@ -65,7 +65,7 @@ fn row(owner: Text, which: String, cpus: f64, all: f64) -> Vec<Text> {
 fn caption(cpu: &TracedCpu) -> String {
     let said = match cpu.source {
         AttributionSource::Traced if cpu.busy.is_none() => {
-            "CPUs in use on average. Too short to be held against what the kernel counts as busy, in ticks of 10 ms."
+            "CPUs in use on average. Too short to be compared with what the kernel counts as busy, in ticks of 10 ms."
         }
         AttributionSource::Traced => {
             "CPUs in use on average. Soft interrupts stand apart from whoever they interrupted; what the kernel counted \

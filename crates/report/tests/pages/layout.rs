@@ -175,7 +175,7 @@ fn a_serious_doubt_about_the_numbers_stands_first_and_nothing_rests_on_them() {
     findings.claims.insert(0, doubt);
     let text = render(&findings, None, Format::Terminal, &Options::default());
     let lines = summary(&text);
-    assert!(lines[0].contains("Caution") && lines[0].contains("Others had the CPUs."), "{text}");
+    assert!(lines[0].contains("Caution") && lines[0].contains("Others had the CPUs"), "{text}");
     assert!(!lines.iter().any(|line| line.contains("Why") || line.contains("ethtool")), "{text}");
 }
 

@@ -1,6 +1,6 @@
 //! iperf3's protocol over sockets, both roles; the engine of every protocol moves the bytes.
 //!
-//! What travels is `codecs`' business: here it is sent and received, and held against what was measured.
+//! What travels is `codecs`' business: here it is sent and received, and compared with what was measured.
 
 mod client;
 mod cpu;

@@ -1,4 +1,4 @@
-//! Runs of another tool held against each other: by their trials where these are enough, else by an allowance.
+//! Runs of another tool compared with each other: by their trials where these are enough, else by an allowance.
 
 use super::*;
 

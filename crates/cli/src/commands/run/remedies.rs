@@ -54,7 +54,7 @@ fn pairs(findings: &Findings, plan: &Plan) -> Vec<([Cell; 2], RemedyTrial)> {
 }
 
 /// Each pair is a workload of its own, whose baseline is the cell as it was: its repetitions are the noise that the
-/// remedy is held against.
+/// remedy is compared with.
 fn pair(finding: &str, cell: &Cell, changed: Cell) -> ([Cell; 2], RemedyTrial) {
     let arm = |cell: Cell, word: &str| {
         let mut levels = cell.levels.clone();

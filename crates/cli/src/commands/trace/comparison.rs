@@ -1,4 +1,4 @@
-//! Two traces that were written, read again and held against each other. Must not know how either was made.
+//! Two traces that were written, read again and compared with each other. Must not know how either was made.
 
 use std::{
     fs,

@@ -51,7 +51,7 @@ fn only_a_workload_whose_step_is_unclear_gets_more_blocks() {
     }
     let clear = ends.iter().filter(|end| end.why == EndReason::Clear).map(|end| end.cell.as_str());
     assert!(clear.collect::<BTreeSet<_>>().is_superset(&BTreeSet::from(["p/one", "q/one"])), "{ends:?}");
-    // A noise floor needs the baseline beside itself as often as what is held against it.
+    // A noise floor needs the baseline beside itself as often as what is compared with it.
     let again = |cell| trials.iter().filter(|trial| trial.cell == cell && trial.arm == Arm::Again).count();
     assert_eq!(again("p/two"), trials_of(&trials, "p/two"));
 }

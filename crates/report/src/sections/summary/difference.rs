@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 use findings::{Comparison, Findings};
 use workload::Metric;
 
-use super::TWO_LINES;
 use crate::{
     labels,
     phrases::{self, Confidence},
@@ -33,7 +32,7 @@ pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
                 let settings =
                     labels::levels(&ladder.levels).map(|levels| format!(" ({levels})")).unwrap_or_default();
                 all.push(Difference {
-                    what: format!("{} over {}{settings}", rung.adds.join(", "), below.path),
+                    what: format!("{} over {}{settings}", rung.adds.join(" + "), below.path),
                     workload: &ladder.workload,
                     metric: ladder.metric,
                     change,
@@ -86,26 +85,19 @@ impl Difference<'_> {
         self.size().total_cmp(&other.size())
     }
 
-    /// `vxlan over node-to-node: −41.8 % (−43.0 to −40.1, 94 %) of stream`.
+    /// `stream: vxlan over node-to-node −41.8 % (−43.0 to −40.1, 94 %)`.
     pub(super) fn text(&self, findings: &Findings) -> Text {
-        let several = labels::workloads(findings).len() > 1;
-        let workload = if several { format!(" of {}", self.workload) } else { String::new() };
+        let lead = super::speed::lead(findings, self.workload);
         let gain = phrases::gain(self.change, Confidence::Inline);
-        let what = super::short(
-            &self.what,
-            TWO_LINES.saturating_sub(gain.chars().count() + workload.chars().count() + 4),
-        );
-        Text::from(format!("{what}: "))
-            .and(phrases::tone(self.metric, self.change), gain)
-            .and(crate::text::Tone::Plain, workload)
+        Text::from(format!("{lead}{} ", self.what)).and(phrases::tone(self.metric, self.change), gain)
     }
 }
 
-/// What stands behind the number of a difference that is not established.
+/// What stands before the numbers of differences that are not established.
 pub(super) const fn judgement(change: &Comparison) -> &'static str {
     match change.verdict {
         findings::Difference::Lower | findings::Difference::Higher => "",
-        findings::Difference::None => " (not significant)",
-        findings::Difference::Unclear => " (unclear)",
+        findings::Difference::None => "not significant: ",
+        findings::Difference::Unclear => "unclear: ",
     }
 }

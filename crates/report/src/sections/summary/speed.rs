@@ -9,7 +9,7 @@ pub(super) fn of(findings: &Findings, workload: &str, room: usize) -> String {
     let (ends, settings) = ends(findings, workload);
     let line = format!("{}{ends}", lead(findings, workload));
     let whole = format!("{line}{settings}");
-    if whole.chars().count() <= room { whole } else { super::short(&line, room) }
+    if whole.chars().count() <= room { whole } else { line }
 }
 
 /// Which workload a line is about, where there are several.

@@ -1,41 +1,62 @@
 //! How far to trust a run: its trials, what they can tell, and what warns. Must not know what was found.
 
-use findings::{Findings, Severity};
+use findings::{Finding, Findings, NoiseFloor};
+use samples::RunState;
 use units::Share;
 
-use super::{Difference, TWO_LINES, short};
+use super::Difference;
 use crate::{
-    phrases,
+    labels, phrases,
     text::{Text, Tone},
 };
 
-pub(super) fn text(findings: &Findings, differences: &[Difference<'_>]) -> Text {
-    let mut facts = vec![phrases::trials(&findings.run)];
-    let floors: Vec<f64> = findings.noise.iter().map(|noise| noise.floor).collect();
-    let (least, most) =
-        (floors.iter().copied().fold(f64::INFINITY, f64::min), floors.iter().copied().fold(0.0, f64::max));
-    facts.extend(match floors.len() {
-        0 => None,
-        1 => Some(format!("noise floor {}", Share(most))),
-        _ => Some(format!("noise floors {} to {}", Share(least), Share(most))),
-    });
-    let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+/// Where the floor is smaller, as much more and as much less are the same to two digits.
+const ALIKE: f64 = 0.05;
+
+/// The facts, then a finding that warns.
+pub(super) fn text(
+    findings: &Findings,
+    differences: &[Difference<'_>],
+    warning: Option<&Finding>,
+    marked: bool,
+) -> Text {
+    let mut facts = vec![trials(findings)];
+    facts.extend(noise(&findings.noise));
     let unclear = differences.iter().filter(|it| it.is_open()).count();
     facts.extend((unclear > 0).then(|| format!("{unclear} of {} comparisons unclear", differences.len())));
     let warned = findings.cells.iter().filter(|cell| !cell.doubts.is_empty()).count();
     facts.extend((warned > 0).then(|| format!("warnings on {warned} of {} results", findings.cells.len())));
-    let skipped = findings.skipped.len();
-    facts.extend((skipped > 0).then(|| phrases::count(count(skipped), "result skipped", "results skipped")));
-    let facts = facts.join("; ");
-    let warns =
-        |claim: &&findings::Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
-    let room = TWO_LINES.saturating_sub(facts.chars().count() + 2);
-    let claim = findings
-        .claims
-        .iter()
-        .find(warns)
-        .map(|claim| short(&claim.claim, room))
-        .filter(|claim| claim.len() > 12);
-    let claim = claim.map(|claim| format!("; {claim}")).unwrap_or_default();
-    Text::from(short(&facts, TWO_LINES)).and(Tone::Doubtful, claim)
+    let skipped = u64::try_from(findings.skipped.len()).unwrap_or(u64::MAX);
+    facts.extend((skipped > 0).then(|| phrases::count(skipped, "result skipped", "results skipped")));
+    facts.extend(marked.then(|| format!("{} is within one trial", phrases::WITHIN)));
+    let warning =
+        warning.map(|claim| format!("; {}", labels::named(findings, claim.lead()))).unwrap_or_default();
+    Text::from(facts.join("; ")).and(Tone::Doubtful, warning)
+}
+
+/// `71 trials, at most 240` where a run ended before its plan because its intervals were narrow or its time was over.
+fn trials(findings: &Findings) -> String {
+    let run = &findings.run;
+    let early = run.state == RunState::Complete && run.made < run.planned && run.origin.imported().is_none();
+    if early { format!("{} trials of at most {}", run.made, run.planned) } else { phrases::trials(run) }
+}
+
+/// What two equal paths may differ by: `noise floor 1.20 %`, `noise floors 1.20 % to +36 %/−27 %`.
+fn noise(floors: &[NoiseFloor]) -> Option<String> {
+    let least = floors.iter().map(|noise| noise.floor).reduce(f64::min)?;
+    let most = floors.iter().map(|noise| noise.floor).reduce(f64::max)?;
+    Some(if floors.len() == 1 {
+        format!("noise floor {}", either_way(most))
+    } else {
+        format!("noise floors {} to {}", either_way(least), either_way(most))
+    })
+}
+
+/// A floor of 36 % hides 27 % less as well as 36 % more.
+fn either_way(floor: f64) -> String {
+    if floor < ALIKE {
+        Share(floor).to_string()
+    } else {
+        format!("+{}/−{}", phrases::rough(floor), phrases::rough(1.0 - (1.0 + floor).recip()))
+    }
 }

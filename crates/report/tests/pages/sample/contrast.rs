@@ -104,7 +104,7 @@ pub(crate) fn nothing_in_common() -> RunComparison {
     RunComparison { cells: vec![], only_a: only("here"), only_b: only("there"), ..contrast() }
 }
 
-/// What a gate says where nothing can be held against anything.
+/// What a gate says where nothing can be compared with anything.
 pub(crate) fn cannot_tell() -> Gate {
     Gate { most_loss: 0.05, outcome: GateOutcome::CannotTell, lost: vec![], unknown: vec![] }
 }

@@ -1,0 +1,87 @@
+//! Cells that differ in vhost alone, and which side is the better. Must not know what is claimed of them.
+
+use findings::{CellSummary, Comparison, Evidence};
+use workload::Quantity;
+
+use super::{
+    Context,
+    significance::{self, Side, WeighedDifference},
+};
+use crate::{matched_pairs, observations::Observations, words::value};
+
+/// The slower side keeps less than this share: much is lost.
+pub(super) const MUCH: f64 = 0.5;
+
+/// The same with vhost off against on.
+pub(super) struct VhostPair<'a> {
+    pub(super) off: &'a CellSummary,
+    pub(super) on: &'a CellSummary,
+    pub(super) change: Comparison,
+    pub(super) weighed: Option<WeighedDifference>,
+    /// How many times as good it is with vhost.
+    pub(super) gain: f64,
+}
+
+/// Every pair whose metric has a better direction.
+pub(super) fn all<'a>(context: &Context<'a>) -> Vec<VhostPair<'a>> {
+    matched_pairs::pairs(context.measured).iter().filter_map(|found| pair(found, context)).collect()
+}
+
+fn pair<'a>(found: &matched_pairs::Pair<'a>, context: &Context<'a>) -> Option<VhostPair<'a>> {
+    let summary = |cell: &Observations<'_>| context.findings.cells.iter().find(|it| it.id == cell.record.id);
+    let (off, on) = (summary(found.without)?, summary(found.with)?);
+    let more_is_better = on.metric.more_is_better()?;
+    let change = context.compare(found.without, found.with)?;
+    let weighed = significance::weigh(&change);
+    let side = if change.ratio < 1.0 { Side::Lower } else { Side::Higher };
+    let worse = (side == Side::Lower) == more_is_better;
+    let apart = change.ratio.max(change.ratio.recip());
+    let gain = if worse { apart } else { apart.recip() };
+    change.ratio.is_normal().then_some(VhostPair { off, on, change, weighed, gain })
+}
+
+impl VhostPair<'_> {
+    /// Whether vhost is the better choice here, as far as is known.
+    pub(super) fn gains(&self) -> bool {
+        self.weighed.is_some() && self.gain > 1.0
+    }
+
+    pub(super) fn loses(&self) -> bool {
+        self.weighed.is_some() && self.gain < 1.0
+    }
+
+    pub(super) fn is_sure(&self) -> bool {
+        self.weighed.is_some_and(|weighed| weighed.sure)
+    }
+
+    /// `0.398x the rate in pairs of trials, 0.401x by these medians`: what the worse side has of the better.
+    pub(super) fn share(&self) -> String {
+        let what = if self.off.metric.more_is_better() == Some(true) { "rate" } else { "speed" };
+        let share = self.gain.min(self.gain.recip());
+        // The paired ratio is another one than that of the two values that are told.
+        let medians = self.change.ratio_of_medians.map(|ratio| {
+            let ratio =
+                if (ratio < 1.0) == (self.change.ratio < 1.0) { ratio.min(ratio.recip()) } else { ratio };
+            format!(" in pairs of trials, {}x by these medians", units::significant(ratio, 3))
+        });
+        format!("{}x the {what}{}", units::significant(share, 3), medians.unwrap_or_default())
+    }
+
+    pub(super) fn evidence(&self) -> Evidence {
+        let what = match self.off.metric.quantity() {
+            Quantity::Time => "time off against on",
+            _ => "off against on",
+        };
+        Evidence::new(format!("{what}: {} against {}", self.off.id, self.on.id)).ratio(&self.change)
+    }
+
+    pub(super) fn caveats(&self, pairs: usize) -> Vec<String> {
+        let named = "Whether vhost was on is read from the names of paths, workloads and levels, not from the machine.";
+        let own = self.weighed.and_then(|weighed| weighed.caveat).map(str::to_owned);
+        [named.to_owned()].into_iter().chain(own).chain(significance::of_many(pairs)).collect()
+    }
+}
+
+pub(super) fn shown(cell: &CellSummary) -> String {
+    value(cell.metric, cell.value.median)
+}

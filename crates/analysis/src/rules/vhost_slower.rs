@@ -1,0 +1,64 @@
+//! `vhost-slower`: with vhost a path is slower than without.
+
+use findings::{Finding, Remedy, Severity};
+
+use super::{
+    Context, Rule,
+    vhost_pairs::{self, MUCH, VhostPair, shown},
+};
+use crate::words::count;
+
+pub(crate) const RULE: Rule = Rule { id: "vhost-slower", look };
+
+/// One claim for the run, the pair that loses most named.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let pairs = vhost_pairs::all(context);
+    let slower = pairs.iter().filter(|pair| pair.loses());
+    let worst =
+        slower.min_by(|one, other| other.is_sure().cmp(&one.is_sure()).then(one.gain.total_cmp(&other.gain)));
+    worst.map(|worst| finding(worst, &pairs)).into_iter().collect()
+}
+
+fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Finding {
+    let slower: Vec<&VhostPair<'_>> = pairs.iter().filter(|pair| pair.loses()).collect();
+    let mut caveats = worst.caveats(pairs.len());
+    caveats.push("Rates alone do not say why: where the vhost thread ran, and beside whom, does.".into());
+    Finding {
+        id: String::new(),
+        severity: severity(worst),
+        claim: format!(
+            "vhost makes {} slower: {} with it, {} without. That is {}; so it is in {} of {}.",
+            worst.on.id,
+            shown(worst.on),
+            shown(worst.off),
+            worst.share(),
+            slower.len(),
+            count(pairs.len(), "comparison"),
+        ),
+        cells: slower.iter().flat_map(|pair| [pair.on.id.clone(), pair.off.id.clone()]).collect(),
+        evidence: pairs.iter().map(VhostPair::evidence).collect(),
+        caveats,
+        remedy: Some(remedy()),
+    }
+}
+
+fn severity(worst: &VhostPair<'_>) -> Severity {
+    match worst.gain {
+        _ if !worst.is_sure() => Severity::Note,
+        keeps if keeps < MUCH => Severity::Serious,
+        _ => Severity::Warning,
+    }
+}
+
+fn remedy() -> Remedy {
+    Remedy::manual(
+        "Give each vhost thread a CPU of its own, on the NUMA node of its guest's memory, and measure again. Compare \
+         the offloads of both guests' devices as well."
+            .into(),
+        vec![
+            "ps -eLo tid,comm,psr,pcpu | grep vhost-".into(),
+            "taskset -cp CPU THREAD".into(),
+            "ethtool -k DEVICE  # in each guest".into(),
+        ],
+    )
+}

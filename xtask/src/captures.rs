@@ -1,0 +1,194 @@
+//! `cargo xtask captures`: what `plumb` leaves on a terminal, as pages of docs/guide/screens.md. Owns the commands and the two
+//! sizes; must not know what they print.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::{env, fs};
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use crate::workspace::Workspace;
+
+/// What to capture.
+#[derive(Args)]
+pub(crate) struct Request {
+    /// Capture only commands that begin with this; the others stay as they are
+    #[arg(long, value_name = "COMMAND")]
+    only: Option<String>,
+}
+
+/// Columns and rows.
+const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
+
+/// More rows than any command prints: nothing scrolls away while it is looked for lines that wrapped.
+const PAPER: u16 = 20_000;
+
+const PAGE: &str = "docs/guide/screens.md";
+const HEAD: &str = "# What it looks like\n\nThe last lines that each command leaves on a terminal of 80 columns and 24 rows, and \
+                    folded, of 120 and 40. Written by `cargo xtask captures`, which fails where a line wraps or is cut.\n";
+
+/// In this order: later ones read what earlier ones keep.
+const COMMANDS: &[&str] = &[
+    "plumb doctor",
+    "plumb scenario list",
+    "plumb run quick",
+    "plumb run proxmox-vxlan",
+    "plumb run vhost",
+    "plumb import crates/import/tests/data/vhost-net.md",
+    "plumb client 127.0.0.1 -p 5299 -t 1 --repeat 5",
+    "plumb ping 127.0.0.1 -p 5299 -t 1 --repeat 5",
+    "plumb trace --for 2s -- plumb ping 127.0.0.1 -p 5299 -t 1 --no-keep",
+    "plumb runs",
+];
+
+pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
+    let plumb = workspace.plumb()?;
+    let stage = Stage::set(&plumb, &workspace.root)?;
+    let path = workspace.root.join(PAGE);
+    let before = fs::read_to_string(&path).unwrap_or_default();
+    let mut page = String::from(HEAD);
+    let mut spoiled = false;
+    for command in COMMANDS {
+        let section = if request.only.as_ref().is_none_or(|only| command.starts_with(only.as_str())) {
+            let (section, faults) = stage.section(command)?;
+            faults.iter().for_each(|fault| println!("FAIL {command}: {fault}"));
+            spoiled |= !faults.is_empty();
+            section
+        } else {
+            kept(&before, command).unwrap_or_default()
+        };
+        page.push_str(&section);
+    }
+    fs::write(&path, page).with_context(|| format!("write {PAGE}"))?;
+    println!("wrote {PAGE}");
+    Ok(if spoiled { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn heading(command: &str) -> String {
+    format!("\n## `{command}`\n")
+}
+
+/// The section as the page has it.
+fn kept(page: &str, command: &str) -> Option<String> {
+    let heading = heading(command);
+    let (_, rest) = page.split_once(&heading)?;
+    let end = rest.find("\n## ").unwrap_or(rest.len());
+    Some(format!("{heading}{}", &rest[..end]))
+}
+
+/// A home of its own, with a server beside it.
+struct Stage<'a> {
+    home: tempfile::TempDir,
+    path: String,
+    root: &'a Path,
+    server: Child,
+}
+
+impl<'a> Stage<'a> {
+    fn set(plumb: &Path, root: &'a Path) -> Result<Self> {
+        let folder = plumb.parent().context("a program is in a folder")?.display();
+        let path = format!("{folder}:{}", env::var("PATH").unwrap_or_default());
+        let home = tempfile::tempdir()?;
+        let mut server = Command::new(plumb);
+        server.args(["server", "--bind", "127.0.0.1", "--port", "5299"]).current_dir(home.path());
+        let server = server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        Ok(Self { home, path, root, server })
+    }
+
+    /// What the page says of a command, and what is wrong with it.
+    fn section(&self, command: &str) -> Result<(String, Vec<String>)> {
+        let (mut section, mut faults) = (heading(command), Vec::new());
+        for (size, (columns, rows)) in SIZES.into_iter().enumerate() {
+            println!("{columns}x{rows} {command}");
+            let lines = lines(&self.typed(command, columns, rows)?, columns);
+            faults.extend(lines.iter().filter_map(|line| line.fault(columns)));
+            let shown: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+            // The prompt takes the last row.
+            let last = shown.len().saturating_sub(usize::from(rows) - 1);
+            let screen = format!("\n```text\n{}\n$\n```\n", shown[last..].join("\n"));
+            if size == 0 {
+                section.push_str(&screen);
+            } else {
+                let folded = format!("<details><summary>{columns}x{rows}</summary>\n{screen}\n</details>");
+                write!(section, "\n{folded}\n")?;
+            }
+        }
+        Ok((section, faults))
+    }
+
+    /// What a terminal of that size gets.
+    fn typed(&self, command: &str, columns: u16, rows: u16) -> Result<Vec<u8>> {
+        let sized = format!("stty columns {columns} rows {rows}; {command}");
+        let mut script = Command::new("script");
+        script.args(["--quiet", "--return", "--command", &sized, "/dev/null"]).current_dir(self.root);
+        script.env("PATH", &self.path).env("HOME", self.home.path()).env("TERM", "xterm-256color");
+        script.env_remove("COLUMNS").env_remove("XDG_DATA_HOME").env("PAGER", "cat");
+        let done = script.stdin(Stdio::null()).output().context("run `script` (of bsdutils)")?;
+        let said = String::from_utf8_lossy(&done.stdout).into_owned();
+        ensure!(done.status.success(), "`{command}` ended with {}:\n{said}", done.status);
+        Ok(done.stdout)
+    }
+}
+
+impl Drop for Stage<'_> {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// A row of the terminal.
+struct Line {
+    text: String,
+    /// It goes on in the next row.
+    wrapped: bool,
+}
+
+impl Line {
+    fn fault(&self, columns: u16) -> Option<String> {
+        match (self.wrapped, self.text.trim_end().ends_with('…')) {
+            (true, _) => Some(format!("wraps at {columns} columns: {}", self.text)),
+            (_, true) => Some(format!("is cut at {columns} columns: {}", self.text)),
+            _ => None,
+        }
+    }
+}
+
+/// The rows that remain when all was written, without empty ones at the end.
+fn lines(written: &[u8], columns: u16) -> Vec<Line> {
+    let mut terminal = vt100::Parser::new(PAPER, columns, 0);
+    terminal.process(written);
+    let screen = terminal.screen();
+    let row = |(place, text): (u16, String)| Line {
+        text: text.trim_end().into(),
+        wrapped: screen.row_wrapped(place),
+    };
+    let mut lines: Vec<Line> = (0..).zip(screen.rows(0, columns)).map(row).collect();
+    let used = lines.iter().rposition(|line| !line.text.is_empty()).map_or(0, |last| last + 1);
+    lines.truncate(used);
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_overwritten_is_gone_and_what_wraps_is_told() {
+        let read = lines(b"12 %\r\x1b[K\x1b[1mdone\x1b[0m\r\n0123456789abc\r\nname\xe2\x80\xa6\r\n", 10);
+        let texts: Vec<&str> = read.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(texts, ["done", "0123456789", "abc", "name…"]);
+        let faults: Vec<String> = read.iter().filter_map(|line| line.fault(10)).collect();
+        assert_eq!(faults, ["wraps at 10 columns: 0123456789", "is cut at 10 columns: name…"]);
+    }
+
+    #[test]
+    fn a_section_is_kept_as_it_is() {
+        let page = format!("{HEAD}{}one\n{}two\n", heading("plumb a"), heading("plumb b"));
+        assert_eq!(kept(&page, "plumb a"), Some(format!("{}one\n", heading("plumb a"))));
+        assert_eq!(kept(&page, "plumb b"), Some(format!("{}two\n", heading("plumb b"))));
+        assert_eq!(kept(&page, "plumb c"), None);
+    }
+}
