@@ -14,9 +14,9 @@ use crate::workspace::Workspace;
 /// What to capture.
 #[derive(Args)]
 pub(crate) struct Request {
-    /// Capture only commands that begin with this; the others stay as they are
+    /// Capture only commands that begin with this; the others stay as they are; may be given several times
     #[arg(long, value_name = "COMMAND")]
-    only: Option<String>,
+    only: Vec<String>,
 }
 
 /// Columns and rows.
@@ -39,7 +39,7 @@ const COMMANDS: &[&str] = &[
     "plumb import crates/import/tests/data/vhost-net.md",
     "plumb client 127.0.0.1 -p 5299 -t 1 --repeat 5",
     "plumb ping 127.0.0.1 -p 5299 -t 1 --repeat 5",
-    "plumb trace --for 2s -- plumb ping 127.0.0.1 -p 5299 -t 1 --no-keep",
+    "plumb trace -- plumb ping 127.0.0.1 -p 5299 -t 1 --no-keep",
     "plumb runs",
 ];
 
@@ -51,7 +51,8 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     let mut page = String::from(HEAD);
     let mut spoiled = false;
     for command in COMMANDS {
-        let section = if request.only.as_ref().is_none_or(|only| command.starts_with(only.as_str())) {
+        let is_begun_by = |only: &String| command.starts_with(only.as_str());
+        let section = if request.only.is_empty() || request.only.iter().any(is_begun_by) {
             let (section, faults) = stage.section(command)?;
             faults.iter().for_each(|fault| println!("FAIL {command}: {fault}"));
             spoiled |= !faults.is_empty();
@@ -161,9 +162,11 @@ fn lines(written: &[u8], columns: u16) -> Vec<Line> {
     let mut terminal = vt100::Parser::new(PAPER, columns, 0);
     terminal.process(written);
     let screen = terminal.screen();
-    let row = |(place, text): (u16, String)| Line {
-        text: text.trim_end().into(),
-        wrapped: screen.row_wrapped(place),
+    // A row that was full once, as of a progress bar, counts as one that goes on even when it holds less now.
+    let is_full = |text: &str| text.chars().count() + 1 >= usize::from(columns);
+    let row = |(place, text): (u16, String)| {
+        let text = text.trim_end().to_owned();
+        Line { wrapped: screen.row_wrapped(place) && is_full(&text), text }
     };
     let mut lines: Vec<Line> = (0..).zip(screen.rows(0, columns)).map(row).collect();
     let used = lines.iter().rposition(|line| !line.text.is_empty()).map_or(0, |last| last + 1);

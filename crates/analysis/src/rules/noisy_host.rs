@@ -68,9 +68,9 @@ fn claim(floors: &[&NoiseFloor], robbed: &[&CellSummary]) -> String {
     let worst = floors.iter().map(|noise| noise.floor).fold(0.0, f64::max);
     let most = robbed.iter().map(|cell| stolen(cell)).fold(0.0, f64::max);
     let floor = format!(
-        "the baseline of {} varies by up to {} from trial to trial, so smaller differences cannot be seen",
-        list(&workloads),
-        percent(worst)
+        "the baseline varies by up to {} from trial to trial, so smaller differences cannot be seen. So in {}",
+        percent(worst),
+        list(&workloads)
     );
     let steal = format!("up to {} of the CPU time was stolen by the hypervisor (steal)", percent(most));
     match (floors.is_empty(), robbed.is_empty()) {

@@ -45,7 +45,7 @@ const SCOPES: [Scope; 5] = [
 ];
 
 /// What sections below say as well, in the order in which it goes where names leave no room.
-const DISPENSABLE: [&str; 4] = ["Each layer", "Set", "Why", "Largest"];
+const DISPENSABLE: [&str; 4] = ["Set", "Why", "Each layer", "Largest"];
 
 /// A line: what it tells, and what.
 type Row = (String, Text);
@@ -113,11 +113,11 @@ impl Answer<'_> {
             Some(largest) => Some(row("Largest", largest.text(findings))),
             None => none_established(findings, self.differences),
         });
-        let why = self.why();
+        let (why, told) = (self.why(), self.told());
         rows.extend(why.map(|claim| row("Why", labels::named(findings, claim.lead()).into())));
         let open = why.is_none() && self.distrust.is_none() && self.largest.is_some();
         rows.extend(open.then(|| row("Why", Text::of(Tone::Faint, self.unexplained()))));
-        rows.extend(set(self.source, why.or(self.distrust)));
+        rows.extend(set(self.source, why.or_else(|| told.first().copied()).or(self.distrust)));
         let warns = |claim: &&Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
         let warning =
             findings.claims.iter().find(warns).filter(|_| scope.warnings && self.distrust.is_none());
@@ -142,20 +142,30 @@ impl Answer<'_> {
         }
     }
 
-    /// A claim about the largest difference, or else about any, one that names a cause first; none about numbers that cannot be
-    /// relied on.
+    /// What names a cause of the largest difference, or of anything where there is none.
     fn why(&self) -> Option<&Finding> {
-        let of = |claim: &Finding, cell: &str| claim.cells.iter().any(|its| its == cell);
-        let doubted = |claim: &Finding| {
-            self.distrust.is_some_and(|doubt| doubt.cells.iter().any(|cell| of(claim, cell)))
-        };
-        let claims = &self.source.findings.claims;
-        let said = claims.iter().filter(|claim| !claim.is_of_the_measurement() && !doubted(claim));
-        said.min_by_key(|claim| {
-            let of_largest = self.largest.is_some_and(|it| it.cells.iter().any(|cell| of(claim, cell)));
-            (claim.restates(), !of_largest)
-        })
+        let of_largest =
+            |claim: &Finding| self.largest.is_none_or(|it| it.cells.iter().any(|cell| is_of(claim, cell)));
+        self.told().into_iter().find(|claim| of_largest(claim) && !claim.restates())
     }
+
+    /// What was found of the path, those first that concern the largest difference; nothing of numbers that cannot be relied on.
+    fn told(&self) -> Vec<&Finding> {
+        let doubted = |claim: &Finding| {
+            self.distrust.is_some_and(|doubt| doubt.cells.iter().any(|cell| is_of(claim, cell)))
+        };
+        let claims = self.source.findings.claims.iter();
+        let mut told: Vec<&Finding> =
+            claims.filter(|claim| !claim.is_of_the_measurement() && !doubted(claim)).collect();
+        told.sort_by_key(|claim| {
+            !self.largest.is_some_and(|it| it.cells.iter().any(|cell| is_of(claim, cell)))
+        });
+        told
+    }
+}
+
+fn is_of(claim: &Finding, cell: &str) -> bool {
+    claim.cells.iter().any(|its| its == cell)
 }
 
 /// What the rows take on 80 columns.
