@@ -37,10 +37,10 @@ build: setup-build ## Build the release binary
 	@echo "built $(PLUMB)"
 
 .PHONY: demo
-demo: build ## Measure the scenario `quick` (under 90 s) and write its report to out/quick.md
+demo: build ## Measure the scenario `quick` (under 90 s) and write its report to out/quick.html
 	@mkdir -p out
-	$(PLUMB) run quick --db out/runs.db --output out/quick.md
-	@echo "The report as Markdown: out/quick.md. Again on the terminal: $(PLUMB) report --db out/runs.db"
+	$(PLUMB) run quick --db out/runs.db --output out/quick.html
+	@echo "The report for a browser: out/quick.html. Again on the terminal: $(PLUMB) report --db out/runs.db"
 
 .PHONY: test
 test: setup ## Run every test; the last line counts passed, failed and skipped
@@ -70,6 +70,10 @@ bench: setup-build ## Compare plumb with its peers, side by side (ARGS="--only N
 	@xtask/setup.sh $(TRACERS) >&2 || echo "bench: goes on without other tracers" >&2
 	@cargo build --release --quiet --bin plumb
 	@cargo run --release --quiet --bin plumb-benches -- $(ARGS)
+
+.PHONY: deb
+deb: setup-build ## Build a Debian package into out/
+	@$(XTASK) deb
 
 .PHONY: setup-build
 setup-build: toolchain

@@ -37,6 +37,12 @@ pub(crate) fn runs_and_files_are_compared() {
     let _ = sandbox.succeed(&["report", &run, "--format", "raw", "--output", &record]);
     let contrast = json(&sandbox.succeed(&["compare", &run, &record, "--json"]).out);
     assert_eq!(contrast["cells"][0]["verdict"], "same", "a run is as it is in its own record: {contrast}");
+    let page = sandbox.home().join("page.html").display().to_string();
+    let _ = sandbox.succeed(&["report", &run, "--output", &page]);
+    let contrast = json(&sandbox.succeed(&["compare", &record, &page, "--json"]).out);
+    assert_eq!(contrast["cells"][0]["verdict"], "same", "the page has the whole record in it: {contrast}");
+    let again = sandbox.succeed(&["report", &page, "--format", "raw"]).out;
+    assert_eq!(json(&again), json(&std::fs::read_to_string(&record).expect("was written")));
     let rows = sandbox.succeed(&["compare", "latest", &b, "--format", "csv"]).out;
     assert!(rows.lines().count() == 2 && rows.contains(",worse,"), "{rows}");
     let page = sandbox.home().join("pages/contrast.md");
@@ -57,6 +63,7 @@ pub(crate) fn what_is_no_run_is_called_what_it_is() {
         ("older.json", older.as_str(), 64, "of shape 2"),
         ("report.json", &report, 64, "holds no trials"),
         ("cut.json", &record[..record.len() / 2], 1, "cannot read the run record"),
+        ("page.html", "<!doctype html><html></html>", 64, "a page without a run's record"),
         ("list.txt", "milk, bread\n", 64, "list.txt"),
         ("empty.log", "", 64, "empty.log"),
     ] {

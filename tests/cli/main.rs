@@ -14,6 +14,7 @@ mod earlier;
 mod ends;
 mod fallback;
 mod hostile;
+mod shells;
 mod tables;
 mod trace;
 mod variants;
@@ -42,6 +43,16 @@ const CASES: &[Case] = &[
     },
     Case { name: "a_mistake_in_a_scenario_is_shown_in_its_place", needs: &[], test: a_mistake_in_a_scenario },
     Case { name: "every_builtin_shows_and_checks", needs: &[], test: every_builtin_shows_and_checks },
+    Case {
+        name: "bash_completes_commands_flags_and_scenarios",
+        needs: &[],
+        test: shells::bash_completes_commands_flags_and_scenarios,
+    },
+    Case {
+        name: "every_command_has_a_manual_page",
+        needs: &[],
+        test: shells::every_command_has_a_manual_page,
+    },
     Case { name: "a_dry_run_measures_nothing", needs: &[], test: a_dry_run_measures_nothing },
     Case { name: "a_database_that_is_none_is_left_as_it_is", needs: &[], test: a_database_that_is_none },
     Case { name: "a_report_without_runs_says_how_to_get_one", needs: &[], test: a_report_without_runs },
@@ -245,6 +256,7 @@ fn every_builtin_shows_and_checks() {
         "bridge-streams",
         "bridge-queues",
         "bridge-multiqueue",
+        "balloon",
         "vhost",
         "four-configurations",
     ] {

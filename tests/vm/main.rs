@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use plumb_tests::{Case, Need, Sandbox, run};
 
+mod balloon;
 mod boots;
 mod ends;
 mod faults;
@@ -61,6 +62,16 @@ const HYPERVISOR: &[Need] =
     &[Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel];
 
 const CASES: &[Case] = &[
+    Case {
+        name: "memory_moves_by_pages_by_blocks_and_by_the_agent",
+        needs: WATCHED,
+        test: balloon::three_methods_move_what_was_asked,
+    },
+    Case {
+        name: "machines_that_cannot_give_memory_are_refused",
+        needs: &[],
+        test: balloon::what_cannot_give_memory_is_refused,
+    },
     Case {
         name: "in_a_virtual_hypervisor_vhost_makes_a_monitor_s_calls_needless",
         needs: HYPERVISOR,

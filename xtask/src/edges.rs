@@ -71,9 +71,12 @@ pub(crate) const CRATES: &[CrateRule] = &[
 
     CrateRule { name: "topology", level: Adapters, may_use: &["samples", "scenario", "sys", "units"],
         why: "links know nothing of traffic, machines or results; what the kernel says is told in the words that keep it" },
-    CrateRule { name: "machine", level: Adapters, may_use: &["protocol", "scenario", "sys", "units"],
+    CrateRule { name: "machine", level: Adapters, may_use: &["protocol", "scenario", "workload", "sys", "units"],
         why: "what an endpoint lives in does not know how links are made or what is measured; of the protocol it knows \
               what an image agrees on with its first process" },
+    CrateRule { name: "memory", level: Adapters, may_use: &["machine", "workload", "sys", "units"],
+        why: "memory is moved through a machine's monitor and what its guest hands over; whose guest that is, and what the time \
+              means, is not its business" },
     CrateRule { name: "traffic", level: Adapters, may_use: &["codecs", "workload", "samples", "sys", "units"],
         why: "the load knows sockets and orders, not the experiment behind them; heads of datagrams and words of refusal are \
               iperf3's, so that its ends understand ours" },
@@ -87,7 +90,7 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "runs are kept without knowing what a number means" },
 
     CrateRule { name: "lab", level: Orchestration,
-        may_use: &["scenario", "workload", "samples", "protocol", "topology", "machine", "stats", "units"],
+        may_use: &["scenario", "workload", "samples", "protocol", "topology", "machine", "memory", "stats", "units"],
         why: "the conductor writes to a sink and orders agents about; it neither stores, analyses nor sends" },
 
     CrateRule { name: "agent", level: Interfaces,
@@ -135,6 +138,10 @@ pub(crate) const RESTRICTED: &[Restricted] = &[
         why: "what the kernel says beside a trial is read by probe" },
     Restricted { krate: "clap", crates: &["cli", "plumb-benches", "xtask"],
         why: "flags become requests in the command line; no other crate knows how it was called" },
+    Restricted { krate: "clap_complete", crates: &["cli"],
+        why: "what a shell completes is the command line's" },
+    Restricted { krate: "clap_mangen", crates: &["cli"],
+        why: "manual pages are the command line's" },
     Restricted { krate: "indicatif", crates: &["cli"],
         why: "progress belongs to the command line" },
     Restricted { krate: "signal-hook", crates: &["cli"],

@@ -8,6 +8,7 @@
 mod captures;
 mod check;
 mod count;
+mod deb;
 mod declared;
 mod edges;
 mod generate;
@@ -33,6 +34,8 @@ enum Verb {
     Check(check::Request),
     /// Count what tells whether the code gets simpler
     Count(count::Request),
+    /// Write a Debian package
+    Deb(deb::Request),
     /// Write the files that `plumb` generates, such as JSON schemas
     Generate,
     /// Run every test and end with one line: passed, failed, skipped
@@ -52,6 +55,7 @@ fn run(verb: Verb) -> Result<ExitCode> {
         Verb::Captures(request) => captures::run(&workspace, &request),
         Verb::Check(request) => check::run(&workspace, &request),
         Verb::Count(request) => count::run(&workspace, &request),
+        Verb::Deb(request) => deb::run(&workspace, &request),
         Verb::Generate => generate::run(&workspace),
         Verb::Test(request) => test::run(&workspace, &request),
     }

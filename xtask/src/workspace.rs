@@ -55,7 +55,15 @@ impl Workspace {
     /// # Errors
     /// When it does not build.
     pub(crate) fn plumb(&self) -> Result<PathBuf> {
-        let built = self.built_by(&["build", "--release", "--bin", "plumb"])?;
+        self.executable(&["build", "--release", "--bin", "plumb"])
+    }
+
+    /// The same, built by `cargo` with `args`.
+    ///
+    /// # Errors
+    /// When it does not build.
+    pub(crate) fn executable(&self, args: &[&str]) -> Result<PathBuf> {
+        let built = self.built_by(args)?;
         let mut executables = built.into_iter().filter_map(|artifact| artifact.executable);
         executables
             .rfind(|path| path.file_name() == Some("plumb"))

@@ -7,6 +7,7 @@ mod client;
 mod deadline;
 mod describe;
 mod first_process;
+mod guest_memory;
 mod mtu;
 mod network;
 mod observe;

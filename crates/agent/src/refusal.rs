@@ -25,6 +25,12 @@ impl Refusal {
     }
 }
 
+impl From<sys::Error> for Refusal {
+    fn from(error: sys::Error) -> Self {
+        Self { because: error.to_string(), unsupported: error.is_unsupported() }
+    }
+}
+
 impl From<traffic::Error> for Refusal {
     fn from(error: traffic::Error) -> Self {
         let unsupported = error.is_unsupported();

@@ -11,8 +11,8 @@ use protocol::{ChannelError, FromAgent, Hello, Order, Receiver, Reply, ToAgent};
 use units::Nanos;
 
 use crate::{
-    client, describe, mtu, network::Network, observe::Probes, refusal::Refusal, replies::Replies, serve,
-    trials::Trials,
+    client, describe, guest_memory::GuestMemory, mtu, network::Network, observe::Probes, refusal::Refusal,
+    replies::Replies, serve, trials::Trials,
 };
 
 /// How its process and its threads without a name of their own are called.
@@ -40,9 +40,16 @@ pub fn run(
     let trials = Trials::default();
     let probes = Probes::new(probe::probe);
     let network = Network::default();
+    let memory = GuestMemory::default();
     thread::scope(|scope| {
-        let session =
-            Session { scope, replies: &replies, trials: &trials, probes: &probes, network: &network };
+        let session = Session {
+            scope,
+            replies: &replies,
+            trials: &trials,
+            probes: &probes,
+            network: &network,
+            memory: &memory,
+        };
         let ended = session.obey(&mut orders);
         trials.stop_all();
         probes.close();
@@ -71,6 +78,7 @@ pub(crate) struct Session<'scope, 'env> {
     pub(crate) trials: &'env Trials,
     pub(crate) probes: &'env Probes,
     pub(crate) network: &'env Network,
+    pub(crate) memory: &'env GuestMemory,
 }
 
 /// A request's number and the time it may take.
@@ -114,6 +122,7 @@ impl<'scope> Session<'scope, '_> {
                 self.apart(ticket, move || serve::collect(self, ticket.deadline, token));
             }
             Order::Run(order) => self.apart(ticket, move || client::run(self, ticket.deadline, &order)),
+            Order::Memory { work } => self.apart(ticket, move || self.memory.obey(work)),
             Order::ProbeMtu(order) => self.apart(ticket, move || mtu::probe(self, ticket.deadline, &order)),
         }
     }

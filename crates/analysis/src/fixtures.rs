@@ -275,7 +275,9 @@ fn told(measurement: &Measurement) -> ImportedSettings {
         Measurement::Stream(_) => ("iperf3 3.12", ImportedKind::Stream),
         Measurement::PingPong(_) => ("sockperf", ImportedKind::PingPong),
         Measurement::Connect(_) => ("netperf", ImportedKind::Connect),
-        Measurement::FirstTouch(_) | Measurement::Reported(_) => ("a table", ImportedKind::Other),
+        Measurement::FirstTouch(_) | Measurement::Balloon(_) | Measurement::Reported(_) => {
+            ("a table", ImportedKind::Other)
+        }
     };
     ImportedSettings::of(tool, kind)
 }

@@ -1,5 +1,6 @@
 //! The kinds of workloads in the analysis: what each says of a trial and of a cell. Must not know what is particular to one.
 
+pub(crate) mod balloon;
 pub(crate) mod connect;
 pub(crate) mod first_touch;
 pub(crate) mod ping_pong;
@@ -44,6 +45,7 @@ pub(crate) const fn of(measurement: &Measurement) -> &dyn KindAnalysis {
         Measurement::PingPong(data) => data,
         Measurement::Connect(data) => data,
         Measurement::FirstTouch(data) => data,
+        Measurement::Balloon(data) => data,
         Measurement::Reported(data) => data,
     }
 }
@@ -55,6 +57,7 @@ pub(crate) fn summary(cell: &Observations<'_>, value: Estimate) -> WorkloadSumma
         Measurement::PingPong(_) => ping_pong::summary(cell).map(WorkloadSummary::PingPong),
         Measurement::Connect(_) => connect::summary(cell).map(WorkloadSummary::Connect),
         Measurement::FirstTouch(_) => first_touch::summary(cell).map(WorkloadSummary::FirstTouch),
+        Measurement::Balloon(_) => balloon::summary(cell).map(WorkloadSummary::Balloon),
         Measurement::Reported(_) => None,
     };
     cell.trials().find_map(|trial| of_kind(&trial.measurement)).unwrap_or(WorkloadSummary::Reported)
@@ -65,6 +68,9 @@ pub(crate) fn within(cell: &Observations<'_>) -> Option<(&'static str, Vec<f64>)
     match &cell.trials().next()?.measurement {
         Measurement::Stream(_) => Some(stream::within(cell)),
         Measurement::PingPong(_) => Some(ping_pong::within(cell)),
-        Measurement::Connect(_) | Measurement::FirstTouch(_) | Measurement::Reported(_) => None,
+        Measurement::Connect(_)
+        | Measurement::FirstTouch(_)
+        | Measurement::Balloon(_)
+        | Measurement::Reported(_) => None,
     }
 }

@@ -4,8 +4,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     commands::{
-        baseline, check, client, compare, doctor, explain, import, lab, measure, ping, report, run, runs,
-        scenario, schema, server, trace, vm,
+        baseline, check, client, compare, completions, doctor, explain, import, lab, man, measure, ping,
+        report, run, runs, scenario, schema, server, trace, vm,
     },
     examples,
     global_flags::GlobalFlags,
@@ -27,11 +27,14 @@ const OF_NUMBERS: [&str; 3] = ["client", "ping", "server"];
 impl Args {
     /// What was typed.
     pub(crate) fn typed() -> Result<Self, clap::Error> {
-        let tree =
-            OF_NUMBERS.into_iter().fold(Self::command(), |tree, name| tree.mut_subcommand(name, numeric));
-        let matches = examples::on_every_page(tree).try_get_matches()?;
-        Self::from_arg_matches(&matches)
+        Self::from_arg_matches(&tree().try_get_matches()?)
     }
+}
+
+/// Every subcommand with its flags and examples.
+pub(crate) fn tree() -> clap::Command {
+    let all = OF_NUMBERS.into_iter().fold(Args::command(), |tree, name| tree.mut_subcommand(name, numeric));
+    examples::on_every_page(all)
 }
 
 /// A flag's own reader says what is wrong with a negative number; it is no unknown flag.
@@ -92,4 +95,8 @@ pub(crate) enum Command {
     Vm(vm::VmCommand),
     /// What this machine can measure, and what not and why
     Doctor(doctor::DoctorArgs),
+    /// Print what a shell needs to complete plumb's commands and flags
+    Completions(completions::CompletionsArgs),
+    /// Print manual pages, or write them to a folder
+    Man(man::ManArgs),
 }

@@ -4,11 +4,13 @@ pub(crate) mod baseline;
 pub(crate) mod check;
 pub(crate) mod client;
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod import;
 pub(crate) mod iperf3_flags;
 pub(crate) mod lab;
+pub(crate) mod man;
 pub(crate) mod measure;
 pub(crate) mod ping;
 pub(crate) mod report;
@@ -54,5 +56,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Measure(args) => measure::run(args),
         Command::Vm(command) => vm::run(command),
         Command::Doctor(args) => doctor::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     }
 }

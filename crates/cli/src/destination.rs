@@ -24,12 +24,13 @@ pub(crate) fn in_a_file() -> Options {
 pub(crate) fn format_of(path: &Path) -> anyhow::Result<Format> {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("md" | "markdown") => Ok(Format::Markdown),
+        Some("html" | "htm") => Ok(Format::Html),
         Some("json") => Ok(Format::Json),
         Some("csv") => Ok(Format::Csv),
         Some("txt") => Ok(Format::Terminal),
         _ => {
             let message = format!("the ending of {} names no format", path.display());
-            Err(Misuse::new(message).hint("use .md, .json, .csv or .txt, or say --format").into())
+            Err(Misuse::new(message).hint("use .html, .md, .json, .csv or .txt, or say --format").into())
         }
     }
 }
@@ -38,11 +39,12 @@ pub(crate) fn format_of(path: &Path) -> anyhow::Result<Format> {
 pub(crate) fn page_format_of(path: &Path) -> anyhow::Result<SingleFormat> {
     match format_of(path) {
         Ok(Format::Markdown) => Ok(SingleFormat::Markdown),
+        Ok(Format::Html) => Ok(SingleFormat::Html),
         Ok(Format::Json) => Ok(SingleFormat::Json),
         Ok(Format::Terminal) => Ok(SingleFormat::Terminal),
         _ => {
             let message = format!("the ending of {} names no format of this page", path.display());
-            Err(Misuse::new(message).hint("use .json, .md or .txt").into())
+            Err(Misuse::new(message).hint("use .html, .json, .md or .txt").into())
         }
     }
 }

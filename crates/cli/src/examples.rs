@@ -7,6 +7,20 @@ type Examples = (&'static str, &'static [(&'static str, &'static str)]);
 
 const EXAMPLES: &[Examples] = &[
     (
+        "completions",
+        &[
+            ("plumb completions bash > /etc/bash_completion.d/plumb", "for every user of bash"),
+            ("plumb completions zsh > ~/.zfunc/_plumb", "for one of zsh"),
+        ],
+    ),
+    (
+        "man",
+        &[
+            ("plumb man run | man -l -", "the page of a subcommand"),
+            ("plumb man -o /usr/local/share/man/man1", "all of them, for man(1)"),
+        ],
+    ),
+    (
         "run",
         &[
             ("plumb run quick", "a bridge, a tunnel and a gateway, in a minute"),
@@ -19,7 +33,7 @@ const EXAMPLES: &[Examples] = &[
         &[
             ("plumb report", "the last run: summary, chart, findings"),
             ("plumb report latest:quick --section latency", "one section, with all of its details"),
-            ("plumb report -o run.md", "everything, in a file"),
+            ("plumb report -o run.html", "everything, for a browser"),
         ],
     ),
     ("runs", &[("plumb runs", "what is kept"), ("plumb runs list --json", "the same for programs")]),
@@ -285,7 +299,9 @@ mod tests {
     #[test]
     fn every_example_can_be_typed() {
         for (typed, _) in EXAMPLES.iter().flat_map(|(_, examples)| *examples) {
-            let parsed = Args::command().try_get_matches_from(typed.split_whitespace());
+            // What a shell makes of the rest is no business of plumb's.
+            let own = typed.split(['>', '|']).next().unwrap_or_default();
+            let parsed = Args::command().try_get_matches_from(own.split_whitespace());
             assert!(parsed.is_ok(), "{typed}: {}", parsed.expect_err("it was refused"));
         }
     }

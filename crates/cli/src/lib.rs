@@ -11,6 +11,7 @@ mod args;
 mod commands;
 mod destination;
 mod dscp;
+mod evidence;
 mod examples;
 mod exit;
 mod failure;

@@ -9,6 +9,8 @@ use std::{
     io::{self, ErrorKind, Write},
 };
 
+use crate::width;
+
 /// Writes a result as it is.
 pub(crate) fn text(text: impl Display) -> io::Result<()> {
     let mut output = io::stdout().lock();
@@ -25,9 +27,14 @@ pub(crate) fn line(line: impl Display) -> io::Result<()> {
     text(format_args!("{line}\n"))
 }
 
+/// Writes a line of prose of a result, wrapped where it is for a terminal.
+pub(crate) fn prose(line: &str) -> io::Result<()> {
+    self::line(width::wrapped(line, width::of_output()))
+}
+
 /// Says something beside the result. A terminal that is gone must not end a run, so nothing is made of that.
 pub(crate) fn aside(line: impl Display) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", width::wrapped(&line.to_string(), width::of_notices()));
 }
 
 /// A text that another machine wrote, with nothing in it that a terminal would obey but ends of lines.

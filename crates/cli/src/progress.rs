@@ -8,7 +8,7 @@ use lab::{DesignDecision, Event};
 use samples::{Arm, Trial, ValidityWarning};
 use units::Nanos;
 
-use crate::output;
+use crate::{output, width};
 
 /// Cells that are named where several are told of.
 const NAMED: usize = 3;
@@ -209,7 +209,7 @@ impl Progress {
         if self.is_plain() {
             output::aside(format_args!("{text}"));
         } else {
-            self.bar.println(text);
+            self.bar.println(width::wrapped(text, width::of_notices()));
         }
     }
 

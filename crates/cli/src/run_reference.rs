@@ -11,7 +11,7 @@ use samples::{RunRecord, SCHEMA};
 use serde::Deserialize;
 use store::{Store, StoreError};
 
-use crate::{commands::import, failure::Misuse, global_flags::GlobalFlags, store_path};
+use crate::{commands::import, evidence, failure::Misuse, global_flags::GlobalFlags, store_path};
 
 /// The noise between runs is learned from so many further ones at most: older ones are of an older machine.
 const MOST_OTHERS: usize = 10;
@@ -30,9 +30,8 @@ impl<'a> References<'a> {
     /// The run that `text` means: a file that is there, else a run's name, its beginning, `latest`,
     /// `latest:SCENARIO` or `baseline:NAME`.
     pub(crate) fn load(&mut self, text: &str) -> anyhow::Result<RunRecord> {
-        let path = Path::new(text);
-        if !is_never_a_file(text) && path.is_file() {
-            return read(path);
+        if let Some(record) = in_file(text)? {
+            return Ok(record);
         }
         let store = self.store()?;
         match store.resolve(text) {
@@ -84,6 +83,12 @@ impl<'a> References<'a> {
     }
 }
 
+/// The run in a file that is there; `None` of the name of one that is kept.
+pub(crate) fn in_file(text: &str) -> anyhow::Result<Option<RunRecord>> {
+    let path = Path::new(text);
+    (!is_never_a_file(text) && path.is_file()).then(|| read(path)).transpose()
+}
+
 fn is_never_a_file(text: &str) -> bool {
     text == "latest" || text.starts_with("latest:") || text.starts_with("baseline:")
 }
@@ -93,6 +98,14 @@ fn read(path: &Path) -> anyhow::Result<RunRecord> {
     let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
     let mut input = BufReader::new(file);
     let first = first_character(&mut input).with_context(|| format!("cannot read {name}"))?;
+    if first == Some(b'<') {
+        let text = std::io::read_to_string(input).with_context(|| format!("cannot read {name}"))?;
+        let inside = evidence::extract(&text).with_context(|| format!("cannot read {name}"))?;
+        let none = || Misuse::new(format!("{name} is a page without a run's record in it"));
+        let text =
+            inside.ok_or_else(|| none().hint("pages that `plumb report -o page.html` writes have one"))?;
+        return record(path, &text)?.with_context(|| format!("the record in {name} is none of a run"));
+    }
     if first == Some(b'{') {
         let text = std::io::read_to_string(input).with_context(|| format!("cannot read {name}"))?;
         if let Some(record) = record(path, &text)? {

@@ -1,8 +1,9 @@
-//! How wide what is printed may be, and lines that are cut to it. Must not know what they say.
+//! How wide what is printed may be, and lines that are wrapped or cut to it. Must not know what they say.
 
-use std::env;
+use std::{borrow::Cow, env};
 
 use console::Term;
+use textwrap::{Options, WordSeparator, WordSplitter};
 
 /// Without a terminal a page is as wide as this.
 const PAGE: usize = 100;
@@ -18,6 +19,21 @@ pub(crate) fn of_output() -> Option<usize> {
     let said = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = || Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
     said.or_else(terminal).filter(|columns| *columns > 0)
+}
+
+/// Columns of standard error; `None` where it is no terminal.
+pub(crate) fn of_notices() -> Option<usize> {
+    Term::stderr().size_checked().map(|(_, columns)| usize::from(columns)).filter(|columns| *columns > 0)
+}
+
+/// Lines broken between words, what goes on indented.
+pub(crate) fn wrapped(text: &str, width: Option<usize>) -> Cow<'_, str> {
+    let Some(width) = width else { return text.into() };
+    // At spaces alone: a path or a run's name stays in one piece, to be copied.
+    let options = Options::new(width.max(PAGES.0)).subsequent_indent("  ").break_words(false);
+    let options =
+        options.word_separator(WordSeparator::AsciiSpace).word_splitter(WordSplitter::NoHyphenation);
+    text.split('\n').map(|line| textwrap::fill(line, &options)).collect::<Vec<_>>().join("\n").into()
 }
 
 /// The width of a page that is printed there.
@@ -67,6 +83,14 @@ mod tests {
         "    0.0-1.0 s  sent         49.3 Gbit/s   5.74 GiB  0 sent again  cwnd 4.00 MiB  rtt 42.0 µs";
     const PING: &str =
         "    0.0-0.5 s     12080 round trips  p50 8.66 µs  p99  138 µs  max 4.12 ms  lost 0  (warm-up)";
+
+    #[test]
+    fn what_goes_on_is_indented_and_a_path_stays_in_one_piece() {
+        let text = "note: kept in a-folder/with-a-name/of-its-own; this run reads it\nend";
+        assert_eq!(wrapped(text, None), text);
+        let lines = "note: kept in\n  a-folder/with-a-name/of-its-own; this\n  run reads it\nend";
+        assert_eq!(wrapped(text, Some(40)), lines);
+    }
 
     #[test]
     fn a_line_loses_its_last_columns_where_there_is_no_room_for_them() {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use samples::{CellEnd, DeviceState, PathCounters, SyscallCount, ValidityWarning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use workload::{Metric, ReportedValue, SocketFacts, Work};
+use units::Bytes;
+use workload::{BalloonMethod, BalloonMove, Metric, ReportedValue, SocketFacts, Work};
 
 use crate::{
     estimate::{Comparison, Estimate},
@@ -169,6 +170,26 @@ pub struct FirstTouchSummary {
     pub major_faults: u64,
 }
 
+/// What memory that moved says beside its rate: medians over the trials, but for the stall.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BalloonSummary {
+    pub method: BalloonMethod,
+    #[serde(rename = "move")]
+    pub way: BalloonMove,
+    /// What was to move.
+    pub asked: Bytes,
+    /// Whether the guest had touched it, or did at last.
+    pub touched: bool,
+    /// From the request until the first of it had moved, in nanoseconds.
+    pub first: f64,
+    /// The part of the time in which the guest touched it, 0 to 1.
+    pub touching: f64,
+    /// What the host got for each byte that was taken, or had to put behind each that was given back.
+    pub resident_per_byte: f64,
+    /// The longest time of any trial for which the guest stood still, in nanoseconds.
+    pub longest_stall: f64,
+}
+
 /// What the trials of a cell say together beside their value, by the kind of its workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -179,6 +200,7 @@ pub enum WorkloadSummary {
     Connect(ConnectSummary),
     /// Of first touches of memory.
     FirstTouch(FirstTouchSummary),
+    Balloon(BalloonSummary),
     /// Nothing more: another tool's word, without samples.
     Reported,
 }

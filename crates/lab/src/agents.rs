@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use machine::Machine;
+use machine::{Machine, Monitor};
 use protocol::{ChannelError, FromAgent, Hello, Order, Progress, Reply, ToAgent};
 use scenario::HostName;
 use units::Nanos;
@@ -97,6 +97,16 @@ impl Agents {
     /// The numbers of the processes that a host's machine consists of.
     pub(crate) fn pids(&self, host: &HostName) -> Vec<u32> {
         self.endpoints.get(host).map(|endpoint| endpoint.machine.pids()).unwrap_or_default()
+    }
+
+    /// The monitor that a host's memory is moved by, if its machine has one and it was not taken before.
+    pub(crate) fn take_monitor(&mut self, host: &HostName) -> Option<Monitor> {
+        self.endpoints.get_mut(host)?.machine.take_monitor()
+    }
+
+    /// Whether the user asked for the end.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.is_asked()
     }
 
     /// How long a host's machine took until its first process ran, if it was started for the run.

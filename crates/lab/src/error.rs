@@ -54,6 +54,14 @@ pub enum RunError {
         /// Whether this machine will never be able to.
         unsupported: bool,
     },
+    /// A machine's memory does not move.
+    #[error("memory of {host}: {source}")]
+    Memory {
+        host: String,
+        /// Why.
+        #[source]
+        source: memory::MemoryError,
+    },
     /// What is to be raised cannot be, on this machine.
     #[error("{because}")]
     Lacks {

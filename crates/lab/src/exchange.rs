@@ -10,7 +10,7 @@ use std::{
 use protocol::{ClientOrder, EndReport, Observation, Order, Progress, Reply, ServerOrder, Subject, Token};
 use samples::CpuOwner;
 use scenario::{Cell, HostName, Path};
-use workload::WorkloadSettings;
+use workload::{BalloonSettings, WorkloadSettings};
 
 use crate::{
     error::RunError,
@@ -53,6 +53,13 @@ impl TrialRunner<'_> {
         exchange: &Exchange<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Reports, RunError> {
+        if let Some(load) = BalloonSettings::of(&exchange.cell.load) {
+            let moved = self.move_memory(exchange, load, observer);
+            if moved.is_err() {
+                self.watcher.iter_mut().for_each(Watcher::give_up);
+            }
+            return moved;
+        }
         let token = token();
         let replies = self.between(token, exchange, observer);
         if replies.is_err() {
@@ -114,7 +121,7 @@ impl TrialRunner<'_> {
 
     /// Whose processes are whose: those of an end in a virtual machine are its monitor. An end's host that is both ends'
     /// is the client's; machines that the trial does not use are the run's own.
-    fn ends(&self, path: &Path) -> Vec<Subject> {
+    pub(crate) fn ends(&self, path: &Path) -> Vec<Subject> {
         let is_vm = |host| self.ground.lab.vm(host).is_some();
         let of = |host, [plain, vm]: [CpuOwner; 2]| (if is_vm(host) { vm } else { plain }, host);
         let mut ends = vec![of(&path.from.host, [CpuOwner::Client, CpuOwner::ClientVm])];

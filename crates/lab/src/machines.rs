@@ -9,6 +9,7 @@ use machine::{
 };
 use scenario::{HostName, Lab, Monitor, Vm};
 use topology::Topology;
+use workload::BalloonMethod;
 
 use crate::{error::RunError, run::Request};
 
@@ -80,7 +81,11 @@ impl Monitors<'_> {
         let kernel = self.kernel()?;
         if self.qemu.is_none() {
             let (accelerator, emulated) = Accelerator::best();
-            let image = self.image(&kernel, Qemu::MODULES)?;
+            let vms = self.request.scenario.lab.hosts.iter().filter_map(|host| host.vm.as_ref());
+            let of_balloons: BTreeSet<BalloonMethod> = vms.filter_map(|vm| vm.balloon).collect();
+            let further = of_balloons.into_iter().flat_map(Qemu::modules_of).copied();
+            let image =
+                self.image(&kernel, &Qemu::MODULES.iter().copied().chain(further).collect::<Vec<_>>())?;
             self.qemu = Some(ForQemu { accelerator, emulated, image });
         }
         let ForQemu { accelerator, image, .. } = self.qemu.as_ref().expect("just made");

@@ -185,6 +185,13 @@ impl Watcher {
         Ok(self.end()?.map(|seen| cpu::beside(CpuUsage::default(), seen.host)))
     }
 
+    /// Ends watching whatever it watches just now, which came to nothing.
+    pub(crate) fn give_up(&mut self) {
+        if let Some(token) = self.watching {
+            self.abandon(token);
+        }
+    }
+
     /// Ends watching a trial that came to nothing.
     pub(crate) fn abandon(&mut self, token: Token) {
         self.watching = None;

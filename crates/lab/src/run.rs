@@ -14,6 +14,7 @@ use topology::Topology;
 
 use crate::{
     agents::Agents,
+    balloon::Balloons,
     error::RunError,
     event::{Event, Observer},
     exchange::unexpected,
@@ -89,7 +90,8 @@ pub fn run<S: Sink>(
     observer.event(&Event::Step("checking the paths"));
     let skipped = missing_cells(&watched, &lacks);
     let (agents, usable_cpus) = (&mut agents, &environment.usable_cpus);
-    let mut bench = TrialRunner { ground, agents, watcher, usable_cpus, set: None, emulated };
+    let balloons = Balloons::new();
+    let mut bench = TrialRunner { ground, agents, watcher, usable_cpus, balloons, set: None, emulated };
     check_paths(&watched, &mut bench, &skipped)?;
     header::begin(&watched, &environment, &missing, sink, observer)?;
     let mut course = RunLoop { request: &watched, sink, observer, skipped };

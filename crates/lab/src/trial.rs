@@ -16,6 +16,7 @@ use workload::{Measurement, PingPongSettings, WorkloadSettings};
 
 use crate::{
     agents::Agents,
+    balloon::Balloons,
     counters, cpu, disturbance,
     error::RunError,
     event::{Event, Observer},
@@ -74,6 +75,8 @@ pub(crate) struct TrialRunner<'a> {
     pub(crate) watcher: Option<Watcher>,
     pub(crate) usable_cpus: &'a [u32],
     pub(crate) emulated: Emulation,
+    /// Of the machines whose memory was moved so far.
+    pub(crate) balloons: Balloons,
     /// The settings that the devices have now.
     pub(crate) set: Option<BTreeMap<DeviceRef, DeviceSettings>>,
 }

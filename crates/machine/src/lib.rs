@@ -26,7 +26,7 @@ pub use holder::Holder;
 pub use hypervisor::hypervisor;
 pub use namespace::Namespace;
 pub use namespace_entry::visit;
-pub use qemu::{Accelerator, Monitor, MonitorError, MonitorSays, Nic, NicSays, Qemu, QemuError};
+pub use qemu::{Accelerator, BALLOON, Monitor, MonitorError, MonitorSays, Nic, NicSays, Qemu, QemuError};
 pub use rights::Rights;
 pub use runtime_folder::runtime_folder;
 /// What can go wrong with a process: the kernel's refusal, naming operation and object.
@@ -60,6 +60,12 @@ pub trait Machine: Send {
     /// How long it was ready to run and had no CPU: so much longer may all take that is asked of it.
     fn starved(&self) -> Duration {
         starvation::longest_wait(&self.pids())
+    }
+
+    /// A monitor to move its memory by, whose only client the caller is; `None` of a machine without one, and when it was
+    /// handed out since the machine was started.
+    fn take_monitor(&mut self) -> Option<Monitor> {
+        None
     }
 
     /// How it is now, or was when it ended.

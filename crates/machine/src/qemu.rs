@@ -22,8 +22,11 @@ use std::{
 use command_fds::{CommandFdExt, FdMapping};
 use protocol::guest::FIRST_WORDS;
 use scenario::{HostName, Vm};
+use workload::BalloonMethod;
 
 pub use accelerator::Accelerator;
+/// What the device is called in QEMU by which memory is moved.
+pub use arguments::BALLOON;
 pub use error::QemuError;
 pub use monitor::{Monitor, MonitorError, MonitorSays, NicSays};
 pub use nic::Nic;
@@ -49,6 +52,13 @@ const UNSURE: &str = "]  ? ";
 /// How QEMU complains of each feature of a CPU that it does not emulate: on every start, and of no use to anybody.
 const USUAL: &str = "TCG doesn't support requested feature";
 
+/// What a start comes to.
+struct Started {
+    running: Running,
+    agent: UnixStream,
+    monitor: Option<Monitor>,
+}
+
 /// A virtual machine of QEMU. Dropping it ends it.
 #[derive(Debug)]
 pub struct Qemu {
@@ -58,6 +68,8 @@ pub struct Qemu {
     kernel: Kernel,
     image: Arc<Image>,
     nic: Option<Nic>,
+    /// For whoever moves its memory.
+    monitor: Option<Monitor>,
     /// Whether its first process conducts runs with guests of its own.
     conducts: bool,
     running: Option<Running>,
@@ -69,11 +81,32 @@ impl Qemu {
     pub const MODULES: &'static [&'static str] =
         &["virtio_pci", "virtio_mmio", "virtio_console", "virtio_net"];
 
+    /// Those that it must have beside them, so that memory can be taken from it.
+    #[must_use]
+    pub const fn modules_of(method: BalloonMethod) -> &'static [&'static str] {
+        match method {
+            BalloonMethod::VirtioBalloon => &["virtio_balloon"],
+            BalloonMethod::VirtioMem => &["virtio_mem"],
+            BalloonMethod::Agent => &[],
+        }
+    }
+
     /// The machine `vm` of `host`, which will boot `kernel` with `image`.
     #[must_use]
     pub fn new(host: HostName, vm: Vm, accelerator: Accelerator, kernel: Kernel, image: Arc<Image>) -> Self {
         let words = LastLines::default();
-        Self { host, vm, accelerator, kernel, image, nic: None, conducts: false, running: None, words }
+        Self {
+            host,
+            vm,
+            accelerator,
+            kernel,
+            image,
+            nic: None,
+            monitor: None,
+            conducts: false,
+            running: None,
+            words,
+        }
     }
 
     /// With this network device.
@@ -102,11 +135,12 @@ impl Qemu {
         Ok(String::from_utf8_lossy(&said).lines().next().unwrap_or_default().to_owned())
     }
 
-    fn run(&self) -> Result<(Running, UnixStream), QemuError> {
+    fn run(&self) -> Result<Started, QemuError> {
         if self.vm.memory < Vm::LEAST_MEMORY {
             return Err(QemuError::TooLittleMemory { asked: self.vm.memory, least: Vm::LEAST_MEMORY });
         }
         let [agent, qmp, console] = [UnixStream::pair()?, UnixStream::pair()?, UnixStream::pair()?];
+        let memory = self.vm.balloon.map(|_| UnixStream::pair()).transpose()?;
         let image = self.image.file().try_clone()?;
         let mut inherited: Vec<(i32, OwnedFd)> = vec![
             (Descriptor::Image as i32, image.into()),
@@ -114,6 +148,8 @@ impl Qemu {
             (Descriptor::Qmp as i32, qmp.1.into()),
             (Descriptor::Console as i32, console.1.into()),
         ];
+        let (monitor, of_monitor) = memory.unzip();
+        inherited.extend(of_monitor.map(|end| (Descriptor::Memory as i32, end.into())));
         for (number, queue) in
             (Descriptor::FirstQueue as i32..).zip(self.nic.iter().flat_map(|nic| &nic.queues))
         {
@@ -134,7 +170,14 @@ impl Qemu {
         self.words.keep(child.stderr.take().expect("asked for as a pipe"), |line| !line.contains(USUAL));
         self.listen(console.0, &first_process);
         match self.take_charge(qmp.0, child.id()) {
-            Ok(qmp) => Ok((Running::new(child, qmp, started, first_process), agent.0)),
+            Ok(qmp) => {
+                let monitor = monitor.map(Monitor::greeted).transpose().map_err(QemuError::MemoryMonitor)?;
+                Ok(Started {
+                    running: Running::new(child, qmp, started, first_process),
+                    agent: agent.0,
+                    monitor,
+                })
+            }
             Err(error) => Err(self.explain(error, end(&mut child))),
         }
     }
@@ -177,7 +220,8 @@ impl Machine for Qemu {
         }
         let refused = |source| MachineError::Qemu { host: self.host.to_string(), source };
         self.words = LastLines::default();
-        let (running, agent) = self.run().map_err(refused)?;
+        let Started { running, agent, monitor } = self.run().map_err(refused)?;
+        self.monitor = monitor;
         let to_agent = agent.try_clone().map_err(|error| refused(error.into()))?;
         self.running = Some(running);
         Ok(Channel { from_agent: Box::new(agent), to_agent: Box::new(HangsUp::new(to_agent)) })
@@ -187,7 +231,12 @@ impl Machine for Qemu {
         self.running.iter().map(Running::pid).collect()
     }
 
+    fn take_monitor(&mut self) -> Option<Monitor> {
+        self.monitor.take()
+    }
+
     fn stop(&mut self) {
+        self.monitor = None;
         if let Some(running) = self.running.take() {
             running.stop();
         }

@@ -6,11 +6,13 @@
 
 mod channel;
 pub mod guest;
+mod memory;
 mod message;
 mod nested_run;
 mod observe;
 
 pub use channel::{ChannelError, MAX_LINE, Receiver, Sender};
+pub use memory::{MemoryOrder, MemoryReply};
 pub use message::{
     ClientOrder, EndReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Reply, ServerOrder,
     ToAgent, Token, VERSION,

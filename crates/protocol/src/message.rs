@@ -8,10 +8,13 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 use workload::{EndMeasurement, WorkloadSettings};
 
-use crate::observe::{Observation, ObserveOrder, Observing};
+use crate::{
+    memory::{MemoryOrder, MemoryReply},
+    observe::{Observation, ObserveOrder, Observing},
+};
 
 /// The version of this protocol. Both sides must have the same.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// The first message of either side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,6 +99,8 @@ pub enum Order {
     },
     /// Send single unfragmented packets to a UDP server of the token: answered by [`Reply::Mtu`].
     ProbeMtu(MtuProbe),
+    /// Do something with this guest's memory: answered by [`Reply::Memory`]. Of a virtual machine only.
+    Memory { work: MemoryOrder },
     /// Close whatever this token has open, its trial's numbers thrown away: answered by [`Reply::Done`].
     Abandon {
         /// The trial's token.
@@ -211,6 +216,9 @@ pub enum Reply {
     Report(EndReport),
     /// To `probe-mtu`.
     Mtu(MtuResult),
+    Memory {
+        done: MemoryReply,
+    },
     /// To `abandon`, `dress` and `configure`.
     Done,
 }

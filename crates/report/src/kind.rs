@@ -1,6 +1,7 @@
 //! The kinds of workloads in a report: what each shows of a cell, of a trial alone and of its intervals. Must not know what is
 //! particular to one.
 
+mod balloon;
 mod connect;
 mod first_touch;
 mod ping_pong;
@@ -48,6 +49,7 @@ pub(crate) const fn of(cell: &CellSummary) -> &dyn KindReport {
         WorkloadSummary::PingPong(summary) => summary,
         WorkloadSummary::Connect(summary) => summary,
         WorkloadSummary::FirstTouch(summary) => summary,
+        WorkloadSummary::Balloon(summary) => summary,
         WorkloadSummary::Reported => &reported::ReportedCell,
     }
 }
@@ -94,6 +96,7 @@ pub(crate) fn intervals(measurement: &Measurement) -> Vec<Block> {
         Measurement::PingPong(data) => ping_pong::intervals(data),
         Measurement::Connect(data) => connect::intervals(data),
         Measurement::FirstTouch(data) => first_touch::intervals(data),
+        Measurement::Balloon(data) => balloon::intervals(data),
         Measurement::Reported(_) => Vec::new(),
     }
 }
@@ -105,6 +108,7 @@ pub(crate) fn heads() -> Vec<String> {
         Column::heads(ping_pong::COLUMNS),
         Column::heads(connect::COLUMNS),
         Column::heads(first_touch::COLUMNS),
+        Column::heads(balloon::COLUMNS),
     ]
     .concat()
 }

@@ -103,6 +103,8 @@ pub(crate) struct Bar {
     pub(crate) value: f64,
     /// Ends of the interval, where there is one.
     pub(crate) range: Option<(f64, f64)>,
+    /// What it is made of, one for each trial, for formats that can show it.
+    pub(crate) points: Vec<f64>,
     pub(crate) text: Text,
     pub(crate) note: Option<Text>,
 }

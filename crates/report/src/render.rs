@@ -17,6 +17,8 @@ pub enum Format {
     Terminal,
     /// GitHub's Markdown: everything, long parts folded.
     Markdown,
+    /// One file for a browser: everything, long parts folded.
+    Html,
     /// The findings document itself.
     Json,
     /// One row for each cell.
@@ -27,7 +29,8 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order in which help lists them.
-    pub const ALL: [Self; 5] = [Self::Terminal, Self::Markdown, Self::Json, Self::Csv, Self::CsvTrials];
+    pub const ALL: [Self; 6] =
+        [Self::Terminal, Self::Markdown, Self::Html, Self::Json, Self::Csv, Self::CsvTrials];
 
     /// Its name, as people write it.
     #[must_use]
@@ -35,6 +38,7 @@ impl Format {
         match self {
             Self::Terminal => "terminal",
             Self::Markdown => "markdown",
+            Self::Html => "html",
             Self::Json => "json",
             Self::Csv => "csv",
             Self::CsvTrials => "csv-trials",
@@ -127,6 +131,7 @@ pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, o
             backends::terminal(&sections::page(findings, record, options, View::Short), options)
         }
         Format::Markdown => backends::markdown(&sections::page(findings, record, options, View::Full)),
+        Format::Html => backends::html(&sections::page(findings, record, options, View::Full)),
         Format::Json => backends::json(findings),
         Format::Csv => backends::csv_cells(findings),
         Format::CsvTrials => backends::csv_trials(findings, record),
@@ -145,6 +150,7 @@ pub fn render_contrast(
     match (format, gate) {
         (Format::Terminal, _) => backends::terminal(&comparison::page(contrast, gate), options),
         (Format::Markdown, _) => backends::markdown(&comparison::page(contrast, gate)),
+        (Format::Html, _) => backends::html(&comparison::page(contrast, gate)),
         (Format::Json, None) => backends::json(contrast),
         (Format::Json, Some(gate)) => {
             backends::json(&CheckReport { gate: gate.clone(), contrast: contrast.clone() })
@@ -160,6 +166,8 @@ pub enum SingleFormat {
     Terminal,
     /// GitHub's Markdown, with the effective configuration.
     Markdown,
+    /// One file for a browser.
+    Html,
     /// The document itself.
     Json,
 }
@@ -170,6 +178,7 @@ pub fn render_solo(solo: &SingleMeasurement, format: SingleFormat, options: &Opt
     match format {
         SingleFormat::Terminal => backends::terminal(&single::page(solo), options),
         SingleFormat::Markdown => backends::markdown(&single::page(solo)),
+        SingleFormat::Html => backends::html(&single::page(solo)),
         SingleFormat::Json => backends::json(solo),
     }
 }
@@ -180,6 +189,7 @@ pub fn render_trace(summary: &TraceSummary, top: usize, format: SingleFormat, op
     match format {
         SingleFormat::Terminal => backends::terminal(&trace::page(summary, top), options),
         SingleFormat::Markdown => backends::markdown(&trace::page(summary, top)),
+        SingleFormat::Html => backends::html(&trace::page(summary, top)),
         SingleFormat::Json => backends::json(summary),
     }
 }
@@ -190,6 +200,7 @@ pub fn render_vm(summary: &VmSummary, top: usize, format: SingleFormat, options:
     match format {
         SingleFormat::Terminal => backends::terminal(&trace::vm_page(summary, top), options),
         SingleFormat::Markdown => backends::markdown(&trace::vm_page(summary, top)),
+        SingleFormat::Html => backends::html(&trace::vm_page(summary, top)),
         SingleFormat::Json => backends::json(summary),
     }
 }
@@ -205,6 +216,7 @@ pub fn render_trace_contrast(
     match format {
         SingleFormat::Terminal => backends::terminal(&trace::contrast_page(contrast, top), options),
         SingleFormat::Markdown => backends::markdown(&trace::contrast_page(contrast, top)),
+        SingleFormat::Html => backends::html(&trace::contrast_page(contrast, top)),
         SingleFormat::Json => backends::json(contrast),
     }
 }
@@ -223,6 +235,9 @@ mod tests {
     #[test]
     fn an_unknown_format_is_answered_with_the_known_ones() {
         let error = "md".parse::<Format>().expect_err("is no name").to_string();
-        assert_eq!(error, "no format is called `md`; write one of terminal, markdown, json, csv, csv-trials");
+        assert_eq!(
+            error,
+            "no format is called `md`; write one of terminal, markdown, html, json, csv, csv-trials"
+        );
     }
 }

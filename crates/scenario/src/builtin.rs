@@ -19,6 +19,7 @@ const ALL: &[Builtin] = &[
     Builtin { name: "proxmox-vxlan", text: include_str!("../../../scenarios/proxmox-vxlan.toml") },
     Builtin { name: "egress-gateway", text: include_str!("../../../scenarios/egress-gateway.toml") },
     Builtin { name: "bridge-streams", text: include_str!("../../../scenarios/bridge-streams.toml") },
+    Builtin { name: "balloon", text: include_str!("../../../scenarios/balloon.toml") },
     Builtin { name: "vhost", text: include_str!("../../../scenarios/vhost.toml") },
     Builtin {
         name: "four-configurations",

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
+use workload::BalloonMethod;
 
 /// A virtual machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +17,9 @@ pub struct Vm {
     pub vcpus: u32,
     /// Memory that its guest sees.
     pub memory: Bytes,
+    /// How memory can be taken from it while it runs; `None` where it cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub balloon: Option<BalloonMethod>,
     /// Queues of each direction that its network device has.
     pub queues: u32,
     /// Whether the host's kernel moves its packets (vhost-net); otherwise its monitor does.
@@ -35,6 +39,39 @@ impl Vm {
     pub const MOST_VCPUS: u32 = 255;
     /// With less memory, a guest has no room for kernel, image and a measurement.
     pub const LEAST_MEMORY: Bytes = Bytes(192 << 20);
+    /// A guest's kernel takes in memory that is plugged in by such blocks.
+    const MEMORY_BLOCK: u64 = 128 << 20;
+
+    /// Of its memory, what a virtio-mem device has: half of it, in whole blocks of the guest's kernel.
+    #[must_use]
+    pub fn pluggable(&self) -> Bytes {
+        Bytes(if self.balloon == Some(BalloonMethod::VirtioMem) {
+            self.memory.0 / 2 / Self::MEMORY_BLOCK * Self::MEMORY_BLOCK
+        } else {
+            0
+        })
+    }
+
+    /// Why its memory cannot be taken by the method that it names, if it cannot.
+    #[must_use]
+    pub fn why_no_balloon(&self) -> Option<&'static str> {
+        match (self.monitor, self.board, self.balloon?) {
+            (Monitor::Firecracker, ..) => Some("only QEMU's memory is moved"),
+            (_, Board::Microvm, BalloonMethod::VirtioMem) => Some("a virtio-mem device is one of PCI"),
+            _ => None,
+        }
+    }
+
+    /// What can be taken from it by this method.
+    #[must_use]
+    pub fn most_to_take(&self, method: BalloonMethod) -> Bytes {
+        match method {
+            BalloonMethod::VirtioMem => self.pluggable(),
+            BalloonMethod::VirtioBalloon | BalloonMethod::Agent => {
+                Bytes(self.memory.0.saturating_sub(Self::LEAST_MEMORY.0))
+            }
+        }
+    }
 }
 
 impl Default for Vm {
@@ -44,6 +81,7 @@ impl Default for Vm {
             board: Board::Q35,
             vcpus: 1,
             memory: Bytes(512 << 20),
+            balloon: None,
             queues: 1,
             vhost: false,
             virtio: VirtioNet::default(),

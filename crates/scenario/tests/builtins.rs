@@ -33,6 +33,7 @@ fn a_run_of_a_builtin_takes_as_long_as_is_said() {
         ("proxmox-vxlan", 30.0, 190.0),
         ("egress-gateway", 120.0, 310.0),
         ("bridge-streams", 60.0, 190.0),
+        ("balloon", 60.0, 250.0),
         ("vhost", 40.0, 100.0),
         ("four-configurations", 40.0, 130.0),
     ] {
@@ -160,7 +161,7 @@ fn the_full_grid_of_queues_is_the_write_up_s() {
 fn walking_each_path_gives_exactly_the_declared_layers() {
     for shipped in builtin::all() {
         let document: toml::Table = shipped.text.parse().expect("TOML");
-        for path in builtin(shipped.name).paths {
+        for path in builtin(shipped.name).paths.into_iter().filter(|path| !path.is_host()) {
             let declared =
                 document["paths"][path.name.as_str()]["layers"].as_array().expect("a list").clone();
             let walked: Vec<toml::Value> = path.layers.iter().map(|layer| layer.word().into()).collect();

@@ -14,7 +14,7 @@ pub const PAGE: usize = 4 << 10;
 /// The huge page of x86-64: memory begins at a multiple of it.
 pub const HUGE_PAGE: usize = 2 << 20;
 
-/// Memory of the calling thread, none of whose pages is there before it is touched.
+/// Memory of this process, none of whose pages is there before it is touched.
 #[derive(Debug)]
 pub struct AnonymousMemory {
     mapped: *mut libc::c_void,
@@ -61,6 +61,9 @@ impl AnonymousMemory {
         }
     }
 }
+
+// SAFETY: the mapping is the process's, not the thread's, and nobody else refers to it.
+unsafe impl Send for AnonymousMemory {}
 
 impl Drop for AnonymousMemory {
     fn drop(&mut self) {

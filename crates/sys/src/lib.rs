@@ -14,6 +14,7 @@ pub mod clock;
 pub mod device_statistics;
 mod error;
 pub mod foreign_tap;
+pub mod huge_page_file;
 pub mod kvm;
 pub mod limits;
 pub mod memory_file;

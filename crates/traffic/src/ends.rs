@@ -38,7 +38,9 @@ impl Server {
                 Kind::PingPong(ping_pong::Server::open(spec.with(load.clone()))?)
             }
             WorkloadSettings::Connect(load) => Kind::Connect(connect::Server::open(spec.with(load.clone()))?),
-            WorkloadSettings::FirstTouch(_) => return Err(no_server(&spec.load)),
+            WorkloadSettings::FirstTouch(_) | WorkloadSettings::Balloon(_) => {
+                return Err(no_server(&spec.load));
+            }
         }))
     }
 
@@ -91,6 +93,11 @@ pub fn run_client(
         }
         WorkloadSettings::FirstTouch(load) => {
             first_touch::run(&spec.with(load.clone()), stop, observer).map(Outcome::of_any_kind)
+        }
+        // From outside, by whoever runs the machine.
+        WorkloadSettings::Balloon(_) => {
+            let value = spec.load.kind().in_words().join(", ");
+            Err(Error::Setting { setting: "the load of a client", value, allowed: "one of its own host" })
         }
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
 use crate::{
+    balloon::{self, BalloonData, BalloonSettings},
     column::Column,
     connect::{self, ConnectData, ConnectEnd, ConnectSettings},
     first_touch::{self, FirstTouchData, FirstTouchSettings},
@@ -28,11 +29,13 @@ pub enum WorkloadKind {
     Connect,
     /// Memory touched for the first time: its rate. It has one end, at a host.
     FirstTouch,
+    /// Memory taken from a virtual machine, or given back: its rate. It has one end, the machine.
+    Balloon,
 }
 
 impl WorkloadKind {
     /// Every kind.
-    pub const ALL: [Self; 4] = [Self::Stream, Self::PingPong, Self::Connect, Self::FirstTouch];
+    pub const ALL: [Self; 5] = [Self::Stream, Self::PingPong, Self::Connect, Self::FirstTouch, Self::Balloon];
 
     /// As scenarios and records write it.
     #[must_use]
@@ -42,6 +45,7 @@ impl WorkloadKind {
             Self::PingPong => "ping-pong",
             Self::Connect => "connect",
             Self::FirstTouch => "first-touch",
+            Self::Balloon => "balloon",
         }
     }
 }
@@ -58,6 +62,8 @@ pub enum WorkloadSettings {
     Connect(ConnectSettings),
     /// Memory touched for the first time: its rate.
     FirstTouch(FirstTouchSettings),
+    /// Memory taken from a virtual machine, or given back: its rate.
+    Balloon(BalloonSettings),
 }
 
 impl WorkloadSettings {
@@ -69,6 +75,7 @@ impl WorkloadSettings {
             Self::PingPong(settings) => settings,
             Self::Connect(settings) => settings,
             Self::FirstTouch(settings) => settings,
+            Self::Balloon(settings) => settings,
         }
     }
 
@@ -79,6 +86,7 @@ impl WorkloadSettings {
             Self::PingPong(settings) => settings,
             Self::Connect(settings) => settings,
             Self::FirstTouch(settings) => settings,
+            Self::Balloon(settings) => settings,
         }
     }
 }
@@ -109,7 +117,7 @@ pub trait KindSettings {
     fn flows_for(&self) -> Option<Nanos> {
         self.lasts().map(|time| self.warmup() + time)
     }
-    /// The bytes after which it ends, and how many a second were asked for at most.
+    /// The bytes after which it ends, and how many a second were asked for, or are usual, at most.
     fn sends(&self) -> Option<(Bytes, Option<f64>)> {
         None
     }
@@ -165,6 +173,8 @@ pub enum EndMeasurement {
     Connect(ConnectEnd),
     /// Of first touches of memory, which have no other end.
     FirstTouch(FirstTouchData),
+    /// Of a balloon, which has no other end.
+    Balloon(BalloonData),
 }
 
 impl EndMeasurement {
@@ -186,7 +196,7 @@ impl EndMeasurement {
                 Self::Connect(_) => Ok(Measurement::Connect(client.alone())),
                 other => Err(other.beside(WorkloadKind::Connect)),
             },
-            Self::FirstTouch(_) => Err(server.beside(WorkloadKind::FirstTouch)),
+            Self::FirstTouch(_) | Self::Balloon(_) => Err(server.beside(self.kind())),
         }
     }
 
@@ -200,6 +210,7 @@ impl EndMeasurement {
             Self::PingPong(client) => Measurement::PingPong(client.alone()),
             Self::Connect(client) => Measurement::Connect(client.alone()),
             Self::FirstTouch(data) => Measurement::FirstTouch(data),
+            Self::Balloon(data) => Measurement::Balloon(data),
         }
     }
 
@@ -209,7 +220,7 @@ impl EndMeasurement {
         match self {
             Self::Stream(end) => &end.flows,
             Self::PingPong(end) => &end.beside.flows,
-            Self::Connect(_) | Self::FirstTouch(_) => &[],
+            Self::Connect(_) | Self::FirstTouch(_) | Self::Balloon(_) => &[],
         }
     }
 
@@ -220,6 +231,7 @@ impl EndMeasurement {
             Self::PingPong(_) => WorkloadKind::PingPong,
             Self::Connect(_) => WorkloadKind::Connect,
             Self::FirstTouch(_) => WorkloadKind::FirstTouch,
+            Self::Balloon(_) => WorkloadKind::Balloon,
         }
     }
 
@@ -252,6 +264,12 @@ impl From<FirstTouchData> for EndMeasurement {
     }
 }
 
+impl From<BalloonData> for EndMeasurement {
+    fn from(data: BalloonData) -> Self {
+        Self::Balloon(data)
+    }
+}
+
 /// What was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -265,6 +283,8 @@ pub enum Measurement {
     Connect(ConnectData),
     /// Of first touches of memory: their rate and page faults.
     FirstTouch(FirstTouchData),
+    /// Of a balloon: the rate, what the host got, and how the guest stalled.
+    Balloon(BalloonData),
     /// Of another tool: what it reported, without samples.
     Reported(ReportedData),
 }
@@ -278,6 +298,7 @@ impl Measurement {
             Self::PingPong(data) => data,
             Self::Connect(data) => data,
             Self::FirstTouch(data) => data,
+            Self::Balloon(data) => data,
             Self::Reported(data) => data,
         }
     }
@@ -297,6 +318,7 @@ impl Measurement {
             Column::heads(ping_pong::COLUMNS),
             Column::heads(connect::COLUMNS),
             Column::heads(first_touch::COLUMNS),
+            Column::heads(balloon::COLUMNS),
         ];
         let mut heads: Vec<String> = Vec::new();
         for head in kinds.concat() {

@@ -4,6 +4,7 @@
 //! Plain values: a scenario asks for them, orders carry them, records keep them. Nothing here says who sends, over which
 //! path, or what several trials say together.
 
+mod balloon;
 mod column;
 mod connect;
 mod first_touch;
@@ -17,6 +18,7 @@ mod socket;
 mod stream;
 mod work;
 
+pub use balloon::{BalloonData, BalloonInterval, BalloonMethod, BalloonMove, BalloonSettings};
 pub use column::Column;
 pub use connect::{ConnectData, ConnectEnd, ConnectInterval, ConnectSettings};
 pub use first_touch::{FirstTouchData, FirstTouchInterval, FirstTouchSettings};

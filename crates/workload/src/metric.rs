@@ -18,6 +18,8 @@ pub enum Metric {
     ConnectionRate,
     /// Memory touched for the first time per second, all threads together, in bytes. More is better.
     TouchRate,
+    /// Memory taken from a virtual machine, or given back, per second, in bytes. More is better.
+    BalloonRate,
     /// A time that another tool reported and that need not be a median round trip, in nanoseconds. Less is better.
     Latency,
     /// Messages or transactions per second that another tool reported. More is better.
@@ -72,6 +74,15 @@ impl Metric {
                 name: "touch rate",
                 title: "Touched",
                 measured_in: "memory touched per second, more is better",
+                share: "of the rate",
+                each: "",
+                more_is_better: Some(true),
+                quantity: Quantity::ByteRate,
+            },
+            Self::BalloonRate => Words {
+                name: "balloon rate",
+                title: "Moved",
+                measured_in: "memory moved per second, more is better",
                 share: "of the rate",
                 each: "",
                 more_is_better: Some(true),

@@ -15,12 +15,14 @@ mod emulated;
 pub(crate) mod ethtool;
 mod fragmentation;
 mod generator_limited;
+mod host_freeing;
 mod imported;
 mod level_shift;
 mod limited;
 mod mtu_mismatch;
 mod noisy_host;
 mod offload_off;
+mod page_balloon;
 mod probe_cost;
 mod qdisc_drops;
 mod queues;
@@ -91,6 +93,8 @@ pub(crate) const ALL: &[Rule] = &[
     offload_off::RULE,
     vhost_off::RULE,
     vhost_slower::RULE,
+    page_balloon::RULE,
+    host_freeing::RULE,
     mtu_mismatch::RULE,
     fragmentation::RULE,
     bimodal::RULE,

@@ -39,7 +39,8 @@ pub(super) struct Rendering {
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Write to this file; its ending chooses the format unless --format does: .md, .json, .csv
+    /// Write to this file; its ending chooses the format unless --format does: .html, .md,
+    /// .json, .csv
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -51,6 +52,8 @@ enum ComparisonFormat {
     Terminal,
     /// GitHub-flavoured, with every interval
     Markdown,
+    /// One file for a browser, with pictures
+    Html,
     /// The document, complete, for programs
     Json,
     /// One row for each cell
@@ -114,6 +117,7 @@ impl ComparisonFormat {
         match self {
             Self::Terminal => Format::Terminal,
             Self::Markdown => Format::Markdown,
+            Self::Html => Format::Html,
             Self::Json => Format::Json,
             Self::Csv => Format::Csv,
         }

@@ -11,23 +11,24 @@ use findings::{Findings, Objective};
 use samples::RunRecord;
 
 use crate::{
-    destination,
+    destination, evidence,
     exit::Exit,
     global_flags::GlobalFlags,
-    output, pager, remedy_results, store_path,
+    output, pager, remedy_results, run_reference, store_path,
     value_parsers::{Word, one_of},
 };
 
 /// Flags of `plumb report`.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// A run's name, the beginning of it, `latest`, or `latest:SCENARIO`
+    /// A run's name, the beginning of it, `latest`, `latest:SCENARIO`, or a file: a page or a record of a run, another tool's log
     #[arg(default_value = "latest")]
     run: String,
     /// How it is written
     #[arg(long, short, value_enum)]
     format: Option<FormatName>,
-    /// Write to this file; its ending chooses the format unless --format does: .md, .json, .csv
+    /// Write to this file; its ending chooses the format unless --format does: .html, .md,
+    /// .json, .csv
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// What a sweep's recommendation is for [default: what the run was made for, or efficient]
@@ -62,6 +63,8 @@ enum FormatName {
     Terminal,
     /// GitHub-flavoured, with the per-interval data folded
     Markdown,
+    /// One file for a browser, complete, with pictures
+    Html,
     /// The findings, complete, for programs
     Json,
     /// One row for each cell
@@ -79,8 +82,13 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
         (Some(path), None) => Some(Destination::parse(path)?),
         (None, _) => None,
     };
-    let store = store_path::open(shared.db.as_deref())?;
-    let (record, findings) = remedy_results::findings(&store, store.load(&store.resolve(&args.run)?)?)?;
+    let (record, findings) = if let Some(record) = run_reference::in_file(&args.run)? {
+        let findings = analysis::analyse(&record);
+        (record, findings)
+    } else {
+        let store = store_path::open(shared.db.as_deref())?;
+        remedy_results::findings(&store, store.load(&store.resolve(&args.run)?)?)?
+    };
     let asked = |options| Options { objective: args.objective, view: args.view(), ..options };
     match destination {
         Some(destination) => {
@@ -118,6 +126,16 @@ impl FormatName {
             Self::Json => Format::Json,
             Self::Csv => Format::Csv,
             Self::CsvTrials => Format::CsvTrials,
+            Self::Html => {
+                let page = ::report::render(findings, Some(record), Format::Html, options);
+                let (page, is_inside) = evidence::embed(&page, record)?;
+                if !is_inside {
+                    output::aside(
+                        "note: the run's record is too long for the page, which cannot be read back",
+                    );
+                }
+                return Ok(page);
+            }
             Self::Raw => return Ok(serde_json::to_string_pretty(record)? + "\n"),
         };
         Ok(::report::render(findings, Some(record), format, options))
@@ -136,6 +154,7 @@ impl Destination {
     pub(crate) fn parse(path: &Path) -> anyhow::Result<Self> {
         let format = match destination::format_of(path)? {
             Format::Markdown => FormatName::Markdown,
+            Format::Html => FormatName::Html,
             Format::Json => FormatName::Json,
             Format::Csv => FormatName::Csv,
             Format::CsvTrials => FormatName::CsvTrials,

@@ -85,7 +85,8 @@ pub(crate) struct RunArgs {
     /// Then try what the findings advise and the lab can apply: each remedy with and without, in interleaved blocks
     #[arg(long)]
     try_remedies: bool,
-    /// Write the report to this file as well; its ending chooses the format: .md, .json, .csv
+    /// Write the report to this file as well; its ending chooses the format: .html, .md, .json,
+    /// .csv
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Print the run's name and no report

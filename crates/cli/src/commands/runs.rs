@@ -1,7 +1,7 @@
 //! `plumb runs`: what is kept, and forgetting it.
 
 use clap::{Args, Subcommand};
-use comfy_table::{Table, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 use jiff::{Timestamp, tz::TimeZone};
 use samples::{RunState, UnixMillis};
 use serde_json::json;
@@ -55,11 +55,11 @@ pub(crate) fn run(args: &RunsArgs, shared: &GlobalFlags) -> anyhow::Result<Exit>
 }
 
 const HEAD: [&str; 6] = ["RUN", "BEGUN (UTC)", "TRIALS", "STATE", "BASELINE", "TITLE"];
-/// The last column, the only one that is cut.
+/// The last column, the only one that is wrapped.
 const TITLE: usize = 5;
 /// In which order columns go where there is no room for all; a run's name stays.
 const LEAST_FIRST: [usize; 5] = [TITLE, 1, 2, 4, 3];
-/// A title is cut to no less than this.
+/// A title gets no fewer columns than this.
 const SHORTEST_TITLE: usize = 12;
 /// The spaces beside each column.
 const PADDING: usize = 2;
@@ -73,11 +73,25 @@ fn list(store: &Store) -> anyhow::Result<()> {
     let baselines = store.baselines()?;
     let mut rows = vec![HEAD.map(str::to_owned)];
     rows.extend(runs.iter().map(|run| row(run, &runs, &baselines)));
-    let columns = fitting(&rows, width::of_output());
+    Ok(output::line(table(rows, width::of_output()))?)
+}
+
+/// As wide as there is room for; a long title goes on below itself.
+fn table(rows: Vec<[String; 6]>, width: Option<usize>) -> Table {
+    let (columns, title) = fitting(&rows, width);
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.add_rows(rows.into_iter().map(|row| cut(row, &columns)));
-    Ok(output::line(table)?)
+    table.add_rows(
+        rows.into_iter()
+            .map(|row| row.into_iter().zip(columns).filter_map(|(cell, shown)| shown.then_some(cell))),
+    );
+    let room = width.and_then(|width| u16::try_from(width).ok());
+    if let (Some(room), Some(last)) = (room.filter(|_| columns[TITLE]), table.column_count().checked_sub(1)) {
+        let boundary = ColumnConstraint::UpperBoundary(Width::Fixed((title + PADDING) as u16));
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(room);
+        table.column_mut(last).expect("the title's").set_constraint(boundary);
+    }
+    table
 }
 
 fn list_json(store: &Store) -> anyhow::Result<()> {
@@ -118,13 +132,6 @@ fn fitting(rows: &[[String; 6]], width: Option<usize>) -> ([bool; 6], usize) {
     (shown, title.min(width.saturating_sub(others(&shown) + PADDING)))
 }
 
-fn cut(mut row: [String; 6], (shown, title): &([bool; 6], usize)) -> Vec<String> {
-    if row[TITLE].chars().count() > *title {
-        row[TITLE] = row[TITLE].chars().take(title.saturating_sub(1)).chain(['…']).collect();
-    }
-    row.into_iter().zip(shown).filter(|(_, shown)| **shown).map(|(cell, _)| cell).collect()
-}
-
 fn row(run: &RunListing, all: &[RunListing], baselines: &[Baseline]) -> [String; 6] {
     let state = match run.state {
         RunState::Complete => "complete",
@@ -151,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_title_is_cut_before_any_column_goes() {
+    fn the_title_is_wrapped_before_any_column_goes() {
         let row = [
             "quick-20261121-1300",
             "2026-11-21 13:00",
@@ -161,15 +168,18 @@ mod tests {
             "What a bridge costs, and more",
         ];
         let rows = [HEAD, row].map(|row| row.map(str::to_owned));
-        let shown = |width| cut(rows[1].clone(), &fitting(&rows, width));
-        assert_eq!(shown(None), row);
-        assert_eq!(shown(Some(90)).last().map(String::as_str), Some("What a bridge costs,…"));
-        assert_eq!(shown(Some(81)).last().map(String::as_str), Some("What a brid…"));
-        assert_eq!(shown(Some(72)).len(), 5);
-        assert_eq!(shown(Some(31)), ["quick-20261121-1300", "complete"]);
-        for width in [40, 60, 72, 80, 100] {
-            let taken: usize = shown(Some(width)).iter().map(|cell| cell.chars().count() + PADDING).sum();
-            assert!(taken <= width, "{width}: {taken}");
+        let shown = |width| -> Vec<String> {
+            table(rows.to_vec(), width).lines().map(|line| line.trim_end().to_owned()).collect()
+        };
+        assert!(shown(None)[1].ends_with(row[TITLE]), "{:?}", shown(None));
+        let wrapped = shown(Some(90));
+        assert!(wrapped[1].ends_with("What a bridge costs,"), "{wrapped:?}");
+        assert_eq!(wrapped[2].trim_start(), "and more");
+        assert!(!shown(Some(72)).concat().contains("bridge"));
+        assert_eq!(shown(Some(31))[1].split_whitespace().collect::<Vec<_>>(), [row[0], "complete"]);
+        for width in [40, 60, 72, 80, 81, 90, 100] {
+            let lines = shown(Some(width));
+            assert!(lines.iter().all(|line| line.chars().count() <= width), "{width}: {lines:?}");
         }
     }
 

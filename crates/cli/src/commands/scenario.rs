@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ::scenario::{Diagnosis, Plan, PlanOptions, Scenario, builtin, template, variant};
+use ::scenario::{Cell, Diagnosis, Plan, PlanOptions, Scenario, builtin, template, variant};
 use anyhow::Context;
 use clap::{
     Args, Subcommand, ValueEnum,
@@ -220,12 +220,14 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
     output::line(format_args!("{}: {}", scenario.name, scenario.title))?;
     output::line("paths:")?;
     for path in &scenario.paths {
+        // A host is the baseline of the workloads that name it first.
+        let is_baseline = |cell: &Cell| cell.baseline && cell.path == path.name;
+        let mark = if path.baseline || plan.cells.iter().any(is_baseline) { "  (baseline)" } else { "" };
         if path.is_host() {
-            output::line(format_args!("  {}: the host itself", path.name))?;
+            output::line(format_args!("  {}: the host itself{mark}", path.name))?;
             continue;
         }
         let layers: Vec<&str> = path.layers.iter().map(|layer| layer.word()).collect();
-        let mark = if path.baseline { "  (baseline)" } else { "" };
         let (from, to) = (&path.from.device, &path.to.device);
         output::line(format_args!("  {}: {from} -> {to} through {}{mark}", path.name, layers.join(", ")))?;
     }

@@ -2,6 +2,7 @@
 
 use protocol::guest::{CONDUCT, PORT};
 use scenario::Board;
+use workload::BalloonMethod;
 
 use super::{Qemu, accelerator::Accelerator};
 
@@ -17,10 +18,13 @@ pub(super) enum Descriptor {
     Qmp,
     /// From the guest's first serial port.
     Console,
+    /// To QEMU itself, about its memory.
+    Memory,
     /// The first queue of its network device; the others follow.
     FirstQueue,
 }
 
+pub const BALLOON: &str = "balloon";
 /// A panic ends the guest at once, and QEMU with it.
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1";
 /// An emulated timer comes late when the host has other work. A kernel that takes its measure by it hangs at boot or
@@ -62,11 +66,32 @@ pub(super) fn of(machine: &Qemu) -> Vec<String> {
     add("-accel", accel);
     add("-cpu", cpu.to_owned());
     add("-smp", vm.vcpus.to_string());
-    add("-m", format!("{megabytes}M"));
-    add("-object", format!("memory-backend-memfd,id=memory,size={megabytes}M"));
+    let pluggable = vm.pluggable().0 >> 20;
+    let (fixed, most) =
+        (megabytes - pluggable, if pluggable > 0 { format!(",maxmem={megabytes}M") } else { String::new() });
+    add("-m", format!("{fixed}M{most}"));
+    add("-object", format!("memory-backend-memfd,id=memory,size={fixed}M"));
+    match vm.balloon {
+        Some(BalloonMethod::VirtioMem) => {
+            add("-object", format!("memory-backend-memfd,id=pluggable,size={pluggable}M"));
+            let all = format!("memdev=pluggable,requested-size={pluggable}M");
+            add("-device", format!("virtio-mem-{bus},id={BALLOON},{all}"));
+        }
+        Some(BalloonMethod::VirtioBalloon) => add("-device", format!("virtio-balloon-{bus},id={BALLOON}")),
+        Some(BalloonMethod::Agent) | None => {}
+    }
+    if vm.balloon.is_some() {
+        add("-chardev", socket("memory-qmp", Descriptor::Memory));
+        add("-mon", "chardev=memory-qmp,mode=control".to_owned());
+    }
     add("-kernel", kernel.image.display().to_string());
     add("-initrd", format!("/proc/self/fd/{}", Descriptor::Image as i32));
-    add("-append", kernel_arguments(accelerator, *conducts));
+    let mut arguments = kernel_arguments(accelerator, *conducts);
+    if pluggable > 0 {
+        // Pages that cannot be moved stay out of it, so that all of it can be given back.
+        arguments.insert_str(0, "memhp_default_state=online_movable ");
+    }
+    add("-append", arguments);
     add("-chardev", socket("console", Descriptor::Console));
     add("-serial", "chardev:console".to_owned());
     add("-chardev", socket("qmp", Descriptor::Qmp));

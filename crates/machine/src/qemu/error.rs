@@ -5,7 +5,7 @@ use std::io;
 use thiserror::Error;
 use units::Bytes;
 
-use super::qmp::QmpError;
+use super::{monitor::MonitorError, qmp::QmpError};
 use crate::guest::GuestError;
 
 /// A virtual machine of QEMU could not be started.
@@ -52,6 +52,9 @@ pub enum QemuError {
     /// Its threads cannot run where they are to.
     #[error("{0}; `cpus` and `monitor-cpus` are numbers of CPUs of this machine")]
     Pin(#[source] sys::Error),
+    /// The monitor that its memory is moved by does not answer.
+    #[error(transparent)]
+    MemoryMonitor(MonitorError),
     /// It does not answer.
     #[error("{source}{}", said(words))]
     Monitor {

@@ -1,9 +1,9 @@
-//! What the monitor of a QEMU that runs says of it, asked by a client that only reads. Source: qapi/{machine,misc,qom,run-state,
+//! What the monitor of a QEMU that runs says of it, asked by a client that reads, and orders what it is told to. Source: qapi/{machine,misc,qom,run-state,
 //! virtio}.json of QEMU 7.2. Must not know who started that QEMU.
 
 mod question;
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, os::unix::net::UnixStream, path::Path};
 
 use serde_json::{Value, json};
 
@@ -85,6 +85,23 @@ impl Monitor {
     pub fn open(at: &Path) -> Result<Self, MonitorError> {
         let (questions, version) = Questions::open(at)?;
         Ok(Self { questions, version })
+    }
+
+    /// Becomes the client of the monitor at the other end of `socket`, which nobody listens at.
+    ///
+    /// # Errors
+    /// When it does not greet, or is no monitor.
+    pub(super) fn greeted(socket: UnixStream) -> Result<Self, MonitorError> {
+        let (questions, version) = Questions::greeted(socket, Path::new("of a virtual machine"))?;
+        Ok(Self { questions, version })
+    }
+
+    /// Has a command carried out; its answer.
+    ///
+    /// # Errors
+    /// When it refuses, or does not answer any more.
+    pub fn order(&mut self, command: &'static str, arguments: &Value) -> Result<Value, MonitorError> {
+        self.questions.order(command, arguments)
     }
 
     /// The process that listens at the socket: QEMU itself, or whoever made the socket for it.

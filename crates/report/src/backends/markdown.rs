@@ -5,8 +5,8 @@ mod escape;
 
 use console::measure_text_width;
 
-use self::escape::{fence, html, inline};
-use super::bars;
+use self::escape::{fence, inline};
+use super::{bars, escape::html};
 use crate::{
     page::{Align, Block, Column, Page, Table},
     text::Text,

@@ -2,6 +2,7 @@
 //! Must not know how nested paths were found.
 
 use findings::{Comparison, CostStep, Findings, Ladder};
+use samples::{Arm, Trial};
 
 use super::Source;
 use crate::{
@@ -16,7 +17,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut shown: Vec<&str> = Vec::new();
     let (mut blocks, mut others) = (Vec::new(), Vec::new());
     for ladder in &findings.ladders {
-        let drawn = [Block::Heading(heading(ladder)), bars(findings, ladder)];
+        let drawn = [Block::Heading(heading(ladder)), bars(source, ladder)];
         if shown.contains(&ladder.workload.as_str()) {
             others.extend(drawn);
         } else {
@@ -37,11 +38,14 @@ fn heading(ladder: &Ladder) -> Text {
         .and(Tone::Faint, format!(" ({measured})"))
 }
 
-fn bars(findings: &Findings, ladder: &Ladder) -> Block {
-    Block::Bars(Bars { rows: ladder.rungs.iter().map(|rung| bar(findings, ladder, rung)).collect() })
+fn bars(source: &Source<'_>, ladder: &Ladder) -> Block {
+    Block::Bars(Bars { rows: ladder.rungs.iter().map(|rung| bar(source, ladder, rung)).collect() })
 }
 
-fn bar(findings: &Findings, ladder: &Ladder, rung: &CostStep) -> Bar {
+fn bar(source: &Source<'_>, ladder: &Ladder, rung: &CostStep) -> Bar {
+    let findings = source.findings;
+    let of_cell = |trial: &&Trial| trial.cell == rung.cell && trial.arm != Arm::Probed;
+    let trials = source.record.into_iter().flat_map(|record| &record.trials).filter(of_cell);
     let cell = findings.cells.iter().find(|cell| cell.id == rung.cell);
     let text = cell.map_or_else(
         || phrases::value(ladder.metric, rung.value),
@@ -51,6 +55,7 @@ fn bar(findings: &Findings, ladder: &Ladder, rung: &CostStep) -> Bar {
         label: rung.path.as_str().into(),
         value: rung.value,
         range: cell.and_then(|cell| cell.value.interval).map(|interval| (interval.low, interval.high)),
+        points: trials.filter_map(|trial| trial.measurement.value(ladder.metric)).collect(),
         text: text.into(),
         note: rung.cost.as_ref().map(|cost| note(findings, ladder, rung, cost)),
     }

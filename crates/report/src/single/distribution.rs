@@ -22,6 +22,7 @@ fn bars(times: &Distribution) -> Bars {
         label: format!("{} - {}", bucket.from, bucket.to).into(),
         value: bucket.share,
         range: None,
+        points: Vec::new(),
         text: match bucket.count {
             0 => Text::default(),
             count => Text::from(format!("{count} ")).and(Tone::Faint, Share(bucket.share).to_string()),

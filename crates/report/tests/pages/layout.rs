@@ -210,7 +210,7 @@ fn colours_change_nothing_but_colours() {
 
 #[test]
 fn names_cannot_steer_the_terminal() {
-    for format in [Format::Terminal, Format::Markdown] {
+    for format in [Format::Terminal, Format::Markdown, Format::Html] {
         let text = render(&renamed(NAMES[3]), None, format, &Options::default());
         assert!(text.chars().all(|character| character == '\n' || !character.is_control()), "{text}");
     }
@@ -241,6 +241,49 @@ fn details_are_closed_in_markdown() {
     let text = render(&sample::findings(), Some(&record), Format::Markdown, &Options::default());
     assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
     assert!(text.contains("<details>"));
+}
+
+#[test]
+fn a_page_for_a_browser_closes_what_it_opens_and_fetches_nothing() {
+    let record = sample::record::record();
+    for name in NAMES {
+        let text = render(&renamed(name), Some(&record), Format::Html, &Options::default());
+        for tag in [
+            "section", "details", "summary", "table", "tr", "td", "th", "p", "ul", "li", "dl", "svg", "text",
+            "tspan",
+        ] {
+            let opened =
+                text.matches(&format!("<{tag}>")).count() + text.matches(&format!("<{tag} ")).count();
+            assert_eq!(opened, text.matches(&format!("</{tag}>")).count(), "{tag} of {name}");
+        }
+        for sign in ["<d>", "<script", "src=", "url(", "@import"] {
+            assert!(!text.contains(sign), "{sign} of {name}: {text}");
+        }
+        let elsewhere = text.replace("http://www.w3.org/2000/svg", "");
+        assert!(!elsewhere.contains("://"), "{elsewhere}");
+        let anchors: Vec<&str> =
+            text.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        let once: std::collections::BTreeSet<&&str> = anchors.iter().collect();
+        assert_eq!(once.len(), anchors.len(), "each anchor once: {anchors:?}");
+        for link in text.split(" href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+            assert!(anchors.contains(&link), "{link} leads nowhere");
+        }
+    }
+}
+
+/// What a person reads is the same in each: numbers are formatted before a format has its turn.
+#[test]
+fn a_page_for_a_browser_has_the_numbers_of_the_one_in_markdown() {
+    let record = sample::record::record();
+    let [html, markdown] = [Format::Html, Format::Markdown]
+        .map(|format| render(&sample::findings(), Some(&record), format, &Options::default()));
+    let numbers = |text: &str| -> std::collections::BTreeSet<String> {
+        let words = text.split(|sign: char| sign.is_whitespace() || "<>|()`".contains(sign));
+        let is_number = |word: &&str| word.contains('.') && word.parse::<f64>().is_ok();
+        words.filter(is_number).map(str::to_owned).collect()
+    };
+    let missing: Vec<String> = numbers(&markdown).difference(&numbers(&html)).cloned().collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]

@@ -2,19 +2,21 @@
 
 use toml::Spanned;
 use units::Bytes;
-use workload::Placement;
+use workload::{BalloonSettings, Placement};
 
 use super::virtio_net;
 use crate::{
     diagnosis::Problem,
     document::{Document, Entry, VmTable},
-    names::DeviceRef,
+    names::{DeviceRef, HostName},
     resolve::{self, Draft},
     scenario::Scenario,
     vm::Vm,
 };
 
 const VCPUS: std::ops::RangeInclusive<u32> = 1..=Vm::MOST_VCPUS;
+/// What every method moves at least.
+const BLOCK: u64 = 2 << 20;
 const MOST_MEMORY: Bytes = Bytes(1 << 40);
 
 pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
@@ -54,6 +56,10 @@ fn sizes(entry: &Entry<VmTable>, problems: &mut Vec<Problem>) {
         }
     }
     let vm = resolve::vm(table);
+    if let Some((method, why)) = table.balloon.as_ref().zip(vm.why_no_balloon()) {
+        let message = format!("`balloon = \"{}\"` is not possible here: {why}", method.get_ref().word());
+        problems.push(Problem::new(method.span(), message, "not here").help("take a `q35` of QEMU"));
+    }
     if let Some(queues) = table.queues.as_ref().filter(|_| vm.queues > vm.vcpus) {
         problems.push(too_many_queues(queues, &vm));
     }
@@ -63,6 +69,33 @@ fn too_many_queues(place: &Spanned<u32>, vm: &Vm) -> Problem {
     let message = format!("{} queues are more than the guest has CPUs, {}", vm.queues, vm.vcpus);
     let help = format!("a guest uses at most one queue a CPU: raise `vcpus` to {}", vm.queues);
     Problem::new(place.span(), message, "too many").help(help)
+}
+
+/// Memory is taken from machines that can give it, and leaves them enough.
+fn balloons(document: &Document, scenario: &Scenario) -> Vec<Problem> {
+    let of_workload = |workload: &crate::workload::Workload| -> Vec<Problem> {
+        let Some(load) = BalloonSettings::of(&workload.load) else { return Vec::new() };
+        let Some(table) = document.workloads.get(workload.name.as_str()).map(|entry| &entry.table) else {
+            return Vec::new();
+        };
+        let problem = |host: &Spanned<String>| {
+            let name = host.get_ref();
+            let vm = scenario.lab.vm(&HostName::new(name));
+            let Some((vm, method)) = vm.and_then(|vm| Some((vm, vm.balloon?))) else {
+                let message = format!("no memory can be taken from `{name}`");
+                let help = "name a virtual machine, and give its kind `balloon = \"virtio-balloon\"` or another method";
+                return Some(Problem::new(host.span(), message, "cannot give any").help(help));
+            };
+            let most = Bytes(vm.most_to_take(method).0 / BLOCK * BLOCK);
+            (load.memory > most).then(|| {
+                let message = format!("{} are more than `{name}` can give by {}", load.memory, method.word());
+                let help = format!("take {most} or less, or give it more than {} of memory", vm.memory);
+                Problem::new(host.span(), message, "too much").help(help)
+            })
+        };
+        table.hosts.iter().filter_map(problem).collect()
+    };
+    scenario.workloads.iter().flat_map(of_workload).collect()
 }
 
 /// What is planned in virtual machines: threads are placed on CPUs of one kernel, and a factor's queues need CPUs.
@@ -84,6 +117,7 @@ pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
         let place = entry.table.placement.as_ref().map_or_else(|| entry.name.span(), Spanned::span);
         problems.push(Problem::new(place, message, "placed").help(help));
     }
+    problems.extend(balloons(document, scenario));
     for host in &scenario.lab.hosts {
         let Some(vm) = host.vm.as_ref().filter(|vm| vm.queues > vm.vcpus) else { continue };
         let guest = document.attached().find(|guest| guest.name() == host.name.as_str());

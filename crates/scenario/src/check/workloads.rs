@@ -1,5 +1,6 @@
 //! Workloads: settings of the right kind and in range, and every default. One kind a file.
 
+mod balloon;
 mod connect;
 mod first_touch;
 mod hosts;
@@ -44,6 +45,7 @@ const fn keys(kind: WorkloadKind) -> &'static Keys {
         WorkloadKind::PingPong => &ping_pong::KEYS,
         WorkloadKind::Connect => &connect::KEYS,
         WorkloadKind::FirstTouch => &first_touch::KEYS,
+        WorkloadKind::Balloon => &balloon::KEYS,
     }
 }
 
@@ -62,6 +64,7 @@ fn workload(document: &Document, entry: &Entry<WorkloadTable>, problems: &mut Ve
         WorkloadKind::PingPong => WorkloadSettings::PingPong(ping_pong::load(table, problems)),
         WorkloadKind::Connect => WorkloadSettings::Connect(connect::load(table, problems)),
         WorkloadKind::FirstTouch => WorkloadSettings::FirstTouch(first_touch::load(table, problems)),
+        WorkloadKind::Balloon => WorkloadSettings::Balloon(balloon::load(table, problems)),
     };
     limits::times(table, &load, problems);
     let paths = match load.kind().has_peer() {

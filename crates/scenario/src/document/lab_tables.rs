@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 use units::Bytes;
+use workload::BalloonMethod;
 
 use super::written::As;
 use crate::vm::{Board, Monitor};
@@ -33,6 +34,10 @@ pub(crate) struct VmTable {
     /// Memory of the guest. Default: 512MiB.
     #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) memory: Option<Spanned<As<Bytes>>>,
+    /// How memory can be taken from it while it runs: `virtio-balloon` (page by page), `virtio-mem` (blocks of 2 MiB; half of
+    /// its memory is then such a device's, and it is a `q35`) or `agent` (huge pages that its agent takes). Default: not at all.
+    #[schemars(with = "Option<BalloonMethod>")]
+    pub(crate) balloon: Option<Spanned<BalloonMethod>>,
     /// Queues of its network device in each direction, at most one a CPU of the guest. Default: 1.
     #[schemars(with = "Option<u32>", range(min = 1, max = 255))]
     pub(crate) queues: Option<Spanned<u32>>,

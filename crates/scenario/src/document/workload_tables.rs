@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
 use units::{BitRate, Bytes, Nanos};
-use workload::{Direction, Mode, Transport, Waiting, WorkloadKind};
+use workload::{BalloonMove, Direction, Mode, Transport, Waiting, WorkloadKind};
 
 use super::written::As;
 
@@ -14,7 +14,8 @@ use super::written::As;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WorkloadTable {
-    /// `stream` (throughput), `ping-pong` (latency), `connect` (connections a second) or `first-touch` (memory).
+    /// `stream` (throughput), `ping-pong` (latency), `connect` (connections a second), `first-touch` (memory touched) or
+    /// `balloon` (memory taken from a virtual machine).
     #[schemars(with = "WorkloadKind")]
     pub(crate) kind: Spanned<WorkloadKind>,
     /// Stream, ping-pong: `tcp` or `udp`. Default: `tcp` for a stream, `udp` for a ping-pong.
@@ -72,7 +73,8 @@ pub(crate) struct WorkloadTable {
     /// Connect: what the server answers. Default: 64.
     #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) response: Option<Spanned<As<Bytes>>>,
-    /// First-touch: what all threads have mapped together, 2MiB for each at least. Default: 256MiB.
+    /// First-touch: what all threads have mapped together, 2MiB for each at least. Balloon: what is taken or given back.
+    /// Default: 256MiB.
     #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) memory: Option<Spanned<As<Bytes>>>,
     /// First-touch: threads, each with its part of the memory, 1 to 1024. Default: 1.
@@ -82,6 +84,14 @@ pub(crate) struct WorkloadTable {
     #[serde(rename = "huge-pages")]
     #[schemars(with = "Option<bool>")]
     pub(crate) huge_pages: Option<Spanned<bool>>,
+    /// Balloon: `shrink` (memory is taken from the virtual machine) or `grow` (given back). Default: `shrink`.
+    #[serde(rename = "move")]
+    #[schemars(with = "Option<BalloonMove>")]
+    pub(crate) way: Option<Spanned<BalloonMove>>,
+    /// Balloon: whether the guest has touched the memory that is taken, so that the host has it too; of memory that is given
+    /// back, whether touching it is measured with it. Default: true.
+    #[schemars(with = "Option<bool>")]
+    pub(crate) touched: Option<Spanned<bool>>,
     /// TCP: the congestion control of every socket, or `kernel` for the host's own choice. Default: `cubic`, as hosts
     /// differ in theirs.
     #[schemars(with = "Option<String>", example = &"cubic", example = &"bbr")]
@@ -144,6 +154,8 @@ impl WorkloadTable {
             ("memory", place(&self.memory)),
             ("threads", place(&self.threads)),
             ("huge-pages", place(&self.huge_pages)),
+            ("move", place(&self.way)),
+            ("touched", place(&self.touched)),
             ("source-port", place(&self.source_port)),
             ("hosts", self.hosts.first().map(Spanned::span)),
         ]

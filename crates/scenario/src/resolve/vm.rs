@@ -16,6 +16,7 @@ pub(crate) fn vm(table: &VmTable) -> Vm {
         board: table.board.as_ref().map_or(usual.board, |word| *word.get_ref()),
         vcpus: number(&table.vcpus, usual.vcpus),
         memory: table.memory.as_ref().map_or(usual.memory, |memory| memory.get_ref().0),
+        balloon: table.balloon.as_ref().map(|method| *method.get_ref()),
         queues: number(&table.queues, usual.queues),
         vhost: table.vhost.as_ref().map_or(usual.vhost, |vhost| vhost.get_ref().is_on()),
         virtio: virtio(table),

@@ -63,6 +63,22 @@ pub(super) const CASES: &[Case] = &[
         change: None,
     },
     Case {
+        rule: "page-balloon",
+        triggers: || made::balloons(5.0),
+        spares: || made::balloons(1.5),
+        severity: Warning,
+        says: &["409 MiB/s, virtio-mem at 1.99 GiB/s", "0.20", "-device virtio-mem-pci"],
+        change: None,
+    },
+    Case {
+        rule: "host-freeing",
+        triggers: || made::untouched(1.5),
+        spares: || made::untouched(1.05),
+        severity: Note,
+        says: &["33.", "of the time that virtio-balloon takes", "instead of 1.99 GiB/s: 1.", "x is the most"],
+        change: None,
+    },
+    Case {
         rule: "mtu-mismatch",
         triggers: || made::mtu(1400),
         spares: || made::mtu(1450),

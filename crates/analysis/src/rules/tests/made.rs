@@ -3,8 +3,8 @@
 use samples::{CellEnd, CpuTimes, Design, EndReason, PathCheck, Trial, ValidityWarning};
 use units::{BitRate, Bytes, Nanos};
 use workload::{
-    Direction, LatencyHistogram, Measurement, PingPongData, PingPongSettings, StreamSettings, TcpSample,
-    Transport, WorkloadSettings,
+    BalloonData, BalloonMethod, BalloonMove, BalloonSettings, Direction, LatencyHistogram, Measurement,
+    PingPongData, PingPongSettings, StreamSettings, TcpSample, Transport, WorkloadSettings,
 };
 
 use crate::fixtures::{Fixture, datagrams_at, ping_of, ping_settings, stream_at, stream_of, stream_settings};
@@ -344,5 +344,52 @@ pub(super) fn disturbed(blocks: fn(u32) -> bool) -> Fixture {
         let disturbed = ValidityWarning::Disturbed { share: 0.6, by };
         trial.doubts.extend(blocks(trial.block).then_some(disturbed));
     });
+    run
+}
+
+/// A GiB that a machine gave back within so many seconds.
+fn given_back(method: BalloonMethod, seconds: f64) -> Measurement {
+    Measurement::Balloon(BalloonData {
+        method,
+        way: BalloonMove::Shrink,
+        moved: Bytes(1 << 30),
+        first: Nanos::from_millis(2),
+        elapsed: Nanos((seconds * 1e9) as u64),
+        touching: Nanos(0),
+        resident_before: Bytes(1 << 30),
+        resident_after: Bytes(0),
+        stall: Nanos::from_millis(1),
+        intervals: Vec::new(),
+    })
+}
+
+/// Adds a cell of such moves, no two of which took the same time.
+fn shrinks(run: &mut Fixture, workload: &str, touched: bool, method: BalloonMethod, seconds: f64) {
+    let load = BalloonSettings { memory: Bytes(1 << 30), way: BalloonMove::Shrink, touched };
+    let load = WorkloadSettings::Balloon(load);
+    run.measured(method.word(), workload, load, &given_back(method, seconds));
+    run.each(&format!("{}/{workload}", method.word()), |trial| {
+        let Measurement::Balloon(data) = &mut trial.measurement else { return };
+        data.elapsed = data.elapsed + Nanos(u64::from(trial.block) * 1_000_000);
+    });
+}
+
+/// Two machines that give a GiB back, by pages and by blocks; the second so many times as fast.
+pub(super) fn balloons(faster: f64) -> Fixture {
+    let mut run = Fixture::new(6);
+    for (method, seconds) in [(BalloonMethod::VirtioBalloon, 0.5 * faster), (BalloonMethod::VirtioMem, 0.5)] {
+        run.path(method.word(), &[]);
+        shrinks(&mut run, "shrink", true, method, seconds);
+    }
+    run
+}
+
+/// A machine that gives a GiB back, and so many times as fast where it has not touched it.
+pub(super) fn untouched(faster: f64) -> Fixture {
+    let method = BalloonMethod::VirtioBalloon;
+    let mut run = Fixture::new(6);
+    run.path(method.word(), &[]);
+    shrinks(&mut run, "shrink", true, method, 0.5);
+    shrinks(&mut run, "shrink-untouched", false, method, 0.5 / faster);
     run
 }

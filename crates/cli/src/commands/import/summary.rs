@@ -78,14 +78,14 @@ impl Summary {
         for file in &record.files {
             let (name, formats) = (output::harmless(&file.name), file.formats.join(", "));
             let lines = counted(usize::try_from(file.lines).unwrap_or(usize::MAX), "line");
-            output::line(format_args!("{name}: {formats} in {lines}"))?;
+            output::prose(&format!("{name}: {formats} in {lines}"))?;
         }
         for note in &record.notes {
             output::aside(format_args!("note: {}", output::harmless(note)));
         }
         let (id, cells) = (&header.id, counted(header.cells.len(), "cell"));
         let trials = counted(self.tests, "trial");
-        output::line(format_args!("imported {trials} in {cells} as {id}; `plumb report {id}` shows them"))
+        output::prose(&format!("imported {trials} in {cells}; `plumb report {id}` shows them"))
     }
 
     fn end_table(&mut self) -> io::Result<()> {
@@ -113,7 +113,7 @@ impl Summary {
         self.lines += 1;
         let (first, last) = (lines.start(), lines.end());
         let text = format!("lines {first:>5} to {last:>5}  {what}  {title}  as {cell}");
-        output::line(output::harmless(&text))
+        output::prose(&output::harmless(&text))
     }
 }
 

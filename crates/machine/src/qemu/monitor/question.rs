@@ -40,6 +40,13 @@ pub enum MonitorError {
     /// Something else greeted.
     #[error("what listens at {} is no monitor of QMP", at.display())]
     Foreign { at: PathBuf },
+    #[error("QEMU refuses `{command}`: {reason}")]
+    Refused {
+        /// What it was told.
+        command: &'static str,
+        /// Its own words.
+        reason: String,
+    },
     /// It ended meanwhile, or said nothing for long.
     #[error("the monitor does not answer `{command}`: {source}")]
     Silent {
@@ -62,7 +69,13 @@ impl Questions {
     /// Connects, awaits the greeting and enters command mode; with QEMU's version.
     pub(super) fn open(at: &Path) -> Result<(Self, String), MonitorError> {
         let absent = |source| MonitorError::Absent { at: at.to_owned(), source };
-        let mut monitor = UnixStream::connect(at).and_then(Self::on).map_err(absent)?;
+        Self::greeted(UnixStream::connect(at).map_err(absent)?, at)
+    }
+
+    /// Awaits the greeting of who is at the other end, and enters command mode; with QEMU's version.
+    pub(super) fn greeted(socket: UnixStream, at: &Path) -> Result<(Self, String), MonitorError> {
+        let absent = |source| MonitorError::Absent { at: at.to_owned(), source };
+        let mut monitor = Self::on(socket).map_err(absent)?;
         let greeting = monitor.next().map_err(|error| match error.kind() {
             ErrorKind::WouldBlock | ErrorKind::TimedOut => MonitorError::Taken { at: at.to_owned() },
             _ => MonitorError::Foreign { at: at.to_owned() },
@@ -85,14 +98,27 @@ impl Questions {
 
     /// The answer to a question; null where this QEMU refuses it, as it does what it does not know.
     pub(super) fn ask(&mut self, command: &'static str, arguments: &Value) -> Result<Value, MonitorError> {
+        match self.order(command, arguments) {
+            Err(MonitorError::Refused { .. }) => Ok(Value::Null),
+            answered => answered,
+        }
+    }
+
+    /// The answer to a command.
+    pub(super) fn order(&mut self, command: &'static str, arguments: &Value) -> Result<Value, MonitorError> {
         let silent = |source| MonitorError::Silent { command, source };
-        let order = json!({ "execute": command, "arguments": arguments });
+        // Without what is not needed: QEMU reads it byte by byte, with two system calls each.
+        let order = match arguments.as_object() {
+            Some(none) if none.is_empty() => json!({ "execute": command }),
+            _ => json!({ "execute": command, "arguments": arguments }),
+        };
         self.to.write_all(format!("{order}\n").as_bytes()).map_err(silent)?;
         let until = Instant::now() + PATIENCE;
         while Instant::now() < until {
             let mut answer = self.next().map_err(silent)?;
-            if answer.get("error").is_some() {
-                return Ok(Value::Null);
+            if let Some(error) = answer.get("error") {
+                let reason = error["desc"].as_str().unwrap_or_default().to_owned();
+                return Err(MonitorError::Refused { command, reason });
             }
             // Anything else is an event that nobody awaits.
             if let Some(answer) = answer.get_mut("return") {

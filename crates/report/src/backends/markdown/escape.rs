@@ -15,11 +15,6 @@ pub(super) fn fence(language: &str, lines: &[String]) -> String {
     format!("{fence}{language}\n{}\n{fence}", lines.join("\n"))
 }
 
-/// Text inside an HTML element.
-pub(super) fn html(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
 fn span(span: &Span) -> String {
     let text = span.printed();
     let trimmed = text.trim();

@@ -50,5 +50,5 @@ fn bar(metric: Metric, knee: &Knee, level: &str, value: f64) -> Bar {
         _ if knee.plausible.iter().any(|plausible| plausible == level) => text.and(Tone::Faint, " ◁"),
         _ => text,
     };
-    Bar { label: level.into(), value, range: None, text, note: None }
+    Bar { label: level.into(), value, range: None, points: Vec::new(), text, note: None }
 }

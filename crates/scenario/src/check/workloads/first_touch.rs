@@ -45,7 +45,8 @@ pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> FirstT
     }
 }
 
-fn without_sockets(table: &WorkloadTable, problems: &mut Vec<Problem>) {
+/// Complains of what is set on sockets.
+pub(super) fn without_sockets(table: &WorkloadTable, problems: &mut Vec<Problem>) {
     const WHY: &str = "it has one end, and no sockets";
     refuse(&table.congestion, "congestion", WHY, problems);
     refuse(&table.mss, "mss", WHY, problems);

@@ -1,0 +1,149 @@
+//! The memory of the guest that this agent is in: touched, taken out of use, given back, and whether the guest stands still
+//! meanwhile. Must not know why, nor what the host does with it.
+#![expect(clippy::disallowed_methods, reason = "it sleeps to see how late it wakes")]
+
+use std::{
+    path::Path,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use probe::CpuReading;
+use protocol::{MemoryOrder, MemoryReply, Reply};
+use sys::{
+    anonymous_memory::{self, AnonymousMemory, HUGE_PAGE},
+    clock::monotonic,
+    huge_page_file::HugePageFile,
+};
+use units::{Bytes, Nanos};
+
+use crate::refusal::Refusal;
+
+/// Where the pages lie that were taken.
+const FOLDER: &str = "/run/plumb-balloon";
+/// What the guest keeps free when all is touched: more than its kernel wants to have free at any time.
+const LEFT_FREE: u64 = 48 << 20;
+/// Memory of the guest's whose content is known while other memory moves.
+const GUARD: u64 = 16 << 20;
+/// Short against a stall that anybody notices, and rare against the exits that moving memory takes.
+const NAP: Duration = Duration::from_millis(4);
+
+/// What is done with it just now.
+#[derive(Default)]
+pub(crate) struct GuestMemory {
+    taken: Mutex<Option<HugePageFile>>,
+    held: Mutex<Option<AnonymousMemory>>,
+    watch: Mutex<Option<Watch>>,
+}
+
+impl GuestMemory {
+    /// Obeys one order.
+    pub(crate) fn obey(&self, order: MemoryOrder) -> Result<Reply, Refusal> {
+        let done = match order {
+            MemoryOrder::Touch { memory } => touched(memory.0)?.1,
+            MemoryOrder::TouchFree => touched(free()?)?.1,
+            MemoryOrder::Hold => {
+                let (memory, done) = touched(free()?)?;
+                *lock(&self.held) = Some(memory);
+                done
+            }
+            MemoryOrder::Release => {
+                *lock(&self.held) = None;
+                MemoryReply::Done
+            }
+            MemoryOrder::Watch => {
+                *lock(&self.watch) = Some(Watch::begin()?);
+                MemoryReply::Done
+            }
+            MemoryOrder::Watched => {
+                let watch = lock(&self.watch).take();
+                let watch = watch.ok_or_else(|| Refusal::new("nobody watches here"))?;
+                watch.end()?
+            }
+            MemoryOrder::Take { memory } => self.take(memory.0 / HUGE_PAGE as u64)?,
+            MemoryOrder::GiveBack { memory } => {
+                if let Some(taken) = lock(&self.taken).as_mut() {
+                    taken.shrink(memory.0 / HUGE_PAGE as u64)?;
+                }
+                MemoryReply::Done
+            }
+        };
+        Ok(Reply::Memory { done })
+    }
+
+    fn take(&self, pages: u64) -> Result<MemoryReply, Refusal> {
+        let mut taken = lock(&self.taken);
+        if taken.is_none() {
+            *taken = Some(HugePageFile::create(Path::new(FOLDER))?);
+        }
+        let blocks = taken.as_mut().expect("just made").grow(pages)?;
+        Ok(MemoryReply::Taken { blocks })
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What is free, but for what the guest needs to go on.
+fn free() -> Result<u64, Refusal> {
+    let available =
+        anonymous_memory::available().ok_or_else(|| Refusal::new("the kernel tells of no free memory"))?;
+    Ok(available.saturating_sub(LEFT_FREE))
+}
+
+fn touched(bytes: u64) -> Result<(AnonymousMemory, MemoryReply), Refusal> {
+    let length = usize::try_from(bytes).map_err(|_| Refusal::new(format!("{bytes} bytes are too many")))?;
+    let mut memory = AnonymousMemory::map(length, false)?;
+    let begun = monotonic();
+    memory.touch(0, length);
+    Ok((memory, MemoryReply::Touched { took: Nanos(monotonic() - begun) }))
+}
+
+/// A thread that sleeps a moment at a time, and remembers how late it woke at worst; and memory whose content is known.
+struct Watch {
+    ended: Arc<AtomicBool>,
+    sleeper: JoinHandle<u64>,
+    before: CpuReading,
+    guard: Vec<u64>,
+}
+
+/// The word at a place of the guarded memory: another one everywhere (the finalizer of MurmurHash3).
+const fn word(place: u64) -> u64 {
+    let mixed = (place ^ (place >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    mixed ^ (mixed >> 33)
+}
+
+impl Watch {
+    fn begin() -> Result<Self, Refusal> {
+        let guard = (1..=GUARD / 8).map(word).collect();
+        let before = CpuReading::now().map_err(|error| Refusal::new(error.to_string()))?;
+        let ended = Arc::new(AtomicBool::new(false));
+        let until = Arc::clone(&ended);
+        let body = move || {
+            let mut longest = 0;
+            while !until.load(Ordering::Relaxed) {
+                let before = monotonic();
+                thread::sleep(NAP);
+                longest = longest.max((monotonic() - before).saturating_sub(Nanos::from(NAP).0));
+            }
+            longest
+        };
+        let sleeper = thread::Builder::new().name("stalls".into()).spawn(body);
+        let sleeper = sleeper.map_err(|error| Refusal::new(format!("cannot look for stalls: {error}")))?;
+        Ok(Self { ended, sleeper, before, guard })
+    }
+
+    fn end(self) -> Result<MemoryReply, Refusal> {
+        self.ended.store(true, Ordering::Relaxed);
+        let now = CpuReading::now().map_err(|error| Refusal::new(error.to_string()))?;
+        let longest_stall = Nanos(self.sleeper.join().unwrap_or_default());
+        let differs = self.guard.iter().zip(1..).filter(|(is, place)| **is != word(*place)).count();
+        let (guarded, damaged) = (Bytes(GUARD), Bytes(differs as u64 * 8));
+        Ok(MemoryReply::Watched { longest_stall, guarded, damaged, machine: now.since(&self.before) })
+    }
+}

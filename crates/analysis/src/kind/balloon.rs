@@ -1,0 +1,43 @@
+//! The memory that moved in a cell.
+
+use findings::{BalloonSummary, SingleOutcome};
+use samples::CpuUsage;
+use workload::{BalloonData, BalloonSettings, Work};
+
+use super::KindAnalysis;
+use crate::{observations::Observations, series::Series};
+
+/// A move is one sample: that it slows down on its way, as memory becomes short, is no drift of the machine's.
+impl KindAnalysis for BalloonData {
+    fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
+        Some(usage.own_cpus()? / self.rate()? * Work::Memory.for_cpu().0)
+    }
+
+    /// No command measures it without a scenario.
+    fn alone(&self, _: &Series) -> Option<SingleOutcome> {
+        None
+    }
+}
+
+/// What the trials of a cell say together; `None` when nothing moved.
+pub(crate) fn summary(cell: &Observations<'_>) -> Option<BalloonSummary> {
+    let all: Vec<&BalloonData> =
+        cell.trials().filter_map(|trial| BalloonData::of(&trial.measurement)).collect();
+    let first = all.iter().find(|data| data.rate().is_some())?;
+    let median = |figure: fn(&BalloonData) -> f64| {
+        let figures: Vec<f64> =
+            all.iter().filter(|data| data.rate().is_some()).map(|data| figure(data)).collect();
+        stats::describe::median(&figures).unwrap_or_default()
+    };
+    let asked = cell.record.sent.load().and_then(BalloonSettings::of)?;
+    Some(BalloonSummary {
+        method: first.method,
+        way: first.way,
+        asked: asked.memory,
+        touched: asked.touched,
+        first: median(|data| data.first.0 as f64),
+        touching: median(|data| data.touching.0 as f64 / data.elapsed.0.max(1) as f64),
+        resident_per_byte: median(|data| data.freed().unsigned_abs() as f64 / data.moved.0.max(1) as f64),
+        longest_stall: all.iter().map(|data| data.stall.0 as f64).fold(0.0, f64::max),
+    })
+}

@@ -1,0 +1,78 @@
+//! `page-balloon`: memory leaves a virtual machine page by page, and another method moves it faster.
+
+use findings::{CellSummary, Comparison, Evidence, Finding, Remedy, Severity, WorkloadSummary};
+use workload::{BalloonMethod, BalloonMove};
+
+use super::{Context, Rule, significance};
+use crate::words::value;
+
+pub(crate) const RULE: Rule = Rule { id: "page-balloon", look };
+
+/// From here on it is worth another device.
+const MUCH: f64 = 2.0;
+
+/// The workload whose methods are furthest apart is told.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let slow = context.cells().filter(|(cell, _)| method(cell) == Some(BalloonMethod::VirtioBalloon));
+    let pairs = slow.flat_map(|(cell, measured)| {
+        let others = context.cells().filter(|(other, _)| {
+            other.workload == cell.workload
+                && method(other).is_some_and(|it| it != BalloonMethod::VirtioBalloon)
+        });
+        others.filter_map(move |(other, faster)| {
+            let change = context.compare(measured, faster)?;
+            (change.ratio.recip() >= MUCH).then_some(Pair { cell, other, change })
+        })
+    });
+    let worst = pairs.min_by(|one, other| one.change.ratio.total_cmp(&other.change.ratio));
+    worst.map(|worst| finding(&worst)).into_iter().collect()
+}
+
+struct Pair<'a> {
+    cell: &'a CellSummary,
+    other: &'a CellSummary,
+    change: Comparison,
+}
+
+/// How memory is taken; `None` where none is.
+fn method(cell: &CellSummary) -> Option<BalloonMethod> {
+    match &cell.measured {
+        WorkloadSummary::Balloon(balloon) if balloon.way == BalloonMove::Shrink => Some(balloon.method),
+        _ => None,
+    }
+}
+
+fn finding(Pair { cell, other, change }: &Pair<'_>) -> Finding {
+    let weighed = significance::weigh(change);
+    let is_sure = weighed.is_some_and(|weighed| weighed.sure);
+    let word = method(other).map_or("another method", BalloonMethod::word);
+    let rate = |cell: &CellSummary| value(cell.metric, cell.value.median);
+    let calls = [*cell, *other].into_iter().filter_map(|cell| {
+        let calls = cell.probed.as_ref()?.calls.as_ref()?.all;
+        Some(Evidence::new(format!("system calls for a GiB: {}", cell.id)).count(calls.round() as u64))
+    });
+    let against = Evidence::new(format!("{} against {}", cell.id, other.id)).ratio(change);
+    Finding {
+        id: String::new(),
+        severity: if is_sure { Severity::Warning } else { Severity::Note },
+        claim: format!(
+            "virtio-balloon gives memory back at {}, {word} at {}. It hands over single pages of 4 KiB, and QEMU frees each \
+             of them with a system call.",
+            rate(cell),
+            rate(other),
+        ),
+        cells: vec![cell.id.clone(), other.id.clone()],
+        evidence: [against].into_iter().chain(calls).collect(),
+        caveats: weighed.and_then(|weighed| weighed.caveat).map(str::to_owned).into_iter().collect(),
+        remedy: Some(Remedy::manual(
+            "Start the machine with a virtio-mem device for the memory that is to move, or have its agent take huge pages."
+                .into(),
+            vec![
+                "-m BASE,maxmem=ALL".into(),
+                "-object memory-backend-memfd,id=pluggable,size=REST".into(),
+                "-device virtio-mem-pci,id=balloon,memdev=pluggable,requested-size=REST".into(),
+                "memhp_default_state=online_movable  # on the guest's kernel command line".into(),
+            ],
+        )),
+    }
+}

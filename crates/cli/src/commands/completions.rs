@@ -1,0 +1,26 @@
+//! `plumb completions`: what a shell needs to complete plumb's words.
+
+use ::scenario::builtin;
+use clap::{Args, builder::PossibleValuesParser};
+use clap_complete::Shell;
+
+use crate::{args, exit::Exit, output};
+
+/// Flags of `plumb completions`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// For this shell
+    shell: Shell,
+}
+
+/// Prints them.
+pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<Exit> {
+    let names = || PossibleValuesParser::new(builtin::all().iter().map(|builtin| builtin.name));
+    // A scenario may be a file as well, which shells complete by themselves.
+    let mut tree =
+        args::tree().mut_subcommand("run", |run| run.mut_arg("scenario", |name| name.value_parser(names())));
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut tree, "plumb", &mut script);
+    output::text(String::from_utf8_lossy(&script))?;
+    Ok(Exit::Success)
+}

@@ -1,0 +1,45 @@
+//! `plumb man`: the pages of help as manual pages (man(7)).
+
+use std::{fs, path::PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+use clap_mangen::Man;
+
+use crate::{args, exit::Exit, failure::Misuse, output};
+
+/// Flags of `plumb man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The page of this subcommand, as `run` or `scenario new` [default: that of plumb]
+    #[arg(value_name = "COMMAND", conflicts_with = "output")]
+    command: Vec<String>,
+    /// Write every page into this folder
+    #[arg(long, short, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+}
+
+/// Prints or writes them.
+pub(crate) fn run(args: &ManArgs) -> anyhow::Result<Exit> {
+    let mut tree = args::tree();
+    tree.build();
+    if let Some(folder) = &args.output {
+        let cannot = || format!("cannot write the manual pages to {}", folder.display());
+        fs::create_dir_all(folder).with_context(cannot)?;
+        clap_mangen::generate_to(tree, folder).with_context(cannot)?;
+        output::aside(format_args!("wrote the manual pages to {}", folder.display()));
+        return Ok(Exit::Success);
+    }
+    let mut page = &tree;
+    for word in &args.command {
+        let known = page.find_subcommand(word).filter(|command| !command.is_hide_set());
+        page = known.ok_or_else(|| {
+            Misuse::new(format!("plumb has no subcommand `{}`", args.command.join(" ")))
+                .hint("`plumb help` lists them")
+        })?;
+    }
+    let mut text = Vec::new();
+    Man::new(page.clone()).render(&mut text)?;
+    output::text(String::from_utf8_lossy(&text))?;
+    Ok(Exit::Success)
+}

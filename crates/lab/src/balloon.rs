@@ -1,0 +1,206 @@
+//! A trial that moves memory: what is done in the guest before, the change of size from outside, and what is put back after it.
+//! Must not know how a method moves memory.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use memory::{Balloon, Guest, MemoryError, Moved, Resident};
+use protocol::{EndReport, MemoryOrder, MemoryReply, Order, Reply};
+use samples::MachineCpu;
+use scenario::{HostName, Vm};
+use units::{Bytes, Nanos};
+use workload::{BalloonData, BalloonMethod, BalloonMove, BalloonSettings, EndMeasurement};
+
+use crate::{
+    agents::Agents,
+    error::RunError,
+    event::{Event, Observer},
+    exchange::{Exchange, Reports, SHORT, token, unexpected},
+    trial::TrialRunner,
+};
+
+/// For the guest to touch its memory, emulated and beside other work.
+const LONG: Duration = Duration::from_secs(300);
+/// How often the live view is told.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// The balloons of a run's machines, each made when it is needed first: its monitor has one client.
+pub(crate) type Balloons = BTreeMap<HostName, StandingBalloon>;
+
+/// A machine's balloon.
+pub(crate) struct StandingBalloon {
+    method: BalloonMethod,
+    balloon: Box<dyn Balloon>,
+    resident: Resident,
+}
+
+impl StandingBalloon {
+    fn of(host: &HostName, vm: &Vm, agents: &mut Agents) -> Result<Self, RunError> {
+        let lacking = |because: String| failed(host, MemoryError::Guest(because));
+        let method = vm.balloon.ok_or_else(|| lacking("it has no `balloon`".to_owned()))?;
+        let monitor = agents.take_monitor(host).ok_or_else(|| lacking("it has no monitor".to_owned()))?;
+        let pid = agents.pids(host).first().copied().unwrap_or_default();
+        let made = memory::balloon(method, monitor, pid, machine::BALLOON, vm.pluggable());
+        let made = made.and_then(|balloon| Ok(Self { method, balloon, resident: Resident::of(pid)? }));
+        made.map_err(|error| failed(host, error))
+    }
+}
+
+/// The guest's agent as a method sees it, and whoever looks on.
+struct Hand<'a> {
+    host: &'a HostName,
+    agents: &'a mut Agents,
+    observer: &'a mut dyn Observer,
+    told: Duration,
+}
+
+impl Hand<'_> {
+    fn ask(&mut self, work: MemoryOrder) -> Result<MemoryReply, RunError> {
+        let touches = matches!(work, MemoryOrder::Touch { .. } | MemoryOrder::TouchFree | MemoryOrder::Hold);
+        let deadline = if touches { LONG } else { SHORT };
+        match self.agents.ask(self.host, "move its memory", Order::Memory { work }, deadline)? {
+            Reply::Memory { done } => Ok(done),
+            other => Err(unexpected(self.host, &other)),
+        }
+    }
+
+    fn touch(&mut self, memory: Bytes) -> Result<Nanos, RunError> {
+        match self.ask(MemoryOrder::Touch { memory })? {
+            MemoryReply::Touched { took } => Ok(took),
+            other => Err(self.strange(&other)),
+        }
+    }
+
+    /// The longest stall, and the guest's CPU time.
+    fn watched(&mut self) -> Result<(Nanos, MachineCpu), RunError> {
+        match self.ask(MemoryOrder::Watched)? {
+            MemoryReply::Watched { damaged, guarded, .. } if damaged.0 > 0 => {
+                Err(failed(self.host, MemoryError::Damaged { damaged, guarded }))
+            }
+            MemoryReply::Watched { longest_stall, machine, .. } => Ok((longest_stall, machine)),
+            other => Err(self.strange(&other)),
+        }
+    }
+
+    fn strange(&self, reply: &MemoryReply) -> RunError {
+        unexpected(self.host, &Reply::Memory { done: reply.clone() })
+    }
+
+    /// Makes all that the guest has free what it is to be; what is then to be taken of it.
+    fn prepare(&mut self, balloon: &mut dyn Balloon, load: &BalloonSettings) -> Result<Bytes, RunError> {
+        // What a trial before left that came to nothing.
+        self.ask(MemoryOrder::Release)?;
+        self.change(balloon, Bytes(0))?;
+        match (load.way, load.touched) {
+            (BalloonMove::Shrink, true) => {
+                self.ask(MemoryOrder::TouchFree)?;
+                Ok(load.memory)
+            }
+            // What comes back has nothing behind it on the host, and nothing else is free.
+            (BalloonMove::Shrink, false) => {
+                self.change(balloon, load.memory)?;
+                self.ask(MemoryOrder::Hold)?;
+                self.change(balloon, Bytes(0))?;
+                Ok(load.memory)
+            }
+            // What is touched then is what came back.
+            (BalloonMove::Grow, _) => {
+                self.change(balloon, load.memory)?;
+                self.ask(MemoryOrder::Hold)?;
+                Ok(Bytes(0))
+            }
+        }
+    }
+
+    fn change(&mut self, balloon: &mut dyn Balloon, taken: Bytes) -> Result<Moved, RunError> {
+        let host = self.host;
+        memory::change(balloon, self, taken).map_err(|error| failed(host, error))
+    }
+}
+
+impl Guest for Hand<'_> {
+    fn take(&mut self, memory: Bytes) -> Result<Vec<u64>, MemoryError> {
+        match self.ask(MemoryOrder::Take { memory }).map_err(of_guest)? {
+            MemoryReply::Taken { blocks } => Ok(blocks),
+            other => Err(of_guest(self.strange(&other))),
+        }
+    }
+
+    fn give_back(&mut self, memory: Bytes) -> Result<(), MemoryError> {
+        self.ask(MemoryOrder::GiveBack { memory }).map(drop).map_err(of_guest)
+    }
+
+    fn glance(&mut self, moved: Bytes, since: Duration) -> Result<(), MemoryError> {
+        if since >= self.told + GLANCE {
+            self.told = since;
+            self.observer.event(&Event::Rate { elapsed: since.into(), text: &format!("{moved} moved") });
+        }
+        if self.agents.is_stopped() { Err(MemoryError::Interrupted) } else { Ok(()) }
+    }
+}
+
+fn of_guest(error: RunError) -> MemoryError {
+    match error {
+        RunError::Interrupted => MemoryError::Interrupted,
+        error => MemoryError::Guest(error.to_string()),
+    }
+}
+
+fn failed(host: &HostName, error: MemoryError) -> RunError {
+    match error {
+        MemoryError::Interrupted => RunError::Interrupted,
+        error => RunError::Memory { host: host.to_string(), source: error },
+    }
+}
+
+impl TrialRunner<'_> {
+    /// Moves memory once, and puts it back.
+    pub(crate) fn move_memory(
+        &mut self,
+        exchange: &Exchange<'_>,
+        load: &BalloonSettings,
+        observer: &mut dyn Observer,
+    ) -> Result<Reports, RunError> {
+        let host = &exchange.path.from.host;
+        let ends = self.ends(exchange.path);
+        if !self.balloons.contains_key(host) {
+            let vm = self.ground.lab.vm(host).cloned().unwrap_or_default();
+            self.balloons.insert(host.clone(), StandingBalloon::of(host, &vm, self.agents)?);
+        }
+        let StandingBalloon { method, balloon, resident } =
+            self.balloons.get_mut(host).expect("just made where it was not there");
+        let balloon = balloon.as_mut();
+        let mut hand = Hand { host, agents: self.agents, observer, told: Duration::ZERO };
+        let to = hand.prepare(balloon, load)?;
+        let now = |resident: &Resident| resident.now().map_err(|error| failed(host, error));
+        let resident_before = now(resident)?;
+        if let Some(watcher) = &mut self.watcher {
+            watcher.begin(token(), exchange, 0, ends)?;
+        }
+        hand.ask(MemoryOrder::Watch)?;
+        let moved = hand.change(balloon, to)?;
+        let measures_touching = load.touched && load.way == BalloonMove::Grow;
+        let touching = if measures_touching { hand.touch(load.memory)? } else { Nanos(0) };
+        let (stall, machine) = hand.watched()?;
+        let seen = self.watcher.as_mut().map_or(Ok(None), crate::observer::Watcher::end)?;
+        let resident_after = now(resident)?;
+        let mut hand = Hand { host, agents: self.agents, observer, told: Duration::ZERO };
+        hand.ask(MemoryOrder::Release)?;
+        hand.change(balloon, Bytes(0))?;
+        let Moved { moved, first, elapsed, intervals } = moved;
+        let data = BalloonData {
+            method: *method,
+            way: load.way,
+            moved,
+            first,
+            elapsed: elapsed + touching,
+            touching,
+            resident_before,
+            resident_after,
+            stall,
+            intervals,
+        };
+        let measured = EndMeasurement::Balloon(data);
+        let client = EndReport { measured, threads: Vec::new(), machine, softnet: None, stalled: Nanos(0) };
+        Ok(Reports { client, server: None, seen })
+    }
+}

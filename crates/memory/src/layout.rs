@@ -1,0 +1,97 @@
+//! Where a machine's memory lies in the file behind it: the guest sees it in pieces, with a hole for devices below 4 GiB.
+//! Source: the monitor's `info mtree -f` of QEMU 7.2.
+
+/// A piece of the guest's physical memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Piece {
+    start: u64,
+    length: u64,
+    /// Where it begins in the file.
+    offset: u64,
+}
+
+/// The pieces of a machine's memory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Layout(Vec<Piece>);
+
+impl Layout {
+    /// The pieces of the memory of that name in the first view of the machine's address space.
+    #[must_use]
+    pub fn parse(text: &str, memory: &str) -> Self {
+        let mut pieces = Vec::new();
+        let views = text.split("FlatView").skip(1);
+        let of_machine = views.into_iter().find(|view| view.contains("AS \"memory\"")).unwrap_or_default();
+        for line in of_machine.lines() {
+            let Some(piece) = piece(line.trim(), memory) else { continue };
+            pieces.push(piece);
+        }
+        Self(pieces)
+    }
+
+    /// Where a range of the guest's physical memory lies in the file; `None` where it is not all in one piece.
+    #[must_use]
+    pub fn offset(&self, address: u64, length: u64) -> Option<u64> {
+        let end = address.checked_add(length)?;
+        let piece =
+            self.0.iter().find(|piece| piece.start <= address && end <= piece.start + piece.length)?;
+        Some(piece.offset + (address - piece.start))
+    }
+}
+
+/// `0000000000100000-000000001fffffff (prio 0, ram): memory @0000000000100000 KVM`.
+fn piece(line: &str, memory: &str) -> Option<Piece> {
+    let (range, rest) = line.split_once(" (prio ")?;
+    let (_, rest) = rest.split_once(", ram): ")?;
+    let mut words = rest.split_whitespace();
+    (words.next()? == memory).then_some(())?;
+    let offset = words.find_map(|word| word.strip_prefix('@')).map_or(Some(0), hexadecimal)?;
+    let (start, last) = range.split_once('-')?;
+    let (start, last) = (hexadecimal(start)?, hexadecimal(last)?);
+    Some(Piece { start, length: last.checked_sub(start)?.checked_add(1)?, offset })
+}
+
+fn hexadecimal(text: &str) -> Option<u64> {
+    u64::from_str_radix(text, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VIEW: &str = "\
+FlatView #0
+ AS \"I/O\", root: io
+ Root memory region: io
+  0000000000000000-0000000000000007 (prio 0, i/o): dma-chan
+
+FlatView #1
+ AS \"memory\", root: system
+ AS \"cpu-memory-0\", root: system
+ Root memory region: system
+  0000000000000000-00000000000bffff (prio 0, ram): memory
+  00000000000c0000-00000000000dffff (prio 1, rom): memory @00000000000c0000
+  0000000000100000-000000007fffffff (prio 0, ram): memory @0000000000100000 KVM
+  00000000fd000000-00000000fdffffff (prio 1, ram): vga.vram
+  0000000100000000-00000001ffffffff (prio 0, ram): memory @0000000080000000 KVM
+";
+
+    #[test]
+    fn memory_above_the_hole_goes_on_in_the_file_where_that_below_ends() {
+        let layout = Layout::parse(VIEW, "memory");
+        let block = 2 << 20;
+        assert_eq!(layout.offset(0x20_0000, block), Some(0x20_0000));
+        assert_eq!(layout.offset(0x1_0000_0000, block), Some(0x8000_0000));
+        assert_eq!(layout.offset(0x1_ffe0_0000, block), Some(0x1_7fe0_0000), "the last one");
+        for (address, why) in [
+            (0x0, "it holds what the firmware has write-protected"),
+            (0x7ff0_0000, "it goes on in the hole"),
+            (0x8000_0000, "it is in the hole"),
+            (0xfd00_0000, "it is a device's"),
+            (0x2_0000_0000, "it is beyond the end"),
+            (u64::MAX - 4096, "it wraps"),
+        ] {
+            assert_eq!(layout.offset(address, block), None, "{address:#x}: {why}");
+        }
+        assert_eq!(Layout::parse("what is this", "memory"), Layout::default());
+    }
+}

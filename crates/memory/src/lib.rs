@@ -1,0 +1,42 @@
+//! Memory of virtual machines, taken and given back while they run: one method a file, behind one trait.
+//!
+//! Must not know which guest it is for, what is measured, nor who decides how much a machine may have.
+#![expect(clippy::disallowed_methods, reason = "moving memory takes time, which is told, and waiting")]
+
+mod agent;
+mod balloon;
+mod error;
+mod layout;
+mod ownership;
+mod resident;
+mod virtio_balloon;
+mod virtio_mem;
+
+pub use balloon::{Balloon, Guest, Moved, change};
+pub use error::MemoryError;
+pub use layout::Layout;
+pub use ownership::{Handed, Ownership};
+pub use resident::Resident;
+
+use machine::Monitor;
+use units::Bytes;
+use workload::BalloonMethod;
+
+/// The balloon of a machine that was started with what the method needs; `pid` is its monitor's process. `device` is what the
+/// method's device is called in QEMU, and `all` what can be had of the machine's memory by it.
+///
+/// # Errors
+/// When the machine lacks it, or something else has its memory in hand.
+pub fn balloon(
+    method: BalloonMethod,
+    monitor: Monitor,
+    pid: u32,
+    device: &str,
+    all: Bytes,
+) -> Result<Box<dyn Balloon>, MemoryError> {
+    Ok(match method {
+        BalloonMethod::VirtioBalloon => Box::new(virtio_balloon::VirtioBalloon::new(monitor)?),
+        BalloonMethod::VirtioMem => Box::new(virtio_mem::VirtioMem::new(monitor, device, all)),
+        BalloonMethod::Agent => Box::new(agent::AgentBalloon::new(monitor, pid)?),
+    })
+}

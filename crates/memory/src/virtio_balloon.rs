@@ -1,0 +1,45 @@
+//! virtio-balloon: its driver in the guest takes single pages and tells each of them; QEMU frees each. Source: qapi/machine.json
+//! of QEMU 7.2, VIRTIO 1.2, section 5.5.
+
+use machine::Monitor;
+use serde_json::json;
+use units::Bytes;
+
+use crate::{
+    balloon::{Balloon, Guest},
+    error::MemoryError,
+};
+
+const QUERY: &str = "query-balloon";
+
+#[derive(Debug)]
+pub(crate) struct VirtioBalloon {
+    monitor: Monitor,
+    /// What the guest has when nothing is taken.
+    all: u64,
+}
+
+impl VirtioBalloon {
+    pub(crate) fn new(mut monitor: Monitor) -> Result<Self, MemoryError> {
+        let all = actual(&mut monitor)?;
+        Ok(Self { monitor, all })
+    }
+}
+
+impl Balloon for VirtioBalloon {
+    fn ask_for(&mut self, taken: Bytes) -> Result<(), MemoryError> {
+        let value = self.all.saturating_sub(taken.0);
+        self.monitor.order("balloon", &json!({ "value": value }))?;
+        Ok(())
+    }
+
+    fn taken(&mut self, _: &mut dyn Guest) -> Result<Bytes, MemoryError> {
+        Ok(Bytes(self.all.saturating_sub(actual(&mut self.monitor)?)))
+    }
+}
+
+fn actual(monitor: &mut Monitor) -> Result<u64, MemoryError> {
+    let answer = monitor.order(QUERY, &json!({}))?;
+    let actual = answer["actual"].as_u64();
+    actual.ok_or_else(|| MemoryError::Strange { command: QUERY, answer: answer.to_string() })
+}

@@ -1,0 +1,199 @@
+//! A page as one HTML file that needs no other, no script and no network: <https://html.spec.whatwg.org>.
+//! Must not know what the sections are about.
+
+mod anchors;
+
+use self::anchors::Anchors;
+use super::{escape::html, picture};
+use crate::{
+    page::{Align, Block, Depth, Page, Section, Table},
+    text::{Span, Text, Tone},
+};
+
+const STYLE: &str = include_str!("html/page.css");
+/// Whatever a name holds, nothing is run and nothing is fetched.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+
+const LEGEND: &str =
+    "<figcaption>A bar is a median, the line on it its interval, a circle a trial.</figcaption>\n";
+
+pub(crate) fn page(page: &Page) -> String {
+    let mut anchors = Anchors::default();
+    let sections: Vec<(String, &Section)> = page
+        .sections
+        .iter()
+        .map(|section| (anchors.of(section.title.as_deref().unwrap_or("summary")), section))
+        .collect();
+    let title = html(&page.title);
+    let mut text = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" \
+         content=\"{POLICY}\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
+    );
+    text.push_str(&contents(&sections));
+    text.push_str(&format!("<main>\n<h1>{title}</h1>\n"));
+    for (anchor, section) in &sections {
+        text.push_str(&self::section(section, anchor, &mut anchors));
+    }
+    text + "</main>\n</body>\n</html>\n"
+}
+
+fn contents(sections: &[(String, &Section)]) -> String {
+    let entry = |(anchor, section): &(String, &Section)| {
+        let title = section.title.as_deref()?;
+        Some(format!("<li><a href=\"#{anchor}\">{}</a></li>\n", html(title)))
+    };
+    let entries: String = sections.iter().filter_map(entry).collect();
+    format!("<nav aria-label=\"Sections\">\n<ul>\n{entries}</ul>\n</nav>\n")
+}
+
+/// What only the full form has is folded.
+fn section(section: &Section, anchor: &str, anchors: &mut Anchors) -> String {
+    let blocks: String = section.blocks.iter().map(|block| self::block(block, anchors)).collect();
+    let title = section.title.as_deref().map(html);
+    match (section.depth, title) {
+        (Depth::OnlyFull, Some(title)) => {
+            format!(
+                "<details class=\"section\" id=\"{anchor}\">\n<summary><h2>{title}</h2></summary>\n{blocks}</details>\n"
+            )
+        }
+        (_, Some(title)) => format!("<section id=\"{anchor}\">\n<h2>{title}</h2>\n{blocks}</section>\n"),
+        (_, None) => format!("<section id=\"{anchor}\">\n{blocks}</section>\n"),
+    }
+}
+
+fn block(block: &Block, anchors: &mut Anchors) -> String {
+    match block {
+        Block::Heading(text) => {
+            let anchor = anchors.of(&text.characters());
+            format!("<h3 id=\"{anchor}\"><a href=\"#{anchor}\">{}</a></h3>\n", inline(text))
+        }
+        Block::Paragraph(text) => format!("<p>{}</p>\n", inline(text)),
+        Block::Table(table) => self::table(table),
+        Block::Bars(bars) => {
+            let has_trials = bars.rows.iter().any(|bar| !bar.points.is_empty());
+            let legend = if has_trials { LEGEND } else { "" };
+            format!("<figure>\n{}{legend}</figure>\n", picture::bars(bars))
+        }
+        Block::Commands(commands) => format!("<pre><code>{}</code></pre>\n", html(&commands.join("\n"))),
+        Block::Folded { title, blocks } => {
+            let inner: String = blocks.iter().map(|block| self::block(block, anchors)).collect();
+            format!("<details>\n<summary>{}</summary>\n{inner}</details>\n", inline(title))
+        }
+        Block::List(items) => {
+            let items: String = items.iter().map(|item| format!("<li>{}</li>\n", inline(item))).collect();
+            format!("<ul>\n{items}</ul>\n")
+        }
+        Block::KeyValues(pairs) => {
+            let pair = |(key, value): &(String, Text)| {
+                format!("<dt>{}</dt>\n<dd>{}</dd>\n", html(key), inline(value))
+            };
+            format!("<dl>\n{}</dl>\n", pairs.iter().map(pair).collect::<String>())
+        }
+    }
+}
+
+fn table(table: &Table) -> String {
+    let class = |align: Align| if align == Align::Right { " class=\"number\"" } else { "" };
+    let heads: String = table
+        .columns
+        .iter()
+        .map(|column| format!("<th scope=\"col\"{}>{}</th>", class(column.align), html(&column.title)))
+        .collect();
+    let row = |row: &Vec<Text>| {
+        let cells = row.iter().zip(&table.columns);
+        let cells: String =
+            cells.map(|(cell, column)| format!("<td{}>{}</td>", class(column.align), inline(cell))).collect();
+        format!("<tr>{cells}</tr>\n")
+    };
+    let rows: String = table.rows.iter().map(row).collect();
+    let caption =
+        table.caption.as_ref().map(|caption| format!("<p class=\"caption\">{}</p>\n", inline(caption)));
+    // What is wider than the page scrolls by itself, by the keyboard too.
+    format!(
+        "<div class=\"wide\" tabindex=\"0\">\n<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n\
+         </div>\n{}",
+        caption.unwrap_or_default()
+    )
+}
+
+fn inline(text: &Text) -> String {
+    text.0.iter().map(span).collect::<String>().trim().to_owned()
+}
+
+/// No-break spaces and soft breaks are HTML's own.
+fn span(span: &Span) -> String {
+    let text = html(&span.text);
+    match span.tone {
+        Tone::Plain => text,
+        Tone::Strong => format!("<strong>{text}</strong>"),
+        Tone::Code => format!("<code>{text}</code>"),
+        Tone::Good | Tone::Bad | Tone::Doubtful | Tone::Faint => {
+            format!("<span class=\"{}\">{text}</span>", class(span.tone))
+        }
+    }
+}
+
+/// What a tone is called in the style sheet.
+pub(super) const fn class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Plain => "plain",
+        Tone::Strong => "strong",
+        Tone::Code => "code",
+        Tone::Good => "good",
+        Tone::Bad => "bad",
+        Tone::Doubtful => "doubtful",
+        Tone::Faint => "faint",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::{Bar, Bars, detail, left, right};
+
+    const HOSTILE: &str = "</title><script>alert(1)</script>\" onload=\"x ]]> &amp;";
+
+    #[test]
+    fn no_name_becomes_markup_wherever_it_stands() {
+        let text = || Text::from(HOSTILE);
+        let bar = Bar {
+            label: text(),
+            value: 1.0,
+            range: Some((0.5, 1.5)),
+            points: vec![0.7, 1.2],
+            text: text(),
+            note: Some(text()),
+        };
+        let table = Table {
+            columns: vec![left(HOSTILE), right("n")],
+            rows: vec![vec![text(), text()]],
+            caption: Some(text()),
+        };
+        let blocks = vec![
+            Block::Heading(text()),
+            Block::Paragraph(Text::of(Tone::Code, HOSTILE)),
+            Block::Table(table),
+            Block::Bars(Bars { rows: vec![bar] }),
+            Block::Commands(vec![HOSTILE.to_owned()]),
+            Block::Folded { title: text(), blocks: vec![Block::List(vec![text()])] },
+            Block::KeyValues(vec![(HOSTILE.to_owned(), text())]),
+        ];
+        let shown = page(&Page { title: HOSTILE.to_owned(), sections: vec![detail(HOSTILE, blocks)] });
+        assert!(!shown.contains("<script") && !shown.contains("onload=\""), "{shown}");
+        assert_eq!(shown.matches("<title>").count(), 1);
+        assert_eq!(shown.matches("</title>").count(), 1, "{shown}");
+    }
+
+    #[test]
+    fn each_heading_has_an_anchor_of_its_own() {
+        let blocks = vec![Block::Heading("One & one".into()), Block::Heading("one  one".into())];
+        let shown =
+            page(&Page { title: "t".into(), sections: vec![crate::page::section("One one", blocks)] });
+        for anchor in
+            ["section id=\"one-one\"", "h3 id=\"one-one-2\"", "h3 id=\"one-one-3\"", "href=\"#one-one\""]
+        {
+            assert!(shown.contains(anchor), "no {anchor} in {shown}");
+        }
+    }
+}

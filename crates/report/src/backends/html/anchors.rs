@@ -1,0 +1,24 @@
+//! Names that parts of a page can be linked by, each once.
+
+use std::collections::BTreeMap;
+
+/// The names that were given.
+#[derive(Debug, Default)]
+pub(super) struct Anchors(BTreeMap<String, usize>);
+
+impl Anchors {
+    /// `What each layer costs` is `what-each-layer-costs`; what comes again gets a number.
+    pub(super) fn of(&mut self, title: &str) -> String {
+        let letters = title
+            .chars()
+            .map(|sign| if sign.is_ascii_alphanumeric() { sign.to_ascii_lowercase() } else { ' ' });
+        let words: String = letters.collect();
+        let mut name = words.split_whitespace().collect::<Vec<_>>().join("-");
+        if name.is_empty() {
+            name.push_str("part");
+        }
+        let times = self.0.entry(name.clone()).or_default();
+        *times += 1;
+        if *times > 1 { format!("{name}-{times}") } else { name }
+    }
+}

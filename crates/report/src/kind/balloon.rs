@@ -1,0 +1,104 @@
+//! What a report shows of memory that is taken from virtual machines and given back.
+
+use findings::BalloonSummary;
+use units::{Nanos, significant};
+use workload::{BalloonData, BalloonInterval, BalloonMove, Column, Metric};
+
+use super::{Field, KindReport};
+use crate::{
+    page::{Block, Table, left, right},
+    phrases,
+    sections::intervals::span,
+    text::Text,
+};
+
+/// Columns of a spreadsheet.
+pub(super) const COLUMNS: &[Column<BalloonSummary>] = &[
+    Column::new("method", "", |balloon| Some(balloon.method.word().to_owned())),
+    Column::new("first_moved", "ns", |balloon| Some(balloon.first.to_string())),
+    Column::new("touching", "share", |balloon| Some(balloon.touching.to_string())),
+    Column::new("resident_per_byte", "", |balloon| Some(balloon.resident_per_byte.to_string())),
+    Column::new("longest_guest_stall", "ns", |balloon| Some(balloon.longest_stall.to_string())),
+];
+
+impl KindReport for BalloonSummary {
+    fn column(&self, head: &str) -> Option<String> {
+        Column::said(COLUMNS, head, self)
+    }
+
+    fn further(&self) -> Vec<Field> {
+        let time = |nanos: f64| Nanos(nanos.round() as u64).to_string();
+        let share = |share: f64| format!("{} %", significant(share * 100.0, 3));
+        let resident = Some(share(self.resident_per_byte));
+        let [freed, populated] = match self.way {
+            BalloonMove::Shrink => [resident, None],
+            BalloonMove::Grow => [None, resident],
+        };
+        vec![
+            ("Method", Some(self.method.word().to_owned())),
+            ("First after", Some(time(self.first))),
+            ("Touching", (self.touching > 0.0).then(|| share(self.touching))),
+            ("Freed", freed),
+            ("Populated", populated),
+            ("Stall", Some(time(self.longest_stall))),
+        ]
+    }
+
+    fn caption(&self) -> Option<&'static str> {
+        Some(
+            "moved: from the request to the last byte, as the host sees it; first after: until the first of it had; freed, \
+             populated: the host's memory behind it; stall: the longest of a thread in the guest that sleeps 4 ms at a time, of any trial",
+        )
+    }
+}
+
+/// One table; none where no intervals were kept.
+pub(super) fn intervals(balloon: &BalloonData) -> Vec<Block> {
+    if balloon.intervals.is_empty() {
+        return Vec::new();
+    }
+    let columns = vec![left("Interval"), right("Moved"), right("Rate")];
+    let row = |interval: &BalloonInterval| -> Vec<Text> {
+        let rate = interval.rate().map(|rate| phrases::value(Metric::BalloonRate, rate));
+        vec![
+            span(interval.start, interval.end, false),
+            interval.moved.to_string().into(),
+            rate.unwrap_or_else(|| "-".to_owned()).into(),
+        ]
+    };
+    vec![Block::Table(Table { columns, rows: balloon.intervals.iter().map(row).collect(), caption: None })]
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Bytes;
+    use workload::BalloonMethod;
+
+    use super::*;
+
+    #[test]
+    fn what_the_host_got_is_told_of_memory_that_was_taken_and_what_it_gave_of_the_other() {
+        let mut balloon = BalloonSummary {
+            method: BalloonMethod::VirtioBalloon,
+            way: BalloonMove::Shrink,
+            asked: Bytes(1 << 30),
+            touched: true,
+            first: 2e6,
+            touching: 0.0,
+            resident_per_byte: 0.998,
+            longest_stall: 3.1e7,
+        };
+        let said = |balloon: &BalloonSummary| -> Vec<String> {
+            balloon
+                .further()
+                .into_iter()
+                .filter_map(|(title, said)| Some(format!("{title}: {}", said?)))
+                .collect()
+        };
+        let method = "Method: virtio-balloon";
+        let [first, stall] = ["First after: 2.00 ms", "Stall: 31.0 ms"];
+        assert_eq!(said(&balloon), [method, first, "Freed: 99.8 %", stall]);
+        (balloon.way, balloon.touching) = (BalloonMove::Grow, 0.5);
+        assert_eq!(said(&balloon), [method, first, "Touching: 50.0 %", "Populated: 99.8 %", stall]);
+    }
+}

@@ -1,0 +1,131 @@
+//! Huge pages that a file holds, so that they stay where they are in the machine's memory and nobody else has them: not even the
+//! end of the process that took them gives them back. See hugetlbpage.rst and pagemap.rst of Linux' admin-guide.
+//! Must not know what they are taken for.
+#![expect(unsafe_code, reason = "mmap, and reads of what is mapped")]
+#![expect(clippy::disallowed_methods, reason = "the kernel's pool of huge pages is a file")]
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io,
+    os::unix::fs::FileExt,
+    path::Path,
+    ptr,
+};
+
+use rustix::mm::{MapFlags, ProtFlags};
+
+use crate::{
+    anonymous_memory::{HUGE_PAGE, PAGE},
+    boot,
+    error::{Context, Error, Result},
+};
+
+const POOL: &str = "/proc/sys/vm/nr_hugepages";
+const PAGE_MAP: &str = "/proc/self/pagemap";
+/// In an entry of the page map: the page is there, and its number.
+const PRESENT: u64 = 1 << 63;
+const NUMBER: u64 = (1 << 55) - 1;
+
+/// A file of huge pages, each of which is there.
+#[derive(Debug)]
+pub struct HugePageFile {
+    file: File,
+    /// What the file holds.
+    pages: u64,
+    /// What the pool had before.
+    others: u64,
+}
+
+impl HugePageFile {
+    /// An empty one in `folder`, on which the kernel's file system of huge pages is mounted.
+    ///
+    /// # Errors
+    /// Without rights, or when the kernel has no huge pages.
+    pub fn create(folder: &Path) -> Result<Self> {
+        let object = || format!("a file of huge pages in {}", folder.display());
+        fs::create_dir_all(folder).map_err(|error| Error::from_io("create", object(), &error))?;
+        boot::mount_kernel_files("hugetlbfs", folder)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(true);
+        let file = options.open(folder.join("pages"));
+        let file = file.map_err(|error| Error::from_io("create", object(), &error))?;
+        Ok(Self { file, pages: 0, others: pool()? })
+    }
+
+    /// How many it has.
+    #[must_use]
+    pub const fn pages(&self) -> u64 {
+        self.pages
+    }
+
+    /// Takes up to so many pages more; where each of them begins in the machine's physical memory. They are fewer where the
+    /// kernel has no more free memory in one piece.
+    ///
+    /// # Errors
+    /// When the kernel refuses to count, map or locate them.
+    pub fn grow(&mut self, more: u64) -> Result<Vec<u64>> {
+        let wanted = self.others + self.pages + more;
+        set_pool(wanted)?;
+        let got = pool()?.saturating_sub(self.others + self.pages).min(more);
+        if got == 0 {
+            return Ok(Vec::new());
+        }
+        let from = self.pages * HUGE_PAGE as u64;
+        let length = usize::try_from(got).unwrap_or(0) * HUGE_PAGE;
+        let object = || format!("{got} huge pages");
+        rustix::fs::ftruncate(&self.file, from + length as u64).named("make room for", object)?;
+        let (access, kind) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
+        // SAFETY: the kernel chooses an address, so no other mapping is touched.
+        let mapped = unsafe { rustix::mm::mmap(ptr::null_mut(), length, access, kind, &self.file, from) };
+        let mapped = mapped.named("map", object)?;
+        for page in (0..length).step_by(HUGE_PAGE) {
+            // SAFETY: it lies within the mapping, which nobody else has; volatile, so that it is not left out. The pool has as
+            // many pages free, so that none of them is missing.
+            unsafe { mapped.cast::<u8>().add(page).write_volatile(0) };
+        }
+        self.pages += got;
+        let places = places(mapped as usize, length);
+        // SAFETY: it was mapped with this length, and nothing refers to it any more. The file keeps the pages.
+        let _ = unsafe { rustix::mm::munmap(mapped, length) };
+        places
+    }
+
+    /// Gives its last pages back to the kernel.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn shrink(&mut self, fewer: u64) -> Result<()> {
+        let pages = self.pages.saturating_sub(fewer);
+        let object = || "a file of huge pages".to_owned();
+        rustix::fs::ftruncate(&self.file, pages * HUGE_PAGE as u64).named("shorten", object)?;
+        self.pages = pages;
+        set_pool(self.others + pages)
+    }
+}
+
+fn pool() -> Result<u64> {
+    let refused = |error: io::Error| Error::from_io("read", POOL, &error);
+    let text = fs::read_to_string(POOL).map_err(refused)?;
+    text.trim().parse().map_err(|_| Error::new("read", POOL, libc::EINVAL))
+}
+
+fn set_pool(pages: u64) -> Result<()> {
+    fs::write(POOL, pages.to_string()).map_err(|error| Error::from_io("write", POOL, &error))
+}
+
+/// Where the huge pages from `address` on lie in physical memory.
+fn places(address: usize, length: usize) -> Result<Vec<u64>> {
+    let refused = |error: io::Error| Error::from_io("read", PAGE_MAP, &error);
+    let map = File::open(PAGE_MAP).map_err(refused)?;
+    let place = |page: usize| {
+        let mut entry = [0_u8; 8];
+        map.read_exact_at(&mut entry, ((address + page) / PAGE * 8) as u64).map_err(refused)?;
+        let entry = u64::from_ne_bytes(entry);
+        // Without rights the kernel shows zeroes.
+        if entry & PRESENT == 0 || entry & NUMBER == 0 {
+            return Err(Error::new("locate", "a huge page", libc::EPERM));
+        }
+        Ok((entry & NUMBER) * PAGE as u64)
+    };
+    (0..length).step_by(HUGE_PAGE).map(place).collect()
+}

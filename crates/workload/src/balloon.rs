@@ -1,0 +1,251 @@
+//! Memory taken from a virtual machine, or given back to it, while it runs. One end: the machine. The time is that of the host:
+//! from the request until the last byte has moved, and of memory that is given back and touched, until the guest has touched it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Nanos};
+
+use crate::{
+    column::Column,
+    kind::{KindMeasurement, KindSettings, Measurement, WorkloadSettings},
+    metric::Metric,
+    work::Work,
+};
+
+/// What emulated guests give up in a second, in bytes: for estimates of time alone.
+const USUAL_RATE: f64 = 0.3e9;
+/// What is done in a trial beside what is measured: the memory is touched before, and moved back.
+const ROUNDS: u64 = 4;
+
+/// How memory is taken from a virtual machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BalloonMethod {
+    /// A device whose driver takes single pages of 4 KiB and tells each to the monitor (VIRTIO 1.2, section 5.5).
+    VirtioBalloon,
+    /// A device with memory of its own, of which the guest gives whole blocks back (VIRTIO 1.2, section 5.15).
+    VirtioMem,
+    /// The agent in the guest takes huge pages and tells where they lie; the host frees them without the guest.
+    Agent,
+}
+
+impl BalloonMethod {
+    /// As scenarios and reports write it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::VirtioBalloon => "virtio-balloon",
+            Self::VirtioMem => "virtio-mem",
+            Self::Agent => "agent",
+        }
+    }
+}
+
+/// Which way memory goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BalloonMove {
+    /// From the virtual machine to the host.
+    #[default]
+    Shrink,
+    /// Back.
+    Grow,
+}
+
+/// Memory that is taken from a virtual machine, or given back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BalloonSettings {
+    /// How much.
+    pub memory: Bytes,
+    /// Which way.
+    #[serde(rename = "move")]
+    pub way: BalloonMove,
+    /// Whether the guest has touched so much before it is taken, so that the host has it too; of memory that is given back,
+    /// whether touching it is measured with it.
+    pub touched: bool,
+}
+
+impl BalloonSettings {
+    /// Those of a balloon; `None` of another kind.
+    #[must_use]
+    pub const fn of(load: &WorkloadSettings) -> Option<&Self> {
+        if let WorkloadSettings::Balloon(settings) = load { Some(settings) } else { None }
+    }
+}
+
+/// What came of one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BalloonData {
+    pub method: BalloonMethod,
+    #[serde(rename = "move")]
+    pub way: BalloonMove,
+    /// What has moved.
+    pub moved: Bytes,
+    /// From the request until the first of it was seen to have moved.
+    pub first: Nanos,
+    /// From the request until the last of it was, or the guest had touched it.
+    pub elapsed: Nanos,
+    /// Of these, what the guest spent with touching it.
+    pub touching: Nanos,
+    /// What the host had put behind the machine's memory before.
+    pub resident_before: Bytes,
+    /// And after.
+    pub resident_after: Bytes,
+    /// The longest time for which a thread of the guest did not run that sleeps 4 ms at a time.
+    pub stall: Nanos,
+    /// What had moved when it was looked.
+    pub intervals: Vec<BalloonInterval>,
+}
+
+/// What moved from one look to the next.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BalloonInterval {
+    /// From this time, since the request.
+    pub start: Nanos,
+    /// To this time.
+    pub end: Nanos,
+    pub moved: Bytes,
+}
+
+impl BalloonInterval {
+    /// Bytes a second; `None` of no time.
+    #[must_use]
+    pub fn rate(&self) -> Option<f64> {
+        let time = self.end - self.start;
+        (time.0 > 0).then(|| self.moved.0 as f64 / time.seconds())
+    }
+}
+
+impl BalloonData {
+    /// That of a balloon; `None` of another kind.
+    #[must_use]
+    pub const fn of(measurement: &Measurement) -> Option<&Self> {
+        if let Measurement::Balloon(data) = measurement { Some(data) } else { None }
+    }
+
+    /// Bytes a second from the request to the end; `None` when nothing moved.
+    #[must_use]
+    pub fn rate(&self) -> Option<f64> {
+        (self.moved.0 > 0 && self.elapsed.0 > 0).then(|| self.moved.0 as f64 / self.elapsed.seconds())
+    }
+
+    /// What the host has got back, or had to put behind it again; negative where the way is the other.
+    #[must_use]
+    pub const fn freed(&self) -> i64 {
+        self.resident_before.0.cast_signed() - self.resident_after.0.cast_signed()
+    }
+}
+
+impl KindSettings for BalloonSettings {
+    fn metric(&self) -> Metric {
+        Metric::BalloonRate
+    }
+
+    fn lasts(&self) -> Option<Nanos> {
+        None
+    }
+
+    fn sends(&self) -> Option<(Bytes, Option<f64>)> {
+        Some((Bytes(self.memory.0 * ROUNDS), Some(USUAL_RATE)))
+    }
+
+    fn warmup(&self) -> Nanos {
+        Nanos(0)
+    }
+
+    fn interval(&self) -> Nanos {
+        Nanos(0)
+    }
+
+    fn threads(&self) -> usize {
+        1
+    }
+
+    fn in_words(&self) -> Vec<String> {
+        let memory = self.memory;
+        let words = match (self.way, self.touched) {
+            (BalloonMove::Shrink, true) => format!("{memory} of touched memory taken from the machine"),
+            (BalloonMove::Shrink, false) => format!("{memory} of untouched memory taken from the machine"),
+            (BalloonMove::Grow, true) => format!("{memory} given back to the machine and touched"),
+            (BalloonMove::Grow, false) => format!("{memory} given back to the machine"),
+        };
+        vec![words]
+    }
+
+    fn live(&self, received: Bytes, _: u64, time: Nanos) -> Option<String> {
+        (time.0 > 0)
+            .then(|| format!("{} moved", Metric::BalloonRate.show(received.0 as f64 / time.seconds())))
+    }
+}
+
+/// What a trial says in columns.
+pub(crate) const COLUMNS: &[Column<BalloonData>] = &[
+    Column::new("measured", "ns", |data| (data.elapsed.0 > 0).then(|| data.elapsed.0.to_string())),
+    Column::new("method", "", |data| Some(data.method.word().to_owned())),
+    Column::new("moved", "bytes", |data| Some(data.moved.0.to_string())),
+    Column::new("first_moved", "ns", |data| Some(data.first.0.to_string())),
+    Column::new("touching", "ns", |data| Some(data.touching.0.to_string())),
+    Column::new("host_freed", "bytes", |data| Some(data.freed().to_string())),
+    Column::new("guest_stall", "ns", |data| Some(data.stall.0.to_string())),
+];
+
+impl KindMeasurement for BalloonData {
+    fn metric(&self) -> Metric {
+        Metric::BalloonRate
+    }
+
+    fn value(&self) -> Option<f64> {
+        self.rate()
+    }
+
+    fn work(&self) -> Option<(Work, f64)> {
+        (self.moved.0 > 0).then_some((Work::Memory, self.moved.0 as f64))
+    }
+
+    fn lasted(&self, _: Nanos) -> Option<Nanos> {
+        Some(self.elapsed)
+    }
+
+    fn is_void(&self) -> bool {
+        self.moved == Bytes(0)
+    }
+
+    fn why_no_value(&self) -> &'static str {
+        "no memory moved"
+    }
+
+    fn in_a_word(&self) -> String {
+        self.rate().map_or_else(|| "nothing moved".to_owned(), |rate| Metric::BalloonRate.show(rate))
+    }
+
+    fn column(&self, head: &str) -> Option<String> {
+        Column::said(COLUMNS, head, self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_counts_from_the_request_to_the_end_and_what_the_host_got_may_be_less() {
+        let mut data = BalloonData {
+            method: BalloonMethod::VirtioMem,
+            way: BalloonMove::Shrink,
+            moved: Bytes(1 << 30),
+            first: Nanos::from_millis(10),
+            elapsed: Nanos::from_millis(500),
+            touching: Nanos(0),
+            resident_before: Bytes(3 << 30),
+            resident_after: Bytes(5 << 29),
+            stall: Nanos::from_millis(2),
+            intervals: Vec::new(),
+        };
+        assert_eq!((data.in_a_word().as_str(), data.freed()), ("2.00 GiB/s", 1 << 29));
+        assert_eq!(data.column("method").as_deref(), Some("virtio-mem"));
+        data.resident_after = Bytes(7 << 29);
+        assert_eq!(data.column("host_freed_bytes").as_deref(), Some("-536870912"));
+        data.moved = Bytes(0);
+        assert!(data.is_void() && data.value().is_none() && data.work().is_none());
+    }
+}

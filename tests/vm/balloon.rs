@@ -1,0 +1,64 @@
+//! Memory that is taken from real guests and given back, by each method.
+
+use serde_json::Value;
+
+use crate::sandbox;
+
+/// Of what moved, the host has so much less, or more, behind the guest: a guest's kernel uses a little of it for itself.
+const NEARLY_ALL: f64 = 0.9;
+const NEXT_TO_NOTHING: f64 = 0.2;
+
+pub(crate) fn three_methods_move_what_was_asked() {
+    let sandbox = sandbox();
+    let _ = sandbox.succeed(&["run", "balloon", "--trials", "1", "--probe", "syscalls"]);
+    let findings = sandbox.findings("latest");
+    let cell = |id: &str| -> &Value {
+        let cells = findings["cells"].as_array().expect("cells");
+        cells
+            .iter()
+            .find(|cell| cell["id"] == id)
+            .unwrap_or_else(|| panic!("no {id}: {}", findings["skipped"]))
+    };
+    for method in ["virtio-balloon", "virtio-mem", "agent"] {
+        let [shrink, untouched, grow] =
+            ["shrink", "shrink-untouched", "grow"].map(|workload| cell(&format!("{method}/{workload}")));
+        assert_eq!(shrink["measured"]["method"], method);
+        for cell in [shrink, untouched, grow] {
+            assert!(cell["value"]["median"].as_f64() > Some(0.0), "{cell}");
+        }
+        let resident = |cell: &Value| cell["measured"]["resident_per_byte"].as_f64().expect("it was read");
+        assert!(resident(shrink) > NEARLY_ALL, "what is taken is free on the host: {shrink}");
+        assert!(resident(grow) > NEARLY_ALL, "what is touched is there again: {grow}");
+        assert!(resident(untouched) < NEXT_TO_NOTHING, "there was nothing to free: {untouched}");
+        assert!(grow["measured"]["touching"].as_f64() > Some(0.0), "the guest touched it: {grow}");
+    }
+    // By counts, which hold on any machine: a call a page against one for many blocks.
+    let calls = |method: &str| {
+        let calls = &cell(&format!("{method}/shrink"))["probed"]["calls"];
+        calls["all"].as_f64().unwrap_or_else(|| panic!("no calls of {method}: {}", findings["probes"]))
+    };
+    let [pages, blocks, agent] = ["virtio-balloon", "virtio-mem", "agent"].map(calls);
+    assert!(pages > 262_144.0, "each of a GiB's pages is freed by a call: {pages}");
+    // The rest is the guest's timer, which an emulated machine has from its monitor, and plumb's looks.
+    assert!(agent < pages / 30.0 && blocks < pages / 2.0, "{pages} {blocks} {agent}");
+    let said = findings["claims"].to_string();
+    assert!(said.contains("emulated") || !findings["environment"].to_string().contains("tcg"), "{said}");
+}
+
+pub(crate) fn what_cannot_give_memory_is_refused() {
+    let sandbox = sandbox();
+    let shipped = sandbox.succeed(&["scenario", "show", "balloon"]).out;
+    for (from, to, said) in [
+        ("balloon = \"agent\"", "", "no memory can be taken from `agent`"),
+        ("memory = \"128MiB\"\n\n#", "memory = \"900MiB\"\n\n#", "more than `virtio-mem` can give"),
+        ("memory = \"128MiB\"\n\n#", "memory = \"255MiB\"\n\n#", "multiple of 2 MiB"),
+        ("balloon = \"virtio-mem\"", "balloon = \"virtio-mem\"\nboard = \"microvm\"", "is not possible here"),
+        ("balloon = \"agent\"", "balloon = \"agent\"\nmonitor = \"firecracker\"", "is not possible here"),
+        ("move = \"grow\"", "move = \"grow\"\nduration = \"2s\"", "`duration` has no effect here"),
+    ] {
+        assert!(shipped.contains(from), "{from}");
+        let output =
+            sandbox.plumb(&["scenario", "check", &sandbox.file("it.toml", &shipped.replacen(from, to, 1))]);
+        assert!(output.status != Some(0) && output.err.contains(said), "{to}: {}", output.err);
+    }
+}

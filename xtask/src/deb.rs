@@ -1,0 +1,113 @@
+//! `cargo xtask deb`: a Debian package of plumb: the program, what shells complete, manual pages. Owns where files go (Filesystem
+//! Hierarchy Standard, Debian Policy 4.6); must not know what they hold.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use crate::workspace::Workspace;
+
+/// What to pack.
+#[derive(Args)]
+pub(crate) struct Request {
+    /// Pack this program instead of building one of the profile `dist`
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// Into this folder
+    #[arg(long, short, value_name = "FOLDER", default_value = "out")]
+    output: PathBuf,
+}
+
+/// Where each shell looks, as `plumb completions` calls the shell.
+const COMPLETIONS: [(&str, &str); 3] = [
+    ("bash", "usr/share/bash-completion/completions/plumb"),
+    ("zsh", "usr/share/zsh/vendor-completions/_plumb"),
+    ("fish", "usr/share/fish/vendor_completions.d/plumb.fish"),
+];
+const MAN: &str = "usr/share/man/man1";
+const PROGRAM: &str = "usr/bin/plumb";
+/// Virtual machines need what Debian has as packages; everything else is in the one static file.
+const RECOMMENDS: &str = "qemu-system-x86, linux-image-amd64 | linux-image-cloud-amd64, iproute2, ethtool";
+
+pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
+    let program = match &request.program {
+        Some(program) => program.clone(),
+        None => workspace.executable(&["build", "--profile", "dist", "--bin", "plumb"])?,
+    };
+    let package = workspace.metadata.packages.iter().find(|package| package.name.as_str() == "plumb");
+    let version = package.context("there is no package plumb")?.version.to_string();
+    let root = tempfile::tempdir()?;
+    stock(&program, workspace, root.path())?;
+    let size = installed_kilobytes(root.path())?;
+    let control = format!(
+        "Package: plumb\nVersion: {version}\nSection: net\nPriority: optional\nArchitecture: amd64\nInstalled-Size: {size}\n\
+         Maintainer: The Plumbline developers <plumb@localhost>\nRecommends: {RECOMMENDS}\n\
+         Description: measures virtual network paths and says what each layer costs\n \
+         Builds a virtual network path, or takes one that exists, sends real traffic through it, and says how fast it is, what\n \
+         every layer of it costs, why, and what to set instead, with error bars. Measures beside it how fast memory is taken\n \
+         from virtual machines and given back.\n"
+    );
+    fs::create_dir(root.path().join("DEBIAN"))?;
+    fs::write(root.path().join("DEBIAN/control"), control)?;
+    fs::create_dir_all(&request.output).with_context(|| format!("make {}", request.output.display()))?;
+    let package = request.output.join(format!("plumb_{version}_amd64.deb"));
+    let mut build = Command::new("dpkg-deb");
+    build.args(["--root-owner-group", "--build"]).arg(root.path()).arg(&package).stdout(Stdio::null());
+    ended_well(build, "dpkg-deb (of dpkg)")?;
+    println!("wrote {} ({} kB installed)", package.display(), size);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Puts every file of the package where it goes.
+fn stock(program: &Path, workspace: &Workspace, root: &Path) -> Result<()> {
+    // A folder that is made for one user alone would be so after installing.
+    fs::set_permissions(root, Permissions::from_mode(0o755))?;
+    let place = |to: &str| -> Result<PathBuf> {
+        let path = root.join(to);
+        fs::create_dir_all(path.parent().context("it is in a folder")?)?;
+        Ok(path)
+    };
+    let installed = place(PROGRAM)?;
+    fs::copy(program, &installed).with_context(|| format!("copy {}", program.display()))?;
+    fs::set_permissions(&installed, Permissions::from_mode(0o755))?;
+    let mut strip = Command::new("strip");
+    strip.arg("--strip-all").arg(&installed);
+    ended_well(strip, "strip (of binutils)")?;
+    for (shell, to) in COMPLETIONS {
+        let said = Command::new(&installed).args(["completions", shell]).output()?;
+        ensure!(said.status.success(), "`plumb completions {shell}` failed");
+        fs::write(place(to)?, said.stdout)?;
+    }
+    let pages = root.join(MAN);
+    let mut man = Command::new(&installed);
+    man.arg("man").arg("-o").arg(&pages).stderr(Stdio::null());
+    ended_well(man, "plumb man")?;
+    for page in fs::read_dir(&pages)? {
+        let mut gzip = Command::new("gzip");
+        gzip.args(["-9", "-n"]).arg(page?.path());
+        ended_well(gzip, "gzip")?;
+    }
+    fs::copy(workspace.root.join("LICENSE"), place("usr/share/doc/plumb/copyright")?)?;
+    fs::copy(workspace.root.join("CHANGELOG.md"), place("usr/share/doc/plumb/changelog")?)?;
+    Ok(())
+}
+
+fn installed_kilobytes(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let about = entry.metadata()?;
+        bytes += if about.is_dir() { installed_kilobytes(&entry.path())? * 1024 } else { about.len() };
+    }
+    Ok(bytes.div_ceil(1024))
+}
+
+fn ended_well(mut command: Command, what: &str) -> Result<()> {
+    let status = command.status().with_context(|| format!("run {what}"))?;
+    ensure!(status.success(), "{what} ended with {status}");
+    Ok(())
+}
