@@ -86,11 +86,9 @@ fn stock(program: &Path, workspace: &Workspace, root: &Path) -> Result<()> {
     let mut man = Command::new(&installed);
     man.arg("man").arg("-o").arg(&pages).stderr(Stdio::null());
     ended_well(man, "plumb man")?;
-    for page in fs::read_dir(&pages)? {
-        let mut gzip = Command::new("gzip");
-        gzip.args(["-9", "-n"]).arg(page?.path());
-        ended_well(gzip, "gzip")?;
-    }
+    let mut gzip = Command::new("gzip");
+    gzip.args(["-9", "-n", "--recursive"]).arg(&pages);
+    ended_well(gzip, "gzip")?;
     fs::copy(workspace.root.join("LICENSE"), place("usr/share/doc/plumb/copyright")?)?;
     fs::copy(workspace.root.join("CHANGELOG.md"), place("usr/share/doc/plumb/changelog")?)?;
     Ok(())

@@ -11,6 +11,8 @@ const PAGE: usize = 100;
 const PAGES: (usize, usize) = (40, 120);
 /// Of a line that is too long so many columns stay at least: its time and what happened.
 const LEAST: usize = 2;
+/// A line of prose leaves the last columns free: what fills them may go on in the next row.
+const SPARE: usize = 2;
 /// What stands at the end of a line however narrow the terminal is.
 const MARK: &str = "  (warm-up)";
 
@@ -30,7 +32,8 @@ pub(crate) fn of_notices() -> Option<usize> {
 pub(crate) fn wrapped(text: &str, width: Option<usize>) -> Cow<'_, str> {
     let Some(width) = width else { return text.into() };
     // At spaces alone: a path or a run's name stays in one piece, to be copied.
-    let options = Options::new(width.max(PAGES.0)).subsequent_indent("  ").break_words(false);
+    let options =
+        Options::new(width.max(PAGES.0).saturating_sub(SPARE)).subsequent_indent("  ").break_words(false);
     let options =
         options.word_separator(WordSeparator::AsciiSpace).word_splitter(WordSplitter::NoHyphenation);
     text.split('\n').map(|line| textwrap::fill(line, &options)).collect::<Vec<_>>().join("\n").into()
@@ -89,7 +92,7 @@ mod tests {
         let text = "note: kept in a-folder/with-a-name/of-its-own; this run reads it\nend";
         assert_eq!(wrapped(text, None), text);
         let lines = "note: kept in\n  a-folder/with-a-name/of-its-own; this\n  run reads it\nend";
-        assert_eq!(wrapped(text, Some(40)), lines);
+        assert_eq!(wrapped(text, Some(42)), lines);
     }
 
     #[test]

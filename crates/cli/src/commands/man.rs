@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf};
 
 use anyhow::Context;
-use clap::Args;
+use clap::{Args, Command};
 use clap_mangen::Man;
 
 use crate::{args, exit::Exit, failure::Misuse, output};
@@ -21,7 +21,7 @@ pub(crate) struct ManArgs {
 
 /// Prints or writes them.
 pub(crate) fn run(args: &ManArgs) -> anyhow::Result<Exit> {
-    let mut tree = args::tree();
+    let mut tree = without_help(args::tree());
     tree.build();
     if let Some(folder) = &args.output {
         let cannot = || format!("cannot write the manual pages to {}", folder.display());
@@ -42,4 +42,9 @@ pub(crate) fn run(args: &ManArgs) -> anyhow::Result<Exit> {
     Man::new(page.clone()).render(&mut text)?;
     output::text(String::from_utf8_lossy(&text))?;
     Ok(Exit::Success)
+}
+
+/// Without the subcommand `help`, whose pages would repeat the others'.
+fn without_help(command: Command) -> Command {
+    command.disable_help_subcommand(true).mut_subcommands(without_help)
 }

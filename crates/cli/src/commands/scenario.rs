@@ -12,7 +12,7 @@ use clap::{
     Args, Subcommand, ValueEnum,
     builder::{PossibleValue, PossibleValuesParser},
 };
-use comfy_table::{Table, presets};
+use comfy_table::{ContentArrangement, Table, presets};
 use lab::Forecast;
 use samples::{Arm, Objective};
 use serde_json::json;
@@ -24,6 +24,7 @@ use crate::{
     list_format::{self, ListFormat},
     output, source,
     variants::Variants,
+    width,
 };
 
 /// What to do with scenarios.
@@ -149,6 +150,9 @@ fn list(format: ListFormat) -> anyhow::Result<()> {
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
+    if let Some(columns) = width::of_output().and_then(|columns| u16::try_from(columns).ok()) {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns);
+    }
     table.set_header(["SCENARIO", "VARIANTS", "TAKES", "SHOWS"]);
     for Listed { scenario, variants, takes } in all {
         table.add_row([scenario.name, variants.join(", "), minutes(takes.seconds()), scenario.title]);

@@ -31,8 +31,8 @@ pub(super) fn render(document: &Document, width: u16) -> String {
     }
     let scenarios = document.scenarios.iter().map(|verdict| scenario_row(verdict, &document.checks));
     section(&mut text, "Built-in scenarios", scenarios, width);
-    text.push_str(&format!("\n{NEEDS_NOTHING}\n"));
-    text.push_str(&verdict_line(&document.scenarios));
+    let prose = format!("\n{NEEDS_NOTHING}\n{}", verdict_line(&document.scenarios));
+    text.push_str(&crate::width::wrapped(&prose, Some(usize::from(width))));
     text.push('\n');
     text
 }
